@@ -1,0 +1,67 @@
+// A short list of 64-bit integers: a shape, an index, or strides. Never more than `max_dimensions` of them.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <partita/export.hpp>
+#include <span>
+#include <string>
+
+namespace partita {
+
+inline constexpr int max_dimensions = 8;
+
+/// A value of at most 8 integers, without allocation. `{}` is the shape of a scalar.
+/// Not thread-safe for writing; reading from several threads is fine.
+class PARTITA_API Extents {
+ public:
+  Extents() = default;
+  Extents(std::initializer_list<std::int64_t> values);        ///< throws ArgumentError beyond 8 values
+  explicit Extents(std::span<const std::int64_t> values);     ///< likewise
+  static Extents filled(int dimensions, std::int64_t value);  ///< `dimensions` times `value`
+
+  int size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  std::int64_t operator[](int i) const { return values_[static_cast<std::size_t>(i)]; }
+  std::int64_t& operator[](int i) { return values_[static_cast<std::size_t>(i)]; }
+  const std::int64_t* begin() const { return values_.data(); }
+  const std::int64_t* end() const { return values_.data() + size_; }
+  std::int64_t* begin() { return values_.data(); }
+  std::int64_t* end() { return values_.data() + size_; }
+  void push_back(std::int64_t value);  ///< throws ArgumentError beyond 8 values
+
+  friend bool operator==(const Extents& a, const Extents& b) {
+    if (a.size_ != b.size_) return false;
+    for (int i = 0; i < a.size_; ++i) {
+      if (a[i] != b[i]) return false;
+    }
+    return true;
+  }
+
+ private:
+  std::array<std::int64_t, max_dimensions> values_{};
+  int size_ = 0;
+};
+
+using Shape = Extents;    ///< number of elements along each dimension, none negative
+using Index = Extents;    ///< one element's position
+using Strides = Extents;  ///< step in elements (not bytes) along each dimension
+
+/// Product of the extents; 1 for a scalar. Throws ArgumentError on a negative extent or beyond 2^63 - 1.
+PARTITA_API std::int64_t volume(const Extents& shape);
+
+/// How the elements of a local part lie in memory.
+enum class Order : std::uint8_t {
+  row_major,     ///< last index fastest, as in C
+  column_major,  ///< first index fastest, as in Fortran
+};
+
+/// Strides, in elements, of a dense array.
+PARTITA_API Strides dense_strides(const Extents& shape, Order order = Order::row_major);
+
+/// "197x233x189"; "scalar" for none.
+PARTITA_API std::string to_string(const Extents& extents);
+
+}  // namespace partita
