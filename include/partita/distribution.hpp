@@ -1,0 +1,108 @@
+// Distributions: rules that say which rank owns which indices, not bound to a shape.
+#pragma once
+
+#include <optional>
+#include <partita/extents.hpp>
+#include <partita/mesh.hpp>
+#include <partita/process_grid.hpp>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace partita {
+
+/// Cut along one axis into as many contiguous parts as there are ranks; of an extent S over P ranks the first
+/// S mod P ranks get one more.
+struct Slab {
+  int axis = 0;
+  explicit Slab(int axis_) : axis(axis_) {}
+  friend bool operator==(const Slab&, const Slab&) = default;
+};
+
+/// One box a rank: rank r owns lower[r] <= index < upper[r]. Ranks beyond the list own nothing, and a box may
+/// be empty. The boxes must cover the array without overlap (checked when bound to a shape).
+struct Box {
+  struct Bounds {
+    Extents lower;
+    Extents upper;
+    friend bool operator==(const Bounds&, const Bounds&) = default;
+  };
+  std::vector<Bounds> boxes;
+  explicit Box(std::vector<Bounds> boxes_) : boxes(std::move(boxes_)) {}
+  friend bool operator==(const Box&, const Box&) = default;
+};
+
+/// Blocks dealt out cyclically over a grid, dimension by dimension (ScaLAPACK's distribution in N dimensions;
+/// its counts are those of NUMROC).
+struct BlockCyclic {
+  ProcessGrid grid;
+  Extents block;  ///< block extent along each dimension, at least 1
+  BlockCyclic(ProcessGrid grid_, Extents block_) : grid(std::move(grid_)), block(block_) {}
+  friend bool operator==(const BlockCyclic&, const BlockCyclic&) = default;
+};
+
+/// One block a process and dimension. Without block extents: ceil(S / P) each (the last may be short or
+/// empty). With them, grid extent times block must reach the array's extent.
+struct BlockNonCyclic {
+  ProcessGrid grid;
+  Extents block;  ///< empty: ceil
+  explicit BlockNonCyclic(ProcessGrid grid_, Extents block_ = {}) : grid(std::move(grid_)), block(block_) {}
+  friend bool operator==(const BlockNonCyclic&, const BlockNonCyclic&) = default;
+};
+
+/// Every rank holds the whole array.
+struct Replicated {
+  friend bool operator==(const Replicated&, const Replicated&) = default;
+};
+
+/// Laid over a named mesh.
+struct Partitioned {
+  Mesh mesh;
+  PartitionSpec spec;
+  friend bool operator==(const Partitioned&, const Partitioned&) = default;
+};
+
+enum class DistributionKind : std::uint8_t {
+  slab,
+  box,
+  block_cyclic,
+  block_non_cyclic,
+  replicated,
+  partitioned
+};
+
+/// Any of the above. A value; cheap to copy; nothing in it communicates. Thread-safe for reading.
+class PARTITA_API Distribution {
+ public:
+  using Rule = std::variant<Slab, Box, BlockCyclic, BlockNonCyclic, Replicated, Partitioned>;
+
+  template <class T>
+  requires std::is_constructible_v<Rule, T> &&
+      (!std::is_same_v<std::decay_t<T>, Distribution>)Distribution(T&& rule)
+      : rule_(std::forward<T>(rule)) {}  // NOLINT: implicit by design
+
+  /// Reads the text form. Throws ArgumentError that points at what it does not understand:
+  ///   slab:AXIS
+  ///   box:LOWER-UPPER;LOWER-UPPER;...            box:0,0-4,3;4,0-8,3   one a rank; equal corners: empty
+  ///   block-cyclic:GRID:BLOCK[:OPTION...]        block-cyclic:2x2:128x128:column:first=0,1
+  ///   block-noncyclic:GRID[:BLOCK][:OPTION...]   options: column | ranks=R,R,... | first=C,C,...
+  ///   replicated
+  ///   mesh:NAME=SIZE,...:SPEC[;partial=OP:AXES][;uneven=balanced]     mesh:x=2,y=2,z=2:(x,y),-;partial=sum:z
+  static Distribution parse(std::string_view text);
+  std::string to_string() const;  ///< the text form; `parse(to_string())` is equal to this
+
+  DistributionKind kind() const { return static_cast<DistributionKind>(rule_.index()); }
+  const Rule& rule() const { return rule_; }
+  template <class T>
+  const T* as() const {
+    return std::get_if<T>(&rule_);
+  }
+  /// The same rule; two different rules may still describe the same layout of a shape: see `Layout`.
+  friend bool operator==(const Distribution&, const Distribution&) = default;
+
+ private:
+  Rule rule_;
+};
+
+}  // namespace partita

@@ -1,0 +1,104 @@
+// A distribution bound to a global shape and a number of ranks.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <partita/distribution.hpp>
+#include <partita/index_set.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace partita {
+
+/// A product of index sets, one a dimension: what a rank owns, or what one rank has to give another.
+struct PARTITA_API Region {
+  std::vector<IndexSet> sets;
+
+  bool empty() const;         ///< some set is empty (the region of a scalar, without sets, is not)
+  std::int64_t size() const;  ///< elements
+  Extents shape() const;
+  friend bool operator==(const Region&, const Region&) = default;
+};
+PARTITA_API Region intersect(const Region& a, const Region& b);
+PARTITA_API std::string to_string(const Region& region);
+
+/// The state of an array whose true value is the reduction over the ranks that hold the same indices.
+struct Partial {
+  Reduction reduction = Reduction::sum;
+  friend bool operator==(const Partial&, const Partial&) = default;
+};
+
+/// Which rank owns which elements of one array. A value, cheap to copy (shared, immutable); thread-safe.
+/// Every question takes the rank as an argument, so that any rank of any number can be asked anywhere.
+///
+/// The ranks that own the same region form its *holders*. They are replicas of each other, or, where a mesh
+/// axis is partial, some of them hold contributions: holders are then grouped as contribution[replica].
+class PARTITA_API Layout {
+ public:
+  /// Throws ArgumentError where the distribution does not fit: wrong number of dimensions, more processes
+  /// than ranks, boxes that overlap or leave a hole (the text names the ranks), blocks that do not reach the
+  /// extent.
+  Layout(Distribution distribution, Shape shape, int ranks);
+
+  const Distribution& distribution() const;
+  const Shape& shape() const;
+  int ranks() const;
+  int dimensions() const { return shape().size(); }
+
+  Region region(int rank) const;  ///< what the rank owns; empty where it owns nothing
+  Shape local_shape(int rank) const;
+  std::int64_t local_size(int rank) const;  ///< elements
+  std::int64_t largest_local_size()
+      const;  ///< over all ranks; does not loop over all ranks where a formula does
+
+  /// The ranks that own an element, in increasing order; more than one where it is replicated or partial.
+  std::vector<int> owners(const Index& global) const;
+  int owner(const Index& global) const { return owners(global).front(); }
+  std::optional<Index> to_local(int rank,
+                                const Index& global) const;  ///< nothing where the rank does not own it
+  Index to_global(int rank, const Index& local) const;       ///< throws ArgumentError out of range
+
+  bool is_replicated() const;              ///< some element has several owners that hold its whole value
+  std::optional<Partial> partial() const;  ///< set where owners hold contributions
+
+  /// One group of ranks that own the same region. `contributions[c]` are the ranks that hold the c-th
+  /// contribution (replicas of each other); without a partial axis there is one contribution.
+  struct Cell {
+    Region region;
+    std::vector<std::vector<int>> contributions;
+  };
+  /// The cells that meet `region`, their regions cut to it, in a fixed order. This is the one question that
+  /// planners ask: what of `region` is where. Cost: proportional to the cells that meet, not to the ranks,
+  /// for grids; to the ranks for boxes.
+  std::vector<Cell> cells(const Region& region) const;
+
+  /// The rank that `reader` reads a cell's contribution from: itself if it is one, else one of its own node,
+  /// else any; balanced over readers. A pure function, so that both sides know. `ranks_per_node` <= 0: one
+  /// node.
+  static int choose_replica(std::span<const int> replicas, int reader, int ranks_per_node);
+
+  /// The same elements on the same ranks in the same state, however the distributions are written.
+  bool equivalent(const Layout& other) const;
+  /// The same layout written as another kind; throws ArgumentError that says why where it cannot be:
+  /// `Layout(Slab(0), ...)` as block_non_cyclic, say.
+  Layout as(DistributionKind kind) const;
+
+  /// The layout of the transposed array: dimension i of the result is dimension axes[i] of this one.
+  Layout permuted(std::span<const int> axes) const;
+  /// The layout seen from a larger group: rank i of this one is rank ranks[i] there; the others own nothing.
+  Layout embedded(std::span<const int> ranks, int total_ranks) const;
+
+  std::string to_string() const;  ///< "8192x8192 slab:0 over 4 ranks"
+  /// The same rule, shape and number of ranks.
+  friend PARTITA_API bool operator==(const Layout&, const Layout&);
+
+ private:
+  struct State;
+  explicit Layout(std::shared_ptr<const State> state);
+  std::shared_ptr<const State> state_;
+};
+
+PARTITA_API bool operator==(const Layout& a, const Layout& b);
+
+}  // namespace partita

@@ -1,0 +1,55 @@
+// Named process meshes, and how an array's dimensions are laid over their axes.
+#pragma once
+
+#include <optional>
+#include <partita/extents.hpp>
+#include <partita/reduction.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace partita {
+
+/// Ranks arranged along named axes, the last axis fastest: Mesh({{"x", 2}, {"y", 4}}) has 8 ranks. A value.
+class PARTITA_API Mesh {
+ public:
+  struct Axis {
+    std::string name;  ///< letters, digits and '_', not starting with a digit
+    int size = 1;
+    friend bool operator==(const Axis&, const Axis&) = default;
+  };
+
+  Mesh() = default;
+  explicit Mesh(std::vector<Axis> axes);  ///< throws ArgumentError: a name twice or malformed, a size below 1
+
+  const std::vector<Axis>& axes() const { return axes_; }
+  int size() const;                          ///< number of ranks
+  int axis(std::string_view name) const;     ///< its position; throws ArgumentError naming the known axes
+  int coordinate(int rank, int axis) const;  ///< where the rank sits along the axis
+  int rank_at(std::span<const int> coordinates) const;
+  friend bool operator==(const Mesh&, const Mesh&) = default;
+
+ private:
+  std::vector<Axis> axes_;
+};
+
+/// How an extent that does not divide is cut along mesh axes.
+enum class Uneven : std::uint8_t {
+  ceil,      ///< blocks of ceil(n / p); the last ones may be short or empty (the rule of JAX and DTensor)
+  balanced,  ///< the first n mod p parts get one more (Slab's rule)
+};
+
+/// For each dimension of an array the mesh axes that it is cut over (several: the first named is the
+/// slowest), none for a dimension that is whole everywhere. A mesh axis that no dimension names holds
+/// replicas, or, where `partial` names it, contributions that are still to be joined (a partial sum, min or
+/// max).
+struct PARTITA_API PartitionSpec {
+  std::vector<std::vector<std::string>> dimensions;
+  std::vector<std::string> partial_axes;
+  Reduction partial_reduction = Reduction::sum;  ///< used only where `partial_axes` is not empty
+  Uneven uneven = Uneven::ceil;
+
+  friend bool operator==(const PartitionSpec&, const PartitionSpec&) = default;
+};
+
+}  // namespace partita

@@ -1,0 +1,43 @@
+// Processes arranged in an N-dimensional grid.
+#pragma once
+
+#include <optional>
+#include <partita/extents.hpp>
+#include <string>
+#include <vector>
+
+namespace partita {
+
+/// Which rank sits at which coordinates. A value.
+/// `first` is the process that owns the first block along each dimension (ScaLAPACK's RSRC and CSRC); zeros
+/// if empty.
+class PARTITA_API ProcessGrid {
+ public:
+  ProcessGrid() = default;
+  /// Ranks 0, 1, ... in row- or column-major order. Throws ArgumentError on an extent below 1.
+  ProcessGrid(Extents extents, Order order = Order::row_major, Extents first = {});
+  ProcessGrid(std::initializer_list<std::int64_t> extents) : ProcessGrid(Extents(extents)) {}
+  /// An explicit list: ranks[i] sits at the i-th coordinates in row-major order. Throws ArgumentError if a
+  /// rank is named twice or their number is not the volume.
+  static ProcessGrid of_ranks(Extents extents, std::vector<int> ranks, Extents first = {});
+
+  const Extents& extents() const { return extents_; }
+  const Extents& first() const { return first_; }
+  int dimensions() const { return extents_.size(); }
+  int size() const;                                    ///< number of processes in the grid
+  int rank_bound() const;                              ///< one more than the largest rank named
+  std::optional<Extents> coordinates(int rank) const;  ///< nothing where the rank is not in the grid
+  int rank_at(const Extents& coordinates) const;       ///< throws ArgumentError out of range
+
+  /// "2x3", "2x3:column", "2x2:ranks=3,2,1,0", "2x2:first=0,1".
+  std::string to_string() const;
+  friend bool operator==(const ProcessGrid&, const ProcessGrid&);
+
+ private:
+  Extents extents_;
+  Extents first_;
+  Order order_ = Order::row_major;
+  std::vector<int> ranks_;  // empty: by `order_`
+};
+
+}  // namespace partita
