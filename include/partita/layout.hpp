@@ -5,6 +5,7 @@
 #include <optional>
 #include <partita/distribution.hpp>
 #include <partita/index_set.hpp>
+#include <partita/topology.hpp>
 #include <span>
 #include <string>
 #include <vector>

@@ -1,0 +1,32 @@
+// Which ranks share a node, that is, can address each other's memory.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include <partita/export.hpp>
+
+namespace partita {
+
+/// A value that planners take; nothing in it communicates.
+class PARTITA_API Topology {
+ public:
+  /// `ranks_per_node` consecutive ranks a node; 0 or less: all on one node. Throws ArgumentError if ranks < 1.
+  static Topology regular(int ranks, int ranks_per_node = 0);
+  /// nodes[r] is the node of rank r, numbered from 0.
+  static Topology of(std::vector<int> nodes);
+
+  int ranks() const { return ranks_; }
+  int node(int rank) const;
+  int node_count() const;
+  bool same_node(int a, int b) const { return node(a) == node(b); }
+  std::vector<int> node_ranks(int node) const;  ///< in increasing order
+  friend bool operator==(const Topology& a, const Topology& b);
+
+ private:
+  int ranks_ = 1;
+  int ranks_per_node_ = 1;
+  std::shared_ptr<const std::vector<int>> nodes_;  // null: regular
+};
+
+}  // namespace partita
