@@ -1,0 +1,43 @@
+# A backend that is absent is a stub file, not #ifdefs through the code. A source belongs to a backend by its
+# name: `mpi_group.cpp` (or anything in a folder `mpi/`) to MPI, `cuda_*.cpp` and `cuda/` to CUDA. A file
+# `X_absent.cpp` is compiled in the place of `X.cpp` when the backend of `X.cpp` is off.
+
+# Pairs of a pattern for the path of a source and the variable that switches its backend.
+set(partita_backends
+    "(^|/)mpi[_/.]" PARTITA_HAVE_MPI
+    "(^|/)cuda[_/.]" PARTITA_CUDA
+    "(^|/)(pdgemr2d|scalapack)[_/.]" PARTITA_HAVE_SCALAPACK)
+
+# Sets `result` to whether every backend that the source belongs to is on.
+function(partita_backend_is_on source result)
+  set(on ON)
+  set(rules ${partita_backends})
+  file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR} ${source})
+  while(rules)
+    list(POP_FRONT rules pattern condition)
+    if(path MATCHES "${pattern}" AND NOT ${condition})
+      set(on OFF)
+    endif()
+  endwhile()
+  set(${result} ${on} PARENT_SCOPE)
+endfunction()
+
+# partita_choose_backends(LIST): leaves in the list of absolute paths the files to compile.
+function(partita_choose_backends sources)
+  set(chosen)
+  foreach(source IN LISTS ${sources})
+    string(REPLACE "_absent.cpp" ".cpp" real ${source})
+    partita_backend_is_on(${real} on)
+    if(real STREQUAL source)
+      set(wanted ${on})
+    elseif(on AND EXISTS ${real})
+      set(wanted OFF)
+    else()
+      set(wanted ON)
+    endif()
+    if(wanted)
+      list(APPEND chosen ${source})
+    endif()
+  endforeach()
+  set(${sources} ${chosen} PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,44 @@
+# How our own code is compiled.
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Kind of build" FORCE)
+endif()
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
+set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
+
+find_program(CCACHE ccache)
+mark_as_advanced(CCACHE)
+if(CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()
+
+# Only what is used is linked: the MPI wrappers and BLAS name more libraries than we call.
+add_link_options(-Wl,--as-needed)
+if(PARTITA_SANITIZE)
+  add_compile_options(-fsanitize=${PARTITA_SANITIZE} -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${PARTITA_SANITIZE})
+  if(PARTITA_SANITIZE MATCHES undefined)
+    add_compile_options(-fno-sanitize-recover=undefined)
+  endif()
+endif()
+
+set(partita_warnings
+    -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wnon-virtual-dtor -Wold-style-cast
+    -Woverloaded-virtual -Wcast-qual -Wunused -Wnull-dereference -Wdouble-promotion -Wformat=2)
+# The sanitizers' instrumentation makes gcc see null pointers where there are none.
+if(PARTITA_SANITIZE)
+  list(APPEND partita_warnings -Wno-null-dereference -Wno-maybe-uninitialized)
+endif()
+
+# partita_our_code(TARGET): warnings, and errors of them where asked.
+function(partita_our_code target)
+  target_compile_options(${target} PRIVATE ${partita_warnings} $<$<BOOL:${PARTITA_WERROR}>:-Werror>)
+endfunction()
