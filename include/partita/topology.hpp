@@ -2,16 +2,16 @@
 #pragma once
 
 #include <memory>
-#include <vector>
-
 #include <partita/export.hpp>
+#include <vector>
 
 namespace partita {
 
 /// A value that planners take; nothing in it communicates.
 class PARTITA_API Topology {
  public:
-  /// `ranks_per_node` consecutive ranks a node; 0 or less: all on one node. Throws ArgumentError if ranks < 1.
+  /// `ranks_per_node` consecutive ranks a node; 0 or less: all on one node. Throws ArgumentError if ranks
+  /// < 1.
   static Topology regular(int ranks, int ranks_per_node = 0);
   /// nodes[r] is the node of rank r, numbered from 0.
   static Topology of(std::vector<int> nodes);

@@ -1,0 +1,88 @@
+// Redistribution of any distribution into any other.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <partita/array.hpp>
+#include <partita/operand.hpp>
+#include <partita/plan.hpp>
+#include <string>
+#include <vector>
+
+namespace partita {
+
+enum class RedistributeMethod : std::uint8_t {
+  automatic,
+  direct,    ///< the destination reads the source in place (source on the heap, same node)
+  pushed,    ///< the source writes into the destination's memory (destination on the heap, same node)
+  staged,    ///< through a ring of small shared buffers that stay in cache (ordinary memory, same node)
+  messages,  ///< packed non-blocking messages in bounded staging, also inside a node
+};
+
+/// Behaviour first, performance after.
+struct RedistributeOptions {
+  std::vector<int> axes;  ///< dimension i of the result is dimension axes[i] of the source; empty: unchanged
+  Order order = Order::row_major;  ///< of a result that `redistribute` allocates
+  RedistributeMethod method =
+      RedistributeMethod::automatic;  ///< for peers that allow it; others take their own way
+  std::int64_t staging_bytes = 0;     ///< bound on the scratch of one rank; 0: chosen by the planner
+};
+
+// --- planning: pure functions, for any rank of any number of ranks, without MPI
+// --------------------------------------
+
+/// Both operands must have the same dtype and, after `options.axes`, the same global shape, and be bound to
+/// `topology.ranks()` ranks; otherwise ArgumentError. Buffers: 0 source, 1 destination, 2 shared staging (if
+/// any), 3 private staging (if any). The plan's index space is the source's.
+PARTITA_API Plan plan_redistribute(const Operand& source, const Operand& destination,
+                                   const Topology& topology, int rank,
+                                   const RedistributeOptions& options = {});
+
+/// What would move, as text, seen from rank 0 with the totals of all ranks.
+PARTITA_API std::string explain_redistribute(const Layout& source, const Distribution& destination,
+                                             Dtype dtype = Dtype::f64,
+                                             const RedistributeOptions& options = {});
+
+// --- carrying out
+// ----------------------------------------------------------------------------------------------------
+
+/// One line: the array in another distribution, in new memory on the symmetric heap. Collective over the
+/// context of `source`; blocks until this rank's result is complete and its source may be overwritten. The
+/// plan is cached in the context. A partial source is reduced; a partial or replicated destination is filled
+/// as its layout says. Errors: the same exception on every rank (ArgumentError, DisagreementError,
+/// MemoryError, TimeoutError, ...).
+PARTITA_API Array redistribute(const Array& source, const Distribution& destination,
+                               const RedistributeOptions& options = {});
+
+/// The same into memory that the caller gives; `destination` must have the source's dtype and (permuted)
+/// shape. The two must not overlap.
+PARTITA_API void redistribute(const Array& source, Array& destination,
+                              const RedistributeOptions& options = {});
+
+/// Plan once, execute many times. Creation is collective; execute is collective and blocking, allocates
+/// nothing, and when it returns the caller may overwrite the source, read the destination and free either.
+/// Not copyable. One object must not be used from two threads at once.
+class PARTITA_API Redistribute {
+ public:
+  Redistribute(const Context& context, const Operand& source, const Operand& destination,
+               const RedistributeOptions& options = {});
+  ~Redistribute();
+  Redistribute(Redistribute&&) noexcept;
+  Redistribute& operator=(Redistribute&&) noexcept;
+
+  /// Binds operands that execute() without arguments uses. The arrays must match the operands of the plan
+  /// (layout, dtype, order; an array on the heap also serves where the plan expects ordinary memory).
+  /// Local; the arrays must outlive their use.
+  void reset(const Array& source, Array& destination);
+  void execute();
+  void execute(const Array& source, Array& destination);
+
+  const Plan& plan() const;  ///< this rank's
+  std::string explain(const ExplainOptions& options = {}) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace partita
