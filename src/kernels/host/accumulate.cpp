@@ -1,0 +1,174 @@
+// to[...] = reduce(to[...], from[...])
+#include <complex>
+#include <cstddef>
+#include <cstring>
+#include <type_traits>
+
+#include "base/check.hpp"
+#include "base/half.hpp"
+#include "kernels/host/copy.hpp"
+#include "kernels/host/walk.hpp"
+
+namespace partita {
+namespace {
+
+// Integers wrap around, as in NumPy: the sum is taken unsigned.
+template <class T>
+T add(T a, T b) {
+  if constexpr (std::is_integral_v<T>) {
+    using Unsigned = std::make_unsigned_t<T>;
+    return static_cast<T>(static_cast<Unsigned>(static_cast<Unsigned>(a) + static_cast<Unsigned>(b)));
+  } else {
+    return static_cast<T>(a + b);
+  }
+}
+
+// `before` is a strict order. A NaN on either side is the result: a NaN in `a` is kept by the second
+// comparison, one in `b` by the first, which is false then.
+template <class T, class Before>
+T first_of(T a, T b, Before before) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return before(a, b) || a != a ? a : b;
+  } else {
+    return before(a, b) ? a : b;
+  }
+}
+
+struct Sum {
+  template <class T>
+  T operator()(T a, T b) const {
+    return add(a, b);
+  }
+};
+
+struct Min {
+  template <class T>
+  T operator()(T a, T b) const {
+    return first_of(a, b, [](T x, T y) { return x < y; });
+  }
+};
+
+struct Max {
+  template <class T>
+  T operator()(T a, T b) const {
+    return first_of(a, b, [](T x, T y) { return x > y; });
+  }
+};
+
+// How an element is stored, and the type in which it is reduced.
+template <class T>
+struct Plain {
+  using Stored = T;
+  static T load(T value) { return value; }
+  static T store(T value) { return value; }
+};
+
+struct Boolean {
+  using Stored = std::uint8_t;
+  static std::uint8_t load(std::uint8_t value) { return value != 0; }
+  static std::uint8_t store(std::uint8_t value) { return value != 0; }
+};
+
+template <class Half>
+struct ThroughFloat {
+  using Stored = Half;
+  static float load(Half value) { return to_float(value); }
+  static Half store(float value) {
+    if constexpr (std::is_same_v<Half, Float16>) {
+      return to_float16(value);
+    } else {
+      return to_bfloat16(value);
+    }
+  }
+};
+
+template <class Element, class Operation>
+void reduce_one(const std::byte* from, std::byte* to) {
+  typename Element::Stored a;
+  typename Element::Stored b;
+  std::memcpy(&a, to, sizeof a);
+  std::memcpy(&b, from, sizeof b);
+  a = Element::store(Operation{}(Element::load(a), Element::load(b)));
+  std::memcpy(to, &a, sizeof a);
+}
+
+// The sides do not overlap, so the contiguous loop may be vectorised.
+template <class Element, class Operation>
+void reduce_run(const std::byte* __restrict from, std::byte* __restrict to, std::int64_t count) {
+  constexpr auto size = static_cast<std::int64_t>(sizeof(typename Element::Stored));
+  for (std::int64_t i = 0; i < count; ++i) reduce_one<Element, Operation>(from + i * size, to + i * size);
+}
+
+template <class Element, class Operation>
+void reduce_nest(const StridedCopy& nest, const std::byte* from, std::byte* to) {
+  const std::int64_t run = nest.item_bytes / static_cast<std::int64_t>(sizeof(typename Element::Stored));
+  for_each_row(nest, from, to, [&](const std::byte* f, std::byte* t, const CopyLoop& rows) {
+    for (std::int64_t i = 0; i < rows.count; ++i) {
+      const std::byte* source = f + i * rows.from_stride;
+      std::byte* destination = t + i * rows.to_stride;
+      if (run == 1) {
+        reduce_one<Element, Operation>(source, destination);
+      } else {
+        reduce_run<Element, Operation>(source, destination, run);
+      }
+    }
+  });
+}
+
+using Kernel = void (*)(const StridedCopy&, const std::byte*, std::byte*);
+
+template <class Element>
+Kernel kernel_for(Reduction reduction) {
+  if (reduction == Reduction::min) return reduce_nest<Element, Min>;
+  if (reduction == Reduction::max) return reduce_nest<Element, Max>;
+  return reduce_nest<Element, Sum>;
+}
+
+// A complex sum is the sum of twice as many real numbers.
+Kernel kernel_for(Dtype dtype, Reduction reduction) {
+  switch (dtype) {
+    case Dtype::boolean:
+      // or = max and and = min of 0 and 1
+      return kernel_for<Boolean>(reduction == Reduction::sum ? Reduction::max : reduction);
+    case Dtype::i8:
+      return kernel_for<Plain<std::int8_t>>(reduction);
+    case Dtype::u8:
+      return kernel_for<Plain<std::uint8_t>>(reduction);
+    case Dtype::i16:
+      return kernel_for<Plain<std::int16_t>>(reduction);
+    case Dtype::u16:
+      return kernel_for<Plain<std::uint16_t>>(reduction);
+    case Dtype::i32:
+      return kernel_for<Plain<std::int32_t>>(reduction);
+    case Dtype::u32:
+      return kernel_for<Plain<std::uint32_t>>(reduction);
+    case Dtype::i64:
+      return kernel_for<Plain<std::int64_t>>(reduction);
+    case Dtype::u64:
+      return kernel_for<Plain<std::uint64_t>>(reduction);
+    case Dtype::f16:
+      return kernel_for<ThroughFloat<Float16>>(reduction);
+    case Dtype::bf16:
+      return kernel_for<ThroughFloat<BFloat16>>(reduction);
+    case Dtype::f32:
+    case Dtype::c64:
+      return kernel_for<Plain<float>>(reduction);
+    case Dtype::f64:
+    case Dtype::c128:
+      return kernel_for<Plain<double>>(reduction);
+  }
+  throw ArgumentError(fmt::format("unknown dtype number {}", static_cast<int>(dtype)));
+}
+
+}  // namespace
+
+void accumulate(const StridedCopy& nest, Dtype dtype, Reduction reduction, const void* from, void* to) {
+  check(is_defined(reduction, dtype), "{} is not defined for {}", name(reduction), name(dtype));
+  check(nest.item_bytes % size_of(dtype) == 0, "items of {} bytes are not whole elements of {}",
+        nest.item_bytes, name(dtype));
+  if (nest.item_bytes == 0) return;
+  kernel_for(dtype, reduction)(nest, static_cast<const std::byte*>(from) + nest.from_offset,
+                               static_cast<std::byte*>(to) + nest.to_offset);
+}
+
+}  // namespace partita
