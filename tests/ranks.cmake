@@ -6,31 +6,39 @@ partita_our_code(partita_rank_tests)
 target_include_directories(partita_rank_tests PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 target_link_libraries(partita_rank_tests PRIVATE partita_objects GTest::gtest)
 
-# Sanitizers are slow, and MPI's own leaks are not ours.
-set(rank_timeout 240)
-set(rank_environment PARTITA_FULL=$<BOOL:${PARTITA_FULL}>)
-if(PARTITA_FULL OR PARTITA_SANITIZE)
-  set(rank_timeout 1800)
-endif()
+# MPI's own leaks are not ours.
+set(rank_environment)
 if(PARTITA_SANITIZE MATCHES address)
   list(APPEND rank_environment ASAN_OPTIONS=detect_leaks=0)
 endif()
 
-function(partita_add_rank_test name label)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "COMMAND;ENVIRONMENT")
+set(rank_tests)
+function(partita_add_rank_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "COMMAND;ENVIRONMENT")
   add_test(NAME ${name} COMMAND ${arg_COMMAND})
-  set_tests_properties(${name} PROPERTIES TIMEOUT ${rank_timeout} LABELS "ranks;${label}" RUN_SERIAL ON
+  set_tests_properties(${name} PROPERTIES LABELS ranks RUN_SERIAL ON
                                           ENVIRONMENT "${rank_environment};${arg_ENVIRONMENT}")
+  set(rank_tests ${rank_tests} ${name} PARENT_SCOPE)
 endfunction()
 
+set(launch ${CMAKE_CURRENT_SOURCE_DIR}/run_ranks.sh)
 foreach(ranks RANGE 1 4)
-  partita_add_rank_test(ranks-threads-${ranks} threads
-                        COMMAND partita_rank_tests --threads-group --ranks=${ranks})
+  partita_add_rank_test(ranks-threads-${ranks} COMMAND partita_rank_tests --threads-group --ranks=${ranks})
   # ThreadSanitizer does not know what MPI synchronises.
   if(NOT PARTITA_HAVE_MPI OR PARTITA_SANITIZE MATCHES thread)
     continue()
   endif()
-  set(launch ${PARTITA_MPI_LAUNCHER} ${PARTITA_MPI_FLAGS} -n ${ranks} $<TARGET_FILE:partita_rank_tests>)
-  partita_add_rank_test(ranks-mpi-${ranks} mpi COMMAND ${launch})
-  partita_add_rank_test(ranks-mpi-${ranks}-as-nodes mpi COMMAND ${launch} ENVIRONMENT PARTITA_RANKS_PER_NODE=1)
+  set(command ${launch} ${ranks} ${PARTITA_MPI_LAUNCHER} ${PARTITA_MPI_FLAGS} -- $<TARGET_FILE:partita_rank_tests>)
+  partita_add_rank_test(ranks-mpi-${ranks} COMMAND ${command})
+  partita_add_rank_test(ranks-mpi-${ranks}-as-nodes COMMAND ${command} ENVIRONMENT PARTITA_RANKS_PER_NODE=1)
 endforeach()
+
+# The full product (PARTITA_FULL=1 when ctest runs) and the sanitizers take their time.
+set(rank_timeout 240)
+if(PARTITA_SANITIZE)
+  set(rank_timeout 1200)
+endif()
+file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/rank_timeouts.cmake
+     "set(timeout ${rank_timeout})\nif(\"\$ENV{PARTITA_FULL}\")\n  set(timeout 7200)\nendif()\n"
+     "foreach(name ${rank_tests})\n  set_tests_properties(\${name} PROPERTIES TIMEOUT \${timeout})\nendforeach()\n")
+set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${CMAKE_CURRENT_BINARY_DIR}/rank_timeouts.cmake)

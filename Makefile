@@ -1,0 +1,63 @@
+# Thin: what each target does is in scripts/ and CMake. `make help` lists them.
+#
+#   MPI=openmpi|mpich|none    the MPI to build with; openmpi builds into build/, the others into build-$(MPI)/
+#   INPUT=my.npy              the volume for `make demo`
+#   PARTITA_SETUP=skip        install nothing
+
+MPI ?= openmpi
+BUILD ?= $(if $(filter openmpi,$(MPI)),build,build-$(MPI))
+JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
+INPUT ?=
+TEST_FLAGS ?=
+export MPI BUILD JOBS
+
+.DEFAULT_GOAL := all
+.PHONY: all help setup setup-lint configure test test-openmpi test-mpich test-threads demo check format \
+        check-format lint install clean
+
+all: configure  ## build into build/ (the command is build/bin/partita); the default
+	@cmake --build $(BUILD) -j $(JOBS)
+
+help:  ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 16
+
+setup:  ## install what is missing (Debian, Ubuntu)
+	@scripts/setup
+
+setup-lint:
+	@scripts/setup lint
+
+configure: setup
+	@test -f $(BUILD)/build.ninja || cmake --preset release -B $(BUILD) -DPARTITA_MPI=$(MPI)
+
+test: all  ## build and test
+	@ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS) $(TEST_FLAGS)
+
+test-openmpi test-mpich: test-%:  ## build and test with the named MPI
+	@$(MAKE) --no-print-directory test MPI=$* BUILD=$(if $(filter openmpi,$*),build,build-$*)
+
+test-threads:  ## build and test without MPI: the ranks are threads
+	@$(MAKE) --no-print-directory test MPI=none BUILD=build-none
+
+demo: all  ## the main job on 4 processes; INPUT=my.npy takes your own volume
+	@$(if $(INPUT),true,scripts/fetch-volume || echo "demo: no brain volume; going on with a generated one")
+	@PARTITA=$(BUILD)/bin/partita scripts/demo $(INPUT)
+
+check:  ## everything: lint, the full rank tests, sanitizers, MPICH; no time limit
+	@scripts/check
+
+format: setup-lint  ## format all sources
+	@scripts/format
+
+check-format: setup-lint
+	@scripts/format --check
+
+lint: check-format all  ## clang-format and clang-tidy over all sources
+	@scripts/lint --all
+
+install: all  ## install into PREFIX (/usr/local)
+	@cmake --install $(BUILD) --prefix $(PREFIX)
+
+clean:  ## remove all build folders; data/ and output/ stay
+	@rm -rf build build-*
