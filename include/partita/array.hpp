@@ -1,0 +1,118 @@
+// Distributed arrays: a local part, its layout, and the memory if it owns it.
+#pragma once
+
+#include <memory>
+#include <partita/context.hpp>
+#include <partita/error.hpp>
+#include <partita/operand.hpp>
+#include <partita/view.hpp>
+#include <span>
+#include <string>
+
+namespace partita {
+
+/// What every operation takes and gives. A handle: copies share the same memory, as in NumPy. Its destructor
+/// never communicates and never throws: a heap block is released later, when all ranks have dropped it. Not
+/// thread-safe; different arrays may be used by different threads.
+class PARTITA_API Array {
+ public:
+  Array();  ///< no array; only assignment and `valid()` are allowed
+  ~Array();
+  Array(const Array&);
+  Array& operator=(const Array&);
+  Array(Array&&) noexcept;
+  Array& operator=(Array&&) noexcept;
+
+  bool valid() const { return state_ != nullptr; }
+  const Layout& layout() const;
+  const Shape& shape() const { return layout().shape(); }  ///< global
+  Dtype dtype() const;
+  Operand operand() const;    ///< what planners need to know; agreed by all ranks when the array was made
+  const View& local() const;  ///< this rank's part
+  Shape local_shape() const { return local().extents; }
+  std::int64_t local_size() const;  ///< elements
+  const std::shared_ptr<ContextState>& context() const;
+
+  /// The first local element, typed; throws ArgumentError if T is not the dtype.
+  template <class T>
+  T* data() const {
+    require_dtype(dtype_of<T>());
+    return static_cast<T*>(local().data);
+  }
+
+  struct State;
+  explicit Array(std::shared_ptr<State> state);  ///< for the library itself
+  const std::shared_ptr<State>& state() const { return state_; }
+
+ private:
+  void require_dtype(Dtype wanted) const;
+  std::shared_ptr<State> state_;
+};
+
+struct ArrayOptions {
+  Residency residency = Residency::heap;
+  Order order = Order::row_major;
+};
+
+/// A new array with undefined contents. Collective and blocking, also for ordinary memory (the ranks compare
+/// shape, dtype, distribution and options). Errors, the same on every rank: ArgumentError, DisagreementError,
+/// MemoryError.
+PARTITA_API Array empty(const Context& context, const Shape& shape, const Distribution& distribution,
+                        Dtype dtype, const ArrayOptions& options = {});
+PARTITA_API Array zeros(const Context& context, const Shape& shape, const Distribution& distribution,
+                        Dtype dtype, const ArrayOptions& options = {});
+
+/// An array on memory that the caller owns and keeps alive. `local` must have the local shape of this rank;
+/// dense row- or column-major and any strides are fine. Memory inside the symmetric heap (from
+/// `SymmetricMemory`) at the same offset on all ranks is recognised. Collective: a wrong shape on one rank is
+/// the same error on all.
+PARTITA_API Array wrap(const Context& context, const View& local, const Distribution& distribution,
+                       const Shape& shape);
+PARTITA_API Array wrap(const Context& context, const View& local, const Layout& layout);
+
+// --- operations of one step
+// -------------------------------------------------------------------------------------------
+
+/// Every element becomes `value`, given as one element of the array's dtype. Local.
+PARTITA_API void fill(Array& array, const void* value);
+template <class T>
+void fill(Array& array, T value) {
+  (void)array.data<T>();
+  fill(array, static_cast<const void*>(&value));
+}
+
+/// Reproducible pseudo-random numbers: the value of an element depends only on `seed` and its global index
+/// (row-major number), so it is the same in every distribution. Floating and complex: uniform in [-1, 1);
+/// integers: uniform over [-100, 100] (unsigned [0, 200]); boolean: fair. Local. Source: the SplitMix64
+/// finaliser (Steele et al. 2014).
+PARTITA_API void fill_random(Array& array, std::uint64_t seed);
+
+/// destination = source, element by element; equivalent layouts, same dtype, any local orders. Local.
+PARTITA_API void copy(const Array& source, Array& destination);
+
+/// The whole array on rank `root` (an ordinary array whose other local parts are empty), and back.
+/// Collective.
+PARTITA_API Array gather(const Array& source, int root = 0);
+/// `source` is valid on `root` only: a dense whole array. Collective over `context`.
+PARTITA_API Array scatter(const Context& context, const View& source, const Shape& shape, Dtype dtype,
+                          const Distribution& distribution, int root = 0);
+
+/// What `compare` found, the same on every rank.
+struct Comparison {
+  bool equal = true;              ///< bit for bit
+  std::int64_t differing = 0;     ///< elements that differ
+  double largest_difference = 0;  ///< |a - b|, over numbers; NaN beside a number counts as infinite
+  Index first_difference;         ///< of the smallest row-major number; empty if none
+};
+/// Compares two arrays of the same shape and dtype in any distributions (b is redistributed to a's layout).
+/// Collective, blocking.
+PARTITA_API Comparison compare(const Array& a, const Array& b);
+
+/// The array seen from a larger context: `array` lives on `context.subgroup(ranks)`; ranks outside pass an
+/// invalid Array. The result shares the memory and counts as ordinary memory. Collective over `context`.
+PARTITA_API Array embed(const Context& context, const Array& array, std::span<const int> ranks);
+/// The opposite: the same memory as an array of the subgroup; ranks outside get an invalid Array. Collective
+/// over `subgroup`; `array`'s layout must give nothing to ranks outside.
+PARTITA_API Array restrict_to(const Context& subgroup, const Array& array, std::span<const int> ranks);
+
+}  // namespace partita

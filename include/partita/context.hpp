@@ -1,0 +1,124 @@
+// The ranks that work together, and everything that an operation needs beside its arrays.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <partita/export.hpp>
+#include <partita/topology.hpp>
+#include <span>
+#include <string>
+
+namespace partita {
+
+struct ContextState;
+
+/// Where a context computes.
+struct Device {
+  enum class Kind : std::uint8_t { any, cpu, cuda } kind = Kind::any;
+  int index = -1;                     ///< of a GPU; -1: chosen by the rank's place in its node
+  static Device any() { return {}; }  ///< a GPU if this process has one, else the CPU
+  static Device cpu() { return {Kind::cpu, -1}; }
+  static Device cuda(int index = -1) { return {Kind::cuda, index}; }
+};
+
+/// Whom a context is made of. Default: all processes of MPI_COMM_WORLD, or this process alone when the
+/// library was built without MPI or the program was not started by a launcher. Made by
+/// `communicator(MPI_Comm)` in <partita/mpi.hpp> or by `ThreadGroup::member`.
+struct PARTITA_API Communicator {
+  std::array<unsigned char, 16> handle{};  ///< the bytes of an MPI_Comm
+  int handle_bytes = 0;                    ///< 0: none given
+  std::string implementation;              ///< of the caller's mpi.h, compared with the library's own
+  std::shared_ptr<void> thread_member;     ///< a place in a ThreadGroup
+};
+
+/// Behaviour first, performance after.
+struct ContextOptions {
+  Communicator communicator;
+  Device device;
+  /// Longest time without progress that a blocking wait allows. Environment: PARTITA_DEADLINE (seconds).
+  std::chrono::milliseconds deadline{std::chrono::minutes(5)};
+  /// Treat the ranks as if so many sat on a node; 0: as they are. Environment: PARTITA_RANKS_PER_NODE.
+  int ranks_per_node = 0;
+  /// Threads that BLAS and FFT may use in this rank; 0: the cores that the rank may use over the ranks on
+  /// them. Set while the context lives, restored when it goes. Environment: PARTITA_THREADS.
+  int threads = 0;
+};
+
+/// Owns a group of ranks with its heap, plan cache, deadlines and logger. Several may live side by side.
+/// Movable, not copyable. A context belongs to one thread at a time; different contexts may be used by
+/// different threads.
+///
+/// After a passed deadline or a lost peer the context is *failed*: every call on it throws FailedContextError
+/// at once, memory with transfers in flight is kept until the process exits, and nothing collective is called
+/// again.
+///
+/// Arrays made in a context keep what they need of it alive, so contexts and arrays may go in any order.
+class PARTITA_API Context {
+ public:
+  explicit Context(std::shared_ptr<ContextState> state);  ///< for the library itself
+  /// Releases only what is local, never communicates, never throws.
+  ~Context();
+  Context(Context&&) noexcept;
+  Context& operator=(Context&&) noexcept;
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  int rank() const;
+  int size() const;
+  const Topology& topology() const;
+  int threads() const;  ///< that BLAS and FFT may use in this rank
+
+  /// The ranks `ranks` of this context (in that order) as a context of its own. Collective over those ranks
+  /// only; the others do not call. Errors, the same on every caller: ArgumentError (a rank named twice or out
+  /// of range, the caller not in the list), DisagreementError.
+  Context subgroup(std::span<const int> ranks) const;
+
+  /// Returns when all ranks have called it. Collective, blocking.
+  void barrier() const;
+
+  /// Releases heap blocks whose arrays are gone on all ranks. Collective, blocking.
+  void collect();
+
+  /// Collective end: releases all blocks that are dead everywhere, reports (by the log, and as the returned
+  /// text, one line a block; empty: none) blocks that were never freed and where they were allocated, and
+  /// marks the context closed. Arrays that still live stay readable locally.
+  std::string close();
+
+  bool failed() const noexcept;
+  std::string failure() const;  ///< the first failure's text; empty: none
+
+  const std::shared_ptr<ContextState>& state() const { return state_; }  ///< for the library itself
+
+ private:
+  std::shared_ptr<ContextState> state_;
+};
+
+/// Starts a context. Collective over the communicator, blocking, within the deadline. Initialises MPI (asking
+/// for MPI_THREAD_MULTIPLE) when nobody has; then MPI is finalised at process exit, and only when no context
+/// failed. Errors, the same on every rank: ArgumentError (a communicator of another MPI build than the
+/// library's, a bad environment variable), UnsupportedError (a device that this build or machine does not
+/// have), TimeoutError.
+PARTITA_API Context initialize(const ContextOptions& options = {});
+
+/// All ranks as threads of this process: no MPI needed. A ThreadGroup must outlive its members' contexts'
+/// creation, not the contexts.
+class PARTITA_API ThreadGroup {
+ public:
+  explicit ThreadGroup(int ranks);  ///< throws ArgumentError below 1
+  /// The communicator of one rank; each is to be used by a thread of its own.
+  Communicator member(int rank) const;
+  /// Starts one thread a rank, initialises a context in each, calls `body`, and joins. The first exception of
+  /// the lowest rank that threw is thrown again here.
+  static void run(int ranks, const std::function<void(Context&)>& body, const ContextOptions& options = {});
+
+ private:
+  std::shared_ptr<void> shared_;
+  int ranks_;
+};
+
+/// Whether this build can talk to other processes, and through what: "Open MPI v4.1.4, ...", or "none".
+PARTITA_API std::string mpi_description();
+
+}  // namespace partita

@@ -1,0 +1,52 @@
+// Symmetric memory: the same allocation on every rank, readable by the peers of the same node.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <partita/context.hpp>
+#include <source_location>
+
+namespace partita {
+
+/// A block of the context's symmetric heap, by hand (arrays do this by themselves). Owns the block: the
+/// destructor never communicates and never throws; the block is released when all ranks have dropped it, at
+/// the next allocate, plan creation, `collect()` or `close()`. Movable, not copyable.
+class PARTITA_API SymmetricMemory {
+ public:
+  /// `bytes` must be the same on all ranks; `make_symmetric` allows unequal sizes and allocates the largest
+  /// on all. Collective, blocking. The memory is aligned to 4096 bytes and its contents are undefined.
+  /// Errors, the same on every rank: DisagreementError (unequal sizes without make_symmetric), MemoryError
+  /// (no memory left on a rank: names it), FailedContextError, TimeoutError.
+  static SymmetricMemory allocate(const Context& context, std::int64_t bytes,
+                                  std::source_location where = std::source_location::current());
+  static SymmetricMemory make_symmetric(const Context& context, std::int64_t bytes,
+                                        std::source_location where = std::source_location::current());
+  SymmetricMemory() = default;
+  ~SymmetricMemory();
+  SymmetricMemory(SymmetricMemory&&) noexcept;
+  SymmetricMemory& operator=(SymmetricMemory&&) noexcept;
+
+  void* data() const;
+  std::int64_t bytes() const;  ///< as allocated: the largest of all ranks
+  /// The same place of the block on `rank`; null where that rank is on another node.
+  void* peer(int rank) const;
+
+  /// Releases now instead of later. Collective, blocking. MemoryError on every rank if any rank's block is
+  /// already freed, or the ranks free different blocks.
+  void free();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// The C-like face, for pointers kept elsewhere. Same contract; `symmetric_free` gives MemoryError on every
+/// rank for a double free, a foreign pointer, or different blocks.
+PARTITA_API void* symmetric_allocate(const Context& context, std::int64_t bytes,
+                                     std::source_location where = std::source_location::current());
+PARTITA_API void symmetric_free(const Context& context, void* pointer);
+/// The address of `pointer`'s place on `rank`; null on another node. MemoryError if the heap does not own it.
+/// Local.
+PARTITA_API void* symmetric_peer(const Context& context, const void* pointer, int rank);
+
+}  // namespace partita
