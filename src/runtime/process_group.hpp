@@ -1,0 +1,58 @@
+// The ranks of a context and the messages between them. One of the few virtual seams: backends `mpi` and
+// `threads`.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <partita/topology.hpp>
+#include <string>
+#include <vector>
+
+namespace partita {
+
+/// Messages of different lanes never match each other.
+enum class Lane : std::uint8_t {
+  control,  ///< checks, allocation, barriers
+  data,     ///< the messages of plans
+};
+
+/// A message in flight: a number of the group's own table, so that nothing is allocated per message in steady
+/// state.
+using MessageId = std::int32_t;
+
+/// Used by one thread at a time. Nothing here blocks.
+class ProcessGroup {
+ public:
+  virtual ~ProcessGroup() = default;
+
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+  /// Who shares a node, after PARTITA_RANKS_PER_NODE or its option. Different backends never share.
+  virtual const Topology& topology() const = 0;
+  /// All ranks live in this process (addresses may be exchanged).
+  virtual bool in_process() const = 0;
+
+  /// Starts a message. The k-th send to a peer on a lane matches the k-th receive from it there; a receive
+  /// must name the same number of bytes. Any size (beyond 2^31 too). The buffer must stay until `test` said
+  /// true.
+  virtual MessageId send(int peer, Lane lane, const void* data, std::int64_t bytes) = 0;
+  virtual MessageId receive(int peer, Lane lane, void* data, std::int64_t bytes) = 0;
+  /// Whether the message is complete; its number is then free again. Makes progress on all messages.
+  /// Throws Error where the transport reports a failure (a truncated message, a dead peer).
+  virtual bool test(MessageId message) = 0;
+
+  /// "" while the peer is alive as far as known without waiting, else what is known: "rank 2 (process 4711)
+  /// has ended".
+  virtual std::string lost(int peer) = 0;
+
+  /// A group of these ranks of this group, in that order. Local: no communication. `key` is agreed by all
+  /// members and keeps the messages of different groups apart. Lives as long as it likes, also after its
+  /// parent.
+  virtual std::unique_ptr<ProcessGroup> subgroup(const std::vector<int>& ranks, std::int32_t key) = 0;
+
+  /// Where this rank runs, for error messages: "host:pid".
+  virtual std::string place() const = 0;
+};
+
+}  // namespace partita
