@@ -4,9 +4,16 @@
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/partita)
 
+# Without MPI there is no header that takes its communicators.
+set(headers_left_out)
+if(NOT PARTITA_HAVE_MPI)
+  set(headers_left_out PATTERN mpi.hpp EXCLUDE)
+endif()
+
 install(TARGETS partita EXPORT partita-targets)
 install(DIRECTORY include/partita ${PROJECT_BINARY_DIR}/generated/include/partita
-        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING
+        PATTERN "*.hpp" ${headers_left_out})
 install(EXPORT partita-targets NAMESPACE partita:: DESTINATION ${package_dir})
 configure_package_config_file(cmake/partita-config.cmake.in generated/partita-config.cmake
                               INSTALL_DESTINATION ${package_dir})

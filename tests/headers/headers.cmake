@@ -1,6 +1,7 @@
 # Every public header compiles alone, and twice.
-file(GLOB_RECURSE public_headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/include
-     ${PROJECT_SOURCE_DIR}/include/*.hpp)
+file(GLOB_RECURSE public_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/*.hpp)
+partita_choose_backends(public_headers)
+list(TRANSFORM public_headers REPLACE "^${PROJECT_SOURCE_DIR}/include/" "")
 set(header_sources)
 foreach(header IN LISTS public_headers ITEMS partita/version.hpp)
   string(MAKE_C_IDENTIFIER ${header} stem)
