@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <partita/export.hpp>
 #include <span>
 #include <string>
@@ -10,8 +10,12 @@
 
 namespace partita {
 
-/// The indices { first + i * period + j : 0 <= i < count, 0 <= j < length }. `length <= period` where count
-/// > 1.
+namespace detail {
+struct IndexSetState;
+}
+
+/// The indices { first + i * period + j : 0 <= i < count, 0 <= j < length }.
+/// `length < period` where count > 1; `period == length` where count == 1.
 struct Interval {
   std::int64_t first = 0;
   std::int64_t length = 0;
@@ -21,8 +25,8 @@ struct Interval {
   friend bool operator==(const Interval&, const Interval&) = default;
 };
 
-/// A finite set of non-negative indices as a union of disjoint intervals, in a normal form, so that equal
-/// sets compare equal. A value; immutable; reading from several threads is fine. Nothing in it communicates.
+/// A finite set of non-negative indices as a union of disjoint intervals. Equal sets compare equal. A value,
+/// cheap to copy (shared, immutable); reading from several threads is fine. Nothing in it communicates.
 ///
 /// The elements of a set are numbered by increasing index: this number is the *position*, which is where the
 /// element lies in the local part of the rank that owns the set.
@@ -45,10 +49,12 @@ class PARTITA_API IndexSet {
 
   /// Ordered by `first`. Two intervals may interleave (the pattern of two periods that repeats with their
   /// least common multiple), so the order of intervals is not the order of elements.
-  std::span<const Interval> intervals() const { return intervals_; }
+  /// No two intervals of count 1 touch. The span lives as long as some copy of this set.
+  std::span<const Interval> intervals() const;
 
   /// The common elements. Cost: proportional to the intervals of the result, not to the elements, since two
-  /// periods repeat with their least common multiple. In the result, every interval's `length` run lies
+  /// periods repeat with their least common multiple (or to the runs of the overlap, where that is shorter).
+  /// In the result, every interval's `length` run lies
   /// inside one run of `a` and one run of `b`, and stepping by its `period` moves the position in `a` and in
   /// `b` by a constant each.
   friend PARTITA_API IndexSet intersect(const IndexSet& a, const IndexSet& b);
@@ -59,7 +65,8 @@ class PARTITA_API IndexSet {
   friend bool operator==(const IndexSet& a, const IndexSet& b);  ///< the same elements, however written
 
  private:
-  std::vector<Interval> intervals_;
+  friend struct detail::IndexSetState;
+  std::shared_ptr<const detail::IndexSetState> state_;  // null: the empty set
   std::int64_t size_ = 0;
 };
 

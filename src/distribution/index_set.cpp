@@ -1,0 +1,172 @@
+#include <partita/index_set.hpp>
+
+#include "base/check.hpp"
+#include "distribution/index_set_state.hpp"
+
+namespace partita {
+
+using detail::common_period;
+using detail::IndexSetBuilder;
+using detail::IndexSetState;
+using detail::Run;
+using detail::RunWalker;
+using detail::Segment;
+
+IndexSet IndexSet::range(std::int64_t first, std::int64_t last) {
+  if (last <= first) return {};
+  check(first >= 0, "an index set holds no negative indices; its range begins at {}", first);
+  IndexSetBuilder builder;
+  builder.add_run({first, last});
+  return builder.finish();
+}
+
+IndexSet IndexSet::cyclic(std::int64_t first, std::int64_t length, std::int64_t period, std::int64_t extent) {
+  check(first >= 0, "an index set holds no negative indices; its first block begins at {}", first);
+  check(length >= 0 && period >= length && period > 0, "blocks of {} do not fit a period of {}", length,
+        period);
+  if (extent <= first || length == 0) return {};
+  if (length == period) return range(first, extent);
+  const std::int64_t room = extent - first;
+  const std::int64_t whole = room < length ? 0 : (room - length) / period + 1;
+  IndexSetBuilder builder;
+  builder.add_periodic({{first, whole == 0 ? first : first + length}}, period, whole);
+  if (room > whole * period) builder.add_run({first + whole * period, extent});
+  return builder.finish();
+}
+
+std::span<const Interval> IndexSet::intervals() const {
+  return IndexSetState::of(*this).intervals;
+}
+
+std::int64_t IndexSet::front() const {
+  check(!empty(), "an empty index set has no smallest index");
+  return state_->segments.front().first;
+}
+
+std::int64_t IndexSet::back() const {
+  check(!empty(), "an empty index set has no largest index");
+  return state_->segments.back().last - 1;
+}
+
+std::int64_t IndexSet::position(std::int64_t index) const {
+  const IndexSetState& state = IndexSetState::of(*this);
+  const std::size_t i = state.segment_above(index);
+  if (i == state.segments.size()) return size_;
+  const Segment& segment = state.segments[i];
+  if (index <= segment.first) return segment.before;
+  const std::int64_t repetition = (index - segment.first) / segment.period;
+  const std::int64_t in_first_period = index - repetition * segment.period;
+  const auto begin = state.intervals.begin() + static_cast<std::ptrdiff_t>(segment.begin);
+  const auto end = state.intervals.begin() + static_cast<std::ptrdiff_t>(segment.end);
+  const auto above = std::partition_point(
+      begin, end, [&](const Interval& interval) { return interval.first <= in_first_period; });
+  const auto last = static_cast<std::size_t>(above - state.intervals.begin()) - 1;
+  const Interval& interval = state.intervals[last];
+  return segment.before + repetition * segment.per_period + state.before[last] +
+         std::min(interval.length, in_first_period - interval.first);
+}
+
+bool IndexSet::contains(std::int64_t index) const {
+  const IndexSetState& state = IndexSetState::of(*this);
+  const std::size_t i = state.segment_above(index);
+  if (i == state.segments.size() || index < state.segments[i].first) return false;
+  return RunWalker(state, state.segments[i], index).run().first <= index;
+}
+
+std::int64_t IndexSet::at(std::int64_t position) const {
+  check(position >= 0 && position < size_, "position {} in an index set of {} elements", position, size_);
+  const auto& segments = state_->segments;
+  const auto segment = std::prev(std::partition_point(
+      segments.begin(), segments.end(), [&](const Segment& s) { return s.before <= position; }));
+  const std::int64_t repetition = (position - segment->before) / segment->per_period;
+  const std::int64_t rest = (position - segment->before) % segment->per_period;
+  const auto begin = state_->before.begin() + static_cast<std::ptrdiff_t>(segment->begin);
+  const auto end = state_->before.begin() + static_cast<std::ptrdiff_t>(segment->end);
+  const auto interval = std::prev(std::upper_bound(begin, end, rest));
+  const auto i = static_cast<std::size_t>(interval - state_->before.begin());
+  return state_->intervals[i].first + repetition * segment->period + rest - *interval;
+}
+
+IndexSet IndexSet::shifted(std::int64_t offset) const {
+  if (empty() || offset == 0) return *this;
+  std::int64_t end = 0;
+  check(!__builtin_add_overflow(back(), offset, &end), "an index set moved by {} passes 2^63 - 1", offset);
+  if (front() + offset < 0) {
+    return end < 0 ? IndexSet() : intersect(*this, range(-offset, back() + 1)).shifted(offset);
+  }
+  IndexSetState moved = *state_;
+  for (Interval& interval : moved.intervals) interval.first += offset;
+  for (Segment& segment : moved.segments) {
+    segment.first += offset;
+    segment.last += offset;
+  }
+  return IndexSetState::make(std::move(moved));
+}
+
+namespace {
+
+/// The common runs of two segments in [lower, upper): two walkers, each jumping to where the other is.
+std::vector<Run> common_runs(RunWalker a, RunWalker b, std::int64_t upper) {
+  std::vector<Run> runs;
+  while (a.valid() && b.valid() && std::max(a.run().first, b.run().first) < upper) {
+    const Run one = a.run();
+    const Run two = b.run();
+    const Run both{std::max(one.first, two.first), std::min({one.last, two.last, upper})};
+    if (both.first < both.last) runs.push_back(both);
+    if (one.last <= two.last) {
+      a.seek(std::max(one.last, two.first));
+    } else {
+      b.seek(std::max(two.last, one.first));
+    }
+  }
+  return runs;
+}
+
+}  // namespace
+
+IndexSet intersect(const IndexSet& a, const IndexSet& b) {
+  const IndexSetState& in_a = IndexSetState::of(a);
+  const IndexSetState& in_b = IndexSetState::of(b);
+  IndexSetBuilder builder;
+  std::size_t i = 0;
+  std::size_t j = 0;
+  while (i < in_a.segments.size() && j < in_b.segments.size()) {
+    const Segment& one = in_a.segments[i];
+    const Segment& two = in_b.segments[j];
+    const std::int64_t lower = std::max(one.first, two.first);
+    const std::int64_t upper = std::min(one.last, two.last);
+    if (lower >= upper) {  // they do not meet: go on to the first segment that reaches the other's begin
+      i = one.last <= lower ? in_a.segment_above(lower) : i;
+      j = two.last <= lower ? in_b.segment_above(lower) : j;
+      continue;
+    }
+    builder.add_zone(lower, upper, common_period(one.least_period(), two.least_period()),
+                     [&](std::int64_t from, std::int64_t to) {
+                       auto runs = common_runs(RunWalker(in_a, one, from), RunWalker(in_b, two, from), to);
+                       if (!runs.empty() && runs.front().first < from) runs.front().first = from;
+                       return runs;
+                     });
+    if (one.last <= upper) ++i;
+    if (two.last <= upper) ++j;
+  }
+  return builder.finish();
+}
+
+bool operator==(const IndexSet& a, const IndexSet& b) {
+  if (a.size_ != b.size_) return false;
+  if (a.state_ == b.state_ || IndexSetState::of(a).intervals == IndexSetState::of(b).intervals) return true;
+  return intersect(a, b).size() == a.size_;
+}
+
+std::string to_string(const IndexSet& set) {
+  if (set.empty()) return "empty";
+  std::string text;
+  for (const Interval& interval : set.intervals()) {
+    if (!text.empty()) text += ", ";
+    text += fmt::format("[{},{})", interval.first, interval.first + interval.length);
+    if (interval.count > 1) text += fmt::format("+{}*{}", interval.period, interval.count);
+  }
+  return text;
+}
+
+}  // namespace partita
