@@ -21,12 +21,19 @@ write_basic_package_version_file(generated/partita-config-version.cmake COMPATIB
 install(FILES ${PROJECT_BINARY_DIR}/generated/partita-config.cmake
               ${PROJECT_BINARY_DIR}/generated/partita-config-version.cmake DESTINATION ${package_dir})
 
+# partita.pc names all places relative to itself, so that the installed tree may be moved.
+set(pc_root ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig)
+file(RELATIVE_PATH PC_PREFIX ${pc_root} ${CMAKE_INSTALL_PREFIX})
+file(RELATIVE_PATH PC_INCLUDEDIR ${pc_root} ${CMAKE_INSTALL_FULL_INCLUDEDIR})
 configure_file(cmake/partita.pc.in generated/partita.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/generated/partita.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 if(TARGET partita_command)
   install(TARGETS partita_command)
 endif()
+# The machine descriptions lie beside bin/ and lib/ in the build tree too: share/partita/machines.
 if(EXISTS ${PROJECT_SOURCE_DIR}/machines)
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/share/partita)
+  file(CREATE_LINK ${PROJECT_SOURCE_DIR}/machines ${PROJECT_BINARY_DIR}/share/partita/machines SYMBOLIC)
   install(DIRECTORY machines DESTINATION ${CMAKE_INSTALL_DATADIR}/partita FILES_MATCHING PATTERN "*.json")
 endif()
