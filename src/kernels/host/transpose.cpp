@@ -1,0 +1,93 @@
+#include "kernels/host/transpose.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace partita {
+namespace {
+
+constexpr std::int64_t line = 64;
+
+#ifndef TILE_COLUMNS
+#define TILE_COLUMNS 512
+#define TILE_ROWS 512
+#define MACRO 1
+#endif
+// A tile is this many bytes wide on either side: each row of the source and each row of the destination is
+// visited for so long, and a tile is at most 64 KiB (items of 4 bytes: 128 x 128).
+constexpr std::int64_t tile_column_bytes = TILE_COLUMNS;
+constexpr std::int64_t tile_row_bytes = TILE_ROWS;
+
+struct Tile {
+  const std::byte* from = nullptr;
+  std::byte* to = nullptr;
+  TransposeShape shape;
+  bool is_first = true;  // in its rows of the destination
+  bool is_last = true;
+};
+
+template <class Body>
+void for_each_tile(std::int64_t item, const TransposeShape& shape, const std::byte* from, std::byte* to,
+                   std::int64_t tile_rows, std::int64_t tile_columns, const Body& body) {
+  for (std::int64_t column = 0; column < shape.columns; column += tile_columns) {
+    for (std::int64_t row = 0; row < shape.rows; row += tile_rows) {
+      Tile tile{from + row * shape.from_stride + column * item, to + column * shape.to_stride + row * item,
+                shape, row == 0, row + tile_rows >= shape.rows};
+      tile.shape.rows = std::min(tile_rows, shape.rows - row);
+      tile.shape.columns = std::min(tile_columns, shape.columns - column);
+      body(tile);
+    }
+  }
+}
+
+// One row of the destination, of which a tile has brought `bytes` bytes. They lie in the buffer as they will
+// lie in the destination, modulo a line. Only whole lines are streamed: the broken one at the end waits, at
+// the place in the buffer where the next tile goes on, and only the very first and last of the row are stored
+// plainly.
+void flush_row(const CopyKernels& kernels, const Tile& tile, std::byte* buffer, std::byte* to,
+               std::int64_t bytes) {
+  const auto shift = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(to) % line);
+  const std::int64_t first = tile.is_first ? 0 : -shift;
+  const std::int64_t broken = (shift + bytes) % line;
+  const std::int64_t last = tile.is_last ? bytes : bytes - broken;
+  if (last > first) kernels.stream(buffer + first, to + first, last - first);
+  if (!tile.is_last) std::memmove(buffer - shift, buffer + bytes - broken, static_cast<std::size_t>(line));
+}
+
+}  // namespace
+
+bool ends_in_transpose(const StridedCopy& nest) {
+  const std::size_t size = nest.loops.size();
+  if (size < 2 || nest.item_bytes > 16 || !std::has_single_bit(static_cast<std::uint64_t>(nest.item_bytes))) {
+    return false;
+  }
+  return nest.loops[size - 2].from_stride == nest.item_bytes &&
+         nest.loops[size - 1].to_stride == nest.item_bytes;
+}
+
+void transpose_pair(const CopyKernels& kernels, std::int64_t item, const TransposeShape& shape,
+                    const std::byte* from, std::byte* to, StoreHint hint) {
+  const auto kernel = kernels.transpose[std::countr_zero(static_cast<std::uint64_t>(item))];
+  const std::int64_t tile_rows = tile_row_bytes / item;
+  const std::int64_t tile_columns = std::min<std::int64_t>(128, tile_column_bytes / item);
+  if (hint == StoreHint::cache) {
+    for_each_tile(item, shape, from, to, tile_rows, tile_columns,
+                  [&](const Tile& tile) { kernel(tile.from, tile.to, tile.shape); });
+    return;
+  }
+  // The rows of the buffer have the alignment of the rows of the destination, and a line of room before them.
+  alignas(line) std::byte room[128 * (tile_row_bytes + 3 * line)];
+  const std::int64_t pitch = tile_row_bytes + 2 * line + shape.to_stride % line;
+  std::byte* buffer = room + line + reinterpret_cast<std::uintptr_t>(to) % line;
+  for_each_tile(item, shape, from, to, tile_rows, tile_columns, [&](const Tile& tile) {
+    TransposeShape into_buffer = tile.shape;
+    into_buffer.to_stride = pitch;
+    kernel(tile.from, buffer, into_buffer);
+    for (std::int64_t i = 0; i < tile.shape.columns; ++i) {
+      flush_row(kernels, tile, buffer + i * pitch, tile.to + i * shape.to_stride, tile.shape.rows * item);
+    }
+  });
+}
+
+}  // namespace partita
