@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <partita/context.hpp>
+#include <partita/plan.hpp>
 #include <string>
 #include <unordered_map>
 
@@ -31,6 +32,10 @@ struct ContextState {
   /// Bound plans, keyed by operation, operands and options (a text). The values are the operations' own.
   std::unordered_map<std::string, std::shared_ptr<void>> plans;
   bool closed = false;
+  /// Executions begun on this context; every rank counts alike, since executions are collective.
+  std::uint64_t executions = 0;
+  /// Signals of earlier executions, by node rank and channel: counters only grow.
+  std::vector<std::array<std::uint64_t, channel_count>> signals_seen;
 
   int rank() const { return group->rank(); }
   int size() const { return group->size(); }

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace partita {
@@ -32,6 +33,9 @@ class NodeBoard {
   void end_agreement();
   void fail();
   Status status(int node_rank) const;
+  /// The plan hash that a neighbour announced for execution number `execution` (1, 2, ...), if it has begun it and is
+  /// at most two executions further; nothing otherwise.
+  std::optional<std::uint64_t> announced(int node_rank, std::uint64_t execution) const;
 
  private:
   struct Cell;
