@@ -1,0 +1,227 @@
+#include "execute/bound_plan.hpp"
+
+#include <algorithm>
+
+#include "base/check.hpp"
+#include "base/hash.hpp"
+#include "kernels/host/fill.hpp"
+#include "runtime/wait.hpp"
+
+namespace partita {
+namespace {
+
+// A result beyond this many bytes will not stay in cache: its stores go past it.
+constexpr std::int64_t streaming_threshold = std::int64_t{4} << 20;
+
+bool moves_data(StepKind kind) {
+  return kind == StepKind::copy || kind == StepKind::accumulate || kind == StepKind::fill;
+}
+
+std::int64_t item_bytes_of(const Plan& plan) {
+  for (const Buffer& buffer : plan.buffers) {
+    if (buffer.operand) return size_of(buffer.operand->dtype);
+  }
+  return 1;
+}
+
+Dtype dtype_of_plan(const Plan& plan) {
+  for (const Buffer& buffer : plan.buffers) {
+    if (buffer.operand) return buffer.operand->dtype;
+  }
+  throw Error("a plan without operands moves no data");
+}
+
+void match(const Buffer& buffer, const Array::State& array) {
+  const Operand& wanted = *buffer.operand;
+  const Operand& given = array.operand;
+  check(given.dtype == wanted.dtype, "the {} is {}, but the plan was made for {}", buffer.name,
+        name(given.dtype), name(wanted.dtype));
+  check(given.layout == wanted.layout || given.layout.equivalent(wanted.layout),
+        "the {} is {}, but the plan was made for {}", buffer.name, given.layout.to_string(),
+        wanted.layout.to_string());
+  check(!wanted.dense || (given.dense && given.axis_order == wanted.axis_order),
+        "the local parts of the {} lie in memory in another order than the plan was made for", buffer.name);
+  check(wanted.residency == Residency::ordinary || array.heap_offset >= 0,
+        "the {} is in ordinary memory, but the plan was made for the symmetric heap", buffer.name);
+}
+
+}  // namespace
+
+BoundPlan::BoundPlan(ContextState& context, Plan plan)
+    : context_(context),
+      plan_(std::move(plan)),
+      plan_hash_(plan_.hash()),
+      item_bytes_(item_bytes_of(plan_)),
+      operands_(plan_.buffers.size(), nullptr),
+      lowered_strides_(plan_.buffers.size()),
+      moves_(plan_.steps.size()),
+      node_index_(static_cast<std::size_t>(context.size()), -1),
+      mail_(context, plan_) {
+  const std::vector<int> neighbours = context.topology().node_ranks(context.topology().node(context.rank()));
+  for (std::size_t i = 0; i < neighbours.size(); ++i) {
+    node_index_[static_cast<std::size_t>(neighbours[i])] = static_cast<int>(i);
+  }
+  signals_.resize(neighbours.size());
+  context.signals_seen.resize(neighbours.size());
+  for (const Step& step : plan_.steps) {
+    if (step.kind != StepKind::wait) continue;
+    const int node_rank = node_index_[static_cast<std::size_t>(step.peer)];
+    auto& most = signals_[static_cast<std::size_t>(node_rank)][static_cast<std::size_t>(step.channel)];
+    most = std::max(most, static_cast<std::uint64_t>(step.count));
+  }
+  for (const Buffer& buffer : plan_.buffers) {
+    const bool own = buffer.kind != BufferKind::operand;
+    scratch_.push_back(own ? std::make_unique<Scratch>(context, buffer) : nullptr);
+  }
+}
+
+void BoundPlan::execute(std::span<const Array::State* const> operands) {
+  context_.require_usable(plan_.operation);
+  bind(operands);
+  try {
+    run();
+  } catch (const std::exception& error) {
+    context_.fail(error.what());
+    throw;
+  }
+}
+
+void BoundPlan::bind(std::span<const Array::State* const> operands) {
+  std::size_t next = 0;
+  bool same_strides = !lowered_strides_.empty();
+  for (std::size_t b = 0; b < plan_.buffers.size(); ++b) {
+    if (plan_.buffers[b].kind != BufferKind::operand) continue;
+    check(next < operands.size(), "{}: an operand is missing: {}", plan_.operation, plan_.buffers[b].name);
+    const Array::State& array = *operands[next++];
+    match(plan_.buffers[b], array);
+    same_strides = same_strides && lowered_strides_[b] == array.local.strides && operands_[b] != nullptr;
+    operands_[b] = &array;
+    lowered_strides_[b] = array.local.strides;
+  }
+  if (!same_strides) lower_moves();
+}
+
+void BoundPlan::lower_moves() {
+  const Traffic total = traffic(plan_);
+  const std::int64_t arriving = total.local_bytes + total.node_bytes + total.network_bytes;
+  for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
+    const Step& step = plan_.steps[i];
+    if (!moves_data(step.kind)) continue;
+    const auto side = [&](const Place& place) {
+      return side_of(plan_, place, step.region, lowered_strides_[static_cast<std::size_t>(place.buffer)],
+                     item_bytes_);
+    };
+    const Side to = side(step.to);
+    const bool fills = step.kind == StepKind::fill;
+    moves_[i].nests = lower(step.region, fills ? to : side(step.from), to, item_bytes_);
+    if (fills) std::ranges::transform(moves_[i].nests, moves_[i].nests.begin(), destination_of);
+    const bool to_operand =
+        plan_.buffers[static_cast<std::size_t>(step.to.buffer)].kind == BufferKind::operand;
+    moves_[i].hint = to_operand && arriving > streaming_threshold ? StoreHint::memory : StoreHint::cache;
+  }
+}
+
+void BoundPlan::run() {
+  ++context_.executions;
+  const std::uint64_t hash = execution_hash();
+  context_.board->begin_execution(hash);
+  mail_.begin(hash, context_.executions);
+  for (std::size_t i = 0; i < plan_.steps.size(); ++i) run_step(i);
+  mail_.end();
+  advance_signals();
+}
+
+void BoundPlan::run_step(std::size_t index) {
+  const Step& step = plan_.steps[index];
+  for (const int message : step.after) mail_.finish(static_cast<std::size_t>(message));
+  switch (step.kind) {
+    case StepKind::copy:
+    case StepKind::accumulate:
+    case StepKind::fill:
+      return run_move(step, moves_[index]);
+    case StepKind::send:
+      return mail_.send(index, address(step.from) + step.from.offset);
+    case StepKind::receive:
+      return mail_.receive(index, address(step.to) + step.to.offset);
+    case StepKind::signal:
+      return context_.board->signal(node_index_[static_cast<std::size_t>(step.peer)], step.channel);
+    case StepKind::wait:
+      return wait_signal(step);
+    case StepKind::finish:
+      return;
+  }
+}
+
+void BoundPlan::run_move(const Step& step, const Move& move) {
+  char* to = address(step.to);
+  if (step.kind == StepKind::fill) {
+    std::array<unsigned char, 16> identity{};
+    write_identity(step.reduction, dtype_of_plan(plan_), identity.data());
+    for (const StridedCopy& nest : move.nests) fill(nest, identity.data(), item_bytes_, to, move.hint);
+    return;
+  }
+  const char* from = address(step.from);
+  for (const StridedCopy& nest : move.nests) {
+    if (step.kind == StepKind::copy) {
+      copy(nest, from, to, move.hint);
+    } else {
+      accumulate(nest, dtype_of_plan(plan_), step.reduction, from, to);
+    }
+  }
+}
+
+void BoundPlan::wait_signal(const Step& step) {
+  const int node_rank = node_index_[static_cast<std::size_t>(step.peer)];
+  const std::uint64_t seen =
+      context_.signals_seen[static_cast<std::size_t>(node_rank)][static_cast<std::size_t>(step.channel)];
+  const std::uint64_t wanted = seen + static_cast<std::uint64_t>(step.count);
+  const WaitReason reason{
+      plan_.operation,
+      [&] { return fmt::format("signal {} on channel {} of rank {}", step.count, step.channel, step.peer); },
+      step.peer,
+      {}};
+  WaitLoop loop(context_, reason);
+  while (context_.board->counter(node_rank, step.channel) < wanted) {
+    check_announcement(step.peer, node_rank);
+    loop.pause();
+  }
+  if (step.count == 1) check_announcement(step.peer, node_rank);
+}
+
+void BoundPlan::check_announcement(int peer, int node_rank) {
+  const std::uint64_t mine = execution_hash();
+  const std::optional<std::uint64_t> theirs = context_.board->announced(node_rank, context_.executions);
+  if (!theirs || *theirs == mine) return;
+  throw DisagreementError(
+      fmt::format("{}: the ranks execute different plans or arrays: execution {} is plan {:016x} on rank {}, "
+                  "plan {:016x} on rank {}",
+                  plan_.operation, context_.executions, mine, context_.rank(), *theirs, peer));
+}
+
+void BoundPlan::advance_signals() {
+  for (std::size_t node_rank = 0; node_rank < signals_.size(); ++node_rank) {
+    for (std::size_t channel = 0; channel < channel_count; ++channel) {
+      context_.signals_seen[node_rank][channel] += signals_[node_rank][channel];
+    }
+  }
+}
+
+char* BoundPlan::address(const Place& place) const {
+  const auto buffer = static_cast<std::size_t>(place.buffer);
+  if (scratch_[buffer]) return scratch_[buffer]->on_rank(place.rank);
+  const Array::State& array = *operands_[buffer];
+  if (place.rank == context_.rank()) return static_cast<char*>(array.local.data);
+  return static_cast<char*>(context_.heap->at(place.rank, array.heap_offset));
+}
+
+// Peers read operands on the heap by offset, so the offsets are part of what must agree.
+std::uint64_t BoundPlan::execution_hash() const {
+  std::uint64_t hash = plan_hash_;
+  for (std::size_t b = 0; b < operands_.size(); ++b) {
+    if (operands_[b] == nullptr || plan_.buffers[b].operand->residency != Residency::heap) continue;
+    hash = mix(hash, static_cast<std::uint64_t>(operands_[b]->heap_offset));
+  }
+  return hash;
+}
+
+}  // namespace partita

@@ -1,0 +1,64 @@
+// The host executor: a plan bound to memory, ready to run again and again.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <partita/plan.hpp>
+#include <span>
+#include <vector>
+
+#include "array/array_state.hpp"
+#include "execute/lower.hpp"
+#include "execute/mail.hpp"
+#include "execute/scratch.hpp"
+#include "runtime/context_state.hpp"
+
+namespace partita {
+
+/// Knows steps, regions and messages; nothing of what operation they belong to. Creation allocates the
+/// scratch (collective when the plan has shared scratch); `execute` allocates nothing.
+///
+/// Holds no share of the context: whoever owns a BoundPlan keeps the context alive.
+class BoundPlan {
+ public:
+  BoundPlan(ContextState& context, Plan plan);
+
+  const Plan& plan() const { return plan_; }
+
+  /// Runs the plan on these arrays, one an operand buffer, in the order of the plan's buffers. Collective,
+  /// blocking. Throws ArgumentError where an array does not match its buffer's operand. Any error after the
+  /// first step fails the context: its peers cannot know how far this rank came.
+  void execute(std::span<const Array::State* const> operands);
+
+ private:
+  struct Move {
+    std::vector<StridedCopy> nests;
+    StoreHint hint = StoreHint::memory;
+  };
+
+  void bind(std::span<const Array::State* const> operands);
+  void lower_moves();
+  void run();
+  void run_step(std::size_t index);
+  void run_move(const Step& step, const Move& move);
+  void wait_signal(const Step& step);
+  void check_announcement(int peer, int node_rank);
+  void advance_signals();
+  char* address(const Place& place) const;
+  std::uint64_t execution_hash() const;
+
+  ContextState& context_;
+  Plan plan_;
+  std::uint64_t plan_hash_;
+  std::int64_t item_bytes_ = 1;
+  std::vector<const Array::State*> operands_;      // by buffer; null for scratch
+  std::vector<Strides> lowered_strides_;           // by buffer: what the moves were lowered for
+  std::vector<std::unique_ptr<Scratch>> scratch_;  // by buffer
+  std::vector<Move> moves_;                        // by step
+  std::vector<int> node_index_;                    // by rank: its place in my node; -1 elsewhere
+  std::vector<std::array<std::uint64_t, channel_count>>
+      signals_;  // by node rank: waited for in one execution
+  Mail mail_;
+};
+
+}  // namespace partita

@@ -1,0 +1,127 @@
+#include "execute/lower.hpp"
+
+#include <array>
+
+#include "base/check.hpp"
+
+namespace partita {
+namespace {
+
+/// Two loops of one dimension: over the runs of an interval, and within a run.
+struct Piece {
+  std::int64_t from = 0;  // position of the first element
+  std::int64_t to = 0;
+  std::int64_t from_step = 0;  // positions from one run to the next
+  std::int64_t to_step = 0;
+  std::int64_t count = 1;
+  std::int64_t length = 0;
+};
+
+/// Whether all windows [first + i * period, first + (i + 1) * period), i < count - 1, hold equally many
+/// elements of `set`: so it is if each of the set's intervals repeats evenly all over them or stays outside.
+bool steps_evenly(const IndexSet& set, const Interval& run) {
+  const std::int64_t last = run.first + (run.count - 1) * run.period;
+  for (const Interval& other : set.intervals()) {
+    const std::int64_t end = other.first + (other.count - 1) * other.period + other.length;
+    if (end <= run.first || other.first >= last) continue;
+    const bool spans = other.count > 1 && run.period % other.period == 0 &&
+                       other.first - (other.period - other.length) <= run.first &&
+                       last <= other.first + other.count * other.period;
+    const bool solid = other.count == 1 && other.first <= run.first && last <= end;
+    if (!spans && !solid) return false;
+  }
+  return true;
+}
+
+Piece piece_of(const Interval& run, std::int64_t count, const IndexSet& from, const IndexSet& to) {
+  Piece piece{from.position(run.first), to.position(run.first), 0, 0, count, run.length};
+  if (count > 1) {
+    piece.from_step = from.position(run.first + run.period) - piece.from;
+    piece.to_step = to.position(run.first + run.period) - piece.to;
+  }
+  return piece;
+}
+
+/// The pieces of one interval: one where both sides step evenly, else maximal stretches that do.
+void add_pieces(const Interval& run, const IndexSet& from, const IndexSet& to, std::vector<Piece>& pieces) {
+  if (run.count == 1 || (steps_evenly(from, run) && steps_evenly(to, run))) {
+    pieces.push_back(piece_of(run, run.count, from, to));
+    return;
+  }
+  for (std::int64_t i = 0; i < run.count;) {
+    Interval rest{run.first + i * run.period, run.length, run.period, run.count - i};
+    Piece piece = piece_of(rest, std::min<std::int64_t>(rest.count, 2), from, to);
+    while (piece.count < rest.count) {
+      const std::int64_t next = rest.first + piece.count * rest.period;
+      if (from.position(next) != piece.from + piece.count * piece.from_step) break;
+      if (to.position(next) != piece.to + piece.count * piece.to_step) break;
+      ++piece.count;
+    }
+    pieces.push_back(piece);
+    i += piece.count;
+  }
+}
+
+void add_loops(const Piece& piece, std::int64_t from_stride, std::int64_t to_stride, StridedCopy& nest) {
+  nest.from_offset += piece.from * from_stride;
+  nest.to_offset += piece.to * to_stride;
+  nest.loops.push_back({piece.count, piece.from_step * from_stride, piece.to_step * to_stride});
+  nest.loops.push_back({piece.length, from_stride, to_stride});
+}
+
+}  // namespace
+
+Side side_of(const Plan& plan, const Place& place, const Region& region, const Strides& own_strides,
+             std::int64_t item_bytes) {
+  const Buffer& buffer = plan.buffers[static_cast<std::size_t>(place.buffer)];
+  Side side;
+  if (buffer.kind == BufferKind::operand) {
+    const Operand& operand = *buffer.operand;
+    side.owned = operand.layout.region(place.rank);
+    side.byte_strides = operand.dense ? operand.local_strides(place.rank) : own_strides;
+  } else {
+    side.owned = region;
+    side.byte_offset = place.offset;
+    const Shape shape = region.shape();
+    side.byte_strides = Extents::filled(shape.size(), 1);
+    std::int64_t step = 1;
+    for (int i = shape.size() - 1; i >= 0; --i) {
+      const int dimension = static_cast<int>(place.axis_order[i]);
+      side.byte_strides[dimension] = step;
+      step *= shape[dimension];
+    }
+  }
+  for (std::int64_t& stride : side.byte_strides) stride *= item_bytes;
+  return side;
+}
+
+std::vector<StridedCopy> lower(const Region& region, const Side& from, const Side& to,
+                               std::int64_t item_bytes) {
+  std::vector<StridedCopy> result;
+  if (region.empty()) return result;
+  const std::size_t dimensions = region.sets.size();
+  std::vector<std::vector<Piece>> pieces(dimensions);
+  for (std::size_t d = 0; d < dimensions; ++d) {
+    for (const Interval& run : region.sets[d].intervals()) {
+      add_pieces(run, from.owned.sets[d], to.owned.sets[d], pieces[d]);
+    }
+  }
+  // Every combination of one piece a dimension is one nest.
+  std::vector<std::size_t> choice(dimensions, 0);
+  for (bool more = true; more;) {
+    StridedCopy nest{item_bytes, from.byte_offset, to.byte_offset, {}};
+    for (std::size_t d = 0; d < dimensions; ++d) {
+      const int dimension = static_cast<int>(d);
+      add_loops(pieces[d][choice[d]], from.byte_strides[dimension], to.byte_strides[dimension], nest);
+    }
+    result.push_back(simplify(std::move(nest)));
+    more = false;
+    for (std::size_t d = dimensions; d-- > 0 && !more;) {
+      more = ++choice[d] < pieces[d].size();
+      if (!more) choice[d] = 0;
+    }
+  }
+  return result;
+}
+
+}  // namespace partita

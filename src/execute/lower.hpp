@@ -1,0 +1,29 @@
+// From regions to addresses: a region of a plan, between two places, as nests of strided loops.
+#pragma once
+
+#include <partita/plan.hpp>
+#include <vector>
+
+#include "kernels/host/copy.hpp"
+
+namespace partita {
+
+/// One side of a copy: the index sets whose positions number the elements along each dimension, and the bytes
+/// between neighbouring positions. For an operand: what the rank owns; for scratch: the region itself,
+/// packed.
+struct Side {
+  Region owned;
+  Strides byte_strides;
+  std::int64_t byte_offset = 0;
+};
+
+/// The side that `place` describes for `region`. `own_strides` are the bound view's strides (in elements),
+/// used for this rank's operands that are not dense.
+Side side_of(const Plan& plan, const Place& place, const Region& region, const Strides& own_strides,
+             std::int64_t item_bytes);
+
+/// The copy of `region` from one side to the other, in as few nests as the intervals allow; all simplified.
+std::vector<StridedCopy> lower(const Region& region, const Side& from, const Side& to,
+                               std::int64_t item_bytes);
+
+}  // namespace partita

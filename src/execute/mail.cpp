@@ -1,0 +1,90 @@
+#include "execute/mail.hpp"
+
+#include <algorithm>
+
+#include "base/check.hpp"
+#include "runtime/wait.hpp"
+
+namespace partita {
+namespace {
+
+std::vector<int> peers_of(const Plan& plan, StepKind kind) {
+  std::vector<int> peers;
+  for (const Step& step : plan.steps) {
+    if (step.kind == kind) peers.push_back(step.peer);
+  }
+  std::sort(peers.begin(), peers.end());
+  peers.erase(std::unique(peers.begin(), peers.end()), peers.end());
+  return peers;
+}
+
+}  // namespace
+
+Mail::Mail(ContextState& context, const Plan& plan)
+    : context_(context), plan_(plan), in_flight_(plan.steps.size(), -1) {
+  for (const int peer : peers_of(plan, StepKind::send)) receivers_.push_back({peer, {}, -1});
+  for (const int peer : peers_of(plan, StepKind::receive)) senders_.push_back({peer, {}, -1});
+}
+
+void Mail::begin(std::uint64_t execution_hash, std::uint64_t execution) {
+  mine_ = {execution_hash, execution};
+  for (Correspondent& sender : senders_) {
+    sender.message = context_.group->receive(sender.peer, Lane::data, &sender.greeting, sizeof(Greeting));
+  }
+  for (Correspondent& receiver : receivers_) {
+    receiver.message = context_.group->send(receiver.peer, Lane::data, &mine_, sizeof(Greeting));
+  }
+}
+
+void Mail::send(std::size_t step, const void* data) {
+  const Step& message = plan_.steps[step];
+  in_flight_[step] = context_.group->send(message.peer, Lane::data, data, message.bytes);
+}
+
+void Mail::receive(std::size_t step, void* data) {
+  const Step& message = plan_.steps[step];
+  in_flight_[step] = context_.group->receive(message.peer, Lane::data, data, message.bytes);
+}
+
+void Mail::finish(std::size_t step) {
+  if (in_flight_[step] < 0) return;
+  const Step& message = plan_.steps[step];
+  if (message.kind == StepKind::receive) {
+    check_greeting(*sender(message.peer));
+    wait(in_flight_[step], message.peer, "a message from");
+  } else {
+    wait(in_flight_[step], message.peer, "the receipt of a message by");
+  }
+}
+
+void Mail::end() {
+  for (std::size_t step = 0; step < in_flight_.size(); ++step) finish(step);
+  for (Correspondent& receiver : receivers_)
+    wait(receiver.message, receiver.peer, "the receipt of a greeting by");
+}
+
+void Mail::check_greeting(Correspondent& sender) {
+  if (sender.message < 0) return;
+  wait(sender.message, sender.peer, "the greeting of");
+  if (sender.greeting.hash == mine_.hash && sender.greeting.execution == mine_.execution) return;
+  throw DisagreementError(
+      fmt::format("{}: the ranks execute different plans: rank {} execution {} of plan {:016x}, rank {} "
+                  "execution {} of plan {:016x}",
+                  plan_.operation, context_.rank(), mine_.execution, mine_.hash, sender.peer,
+                  sender.greeting.execution, sender.greeting.hash));
+}
+
+void Mail::wait(MessageId& message, int peer, const char* what) {
+  if (message < 0) return;
+  const WaitReason reason{plan_.operation, [&] { return fmt::format("{} rank {}", what, peer); }, peer, {}};
+  wait_until(context_, reason, [&] { return context_.group->test(message); });
+  message = -1;
+}
+
+Mail::Correspondent* Mail::sender(int peer) {
+  const auto found = std::lower_bound(senders_.begin(), senders_.end(), peer,
+                                      [](const Correspondent& a, int rank) { return a.peer < rank; });
+  return &*found;
+}
+
+}  // namespace partita

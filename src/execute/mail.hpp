@@ -1,0 +1,48 @@
+// The messages of one bound plan, and the greeting that goes before them.
+#pragma once
+
+#include <cstdint>
+#include <partita/plan.hpp>
+#include <vector>
+
+#include "runtime/context_state.hpp"
+
+namespace partita {
+
+/// Starts and finishes the send and receive steps of a plan. Before the first message of an execution each
+/// sender tells each of its receivers which plan it executes and its number, so that a rank in another
+/// operation is found out; the greeting overlaps with the packing and costs no extra wait.
+class Mail {
+ public:
+  Mail(ContextState& context, const Plan& plan);
+
+  void begin(std::uint64_t execution_hash, std::uint64_t execution);  ///< starts the greetings
+  void send(std::size_t step, const void* data);
+  void receive(std::size_t step, void* data);
+  void finish(std::size_t step);  ///< waits for one message; no-op when it is finished already
+  void end();                     ///< waits for all that is in flight
+
+ private:
+  struct Greeting {
+    std::uint64_t hash = 0;
+    std::uint64_t execution = 0;
+  };
+  struct Correspondent {
+    int peer = -1;
+    Greeting greeting;
+    MessageId message = -1;
+  };
+
+  void check_greeting(Correspondent& sender);
+  void wait(MessageId& message, int peer, const char* what);
+  Correspondent* sender(int peer);
+
+  ContextState& context_;
+  const Plan& plan_;
+  Greeting mine_;
+  std::vector<Correspondent> receivers_;  // of my messages
+  std::vector<Correspondent> senders_;    // of messages to me, by increasing rank
+  std::vector<MessageId> in_flight_;      // by step; -1: not in flight
+};
+
+}  // namespace partita

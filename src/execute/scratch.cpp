@@ -1,0 +1,48 @@
+#include "execute/scratch.hpp"
+
+#include <sys/mman.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "base/check.hpp"
+
+namespace partita {
+namespace {
+
+constexpr std::size_t huge_page = std::size_t{2} << 20;
+
+char* allocate_private(std::int64_t bytes) {
+  const std::size_t size = (static_cast<std::size_t>(bytes) + huge_page - 1) / huge_page * huge_page;
+  auto* memory = static_cast<char*>(std::aligned_alloc(huge_page, size));
+  check<MemoryError>(memory != nullptr, "no memory for {} bytes of scratch", bytes);
+  ::madvise(memory, size, MADV_HUGEPAGE);  // a wish: where it is refused the pages are small
+  std::memset(memory, 0, static_cast<std::size_t>(bytes));
+  return memory;
+}
+
+}  // namespace
+
+Scratch::Scratch(ContextState& context, const Buffer& buffer) : context_(context) {
+  if (buffer.bytes == 0) return;
+  if (buffer.kind == BufferKind::shared) {
+    block_ = context.heap->allocate(buffer.bytes, SymmetricHeap::Sizes::equal, "scratch of a plan",
+                                    std::source_location::current());
+    shared_ = true;
+  } else {
+    private_ = allocate_private(buffer.bytes);
+  }
+}
+
+Scratch::~Scratch() {
+  if (shared_) context_.heap->drop(block_.id);
+  // A failed context may still have messages in flight into this memory: it stays until the process exits.
+  if (!context_.failed()) std::free(private_);
+}
+
+char* Scratch::on_rank(int rank) const {
+  if (shared_) return static_cast<char*>(context_.heap->at(rank, block_.offset));
+  return private_;
+}
+
+}  // namespace partita
