@@ -34,7 +34,7 @@ set(partita_warnings
     -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wnon-virtual-dtor -Wold-style-cast
     -Woverloaded-virtual -Wcast-qual -Wunused -Wdouble-promotion -Wformat=2)
 # The sanitizers' instrumentation makes gcc see uninitialised values where there are none.
-if(PARTITA_SANITIZE)
+if(PARTITA_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   list(APPEND partita_warnings -Wno-maybe-uninitialized)
 endif()
 
@@ -43,7 +43,7 @@ function(partita_our_code target)
   # gcc 12's own AVX-512 header is full of values that it finds uninitialised (gcc bug 105593).
   get_target_property(sources ${target} SOURCES)
   list(FILTER sources INCLUDE REGEX "x86[a-z0-9_]*\\.cpp$")
-  if(sources)
+  if(sources AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     set_property(SOURCE ${sources} APPEND PROPERTY COMPILE_OPTIONS -Wno-uninitialized -Wno-maybe-uninitialized)
   endif()
   target_compile_options(${target} PRIVATE ${partita_warnings} $<$<BOOL:${PARTITA_WERROR}>:-Werror>)

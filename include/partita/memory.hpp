@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <partita/context.hpp>
-#include <source_location>
+#include <partita/source_place.hpp>
 
 namespace partita {
 
@@ -18,9 +18,9 @@ class PARTITA_API SymmetricMemory {
   /// Errors, the same on every rank: DisagreementError (unequal sizes without make_symmetric), MemoryError
   /// (no memory left on a rank: names it), FailedContextError, TimeoutError.
   static SymmetricMemory allocate(const Context& context, std::int64_t bytes,
-                                  std::source_location where = std::source_location::current());
+                                  SourcePlace where = SourcePlace::current());
   static SymmetricMemory make_symmetric(const Context& context, std::int64_t bytes,
-                                        std::source_location where = std::source_location::current());
+                                        SourcePlace where = SourcePlace::current());
   SymmetricMemory() = default;
   ~SymmetricMemory();
   SymmetricMemory(SymmetricMemory&&) noexcept;
@@ -43,7 +43,7 @@ class PARTITA_API SymmetricMemory {
 /// The C-like face, for pointers kept elsewhere. Same contract; `symmetric_free` gives MemoryError on every
 /// rank for a double free, a foreign pointer, or different blocks.
 PARTITA_API void* symmetric_allocate(const Context& context, std::int64_t bytes,
-                                     std::source_location where = std::source_location::current());
+                                     SourcePlace where = SourcePlace::current());
 PARTITA_API void symmetric_free(const Context& context, void* pointer);
 /// The address of `pointer`'s place on `rank`; null on another node. MemoryError if the heap does not own it.
 /// Local.

@@ -27,7 +27,7 @@ Scratch::Scratch(ContextState& context, const Buffer& buffer) : context_(context
   if (buffer.bytes == 0) return;
   if (buffer.kind == BufferKind::shared) {
     block_ = context.heap->allocate(buffer.bytes, SymmetricHeap::Sizes::equal, "scratch of a plan",
-                                    std::source_location::current());
+                                    SourcePlace::current());
     shared_ = true;
   } else {
     private_ = allocate_private(buffer.bytes);

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 #include <memory>
-#include <source_location>
+#include <partita/source_place.hpp>
 #include <string>
 #include <string_view>
 
@@ -30,7 +30,7 @@ class SymmetricHeap {
   /// Collective, blocking: see SymmetricMemory::allocate. `facts`-like text `purpose` names what it is for in
   /// errors.
   virtual HeapBlock allocate(std::int64_t bytes, Sizes sizes, std::string_view purpose,
-                             std::source_location where) = 0;
+                             SourcePlace where) = 0;
   /// Collective, blocking, at once.
   virtual void free(void* pointer) = 0;
   /// The owner is gone. Local, any thread, never throws; the block is released at the next named point.
