@@ -1,0 +1,36 @@
+// What one rank gives to and takes from every other: the algebra of redistribution.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "redistribute/problem.hpp"
+
+namespace partita::redistribution {
+
+/// What one rank gives another: there is at most one transfer for each ordered pair of ranks, since a rank
+/// holds one region of one contribution.
+struct Transfer {
+  int peer = 0;  ///< the giver of an incoming, the taker of an outgoing transfer
+  Region region;
+  int contribution = 0;  ///< 0 is copied, the others are accumulated in increasing order
+};
+
+struct Exchange {
+  std::vector<Transfer> incoming;  ///< with the rank itself; by (contribution, distance from the giver)
+  std::vector<Transfer> outgoing;  ///< without the rank itself; by distance to the taker
+  std::optional<Region> identity;  ///< of a destination that holds contributions: to be filled, not read
+};
+
+/// Incoming of rank r and outgoing of rank r agree for every pair of ranks, since both follow one rule:
+///   q takes S(p) ∩ D(q) of contribution c from p  <=>  q holds contribution 0 of the destination,
+///   and p is the nearest of the replicas that hold contribution c of S(p).
+/// Cost: proportional to the transfers (and to the ranks where a layout is of boxes).
+Exchange exchange(const Problem& problem);
+
+/// The replica that `reader` reads from: itself if it is one, else the next one down the ring of ranks, on
+/// its own node where there is one there. Neighbouring readers thus share the replicas evenly.
+int nearest_replica(std::span<const int> replicas, int reader, const Topology& topology);
+
+}  // namespace partita::redistribution

@@ -1,0 +1,104 @@
+#include "redistribute/method.hpp"
+
+#include "base/check.hpp"
+
+namespace partita::redistribution {
+
+namespace {
+
+bool in_place(const Operand& operand) {
+  return operand.residency == Residency::heap && operand.dense && operand.space == MemorySpace::host;
+}
+
+std::string why_not_in_place(const Operand& operand) {
+  return operand.residency == Residency::heap ? "is strided, not dense" : "is ordinary memory";
+}
+
+std::string_view name_of(RedistributeMethod method) {
+  switch (method) {
+    case RedistributeMethod::direct:
+      return "direct";
+    case RedistributeMethod::pushed:
+      return "pushed";
+    case RedistributeMethod::staged:
+      return "staged";
+    case RedistributeMethod::messages:
+      return "messages";
+    case RedistributeMethod::automatic:
+      break;
+  }
+  return "automatic";
+}
+
+struct Choice {
+  RedistributeMethod method;
+  std::string reason;
+};
+
+// Inside a node, the first that applies:
+//
+//   source           destination      source partial   method   each byte is copied
+//   heap and dense   any              any              direct   once: the destination reads it in place
+//   otherwise        heap and dense   no               pushed   once: the source writes it in place
+//   otherwise        otherwise        -                staged   twice, once of it in cache
+//   otherwise        any              yes              staged   likewise: only the taker accumulates
+//
+// `messages` is never chosen inside a node; between nodes it is the only way.
+Choice choose_inside(const Problem& problem) {
+  if (in_place(problem.source)) {
+    return {RedistributeMethod::direct,
+            "the source is on the symmetric heap: the destination reads it in place"};
+  }
+  const std::string source = "the source " + why_not_in_place(problem.source);
+  if (!in_place(problem.destination)) {
+    return {RedistributeMethod::staged, source + ": staged through shared buffers"};
+  }
+  if (problem.accumulates) {
+    return {RedistributeMethod::staged, source + " and has to be reduced: staged through shared buffers"};
+  }
+  return {RedistributeMethod::pushed, source + ": it writes into the destination on the symmetric heap"};
+}
+
+Choice forced(const Problem& problem) {
+  const RedistributeMethod method = problem.options.method;
+  if (method == RedistributeMethod::direct) {
+    check(in_place(problem.source),
+          "method direct needs a dense source on the symmetric heap, but the source ({}) {}",
+          problem.source.to_string(), why_not_in_place(problem.source));
+  }
+  if (method == RedistributeMethod::pushed) {
+    check(in_place(problem.destination),
+          "method pushed needs a dense destination on the symmetric heap, but the destination ({}) {}",
+          problem.destination.to_string(), why_not_in_place(problem.destination));
+    check(!problem.accumulates, "method pushed cannot accumulate, but the source ({}) is partial",
+          problem.source.to_string());
+  }
+  return {method, "asked for by the caller"};
+}
+
+Choice choose(const Problem& problem) {
+  return problem.options.method == RedistributeMethod::automatic ? choose_inside(problem) : forced(problem);
+}
+
+}  // namespace
+
+Method choose_method(const Problem& problem) {
+  const Choice choice = choose(problem);
+  const int ranks = problem.topology.ranks();
+  if (ranks == 1 || problem.same_layout) {
+    return {choice.method, false, false, "local",
+            ranks == 1 ? "there is one rank" : "every rank already holds what it wants"};
+  }
+  Method result{choice.method, problem.topology.node_count() < ranks, problem.topology.node_count() > 1,
+                std::string(name_of(choice.method)), choice.reason};
+  if (!result.node_pairs) {
+    result.name = "messages";
+    result.reason = "no two ranks share a node";
+  } else if (result.network_pairs && choice.method != RedistributeMethod::messages) {
+    result.name += "+messages";
+    result.reason += "; messages between nodes";
+  }
+  return result;
+}
+
+}  // namespace partita::redistribution

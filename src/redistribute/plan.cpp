@@ -1,0 +1,62 @@
+// Redistribution of any distribution into any other: one planner for all pairs.
+//
+// Rank p owns S(p) of the source, rank q wants D(q) of the destination, both products of index sets in the
+// source's index space. Then p gives q exactly
+//
+//     S(p) ∩ D(q) = (S_0(p) ∩ D_0(q)) x (S_1(p) ∩ D_1(q)) x ...
+//
+// the product of the intersections along each dimension (`exchange`). How it gets there is a matter of where
+// the two sit and of what memory they use (`choose_method`); in which order, of keys that both ends know
+// (`schedule`); and `Walk` writes the steps.
+#include "redistribute/walk.hpp"
+
+namespace partita {
+
+namespace {
+
+using namespace redistribution;
+
+Buffer operand_buffer(const char* name, const Operand& operand) {
+  return {name, BufferKind::operand, operand, 0};
+}
+
+// The same list on every rank, with fixed numbers: shared staging of no bytes stands before private staging
+// where only that is used.
+std::vector<Buffer> buffers(const Problem& problem, const Staging& staging) {
+  std::vector<Buffer> result{operand_buffer("source", problem.source),
+                             operand_buffer("destination", problem.destination)};
+  if (staging.shared_bytes > 0 || staging.private_bytes > 0) {
+    result.push_back({"staging", BufferKind::shared, {}, staging.shared_bytes});
+  }
+  if (staging.private_bytes > 0) {
+    result.push_back({"messages", BufferKind::scratch, {}, staging.private_bytes});
+  }
+  return result;
+}
+
+}  // namespace
+
+Plan plan_redistribute(const Operand& source, const Operand& destination, const Topology& topology, int rank,
+                       const RedistributeOptions& options) {
+  const Problem problem = make_problem(source, destination, topology, rank, options);
+  const Method method = choose_method(problem);
+  const Staging staging = choose_staging(problem, method);
+  Plan plan{"redistribute", method.name, method.reason, rank, topology, buffers(problem, staging), {}};
+  Walk(problem, method, staging, plan.steps).run(exchange(problem));
+  return plan;
+}
+
+std::string explain_redistribute(const Layout& source, const Distribution& destination, Dtype dtype,
+                                 const RedistributeOptions& options) {
+  const std::vector<int> inverse = inverse_axes(options.axes, source.dimensions());
+  Shape shape = source.shape();
+  for (int i = 0; i < shape.size(); ++i) shape[inverse[static_cast<std::size_t>(i)]] = source.shape()[i];
+  const Operand from = Operand::of(source, dtype, Order::row_major, Residency::heap);
+  const Operand to =
+      Operand::of(Layout(destination, shape, source.ranks()), dtype, options.order, Residency::heap);
+  const Topology topology = Topology::regular(source.ranks());
+  const Planner planner = [&](int rank) { return plan_redistribute(from, to, topology, rank, options); };
+  return explain(planner(0), {}, planner);
+}
+
+}  // namespace partita

@@ -1,0 +1,33 @@
+// One redistribution, checked and written in one index space: what every part of the planner reads.
+#pragma once
+
+#include <partita/redistribute.hpp>
+#include <string>
+
+namespace partita::redistribution {
+
+/// The destination is permuted into the source's index space: S(p) and D(q) speak of the same indices.
+struct Problem {
+  Operand source;
+  Operand destination;
+  Topology topology;
+  int rank = 0;
+  RedistributeOptions options;
+  bool same_layout = false;  ///< every rank already holds what it wants, in the state in which it wants it
+  bool accumulates = false;  ///< the source is partial and has to be reduced
+
+  std::int64_t item_bytes() const { return size_of(source.dtype); }
+  std::int64_t bytes(const Region& region) const { return region.size() * item_bytes(); }
+  /// (to - from) mod P: how far round the ring of ranks.
+  int distance(int from, int to) const { return (to - from + topology.ranks()) % topology.ranks(); }
+};
+
+/// Throws ArgumentError (the same text for every valid rank) where the operands do not fit each other.
+Problem make_problem(const Operand& source, const Operand& destination, const Topology& topology, int rank,
+                     const RedistributeOptions& options);
+
+/// inverse[axes[i]] = i; the identity of `dimensions` if `axes` is empty. Throws ArgumentError where `axes`
+/// is no permutation.
+std::vector<int> inverse_axes(const std::vector<int>& axes, int dimensions);
+
+}  // namespace partita::redistribution

@@ -1,0 +1,78 @@
+// From the schedule to the steps.
+#pragma once
+
+#include <deque>
+#include <vector>
+
+#include "redistribute/schedule.hpp"
+
+namespace partita::redistribution {
+
+inline constexpr int source_buffer = 0;
+inline constexpr int destination_buffer = 1;
+inline constexpr int shared_buffer = 2;
+inline constexpr int private_buffer = 3;
+
+/// Writes the steps of one rank.
+class Walk {
+ public:
+  Walk(const Problem& problem, const Method& method, const Staging& staging, std::vector<Step>& steps);
+  void run(const Exchange& exchange);
+
+ private:
+  // Channels: from the owner of a source or slot to its reader, and back; likewise for a destination.
+  enum Channel : int { ready, done, grant, written };
+
+  void open(const Exchange& exchange);
+  void act(Item& item);
+  void close(const Exchange& exchange);
+
+  void produce(Item& item);
+  void consume(Item& item);
+  void read(Item& item);
+  void write(Item& item);
+  void send(Item& item);
+
+  void post(std::size_t message);
+  void post_ahead();
+  void unpack_oldest();
+  void unpack_behind();
+  bool too_far_behind() const;
+
+  static Place operand(int buffer, int rank) { return {buffer, rank, 0, {}}; }
+  Place slot(int giver, int taker, std::int64_t round) const;
+  Place room(std::int64_t offset) const;  // in private scratch
+
+  int push(Step step);
+  void signal(int peer, Channel channel);
+  void wait(int peer, Channel channel, std::int64_t count);
+  void copy(int owner, Region region, Place from, Place to, std::vector<int> after = {});
+  void deliver(int owner, int contribution, Region region, Place from, std::vector<int> after = {});
+
+  const Problem& problem_;
+  const Method& method_;
+  const Staging& staging_;
+  std::vector<Step>& steps_;
+  std::vector<int> node_;  // the ranks of this rank's node
+
+  struct Produced {
+    int peer;
+    std::int64_t pieces;
+  };
+  std::vector<Produced> produced_;  // whose slots must be free again at the end
+
+  struct Incoming {
+    Item item;
+    int step = -1;  // that receives it
+    std::int64_t offset = 0;
+  };
+  std::vector<Incoming> receives_;  // all messages to this rank, by key
+  std::size_t posted_ = 0;          // receives_[0 .. posted_) have been posted,
+  std::size_t passed_ = 0;          // [0 .. passed_) of them stand behind the walk,
+  std::size_t unpacked_ = 0;        // and [0 .. unpacked_) are done
+  std::int64_t behind_bytes_ = 0;   // of [unpacked_ .. passed_)
+  Window sending_;
+  Window receiving_;
+};
+
+}  // namespace partita::redistribution
