@@ -12,6 +12,7 @@ import os
 import struct
 import sys
 import zipfile
+import zlib
 
 # NIfTI-1 datatype code -> NumPy type code without byte order, bytes of one element
 DTYPES = {2: ("u1", 1), 4: ("i2", 2), 8: ("i4", 4), 16: ("f4", 4), 32: ("c8", 8), 64: ("f8", 8), 256: ("i1", 1),
@@ -79,5 +80,5 @@ def main(arguments):
 if __name__ == "__main__":
     try:
         main(sys.argv[1:])
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+    except (OSError, EOFError, ValueError, KeyError, zlib.error, zipfile.BadZipFile) as error:
         sys.exit("nifti_to_npy: %s" % error)

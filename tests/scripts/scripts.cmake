@@ -1,0 +1,16 @@
+# The scripts: the conversion of the demo's volume, and that a failed rank fails a rank test.
+find_program(PYTHON3 python3)
+mark_as_advanced(PYTHON3)
+if(PYTHON3)
+  add_test(NAME scripts-nifti COMMAND ${PYTHON3} ${CMAKE_CURRENT_LIST_DIR}/nifti_to_npy_test.py)
+  set_tests_properties(scripts-nifti PROPERTIES TIMEOUT 60 LABELS scripts)
+endif()
+if(PARTITA_HAVE_MPI)
+  set(launch ${CMAKE_CURRENT_SOURCE_DIR}/run_ranks.sh 2 ${PARTITA_MPI_LAUNCHER} ${PARTITA_MPI_FLAGS} --)
+  add_test(NAME scripts-ranks-succeed COMMAND ${launch} true)
+  add_test(NAME scripts-ranks-fail COMMAND ${launch} false)
+  add_test(NAME scripts-ranks-killed COMMAND ${launch} sh -c "kill -9 $$")
+  set_tests_properties(scripts-ranks-fail scripts-ranks-killed PROPERTIES WILL_FAIL ON)
+  set_tests_properties(scripts-ranks-succeed scripts-ranks-fail scripts-ranks-killed PROPERTIES TIMEOUT 60
+                                                                                                LABELS scripts)
+endif()
