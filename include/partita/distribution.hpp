@@ -1,10 +1,10 @@
 // Distributions: rules that say which rank owns which indices, not bound to a shape.
 #pragma once
 
-#include <optional>
 #include <partita/extents.hpp>
 #include <partita/mesh.hpp>
 #include <partita/process_grid.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -72,6 +72,9 @@ enum class DistributionKind : std::uint8_t {
   partitioned
 };
 
+/// "slab", "box", "block-cyclic", "block-noncyclic", "replicated", "mesh": how the text form begins.
+PARTITA_API std::string_view name(DistributionKind kind);
+
 /// Any of the above. A value; cheap to copy; nothing in it communicates. Thread-safe for reading.
 class PARTITA_API Distribution {
  public:
@@ -89,6 +92,7 @@ class PARTITA_API Distribution {
   ///   block-noncyclic:GRID[:BLOCK][:OPTION...]   options: column | ranks=R,R,... | first=C,C,...
   ///   replicated
   ///   mesh:NAME=SIZE,...:SPEC[;partial=OP:AXES][;uneven=balanced]     mesh:x=2,y=2,z=2:(x,y),-;partial=sum:z
+  /// A grid without dimensions (that of a scalar) is written "scalar".
   static Distribution parse(std::string_view text);
   std::string to_string() const;  ///< the text form; `parse(to_string())` is equal to this
 
@@ -98,6 +102,10 @@ class PARTITA_API Distribution {
   const T* as() const {
     return std::get_if<T>(&rule_);
   }
+  /// The rule of the permuted array: dimension i of the result is dimension axes[i] of this one. Throws
+  /// ArgumentError where `axes` is no permutation of the rule's dimensions.
+  Distribution permuted(std::span<const int> axes) const;
+
   /// The same rule; two different rules may still describe the same layout of a shape: see `Layout`.
   friend bool operator==(const Distribution&, const Distribution&) = default;
 

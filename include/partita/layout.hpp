@@ -16,12 +16,14 @@ namespace partita {
 struct PARTITA_API Region {
   std::vector<IndexSet> sets;
 
-  bool empty() const;         ///< some set is empty (the region of a scalar, without sets, is not)
+  bool empty() const;  ///< some set is empty (the region of a scalar, without sets, is not; nothing of a
+                       ///< scalar is one empty set)
   std::int64_t size() const;  ///< elements
   Extents shape() const;
   friend bool operator==(const Region&, const Region&) = default;
 };
 PARTITA_API Region intersect(const Region& a, const Region& b);
+/// "[0,4) x [0,128)+512*3", "nothing".
 PARTITA_API std::string to_string(const Region& region);
 
 /// The state of an array whose true value is the reduction over the ranks that hold the same indices.
@@ -42,7 +44,12 @@ class PARTITA_API Layout {
   /// extent.
   Layout(Distribution distribution, Shape shape, int ranks);
 
+  /// The rule. Where a layout was `embedded` and no rule says so by itself, the rule of the inner group: see
+  /// `members`.
   const Distribution& distribution() const;
+  /// Empty for most layouts. Otherwise the rule is one of members().size() ranks, its rank i being rank
+  /// members()[i] here; the others own nothing.
+  std::span<const int> members() const;
   const Shape& shape() const;
   int ranks() const;
   int dimensions() const { return shape().size(); }
@@ -61,10 +68,10 @@ class PARTITA_API Layout {
   Index to_global(int rank, const Index& local) const;       ///< throws ArgumentError out of range
 
   bool is_replicated() const;              ///< some element has several owners that hold its whole value
-  std::optional<Partial> partial() const;  ///< set where owners hold contributions
+  std::optional<Partial> partial() const;  ///< set where there are several contributions to an element
 
   /// One group of ranks that own the same region. `contributions[c]` are the ranks that hold the c-th
-  /// contribution (replicas of each other); without a partial axis there is one contribution.
+  /// contribution (replicas of each other, increasing); without a partial axis there is one contribution.
   struct Cell {
     Region region;
     std::vector<std::vector<int>> contributions;
@@ -82,7 +89,7 @@ class PARTITA_API Layout {
   /// The same elements on the same ranks in the same state, however the distributions are written.
   bool equivalent(const Layout& other) const;
   /// The same layout written as another kind; throws ArgumentError that says why where it cannot be:
-  /// `Layout(Slab(0), ...)` as block_non_cyclic, say.
+  /// `Layout(Slab(0), ...)` as block_non_cyclic, say. Asks all ranks: cost proportional to their number.
   Layout as(DistributionKind kind) const;
 
   /// The layout of the transposed array: dimension i of the result is dimension axes[i] of this one.
@@ -90,12 +97,15 @@ class PARTITA_API Layout {
   /// The layout seen from a larger group: rank i of this one is rank ranks[i] there; the others own nothing.
   Layout embedded(std::span<const int> ranks, int total_ranks) const;
 
-  std::string to_string() const;  ///< "8192x8192 slab:0 over 4 ranks"
-  /// The same rule, shape and number of ranks.
+  /// "8192x8192 slab:0 over 4 ranks", "8192x8192 slab:0 over 2 ranks, on ranks 1,3 of 4": equal layouts and
+  /// no others have the same text.
+  std::string to_string() const;
+  /// The same rule, shape, number of ranks and members.
   friend PARTITA_API bool operator==(const Layout&, const Layout&);
 
  private:
   struct State;
+  friend struct State;
   explicit Layout(std::shared_ptr<const State> state);
   std::shared_ptr<const State> state_;
 };

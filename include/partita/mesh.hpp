@@ -4,6 +4,7 @@
 #include <optional>
 #include <partita/extents.hpp>
 #include <partita/reduction.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,8 +26,8 @@ class PARTITA_API Mesh {
   const std::vector<Axis>& axes() const { return axes_; }
   int size() const;                          ///< number of ranks
   int axis(std::string_view name) const;     ///< its position; throws ArgumentError naming the known axes
-  int coordinate(int rank, int axis) const;  ///< where the rank sits along the axis
-  int rank_at(std::span<const int> coordinates) const;
+  int coordinate(int rank, int axis) const;  ///< where the rank sits along the axis; throws out of range
+  int rank_at(std::span<const int> coordinates) const;  ///< throws ArgumentError out of range
   friend bool operator==(const Mesh&, const Mesh&) = default;
 
  private:
@@ -42,14 +43,17 @@ enum class Uneven : std::uint8_t {
 /// For each dimension of an array the mesh axes that it is cut over (several: the first named is the
 /// slowest), none for a dimension that is whole everywhere. A mesh axis that no dimension names holds
 /// replicas, or, where `partial` names it, contributions that are still to be joined (a partial sum, min or
-/// max).
+/// max). Naming an axis twice, or as both, is an error where the spec meets its mesh.
 struct PARTITA_API PartitionSpec {
   std::vector<std::vector<std::string>> dimensions;
   std::vector<std::string> partial_axes;
   Reduction partial_reduction = Reduction::sum;  ///< used only where `partial_axes` is not empty
   Uneven uneven = Uneven::ceil;
 
-  friend bool operator==(const PartitionSpec&, const PartitionSpec&) = default;
+  friend bool operator==(const PartitionSpec& a, const PartitionSpec& b) {
+    return a.dimensions == b.dimensions && a.partial_axes == b.partial_axes && a.uneven == b.uneven &&
+           (a.partial_axes.empty() || a.partial_reduction == b.partial_reduction);
+  }
 };
 
 }  // namespace partita

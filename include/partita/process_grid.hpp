@@ -3,14 +3,16 @@
 
 #include <optional>
 #include <partita/extents.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace partita {
 
-/// Which rank sits at which coordinates. A value.
-/// `first` is the process that owns the first block along each dimension (ScaLAPACK's RSRC and CSRC); zeros
-/// if empty.
+/// Which rank sits at which coordinates. A value; two grids are equal where every rank sits at the same
+/// coordinates, however the order was given.
+/// `first` is the process that owns the first block along each dimension (ScaLAPACK's RSRC and CSRC); an
+/// empty one means zeros.
 class PARTITA_API ProcessGrid {
  public:
   ProcessGrid() = default;
@@ -22,7 +24,11 @@ class PARTITA_API ProcessGrid {
   static ProcessGrid of_ranks(Extents extents, std::vector<int> ranks, Extents first = {});
 
   const Extents& extents() const { return extents_; }
-  const Extents& first() const { return first_; }
+  const Extents& first() const { return first_; }  ///< as many as dimensions
+  /// Ranks are numbered along the last dimension first, unless `ranks()` lists them. Column-major grids whose
+  /// numbering is the same either way say row-major.
+  Order order() const { return order_; }
+  const std::vector<int>& ranks() const { return ranks_; }  ///< in row-major order; empty: by `order()`
   int dimensions() const { return extents_.size(); }
   int size() const;                                    ///< number of processes in the grid
   int rank_bound() const;                              ///< one more than the largest rank named
@@ -31,7 +37,10 @@ class PARTITA_API ProcessGrid {
 
   /// "2x3", "2x3:column", "2x2:ranks=3,2,1,0", "2x2:first=0,1".
   std::string to_string() const;
-  friend bool operator==(const ProcessGrid&, const ProcessGrid&);
+  friend bool operator==(const ProcessGrid&, const ProcessGrid&) = default;
+
+  /// The grid of the permuted array: dimension i of the result is dimension axes[i] of this one.
+  ProcessGrid permuted(std::span<const int> axes) const;
 
  private:
   Extents extents_;

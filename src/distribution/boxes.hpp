@@ -1,0 +1,17 @@
+// Whether boxes tile an array.
+#pragma once
+
+#include <partita/distribution.hpp>
+#include <partita/extents.hpp>
+#include <span>
+
+namespace partita::distribution {
+
+/// The box holds no element.
+bool is_empty(const Box::Bounds& box);
+
+/// Throws ArgumentError unless the boxes lie inside the array, do not overlap and leave no hole. The text
+/// names the ranks, and an index of the hole or of the overlap. Cost: a sweep along one axis.
+void refuse_no_tiling(std::span<const Box::Bounds> boxes, const Shape& shape);
+
+}  // namespace partita::distribution

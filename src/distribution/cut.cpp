@@ -1,0 +1,79 @@
+#include "distribution/cut.hpp"
+
+#include <algorithm>
+
+namespace partita::distribution {
+namespace {
+
+std::int64_t ceil_divide(std::int64_t a, std::int64_t b) {
+  return a / b + (a % b != 0 ? 1 : 0);
+}
+
+/// A longer block changes nothing, and its multiples could overflow.
+std::int64_t useful_block(std::int64_t block, std::int64_t extent) {
+  return std::max<std::int64_t>(1, std::min(block, extent));
+}
+
+}  // namespace
+
+Cut Cut::balanced(std::int64_t extent, std::int64_t parts) {
+  return {Kind::balanced, extent, parts, 1, 0};
+}
+
+Cut Cut::blocks(std::int64_t extent, std::int64_t parts, std::int64_t block, std::int64_t first) {
+  return {Kind::blocks, extent, parts, useful_block(block, extent), first};
+}
+
+Cut Cut::ceil(std::int64_t extent, std::int64_t parts, std::int64_t first) {
+  return blocks(extent, parts, ceil_divide(extent, parts), first);
+}
+
+Cut Cut::cyclic(std::int64_t extent, std::int64_t parts, std::int64_t block, std::int64_t first) {
+  return {Kind::cyclic, extent, parts, useful_block(block, extent), first};
+}
+
+IndexSet Cut::set(std::int64_t coordinate) const {
+  if (kind == Kind::balanced) {
+    const std::int64_t quotient = extent / parts;
+    const std::int64_t remainder = extent % parts;
+    const std::int64_t begin = coordinate * quotient + std::min(coordinate, remainder);
+    return IndexSet::range(begin, begin + quotient + (coordinate < remainder ? 1 : 0));
+  }
+  const std::int64_t turn = (coordinate - first + parts) % parts;
+  if (turn >= ceil_divide(extent, block)) return {};
+  if (kind == Kind::blocks)
+    return IndexSet::range(turn * block, turn * block + std::min(block, extent - turn * block));
+  std::int64_t period = 0;
+  if (__builtin_mul_overflow(parts, block, &period)) period = extent;
+  return IndexSet::cyclic(turn * block, block, period, extent);
+}
+
+/// The number of the part that holds the index when parts (or blocks) are counted from index 0.
+std::int64_t Cut::block_of(std::int64_t index) const {
+  if (kind != Kind::balanced) return index / block;
+  const std::int64_t quotient = extent / parts;
+  const std::int64_t remainder = extent % parts;
+  const std::int64_t in_longer = remainder * (quotient + 1);
+  return index < in_longer ? index / (quotient + 1) : remainder + (index - in_longer) / quotient;
+}
+
+std::int64_t Cut::owner(std::int64_t index) const {
+  return (block_of(index) + first) % parts;
+}
+
+std::int64_t Cut::largest() const {
+  return set(first).size();
+}
+
+std::vector<std::int64_t> Cut::candidates(std::int64_t front, std::int64_t back) const {
+  std::vector<std::int64_t> coordinates;
+  back = std::min(back, extent - 1);
+  if (front > back) return coordinates;
+  const std::int64_t begin = block_of(front);
+  const std::int64_t count = std::min(parts, block_of(back) - begin + 1);
+  for (std::int64_t i = 0; i < count; ++i) coordinates.push_back((begin + first + i) % parts);
+  std::sort(coordinates.begin(), coordinates.end());
+  return coordinates;
+}
+
+}  // namespace partita::distribution

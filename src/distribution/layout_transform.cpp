@@ -1,0 +1,84 @@
+// Layouts made from layouts: of the transposed array, and seen from a larger group.
+#include <algorithm>
+
+#include "base/check.hpp"
+#include "distribution/layout_state.hpp"
+#include "distribution/permutation.hpp"
+
+namespace partita {
+namespace {
+
+void refuse_members(std::span<const int> ranks, int inner, int total) {
+  check(static_cast<int>(ranks.size()) == inner, "{} ranks are named for a layout over {} ranks",
+        ranks.size(), inner);
+  std::vector<bool> seen(static_cast<std::size_t>(std::max(total, 0)), false);
+  for (const int rank : ranks) {
+    check(rank >= 0 && rank < total, "rank {} lies outside a group of {} ranks", rank, total);
+    check(!seen[static_cast<std::size_t>(rank)], "rank {} is named twice", rank);
+    seen[static_cast<std::size_t>(rank)] = true;
+  }
+}
+
+bool is_identity(std::span<const int> members) {
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    if (members[i] != static_cast<int>(i)) return false;
+  }
+  return true;
+}
+
+ProcessGrid embedded(const ProcessGrid& grid, std::span<const int> members) {
+  std::vector<int> ranks;
+  const Strides strides = dense_strides(grid.extents());
+  for (int i = 0; i < grid.size(); ++i) {
+    Extents coordinates = grid.extents();
+    for (int k = 0; k < grid.dimensions(); ++k) coordinates[k] = i / strides[k] % grid.extents()[k];
+    ranks.push_back(members[static_cast<std::size_t>(grid.rank_at(coordinates))]);
+  }
+  return ProcessGrid::of_ranks(grid.extents(), std::move(ranks), grid.first());
+}
+
+Box embedded(const Box& box, std::span<const int> members, int dimensions) {
+  const Extents zeros = Extents::filled(dimensions, 0);
+  std::vector<Box::Bounds> boxes;
+  for (std::size_t i = 0; i < box.boxes.size(); ++i) {
+    const auto rank = static_cast<std::size_t>(members[i]);
+    if (boxes.size() <= rank) boxes.resize(rank + 1, {zeros, zeros});
+    boxes[rank] = box.boxes[i];
+  }
+  return Box(std::move(boxes));
+}
+
+/// The rule that says by itself which of the larger group's ranks own what, where there is one.
+std::optional<Distribution> embedded_rule(const Distribution& rule, std::span<const int> members, int total,
+                                          int dimensions) {
+  if (const auto* box = rule.as<Box>(); box != nullptr && dimensions > 0)
+    return embedded(*box, members, dimensions);
+  if (const auto* cyclic = rule.as<BlockCyclic>())
+    return BlockCyclic(embedded(cyclic->grid, members), cyclic->block);
+  if (const auto* blocks = rule.as<BlockNonCyclic>())
+    return BlockNonCyclic(embedded(blocks->grid, members), blocks->block);
+  const bool same = is_identity(members);
+  if (same && (rule.as<Partitioned>() != nullptr || static_cast<int>(members.size()) == total)) return rule;
+  return std::nullopt;
+}
+
+}  // namespace
+
+Layout Layout::permuted(std::span<const int> axes) const {
+  return Layout(State::bind(distribution().permuted(axes), distribution::permuted(shape(), axes), ranks(),
+                            state_->members));
+}
+
+Layout Layout::embedded(std::span<const int> ranks, int total_ranks) const {
+  refuse_members(ranks, this->ranks(), total_ranks);
+  std::vector<int> members(ranks.begin(), ranks.end());
+  if (!state_->members.empty()) {
+    members.clear();
+    for (const int member : state_->members) members.push_back(ranks[static_cast<std::size_t>(member)]);
+  }
+  if (auto rule = embedded_rule(distribution(), members, total_ranks, dimensions()))
+    return Layout(std::move(*rule), shape(), total_ranks);
+  return Layout(State::bind(distribution(), shape(), total_ranks, std::move(members)));
+}
+
+}  // namespace partita
