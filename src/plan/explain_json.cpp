@@ -1,0 +1,108 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "plan/describe.hpp"
+#include "plan/explain.hpp"
+
+namespace partita {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json json_of(const Traffic& traffic) {
+  return {{"local_bytes", traffic.local_bytes},     {"node_bytes", traffic.node_bytes},
+          {"network_bytes", traffic.network_bytes}, {"staging_bytes", traffic.staging_bytes},
+          {"messages", traffic.messages},           {"signals", traffic.signals}};
+}
+
+Json json_of(const Buffer& buffer) {
+  Json result{{"name", buffer.name}, {"kind", name(buffer.kind)}};
+  if (!buffer.operand) {
+    result["bytes"] = buffer.bytes;
+    return result;
+  }
+  const Operand& operand = *buffer.operand;
+  result["operand"] = operand.to_string();
+  result["shape"] = std::vector<std::int64_t>(operand.layout.shape().begin(), operand.layout.shape().end());
+  result["distribution"] = operand.layout.distribution().to_string();
+  result["dtype"] = name(operand.dtype);
+  result["residency"] = operand.residency == Residency::heap ? "heap" : "ordinary";
+  return result;
+}
+
+Json json_of(const Plan& plan, const Place& place) {
+  Json result{{"buffer", place.buffer}, {"rank", place.rank}};
+  const auto index = static_cast<std::size_t>(place.buffer);
+  if (index < plan.buffers.size() && !plan.buffers[index].operand) result["offset"] = place.offset;
+  return result;
+}
+
+void add_fields(Json& result, const Plan& plan, const Step& step) {
+  switch (step.kind) {
+    case StepKind::accumulate:
+    case StepKind::copy:
+      result["region"] = to_string(step.region);
+      result["from"] = json_of(plan, step.from);
+      result["to"] = json_of(plan, step.to);
+      break;
+    case StepKind::fill:
+      result["region"] = to_string(step.region);
+      result["to"] = json_of(plan, step.to);
+      break;
+    case StepKind::send:
+      result.update({{"peer", step.peer}, {"bytes", step.bytes}, {"from", json_of(plan, step.from)}});
+      break;
+    case StepKind::receive:
+      result.update({{"peer", step.peer}, {"bytes", step.bytes}, {"to", json_of(plan, step.to)}});
+      break;
+    case StepKind::signal:
+      result.update({{"peer", step.peer}, {"channel", step.channel}});
+      break;
+    case StepKind::wait:
+      result.update({{"peer", step.peer}, {"channel", step.channel}, {"count", step.count}});
+      break;
+    case StepKind::finish:
+      break;
+  }
+}
+
+Json json_of(const Plan& plan, const Step& step) {
+  Json result{{"kind", name(step.kind)}};
+  add_fields(result, plan, step);
+  if (step.kind == StepKind::accumulate || step.kind == StepKind::fill) {
+    result["reduction"] = name(step.reduction);
+  }
+  if (!step.after.empty()) result["after"] = step.after;
+  return result;
+}
+
+Json json_of(const Totals& totals) {
+  Json result{{"ranks", totals.ranks}, {"ranks_asked", totals.asked}};
+  result["sampled"] = totals.asked < totals.ranks;
+  result.update(json_of(totals.traffic));
+  return result;
+}
+
+}  // namespace
+
+std::string explain_json(const Plan& plan, const std::optional<Totals>& totals, bool steps) {
+  Json result{{"operation", plan.operation},
+              {"method", plan.method},
+              {"reason", plan.reason},
+              {"rank", plan.rank},
+              {"ranks", plan.topology.ranks()},
+              {"nodes", plan.topology.node_count()},
+              {"hash", fmt::format("{:016x}", plan.hash())}};
+  for (const Buffer& buffer : plan.buffers) result["buffers"].push_back(json_of(buffer));
+  result["step_count"] = plan.steps.size();
+  result["traffic"] = json_of(traffic(plan));
+  if (totals) result["total"] = json_of(*totals);
+  if (steps) {
+    result["steps"] = Json::array();
+    for (const Step& step : plan.steps) result["steps"].push_back(json_of(plan, step));
+  }
+  return result.dump(2) + "\n";
+}
+
+}  // namespace partita

@@ -1,0 +1,94 @@
+#include "plan/moves.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/check.hpp"
+
+namespace partita {
+namespace {
+
+const Extents& axis_order(const Plan& plan, const Place& place) {
+  const Buffer& buffer = buffer_of(plan, place);
+  return buffer.operand ? buffer.operand->axis_order : place.axis_order;
+}
+
+// Whether the place's memory holds along this dimension the indices of the region and no others.
+bool holds_only(const Plan& plan, const Place& place, const Region& region, std::size_t dimension) {
+  const Buffer& buffer = buffer_of(plan, place);
+  if (!buffer.operand) return true;
+  if (!buffer.operand->dense) return false;
+  return buffer.operand->layout.local_shape(place.rank)[static_cast<int>(dimension)] ==
+         region.sets[dimension].size();
+}
+
+double average_run(const IndexSet& set) {
+  std::int64_t runs = 0;
+  for (const Interval& interval : set.intervals()) runs += interval.count;
+  return static_cast<double>(set.size()) / static_cast<double>(std::max<std::int64_t>(runs, 1));
+}
+
+// The dimensions along which the region extends, fastest first.
+std::vector<std::size_t> fastest_first(const Extents& order, const Region& region) {
+  std::vector<std::size_t> result;
+  for (int i = order.size() - 1; i >= 0; --i) {
+    const auto dimension = static_cast<std::size_t>(order[i]);
+    if (region.sets[dimension].size() > 1) result.push_back(dimension);
+  }
+  return result;
+}
+
+}  // namespace
+
+const Buffer& buffer_of(const Plan& plan, const Place& place) {
+  const auto index = static_cast<std::size_t>(place.buffer);
+  check(index < plan.buffers.size(), "a plan of {} buffers has no buffer {}", plan.buffers.size(),
+        place.buffer);
+  return plan.buffers[index];
+}
+
+bool is_scratch(const Plan& plan, const Place& place) {
+  return buffer_of(plan, place).kind != BufferKind::operand;
+}
+
+std::int64_t item_bytes(const Plan& plan, const Step& step) {
+  for (const Place* place : {&step.from, &step.to}) {
+    const Buffer& buffer = buffer_of(plan, *place);
+    if (buffer.operand) return size_of(buffer.operand->dtype);
+  }
+  for (const Buffer& buffer : plan.buffers) {
+    if (buffer.operand) return size_of(buffer.operand->dtype);
+  }
+  return 1;
+}
+
+std::int64_t moved_bytes(const Plan& plan, const Step& step) {
+  return step.region.size() * item_bytes(plan, step);
+}
+
+double run_bytes(const Plan& plan, const Step& step) {
+  const auto from = fastest_first(axis_order(plan, step.from), step.region);
+  const auto to = fastest_first(axis_order(plan, step.to), step.region);
+  auto run = static_cast<double>(item_bytes(plan, step));
+  for (std::size_t i = 0; i < std::min(from.size(), to.size()) && from[i] == to[i]; ++i) {
+    const IndexSet& set = step.region.sets[from[i]];
+    const bool whole =
+        holds_only(plan, step.from, step.region, from[i]) && holds_only(plan, step.to, step.region, from[i]);
+    run *= whole ? static_cast<double>(set.size()) : average_run(set);
+    if (!whole) break;
+  }
+  return run;
+}
+
+std::vector<int> sample_ranks(int ranks, int most) {
+  const int count = std::min(ranks, most);
+  std::vector<int> result(static_cast<std::size_t>(count));
+  std::iota(result.begin(), result.end(), 0);
+  if (count == ranks || count < 2) return result;
+  for (int& rank : result) {
+    rank = static_cast<int>(std::int64_t{rank} * (ranks - 1) / (count - 1));
+  }
+  return result;
+}
+
+}  // namespace partita
