@@ -1,0 +1,198 @@
+#include "plan/verify/execution.hpp"
+
+#include <algorithm>
+
+#include "base/check.hpp"
+#include "plan/describe.hpp"
+
+namespace partita::symbolic {
+
+Execution::Execution(const Problem& problem, ContributionSets& sets, SendMode mode, Faults& faults)
+    : problem_(problem),
+      sets_(sets),
+      mode_(mode),
+      faults_(faults),
+      memory_(problem, sets),
+      progress_(problem.plans.size()) {}
+
+const Step& Execution::step(int rank) const {
+  const int next = progress_[static_cast<std::size_t>(rank)].next;
+  return problem_.plan(rank).steps[static_cast<std::size_t>(next)];
+}
+
+bool Execution::ended(int rank) const {
+  const int next = progress_[static_cast<std::size_t>(rank)].next;
+  return static_cast<std::size_t>(next) == problem_.plan(rank).steps.size();
+}
+
+bool Execution::all_ended() const {
+  for (int rank = 0; rank < problem_.ranks(); ++rank) {
+    if (!ended(rank)) return false;
+  }
+  return true;
+}
+
+std::string Execution::label(int rank, int step) const {
+  const Plan& plan = problem_.plan(rank);
+  return fmt::format("rank {}, step {} ({})", rank, step,
+                     describe(plan, plan.steps[static_cast<std::size_t>(step)]));
+}
+
+bool Execution::advance(int rank) {
+  if (ended(rank)) return false;
+  progress(rank).began = true;
+  if (must_wait(rank)) return false;
+  try {
+    run(rank, step(rank));
+  } catch (const Fault& fault) {
+    faults_.add(fmt::format("{}: {}", label(rank, progress(rank).next), fault.what()));
+  }
+  ++progress(rank).next;
+  return true;
+}
+
+// --- waiting
+
+bool Execution::must_wait(int rank) {
+  const Step& next = step(rank);
+  if (first_incomplete(rank)) return true;
+  return next.kind == StepKind::wait && messages_.signals(next.peer, rank, next.channel) < next.count;
+}
+
+std::optional<int> Execution::first_incomplete(int rank) {
+  for (const int message : step(rank).after) {
+    if (!is_complete(rank, message)) return message;
+  }
+  return std::nullopt;
+}
+
+bool Execution::is_complete(int rank, int message) {
+  const auto order = progress(rank).order.find(message);
+  if (order == progress(rank).order.end()) return true;  // seen before
+  const Step& sent = problem_.plan(rank).steps[static_cast<std::size_t>(message)];
+  const auto number = static_cast<std::size_t>(order->second);
+  if (sent.kind == StepKind::receive) return messages_.lane(sent.peer, rank).sends.size() > number;
+  return mode_ == SendMode::buffered || messages_.lane(rank, sent.peer).receives.size() > number;
+}
+
+Execution::Blockage Execution::blockage(int rank) {
+  if (const std::optional<int> message = first_incomplete(rank)) {
+    const Step& awaited = problem_.plan(rank).steps[static_cast<std::size_t>(*message)];
+    const bool is_send = awaited.kind == StepKind::send;
+    return {awaited.peer,
+            fmt::format("for rank {} to {} the message of step {}{}", awaited.peer,
+                        is_send ? "receive" : "send", *message, is_send ? " (sends not buffered)" : "")};
+  }
+  const Step& next = step(rank);
+  return {next.peer, fmt::format("for {} signals of rank {} on channel {}, of which {} came", next.count,
+                                 next.peer, next.channel, messages_.signals(next.peer, rank, next.channel))};
+}
+
+// --- steps
+
+void Execution::run(int rank, const Step& next) {
+  for (const int message : next.after) observe(rank, message);
+  switch (next.kind) {
+    case StepKind::copy:
+    case StepKind::accumulate:
+      return move(rank, next);
+    case StepKind::fill:
+      return fill(rank, next);
+    case StepKind::send:
+      return send(rank, next);
+    case StepKind::receive:
+      return receive(rank, next);
+    case StepKind::signal:
+      ++messages_.signals(rank, next.peer, next.channel);
+      return;
+    case StepKind::wait: {
+      std::int64_t& waited = progress(rank).waited[{next.peer, next.channel}];
+      waited = std::max(waited, next.count);
+      return;
+    }
+    case StepKind::finish:
+      return;
+  }
+}
+
+// region: to = from, or to = reduction(to, from)
+void Execution::move(int rank, const Step& next) {
+  if (next.region.empty()) return;
+  check_access(rank, next.from, false);
+  check_access(rank, next.to, true);
+  const std::vector<Symbol> values = load(next.from, next.region);
+  const std::vector<std::int64_t> slots = memory_.slots(next.to, next.region);
+  memory_.check_quiet(next.to, slots, true);
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    if (next.kind == StepKind::copy) store(next.to, slots[i], values[i]);
+    if (next.kind == StepKind::accumulate) join(next.to, slots[i], values[i], next.reduction);
+  }
+}
+
+void Execution::send(int rank, const Step& next) {
+  Lane& lane = messages_.lane(rank, next.peer);
+  const int number = progress(rank).next;
+  progress(rank).order[number] = static_cast<int>(lane.sends.size());
+  lane.sends.push_back({number, next.bytes, {}});
+  const InFlight range = memory_.range(next.from, next.bytes, false, number);
+  memory_.check_quiet(next.from, range.first, range.last, false);
+  memory_.start(rank, range);
+  // Nobody may overwrite what is under way, so it does not matter when it is read.
+  const Cells& cells = memory_.cells(rank, next.from.buffer);
+  for (std::int64_t slot = range.first; slot < range.last; ++slot) {
+    lane.sends.back().payload.push_back(cells.read(slot));
+  }
+}
+
+void Execution::receive(int rank, const Step& next) {
+  Lane& lane = messages_.lane(next.peer, rank);
+  const int number = progress(rank).next;
+  progress(rank).order[number] = static_cast<int>(lane.receives.size());
+  lane.receives.push_back({number, next.bytes, {}});
+  const InFlight range = memory_.range(next.to, next.bytes, true, number);
+  memory_.check_quiet(next.to, range.first, range.last, true);
+  memory_.start(rank, range);
+}
+
+// The rank sees that a message of its own is complete; what was received lies in the scratch from here on.
+void Execution::observe(int rank, int message) {
+  auto& order = progress(rank).order;
+  const auto found = order.find(message);
+  if (found == order.end()) return;
+  const auto number = static_cast<std::size_t>(found->second);
+  order.erase(found);
+  memory_.finish(rank, message);
+  const Step& received = problem_.plan(rank).steps[static_cast<std::size_t>(message)];
+  if (received.kind == StepKind::send) return;
+  const MessageEnd& sent = messages_.lane(received.peer, rank).sends[number];
+  check<Fault>(sent.bytes == received.bytes, "step {} receives {} bytes, but step {} of rank {} sends {}",
+               message, received.bytes, sent.step, received.peer, sent.bytes);
+  std::int64_t slot = received.to.offset / problem_.item();
+  for (const Symbol& symbol : sent.payload) memory_.cells(rank, received.to.buffer).at(slot++) = symbol;
+}
+
+// --- the end
+
+void Execution::check_rest() {
+  for (const auto& [ends, lane] : messages_.lanes()) {
+    if (lane.sends.size() == lane.receives.size()) continue;
+    faults_.add(fmt::format("rank {} sends {} messages to rank {}, which receives {}", ends.first,
+                            lane.sends.size(), ends.second, lane.receives.size()));
+  }
+  for (int rank = 0; rank < problem_.ranks(); ++rank) {
+    for (const auto& [message, number] : progress(rank).order) {
+      faults_.add(fmt::format("{}: is never finished", label(rank, message)));
+    }
+  }
+  for (const auto& [key, sent] : messages_.all_signals()) {
+    const auto [from, to, channel] = key;
+    const std::int64_t waited = progress(to).waited[{from, channel}];
+    if (sent <= waited) continue;
+    faults_.add(fmt::format(
+        "rank {} signals rank {} {} times on channel {}, which waits for {} only: the rest would count in "
+        "the next execution",
+        from, to, sent, channel, waited));
+  }
+}
+
+}  // namespace partita::symbolic

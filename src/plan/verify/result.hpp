@@ -1,0 +1,24 @@
+// What the destination must hold at the end.
+#pragma once
+
+#include "plan/verify/execution.hpp"
+
+namespace partita::symbolic {
+
+/// What every rank's destination has to hold: of a rank with contribution 0 (any rank, where the destination
+/// is not partial) each element with all contributions of the source, of the others the identity.
+class Expectation {
+ public:
+  Expectation(const Problem& problem, ContributionSets& sets);
+  /// One line for each rank and kind of fault.
+  void check(const Execution& execution, const ContributionSets& sets, Faults& faults) const;
+
+ private:
+  void check_rank(int rank, const Cells& cells, const ContributionSets& sets, Faults& faults) const;
+
+  const Problem& problem_;
+  std::vector<Holding> held_;  // by rank
+  std::vector<SetId> values_;  // by element
+};
+
+}  // namespace partita::symbolic

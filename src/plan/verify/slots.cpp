@@ -1,0 +1,106 @@
+#include "plan/verify/slots.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/check.hpp"
+
+namespace partita::symbolic {
+namespace {
+
+using Numbers = std::vector<std::int64_t>;
+
+void scale(Numbers& numbers, std::int64_t factor) {
+  for (std::int64_t& number : numbers) number *= factor;
+}
+
+Numbers positions_in(const IndexSet& part, const IndexSet& whole) {
+  const Numbers all = elements(whole);
+  Numbers result;
+  for (const std::int64_t element : elements(part)) {
+    result.push_back(std::lower_bound(all.begin(), all.end(), element) - all.begin());
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> elements(const IndexSet& set) {
+  Numbers result;
+  result.reserve(static_cast<std::size_t>(set.size()));
+  for (const Interval& interval : set.intervals()) {
+    for (std::int64_t run = 0; run < interval.count; ++run) {
+      const std::int64_t first = interval.first + run * interval.period;
+      for (std::int64_t i = 0; i < interval.length; ++i) result.push_back(first + i);
+    }
+  }
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+std::vector<std::int64_t> combine(const std::vector<std::vector<std::int64_t>>& terms, std::int64_t base) {
+  Numbers sums{base};
+  for (const Numbers& dimension : terms) {
+    Numbers next;
+    next.reserve(sums.size() * dimension.size());
+    for (const std::int64_t sum : sums) {
+      for (const std::int64_t term : dimension) next.push_back(sum + term);
+    }
+    sums = std::move(next);
+  }
+  return sums;
+}
+
+std::vector<std::int64_t> element_numbers(const Region& region, const Shape& shape) {
+  const Strides strides = dense_strides(shape);
+  std::vector<Numbers> terms;
+  for (const IndexSet& set : region.sets) {
+    Numbers term = elements(set);
+    scale(term, strides[static_cast<int>(terms.size())]);
+    terms.push_back(std::move(term));
+  }
+  return combine(terms, 0);
+}
+
+std::vector<std::int64_t> positions(const Region& region, const Region& whole) {
+  const Strides strides = dense_strides(whole.shape());
+  std::vector<Numbers> terms;
+  for (std::size_t i = 0; i < region.sets.size(); ++i) {
+    Numbers term = positions_in(region.sets[i], whole.sets[i]);
+    scale(term, strides[static_cast<int>(i)]);
+    terms.push_back(std::move(term));
+  }
+  return combine(terms, 0);
+}
+
+bool is_inside(const Region& region, const Region& whole) {
+  if (region.sets.size() != whole.sets.size()) return false;
+  for (std::size_t i = 0; i < region.sets.size(); ++i) {
+    if (intersect(region.sets[i], whole.sets[i]).size() != region.sets[i].size()) return false;
+  }
+  return true;
+}
+
+std::vector<std::int64_t> packed(const Region& region, const Extents& axis_order, std::int64_t base) {
+  std::vector<Numbers> terms(region.sets.size());
+  std::int64_t stride = 1;
+  for (int i = axis_order.size() - 1; i >= 0; --i) {
+    const auto dimension = static_cast<std::size_t>(axis_order[i]);
+    terms[dimension].resize(static_cast<std::size_t>(region.sets[dimension].size()));
+    std::iota(terms[dimension].begin(), terms[dimension].end(), 0);
+    scale(terms[dimension], stride);
+    stride *= region.sets[dimension].size();
+  }
+  return combine(terms, base);
+}
+
+std::string describe_element(std::int64_t number, const Shape& shape) {
+  Extents index = Extents::filled(shape.size(), 0);
+  for (int i = shape.size() - 1; i >= 0; --i) {
+    index[i] = number % shape[i];
+    number /= shape[i];
+  }
+  return fmt::format("({})", fmt::join(index.begin(), index.end(), ","));
+}
+
+}  // namespace partita::symbolic

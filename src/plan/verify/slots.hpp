@@ -1,0 +1,29 @@
+// Where the elements of a region lie: sums of one term a dimension.
+#pragma once
+
+#include <partita/layout.hpp>
+#include <vector>
+
+namespace partita::symbolic {
+
+/// The elements of a set, increasing.
+std::vector<std::int64_t> elements(const IndexSet& set);
+
+/// All sums base + terms[0][i] + terms[1][j] + ..., the last dimension fastest.
+std::vector<std::int64_t> combine(const std::vector<std::vector<std::int64_t>>& terms, std::int64_t base);
+
+/// The row-major numbers in an array of `shape` of a region's elements, in row-major order of the region.
+/// The region must lie in the array.
+std::vector<std::int64_t> element_numbers(const Region& region, const Shape& shape);
+
+/// The positions of a region's elements among those of `whole`, row-major. The region must lie in it.
+std::vector<std::int64_t> positions(const Region& region, const Region& whole);
+bool is_inside(const Region& region, const Region& whole);
+
+/// The slots of a region packed without gaps from slot `base` on, slowest dimension first in `axis_order`.
+std::vector<std::int64_t> packed(const Region& region, const Extents& axis_order, std::int64_t base);
+
+/// "(3,4)".
+std::string describe_element(std::int64_t number, const Shape& shape);
+
+}  // namespace partita::symbolic
