@@ -15,6 +15,7 @@
 
 #include "memory/node_memory.hpp"
 #include "memory/symmetric_heap.hpp"
+#include "runtime/error_kind.hpp"
 #include "runtime/node_board.hpp"
 #include "runtime/process_group.hpp"
 
@@ -23,13 +24,20 @@ namespace partita {
 struct ContextState {
   ContextOptions options;
   int threads = 1;
+  /// Turns that a wait spins before it yields; 0 where the node's ranks outnumber its cores.
+  int spin_turns = 0;
+  /// The same number on all ranks of this context, another one for every other context.
+  std::uint64_t identity = 0;
+  /// Holds the process's BLAS and FFT threads at `threads`; what it was comes back when the last one goes.
+  std::shared_ptr<void> threads_hold;
   std::shared_ptr<spdlog::logger> log;
   // Order matters: members are destroyed from the last to the first.
   std::unique_ptr<ProcessGroup> group;
   std::unique_ptr<NodeMemory> node_memory;
   std::unique_ptr<NodeBoard> board;
   std::unique_ptr<SymmetricHeap> heap;
-  /// Bound plans, keyed by operation, operands and options (a text). The values are the operations' own.
+  /// Bound plans, keyed by operation, operands and options (a text). The values are the operations' own; they
+  /// must not own this state (a circle would keep both for ever).
   std::unordered_map<std::string, std::shared_ptr<void>> plans;
   bool closed = false;
   /// Executions begun on this context; every rank counts alike, since executions are collective.
@@ -44,10 +52,19 @@ struct ContextState {
   /// Throws FailedContextError or (closed) ArgumentError. The first line of every call on a context.
   void require_usable(std::string_view operation) const;
   /// Marks the context failed, here and on the node's board; the first failure stays.
-  void fail(const std::string& why) noexcept;
+  void fail(const std::string& why, ErrorKind kind = ErrorKind::error) noexcept;
   bool failed() const noexcept { return failed_.load(std::memory_order_acquire); }
   std::string failure() const;
 
+  /// Collective checks begun by all ranks together (those of subgroups do not count).
+  std::uint64_t agreements = 0;
+  /// Collective checks that are going on, one inside the other.
+  int agreement_depth = 0;
+
+  ContextState() = default;
+  ContextState(const ContextState&) = delete;
+  ContextState& operator=(const ContextState&) = delete;
+  /// Never communicates. A failed context's group and memory stay until the process ends.
   ~ContextState();
 
  private:

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,7 @@
 namespace partita {
 
 struct ContextState;
+class PeerWatch;
 
 /// What is waited for, for the error text. Cheap to make: the functions are called only when something is
 /// wrong.
@@ -22,22 +24,38 @@ struct WaitReason {
   std::function<std::vector<int>()> peers = {};  ///< the ranks still waited for
 };
 
-/// One wait in the making; `WaitLoop loop(state, reason); while (!ready()) loop.pause();`
+/// The ranks that `reason` names.
+std::vector<int> awaited(const WaitReason& reason);
+
+/// One wait in the making; `WaitLoop loop(state, reason); while (!ready()) loop.pause();` Both arguments must
+/// outlive it. The state's board may still be missing.
 class WaitLoop {
  public:
   WaitLoop(ContextState& state, const WaitReason& reason) : state_(state), reason_(reason) {}
+  ~WaitLoop();
+  WaitLoop(const WaitLoop&) = delete;
+  WaitLoop& operator=(const WaitLoop&) = delete;
+
   /// Spins, yields or sleeps a moment. Throws TimeoutError (deadline passed), LostPeerError (a peer waited
-  /// for has ended or its context failed) after marking the context failed.
+  /// for has ended or its context failed), DisagreementError (peer and this rank wait for each other in
+  /// different calls) after marking the context failed.
   void pause();
   /// Something moved: the deadline starts anew.
   void progressed();
 
  private:
-  void check_peers();
+  using Clock = std::chrono::steady_clock;
+  void yield_or_sleep();
+  void look(Clock::time_point now);
+  [[noreturn]] void give_up() const;
+
   ContextState& state_;
   const WaitReason& reason_;
-  std::int64_t turns_ = 0;
-  std::chrono::steady_clock::time_point start_{};
+  int turns_ = 0;
+  std::chrono::nanoseconds nap_{};
+  Clock::time_point start_{};  ///< of the time without progress; set when the spinning ends
+  Clock::time_point next_look_{};
+  std::unique_ptr<PeerWatch> watch_;
 };
 
 template <class Ready>

@@ -1,0 +1,95 @@
+#include "runtime/wait.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "base/check.hpp"
+#include "runtime/context_state.hpp"
+#include "runtime/peer_watch.hpp"
+#include "runtime/rank_list.hpp"
+
+namespace partita {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto yielding = 1ms;  // the longest time that a wait yields before it sleeps
+constexpr std::chrono::nanoseconds shortest_nap = 20us;
+constexpr std::chrono::nanoseconds longest_nap = 1ms;
+constexpr auto between_looks = 10ms;
+
+// Tells the processor that this is a spinning wait.
+inline void relax() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield" ::: "memory");
+#endif
+}
+
+std::string seconds_text(std::chrono::milliseconds time) {
+  return fmt::format("{:g} s", static_cast<double>(time.count()) / 1000.0);
+}
+
+}  // namespace
+
+std::vector<int> awaited(const WaitReason& reason) {
+  if (reason.peers) return reason.peers();
+  return reason.peer < 0 ? std::vector<int>{} : std::vector<int>{reason.peer};
+}
+
+WaitLoop::~WaitLoop() = default;
+
+void WaitLoop::progressed() {
+  turns_ = 0;
+  watch_.reset();
+}
+
+void WaitLoop::pause() {
+  if (turns_ < state_.spin_turns) {
+    ++turns_;
+    relax();
+    return;
+  }
+  yield_or_sleep();
+}
+
+void WaitLoop::yield_or_sleep() {
+  const auto now = Clock::now();
+  if (turns_ == state_.spin_turns) {
+    start_ = now;
+    next_look_ = now + between_looks;
+    nap_ = shortest_nap;
+    ++turns_;
+  }
+  if (now - start_ < yielding) {
+    sched_yield();
+    return;
+  }
+  if (now - start_ >= state_.options.deadline) give_up();
+  if (now >= next_look_) look(now);
+  std::this_thread::sleep_for(nap_);
+  nap_ = std::min(nap_ + nap_ / 4, longest_nap);
+}
+
+void WaitLoop::look(Clock::time_point now) {
+  if (!watch_) watch_ = std::make_unique<PeerWatch>(state_, reason_);
+  watch_->look(now);
+  next_look_ = Clock::now() + between_looks;
+}
+
+void WaitLoop::give_up() const {
+  const std::vector<int> peers = awaited(reason_);
+  const std::string what = reason_.what ? fmt::format(" ({})", reason_.what()) : "";
+  const std::string text = fmt::format(
+      "{}: rank {} waited {} for {}{}; set PARTITA_DEADLINE or ContextOptions::deadline for a longer wait",
+      reason_.operation, state_.rank(), seconds_text(state_.options.deadline),
+      peers.empty() ? "the other ranks" : rank_list(peers), what);
+  state_.fail(text, ErrorKind::timeout);
+  throw TimeoutError(text);
+}
+
+}  // namespace partita
