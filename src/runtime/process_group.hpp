@@ -46,6 +46,10 @@ class ProcessGroup {
   /// has ended".
   virtual std::string lost(int peer) = 0;
 
+  /// Gives up all messages in flight, when a context has failed: from then on the transport writes to none of
+  /// their receive buffers. Buffers of sends to another process must stay. Does not communicate.
+  virtual void abandon() noexcept = 0;
+
   /// A group of these ranks of this group, in that order. Local: no communication. `key` is agreed by all
   /// members and keeps the messages of different groups apart. Lives as long as it likes, also after its
   /// parent.

@@ -1,0 +1,33 @@
+#include "runtime/subgroup.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "base/check.hpp"
+
+namespace partita {
+
+int check_subgroup(const std::vector<int>& ranks, int size, int caller) {
+  std::vector<bool> named(static_cast<std::size_t>(size));
+  for (const int rank : ranks) {
+    check(rank >= 0 && rank < size, "sub-group: rank {} is not one of the {} ranks", rank, size);
+    check(!named[static_cast<std::size_t>(rank)], "sub-group: rank {} is named twice", rank);
+    named[static_cast<std::size_t>(rank)] = true;
+  }
+  const auto place = std::find(ranks.begin(), ranks.end(), caller);
+  check(place != ranks.end(), "sub-group: the calling rank {} is not in the list of ranks", caller);
+  return static_cast<int>(place - ranks.begin());
+}
+
+Topology subgroup_topology(const Topology& topology, const std::vector<int>& ranks) {
+  std::unordered_map<int, int> numbers;
+  std::vector<int> nodes;
+  nodes.reserve(ranks.size());
+  for (const int rank : ranks) {
+    const int next = static_cast<int>(numbers.size());
+    nodes.push_back(numbers.try_emplace(topology.node(rank), next).first->second);
+  }
+  return Topology::of(std::move(nodes));
+}
+
+}  // namespace partita

@@ -1,0 +1,79 @@
+// ThreadGroup of <partita/context.hpp>: the face of the threads backend.
+#include <exception>
+#include <partita/context.hpp>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/check.hpp"
+#include "runtime/context_state.hpp"
+#include "runtime/threads_group.hpp"
+
+namespace partita {
+namespace {
+
+std::string text_of(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const std::exception& exception) {
+    return exception.what();
+  } catch (...) {
+    return "an exception that is no std::exception";
+  }
+}
+
+/// A body that throws fails its context, so that the other ranks need not wait for the deadline.
+void run_body(Context& context, const std::function<void(Context&)>& body) {
+  try {
+    body(context);
+  } catch (...) {
+    context.state()->fail(text_of(std::current_exception()));
+    throw;
+  }
+}
+
+std::exception_ptr run_member(ThreadMember& member, Communicator communicator, ContextOptions options,
+                              const std::function<void(Context&)>& body) {
+  std::exception_ptr error;
+  try {
+    options.communicator = std::move(communicator);
+    Context context = initialize(options);
+    run_body(context, body);
+  } catch (...) {
+    error = std::current_exception();
+  }
+  member.shared->end(member.rank, error ? text_of(error) : "");
+  return error;
+}
+
+}  // namespace
+
+ThreadGroup::ThreadGroup(int ranks) : shared_(std::make_shared<ThreadsShared>(ranks)), ranks_(ranks) {}
+
+Communicator ThreadGroup::member(int rank) const {
+  check(rank >= 0 && rank < ranks_, "rank {} is not one of the {} ranks of the thread group", rank, ranks_);
+  Communicator communicator;
+  communicator.thread_member =
+      std::make_shared<ThreadMember>(std::static_pointer_cast<ThreadsShared>(shared_), rank);
+  return communicator;
+}
+
+void ThreadGroup::run(int ranks, const std::function<void(Context&)>& body, const ContextOptions& options) {
+  const ThreadGroup group(ranks);
+  std::vector<std::exception_ptr> errors(static_cast<std::size_t>(ranks));
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < ranks; ++rank) {
+    threads.emplace_back([&group, &errors, &body, &options, rank] {
+      Communicator communicator = group.member(rank);
+      const auto member = std::static_pointer_cast<ThreadMember>(communicator.thread_member);
+      errors[static_cast<std::size_t>(rank)] = run_member(*member, std::move(communicator), options, body);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const std::exception_ptr& error : errors) {
+    if (error) std::rethrow_exception(error);
+  }
+}
+
+}  // namespace partita

@@ -1,0 +1,213 @@
+#include "runtime/threads_group.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "base/check.hpp"
+#include "runtime/host_identity.hpp"
+#include "runtime/launcher.hpp"
+#include "runtime/message_table.hpp"
+#include "runtime/subgroup.hpp"
+#include "runtime/threads_mail.hpp"
+
+namespace partita {
+
+ThreadsShared::ThreadsShared(int ranks) {
+  check(ranks >= 1, "a thread group needs at least one rank, not {}", ranks);
+  members_.resize(static_cast<std::size_t>(ranks));
+}
+
+std::shared_ptr<MailRoom> ThreadsShared::next_room(int rank) {
+  const std::lock_guard lock(mutex_);
+  const std::size_t number = members_.at(static_cast<std::size_t>(rank)).groups++;
+  Room& entry = rooms_[number];
+  if (!entry.room) entry.room = std::make_shared<MailRoom>();
+  std::shared_ptr<MailRoom> room = entry.room;
+  if (++entry.arrived == ranks()) rooms_.erase(number);
+  return room;
+}
+
+void ThreadsShared::end(int rank, std::string_view reason) {
+  const std::lock_guard lock(mutex_);
+  std::string& ended = members_.at(static_cast<std::size_t>(rank)).ended;
+  if (ended.empty())
+    ended = reason.empty() ? "(thread) has ended" : fmt::format("(thread) has ended: {}", reason);
+}
+
+std::string ThreadsShared::ended(int rank) const {
+  const std::lock_guard lock(mutex_);
+  return members_.at(static_cast<std::size_t>(rank)).ended;
+}
+
+namespace {
+
+class ThreadsGroup final : public ProcessGroup {
+ public:
+  /// ranks[r]: the place of this group's rank r in the thread group.
+  ThreadsGroup(std::shared_ptr<ThreadsShared> shared, std::shared_ptr<MailRoom> room, std::int32_t key,
+               std::vector<int> ranks, int rank, Topology topology);
+  ~ThreadsGroup() override;
+
+  int rank() const override { return rank_; }
+  int size() const override { return static_cast<int>(ranks_.size()); }
+  const Topology& topology() const override { return topology_; }
+  bool in_process() const override { return true; }
+  MessageId send(int peer, Lane lane, const void* data, std::int64_t bytes) override;
+  MessageId receive(int peer, Lane lane, void* data, std::int64_t bytes) override;
+  bool test(MessageId message) override;
+  std::string lost(int peer) override;
+  void abandon() noexcept override;
+  std::unique_ptr<ProcessGroup> subgroup(const std::vector<int>& ranks, std::int32_t key) override;
+  std::string place() const override;
+
+ private:
+  struct Letter {
+    Mail mail;
+    Mailbox* box = nullptr;
+    int peer = 0;
+  };
+  struct Peer {
+    // By lane; opened with the first message.
+    std::array<std::shared_ptr<Mailbox>, 2> outgoing, incoming;
+    bool seen_ended = false;
+  };
+  Peer& peer_of(int peer, std::int64_t bytes);
+  Mailbox& box(std::shared_ptr<Mailbox>& cached, int from, int to, Lane lane);
+  std::string ended(int peer) const;
+  int global(int rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
+
+  std::shared_ptr<ThreadsShared> shared_;
+  std::shared_ptr<MailRoom> room_;
+  std::int32_t key_;
+  std::vector<int> ranks_;
+  int rank_;
+  Topology topology_;
+  std::shared_ptr<Attendance> attendance_;
+  std::vector<Peer> peers_;
+  MessageTable<Letter> messages_;
+};
+
+ThreadsGroup::ThreadsGroup(std::shared_ptr<ThreadsShared> shared, std::shared_ptr<MailRoom> room,
+                           std::int32_t key, std::vector<int> ranks, int rank, Topology topology)
+    : shared_(std::move(shared)),
+      room_(std::move(room)),
+      key_(key),
+      ranks_(std::move(ranks)),
+      rank_(rank),
+      topology_(std::move(topology)),
+      attendance_(room_->attendance(key, ranks_)),
+      peers_(ranks_.size()) {}
+
+ThreadsGroup::~ThreadsGroup() {
+  abandon();
+  attendance_->left[static_cast<std::size_t>(rank_)].store(true, std::memory_order_release);
+}
+
+ThreadsGroup::Peer& ThreadsGroup::peer_of(int peer, std::int64_t bytes) {
+  check(peer >= 0 && peer < size(), "rank {} is not one of the {} ranks", peer, size());
+  check(bytes >= 0, "a message of {} bytes", bytes);
+  return peers_[static_cast<std::size_t>(peer)];
+}
+
+Mailbox& ThreadsGroup::box(std::shared_ptr<Mailbox>& cached, int from, int to, Lane lane) {
+  if (!cached) cached = room_->box({global(from), global(to), lane, key_});
+  return *cached;
+}
+
+MessageId ThreadsGroup::send(int peer, Lane lane, const void* data, std::int64_t bytes) {
+  Mailbox& outgoing = box(peer_of(peer, bytes).outgoing[static_cast<std::size_t>(lane)], rank_, peer, lane);
+  const MessageId number = messages_.add();
+  Letter& letter = messages_.at(number);
+  letter.mail.is_send = true;
+  letter.mail.from = static_cast<const std::byte*>(data);
+  letter.mail.bytes = bytes;
+  letter.peer = peer;
+  letter.box = &outgoing;
+  outgoing.post(letter.mail);
+  return number;
+}
+
+MessageId ThreadsGroup::receive(int peer, Lane lane, void* data, std::int64_t bytes) {
+  Mailbox& incoming = box(peer_of(peer, bytes).incoming[static_cast<std::size_t>(lane)], peer, rank_, lane);
+  const MessageId number = messages_.add();
+  Letter& letter = messages_.at(number);
+  letter.mail.is_send = false;
+  letter.mail.to = static_cast<std::byte*>(data);
+  letter.mail.bytes = bytes;
+  letter.peer = peer;
+  letter.box = &incoming;
+  incoming.post(letter.mail);
+  return number;
+}
+
+bool ThreadsGroup::test(MessageId message) {
+  Letter& letter = messages_.at(message);
+  const Mail::State state = letter.mail.state.load(std::memory_order_acquire);
+  if (state == Mail::State::waiting || state == Mail::State::matched) return false;
+  messages_.remove(message);
+  check<Error>(state != Mail::State::withdrawn, "the message {} rank {} was given up",
+               letter.mail.is_send ? "to" : "from", letter.peer);
+  check<Error>(state != Mail::State::misfit,
+               "a message of {} bytes from rank {} met a receive of {} bytes at rank {}",
+               letter.mail.is_send ? letter.mail.bytes : letter.mail.bytes_of_peer,
+               letter.mail.is_send ? rank_ : letter.peer,
+               letter.mail.is_send ? letter.mail.bytes_of_peer : letter.mail.bytes,
+               letter.mail.is_send ? letter.peer : rank_);
+  return true;
+}
+
+/// Said on the second look only: what the rank did before it ended may have arrived since the caller last
+/// looked.
+std::string ThreadsGroup::lost(int peer) {
+  const std::string what = ended(peer);
+  bool& seen = peer_of(peer, 0).seen_ended;
+  if (what.empty() || !std::exchange(seen, true)) return "";
+  return fmt::format("rank {} {}", peer, what);
+}
+
+std::string ThreadsGroup::ended(int peer) const {
+  const std::string what = shared_->ended(global(peer));
+  if (!what.empty()) return what;
+  const bool left = attendance_->left[static_cast<std::size_t>(peer)].load(std::memory_order_acquire);
+  return left ? "(thread) has ended" : "";
+}
+
+void ThreadsGroup::abandon() noexcept {
+  messages_.for_each([](Letter& letter) { letter.box->withdraw(letter.mail); });
+}
+
+std::unique_ptr<ProcessGroup> ThreadsGroup::subgroup(const std::vector<int>& ranks, std::int32_t key) {
+  const int place = check_subgroup(ranks, size(), rank_);
+  std::vector<int> members;
+  for (const int rank : ranks) members.push_back(global(rank));
+  return std::make_unique<ThreadsGroup>(shared_, room_, key, std::move(members), place,
+                                        subgroup_topology(topology_, ranks));
+}
+
+std::string ThreadsGroup::place() const {
+  return fmt::format("{} thread {}", this_host().place(), global(rank_));
+}
+
+}  // namespace
+
+std::unique_ptr<ProcessGroup> make_threads_group(std::shared_ptr<ThreadsShared> shared, int rank,
+                                                 int ranks_per_node) {
+  const int size = shared->ranks();
+  check(rank >= 0 && rank < size, "rank {} is not one of the {} ranks of the thread group", rank, size);
+  const RanksPerNode setting = ranks_per_node_setting(ranks_per_node);
+  check(setting.problem.empty(), "{}", setting.problem);
+  std::vector<int> ranks(static_cast<std::size_t>(size));
+  for (int r = 0; r < size; ++r) ranks[static_cast<std::size_t>(r)] = r;
+  std::shared_ptr<MailRoom> room = shared->next_room(rank);
+  return std::make_unique<ThreadsGroup>(std::move(shared), std::move(room), 0, std::move(ranks), rank,
+                                        Topology::regular(size, setting.value));
+}
+
+std::unique_ptr<ProcessGroup> make_threads_group(const Communicator& communicator, int ranks_per_node) {
+  check(communicator.thread_member != nullptr, "the communicator is no place in a ThreadGroup");
+  const auto member = std::static_pointer_cast<ThreadMember>(communicator.thread_member);
+  return make_threads_group(member->shared, member->rank, ranks_per_node);
+}
+
+}  // namespace partita

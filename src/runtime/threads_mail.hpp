@@ -1,0 +1,80 @@
+// Where the messages of threads meet.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "runtime/process_group.hpp"
+
+namespace partita {
+
+/// One side of a message: a send or a receive.
+struct Mail {
+  enum class State : std::uint8_t {
+    waiting,    ///< in the mailbox
+    matched,    ///< the other side is copying
+    delivered,  ///< complete
+    misfit,     ///< the other side names another number of bytes
+    withdrawn,  ///< given up by its own rank
+  };
+  /// The other side's thread sets it, as the last thing that it does with this mail.
+  std::atomic<State> state{State::delivered};
+  bool is_send = false;
+  int peer = 0;
+  std::byte* to = nullptr;
+  const std::byte* from = nullptr;
+  std::int64_t bytes = 0;
+  std::int64_t bytes_of_peer = 0;
+  Mail* next = nullptr;  ///< in the mailbox
+};
+
+/// The messages of one ordered pair of ranks on one lane of one group that have not met yet: either sends or
+/// receives, oldest first. Thread-safe.
+class Mailbox {
+ public:
+  /// Meets the oldest mail of the other kind and copies, or waits in the box.
+  void post(Mail& mail);
+  /// Takes the mail out of the box, or waits for the copy in progress: afterwards nobody touches its buffer.
+  void withdraw(Mail& mail);
+
+ private:
+  Mail* take_match(Mail& mail);
+  std::mutex mutex_;
+  Mail* first_ = nullptr;
+  Mail* last_ = nullptr;
+};
+
+/// Which members of a group have left it.
+struct Attendance {
+  explicit Attendance(std::size_t ranks) : left(ranks) {}
+  std::vector<std::atomic<bool>> left;
+  int arrived = 0;  ///< guarded by the mail room
+};
+
+/// The mailboxes of one group and all its sub-groups. Thread-safe. A box lives as long as somebody holds it.
+class MailRoom {
+ public:
+  struct Address {
+    int from, to;
+    Lane lane;
+    std::int32_t key;
+    auto operator<=>(const Address&) const = default;
+  };
+  std::shared_ptr<Mailbox> box(const Address& address);
+  /// Called once by each member of the group.
+  std::shared_ptr<Attendance> attendance(std::int32_t key, const std::vector<int>& ranks);
+
+ private:
+  std::mutex mutex_;
+  std::map<Address, std::weak_ptr<Mailbox>> boxes_;
+  using GroupName = std::pair<std::int32_t, std::vector<int>>;
+  std::map<GroupName, std::shared_ptr<Attendance>> attendances_;  ///< those that some member has yet to enter
+};
+
+}  // namespace partita
