@@ -1,0 +1,37 @@
+// Where a rank's segment lies in the range of its node.
+#pragma once
+
+#include <cstdint>
+#include <partita/topology.hpp>
+#include <vector>
+
+namespace partita {
+
+/// The ranks that share memory with `me`, and each one's place among them.
+class NodePlaces {
+ public:
+  NodePlaces(const Topology& topology, int me)
+      : ranks_(topology.node_ranks(topology.node(me))),
+        places_(static_cast<std::size_t>(topology.ranks()), -1) {
+    for (std::size_t i = 0; i < ranks_.size(); ++i) {
+      places_[static_cast<std::size_t>(ranks_[i])] = static_cast<int>(i);
+    }
+  }
+
+  const std::vector<int>& ranks() const { return ranks_; }
+  int count() const { return static_cast<int>(ranks_.size()); }
+  int first() const { return ranks_.front(); }
+  /// -1: on another node.
+  int place(int rank) const { return places_.at(static_cast<std::size_t>(rank)); }
+  /// The start of a rank's segment in the range that begins at `base`; null: on another node.
+  char* segment(char* base, std::int64_t stride, int rank) const {
+    const int index = place(rank);
+    return index < 0 ? nullptr : base + index * stride;
+  }
+
+ private:
+  std::vector<int> ranks_;
+  std::vector<int> places_;
+};
+
+}  // namespace partita

@@ -1,0 +1,97 @@
+#include "memory/threads_node_memory.hpp"
+
+#include <sys/mman.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/check.hpp"
+#include "memory/huge_pages.hpp"
+#include "memory/page.hpp"
+#include "memory/process_node_memory.hpp"
+#include "memory/reservation.hpp"
+#include "runtime/agree.hpp"
+#include "runtime/context_state.hpp"
+
+namespace partita {
+namespace {
+
+constexpr std::string_view operation = "share memory within the node";
+
+void make_writable(char* first, std::int64_t bytes) {
+  const int result = mprotect(first, static_cast<std::size_t>(bytes), PROT_READ | PROT_WRITE);
+  check<MemoryError>(result == 0, "no memory left: the system refused {} bytes: {}", bytes,
+                     std::strerror(errno));
+}
+
+/// Whatever was there: it is reserved again, and its memory is free.
+void make_reserved(char* first, std::int64_t bytes) {
+  constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+  mmap(first, static_cast<std::size_t>(bytes), PROT_NONE, flags, -1, 0);
+}
+
+SegmentGrowth::Backing anonymous_backing(char* segment) {
+  return {.populate =
+              [segment](std::int64_t first, std::int64_t end) {
+                make_writable(segment + first, end - first);
+                populate_anonymous(segment + first, end - first);
+              },
+          .give_back = [segment](std::int64_t first,
+                                 std::int64_t end) { make_reserved(segment + first, end - first); }};
+}
+
+}  // namespace
+
+/// Made by the first rank of the node.
+struct ThreadsNodeMemory::Shared {
+  Reservation range;
+  std::int64_t stride = 0;
+  Reservation control;
+};
+
+ThreadsNodeMemory::ThreadsNodeMemory(ContextState& state, std::int64_t control_bytes)
+    : places_(state.topology(), state.rank()) {
+  const bool first = state.rank() == places_.first();
+  std::shared_ptr<Shared> made;
+  if (first) made = std::make_shared<Shared>();
+  auto [range, stride] = reserve_segments_alike(state, first ? places_.count() : 0);
+  collectively(state, operation, [&] {
+    if (!first) return std::vector<Fact>{};
+    made->range = std::move(range);
+    made->stride = stride;
+    made->control = Reservation(round_up(control_bytes, huge_page_bytes));
+    make_writable(made->control.data(), made->control.bytes());
+    return std::vector<Fact>{};
+  });
+  receive_shared(state, std::move(made));
+}
+
+/// The address of the first rank's pointer travels; all have copied it before the first rank frees it. When
+/// that cannot be known (a passed deadline), it is not freed.
+void ThreadsNodeMemory::receive_shared(ContextState& state, std::shared_ptr<Shared> made) {
+  auto pointer = std::make_unique<std::shared_ptr<Shared>>(std::move(made));
+  std::shared_ptr<Shared>* const address = pointer.release();
+  const std::string_view mine(reinterpret_cast<const char*>(&address), sizeof(address));
+  const auto addresses = exchange(state, operation, mine);
+  collectively(state, operation, [&] {
+    const std::shared_ptr<Shared>* theirs = nullptr;
+    std::memcpy(&theirs, addresses[static_cast<std::size_t>(places_.first())].data(), sizeof(theirs));
+    shared_ = *theirs;
+    growth_ = std::make_unique<SegmentGrowth>(shared_->stride, places_.count(), heap_limit_of_environment(),
+                                              anonymous_backing(segment(state.rank())));
+    return std::vector<Fact>{};
+  });
+  pointer.reset(address);
+}
+
+void* ThreadsNodeMemory::control() {
+  return shared_->control.data();
+}
+char* ThreadsNodeMemory::segment(int rank) {
+  return places_.segment(shared_->range.data(), shared_->stride, rank);
+}
+std::int64_t ThreadsNodeMemory::stride() const {
+  return shared_->stride;
+}
+
+}  // namespace partita

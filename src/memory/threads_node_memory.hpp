@@ -1,0 +1,30 @@
+// Node memory of ranks that are threads of one process: one range of anonymous memory.
+#pragma once
+
+#include <memory>
+
+#include "memory/node_memory.hpp"
+#include "memory/node_places.hpp"
+#include "memory/segment_growth.hpp"
+
+namespace partita {
+
+class ThreadsNodeMemory final : public NodeMemory {
+ public:
+  ThreadsNodeMemory(ContextState& state, std::int64_t control_bytes);
+
+  void* control() override;
+  char* segment(int rank) override;
+  std::int64_t stride() const override;
+  void grow(std::int64_t bytes) override { growth_->grow(bytes); }
+
+ private:
+  struct Shared;
+  void receive_shared(ContextState& state, std::shared_ptr<Shared> made);
+
+  NodePlaces places_;
+  std::shared_ptr<Shared> shared_;  // lives as long as a rank of the node does
+  std::unique_ptr<SegmentGrowth> growth_;
+};
+
+}  // namespace partita
