@@ -46,8 +46,9 @@ class ProcessGroup {
   /// has ended".
   virtual std::string lost(int peer) = 0;
 
-  /// Gives up all messages in flight, when a context has failed: from then on the transport writes to none of
-  /// their receive buffers. Buffers of sends to another process must stay. Does not communicate.
+  /// Gives up all messages in flight, when a context has failed: receives that no peer has begun to fill are
+  /// taken back, so that nothing is written to their buffers any more. Other buffers (of sends to another
+  /// process, of large messages half received) must stay until the process ends. Does not communicate.
   virtual void abandon() noexcept = 0;
 
   /// A group of these ranks of this group, in that order. Local: no communication. `key` is agreed by all

@@ -1,0 +1,32 @@
+// Our own duplicate of the caller's communicator. For the files of the mpi backend only.
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <partita/context.hpp>
+
+namespace partita {
+
+/// A group and its sub-groups share it.
+struct OurCommunicator {
+  MPI_Comm communicator = MPI_COMM_NULL;
+  std::int32_t largest_key = 0;  ///< of a sub-group, as the tags allow
+  std::atomic<bool> messages_left{false};
+
+  OurCommunicator() = default;
+  OurCommunicator(const OurCommunicator&) = delete;
+  OurCommunicator& operator=(const OurCommunicator&) = delete;
+  /// MPI_Comm_free is formally collective but "expected to be local" (MPI 3.1, 6.4.3), and it is in Open MPI
+  /// and MPICH. Not freeing would use up MPICH's 2048 communicators. Nothing is freed after a failure.
+  ~OurCommunicator();
+};
+
+/// Collective over the communicator (none given: MPI_COMM_WORLD). TimeoutError when the other ranks do not
+/// come.
+std::shared_ptr<OurCommunicator> duplicate(const Communicator& callers, std::chrono::milliseconds deadline);
+
+}  // namespace partita

@@ -1,0 +1,215 @@
+#include "runtime/mpi_group.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "base/check.hpp"
+#include "runtime/message_table.hpp"
+#include "runtime/mpi_communicator.hpp"
+#include "runtime/mpi_library.hpp"
+#include "runtime/mpi_nodes.hpp"
+#include "runtime/process_watch.hpp"
+#include "runtime/subgroup.hpp"
+
+namespace partita {
+namespace {
+
+/// MPI counts in int; larger messages go in pieces of this size.
+constexpr std::int64_t piece_bytes = std::int64_t{1} << 30;
+
+class MpiGroup final : public ProcessGroup {
+ public:
+  /// ranks[r]: the rank of this group's rank r in the communicator.
+  MpiGroup(std::shared_ptr<OurCommunicator> shared, std::int32_t key, std::vector<int> ranks, int rank,
+           std::vector<HostIdentity> hosts, Topology topology);
+  ~MpiGroup() override;
+
+  int rank() const override { return rank_; }
+  int size() const override { return static_cast<int>(ranks_.size()); }
+  const Topology& topology() const override { return topology_; }
+  bool in_process() const override { return false; }
+  MessageId send(int peer, Lane lane, const void* data, std::int64_t bytes) override;
+  MessageId receive(int peer, Lane lane, void* data, std::int64_t bytes) override;
+  bool test(MessageId message) override;
+  std::string lost(int peer) override;
+  void abandon() noexcept override;
+  std::unique_ptr<ProcessGroup> subgroup(const std::vector<int>& ranks, std::int32_t key) override;
+  std::string place() const override { return hosts_[static_cast<std::size_t>(rank_)].place(); }
+
+ private:
+  struct Message {
+    std::vector<MPI_Request> pieces;
+    std::size_t completed = 0;  ///< pieces
+    std::int64_t bytes = 0;
+    int peer = 0;
+    bool is_send = false;
+    bool abandoned = false;
+    std::int64_t bytes_of(std::size_t piece) const {
+      return std::min(piece_bytes, bytes - static_cast<std::int64_t>(piece) * piece_bytes);
+    }
+  };
+  template <class Start>
+  MessageId start(bool is_send, int peer, std::int64_t bytes, Start&& start_piece);
+  bool test_piece(Message& message);
+  int tag(Lane lane) const { return static_cast<int>(lane) + 2 * key_; }
+
+  std::shared_ptr<OurCommunicator> shared_;
+  std::int32_t key_;
+  std::vector<int> ranks_;
+  int rank_;
+  std::vector<HostIdentity> hosts_;
+  Topology topology_;
+  ProcessWatch watch_;
+  MessageTable<Message> messages_;
+};
+
+MpiGroup::MpiGroup(std::shared_ptr<OurCommunicator> shared, std::int32_t key, std::vector<int> ranks,
+                   int rank, std::vector<HostIdentity> hosts, Topology topology)
+    : shared_(std::move(shared)),
+      key_(key),
+      ranks_(std::move(ranks)),
+      rank_(rank),
+      hosts_(std::move(hosts)),
+      topology_(std::move(topology)),
+      watch_(hosts_[static_cast<std::size_t>(rank)], hosts_) {}
+
+MpiGroup::~MpiGroup() {
+  if (messages_.in_flight() == 0) return;
+  shared_->messages_left = true;
+  abandon();
+}
+
+/// start_piece(data offset, bytes, rank in the communicator, request)
+template <class Start>
+MessageId MpiGroup::start(bool is_send, int peer, std::int64_t bytes, Start&& start_piece) {
+  check(peer >= 0 && peer < size(), "rank {} is not one of the {} ranks", peer, size());
+  check(bytes >= 0, "a message of {} bytes", bytes);
+  const MessageId number = messages_.add();
+  Message& message = messages_.at(number);
+  message.bytes = bytes;
+  message.peer = peer;
+  message.is_send = is_send;
+  message.abandoned = false;
+  message.completed = 0;
+  const std::int64_t pieces = std::max<std::int64_t>(1, (bytes + piece_bytes - 1) / piece_bytes);
+  message.pieces.assign(static_cast<std::size_t>(pieces), MPI_REQUEST_NULL);
+  for (std::size_t piece = 0; piece < message.pieces.size(); ++piece) {
+    const MpiCall call;
+    check_mpi(
+        start_piece(static_cast<std::int64_t>(piece) * piece_bytes, static_cast<int>(message.bytes_of(piece)),
+                    ranks_[static_cast<std::size_t>(peer)], &message.pieces[piece]),
+        is_send ? "MPI_Isend" : "MPI_Irecv");
+  }
+  return number;
+}
+
+MessageId MpiGroup::send(int peer, Lane lane, const void* data, std::int64_t bytes) {
+  return start(true, peer, bytes, [&](std::int64_t offset, int count, int to, MPI_Request* request) {
+    const std::byte* from = bytes == 0 ? nullptr : static_cast<const std::byte*>(data) + offset;
+    return MPI_Isend(from, count, MPI_BYTE, to, tag(lane), shared_->communicator, request);
+  });
+}
+
+MessageId MpiGroup::receive(int peer, Lane lane, void* data, std::int64_t bytes) {
+  return start(false, peer, bytes, [&](std::int64_t offset, int count, int from, MPI_Request* request) {
+    std::byte* to = bytes == 0 ? nullptr : static_cast<std::byte*>(data) + offset;
+    return MPI_Irecv(to, count, MPI_BYTE, from, tag(lane), shared_->communicator, request);
+  });
+}
+
+bool MpiGroup::test(MessageId number) {
+  Message& message = messages_.at(number);
+  check<Error>(!message.abandoned, "the message {} rank {} was given up", message.is_send ? "to" : "from",
+               message.peer);
+  try {
+    while (message.completed < message.pieces.size()) {
+      if (!test_piece(message)) return false;
+    }
+  } catch (...) {
+    messages_.remove(number);
+    throw;
+  }
+  messages_.remove(number);
+  return true;
+}
+
+/// Tests the oldest piece that is not complete; MPI makes progress on all of them.
+bool MpiGroup::test_piece(Message& message) {
+  int complete = 0;
+  int received = 0;
+  {
+    const MpiCall call;
+    MPI_Status status;
+    const int code = MPI_Test(&message.pieces[message.completed], &complete, &status);
+    if (code != MPI_SUCCESS) {
+      check_mpi(code, fmt::format("a message of {} bytes {} rank {}", message.bytes,
+                                  message.is_send ? "to" : "from", message.peer));
+    }
+    if (complete == 0) return false;
+    if (!message.is_send) MPI_Get_count(&status, MPI_BYTE, &received);
+  }
+  const std::int64_t expected = message.bytes_of(message.completed);
+  check<Error>(message.is_send || received == expected,
+               "a message of {} bytes from rank {} met a receive of {} bytes at rank {}", received,
+               message.peer, expected, rank_);
+  ++message.completed;
+  return true;
+}
+
+std::string MpiGroup::lost(int peer) {
+  const std::string what = watch_.lost(peer);
+  return what.empty() ? "" : fmt::format("rank {} {}", peer, what);
+}
+
+/// A cancelled receive is complete at once; one that cannot be cancelled any more is left to itself.
+void MpiGroup::abandon() noexcept {
+  try {
+    if (!mpi_is_running()) return;
+    const MpiCall call;
+    messages_.for_each([](Message& message) {
+      message.abandoned = true;
+      for (MPI_Request& piece : message.pieces) {
+        if (message.is_send || piece == MPI_REQUEST_NULL) continue;
+        int complete = 0;
+        MPI_Cancel(&piece);
+        MPI_Test(&piece, &complete, MPI_STATUS_IGNORE);
+      }
+    });
+  } catch (const Error&) {
+    // Another thread than MPI allows: then no thread makes progress for us either.
+  }
+}
+
+std::unique_ptr<ProcessGroup> MpiGroup::subgroup(const std::vector<int>& ranks, std::int32_t key) {
+  const int place = check_subgroup(ranks, size(), rank_);
+  check<UnsupportedError>(key >= 0 && key <= shared_->largest_key,
+                          "sub-group number {} is beyond the {} that this MPI has tags for", key,
+                          shared_->largest_key);
+  std::vector<int> members;
+  std::vector<HostIdentity> hosts;
+  for (const int rank : ranks) {
+    members.push_back(ranks_[static_cast<std::size_t>(rank)]);
+    hosts.push_back(hosts_[static_cast<std::size_t>(rank)]);
+  }
+  return std::make_unique<MpiGroup>(shared_, key, std::move(members), place, std::move(hosts),
+                                    subgroup_topology(topology_, ranks));
+}
+
+}  // namespace
+
+std::unique_ptr<ProcessGroup> make_mpi_group(const Communicator& communicator, int ranks_per_node,
+                                             std::chrono::milliseconds deadline) {
+  check_mpi_build(communicator);
+  start_mpi();
+  std::shared_ptr<OurCommunicator> ours = duplicate(communicator, deadline);
+  MpiNodes nodes = find_mpi_nodes(ours->communicator, ranks_per_node, deadline);
+  std::vector<int> ranks(nodes.hosts.size());
+  for (std::size_t r = 0; r < ranks.size(); ++r) ranks[r] = static_cast<int>(r);
+  int rank = 0;
+  MPI_Comm_rank(ours->communicator, &rank);
+  return std::make_unique<MpiGroup>(std::move(ours), 0, std::move(ranks), rank, std::move(nodes.hosts),
+                                    std::move(nodes.topology));
+}
+
+}  // namespace partita

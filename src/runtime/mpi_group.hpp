@@ -1,0 +1,34 @@
+// The ranks as processes that talk through MPI. Free of <mpi.h>; without the MPI backend the functions that
+// need it throw UnsupportedError.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <partita/context.hpp>
+#include <string>
+
+#include "runtime/launcher.hpp"
+#include "runtime/process_group.hpp"
+
+namespace partita {
+
+/// This build has the MPI backend.
+bool mpi_available();
+
+/// MPI has been initialised, by whomever, and not finalised.
+bool mpi_is_running();
+
+/// MPI has been initialised by us; then we finalise it at exit.
+bool mpi_initialised_by_us();
+
+/// From here on nothing collective is called any more, MPI_Finalize included. Thread-safe.
+void note_failed_context() noexcept;
+
+/// The processes of the communicator (none given: MPI_COMM_WORLD), on a duplicate of it. Initialises MPI
+/// where nobody has. `ranks_per_node`: as ContextOptions has it; with 0, PARTITA_RANKS_PER_NODE. Collective;
+/// waits for the other ranks to call it, at most `deadline`. Errors: ArgumentError (another MPI build than
+/// ours, a bad setting on some rank: the same on every rank), TimeoutError, Error (what MPI reports).
+std::unique_ptr<ProcessGroup> make_mpi_group(const Communicator& communicator, int ranks_per_node,
+                                             std::chrono::milliseconds deadline);
+
+}  // namespace partita

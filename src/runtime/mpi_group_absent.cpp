@@ -1,0 +1,27 @@
+// Built without MPI.
+#include <partita/error.hpp>
+
+#include "runtime/mpi_group.hpp"
+
+namespace partita {
+
+bool mpi_available() {
+  return false;
+}
+bool mpi_is_running() {
+  return false;
+}
+bool mpi_initialised_by_us() {
+  return false;
+}
+void note_failed_context() noexcept {}
+std::string mpi_description() {
+  return "none";
+}
+
+std::unique_ptr<ProcessGroup> make_mpi_group(const Communicator&, int, std::chrono::milliseconds) {
+  throw UnsupportedError(
+      "this Partita was built without MPI; build it with PARTITA_MPI=openmpi or mpich, or use a ThreadGroup");
+}
+
+}  // namespace partita

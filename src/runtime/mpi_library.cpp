@@ -1,0 +1,160 @@
+#include "runtime/mpi_library.hpp"
+
+#include <array>
+#include <atomic>
+#include <cstdlib>
+#include <partita/mpi.hpp>
+#include <thread>
+
+#include "base/check.hpp"
+#include "runtime/mpi_group.hpp"
+
+namespace partita {
+namespace {
+
+std::atomic<bool> initialised_by_us{false};
+std::atomic<bool> context_failed{false};
+std::atomic<int> thread_level{-1};
+std::mutex start_mutex;
+std::mutex serial_mutex;
+
+bool is_initialised() {
+  int flag = 0;
+  MPI_Initialized(&flag);
+  return flag != 0;
+}
+
+bool is_finalised() {
+  int flag = 0;
+  MPI_Finalized(&flag);
+  return flag != 0;
+}
+
+/// At exit, when MPI is ours: finalises it once all ranks have come this far. MPI_Finalize may wait for ever
+/// for a rank that will not come, so it is called only after a barrier that can be given up.
+void finalise_mpi() {
+  if (is_finalised() || context_failed) return;
+  try {
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Request barrier = MPI_REQUEST_NULL;
+    if (MPI_Ibarrier(MPI_COMM_WORLD, &barrier) != MPI_SUCCESS) return;
+    if (wait_mpi(barrier, std::chrono::minutes(1), "MPI_Finalize")) MPI_Finalize();
+  } catch (const Error&) {
+    // A transport that fails now has nothing to lose any more: the process ends.
+  }
+}
+
+/// Our mpi.h and the library that was loaded are of one family (a version may differ: the families keep their
+/// binary interface).
+void check_loaded_library() {
+  const std::string loaded = mpi_library_version();
+#if defined(OMPI_MAJOR_VERSION)
+  const bool same = loaded.find("Open MPI") != std::string::npos;
+#else
+  const bool same = loaded.find("Open MPI") == std::string::npos;
+#endif
+  check(same, "Partita was built with {}, but the MPI library loaded is {}; look at LD_LIBRARY_PATH",
+        mpi_implementation(), loaded);
+}
+
+}  // namespace
+
+std::string mpi_library_version() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int length = 0;
+  MPI_Get_library_version(text.data(), &length);
+  std::string version(text.data());
+  version.resize(std::min(version.size(), version.find_first_of("\n")));
+  for (char& c : version) c = c == '\t' ? ' ' : c;
+  return version;
+}
+
+std::string mpi_description() {
+  return mpi_library_version();
+}
+bool mpi_available() {
+  return true;
+}
+bool mpi_is_running() {
+  return is_initialised() && !is_finalised();
+}
+bool mpi_initialised_by_us() {
+  return initialised_by_us;
+}
+void note_failed_context() noexcept {
+  context_failed = true;
+}
+bool context_failed_in_this_process() noexcept {
+  return context_failed;
+}
+
+void check_mpi_build(const Communicator& communicator) {
+  check_loaded_library();
+  if (communicator.handle_bytes == 0) return;
+  const bool same = communicator.implementation == mpi_implementation() &&
+                    communicator.handle_bytes == static_cast<int>(sizeof(MPI_Comm));
+  check(same, "the communicator belongs to {}, but Partita was built with {} (and runs with {})",
+        communicator.implementation, mpi_implementation(), mpi_library_version());
+}
+
+void start_mpi() {
+  const std::lock_guard lock(start_mutex);
+  check(!is_finalised(), "MPI has been finalised already; it cannot be started again in this process");
+  if (thread_level >= 0) return;
+  int provided = MPI_THREAD_SINGLE;
+  if (is_initialised()) {
+    check_mpi(MPI_Query_thread(&provided), "MPI_Query_thread");
+  } else {
+    check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided), "MPI_Init_thread");
+    initialised_by_us = true;
+    std::atexit(finalise_mpi);
+  }
+  thread_level = provided;
+}
+
+MpiCall::MpiCall() {
+  const int level = thread_level.load(std::memory_order_relaxed);
+  if (level == MPI_THREAD_MULTIPLE) return;
+  if (level == MPI_THREAD_SERIALIZED) {
+    lock_ = std::unique_lock(serial_mutex);
+    return;
+  }
+  static thread_local int is_main = -1;
+  if (is_main < 0) MPI_Is_thread_main(&is_main);
+  check<Error>(
+      is_main != 0,
+      "MPI was initialised with {}: only the thread that did so may use Partita over MPI; initialise "
+      "it with MPI_THREAD_MULTIPLE",
+      level == MPI_THREAD_SINGLE ? "MPI_THREAD_SINGLE" : "MPI_THREAD_FUNNELED");
+}
+
+void check_mpi(int code, std::string_view operation) {
+  if (code == MPI_SUCCESS) return;
+  std::array<char, MPI_MAX_ERROR_STRING> text{};
+  int length = 0;
+  MPI_Error_string(code, text.data(), &length);
+  std::string line(text.data());
+  for (char& c : line) c = c == '\n' ? ' ' : c;
+  throw Error(fmt::format("{}: {}", operation, line));
+}
+
+bool wait_mpi(MPI_Request& request, std::chrono::milliseconds deadline, std::string_view operation) {
+  const auto start = std::chrono::steady_clock::now();
+  for (int turn = 0;; ++turn) {
+    int complete = 0;
+    {
+      const MpiCall call;
+      check_mpi(MPI_Test(&request, &complete, MPI_STATUS_IGNORE), operation);
+    }
+    if (complete != 0) return true;
+    if (turn < 200) continue;
+    if (std::chrono::steady_clock::now() - start > deadline) return false;
+    if (turn < 2000) {
+      std::this_thread::yield();
+    } else {
+      std::this_thread::sleep_for(std::chrono::microseconds(200));
+    }
+  }
+}
+
+}  // namespace partita

@@ -1,0 +1,44 @@
+// The MPI library of this process: initialised, checked, finalised. For the files of the mpi backend only.
+#pragma once
+
+#include <mpi.h>
+
+#include <chrono>
+#include <mutex>
+#include <partita/context.hpp>
+#include <string>
+#include <string_view>
+
+namespace partita {
+
+/// Initialises MPI unless somebody has. Throws ArgumentError where MPI has been finalised already, or where
+/// the library that was loaded is another than the one that we were compiled for.
+void start_mpi();
+
+/// Throws ArgumentError unless the communicator belongs to our MPI. Call it before start_mpi: nothing is
+/// initialised then.
+void check_mpi_build(const Communicator& communicator);
+
+/// The text of MPI_Get_library_version, its first line.
+std::string mpi_library_version();
+
+bool context_failed_in_this_process() noexcept;
+
+/// Stands around MPI calls and keeps them to what the thread level allows: under MPI_THREAD_SERIALIZED one
+/// thread at a time, below that only the thread that initialised MPI (Error in any other one).
+class MpiCall {
+ public:
+  MpiCall();
+
+ private:
+  std::unique_lock<std::mutex> lock_;
+};
+
+/// Throws Error with MPI's own text unless `code` is MPI_SUCCESS.
+void check_mpi(int code, std::string_view operation);
+
+/// Polls the request. False: the deadline passed, and the request is still active. For the moments before a
+/// context (whose WaitLoop does this) exists and after the last one.
+bool wait_mpi(MPI_Request& request, std::chrono::milliseconds deadline, std::string_view operation);
+
+}  // namespace partita
