@@ -129,9 +129,8 @@ void refuse_no_tiling(Boxes boxes, const Shape& shape) {
   if (held == volume(shape)) return;
   Index hole = Extents::filled(shape.size(), 0);
   find_hole(boxes, ranks, shape, 0, hole);
-  check(false,
-        "the boxes of ranks 0 to {} leave a hole of {} elements in the array {}: no rank owns index {}",
-        boxes.size() - 1, volume(shape) - held, to_string(shape), text(hole));
+  check(false, "the boxes of {} ranks leave a hole of {} elements in the array {}: no rank owns index {}",
+        boxes.size(), volume(shape) - held, to_string(shape), text(hole));
 }
 
 }  // namespace partita::distribution
