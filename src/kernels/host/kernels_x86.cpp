@@ -16,21 +16,14 @@ namespace {
 
 constexpr std::int64_t line = 64;
 
-// How far the source is fetched ahead: beyond the end of a row the next row begins, elsewhere, which the
-// machine's own prefetcher cannot know.
-constexpr std::int64_t ahead = 1024;
-
 std::int64_t bytes_to_line(const std::byte* address) {
   return static_cast<std::int64_t>(-reinterpret_cast<std::uintptr_t>(address) & 63u);
 }
 
 // ---- streamed runs: a head up to the first line of the destination, whole lines, a tail ----
 
-AVX2 void store_lines_avx2(const std::byte* from, std::byte* to, std::int64_t lines, const std::byte* next,
-                           std::int64_t bytes_left) {
-  for (std::int64_t i = 0; i < lines; ++i, from += line, to += line, bytes_left -= line) {
-    const std::byte* fetch = bytes_left > ahead ? from + ahead : next + (ahead - bytes_left);
-    _mm_prefetch(reinterpret_cast<const char*>(fetch), _MM_HINT_T0);
+AVX2 void store_lines_avx2(const std::byte* from, std::byte* to, std::int64_t lines) {
+  for (std::int64_t i = 0; i < lines; ++i, from += line, to += line) {
     const __m256i low = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
     const __m256i high = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + 32));
     _mm256_stream_si256(reinterpret_cast<__m256i*>(to), low);
@@ -38,19 +31,16 @@ AVX2 void store_lines_avx2(const std::byte* from, std::byte* to, std::int64_t li
   }
 }
 
-AVX512 void store_lines_avx512(const std::byte* from, std::byte* to, std::int64_t lines,
-                               const std::byte* next, std::int64_t bytes_left) {
-  for (std::int64_t i = 0; i < lines; ++i, from += line, to += line, bytes_left -= line) {
-    const std::byte* fetch = bytes_left > ahead ? from + ahead : next + (ahead - bytes_left);
-    _mm_prefetch(reinterpret_cast<const char*>(fetch), _MM_HINT_T0);
+AVX512 void store_lines_avx512(const std::byte* from, std::byte* to, std::int64_t lines) {
+  for (std::int64_t i = 0; i < lines; ++i, from += line, to += line) {
     _mm512_stream_si512(reinterpret_cast<__m512i*>(to), _mm512_loadu_si512(from));
   }
 }
 
-using StoreLines = void (*)(const std::byte*, std::byte*, std::int64_t, const std::byte*, std::int64_t);
+using StoreLines = void (*)(const std::byte* from, std::byte* to, std::int64_t lines);
 
 template <StoreLines store_lines>
-void stream_before(const std::byte* from, std::byte* to, std::int64_t bytes, const std::byte* next) {
+void stream(const std::byte* from, std::byte* to, std::int64_t bytes) {
   const std::int64_t head = bytes_to_line(to);
   const std::int64_t lines = (bytes - head) / line;
   if (bytes < head + line) {
@@ -58,28 +48,22 @@ void stream_before(const std::byte* from, std::byte* to, std::int64_t bytes, con
     return;
   }
   std::memcpy(to, from, static_cast<std::size_t>(head));
-  store_lines(from + head, to + head, lines, next, bytes - head);
+  store_lines(from + head, to + head, lines);
   const std::int64_t done = head + lines * line;
   std::memcpy(to + done, from + done, static_cast<std::size_t>(bytes - done));
 }
 
 template <StoreLines store_lines>
-void stream(const std::byte* from, std::byte* to, std::int64_t bytes) {
-  stream_before<store_lines>(from, to, bytes, from + bytes);
-}
-
-template <StoreLines store_lines>
 void stream_rows(const std::byte* from, std::byte* to, std::int64_t row_bytes, const CopyLoop& rows) {
   for (std::int64_t i = 0; i < rows.count; ++i) {
-    const std::byte* source = from + i * rows.from_stride;
-    stream_before<store_lines>(source, to + i * rows.to_stride, row_bytes, source + rows.from_stride);
+    stream<store_lines>(from + i * rows.from_stride, to + i * rows.to_stride, row_bytes);
   }
 }
 
 // ---- transposes of a tile in registers ----
 
 // 16 x 16 items of 1 byte, by four rounds of interleaving.
-void tile_1(const std::byte* from, std::int64_t from_stride, std::byte* to, std::int64_t to_stride) {
+AVX2 void tile_1(const std::byte* from, std::int64_t from_stride, std::byte* to, std::int64_t to_stride) {
   __m128i a[16];
   __m128i b[16];
   for (int i = 0; i < 16; ++i)
@@ -96,7 +80,7 @@ void tile_1(const std::byte* from, std::int64_t from_stride, std::byte* to, std:
 }
 
 // 8 x 8 items of 2 bytes, likewise by three rounds.
-void tile_2(const std::byte* from, std::int64_t from_stride, std::byte* to, std::int64_t to_stride) {
+AVX2 void tile_2(const std::byte* from, std::int64_t from_stride, std::byte* to, std::int64_t to_stride) {
   __m128i a[8];
   __m128i b[8];
   for (int i = 0; i < 8; ++i)
@@ -146,7 +130,7 @@ AVX2 void tile_8_avx2(const std::byte* from, std::int64_t from_stride, std::byte
   for (int i = 0; i < 4; ++i) _mm256_storeu_pd(reinterpret_cast<double*>(to + i * to_stride), c[i]);
 }
 
-void tile_16(const std::byte* from, std::int64_t from_stride, std::byte* to, std::int64_t to_stride) {
+AVX2 void tile_16(const std::byte* from, std::int64_t from_stride, std::byte* to, std::int64_t to_stride) {
   for (int i = 0; i < 4; ++i) {
     for (int j = 0; j < 4; ++j) {
       const __m128i item = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i * from_stride + j * 16));
@@ -181,6 +165,14 @@ AVX512 void tile_8_avx512(const std::byte* from, std::int64_t from_stride, std::
 
 using Tile = void (*)(const std::byte*, std::int64_t, std::byte*, std::int64_t);
 
+// The rows of the next tile: the machine's own prefetcher gives up on rows that lie pages apart.
+template <std::int64_t side>
+void fetch_lines(const std::byte* from, const TransposeShape& shape) {
+  for (std::int64_t row = 0; row < side; ++row) {
+    _mm_prefetch(reinterpret_cast<const char*>(from + row * shape.from_stride), _MM_HINT_T1);
+  }
+}
+
 // Whole tiles in registers; what is left over at the right and at the bottom goes element by element.
 template <Tile tile, std::int64_t side, std::int64_t item, int kind>
 void transpose(const std::byte* from, std::byte* to, const TransposeShape& shape) {
@@ -189,6 +181,8 @@ void transpose(const std::byte* from, std::byte* to, const TransposeShape& shape
   for (std::int64_t row = 0; row < rows; row += side) {
     const std::byte* source = from + row * shape.from_stride;
     for (std::int64_t column = 0; column < columns; column += side) {
+      if (column * item % line == 0)
+        fetch_lines<side>(source + side * shape.from_stride + column * item, shape);
       tile(source + column * item, shape.from_stride, to + column * shape.to_stride + row * item,
            shape.to_stride);
     }

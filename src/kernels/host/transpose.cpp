@@ -9,15 +9,13 @@ namespace {
 
 constexpr std::int64_t line = 64;
 
-#ifndef TILE_COLUMNS
-#define TILE_COLUMNS 512
-#define TILE_ROWS 512
-#define MACRO 1
-#endif
-// A tile is this many bytes wide on either side: each row of the source and each row of the destination is
-// visited for so long, and a tile is at most 64 KiB (items of 4 bytes: 128 x 128).
-constexpr std::int64_t tile_column_bytes = TILE_COLUMNS;
-constexpr std::int64_t tile_row_bytes = TILE_ROWS;
+// Towards the source a tile is a whole page wide where the buffer allows it: reading is what limits a
+// transpose, and short visits of many pages halve its speed. Towards the destination half a kilobyte is
+// enough.
+constexpr std::int64_t tile_row_bytes = 512;
+constexpr std::int64_t tile_page_bytes = 4096;
+constexpr std::int64_t most_tile_columns = 512;
+constexpr std::int64_t widest_pitch = tile_row_bytes + 3 * line;
 
 struct Tile {
   const std::byte* from = nullptr;
@@ -70,14 +68,14 @@ void transpose_pair(const CopyKernels& kernels, std::int64_t item, const Transpo
                     const std::byte* from, std::byte* to, StoreHint hint) {
   const auto kernel = kernels.transpose[std::countr_zero(static_cast<std::uint64_t>(item))];
   const std::int64_t tile_rows = tile_row_bytes / item;
-  const std::int64_t tile_columns = std::min<std::int64_t>(128, tile_column_bytes / item);
+  const std::int64_t tile_columns = std::min(most_tile_columns, tile_page_bytes / item);
   if (hint == StoreHint::cache) {
     for_each_tile(item, shape, from, to, tile_rows, tile_columns,
                   [&](const Tile& tile) { kernel(tile.from, tile.to, tile.shape); });
     return;
   }
   // The rows of the buffer have the alignment of the rows of the destination, and a line of room before them.
-  alignas(line) std::byte room[128 * (tile_row_bytes + 3 * line)];
+  alignas(line) std::byte room[most_tile_columns * widest_pitch + 2 * line];
   const std::int64_t pitch = tile_row_bytes + 2 * line + shape.to_stride % line;
   std::byte* buffer = room + line + reinterpret_cast<std::uintptr_t>(to) % line;
   for_each_tile(item, shape, from, to, tile_rows, tile_columns, [&](const Tile& tile) {
