@@ -59,6 +59,8 @@ struct ArrayOptions {
 /// MemoryError.
 PARTITA_API Array empty(const Context& context, const Shape& shape, const Distribution& distribution,
                         Dtype dtype, const ArrayOptions& options = {});
+PARTITA_API Array empty(const Context& context, const Layout& layout, Dtype dtype,
+                        const ArrayOptions& options = {});
 PARTITA_API Array zeros(const Context& context, const Shape& shape, const Distribution& distribution,
                         Dtype dtype, const ArrayOptions& options = {});
 
@@ -94,7 +96,7 @@ PARTITA_API void copy(const Array& source, Array& destination);
 /// Collective.
 PARTITA_API Array gather(const Array& source, int root = 0);
 /// `source` is valid on `root` only: a dense whole array. Collective over `context`.
-PARTITA_API Array scatter(const Context& context, const View& source, const Shape& shape, Dtype dtype,
+PARTITA_API Array scatter(const Context& context, const View& source, const Shape& shape,
                           const Distribution& distribution, int root = 0);
 
 /// What `compare` found, the same on every rank.

@@ -96,6 +96,9 @@ class PARTITA_API Layout {
   Layout permuted(std::span<const int> axes) const;
   /// The layout seen from a larger group: rank i of this one is rank ranks[i] there; the others own nothing.
   Layout embedded(std::span<const int> ranks, int total_ranks) const;
+  /// The layout seen from a smaller group: rank i of the result is rank ranks[i] of this one. Throws
+  /// ArgumentError where a rank outside owns elements or the rule speaks of it. The inverse of `embedded`.
+  Layout restricted(std::span<const int> ranks) const;
 
   /// "8192x8192 slab:0 over 4 ranks", "8192x8192 slab:0 over 2 ranks, on ranks 1,3 of 4": equal layouts and
   /// no others have the same text.

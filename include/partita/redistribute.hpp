@@ -54,6 +54,11 @@ PARTITA_API std::string explain_redistribute(const Layout& source, const Distrib
 PARTITA_API Array redistribute(const Array& source, const Distribution& destination,
                                const RedistributeOptions& options = {});
 
+/// The same for a layout of the context's ranks, also one that gives nothing to some of them
+/// (`Layout::embedded`).
+PARTITA_API Array redistribute(const Array& source, const Layout& destination,
+                               const RedistributeOptions& options = {});
+
 /// The same into memory that the caller gives; `destination` must have the source's dtype and (permuted)
 /// shape. The two must not overlap.
 PARTITA_API void redistribute(const Array& source, Array& destination,

@@ -3,9 +3,8 @@
 
 #include <memory>
 #include <partita/array.hpp>
-#include <partita/memory.hpp>
 
-#include "memory/symmetric_heap.hpp"
+#include "runtime/context_state.hpp"
 
 namespace partita {
 
@@ -13,10 +12,19 @@ struct Array::State {
   std::shared_ptr<ContextState> context;  // declared first: the heap outlives the block
   Operand operand;
   View local;
-  // What owns the memory; nothing for wrapped memory.
-  std::shared_ptr<void> owner;
+  std::shared_ptr<void> owner;  // what owns the memory; nothing for wrapped memory
   std::int64_t heap_offset =
-      -1;  ///< of `local` in this rank's segment; the same on all ranks; -1: not on the heap
+      -1;  // of `local` in this rank's segment, the same on all ranks; -1: not on the heap
 };
+
+/// A new array on the symmetric heap. Collective; `purpose` identifies the call to the other ranks, which
+/// must have agreed on layout, dtype and order already.
+Array allocate_on_heap(const std::shared_ptr<ContextState>& context, const Layout& layout, Dtype dtype,
+                       Order order, std::string_view purpose);
+
+/// An array on memory that the caller owns; the ranks agree on residency and order in one exchange.
+/// Collective.
+Array wrap_agreed(const std::shared_ptr<ContextState>& context, const View& local, const Layout& layout,
+                  std::string_view operation);
 
 }  // namespace partita

@@ -1,0 +1,106 @@
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <partita/redistribute.hpp>
+
+#include "array/array_state.hpp"
+#include "array/elements.hpp"
+#include "base/check.hpp"
+#include "base/visit_dtype.hpp"
+#include "runtime/agree.hpp"
+
+namespace partita {
+namespace {
+
+/// What one rank found in its part.
+struct Finding {
+  std::int64_t differing = 0;
+  double largest = 0;
+  std::int64_t first = std::numeric_limits<std::int64_t>::max();
+};
+
+template <class T>
+double distance(T a, T b) {
+  if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>) {
+    return distance(to_float(a), to_float(b));
+  } else if constexpr (std::is_integral_v<T>) {
+    return std::abs(static_cast<double>(a) - static_cast<double>(b));
+  } else {
+    const double difference = static_cast<double>(std::abs(a - b));
+    return std::isnan(difference) ? std::numeric_limits<double>::infinity() : difference;
+  }
+}
+
+template <class T>
+bool same_bits(const T& a, const T& b) {
+  return std::memcmp(&a, &b, sizeof(T)) == 0;
+}
+
+/// Compares `b`, which has the same layout as `a`, with it.
+template <class T>
+Finding compare_parts(const Array& a, const Array& b) {
+  Finding finding;
+  std::vector<T> values;  // of b, in the order in which for_each_element walks
+  values.reserve(static_cast<std::size_t>(b.local_size()));
+  const int rank = a.context()->rank();
+  for_each_element<T>(b.local(), b.layout(), rank,
+                      [&](std::int64_t, T& element) { values.push_back(element); });
+  std::size_t next = 0;
+  for_each_element<T>(a.local(), a.layout(), rank, [&](std::int64_t number, T& element) {
+    const T other = values[next++];
+    if (same_bits(element, other)) return;
+    ++finding.differing;
+    finding.largest = std::max(finding.largest, distance(element, other));
+    finding.first = std::min(finding.first, number);
+  });
+  return finding;
+}
+
+Finding join(const std::vector<std::string>& findings) {
+  Finding all;
+  for (const std::string& bytes : findings) {
+    Finding one;
+    std::memcpy(&one, bytes.data(), sizeof(one));
+    all.differing += one.differing;
+    all.largest = std::max(all.largest, one.largest);
+    all.first = std::min(all.first, one.first);
+  }
+  return all;
+}
+
+void check_comparable(const Array& a, const Array& b) {
+  check(a.context() == b.context(), "compare: the two arrays belong to different contexts");
+  check(a.shape() == b.shape(), "compare: the shapes differ: {} and {}", to_string(a.shape()),
+        to_string(b.shape()));
+  check(a.dtype() == b.dtype(), "compare: the dtypes differ: {} and {}", name(a.dtype()), name(b.dtype()));
+  check(!a.layout().partial() && !b.layout().partial(),
+        "compare: a partial array has no values yet; redistribute it first");
+}
+
+}  // namespace
+
+Comparison compare(const Array& a, const Array& b) {
+  check_comparable(a, b);
+  ContextState& context = *a.context();
+  context.require_usable("compare");
+  const bool together = a.layout() == b.layout() || a.layout().equivalent(b.layout());
+  const Array moved = together ? b : redistribute(b, a.layout());
+  Finding mine;
+  visit_dtype(a.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if (is_first_holder(a.layout(), context.rank())) mine = compare_parts<T>(a, moved);
+  });
+  const std::string bytes(reinterpret_cast<const char*>(&mine), sizeof(mine));
+  const Finding all = join(exchange(context, "compare", bytes));
+  Comparison result{all.differing == 0, all.differing, all.largest, {}};
+  if (!result.equal) {
+    std::int64_t rest = all.first;
+    for (const std::int64_t stride : dense_strides(a.shape())) {
+      result.first_difference.push_back(rest / stride);
+      rest %= stride;
+    }
+  }
+  return result;
+}
+
+}  // namespace partita

@@ -1,0 +1,90 @@
+// The same memory seen from a larger or a smaller context.
+#include <optional>
+
+#include "array/array_state.hpp"
+#include "base/check.hpp"
+#include "runtime/agree.hpp"
+
+namespace partita {
+namespace {
+
+std::string ranks_text(std::span<const int> ranks) {
+  return fmt::format("{}", fmt::join(ranks, ","));
+}
+
+bool contains(std::span<const int> ranks, int rank) {
+  return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
+}
+
+/// What the ranks outside need to know of an array, as the members tell it.
+struct Outline {
+  std::string distribution;
+  Shape shape;
+  Dtype dtype = Dtype::f64;
+};
+
+std::string pack(const Outline& outline) {
+  std::string text = fmt::format("{} {}", name(outline.dtype), outline.shape.size());
+  for (const std::int64_t extent : outline.shape) text += fmt::format(" {}", extent);
+  return text + "\n" + outline.distribution;
+}
+
+Outline unpack(const std::string& text) {
+  Outline outline;
+  const std::size_t line = text.find('\n');
+  std::istringstream words(text.substr(0, line));
+  std::string dtype;
+  int dimensions = 0;
+  words >> dtype >> dimensions;
+  outline.dtype = parse_dtype(dtype);
+  for (std::int64_t extent = 0; dimensions > 0 && words >> extent; --dimensions)
+    outline.shape.push_back(extent);
+  outline.distribution = text.substr(line + 1);
+  return outline;
+}
+
+}  // namespace
+
+Array embed(const Context& context, const Array& array, std::span<const int> ranks) {
+  const std::shared_ptr<ContextState>& state = context.state();
+  state->require_usable("embed");
+  collectively(*state, "embed", [&]() -> std::vector<Fact> {
+    const bool member = contains(ranks, state->rank());
+    check(!ranks.empty(), "embed: the list of ranks is empty");
+    check(member == array.valid(), "embed: rank {} {} in the list {}, but its array is {}", state->rank(),
+          member ? "is" : "is not", ranks_text(ranks), array.valid() ? "valid" : "not valid");
+    check(!member || array.layout().ranks() == static_cast<int>(ranks.size()),
+          "embed: the array lives on {} ranks, but the list is {}", member ? array.layout().ranks() : 0,
+          ranks_text(ranks));
+    return {{"ranks", ranks_text(ranks)}};
+  });
+  std::string mine;
+  if (array.valid()) mine = pack({array.layout().distribution().to_string(), array.shape(), array.dtype()});
+  const std::vector<std::string> all = exchange(*state, "embed", mine);
+  const Outline outline = unpack(all[static_cast<std::size_t>(ranks.front())]);
+  const Layout inner(Distribution::parse(outline.distribution), outline.shape,
+                     static_cast<int>(ranks.size()));
+  const Layout layout = inner.embedded(ranks, state->size());
+  const View part =
+      array.valid() ? array.local() : View::dense(nullptr, outline.dtype, layout.local_shape(state->rank()));
+  const Array wrapped = wrap_agreed(state, part, layout, "embed");
+  wrapped.state()->owner = array.state();  // the memory lives as long as any view of it
+  return wrapped;
+}
+
+Array restrict_to(const Context& subgroup, const Array& array, std::span<const int> ranks) {
+  const std::shared_ptr<ContextState>& state = subgroup.state();
+  state->require_usable("restrict_to");
+  std::optional<Layout> layout;
+  collectively(*state, "restrict_to", [&]() -> std::vector<Fact> {
+    check(static_cast<int>(ranks.size()) == state->size(),
+          "restrict_to: {} ranks are named, the subgroup has {}", ranks.size(), state->size());
+    layout = array.layout().restricted(ranks);
+    return {{"layout", layout->to_string()}, {"ranks", ranks_text(ranks)}};
+  });
+  const Array wrapped = wrap_agreed(state, array.local(), *layout, "restrict_to");
+  wrapped.state()->owner = array.state();
+  return wrapped;
+}
+
+}  // namespace partita

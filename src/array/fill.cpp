@@ -1,0 +1,86 @@
+#include "kernels/host/fill.hpp"
+
+#include "array/array_state.hpp"
+#include "array/elements.hpp"
+#include "base/check.hpp"
+#include "base/hash.hpp"
+#include "base/visit_dtype.hpp"
+#include "kernels/host/copy.hpp"
+
+namespace partita {
+namespace {
+
+/// The nest over all elements of two views of the same extents.
+StridedCopy nest_over(const View& from, const View& to) {
+  const std::int64_t item = size_of(to.dtype);
+  StridedCopy nest{item, 0, 0, {}};
+  for (int d = 0; d < to.extents.size(); ++d) {
+    nest.loops.push_back({to.extents[d], from.strides[d] * item, to.strides[d] * item});
+  }
+  return nest;
+}
+
+constexpr std::int64_t streaming_threshold = std::int64_t{4} << 20;
+
+StoreHint hint_for(const View& view) {
+  return volume(view.extents) * size_of(view.dtype) > streaming_threshold ? StoreHint::memory
+                                                                          : StoreHint::cache;
+}
+
+/// Uniform in [-1, 1) from the upper 53 bits.
+double unit(std::uint64_t bits) {
+  return static_cast<double>(bits >> 11U) * 0x1p-52 - 1.0;
+}
+
+template <class T>
+T random_value(std::uint64_t bits) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return (bits >> 63U) != 0;
+  } else if constexpr (std::is_same_v<T, Float16>) {
+    return to_float16(static_cast<float>(unit(bits)));
+  } else if constexpr (std::is_same_v<T, BFloat16>) {
+    return to_bfloat16(static_cast<float>(unit(bits)));
+  } else if constexpr (std::is_floating_point_v<T>) {
+    // Rounding to T could reach 1: the top is pulled back under it.
+    const T value = static_cast<T>(unit(bits));
+    return value < T{1} ? value : T{0};
+  } else if constexpr (std::is_integral_v<T>) {
+    const auto number = static_cast<int>((bits >> 32U) % 201U);
+    return static_cast<T>(std::is_signed_v<T> ? number - 100 : number);
+  } else {
+    using Real = typename T::value_type;
+    return {random_value<Real>(bits), random_value<Real>(scramble(bits))};
+  }
+}
+
+}  // namespace
+
+void fill(Array& array, const void* value) {
+  const View& local = array.local();
+  const StridedCopy nest = destination_of(nest_over(local, local));
+  if (nest.item_bytes == 0) return;
+  fill(nest, value, size_of(local.dtype), local.data, hint_for(local));
+}
+
+void fill_random(Array& array, std::uint64_t seed) {
+  const int rank = array.context()->rank();
+  visit_dtype(array.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    for_each_element<T>(array.local(), array.layout(), rank, [&](std::int64_t number, T& element) {
+      element = random_value<T>(mix(scramble(seed), static_cast<std::uint64_t>(number)));
+    });
+  });
+}
+
+void copy(const Array& source, Array& destination) {
+  check(source.dtype() == destination.dtype(), "copy: the source is {}, the destination {}",
+        name(source.dtype()), name(destination.dtype()));
+  check(source.layout() == destination.layout() || source.layout().equivalent(destination.layout()),
+        "copy: the source is {}, the destination {}; use redistribute", source.layout().to_string(),
+        destination.layout().to_string());
+  const StridedCopy nest = simplify(nest_over(source.local(), destination.local()));
+  if (nest.item_bytes == 0) return;
+  copy(nest, source.local().data, destination.local().data, hint_for(destination.local()));
+}
+
+}  // namespace partita

@@ -1,0 +1,61 @@
+// Gather and scatter: redistributions to and from the distribution in which one rank owns everything.
+#include <cstring>
+#include <partita/redistribute.hpp>
+
+#include "array/array_state.hpp"
+#include "base/check.hpp"
+#include "runtime/agree.hpp"
+
+namespace partita {
+namespace {
+
+void check_root(int root, int ranks) {
+  check(root >= 0 && root < ranks, "root {} is not one of the {} ranks", root, ranks);
+}
+
+/// Everything on `root`, nothing elsewhere.
+Layout all_on(int root, const Shape& shape, int ranks) {
+  const Extents zeros = Extents::filled(shape.size(), 0);
+  std::vector<Box::Bounds> boxes(static_cast<std::size_t>(ranks), {zeros, zeros});
+  boxes[static_cast<std::size_t>(root)].upper = shape;
+  // A scalar has no extents to be empty in: an embedded single rank says it for every shape.
+  const std::array<int, 1> ranks_of_root{root};
+  return shape.empty() ? Layout(Replicated(), shape, 1).embedded(ranks_of_root, ranks)
+                       : Layout(Box(std::move(boxes)), shape, ranks);
+}
+
+/// The dtype that the root gives, on every rank; the root's view is checked there, the errors are
+/// everybody's.
+Dtype dtype_of_root(const Context& context, const View& source, const Shape& shape, int root) {
+  ContextState& state = *context.state();
+  collectively(state, "scatter", [&]() -> std::vector<Fact> {
+    check_root(root, state.size());
+    if (state.rank() == root) {
+      check(source.extents == shape, "scatter: the view of the root is {}, the array {}",
+            to_string(source.extents), to_string(shape));
+      check(source.data != nullptr || volume(shape) == 0, "scatter: the view of the root is a null pointer");
+    }
+    return {{"shape", to_string(shape)}, {"root", std::to_string(root)}};
+  });
+  const char mine = static_cast<char>(source.dtype);
+  return static_cast<Dtype>(exchange(state, "scatter", {&mine, 1})[static_cast<std::size_t>(root)].front());
+}
+
+}  // namespace
+
+Array gather(const Array& source, int root) {
+  check_root(root, source.context()->size());
+  return redistribute(source, all_on(root, source.shape(), source.context()->size()));
+}
+
+Array scatter(const Context& context, const View& source, const Shape& shape,
+              const Distribution& distribution, int root) {
+  context.state()->require_usable("scatter");
+  const Dtype dtype = dtype_of_root(context, source, shape, root);
+  const Layout layout = all_on(root, shape, context.size());
+  View part = source;
+  if (context.rank() != root) part = View::dense(nullptr, dtype, layout.local_shape(context.rank()));
+  return redistribute(wrap_agreed(context.state(), part, layout, "scatter"), distribution);
+}
+
+}  // namespace partita

@@ -1,0 +1,108 @@
+#include <cstring>
+#include <optional>
+
+#include "array/array_state.hpp"
+#include "base/check.hpp"
+#include "runtime/agree.hpp"
+
+namespace partita {
+namespace {
+
+/// What a rank knows of its own part. An empty part suits any order and residency.
+struct Part {
+  std::int64_t heap_offset = -1;
+  bool empty = false;
+  bool rows = false;     // dense row-major
+  bool columns = false;  // dense column-major
+};
+
+/// Strides along extents of one element mean nothing.
+bool lies_like(const View& view, Order order) {
+  const Strides dense = dense_strides(view.extents, order);
+  for (int i = 0; i < dense.size(); ++i) {
+    if (view.extents[i] > 1 && view.strides[i] != dense[i]) return false;
+  }
+  return true;
+}
+
+Part part_of(const ContextState& context, const View& local) {
+  Part part;
+  part.empty = volume(local.extents) == 0;
+  part.rows = lies_like(local, Order::row_major);
+  part.columns = lies_like(local, Order::column_major);
+  part.heap_offset = part.empty ? -1 : context.heap->offset_of(local.data);
+  return part;
+}
+
+/// The worst of all ranks counts.
+struct Joint {
+  bool rows = true;
+  bool columns = true;
+  bool heap = true;
+  std::int64_t heap_offset = -1;
+};
+
+Joint join(const std::vector<std::string>& parts) {
+  Joint joint;
+  for (const std::string& bytes : parts) {
+    Part part;
+    std::memcpy(&part, bytes.data(), sizeof(part));
+    if (part.empty) continue;
+    joint.rows = joint.rows && part.rows;
+    joint.columns = joint.columns && part.columns;
+    if (joint.heap_offset < 0) joint.heap_offset = part.heap_offset;
+    joint.heap = joint.heap && part.heap_offset >= 0 && part.heap_offset == joint.heap_offset;
+  }
+  joint.heap = joint.heap && joint.heap_offset >= 0;
+  return joint;
+}
+
+void check_view(const View& local, const Layout& layout, int rank) {
+  const Shape wanted = layout.local_shape(rank);
+  check(local.extents == wanted, "the local part of rank {} is {}, but {} gives it {}", rank,
+        to_string(local.extents), layout.to_string(), to_string(wanted));
+  check(local.strides.size() == local.extents.size(),
+        "the local part of rank {} has {} extents but {} strides", rank, local.extents.size(),
+        local.strides.size());
+  check(local.data != nullptr || volume(wanted) == 0, "the local part of rank {} is a null pointer", rank);
+  check<UnsupportedError>(local.space == MemorySpace::host, "device memory is not supported by this build");
+}
+
+Array wrap_checked(const Context& context, const View& local, const std::function<Layout()>& layout) {
+  const std::shared_ptr<ContextState>& state = context.state();
+  state->require_usable("wrap");
+  std::optional<Layout> agreed;
+  collectively(*state, "wrap", [&]() -> std::vector<Fact> {
+    agreed = layout();
+    check(agreed->ranks() == state->size(), "the layout {} does not suit a context of {} ranks",
+          agreed->to_string(), state->size());
+    check_view(local, *agreed, state->rank());
+    return {{"layout", agreed->to_string()}, {"dtype", std::string(name(local.dtype))}};
+  });
+  return wrap_agreed(state, local, *agreed, "wrap");
+}
+
+}  // namespace
+
+Array wrap_agreed(const std::shared_ptr<ContextState>& context, const View& local, const Layout& layout,
+                  std::string_view operation) {
+  const Part part = part_of(*context, local);
+  const std::string bytes(reinterpret_cast<const char*>(&part), sizeof(part));
+  const Joint joint = join(exchange(*context, operation, bytes));
+  const Order order = joint.rows || !joint.columns ? Order::row_major : Order::column_major;
+  Operand operand =
+      Operand::of(layout, local.dtype, order, joint.heap ? Residency::heap : Residency::ordinary);
+  operand.dense = joint.rows || joint.columns;
+  const std::int64_t offset = joint.heap ? joint.heap_offset : -1;
+  return Array(std::make_shared<Array::State>(Array::State{context, operand, local, nullptr, offset}));
+}
+
+Array wrap(const Context& context, const View& local, const Distribution& distribution, const Shape& shape) {
+  return wrap_checked(context, local, [&] { return Layout(distribution, shape, context.size()); });
+}
+
+Array wrap(const Context& context, const View& local, const Layout& layout) {
+  return wrap_checked(context, local, [&] { return layout; });
+}
+
+}  // namespace partita
