@@ -1,9 +1,12 @@
 // Which kernel runs a simplified nest.
 #include "kernels/host/copy.hpp"
 
+#include <algorithm>
 #include <cstddef>
 
 #include "kernels/host/copy_kernels.hpp"
+#include "kernels/host/gather.hpp"
+#include "kernels/host/line_buffer.hpp"
 #include "kernels/host/rows.hpp"
 #include "kernels/host/transpose.hpp"
 #include "kernels/host/walk.hpp"
@@ -11,8 +14,36 @@
 namespace partita {
 namespace {
 
-// Shorter runs hold too few whole lines to be worth streaming.
+// Shorter runs hold too few whole lines to be worth streaming, unless they are lines themselves.
 constexpr std::int64_t shortest_streamed_run = 256;
+
+bool is_of_whole_lines(const StridedCopy& nest, const std::byte* to) {
+  const auto whole = [](std::int64_t bytes) { return bytes % line_bytes == 0; };
+  return line_shift(to) == 0 && whole(nest.item_bytes) &&
+         std::all_of(nest.loops.begin(), nest.loops.end(),
+                     [&](const CopyLoop& loop) { return whole(loop.to_stride); });
+}
+
+void copy_streamed(const CopyKernels& kernels, const StridedCopy& nest, const std::byte* from,
+                   std::byte* to) {
+  const bool whole_lines = is_of_whole_lines(nest, to);
+  const bool is_long = whole_lines || nest.item_bytes >= shortest_streamed_run;
+  for_each_row(nest, from, to, [&](const std::byte* f, std::byte* t, const CopyLoop& rows) {
+    if (!whole_lines && is_gather(nest.item_bytes, rows)) {
+      gather_rows(kernels, f, t, nest.item_bytes, rows);
+    } else if (is_long) {
+      kernels.stream_rows(f, t, nest.item_bytes, rows);
+    } else {
+      copy_rows(f, t, nest.item_bytes, rows);
+    }
+  });
+}
+
+void copy_cached(const StridedCopy& nest, const std::byte* from, std::byte* to) {
+  for_each_row(nest, from, to, [&](const std::byte* f, std::byte* t, const CopyLoop& rows) {
+    copy_rows(f, t, nest.item_bytes, rows);
+  });
+}
 
 void copy_transposes(const CopyKernels& kernels, const StridedCopy& nest, const std::byte* from,
                      std::byte* to, StoreHint hint) {
@@ -34,12 +65,10 @@ void copy_with(const CopyKernels& kernels, const StridedCopy& nest, const void* 
   std::byte* destination = static_cast<std::byte*>(to) + nest.to_offset;
   if (ends_in_transpose(nest)) {
     copy_transposes(kernels, nest, source, destination, hint);
+  } else if (hint == StoreHint::memory) {
+    copy_streamed(kernels, nest, source, destination);
   } else {
-    const bool streamed = hint == StoreHint::memory && nest.item_bytes >= shortest_streamed_run;
-    const auto rows_kernel = streamed ? kernels.stream_rows : copy_rows;
-    for_each_row(nest, source, destination, [&](const std::byte* f, std::byte* t, const CopyLoop& rows) {
-      rows_kernel(f, t, nest.item_bytes, rows);
-    });
+    copy_cached(nest, source, destination);
   }
   if (hint == StoreHint::memory) kernels.finish();
 }

@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
+
+#include "kernels/host/line_buffer.hpp"
 
 namespace partita {
 namespace {
-
-constexpr std::int64_t line = 64;
 
 // Towards the source a tile is a whole page wide where the buffer allows it: reading is what limits a
 // transpose, and short visits of many pages halve its speed. Towards the destination half a kilobyte is
@@ -15,7 +14,7 @@ constexpr std::int64_t line = 64;
 constexpr std::int64_t tile_row_bytes = 512;
 constexpr std::int64_t tile_page_bytes = 4096;
 constexpr std::int64_t most_tile_columns = 512;
-constexpr std::int64_t widest_pitch = tile_row_bytes + 3 * line;
+constexpr std::int64_t widest_pitch = tile_row_bytes + 3 * line_bytes;
 
 struct Tile {
   const std::byte* from = nullptr;
@@ -39,20 +38,6 @@ void for_each_tile(std::int64_t item, const TransposeShape& shape, const std::by
   }
 }
 
-// One row of the destination, of which a tile has brought `bytes` bytes. They lie in the buffer as they will
-// lie in the destination, modulo a line. Only whole lines are streamed: the broken one at the end waits, at
-// the place in the buffer where the next tile goes on, and only the very first and last of the row are stored
-// plainly.
-void flush_row(const CopyKernels& kernels, const Tile& tile, std::byte* buffer, std::byte* to,
-               std::int64_t bytes) {
-  const auto shift = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(to) % line);
-  const std::int64_t first = tile.is_first ? 0 : -shift;
-  const std::int64_t broken = (shift + bytes) % line;
-  const std::int64_t last = tile.is_last ? bytes : bytes - broken;
-  if (last > first) kernels.stream(buffer + first, to + first, last - first);
-  if (!tile.is_last) std::memmove(buffer - shift, buffer + bytes - broken, static_cast<std::size_t>(line));
-}
-
 }  // namespace
 
 bool ends_in_transpose(const StridedCopy& nest) {
@@ -68,22 +53,23 @@ void transpose_pair(const CopyKernels& kernels, std::int64_t item, const Transpo
                     const std::byte* from, std::byte* to, StoreHint hint) {
   const auto kernel = kernels.transpose[std::countr_zero(static_cast<std::uint64_t>(item))];
   const std::int64_t tile_rows = tile_row_bytes / item;
-  const std::int64_t tile_columns = std::min(most_tile_columns, tile_page_bytes / item);
   if (hint == StoreHint::cache) {
-    for_each_tile(item, shape, from, to, tile_rows, tile_columns,
+    for_each_tile(item, shape, from, to, tile_rows, tile_row_bytes / item,
                   [&](const Tile& tile) { kernel(tile.from, tile.to, tile.shape); });
     return;
   }
+  const std::int64_t tile_columns = std::min(most_tile_columns, tile_page_bytes / item);
   // The rows of the buffer have the alignment of the rows of the destination, and a line of room before them.
-  alignas(line) std::byte room[most_tile_columns * widest_pitch + 2 * line];
-  const std::int64_t pitch = tile_row_bytes + 2 * line + shape.to_stride % line;
-  std::byte* buffer = room + line + reinterpret_cast<std::uintptr_t>(to) % line;
+  alignas(line_bytes) std::byte room[most_tile_columns * widest_pitch + 2 * line_bytes];
+  const std::int64_t pitch = tile_row_bytes + 2 * line_bytes + shape.to_stride % line_bytes;
+  std::byte* buffer = room + line_bytes + line_shift(to);
   for_each_tile(item, shape, from, to, tile_rows, tile_columns, [&](const Tile& tile) {
     TransposeShape into_buffer = tile.shape;
     into_buffer.to_stride = pitch;
     kernel(tile.from, buffer, into_buffer);
+    const Piece piece{tile.shape.rows * item, tile.is_first, tile.is_last};
     for (std::int64_t i = 0; i < tile.shape.columns; ++i) {
-      flush_row(kernels, tile, buffer + i * pitch, tile.to + i * shape.to_stride, tile.shape.rows * item);
+      stream_piece(kernels, piece, buffer + i * pitch, tile.to + i * shape.to_stride);
     }
   });
 }

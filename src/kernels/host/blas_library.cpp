@@ -1,0 +1,181 @@
+#include "kernels/host/blas_library.hpp"
+
+#include <dlfcn.h>
+
+#include <climits>
+#include <cstdlib>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "base/check.hpp"
+
+namespace partita {
+
+namespace {
+
+constexpr const char* library_name = "libopenblas.so.0";
+constexpr const char* core_type_variable = "OPENBLAS_CORETYPE";
+
+template <class Function>
+Function find(void* handle, const char* name) {
+  void* const symbol = dlsym(handle, name);
+  check<UnsupportedError>(symbol != nullptr, "{} has no {}", library_name, name);
+  return reinterpret_cast<Function>(symbol);
+}
+
+std::string path_of(void* handle) {
+  Dl_info information{};
+  if (dladdr(dlsym(handle, "openblas_get_config"), &information) == 0) return library_name;
+  const std::unique_ptr<char, decltype(&std::free)> real(realpath(information.dli_fname, nullptr),
+                                                         &std::free);
+  return real ? real.get() : information.dli_fname;
+}
+
+// OPENBLAS_CORETYPE for as long as the library loads, unless the user has set it.
+class CoreTypeSetting {
+ public:
+  CoreTypeSetting() {
+    if (std::getenv(core_type_variable) != nullptr) return;
+    chosen_ = suitable_core_type(ProcessorFeatures::detect());
+    if (!chosen_.empty()) setenv(core_type_variable, chosen_.c_str(), 1);
+  }
+  ~CoreTypeSetting() {
+    if (!chosen_.empty()) unsetenv(core_type_variable);
+  }
+  CoreTypeSetting(const CoreTypeSetting&) = delete;
+  CoreTypeSetting& operator=(const CoreTypeSetting&) = delete;
+  const std::string& chosen() const { return chosen_; }
+
+ private:
+  std::string chosen_;
+};
+
+std::unique_ptr<BlasLibrary> open_loaded() {
+  void* const handle = dlopen(library_name, RTLD_NOW | RTLD_NOLOAD);
+  if (handle == nullptr) return nullptr;
+  const std::string suitable = suitable_core_type(ProcessorFeatures::detect());
+  auto library = std::make_unique<BlasLibrary>(handle, "", "");
+  const bool user_chose = std::getenv(core_type_variable) != nullptr;
+  if (user_chose || suitable.empty()) return library;
+  return std::make_unique<BlasLibrary>(
+      handle, "",
+      fmt::format(
+          "OpenBLAS was loaded before Partita and keeps its {} kernels; for {} ones, set {}={} in the "
+          "environment of the program",
+          library->core_type(), suitable, core_type_variable, suitable));
+}
+
+std::unique_ptr<BlasLibrary> open() {
+  if (auto loaded = open_loaded()) return loaded;
+  const CoreTypeSetting setting;
+  void* const handle = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) {
+    const char* const why = dlerror();
+    throw UnsupportedError(fmt::format("there is no OpenBLAS ({}); install the package libopenblas0-pthread",
+                                       why == nullptr ? library_name : why));
+  }
+  return std::make_unique<BlasLibrary>(handle, setting.chosen(), "");
+}
+
+// The library, and the threads that holders want of it.
+struct Shared {
+  std::mutex mutex;
+  std::unique_ptr<BlasLibrary> library;
+  int holders = 0;
+  int wanted = 0;
+  std::optional<int> before;
+
+  void apply() {
+    if (holders == 0 || !library || before) return;
+    before = library->threads();
+    library->set_threads(wanted);
+  }
+  void restore() {
+    if (library && before) library->set_threads(*before);
+    before.reset();
+  }
+};
+
+// Never destroyed: contexts may go in static destructors.
+Shared& shared() {
+  static auto* const instance = new Shared;
+  return *instance;
+}
+
+class ThreadsHold {
+ public:
+  explicit ThreadsHold(int threads) {
+    const std::lock_guard lock(shared().mutex);
+    if (shared().holders++ == 0) shared().wanted = threads;
+    if (!shared().library) shared().library = open_loaded();
+    shared().apply();
+  }
+  ~ThreadsHold() {
+    const std::lock_guard lock(shared().mutex);
+    if (--shared().holders == 0) shared().restore();
+  }
+  ThreadsHold(const ThreadsHold&) = delete;
+  ThreadsHold& operator=(const ThreadsHold&) = delete;
+};
+
+}  // namespace
+
+ProcessorFeatures ProcessorFeatures::detect() {
+  ProcessorFeatures features;
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  features.avx512 = __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512dq") != 0 &&
+                    __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512vl") != 0;
+  features.avx2 = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
+  features.amd = __builtin_cpu_is("amd") != 0;
+#endif
+  return features;
+}
+
+std::string suitable_core_type(const ProcessorFeatures& features) {
+  if (features.avx512) return "SKYLAKEX";
+  if (features.avx2) return features.amd ? "ZEN" : "HASWELL";
+  return "";
+}
+
+BlasLibrary::BlasLibrary(void* handle, std::string chosen, std::string note)
+    : sgemm(find<Gemm<float>>(handle, "sgemm_")),
+      dgemm(find<Gemm<double>>(handle, "dgemm_")),
+      cgemm(find<Gemm<std::complex<float>>>(handle, "cgemm_")),
+      zgemm(find<Gemm<std::complex<double>>>(handle, "zgemm_")),
+      handle_(handle),
+      path_(path_of(handle)),
+      chosen_(std::move(chosen)),
+      note_(std::move(note)) {}
+
+std::string BlasLibrary::core_type() const {
+  return find<char* (*)()>(handle_, "openblas_get_corename")();
+}
+
+std::string BlasLibrary::configuration() const {
+  return find<char* (*)()>(handle_, "openblas_get_config")();
+}
+
+int BlasLibrary::threads() const {
+  return find<int (*)()>(handle_, "openblas_get_num_threads")();
+}
+
+void BlasLibrary::set_threads(int threads) const {
+  find<void (*)(int)>(handle_, "openblas_set_num_threads")(threads);
+}
+
+BlasLibrary& blas() {
+  const std::lock_guard lock(shared().mutex);
+  if (!shared().library) {
+    shared().library = open();
+    shared().apply();
+  }
+  return *shared().library;
+}
+
+std::shared_ptr<void> hold_blas_threads(int threads) {
+  return std::make_shared<ThreadsHold>(threads);
+}
+
+}  // namespace partita

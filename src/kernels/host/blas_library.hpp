@@ -1,0 +1,64 @@
+// OpenBLAS, opened on first use and not linked: its kernels are chosen by an environment variable that must
+// stand before it loads. Releases older than a processor do not know it and fall back to kernels several
+// times slower; what cpuid says decides better.
+#pragma once
+
+#include <complex>
+#include <memory>
+#include <string>
+
+namespace partita {
+
+/// What decides on the kernels.
+struct ProcessorFeatures {
+  bool avx512 = false;  ///< F, DQ, BW and VL
+  bool avx2 = false;    ///< and FMA
+  bool amd = false;
+  static ProcessorFeatures detect();  ///< by cpuid; none on other architectures
+};
+
+/// The value of OPENBLAS_CORETYPE that suits the processor; empty: OpenBLAS's own choice is as good.
+std::string suitable_core_type(const ProcessorFeatures& features);
+
+/// Fortran's gemm: C = alpha op(A) op(B) + beta C, column-major, 32-bit sizes.
+template <class T>
+using Gemm = void (*)(const char* transpose_a, const char* transpose_b, const int* m, const int* n,
+                      const int* k, const T* alpha, const T* a, const int* leading_a, const T* b,
+                      const int* leading_b, const T* beta, T* c, const int* leading_c);
+
+/// One library a process. Thread-safe.
+class BlasLibrary {
+ public:
+  const std::string& path() const { return path_; }
+  /// OPENBLAS_CORETYPE as Partita set it while the library loaded; empty: it was left alone.
+  const std::string& chosen_core_type() const { return chosen_; }
+  std::string core_type() const;      ///< as the library reports it
+  std::string configuration() const;  ///< as the library reports it
+  /// What the user should know: the library was there before us, ... Empty: nothing.
+  const std::string& note() const { return note_; }
+
+  int threads() const;
+  void set_threads(int threads) const;  ///< of the whole process
+
+  Gemm<float> sgemm = nullptr;
+  Gemm<double> dgemm = nullptr;
+  Gemm<std::complex<float>> cgemm = nullptr;
+  Gemm<std::complex<double>> zgemm = nullptr;
+
+  BlasLibrary(void* handle, std::string chosen, std::string note);  ///< for blas()
+
+ private:
+  void* handle_;
+  std::string path_, chosen_, note_;
+};
+
+/// Opens the library at the first call. OPENBLAS_CORETYPE of the caller's environment wins. Throws
+/// UnsupportedError where there is no OpenBLAS, and says how to get it.
+BlasLibrary& blas();
+
+/// Keeps the threads of BLAS at `threads` for as long as the result lives, also when the library is opened
+/// later. The process has one setting: with several holders the first one's counts, and what was before comes
+/// back when the last one goes. Thread-safe.
+std::shared_ptr<void> hold_blas_threads(int threads);
+
+}  // namespace partita
