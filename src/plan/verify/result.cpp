@@ -1,5 +1,6 @@
 #include "plan/verify/result.hpp"
 
+#include <algorithm>
 #include <map>
 
 #include "base/check.hpp"
@@ -9,8 +10,22 @@ namespace partita::symbolic {
 
 Expectation::Expectation(const Problem& problem, ContributionSets& sets)
     : problem_(problem),
+      stays_partial_(problem.source_operand().layout.partial() &&
+                     problem.source_operand().layout.equivalent(problem.destination_operand().layout)),
       held_(holdings(problem.destination_operand().layout)),
-      values_(whole_values(problem.source_operand().layout, sets)) {}
+      values_(whole_values(problem.source_operand().layout, sets)) {
+  int most = 0;
+  for (const Holding& held : held_) most = std::max(most, held.contributions);
+  for (int contribution = 0; contribution < most; ++contribution) {
+    contributions_.push_back(sets.of(contribution));
+  }
+}
+
+SetId Expectation::expected(int rank, std::int64_t element) const {
+  const int contribution = held_[static_cast<std::size_t>(rank)].contribution;
+  if (stays_partial_) return contributions_[static_cast<std::size_t>(contribution)];
+  return contribution == 0 ? values_[static_cast<std::size_t>(element)] : identity;
+}
 
 void Expectation::check(const Execution& execution, const ContributionSets& sets, Faults& faults) const {
   for (int rank = 0; rank < problem_.ranks() && !faults.full(); ++rank) {
@@ -26,14 +41,13 @@ void Expectation::check_rank(int rank, const Cells& cells, const ContributionSet
     std::int64_t count = 0;
   };
   std::map<std::pair<SetId, SetId>, Wrong> wrong;  // (found, expected)
-  const bool is_first = held_[static_cast<std::size_t>(rank)].contribution == 0;
   const Region region = problem_.destination_operand().layout.region(rank);
   std::int64_t slot = 0;
   for (const std::int64_t element : element_numbers(region, problem_.shape())) {
-    const SetId expected = is_first ? values_[static_cast<std::size_t>(element)] : identity;
+    const SetId wanted = expected(rank, element);
     const SetId found = cells.read(slot++).set;
-    if (found == expected) continue;
-    Wrong& entry = wrong[{found, expected}];
+    if (found == wanted) continue;
+    Wrong& entry = wrong[{found, wanted}];
     if (entry.count++ == 0) entry.first = element;
   }
   for (const auto& [values, entry] : wrong) {

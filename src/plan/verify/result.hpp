@@ -6,7 +6,8 @@
 namespace partita::symbolic {
 
 /// What every rank's destination has to hold: of a rank with contribution 0 (any rank, where the destination
-/// is not partial) each element with all contributions of the source, of the others the identity.
+/// is not partial) each element with all contributions of the source, of the others the identity. Where
+/// source and destination are partial alike, nothing is reduced: every rank keeps its own contribution.
 class Expectation {
  public:
   Expectation(const Problem& problem, ContributionSets& sets);
@@ -14,11 +15,14 @@ class Expectation {
   void check(const Execution& execution, const ContributionSets& sets, Faults& faults) const;
 
  private:
+  SetId expected(int rank, std::int64_t element) const;
   void check_rank(int rank, const Cells& cells, const ContributionSets& sets, Faults& faults) const;
 
   const Problem& problem_;
-  std::vector<Holding> held_;  // by rank
-  std::vector<SetId> values_;  // by element
+  bool stays_partial_;
+  std::vector<SetId> contributions_;  // the sets {0}, {1}, ...
+  std::vector<Holding> held_;         // by rank
+  std::vector<SetId> values_;         // by element
 };
 
 }  // namespace partita::symbolic

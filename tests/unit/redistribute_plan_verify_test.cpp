@@ -1,0 +1,77 @@
+// The plans of all ranks, run on symbols by the verifier.
+#include <gtest/gtest.h>
+
+#include <partita/redistribute.hpp>
+
+#include "unit/random_layouts.hpp"
+
+namespace partita {
+namespace {
+
+using testing::RandomLayouts;
+
+void expect_verified(const Operand& source, const Operand& destination, const Topology& topology,
+                     const RedistributeOptions& options) {
+  const Planner planner = [&](int rank) {
+    return plan_redistribute(source, destination, topology, rank, options);
+  };
+  const Verdict verdict = verify(planner);
+  for (const std::string& fault : verdict.faults) {
+    ADD_FAILURE() << source.to_string() << " -> " << destination.to_string() << ", " << planner(0).method
+                  << ", staging " << options.staging_bytes << ": " << fault;
+  }
+}
+
+Operand random_operand(RandomLayouts& random, const Shape& shape, int ranks) {
+  const Dtype dtype = Dtype::f32;
+  return Operand::of(random.layout(shape, ranks), dtype,
+                     random.maybe() ? Order::row_major : Order::column_major,
+                     random.maybe() ? Residency::heap : Residency::ordinary);
+}
+
+void verify_random(RandomLayouts& random, int most_ranks, int most_extent) {
+  const int ranks = random.number(1, most_ranks);
+  const int dimensions = random.number(1, 3);
+  const Shape shape = random.shape(dimensions, dimensions == 1 ? most_extent * most_extent : most_extent);
+  RedistributeOptions options;
+  Shape permuted = shape;
+  if (random.maybe()) {
+    options.axes = random.permutation(dimensions);
+    for (int i = 0; i < dimensions; ++i) permuted[i] = shape[options.axes[static_cast<std::size_t>(i)]];
+  }
+  const Operand source = random_operand(random, shape, ranks);
+  const Operand destination = random_operand(random, permuted, ranks);
+  if (random.maybe(0.3)) options.method = RedistributeMethod::staged;
+  if (random.maybe(0.3)) options.method = RedistributeMethod::messages;
+  if (random.maybe()) options.staging_bytes = 512 * ranks + random.number(0, 4096);
+  const int per_node[] = {0, 1, 2, 3, 7};
+  expect_verified(source, destination, Topology::regular(ranks, per_node[random.number(0, 4)]), options);
+}
+
+TEST(RedistributePlanVerify, AnyPairOfDistributions) {
+  RandomLayouts random(77);
+  for (int i = 0; i < 300 && !HasFailure(); ++i) verify_random(random, 8, 11);
+}
+
+TEST(RedistributePlanVerify, ManyRanks) {
+  RandomLayouts random(78);
+  for (int i = 0; i < 25 && !HasFailure(); ++i) verify_random(random, 100, 17);
+}
+
+TEST(RedistributePlanVerify, HundredRanksByEveryMethod) {
+  const Layout from(BlockCyclic({10, 10}, {3, 4}), {61, 83}, 100);
+  const Layout to(BlockCyclic({4, 25}, {5, 2}), {61, 83}, 100);
+  for (const RedistributeMethod method : {RedistributeMethod::direct, RedistributeMethod::pushed,
+                                          RedistributeMethod::staged, RedistributeMethod::messages}) {
+    for (const int per_node : {0, 1, 16}) {
+      RedistributeOptions options;
+      options.method = method;
+      expect_verified(Operand::of(from, Dtype::f64, Order::row_major, Residency::heap),
+                      Operand::of(to, Dtype::f64, Order::column_major, Residency::heap),
+                      Topology::regular(100, per_node), options);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace partita
