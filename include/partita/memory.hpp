@@ -11,6 +11,9 @@ namespace partita {
 /// A block of the context's symmetric heap, by hand (arrays do this by themselves). Owns the block: the
 /// destructor never communicates and never throws; the block is released when all ranks have dropped it, at
 /// the next allocate, plan creation, `collect()` or `close()`. Movable, not copyable.
+///
+/// The heap grows on demand, as far as the machine (or its control group) has memory; PARTITA_MEMORY_LIMIT
+/// (in the environment when the context starts) is the most bytes that a rank's heap may have.
 class PARTITA_API SymmetricMemory {
  public:
   /// `bytes` must be the same on all ranks; `make_symmetric` allows unequal sizes and allocates the largest

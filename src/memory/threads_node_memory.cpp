@@ -54,11 +54,11 @@ ThreadsNodeMemory::ThreadsNodeMemory(ContextState& state, std::int64_t control_b
   const bool first = state.rank() == places_.first();
   std::shared_ptr<Shared> made;
   if (first) made = std::make_shared<Shared>();
-  auto [range, stride] = reserve_segments_alike(state, first ? places_.count() : 0);
+  auto reserved = reserve_segments_alike(state, first ? places_.count() : 0);
   collectively(state, operation, [&] {
     if (!first) return std::vector<Fact>{};
-    made->range = std::move(range);
-    made->stride = stride;
+    made->range = std::move(reserved.first);
+    made->stride = reserved.second;
     made->control = Reservation(round_up(control_bytes, huge_page_bytes));
     make_writable(made->control.data(), made->control.bytes());
     return std::vector<Fact>{};

@@ -1,0 +1,95 @@
+// SymmetricMemory and symmetric_*: the face of the symmetric heap.
+#include <partita/memory.hpp>
+
+#include "base/check.hpp"
+#include "memory/symmetric_heap.hpp"
+#include "runtime/context_state.hpp"
+
+namespace partita {
+namespace {
+
+constexpr std::string_view by_hand = "symmetric memory";
+
+ContextState& state_of(const Context& context) {
+  check(context.state() != nullptr, "symmetric memory: the context was moved away");
+  return *context.state();
+}
+
+}  // namespace
+
+/// Keeps what it needs of the context alive.
+struct SymmetricMemory::State {
+  std::shared_ptr<ContextState> context;
+  HeapBlock block;
+  bool freed = false;
+
+  State(std::shared_ptr<ContextState> owner, HeapBlock owned) : context(std::move(owner)), block(owned) {}
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State() {
+    if (!freed) context->heap->drop(block.id);
+  }
+};
+
+SymmetricMemory::~SymmetricMemory() = default;
+SymmetricMemory::SymmetricMemory(SymmetricMemory&&) noexcept = default;
+SymmetricMemory& SymmetricMemory::operator=(SymmetricMemory&&) noexcept = default;
+
+SymmetricMemory SymmetricMemory::allocate(const Context& context, std::int64_t bytes, SourcePlace where) {
+  SymmetricHeap& heap = *state_of(context).heap;
+  SymmetricMemory result;
+  result.state_ = std::make_unique<State>(context.state(),
+                                          heap.allocate(bytes, SymmetricHeap::Sizes::equal, by_hand, where));
+  return result;
+}
+
+SymmetricMemory SymmetricMemory::make_symmetric(const Context& context, std::int64_t bytes,
+                                                SourcePlace where) {
+  SymmetricHeap& heap = *state_of(context).heap;
+  SymmetricMemory result;
+  result.state_ = std::make_unique<State>(
+      context.state(), heap.allocate(bytes, SymmetricHeap::Sizes::largest, by_hand, where));
+  return result;
+}
+
+void* SymmetricMemory::data() const {
+  return state_ && !state_->freed ? state_->context->heap->address(state_->block) : nullptr;
+}
+
+std::int64_t SymmetricMemory::bytes() const {
+  return state_ && !state_->freed ? state_->block.bytes : 0;
+}
+
+void* SymmetricMemory::peer(int rank) const {
+  if (data() == nullptr) return nullptr;
+  check(rank >= 0 && rank < state_->context->size(), "symmetric memory: rank {} is not one of the {} ranks",
+        rank, state_->context->size());
+  return state_->context->heap->at(rank, state_->block.offset);
+}
+
+void SymmetricMemory::free() {
+  check(state_ != nullptr, "symmetric memory: nothing was allocated here, or it was moved away");
+  // A freed block gives a null pointer, which the heap refuses on every rank.
+  state_->context->heap->free(data());
+  state_->freed = true;
+}
+
+void* symmetric_allocate(const Context& context, std::int64_t bytes, SourcePlace where) {
+  SymmetricHeap& heap = *state_of(context).heap;
+  return heap.address(heap.allocate(bytes, SymmetricHeap::Sizes::equal, by_hand, where));
+}
+
+void symmetric_free(const Context& context, void* pointer) {
+  state_of(context).heap->free(pointer);
+}
+
+void* symmetric_peer(const Context& context, const void* pointer, int rank) {
+  const ContextState& state = state_of(context);
+  check(rank >= 0 && rank < state.size(), "symmetric memory: rank {} is not one of the {} ranks", rank,
+        state.size());
+  const std::int64_t offset = state.heap->offset_of(pointer);
+  check<MemoryError>(offset >= 0, "symmetric memory: the pointer is in no live block of this context's heap");
+  return state.heap->at(rank, offset);
+}
+
+}  // namespace partita

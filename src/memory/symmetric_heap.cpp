@@ -1,0 +1,217 @@
+#include "memory/symmetric_heap.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <partita/source_place.hpp>
+
+#include "base/check.hpp"
+#include "base/hash.hpp"
+#include "memory/free_list.hpp"
+#include "memory/heap_blocks.hpp"
+#include "runtime/agree.hpp"
+#include "runtime/collective.hpp"
+#include "runtime/context_state.hpp"
+#include "runtime/rank_list.hpp"
+
+namespace partita {
+namespace {
+
+constexpr std::string_view allocating = "allocate symmetric memory";
+constexpr std::string_view freeing = "free symmetric memory";
+constexpr std::string_view collecting = "collect symmetric memory";
+
+std::string place_text(const SourcePlace& where) {
+  return fmt::format("{}:{}", std::filesystem::path(where.file_name()).filename().string(), where.line());
+}
+
+std::string bytes_of(const std::vector<std::uint64_t>& ids) {
+  return {reinterpret_cast<const char*>(ids.data()), ids.size() * sizeof(std::uint64_t)};
+}
+
+std::vector<std::uint64_t> ids_of(const std::string& bytes) {
+  std::vector<std::uint64_t> result(bytes.size() / sizeof(std::uint64_t));
+  if (!result.empty()) std::memcpy(result.data(), bytes.data(), result.size() * sizeof(std::uint64_t));
+  return result;
+}
+
+/// "a on rank 0; b on ranks 1,2"
+std::string by_value(const std::vector<std::string>& texts) {
+  std::vector<std::pair<std::string, std::vector<int>>> groups;
+  for (std::size_t rank = 0; rank < texts.size(); ++rank) {
+    auto group = std::find_if(groups.begin(), groups.end(), [&](auto& g) { return g.first == texts[rank]; });
+    if (group == groups.end()) group = groups.insert(groups.end(), {texts[rank], {}});
+    group->second.push_back(static_cast<int>(rank));
+  }
+  std::string result;
+  for (const auto& [text, ranks] : groups) {
+    result += fmt::format("{}{} on {}", result.empty() ? "" : "; ", text, rank_list(ranks));
+  }
+  return result;
+}
+
+class Heap final : public SymmetricHeap {
+ public:
+  explicit Heap(ContextState& state)
+      : state_(state), blocks_(state.size()), free_list_(state.node_memory->stride()) {}
+
+  HeapBlock allocate(std::int64_t bytes, Sizes sizes, std::string_view purpose, SourcePlace where) override;
+  void free(void* pointer) override;
+  void drop(std::uint64_t id) noexcept override { blocks_.drop(id); }
+  void collect() override;
+
+  void* address(const HeapBlock& block) const override { return at(state_.rank(), block.offset); }
+  std::int64_t offset_of(const void* pointer) const override;
+  void* at(int rank, std::int64_t offset) const override {
+    char* const segment = state_.node_memory->segment(rank);
+    return segment == nullptr ? nullptr : segment + offset;
+  }
+  std::string leaks() const override { return blocks_.describe_live(); }
+
+ private:
+  Summary meet(Meeting& meeting, std::string_view operation, const Report& report, std::int64_t bytes);
+  void release_dropped(Meeting& meeting, const Summary& all);
+  std::int64_t place(std::int64_t bytes);
+  void grow(std::int64_t bytes);
+  std::int64_t segment_offset(const void* pointer) const;
+
+  ContextState& state_;
+  mutable HeapBlocks blocks_;
+  FreeList free_list_;
+  std::int64_t grown_ = 0;  // all ranks' segments are at least so long
+};
+
+/// One meeting: what must agree, the largest size, and whether anyone has drops to tell. Those are told in
+/// it, and what all ranks have dropped is free afterwards.
+Summary Heap::meet(Meeting& meeting, std::string_view operation, const Report& report, std::int64_t bytes) {
+  std::uint64_t facts = report.facts.size();
+  for (const Fact& fact : report.facts) facts = mix(mix(facts, hash_of(fact.name)), hash_of(fact.value));
+  Summary mine = Summary::of(hash_of(operation), facts);
+  mine.threw = report.threw ? 1 : 0;
+  mine.largest = bytes > 0 ? static_cast<std::uint64_t>(bytes) : 0;
+  const std::size_t drops = blocks_.unreported_drops().size() * sizeof(std::uint64_t);
+  mine.bytes_smallest = mine.bytes_largest = static_cast<std::int64_t>(drops);
+  const Summary all = settle(meeting, mine, [&] { return report; });
+  release_dropped(meeting, all);
+  return all;
+}
+
+void Heap::release_dropped(Meeting& meeting, const Summary& all) {
+  if (all.bytes_largest == 0) return;
+  const std::string mine = bytes_of(blocks_.unreported_drops());
+  std::vector<std::vector<std::uint64_t>> by_rank;
+  for (const std::string& theirs : meeting.gather(mine, all.bytes_smallest == all.bytes_largest)) {
+    by_rank.push_back(ids_of(theirs));
+  }
+  for (const std::uint64_t id : blocks_.report_drops(by_rank)) free_list_.release(blocks_.remove(id));
+}
+
+HeapBlock Heap::allocate(std::int64_t bytes, Sizes sizes, std::string_view purpose, SourcePlace where) {
+  state_.require_usable(allocating);
+  Report report;
+  report.operation = allocating;
+  report.facts = {{"purpose", std::string(purpose)},
+                  {"sizes", sizes == Sizes::equal ? "equal" : "the largest of the ranks'"}};
+  if (sizes == Sizes::equal) report.facts.push_back({"bytes", fmt::format("{}", bytes)});
+  report.threw = bytes < 0;
+  report.error = {ErrorKind::argument, fmt::format("{}: {} bytes is less than none", allocating, bytes)};
+  Summary all;
+  {
+    Meeting meeting(state_, allocating);
+    all = meet(meeting, allocating, report, bytes);
+  }
+  const auto largest = static_cast<std::int64_t>(all.largest);
+  return blocks_.add(place(largest), largest, purpose, place_text(where));
+}
+
+/// Every rank finds the same place without talking; only growing can go well on one and fail on another.
+std::int64_t Heap::place(std::int64_t bytes) {
+  const auto offset = free_list_.allocate(bytes);
+  check<MemoryError>(
+      offset.has_value(),
+      "{}: no memory left: {} bytes wanted, the largest free part of the {} bytes reserved for "
+      "each rank is {}",
+      allocating, bytes, state_.node_memory->stride(), free_list_.largest());
+  if (*offset + bytes <= grown_) return *offset;
+  try {
+    grow(*offset + bytes);
+  } catch (...) {
+    free_list_.release(*offset);
+    throw;
+  }
+  return *offset;
+}
+
+void Heap::grow(std::int64_t bytes) {
+  collectively(state_, allocating, [&] {
+    try {
+      state_.node_memory->grow(bytes);
+    } catch (const MemoryError& error) {
+      throw MemoryError(fmt::format("{}: {}", allocating, error.what()));
+    }
+    return std::vector<Fact>{};
+  });
+  grown_ = bytes;
+}
+
+void Heap::collect() {
+  state_.require_usable(collecting);
+  Report report;
+  report.operation = collecting;
+  Meeting meeting(state_, collecting);
+  meet(meeting, collecting, report, 0);
+}
+
+/// Different blocks are no disagreement on an argument but an error of memory, so the ids are compared here
+/// and not as a fact.
+void Heap::free(void* pointer) {
+  state_.require_usable(freeing);
+  Report report;
+  report.operation = freeing;
+  std::uint64_t id = 0;
+  try {
+    id = blocks_.find(segment_offset(pointer));
+  } catch (const MemoryError& error) {
+    report.threw = true;
+    report.error = {ErrorKind::memory, fmt::format("{}: {}", freeing, error.what())};
+  }
+  Summary mine = Summary::of(hash_of(freeing));
+  mine.threw = report.threw ? 1 : 0;
+  mine.bytes_smallest = mine.bytes_largest = static_cast<std::int64_t>(id);
+  Meeting meeting(state_, freeing);
+  const Summary all = settle(meeting, mine, [&] { return report; });
+  if (all.bytes_smallest != all.bytes_largest) {
+    throw MemoryError(
+        fmt::format("{}: the ranks free different blocks: {}", freeing,
+                    by_value(meeting.gather(fmt::format("block {}, {}", id, blocks_.describe(id)), false))));
+  }
+  free_list_.release(blocks_.remove(id));
+}
+
+/// Throws MemoryError: not in this rank's segment.
+std::int64_t Heap::segment_offset(const void* pointer) const {
+  check<MemoryError>(pointer != nullptr, "a null pointer (freed already, or never allocated)");
+  const auto first = reinterpret_cast<std::uintptr_t>(at(state_.rank(), 0));
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  const auto stride = static_cast<std::uintptr_t>(state_.node_memory->stride());
+  check<MemoryError>(address >= first && address - first < stride,
+                     "the pointer is not from the symmetric heap (a foreign pointer)");
+  return static_cast<std::int64_t>(address - first);
+}
+
+std::int64_t Heap::offset_of(const void* pointer) const {
+  const auto first = reinterpret_cast<std::uintptr_t>(at(state_.rank(), 0));
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  const auto stride = static_cast<std::uintptr_t>(state_.node_memory->stride());
+  if (address < first || address - first >= stride) return -1;
+  const auto offset = static_cast<std::int64_t>(address - first);
+  return blocks_.contains(offset) ? offset : -1;
+}
+
+}  // namespace
+
+std::unique_ptr<SymmetricHeap> SymmetricHeap::create(ContextState& state) {
+  return std::make_unique<Heap>(state);
+}
+
+}  // namespace partita
