@@ -1,0 +1,98 @@
+#include "io/file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/check.hpp"
+
+namespace partita {
+namespace {
+
+// Linux transfers at most this much in one call.
+constexpr std::int64_t largest_transfer = std::int64_t{1} << 30;
+
+[[noreturn]] void refuse(const std::string& path, const char* what, int error) {
+  throw FileError(fmt::format("{}: {}: {}", path, what, std::strerror(error)));
+}
+
+}  // namespace
+
+File File::open(const std::string& path, int flags) {
+  const int descriptor = ::open(path.c_str(), flags | O_CLOEXEC, 0666);
+  if (descriptor < 0)
+    refuse(path, (flags & O_CREAT) != 0 ? "cannot create the file" : "cannot open the file", errno);
+  return {path, descriptor};
+}
+
+File File::open_to_read(const std::string& path) {
+  return open(path, O_RDONLY);
+}
+File File::open_to_write(const std::string& path) {
+  return open(path, O_WRONLY);
+}
+File File::create(const std::string& path) {
+  return open(path, O_RDWR | O_CREAT | O_EXCL);
+}
+
+File::File(File&& other) noexcept
+    : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+File::~File() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+std::int64_t File::size() const {
+  struct stat status {};
+  if (::fstat(descriptor_, &status) != 0) refuse(path_, "cannot ask for the size", errno);
+  check<FileError>(S_ISREG(status.st_mode), "{}: not a regular file", path_);
+  return status.st_size;
+}
+
+void File::read(std::int64_t offset, void* data, std::int64_t bytes) const {
+  auto* to = static_cast<char*>(data);
+  while (bytes > 0) {
+    const auto wanted = static_cast<std::size_t>(std::min(bytes, largest_transfer));
+    const ssize_t got = ::pread(descriptor_, to, wanted, offset);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) refuse(path_, "cannot read", errno);
+    check<FileError>(got > 0, "{}: the file is truncated: it ends at byte {}, {} more are needed", path_,
+                     offset, bytes);
+    to += got;
+    offset += got;
+    bytes -= got;
+  }
+}
+
+void File::write(std::int64_t offset, const void* data, std::int64_t bytes) const {
+  const auto* from = static_cast<const char*>(data);
+  while (bytes > 0) {
+    const auto wanted = static_cast<std::size_t>(std::min(bytes, largest_transfer));
+    const ssize_t put = ::pwrite(descriptor_, from, wanted, offset);
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) refuse(path_, "cannot write", errno);
+    from += put;
+    offset += put;
+    bytes -= put;
+  }
+}
+
+void File::reserve(std::int64_t bytes) const {
+  if (bytes == 0) return;
+  const int error = ::posix_fallocate(descriptor_, 0, bytes);
+  if (error == EINVAL || error == EOPNOTSUPP) return;  // a file system that cannot promise space
+  if (error != 0) refuse(path_, "no room for the file", error);
+}
+
+void File::close() {
+  if (::fsync(descriptor_) != 0 && errno != EINVAL && errno != EROFS)
+    refuse(path_, "cannot write to the disk", errno);
+  if (::close(std::exchange(descriptor_, -1)) != 0) refuse(path_, "cannot close the file", errno);
+}
+
+}  // namespace partita

@@ -1,0 +1,18 @@
+// Dtypes as HDF5 types, written as h5py writes them, so that Python reads them without help.
+#pragma once
+
+#include <partita/dtype.hpp>
+#include <string>
+
+#include "io/hdf5_handle.hpp"
+
+namespace partita {
+
+/// Halves are custom floats, booleans an enumeration of FALSE and TRUE over one byte, complex numbers a
+/// compound of r and i.
+Hdf5Handle hdf5_type(Dtype dtype, const std::string& path);
+
+/// The dtype of a file's type of any byte order (HDF5 converts on reading). FileError where there is none.
+Dtype dtype_of_hdf5(hid_t type, const std::string& path);
+
+}  // namespace partita

@@ -1,0 +1,137 @@
+#include "io/npy_header.hpp"
+
+#include <array>
+#include <bit>
+#include <cstring>
+
+#include "base/check.hpp"
+
+namespace partita {
+namespace {
+
+constexpr std::string_view magic{"\x93NUMPY", 6};
+static_assert(std::endian::native == std::endian::little, "files are written as little-endian");
+
+struct Code {
+  Dtype dtype;
+  std::string_view text;
+};
+
+constexpr std::array<Code, dtype_count> codes{{
+    {Dtype::boolean, "|b1"},
+    {Dtype::i8, "|i1"},
+    {Dtype::u8, "|u1"},
+    {Dtype::i16, "<i2"},
+    {Dtype::u16, "<u2"},
+    {Dtype::i32, "<i4"},
+    {Dtype::u32, "<u4"},
+    {Dtype::i64, "<i8"},
+    {Dtype::u64, "<u8"},
+    {Dtype::f16, "<f2"},
+    {Dtype::bf16, "<V2"},
+    {Dtype::f32, "<f4"},
+    {Dtype::f64, "<f8"},
+    {Dtype::c64, "<c8"},
+    {Dtype::c128, "<c16"},
+}};
+
+Dtype dtype_from(std::string_view descr, const std::string& path) {
+  for (const Code& code : codes) {
+    const bool one_byte = code.text[0] == '|' && descr.size() == 3 && descr.substr(1) == code.text.substr(1);
+    if (descr == code.text || one_byte || (code.dtype == Dtype::bf16 && descr == "|V2")) return code.dtype;
+  }
+  check<FileError>(descr.empty() || descr[0] != '>',
+                   "{}: the elements are big-endian ({}); write the file as little-endian", path, descr);
+  throw FileError(fmt::format("{}: elements of the NumPy type {} are not supported", path, descr));
+}
+
+/// What follows `'key':` in the dictionary, without leading blanks.
+std::string_view value_of(std::string_view dictionary, std::string_view key, const std::string& path) {
+  const std::string quoted = fmt::format("'{}'", key);
+  std::size_t at = dictionary.find(quoted);
+  check<FileError>(at != std::string_view::npos, "{}: the .npy header has no {}", path, quoted);
+  at = dictionary.find_first_not_of(" :", at + quoted.size());
+  check<FileError>(at != std::string_view::npos, "{}: the .npy header ends after {}", path, quoted);
+  return dictionary.substr(at);
+}
+
+std::string_view between(std::string_view text, char open, char close, const std::string& path) {
+  const std::size_t end = text.find(close, 1);
+  check<FileError>(text.front() == open && end != std::string_view::npos,
+                   "{}: the .npy header is malformed near \"{}\"", path, text.substr(0, 20));
+  return text.substr(1, end - 1);
+}
+
+Shape parse_shape(std::string_view text, const std::string& path) {
+  Shape shape;
+  while (true) {
+    const std::size_t start = text.find_first_not_of(" ,");
+    if (start == std::string_view::npos) return shape;
+    text = text.substr(start);
+    std::int64_t extent = 0;
+    std::size_t digits = 0;
+    for (; digits < text.size() && text[digits] >= '0' && text[digits] <= '9'; ++digits) {
+      const bool fits = !__builtin_mul_overflow(extent, 10, &extent) &&
+                        !__builtin_add_overflow(extent, text[digits] - '0', &extent);
+      check<FileError>(fits, "{}: an extent in the .npy header is too large", path);
+    }
+    check<FileError>(digits > 0, "{}: the shape in the .npy header is malformed near \"{}\"", path,
+                     text.substr(0, 20));
+    check<FileError>(shape.size() < max_dimensions, "{}: more than {} dimensions", path, max_dimensions);
+    shape.push_back(extent);
+    text = text.substr(digits);
+  }
+}
+
+FileHeader parse_dictionary(std::string_view dictionary, const std::string& path) {
+  FileHeader header;
+  header.dtype = dtype_from(between(value_of(dictionary, "descr", path), '\'', '\'', path), path);
+  header.order = value_of(dictionary, "fortran_order", path).starts_with("True") ? Order::column_major
+                                                                                 : Order::row_major;
+  header.shape = parse_shape(between(value_of(dictionary, "shape", path), '(', ')', path), path);
+  return header;
+}
+
+}  // namespace
+
+NpyHeader read_npy_header(const File& file, const std::string& path) {
+  std::array<unsigned char, 12> start{};
+  const std::int64_t size = file.size();
+  check<FileError>(size >= 10, "{}: not a .npy file: it has only {} bytes", path, size);
+  file.read(0, start.data(), std::min<std::int64_t>(size, 12));
+  check<FileError>(std::memcmp(start.data(), magic.data(), magic.size()) == 0,
+                   "{}: not a .npy file: it does not begin with the mark of NumPy", path);
+  const int version = start[6];
+  check<FileError>(version >= 1 && version <= 3, "{}: .npy version {} is not known", path, version);
+  const std::int64_t prefix = version == 1 ? 10 : 12;
+  std::int64_t length = start[8] + 256 * start[9];
+  if (version > 1) length += (std::int64_t{start[10]} << 16) + (std::int64_t{start[11]} << 24);
+  check<FileError>(prefix + length <= size, "{}: the file is truncated inside its header", path);
+  std::string dictionary(static_cast<std::size_t>(length), ' ');
+  file.read(prefix, dictionary.data(), length);
+  NpyHeader header{parse_dictionary(dictionary, path), prefix + length};
+  const std::int64_t expected = volume(header.array.shape) * size_of(header.array.dtype);
+  check<FileError>(size - header.data_offset >= expected,
+                   "{}: the file is truncated: {} elements of {} need {} bytes, {} are there", path,
+                   to_string(header.array.shape), name(header.array.dtype), expected,
+                   size - header.data_offset);
+  return header;
+}
+
+std::string npy_header_text(const FileHeader& header) {
+  std::string shape;
+  for (const std::int64_t extent : header.shape) shape += fmt::format("{}, ", extent);
+  if (header.shape.size() > 1) shape.resize(shape.size() - 2);
+  if (header.shape.size() == 1) shape.resize(shape.size() - 1);
+  std::string text = fmt::format("{{'descr': '{}', 'fortran_order': {}, 'shape': ({}), }}",
+                                 codes[static_cast<std::size_t>(header.dtype)].text,
+                                 header.order == Order::column_major ? "True" : "False", shape);
+  const std::size_t unpadded = magic.size() + 4 + text.size() + 1;
+  text.append((64 - unpadded % 64) % 64, ' ');
+  text += '\n';
+  std::string result(magic);
+  result += {'\x01', '\x00', static_cast<char>(text.size() % 256), static_cast<char>(text.size() / 256)};
+  return result + text;
+}
+
+}  // namespace partita

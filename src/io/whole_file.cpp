@@ -1,0 +1,102 @@
+#include "io/whole_file.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <partita/redistribute.hpp>
+#include <random>
+
+#include "array/array_state.hpp"
+#include "array/elements.hpp"
+#include "base/check.hpp"
+#include "runtime/agree.hpp"
+
+namespace partita {
+namespace {
+
+/// Beside the target, so that the rename stays on one file system.
+std::string temporary_name(const std::string& path) {
+  const std::filesystem::path target(path);
+  std::random_device random;
+  const std::string name =
+      fmt::format(".{}.{}-{:08x}{:08x}.partial", target.filename().string(), ::getpid(), random(), random());
+  return (target.parent_path() / name).string();
+}
+
+void write_part(const std::string& temporary, const Array& slab, std::int64_t first_element, int rank) {
+  File file = File::open_to_write(temporary);
+  const std::int64_t item = size_of(slab.dtype());
+  file.write(first_element + slab_offset(slab.layout(), rank, item), slab.local().data,
+             slab.local_size() * item);
+  file.close();
+}
+
+void rename_over(const std::string& from, const std::string& to) {
+  check<FileError>(std::rename(from.c_str(), to.c_str()) == 0, "{}: cannot rename the finished file: {}", to,
+                   std::strerror(errno));
+}
+
+}  // namespace
+
+Slab file_slab(const Shape& shape, Order order) {
+  const int last = shape.size() - 1;
+  for (int i = 0; i <= last; ++i) {
+    const int axis = order == Order::row_major ? i : last - i;
+    if (shape[axis] > 1) return Slab(axis);
+  }
+  return Slab(0);
+}
+
+std::int64_t slab_offset(const Layout& slab, int rank, std::int64_t item_bytes) {
+  const Region region = slab.region(rank);
+  if (region.empty() || region.sets.empty()) return 0;
+  const auto axis = static_cast<std::size_t>(slab.distribution().as<Slab>()->axis);
+  const std::int64_t whole = slab.shape()[static_cast<int>(axis)];
+  return region.sets[axis].front() * (volume(slab.shape()) / whole) * item_bytes;
+}
+
+Array as_file_slab(const Array& array, Order order, std::string_view operation) {
+  check(!array.layout().partial(), "{}: a partial array has no values yet; redistribute it first", operation);
+  if (array.shape().empty()) return gather(array, 0);
+  const Layout slab(file_slab(array.shape(), order), array.shape(), array.layout().ranks());
+  const Operand wanted = Operand::of(slab, array.dtype(), order);
+  const Operand& given = array.operand();
+  if (given.dense && given.axis_order == wanted.axis_order && given.layout == slab) return array;
+  RedistributeOptions options;
+  options.order = order;
+  return redistribute(array, slab, options);
+}
+
+void write_whole(const std::string& path, const Array& slab, std::string_view operation,
+                 const std::function<std::int64_t(const std::string&)>& begin) {
+  ContextState& context = *slab.context();
+  const bool first = context.rank() == 0;
+  std::string temporary;
+  std::int64_t first_element = 0;
+  try {
+    collectively(context, operation, [&]() -> std::vector<Fact> {
+      if (first) first_element = begin(temporary = temporary_name(path));
+      return {{"path", path}};
+    });
+    const std::string told = first ? fmt::format("{} {}", first_element, temporary) : std::string();
+    const std::string start = exchange(context, operation, told).front();
+    first_element = std::stoll(start);
+    const std::string shared = start.substr(start.find(' ') + 1);
+    collectively(context, operation, [&]() -> std::vector<Fact> {
+      if (is_first_holder(slab.layout(), context.rank()))
+        write_part(shared, slab, first_element, context.rank());
+      return {};
+    });
+    collectively(context, operation, [&]() -> std::vector<Fact> {
+      if (first) rename_over(temporary, path);
+      return {};
+    });
+  } catch (...) {
+    if (!temporary.empty()) ::unlink(temporary.c_str());
+    throw;
+  }
+}
+
+}  // namespace partita

@@ -1,0 +1,30 @@
+// A file that lands whole or not at all, written by all ranks.
+#pragma once
+
+#include <functional>
+#include <partita/array.hpp>
+#include <string>
+
+#include "io/file.hpp"
+
+namespace partita {
+
+/// The distribution in which every rank's part is one contiguous piece of a dense file: a slab along the
+/// slowest dimension that has more than one index.
+Slab file_slab(const Shape& shape, Order order);
+
+/// Byte offset of the rank's part of the slab from the first element.
+std::int64_t slab_offset(const Layout& slab, int rank, std::int64_t item_bytes);
+
+/// The array as slabs, dense in the file's order. Collective where it has to move; a partial array is
+/// refused.
+Array as_file_slab(const Array& array, Order order, std::string_view operation);
+
+/// Makes `path` in three collective steps: rank 0 calls `begin(temporary path)`, which creates the file,
+/// writes what stands before the elements and returns the offset of the first; every rank writes its part of
+/// `slab`; rank 0 renames. If anything fails on any rank, the temporary file is removed, an old `path` stays
+/// as it was, and every rank throws the same FileError.
+void write_whole(const std::string& path, const Array& slab, std::string_view operation,
+                 const std::function<std::int64_t(const std::string& temporary)>& begin);
+
+}  // namespace partita
