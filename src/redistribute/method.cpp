@@ -1,5 +1,7 @@
 #include "redistribute/method.hpp"
 
+#include <unordered_set>
+
 #include "base/check.hpp"
 
 namespace partita::redistribution {
@@ -80,6 +82,13 @@ Choice choose(const Problem& problem) {
   return problem.options.method == RedistributeMethod::automatic ? choose_inside(problem) : forced(problem);
 }
 
+// Some node numbers may be used by no rank.
+int nodes_in_use(const Topology& topology) {
+  std::unordered_set<int> nodes;
+  for (int rank = 0; rank < topology.ranks(); ++rank) nodes.insert(topology.node(rank));
+  return static_cast<int>(nodes.size());
+}
+
 }  // namespace
 
 Method choose_method(const Problem& problem) {
@@ -89,8 +98,8 @@ Method choose_method(const Problem& problem) {
     return {choice.method, false, false, "local",
             ranks == 1 ? "there is one rank" : "every rank already holds what it wants"};
   }
-  Method result{choice.method, problem.topology.node_count() < ranks, problem.topology.node_count() > 1,
-                std::string(name_of(choice.method)), choice.reason};
+  const int nodes = nodes_in_use(problem.topology);
+  Method result{choice.method, nodes<ranks, nodes> 1, std::string(name_of(choice.method)), choice.reason};
   if (!result.node_pairs) {
     result.name = "messages";
     result.reason = "no two ranks share a node";

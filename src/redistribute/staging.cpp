@@ -19,6 +19,7 @@ constexpr std::int64_t ring_bytes = 3 * mebibyte;
 constexpr std::int64_t largest_chunk = 512 * kibibyte;
 constexpr std::int64_t short_chunk = 64 * kibibyte;  // below it, fewer slots rather than shorter chunks
 constexpr std::int64_t smallest_chunk = 32 * kibibyte;
+constexpr std::int64_t most_ring_bytes = 16 * mebibyte;  // which ends what the smallest chunk asks for
 
 // Messages: eight of the largest in flight each way, many more where they are small.
 constexpr std::int64_t window_bytes = 8 * mebibyte;
@@ -57,7 +58,10 @@ void choose_shared(Staging& staging, std::int64_t peers, std::int64_t bound, std
     staging.slots = 2;
     staging.chunk = round_down(budget / (peers * staging.slots));
   }
-  if (bound == 0) staging.chunk = std::max(staging.chunk, smallest_chunk);
+  if (bound == 0) {
+    const std::int64_t affordable = std::max(round_down(most_ring_bytes / (peers * staging.slots)), line);
+    staging.chunk = std::max(staging.chunk, std::min(smallest_chunk, affordable));
+  }
   staging.chunk = std::min({staging.chunk, largest_chunk, transfer});
   staging.shared_bytes = peers * staging.slots * staging.chunk;
 }
