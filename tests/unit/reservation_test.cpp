@@ -1,0 +1,105 @@
+#include "memory/reservation.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <functional>
+#include <partita/error.hpp>
+
+#include "memory/page.hpp"
+
+namespace partita {
+namespace {
+
+constexpr std::int64_t gibibyte = std::int64_t{1} << 30;
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool sanitized = true;
+#else
+constexpr bool sanitized = false;
+#endif
+
+/// Whether `body` says true in a process whose address space is limited.
+bool holds_within(std::int64_t more_bytes, const std::function<bool()>& body) {
+  const pid_t child = fork();
+  if (child == 0) {
+    std::int64_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    const auto limit = static_cast<rlim_t>(pages * page_bytes + more_bytes);
+    const rlimit limits{limit, limit};
+    setrlimit(RLIMIT_AS, &limits);
+    bool good = false;
+    try {
+      good = body();
+    } catch (...) {
+      good = false;
+    }
+    _exit(good ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+bool is_mapped(const char* address) {
+  unsigned char resident = 0;
+  void* const page = const_cast<char*>(address);
+  return mincore(page, 4096, &resident) == 0;
+}
+
+TEST(Reservation, BeginsAtAHugePageAndIsGoneAfterwards) {
+  const char* data = nullptr;
+  {
+    const Reservation range(3 * huge_page_bytes);
+    data = range.data();
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(data) % huge_page_bytes, 0U);
+    EXPECT_TRUE(is_mapped(data));
+    EXPECT_TRUE(is_mapped(data + range.bytes() - 4096));
+  }
+  EXPECT_FALSE(is_mapped(data));
+}
+
+TEST(Reservation, TrimGivesTheEndBack) {
+  Reservation range(8 * huge_page_bytes);
+  range.trim(3 * huge_page_bytes);
+  EXPECT_EQ(range.bytes(), 3 * huge_page_bytes);
+  EXPECT_TRUE(is_mapped(range.data() + 3 * huge_page_bytes - 4096));
+  EXPECT_FALSE(is_mapped(range.data() + 3 * huge_page_bytes));
+  Reservation other = std::move(range);
+  EXPECT_EQ(range.data(), nullptr);
+  EXPECT_TRUE(is_mapped(other.data()));
+}
+
+TEST(Reservation, StrideIsTwiceTheMemoryOverTheRanks) {
+  EXPECT_EQ(preferred_stride(16 * gibibyte, 1), 32 * gibibyte);
+  EXPECT_EQ(preferred_stride(16 * gibibyte, 3), 11 * gibibyte);
+  EXPECT_EQ(preferred_stride(gibibyte / 2, 7), gibibyte);
+}
+
+TEST(Reservation, HalvesTheStrideUntilItCanBeHad) {
+  if (sanitized) GTEST_SKIP() << "sanitizers take the address space themselves";
+  EXPECT_TRUE(holds_within(8 * gibibyte, [] {
+    const auto [range, stride] = Reservation::segments(3, 16 * gibibyte);
+    return stride == gibibyte && range.bytes() == 3 * gibibyte;  // half of 8 GiB over 3, as 16 GiB / 2^n
+  }));
+}
+
+TEST(Reservation, SaysWhenThereAreNoAddresses) {
+  if (sanitized) GTEST_SKIP() << "sanitizers take the address space themselves";
+  EXPECT_TRUE(holds_within(gibibyte / 8, [] {
+    try {
+      Reservation::segments(4, 16 * gibibyte);
+    } catch (const MemoryError& error) {
+      return std::string(error.what()).find("ulimit -v") != std::string::npos;
+    }
+    return false;
+  }));
+  EXPECT_THROW(Reservation(std::int64_t{1} << 60), MemoryError);
+}
+
+}  // namespace
+}  // namespace partita
