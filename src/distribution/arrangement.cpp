@@ -6,33 +6,29 @@
 #include "distribution/partition_spec.hpp"
 
 namespace partita::distribution {
+
+struct Arrangement::Binding {
+  const Distribution& distribution;
+  const Shape& shape;
+  int ranks;
+
+  void refuse_dimensions(int dimensions) const {
+    check(dimensions == shape.size(), "{} has {} dimensions; the array {} has {}", distribution.to_string(),
+          dimensions, to_string(shape), shape.size());
+  }
+  void refuse_block(const Extents& block) const {
+    refuse_dimensions(block.size());
+    for (const std::int64_t extent : block) {
+      check(extent >= 1, "{} has a block extent of {}; it must be at least 1", distribution.to_string(),
+            extent);
+    }
+  }
+  void refuse_processes(int processes) const {
+    check(processes <= ranks, "{} needs {} ranks; there are {}", distribution.to_string(), processes, ranks);
+  }
+};
+
 namespace {
-
-void refuse_dimensions(const Distribution& distribution, int dimensions, const Shape& shape) {
-  check(dimensions == shape.size(), "{} has {} dimensions; the array {} has {}", distribution.to_string(),
-        dimensions, to_string(shape), shape.size());
-}
-
-void refuse_block(const Distribution& distribution, const Extents& block, const Shape& shape) {
-  refuse_dimensions(distribution, block.size(), shape);
-  for (const std::int64_t extent : block)
-    check(extent >= 1, "{} has a block extent of {}; it must be at least 1", distribution.to_string(),
-          extent);
-}
-
-void refuse_processes(const Distribution& distribution, int processes, int ranks) {
-  check(processes <= ranks, "{} needs {} ranks; there are {}", distribution.to_string(), processes, ranks);
-}
-
-Cut non_cyclic(const Distribution& distribution, const BlockNonCyclic& rule, int i, std::int64_t extent) {
-  const std::int64_t parts = rule.grid.extents()[i];
-  const std::int64_t first = rule.grid.first()[i];
-  if (rule.block.empty()) return Cut::ceil(extent, parts, first);
-  const std::int64_t needed = extent / parts + (extent % parts != 0 ? 1 : 0);
-  check(rule.block[i] >= needed, "{}: {} blocks of {} do not reach the extent {} of dimension {}",
-        distribution.to_string(), parts, rule.block[i], extent, i);
-  return Cut::blocks(extent, parts, rule.block[i], first);
-}
 
 /// All sums of coordinate * stride; the last axis fastest.
 std::vector<std::int64_t> all_steps(const std::vector<GridAxis>& axes) {
@@ -58,52 +54,77 @@ std::int64_t product(const std::vector<GridAxis>& axes) {
 Arrangement Arrangement::of(const Distribution& distribution, const Shape& shape, int ranks) {
   Arrangement result;
   for (const std::int64_t extent : shape) result.dimensions_.push_back({Cut::balanced(extent, 1), {}});
-  if (const auto* slab = distribution.as<Slab>()) {
-    check(slab->axis >= 0 && slab->axis < shape.size(), "{} cuts axis {}; the array {} has {} dimensions",
-          distribution.to_string(), slab->axis, to_string(shape), shape.size());
-    result.dimensions_[static_cast<std::size_t>(slab->axis)] = {Cut::balanced(shape[slab->axis], ranks),
-                                                                {{ranks, 1}}};
-  } else if (const auto* cyclic = distribution.as<BlockCyclic>()) {
-    refuse_dimensions(distribution, cyclic->grid.dimensions(), shape);
-    refuse_block(distribution, cyclic->block, shape);
-    refuse_processes(distribution, cyclic->grid.rank_bound(), ranks);
-    result.place(cyclic->grid);
-    for (int i = 0; i < shape.size(); ++i) {
-      result.dimensions_[static_cast<std::size_t>(i)].cut =
-          Cut::cyclic(shape[i], cyclic->grid.extents()[i], cyclic->block[i], cyclic->grid.first()[i]);
-    }
-  } else if (const auto* blocks = distribution.as<BlockNonCyclic>()) {
-    refuse_dimensions(distribution, blocks->grid.dimensions(), shape);
-    if (!blocks->block.empty()) refuse_block(distribution, blocks->block, shape);
-    refuse_processes(distribution, blocks->grid.rank_bound(), ranks);
-    result.place(blocks->grid);
-    for (int i = 0; i < shape.size(); ++i)
-      result.dimensions_[static_cast<std::size_t>(i)].cut = non_cyclic(distribution, *blocks, i, shape[i]);
-  } else if (const auto* partitioned = distribution.as<Partitioned>()) {
-    const ResolvedSpec spec = resolve(partitioned->spec, partitioned->mesh);
-    refuse_dimensions(distribution, static_cast<int>(spec.dimensions.size()), shape);
-    refuse_processes(distribution, partitioned->mesh.size(), ranks);
-    std::vector<GridAxis> axes;
-    std::int64_t stride = partitioned->mesh.size();
-    for (const Mesh::Axis& axis : partitioned->mesh.axes()) {
-      stride /= axis.size;
-      axes.push_back({axis.size, stride});
-    }
-    const auto axis = [&](int i) { return axes[static_cast<std::size_t>(i)]; };
-    for (const int i : spec.partial) result.partial_.push_back(axis(i));
-    for (const int i : spec.replicated) result.replicated_.push_back(axis(i));
-    for (int i = 0; i < shape.size(); ++i) {
-      Dimension& dimension = result.dimensions_[static_cast<std::size_t>(i)];
-      for (const int k : spec.dimensions[static_cast<std::size_t>(i)]) dimension.axes.push_back(axis(k));
-      const std::int64_t parts = product(dimension.axes);
-      const bool ceil = partitioned->spec.uneven == Uneven::ceil;
-      dimension.cut = ceil ? Cut::ceil(shape[i], parts) : Cut::balanced(shape[i], parts);
-    }
-  } else {
-    result.replicated_.push_back({ranks, 1});
-  }
+  const Binding binding{distribution, shape, ranks};
+  std::visit([&](const auto& rule) { result.arrange(rule, binding); }, distribution.rule());
   result.finish();
   return result;
+}
+
+void Arrangement::arrange(const Slab& rule, const Binding& binding) {
+  const Shape& shape = binding.shape;
+  check(rule.axis >= 0 && rule.axis < shape.size(), "slab:{} cuts axis {}; the array {} has {} dimensions",
+        rule.axis, rule.axis, to_string(shape), shape.size());
+  dimensions_[static_cast<std::size_t>(rule.axis)] = {Cut::balanced(shape[rule.axis], binding.ranks),
+                                                      {{binding.ranks, 1}}};
+}
+
+void Arrangement::arrange(const Box&, const Binding& binding) {
+  invariant(false, "{} is arranged in no grid", binding.distribution.to_string());
+}
+
+void Arrangement::arrange(const BlockCyclic& rule, const Binding& binding) {
+  binding.refuse_dimensions(rule.grid.dimensions());
+  binding.refuse_block(rule.block);
+  binding.refuse_processes(rule.grid.rank_bound());
+  place(rule.grid);
+  for (int i = 0; i < binding.shape.size(); ++i) {
+    dimensions_[static_cast<std::size_t>(i)].cut =
+        Cut::cyclic(binding.shape[i], rule.grid.extents()[i], rule.block[i], rule.grid.first()[i]);
+  }
+}
+
+void Arrangement::arrange(const BlockNonCyclic& rule, const Binding& binding) {
+  binding.refuse_dimensions(rule.grid.dimensions());
+  if (!rule.block.empty()) binding.refuse_block(rule.block);
+  binding.refuse_processes(rule.grid.rank_bound());
+  place(rule.grid);
+  for (int i = 0; i < binding.shape.size(); ++i) {
+    const std::int64_t extent = binding.shape[i];
+    const std::int64_t parts = rule.grid.extents()[i];
+    Cut cut = Cut::ceil(extent, parts, rule.grid.first()[i]);
+    if (!rule.block.empty()) {
+      check(rule.block[i] >= cut.block, "{}: {} blocks of {} do not reach the extent {} of dimension {}",
+            binding.distribution.to_string(), parts, rule.block[i], extent, i);
+      cut = Cut::blocks(extent, parts, rule.block[i], cut.first);
+    }
+    dimensions_[static_cast<std::size_t>(i)].cut = cut;
+  }
+}
+
+void Arrangement::arrange(const Replicated&, const Binding& binding) {
+  replicated_.push_back({binding.ranks, 1});
+}
+
+void Arrangement::arrange(const Partitioned& rule, const Binding& binding) {
+  const ResolvedSpec spec = resolve(rule.spec, rule.mesh);
+  binding.refuse_dimensions(static_cast<int>(spec.dimensions.size()));
+  binding.refuse_processes(rule.mesh.size());
+  std::vector<GridAxis> axes;  // the last one fastest
+  std::int64_t stride = rule.mesh.size();
+  for (const Mesh::Axis& axis : rule.mesh.axes()) {
+    stride /= axis.size;
+    axes.push_back({axis.size, stride});
+  }
+  for (const int i : spec.partial) partial_.push_back(axes[static_cast<std::size_t>(i)]);
+  for (const int i : spec.replicated) replicated_.push_back(axes[static_cast<std::size_t>(i)]);
+  for (int i = 0; i < binding.shape.size(); ++i) {
+    Dimension& dimension = dimensions_[static_cast<std::size_t>(i)];
+    for (const int k : spec.dimensions[static_cast<std::size_t>(i)])
+      dimension.axes.push_back(axes[static_cast<std::size_t>(k)]);
+    const std::int64_t parts = product(dimension.axes);
+    const bool ceil = rule.spec.uneven == Uneven::ceil;
+    dimension.cut = ceil ? Cut::ceil(binding.shape[i], parts) : Cut::balanced(binding.shape[i], parts);
+  }
 }
 
 /// Dimension i is cut along dimension i of the grid.

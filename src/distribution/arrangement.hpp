@@ -45,6 +45,13 @@ class Arrangement {
   std::vector<int> replicas_of(int rank) const;
 
  private:
+  struct Binding;  // a rule that meets a shape and a number of ranks
+  void arrange(const Slab& rule, const Binding& binding);
+  void arrange(const Box& rule, const Binding& binding);
+  void arrange(const BlockCyclic& rule, const Binding& binding);
+  void arrange(const BlockNonCyclic& rule, const Binding& binding);
+  void arrange(const Replicated& rule, const Binding& binding);
+  void arrange(const Partitioned& rule, const Binding& binding);
   void place(const ProcessGrid& grid);
   void finish();
   std::int64_t number(int rank) const;  ///< -1 where the rank is not in the grid

@@ -2,6 +2,7 @@
 
 #include "base/check.hpp"
 #include "distribution/index_set_state.hpp"
+#include "distribution/meeting_runs.hpp"
 
 namespace partita {
 
@@ -105,13 +106,13 @@ IndexSet IndexSet::shifted(std::int64_t offset) const {
 
 namespace {
 
-/// The common runs of two segments in [lower, upper): two walkers, each jumping to where the other is.
-std::vector<Run> common_runs(RunWalker a, RunWalker b, std::int64_t upper) {
+/// The common runs of two segments in [from, upper): two walkers, each jumping to where the other is.
+std::vector<Run> walk_together(RunWalker a, RunWalker b, std::int64_t from, std::int64_t upper) {
   std::vector<Run> runs;
   while (a.valid() && b.valid() && std::max(a.run().first, b.run().first) < upper) {
     const Run one = a.run();
     const Run two = b.run();
-    const Run both{std::max(one.first, two.first), std::min({one.last, two.last, upper})};
+    const Run both{std::max({one.first, two.first, from}), std::min({one.last, two.last, upper})};
     if (both.first < both.last) runs.push_back(both);
     if (one.last <= two.last) {
       a.seek(std::max(one.last, two.first));
@@ -120,6 +121,24 @@ std::vector<Run> common_runs(RunWalker a, RunWalker b, std::int64_t upper) {
     }
   }
   return runs;
+}
+
+/// A segment and the set that it belongs to.
+struct Part {
+  const IndexSetState& state;
+  const Segment& segment;
+
+  bool is_family() const { return segment.count > 1 && segment.end - segment.begin == 1; }
+  detail::Family family() const { return {segment.first, segment.per_period, segment.period}; }
+};
+
+std::vector<Run> common_runs(const Part& a, const Part& b, std::int64_t from, std::int64_t to) {
+  if (a.is_family() && b.is_family()) {
+    const std::int64_t blocks = (to - from) / std::max(a.segment.period, b.segment.period);
+    if (detail::meeting_offsets(a.family(), b.family()) < blocks / 4)
+      return detail::meeting_runs(a.family(), b.family(), from, to);
+  }
+  return walk_together(RunWalker(a.state, a.segment, from), RunWalker(b.state, b.segment, from), from, to);
 }
 
 }  // namespace
@@ -140,12 +159,10 @@ IndexSet intersect(const IndexSet& a, const IndexSet& b) {
       j = two.last <= lower ? in_b.segment_above(lower) : j;
       continue;
     }
-    builder.add_zone(lower, upper, common_period(one.least_period(), two.least_period()),
-                     [&](std::int64_t from, std::int64_t to) {
-                       auto runs = common_runs(RunWalker(in_a, one, from), RunWalker(in_b, two, from), to);
-                       if (!runs.empty() && runs.front().first < from) runs.front().first = from;
-                       return runs;
-                     });
+    const std::int64_t period = common_period(one.least_period(), two.least_period());
+    builder.add_zone(lower, upper, period, [&](std::int64_t from, std::int64_t to) {
+      return common_runs({in_a, one}, {in_b, two}, from, to);
+    });
     if (one.last <= upper) ++i;
     if (two.last <= upper) ++j;
   }

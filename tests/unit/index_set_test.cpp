@@ -147,6 +147,22 @@ TEST(IndexSet, IntersectionsAgreeWithBruteForce) {
   }
 }
 
+TEST(IndexSet, LongPeriodsThatSeldomMeetAgreeWithBruteForce) {
+  Draw draw(5);
+  for (int round = 0; round < 300; ++round) {
+    const std::int64_t one = draw(20, 60);
+    const std::int64_t two = draw(20, 60);
+    const IndexSet a = IndexSet::cyclic(draw(0, 70), draw(1, 4), one, 5000 + draw(0, 60));
+    const IndexSet b = IndexSet::cyclic(draw(0, 70), draw(1, 4), two, 5000 + draw(0, 60));
+    const IndexSet both = intersect(a, b);
+    ASSERT_EQ(expand(both), common(expand(a), expand(b))) << to_string(a) << " and " << to_string(b);
+    expect_even_steps(both, a);
+    expect_even_steps(both, b);
+    const IndexSet range = IndexSet::range(draw(0, 2500), draw(2500, 5000));
+    ASSERT_EQ(intersect(intersect(a, range), b), intersect(both, range));
+  }
+}
+
 TEST(IndexSet, AnyDisjointIntervalsMakeASet) {
   Draw draw(3);
   int made = 0;

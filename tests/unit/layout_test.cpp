@@ -239,6 +239,7 @@ TEST(Layout, EmbeddedLayoutsSitOnTheNamedRanks) {
     expect_owners(in_outer, expected_outer);
     expect_cells(in_outer, Layout(Replicated{}, shape, 1).region(0), expected_outer);
     EXPECT_EQ(in_outer.partial(), layout.partial());
+    EXPECT_TRUE(in_outer.restricted(again).equivalent(in_middle));
     if (HasFatalFailure()) return;
   }
 }
