@@ -1,4 +1,5 @@
 // to[...] = reduce(to[...], from[...])
+#include <algorithm>
 #include <complex>
 #include <cstddef>
 #include <cstring>
@@ -7,6 +8,7 @@
 #include "base/check.hpp"
 #include "base/half.hpp"
 #include "kernels/host/copy.hpp"
+#include "kernels/host/half_runs.hpp"
 #include "kernels/host/walk.hpp"
 
 namespace partita {
@@ -92,11 +94,31 @@ void reduce_one(const std::byte* from, std::byte* to) {
   std::memcpy(to, &a, sizeof a);
 }
 
+// Half precisions are widened, reduced and rounded by the block.
+template <class Half, class Operation>
+void reduce_halves(const std::byte* from, std::byte* to, std::int64_t count) {
+  constexpr std::int64_t block = 256;
+  float a[block];
+  float b[block];
+  for (std::int64_t first = 0; first < count; first += block) {
+    const std::int64_t length = std::min(block, count - first);
+    widen(to + 2 * first, a, length, Half{});
+    widen(from + 2 * first, b, length, Half{});
+    for (std::int64_t i = 0; i < length; ++i) a[i] = Operation{}(a[i], b[i]);
+    narrow(a, to + 2 * first, length, Half{});
+  }
+}
+
 // The sides do not overlap, so the contiguous loop may be vectorised.
 template <class Element, class Operation>
 void reduce_run(const std::byte* __restrict from, std::byte* __restrict to, std::int64_t count) {
-  constexpr auto size = static_cast<std::int64_t>(sizeof(typename Element::Stored));
-  for (std::int64_t i = 0; i < count; ++i) reduce_one<Element, Operation>(from + i * size, to + i * size);
+  using Stored = typename Element::Stored;
+  if constexpr (std::is_same_v<Stored, Float16> || std::is_same_v<Stored, BFloat16>) {
+    reduce_halves<Stored, Operation>(from, to, count);
+  } else {
+    constexpr auto size = static_cast<std::int64_t>(sizeof(Stored));
+    for (std::int64_t i = 0; i < count; ++i) reduce_one<Element, Operation>(from + i * size, to + i * size);
+  }
 }
 
 template <class Element, class Operation>

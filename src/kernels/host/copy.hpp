@@ -41,7 +41,9 @@ std::int64_t bytes(const StridedCopy& nest);
 void copy(const StridedCopy& nest, const void* from, void* to, StoreHint hint);
 
 /// to[...] = reduce(to[...], from[...]) for every element; same nest convention, `nest.item_bytes` a multiple
-/// of the dtype's size. Half precisions accumulate in f32. Thread-safe.
+/// of the dtype's size. Half precisions accumulate in f32, and each result is
+/// rounded to nearest even. Integers wrap around; the sum of booleans is "or"; min and max of a NaN and
+/// anything are NaN. Throws ArgumentError where the reduction is not defined for the dtype. Thread-safe.
 void accumulate(const StridedCopy& nest, Dtype dtype, Reduction reduction, const void* from, void* to);
 
 }  // namespace partita
