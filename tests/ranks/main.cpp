@@ -1,0 +1,122 @@
+// Starts the rank tests: see rank_test.hpp.
+//
+//   mpirun -n 3 partita_rank_tests [gtest's flags]
+//   partita_rank_tests --threads-group [--ranks=N] [gtest's flags]
+//
+// Rank 0 prints the progress; the other ranks print their failures only. The exit code of each process is its
+// own.
+#include <gtest/gtest.h>
+
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+#include <string_view>
+
+#include "ranks/rank_run.hpp"
+#include "runtime/launcher.hpp"
+#include "runtime/mpi_group.hpp"
+
+namespace partita::testing {
+namespace {
+
+/// What the ranks other than 0 print.
+class FailurePrinter : public ::testing::EmptyTestEventListener {
+ public:
+  explicit FailurePrinter(int rank) : rank_(rank) {}
+  void OnTestPartResult(const ::testing::TestPartResult& result) override {
+    if (!result.failed()) return;
+    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
+    std::fprintf(stderr, "[rank %d] %s.%s: %s:%d: %s\n", rank_, test ? test->test_suite_name() : "",
+                 test ? test->name() : "", result.file_name() ? result.file_name() : "?",
+                 result.line_number(), result.message());
+    std::fflush(stderr);
+  }
+
+ private:
+  int rank_;
+};
+
+int number_of(std::string_view text, std::string_view what) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size() || number < 0) {
+    std::fprintf(stderr, "%.*s: \"%.*s\" is no number of 0 or more\n", static_cast<int>(what.size()),
+                 what.data(), static_cast<int>(text.size()), text.data());
+    std::exit(2);
+  }
+  return number;
+}
+
+void read_arguments(int argc, char** argv, Ranks& ranks) {
+  const bool processes = mpi_available() && started_by_launcher();
+  ranks.kind = processes ? GroupKind::mpi : GroupKind::threads;
+  ranks.count = 4;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    if (argument == "--threads-group") {
+      ranks.kind = GroupKind::threads;
+    } else if (argument.starts_with("--ranks=")) {
+      ranks.count = number_of(argument.substr(8), "--ranks");
+    } else {
+      std::fprintf(stderr, "unknown argument: %s\n", argv[i]);
+      std::exit(2);
+    }
+  }
+  if (const char* per_node = std::getenv("PARTITA_RANKS_PER_NODE")) {
+    ranks.per_node = number_of(per_node, "PARTITA_RANKS_PER_NODE");
+  }
+}
+
+/// The referee tells all processes the seed of rank 0.
+void agree_on_seed(RankRun& run) {
+  const char* given = std::getenv("PARTITA_SEED");
+  run.seed = given ? number_of(given, "PARTITA_SEED") : static_cast<int>(std::random_device()() % 1000000);
+  if (run.referee) {
+    const Outcome mine{true, std::to_string(run.seed)};
+    run.seed = number_of(run.referee->gather(mine).front().what, "the seed");
+  }
+}
+
+void start(RankRun& run) {
+  if (run.ranks.kind == GroupKind::mpi) {
+    run.referee = std::make_unique<Referee>(make_mpi_group({}, 0, deadline()));
+    run.ranks.count = run.referee->size();
+  }
+  agree_on_seed(run);
+  const int rank = run.referee ? run.referee->rank() : 0;
+  if (rank != 0) {
+    auto& listeners = ::testing::UnitTest::GetInstance()->listeners();
+    delete listeners.Release(listeners.default_result_printer());
+    listeners.Append(new FailurePrinter(rank));
+    return;
+  }
+  std::printf("%d ranks as %s, %d a node (0: all), PARTITA_SEED=%d%s\n", run.ranks.count,
+              run.ranks.kind == GroupKind::mpi ? "processes" : "threads", run.ranks.per_node, run.seed,
+              full_product() ? ", the full product" : "");
+  std::fflush(stdout);
+}
+
+int run_all(int argc, char** argv) {
+  ::testing::InitGoogleTest(&argc, argv);
+  RankRun& run = rank_run();
+  read_arguments(argc, argv, run.ranks);
+  start(run);
+  const int failed = RUN_ALL_TESTS();
+  run.kept.reset();
+  run.referee.reset();
+  return failed;
+}
+
+}  // namespace
+}  // namespace partita::testing
+
+int main(int argc, char** argv) {
+  try {
+    return partita::testing::run_all(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "the rank tests do not start: %s\n", error.what());
+    return 1;
+  }
+}

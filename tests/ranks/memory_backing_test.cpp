@@ -1,0 +1,122 @@
+// The memory behind the symmetric heap: huge pages, and nothing left behind.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <partita/memory.hpp>
+#include <sstream>
+#include <vector>
+
+#include "memory/file_descriptor.hpp"
+#include "memory/page.hpp"
+#include "memory/reservation.hpp"
+#include "ranks/memory_checks.hpp"
+#include "ranks/rank_test.hpp"
+
+namespace partita::testing {
+namespace {
+
+constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
+
+/// Bytes that the mapping around `address` has in huge pages, in this process's page tables.
+std::int64_t huge_bytes_around(const void* address) {
+  const auto wanted = reinterpret_cast<std::uintptr_t>(address);
+  std::ifstream file("/proc/self/smaps");
+  bool inside = false;
+  std::int64_t result = 0;
+  for (std::string line; std::getline(file, line);) {
+    std::uintptr_t first = 0, end = 0;
+    char dash = 0;
+    std::istringstream words(line);
+    if (words >> std::hex >> first >> dash >> end && dash == '-') inside = first <= wanted && wanted < end;
+    const bool counts = line.starts_with("ShmemPmdMapped:") || line.starts_with("FilePmdMapped:") ||
+                        line.starts_with("AnonHugePages:");
+    if (inside && counts) result += 1024 * std::stoll(line.substr(line.find(':') + 1));
+  }
+  return result;
+}
+
+/// Whether the kernel makes huge pages of a memory file here and now.
+bool kernel_collapses() {
+  const FileDescriptor file(memfd_create("partita-test", MFD_CLOEXEC));
+  if (ftruncate(file.get(), huge_page_bytes) != 0) return false;
+  const Reservation range(huge_page_bytes);
+  const auto size = static_cast<std::size_t>(huge_page_bytes);
+  void* const mapped =
+      mmap(range.data(), size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file.get(), 0);
+  if (mapped == MAP_FAILED) return false;
+  std::memset(mapped, 1, size);
+  return madvise(mapped, size, 25 /* MADV_COLLAPSE */) == 0;
+}
+
+RANK_TEST(NodeMemory, LargeBlocksHaveHugePagesHereAndAtThePeers) {
+  const std::int64_t bytes = 32 * mebibyte;
+  if (ranks().kind == GroupKind::mpi && !kernel_collapses()) {
+    GTEST_LOG_(INFO) << "this kernel gives no huge pages to memory files";
+    return;
+  }
+  const SymmetricMemory memory = SymmetricMemory::allocate(context, bytes);
+  if (ranks().kind == GroupKind::threads && huge_bytes_around(memory.data()) == 0) {
+    GTEST_LOG_(INFO) << "this kernel gives no huge pages to ordinary memory";
+    return;
+  }
+  EXPECT_GE(huge_bytes_around(memory.data()), bytes / 2);
+  context.barrier();
+  for (int rank = 0; rank < context.size(); ++rank) {
+    const auto* const theirs = static_cast<const volatile char*>(memory.peer(rank));
+    if (theirs == nullptr) continue;
+    for (std::int64_t i = 0; i < bytes; i += 4096) static_cast<void>(theirs[i]);
+    EXPECT_GE(huge_bytes_around(memory.peer(rank)), bytes / 2) << "of rank " << rank;
+  }
+  context.barrier();
+}
+
+std::vector<std::string> mapped_files(const std::string& part) {
+  std::vector<std::string> result;
+  std::ifstream file("/proc/self/maps");
+  for (std::string line; std::getline(file, line);) {
+    if (line.find(part) != line.npos) result.push_back(line);
+  }
+  return result;
+}
+
+/// Files with names could stay behind when a process is killed; ours have none.
+RANK_TEST(NodeMemory, UsesNoNamedFiles) {
+  const SymmetricMemory memory = SymmetricMemory::allocate(context, 100);
+  const std::string where = "partita";
+  for (const std::string& line : mapped_files("/dev/shm")) {
+    EXPECT_EQ(line.find(where), line.npos) << line;
+  }
+  if (ranks().kind == GroupKind::mpi) {
+    for (const std::string& line : mapped_files("partita-segment")) {
+      EXPECT_NE(line.find("/memfd:partita-segment (deleted)"), line.npos) << line;
+    }
+    EXPECT_FALSE(mapped_files("/memfd:partita-segment").empty());
+  }
+}
+
+std::ptrdiff_t open_files() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
+}
+
+RANK_TEST(NodeMemory, ContextsLeaveNothingOpen) {
+  const std::vector<int> all = all_ranks(context);
+  context.barrier();
+  const auto files = open_files();
+  const auto mapped = mapped_files("/memfd:partita").size();
+  for (int i = 0; i < 10; ++i) {
+    const Context other = context.subgroup(all);
+    const SymmetricMemory memory = SymmetricMemory::allocate(other, 3 * mebibyte);
+    other.barrier();
+  }
+  // Ranks that are threads share the table of files, so the others may be at work still.
+  if (ranks().kind == GroupKind::mpi) {
+    EXPECT_EQ(open_files(), files);
+    EXPECT_EQ(mapped_files("/memfd:partita").size(), mapped);
+  }
+}
+
+}  // namespace
+}  // namespace partita::testing

@@ -1,0 +1,49 @@
+// What the tests of memory ask of several ranks.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <partita/context.hpp>
+#include <string>
+#include <vector>
+
+#include "runtime/agree.hpp"
+
+namespace partita::testing {
+
+inline std::vector<int> all_ranks(const Context& context) {
+  std::vector<int> ranks(static_cast<std::size_t>(context.size()));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return ranks;
+}
+
+inline void expect_same_on_all(const Context& context, const std::string& text) {
+  for (const std::string& other : exchange(*context.state(), "compare texts", text)) EXPECT_EQ(other, text);
+}
+
+/// Calls `body`, which must throw a `Failure` with the same text on every rank. Returns the text.
+template <class Failure, class Body>
+std::string same_error(const Context& context, Body&& body) {
+  std::string text = "nothing was thrown";
+  try {
+    body();
+    ADD_FAILURE() << text;
+  } catch (const Failure& error) {
+    text = error.what();
+  }
+  expect_same_on_all(context, text);
+  return text;
+}
+
+/// Whether all ranks have dropped block `block`, when in each step up to `step` rank r drops block
+/// (step + r) mod `count`.
+inline bool dropped_by_all(int block, int step, int ranks, int count) {
+  for (int rank = 0; rank < ranks; ++rank) {
+    const int dropped_in = ((block - rank) % count + count) % count;
+    if (dropped_in > step) return false;
+  }
+  return true;
+}
+
+}  // namespace partita::testing

@@ -1,0 +1,176 @@
+// What the symmetric heap refuses: the same error on every rank, and the heap works on.
+#include <sys/mman.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <partita/error.hpp>
+#include <partita/memory.hpp>
+
+#include "ranks/memory_checks.hpp"
+#include "ranks/rank_run.hpp"
+#include "ranks/rank_test.hpp"
+#include "runtime/context_state.hpp"
+
+namespace partita::testing {
+namespace {
+
+constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
+
+void expect_usable(const Context& context) {
+  void* const memory = symmetric_allocate(context, 300);
+  static_cast<char*>(memory)[299] = 'x';
+  symmetric_free(context, memory);
+}
+
+void expect_contains(const std::string& text, const std::string& part) {
+  EXPECT_NE(text.find(part), text.npos) << "\"" << text << "\" does not say \"" << part << "\"";
+}
+
+RANK_TEST(MemoryErrors, DoubleFree) {
+  void* const memory = symmetric_allocate(context, 100);
+  symmetric_free(context, memory);
+  expect_contains(same_error<MemoryError>(context, [&] { symmetric_free(context, memory); }), "double free");
+  SymmetricMemory owned = SymmetricMemory::allocate(context, 10);
+  owned.free();
+  expect_contains(same_error<MemoryError>(context, [&] { owned.free(); }), "freed already");
+  expect_usable(context);
+}
+
+RANK_TEST(MemoryErrors, DoubleFreeOnOneRank) {
+  if (context.size() == 1) return;
+  void* const first = symmetric_allocate(context, 100);
+  void* const second = symmetric_allocate(context, 100);
+  symmetric_free(context, first);
+  const int guilty = context.size() - 1;
+  const std::string text = same_error<MemoryError>(
+      context, [&] { symmetric_free(context, context.rank() == guilty ? first : second); });
+  expect_contains(text, "rank " + std::to_string(guilty));
+  symmetric_free(context, second);
+  expect_usable(context);
+}
+
+RANK_TEST(MemoryErrors, ForeignPointers) {
+  char mine = 0;
+  expect_contains(same_error<MemoryError>(context, [&] { symmetric_free(context, &mine); }),
+                  "foreign pointer");
+  same_error<MemoryError>(context, [&] { symmetric_free(context, nullptr); });
+  void* const memory = symmetric_allocate(context, 100);
+  const std::string text =
+      same_error<MemoryError>(context, [&] { symmetric_free(context, static_cast<char*>(memory) + 8); });
+  expect_contains(text, "not the start of its block");
+  const std::string one = same_error<MemoryError>(
+      context, [&] { symmetric_free(context, context.rank() == 0 ? static_cast<void*>(&mine) : memory); });
+  expect_contains(one, context.size() > 1 ? "rank 0: " : "foreign pointer");
+  symmetric_free(context, memory);
+  expect_usable(context);
+}
+
+RANK_TEST(MemoryErrors, DifferentBlocks) {
+  if (context.size() == 1) return;
+  void* const first = symmetric_allocate(context, 100);
+  void* const second = symmetric_allocate(context, 200);
+  const std::string text = same_error<MemoryError>(
+      context, [&] { symmetric_free(context, context.rank() == 1 ? second : first); });
+  expect_contains(text, "the ranks free different blocks");
+  expect_contains(text, "200 bytes at memory_errors_test.cpp:");
+  symmetric_free(context, second);
+  symmetric_free(context, first);
+}
+
+RANK_TEST(MemoryErrors, FreeOfADroppedBlock) {
+  SymmetricMemory memory = SymmetricMemory::allocate(context, 100);
+  void* const place = memory.data();
+  memory = SymmetricMemory();
+  expect_contains(same_error<MemoryError>(context, [&] { symmetric_free(context, place); }), "owner");
+  expect_usable(context);
+}
+
+RANK_TEST(MemoryErrors, BadSizes) {
+  same_error<ArgumentError>(context, [&] { SymmetricMemory::allocate(context, -1); });
+  same_error<ArgumentError>(context,
+                            [&] { SymmetricMemory::make_symmetric(context, context.rank() == 0 ? -5 : 5); });
+  const std::string huge =
+      same_error<MemoryError>(context, [&] { SymmetricMemory::allocate(context, std::int64_t{1} << 60); });
+  expect_contains(huge, "no memory left: 1152921504606846976 bytes wanted");
+  expect_usable(context);
+}
+
+/// More than the machine has, less than the reserved range: found out before a page is touched.
+RANK_TEST(MemoryErrors, MoreThanTheMachineHas) {
+  const std::int64_t stride = context.state()->node_memory->stride();
+  const std::string text =
+      same_error<MemoryError>(context, [&] { SymmetricMemory::allocate(context, stride - 64 * mebibyte); });
+  expect_contains(text, "no memory left");
+  expect_contains(text, "bytes available");
+  expect_usable(context);
+}
+
+/// Sets a variable of the environment, on some ranks only where ranks are processes.
+class Environment {
+ public:
+  Environment(const char* name, const std::string& value, bool here) : name_(name) {
+    if (here) setenv(name, value.c_str(), 1);
+  }
+  ~Environment() { unsetenv(name_); }
+  Environment(const Environment&) = delete;
+  Environment& operator=(const Environment&) = delete;
+
+ private:
+  const char* name_;
+};
+
+bool last_process() {
+  const auto& referee = rank_run().referee;
+  return !referee || referee->rank() == referee->size() - 1;
+}
+
+TEST(MemoryErrors, NoMemoryLeftOnOneRank) {
+  const Environment limit("PARTITA_MEMORY_LIMIT", std::to_string(10 * mebibyte), last_process());
+  on_ranks(
+      [](Context& context) {
+        const SymmetricMemory before = SymmetricMemory::allocate(context, 3 * mebibyte);
+        const std::string text =
+            same_error<MemoryError>(context, [&] { SymmetricMemory::allocate(context, 20 * mebibyte); });
+        expect_contains(text, "PARTITA_MEMORY_LIMIT is 10485760");
+        if (ranks().kind == GroupKind::mpi && context.size() > 1) {
+          expect_contains(text, "rank " + std::to_string(context.size() - 1) + ": ");
+        }
+        const SymmetricMemory after = SymmetricMemory::allocate(context, 4 * mebibyte);
+        static_cast<char*>(after.data())[4 * mebibyte - 1] = 'x';
+        expect_usable(context);
+      },
+      ContextOptions());
+}
+
+TEST(MemoryErrors, BadLimit) {
+  const Environment limit("PARTITA_MEMORY_LIMIT", "plenty", last_process());
+  EXPECT_THROW(
+      {
+        std::string text;
+        ContextOptions options;
+        options.deadline = deadline();
+        if (ranks().kind == GroupKind::threads) {
+          ThreadGroup::run(
+              ranks().count, [](Context&) {}, options);
+        } else {
+          initialize(options);
+        }
+      },
+      ArgumentError);
+}
+
+TEST(MemoryErrors, NothingAfterAFailure) {
+  on_ranks(
+      [](Context& context) {
+        SymmetricMemory memory = SymmetricMemory::allocate(context, 100);
+        context.barrier();
+        context.state()->fail("a test says so");
+        EXPECT_THROW(SymmetricMemory::allocate(context, 100), FailedContextError);
+        EXPECT_THROW(memory.free(), FailedContextError);
+        static_cast<char*>(memory.data())[99] = 'x';
+      },
+      ContextOptions());
+}
+
+}  // namespace
+}  // namespace partita::testing

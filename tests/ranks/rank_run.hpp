@@ -1,0 +1,43 @@
+// The run that rank_test.hpp speaks of: set up by main, used by on_ranks.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ranks/rank_test.hpp"
+
+namespace partita::testing {
+
+/// How one rank came through one test.
+struct Outcome {
+  bool good = true;
+  std::string what;
+};
+
+/// Tells all processes how each came through a test, over a group of its own, which a failed context does not
+/// touch. One a process. A process that does not answer ends the run.
+class Referee {
+ public:
+  explicit Referee(std::unique_ptr<ProcessGroup> group) : group_(std::move(group)) {}
+  int rank() const { return group_->rank(); }
+  int size() const { return group_->size(); }
+  std::vector<Outcome> gather(const Outcome& mine);
+
+ private:
+  void wait(MessageId message, int peer);
+  std::unique_ptr<ProcessGroup> group_;
+};
+
+struct RankRun {
+  Ranks ranks;
+  int seed = 0;
+  std::unique_ptr<Referee> referee;  ///< of processes only
+  std::optional<Context> kept;       ///< the context of default options
+};
+
+/// The one of this process.
+RankRun& rank_run();
+
+}  // namespace partita::testing

@@ -1,0 +1,148 @@
+#include "ranks/rank_test.hpp"
+
+#include <cstdlib>
+#include <exception>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "ranks/rank_run.hpp"
+#include "runtime/context_state.hpp"
+#include "runtime/mpi_group.hpp"
+#include "runtime/threads_group.hpp"
+
+namespace partita::testing {
+namespace {
+
+std::string text_of(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const std::exception& exception) {
+    return exception.what();
+  } catch (...) {
+    return "an exception that is no std::exception";
+  }
+}
+
+std::string rank_name(int rank) {
+  return "on rank " + std::to_string(rank) + " of " + std::to_string(ranks().count);
+}
+
+/// Runs `test` in this process, tells the others how it went, and is told of them. Returns whether all went
+/// well.
+bool run_refereed(const std::function<void()>& test) {
+  Referee& referee = *rank_run().referee;
+  std::exception_ptr error;
+  {
+    const ::testing::ScopedTrace trace(__FILE__, __LINE__, rank_name(referee.rank()));
+    try {
+      test();
+    } catch (...) {
+      error = std::current_exception();
+      ADD_FAILURE() << "the body threw: " << text_of(error);
+    }
+  }
+  const std::vector<Outcome> outcomes =
+      referee.gather({!::testing::Test::HasFailure(), error ? text_of(error) : "see its output"});
+  bool all_good = true;
+  for (std::size_t rank = 0; rank < outcomes.size(); ++rank) {
+    all_good = all_good && outcomes[rank].good;
+    if (outcomes[rank].good || static_cast<int>(rank) == referee.rank() || referee.rank() != 0) continue;
+    ADD_FAILURE() << "failed on rank " << rank << ": " << outcomes[rank].what;
+  }
+  return all_good;
+}
+
+/// The body's exception fails the context, so that the other ranks hear of it before the deadline.
+void run_body(Context& context, const std::function<void(Context&)>& body) {
+  try {
+    body(context);
+  } catch (...) {
+    context.state()->fail(text_of(std::current_exception()));
+    throw;
+  }
+}
+
+ContextOptions test_options() {
+  ContextOptions options;
+  options.device = Device::cpu();
+  options.deadline = deadline();
+  return options;
+}
+
+void on_threads(const std::function<void(Context&)>& body, const ContextOptions& options) {
+  ThreadGroup::run(
+      ranks().count,
+      [&body](Context& context) {
+        const ::testing::ScopedTrace trace(__FILE__, __LINE__, rank_name(context.rank()));
+        body(context);
+      },
+      options);
+}
+
+void on_thread_groups(const std::function<void(ProcessGroup&)>& body, int ranks_per_node) {
+  const auto shared = std::make_shared<ThreadsShared>(ranks().count);
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < ranks().count; ++rank) {
+    threads.emplace_back([&body, shared, rank, ranks_per_node] {
+      const ::testing::ScopedTrace trace(__FILE__, __LINE__, rank_name(rank));
+      try {
+        body(*make_threads_group(shared, rank, ranks_per_node));
+        shared->end(rank, "");
+      } catch (...) {
+        ADD_FAILURE() << "the body threw: " << text_of(std::current_exception());
+        shared->end(rank, text_of(std::current_exception()));
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+}  // namespace
+
+const Ranks& ranks() {
+  return rank_run().ranks;
+}
+std::chrono::milliseconds deadline() {
+  return std::chrono::seconds(60);
+}
+int pairs_seed() {
+  return rank_run().seed;
+}
+
+bool full_product() {
+  const char* full = std::getenv("PARTITA_FULL");
+  return full != nullptr && *full != '\0' && std::string_view(full) != "0";
+}
+
+void on_ranks(const std::function<void(Context&)>& body) {
+  if (ranks().kind == GroupKind::threads) return on_threads(body, test_options());
+  std::optional<Context>& kept = rank_run().kept;
+  const bool all_good = run_refereed([&] {
+    if (!kept) kept.emplace(initialize(test_options()));
+    run_body(*kept, body);
+  });
+  // All ranks renew it together, also when a test made it fail on some of them only.
+  const bool failed_here = kept && kept->failed();
+  const std::vector<Outcome> outcomes = rank_run().referee->gather({!failed_here, ""});
+  for (const Outcome& outcome : outcomes) {
+    if (!outcome.good || !all_good) kept.reset();
+  }
+}
+
+void on_ranks(const std::function<void(Context&)>& body, ContextOptions options) {
+  if (options.deadline == ContextOptions().deadline) options.deadline = deadline();
+  if (ranks().kind == GroupKind::threads) return on_threads(body, options);
+  run_refereed([&] {
+    Context context = initialize(options);
+    run_body(context, body);
+  });
+}
+
+void on_groups(const std::function<void(ProcessGroup&)>& body, int ranks_per_node) {
+  if (ranks().kind == GroupKind::threads) return on_thread_groups(body, ranks_per_node);
+  run_refereed([&] { body(*make_mpi_group({}, ranks_per_node, deadline())); });
+}
+
+}  // namespace partita::testing
