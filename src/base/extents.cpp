@@ -31,8 +31,9 @@ std::int64_t volume(const Extents& shape) {
   std::int64_t product = empty ? 0 : 1;
   for (const std::int64_t extent : shape) {
     check(extent >= 0, "a shape has the negative extent {}", extent);
-    check(!__builtin_mul_overflow(product, extent, &product), "the shape {} has more than 2^63 - 1 elements",
-          to_string(shape));
+    if (__builtin_mul_overflow(product, extent, &product)) {  // the text is costly: only where it is needed
+      check(false, "the shape {} has more than 2^63 - 1 elements", to_string(shape));
+    }
   }
   return product;
 }

@@ -19,7 +19,7 @@ constexpr std::int64_t ring_bytes = 3 * mebibyte;
 constexpr std::int64_t largest_chunk = 512 * kibibyte;
 constexpr std::int64_t short_chunk = 64 * kibibyte;  // below it, fewer slots rather than shorter chunks
 constexpr std::int64_t smallest_chunk = 32 * kibibyte;
-constexpr std::int64_t most_ring_bytes = 16 * mebibyte;  // which ends what the smallest chunk asks for
+constexpr std::int64_t most_ring_bytes = 64 * mebibyte;  // which ends what the smallest chunk asks for
 
 // Messages: eight of the largest in flight each way, many more where they are small.
 constexpr std::int64_t window_bytes = 8 * mebibyte;
