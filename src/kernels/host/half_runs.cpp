@@ -3,6 +3,7 @@
 #include <cstring>
 
 #if defined(__x86_64__)
+#include <cpuid.h>
 #include <immintrin.h>
 #endif
 
@@ -49,8 +50,16 @@ __attribute__((target("avx,f16c"))) std::int64_t narrow_eights(const float* from
   return i;
 }
 
+// clang 14 does not know the name "f16c", so the bit is read directly; "avx2" also says that the system saves
+// the wide registers.
 bool has_eights() {
-  static const bool has = __builtin_cpu_supports("avx") && __builtin_cpu_supports("f16c");
+  static const bool has = [] {
+    unsigned a = 0;
+    unsigned b = 0;
+    unsigned c = 0;
+    unsigned d = 0;
+    return __builtin_cpu_supports("avx2") && __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
+  }();
   return has;
 }
 
