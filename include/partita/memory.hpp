@@ -24,7 +24,7 @@ class PARTITA_API SymmetricMemory {
                                   SourcePlace where = SourcePlace::current());
   static SymmetricMemory make_symmetric(const Context& context, std::int64_t bytes,
                                         SourcePlace where = SourcePlace::current());
-  SymmetricMemory() = default;
+  SymmetricMemory();
   ~SymmetricMemory();
   SymmetricMemory(SymmetricMemory&&) noexcept;
   SymmetricMemory& operator=(SymmetricMemory&&) noexcept;

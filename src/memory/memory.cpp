@@ -31,6 +31,7 @@ struct SymmetricMemory::State {
   }
 };
 
+SymmetricMemory::SymmetricMemory() = default;
 SymmetricMemory::~SymmetricMemory() = default;
 SymmetricMemory::SymmetricMemory(SymmetricMemory&&) noexcept = default;
 SymmetricMemory& SymmetricMemory::operator=(SymmetricMemory&&) noexcept = default;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/agree.hpp"
+#include "runtime/context_state.hpp"
 
 namespace partita::testing {
 
