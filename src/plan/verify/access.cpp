@@ -28,45 +28,64 @@ void Execution::check_access(int rank, const Place& place, bool is_write) const 
   check<Fault>(!ended(place.rank), "rank {} may have ended its plan already: its grant is over", place.rank);
 }
 
+std::string Execution::stale_text(const Place& place, std::int64_t expected, Symbol found) const {
+  const std::string& buffer = problem_.buffer(place.buffer).name;
+  if (found.set == unwritten) {
+    return fmt::format("reads {} in {} of rank {} before anything was written there", element(expected),
+                       buffer, place.rank);
+  }
+  return fmt::format("expects {} in {} of rank {}, where {} lies", element(expected), buffer, place.rank,
+                     element(found.element));
+}
+
 std::vector<Symbol> Execution::load(const Place& place, const Region& region) const {
   const std::vector<std::int64_t> slots = memory_.slots(place, region);
   memory_.check_quiet(place, slots, false);
-  const Buffer& buffer = problem_.buffer(place.buffer);
   const std::vector<std::int64_t> expected = element_numbers(region, problem_.shape());
   const Cells& cells = memory_.cells(place.rank, place.buffer);
   std::vector<Symbol> values;
   values.reserve(slots.size());
   for (std::size_t i = 0; i < slots.size(); ++i) {
     const Symbol value = cells.read(slots[i]);
-    check<Fault>(value.set != unwritten, "reads {} in {} of rank {} before anything was written there",
-                 element(expected[i]), buffer.name, place.rank);
-    check<Fault>(value.element == expected[i], "expects {} in {} of rank {}, where {} lies",
-                 element(expected[i]), buffer.name, place.rank, element(value.element));
+    if (value.set == unwritten || value.element != expected[i]) {
+      throw Fault(stale_text(place, expected[i], value));
+    }
     values.push_back(value);
   }
   return values;
 }
 
+// The texts of faults are made only where there is one: these two run for every element.
 void Execution::store(const Place& place, std::int64_t slot, Symbol value) {
   Symbol& cell = memory_.cells(place.rank, place.buffer).at(slot);
-  check<Fault>(place.buffer != problem_.destination || cell.set == unwritten,
-               "writes {} of the destination of rank {} a second time", element(value.element), place.rank);
+  if (place.buffer == problem_.destination && cell.set != unwritten) {
+    throw Fault(fmt::format("writes {} of the destination of rank {} a second time", element(value.element),
+                            place.rank));
+  }
   cell = value;
 }
 
-void Execution::join(const Place& place, std::int64_t slot, Symbol value, Reduction reduction) {
+void Execution::join(const Place& place, std::int64_t slot, Symbol value) {
+  Symbol& cell = memory_.cells(place.rank, place.buffer).at(slot);
+  if (cell.set == unwritten) {
+    throw Fault(fmt::format("accumulates {} onto what was never written", element(value.element)));
+  }
+  if (cell.element != value.element) {
+    throw Fault(fmt::format("accumulates {} onto {}", element(value.element), element(cell.element)));
+  }
+  const std::optional<SetId> both = sets_.join(cell.set, value.set);
+  if (!both) {
+    throw Fault(fmt::format("counts {} twice: {} onto {}", element(value.element), sets_.describe(value.set),
+                            sets_.describe(cell.set)));
+  }
+  cell.set = *both;
+}
+
+void Execution::check_reduction(Reduction reduction) const {
   const std::optional<Partial> partial = problem_.source_operand().layout.partial();
   check<Fault>(partial.has_value(), "the source is not partial: there is nothing to accumulate");
   check<Fault>(partial->reduction == reduction, "the source is a partial {}, not {}",
                name(partial->reduction), name(reduction));
-  Symbol& cell = memory_.cells(place.rank, place.buffer).at(slot);
-  check<Fault>(cell.set != unwritten, "accumulates {} onto what was never written", element(value.element));
-  check<Fault>(cell.element == value.element, "accumulates {} onto {}", element(value.element),
-               element(cell.element));
-  const std::optional<SetId> both = sets_.join(cell.set, value.set);
-  check<Fault>(both.has_value(), "counts {} twice: {} onto {}", element(value.element),
-               sets_.describe(value.set), sets_.describe(cell.set));
-  cell.set = *both;
 }
 
 // region of `to` = identity, where this rank's contribution to a partial destination adds nothing

@@ -120,12 +120,13 @@ void Execution::move(int rank, const Step& next) {
   if (next.region.empty()) return;
   check_access(rank, next.from, false);
   check_access(rank, next.to, true);
+  if (next.kind == StepKind::accumulate) check_reduction(next.reduction);
   const std::vector<Symbol> values = load(next.from, next.region);
   const std::vector<std::int64_t> slots = memory_.slots(next.to, next.region);
   memory_.check_quiet(next.to, slots, true);
   for (std::size_t i = 0; i < slots.size(); ++i) {
     if (next.kind == StepKind::copy) store(next.to, slots[i], values[i]);
-    if (next.kind == StepKind::accumulate) join(next.to, slots[i], values[i], next.reduction);
+    if (next.kind == StepKind::accumulate) join(next.to, slots[i], values[i]);
   }
 }
 

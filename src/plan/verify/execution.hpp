@@ -62,7 +62,9 @@ class Execution {
   void check_access(int rank, const Place& place, bool is_write) const;
   std::vector<Symbol> load(const Place& place, const Region& region) const;
   void store(const Place& place, std::int64_t slot, Symbol value);
-  void join(const Place& place, std::int64_t slot, Symbol value, Reduction reduction);
+  void join(const Place& place, std::int64_t slot, Symbol value);
+  void check_reduction(Reduction reduction) const;
+  std::string stale_text(const Place& place, std::int64_t expected, Symbol found) const;
   std::string element(std::int64_t number) const;
 
   const Problem& problem_;

@@ -8,12 +8,17 @@
 namespace partita::symbolic {
 
 Symbol Cells::read(std::int64_t slot) const {
-  const auto page = pages_.find(slot / page_size);
-  return page == pages_.end() ? Symbol{} : page->second[static_cast<std::size_t>(slot % page_size)];
+  const auto number = static_cast<std::size_t>(slot);
+  const std::size_t page = number / page_size;
+  return page < pages_.size() && pages_[page] ? (*pages_[page])[number % page_size] : Symbol{};
 }
 
 Symbol& Cells::at(std::int64_t slot) {
-  return pages_[slot / page_size][static_cast<std::size_t>(slot % page_size)];
+  const auto number = static_cast<std::size_t>(slot);
+  const std::size_t page = number / page_size;
+  if (page >= pages_.size()) pages_.resize(page + 1);
+  if (!pages_[page]) pages_[page] = std::make_unique<Page>();
+  return (*pages_[page])[number % page_size];
 }
 
 Memory::Memory(const Problem& problem, ContributionSets& sets)
@@ -63,8 +68,10 @@ std::vector<std::int64_t> Memory::slots(const Place& place, const Region& region
     return packed(region, place.axis_order, first);
   }
   const Region owned = buffer.operand->layout.region(place.rank);
-  check<Fault>(is_inside(region, owned), "rank {} does not own the region in {}: it owns {}", place.rank,
-               buffer.name, to_string(owned));
+  if (!is_inside(region, owned)) {
+    throw Fault(fmt::format("rank {} does not own the region in {}: it owns {}", place.rank, buffer.name,
+                            to_string(owned)));
+  }
   return positions(region, owned);
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <array>
-#include <unordered_map>
+#include <memory>
 
 #include "plan/verify/problem.hpp"
 
@@ -15,9 +15,9 @@ class Cells {
   Symbol& at(std::int64_t slot);
 
  private:
-  static constexpr std::int64_t page_size = 64;
+  static constexpr std::size_t page_size = 256;
   using Page = std::array<Symbol, page_size>;
-  std::unordered_map<std::int64_t, Page> pages_;
+  std::vector<std::unique_ptr<Page>> pages_;
 };
 
 /// Slots of a buffer [first, last) that a message still reads or writes.
