@@ -101,7 +101,7 @@ ThreadsGroup::ThreadsGroup(std::shared_ptr<ThreadsShared> shared, std::shared_pt
 
 ThreadsGroup::~ThreadsGroup() {
   abandon();
-  attendance_->left[static_cast<std::size_t>(rank_)].store(true, std::memory_order_release);
+  attendance_->of(rank_).store(Attendance::State::left, std::memory_order_release);
 }
 
 ThreadsGroup::Peer& ThreadsGroup::peer_of(int peer, std::int64_t bytes) {
@@ -169,12 +169,19 @@ std::string ThreadsGroup::lost(int peer) {
 std::string ThreadsGroup::ended(int peer) const {
   const std::string what = shared_->ended(global(peer));
   if (!what.empty()) return what;
-  const bool left = attendance_->left[static_cast<std::size_t>(peer)].load(std::memory_order_acquire);
-  return left ? "(thread) has ended" : "";
+  switch (attendance_->of(peer).load(std::memory_order_acquire)) {
+    case Attendance::State::left:
+      return "(thread) has ended";
+    case Attendance::State::given_up:
+      return "(thread) has given up";
+    default:
+      return "";
+  }
 }
 
 void ThreadsGroup::abandon() noexcept {
   messages_.for_each([](Letter& letter) { letter.box->withdraw(letter.mail); });
+  attendance_->of(rank_).store(Attendance::State::given_up, std::memory_order_release);
 }
 
 std::unique_ptr<ProcessGroup> ThreadsGroup::subgroup(const std::vector<int>& ranks, std::int32_t key) {

@@ -50,10 +50,12 @@ class Mailbox {
   Mail* last_ = nullptr;
 };
 
-/// Which members of a group have left it.
+/// Which members of a group take part in it no more.
 struct Attendance {
-  explicit Attendance(std::size_t ranks) : left(ranks) {}
-  std::vector<std::atomic<bool>> left;
+  enum class State : std::uint8_t { present, given_up, left };
+  explicit Attendance(std::size_t members) : states(members) {}
+  std::atomic<State>& of(int member) { return states[static_cast<std::size_t>(member)]; }
+  std::vector<std::atomic<State>> states;
   int arrived = 0;  ///< guarded by the mail room
 };
 

@@ -1,0 +1,172 @@
+#include "runtime/host_identity.hpp"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+
+#include "runtime/launcher.hpp"
+#include "runtime/process_watch.hpp"
+
+namespace partita {
+namespace {
+
+/// A rank on the machine of this name.
+HostIdentity on(char name) {
+  HostIdentity identity;
+  identity.host[0] = name;
+  return identity;
+}
+
+std::vector<int> nodes_of(const std::string& hosts, int ranks_per_node) {
+  std::vector<HostIdentity> ranks;
+  for (const char host : hosts) ranks.push_back(on(host));
+  const Topology topology = topology_of(ranks, ranks_per_node);
+  std::vector<int> nodes;
+  for (int rank = 0; rank < topology.ranks(); ++rank) nodes.push_back(topology.node(rank));
+  return nodes;
+}
+
+TEST(HostIdentity, RanksOfOneHostShareANode) {
+  EXPECT_EQ(nodes_of("a", 0), (std::vector{0}));
+  EXPECT_EQ(nodes_of("aaa", 0), (std::vector{0, 0, 0}));
+  EXPECT_EQ(nodes_of("abab", 0), (std::vector{0, 1, 0, 1}));
+  EXPECT_EQ(nodes_of("bbaac", 0), (std::vector{0, 0, 1, 1, 2}));
+}
+
+TEST(HostIdentity, HostsAreSplitIntoConsecutiveRanks) {
+  EXPECT_EQ(nodes_of("aaaaa", 2), (std::vector{0, 0, 1, 1, 2}));
+  EXPECT_EQ(nodes_of("aaaaa", 1), (std::vector{0, 1, 2, 3, 4}));
+  EXPECT_EQ(nodes_of("aaaaa", 9), (std::vector{0, 0, 0, 0, 0}));
+  EXPECT_EQ(nodes_of("ababaab", 2), (std::vector{0, 1, 0, 1, 2, 2, 3}));
+}
+
+TEST(HostIdentity, ContainersOfOneMachineAreApart) {
+  HostIdentity mine = this_host(), other = mine;
+  EXPECT_TRUE(mine.same_node(other));
+  other.mount_namespace += 1;
+  EXPECT_FALSE(mine.same_node(other));
+  EXPECT_TRUE(mine.same_processes(other));
+  other.process_namespace += 1;
+  EXPECT_FALSE(mine.same_processes(other));
+}
+
+TEST(HostIdentity, NamesThisProcess) {
+  const HostIdentity mine = this_host();
+  EXPECT_EQ(mine.process, ::getpid());
+  EXPECT_NE(mine.start_time, 0U);
+  EXPECT_EQ(mine.place(), mine.host_name() + ":" + std::to_string(::getpid()));
+  EXPECT_EQ(process_start_time(0), 0U);
+}
+
+/// A process that sleeps until it is killed.
+struct Sleeper {
+  pid_t process = ::fork();
+  Sleeper() {
+    if (process == 0) {
+      for (;;) ::pause();
+    }
+  }
+  ~Sleeper() { end(); }
+  Sleeper(const Sleeper&) = delete;
+  Sleeper& operator=(const Sleeper&) = delete;
+  void kill() const { ::kill(process, SIGKILL); }
+  void end() {
+    if (process <= 0) return;
+    kill();
+    ::waitpid(process, nullptr, 0);
+    process = -1;
+  }
+  HostIdentity identity() const {
+    HostIdentity identity = this_host();
+    identity.process = process;
+    identity.start_time = process_start_time(process);
+    return identity;
+  }
+};
+
+/// What is known after a few looks.
+std::string after_looks(ProcessWatch& watch, int rank) {
+  std::string what;
+  for (int look = 0; look < 5 && what.empty(); ++look) {
+    what = watch.lost(rank);
+    std::this_thread::sleep_for(std::chrono::milliseconds(110));
+  }
+  return what;
+}
+
+TEST(ProcessWatch, SeesThatAProcessEnds) {
+  Sleeper lives, dies;
+  const std::string ended = "(process " + std::to_string(dies.process) + ") has ended";
+  ProcessWatch watch(this_host(), {lives.identity(), dies.identity()});
+  EXPECT_EQ(after_looks(watch, 0), "");
+  EXPECT_EQ(after_looks(watch, 1), "");
+  dies.kill();  // nobody has asked for its exit code yet
+  EXPECT_EQ(after_looks(watch, 1), ended);
+  dies.end();
+  EXPECT_EQ(after_looks(watch, 1), ended);
+  EXPECT_EQ(after_looks(watch, 0), "");
+}
+
+TEST(ProcessWatch, SeesWhoEndedBeforeTheFirstLook) {
+  Sleeper dies;
+  ProcessWatch watch(this_host(), {dies.identity()});
+  dies.end();
+  EXPECT_NE(after_looks(watch, 0), "");
+}
+
+TEST(ProcessWatch, AProcessNumberUsedAgainIsAnotherProcess) {
+  Sleeper other;
+  HostIdentity former = other.identity();
+  former.start_time -= 1;
+  ProcessWatch watch(this_host(), {former});
+  EXPECT_NE(after_looks(watch, 0), "");
+}
+
+TEST(ProcessWatch, KnowsNothingOfOtherMachines) {
+  HostIdentity far = this_host();
+  far.boot[0] = 'x';
+  far.process = 1 << 30;
+  ProcessWatch watch(this_host(), {far});
+  EXPECT_EQ(after_looks(watch, 0), "");
+}
+
+/// Sets an environment variable for one test.
+class Setting {
+ public:
+  explicit Setting(const char* value) : former_(std::getenv(name) ? std::getenv(name) : "") {
+    ::setenv(name, value, 1);
+  }
+  ~Setting() { ::setenv(name, former_.c_str(), 1); }
+  Setting(const Setting&) = delete;
+  Setting& operator=(const Setting&) = delete;
+
+ private:
+  static constexpr const char* name = "PARTITA_RANKS_PER_NODE";
+  std::string former_;
+};
+
+TEST(RanksPerNode, TheOptionGoesFirst) {
+  const Setting setting("3");
+  EXPECT_EQ(ranks_per_node_setting(0).value, 3);
+  EXPECT_EQ(ranks_per_node_setting(2).value, 2);
+  EXPECT_NE(ranks_per_node_setting(-2).problem, "");
+}
+
+TEST(RanksPerNode, BadTextsAreSaid) {
+  for (const char* bad : {"x", "-1", "1x", " 1", "99999999999", "1.5"}) {
+    const Setting setting(bad);
+    const RanksPerNode read = ranks_per_node_setting(0);
+    EXPECT_NE(read.problem.find("PARTITA_RANKS_PER_NODE"), std::string::npos) << bad;
+    EXPECT_NE(read.problem.find(bad), std::string::npos) << read.problem;
+  }
+  const Setting setting("");
+  EXPECT_EQ(ranks_per_node_setting(0).problem, "");
+}
+
+}  // namespace
+}  // namespace partita
