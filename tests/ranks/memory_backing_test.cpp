@@ -1,10 +1,13 @@
 // The memory behind the symmetric heap: huge pages, and nothing left behind.
+#include <fcntl.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <partita/error.hpp>
 #include <partita/memory.hpp>
 #include <sstream>
 #include <vector>
@@ -116,6 +119,42 @@ RANK_TEST(NodeMemory, ContextsLeaveNothingOpen) {
     EXPECT_EQ(open_files(), files);
     EXPECT_EQ(mapped_files("/memfd:partita").size(), mapped);
   }
+}
+
+/// Moves the calling thread into a network namespace of its own, as a container would have, and back.
+class OwnNetwork {
+ public:
+  explicit OwnNetwork(bool here) {
+    if (!here) return;
+    home_ = FileDescriptor(open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC));
+    moved_ = home_ && unshare(CLONE_NEWNET) == 0;
+  }
+  ~OwnNetwork() {
+    if (moved_) setns(home_.get(), CLONE_NEWNET);
+  }
+  OwnNetwork(const OwnNetwork&) = delete;
+  OwnNetwork& operator=(const OwnNetwork&) = delete;
+  bool moved() const { return moved_; }
+
+ private:
+  FileDescriptor home_;
+  bool moved_ = false;
+};
+
+RANK_TEST(NodeMemory, RanksInSeveralContainersAreTold) {
+  if (ranks().kind != GroupKind::mpi || context.topology().node_count() == context.size()) return;
+  const std::vector<int> all = all_ranks(context);
+  const OwnNetwork network(context.rank() == 1);
+  const auto moved = exchange(*context.state(), "who moved", network.moved() ? "yes" : "no");
+  if (moved[1] == "no") {
+    GTEST_LOG_(INFO) << "not allowed to make a network namespace";
+    return;
+  }
+  const std::string text = same_error<Error>(context, [&] { context.subgroup(all); });
+  for (const char* part : {"Connection refused", "container", "PARTITA_RANKS_PER_NODE=1"}) {
+    EXPECT_NE(text.find(part), text.npos) << text;
+  }
+  EXPECT_FALSE(context.failed());
 }
 
 }  // namespace

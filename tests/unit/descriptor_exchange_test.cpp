@@ -6,8 +6,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstddef>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <partita/error.hpp>
 
@@ -127,6 +129,34 @@ TEST(DescriptorMailbox, NothingIsLeftOpen) {
     DescriptorMailbox::deliver(mailbox.address(), 2, {file.get()});  // never read
   }
   EXPECT_EQ(open_files(), before);
+}
+
+bool in_list_of_sockets(const std::string& name) {
+  std::ifstream file("/proc/net/unix");
+  for (std::string line; std::getline(file, line);) {
+    if (line.find(name) != line.npos) return true;
+  }
+  return false;
+}
+
+TEST(DescriptorMailbox, NothingIsLeftOfAKilledProcess) {
+  int ends[2] = {-1, -1};
+  ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+  const FileDescriptor reader(ends[0]), writer(ends[1]);
+  const pid_t child = fork();
+  if (child == 0) {
+    const DescriptorMailbox mailbox(1);
+    const std::string address = mailbox.address();
+    if (write(writer.get(), address.data(), address.size()) < 0) _exit(1);
+    pause();
+  }
+  std::string address(200, '\0');
+  address.resize(static_cast<std::size_t>(read(reader.get(), address.data(), address.size())));
+  const std::string name = address.substr(16);
+  EXPECT_TRUE(in_list_of_sockets(name));
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  EXPECT_FALSE(in_list_of_sockets(name));
 }
 
 TEST(DescriptorMailbox, RefusedWhenNobodyListens) {
