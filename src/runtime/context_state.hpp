@@ -11,12 +11,12 @@
 #include <partita/context.hpp>
 #include <partita/plan.hpp>
 #include <string>
-#include <unordered_map>
 
 #include "memory/node_memory.hpp"
 #include "memory/symmetric_heap.hpp"
 #include "runtime/error_kind.hpp"
 #include "runtime/node_board.hpp"
+#include "runtime/plan_cache.hpp"
 #include "runtime/process_group.hpp"
 
 namespace partita {
@@ -36,9 +36,8 @@ struct ContextState {
   std::unique_ptr<NodeMemory> node_memory;
   std::unique_ptr<NodeBoard> board;
   std::unique_ptr<SymmetricHeap> heap;
-  /// Bound plans, keyed by operation, operands and options (a text). The values are the operations' own; they
-  /// must not own this state (a circle would keep both for ever).
-  std::unordered_map<std::string, std::shared_ptr<void>> plans;
+  /// The operations' own; they must not own this state (a circle would keep both for ever).
+  PlanCache plans;
   bool closed = false;
   /// Executions begun on this context; every rank counts alike, since executions are collective.
   std::uint64_t executions = 0;
@@ -51,6 +50,8 @@ struct ContextState {
 
   /// Throws FailedContextError or (closed) ArgumentError. The first line of every call on a context.
   void require_usable(std::string_view operation) const;
+  /// Throws FailedContextError.
+  void require_alive(std::string_view operation) const;
   /// Marks the context failed, here and on the node's board; the first failure stays.
   void fail(const std::string& why, ErrorKind kind = ErrorKind::error) noexcept;
   bool failed() const noexcept { return failed_.load(std::memory_order_acquire); }

@@ -41,6 +41,8 @@ std::vector<int> awaited(const WaitReason& reason) {
   return reason.peer < 0 ? std::vector<int>{} : std::vector<int>{reason.peer};
 }
 
+WaitLoop::WaitLoop(ContextState& state, const WaitReason& reason) : state_(state), reason_(reason) {}
+
 WaitLoop::~WaitLoop() = default;
 
 void WaitLoop::progressed() {

@@ -31,7 +31,7 @@ std::vector<int> awaited(const WaitReason& reason);
 /// outlive it. The state's board may still be missing.
 class WaitLoop {
  public:
-  WaitLoop(ContextState& state, const WaitReason& reason) : state_(state), reason_(reason) {}
+  WaitLoop(ContextState& state, const WaitReason& reason);
   ~WaitLoop();
   WaitLoop(const WaitLoop&) = delete;
   WaitLoop& operator=(const WaitLoop&) = delete;

@@ -1,0 +1,58 @@
+#include "runtime/context_state.hpp"
+
+#include <utility>
+
+#include "base/check.hpp"
+#include "runtime/keeper.hpp"
+#include "runtime/mpi_group.hpp"
+
+namespace partita {
+
+void ContextState::require_alive(std::string_view operation) const {
+  if (!failed()) return;
+  throw FailedContextError(fmt::format("{}: the context has failed: {}", operation, failure()));
+}
+
+void ContextState::require_usable(std::string_view operation) const {
+  require_alive(operation);
+  check(!closed, "{}: the context is closed", operation);
+}
+
+std::string ContextState::failure() const {
+  const std::lock_guard lock(failure_mutex_);
+  return failure_;
+}
+
+void ContextState::fail(const std::string& why, ErrorKind kind) noexcept {
+  try {
+    const std::lock_guard lock(failure_mutex_);
+    if (failed()) return;
+    failure_ = why;
+    failed_.store(true, std::memory_order_release);
+  } catch (...) {
+    failed_.store(true, std::memory_order_release);
+  }
+  if (board) board->fail(kind, why);
+  note_failed_context();
+  if (group) group->abandon();
+  try {
+    if (log) log->info("the context has failed: {}", why);
+  } catch (...) {
+    // A log that cannot be written must not hide the failure.
+  }
+}
+
+// Messages may still arrive in a failed context's memory, and peers may still read it.
+ContextState::~ContextState() {
+  if (!failed()) return;
+  try {
+    keep_until_exit(std::make_shared<PlanCache>(std::move(plans)));
+  } catch (...) {
+    // No memory left for the note: the plans go, as those of a context that has not failed do.
+  }
+  keep_until_exit(std::shared_ptr<SymmetricHeap>(std::move(heap)));
+  keep_until_exit(std::shared_ptr<NodeMemory>(std::move(node_memory)));
+  keep_until_exit(std::shared_ptr<ProcessGroup>(std::move(group)));
+}
+
+}  // namespace partita

@@ -1,0 +1,76 @@
+// Context::subgroup: some ranks of a context as a context of their own.
+#include <algorithm>
+#include <partita/context.hpp>
+#include <vector>
+
+#include "base/check.hpp"
+#include "base/hash.hpp"
+#include "runtime/collective.hpp"
+#include "runtime/context_state.hpp"
+#include "runtime/logging.hpp"
+#include "runtime/rank_list.hpp"
+#include "runtime/start_context.hpp"
+#include "runtime/subgroup.hpp"
+#include "runtime/subgroup_keys.hpp"
+
+namespace partita {
+
+namespace {
+
+constexpr std::string_view operation = "subgroup";
+
+std::vector<int> sorted(std::vector<int> ranks) {
+  std::sort(ranks.begin(), ranks.end());
+  return ranks;
+}
+
+std::uint64_t identity_of(const ContextState& parent, const std::vector<int>& ranks, std::int32_t key) {
+  std::uint64_t hash = mix(parent.identity, static_cast<std::uint64_t>(key));
+  for (const int rank : ranks) hash = mix(hash, static_cast<std::uint64_t>(rank));
+  return hash;
+}
+
+// The key of the new group, the same on its members, and claimed by all of them.
+std::int32_t agree_on_key(ContextState& parent, Meeting& meeting, const std::vector<int>& ranks) {
+  const std::vector<Fact> facts{{"the list of ranks", fmt::format("{}", fmt::join(ranks, ","))}};
+  SubgroupKeys& keys = SubgroupKeys::of_process();
+  while (true) {
+    const auto drawn = static_cast<std::uint64_t>(keys.draw());
+    const Summary all = collectively(meeting, operation, drawn, [&] { return facts; });
+    const auto key = static_cast<std::int32_t>(all.largest);
+    Summary vote = Summary::of(hash_of(operation));
+    vote.largest = keys.claim(key, identity_of(parent, ranks, key)) ? 0 : 1;
+    if (meeting.join(vote).largest == 0) return key;
+  }
+}
+
+std::shared_ptr<ContextState> make_child(ContextState& parent, const std::vector<int>& ranks,
+                                         std::int32_t key) {
+  auto child = std::make_shared<ContextState>();
+  child->options = parent.options;
+  child->threads = parent.threads;
+  child->spin_turns = parent.spin_turns;
+  child->identity = identity_of(parent, ranks, key);
+  child->group = parent.group->subgroup(ranks, key);
+  child->log = make_logger(child->rank(), child->size(), parent.log->level());
+  start_context(*child);
+  return child;
+}
+
+}  // namespace
+
+Context Context::subgroup(std::span<const int> ranks) const {
+  check(state_ != nullptr, "the context has been moved away");
+  state_->require_usable(operation);
+  const std::vector<int> list(ranks.begin(), ranks.end());
+  check_subgroup(list, state_->size(), state_->rank());
+  const std::string name = fmt::format("{} of {}", operation, rank_list(sorted(list)));
+  std::int32_t key = 0;
+  {
+    Meeting meeting(*state_, name, {sorted(list)});
+    key = agree_on_key(*state_, meeting, list);
+  }
+  return Context(make_child(*state_, list, key));
+}
+
+}  // namespace partita

@@ -1,0 +1,30 @@
+// What the ranks tell each other once a collective check has failed, and the error that follows from it. Pure
+// functions: every rank sees the same reports and comes to the same error.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/agree.hpp"
+#include "runtime/error_kind.hpp"
+
+namespace partita {
+
+struct Report {
+  std::string operation;
+  bool threw = false;
+  CaughtError error;        ///< if it threw
+  std::vector<Fact> facts;  ///< if it did not
+};
+
+std::string encode(const Report& report);
+Report decode(std::string_view text);
+
+/// Throws what the reports say: DisagreementError where the operations differ, else the error of the lowest
+/// rank that threw, else DisagreementError on the facts. `reports[i]` is of rank `ranks[i]`, in increasing
+/// order.
+[[noreturn]] void throw_difference(std::span<const Report> reports, const std::vector<int>& ranks);
+
+}  // namespace partita

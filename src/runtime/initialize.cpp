@@ -1,0 +1,92 @@
+#include <fmt/format.h>
+
+#include <partita/version.hpp>
+#include <random>
+
+#include "base/check.hpp"
+#include "runtime/collective.hpp"
+#include "runtime/context_state.hpp"
+#include "runtime/environment.hpp"
+#include "runtime/logging.hpp"
+#include "runtime/mpi_group.hpp"
+#include "runtime/start_context.hpp"
+#include "runtime/threads_group.hpp"
+#include "runtime/threads_per_rank.hpp"
+
+namespace partita {
+
+namespace {
+
+constexpr std::string_view operation = "initialize";
+
+// A bad environment is refused later, by all ranks together: the group comes first.
+ContextOptions options_to_begin_with(const ContextOptions& options) {
+  try {
+    return with_environment(options);
+  } catch (const ArgumentError&) {
+    ContextOptions harmless;
+    harmless.communicator = options.communicator;
+    return harmless;
+  }
+}
+
+std::unique_ptr<ProcessGroup> make_group(const ContextOptions& options) {
+  const Communicator& communicator = options.communicator;
+  if (communicator.thread_member) return make_threads_group(communicator, options.ranks_per_node);
+  const bool use_mpi =
+      communicator.handle_bytes > 0 || (mpi_available() && (mpi_is_running() || started_by_launcher()));
+  if (use_mpi) return make_mpi_group(communicator, options.ranks_per_node, options.deadline);
+  return make_threads_group(std::make_shared<ThreadsShared>(1), 0, options.ranks_per_node);
+}
+
+Device available_device(const Device& wanted) {
+  check<UnsupportedError>(wanted.kind != Device::Kind::cuda,
+                          "device cuda: this build has no CUDA; use Device::cpu() or Device::any()");
+  return Device::cpu();
+}
+
+// This rank's own part: its settings; and what all ranks must have alike.
+std::vector<Fact> settle_options(ContextState& state, const ContextOptions& options) {
+  state.log = make_logger(state.rank(), state.size(), log_level());
+  state.options = with_environment(options);
+  state.options.device = available_device(options.device);
+  return {{"the version of Partita", PARTITA_VERSION},
+          {"ranks_per_node", fmt::format("{}", state.options.ranks_per_node)}};
+}
+
+std::uint64_t random_number() {
+  std::random_device device;
+  return (static_cast<std::uint64_t>(device()) << 32U) | device();
+}
+
+void agree_on_options(ContextState& state, const ContextOptions& options) {
+  Meeting meeting(state, operation);
+  const Summary all =
+      collectively(meeting, operation, random_number(), [&] { return settle_options(state, options); });
+  state.identity = all.largest;
+}
+
+void settle_threads(ContextState& state) {
+  std::vector<Cores> cores;
+  const std::string mine = this_rank_cores(state.group->place()).text();
+  for (const std::string& text : exchange(state, operation, mine)) cores.push_back(Cores::parse(text));
+  constexpr int turns = 2000;
+  state.spin_turns = cores_for_all(cores, state.rank()) ? turns : 0;
+  state.threads = state.options.threads > 0 ? state.options.threads : threads_per_rank(cores, state.rank());
+}
+
+}  // namespace
+
+Context initialize(const ContextOptions& options) {
+  auto state = std::make_shared<ContextState>();
+  state->options = options_to_begin_with(options);
+  state->group = make_group(state->options);
+  agree_on_options(*state, options);
+  settle_threads(*state);
+  start_context(*state);
+  state->log->debug("{} ranks on {} nodes, {} threads a rank, {}", state->size(),
+                    state->topology().node_count(), state->threads, state->group->place());
+  return Context(std::move(state));
+}
+
+}  // namespace partita

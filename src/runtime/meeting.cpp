@@ -1,0 +1,189 @@
+#include "runtime/meeting.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <numeric>
+
+#include "base/check.hpp"
+#include "base/hash.hpp"
+#include "runtime/context_state.hpp"
+#include "runtime/control_messages.hpp"
+
+namespace partita {
+
+namespace {
+
+// What travels in a round of `join`: plain bytes.
+struct RoundMessage {
+  std::uint64_t circle = 0;
+  std::uint64_t number = 0;
+  Summary summary;
+  std::array<char, 112> operation{};  // of the sender, for errors
+};
+static_assert(std::is_trivially_copyable_v<RoundMessage>);
+
+std::span<const std::byte> bytes_of(std::string_view text) {
+  return std::as_bytes(std::span(text));
+}
+
+std::uint64_t hash_of_members(const std::vector<int>& members) {
+  std::uint64_t hash = members.size();
+  for (const int member : members) hash = mix(hash, static_cast<std::uint64_t>(member));
+  return hash;
+}
+
+[[noreturn]] void refuse(ContextState& state, std::string_view mine, const RoundMessage& theirs, int peer) {
+  // The messages of the two calls are mixed up for good: the context cannot go on.
+  const int first = std::min(state.rank(), peer);
+  const std::string_view other = theirs.operation.data();
+  const std::string text = fmt::format("the ranks called different operations: {} on rank {}; {} on rank {}",
+                                       first == state.rank() ? mine : other, first,
+                                       first == state.rank() ? other : mine, std::max(state.rank(), peer));
+  state.fail(text, ErrorKind::disagreement);
+  throw DisagreementError(text);
+}
+
+}  // namespace
+
+Summary Summary::of(std::uint64_t operation, std::uint64_t facts) {
+  Summary summary;
+  summary.operation_smallest = summary.operation_largest = operation;
+  summary.facts_smallest = summary.facts_largest = facts;
+  return summary;
+}
+
+void Summary::join(const Summary& other) {
+  operation_smallest = std::min(operation_smallest, other.operation_smallest);
+  operation_largest = std::max(operation_largest, other.operation_largest);
+  facts_smallest = std::min(facts_smallest, other.facts_smallest);
+  facts_largest = std::max(facts_largest, other.facts_largest);
+  bytes_smallest = std::min(bytes_smallest, other.bytes_smallest);
+  bytes_largest = std::max(bytes_largest, other.bytes_largest);
+  threw = std::max(threw, other.threw);
+  largest = std::max(largest, other.largest);
+}
+
+class Meeting::Messages : public ControlMessages {
+ public:
+  explicit Messages(const Meeting& meeting)
+      : ControlMessages(meeting.state_, meeting.operation_,
+                        [&meeting](int peer) { return meeting.not_here(peer); }) {}
+};
+
+Meeting::Meeting(ContextState& state, std::string_view operation, Circle circle)
+    : state_(state), operation_(operation), circle_(std::move(circle)) {
+  state_.require_alive(operation_);
+  if (circle_.members.size() == static_cast<std::size_t>(state_.size())) circle_.members.clear();
+  size_ = of_all() ? state_.size() : static_cast<int>(circle_.members.size());
+  const auto place = std::find(circle_.members.begin(), circle_.members.end(), state_.rank());
+  position_ = of_all() ? state_.rank() : static_cast<int>(place - circle_.members.begin());
+  circle_hash_ = hash_of_members(circle_.members);
+  if (of_all() && state_.agreement_depth == 0) {
+    ++state_.agreements;
+    if (state_.board) state_.board->begin_agreement(operation_);
+  }
+  ++state_.agreement_depth;
+}
+
+Meeting::~Meeting() {
+  --state_.agreement_depth;
+  // After a failure the board goes on showing where this rank stopped.
+  if (of_all() && state_.agreement_depth == 0 && state_.board && !state_.failed()) {
+    state_.board->end_agreement();
+  }
+}
+
+int Meeting::rank(int position) const {
+  return of_all() ? position : circle_.members[static_cast<std::size_t>(position)];
+}
+
+int Meeting::at(int distance) const {
+  return rank((position_ + distance % size_ + size_) % size_);
+}
+
+std::uint64_t Meeting::number() const {
+  return of_all() ? state_.agreements : 0;
+}
+
+// On this node it is known who has not come yet; of other nodes, only whose message is missing.
+std::vector<int> Meeting::not_here(int awaited) const {
+  std::vector<int> missing;
+  if (of_all() && state_.board) {
+    const auto mine = state_.board->status(state_.board->me());
+    const std::vector<int> neighbours = state_.topology().node_ranks(state_.topology().node(state_.rank()));
+    for (int number = 0; number < state_.board->node_ranks(); ++number) {
+      const auto theirs = state_.board->status(number);
+      if (theirs.agreements < mine.agreements)
+        missing.push_back(neighbours[static_cast<std::size_t>(number)]);
+    }
+    if (missing.empty() || state_.topology().same_node(awaited, state_.rank())) {
+      return missing.empty() ? std::vector<int>{awaited} : missing;
+    }
+  }
+  missing.insert(std::lower_bound(missing.begin(), missing.end(), awaited), awaited);
+  return missing;
+}
+
+Summary Meeting::join(Summary summary) {
+  Messages messages(*this);
+  // After the round of distance d I know the summary of the 2d members that end with me.
+  for (int distance = 1; distance < size_; distance *= 2) {
+    RoundMessage mine{.circle = circle_hash_, .number = number(), .summary = summary, .operation = {}};
+    operation_.copy(mine.operation.data(), mine.operation.size() - 1);
+    messages.send(at(distance), std::as_bytes(std::span(&mine, 1)));
+    const int peer = at(-distance);
+    RoundMessage theirs;
+    std::memcpy(&theirs, messages.receive(peer, sizeof(theirs)).data(), sizeof(theirs));
+    if (theirs.circle != mine.circle || theirs.number != mine.number)
+      refuse(state_, operation_, theirs, peer);
+    summary.join(theirs.summary);
+  }
+  messages.finish();
+  return summary;
+}
+
+std::vector<std::string> Meeting::gather(std::string_view mine, bool equal_sizes) {
+  const auto bytes = static_cast<std::int64_t>(mine.size());
+  const auto sizes =
+      equal_sizes ? std::vector<std::int64_t>(static_cast<std::size_t>(size_), bytes) : gather_sizes(bytes);
+  return gather_pieces(mine, sizes);
+}
+
+std::vector<std::int64_t> Meeting::gather_sizes(std::int64_t mine) {
+  const std::string_view text(reinterpret_cast<const char*>(&mine), sizeof(mine));
+  std::vector<std::int64_t> equal(static_cast<std::size_t>(size_), sizeof(mine));
+  const std::vector<std::string> pieces = gather_pieces(text, equal);
+  for (std::size_t i = 0; i < pieces.size(); ++i) std::memcpy(&equal[i], pieces[i].data(), sizeof(mine));
+  return equal;
+}
+
+std::vector<std::string> Meeting::gather_pieces(std::string_view mine,
+                                                const std::vector<std::int64_t>& sizes) {
+  Messages messages(*this);
+  // Before the round of distance d I hold the pieces of the d members that begin with me; I get the next ones
+  // from the member at distance d, and give what I hold to the one at distance -d.
+  const auto size_at = [&](int position) {
+    return static_cast<std::size_t>(sizes[static_cast<std::size_t>((position_ + position) % size_)]);
+  };
+  std::string held(mine);
+  for (int distance = 1; distance < size_; distance *= 2) {
+    const int count = std::min(distance, size_ - distance);
+    std::size_t sent = 0, received = 0;
+    for (int i = 0; i < count; ++i) sent += size_at(i), received += size_at(distance + i);
+    if (sent > 0) messages.send(at(-distance), bytes_of(held).first(sent));
+    if (received == 0) continue;
+    const auto bytes = messages.receive(at(distance), received);
+    held.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  }
+  messages.finish();
+  std::vector<std::string> pieces(static_cast<std::size_t>(size_));
+  std::size_t start = 0;
+  for (int i = 0; i < size_; ++i) {
+    pieces[static_cast<std::size_t>((position_ + i) % size_)] = held.substr(start, size_at(i));
+    start += size_at(i);
+  }
+  return pieces;
+}
+
+}  // namespace partita

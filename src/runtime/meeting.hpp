@@ -1,0 +1,73 @@
+// A meeting of ranks: the rounds of messages under every collective check, exchange and barrier.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace partita {
+
+struct ContextState;
+
+/// Who takes part: ranks of a context, each named once, in increasing order; empty: all ranks.
+struct Circle {
+  std::vector<int> members;
+};
+
+/// What one rank brings, and after the meeting what all brought together. Everything in it is a minimum or a
+/// maximum, so that a value that arrives twice does no harm (dissemination sends some of them twice).
+struct Summary {
+  std::uint64_t operation_smallest = 0, operation_largest = 0;  ///< hash of the operation's name
+  std::uint64_t facts_smallest = 0, facts_largest = 0;          ///< hash of what must agree
+  std::int64_t bytes_smallest = 0, bytes_largest = 0;           ///< of what will be gathered
+  std::uint64_t threw = 0;                                      ///< 1: the local part threw on some rank
+  std::uint64_t largest = 0;                                    ///< the largest value that a rank brought
+
+  static Summary of(std::uint64_t operation, std::uint64_t facts = 0);
+  void join(const Summary& other);
+  bool agreed() const {
+    return operation_smallest == operation_largest && facts_smallest == facts_largest && threw == 0;
+  }
+};
+
+/// One collective call. While it lives, the node's board shows this rank in an agreement (a meeting of all
+/// ranks only). Messages that are under way when it ends in an exception keep their memory until exit.
+class Meeting {
+ public:
+  /// Throws FailedContextError. `operation` must outlive the meeting.
+  Meeting(ContextState& state, std::string_view operation, Circle circle = {});
+  ~Meeting();
+  Meeting(const Meeting&) = delete;
+  Meeting& operator=(const Meeting&) = delete;
+
+  int size() const { return size_; }
+  int rank(int position) const;  ///< of the context
+  bool of_all() const { return circle_.members.empty(); }
+
+  /// The summary of all members, in ceil(log2 P) rounds of one message of fixed size (dissemination:
+  /// Hensgen, Finkel, Manber 1988). A member that is in a meeting of other members fails the context with
+  /// DisagreementError. Blocking.
+  Summary join(Summary summary);
+
+  /// The bytes of every member, by position, in ceil(log2 P) rounds (Bruck et al. 1997). Unless all members
+  /// know that the sizes are equal, those are gathered first. Blocking.
+  std::vector<std::string> gather(std::string_view mine, bool equal_sizes);
+
+ private:
+  class Messages;
+  std::vector<std::int64_t> gather_sizes(std::int64_t mine);
+  std::vector<std::string> gather_pieces(std::string_view mine, const std::vector<std::int64_t>& sizes);
+  int at(int distance) const;  ///< the rank so many positions after mine
+  std::uint64_t number() const;
+  std::vector<int> not_here(int awaited) const;
+
+  ContextState& state_;
+  std::string_view operation_;
+  Circle circle_;
+  int size_;
+  int position_;
+  std::uint64_t circle_hash_;
+};
+
+}  // namespace partita

@@ -1,0 +1,32 @@
+#include "runtime/start_context.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "kernels/host/blas_library.hpp"
+#include "runtime/context_state.hpp"
+
+namespace partita {
+
+namespace {
+
+// The board of the largest node, so that all ranks ask for the same.
+int most_ranks_of_a_node(const Topology& topology) {
+  std::vector<int> counts(static_cast<std::size_t>(topology.node_count()));
+  for (int rank = 0; rank < topology.ranks(); ++rank) ++counts[static_cast<std::size_t>(topology.node(rank))];
+  return *std::max_element(counts.begin(), counts.end());
+}
+
+}  // namespace
+
+void start_context(ContextState& state) {
+  state.node_memory = NodeMemory::create(state, NodeBoard::bytes(most_ranks_of_a_node(state.topology())));
+  const std::vector<int> neighbours = state.topology().node_ranks(state.topology().node(state.rank()));
+  const auto place = std::find(neighbours.begin(), neighbours.end(), state.rank());
+  state.board = std::make_unique<NodeBoard>(state.node_memory->control(), static_cast<int>(neighbours.size()),
+                                            static_cast<int>(place - neighbours.begin()));
+  state.heap = SymmetricHeap::create(state);
+  state.threads_hold = hold_blas_threads(state.threads);
+}
+
+}  // namespace partita
