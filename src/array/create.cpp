@@ -79,9 +79,8 @@ Array make(const Context& context, const std::function<Layout()>& layout, Dtype 
 Array allocate_on_heap(const std::shared_ptr<ContextState>& context, const Layout& layout, Dtype dtype,
                        Order order, std::string_view purpose) {
   const std::int64_t bytes = checked_bytes(layout.largest_local_size(), dtype);
-  const HeapBlock block =
-      context->heap->allocate(std::max<std::int64_t>(bytes, 1), SymmetricHeap::Sizes::equal, purpose,
-                              SourcePlace::current());
+  const HeapBlock block = context->heap->allocate(
+      std::max<std::int64_t>(bytes, 1), SymmetricHeap::Sizes::equal, purpose, SourcePlace::current());
   auto owner = std::make_shared<HeapOwner>(HeapOwner{context, block});
   return array_on(context, Operand::of(layout, dtype, order, Residency::heap), context->heap->address(block),
                   std::move(owner), block.offset);

@@ -1,6 +1,5 @@
-#include <partita/topology.hpp>
-
 #include <algorithm>
+#include <partita/topology.hpp>
 
 #include "base/check.hpp"
 
