@@ -1,14 +1,24 @@
 #include "runtime/mpi_communicator.hpp"
 
 #include <cstring>
+#include <exception>
 
 #include "base/check.hpp"
+#include "runtime/mpi_exit.hpp"
 #include "runtime/mpi_group.hpp"
 #include "runtime/mpi_library.hpp"
 
 namespace partita {
 
+std::atomic<int> OurCommunicator::open{0};
+
+OurCommunicator::OurCommunicator() {
+  ++open;
+}
+
 OurCommunicator::~OurCommunicator() {
+  --open;
+  if (std::uncaught_exceptions() > 0) note_left_by_exception();
   if (communicator == MPI_COMM_NULL || messages_left || context_failed_in_this_process()) return;
   if (!mpi_is_running()) return;
   try {

@@ -17,7 +17,9 @@ struct OurCommunicator {
   std::int32_t largest_key = 0;  ///< of a sub-group, as the tags allow
   std::atomic<bool> messages_left{false};
 
-  OurCommunicator() = default;
+  static std::atomic<int> open;  ///< in this process
+
+  OurCommunicator();
   OurCommunicator(const OurCommunicator&) = delete;
   OurCommunicator& operator=(const OurCommunicator&) = delete;
   /// MPI_Comm_free is formally collective but "expected to be local" (MPI 3.1, 6.4.3), and it is in Open MPI

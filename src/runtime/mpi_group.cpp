@@ -7,6 +7,7 @@
 #include "base/check.hpp"
 #include "runtime/message_table.hpp"
 #include "runtime/mpi_communicator.hpp"
+#include "runtime/mpi_exit.hpp"
 #include "runtime/mpi_library.hpp"
 #include "runtime/mpi_nodes.hpp"
 #include "runtime/process_watch.hpp"
@@ -208,6 +209,7 @@ std::unique_ptr<ProcessGroup> make_mpi_group(const Communicator& communicator, i
   for (std::size_t r = 0; r < ranks.size(); ++r) ranks[r] = static_cast<int>(r);
   int rank = 0;
   MPI_Comm_rank(ours->communicator, &rank);
+  note_group(nodes.hosts, rank, deadline);
   return std::make_unique<MpiGroup>(std::move(ours), 0, std::move(ranks), rank, std::move(nodes.hosts),
                                     std::move(nodes.topology));
 }

@@ -1,5 +1,6 @@
 #include "runtime/mpi_library.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdlib>
@@ -7,13 +8,13 @@
 #include <thread>
 
 #include "base/check.hpp"
+#include "runtime/mpi_exit.hpp"
 #include "runtime/mpi_group.hpp"
 
 namespace partita {
 namespace {
 
 std::atomic<bool> initialised_by_us{false};
-std::atomic<bool> context_failed{false};
 std::atomic<int> thread_level{-1};
 std::mutex start_mutex;
 std::mutex serial_mutex;
@@ -22,26 +23,6 @@ bool is_initialised() {
   int flag = 0;
   MPI_Initialized(&flag);
   return flag != 0;
-}
-
-bool is_finalised() {
-  int flag = 0;
-  MPI_Finalized(&flag);
-  return flag != 0;
-}
-
-/// At exit, when MPI is ours: finalises it once all ranks have come this far. MPI_Finalize may wait for ever
-/// for a rank that will not come, so it is called only after a barrier that can be given up.
-void finalise_mpi() {
-  if (is_finalised() || context_failed) return;
-  try {
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    MPI_Request barrier = MPI_REQUEST_NULL;
-    if (MPI_Ibarrier(MPI_COMM_WORLD, &barrier) != MPI_SUCCESS) return;
-    if (wait_mpi(barrier, std::chrono::minutes(1), "MPI_Finalize")) MPI_Finalize();
-  } catch (const Error&) {
-    // A transport that fails now has nothing to lose any more: the process ends.
-  }
 }
 
 /// Our mpi.h and the library that was loaded are of one family (a version may differ: the families keep their
@@ -75,17 +56,17 @@ std::string mpi_description() {
 bool mpi_available() {
   return true;
 }
+bool mpi_is_finalised() {
+  int flag = 0;
+  MPI_Finalized(&flag);
+  return flag != 0;
+}
+
 bool mpi_is_running() {
-  return is_initialised() && !is_finalised();
+  return is_initialised() && !mpi_is_finalised();
 }
 bool mpi_initialised_by_us() {
   return initialised_by_us;
-}
-void note_failed_context() noexcept {
-  context_failed = true;
-}
-bool context_failed_in_this_process() noexcept {
-  return context_failed;
 }
 
 void check_mpi_build(const Communicator& communicator) {
@@ -99,7 +80,7 @@ void check_mpi_build(const Communicator& communicator) {
 
 void start_mpi() {
   const std::lock_guard lock(start_mutex);
-  check(!is_finalised(), "MPI has been finalised already; it cannot be started again in this process");
+  check(!mpi_is_finalised(), "MPI has been finalised already; it cannot be started again in this process");
   if (thread_level >= 0) return;
   int provided = MPI_THREAD_SINGLE;
   if (is_initialised()) {
@@ -107,7 +88,7 @@ void start_mpi() {
   } else {
     check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided), "MPI_Init_thread");
     initialised_by_us = true;
-    std::atexit(finalise_mpi);
+    std::atexit(finalise_mpi_at_exit);
   }
   thread_level = provided;
 }
@@ -138,7 +119,8 @@ void check_mpi(int code, std::string_view operation) {
   throw Error(fmt::format("{}: {}", operation, line));
 }
 
-bool wait_mpi(MPI_Request& request, std::chrono::milliseconds deadline, std::string_view operation) {
+bool wait_mpi(MPI_Request& request, std::chrono::milliseconds deadline, std::string_view operation,
+              const std::function<bool()>& give_up) {
   const auto start = std::chrono::steady_clock::now();
   for (int turn = 0;; ++turn) {
     int complete = 0;
@@ -151,9 +133,10 @@ bool wait_mpi(MPI_Request& request, std::chrono::milliseconds deadline, std::str
     if (std::chrono::steady_clock::now() - start > deadline) return false;
     if (turn < 2000) {
       std::this_thread::yield();
-    } else {
-      std::this_thread::sleep_for(std::chrono::microseconds(200));
+      continue;
     }
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+    if (give_up && give_up()) return false;
   }
 }
 

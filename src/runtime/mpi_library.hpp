@@ -1,9 +1,10 @@
-// The MPI library of this process: initialised, checked, finalised. For the files of the mpi backend only.
+// The MPI library of this process: initialised and checked. For the files of the mpi backend only.
 #pragma once
 
 #include <mpi.h>
 
 #include <chrono>
+#include <functional>
 #include <mutex>
 #include <partita/context.hpp>
 #include <string>
@@ -22,7 +23,8 @@ void check_mpi_build(const Communicator& communicator);
 /// The text of MPI_Get_library_version, its first line.
 std::string mpi_library_version();
 
-bool context_failed_in_this_process() noexcept;
+/// MPI_Finalize has been called, by whomever.
+bool mpi_is_finalised();
 
 /// Stands around MPI calls and keeps them to what the thread level allows: under MPI_THREAD_SERIALIZED one
 /// thread at a time, below that only the thread that initialised MPI (Error in any other one).
@@ -37,8 +39,9 @@ class MpiCall {
 /// Throws Error with MPI's own text unless `code` is MPI_SUCCESS.
 void check_mpi(int code, std::string_view operation);
 
-/// Polls the request. False: the deadline passed, and the request is still active. For the moments before a
-/// context (whose WaitLoop does this) exists and after the last one.
-bool wait_mpi(MPI_Request& request, std::chrono::milliseconds deadline, std::string_view operation);
+/// Polls the request. False: the deadline passed or `give_up` said so, and the request is still active. For
+/// the moments before a context (whose WaitLoop does this) exists and after the last one.
+bool wait_mpi(MPI_Request& request, std::chrono::milliseconds deadline, std::string_view operation,
+              const std::function<bool()>& give_up = {});
 
 }  // namespace partita
