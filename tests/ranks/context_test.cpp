@@ -1,0 +1,96 @@
+// Contexts: their making, their settings, their end.
+#include <cstdlib>
+#include <partita/context.hpp>
+#include <partita/error.hpp>
+#include <partita/memory.hpp>
+
+#include "kernels/host/blas_library.hpp"
+#include "ranks/caught.hpp"
+#include "ranks/rank_test.hpp"
+#include "runtime/agree.hpp"
+#include "runtime/context_state.hpp"
+
+namespace partita::testing {
+namespace {
+
+RANK_TEST(Context, KnowsItsRanks) {
+  EXPECT_EQ(context.size(), ranks().count);
+  EXPECT_GE(context.threads(), 1);
+  EXPECT_EQ(context.topology().ranks(), context.size());
+  const auto all = exchange(*context.state(), "ranks", std::to_string(context.rank()));
+  for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i], std::to_string(i));
+  EXPECT_FALSE(context.failed());
+  EXPECT_EQ(context.failure(), "");
+}
+
+TEST(ContextOptions, SeveralContextsLiveSideBySideAndGoInAnyOrder) {
+  on_ranks([](Context& context) {
+    Context moved(std::move(context));
+    moved.barrier();
+    EXPECT_TRUE(contains(caught<ArgumentError>([&] { context.barrier(); }), "moved away"));
+    context = std::move(moved);
+    context.barrier();
+  });
+}
+
+TEST(ContextOptions, ThreadsAreAnOption) {
+  ContextOptions options;
+  options.threads = 3;
+  on_ranks([](Context& context) { EXPECT_EQ(context.threads(), 3); }, options);
+}
+
+TEST(ContextOptions, BadOnesAreRefusedOnEveryRank) {
+  ContextOptions options;
+  options.device = Device::cuda();
+  const auto refused = [](const ContextOptions& bad) {
+    // initialize throws before there is a body; a thread group hands the error on.
+    return caught<ArgumentError>([&] {
+      ThreadGroup::run(
+          ranks().count, [](Context&) {}, bad);
+    });
+  };
+  EXPECT_TRUE(contains(caught<UnsupportedError>([&] {
+                         ThreadGroup::run(
+                             ranks().count, [](Context&) {}, options);
+                       }),
+                       "CUDA"));
+  options = {};
+  options.threads = -1;
+  EXPECT_TRUE(contains(refused(options), "threads is -1"));
+  options = {};
+  options.deadline = std::chrono::milliseconds(0);
+  EXPECT_TRUE(contains(refused(options), "deadline is 0 ms"));
+}
+
+RANK_TEST(ContextEnd, CloseReportsWhatWasNotFreed) {
+  std::vector<int> all(static_cast<std::size_t>(context.size()));
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int>(i);
+  Context mine = context.subgroup(all);
+  SymmetricMemory kept = SymmetricMemory::allocate(mine, 1000);
+  { const SymmetricMemory dropped = SymmetricMemory::allocate(mine, 2000); }
+  mine.collect();
+  const std::string report = mine.close();
+  EXPECT_TRUE(contains(report, "context_test.cpp")) << report;
+  EXPECT_EQ(mine.close(), "");
+  EXPECT_TRUE(contains(caught<ArgumentError>([&] { mine.barrier(); }), "closed"));
+  EXPECT_FALSE(context.state()->closed);
+  context.barrier();
+}
+
+RANK_TEST(ContextEnd, CloseIsSilentWhenNothingIsLeft) {
+  std::vector<int> all(static_cast<std::size_t>(context.size()));
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int>(i);
+  Context mine = context.subgroup(all);
+  { const SymmetricMemory dropped = SymmetricMemory::allocate(mine, 2000); }
+  EXPECT_EQ(mine.close(), "");
+}
+
+RANK_TEST(ContextThreads, AreThoseOfBlas) {
+  // Every rank is in this test, so no context goes in between; the setting is of the process.
+  if (ranks().kind == GroupKind::threads && context.rank() != 0) return context.barrier();
+  EXPECT_EQ(blas().threads(), context.threads());
+  context.barrier();
+}
+
+}  // namespace
+}  // namespace partita::testing

@@ -1,0 +1,153 @@
+// Some ranks of a context as a context of their own.
+#include <numeric>
+#include <optional>
+#include <partita/context.hpp>
+#include <partita/error.hpp>
+#include <partita/memory.hpp>
+
+#include "ranks/caught.hpp"
+#include "ranks/rank_test.hpp"
+#include "runtime/agree.hpp"
+#include "runtime/context_state.hpp"
+
+namespace partita::testing {
+namespace {
+
+std::vector<int> sequence(int first, int end) {
+  std::vector<int> ranks(static_cast<std::size_t>(end - first));
+  std::iota(ranks.begin(), ranks.end(), first);
+  return ranks;
+}
+
+bool has(const std::vector<int>& ranks, int rank) {
+  return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
+}
+
+// Everything that a context does: exchange, symmetric memory read by the neighbours, barrier.
+void use(Context& group, const std::string& label) {
+  const auto texts = exchange(*group.state(), "use", label + std::to_string(group.rank()));
+  for (std::size_t i = 0; i < texts.size(); ++i) EXPECT_EQ(texts[i], label + std::to_string(i));
+  SymmetricMemory memory = SymmetricMemory::allocate(group, 64);
+  *static_cast<int*>(memory.data()) = 100 + group.rank();
+  group.barrier();
+  for (int rank = 0; rank < group.size(); ++rank) {
+    const auto* theirs = static_cast<const int*>(memory.peer(rank));
+    EXPECT_EQ(theirs != nullptr, group.topology().same_node(rank, group.rank()));
+    if (theirs != nullptr) {
+      EXPECT_EQ(*theirs, 100 + rank);
+    }
+  }
+  group.barrier();
+}
+
+RANK_TEST(Subgroup, TwoHalvesAtOnce) {
+  const int half = (context.size() + 1) / 2;
+  const bool first = context.rank() < half;
+  Context mine = context.subgroup(first ? sequence(0, half) : sequence(half, context.size()));
+  EXPECT_EQ(mine.size(), first ? half : context.size() - half);
+  EXPECT_EQ(mine.rank(), first ? context.rank() : context.rank() - half);
+  for (int i = 0; i < 5; ++i) use(mine, first ? "first" : "second");
+  use(context, "all");
+  use(mine, "again");
+}
+
+RANK_TEST(Subgroup, InAnotherOrder) {
+  std::vector<int> reversed = sequence(0, context.size());
+  std::reverse(reversed.begin(), reversed.end());
+  Context mine = context.subgroup(reversed);
+  EXPECT_EQ(mine.rank(), context.size() - 1 - context.rank());
+  use(mine, "reversed");
+}
+
+RANK_TEST(Subgroup, OverlappingOnesOneAfterTheOther) {
+  std::vector<Context> groups;
+  for (int first = 0; first + 1 < context.size(); ++first) {
+    const std::vector<int> pair{first, first + 1};
+    if (has(pair, context.rank())) groups.push_back(context.subgroup(pair));
+  }
+  for (Context& group : groups) use(group, "pair");
+  context.barrier();
+}
+
+RANK_TEST(Subgroup, ManyOfTheSameRanks) {
+  const std::vector<int> all = sequence(0, context.size());
+  Context first = context.subgroup(all);
+  Context second = context.subgroup(all);
+  Context inner = second.subgroup(all);
+  use(inner, "inner");
+  use(first, "first");
+  {
+    Context gone = context.subgroup(all);
+    use(gone, "gone");
+  }
+  use(second, "second");
+}
+
+RANK_TEST(Subgroup, OfOneRank) {
+  const std::vector<int> me{context.rank()};
+  Context alone = context.subgroup(me);
+  EXPECT_EQ(alone.size(), 1);
+  use(alone, "alone");
+  EXPECT_EQ(alone.close(), "");
+}
+
+RANK_TEST(Subgroup, OutlivesItsParent) {
+  const std::vector<int> all = sequence(0, context.size());
+  std::optional<Context> parent = context.subgroup(all);
+  Context child = parent->subgroup(all);
+  use(*parent, "parent");
+  parent.reset();
+  use(child, "child");
+}
+
+RANK_TEST(Subgroup, FailsAlone) {
+  const std::vector<int> all = sequence(0, context.size());
+  Context group = context.subgroup(all);
+  group.barrier();
+  group.state()->fail("for a test");
+  EXPECT_TRUE(group.failed());
+  EXPECT_TRUE(contains(caught<FailedContextError>([&] { group.barrier(); }), "for a test"));
+  use(context, "whole");
+}
+
+RANK_TEST(Subgroup, BadListsAreRefused) {
+  const int size = context.size();
+  const auto refusal = [&](const std::vector<int>& ranks) {
+    return caught<ArgumentError>([&] { context.subgroup(ranks); });
+  };
+  EXPECT_TRUE(contains(refusal({context.rank(), size}), "is not one of"));
+  EXPECT_TRUE(contains(refusal({context.rank(), -1}), "is not one of"));
+  EXPECT_TRUE(contains(refusal({context.rank(), context.rank()}), "twice"));
+  if (size > 1) {
+    EXPECT_TRUE(contains(refusal({(context.rank() + 1) % size}), "not in the list"));
+  }
+  EXPECT_FALSE(refusal({}).empty());
+  use(context, "after");
+}
+
+RANK_TEST(Subgroup, TheSameRanksInDifferentOrders) {
+  if (context.size() == 1) return;
+  std::vector<int> ranks = sequence(0, context.size());
+  if (context.rank() == 0) std::swap(ranks[0], ranks[1]);
+  const std::string text = caught<DisagreementError>([&] { context.subgroup(ranks); });
+  EXPECT_TRUE(contains(text, "subgroup: the ranks disagree on the list of ranks: 1,0")) << text;
+  use(context, "after");
+}
+
+TEST(SubgroupOfOthers, IsADisagreementThatFailsTheParent) {
+  if (ranks().count < 3 || ranks().per_node == 1) return;
+  on_ranks(
+      [](Context& context) {
+        // Ranks 0 and 1 meet; rank 1 thinks that rank 2 comes too.
+        std::vector<int> list{0, 1};
+        if (context.rank() > 0) list.push_back(2);
+        if (context.rank() > 2) return;
+        const std::string text = caught<DisagreementError>([&] { context.subgroup(list); });
+        EXPECT_TRUE(contains(text, "subgroup of ranks 0,1 on rank 0")) << text;
+        EXPECT_TRUE(context.failed());
+      },
+      ContextOptions{.deadline = std::chrono::seconds(20)});
+}
+
+}  // namespace
+}  // namespace partita::testing

@@ -1,0 +1,107 @@
+// The one wait: progress, the deadline, and what it notices on the way.
+#include "runtime/wait.hpp"
+
+#include <partita/error.hpp>
+#include <thread>
+
+#include "ranks/caught.hpp"
+#include "ranks/rank_test.hpp"
+#include "runtime/context_state.hpp"
+
+namespace partita::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+ContextOptions with_deadline(std::chrono::milliseconds deadline) {
+  ContextOptions options;
+  options.deadline = deadline;
+  return options;
+}
+
+RANK_TEST(Wait, EndsWhenReady) {
+  int turns = 0;
+  const WaitReason reason{.operation = "test"};
+  wait_until(*context.state(), reason, [&] { return ++turns == 3000; });
+  EXPECT_EQ(turns, 3000);
+  const auto end = std::chrono::steady_clock::now() + 30ms;
+  wait_until(*context.state(), reason, [&] { return std::chrono::steady_clock::now() >= end; });
+}
+
+TEST(WaitDeadline, SaysWhoWaitedForWhomAndFailsTheContext) {
+  on_ranks(
+      [](Context& context) {
+        // Nobody may see a neighbour's failure before its own deadline: each has a context of its own.
+        const std::vector<int> me{context.rank()};
+        Context alone = context.subgroup(me);
+        WaitReason reason{.operation = "redistribute", .what = [] { return "the signal \"ready\""; }};
+        reason.peer = 0;
+        const std::string text =
+            caught<TimeoutError>([&] { wait_until(*alone.state(), reason, [] { return false; }); });
+        EXPECT_EQ(
+            text,
+            "redistribute: rank 0 waited 0.2 s for rank 0 (the signal \"ready\"); set PARTITA_DEADLINE or "
+            "ContextOptions::deadline for a longer wait");
+        EXPECT_TRUE(alone.failed());
+        EXPECT_EQ(alone.failure(), text);
+        EXPECT_TRUE(contains(caught<FailedContextError>([&] { alone.barrier(); }), text));
+        EXPECT_FALSE(context.failed());
+      },
+      with_deadline(200ms));
+}
+
+TEST(WaitDeadline, StartsAnewWithProgress) {
+  on_ranks(
+      [](Context& context) {
+        const std::vector<int> me{context.rank()};
+        Context alone = context.subgroup(me);
+        const WaitReason reason{.operation = "test"};
+        WaitLoop loop(*alone.state(), reason);
+        const auto start = std::chrono::steady_clock::now();
+        auto last = start;
+        while (std::chrono::steady_clock::now() - start < 1500ms) {
+          loop.pause();
+          if (std::chrono::steady_clock::now() - last < 50ms) continue;
+          loop.progressed();
+          last = std::chrono::steady_clock::now();
+        }
+        EXPECT_FALSE(alone.failed());
+      },
+      with_deadline(800ms));
+}
+
+TEST(WaitWatch, NoticesAFailedNeighbour) {
+  if (ranks().count == 1 || ranks().per_node == 1) return;
+  on_ranks([](Context& context) {
+    const bool fails = context.rank() == context.size() - 1;
+    const std::string name = "rank " + std::to_string(context.size() - 1);
+    context.barrier();
+    if (fails) {
+      // The barrier must be over everywhere: its messages may be relayed.
+      std::this_thread::sleep_for(100ms);
+      return context.state()->fail("it said so");
+    }
+    const std::string text = caught<LostPeerError>([&] { context.barrier(); });
+    EXPECT_TRUE(contains(text, "failed") && contains(text, name) && contains(text, "it said so")) << text;
+    EXPECT_TRUE(context.failed());
+  });
+}
+
+TEST(WaitWatch, NoticesTwoRanksThatWaitForEachOtherInDifferentCalls) {
+  if (ranks().count == 1 || ranks().per_node == 1) return;
+  on_ranks([](Context& context) {
+    context.barrier();
+    const std::string text = caught<DisagreementError>([&] {
+      if (context.rank() != 0) return context.barrier();
+      // Rank 0 is in the execution of a plan and waits for the signal of rank 1.
+      context.state()->board->begin_execution(4711, "redistribute");
+      WaitReason reason{.operation = "redistribute"};
+      reason.peer = 1;
+      wait_until(*context.state(), reason, [&] { return context.state()->board->counter(1, 0) > 0; });
+    });
+    EXPECT_EQ(text, "the ranks called different operations: redistribute on rank 0; barrier on rank 1");
+  });
+}
+
+}  // namespace
+}  // namespace partita::testing
