@@ -4,7 +4,7 @@
 
 # Pairs of a pattern for the path of a source and the variable that switches its backend.
 set(partita_backends
-    "(^|/)mpi[_/.]" PARTITA_HAVE_MPI
+    "(^|/)(mpi|alltoallv)[_/.]" PARTITA_HAVE_MPI
     "(^|/)cuda[_/.]" PARTITA_CUDA
     "(^|/)(pdgemr2d|scalapack)[_/.]" PARTITA_HAVE_SCALAPACK)
 

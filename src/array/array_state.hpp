@@ -27,4 +27,8 @@ Array allocate_on_heap(const std::shared_ptr<ContextState>& context, const Layou
 Array wrap_agreed(const std::shared_ptr<ContextState>& context, const View& local, const Layout& layout,
                   std::string_view operation);
 
+/// The transposed array on the same memory: dimension i of the result is dimension axes[i] of this one.
+/// Local.
+std::shared_ptr<Array::State> permuted(const Array::State& array, std::span<const int> axes);
+
 }  // namespace partita

@@ -16,10 +16,17 @@ constexpr std::size_t page = 4096;
 constexpr std::size_t huge_page = std::size_t{2} << 20;
 
 /// A heap block for as long as the array lives; dropped, not freed: a destructor never communicates.
-struct HeapOwner {
-  std::shared_ptr<ContextState> context;
-  HeapBlock block;
-  ~HeapOwner() { context->heap->drop(block.id); }
+class HeapOwner {
+ public:
+  HeapOwner(std::shared_ptr<ContextState> context, const HeapBlock& block)
+      : context_(std::move(context)), id_(block.id) {}
+  ~HeapOwner() { context_->heap->drop(id_); }
+  HeapOwner(const HeapOwner&) = delete;
+  HeapOwner& operator=(const HeapOwner&) = delete;
+
+ private:
+  std::shared_ptr<ContextState> context_;
+  std::uint64_t id_;
 };
 
 std::shared_ptr<void> ordinary_memory(std::int64_t bytes) {
@@ -81,7 +88,7 @@ Array allocate_on_heap(const std::shared_ptr<ContextState>& context, const Layou
   const std::int64_t bytes = checked_bytes(layout.largest_local_size(), dtype);
   const HeapBlock block = context->heap->allocate(
       std::max<std::int64_t>(bytes, 1), SymmetricHeap::Sizes::equal, purpose, SourcePlace::current());
-  auto owner = std::make_shared<HeapOwner>(HeapOwner{context, block});
+  auto owner = std::make_shared<HeapOwner>(context, block);
   return array_on(context, Operand::of(layout, dtype, order, Residency::heap), context->heap->address(block),
                   std::move(owner), block.offset);
 }

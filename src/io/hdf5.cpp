@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <algorithm>
 #include <optional>
 #include <vector>
@@ -71,6 +73,19 @@ void read_rows(const std::string& path, const std::string& name, std::int64_t fi
              "cannot read the dataset");
 }
 
+/// Throws FileError where the file system has no room. HDF5 does not survive a disk that fills while it
+/// works: a file that it cannot close crashes it when the process exits.
+void check_room(const std::string& path, std::int64_t bytes) {
+  constexpr std::int64_t metadata = std::int64_t{1} << 16;
+  try {
+    File::create(path).reserve(bytes + metadata);
+  } catch (...) {
+    ::unlink(path.c_str());
+    throw;
+  }
+  ::unlink(path.c_str());
+}
+
 /// Creates the file with its dataset, contiguous and allocated, and returns where its first element lies:
 /// from there on the ranks write with plain system calls, all at once, without a parallel HDF5.
 std::int64_t create_file(const std::string& path, const std::string& name, const Shape& shape, Dtype dtype) {
@@ -117,6 +132,7 @@ void write_hdf5(const std::string& path, const std::string& dataset, const Array
   array.context()->require_usable("write_hdf5");
   const Array slab = as_file_slab(array, Order::row_major, "write_hdf5");
   write_whole(path, slab, "write_hdf5", [&](const std::string& temporary) {
+    check_room(temporary, volume(array.shape()) * size_of(array.dtype()));
     const std::int64_t first = create_file(temporary, dataset, array.shape(), array.dtype());
     File file = File::open_to_write(temporary);
     file.reserve(first + volume(array.shape()) * size_of(array.dtype()));

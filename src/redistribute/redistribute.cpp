@@ -6,6 +6,7 @@
 #include "base/check.hpp"
 #include "distribution/permutation.hpp"
 #include "execute/bound_plan.hpp"
+#include "redistribute/problem.hpp"
 #include "runtime/agree.hpp"
 
 namespace partita {
@@ -39,19 +40,39 @@ Plan plan_together(ContextState& context, const Operand& source, const std::func
   return std::move(*plan);
 }
 
-void run(BoundPlan& plan, const Array& source, const Array& destination) {
-  const std::array<const Array::State*, 2> operands{source.state().get(), destination.state().get()};
-  plan.execute(operands);
-}
+/// A bound plan with its destination seen as the plan sees it: in the source's index space.
+class Runner {
+ public:
+  Runner(ContextState& context, Plan plan, const std::vector<int>& axes, Layout destination)
+      : bound_(context, std::move(plan)), destination_(std::move(destination)) {
+    if (!axes.empty()) inverse_ = redistribution::inverse_axes(axes, destination_.dimensions());
+  }
+
+  const Plan& plan() const { return bound_.plan(); }
+  const Layout& destination() const { return destination_; }  ///< as the caller sees it
+
+  void run(const Array& source, const Array& destination) {
+    std::shared_ptr<Array::State> seen = destination.state();
+    if (!inverse_.empty()) seen = permuted(*seen, inverse_);
+    const std::array<const Array::State*, 2> operands{source.state().get(), seen.get()};
+    bound_.execute(operands);
+  }
+
+ private:
+  BoundPlan bound_;
+  Layout destination_;
+  std::vector<int> inverse_;
+};
 
 /// The context's plan from `source` to what `target` describes in words, made where there is none yet.
 /// Collective when it is made; otherwise without any communication.
-BoundPlan& cached_plan(ContextState& context, const Operand& source, const std::string& target,
-                       const std::function<Operand()>& destination, const RedistributeOptions& options) {
+Runner& cached_plan(ContextState& context, const Operand& source, const std::string& target,
+                    const std::function<Operand()>& destination, const RedistributeOptions& options) {
   const std::string key =
       fmt::format("redistribute {} | {} | {}", source.to_string(), target, options_text(options));
-  if (const auto found = context.plans.find(key)) return *std::static_pointer_cast<BoundPlan>(found);
-  auto made = std::make_shared<BoundPlan>(context, plan_together(context, source, destination, options));
+  if (const auto found = context.plans.find(key)) return *std::static_pointer_cast<Runner>(found);
+  Plan plan = plan_together(context, source, destination, options);
+  auto made = std::make_shared<Runner>(context, std::move(plan), options.axes, destination().layout);
   context.plans.insert(key, made);
   return *made;
 }
@@ -64,12 +85,12 @@ Array redistribute_to_new(const Array& source, const std::string& target,
   const auto destination = [&] {
     return Operand::of(layout(), source.dtype(), options.order, Residency::heap);
   };
-  BoundPlan& plan =
+  Runner& runner =
       cached_plan(*context, source.operand(),
                   fmt::format("new {} {}", static_cast<int>(options.order), target), destination, options);
-  const Layout& agreed = plan.plan().buffers[1].operand->layout;
-  Array array = allocate_on_heap(context, agreed, source.dtype(), options.order, "redistribute to " + target);
-  run(plan, source, array);
+  Array array = allocate_on_heap(context, runner.destination(), source.dtype(), options.order,
+                                 "redistribute to " + target);
+  runner.run(source, array);
   return array;
 }
 
@@ -97,8 +118,8 @@ void redistribute(const Array& source, Array& destination, const RedistributeOpt
   check_apart(source, destination);
   const Operand target = destination.operand();
   const auto given = [&] { return target; };
-  run(cached_plan(*source.context(), source.operand(), target.to_string(), given, options), source,
-      destination);
+  cached_plan(*source.context(), source.operand(), target.to_string(), given, options)
+      .run(source, destination);
 }
 
 // --- Redistribute
@@ -106,7 +127,7 @@ void redistribute(const Array& source, Array& destination, const RedistributeOpt
 
 struct Redistribute::State {
   std::shared_ptr<ContextState> context;  // declared first: it outlives the plan
-  std::unique_ptr<BoundPlan> bound;
+  std::unique_ptr<Runner> runner;
   Planner planner;
   Array source;
   Array destination;
@@ -118,7 +139,8 @@ Redistribute::Redistribute(const Context& context, const Operand& source, const 
   state_->context = context.state();
   Plan plan = plan_together(
       *state_->context, source, [&] { return destination; }, options);
-  state_->bound = std::make_unique<BoundPlan>(*state_->context, std::move(plan));
+  state_->runner =
+      std::make_unique<Runner>(*state_->context, std::move(plan), options.axes, destination.layout);
   state_->planner = [source, destination, options, topology = context.topology()](int rank) {
     return plan_redistribute(source, destination, topology, rank, options);
   };
@@ -136,16 +158,16 @@ void Redistribute::reset(const Array& source, Array& destination) {
 
 void Redistribute::execute() {
   check(state_->source.valid(), "redistribute: execute() without arrays needs reset() first");
-  run(*state_->bound, state_->source, state_->destination);
+  state_->runner->run(state_->source, state_->destination);
 }
 
 void Redistribute::execute(const Array& source, Array& destination) {
   check_apart(source, destination);
-  run(*state_->bound, source, destination);
+  state_->runner->run(source, destination);
 }
 
 const Plan& Redistribute::plan() const {
-  return state_->bound->plan();
+  return state_->runner->plan();
 }
 
 std::string Redistribute::explain(const ExplainOptions& options) const {

@@ -1,0 +1,112 @@
+#include "benchmarks/benchmark.hpp"
+
+#include <fmt/format.h>
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+namespace partita::benchmarks {
+namespace {
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// The largest of a number of all ranks (a scalar that is partial over them, with the reduction max).
+class Largest {
+ public:
+  explicit Largest(const Context& context)
+      : partial_(empty(context, Shape{1}, rule(context.size(), true), Dtype::f64)),
+        whole_(empty(context, Shape{1}, rule(context.size(), false), Dtype::f64)),
+        plan_(context, partial_.operand(), whole_.operand()) {}
+
+  double operator()(double mine) {
+    *partial_.data<double>() = mine;
+    plan_.execute(partial_, whole_);
+    return *whole_.data<double>();
+  }
+
+ private:
+  static Distribution rule(int ranks, bool partial) {
+    PartitionSpec spec;
+    spec.dimensions.resize(1);
+    if (partial) spec.partial_axes = {"r"};
+    spec.partial_reduction = Reduction::max;
+    return Partitioned{Mesh({{"r", ranks}}), spec};
+  }
+
+  Array partial_;
+  Array whole_;
+  Redistribute plan_;
+};
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+double time_once(const Context& context, Largest& largest, const Contender& contender) {
+  if (contender.prepare) contender.prepare();
+  context.barrier();
+  const double start = now();
+  contender.run();
+  const double end = now();
+  // The clock is the node's, the same for its ranks: the first start is the negative of the largest negated
+  // one.
+  const double last_end = largest(end);
+  const double first_start = -largest(-start);
+  return last_end - first_start;
+}
+
+}  // namespace
+
+std::vector<double> measure(const Context& context, const std::vector<Contender>& contenders, int runs) {
+  Largest largest(context);
+  std::vector<std::vector<double>> samples(contenders.size());
+  for (int round = 0; round <= runs; ++round) {
+    for (std::size_t i = 0; i < contenders.size(); ++i) {
+      const double seconds = time_once(context, largest, contenders[i]);
+      if (round > 0) samples[i].push_back(seconds);
+    }
+  }
+  std::vector<double> medians;
+  for (const auto& sample : samples) medians.push_back(median(sample));
+  return medians;
+}
+
+bool matches(const std::string& name, const std::string& pattern) {
+  return pattern.empty() || ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
+}
+
+std::string to_json(const Result& result) {
+  return nlohmann::ordered_json{{"operation", result.operation},
+                                {"case", result.benchmark},
+                                {"ranks", result.ranks},
+                                {"bytes", result.bytes},
+                                {"ours_s", result.ours_s},
+                                {"peers", result.peers},
+                                {"bound", result.bound},
+                                {"bound_s", result.bound_s},
+                                {"over_bound", result.ours_s / result.bound_s}}
+      .dump();
+}
+
+std::string table_header() {
+  return fmt::format("{:<28} {:>5} {:>9} {:>10} {:>10} {:>10}  {}", "case", "ranks", "MiB", "ours ms",
+                     "bound ms", "over bound", "peers (ms, over ours)");
+}
+
+std::string to_table(const Result& result) {
+  std::string line = fmt::format("{:<28} {:>5} {:>9.1f} {:>10.2f} {:>10.2f} {:>10.2f} ", result.benchmark,
+                                 result.ranks, static_cast<double>(result.bytes) / 1048576.0,
+                                 result.ours_s * 1e3, result.bound_s * 1e3, result.ours_s / result.bound_s);
+  for (const auto& [name, seconds] : result.peers) {
+    line += fmt::format(" {} {:.2f} ({:.2f}x)", name, seconds * 1e3, seconds / result.ours_s);
+  }
+  return line;
+}
+
+}  // namespace partita::benchmarks

@@ -1,0 +1,59 @@
+// Fair timing: everything that is compared runs in one process group, turn by turn, and medians are quoted.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <partita/partita.hpp>
+#include <string>
+#include <vector>
+
+namespace partita::benchmarks {
+
+/// Something that is timed. `run` is called on all ranks at the same time; `prepare` before it, untimed.
+struct Contender {
+  std::string name;
+  std::function<void()> run;
+  std::function<void()> prepare = {};
+};
+
+/// One line of the result.
+struct Result {
+  std::string operation;
+  std::string benchmark;  ///< the case: "row-to-column/heap"
+  int ranks = 0;
+  std::int64_t bytes = 0;  ///< of the whole array
+  double ours_s = 0;
+  std::map<std::string, double> peers;
+  std::string bound;
+  double bound_s = 0;
+};
+
+struct Options {
+  int runs = 7;  ///< interleaved runs, at least 7
+};
+
+/// Seconds of each contender: the median over `runs` rounds of the time from the first rank's start to the
+/// last rank's end. In each round every contender runs once, in turn. The first round warms up and does not
+/// count. Collective.
+std::vector<double> measure(const Context& context, const std::vector<Contender>& contenders, int runs);
+
+/// A case that can be asked for by name.
+struct Case {
+  std::string operation;
+  std::string name;
+  std::vector<int> ranks;  ///< numbers of ranks that it is meant for
+  std::function<std::optional<Result>(const Context&, const Options&)>
+      run;  ///< collective; nothing: not here
+};
+
+std::vector<Case> redistribute_cases();
+
+/// `pattern` is a name or a shell pattern; empty matches all.
+bool matches(const std::string& name, const std::string& pattern);
+
+std::string to_json(const Result& result);  ///< one line
+std::string table_header();
+std::string to_table(const Result& result);  ///< one line
+
+}  // namespace partita::benchmarks

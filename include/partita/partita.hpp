@@ -1,0 +1,15 @@
+// Everything: partition once, compose everywhere.
+#pragma once
+
+#include <partita/array.hpp>
+#include <partita/context.hpp>
+#include <partita/distribution.hpp>
+#include <partita/dtype.hpp>
+#include <partita/error.hpp>
+#include <partita/io.hpp>
+#include <partita/layout.hpp>
+#include <partita/machine.hpp>
+#include <partita/memory.hpp>
+#include <partita/plan.hpp>
+#include <partita/redistribute.hpp>
+#include <partita/version.hpp>

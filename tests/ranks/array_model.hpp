@@ -1,0 +1,143 @@
+// Arrays with known values, and what they must be after any redistribution, element by element.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <partita/array.hpp>
+
+#include "array/elements.hpp"
+#include "base/visit_dtype.hpp"
+#include "runtime/context_state.hpp"
+
+namespace partita::testing {
+
+// Small numbers, so that sums over a few contributions are exact in every dtype.
+inline int known_value(std::int64_t number, int contribution) {
+  return static_cast<int>((number * 7 + contribution * 11 + 3) % 23);
+}
+
+template <class T>
+T make_value(double value) {
+  if constexpr (std::is_same_v<T, Float16>) {
+    return to_float16(static_cast<float>(value));
+  } else if constexpr (std::is_same_v<T, BFloat16>) {
+    return to_bfloat16(static_cast<float>(value));
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return static_cast<int>(value) % 2 != 0;
+  } else if constexpr (std::is_arithmetic_v<T>) {
+    return static_cast<T>(value);
+  } else {
+    return {static_cast<typename T::value_type>(value), static_cast<typename T::value_type>(-value)};
+  }
+}
+
+template <class T>
+bool same_value(const T& a, const T& b) {
+  if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>) {
+    return a.bits == b.bits;
+  } else {
+    return a == b;
+  }
+}
+
+/// Which contribution `rank` holds; -1: it owns nothing.
+inline int contribution_of(const Layout& layout, int rank) {
+  const Region mine = layout.region(rank);
+  if (mine.empty()) return -1;
+  const std::vector<Layout::Cell> cells = layout.cells(mine);
+  const auto& contributions = cells.at(0).contributions;
+  for (std::size_t c = 0; c < contributions.size(); ++c) {
+    if (std::find(contributions[c].begin(), contributions[c].end(), rank) != contributions[c].end()) {
+      return static_cast<int>(c);
+    }
+  }
+  return -1;
+}
+
+inline int contribution_count(const Layout& layout) {
+  for (int rank = 0; rank < layout.ranks(); ++rank) {
+    const Region region = layout.region(rank);
+    if (!region.empty()) return static_cast<int>(layout.cells(region).at(0).contributions.size());
+  }
+  return 1;
+}
+
+template <class T>
+T joined_value(std::int64_t number, int contributions, Reduction reduction) {
+  double value = known_value(number, 0);
+  bool flag = make_value<bool>(value);
+  for (int c = 1; c < contributions; ++c) {
+    const double next = known_value(number, c);
+    flag = reduction == Reduction::min ? flag && make_value<bool>(next) : flag || make_value<bool>(next);
+    value = reduction == Reduction::sum   ? value + next
+            : reduction == Reduction::min ? std::min(value, next)
+                                          : std::max(value, next);
+  }
+  if constexpr (std::is_same_v<T, bool>) return flag;
+  return make_value<T>(value);
+}
+
+template <class Body>
+void each_element(const Array& array, Body&& body) {
+  visit_dtype(array.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    for_each_element<T>(array.local(), array.layout(), array.context()->rank(),
+                        [&](std::int64_t number, T& element) { body(number, element); });
+  });
+}
+
+/// Every rank writes the known values of its contribution.
+inline void write_known(Array& array) {
+  const int contribution = std::max(0, contribution_of(array.layout(), array.context()->rank()));
+  each_element(array, [&](std::int64_t number, auto& element) {
+    element = make_value<std::decay_t<decltype(element)>>(known_value(number, contribution));
+  });
+}
+
+inline void write_constant(Array& array, double value) {
+  each_element(array, [&](std::int64_t, auto& element) {
+    element = make_value<std::decay_t<decltype(element)>>(value);
+  });
+}
+
+/// The row-major number in the source of element `number` of the result, whose dimension i is the source's
+/// axes[i].
+inline std::int64_t source_number(std::int64_t number, const Shape& result, const Shape& source,
+                                  const std::vector<int>& axes) {
+  if (axes.empty()) return number;
+  const Strides of_result = dense_strides(result);
+  const Strides of_source = dense_strides(source);
+  std::int64_t sum = 0;
+  for (int i = 0; i < result.size(); ++i) {
+    const std::int64_t index = number / of_result[i] % std::max<std::int64_t>(result[i], 1);
+    sum += index * of_source[axes[static_cast<std::size_t>(i)]];
+  }
+  return sum;
+}
+
+/// The number of elements of this rank's part of `result` that are not what the redistribution of the known
+/// values of `source` must give.
+inline std::int64_t count_wrong(const Array& result, const Layout& source,
+                                const std::vector<int>& axes = {}) {
+  const int contributions = contribution_count(source);
+  const Reduction reduction = source.partial() ? source.partial()->reduction : Reduction::sum;
+  const bool kept = result.layout().partial() && axes.empty() && source.equivalent(result.layout());
+  const int mine = contribution_of(result.layout(), result.context()->rank());
+  std::int64_t wrong = 0;
+  each_element(result, [&](std::int64_t number, auto& element) {
+    using T = std::decay_t<decltype(element)>;
+    const std::int64_t origin = source_number(number, result.shape(), source.shape(), axes);
+    T expected = joined_value<T>(origin, contributions, reduction);
+    if (kept) {
+      expected = make_value<T>(known_value(origin, mine));
+    } else if (mine > 0) {
+      write_identity(result.layout().partial()->reduction, result.dtype(), &expected);
+    }
+    if (!same_value(element, expected)) ++wrong;
+  });
+  return wrong;
+}
+
+}  // namespace partita::testing

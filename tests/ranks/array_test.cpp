@@ -1,0 +1,170 @@
+// Arrays: creation, wrapping, and the operations of one step.
+#include <cmath>
+#include <numeric>
+#include <partita/array.hpp>
+#include <partita/memory.hpp>
+#include <vector>
+
+#include "ranks/array_model.hpp"
+#include "ranks/rank_test.hpp"
+
+namespace partita::testing {
+namespace {
+
+RANK_TEST(Array, KnowsItsPart) {
+  const Array array = empty(context, {7, 5}, Slab(0), Dtype::f32);
+  EXPECT_EQ(array.shape(), Shape({7, 5}));
+  EXPECT_EQ(array.dtype(), Dtype::f32);
+  EXPECT_EQ(array.local_shape(), array.layout().local_shape(context.rank()));
+  EXPECT_EQ(array.operand().residency, Residency::heap);
+  EXPECT_NO_THROW((void)array.data<float>());
+  EXPECT_THROW((void)array.data<double>(), ArgumentError);
+}
+
+RANK_TEST(Array, AnInvalidOneSaysSo) {
+  const Array none;
+  EXPECT_FALSE(none.valid());
+  EXPECT_THROW((void)none.layout(), ArgumentError);
+}
+
+RANK_TEST(Array, ZerosAndFill) {
+  for (const Residency residency : {Residency::heap, Residency::ordinary}) {
+    Array array = zeros(context, {9, 4, 3}, Slab(1), Dtype::i16, {residency, Order::column_major});
+    each_element(array, [](std::int64_t, auto& element) {
+      EXPECT_TRUE(same_value(element, make_value<std::decay_t<decltype(element)>>(0)));
+    });
+    fill(array, std::int16_t{-7});
+    each_element(array, [](std::int64_t, auto& element) {
+      EXPECT_TRUE(same_value(element, make_value<std::decay_t<decltype(element)>>(-7)));
+    });
+    EXPECT_THROW(fill(array, 1.0), ArgumentError);
+  }
+}
+
+RANK_TEST(Array, RandomNumbersDoNotDependOnTheDistribution) {
+  for (const Dtype dtype : {Dtype::f64, Dtype::f32, Dtype::c64, Dtype::bf16, Dtype::u8, Dtype::boolean}) {
+    Array slabs = empty(context, {19, 11}, Slab(0), dtype);
+    Array blocks = empty(context, {19, 11}, BlockCyclic({1, context.size()}, {3, 2}), dtype);
+    fill_random(slabs, 42);
+    fill_random(blocks, 42);
+    EXPECT_TRUE(compare(slabs, blocks).equal);
+    fill_random(blocks, 43);
+    EXPECT_FALSE(compare(slabs, blocks).equal);
+  }
+}
+
+RANK_TEST(Array, RandomNumbersFillTheirRange) {
+  Array array = empty(context, {4000}, Replicated(), Dtype::f64);
+  fill_random(array, 7);
+  const double* values = array.data<double>();
+  const double sum = std::accumulate(values, values + 4000, 0.0);
+  EXPECT_LT(std::abs(sum / 4000), 0.05);
+  EXPECT_LT(*std::min_element(values, values + 4000), -0.99);
+  EXPECT_GT(*std::max_element(values, values + 4000), 0.99);
+  EXPECT_LT(*std::max_element(values, values + 4000), 1.0);
+}
+
+RANK_TEST(Array, CompareFindsTheFirstDifference) {
+  Array a = empty(context, {6, 5}, Slab(0), Dtype::f64);
+  Array b = empty(context, {6, 5}, Slab(1), Dtype::f64);
+  write_known(a);
+  write_known(b);
+  EXPECT_TRUE(compare(a, b).equal);
+  each_element(b, [](std::int64_t number, auto& element) {
+    using T = std::decay_t<decltype(element)>;
+    if (number == 13) element = make_value<T>(1000);
+    if (number == 28) element = make_value<T>(2000);
+  });
+  const Comparison found = compare(a, b);
+  EXPECT_FALSE(found.equal);
+  EXPECT_EQ(found.differing, 2);
+  EXPECT_EQ(found.first_difference, Index({2, 3}));
+  EXPECT_EQ(found.largest_difference, 2000 - known_value(28, 0));
+}
+
+RANK_TEST(Array, CompareCountsReplicasOnce) {
+  Array a = empty(context, {3}, Replicated(), Dtype::i32);
+  Array b = empty(context, {3}, Replicated(), Dtype::i32);
+  write_constant(a, 1);
+  write_constant(b, 2);
+  EXPECT_EQ(compare(a, b).differing, 3);
+}
+
+RANK_TEST(Array, CopyBetweenOrders) {
+  Array rows = empty(context, {8, 9}, Slab(0), Dtype::c128);
+  Array columns = empty(context, {8, 9}, Slab(0), Dtype::c128, {Residency::ordinary, Order::column_major});
+  write_known(rows);
+  copy(rows, columns);
+  EXPECT_EQ(count_wrong(columns, rows.layout()), 0);
+  Array other = empty(context, {9, 8}, Slab(0), Dtype::c128);
+  EXPECT_THROW(copy(rows, other), ArgumentError);
+}
+
+RANK_TEST(Array, GatherAndScatter) {
+  Array array = empty(context, {5, 4}, BlockCyclic({context.size(), 1}, {2, 3}), Dtype::f32);
+  write_known(array);
+  for (int root = 0; root < context.size(); ++root) {
+    const Array whole = gather(array, root);
+    EXPECT_EQ(whole.local_size(), context.rank() == root ? 20 : 0);
+    EXPECT_EQ(count_wrong(whole, array.layout()), 0);
+    const Array back = scatter(context, whole.local(), {5, 4}, Slab(1), root);
+    EXPECT_EQ(count_wrong(back, array.layout()), 0);
+  }
+  EXPECT_THROW((void)gather(array, context.size()), ArgumentError);
+  EXPECT_THROW((void)scatter(context, {}, {5, 4}, Slab(1), 0), ArgumentError);
+}
+
+RANK_TEST(Array, WrapRecognisesOrdersAndTheHeap) {
+  const Layout layout(Slab(0), {6, 4}, context.size());
+  const Shape part = layout.local_shape(context.rank());
+  SymmetricMemory block = SymmetricMemory::allocate(context, layout.largest_local_size() * 8);
+  const Array on_heap = wrap(context, View::dense(block.data(), Dtype::f64, part), layout);
+  EXPECT_EQ(on_heap.operand().residency, Residency::heap);
+  EXPECT_EQ(on_heap.operand().axis_order, Extents({0, 1}));
+  std::vector<double> memory(static_cast<std::size_t>(layout.largest_local_size()));
+  const Array ordinary =
+      wrap(context, View::dense(memory.data(), Dtype::f64, part, Order::column_major), layout);
+  EXPECT_EQ(ordinary.operand().residency, Residency::ordinary);
+  EXPECT_TRUE(ordinary.operand().dense);
+}
+
+RANK_TEST(Array, WrapWithAWrongShapeOnOneRankFailsOnAll) {
+  const Layout layout(Slab(0), {2 * context.size(), 4}, context.size());
+  std::vector<double> memory(64);
+  const bool odd_one = context.rank() == context.size() - 1;
+  const View view = View::dense(memory.data(), Dtype::f64, odd_one ? Shape{3, 4} : Shape{2, 4});
+  try {
+    (void)wrap(context, view, layout);
+    ADD_FAILURE() << "no error";
+  } catch (const ArgumentError& error) {
+    EXPECT_NE(std::string(error.what()).find("3x4"), std::string::npos) << error.what();
+  }
+  EXPECT_FALSE(context.failed());
+}
+
+RANK_TEST(Array, DisagreementNamesRanksAndValues) {
+  if (context.size() == 1) return;
+  const Shape shape{context.rank() == 0 ? 8 : 9, 4};
+  try {
+    (void)empty(context, shape, Slab(0), Dtype::f64);
+    ADD_FAILURE() << "no error";
+  } catch (const DisagreementError& error) {
+    const std::string text = error.what();
+    EXPECT_NE(text.find("8x4"), std::string::npos) << text;
+    EXPECT_NE(text.find("9x4"), std::string::npos) << text;
+  }
+  EXPECT_FALSE(context.failed());
+}
+
+RANK_TEST(Array, ArraysOutliveTheirContext) {
+  Array survivor;
+  {
+    Context inner = context.subgroup(std::vector<int>{context.rank()});
+    survivor = empty(inner, {4, 4}, Slab(0), Dtype::f64);
+    write_known(survivor);
+  }
+  EXPECT_EQ(count_wrong(survivor, survivor.layout()), 0);
+}
+
+}  // namespace
+}  // namespace partita::testing

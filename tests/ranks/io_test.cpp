@@ -1,0 +1,211 @@
+// Files: every dtype, order and distribution, against bytes computed here; whole or not at all.
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <partita/io.hpp>
+#include <random>
+
+#include "ranks/array_model.hpp"
+#include "ranks/rank_test.hpp"
+#include "runtime/agree.hpp"
+#include "unit/random_layouts.hpp"
+
+namespace partita::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A directory that all ranks share, removed by rank 0 at the end.
+class SharedDirectory {
+ public:
+  explicit SharedDirectory(Context& context) : context_(context) {
+    std::string made;
+    if (context.rank() == 0) {
+      std::string pattern = (fs::temp_directory_path() / "partita-io-XXXXXX").string();
+      if (const char* name = ::mkdtemp(pattern.data())) made = name;
+    }
+    path_ = exchange(*context.state(), "test", made).front();
+  }
+  ~SharedDirectory() {
+    try {
+      context_.barrier();
+    } catch (const Error&) {
+    }
+    std::error_code ignored;
+    if (context_.rank() == 0) fs::remove_all(path_, ignored);
+  }
+  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
+  std::size_t entries() const {
+    return static_cast<std::size_t>(std::distance(fs::directory_iterator(path_), fs::directory_iterator()));
+  }
+
+ private:
+  Context& context_;
+  std::string path_;
+};
+
+void overwrite(const std::string& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
+}
+
+RANK_TEST(Files, RoundTripOfEveryDtypeAndOrder) {
+  const SharedDirectory directory(context);
+  RandomLayouts random(static_cast<std::uint64_t>(pairs_seed()));
+  for (int d = 0; d < dtype_count; ++d) {
+    const auto dtype = static_cast<Dtype>(d);
+    const Shape shape = random.shape(random.number(1, 3), 12);
+    Array array = empty(
+        context, shape,
+        BlockCyclic(ProcessGrid(Extents::filled(shape.size(), 1)), Extents::filled(shape.size(), 2)), dtype);
+    write_known(array);
+    for (const Order order : {Order::row_major, Order::column_major}) {
+      write_npy(directory / "a.npy", array, order);
+      const FileHeader header = inspect_npy(directory / "a.npy");
+      EXPECT_EQ(header.shape, shape);
+      EXPECT_EQ(header.dtype, dtype);
+      EXPECT_EQ(header.order, order);
+      const Array back = read_npy(context, directory / "a.npy", Slab(shape.size() - 1));
+      EXPECT_EQ(count_wrong(back, array.layout()), 0) << name(dtype) << " " << to_string(shape);
+    }
+    write_hdf5(directory / "a.h5", "group/data", array);
+    EXPECT_EQ(inspect_hdf5(directory / "a.h5", "group/data").dtype, dtype);
+    const Array back = read_hdf5(context, directory / "a.h5", "group/data", Replicated());
+    EXPECT_EQ(count_wrong(back, array.layout()), 0) << name(dtype) << " " << to_string(shape);
+  }
+}
+
+// The bytes of a .npy file are what NumPy's format says, computed here by hand.
+RANK_TEST(Files, NpyBytesAreAsTheFormatSays) {
+  const SharedDirectory directory(context);
+  Array array = empty(context, {2, 3}, Slab(1), Dtype::u8);
+  each_element(array, [](std::int64_t number, auto& element) {
+    element = make_value<std::decay_t<decltype(element)>>(static_cast<double>(number));
+  });
+  write_npy(directory / "a.npy", array);
+  std::ifstream file(directory / "a.npy", std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(file)), {});
+  ASSERT_EQ(bytes.size(), 128U + 6U);
+  EXPECT_EQ(bytes.substr(0, 8), std::string("\x93NUMPY\x01\x00", 8));
+  EXPECT_EQ(bytes.substr(8, 2), std::string("\x76\x00", 2));
+  EXPECT_EQ(bytes.substr(10, 62), "{'descr': '|u1', 'fortran_order': False, 'shape': (2, 3), }   ");
+  EXPECT_EQ(bytes[127], '\n');
+  EXPECT_EQ(bytes.substr(128), std::string("\x00\x01\x02\x03\x04\x05", 6));
+}
+
+RANK_TEST(Files, EveryDistributionReadsAndWrites) {
+  const SharedDirectory directory(context);
+  RandomLayouts random(static_cast<std::uint64_t>(pairs_seed()) + 1);
+  for (int i = 0; i < 20; ++i) {
+    const Shape shape = random.shape(random.number(1, 4), 9);
+    Layout layout = random.layout(shape, context.size());
+    Array array = empty(context, layout, Dtype::f64);
+    write_known(array);
+    if (layout.partial()) {
+      EXPECT_THROW(write_npy(directory / "b.npy", array), ArgumentError);
+      continue;
+    }
+    write_npy(directory / "b.npy", array, random.maybe() ? Order::row_major : Order::column_major);
+    Distribution other = random.distribution(shape, context.size());
+    const Array back =
+        read_npy(context, directory / "b.npy", other, {Residency::ordinary, Order::column_major});
+    EXPECT_EQ(count_wrong(back, layout), 0) << layout.to_string() << " -> " << other.to_string();
+  }
+}
+
+RANK_TEST(Files, ScalarsHaveFilesToo) {
+  const SharedDirectory directory(context);
+  Array array = empty(context, Shape{}, Replicated(), Dtype::f64);
+  write_known(array);
+  write_npy(directory / "s.npy", array);
+  write_hdf5(directory / "s.h5", "s", array);
+  EXPECT_EQ(count_wrong(read_npy(context, directory / "s.npy", Replicated()), array.layout()), 0);
+  EXPECT_EQ(count_wrong(read_hdf5(context, directory / "s.h5", "s", Replicated()), array.layout()), 0);
+}
+
+/// Expects a FileError with this word in it, the same text on every rank.
+template <class Body>
+void expect_file_error(Context& context, const std::string& word, Body&& body) {
+  std::string text = "no error";
+  try {
+    body();
+  } catch (const FileError& error) {
+    text = error.what();
+  }
+  EXPECT_NE(text.find(word), std::string::npos) << text;
+  for (const std::string& other : exchange(*context.state(), "test", text)) EXPECT_EQ(other, text);
+  EXPECT_FALSE(context.failed());
+}
+
+RANK_TEST(Files, BadFilesAreNamed) {
+  const SharedDirectory directory(context);
+  const std::string path = directory / "bad.npy";
+  const auto read = [&] { (void)read_npy(context, path, Slab(0)); };
+  const auto put = [&](const std::string& bytes) {
+    context.barrier();
+    if (context.rank() == 0) overwrite(path, bytes);
+    context.barrier();
+  };
+  expect_file_error(context, "No such file", read);
+  put("");
+  expect_file_error(context, "not a .npy file", read);
+  put("this is some other file, longer than ten bytes");
+  expect_file_error(context, "not a .npy file", read);
+  Array array = empty(context, {30, 3}, Slab(0), Dtype::f64);
+  write_known(array);
+  write_npy(path, array);
+  context.barrier();
+  if (context.rank() == 0) fs::resize_file(path, fs::file_size(path) - 1);
+  context.barrier();
+  expect_file_error(context, "truncated", read);
+  put(std::string("\x93NUMPY\x01\x00\x76\x00{'descr': '>f8', 'fortran_order': False, 'shape': (3,), }", 67) +
+      std::string(200, ' '));
+  expect_file_error(context, "big-endian", read);
+  put(std::string("\x93NUMPY\x01\x00\x76\x00{'descr': '<U8', 'fortran_order': False, 'shape': (3,), }", 67) +
+      std::string(200, ' '));
+  expect_file_error(context, "not supported", read);
+  expect_file_error(context, "HDF5", [&] { (void)read_hdf5(context, path, "x", Slab(0)); });
+  expect_file_error(context, "No such file", [&] { write_npy(directory / "no/such/folder.npy", array); });
+}
+
+RANK_TEST(Files, MissingDatasetIsNamed) {
+  const SharedDirectory directory(context);
+  Array array = empty(context, {4}, Slab(0), Dtype::f64);
+  write_known(array);
+  write_hdf5(directory / "a.h5", "there", array);
+  expect_file_error(context, "a.h5",
+                    [&] { (void)read_hdf5(context, directory / "a.h5", "elsewhere", Slab(0)); });
+}
+
+// A limit on file sizes stands for a full disk: the write fails in the middle, the old file stays, nothing is
+// left.
+RANK_TEST(Files, AFailedWriteLeavesTheOldFile) {
+  const SharedDirectory directory(context);
+  Array small = empty(context, {4}, Slab(0), Dtype::f64);
+  write_known(small);
+  write_npy(directory / "a.npy", small);
+  Array large = empty(context, {100000}, Slab(0), Dtype::f64);
+  write_known(large);
+  context.barrier();
+  std::signal(SIGXFSZ, SIG_IGN);
+  struct rlimit before {};
+  ::getrlimit(RLIMIT_FSIZE, &before);
+  const struct rlimit limit { 200000, before.rlim_max };
+  ::setrlimit(RLIMIT_FSIZE, &limit);
+  for (const char* format : {"npy", "h5"}) {
+    expect_file_error(context, "", [&] {
+      format[0] == 'n' ? write_npy(directory / "a.npy", large)
+                       : write_hdf5(directory / "a.npy", "data", large);
+    });
+  }
+  context.barrier();
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  context.barrier();
+  EXPECT_EQ(directory.entries(), 1U);
+  EXPECT_EQ(count_wrong(read_npy(context, directory / "a.npy", Slab(0)), small.layout()), 0);
+}
+
+}  // namespace
+}  // namespace partita::testing
