@@ -15,8 +15,8 @@ while [ "$1" != -- ]; do
 done
 shift
 
-# One file a process; its name only has to be unique.
-PARTITA_CODES=$codes $launch -n "$ranks" sh -c '"$@"; echo $? >"$PARTITA_CODES/$$"' rank "$@" </dev/null
+# One file a process; its name only has to be unique. MPICH's launcher sends SIGUSR1 when a process has died.
+PARTITA_CODES=$codes $launch -n "$ranks" sh -c 'trap : USR1; "$@"; echo $? >"$PARTITA_CODES/$$"' rank "$@" </dev/null
 launched=$?
 
 succeeded=$(cat "$codes"/* 2>/dev/null | grep -c '^0$')

@@ -1,5 +1,7 @@
 #include "runtime/mpi_library.hpp"
 
+#include <signal.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -23,6 +25,20 @@ bool is_initialised() {
   int flag = 0;
   MPI_Initialized(&flag);
   return flag != 0;
+}
+
+/// MPICH's launcher, told not to kill the others when a process dies (-disable-auto-cleanup), sends them
+/// SIGUSR1 instead, which kills them all the same unless somebody handles it. A handler of the program's own
+/// stays.
+void outlive_notice_of_launcher() {
+#if defined(MPICH_NUMVERSION)
+  struct sigaction present {};
+  if (sigaction(SIGUSR1, nullptr, &present) != 0 || present.sa_handler != SIG_DFL) return;
+  struct sigaction heard {};
+  heard.sa_handler = [](int) {};
+  heard.sa_flags = SA_RESTART;
+  sigaction(SIGUSR1, &heard, nullptr);
+#endif
 }
 
 /// Our mpi.h and the library that was loaded are of one family (a version may differ: the families keep their
@@ -90,6 +106,7 @@ void start_mpi() {
     initialised_by_us = true;
     std::atexit(finalise_mpi_at_exit);
   }
+  if (started_by_launcher()) outlive_notice_of_launcher();
   thread_level = provided;
 }
 
