@@ -20,9 +20,31 @@ partita_choose_backends(command_sources)
 add_executable(partita_command ${command_sources})
 partita_our_code(partita_command)
 target_include_directories(partita_command PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/tools)
+# `partita run` starts ranks as the tests do.
+string(REPLACE ";" " " launcher_flags "${PARTITA_MPI_FLAGS}")
+set_property(
+  SOURCE ${PROJECT_SOURCE_DIR}/tools/launcher.cpp
+  APPEND
+  PROPERTY COMPILE_DEFINITIONS "PARTITA_BUILT_WITH=\"${PARTITA_MPI}\""
+           "PARTITA_LAUNCHER_PATH=\"${PARTITA_MPI_LAUNCHER}\"" "PARTITA_LAUNCHER_FLAGS=\"${launcher_flags}\"")
 target_link_libraries(partita_command PRIVATE partita::partita partita_dependencies CLI11::CLI11 PNG::PNG)
 if(PARTITA_HAVE_SCALAPACK)
   target_link_libraries(partita_command PRIVATE ${PARTITA_SCALAPACK_${PARTITA_MPI}})
 endif()
 set_target_properties(partita_command PROPERTIES OUTPUT_NAME partita
                                                  INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+
+# Shell completion, printed by the command itself where it is installed. A sanitized command stays silent.
+if(NOT PARTITA_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
+  foreach(shell_and_place "bash;bash-completion/completions/partita" "zsh;zsh/site-functions/_partita"
+                          "fish;fish/vendor_completions.d/partita.fish")
+    list(GET shell_and_place 0 shell)
+    list(GET shell_and_place 1 place)
+    set(script ${PROJECT_BINARY_DIR}/generated/completion.${shell})
+    install(CODE "execute_process(COMMAND \"$<TARGET_FILE:partita_command>\" completion ${shell}
+                                  OUTPUT_FILE \"${script}\" COMMAND_ERROR_IS_FATAL ANY)")
+    get_filename_component(folder ${place} DIRECTORY)
+    get_filename_component(name ${place} NAME)
+    install(FILES ${script} DESTINATION ${CMAKE_INSTALL_DATADIR}/${folder} RENAME ${name})
+  endforeach()
+endif()

@@ -1,0 +1,41 @@
+#!/bin/sh
+# What would move, against figures worked out by hand.
+. "$(dirname "$0")/common.sh"
+
+# 12x10 doubles over 3 ranks, rows to columns: columns 4, 3, 3 of 4 rows each stay, the rest moves.
+"$partita" plan slab:0 slab:1 --shape 12x10 -n 3 --json --verify >out
+python3 - <<'END'
+import json
+plan = json.load(open("out"))
+assert plan["ranks"] == 3 and plan["operation"] == "redistribute"
+assert plan["total"]["local_bytes"] == 4 * 10 * 8, plan["total"]
+assert plan["total"]["node_bytes"] == (12 * 10 - 4 * 10) * 8
+assert plan["prediction"]["bytes"] == (12 * 10 - 4 * 10) * 8
+assert plan["prediction"]["seconds"] > 0 and plan["prediction"]["ranks_priced"] == 3
+assert plan["faults"] == []
+END
+
+# On nodes of one rank all of it becomes messages.
+"$partita" plan slab:0 slab:1 --shape 12x10 -n 3 --ranks-per-node 1 --json >out
+python3 - <<'END'
+import json
+plan = json.load(open("out"))
+assert plan["nodes"] == 3 and plan["total"]["messages"] == 6, plan["total"]
+assert plan["total"]["network_bytes"] == 80 * 8 and plan["total"]["node_bytes"] == 0
+END
+
+"$partita" plan slab:0 slab:0 --axes 1,0 --shape 7x5 --dtype f32 -n 2 --steps --verify --ordinary >out
+grep -q '^verified' out || fail "verify"
+grep -q '^predicted' out || fail "prediction"
+grep -q ' copy ' out || fail "steps"
+
+# Thousands of ranks, the figures of a machine that is not here.
+"$partita" plan block-cyclic:64x64:64x64 block-cyclic:32x128:96x96 --shape 100000x100000 --machine cluster >out
+grep -q 'of 4096 on 64 nodes' out || fail "4096 ranks"
+
+expect_failure 2 'unknown machine' "$partita" plan slab:0 slab:1 --shape 9x9 --machine nowhere
+expect_failure 2 'quick' "$partita" plan slab:0 slab:1 --shape 9x9 --method quick
+expect_failure 2 'no rank 3' "$partita" plan slab:0 slab:1 --shape 9x9 -n 3 --rank 3
+expect_failure 2 'axis 5' "$partita" plan slab:0 slab:1 --shape 9x9 --axes 1,5
+expect_failure 2 'too many' "$partita" plan slab:0 slab:1 --shape 9000x9000 --verify
+expect_failure 2 'f65' "$partita" plan slab:0 slab:1 --shape 9x9 --dtype f65

@@ -1,0 +1,26 @@
+#!/bin/sh
+# partita run gives a program its ranks, and their failures back.
+. "$(dirname "$0")/common.sh"
+
+"$partita" run --dry-run -n 3 -- program -n 7 >out 2>err || {
+  grep -q 'no MPI launcher' err && exit 0 # a build without MPI, on a machine without one
+  fail "dry run: $(cat err)"
+}
+grep -q -- '-n 3 program -n 7$' out || fail "dry run"
+export PARTITA_TEST_FOLDER="$work"
+
+"$partita" run -n 3 -- sh -c 'echo "$1" >"$PARTITA_TEST_FOLDER/rank.$$"' name 'two words' 2>err
+[ "$(cat rank.* | sort | uniq -c | tr -s ' ')" = ' 3 two words' ] || fail "three ranks with their arguments"
+[ "$(wc -l <err)" = 1 ] && grep -q '3 ranks by ' err || fail "which launcher it is: $(cat err)"
+
+rank='${OMPI_COMM_WORLD_RANK:-$PMI_RANK}'
+code=0
+"$partita" run -q -n 3 -- sh -c "exit \$(($rank * 3))" 2>err || code=$?
+[ "$code" = 3 ] || fail "the code of the lowest rank that failed, not $code"
+[ ! -s err ] || fail "silence: $(cat err)"
+
+expect_failure 137 'rank 1 was ended by signal 9' "$partita" run -q -n 2 -- sh -c "[ $rank = 0 ] || kill -9 \$\$"
+expect_failure 127 'no-such-program' "$partita" run -q -n 2 -- no-such-program
+expect_failure 2 'what shall run' "$partita" run -n 2
+expect_failure 1 'no launcher "nowhere"' "$partita" run --launcher nowhere -n 2 -- true
+[ -z "$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'partita-job-*' -newer out 2>/dev/null)" ] || fail "job folders are left"

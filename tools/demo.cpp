@@ -1,0 +1,128 @@
+// partita demo: the main job. A volume is spread block-cyclic, redistributed through slabs and pencils and
+// back, checked bit for bit at each step, and drawn with its owners coloured.
+#include "tools/demo.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <filesystem>
+#include <partita/redistribute.hpp>
+
+#include "tools/command_line.hpp"
+#include "tools/job.hpp"
+#include "tools/subcommand.hpp"
+
+namespace partita::tools {
+namespace {
+
+struct Options {
+  std::string input;
+  std::string output = "output";
+  int ranks = 4;
+};
+
+double seconds_of(const Context& context, const std::function<void()>& work) {
+  context.barrier();
+  const auto begin = std::chrono::steady_clock::now();
+  work();
+  context.barrier();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+// One redistribution, timed over all ranks, the first time with its plan and once again without.
+struct Step {
+  Array result;
+  std::string method;
+  double first_seconds = 0, seconds = 0;
+};
+
+Step take(const Context& context, const Array& source, const Distribution& destination) {
+  Step step;
+  step.first_seconds = seconds_of(context, [&] { step.result = redistribute(source, destination); });
+  Redistribute planned(context, source.operand(), step.result.operand());
+  step.method = planned.plan().method;
+  planned.reset(source, step.result);
+  step.seconds = seconds_of(context, [&] { planned.execute(); });
+  return step;
+}
+
+void print_heading(const Volume& volume, const Context& context, double bytes) {
+  const std::string origin = volume.path ? *volume.path : "a generated phantom (there is no data/mni152.npy)";
+  fmt::print("demo: {}: {} {}, {} on {} ranks\n\n", origin, to_string(volume.shape), name(volume.dtype),
+             describe_bytes(bytes), context.size());
+  fmt::print("{:<26} {:<26} {:<10} {:>9} {:>10} {:>10} {:>11}  same bits\n", "from", "to", "method", "bytes",
+             "first", "again", "bandwidth");
+}
+
+void print_step(const Distribution& from, const Distribution& to, const Step& step, double bytes,
+                bool equal) {
+  fmt::print("{:<26} {:<26} {:<10} {:>9} {:>10} {:>10} {:>11}  {}\n", from.to_string(), to.to_string(),
+             step.method, describe_bytes(bytes), describe_seconds(step.first_seconds),
+             describe_seconds(step.seconds), describe_rate(bytes, step.seconds), equal ? "yes" : "NO");
+}
+
+// Returns how many of the steps gave other bits.
+int walk(const Context& context, const Array& original, const std::vector<Distribution>& distributions,
+         double bytes) {
+  Array current = original;
+  int wrong = 0;
+  for (std::size_t i = 1; i < distributions.size(); ++i) {
+    const Step step = take(context, current, distributions[i]);
+    const bool equal = compare(original, step.result).equal;
+    if (context.rank() == 0) print_step(distributions[i - 1], distributions[i], step, bytes, equal);
+    wrong += equal ? 0 : 1;
+    current = step.result;
+  }
+  return wrong;
+}
+
+void draw(const Context& context, const Options& options, const Array& volume,
+          const std::vector<Distribution>& distributions) {
+  // What shows in the plane of the picture: blocks, slabs along the first axis, pencils along the last.
+  const std::vector<Distribution> shown{distributions[0], distributions[1],
+                                        distributions[static_cast<std::size_t>(volume.shape().size()) + 1]};
+  const Image image = picture_of(context, volume, shown);
+  if (context.rank() != 0) return;
+  const std::string path = options.output + "/demo.png";
+  std::filesystem::create_directories(options.output);
+  write_png(path, image);
+  fmt::print("\ndemo: {} shows the middle slice by owner: {}, {}, {}\n", path, shown[0].to_string(),
+             shown[1].to_string(), shown[2].to_string());
+}
+
+void demonstrate(Context& context, const Options& options, const Volume& volume) {
+  const auto bytes = static_cast<double>(partita::volume(volume.shape) * size_of(volume.dtype));
+  const auto distributions = way(volume.shape, context.size());
+  const Array original = load(context, volume, distributions.front());
+  if (context.rank() == 0) print_heading(volume, context, bytes);
+  const int wrong = walk(context, original, distributions, bytes);
+  draw(context, options, original, distributions);
+  const std::size_t steps = distributions.size() - 1;
+  if (wrong > 0)
+    throw std::runtime_error(fmt::format("demo: {} of {} redistributions gave other bits", wrong, steps));
+  if (context.rank() == 0) fmt::print("demo: all {} redistributions bit for bit equal\n", steps);
+}
+
+void add_demo(CLI::App& app) {
+  auto* const command =
+      app.add_subcommand("demo", "the main job: a volume through all distributions and back");
+  const auto options = std::make_shared<Options>();
+  command->add_option("INPUT", options->input, ".npy of two or three dimensions (data/mni152.npy)");
+  command->add_option("-n,--ranks", options->ranks, "ranks to start (4)")
+      ->check(CLI::Range(1, 4096).description(""))
+      ->type_name("N");
+  command->add_option("-o,--output", options->output, "folder for the picture (output)")->type_name("FOLDER");
+  command->footer(
+      "\"first\" makes the plan and the memory, \"again\" has both; bandwidth is of the latter.\n\n" +
+      examples("partita demo\npartita demo my.npy -n 6"));
+  command->callback([options] {
+    const Volume volume = choose_volume(options->input);
+    on_ranks(options->ranks, [&](Context& context) { demonstrate(context, *options, volume); });
+  });
+}
+
+const Register registered("demo", add_demo);
+
+}  // namespace
+}  // namespace partita::tools

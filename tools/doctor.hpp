@@ -1,0 +1,36 @@
+// What `partita doctor` looks at.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace partita::tools {
+
+enum class Health : std::uint8_t {
+  ok,
+  warning,  ///< works, but slower or less than it could
+  missing,  ///< optional, and not there
+  broken,   ///< essential, and does not work
+};
+
+struct Finding {
+  std::string subject;  ///< "MPI", "BLAS", ...
+  Health health = Health::ok;
+  std::string summary;               ///< what is there
+  std::vector<std::string> details;  ///< more of it
+  std::string advice;                ///< what to do; empty: nothing
+};
+
+// One file a group: doctor_<group>.cpp.
+Finding examine_mpi();
+Finding examine_launcher();
+Finding examine_cores();
+Finding examine_memory();
+Finding examine_shared_memory();
+Finding examine_blas();
+Finding examine_fft();
+Finding examine_cuda();
+Finding examine_nccl();
+
+}  // namespace partita::tools

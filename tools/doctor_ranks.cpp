@@ -1,0 +1,136 @@
+// MPI, its launcher, and the cores.
+#include <fmt/format.h>
+#include <hwloc.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <memory>
+#include <partita/context.hpp>
+#include <sstream>
+
+#include "tools/doctor.hpp"
+#include "tools/job.hpp"
+#include "tools/launcher.hpp"
+
+namespace partita::tools {
+namespace {
+
+int count(hwloc_topology_t topology, hwloc_obj_type_t type) {
+  return std::max(0, hwloc_get_nbobjs_by_type(topology, type));
+}
+
+std::string processor_name(hwloc_topology_t topology) {
+  const hwloc_obj_t package = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, 0);
+  const char* const name = package == nullptr ? nullptr : hwloc_obj_get_info_by_name(package, "CPUModel");
+  return name == nullptr ? "an unknown processor" : name;
+}
+
+// Processor time over time that the control group allows: cores; 0: no limit. Versions 2 and 1 of control
+// groups.
+double processor_quota() {
+  std::ifstream unified("/sys/fs/cgroup/cpu.max");
+  std::string quota;
+  double period = 0;
+  if (unified >> quota >> period && quota != "max" && period > 0) return std::stod(quota) / period;
+  std::ifstream old_quota("/sys/fs/cgroup/cpu/cpu.cfs_quota_us"),
+      old_period("/sys/fs/cgroup/cpu/cpu.cfs_period_us");
+  double microseconds = 0;
+  if (old_quota >> microseconds && old_period >> period && microseconds > 0 && period > 0)
+    return microseconds / period;
+  return 0;
+}
+
+// "4.1.4" of "mpirun (Open MPI) 4.1.4": the last word with a digit and a dot.
+std::string version_in(const std::string& text) {
+  std::istringstream words(text);
+  std::string version;
+  for (std::string word; words >> word;) {
+    std::string digits;
+    for (const char c : word) {
+      if ((c >= '0' && c <= '9') || (c == '.' && !digits.empty()))
+        digits += c;
+      else if (!digits.empty())
+        break;
+    }
+    if (digits.find('.') != std::string::npos && version.empty()) version = digits;
+  }
+  return version;
+}
+
+}  // namespace
+
+Finding examine_mpi() {
+  const std::string description = mpi_description();
+  if (built_with() == "none") {
+    return {"MPI",
+            Health::missing,
+            "this build has none: its ranks are threads of one process",
+            {},
+            "for ranks on several machines, build with MPI=openmpi or MPI=mpich"};
+  }
+  return {"MPI", Health::ok, description, {}, ""};
+}
+
+Finding examine_launcher() {
+  if (built_with() == "none") return {"launcher", Health::missing, "not needed: there is no MPI", {}, ""};
+  const Launcher launcher = find_launcher();
+  if (launcher.kind == LauncherKind::none) {
+    return {
+        "launcher", Health::broken, launcher.problem, {}, "until then, only one rank, or ranks as threads"};
+  }
+  Finding finding{"launcher", Health::ok, fmt::format("{} ({})", launcher.path, launcher.version), {}, ""};
+  if (!launcher.of_our_build) {
+    finding.health = Health::broken;
+    finding.advice =
+        fmt::format("Partita was built with {}; its launcher must start the ranks", built_with());
+    return finding;
+  }
+  const std::string ours = version_in(mpi_description()), its = version_in(launcher.version);
+  if (!ours.empty() && !its.empty() && ours != its) {
+    finding.health = Health::warning;
+    finding.details.push_back(fmt::format("the library is {}, the launcher {}", ours, its));
+    finding.advice = "use the launcher of the same release, or build again";
+  }
+  const std::string other = find_in_path("mpirun");
+  if (!other.empty() && find_launcher(other).kind != launcher.kind) {
+    finding.details.push_back(
+        fmt::format("note: mpirun of the PATH ({}) is another MPI's; `partita run` takes the "
+                    "right one",
+                    other));
+  }
+  const std::string survivors = launcher.kind == LauncherKind::other ? "unknown" : "yes";
+  finding.details.push_back(fmt::format("survivors outlive a dead rank: {}", survivors));
+  return finding;
+}
+
+Finding examine_cores() {
+  hwloc_topology_t topology = nullptr;
+  if (hwloc_topology_init(&topology) != 0 || hwloc_topology_load(topology) != 0) {
+    return {"cores",
+            Health::warning,
+            fmt::format("{} usable (the topology could not be read)", usable_cores()),
+            {},
+            ""};
+  }
+  const std::unique_ptr<hwloc_topology, void (*)(hwloc_topology_t)> keeper(topology, hwloc_topology_destroy);
+  const int usable = usable_cores();
+  Finding finding{
+      "cores", Health::ok, fmt::format("{} usable: {}", usable, processor_name(topology)), {}, ""};
+  finding.details.push_back(fmt::format("{} cores, {} hardware threads, {} NUMA nodes seen",
+                                        count(topology, HWLOC_OBJ_CORE), count(topology, HWLOC_OBJ_PU),
+                                        count(topology, HWLOC_OBJ_NUMANODE)));
+  const double quota = processor_quota();
+  if (quota > 0) {
+    finding.details.push_back(fmt::format("the control group allows the time of {:.3g} cores", quota));
+    if (std::ceil(quota) < usable) {
+      finding.health = Health::warning;
+      finding.advice =
+          fmt::format("start at most {:.0f} ranks, or raise the limit: more are stopped now and then",
+                      std::max(1.0, std::floor(quota)));
+    }
+  }
+  return finding;
+}
+
+}  // namespace partita::tools

@@ -1,0 +1,194 @@
+#include "tools/job.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <partita/machine_report.hpp>
+#include <string_view>
+
+#include "tools/command_line.hpp"
+#include "tools/subcommand.hpp"
+#include "tools/terminal.hpp"
+
+namespace partita::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* folder_variable = "PARTITA_JOB";
+
+// A child that the signals meant for us reach too.
+pid_t child = 0;
+void pass_on(int signal) {
+  if (child > 0) kill(child, signal);
+}
+
+void pass_signals_on() {
+  struct sigaction action {};
+  action.sa_handler = pass_on;
+  for (const int signal : {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}) sigaction(signal, &action, nullptr);
+  action.sa_handler = SIG_IGN;  // the terminal sends it to the child as well
+  sigaction(SIGINT, &action, nullptr);
+}
+
+[[noreturn]] void become(char** words) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}) ::signal(signal, SIG_DFL);
+  execvp(words[0], words);
+  const int code = errno == ENOENT ? 127 : 126;
+  const std::string line = fmt::format("partita: {}: {}", words[0], std::strerror(errno));
+  report_failure(line);
+  _exit(code);
+}
+
+// The exit code of a child; 128 + signal where it was killed, as in a shell.
+int wait_for(pid_t process) {
+  int status = 0;
+  while (waitpid(process, &status, 0) < 0) {
+    if (errno != EINTR) return 1;
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+int spawn_and_wait(char** words, bool die_with_us) {
+  child = fork();
+  if (child < 0)
+    throw std::runtime_error(fmt::format("no process could be started: {}", std::strerror(errno)));
+  if (child == 0) {
+    if (die_with_us) prctl(PR_SET_PDEATHSIG, SIGKILL);
+    become(words);
+  }
+  pass_signals_on();
+  return wait_for(child);
+}
+
+// Gone with all that is in it when the job is over.
+class JobFolder {
+ public:
+  JobFolder() {
+    std::string pattern = (fs::temp_directory_path() / "partita-job-XXXXXX").string();
+    if (mkdtemp(pattern.data()) == nullptr) {
+      throw std::runtime_error(fmt::format("no temporary folder {}: {}", pattern, std::strerror(errno)));
+    }
+    path_ = pattern;
+  }
+  ~JobFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  JobFolder(const JobFolder&) = delete;
+  JobFolder& operator=(const JobFolder&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+std::string first_line_of(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+// What the ranks left. A rank on another machine leaves nothing; then the launcher's word counts.
+int judge(const std::string& folder, int ranks, int launcher_code) {
+  int worst = 0;
+  std::string message;
+  for (int rank = 0; rank < ranks; ++rank) {
+    const std::string base = fmt::format("{}/{}.", folder, rank);
+    if (!fs::exists(base + "started")) continue;
+    const std::string text = first_line_of(base + "code");
+    int code = text.empty() ? 128 + SIGKILL : 0;  // the process that would have written it is gone
+    std::from_chars(text.data(), text.data() + text.size(), code);
+    if (worst == 0) worst = code;
+    if (message.empty()) message = first_line_of(base + "error");
+    if (message.empty() && code > 128 && code < 128 + 65) {
+      message = fmt::format("partita: rank {} was ended by signal {} ({})", rank, code - 128,
+                            strsignal(code - 128));
+    }
+  }
+  if (!message.empty()) fmt::print(stderr, "{}\n", message);
+  return worst != 0 ? worst : launcher_code;
+}
+
+}  // namespace
+
+int launched_rank() {
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "PALS_RANKID"}) {
+    const char* const text = std::getenv(name);
+    int rank = 0;
+    if (text != nullptr && std::from_chars(text, text + std::strlen(text), rank).ec == std::errc{})
+      return rank;
+  }
+  return 0;
+}
+
+int usable_cores() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+  return std::max(1, CPU_COUNT(&set));
+}
+
+void report_failure(const std::string& line) {
+  const char* const folder = std::getenv(folder_variable);
+  if (folder != nullptr && fs::is_directory(folder)) {
+    std::ofstream(fmt::format("{}/{}.error", folder, launched_rank())) << line << '\n';
+  } else if (launched_rank() == 0) {
+    fmt::print(stderr, "{}\n", line);
+  }
+}
+
+int run_job(const Launcher& launcher, int ranks, const std::vector<std::string>& program) {
+  if (launcher.kind == LauncherKind::none) throw std::runtime_error(launcher.problem);
+  if (is_launched_rank()) throw UsageError("this process is itself a rank of a launcher: no job in a job");
+  const JobFolder folder;
+  std::vector<std::string> words{launcher.path};
+  words.insert(words.end(), launcher.flags.begin(), launcher.flags.end());
+  const std::string count = std::to_string(ranks);
+  for (const std::string& word : {std::string("-n"), count, own_program(), std::string(rank_of_job_flag)}) {
+    words.push_back(word);
+  }
+  words.push_back(folder.path());
+  words.insert(words.end(), program.begin(), program.end());
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  pass_terminal_on();
+  return judge(folder.path(), ranks, spawn_and_wait(pointers.data(), false));
+}
+
+int run_rank_of_job(const std::string& folder, char** program) {
+  if (*program == nullptr) return 2;
+  const std::string base = fmt::format("{}/{}.", folder, launched_rank());
+  std::ofstream(base + "started") << "1\n";
+  setenv(folder_variable, folder.c_str(), 1);
+  const int code = spawn_and_wait(program, true);
+  std::ofstream(base + "code") << code << '\n';
+  // The launcher hears that all is well: it would only say so again, in many lines.
+  return fs::is_directory(folder) ? 0 : code;
+}
+
+void on_ranks(int ranks, const std::function<void(Context&)>& body) {
+  if (is_launched_rank() || ranks == 1) {
+    Context context = initialize();
+    body(context);
+    return;
+  }
+  if (built_with() == "none") return ThreadGroup::run(ranks, body);
+  std::vector<std::string> words{own_program()};
+  words.insert(words.end(), command_line().begin(), command_line().end());
+  throw ExitCode{run_job(find_launcher(), ranks, words)};
+}
+
+}  // namespace partita::tools

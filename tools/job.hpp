@@ -1,0 +1,34 @@
+// A job: ranks that the command starts, itself once a rank or a program of the user's.
+#pragma once
+
+#include <functional>
+#include <partita/context.hpp>
+#include <string>
+#include <vector>
+
+#include "tools/launcher.hpp"
+
+namespace partita::tools {
+
+/// Starts `program` on `ranks` ranks, waits for them, and returns the exit code: that of the lowest rank that
+/// failed (128 + signal where one was killed), or the launcher's own. Launchers that let survivors outlive a
+/// dead rank say that all went well, so each rank of the job leaves its code in a folder of the job.
+int run_job(const Launcher& launcher, int ranks, const std::vector<std::string>& program);
+
+/// `partita --rank-of-job FOLDER PROGRAM...`: what the launcher starts as each rank.
+inline constexpr const char* rank_of_job_flag = "--rank-of-job";
+int run_rank_of_job(const std::string& folder, char** program);
+
+/// Calls `body` on ranks: those of the launcher that started this process, or `ranks` ranks that it starts by
+/// starting this very command line again (this process then ends with the job's code), or threads where
+/// Partita was built without MPI. One rank needs no launcher.
+void on_ranks(int ranks, const std::function<void(Context&)>& body);
+
+/// The rank that the launcher gave this process; 0 without one.
+int launched_rank();
+int usable_cores();  ///< that this process may run on
+
+/// One line on stderr, from one rank: in a job of ours, the job prints that of the lowest rank.
+void report_failure(const std::string& line);
+
+}  // namespace partita::tools

@@ -1,0 +1,138 @@
+#include "tools/launcher.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <sstream>
+
+namespace partita::tools {
+namespace {
+
+// Set by cmake/Command.cmake.
+constexpr const char* our_mpi = PARTITA_BUILT_WITH;
+constexpr const char* our_launcher = PARTITA_LAUNCHER_PATH;
+constexpr const char* our_flags = PARTITA_LAUNCHER_FLAGS;
+
+std::vector<std::string> split(const std::string& text) {
+  std::istringstream stream(text);
+  std::vector<std::string> words;
+  for (std::string word; stream >> word;) words.push_back(word);
+  return words;
+}
+
+bool is_program(const std::string& path) {
+  return !path.empty() && !std::filesystem::is_directory(path) && access(path.c_str(), X_OK) == 0;
+}
+
+LauncherKind kind_of(const std::string& version) {
+  if (version.find("Open MPI") != std::string::npos || version.find("OpenRTE") != std::string::npos) {
+    return LauncherKind::open_mpi;
+  }
+  for (const char* mark : {"HYDRA", "Hydra", "hydra", "MPICH", "mpich"}) {
+    if (version.find(mark) != std::string::npos) return LauncherKind::mpich;
+  }
+  return LauncherKind::other;
+}
+
+std::string one_line(const std::string& version, LauncherKind kind) {
+  if (kind == LauncherKind::mpich) {  // "HYDRA build details:\n    Version:   4.0.2\n ..."
+    const std::size_t at = version.find("Version:");
+    const auto words = split(at == std::string::npos ? "" : version.substr(at + 8, 60));
+    return words.empty() ? "Hydra" : "Hydra " + words.front();
+  }
+  return version.substr(0, version.find('\n'));
+}
+
+Launcher examine(const std::string& path) {
+  const std::string said = output_of({path, "--version"});
+  Launcher launcher;
+  launcher.path = path;
+  launcher.kind = kind_of(said);
+  launcher.version = one_line(said, launcher.kind);
+  const std::string name = launcher.kind == LauncherKind::open_mpi ? "openmpi"
+                           : launcher.kind == LauncherKind::mpich  ? "mpich"
+                                                                   : "other";
+  launcher.of_our_build = name == our_mpi;
+  launcher.flags = flags_of(launcher.kind);
+  return launcher;
+}
+
+Launcher no_launcher(const std::string& problem) {
+  Launcher launcher;
+  launcher.problem = problem;
+  return launcher;
+}
+
+std::string quoted(const std::string& word) {
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
+}  // namespace
+
+std::string built_with() {
+  return our_mpi;
+}
+
+std::string find_in_path(const std::string& name) {
+  const char* const path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const std::string candidate = folder + "/" + name;
+    if (is_program(candidate)) return candidate;
+  }
+  return "";
+}
+
+std::string output_of(const std::vector<std::string>& command) {
+  std::string line;
+  for (const std::string& word : command) line += quoted(word) + " ";
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(popen((line + "2>&1 </dev/null").c_str(), "r"),
+                                                             pclose);
+  std::string text;
+  char piece[4096];
+  while (pipe != nullptr) {
+    const std::size_t bytes = std::fread(piece, 1, sizeof piece, pipe.get());
+    if (bytes == 0) break;
+    text.append(piece, bytes);
+  }
+  return text;
+}
+
+std::vector<std::string> flags_of(LauncherKind kind) {
+  std::vector<std::string> flags;
+  if (kind == LauncherKind::open_mpi) {
+    flags = split(built_with() == "openmpi"
+                      ? our_flags
+                      : "--allow-run-as-root --oversubscribe --bind-to none --enable-recovery");
+    // Refused by nobody, but a user who is not root should not read it in the list of processes.
+    if (geteuid() != 0) std::erase(flags, "--allow-run-as-root");
+  } else if (kind == LauncherKind::mpich) {
+    flags = split(built_with() == "mpich" ? our_flags : "-disable-auto-cleanup");
+  }
+  return flags;
+}
+
+Launcher find_launcher(const std::string& given) {
+  if (!given.empty()) {
+    const std::string path = given.find('/') == std::string::npos ? find_in_path(given) : given;
+    if (is_program(path)) return examine(path);
+    return no_launcher(fmt::format("there is no launcher \"{}\"", given));
+  }
+  if (is_program(our_launcher)) return examine(our_launcher);
+  for (const std::string& name : {std::string("mpirun.") + our_mpi, std::string("mpirun")}) {
+    const std::string path = find_in_path(name);
+    if (!path.empty()) return examine(path);
+  }
+  const std::string package = built_with() == "mpich" ? "mpich" : "openmpi-bin";
+  return no_launcher(fmt::format("no MPI launcher: neither {} nor mpirun in the PATH; install the package {}",
+                                 *our_launcher == '\0' ? "that of the build" : our_launcher, package));
+}
+
+}  // namespace partita::tools

@@ -1,0 +1,112 @@
+// partita layout: who owns what, in the terminal, as SVG and as PNG.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <partita/layout.hpp>
+
+#include "tools/command_line.hpp"
+#include "tools/image.hpp"
+#include "tools/picture.hpp"
+#include "tools/subcommand.hpp"
+#include "tools/text_file.hpp"
+
+namespace partita::tools {
+namespace {
+
+struct Options {
+  std::string distribution, shape, slice, svg, png;
+  int ranks = 0;
+};
+
+std::string clipped(const std::string& text, std::size_t length) {
+  return text.size() <= length ? text : text.substr(0, length - 3) + "...";
+}
+
+void print_table(const Layout& layout, int columns) {
+  constexpr int most = 64;
+  std::size_t width = 5;
+  const int shown = std::min(layout.ranks(), most);
+  for (int rank = 0; rank < shown; ++rank)
+    width = std::max(width, to_string(layout.local_shape(rank)).size());
+  fmt::print("{:>6}  {:<{}}  {:>12}  owns\n", "rank", "shape", width, "elements");
+  const std::size_t room = static_cast<std::size_t>(std::max(20, columns - 26 - static_cast<int>(width)));
+  for (int rank = 0; rank < shown; ++rank) {
+    fmt::print("{:>6}  {:<{}}  {:>12}  {}\n", rank, to_string(layout.local_shape(rank)), width,
+               layout.local_size(rank),
+               clipped(to_string(layout.region(rank)), std::max<std::size_t>(room, 60)));
+  }
+  if (shown < layout.ranks()) fmt::print("  ... and {} ranks more\n", layout.ranks() - shown);
+}
+
+void print_state(const Layout& layout) {
+  if (layout.is_replicated()) fmt::print("replicated: an element is on every rank that its cell names\n");
+  if (const auto partial = layout.partial()) {
+    fmt::print("partial: the value of an element is the {} over ranks that its cell names\n",
+               name(partial->reduction));
+  }
+}
+
+void write_pictures(const Options& options, const Layout& layout, const Slice& slice) {
+  if (!options.svg.empty()) {
+    write_text_file(options.svg, svg_of(paint(layout, slice, 64, 64), layout, slice));
+  }
+  if (!options.png.empty()) {
+    const Picture picture = paint(layout, slice, 512, 512);
+    const int side = std::max(1, 512 / std::max({picture.rows, picture.columns, 1}));
+    const Image body = image_of(picture, std::min(side, 48));
+    const Image legend = legend_of(layout.ranks(), std::max(body.width, 200));
+    Image image(std::max(body.width, legend.width) + 20, body.height + legend.height + 32);
+    image.paste(body, 10, 10);
+    image.paste(legend, 10, body.height + 22);
+    write_png(options.png, image);
+  }
+}
+
+void show(const Options& options) {
+  const Distribution distribution = Distribution::parse(options.distribution);
+  const int named = ranks_named_by(distribution);
+  const int ranks = options.ranks > 0 ? options.ranks : named > 0 ? named : 4;
+  const Layout layout(distribution, parse_shape(options.shape), ranks);
+  const Slice slice = choose_slice(options.slice, layout.shape());
+  const Terminal screen = terminal();
+  const int widest = static_cast<int>(std::to_string(ranks - 1).size()) + (screen.colours ? 2 : 1);
+  const Picture picture = paint(layout, slice, 32, std::clamp((screen.columns - 2) / widest, 8, 64));
+  fmt::print("{}\n\n", layout.to_string());
+  const std::string note = describe(picture, slice, layout.shape());
+  fmt::print("{}\n", text_of(picture, screen));
+  if (!note.empty()) fmt::print("{}\n", note);
+  print_state(layout);
+  print_table(layout, screen.columns);
+  write_pictures(options, layout, slice);
+}
+
+void add_layout(CLI::App& app) {
+  auto* const command = app.add_subcommand("layout", "who owns what: a picture and a table");
+  const auto options = std::make_shared<Options>();
+  command
+      ->add_option("DISTRIBUTION", options->distribution, "text form: slab:0, block-cyclic:2x2:128x128, ...")
+      ->required();
+  command->add_option("-s,--shape", options->shape, "global shape")->required()->type_name("8x8");
+  command->add_option("-n,--ranks", options->ranks, "ranks (those that the distribution names, else 4)")
+      ->check(CLI::Range(1, 1 << 20).description(""))
+      ->type_name("N");
+  command->add_option("--slice", options->slice, "the plane shown of more than two dimensions")
+      ->type_name("0,:,:");
+  command->add_option("--svg", options->svg, "write the picture to this file too")->type_name("FILE");
+  command->add_option("--png", options->png, "likewise")->type_name("FILE");
+  command->footer(
+      "Distributions:\n  slab:AXIS  box:0,0-4,3;4,0-8,3  "
+      "block-cyclic:GRID:BLOCK[:column][:first=..][:ranks=..]\n"
+      "  block-noncyclic:GRID[:BLOCK]  replicated  "
+      "mesh:x=2,y=2:x,y[;partial=sum:AXES][;uneven=balanced]\n\n" +
+      examples("partita layout block-cyclic:2x2:2x2 --shape 8x8\n"
+               "partita layout slab:1 --shape 197x233x189 -n 6 --slice 98,:,:\n"
+               "partita layout mesh:x=2,y=2:x,y --shape 10x10 --svg mesh.svg"));
+  command->callback([options] { show(*options); });
+}
+
+const Register registered("layout", add_layout);
+
+}  // namespace
+}  // namespace partita::tools

@@ -1,0 +1,82 @@
+// The `partita` command.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <partita/error.hpp>
+#include <partita/version.hpp>
+
+#include "tools/command_line.hpp"
+#include "tools/job.hpp"
+#include "tools/subcommand.hpp"
+
+namespace partita::tools {
+namespace {
+
+constexpr int failure = 1;
+constexpr int usage = 2;
+
+std::string first_line(const std::string& text) {
+  return text.substr(0, text.find('\n'));
+}
+
+std::string called_subcommand(const CLI::App& app) {
+  const auto chosen = app.get_subcommands();
+  return chosen.empty() ? "partita" : "partita " + chosen.front()->get_name();
+}
+
+int fail(int code, const std::string& text) {
+  report_failure("partita: " + first_line(text));
+  return code;
+}
+
+// The commands themselves; the exit code.
+int parse_and_run(CLI::App& app, std::vector<std::string> arguments) {
+  try {
+    std::reverse(arguments.begin(), arguments.end());
+    app.parse(std::move(arguments));
+    return 0;
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);  // help and version
+    return fail(usage, fmt::format("{} (see {} --help)", first_line(error.what()), called_subcommand(app)));
+  }
+}
+
+int run_guarded(CLI::App& app, std::vector<std::string> arguments) {
+  try {
+    return parse_and_run(app, std::move(arguments));
+  } catch (const ExitCode& end) {
+    return end.code;
+  } catch (const UsageError& error) {
+    return fail(usage, fmt::format("{} (see {} --help)", error.what(), called_subcommand(app)));
+  } catch (const ArgumentError& error) {
+    return fail(usage, error.what());
+  } catch (const std::exception& error) {
+    return fail(failure, error.what());
+  }
+}
+
+}  // namespace
+
+int main(int count, char** values) {
+  remember_command_line(count, values);
+  if (count > 2 && std::string(values[1]) == rank_of_job_flag) return run_rank_of_job(values[2], values + 3);
+
+  CLI::App app("Arrays spread over many processes: partition once, compose everywhere.", "partita");
+  app.set_version_flag("--version", PARTITA_VERSION);
+  app.require_subcommand(1);
+  app.set_help_flag("-h,--help", "this help");
+  app.footer("`partita SUBCOMMAND --help` says more, with examples.");
+  app.get_formatter()->column_width(28);
+  Register::add_all(app);
+  if (count == 1) {
+    std::fputs(app.help().c_str(), stderr);
+    return usage;
+  }
+  return run_guarded(app, arguments_before_dashes());
+}
+
+}  // namespace partita::tools
+
+int main(int count, char** values) {
+  return partita::tools::main(count, values);
+}

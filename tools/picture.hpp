@@ -1,0 +1,63 @@
+// Who owns what, as a grid of cells.
+#pragma once
+
+#include <cstdint>
+#include <partita/layout.hpp>
+#include <string>
+#include <vector>
+
+#include "tools/palette.hpp"
+#include "tools/terminal.hpp"
+
+namespace partita::tools {
+
+/// The plane of an array that a picture shows: two dimensions (one, for a vector: `row` is -1), and a fixed
+/// index along each other one.
+struct Slice {
+  int row = -1;
+  int column = -1;
+  Index at;
+};
+
+/// "0,:,:": a colon for each dimension to show. An empty text: the first two dimensions with more than one
+/// element, in the middle of the others. Throws UsageError.
+Slice choose_slice(const std::string& text, const Shape& shape);
+
+/// One cell of a picture: the elements [row range) x [column range).
+struct Cell {
+  std::vector<int> owners;  ///< of the largest part of the cell, in increasing order
+  bool mixed = false;       ///< other ranks own the rest
+  Colour colour;            ///< of the lowest owner; the mean over the parts of a mixed cell
+
+  friend bool operator==(const Cell&, const Cell&) = default;
+};
+
+/// A picture of at most `most_rows` x `most_columns` cells. A larger array is scaled down, or, where its
+/// pattern would blur, the first part of it is shown in cells as large as the pattern allows.
+struct Picture {
+  int rows = 0;
+  int columns = 0;
+  std::int64_t row_step = 1;  ///< elements that a cell stands for (the last ones may be fewer)
+  std::int64_t column_step = 1;
+  bool whole = true;        ///< else only the first rows and columns
+  std::vector<Cell> cells;  ///< row by row
+  const Cell& at(int row, int column) const {
+    return cells[static_cast<std::size_t>(row) * static_cast<std::size_t>(columns) +
+                 static_cast<std::size_t>(column)];
+  }
+};
+Picture paint(const Layout& layout, const Slice& slice, int most_rows, int most_columns);
+
+/// "0", "0,2", "*" for a mixed cell.
+std::string label_of(const Cell& cell);
+
+/// For a terminal: colours where it has them, and the labels.
+std::string text_of(const Picture& picture, const Terminal& terminal);
+
+/// A whole SVG file with a title and a legend of the ranks.
+std::string svg_of(const Picture& picture, const Layout& layout, const Slice& slice);
+
+/// "rows: axis 0, columns: axis 2, at index 5 of axis 1; ..." or nothing where there is nothing to say.
+std::string describe(const Picture& picture, const Slice& slice, const Shape& shape);
+
+}  // namespace partita::tools
