@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 
 #include "tools/picture.hpp"
 
@@ -66,6 +67,37 @@ std::string escaped(const std::string& text) {
   return result;
 }
 
+// Several owners: diagonal stripes of their colours, as an SVG pattern.
+std::string pattern_name(const Cell& cell) {
+  std::string name = "of";
+  for (const int rank : cell.owners) name += fmt::format("-{}", rank);
+  return name;
+}
+
+bool is_striped(const Cell& cell) {
+  return !cell.mixed && cell.owners.size() > 1;
+}
+
+void write_patterns(Text out, const Picture& picture) {
+  constexpr int stripe = 12;
+  std::set<std::string> written;
+  for (const Cell& cell : picture.cells) {
+    if (!is_striped(cell) || !written.insert(pattern_name(cell)).second) continue;
+    const std::size_t period = stripe * cell.owners.size();
+    fmt::format_to(out,
+                   R"(<pattern id="{0}" width="{1}" height="{1}" patternUnits="userSpaceOnUse" )"
+                   R"x(patternTransform="rotate(45)">)x",
+                   pattern_name(cell), period);
+    int x = 0;
+    for (const int rank : cell.owners) {
+      fmt::format_to(out, R"(<rect x="{}" width="{}" height="{}" fill="{}"/>)", x, stripe, period,
+                     hexadecimal(colour_of(rank)));
+      x += stripe;
+    }
+    fmt::format_to(out, "</pattern>\n");
+  }
+}
+
 void write_patch(Text out, const Picture& picture, const Patch& patch, double side) {
   const Cell& cell = picture.at(patch.row, patch.column);
   const double x = margin + patch.column * side, y = title_height + patch.row * side;
@@ -73,7 +105,8 @@ void write_patch(Text out, const Picture& picture, const Patch& patch, double si
   fmt::format_to(out,
                  R"(<rect x="{:.5g}" y="{:.5g}" width="{:.5g}" height="{:.5g}" fill="{}" stroke="#fff"/>)"
                  "\n",
-                 x, y, width, height, hexadecimal(cell.colour));
+                 x, y, width, height,
+                 is_striped(cell) ? "url(#" + pattern_name(cell) + ")" : hexadecimal(cell.colour));
   const std::string label = cell.mixed ? "" : label_of(cell);
   const double size =
       std::min(18.0, std::min(height * 0.7, width / (0.62 * static_cast<double>(label.size()))));
@@ -148,6 +181,7 @@ std::string svg_of(const Picture& picture, const Layout& layout, const Slice& sl
                  R"(<text x="{3:.5g}" y="20" font-size="14" fill="#111">{2}</text>)"
                  "\n",
                  full_width, full_height, escaped(title), margin);
+  write_patterns(out, picture);
   for (const Patch& patch : join(picture)) write_patch(out, picture, patch, side);
   write_grid(out, picture, side);
   write_legend(out, layout, legend_x);
