@@ -9,6 +9,7 @@
 #include "base/hash.hpp"
 #include "runtime/context_state.hpp"
 #include "runtime/control_messages.hpp"
+#include "runtime/peer_watch.hpp"
 
 namespace partita {
 
@@ -74,6 +75,7 @@ class Meeting::Messages : public ControlMessages {
 Meeting::Meeting(ContextState& state, std::string_view operation, Circle circle)
     : state_(state), operation_(operation), circle_(std::move(circle)) {
   state_.require_alive(operation_);
+  if (state_.board && state_.agreement_depth == 0) refuse_failed_neighbours(state_, operation_);
   if (circle_.members.size() == static_cast<std::size_t>(state_.size())) circle_.members.clear();
   size_ = of_all() ? state_.size() : static_cast<int>(circle_.members.size());
   const auto place = std::find(circle_.members.begin(), circle_.members.end(), state_.rank());

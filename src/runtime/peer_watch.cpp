@@ -21,7 +21,30 @@ bool crossed(const NodeBoard::Status& mine, const NodeBoard::Status& theirs) {
          theirs.agreements > mine.agreements;
 }
 
+[[noreturn]] void fail(ContextState& state, ErrorKind kind, const std::string& text) {
+  state.fail(text, kind);
+  throw_error(kind, text);
+}
+
+// The context of `rank`, which has this number on the board, has failed.
+[[noreturn]] void fail_with(ContextState& state, std::string_view operation, int rank, int number) {
+  const CaughtError theirs = state.board->failure(number);
+  // A disagreement concerns this rank as much as its finder: the same error.
+  if (theirs.kind == ErrorKind::disagreement) fail(state, theirs.kind, theirs.text);
+  fail(state, ErrorKind::lost_peer,
+       fmt::format("{}: rank {} failed: its context met this: {}", operation, rank, theirs.text));
+}
+
 }  // namespace
+
+void refuse_failed_neighbours(ContextState& state, std::string_view operation) {
+  const NodeBoard& board = *state.board;
+  for (int number = 0; number < board.node_ranks(); ++number) {
+    if (number == board.me() || !board.status(number).failed) continue;
+    const std::vector<int> neighbours = state.topology().node_ranks(state.topology().node(state.rank()));
+    fail_with(state, operation, neighbours[static_cast<std::size_t>(number)], number);
+  }
+}
 
 PeerWatch::PeerWatch(ContextState& state, const WaitReason& reason) : state_(state), reason_(reason) {
   if (state_.board) neighbours_ = state_.topology().node_ranks(state_.topology().node(state_.rank()));
@@ -47,14 +70,9 @@ void PeerWatch::look_for_failed_neighbours() {
   for (std::size_t i = 0; i < neighbours_.size(); ++i) {
     const int number = static_cast<int>(i);
     if (number == state_.board->me() || !state_.board->status(number).failed) continue;
-    const int rank = neighbours_[i];
-    failed.push_back(rank);
-    if (std::find(failed_.begin(), failed_.end(), rank) == failed_.end()) continue;
-    const CaughtError theirs = state_.board->failure(number);
-    // A disagreement concerns this rank as much as its finder: the same error.
-    if (theirs.kind == ErrorKind::disagreement) fail(theirs.kind, theirs.text);
-    fail(ErrorKind::lost_peer,
-         fmt::format("{}: rank {} failed: its context met this: {}", reason_.operation, rank, theirs.text));
+    failed.push_back(neighbours_[i]);
+    if (std::find(failed_.begin(), failed_.end(), neighbours_[i]) == failed_.end()) continue;
+    fail_with(state_, reason_.operation, neighbours_[i], number);
   }
   failed_ = std::move(failed);
 }

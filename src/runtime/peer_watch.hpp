@@ -11,6 +11,11 @@
 
 namespace partita {
 
+/// Throws, after failing the context, if the context of a rank of this node has failed: LostPeerError, or the
+/// DisagreementError that the neighbour found. For the beginning of a call: what the failed rank left behind
+/// might else let this rank believe that all is well.
+void refuse_failed_neighbours(ContextState& state, std::string_view operation);
+
 /// Belongs to one wait. Nothing is held against a peer on one look alone: between two looks the wait asks
 /// again whether what it waits for has come, so that what a peer did just before it ended still counts.
 class PeerWatch {

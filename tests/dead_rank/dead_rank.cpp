@@ -1,0 +1,85 @@
+// A rank that dies in the middle: `mpirun -n 4 partita_dead_rank [where]`. The last rank kills itself; the
+// others must get an error, and end by themselves with code 7. `where`:
+//   barrier   before it joins a barrier (the default)
+//   allocate  before it joins an allocation, with symmetric memory in use
+//   subgroup  while a subgroup of all is in use
+//   silent    it does not die but never calls: the others' deadline
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <numeric>
+#include <optional>
+#include <partita/context.hpp>
+#include <partita/error.hpp>
+#include <partita/memory.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace pt = partita;
+
+namespace {
+
+constexpr int given_up = 7;
+constexpr int wrong = 1;
+
+void leave(const std::string& where) {
+  if (where != "silent") std::raise(SIGKILL);
+  std::this_thread::sleep_for(std::chrono::seconds(6));
+}
+
+// What the survivors are in when the last rank leaves.
+void call(pt::Context& context, const std::string& where) {
+  if (where == "allocate") {
+    static_cast<void>(pt::SymmetricMemory::allocate(context, 1 << 20));
+  } else {
+    context.barrier();
+  }
+}
+
+int survive(pt::Context& context, const std::string& where) {
+  try {
+    call(context, where);
+    std::fprintf(stderr, "rank %d: nothing was thrown\n", context.rank());
+    return wrong;
+  } catch (const pt::LostPeerError& error) {
+    std::fprintf(stderr, "rank %d: LostPeerError: %s\n", context.rank(), error.what());
+  } catch (const pt::TimeoutError& error) {
+    std::fprintf(stderr, "rank %d: TimeoutError: %s\n", context.rank(), error.what());
+  }
+  try {
+    context.barrier();
+  } catch (const pt::FailedContextError&) {
+    return given_up;
+  }
+  return wrong;
+}
+
+int run(const std::string& where) {
+  pt::ContextOptions options;
+  options.deadline = std::chrono::seconds(where == "silent" ? 2 : 20);
+  pt::Context world = pt::initialize(options);
+  std::vector<int> all(static_cast<std::size_t>(world.size()));
+  std::iota(all.begin(), all.end(), 0);
+  std::optional<pt::Context> group;
+  if (where == "subgroup") group = world.subgroup(all);
+  pt::Context& context = group ? *group : world;
+  const pt::SymmetricMemory used = pt::SymmetricMemory::allocate(context, 3 << 20);
+  context.barrier();
+  if (context.rank() == context.size() - 1) {
+    leave(where);
+    return given_up;
+  }
+  return survive(context, where);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc > 1 ? argv[1] : "barrier");
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "dead_rank: %s\n", error.what());
+    return wrong;
+  }
+}
