@@ -1,0 +1,148 @@
+#include "runtime/node_board.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <random>
+#include <thread>
+#include <vector>
+
+namespace partita {
+namespace {
+
+// Zeroed memory on a cache line, as NodeMemory::control gives it.
+class Memory {
+ public:
+  explicit Memory(int ranks) : bytes_(static_cast<std::size_t>(NodeBoard::bytes(ranks))) {
+    memory_ = ::operator new(bytes_, std::align_val_t(64));
+    std::memset(memory_, 0, bytes_);
+  }
+  ~Memory() { ::operator delete(memory_, std::align_val_t(64)); }
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+  void* get() const { return memory_; }
+
+ private:
+  std::size_t bytes_;
+  void* memory_;
+};
+
+TEST(NodeBoard, CountsSignalsByPairAndChannel) {
+  for (const int ranks : {1, 2, 3, 7}) {
+    const Memory memory(ranks);
+    std::vector<NodeBoard> boards;
+    for (int rank = 0; rank < ranks; ++rank) boards.emplace_back(memory.get(), ranks, rank);
+    std::vector<std::uint64_t> model(static_cast<std::size_t>(ranks * ranks * NodeBoard::channels));
+    const auto count = [&](int from, int to, int channel) -> std::uint64_t& {
+      return model[static_cast<std::size_t>((from * ranks + to) * NodeBoard::channels + channel)];
+    };
+    std::mt19937 random(17);
+    const auto below = [&](int end) { return static_cast<int>(random() % static_cast<unsigned>(end)); };
+    for (int i = 0; i < 1000; ++i) {
+      const int from = below(ranks), to = below(ranks), channel = below(NodeBoard::channels);
+      boards[static_cast<std::size_t>(from)].signal(to, channel);
+      ++count(from, to, channel);
+    }
+    for (int i = 0; i < static_cast<int>(model.size()); ++i) {
+      const int channel = i % NodeBoard::channels, to = i / NodeBoard::channels % ranks;
+      const int from = i / NodeBoard::channels / ranks;
+      EXPECT_EQ(boards[static_cast<std::size_t>(to)].counter(from, channel), count(from, to, channel));
+    }
+  }
+}
+
+TEST(NodeBoard, ShowsWhatANeighbourIsDoing) {
+  const Memory memory(2);
+  NodeBoard mine(memory.get(), 2, 0), theirs(memory.get(), 2, 1);
+  EXPECT_EQ(mine.status(1), NodeBoard::Status());
+  theirs.begin_agreement("barrier");
+  EXPECT_TRUE(mine.status(1).in_agreement);
+  EXPECT_EQ(mine.status(1).agreements, 1U);
+  EXPECT_EQ(mine.operation(1), "barrier");
+  theirs.end_agreement();
+  EXPECT_FALSE(mine.status(1).in_agreement);
+  EXPECT_EQ(mine.status(1).agreements, 1U);
+  theirs.begin_execution(4711, "redistribute");
+  EXPECT_EQ(mine.status(1).executions, 1U);
+  EXPECT_EQ(mine.status(1).plan_hash, 4711U);
+  EXPECT_EQ(mine.operation(1), "redistribute");
+  EXPECT_EQ(mine.status(0), NodeBoard::Status());
+}
+
+TEST(NodeBoard, RemembersTheHashesOfThreeExecutions) {
+  const Memory memory(2);
+  NodeBoard mine(memory.get(), 2, 0), theirs(memory.get(), 2, 1);
+  for (std::uint64_t number = 1; number <= 20; ++number) {
+    EXPECT_EQ(mine.announced(1, number), std::nullopt);
+    theirs.begin_execution(1000 + number);
+    for (std::uint64_t execution = 1; execution <= number; ++execution) {
+      const auto expected =
+          execution + 2 >= number ? std::optional<std::uint64_t>(1000 + execution) : std::nullopt;
+      EXPECT_EQ(mine.announced(1, execution), expected) << execution << " of " << number;
+    }
+  }
+}
+
+TEST(NodeBoard, KeepsTheFirstFailureAndCutsLongTexts) {
+  const Memory memory(2);
+  NodeBoard mine(memory.get(), 2, 0), theirs(memory.get(), 2, 1);
+  EXPECT_FALSE(mine.status(1).failed);
+  theirs.fail(ErrorKind::timeout, std::string(2000, 'x'));
+  theirs.fail(ErrorKind::disagreement, "later");
+  EXPECT_TRUE(mine.status(1).failed);
+  const CaughtError failure = mine.failure(1);
+  EXPECT_EQ(failure.kind, ErrorKind::timeout);
+  EXPECT_EQ(failure.text, std::string(failure.text.size(), 'x'));
+  EXPECT_GE(failure.text.size(), 400U);
+}
+
+// A signal hands over what was written before it (ThreadSanitizer looks at this test).
+TEST(NodeBoard, ASignalReleasesWhatWasWrittenBefore) {
+  const Memory memory(2);
+  std::vector<int> data(1, 0);
+  constexpr int rounds = 200;
+  std::thread writer([&] {
+    NodeBoard board(memory.get(), 2, 0);
+    for (int round = 1; round <= rounds; ++round) {
+      data[0] = round;
+      board.signal(1, 2);
+      while (board.counter(1, 3) < static_cast<std::uint64_t>(round)) std::this_thread::yield();
+    }
+  });
+  NodeBoard board(memory.get(), 2, 1);
+  for (int round = 1; round <= rounds; ++round) {
+    while (board.counter(0, 2) < static_cast<std::uint64_t>(round)) std::this_thread::yield();
+    EXPECT_EQ(data[0], round);
+    board.signal(0, 3);
+  }
+  writer.join();
+}
+
+// The fields of a status belong together although they are written one by one.
+TEST(NodeBoard, AStatusIsOfOneMoment) {
+  const Memory memory(2);
+  std::atomic<bool> done{false};
+  std::thread writer([&] {
+    NodeBoard board(memory.get(), 2, 0);
+    for (int round = 0; round < 3000; ++round) {
+      board.begin_execution(7);
+      board.begin_agreement("check");
+      board.end_agreement();
+      std::this_thread::yield();
+    }
+    done = true;
+  });
+  const NodeBoard board(memory.get(), 2, 1);
+  while (!done) {
+    const NodeBoard::Status status = board.status(0);
+    EXPECT_LE(status.agreements, status.executions);
+    EXPECT_LE(status.executions, status.agreements + 1);
+  }
+  writer.join();
+}
+
+}  // namespace
+}  // namespace partita
