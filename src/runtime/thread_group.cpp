@@ -55,20 +55,27 @@ Communicator ThreadGroup::member(int rank) const {
   check(rank >= 0 && rank < ranks_, "rank {} is not one of the {} ranks of the thread group", rank, ranks_);
   Communicator communicator;
   communicator.thread_member =
-      std::make_shared<ThreadMember>(std::static_pointer_cast<ThreadsShared>(shared_), rank);
+      std::make_shared<ThreadMember>(ThreadMember{std::static_pointer_cast<ThreadsShared>(shared_), rank});
   return communicator;
 }
 
 void ThreadGroup::run(int ranks, const std::function<void(Context&)>& body, const ContextOptions& options) {
   const ThreadGroup group(ranks);
   std::vector<std::exception_ptr> errors(static_cast<std::size_t>(ranks));
+  const auto run_rank = [&](int rank) {
+    Communicator communicator = group.member(rank);
+    const auto member = std::static_pointer_cast<ThreadMember>(communicator.thread_member);
+    errors[static_cast<std::size_t>(rank)] = run_member(*member, std::move(communicator), options, body);
+  };
   std::vector<std::thread> threads;
   for (int rank = 0; rank < ranks; ++rank) {
-    threads.emplace_back([&group, &errors, &body, &options, rank] {
-      Communicator communicator = group.member(rank);
-      const auto member = std::static_pointer_cast<ThreadMember>(communicator.thread_member);
-      errors[static_cast<std::size_t>(rank)] = run_member(*member, std::move(communicator), options, body);
-    });
+    try {
+      threads.emplace_back(run_rank, rank);
+    } catch (...) {  // No more threads to be had: those that run hear that this rank has ended.
+      const auto shared = std::static_pointer_cast<ThreadsShared>(group.shared_);
+      errors[static_cast<std::size_t>(rank)] = std::current_exception();
+      shared->end(rank, text_of(std::current_exception()));
+    }
   }
   for (std::thread& thread : threads) thread.join();
   for (const std::exception_ptr& error : errors) {
