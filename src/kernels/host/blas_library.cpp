@@ -2,10 +2,12 @@
 
 #include <dlfcn.h>
 
-#include <climits>
+#include <algorithm>
 #include <cstdlib>
+#include <initializer_list>
 #include <mutex>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "base/check.hpp"
@@ -51,13 +53,22 @@ class CoreTypeSetting {
   std::string chosen_;
 };
 
+// Whether the kernels that the library reports use the vectors that the suitable ones use.
+bool as_good_as(const std::string& core_type, const std::string& suitable) {
+  const auto among = [&](std::initializer_list<std::string_view> names) {
+    return std::find(names.begin(), names.end(), core_type) != names.end();
+  };
+  if (suitable.empty() || among({"SkylakeX", "Cooperlake", "SapphireRapids"})) return true;
+  return suitable != "SKYLAKEX" && among({"Haswell", "Zen"});
+}
+
 std::unique_ptr<BlasLibrary> open_loaded() {
   void* const handle = dlopen(library_name, RTLD_NOW | RTLD_NOLOAD);
   if (handle == nullptr) return nullptr;
   const std::string suitable = suitable_core_type(ProcessorFeatures::detect());
   auto library = std::make_unique<BlasLibrary>(handle, "", "");
   const bool user_chose = std::getenv(core_type_variable) != nullptr;
-  if (user_chose || suitable.empty()) return library;
+  if (user_chose || as_good_as(library->core_type(), suitable)) return library;
   return std::make_unique<BlasLibrary>(
       handle, "",
       fmt::format(
