@@ -157,7 +157,7 @@ std::string zsh_specification(const Option& option, const std::map<std::string, 
     const std::string value = !option.takes_value ? ""
                               : values == nullptr ? ":value:_files"
                                                   : ":value:(" + with_escaped_colons(*values) + ")";
-    specification += fmt::format(" {}", quoted(name + "[" + help + "]" + value));
+    specification += " " + quoted(fmt::format("{}[{}]{}", name, help, value));
   }
   return specification;
 }

@@ -51,13 +51,13 @@ void print_heading(const Volume& volume, const Context& context, double bytes) {
   const std::string origin = volume.path ? *volume.path : "a generated phantom (there is no data/mni152.npy)";
   fmt::print("demo: {}: {} {}, {} on {} ranks\n\n", origin, to_string(volume.shape), name(volume.dtype),
              describe_bytes(bytes), context.size());
-  fmt::print("{:<26} {:<26} {:<10} {:>9} {:>10} {:>10} {:>11}  same bits\n", "from", "to", "method", "bytes",
+  fmt::print("{:<28} {:<28} {:<10} {:>9} {:>10} {:>10} {:>11}  same bits\n", "from", "to", "method", "bytes",
              "first", "again", "bandwidth");
 }
 
 void print_step(const Distribution& from, const Distribution& to, const Step& step, double bytes,
                 bool equal) {
-  fmt::print("{:<26} {:<26} {:<10} {:>9} {:>10} {:>10} {:>11}  {}\n", from.to_string(), to.to_string(),
+  fmt::print("{:<28} {:<28} {:<10} {:>9} {:>10} {:>10} {:>11}  {}\n", from.to_string(), to.to_string(),
              step.method, describe_bytes(bytes), describe_seconds(step.first_seconds),
              describe_seconds(step.seconds), describe_rate(bytes, step.seconds), equal ? "yes" : "NO");
 }

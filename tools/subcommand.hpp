@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace CLI {
+namespace CLI {  // NOLINT: not our name
 class App;
 }
 
