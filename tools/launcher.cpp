@@ -84,15 +84,15 @@ std::string find_in_path(const std::string& name) {
   const char* const path = std::getenv("PATH");
   std::istringstream folders(path == nullptr ? "" : path);
   for (std::string folder; std::getline(folders, folder, ':');) {
-    const std::string candidate = folder + "/" + name;
-    if (is_program(candidate)) return candidate;
+    folder += "/" + name;
+    if (is_program(folder)) return folder;
   }
   return "";
 }
 
 std::string output_of(const std::vector<std::string>& command) {
   std::string line;
-  for (const std::string& word : command) line += quoted(word) + " ";
+  for (const std::string& word : command) (line += quoted(word)) += ' ';
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(popen((line + "2>&1 </dev/null").c_str(), "r"),
                                                              pclose);
   std::string text;
