@@ -176,7 +176,7 @@ Slice choose_slice(const std::string& text, const Shape& shape) {
 Picture paint(const Layout& layout, const Slice& slice, int most_rows, int most_columns) {
   const Scale rows = scale(layout.shape(), slice.row, most_rows);
   const Scale columns = scale(layout.shape(), slice.column, most_columns);
-  const Picture picture = paint_scaled(layout, slice, rows, columns);
+  Picture picture = paint_scaled(layout, slice, rows, columns);
   const auto blurred =
       std::count_if(picture.cells.begin(), picture.cells.end(), [](const Cell& cell) { return cell.mixed; });
   if (static_cast<std::size_t>(blurred) * 4 <= picture.cells.size()) return picture;
