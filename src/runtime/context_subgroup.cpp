@@ -36,7 +36,7 @@ std::int32_t agree_on_key(ContextState& parent, Meeting& meeting, const std::vec
   SubgroupKeys& keys = SubgroupKeys::of_process();
   while (true) {
     const auto drawn = static_cast<std::uint64_t>(keys.draw());
-    const Summary all = collectively(meeting, operation, drawn, [&]() -> std::vector<Fact> { return facts; });
+    const Summary all = collectively(meeting, operation, drawn, [&] { return std::vector<Fact>(facts); });
     const auto key = static_cast<std::int32_t>(all.largest);
     Summary vote = Summary::of(hash_of(operation));
     vote.largest = keys.claim(key, identity_of(parent, ranks, key)) ? 0 : 1;

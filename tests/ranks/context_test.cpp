@@ -27,6 +27,7 @@ TEST(ContextOptions, SeveralContextsLiveSideBySideAndGoInAnyOrder) {
   on_ranks([](Context& context) {
     Context moved(std::move(context));
     moved.barrier();
+    // NOLINTNEXTLINE(bugprone-use-after-move): what it says is tested
     EXPECT_TRUE(contains(caught<ArgumentError>([&] { context.barrier(); }), "moved away"));
     context = std::move(moved);
     context.barrier();

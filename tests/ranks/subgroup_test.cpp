@@ -136,6 +136,8 @@ RANK_TEST(Subgroup, TheSameRanksInDifferentOrders) {
 
 TEST(SubgroupOfOthers, IsADisagreementThatFailsTheParent) {
   if (ranks().count < 3 || ranks().per_node == 1) return;
+  ContextOptions options;
+  options.deadline = std::chrono::seconds(20);
   on_ranks(
       [](Context& context) {
         // Ranks 0 and 1 meet; rank 1 thinks that rank 2 comes too.
@@ -146,7 +148,7 @@ TEST(SubgroupOfOthers, IsADisagreementThatFailsTheParent) {
         EXPECT_TRUE(contains(text, "subgroup of ranks 0,1 on rank 0")) << text;
         EXPECT_TRUE(context.failed());
       },
-      ContextOptions{.deadline = std::chrono::seconds(20)});
+      options);
 }
 
 }  // namespace

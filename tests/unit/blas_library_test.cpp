@@ -38,7 +38,9 @@ void expect_product(Gemm<T> gemm) {
   using Real = decltype(std::abs(T()));
   // C[i,j] = sum over k of A[i,k] B[k,j], column-major, odd sizes.
   const int m = 7, n = 5, k = 11;
-  const auto at = [](int row, int column, int rows) { return static_cast<std::size_t>(row + column * rows); };
+  const auto at = [](int row, int column, int rows) {
+    return static_cast<std::size_t>(row) + static_cast<std::size_t>(column) * static_cast<std::size_t>(rows);
+  };
   std::vector<T> a(77), b(55), c(35, T(99));
   for (std::size_t i = 0; i < a.size(); ++i) a[i] = T(static_cast<Real>(static_cast<int>(i) % 9 - 4));
   for (std::size_t i = 0; i < b.size(); ++i) b[i] = T(static_cast<Real>(static_cast<int>(i) % 7 - 3));

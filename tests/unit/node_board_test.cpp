@@ -37,7 +37,8 @@ TEST(NodeBoard, CountsSignalsByPairAndChannel) {
     for (int rank = 0; rank < ranks; ++rank) boards.emplace_back(memory.get(), ranks, rank);
     std::vector<std::uint64_t> model(static_cast<std::size_t>(ranks * ranks * NodeBoard::channels));
     const auto count = [&](int from, int to, int channel) -> std::uint64_t& {
-      return model[static_cast<std::size_t>((from * ranks + to) * NodeBoard::channels + channel)];
+      const int place = (from * ranks + to) * NodeBoard::channels + channel;
+      return model[static_cast<std::size_t>(place)];
     };
     std::mt19937 random(17);
     const auto below = [&](int end) { return static_cast<int>(random() % static_cast<unsigned>(end)); };
