@@ -1,7 +1,10 @@
 #!/bin/sh
-# dead_rank.sh LAUNCHER [FLAGS...] -- PROGRAM: a rank dies or stays away; the survivors must end by themselves
-# with code 7, and nothing may stay in shared memory. See dead_rank.cpp.
+# dead_rank.sh survive|cleanly LAUNCHER [FLAGS...] -- PROGRAM: a rank dies or stays away; the survivors must end
+# by themselves with code 7, and nothing may stay in shared memory. `cleanly`: the launcher kills survivors too,
+# so that only the second is asked, and that no rank takes a dead one for a living one. See dead_rank.cpp.
 set -u
+promise=$1
+shift
 launch=""
 while [ "$1" != -- ]; do
   launch="$launch $1"
@@ -30,8 +33,11 @@ run_case() {
   [ "$3" = silent ] && expected=$1
   given_up=$(cat "$codes"/* 2>/dev/null | grep -c '^7$')
   left=$(left_behind "$codes/.before")
+  if [ "$promise" = cleanly ]; then
+    cat "$codes"/* 2>/dev/null | grep -q '^[01]$' || given_up=$expected
+  fi
   if [ "$given_up" = "$expected" ] && [ -z "$left" ]; then
-    echo "$3, $1 ranks, $2 a node: $given_up survivors gave up in good order"
+    echo "$3, $1 ranks, $2 a node: in good order; codes $(cat "$codes"/* 2>/dev/null | tr '\n' ' ')"
     return
   fi
   failures=$((failures + 1))
