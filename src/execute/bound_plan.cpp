@@ -115,9 +115,11 @@ void BoundPlan::lower_moves() {
     const bool fills = step.kind == StepKind::fill;
     moves_[i].nests = lower(step.region, fills ? to : side(step.from), to, item_bytes_);
     if (fills) std::ranges::transform(moves_[i].nests, moves_[i].nests.begin(), destination_of);
-    const bool to_operand =
-        plan_.buffers[static_cast<std::size_t>(step.to.buffer)].kind == BufferKind::operand;
-    moves_[i].hint = to_operand && arriving > streaming_threshold ? StoreHint::memory : StoreHint::cache;
+    // Staging that peers read is streamed too: a store to a line that another core has just read costs more
+    // than going past the cache. Packed messages are read by this rank's own MPI next, from cache.
+    const bool for_message =
+        plan_.buffers[static_cast<std::size_t>(step.to.buffer)].kind == BufferKind::scratch;
+    moves_[i].hint = for_message || arriving <= streaming_threshold ? StoreHint::cache : StoreHint::memory;
   }
 }
 

@@ -32,6 +32,25 @@ std::string_view name_of(RedistributeMethod method) {
   return "automatic";
 }
 
+// Whether what one rank takes of another lies there in short runs with gaps, as in the rows of a block-cyclic
+// array. A reader would fetch what lies between for nothing (the processor reads ahead); the owner, who
+// writes to all its peers in turn, reads each row once and in order. Judged by the ranks that own the first
+// element, so alike on all ranks.
+bool reads_with_gaps(const Problem& problem) {
+  constexpr std::int64_t long_run = 8192;  // bytes
+  const Layout& source = problem.source.layout;
+  if (source.dimensions() == 0 || volume(source.shape()) == 0) return false;
+  const Index first = Extents::filled(source.dimensions(), 0);
+  const auto fastest = static_cast<std::size_t>(problem.source.axis_order[source.dimensions() - 1]);
+  const IndexSet owned = source.region(source.owner(first)).sets[fastest];
+  const Layout& destination = problem.destination.layout;
+  const IndexSet wanted = destination.region(destination.owner(first)).sets[fastest];
+  const IndexSet common = intersect(owned, wanted);
+  const Interval& run = common.intervals().front();
+  const bool gaps = owned.position(common.back()) - owned.position(common.front()) + 1 > common.size();
+  return gaps && run.length * problem.item_bytes() < long_run;
+}
+
 struct Choice {
   RedistributeMethod method;
   std::string reason;
@@ -40,14 +59,21 @@ struct Choice {
 // Inside a node, the first that applies:
 //
 //   source           destination      source partial   method   each byte is copied
+//   heap and dense,  heap and dense   no               pushed   once: the source writes it in place, in order
+//     with gaps
 //   heap and dense   any              any              direct   once: the destination reads it in place
 //   otherwise        heap and dense   no               pushed   once: the source writes it in place
-//   otherwise        otherwise        -                staged   twice, once of it in cache
+//   otherwise        otherwise        -                staged   twice
 //   otherwise        any              yes              staged   likewise: only the taker accumulates
 //
 // `messages` is never chosen inside a node; between nodes it is the only way.
 Choice choose_inside(const Problem& problem) {
   if (in_place(problem.source)) {
+    if (in_place(problem.destination) && !problem.accumulates && reads_with_gaps(problem)) {
+      return {
+          RedistributeMethod::pushed,
+          "the source lies in short runs with gaps: it writes into the destination on the symmetric heap"};
+    }
     return {RedistributeMethod::direct,
             "the source is on the symmetric heap: the destination reads it in place"};
   }

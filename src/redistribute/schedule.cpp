@@ -9,7 +9,10 @@ namespace partita::redistribution {
 
 namespace {
 
-constexpr std::int64_t own_piece_bytes = 1 << 20;
+// Of what is copied in place piece by piece: short enough that the rows of the source which several peers
+// share are still in cache when the next peer's turn comes, and never more than so many pieces.
+constexpr std::int64_t piece_bytes = 1 << 20;
+constexpr std::int64_t most_pieces = 1024;
 
 class Scheduler {
  public:
@@ -40,7 +43,7 @@ class Scheduler {
       case RedistributeMethod::staged:
         return add(Action::produce, transfer, staging_.chunk);
       case RedistributeMethod::pushed:
-        return add(Action::write, transfer, 0);
+        return add(Action::write, transfer, write_bytes(transfer));
       case RedistributeMethod::messages:
         return add(Action::send, transfer, staging_.message);
       default:
@@ -62,6 +65,10 @@ class Scheduler {
     }
   }
 
+  std::int64_t write_bytes(const Transfer& transfer) const {
+    return std::max(piece_bytes, problem_.bytes(transfer.region) / most_pieces);
+  }
+
   // `bytes` at most a piece; 0: the transfer in one piece.
   std::vector<Region> pieces(const Region& region, std::int64_t bytes) const {
     if (bytes == 0) return {region};
@@ -76,7 +83,8 @@ class Scheduler {
     std::vector<Region> regions = pieces(transfer.region, bytes);
     const auto rounds = static_cast<std::int64_t>(regions.size());
     for (std::int64_t round = 0; round < rounds; ++round) {
-      items_.push_back({action, transfer.peer, transfer.contribution, distance, round, rounds,
+      const std::int64_t lead = action == Action::produce ? staging_.slots - 1 : 0;
+      items_.push_back({action, transfer.peer, transfer.contribution, distance, round, rounds, lead,
                         std::move(regions[static_cast<std::size_t>(round)])});
     }
   }
@@ -84,12 +92,12 @@ class Scheduler {
   // What stays on the rank waits for nobody: it fills the time in which the others get ready, in pieces
   // spread evenly over the rest. Where nothing has to be handed over piece by piece, it comes first.
   void interleave(const Transfer& transfer) {
-    const bool by_pieces = method_.uses_staging() || method_.uses_messages();
+    const bool by_pieces = method_.uses_staging() || method_.uses_messages() || method_.writes();
     std::vector<Item> rest = std::move(items_);
     items_.clear();
     const auto most = static_cast<std::int64_t>(rest.size()) / 2 + 1;
     const std::int64_t bytes = problem_.bytes(transfer.region);
-    add(Action::own, transfer, by_pieces ? std::max(own_piece_bytes, bytes / most) : 0);
+    add(Action::own, transfer, by_pieces ? std::max(piece_bytes, bytes / most) : 0);
     std::vector<Item> own = std::move(items_);
     items_.clear();
     items_.reserve(own.size() + rest.size());

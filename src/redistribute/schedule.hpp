@@ -22,11 +22,13 @@ enum class Action : std::uint8_t {
 };
 
 /// One piece of one transfer. Every piece has a key, which is the same at both of its ends:
-///   (round k, giving or taking, contribution c, distance o from giver to taker).
-/// Every rank walks its pieces by increasing key. A piece waits only for pieces of smaller keys, or for its
-/// own other end where that comes first in the same key; so the rank that stands at the smallest key of all
-/// can always go on: no deadlock, whatever the distributions are. And all contributions to an element are in
-/// the same round, since they are cut alike: they arrive in increasing order.
+///   (turn, giving or taking, contribution c, distance o from giver to taker),
+/// where the turn is the round k of the piece, but `lead` turns earlier for what goes into a ring of lead + 1
+/// slots: rings are kept full, so that a rank that is late for a moment delays nobody. Every rank walks its
+/// pieces by increasing key. A piece waits only for pieces of smaller keys, or for its own other end where
+/// that comes first in the same key; so the rank that stands at the smallest key of all can always go on: no
+/// deadlock, whatever the distributions are. And all contributions to an element are in the same round, since
+/// they are cut alike: they arrive in increasing order.
 struct Item {
   Action action = Action::own;
   int peer = 0;
@@ -34,10 +36,12 @@ struct Item {
   int distance = 0;
   std::int64_t round = 0;   ///< number of the piece in its transfer
   std::int64_t rounds = 1;  ///< pieces of the transfer
+  std::int64_t lead = 0;    ///< turns that it comes before its round
   Region region;
 
   auto key() const {
-    return std::tuple(round, action != Action::produce, contribution, distance, static_cast<int>(action));
+    return std::tuple(round - lead, action != Action::produce, contribution, distance,
+                      static_cast<int>(action));
   }
 };
 

@@ -40,8 +40,10 @@ Tiling tiling(const Extents& shape, std::int64_t most, const Extents& packed_ord
     shrink(result.tile, static_cast<int>(dimension), most, 1);
   }
   if (fastest != fastest_there) {
+    // A transposition: runs on both sides must stay long, those of the packed order (read from memory) 16
+    // times as long as those of the other (written by whole lines from cache).
     const auto side = static_cast<std::int64_t>(std::sqrt(static_cast<double>(most)));
-    shrink(result.tile, fastest_there, most, std::max<std::int64_t>(side, 1));
+    shrink(result.tile, fastest_there, most, std::max<std::int64_t>(side / 4, 1));
   }
   shrink(result.tile, fastest, most, 1);
   even_out(shape, result);

@@ -15,8 +15,8 @@ constexpr std::int64_t line = 64;
 
 // Shared staging: the slots of a rank stay in its second-level cache, and a chunk is long enough that a
 // handshake costs little.
-constexpr std::int64_t ring_bytes = 3 * mebibyte;
-constexpr std::int64_t largest_chunk = 512 * kibibyte;
+constexpr std::int64_t ring_bytes = 32 * mebibyte;
+constexpr std::int64_t largest_chunk = 2 * mebibyte;
 constexpr std::int64_t short_chunk = 64 * kibibyte;  // below it, fewer slots rather than shorter chunks
 constexpr std::int64_t smallest_chunk = 32 * kibibyte;
 constexpr std::int64_t most_ring_bytes = 64 * mebibyte;  // which ends what the smallest chunk asks for
@@ -52,7 +52,7 @@ std::int64_t largest_transfer(const Problem& problem) {
 
 void choose_shared(Staging& staging, std::int64_t peers, std::int64_t bound, std::int64_t transfer) {
   const std::int64_t budget = bound > 0 ? bound : ring_bytes;
-  staging.slots = 3;
+  staging.slots = 4;
   staging.chunk = round_down(budget / (peers * staging.slots));
   if (staging.chunk < short_chunk) {
     staging.slots = 2;
