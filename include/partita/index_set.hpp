@@ -37,7 +37,7 @@ class PARTITA_API IndexSet {
   /// The part below `extent` of the blocks [first + i * period, first + i * period + length), i = 0, 1, ...
   static IndexSet cyclic(std::int64_t first, std::int64_t length, std::int64_t period, std::int64_t extent);
   /// Any disjoint intervals (in any order). Throws ArgumentError where they overlap.
-  static IndexSet of(std::vector<Interval> intervals);
+  static IndexSet of(const std::vector<Interval>& intervals);
 
   std::int64_t size() const { return size_; }
   bool empty() const { return size_ == 0; }

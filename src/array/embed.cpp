@@ -67,7 +67,7 @@ Array embed(const Context& context, const Array& array, std::span<const int> ran
   const Layout layout = inner.embedded(ranks, state->size());
   const View part =
       array.valid() ? array.local() : View::dense(nullptr, outline.dtype, layout.local_shape(state->rank()));
-  const Array wrapped = wrap_agreed(state, part, layout, "embed");
+  Array wrapped = wrap_agreed(state, part, layout, "embed");
   wrapped.state()->owner = array.state();  // the memory lives as long as any view of it
   return wrapped;
 }
@@ -82,7 +82,7 @@ Array restrict_to(const Context& subgroup, const Array& array, std::span<const i
     layout = array.layout().restricted(ranks);
     return {{"layout", layout->to_string()}, {"ranks", ranks_text(ranks)}};
   });
-  const Array wrapped = wrap_agreed(state, array.local(), *layout, "restrict_to");
+  Array wrapped = wrap_agreed(state, array.local(), *layout, "restrict_to");
   wrapped.state()->owner = array.state();
   return wrapped;
 }

@@ -102,7 +102,7 @@ void add_mixed(IndexSetBuilder& builder, const Parts& parts) {
 
 }  // namespace
 
-IndexSet IndexSet::of(std::vector<Interval> intervals) {
+IndexSet IndexSet::of(const std::vector<Interval>& intervals) {
   std::vector<IndexSet> parts;
   for (const Interval& interval : intervals) {
     refuse_malformed(interval);

@@ -24,10 +24,12 @@ void make_writable(char* first, std::int64_t bytes) {
                      std::strerror(errno));
 }
 
-/// Whatever was there: it is reserved again, and its memory is free.
+/// Whatever was there: it is reserved again, and its memory is free. Where the system refuses, it stays, and
+/// the next growth finds it there.
 void make_reserved(char* first, std::int64_t bytes) {
   constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
-  mmap(first, static_cast<std::size_t>(bytes), PROT_NONE, flags, -1, 0);
+  [[maybe_unused]] const void* const reserved =
+      mmap(first, static_cast<std::size_t>(bytes), PROT_NONE, flags, -1, 0);
 }
 
 SegmentGrowth::Backing anonymous_backing(char* segment) {

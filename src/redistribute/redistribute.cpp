@@ -116,14 +116,13 @@ Array redistribute(const Array& source, const Distribution& destination, const R
 
 void redistribute(const Array& source, Array& destination, const RedistributeOptions& options) {
   check_apart(source, destination);
-  const Operand target = destination.operand();
+  Operand target = destination.operand();
   const auto given = [&] { return target; };
   cached_plan(*source.context(), source.operand(), target.to_string(), given, options)
       .run(source, destination);
 }
 
 // --- Redistribute
-// -----------------------------------------------------------------------------------------------------
 
 struct Redistribute::State {
   std::shared_ptr<ContextState> context;  // declared first: it outlives the plan

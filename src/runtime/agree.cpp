@@ -40,7 +40,7 @@ Summary settle(Meeting& meeting, Summary mine, const std::function<Report()>& re
 
 Summary collectively(Meeting& meeting, std::string_view operation, std::uint64_t value,
                      const std::function<std::vector<Fact>()>& local) {
-  const Report report = run(operation, local);
+  Report report = run(operation, local);
   Summary mine = Summary::of(hash_of(operation), hash_of_facts(report.facts));
   mine.threw = report.threw ? 1 : 0;
   mine.largest = value;

@@ -16,9 +16,9 @@
 namespace partita {
 namespace {
 
-template <std::size_t Size>
-void assign(std::array<char, Size>& to, std::string_view text) {
-  std::copy_n(text.begin(), std::min(text.size(), Size - 1), to.begin());
+template <std::size_t size>
+void assign(std::array<char, size>& to, std::string_view text) {
+  std::copy_n(text.begin(), std::min(text.size(), size - 1), to.begin());
 }
 
 std::uint64_t namespace_number(const char* path) {

@@ -46,10 +46,11 @@ void outlive_notice_of_launcher() {
 void check_loaded_library() {
   const std::string loaded = mpi_library_version();
 #if defined(OMPI_MAJOR_VERSION)
-  const bool same = loaded.find("Open MPI") != std::string::npos;
+  constexpr bool ours_is_open_mpi = true;
 #else
-  const bool same = loaded.find("Open MPI") == std::string::npos;
+  constexpr bool ours_is_open_mpi = false;
 #endif
+  const bool same = loaded.starts_with("Open MPI") == ours_is_open_mpi;
   check(same, "Partita was built with {}, but the MPI library loaded is {}; look at LD_LIBRARY_PATH",
         mpi_implementation(), loaded);
 }
