@@ -82,9 +82,10 @@ class PARTITA_API Layout {
   std::vector<Cell> cells(const Region& region) const;
 
   /// The rank that `reader` reads a cell's contribution from: itself if it is one, else one of its own node,
-  /// else any; balanced over readers. A pure function, so that both sides know. `ranks_per_node` <= 0: one
-  /// node.
-  static int choose_replica(std::span<const int> replicas, int reader, int ranks_per_node);
+  /// else any. Neighbouring readers, and readers a power of the number of replicas apart (a column of a
+  /// mesh), share the replicas evenly. A pure function, so that both sides know. Throws ArgumentError where
+  /// there is no replica.
+  static int choose_replica(std::span<const int> replicas, int reader, const Topology& topology);
 
   /// The same elements on the same ranks in the same state, however the distributions are written.
   bool equivalent(const Layout& other) const;

@@ -236,18 +236,28 @@ std::vector<Layout::Cell> Layout::cells(const Region& region) const {
   return cells;
 }
 
-int Layout::choose_replica(std::span<const int> replicas, int reader, int ranks_per_node) {
+namespace {
+
+/// The sum of the number's digits in the given base: modulo the base, it takes every value once over any
+/// `base` consecutive numbers, and over those that differ in one digit.
+std::size_t digit_sum(std::size_t number, std::size_t base) {
+  if (base < 2) return 0;
+  std::size_t sum = 0;
+  for (; number > 0; number /= base) sum += number % base;
+  return sum;
+}
+
+}  // namespace
+
+int Layout::choose_replica(std::span<const int> replicas, int reader, const Topology& topology) {
   check(!replicas.empty(), "there is no replica to choose");
   if (std::find(replicas.begin(), replicas.end(), reader) != replicas.end()) return reader;
-  const auto balanced = [](std::span<const int> ranks, int turn) {
-    return ranks[static_cast<std::size_t>(turn) % ranks.size()];
-  };
-  if (ranks_per_node <= 0) return balanced(replicas, reader);
   std::vector<int> near;
   for (const int rank : replicas) {
-    if (rank / ranks_per_node == reader / ranks_per_node) near.push_back(rank);
+    if (topology.same_node(rank, reader)) near.push_back(rank);
   }
-  return near.empty() ? balanced(replicas, reader) : balanced(near, reader % ranks_per_node);
+  const std::span<const int> eligible = near.empty() ? replicas : std::span<const int>(near);
+  return eligible[digit_sum(static_cast<std::size_t>(reader), eligible.size()) % eligible.size()];
 }
 
 std::string Layout::to_string() const {

@@ -34,7 +34,7 @@ std::vector<Transfer> incoming(const Problem& problem, const Region& wanted) {
   std::vector<Transfer> result;
   for (Layout::Cell& cell : problem.source.layout.cells(wanted)) {
     for (std::size_t c = 0; c < cell.contributions.size(); ++c) {
-      const int giver = nearest_replica(cell.contributions[c], problem.rank, problem.topology);
+      const int giver = Layout::choose_replica(cell.contributions[c], problem.rank, problem.topology);
       result.push_back({giver, cell.region, static_cast<int>(c)});
     }
   }
@@ -45,14 +45,15 @@ std::vector<Transfer> incoming(const Problem& problem, const Region& wanted) {
   return result;
 }
 
-// r gives to every holder of contribution 0 of the destination's cells that meet S(r), if r is its nearest.
+// r gives to every holder of contribution 0 of the destination's cells that meet S(r), if r is the one that
+// it reads from.
 std::vector<Transfer> outgoing(const Problem& problem, const Region& own) {
   std::vector<Transfer> result;
   const Holding mine = holding(problem.source.layout, own, problem.rank);
   for (const Layout::Cell& cell : problem.destination.layout.cells(own)) {
     for (const int taker : cell.contributions.front()) {
       if (taker == problem.rank) continue;
-      if (nearest_replica(mine.replicas, taker, problem.topology) != problem.rank) continue;
+      if (Layout::choose_replica(mine.replicas, taker, problem.topology) != problem.rank) continue;
       result.push_back({taker, cell.region, mine.contribution});
     }
   }
@@ -63,16 +64,6 @@ std::vector<Transfer> outgoing(const Problem& problem, const Region& own) {
 }
 
 }  // namespace
-
-int nearest_replica(std::span<const int> replicas, int reader, const Topology& topology) {
-  if (std::find(replicas.begin(), replicas.end(), reader) != replicas.end()) return reader;
-  const int node = topology.node(reader);
-  auto key = [&](int replica) {
-    return std::tuple(topology.node(replica) != node,
-                      (reader - replica + topology.ranks()) % topology.ranks());
-  };
-  return *std::min_element(replicas.begin(), replicas.end(), [&](int a, int b) { return key(a) < key(b); });
-}
 
 Exchange exchange(const Problem& problem) {
   Exchange result;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "redistribute/problem.hpp"
@@ -25,12 +24,8 @@ struct Exchange {
 
 /// Incoming of rank r and outgoing of rank r agree for every pair of ranks, since both follow one rule:
 ///   q takes S(p) ∩ D(q) of contribution c from p  <=>  q holds contribution 0 of the destination,
-///   and p is the nearest of the replicas that hold contribution c of S(p).
+///   and p is the one that q reads from (Layout::choose_replica) of those that hold contribution c of S(p).
 /// Cost: proportional to the transfers (and to the ranks where a layout is of boxes).
 Exchange exchange(const Problem& problem);
-
-/// The replica that `reader` reads from: itself if it is one, else the next one down the ring of ranks, on
-/// its own node where there is one there. Neighbouring readers thus share the replicas evenly.
-int nearest_replica(std::span<const int> replicas, int reader, const Topology& topology);
 
 }  // namespace partita::redistribution

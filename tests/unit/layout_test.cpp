@@ -264,19 +264,38 @@ TEST(Layout, EmbeddedLayoutsAreWrittenByTheirOwnRuleWhereThereIsOne) {
   EXPECT_THROW((void)inner.embedded(std::array<int, 2>{1, 1}, 3), ArgumentError);
 }
 
-TEST(Layout, ReplicasAreChosenNearAndBalanced) {
+TEST(Layout, ReplicasAreChosenNear) {
   const std::array<int, 4> replicas{1, 4, 6, 7};
-  for (const int rank : replicas) EXPECT_EQ(Layout::choose_replica(replicas, rank, 2), rank);
-  EXPECT_EQ(Layout::choose_replica(replicas, 0, 2), 1);
-  EXPECT_EQ(Layout::choose_replica(replicas, 5, 2), 4);
-  EXPECT_NE(Layout::choose_replica(replicas, 6, 4), Layout::choose_replica(replicas, 7, 4));
-  std::map<int, int> readers;
-  for (int reader = 8; reader < 24; ++reader) ++readers[Layout::choose_replica(replicas, reader, 4)];
-  for (const int rank : replicas) EXPECT_EQ(readers[rank], 4);
-  readers.clear();
-  for (int reader = 8; reader < 24; ++reader) ++readers[Layout::choose_replica(replicas, reader, 0)];
-  for (const int rank : replicas) EXPECT_EQ(readers[rank], 4);
-  EXPECT_THROW((void)Layout::choose_replica({}, 0, 1), ArgumentError);
+  const Topology pairs = Topology::regular(24, 2);
+  for (const int rank : replicas) EXPECT_EQ(Layout::choose_replica(replicas, rank, pairs), rank);
+  EXPECT_EQ(Layout::choose_replica(replicas, 0, pairs), 1);
+  EXPECT_EQ(Layout::choose_replica(replicas, 5, pairs), 4);
+  const Topology scattered = Topology::of({1, 0, 0, 1, 2, 2, 0, 1});
+  EXPECT_EQ(Layout::choose_replica(replicas, 3, scattered), 7);
+  EXPECT_EQ(Layout::choose_replica(replicas, 5, scattered), 4);
+  EXPECT_THROW((void)Layout::choose_replica({}, 0, pairs), ArgumentError);
+}
+
+std::map<int, int> readers_of_replicas(const std::vector<int>& replicas, const std::vector<int>& readers,
+                                       const Topology& topology) {
+  std::map<int, int> count;
+  for (const int reader : readers) ++count[Layout::choose_replica(replicas, reader, topology)];
+  return count;
+}
+
+TEST(Layout, ReplicasAreChosenEvenly) {
+  std::vector<int> neighbours(16);
+  std::iota(neighbours.begin(), neighbours.end(), 8);
+  using Count = std::map<int, int>;
+  for (const int per_node : {0, 4}) {
+    const Topology topology = Topology::regular(24, per_node);
+    EXPECT_EQ(readers_of_replicas({1, 4, 6, 7}, neighbours, topology),
+              (Count{{1, 4}, {4, 4}, {6, 4}, {7, 4}}));
+    EXPECT_EQ(readers_of_replicas({0, 1}, neighbours, topology), (Count{{0, 8}, {1, 8}}));
+  }
+  const Count one_each{{0, 1}, {4, 1}, {8, 1}, {12, 1}};
+  EXPECT_EQ(readers_of_replicas({0, 4, 8, 12}, {1, 5, 9, 13}, Topology::regular(16)), one_each);
+  EXPECT_EQ(readers_of_replicas({0, 4, 8, 12}, {1, 17, 33, 49}, Topology::regular(64)), one_each);
 }
 
 TEST(Layout, OneRankOfThousandsAsksOnlyForWhatItMeets) {
