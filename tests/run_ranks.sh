@@ -5,15 +5,7 @@
 set -u
 ranks=$1
 shift
-codes=$(mktemp -d)
-trap 'rm -rf "$codes"' EXIT
-
-launch=""
-while [ "$1" != -- ]; do
-  launch="$launch $1"
-  shift
-done
-shift
+. "$(dirname "$0")/launch_arguments.sh"
 
 # One file a process; its name only has to be unique. MPICH's launcher sends SIGUSR1 when a process has died.
 PARTITA_CODES=$codes $launch -n "$ranks" sh -c 'trap : USR1; "$@"; echo $? >"$PARTITA_CODES/$$"' rank "$@" </dev/null

@@ -8,27 +8,18 @@
 
 #include "base/check.hpp"
 #include "runtime/context_state.hpp"
+#include "runtime/error_kind.hpp"
 #include "runtime/threads_group.hpp"
 
 namespace partita {
 namespace {
-
-std::string text_of(const std::exception_ptr& error) {
-  try {
-    std::rethrow_exception(error);
-  } catch (const std::exception& exception) {
-    return exception.what();
-  } catch (...) {
-    return "an exception that is no std::exception";
-  }
-}
 
 /// A body that throws fails its context, so that the other ranks need not wait for the deadline.
 void run_body(Context& context, const std::function<void(Context&)>& body) {
   try {
     body(context);
   } catch (...) {
-    context.state()->fail(text_of(std::current_exception()));
+    context.state()->fail(describe_error(std::current_exception()).text);
     throw;
   }
 }
@@ -43,7 +34,7 @@ std::exception_ptr run_member(ThreadMember& member, Communicator communicator, C
   } catch (...) {
     error = std::current_exception();
   }
-  member.shared->end(member.rank, error ? text_of(error) : "");
+  member.shared->end(member.rank, error ? describe_error(error).text : "");
   return error;
 }
 
@@ -74,7 +65,7 @@ void ThreadGroup::run(int ranks, const std::function<void(Context&)>& body, cons
     } catch (...) {  // No more threads to be had: those that run hear that this rank has ended.
       const auto shared = std::static_pointer_cast<ThreadsShared>(group.shared_);
       errors[static_cast<std::size_t>(rank)] = std::current_exception();
-      shared->end(rank, text_of(std::current_exception()));
+      shared->end(rank, describe_error(std::current_exception()).text);
     }
   }
   for (std::thread& thread : threads) thread.join();

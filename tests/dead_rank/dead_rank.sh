@@ -5,15 +5,8 @@
 set -u
 promise=$1
 shift
-launch=""
-while [ "$1" != -- ]; do
-  launch="$launch $1"
-  shift
-done
-shift
+. "$(dirname "$0")/../launch_arguments.sh"
 program=$1
-codes=$(mktemp -d)
-trap 'rm -rf "$codes"' EXIT
 failures=0
 
 # Files of /dev/shm that came since the list $1 was taken and that no living process maps any more.

@@ -9,21 +9,12 @@
 
 #include "ranks/rank_run.hpp"
 #include "runtime/context_state.hpp"
+#include "runtime/error_kind.hpp"
 #include "runtime/mpi_group.hpp"
 #include "runtime/threads_group.hpp"
 
 namespace partita::testing {
 namespace {
-
-std::string text_of(const std::exception_ptr& error) {
-  try {
-    std::rethrow_exception(error);
-  } catch (const std::exception& exception) {
-    return exception.what();
-  } catch (...) {
-    return "an exception that is no std::exception";
-  }
-}
 
 std::string rank_name(int rank) {
   return "on rank " + std::to_string(rank) + " of " + std::to_string(ranks().count);
@@ -40,11 +31,11 @@ bool run_refereed(const std::function<void()>& test) {
       test();
     } catch (...) {
       error = std::current_exception();
-      ADD_FAILURE() << "the body threw: " << text_of(error);
+      ADD_FAILURE() << "the body threw: " << describe_error(error).text;
     }
   }
   const std::vector<Outcome> outcomes =
-      referee.gather({!::testing::Test::HasFailure(), error ? text_of(error) : "see its output"});
+      referee.gather({!::testing::Test::HasFailure(), error ? describe_error(error).text : "see its output"});
   bool all_good = true;
   for (std::size_t rank = 0; rank < outcomes.size(); ++rank) {
     all_good = all_good && outcomes[rank].good;
@@ -59,7 +50,7 @@ void run_body(Context& context, const std::function<void(Context&)>& body) {
   try {
     body(context);
   } catch (...) {
-    context.state()->fail(text_of(std::current_exception()));
+    context.state()->fail(describe_error(std::current_exception()).text);
     throw;
   }
 }
@@ -91,8 +82,8 @@ void on_thread_groups(const std::function<void(ProcessGroup&)>& body, int ranks_
         body(*make_threads_group(shared, rank, ranks_per_node));
         shared->end(rank, "");
       } catch (...) {
-        ADD_FAILURE() << "the body threw: " << text_of(std::current_exception());
-        shared->end(rank, text_of(std::current_exception()));
+        ADD_FAILURE() << "the body threw: " << describe_error(std::current_exception()).text;
+        shared->end(rank, describe_error(std::current_exception()).text);
       }
     });
   }

@@ -54,23 +54,6 @@ struct Case {
   RedistributeOptions options;
 };
 
-RedistributeMethod allowed_method(RandomLayouts& random, const Case& choice, int dimensions) {
-  const bool direct = choice.source_kind == 0;
-  const bool pushed = choice.destination_kind == 0 && !choice.source.partial();
-  switch (random.number(0, 4)) {
-    case 0:
-      return direct ? RedistributeMethod::direct : RedistributeMethod::automatic;
-    case 1:
-      return pushed && dimensions > 0 ? RedistributeMethod::pushed : RedistributeMethod::automatic;
-    case 2:
-      return RedistributeMethod::staged;
-    case 3:
-      return RedistributeMethod::messages;
-    default:
-      return RedistributeMethod::automatic;
-  }
-}
-
 Case random_case(RandomLayouts& random, int ranks) {
   const int dimensions = random.number(1, 4);
   const Shape shape = random.shape(dimensions, dimensions > 2 ? 9 : 40);
@@ -87,7 +70,8 @@ Case random_case(RandomLayouts& random, int ranks) {
   } while (!suits(choice.source, choice.dtype) || !suits(choice.destination, choice.dtype));
   choice.source_kind = random.number(0, 3);
   choice.destination_kind = random.number(0, 3);
-  choice.options.method = allowed_method(random, choice, dimensions);
+  choice.options.method =
+      random.method(choice.source_kind == 0, choice.destination_kind == 0 && !choice.source.partial());
   return choice;
 }
 

@@ -1,9 +1,10 @@
-// Random distributions of every kind, for tests that want hundreds of them.
+// Random distributions of every kind and methods, for tests that want hundreds of them.
 #pragma once
 
 #include <algorithm>
 #include <numeric>
 #include <partita/layout.hpp>
+#include <partita/redistribute.hpp>
 #include <random>
 #include <string>
 #include <vector>
@@ -48,6 +49,22 @@ class RandomLayouts {
   }
 
   Layout layout(const Shape& shape, int ranks) { return Layout(distribution(shape, ranks), shape, ranks); }
+
+  /// Of those that suit; the planner chooses a third of the time and more.
+  RedistributeMethod method(bool direct_suits, bool pushed_suits) {
+    switch (number(0, 5)) {
+      case 0:
+        return direct_suits ? RedistributeMethod::direct : RedistributeMethod::automatic;
+      case 1:
+        return pushed_suits ? RedistributeMethod::pushed : RedistributeMethod::automatic;
+      case 2:
+        return RedistributeMethod::staged;
+      case 3:
+        return RedistributeMethod::messages;
+      default:
+        return RedistributeMethod::automatic;
+    }
+  }
 
   // Halved again and again at random places, dealt to random ranks; some are left without a box.
   Box boxes(const Shape& shape, int ranks) {

@@ -103,24 +103,6 @@ Topology random_topology(RandomLayouts& random, int ranks) {
   return Topology::regular(ranks, per_node[random.number(0, 3)]);
 }
 
-RedistributeMethod random_method(RandomLayouts& random, const Case& test) {
-  const bool partial = test.source.layout.partial().has_value();
-  switch (random.number(0, 5)) {
-    case 0:
-      return test.source.residency == Residency::heap ? RedistributeMethod::direct
-                                                      : RedistributeMethod::automatic;
-    case 1:
-      return test.destination.residency == Residency::heap && !partial ? RedistributeMethod::pushed
-                                                                       : RedistributeMethod::automatic;
-    case 2:
-      return RedistributeMethod::staged;
-    case 3:
-      return RedistributeMethod::messages;
-    default:
-      return RedistributeMethod::automatic;
-  }
-}
-
 Operand random_operand(RandomLayouts& random, const Shape& shape, int ranks) {
   Operand result = Operand::of(random.layout(shape, ranks), Dtype::u64,
                                random.maybe() ? Order::row_major : Order::column_major,
@@ -144,7 +126,9 @@ Case random_case(RandomLayouts& random) {
   }
   Case test{random_operand(random, shape, ranks), random_operand(random, permuted, ranks),
             random_topology(random, ranks), options};
-  test.options.method = random_method(random, test);
+  test.options.method =
+      random.method(test.source.residency == Residency::heap,
+                    test.destination.residency == Residency::heap && !test.source.layout.partial());
   // Small bounds force many chunks and rings that turn over.
   if (random.maybe(0.7)) test.options.staging_bytes = random.number(10, 40) * 256;
   return test;
