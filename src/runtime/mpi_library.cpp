@@ -1,10 +1,9 @@
 #include "runtime/mpi_library.hpp"
 
-#include <signal.h>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <csignal>
 #include <cstdlib>
 #include <partita/mpi.hpp>
 #include <thread>
@@ -62,7 +61,7 @@ std::string mpi_library_version() {
   int length = 0;
   MPI_Get_library_version(text.data(), &length);
   std::string version(text.data());
-  version.resize(std::min(version.size(), version.find_first_of("\n")));
+  version.resize(std::min(version.size(), version.find('\n')));
   for (char& c : version) c = c == '\t' ? ' ' : c;
   return version;
 }

@@ -167,7 +167,7 @@ std::string ThreadsGroup::lost(int peer) {
 }
 
 std::string ThreadsGroup::ended(int peer) const {
-  const std::string what = shared_->ended(global(peer));
+  std::string what = shared_->ended(global(peer));
   if (!what.empty()) return what;
   switch (attendance_->of(peer).load(std::memory_order_acquire)) {
     case Attendance::State::left:
