@@ -29,7 +29,11 @@ set_property(
            "PARTITA_LAUNCHER_PATH=\"${PARTITA_MPI_LAUNCHER}\"" "PARTITA_LAUNCHER_FLAGS=\"${launcher_flags}\"")
 target_link_libraries(partita_command PRIVATE partita::partita partita_dependencies CLI11::CLI11 PNG::PNG)
 if(PARTITA_HAVE_SCALAPACK)
-  target_link_libraries(partita_command PRIVATE ${PARTITA_SCALAPACK_${PARTITA_MPI}})
+  # Opened when it is wanted; linked, it would load a BLAS before the library has chosen its kernels.
+  set_property(
+    SOURCE ${PROJECT_SOURCE_DIR}/benchmarks/pdgemr2d.cpp
+    APPEND
+    PROPERTY COMPILE_DEFINITIONS "PARTITA_SCALAPACK_LIBRARY=\"${PARTITA_SCALAPACK_${PARTITA_MPI}}\"")
 endif()
 set_target_properties(partita_command PROPERTIES OUTPUT_NAME partita
                                                  INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
