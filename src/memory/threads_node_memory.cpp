@@ -12,6 +12,7 @@
 #include "memory/reservation.hpp"
 #include "runtime/agree.hpp"
 #include "runtime/context_state.hpp"
+#include "runtime/keeper.hpp"
 
 namespace partita {
 namespace {
@@ -69,21 +70,29 @@ ThreadsNodeMemory::ThreadsNodeMemory(ContextState& state, std::int64_t control_b
 }
 
 /// The address of the first rank's pointer travels; all have copied it before the first rank frees it. When
-/// that cannot be known (a passed deadline), it is not freed.
+/// that cannot be known (a passed deadline), it stays.
 void ThreadsNodeMemory::receive_shared(ContextState& state, std::shared_ptr<Shared> made) {
-  auto pointer = std::make_unique<std::shared_ptr<Shared>>(std::move(made));
-  std::shared_ptr<Shared>* const address = pointer.release();
-  const std::string_view mine(reinterpret_cast<const char*>(&address), sizeof(address));
-  const auto addresses = exchange(state, operation, mine);
-  collectively(state, operation, [&] {
-    const std::shared_ptr<Shared>* theirs = nullptr;
-    std::memcpy(&theirs, addresses[static_cast<std::size_t>(places_.first())].data(), sizeof(theirs));
-    shared_ = *theirs;
-    growth_ = std::make_unique<SegmentGrowth>(shared_->stride, places_.count(), heap_limit_of_environment(),
-                                              anonymous_backing(segment(state.rank())));
-    return std::vector<Fact>{};
-  });
-  pointer.reset(address);
+  auto pointer = std::make_shared<std::shared_ptr<Shared>>(std::move(made));
+  try {
+    const std::shared_ptr<Shared>* const address = pointer.get();
+    const std::string_view mine(reinterpret_cast<const char*>(&address), sizeof(address));
+    const auto addresses = exchange(state, operation, mine);
+    collectively(state, operation, [&] {
+      copy_shared(addresses[static_cast<std::size_t>(places_.first())], state.rank());
+      return std::vector<Fact>{};
+    });
+  } catch (...) {
+    keep_until_exit(std::move(pointer));
+    throw;
+  }
+}
+
+void ThreadsNodeMemory::copy_shared(std::string_view address, int rank) {
+  const std::shared_ptr<Shared>* theirs = nullptr;
+  std::memcpy(&theirs, address.data(), sizeof(theirs));
+  shared_ = *theirs;
+  growth_ = std::make_unique<SegmentGrowth>(shared_->stride, places_.count(), heap_limit_of_environment(),
+                                            anonymous_backing(segment(rank)));
 }
 
 void* ThreadsNodeMemory::control() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 
 #include "memory/node_memory.hpp"
 #include "memory/node_places.hpp"
@@ -21,6 +22,7 @@ class ThreadsNodeMemory final : public NodeMemory {
  private:
   struct Shared;
   void receive_shared(ContextState& state, std::shared_ptr<Shared> made);
+  void copy_shared(std::string_view address, int rank);
 
   NodePlaces places_;
   std::shared_ptr<Shared> shared_;  // lives as long as a rank of the node does

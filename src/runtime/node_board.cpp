@@ -29,7 +29,7 @@ void write_text(std::span<Word> words, std::string_view text) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     Word word = 0;
     const std::string_view piece = text.substr(std::min(text.size(), i * sizeof(Word)), sizeof(Word));
-    std::memcpy(&word, piece.data(), piece.size());
+    if (!piece.empty()) std::memcpy(&word, piece.data(), piece.size());
     store(words[i], word, std::memory_order_relaxed);
   }
 }
