@@ -6,18 +6,12 @@ partita_our_code(partita_rank_tests)
 target_include_directories(partita_rank_tests PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 target_link_libraries(partita_rank_tests PRIVATE partita_objects GTest::gtest)
 
-# MPI's own leaks are not ours.
-set(rank_environment)
-if(PARTITA_SANITIZE MATCHES address)
-  list(APPEND rank_environment ASAN_OPTIONS=detect_leaks=0)
-endif()
-
 set(rank_tests)
 function(partita_add_rank_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "COMMAND;ENVIRONMENT")
   add_test(NAME ${name} COMMAND ${arg_COMMAND})
   set_tests_properties(${name} PROPERTIES LABELS ranks RUN_SERIAL ON
-                                          ENVIRONMENT "${rank_environment};${arg_ENVIRONMENT}")
+                                          ENVIRONMENT "${arg_ENVIRONMENT}")
   set(rank_tests ${rank_tests} ${name} PARENT_SCOPE)
 endfunction()
 
@@ -29,8 +23,9 @@ foreach(ranks RANGE 1 4)
     continue()
   endif()
   set(command ${launch} ${ranks} ${PARTITA_MPI_LAUNCHER} ${PARTITA_MPI_FLAGS} -- $<TARGET_FILE:partita_rank_tests>)
-  partita_add_rank_test(ranks-mpi-${ranks} COMMAND ${command})
-  partita_add_rank_test(ranks-mpi-${ranks}-as-nodes COMMAND ${command} ENVIRONMENT PARTITA_RANKS_PER_NODE=1)
+  partita_add_rank_test(ranks-mpi-${ranks} COMMAND ${command} ENVIRONMENT ${mpi_environment})
+  partita_add_rank_test(ranks-mpi-${ranks}-as-nodes COMMAND ${command}
+                        ENVIRONMENT ${mpi_environment} PARTITA_RANKS_PER_NODE=1)
 endforeach()
 
 # The full product (PARTITA_FULL=1 when ctest runs) and the sanitizers take their time.

@@ -9,6 +9,6 @@ if(TARGET partita_command)
     set_tests_properties(
       command-${stem}
       PROPERTIES TIMEOUT 240 LABELS command RUN_SERIAL ON
-                 ENVIRONMENT "PARTITA=$<TARGET_FILE:partita_command>;PARTITA_SOURCE=${PROJECT_SOURCE_DIR}")
+                 ENVIRONMENT "PARTITA=$<TARGET_FILE:partita_command>;PARTITA_SOURCE=${PROJECT_SOURCE_DIR};${mpi_environment}")
   endforeach()
 endif()
