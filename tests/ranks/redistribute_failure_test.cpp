@@ -1,0 +1,104 @@
+// Ranks that execute different plans, or different arrays, are found out; large counts work.
+#include <partita/redistribute.hpp>
+#include <vector>
+
+#include "ranks/array_model.hpp"
+#include "ranks/caught.hpp"
+#include "ranks/rank_test.hpp"
+
+namespace partita::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+ContextOptions short_deadline() {
+  ContextOptions options;
+  options.deadline = 5s;
+  return options;
+}
+
+/// Every rank must get an error, the context be failed, and at least the first text speak of different plans.
+void expect_found_out(Context& context, const std::function<void()>& call) {
+  std::string text = "nothing was thrown";
+  try {
+    call();
+  } catch (const Error& error) {
+    text = error.what();
+  }
+  EXPECT_TRUE(contains(text, "different plans") || contains(text, "rank")) << text;
+  EXPECT_NE(text, "nothing was thrown");
+  EXPECT_TRUE(context.failed());
+  EXPECT_TRUE(contains(context.failure(), "different plans") || contains(context.failure(), "rank"));
+}
+
+TEST(RedistributeFailure, DifferentPlansOnDifferentRanks) {
+  if (ranks().count == 1) return;
+  on_ranks(
+      [](Context& context) {
+        Array rows = empty(context, {40, 24}, Slab(0), Dtype::f64);
+        Array columns = empty(context, {40, 24}, Slab(1), Dtype::f64);
+        Redistribute there(context, rows.operand(), columns.operand());
+        Redistribute back(context, columns.operand(), rows.operand());
+        expect_found_out(context, [&] {
+          context.rank() == 0 ? there.execute(rows, columns) : back.execute(columns, rows);
+        });
+      },
+      short_deadline());
+}
+
+// Peers read the heap by offset: another array of the same layout on one rank would give wrong numbers
+// silently.
+TEST(RedistributeFailure, DifferentArraysOnDifferentRanks) {
+  if (ranks().count == 1 || ranks().per_node == 1) return;
+  on_ranks(
+      [](Context& context) {
+        Array one = empty(context, {40, 24}, Slab(0), Dtype::f64);
+        Array other = empty(context, {40, 24}, Slab(0), Dtype::f64);
+        Array columns = empty(context, {40, 24}, Slab(1), Dtype::f64);
+        Redistribute plan(context, one.operand(), columns.operand());
+        if (plan.plan().method == "local") return;
+        const bool neighbours = context.topology().same_node(0, context.size() - 1);
+        if (!neighbours) return;
+        expect_found_out(context, [&] { plan.execute(context.rank() == 0 ? one : other, columns); });
+      },
+      short_deadline());
+}
+
+RANK_TEST(RedistributeFailure, AnArrayOfAnotherLayoutIsRefused) {
+  Array rows = empty(context, {40, 24}, Slab(0), Dtype::f64);
+  Array columns = empty(context, {40, 24}, Slab(1), Dtype::f64);
+  Array ordinary = empty(context, {40, 24}, Slab(0), Dtype::f64, {Residency::ordinary, Order::row_major});
+  Redistribute plan(context, rows.operand(), columns.operand());
+  if (context.size() > 1) {
+    EXPECT_THROW(plan.execute(columns, rows), ArgumentError);
+  }
+  EXPECT_THROW(plan.execute(ordinary, columns), ArgumentError);
+  EXPECT_THROW(plan.execute(), ArgumentError);
+  EXPECT_FALSE(context.failed());
+  write_known(rows);
+  plan.execute(rows, columns);
+  EXPECT_EQ(count_wrong(columns, rows.layout()), 0);
+}
+
+// More than 2^31 bytes from one rank to another.
+RANK_TEST(RedistributeFailure, CountsBeyond31Bits) {
+  if (!full_product() || context.size() != 2) return;
+  const std::int64_t size = (std::int64_t{1} << 31) + 12345;
+  const Layout first(Box({{{0}, {size}}, {{0}, {0}}}), {size}, 2);
+  const Layout second(Box({{{0}, {0}}, {{0}, {size}}}), {size}, 2);
+  Array source = empty(context, first, Dtype::u8);
+  const auto pattern = [](std::int64_t i) { return static_cast<std::uint8_t>((i * 31 + (i >> 20)) & 0xff); };
+  auto* written = source.data<std::uint8_t>();
+  const std::int64_t mine = source.local_size();
+  for (std::int64_t i = 0; i < mine; ++i) written[i] = pattern(i);
+  const Array moved = redistribute(source, second);
+  std::int64_t wrong = 0;
+  const auto* read = moved.data<std::uint8_t>();
+  const std::int64_t arrived = moved.local_size();
+  for (std::int64_t i = 0; i < arrived; ++i) wrong += read[i] != pattern(i);
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(moved.local_size(), context.rank() == 1 ? size : 0);
+}
+
+}  // namespace
+}  // namespace partita::testing
