@@ -14,8 +14,6 @@
 namespace partita {
 namespace {
 
-using std::chrono_literals::operator""s;
-
 TEST(MessageTable, UsesFreeNumbersAgain) {
   MessageTable<std::vector<int>> table;
   const MessageId first = table.add();
@@ -202,7 +200,8 @@ TEST(ThreadGroup, NobodyWaitsForARankThatThrew) {
     }
     EXPECT_NE((heard[0] + heard[1]).find("the disk is full"), std::string::npos)
         << heard[0] << " / " << heard[1];
-    EXPECT_LT(std::chrono::steady_clock::now() - start, 60s) << "the deadline is five minutes";
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60))
+        << "the deadline is five minutes";
   }
 }
 
