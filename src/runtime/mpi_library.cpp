@@ -40,6 +40,14 @@ void outlive_notice_of_launcher() {
 #endif
 }
 
+/// MPICH has forgotten a request's communicator when it reports the error of one that is over (a message that
+/// was longer than its receive), and calls the handler of these. Where the caller started MPI, they are the
+/// caller's.
+void return_errors() {
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+}
+
 /// Our mpi.h and the library that was loaded are of one family (a version may differ: the families keep their
 /// binary interface).
 void check_loaded_library() {
@@ -104,6 +112,7 @@ void start_mpi() {
   } else {
     check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided), "MPI_Init_thread");
     initialised_by_us = true;
+    return_errors();
     std::atexit(finalise_mpi_at_exit);
   }
   if (started_by_launcher()) outlive_notice_of_launcher();

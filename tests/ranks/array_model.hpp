@@ -123,7 +123,8 @@ inline std::int64_t count_wrong(const Array& result, const Layout& source,
                                 const std::vector<int>& axes = {}) {
   const int contributions = contribution_count(source);
   const Reduction reduction = source.partial() ? source.partial()->reduction : Reduction::sum;
-  const bool kept = result.layout().partial() && axes.empty() && source.equivalent(result.layout());
+  const Layout wanted = axes.empty() ? source : source.permuted(axes);
+  const bool kept = result.layout().partial() && wanted.equivalent(result.layout());
   const int mine = contribution_of(result.layout(), result.context()->rank());
   std::int64_t wrong = 0;
   each_element(result, [&](std::int64_t number, auto& element) {
