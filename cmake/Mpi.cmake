@@ -9,7 +9,7 @@ if(PARTITA_MPI STREQUAL none)
 elseif(PARTITA_MPI STREQUAL openmpi)
   set(partita_launchers mpirun.openmpi mpirun)
   set(PARTITA_MPI_FLAGS --allow-run-as-root --oversubscribe --bind-to none --enable-recovery --mca
-                        btl_base_warn_component_unused 0 --mca btl_vader_single_copy_mechanism none
+                        btl_base_warn_component_unused 0
                         --mca orte_abort_on_non_zero_status 0)
 elseif(PARTITA_MPI STREQUAL mpich)
   set(partita_launchers mpirun.mpich mpiexec.hydra mpirun)

@@ -33,6 +33,7 @@ class MpiGroup final : public ProcessGroup {
   MessageId send(int peer, Lane lane, const void* data, std::int64_t bytes) override;
   MessageId receive(int peer, Lane lane, void* data, std::int64_t bytes) override;
   bool test(MessageId message) override;
+  void progress() override;
   std::string lost(int peer) override;
   void abandon() noexcept override;
   std::unique_ptr<ProcessGroup> subgroup(const std::vector<int>& ranks, std::int32_t key) override;
@@ -156,6 +157,13 @@ bool MpiGroup::test_piece(Message& message) {
                message.peer, expected, rank_);
   ++message.completed;
   return true;
+}
+
+void MpiGroup::progress() {
+  const MpiCall call;
+  int arrived = 0;
+  check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, shared_->communicator, &arrived, MPI_STATUS_IGNORE),
+            "progress");
 }
 
 std::string MpiGroup::lost(int peer) {

@@ -42,6 +42,11 @@ class ProcessGroup {
   /// Throws Error where the transport reports a failure (a truncated message, a dead peer).
   virtual bool test(MessageId message) = 0;
 
+  /// Lets the transport work, also on messages that are not ours: a rank that waits for a signal in shared
+  /// memory may still owe its peers the rest of what the program sent by MPI itself, and MPI moves only
+  /// inside its calls.
+  virtual void progress() {}
+
   /// "" while the peer is alive as far as known without waiting, else what is known: "rank 2 (process 4711)
   /// has ended".
   virtual std::string lost(int peer) = 0;

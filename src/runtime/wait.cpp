@@ -67,6 +67,7 @@ void WaitLoop::yield_or_sleep() {
     nap_ = shortest_nap;
     ++turns_;
   }
+  state_.group->progress();
   if (now - start_ < yielding) {
     sched_yield();
     return;
