@@ -20,11 +20,8 @@ StridedCopy nest_over(const View& from, const View& to) {
   return nest;
 }
 
-constexpr std::int64_t streaming_threshold = std::int64_t{4} << 20;
-
 StoreHint hint_for(const View& view) {
-  return volume(view.extents) * size_of(view.dtype) > streaming_threshold ? StoreHint::memory
-                                                                          : StoreHint::cache;
+  return partita::hint_for(volume(view.extents) * size_of(view.dtype));
 }
 
 /// Uniform in [-1, 1) from the upper 53 bits.

@@ -10,9 +10,6 @@
 namespace partita {
 namespace {
 
-// A result beyond this many bytes will not stay in cache: its stores go past it.
-constexpr std::int64_t streaming_threshold = std::int64_t{4} << 20;
-
 bool moves_data(StepKind kind) {
   return kind == StepKind::copy || kind == StepKind::accumulate || kind == StepKind::fill;
 }
@@ -119,15 +116,15 @@ void BoundPlan::lower_moves() {
     // than going past the cache. Packed messages are read by this rank's own MPI next, from cache.
     const bool for_message =
         plan_.buffers[static_cast<std::size_t>(step.to.buffer)].kind == BufferKind::scratch;
-    moves_[i].hint = for_message || arriving <= streaming_threshold ? StoreHint::cache : StoreHint::memory;
+    moves_[i].hint = for_message ? StoreHint::cache : hint_for(arriving);
   }
 }
 
 void BoundPlan::run() {
   ++context_.executions;
-  const std::uint64_t hash = execution_hash();
-  context_.board->begin_execution(hash);
-  mail_.begin(hash, context_.executions);
+  running_hash_ = execution_hash();
+  context_.board->begin_execution(running_hash_);
+  mail_.begin(running_hash_, context_.executions);
   for (std::size_t i = 0; i < plan_.steps.size(); ++i) run_step(i);
   mail_.end();
   advance_signals();
@@ -191,13 +188,12 @@ void BoundPlan::wait_signal(const Step& step) {
 }
 
 void BoundPlan::check_announcement(int peer, int node_rank) {
-  const std::uint64_t mine = execution_hash();
   const std::optional<std::uint64_t> theirs = context_.board->announced(node_rank, context_.executions);
-  if (!theirs || *theirs == mine) return;
+  if (!theirs || *theirs == running_hash_) return;
   throw DisagreementError(
       fmt::format("{}: the ranks execute different plans or arrays: execution {} is plan {:016x} on rank {}, "
                   "plan {:016x} on rank {}",
-                  plan_.operation, context_.executions, mine, context_.rank(), *theirs, peer));
+                  plan_.operation, context_.executions, running_hash_, context_.rank(), *theirs, peer));
 }
 
 void BoundPlan::advance_signals() {

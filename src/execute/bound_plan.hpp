@@ -50,6 +50,7 @@ class BoundPlan {
   ContextState& context_;
   Plan plan_;
   std::uint64_t plan_hash_;
+  std::uint64_t running_hash_ = 0;  // of the execution in progress; compared while waiting
   std::int64_t item_bytes_ = 1;
   std::vector<const Array::State*> operands_;      // by buffer; null for scratch
   std::vector<Strides> lowered_strides_;           // by buffer: what the moves were lowered for

@@ -29,6 +29,11 @@ struct StridedCopy {
 /// result).
 enum class StoreHint : std::uint8_t { cache, memory };
 
+/// For a result of so many bytes: beyond 4 MiB it will not stay in cache, so its stores go past it.
+constexpr StoreHint hint_for(std::int64_t bytes) {
+  return bytes > (std::int64_t{4} << 20) ? StoreHint::memory : StoreHint::cache;
+}
+
 /// Drops loops of one iteration, merges loops that are contiguous on both sides, folds the innermost
 /// contiguous loop into `item_bytes`, and orders the rest for the memory system. A nest with a zero count
 /// becomes empty (item_bytes == 0). Pure; done once, when a plan is bound.
