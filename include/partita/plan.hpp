@@ -7,6 +7,7 @@
 #include <partita/operand.hpp>
 #include <partita/reduction.hpp>
 #include <partita/topology.hpp>
+#include <partita/work.hpp>
 #include <string>
 #include <vector>
 
@@ -23,18 +24,12 @@ enum class BufferKind : std::uint8_t {
 struct Buffer {
   std::string name;  ///< "source", "destination", "staging", ...
   BufferKind kind = BufferKind::operand;
-  std::optional<Operand> operand;  ///< of an operand
-  std::int64_t bytes = 0;          ///< of scratch
-};
-
-/// Where a region lies. In an operand: at its place in the local part of `rank`. In scratch: packed without
-/// gaps from byte `offset` on, with the dimensions from slowest to fastest as `axis_order` says.
-struct Place {
-  int buffer = 0;
-  int rank = 0;  ///< whose memory; another rank only on the same node, in an operand on the heap or in shared
-                 ///< scratch
-  std::int64_t offset = 0;
-  Extents axis_order;
+  /// Of an operand, and of scratch that holds a whole array: its local parts lie as the operand says, dense,
+  /// from the start of the buffer on. Other scratch has none and is used as places say.
+  std::optional<Operand> operand;
+  std::int64_t bytes = 0;           ///< of scratch
+  std::optional<Dtype> dtype = {};  ///< of what lies in scratch without an operand; nothing: that of the
+                                    ///< plan's first operand
 };
 
 enum class StepKind : std::uint8_t {
@@ -46,6 +41,7 @@ enum class StepKind : std::uint8_t {
   signal,  ///< adds one to the counter (this rank -> peer, channel); what was written before is visible after
   wait,    ///< until the counter (peer -> this rank, channel) has reached `count` in this execution
   finish,  ///< until the messages in `after` are complete
+  compute,  ///< a local kernel: the plan's works[work]
 };
 
 /// One coarse step. Steps of a rank run in order; messages complete in the background, and a step with
@@ -62,6 +58,7 @@ struct Step {
   int channel = 0;         ///< of signal and wait: 0 .. channel_count - 1
   std::int64_t count = 0;  ///< of wait: signals since the start of this execution
   std::vector<int> after;
+  int work = -1;  ///< of compute: index into Plan::works
 };
 
 inline constexpr int channel_count = 4;
@@ -75,6 +72,7 @@ struct PARTITA_API Plan {
   Topology topology;
   std::vector<Buffer> buffers;
   std::vector<Step> steps;
+  std::vector<Work> works = {};  ///< of the compute steps
 
   /// The same number on every rank of one operation: hash of operation, method, buffers and topology.
   std::uint64_t hash() const;

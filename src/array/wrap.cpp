@@ -9,7 +9,7 @@ namespace partita {
 namespace {
 
 /// What a rank knows of its own part. An empty part suits any order and residency.
-struct Part {
+struct LocalPart {
   std::int64_t heap_offset = -1;
   bool empty = false;
   bool rows = false;     // dense row-major
@@ -25,8 +25,8 @@ bool lies_like(const View& view, Order order) {
   return true;
 }
 
-Part part_of(const ContextState& context, const View& local) {
-  Part part;
+LocalPart part_of(const ContextState& context, const View& local) {
+  LocalPart part;
   part.empty = volume(local.extents) == 0;
   part.rows = lies_like(local, Order::row_major);
   part.columns = lies_like(local, Order::column_major);
@@ -45,7 +45,7 @@ struct Joint {
 Joint join(const std::vector<std::string>& parts) {
   Joint joint;
   for (const std::string& bytes : parts) {
-    Part part;
+    LocalPart part;
     std::memcpy(&part, bytes.data(), sizeof(part));
     if (part.empty) continue;
     joint.rows = joint.rows && part.rows;
@@ -86,7 +86,7 @@ Array wrap_checked(const Context& context, const View& local, const std::functio
 
 Array wrap_agreed(const std::shared_ptr<ContextState>& context, const View& local, const Layout& layout,
                   std::string_view operation) {
-  const Part part = part_of(*context, local);
+  const LocalPart part = part_of(*context, local);
   const std::string bytes(reinterpret_cast<const char*>(&part), sizeof(part));
   const Joint joint = join(exchange(*context, operation, bytes));
   const Order order = joint.rows || !joint.columns ? Order::row_major : Order::column_major;

@@ -5,6 +5,8 @@
 #include "base/check.hpp"
 #include "base/hash.hpp"
 #include "kernels/host/fill.hpp"
+#include "plan/moves.hpp"
+#include "plan/work.hpp"
 #include "runtime/wait.hpp"
 
 namespace partita {
@@ -12,20 +14,6 @@ namespace {
 
 bool moves_data(StepKind kind) {
   return kind == StepKind::copy || kind == StepKind::accumulate || kind == StepKind::fill;
-}
-
-std::int64_t item_bytes_of(const Plan& plan) {
-  for (const Buffer& buffer : plan.buffers) {
-    if (buffer.operand) return size_of(buffer.operand->dtype);
-  }
-  return 1;
-}
-
-Dtype dtype_of_plan(const Plan& plan) {
-  for (const Buffer& buffer : plan.buffers) {
-    if (buffer.operand) return buffer.operand->dtype;
-  }
-  throw Error("a plan without operands moves no data");
 }
 
 void match(const Buffer& buffer, const Array::State& array) {
@@ -48,10 +36,10 @@ BoundPlan::BoundPlan(ContextState& context, Plan plan)
     : context_(context),
       plan_(std::move(plan)),
       plan_hash_(plan_.hash()),
-      item_bytes_(item_bytes_of(plan_)),
       operands_(plan_.buffers.size(), nullptr),
       lowered_strides_(plan_.buffers.size()),
       moves_(plan_.steps.size()),
+      works_(plan_.works.size()),
       node_index_(static_cast<std::size_t>(context.size()), -1),
       mail_(context, plan_) {
   const std::vector<int> neighbours = context.topology().node_ranks(context.topology().node(context.rank()));
@@ -72,9 +60,10 @@ BoundPlan::BoundPlan(ContextState& context, Plan plan)
   }
 }
 
-void BoundPlan::execute(std::span<const Array::State* const> operands) {
+void BoundPlan::execute(std::span<const Array::State* const> operands, const Parameters& parameters) {
   context_.require_usable(plan_.operation);
   bind(operands);
+  parameters_ = parameters;
   try {
     run();
   } catch (const std::exception& error) {
@@ -95,7 +84,9 @@ void BoundPlan::bind(std::span<const Array::State* const> operands) {
     operands_[b] = &array;
     lowered_strides_[b] = array.local.strides;
   }
-  if (!same_strides) lower_moves();
+  if (same_strides) return;
+  lower_moves();
+  lower_works();
 }
 
 void BoundPlan::lower_moves() {
@@ -104,19 +95,26 @@ void BoundPlan::lower_moves() {
   for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
     const Step& step = plan_.steps[i];
     if (!moves_data(step.kind)) continue;
+    const std::int64_t item = item_bytes(plan_, step);
     const auto side = [&](const Place& place) {
       return side_of(plan_, place, step.region, lowered_strides_[static_cast<std::size_t>(place.buffer)],
-                     item_bytes_);
+                     item);
     };
     const Side to = side(step.to);
     const bool fills = step.kind == StepKind::fill;
-    moves_[i].nests = lower(step.region, fills ? to : side(step.from), to, item_bytes_);
+    moves_[i].nests = lower(step.region, fills ? to : side(step.from), to, item);
     if (fills) std::ranges::transform(moves_[i].nests, moves_[i].nests.begin(), destination_of);
     // Staging that peers read is streamed too: a store to a line that another core has just read costs more
     // than going past the cache. Packed messages are read by this rank's own MPI next, from cache.
     const bool for_message =
         plan_.buffers[static_cast<std::size_t>(step.to.buffer)].kind == BufferKind::scratch;
     moves_[i].hint = for_message ? StoreHint::cache : hint_for(arriving);
+  }
+}
+
+void BoundPlan::lower_works() {
+  for (std::size_t i = 0; i < plan_.works.size(); ++i) {
+    works_[i] = bind_work(plan_.works[i], {plan_, lowered_strides_});
   }
 }
 
@@ -148,6 +146,9 @@ void BoundPlan::run_step(std::size_t index) {
       return wait_signal(step);
     case StepKind::finish:
       return;
+    case StepKind::compute:
+      return works_[static_cast<std::size_t>(step.work)]->run(
+          [this](const Place& place) { return address(place); }, parameters_);
   }
 }
 
@@ -155,8 +156,9 @@ void BoundPlan::run_move(const Step& step, const Move& move) {
   char* to = address(step.to);
   if (step.kind == StepKind::fill) {
     std::array<unsigned char, 16> identity{};
-    write_identity(step.reduction, dtype_of_plan(plan_), identity.data());
-    for (const StridedCopy& nest : move.nests) fill(nest, identity.data(), item_bytes_, to, move.hint);
+    const Dtype dtype = dtype_at(plan_, step.to);
+    write_identity(step.reduction, dtype, identity.data());
+    for (const StridedCopy& nest : move.nests) fill(nest, identity.data(), size_of(dtype), to, move.hint);
     return;
   }
   const char* from = address(step.from);
@@ -164,7 +166,7 @@ void BoundPlan::run_move(const Step& step, const Move& move) {
     if (step.kind == StepKind::copy) {
       copy(nest, from, to, move.hint);
     } else {
-      accumulate(nest, dtype_of_plan(plan_), step.reduction, from, to);
+      accumulate(nest, dtype_at(plan_, step.to), step.reduction, from, to);
     }
   }
 }

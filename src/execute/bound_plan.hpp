@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "array/array_state.hpp"
+#include "execute/bound_work.hpp"
 #include "execute/lower.hpp"
 #include "execute/mail.hpp"
 #include "execute/scratch.hpp"
@@ -28,7 +29,7 @@ class BoundPlan {
   /// Runs the plan on these arrays, one an operand buffer, in the order of the plan's buffers. Collective,
   /// blocking. Throws ArgumentError where an array does not match its buffer's operand. Any error after the
   /// first step fails the context: its peers cannot know how far this rank came.
-  void execute(std::span<const Array::State* const> operands);
+  void execute(std::span<const Array::State* const> operands, const Parameters& parameters = {});
 
  private:
   struct Move {
@@ -41,6 +42,7 @@ class BoundPlan {
   void run();
   void run_step(std::size_t index);
   void run_move(const Step& step, const Move& move);
+  void lower_works();
   void wait_signal(const Step& step);
   void check_announcement(int peer, int node_rank);
   void advance_signals();
@@ -50,12 +52,13 @@ class BoundPlan {
   ContextState& context_;
   Plan plan_;
   std::uint64_t plan_hash_;
-  std::uint64_t running_hash_ = 0;  // of the execution in progress; compared while waiting
-  std::int64_t item_bytes_ = 1;
+  std::uint64_t running_hash_ = 0;                 // of the execution in progress; compared while waiting
   std::vector<const Array::State*> operands_;      // by buffer; null for scratch
   std::vector<Strides> lowered_strides_;           // by buffer: what the moves were lowered for
   std::vector<std::unique_ptr<Scratch>> scratch_;  // by buffer
   std::vector<Move> moves_;                        // by step
+  std::vector<std::unique_ptr<BoundWork>> works_;  // by work
+  Parameters parameters_;                          // of the execution in progress
   std::vector<int> node_index_;                    // by rank: its place in my node; -1 elsewhere
   std::vector<std::array<std::uint64_t, channel_count>>
       signals_;  // by node rank: waited for in one execution

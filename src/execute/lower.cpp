@@ -75,9 +75,10 @@ Side side_of(const Plan& plan, const Place& place, const Region& region, const S
              std::int64_t item_bytes) {
   const Buffer& buffer = plan.buffers[static_cast<std::size_t>(place.buffer)];
   Side side;
-  if (buffer.kind == BufferKind::operand) {
+  if (buffer.operand) {
     const Operand& operand = *buffer.operand;
     side.owned = operand.layout.region(place.rank);
+    side.byte_offset = place.offset;
     side.byte_strides = operand.dense ? operand.local_strides(place.rank) : own_strides;
   } else {
     side.owned = region;

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/check.hpp"
+#include "plan/work.hpp"
 
 namespace partita {
 namespace {
@@ -36,6 +37,8 @@ std::string action_text(const Plan& plan, const Step& step) {
                          step.count == 1 ? "" : "s", step.peer, step.channel);
     case StepKind::finish:
       return "finish";
+    case StepKind::compute:
+      return describe_work(plan, step);
   }
   return "unknown step";
 }
@@ -43,8 +46,8 @@ std::string action_text(const Plan& plan, const Step& step) {
 }  // namespace
 
 std::string_view name(StepKind kind) {
-  constexpr std::array<std::string_view, 8> names{"copy",    "accumulate", "fill", "send",
-                                                  "receive", "signal",     "wait", "finish"};
+  constexpr std::array<std::string_view, 9> names{"copy",   "accumulate", "fill",   "send",   "receive",
+                                                  "signal", "wait",       "finish", "compute"};
   const auto index = static_cast<std::size_t>(kind);
   return index < names.size() ? names[index] : "unknown";
 }

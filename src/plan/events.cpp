@@ -7,6 +7,7 @@
 
 #include "base/check.hpp"
 #include "plan/cost.hpp"
+#include "plan/work.hpp"
 
 namespace partita {
 namespace {
@@ -123,6 +124,7 @@ class Events {
     const Step& step = plans_[rank].steps[state.next];
     state.ready = now_;
     if (is_copy(step.kind)) start_copy(state, plans_[rank], step);
+    if (step.kind == StepKind::compute) state.ready += compute_seconds(plans_[rank], step, machine_);
     if (is_message(step.kind)) start_message(rank, step);
     if (step.kind == StepKind::signal) {
       state.ready += machine_.signal_latency;

@@ -4,6 +4,7 @@
 
 #include "plan/describe.hpp"
 #include "plan/explain.hpp"
+#include "plan/work.hpp"
 
 namespace partita {
 namespace {
@@ -63,6 +64,9 @@ void add_fields(Json& result, const Plan& plan, const Step& step) {
       result.update({{"peer", step.peer}, {"channel", step.channel}, {"count", step.count}});
       break;
     case StepKind::finish:
+      break;
+    case StepKind::compute:
+      result["work"] = describe_work(plan, step);
       break;
   }
 }

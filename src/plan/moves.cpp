@@ -55,6 +55,7 @@ std::int64_t item_bytes(const Plan& plan, const Step& step) {
   for (const Place* place : {&step.from, &step.to}) {
     const Buffer& buffer = buffer_of(plan, *place);
     if (buffer.operand) return size_of(buffer.operand->dtype);
+    if (buffer.dtype) return size_of(*buffer.dtype);
   }
   for (const Buffer& buffer : plan.buffers) {
     if (buffer.operand) return size_of(buffer.operand->dtype);

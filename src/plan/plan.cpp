@@ -87,6 +87,7 @@ Traffic traffic(const Plan& plan) {
       case StepKind::fill:
       case StepKind::wait:
       case StepKind::finish:
+      case StepKind::compute:
         break;
     }
   }

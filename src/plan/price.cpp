@@ -4,6 +4,7 @@
 
 #include "base/check.hpp"
 #include "plan/cost.hpp"
+#include "plan/work.hpp"
 
 namespace partita {
 namespace {
@@ -31,6 +32,7 @@ class Pricing {
       now_ = std::max(now_, complete_[index]);
     }
     if (is_copy(step.kind)) now_ += copy_seconds(step);
+    if (step.kind == StepKind::compute) now_ += compute_seconds(plan_, step, machine_);
     if (step.kind == StepKind::signal || step.kind == StepKind::wait) now_ += machine_.signal_latency;
     if (is_message(step.kind)) complete = start_message(step);
   }

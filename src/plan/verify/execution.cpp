@@ -112,6 +112,8 @@ void Execution::run(int rank, const Step& next) {
     }
     case StepKind::finish:
       return;
+    case StepKind::compute:
+      throw Fault("computes: only what moves data can be verified");
   }
 }
 

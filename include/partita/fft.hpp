@@ -1,0 +1,140 @@
+// Distributed Fourier, cosine and sine transforms.
+#pragma once
+
+#include <complex>
+#include <memory>
+#include <optional>
+#include <partita/array.hpp>
+#include <partita/machine.hpp>
+#include <partita/operand.hpp>
+#include <partita/plan.hpp>
+#include <string>
+#include <vector>
+
+namespace partita {
+
+enum class FftKind : std::uint8_t {
+  c2c,
+  r2c,  ///< half spectrum along the last of the axes: n/2+1
+  c2r,  ///< its inverse; `last_length` says n
+  dct1,
+  dct2,
+  dct3,
+  dct4,
+  dst1,
+  dst2,
+  dst3,
+  dst4,
+};
+
+/// Whose the 1/N is, N the product of the transformed lengths (for DCT and DST the logical lengths of FFTW:
+/// 2n and the like).
+enum class Norm : std::uint8_t { backward, ortho, forward };
+
+enum class FftMethod : std::uint8_t {
+  automatic,
+  local,      ///< every rank owns whole lines already
+  slab,       ///< one exchange between all ranks
+  pencil,     ///< an exchange along each axis of a process grid
+  four_step,  ///< one long 1-D transform over all ranks (Bailey 1990)
+};
+
+/// Which distribution the result gets.
+enum class Output : std::uint8_t {
+  as_input,
+  cheapest,  ///< that in which the method leaves it (transposed); `result_layout` says which
+  given,     ///< FftOptions::distribution
+};
+
+/// Behaviour first, performance after.
+struct FftOptions {
+  FftKind kind = FftKind::c2c;
+  std::vector<int>
+      axes;  ///< which to transform; empty: all. For r2c and c2r the last named is the halved one
+  bool inverse = false;
+  Norm norm = Norm::backward;
+  std::int64_t last_length = 0;  ///< of c2r: n along the last axis; 0: 2 (extent - 1), the even one
+  Output output = Output::as_input;
+  std::optional<Distribution> distribution;  ///< of the result, with Output::given
+  Order order = Order::row_major;            ///< of a new result
+  FftMethod method = FftMethod::automatic;
+  std::vector<int> grid;           ///< of pencil: extents of the process grid; empty: chosen
+  std::int64_t scratch_bytes = 0;  ///< bound on what one rank stages; 0: chosen by the planner
+  bool measure = false;            ///< local transforms are timed when planned (FFTW_MEASURE), not estimated
+  std::string wisdom_file;         ///< read before planning local transforms, written after; empty: none
+};
+
+// --- planning: pure functions, for any rank of any number of ranks, without MPI
+
+/// The layout of the result: of the transformed shape (r2c, c2r change the last axis), distributed as the
+/// options say. Throws ArgumentError: an axis named twice or out of range, real data to a complex transform
+/// and the reverse, a wrong half-spectrum extent, a distribution that does not cover the array.
+PARTITA_API Layout result_layout(const Operand& input, const Topology& topology,
+                                 const FftOptions& options = {}, const Machine& machine = {});
+PARTITA_API Dtype result_dtype(Dtype input, FftKind kind);
+
+/// Buffers: 0 input, 1 output (the same array where in place), then scratch. `batch` transforms of the same
+/// plan one behind the other use the scratch in turn.
+PARTITA_API Plan plan_fft(const Operand& input, const Operand& output, const Topology& topology, int rank,
+                          const FftOptions& options = {}, const Machine& machine = {}, bool in_place = false);
+
+// --- carrying out
+
+/// One line each: a new array on the symmetric heap. Collective over the context of `input`; blocks until
+/// this rank's part is complete; the input keeps its values. The plan is cached in the context. Errors, the
+/// same on every rank: ArgumentError, DisagreementError, UnsupportedError (no FFTW on this machine),
+/// MemoryError, TimeoutError.
+PARTITA_API Array fft(const Array& input, const FftOptions& options = {});  ///< c2c
+PARTITA_API Array ifft(const Array& input, const FftOptions& options = {});
+PARTITA_API Array rfft(const Array& input, const FftOptions& options = {});   ///< r2c
+PARTITA_API Array irfft(const Array& input, const FftOptions& options = {});  ///< c2r
+PARTITA_API Array dct(const Array& input, int type = 2, const FftOptions& options = {});
+PARTITA_API Array idct(const Array& input, int type = 2, const FftOptions& options = {});
+PARTITA_API Array dst(const Array& input, int type = 2, const FftOptions& options = {});
+PARTITA_API Array idst(const Array& input, int type = 2, const FftOptions& options = {});
+
+/// Plan once, execute many times: forward from the input's layout to the output's and inverse back. Creation
+/// and execution are collective and blocking; a second execute allocates nothing and makes no collective call
+/// beyond the exchange. Not copyable; one object must not be used from two threads at once.
+class PARTITA_API FFT {
+ public:
+  FFT(const Context& context, const Operand& input, const FftOptions& options = {});
+  FFT(const Context& context, const Operand& input, const Operand& output, const FftOptions& options = {},
+      bool in_place = false);
+  ~FFT();
+  FFT(FFT&&) noexcept;
+  FFT& operator=(FFT&&) noexcept;
+
+  /// The operand of the result.
+  const Operand& output() const;
+
+  /// Binds the arrays for execute() without arguments; the same array twice where in place. Local.
+  void reset(const Array& input, Array& output);
+  void execute();
+  /// `scale` multiplies beside the norm's factor.
+  void execute(const Array& input, Array& output, double scale = 1);
+  /// The opposite transform, from `output`'s layout to `input`'s; planned at its first use (collective).
+  void inverse(const Array& output, Array& input, double scale = 1);
+  /// Several transforms of the plan, one call: messages of one overlap the computing of the next.
+  void execute_batch(const std::vector<Array>& inputs, std::vector<Array>& outputs, double scale = 1);
+
+  /// Times methods, grids and exchange ways on scratch arrays and keeps the fastest. Collective. Returns its
+  /// name.
+  std::string autotune(int runs = 3);
+
+  std::int64_t workspace_size() const;  ///< bytes of scratch on this rank
+  /// Scratch from the caller: on the symmetric heap, at least the largest workspace_size() of all ranks; must
+  /// outlive its use. Collective.
+  void set_workspace(const Array& workspace);
+  /// Frees scratch now (collective); the next execute makes it anew.
+  void release();
+
+  const Plan& plan() const;  ///< this rank's, forward
+  std::string explain(const ExplainOptions& options = {}) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace partita

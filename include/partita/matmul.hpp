@@ -1,0 +1,173 @@
+// Distributed matrix multiply: D = F(alpha op(A) op(B) + beta C).
+#pragma once
+
+#include <complex>
+#include <memory>
+#include <optional>
+#include <partita/array.hpp>
+#include <partita/machine.hpp>
+#include <partita/operand.hpp>
+#include <partita/plan.hpp>
+#include <string>
+#include <vector>
+
+namespace partita {
+
+/// op(X) of a matrix X.
+enum class Op : std::uint8_t {
+  none,
+  transpose,
+  conjugate_transpose,  ///< of a real matrix: transpose
+  conjugate,            ///< without transposition
+};
+
+/// F, with the names of cuBLAS. Bias has one number a row of D (length m). What has an auxiliary array writes
+/// it (the value before the activation) in a forward epilogue and reads it in a backward one; it has D's
+/// shape.
+enum class Epilogue : std::uint8_t {
+  none,
+  all_reduce,  ///< D is replicated: every rank gets the whole sum
+  relu,
+  relu_aux,
+  bias,
+  bias_aux,
+  relu_bias,
+  relu_bias_aux,
+  gelu,  ///< tanh form
+  gelu_aux,
+  gelu_bias,
+  gelu_bias_aux,
+  drelu,                ///< times the derivative of relu at the auxiliary values
+  drelu_bias_gradient,  ///< and the sums of D along its rows into the gradient (length m)
+  dgelu,
+  dgelu_bias_gradient,
+  bias_gradient_a,  ///< sums of op(A) over k into the gradient (length m)
+  bias_gradient_b,  ///< sums of op(B) over k into the gradient (length n)
+};
+
+enum class MatmulMethod : std::uint8_t {
+  automatic,
+  local,           ///< every rank has what it needs
+  all_gather,      ///< the moving operand is read or gathered piece by piece, own piece first
+  reduce_scatter,  ///< partial products are made piece by piece and reduced to their owners, own piece last
+  all_reduce,      ///< partial products, reduced to every rank
+  summa_c,         ///< SUMMA, C stationary (van de Geijn and Watts 1997)
+  summa_a,         ///< A stationary
+  summa_b,         ///< B stationary
+  communication_avoiding,  ///< a grid over m, n and k with the fewest bytes within the memory limit
+                           ///< (Kwasniewski et al. 2019; Demmel et al. 2013)
+};
+
+/// What identifies a multiply beside its arrays. Behaviour first, performance after.
+struct MatmulOptions {
+  Op op_a = Op::none;
+  Op op_b = Op::none;
+  std::complex<double> alpha{1, 0};
+  std::complex<double> beta{0, 0};
+  Epilogue epilogue = Epilogue::none;
+  /// Of a new result: nothing: C's, or the cheapest (whatever the method leaves the product in).
+  std::optional<Distribution> distribution;
+  Order order = Order::row_major;  ///< of a new result
+  std::optional<Dtype> result;     ///< of D: the operands' by default; f32 too for f16 and bf16
+  /// In which is summed: f32 for f16, bf16 and f32 (nothing else is supported for them); the operands' own
+  /// for the others.
+  std::optional<Dtype> compute;
+  MatmulMethod method = MatmulMethod::automatic;
+  /// Bound on the scratch of one rank, in bytes; 0: as much as the fastest way takes. Too small for any
+  /// method: an ArgumentError that says how much would do.
+  std::int64_t memory_limit = 0;
+};
+
+/// The arrays of an epilogue. What the epilogue does not use must be null.
+struct EpilogueArrays {
+  const Array* bias = nullptr;  ///< [m] (broadcast over batches), any distribution
+  Array* auxiliary = nullptr;   ///< D's shape and dtype, any distribution
+  Array* gradient = nullptr;    ///< [m] or [n], overwritten
+};
+
+/// The operands of a multiply as planners see them: a: [.., m, k], or [.., k, m] with a transposing op; b:
+/// [.., k, n] or [.., n, k]; c and d: [.., m, n].
+struct MatmulOperands {
+  Operand a;
+  Operand b;
+  std::optional<Operand> c;  ///< present where beta C is wanted; may describe the same array as d (in place)
+  Operand d;
+  std::optional<Operand> bias;
+  std::optional<Operand> auxiliary;
+  std::optional<Operand> gradient;
+};
+
+// --- planning: pure functions, for any rank of any number of ranks, without MPI
+
+/// Throws ArgumentError where shapes do not multiply, layouts are not bound to `topology.ranks()` ranks, the
+/// dtypes are not supported together (the text lists what is), or the memory limit is too small. Buffers, in
+/// this order: a, b, c (if any), d, bias, auxiliary, gradient (those there are), then scratch. `machine`
+/// prices the methods; `in_place`: c and d are the same memory.
+PARTITA_API Plan plan_matmul(const MatmulOperands& operands, const Topology& topology, int rank,
+                             const MatmulOptions& options = {}, const Machine& machine = {},
+                             bool in_place = false);
+
+/// The layout that D gets when nobody asked for one: C's, else the one that the chosen method leaves the
+/// product in. Shapes after op. Pure, the same for every rank.
+PARTITA_API Layout cheapest_result(const Operand& a, const Operand& b, const Topology& topology,
+                                   const MatmulOptions& options = {}, const Machine& machine = {});
+
+/// What a rank receives from other ranks in its plan, owned elements not counted, and what it holds: for
+/// comparing with the lower bound 2mnk/(P sqrt(S)) + mn/P (Kwasniewski et al. 2019).
+struct MatmulVolume {
+  std::int64_t received = 0;  ///< elements
+  std::int64_t scratch = 0;   ///< elements
+};
+PARTITA_API MatmulVolume matmul_volume(const Plan& plan);
+
+// --- carrying out
+
+/// One line: a new D on the symmetric heap (or into memory that the caller gives, or in place of C: `d` and
+/// `c` the same array). Collective over the context of `a`; blocks until this rank's part is complete and its
+/// operands may be overwritten. The plan is cached in the context. With beta = 0 C is never read; with alpha
+/// = 0 or k = 0 neither A nor B. NaN and Inf pass as BLAS passes them. Errors, the same on every rank:
+/// ArgumentError (shapes, dtypes, D aliasing A or B, arrays of several contexts, epilogue arrays missing or
+/// superfluous, memory limit), DisagreementError, UnsupportedError (no BLAS on this machine), MemoryError,
+/// TimeoutError.
+PARTITA_API Array matmul(const Array& a, const Array& b, const MatmulOptions& options = {},
+                         const EpilogueArrays& arrays = {});
+PARTITA_API Array matmul(const Array& a, const Array& b, const Array& c, const MatmulOptions& options = {},
+                         const EpilogueArrays& arrays = {});
+PARTITA_API void matmul_into(const Array& a, const Array& b, const Array* c, Array& d,
+                             const MatmulOptions& options = {}, const EpilogueArrays& arrays = {});
+
+/// Plan once, execute many times. Creation, `autotune` and `execute` are collective and blocking; `execute`
+/// allocates nothing, and when it returns the caller may overwrite the operands, read D and free any of them.
+/// alpha and beta are given anew at each execution (those of the options by default); beta may only be other
+/// than 0 where the plan has a c. Not copyable; one object must not be used from two threads at once.
+class PARTITA_API Matmul {
+ public:
+  Matmul(const Context& context, const MatmulOperands& operands, const MatmulOptions& options = {},
+         bool in_place = false);
+  ~Matmul();
+  Matmul(Matmul&&) noexcept;
+  Matmul& operator=(Matmul&&) noexcept;
+
+  /// Binds the arrays that `execute` uses. Local; they must match the operands of the plan and outlive their
+  /// use.
+  void reset(const Array& a, const Array& b, const Array* c, Array& d, const EpilogueArrays& arrays = {});
+  void execute();
+  void execute(std::complex<double> alpha, std::complex<double> beta);
+
+  /// Times every method that fits on the bound arrays (D is overwritten; in place C is, too: then it is saved
+  /// and put back) and keeps the fastest. Collective. Returns its name.
+  std::string autotune(int runs = 3);
+
+  std::int64_t workspace_size() const;  ///< bytes of scratch on this rank
+  /// Frees scratch now (collective); the next execute plans anew.
+  void release();
+
+  const Plan& plan() const;  ///< this rank's
+  std::string explain(const ExplainOptions& options = {}) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace partita

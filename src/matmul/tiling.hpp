@@ -1,0 +1,30 @@
+// Who multiplies what: the one thing in which the algorithms of matrix multiply differ.
+#pragma once
+
+#include <functional>
+#include <partita/matmul.hpp>
+#include <string>
+#include <vector>
+
+namespace partita::multiplication {
+
+/// A rank's share of the work: D[batch, I, J] += sum over K of A[batch, I, K] B[batch, K, J], in the index
+/// spaces of op(A), op(B) and D. Any sets (cyclic ones too); an empty set: the rank multiplies nothing.
+struct Tile {
+  std::vector<IndexSet> batch;  ///< one set a leading dimension of D
+  IndexSet m;
+  IndexSet n;
+  IndexSet k;
+
+  bool empty() const;
+};
+
+/// The tiles of all ranks: together they cover every (batch, i, j, k) exactly once. Pure; asked for any rank.
+struct Tiling {
+  MatmulMethod method = MatmulMethod::local;
+  std::string name;    ///< "all-gather", "summa-c", "communication-avoiding 4x2x2", ...
+  std::string reason;  ///< why, in a few words
+  std::function<Tile(int rank)> tile;
+};
+
+}  // namespace partita::multiplication

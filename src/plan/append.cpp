@@ -1,0 +1,83 @@
+#include "plan/append.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace partita {
+namespace {
+
+using Counter = std::pair<int, int>;  // peer, channel
+
+std::map<Counter, std::int64_t> waited_for(const Plan& plan) {
+  std::map<Counter, std::int64_t> result;
+  for (const Step& step : plan.steps) {
+    if (step.kind != StepKind::wait) continue;
+    std::int64_t& most = result[{step.peer, step.channel}];
+    most = std::max(most, step.count);
+  }
+  return result;
+}
+
+class Renumber {
+ public:
+  explicit Renumber(std::span<const int> buffers) : buffers_(buffers) {}
+  void operator()(Place& place) const { place.buffer = buffers_[static_cast<std::size_t>(place.buffer)]; }
+  void operator()(Part& part) const { (*this)(part.place); }
+
+  void operator()(Multiply& work) const { all(work.a, work.b, work.to); }
+  void operator()(ApplyEpilogue& work) const {
+    all(work.from, work.to);
+    if (work.has_c) (*this)(work.c);
+    if (work.has_bias) (*this)(work.bias);
+    if (work.has_auxiliary) (*this)(work.auxiliary);
+    if (work.has_gradient) (*this)(work.gradient);
+  }
+  void operator()(SumAlong& work) const { all(work.from, work.to); }
+  void operator()(Transform& work) const { all(work.from, work.to); }
+  void operator()(Twiddle& work) const { (*this)(work.part); }
+
+ private:
+  template <class... Parts>
+  void all(Parts&... parts) const {
+    ((*this)(parts), ...);
+  }
+  std::span<const int> buffers_;
+};
+
+}  // namespace
+
+void append(Plan& plan, const Plan& part, std::span<const int> buffers) {
+  const auto before = waited_for(plan);
+  const auto first_step = static_cast<int>(plan.steps.size());
+  const auto first_work = static_cast<int>(plan.works.size());
+  const Renumber renumber(buffers);
+  for (Step step : part.steps) {
+    renumber(step.from);
+    renumber(step.to);
+    for (int& message : step.after) message += first_step;
+    if (step.work >= 0) step.work += first_work;
+    if (step.kind == StepKind::wait) {
+      const auto found = before.find({step.peer, step.channel});
+      if (found != before.end()) step.count += found->second;
+    }
+    plan.steps.push_back(std::move(step));
+  }
+  for (Work work : part.works) {
+    std::visit(renumber, work);
+    plan.works.push_back(std::move(work));
+  }
+}
+
+int append_work(Plan& plan, Work work, std::vector<int> after) {
+  Step step;
+  step.kind = StepKind::compute;
+  step.peer = plan.rank;
+  step.work = static_cast<int>(plan.works.size());
+  step.after = std::move(after);
+  plan.works.push_back(std::move(work));
+  plan.steps.push_back(std::move(step));
+  return static_cast<int>(plan.steps.size()) - 1;
+}
+
+}  // namespace partita

@@ -1,0 +1,112 @@
+#include "plan/work.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/check.hpp"
+#include "plan/describe.hpp"
+#include "plan/moves.hpp"
+
+namespace partita {
+namespace {
+
+double size(const Part& part) {
+  return static_cast<double>(part.region.size());
+}
+
+/// Operations on real numbers; complex ones count in `complex_factor`.
+struct Count {
+  bool is_complex = false;
+
+  double operator()(const Multiply& work) const {
+    const std::size_t k = work.a.region.sets.size() - 1;
+    return (is_complex ? 8 : 2) * size(work.to) * static_cast<double>(work.a.region.sets[k].size());
+  }
+  double operator()(const ApplyEpilogue& work) const {
+    const bool transcendental = work.activation == Activation::gelu || work.activation == Activation::dgelu;
+    return (transcendental ? 20 : 3) * size(work.to);
+  }
+  double operator()(const SumAlong& work) const { return (is_complex ? 2 : 1) * size(work.from); }
+  // 5 n log2 n a complex line, that is 5 log2 n an element and axis; half of it for real kinds.
+  double operator()(const Transform& work) const {
+    const bool full =
+        work.kind == TransformKind::complex_forward || work.kind == TransformKind::complex_backward;
+    const bool shrinks = work.kind == TransformKind::complex_to_real;
+    const Region& region = shrinks ? work.to.region : work.from.region;
+    double stages = 0;
+    for (const std::int64_t axis : work.axes) {
+      const std::int64_t n = region.sets[static_cast<std::size_t>(axis)].size();
+      stages += std::log2(static_cast<double>(std::max<std::int64_t>(2, n)));
+    }
+    return (full ? 5 : 2.5) * static_cast<double>(region.size()) * stages;
+  }
+  double operator()(const Twiddle& work) const { return 8 * size(work.part); }
+};
+
+struct Describe {
+  const Plan& plan;
+
+  std::string text(const Part& part) const {
+    return fmt::format("{} of {}", to_string(part.region), describe(plan, part.place));
+  }
+  std::string operator()(const Multiply& work) const {
+    return fmt::format("multiply {} by {} {} {}", text(work.a), text(work.b),
+                       work.beta == Beta::one ? "onto" : "into", text(work.to));
+  }
+  std::string operator()(const ApplyEpilogue& work) const {
+    return fmt::format("epilogue of {} into {}", text(work.from), text(work.to));
+  }
+  std::string operator()(const SumAlong& work) const {
+    return fmt::format("sums of {} along dimension {} onto {}", text(work.from), work.axis, text(work.to));
+  }
+  std::string operator()(const Transform& work) const {
+    return fmt::format("transform axes {} of {} into {}", to_string(work.axes), text(work.from),
+                       text(work.to));
+  }
+  std::string operator()(const Twiddle& work) const {
+    return fmt::format("twiddle {} by the {}-th roots of unity", text(work.part), work.length);
+  }
+};
+
+struct Target {
+  const Place& operator()(const Multiply& work) const { return work.to.place; }
+  const Place& operator()(const ApplyEpilogue& work) const { return work.to.place; }
+  const Place& operator()(const SumAlong& work) const { return work.to.place; }
+  const Place& operator()(const Transform& work) const { return work.to.place; }
+  const Place& operator()(const Twiddle& work) const { return work.part.place; }
+};
+
+}  // namespace
+
+double flops(const Work& work, bool is_complex) {
+  return std::visit(Count{is_complex}, work);
+}
+
+const Work& work_of(const Plan& plan, const Step& step) {
+  const auto index = static_cast<std::size_t>(step.work);
+  check(step.work >= 0 && index < plan.works.size(), "a plan of {} works has no work {}", plan.works.size(),
+        step.work);
+  return plan.works[index];
+}
+
+std::string describe_work(const Plan& plan, const Step& step) {
+  return std::visit(Describe{plan}, work_of(plan, step));
+}
+
+Dtype dtype_at(const Plan& plan, const Place& place) {
+  const Buffer& buffer = buffer_of(plan, place);
+  if (buffer.operand) return buffer.operand->dtype;
+  if (buffer.dtype) return *buffer.dtype;
+  for (const Buffer& other : plan.buffers) {
+    if (other.operand) return other.operand->dtype;
+  }
+  return Dtype::u8;
+}
+
+double compute_seconds(const Plan& plan, const Step& step, const Machine& machine) {
+  const Work& work = work_of(plan, step);
+  const bool complex_items = is_complex(dtype_at(plan, std::visit(Target{}, work)));
+  return machine.copy_latency + flops(work, complex_items) / machine.flops;
+}
+
+}  // namespace partita
