@@ -39,8 +39,12 @@ class Fortran : public Pdgemm {
   Descriptor d_{};
 };
 
-void* open_drop_in() {
-  static void* const handle = ::dlopen("libpartita_scalapack.so", RTLD_NOW | RTLD_LOCAL);
+/// Side by side with ScaLAPACK in one process: it is told where BLACS is (partita_scalapack.h).
+void* open_drop_in(const Scalapack& tools) {
+  void* const handle = ::dlopen("libpartita_scalapack.so", RTLD_NOW | RTLD_LOCAL);
+  void (*use)(void*) = nullptr;
+  if (handle == nullptr || !find_symbol(handle, "partita_scalapack_use", use)) return nullptr;
+  use(tools.handle);
   return handle;
 }
 
@@ -50,7 +54,7 @@ std::unique_ptr<Pdgemm> make_pdgemm(PdgemmLibrary library, const Context& contex
                                     const PdgemmProblem& problem) {
   const Scalapack* const tools = scalapack(context);  // BLACS's grids, which both take
   if (tools == nullptr) return nullptr;
-  void* const handle = library == PdgemmLibrary::scalapack ? tools->handle : open_drop_in();
+  void* const handle = library == PdgemmLibrary::scalapack ? tools->handle : open_drop_in(*tools);
   Function function = nullptr;
   if (handle == nullptr || !find_symbol(handle, "pdgemm_", function)) return nullptr;
   return std::make_unique<Fortran>(*tools, function, problem);
