@@ -21,11 +21,24 @@ struct Outline {
   std::string distribution;
   Shape shape;
   Dtype dtype = Dtype::f64;
+  Index origin;  ///< of a window
+  Shape whole;
+
+  Layout layout(int ranks) const {
+    return Layout(Distribution::parse(distribution), whole, ranks).window(origin, shape);
+  }
 };
+
+Outline outline_of(const Array& array) {
+  const Layout& layout = array.layout();
+  return {layout.distribution().to_string(), array.shape(), array.dtype(), layout.origin(),
+          layout.whole_shape()};
+}
 
 std::string pack(const Outline& outline) {
   std::string text = fmt::format("{} {}", name(outline.dtype), outline.shape.size());
-  for (const std::int64_t extent : outline.shape) text += fmt::format(" {}", extent);
+  for (const Extents& extents : {outline.shape, outline.origin, outline.whole})
+    text += fmt::format(" {}", fmt::join(extents.begin(), extents.end(), " "));
   return text + "\n" + outline.distribution;
 }
 
@@ -37,8 +50,10 @@ Outline unpack(const std::string& text) {
   int dimensions = 0;
   words >> dtype >> dimensions;
   outline.dtype = parse_dtype(dtype);
-  for (std::int64_t extent = 0; dimensions > 0 && words >> extent; --dimensions)
-    outline.shape.push_back(extent);
+  for (Extents* extents : {&outline.shape, &outline.origin, &outline.whole}) {
+    std::int64_t extent = 0;
+    for (int i = 0; i < dimensions && words >> extent; ++i) extents->push_back(extent);
+  }
   outline.distribution = text.substr(line + 1);
   return outline;
 }
@@ -59,12 +74,10 @@ Array embed(const Context& context, const Array& array, std::span<const int> ran
     return {{"ranks", ranks_text(ranks)}};
   });
   std::string mine;
-  if (array.valid()) mine = pack({array.layout().distribution().to_string(), array.shape(), array.dtype()});
+  if (array.valid()) mine = pack(outline_of(array));
   const std::vector<std::string> all = exchange(*state, "embed", mine);
   const Outline outline = unpack(all[static_cast<std::size_t>(ranks.front())]);
-  const Layout inner(Distribution::parse(outline.distribution), outline.shape,
-                     static_cast<int>(ranks.size()));
-  const Layout layout = inner.embedded(ranks, state->size());
+  const Layout layout = outline.layout(static_cast<int>(ranks.size())).embedded(ranks, state->size());
   const View part =
       array.valid() ? array.local() : View::dense(nullptr, outline.dtype, layout.local_shape(state->rank()));
   Array wrapped = wrap_agreed(state, part, layout, "embed");
