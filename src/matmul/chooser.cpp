@@ -145,9 +145,7 @@ Tiling named_tiling(const Problem& problem) {
   return summa_c_tiling(problem);
 }
 
-}  // namespace
-
-Choice cheapest_tiling(const Problem& problem) {
+Choice cheapest(const Problem& problem) {
   std::vector<Choice> all = choices(problem);
   std::size_t best = 0;
   for (std::size_t i = 1; i < all.size(); ++i) {
@@ -158,12 +156,19 @@ Choice cheapest_tiling(const Problem& problem) {
   return chosen;
 }
 
-Tiling choose_tiling(const Problem& problem) {
-  if (problem.options.method == MatmulMethod::automatic) return cheapest_tiling(problem).tiling;
+}  // namespace
+
+Choice choose(const Problem& problem) {
+  if (problem.options.method == MatmulMethod::automatic) return cheapest(problem);
   Tiling tiling = named_tiling(problem);
   check_named(problem, tiling);
   tiling.reason += "; asked for";
-  return tiling;
+  const double seconds = TilingPricer(problem).price(tiling).seconds;
+  return {std::move(tiling), seconds};
+}
+
+Tiling choose_tiling(const Problem& problem) {
+  return choose(problem).tiling;
 }
 
 std::string name(MatmulMethod method) {

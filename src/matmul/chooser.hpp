@@ -21,8 +21,8 @@ struct Choice {
 /// memory limit admits no method.
 Tiling choose_tiling(const Problem& problem);
 
-/// The cheapest of the methods, with its price.
-Choice cheapest_tiling(const Problem& problem);
+/// The same, with its price by the cost model.
+Choice choose(const Problem& problem);
 
 /// "local", "all-gather", ...: as it stands in plans and on the command line.
 std::string name(MatmulMethod method);

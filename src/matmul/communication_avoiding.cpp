@@ -12,6 +12,7 @@
 namespace partita::multiplication {
 namespace {
 
+constexpr double rather_uneven = 1.1;          // a grid of fewer ranks, if its price is right
 constexpr int most_ranks_for_homes = 1 << 16;  // beyond, looking at every rank costs more than it saves
 
 using distribution::Cut;
@@ -99,8 +100,12 @@ std::vector<Tiling> communication_avoiding_tilings(const Problem& problem, int c
   const GridQuestion question = question_of(problem);
   const int ranks = problem.ranks();
   const OperandPlaces places = ranks > most_ranks_for_homes ? OperandPlaces{} : places_of(problem);
+  std::vector<Grid> grids = best_grids(question, count);
+  for (const Grid& grid : best_grids(question, 1, rather_uneven)) {
+    if (std::find(grids.begin(), grids.end(), grid) == grids.end()) grids.push_back(grid);
+  }
   std::vector<Tiling> tilings;
-  for (const Grid& grid : best_grids(question, count)) {
+  for (const Grid& grid : grids) {
     std::vector<Assignment> assignments = orders(grid, ranks);
     if (ranks <= most_ranks_for_homes) {
       std::vector<Assignment> more = homes(grid, question, places);

@@ -9,8 +9,6 @@
 namespace partita::multiplication {
 namespace {
 
-constexpr double uneven = 1.03;  // of the work of the most even grid: what saving bytes may cost
-
 std::int64_t ceil_divide(std::int64_t a, std::int64_t b) {
   return (a + b - 1) / b;
 }
@@ -114,7 +112,7 @@ std::int64_t least_scratch(const GridQuestion& question, const Grid& grid) {
          (tile.m + tile.n) * std::min(tile.k, shortest_round);
 }
 
-std::vector<Grid> best_grids(const GridQuestion& question, int count) {
+std::vector<Grid> best_grids(const GridQuestion& question, int count, double uneven) {
   const auto admits = [&](const Grid& grid) { return fits(question, grid); };
   const double most = uneven * least_multiplications(question, admits);
   struct Rated {
@@ -149,7 +147,7 @@ double received_bound(const GridQuestion& question) {
   const double volume = product(matrices, question.m, question.n, question.k) / ranks;
   if (question.scratch == 0) return 3 * std::pow(volume, 2.0 / 3);
   const auto any = [](const Grid&) { return true; };
-  const double most = uneven * least_multiplications(question, any);
+  const double most = slightly_uneven * least_multiplications(question, any);
   double largest = 0;
   for_each_grid(question, [&](const Grid& grid) {
     if (multiplications(question, grid) <= most) largest = std::max(largest, resident(question, grid));

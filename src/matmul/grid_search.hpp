@@ -51,11 +51,14 @@ std::int64_t least_scratch(const GridQuestion& question, const Grid& grid);
 /// Indices of k in the shortest round.
 inline constexpr std::int64_t shortest_round = 32;
 
-/// The `count` best grids, best first: of those whose busiest rank multiplies at most 3 % more than in the
-/// most even grid (so some ranks may be left idle where that saves more than it costs: a prime number of
-/// ranks), and whose tile fits into the scratch, the ones that take in the fewest elements. Empty where
-/// nothing fits. Time: P log P.
-std::vector<Grid> best_grids(const GridQuestion& question, int count);
+/// By how much the busiest rank may multiply more than in the most even grid, where that saves bytes.
+inline constexpr double slightly_uneven = 1.03;
+
+/// The `count` best grids, best first: of those whose busiest rank multiplies at most `uneven` times as much
+/// as in the most even grid (so some ranks may be left idle where that saves more than it costs: a prime
+/// number of ranks), and whose tile fits into the scratch, the ones that take in the fewest elements. Empty
+/// where nothing fits. Time: P log P.
+std::vector<Grid> best_grids(const GridQuestion& question, int count, double uneven = slightly_uneven);
 
 /// The scratch with which at least one grid fits, in elements.
 std::int64_t smallest_scratch(const GridQuestion& question);
