@@ -82,7 +82,7 @@ BoundPart::BoundPart(const Part& part, const WorkBinding& binding)
     : place_(part.place), region_(part.region), dtype_(dtype_at(binding.plan, part.place)) {
   Side side = side_of(binding.plan, part.place, part.region,
                       binding.strides[static_cast<std::size_t>(part.place.buffer)], 1);
-  owned_ = std::move(side.owned);
+  owned_ = region_.empty() ? region_ : std::move(side.owned);
   strides_ = side.byte_strides;
   invariant(owned_.sets.size() == region_.sets.size() || region_.empty(),
             "a part of {} dimensions lies in an array of {}", region_.sets.size(), owned_.sets.size());
