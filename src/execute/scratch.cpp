@@ -28,21 +28,38 @@ Scratch::Scratch(ContextState& context, const Buffer& buffer) : context_(context
   if (buffer.kind == BufferKind::shared) {
     block_ = context.heap->allocate(buffer.bytes, SymmetricHeap::Sizes::equal, "scratch of a plan",
                                     SourcePlace::current());
-    shared_ = true;
+    on_heap_ = true;
   } else {
     private_ = allocate_private(buffer.bytes);
   }
 }
 
+Scratch::Scratch(ContextState& context, std::int64_t heap_offset)
+    : context_(context), block_{0, heap_offset, 0}, on_heap_(true), owned_(false) {}
+
 Scratch::~Scratch() {
-  if (shared_) context_.heap->drop(block_.id);
+  if (!owned_) return;
+  if (on_heap_) context_.heap->drop(block_.id);
   // A failed context may still have messages in flight into this memory: it stays until the process exits.
   if (!context_.failed()) std::free(private_);
 }
 
 char* Scratch::on_rank(int rank) const {
-  if (shared_) return static_cast<char*>(context_.heap->at(rank, block_.offset));
+  if (on_heap_) return static_cast<char*>(context_.heap->at(rank, block_.offset));
   return private_;
+}
+
+ScratchPlaces scratch_places(const Plan& plan) {
+  constexpr std::int64_t page = 4096;
+  ScratchPlaces places{std::vector<std::int64_t>(plan.buffers.size(), -1), 0};
+  for (const BufferKind kind : {BufferKind::shared, BufferKind::scratch}) {
+    for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
+      if (plan.buffers[b].kind != kind || plan.buffers[b].view_of >= 0) continue;
+      places.offsets[b] = places.bytes;
+      places.bytes += (plan.buffers[b].bytes + page - 1) / page * page;
+    }
+  }
+  return places;
 }
 
 }  // namespace partita

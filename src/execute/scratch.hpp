@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <partita/plan.hpp>
+#include <vector>
 
 #include "runtime/context_state.hpp"
 
@@ -14,6 +15,9 @@ namespace partita {
 class Scratch {
  public:
   Scratch(ContextState& context, const Buffer& buffer);
+  /// On memory of the caller's: from this offset on of the symmetric heap, the same on all ranks for shared
+  /// scratch. Local.
+  Scratch(ContextState& context, std::int64_t heap_offset);
   ~Scratch();
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
@@ -24,8 +28,17 @@ class Scratch {
  private:
   ContextState& context_;
   HeapBlock block_;
-  bool shared_ = false;
+  bool on_heap_ = false;
+  bool owned_ = true;
   char* private_ = nullptr;
 };
+
+/// Where each buffer lies in one piece of memory that holds the scratch of a plan: shared scratch first, at
+/// the same offsets on all ranks. Whole pages.
+struct ScratchPlaces {
+  std::vector<std::int64_t> offsets;  ///< by buffer; of the others -1
+  std::int64_t bytes = 0;
+};
+ScratchPlaces scratch_places(const Plan& plan);
 
 }  // namespace partita

@@ -26,7 +26,10 @@ class Candidates {
     if (wanted) whole_wanted_ = whole_axes(*wanted);
     wanted_is_plain_ = wanted && is_plain(*wanted);
     const Extents& order = problem.input.axis_order;
-    for (const std::int64_t axis : order) slowest_first_.push_back(static_cast<int>(axis));
+    for (const std::int64_t axis : order) {
+      slowest_first_.push_back(static_cast<int>(axis));
+      if (!whole_input_[static_cast<std::size_t>(axis)]) given_cut_.push_back(static_cast<int>(axis));
+    }
   }
 
   std::vector<Scheme> all() {
@@ -89,10 +92,9 @@ class Candidates {
       const Layout even(Slab(cut), before(), ranks());
       const bool usable = input_is_plain_ && covers(whole_input_, first) &&
                           !whole_input_[static_cast<std::size_t>(cut)] && keeps_halved_whole(first);
-      for (const Layout& start : {usable ? input_ : even}) add_slabs(start, cut, first, last);
-      if (usable) usable_found_ = true;
+      for (const Layout& start : {usable ? input_ : even}) add_slabs(start, first, last);
     }
-    drop_detours();
+    drop_detours(FftMethod::slab);
   }
 
   /// Which axes the first and the last stage transform where those are cut in the first. The halved axis
@@ -112,25 +114,26 @@ class Candidates {
     return !problem_.halves || std::find(first.begin(), first.end(), problem_.halved_axis()) != first.end();
   }
 
-  void add_slabs(const Layout& start, int cut, const std::vector<int>& first, const std::vector<int>& last) {
-    if (wanted_is_plain_ && covers(whole_wanted_, last)) add_slab(start, *wanted_, cut, first, last);
+  void add_slabs(const Layout& start, const std::vector<int>& first, const std::vector<int>& last) {
+    if (wanted_is_plain_ && covers(whole_wanted_, last)) add_slab(start, *wanted_, first, last);
     for (const int axis : slowest_first_) {
       if (std::find(last.begin(), last.end(), axis) != last.end()) continue;
-      add_slab(start, Layout(Slab(axis), problem_.shape, ranks()), cut, first, last);
+      add_slab(start, Layout(Slab(axis), problem_.shape, ranks()), first, last);
     }
   }
 
-  void add_slab(const Layout& start, const Layout& end, int /*cut*/, const std::vector<int>& first,
+  void add_slab(const Layout& start, const Layout& end, const std::vector<int>& first,
                 const std::vector<int>& last) {
     add(FftMethod::slab, "slab", {stage(start, first, true, false), stage(end, last, false, true)});
   }
 
-  // Where the input already is in slabs, others are not looked at.
-  void drop_detours() {
-    if (!usable_found_) return;
-    std::erase_if(schemes_, [&](const Scheme& scheme) {
-      return scheme.method == FftMethod::slab && !(scheme.stages.front().before == input_);
-    });
+  // Where the input already is in slabs or pencils that serve, others are not looked at.
+  void drop_detours(FftMethod method) {
+    const auto detours = [&](const Scheme& scheme) {
+      return scheme.method == method && !(scheme.stages.front().before == input_);
+    };
+    const auto straight = [&](const Scheme& scheme) { return scheme.method == method && !detours(scheme); };
+    if (std::any_of(schemes_.begin(), schemes_.end(), straight)) std::erase_if(schemes_, detours);
   }
 
   // --- an exchange along each axis of a grid
@@ -151,6 +154,7 @@ class Candidates {
     constexpr std::size_t most = 5;
     if (grids.size() > most) grids.resize(most);
     for (const std::vector<int>& grid : grids) pencils_over(grid);
+    drop_detours(FftMethod::pencil);
   }
 
   void check_grid(const std::vector<int>& grid) const {
@@ -171,9 +175,9 @@ class Candidates {
   void pencils_over(const std::vector<int>& grid) {
     if (!problem_.options.grid.empty()) check_grid(grid);
     const std::size_t k = grid.size();
-    if (const auto cut = cut_axes(k)) add_pencil(grid, *cut);
-    const std::vector<int> given = cut_by_input();
-    if (given.size() == k && suits(given)) add_pencil(grid, given);
+    const auto cut = cut_axes(k);
+    if (cut) add_pencil(grid, *cut);
+    if (given_cut_.size() == k && suits(given_cut_) && cut != given_cut_) add_pencil(grid, given_cut_);
   }
 
   /// The axes to cut at first: the slowest that are transformed. To real numbers the halved one is the first
@@ -186,14 +190,6 @@ class Candidates {
       if (problem_.transforms(axis) && axis != problem_.halved_axis()) cut.push_back(axis);
     }
     if (cut.size() < k) return std::nullopt;
-    return cut;
-  }
-
-  std::vector<int> cut_by_input() const {
-    std::vector<int> cut;
-    for (const int axis : slowest_first_) {
-      if (!whole_input_[static_cast<std::size_t>(axis)]) cut.push_back(axis);
-    }
     return cut;
   }
 
@@ -212,7 +208,7 @@ class Candidates {
     if (spare == slowest_first_.end()) return;
     const std::size_t k = cut.size();
     const Layout start = grid_layout(before(), cut, grid, ranks());
-    const bool as_given = input_is_plain_ && cut_by_input() == cut && same(start, input_);
+    const bool as_given = input_is_plain_ && given_cut_ == cut && same(start, input_);
     std::vector<Stage> stages{stage(as_given ? input_ : start, shared_out(cut).first, true, false)};
     int done = *spare;
     for (std::size_t i = k; i-- > 0;) {
@@ -235,8 +231,8 @@ class Candidates {
   std::vector<bool> whole_wanted_;
   bool input_is_plain_ = false;
   bool wanted_is_plain_ = false;
-  bool usable_found_ = false;
   std::vector<int> slowest_first_;
+  std::vector<int> given_cut_;  // the axes that the input cuts, slowest first
   std::vector<Scheme> schemes_;
 };
 

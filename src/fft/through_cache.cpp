@@ -58,6 +58,16 @@ ThroughCache::ThroughCache(Steps& steps, const Problem& problem, const Stage& st
   pushers_ = others(stage.after, target.layout.region(rank));
 }
 
+// Judged by rank 0, which owns most.
+std::int64_t ThroughCache::steps_needed(const Operand& from, const Stage& stage) {
+  const std::int64_t item = size_of(from.dtype);
+  std::int64_t line = 1;
+  for (const int axis : stage.axes) line *= stage.before.shape()[axis];
+  const std::int64_t chunk = std::max(chunk_bytes / item, line * (shortest_run / item));
+  const auto owners = static_cast<std::int64_t>(from.layout.cells(stage.before.region(0)).size());
+  return (stage.before.largest_local_size() / chunk + 1) * (owners + 1);
+}
+
 std::vector<int> ThroughCache::others(const Layout& layout, const Region& region) const {
   std::vector<int> ranks;
   if (region.empty() || layout.region(steps_.rank()) == region) return ranks;

@@ -49,6 +49,9 @@ class ThroughCache {
   ThroughCache(Steps& steps, const Problem& problem, const Stage& stage, bool last, int from, int to);
   void run();
 
+  /// About so many copies a rank needs; the same on every rank.
+  static std::int64_t steps_needed(const Operand& from, const Stage& stage);
+
  private:
   struct Lines {
     Region before;

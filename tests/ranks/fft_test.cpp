@@ -261,5 +261,34 @@ RANK_TEST(Fft, ScaleAndManyTransformsOfOnePlan) {
   }
 }
 
+RANK_TEST(Fft, WorkspaceReleaseAndAutotune) {
+  const Shape shape{9, 8, 7};
+  Array input = empty(context, shape, Slab(0), Dtype::c128);
+  Array output = empty(context, shape, Slab(1), Dtype::c128);
+  fill_random(input, 2);
+  const Whole whole = random_whole(context, shape, Dtype::c128, 2);
+  const Whole expected = transformed(whole, {});
+  const double most = tolerance(Dtype::c128, shape);
+  FFT plan(context, input.operand(), output.operand());
+  plan.reset(input, output);
+  const auto right = [&] {
+    fill_random(output, 3);
+    plan.execute();
+    EXPECT_LT(relative_error(output, expected), most);
+  };
+  right();
+  plan.release();
+  right();
+  Array workspace = empty(context, Shape{context.size(), plan.workspace_size() + 65536}, Slab(0), Dtype::u8);
+  plan.set_workspace(workspace);
+  right();
+  fill_random(input, 4);
+  plan.inverse(output, input);
+  EXPECT_LT(relative_error(input, whole), most);
+  EXPECT_FALSE(plan.autotune(2).empty());
+  right();
+  EXPECT_NE(plan.explain().find("fft"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace partita::testing
