@@ -15,7 +15,7 @@ namespace partita::multiplication {
 namespace {
 
 constexpr int grids_priced = 2;
-constexpr double worth_it = 0.97;  // of the price of a simpler method: what a less simple one must save
+constexpr double worth_it = 0.99;  // of the price of a simpler method: what a less simple one must save
 
 /// Of A or B: whether every rank holds all that its part of D needs.
 struct Present {
@@ -43,19 +43,24 @@ Tiling stationary_tiling(const Problem& problem) {
   return here.a || here.b ? all_gather_tiling(problem) : summa;
 }
 
-/// The cheapest of several ways of the same method.
-std::optional<Choice> cheapest_of(const TilingPricer& pricer, std::vector<Tiling> tilings) {
-  std::optional<Choice> best;
-  for (Tiling& tiling : tilings) {
-    const double seconds = pricer.price(tiling).seconds;
-    if (!best || seconds < best->seconds) best = Choice{std::move(tiling), seconds};
-  }
-  return best;
-}
-
 bool fits(const Problem& problem, const Tiling& tiling) {
   const std::int64_t limit = problem.options.memory_limit;
   return limit == 0 || least_scratch(problem, tiling) <= limit;
+}
+
+/// The cheapest grid that fits.
+std::optional<Choice> cheapest_grid(const Problem& problem, const TilingPricer& pricer, int grids) {
+  std::vector<Choice> all;
+  for (Tiling& tiling : communication_avoiding_tilings(problem, grids)) {
+    const double seconds = pricer.price(tiling).seconds;
+    all.push_back({std::move(tiling), seconds});
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Choice& a, const Choice& b) { return a.seconds < b.seconds; });
+  const auto found = std::find_if(all.begin(), all.end(),
+                                  [&](const Choice& choice) { return fits(problem, choice.tiling); });
+  if (found == all.end()) return std::nullopt;
+  return std::move(*found);
 }
 
 /// The tilings of one method each that leave an operand where it is, the simplest first.
@@ -67,7 +72,8 @@ std::vector<Tiling> stationary_tilings(const Problem& problem) {
 }
 
 [[noreturn]] void refuse_limit(const Problem& problem, const std::vector<Tiling>& tried) {
-  std::int64_t enough = smallest_scratch(question_of(problem)) * size_of(problem.compute);
+  std::int64_t enough =
+      fixed_scratch(problem) + smallest_scratch(question_of(problem)) * size_of(problem.compute);
   for (const Tiling& tiling : tried) enough = std::min(enough, least_scratch(problem, tiling));
   throw ArgumentError(fmt::format("a memory limit of {} bytes is too small for any method; {} bytes would do",
                                   problem.options.memory_limit, enough));
@@ -81,7 +87,7 @@ std::vector<Choice> choices(const Problem& problem) {
     const double seconds = pricer.price(tiling).seconds;
     if (fits(problem, tiling)) result.push_back({std::move(tiling), seconds});
   }
-  auto grid = cheapest_of(pricer, communication_avoiding_tilings(problem, grids_priced));
+  auto grid = cheapest_grid(problem, pricer, grids_priced);
   if (grid) result.push_back(std::move(*grid));
   if (result.empty()) refuse_limit(problem, stationary_tilings(problem));
   return result;
@@ -106,7 +112,7 @@ std::string comparison(const std::vector<Choice>& all, std::size_t best) {
 }
 
 Tiling grid_tiling_or_refusal(const Problem& problem) {
-  auto grid = cheapest_of(TilingPricer(problem), communication_avoiding_tilings(problem, 1));
+  auto grid = cheapest_grid(problem, TilingPricer(problem), 1);
   if (!grid) refuse_limit(problem, {});
   return std::move(grid->tiling);
 }

@@ -6,7 +6,7 @@
 #include <iterator>
 #include <memory>
 
-#include "distribution/cut.hpp"
+#include "matmul/least_memory.hpp"
 #include "matmul/tilings.hpp"
 
 namespace partita::multiplication {
@@ -15,14 +15,12 @@ namespace {
 constexpr double rather_uneven = 1.1;          // a grid of fewer ranks, if its price is right
 constexpr int most_ranks_for_homes = 1 << 16;  // beyond, looking at every rank costs more than it saves
 
-using distribution::Cut;
-
 /// What a tile is computed from; shared by all copies of the tiling.
 struct Cells {
   Grid grid;
   Shape leading;  ///< extents of the leading dimensions
   int cut_batch = -1;
-  Cut batch, m, n, k;
+  GridCuts cuts;
   std::vector<int> of_rank;
 
   Tile tile(int rank) const {
@@ -33,11 +31,11 @@ struct Cells {
     const Coordinates at = coordinates_of(grid, cell);
     for (int i = 0; i < leading.size(); ++i) {
       tile.batch[static_cast<std::size_t>(i)] =
-          i == cut_batch ? batch.set(at.batch) : IndexSet::range(0, leading[i]);
+          i == cut_batch ? cuts.batch.set(at.batch) : IndexSet::range(0, leading[i]);
     }
-    tile.m = m.set(at.m);
-    tile.n = n.set(at.n);
-    tile.k = k.set(at.k);
+    tile.m = cuts.m.set(at.m);
+    tile.n = cuts.n.set(at.n);
+    tile.k = cuts.k.set(at.k);
     return tile;
   }
 };
@@ -69,22 +67,21 @@ GridQuestion question_of(const Problem& problem) {
   question.batched_a = problem.batched_a();
   question.batched_b = problem.batched_b();
   question.ranks = problem.ranks();
-  question.scratch = problem.options.memory_limit == 0
-                         ? 0
-                         : std::max<std::int64_t>(1, problem.options.memory_limit / size_of(problem.compute));
+  question.round = round_scratch(problem);
+  question.piece = piece_scratch(problem) / size_of(problem.compute);
+  const std::int64_t limit = problem.options.memory_limit;
+  if (limit > 0) {
+    question.scratch = std::max<std::int64_t>(1, (limit - fixed_scratch(problem)) / size_of(problem.compute));
+  }
   return question;
 }
 
 Tiling grid_tiling(const Problem& problem, const Grid& grid, const Assignment& assignment) {
-  const GridQuestion question = question_of(problem);
   const auto cells = std::make_shared<Cells>();
   cells->grid = grid;
   for (int i = 0; i < problem.batches(); ++i) cells->leading.push_back(problem.d.layout.shape()[i]);
   cells->cut_batch = cut_batch(problem);
-  cells->batch = Cut::balanced(question.batch, grid.batch);
-  cells->m = Cut::balanced(question.m, grid.m);
-  cells->n = Cut::balanced(question.n, grid.n);
-  cells->k = Cut::balanced(question.k, grid.k);
+  cells->cuts = cuts_of(problem, grid);
   cells->of_rank = assignment.cells;
   Tiling tiling;
   tiling.method = MatmulMethod::communication_avoiding;
@@ -108,7 +105,7 @@ std::vector<Tiling> communication_avoiding_tilings(const Problem& problem, int c
   for (const Grid& grid : grids) {
     std::vector<Assignment> assignments = orders(grid, ranks);
     if (ranks <= most_ranks_for_homes) {
-      std::vector<Assignment> more = homes(grid, question, places);
+      std::vector<Assignment> more = homes(grid, cuts_of(problem, grid), places);
       std::move(more.begin(), more.end(), std::back_inserter(assignments));
     }
     for (const Assignment& assignment : assignments) {

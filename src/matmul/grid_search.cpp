@@ -108,8 +108,11 @@ double multiplications(const GridQuestion& question, const Grid& grid) {
 
 std::int64_t least_scratch(const GridQuestion& question, const Grid& grid) {
   const Longest tile(question, grid);
-  return question.planes * tile.batch * tile.m * tile.n +
-         (tile.m + tile.n) * std::min(tile.k, shortest_round);
+  const std::int64_t matrices = question.planes * tile.batch;
+  const std::int64_t product = matrices * tile.m * tile.n;
+  const std::int64_t along_k =
+      (question.batched_a ? matrices : 1) * tile.m + (question.batched_b ? matrices : 1) * tile.n;
+  return product + std::min(product, question.piece) + along_k * question.round;
 }
 
 std::vector<Grid> best_grids(const GridQuestion& question, int count, double uneven) {

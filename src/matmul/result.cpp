@@ -115,7 +115,7 @@ std::vector<Distribution> candidates(const Factors& factors) {
 
 /// Of those in which the multiply can be done at all.
 Distribution cheapest(const Factors& factors) {
-  constexpr double worth_it = 0.97;
+  constexpr double worth_it = 0.99;
   std::optional<Distribution> best;
   double seconds = 0;
   std::string refusal;

@@ -173,6 +173,8 @@ TEST(MatmulChooser, GridsAreTheBestOfAllByBruteForce) {
     question.batched_a = random.maybe();
     question.ranks = random.number(1, 24);
     question.scratch = random.maybe() ? 0 : random.number(1, 2000);
+    question.round = random.number(0, 5);
+    question.piece = random.number(0, 50);
     std::vector<Grid> all;
     for (int b = 1; b <= question.ranks; ++b)
       for (int m = 1; b * m <= question.ranks; ++m)
@@ -289,6 +291,7 @@ TEST(MatmulChooser, AskedForMethods) {
   }
   problem.options.method = local;
   EXPECT_THROW(choose_tiling(problem), ArgumentError);
+  problem = pose({Slab(0), Slab(0), Slab(1)}, 30, 20, 10, Topology::regular(3));
   problem.options.method = summa_a;
   problem.options.memory_limit = 8;
   EXPECT_THROW(choose_tiling(problem), ArgumentError);
