@@ -9,6 +9,7 @@
 #include <partita/io.hpp>
 #include <partita/layout.hpp>
 #include <partita/machine.hpp>
+#include <partita/matmul.hpp>
 #include <partita/memory.hpp>
 #include <partita/plan.hpp>
 #include <partita/redistribute.hpp>
