@@ -10,15 +10,24 @@ namespace {
 
 constexpr std::int64_t cache_bytes = std::int64_t{1} << 20;
 
-/// What a layout makes of each dimension of a region.
+Partition cut(const Layout& layout, const Region& region, std::size_t dimension) {
+  std::vector<IndexSet> sets;
+  for (Layout::Cell& cell : layout.cells(region)) sets.push_back(std::move(cell.region.sets[dimension]));
+  return partition(region.sets[dimension], std::move(sets));
+}
+
+/// What a layout makes of each dimension of a region. Parts of a grid are products, so that one line along a
+/// dimension shows all of its parts; boxes must all be looked at.
 std::vector<Partition> cuts(const Layout& layout, const Region& region) {
-  std::vector<std::vector<IndexSet>> sets(region.sets.size());
-  for (Layout::Cell& cell : layout.cells(region)) {
-    for (std::size_t d = 0; d < sets.size(); ++d) sets[d].push_back(std::move(cell.region.sets[d]));
-  }
+  const bool boxes = layout.distribution().kind() == DistributionKind::box;
   std::vector<Partition> result;
-  for (std::size_t d = 0; d < sets.size(); ++d) {
-    result.push_back(partition(region.sets[d], std::move(sets[d])));
+  for (std::size_t d = 0; d < region.sets.size(); ++d) {
+    Region line = region;
+    for (std::size_t other = 0; other < region.sets.size() && !boxes; ++other) {
+      const std::int64_t first = region.sets[other].front();
+      if (other != d) line.sets[other] = IndexSet::range(first, first + 1);
+    }
+    result.push_back(cut(layout, line, d));
   }
   return result;
 }

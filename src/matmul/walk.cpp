@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "matmul/share.hpp"
+#include "matmul/own_part.hpp"
 #include "plan/append.hpp"
 
 namespace partita::multiplication {
@@ -53,8 +53,8 @@ void Walk::run() {
 
 // Nobody waits before all its peers have been told that they may start.
 void Walk::open() {
-  const Share a(frame_, frame_.a);
-  const Share b(frame_, frame_.b);
+  const OwnPart a(frame_, frame_.a);
+  const OwnPart b(frame_, frame_.b);
   bool a_is_read = false;
   bool b_is_read = false;
   for (const int peer : frame_.problem.topology.node_ranks(frame_.problem.topology.node(rank_))) {
