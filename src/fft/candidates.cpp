@@ -24,6 +24,15 @@ class Candidates {
         whole_input_(whole_axes(input_)),
         input_is_plain_(is_plain(input_)) {
     if (wanted) whole_wanted_ = whole_axes(*wanted);
+    const int halved = problem.halved_axis();
+    if (halved >= 0) {  // where it is transformed, the layout has to keep its lines
+      const auto keep = [&](const Layout& layout, std::vector<bool>::reference whole, std::int64_t extent) {
+        whole = whole && stretches(layout, halved, extent);
+      };
+      const auto axis = static_cast<std::size_t>(halved);
+      keep(input_, whole_input_[axis], problem.shape[halved]);
+      if (wanted) keep(*wanted, whole_wanted_[axis], before()[halved]);
+    }
     wanted_is_plain_ = wanted && is_plain(*wanted);
     const Extents& order = problem.input.axis_order;
     for (const std::int64_t axis : order) {
@@ -36,6 +45,7 @@ class Candidates {
     const FftMethod method = problem_.options.method;
     const auto asked = [&](FftMethod one) { return method == FftMethod::automatic || method == one; };
     if (asked(FftMethod::local)) local();
+    if (method == FftMethod::automatic && stays()) return std::move(schemes_);
     if (asked(FftMethod::slab)) slabs();
     if (asked(FftMethod::pencil)) pencils();
     return std::move(schemes_);
@@ -67,8 +77,14 @@ class Candidates {
 
   // --- every rank owns whole lines
 
+  bool is_local() const { return !input_.partial() && covers(whole_input_, problem_.axes); }
+  /// Nothing need change hands.
+  bool stays() const {
+    return is_local() && (!wanted_ || same(stage(input_, problem_.axes, true, true).after, *wanted_));
+  }
+
   void local() {
-    const bool as_given = !input_.partial() && covers(whole_input_, problem_.axes);
+    const bool as_given = is_local();
     if (as_given) add(FftMethod::local, "local", {stage(input_, problem_.axes, true, true)});
     if (wanted_ && !wanted_->partial() && covers(whole_wanted_, problem_.axes)) {
       add(FftMethod::local, "local", {stage(*wanted_, problem_.axes, true, true)});

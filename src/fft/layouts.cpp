@@ -82,6 +82,18 @@ Layout with_extent(const Layout& layout, int axis, std::int64_t extent) {
   return Layout(rule, shape, static_cast<int>(members.size())).embedded(members, layout.ranks());
 }
 
+bool stretches(const Layout& layout, int axis, std::int64_t extent) {
+  if (layout.shape()[axis] == extent) return true;
+  const Layout result = with_extent(layout, axis, extent);
+  for (int rank = 0; rank < layout.ranks(); ++rank) {
+    Region region = layout.region(rank);
+    if (!region.empty()) region.sets[static_cast<std::size_t>(axis)] = IndexSet::range(0, extent);
+    const Region stretched_region = result.region(rank);
+    if (region.empty() ? !stretched_region.empty() : !(stretched_region == region)) return false;
+  }
+  return true;
+}
+
 Layout grid_layout(const Shape& shape, std::span<const int> axes, std::span<const int> grid, int ranks) {
   if (axes.size() == 1) return Layout(Slab(axes.front()), shape, ranks);
   std::vector<Mesh::Axis> mesh;
