@@ -82,7 +82,7 @@ void try_geadd(const char* name, unsigned seed) {
   ASSERT_TRUE(routine.found()) << name;
   Random random(seed);
   const long before = partita_scalapack_calls_handed_on();
-  for (int round = 0; round < 120; ++round) {
+  for (int round = 0; round < 60; ++round) {
     const char op = "NTC"[random(0, 2)];
     const auto call = [&](Geadd<T>* function, auto... arguments) { function(&op, arguments...); };
     try_one<T>(random, routine, op, call, name);
@@ -96,7 +96,7 @@ void try_tran(const char* name, char op, unsigned seed) {
   ASSERT_TRUE(routine.found()) << name;
   Random random(seed);
   const long before = partita_scalapack_calls_handed_on();
-  for (int round = 0; round < 80; ++round) {
+  for (int round = 0; round < 40; ++round) {
     const auto call = [](Tran<T>* function, auto... arguments) { function(arguments...); };
     try_one<T>(random, routine, op, call, name);
   }

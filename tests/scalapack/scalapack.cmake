@@ -19,4 +19,21 @@ if(PARTITA_HAVE_SCALAPACK AND NOT PARTITA_SANITIZE MATCHES thread)
                          PROPERTIES LABELS ranks RUN_SERIAL ON TIMEOUT 240 ENVIRONMENT "${mpi_environment}")
     set_property(TEST scalapack-${ranks}-as-nodes APPEND PROPERTY ENVIRONMENT PARTITA_RANKS_PER_NODE=1)
   endforeach()
+
+  # A program that was never linked with the drop-in.
+  add_executable(partita_preloaded ${CMAKE_CURRENT_SOURCE_DIR}/scalapack/preloaded.cpp)
+  partita_our_code(partita_preloaded)
+  target_link_libraries(partita_preloaded PRIVATE ${PARTITA_SCALAPACK_${PARTITA_MPI}} MPI::MPI_CXX ${CMAKE_DL_LIBS})
+  add_test(NAME scalapack-not-preloaded
+           COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/run_ranks.sh 2 ${PARTITA_MPI_LAUNCHER} ${PARTITA_MPI_FLAGS} --
+                   $<TARGET_FILE:partita_preloaded> theirs)
+  set(scalapack_preload_tests scalapack-not-preloaded)
+  if(NOT PARTITA_SANITIZE)  # a sanitizer's own library would have to be preloaded before ours
+    add_test(NAME scalapack-preloaded
+             COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/run_ranks.sh 2 ${PARTITA_MPI_LAUNCHER} ${PARTITA_MPI_FLAGS} --
+                     env LD_PRELOAD=$<TARGET_FILE:partita_scalapack> $<TARGET_FILE:partita_preloaded> ours)
+    list(APPEND scalapack_preload_tests scalapack-preloaded)
+  endif()
+  set_tests_properties(${scalapack_preload_tests} PROPERTIES LABELS ranks RUN_SERIAL ON TIMEOUT 120
+                                                             ENVIRONMENT "${mpi_environment}")
 endif()
