@@ -6,6 +6,7 @@
 #include <partita/distribution.hpp>
 #include <partita/dtype.hpp>
 #include <partita/error.hpp>
+#include <partita/fft.hpp>
 #include <partita/io.hpp>
 #include <partita/layout.hpp>
 #include <partita/machine.hpp>
@@ -13,4 +14,5 @@
 #include <partita/memory.hpp>
 #include <partita/plan.hpp>
 #include <partita/redistribute.hpp>
+#include <partita/spectral.hpp>
 #include <partita/version.hpp>
