@@ -15,7 +15,8 @@ namespace partita::multiplication {
 namespace {
 
 constexpr int grids_priced = 2;
-constexpr double worth_it = 0.99;  // of the price of a simpler method: what a less simple one must save
+constexpr double alike = 0.01;   // of a price: no more than the model can tell apart
+constexpr double clearly = 0.9;  // of the bytes
 
 /// Of A or B: whether every rank holds all that its part of D needs.
 struct Present {
@@ -43,6 +44,11 @@ Tiling stationary_tiling(const Problem& problem) {
   return here.a || here.b ? all_gather_tiling(problem) : summa;
 }
 
+Choice priced(const TilingPricer& pricer, Tiling tiling) {
+  const TilingPrice price = pricer.price(tiling);
+  return {std::move(tiling), price.seconds, price.network_bytes};
+}
+
 bool fits(const Problem& problem, const Tiling& tiling) {
   const std::int64_t limit = problem.options.memory_limit;
   return limit == 0 || least_scratch(problem, tiling) <= limit;
@@ -52,8 +58,7 @@ bool fits(const Problem& problem, const Tiling& tiling) {
 std::optional<Choice> cheapest_grid(const Problem& problem, const TilingPricer& pricer, int grids) {
   std::vector<Choice> all;
   for (Tiling& tiling : communication_avoiding_tilings(problem, grids)) {
-    const double seconds = pricer.price(tiling).seconds;
-    all.push_back({std::move(tiling), seconds});
+    all.push_back(priced(pricer, std::move(tiling)));
   }
   std::stable_sort(all.begin(), all.end(),
                    [](const Choice& a, const Choice& b) { return a.seconds < b.seconds; });
@@ -84,8 +89,7 @@ std::vector<Choice> choices(const Problem& problem) {
   const TilingPricer pricer(problem);
   std::vector<Choice> result;
   for (Tiling& tiling : stationary_tilings(problem)) {
-    const double seconds = pricer.price(tiling).seconds;
-    if (fits(problem, tiling)) result.push_back({std::move(tiling), seconds});
+    if (fits(problem, tiling)) result.push_back(priced(pricer, std::move(tiling)));
   }
   auto grid = cheapest_grid(problem, pricer, grids_priced);
   if (grid) result.push_back(std::move(*grid));
@@ -155,7 +159,7 @@ Choice cheapest(const Problem& problem) {
   std::vector<Choice> all = choices(problem);
   std::size_t best = 0;
   for (std::size_t i = 1; i < all.size(); ++i) {
-    if (all[i].seconds < worth_it * all[best].seconds) best = i;
+    if (is_worth_it(all[best], all[i])) best = i;
   }
   Choice chosen = all[best];
   chosen.tiling.reason = comparison(all, best);
@@ -164,13 +168,17 @@ Choice cheapest(const Problem& problem) {
 
 }  // namespace
 
+bool is_worth_it(const Choice& first, const Choice& second) {
+  if (second.seconds < (1 - alike) * first.seconds) return true;
+  return second.seconds < (1 + alike) * first.seconds && second.network_bytes < clearly * first.network_bytes;
+}
+
 Choice choose(const Problem& problem) {
   if (problem.options.method == MatmulMethod::automatic) return cheapest(problem);
   Tiling tiling = named_tiling(problem);
   check_named(problem, tiling);
   tiling.reason += "; asked for";
-  const double seconds = TilingPricer(problem).price(tiling).seconds;
-  return {std::move(tiling), seconds};
+  return priced(TilingPricer(problem), std::move(tiling));
 }
 
 Tiling choose_tiling(const Problem& problem) {

@@ -27,20 +27,29 @@ bool covers(const Operand& operand, int rank, const Region& wanted) {
   return common_size(wanted, operand.layout.region(rank)) == wanted.size();
 }
 
-Moving moving(const Problem& problem, const Tiling& tiling) {
+/// One look at all tiles.
+struct Survey {
   Moving moves;
-  for (int rank = 0; rank < problem.ranks(); ++rank) {
-    const Tile tile = tiling.tile(rank);
-    if (tile.empty()) continue;
-    if (!moves.a) moves.a = !covers(problem.a, rank, needed_of_a(problem, tile));
-    if (!moves.b) moves.b = !covers(problem.b, rank, needed_of_b(problem, tile));
-    if (!moves.products && !tiling.stationary_d) {
-      moves.products =
-          problem.d.layout.is_replicated() || !covers(problem.d, rank, product_of(problem, tile));
-    }
-    if (moves.a && moves.b && (moves.products || tiling.stationary_d)) break;
+  std::int64_t products = 0;   ///< elements of the largest tile of D
+  std::int64_t turn_of_a = 0;  ///< and of a short turn of A
+  std::int64_t turn_of_b = 0;
+};
+
+void look_at(const Problem& problem, const Tiling& tiling, int rank, Survey& survey) {
+  const Tile tile = tiling.tile(rank);
+  if (tile.empty()) return;
+  const Region a = needed_of_a(problem, tile), b = needed_of_b(problem, tile);
+  Moving& moves = survey.moves;
+  moves.a = moves.a || !covers(problem.a, rank, a);
+  moves.b = moves.b || !covers(problem.b, rank, b);
+  if (!tiling.stationary_d) {
+    const Region d = product_of(problem, tile);
+    moves.products = moves.products || problem.d.layout.is_replicated() || !covers(problem.d, rank, d);
+    survey.products = std::max(survey.products, d.size());
   }
-  return moves;
+  const std::int64_t k = tile.k.size(), turn = std::min(k, shortest_turn);
+  survey.turn_of_a = std::max(survey.turn_of_a, a.size() / k * turn);
+  survey.turn_of_b = std::max(survey.turn_of_b, b.size() / k * turn);
 }
 
 std::int64_t published(const Problem& problem, const Operand& operand) {
@@ -81,20 +90,12 @@ std::int64_t piece_scratch(const Problem& problem) {
 }
 
 std::int64_t least_scratch(const Problem& problem, const Tiling& tiling) {
-  const Moving moves = moving(problem, tiling);
-  std::int64_t products = 0;
-  std::int64_t turn = 0;
-  for (int rank = 0; rank < problem.ranks(); ++rank) {
-    const Tile tile = tiling.tile(rank);
-    if (tile.empty()) continue;
-    if (moves.products) products = std::max(products, product_of(problem, tile).size());
-    const Region a = needed_of_a(problem, tile), b = needed_of_b(problem, tile);
-    const std::int64_t along_k =
-        (moves.a ? a.size() : 0) / tile.k.size() + (moves.b ? b.size() : 0) / tile.k.size();
-    turn = std::max(turn, along_k * std::min(tile.k.size(), shortest_turn));
-  }
-  std::int64_t bytes = products * size_of(problem.compute);
-  if (between_nodes(problem) && (turn > 0 || products > 0)) {
+  Survey survey;
+  for (int rank = 0; rank < problem.ranks(); ++rank) look_at(problem, tiling, rank, survey);
+  const Moving& moves = survey.moves;
+  const std::int64_t turn = (moves.a ? survey.turn_of_a : 0) + (moves.b ? survey.turn_of_b : 0);
+  std::int64_t bytes = moves.products ? survey.products * size_of(problem.compute) : 0;
+  if (between_nodes(problem) && (turn > 0 || bytes > 0)) {
     bytes += std::min(bytes, piece_of_product) + shares * turn * size_of(problem.a.dtype) + padding;
   }
   return bytes + fixed(problem, moves);

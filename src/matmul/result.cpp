@@ -115,16 +115,15 @@ std::vector<Distribution> candidates(const Factors& factors) {
 
 /// Of those in which the multiply can be done at all.
 Distribution cheapest(const Factors& factors) {
-  constexpr double worth_it = 0.99;
   std::optional<Distribution> best;
-  double seconds = 0;
+  Choice price;
   std::string refusal;
   for (const Distribution& candidate : candidates(factors)) {
     try {
-      const Choice choice = choose(problem_with(factors, candidate));
-      if (best && choice.seconds >= worth_it * seconds) continue;
+      Choice choice = choose(problem_with(factors, candidate));
+      if (best && !is_worth_it(price, choice)) continue;
       best = candidate;
-      seconds = choice.seconds;
+      price = std::move(choice);
     } catch (const ArgumentError& error) {
       refusal = error.what();
     }
