@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "base/check.hpp"
+#include "fft/four_step.hpp"
 #include "fft/layouts.hpp"
 #include "fft/scheme.hpp"
 
@@ -48,6 +49,8 @@ class Candidates {
     if (method == FftMethod::automatic && stays()) return std::move(schemes_);
     if (asked(FftMethod::slab)) slabs();
     if (asked(FftMethod::pencil)) pencils();
+    if (asked(FftMethod::four_step)) four_step();
+    if (method == FftMethod::automatic && (schemes_.empty() || dimensions() == 1)) gathered();
     return std::move(schemes_);
   }
 
@@ -238,6 +241,27 @@ class Candidates {
       stages.push_back(stage(as_wanted ? *wanted_ : layout, {next}, false, last));
     }
     add(FftMethod::pencil, fmt::format("pencil {}", fmt::join(grid, "x")), std::move(stages));
+  }
+
+  // --- one line
+
+  void four_step() {
+    const bool is_complex =
+        problem_.kind == TransformKind::complex_forward || problem_.kind == TransformKind::complex_backward;
+    if (dimensions() != 1 || problem_.halved_axis() >= 0 || !is_complex) return;
+    const auto factors = factors_of(before()[0], ranks());
+    if (!factors) return;
+    add(FftMethod::four_step, fmt::format("four-step {}x{}", factors->rows, factors->columns),
+        {{rows_layout(factors->rows, factors->columns, ranks()),
+          rows_layout(factors->columns, factors->rows, ranks()),
+          {0}}});
+    schemes_.back().factors = factors;
+  }
+
+  // One rank does it all, in the open: no axis is left to cut, or the array is small.
+  void gathered() {
+    add(FftMethod::local, "gathered on one rank",
+        {{on_one_rank(before(), ranks()), on_one_rank(problem_.shape, ranks()), problem_.axes}});
   }
 
   const Problem& problem_;

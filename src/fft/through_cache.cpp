@@ -1,8 +1,9 @@
+#include "fft/through_cache.hpp"
+
 #include <algorithm>
 #include <tuple>
 
 #include "fft/chunks.hpp"
-#include "fft/walk.hpp"
 
 namespace partita::fourier {
 namespace {
@@ -41,8 +42,8 @@ Extents packed_order(const Operand& array, const Stage& stage) {
 }  // namespace
 
 ThroughCache::ThroughCache(Steps& steps, const Problem& problem, const Stage& stage, bool last, int from,
-                           int to)
-    : steps_(steps), problem_(problem), stage_(stage), last_(last), from_(from), to_(to) {
+                           int to, const std::optional<Twiddle>& twiddle)
+    : steps_(steps), problem_(problem), stage_(stage), last_(last), twiddle_(twiddle), from_(from), to_(to) {
   const Operand source = steps.operand(from);  // copies: scratch adds buffers
   const Operand target = steps.operand(to);
   packed_order_ = packed_order(source, stage);
@@ -128,6 +129,10 @@ void ThroughCache::gather(const Lines& lines) {
 void ThroughCache::compute(const Lines& lines) {
   for (Work& work : transforms(problem_, stage_, last_, lines.before, packed_, packed_real_, packed_)) {
     steps_.compute(std::move(work));
+  }
+  if (twiddle_) {
+    twiddle_->part = {lines.after, packed_real_};
+    steps_.compute(*twiddle_);
   }
   if (packed_real_.buffer == packed_.buffer) return;
   const Dtype dtype = steps_.operand(to_).dtype;

@@ -4,15 +4,13 @@
 
 #include "fft/chunks.hpp"
 #include "fft/layouts.hpp"
+#include "fft/through_cache.hpp"
 
 namespace partita::fourier {
 namespace {
 
 // What a local transform does at once: planes that stay in the second-level cache between their axes.
 constexpr std::int64_t direct_bytes = std::int64_t{1} << 20;
-
-// Beyond it the plan itself would be what takes time: then whole parts are exchanged.
-constexpr std::int64_t most_steps = 100000;
 
 bool changes_dtype(const Problem& problem, const Stage& stage) {
   const int halved = problem.halved_axis();
@@ -95,7 +93,7 @@ bool Walk::writable_in_place(int buffer) const {
 
 bool Walk::handed_over_in_place(const Stage& stage, int from) const {
   return one_node_ && readable_in_place(from) && is_plain(stage.before) &&
-         ThroughCache::steps_needed(operand(from), stage) <= most_steps;
+         ThroughCache::steps_needed(operand(from), stage) <= ThroughCache::most_steps;
 }
 
 void Walk::first_stage(const Stage& stage, const Stage* next) {
