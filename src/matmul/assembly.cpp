@@ -59,6 +59,7 @@ Plan Assembly::finish() && {
   multiply();
   redistribute_after();
   deliver_gradient();
+  check_limit();
   plan_.method = frame_.tiling.name;
   plan_.reason = frame_.tiling.reason + noted_;
   return std::move(plan_);
@@ -192,7 +193,7 @@ void Assembly::sum_gradient() {
   fill.kind = StepKind::fill;
   fill.peer = plan_.rank;
   fill.region = share.layout.region(plan_.rank);
-  fill.to = {frame_.gradient, plan_.rank, 0, {}};
+  fill.from = fill.to = {frame_.gradient, plan_.rank, 0, {}};
   if (!fill.region.empty()) plan_.steps.push_back(std::move(fill));
   if (problem.epilogue.gradient_of_d) return;
   const bool of_a = problem.epilogue.gradient_of_a;

@@ -34,6 +34,7 @@ class Assembly {
   void limit_messages();
   void multiply();
   void size_scratch(const Walk& walk);
+  void check_limit() const;
   void redistribute_after();
   void deliver_gradient();
   std::int64_t scratch_bytes() const;

@@ -120,9 +120,12 @@ void Assembly::size_scratch(const Walk& walk) {
   resize(frame_.leaving, walk.mail().leaving_bytes());
   resize(frame_.arriving_products, walk.mail().arriving_products_bytes());
   if (!walk.uses_sums()) resize(frame_.sums, 0);
+}
+
+void Assembly::check_limit() const {
   const std::int64_t limit = frame_.problem.options.memory_limit;
   check(limit == 0 || scratch_bytes() <= limit,
-        "memory_limit is {} bytes, but this multiply ({}) needs at least {} bytes of scratch on rank {}",
+        "a memory limit of {} bytes is too small for this multiply by {}; {} bytes would do on rank {}",
         limit, frame_.tiling.name, scratch_bytes(), plan_.rank);
 }
 

@@ -83,7 +83,7 @@ void Walk::zero() {
   step.kind = StepKind::fill;
   step.peer = rank_;
   step.region = own;
-  step.to = {sums_buffer_, rank_, 0, {}};
+  step.from = step.to = {sums_buffer_, rank_, 0, {}};
   push(std::move(step));
 }
 
