@@ -113,6 +113,8 @@ std::vector<Distribution> candidates(const Factors& factors) {
   return result;
 }
 
+constexpr double usual_is_worth = 0.97;  // of a price: a grid over m, n and k must save more
+
 /// Of those in which the multiply can be done at all.
 Distribution cheapest(const Factors& factors) {
   std::optional<Distribution> best;
@@ -121,7 +123,9 @@ Distribution cheapest(const Factors& factors) {
   for (const Distribution& candidate : candidates(factors)) {
     try {
       Choice choice = choose(problem_with(factors, candidate));
+      const bool unusual = candidate.kind() == DistributionKind::partitioned;
       if (best && !is_worth_it(price, choice)) continue;
+      if (best && unusual && choice.seconds > usual_is_worth * price.seconds) continue;
       best = candidate;
       price = std::move(choice);
     } catch (const ArgumentError& error) {
