@@ -1,8 +1,5 @@
 // Matrix multiply of everything by everything, against sums in wider numbers.
-#include <chrono>
 #include <partita/matmul.hpp>
-#include <random>
-#include <thread>
 
 #include "ranks/matmul_model.hpp"
 #include "ranks/rank_test.hpp"
@@ -134,7 +131,7 @@ bool run_case(Context& context, const Case& choice) {
 
 RANK_TEST(Matmul, RandomOperandsOfEverything) {
   RandomLayouts random(static_cast<std::uint64_t>(pairs_seed()));
-  const int cases = full_product() ? 2000 : 80;
+  const int cases = full_product() ? 2000 : 60;
   int done = 0;
   for (int i = 0; i < cases; ++i) {
     if (run_case(context, random_case(random, context.size()))) ++done;
@@ -213,46 +210,6 @@ RANK_TEST(Matmul, ANewResultIsLaidOutAsAskedOrAsC) {
   options = {};
   options.epilogue = Epilogue::all_reduce;
   EXPECT_EQ(matmul(a, b, options).local_shape(), Shape({12, 10}));
-}
-
-RANK_TEST(MatmulObject, OperandsMayBeOverwrittenAfterEachExecute) {
-  std::mt19937 random(static_cast<unsigned>(pairs_seed() + context.rank()));
-  for (const Residency residency : {Residency::heap, Residency::ordinary}) {
-    const ArrayOptions how{residency, Order::row_major};
-    Array a = empty(context, {19, 23}, Slab(0), Dtype::f64, how);
-    Array b = empty(context, {23, 17}, Slab(1), Dtype::f64, how);
-    Array c = empty(context, {19, 17}, Slab(0), Dtype::f64, how);
-    MatmulOptions options;
-    options.beta = 1;
-    Matmul plan(context, {a.operand(), b.operand(), c.operand(), c.operand(), {}, {}, {}}, options, true);
-    plan.reset(a, b, &c, c);
-    fill(c, 0.0);
-    Array sum = empty(context, {19, 17}, Replicated(), Dtype::f64, {Residency::ordinary, Order::row_major});
-    for (int round = 0; round < 20; ++round) {
-      each_element(a, [&](std::int64_t number, auto& element) {
-        element = make_value<std::decay_t<decltype(element)>>(static_cast<double>(number % 5 + round));
-      });
-      each_element(b, [&](std::int64_t number, auto& element) {
-        element = make_value<std::decay_t<decltype(element)>>(static_cast<double>(number % 7 - round));
-      });
-      if (random() % 4 == 0) std::this_thread::sleep_for(std::chrono::microseconds(random() % 500));
-      plan.execute();
-      fill_nan(a);
-      fill_nan(b);
-    }
-    const Whole d(c);
-    for (std::int64_t i = context.rank(); i < 19; i += context.size()) {
-      for (std::int64_t j = 0; j < 17; ++j) {
-        long double expected = 0;
-        for (int round = 0; round < 20; ++round) {
-          for (std::int64_t l = 0; l < 23; ++l) {
-            expected += static_cast<long double>(((i * 23 + l) % 5 + round) * ((l * 17 + j) % 7 - round));
-          }
-        }
-        ASSERT_EQ(d.at(0, i, j), Wide(expected)) << i << "," << j;
-      }
-    }
-  }
 }
 
 }  // namespace
