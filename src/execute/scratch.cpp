@@ -11,12 +11,17 @@ namespace partita {
 namespace {
 
 constexpr std::size_t huge_page = std::size_t{2} << 20;
+constexpr std::size_t small_page = 4096;
 
+// Many plans that a context keeps have a few hundred bytes of scratch: a huge page for each would be made,
+// and zeroed, for nothing.
 char* allocate_private(std::int64_t bytes) {
-  const std::size_t size = (static_cast<std::size_t>(bytes) + huge_page - 1) / huge_page * huge_page;
-  auto* memory = static_cast<char*>(std::aligned_alloc(huge_page, size));
+  const bool huge = static_cast<std::size_t>(bytes) > huge_page / 2;
+  const std::size_t page = huge ? huge_page : small_page;
+  const std::size_t size = (static_cast<std::size_t>(bytes) + page - 1) / page * page;
+  auto* memory = static_cast<char*>(std::aligned_alloc(page, size));
   check<MemoryError>(memory != nullptr, "no memory for {} bytes of scratch", bytes);
-  ::madvise(memory, size, MADV_HUGEPAGE);  // a wish: where it is refused the pages are small
+  if (huge) ::madvise(memory, size, MADV_HUGEPAGE);  // a wish: where it is refused the pages are small
   std::memset(memory, 0, static_cast<std::size_t>(bytes));
   return memory;
 }

@@ -86,7 +86,9 @@ class EpilogueCase {
 
   void run() {
     const Epilogue e = options_.epilogue;
-    const Whole c(c_.array), bias(bias_.array), auxiliary(auxiliary_.array);
+    const Whole c = Whole::random(c_.array, 3);
+    const Whole bias = Whole::random(bias_.array, 5);
+    const Whole auxiliary = Whole::random(auxiliary_.array, 6);
     EpilogueArrays arrays;
     if (has_bias(e)) arrays.bias = &bias_.array;
     if (writes_auxiliary(e) || is_derivative(e)) arrays.auxiliary = &auxiliary_.array;
@@ -109,7 +111,8 @@ class EpilogueCase {
 
   void compare(const Whole& d, const Whole& c, const Whole& bias, const Whole& auxiliary) {
     const Epilogue e = options_.epilogue;
-    const Whole a(a_.array), b(b_.array);
+    const Whole a = Whole::random(a_.array, 1);
+    const Whole b = Whole::random(b_.array, 2);
     const Product product{&a, &b, options_.beta != 0.0 ? &c : nullptr, options_, k_};
     const Whole written = writes_auxiliary(e) ? Whole(auxiliary_.array) : Whole();
     std::vector<long double> rows(static_cast<std::size_t>(m_), 0);

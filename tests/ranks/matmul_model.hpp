@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "array/array_state.hpp"
 #include "base/visit_dtype.hpp"
 #include "ranks/array_model.hpp"
 #include "unit/random_layouts.hpp"
@@ -34,12 +35,21 @@ Wide wide(const T& value) {
 class Whole {
  public:
   Whole() = default;
-  explicit Whole(const Array& array) : shape_(array.shape()) {
-    const Array everywhere = redistribute(array, Replicated());
-    values_.resize(static_cast<std::size_t>(volume(shape_)));
-    each_element(everywhere, [&](std::int64_t number, auto& element) {
-      values_[static_cast<std::size_t>(number)] = wide(element);
-    });
+  explicit Whole(const Array& array) : shape_(array.shape()) { take(redistribute(array, Replicated())); }
+
+  /// The array after fill_random(array, seed). Local where the array is not partial.
+  static Whole random(const Array& array, std::uint64_t seed) {
+    if (array.layout().partial()) return Whole(array);
+    std::vector<char> memory(static_cast<std::size_t>(volume(array.shape()) * size_of(array.dtype()) + 16));
+    const Layout everywhere(Replicated(), array.shape(), array.layout().ranks());
+    const View view = View::dense(memory.data(), array.dtype(), array.shape());
+    Array whole(std::make_shared<Array::State>(
+        Array::State{array.context(), Operand::of(everywhere, array.dtype()), view, nullptr, -1}));
+    fill_random(whole, seed);
+    Whole result;
+    result.shape_ = array.shape();
+    result.take(whole);
+    return result;
   }
   const Shape& shape() const { return shape_; }
   /// Element (i, j) of a matrix of the stack; an array without leading dimensions has one for all.
@@ -52,6 +62,13 @@ class Whole {
   Wide operator[](std::int64_t i) const { return values_[static_cast<std::size_t>(i)]; }
 
  private:
+  void take(const Array& everywhere) {
+    values_.resize(static_cast<std::size_t>(volume(shape_)));
+    each_element(everywhere, [&](std::int64_t number, auto& element) {
+      values_[static_cast<std::size_t>(number)] = wide(element);
+    });
+  }
+
   Shape shape_;
   std::vector<Wide> values_;
 };

@@ -110,7 +110,9 @@ bool run_case(Context& context, const Case& choice) {
     fill_nan(c.array);
   }
   fill_nan(d.array);
-  const Whole whole_a(a.array), whole_b(b.array), whole_c(c.array);
+  const Whole whole_a = Whole::random(a.array, 1);
+  const Whole whole_b = Whole::random(b.array, 2);
+  const Whole whole_c = reads_c ? Whole::random(c.array, 3) : Whole();
   MatmulOptions options = choice.options;
   if (choice.fresh && choice.result != choice.dtype) options.result = choice.result;
   Array result = choice.in_place ? c.array : d.array;
