@@ -53,6 +53,30 @@ bool is_what_each_holds(const Problem& problem, const Cells& cells) {
   return true;
 }
 
+/// Into how many parts the ranks cut the dimension.
+std::int64_t parts_along(const Operand& operand, int dimension) {
+  const std::int64_t extent = operand.layout.shape()[dimension];
+  for (int rank = 0; rank < operand.layout.ranks(); ++rank) {
+    const std::int64_t held = operand.layout.local_shape(rank)[dimension];
+    if (held > 0) return (extent + held - 1) / held;
+  }
+  return 1;
+}
+
+std::vector<Grid> grids_of(const Problem& problem, const GridQuestion& question, int count) {
+  std::vector<Grid> grids = best_grids(question, count);
+  const auto add = [&](const std::vector<Grid>& more) {
+    for (const Grid& grid : more) {
+      if (std::find(grids.begin(), grids.end(), grid) == grids.end()) grids.push_back(grid);
+    }
+  };
+  add(best_grids(question, 1, rather_uneven));
+  const int d = problem.batches();
+  add(best_aligned_grid(question, {1, parts_along(problem.d, d), parts_along(problem.d, d + 1),
+                                   parts_along(problem.a, problem.batched_a() ? d + 1 : 1)}));
+  return grids;
+}
+
 }  // namespace
 
 GridQuestion question_of(const Problem& problem) {
@@ -97,10 +121,7 @@ std::vector<Tiling> communication_avoiding_tilings(const Problem& problem, int c
   const GridQuestion question = question_of(problem);
   const int ranks = problem.ranks();
   const OperandPlaces places = ranks > most_ranks_for_homes ? OperandPlaces{} : places_of(problem);
-  std::vector<Grid> grids = best_grids(question, count);
-  for (const Grid& grid : best_grids(question, 1, rather_uneven)) {
-    if (std::find(grids.begin(), grids.end(), grid) == grids.end()) grids.push_back(grid);
-  }
+  const std::vector<Grid> grids = grids_of(problem, question, count);
   std::vector<Tiling> tilings;
   for (const Grid& grid : grids) {
     std::vector<Assignment> assignments = orders(grid, ranks);

@@ -59,6 +59,10 @@ inline constexpr double slightly_uneven = 1.03;
 /// where nothing fits. Time: P log P.
 std::vector<Grid> best_grids(const GridQuestion& question, int count, double uneven = slightly_uneven);
 
+/// The best of those grids whose parts along m, n and k divide the parts of the operands, or are divided by
+/// them: no owner's part is cut unevenly. Empty where there is none.
+std::vector<Grid> best_aligned_grid(const GridQuestion& question, const Grid& parts_of_operands);
+
 /// The scratch with which at least one grid fits, in elements.
 std::int64_t smallest_scratch(const GridQuestion& question);
 

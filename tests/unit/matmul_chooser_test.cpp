@@ -199,6 +199,20 @@ TEST(MatmulChooser, GridsAreTheBestOfAllByBruteForce) {
   }
 }
 
+TEST(MatmulChooser, AlignedGridsCutNoOwnersPart) {
+  GridQuestion question;
+  question.m = question.n = question.k = 32768;
+  question.ranks = 1024;
+  EXPECT_EQ(best_aligned_grid(question, {1, 32, 32, 32}).at(0).parts(), 1024);
+  question.ranks = 36;
+  for (const Grid& parts : {Grid{1, 6, 6, 6}, Grid{1, 36, 1, 1}, Grid{1, 4, 9, 9}}) {
+    const Grid grid = best_aligned_grid(question, parts).at(0);
+    EXPECT_TRUE(grid.m % parts.m == 0 || parts.m % grid.m == 0) << grid.to_string();
+    EXPECT_TRUE(grid.n % parts.n == 0 || parts.n % grid.n == 0) << grid.to_string();
+    EXPECT_TRUE(grid.k % parts.k == 0 || parts.k % grid.k == 0) << grid.to_string();
+  }
+}
+
 TEST(MatmulChooser, MoreMemoryNeverMovesMore) {
   GridQuestion question;
   question.m = question.n = question.k = 4096;
