@@ -56,8 +56,7 @@ Array rows_of(const Context& context, const Array& volume, const Shape& matrix, 
 // Slice i of the left half belongs to slice i of the right one, its place mirrored.
 Files write_halves(const Context& context, const std::string& folder, const Volume& volume) {
   const std::int64_t slices = volume.shape[0], half = (slices + 1) / 2;
-  const Files files{
-      folder + "/left.npy", folder + "/right.npy", {half, partita::volume(volume.shape) / slices}};
+  Files files{folder + "/left.npy", folder + "/right.npy", {half, partita::volume(volume.shape) / slices}};
   if (context.rank() == 0) std::filesystem::create_directories(folder);
   context.barrier();
   const Array source = load(context, volume, Slab(1));
