@@ -9,8 +9,6 @@
 namespace partita::multiplication {
 namespace {
 
-constexpr std::int64_t most_message_bytes = std::int64_t{16} << 20;
-
 std::int64_t largest_node(const Topology& topology) {
   std::vector<std::int64_t> ranks(static_cast<std::size_t>(topology.ranks()));
   std::int64_t most = 0;
@@ -33,6 +31,7 @@ bool covers(const Region& held, const Region& needed) {
 }  // namespace
 
 void Assembly::measure(Input& input, Region (*needed)(const Frame&, const Tile&)) {
+  input.moves = false;
   for (int rank = 0; rank < frame_.problem.ranks() && !input.moves; ++rank) {
     const Tile& tile = frame_.tile(rank);
     input.moves = !tile.empty() && !covers(input.operand.layout.region(rank), needed(frame_, tile));
