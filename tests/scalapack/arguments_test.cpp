@@ -16,6 +16,7 @@ struct Reports {
 
 // Found by the libraries, before their own.
 #pragma GCC visibility push(default)
+// NOLINTBEGIN(readability-identifier-naming)
 extern "C" {
 void pxerbla_(const int* /*context*/, const char* routine, const int* position, std::size_t length) {
   partita::testing::reports.ours = *position;
@@ -27,6 +28,7 @@ void PB_Cabort(int /*context*/, const char* /*routine*/, int info) {
 }
 void PB_Cwarn(int /*context*/, int /*line*/, const char* /*routine*/, const char* /*format*/, ...) {}
 }
+// NOLINTEND(readability-identifier-naming)
 #pragma GCC visibility pop
 
 namespace partita::testing {
@@ -37,6 +39,8 @@ struct MatrixArguments {
   std::array<int, 11> descriptor{};
   int row = 1;
   int column = 1;
+
+  int& entry(int number) { return descriptor[static_cast<std::size_t>(number)]; }
 
   void spoil(Random& random, const BlacsGrid& grid) {
     const int blocks = descriptor[0] == 2 ? 6 : 4;
@@ -72,16 +76,16 @@ struct MatrixArguments {
         descriptor[5] = random(-2, 0);
         break;
       case 10:
-        descriptor[static_cast<std::size_t>(blocks + random(0, 1))] = 0;
+        entry(blocks + random(0, 1)) = 0;
         break;
       case 11:
-        descriptor[static_cast<std::size_t>(blocks + 2)] = random.maybe() ? -2 : grid.rows;
+        entry(blocks + 2) = random.maybe() ? -2 : grid.rows;
         break;
       case 12:
-        descriptor[static_cast<std::size_t>(blocks + 3)] = random.maybe() ? -2 : grid.columns;
+        entry(blocks + 3) = random.maybe() ? -2 : grid.columns;
         break;
       default:
-        descriptor[static_cast<std::size_t>(blocks + 4)] = 0;
+        entry(blocks + 4) = 0;
         break;
     }
   }

@@ -15,7 +15,7 @@ T conjugate_of(const T& value) {
 template <class T>
 T random_scalar(Random& random) {
   const int kind = random(0, 3);
-  if (kind < 2) return T(static_cast<float>(kind));
+  if (kind < 2) return kind == 0 ? T(0) : T(1);
   return element<T>(7, random(0, 1000), 3);
 }
 
@@ -56,7 +56,9 @@ struct Placed {
 template <class T>
 void try_one(Random& random, const Both<Gemm<T>>& routine, const Shapes& shapes) {
   const BlacsGrid& grid = grids()[static_cast<std::size_t>(random(0, static_cast<int>(grids().size()) - 1))];
-  const auto [m, n, k] = shapes;
+  const int m = shapes.m;
+  const int n = shapes.n;
+  const int k = shapes.k;
   const char op_a = "NTC"[random(0, 2)];
   const char op_b = "NTCntc"[random(0, 5)];
   const bool straight_a = op_a == 'N';
@@ -70,9 +72,10 @@ void try_one(Random& random, const Both<Gemm<T>>& routine, const Shapes& shapes)
   const bool nan_c = beta == T(0) && random.maybe();
   const bool nan_ab = (alpha == T(0) || k == 0) && random.maybe();  // not read either
   if (!grid.inside()) return;
-  a.matrix.fill([&](int i, int j) { return nan_ab ? T(NAN) : element<T>(1, i, j); });
-  b.matrix.fill([&](int i, int j) { return nan_ab ? T(NAN) : element<T>(2, i, j); });
-  c.matrix.fill([&](int i, int j) { return nan_c && c.holds(i, j, m, n) ? T(NAN) : element<T>(3, i, j); });
+  a.matrix.fill([&](int i, int j) { return nan_ab ? not_a_number<T>() : element<T>(1, i, j); });
+  b.matrix.fill([&](int i, int j) { return nan_ab ? not_a_number<T>() : element<T>(2, i, j); });
+  c.matrix.fill(
+      [&](int i, int j) { return nan_c && c.holds(i, j, m, n) ? not_a_number<T>() : element<T>(3, i, j); });
   Matrix<T> theirs = c.matrix;
   Matrix<T> expected = c.matrix;
   const char plain_b = static_cast<char>(std::toupper(op_b));

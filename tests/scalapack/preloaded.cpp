@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <vector>
 
+// NOLINTBEGIN(readability-identifier-naming): BLACS's and ScaLAPACK's own names
 extern "C" {
 void Cblacs_pinfo(int* rank, int* processes);
 void Cblacs_get(int context, int what, int* value);
@@ -20,6 +21,7 @@ void pdgemm_(const char*, const char*, const int*, const int*, const int*, const
 void pdtran_(const int*, const int*, const double*, const double*, const int*, const int*, const int*,
              const double*, double*, const int*, const int*, const int*);
 }
+// NOLINTEND(readability-identifier-naming)
 
 namespace {
 
