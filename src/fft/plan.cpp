@@ -50,7 +50,7 @@ Layout result_layout(const Operand& input, const Topology& topology, const FftOp
   if (options.output == Output::as_input) return as_input(problem);
   if (options.output == Output::cheapest) return choose(problem, std::nullopt).result();
   check(options.distribution.has_value(), "output \"given\" needs a distribution");
-  const Layout given(*options.distribution, problem.shape, topology.ranks());
+  Layout given(*options.distribution, problem.shape, topology.ranks());
   check(!given.partial(), "the output ({}) is partial: a transform gives whole values", given.to_string());
   return given;
 }

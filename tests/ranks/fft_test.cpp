@@ -242,25 +242,6 @@ RANK_TEST(Fft, PencilsOverEveryGrid) {
   }
 }
 
-RANK_TEST(Fft, ScaleAndManyTransformsOfOnePlan) {
-  const Shape shape{12, 6, 5};
-  std::vector<Array> inputs;
-  std::vector<Array> outputs;
-  for (int i = 0; i < 3; ++i) {
-    inputs.push_back(empty(context, shape, Slab(0), Dtype::c128));
-    outputs.push_back(empty(context, shape, Slab(1), Dtype::c128));
-    fill_random(inputs.back(), static_cast<std::uint64_t>(i));
-  }
-  FFT plan(context, inputs[0].operand(), outputs[0].operand());
-  plan.execute_batch(inputs, outputs, 0.5);
-  for (int i = 0; i < 3; ++i) {
-    Whole expected =
-        transformed(random_whole(context, shape, Dtype::c128, static_cast<std::uint64_t>(i)), {});
-    for (Number& value : expected.values) value *= 0.5L;
-    EXPECT_LT(relative_error(outputs[static_cast<std::size_t>(i)], expected), tolerance(Dtype::c128, shape));
-  }
-}
-
 RANK_TEST(Fft, OneLongLineOverAllRanks) {
   for (const std::int64_t length : {4, 6, 35, 36, 144, 221, 1024}) {
     for (int memory = 0; memory < 4; ++memory) {
@@ -284,35 +265,6 @@ RANK_TEST(Fft, OneLongLineOverAllRanks) {
   plan.execute(line, line);
   EXPECT_LT(relative_error(line, transformed(random_whole(context, {360}, Dtype::c64, 9), {})),
             tolerance(Dtype::c64, {360}));
-}
-
-RANK_TEST(Fft, WorkspaceReleaseAndAutotune) {
-  const Shape shape{9, 8, 7};
-  Array input = empty(context, shape, Slab(0), Dtype::c128);
-  Array output = empty(context, shape, Slab(1), Dtype::c128);
-  fill_random(input, 2);
-  const Whole whole = random_whole(context, shape, Dtype::c128, 2);
-  const Whole expected = transformed(whole, {});
-  const double most = tolerance(Dtype::c128, shape);
-  FFT plan(context, input.operand(), output.operand());
-  plan.reset(input, output);
-  const auto right = [&] {
-    fill_random(output, 3);
-    plan.execute();
-    EXPECT_LT(relative_error(output, expected), most);
-  };
-  right();
-  plan.release();
-  right();
-  Array workspace = empty(context, Shape{context.size(), plan.workspace_size() + 65536}, Slab(0), Dtype::u8);
-  plan.set_workspace(workspace);
-  right();
-  fill_random(input, 4);
-  plan.inverse(output, input);
-  EXPECT_LT(relative_error(input, whole), most);
-  EXPECT_FALSE(plan.autotune(2).empty());
-  right();
-  EXPECT_NE(plan.explain().find("fft"), std::string::npos);
 }
 
 }  // namespace
