@@ -27,7 +27,7 @@ Wide wide(const T& value) {
   } else if constexpr (std::is_arithmetic_v<T>) {
     return static_cast<long double>(value);
   } else {
-    return {value.real(), value.imag()};
+    return {static_cast<long double>(value.real()), static_cast<long double>(value.imag())};
   }
 }
 
@@ -110,8 +110,8 @@ struct Product {
     for (std::int64_t l = 0; l < depth(); ++l) {
       sum += through(options.op_a, *a, matrix, i, l) * through(options.op_b, *b, matrix, l, j);
     }
-    sum *= Wide(options.alpha.real(), options.alpha.imag());
-    return c == nullptr ? sum : sum + Wide(options.beta.real(), options.beta.imag()) * c->at(matrix, i, j);
+    sum *= wide(options.alpha);
+    return c == nullptr ? sum : sum + wide(options.beta) * c->at(matrix, i, j);
   }
   long double magnitude(std::int64_t matrix, std::int64_t i, std::int64_t j) const {
     long double sum = 0;

@@ -49,9 +49,13 @@ void expect_gelu_close(long double tolerance) {
     T slope = 1;
     activate(Activation::gelu, &value, static_cast<const T*>(nullptr), 1);
     activate(Activation::dgelu, &slope, &x, 1);
-    EXPECT_LE(std::abs(value - gelu(x)), tolerance * std::max(1.0L, std::abs(static_cast<long double>(x))))
+    const auto wide = static_cast<long double>(value);
+    EXPECT_LE(std::abs(wide - gelu(static_cast<long double>(x))),
+              tolerance * std::max(1.0L, std::abs(static_cast<long double>(x))))
         << x;
-    EXPECT_LE(std::abs(slope - gelu_derivative(x)), 8 * tolerance) << x;
+    EXPECT_LE(std::abs(static_cast<long double>(slope) - gelu_derivative(static_cast<long double>(x))),
+              8 * tolerance)
+        << x;
   }
 }
 
@@ -94,11 +98,11 @@ class EpilogueCase {
     computed_ = computed[static_cast<std::size_t>(random_.number(0, 3))];
     add_arrays(shape);
     choose_work();
-    double next = 0;
+    long double next = 0;
     for (Local& local : locals_) {
       each_index(local.owned, [&](const Index& index) {
-        next += 0.37;
-        local.set(index, {std::remainder(next, 4.0), std::remainder(next * 1.7, 3.0)});
+        next += 0.37L;
+        local.set(index, {std::remainder(next, 4.0L), std::remainder(next * 1.7L, 3.0L)});
       });
     }
     before_ = locals_;
@@ -159,7 +163,7 @@ class EpilogueCase {
   Wide sum_before(const Index& index) const {
     const bool as_real = real();
     Wide value = before_[0].get(index) * static_cast<long double>(parameters_.scale);
-    const Wide beta(parameters_.beta.real(), as_real ? 0 : parameters_.beta.imag());
+    const Wide beta = as_real ? widened(parameters_.beta.real()) : widened(parameters_.beta);
     if (work_.has_c) value += beta * before_[2].get(index);
     if (work_.has_bias) value += before_[4].get(line_of(index, work_.bias_along_rows));
     return value;
@@ -234,7 +238,7 @@ TEST(SumAlongWork, AddsUpAllOtherDimensions) {
         ->run([&](const Place& place) { return place.buffer == 0 ? from.memory.data() : to.memory.data(); },
               {});
     each_index(to.owned, [&](const Index& index) {
-      EXPECT_EQ(to.get(index), Wide(expected[static_cast<std::size_t>(index[0])])) << round;
+      EXPECT_EQ(to.get(index), widened(expected[static_cast<std::size_t>(index[0])])) << round;
     });
   }
 }

@@ -33,7 +33,7 @@ Wide widened(T value) {
   } else if constexpr (std::is_arithmetic_v<T>) {
     return static_cast<long double>(value);
   } else {
-    return {value.real(), value.imag()};
+    return {static_cast<long double>(value.real()), static_cast<long double>(value.imag())};
   }
 }
 

@@ -109,7 +109,7 @@ class MultiplyCase {
   Wide expected(const Index& index) const {
     const bool real = !is_complex(before_.dtype);
     const auto number = [&](std::complex<double> value) {
-      return real ? Wide(value.real()) : Wide(value.real(), value.imag());
+      return real ? Wide(widened(value.real())) : widened(value);
     };
     const Wide alpha = work_.scaled ? number(parameters_.alpha) : Wide(1);
     const Wide beta = work_.beta == Beta::zero  ? Wide(0)
