@@ -53,7 +53,8 @@ void expect_near(const Array& result, const Array& expected, double tolerance) {
   const std::vector<T> a = whole<T>(result), b = whole<T>(expected);
   ASSERT_EQ(a.size(), b.size());
   double most = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) most = std::max<double>(most, std::abs(a[i] - b[i]));
+  for (std::size_t i = 0; i < a.size(); ++i)
+    most = std::max(most, static_cast<double>(std::abs(a[i] - b[i])));
   EXPECT_LE(most, tolerance);
 }
 

@@ -164,7 +164,11 @@ template <class T>
 Number load(const char* at) {
   T number;
   std::memcpy(&number, at, sizeof number);
-  return Number(number);
+  if constexpr (std::is_floating_point_v<T>) {
+    return static_cast<long double>(number);
+  } else {
+    return {static_cast<long double>(number.real()), static_cast<long double>(number.imag())};
+  }
 }
 
 void store(Dtype dtype, char* at, Number value) {
@@ -267,7 +271,7 @@ void expect_numbers(Side& side, const std::vector<std::byte>& before, const Numb
     const auto offset = static_cast<std::size_t>(reinterpret_cast<std::byte*>(at) - side.memory.data());
     std::memcpy(rest.data() + offset, at, static_cast<std::size_t>(size_of(side.dtype)));
   }
-  EXPECT_LE(std::sqrt(difference), tolerance * std::sqrt(size) + 1e-30L);
+  EXPECT_LE(std::sqrt(difference), static_cast<long double>(tolerance) * std::sqrt(size) + 1e-30L);
   EXPECT_TRUE(rest == side.memory) << "something outside of the part was written";
 }
 

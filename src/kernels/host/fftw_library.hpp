@@ -17,7 +17,8 @@ struct FftwLoop {
   std::int64_t count = 1;
   std::int64_t from_stride = 0;
   std::int64_t to_stride = 0;
-  friend auto operator<=>(const FftwLoop&, const FftwLoop&) = default;
+  // clang-tidy 14 takes the 0 in a defaulted comparison for a pointer.
+  friend auto operator<=>(const FftwLoop&, const FftwLoop&) = default;  // NOLINT(modernize-use-nullptr)
 };
 
 // FFTW's flags; the interface is fixed for as long as there is a libfftw3.so.3.

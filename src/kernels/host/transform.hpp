@@ -19,7 +19,9 @@ struct TransformShape {
   int threads = 1;
   std::vector<FftwLoop> lines;
   std::vector<FftwLoop> batch;
-  friend auto operator<=>(const TransformShape&, const TransformShape&) = default;
+  // clang-tidy 14 takes the 0 in a defaulted comparison for a pointer.
+  friend auto operator<=>(const TransformShape&,
+                          const TransformShape&) = default;  // NOLINT(modernize-use-nullptr)
 };
 
 /// What a plan asks of the addresses that it runs on.
@@ -27,7 +29,9 @@ struct TransformMemory {
   bool in_place = false;
   int from_alignment = 0;
   int to_alignment = 0;
-  friend auto operator<=>(const TransformMemory&, const TransformMemory&) = default;
+  // clang-tidy 14 takes the 0 in a defaulted comparison for a pointer.
+  friend auto operator<=>(const TransformMemory&,
+                          const TransformMemory&) = default;  // NOLINT(modernize-use-nullptr)
 };
 TransformMemory memory_of(const FftwLibrary& library, const void* from, const void* to);
 
