@@ -14,3 +14,9 @@ assert len(findings) == 9
 assert all(f["health"] in ("ok", "warning", "missing") for f in findings), findings
 assert all(f["summary"] for f in findings)
 END
+
+# Another FFT library can be named; a wrong name is told.
+PARTITA_FFT_LIBRARY=/nowhere/libfft.so "$partita" doctor >out
+grep -q '^FFT *missing *PARTITA_FFT_LIBRARY names no library' out || fail "$(cat out)"
+PARTITA_FFT_LIBRARY=libc.so.6 "$partita" doctor >out
+grep -q '^FFT *missing .*does not have the FFTW3 interface' out || fail "$(cat out)"
