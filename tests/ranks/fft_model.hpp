@@ -193,18 +193,22 @@ void each_number(const Array& array, Body&& body) {
   });
 }
 
+/// An element in the precision of the model.
+template <class T>
+Number number_of(const T& element) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return {static_cast<long double>(element), 0};
+  } else {
+    return {static_cast<long double>(element.real()), static_cast<long double>(element.imag())};
+  }
+}
+
 /// The whole array that `fill_random` makes: its values do not depend on the distribution.
 inline Whole random_whole(const Context& context, const Shape& shape, Dtype dtype, std::uint64_t seed) {
   Array array = empty(context, shape, Replicated(), dtype, {Residency::ordinary, Order::row_major});
   fill_random(array, seed);
   Whole whole{shape, std::vector<Number>(static_cast<std::size_t>(volume(shape)))};
-  each_number(array, [&](std::size_t number, auto& element) {
-    if constexpr (std::is_floating_point_v<std::decay_t<decltype(element)>>) {
-      whole.values[number] = static_cast<long double>(element);
-    } else {
-      whole.values[number] = {element.real(), element.imag()};
-    }
-  });
+  each_number(array, [&](std::size_t number, auto& element) { whole.values[number] = number_of(element); });
   return whole;
 }
 
@@ -218,13 +222,7 @@ inline long double norm(const Whole& whole) {
 inline double relative_error(const Array& array, const Whole& whole) {
   long double sum = 0;
   each_number(array, [&](std::size_t number, auto& element) {
-    Number value;
-    if constexpr (std::is_floating_point_v<std::decay_t<decltype(element)>>) {
-      value = static_cast<long double>(element);
-    } else {
-      value = {element.real(), element.imag()};
-    }
-    sum += std::norm(value - whole.values[number]);
+    sum += std::norm(number_of(element) - whole.values[number]);
   });
   const long double size = norm(whole);
   return static_cast<double>(std::sqrt(sum) / (size > 0 ? size : 1));

@@ -13,7 +13,7 @@ namespace {
 long double energy(const Array& array) {
   const Array whole = redistribute(array, Replicated());
   long double sum = 0;
-  each_number(whole, [&](std::size_t, auto& element) { sum += std::norm(element); });
+  each_number(whole, [&](std::size_t, auto& element) { sum += std::norm(number_of(element)); });
   return sum;
 }
 
