@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 namespace partita::benchmarks {
 namespace {
@@ -48,10 +49,18 @@ double median(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
+/// The threads of another program's library may spin for so long after its work: they must not take a core
+/// from the next contender.
+constexpr std::chrono::milliseconds threads_spin{300};
+
 double time_once(const Context& context, Largest& largest, const Contender& contender) {
   if (contender.prepare) contender.prepare();
   context.barrier();
-  if (contender.elsewhere) return largest(context.rank() == 0 ? contender.elsewhere() : 0.0);
+  if (contender.elsewhere) {
+    const double seconds = largest(context.rank() == 0 ? contender.elsewhere() : 0.0);
+    std::this_thread::sleep_for(threads_spin);
+    return seconds;
+  }
   const double start = now();
   contender.run();
   const double end = now();
@@ -68,7 +77,9 @@ std::vector<double> measure(const Context& context, const std::vector<Contender>
   Largest largest(context);
   std::vector<std::vector<double>> samples(contenders.size());
   for (int round = 0; round <= runs; ++round) {
-    for (std::size_t i = 0; i < contenders.size(); ++i) {
+    for (std::size_t turn = 0; turn < contenders.size(); ++turn) {
+      // Who comes after another program's work finds cores asleep and caches cold: everybody in turn.
+      const std::size_t i = (turn + static_cast<std::size_t>(round)) % contenders.size();
       const double seconds = time_once(context, largest, contenders[i]);
       if (round > 0) samples[i].push_back(seconds);
     }
