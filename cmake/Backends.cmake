@@ -5,7 +5,7 @@
 # Pairs of a pattern for the path of a source and the variable that switches its backend.
 set(partita_backends
     "(^|/)(mpi|alltoallv)[_/.]" PARTITA_HAVE_MPI
-    "(^|/)cuda[_/.]" PARTITA_CUDA
+    "(^|/)cuda[_/.]" PARTITA_HAVE_CUDA
     "(^|/)(pdgemr2d|scalapack)[_/.]" PARTITA_HAVE_SCALAPACK)
 
 # Sets `result` to whether every backend that the source belongs to is on.

@@ -21,10 +21,12 @@ struct Outline {
   std::string distribution;
   Shape shape;
   Dtype dtype = Dtype::f64;
+  MemorySpace space = MemorySpace::host;
 };
 
 std::string pack(const Outline& outline) {
-  std::string text = fmt::format("{} {}", name(outline.dtype), outline.shape.size());
+  std::string text = fmt::format("{} {} {}", name(outline.dtype), static_cast<int>(outline.space),
+                                 outline.shape.size());
   for (const std::int64_t extent : outline.shape) text += fmt::format(" {}", extent);
   return text + "\n" + outline.distribution;
 }
@@ -35,7 +37,9 @@ Outline unpack(const std::string& text) {
   std::istringstream words(text.substr(0, line));
   std::string dtype;
   int dimensions = 0;
-  words >> dtype >> dimensions;
+  int space = 0;
+  words >> dtype >> space >> dimensions;
+  outline.space = static_cast<MemorySpace>(space);
   outline.dtype = parse_dtype(dtype);
   for (std::int64_t extent = 0; dimensions > 0 && words >> extent; --dimensions)
     outline.shape.push_back(extent);
@@ -59,14 +63,15 @@ Array embed(const Context& context, const Array& array, std::span<const int> ran
     return {{"ranks", ranks_text(ranks)}};
   });
   std::string mine;
-  if (array.valid()) mine = pack({array.layout().distribution().to_string(), array.shape(), array.dtype()});
+  if (array.valid()) mine = pack({array.layout().distribution().to_string(), array.shape(), array.dtype(), array.local().space});
   const std::vector<std::string> all = exchange(*state, "embed", mine);
   const Outline outline = unpack(all[static_cast<std::size_t>(ranks.front())]);
   const Layout inner(Distribution::parse(outline.distribution), outline.shape,
                      static_cast<int>(ranks.size()));
   const Layout layout = inner.embedded(ranks, state->size());
-  const View part =
+  View part =
       array.valid() ? array.local() : View::dense(nullptr, outline.dtype, layout.local_shape(state->rank()));
+  part.space = outline.space;
   Array wrapped = wrap_agreed(state, part, layout, "embed");
   wrapped.state()->owner = array.state();  // the memory lives as long as any view of it
   return wrapped;

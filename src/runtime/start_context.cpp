@@ -1,3 +1,4 @@
+#include "device/start_device.hpp"
 #include "runtime/start_context.hpp"
 
 #include <algorithm>
@@ -25,7 +26,8 @@ void start_context(ContextState& state) {
   const auto place = std::find(neighbours.begin(), neighbours.end(), state.rank());
   state.board = std::make_unique<NodeBoard>(state.node_memory->control(), static_cast<int>(neighbours.size()),
                                             static_cast<int>(place - neighbours.begin()));
-  state.heap = SymmetricHeap::create(state);
+  state.heap = SymmetricHeap::create(state, *state.node_memory);
+  start_device(state);
   state.threads_hold = hold_blas_threads(state.threads);
 }
 
