@@ -100,7 +100,8 @@ PARTITA_API void copy(const Array& source, Array& destination);
 /// The whole array on rank `root` (an ordinary array whose other local parts are empty), and back.
 /// Collective.
 PARTITA_API Array gather(const Array& source, int root = 0);
-/// `source` is valid on `root` only: a dense whole array. Collective over `context`.
+/// `source` is valid on `root` only: a dense whole array in host memory; the result lies where the context's
+/// arrays do. Collective over `context`.
 PARTITA_API Array scatter(const Context& context, const View& source, const Shape& shape,
                           const Distribution& distribution, int root = 0);
 

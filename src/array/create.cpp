@@ -34,7 +34,6 @@ class HeapOwner {
 std::shared_ptr<void> device_memory(const std::shared_ptr<ContextState>& context, std::int64_t bytes) {
   context->device->use();
   return {context->device->allocate(std::max<std::int64_t>(bytes, 1)), [context](void* memory) {
-            context->device->use();
             context->device->release(memory);
           }};
 }
