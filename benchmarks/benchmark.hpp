@@ -15,6 +15,9 @@ struct Contender {
   std::string name;
   std::function<void()> run;
   std::function<void()> prepare = {};
+  /// Instead of `run`, where another program does the work with all cores: called on rank 0, returns seconds;
+  /// the other ranks sleep.
+  std::function<double()> elsewhere = {};
 };
 
 /// One line of the result.
@@ -48,6 +51,8 @@ struct Case {
 };
 
 std::vector<Case> redistribute_cases();
+std::vector<Case> matmul_cases();
+std::vector<Case> all_cases();
 
 /// `pattern` is a name or a shell pattern; empty matches all.
 bool matches(const std::string& name, const std::string& pattern);

@@ -6,7 +6,7 @@
 set(partita_backends
     "(^|/)(mpi|alltoallv)[_/.]" PARTITA_HAVE_MPI
     "(^|/)cuda[_/.]" PARTITA_HAVE_CUDA
-    "(^|/)(pdgemr2d|scalapack)[_/.]" PARTITA_HAVE_SCALAPACK)
+    "(^|/)(pdgemr2d|pdgemm|scalapack)[_/.]" PARTITA_HAVE_SCALAPACK)
 
 # Sets `result` to whether every backend that the source belongs to is on.
 function(partita_backend_is_on source result)

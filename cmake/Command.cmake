@@ -31,7 +31,7 @@ target_link_libraries(partita_command PRIVATE partita::partita partita_dependenc
 if(PARTITA_HAVE_SCALAPACK)
   # Opened when it is wanted; linked, it would load a BLAS before the library has chosen its kernels.
   set_property(
-    SOURCE ${PROJECT_SOURCE_DIR}/benchmarks/pdgemr2d.cpp
+    SOURCE ${PROJECT_SOURCE_DIR}/benchmarks/scalapack.cpp
     APPEND
     PROPERTY COMPILE_DEFINITIONS "PARTITA_SCALAPACK_LIBRARY=\"${PARTITA_SCALAPACK_${PARTITA_MPI}}\"")
 endif()

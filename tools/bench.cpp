@@ -6,6 +6,7 @@
 #include <fstream>
 #include <partita/machine_report.hpp>
 
+#include "benchmarks/apart.hpp"
 #include "benchmarks/benchmark.hpp"
 #include "tools/command_line.hpp"
 #include "tools/job.hpp"
@@ -21,13 +22,14 @@ struct Options {
   std::vector<int> ranks;
   int runs = 9;
   std::string json;
+  std::string apart;
   bool list = false;
   bool heading = true;
 };
 
 std::vector<benchmarks::Case> wanted_cases(const Options& options) {
   std::vector<benchmarks::Case> cases;
-  for (benchmarks::Case& candidate : benchmarks::redistribute_cases()) {
+  for (benchmarks::Case& candidate : benchmarks::all_cases()) {
     const bool operation = options.operation.empty() || candidate.operation == options.operation;
     if (operation && benchmarks::matches(candidate.name, options.pattern))
       cases.push_back(std::move(candidate));
@@ -80,6 +82,7 @@ void run_jobs(const Options& options, const std::vector<int>& ranks) {
 }
 
 void run(const Options& options, bool appends) {
+  if (!options.apart.empty()) return benchmarks::serve_apart(options.apart);
   const std::vector<benchmarks::Case> cases = wanted_cases(options);
   if (options.list) return list(cases);
   const bool rank_already = is_launched_rank();
@@ -98,7 +101,7 @@ void add_bench(CLI::App& app) {
   auto* const command = app.add_subcommand("bench", "measure beside peers and bound, in the same run");
   const auto options = std::make_shared<Options>();
   const auto appends = std::make_shared<bool>(false);
-  command->add_option("operation", options->operation, "redistribute (all)")->type_name("OPERATION");
+  command->add_option("operation", options->operation, "redistribute, matmul (all)")->type_name("OPERATION");
   command->add_option("--case", options->pattern, "a case's name, or a shell pattern")->type_name("NAME");
   command->add_option("--ranks", options->ranks, "numbers of ranks (2 and 4)")
       ->type_name("N")
@@ -109,10 +112,12 @@ void add_bench(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--json", options->json, "one JSON object a line into this file")->type_name("FILE");
   command->add_flag("--list", options->list, "name the cases and do nothing");
+  command->add_option("--apart", options->apart, "")->group("");  // as a process beside the ranks
   command->add_flag("--append", *appends, "")->group("");
   command->add_flag("!--no-heading", options->heading, "")->group("");
   command->footer(
       examples("partita bench redistribute\n"
+               "partita bench matmul --case 'square-*' --ranks 4\n"
                "partita bench redistribute --case 'row-to-column/*' --ranks 2 --json results.json"));
   command->callback([options, appends] { run(*options, *appends); });
 }

@@ -7,6 +7,7 @@
 #include <partita/dtype.hpp>
 #include <partita/machine.hpp>
 
+#include "tools/matmul_options.hpp"
 #include "tools/subcommand.hpp"
 
 namespace partita::tools {
@@ -35,12 +36,17 @@ Words dtypes() {
 }
 
 // Options whose values are words of a list; the values of others are completed as files.
-std::map<std::string, Words> known_values() {
+std::map<std::string, Words> known_values(const std::string& command) {
+  const Words redistribution{"automatic", "direct", "pushed", "staged", "messages"};
   return {{"--dtype", dtypes()},
           {"--machine", Machine::shipped()},
-          {"--method", {"automatic", "direct", "pushed", "staged", "messages"}},
+          {"--method", command == "matmul" ? matmul_method_names() : redistribution},
+          {"--epilogue", epilogue_names()},
+          {"--op", {"nn", "nt", "tn", "tt", "nc", "cn"}},
           {"--order", {"c", "f"}},
-          {"--distribution", distributions}};
+          {"--distribution", distributions},
+          {"--distribution-a", distributions},
+          {"--distribution-b", distributions}};
 }
 
 Words positional_words(const CLI::App& command) {
@@ -98,7 +104,7 @@ std::string quoted(std::string text) {
 
 std::string bash_values(const Command& command) {
   std::string cases;
-  const auto known = known_values();
+  const auto known = known_values(command.name);
   for (const Option& option : command.options) {
     if (!option.takes_value) continue;
     const Words* const values = values_of(option, known);
@@ -168,8 +174,8 @@ void print_zsh(const std::vector<Command>& commands) {
   fmt::print(
       "  )\n  if ((CURRENT == 2)); then\n    _describe command commands\n    return\n  fi\n"
       "  local name=$words[2]\n  shift words\n  ((CURRENT--))\n  case $name in\n");
-  const auto known = known_values();
   for (const Command& command : commands) {
+    const auto known = known_values(command.name);
     fmt::print("    {}) _arguments", command.name);
     for (const Option& option : command.options) fmt::print("{}", zsh_specification(option, known));
     const std::string words = with_escaped_colons(command.words);
@@ -188,8 +194,8 @@ std::string fish_names(const Option& option) {
 
 void print_fish(const std::vector<Command>& commands) {
   fmt::print("# fish completion of partita\n");
-  const auto known = known_values();
   for (const Command& command : commands) {
+    const auto known = known_values(command.name);
     fmt::print("complete -c partita -n __fish_use_subcommand -f -a {} -d {}\n", command.name,
                quoted(command.help));
     const std::string condition = fmt::format("-n '__fish_seen_subcommand_from {}'", command.name);

@@ -22,14 +22,6 @@ struct Options {
   int ranks = 4;
 };
 
-double seconds_of(const Context& context, const std::function<void()>& work) {
-  context.barrier();
-  const auto begin = std::chrono::steady_clock::now();
-  work();
-  context.barrier();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
 // One redistribution, timed over all ranks, the first time with its plan and once again without.
 struct Step {
   Array result;
@@ -102,6 +94,7 @@ void demonstrate(Context& context, const Options& options, const Volume& volume)
   if (wrong > 0)
     throw std::runtime_error(fmt::format("demo: {} of {} redistributions gave other bits", wrong, steps));
   if (context.rank() == 0) fmt::print("demo: all {} redistributions bit for bit equal\n", steps);
+  demonstrate_matmul(context, options.output, volume);
 }
 
 void add_demo(CLI::App& app) {
@@ -125,4 +118,13 @@ void add_demo(CLI::App& app) {
 const Register registered("demo", add_demo);
 
 }  // namespace
+
+double seconds_of(const Context& context, const std::function<void()>& work) {
+  context.barrier();
+  const auto begin = std::chrono::steady_clock::now();
+  work();
+  context.barrier();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
 }  // namespace partita::tools

@@ -1,6 +1,7 @@
 // The pieces of the demo: its volume, its way, and its picture.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <partita/array.hpp>
 #include <string>
@@ -31,5 +32,16 @@ std::vector<Distribution> way(const Shape& shape, int ranks);
 /// One slice of the volume in grey, blended with the colours of the owners in each of the distributions, side
 /// by side. Collective; the image is whole on rank 0 and empty elsewhere.
 Image picture_of(const Context& context, const Array& volume, const std::vector<Distribution>& distributions);
+
+/// One element as a number; complex ones by their real part. Throws UnsupportedError for half precision.
+double value_at(const View& view, std::int64_t offset);
+
+/// Of all ranks together. Collective.
+double seconds_of(const Context& context, const std::function<void()>& work);
+
+/// The slices of the volume's two halves as two matrices, written to files and read and multiplied in several
+/// distributions; each product is compared with a serial one, and an error thrown where they differ.
+/// Collective.
+void demonstrate_matmul(const Context& context, const std::string& folder, const Volume& volume);
 
 }  // namespace partita::tools

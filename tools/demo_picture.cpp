@@ -12,11 +12,12 @@ namespace {
 constexpr int most_pixels = 1024;  // a larger slice is thinned out
 constexpr int gap = 14;
 
-// One element as a number; complex ones by their real part.
 template <class T>
 double number_at(const void* data, std::int64_t offset) {
   return static_cast<double>(static_cast<const T*>(data)[offset]);
 }
+
+}  // namespace
 
 double value_at(const View& view, std::int64_t offset) {
   switch (view.dtype) {
@@ -51,6 +52,8 @@ double value_at(const View& view, std::int64_t offset) {
   }
   throw UnsupportedError("the demo's picture takes no half precision; convert the volume to f32");
 }
+
+namespace {
 
 Index element(const Shape& shape, std::int64_t x, std::int64_t y) {
   return shape.size() == 2 ? Index{x, y} : Index{x, y, shape[2] / 2};

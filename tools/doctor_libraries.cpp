@@ -23,11 +23,6 @@ Function symbol(const Library& library, const char* name) {
   return library ? reinterpret_cast<Function>(dlsym(library.get(), name)) : nullptr;
 }
 
-std::string path_of(const void* address) {
-  Dl_info information{};
-  return dladdr(address, &information) == 0 ? "?" : information.dli_fname;
-}
-
 }  // namespace
 
 Finding examine_blas() {
@@ -57,20 +52,22 @@ Finding examine_blas() {
 }
 
 Finding examine_fft() {
-  const Library library = open_library("libfftw3.so.3");
-  const auto* const version = symbol<const char*>(library, "fftw_version");
-  if (version == nullptr) {
+  const FftReport report = report_fft();
+  if (!report.found) {
     return {"FFT",
             Health::missing,
-            "no FFTW (libfftw3.so.3)",
-            {},
+            report.note,
+            {"redistribution works without; Fourier transforms do not"},
             "apt-get install libfftw3-double3 libfftw3-single3"};
   }
-  Finding finding{"FFT", Health::ok, version, {path_of(version)}, ""};
-  if (!open_library("libfftw3f.so.3")) {
+  Finding finding{"FFT", Health::ok, report.version, {report.path}, ""};
+  const FftReport single = report_fft(true);
+  if (!single.found) {
     finding.health = Health::warning;
-    finding.details.emplace_back("its single precision (libfftw3f.so.3) is not there");
+    finding.details.push_back("not in single precision: " + single.note);
     finding.advice = "apt-get install libfftw3-single3";
+  } else if (single.path != report.path) {
+    finding.details.push_back(single.path);
   }
   return finding;
 }

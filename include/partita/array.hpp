@@ -75,6 +75,11 @@ PARTITA_API Array zeros(const Context& context, const Shape& shape, const Distri
 PARTITA_API Array wrap(const Context& context, const View& local, const Distribution& distribution,
                        const Shape& shape);
 PARTITA_API Array wrap(const Context& context, const View& local, const Layout& layout);
+/// The same where every rank already knows what all ranks pass: the operand says it, and nothing is
+/// exchanged. Local. The operand must be of ordinary memory on the host, and the same on all ranks (that is
+/// not checked here; the operations on the array check it). Where it is not dense, strides are each rank's
+/// own. Throws ArgumentError where `local` does not suit it.
+PARTITA_API Array wrap(const Context& context, const View& local, const Operand& operand);
 
 // --- operations of one step
 // -------------------------------------------------------------------------------------------

@@ -51,6 +51,10 @@ class PARTITA_API Layout {
   /// members()[i] here; the others own nothing.
   std::span<const int> members() const;
   const Shape& shape() const;
+  /// Where the layout is a `window`: its index 0 in the array that the rule speaks of, and that array's
+  /// shape. Zeros and shape() otherwise.
+  Index origin() const;
+  const Shape& whole_shape() const;
   int ranks() const;
   int dimensions() const { return shape().size(); }
 
@@ -101,10 +105,17 @@ class PARTITA_API Layout {
   /// ArgumentError where a rank outside owns elements or the rule speaks of it. The inverse of `embedded`.
   Layout restricted(std::span<const int> ranks) const;
 
-  /// "8192x8192 slab:0 over 4 ranks", "8192x8192 slab:0 over 2 ranks, on ranks 1,3 of 4": equal layouts and
-  /// no others have the same text.
+  /// The layout of the sub-array [lower, lower + shape): every rank owns what it owns of it, at indices that
+  /// count from `lower`. Along each dimension that is a contiguous part of the rank's own, so a sub-array of
+  /// a local part is a strided View of it. The rule stays that of the whole array (see `origin`), but where a
+  /// rule says the same by itself: boxes are cut, blocks dealt out cyclically begin at another process.
+  /// Throws ArgumentError where the sub-array does not lie inside.
+  Layout window(const Index& lower, const Shape& shape) const;
+
+  /// "8192x8192 slab:0 over 4 ranks", "8192x8192 slab:0 over 2 ranks, on ranks 1,3 of 4", "100x90 slab:0 over
+  /// 4 ranks, from 3,5 of 128x128": equal layouts and no others have the same text.
   std::string to_string() const;
-  /// The same rule, shape, number of ranks and members.
+  /// The same rule, shape, number of ranks, members and window.
   friend PARTITA_API bool operator==(const Layout&, const Layout&);
 
  private:

@@ -23,6 +23,17 @@ struct BlasReport {
 /// of a second). Local; thread-safe, but measure from one thread at a time.
 PARTITA_API BlasReport report_blas(bool measure = true);
 
+/// The library with the FFTW3 interface that Partita opens, in one precision.
+struct FftReport {
+  bool found = false;
+  std::string path;
+  std::string version;  ///< as the library reports it
+  std::string note;     ///< why there is none; empty: nothing
+};
+
+/// Opens the library at the first call: PARTITA_FFT_LIBRARY where that is set, else FFTW. Local; thread-safe.
+PARTITA_API FftReport report_fft(bool single_precision = false);
+
 /// The memory that the symmetric heap can have.
 struct MemoryReport {
   std::int64_t total = 0;      ///< bytes: of the machine, or its control group's limit if that is lower

@@ -112,13 +112,20 @@ PARTITA_API Plan plan_matmul(const MatmulOperands& operands, const Topology& top
 PARTITA_API Layout cheapest_result(const Operand& a, const Operand& b, const Topology& topology,
                                    const MatmulOptions& options = {}, const Machine& machine = {});
 
-/// What a rank receives from other ranks in its plan, owned elements not counted, and what it holds: for
-/// comparing with the lower bound 2mnk/(P sqrt(S)) + mn/P (Kwasniewski et al. 2019).
+/// What a rank receives from other ranks in its plan, owned elements not counted (what it reads in place in a
+/// neighbour's memory counts once), and the scratch that it holds, in elements of A.
 struct MatmulVolume {
   std::int64_t received = 0;  ///< elements
   std::int64_t scratch = 0;   ///< elements
 };
 PARTITA_API MatmulVolume matmul_volume(const Plan& plan);
+
+/// The lower bound to compare it with: the least over all process grids of 2mnk / (P sqrt(S)) + mn/P elements
+/// a rank, S the elements of the largest tile of A, B or D that stays on a rank, in its part of the operand
+/// or in `scratch` elements beside it (Kwasniewski et al. 2019). With scratch 0, memory without limit: 3
+/// (mnk/P)^(2/3) (Irony, Toledo and Tiskin 2004). 0 where nothing fits.
+PARTITA_API double matmul_volume_bound(std::int64_t m, std::int64_t n, std::int64_t k, int ranks,
+                                       std::int64_t scratch = 0);
 
 // --- carrying out
 

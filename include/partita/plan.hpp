@@ -30,6 +30,9 @@ struct Buffer {
   std::int64_t bytes = 0;           ///< of scratch
   std::optional<Dtype> dtype = {};  ///< of what lies in scratch without an operand; nothing: that of the
                                     ///< plan's first operand
+  /// Not memory of its own but the dense memory of that buffer, seen as another array (a long line as a
+  /// matrix); its kind is that of scratch. -1: its own.
+  int view_of = -1;
 };
 
 enum class StepKind : std::uint8_t {

@@ -22,12 +22,25 @@ struct Outline {
   Shape shape;
   Dtype dtype = Dtype::f64;
   MemorySpace space = MemorySpace::host;
+  Index origin;  ///< of a window
+  Shape whole;
+
+  Layout layout(int ranks) const {
+    return Layout(Distribution::parse(distribution), whole, ranks).window(origin, shape);
+  }
 };
+
+Outline outline_of(const Array& array) {
+  const Layout& layout = array.layout();
+  return {layout.distribution().to_string(), array.shape(), array.dtype(), array.local().space,
+          layout.origin(), layout.whole_shape()};
+}
 
 std::string pack(const Outline& outline) {
   std::string text = fmt::format("{} {} {}", name(outline.dtype), static_cast<int>(outline.space),
                                  outline.shape.size());
-  for (const std::int64_t extent : outline.shape) text += fmt::format(" {}", extent);
+  for (const Extents& extents : {outline.shape, outline.origin, outline.whole})
+    text += fmt::format(" {}", fmt::join(extents.begin(), extents.end(), " "));
   return text + "\n" + outline.distribution;
 }
 
@@ -41,8 +54,10 @@ Outline unpack(const std::string& text) {
   words >> dtype >> space >> dimensions;
   outline.space = static_cast<MemorySpace>(space);
   outline.dtype = parse_dtype(dtype);
-  for (std::int64_t extent = 0; dimensions > 0 && words >> extent; --dimensions)
-    outline.shape.push_back(extent);
+  for (Extents* extents : {&outline.shape, &outline.origin, &outline.whole}) {
+    std::int64_t extent = 0;
+    for (int i = 0; i < dimensions && words >> extent; ++i) extents->push_back(extent);
+  }
   outline.distribution = text.substr(line + 1);
   return outline;
 }
@@ -63,12 +78,10 @@ Array embed(const Context& context, const Array& array, std::span<const int> ran
     return {{"ranks", ranks_text(ranks)}};
   });
   std::string mine;
-  if (array.valid()) mine = pack({array.layout().distribution().to_string(), array.shape(), array.dtype(), array.local().space});
+  if (array.valid()) mine = pack(outline_of(array));
   const std::vector<std::string> all = exchange(*state, "embed", mine);
   const Outline outline = unpack(all[static_cast<std::size_t>(ranks.front())]);
-  const Layout inner(Distribution::parse(outline.distribution), outline.shape,
-                     static_cast<int>(ranks.size()));
-  const Layout layout = inner.embedded(ranks, state->size());
+  const Layout layout = outline.layout(static_cast<int>(ranks.size())).embedded(ranks, state->size());
   View part =
       array.valid() ? array.local() : View::dense(nullptr, outline.dtype, layout.local_shape(state->rank()));
   part.space = outline.space;

@@ -17,12 +17,15 @@ struct LocalPart {
 };
 
 /// Strides along extents of one element mean nothing.
-bool lies_like(const View& view, Order order) {
-  const Strides dense = dense_strides(view.extents, order);
+bool lies_as(const View& view, const Strides& dense) {
   for (int i = 0; i < dense.size(); ++i) {
     if (view.extents[i] > 1 && view.strides[i] != dense[i]) return false;
   }
   return true;
+}
+
+bool lies_like(const View& view, Order order) {
+  return lies_as(view, dense_strides(view.extents, order));
 }
 
 LocalPart part_of(const ContextState& context, const View& local) {
@@ -106,6 +109,23 @@ Array wrap(const Context& context, const View& local, const Distribution& distri
 
 Array wrap(const Context& context, const View& local, const Layout& layout) {
   return wrap_checked(context, local, [&] { return layout; });
+}
+
+Array wrap(const Context& context, const View& local, const Operand& operand) {
+  const std::shared_ptr<ContextState>& state = context.state();
+  state->require_usable("wrap");
+  check(operand.layout.ranks() == state->size(), "the layout {} does not suit a context of {} ranks",
+        operand.layout.to_string(), state->size());
+  check(operand.residency == Residency::ordinary && operand.space == MemorySpace::host,
+        "memory of the caller's own is ordinary memory of the host, but the operand is {}",
+        operand.to_string());
+  check(local.dtype == operand.dtype, "the local part is {}, but the operand is {}", name(local.dtype),
+        name(operand.dtype));
+  check_view(local, operand.layout, state->rank(), state->device != nullptr);
+  check(!operand.dense || local.extents.empty() || lies_as(local, operand.local_strides(state->rank())),
+        "the local part of rank {} is not dense in the order of the operand {}", state->rank(),
+        operand.to_string());
+  return Array(std::make_shared<Array::State>(Array::State{state, operand, local, nullptr, -1}));
 }
 
 }  // namespace partita

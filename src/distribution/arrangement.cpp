@@ -153,6 +153,13 @@ void Arrangement::embed(std::span<const int> members) {
   finish();
 }
 
+void Arrangement::look_through(const Index& lower, const Shape& shape) {
+  for (int i = 0; i < shape.size(); ++i) {
+    Cut& cut = dimensions_[static_cast<std::size_t>(i)].cut;
+    cut = cut.window(lower[i], shape[i]);
+  }
+}
+
 std::int64_t Arrangement::number(int rank) const {
   if (ranks_.empty()) return rank < size_ ? rank : -1;
   return static_cast<std::size_t>(rank) < numbers_.size() ? numbers_[static_cast<std::size_t>(rank)] : -1;

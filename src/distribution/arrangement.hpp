@@ -29,6 +29,8 @@ class Arrangement {
   static Arrangement of(const Distribution& distribution, const Shape& shape, int ranks);
   /// Sends rank i to rank members[i].
   void embed(std::span<const int> members);
+  /// Sees the array through a window: [lower, lower + shape) of what is seen of it.
+  void look_through(const Index& lower, const Shape& shape);
 
   const std::vector<Dimension>& dimensions() const { return dimensions_; }
   std::int64_t size() const { return size_; }  ///< number of processes

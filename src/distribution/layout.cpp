@@ -45,7 +45,7 @@ std::shared_ptr<const Layout::State> Layout::State::bind(Distribution distributi
                                                          std::vector<int> members) {
   check(ranks >= 1, "a layout needs at least one rank; it is given {}", ranks);
   (void)volume(shape);  // refuses negative and too large ones
-  State state{std::move(distribution), shape, ranks, std::move(members), std::nullopt};
+  State state{std::move(distribution), shape, ranks, std::move(members), std::nullopt, std::nullopt};
   if (const Box* box = state.box()) {
     check(box->boxes.size() <= static_cast<std::size_t>(ranks), "{} boxes are given for {} ranks",
           box->boxes.size(), ranks);
@@ -73,6 +73,14 @@ std::span<const int> Layout::members() const {
 
 const Shape& Layout::shape() const {
   return state_->shape;
+}
+
+Index Layout::origin() const {
+  return state_->window ? state_->window->lower : Extents::filled(dimensions(), 0);
+}
+
+const Shape& Layout::whole_shape() const {
+  return state_->window ? state_->window->whole : state_->shape;
 }
 
 int Layout::ranks() const {
@@ -265,6 +273,10 @@ std::string Layout::to_string() const {
   std::string text =
       fmt::format("{} {} over {} ranks", partita::to_string(shape()), distribution().to_string(),
                   members.empty() ? static_cast<std::size_t>(ranks()) : members.size());
+  if (const auto& window = state_->window) {
+    text += fmt::format(", from {} of {}", fmt::join(window->lower.begin(), window->lower.end(), ","),
+                        partita::to_string(window->whole));
+  }
   if (!members.empty()) text += fmt::format(", on ranks {} of {}", fmt::join(members, ","), ranks());
   return text;
 }
@@ -273,7 +285,7 @@ bool operator==(const Layout& a, const Layout& b) {
   const Layout::State& one = *a.state_;
   const Layout::State& two = *b.state_;
   return &one == &two || (one.shape == two.shape && one.ranks == two.ranks && one.members == two.members &&
-                          one.distribution == two.distribution);
+                          one.window == two.window && one.distribution == two.distribution);
 }
 
 }  // namespace partita

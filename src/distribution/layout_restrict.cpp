@@ -70,6 +70,7 @@ Layout Layout::restricted(std::span<const int> ranks) const {
     check(places[static_cast<std::size_t>(rank)] >= 0 || local_size(rank) == 0,
           "{} gives elements to rank {}, which is not in the smaller group", to_string(), rank);
   }
+  if (state_->window) return Layout(state_->unwindowed()).restricted(ranks).window(origin(), shape());
   const int total = static_cast<int>(ranks.size());
   const Distribution& rule = distribution();
   if (const auto* box = rule.as<Box>()) {

@@ -12,12 +12,23 @@ struct Layout::State {
   int ranks = 0;
   std::vector<int> members;                              ///< see Layout::members
   std::optional<distribution::Arrangement> arrangement;  ///< for every rule but Box
+  /// Where the rule's array is larger than the layout's: it is [lower, lower + shape) of an array `whole`.
+  struct Window {
+    Index lower;
+    Shape whole;
+    friend bool operator==(const Window&, const Window&) = default;
+  };
+  std::optional<Window> window;  ///< never with Box: boxes are cut
 
   const Box* box() const { return distribution.as<Box>(); }
 
   /// Checks everything that the constructor of Layout promises to check.
   static std::shared_ptr<const State> bind(Distribution distribution, Shape shape, int ranks,
                                            std::vector<int> members = {});
+  /// The state without its window.
+  std::shared_ptr<const State> unwindowed() const {
+    return bind(distribution, window->whole, ranks, members);
+  }
 };
 
 namespace distribution {

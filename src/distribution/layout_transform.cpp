@@ -65,12 +65,19 @@ std::optional<Distribution> embedded_rule(const Distribution& rule, std::span<co
 }  // namespace
 
 Layout Layout::permuted(std::span<const int> axes) const {
+  if (state_->window) {
+    return Layout(state_->unwindowed())
+        .permuted(axes)
+        .window(distribution::permuted(origin(), axes), distribution::permuted(shape(), axes));
+  }
   return Layout(State::bind(distribution().permuted(axes), distribution::permuted(shape(), axes), ranks(),
                             state_->members));
 }
 
 Layout Layout::embedded(std::span<const int> ranks, int total_ranks) const {
   refuse_members(ranks, this->ranks(), total_ranks);
+  if (state_->window)
+    return Layout(state_->unwindowed()).embedded(ranks, total_ranks).window(origin(), shape());
   std::vector<int> members(ranks.begin(), ranks.end());
   if (!state_->members.empty()) {
     members.clear();

@@ -44,7 +44,7 @@ BoundPlan::BoundPlan(ContextState& context, Plan plan)
     most = std::max(most, static_cast<std::uint64_t>(step.count));
   }
   for (const Buffer& buffer : plan_.buffers) {
-    const bool own = buffer.kind != BufferKind::operand;
+    const bool own = buffer.kind != BufferKind::operand && buffer.view_of < 0;
     scratch_.push_back(own ? std::make_unique<Scratch>(context, buffer) : nullptr);
   }
 }
@@ -106,9 +106,9 @@ void BoundPlan::lower_moves() {
 }
 
 void BoundPlan::lower_works() {
-  for (std::size_t i = 0; i < plan_.works.size(); ++i) {
-    works_[i] = bind_work(plan_.works[i], {plan_, lowered_strides_});
-  }
+  const WorkBinding binding{plan_, lowered_strides_, std::make_shared<Workspace>(),
+                            [this](const Place& place) { return address(place); }};
+  for (std::size_t i = 0; i < plan_.works.size(); ++i) works_[i] = bind_work(plan_.works[i], binding);
 }
 
 void BoundPlan::run() {
@@ -200,7 +200,8 @@ void BoundPlan::advance_signals() {
 }
 
 char* BoundPlan::address(const Place& place) const {
-  const auto buffer = static_cast<std::size_t>(place.buffer);
+  const int viewed = plan_.buffers[static_cast<std::size_t>(place.buffer)].view_of;
+  const auto buffer = static_cast<std::size_t>(viewed >= 0 ? viewed : place.buffer);
   if (scratch_[buffer]) return scratch_[buffer]->on_rank(place.rank);
   const Array::State& array = *operands_[buffer];
   if (place.rank == context_.rank()) return static_cast<char*>(array.local.data);

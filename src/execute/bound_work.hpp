@@ -6,6 +6,8 @@
 #include <partita/plan.hpp>
 #include <vector>
 
+#include "execute/workspace.hpp"
+
 namespace partita {
 
 /// Gives the address at which a place's buffer starts on the place's rank, for this execution. Offsets within
@@ -13,10 +15,15 @@ namespace partita {
 using AddressOf = std::function<char*(const Place&)>;
 
 /// What a work is lowered with. `strides` are those of the bound operands' local views, in elements, by
-/// buffer: used for this rank's operands that are not dense. Lives only while the work is bound.
+/// buffer: used for this rank's operands that are not dense. `workspace` is shared by all works of a plan,
+/// which run one after another. Plan and strides live only while the work is bound.
 struct WorkBinding {
   const Plan& plan;
   const std::vector<Strides>& strides;
+  std::shared_ptr<Workspace> workspace = std::make_shared<Workspace>();
+  /// Where the places are now, for kernels that are planned for addresses; may be empty, and later executions
+  /// may have other addresses.
+  AddressOf addresses = {};
 };
 
 /// A compute step with all that can be prepared prepared. `run` allocates nothing.

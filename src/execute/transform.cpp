@@ -1,10 +1,299 @@
+// Transform: regions become strided lines and batches for FFTW.
+//
+// Along a transformed axis the elements of a line lie at even distances in memory. The other dimensions are
+// batch: each is cut into stretches along which both parts move evenly, and every combination of one stretch
+// a dimension is one call. Calls of the same shape share a plan; so do the chunks of a long loop, which are
+// works of their own.
+#include "kernels/host/transform.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bitset>
+
 #include "base/check.hpp"
 #include "execute/bound_work.hpp"
+#include "execute/loops.hpp"
+#include "execute/lower.hpp"
+#include "kernels/host/fft_planning.hpp"
+#include "kernels/host/scale.hpp"
+#include "plan/work.hpp"
 
 namespace partita {
+namespace {
 
-std::unique_ptr<BoundWork> bind_transform(const Transform& /*work*/, const WorkBinding& /*binding*/) {
-  throw UnsupportedError("transform is not built yet");
+/// What is scaled is cut into calls of about this size, so that it is still in cache.
+constexpr std::int64_t scaled_bytes = std::int64_t{512} << 10;
+
+/// One FFTW call: bytes from the start of either part.
+struct Call {
+  std::int64_t from = 0;
+  std::int64_t to = 0;
+  std::size_t shape = 0;
+};
+
+/// A shape and the plans made for it so far, by what they ask of addresses: one, seldom more.
+struct PlannedShape {
+  struct Planned {
+    TransformMemory memory;
+    std::shared_ptr<const LocalTransform> plan;
+  };
+  TransformShape shape;
+  std::vector<ScaleLoop> scale_loops;  // over the result, the longest step first
+  std::vector<Planned> plans;
+
+  const LocalTransform& plan_for(const TransformMemory& memory) {
+    for (const Planned& planned : plans) {
+      if (planned.memory == memory) return *planned.plan;
+    }
+    return *plans.emplace_back(Planned{memory, plan_transform(shape, memory)}).plan;
+  }
+};
+
+class BoundTransform final : public BoundWork {
+ public:
+  BoundTransform(const Transform& work, int reals, std::vector<PlannedShape> shapes, std::vector<Call> calls)
+      : from_(work.from.place),
+        to_(work.to.place),
+        scaled_(work.scaled),
+        reals_(reals),
+        shapes_(std::move(shapes)),
+        calls_(std::move(calls)),
+        library_(fftw(shapes_.front().shape.precision)) {}
+
+  /// Makes the plans for these addresses before they are needed.
+  void prepare(const AddressOf& address) {
+    char* const from = address(from_);
+    char* const to = address(to_);
+    for (const Call& call : calls_) {
+      shapes_[call.shape].plan_for(memory_of(library_, from + call.from, to + call.to));
+    }
+  }
+
+  void run(const AddressOf& address, const Parameters& parameters) override {
+    char* const from = address(from_);
+    char* const to = address(to_);
+    const double factor = scaled_ ? parameters.scale : 1;
+    for (const Call& call : calls_) {
+      PlannedShape& shape = shapes_[call.shape];
+      const TransformMemory memory = memory_of(library_, from + call.from, to + call.to);
+      shape.plan_for(memory).run(from + call.from, to + call.to);
+      if (factor != 1) scale_result(shape, to + call.to, factor);
+    }
+  }
+
+ private:
+  void scale_result(const PlannedShape& shape, char* to, double factor) const {
+    if (shape.shape.precision == FftwPrecision::f64) {
+      scale(shape.scale_loops, reals_, factor, reinterpret_cast<double*>(to));
+    } else {
+      scale(shape.scale_loops, reals_, static_cast<float>(factor), reinterpret_cast<float*>(to));
+    }
+  }
+
+  Place from_, to_;
+  bool scaled_;
+  int reals_;  // in an element of the result
+  std::vector<PlannedShape> shapes_;
+  std::vector<Call> calls_;
+  const FftwLibrary& library_;
+};
+
+struct Dtypes {
+  Dtype from, to;
+};
+
+/// Checks that the dtypes are those of the kind.
+Dtypes dtypes_of(const Transform& work, const Plan& plan) {
+  const Dtypes dtypes{dtype_at(plan, work.from.place), dtype_at(plan, work.to.place)};
+  const bool complex_kind =
+      work.kind == TransformKind::complex_forward || work.kind == TransformKind::complex_backward;
+  const bool from_complex = complex_kind || work.kind == TransformKind::complex_to_real;
+  const bool to_complex = complex_kind || work.kind == TransformKind::real_to_complex;
+  const bool single = dtypes.to == Dtype::f32 || dtypes.to == Dtype::c64;
+  const auto wanted = [&](bool is_complex) {
+    if (single) return is_complex ? Dtype::c64 : Dtype::f32;
+    return is_complex ? Dtype::c128 : Dtype::f64;
+  };
+  check(dtypes.from == wanted(from_complex) && dtypes.to == wanted(to_complex),
+        "a transform of this kind takes {} to {}, not {} to {}", name(wanted(from_complex)),
+        name(wanted(to_complex)), name(dtypes.from), name(dtypes.to));
+  return dtypes;
+}
+
+/// Builds the calls of one work.
+class Calls {
+ public:
+  Calls(const Transform& work, const WorkBinding& binding)
+      : work_(work),
+        dtypes_(dtypes_of(work, binding.plan)),
+        from_(side(work.from, dtypes_.from, binding)),
+        to_(side(work.to, dtypes_.to, binding)) {
+    check_parts();
+    base_.kind = work.kind;
+    base_.precision =
+        dtypes_.to == Dtype::f32 || dtypes_.to == Dtype::c64 ? FftwPrecision::f32 : FftwPrecision::f64;
+    const FftPlanning* const planning = FftPlanning::current();
+    base_.measure = planning != nullptr && planning->measure();
+    base_.threads = held_fft_threads();
+    first_ = {from_.byte_offset, to_.byte_offset, 0};
+    for (const std::int64_t axis : work.axes) add_line(static_cast<int>(axis));
+    find_stretches();
+  }
+
+  std::unique_ptr<BoundTransform> bound() {
+    combine(0, first_, {});
+    const int reals = is_complex(dtypes_.to) ? 2 : 1;
+    return std::make_unique<BoundTransform>(work_, reals, std::move(shapes_), std::move(calls_));
+  }
+
+ private:
+  int dimensions() const { return static_cast<int>(work_.from.region.sets.size()); }
+  bool is_half(int axis) const {
+    const bool half =
+        work_.kind == TransformKind::real_to_complex || work_.kind == TransformKind::complex_to_real;
+    return half && axis == work_.axes[work_.axes.size() - 1];
+  }
+  static Side side(const Part& part, Dtype dtype, const WorkBinding& binding) {
+    return side_of(binding.plan, part.place, part.region,
+                   binding.strides[static_cast<std::size_t>(part.place.buffer)], size_of(dtype));
+  }
+
+  void check_parts() const {
+    check(work_.from.region.sets.size() == work_.to.region.sets.size(),
+          "a transform of {} dimensions into {}", work_.from.region.sets.size(), work_.to.region.sets.size());
+    check(!work_.axes.empty(), "a transform along no axis");
+    std::bitset<max_dimensions> named;
+    for (const std::int64_t axis : work_.axes) {
+      check(axis >= 0 && axis < dimensions(), "a transform of {} dimensions has no axis {}", dimensions(),
+            axis);
+      check(!named[static_cast<std::size_t>(axis)], "a transform names the axis {} twice", axis);
+      named.set(static_cast<std::size_t>(axis));
+    }
+  }
+
+  Walked walked_from(int dimension) const {
+    const auto d = static_cast<std::size_t>(dimension);
+    return {work_.from.region.sets[d], from_.owned.sets[d]};
+  }
+  Walked walked_to(int dimension) const {
+    const auto d = static_cast<std::size_t>(dimension);
+    return {work_.to.region.sets[d], to_.owned.sets[d]};
+  }
+  std::int64_t from_step(int dimension) const {
+    return from_.byte_strides[dimension] / size_of(dtypes_.from);
+  }
+  std::int64_t to_step(int dimension) const { return to_.byte_strides[dimension] / size_of(dtypes_.to); }
+
+  void add_line(int axis) {
+    const Progression from = progression_of(walked_from(axis)), to = progression_of(walked_to(axis));
+    std::int64_t length = from.count;
+    if (is_half(axis)) {
+      length = work_.real_length;
+      const std::int64_t half = length / 2 + 1;
+      const bool forward = work_.kind == TransformKind::real_to_complex;
+      const std::int64_t real = forward ? from.count : to.count, spectrum = forward ? to.count : from.count;
+      check(real == length && spectrum == half,
+            "a real transform of {} has {} complex results, but the parts hold {} and {}", length, half, real,
+            spectrum);
+    } else {
+      check(from.count == to.count, "a transform of {} elements along axis {} into {}", from.count, axis,
+            to.count);
+    }
+    base_.lines.push_back({length, from.step * from_step(axis), to.step * to_step(axis)});
+    result_.push_back({to.count, to.step * to_step(axis)});
+    first_.from += from.first * from_.byte_strides[axis];
+    first_.to += to.first * to_.byte_strides[axis];
+  }
+
+  void find_stretches() {
+    for (int d = 0; d < dimensions(); ++d) {
+      if (std::ranges::find(work_.axes, d) != work_.axes.end()) continue;
+      batch_.push_back(d);
+      stretches_.push_back(stretches_of(walked_from(d), walked_to(d)));
+    }
+  }
+
+  /// Every combination of a stretch of each batch dimension from the given one on.
+  void combine(std::size_t next, Call call, std::vector<FftwLoop> loops) {
+    if (next == batch_.size()) return add_call(call, std::move(loops));
+    const int d = batch_[next];
+    for (const Stretch& stretch : stretches_[next]) {
+      Call there = call;
+      there.from += stretch.from * from_.byte_strides[d];
+      there.to += stretch.to * to_.byte_strides[d];
+      std::vector<FftwLoop> more = loops;
+      for (const FftwLoop& loop : stretch.loops) {
+        if (loop.count == 1) continue;
+        more.push_back({loop.count, loop.from_stride * from_step(d), loop.to_stride * to_step(d)});
+      }
+      combine(next + 1, there, std::move(more));
+    }
+  }
+
+  /// A scaled call is cut along its longest step until what it writes stays in cache.
+  void add_call(const Call& call, std::vector<FftwLoop> loops) {
+    std::ranges::sort(loops, std::greater{}, [](const FftwLoop& loop) { return std::abs(loop.to_stride); });
+    std::int64_t bytes = size_of(dtypes_.to);
+    for (const ScaleLoop& loop : result_) bytes *= loop.count;
+    for (const FftwLoop& loop : loops) bytes *= loop.count;
+    if (!work_.scaled || loops.empty() || bytes <= scaled_bytes) return add_shape(call, std::move(loops));
+    const FftwLoop outer = loops.front();
+    const std::int64_t chunk = std::max<std::int64_t>(1, scaled_bytes * outer.count / bytes);
+    for (std::int64_t i = 0; i < outer.count; i += chunk) {
+      Call there = call;
+      there.from += i * outer.from_stride * size_of(dtypes_.from);
+      there.to += i * outer.to_stride * size_of(dtypes_.to);
+      loops.front().count = std::min(chunk, outer.count - i);
+      if (loops.front().count == 1) {
+        add_call(there, {loops.begin() + 1, loops.end()});
+      } else {
+        add_shape(there, loops);
+      }
+    }
+  }
+
+  void add_shape(Call call, std::vector<FftwLoop> batch) {
+    base_.batch = std::move(batch);
+    const auto known = std::ranges::find(shapes_, base_, &PlannedShape::shape);
+    call.shape = static_cast<std::size_t>(known - shapes_.begin());
+    if (known == shapes_.end()) {
+      PlannedShape& added = shapes_.emplace_back();
+      added.shape = base_;
+      added.plans.reserve(4);
+      added.scale_loops = result_;
+      for (const FftwLoop& loop : base_.batch) added.scale_loops.push_back({loop.count, loop.to_stride});
+      std::erase_if(added.scale_loops, [](const ScaleLoop& loop) { return loop.count == 1; });
+      std::ranges::sort(added.scale_loops, std::greater{},
+                        [](const ScaleLoop& loop) { return std::abs(loop.stride); });
+    }
+    calls_.push_back(call);
+  }
+
+  const Transform& work_;
+  Dtypes dtypes_;
+  Side from_, to_;
+  TransformShape base_;            // without batch
+  std::vector<ScaleLoop> result_;  // the transformed axes of the result
+  Call first_;
+  std::vector<int> batch_;
+  std::vector<std::vector<Stretch>> stretches_;  // by batch dimension
+  std::vector<PlannedShape> shapes_;
+  std::vector<Call> calls_;
+};
+
+/// Nothing to transform on this rank.
+class NoWork final : public BoundWork {
+ public:
+  void run(const AddressOf& /*address*/, const Parameters& /*parameters*/) override {}
+};
+
+}  // namespace
+
+std::unique_ptr<BoundWork> bind_transform(const Transform& work, const WorkBinding& binding) {
+  if (work.from.region.empty() && work.to.region.empty()) return std::make_unique<NoWork>();
+  std::unique_ptr<BoundTransform> bound = Calls(work, binding).bound();
+  if (binding.addresses) bound->prepare(binding.addresses);
+  return bound;
 }
 
 }  // namespace partita

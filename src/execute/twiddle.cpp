@@ -1,10 +1,196 @@
+// Twiddle: element (.., j, .., k, ..) times exp(sign 2 pi i j k / N), between the two halves of a long
+// transform.
+//
+// Products j k are reduced modulo N before they become an angle, and the roots come from two short tables:
+// w^m = w^(b * high) w^low with m = b * high + low, computed in long double. So every factor is exact to an
+// ulp or two at any length, and the tables take some sqrt(N) numbers.
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <map>
+#include <mutex>
+#include <numbers>
+
 #include "base/check.hpp"
 #include "execute/bound_work.hpp"
+#include "execute/lower.hpp"
+#include "plan/work.hpp"
 
 namespace partita {
+namespace {
 
-std::unique_ptr<BoundWork> bind_twiddle(const Twiddle& /*work*/, const WorkBinding& /*binding*/) {
-  throw UnsupportedError("twiddle is not built yet");
+/// The N-th roots of unity by exponent.
+class Roots {
+ public:
+  Roots(std::int64_t length, int sign) : length_(length) {
+    block_ = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::sqrt(static_cast<double>(length))));
+    for (std::int64_t m = 0; m < block_; ++m) low_.push_back(root(m, sign));
+    for (std::int64_t m = 0; m < length; m += block_) high_.push_back(root(m, sign));
+  }
+
+  /// 0 <= exponent < length.
+  std::complex<double> operator()(std::int64_t exponent) const {
+    const std::complex<double> a = high_[static_cast<std::size_t>(exponent / block_)];
+    const std::complex<double> b = low_[static_cast<std::size_t>(exponent % block_)];
+    return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+  }
+  std::int64_t length() const { return length_; }
+
+ private:
+  std::complex<double> root(std::int64_t exponent, int sign) const {
+    const long double angle = 2 * std::numbers::pi_v<long double> * static_cast<long double>(exponent) /
+                              static_cast<long double>(length_);
+    return {static_cast<double>(std::cos(angle)), static_cast<double>(sign * std::sin(angle))};
+  }
+
+  std::int64_t length_, block_;
+  std::vector<std::complex<double>> low_, high_;
+};
+
+/// One table for all chunks of a loop, on all ranks of the process.
+std::shared_ptr<const Roots> roots_of(std::int64_t length, int sign) {
+  static auto* const mutex = new std::mutex;
+  static auto* const known = new std::map<std::pair<std::int64_t, int>, std::weak_ptr<const Roots>>;
+  const std::lock_guard lock(*mutex);
+  std::weak_ptr<const Roots>& entry = (*known)[{length, sign}];
+  if (auto roots = entry.lock()) return roots;
+  auto roots = std::make_shared<const Roots>(length, sign);
+  entry = roots;
+  return roots;
+}
+
+__extension__ using wide = __int128;
+
+/// a * b mod n, also where a * b does not fit into 64 bits.
+std::int64_t multiply_modulo(std::int64_t a, std::int64_t b, std::int64_t n) {
+  return static_cast<std::int64_t>(static_cast<wide>(a) * b % n);
+}
+
+class BoundTwiddle final : public BoundWork {
+ public:
+  BoundTwiddle(const Twiddle& work, const WorkBinding& binding)
+      : place_(work.part.place),
+        region_(work.part.region),
+        axis_(work.axis),
+        other_(work.other),
+        single_(dtype_at(binding.plan, place_) == Dtype::c64),
+        roots_(roots_of(work.length, work.sign)) {
+    const Side side =
+        side_of(binding.plan, place_, region_, binding.strides[static_cast<std::size_t>(place_.buffer)],
+                size_of(dtype_at(binding.plan, place_)));
+    offset_ = side.byte_offset;
+    strides_ = side.byte_strides;
+    for (std::size_t d = 0; d < region_.sets.size(); ++d) positions_.push_back(positions(side, d));
+    order_loops();
+  }
+
+  void run(const AddressOf& address, const Parameters& /*parameters*/) override {
+    if (single_) {
+      walk<float>(0, address(place_) + offset_, 0, 0);
+    } else {
+      walk<double>(0, address(place_) + offset_, 0, 0);
+    }
+  }
+
+ private:
+  /// Bytes from the first owned element, by element of the region.
+  std::vector<std::int64_t> positions(const Side& side, std::size_t d) const {
+    std::vector<std::int64_t> result;
+    const IndexSet& set = region_.sets[d];
+    for (std::int64_t p = 0; p < set.size(); ++p) {
+      result.push_back(side.owned.sets[d].position(set.at(p)) * strides_[static_cast<int>(d)]);
+    }
+    return result;
+  }
+
+  /// The dimension of the smallest step innermost.
+  void order_loops() {
+    for (int d = 0; d < strides_.size(); ++d) loops_.push_back(d);
+    std::sort(loops_.begin(), loops_.end(), [&](std::int64_t a, std::int64_t b) {
+      return std::abs(strides_[static_cast<int>(a)]) > std::abs(strides_[static_cast<int>(b)]);
+    });
+  }
+
+  template <class Real>
+  void walk(int loop, char* at, std::int64_t j, std::int64_t k) const {
+    if (loop == loops_.size()) {
+      multiply<Real>(at, (*roots_)(multiply_modulo(j, k, roots_->length())));
+      return;
+    }
+    const auto d = static_cast<std::size_t>(loops_[loop]);
+    const bool along_axis = static_cast<int>(d) == axis_, along_other = static_cast<int>(d) == other_;
+    if (loop + 1 == loops_.size() && (along_axis || along_other)) {
+      return last<Real>(d, at, along_axis ? k : j);
+    }
+    const std::vector<std::int64_t>& positions = positions_[d];
+    for (std::size_t p = 0; p < positions.size(); ++p) {
+      const std::int64_t index = region_.sets[d].at(static_cast<std::int64_t>(p));
+      walk<Real>(loop + 1, at + positions[p], along_axis ? index : j, along_other ? index : k);
+    }
+  }
+
+  /// The innermost loop, along j or k: the exponent grows by `fixed` from one index to the next.
+  template <class Real>
+  void last(std::size_t d, char* at, std::int64_t fixed) const {
+    const Roots& roots = *roots_;
+    const std::int64_t n = roots.length(), step = fixed % n;
+    const IndexSet& set = region_.sets[d];
+    std::int64_t before = set.front(), exponent = multiply_modulo(before, step, n);
+    for (std::size_t p = 0; p < positions_[d].size(); ++p) {
+      const std::int64_t index = set.at(static_cast<std::int64_t>(p));
+      if (index == before + 1) {
+        exponent += step;
+        if (exponent >= n) exponent -= n;
+      } else if (index != before) {
+        exponent = multiply_modulo(index, step, n);
+      }
+      before = index;
+      multiply<Real>(at + positions_[d][p], roots(exponent));
+    }
+  }
+
+  template <class Real>
+  static void multiply(char* at, std::complex<double> root) {
+    Real* const x = reinterpret_cast<Real*>(at);
+    const auto real = static_cast<Real>(root.real()), imaginary = static_cast<Real>(root.imag());
+    const Real first = x[0] * real - x[1] * imaginary;
+    x[1] = x[0] * imaginary + x[1] * real;
+    x[0] = first;
+  }
+
+  Place place_;
+  Region region_;
+  int axis_, other_;
+  bool single_;
+  std::shared_ptr<const Roots> roots_;
+  std::int64_t offset_ = 0;
+  Strides strides_;
+  std::vector<std::vector<std::int64_t>> positions_;
+  Extents loops_;  // dimensions, outermost first
+};
+
+void check_twiddle(const Twiddle& work, const WorkBinding& binding) {
+  const auto dimensions = static_cast<int>(work.part.region.sets.size());
+  const auto inside = [&](int d) { return d >= 0 && d < dimensions; };
+  check(inside(work.axis) && inside(work.other) && work.axis != work.other,
+        "a twiddle of {} dimensions cannot run along the axes {} and {}", dimensions, work.axis, work.other);
+  check(work.length > 0 && (work.sign == 1 || work.sign == -1),
+        "a twiddle by roots of unity of length {} and sign {}", work.length, work.sign);
+  const Dtype dtype = dtype_at(binding.plan, work.part.place);
+  check(is_complex(dtype), "a twiddle works on complex numbers, not on {}", name(dtype));
+}
+
+class NoWork final : public BoundWork {
+ public:
+  void run(const AddressOf& /*address*/, const Parameters& /*parameters*/) override {}
+};
+
+}  // namespace
+
+std::unique_ptr<BoundWork> bind_twiddle(const Twiddle& work, const WorkBinding& binding) {
+  check_twiddle(work, binding);
+  if (work.part.region.empty()) return std::make_unique<NoWork>();
+  return std::make_unique<BoundTwiddle>(work, binding);
 }
 
 }  // namespace partita

@@ -25,6 +25,9 @@ struct Tiling {
   std::string name;    ///< "all-gather", "summa-c", "communication-avoiding 4x2x2", ...
   std::string reason;  ///< why, in a few words
   std::function<Tile(int rank)> tile;
+  /// Every rank's tile is what it holds of D, with all of k: nothing is reduced, and where D has replicas
+  /// each of them repeats the work (the one case in which tiles may cover something twice).
+  bool stationary_d = false;
 };
 
 }  // namespace partita::multiplication

@@ -37,6 +37,7 @@ void add_buffer(Hash& hash, const Buffer& buffer) {
   hash.add(static_cast<std::int64_t>(buffer.kind));
   hash.add(buffer.operand ? buffer.operand->to_string() : std::string());
   hash.add(buffer.kind == BufferKind::shared ? buffer.bytes : 0);
+  hash.add(std::int64_t{buffer.view_of});
 }
 
 void add_topology(Hash& hash, const Topology& topology) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "kernels/host/blas_library.hpp"
+#include "kernels/host/fftw_library.hpp"
 #include "memory/huge_pages.hpp"
 #include "memory/node_limits.hpp"
 #include "memory/page.hpp"
@@ -128,6 +129,17 @@ BlasReport report_blas(bool measure) {
     library.set_threads(1);
     report.flops_per_second = measure_flops(library);
     library.set_threads(before);
+  } catch (const UnsupportedError& error) {
+    report.note = error.what();
+  }
+  return report;
+}
+
+FftReport report_fft(bool single_precision) {
+  FftReport report;
+  try {
+    const FftwLibrary& library = fftw(single_precision ? FftwPrecision::f32 : FftwPrecision::f64);
+    report = {true, library.path(), library.version(), ""};
   } catch (const UnsupportedError& error) {
     report.note = error.what();
   }

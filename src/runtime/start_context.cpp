@@ -2,9 +2,11 @@
 #include "runtime/start_context.hpp"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "kernels/host/blas_library.hpp"
+#include "kernels/host/fft_planning.hpp"
 #include "runtime/context_state.hpp"
 
 namespace partita {
@@ -28,7 +30,8 @@ void start_context(ContextState& state) {
                                             static_cast<int>(place - neighbours.begin()));
   state.heap = SymmetricHeap::create(state, *state.node_memory);
   start_device(state);
-  state.threads_hold = hold_blas_threads(state.threads);
+  state.threads_hold = std::make_shared<std::pair<std::shared_ptr<void>, std::shared_ptr<void>>>(
+      hold_blas_threads(state.threads), hold_fft_threads(state.threads));
 }
 
 }  // namespace partita

@@ -5,11 +5,14 @@
 make_npy volume.npy '|u1' 37,29,3 False 1
 "$partita" demo volume.npy -n 4 --output pictures >out || fail "$(cat out)"
 grep -q '^demo: all 7 redistributions bit for bit equal$' out || fail "$(cat out)"
+grep -q '^demo: all 3 products agree with a serial one$' out || fail "$(cat out)"
+[ -s pictures/left.npy ] && [ -s pictures/right.npy ] || fail "the files that were multiplied"
 [ "$(head -c 4 pictures/demo.png | tail -c 3)" = PNG ] || fail "no picture"
 
-make_npy matrix.npy '<f8' 50,41 False 2
+make_npy matrix.npy '<i2' 50,41 False 2
 "$partita" demo matrix.npy -n 3 --output pictures >out || fail "$(cat out)"
 grep -q '^demo: all 5 redistributions bit for bit equal$' out || fail "$(cat out)"
+grep -q '^demo: all 3 products agree with a serial one$' out || fail "$(cat out)"
 
 make_npy vector.npy '<f8' 50 False 3
 expect_failure 2 'two or three dimensions' "$partita" demo vector.npy

@@ -1,0 +1,26 @@
+// The OpenBLAS of this process: the one that Partita opened, with the kernels that it chose.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace partita::benchmarks {
+
+/// Fortran's dgemm, column-major.
+struct OpenBlas {
+  void (*dgemm)(const char* transpose_a, const char* transpose_b, const int* m, const int* n, const int* k,
+                const double* alpha, const double* a, const int* leading_a, const double* b,
+                const int* leading_b, const double* beta, double* c, const int* leading_c) = nullptr;
+  void (*set_threads)(int threads) = nullptr;
+  std::string core_type;
+
+  /// C = A B, dense column-major.
+  void multiply(int m, int n, int k, const double* a, const double* b, double* c) const;
+};
+
+/// Opens it first where nobody has, and gives its names to the whole process, so that every BLAS call of a
+/// library that is opened later comes to it, whatever libblas.so is. Throws UnsupportedError where there is
+/// none.
+const OpenBlas& openblas();
+
+}  // namespace partita::benchmarks

@@ -1,0 +1,156 @@
+#include "gemm.hpp"
+
+#include "combine.hpp"
+#include "matrix.hpp"
+#include "threshold.hpp"
+
+namespace partita::scalapack {
+namespace {
+
+constexpr int m_position = 3;
+constexpr int n_position = 4;
+constexpr int k_position = 5;
+constexpr int desca_position = 10;
+constexpr int descb_position = 14;
+constexpr int descc_position = 19;
+
+template <class T>
+bool hand_on(const Routine& routine, const GemmCall<T>& call) {
+  return hand_on(routine, call.transa, call.transb, call.m, call.n, call.k, call.alpha, call.a, call.ia,
+                 call.ja, call.desca, call.b, call.ib, call.jb, call.descb, call.beta, call.c, call.ic,
+                 call.jc, call.descc);
+}
+
+/// The three sub-matrices, A and B as they lie, before op.
+struct Problem {
+  Op op_a = Op::none;
+  Op op_b = Op::none;
+  SubMatrix a;
+  SubMatrix b;
+  SubMatrix c;
+};
+
+template <class T>
+Problem problem_of(const GemmCall<T>& call) {
+  Problem problem;
+  problem.op_a = op_of(*call.transa).value_or(Op::transpose);  // what is no letter of these is refused later
+  problem.op_b = op_of(*call.transb).value_or(Op::transpose);
+  problem.a = {read_descriptor(call.desca), *call.ia - 1, *call.ja - 1, *call.m, *call.k};
+  problem.b = {read_descriptor(call.descb), *call.ib - 1, *call.jb - 1, *call.k, *call.n};
+  problem.c = {read_descriptor(call.descc), *call.ic - 1, *call.jc - 1, *call.m, *call.n};
+  if (problem.op_a != Op::none) std::swap(problem.a.rows, problem.a.columns);
+  if (problem.op_b != Op::none) std::swap(problem.b.rows, problem.b.columns);
+  return problem;
+}
+
+/// The position of the first wrong argument; 0: none.
+template <class T>
+int wrong_argument(const GemmCall<T>& call, const Problem& problem, const Coordinates& grid) {
+  const int context = problem.a.descriptor.context;
+  Arguments arguments;
+  if (grid.rows == -1) {
+    arguments.refuse(desca_position, Entry::context);
+    return arguments.position();
+  }
+  if (!op_of(*call.transa)) {
+    arguments.refuse(1);
+  } else if (!op_of(*call.transb)) {
+    arguments.refuse(2);
+  }
+  const auto positions = [](Op op, int rows, int columns, int descriptor) {
+    return op == Op::none ? MatrixPositions{rows, columns, descriptor}
+                          : MatrixPositions{columns, rows, descriptor};
+  };
+  arguments.check(problem.a, positions(problem.op_a, m_position, k_position, desca_position), context, grid);
+  arguments.check(problem.b, positions(problem.op_b, k_position, n_position, descb_position), context, grid);
+  arguments.check(problem.c, {m_position, n_position, descc_position}, context, grid);
+  return arguments.position();
+}
+
+/// Worth Partita's signals and plans.
+template <class T>
+bool is_small(const GemmCall<T>& call, const Coordinates& grid) {
+  const double weight = is_complex(dtype_of<T>()) ? 4 : 1;
+  const double products = weight * *call.m * *call.n * *call.k;
+  return products / (grid.rows * grid.columns) < smallest_product();
+}
+
+struct Layouts {
+  std::optional<Layout> a;
+  std::optional<Layout> b;
+  std::optional<Layout> c;
+};
+
+template <class T>
+void multiply(const GemmCall<T>& call, const Problem& problem, const Layouts& layouts,
+              const Coordinates& coordinates) {
+  Grid& grid = Grid::of(problem.c.descriptor.context, coordinates);
+  // Wrapped memory is not written to through A and B.
+  const auto array = [&](const SubMatrix& matrix, const Layout& layout, const T* local) {
+    return array_of(grid, matrix, layout, const_cast<T*>(local), dtype_of<T>());
+  };
+  const Array a = array(problem.a, *layouts.a, call.a);
+  const Array b = array(problem.b, *layouts.b, call.b);
+  Array c = array(problem.c, *layouts.c, call.c);
+  MatmulOptions options;
+  options.op_a = problem.op_a;
+  options.op_b = problem.op_b;
+  options.alpha = *call.alpha;
+  options.beta = *call.beta;
+  matmul_into(a, b, *call.beta == T(0) ? nullptr : &c, c, options);
+}
+
+/// The local part of C; nothing else is needed where alpha or k is 0.
+template <class T>
+void scale_only(const GemmCall<T>& call, const SubMatrix& c, const Layout& layout, const Coordinates& grid) {
+  const Shape extents = layout.local_shape(grid.row * grid.columns + grid.column);
+  scale(*call.beta, view_of(c, grid, extents, call.c, dtype_of<T>()));
+}
+
+/// What PBLAS itself can do and we cannot.
+template <class T>
+void not_ours(const Routine& routine, const GemmCall<T>& call, const Problem& problem,
+              const Layouts& layouts) {
+  if (hand_on(routine, call)) return;
+  const bool a = !layouts.a;
+  const bool b = !layouts.b;
+  const SubMatrix& matrix = a ? problem.a : b ? problem.b : problem.c;
+  Arguments arguments;
+  arguments.refuse(a ? desca_position : b ? descb_position : descc_position, unsupported_entry(matrix));
+  report_argument(matrix.descriptor.context, routine.name, arguments.position());
+}
+
+template <class T>
+void checked_gemm(const Routine& routine, const GemmCall<T>& call) {
+  const Problem problem = problem_of(call);
+  const int context = problem.a.descriptor.context;
+  const Coordinates grid = Coordinates::of(context);
+  const int wrong = wrong_argument(call, problem, grid);
+  if (wrong != 0) return report_argument(context, routine.name, wrong);
+  if (*call.m == 0 || *call.n == 0 || !grid.inside()) return;
+  const bool no_product = *call.alpha == T(0) || *call.k == 0;
+  if (no_product && *call.beta == T(1)) return;
+  if (!no_product && is_small(call, grid) && hand_on(routine, call)) return;
+  Layouts layouts;
+  layouts.c = layout_of(problem.c, grid);
+  layouts.a = no_product ? layouts.c : layout_of(problem.a, grid);
+  layouts.b = no_product ? layouts.c : layout_of(problem.b, grid);
+  if (!layouts.a || !layouts.b || !layouts.c) return not_ours(routine, call, problem, layouts);
+  count_call();
+  if (no_product) return scale_only(call, problem.c, *layouts.c, grid);
+  multiply(call, problem, layouts, grid);
+}
+
+}  // namespace
+
+template <class T>
+void gemm(const Routine& routine, const GemmCall<T>& call) noexcept {
+  run(call.desca[1], routine, [&] { checked_gemm(routine, call); });
+}
+
+template void gemm(const Routine&, const GemmCall<float>&) noexcept;
+template void gemm(const Routine&, const GemmCall<double>&) noexcept;
+template void gemm(const Routine&, const GemmCall<std::complex<float>>&) noexcept;
+template void gemm(const Routine&, const GemmCall<std::complex<double>>&) noexcept;
+
+}  // namespace partita::scalapack

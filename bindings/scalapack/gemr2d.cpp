@@ -1,0 +1,155 @@
+#include "gemr2d.hpp"
+
+#include <algorithm>
+#include <array>
+#include <partita/error.hpp>
+#include <partita/redistribute.hpp>
+
+#include "matrix.hpp"
+
+namespace partita::scalapack {
+namespace {
+
+constexpr MatrixPositions a_positions{1, 2, 6};
+constexpr MatrixPositions b_positions{1, 2, 10};
+
+/// One of the two matrices as this process knows it.
+struct Side {
+  SubMatrix matrix;
+  Coordinates grid;        ///< of the matrix; outside: this process knows nothing else of it
+  std::vector<int> ranks;  ///< of the matrix's processes in the whole grid
+
+  bool known() const { return grid.inside(); }
+};
+
+Side side_of(const int* descriptor, std::int64_t row, std::int64_t column, const Gemr2dCall& call) {
+  Side side;
+  if (descriptor[1] >= 0) side.grid = Coordinates::of(descriptor[1]);
+  if (!side.known()) return side;
+  side.matrix = {read_descriptor(descriptor), row - 1, column - 1, call.m, call.n};
+  return side;
+}
+
+int wrong_argument(const Gemr2dCall& call, const Side& a, const Side& b) {
+  Arguments arguments;
+  if (call.m < 0) arguments.refuse(a_positions.rows);
+  if (call.n < 0) arguments.refuse(a_positions.columns);
+  const auto check = [&](const Side& side, const MatrixPositions& positions) {
+    if (!side.known()) return;
+    arguments.check(side.matrix, positions, side.matrix.descriptor.context, side.grid);
+    // There is no copying to or from all processes of a row or column at once.
+    if (side.matrix.descriptor.rows.source < 0) arguments.refuse(positions.descriptor, Entry::row_source);
+    if (side.matrix.descriptor.columns.source < 0)
+      arguments.refuse(positions.descriptor, Entry::column_source);
+  };
+  check(a, a_positions);
+  check(b, b_positions);
+  return arguments.position();
+}
+
+/// A side as numbers: what processes outside its grid must be told. Every process sends its own place.
+constexpr std::size_t side_numbers = 16;
+using Numbers = std::array<std::int64_t, side_numbers>;
+
+Numbers pack(const Side& side) {
+  if (!side.known()) return {};
+  const auto& [descriptor, row, column, rows, columns] = side.matrix;
+  const auto& [row_extent, row_first, row_block, row_source] = descriptor.rows;
+  const auto& [column_extent, column_first, column_block, column_source] = descriptor.columns;
+  const std::int64_t place = std::int64_t{side.grid.row} * side.grid.columns + side.grid.column;
+  return {1,         place,     side.grid.rows, side.grid.columns, row,          column,       row_extent,
+          row_first, row_block, row_source,     column_extent,     column_first, column_block, column_source};
+}
+
+/// Descriptor, corner and grid from a process inside.
+void learn(Side& side, const std::int64_t* numbers, const Gemr2dCall& call) {
+  SubMatrix& matrix = side.matrix;
+  side.grid.rows = static_cast<int>(numbers[2]);
+  side.grid.columns = static_cast<int>(numbers[3]);
+  matrix.row = numbers[4];
+  matrix.column = numbers[5];
+  matrix.rows = call.m;
+  matrix.columns = call.n;
+  matrix.descriptor.rows = {numbers[6], numbers[7], numbers[8], static_cast<int>(numbers[9])};
+  matrix.descriptor.columns = {numbers[10], numbers[11], numbers[12], static_cast<int>(numbers[13])};
+}
+
+/// From every process's numbers, a row of `stride` each: who is in the side's grid, and what they know.
+void complete(Side& side, const std::int64_t* all, std::int64_t stride, int processes,
+              const Gemr2dCall& call) {
+  for (int rank = 0; rank < processes; ++rank) {
+    const std::int64_t* const numbers = all + rank * stride;
+    if (numbers[0] == 0) continue;
+    const auto size = static_cast<std::size_t>(numbers[2] * numbers[3]);
+    if (side.ranks.size() != size) side.ranks.assign(size, -1);
+    side.ranks[static_cast<std::size_t>(numbers[1])] = rank;
+    if (!side.known()) learn(side, numbers, call);
+  }
+  if (side.ranks.empty() || std::count(side.ranks.begin(), side.ranks.end(), -1) > 0)
+    throw ArgumentError("the last context must hold all processes of the matrices' contexts");
+}
+
+/// Where the grid of each side has as many processes as the whole, everybody is in both and knows all;
+/// otherwise the processes tell each other. All of them see alike which of the two it is.
+void complete(Side& a, Side& b, Grid& whole, const Gemr2dCall& call) {
+  const auto holds_all = [&](const Side& side) {
+    return side.known() && side.grid.rows * side.grid.columns == whole.processes();
+  };
+  if (holds_all(a) && holds_all(b)) {
+    const auto ranks = [&](const Side& side) {
+      return whole.ranks_of(Grid::of(side.matrix.descriptor.context, side.grid));
+    };
+    a.ranks = ranks(a);
+    b.ranks = ranks(b);
+    return;
+  }
+  std::array<std::int64_t, 2 * side_numbers> mine{};
+  std::ranges::copy(pack(a), mine.begin());
+  std::ranges::copy(pack(b), mine.begin() + side_numbers);
+  const std::vector<std::int64_t> all = whole.gather(mine);
+  complete(a, all.data(), std::ssize(mine), whole.processes(), call);
+  complete(b, all.data() + side_numbers, std::ssize(mine), whole.processes(), call);
+}
+
+/// The side's sub-matrix as an array of the whole grid's context; its layout gives nothing to processes
+/// outside.
+Array array_of(Grid& whole, const Side& side, const Layout& layout, void* local, Dtype dtype) {
+  const Layout embedded = layout.embedded(side.ranks, whole.processes());
+  const Shape extents = embedded.local_shape(whole.rank());
+  const View view = side.known() ? view_of(side.matrix, side.grid, extents, local, dtype)
+                                 : View::dense(nullptr, dtype, extents, Order::column_major);
+  return wrap(whole.context(), view, operand_of(embedded, dtype));
+}
+
+void checked_gemr2d(const Routine& routine, Dtype dtype, const Gemr2dCall& call) {
+  if (call.m == 0 || call.n == 0) return;
+  const Coordinates coordinates = Coordinates::of(call.context);
+  if (!coordinates.inside()) return;
+  Side a = side_of(call.desca, call.ia, call.ja, call);
+  Side b = side_of(call.descb, call.ib, call.jb, call);
+  const int wrong = wrong_argument(call, a, b);
+  if (wrong != 0) return report_argument(call.context, routine.name, wrong);
+  Grid& whole = Grid::of(call.context, coordinates);
+  complete(a, b, whole, call);
+  const auto a_layout = layout_of(a.matrix, a.grid);
+  const auto b_layout = layout_of(b.matrix, b.grid);
+  if (!a_layout || !b_layout) {
+    Arguments arguments;
+    arguments.refuse((a_layout ? b_positions : a_positions).descriptor,
+                     unsupported_entry(a_layout ? b.matrix : a.matrix));
+    return report_argument(call.context, routine.name, arguments.position());
+  }
+  count_call();
+  // Wrapped memory is only read through the source.
+  const Array source = array_of(whole, a, *a_layout, const_cast<void*>(call.a), dtype);
+  Array destination = array_of(whole, b, *b_layout, call.b, dtype);
+  redistribute(source, destination);
+}
+
+}  // namespace
+
+void gemr2d(const Routine& routine, Dtype dtype, const Gemr2dCall& call) noexcept {
+  run(call.context, routine, [&] { checked_gemr2d(routine, dtype, call); });
+}
+
+}  // namespace partita::scalapack

@@ -1,0 +1,25 @@
+// Cutting a rank's lines into pieces that stay in cache.
+#pragma once
+
+#include <partita/layout.hpp>
+#include <vector>
+
+namespace partita::fourier {
+
+/// Pieces of about `elements` elements with whole lines along `axes`. Dimensions are cut in `axis_order`
+/// (slowest first), so that runs stay long; along the fastest one that is cut a piece has at least
+/// `shortest` positions. None of an empty region.
+std::vector<Region> chunks(const Region& region, const std::vector<int>& axes, const Extents& axis_order,
+                           std::int64_t elements, std::int64_t shortest);
+
+/// A part of a packed chunk whose elements lie next to each other, and the number of the first.
+struct Run {
+  Region region;
+  std::int64_t position = 0;
+};
+
+/// The parts of a packed chunk (slowest dimension first, as `axis_order` says) that make up `part`, in as few
+/// runs as there are.
+std::vector<Run> packed_runs(const Region& part, const Region& chunk, const Extents& axis_order);
+
+}  // namespace partita::fourier

@@ -1,0 +1,95 @@
+// The transforms of one line.
+#include <partita/fft.hpp>
+
+#include "array/array_state.hpp"
+#include "base/check.hpp"
+#include "fft/problem.hpp"
+#include "fft/runner.hpp"
+#include "runtime/agree.hpp"
+
+namespace partita {
+namespace {
+
+using fourier::Request;
+using fourier::Runner;
+
+/// The context's plan into a new array, made where there is none yet. Collective when it is made; otherwise
+/// without any communication.
+std::shared_ptr<Runner> cached_plan(ContextState& context, const Operand& input, const FftOptions& options) {
+  const std::string key =
+      fmt::format("fft {} | {} | {}", input.to_string(), fourier::to_string(options), options.wisdom_file);
+  if (const auto found = context.plans.find(key)) return std::static_pointer_cast<Runner>(found);
+  const auto request = [&]() -> Request {
+    const Layout layout = result_layout(input, context.topology(), options);
+    const FftKind kind = is_complex(input.dtype) ? FftKind::c2r : FftKind::r2c;
+    const bool changes = options.kind == FftKind::r2c || options.kind == FftKind::c2r;
+    const Dtype dtype = changes ? result_dtype(input.dtype, kind) : input.dtype;
+    return {input, Operand::of(layout, dtype, options.order, Residency::heap), options};
+  };
+  auto made = std::make_shared<Runner>(context, request);
+  context.plans.insert(key, made);
+  return made;
+}
+
+Array transformed(const Array& input, const FftOptions& options) {
+  const std::shared_ptr<ContextState>& context = input.context();
+  context->require_usable("fft");
+  const std::shared_ptr<Runner> runner = cached_plan(*context, input.operand(), options);
+  const Operand& output = runner->request().output;
+  Array result = allocate_on_heap(context, output.layout, output.dtype, options.order,
+                                  "fft " + fourier::to_string(options));
+  runner->run(input, result, 1);
+  return result;
+}
+
+Array transformed(const Array& input, FftKind kind, bool inverse, FftOptions options) {
+  options.kind = kind;
+  options.inverse = inverse;
+  return transformed(input, options);
+}
+
+// Types I to IV stand behind one another.
+FftKind kind_of_type(const Array& input, FftKind first, int type) {
+  if (type < 1 || type > 4) {
+    collectively(*input.context(), "fft", [&]() -> std::vector<Fact> {
+      throw ArgumentError(fmt::format("type {}: the types of cosine and sine transforms are 1 to 4", type));
+    });
+  }
+  return static_cast<FftKind>(static_cast<int>(first) + type - 1);
+}
+
+}  // namespace
+
+Array fft(const Array& input, const FftOptions& options) {
+  return transformed(input, FftKind::c2c, options.inverse, options);
+}
+
+Array ifft(const Array& input, const FftOptions& options) {
+  return transformed(input, FftKind::c2c, true, options);
+}
+
+Array rfft(const Array& input, const FftOptions& options) {
+  return transformed(input, FftKind::r2c, false, options);
+}
+
+Array irfft(const Array& input, const FftOptions& options) {
+  return transformed(input, FftKind::c2r, false, options);
+}
+
+Array dct(const Array& input, int type, const FftOptions& options) {
+  return transformed(input, kind_of_type(input, FftKind::dct1, type), false, options);
+}
+
+Array idct(const Array& input, int type, const FftOptions& options) {
+  return transformed(input, kind_of_type(input, FftKind::dct1, type), true, options);
+}
+
+Array dst(const Array& input, int type, const FftOptions& options) {
+  return transformed(input, kind_of_type(input, FftKind::dst1, type), false, options);
+}
+
+Array idst(const Array& input, int type, const FftOptions& options) {
+  return transformed(input, kind_of_type(input, FftKind::dst1, type), true, options);
+}
+
+}  // namespace partita

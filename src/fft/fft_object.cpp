@@ -1,0 +1,198 @@
+// Plan once, execute many times.
+#include <chrono>
+#include <limits>
+#include <partita/fft.hpp>
+
+#include "array/array_state.hpp"
+#include "base/check.hpp"
+#include "fft/problem.hpp"
+#include "fft/runner.hpp"
+#include "runtime/agree.hpp"
+
+namespace partita {
+
+using fourier::check_aliasing;
+using fourier::Request;
+using fourier::Runner;
+
+struct FFT::State {
+  std::shared_ptr<ContextState> context;  // declared first: it outlives the plans
+  std::unique_ptr<Runner> forward;
+  std::unique_ptr<Runner> inverse;
+  Array input;
+  Array output;
+
+  const Request& request() const { return forward->request(); }
+};
+
+FFT::FFT(const Context& context, const Operand& input, const FftOptions& options)
+    : state_(std::make_unique<State>()) {
+  state_->context = context.state();
+  ContextState& shared = *state_->context;
+  state_->forward = std::make_unique<Runner>(shared, [&]() -> Request {
+    const Layout layout = result_layout(input, shared.topology(), options);
+    const fourier::Problem problem = fourier::make_problem(input, shared.topology(), options, {});
+    return {input, Operand::of(layout, problem.dtype, options.order, Residency::heap), options};
+  });
+}
+
+FFT::FFT(const Context& context, const Operand& input, const Operand& output, const FftOptions& options,
+         bool in_place)
+    : state_(std::make_unique<State>()) {
+  state_->context = context.state();
+  state_->forward = std::make_unique<Runner>(*state_->context, [&]() -> Request {
+    return {input, output, options, in_place};
+  });
+}
+
+FFT::~FFT() = default;
+FFT::FFT(FFT&&) noexcept = default;
+FFT& FFT::operator=(FFT&&) noexcept = default;
+
+const Operand& FFT::output() const {
+  return state_->request().output;
+}
+
+void FFT::reset(const Array& input, Array& output) {
+  check_aliasing(input, output, state_->request().in_place);
+  state_->input = input;
+  state_->output = output;
+}
+
+void FFT::execute() {
+  check(state_->input.valid(), "fft: execute() without arrays needs reset() first");
+  state_->forward->run(state_->input, state_->output, 1);
+}
+
+void FFT::execute(const Array& input, Array& output, double scale) {
+  check_aliasing(input, output, state_->request().in_place);
+  state_->forward->run(input, output, scale);
+}
+
+void FFT::inverse(const Array& output, Array& input, double scale) {
+  const Request& request = state_->request();
+  check_aliasing(output, input, request.in_place);
+  if (!state_->inverse) {
+    state_->inverse = std::make_unique<Runner>(*state_->context, [&]() -> Request {
+      const FftOptions options = fourier::opposite(request.options, request.input.layout.shape());
+      return {request.output, request.input, options, request.in_place};
+    });
+  }
+  state_->inverse->run(output, input, scale);
+}
+
+void FFT::execute_batch(const std::vector<Array>& inputs, std::vector<Array>& outputs, double scale) {
+  check(inputs.size() == outputs.size(), "fft: a batch of {} inputs and {} outputs", inputs.size(),
+        outputs.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i) execute(inputs[i], outputs[i], scale);
+}
+
+// --- autotune
+
+namespace {
+
+/// The methods and grids that could suit; which of them do, planning says.
+std::vector<FftOptions> variants(const FftOptions& options, int ranks) {
+  std::vector<FftOptions> result{options};
+  result.front().method = FftMethod::automatic;
+  result.front().grid.clear();
+  for (const FftMethod method : {FftMethod::slab, FftMethod::four_step}) {
+    result.push_back(result.front());
+    result.back().method = method;
+  }
+  for (int rows = 2; rows <= ranks / 2; ++rows) {
+    if (ranks % rows != 0) continue;
+    result.push_back(result.front());
+    result.back().method = FftMethod::pencil;
+    result.back().grid = {rows, ranks / rows};
+  }
+  return result;
+}
+
+Array scratch_array(ContextState& state, const std::shared_ptr<ContextState>& context,
+                    const Operand& operand) {
+  (void)state;
+  Array array = allocate_on_heap(context, operand.layout, operand.dtype, Order::row_major, "autotune");
+  auto like = std::make_shared<Array::State>(*array.state());
+  like->operand.axis_order = operand.axis_order;
+  if (operand.dense) like->local.strides = like->operand.local_strides(context->rank());
+  return Array(std::move(like));
+}
+
+/// The slowest rank's seconds, the same on every rank.
+double slowest(ContextState& context, double seconds) {
+  const std::string mine(reinterpret_cast<const char*>(&seconds), sizeof(seconds));
+  double most = 0;
+  for (const std::string& text : exchange(context, "autotune", mine)) {
+    double theirs = 0;
+    std::copy_n(text.data(), sizeof(theirs), reinterpret_cast<char*>(&theirs));
+    most = std::max(most, theirs);
+  }
+  return most;
+}
+
+double fastest_run(ContextState& context, Runner& runner, const Array& input, const Array& output, int runs) {
+  double best = std::numeric_limits<double>::infinity();
+  for (int run = 0; run <= runs; ++run) {  // the first one plans
+    const auto start = std::chrono::steady_clock::now();
+    runner.run(input, output, 1);
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    const double all = slowest(context, seconds.count());
+    if (run > 0) best = std::min(best, all);
+  }
+  return best;
+}
+
+}  // namespace
+
+std::string FFT::autotune(int runs) {
+  ContextState& context = *state_->context;
+  check(runs >= 1, "autotune needs at least one run, not {}", runs);
+  const Request request = state_->request();
+  const Array input = scratch_array(context, state_->context, request.input);
+  const Array output = request.in_place ? input : scratch_array(context, state_->context, request.output);
+  double best = std::numeric_limits<double>::infinity();
+  std::unique_ptr<Runner> kept;
+  std::string seen;
+  for (const FftOptions& options : variants(request.options, context.size())) {
+    std::unique_ptr<Runner> runner;
+    try {
+      runner = std::make_unique<Runner>(context, [&]() -> Request {
+        return {request.input, request.output, options, request.in_place};
+      });
+    } catch (const ArgumentError&) {
+      continue;  // on every rank: this method does not suit
+    }
+    if (seen.find(runner->plan().method + ";") != std::string::npos) continue;
+    seen += runner->plan().method + ";";
+    const double seconds = fastest_run(context, *runner, input, output, runs);
+    if (seconds >= best) continue;
+    best = seconds;
+    kept = std::move(runner);
+  }
+  state_->forward = std::move(kept);
+  state_->inverse.reset();
+  return state_->forward->plan().method;
+}
+
+// --- scratch
+
+std::int64_t FFT::workspace_size() const {
+  const std::int64_t inverse = state_->inverse ? state_->inverse->workspace_size() : 0;
+  return std::max(state_->forward->workspace_size(), inverse);
+}
+
+void FFT::release() {
+  state_->forward->release();
+  if (state_->inverse) state_->inverse->release();
+}
+
+const Plan& FFT::plan() const {
+  return state_->forward->plan();
+}
+
+std::string FFT::explain(const ExplainOptions& options) const {
+  return partita::explain(plan(), options, state_->forward->planner());
+}
+
+}  // namespace partita

@@ -1,0 +1,185 @@
+#include "fft/problem.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/check.hpp"
+
+namespace partita {
+namespace fourier {
+namespace {
+
+constexpr std::array<std::string_view, 11> kind_names{"c2c",  "r2c",  "c2r",  "dct1", "dct2", "dct3",
+                                                      "dct4", "dst1", "dst2", "dst3", "dst4"};
+
+std::string_view name_of(FftKind kind) {
+  return kind_names.at(static_cast<std::size_t>(kind));
+}
+
+bool is_real(Dtype dtype) {
+  return dtype == Dtype::f32 || dtype == Dtype::f64;
+}
+
+// The opposite of r2c is c2r; of DCT-II and DST-II it is III; I and IV are their own.
+FftKind opposite(FftKind kind) {
+  switch (kind) {
+    case FftKind::r2c:
+      return FftKind::c2r;
+    case FftKind::c2r:
+      return FftKind::r2c;
+    case FftKind::dct2:
+      return FftKind::dct3;
+    case FftKind::dct3:
+      return FftKind::dct2;
+    case FftKind::dst2:
+      return FftKind::dst3;
+    case FftKind::dst3:
+      return FftKind::dst2;
+    default:
+      return kind;
+  }
+}
+
+TransformKind along_axes(FftKind kind, bool inverse) {
+  if (kind == FftKind::c2c) {
+    return inverse ? TransformKind::complex_backward : TransformKind::complex_forward;
+  }
+  if (kind == FftKind::r2c) return TransformKind::complex_forward;
+  if (kind == FftKind::c2r) return TransformKind::complex_backward;
+  const int first = static_cast<int>(FftKind::dct1);
+  return static_cast<TransformKind>(static_cast<int>(TransformKind::dct1) + static_cast<int>(kind) - first);
+}
+
+std::vector<int> checked_axes(const std::vector<int>& axes, int dimensions) {
+  check(dimensions > 0, "a scalar has no axis to transform");
+  std::vector<int> result = axes;
+  if (result.empty()) {
+    for (int i = 0; i < dimensions; ++i) result.push_back(i);
+  }
+  std::vector<bool> named(static_cast<std::size_t>(dimensions), false);
+  for (const int axis : result) {
+    check(axis >= 0 && axis < dimensions, "axis {} of axes ({}) is not one of the {} dimensions", axis,
+          fmt::join(result, ","), dimensions);
+    check(!named[static_cast<std::size_t>(axis)], "axes ({}) name axis {} twice", fmt::join(result, ","),
+          axis);
+    named[static_cast<std::size_t>(axis)] = true;
+  }
+  return result;
+}
+
+void check_dtype(Dtype dtype, FftKind kind) {
+  const bool wants_complex = kind == FftKind::c2c || kind == FftKind::c2r;
+  check(wants_complex ? is_complex(dtype) : is_real(dtype), "{} transforms {}, but the array is {}{}",
+        name_of(kind), wants_complex ? "complex numbers (c64 or c128)" : "real numbers (f32 or f64)",
+        name(dtype), kind == FftKind::c2c && is_real(dtype) ? "; real data wants r2c" : "");
+}
+
+// c2r: n of the real side, whose half spectrum has n/2 + 1 elements.
+std::int64_t real_length(std::int64_t half, std::int64_t asked) {
+  const std::int64_t length = asked > 0 ? asked : std::max<std::int64_t>(2 * (half - 1), 1);
+  check(length / 2 + 1 == half,
+        "c2r to {} elements along its last axis needs a half spectrum of {}, but the array has {}", length,
+        length / 2 + 1, half);
+  return length;
+}
+
+void check_extents(const Problem& problem) {
+  const bool first_kind = problem.kind == TransformKind::dct1;
+  for (const int axis : problem.axes) {
+    const std::int64_t extent = problem.input.layout.shape()[axis];
+    check(extent >= (first_kind ? 2 : 1), "axis {} has {} elements: there is nothing to transform", axis,
+          extent);
+  }
+}
+
+void set_shape(Problem& problem, FftKind kind) {
+  problem.shape = problem.input.layout.shape();
+  const int last = problem.axes.back();
+  if (kind == FftKind::r2c) {
+    problem.real_length = problem.shape[last];
+    problem.shape[last] = problem.real_length / 2 + 1;
+  } else if (kind == FftKind::c2r) {
+    problem.real_length = real_length(problem.shape[last], problem.options.last_length);
+    problem.shape[last] = problem.real_length;
+  }
+}
+
+// The logical length of the periodic sequence that FFTW's transform is a part of.
+std::int64_t logical_length(TransformKind kind, std::int64_t n) {
+  if (kind == TransformKind::complex_forward || kind == TransformKind::complex_backward) return n;
+  if (kind == TransformKind::dct1) return 2 * (n - 1);
+  if (kind == TransformKind::dst1) return 2 * (n + 1);
+  return 2 * n;
+}
+
+}  // namespace
+
+bool Problem::transforms(int axis) const {
+  return std::find(axes.begin(), axes.end(), axis) != axes.end();
+}
+
+Problem make_problem(const Operand& input, const Topology& topology, const FftOptions& options,
+                     const Machine& machine) {
+  const FftKind kind = options.inverse ? opposite(options.kind) : options.kind;
+  check(input.layout.ranks() == topology.ranks(), "fft: the input is laid out over {} ranks, not over the {}",
+        input.layout.ranks(), topology.ranks());
+  check<UnsupportedError>(input.space == MemorySpace::host,
+                          "transforms of device memory are not offered by this build");
+  check_dtype(input.dtype, kind);
+  Problem problem{input, topology, options, machine};
+  problem.kind = along_axes(kind, options.inverse);
+  problem.halves = kind == FftKind::r2c;
+  problem.doubles = kind == FftKind::c2r;
+  problem.axes = checked_axes(options.axes, input.layout.dimensions());
+  problem.dtype = result_dtype(input.dtype, kind);
+  check_extents(problem);
+  set_shape(problem, kind);
+  return problem;
+}
+
+double norm_factor(const Problem& problem) {
+  double length = 1;
+  for (const int axis : problem.axes) {
+    const bool halved = axis == problem.halved_axis();
+    const std::int64_t n = halved ? problem.real_length : problem.shape[axis];
+    length *= static_cast<double>(halved ? n : logical_length(problem.kind, n));
+  }
+  // `inverse` turns the direction round; c2r is itself the backward one.
+  const bool backward = (problem.options.kind == FftKind::c2r) != problem.options.inverse;
+  if (problem.options.norm == Norm::ortho) return 1 / std::sqrt(length);
+  return (problem.options.norm == Norm::backward) == backward ? 1 / length : 1;
+}
+
+FftOptions opposite(const FftOptions& options, const Shape& input) {
+  FftOptions result = options;
+  result.output = Output::given;
+  result.distribution.reset();
+  if (options.kind == FftKind::r2c || options.kind == FftKind::c2r) {
+    result.kind = opposite(options.kind);
+    const int last = options.axes.empty() ? input.size() - 1 : options.axes.back();
+    result.last_length = input[last];
+  } else {
+    result.inverse = !options.inverse;
+  }
+  return result;
+}
+
+std::string to_string(const FftOptions& options) {
+  return fmt::format(
+      "{} axes {} inverse {} norm {} length {} output {} {} order {} method {} grid {} scratch {} measure {}",
+      name_of(options.kind), fmt::join(options.axes, ","), options.inverse, static_cast<int>(options.norm),
+      options.last_length, static_cast<int>(options.output),
+      options.distribution ? options.distribution->to_string() : std::string(),
+      static_cast<int>(options.order), static_cast<int>(options.method), fmt::join(options.grid, "x"),
+      options.scratch_bytes, options.measure);
+}
+
+}  // namespace fourier
+
+Dtype result_dtype(Dtype input, FftKind kind) {
+  if (kind == FftKind::r2c) return input == Dtype::f32 ? Dtype::c64 : Dtype::c128;
+  if (kind == FftKind::c2r) return input == Dtype::c64 ? Dtype::f32 : Dtype::f64;
+  return input;
+}
+
+}  // namespace partita

@@ -1,0 +1,41 @@
+// One transform, checked: what every part of the planner reads.
+#pragma once
+
+#include <partita/fft.hpp>
+#include <vector>
+
+namespace partita::fourier {
+
+/// The kinds told apart by what they do to the array: the direction is in `kind`, the halved axis stands
+/// last.
+struct Problem {
+  Operand input;
+  Topology topology;
+  FftOptions options;
+  Machine machine;
+  TransformKind kind = TransformKind::complex_forward;  ///< along the axes, the halved one excepted
+  bool halves = false;                                  ///< real to complex along the last of `axes`
+  bool doubles = false;                                 ///< complex to real, likewise
+  std::vector<int> axes = {};                           ///< none named twice
+  std::int64_t real_length = 0;
+  Shape shape = {};  ///< of the result
+  Dtype dtype = Dtype::c128;
+
+  int halved_axis() const { return halves || doubles ? axes.back() : -1; }
+  bool transforms(int axis) const;
+};
+
+/// Throws ArgumentError, the same text on every rank.
+Problem make_problem(const Operand& input, const Topology& topology, const FftOptions& options,
+                     const Machine& machine);
+
+/// What every element is multiplied by.
+double norm_factor(const Problem& problem);
+
+/// The options of the opposite transform, from the result back.
+FftOptions opposite(const FftOptions& options, const Shape& input);
+
+/// "c2c axes 0,1,2 inverse ortho ...": equal options and no others have the same text.
+std::string to_string(const FftOptions& options);
+
+}  // namespace partita::fourier

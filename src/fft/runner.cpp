@@ -1,0 +1,68 @@
+#include "fft/runner.hpp"
+
+#include "array/array_state.hpp"
+#include "base/check.hpp"
+#include "fft/problem.hpp"
+#include "kernels/host/fft_planning.hpp"
+#include "runtime/agree.hpp"
+
+namespace partita::fourier {
+
+Runner::Runner(ContextState& context, const std::function<Request()>& request) : context_(context) {
+  context.require_usable("fft");
+  collectively(context, "fft", [&]() -> std::vector<Fact> {
+    request_ = request();
+    const Request& agreed = *request_;
+    plan_ = plan_fft(agreed.input, agreed.output, context.topology(), context.rank(), agreed.options, {},
+                     agreed.in_place);
+    factor_ = norm_factor(make_problem(agreed.input, context.topology(), agreed.options, {}));
+    return {{"input", agreed.input.to_string()},
+            {"output", agreed.output.to_string()},
+            {"options", to_string(agreed.options) + (agreed.in_place ? " in place" : "")}};
+  });
+  context.heap->collect();  // plan creation is a named point of deferred release
+}
+
+Planner Runner::planner() const {
+  return [request = *request_, topology = context_.topology()](int rank) {
+    return plan_fft(request.input, request.output, topology, rank, request.options, {}, request.in_place);
+  };
+}
+
+void Runner::prepare() {
+  if (bound_) return;
+  bound_ = std::make_unique<BoundPlan>(context_, plan_);
+}
+
+void Runner::run(const Array& input, const Array& output, double scale) {
+  const FftPlanning planning(request_->options.measure, request_->options.wisdom_file);
+  prepare();
+  const std::array<const Array::State*, 2> operands{input.state().get(), output.state().get()};
+  Parameters parameters;
+  parameters.scale = factor_ * scale;
+  bound_->execute(operands, parameters);
+}
+
+void Runner::release() {
+  bound_.reset();
+  context_.heap->collect();
+}
+
+std::int64_t Runner::workspace_size() const {
+  constexpr std::int64_t page = 4096;
+  std::int64_t bytes = 0;
+  for (const Buffer& buffer : plan_.buffers) bytes += (buffer.bytes + page - 1) / page * page;
+  return bytes;
+}
+
+void check_aliasing(const Array& input, const Array& output, bool in_place) {
+  check(input.valid() && output.valid(), "fft: an array is missing");
+  check(input.context() == output.context(), "fft: the two arrays belong to different contexts");
+  const bool same = input.state() == output.state() ||
+                    (input.local().data == output.local().data && input.local_size() > 0);
+  check(!same || in_place, "fft: input and output are the same array, but the plan is not in place");
+  check(same || !in_place || output.local_size() == 0,
+        "fft: the plan is in place, but input and output are different arrays");
+}
+
+}  // namespace partita::fourier

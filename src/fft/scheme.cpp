@@ -1,0 +1,141 @@
+#include "fft/scheme.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/check.hpp"
+#include "fft/layouts.hpp"
+#include "plan/cost.hpp"
+
+namespace partita::fourier {
+namespace {
+
+/// What rank 0, which owns most, takes where an array changes hands.
+struct Taking {
+  double own = 0;
+  double node = 0;
+  double network = 0;
+  double messages = 0;
+};
+
+Taking taking(const Layout& from, const Layout& to, const Topology& topology, double item_bytes) {
+  Taking result;
+  for (const Layout::Cell& cell : from.cells(to.region(0))) {
+    const int owner = Layout::choose_replica(cell.contributions.front(), 0, topology);
+    const double bytes = static_cast<double>(cell.region.size()) * item_bytes;
+    if (owner == 0) {
+      result.own += bytes;
+    } else if (topology.same_node(owner, 0)) {
+      result.node += bytes;
+    } else {
+      result.network += bytes;
+      result.messages += 1;
+    }
+  }
+  return result;
+}
+
+double exchange_seconds(const Taking& taken, const Problem& problem) {
+  const Machine& machine = problem.machine;
+  const double sharers = ranks_on_node(problem.topology, 0);
+  const double share = std::min(machine.copy_bandwidth, machine.node_copy_bandwidth / sharers);
+  const double peer = std::min(share, machine.peer_bandwidth);
+  // A message is packed and unpacked; the link works meanwhile.
+  const double copied = taken.own / share + taken.node / peer + 2 * taken.network / share;
+  const double sent = taken.network * sharers / machine.network_bandwidth;
+  return std::max(copied, sent) + taken.messages * 2 * machine.copy_latency + machine.network_latency +
+         2 * machine.signal_latency;
+}
+
+double compute_seconds(const Stage& stage, const Problem& problem) {
+  double steps = 0;
+  for (const int axis : stage.axes) {
+    const std::int64_t n = std::max(stage.before.shape()[axis], stage.after.shape()[axis]);
+    steps += std::log2(static_cast<double>(std::max<std::int64_t>(n, 2)));
+  }
+  const auto elements =
+      static_cast<double>(std::max(stage.before.largest_local_size(), stage.after.largest_local_size()));
+  return 5 * elements * steps / problem.machine.flops;
+}
+
+double item_bytes(const Problem& problem, bool first) {
+  return static_cast<double>(size_of(first ? problem.input.dtype : problem.dtype));
+}
+
+std::string describe(const Scheme& scheme) {
+  return fmt::format("{} {:.3g} ms and {:.4g} MiB from others", scheme.name, scheme.seconds * 1e3,
+                     static_cast<double>(scheme.moved_bytes) / (1 << 20));
+}
+
+/// The best of each name, so that the reader sees what was compared.
+std::string compared(const std::vector<Scheme>& schemes, const Scheme& chosen) {
+  std::string text;
+  for (const FftMethod method : {FftMethod::local, FftMethod::slab, FftMethod::pencil}) {
+    const Scheme* best = nullptr;
+    for (const Scheme& scheme : schemes) {
+      if (scheme.method == method && (best == nullptr || scheme.seconds < best->seconds)) best = &scheme;
+    }
+    if (best != nullptr && best->method != chosen.method) text += "; " + describe(*best);
+  }
+  return text;
+}
+
+// Nothing else suits: one rank does it all, in the open.
+Scheme alone(const Problem& problem) {
+  const int ranks = problem.topology.ranks();
+  Scheme scheme{FftMethod::local, "gathered", "no axis is left to cut: rank 0 transforms alone", {}};
+  scheme.stages.push_back(
+      {on_one_rank(problem.input.layout.shape(), ranks), on_one_rank(problem.shape, ranks), problem.axes});
+  return scheme;
+}
+
+}  // namespace
+
+bool on_one_node(const Topology& topology) {
+  for (int rank = 1; rank < topology.ranks(); ++rank) {
+    if (!topology.same_node(0, rank)) return false;
+  }
+  return true;
+}
+
+void predict(Scheme& scheme, const Problem& problem, const std::optional<Layout>& wanted) {
+  const bool in_place = on_one_node(problem.topology);
+  const Layout* from = &problem.input.layout;
+  double bytes = 0;
+  const auto change = [&](const Layout& to, double item) {
+    if (!same(*from, to)) {
+      const Taking taken = taking(*from, to, problem.topology, item);
+      bytes += taken.node + taken.network;
+      scheme.seconds += exchange_seconds(taken, problem);
+    }
+  };
+  scheme.seconds = 0;
+  for (const Stage& stage : scheme.stages) {
+    const bool first = &stage == &scheme.stages.front();
+    change(stage.before, problem.halves ? item_bytes(problem, first) : item_bytes(problem, true));
+    scheme.seconds += compute_seconds(stage, problem);
+    from = &stage.after;
+  }
+  // Inside a node the last stage stores its lines where they belong, whoever owns that place.
+  const bool stores = in_place && scheme.stages.size() > 1;
+  if (wanted && !stores) change(*wanted, item_bytes(problem, false));
+  scheme.moved_bytes = static_cast<std::int64_t>(bytes);
+}
+
+Scheme choose(const Problem& problem, const std::optional<Layout>& wanted) {
+  std::vector<Scheme> schemes = candidates(problem, wanted);
+  const FftMethod method = problem.options.method;
+  check(!schemes.empty() || method == FftMethod::automatic,
+        "this transform of {} along axes ({}) cannot use the method asked for",
+        problem.input.layout.to_string(), fmt::join(problem.axes, ","));
+  if (schemes.empty()) return alone(problem);
+  for (Scheme& scheme : schemes) predict(scheme, problem, wanted);
+  const auto best = std::min_element(schemes.begin(), schemes.end(),
+                                     [](const Scheme& a, const Scheme& b) { return a.seconds < b.seconds; });
+  Scheme chosen = *best;
+  chosen.reason = (method == FftMethod::automatic ? "predicted: " : "asked for; predicted: ") +
+                  describe(chosen) + compared(schemes, chosen);
+  return chosen;
+}
+
+}  // namespace partita::fourier

@@ -1,0 +1,111 @@
+#include "fft/steps.hpp"
+
+#include <algorithm>
+#include <partita/redistribute.hpp>
+
+#include "plan/append.hpp"
+
+namespace partita::fourier {
+
+const Operand& Steps::operand(int buffer) const {
+  return *plan_.buffers[static_cast<std::size_t>(buffer)].operand;
+}
+
+// --- buffers
+
+int Steps::add_array(const Layout& layout, Dtype dtype, const Extents& axis_order) {
+  Operand operand = Operand::of(layout, dtype, Order::row_major, Residency::heap);
+  operand.axis_order = axis_order;
+  const std::int64_t bytes = layout.largest_local_size() * size_of(dtype);
+  plan_.buffers.push_back({"stage", BufferKind::shared, std::move(operand), bytes});
+  return static_cast<int>(plan_.buffers.size()) - 1;
+}
+
+int Steps::add_view(int buffer, const Operand& operand) {
+  plan_.buffers.push_back({"view", BufferKind::shared, operand, 0, {}, buffer});
+  return static_cast<int>(plan_.buffers.size()) - 1;
+}
+
+int Steps::scratch(const char* name, Dtype dtype, std::int64_t bytes) {
+  auto& buffers = plan_.buffers;
+  auto found = std::find_if(buffers.begin(), buffers.end(), [&](const Buffer& buffer) {
+    return buffer.name == name && buffer.dtype == dtype;
+  });
+  if (found == buffers.end()) {
+    buffers.push_back({name, BufferKind::scratch, {}, 0, dtype});
+    found = buffers.end() - 1;
+  }
+  found->bytes = std::max(found->bytes, bytes);
+  return static_cast<int>(found - buffers.begin());
+}
+
+// Exchanges that follow one another stage in the same memory.
+int Steps::staging(const Buffer& wanted) {
+  auto& buffers = plan_.buffers;
+  const auto found = std::find_if(buffers.begin(), buffers.end(), [&](const Buffer& buffer) {
+    return buffer.name == wanted.name && buffer.kind == wanted.kind;
+  });
+  if (found == buffers.end()) {
+    buffers.push_back(wanted);
+    return static_cast<int>(buffers.size()) - 1;
+  }
+  found->bytes = std::max(found->bytes, wanted.bytes);
+  return static_cast<int>(found - buffers.begin());
+}
+
+// --- steps
+
+void Steps::copy(int owner, Region region, const Place& from, const Place& to) {
+  Step step;
+  step.kind = StepKind::copy;
+  step.peer = owner;
+  step.region = std::move(region);
+  step.from = from;
+  step.to = to;
+  plan_.steps.push_back(std::move(step));
+}
+
+void Steps::compute(Work work) {
+  append_work(plan_, std::move(work));
+}
+
+void Steps::signal(int peer, Channel channel) {
+  Step step;
+  step.kind = StepKind::signal;
+  step.peer = peer;
+  step.channel = channel;
+  plan_.steps.push_back(std::move(step));
+}
+
+void Steps::wait(int peer, Channel channel) {
+  Step step;
+  step.kind = StepKind::wait;
+  step.peer = peer;
+  step.channel = channel;
+  step.count = ++waited_[{peer, channel}];
+  plan_.steps.push_back(std::move(step));
+}
+
+void Steps::settle() {
+  for (const auto& [peer, channel] : expected_) wait(peer, channel);
+  expected_.clear();
+}
+
+void Steps::redistribute(int from, int to, std::int64_t staging_bytes) {
+  settle();
+  RedistributeOptions options;
+  options.staging_bytes = staging_bytes;
+  const Plan part = plan_redistribute(operand(from), operand(to), plan_.topology, plan_.rank, options);
+  std::vector<int> buffers{from, to};
+  for (std::size_t i = 2; i < part.buffers.size(); ++i) buffers.push_back(staging(part.buffers[i]));
+  const std::size_t first = plan_.steps.size();
+  append(plan_, part, buffers);
+  for (std::size_t i = first; i < plan_.steps.size(); ++i) {
+    const Step& step = plan_.steps[i];
+    if (step.kind != StepKind::wait) continue;
+    std::int64_t& most = waited_[{step.peer, step.channel}];
+    most = std::max(most, step.count);
+  }
+}
+
+}  // namespace partita::fourier

@@ -1,0 +1,179 @@
+#include "fft/walk.hpp"
+
+#include <algorithm>
+
+#include "fft/chunks.hpp"
+#include "fft/layouts.hpp"
+
+namespace partita::fourier {
+namespace {
+
+// What a local transform does at once: planes that stay in the second-level cache between their axes.
+constexpr std::int64_t direct_bytes = std::int64_t{1} << 20;
+
+bool changes_dtype(const Problem& problem, const Stage& stage) {
+  const int halved = problem.halved_axis();
+  return halved >= 0 && std::find(stage.axes.begin(), stage.axes.end(), halved) != stage.axes.end();
+}
+
+// Whether lines lie next to each other in memory.
+bool has_fastest(const Operand& operand, const std::vector<int>& axes) {
+  for (int i = operand.axis_order.size() - 1; i >= 0; --i) {
+    const auto axis = static_cast<int>(operand.axis_order[i]);
+    if (operand.layout.shape()[axis] > 1) return std::find(axes.begin(), axes.end(), axis) != axes.end();
+  }
+  return true;
+}
+
+}  // namespace
+
+// --- works
+
+Region transformed(const Problem& problem, const Stage& stage, const Region& before) {
+  Region after = before;
+  if (!after.empty() && changes_dtype(problem, stage)) {
+    const int halved = problem.halved_axis();
+    after.sets[static_cast<std::size_t>(halved)] = IndexSet::range(0, stage.after.shape()[halved]);
+  }
+  return after;
+}
+
+std::vector<Work> transforms(const Problem& problem, const Stage& stage, bool last, const Region& before,
+                             const Place& from, const Place& to, const Place& between) {
+  Extents axes;
+  for (const int axis : stage.axes) axes.push_back(axis);
+  const Region after = transformed(problem, stage, before);
+  if (!changes_dtype(problem, stage)) {
+    return {Transform{{before, from}, {after, to}, axes, problem.kind, 0, last}};
+  }
+  const std::int64_t n = problem.real_length;
+  if (problem.halves) {
+    return {Transform{{before, from}, {after, to}, axes, TransformKind::real_to_complex, n, last}};
+  }
+  std::vector<Work> works;
+  if (axes.size() > 1) {
+    Extents others(std::span(axes.begin(), axes.end() - 1));
+    works.push_back(Transform{{before, from}, {before, between}, others, problem.kind, 0, false});
+  }
+  const Place& source = axes.size() > 1 ? between : from;
+  works.push_back(Transform{
+      {before, source}, {after, to}, {axes[axes.size() - 1]}, TransformKind::complex_to_real, n, last});
+  return works;
+}
+
+// --- the walk
+
+Walk::Walk(Steps& steps, const Problem& problem, bool in_place)
+    : steps_(steps),
+      problem_(problem),
+      current_(in_place ? output : input),
+      one_node_(on_one_node(problem.topology)) {}
+
+void Walk::run(const Scheme& scheme) {
+  last_ = &scheme.stages.back();
+  first_stage(scheme.stages.front(), scheme.stages.size() > 1 ? &scheme.stages[1] : nullptr);
+  for (std::size_t i = 1; i < scheme.stages.size(); ++i) next_stage(scheme.stages[i]);
+  finish();
+}
+
+int Walk::add_array(const Layout& layout, Dtype dtype) {
+  return steps_.add_array(layout, dtype, problem_.input.axis_order);
+}
+
+bool Walk::readable_in_place(int buffer) const {
+  const Operand& array = operand(buffer);
+  return array.residency == Residency::heap && array.dense && is_plain(array.layout) &&
+         has_few_runs(array.layout);
+}
+
+bool Walk::writable_in_place(int buffer) const {
+  return readable_in_place(buffer);
+}
+
+bool Walk::handed_over_in_place(const Stage& stage, int from) const {
+  return one_node_ && readable_in_place(from) && is_plain(stage.before);
+}
+
+void Walk::first_stage(const Stage& stage, const Stage* next) {
+  if (!same(operand(current_).layout, stage.before)) {
+    const bool rests = next == nullptr && !changes_dtype(problem_, stage) &&
+                       same(operand(output).layout, stage.before) && current_ != output;
+    const int to = rests ? output : add_array(stage.before, problem_.input.dtype);
+    steps_.redistribute(current_, to, problem_.options.scratch_bytes);
+    current_ = to;
+  }
+  if (stage.axes.empty()) return;
+  // The result's own memory serves for what stands between the stages, where it has the right layout.
+  const bool done = problem_.doubles ? next == nullptr : true;
+  const bool fits = done && same(operand(output).layout, stage.after);
+  const bool peers_read = next != nullptr && one_node_;
+  int to = current_;
+  if (fits && (!peers_read || readable_in_place(output))) {
+    to = output;
+  } else if (current_ == input || current_ == output || changes_dtype(problem_, stage)) {
+    to = add_array(stage.after, done ? problem_.dtype : problem_.input.dtype);
+  }
+  transform(stage, current_, to);
+  current_ = to;
+}
+
+// Inside a node the lines are gathered from whoever has them; between nodes the array is redistributed first.
+void Walk::next_stage(const Stage& stage) {
+  if (handed_over_in_place(stage, current_)) {
+    const int to = stored(stage);
+    ThroughCache(steps_, problem_, stage, is_last(stage), current_, to).run();
+    current_ = to;
+    return;
+  }
+  const bool changes = changes_dtype(problem_, stage);
+  const bool ends = is_last(stage) && current_ != output && same(operand(output).layout, stage.after);
+  const Dtype before = operand(current_).dtype;
+  const int arrived = ends && !changes ? output : add_array(stage.before, before);
+  steps_.redistribute(current_, arrived, problem_.options.scratch_bytes);
+  const int to = ends ? output : changes ? add_array(stage.after, problem_.dtype) : arrived;
+  transform(stage, arrived, to);
+  current_ = to;
+}
+
+/// Where a stage that goes through cache stores its lines: in the result if it is the last; there, or where
+/// they came from, in the memory of the peers.
+int Walk::stored(const Stage& stage) {
+  const Dtype after = changes_dtype(problem_, stage) ? problem_.dtype : operand(current_).dtype;
+  if (is_last(stage)) {
+    if (same(operand(output).layout, stage.after) || writable_in_place(output)) return output;
+    if (same(operand(output).layout, operand(current_).layout) && after == operand(current_).dtype &&
+        current_ != input) {
+      return current_;
+    }
+  }
+  return add_array(stage.after, after);
+}
+
+void Walk::finish() {
+  if (current_ != output) steps_.redistribute(current_, output, problem_.options.scratch_bytes);
+  steps_.settle();
+}
+
+void Walk::transform(const Stage& stage, int from, int to) {
+  const bool two_works = problem_.doubles && changes_dtype(problem_, stage) && stage.axes.size() > 1;
+  if (has_fastest(operand(from), stage.axes) && !two_works) {
+    transform_directly(stage, from, to);
+  } else {
+    ThroughCache(steps_, problem_, stage, is_last(stage), from, to).run();
+  }
+}
+
+void Walk::transform_directly(const Stage& stage, int from, int to) {
+  const int rank = steps_.rank();
+  const Place source{from, rank, 0, {}};
+  const Place target{to, rank, 0, {}};
+  const Operand& array = operand(from);
+  const std::int64_t elements = direct_bytes / size_of(array.dtype);
+  for (const Region& piece : chunks(stage.before.region(rank), stage.axes, array.axis_order, elements, 1)) {
+    for (Work& work : transforms(problem_, stage, is_last(stage), piece, source, target, source)) {
+      steps_.compute(std::move(work));
+    }
+  }
+}
+
+}  // namespace partita::fourier

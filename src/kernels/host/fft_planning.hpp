@@ -1,0 +1,40 @@
+// How this thread plans local transforms.
+#pragma once
+
+#include <memory>
+#include <string>
+
+namespace partita {
+
+/// For as long as it lives, local transforms that this thread plans are timed (`measure`) or estimated, and
+/// wisdom is read from `wisdom_file` before the first plan and written there at the end if anything was
+/// planned (single precision: the name with an `f` behind it, as FFTW's own). The innermost one counts.
+/// Cheap where nothing is planned, so that every execution can stand under one. A wisdom file that is not
+/// there, or cannot be written, is no error: wisdom only saves time.
+class FftPlanning {
+ public:
+  explicit FftPlanning(bool measure, std::string wisdom_file = "");
+  ~FftPlanning();
+  FftPlanning(const FftPlanning&) = delete;
+  FftPlanning& operator=(const FftPlanning&) = delete;
+
+  bool measure() const { return measure_; }
+  /// Around each making of a plan, under the planner's mutex; `single`: in single precision.
+  void begin_plan(bool single);
+
+  /// The innermost of this thread; null: none.
+  static FftPlanning* current();
+
+ private:
+  bool measure_;
+  std::string wisdom_file_;
+  bool planned_[2] = {false, false};  // in double, in single precision
+  FftPlanning* outer_;
+};
+
+/// Keeps the threads of the local transforms that are planned from now on at `threads`, for as long as the
+/// result lives. The process has one setting: with several holders the first one's counts. Thread-safe.
+std::shared_ptr<void> hold_fft_threads(int threads);
+int held_fft_threads();  ///< 1 where nobody holds
+
+}  // namespace partita

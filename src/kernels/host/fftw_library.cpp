@@ -1,0 +1,158 @@
+#include "kernels/host/fftw_library.hpp"
+
+#include <dlfcn.h>
+
+#include <array>
+#include <cstdlib>
+#include <string_view>
+#include <vector>
+
+#include "base/check.hpp"
+
+namespace partita {
+namespace {
+
+constexpr const char* library_variable = "PARTITA_FFT_LIBRARY";
+constexpr double planning_seconds = 60;  // a bound on the timing of one plan: peers wait for this rank
+
+struct Names {
+  const char* library;
+  const char* threads_library;
+  const char* prefix;
+  const char* package;
+};
+
+const Names& names(FftwPrecision precision) {
+  static constexpr Names f64{"libfftw3.so.3", "libfftw3_threads.so.3", "fftw_", "libfftw3-double3"};
+  static constexpr Names f32{"libfftw3f.so.3", "libfftw3f_threads.so.3", "fftwf_", "libfftw3-single3"};
+  return precision == FftwPrecision::f64 ? f64 : f32;
+}
+
+template <class Function>
+Function find_optional(void* handle, const std::string& name) {
+  return reinterpret_cast<Function>(dlsym(handle, name.c_str()));
+}
+
+template <class Function>
+void find(void* handle, const std::string& name, Function& function) {
+  function = find_optional<Function>(handle, name);
+  check<UnsupportedError>(function != nullptr, "the FFT library has no {}", name);
+}
+
+std::string path_of(void* symbol, const char* otherwise) {
+  Dl_info information{};
+  if (dladdr(symbol, &information) == 0) return otherwise;
+  const std::unique_ptr<char, decltype(&std::free)> real(realpath(information.dli_fname, nullptr),
+                                                         &std::free);
+  return real ? real.get() : information.dli_fname;
+}
+
+bool has_interface(void* handle, FftwPrecision precision) {
+  return dlsym(handle, (std::string(names(precision).prefix) + "plan_guru64_dft").c_str()) != nullptr;
+}
+
+/// The library that the user names, where it has this precision; FFTW keeps each in a library of its own.
+void* open_named(FftwPrecision precision) {
+  const char* const named = std::getenv(library_variable);
+  if (named == nullptr || *named == '\0') return nullptr;
+  void* const handle = dlopen(named, RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) {
+    const char* const why = dlerror();
+    throw UnsupportedError(
+        fmt::format("{} names no library: {}", library_variable, why == nullptr ? named : why));
+  }
+  if (has_interface(handle, precision)) return handle;
+  const auto other = precision == FftwPrecision::f64 ? FftwPrecision::f32 : FftwPrecision::f64;
+  check<UnsupportedError>(has_interface(handle, other), "{}: {} does not have the FFTW3 interface",
+                          library_variable, named);
+  dlclose(handle);
+  return nullptr;
+}
+
+std::unique_ptr<FftwLibrary> open(FftwPrecision precision) {
+  void* handle = open_named(precision);
+  if (handle == nullptr) handle = dlopen(names(precision).library, RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) {
+    const char* const why = dlerror();
+    throw UnsupportedError(fmt::format(
+        "there is no FFTW ({}); install the package {}, or name a library with the FFTW3 "
+        "interface in {}",
+        why == nullptr ? names(precision).library : why, names(precision).package, library_variable));
+  }
+  return std::make_unique<FftwLibrary>(handle, precision);
+}
+
+}  // namespace
+
+FftwLibrary::FftwLibrary(void* handle, FftwPrecision precision)
+    : handle_(handle), prefix_(names(precision).prefix) {
+  find(handle, prefix_ + "plan_guru64_dft", plan_dft);
+  find(handle, prefix_ + "plan_guru64_dft_r2c", plan_r2c);
+  find(handle, prefix_ + "plan_guru64_dft_c2r", plan_c2r);
+  find(handle, prefix_ + "plan_guru64_r2r", plan_r2r);
+  find(handle, prefix_ + "execute_dft", execute_dft);
+  find(handle, prefix_ + "execute_dft_r2c", execute_r2c);
+  find(handle, prefix_ + "execute_dft_c2r", execute_c2r);
+  find(handle, prefix_ + "execute_r2r", execute_r2r);
+  find(handle, prefix_ + "destroy_plan", destroy);
+  path_ = path_of(dlsym(handle, (prefix_ + "plan_guru64_dft").c_str()), names(precision).library);
+  const auto* const version = find_optional<const char*>(handle, prefix_ + "version");
+  version_ = version == nullptr ? "an FFTW3 interface without a version" : version;
+  // Not every library with the interface has these.
+  alignment_of_ = find_optional<int (*)(void*)>(handle, prefix_ + "alignment_of");
+  if (auto* const limit = find_optional<void (*)(double)>(handle, prefix_ + "set_timelimit")) {
+    limit(planning_seconds);
+  }
+}
+
+int FftwLibrary::alignment_of(const void* address) const {
+  if (alignment_of_ != nullptr) return alignment_of_(const_cast<void*>(address));
+  return static_cast<int>(reinterpret_cast<std::uintptr_t>(address) % 64);
+}
+
+void FftwLibrary::set_threads(int threads) {
+  if (threads == threads_) return;
+  if (!looked_for_threads_) {
+    looked_for_threads_ = true;
+    const auto precision = prefix_ == "fftw_" ? FftwPrecision::f64 : FftwPrecision::f32;
+    const std::string init = prefix_ + "init_threads";
+    void* handle = handle_;
+    if (dlsym(handle, init.c_str()) == nullptr) {
+      handle = dlopen(names(precision).threads_library, RTLD_NOW | RTLD_LOCAL);
+    }
+    auto* const initialize = handle == nullptr ? nullptr : find_optional<int (*)()>(handle, init);
+    if (initialize != nullptr && initialize() != 0) {
+      set_threads_ = find_optional<void (*)(int)>(handle, prefix_ + "plan_with_nthreads");
+    }
+  }
+  if (set_threads_ == nullptr) return;
+  set_threads_(threads);
+  threads_ = threads;
+}
+
+bool FftwLibrary::read_wisdom(const std::string& path) {
+  auto* const read = find_optional<int (*)(const char*)>(handle_, prefix_ + "import_wisdom_from_filename");
+  return read != nullptr && read(path.c_str()) != 0;
+}
+
+bool FftwLibrary::write_wisdom(const std::string& path) const {
+  auto* const write = find_optional<int (*)(const char*)>(handle_, prefix_ + "export_wisdom_to_filename");
+  return write != nullptr && write(path.c_str()) != 0;
+}
+
+FftwLibrary& fftw(FftwPrecision precision) {
+  // Never destroyed: plans may go in static destructors.
+  static auto* const mutex = new std::mutex;
+  static auto* const libraries = new std::array<std::unique_ptr<FftwLibrary>, 2>;
+  const std::lock_guard lock(*mutex);
+  std::unique_ptr<FftwLibrary>& library = (*libraries)[static_cast<std::size_t>(precision)];
+  if (!library) library = open(precision);
+  return *library;
+}
+
+std::mutex& fftw_planner_mutex() {
+  static auto* const mutex = new std::mutex;
+  return *mutex;
+}
+
+}  // namespace partita

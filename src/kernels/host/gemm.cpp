@@ -1,0 +1,170 @@
+#include "kernels/host/gemm.hpp"
+
+#include <algorithm>
+#include <complex>
+#include <cstdlib>
+#include <limits>
+#include <type_traits>
+
+#include "base/check.hpp"
+#include "kernels/host/blas_library.hpp"
+
+namespace partita {
+namespace {
+
+// Sizes of one call: BLAS counts in 32 bits.
+constexpr std::int64_t most_extent = std::int64_t{1} << 30;
+
+template <class T>
+Gemm<T> blas_gemm() {
+  if constexpr (std::is_same_v<T, float>) {
+    return blas().sgemm;
+  } else if constexpr (std::is_same_v<T, double>) {
+    return blas().dgemm;
+  } else if constexpr (std::is_same_v<T, std::complex<float>>) {
+    return blas().cgemm;
+  } else {
+    return blas().zgemm;
+  }
+}
+
+// The elements of a line are adjacent, and the next line starts behind it.
+bool adjacent(std::int64_t length, std::int64_t lines, std::int64_t stride, std::int64_t line_stride) {
+  const bool dense = length <= 1 || stride == 1;
+  const bool apart = lines <= 1 || (line_stride >= std::max<std::int64_t>(1, length) &&
+                                    line_stride <= std::numeric_limits<int>::max());
+  return dense && apart && (lines > 1 || length <= std::numeric_limits<int>::max());
+}
+
+/// An operand as BLAS takes it when the result lies by columns.
+struct Operand32 {
+  char transpose = 'N';
+  int leading = 1;
+};
+
+template <class T>
+Operand32 operand_of(const Matrix<T>& matrix, bool conjugated) {
+  const BlasForm form = blas_form(matrix.rows, matrix.columns, matrix.row_stride, matrix.column_stride);
+  const auto leading = [](std::int64_t length, std::int64_t lines, std::int64_t stride) {
+    return static_cast<int>(std::max<std::int64_t>(1, lines <= 1 ? length : stride));
+  };
+  if (form.by_columns && !conjugated)
+    return {'N', leading(matrix.rows, matrix.columns, matrix.column_stride)};
+  return {conjugated ? 'C' : 'T', leading(matrix.columns, matrix.rows, matrix.row_stride)};
+}
+
+template <class T>
+Matrix<T> part(const Matrix<T>& matrix, std::int64_t row, std::int64_t column, std::int64_t rows,
+               std::int64_t columns) {
+  return {matrix.data + row * matrix.row_stride + column * matrix.column_stride, rows, columns,
+          matrix.row_stride, matrix.column_stride};
+}
+
+template <class T>
+struct Product {
+  T alpha;
+  Matrix<const T> a;
+  bool conjugate_a;
+  Matrix<const T> b;
+  bool conjugate_b;
+  T beta;
+  Matrix<T> c;
+
+  // A result by rows is a result by columns of the transposed problem:  C^T = B^T A^T.
+  Product transposed() const {
+    return {alpha, b.transposed(), conjugate_b, a.transposed(), conjugate_a, beta, c.transposed()};
+  }
+};
+
+template <class T>
+BlasForm form_of(const Matrix<T>& matrix) {
+  return blas_form(matrix.rows, matrix.columns, matrix.row_stride, matrix.column_stride);
+}
+
+template <class T>
+bool suits_columns(const Product<T>& product) {
+  return form_of(product.c).by_columns &&
+         (!product.conjugate_a || blas_conjugates(form_of(product.a), true)) &&
+         (!product.conjugate_b || blas_conjugates(form_of(product.b), true));
+}
+
+// One call; the result lies by columns and all extents fit 32 bits.
+template <class T>
+void call(const Product<T>& product) {
+  const Operand32 left = operand_of(product.a, product.conjugate_a);
+  const Operand32 right = operand_of(product.b, product.conjugate_b);
+  const Matrix<T>& c = product.c;
+  const auto m = static_cast<int>(c.rows);
+  const auto n = static_cast<int>(c.columns);
+  const auto k = static_cast<int>(product.a.columns);
+  const auto leading = static_cast<int>(std::max<std::int64_t>(1, n <= 1 ? c.rows : c.column_stride));
+  blas_gemm<T>()(&left.transpose, &right.transpose, &m, &n, &k, &product.alpha, product.a.data, &left.leading,
+                 product.b.data, &right.leading, &product.beta, c.data, &leading);
+}
+
+template <class T>
+void split(const Product<T>& whole) {
+  const std::int64_t k = whole.a.columns;
+  for (std::int64_t l = 0; l < k; l += most_extent) {
+    const std::int64_t depth = std::min(most_extent, k - l);
+    for (std::int64_t j = 0; j < whole.c.columns; j += most_extent) {
+      const std::int64_t columns = std::min(most_extent, whole.c.columns - j);
+      for (std::int64_t i = 0; i < whole.c.rows; i += most_extent) {
+        const std::int64_t rows = std::min(most_extent, whole.c.rows - i);
+        Product<T> one = whole;
+        one.a = part(whole.a, i, l, rows, depth);
+        one.b = part(whole.b, l, j, depth, columns);
+        one.c = part(whole.c, i, j, rows, columns);
+        if (l > 0) one.beta = T(1);
+        call(one);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+BlasForm blas_form(std::int64_t rows, std::int64_t columns, std::int64_t row_stride,
+                   std::int64_t column_stride) {
+  return {adjacent(rows, columns, row_stride, column_stride),
+          adjacent(columns, rows, column_stride, row_stride)};
+}
+
+bool blas_conjugates(const BlasForm& form, bool result_by_columns) {
+  return result_by_columns ? form.by_rows : form.by_columns;
+}
+
+template <class T>
+void scale(T beta, const Matrix<T>& c) {
+  if (beta == T(1)) return;
+  const bool rows_inside = std::abs(c.row_stride) < std::abs(c.column_stride);
+  const Matrix<T> lines = rows_inside ? c.transposed() : c;
+  for (std::int64_t i = 0; i < lines.rows; ++i) {
+    T* const line = lines.data + i * lines.row_stride;
+    for (std::int64_t j = 0; j < lines.columns; ++j) {
+      T& element = line[j * lines.column_stride];
+      element = beta == T(0) ? T(0) : beta * element;
+    }
+  }
+}
+
+template <class T>
+void gemm(T alpha, const Matrix<const T>& a, bool conjugate_a, const Matrix<const T>& b, bool conjugate_b,
+          T beta, const Matrix<T>& c) {
+  if (c.rows == 0 || c.columns == 0) return;
+  if (a.columns == 0 || alpha == T(0)) return scale(beta, c);
+  const bool conjugates = !std::is_floating_point_v<T>;
+  const Product<T> product{alpha, a, conjugates && conjugate_a, b, conjugates && conjugate_b, beta, c};
+  split(suits_columns(product) ? product : product.transposed());
+}
+
+#define PARTITA_GEMM(T)                     \
+  template void scale(T, const Matrix<T>&); \
+  template void gemm(T, const Matrix<const T>&, bool, const Matrix<const T>&, bool, T, const Matrix<T>&);
+PARTITA_GEMM(float)
+PARTITA_GEMM(double)
+PARTITA_GEMM(std::complex<float>)
+PARTITA_GEMM(std::complex<double>)
+#undef PARTITA_GEMM
+
+}  // namespace partita

@@ -1,0 +1,45 @@
+// The local matrix multiply on views, over OpenBLAS.
+#pragma once
+
+#include <cstdint>
+
+namespace partita {
+
+/// A matrix in memory: element (i, j) is data[i * row_stride + j * column_stride], strides in elements.
+template <class T>
+struct Matrix {
+  T* data = nullptr;
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  std::int64_t row_stride = 0;
+  std::int64_t column_stride = 0;
+
+  Matrix transposed() const { return {data, columns, rows, column_stride, row_stride}; }
+};
+
+/// How BLAS can take a matrix where it lies. Strides along extents of 0 or 1 mean nothing.
+struct BlasForm {
+  bool by_columns = false;  ///< the elements of a column are adjacent, and columns do not overlap
+  bool by_rows = false;     ///< those of a row
+  bool any() const { return by_columns || by_rows; }
+};
+BlasForm blas_form(std::int64_t rows, std::int64_t columns, std::int64_t row_stride,
+                   std::int64_t column_stride);
+
+/// Whether BLAS can conjugate the matrix without a copy, given how the result lies: only together with a
+/// transposition.
+bool blas_conjugates(const BlasForm& form, bool result_by_columns);
+
+/// c = alpha a b + beta c, with a and b conjugated where said. All three must have a BlasForm (and
+/// `blas_conjugates`); extents of any size. With beta = 0 `c` is never read; with alpha = 0 or no k neither
+/// `a` nor `b` is. `a` and `b` may overlap each other, not `c`. T: float, double or complex of these.
+/// Thread-safe. Throws UnsupportedError where there is no OpenBLAS.
+template <class T>
+void gemm(T alpha, const Matrix<const T>& a, bool conjugate_a, const Matrix<const T>& b, bool conjugate_b,
+          T beta, const Matrix<T>& c);
+
+/// c = beta c; with beta = 0 `c` is never read. Any strides.
+template <class T>
+void scale(T beta, const Matrix<T>& c);
+
+}  // namespace partita

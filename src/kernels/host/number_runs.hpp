@@ -1,0 +1,25 @@
+// Evenly spaced numbers of any dtype to and from dense runs of the type that is computed in.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <partita/dtype.hpp>
+
+namespace partita {
+
+/// Whether numbers of `dtype` can be computed with in `computed` (f32, f64, c64 or c128): real in real,
+/// complex in complex, not integers.
+bool computes_in(Dtype dtype, Dtype computed);
+
+/// to[i] = the number of `dtype` at element offset + i * step from `from`. T: float, double, or complex of
+/// these. Thread-safe.
+template <class T>
+void load_run(const std::byte* from, Dtype dtype, std::int64_t offset, std::int64_t step, std::int64_t count,
+              T* to);
+
+/// The other way; what does not fit is rounded to nearest even.
+template <class T>
+void store_run(const T* from, std::int64_t count, std::byte* to, Dtype dtype, std::int64_t offset,
+               std::int64_t step);
+
+}  // namespace partita

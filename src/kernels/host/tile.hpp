@@ -1,0 +1,36 @@
+// Tiles of matrices copied into dense buffers and back: for what BLAS cannot read where it lies.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <partita/dtype.hpp>
+
+#include "kernels/host/gemm.hpp"
+
+namespace partita {
+
+/// Where the lines of a tile lie along one dimension, in elements from the tile's matrix: from a table, or
+/// evenly apart.
+struct TileAxis {
+  std::int64_t count = 0;
+  std::int64_t offset = 0;
+  std::int64_t step = 0;
+  const std::int64_t* table = nullptr;
+
+  std::int64_t at(std::int64_t i) const { return table != nullptr ? table[i] : offset + i * step; }
+  bool adjacent() const { return table == nullptr && step == 1; }
+};
+
+/// to(i, j) = from[rows.at(i) + columns.at(j)], widened from f16 or bf16 where `dtype` says so (T is float
+/// then), conjugated if wanted. `to` is any matrix; it is fastest where its adjacent elements are adjacent in
+/// `from`. Thread-safe.
+template <class T>
+void pack(const std::byte* from, Dtype dtype, const TileAxis& rows, const TileAxis& columns, bool conjugate,
+          const Matrix<T>& to);
+
+/// to[rows.at(i) + columns.at(j)] = from(i, j) + beta times what was there, which is not read where beta is
+/// 0.
+template <class T>
+void unpack(const Matrix<const T>& from, T beta, const TileAxis& rows, const TileAxis& columns, T* to);
+
+}  // namespace partita

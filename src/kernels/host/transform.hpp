@@ -1,0 +1,57 @@
+// Local Fourier, cosine and sine transforms of strided lines, through FFTW's guru interface.
+#pragma once
+
+#include <compare>
+#include <memory>
+#include <partita/work.hpp>
+#include <vector>
+
+#include "kernels/host/fftw_library.hpp"
+
+namespace partita {
+
+/// Which transform: all that FFTW plans for, but the addresses themselves. Lines are the transformed
+/// dimensions, counts on the real side for real to complex and back; batch loops over lines.
+struct TransformShape {
+  TransformKind kind = TransformKind::complex_forward;
+  FftwPrecision precision = FftwPrecision::f64;
+  bool measure = false;  ///< timed on memory of its own, or estimated
+  int threads = 1;
+  std::vector<FftwLoop> lines;
+  std::vector<FftwLoop> batch;
+  friend auto operator<=>(const TransformShape&, const TransformShape&) = default;
+};
+
+/// What a plan asks of the addresses that it runs on.
+struct TransformMemory {
+  bool in_place = false;
+  int from_alignment = 0;
+  int to_alignment = 0;
+  friend auto operator<=>(const TransformMemory&, const TransformMemory&) = default;
+};
+TransformMemory memory_of(const FftwLibrary& library, const void* from, const void* to);
+
+/// One FFTW plan. Immutable; `run` is thread-safe, allocates nothing and keeps the input's values where it
+/// is not in place.
+class LocalTransform {
+ public:
+  LocalTransform(const TransformShape& shape, const TransformMemory& memory);  ///< under the planner's mutex
+  ~LocalTransform();
+  LocalTransform(const LocalTransform&) = delete;
+  LocalTransform& operator=(const LocalTransform&) = delete;
+
+  void run(void* from, void* to) const { execute_(plan_, from, to); }
+
+ private:
+  FftwLibrary& library_;
+  FftwLibrary::Plan plan_ = nullptr;
+  FftwLibrary::Execute execute_ = nullptr;
+};
+
+/// The plan, shared by all of the process that ask for the same while somebody holds it. Thread-safe; may
+/// take long when measured. Throws ArgumentError for what is no transform (a DCT-I of one point),
+/// UnsupportedError where there is no FFTW or it has no plan.
+std::shared_ptr<const LocalTransform> plan_transform(const TransformShape& shape,
+                                                     const TransformMemory& memory);
+
+}  // namespace partita

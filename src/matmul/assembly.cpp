@@ -1,0 +1,227 @@
+#include "matmul/assembly.hpp"
+
+#include <partita/redistribute.hpp>
+#include <utility>
+
+#include "base/check.hpp"
+#include "matmul/chooser.hpp"
+#include "matmul/tilings.hpp"
+#include "plan/append.hpp"
+
+namespace partita::multiplication {
+namespace {
+
+/// As `operand`, in scratch that the node shares.
+Operand in_scratch(const Operand& operand, Layout layout) {
+  Operand result = operand;
+  result.layout = std::move(layout);
+  result.dense = true;
+  result.residency = Residency::heap;
+  return result;
+}
+
+/// One holder an element, contiguous parts: cut along the longest of the dimensions from `first` on.
+Layout slabs(const Layout& layout, int first) {
+  int axis = first;
+  for (int i = first; i < layout.dimensions(); ++i) {
+    if (layout.shape()[i] > layout.shape()[axis]) axis = i;
+  }
+  return Layout(Slab(axis), layout.shape(), layout.ranks());
+}
+
+/// Every rank holds a contribution to all elements.
+Layout contributions(const Shape& shape, int ranks) {
+  PartitionSpec spec;
+  spec.dimensions.resize(static_cast<std::size_t>(shape.size()));
+  spec.partial_axes = {"rank"};
+  spec.partial_reduction = Reduction::sum;
+  return Layout(Partitioned{Mesh({{"rank", ranks}}), spec}, shape, ranks);
+}
+
+}  // namespace
+
+Assembly::Assembly(const Problem& problem) : frame_{problem, {}, {}, {problem.a}, {problem.b}} {
+  plan_.operation = "matmul";
+  plan_.rank = frame_.problem.rank;
+  plan_.topology = frame_.problem.topology;
+  add_operands();
+}
+
+Plan Assembly::finish() && {
+  sum_gradient();
+  whole(frame_.problem.a, frame_.a.buffer, "a");
+  whole(frame_.problem.b, frame_.b.buffer, "b");
+  choose();
+  gather_up_d();
+  prepare_epilogue();
+  measure_tiles();
+  add_scratch_buffers();
+  multiply();
+  redistribute_after();
+  deliver_gradient();
+  plan_.method = frame_.tiling.name;
+  plan_.reason = frame_.tiling.reason + noted_;
+  return std::move(plan_);
+}
+
+// --- buffers
+
+int Assembly::add_operand(std::string name, const Operand& operand) {
+  plan_.buffers.push_back({std::move(name), BufferKind::operand, operand, 0});
+  return static_cast<int>(plan_.buffers.size()) - 1;
+}
+
+// Shared scratch is of one size on all ranks; private scratch need not be.
+int Assembly::add_array(std::string name, BufferKind kind, const Operand& operand) {
+  const std::int64_t elements = kind == BufferKind::shared ? operand.layout.largest_local_size()
+                                                           : operand.layout.local_size(plan_.rank);
+  plan_.buffers.push_back({std::move(name), kind, operand, elements * size_of(operand.dtype)});
+  return static_cast<int>(plan_.buffers.size()) - 1;
+}
+
+int Assembly::add_scratch(std::string name, BufferKind kind, std::int64_t bytes, Dtype dtype) {
+  plan_.buffers.push_back({std::move(name), kind, std::nullopt, bytes, dtype});
+  return static_cast<int>(plan_.buffers.size()) - 1;
+}
+
+void Assembly::add_operands() {
+  const Problem& problem = frame_.problem;
+  frame_.a.buffer = add_operand("a", problem.a);
+  frame_.b.buffer = add_operand("b", problem.b);
+  if (problem.c) frame_.c = add_operand("c", *problem.c);
+  frame_.d = add_operand("d", problem.d);
+  if (problem.bias) frame_.bias = add_operand("bias", *problem.bias);
+  if (problem.auxiliary) frame_.auxiliary = add_operand("auxiliary", *problem.auxiliary);
+  if (problem.gradient) given_gradient_ = add_operand("gradient", *problem.gradient);
+}
+
+// --- redistributions around the multiply
+
+void Assembly::append_redistribution(int from, int to) {
+  const Plan part = plan_redistribute(operand_of(from), operand_of(to), plan_.topology, plan_.rank);
+  std::vector<int> buffers{from, to};
+  for (std::size_t i = 2; i < part.buffers.size(); ++i) {
+    Buffer scratch = part.buffers[i];
+    scratch.name = fmt::format("{} {}", plan_.buffers[static_cast<std::size_t>(to)].name, scratch.name);
+    scratch.dtype = operand_of(from).dtype;
+    buffers.push_back(static_cast<int>(plan_.buffers.size()));
+    plan_.buffers.push_back(std::move(scratch));
+  }
+  append(plan_, part, buffers);
+}
+
+int Assembly::redistributed(int from, const Operand& to, const std::string& name) {
+  const int buffer = add_array(name + " redistributed", BufferKind::shared, to);
+  append_redistribution(from, buffer);
+  noted_ += fmt::format("; {} is redistributed to {}", name, to.layout.distribution().to_string());
+  return buffer;
+}
+
+// Contributions are summed before they are multiplied.
+void Assembly::whole(Operand& operand, int& buffer, const std::string& name) {
+  if (!operand.layout.partial()) return;
+  const Operand summed = in_scratch(operand, slabs(operand.layout, operand.layout.dimensions() - 2));
+  buffer = redistributed(buffer, summed, name);
+  operand = summed;
+}
+
+void Assembly::choose() {
+  Problem& problem = frame_.problem;
+  Problem seen = problem;
+  if (seen.d.layout.partial()) seen.d.layout = slabs(seen.d.layout, seen.batches());
+  frame_.tiling = problem.k() == 0 ? local_tiling(seen) : choose_tiling(seen);
+  frame_.a.operand = problem.a;
+  frame_.b.operand = problem.b;
+  frame_.a.batched = problem.batched_a();
+  frame_.b.batched = problem.batched_b();
+  for (int rank = 0; rank < problem.ranks(); ++rank) frame_.tiles.push_back(frame_.tiling.tile(rank));
+}
+
+// Where D is partial, or replicas of it would each have to add up the same sums: each element is summed by
+// one rank, and goes to the holders of D afterwards.
+void Assembly::gather_up_d() {
+  Problem& problem = frame_.problem;
+  const bool partial = problem.d.layout.partial().has_value();
+  if (!partial && (frame_.tiling.stationary_d || !problem.d.layout.is_replicated())) return;
+  const Operand sums = in_scratch(problem.d, slabs(problem.d.layout, problem.batches()));
+  const int buffer = add_array("d summed", BufferKind::shared, sums);
+  deliveries_.push_back({buffer, frame_.d});
+  noted_ += fmt::format("; d is summed as {} and then redistributed", sums.layout.distribution().to_string());
+  frame_.d = buffer;
+  problem.d = sums;
+  problem.in_place = false;
+}
+
+// An array that is read or written element by element with D.
+void Assembly::lay_as_d(int& buffer, const std::string& name, bool read, bool written) {
+  if (buffer < 0) return;
+  const Operand& given = operand_of(buffer);
+  if (given.layout == frame_.problem.d.layout || given.layout.equivalent(frame_.problem.d.layout)) return;
+  Operand like_d = in_scratch(frame_.problem.d, frame_.problem.d.layout);
+  if (read) {
+    buffer = redistributed(buffer, like_d, name);
+  } else if (written) {
+    const int scratch = add_array(name + " as d", BufferKind::shared, like_d);
+    deliveries_.push_back({scratch, buffer});
+    buffer = scratch;
+  }
+}
+
+void Assembly::prepare_epilogue() {
+  const Problem& problem = frame_.problem;
+  lay_as_d(frame_.c, "c", true, false);
+  const bool writes = problem.epilogue.writes_auxiliary;
+  lay_as_d(frame_.auxiliary, "auxiliary", !writes, writes);
+  if (frame_.bias < 0) return;
+  const Operand given = operand_of(frame_.bias);
+  const Layout everywhere(Replicated(), given.layout.shape(), given.layout.ranks());
+  if (given.layout == everywhere || given.layout.equivalent(everywhere)) return;
+  frame_.bias = redistributed(frame_.bias, in_scratch(given, everywhere), "bias");
+}
+
+// --- gradients: every rank sums what it holds, then the contributions are added
+
+// sum over k of A[i, k]: an element counts once, of whoever holds it first; contributions count all.
+void Assembly::sum_gradient() {
+  const Problem& problem = frame_.problem;
+  if (given_gradient_ < 0) return;
+  Operand share = Operand::of(contributions(problem.gradient->layout.shape(), problem.ranks()),
+                              problem.compute, Order::row_major, Residency::heap);
+  frame_.gradient = add_array("gradient of a rank", BufferKind::shared, share);
+  Step fill;
+  fill.kind = StepKind::fill;
+  fill.peer = plan_.rank;
+  fill.region = share.layout.region(plan_.rank);
+  fill.to = {frame_.gradient, plan_.rank, 0, {}};
+  if (!fill.region.empty()) plan_.steps.push_back(std::move(fill));
+  if (problem.epilogue.gradient_of_d) return;
+  const bool of_a = problem.epilogue.gradient_of_a;
+  const Operand& operand = of_a ? problem.a : problem.b;
+  const Region own = operand.layout.region(plan_.rank);
+  if (own.empty()) return;
+  const bool counts = operand.layout.partial() || operand.layout.owner(front(own)) == plan_.rank;
+  if (!counts) return;
+  SumAlong work;
+  work.from = {own, {of_a ? frame_.a.buffer : frame_.b.buffer, plan_.rank, 0, {}}};
+  work.axis = operand.layout.dimensions() - (of_a ? 2 : 1);
+  work.to = {{{own.sets[static_cast<std::size_t>(work.axis)]}}, {frame_.gradient, plan_.rank, 0, {}}};
+  append_work(plan_, std::move(work));
+}
+
+void Assembly::deliver_gradient() {
+  if (given_gradient_ < 0) return;
+  const Operand& given = operand_of(given_gradient_);
+  if (given.dtype == frame_.problem.compute) return append_redistribution(frame_.gradient, given_gradient_);
+  Operand wide = in_scratch(given, given.layout);
+  wide.dtype = frame_.problem.compute;
+  const int sums = add_array("gradient summed", BufferKind::shared, wide);
+  append_redistribution(frame_.gradient, sums);
+  const Region own = wide.layout.region(plan_.rank);
+  if (own.empty()) return;
+  ApplyEpilogue narrow;
+  narrow.from = {own, {sums, plan_.rank, 0, {}}};
+  narrow.to = {own, {given_gradient_, plan_.rank, 0, {}}};
+  append_work(plan_, std::move(narrow));
+}
+
+}  // namespace partita::multiplication

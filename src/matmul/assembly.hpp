@@ -1,0 +1,55 @@
+// The whole plan of one rank: what is redistributed first, the multiply itself, what is redistributed after.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "matmul/frame.hpp"
+
+namespace partita::multiplication {
+
+class Walk;
+
+class Assembly {
+ public:
+  explicit Assembly(const Problem& problem);
+  Plan finish() &&;
+
+ private:
+  int add_operand(std::string name, const Operand& operand);
+  int add_array(std::string name, BufferKind kind, const Operand& operand);
+  int add_scratch(std::string name, BufferKind kind, std::int64_t bytes, Dtype dtype);
+  Operand& operand_of(int buffer) { return *plan_.buffers[static_cast<std::size_t>(buffer)].operand; }
+
+  void add_operands();
+  void choose();
+  void whole(Operand& operand, int& buffer, const std::string& name);
+  void gather_up_d();
+  void lay_as_d(int& buffer, const std::string& name, bool read, bool written);
+  void prepare_epilogue();
+  void sum_gradient();
+  void measure_tiles();
+  void measure(Input& input, Region (*needed)(const Frame&, const Tile&));
+  void add_scratch_buffers();
+  void limit_messages();
+  void multiply();
+  void size_scratch(const Walk& walk);
+  void redistribute_after();
+  void deliver_gradient();
+  std::int64_t scratch_bytes() const;
+
+  int redistributed(int from, const Operand& to, const std::string& name);
+  void append_redistribution(int from, int to);
+
+  Frame frame_;
+  Plan plan_;
+  std::string noted_;  // what was redistributed
+  struct Delivery {
+    int from;
+    int to;
+  };
+  std::vector<Delivery> deliveries_;  // after the multiply
+  int given_gradient_ = -1;           // the caller's
+};
+
+}  // namespace partita::multiplication

@@ -1,0 +1,181 @@
+#include "matmul/chooser.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "base/check.hpp"
+#include "matmul/communication_avoiding.hpp"
+#include "matmul/least_memory.hpp"
+#include "matmul/tiling_price.hpp"
+#include "matmul/tilings.hpp"
+
+namespace partita::multiplication {
+namespace {
+
+constexpr int grids_priced = 2;
+constexpr double worth_it = 0.97;  // of the price of a simpler method: what a less simple one must save
+
+/// Of A or B: whether every rank holds all that its part of D needs.
+struct Present {
+  bool a = true;
+  bool b = true;
+};
+
+Present present(const Problem& problem, const Tiling& tiling) {
+  Present result;
+  for (int rank = 0; rank < problem.ranks() && (result.a || result.b); ++rank) {
+    const Tile tile = tiling.tile(rank);
+    if (tile.empty()) continue;
+    const Region a = needed_of_a(problem, tile), b = needed_of_b(problem, tile);
+    result.a = result.a && common_size(a, problem.a.layout.region(rank)) == a.size();
+    result.b = result.b && common_size(b, problem.b.layout.region(rank)) == b.size();
+  }
+  return result;
+}
+
+/// D stays where it is: local where nothing moves, all-gather where one operand does, SUMMA where both do.
+Tiling stationary_tiling(const Problem& problem) {
+  Tiling summa = summa_c_tiling(problem);
+  const Present here = present(problem, summa);
+  if (here.a && here.b) return local_tiling(problem);
+  return here.a || here.b ? all_gather_tiling(problem) : summa;
+}
+
+/// The cheapest of several ways of the same method.
+std::optional<Choice> cheapest_of(const TilingPricer& pricer, std::vector<Tiling> tilings) {
+  std::optional<Choice> best;
+  for (Tiling& tiling : tilings) {
+    const double seconds = pricer.price(tiling).seconds;
+    if (!best || seconds < best->seconds) best = Choice{std::move(tiling), seconds};
+  }
+  return best;
+}
+
+bool fits(const Problem& problem, const Tiling& tiling) {
+  const std::int64_t limit = problem.options.memory_limit;
+  return limit == 0 || least_scratch(problem, tiling) <= limit;
+}
+
+/// The tilings of one method each that leave an operand where it is, the simplest first.
+std::vector<Tiling> stationary_tilings(const Problem& problem) {
+  const bool everywhere = problem.d.layout.is_replicated();
+  return {stationary_tiling(problem),
+          everywhere ? all_reduce_tiling(problem) : reduce_scatter_tiling(problem), summa_a_tiling(problem),
+          summa_b_tiling(problem)};
+}
+
+[[noreturn]] void refuse_limit(const Problem& problem, const std::vector<Tiling>& tried) {
+  std::int64_t enough = smallest_scratch(question_of(problem)) * size_of(problem.compute);
+  for (const Tiling& tiling : tried) enough = std::min(enough, least_scratch(problem, tiling));
+  throw ArgumentError(fmt::format("a memory limit of {} bytes is too small for any method; {} bytes would do",
+                                  problem.options.memory_limit, enough));
+}
+
+/// One choice a method, the simplest methods first; those that fit into the memory limit.
+std::vector<Choice> choices(const Problem& problem) {
+  const TilingPricer pricer(problem);
+  std::vector<Choice> result;
+  for (Tiling& tiling : stationary_tilings(problem)) {
+    const double seconds = pricer.price(tiling).seconds;
+    if (fits(problem, tiling)) result.push_back({std::move(tiling), seconds});
+  }
+  auto grid = cheapest_of(pricer, communication_avoiding_tilings(problem, grids_priced));
+  if (grid) result.push_back(std::move(*grid));
+  if (result.empty()) refuse_limit(problem, stationary_tilings(problem));
+  return result;
+}
+
+std::string describe_seconds(double seconds) {
+  if (seconds < 1e-3) return fmt::format("{:.3g} us", seconds * 1e6);
+  return seconds < 1 ? fmt::format("{:.3g} ms", seconds * 1e3) : fmt::format("{:.3g} s", seconds);
+}
+
+/// "...; 1.2 ms by the cost model, against 2.1 ms by summa-a, 1.9 ms by communication-avoiding 4x2x2".
+std::string comparison(const std::vector<Choice>& all, std::size_t best) {
+  std::string text =
+      fmt::format("{}; {} by the cost model", all[best].tiling.reason, describe_seconds(all[best].seconds));
+  const char* separator = ", against ";
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (i == best) continue;
+    text += fmt::format("{}{} by {}", separator, describe_seconds(all[i].seconds), all[i].tiling.name);
+    separator = ", ";
+  }
+  return text;
+}
+
+Tiling grid_tiling_or_refusal(const Problem& problem) {
+  auto grid = cheapest_of(TilingPricer(problem), communication_avoiding_tilings(problem, 1));
+  if (!grid) refuse_limit(problem, {});
+  return std::move(grid->tiling);
+}
+
+void check_named(const Problem& problem, const Tiling& tiling) {
+  if (tiling.method == MatmulMethod::local) {
+    const Present here = present(problem, tiling);
+    check(here.a && here.b,
+          "the method local needs all that a rank multiplies on that rank, but {} lies as {}",
+          here.a ? "B" : "A", (here.a ? problem.b : problem.a).layout.to_string());
+  }
+  check(fits(problem, tiling), "a memory limit of {} bytes is too small for {}; {} bytes would do",
+        problem.options.memory_limit, tiling.name, least_scratch(problem, tiling));
+}
+
+Tiling named_tiling(const Problem& problem) {
+  switch (problem.options.method) {
+    case MatmulMethod::local:
+      return local_tiling(problem);
+    case MatmulMethod::all_gather:
+      return all_gather_tiling(problem);
+    case MatmulMethod::reduce_scatter:
+      return reduce_scatter_tiling(problem);
+    case MatmulMethod::all_reduce:
+      return all_reduce_tiling(problem);
+    case MatmulMethod::summa_a:
+      return summa_a_tiling(problem);
+    case MatmulMethod::summa_b:
+      return summa_b_tiling(problem);
+    case MatmulMethod::communication_avoiding:
+      return grid_tiling_or_refusal(problem);
+    case MatmulMethod::automatic:
+    case MatmulMethod::summa_c:
+      break;
+  }
+  return summa_c_tiling(problem);
+}
+
+Choice cheapest(const Problem& problem) {
+  std::vector<Choice> all = choices(problem);
+  std::size_t best = 0;
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    if (all[i].seconds < worth_it * all[best].seconds) best = i;
+  }
+  Choice chosen = all[best];
+  chosen.tiling.reason = comparison(all, best);
+  return chosen;
+}
+
+}  // namespace
+
+Choice choose(const Problem& problem) {
+  if (problem.options.method == MatmulMethod::automatic) return cheapest(problem);
+  Tiling tiling = named_tiling(problem);
+  check_named(problem, tiling);
+  tiling.reason += "; asked for";
+  const double seconds = TilingPricer(problem).price(tiling).seconds;
+  return {std::move(tiling), seconds};
+}
+
+Tiling choose_tiling(const Problem& problem) {
+  return choose(problem).tiling;
+}
+
+std::string name(MatmulMethod method) {
+  constexpr const char* names[] = {"automatic",      "local",      "all-gather",
+                                   "reduce-scatter", "all-reduce", "summa-c",
+                                   "summa-a",        "summa-b",    "communication-avoiding"};
+  return names[static_cast<std::size_t>(method)];
+}
+
+}  // namespace partita::multiplication

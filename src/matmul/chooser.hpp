@@ -1,0 +1,30 @@
+// The one place where the algorithm of a multiply is chosen.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "matmul/problem.hpp"
+#include "matmul/tiling.hpp"
+
+namespace partita::multiplication {
+
+/// A tiling beside its price.
+struct Choice {
+  Tiling tiling;
+  double seconds = 0;
+};
+
+/// The tiling of `options.method`, or the cheapest of all that fit; its reason names the others with their
+/// prices. A pure function of what all ranks know alike: every rank chooses the same. Throws ArgumentError
+/// where `options.method` does not suit the operands (`local` where some rank lacks something), or where the
+/// memory limit admits no method.
+Tiling choose_tiling(const Problem& problem);
+
+/// The same, with its price by the cost model.
+Choice choose(const Problem& problem);
+
+/// "local", "all-gather", ...: as it stands in plans and on the command line.
+std::string name(MatmulMethod method);
+
+}  // namespace partita::multiplication

@@ -1,0 +1,159 @@
+#include "matmul/grid_search.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace partita::multiplication {
+namespace {
+
+std::int64_t ceil_divide(std::int64_t a, std::int64_t b) {
+  return (a + b - 1) / b;
+}
+
+/// Whether fewer parts would be as long: then the last ones are empty.
+bool wasteful(std::int64_t extent, std::int64_t parts) {
+  return parts > 1 && ceil_divide(extent, ceil_divide(extent, parts)) < parts;
+}
+
+/// The longest tile of a grid along each dimension.
+struct Longest {
+  std::int64_t batch, m, n, k;
+  Longest(const GridQuestion& question, const Grid& grid)
+      : batch(ceil_divide(question.batch, grid.batch)),
+        m(ceil_divide(question.m, grid.m)),
+        n(ceil_divide(question.n, grid.n)),
+        k(ceil_divide(question.k, grid.k)) {}
+};
+
+double product(std::int64_t a, std::int64_t b, std::int64_t c = 1, std::int64_t d = 1) {
+  return static_cast<double>(a) * static_cast<double>(b) * static_cast<double>(c) * static_cast<double>(d);
+}
+
+/// Calls visit(grid) for every choice of parts of batch, m and n, with as many parts of k as ranks are left.
+template <class Visit>
+void for_each_grid(const GridQuestion& question, const Visit& visit) {
+  const auto parts_up_to = [](std::int64_t extent, std::int64_t ranks) {
+    return std::max<std::int64_t>(1, std::min(extent, ranks));
+  };
+  const std::int64_t batches = parts_up_to(question.batch, question.ranks);
+  for (std::int64_t batch = 1; batch <= batches; ++batch) {
+    if (wasteful(question.batch, batch)) continue;
+    const std::int64_t planes = question.ranks / batch;
+    for (std::int64_t m = 1; m <= parts_up_to(question.m, planes); ++m) {
+      if (wasteful(question.m, m)) continue;
+      for (std::int64_t n = 1; n <= parts_up_to(question.n, planes / m); ++n) {
+        if (wasteful(question.n, n)) continue;
+        std::int64_t k = parts_up_to(question.k, planes / m / n);
+        if (wasteful(question.k, k)) k = ceil_divide(question.k, ceil_divide(question.k, k));
+        visit(Grid{batch, m, n, k});
+      }
+    }
+  }
+}
+
+bool fits(const GridQuestion& question, const Grid& grid) {
+  return question.scratch == 0 || least_scratch(question, grid) <= question.scratch;
+}
+
+template <class Admits>
+double least_multiplications(const GridQuestion& question, const Admits& admits) {
+  double least = std::numeric_limits<double>::infinity();
+  for_each_grid(question, [&](const Grid& grid) {
+    const double work = multiplications(question, grid);
+    if (work < least && admits(grid)) least = work;
+  });
+  return least;
+}
+
+/// The largest of the grid's tiles that stays where it is: in the rank's own part of that operand, or in the
+/// scratch.
+double resident(const GridQuestion& question, const Grid& grid) {
+  const Longest tile(question, grid);
+  const auto ranks = static_cast<double>(question.ranks);
+  const auto room = static_cast<double>(question.scratch);
+  double most = 0;
+  const auto consider = [&](double elements, double operand) {
+    if (elements <= std::max(room, std::ceil(operand / ranks))) most = std::max(most, elements);
+  };
+  const std::int64_t matrices = question.planes * question.batch;
+  consider(product(tile.m, tile.k), product(question.batched_a ? matrices : 1, question.m, question.k));
+  consider(product(tile.k, tile.n), product(question.batched_b ? matrices : 1, question.k, question.n));
+  consider(product(tile.m, tile.n), product(matrices, question.m, question.n));
+  return most;
+}
+
+}  // namespace
+
+std::string Grid::to_string() const {
+  const std::string matrix = fmt::format("{}x{}x{}", m, n, k);
+  return batch == 1 ? matrix : fmt::format("{} batches x {}", batch, matrix);
+}
+
+double received(const GridQuestion& question, const Grid& grid) {
+  const Longest tile(question, grid);
+  const double summed = static_cast<double>(grid.k - 1) / static_cast<double>(grid.k);
+  const std::int64_t matrices = question.planes * tile.batch;
+  return product(question.batched_a ? matrices : 1, tile.m, tile.k) +
+         product(question.batched_b ? matrices : 1, tile.k, tile.n) +
+         summed * product(matrices, tile.m, tile.n);
+}
+
+double multiplications(const GridQuestion& question, const Grid& grid) {
+  const Longest tile(question, grid);
+  return product(question.planes * tile.batch, tile.m, tile.n, tile.k);
+}
+
+std::int64_t least_scratch(const GridQuestion& question, const Grid& grid) {
+  const Longest tile(question, grid);
+  return question.planes * tile.batch * tile.m * tile.n +
+         (tile.m + tile.n) * std::min(tile.k, shortest_round);
+}
+
+std::vector<Grid> best_grids(const GridQuestion& question, int count, double uneven) {
+  const auto admits = [&](const Grid& grid) { return fits(question, grid); };
+  const double most = uneven * least_multiplications(question, admits);
+  struct Rated {
+    double elements, work;
+    Grid grid;
+    bool operator<(const Rated& other) const {
+      return elements != other.elements ? elements < other.elements : work < other.work;
+    }
+  };
+  std::vector<Rated> best;
+  for_each_grid(question, [&](const Grid& grid) {
+    const Rated rated{received(question, grid), multiplications(question, grid), grid};
+    if (rated.work > most || !admits(grid)) return;
+    if (static_cast<int>(best.size()) == count && !(rated < best.back())) return;
+    best.insert(std::upper_bound(best.begin(), best.end(), rated), rated);
+    if (static_cast<int>(best.size()) > count) best.pop_back();
+  });
+  std::vector<Grid> grids;
+  for (const Rated& rated : best) grids.push_back(rated.grid);
+  return grids;
+}
+
+std::int64_t smallest_scratch(const GridQuestion& question) {
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  for_each_grid(question, [&](const Grid& grid) { least = std::min(least, least_scratch(question, grid)); });
+  return least;
+}
+
+double received_bound(const GridQuestion& question) {
+  const auto ranks = static_cast<double>(question.ranks);
+  const std::int64_t matrices = question.planes * question.batch;
+  const double volume = product(matrices, question.m, question.n, question.k) / ranks;
+  if (question.scratch == 0) return 3 * std::pow(volume, 2.0 / 3);
+  const auto any = [](const Grid&) { return true; };
+  const double most = slightly_uneven * least_multiplications(question, any);
+  double largest = 0;
+  for_each_grid(question, [&](const Grid& grid) {
+    if (multiplications(question, grid) <= most) largest = std::max(largest, resident(question, grid));
+  });
+  if (largest == 0) return 0;
+  return 2 * volume / std::sqrt(largest) + product(matrices, question.m, question.n) / ranks;
+}
+
+}  // namespace partita::multiplication

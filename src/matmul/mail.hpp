@@ -1,0 +1,86 @@
+// Pieces of A and B, and products, that pass between nodes.
+#pragma once
+
+#include <vector>
+
+#include "matmul/blocks.hpp"
+#include "matmul/share.hpp"
+#include "matmul/sums.hpp"
+#include "redistribute/staging.hpp"
+
+namespace partita::multiplication {
+
+/// Writes the messages of one rank. Operands: the receives of turn t are posted before anything of turn t is
+/// sent, one turn ahead of the multiplication; a rank that stands at the smallest turn of all has been sent
+/// everything that it waits for. Products follow when all operands have been sent.
+class Mail {
+ public:
+  Mail(const Frame& frame, Plan& plan, const Blocks& blocks);
+
+  std::size_t turns() const { return gives_.size(); }  ///< in which this rank gives something
+  /// Posts the receives of what this rank needs in its turn t, and sends what others need in theirs.
+  void exchange(std::size_t t);
+  /// Where the piece of that number, which another node gave for turn t, lies; the message to wait for is
+  /// added to `after` the first time.
+  Place place_of(std::size_t t, bool of_a, std::size_t number, std::vector<int>& after);
+
+  /// Sends this rank's products to other nodes.
+  void send_products(const std::vector<Product>& products);
+  /// Lists what will arrive, in the order in which it will be taken.
+  void expect_products(const Sums& sums);
+  /// The next product that was expected.
+  Place take_product(std::vector<int>& after);
+  /// All that was sent must be complete at the end.
+  void finish();
+
+  /// Scratch that is used, in bytes; at its end.
+  std::int64_t arriving_bytes() const { return 2 * slot_bytes_; }
+  std::int64_t leaving_bytes() const { return window_bytes_; }
+  std::int64_t arriving_products_bytes() const { return products_window_bytes_; }
+
+ private:
+  struct Message {
+    int peer = 0;
+    bool of_a = true;
+    std::size_t number = 0;  // of the piece
+    Region region;
+    std::int64_t bytes = 0;
+    std::int64_t offset = 0;  // in its slot
+    int step = -1;            // that receives it
+    bool awaited = false;
+  };
+  struct Arriving {
+    int peer = 0;
+    std::int64_t bytes = 0;
+    std::int64_t offset = 0;
+    int step = -1;
+  };
+
+  void list_needs(const Blocks& blocks);
+  void list_gives();
+  void list_gives_to(int taker, const Share& a, const Share& b);
+  void add_gives(std::size_t t, int taker, bool of_a, const Region& own, std::vector<Piece> pieces);
+  Place slot(std::size_t t, const Message& message) const;
+  const Operand& operand(bool of_a) const { return of_a ? frame_.a.operand : frame_.b.operand; }
+  void size_scratch();
+  void receive(std::size_t t);
+  void send(std::size_t t);
+  void post_products();
+  int push(Step step);
+
+  const Frame& frame_;
+  Plan& plan_;
+  std::vector<std::vector<Message>> needs_;  // by turn of this rank
+  std::vector<std::vector<Message>> gives_;  // by turn of the taker
+  std::int64_t slot_bytes_ = 0;              // of one turn's receives
+  std::int64_t window_bytes_ = 0;
+  std::int64_t products_window_bytes_ = 0;
+  redistribution::Window sending_{0};
+  redistribution::Window receiving_products_{0};
+  std::vector<int> unfinished_;  // sends that hold no room in the window
+  std::vector<Arriving> products_;
+  std::size_t posted_ = 0;
+  std::size_t next_ = 0;
+};
+
+}  // namespace partita::multiplication

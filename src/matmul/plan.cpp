@@ -1,0 +1,14 @@
+#include <partita/matmul.hpp>
+
+#include "matmul/assembly.hpp"
+
+namespace partita {
+
+Plan plan_matmul(const MatmulOperands& operands, const Topology& topology, int rank,
+                 const MatmulOptions& options, const Machine& machine, bool in_place) {
+  using multiplication::Assembly;
+  return Assembly(multiplication::make_problem(operands, topology, rank, options, machine, in_place))
+      .finish();
+}
+
+}  // namespace partita

@@ -1,0 +1,183 @@
+#include "matmul/problem.hpp"
+
+#include <numeric>
+
+#include "base/check.hpp"
+
+namespace partita::multiplication {
+namespace {
+
+Dtype result_dtype_or(const MatmulOptions& options, Dtype otherwise) {
+  return options.result.value_or(otherwise);
+}
+
+bool is_half(Dtype dtype) {
+  return dtype == Dtype::f16 || dtype == Dtype::bf16;
+}
+
+void check_dtypes(const Operand& a, const Operand& b, const Operand& d, const MatmulOptions& options) {
+  constexpr const char* supported =
+      "supported are f32, f64, c64 and c128 (computed in and resulting in the same), and f16 and bf16 "
+      "(computed in f32, resulting in the same or f32)";
+  check(a.dtype == b.dtype, "cannot multiply {} by {}: {}", name(a.dtype), name(b.dtype), supported);
+  const bool known =
+      is_half(a.dtype) || a.dtype == Dtype::f32 || a.dtype == Dtype::f64 || is_complex(a.dtype);
+  check(known, "cannot multiply matrices of {}: {}", name(a.dtype), supported);
+  check(d.dtype == a.dtype || (is_half(a.dtype) && d.dtype == Dtype::f32),
+        "cannot multiply matrices of {} into one of {}: {}", name(a.dtype), name(d.dtype), supported);
+  check(result_dtype_or(options, d.dtype) == d.dtype, "the result is asked for in {}, but D is {}",
+        name(result_dtype_or(options, d.dtype)), name(d.dtype));
+  const Dtype compute = options.compute.value_or(compute_dtype(a.dtype));
+  check(compute == compute_dtype(a.dtype), "cannot compute in {} with matrices of {}: {}", name(compute),
+        name(a.dtype), supported);
+}
+
+void check_shapes(const Operand& a, const Operand& b, const Operand& d) {
+  const Shape& sa = a.layout.shape();
+  const Shape& sb = b.layout.shape();
+  const Shape& sd = d.layout.shape();
+  const auto refuse = [&](bool fits, const char* why) {
+    check(fits, "cannot multiply op(A) of shape {} by op(B) of shape {} into D of shape {}: {}",
+          to_string(sa), to_string(sb), to_string(sd), why);
+  };
+  refuse(sa.size() >= 2 && sb.size() >= 2 && sd.size() >= 2, "a matrix has at least two dimensions");
+  refuse((sa.size() == 2 || sa.size() == sd.size()) && (sb.size() == 2 || sb.size() == sd.size()),
+         "A and B have the leading dimensions of D, or none");
+  const int batches = sd.size() - 2;
+  for (int i = 0; i < batches; ++i) {
+    refuse((sa.size() == 2 || sa[i] == sd[i]) && (sb.size() == 2 || sb[i] == sd[i]),
+           "leading dimensions must be alike");
+  }
+  refuse(sa[sa.size() - 1] == sb[sb.size() - 2], "the columns of op(A) are not as many as the rows of op(B)");
+  refuse(sa[sa.size() - 2] == sd[batches], "the rows of op(A) are not as many as those of D");
+  refuse(sb[sb.size() - 1] == sd[batches + 1], "the columns of op(B) are not as many as those of D");
+}
+
+void check_like_d(const Operand& operand, const Operand& d, const char* role) {
+  check(operand.layout.shape() == d.layout.shape() && operand.dtype == d.dtype,
+        "{} is {} of shape {}, but D is {} of shape {}", role, name(operand.dtype),
+        to_string(operand.layout.shape()), name(d.dtype), to_string(d.layout.shape()));
+}
+
+void check_vector(const std::optional<Operand>& operand, bool wanted, std::int64_t length, Dtype d,
+                  Dtype compute, const char* role) {
+  check(operand.has_value() == wanted, "this epilogue {} a {}", wanted ? "needs" : "has no", role);
+  if (!wanted) return;
+  check(operand->layout.shape() == Shape({length}), "the {} has shape {}, but should have {}", role,
+        to_string(operand->layout.shape()), length);
+  check(operand->dtype == d || operand->dtype == compute, "the {} is {}, but D is {}", role,
+        name(operand->dtype), name(d));
+}
+
+void check_epilogue(const Problem& problem) {
+  const EpilogueParts& parts = problem.epilogue;
+  const Dtype d = problem.d.dtype;
+  check(!is_complex(d) || (parts.activation == Activation::identity),
+        "the activation of this epilogue is not defined for {}", name(d));
+  check_vector(problem.bias, parts.bias, problem.m(), d, problem.compute, "bias");
+  check_vector(problem.gradient, parts.gradient, parts.gradient_of_b ? problem.n() : problem.m(), d,
+               problem.compute, "gradient");
+  check(problem.auxiliary.has_value() == parts.auxiliary, "this epilogue {} an auxiliary array",
+        parts.auxiliary ? "needs" : "has no");
+  if (problem.auxiliary) check_like_d(*problem.auxiliary, problem.d, "the auxiliary array");
+  if (!parts.everywhere) return;
+  const bool everywhere =
+      problem.d.layout.equivalent(Layout(Replicated(), problem.d.layout.shape(), problem.d.layout.ranks()));
+  check(everywhere, "all_reduce gives D to every rank, but D is laid out {}", problem.d.layout.to_string());
+}
+
+void check_groups(const Problem& problem) {
+  const int ranks = problem.ranks();
+  check(problem.rank >= 0 && problem.rank < ranks, "rank {} is not one of the {} ranks", problem.rank, ranks);
+  const auto check_one = [&](const Operand& operand, const char* role) {
+    check(operand.layout.ranks() == ranks, "{} is {}, but must be laid out over the {} ranks of the group",
+          role, operand.layout.to_string(), ranks);
+    check<UnsupportedError>(operand.space == MemorySpace::host,
+                            "matrix multiply of device memory is not offered by this build");
+    const std::optional<Partial> partial = operand.layout.partial();
+    check(!partial || partial->reduction == Reduction::sum,
+          "{} is a partial {}, but only partial sums can be multiplied", role,
+          partial ? name(partial->reduction) : "");
+  };
+  check_one(problem.a, "A");
+  check_one(problem.b, "B");
+  if (problem.c) check_one(*problem.c, "C");
+  check_one(problem.d, "D");
+  if (problem.bias) check_one(*problem.bias, "the bias");
+  if (problem.auxiliary) check_one(*problem.auxiliary, "the auxiliary array");
+  if (problem.gradient) check_one(*problem.gradient, "the gradient");
+}
+
+}  // namespace
+
+EpilogueParts parts_of(Epilogue epilogue) {
+  EpilogueParts parts;
+  const auto any = [epilogue](auto... of) { return ((epilogue == of) || ...); };
+  using enum Epilogue;
+  if (any(relu, relu_aux, relu_bias, relu_bias_aux)) parts.activation = Activation::relu;
+  if (any(gelu, gelu_aux, gelu_bias, gelu_bias_aux)) parts.activation = Activation::gelu;
+  if (any(drelu, drelu_bias_gradient)) parts.activation = Activation::drelu;
+  if (any(dgelu, dgelu_bias_gradient)) parts.activation = Activation::dgelu;
+  parts.bias = any(Epilogue::bias, bias_aux, relu_bias, relu_bias_aux, gelu_bias, gelu_bias_aux);
+  parts.writes_auxiliary = any(relu_aux, bias_aux, relu_bias_aux, gelu_aux, gelu_bias_aux);
+  const bool reads_auxiliary = any(drelu, drelu_bias_gradient, dgelu, dgelu_bias_gradient);
+  parts.auxiliary = parts.writes_auxiliary || reads_auxiliary;
+  parts.gradient_of_d = any(drelu_bias_gradient, dgelu_bias_gradient);
+  parts.gradient_of_a = any(bias_gradient_a);
+  parts.gradient_of_b = any(bias_gradient_b);
+  parts.gradient = parts.gradient_of_d || parts.gradient_of_a || parts.gradient_of_b;
+  parts.everywhere = any(all_reduce);
+  return parts;
+}
+
+bool transposes(Op op) {
+  return op == Op::transpose || op == Op::conjugate_transpose;
+}
+
+bool conjugates(Op op) {
+  return op == Op::conjugate || op == Op::conjugate_transpose;
+}
+
+Operand op_space(const Operand& operand, Op op) {
+  const int dimensions = operand.layout.dimensions();
+  if (!transposes(op) || dimensions < 2) return operand;
+  std::vector<int> axes(static_cast<std::size_t>(dimensions));
+  std::iota(axes.begin(), axes.end(), 0);
+  std::swap(axes[axes.size() - 2], axes[axes.size() - 1]);
+  return operand.permuted(axes);
+}
+
+Dtype compute_dtype(Dtype operands) {
+  return is_half(operands) ? Dtype::f32 : operands;
+}
+
+Problem make_problem(const MatmulOperands& operands, const Topology& topology, int rank,
+                     const MatmulOptions& options, const Machine& machine, bool in_place) {
+  Problem problem{op_space(operands.a, options.op_a),
+                  op_space(operands.b, options.op_b),
+                  operands.c,
+                  operands.d,
+                  operands.bias,
+                  operands.auxiliary,
+                  operands.gradient,
+                  topology,
+                  rank,
+                  options,
+                  machine,
+                  in_place,
+                  conjugates(options.op_a) && is_complex(operands.a.dtype),
+                  conjugates(options.op_b) && is_complex(operands.b.dtype),
+                  compute_dtype(operands.a.dtype),
+                  parts_of(options.epilogue)};
+  check_groups(problem);
+  check_shapes(problem.a, problem.b, problem.d);
+  check_dtypes(problem.a, problem.b, problem.d, options);
+  if (problem.c) check_like_d(*problem.c, problem.d, "C");
+  check(!in_place || (problem.c && problem.c->layout == problem.d.layout),
+        "D in place of C needs a C that lies as D does");
+  check(options.memory_limit >= 0, "memory_limit must not be negative, but is {}", options.memory_limit);
+  check_epilogue(problem);
+  return problem;
+}
+
+}  // namespace partita::multiplication

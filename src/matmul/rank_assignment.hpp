@@ -1,0 +1,50 @@
+// Which rank works on which cell of a grid over batch, m, n and k.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "matmul/grid_search.hpp"
+#include "matmul/problem.hpp"
+
+namespace partita::multiplication {
+
+/// A part along each of the four dimensions; -1 along a dimension: any.
+struct Coordinates {
+  std::int64_t batch = 0;
+  std::int64_t m = 0;
+  std::int64_t n = 0;
+  std::int64_t k = 0;
+};
+Coordinates coordinates_of(const Grid& grid, std::int64_t cell);
+
+/// cells[rank]: the number of the rank's cell, ((batch * m + i) * n + j) * k + l, or -1: it works on none.
+/// Every cell has one rank.
+struct Assignment {
+  std::string name;  ///< "m-n-k order", "where D lies"
+  std::vector<int> cells;
+};
+
+/// The six orders in which ranks can be counted through the grid, those that count alike left out; the
+/// dimension named last is the fastest, so neighbours on a node share the parts of the other two.
+std::vector<Assignment> orders(const Grid& grid, int ranks);
+
+/// The leading dimension that a grid cuts: the longest; -1 where there is none.
+int cut_batch(const Problem& problem);
+
+/// Where the parts of an operand lie: the first index that each rank holds along batch, m, n and k; -1 along
+/// a dimension that the operand has not, and everywhere where the rank holds nothing.
+using Places = std::vector<Coordinates>;
+struct OperandPlaces {
+  Places a;
+  Places b;
+  Places d;
+};
+OperandPlaces places_of(const Problem& problem);
+
+/// Ranks go where what they own is needed: each to a cell with its part of one operand (D, A and B in turn),
+/// if possible to one with its part of another operand as well; those that find none fill the cells that are
+/// left.
+std::vector<Assignment> homes(const Grid& grid, const GridQuestion& question, const OperandPlaces& places);
+
+}  // namespace partita::multiplication

@@ -1,0 +1,154 @@
+// The layout of a result that nobody asked for: whatever the cheapest method leaves the product in.
+#include <algorithm>
+#include <optional>
+
+#include "base/check.hpp"
+#include "matmul/chooser.hpp"
+#include "matmul/communication_avoiding.hpp"
+
+namespace partita {
+namespace multiplication {
+namespace {
+
+/// What is multiplied, in op-space, before there is a result.
+struct Factors {
+  Operand a;
+  Operand b;
+  Topology topology;
+  MatmulOptions options;
+  Machine machine;
+  Shape result;
+};
+
+Shape shape_of_result(const Shape& a, const Shape& b) {
+  check(a.size() >= 2 && b.size() >= 2,
+        "cannot multiply shapes {} and {}: a matrix has at least two dimensions", to_string(a), to_string(b));
+  Shape result = a.size() >= b.size() ? a : b;
+  result[result.size() - 2] = a[a.size() - 2];
+  result[result.size() - 1] = b[b.size() - 1];
+  return result;
+}
+
+Problem problem_with(const Factors& factors, const Distribution& distribution) {
+  const Layout layout(distribution, factors.result, factors.topology.ranks());
+  const Dtype dtype = factors.options.result.value_or(factors.a.dtype);
+  const Operand d = Operand::of(layout, dtype, factors.options.order, Residency::heap);
+  const MatmulOperands operands{factors.a, factors.b, {}, d, {}, {}, {}};
+  return make_problem(operands, factors.topology, 0, factors.options, factors.machine, false);
+}
+
+/// Whether the layout is its rule, bound to the shape and nothing else, so that another shape may follow it.
+bool follows_rule(const Layout& layout) {
+  return layout.members().empty() && layout.whole_shape() == layout.shape() &&
+         layout.distribution().kind() != DistributionKind::box && !layout.partial();
+}
+
+/// Whether no rank holds only a part of the dimension. Looks at a few ranks: rules cut a dimension for all.
+bool is_whole(const Layout& layout, int dimension) {
+  for (int rank = 0; rank < std::min(layout.ranks(), 2); ++rank) {
+    if (layout.local_shape(rank)[dimension] < layout.shape()[dimension]) return false;
+  }
+  return true;
+}
+
+/// The operand's rule where it leaves k whole: A slab:0 gives D slab:0, B slab:1 gives D slab:1.
+std::optional<Distribution> like(const Operand& operand, int dimension_of_k, const Shape& result) {
+  const Layout& layout = operand.layout;
+  const bool suits =
+      layout.dimensions() == result.size() && follows_rule(layout) && is_whole(layout, dimension_of_k);
+  if (!suits) return std::nullopt;
+  if (const auto* blocks = layout.distribution().as<BlockNonCyclic>(); blocks && !blocks->block.empty()) {
+    Extents block = blocks->block;
+    block[dimension_of_k] = std::max<std::int64_t>(1, result[dimension_of_k]);
+    return BlockNonCyclic(blocks->grid, block);
+  }
+  return layout.distribution();
+}
+
+/// A's rows by B's columns, where both lie in blocks over the same grid of processes.
+std::optional<Distribution> over_their_grid(const Factors& factors) {
+  if (factors.result.size() != 2 || !follows_rule(factors.a.layout) || !follows_rule(factors.b.layout))
+    return std::nullopt;
+  const Distribution& a = factors.a.layout.distribution();
+  const Distribution& b = factors.b.layout.distribution();
+  if (const auto* x = a.as<BlockCyclic>(), *y = b.as<BlockCyclic>(); x && y && x->grid == y->grid)
+    return BlockCyclic(x->grid, {x->block[0], y->block[1]});
+  if (const auto* x = a.as<BlockNonCyclic>(), *y = b.as<BlockNonCyclic>(); x && y && x->grid == y->grid)
+    return BlockNonCyclic(x->grid);
+  return std::nullopt;
+}
+
+/// The cells of a grid: along k the ranks share the rows of their tile of D, or its columns where it has more
+/// of those. Mesh axes are named m, n and k, the last one fastest, as in "m-n-k order".
+Distribution over_grid(const Grid& grid, const Factors& factors) {
+  const auto axis = [](const char* name, std::int64_t size) {
+    return Mesh::Axis{name, static_cast<int>(size)};
+  };
+  PartitionSpec spec;
+  spec.uneven = Uneven::balanced;
+  spec.dimensions.resize(static_cast<std::size_t>(factors.result.size()));
+  const std::size_t rows = spec.dimensions.size() - 2, columns = rows + 1;
+  spec.dimensions[rows] = {"m"};
+  spec.dimensions[columns] = {"n"};
+  const std::int64_t m = factors.result[static_cast<int>(rows)],
+                     n = factors.result[static_cast<int>(columns)];
+  spec.dimensions[m / grid.m >= n / grid.n ? rows : columns].emplace_back("k");
+  return Partitioned{Mesh({axis("m", grid.m), axis("n", grid.n), axis("k", grid.k)}), spec};
+}
+
+/// In the order of preference where prices are alike.
+std::vector<Distribution> candidates(const Factors& factors) {
+  const int dimensions = factors.result.size();
+  std::vector<Distribution> result;
+  const auto add = [&](const std::optional<Distribution>& one) {
+    if (one && std::find(result.begin(), result.end(), *one) == result.end()) result.push_back(*one);
+  };
+  add(like(factors.a, dimensions - 1, factors.result));
+  add(like(factors.b, dimensions - 2, factors.result));
+  add(over_their_grid(factors));
+  for (int axis = 0; axis < dimensions; ++axis) add(Slab((axis + dimensions - 2) % dimensions));
+  for (const Grid& grid : best_grids(question_of(problem_with(factors, Slab(dimensions - 2))), 2)) {
+    if (grid.batch == 1) add(over_grid(grid, factors));
+  }
+  return result;
+}
+
+/// Of those in which the multiply can be done at all.
+Distribution cheapest(const Factors& factors) {
+  constexpr double worth_it = 0.97;
+  std::optional<Distribution> best;
+  double seconds = 0;
+  std::string refusal;
+  for (const Distribution& candidate : candidates(factors)) {
+    try {
+      const Choice choice = choose(problem_with(factors, candidate));
+      if (best && choice.seconds >= worth_it * seconds) continue;
+      best = candidate;
+      seconds = choice.seconds;
+    } catch (const ArgumentError& error) {
+      refusal = error.what();
+    }
+  }
+  check(best.has_value(), "{}", refusal);
+  return *best;
+}
+
+}  // namespace
+}  // namespace multiplication
+
+Layout cheapest_result(const Operand& a, const Operand& b, const Topology& topology,
+                       const MatmulOptions& options, const Machine& machine) {
+  using namespace multiplication;
+  Factors factors{op_space(a, options.op_a), op_space(b, options.op_b), topology, options, machine, {}};
+  factors.result = shape_of_result(factors.a.layout.shape(), factors.b.layout.shape());
+  const auto bound = [&](const Distribution& distribution) {
+    return Layout(distribution, factors.result, topology.ranks());
+  };
+  if (options.distribution) return bound(*options.distribution);
+  if (parts_of(options.epilogue).everywhere) return bound(Replicated());
+  factors.options.op_a = factors.options.op_b = Op::none;  // done
+  factors.options.epilogue = Epilogue::none;               // comes after the product, wherever that is
+  return bound(cheapest(factors));
+}
+
+}  // namespace partita

@@ -1,0 +1,33 @@
+// Which products a rank adds up, in which order.
+#pragma once
+
+#include <vector>
+
+#include "matmul/blocks.hpp"
+
+namespace partita::multiplication {
+
+/// One product that goes into a sum.
+struct Contribution {
+  int rank = 0;             ///< that made it
+  std::int64_t offset = 0;  ///< in that rank's `products`; not of this rank's own
+};
+
+/// The products of one region, this rank's own first, then by distance from it.
+struct Sum {
+  Region region;
+  std::vector<Contribution> contributions;
+
+  bool has_own(int rank) const { return !contributions.empty() && contributions.front().rank == rank; }
+};
+
+/// What a rank has to add up, ordered by front; the same order in which each contributor lists its products.
+struct Sums {
+  std::vector<Sum> sums;
+  /// Regions of different contributors overlap in part: then each sum is one contribution, and all are added
+  /// to zero.
+  bool irregular = false;
+};
+Sums sums_of(const Frame& frame, const std::vector<Product>& own);
+
+}  // namespace partita::multiplication

@@ -1,0 +1,212 @@
+#include "matmul/walk.hpp"
+
+#include <algorithm>
+
+#include "matmul/share.hpp"
+#include "plan/append.hpp"
+
+namespace partita::multiplication {
+namespace {
+
+// Products over fewer indices of k are made in blocks of rows, each of which takes its epilogue while it is
+// in cache; over more, another pass over D costs next to nothing.
+constexpr std::int64_t shallow = 1024;
+constexpr std::int64_t row_block = 256;
+
+}  // namespace
+
+Walk::Walk(const Frame& frame, Plan& plan)
+    : frame_(frame),
+      plan_(plan),
+      rank_(frame.rank()),
+      blocks_(blocks_of(frame, rank_)),
+      products_(products_of(frame, blocks_, rank_)),
+      sums_(sums_of(frame, products_)),
+      mail_(frame, plan, blocks_) {
+  const bool own_memory = frame.problem.d.dtype != frame.problem.compute ||
+                          (frame.problem.in_place && (sums_.irregular || frame.problem.k() == 0));
+  sums_buffer_ = own_memory ? frame.sums : frame.d;
+  c_in_product_ = frame.problem.in_place && !own_memory;
+  // The own part comes last, so that peers can add meanwhile; each piece is told of as soon as it is there.
+  std::stable_sort(products_.begin(), products_.end(), [&](const Product& a, const Product& b) {
+    const auto order = [&](const Product& product) {
+      const int distance = frame_.distance(rank_, product.holder);
+      return distance == 0 ? frame_.problem.ranks() : distance;
+    };
+    return order(a) < order(b);
+  });
+}
+
+void Walk::run() {
+  open();
+  const std::size_t turns = std::max(blocks_.turns.size(), mail_.turns());
+  if (turns > 0) mail_.exchange(0);
+  for (std::size_t t = 0; t < turns; ++t) {
+    mail_.exchange(t + 1);
+    if (t < blocks_.turns.size()) turn(t);
+  }
+  for (const int owner : waited_for_) signal(owner, done);
+  mail_.send_products(products_);
+  gather();
+  close();
+}
+
+// Nobody waits before all its peers have been told that they may start.
+void Walk::open() {
+  const Share a(frame_, frame_.a);
+  const Share b(frame_, frame_.b);
+  bool a_is_read = false;
+  bool b_is_read = false;
+  for (const int peer : frame_.problem.topology.node_ranks(frame_.problem.topology.node(rank_))) {
+    if (peer == rank_ || frame_.tile(peer).empty()) continue;
+    const bool reads_a = frame_.a.moves && a.is_read_by(peer, region_of_a(frame_, frame_.tile(peer)));
+    const bool reads_b = frame_.b.moves && b.is_read_by(peer, region_of_b(frame_, frame_.tile(peer)));
+    if (reads_a || reads_b) readers_.insert(peer);
+    a_is_read = a_is_read || reads_a;
+    b_is_read = b_is_read || reads_b;
+  }
+  if (a_is_read) publish(frame_.a, a.region());
+  if (b_is_read) publish(frame_.b, b.region());
+  for (const int reader : readers_) signal(reader, ready);
+  if (sums_.irregular || frame_.problem.k() == 0) zero();
+}
+
+void Walk::publish(const Input& input, const Region& own) {
+  if (input.published < 0) return;
+  copy(StepKind::copy, rank_, own, {input.buffer, rank_, 0, {}}, {input.published, rank_, 0, {}});
+}
+
+void Walk::zero() {
+  const Region own = frame_.problem.d.layout.region(rank_);
+  if (own.empty()) return;
+  Step step;
+  step.kind = StepKind::fill;
+  step.peer = rank_;
+  step.region = own;
+  step.to = {sums_buffer_, rank_, 0, {}};
+  push(std::move(step));
+}
+
+// --- one turn: D[I, J] += A[I, K] B[K, J] for all blocks (I, J) and one K
+
+Part Walk::part_of(std::size_t t, bool of_a, std::size_t number, const Piece& piece,
+                   std::vector<int>& after) {
+  const Input& input = of_a ? frame_.a : frame_.b;
+  if (piece.owner == rank_) return {piece.region, {input.buffer, rank_, 0, {}}};
+  if (!frame_.same_node(piece.owner, rank_)) return {piece.region, mail_.place_of(t, of_a, number, after)};
+  if (waited_for_.insert(piece.owner).second) wait(piece.owner, ready);
+  return {piece.region, {input.readable(), piece.owner, 0, {}}};
+}
+
+void Walk::turn(std::size_t t) {
+  const std::vector<Piece> of_a = pieces_of_a(frame_, blocks_, rank_, t);
+  const std::vector<Piece> of_b = pieces_of_b(frame_, blocks_, rank_, t);
+  const bool last = t + 1 == blocks_.turns.size();
+  for (std::size_t i = 0; i < products_.size(); ++i) {
+    const Product& product = products_[i];
+    const std::size_t a = (frame_.a.batched ? product.batch : 0) * blocks_.rows.size() + product.row;
+    const std::size_t b = (frame_.b.batched ? product.batch : 0) * blocks_.columns.size() + product.column;
+    Multiply work;
+    std::vector<int> after;
+    work.a = part_of(t, true, a, of_a[a], after);
+    work.b = part_of(t, false, b, of_b[b], after);
+    work.to = target(product);
+    work.conjugate_a = frame_.problem.conjugate_a;
+    work.conjugate_b = frame_.problem.conjugate_b;
+    work.beta = beta_of(product, t);
+    multiply(std::move(work), product.holder == rank_ && last, std::move(after));
+    if (last && (i + 1 == products_.size() || products_[i + 1].holder != product.holder)) {
+      announce(product.holder);
+    }
+  }
+}
+
+Beta Walk::beta_of(const Product& product, std::size_t t) const {
+  if (t > 0) return Beta::one;
+  if (product.holder != rank_) return Beta::zero;
+  if (sums_.irregular) return Beta::one;
+  return c_in_product_ ? Beta::given : Beta::zero;
+}
+
+Part Walk::target(const Product& product) const {
+  if (product.holder == rank_) return {product.region, {sums_buffer_, rank_, 0, {}}};
+  return {product.region, {frame_.products, rank_, product.offset, frame_.problem.d.axis_order}};
+}
+
+void Walk::multiply(Multiply work, bool complete, std::vector<int> after) {
+  const bool finish_here =
+      complete && !frame_.delivers && (has_epilogue(!c_in_product_) || sums_buffer_ != frame_.d);
+  if (!finish_here) {
+    append_work(plan_, std::move(work), std::move(after));
+    return;
+  }
+  const std::size_t row = work.to.region.sets.size() - 2;
+  const std::size_t row_of_a = work.a.region.sets.size() - 2;
+  const bool depth_is_small = work.a.region.sets.back().size() <= shallow;
+  const bool rows_can_be_cut =
+      plan_.buffers[static_cast<std::size_t>(work.a.place.buffer)].operand.has_value();
+  const std::int64_t rows = work.to.region.sets[row].size();
+  const std::int64_t most = depth_is_small && rows_can_be_cut ? row_block : std::max<std::int64_t>(rows, 1);
+  for (const IndexSet& some : chop({work.to.region.sets[row]}, most)) {
+    Multiply part = work;
+    part.to.region.sets[row] = some;
+    part.a.region.sets[row_of_a] = some;
+    const Region region = part.to.region;
+    append_work(plan_, std::move(part), std::move(after));
+    after.clear();
+    for (const Region& piece : in_cache(frame_, region, frame_.problem.compute)) {
+      finish(piece, {piece, {sums_buffer_, rank_, 0, {}}}, !c_in_product_);
+    }
+  }
+}
+
+void Walk::announce(int holder) {
+  if (holder == rank_ || !frame_.same_node(holder, rank_)) return;
+  signal(holder, produced);
+  takers_.insert(holder);
+}
+
+// The call is over when the peers have finished with this rank's operands and products.
+void Walk::close() {
+  for (const int reader : readers_) wait(reader, done);
+  for (const int taker : takers_) wait(taker, taken);
+  mail_.finish();
+}
+
+// --- single steps
+
+int Walk::push(Step step) {
+  plan_.steps.push_back(std::move(step));
+  return static_cast<int>(plan_.steps.size()) - 1;
+}
+
+void Walk::signal(int peer, Channel channel) {
+  Step step;
+  step.kind = StepKind::signal;
+  step.peer = peer;
+  step.channel = channel;
+  push(std::move(step));
+}
+
+void Walk::wait(int peer, Channel channel) {
+  Step step;
+  step.kind = StepKind::wait;
+  step.peer = peer;
+  step.channel = channel;
+  step.count = 1;
+  push(std::move(step));
+}
+
+void Walk::copy(StepKind kind, int owner, const Region& region, const Place& from, const Place& to,
+                std::vector<int> after) {
+  Step step;
+  step.kind = kind;
+  step.peer = owner;
+  step.region = region;
+  step.from = from;
+  step.to = to;
+  step.after = std::move(after);
+  push(std::move(step));
+}
+
+}  // namespace partita::multiplication

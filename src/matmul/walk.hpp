@@ -1,0 +1,72 @@
+// From blocks to the steps of one rank.
+#pragma once
+
+#include <set>
+#include <vector>
+
+#include "matmul/blocks.hpp"
+#include "matmul/mail.hpp"
+#include "matmul/sums.hpp"
+
+namespace partita::multiplication {
+
+/// Writes the multiply itself: buffers are there already, A, B, C and the arrays of the epilogue lie as the
+/// frame says.
+///
+///     tell the peers of the node that they may read
+///     for each turn t:  send and receive what turn t + 1 needs;  multiply the blocks of turn t
+///     add up the products of other ranks, with the epilogue in the last pass
+///     wait until the peers have read everything
+class Walk {
+ public:
+  Walk(const Frame& frame, Plan& plan);
+  void run();
+
+  const Mail& mail() const { return mail_; }
+  /// Whether `sums` is used on this rank.
+  bool uses_sums() const { return sums_buffer_ == frame_.sums; }
+
+ private:
+  // Channels: an owner's operands may be read; they have been; a rank's products may be read; they have been.
+  enum Channel : int { ready, done, produced, taken };
+
+  void open();
+  void publish(const Input& input, const Region& own);
+  void zero();
+  void turn(std::size_t t);
+  Part part_of(std::size_t t, bool of_a, std::size_t number, const Piece& piece, std::vector<int>& after);
+  Part target(const Product& product) const;
+  Beta beta_of(const Product& product, std::size_t t) const;
+  void multiply(Multiply work, bool complete, std::vector<int> after);
+  void announce(int holder);
+  void close();
+
+  // walk_sums.cpp
+  void gather();
+  void gather_sum(const Sum& sum);
+  void add(const Region& piece, int maker, const Place& from, bool first, std::vector<int> after);
+  void finish_all(bool c_pending);
+  bool has_epilogue(bool c_pending) const;
+  void finish(const Region& piece, Part from, bool c_pending, std::vector<int> after = {});
+
+  int push(Step step);
+  void signal(int peer, Channel channel);
+  void wait(int peer, Channel channel);
+  void copy(StepKind kind, int owner, const Region& region, const Place& from, const Place& to,
+            std::vector<int> after = {});
+
+  const Frame& frame_;
+  Plan& plan_;
+  int rank_;
+  Blocks blocks_;
+  std::vector<Product> products_;  // by distance of the holder, this rank's own last
+  Sums sums_;
+  Mail mail_;
+  int sums_buffer_;           // where this rank adds up: D itself, or scratch
+  bool c_in_product_;         // the first product onto an element takes beta C in
+  std::set<int> waited_for_;  // owners whose operands may be read
+  std::set<int> readers_;     // peers of the node that read this rank's operands
+  std::set<int> takers_;      // that read this rank's products
+};
+
+}  // namespace partita::multiplication

@@ -1,0 +1,15 @@
+# The examples are built as they are shown, and run on 2 ranks.
+file(GLOB examples CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/*.cpp)
+set(launch)
+if(PARTITA_HAVE_MPI)
+  set(launch ${CMAKE_CURRENT_SOURCE_DIR}/run_ranks.sh 2 ${PARTITA_MPI_LAUNCHER} ${PARTITA_MPI_FLAGS} --)
+endif()
+foreach(source IN LISTS examples)
+  get_filename_component(stem ${source} NAME_WE)
+  add_executable(example_${stem} ${source})
+  partita_our_code(example_${stem})
+  target_link_libraries(example_${stem} PRIVATE partita::partita)
+  add_test(NAME example-${stem} COMMAND ${launch} $<TARGET_FILE:example_${stem}>
+           WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
+  set_tests_properties(example-${stem} PROPERTIES TIMEOUT 120 LABELS examples ENVIRONMENT "${mpi_environment}")
+endforeach()

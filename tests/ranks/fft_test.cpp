@@ -1,0 +1,265 @@
+// Transforms of everything into everything, against the definition.
+#include <partita/fft.hpp>
+#include <vector>
+
+#include "ranks/fft_model.hpp"
+#include "ranks/rank_test.hpp"
+#include "unit/random_layouts.hpp"
+
+namespace partita::testing {
+namespace {
+
+/// Memory of a test's own behind a wrapped array.
+struct Wrapped {
+  std::vector<char> memory;
+  Array array;
+};
+
+/// A strided part: every second element along the last dimension.
+Wrapped strided(const Context& context, const Layout& layout, Dtype dtype) {
+  Wrapped result;
+  const Shape extents = layout.local_shape(context.rank());
+  Strides strides = dense_strides(extents);
+  for (std::int64_t& stride : strides) stride *= 2;
+  result.memory.resize(static_cast<std::size_t>(2 * volume(extents) * size_of(dtype) + 16));
+  const View view{result.memory.data(), dtype, extents, strides, MemorySpace::host};
+  result.array = wrap(context, view, layout);
+  return result;
+}
+
+/// 0: heap, row-major; 1: ordinary, row-major; 2: ordinary, column-major; 3: strided; 4: heap, column-major.
+Wrapped make_array(const Context& context, const Layout& layout, Dtype dtype, int memory) {
+  if (memory == 3) return strided(context, layout, dtype);
+  const bool heap = memory == 0 || memory == 4;
+  const bool columns = memory == 2 || memory == 4;
+  return {{},
+          empty(context, layout, dtype,
+                {heap ? Residency::heap : Residency::ordinary,
+                 columns ? Order::column_major : Order::row_major})};
+}
+
+Shape shape_after(Shape shape, const FftOptions& options) {
+  const int last = options.axes.empty() ? shape.size() - 1 : options.axes.back();
+  if (options.kind == FftKind::r2c) shape[last] = shape[last] / 2 + 1;
+  if (options.kind == FftKind::c2r) shape[last] = options.last_length;
+  return shape;
+}
+
+struct Case {
+  Shape shape;
+  Layout input;
+  Layout output;
+  Dtype dtype;
+  FftOptions options;
+  int input_memory = 0;
+  int output_memory = 0;
+};
+
+std::string describe(const Case& choice) {
+  std::string text = choice.input.to_string() + " -> " + choice.output.to_string() + " " +
+                     std::string(name(choice.dtype)) + " kind " +
+                     std::to_string(static_cast<int>(choice.options.kind)) + " inverse " +
+                     std::to_string(choice.options.inverse) + " norm " +
+                     std::to_string(static_cast<int>(choice.options.norm)) + " memory " +
+                     std::to_string(choice.input_memory) + "," + std::to_string(choice.output_memory) +
+                     " method " + std::to_string(static_cast<int>(choice.options.method)) + " length " +
+                     std::to_string(choice.options.last_length) + " axes";
+  for (const int axis : choice.options.axes) text += " " + std::to_string(axis);
+  return text;
+}
+
+Dtype input_dtype(FftKind kind, bool single) {
+  if (kind == FftKind::c2c || kind == FftKind::c2r) return single ? Dtype::c64 : Dtype::c128;
+  return single ? Dtype::f32 : Dtype::f64;
+}
+
+FftOptions random_options(RandomLayouts& random, int dimensions) {
+  FftOptions options;
+  options.kind = static_cast<FftKind>(random.maybe(0.6) ? random.number(0, 2) : random.number(0, 10));
+  options.norm = static_cast<Norm>(random.number(0, 2));
+  options.inverse = options.kind != FftKind::r2c && options.kind != FftKind::c2r && random.maybe();
+  options.axes = random.permutation(dimensions);
+  if (random.maybe(0.4)) options.axes.resize(static_cast<std::size_t>(random.number(1, dimensions)));
+  options.output = Output::given;
+  return options;
+}
+
+Layout random_output(RandomLayouts& random, const Shape& shape, int ranks) {
+  for (;;) {
+    Layout layout = random.layout(shape, ranks);
+    if (!layout.partial()) return layout;
+  }
+}
+
+Case random_case(RandomLayouts& random, int ranks) {
+  const int dimensions = random.number(1, 4);
+  Shape shape;
+  for (int i = 0; i < dimensions; ++i) shape.push_back(random.number(2, dimensions > 2 ? 9 : 24));
+  FftOptions options = random_options(random, dimensions);
+  if (options.kind == FftKind::c2r) {
+    const std::int64_t half = shape[options.axes.back()];
+    options.last_length = 2 * (half - 1) + (random.maybe() ? 1 : 0);
+  }
+  const bool simple = random.maybe(0.4);
+  const auto slab = [&](const Shape& of) {
+    return Layout(Slab(random.number(0, dimensions - 1)), of, ranks);
+  };
+  const Shape after = shape_after(shape, options);
+  return {shape,
+          simple ? slab(shape) : random.layout(shape, ranks),
+          simple ? slab(after) : random_output(random, after, ranks),
+          input_dtype(options.kind, random.maybe(0.3)),
+          options,
+          random.number(0, 4),
+          random.number(0, 4)};
+}
+
+// A partial sum has one contribution that holds the values; the others are zero.
+void write_input(Array& array, std::uint64_t seed) {
+  fill_random(array, seed);
+  if (!array.layout().partial()) return;
+  const int rank = array.context()->rank();
+  const Region mine = array.layout().region(rank);
+  if (mine.empty()) return;
+  const std::vector<int> first = array.layout().cells(mine).front().contributions.front();
+  if (std::find(first.begin(), first.end(), rank) != first.end()) return;
+  each_number(array, [](std::size_t, auto& element) { element = {}; });
+}
+
+void run_case(Context& context, const Case& choice, std::uint64_t seed) {
+  Wrapped input = make_array(context, choice.input, choice.dtype, choice.input_memory);
+  const FftKind kind = choice.options.kind;
+  Wrapped output = make_array(context, choice.output, result_dtype(choice.dtype, kind), choice.output_memory);
+  write_input(input.array, seed);
+  FFT plan(context, input.array.operand(), output.array.operand(), choice.options);
+  const Whole whole = random_whole(context, choice.shape, choice.dtype, seed);
+  const Whole expected = transformed(whole, choice.options);
+  for (int run = 0; run < 2; ++run) {
+    fill_random(output.array, seed + 1);
+    plan.execute(input.array, output.array);
+    ASSERT_LT(relative_error(output.array, expected), tolerance(choice.dtype, choice.shape))
+        << describe(choice) << " run " << run << " by " << plan.plan().method << " on rank "
+        << context.rank();
+  }
+  if (!choice.input.partial()) {
+    ASSERT_EQ(relative_error(input.array, whole), 0) << "the input has changed: " << describe(choice);
+  }
+}
+
+RANK_TEST(Fft, RandomTransformsOfEverything) {
+  RandomLayouts random(static_cast<std::uint64_t>(pairs_seed()));
+  const int cases = full_product() ? 1000 : 60;
+  for (int i = 0; i < cases && !::testing::Test::HasFatalFailure(); ++i) {
+    run_case(context, random_case(random, context.size()), static_cast<std::uint64_t>(i));
+  }
+}
+
+RANK_TEST(Fft, EveryKindNormAndPrecisionBetweenSlabs) {
+  for (int kind = 0; kind <= 10; ++kind) {
+    for (const Norm norm : {Norm::backward, Norm::ortho, Norm::forward}) {
+      for (const bool single : {false, true}) {
+        FftOptions options;
+        options.kind = static_cast<FftKind>(kind);
+        options.norm = norm;
+        options.output = Output::given;
+        options.last_length = 13;
+        const Shape shape{7, 5, 7};
+        const int ranks = context.size();
+        run_case(context,
+                 {shape, Layout(Slab(0), shape, ranks),
+                  Layout(Slab(norm == Norm::ortho ? 0 : 1), shape_after(shape, options), ranks),
+                  input_dtype(options.kind, single), options, 0, 0},
+                 3);
+      }
+    }
+  }
+}
+
+RANK_TEST(Fft, FunctionsOfOneLine) {
+  const Shape shape{6, 11, 8};
+  Array input = empty(context, shape, Slab(0), Dtype::c128);
+  fill_random(input, 5);
+  const Whole whole = random_whole(context, shape, Dtype::c128, 5);
+  FftOptions options;
+  const Array forward = fft(input);
+  EXPECT_LT(relative_error(forward, transformed(whole, options)), tolerance(Dtype::c128, shape));
+  EXPECT_TRUE(forward.layout() == input.layout());
+  EXPECT_LT(relative_error(ifft(forward), whole), tolerance(Dtype::c128, shape));
+
+  options.output = Output::cheapest;
+  const Array cheapest = fft(input, options);
+  EXPECT_LT(relative_error(cheapest, transformed(whole, options)), tolerance(Dtype::c128, shape));
+
+  Array real = empty(context, shape, Slab(1), Dtype::f32);
+  fill_random(real, 6);
+  const Whole real_whole = random_whole(context, shape, Dtype::f32, 6);
+  const Array half = rfft(real);
+  EXPECT_EQ(half.shape(), Shape({6, 11, 5}));
+  EXPECT_LT(relative_error(irfft(half), real_whole), tolerance(Dtype::f32, shape));
+  for (int type = 1; type <= 4; ++type) {
+    EXPECT_LT(relative_error(idct(dct(real, type), type), real_whole), tolerance(Dtype::f32, shape)) << type;
+    EXPECT_LT(relative_error(idst(dst(real, type), type), real_whole), tolerance(Dtype::f32, shape)) << type;
+  }
+}
+
+RANK_TEST(Fft, InPlace) {
+  for (const Residency residency : {Residency::heap, Residency::ordinary}) {
+    for (const Distribution& rule :
+         {Distribution(Slab(0)), Distribution(Slab(2)), Distribution(Replicated())}) {
+      const Shape shape{9, 10, 7};
+      Array array = empty(context, shape, rule, Dtype::c128, {residency, Order::row_major});
+      fill_random(array, 8);
+      const Whole whole = random_whole(context, shape, Dtype::c128, 8);
+      FFT plan(context, array.operand(), array.operand(), {}, true);
+      plan.execute(array, array);
+      EXPECT_LT(relative_error(array, transformed(whole, {})), tolerance(Dtype::c128, shape));
+      plan.inverse(array, array);
+      EXPECT_LT(relative_error(array, whole), 2 * tolerance(Dtype::c128, shape));
+    }
+  }
+}
+
+RANK_TEST(Fft, PencilsOverEveryGrid) {
+  const Shape shape{8, 9, 10};
+  for (int rows = 1; rows <= context.size(); ++rows) {
+    if (context.size() % rows != 0) continue;
+    for (const FftKind kind : {FftKind::c2c, FftKind::r2c, FftKind::c2r}) {
+      for (const bool natural : {false, true}) {
+        FftOptions options;
+        options.kind = kind;
+        options.method = FftMethod::pencil;
+        options.grid = {rows, context.size() / rows};
+        options.last_length = 19;
+        options.output = natural ? Output::as_input : Output::cheapest;
+        const Dtype dtype = input_dtype(kind, false);
+        const Layout input(BlockNonCyclic(ProcessGrid({rows, context.size() / rows, 1})), shape,
+                           context.size());
+        const Operand operand = Operand::of(input, dtype, Order::row_major, Residency::heap);
+        const Layout output = result_layout(operand, context.topology(), options);
+        run_case(context, {shape, input, output, dtype, options, 0, 0}, 4);
+      }
+    }
+  }
+}
+
+RANK_TEST(Fft, ScaleAndManyTransformsOfOnePlan) {
+  const Shape shape{12, 6, 5};
+  std::vector<Array> inputs;
+  std::vector<Array> outputs;
+  for (int i = 0; i < 3; ++i) {
+    inputs.push_back(empty(context, shape, Slab(0), Dtype::c128));
+    outputs.push_back(empty(context, shape, Slab(1), Dtype::c128));
+    fill_random(inputs.back(), static_cast<std::uint64_t>(i));
+  }
+  FFT plan(context, inputs[0].operand(), outputs[0].operand());
+  plan.execute_batch(inputs, outputs, 0.5);
+  for (int i = 0; i < 3; ++i) {
+    Whole expected =
+        transformed(random_whole(context, shape, Dtype::c128, static_cast<std::uint64_t>(i)), {});
+    for (Number& value : expected.values) value *= 0.5L;
+    EXPECT_LT(relative_error(outputs[static_cast<std::size_t>(i)], expected), tolerance(Dtype::c128, shape));
+  }
+}
+
+}  // namespace
+}  // namespace partita::testing

@@ -1,0 +1,315 @@
+// Which algorithm is chosen for a multiply, and that its tiles are a partition of the work.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "matmul/chooser.hpp"
+#include "matmul/communication_avoiding.hpp"
+#include "matmul/least_memory.hpp"
+#include "matmul/tilings.hpp"
+#include "unit/random_layouts.hpp"
+
+namespace partita::multiplication {
+namespace {
+
+using partita::testing::RandomLayouts;
+
+struct Matrices {
+  Distribution a, b, d;
+};
+
+Operand on_heap(const Distribution& distribution, const Shape& shape, int ranks) {
+  return Operand::of(Layout(distribution, shape, ranks), Dtype::f64, Order::row_major, Residency::heap);
+}
+
+Problem pose(const Matrices& lie, std::int64_t m, std::int64_t n, std::int64_t k, const Topology& topology,
+             const MatmulOptions& options = {}) {
+  const int ranks = topology.ranks();
+  const MatmulOperands operands{on_heap(lie.a, {m, k}, ranks),
+                                on_heap(lie.b, {k, n}, ranks),
+                                {},
+                                on_heap(lie.d, {m, n}, ranks),
+                                {},
+                                {},
+                                {}};
+  return make_problem(operands, topology, 0, options, Machine::find("laptop"), false);
+}
+
+/// How often each (batch, i, j, k) is multiplied, counted one by one.
+class Counts {
+ public:
+  explicit Counts(const Problem& problem)
+      : extents_(problem.d.layout.shape()),
+        k_(problem.k()),
+        counts_(static_cast<std::size_t>(volume(extents_) * k_)) {}
+
+  void add(const Tile& tile) {
+    if (tile.empty()) return;
+    std::vector<IndexSet> sets = tile.batch;
+    sets.insert(sets.end(), {tile.m, tile.n, tile.k});
+    add(sets, 0, 0);
+  }
+  bool all(int expected) const {
+    return std::all_of(counts_.begin(), counts_.end(), [=](int count) { return count == expected; });
+  }
+
+ private:
+  void add(const std::vector<IndexSet>& sets, std::size_t dimension, std::int64_t place) {
+    if (dimension == sets.size()) {
+      ++counts_[static_cast<std::size_t>(place)];
+      return;
+    }
+    const bool last = dimension + 1 == sets.size();
+    const std::int64_t extent = last ? k_ : extents_[static_cast<int>(dimension)];
+    for (std::int64_t i = 0; i < sets[dimension].size(); ++i) {
+      add(sets, dimension + 1, place * extent + sets[dimension].at(i));
+    }
+  }
+
+  Shape extents_;
+  std::int64_t k_;
+  std::vector<int> counts_;
+};
+
+bool covers_once(const Problem& problem, const Tiling& tiling) {
+  Counts counts(problem);
+  for (int rank = 0; rank < problem.ranks(); ++rank) counts.add(tiling.tile(rank));
+  return counts.all(1);
+}
+
+/// Random layouts of random matrices, some of them with leading dimensions that A or B may lack.
+class RandomProblems {
+ public:
+  explicit RandomProblems(std::uint64_t seed) : random_(seed) {}
+
+  Problem next(int most_ranks, int most_extent) {
+    const int ranks = random_.number(1, most_ranks);
+    const Shape batch = random_.shape(random_.number(0, 2), 3);
+    const std::int64_t m = extent(most_extent), n = extent(most_extent), k = extent(most_extent);
+    const MatmulOperands operands{
+        operand(batch, m, k, ranks), operand(batch, k, n, ranks), {}, result(batch, m, n, ranks), {}, {}, {}};
+    const Topology topology = Topology::regular(ranks, random_.number(0, 3));
+    return make_problem(operands, topology, 0, {}, Machine::find("cluster"), false);
+  }
+
+  RandomLayouts& random() { return random_; }
+
+ private:
+  std::int64_t extent(int most) { return random_.maybe(0.05) ? 0 : random_.number(1, most); }
+  Operand operand(Shape batch, std::int64_t rows, std::int64_t columns, int ranks) {
+    Shape shape = random_.maybe(0.3) ? Shape{} : batch;
+    shape.push_back(rows);
+    shape.push_back(columns);
+    return on_heap(whole(shape, ranks), shape, ranks);
+  }
+  Operand result(Shape shape, std::int64_t rows, std::int64_t columns, int ranks) {
+    shape.push_back(rows);
+    shape.push_back(columns);
+    return on_heap(whole(shape, ranks), shape, ranks);
+  }
+  Distribution whole(const Shape& shape, int ranks) {
+    for (;;) {
+      Distribution distribution = random_.distribution(shape, ranks);
+      if (!Layout(distribution, shape, ranks).partial()) return distribution;
+    }
+  }
+
+  RandomLayouts random_;
+};
+
+TEST(MatmulChooser, EveryGridAndAssignmentCoversTheWorkOnce) {
+  RandomProblems problems(1);
+  for (int i = 0; i < 150; ++i) {
+    const Problem problem = problems.next(13, 9);
+    for (const Tiling& tiling : communication_avoiding_tilings(problem, 2)) {
+      ASSERT_TRUE(covers_once(problem, tiling))
+          << tiling.name << ", " << tiling.reason << " on " << problem.ranks() << " ranks, "
+          << problem.a.to_string() << " by " << problem.b.to_string();
+    }
+  }
+}
+
+TEST(MatmulChooser, TheChosenTilingCoversTheWork) {
+  RandomProblems problems(2);
+  for (int i = 0; i < 400; ++i) {
+    const Problem problem = problems.next(11, 8);
+    const Tiling tiling = choose_tiling(problem);
+    EXPECT_FALSE(tiling.name.empty());
+    EXPECT_FALSE(tiling.reason.empty());
+    // Replicas of D repeat the work of a tiling that leaves D where it is.
+    if (tiling.stationary_d && problem.d.layout.is_replicated()) continue;
+    ASSERT_TRUE(covers_once(problem, tiling)) << tiling.name << ": " << tiling.reason;
+  }
+}
+
+TEST(MatmulChooser, PrimeNumbersOfRanksMayLeaveAFewIdle) {
+  for (const int ranks : {7, 13, 31, 61, 127, 251, 509, 1021}) {
+    GridQuestion question;
+    question.m = question.n = question.k = 5040;
+    question.ranks = ranks;
+    const std::vector<Grid> grids = best_grids(question, 3);
+    ASSERT_FALSE(grids.empty());
+    const double even = std::pow(5040.0, 3) / ranks;
+    for (const Grid& grid : grids) {
+      EXPECT_LE(grid.parts(), ranks);
+      EXPECT_LE(multiplications(question, grid), 1.06 * even) << ranks << ": " << grid.to_string();
+    }
+    // A ring of all ranks moves nearly all of an operand to each of them.
+    const double ring = received(question, {1, ranks, 1, 1});
+    EXPECT_LE(received(question, grids.front()), ranks > 60 ? 0.5 * ring : ring);
+  }
+}
+
+TEST(MatmulChooser, GridsAreTheBestOfAllByBruteForce) {
+  RandomLayouts random(3);
+  for (int i = 0; i < 200; ++i) {
+    GridQuestion question;
+    question.batch = random.number(1, 3);
+    question.m = random.number(1, 40);
+    question.n = random.number(1, 40);
+    question.k = random.number(1, 40);
+    question.batched_a = random.maybe();
+    question.ranks = random.number(1, 24);
+    question.scratch = random.maybe() ? 0 : random.number(1, 2000);
+    std::vector<Grid> all;
+    for (int b = 1; b <= question.ranks; ++b)
+      for (int m = 1; b * m <= question.ranks; ++m)
+        for (int n = 1; b * m * n <= question.ranks; ++n)
+          for (int k = 1; b * m * n * k <= question.ranks; ++k)
+            if (question.scratch == 0 || least_scratch(question, {b, m, n, k}) <= question.scratch)
+              all.push_back({b, m, n, k});
+    const std::vector<Grid> best = best_grids(question, 1);
+    ASSERT_EQ(best.empty(), all.empty());
+    if (all.empty()) {
+      EXPECT_GT(smallest_scratch(question), question.scratch);
+      continue;
+    }
+    double least_work = INFINITY;
+    for (const Grid& grid : all) least_work = std::min(least_work, multiplications(question, grid));
+    EXPECT_LE(multiplications(question, best.front()), 1.03 * least_work);
+    for (const Grid& grid : all) {
+      if (multiplications(question, grid) > 1.03 * least_work) continue;
+      EXPECT_LE(received(question, best.front()), received(question, grid))
+          << best.front().to_string() << " or " << grid.to_string();
+    }
+  }
+}
+
+TEST(MatmulChooser, MoreMemoryNeverMovesMore) {
+  GridQuestion question;
+  question.m = question.n = question.k = 4096;
+  question.ranks = 64;
+  double last = INFINITY;
+  for (std::int64_t scratch = smallest_scratch(question); scratch < 1 << 24; scratch = scratch * 5 / 4) {
+    question.scratch = scratch;
+    const Grid grid = best_grids(question, 1).at(0);
+    EXPECT_LE(least_scratch(question, grid), scratch);
+    EXPECT_LE(received(question, grid), last);
+    last = received(question, grid);
+  }
+  question.scratch = 0;
+  EXPECT_EQ(received(question, best_grids(question, 1).at(0)), last);
+}
+
+TEST(MatmulChooser, MemoryLimitsAreKeptOrRefusedWithWhatWouldDo) {
+  RandomProblems problems(4);
+  int refused = 0;
+  for (int i = 0; i < 200; ++i) {
+    Problem problem = problems.next(9, 20);
+    problem.options.memory_limit = problems.random().number(1, 3000);
+    try {
+      EXPECT_LE(least_scratch(problem, choose_tiling(problem)), problem.options.memory_limit);
+    } catch (const ArgumentError& error) {
+      ++refused;
+      const std::string text = error.what();
+      const std::size_t place = text.find("; ");
+      ASSERT_NE(place, std::string::npos) << text;
+      problem.options.memory_limit = std::stoll(text.substr(place + 2));
+      EXPECT_NO_THROW(choose_tiling(problem)) << text;
+      --problem.options.memory_limit;
+      if (problem.options.memory_limit == 0) continue;
+      EXPECT_THROW(choose_tiling(problem), ArgumentError) << text;
+    }
+  }
+  EXPECT_GT(refused, 20);
+}
+
+MatmulMethod chosen(const Matrices& lie, std::int64_t m, std::int64_t n, std::int64_t k, int ranks,
+                    int ranks_per_node = 0) {
+  return choose_tiling(pose(lie, m, n, k, Topology::regular(ranks, ranks_per_node))).method;
+}
+
+TEST(MatmulChooser, KnownCases) {
+  const Distribution rows = Slab(0), columns = Slab(1), everywhere = Replicated();
+  // Rows of A and D, all of B: nothing moves. Likewise columns.
+  EXPECT_EQ(chosen({rows, everywhere, rows}, 999, 500, 700, 4), MatmulMethod::local);
+  EXPECT_EQ(chosen({everywhere, columns, columns}, 999, 500, 700, 4), MatmulMethod::local);
+  // Rows of B must come from all ranks.
+  EXPECT_EQ(chosen({rows, rows, rows}, 4097, 4096, 4099, 4), MatmulMethod::all_gather);
+  EXPECT_EQ(chosen({columns, columns, columns}, 4097, 4096, 4099, 3), MatmulMethod::all_gather);
+  // Long k, cut over the ranks: sums of a small D move, not A or B.
+  EXPECT_EQ(chosen({columns, rows, rows}, 512, 512, 65536, 2), MatmulMethod::reduce_scatter);
+  EXPECT_EQ(chosen({columns, rows, rows}, 512, 512, 65536, 4, 1), MatmulMethod::reduce_scatter);
+  EXPECT_EQ(chosen({columns, rows, everywhere}, 512, 512, 65536, 4, 1), MatmulMethod::all_reduce);
+  // Square blocks over a square grid.
+  const Distribution blocks = BlockCyclic({2, 2}, {128, 128});
+  EXPECT_EQ(chosen({blocks, blocks, blocks}, 4096, 4096, 4096, 4), MatmulMethod::summa_c);
+  // One rank.
+  EXPECT_EQ(chosen({rows, rows, rows}, 10, 10, 10, 1), MatmulMethod::local);
+}
+
+TEST(MatmulChooser, LongerKNeverGoesBackToAStationaryResult) {
+  bool reduces = false;
+  for (std::int64_t k = 64; k <= 1 << 20; k *= 2) {
+    const bool now = chosen({Slab(1), Slab(0), Slab(0)}, 512, 512, k, 4, 1) == MatmulMethod::reduce_scatter;
+    EXPECT_TRUE(now || !reduces) << k;
+    reduces = now;
+  }
+  EXPECT_TRUE(reduces);
+}
+
+TEST(MatmulChooser, TheReasonNamesThePricesOfTheOthers) {
+  const Tiling tiling = choose_tiling(pose({Slab(0), Slab(0), Slab(0)}, 100, 100, 100, Topology::regular(4)));
+  EXPECT_NE(tiling.reason.find("cost model"), std::string::npos) << tiling.reason;
+  EXPECT_NE(tiling.reason.find("summa-a"), std::string::npos) << tiling.reason;
+  EXPECT_NE(tiling.reason.find("communication-avoiding"), std::string::npos) << tiling.reason;
+}
+
+TEST(MatmulChooser, AskedForMethods) {
+  using enum MatmulMethod;
+  Problem problem = pose({Slab(0), Slab(0), Slab(0)}, 30, 20, 10, Topology::regular(3));
+  for (const MatmulMethod method :
+       {all_gather, reduce_scatter, summa_c, summa_a, summa_b, communication_avoiding}) {
+    problem.options.method = method;
+    const Tiling tiling = choose_tiling(problem);
+    EXPECT_EQ(tiling.method, method);
+    EXPECT_TRUE(covers_once(problem, tiling)) << tiling.name;
+  }
+  problem.options.method = local;
+  EXPECT_THROW(choose_tiling(problem), ArgumentError);
+  problem.options.method = summa_a;
+  problem.options.memory_limit = 8;
+  EXPECT_THROW(choose_tiling(problem), ArgumentError);
+}
+
+TEST(MatmulChooser, EveryRankChoosesTheSame) {
+  RandomProblems problems(5);
+  for (int i = 0; i < 50; ++i) {
+    Problem problem = problems.next(7, 30);
+    const Tiling first = choose_tiling(problem);
+    for (problem.rank = 1; problem.rank < problem.ranks(); ++problem.rank) {
+      const Tiling other = choose_tiling(problem);
+      EXPECT_EQ(first.name, other.name);
+      EXPECT_EQ(first.reason, other.reason);
+      for (int rank = 0; rank < problem.ranks(); ++rank) {
+        EXPECT_EQ(first.tile(rank).m, other.tile(rank).m);
+        EXPECT_EQ(first.tile(rank).k, other.tile(rank).k);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace partita::multiplication
