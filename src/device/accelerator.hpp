@@ -16,6 +16,13 @@
 
 namespace partita {
 
+/// A strided copy between two places. `nest` belongs to somebody else.
+struct PlacedCopy {
+  const StridedCopy* nest = nullptr;
+  const void* from = nullptr;
+  void* to = nullptr;
+};
+
 /// What a stream does with a flag.
 struct FlagOperation {
   enum class Kind : std::uint8_t {
@@ -67,6 +74,10 @@ class Accelerator {
   virtual void copy_bytes(const void* from, void* to, std::int64_t bytes, Stream stream) = 0;
   /// `nest` is simplified (kernels/host/copy.hpp); device, peer or pinned memory on both sides.
   virtual void copy(const StridedCopy& nest, const void* from, void* to, Stream stream) = 0;
+  /// Copies that have no order among each other; many small ones cost little more than one.
+  virtual void copy_all(std::span<const PlacedCopy> copies, Stream stream) {
+    for (const PlacedCopy& one : copies) copy(*one.nest, one.from, one.to, stream);
+  }
   virtual void accumulate(const StridedCopy& nest, Dtype dtype, Reduction reduction, const void* from,
                           void* to, Stream stream) = 0;
   /// As kernels/host/fill.hpp.

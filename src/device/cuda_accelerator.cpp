@@ -157,6 +157,31 @@ void CudaAccelerator::copy(const StridedCopy& nest, const void* from, void* to, 
   check_launch(cuda::launch_copy(kernel_nest(nest), source, destination, native(stream)), "copy");
 }
 
+/// What goes through kernels anyway goes through as few as possible.
+void CudaAccelerator::copy_all(std::span<const PlacedCopy> copies, Stream stream) {
+  constexpr std::int64_t most_rows = std::int64_t{1} << 31;
+  std::array<cuda::Job, cuda::most_jobs> jobs;
+  int count = 0;
+  const auto start = [&] {
+    if (count > 0) check_launch(cuda::launch_copies(jobs.data(), count, native(stream)), "copy");
+    count = 0;
+  };
+  for (const PlacedCopy& one : copies) {
+    const StridedCopy& nest = *one.nest;
+    if (nest.item_bytes == 0) continue;
+    const bool by_engine = choose_copy_way(nest, way_).way == CopyWay::engine;
+    if (by_engine || bytes(nest) / nest.item_bytes >= most_rows) {
+      copy(nest, one.from, one.to, stream);
+      continue;
+    }
+    jobs[static_cast<std::size_t>(count++)] = {kernel_nest(nest),
+                                               static_cast<const char*>(one.from) + nest.from_offset,
+                                               static_cast<char*>(one.to) + nest.to_offset};
+    if (count == cuda::most_jobs) start();
+  }
+  start();
+}
+
 /// The innermost loop in one copy; the others one after the other.
 void CudaAccelerator::copy_by_engine(const StridedCopy& nest, const char* from, char* to, cudaStream_t stream) {
   const auto width = static_cast<std::size_t>(nest.item_bytes);

@@ -35,6 +35,7 @@ class CudaAccelerator final : public Accelerator {
 
   void copy_bytes(const void* from, void* to, std::int64_t bytes, Stream stream) override;
   void copy(const StridedCopy& nest, const void* from, void* to, Stream stream) override;
+  void copy_all(std::span<const PlacedCopy> copies, Stream stream) override;
   void accumulate(const StridedCopy& nest, Dtype dtype, Reduction reduction, const void* from, void* to,
                   Stream stream) override;
   void fill(const StridedCopy& nest, const void* element, std::int64_t element_bytes, void* to,

@@ -41,7 +41,10 @@ DevicePlan::DevicePlan(ContextState& context, Plan plan)
   refuse_unknown_steps();
   count_signals();
   const int lanes = std::min(context.device->lanes(), context.size() - 1);
-  in_lanes_ = lanes > 0 && peers_are_independent();
+  const bool independent = lanes > 0 && peers_are_independent();
+  in_lanes_ = independent && bytes_to_peers() >= least_for_lanes;
+  in_strokes_ = independent && !in_lanes_;
+  if (in_strokes_) find_early_flags();
   lines_.resize(in_lanes_ ? static_cast<std::size_t>(lanes) + 1 : 1);
   for (Line& line : lines_) line.pending.reserve(plan_.steps.size());
   for (const Buffer& buffer : plan_.buffers) {
@@ -63,20 +66,52 @@ void DevicePlan::refuse_unknown_steps() const {
 }
 
 // Every copy reads an array that no step writes, and nothing is written twice: then only the signals of one
-// peer and the copies that concern it have an order.
+// peer and the copies that concern it have an order. So it is in plans that push or read in place.
 bool DevicePlan::peers_are_independent() const {
   std::vector<bool> written(plan_.buffers.size(), false);
-  std::int64_t to_peers = 0;
   for (const Step& step : plan_.steps) {
-    if (step.kind == StepKind::accumulate || step.kind == StepKind::fill || is_message(step.kind)) return false;
-    if (step.kind != StepKind::copy) continue;
-    written[static_cast<std::size_t>(step.to.buffer)] = true;
-    if (step.peer != plan_.rank || step.to.rank != plan_.rank) to_peers += moved_bytes(plan_, step);
+    const bool independent =
+        step.kind == StepKind::copy || step.kind == StepKind::signal || step.kind == StepKind::wait;
+    if (!independent || (step.kind == StepKind::wait && step.count != 1)) return false;
+    if (step.kind == StepKind::copy) written[static_cast<std::size_t>(step.to.buffer)] = true;
   }
-  const bool read_what_is_written = std::ranges::any_of(plan_.steps, [&](const Step& step) {
+  return std::ranges::none_of(plan_.steps, [&](const Step& step) {
     return step.kind == StepKind::copy && written[static_cast<std::size_t>(step.from.buffer)];
   });
-  return !read_what_is_written && to_peers >= least_for_lanes;
+}
+
+std::int64_t DevicePlan::bytes_to_peers() const {
+  std::int64_t bytes = 0;
+  for (const Step& step : plan_.steps) {
+    if (step.kind == StepKind::copy && other_rank(step) != plan_.rank) bytes += moved_bytes(plan_, step);
+  }
+  return bytes;
+}
+
+/// Of the signals and waits of one peer, a signal that no copy to or from it precedes (a grant, or that the
+/// source is ready), and a wait that such a copy follows. The others close what the copies have done. All early
+/// signals depend on nothing, so early waits end; all late signals depend on early waits only.
+void DevicePlan::find_early_flags() {
+  flag_is_early_.assign(plan_.steps.size(), false);
+  std::vector<bool> copied(signals_.size(), false);
+  for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
+    const Step& step = plan_.steps[i];
+    const auto other = static_cast<std::size_t>(other_rank(step));
+    if (step.kind == StepKind::copy) copied[other] = true;
+    if (step.kind == StepKind::signal) flag_is_early_[i] = !copied[other];
+  }
+  copied.assign(signals_.size(), false);
+  for (std::size_t i = plan_.steps.size(); i-- > 0;) {
+    const Step& step = plan_.steps[i];
+    const auto other = static_cast<std::size_t>(other_rank(step));
+    if (step.kind == StepKind::copy) copied[other] = true;
+    if (step.kind == StepKind::wait) flag_is_early_[i] = copied[other];
+  }
+}
+
+int DevicePlan::other_rank(const Step& step) const {
+  if (step.kind != StepKind::copy) return step.peer;
+  return step.to.rank != plan_.rank ? step.to.rank : step.from.rank;
 }
 
 void DevicePlan::count_signals() {
@@ -132,6 +167,9 @@ void DevicePlan::lower_moves() {
     moves_[i] = lower(step.region, fills ? to : side(step.from), to, item);
     if (fills) std::ranges::transform(moves_[i], moves_[i].begin(), destination_of);
   }
+  std::size_t nests = 0;
+  for (const std::vector<StridedCopy>& move : moves_) nests += move.size();
+  copies_.reserve(nests);
 }
 
 void DevicePlan::run(Stream stream) {
@@ -141,7 +179,11 @@ void DevicePlan::run(Stream stream) {
   mail_.begin(running_hash_, context_.executions);
   streams_use_messages_ = false;
   open_lines(stream);
-  for (std::size_t i = 0; i < plan_.steps.size(); ++i) run_step(i);
+  if (in_strokes_) {
+    run_in_strokes();
+  } else {
+    for (std::size_t i = 0; i < plan_.steps.size(); ++i) run_step(i);
+  }
   close_lines();
   // What a message brought is unpacked before the next execution may receive into the same place.
   if (streams_use_messages_) wait_for_streams();
@@ -151,6 +193,35 @@ void DevicePlan::run(Stream stream) {
       const std::int64_t count = signals_[static_cast<std::size_t>(rank)][static_cast<std::size_t>(channel)];
       if (count > 0) context_.flags->advance(rank, channel, count);
     }
+  }
+}
+
+void DevicePlan::run_in_strokes() {
+  Line& line = lines_[0];
+  put_flags(StepKind::signal, true);
+  put_flags(StepKind::wait, true);
+  flush(line);
+  copies_.clear();
+  for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
+    const Step& step = plan_.steps[i];
+    if (step.kind != StepKind::copy) continue;
+    for (const StridedCopy& nest : moves_[i]) copies_.push_back({&nest, address(step.from), address(step.to)});
+  }
+  context_.device->copy_all(copies_, line.stream);
+  put_flags(StepKind::signal, false);
+  put_flags(StepKind::wait, false);
+}
+
+/// The signals or waits of every peer that stand before the first copy to or from it, or those that stand
+/// behind.
+void DevicePlan::put_flags(StepKind kind, bool before_copies) {
+  for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
+    const Step& step = plan_.steps[i];
+    if (step.kind != kind || flag_is_early_[i] != before_copies) continue;
+    const FlagOperation operation = kind == StepKind::signal
+                                        ? context_.flags->signal(step.peer, step.channel)
+                                        : context_.flags->wait(step.peer, step.channel, step.count);
+    lines_[0].pending.push_back(operation);
   }
 }
 
@@ -170,9 +241,10 @@ void DevicePlan::close_lines() {
 }
 
 DevicePlan::Line& DevicePlan::line_of(const Step& step) {
-  if (!in_lanes_ || step.peer == plan_.rank) return lines_[0];
+  const int other = other_rank(step);
+  if (!in_lanes_ || other == plan_.rank) return lines_[0];
   const std::size_t lanes = lines_.size() - 1;
-  const int distance = (step.peer - plan_.rank - 1 + context_.size()) % context_.size();
+  const int distance = (other - plan_.rank - 1 + context_.size()) % context_.size();
   return lines_[1 + static_cast<std::size_t>(distance) % lanes];
 }
 

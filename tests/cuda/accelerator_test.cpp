@@ -95,6 +95,28 @@ TEST_F(CudaAcceleratorTest, CopiesAsTheHostDoes) {
   }
 }
 
+TEST_F(CudaAcceleratorTest, CopiesSeveralAtOnceAsTheHostDoes) {
+  for (int round = 0; round < 40; ++round) {
+    const std::int64_t item = std::int64_t{1} << (round % 5);
+    std::vector<StridedCopy> nests;
+    std::vector<std::vector<char>> expected;
+    std::vector<std::shared_ptr<void>> from, to;
+    for (int i = 0; i < 1 + round % 11; ++i) {
+      const Sample one = sample(random_, item);
+      const std::vector<char> source = noise(random_, one.bytes);
+      nests.push_back(simplify(one.nest));
+      from.push_back(upload(source));
+      expected.push_back(noise(random_, one.bytes));
+      to.push_back(upload(expected.back()));
+      if (nests.back().item_bytes > 0) copy(nests.back(), source.data(), expected.back().data(), StoreHint::cache);
+    }
+    std::vector<PlacedCopy> copies;
+    for (std::size_t i = 0; i < nests.size(); ++i) copies.push_back({&nests[i], from[i].get(), to[i].get()});
+    device_->copy_all(copies, device_->stream());
+    for (std::size_t i = 0; i < nests.size(); ++i) ASSERT_EQ(download(to[i], expected[i].size()), expected[i]);
+  }
+}
+
 TEST_F(CudaAcceleratorTest, FillsAsTheHostDoes) {
   for (int round = 0; round < 100; ++round) {
     const std::int64_t item = std::int64_t{1} << (round % 5);

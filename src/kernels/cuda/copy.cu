@@ -4,26 +4,47 @@
 namespace partita::cuda {
 namespace {
 
+/// A row in units of `Unit`: four loads in flight before the first store.
+template <class Unit>
+__device__ void copy_row(const Unit* source, Unit* destination, std::int64_t units, unsigned first,
+                         unsigned step) {
+  std::int64_t i = first;
+  for (; i + 3 * step < units; i += 4 * step) {
+    const Unit a = source[i];
+    const Unit b = source[i + step];
+    const Unit c = source[i + 2 * step];
+    const Unit d = source[i + 3 * step];
+    destination[i] = a;
+    destination[i + step] = b;
+    destination[i + 2 * step] = c;
+    destination[i + 3 * step] = d;
+  }
+  for (; i < units; i += step) destination[i] = source[i];
+}
+
+/// Copies that have no order, one a row of blocks. Fewer than 2^31 rows each.
+struct Jobs {
+  Job jobs[most_jobs];
+  std::uint32_t rows[most_jobs];
+};
+
+template <class Unit>
+__global__ void copy_jobs(const __grid_constant__ Jobs all, unsigned lanes) {
+  const Job& job = all.jobs[blockIdx.y];
+  const auto units = static_cast<std::int64_t>(job.nest.row_bytes / static_cast<std::int64_t>(sizeof(Unit)));
+  for_each_row(job.nest, all.rows[blockIdx.y], lanes, [&](const RowOffsets& row, unsigned first, unsigned step) {
+    copy_row(reinterpret_cast<const Unit*>(static_cast<const char*>(job.from) + row.from),
+             reinterpret_cast<Unit*>(static_cast<char*>(job.to) + row.to), units, first, step);
+  });
+}
+
 /// to[...] = from[...], row by row in units of `Unit`.
 template <class Unit, class Number>
 __global__ void copy_rows(const __grid_constant__ Nest nest, Number rows, unsigned lanes, std::int64_t units,
                           const char* from, char* to) {
   for_each_row(nest, rows, lanes, [&](const RowOffsets& row, unsigned first, unsigned step) {
-    const Unit* const source = reinterpret_cast<const Unit*>(from + row.from);
-    Unit* const destination = reinterpret_cast<Unit*>(to + row.to);
-    std::int64_t i = first;
-    // Four loads in flight before the first store.
-    for (; i + 3 * step < units; i += 4 * step) {
-      const Unit a = source[i];
-      const Unit b = source[i + step];
-      const Unit c = source[i + 2 * step];
-      const Unit d = source[i + 3 * step];
-      destination[i] = a;
-      destination[i + step] = b;
-      destination[i + 2 * step] = c;
-      destination[i + 3 * step] = d;
-    }
-    for (; i < units; i += step) destination[i] = source[i];
+    copy_row(reinterpret_cast<const Unit*>(from + row.from), reinterpret_cast<Unit*>(to + row.to), units, first,
+             step);
   });
 }
 
@@ -62,6 +83,19 @@ int copy_in_units(const Nest& nest, const void* from, void* to, cudaStream_t str
 }
 
 template <class Unit>
+int copy_jobs_in_units(const Jobs& all, int count, cudaStream_t stream) {
+  std::int64_t most_rows = 1, most_units = 1;
+  for (int i = 0; i < count; ++i) {
+    most_rows = std::max<std::int64_t>(most_rows, all.rows[i]);
+    most_units = std::max(most_units, all.jobs[i].nest.row_bytes / static_cast<std::int64_t>(sizeof(Unit)));
+  }
+  const Shape shape = shape_of(most_rows, most_units);
+  const unsigned blocks = std::min(shape.blocks, most_blocks / most_jobs);
+  copy_jobs<Unit><<<dim3(blocks, static_cast<unsigned>(count)), threads_per_block, 0, stream>>>(all, shape.lanes);
+  return cudaGetLastError();
+}
+
+template <class Unit>
 int fill_in_units(const Nest& nest, const Pattern& pattern, void* to, cudaStream_t stream) {
   const std::int64_t rows = rows_of(nest);
   const auto units = static_cast<std::int64_t>(nest.row_bytes / static_cast<std::int64_t>(sizeof(Unit)));
@@ -90,7 +124,8 @@ std::uint64_t alignment_of(const Nest& nest, const void* from, const void* to) {
 template <class Unit>
 int load_units() {
   const int results[] = {load(copy_rows<Unit, std::uint32_t>), load(copy_rows<Unit, std::uint64_t>),
-                         load(fill_rows<Unit, std::uint32_t>), load(fill_rows<Unit, std::uint64_t>)};
+                         load(fill_rows<Unit, std::uint32_t>), load(fill_rows<Unit, std::uint64_t>),
+                         load(copy_jobs<Unit>)};
   for (const int result : results) {
     if (result != cudaSuccess) return result;
   }
@@ -112,6 +147,29 @@ int launch_copy(const Nest& nest, const void* from, void* to, void* stream) {
       return copy_in_units<std::uint16_t>(nest, from, to, queue);
     default:
       return copy_in_units<std::uint8_t>(nest, from, to, queue);
+  }
+}
+
+int launch_copies(const Job* jobs, int count, void* stream) {
+  auto* const queue = static_cast<cudaStream_t>(stream);
+  Jobs all;
+  std::uint64_t alignment = 16;
+  for (int i = 0; i < count; ++i) {
+    all.jobs[i] = jobs[i];
+    all.rows[i] = static_cast<std::uint32_t>(rows_of(jobs[i].nest));
+    alignment = std::min(alignment, alignment_of(jobs[i].nest, jobs[i].from, jobs[i].to));
+  }
+  switch (alignment) {
+    case 16:
+      return copy_jobs_in_units<uint4>(all, count, queue);
+    case 8:
+      return copy_jobs_in_units<std::uint64_t>(all, count, queue);
+    case 4:
+      return copy_jobs_in_units<std::uint32_t>(all, count, queue);
+    case 2:
+      return copy_jobs_in_units<std::uint16_t>(all, count, queue);
+    default:
+      return copy_jobs_in_units<std::uint8_t>(all, count, queue);
   }
 }
 

@@ -26,8 +26,18 @@ struct alignas(16) Pattern {
   std::uint64_t words[2] = {0, 0};
 };
 
+/// One of several copies of a launch.
+struct Job {
+  Nest nest;
+  const void* from = nullptr;
+  void* to = nullptr;
+};
+inline constexpr int most_jobs = 8;
+
 /// Each gives a cudaError_t; 0: started. `stream` is a cudaStream_t. The pointers include the offsets.
 int launch_copy(const Nest& nest, const void* from, void* to, void* stream);
+/// Up to `most_jobs` copies at once, in accesses that suit all of them.
+int launch_copies(const Job* jobs, int count, void* stream);
 int launch_fill(const Nest& nest, const Pattern& pattern, void* to, void* stream);
 int launch_accumulate(const Nest& nest, Element element, Operation operation, const void* from, void* to,
                       void* stream);
