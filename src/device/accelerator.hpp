@@ -21,6 +21,7 @@ struct PlacedCopy {
   const StridedCopy* nest = nullptr;
   const void* from = nullptr;
   void* to = nullptr;
+  bool inside = false;  // this device's own memory on both sides
 };
 
 /// What a stream does with a flag.
@@ -31,6 +32,15 @@ struct FlagOperation {
   } kind = Kind::write;
   std::uint64_t* flag = nullptr;
   std::uint64_t value = 0;
+};
+
+/// Grants given and waited for, copies that have no order among each other, and what closes them.
+struct PeerExchange {
+  std::span<const FlagOperation> early_signals;
+  std::span<const FlagOperation> early_waits;
+  std::span<const PlacedCopy> copies;
+  std::span<const FlagOperation> late_signals;
+  std::span<const FlagOperation> late_waits;
 };
 
 /// One device (a GPU), driven by one thread at a time: the one that called `use` last. What takes a stream
@@ -72,11 +82,16 @@ class Accelerator {
   // --- work
   /// Any two places: device, peer, host. Ordinary host memory may make this wait.
   virtual void copy_bytes(const void* from, void* to, std::int64_t bytes, Stream stream) = 0;
-  /// `nest` is simplified (kernels/host/copy.hpp); device, peer or pinned memory on both sides.
-  virtual void copy(const StridedCopy& nest, const void* from, void* to, Stream stream) = 0;
-  /// Copies that have no order among each other; many small ones cost little more than one.
-  virtual void copy_all(std::span<const PlacedCopy> copies, Stream stream) {
-    for (const PlacedCopy& one : copies) copy(*one.nest, one.from, one.to, stream);
+  /// `nest` is simplified (kernels/host/copy.hpp); device, peer or pinned memory on both sides. `inside`: both
+  /// sides are this device's own memory.
+  virtual void copy(const StridedCopy& nest, const void* from, void* to, Stream stream, bool inside = false) = 0;
+  /// A whole small exchange with peers, in the order of the members; as few starts as the device can do with.
+  virtual void exchange(const PeerExchange& what, Stream stream) {
+    flags(what.early_signals, stream);
+    flags(what.early_waits, stream);
+    for (const PlacedCopy& one : what.copies) copy(*one.nest, one.from, one.to, stream, one.inside);
+    flags(what.late_signals, stream);
+    flags(what.late_waits, stream);
   }
   virtual void accumulate(const StridedCopy& nest, Dtype dtype, Reduction reduction, const void* from,
                           void* to, Stream stream) = 0;

@@ -20,7 +20,8 @@ struct CopyChoice {
 };
 
 /// For a simplified nest. A wish for the engine is granted only where it can do it. Pure.
-CopyChoice choose_copy_way(const StridedCopy& nest, CopyWay wanted = CopyWay::automatic);
+/// `inside`: within one device, whose multiprocessors copy several times faster than its engines.
+CopyChoice choose_copy_way(const StridedCopy& nest, bool inside, CopyWay wanted = CopyWay::automatic);
 
 /// PARTITA_COPY_WAY: "engine" or "kernel"; unset or "automatic": chosen. Throws ArgumentError.
 CopyWay copy_way_of_environment();

@@ -1,5 +1,6 @@
 #include "device/cuda_accelerator.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <thread>
@@ -55,6 +56,10 @@ CudaAccelerator::CudaAccelerator(int index) : index_(index), way_(copy_way_of_en
   check_cuda(cudaFree(nullptr), "start the device");
   check_launch(cuda::load_copy_kernels(), "load the kernels");
   check_launch(cuda::load_accumulate_kernels(), "load the kernels");
+  void* counter = nullptr;
+  check_cuda(cudaMalloc(&counter, sizeof(unsigned)), "start the device");
+  finished_blocks_ = static_cast<unsigned*>(counter);
+  check_cuda(cudaMemset(counter, 0, sizeof(unsigned)), "start the device");
   main_ = new_stream();
   past_ = new_stream();
   for (cudaStream_t& lane : lanes_) lane = new_stream();
@@ -68,6 +73,7 @@ CudaAccelerator::~CudaAccelerator() {
   for (cudaStream_t lane : lanes_) {
     if (lane != nullptr) cudaStreamDestroy(lane);
   }
+  if (finished_blocks_ != nullptr) cudaFree(finished_blocks_);
   if (past_ != nullptr) cudaStreamDestroy(past_);
   if (main_ != nullptr) cudaStreamDestroy(main_);
   if (order_ != nullptr) cudaEventDestroy(order_);
@@ -147,39 +153,45 @@ void CudaAccelerator::copy_bytes(const void* from, void* to, std::int64_t bytes,
              "copy");
 }
 
-void CudaAccelerator::copy(const StridedCopy& nest, const void* from, void* to, Stream stream) {
+void CudaAccelerator::copy(const StridedCopy& nest, const void* from, void* to, Stream stream, bool inside) {
   if (nest.item_bytes == 0) return;
   const char* const source = static_cast<const char*>(from) + nest.from_offset;
   char* const destination = static_cast<char*>(to) + nest.to_offset;
-  if (choose_copy_way(nest, way_).way == CopyWay::engine) {
+  if (choose_copy_way(nest, inside, way_).way == CopyWay::engine) {
     return copy_by_engine(nest, source, destination, native(stream));
   }
   check_launch(cuda::launch_copy(kernel_nest(nest), source, destination, native(stream)), "copy");
 }
 
-/// What goes through kernels anyway goes through as few as possible.
-void CudaAccelerator::copy_all(std::span<const PlacedCopy> copies, Stream stream) {
+bool CudaAccelerator::fits_one_kernel(const PeerExchange& what) const {
   constexpr std::int64_t most_rows = std::int64_t{1} << 31;
-  std::array<cuda::Job, cuda::most_jobs> jobs;
-  int count = 0;
-  const auto start = [&] {
-    if (count > 0) check_launch(cuda::launch_copies(jobs.data(), count, native(stream)), "copy");
-    count = 0;
-  };
-  for (const PlacedCopy& one : copies) {
-    const StridedCopy& nest = *one.nest;
-    if (nest.item_bytes == 0) continue;
-    const bool by_engine = choose_copy_way(nest, way_).way == CopyWay::engine;
-    if (by_engine || bytes(nest) / nest.item_bytes >= most_rows) {
-      copy(nest, one.from, one.to, stream);
-      continue;
-    }
-    jobs[static_cast<std::size_t>(count++)] = {kernel_nest(nest),
-                                               static_cast<const char*>(one.from) + nest.from_offset,
-                                               static_cast<char*>(one.to) + nest.to_offset};
-    if (count == cuda::most_jobs) start();
+  for (const auto& list : {what.early_signals, what.early_waits, what.late_signals, what.late_waits}) {
+    if (list.size() > cuda::most_flags) return false;
   }
-  start();
+  return what.copies.size() <= cuda::most_jobs &&
+         std::ranges::all_of(what.copies, [&](const PlacedCopy& one) {
+           return one.nest->item_bytes > 0 && bytes(*one.nest) / one.nest->item_bytes < most_rows &&
+                  choose_copy_way(*one.nest, one.inside, way_).way == CopyWay::kernel;
+         });
+}
+
+/// Where kernels do the copying anyway, one of them also gives and awaits the flags.
+void CudaAccelerator::exchange(const PeerExchange& what, Stream stream) {
+  if (!fits_one_kernel(what)) return Accelerator::exchange(what, stream);
+  cuda::Exchange all;
+  all.finished_blocks = finished_blocks_;
+  const auto take = [](std::span<const FlagOperation> from, cuda::Flags& to) {
+    for (const FlagOperation& one : from) to.flags[to.count++] = {one.flag, one.value};
+  };
+  take(what.early_signals, all.early_signals);
+  take(what.early_waits, all.early_waits);
+  take(what.late_signals, all.late_signals);
+  take(what.late_waits, all.late_waits);
+  for (const PlacedCopy& one : what.copies) {
+    all.jobs[all.count++] = {kernel_nest(*one.nest), static_cast<const char*>(one.from) + one.nest->from_offset,
+                             static_cast<char*>(one.to) + one.nest->to_offset, 0};
+  }
+  check_launch(cuda::launch_exchange(all, native(stream)), "exchange");
 }
 
 /// The innermost loop in one copy; the others one after the other.

@@ -34,8 +34,8 @@ class CudaAccelerator final : public Accelerator {
   bool passed() override;
 
   void copy_bytes(const void* from, void* to, std::int64_t bytes, Stream stream) override;
-  void copy(const StridedCopy& nest, const void* from, void* to, Stream stream) override;
-  void copy_all(std::span<const PlacedCopy> copies, Stream stream) override;
+  void copy(const StridedCopy& nest, const void* from, void* to, Stream stream, bool inside) override;
+  void exchange(const PeerExchange& what, Stream stream) override;
   void accumulate(const StridedCopy& nest, Dtype dtype, Reduction reduction, const void* from, void* to,
                   Stream stream) override;
   void fill(const StridedCopy& nest, const void* element, std::int64_t element_bytes, void* to,
@@ -47,6 +47,7 @@ class CudaAccelerator final : public Accelerator {
 
  private:
   void check_suitable() const;
+  bool fits_one_kernel(const PeerExchange& what) const;
   void copy_by_engine(const StridedCopy& nest, const char* from, char* to, cudaStream_t stream);
   void move_past(void* to, const void* from, std::int64_t bytes);
 
@@ -55,6 +56,7 @@ class CudaAccelerator final : public Accelerator {
   cudaStream_t main_ = nullptr;
   cudaStream_t past_ = nullptr;  // for what must not wait behind the others
   std::array<cudaStream_t, 7> lanes_{};
+  unsigned* finished_blocks_ = nullptr;  // of an exchange, in the device's memory
   cudaEvent_t order_ = nullptr;
   cudaEvent_t mark_ = nullptr;
   std::vector<CUstreamBatchMemOpParams> batch_;  // kept: executions allocate nothing

@@ -44,7 +44,12 @@ DevicePlan::DevicePlan(ContextState& context, Plan plan)
   const bool independent = lanes > 0 && peers_are_independent();
   in_lanes_ = independent && bytes_to_peers() >= least_for_lanes;
   in_strokes_ = independent && !in_lanes_;
-  if (in_strokes_) find_early_flags();
+  if (in_strokes_) {
+    find_early_flags();
+    for (auto* const flags : {&early_signals_, &early_waits_, &late_signals_, &late_waits_}) {
+      flags->reserve(plan_.steps.size());
+    }
+  }
   lines_.resize(in_lanes_ ? static_cast<std::size_t>(lanes) + 1 : 1);
   for (Line& line : lines_) line.pending.reserve(plan_.steps.size());
   for (const Buffer& buffer : plan_.buffers) {
@@ -73,7 +78,9 @@ bool DevicePlan::peers_are_independent() const {
     const bool independent =
         step.kind == StepKind::copy || step.kind == StepKind::signal || step.kind == StepKind::wait;
     if (!independent || (step.kind == StepKind::wait && step.count != 1)) return false;
-    if (step.kind == StepKind::copy) written[static_cast<std::size_t>(step.to.buffer)] = true;
+    if (step.kind != StepKind::copy) continue;
+    if (is_scratch(plan_, step.from) || is_scratch(plan_, step.to)) return false;
+    written[static_cast<std::size_t>(step.to.buffer)] = true;
   }
   return std::ranges::none_of(plan_.steps, [&](const Step& step) {
     return step.kind == StepKind::copy && written[static_cast<std::size_t>(step.from.buffer)];
@@ -197,32 +204,24 @@ void DevicePlan::run(Stream stream) {
 }
 
 void DevicePlan::run_in_strokes() {
-  Line& line = lines_[0];
-  put_flags(StepKind::signal, true);
-  put_flags(StepKind::wait, true);
-  flush(line);
   copies_.clear();
+  for (auto* const flags : {&early_signals_, &early_waits_, &late_signals_, &late_waits_}) flags->clear();
   for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
     const Step& step = plan_.steps[i];
-    if (step.kind != StepKind::copy) continue;
-    for (const StridedCopy& nest : moves_[i]) copies_.push_back({&nest, address(step.from), address(step.to)});
+    if (step.kind == StepKind::signal) {
+      (flag_is_early_[i] ? early_signals_ : late_signals_)
+          .push_back(context_.flags->signal(step.peer, step.channel));
+    } else if (step.kind == StepKind::wait) {
+      (flag_is_early_[i] ? early_waits_ : late_waits_)
+          .push_back(context_.flags->wait(step.peer, step.channel, step.count));
+    } else {
+      for (const StridedCopy& nest : moves_[i]) {
+        copies_.push_back({&nest, address(step.from), address(step.to), is_inside(step)});
+      }
+    }
   }
-  context_.device->copy_all(copies_, line.stream);
-  put_flags(StepKind::signal, false);
-  put_flags(StepKind::wait, false);
-}
-
-/// The signals or waits of every peer that stand before the first copy to or from it, or those that stand
-/// behind.
-void DevicePlan::put_flags(StepKind kind, bool before_copies) {
-  for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
-    const Step& step = plan_.steps[i];
-    if (step.kind != kind || flag_is_early_[i] != before_copies) continue;
-    const FlagOperation operation = kind == StepKind::signal
-                                        ? context_.flags->signal(step.peer, step.channel)
-                                        : context_.flags->wait(step.peer, step.channel, step.count);
-    lines_[0].pending.push_back(operation);
-  }
+  context_.device->exchange({early_signals_, early_waits_, copies_, late_signals_, late_waits_},
+                            lines_[0].stream);
 }
 
 void DevicePlan::open_lines(Stream stream) {
@@ -314,7 +313,7 @@ void DevicePlan::run_move(std::size_t index, Line& line) {
   const char* const from = address(step.from);
   for (const StridedCopy& nest : moves_[index]) {
     if (step.kind == StepKind::copy) {
-      context_.device->copy(nest, from, to, line.stream);
+      context_.device->copy(nest, from, to, line.stream, is_inside(step));
     } else {
       context_.device->accumulate(nest, dtype_at(plan_, step.to), step.reduction, from, to, line.stream);
     }

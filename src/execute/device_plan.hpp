@@ -42,7 +42,7 @@ class DevicePlan final : public Executor {
   std::int64_t bytes_to_peers() const;
   void find_early_flags();
   void run_in_strokes();
-  void put_flags(StepKind kind, bool before_copies);
+  bool is_inside(const Step& step) const { return other_rank(step) == plan_.rank; }
   void count_signals();
   void bind(std::span<const Array::State* const> operands);
   void lower_moves();
@@ -73,7 +73,9 @@ class DevicePlan final : public Executor {
   std::vector<std::unique_ptr<Scratch>> scratch_;  // by buffer
   std::vector<std::vector<StridedCopy>> moves_;    // by step
   std::vector<bool> flag_is_early_;                // by step: see find_early_flags
-  std::vector<PlacedCopy> copies_;                 // of one stroke; kept: executions allocate nothing
+  // Of a plan in strokes; kept, because executions allocate nothing.
+  std::vector<PlacedCopy> copies_;
+  std::vector<FlagOperation> early_signals_, early_waits_, late_signals_, late_waits_;
   std::vector<Line> lines_;                        // [0]: the stream of the execution; then one a lane
   std::vector<std::array<std::int64_t, channel_count>> signals_;  // by rank: waited for in one execution
   Mail mail_;

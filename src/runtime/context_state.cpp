@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "device/finish.hpp"
 #include "runtime/keeper.hpp"
 #include "runtime/mpi_group.hpp"
 
@@ -52,6 +53,13 @@ void ContextState::fail(const std::string& why, ErrorKind kind) noexcept {
 
 // Messages may still arrive in a failed context's memory, and peers may still read it.
 ContextState::~ContextState() {
+  try {
+    // Nothing of the device is given back before its streams have done with it; where they do not come to
+    // their end, the context has failed.
+    if (device && !failed()) finish_device(*this, "the end of a context");
+  } catch (...) {
+    // noted as the failure
+  }
   if (!failed()) return;
   try {
     keep_until_exit(std::make_shared<PlanCache>(std::move(plans)));

@@ -90,7 +90,7 @@ TEST_F(CudaAcceleratorTest, CopiesAsTheHostDoes) {
     const auto there = upload(from);
     const auto to = upload(expected);
     if (nest.item_bytes > 0) copy(nest, from.data(), expected.data(), StoreHint::cache);
-    device_->copy(nest, there.get(), to.get(), device_->stream());
+    device_->copy(nest, there.get(), to.get(), device_->stream(), round % 2 == 0);
     ASSERT_EQ(download(to, expected.size()), expected) << "item " << item << " round " << round;
   }
 }
@@ -112,7 +112,13 @@ TEST_F(CudaAcceleratorTest, CopiesSeveralAtOnceAsTheHostDoes) {
     }
     std::vector<PlacedCopy> copies;
     for (std::size_t i = 0; i < nests.size(); ++i) copies.push_back({&nests[i], from[i].get(), to[i].get()});
-    device_->copy_all(copies, device_->stream());
+    const auto memory = upload(std::vector<char>(24, 0));
+    auto* const flags = static_cast<std::uint64_t*>(memory.get());
+    const auto one = static_cast<std::uint64_t>(round) + 1;
+    using Kind = FlagOperation::Kind;
+    const FlagOperation tell{Kind::write, flags, one}, hear{Kind::wait, flags, one};
+    const FlagOperation tell_late{Kind::write, flags + 1, one}, hear_late{Kind::wait, flags + 1, one};
+    device_->exchange({{&tell, 1}, {&hear, 1}, copies, {&tell_late, 1}, {&hear_late, 1}}, device_->stream());
     for (std::size_t i = 0; i < nests.size(); ++i) ASSERT_EQ(download(to[i], expected[i].size()), expected[i]);
   }
 }

@@ -132,7 +132,7 @@ class FakeAccelerator final : public Accelerator {
   void copy_bytes(const void* from, void* to, std::int64_t bytes, Stream stream) override {
     of(stream).put([=] { std::memcpy(to, from, static_cast<std::size_t>(bytes)); });
   }
-  void copy(const StridedCopy& nest, const void* from, void* to, Stream stream) override {
+  void copy(const StridedCopy& nest, const void* from, void* to, Stream stream, bool) override {
     of(stream).put([=] { partita::copy(nest, from, to, StoreHint::cache); });
   }
   void accumulate(const StridedCopy& nest, Dtype dtype, Reduction reduction, const void* from, void* to,

@@ -9,7 +9,7 @@ namespace {
 constexpr std::int64_t kib = 1024, mib = 1024 * kib;
 
 CopyWay chosen(const StridedCopy& nest, CopyWay wanted = CopyWay::automatic) {
-  return choose_copy_way(nest, wanted).way;
+  return choose_copy_way(nest, false, wanted).way;
 }
 
 TEST(CopyWay, LongRowsGoThroughTheEngine) {
@@ -23,6 +23,11 @@ TEST(CopyWay, ShortRowsAndFewBytesGoThroughAKernel) {
   EXPECT_EQ(chosen({512, 0, 0, {{1 << 20, 1024, 512}}}), CopyWay::kernel);
   EXPECT_EQ(chosen({64 * kib, 0, 0, {}}), CopyWay::kernel);
   EXPECT_EQ(chosen({32 * kib, 0, 0, {{1000, 1 << 30, 1 << 29}, {40, 128 * kib, 32 * kib}}}), CopyWay::kernel);
+}
+
+TEST(CopyWay, WithinADeviceKernelsAreFaster) {
+  EXPECT_EQ(choose_copy_way({2 * mib, 0, 0, {}}, true).way, CopyWay::kernel);
+  EXPECT_EQ(choose_copy_way({2 * mib, 0, 0, {}}, true, CopyWay::engine).way, CopyWay::engine);
 }
 
 TEST(CopyWay, TheEngineTakesOnlyRowsInOrder) {

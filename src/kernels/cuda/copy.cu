@@ -22,20 +22,46 @@ __device__ void copy_row(const Unit* source, Unit* destination, std::int64_t uni
   for (; i < units; i += step) destination[i] = source[i];
 }
 
-/// Copies that have no order, one a row of blocks. Fewer than 2^31 rows each.
-struct Jobs {
-  Job jobs[most_jobs];
-  std::uint32_t rows[most_jobs];
-};
+__device__ void release(const Flags::One& flag) {
+  asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(flag.address), "l"(flag.value) : "memory");
+}
 
+/// Flags only grow; a host that gives up writes one that ends every wait.
+__device__ void await(const Flags::One& flag) {
+  std::uint64_t seen = 0;
+  do {
+    asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(seen) : "l"(flag.address) : "memory");
+  } while (seen < flag.value);
+}
+
+/// A row of blocks a copy. Every block waits for the grants; the last one to finish tells the peers and waits for
+/// them.
 template <class Unit>
-__global__ void copy_jobs(const __grid_constant__ Jobs all, unsigned lanes) {
-  const Job& job = all.jobs[blockIdx.y];
-  const auto units = static_cast<std::int64_t>(job.nest.row_bytes / static_cast<std::int64_t>(sizeof(Unit)));
-  for_each_row(job.nest, all.rows[blockIdx.y], lanes, [&](const RowOffsets& row, unsigned first, unsigned step) {
-    copy_row(reinterpret_cast<const Unit*>(static_cast<const char*>(job.from) + row.from),
-             reinterpret_cast<Unit*>(static_cast<char*>(job.to) + row.to), units, first, step);
-  });
+__global__ void exchange_jobs(const __grid_constant__ Exchange all, unsigned lanes) {
+  const int thread = static_cast<int>(threadIdx.x);
+  if (blockIdx.x == 0 && blockIdx.y == 0 && thread < all.early_signals.count) {
+    release(all.early_signals.flags[thread]);
+  }
+  if (thread < all.early_waits.count) await(all.early_waits.flags[thread]);
+  __syncthreads();
+  if (blockIdx.y < static_cast<unsigned>(all.count)) {
+    const Job& job = all.jobs[blockIdx.y];
+    const auto units = static_cast<std::int64_t>(job.nest.row_bytes / static_cast<std::int64_t>(sizeof(Unit)));
+    for_each_row(job.nest, job.rows, lanes, [&](const RowOffsets& row, unsigned first, unsigned step) {
+      copy_row(reinterpret_cast<const Unit*>(static_cast<const char*>(job.from) + row.from),
+               reinterpret_cast<Unit*>(static_cast<char*>(job.to) + row.to), units, first, step);
+    });
+  }
+  __threadfence_system();
+  __syncthreads();
+  __shared__ bool last;
+  if (thread == 0) last = atomicAdd(all.finished_blocks, 1U) == gridDim.x * gridDim.y - 1;
+  __syncthreads();
+  if (!last) return;
+  __threadfence_system();
+  if (thread == 0) *all.finished_blocks = 0;
+  if (thread < all.late_signals.count) release(all.late_signals.flags[thread]);
+  if (thread < all.late_waits.count) await(all.late_waits.flags[thread]);
 }
 
 /// to[...] = from[...], row by row in units of `Unit`.
@@ -83,15 +109,16 @@ int copy_in_units(const Nest& nest, const void* from, void* to, cudaStream_t str
 }
 
 template <class Unit>
-int copy_jobs_in_units(const Jobs& all, int count, cudaStream_t stream) {
+int exchange_in_units(const Exchange& all, cudaStream_t stream) {
+  constexpr unsigned most_blocks_of_a_job = 32;  // ranks that share a device must all find room on it
   std::int64_t most_rows = 1, most_units = 1;
-  for (int i = 0; i < count; ++i) {
-    most_rows = std::max<std::int64_t>(most_rows, all.rows[i]);
+  for (int i = 0; i < all.count; ++i) {
+    most_rows = std::max<std::int64_t>(most_rows, all.jobs[i].rows);
     most_units = std::max(most_units, all.jobs[i].nest.row_bytes / static_cast<std::int64_t>(sizeof(Unit)));
   }
   const Shape shape = shape_of(most_rows, most_units);
-  const unsigned blocks = std::min(shape.blocks, most_blocks / most_jobs);
-  copy_jobs<Unit><<<dim3(blocks, static_cast<unsigned>(count)), threads_per_block, 0, stream>>>(all, shape.lanes);
+  const dim3 blocks(std::min(shape.blocks, most_blocks_of_a_job), static_cast<unsigned>(std::max(all.count, 1)));
+  exchange_jobs<Unit><<<blocks, threads_per_block, 0, stream>>>(all, shape.lanes);
   return cudaGetLastError();
 }
 
@@ -125,7 +152,7 @@ template <class Unit>
 int load_units() {
   const int results[] = {load(copy_rows<Unit, std::uint32_t>), load(copy_rows<Unit, std::uint64_t>),
                          load(fill_rows<Unit, std::uint32_t>), load(fill_rows<Unit, std::uint64_t>),
-                         load(copy_jobs<Unit>)};
+                         load(exchange_jobs<Unit>)};
   for (const int result : results) {
     if (result != cudaSuccess) return result;
   }
@@ -150,26 +177,25 @@ int launch_copy(const Nest& nest, const void* from, void* to, void* stream) {
   }
 }
 
-int launch_copies(const Job* jobs, int count, void* stream) {
+int launch_exchange(Exchange exchange, void* stream) {
   auto* const queue = static_cast<cudaStream_t>(stream);
-  Jobs all;
   std::uint64_t alignment = 16;
-  for (int i = 0; i < count; ++i) {
-    all.jobs[i] = jobs[i];
-    all.rows[i] = static_cast<std::uint32_t>(rows_of(jobs[i].nest));
-    alignment = std::min(alignment, alignment_of(jobs[i].nest, jobs[i].from, jobs[i].to));
+  for (int i = 0; i < exchange.count; ++i) {
+    Job& job = exchange.jobs[i];
+    job.rows = static_cast<std::uint32_t>(rows_of(job.nest));
+    alignment = std::min(alignment, alignment_of(job.nest, job.from, job.to));
   }
   switch (alignment) {
     case 16:
-      return copy_jobs_in_units<uint4>(all, count, queue);
+      return exchange_in_units<uint4>(exchange, queue);
     case 8:
-      return copy_jobs_in_units<std::uint64_t>(all, count, queue);
+      return exchange_in_units<std::uint64_t>(exchange, queue);
     case 4:
-      return copy_jobs_in_units<std::uint32_t>(all, count, queue);
+      return exchange_in_units<std::uint32_t>(exchange, queue);
     case 2:
-      return copy_jobs_in_units<std::uint16_t>(all, count, queue);
+      return exchange_in_units<std::uint16_t>(exchange, queue);
     default:
-      return copy_jobs_in_units<std::uint8_t>(all, count, queue);
+      return exchange_in_units<std::uint8_t>(exchange, queue);
   }
 }
 

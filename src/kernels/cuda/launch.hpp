@@ -26,18 +26,38 @@ struct alignas(16) Pattern {
   std::uint64_t words[2] = {0, 0};
 };
 
+inline constexpr int most_jobs = 8;
+inline constexpr int most_flags = 8;
+
 /// One of several copies of a launch.
 struct Job {
   Nest nest;
   const void* from = nullptr;
   void* to = nullptr;
+  std::uint32_t rows = 0;  // set by the launch; fewer than 2^31
 };
-inline constexpr int most_jobs = 8;
+
+struct Flags {
+  struct One {
+    std::uint64_t* address;
+    std::uint64_t value;
+  };
+  int count = 0;
+  One flags[most_flags];
+};
+
+/// What one rank does in a small exchange with its peers: gives grants, waits for theirs, copies, tells them, and
+/// waits until they have told. `finished_blocks`: a number in device memory, 0 between launches.
+struct Exchange {
+  Flags early_signals, early_waits, late_signals, late_waits;
+  int count = 0;
+  Job jobs[most_jobs];
+  unsigned* finished_blocks = nullptr;
+};
 
 /// Each gives a cudaError_t; 0: started. `stream` is a cudaStream_t. The pointers include the offsets.
 int launch_copy(const Nest& nest, const void* from, void* to, void* stream);
-/// Up to `most_jobs` copies at once, in accesses that suit all of them.
-int launch_copies(const Job* jobs, int count, void* stream);
+int launch_exchange(Exchange exchange, void* stream);
 int launch_fill(const Nest& nest, const Pattern& pattern, void* to, void* stream);
 int launch_accumulate(const Nest& nest, Element element, Operation operation, const void* from, void* to,
                       void* stream);
