@@ -164,7 +164,7 @@ void CudaAccelerator::copy(const StridedCopy& nest, const void* from, void* to, 
 }
 
 bool CudaAccelerator::fits_one_kernel(const PeerExchange& what) const {
-  constexpr std::int64_t most_rows = std::int64_t{1} << 31;
+  constexpr std::int64_t most_rows = std::int64_t{1} << 29;
   for (const auto& list : {what.early_signals, what.early_waits, what.late_signals, what.late_waits}) {
     if (list.size() > cuda::most_flags) return false;
   }
@@ -189,7 +189,7 @@ void CudaAccelerator::exchange(const PeerExchange& what, Stream stream) {
   take(what.late_waits, all.late_waits);
   for (const PlacedCopy& one : what.copies) {
     all.jobs[all.count++] = {kernel_nest(*one.nest), static_cast<const char*>(one.from) + one.nest->from_offset,
-                             static_cast<char*>(one.to) + one.nest->to_offset, 0};
+                             static_cast<char*>(one.to) + one.nest->to_offset};
   }
   check_launch(cuda::launch_exchange(all, native(stream)), "exchange");
 }

@@ -52,29 +52,27 @@ __device__ Complex<Real> reduce(Complex<Real> a, Complex<Real> b) {
 }
 
 template <class T, Operation operation>
-__global__ void accumulate_rows(const __grid_constant__ Nest nest, std::uint64_t rows, unsigned lanes,
-                                std::int64_t elements, const char* from, char* to) {
-  for_each_row(nest, rows, lanes, [&](const RowOffsets& row, unsigned first, unsigned step) {
-    const T* const source = reinterpret_cast<const T*>(from + row.from);
-    T* const destination = reinterpret_cast<T*>(to + row.to);
-    for (std::int64_t i = first; i < elements; i += step) {
-      destination[i] = reduce<operation>(destination[i], source[i]);
-    }
-  });
+__global__ void accumulate_rows(const __grid_constant__ Nest nest, const __grid_constant__ Deal deal,
+                                unsigned lanes, const char* from, char* to) {
+  for_each_segment<std::uint64_t>(
+      nest, deal, lanes, [&](const RowOffsets& row, std::int64_t first, std::int64_t end, unsigned step) {
+        const T* const source = reinterpret_cast<const T*>(from + row.from);
+        T* const destination = reinterpret_cast<T*>(to + row.to);
+        for (std::int64_t i = first; i < end; i += step) {
+          destination[i] = reduce<operation>(destination[i], source[i]);
+        }
+      });
 }
 
 template <class T, Operation operation>
 int start(const Nest& nest, const void* from, void* to, cudaStream_t stream) {
-  const std::int64_t rows = rows_of(nest);
-  const auto elements = static_cast<std::int64_t>(nest.row_bytes / static_cast<std::int64_t>(sizeof(T)));
-  const Shape shape = shape_of(rows, elements);
+  const Deal deal = deal_of(nest, sizeof(T));
+  const Shape shape = shape_of(deal);
   accumulate_rows<T, operation><<<shape.blocks, threads_per_block, 0, stream>>>(
-      nest, static_cast<std::uint64_t>(rows), shape.lanes, elements, static_cast<const char*>(from),
-      static_cast<char*>(to));
+      nest, deal, shape.lanes, static_cast<const char*>(from), static_cast<char*>(to));
   return cudaGetLastError();
 }
 
-/// Calls `body` with a kernel's type and operation as a pointer to `start`.
 using Start = int (*)(const Nest&, const void*, void*, cudaStream_t);
 
 template <class T>

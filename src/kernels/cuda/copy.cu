@@ -4,12 +4,12 @@
 namespace partita::cuda {
 namespace {
 
-/// A row in units of `Unit`: four loads in flight before the first store.
+/// Units of a row: four loads in flight before the first store.
 template <class Unit>
-__device__ void copy_row(const Unit* source, Unit* destination, std::int64_t units, unsigned first,
-                         unsigned step) {
+__device__ void copy_units(const Unit* source, Unit* destination, std::int64_t first, std::int64_t end,
+                           unsigned step) {
   std::int64_t i = first;
-  for (; i + 3 * step < units; i += 4 * step) {
+  for (; i + 3 * step < end; i += 4 * step) {
     const Unit a = source[i];
     const Unit b = source[i + step];
     const Unit c = source[i + 2 * step];
@@ -19,7 +19,16 @@ __device__ void copy_row(const Unit* source, Unit* destination, std::int64_t uni
     destination[i + 2 * step] = c;
     destination[i + 3 * step] = d;
   }
-  for (; i < units; i += step) destination[i] = source[i];
+  for (; i < end; i += step) destination[i] = source[i];
+}
+
+template <class Unit, class Number>
+__device__ void copy_nest(const Nest& nest, const Deal& deal, unsigned lanes, const void* from, void* to) {
+  for_each_segment<Number>(
+      nest, deal, lanes, [&](const RowOffsets& row, std::int64_t first, std::int64_t end, unsigned step) {
+        copy_units(reinterpret_cast<const Unit*>(static_cast<const char*>(from) + row.from),
+                   reinterpret_cast<Unit*>(static_cast<char*>(to) + row.to), first, end, step);
+      });
 }
 
 __device__ void release(const Flags::One& flag) {
@@ -34,10 +43,15 @@ __device__ void await(const Flags::One& flag) {
   } while (seen < flag.value);
 }
 
+struct Deals {
+  Deal jobs[most_jobs];
+};
+
 /// A row of blocks a copy. Every block waits for the grants; the last one to finish tells the peers and waits for
 /// them.
 template <class Unit>
-__global__ void exchange_jobs(const __grid_constant__ Exchange all, unsigned lanes) {
+__global__ void exchange_jobs(const __grid_constant__ Exchange all, const __grid_constant__ Deals deals,
+                              unsigned lanes) {
   const int thread = static_cast<int>(threadIdx.x);
   if (blockIdx.x == 0 && blockIdx.y == 0 && thread < all.early_signals.count) {
     release(all.early_signals.flags[thread]);
@@ -46,11 +60,7 @@ __global__ void exchange_jobs(const __grid_constant__ Exchange all, unsigned lan
   __syncthreads();
   if (blockIdx.y < static_cast<unsigned>(all.count)) {
     const Job& job = all.jobs[blockIdx.y];
-    const auto units = static_cast<std::int64_t>(job.nest.row_bytes / static_cast<std::int64_t>(sizeof(Unit)));
-    for_each_row(job.nest, job.rows, lanes, [&](const RowOffsets& row, unsigned first, unsigned step) {
-      copy_row(reinterpret_cast<const Unit*>(static_cast<const char*>(job.from) + row.from),
-               reinterpret_cast<Unit*>(static_cast<char*>(job.to) + row.to), units, first, step);
-    });
+    copy_nest<Unit, std::uint32_t>(job.nest, deals.jobs[blockIdx.y], lanes, job.from, job.to);
   }
   __threadfence_system();
   __syncthreads();
@@ -64,46 +74,41 @@ __global__ void exchange_jobs(const __grid_constant__ Exchange all, unsigned lan
   if (thread < all.late_waits.count) await(all.late_waits.flags[thread]);
 }
 
-/// to[...] = from[...], row by row in units of `Unit`.
+/// to[...] = from[...] in units of `Unit`.
 template <class Unit, class Number>
-__global__ void copy_rows(const __grid_constant__ Nest nest, Number rows, unsigned lanes, std::int64_t units,
-                          const char* from, char* to) {
-  for_each_row(nest, rows, lanes, [&](const RowOffsets& row, unsigned first, unsigned step) {
-    copy_row(reinterpret_cast<const Unit*>(from + row.from), reinterpret_cast<Unit*>(to + row.to), units, first,
-             step);
-  });
+__global__ void copy_rows(const __grid_constant__ Nest nest, const __grid_constant__ Deal deal, unsigned lanes,
+                          const void* from, void* to) {
+  copy_nest<Unit, Number>(nest, deal, lanes, from, to);
 }
 
 template <class Unit, class Number>
-__global__ void fill_rows(const __grid_constant__ Nest nest, Number rows, unsigned lanes, std::int64_t units,
+__global__ void fill_rows(const __grid_constant__ Nest nest, const __grid_constant__ Deal deal, unsigned lanes,
                           Pattern pattern, char* to) {
   // A unit narrower than the element is one of its parts; rows begin with an element.
   constexpr int parts = static_cast<int>(sizeof(Pattern) / sizeof(Unit));
-  for_each_row(nest, rows, lanes, [&](const RowOffsets& row, unsigned first, unsigned step) {
-    Unit* const destination = reinterpret_cast<Unit*>(to + row.to);
-    for (std::int64_t i = first; i < units; i += step) {
-      destination[i] = reinterpret_cast<const Unit*>(&pattern)[i % parts];
-    }
-  });
+  for_each_segment<Number>(
+      nest, deal, lanes, [&](const RowOffsets& row, std::int64_t first, std::int64_t end, unsigned step) {
+        Unit* const destination = reinterpret_cast<Unit*>(to + row.to);
+        for (std::int64_t i = first; i < end; i += step) {
+          destination[i] = reinterpret_cast<const Unit*>(&pattern)[i % parts];
+        }
+      });
 }
 
-bool needs_64_bits(std::int64_t rows) {
-  return rows >= (std::int64_t{1} << 31);
+bool needs_64_bits(const Deal& deal) {
+  return deal.tasks >= (std::int64_t{1} << 31);
 }
 
 template <class Unit>
 int copy_in_units(const Nest& nest, const void* from, void* to, cudaStream_t stream) {
-  const std::int64_t rows = rows_of(nest);
-  const auto units = static_cast<std::int64_t>(nest.row_bytes / static_cast<std::int64_t>(sizeof(Unit)));
-  const Shape shape = shape_of(rows, units);
-  const auto* source = static_cast<const char*>(from);
-  auto* destination = static_cast<char*>(to);
-  if (needs_64_bits(rows)) {
-    copy_rows<Unit, std::uint64_t><<<shape.blocks, threads_per_block, 0, stream>>>(
-        nest, static_cast<std::uint64_t>(rows), shape.lanes, units, source, destination);
+  const Deal deal = deal_of(nest, sizeof(Unit));
+  const Shape shape = shape_of(deal);
+  if (needs_64_bits(deal)) {
+    copy_rows<Unit, std::uint64_t>
+        <<<shape.blocks, threads_per_block, 0, stream>>>(nest, deal, shape.lanes, from, to);
   } else {
-    copy_rows<Unit, std::uint32_t><<<shape.blocks, threads_per_block, 0, stream>>>(
-        nest, static_cast<std::uint32_t>(rows), shape.lanes, units, source, destination);
+    copy_rows<Unit, std::uint32_t>
+        <<<shape.blocks, threads_per_block, 0, stream>>>(nest, deal, shape.lanes, from, to);
   }
   return cudaGetLastError();
 }
@@ -111,29 +116,31 @@ int copy_in_units(const Nest& nest, const void* from, void* to, cudaStream_t str
 template <class Unit>
 int exchange_in_units(const Exchange& all, cudaStream_t stream) {
   constexpr unsigned most_blocks_of_a_job = 32;  // ranks that share a device must all find room on it
-  std::int64_t most_rows = 1, most_units = 1;
+  Deals deals;
+  std::int64_t most_tasks = 1, most_units = 1;
   for (int i = 0; i < all.count; ++i) {
-    most_rows = std::max<std::int64_t>(most_rows, all.jobs[i].rows);
-    most_units = std::max(most_units, all.jobs[i].nest.row_bytes / static_cast<std::int64_t>(sizeof(Unit)));
+    const Deal deal = deal_of(all.jobs[i].nest, sizeof(Unit));
+    most_tasks = std::max(most_tasks, deal.tasks);
+    most_units = std::max(most_units, std::min(deal.units, deal.segment_units));
+    deals.jobs[i] = deal;
   }
-  const Shape shape = shape_of(most_rows, most_units);
+  const Shape shape = shape_of(most_tasks, most_units);
   const dim3 blocks(std::min(shape.blocks, most_blocks_of_a_job), static_cast<unsigned>(std::max(all.count, 1)));
-  exchange_jobs<Unit><<<blocks, threads_per_block, 0, stream>>>(all, shape.lanes);
+  exchange_jobs<Unit><<<blocks, threads_per_block, 0, stream>>>(all, deals, shape.lanes);
   return cudaGetLastError();
 }
 
 template <class Unit>
 int fill_in_units(const Nest& nest, const Pattern& pattern, void* to, cudaStream_t stream) {
-  const std::int64_t rows = rows_of(nest);
-  const auto units = static_cast<std::int64_t>(nest.row_bytes / static_cast<std::int64_t>(sizeof(Unit)));
-  const Shape shape = shape_of(rows, units);
-  auto* destination = static_cast<char*>(to);
-  if (needs_64_bits(rows)) {
-    fill_rows<Unit, std::uint64_t><<<shape.blocks, threads_per_block, 0, stream>>>(
-        nest, static_cast<std::uint64_t>(rows), shape.lanes, units, pattern, destination);
+  const Deal deal = deal_of(nest, sizeof(Unit));
+  const Shape shape = shape_of(deal);
+  auto* const destination = static_cast<char*>(to);
+  if (needs_64_bits(deal)) {
+    fill_rows<Unit, std::uint64_t>
+        <<<shape.blocks, threads_per_block, 0, stream>>>(nest, deal, shape.lanes, pattern, destination);
   } else {
-    fill_rows<Unit, std::uint32_t><<<shape.blocks, threads_per_block, 0, stream>>>(
-        nest, static_cast<std::uint32_t>(rows), shape.lanes, units, pattern, destination);
+    fill_rows<Unit, std::uint32_t>
+        <<<shape.blocks, threads_per_block, 0, stream>>>(nest, deal, shape.lanes, pattern, destination);
   }
   return cudaGetLastError();
 }
@@ -177,12 +184,11 @@ int launch_copy(const Nest& nest, const void* from, void* to, void* stream) {
   }
 }
 
-int launch_exchange(Exchange exchange, void* stream) {
+int launch_exchange(const Exchange& exchange, void* stream) {
   auto* const queue = static_cast<cudaStream_t>(stream);
   std::uint64_t alignment = 16;
   for (int i = 0; i < exchange.count; ++i) {
-    Job& job = exchange.jobs[i];
-    job.rows = static_cast<std::uint32_t>(rows_of(job.nest));
+    const Job& job = exchange.jobs[i];
     alignment = std::min(alignment, alignment_of(job.nest, job.from, job.to));
   }
   switch (alignment) {

@@ -29,12 +29,11 @@ struct alignas(16) Pattern {
 inline constexpr int most_jobs = 8;
 inline constexpr int most_flags = 8;
 
-/// One of several copies of a launch.
+/// One of several copies of a launch: fewer than 2^29 rows.
 struct Job {
   Nest nest;
   const void* from = nullptr;
   void* to = nullptr;
-  std::uint32_t rows = 0;  // set by the launch; fewer than 2^31
 };
 
 struct Flags {
@@ -57,7 +56,7 @@ struct Exchange {
 
 /// Each gives a cudaError_t; 0: started. `stream` is a cudaStream_t. The pointers include the offsets.
 int launch_copy(const Nest& nest, const void* from, void* to, void* stream);
-int launch_exchange(Exchange exchange, void* stream);
+int launch_exchange(const Exchange& exchange, void* stream);
 int launch_fill(const Nest& nest, const Pattern& pattern, void* to, void* stream);
 int launch_accumulate(const Nest& nest, Element element, Operation operation, const void* from, void* to,
                       void* stream);
