@@ -15,6 +15,7 @@
 #include <partita/error.hpp>
 #include <thread>
 
+#include "benchmarks/fftw.hpp"
 #include "benchmarks/openblas.hpp"
 
 namespace partita::benchmarks {
@@ -94,6 +95,7 @@ double Apart::work() {
 }
 
 void serve_apart(const std::string& what) {
+  if (what.starts_with("fftw:")) return serve_fftw(what);
   const auto [m, n, k] = sizes_of(what);
   const OpenBlas& library = openblas();
   library.set_threads(usable_cores());

@@ -30,7 +30,8 @@ class Apart {
 };
 
 /// The other side: answers each line with the seconds of a product of private matrices by an OpenBLAS with as
-/// many threads as the process has cores. `what`: "openblas:MxNxK". Throws ArgumentError.
+/// many threads as the process has cores, or of a transform by FFTW. `what`: "openblas:MxNxK", or as
+/// `serve_fftw` says. Throws ArgumentError.
 void serve_apart(const std::string& what);
 
 /// The command line of such a process of this program.

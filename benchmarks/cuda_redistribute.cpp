@@ -1,5 +1,5 @@
-// Redistribution of a matrix between GPUs. Peer: NCCL's all-to-all of the same bytes, without the packing that
-// it also needs. Bound: every GPU pushing the same bytes to its peers by copy engine, a stream a peer.
+// Redistribution of a matrix between GPUs. Peer: NCCL's all-to-all of the same bytes, without the packing
+// that it also needs. Bound: every GPU pushing the same bytes to its peers by copy engine, a stream a peer.
 //
 // Every contender does several turns before the host looks, so that what is timed is the device.
 #include "benchmarks/cuda_redistribute.hpp"

@@ -6,6 +6,7 @@
 set(partita_backends
     "(^|/)(mpi|alltoallv)[_/.]" PARTITA_HAVE_MPI
     "(^|/)cuda[_/.]" PARTITA_HAVE_CUDA
+    "(^|/)fftw_mpi[_/.]" PARTITA_HAVE_FFTW_MPI
     "(^|/)(pdgemr2d|pdgemm|scalapack)[_/.]" PARTITA_HAVE_SCALAPACK)
 
 # Sets `result` to whether every backend that the source belongs to is on.

@@ -15,6 +15,17 @@ if(PARTITA_HAVE_MPI)
 endif()
 message(STATUS "ScaLAPACK (a peer in the benchmarks): ${PARTITA_HAVE_SCALAPACK}")
 
+# So is FFTW's own distributed transform; Debian builds it with Open MPI.
+set(PARTITA_HAVE_FFTW_MPI OFF)
+if(PARTITA_HAVE_MPI AND PARTITA_MPI STREQUAL openmpi)
+  find_library(PARTITA_FFTW_MPI_LIBRARY NAMES fftw3_mpi)
+  mark_as_advanced(PARTITA_FFTW_MPI_LIBRARY)
+  if(PARTITA_FFTW_MPI_LIBRARY)
+    set(PARTITA_HAVE_FFTW_MPI ON)
+  endif()
+endif()
+message(STATUS "FFTW-MPI (a peer in the benchmarks): ${PARTITA_HAVE_FFTW_MPI}")
+
 file(GLOB_RECURSE command_sources CONFIGURE_DEPENDS tools/*.cpp benchmarks/*.cpp)
 partita_choose_backends(command_sources)
 add_executable(partita_command ${command_sources})
@@ -34,6 +45,12 @@ if(PARTITA_HAVE_SCALAPACK)
     SOURCE ${PROJECT_SOURCE_DIR}/benchmarks/scalapack.cpp
     APPEND
     PROPERTY COMPILE_DEFINITIONS "PARTITA_SCALAPACK_LIBRARY=\"${PARTITA_SCALAPACK_${PARTITA_MPI}}\"")
+endif()
+if(PARTITA_HAVE_FFTW_MPI)
+  set_property(
+    SOURCE ${PROJECT_SOURCE_DIR}/benchmarks/fftw_mpi.cpp
+    APPEND
+    PROPERTY COMPILE_DEFINITIONS "PARTITA_FFTW_MPI_LIBRARY=\"${PARTITA_FFTW_MPI_LIBRARY}\"")
 endif()
 set_target_properties(partita_command PROPERTIES OUTPUT_NAME partita
                                                  INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")

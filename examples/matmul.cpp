@@ -1,6 +1,5 @@
 // A first product: A in blocks, B in rows, and the result wherever that costs least.
 #include <iostream>
-#include <partita/matmul.hpp>
 #include <partita/partita.hpp>
 
 namespace pt = partita;

@@ -7,6 +7,7 @@
 #include <partita/dtype.hpp>
 #include <partita/machine.hpp>
 
+#include "tools/fft_options.hpp"
 #include "tools/matmul_options.hpp"
 #include "tools/subcommand.hpp"
 
@@ -38,9 +39,14 @@ Words dtypes() {
 // Options whose values are words of a list; the values of others are completed as files.
 std::map<std::string, Words> known_values(const std::string& command) {
   const Words redistribution{"automatic", "direct", "pushed", "staged", "messages"};
+  const Words methods = command == "matmul" ? matmul_method_names()
+                        : command == "fft"  ? fft_method_names()
+                                            : redistribution;
   return {{"--dtype", dtypes()},
           {"--machine", Machine::shipped()},
-          {"--method", command == "matmul" ? matmul_method_names() : redistribution},
+          {"--method", methods},
+          {"--kind", fft_kind_names()},
+          {"--norm", {"backward", "ortho", "forward"}},
           {"--epilogue", epilogue_names()},
           {"--op", {"nn", "nt", "tn", "tt", "nc", "cn"}},
           {"--order", {"c", "f"}},

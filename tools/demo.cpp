@@ -95,6 +95,7 @@ void demonstrate(Context& context, const Options& options, const Volume& volume)
     throw std::runtime_error(fmt::format("demo: {} of {} redistributions gave other bits", wrong, steps));
   if (context.rank() == 0) fmt::print("demo: all {} redistributions bit for bit equal\n", steps);
   demonstrate_matmul(context, options.output, volume);
+  demonstrate_fourier(context, options.output, volume);
 }
 
 void add_demo(CLI::App& app) {

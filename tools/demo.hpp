@@ -33,6 +33,9 @@ std::vector<Distribution> way(const Shape& shape, int ranks);
 /// by side. Collective; the image is whole on rank 0 and empty elsewhere.
 Image picture_of(const Context& context, const Array& volume, const std::vector<Distribution>& distributions);
 
+/// The middle slices of volumes of one shape in grey, side by side. Collective; as above.
+Image grey_pictures(const Context& context, const std::vector<Array>& volumes);
+
 /// One element as a number; complex ones by their real part. Throws UnsupportedError for half precision.
 double value_at(const View& view, std::int64_t offset);
 
@@ -43,5 +46,9 @@ double seconds_of(const Context& context, const std::function<void()>& work);
 /// distributions; each product is compared with a serial one, and an error thrown where they differ.
 /// Collective.
 void demonstrate_matmul(const Context& context, const std::string& folder, const Volume& volume);
+
+/// The volume smoothed in Fourier space, before and after as a picture, and a Poisson problem with a known
+/// solution; an error is thrown where either is wrong. Collective.
+void demonstrate_fourier(const Context& context, const std::string& folder, const Volume& volume);
 
 }  // namespace partita::tools

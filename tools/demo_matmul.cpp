@@ -56,8 +56,7 @@ Array rows_of(const Context& context, const Array& volume, const Shape& matrix, 
 // Slice i of the left half belongs to slice i of the right one, its place mirrored.
 Files write_halves(const Context& context, const std::string& folder, const Volume& volume) {
   const std::int64_t slices = volume.shape[0], half = (slices + 1) / 2;
-  const Files files{
-      folder + "/left.npy", folder + "/right.npy", {half, partita::volume(volume.shape) / slices}};
+  Files files{folder + "/left.npy", folder + "/right.npy", {half, partita::volume(volume.shape) / slices}};
   if (context.rank() == 0) std::filesystem::create_directories(folder);
   context.barrier();
   const Array source = load(context, volume, Slab(1));
@@ -173,10 +172,10 @@ Product multiply(const Context& context, const Files& files, const Distribution&
 }
 
 void print(const Distribution& distribution, const Product& product, double flops) {
-  fmt::print("{:<28} {:<28} {:<24} {:>10} {:>10} {:>11}  {:.1g}\n", distribution.to_string(),
-             product.d.layout().distribution().to_string(), product.method,
+  fmt::print("{:<28} {:<28} {:>10} {:>10} {:>11} {:>8}  {}\n", distribution.to_string(), product.method,
              describe_seconds(product.first_seconds), describe_seconds(product.seconds),
-             fmt::format("{:.1f} GF/s", flops / product.seconds / 1e9), product.error);
+             fmt::format("{:.1f} GF/s", flops / product.seconds / 1e9), fmt::format("{:.1g}", product.error),
+             product.d.layout().distribution().to_string());
 }
 
 }  // namespace
@@ -187,8 +186,8 @@ void demonstrate_matmul(const Context& context, const std::string& folder, const
   if (speaks) {
     fmt::print("\ndemo: {} and {}: the slices of the two halves, {} f64 each; A B' on {} ranks\n\n",
                files.left, files.right, to_string(files.shape), context.size());
-    fmt::print("{:<28} {:<28} {:<24} {:>10} {:>10} {:>11}  error\n", "A and B", "D", "method", "first",
-               "again", "rate");
+    fmt::print("{:<28} {:<28} {:>10} {:>10} {:>11} {:>8}  D\n", "A and B", "method", "first", "again", "rate",
+               "error");
   }
   const Serial serial(context, files);
   const double flops =

@@ -107,27 +107,72 @@ Image panel(const Array& slice, const Greys& greys, const Layout& layout, std::i
 
 }  // namespace
 
+namespace {
+
+/// How a slice is drawn: every `step`-th voxel, `factor` pixels each.
+struct Scale {
+  Shape shape;
+  std::int64_t step = 1;
+  int factor = 1;
+
+  explicit Scale(const Shape& full) {
+    step = (std::max(full[0], full[1]) + most_pixels - 1) / most_pixels;
+    shape = {(full[0] + step - 1) / step, (full[1] + step - 1) / step};
+    factor = std::max(1, static_cast<int>(480 / std::max(shape[0], shape[1])));
+  }
+  int width() const { return static_cast<int>(shape[0]) * factor; }
+  int height() const { return static_cast<int>(shape[1]) * factor; }
+};
+
+Greys greys_of(const Array& slice) {
+  const double* const values = slice.data<double>();
+  const auto [darkest, brightest] = std::minmax_element(values, values + slice.local_size());
+  return {*darkest, *brightest};
+}
+
+}  // namespace
+
 Image picture_of(const Context& context, const Array& volume,
                  const std::vector<Distribution>& distributions) {
   const Shape& full = volume.shape();
-  const std::int64_t step = (std::max(full[0], full[1]) + most_pixels - 1) / most_pixels;
-  const Shape shape{(full[0] + step - 1) / step, (full[1] + step - 1) / step};
-  const Array slice = collect_slice(context, volume, shape, step);
+  const Scale scale(full);
+  const Array slice = collect_slice(context, volume, scale.shape, scale.step);
   if (context.rank() != 0) return {};
-  const double* const values = slice.data<double>();
-  const auto [darkest, brightest] = std::minmax_element(values, values + slice.local_size());
-  const Greys greys{*darkest, *brightest};
-  const int factor = std::max(1, static_cast<int>(480 / std::max(shape[0], shape[1])));
-  const int width = static_cast<int>(shape[0]) * factor, height = static_cast<int>(shape[1]) * factor;
+  const Greys greys = greys_of(slice);
+  const int width = scale.width(), height = scale.height();
   const auto panels = static_cast<int>(distributions.size());
   const Image legend = legend_of(context.size(), panels * (width + gap) - gap);
   Image image(panels * (width + gap) + gap, height + legend.height + 3 * gap);
   for (int i = 0; i < panels; ++i) {
     const Layout layout(distributions[static_cast<std::size_t>(i)], full, context.size());
-    image.paste(panel(slice, greys, layout, step).enlarged(factor), gap + i * (width + gap), gap);
+    image.paste(panel(slice, greys, layout, scale.step).enlarged(scale.factor), gap + i * (width + gap), gap);
   }
   image.paste(legend, gap, height + 2 * gap);
   return image;
+}
+
+Image grey_pictures(const Context& context, const std::vector<Array>& volumes) {
+  const Scale scale(volumes.front().shape());
+  const auto panels = static_cast<int>(volumes.size());
+  Image image(panels * (scale.width() + gap) + gap, scale.height() + 2 * gap);
+  std::optional<Greys> greys;  // the first one's for all, so that they can be compared
+  for (int i = 0; i < panels; ++i) {
+    const Array slice = collect_slice(context, volumes[static_cast<std::size_t>(i)], scale.shape, scale.step);
+    if (!greys) greys = greys_of(slice);
+    const auto grey_at = [&](std::int64_t x, std::int64_t y) {
+      const double value = slice.data<double>()[x * slice.local().strides[0] + y * slice.local().strides[1]];
+      return static_cast<std::uint8_t>(std::lround(255 * greys->of(value)));
+    };
+    Image grey(static_cast<int>(scale.shape[0]), static_cast<int>(scale.shape[1]));
+    for (int x = 0; x < grey.width; ++x) {
+      for (int y = 0; y < grey.height; ++y) {
+        const std::uint8_t level = grey_at(x, y);
+        grey.at(x, grey.height - 1 - y) = {level, level, level};
+      }
+    }
+    image.paste(grey.enlarged(scale.factor), gap + i * (scale.width() + gap), gap);
+  }
+  return context.rank() == 0 ? image : Image{};
 }
 
 }  // namespace partita::tools

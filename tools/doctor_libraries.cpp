@@ -89,19 +89,24 @@ Finding examine_cuda() {
   const DeviceReport report = report_devices();
   const std::string compiler = find_in_path("nvcc");
   if (!report.built_in) {
-    return {"CUDA", Health::missing, report.note,
+    return {"CUDA",
+            Health::missing,
+            report.note,
             {"ranks compute on the CPU"},
-            compiler.empty() ? "install the CUDA toolkit (nvcc) and build again" : "build again: nvcc is here now"};
+            compiler.empty() ? "install the CUDA toolkit (nvcc) and build again"
+                             : "build again: nvcc is here now"};
   }
   const std::string built = fmt::format("built with CUDA {}", version_text(report.runtime_version));
   if (report.devices.empty()) {
     const bool driver = report.driver_version > 0;
-    return {"CUDA", driver ? Health::warning : Health::missing,
+    return {"CUDA",
+            driver ? Health::warning : Health::missing,
             fmt::format("{}: ranks compute on the CPU", report.note),
             {built},
             driver ? "see nvidia-smi; in a container, start it with --gpus all" : ""};
   }
-  Finding finding{"CUDA", Health::ok,
+  Finding finding{"CUDA",
+                  Health::ok,
                   fmt::format("{} device{}, driver for CUDA {}", report.devices.size(),
                               report.devices.size() == 1 ? "" : "s", version_text(report.driver_version)),
                   {built},
@@ -112,7 +117,8 @@ Finding examine_cuda() {
     const bool alone = report.devices.size() > 1 && device.peers.empty();
     if (!alone) continue;
     finding.health = Health::warning;
-    finding.advice = "devices do not reach each other: see nvidia-smi topo -p2p r; messages go through the host";
+    finding.advice =
+        "devices do not reach each other: see nvidia-smi topo -p2p r; messages go through the host";
   }
   return finding;
 }
@@ -122,7 +128,11 @@ Finding examine_nccl() {
   const auto version = symbol<int (*)(int*)>(library, "ncclGetVersion");
   int number = 0;
   if (version == nullptr || version(&number) != 0) {
-    return {"NCCL", Health::missing, "not there (libnccl.so.2); only benchmarks on GPUs use it", {}, "pip install nvidia-nccl-cu13, or the CUDA toolkit's package"};
+    return {"NCCL",
+            Health::missing,
+            "not there (libnccl.so.2); only benchmarks on GPUs use it",
+            {},
+            "pip install nvidia-nccl-cu13, or the CUDA toolkit's package"};
   }
   return {
       "NCCL", Health::ok, fmt::format("{}.{}.{}", number / 10000, number / 100 % 100, number % 100), {}, ""};

@@ -109,7 +109,7 @@ Job read_all(const Context& context, const Options& options, const MatmulOptions
   job.a = read(context, options.a, options.distribution_a);
   job.b = read(context, options.b, options.distribution_b);
   if (!options.c.empty()) job.c = read(context, options.c, options.distribution);
-  if (!options.bias.empty()) job.bias = read(context, options.bias, "");
+  if (!options.bias.empty()) job.bias = read(context, options.bias, "replicated");
   if (needs_of(how.epilogue).auxiliary_in)
     job.auxiliary = read(context, options.auxiliary, options.distribution);
   return job;
@@ -154,10 +154,9 @@ void report(const Options& options, const Job& job, const Context& context, cons
                        (is_complex(job.a.dtype()) ? 8 : 2);
   double total = 0;
   for (const auto& [phase, seconds] : laps) {
-    const bool multiplies = std::string_view(phase) == "multiply";
-    const std::string rate =
-        multiplies && seconds > 0 ? fmt::format("{:.1f} GF/s", flops / seconds / 1e9) : "";
-    fmt::print("  {:<10}{:>9}  {:>11}\n", phase, describe_seconds(seconds), rate);
+    const bool multiplies = std::string_view(phase) == "multiply" && seconds > 0;
+    const std::string rate = multiplies ? fmt::format("  {:>6.1f} GF/s", flops / seconds / 1e9) : "";
+    fmt::print("  {:<10}{:>9}{}\n", phase, describe_seconds(seconds), rate);
     total += seconds;
   }
   fmt::print("  {:<10}{:>9}\n", "in all", describe_seconds(total));

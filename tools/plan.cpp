@@ -1,4 +1,5 @@
-// partita plan: what a redistribution would move, on any number of ranks, and how long it would take. No MPI.
+// partita plan: what a redistribution or a multiply would move, on any number of ranks, and how long it would
+// take. No MPI.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -7,15 +8,20 @@
 #include <nlohmann/json.hpp>
 #include <partita/machine.hpp>
 #include <partita/redistribute.hpp>
+#include <tuple>
 
 #include "tools/command_line.hpp"
+#include "tools/matmul_options.hpp"
+#include "tools/plan_matmul.hpp"
 #include "tools/subcommand.hpp"
 
 namespace partita::tools {
 namespace {
 
 struct Options {
-  std::string from, to, shape, axes, dtype = "f64", machine, method = "automatic";
+  std::string operation = "redistribute", from, to, shape, axes, dtype = "f64", machine, method = "automatic";
+  std::string op = "nn", result;  // of a multiply
+  double memory = 0;
   int ranks = 0, ranks_per_node = -1, rank = 0;
   bool ordinary = false, steps = false, json = false, verify = false;
 };
@@ -44,25 +50,47 @@ Shape permuted(const Shape& shape, const std::vector<int>& axes) {
   return result;
 }
 
-Question pose(const Options& options) {
-  const Distribution from = Distribution::parse(options.from), to = Distribution::parse(options.to);
-  const int named = std::max(ranks_named_by(from), ranks_named_by(to));
+int ranks_of(const Options& options, std::initializer_list<Distribution> distributions) {
+  int named = 0;
+  for (const Distribution& distribution : distributions)
+    named = std::max(named, ranks_named_by(distribution));
   const int ranks = options.ranks > 0 ? options.ranks : named > 0 ? named : 4;
   if (options.rank >= ranks) throw UsageError(fmt::format("there is no rank {} of {}", options.rank, ranks));
+  return ranks;
+}
+
+Machine machine_of(const Options& options) {
+  return Machine::find(options.machine.empty() ? "laptop" : options.machine);
+}
+
+// Without a word about nodes, all ranks sit together, as they would on the laptop at hand.
+Topology topology_of(const Options& options, int ranks) {
+  const int on_named_machine = options.machine.empty() ? 0 : machine_of(options).ranks_per_node;
+  return Topology::regular(ranks, options.ranks_per_node >= 0 ? options.ranks_per_node : on_named_machine);
+}
+
+RedistributeMethod method_of(const Options& options) {
+  const auto found = methods.find(options.method);
+  if (found != methods.end()) return found->second;
+  throw UsageError(fmt::format(
+      "there is no method \"{}\" of a redistribution: automatic, direct, pushed, staged, messages",
+      options.method));
+}
+
+Question pose(const Options& options) {
+  const Distribution from = Distribution::parse(options.from), to = Distribution::parse(options.to);
+  const int ranks = ranks_of(options, {from, to});
   const Shape shape = parse_shape(options.shape);
   const Residency residency = options.ordinary ? Residency::ordinary : Residency::heap;
   const Dtype dtype = parse_dtype(options.dtype);
   RedistributeOptions how;
   how.axes = parse_axes(options.axes);
-  how.method = methods.at(options.method);
+  how.method = method_of(options);
   const Operand source = Operand::of(Layout(from, shape, ranks), dtype, Order::row_major, residency);
   const Operand destination =
       Operand::of(Layout(to, permuted(shape, how.axes), ranks), dtype, Order::row_major, residency);
-  const Machine machine = Machine::find(options.machine.empty() ? "laptop" : options.machine);
-  // Without a word about nodes, all ranks sit together, as they would on the laptop at hand.
-  const int on_named_machine = options.machine.empty() ? 0 : machine.ranks_per_node;
-  const int per_node = options.ranks_per_node >= 0 ? options.ranks_per_node : on_named_machine;
-  const Topology topology = Topology::regular(ranks, per_node);
+  const Machine machine = machine_of(options);
+  const Topology topology = topology_of(options, ranks);
   return {topology, machine,
           [=](int rank) { return plan_redistribute(source, destination, topology, rank, how); }};
 }
@@ -105,7 +133,36 @@ void print_text(const Options& options, const Question& question, const Predicti
              describe_bytes(static_cast<double>(prediction.total_bytes)), prediction.total_messages);
 }
 
+void plan_multiply(const Options& options) {
+  if (options.verify || !options.axes.empty())
+    throw UsageError("--verify and --axes belong to redistributions");
+  const Shape shape = parse_shape(options.shape);
+  if (shape.size() != 3) throw UsageError(fmt::format("--shape {}: m x n x k of a multiply", options.shape));
+  MatmulQuestion question;
+  question.a = options.from;
+  question.b = options.to;
+  question.d = options.result;
+  question.m = shape[0];
+  question.n = shape[1];
+  question.k = shape[2];
+  question.dtype = parse_dtype(options.dtype);
+  question.residency = options.ordinary ? Residency::ordinary : Residency::heap;
+  std::tie(question.options.op_a, question.options.op_b) = parse_operations(options.op);
+  question.options.method = parse_matmul_method(options.method);
+  question.memory = options.memory;
+  const Distribution a = Distribution::parse(options.from), b = Distribution::parse(options.to);
+  const int ranks =
+      ranks_of(options, {a, b, options.result.empty() ? a : Distribution::parse(options.result)});
+  question.topology = topology_of(options, ranks);
+  question.machine = machine_of(options);
+  question.rank = options.rank;
+  question.steps = options.steps;
+  question.json = options.json;
+  answer(question);
+}
+
 void plan(const Options& options) {
+  if (options.operation == "matmul") return plan_multiply(options);
   const Question question = pose(options);
   const Prediction prediction = simulate(question.planner, question.topology.ranks(), question.machine);
   if (options.json) return print_json(options, question, prediction);
@@ -118,14 +175,15 @@ void plan(const Options& options) {
 }
 
 void add_plan(CLI::App& app) {
-  auto* const command =
-      app.add_subcommand("plan", "what a redistribution would move, and how long it would take");
+  auto* const command = app.add_subcommand(
+      "plan", "what a redistribution or a multiply would move, and how long it would take");
   const auto options = std::make_shared<Options>();
   command
-      ->add_option("FROM", options->from, "distribution of the source: slab:0, block-cyclic:2x2:64x64, ...")
+      ->add_option("FROM", options->from,
+                   "distribution of the source (or of A): slab:0, block-cyclic:2x2:64x64, ...")
       ->required();
-  command->add_option("TO", options->to, "distribution of the destination")->required();
-  command->add_option("-s,--shape", options->shape, "global shape of the source")
+  command->add_option("TO", options->to, "distribution of the destination (or of B)")->required();
+  command->add_option("-s,--shape", options->shape, "global shape of the source; m x n x k of a multiply")
       ->required()
       ->type_name("8192x8192");
   command->add_option("--dtype", options->dtype, "element type (f64)")->type_name("DTYPE");
@@ -143,8 +201,18 @@ void add_plan(CLI::App& app) {
   command->add_option("--axes", options->axes, "dimension i of the result is dimension axes[i] of the source")
       ->type_name("1,0");
   command->add_option("--method", options->method, "the algorithm, for peers that allow it")
-      ->check(CLI::IsMember({"automatic", "direct", "pushed", "staged", "messages"}).description(""))
       ->type_name("NAME");
+  command->add_option("--operation", options->operation, "redistribute (that is the default), or matmul")
+      ->check(CLI::IsMember({"redistribute", "matmul"}).description(""))
+      ->type_name("NAME");
+  command->add_option("--op", options->op, "of a multiply: op(A) and op(B), as in nt (nn)")->type_name("XY");
+  command->add_option("--result", options->result, "of a multiply: distribution of D (the cheapest)")
+      ->type_name("DISTRIBUTION");
+  command
+      ->add_option("--memory", options->memory,
+                   "of a multiply: all memory of a rank, in shares of the operands (no limit, and 1.5)")
+      ->check(CLI::Range(1.0, 1e6).description(""))
+      ->type_name("TIMES");
   command->add_option("--rank", options->rank, "whose plan (0)")
       ->check(CLI::Range(0, 1 << 20).description(""))
       ->type_name("N");
@@ -156,6 +224,8 @@ void add_plan(CLI::App& app) {
       "partita plan slab:0 slab:1 --shape 8192x8192 -n 4\n"
       "partita plan block-cyclic:64x64:64x64 block-cyclic:32x128:96x96 --shape 100000x100000 --machine "
       "cluster\n"
+      "partita plan --operation matmul block-cyclic:64x64:128x128 block-cyclic:64x64:128x128 --shape "
+      "131072x131072x131072 --machine cluster\n"
       "partita plan slab:0 slab:0 --axes 1,0 --shape 12x10 -n 3 --verify --steps"));
   command->callback([options] { plan(*options); });
 }

@@ -76,6 +76,16 @@ void add(const Problem& problem, const Layout& a_layout, const Layout& c_layout,
   combine(sum.alpha, moved.local(), conjugate, sum.beta, c.local());
 }
 
+template <class T>
+bool is_worth_it(const Problem& problem, const AddCall<T>& call, Grid& grid) {
+  const Dtype dtype = dtype_of<T>();
+  const double bytes = 1.0 * *call.m * *call.n * static_cast<double>(size_of(dtype)) / grid.processes();
+  CallKey key;
+  key.add(static_cast<int>(dtype)).add(static_cast<int>(problem.op)).add(problem.a).add(problem.c);
+  key.add(*call.alpha == T(1) && *call.beta == T(0) ? 1 : 0);
+  return grid.seen_calls().worth(bytes, sum_threshold, key);
+}
+
 /// False: no layout of ours describes A or C.
 template <class T>
 bool computed(const Problem& problem, const AddCall<T>& call, const Coordinates& coordinates) {
@@ -103,6 +113,8 @@ void checked(const Routine& routine, const Problem& problem, bool op_known, cons
   if (wrong != 0) return report_argument(context, routine.name, wrong);
   if (*call.m == 0 || *call.n == 0 || !grid.inside()) return;
   if (*call.alpha == T(0) && *call.beta == T(1)) return;
+  const bool worth = *call.alpha == T(0) || is_worth_it(problem, call, Grid::of(context, grid));
+  if (!worth && hand_on()) return;
   if (computed(problem, call, grid) || hand_on()) return;
   const bool a = !layout_of(problem.a, grid);
   Arguments arguments;

@@ -2,7 +2,6 @@
 
 #include "combine.hpp"
 #include "matrix.hpp"
-#include "threshold.hpp"
 
 namespace partita::scalapack {
 namespace {
@@ -69,10 +68,15 @@ int wrong_argument(const GemmCall<T>& call, const Problem& problem, const Coordi
 
 /// Worth Partita's signals and plans.
 template <class T>
-bool is_small(const GemmCall<T>& call, const Coordinates& grid) {
+bool is_worth_it(const GemmCall<T>& call, const Problem& problem, Grid& grid) {
   const double weight = is_complex(dtype_of<T>()) ? 4 : 1;
-  const double products = weight * *call.m * *call.n * *call.k;
-  return products / (grid.rows * grid.columns) < smallest_product();
+  const double products = weight * *call.m * *call.n * *call.k / grid.processes();
+  CallKey key;
+  key.add(static_cast<int>(dtype_of<T>()))
+      .add(static_cast<int>(problem.op_a))
+      .add(static_cast<int>(problem.op_b));
+  key.add(*call.beta == T(0) ? 0 : 1).add(problem.a).add(problem.b).add(problem.c);
+  return grid.seen_calls().worth(products, product_threshold, key);
 }
 
 struct Layouts {
@@ -81,10 +85,18 @@ struct Layouts {
   std::optional<Layout> c;
 };
 
+/// As Partita takes alpha and beta.
 template <class T>
-void multiply(const GemmCall<T>& call, const Problem& problem, const Layouts& layouts,
-              const Coordinates& coordinates) {
-  Grid& grid = Grid::of(problem.c.descriptor.context, coordinates);
+std::complex<double> wide(T number) {
+  return static_cast<double>(number);
+}
+template <class T>
+std::complex<double> wide(std::complex<T> number) {
+  return {static_cast<double>(number.real()), static_cast<double>(number.imag())};
+}
+
+template <class T>
+void multiply(const GemmCall<T>& call, const Problem& problem, const Layouts& layouts, Grid& grid) {
   // Wrapped memory is not written to through A and B.
   const auto array = [&](const SubMatrix& matrix, const Layout& layout, const T* local) {
     return array_of(grid, matrix, layout, const_cast<T*>(local), dtype_of<T>());
@@ -95,8 +107,8 @@ void multiply(const GemmCall<T>& call, const Problem& problem, const Layouts& la
   MatmulOptions options;
   options.op_a = problem.op_a;
   options.op_b = problem.op_b;
-  options.alpha = *call.alpha;
-  options.beta = *call.beta;
+  options.alpha = wide(*call.alpha);
+  options.beta = wide(*call.beta);
   matmul_into(a, b, *call.beta == T(0) ? nullptr : &c, c, options);
 }
 
@@ -130,7 +142,8 @@ void checked_gemm(const Routine& routine, const GemmCall<T>& call) {
   if (*call.m == 0 || *call.n == 0 || !grid.inside()) return;
   const bool no_product = *call.alpha == T(0) || *call.k == 0;
   if (no_product && *call.beta == T(1)) return;
-  if (!no_product && is_small(call, grid) && hand_on(routine, call)) return;
+  Grid& whole = Grid::of(context, grid);
+  if (!no_product && !is_worth_it(call, problem, whole) && hand_on(routine, call)) return;
   Layouts layouts;
   layouts.c = layout_of(problem.c, grid);
   layouts.a = no_product ? layouts.c : layout_of(problem.a, grid);
@@ -138,7 +151,7 @@ void checked_gemm(const Routine& routine, const GemmCall<T>& call) {
   if (!layouts.a || !layouts.b || !layouts.c) return not_ours(routine, call, problem, layouts);
   count_call();
   if (no_product) return scale_only(call, problem.c, *layouts.c, grid);
-  multiply(call, problem, layouts, grid);
+  multiply(call, problem, layouts, whole);
 }
 
 }  // namespace

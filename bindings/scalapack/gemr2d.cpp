@@ -89,13 +89,18 @@ void complete(Side& side, const std::int64_t* all, std::int64_t stride, int proc
     throw ArgumentError("the last context must hold all processes of the matrices' contexts");
 }
 
-/// Where the grid of each side has as many processes as the whole, everybody is in both and knows all;
-/// otherwise the processes tell each other. All of them see alike which of the two it is.
-void complete(Side& a, Side& b, Grid& whole, const Gemr2dCall& call) {
+/// The grid of each side has as many processes as the whole, so everybody is in both and knows all. All
+/// processes see alike whether it is so.
+bool everybody_knows(const Side& a, const Side& b, const Grid& whole) {
   const auto holds_all = [&](const Side& side) {
     return side.known() && side.grid.rows * side.grid.columns == whole.processes();
   };
-  if (holds_all(a) && holds_all(b)) {
+  return holds_all(a) && holds_all(b);
+}
+
+/// Where not everybody knows all, the processes tell each other.
+void complete(Side& a, Side& b, Grid& whole, const Gemr2dCall& call) {
+  if (everybody_knows(a, b, whole)) {
     const auto ranks = [&](const Side& side) {
       return whole.ranks_of(Grid::of(side.matrix.descriptor.context, side.grid));
     };
@@ -121,7 +126,20 @@ Array array_of(Grid& whole, const Side& side, const Layout& layout, void* local,
   return wrap(whole.context(), view, operand_of(embedded, dtype));
 }
 
-void checked_gemr2d(const Routine& routine, Dtype dtype, const Gemr2dCall& call) {
+/// The next routine reads all descriptors as those of 9 entries.
+bool is_worth_it(const Side& a, const Side& b, Grid& whole, Dtype dtype) {
+  const auto& [descriptor, row, column, rows, columns] = a.matrix;
+  if (descriptor.type == Descriptor::first_block || b.matrix.descriptor.type == Descriptor::first_block)
+    return true;
+  const double bytes = 1.0 * static_cast<double>(rows * columns * size_of(dtype)) / whole.processes();
+  CallKey key;
+  key.add(static_cast<int>(dtype)).add(a.matrix).add(b.matrix);
+  for (const Side* side : {&a, &b}) key.add(side->grid.rows).add(side->grid.columns);
+  return whole.seen_calls().worth(bytes, copy_threshold, key);
+}
+
+template <class HandOn>
+void checked_gemr2d(const Routine& routine, Dtype dtype, const Gemr2dCall& call, HandOn&& hand_on) {
   if (call.m == 0 || call.n == 0) return;
   const Coordinates coordinates = Coordinates::of(call.context);
   if (!coordinates.inside()) return;
@@ -130,6 +148,7 @@ void checked_gemr2d(const Routine& routine, Dtype dtype, const Gemr2dCall& call)
   const int wrong = wrong_argument(call, a, b);
   if (wrong != 0) return report_argument(call.context, routine.name, wrong);
   Grid& whole = Grid::of(call.context, coordinates);
+  if (everybody_knows(a, b, whole) && !is_worth_it(a, b, whole, dtype) && hand_on()) return;
   complete(a, b, whole, call);
   const auto a_layout = layout_of(a.matrix, a.grid);
   const auto b_layout = layout_of(b.matrix, b.grid);
@@ -148,8 +167,9 @@ void checked_gemr2d(const Routine& routine, Dtype dtype, const Gemr2dCall& call)
 
 }  // namespace
 
-void gemr2d(const Routine& routine, Dtype dtype, const Gemr2dCall& call) noexcept {
-  run(call.context, routine, [&] { checked_gemr2d(routine, dtype, call); });
+void gemr2d(const Routine& routine, Dtype dtype, const Gemr2dCall& call,
+            bool (*hand_on)(const Gemr2dCall&)) noexcept {
+  run(call.context, routine, [&] { checked_gemr2d(routine, dtype, call, [&] { return hand_on(call); }); });
 }
 
 }  // namespace partita::scalapack

@@ -21,7 +21,9 @@ struct Gemr2dCall {
   int context;  ///< of a grid that holds all processes of A's and B's
 };
 
-/// Collective over the grid of `call.context`, blocking.
-void gemr2d(const Routine& routine, Dtype dtype, const Gemr2dCall& call) noexcept;
+/// Collective over the grid of `call.context`, blocking. `hand_on` calls the next routine: false where there
+/// is none.
+void gemr2d(const Routine& routine, Dtype dtype, const Gemr2dCall& call,
+            bool (*hand_on)(const Gemr2dCall&)) noexcept;
 
 }  // namespace partita::scalapack

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "arguments.hpp"
+#include "threshold.hpp"
 
 namespace partita::scalapack {
 
@@ -33,6 +34,8 @@ class Grid {
   /// Collective over the grid at its first call; local afterwards.
   const Context& context();
 
+  SeenCalls& seen_calls() { return seen_calls_; }
+
   /// Every process's numbers, as many from each, in the order of ranks. Collective over the grid.
   std::vector<std::int64_t> gather(std::span<const std::int64_t> mine);
 
@@ -44,6 +47,7 @@ class Grid {
   MPI_Comm communicator_;
   Coordinates coordinates_;
   std::optional<Context> context_;
+  SeenCalls seen_calls_;
   /// Of gather.
   struct Exchange;
   std::shared_ptr<Exchange> exchange_;

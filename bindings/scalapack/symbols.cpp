@@ -33,17 +33,23 @@ using Complex128 = std::complex<double>;
     ours::tran<T>({NAME, #symbol}, op, {m, n, alpha, a, ia, ja, desca, beta, c, ic, jc, descc});            \
   }
 
+// Both forms hand on to the C form: ScaLAPACK's Fortran form calls the C one by its name, which may be ours.
 #define PARTITA_GEMR2D(letter, NAME, T)                                                                      \
-  extern "C" PARTITA_API void p##letter##gemr2d_(const int* m, const int* n, const T* a, const int* ia,      \
-                                                 const int* ja, const int* desca, T* b, const int* ib,       \
-                                                 const int* jb, const int* descb, const int* context) {      \
-    ours::gemr2d({NAME, "p" #letter "gemr2d_"}, partita::dtype_of<T>(),                                      \
-                 {*m, *n, a, *ia, *ja, desca, b, *ib, *jb, descb, *context});                                \
+  static bool hand_on_##letter##gemr2d(const ours::Gemr2dCall& call) {                                       \
+    return ours::hand_on({NAME, "Cp" #letter "gemr2d"}, call.m, call.n, static_cast<const T*>(call.a),       \
+                         call.ia, call.ja, call.desca, static_cast<T*>(call.b), call.ib, call.jb,            \
+                         call.descb, call.context);                                                          \
   }                                                                                                          \
   extern "C" PARTITA_API void Cp##letter##gemr2d(int m, int n, const T* a, int ia, int ja, const int* desca, \
                                                  T* b, int ib, int jb, const int* descb, int context) {      \
     ours::gemr2d({NAME, "Cp" #letter "gemr2d"}, partita::dtype_of<T>(),                                      \
-                 {m, n, a, ia, ja, desca, b, ib, jb, descb, context});                                       \
+                 {m, n, a, ia, ja, desca, b, ib, jb, descb, context}, hand_on_##letter##gemr2d);             \
+  }                                                                                                          \
+  extern "C" PARTITA_API void p##letter##gemr2d_(const int* m, const int* n, const T* a, const int* ia,      \
+                                                 const int* ja, const int* desca, T* b, const int* ib,       \
+                                                 const int* jb, const int* descb, const int* context) {      \
+    ours::gemr2d({NAME, "Cp" #letter "gemr2d"}, partita::dtype_of<T>(),                                      \
+                 {*m, *n, a, *ia, *ja, desca, b, *ib, *jb, descb, *context}, hand_on_##letter##gemr2d);      \
   }
 // NOLINTEND(bugprone-macro-parentheses)
 

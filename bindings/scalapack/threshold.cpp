@@ -3,21 +3,38 @@
 #include <cstdlib>
 
 namespace partita::scalapack {
-namespace {
 
-constexpr double measured = 4e6;
-
-}  // namespace
-
-double smallest_product() {
-  static const double smallest = [] {
-    const char* const text = std::getenv("PARTITA_SCALAPACK_SMALLEST");
-    if (text == nullptr || *text == '\0') return measured;
+double threshold_factor() {
+  static const double factor = [] {
+    const char* const text = std::getenv("PARTITA_SCALAPACK_THRESHOLD");
+    if (text == nullptr || *text == '\0') return 1.0;
     char* end = nullptr;
     const double number = std::strtod(text, &end);
-    return *end == '\0' && number >= 0 ? number : measured;
+    return *end == '\0' && number >= 0 ? number : 1.0;
   }();
-  return smallest;
+  return factor;
+}
+
+// FNV-1a over whole numbers.
+CallKey& CallKey::add(std::int64_t number) {
+  hash_ = (hash_ ^ static_cast<std::uint64_t>(number)) * 0x100000001b3U;
+  hash_ ^= hash_ >> 29U;
+  return *this;
+}
+
+CallKey& CallKey::add(const SubMatrix& matrix) {
+  add(matrix.row).add(matrix.column).add(matrix.rows).add(matrix.columns);
+  for (const Deal* deal : {&matrix.descriptor.rows, &matrix.descriptor.columns})
+    add(deal->extent).add(deal->first_block).add(deal->block).add(deal->source);
+  return *this;
+}
+
+bool SeenCalls::worth(double size, const Threshold& threshold, const CallKey& key) {
+  const double factor = threshold_factor();
+  if (size < factor * threshold.smallest) return false;
+  if (size >= factor * threshold.worth_planning) return true;
+  if (times_.size() == most) times_.clear();
+  return times_[key.value()]++ > 0;
 }
 
 }  // namespace partita::scalapack

@@ -1,13 +1,55 @@
-// Below which size a call goes to the next routine.
+// Which calls go to the next routine because they are small.
 #pragma once
 
+#include <complex>
 #include <cstdint>
+#include <span>
+#include <unordered_map>
+
+#include "arguments.hpp"
 
 namespace partita::scalapack {
 
-/// Multiplications (m n k, a complex one counted as four) of one process below which p?gemm is handed on, so
-/// that small products are never slower than ScaLAPACK's own. Environment: PARTITA_SCALAPACK_SMALLEST, a
-/// number; 0: all are computed here.
-double smallest_product();
+/// Sizes of one process's share of a call. Below `smallest`, ScaLAPACK's own is faster. Below
+/// `worth_planning` it is, too, where a call of this kind comes once only (as in a factorisation, whose
+/// shapes differ at every step): the first such call goes to ScaLAPACK, the next ones to the plan that is
+/// made then.
+struct Threshold {
+  double smallest;
+  double worth_planning;
+};
+
+/// Multiplications m n k, a complex one counted as four.
+inline constexpr Threshold product_threshold{1.5e6, 1e8};
+/// Bytes of p?geadd and p?tran.
+inline constexpr Threshold sum_threshold{128.0 * 1024, 8.0 * 1024 * 1024};
+/// Bytes of p?gemr2d.
+inline constexpr Threshold copy_threshold{64.0 * 1024, 8.0 * 1024 * 1024};
+
+/// What all thresholds are multiplied by. Environment: PARTITA_SCALAPACK_THRESHOLD, a number; 0: everything
+/// that can be is computed here.
+double threshold_factor();
+
+/// What tells calls apart, as far as all processes of the grid know it alike: neither LLD nor handles.
+class CallKey {
+ public:
+  CallKey& add(std::int64_t number);
+  CallKey& add(const SubMatrix& matrix);
+  std::uint64_t value() const { return hash_; }
+
+ private:
+  std::uint64_t hash_ = 0xcbf29ce484222325U;
+};
+
+/// The calls that a grid has seen, the same on all its processes, since all make the same calls.
+class SeenCalls {
+ public:
+  /// Whether a call of this size is to be computed here; notes it.
+  bool worth(double size, const Threshold& threshold, const CallKey& key);
+
+ private:
+  static constexpr std::size_t most = 1024;
+  std::unordered_map<std::uint64_t, int> times_;
+};
 
 }  // namespace partita::scalapack

@@ -69,9 +69,9 @@ PARTITA_API Array zeros(const Context& context, const Shape& shape, const Distri
 
 /// An array on memory that the caller owns and keeps alive. `local` must have the local shape of this rank;
 /// dense row- or column-major and any strides are fine. Memory inside the symmetric heap (from
-/// `SymmetricMemory`) at the same offset on all ranks is recognised. Device memory (`local.space`) must belong
-/// to the context's device, or be mapped there. Collective: a wrong shape on one rank is
-/// the same error on all.
+/// `SymmetricMemory`) at the same offset on all ranks is recognised. Device memory (`local.space`) must
+/// belong to the context's device, or be mapped there. Collective: a wrong shape on one rank is the same
+/// error on all.
 PARTITA_API Array wrap(const Context& context, const View& local, const Distribution& distribution,
                        const Shape& shape);
 PARTITA_API Array wrap(const Context& context, const View& local, const Layout& layout);
@@ -98,8 +98,8 @@ void fill(Array& array, T value) {
 /// finaliser (Steele et al. 2014).
 PARTITA_API void fill_random(Array& array, std::uint64_t seed);
 
-/// destination = source, element by element; equivalent layouts, same dtype, any local orders, host and device
-/// memory alike. Local.
+/// destination = source, element by element; equivalent layouts, same dtype, any local orders, host and
+/// device memory alike. Local.
 PARTITA_API void copy(const Array& source, Array& destination);
 
 /// The whole array on rank `root` (an ordinary array whose other local parts are empty), and back.

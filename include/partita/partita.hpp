@@ -6,10 +6,13 @@
 #include <partita/distribution.hpp>
 #include <partita/dtype.hpp>
 #include <partita/error.hpp>
+#include <partita/fft.hpp>
 #include <partita/io.hpp>
 #include <partita/layout.hpp>
 #include <partita/machine.hpp>
+#include <partita/matmul.hpp>
 #include <partita/memory.hpp>
 #include <partita/plan.hpp>
 #include <partita/redistribute.hpp>
+#include <partita/spectral.hpp>
 #include <partita/version.hpp>

@@ -84,8 +84,8 @@ class PARTITA_API Redistribute {
   void execute(const Array& source, Array& destination);
   /// For arrays in device memory: puts the work into `stream` (null: the context's own) and returns. The
   /// contract then holds in stream order: what the stream does next may overwrite the source, read the
-  /// destination or free either. `Context::synchronize` waits, and throws what went wrong. Plans with messages
-  /// wait for them here. UnsupportedError: an array in host memory.
+  /// destination or free either. `Context::synchronize` waits, and throws what went wrong. Plans with
+  /// messages wait for them here. UnsupportedError: an array in host memory.
   void execute(const Array& source, Array& destination, Stream stream);
 
   const Plan& plan() const;  ///< this rank's

@@ -33,9 +33,8 @@ class HeapOwner {
 /// Waits for nothing when it goes: what the peers still do, they do to memory of the heap or of plans.
 std::shared_ptr<void> device_memory(const std::shared_ptr<ContextState>& context, std::int64_t bytes) {
   context->device->use();
-  return {context->device->allocate(std::max<std::int64_t>(bytes, 1)), [context](void* memory) {
-            context->device->release(memory);
-          }};
+  return {context->device->allocate(std::max<std::int64_t>(bytes, 1)),
+          [context](void* memory) { context->device->release(memory); }};
 }
 
 std::shared_ptr<void> ordinary_memory(std::int64_t bytes) {
@@ -54,7 +53,8 @@ std::int64_t checked_bytes(std::int64_t elements, Dtype dtype) {
   return bytes;
 }
 
-std::vector<Fact> facts_of(const Layout& layout, Dtype dtype, MemorySpace space, const ArrayOptions& options) {
+std::vector<Fact> facts_of(const Layout& layout, Dtype dtype, MemorySpace space,
+                           const ArrayOptions& options) {
   return {{"layout", layout.to_string()},
           {"dtype", std::string(name(dtype))},
           {"memory", space == MemorySpace::device ? "device" : "host"},
@@ -104,8 +104,8 @@ Array allocate_on_heap(const std::shared_ptr<ContextState>& context, const Layou
                        Order order, std::string_view purpose, MemorySpace space) {
   const std::int64_t bytes = checked_bytes(layout.largest_local_size(), dtype);
   SymmetricHeap& heap = context->heap_in(space);
-  const HeapBlock block = heap.allocate(
-      std::max<std::int64_t>(bytes, 1), SymmetricHeap::Sizes::equal, purpose, SourcePlace::current());
+  const HeapBlock block = heap.allocate(std::max<std::int64_t>(bytes, 1), SymmetricHeap::Sizes::equal,
+                                        purpose, SourcePlace::current());
   auto owner = std::make_shared<HeapOwner>(context, space, block);
   Operand operand = Operand::of(layout, dtype, order, Residency::heap);
   operand.space = space;

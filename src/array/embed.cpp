@@ -32,13 +32,17 @@ struct Outline {
 
 Outline outline_of(const Array& array) {
   const Layout& layout = array.layout();
-  return {layout.distribution().to_string(), array.shape(), array.dtype(), array.local().space,
-          layout.origin(), layout.whole_shape()};
+  return {layout.distribution().to_string(),
+          array.shape(),
+          array.dtype(),
+          array.local().space,
+          layout.origin(),
+          layout.whole_shape()};
 }
 
 std::string pack(const Outline& outline) {
-  std::string text = fmt::format("{} {} {}", name(outline.dtype), static_cast<int>(outline.space),
-                                 outline.shape.size());
+  std::string text =
+      fmt::format("{} {} {}", name(outline.dtype), static_cast<int>(outline.space), outline.shape.size());
   for (const Extents& extents : {outline.shape, outline.origin, outline.whole})
     text += fmt::format(" {}", fmt::join(extents.begin(), extents.end(), " "));
   return text + "\n" + outline.distribution;

@@ -81,7 +81,8 @@ Array wrap_checked(const Context& context, const View& local, const std::functio
     check(agreed->ranks() == state->size(), "the layout {} does not suit a context of {} ranks",
           agreed->to_string(), state->size());
     check_view(local, *agreed, state->rank(), state->device != nullptr);
-    return {{"layout", agreed->to_string()}, {"dtype", std::string(name(local.dtype))},
+    return {{"layout", agreed->to_string()},
+            {"dtype", std::string(name(local.dtype))},
             {"memory", local.space == MemorySpace::device ? "device" : "host"}};
   });
   return wrap_agreed(state, local, *agreed, "wrap");

@@ -82,9 +82,10 @@ class Accelerator {
   // --- work
   /// Any two places: device, peer, host. Ordinary host memory may make this wait.
   virtual void copy_bytes(const void* from, void* to, std::int64_t bytes, Stream stream) = 0;
-  /// `nest` is simplified (kernels/host/copy.hpp); device, peer or pinned memory on both sides. `inside`: both
-  /// sides are this device's own memory.
-  virtual void copy(const StridedCopy& nest, const void* from, void* to, Stream stream, bool inside = false) = 0;
+  /// `nest` is simplified (kernels/host/copy.hpp); device, peer or pinned memory on both sides. `inside`:
+  /// both sides are this device's own memory.
+  virtual void copy(const StridedCopy& nest, const void* from, void* to, Stream stream,
+                    bool inside = false) = 0;
   /// A whole small exchange with peers, in the order of the members; as few starts as the device can do with.
   virtual void exchange(const PeerExchange& what, Stream stream) {
     flags(what.early_signals, stream);

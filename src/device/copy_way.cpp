@@ -20,7 +20,9 @@ constexpr std::int64_t most_pitch = (std::int64_t{1} << 31) - 1;
 bool engine_can(const StridedCopy& nest) {
   if (nest.loops.empty()) return true;
   const CopyLoop& rows = nest.loops.back();
-  const auto is_pitch = [&](std::int64_t stride) { return stride >= nest.item_bytes && stride <= most_pitch; };
+  const auto is_pitch = [&](std::int64_t stride) {
+    return stride >= nest.item_bytes && stride <= most_pitch;
+  };
   return is_pitch(rows.from_stride) && is_pitch(rows.to_stride);
 }
 

@@ -84,14 +84,16 @@ void CudaAccelerator::check_suitable() const {
   int major = 0, minor = 0, addresses = 0;
   check_cuda(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, index_), "look at the device");
   check_cuda(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, index_), "look at the device");
-  check<UnsupportedError>(10 * major + minor >= PARTITA_CUDA_LEAST_ARCHITECTURE,
-                          "device {} has compute capability {}.{}; this build has kernels from {}.{} on (build "
-                          "with CMAKE_CUDA_ARCHITECTURES={}{})",
-                          index_, major, minor, PARTITA_CUDA_LEAST_ARCHITECTURE / 10,
-                          PARTITA_CUDA_LEAST_ARCHITECTURE % 10, major, minor);
+  check<UnsupportedError>(
+      10 * major + minor >= PARTITA_CUDA_LEAST_ARCHITECTURE,
+      "device {} has compute capability {}.{}; this build has kernels from {}.{} on (build "
+      "with CMAKE_CUDA_ARCHITECTURES={}{})",
+      index_, major, minor, PARTITA_CUDA_LEAST_ARCHITECTURE / 10, PARTITA_CUDA_LEAST_ARCHITECTURE % 10, major,
+      minor);
   CudaDriver::get().device_attribute(&addresses, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED,
                                      index_);
-  check<UnsupportedError>(addresses != 0, "device {} does not offer management of its virtual memory", index_);
+  check<UnsupportedError>(addresses != 0, "device {} does not offer management of its virtual memory",
+                          index_);
 }
 
 std::string CudaAccelerator::name() const {
@@ -188,14 +190,16 @@ void CudaAccelerator::exchange(const PeerExchange& what, Stream stream) {
   take(what.late_signals, all.late_signals);
   take(what.late_waits, all.late_waits);
   for (const PlacedCopy& one : what.copies) {
-    all.jobs[all.count++] = {kernel_nest(*one.nest), static_cast<const char*>(one.from) + one.nest->from_offset,
+    all.jobs[all.count++] = {kernel_nest(*one.nest),
+                             static_cast<const char*>(one.from) + one.nest->from_offset,
                              static_cast<char*>(one.to) + one.nest->to_offset};
   }
   check_launch(cuda::launch_exchange(all, native(stream)), "exchange");
 }
 
 /// The innermost loop in one copy; the others one after the other.
-void CudaAccelerator::copy_by_engine(const StridedCopy& nest, const char* from, char* to, cudaStream_t stream) {
+void CudaAccelerator::copy_by_engine(const StridedCopy& nest, const char* from, char* to,
+                                     cudaStream_t stream) {
   const auto width = static_cast<std::size_t>(nest.item_bytes);
   if (nest.loops.empty()) {
     return check_cuda(cudaMemcpyAsync(to, from, width, cudaMemcpyDefault, stream), "copy");
@@ -221,7 +225,8 @@ void CudaAccelerator::copy_by_engine(const StridedCopy& nest, const char* from, 
 void CudaAccelerator::accumulate(const StridedCopy& nest, Dtype dtype, Reduction reduction, const void* from,
                                  void* to, Stream stream) {
   if (nest.item_bytes == 0) return;
-  check(is_defined(reduction, dtype), "{} of {} is not defined", partita::name(reduction), partita::name(dtype));
+  check(is_defined(reduction, dtype), "{} of {} is not defined", partita::name(reduction),
+        partita::name(dtype));
   static_assert(static_cast<int>(cuda::Element::c128) == static_cast<int>(Dtype::c128));
   static_assert(static_cast<int>(cuda::Operation::max) == static_cast<int>(Reduction::max));
   check_launch(cuda::launch_accumulate(kernel_nest(nest), static_cast<cuda::Element>(dtype),
@@ -239,9 +244,9 @@ void CudaAccelerator::fill(const StridedCopy& nest, const void* element, std::in
   for (std::int64_t at = 0; at < static_cast<std::int64_t>(sizeof(pattern)); at += element_bytes) {
     std::memcpy(bytes + at, element, static_cast<std::size_t>(element_bytes));
   }
-  check_launch(cuda::launch_fill(kernel_nest(nest), pattern, static_cast<char*>(to) + nest.to_offset,
-                                 native(stream)),
-               "fill");
+  check_launch(
+      cuda::launch_fill(kernel_nest(nest), pattern, static_cast<char*>(to) + nest.to_offset, native(stream)),
+      "fill");
 }
 
 void CudaAccelerator::flags(std::span<const FlagOperation> operations, Stream stream) {

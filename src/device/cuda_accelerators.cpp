@@ -33,8 +33,9 @@ DeviceReport::One describe(int device, int count) {
   one.name = found.name;
   one.memory_bytes = static_cast<std::int64_t>(found.totalGlobalMem);
   one.architecture = fmt::format("{}.{}", found.major, found.minor);
-  one.shareable_memory = attribute(CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, device) != 0 &&
-                         attribute(CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED, device) != 0;
+  one.shareable_memory =
+      attribute(CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, device) != 0 &&
+      attribute(CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED, device) != 0;
   one.stream_flags = attribute(CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS, device) != 0;
   for (int peer = 0; peer < count; ++peer) {
     int reached = 0;

@@ -10,7 +10,8 @@ void find(const char* name, Function& function) {
   constexpr unsigned cuda_12 = 12000;
   void* entry = nullptr;
   cudaDriverEntryPointQueryResult found{};
-  const cudaError_t error = cudaGetDriverEntryPointByVersion(name, &entry, cuda_12, cudaEnableDefault, &found);
+  const cudaError_t error =
+      cudaGetDriverEntryPointByVersion(name, &entry, cuda_12, cudaEnableDefault, &found);
   check<UnsupportedError>(error == cudaSuccess && found == cudaDriverEntryPointSuccess && entry != nullptr,
                           "the CUDA driver has no {}: it is absent or too old ({})", name, text_of(error));
   function = reinterpret_cast<Function>(entry);

@@ -61,7 +61,8 @@ void FlagBoard::probe() {
   for (const int peer : ranks_) {
     const std::uint64_t found = arrived(peer, probe_channel);
     if (found == static_cast<std::uint64_t>(peer) + 1 || !unreachable_.empty()) continue;
-    unreachable_ = fmt::format("what rank {} wrote into the device memory of rank {} did not arrive", peer, me);
+    unreachable_ =
+        fmt::format("what rank {} wrote into the device memory of rank {} did not arrive", peer, me);
   }
 }
 

@@ -61,9 +61,11 @@ Device choose_device(const Device& wanted, std::span<const DeviceOffer> offers, 
   check<UnsupportedError>(mine.count > 0,
                           "device cuda: {}; use Device::cpu() or Device::any() (partita doctor says more)",
                           mine.why_none);
-  check(wanted.index >= -1, "device cuda: the index is {}; it must be -1 (chosen) or a device's", wanted.index);
-  check<UnsupportedError>(wanted.index < mine.count, "device cuda: index {} is asked for, there are {} devices",
-                          wanted.index, mine.count);
+  check(wanted.index >= -1, "device cuda: the index is {}; it must be -1 (chosen) or a device's",
+        wanted.index);
+  check<UnsupportedError>(wanted.index < mine.count,
+                          "device cuda: index {} is asked for, there are {} devices", wanted.index,
+                          mine.count);
   if (wanted.index >= 0) return Device::cuda(wanted.index);
   const auto before = offers.first(static_cast<std::size_t>(me));
   const auto place = std::ranges::count_if(before, [&](const DeviceOffer& o) { return o.host == mine.host; });
@@ -94,9 +96,10 @@ void start_device(ContextState& state) {
   const std::string why = complaint(state);
   if (!why.empty()) {
     if (state.rank() == 0) {
-      state.log->warn("the devices' memories cannot be reached by their peers ({}); going on with messages "
-                      "through the host",
-                      why);
+      state.log->warn(
+          "the devices' memories cannot be reached by their peers ({}); going on with messages "
+          "through the host",
+          why);
     }
     share(state, Topology::regular(state.size(), 1));
     const std::string still = complaint(state);

@@ -13,7 +13,7 @@ struct ContextState;
 /// What a rank can offer; travels as a text.
 struct DeviceOffer {
   std::string host;
-  int count = 0;          ///< usable devices of the process
+  int count = 0;  ///< usable devices of the process
   std::string why_none;
 
   std::string text() const;

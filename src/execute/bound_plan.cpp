@@ -18,7 +18,7 @@ bool moves_data(StepKind kind) {
 
 }  // namespace
 
-BoundPlan::BoundPlan(ContextState& context, Plan plan)
+BoundPlan::BoundPlan(ContextState& context, Plan plan, std::optional<std::int64_t> workspace)
     : context_(context),
       plan_(std::move(plan)),
       plan_hash_(plan_.hash()),
@@ -43,9 +43,15 @@ BoundPlan::BoundPlan(ContextState& context, Plan plan)
     auto& most = signals_[static_cast<std::size_t>(node_rank)][static_cast<std::size_t>(step.channel)];
     most = std::max(most, static_cast<std::uint64_t>(step.count));
   }
-  for (const Buffer& buffer : plan_.buffers) {
-    const bool own = buffer.kind != BufferKind::operand && buffer.view_of < 0;
-    scratch_.push_back(own ? std::make_unique<Scratch>(context, buffer) : nullptr);
+  const ScratchPlaces places = scratch_places(plan_);
+  for (std::size_t b = 0; b < plan_.buffers.size(); ++b) {
+    if (places.offsets[b] < 0) {
+      scratch_.push_back(nullptr);
+    } else if (workspace) {
+      scratch_.push_back(std::make_unique<Scratch>(context, *workspace + places.offsets[b]));
+    } else {
+      scratch_.push_back(std::make_unique<Scratch>(context, plan_.buffers[b]));
+    }
   }
 }
 

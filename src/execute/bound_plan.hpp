@@ -3,6 +3,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <partita/plan.hpp>
 #include <span>
 #include <vector>
@@ -23,7 +24,9 @@ namespace partita {
 /// Holds no share of the context: whoever owns a BoundPlan keeps the context alive.
 class BoundPlan final : public Executor {
  public:
-  BoundPlan(ContextState& context, Plan plan);
+  /// `workspace` is the heap offset of memory of the caller's that holds all scratch, as `scratch_places`
+  /// says; nothing: the plan has its own.
+  BoundPlan(ContextState& context, Plan plan, std::optional<std::int64_t> workspace = {});
 
   const Plan& plan() const override { return plan_; }
 

@@ -12,7 +12,8 @@
 namespace partita {
 namespace {
 
-/// Below so many bytes to its peers, a plan is done sooner in one stream: streams have to be forked and joined.
+/// Below so many bytes to its peers, a plan is done sooner in one stream: streams have to be forked and
+/// joined.
 constexpr std::int64_t least_for_lanes = std::int64_t{4} << 20;
 
 bool moves_data(StepKind kind) {
@@ -96,8 +97,8 @@ std::int64_t DevicePlan::bytes_to_peers() const {
 }
 
 /// Of the signals and waits of one peer, a signal that no copy to or from it precedes (a grant, or that the
-/// source is ready), and a wait that such a copy follows. The others close what the copies have done. All early
-/// signals depend on nothing, so early waits end; all late signals depend on early waits only.
+/// source is ready), and a wait that such a copy follows. The others close what the copies have done. All
+/// early signals depend on nothing, so early waits end; all late signals depend on early waits only.
 void DevicePlan::find_early_flags() {
   flag_is_early_.assign(plan_.steps.size(), false);
   std::vector<bool> copied(signals_.size(), false);
@@ -329,10 +330,10 @@ void DevicePlan::check_announcements() const {
   for (std::size_t i = 0; i < neighbours.size(); ++i) {
     const auto theirs = context_.board->announced(static_cast<int>(i), context_.executions);
     if (!theirs || *theirs == running_hash_) continue;
-    throw DisagreementError(
-        fmt::format("{}: the ranks execute different plans or arrays: execution {} is plan {:016x} on rank {}, "
-                    "plan {:016x} on rank {}",
-                    plan_.operation, context_.executions, running_hash_, plan_.rank, *theirs, neighbours[i]));
+    throw DisagreementError(fmt::format(
+        "{}: the ranks execute different plans or arrays: execution {} is plan {:016x} on rank {}, "
+        "plan {:016x} on rank {}",
+        plan_.operation, context_.executions, running_hash_, plan_.rank, *theirs, neighbours[i]));
   }
 }
 

@@ -18,9 +18,9 @@ namespace partita {
 /// was packed for it has to be there.
 ///
 /// Where a plan only copies from arrays that it does not write, what concerns one peer is independent of what
-/// concerns another. Large ones then run in a stream a peer; small ones, whose time is that of their starts, in
-/// a few strokes: all grants are given and waited for at once, then one kernel copies to all peers, then all are
-/// told.
+/// concerns another. Large ones then run in a stream a peer; small ones, whose time is that of their starts,
+/// in a few strokes: all grants are given and waited for at once, then one kernel copies to all peers, then
+/// all are told.
 class DevicePlan final : public Executor {
  public:
   /// Throws UnsupportedError: a step that devices do not offer.
@@ -65,18 +65,18 @@ class DevicePlan final : public Executor {
   Plan plan_;
   std::uint64_t plan_hash_;
   std::uint64_t running_hash_ = 0;
-  bool in_lanes_ = false;    // a stream a peer
-  bool in_strokes_ = false;  // the steps of a kind at once
-  bool streams_use_messages_ = false;  // work that touches memory of messages may still be running
-  std::vector<const Array::State*> operands_;      // by buffer; null for scratch
-  std::vector<Strides> lowered_strides_;           // by buffer
+  bool in_lanes_ = false;                      // a stream a peer
+  bool in_strokes_ = false;                    // the steps of a kind at once
+  bool streams_use_messages_ = false;          // work that touches memory of messages may still be running
+  std::vector<const Array::State*> operands_;  // by buffer; null for scratch
+  std::vector<Strides> lowered_strides_;       // by buffer
   std::vector<std::unique_ptr<Scratch>> scratch_;  // by buffer
   std::vector<std::vector<StridedCopy>> moves_;    // by step
   std::vector<bool> flag_is_early_;                // by step: see find_early_flags
   // Of a plan in strokes; kept, because executions allocate nothing.
   std::vector<PlacedCopy> copies_;
   std::vector<FlagOperation> early_signals_, early_waits_, late_signals_, late_waits_;
-  std::vector<Line> lines_;                        // [0]: the stream of the execution; then one a lane
+  std::vector<Line> lines_;  // [0]: the stream of the execution; then one a lane
   std::vector<std::array<std::int64_t, channel_count>> signals_;  // by rank: waited for in one execution
   Mail mail_;
 };

@@ -11,12 +11,17 @@ namespace partita {
 namespace {
 
 constexpr std::size_t huge_page = std::size_t{2} << 20;
+constexpr std::size_t small_page = 4096;
 
+// Many plans that a context keeps have a few hundred bytes of scratch: a huge page for each would be made,
+// and zeroed, for nothing.
 char* allocate_private(std::int64_t bytes) {
-  const std::size_t size = (static_cast<std::size_t>(bytes) + huge_page - 1) / huge_page * huge_page;
-  auto* memory = static_cast<char*>(std::aligned_alloc(huge_page, size));
+  const bool huge = static_cast<std::size_t>(bytes) > huge_page / 2;
+  const std::size_t page = huge ? huge_page : small_page;
+  const std::size_t size = (static_cast<std::size_t>(bytes) + page - 1) / page * page;
+  auto* memory = static_cast<char*>(std::aligned_alloc(page, size));
   check<MemoryError>(memory != nullptr, "no memory for {} bytes of scratch", bytes);
-  ::madvise(memory, size, MADV_HUGEPAGE);  // a wish: where it is refused the pages are small
+  if (huge) ::madvise(memory, size, MADV_HUGEPAGE);  // a wish: where it is refused the pages are small
   std::memset(memory, 0, static_cast<std::size_t>(bytes));
   return memory;
 }
@@ -29,7 +34,7 @@ Scratch::Scratch(ContextState& context, const Buffer& buffer, MemorySpace space)
   if (buffer.kind == BufferKind::shared) {
     block_ = context.heap_in(space).allocate(buffer.bytes, SymmetricHeap::Sizes::equal, "scratch of a plan",
                                              SourcePlace::current());
-    shared_ = true;
+    on_heap_ = true;
   } else if (space == MemorySpace::device) {
     context.device->use();
     private_ = static_cast<char*>(context.device->allocate_pinned(buffer.bytes));
@@ -38,12 +43,19 @@ Scratch::Scratch(ContextState& context, const Buffer& buffer, MemorySpace space)
   }
 }
 
+Scratch::Scratch(ContextState& context, std::int64_t heap_offset)
+    : context_(context),
+      space_(MemorySpace::host),
+      block_{0, heap_offset, 0},
+      on_heap_(true),
+      owned_(false) {}
+
 Scratch::~Scratch() {
-  if (shared_) context_.heap_in(space_).drop(block_.id);
+  if (!owned_) return;
+  if (on_heap_) context_.heap_in(space_).drop(block_.id);
   // A failed context may still have messages in flight into this memory: it stays until the process exits.
   if (private_ == nullptr || context_.failed()) return;
   if (space_ == MemorySpace::device) {
-    context_.device->use();
     context_.device->release_pinned(private_);
   } else {
     std::free(private_);
@@ -51,8 +63,21 @@ Scratch::~Scratch() {
 }
 
 char* Scratch::on_rank(int rank) const {
-  if (shared_) return static_cast<char*>(context_.heap_in(space_).at(rank, block_.offset));
+  if (on_heap_) return static_cast<char*>(context_.heap_in(space_).at(rank, block_.offset));
   return private_;
+}
+
+ScratchPlaces scratch_places(const Plan& plan) {
+  constexpr std::int64_t page = 4096;
+  ScratchPlaces places{std::vector<std::int64_t>(plan.buffers.size(), -1), 0};
+  for (const BufferKind kind : {BufferKind::shared, BufferKind::scratch}) {
+    for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
+      if (plan.buffers[b].kind != kind || plan.buffers[b].view_of >= 0) continue;
+      places.offsets[b] = places.bytes;
+      places.bytes += (plan.buffers[b].bytes + page - 1) / page * page;
+    }
+  }
+  return places;
 }
 
 }  // namespace partita

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <partita/plan.hpp>
+#include <vector>
 
 #include "runtime/context_state.hpp"
 
@@ -10,11 +11,14 @@ namespace partita {
 
 /// One buffer of kind `shared` (a block of the symmetric heap: creation is collective) or `scratch` (private,
 /// page-aligned, huge pages asked for, touched). Of a plan for devices: shared scratch lies in their memory,
-/// private scratch is host memory that the device reads and writes in place, since messages leave from it. The destructor is local: a heap block is dropped for later
-/// release.
+/// private scratch is host memory that the device reads and writes in place, since messages leave from it.
+/// The destructor is local: a heap block is dropped for later release.
 class Scratch {
  public:
   Scratch(ContextState& context, const Buffer& buffer, MemorySpace space = MemorySpace::host);
+  /// On memory of the caller's: from this offset on of the symmetric heap, the same on all ranks for shared
+  /// scratch. Local.
+  Scratch(ContextState& context, std::int64_t heap_offset);
   ~Scratch();
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
@@ -26,8 +30,17 @@ class Scratch {
   ContextState& context_;
   MemorySpace space_;
   HeapBlock block_;
-  bool shared_ = false;
+  bool on_heap_ = false;
+  bool owned_ = true;
   char* private_ = nullptr;
 };
+
+/// Where each buffer lies in one piece of memory that holds the scratch of a plan: shared scratch first, at
+/// the same offsets on all ranks. Whole pages.
+struct ScratchPlaces {
+  std::vector<std::int64_t> offsets;  ///< by buffer; of the others -1
+  std::int64_t bytes = 0;
+};
+ScratchPlaces scratch_places(const Plan& plan);
 
 }  // namespace partita

@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "base/check.hpp"
+#include "fft/four_step.hpp"
 #include "fft/layouts.hpp"
 #include "fft/scheme.hpp"
 
@@ -24,17 +25,32 @@ class Candidates {
         whole_input_(whole_axes(input_)),
         input_is_plain_(is_plain(input_)) {
     if (wanted) whole_wanted_ = whole_axes(*wanted);
+    const int halved = problem.halved_axis();
+    if (halved >= 0) {  // where it is transformed, the layout has to keep its lines
+      const auto keep = [&](const Layout& layout, std::vector<bool>::reference whole, std::int64_t extent) {
+        whole = whole && stretches(layout, halved, extent);
+      };
+      const auto axis = static_cast<std::size_t>(halved);
+      keep(input_, whole_input_[axis], problem.shape[halved]);
+      if (wanted) keep(*wanted, whole_wanted_[axis], before()[halved]);
+    }
     wanted_is_plain_ = wanted && is_plain(*wanted);
     const Extents& order = problem.input.axis_order;
-    for (const std::int64_t axis : order) slowest_first_.push_back(static_cast<int>(axis));
+    for (const std::int64_t axis : order) {
+      slowest_first_.push_back(static_cast<int>(axis));
+      if (!whole_input_[static_cast<std::size_t>(axis)]) given_cut_.push_back(static_cast<int>(axis));
+    }
   }
 
   std::vector<Scheme> all() {
     const FftMethod method = problem_.options.method;
     const auto asked = [&](FftMethod one) { return method == FftMethod::automatic || method == one; };
     if (asked(FftMethod::local)) local();
+    if (method == FftMethod::automatic && stays()) return std::move(schemes_);
     if (asked(FftMethod::slab)) slabs();
     if (asked(FftMethod::pencil)) pencils();
+    if (asked(FftMethod::four_step)) four_step();
+    if (method == FftMethod::automatic && (schemes_.empty() || dimensions() == 1)) gathered();
     return std::move(schemes_);
   }
 
@@ -64,8 +80,14 @@ class Candidates {
 
   // --- every rank owns whole lines
 
+  bool is_local() const { return !input_.partial() && covers(whole_input_, problem_.axes); }
+  /// Nothing need change hands.
+  bool stays() const {
+    return is_local() && (!wanted_ || same(stage(input_, problem_.axes, true, true).after, *wanted_));
+  }
+
   void local() {
-    const bool as_given = !input_.partial() && covers(whole_input_, problem_.axes);
+    const bool as_given = is_local();
     if (as_given) add(FftMethod::local, "local", {stage(input_, problem_.axes, true, true)});
     if (wanted_ && !wanted_->partial() && covers(whole_wanted_, problem_.axes)) {
       add(FftMethod::local, "local", {stage(*wanted_, problem_.axes, true, true)});
@@ -89,10 +111,9 @@ class Candidates {
       const Layout even(Slab(cut), before(), ranks());
       const bool usable = input_is_plain_ && covers(whole_input_, first) &&
                           !whole_input_[static_cast<std::size_t>(cut)] && keeps_halved_whole(first);
-      for (const Layout& start : {usable ? input_ : even}) add_slabs(start, cut, first, last);
-      if (usable) usable_found_ = true;
+      for (const Layout& start : {usable ? input_ : even}) add_slabs(start, first, last);
     }
-    drop_detours();
+    drop_detours(FftMethod::slab);
   }
 
   /// Which axes the first and the last stage transform where those are cut in the first. The halved axis
@@ -112,25 +133,26 @@ class Candidates {
     return !problem_.halves || std::find(first.begin(), first.end(), problem_.halved_axis()) != first.end();
   }
 
-  void add_slabs(const Layout& start, int cut, const std::vector<int>& first, const std::vector<int>& last) {
-    if (wanted_is_plain_ && covers(whole_wanted_, last)) add_slab(start, *wanted_, cut, first, last);
+  void add_slabs(const Layout& start, const std::vector<int>& first, const std::vector<int>& last) {
+    if (wanted_is_plain_ && covers(whole_wanted_, last)) add_slab(start, *wanted_, first, last);
     for (const int axis : slowest_first_) {
       if (std::find(last.begin(), last.end(), axis) != last.end()) continue;
-      add_slab(start, Layout(Slab(axis), problem_.shape, ranks()), cut, first, last);
+      add_slab(start, Layout(Slab(axis), problem_.shape, ranks()), first, last);
     }
   }
 
-  void add_slab(const Layout& start, const Layout& end, int /*cut*/, const std::vector<int>& first,
+  void add_slab(const Layout& start, const Layout& end, const std::vector<int>& first,
                 const std::vector<int>& last) {
     add(FftMethod::slab, "slab", {stage(start, first, true, false), stage(end, last, false, true)});
   }
 
-  // Where the input already is in slabs, others are not looked at.
-  void drop_detours() {
-    if (!usable_found_) return;
-    std::erase_if(schemes_, [&](const Scheme& scheme) {
-      return scheme.method == FftMethod::slab && !(scheme.stages.front().before == input_);
-    });
+  // Where the input already is in slabs or pencils that serve, others are not looked at.
+  void drop_detours(FftMethod method) {
+    const auto detours = [&](const Scheme& scheme) {
+      return scheme.method == method && !(scheme.stages.front().before == input_);
+    };
+    const auto straight = [&](const Scheme& scheme) { return scheme.method == method && !detours(scheme); };
+    if (std::any_of(schemes_.begin(), schemes_.end(), straight)) std::erase_if(schemes_, detours);
   }
 
   // --- an exchange along each axis of a grid
@@ -151,6 +173,7 @@ class Candidates {
     constexpr std::size_t most = 5;
     if (grids.size() > most) grids.resize(most);
     for (const std::vector<int>& grid : grids) pencils_over(grid);
+    drop_detours(FftMethod::pencil);
   }
 
   void check_grid(const std::vector<int>& grid) const {
@@ -171,9 +194,9 @@ class Candidates {
   void pencils_over(const std::vector<int>& grid) {
     if (!problem_.options.grid.empty()) check_grid(grid);
     const std::size_t k = grid.size();
-    if (const auto cut = cut_axes(k)) add_pencil(grid, *cut);
-    const std::vector<int> given = cut_by_input();
-    if (given.size() == k && suits(given)) add_pencil(grid, given);
+    const auto cut = cut_axes(k);
+    if (cut) add_pencil(grid, *cut);
+    if (given_cut_.size() == k && suits(given_cut_) && cut != given_cut_) add_pencil(grid, given_cut_);
   }
 
   /// The axes to cut at first: the slowest that are transformed. To real numbers the halved one is the first
@@ -186,14 +209,6 @@ class Candidates {
       if (problem_.transforms(axis) && axis != problem_.halved_axis()) cut.push_back(axis);
     }
     if (cut.size() < k) return std::nullopt;
-    return cut;
-  }
-
-  std::vector<int> cut_by_input() const {
-    std::vector<int> cut;
-    for (const int axis : slowest_first_) {
-      if (!whole_input_[static_cast<std::size_t>(axis)]) cut.push_back(axis);
-    }
     return cut;
   }
 
@@ -212,7 +227,7 @@ class Candidates {
     if (spare == slowest_first_.end()) return;
     const std::size_t k = cut.size();
     const Layout start = grid_layout(before(), cut, grid, ranks());
-    const bool as_given = input_is_plain_ && cut_by_input() == cut && same(start, input_);
+    const bool as_given = input_is_plain_ && given_cut_ == cut && same(start, input_);
     std::vector<Stage> stages{stage(as_given ? input_ : start, shared_out(cut).first, true, false)};
     int done = *spare;
     for (std::size_t i = k; i-- > 0;) {
@@ -228,6 +243,27 @@ class Candidates {
     add(FftMethod::pencil, fmt::format("pencil {}", fmt::join(grid, "x")), std::move(stages));
   }
 
+  // --- one line
+
+  void four_step() {
+    const bool is_complex =
+        problem_.kind == TransformKind::complex_forward || problem_.kind == TransformKind::complex_backward;
+    if (dimensions() != 1 || problem_.halved_axis() >= 0 || !is_complex) return;
+    const auto factors = factors_of(before()[0], ranks());
+    if (!factors) return;
+    add(FftMethod::four_step, fmt::format("four-step {}x{}", factors->rows, factors->columns),
+        {{rows_layout(factors->rows, factors->columns, ranks()),
+          rows_layout(factors->columns, factors->rows, ranks()),
+          {0}}});
+    schemes_.back().factors = factors;
+  }
+
+  // One rank does it all, in the open: no axis is left to cut, or the array is small.
+  void gathered() {
+    add(FftMethod::local, "gathered on one rank",
+        {{on_one_rank(before(), ranks()), on_one_rank(problem_.shape, ranks()), problem_.axes}});
+  }
+
   const Problem& problem_;
   const std::optional<Layout>& wanted_;
   const Layout& input_;
@@ -235,8 +271,8 @@ class Candidates {
   std::vector<bool> whole_wanted_;
   bool input_is_plain_ = false;
   bool wanted_is_plain_ = false;
-  bool usable_found_ = false;
   std::vector<int> slowest_first_;
+  std::vector<int> given_cut_;  // the axes that the input cuts, slowest first
   std::vector<Scheme> schemes_;
 };
 

@@ -21,6 +21,7 @@ struct FFT::State {
   std::unique_ptr<Runner> inverse;
   Array input;
   Array output;
+  Array workspace;
 
   const Request& request() const { return forward->request(); }
 };
@@ -77,6 +78,7 @@ void FFT::inverse(const Array& output, Array& input, double scale) {
       const FftOptions options = fourier::opposite(request.options, request.input.layout.shape());
       return {request.output, request.input, options, request.in_place};
     });
+    if (state_->workspace.valid()) state_->inverse->set_workspace(state_->workspace);
   }
   state_->inverse->run(output, input, scale);
 }
@@ -109,9 +111,7 @@ std::vector<FftOptions> variants(const FftOptions& options, int ranks) {
   return result;
 }
 
-Array scratch_array(ContextState& state, const std::shared_ptr<ContextState>& context,
-                    const Operand& operand) {
-  (void)state;
+Array scratch_array(const std::shared_ptr<ContextState>& context, const Operand& operand) {
   Array array = allocate_on_heap(context, operand.layout, operand.dtype, Order::row_major, "autotune");
   auto like = std::make_shared<Array::State>(*array.state());
   like->operand.axis_order = operand.axis_order;
@@ -149,8 +149,8 @@ std::string FFT::autotune(int runs) {
   ContextState& context = *state_->context;
   check(runs >= 1, "autotune needs at least one run, not {}", runs);
   const Request request = state_->request();
-  const Array input = scratch_array(context, state_->context, request.input);
-  const Array output = request.in_place ? input : scratch_array(context, state_->context, request.output);
+  const Array input = scratch_array(state_->context, request.input);
+  const Array output = request.in_place ? input : scratch_array(state_->context, request.output);
   double best = std::numeric_limits<double>::infinity();
   std::unique_ptr<Runner> kept;
   std::string seen;
@@ -171,6 +171,7 @@ std::string FFT::autotune(int runs) {
     kept = std::move(runner);
   }
   state_->forward = std::move(kept);
+  if (state_->workspace.valid()) state_->forward->set_workspace(state_->workspace);
   state_->inverse.reset();
   return state_->forward->plan().method;
 }
@@ -180,6 +181,12 @@ std::string FFT::autotune(int runs) {
 std::int64_t FFT::workspace_size() const {
   const std::int64_t inverse = state_->inverse ? state_->inverse->workspace_size() : 0;
   return std::max(state_->forward->workspace_size(), inverse);
+}
+
+void FFT::set_workspace(const Array& workspace) {
+  state_->forward->set_workspace(workspace);
+  state_->workspace = workspace;
+  if (state_->inverse) state_->inverse->set_workspace(workspace);
 }
 
 void FFT::release() {

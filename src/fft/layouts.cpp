@@ -7,11 +7,18 @@
 namespace partita::fourier {
 namespace {
 
-// Boxes that reached the old end reach the new one; what lies beyond it is cut off.
+bool is_empty(const Box::Bounds& bounds) {
+  for (int d = 0; d < bounds.lower.size(); ++d) {
+    if (bounds.lower[d] >= bounds.upper[d]) return true;
+  }
+  return false;
+}
+
+// Boxes that reached the old end reach the new one; what lies beyond it is cut off. Empty ones stay so.
 Distribution stretched(const Box& box, const Shape& old, int axis, std::int64_t extent) {
   std::vector<Box::Bounds> boxes = box.boxes;
   for (Box::Bounds& bounds : boxes) {
-    const bool last = bounds.upper[axis] == old[axis];
+    const bool last = bounds.upper[axis] == old[axis] && !is_empty(bounds);
     bounds.upper[axis] = last ? extent : std::min(bounds.upper[axis], extent);
     bounds.lower[axis] = std::min(bounds.lower[axis], bounds.upper[axis]);
   }
@@ -80,6 +87,18 @@ Layout with_extent(const Layout& layout, int axis, std::int64_t extent) {
   const std::span<const int> members = layout.members();
   if (members.empty()) return Layout(rule, shape, layout.ranks());
   return Layout(rule, shape, static_cast<int>(members.size())).embedded(members, layout.ranks());
+}
+
+bool stretches(const Layout& layout, int axis, std::int64_t extent) {
+  if (layout.shape()[axis] == extent) return true;
+  const Layout result = with_extent(layout, axis, extent);
+  for (int rank = 0; rank < layout.ranks(); ++rank) {
+    Region region = layout.region(rank);
+    if (!region.empty()) region.sets[static_cast<std::size_t>(axis)] = IndexSet::range(0, extent);
+    const Region stretched_region = result.region(rank);
+    if (region.empty() ? !stretched_region.empty() : !(stretched_region == region)) return false;
+  }
+  return true;
 }
 
 Layout grid_layout(const Shape& shape, std::span<const int> axes, std::span<const int> grid, int ranks) {

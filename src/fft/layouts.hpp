@@ -22,6 +22,10 @@ bool same(const Layout& a, const Layout& b);
 /// extent it owns up to the end of the new one. Throws ArgumentError where the rule does not fit.
 Layout with_extent(const Layout& layout, int axis, std::int64_t extent);
 
+/// Whether that leaves everything as it is but the extent: a rank that owned whole lines along `axis` owns
+/// the whole new ones. (Blocks dealt out cyclically may go to another rank.) Asks all ranks.
+bool stretches(const Layout& layout, int axis, std::int64_t extent);
+
 /// Contiguous parts of about equal length: axes[i] of the array is cut over grid[i] processes, row-major.
 Layout grid_layout(const Shape& shape, std::span<const int> axes, std::span<const int> grid, int ranks);
 

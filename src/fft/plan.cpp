@@ -5,6 +5,7 @@
 // layout owns whole lines; `candidates` lists the sequences of layouts, `choose` prices them, and `Walk`
 // writes the steps.
 #include "base/check.hpp"
+#include "fft/four_step.hpp"
 #include "fft/layouts.hpp"
 #include "fft/walk.hpp"
 
@@ -64,7 +65,12 @@ Plan plan_fft(const Operand& input, const Operand& output, const Topology& topol
   plan.buffers.push_back({"input", BufferKind::operand, input, 0});
   plan.buffers.push_back({"output", BufferKind::operand, output, 0});
   Steps steps(plan);
-  Walk(steps, problem, in_place).run(scheme);
+  if (scheme.factors) {
+    walk_four_step(steps, problem, *scheme.factors, in_place);
+    steps.settle();
+  } else {
+    Walk(steps, problem, in_place).run(scheme);
+  }
   return plan;
 }
 

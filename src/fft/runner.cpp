@@ -31,7 +31,9 @@ Planner Runner::planner() const {
 
 void Runner::prepare() {
   if (bound_) return;
-  bound_ = std::make_unique<BoundPlan>(context_, plan_);
+  std::optional<std::int64_t> workspace;
+  if (workspace_.valid()) workspace = workspace_.state()->heap_offset;
+  bound_ = std::make_unique<BoundPlan>(context_, plan_, workspace);
 }
 
 void Runner::run(const Array& input, const Array& output, double scale) {
@@ -49,10 +51,20 @@ void Runner::release() {
 }
 
 std::int64_t Runner::workspace_size() const {
-  constexpr std::int64_t page = 4096;
-  std::int64_t bytes = 0;
-  for (const Buffer& buffer : plan_.buffers) bytes += (buffer.bytes + page - 1) / page * page;
-  return bytes;
+  return scratch_places(plan_).bytes;
+}
+
+void Runner::set_workspace(const Array& workspace) {
+  collectively(context_, "fft workspace", [&]() -> std::vector<Fact> {
+    check(workspace.valid() && workspace.state()->heap_offset >= 0,
+          "fft: a workspace must be an array on the symmetric heap");
+    const std::int64_t bytes = workspace.local_size() * size_of(workspace.dtype());
+    check(bytes >= workspace_size(), "fft: the workspace has {} bytes on this rank, but {} are needed", bytes,
+          workspace_size());
+    return {{"workspace", fmt::format("at {}", workspace.state()->heap_offset)}};
+  });
+  bound_.reset();
+  workspace_ = workspace;
 }
 
 void check_aliasing(const Array& input, const Array& output, bool in_place) {

@@ -33,14 +33,14 @@ class Runner {
   void prepare();  ///< makes the scratch. Collective
   void release();  ///< frees it. Collective
   std::int64_t workspace_size() const;
-  void set_workspace(const Array& workspace);
+  void set_workspace(const Array& workspace);  ///< Collective
 
  private:
   ContextState& context_;
   std::optional<Request> request_;
   Plan plan_;
   double factor_ = 1;
-  std::optional<Array> workspace_;
+  Array workspace_;
   std::unique_ptr<BoundPlan> bound_;
 };
 

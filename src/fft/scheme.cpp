@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/check.hpp"
+#include "fft/four_step.hpp"
 #include "fft/layouts.hpp"
 #include "plan/cost.hpp"
 
@@ -70,7 +71,8 @@ std::string describe(const Scheme& scheme) {
 /// The best of each name, so that the reader sees what was compared.
 std::string compared(const std::vector<Scheme>& schemes, const Scheme& chosen) {
   std::string text;
-  for (const FftMethod method : {FftMethod::local, FftMethod::slab, FftMethod::pencil}) {
+  for (const FftMethod method :
+       {FftMethod::local, FftMethod::slab, FftMethod::pencil, FftMethod::four_step}) {
     const Scheme* best = nullptr;
     for (const Scheme& scheme : schemes) {
       if (scheme.method == method && (best == nullptr || scheme.seconds < best->seconds)) best = &scheme;
@@ -80,13 +82,20 @@ std::string compared(const std::vector<Scheme>& schemes, const Scheme& chosen) {
   return text;
 }
 
-// Nothing else suits: one rank does it all, in the open.
-Scheme alone(const Problem& problem) {
-  const int ranks = problem.topology.ranks();
-  Scheme scheme{FftMethod::local, "gathered", "no axis is left to cut: rank 0 transforms alone", {}};
-  scheme.stages.push_back(
-      {on_one_rank(problem.input.layout.shape(), ranks), on_one_rank(problem.shape, ranks), problem.axes});
-  return scheme;
+// The columns are gathered, stored in rows, and these stored transposed.
+void predict_four_step(Scheme& scheme, const Problem& problem, const std::optional<Layout>& wanted) {
+  const auto ranks = static_cast<double>(problem.topology.ranks());
+  const Stage& stage = scheme.stages.front();
+  const double part =
+      item_bytes(problem, true) * static_cast<double>(problem.input.layout.shape()[0]) / ranks;
+  const bool in_place = on_one_node(problem.topology);
+  const double others = part * (ranks - 1) / ranks;
+  const Taking taken = in_place ? Taking{part / ranks, others, 0, 0} : Taking{part / ranks, 0, others, ranks};
+  int exchanges = 3;
+  if (!same(problem.input.layout, stage.before)) ++exchanges;
+  if (wanted && !same(*wanted, stage.after)) ++exchanges;
+  scheme.seconds = exchanges * exchange_seconds(taken, problem) + compute_seconds(stage, problem);
+  scheme.moved_bytes = static_cast<std::int64_t>(exchanges * others);
 }
 
 }  // namespace
@@ -99,6 +108,7 @@ bool on_one_node(const Topology& topology) {
 }
 
 void predict(Scheme& scheme, const Problem& problem, const std::optional<Layout>& wanted) {
+  if (scheme.factors) return predict_four_step(scheme, problem, wanted);
   const bool in_place = on_one_node(problem.topology);
   const Layout* from = &problem.input.layout;
   double bytes = 0;
@@ -125,10 +135,8 @@ void predict(Scheme& scheme, const Problem& problem, const std::optional<Layout>
 Scheme choose(const Problem& problem, const std::optional<Layout>& wanted) {
   std::vector<Scheme> schemes = candidates(problem, wanted);
   const FftMethod method = problem.options.method;
-  check(!schemes.empty() || method == FftMethod::automatic,
-        "this transform of {} along axes ({}) cannot use the method asked for",
+  check(!schemes.empty(), "this transform of {} along axes ({}) cannot use the method asked for",
         problem.input.layout.to_string(), fmt::join(problem.axes, ","));
-  if (schemes.empty()) return alone(problem);
   for (Scheme& scheme : schemes) predict(scheme, problem, wanted);
   const auto best = std::min_element(schemes.begin(), schemes.end(),
                                      [](const Scheme& a, const Scheme& b) { return a.seconds < b.seconds; });

@@ -16,13 +16,20 @@ struct Stage {
   std::vector<int> axes;  ///< may be empty in the first stage; the halved axis last
 };
 
+/// A line of rows * columns elements as a matrix.
+struct Factors {
+  std::int64_t rows = 1;
+  std::int64_t columns = 1;
+};
+
 struct Scheme {
   FftMethod method = FftMethod::local;
   std::string name;  ///< "slab", "pencil 2x4", ...
   std::string reason;
   std::vector<Stage> stages;
-  double seconds = 0;            ///< predicted
-  std::int64_t moved_bytes = 0;  ///< that a rank takes from others, predicted
+  std::optional<Factors> factors = {};  ///< of four_step, whose one stage says where the line lies
+  double seconds = 0;                   ///< predicted
+  std::int64_t moved_bytes = 0;         ///< that a rank takes from others, predicted
 
   const Layout& result() const { return stages.back().after; }
 };

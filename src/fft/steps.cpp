@@ -95,11 +95,11 @@ void Steps::redistribute(int from, int to, std::int64_t staging_bytes) {
   settle();
   RedistributeOptions options;
   options.staging_bytes = staging_bytes;
-  const Plan part = plan_redistribute(operand(from), operand(to), plan_.topology, plan_.rank, options);
+  Plan part = plan_redistribute(operand(from), operand(to), plan_.topology, plan_.rank, options);
   std::vector<int> buffers{from, to};
   for (std::size_t i = 2; i < part.buffers.size(); ++i) buffers.push_back(staging(part.buffers[i]));
   const std::size_t first = plan_.steps.size();
-  append(plan_, part, buffers);
+  append(plan_, std::move(part), buffers);
   for (std::size_t i = first; i < plan_.steps.size(); ++i) {
     const Step& step = plan_.steps[i];
     if (step.kind != StepKind::wait) continue;

@@ -1,8 +1,9 @@
+#include "fft/through_cache.hpp"
+
 #include <algorithm>
 #include <tuple>
 
 #include "fft/chunks.hpp"
-#include "fft/walk.hpp"
 
 namespace partita::fourier {
 namespace {
@@ -41,8 +42,8 @@ Extents packed_order(const Operand& array, const Stage& stage) {
 }  // namespace
 
 ThroughCache::ThroughCache(Steps& steps, const Problem& problem, const Stage& stage, bool last, int from,
-                           int to)
-    : steps_(steps), problem_(problem), stage_(stage), last_(last), from_(from), to_(to) {
+                           int to, const std::optional<Twiddle>& twiddle)
+    : steps_(steps), problem_(problem), stage_(stage), last_(last), twiddle_(twiddle), from_(from), to_(to) {
   const Operand source = steps.operand(from);  // copies: scratch adds buffers
   const Operand target = steps.operand(to);
   packed_order_ = packed_order(source, stage);
@@ -56,6 +57,16 @@ ThroughCache::ThroughCache(Steps& steps, const Problem& problem, const Stage& st
   takers_ = others(stage.before, source.layout.region(rank));
   receivers_ = others(target.layout, stage.after.region(rank));
   pushers_ = others(stage.after, target.layout.region(rank));
+}
+
+// Judged by rank 0, which owns most.
+std::int64_t ThroughCache::steps_needed(const Operand& from, const Stage& stage) {
+  const std::int64_t item = size_of(from.dtype);
+  std::int64_t line = 1;
+  for (const int axis : stage.axes) line *= stage.before.shape()[axis];
+  const std::int64_t chunk = std::max(chunk_bytes / item, line * (shortest_run / item));
+  const auto owners = static_cast<std::int64_t>(from.layout.cells(stage.before.region(0)).size());
+  return (stage.before.largest_local_size() / chunk + 1) * (owners + 1);
 }
 
 std::vector<int> ThroughCache::others(const Layout& layout, const Region& region) const {
@@ -118,6 +129,10 @@ void ThroughCache::gather(const Lines& lines) {
 void ThroughCache::compute(const Lines& lines) {
   for (Work& work : transforms(problem_, stage_, last_, lines.before, packed_, packed_real_, packed_)) {
     steps_.compute(std::move(work));
+  }
+  if (twiddle_) {
+    twiddle_->part = {lines.after, packed_real_};
+    steps_.compute(*twiddle_);
   }
   if (packed_real_.buffer == packed_.buffer) return;
   const Dtype dtype = steps_.operand(to_).dtype;

@@ -4,6 +4,7 @@
 
 #include "fft/chunks.hpp"
 #include "fft/layouts.hpp"
+#include "fft/through_cache.hpp"
 
 namespace partita::fourier {
 namespace {
@@ -91,7 +92,8 @@ bool Walk::writable_in_place(int buffer) const {
 }
 
 bool Walk::handed_over_in_place(const Stage& stage, int from) const {
-  return one_node_ && readable_in_place(from) && is_plain(stage.before);
+  return one_node_ && readable_in_place(from) && is_plain(stage.before) &&
+         ThroughCache::steps_needed(operand(from), stage) <= ThroughCache::most_steps;
 }
 
 void Walk::first_stage(const Stage& stage, const Stage* next) {

@@ -1,15 +1,21 @@
 #include "matmul/assembly.hpp"
 
+#include <algorithm>
+#include <array>
 #include <partita/redistribute.hpp>
 #include <utility>
 
 #include "base/check.hpp"
+#include "matmul/blocks.hpp"
 #include "matmul/chooser.hpp"
 #include "matmul/tilings.hpp"
 #include "plan/append.hpp"
 
 namespace partita::multiplication {
 namespace {
+
+constexpr int many_ranks = 64;
+constexpr std::int64_t most_multiplies = 1024;
 
 /// As `operand`, in scratch that the node shares.
 Operand in_scratch(const Operand& operand, Layout layout) {
@@ -29,6 +35,28 @@ Layout slabs(const Layout& layout, int first) {
   return Layout(Slab(axis), layout.shape(), layout.ranks());
 }
 
+/// A grid of processes over rows and columns that cuts the matrix into parts as square as may be.
+Layout squarest(const Layout& layout) {
+  const int rows = layout.dimensions() - 2;
+  const std::int64_t m = layout.shape()[rows];
+  const std::int64_t n = layout.shape()[rows + 1];
+  const int ranks = layout.ranks();
+  std::int64_t best = 1;
+  const auto length = [&](std::int64_t parts) { return m / parts + n / (ranks / parts); };
+  for (std::int64_t parts = 1; parts <= ranks; ++parts) {
+    if (ranks % parts == 0 && length(parts) < length(best)) best = parts;
+  }
+  Extents grid = Extents::filled(layout.dimensions(), 1);
+  grid[rows] = best;
+  grid[rows + 1] = ranks / best;
+  return Layout(BlockNonCyclic(ProcessGrid(grid)), layout.shape(), ranks);
+}
+
+std::int64_t shortest_side(const Layout& layout) {
+  const Shape shape = layout.local_shape(0);
+  return std::min(shape[shape.size() - 2], shape[shape.size() - 1]);
+}
+
 /// Every rank holds a contribution to all elements.
 Layout contributions(const Shape& shape, int ranks) {
   PartitionSpec spec;
@@ -41,6 +69,8 @@ Layout contributions(const Shape& shape, int ranks) {
 }  // namespace
 
 Assembly::Assembly(const Problem& problem) : frame_{problem, {}, {}, {problem.a}, {problem.b}} {
+  frame_.a.moves = frame_.b.moves = true;  // until it is measured
+  frame_.message_bytes = most_message_bytes;
   plan_.operation = "matmul";
   plan_.rank = frame_.problem.rank;
   plan_.topology = frame_.problem.topology;
@@ -59,6 +89,7 @@ Plan Assembly::finish() && {
   multiply();
   redistribute_after();
   deliver_gradient();
+  check_limit();
   plan_.method = frame_.tiling.name;
   plan_.reason = frame_.tiling.reason + noted_;
   return std::move(plan_);
@@ -117,24 +148,75 @@ int Assembly::redistributed(int from, const Operand& to, const std::string& name
   return buffer;
 }
 
+void Assembly::relay(Operand& operand, int& buffer, Layout layout, const std::string& name) {
+  const Operand relaid = in_scratch(operand, std::move(layout));
+  buffer = redistributed(buffer, relaid, name);
+  operand = relaid;
+}
+
 // Contributions are summed before they are multiplied.
 void Assembly::whole(Operand& operand, int& buffer, const std::string& name) {
   if (!operand.layout.partial()) return;
-  const Operand summed = in_scratch(operand, slabs(operand.layout, operand.layout.dimensions() - 2));
-  buffer = redistributed(buffer, summed, name);
-  operand = summed;
+  relay(operand, buffer, slabs(operand.layout, operand.layout.dimensions() - 2), name);
 }
 
 void Assembly::choose() {
-  Problem& problem = frame_.problem;
-  Problem seen = problem;
+  Problem seen = frame_.problem;
   if (seen.d.layout.partial()) seen.d.layout = slabs(seen.d.layout, seen.batches());
-  frame_.tiling = problem.k() == 0 ? local_tiling(seen) : choose_tiling(seen);
+  take_tiling(seen);
+  const bool may_relay =
+      seen.options.memory_limit == 0 && (seen.options.method == MatmulMethod::automatic ||
+                                         seen.options.method == MatmulMethod::communication_avoiding);
+  if (may_relay && seen.ranks() >= many_ranks && multiplies() > most_multiplies) relay_thin_operands(seen);
+}
+
+void Assembly::take_tiling(const Problem& seen) {
+  frame_.tiling = seen.k() == 0 ? local_tiling(seen) : choose_tiling(seen);
+  frame_.a.operand = seen.a;
+  frame_.b.operand = seen.b;
+  frame_.a.batched = seen.batched_a();
+  frame_.b.batched = seen.batched_b();
+  frame_.tiles.clear();
+  for (int rank = 0; rank < seen.ranks(); ++rank) frame_.tiles.push_back(frame_.tiling.tile(rank));
+}
+
+// Local multiplies of the rank that makes most, of a few.
+std::int64_t Assembly::multiplies() const {
+  std::size_t most = 0;
+  for (const int rank : {0, frame_.problem.ranks() / 2, frame_.problem.ranks() - 1}) {
+    const Blocks blocks = blocks_of(frame_, rank);
+    most = std::max(most,
+                    blocks.batches.size() * blocks.rows.size() * blocks.columns.size() * blocks.turns.size());
+  }
+  return static_cast<std::int64_t>(most);
+}
+
+// Many ranks hold long thin parts (slabs over thousands of ranks), of which each tile would take hundreds,
+// for thousands of tiny multiplies. Moving an operand once into square parts costs little beside that.
+void Assembly::relay_thin_operands(Problem seen) {
+  const Frame before = frame_;
+  const std::int64_t multiplies_before = multiplies();
+  Problem& problem = frame_.problem;
+  const std::array<Operand*, 3> operands{&seen.a, &seen.b, &seen.d};
+  std::array<bool, 3> thin{};
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const Layout squares = squarest(operands[i]->layout);
+    thin[i] = shortest_side(squares) >= 4 * shortest_side(operands[i]->layout);
+    if (thin[i]) operands[i]->layout = squares;
+  }
+  problem.d.layout = seen.d.layout;
+  take_tiling(seen);
+  const bool pays = multiplies() * 4 < multiplies_before;
+  problem.d.layout = before.problem.d.layout;
+  if (!pays) {
+    frame_ = before;
+    return;
+  }
+  if (thin[0]) relay(problem.a, frame_.a.buffer, seen.a.layout, "a");
+  if (thin[1]) relay(problem.b, frame_.b.buffer, seen.b.layout, "b");
+  if (thin[2]) relaid_d_ = seen.d.layout;
   frame_.a.operand = problem.a;
   frame_.b.operand = problem.b;
-  frame_.a.batched = problem.batched_a();
-  frame_.b.batched = problem.batched_b();
-  for (int rank = 0; rank < problem.ranks(); ++rank) frame_.tiles.push_back(frame_.tiling.tile(rank));
 }
 
 // Where D is partial, or replicas of it would each have to add up the same sums: each element is summed by
@@ -142,8 +224,10 @@ void Assembly::choose() {
 void Assembly::gather_up_d() {
   Problem& problem = frame_.problem;
   const bool partial = problem.d.layout.partial().has_value();
-  if (!partial && (frame_.tiling.stationary_d || !problem.d.layout.is_replicated())) return;
-  const Operand sums = in_scratch(problem.d, slabs(problem.d.layout, problem.batches()));
+  const bool summed_by_one = frame_.tiling.stationary_d || !problem.d.layout.is_replicated();
+  if (!partial && summed_by_one && !relaid_d_) return;
+  const Operand sums =
+      in_scratch(problem.d, relaid_d_ ? *relaid_d_ : slabs(problem.d.layout, problem.batches()));
   const int buffer = add_array("d summed", BufferKind::shared, sums);
   deliveries_.push_back({buffer, frame_.d});
   noted_ += fmt::format("; d is summed as {} and then redistributed", sums.layout.distribution().to_string());
@@ -192,7 +276,7 @@ void Assembly::sum_gradient() {
   fill.kind = StepKind::fill;
   fill.peer = plan_.rank;
   fill.region = share.layout.region(plan_.rank);
-  fill.to = {frame_.gradient, plan_.rank, 0, {}};
+  fill.from = fill.to = {frame_.gradient, plan_.rank, 0, {}};
   if (!fill.region.empty()) plan_.steps.push_back(std::move(fill));
   if (problem.epilogue.gradient_of_d) return;
   const bool of_a = problem.epilogue.gradient_of_a;

@@ -1,6 +1,7 @@
 // The whole plan of one rank: what is redistributed first, the multiply itself, what is redistributed after.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,11 @@ class Assembly {
 
   void add_operands();
   void choose();
+  void take_tiling(const Problem& seen);
+  std::int64_t multiplies() const;
+  void relay_thin_operands(Problem seen);
   void whole(Operand& operand, int& buffer, const std::string& name);
+  void relay(Operand& operand, int& buffer, Layout layout, const std::string& name);
   void gather_up_d();
   void lay_as_d(int& buffer, const std::string& name, bool read, bool written);
   void prepare_epilogue();
@@ -34,6 +39,7 @@ class Assembly {
   void limit_messages();
   void multiply();
   void size_scratch(const Walk& walk);
+  void check_limit() const;
   void redistribute_after();
   void deliver_gradient();
   std::int64_t scratch_bytes() const;
@@ -50,6 +56,7 @@ class Assembly {
   };
   std::vector<Delivery> deliveries_;  // after the multiply
   int given_gradient_ = -1;           // the caller's
+  std::optional<Layout> relaid_d_;    // in which D is made, where its own is too thin
 };
 
 }  // namespace partita::multiplication

@@ -9,8 +9,6 @@
 namespace partita::multiplication {
 namespace {
 
-constexpr std::int64_t most_message_bytes = std::int64_t{16} << 20;
-
 std::int64_t largest_node(const Topology& topology) {
   std::vector<std::int64_t> ranks(static_cast<std::size_t>(topology.ranks()));
   std::int64_t most = 0;
@@ -33,6 +31,7 @@ bool covers(const Region& held, const Region& needed) {
 }  // namespace
 
 void Assembly::measure(Input& input, Region (*needed)(const Frame&, const Tile&)) {
+  input.moves = false;
   for (int rank = 0; rank < frame_.problem.ranks() && !input.moves; ++rank) {
     const Tile& tile = frame_.tile(rank);
     input.moves = !tile.empty() && !covers(input.operand.layout.region(rank), needed(frame_, tile));
@@ -120,9 +119,12 @@ void Assembly::size_scratch(const Walk& walk) {
   resize(frame_.leaving, walk.mail().leaving_bytes());
   resize(frame_.arriving_products, walk.mail().arriving_products_bytes());
   if (!walk.uses_sums()) resize(frame_.sums, 0);
+}
+
+void Assembly::check_limit() const {
   const std::int64_t limit = frame_.problem.options.memory_limit;
   check(limit == 0 || scratch_bytes() <= limit,
-        "memory_limit is {} bytes, but this multiply ({}) needs at least {} bytes of scratch on rank {}",
+        "a memory limit of {} bytes is too small for this multiply by {}; {} bytes would do on rank {}",
         limit, frame_.tiling.name, scratch_bytes(), plan_.rank);
 }
 

@@ -9,16 +9,27 @@ namespace partita::multiplication {
 namespace {
 
 constexpr std::int64_t cache_bytes = std::int64_t{1} << 20;
+// Rows of a product over which the packing of the other operand costs a few per cent.
+constexpr std::int64_t thin = 1024;
 
-/// What a layout makes of each dimension of a region.
+Partition cut(const Layout& layout, const Region& region, std::size_t dimension) {
+  std::vector<IndexSet> sets;
+  for (Layout::Cell& cell : layout.cells(region)) sets.push_back(std::move(cell.region.sets[dimension]));
+  return partition(region.sets[dimension], std::move(sets));
+}
+
+/// What a layout makes of each dimension of a region. Parts of a grid are products, so that one line along a
+/// dimension shows all of its parts; boxes must all be looked at.
 std::vector<Partition> cuts(const Layout& layout, const Region& region) {
-  std::vector<std::vector<IndexSet>> sets(region.sets.size());
-  for (Layout::Cell& cell : layout.cells(region)) {
-    for (std::size_t d = 0; d < sets.size(); ++d) sets[d].push_back(std::move(cell.region.sets[d]));
-  }
+  const bool boxes = layout.distribution().kind() == DistributionKind::box;
   std::vector<Partition> result;
-  for (std::size_t d = 0; d < sets.size(); ++d) {
-    result.push_back(partition(region.sets[d], std::move(sets[d])));
+  for (std::size_t d = 0; d < region.sets.size(); ++d) {
+    Region line = region;
+    for (std::size_t other = 0; other < region.sets.size() && !boxes; ++other) {
+      const std::int64_t first = region.sets[other].front();
+      if (other != d) line.sets[other] = IndexSet::range(first, first + 1);
+    }
+    result.push_back(cut(layout, line, d));
   }
   return result;
 }
@@ -77,8 +88,8 @@ std::vector<IndexSet> turns_of(const Frame& frame, int rank, const Partition& de
   return chop(rotated, longest_turn(frame, frame.tile(rank)));
 }
 
-std::vector<IndexSet> joined(const std::vector<IndexSet>& batch, const IndexSet& rows,
-                             const IndexSet& columns) {
+std::vector<IndexSet> sets_of(const std::vector<IndexSet>& batch, const IndexSet& rows,
+                              const IndexSet& columns) {
   std::vector<IndexSet> sets = batch;
   sets.push_back(rows);
   sets.push_back(columns);
@@ -88,6 +99,32 @@ std::vector<IndexSet> joined(const std::vector<IndexSet>& batch, const IndexSet&
 Piece piece_of(const Frame& frame, const Input& input, Region region, int rank) {
   const std::vector<int> owners = input.operand.layout.owners(front(region));
   return {std::move(region), Layout::choose_replica(owners, rank, frame.problem.topology)};
+}
+
+bool follow_each_other(const Partition& pieces) {
+  for (std::size_t i = 1; i < pieces.size(); ++i) {
+    if (pieces[i - 1].back() >= pieces[i].front()) return false;
+  }
+  return true;
+}
+
+/// Whether D alone cuts the tile along its slowest dimension, into thin pieces, and nothing cuts the other.
+bool joins(const Frame& frame, const Tile& tile, const Blocks& blocks, const Partition& a_rows,
+           const Partition& b_columns) {
+  if (frame.tiling.stationary_d) return false;
+  const int batches = frame.problem.batches();
+  const Extents& order = frame.problem.d.axis_order;
+  for (const auto& batch : blocks.batches) {
+    if (size(batch) != 1) return false;
+  }
+  const bool by_rows = order[batches] == batches;
+  if (order[batches] < batches || order[batches + 1] < batches) return false;
+  const Partition& along = by_rows ? blocks.rows : blocks.columns;
+  const std::size_t owners = by_rows ? a_rows.size() : b_columns.size();
+  const std::size_t across = by_rows ? blocks.columns.size() : blocks.rows.size();
+  const std::int64_t extent = by_rows ? tile.m.size() : tile.n.size();
+  const auto pieces = static_cast<std::int64_t>(along.size());
+  return across == 1 && owners == 1 && pieces > 1 && extent < thin * pieces && follow_each_other(along);
 }
 
 }  // namespace
@@ -114,6 +151,7 @@ Blocks blocks_of(const Frame& frame, int rank) {
   }
   blocks.batches = combinations(d);
   blocks.turns = turns_of(frame, rank, refine(a[a.size() - 1], b[b.size() - 2]));
+  blocks.joined = joins(frame, tile, blocks, a[a.size() - 2], b[b.size() - 1]);
   return blocks;
 }
 
@@ -121,8 +159,8 @@ std::vector<Piece> pieces_of_a(const Frame& frame, const Blocks& blocks, int ran
   std::vector<Piece> pieces;
   for (std::size_t batch = 0; batch < (frame.a.batched ? blocks.batches.size() : 1); ++batch) {
     for (const IndexSet& rows : blocks.rows) {
-      Region region{joined(frame.a.batched ? blocks.batches[batch] : std::vector<IndexSet>{}, rows,
-                           blocks.turns[turn])};
+      Region region{sets_of(frame.a.batched ? blocks.batches[batch] : std::vector<IndexSet>{}, rows,
+                            blocks.turns[turn])};
       pieces.push_back(piece_of(frame, frame.a, std::move(region), rank));
     }
   }
@@ -133,8 +171,8 @@ std::vector<Piece> pieces_of_b(const Frame& frame, const Blocks& blocks, int ran
   std::vector<Piece> pieces;
   for (std::size_t batch = 0; batch < (frame.b.batched ? blocks.batches.size() : 1); ++batch) {
     for (const IndexSet& columns : blocks.columns) {
-      Region region{joined(frame.b.batched ? blocks.batches[batch] : std::vector<IndexSet>{},
-                           blocks.turns[turn], columns)};
+      Region region{sets_of(frame.b.batched ? blocks.batches[batch] : std::vector<IndexSet>{},
+                            blocks.turns[turn], columns)};
       pieces.push_back(piece_of(frame, frame.b, std::move(region), rank));
     }
   }
@@ -148,10 +186,11 @@ std::vector<Product> products_of(const Frame& frame, const Blocks& blocks, int r
   for (std::size_t b = 0; b < blocks.batches.size(); ++b) {
     for (std::size_t i = 0; i < blocks.rows.size(); ++i) {
       for (std::size_t j = 0; j < blocks.columns.size(); ++j) {
-        Region region{joined(blocks.batches[b], blocks.rows[i], blocks.columns[j])};
+        Region region{sets_of(blocks.batches[b], blocks.rows[i], blocks.columns[j])};
         const int holder = frame.tiling.stationary_d ? rank : frame.problem.d.layout.owner(front(region));
-        const std::int64_t bytes = holder == rank ? 0 : region.size() * item;
-        products.push_back({std::move(region), holder, b, i, j, offset});
+        const bool in_place = holder == rank && !blocks.joined;
+        const std::int64_t bytes = in_place ? 0 : region.size() * item;
+        products.push_back({std::move(region), holder, b, i, j, in_place ? -1 : offset});
         offset += bytes;
       }
     }

@@ -17,6 +17,10 @@ struct Blocks {
   /// Pieces of k in the order in which the rank takes them: its own first where it owns A's and B's alike,
   /// and skewed as in Cannon's algorithm, so that not all ask the same owner at the same time.
   std::vector<IndexSet> turns;
+  /// The products lie one behind the other in scratch, the rank's own among them, so that one multiply makes
+  /// several: where they would be so thin that BLAS spent its time on packing the same operand again and
+  /// again.
+  bool joined = false;
 };
 Blocks blocks_of(const Frame& frame, int rank);
 
@@ -36,7 +40,9 @@ struct Product {
   std::size_t batch = 0;  ///< numbers in Blocks
   std::size_t row = 0;
   std::size_t column = 0;
-  std::int64_t offset = 0;  ///< bytes, in the rank's `products`; of those that the rank does not hold itself
+  std::int64_t offset = -1;  ///< bytes, in the rank's `products`; of none: the rank adds it up in place
+
+  bool in_place() const { return offset < 0; }
 };
 /// All, ordered by front.
 std::vector<Product> products_of(const Frame& frame, const Blocks& blocks, int rank);

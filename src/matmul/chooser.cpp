@@ -15,7 +15,8 @@ namespace partita::multiplication {
 namespace {
 
 constexpr int grids_priced = 2;
-constexpr double worth_it = 0.97;  // of the price of a simpler method: what a less simple one must save
+constexpr double alike = 0.01;   // of a price: no more than the model can tell apart
+constexpr double clearly = 0.9;  // of the bytes
 
 /// Of A or B: whether every rank holds all that its part of D needs.
 struct Present {
@@ -43,19 +44,28 @@ Tiling stationary_tiling(const Problem& problem) {
   return here.a || here.b ? all_gather_tiling(problem) : summa;
 }
 
-/// The cheapest of several ways of the same method.
-std::optional<Choice> cheapest_of(const TilingPricer& pricer, std::vector<Tiling> tilings) {
-  std::optional<Choice> best;
-  for (Tiling& tiling : tilings) {
-    const double seconds = pricer.price(tiling).seconds;
-    if (!best || seconds < best->seconds) best = Choice{std::move(tiling), seconds};
-  }
-  return best;
+Choice priced(const TilingPricer& pricer, Tiling tiling) {
+  const TilingPrice price = pricer.price(tiling);
+  return {std::move(tiling), price.seconds, price.network_bytes};
 }
 
 bool fits(const Problem& problem, const Tiling& tiling) {
   const std::int64_t limit = problem.options.memory_limit;
   return limit == 0 || least_scratch(problem, tiling) <= limit;
+}
+
+/// The cheapest grid that fits.
+std::optional<Choice> cheapest_grid(const Problem& problem, const TilingPricer& pricer, int grids) {
+  std::vector<Choice> all;
+  for (Tiling& tiling : communication_avoiding_tilings(problem, grids)) {
+    all.push_back(priced(pricer, std::move(tiling)));
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Choice& a, const Choice& b) { return a.seconds < b.seconds; });
+  const auto found = std::find_if(all.begin(), all.end(),
+                                  [&](const Choice& choice) { return fits(problem, choice.tiling); });
+  if (found == all.end()) return std::nullopt;
+  return std::move(*found);
 }
 
 /// The tilings of one method each that leave an operand where it is, the simplest first.
@@ -67,7 +77,8 @@ std::vector<Tiling> stationary_tilings(const Problem& problem) {
 }
 
 [[noreturn]] void refuse_limit(const Problem& problem, const std::vector<Tiling>& tried) {
-  std::int64_t enough = smallest_scratch(question_of(problem)) * size_of(problem.compute);
+  std::int64_t enough =
+      fixed_scratch(problem) + smallest_scratch(question_of(problem)) * size_of(problem.compute);
   for (const Tiling& tiling : tried) enough = std::min(enough, least_scratch(problem, tiling));
   throw ArgumentError(fmt::format("a memory limit of {} bytes is too small for any method; {} bytes would do",
                                   problem.options.memory_limit, enough));
@@ -78,10 +89,9 @@ std::vector<Choice> choices(const Problem& problem) {
   const TilingPricer pricer(problem);
   std::vector<Choice> result;
   for (Tiling& tiling : stationary_tilings(problem)) {
-    const double seconds = pricer.price(tiling).seconds;
-    if (fits(problem, tiling)) result.push_back({std::move(tiling), seconds});
+    if (fits(problem, tiling)) result.push_back(priced(pricer, std::move(tiling)));
   }
-  auto grid = cheapest_of(pricer, communication_avoiding_tilings(problem, grids_priced));
+  auto grid = cheapest_grid(problem, pricer, grids_priced);
   if (grid) result.push_back(std::move(*grid));
   if (result.empty()) refuse_limit(problem, stationary_tilings(problem));
   return result;
@@ -106,7 +116,7 @@ std::string comparison(const std::vector<Choice>& all, std::size_t best) {
 }
 
 Tiling grid_tiling_or_refusal(const Problem& problem) {
-  auto grid = cheapest_of(TilingPricer(problem), communication_avoiding_tilings(problem, 1));
+  auto grid = cheapest_grid(problem, TilingPricer(problem), 1);
   if (!grid) refuse_limit(problem, {});
   return std::move(grid->tiling);
 }
@@ -149,7 +159,7 @@ Choice cheapest(const Problem& problem) {
   std::vector<Choice> all = choices(problem);
   std::size_t best = 0;
   for (std::size_t i = 1; i < all.size(); ++i) {
-    if (all[i].seconds < worth_it * all[best].seconds) best = i;
+    if (is_worth_it(all[best], all[i])) best = i;
   }
   Choice chosen = all[best];
   chosen.tiling.reason = comparison(all, best);
@@ -158,13 +168,17 @@ Choice cheapest(const Problem& problem) {
 
 }  // namespace
 
+bool is_worth_it(const Choice& first, const Choice& second) {
+  if (second.seconds < (1 - alike) * first.seconds) return true;
+  return second.seconds < (1 + alike) * first.seconds && second.network_bytes < clearly * first.network_bytes;
+}
+
 Choice choose(const Problem& problem) {
   if (problem.options.method == MatmulMethod::automatic) return cheapest(problem);
   Tiling tiling = named_tiling(problem);
   check_named(problem, tiling);
   tiling.reason += "; asked for";
-  const double seconds = TilingPricer(problem).price(tiling).seconds;
-  return {std::move(tiling), seconds};
+  return priced(TilingPricer(problem), std::move(tiling));
 }
 
 Tiling choose_tiling(const Problem& problem) {

@@ -13,7 +13,12 @@ namespace partita::multiplication {
 struct Choice {
   Tiling tiling;
   double seconds = 0;
+  double network_bytes = 0;  ///< into one rank
 };
+
+/// Whether to take the second for the first, which is simpler: where it is cheaper by more than one in a
+/// hundred, or as cheap with clearly fewer bytes between nodes (others may need the network, too).
+bool is_worth_it(const Choice& first, const Choice& second);
 
 /// The tiling of `options.method`, or the cheapest of all that fit; its reason names the others with their
 /// prices. A pure function of what all ranks know alike: every rank chooses the same. Throws ArgumentError

@@ -6,7 +6,7 @@
 #include <iterator>
 #include <memory>
 
-#include "distribution/cut.hpp"
+#include "matmul/least_memory.hpp"
 #include "matmul/tilings.hpp"
 
 namespace partita::multiplication {
@@ -15,14 +15,12 @@ namespace {
 constexpr double rather_uneven = 1.1;          // a grid of fewer ranks, if its price is right
 constexpr int most_ranks_for_homes = 1 << 16;  // beyond, looking at every rank costs more than it saves
 
-using distribution::Cut;
-
 /// What a tile is computed from; shared by all copies of the tiling.
 struct Cells {
   Grid grid;
   Shape leading;  ///< extents of the leading dimensions
   int cut_batch = -1;
-  Cut batch, m, n, k;
+  GridCuts cuts;
   std::vector<int> of_rank;
 
   Tile tile(int rank) const {
@@ -33,11 +31,11 @@ struct Cells {
     const Coordinates at = coordinates_of(grid, cell);
     for (int i = 0; i < leading.size(); ++i) {
       tile.batch[static_cast<std::size_t>(i)] =
-          i == cut_batch ? batch.set(at.batch) : IndexSet::range(0, leading[i]);
+          i == cut_batch ? cuts.batch.set(at.batch) : IndexSet::range(0, leading[i]);
     }
-    tile.m = m.set(at.m);
-    tile.n = n.set(at.n);
-    tile.k = k.set(at.k);
+    tile.m = cuts.m.set(at.m);
+    tile.n = cuts.n.set(at.n);
+    tile.k = cuts.k.set(at.k);
     return tile;
   }
 };
@@ -55,6 +53,30 @@ bool is_what_each_holds(const Problem& problem, const Cells& cells) {
   return true;
 }
 
+/// Into how many parts the ranks cut the dimension.
+std::int64_t parts_along(const Operand& operand, int dimension) {
+  const std::int64_t extent = operand.layout.shape()[dimension];
+  for (int rank = 0; rank < operand.layout.ranks(); ++rank) {
+    const std::int64_t held = operand.layout.local_shape(rank)[dimension];
+    if (held > 0) return (extent + held - 1) / held;
+  }
+  return 1;
+}
+
+std::vector<Grid> grids_of(const Problem& problem, const GridQuestion& question, int count) {
+  std::vector<Grid> grids = best_grids(question, count);
+  const auto add = [&](const std::vector<Grid>& more) {
+    for (const Grid& grid : more) {
+      if (std::find(grids.begin(), grids.end(), grid) == grids.end()) grids.push_back(grid);
+    }
+  };
+  add(best_grids(question, 1, rather_uneven));
+  const int d = problem.batches();
+  add(best_aligned_grid(question, {1, parts_along(problem.d, d), parts_along(problem.d, d + 1),
+                                   parts_along(problem.a, problem.batched_a() ? d + 1 : 1)}));
+  return grids;
+}
+
 }  // namespace
 
 GridQuestion question_of(const Problem& problem) {
@@ -69,22 +91,21 @@ GridQuestion question_of(const Problem& problem) {
   question.batched_a = problem.batched_a();
   question.batched_b = problem.batched_b();
   question.ranks = problem.ranks();
-  question.scratch = problem.options.memory_limit == 0
-                         ? 0
-                         : std::max<std::int64_t>(1, problem.options.memory_limit / size_of(problem.compute));
+  question.round = round_scratch(problem);
+  question.piece = piece_scratch(problem) / size_of(problem.compute);
+  const std::int64_t limit = problem.options.memory_limit;
+  if (limit > 0) {
+    question.scratch = std::max<std::int64_t>(1, (limit - fixed_scratch(problem)) / size_of(problem.compute));
+  }
   return question;
 }
 
 Tiling grid_tiling(const Problem& problem, const Grid& grid, const Assignment& assignment) {
-  const GridQuestion question = question_of(problem);
   const auto cells = std::make_shared<Cells>();
   cells->grid = grid;
   for (int i = 0; i < problem.batches(); ++i) cells->leading.push_back(problem.d.layout.shape()[i]);
   cells->cut_batch = cut_batch(problem);
-  cells->batch = Cut::balanced(question.batch, grid.batch);
-  cells->m = Cut::balanced(question.m, grid.m);
-  cells->n = Cut::balanced(question.n, grid.n);
-  cells->k = Cut::balanced(question.k, grid.k);
+  cells->cuts = cuts_of(problem, grid);
   cells->of_rank = assignment.cells;
   Tiling tiling;
   tiling.method = MatmulMethod::communication_avoiding;
@@ -100,15 +121,12 @@ std::vector<Tiling> communication_avoiding_tilings(const Problem& problem, int c
   const GridQuestion question = question_of(problem);
   const int ranks = problem.ranks();
   const OperandPlaces places = ranks > most_ranks_for_homes ? OperandPlaces{} : places_of(problem);
-  std::vector<Grid> grids = best_grids(question, count);
-  for (const Grid& grid : best_grids(question, 1, rather_uneven)) {
-    if (std::find(grids.begin(), grids.end(), grid) == grids.end()) grids.push_back(grid);
-  }
+  const std::vector<Grid> grids = grids_of(problem, question, count);
   std::vector<Tiling> tilings;
   for (const Grid& grid : grids) {
     std::vector<Assignment> assignments = orders(grid, ranks);
     if (ranks <= most_ranks_for_homes) {
-      std::vector<Assignment> more = homes(grid, question, places);
+      std::vector<Assignment> more = homes(grid, cuts_of(problem, grid), places);
       std::move(more.begin(), more.end(), std::back_inserter(assignments));
     }
     for (const Assignment& assignment : assignments) {

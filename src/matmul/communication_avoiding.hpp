@@ -13,7 +13,7 @@ namespace partita::multiplication {
 /// The problem as the search of grids sees it; the scratch is what `memory_limit` leaves.
 GridQuestion question_of(const Problem& problem);
 
-/// Each rank multiplies its cell of the grid; all four dimensions are cut evenly (Slab's rule).
+/// Each rank multiplies its cell of the grid; see `cuts_of`.
 Tiling grid_tiling(const Problem& problem, const Grid& grid, const Assignment& assignment);
 
 /// The `count` grids that move the fewest elements, each with every way of giving its cells to ranks: for the

@@ -8,6 +8,9 @@
 
 namespace partita::multiplication {
 
+/// What arrives at a rank in one turn, unless there is less room.
+inline constexpr std::int64_t most_message_bytes = std::int64_t{16} << 20;
+
 /// A or B as the multiply reads it.
 struct Input {
   Operand operand;

@@ -85,6 +85,31 @@ double resident(const GridQuestion& question, const Grid& grid) {
   return most;
 }
 
+/// The best `count` of the grids that suit; `uneven` is measured against all that fit.
+template <class Suits>
+std::vector<Grid> best_of(const GridQuestion& question, int count, double uneven, const Suits& suits) {
+  const auto admits = [&](const Grid& grid) { return fits(question, grid); };
+  const double most = uneven * least_multiplications(question, admits);
+  struct Rated {
+    double elements, work;
+    Grid grid;
+    bool operator<(const Rated& other) const {
+      return elements != other.elements ? elements < other.elements : work < other.work;
+    }
+  };
+  std::vector<Rated> best;
+  for_each_grid(question, [&](const Grid& grid) {
+    const Rated rated{received(question, grid), multiplications(question, grid), grid};
+    if (rated.work > most || !admits(grid) || !suits(grid)) return;
+    if (static_cast<int>(best.size()) == count && !(rated < best.back())) return;
+    best.insert(std::upper_bound(best.begin(), best.end(), rated), rated);
+    if (static_cast<int>(best.size()) > count) best.pop_back();
+  });
+  std::vector<Grid> grids;
+  for (const Rated& rated : best) grids.push_back(rated.grid);
+  return grids;
+}
+
 }  // namespace
 
 std::string Grid::to_string() const {
@@ -108,31 +133,25 @@ double multiplications(const GridQuestion& question, const Grid& grid) {
 
 std::int64_t least_scratch(const GridQuestion& question, const Grid& grid) {
   const Longest tile(question, grid);
-  return question.planes * tile.batch * tile.m * tile.n +
-         (tile.m + tile.n) * std::min(tile.k, shortest_round);
+  const std::int64_t matrices = question.planes * tile.batch;
+  const std::int64_t product = matrices * tile.m * tile.n;
+  const std::int64_t along_k =
+      (question.batched_a ? matrices : 1) * tile.m + (question.batched_b ? matrices : 1) * tile.n;
+  return product + std::min(product, question.piece) + along_k * question.round;
 }
 
 std::vector<Grid> best_grids(const GridQuestion& question, int count, double uneven) {
-  const auto admits = [&](const Grid& grid) { return fits(question, grid); };
-  const double most = uneven * least_multiplications(question, admits);
-  struct Rated {
-    double elements, work;
-    Grid grid;
-    bool operator<(const Rated& other) const {
-      return elements != other.elements ? elements < other.elements : work < other.work;
-    }
+  return best_of(question, count, uneven, [](const Grid&) { return true; });
+}
+
+std::vector<Grid> best_aligned_grid(const GridQuestion& question, const Grid& parts_of_operands) {
+  const auto aligned = [](std::int64_t parts, std::int64_t owners) {
+    return parts % owners == 0 || owners % parts == 0;
   };
-  std::vector<Rated> best;
-  for_each_grid(question, [&](const Grid& grid) {
-    const Rated rated{received(question, grid), multiplications(question, grid), grid};
-    if (rated.work > most || !admits(grid)) return;
-    if (static_cast<int>(best.size()) == count && !(rated < best.back())) return;
-    best.insert(std::upper_bound(best.begin(), best.end(), rated), rated);
-    if (static_cast<int>(best.size()) > count) best.pop_back();
+  return best_of(question, 1, slightly_uneven, [&](const Grid& grid) {
+    return aligned(grid.m, parts_of_operands.m) && aligned(grid.n, parts_of_operands.n) &&
+           aligned(grid.k, parts_of_operands.k);
   });
-  std::vector<Grid> grids;
-  for (const Rated& rated : best) grids.push_back(rated.grid);
-  return grids;
 }
 
 std::int64_t smallest_scratch(const GridQuestion& question) {

@@ -30,6 +30,8 @@ struct GridQuestion {
   bool batched_b = true;
   int ranks = 1;
   std::int64_t scratch = 0;  ///< elements that a rank may hold beside its operands; 0: no limit
+  std::int64_t piece = 0;    ///< of those, what products need on their way at most
+  std::int64_t round = 0;    ///< of those that A and B need on their way, for each row and column of a tile
 };
 
 /// Elements that a rank's tile takes in, those that it may own already among them, c_x = ceil(x / parts):
@@ -45,11 +47,8 @@ double received(const GridQuestion& question, const Grid& grid);
 /// Multiplications of the busiest rank: c_batch c_m c_n c_k.
 double multiplications(const GridQuestion& question, const Grid& grid);
 
-/// What a rank's scratch must hold at least: its tile of D, and one round of A and B with `round` indices of
-/// k.
+/// What a rank's scratch must hold at least: its tile of D, a piece of another one, and a round of A and B.
 std::int64_t least_scratch(const GridQuestion& question, const Grid& grid);
-/// Indices of k in the shortest round.
-inline constexpr std::int64_t shortest_round = 32;
 
 /// By how much the busiest rank may multiply more than in the most even grid, where that saves bytes.
 inline constexpr double slightly_uneven = 1.03;
@@ -59,6 +58,10 @@ inline constexpr double slightly_uneven = 1.03;
 /// number of ranks), and whose tile fits into the scratch, the ones that take in the fewest elements. Empty
 /// where nothing fits. Time: P log P.
 std::vector<Grid> best_grids(const GridQuestion& question, int count, double uneven = slightly_uneven);
+
+/// The best of those grids whose parts along m, n and k divide the parts of the operands, or are divided by
+/// them: no owner's part is cut unevenly. Empty where there is none.
+std::vector<Grid> best_aligned_grid(const GridQuestion& question, const Grid& parts_of_operands);
 
 /// The scratch with which at least one grid fits, in elements.
 std::int64_t smallest_scratch(const GridQuestion& question);

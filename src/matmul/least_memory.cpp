@@ -2,47 +2,103 @@
 
 #include <algorithm>
 
-#include "matmul/grid_search.hpp"
 #include "matmul/tiling_price.hpp"
 
 namespace partita::multiplication {
 namespace {
 
-/// Whether a rank reads the region of the operand where it lies, its own part or a neighbour's.
-bool read_in_place(const Problem& problem, const Operand& operand, const Region& wanted, int rank) {
-  if (operand.dtype != problem.compute) return false;
-  if (common_size(wanted, operand.layout.region(rank)) == wanted.size()) return true;
-  return problem.topology.node_count() == 1 && readable_in_place(problem, operand);
+constexpr std::int64_t shortest_turn = 32;  // indices of k
+constexpr std::int64_t shares = 6;          // of the scratch that one turn's messages get
+constexpr std::int64_t piece_of_product = std::int64_t{1} << 20;  // bytes: they are sent so
+constexpr std::int64_t padding = 1024;                            // messages start at cache lines
+
+bool between_nodes(const Problem& problem) {
+  return problem.topology.node_count() > 1;
 }
 
-std::int64_t least_scratch(const Problem& problem, const Tile& tile, bool into_d, int rank) {
-  if (tile.empty()) return 0;
+/// What of the operands leaves its rank.
+struct Moving {
+  bool a = false;
+  bool b = false;
+  bool products = false;
+};
+
+bool covers(const Operand& operand, int rank, const Region& wanted) {
+  return common_size(wanted, operand.layout.region(rank)) == wanted.size();
+}
+
+/// One look at all tiles.
+struct Survey {
+  Moving moves;
+  std::int64_t products = 0;   ///< elements of the largest tile of D
+  std::int64_t turn_of_a = 0;  ///< and of a short turn of A
+  std::int64_t turn_of_b = 0;
+};
+
+void look_at(const Problem& problem, const Tiling& tiling, int rank, Survey& survey) {
+  const Tile tile = tiling.tile(rank);
+  if (tile.empty()) return;
   const Region a = needed_of_a(problem, tile), b = needed_of_b(problem, tile);
-  const std::int64_t round = std::min(tile.k.size(), shortest_round) * size_of(problem.compute);
-  std::int64_t bytes = into_d ? 0 : product_of(problem, tile).size() * size_of(problem.compute);
-  if (!read_in_place(problem, problem.a, a, rank)) bytes += tile.m.size() * round;
-  if (!read_in_place(problem, problem.b, b, rank)) bytes += tile.n.size() * round;
+  Moving& moves = survey.moves;
+  moves.a = moves.a || !covers(problem.a, rank, a);
+  moves.b = moves.b || !covers(problem.b, rank, b);
+  if (!tiling.stationary_d) {
+    const Region d = product_of(problem, tile);
+    moves.products = moves.products || problem.d.layout.is_replicated() || !covers(problem.d, rank, d);
+    survey.products = std::max(survey.products, d.size());
+  }
+  const std::int64_t k = tile.k.size(), turn = std::min(k, shortest_turn);
+  survey.turn_of_a = std::max(survey.turn_of_a, a.size() / k * turn);
+  survey.turn_of_b = std::max(survey.turn_of_b, b.size() / k * turn);
+}
+
+std::int64_t published(const Problem& problem, const Operand& operand) {
+  const bool alone = problem.topology.node_count() == problem.ranks();
+  if (alone || readable_in_place(operand)) return 0;
+  return operand.layout.largest_local_size() * size_of(operand.dtype);
+}
+
+std::int64_t fixed(const Problem& problem, const Moving& moves) {
+  std::int64_t bytes = 0;
+  if (moves.a) bytes += published(problem, problem.a);
+  if (moves.b) bytes += published(problem, problem.b);
+  const std::int64_t item = size_of(problem.compute);
+  const Layout& d = problem.d.layout;
+  if (problem.d.dtype != problem.compute || (problem.in_place && moves.products)) {
+    bytes += d.largest_local_size() * item;
+  }
+  if (moves.products && d.is_replicated()) bytes += (volume(d.shape()) / problem.ranks() + 1) * item;
   return bytes;
 }
 
 }  // namespace
 
-bool readable_in_place(const Problem& problem, const Operand& operand) {
-  return operand.dense && operand.residency == Residency::heap && operand.dtype == problem.compute &&
-         !operand.layout.partial();
+bool readable_in_place(const Operand& operand) {
+  return operand.dense && operand.residency == Residency::heap;
 }
 
-bool multiplies_into_d(const Problem& problem, const Tiling& tiling) {
-  return tiling.stationary_d && problem.d.dtype == problem.compute;
+std::int64_t fixed_scratch(const Problem& problem) {
+  return fixed(problem, {true, true, true}) + (between_nodes(problem) ? padding : 0);
+}
+
+std::int64_t round_scratch(const Problem& problem) {
+  return between_nodes(problem) ? shares * std::min(problem.k(), shortest_turn) : 0;
+}
+
+std::int64_t piece_scratch(const Problem& problem) {
+  return between_nodes(problem) ? piece_of_product : 0;
 }
 
 std::int64_t least_scratch(const Problem& problem, const Tiling& tiling) {
-  const bool into_d = multiplies_into_d(problem, tiling);
-  std::int64_t most = 0;
-  for (int rank = 0; rank < problem.ranks(); ++rank) {
-    most = std::max(most, least_scratch(problem, tiling.tile(rank), into_d, rank));
+  Survey survey;
+  for (int rank = 0; rank < problem.ranks(); ++rank) look_at(problem, tiling, rank, survey);
+  const Moving& moves = survey.moves;
+  const std::int64_t turn = (moves.a ? survey.turn_of_a : 0) + (moves.b ? survey.turn_of_b : 0);
+  std::int64_t bytes = moves.products ? survey.products * size_of(problem.compute) : 0;
+  if (between_nodes(problem) && (turn > 0 || bytes > 0)) {
+    bytes += std::min(bytes, piece_of_product) + shares * turn * size_of(problem.a.dtype) + padding;
   }
-  return most;
+  return bytes + fixed(problem, moves);
 }
 
 }  // namespace partita::multiplication

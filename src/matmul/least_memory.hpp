@@ -7,15 +7,24 @@
 namespace partita::multiplication {
 
 /// Whether ranks of the owner's node can hand the operand's memory to BLAS as it lies.
-bool readable_in_place(const Problem& problem, const Operand& operand);
+bool readable_in_place(const Operand& operand);
 
-/// Whether the tiling multiplies into D itself: what a rank makes is complete, its own, and of D's dtype.
-bool multiplies_into_d(const Problem& problem, const Tiling& tiling);
-
-/// Bytes of scratch of the rank that needs most, at least: its sums, where they are not made in D itself,
-///     |I| |J|  of the compute dtype,
-/// and one shortest round of what of A and B does not lie where BLAS can read it,
-///     (|I| + |J|) min(|K|, 32)  of the operands' dtype.
+/// Bytes of scratch of the rank that needs most, at least:
+///     |I| |J|                           its products, of the compute dtype, where they belong to other ranks
+///     6 (|I| + |J|) min(|K|, 32)        a short turn of A and B on their way between nodes: twice arriving,
+///     twice
+///                                       leaving, and room for the messages of products
+///     parts of A and B                  where neighbours cannot read the caller's own memory
+///     part of D                         of the compute dtype, where D cannot hold the sums
 std::int64_t least_scratch(const Problem& problem, const Tiling& tiling);
+
+/// The last two of these and what little there is besides, for a tiling that moves A, B and products.
+std::int64_t fixed_scratch(const Problem& problem);
+
+/// The factor of |I| + |J| in the second one; 0 inside a node.
+std::int64_t round_scratch(const Problem& problem);
+
+/// Bytes of products on their way, at most; 0 inside a node.
+std::int64_t piece_scratch(const Problem& problem);
 
 }  // namespace partita::multiplication

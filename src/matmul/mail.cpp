@@ -50,8 +50,8 @@ void Mail::list_needs(const Blocks& blocks) {
 }
 
 void Mail::list_gives() {
-  const Share a(frame_, frame_.a);
-  const Share b(frame_, frame_.b);
+  const OwnPart a(frame_, frame_.a);
+  const OwnPart b(frame_, frame_.b);
   for (int step = 1; step < frame_.problem.ranks(); ++step) {
     const int taker = (frame_.rank() + step) % frame_.problem.ranks();
     if (frame_.same_node(taker, frame_.rank()) || frame_.tile(taker).empty()) continue;
@@ -60,7 +60,7 @@ void Mail::list_gives() {
 }
 
 // The taker's own view, restricted to what lies here.
-void Mail::list_gives_to(int taker, const Share& a, const Share& b) {
+void Mail::list_gives_to(int taker, const OwnPart& a, const OwnPart& b) {
   const Tile& tile = frame_.tile(taker);
   const bool gives_a = frame_.a.moves && a.is_read_by(taker, region_of_a(frame_, tile));
   const bool gives_b = frame_.b.moves && b.is_read_by(taker, region_of_b(frame_, tile));

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "matmul/blocks.hpp"
-#include "matmul/share.hpp"
+#include "matmul/own_part.hpp"
 #include "matmul/sums.hpp"
 #include "redistribute/staging.hpp"
 
@@ -58,7 +58,7 @@ class Mail {
 
   void list_needs(const Blocks& blocks);
   void list_gives();
-  void list_gives_to(int taker, const Share& a, const Share& b);
+  void list_gives_to(int taker, const OwnPart& a, const OwnPart& b);
   void add_gives(std::size_t t, int taker, bool of_a, const Region& own, std::vector<Piece> pieces);
   Place slot(std::size_t t, const Message& message) const;
   const Operand& operand(bool of_a) const { return of_a ? frame_.a.operand : frame_.b.operand; }

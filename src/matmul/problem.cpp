@@ -61,7 +61,7 @@ void check_like_d(const Operand& operand, const Operand& d, const char* role) {
 
 void check_vector(const std::optional<Operand>& operand, bool wanted, std::int64_t length, Dtype d,
                   Dtype compute, const char* role) {
-  check(operand.has_value() == wanted, "this epilogue {} a {}", wanted ? "needs" : "has no", role);
+  check(operand.has_value() == wanted, "this epilogue {} {}", wanted ? "needs a" : "has no", role);
   if (!wanted) return;
   check(operand->layout.shape() == Shape({length}), "the {} has shape {}, but should have {}", role,
         to_string(operand->layout.shape()), length);
@@ -77,8 +77,8 @@ void check_epilogue(const Problem& problem) {
   check_vector(problem.bias, parts.bias, problem.m(), d, problem.compute, "bias");
   check_vector(problem.gradient, parts.gradient, parts.gradient_of_b ? problem.n() : problem.m(), d,
                problem.compute, "gradient");
-  check(problem.auxiliary.has_value() == parts.auxiliary, "this epilogue {} an auxiliary array",
-        parts.auxiliary ? "needs" : "has no");
+  check(problem.auxiliary.has_value() == parts.auxiliary, "this epilogue {} auxiliary array",
+        parts.auxiliary ? "needs an" : "has no");
   if (problem.auxiliary) check_like_d(*problem.auxiliary, problem.d, "the auxiliary array");
   if (!parts.everywhere) return;
   const bool everywhere =

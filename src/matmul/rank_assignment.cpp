@@ -1,12 +1,15 @@
 #include "matmul/rank_assignment.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <array>
+#include <optional>
 
 #include "matmul/tilings.hpp"
 
 namespace partita::multiplication {
 namespace {
+
+using distribution::Cut;
 
 std::int64_t cell_of(const Grid& grid, const Coordinates& at) {
   return ((at.batch * grid.m + at.m) * grid.n + at.n) * grid.k + at.k;
@@ -33,13 +36,34 @@ std::int64_t front(const IndexSet& set) {
   return set.empty() ? -1 : set.front();
 }
 
-/// The part of a balanced cut that holds the index; -1 of -1.
-std::int64_t part_of(std::int64_t index, std::int64_t extent, std::int64_t parts) {
-  if (index < 0 || extent == 0) return -1;
-  const std::int64_t quotient = extent / parts;
-  const std::int64_t remainder = extent % parts;
-  const std::int64_t in_longer = remainder * (quotient + 1);
-  return index < in_longer ? index / (quotient + 1) : remainder + (index - in_longer) / quotient;
+/// The part that holds the index; -1 of -1.
+std::int64_t part_of(std::int64_t index, const Cut& cut) {
+  return index < 0 ? -1 : cut.owner(index);
+}
+
+/// How a rule that deals out blocks cuts a dimension.
+struct Blocks {
+  std::int64_t block = 0;
+  std::int64_t parts = 0;
+};
+std::optional<Blocks> blocks_of(const Operand& operand, int dimension) {
+  const Layout& layout = operand.layout;
+  if (!layout.members().empty() || layout.whole_shape() != layout.shape()) return std::nullopt;
+  if (const auto* rule = layout.distribution().as<BlockCyclic>()) {
+    if (rule->grid.first()[dimension] == 0)
+      return Blocks{rule->block[dimension], rule->grid.extents()[dimension]};
+  }
+  return std::nullopt;
+}
+
+Cut cut_like(std::int64_t extent, std::int64_t parts, std::initializer_list<std::optional<Blocks>> like) {
+  const Cut even = Cut::balanced(extent, parts);
+  for (const std::optional<Blocks>& blocks : like) {
+    if (!blocks || blocks->block > extent || blocks->block * blocks->parts % parts != 0) continue;
+    const Cut dealt = Cut::cyclic(extent, parts, blocks->block * blocks->parts / parts);
+    if (dealt.largest() <= even.largest() + even.largest() / 16) return dealt;
+  }
+  return even;
 }
 
 /// Cells are given away one by one.
@@ -95,7 +119,7 @@ class Giving {
 
 class Homes {
  public:
-  Homes(const Grid& grid, const GridQuestion& question) : grid_(grid), question_(question) {}
+  Homes(const Grid& grid, const GridCuts& cuts) : grid_(grid), cuts_(cuts) {}
 
   /// `second` and `third` know the dimension that `first` has not.
   std::vector<int> around(const Places& first, const Places& second, const Places& third) const {
@@ -116,8 +140,8 @@ class Homes {
 
  private:
   Coordinates parts(const Coordinates& index) const {
-    return {part_of(index.batch, question_.batch, grid_.batch), part_of(index.m, question_.m, grid_.m),
-            part_of(index.n, question_.n, grid_.n), part_of(index.k, question_.k, grid_.k)};
+    return {part_of(index.batch, cuts_.batch), part_of(index.m, cuts_.m), part_of(index.n, cuts_.n),
+            part_of(index.k, cuts_.k)};
   }
   static Coordinates joined(Coordinates one, const Coordinates& other) {
     if (one.batch < 0) one.batch = other.batch;
@@ -128,7 +152,7 @@ class Homes {
   }
 
   const Grid& grid_;
-  const GridQuestion& question_;
+  const GridCuts& cuts_;
 };
 
 }  // namespace
@@ -149,6 +173,18 @@ int cut_batch(const Problem& problem) {
     if (longest < 0 || shape[i] > shape[longest]) longest = i;
   }
   return longest;
+}
+
+GridCuts cuts_of(const Problem& problem, const Grid& grid) {
+  const int cut = cut_batch(problem);
+  const std::int64_t batch = cut < 0 ? 1 : problem.d.layout.shape()[cut];
+  const int d = problem.batches();
+  const int a = problem.batched_a() ? d : 0;
+  const int b = problem.batched_b() ? d : 0;
+  return {Cut::balanced(batch, grid.batch),
+          cut_like(problem.m(), grid.m, {blocks_of(problem.d, d), blocks_of(problem.a, a)}),
+          cut_like(problem.n(), grid.n, {blocks_of(problem.d, d + 1), blocks_of(problem.b, b + 1)}),
+          cut_like(problem.k(), grid.k, {blocks_of(problem.a, a + 1), blocks_of(problem.b, b)})};
 }
 
 std::vector<Assignment> orders(const Grid& grid, int ranks) {
@@ -185,8 +221,8 @@ OperandPlaces places_of(const Problem& problem) {
   return places;
 }
 
-std::vector<Assignment> homes(const Grid& grid, const GridQuestion& question, const OperandPlaces& places) {
-  const Homes around(grid, question);
+std::vector<Assignment> homes(const Grid& grid, const GridCuts& cuts, const OperandPlaces& places) {
+  const Homes around(grid, cuts);
   return {{"where D lies", around.around(places.d, places.a, places.b)},
           {"where A lies", around.around(places.a, places.d, places.b)},
           {"where B lies", around.around(places.b, places.d, places.a)}};

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "distribution/cut.hpp"
 #include "matmul/grid_search.hpp"
 #include "matmul/problem.hpp"
 
@@ -25,6 +26,19 @@ struct Assignment {
   std::vector<int> cells;
 };
 
+/// How a grid cuts the dimensions.
+struct GridCuts {
+  distribution::Cut batch;
+  distribution::Cut m;
+  distribution::Cut n;
+  distribution::Cut k;
+};
+
+/// Even cuts, but blocks that are dealt out in turn where D (or A, or B) lies so: a tile then is made of
+/// whole parts of its owners. With p parts of the grid to q of the operand in blocks of b, those are blocks
+/// of b q / p.
+GridCuts cuts_of(const Problem& problem, const Grid& grid);
+
 /// The six orders in which ranks can be counted through the grid, those that count alike left out; the
 /// dimension named last is the fastest, so neighbours on a node share the parts of the other two.
 std::vector<Assignment> orders(const Grid& grid, int ranks);
@@ -45,6 +59,6 @@ OperandPlaces places_of(const Problem& problem);
 /// Ranks go where what they own is needed: each to a cell with its part of one operand (D, A and B in turn),
 /// if possible to one with its part of another operand as well; those that find none fill the cells that are
 /// left.
-std::vector<Assignment> homes(const Grid& grid, const GridQuestion& question, const OperandPlaces& places);
+std::vector<Assignment> homes(const Grid& grid, const GridCuts& cuts, const OperandPlaces& places);
 
 }  // namespace partita::multiplication

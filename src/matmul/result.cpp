@@ -113,18 +113,21 @@ std::vector<Distribution> candidates(const Factors& factors) {
   return result;
 }
 
+constexpr double usual_is_worth = 0.97;  // of a price: a grid over m, n and k must save more
+
 /// Of those in which the multiply can be done at all.
 Distribution cheapest(const Factors& factors) {
-  constexpr double worth_it = 0.97;
   std::optional<Distribution> best;
-  double seconds = 0;
+  Choice price;
   std::string refusal;
   for (const Distribution& candidate : candidates(factors)) {
     try {
-      const Choice choice = choose(problem_with(factors, candidate));
-      if (best && choice.seconds >= worth_it * seconds) continue;
+      Choice choice = choose(problem_with(factors, candidate));
+      const bool unusual = candidate.kind() == DistributionKind::partitioned;
+      if (best && !is_worth_it(price, choice)) continue;
+      if (best && unusual && choice.seconds > usual_is_worth * price.seconds) continue;
       best = candidate;
-      seconds = choice.seconds;
+      price = std::move(choice);
     } catch (const ArgumentError& error) {
       refusal = error.what();
     }

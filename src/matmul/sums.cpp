@@ -21,7 +21,7 @@ bool before(const Region& a, const Region& b) {
 std::vector<Arrival> arrivals(const Frame& frame, const std::vector<Product>& own) {
   std::vector<Arrival> result;
   for (const Product& product : own) {
-    if (product.holder == frame.rank()) result.push_back({product.region, {frame.rank(), -1}});
+    if (product.holder == frame.rank()) result.push_back({product.region, {frame.rank(), product.offset}});
   }
   if (!frame.delivers) return result;
   const Region held = frame.problem.d.layout.region(frame.rank());

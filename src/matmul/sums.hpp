@@ -9,8 +9,8 @@ namespace partita::multiplication {
 
 /// One product that goes into a sum.
 struct Contribution {
-  int rank = 0;             ///< that made it
-  std::int64_t offset = 0;  ///< in that rank's `products`; not of this rank's own
+  int rank = 0;              ///< that made it
+  std::int64_t offset = -1;  ///< in that rank's `products`; negative: this rank has made it in place
 };
 
 /// The products of one region, this rank's own first, then by distance from it.
@@ -18,7 +18,7 @@ struct Sum {
   Region region;
   std::vector<Contribution> contributions;
 
-  bool has_own(int rank) const { return !contributions.empty() && contributions.front().rank == rank; }
+  bool begun_in_place() const { return !contributions.empty() && contributions.front().offset < 0; }
 };
 
 /// What a rank has to add up, ordered by front; the same order in which each contributor lists its products.

@@ -42,6 +42,10 @@ std::int64_t size_of_part(const std::vector<IndexSet>& sets) {
   return size;
 }
 
+double size(const Region& region) {
+  return static_cast<double>(region.size());
+}
+
 Region matrix_region(const Tile& tile, bool batched, const IndexSet& rows, const IndexSet& columns) {
   Region region;
   if (batched) region.sets = tile.batch;
@@ -145,7 +149,7 @@ struct TilingPricer::Transfer {
 
 TilingPricer::Transfer TilingPricer::take_in(const Operand& operand, const Share& share) const {
   const auto item = static_cast<double>(size_of(operand.dtype));
-  const bool direct = readable_in_place(problem_, operand);
+  const bool direct = readable_in_place(operand) && operand.dtype == problem_.compute;
   Transfer transfer;
   const double way = direct ? in_place : operand.residency == Residency::heap && operand.dense ? 1 : 2;
   transfer.copied = (way * share.near + share.far) * item;
@@ -154,6 +158,33 @@ TilingPricer::Transfer TilingPricer::take_in(const Operand& operand, const Share
   transfer.latency = givers(share.near, operand) * problem_.machine.signal_latency +
                      givers(share.far, operand) * problem_.machine.network_latency;
   return transfer;
+}
+
+namespace {
+
+/// Into about how many pieces the layout cuts a dimension of the region: its length over what the owner of
+/// its first element holds of it.
+double pieces_along(const Layout& layout, const Region& region, std::size_t dimension) {
+  if (region.empty()) return 1;
+  Index first;
+  for (const IndexSet& set : region.sets) first.push_back(set.front());
+  const Region held = layout.region(layout.owner(first));
+  const auto common = intersect(region.sets[dimension], held.sets[dimension]).size();
+  return static_cast<double>(region.sets[dimension].size()) /
+         static_cast<double>(std::max<std::int64_t>(common, 1));
+}
+
+}  // namespace
+
+/// A tile is multiplied piece by piece, each with one owner in A, B and D: every piece of A is packed once
+/// for each piece of n, ...
+TilingPricer::Pieces TilingPricer::pieces_of(const Region& a, const Region& b, const Region& d) const {
+  const auto along = [](const Operand& operand, const Region& region, int back) {
+    return pieces_along(operand.layout, region, region.sets.size() - static_cast<std::size_t>(back));
+  };
+  return {std::max(along(problem_.a, a, 2), along(problem_.d, d, 2)),
+          std::max(along(problem_.b, b, 1), along(problem_.d, d, 1)),
+          std::max(along(problem_.a, a, 1), along(problem_.b, b, 2))};
 }
 
 TilingPricer::Transfer TilingPricer::give_away(const Share& share) const {
@@ -188,7 +219,8 @@ TilingPrice TilingPricer::price(const Tiling& tiling, const Sample& sample) cons
   const double batches = static_cast<double>(size_of_part(tile.batch));
   const double multiplications = batches * static_cast<double>(tile.m.size()) *
                                  static_cast<double>(tile.n.size()) * static_cast<double>(tile.k.size());
-  const double packed = static_cast<double>(a.size() + b.size() + 2 * d.size()) * item;
+  const Pieces pieces = pieces_of(a, b, d);
+  const double packed = (pieces.n * size(a) + pieces.m * size(b) + 2 * pieces.k * size(d)) * item;
   price.multiply_seconds =
       multiplications * flops_per_multiplication(problem_.compute) / machine.flops + packed / bandwidth;
   price.network_bytes = transfer.network;

@@ -55,6 +55,10 @@ class TilingPricer {
 
   Held held_by(int rank) const;
   struct Transfer;
+  struct Pieces {
+    double m, n, k;
+  };
+  Pieces pieces_of(const Region& a, const Region& b, const Region& d) const;
   Share share(const Sample& sample, Region Held::*operand, const Region& wanted, double copies) const;
   Transfer take_in(const Operand& operand, const Share& share) const;
   Transfer give_away(const Share& share) const;

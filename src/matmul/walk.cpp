@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "matmul/share.hpp"
+#include "matmul/own_part.hpp"
 #include "plan/append.hpp"
 
 namespace partita::multiplication {
@@ -27,6 +27,7 @@ Walk::Walk(const Frame& frame, Plan& plan)
                           (frame.problem.in_place && (sums_.irregular || frame.problem.k() == 0));
   sums_buffer_ = own_memory ? frame.sums : frame.d;
   c_in_product_ = frame.problem.in_place && !own_memory;
+  if (blocks_.joined) return;
   // The own part comes last, so that peers can add meanwhile; each piece is told of as soon as it is there.
   std::stable_sort(products_.begin(), products_.end(), [&](const Product& a, const Product& b) {
     const auto order = [&](const Product& product) {
@@ -53,8 +54,8 @@ void Walk::run() {
 
 // Nobody waits before all its peers have been told that they may start.
 void Walk::open() {
-  const Share a(frame_, frame_.a);
-  const Share b(frame_, frame_.b);
+  const OwnPart a(frame_, frame_.a);
+  const OwnPart b(frame_, frame_.b);
   bool a_is_read = false;
   bool b_is_read = false;
   for (const int peer : frame_.problem.topology.node_ranks(frame_.problem.topology.node(rank_))) {
@@ -83,7 +84,7 @@ void Walk::zero() {
   step.kind = StepKind::fill;
   step.peer = rank_;
   step.region = own;
-  step.to = {sums_buffer_, rank_, 0, {}};
+  step.from = step.to = {sums_buffer_, rank_, 0, {}};
   push(std::move(step));
 }
 
@@ -114,22 +115,45 @@ void Walk::turn(std::size_t t) {
     work.conjugate_a = frame_.problem.conjugate_a;
     work.conjugate_b = frame_.problem.conjugate_b;
     work.beta = beta_of(product, t);
-    multiply(std::move(work), product.holder == rank_ && last, std::move(after));
-    if (last && (i + 1 == products_.size() || products_[i + 1].holder != product.holder)) {
-      announce(product.holder);
-    }
+    if (blocks_.joined && i > 0 && join(work, products_[i - 1], product)) continue;
+    multiply(std::move(work), product.in_place() && last, std::move(after));
+    const bool leaves_holder = i + 1 == products_.size() || products_[i + 1].holder != product.holder;
+    if (last && leaves_holder && !blocks_.joined) announce(product.holder);
   }
+  if (!last || !blocks_.joined) return;
+  for (const Product& product : products_) announce(product.holder);
+}
+
+// The products lie one behind the other, and so do the rows of A or the columns of B, which have one owner.
+bool Walk::join(const Multiply& next, const Product& before, const Product& product) {
+  auto& work = std::get<Multiply>(plan_.works.back());
+  const bool by_rows = before.row != product.row;
+  Part& moving = by_rows ? work.a : work.b;
+  const Part& more = by_rows ? next.a : next.b;
+  const bool in_array = plan_.buffers[static_cast<std::size_t>(more.place.buffer)].operand.has_value();
+  if (before.batch != product.batch || !in_array || moving.place.buffer != more.place.buffer ||
+      moving.place.rank != more.place.rank) {
+    return false;
+  }
+  const std::size_t dimensions = work.to.region.sets.size();
+  IndexSet& along = work.to.region.sets[dimensions - (by_rows ? 2 : 1)];
+  std::vector<Interval> intervals(along.intervals().begin(), along.intervals().end());
+  const IndexSet& added = next.to.region.sets[dimensions - (by_rows ? 2 : 1)];
+  intervals.insert(intervals.end(), added.intervals().begin(), added.intervals().end());
+  along = IndexSet::of(intervals);
+  moving.region.sets[moving.region.sets.size() - (by_rows ? 2 : 1)] = along;
+  return true;
 }
 
 Beta Walk::beta_of(const Product& product, std::size_t t) const {
   if (t > 0) return Beta::one;
-  if (product.holder != rank_) return Beta::zero;
+  if (!product.in_place()) return Beta::zero;
   if (sums_.irregular) return Beta::one;
   return c_in_product_ ? Beta::given : Beta::zero;
 }
 
 Part Walk::target(const Product& product) const {
-  if (product.holder == rank_) return {product.region, {sums_buffer_, rank_, 0, {}}};
+  if (product.in_place()) return {product.region, {sums_buffer_, rank_, 0, {}}};
   return {product.region, {frame_.products, rank_, product.offset, frame_.problem.d.axis_order}};
 }
 
@@ -162,8 +186,7 @@ void Walk::multiply(Multiply work, bool complete, std::vector<int> after) {
 
 void Walk::announce(int holder) {
   if (holder == rank_ || !frame_.same_node(holder, rank_)) return;
-  signal(holder, produced);
-  takers_.insert(holder);
+  if (takers_.insert(holder).second) signal(holder, produced);
 }
 
 // The call is over when the peers have finished with this rank's operands and products.

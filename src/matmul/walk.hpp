@@ -38,6 +38,7 @@ class Walk {
   Part target(const Product& product) const;
   Beta beta_of(const Product& product, std::size_t t) const;
   void multiply(Multiply work, bool complete, std::vector<int> after);
+  bool join(const Multiply& next, const Product& before, const Product& product);
   void announce(int holder);
   void close();
 

@@ -32,12 +32,12 @@ void Walk::finish_all(bool c_pending) {
 void Walk::gather_sum(const Sum& sum) {
   std::int64_t offset = 0;
   for (const Region& piece : in_cache(frame_, sum.region, frame_.problem.compute)) {
-    const bool has_own = sum.has_own(rank_);
+    const bool begun = sum.begun_in_place();
     const bool alone = sum.contributions.size() == 1 && !sums_.irregular;
-    bool first = !has_own && !sums_.irregular;
-    bool c_pending = !(c_in_product_ && has_own);
+    bool first = !begun && !sums_.irregular;
+    bool c_pending = !(c_in_product_ && begun);
     for (const Contribution& from : sum.contributions) {
-      if (from.rank == rank_) continue;
+      if (from.offset < 0) continue;
       std::vector<int> after;
       const Place place =
           frame_.same_node(from.rank, rank_)
@@ -51,7 +51,7 @@ void Walk::gather_sum(const Sum& sum) {
       if (first && c_in_product_) c_pending = false;
       first = false;
     }
-    if (!sums_.irregular && !(alone && !has_own)) {
+    if (!sums_.irregular && !(alone && !begun)) {
       finish(piece, {piece, {sums_buffer_, rank_, 0, {}}}, c_pending);
     }
     offset += piece.size() * size_of(frame_.problem.compute);

@@ -105,7 +105,8 @@ void CudaNodeMemory::map(char* address, const Chunk& chunk) {
 }
 
 void CudaNodeMemory::grow(std::int64_t bytes) {
-  check<MemoryError>(bytes <= cap_, "no memory left: {} bytes wanted, PARTITA_MEMORY_LIMIT is {}", bytes, cap_);
+  check<MemoryError>(bytes <= cap_, "no memory left: {} bytes wanted, PARTITA_MEMORY_LIMIT is {}", bytes,
+                     cap_);
   check<MemoryError>(bytes <= stride_, "no memory left: {} bytes wanted, the range reserved for a rank is {}",
                      bytes, stride_);
   if (bytes <= grown_) return;

@@ -52,8 +52,8 @@ class CudaNodeMemory final : public NodeMemory {
   std::int64_t stride_ = 0;
   std::int64_t cap_ = 0;
   std::int64_t grown_ = 0;
-  std::vector<Chunk> chunks_;   // of this rank
-  std::size_t shared_ = 0;      // chunks_[0 .. shared_) are known to the peers
+  std::vector<Chunk> chunks_;  // of this rank
+  std::size_t shared_ = 0;     // chunks_[0 .. shared_) are known to the peers
   std::vector<std::pair<char*, std::int64_t>> mapped_;
   std::string refused_;  // why peers' memory cannot be mapped
 };

@@ -47,12 +47,13 @@ class Renumber {
 
 }  // namespace
 
-void append(Plan& plan, const Plan& part, std::span<const int> buffers) {
+void append(Plan& plan, Plan part, std::span<const int> buffers) {
   const auto before = waited_for(plan);
   const auto first_step = static_cast<int>(plan.steps.size());
   const auto first_work = static_cast<int>(plan.works.size());
   const Renumber renumber(buffers);
-  for (Step step : part.steps) {
+  plan.steps.reserve(plan.steps.size() + part.steps.size());
+  for (Step& step : part.steps) {
     renumber(step.from);
     renumber(step.to);
     for (int& message : step.after) message += first_step;
@@ -63,7 +64,7 @@ void append(Plan& plan, const Plan& part, std::span<const int> buffers) {
     }
     plan.steps.push_back(std::move(step));
   }
-  for (Work work : part.works) {
+  for (Work& work : part.works) {
     std::visit(renumber, work);
     plan.works.push_back(std::move(work));
   }

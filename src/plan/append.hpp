@@ -10,7 +10,7 @@ namespace partita {
 /// buffer buffers[i] of `plan` (added by the caller). Counts of signals go on from those that `plan` waited
 /// for, so `plan` must have waited for every signal that it was sent: every plan of this library has at its
 /// end. Both are plans of the same rank and topology.
-void append(Plan& plan, const Plan& part, std::span<const int> buffers);
+void append(Plan& plan, Plan part, std::span<const int> buffers);
 
 /// Appends a compute step; gives its index.
 int append_work(Plan& plan, Work work, std::vector<int> after = {});

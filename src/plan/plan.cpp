@@ -3,6 +3,8 @@
 
 #include "base/check.hpp"
 #include "plan/moves.hpp"
+#include "plan/reads.hpp"
+#include "plan/work.hpp"
 
 namespace partita {
 namespace {
@@ -91,6 +93,9 @@ Traffic traffic(const Plan& plan) {
       case StepKind::compute:
         break;
     }
+  }
+  for (const Part& part : parts_read_from_peers(plan)) {
+    result.node_bytes += part.region.size() * size_of(dtype_at(plan, part.place));
   }
   return result;
 }

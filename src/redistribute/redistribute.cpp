@@ -3,9 +3,9 @@
 #include <partita/redistribute.hpp>
 
 #include "array/array_state.hpp"
+#include "array/transfer.hpp"
 #include "base/check.hpp"
 #include "distribution/permutation.hpp"
-#include "array/transfer.hpp"
 #include "execute/executor.hpp"
 #include "redistribute/problem.hpp"
 #include "runtime/agree.hpp"
@@ -55,12 +55,14 @@ Plan plan_together(ContextState& context, const Operand& source, const std::func
     const Operand target = destination();
     const Operand planned = as_planned(source, target.space);
     const Operand planned_target = as_planned(target, source.space);
-    plan = plan_redistribute(planned, planned_target, context.topology(planned.space), context.rank(), options);
+    plan =
+        plan_redistribute(planned, planned_target, context.topology(planned.space), context.rank(), options);
     return {{"source", source.to_string()},
             {"destination", target.to_string()},
             {"options", options_text(options)}};
   });
-  context.heap_in(plan->buffers[0].operand->space).collect();  // plan creation is a named point of deferred release
+  context.heap_in(plan->buffers[0].operand->space)
+      .collect();  // plan creation is a named point of deferred release
   return std::move(*plan);
 }
 

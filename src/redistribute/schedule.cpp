@@ -96,8 +96,8 @@ class Scheduler {
   // What stays on the rank waits for nobody: it fills the time in which the others get ready, in pieces
   // spread evenly over the rest. Where nothing has to be handed over piece by piece, it comes first.
   void interleave(const Transfer& transfer) {
-    const bool by_pieces = method_.uses_staging() || method_.uses_messages() ||
-                           (method_.writes() && !on_device());
+    const bool by_pieces =
+        method_.uses_staging() || method_.uses_messages() || (method_.writes() && !on_device());
     std::vector<Item> rest = std::move(items_);
     items_.clear();
     const auto most = static_cast<std::int64_t>(rest.size()) / 2 + 1;

@@ -1,10 +1,10 @@
-#include "device/start_device.hpp"
 #include "runtime/start_context.hpp"
 
 #include <algorithm>
 #include <utility>
 #include <vector>
 
+#include "device/start_device.hpp"
 #include "kernels/host/blas_library.hpp"
 #include "kernels/host/fft_planning.hpp"
 #include "runtime/context_state.hpp"

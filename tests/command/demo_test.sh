@@ -7,6 +7,9 @@ make_npy volume.npy '|u1' 37,29,3 False 1
 grep -q '^demo: all 7 redistributions bit for bit equal$' out || fail "$(cat out)"
 grep -q '^demo: all 3 products agree with a serial one$' out || fail "$(cat out)"
 [ -s pictures/left.npy ] && [ -s pictures/right.npy ] || fail "the files that were multiplied"
+grep -q '^demo: smoothed by a Gaussian' out || fail "$(cat out)"
+grep -q '^demo: a Poisson problem of 37x32x32 points .* largest error [0-9.]*e-1[0-9]$' out || fail "$(cat out)"
+[ "$(head -c 4 pictures/smoothed.png | tail -c 3)" = PNG ] || fail "no picture of the smoothed volume"
 [ "$(head -c 4 pictures/demo.png | tail -c 3)" = PNG ] || fail "no picture"
 
 make_npy matrix.npy '<i2' 50,41 False 2

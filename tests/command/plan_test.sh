@@ -33,6 +33,36 @@ grep -q ' copy ' out || fail "steps"
 "$partita" plan block-cyclic:64x64:64x64 block-cyclic:32x128:96x96 --shape 100000x100000 --machine cluster >out
 grep -q 'of 4096 on 64 nodes' out || fail "4096 ranks"
 
+# A multiply, beside the lower bound: rows by rows, each of 4 ranks reads the other three quarters of B.
+"$partita" plan --operation matmul slab:0 slab:0 --shape 1000x1200x800 -n 4 --json >out
+python3 - <<'END'
+import json
+plan = json.load(open("out"))
+assert plan["operation"] == "matmul" and plan["ranks"] == 4 and plan["nodes"] == 1
+free, tight = plan["answers"]
+assert free["memory"] is None and tight["memory"] == 1.5
+assert free["method"] == "all-gather" and free["result"] == "slab:0", free
+assert free["received"] == 800 * 1200 * 3 // 4 and free["scratch"] == 0
+assert abs(free["bound"] - 3 * (1000 * 1200 * 800 / 4) ** (2 / 3)) < 1
+assert abs(free["ratio"] - free["received"] / free["bound"]) < 1e-9 and free["seconds"] > 0
+END
+"$partita" plan --operation matmul slab:1 slab:0 --shape 30x20x4000 -n 3 --op tn --result slab:1 --steps >out
+grep -q 'the cost model' out || fail "reason"
+grep -q 'multiply \[' out || fail "steps of a multiply"
+# 1,024 ranks: within a tenth of the bound, with all memory and with half as much again as the operands take.
+"$partita" plan --operation matmul block-cyclic:32x32:64x64 block-cyclic:32x32:64x64 --shape 32768x32768x32768 \
+  --machine cluster --json >out
+python3 - <<'END'
+import json
+plan = json.load(open("out"))
+for answer in plan["answers"]:
+    assert 0 < answer["ratio"] < 1.1, answer
+assert plan["answers"][1]["scratch"] <= 0.5 * 3 * 32768**2 / 1024
+END
+
+expect_failure 2 'm x n x k' "$partita" plan --operation matmul slab:0 slab:1 --shape 9x9
+expect_failure 2 'too small' "$partita" plan --operation matmul slab:1 slab:0 --result slab:1 --shape 90x90x9 -n 3 --memory 1 --ranks-per-node 1
+expect_failure 2 'direct' "$partita" plan --operation matmul slab:0 slab:1 --shape 9x9x9 --method direct
 expect_failure 2 'unknown machine' "$partita" plan slab:0 slab:1 --shape 9x9 --machine nowhere
 expect_failure 2 'quick' "$partita" plan slab:0 slab:1 --shape 9x9 --method quick
 expect_failure 2 'no rank 3' "$partita" plan slab:0 slab:1 --shape 9x9 -n 3 --rank 3

@@ -1,4 +1,6 @@
 // The kernels and copy engines of a GPU against the host's kernels, on random strided copies.
+#include "device/accelerator.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,7 +10,6 @@
 #include <vector>
 
 #include "base/visit_dtype.hpp"
-#include "device/accelerator.hpp"
 #include "kernels/host/fill.hpp"
 
 namespace partita::testing {
@@ -32,7 +33,8 @@ class CudaAcceleratorTest : public ::testing::Test {
   std::shared_ptr<void> upload(const std::vector<char>& bytes) {
     std::shared_ptr<void> memory(device_->allocate(static_cast<std::int64_t>(bytes.size())),
                                  [this](void* pointer) { device_->release(pointer); });
-    device_->copy_bytes(bytes.data(), memory.get(), static_cast<std::int64_t>(bytes.size()), device_->stream());
+    device_->copy_bytes(bytes.data(), memory.get(), static_cast<std::int64_t>(bytes.size()),
+                        device_->stream());
     finish();
     return memory;
   }
@@ -108,7 +110,8 @@ TEST_F(CudaAcceleratorTest, CopiesSeveralAtOnceAsTheHostDoes) {
       from.push_back(upload(source));
       expected.push_back(noise(random_, one.bytes));
       to.push_back(upload(expected.back()));
-      if (nests.back().item_bytes > 0) copy(nests.back(), source.data(), expected.back().data(), StoreHint::cache);
+      if (nests.back().item_bytes > 0)
+        copy(nests.back(), source.data(), expected.back().data(), StoreHint::cache);
     }
     std::vector<PlacedCopy> copies;
     for (std::size_t i = 0; i < nests.size(); ++i) copies.push_back({&nests[i], from[i].get(), to[i].get()});
@@ -119,7 +122,8 @@ TEST_F(CudaAcceleratorTest, CopiesSeveralAtOnceAsTheHostDoes) {
     const FlagOperation tell{Kind::write, flags, one}, hear{Kind::wait, flags, one};
     const FlagOperation tell_late{Kind::write, flags + 1, one}, hear_late{Kind::wait, flags + 1, one};
     device_->exchange({{&tell, 1}, {&hear, 1}, copies, {&tell_late, 1}, {&hear_late, 1}}, device_->stream());
-    for (std::size_t i = 0; i < nests.size(); ++i) ASSERT_EQ(download(to[i], expected[i].size()), expected[i]);
+    for (std::size_t i = 0; i < nests.size(); ++i)
+      ASSERT_EQ(download(to[i], expected[i].size()), expected[i]);
   }
 }
 

@@ -20,12 +20,12 @@ bool has_devices() {
 #define NEEDS_DEVICES() \
   if (!has_devices()) GTEST_SKIP() << "needs PARTITA_TEST_DEVICE=cuda or fake"
 
-#define DEVICE_TEST(name)                                                                                  \
-  static void device_##name(partita::Context& context);                                                    \
-  TEST(Device, name) {                                                                                     \
-    NEEDS_DEVICES();                                                                                       \
-    on_ranks([](partita::Context& on_this_context) { device_##name(on_this_context); });                   \
-  }                                                                                                        \
+#define DEVICE_TEST(name)                                                                \
+  static void device_##name(partita::Context& context);                                  \
+  TEST(Device, name) {                                                                   \
+    NEEDS_DEVICES();                                                                     \
+    on_ranks([](partita::Context& on_this_context) { device_##name(on_this_context); }); \
+  }                                                                                      \
   static void device_##name([[maybe_unused]] partita::Context& context)
 
 DEVICE_TEST(ArraysLieInItsMemoryUnlessTheySayOtherwise) {
@@ -49,7 +49,8 @@ DEVICE_TEST(ArraysLieInItsMemoryUnlessTheySayOtherwise) {
 DEVICE_TEST(FillRandomGivesTheNumbersOfTheHost) {
   for (const Dtype dtype : {Dtype::boolean, Dtype::i8, Dtype::bf16, Dtype::f32, Dtype::c128}) {
     Array there = empty(context, {13, 9}, BlockCyclic({1, context.size()}, {2, 2}), dtype);
-    Array here = empty(context, {13, 9}, Slab(0), dtype, {Residency::heap, Order::row_major, MemorySpace::host});
+    Array here =
+        empty(context, {13, 9}, Slab(0), dtype, {Residency::heap, Order::row_major, MemorySpace::host});
     fill_random(there, 5);
     fill_random(here, 5);
     EXPECT_TRUE(compare(here, there).equal);
@@ -79,7 +80,8 @@ DEVICE_TEST(FillAndCopyEveryDtypeAndOrder) {
 
 DEVICE_TEST(RedistributesBetweenHostAndDevice) {
   for (const Residency residency : {Residency::heap, Residency::ordinary}) {
-    Array here = empty(context, {19, 14}, Slab(0), Dtype::f32, {residency, Order::row_major, MemorySpace::host});
+    Array here =
+        empty(context, {19, 14}, Slab(0), Dtype::f32, {residency, Order::row_major, MemorySpace::host});
     Array there = empty(context, {19, 14}, BlockCyclic({context.size(), 1}, {3, 2}), Dtype::f32,
                         {residency, Order::column_major});
     write_known(here);
@@ -177,8 +179,8 @@ DEVICE_TEST(DroppedArraysOutliveTheirStreams) {
 }
 
 DEVICE_TEST(RefusesMixedOperandsInStreams) {
-  const Array here = zeros(context, {8, 8}, Slab(0), Dtype::f32,
-                           {Residency::heap, Order::row_major, MemorySpace::host});
+  const Array here =
+      zeros(context, {8, 8}, Slab(0), Dtype::f32, {Residency::heap, Order::row_major, MemorySpace::host});
   Array there = zeros(context, {8, 8}, Slab(1), Dtype::f32);
   Redistribute plan(context, here.operand(), there.operand());
   EXPECT_THROW(plan.execute(here, there, Stream{}), UnsupportedError);
@@ -216,7 +218,9 @@ TEST(Device, AnyIsTheCpuWhereThereIsNoDevice) {
     options.device = Device::cuda();
     // The same error on all ranks: initialize throws it before there is a context.
     if (ranks().kind == GroupKind::threads) {
-      EXPECT_THROW(ThreadGroup::run(ranks().count, [](Context&) {}, options), UnsupportedError);
+      EXPECT_THROW(ThreadGroup::run(
+                       ranks().count, [](Context&) {}, options),
+                   UnsupportedError);
     }
   }
 }
@@ -226,7 +230,9 @@ TEST(Device, AMissingIndexIsRefused) {
   if (ranks().kind != GroupKind::threads) return;
   ContextOptions options;
   options.device = Device::cuda(1000);
-  EXPECT_THROW(ThreadGroup::run(ranks().count, [](Context&) {}, options), UnsupportedError);
+  EXPECT_THROW(ThreadGroup::run(
+                   ranks().count, [](Context&) {}, options),
+               UnsupportedError);
 }
 
 // Where peers' memory cannot be mapped, everything still works: through messages.

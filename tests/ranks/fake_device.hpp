@@ -1,5 +1,5 @@
-// Devices without a device: their memory is host memory, their streams are threads. What runs on them is all of
-// the library's code for devices but the calls of a vendor's runtime.
+// Devices without a device: their memory is host memory, their streams are threads. What runs on them is all
+// of the library's code for devices but the calls of a vendor's runtime.
 #pragma once
 
 #include "device/accelerator.hpp"

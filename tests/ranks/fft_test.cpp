@@ -261,5 +261,59 @@ RANK_TEST(Fft, ScaleAndManyTransformsOfOnePlan) {
   }
 }
 
+RANK_TEST(Fft, OneLongLineOverAllRanks) {
+  for (const std::int64_t length : {4, 6, 35, 36, 144, 221, 1024}) {
+    for (int memory = 0; memory < 4; ++memory) {
+      for (const bool cyclic : {false, true}) {
+        FftOptions options;
+        options.method = FftMethod::four_step;
+        options.inverse = cyclic;
+        options.output = Output::given;
+        const Shape shape{length};
+        const int ranks = context.size();
+        const Layout slab(Slab(0), shape, ranks);
+        const Layout other(BlockCyclic(ProcessGrid({ranks}), {3}), shape, ranks);
+        run_case(context,
+                 {shape, slab, cyclic ? other : slab, Dtype::c128, options, memory, (memory * 3) % 4}, 6);
+      }
+    }
+  }
+  Array line = empty(context, {360}, Slab(0), Dtype::c64);
+  fill_random(line, 9);
+  FFT plan(context, line.operand(), line.operand(), {}, true);
+  plan.execute(line, line);
+  EXPECT_LT(relative_error(line, transformed(random_whole(context, {360}, Dtype::c64, 9), {})),
+            tolerance(Dtype::c64, {360}));
+}
+
+RANK_TEST(Fft, WorkspaceReleaseAndAutotune) {
+  const Shape shape{9, 8, 7};
+  Array input = empty(context, shape, Slab(0), Dtype::c128);
+  Array output = empty(context, shape, Slab(1), Dtype::c128);
+  fill_random(input, 2);
+  const Whole whole = random_whole(context, shape, Dtype::c128, 2);
+  const Whole expected = transformed(whole, {});
+  const double most = tolerance(Dtype::c128, shape);
+  FFT plan(context, input.operand(), output.operand());
+  plan.reset(input, output);
+  const auto right = [&] {
+    fill_random(output, 3);
+    plan.execute();
+    EXPECT_LT(relative_error(output, expected), most);
+  };
+  right();
+  plan.release();
+  right();
+  Array workspace = empty(context, Shape{context.size(), plan.workspace_size() + 65536}, Slab(0), Dtype::u8);
+  plan.set_workspace(workspace);
+  right();
+  fill_random(input, 4);
+  plan.inverse(output, input);
+  EXPECT_LT(relative_error(input, whole), most);
+  EXPECT_FALSE(plan.autotune(2).empty());
+  right();
+  EXPECT_NE(plan.explain().find("fft"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace partita::testing

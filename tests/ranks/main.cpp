@@ -100,11 +100,10 @@ void start(RankRun& run) {
   }
   std::printf("%d ranks as %s on %s, %d a node (0: all), PARTITA_SEED=%d%s\n", run.ranks.count,
               run.ranks.kind == GroupKind::mpi ? "processes" : "threads",
-              tests_fake_devices()                           ? "fake devices"
+              tests_fake_devices()                      ? "fake devices"
               : test_device().kind == Device::Kind::cpu ? "the CPU"
-                                                             : "GPUs",
-              run.ranks.per_node, run.seed,
-              full_product() ? ", the full product" : "");
+                                                        : "GPUs",
+              run.ranks.per_node, run.seed, full_product() ? ", the full product" : "");
   std::fflush(stdout);
 }
 

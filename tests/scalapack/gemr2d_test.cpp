@@ -12,7 +12,7 @@ BlacsGrid random_grid(Random& random) {
   random.shuffle(ranks);
   const int rows = random(1, processes());
   const int columns = random(1, processes() / rows);
-  ranks.resize(static_cast<std::size_t>(rows * columns));
+  ranks.resize(index(rows * columns));
   return BlacsGrid::make(rows, columns, ranks);
 }
 

@@ -27,7 +27,7 @@ class FailurePrinter : public ::testing::EmptyTestEventListener {
 int main(int argc, char** argv) {
   // All of these matrices are small; the drop-in shall compute them itself. A test of its own looks at the
   // rest.
-  ::setenv("PARTITA_SCALAPACK_SMALLEST", "0", 0);
+  ::setenv("PARTITA_SCALAPACK_THRESHOLD", "0", 0);
   ::testing::InitGoogleTest(&argc, argv);
   int rank = 0;
   int processes = 0;

@@ -30,6 +30,10 @@ class Random {
   std::mt19937 engine_;
 };
 
+inline std::size_t index(int number) {
+  return static_cast<std::size_t>(number);
+}
+
 struct BlacsGrid {
   int context = -1;
   int rows = 1;
@@ -53,10 +57,9 @@ struct BlacsGrid {
   }
   /// On these processes, row by row. Collective over all processes.
   static BlacsGrid make(int rows, int columns, const std::vector<int>& ranks) {
-    std::vector<int> by_columns(ranks.size());
-    for (int i = 0; i < rows; ++i) {
-      for (int j = 0; j < columns; ++j)
-        by_columns[static_cast<std::size_t>(j * rows + i)] = ranks[static_cast<std::size_t>(i * columns + j)];
+    std::vector<int> by_columns;
+    for (int j = 0; j < columns; ++j) {
+      for (int i = 0; i < rows; ++i) by_columns.push_back(ranks.at(index(i * columns + j)));
     }
     int context = 0;
     Cblacs_get(0, 0, &context);
@@ -174,6 +177,15 @@ T element(unsigned seed, int i, int j) {
   } else {
     using Real = typename T::value_type;
     return T(static_cast<Real>(number(bits)), static_cast<Real>(number(bits >> 20U)));
+  }
+}
+
+template <class T>
+T not_a_number() {
+  if constexpr (std::is_floating_point_v<T>) {
+    return std::numeric_limits<T>::quiet_NaN();
+  } else {
+    return T(std::numeric_limits<typename T::value_type>::quiet_NaN());
   }
 }
 

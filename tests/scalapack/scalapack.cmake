@@ -19,4 +19,23 @@ if(PARTITA_HAVE_SCALAPACK AND NOT PARTITA_SANITIZE MATCHES thread)
                          PROPERTIES LABELS ranks RUN_SERIAL ON TIMEOUT 240 ENVIRONMENT "${mpi_environment}")
     set_property(TEST scalapack-${ranks}-as-nodes APPEND PROPERTY ENVIRONMENT PARTITA_RANKS_PER_NODE=1)
   endforeach()
+
+  # A program that was never linked with the drop-in.
+  add_executable(partita_preloaded ${CMAKE_CURRENT_SOURCE_DIR}/scalapack/preloaded.cpp)
+  partita_our_code(partita_preloaded)
+  target_link_libraries(partita_preloaded PRIVATE ${PARTITA_SCALAPACK_${PARTITA_MPI}} MPI::MPI_CXX ${CMAKE_DL_LIBS})
+  # partita_add_preload_test(NAME WITH ARGUMENTS...): WITH is what `env` puts before the program.
+  function(partita_add_preload_test name with)
+    add_test(NAME ${name}
+             COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/run_ranks.sh 2 ${PARTITA_MPI_LAUNCHER} ${PARTITA_MPI_FLAGS} -- env ${with}
+                     $<TARGET_FILE:partita_preloaded> ${ARGN})
+    set_tests_properties(${name} PROPERTIES LABELS ranks RUN_SERIAL ON TIMEOUT 120 ENVIRONMENT "${mpi_environment}")
+  endfunction()
+  partita_add_preload_test(scalapack-not-preloaded "" 40 1 -1 -1)
+  if(NOT PARTITA_SANITIZE) # a sanitizer's own library would have to be preloaded before ours
+    set(preload LD_PRELOAD=$<TARGET_FILE:partita_scalapack>)
+    partita_add_preload_test(scalapack-preloaded-small "${preload}" 40 3 0 6)
+    partita_add_preload_test(scalapack-preloaded-repeated "${preload}" 300 3 4 2)
+    partita_add_preload_test(scalapack-preloaded-all "${preload};PARTITA_SCALAPACK_THRESHOLD=0" 40 3 6 0)
+  endif()
 endif()

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstdlib>
 
+// NOLINTBEGIN(readability-identifier-naming): BLACS's own names
 extern "C" {
 void Cblacs_pinfo(int* rank, int* processes);
 void Cblacs_get(int context, int what, int* value);
@@ -19,6 +20,7 @@ void Cblacs_gridinfo(int context, int* rows, int* columns, int* row, int* column
 void Cblacs_gridexit(int context);
 void Cblacs_exit(int go_on);
 }
+// NOLINTEND(readability-identifier-naming)
 
 namespace partita::testing {
 

@@ -1,7 +1,7 @@
 // Copy engine or kernel: what suits which copy.
-#include <gtest/gtest.h>
-
 #include "device/copy_way.hpp"
+
+#include <gtest/gtest.h>
 
 namespace partita::testing {
 namespace {
@@ -31,8 +31,8 @@ TEST(CopyWay, WithinADeviceKernelsAreFaster) {
 }
 
 TEST(CopyWay, TheEngineTakesOnlyRowsInOrder) {
-  EXPECT_EQ(chosen({8 * mib, 0, 0, {{4, 0, 8 * mib}}}), CopyWay::kernel);           // the same row again
-  EXPECT_EQ(chosen({8 * mib, 0, 0, {{4, -8 * mib, 8 * mib}}}), CopyWay::kernel);    // backwards
+  EXPECT_EQ(chosen({8 * mib, 0, 0, {{4, 0, 8 * mib}}}), CopyWay::kernel);         // the same row again
+  EXPECT_EQ(chosen({8 * mib, 0, 0, {{4, -8 * mib, 8 * mib}}}), CopyWay::kernel);  // backwards
   EXPECT_EQ(chosen({8, 0, 0, {{4, 64, 8}, {4, 8, 64}}}, CopyWay::engine), CopyWay::engine);
   EXPECT_EQ(chosen({8, 0, 0, {{4, -8, 8}}}, CopyWay::engine), CopyWay::kernel);
   EXPECT_EQ(chosen({2 * mib, 0, 0, {}}, CopyWay::kernel), CopyWay::kernel);

@@ -173,6 +173,8 @@ TEST(MatmulChooser, GridsAreTheBestOfAllByBruteForce) {
     question.batched_a = random.maybe();
     question.ranks = random.number(1, 24);
     question.scratch = random.maybe() ? 0 : random.number(1, 2000);
+    question.round = random.number(0, 5);
+    question.piece = random.number(0, 50);
     std::vector<Grid> all;
     for (int b = 1; b <= question.ranks; ++b)
       for (int m = 1; b * m <= question.ranks; ++m)
@@ -194,6 +196,20 @@ TEST(MatmulChooser, GridsAreTheBestOfAllByBruteForce) {
       EXPECT_LE(received(question, best.front()), received(question, grid))
           << best.front().to_string() << " or " << grid.to_string();
     }
+  }
+}
+
+TEST(MatmulChooser, AlignedGridsCutNoOwnersPart) {
+  GridQuestion question;
+  question.m = question.n = question.k = 32768;
+  question.ranks = 1024;
+  EXPECT_EQ(best_aligned_grid(question, {1, 32, 32, 32}).at(0).parts(), 1024);
+  question.ranks = 36;
+  for (const Grid& parts : {Grid{1, 6, 6, 6}, Grid{1, 36, 1, 1}, Grid{1, 4, 9, 9}}) {
+    const Grid grid = best_aligned_grid(question, parts).at(0);
+    EXPECT_TRUE(grid.m % parts.m == 0 || parts.m % grid.m == 0) << grid.to_string();
+    EXPECT_TRUE(grid.n % parts.n == 0 || parts.n % grid.n == 0) << grid.to_string();
+    EXPECT_TRUE(grid.k % parts.k == 0 || parts.k % grid.k == 0) << grid.to_string();
   }
 }
 
@@ -289,6 +305,7 @@ TEST(MatmulChooser, AskedForMethods) {
   }
   problem.options.method = local;
   EXPECT_THROW(choose_tiling(problem), ArgumentError);
+  problem = pose({Slab(0), Slab(0), Slab(1)}, 30, 20, 10, Topology::regular(3));
   problem.options.method = summa_a;
   problem.options.memory_limit = 8;
   EXPECT_THROW(choose_tiling(problem), ArgumentError);

@@ -1,6 +1,7 @@
 // Plans of all ranks of random multiplies, run on numbers.
 #include <gtest/gtest.h>
 
+#include <partita/error.hpp>
 #include <partita/matmul.hpp>
 
 #include "unit/matmul_case.hpp"
@@ -280,17 +281,220 @@ void run(const MatmulCase& test, std::uint64_t seed) {
                [&](const Index& at) { return gradient[static_cast<std::size_t>(at[0])]; });
 }
 
+std::int64_t scratch_bytes(const Plan& plan) {
+  std::int64_t bytes = 0;
+  for (const Buffer& buffer : plan.buffers) {
+    if (buffer.kind != BufferKind::operand) bytes += buffer.bytes;
+  }
+  return bytes;
+}
+
+std::int64_t most_scratch(const MatmulCase& test) {
+  std::int64_t most = 0;
+  for (int rank = 0; rank < test.topology.ranks(); ++rank) {
+    most = std::max(most, scratch_bytes(test.plan(rank)));
+  }
+  return most;
+}
+
 TEST(MatmulPlan, MultipliesWhateverTheDistributionsAre) {
-  for (std::uint64_t seed = 0; seed < 1500; ++seed) {
+  for (std::uint64_t seed = 0; seed < 1000; ++seed) {
     const MatmulCase test = RandomMatmul(seed).make();
     SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + test.to_string());
-    try {
-      run(test, seed);
-    } catch (const std::exception& error) {
-      FAIL() << error.what();
-    }
+    run(test, seed);
     if (HasFatalFailure()) return;
   }
+}
+
+TEST(MatmulPlan, KeepsToTheMemoryLimitOrSaysWhatWouldDo) {
+  int kept = 0;
+  int refused = 0;
+  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+    MatmulCase test = RandomMatmul(7000 + seed).make();
+    const std::int64_t unlimited = most_scratch(test);
+    if (unlimited < 2) continue;
+    RandomLayouts random(seed);
+    test.options.memory_limit = unlimited * random.number(20, 100) / 100;
+    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + test.to_string());
+    try {
+      ASSERT_LE(most_scratch(test), test.options.memory_limit);
+    } catch (const ArgumentError& error) {
+      ASSERT_NE(std::string(error.what()).find("memory"), std::string::npos) << error.what();
+      ++refused;
+      continue;
+    }
+    ++kept;
+    run(test, seed);
+    if (HasFatalFailure()) return;
+  }
+  EXPECT_GT(kept, 5);
+  EXPECT_GT(refused, 20);
+}
+
+MatmulCase square(std::int64_t extent, const Distribution& distribution, const Topology& topology) {
+  MatmulCase test;
+  test.m = test.n = test.k = extent;
+  test.topology = topology;
+  const Layout layout(distribution, {extent, extent}, topology.ranks());
+  const Operand operand = Operand::of(layout, Dtype::f64, Order::row_major, Residency::heap);
+  test.operands = {operand, operand, {}, operand, {}, {}, {}};
+  return test;
+}
+
+TEST(MatmulPlan, NothingIsCopiedThatTheLocalMultiplyCanReadWhereItLies) {
+  for (const char* distribution : {"slab:0", "slab:1", "block-noncyclic:2x2", "block-cyclic:2x2:3x5"}) {
+    const MatmulCase test = square(37, Distribution::parse(distribution), Topology::regular(4));
+    for (int rank = 0; rank < 4; ++rank) {
+      const Plan plan = test.plan(rank);
+      EXPECT_EQ(scratch_bytes(plan), 0) << distribution;
+      for (const Step& step : plan.steps) EXPECT_NE(step.kind, StepKind::copy) << distribution;
+    }
+    run(test, 1);
+  }
+}
+
+TEST(MatmulPlan, TheOwnPieceComesFirstWhereOneOperandMoves) {
+  MatmulCase test = square(16, Slab(0), Topology::regular(4));
+  test.options.method = MatmulMethod::all_gather;
+  const Plan plan = test.plan(2);
+  std::vector<int> owners;
+  for (const Work& work : plan.works) owners.push_back(std::get<Multiply>(work).b.place.rank);
+  EXPECT_EQ(owners, (std::vector<int>{2, 3, 0, 1}));
+}
+
+std::vector<std::int64_t> first_rows(const Plan& plan) {
+  std::vector<std::int64_t> rows;
+  for (const Work& work : plan.works) rows.push_back(std::get<Multiply>(work).to.region.sets[0].front());
+  return rows;
+}
+
+MatmulCase cut_along_k(std::int64_t extent) {
+  MatmulCase test = square(extent, Slab(0), Topology::regular(4));
+  test.operands.a.layout = Layout(Slab(1), {extent, extent}, 4);
+  test.options.method = MatmulMethod::reduce_scatter;
+  return test;
+}
+
+TEST(MatmulPlan, TheOwnPieceComesLastWhereSumsMove) {
+  EXPECT_EQ(first_rows(cut_along_k(4096).plan(1)), (std::vector<std::int64_t>{2048, 3072, 0, 1024}));
+}
+
+TEST(MatmulPlan, ThinPiecesAreMadeByOneMultiply) {
+  const MatmulCase test = cut_along_k(16);
+  EXPECT_EQ(first_rows(test.plan(1)), (std::vector<std::int64_t>{0}));
+  for (std::uint64_t seed = 0; seed < 20; ++seed) run(test, seed);
+}
+
+TEST(MatmulPlan, ThinPartsOfManyRanksAreMadeSquareFirst) {
+  MatmulCase test = square(216, Slab(0), Topology::regular(216, 36));
+  test.options.method = MatmulMethod::communication_avoiding;
+  const Plan plan = test.plan(5);
+  EXPECT_NE(plan.reason.find("a is redistributed"), std::string::npos) << plan.method << plan.reason;
+  EXPECT_LT(plan.works.size(), 400u);
+}
+
+// Turns short enough that messages of several are under way.
+TEST(MatmulPlan, MessagesAreCutIntoTurnsThatFitTheMemoryLimit) {
+  for (const char* distribution : {"slab:0", "slab:1", "block-noncyclic:2x2", "block-cyclic:2x2:3x5"}) {
+    MatmulCase test = square(20, Distribution::parse(distribution), Topology::regular(4, 1));
+    test.k = 300;
+    test.operands.a.layout = Layout(Distribution::parse(distribution), {20, 300}, 4);
+    test.operands.b.layout = Layout(Distribution::parse(distribution), {300, 20}, 4);
+    test.options.method = MatmulMethod::summa_c;
+    test.options.memory_limit = 64000;
+    SCOPED_TRACE(test.to_string());
+    EXPECT_LE(most_scratch(test), 64000);
+    for (std::uint64_t seed = 0; seed < 2; ++seed) run(test, seed);
+  }
+}
+
+TEST(MatmulPlan, IsQuicklyMadeForOneRankOfManyThousand) {
+  for (const char* distribution : {"block-noncyclic:64x64", "block-cyclic:64x64:128x128", "slab:0"}) {
+    const MatmulCase test = square(131072, Distribution::parse(distribution), Topology::regular(4096, 64));
+    const Plan plan = test.plan(1234);
+    EXPECT_LT(plan.steps.size(), 20000u) << distribution;
+    EXPECT_LT(plan.works.size(), 8000u) << distribution;
+  }
+}
+
+TEST(MatmulPlan, IsOneOperationOnAllRanks) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    const MatmulCase test = RandomMatmul(seed).make();
+    for (int rank = 1; rank < test.topology.ranks(); ++rank) {
+      ASSERT_EQ(test.plan(rank).hash(), test.plan(0).hash()) << test.to_string();
+    }
+  }
+}
+
+class MatmulRefusal : public ::testing::Test {
+ protected:
+  void refuses(const std::string& text) {
+    try {
+      (void)test.plan(0);
+      ADD_FAILURE() << "not refused: " << text;
+    } catch (const ArgumentError& error) {
+      EXPECT_NE(std::string(error.what()).find(text), std::string::npos) << error.what();
+    }
+  }
+  Operand vector(std::int64_t length, Dtype dtype = Dtype::f64) {
+    return Operand::of(Layout(Slab(0), {length}, 2), dtype);
+  }
+  Operand matrix(std::int64_t rows, std::int64_t columns, Dtype dtype = Dtype::f64, int ranks = 2) {
+    return Operand::of(Layout(Slab(0), {rows, columns}, ranks), dtype);
+  }
+  MatmulCase test = square(8, Slab(0), Topology::regular(2));
+};
+
+TEST_F(MatmulRefusal, ShapesThatDoNotMultiply) {
+  test.operands.a = matrix(8, 7);
+  refuses("columns of op(A)");
+  test.operands.a = matrix(7, 8);
+  refuses("rows of op(A)");
+  test.operands.a = vector(8);
+  refuses("at least two dimensions");
+  test.operands.a = Operand::of(Layout(Slab(0), {2, 8, 8}, 2), Dtype::f64);
+  refuses("leading dimensions");
+}
+
+TEST_F(MatmulRefusal, DtypesThatAreNotSupportedTogether) {
+  test.operands.b = matrix(8, 8, Dtype::f32);
+  refuses("supported are f32");
+  test.operands.a = test.operands.b = matrix(8, 8, Dtype::i32);
+  refuses("matrices of i32");
+  test.operands.a = test.operands.b = matrix(8, 8, Dtype::bf16);
+  refuses("into one of f64");
+  test.operands.a = test.operands.b = matrix(8, 8);
+  test.options.compute = Dtype::f32;
+  refuses("compute in f32");
+}
+
+TEST_F(MatmulRefusal, LayoutsOfAnotherGroup) {
+  test.operands.a = matrix(8, 8, Dtype::f64, 3);
+  refuses("over the 2 ranks");
+}
+
+TEST_F(MatmulRefusal, ArraysThatDoNotSuitTheEpilogue) {
+  test.operands.bias = vector(8);
+  refuses("has no bias");
+  test.options.epilogue = Epilogue::bias;
+  test.operands.bias = vector(7);
+  refuses("bias has shape");
+  test.operands.bias = std::nullopt;
+  refuses("needs a bias");
+  test.options.epilogue = Epilogue::all_reduce;
+  refuses("all_reduce");
+}
+
+TEST_F(MatmulRefusal, ActivationsOfComplexNumbers) {
+  test.operands.a = test.operands.b = test.operands.d = matrix(8, 8, Dtype::c128);
+  test.options.epilogue = Epilogue::relu;
+  refuses("not defined for c128");
+}
+
+TEST_F(MatmulRefusal, ALimitTooSmallForAnyMethod) {
+  test.topology = Topology::regular(2, 1);
+  test.options.memory_limit = 8;
+  refuses("memory");
 }
 
 }  // namespace

@@ -141,13 +141,21 @@ int launch_accumulate(const Nest& nest, Element element, Operation operation, co
 }
 
 int load_accumulate_kernels() {
-  const int results[] = {
-      load_operations<Boolean>(),       load_operations<std::int8_t>(),   load_operations<std::uint8_t>(),
-      load_operations<std::int16_t>(),  load_operations<std::uint16_t>(), load_operations<std::int32_t>(),
-      load_operations<std::uint32_t>(), load_operations<std::int64_t>(),  load_operations<std::uint64_t>(),
-      load_operations<__half>(),        load_operations<__nv_bfloat16>(), load_operations<float>(),
-      load_operations<double>(),        load(accumulate_rows<Complex<float>, Operation::sum>),
-      load(accumulate_rows<Complex<double>, Operation::sum>)};
+  const int results[] = {load_operations<Boolean>(),
+                         load_operations<std::int8_t>(),
+                         load_operations<std::uint8_t>(),
+                         load_operations<std::int16_t>(),
+                         load_operations<std::uint16_t>(),
+                         load_operations<std::int32_t>(),
+                         load_operations<std::uint32_t>(),
+                         load_operations<std::int64_t>(),
+                         load_operations<std::uint64_t>(),
+                         load_operations<__half>(),
+                         load_operations<__nv_bfloat16>(),
+                         load_operations<float>(),
+                         load_operations<double>(),
+                         load(accumulate_rows<Complex<float>, Operation::sum>),
+                         load(accumulate_rows<Complex<double>, Operation::sum>)};
   for (const int result : results) {
     if (result != cudaSuccess) return result;
   }

@@ -47,8 +47,8 @@ struct Deals {
   Deal jobs[most_jobs];
 };
 
-/// A row of blocks a copy. Every block waits for the grants; the last one to finish tells the peers and waits for
-/// them.
+/// A row of blocks a copy. Every block waits for the grants; the last one to finish tells the peers and waits
+/// for them.
 template <class Unit>
 __global__ void exchange_jobs(const __grid_constant__ Exchange all, const __grid_constant__ Deals deals,
                               unsigned lanes) {
@@ -76,23 +76,23 @@ __global__ void exchange_jobs(const __grid_constant__ Exchange all, const __grid
 
 /// to[...] = from[...] in units of `Unit`.
 template <class Unit, class Number>
-__global__ void copy_rows(const __grid_constant__ Nest nest, const __grid_constant__ Deal deal, unsigned lanes,
-                          const void* from, void* to) {
+__global__ void copy_rows(const __grid_constant__ Nest nest, const __grid_constant__ Deal deal,
+                          unsigned lanes, const void* from, void* to) {
   copy_nest<Unit, Number>(nest, deal, lanes, from, to);
 }
 
 template <class Unit, class Number>
-__global__ void fill_rows(const __grid_constant__ Nest nest, const __grid_constant__ Deal deal, unsigned lanes,
-                          Pattern pattern, char* to) {
+__global__ void fill_rows(const __grid_constant__ Nest nest, const __grid_constant__ Deal deal,
+                          unsigned lanes, Pattern pattern, char* to) {
   // A unit narrower than the element is one of its parts; rows begin with an element.
   constexpr int parts = static_cast<int>(sizeof(Pattern) / sizeof(Unit));
-  for_each_segment<Number>(
-      nest, deal, lanes, [&](const RowOffsets& row, std::int64_t first, std::int64_t end, unsigned step) {
-        Unit* const destination = reinterpret_cast<Unit*>(to + row.to);
-        for (std::int64_t i = first; i < end; i += step) {
-          destination[i] = reinterpret_cast<const Unit*>(&pattern)[i % parts];
-        }
-      });
+  for_each_segment<Number>(nest, deal, lanes,
+                           [&](const RowOffsets& row, std::int64_t first, std::int64_t end, unsigned step) {
+                             Unit* const destination = reinterpret_cast<Unit*>(to + row.to);
+                             for (std::int64_t i = first; i < end; i += step) {
+                               destination[i] = reinterpret_cast<const Unit*>(&pattern)[i % parts];
+                             }
+                           });
 }
 
 bool needs_64_bits(const Deal& deal) {
@@ -125,7 +125,8 @@ int exchange_in_units(const Exchange& all, cudaStream_t stream) {
     deals.jobs[i] = deal;
   }
   const Shape shape = shape_of(most_tasks, most_units);
-  const dim3 blocks(std::min(shape.blocks, most_blocks_of_a_job), static_cast<unsigned>(std::max(all.count, 1)));
+  const dim3 blocks(std::min(shape.blocks, most_blocks_of_a_job),
+                    static_cast<unsigned>(std::max(all.count, 1)));
   exchange_jobs<Unit><<<blocks, threads_per_block, 0, stream>>>(all, deals, shape.lanes);
   return cudaGetLastError();
 }

@@ -17,7 +17,21 @@ struct Nest {
 
 /// Numbers of the elements' types, as the kernels know them: those of partita::Dtype.
 enum class Element : std::uint8_t {
-  boolean, i8, u8, i16, u16, i32, u32, i64, u64, f16, bf16, f32, f64, c64, c128
+  boolean,
+  i8,
+  u8,
+  i16,
+  u16,
+  i32,
+  u32,
+  i64,
+  u64,
+  f16,
+  bf16,
+  f32,
+  f64,
+  c64,
+  c128
 };
 enum class Operation : std::uint8_t { sum, min, max };
 
@@ -45,8 +59,8 @@ struct Flags {
   One flags[most_flags];
 };
 
-/// What one rank does in a small exchange with its peers: gives grants, waits for theirs, copies, tells them, and
-/// waits until they have told. `finished_blocks`: a number in device memory, 0 between launches.
+/// What one rank does in a small exchange with its peers: gives grants, waits for theirs, copies, tells them,
+/// and waits until they have told. `finished_blocks`: a number in device memory, 0 between launches.
 struct Exchange {
   Flags early_signals, early_waits, late_signals, late_waits;
   int count = 0;

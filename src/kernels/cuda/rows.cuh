@@ -19,8 +19,8 @@ inline std::int64_t rows_of(const Nest& nest) {
   return rows;
 }
 
-/// How a nest is dealt out: a group of `lanes` threads takes a segment of a row in turn. Few long rows are cut
-/// into segments, so that there is work for the whole device.
+/// How a nest is dealt out: a group of `lanes` threads takes a segment of a row in turn. Few long rows are
+/// cut into segments, so that there is work for the whole device.
 struct Deal {
   std::int64_t units = 0;  // of a row
   std::int64_t segment_units = 0;
@@ -51,7 +51,8 @@ inline Shape shape_of(std::int64_t tasks, std::int64_t units_per_task) {
   while (shape.lanes < threads_per_block && shape.lanes < units_per_task) shape.lanes *= 2;
   const std::int64_t tasks_per_block = threads_per_block / shape.lanes;
   const std::int64_t blocks = (tasks + tasks_per_block - 1) / tasks_per_block;
-  shape.blocks = static_cast<unsigned>(std::min<std::int64_t>(std::max<std::int64_t>(blocks, 1), most_blocks));
+  shape.blocks =
+      static_cast<unsigned>(std::min<std::int64_t>(std::max<std::int64_t>(blocks, 1), most_blocks));
   return shape;
 }
 
@@ -90,7 +91,8 @@ __device__ void for_each_segment(const Nest& nest, const Deal& deal, unsigned la
   for (Number task = blockIdx.x * groups + threadIdx.x / lanes; task < tasks; task += gridDim.x * groups) {
     const Number row = deal.segments == 1 ? task : task / deal.segments;
     const std::int64_t begin = static_cast<std::int64_t>(task - row * deal.segments) * deal.segment_units;
-    const std::int64_t end = begin + deal.segment_units < deal.units ? begin + deal.segment_units : deal.units;
+    const std::int64_t end =
+        begin + deal.segment_units < deal.units ? begin + deal.segment_units : deal.units;
     body(row_offsets(nest, row), begin + lane, end, lanes);
   }
 }

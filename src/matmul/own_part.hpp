@@ -8,9 +8,9 @@
 namespace partita::multiplication {
 
 /// A rank's part of an input.
-class Share {
+class OwnPart {
  public:
-  Share(const Frame& frame, const Input& input);
+  OwnPart(const Frame& frame, const Input& input);
 
   const Region& region() const { return region_; }
   /// Whether `reader`, which needs `wanted` of the input, takes some of it from this rank.

@@ -1,0 +1,13 @@
+// Whether two views share memory.
+#pragma once
+
+#include <partita/view.hpp>
+
+namespace partita {
+
+/// Exact for views of one array with two dimensions at most (equal strides, the smaller one 1): parts of its
+/// rows and columns that lie side by side share nothing, though their memory interleaves. Otherwise true
+/// wherever the memory between first and last elements meets.
+bool overlap(const View& a, const View& b);
+
+}  // namespace partita

@@ -1,0 +1,125 @@
+#include "fft/four_step.hpp"
+
+#include <cmath>
+#include <tuple>
+
+#include "fft/layouts.hpp"
+#include "fft/through_cache.hpp"
+
+namespace partita::fourier {
+namespace {
+
+constexpr int input = 0;
+constexpr int output = 1;
+
+class FourStep {
+ public:
+  FourStep(Steps& steps, const Problem& problem, const Factors& factors, bool in_place)
+      : steps_(steps),
+        problem_(problem),
+        factors_(factors),
+        current_(in_place ? output : input),
+        one_node_(on_one_node(problem.topology)) {}
+
+  void run() {
+    const int source = in_rows();
+    const int target = out_rows();
+    const int from = steps_.add_view(source, matrix(Slab(0), {0, 1}));
+    // Element (k1, k2) of the result lies at k1 + R k2: the second dimension is the slower one.
+    const int to = steps_.add_view(target, matrix(Slab(1), {1, 0}));
+    const int middle = source == current_ ? steps_.add_array(cut(0), problem_.dtype, {0, 1}) : from;
+    transform(0, false, cut(1), from, middle);
+    transform(1, true, cut(0), middle, to);
+    if (target != output) redistribute(target, output);
+  }
+
+ private:
+  int ranks() const { return problem_.topology.ranks(); }
+  Layout cut(int axis) const { return Layout(Slab(axis), {factors_.rows, factors_.columns}, ranks()); }
+  Operand matrix(const Slab& slab, const Extents& axis_order) const {
+    Operand result = Operand::of(cut(slab.axis), problem_.dtype, Order::row_major, Residency::heap);
+    result.axis_order = axis_order;
+    return result;
+  }
+  void redistribute(int from, int to) { steps_.redistribute(from, to, problem_.options.scratch_bytes); }
+
+  /// Whether the operand's memory can be seen as a matrix that peers read or write.
+  bool serves(int buffer, const Layout& rows) const {
+    const Operand& operand = steps_.operand(buffer);
+    return operand.dense && same(operand.layout, rows) && operand.residency == Residency::heap;
+  }
+
+  int in_rows() {
+    const Layout rows = rows_layout(factors_.rows, factors_.columns, ranks());
+    if (serves(current_, rows)) return current_;
+    const int array = steps_.add_array(rows, problem_.dtype, {0});
+    redistribute(current_, array);
+    return array;
+  }
+  int out_rows() {
+    const Layout rows = rows_layout(factors_.columns, factors_.rows, ranks());
+    return serves(output, rows) ? output : steps_.add_array(rows, problem_.dtype, {0});
+  }
+
+  /// The transforms along one axis of the matrix, the first of them with its roots of unity.
+  void transform(int axis, bool last, const Layout& lines, int from, int to) {
+    const Stage stage{lines, lines, {axis}};
+    std::optional<Twiddle> twiddle;
+    if (!last) {
+      const int sign = problem_.kind == TransformKind::complex_forward ? -1 : 1;
+      twiddle = Twiddle{{}, 0, 1, factors_.rows * factors_.columns, sign};
+    }
+    if (one_node_ && ThroughCache::steps_needed(steps_.operand(from), stage) <= ThroughCache::most_steps) {
+      ThroughCache(steps_, problem_, stage, last, from, to, twiddle).run();
+      return;
+    }
+    int here = from;
+    if (!same(steps_.operand(from).layout, lines)) {
+      here = steps_.add_array(lines, problem_.dtype, {0, 1});
+      redistribute(from, here);
+    }
+    ThroughCache(steps_, problem_, stage, last, here, here, twiddle).run();
+    redistribute(here, to);
+  }
+
+  Steps& steps_;
+  const Problem& problem_;
+  const Factors& factors_;
+  int current_;
+  bool one_node_;
+};
+
+}  // namespace
+
+std::optional<Factors> factors_of(std::int64_t length, int ranks) {
+  std::optional<Factors> best;
+  const auto score = [&](const Factors& factors) {
+    const bool even = factors.rows % ranks == 0 && factors.columns % ranks == 0;
+    return std::tuple(even ? 0 : 1, std::max(factors.rows, factors.columns));
+  };
+  for (std::int64_t rows = 2; rows * rows <= length; ++rows) {
+    if (length % rows != 0) continue;
+    const Factors factors{rows, length / rows};
+    if (!best || score(factors) < score(*best)) best = factors;
+  }
+  return best;
+}
+
+Layout rows_layout(std::int64_t rows, std::int64_t length, int ranks) {
+  const Shape shape{rows * length};
+  if (rows % ranks == 0) return Layout(Slab(0), shape, ranks);
+  const Layout dealt(Slab(0), {rows}, ranks);
+  std::vector<Box::Bounds> boxes;
+  for (int rank = 0; rank < ranks; ++rank) {
+    const IndexSet set = dealt.region(rank).sets[0];
+    const std::int64_t first = set.empty() ? 0 : set.front();
+    boxes.push_back({{first * length}, {(first + set.size()) * length}});
+  }
+  return Layout(Box(std::move(boxes)), shape, ranks);
+}
+
+void walk_four_step(Steps& steps, const Problem& problem, const Factors& factors, bool in_place) {
+  FourStep(steps, problem, factors, in_place).run();
+}
+
+}  // namespace partita::fourier

@@ -1,0 +1,204 @@
+// Multipliers between a forward and an inverse transform. The spectrum never leaves the distribution in which
+// the forward transform leaves it: only its wavenumbers have to be known there.
+#include <fmt/ranges.h>
+
+#include <numbers>
+#include <partita/redistribute.hpp>
+#include <partita/spectral.hpp>
+
+#include "array/array_state.hpp"
+#include "base/check.hpp"
+#include "fft/spectral.hpp"
+#include "runtime/agree.hpp"
+
+namespace partita {
+namespace {
+
+bool is_field(Dtype dtype) {
+  return is_complex(dtype) || dtype == Dtype::f32 || dtype == Dtype::f64;
+}
+
+/// The options of the two transforms of a field.
+struct Pair {
+  FftOptions forward, inverse;
+  int halved_axis = -1;
+};
+
+/// Throws, the same on every rank, for fields that cannot be transformed there and back.
+Pair options_of(const Array& field, const SpectralOptions& options, std::string_view operation) {
+  check(field.valid(), "{}: the field is missing", operation);
+  Pair pair;
+  collectively(*field.context(), std::string(operation), [&]() -> std::vector<Fact> {
+    check(is_field(field.dtype()), "{}: the field is {}; f32, f64, c64 and c128 have a spectrum", operation,
+          name(field.dtype()));
+    const Layout& layout = field.layout();
+    check<UnsupportedError>(layout.members().empty() && layout.whole_shape() == layout.shape(),
+                            "{}: a field that is laid out as a part of another, {}", operation,
+                            layout.to_string());
+    pair.forward.axes = spectral::all_or(options.axes, layout.dimensions());
+    pair.forward.output = Output::cheapest;
+    pair.forward.measure = options.measure;
+    check(options.lengths.empty() || options.lengths.size() == pair.forward.axes.size(),
+          "{}: {} periods for {} axes", operation, options.lengths.size(), pair.forward.axes.size());
+    for (const double length : options.lengths) {
+      check(length > 0, "{}: a period of {} units", operation, length);
+    }
+    std::vector<Fact> facts{{"axes", fmt::format("{}", fmt::join(pair.forward.axes, ","))},
+                            {"periods", fmt::format("{}", fmt::join(options.lengths, ","))}};
+    pair.inverse = pair.forward;
+    pair.inverse.output = Output::given;
+    pair.inverse.distribution = layout.distribution();
+    if (!is_complex(field.dtype())) {
+      pair.halved_axis = pair.forward.axes.back();
+      pair.inverse.last_length = layout.shape()[pair.halved_axis];
+    }
+    return facts;
+  });
+  return pair;
+}
+
+Array forward(const Array& field, const Pair& pair) {
+  return pair.halved_axis >= 0 ? rfft(field, pair.forward) : fft(field, pair.forward);
+}
+
+Array inverse(const Array& spectrum, const Pair& pair) {
+  return pair.halved_axis >= 0 ? irfft(spectrum, pair.inverse) : ifft(spectrum, pair.inverse);
+}
+
+/// What local indices along one dimension stand for.
+struct AxisModes {
+  std::vector<double> k;
+  std::vector<bool> at_nyquist;
+};
+
+AxisModes modes_of(const IndexSet& indices, std::int64_t length, bool halved, double period) {
+  AxisModes modes;
+  for (std::int64_t i = 0; i < indices.size(); ++i) {
+    const std::int64_t index = indices.at(i);
+    const std::int64_t frequency = halved ? index : signed_frequency(index, length);
+    modes.k.push_back(2 * std::numbers::pi * static_cast<double>(frequency) / period);
+    modes.at_nyquist.push_back(length % 2 == 0 && index == length / 2);
+  }
+  return modes;
+}
+
+/// By dimension; empty along those that are not transformed.
+std::vector<AxisModes> local_modes(const Array& spectrum, const Shape& lengths, int halved_axis,
+                                   const SpectralOptions& options) {
+  const std::vector<int> axes = spectral::all_or(options.axes, lengths.size());
+  check(options.lengths.empty() || options.lengths.size() == axes.size(), "{} periods for {} axes",
+        options.lengths.size(), axes.size());
+  const Region region = spectrum.layout().region(spectrum.context()->rank());
+  std::vector<AxisModes> result(static_cast<std::size_t>(lengths.size()));
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const int axis = axes[i];
+    const double period = options.lengths.empty() ? 2 * std::numbers::pi : options.lengths[i];
+    const std::int64_t n = lengths[axis], extent = axis == halved_axis ? n / 2 + 1 : n;
+    check(spectrum.shape()[axis] == extent, "a spectrum of {} samples along axis {} has {} modes, not {}", n,
+          axis, extent, spectrum.shape()[axis]);
+    if (region.empty()) continue;
+    result[static_cast<std::size_t>(axis)] =
+        modes_of(region.sets[static_cast<std::size_t>(axis)], n, axis == halved_axis, period);
+  }
+  return result;
+}
+
+template <class Real>
+void multiply_local(const View& local, const std::vector<AxisModes>& modes, const Multiplier& multiplier) {
+  WaveVector wave;
+  wave.dimensions = local.extents.size();
+  spectral::for_each_local<std::complex<Real>>(local, [&](const Index& at, std::complex<Real>& value) {
+    for (std::size_t d = 0; d < modes.size(); ++d) {
+      if (modes[d].k.empty()) continue;
+      const auto i = static_cast<std::size_t>(at[static_cast<int>(d)]);
+      wave.k[d] = modes[d].k[i];
+      wave.at_nyquist[d] = modes[d].at_nyquist[i];
+    }
+    const std::complex<double> factor = multiplier(wave);
+    value *= std::complex<Real>(static_cast<Real>(factor.real()), static_cast<Real>(factor.imag()));
+  });
+}
+
+}  // namespace
+
+void multiply_spectrum(Array& spectrum, const Shape& lengths, int halved_axis, const Multiplier& multiplier,
+                       const SpectralOptions& options) {
+  check(spectrum.valid() && is_complex(spectrum.dtype()), "a spectrum is of complex numbers");
+  check(lengths.size() == spectrum.shape().size(), "{} lengths for a spectrum of {} dimensions",
+        lengths.size(), spectrum.shape().size());
+  const std::vector<AxisModes> modes = local_modes(spectrum, lengths, halved_axis, options);
+  if (spectrum.dtype() == Dtype::c64) {
+    multiply_local<float>(spectrum.local(), modes, multiplier);
+  } else {
+    multiply_local<double>(spectrum.local(), modes, multiplier);
+  }
+}
+
+Array spectral_apply(const Array& field, const Multiplier& multiplier, const SpectralOptions& options) {
+  const Pair pair = options_of(field, options, "spectral_apply");
+  Array spectrum = forward(field, pair);
+  multiply_spectrum(spectrum, field.shape(), pair.halved_axis, multiplier, options);
+  return inverse(spectrum, pair);
+}
+
+Array solve_poisson(const Array& right_side, const SpectralOptions& options) {
+  // -|k|^2 u = f, mode by mode.
+  return spectral_apply(
+      right_side,
+      [](const WaveVector& wave) -> std::complex<double> {
+        const double squared = wave.squared();
+        return squared == 0 ? 0 : -1 / squared;
+      },
+      options);
+}
+
+std::vector<Array> gradient(const Array& field, const SpectralOptions& options) {
+  const Pair pair = options_of(field, options, "gradient");
+  const Array spectrum = forward(field, pair);
+  Array derivative = empty(Context(field.context()), spectrum.layout(), spectrum.dtype(),
+                           {Residency::heap, pair.forward.order});
+  std::vector<Array> result;
+  for (const int axis : pair.forward.axes) {
+    const auto a = static_cast<std::size_t>(axis);
+    copy(spectrum, derivative);
+    multiply_spectrum(
+        derivative, field.shape(), pair.halved_axis,
+        [a](const WaveVector& wave) {
+          return wave.at_nyquist[a] ? std::complex<double>() : std::complex<double>(0, wave.k[a]);
+        },
+        options);
+    result.push_back(inverse(derivative, pair));
+  }
+  return result;
+}
+
+Array convolve(const Array& a, const Array& b, const SpectralOptions& options) {
+  const Pair pair = options_of(a, options, "convolve");
+  collectively(*a.context(), "convolve", [&]() -> std::vector<Fact> {
+    check(b.valid() && a.shape() == b.shape() && a.dtype() == b.dtype(),
+          "convolve: both must have the same shape and dtype");
+    return {};
+  });
+  const Array spectrum = forward(a, pair);
+  Array other = forward(b.layout() == a.layout() ? b : redistribute(b, a.layout()), pair);
+  // The two may lie in memory in different orders, for which other distributions can be the cheapest.
+  if (!(other.layout() == spectrum.layout())) other = redistribute(other, spectrum.layout());
+  const auto multiply = [&]<class Real>(Real /*precision*/) {
+    using Number = std::complex<Real>;
+    const View& factors = other.local();
+    const auto* const first = static_cast<const Number*>(factors.data);
+    spectral::for_each_local<Number>(spectrum.local(), [&](const Index& at, Number& value) {
+      std::int64_t offset = 0;
+      for (int d = 0; d < at.size(); ++d) offset += at[d] * factors.strides[d];
+      value *= first[offset];
+    });
+  };
+  if (spectrum.dtype() == Dtype::c64) {
+    multiply(0.0F);
+  } else {
+    multiply(0.0);
+  }
+  return inverse(spectrum, pair);
+}
+
+}  // namespace partita

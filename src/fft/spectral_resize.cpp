@@ -1,0 +1,227 @@
+// A spectrum with more or fewer modes. Along each axis the modes are a low and a high run of indices; every
+// combination of runs is a box that moves, as a redistribution between two windows, straight to its place.
+#include <algorithm>
+#include <cmath>
+#include <partita/redistribute.hpp>
+#include <partita/spectral.hpp>
+
+#include "array/array_state.hpp"
+#include "base/check.hpp"
+#include "fft/layouts.hpp"
+#include "fft/spectral.hpp"
+#include "runtime/agree.hpp"
+
+namespace partita {
+namespace {
+
+/// `count` indices from `from` on become those from `to` on; `adds`: onto what another run has brought.
+struct Run {
+  std::int64_t from = 0;
+  std::int64_t to = 0;
+  std::int64_t count = 0;
+  bool adds = false;
+};
+
+/// What happens along one axis. Let s be the smaller length. Signed frequencies below s/2 keep theirs; at an
+/// even s the Nyquist frequency lies at both ends: going up, index s/2 becomes +s/2 and -s/2, half of it
+/// each; going down, those two are added. A half spectrum has one end only: its value is halved, or doubled.
+struct AxisRuns {
+  std::vector<Run> runs;
+  std::vector<std::int64_t> planes;  // of the result, that are multiplied
+  double factor = 1;
+};
+
+AxisRuns runs_of(std::int64_t n, std::int64_t m, bool halved) {
+  if (n == m) return {{{0, 0, halved ? n / 2 + 1 : n, false}}, {}, 1};
+  const std::int64_t s = std::min(n, m);
+  const bool even = s % 2 == 0, up = m > n;
+  if (halved) {
+    AxisRuns result{{{0, 0, s / 2 + 1, false}}, {}, up ? 0.5 : 2.0};
+    if (even) result.planes = {s / 2};
+    return result;
+  }
+  AxisRuns result;
+  result.runs.push_back({0, 0, s / 2 + 1, false});
+  const std::int64_t negative = (s - 1) / 2;  // frequencies -negative .. -1
+  if (even && up) {
+    result.runs.push_back({n - s / 2, m - s / 2, s / 2, false});
+    result.planes = {s / 2, m - s / 2};
+    result.factor = 0.5;
+  } else {
+    if (negative > 0) result.runs.push_back({n - negative, m - negative, negative, false});
+    if (even) result.runs.push_back({n - s / 2, s / 2, 1, true});
+  }
+  return result;
+}
+
+/// A box of an array's indices as an array on the same memory. Local.
+Array window_of(const Array& array, const Index& lower, const Shape& shape) {
+  const Context context(array.context());
+  const int rank = context.rank();
+  const Layout layout = array.layout().window(lower, shape);
+  const Shape local = layout.local_shape(rank);
+  View view = array.local();
+  view.extents = local;
+  if (volume(local) > 0) {
+    const Region region = layout.region(rank);
+    std::int64_t offset = 0;
+    const Region whole = array.layout().region(rank);
+    for (int d = 0; d < local.size(); ++d) {
+      const auto i = static_cast<std::size_t>(d);
+      offset += whole.sets[i].position(lower[d] + region.sets[i].front()) * view.strides[d];
+    }
+    view.data = static_cast<char*>(view.data) + offset * size_of(array.dtype());
+  }
+  Operand operand = array.operand();
+  operand.layout = layout;
+  operand.dense = false;
+  operand.residency = Residency::ordinary;
+  return wrap(context, view, operand);
+}
+
+template <class T>
+void add_local(const Array& from, const Array& to) {
+  const View& addends = from.local();
+  const auto* const first = static_cast<const T*>(addends.data);
+  spectral::for_each_local<T>(to.local(), [&](const Index& at, T& value) {
+    std::int64_t offset = 0;
+    for (int d = 0; d < at.size(); ++d) offset += at[d] * addends.strides[d];
+    value += first[offset];
+  });
+}
+
+/// One combination of runs.
+struct Corner {
+  Index from, to;
+  Shape shape;
+  bool adds = false;
+};
+
+std::vector<Corner> corners_of(const std::vector<AxisRuns>& axes) {
+  std::vector<Corner> corners(1);
+  for (const AxisRuns& axis : axes) {
+    std::vector<Corner> more;
+    for (const Corner& corner : corners) {
+      for (const Run& run : axis.runs) {
+        Corner next = corner;
+        next.from.push_back(run.from);
+        next.to.push_back(run.to);
+        next.shape.push_back(run.count);
+        next.adds = corner.adds || run.adds;
+        more.push_back(next);
+      }
+    }
+    corners = std::move(more);
+  }
+  // What is added onto comes first.
+  std::ranges::stable_sort(corners, {}, &Corner::adds);
+  return corners;
+}
+
+void move_corner(const Array& spectrum, const Array& result, const Corner& corner) {
+  const Array source = window_of(spectrum, corner.from, corner.shape);
+  Array destination = window_of(result, corner.to, corner.shape);
+  if (!corner.adds) return redistribute(source, destination);
+  const Array addend = redistribute(source, destination.layout());
+  if (spectrum.dtype() == Dtype::c64) {
+    add_local<std::complex<float>>(addend, destination);
+  } else {
+    add_local<std::complex<double>>(addend, destination);
+  }
+}
+
+/// The factors of the Nyquist planes and of the norm, in one pass over what is not 1.
+template <class Real>
+void scale_local(const Array& result, const std::vector<AxisRuns>& axes, double factor) {
+  const Region region = result.layout().region(result.context()->rank());
+  if (region.empty()) return;
+  std::vector<std::vector<Real>> factors(axes.size());
+  for (std::size_t d = 0; d < axes.size(); ++d) {
+    const IndexSet& set = region.sets[d];
+    factors[d].assign(static_cast<std::size_t>(set.size()), Real(1));
+    for (const std::int64_t plane : axes[d].planes) {
+      if (set.contains(plane)) {
+        factors[d][static_cast<std::size_t>(set.position(plane))] = static_cast<Real>(axes[d].factor);
+      }
+    }
+  }
+  spectral::for_each_local<std::complex<Real>>(
+      result.local(), [&](const Index& at, std::complex<Real>& value) {
+        auto all = static_cast<Real>(factor);
+        for (std::size_t d = 0; d < factors.size(); ++d) {
+          all *= factors[d][static_cast<std::size_t>(at[static_cast<int>(d)])];
+        }
+        value *= all;
+      });
+}
+
+double norm_of(const Shape& from, const Shape& to, Norm norm) {
+  double ratio = 1;
+  for (int d = 0; d < from.size(); ++d) ratio *= static_cast<double>(to[d]) / static_cast<double>(from[d]);
+  if (norm == Norm::forward) return 1;
+  return norm == Norm::ortho ? std::sqrt(ratio) : ratio;
+}
+
+void check_shapes(const Array& spectrum, const Shape& from, const Shape& to, int halved_axis) {
+  check(is_complex(spectrum.dtype()), "resize_spectrum: a spectrum is of complex numbers, not {}",
+        name(spectrum.dtype()));
+  const int dimensions = spectrum.shape().size();
+  check(from.size() == dimensions && to.size() == dimensions,
+        "resize_spectrum: a spectrum of {} dimensions from {} to {} samples", dimensions, to_string(from),
+        to_string(to));
+  check(halved_axis >= -1 && halved_axis < dimensions, "resize_spectrum: there is no axis {} to be halved",
+        halved_axis);
+  for (int d = 0; d < dimensions; ++d) {
+    const std::int64_t modes = d == halved_axis ? from[d] / 2 + 1 : from[d];
+    check(from[d] > 0 && to[d] > 0 && spectrum.shape()[d] == modes,
+          "resize_spectrum: {} samples along axis {} have {} modes; the spectrum has {}", from[d], d, modes,
+          spectrum.shape()[d]);
+  }
+  check<UnsupportedError>(fourier::is_plain(spectrum.layout()),
+                          "resize_spectrum: a spectrum of which ranks hold replicas or contributions: {}",
+                          spectrum.layout().to_string());
+}
+
+Layout result_layout_of(const Array& spectrum, const Shape& shape,
+                        const std::optional<Distribution>& distribution) {
+  if (distribution) return Layout(*distribution, shape, spectrum.layout().ranks());
+  Layout layout = spectrum.layout();
+  for (int d = 0; d < shape.size(); ++d) {
+    if (layout.shape()[d] != shape[d]) layout = fourier::with_extent(layout, d, shape[d]);
+  }
+  return layout;
+}
+
+}  // namespace
+
+Array resize_spectrum(const Array& spectrum, const Shape& from, const Shape& to,
+                      const ResizeOptions& options) {
+  check(spectrum.valid(), "resize_spectrum: the spectrum is missing");
+  std::vector<AxisRuns> axes;
+  std::optional<Layout> layout;
+  collectively(*spectrum.context(), "resize_spectrum", [&]() -> std::vector<Fact> {
+    check_shapes(spectrum, from, to, options.halved_axis);
+    Shape shape = to;
+    if (options.halved_axis >= 0) shape[options.halved_axis] = to[options.halved_axis] / 2 + 1;
+    layout = result_layout_of(spectrum, shape, options.distribution);
+    check<UnsupportedError>(fourier::is_plain(*layout),
+                            "resize_spectrum: a result of which ranks hold replicas or contributions: {}",
+                            layout->to_string());
+    for (int d = 0; d < shape.size(); ++d) axes.push_back(runs_of(from[d], to[d], d == options.halved_axis));
+    return {{"from", to_string(from)}, {"to", to_string(to)}};
+  });
+  Array result = empty(Context(spectrum.context()), *layout, spectrum.dtype());
+  const std::complex<double> zero;
+  const std::complex<float> zero_single;
+  fill(result, spectrum.dtype() == Dtype::c64 ? static_cast<const void*>(&zero_single) : &zero);
+  for (const Corner& corner : corners_of(axes)) move_corner(spectrum, result, corner);
+  const double factor = norm_of(from, to, options.norm);
+  if (spectrum.dtype() == Dtype::c64) {
+    scale_local<float>(result, axes, factor);
+  } else {
+    scale_local<double>(result, axes, factor);
+  }
+  return result;
+}
+
+}  // namespace partita

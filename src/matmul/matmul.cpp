@@ -1,0 +1,104 @@
+// The one-line calls: plans are kept in the context, so that a call is as fast as a plan.
+#include <partita/matmul.hpp>
+
+#include "array/array_state.hpp"
+#include "base/check.hpp"
+#include "matmul/problem.hpp"
+#include "matmul/together.hpp"
+
+namespace partita {
+namespace {
+
+using namespace multiplication;
+
+/// The layout of a new D: asked for, or C's, or the cheapest.
+Layout layout_of_result(const Request& request, const MatmulOptions& options) {
+  const bool everywhere = parts_of(options.epilogue).everywhere;
+  if (request.c.valid() && !options.distribution && !everywhere && !request.c.layout().partial()) {
+    return request.c.layout();
+  }
+  return cheapest_result(request.a.operand(), request.b.operand(), request.a.context()->topology(), options);
+}
+
+Operand new_result(const Request& request, const MatmulOptions& options) {
+  return Operand::of(layout_of_result(request, options), options.result.value_or(request.a.dtype()),
+                     options.order, Residency::heap);
+}
+
+/// The context's plan for these arrays, made where there is none yet. Collective when it is made; otherwise
+/// without any communication.
+std::shared_ptr<Runner> cached_plan(ContextState& context, const std::string& key,
+                                    const std::function<Setting()>& setting) {
+  if (const auto found = context.plans.find(key)) return std::static_pointer_cast<Runner>(found);
+  std::shared_ptr<Runner> made = plan_together(context, setting);
+  context.plans.insert(key, made);
+  return made;
+}
+
+void check_request(const Request& request, const MatmulOptions& options) {
+  check_arrays(request, options);
+  check_factors(options.alpha, options.beta, request.a.dtype(), request.c.valid());
+}
+
+/// C is not read with beta = 0, so that the plan does without it. Its layout may still be wanted.
+Request as_read(Request request, const MatmulOptions& options) {
+  if (options.beta == std::complex<double>(0)) request.c = Array();
+  return request;
+}
+
+void run(Runner& runner, const Request& request, const MatmulOptions& options) {
+  runner.run(in_plan_order(request, options), {options.alpha, options.beta, 1});
+}
+
+Array into_new(const Request& request, const MatmulOptions& options) {
+  check(request.a.valid(), "matmul: A holds no array");
+  const std::shared_ptr<ContextState>& context = request.a.context();
+  context->require_usable("matmul");
+  const auto check_local = [&] { check_request(request, options); };
+  check_together(*context, request.alike_on_all_ranks(), check_local);
+  Request read = as_read(request, options);
+  const std::string target =
+      fmt::format("new {} {} c {}", static_cast<int>(options.order),
+                  options.distribution ? options.distribution->to_string() : "any",
+                  request.c.valid() && !options.distribution ? request.c.layout().to_string() : "none");
+  const auto setting = [&] {
+    return Setting{operands_of(read, new_result(request, options)), options, false};
+  };
+  const std::string key = fmt::format("matmul {} | {} | {}", target, plan_text(options, false),
+                                      text(operands_of(read, request.a.operand())));
+  const std::shared_ptr<Runner> runner = cached_plan(*context, key, setting);
+  const Operand& d = runner->setting().operands.d;
+  read.d = allocate_on_heap(context, d.layout, d.dtype, options.order,
+                            fmt::format("matmul alpha {}{:+}i beta {}{:+}i {}", options.alpha.real(),
+                                        options.alpha.imag(), options.beta.real(), options.beta.imag(), key));
+  run(*runner, read, options);
+  return read.d;
+}
+
+}  // namespace
+
+Array matmul(const Array& a, const Array& b, const MatmulOptions& options, const EpilogueArrays& arrays) {
+  return into_new(Request(a, b, nullptr, nullptr, arrays), options);
+}
+
+Array matmul(const Array& a, const Array& b, const Array& c, const MatmulOptions& options,
+             const EpilogueArrays& arrays) {
+  return into_new(Request(a, b, &c, nullptr, arrays), options);
+}
+
+void matmul_into(const Array& a, const Array& b, const Array* c, Array& d, const MatmulOptions& options,
+                 const EpilogueArrays& arrays) {
+  const Request request(a, b, c, &d, arrays);
+  check(a.valid() && d.valid(), "matmul: A or D holds no array");
+  const std::shared_ptr<ContextState>& context = a.context();
+  context->require_usable("matmul");
+  check_together(*context, request.alike_on_all_ranks(), [&] { check_request(request, options); });
+  const Request read = as_read(request, options);
+  const MatmulOperands operands = operands_of(read, d.operand());
+  const std::string key = fmt::format("matmul {} | {} | {}", operands.d.to_string(),
+                                      plan_text(options, read.in_place()), text(operands));
+  const auto runner = cached_plan(*context, key, [&] { return Setting{operands, options, read.in_place()}; });
+  run(*runner, read, options);
+}
+
+}  // namespace partita

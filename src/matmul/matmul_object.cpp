@@ -1,0 +1,125 @@
+// The object: one plan, many executions.
+#include <partita/matmul.hpp>
+
+#include "array/array_state.hpp"
+#include "base/check.hpp"
+#include "matmul/autotune.hpp"
+#include "matmul/together.hpp"
+
+namespace partita {
+
+using multiplication::Request;
+using multiplication::Runner;
+using multiplication::Setting;
+
+struct Matmul::State {
+  State(std::shared_ptr<ContextState> in, Setting what) : context(std::move(in)), setting(std::move(what)) {}
+
+  std::shared_ptr<ContextState> context;  // declared first: it outlives the plan
+  Setting setting;
+  std::shared_ptr<Runner> runner;  // null after release()
+  Plan plan;                       // after release(): what was
+  Request request;
+  std::vector<std::shared_ptr<Array::State>> arrays;  // of the request, as the plan sees them
+  bool checked = false;                               // the request, on all ranks together
+
+  void require_plan() {
+    if (!runner) runner = multiplication::plan_together(*context, [this] { return setting; });
+  }
+
+  // What is alike on all ranks was checked by reset(); the rest is checked once, by the first execution.
+  void check_once() {
+    if (checked) return;
+    multiplication::check_together(*context, false,
+                                   [this] { multiplication::check_arrays(request, setting.options); });
+    checked = true;
+  }
+
+  void execute(std::complex<double> alpha, std::complex<double> beta) {
+    context->require_usable("matmul");
+    check(request.a.valid(), "matmul: execute() needs reset() first");
+    multiplication::check_factors(alpha, beta, setting.operands.a.dtype, setting.operands.c.has_value());
+    require_plan();
+    check_once();
+    runner->run(arrays, {alpha, beta, 1});
+  }
+};
+
+Matmul::Matmul(const Context& context, const MatmulOperands& operands, const MatmulOptions& options,
+               bool in_place)
+    : state_(std::make_unique<State>(context.state(), Setting{operands, options, in_place})) {
+  state_->runner = multiplication::plan_together(*state_->context, [&] {
+    multiplication::check_factors(options.alpha, options.beta, operands.a.dtype, operands.c.has_value());
+    return state_->setting;
+  });
+}
+
+Matmul::~Matmul() = default;
+Matmul::Matmul(Matmul&&) noexcept = default;
+Matmul& Matmul::operator=(Matmul&&) noexcept = default;
+
+void Matmul::reset(const Array& a, const Array& b, const Array* c, Array& d, const EpilogueArrays& arrays) {
+  const Request request(a, b, c, &d, arrays);
+  const Setting& setting = state_->setting;
+  check(a.valid() && d.valid(), "matmul: A or D holds no array");
+  check(a.context() == state_->context, "matmul: the plan was made in another context than A");
+  check(request.c.valid() == setting.operands.c.has_value(), "matmul: the plan was made {} C",
+        setting.operands.c ? "with a" : "without");
+  check(request.in_place() == setting.in_place, "matmul: the plan was made for D {} C",
+        setting.in_place ? "in place of" : "apart from");
+  if (request.alike_on_all_ranks()) multiplication::check_arrays(request, setting.options);
+  state_->request = request;
+  state_->arrays = multiplication::in_plan_order(request, setting.options);
+  state_->checked = request.alike_on_all_ranks();
+}
+
+void Matmul::execute() {
+  state_->execute(state_->setting.options.alpha, state_->setting.options.beta);
+}
+
+void Matmul::execute(std::complex<double> alpha, std::complex<double> beta) {
+  state_->execute(alpha, beta);
+}
+
+std::string Matmul::autotune(int runs) {
+  State& state = *state_;
+  state.context->require_usable("matmul");
+  check(state.request.a.valid(), "matmul: autotune() needs reset() first");
+  state.check_once();
+  state.runner = multiplication::fastest(*state.context, state.setting, state.request, runs);
+  state.setting = state.runner->setting();
+  return state.runner->plan().method;
+}
+
+std::int64_t Matmul::workspace_size() const {
+  std::int64_t bytes = 0;
+  if (!state_->runner) return bytes;
+  for (const Buffer& buffer : plan().buffers) {
+    if (buffer.kind != BufferKind::operand) bytes += buffer.bytes;
+  }
+  return bytes;
+}
+
+void Matmul::release() {
+  State& state = *state_;
+  state.context->require_usable("matmul");
+  if (state.runner) state.plan = state.runner->plan();
+  state.runner.reset();
+  collectively(*state.context, "matmul release", [] { return std::vector<Fact>(); });
+  state.context->heap->collect();
+}
+
+const Plan& Matmul::plan() const {
+  return state_->runner ? state_->runner->plan() : state_->plan;
+}
+
+std::string Matmul::explain(const ExplainOptions& options) const {
+  const State& state = *state_;
+  const Planner planner = [&state](int rank) {
+    const auto& [operands, how, in_place] = state.setting;
+    return plan_matmul(operands, state.context->topology(), rank, how, {}, in_place);
+  };
+  return partita::explain(plan(), options, planner);
+}
+
+}  // namespace partita

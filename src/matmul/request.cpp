@@ -1,0 +1,182 @@
+#include "matmul/request.hpp"
+
+#include <numeric>
+#include <utility>
+
+#include "array/array_state.hpp"
+#include "array/overlap.hpp"
+#include "base/check.hpp"
+#include "matmul/problem.hpp"
+
+namespace partita::multiplication {
+namespace {
+
+struct Named {
+  const char* name;
+  const Array* array;
+};
+
+/// Bytes from the first to behind the last element; for dense arrays on the heap as offsets in it, for the
+/// largest part of all ranks.
+struct Span {
+  std::intptr_t first = 0;
+  std::intptr_t last = 0;
+};
+
+bool on_heap(const Array& array) {
+  const Operand& operand = array.state()->operand;
+  return operand.residency == Residency::heap && operand.dense;
+}
+
+Span heap_span(const Array& array) {
+  const std::int64_t bytes = array.layout().largest_local_size() * size_of(array.dtype());
+  return {array.state()->heap_offset, array.state()->heap_offset + bytes};
+}
+
+bool overlap(const Array& x, const Array& y) {
+  if (x.state() == y.state()) return true;
+  if (!on_heap(x) || !on_heap(y)) return overlap(x.local(), y.local());
+  const Span a = heap_span(x);
+  const Span b = heap_span(y);
+  return std::max(a.first, b.first) < std::min(a.last, b.last);
+}
+
+std::vector<Named> arrays_of(const Request& request) {
+  std::vector<Named> result;
+  const auto add = [&](const char* name, const Array& array) {
+    if (array.valid()) result.push_back({name, &array});
+  };
+  add("A", request.a);
+  add("B", request.b);
+  add("C", request.c);
+  add("D", request.d);
+  add("the bias", request.bias);
+  add("the auxiliary array", request.auxiliary);
+  add("the gradient", request.gradient);
+  return result;
+}
+
+void check_apart(const Request& request, const MatmulOptions& options) {
+  const std::vector<Named> all = arrays_of(request);
+  const auto written = [&](const Array* array) {
+    return array == &request.d || array == &request.gradient ||
+           (array == &request.auxiliary && parts_of(options.epilogue).writes_auxiliary);
+  };
+  for (const Named& one : all) {
+    if (!written(one.array)) continue;
+    for (const Named& other : all) {
+      if (other.array == one.array) continue;
+      const bool in_place = one.array == &request.d && other.array == &request.c && request.in_place();
+      check(in_place || !overlap(*one.array, *other.array),
+            "matmul: {} is written, so it must not overlap {} in memory", one.name, other.name);
+    }
+  }
+}
+
+std::shared_ptr<Array::State> seen_through(const Array& array, Op op) {
+  const int dimensions = array.layout().dimensions();
+  if (!transposes(op) || dimensions < 2) return array.state();
+  std::vector<int> axes(static_cast<std::size_t>(dimensions));
+  std::iota(axes.begin(), axes.end(), 0);
+  std::swap(axes[axes.size() - 2], axes[axes.size() - 1]);
+  return permuted(*array.state(), axes);
+}
+
+}  // namespace
+
+Request::Request(const Array& given_a, const Array& given_b, const Array* given_c, const Array* given_d,
+                 const EpilogueArrays& arrays)
+    : a(given_a), b(given_b) {
+  const auto take = [](Array& to, const Array* from) {
+    if (from != nullptr) to = *from;
+  };
+  take(c, given_c);
+  take(d, given_d);
+  take(bias, arrays.bias);
+  take(auxiliary, arrays.auxiliary);
+  take(gradient, arrays.gradient);
+}
+
+bool Request::alike_on_all_ranks() const {
+  for (const Named& named : arrays_of(*this)) {
+    if (!on_heap(*named.array)) return false;
+  }
+  return true;
+}
+
+void check_arrays(const Request& request, const MatmulOptions& options) {
+  check(request.a.valid() && request.b.valid(), "matmul: A or B holds no array");
+  for (const Named& named : arrays_of(request)) {
+    check(named.array->context() == request.a.context(), "matmul: A and {} belong to different contexts",
+          named.name);
+  }
+  if (request.c.valid() && request.d.valid()) {
+    check(request.c.shape() == request.d.shape() && request.c.dtype() == request.d.dtype(),
+          "matmul: C is {} of shape {}, but D is {} of shape {}", name(request.c.dtype()),
+          to_string(request.c.shape()), name(request.d.dtype()), to_string(request.d.shape()));
+  }
+  check_apart(request, options);
+}
+
+void check_factors(std::complex<double> alpha, std::complex<double> beta, Dtype dtype, bool has_c) {
+  check(is_complex(dtype) || (alpha.imag() == 0 && beta.imag() == 0),
+        "matmul: alpha and beta must be real for {}, but are {}{:+}i and {}{:+}i", name(dtype), alpha.real(),
+        alpha.imag(), beta.real(), beta.imag());
+  check(has_c || beta == std::complex<double>(0), "matmul: beta is not 0, but there is no C");
+}
+
+MatmulOperands operands_of(const Request& request, const Operand& d) {
+  const auto optional = [](const Array& array) {
+    return array.valid() ? std::optional<Operand>(array.operand()) : std::nullopt;
+  };
+  return {request.a.operand(),    request.b.operand(),         optional(request.c),       d,
+          optional(request.bias), optional(request.auxiliary), optional(request.gradient)};
+}
+
+std::vector<std::shared_ptr<Array::State>> in_plan_order(const Request& request,
+                                                         const MatmulOptions& options) {
+  std::vector<std::shared_ptr<Array::State>> result{seen_through(request.a, options.op_a),
+                                                    seen_through(request.b, options.op_b)};
+  for (const Array* array : {&request.c, &request.d, &request.bias, &request.auxiliary, &request.gradient}) {
+    if (array->valid()) result.push_back(array->state());
+  }
+  return result;
+}
+
+std::string plan_text(const MatmulOptions& options, bool in_place) {
+  const auto dtype = [](const std::optional<Dtype>& wanted) { return wanted ? name(*wanted) : "any"; };
+  return fmt::format("ops {} {} epilogue {} result {} compute {} method {} memory {}{}",
+                     static_cast<int>(options.op_a), static_cast<int>(options.op_b),
+                     static_cast<int>(options.epilogue), dtype(options.result), dtype(options.compute),
+                     static_cast<int>(options.method), options.memory_limit, in_place ? " in place" : "");
+}
+
+std::string text(const MatmulOperands& operands) {
+  const auto optional = [](const std::optional<Operand>& operand) {
+    return operand ? operand->to_string() : "none";
+  };
+  return fmt::format("{} | {} | {} | {} | {} | {}", operands.a.to_string(), operands.b.to_string(),
+                     optional(operands.c), optional(operands.bias), optional(operands.auxiliary),
+                     optional(operands.gradient));
+}
+
+std::vector<Fact> facts(const MatmulOperands& operands, const MatmulOptions& options, bool in_place) {
+  const auto optional = [](const std::optional<Operand>& operand) {
+    return operand ? operand->to_string() : "none";
+  };
+  const auto number = [](std::complex<double> value) {
+    return fmt::format("{}{:+}i", value.real(), value.imag());
+  };
+  return {{"A", operands.a.to_string()},
+          {"B", operands.b.to_string()},
+          {"C", optional(operands.c)},
+          {"D", operands.d.to_string()},
+          {"the bias", optional(operands.bias)},
+          {"the auxiliary array", optional(operands.auxiliary)},
+          {"the gradient", optional(operands.gradient)},
+          {"alpha", number(options.alpha)},
+          {"beta", number(options.beta)},
+          {"options", plan_text(options, in_place)}};
+}
+
+}  // namespace partita::multiplication

@@ -1,0 +1,38 @@
+#include "matmul/together.hpp"
+
+#include <optional>
+
+#include "kernels/host/blas_library.hpp"
+#include "runtime/agree.hpp"
+
+namespace partita::multiplication {
+
+void Runner::run(std::span<const std::shared_ptr<Array::State>> arrays, const Parameters& parameters) {
+  given_.clear();
+  for (const auto& array : arrays) given_.push_back(array.get());
+  bound_.execute(given_, parameters);
+}
+
+std::shared_ptr<Runner> plan_together(ContextState& context, const std::function<Setting()>& setting) {
+  context.require_usable("matmul");
+  std::optional<Plan> plan;
+  std::optional<Setting> made;
+  collectively(context, "matmul", [&]() -> std::vector<Fact> {
+    made = setting();
+    (void)blas();  // where there is none, say so before anything has begun
+    plan = plan_matmul(made->operands, context.topology(), context.rank(), made->options, {}, made->in_place);
+    return facts(made->operands, made->options, made->in_place);
+  });
+  context.heap->collect();  // plan creation is a named point of deferred release
+  return std::make_shared<Runner>(context, std::move(*plan), std::move(*made));
+}
+
+void check_together(ContextState& context, bool alike_on_all_ranks, const std::function<void()>& local) {
+  if (alike_on_all_ranks) return local();
+  collectively(context, "matmul", [&]() -> std::vector<Fact> {
+    local();
+    return {};
+  });
+}
+
+}  // namespace partita::multiplication

@@ -1,0 +1,44 @@
+// Planning and running on all ranks together.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "execute/bound_plan.hpp"
+#include "matmul/request.hpp"
+
+namespace partita::multiplication {
+
+/// What a plan is made for.
+struct Setting {
+  MatmulOperands operands;
+  MatmulOptions options;
+  bool in_place = false;
+};
+
+/// A bound plan and what it was made for.
+class Runner {
+ public:
+  Runner(ContextState& context, Plan plan, Setting setting)
+      : bound_(context, std::move(plan)), setting_(std::move(setting)) {}
+
+  const Plan& plan() const { return bound_.plan(); }
+  const Setting& setting() const { return setting_; }
+  void run(std::span<const std::shared_ptr<Array::State>> arrays, const Parameters& parameters);
+
+ private:
+  BoundPlan bound_;
+  Setting setting_;
+  std::vector<const Array::State*> given_;
+};
+
+/// Plans on every rank, or throws the same error on every rank. `setting` is asked inside the check, since
+/// making it may fail. Collective, blocking.
+std::shared_ptr<Runner> plan_together(ContextState& context, const std::function<Setting()>& setting);
+
+/// Throws what `local` throws, the same on every rank: by itself where all ranks see the same, otherwise
+/// after an exchange.
+void check_together(ContextState& context, bool alike_on_all_ranks, const std::function<void()>& local);
+
+}  // namespace partita::multiplication

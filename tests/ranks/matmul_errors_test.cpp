@@ -1,0 +1,178 @@
+// Bad input of matrix multiply: the same exception with the same text on all ranks, and the context lives on.
+#include <partita/matmul.hpp>
+#include <partita/memory.hpp>
+
+#include "ranks/caught.hpp"
+#include "ranks/matmul_model.hpp"
+#include "ranks/rank_test.hpp"
+#include "runtime/agree.hpp"
+
+namespace partita::testing {
+namespace {
+
+/// Every rank gets a `Failure` whose text has `part` in it, and all get the same text.
+template <class Failure, class Action>
+void expect_refused(Context& context, const std::string& part, Action&& action) {
+  const std::string text = caught<Failure>(action);
+  EXPECT_TRUE(contains(text, part)) << text;
+  for (const std::string& theirs : exchange(*context.state(), "texts of a test", text))
+    EXPECT_EQ(theirs, text);
+  EXPECT_FALSE(context.failed());
+}
+
+Array made(Context& context, const Shape& shape, Dtype dtype = Dtype::f64,
+           const Distribution& how = Slab(0)) {
+  Array array = empty(context, shape, how, dtype);
+  fill_random(array, 1);
+  return array;
+}
+
+RANK_TEST(MatmulErrors, ShapesAndDtypes) {
+  Array a = made(context, {8, 6});
+  Array b = made(context, {5, 7});
+  expect_refused<ArgumentError>(context, "multiply", [&] { (void)matmul(a, b); });
+  Array vector = made(context, {6});
+  expect_refused<ArgumentError>(context, "multiply", [&] { (void)matmul(a, vector); });
+  Array right = made(context, {6, 7});
+  Array d = made(context, {7, 8});
+  expect_refused<ArgumentError>(context, "multiply", [&] { matmul_into(a, right, nullptr, d); });
+  Array single = made(context, {6, 7}, Dtype::f32);
+  expect_refused<ArgumentError>(context, "f32", [&] { (void)matmul(a, single); });
+  Array whole = made(context, {8, 6}, Dtype::i32);
+  Array numbers = made(context, {6, 7}, Dtype::i32);
+  expect_refused<ArgumentError>(context, "i32", [&] { (void)matmul(whole, numbers); });
+  Array c = made(context, {8, 6});
+  MatmulOptions options;
+  options.beta = 1;
+  expect_refused<ArgumentError>(context, "", [&] { (void)matmul(a, right, c, options); });
+  options = {};
+  options.compute = Dtype::f32;
+  expect_refused<ArgumentError>(context, "compute", [&] { (void)matmul(a, right, options); });
+  options = {};
+  options.result = Dtype::c64;
+  expect_refused<ArgumentError>(context, "c64", [&] { (void)matmul(a, right, options); });
+}
+
+RANK_TEST(MatmulErrors, WhatIsWrittenOverlapsNothing) {
+  Array a = made(context, {8, 8});
+  Array b = made(context, {8, 8});
+  expect_refused<ArgumentError>(context, "overlap", [&] { matmul_into(a, b, nullptr, a); });
+  expect_refused<ArgumentError>(context, "overlap", [&] { matmul_into(a, b, nullptr, b); });
+  MatmulOptions in_place;
+  in_place.beta = 1;
+  expect_refused<ArgumentError>(context, "overlap", [&] { matmul_into(a, b, &a, a, in_place); });
+  Array d = made(context, {8, 8});
+  Array bias = made(context, {8});
+  in_place.epilogue = Epilogue::relu_aux;
+  EpilogueArrays arrays;
+  arrays.auxiliary = &d;
+  expect_refused<ArgumentError>(context, "overlap", [&] { matmul_into(a, b, &d, d, in_place, arrays); });
+}
+
+// The memory of two wrapped arrays overlaps on the last rank only; all ranks are told.
+RANK_TEST(MatmulErrors, OverlapOnOneRank) {
+  const Layout layout(Slab(0), {8, 8}, context.size());
+  const Shape extents = layout.local_shape(context.rank());
+  std::vector<double> memory(static_cast<std::size_t>(2 * volume(extents)));
+  const bool last = context.rank() + 1 == context.size();
+  double* const second = memory.data() + (last ? volume(extents) - 1 : volume(extents));
+  const Array a = wrap(context, View::dense(memory.data(), Dtype::f64, extents), layout);
+  Array d = wrap(context, View::dense(second, Dtype::f64, extents), layout);
+  const Array b = made(context, {8, 8});
+  expect_refused<ArgumentError>(context, "overlap", [&] { matmul_into(a, b, nullptr, d); });
+  Matmul plan(context, {a.operand(), b.operand(), {}, d.operand(), {}, {}, {}});
+  plan.reset(a, b, nullptr, d);
+  expect_refused<ArgumentError>(context, "overlap", [&] { plan.execute(); });
+}
+
+RANK_TEST(MatmulErrors, FactorsAndC) {
+  Array a = made(context, {4, 4});
+  Array b = made(context, {4, 4});
+  MatmulOptions options;
+  options.beta = 1;
+  expect_refused<ArgumentError>(context, "there is no C", [&] { (void)matmul(a, b, options); });
+  options = {};
+  options.alpha = {1, 1};
+  expect_refused<ArgumentError>(context, "must be real", [&] { (void)matmul(a, b, options); });
+  Array d = made(context, {4, 4});
+  Matmul plan(context, {a.operand(), b.operand(), {}, d.operand(), {}, {}, {}});
+  expect_refused<ArgumentError>(context, "reset", [&] { plan.execute(); });
+  plan.reset(a, b, nullptr, d);
+  expect_refused<ArgumentError>(context, "there is no C", [&] { plan.execute(1, 1); });
+  expect_refused<ArgumentError>(context, "without C", [&] { plan.reset(a, b, &d, d); });
+  Array other = made(context, {4, 4}, Dtype::f64, Slab(1));
+  plan.reset(other, b, nullptr, d);
+  if (context.size() > 1) expect_refused<ArgumentError>(context, "plan was made", [&] { plan.execute(); });
+}
+
+RANK_TEST(MatmulErrors, EpilogueArrays) {
+  Array a = made(context, {4, 6});
+  Array b = made(context, {6, 5});
+  Array bias = made(context, {4});
+  Array longer = made(context, {5});
+  EpilogueArrays with_bias;
+  with_bias.bias = &bias;
+  expect_refused<ArgumentError>(context, "bias", [&] { (void)matmul(a, b, {}, with_bias); });
+  MatmulOptions options;
+  options.epilogue = Epilogue::relu_bias;
+  expect_refused<ArgumentError>(context, "bias", [&] { (void)matmul(a, b, options); });
+  with_bias.bias = &longer;
+  expect_refused<ArgumentError>(context, "bias", [&] { (void)matmul(a, b, options, with_bias); });
+  options.epilogue = Epilogue::dgelu;
+  expect_refused<ArgumentError>(context, "auxiliary", [&] { (void)matmul(a, b, options); });
+  options.epilogue = Epilogue::bias_gradient_b;
+  expect_refused<ArgumentError>(context, "gradient", [&] { (void)matmul(a, b, options); });
+  Array complex_a = made(context, {4, 6}, Dtype::c64);
+  Array complex_b = made(context, {6, 5}, Dtype::c64);
+  options.epilogue = Epilogue::relu;
+  expect_refused<ArgumentError>(context, "c64", [&] { (void)matmul(complex_a, complex_b, options); });
+  options.epilogue = Epilogue::all_reduce;
+  options.distribution = Slab(0);
+  if (context.size() > 1)
+    expect_refused<ArgumentError>(context, "all_reduce", [&] { (void)matmul(a, b, options); });
+}
+
+RANK_TEST(MatmulErrors, DistributionsAndMemory) {
+  Array a = made(context, {64, 64});
+  Array b = made(context, {64, 64});
+  MatmulOptions options;
+  options.distribution = Box({{{0, 0}, {8, 8}}});  // of another shape
+  expect_refused<ArgumentError>(context, "", [&] { (void)matmul(a, b, options); });
+  options = {};
+  options.memory_limit = -1;
+  expect_refused<ArgumentError>(context, "memory", [&] { (void)matmul(a, b, options); });
+  // On the heap it takes no scratch at all.
+  const ArrayOptions ordinary{Residency::ordinary, Order::row_major};
+  Array across = empty(context, {64, 64}, BlockCyclic({1, context.size()}, {3, 5}), Dtype::f64, ordinary);
+  Array d = empty(context, {64, 64}, Slab(1), Dtype::f64, ordinary);
+  fill_random(across, 1);
+  options.memory_limit = 8;
+  if (context.size() > 1) {
+    expect_refused<ArgumentError>(context, "memory", [&] { matmul_into(across, b, nullptr, d, options); });
+  }
+}
+
+RANK_TEST(MatmulErrors, RanksThatDisagree) {
+  if (context.size() == 1) return;
+  Array a = made(context, {8, 8});
+  Array b = made(context, {8, 8});
+  MatmulOptions options;
+  options.op_a = context.rank() == 0 ? Op::none : Op::transpose;
+  expect_refused<DisagreementError>(context, "options", [&] { (void)matmul(a, b, options); });
+  options = {};
+  options.alpha = context.rank() == 0 ? 1 : 2;
+  expect_refused<DisagreementError>(context, "alpha", [&] { (void)matmul(a, b, options); });
+}
+
+RANK_TEST(MatmulErrors, ArraysOfAnotherContext) {
+  std::vector<int> all;
+  for (int rank = 0; rank < context.size(); ++rank) all.push_back(rank);
+  Context other = context.subgroup(all);
+  Array a = made(context, {4, 4});
+  Array b = made(other, {4, 4});
+  expect_refused<ArgumentError>(context, "context", [&] { (void)matmul(a, b); });
+  EXPECT_THROW((void)matmul(Array(), b), ArgumentError);
+}
+
+}  // namespace
+}  // namespace partita::testing

@@ -1,0 +1,144 @@
+// Plans of transforms, looked at without running them.
+#include <gtest/gtest.h>
+
+#include <partita/fft.hpp>
+#include <set>
+
+#include "unit/random_layouts.hpp"
+
+namespace partita::testing {
+namespace {
+
+Operand on_heap(const Layout& layout, Dtype dtype = Dtype::c128) {
+  return Operand::of(layout, dtype, Order::row_major, Residency::heap);
+}
+
+Planner planner_of(const Operand& input, const Operand& output, const Topology& topology,
+                   const FftOptions& options = {}) {
+  return [=](int rank) { return plan_fft(input, output, topology, rank, options); };
+}
+
+/// All ranks run to their ends, under a discrete-event clock, and are in the same plan.
+void expect_consistent(const Planner& planner, int ranks) {
+  std::set<std::uint64_t> hashes;
+  for (int rank = 0; rank < ranks; ++rank) hashes.insert(planner(rank).hash());
+  EXPECT_EQ(hashes.size(), 1U);
+  EXPECT_NO_THROW((void)simulate(planner, ranks, Machine{}));
+}
+
+TEST(FftPlan, EndsOnEveryRankWhateverTheDistributions) {
+  RandomLayouts random(7);
+  for (int i = 0; i < 150; ++i) {
+    const int ranks = random.number(1, 6);
+    const int dimensions = random.number(1, 4);
+    Shape shape;
+    for (int d = 0; d < dimensions; ++d) shape.push_back(random.number(2, 8));
+    const Layout input = random.layout(shape, ranks);
+    Layout output = random.layout(shape, ranks);
+    if (output.partial()) output = Layout(Slab(0), shape, ranks);
+    Operand from = on_heap(input);
+    Operand to = on_heap(output);
+    if (random.maybe()) from.residency = Residency::ordinary;
+    if (random.maybe()) to.residency = Residency::ordinary;
+    FftOptions options;
+    options.axes = random.permutation(dimensions);
+    options.axes.resize(static_cast<std::size_t>(random.number(1, dimensions)));
+    const Topology topology = Topology::regular(ranks, random.number(0, ranks));
+    SCOPED_TRACE(from.to_string() + " -> " + to.to_string());
+    expect_consistent(planner_of(from, to, topology, options), ranks);
+  }
+}
+
+TEST(FftPlan, InsideANodeASlabMovesEachElementOnce) {
+  const int ranks = 4;
+  const Shape shape{32, 48, 40};
+  const Topology topology = Topology::regular(ranks);
+  const Operand input = on_heap(Layout(Slab(0), shape, ranks));
+  FftOptions options;
+  options.output = Output::cheapest;
+  const Layout cheapest = result_layout(input, topology, options);
+  EXPECT_TRUE(cheapest == Layout(Slab(1), shape, ranks)) << cheapest.to_string();
+  const Plan transposed = plan_fft(input, on_heap(cheapest), topology, 1, options);
+  EXPECT_EQ(transposed.method, "slab");
+  const std::int64_t part = volume(shape) * 16 / ranks;
+  EXPECT_EQ(traffic(transposed).node_bytes, part * 3 / 4);
+  // Natural order: gathered and stored back where it came from, and the result holds it in between.
+  const Plan natural = plan_fft(input, input, topology, 1);
+  EXPECT_EQ(traffic(natural).node_bytes, 2 * part * 3 / 4);
+  for (const Buffer& buffer : natural.buffers) EXPECT_NE(buffer.kind, BufferKind::shared) << buffer.name;
+}
+
+TEST(FftPlan, WholeLinesAreTransformedWhereTheyAre) {
+  const Shape shape{6, 8, 10};
+  const Operand input = on_heap(Layout(Slab(1), shape, 3));
+  FftOptions options;
+  options.axes = {2, 0};
+  const Plan plan = plan_fft(input, input, Topology::regular(3), 2, options);
+  EXPECT_EQ(plan.method, "local");
+  EXPECT_EQ(traffic(plan).signals, 0);
+  EXPECT_EQ(traffic(plan).node_bytes, 0);
+}
+
+TEST(FftPlan, ShapesAndLayoutsOfResults) {
+  const Topology topology = Topology::regular(4);
+  const Operand real = on_heap(Layout(Slab(0), {8, 6, 9}, 4), Dtype::f32);
+  FftOptions options;
+  options.kind = FftKind::r2c;
+  EXPECT_TRUE(result_layout(real, topology, options) == Layout(Slab(0), {8, 6, 5}, 4));
+  EXPECT_EQ(result_dtype(Dtype::f32, FftKind::r2c), Dtype::c64);
+  options.axes = {2, 0};
+  EXPECT_EQ(result_layout(real, topology, options).shape(), Shape({5, 6, 9}));
+  // Boxes that reach the old end reach the new one.
+  const Box halves({{{0, 0}, {4, 4}}, {{0, 4}, {4, 9}}});
+  const Operand half = on_heap(Layout(halves, {4, 9}, 2));
+  FftOptions back;
+  back.kind = FftKind::c2r;
+  back.last_length = 17;
+  const Layout whole = result_layout(half, Topology::regular(2), back);
+  EXPECT_EQ(whole.shape(), Shape({4, 17}));
+  EXPECT_EQ(whole.local_shape(1), Shape({4, 13}));
+}
+
+TEST(FftPlan, ALongLineGoesThroughFourSteps) {
+  const Operand line = on_heap(Layout(Slab(0), {1 << 20}, 4));
+  const Plan plan = plan_fft(line, line, Topology::regular(4), 1);
+  EXPECT_EQ(plan.method, "four-step 1024x1024");
+  const Operand prime = on_heap(Layout(Slab(0), {1009}, 4));
+  EXPECT_EQ(plan_fft(prime, prime, Topology::regular(4), 1).method, "gathered on one rank");
+}
+
+TEST(FftPlan, ThousandsOfRanksPlanAloneAndSayWhatWasCompared) {
+  const int ranks = 4096;
+  const Shape shape{8192, 8192, 8192};
+  const Topology topology = Topology::regular(ranks, 32);
+  const Operand input = on_heap(Layout(BlockNonCyclic(ProcessGrid({64, 64, 1})), shape, ranks));
+  FftOptions options;
+  options.output = Output::cheapest;
+  const Layout cheapest = result_layout(input, topology, options);
+  const Plan plan = plan_fft(input, on_heap(cheapest), topology, 77, options);
+  EXPECT_EQ(plan.method, "pencil 64x64");
+  EXPECT_NE(plan.reason.find("pencil 64x64"), std::string::npos) << plan.reason;
+  EXPECT_NE(plan.reason.find("slab"), std::string::npos) << plan.reason;
+  EXPECT_LT(plan.steps.size(), 40000U);
+  // Where slabs would leave most ranks without work, pencils are chosen.
+  const Shape flat{64, 2048, 2048};
+  const Operand few = on_heap(Layout(Slab(0), flat, ranks));
+  EXPECT_EQ(plan_fft(few, few, topology, 5).method.substr(0, 6), "pencil");
+}
+
+TEST(FftPlan, TheLastTransformCarriesTheScale) {
+  const Operand input = on_heap(Layout(Slab(0), {8, 8, 8}, 2));
+  const Plan plan = plan_fft(input, input, Topology::regular(2), 0);
+  int scaled = 0;
+  for (const Work& work : plan.works) {
+    const auto* transform = std::get_if<Transform>(&work);
+    ASSERT_NE(transform, nullptr);
+    const bool last = transform->axes == Extents({0});
+    EXPECT_EQ(transform->scaled, last);
+    scaled += transform->scaled ? 1 : 0;
+  }
+  EXPECT_GT(scaled, 0);
+}
+
+}  // namespace
+}  // namespace partita::testing

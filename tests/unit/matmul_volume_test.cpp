@@ -1,0 +1,196 @@
+// What plans of matrix multiply take in, beside the lower bound, up to 4,096 ranks.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <partita/matmul.hpp>
+
+#include "matmul/chooser.hpp"
+#include "matmul/tiling_price.hpp"
+#include "unit/random_layouts.hpp"
+
+namespace partita {
+namespace {
+
+using multiplication::common_size;
+using multiplication::Tile;
+
+Operand on_heap(const Distribution& distribution, const Shape& shape, int ranks) {
+  return Operand::of(Layout(distribution, shape, ranks), Dtype::f64, Order::row_major, Residency::heap);
+}
+
+MatmulOperands square(std::int64_t n, int ranks, const Distribution& a, const Distribution& b,
+                      const Distribution& d) {
+  return {on_heap(a, {n, n}, ranks), on_heap(b, {n, n}, ranks), {}, on_heap(d, {n, n}, ranks), {}, {}, {}};
+}
+
+/// What a rank takes in by its tile and the tiles of all others: counted from the sets alone.
+double taken_in(const multiplication::Problem& problem, const multiplication::Tiling& tiling, int rank) {
+  const Tile tile = tiling.tile(rank);
+  const Region a = needed_of_a(problem, tile), b = needed_of_b(problem, tile);
+  std::int64_t elements = 0;
+  if (!tile.empty()) {
+    elements += a.size() - common_size(a, problem.a.layout.region(rank));
+    elements += b.size() - common_size(b, problem.b.layout.region(rank));
+  }
+  if (tiling.stationary_d) return static_cast<double>(elements);
+  const Region own = problem.d.layout.region(rank);
+  for (int other = 0; other < problem.ranks(); ++other) {
+    if (other == rank) continue;
+    const Tile theirs = tiling.tile(other);
+    if (!theirs.empty()) elements += common_size(own, product_of(problem, theirs));
+  }
+  return static_cast<double>(elements);
+}
+
+class OfManyRanks {
+ public:
+  OfManyRanks(std::int64_t n, int ranks, int ranks_per_node, const Distribution& a, const Distribution& b,
+              const Distribution& d)
+      : n_(n),
+        topology_(Topology::regular(ranks, ranks_per_node)),
+        operands_(square(n, ranks, a, b, d)),
+        machine_(Machine::find("cluster")) {}
+
+  /// Scratch beside the operands, in elements: without limit, or as much as makes `times` the operands.
+  static std::int64_t scratch(std::int64_t n, int ranks, double times) {
+    const double operands = 3.0 * static_cast<double>(n) * static_cast<double>(n) / ranks;
+    return static_cast<std::int64_t>((times - 1) * operands);
+  }
+
+  void limit(double times) {
+    scratch_ = scratch(n_, topology_.ranks(), times);
+    options_.memory_limit = scratch_ * size_of(Dtype::f64);
+  }
+  double bound() const { return matmul_volume_bound(n_, n_, n_, topology_.ranks(), scratch_); }
+
+  Plan plan(int rank) const { return plan_matmul(operands_, topology_, rank, options_, machine_); }
+  /// By the tiles alone.
+  double received(int rank) const {
+    const auto problem = multiplication::make_problem(operands_, topology_, rank, options_, machine_, false);
+    return taken_in(problem, choose_tiling(problem), rank);
+  }
+
+ private:
+  std::int64_t n_;
+  Topology topology_;
+  MatmulOperands operands_;
+  Machine machine_;
+  MatmulOptions options_;
+  std::int64_t scratch_ = 0;
+};
+
+void expect_near_the_bound(const OfManyRanks& problem, std::initializer_list<int> ranks) {
+  for (const int rank : ranks) {
+    const Plan plan = problem.plan(rank);
+    const auto received = static_cast<double>(matmul_volume(plan).received);
+    EXPECT_LE(received, 1.10 * problem.bound()) << plan.method << ", rank " << rank << ": " << plan.reason;
+    EXPECT_EQ(received, problem.received(rank)) << plan.method << ", rank " << rank;
+  }
+}
+
+const Distribution blocks = BlockNonCyclic({64, 64});
+const Distribution cyclic = BlockCyclic({64, 64}, {128, 128});
+
+TEST(MatmulVolume, FourThousandRanksWithoutLimit) {
+  expect_near_the_bound(OfManyRanks(131072, 4096, 64, blocks, blocks, blocks), {777, 3071});
+  expect_near_the_bound(OfManyRanks(131072, 4096, 64, cyclic, cyclic, cyclic), {777, 3071});
+}
+
+TEST(MatmulVolume, FourThousandRanksInOneAndAHalfTimesTheOperands) {
+  for (const Distribution& lie : {blocks, cyclic}) {
+    OfManyRanks problem(131072, 4096, 64, lie, lie, lie);
+    problem.limit(1.5);
+    expect_near_the_bound(problem, {777, 3071});
+    EXPECT_LE(matmul_volume(problem.plan(3071)).scratch, OfManyRanks::scratch(131072, 4096, 1.5));
+  }
+}
+
+TEST(MatmulVolume, TheCheapestResultIsNearTheBoundToo) {
+  const int ranks = 4096;
+  const Topology topology = Topology::regular(ranks, 64);
+  const Operand a = on_heap(blocks, {131072, 131072}, ranks);
+  const Layout d = cheapest_result(a, a, topology, {}, Machine::find("cluster"));
+  expect_near_the_bound(OfManyRanks(131072, ranks, 64, blocks, blocks, d.distribution()), {3071});
+}
+
+TEST(MatmulVolume, TheBoundByHand) {
+  // 8 ranks: (8^3 / 8)^(2/3) = 16, three faces of it.
+  EXPECT_NEAR(matmul_volume_bound(8, 8, 8, 8), 48, 1e-9);
+  // 4 ranks, no room beside the operands: 2x2x1, its tile of D has 16 elements.
+  EXPECT_NEAR(matmul_volume_bound(8, 8, 8, 4, 1), 2 * 512.0 / (4 * 4) + 64 / 4, 1e-9);
+  EXPECT_THROW(matmul_volume_bound(8, 8, 8, 0), ArgumentError);
+  EXPECT_THROW(matmul_volume_bound(8, -1, 8, 1), ArgumentError);
+  EXPECT_THROW(matmul_volume_bound(8, 8, 8, 1, -1), ArgumentError);
+}
+
+TEST(MatmulVolume, PlansTakeInWhatTheirTilesSay) {
+  testing::RandomLayouts random(7);
+  for (int i = 0; i < 150; ++i) {
+    const int ranks = random.number(1, 9);
+    const std::int64_t m = random.number(1, 30), n = random.number(1, 30), k = random.number(1, 30);
+    const auto matrix = [&](const Shape& shape) {
+      for (;;) {
+        const Layout layout = random.layout(shape, ranks);
+        if (layout.partial()) continue;
+        return Operand::of(layout, Dtype::f64, Order::row_major, Residency::heap);
+      }
+    };
+    const MatmulOperands operands{matrix({m, k}), matrix({k, n}), {}, matrix({m, n}), {}, {}, {}};
+    const Topology topology = Topology::regular(ranks, random.number(0, 3));
+    for (int rank = 0; rank < ranks; ++rank) {
+      const auto problem = multiplication::make_problem(operands, topology, rank, {}, {}, false);
+      const multiplication::Tiling tiling = choose_tiling(problem);
+      if (!tiling.stationary_d && problem.d.layout.is_replicated()) continue;
+      const Plan plan = plan_matmul(operands, topology, rank);
+      EXPECT_EQ(static_cast<double>(matmul_volume(plan).received), taken_in(problem, tiling, rank))
+          << plan.method << ": " << plan.reason;
+    }
+  }
+}
+
+std::string cheapest(const Distribution& a, const Distribution& b, const Shape& shape_a, const Shape& shape_b,
+                     int ranks, const MatmulOptions& options = {}) {
+  return cheapest_result(on_heap(a, shape_a, ranks), on_heap(b, shape_b, ranks), Topology::regular(ranks),
+                         options, Machine::find("laptop"))
+      .distribution()
+      .to_string();
+}
+
+TEST(MatmulResult, IsWhatTheMethodLeaves) {
+  EXPECT_EQ(cheapest(Slab(0), Slab(0), {1000, 900}, {900, 800}, 4), "slab:0");
+  EXPECT_EQ(cheapest(Slab(1), Slab(1), {1000, 900}, {900, 800}, 4), "slab:1");
+  EXPECT_EQ(cheapest(Slab(0), Replicated(), {1000, 900}, {900, 800}, 4), "slab:0");
+  EXPECT_EQ(cheapest(Replicated(), Slab(1), {1000, 900}, {900, 800}, 3), "slab:1");
+  EXPECT_EQ(cheapest(Slab(1), Slab(0), {512, 65536}, {65536, 512}, 2), "slab:0");
+  EXPECT_EQ(
+      cheapest(BlockCyclic({2, 2}, {64, 32}), BlockCyclic({2, 2}, {32, 16}), {2048, 2048}, {2048, 2048}, 4),
+      "block-cyclic:2x2:64x16");
+}
+
+TEST(MatmulResult, FollowsTheOptions) {
+  MatmulOptions options;
+  options.epilogue = Epilogue::all_reduce;
+  EXPECT_EQ(cheapest(Slab(1), Slab(0), {30, 20}, {20, 10}, 3, options), "replicated");
+  options.epilogue = Epilogue::none;
+  options.distribution = Slab(1);
+  EXPECT_EQ(cheapest(Slab(0), Slab(0), {30, 20}, {20, 10}, 3, options), "slab:1");
+  options.distribution.reset();
+  options.op_a = Op::transpose;
+  EXPECT_EQ(cheapest(Slab(1), Replicated(), {20, 30}, {20, 10}, 3, options), "slab:0");
+}
+
+TEST(MatmulResult, AnyProblemHasOne) {
+  testing::RandomLayouts random(8);
+  for (int i = 0; i < 100; ++i) {
+    const int ranks = random.number(1, 8);
+    const std::int64_t m = random.number(0, 30), n = random.number(0, 30), k = random.number(0, 30);
+    const Operand a = Operand::of(random.layout({m, k}, ranks), Dtype::f32);
+    const Operand b = Operand::of(random.layout({k, n}, ranks), Dtype::f32);
+    const Layout d = cheapest_result(a, b, Topology::regular(ranks, random.number(0, 3)));
+    EXPECT_EQ(d.shape(), Shape({m, n}));
+    EXPECT_FALSE(d.partial());
+  }
+}
+
+}  // namespace
+}  // namespace partita
