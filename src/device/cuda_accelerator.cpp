@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <thread>
 
@@ -28,6 +29,16 @@ cudaEvent_t new_event() {
   return event;
 }
 
+/// PARTITA_DEVICE_LANES: how many streams large plans may use beside the context's own; unset: `most`.
+int lanes_of_environment(int most) {
+  const char* const text = std::getenv("PARTITA_DEVICE_LANES");
+  if (text == nullptr || *text == '\0') return most;
+  const std::string_view digits = text;
+  check(digits.size() == 1 && digits[0] >= '0' && digits[0] - '0' <= most,
+        "PARTITA_DEVICE_LANES is \"{}\"; it must be a number from 0 to {}", digits, most);
+  return digits[0] - '0';
+}
+
 void check_launch(int error, const char* what) {
   check_cuda(static_cast<cudaError_t>(error), what);
 }
@@ -49,7 +60,10 @@ cuda::Nest kernel_nest(const StridedCopy& nest) {
 
 }  // namespace
 
-CudaAccelerator::CudaAccelerator(int index) : index_(index), way_(copy_way_of_environment()) {
+CudaAccelerator::CudaAccelerator(int index)
+    : index_(index),
+      way_(copy_way_of_environment()),
+      lane_count_(lanes_of_environment(static_cast<int>(lanes_.size()))) {
   (void)CudaDriver::get();
   check_suitable();
   use();

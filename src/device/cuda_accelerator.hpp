@@ -27,7 +27,7 @@ class CudaAccelerator final : public Accelerator {
   std::unique_ptr<NodeMemory> share_memory(ContextState& state, const Topology& topology) override;
 
   Stream stream() override { return {main_}; }
-  int lanes() const override { return static_cast<int>(lanes_.size()); }
+  int lanes() const override { return lane_count_; }
   Stream lane(int number) override { return {lanes_.at(static_cast<std::size_t>(number))}; }
   void order(Stream before, Stream after) override;
   void mark(Stream stream) override;
@@ -53,6 +53,7 @@ class CudaAccelerator final : public Accelerator {
 
   int index_;
   CopyWay way_;
+  int lane_count_;
   cudaStream_t main_ = nullptr;
   cudaStream_t past_ = nullptr;  // for what must not wait behind the others
   std::array<cudaStream_t, 7> lanes_{};

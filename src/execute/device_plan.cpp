@@ -42,8 +42,8 @@ DevicePlan::DevicePlan(ContextState& context, Plan plan)
   refuse_unknown_steps();
   count_signals();
   const int lanes = std::min(context.device->lanes(), context.size() - 1);
-  const bool independent = lanes > 0 && peers_are_independent();
-  in_lanes_ = independent && bytes_to_peers() >= least_for_lanes;
+  const bool independent = context.size() > 1 && peers_are_independent();
+  in_lanes_ = independent && lanes > 0 && bytes_to_peers() >= least_for_lanes;
   in_strokes_ = independent && !in_lanes_;
   if (in_strokes_) {
     find_early_flags();
