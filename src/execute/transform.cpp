@@ -3,7 +3,8 @@
 // Along a transformed axis the elements of a line lie at even distances in memory. The other dimensions are
 // batch: each is cut into stretches along which both parts move evenly, and every combination of one stretch
 // a dimension is one call. Calls of the same shape share a plan; so do the chunks of a long loop, which are
-// works of their own.
+// works of their own. A call is taken apart into passes that do not depend on how well FFTW guesses, or on
+// the quiet of the machine when it measures large arrays.
 #include "kernels/host/transform.hpp"
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 #include "execute/bound_work.hpp"
 #include "execute/loops.hpp"
 #include "execute/lower.hpp"
+#include "execute/transform_passes.hpp"
 #include "kernels/host/fft_planning.hpp"
 #include "kernels/host/scale.hpp"
 #include "plan/work.hpp"
@@ -24,11 +26,14 @@ namespace {
 /// What is scaled is cut into calls of about this size, so that it is still in cache.
 constexpr std::int64_t scaled_bytes = std::int64_t{512} << 10;
 
-/// One FFTW call: bytes from the start of either part.
+/// One FFTW call, or one nest of buffered lines: bytes from the start of either part.
 struct Call {
   std::int64_t from = 0;
   std::int64_t to = 0;
-  std::size_t shape = 0;
+  std::size_t number = 0;  ///< of its shape, or of its nest
+  bool buffered = false;
+  bool on_result = false;  ///< in place in the result, after an earlier pass
+  bool last = true;        ///< here results are scaled
 };
 
 /// A shape and the plans made for it so far, by what they ask of addresses: one, seldom more.
@@ -49,23 +54,43 @@ struct PlannedShape {
   }
 };
 
+/// A nest of buffered lines, known by what it was made from.
+struct PlannedNest {
+  TransformNest nest;
+  std::shared_ptr<const BufferedLines> lines;
+};
+
+/// The calls of a work in their order, and what they refer to.
+struct Program {
+  FftwPrecision precision = FftwPrecision::f64;
+  std::vector<PlannedShape> shapes;
+  std::vector<PlannedNest> nests;
+  std::vector<Call> calls;
+};
+
 class BoundTransform final : public BoundWork {
  public:
-  BoundTransform(const Transform& work, int reals, std::vector<PlannedShape> shapes, std::vector<Call> calls)
+  BoundTransform(const Transform& work, int reals, Program program, std::shared_ptr<Workspace> workspace)
       : from_(work.from.place),
         to_(work.to.place),
         scaled_(work.scaled),
         reals_(reals),
-        shapes_(std::move(shapes)),
-        calls_(std::move(calls)),
-        library_(fftw(shapes_.front().shape.precision)) {}
+        shapes_(std::move(program.shapes)),
+        nests_(std::move(program.nests)),
+        calls_(std::move(program.calls)),
+        workspace_(std::move(workspace)),
+        library_(fftw(program.precision)) {
+    for (const PlannedNest& nest : nests_) workspace_->reserve(nest.lines->workspace_bytes());
+  }
 
   /// Makes the plans for these addresses before they are needed.
   void prepare(const AddressOf& address) {
     char* const from = address(from_);
     char* const to = address(to_);
     for (const Call& call : calls_) {
-      shapes_[call.shape].plan_for(memory_of(library_, from + call.from, to + call.to));
+      if (call.buffered) continue;
+      const char* const source = (call.on_result ? to : from) + call.from;
+      shapes_[call.number].plan_for(memory_of(library_, source, to + call.to));
     }
   }
 
@@ -74,14 +99,19 @@ class BoundTransform final : public BoundWork {
     char* const to = address(to_);
     const double factor = scaled_ ? parameters.scale : 1;
     for (const Call& call : calls_) {
-      PlannedShape& shape = shapes_[call.shape];
-      const TransformMemory memory = memory_of(library_, from + call.from, to + call.to);
-      shape.plan_for(memory).run(from + call.from, to + call.to);
-      if (factor != 1) scale_result(shape, to + call.to, factor);
+      char* const source = (call.on_result ? to : from) + call.from;
+      run_call(call, source, to + call.to, call.last ? factor : 1);
     }
   }
 
  private:
+  void run_call(const Call& call, char* from, char* to, double factor) {
+    if (call.buffered) return nests_[call.number].lines->run(from, to, workspace_->data(), factor);
+    PlannedShape& shape = shapes_[call.number];
+    shape.plan_for(memory_of(library_, from, to)).run(from, to);
+    if (factor != 1) scale_result(shape, to, factor);
+  }
+
   void scale_result(const PlannedShape& shape, char* to, double factor) const {
     if (shape.shape.precision == FftwPrecision::f64) {
       scale(shape.scale_loops, reals_, factor, reinterpret_cast<double*>(to));
@@ -94,7 +124,9 @@ class BoundTransform final : public BoundWork {
   bool scaled_;
   int reals_;  // in an element of the result
   std::vector<PlannedShape> shapes_;
+  std::vector<PlannedNest> nests_;
   std::vector<Call> calls_;
+  std::shared_ptr<Workspace> workspace_;
   const FftwLibrary& library_;
 };
 
@@ -135,15 +167,17 @@ class Calls {
     const FftPlanning* const planning = FftPlanning::current();
     base_.measure = planning != nullptr && planning->measure();
     base_.threads = held_fft_threads();
-    first_ = {from_.byte_offset, to_.byte_offset, 0};
+    program_.precision = base_.precision;
+    first_.from = from_.byte_offset;
+    first_.to = to_.byte_offset;
     for (const std::int64_t axis : work.axes) add_line(static_cast<int>(axis));
     find_stretches();
   }
 
-  std::unique_ptr<BoundTransform> bound() {
+  std::unique_ptr<BoundTransform> bound(std::shared_ptr<Workspace> workspace) {
     combine(0, first_, {});
     const int reals = is_complex(dtypes_.to) ? 2 : 1;
-    return std::make_unique<BoundTransform>(work_, reals, std::move(shapes_), std::move(calls_));
+    return std::make_unique<BoundTransform>(work_, reals, std::move(program_), std::move(workspace));
   }
 
  private:
@@ -162,6 +196,8 @@ class Calls {
     check(work_.from.region.sets.size() == work_.to.region.sets.size(),
           "a transform of {} dimensions into {}", work_.from.region.sets.size(), work_.to.region.sets.size());
     check(!work_.axes.empty(), "a transform along no axis");
+    check<UnsupportedError>(work_.kind != TransformKind::complex_to_real || work_.axes.size() == 1,
+                            "complex to real runs along one axis at a time; the others are complex");
     std::bitset<max_dimensions> named;
     for (const std::int64_t axis : work_.axes) {
       check(axis >= 0 && axis < dimensions(), "a transform of {} dimensions has no axis {}", dimensions(),
@@ -200,7 +236,6 @@ class Calls {
             to.count);
     }
     base_.lines.push_back({length, from.step * from_step(axis), to.step * to_step(axis)});
-    result_.push_back({to.count, to.step * to_step(axis)});
     first_.from += from.first * from_.byte_strides[axis];
     first_.to += to.first * to_.byte_strides[axis];
   }
@@ -230,55 +265,97 @@ class Calls {
     }
   }
 
-  /// A scaled call is cut along its longest step until what it writes stays in cache.
   void add_call(const Call& call, std::vector<FftwLoop> loops) {
-    std::ranges::sort(loops, std::greater{}, [](const FftwLoop& loop) { return std::abs(loop.to_stride); });
-    std::int64_t bytes = size_of(dtypes_.to);
-    for (const ScaleLoop& loop : result_) bytes *= loop.count;
-    for (const FftwLoop& loop : loops) bytes *= loop.count;
-    if (!work_.scaled || loops.empty() || bytes <= scaled_bytes) return add_shape(call, std::move(loops));
-    const FftwLoop outer = loops.front();
-    const std::int64_t chunk = std::max<std::int64_t>(1, scaled_bytes * outer.count / bytes);
-    for (std::int64_t i = 0; i < outer.count; i += chunk) {
-      Call there = call;
-      there.from += i * outer.from_stride * size_of(dtypes_.from);
-      there.to += i * outer.to_stride * size_of(dtypes_.to);
-      loops.front().count = std::min(chunk, outer.count - i);
-      if (loops.front().count == 1) {
-        add_call(there, {loops.begin() + 1, loops.end()});
+    // FFTW's threads want large pieces.
+    if (base_.measure && base_.threads > 1) return add_whole(call, base_, std::move(loops));
+    const TransformNest nest{base_.kind, base_.precision, base_.lines, std::move(loops)};
+    for (TransformPass& pass : base_.measure ? measured_passes(nest) : estimated_passes(nest)) {
+      Call part = call;
+      if (pass.on_result) part.from = call.to;
+      part.from += pass.from_offset;
+      part.to += pass.to_offset;
+      part.on_result = pass.on_result;
+      part.last = pass.last;
+      if (pass.buffered) {
+        add_nest(part, pass.nest);
       } else {
-        add_shape(there, loops);
+        TransformShape shape = base_;
+        shape.kind = pass.nest.kind;
+        shape.lines = pass.nest.lines;
+        add_whole(part, std::move(shape), std::move(pass.nest.batch));
       }
     }
   }
 
-  void add_shape(Call call, std::vector<FftwLoop> batch) {
-    base_.batch = std::move(batch);
-    const auto known = std::ranges::find(shapes_, base_, &PlannedShape::shape);
-    call.shape = static_cast<std::size_t>(known - shapes_.begin());
-    if (known == shapes_.end()) {
-      PlannedShape& added = shapes_.emplace_back();
-      added.shape = base_;
+  void add_nest(Call call, const TransformNest& nest) {
+    std::vector<PlannedNest>& nests = program_.nests;
+    const auto known = std::ranges::find(nests, nest, &PlannedNest::nest);
+    call.number = static_cast<std::size_t>(known - nests.begin());
+    call.buffered = true;
+    if (known == nests.end()) {
+      nests.push_back({nest, std::make_shared<const BufferedLines>(nest.kind, nest.precision,
+                                                                   nest.lines.front(), nest.batch)});
+    }
+    program_.calls.push_back(call);
+  }
+
+  /// What is scaled is cut along its longest step until what it writes stays in cache, and so is what is
+  /// measured.
+  void add_whole(const Call& call, TransformShape shape, std::vector<FftwLoop> loops) {
+    std::ranges::sort(loops, std::greater{}, [](const FftwLoop& loop) { return std::abs(loop.to_stride); });
+    const TransformItems items = items_of(shape.kind, shape.precision);
+    std::int64_t bytes = items.to;
+    for (const FftwLoop& loop : shape.lines) bytes *= loop.count;
+    for (const FftwLoop& loop : loops) bytes *= loop.count;
+    const bool scaled = work_.scaled && call.last, cut = base_.measure && base_.threads == 1;
+    const std::int64_t most = scaled ? scaled_bytes : measured_bytes;
+    if ((!scaled && !cut) || loops.empty() || bytes <= most) {
+      return add_shape(call, std::move(shape), std::move(loops));
+    }
+    const FftwLoop outer = loops.front();
+    const std::int64_t chunk = std::max<std::int64_t>(1, most * outer.count / bytes);
+    for (std::int64_t i = 0; i < outer.count; i += chunk) {
+      Call there = call;
+      there.from += i * outer.from_stride * items.from;
+      there.to += i * outer.to_stride * items.to;
+      loops.front().count = std::min(chunk, outer.count - i);
+      if (loops.front().count == 1) {
+        add_whole(there, shape, {loops.begin() + 1, loops.end()});
+      } else {
+        add_shape(there, shape, loops);
+      }
+    }
+  }
+
+  void add_shape(Call call, TransformShape shape, std::vector<FftwLoop> batch) {
+    shape.batch = std::move(batch);
+    std::vector<PlannedShape>& shapes = program_.shapes;
+    const auto known = std::ranges::find(shapes, shape, &PlannedShape::shape);
+    call.number = static_cast<std::size_t>(known - shapes.begin());
+    if (known == shapes.end()) {
+      PlannedShape& added = shapes.emplace_back();
       added.plans.reserve(4);
-      added.scale_loops = result_;
-      for (const FftwLoop& loop : base_.batch) added.scale_loops.push_back({loop.count, loop.to_stride});
+      for (const FftwLoop& line : shape.lines) {
+        const bool halved = shape.kind == TransformKind::real_to_complex && &line == &shape.lines.back();
+        added.scale_loops.push_back({halved ? line.count / 2 + 1 : line.count, line.to_stride});
+      }
+      for (const FftwLoop& loop : shape.batch) added.scale_loops.push_back({loop.count, loop.to_stride});
       std::erase_if(added.scale_loops, [](const ScaleLoop& loop) { return loop.count == 1; });
       std::ranges::sort(added.scale_loops, std::greater{},
                         [](const ScaleLoop& loop) { return std::abs(loop.stride); });
+      added.shape = std::move(shape);
     }
-    calls_.push_back(call);
+    program_.calls.push_back(call);
   }
 
   const Transform& work_;
   Dtypes dtypes_;
   Side from_, to_;
-  TransformShape base_;            // without batch
-  std::vector<ScaleLoop> result_;  // the transformed axes of the result
+  TransformShape base_;  // without batch
   Call first_;
   std::vector<int> batch_;
   std::vector<std::vector<Stretch>> stretches_;  // by batch dimension
-  std::vector<PlannedShape> shapes_;
-  std::vector<Call> calls_;
+  Program program_;
 };
 
 /// Nothing to transform on this rank.
@@ -291,7 +368,7 @@ class NoWork final : public BoundWork {
 
 std::unique_ptr<BoundWork> bind_transform(const Transform& work, const WorkBinding& binding) {
   if (work.from.region.empty() && work.to.region.empty()) return std::make_unique<NoWork>();
-  std::unique_ptr<BoundTransform> bound = Calls(work, binding).bound();
+  std::unique_ptr<BoundTransform> bound = Calls(work, binding).bound(binding.workspace);
   if (binding.addresses) bound->prepare(binding.addresses);
   return bound;
 }

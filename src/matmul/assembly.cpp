@@ -66,6 +66,13 @@ Layout contributions(const Shape& shape, int ranks) {
   return Layout(Partitioned{Mesh({{"rank", ranks}}), spec}, shape, ranks);
 }
 
+// Of the holders of a contribution the first one.
+bool counts_in_sums(const Layout& layout, const Region& own, int rank) {
+  const std::vector<std::vector<int>> contributions = layout.cells(own).front().contributions;
+  return std::ranges::any_of(contributions,
+                             [&](const std::vector<int>& holders) { return holders.front() == rank; });
+}
+
 }  // namespace
 
 Assembly::Assembly(const Problem& problem) : frame_{problem, {}, {}, {problem.a}, {problem.b}} {
@@ -283,8 +290,7 @@ void Assembly::sum_gradient() {
   const Operand& operand = of_a ? problem.a : problem.b;
   const Region own = operand.layout.region(plan_.rank);
   if (own.empty()) return;
-  const bool counts = operand.layout.partial() || operand.layout.owner(front(own)) == plan_.rank;
-  if (!counts) return;
+  if (!counts_in_sums(operand.layout, own, plan_.rank)) return;
   SumAlong work;
   work.from = {own, {of_a ? frame_.a.buffer : frame_.b.buffer, plan_.rank, 0, {}}};
   work.axis = operand.layout.dimensions() - (of_a ? 2 : 1);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include "matmul/chooser.hpp"
@@ -188,7 +189,7 @@ TEST(MatmulChooser, GridsAreTheBestOfAllByBruteForce) {
       EXPECT_GT(smallest_scratch(question), question.scratch);
       continue;
     }
-    double least_work = INFINITY;
+    double least_work = std::numeric_limits<double>::infinity();
     for (const Grid& grid : all) least_work = std::min(least_work, multiplications(question, grid));
     EXPECT_LE(multiplications(question, best.front()), 1.03 * least_work);
     for (const Grid& grid : all) {
@@ -217,7 +218,7 @@ TEST(MatmulChooser, MoreMemoryNeverMovesMore) {
   GridQuestion question;
   question.m = question.n = question.k = 4096;
   question.ranks = 64;
-  double last = INFINITY;
+  double last = std::numeric_limits<double>::infinity();
   for (std::int64_t scratch = smallest_scratch(question); scratch < 1 << 24; scratch = scratch * 5 / 4) {
     question.scratch = scratch;
     const Grid grid = best_grids(question, 1).at(0);

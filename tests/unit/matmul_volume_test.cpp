@@ -117,7 +117,7 @@ TEST(MatmulVolume, TheBoundByHand) {
   // 8 ranks: (8^3 / 8)^(2/3) = 16, three faces of it.
   EXPECT_NEAR(matmul_volume_bound(8, 8, 8, 8), 48, 1e-9);
   // 4 ranks, no room beside the operands: 2x2x1, its tile of D has 16 elements.
-  EXPECT_NEAR(matmul_volume_bound(8, 8, 8, 4, 1), 2 * 512.0 / (4 * 4) + 64 / 4, 1e-9);
+  EXPECT_NEAR(matmul_volume_bound(8, 8, 8, 4, 1), 2 * 512.0 / (4 * 4) + 64.0 / 4, 1e-9);
   EXPECT_THROW(matmul_volume_bound(8, 8, 8, 0), ArgumentError);
   EXPECT_THROW(matmul_volume_bound(8, -1, 8, 1), ArgumentError);
   EXPECT_THROW(matmul_volume_bound(8, 8, 8, 1, -1), ArgumentError);

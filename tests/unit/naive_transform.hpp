@@ -47,9 +47,18 @@ inline Number weight(TransformKind kind, std::int64_t n, std::int64_t j, std::in
   return 0;
 }
 
+/// All of them: weights[k * n + j].
+inline std::vector<Number> weights_of(TransformKind kind, std::int64_t n) {
+  std::vector<Number> weights;
+  for (std::int64_t k = 0; k < n; ++k) {
+    for (std::int64_t j = 0; j < n; ++j) weights.push_back(weight(kind, n, j, k));
+  }
+  return weights;
+}
+
 /// One line; `n` is the length on the real side of half transforms.
-inline std::vector<Number> transform_line(TransformKind kind, std::int64_t n,
-                                          const std::vector<Number>& line) {
+inline std::vector<Number> transform_line(TransformKind kind, std::int64_t n, const std::vector<Number>& line,
+                                          const std::vector<Number>& weights) {
   std::vector<Number> full = line;
   std::int64_t results = n;
   if (kind == TransformKind::real_to_complex) results = n / 2 + 1;
@@ -65,10 +74,16 @@ inline std::vector<Number> transform_line(TransformKind kind, std::int64_t n,
   std::vector<Number> result(static_cast<std::size_t>(results));
   for (std::int64_t k = 0; k < results; ++k) {
     for (std::int64_t j = 0; j < n; ++j) {
-      result[static_cast<std::size_t>(k)] += full[static_cast<std::size_t>(j)] * weight(kind, n, j, k);
+      result[static_cast<std::size_t>(k)] +=
+          full[static_cast<std::size_t>(j)] * weights[static_cast<std::size_t>(k * n + j)];
     }
   }
   return result;
+}
+
+inline std::vector<Number> transform_line(TransformKind kind, std::int64_t n,
+                                          const std::vector<Number>& line) {
+  return transform_line(kind, n, line, weights_of(kind, n));
 }
 
 /// A row-major array and its shape.
@@ -83,6 +98,7 @@ inline Numbers transform_axis(TransformKind kind, std::int64_t n, int axis, cons
   if (kind == TransformKind::real_to_complex) to.shape[axis] = n / 2 + 1;
   if (kind == TransformKind::complex_to_real) to.shape[axis] = n;
   to.values.resize(static_cast<std::size_t>(volume(to.shape)));
+  const std::vector<Number> weights = weights_of(kind, n);
   std::int64_t inner = 1;
   for (int d = axis + 1; d < from.shape.size(); ++d) inner *= from.shape[d];
   const std::int64_t outer = volume(from.shape) / (inner * from.shape[axis]);
@@ -92,7 +108,7 @@ inline Numbers transform_axis(TransformKind kind, std::int64_t n, int axis, cons
       for (std::int64_t j = 0; j < from.shape[axis]; ++j) {
         line.push_back(from.values[static_cast<std::size_t>((o * from.shape[axis] + j) * inner + i)]);
       }
-      line = transform_line(kind, n, line);
+      line = transform_line(kind, n, line, weights);
       for (std::int64_t k = 0; k < to.shape[axis]; ++k) {
         to.values[static_cast<std::size_t>((o * to.shape[axis] + k) * inner + i)] =
             line[static_cast<std::size_t>(k)];

@@ -357,6 +357,40 @@ TEST(Transform, InPlaceAndLargerThanTheCacheOfAScale) {
   EXPECT_LE(std::sqrt(difference / size), 2e-15L);
 }
 
+/// Every kind along all axes of an array whose lines are far apart, out of place, estimated and measured.
+TEST(Transform, StridedLinesGoThroughABuffer) {
+  const Shape shape{34, 17, 24};
+  for (int k = 0; k < 12; ++k) {
+    const auto kind = static_cast<TransformKind>(k);
+    if (kind == TransformKind::complex_to_real) continue;
+    SCOPED_TRACE(k);
+    Sample sample;
+    sample.work.kind = kind;
+    sample.work.axes = {0, 2, 1};
+    sample.work.scaled = k % 2 == 0;
+    Shape to = shape;
+    if (kind == TransformKind::real_to_complex) to[1] = 9;
+    sample.work.real_length = 17;
+    const Dtype from_dtype = complex_kind(kind) ? Dtype::c128 : Dtype::f64;
+    const Dtype to_dtype = half_kind(kind) ? Dtype::c128 : from_dtype;
+    Random random(4);
+    const std::vector<bool> whole(3, true);
+    sample.from = random_side(random, shape, from_dtype, 0, whole);
+    sample.to = random_side(random, to, to_dtype, 1, whole);
+    sample.work.from = sample.from.part;
+    sample.work.to = sample.to.part;
+    sample.input.shape = shape;
+    for (std::int64_t i = 0; i < volume(shape); ++i) {
+      const auto value = static_cast<long double>(i * 13 % 101) / 64;
+      sample.input.values.emplace_back(value, complex_kind(kind) ? 1 - value : 0);
+    }
+    sample.output = expected(sample);
+    run_sample(sample, 0.5);
+    const FftPlanning planning(true);
+    run_sample(sample, 0.5);
+  }
+}
+
 TEST(Transform, EqualShapesShareOnePlan) {
   TransformShape shape;
   shape.lines = {{16, 1, 1}};
@@ -386,6 +420,15 @@ TEST(Transform, RefusesWhatIsNoTransform) {
   EXPECT_THROW(dense.bind(), ArgumentError);
   dense.work.to.region.sets[0] = IndexSet::range(2, 6);  // not there
   EXPECT_THROW(dense.bind(), ArgumentError);
+}
+
+TEST(Transform, ComplexToRealAlongSeveralAxesIsRefused) {
+  Dense dense({4, 6}, {0, 1});
+  dense.plan.buffers[1].operand = Operand::of(Layout(Slab(0), {4, 10}, 1), Dtype::f64);
+  dense.work.kind = TransformKind::complex_to_real;
+  dense.work.to.place.buffer = 1;
+  dense.work.real_length = 10;
+  EXPECT_THROW(dense.bind(), UnsupportedError);
 }
 
 TEST(Transform, ALineAtUnevenDistancesIsRefused) {

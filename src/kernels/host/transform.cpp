@@ -151,8 +151,6 @@ void check_shape(const TransformShape& shape, const TransformMemory& memory) {
       shape.kind == TransformKind::real_to_complex || shape.kind == TransformKind::complex_to_real;
   check<UnsupportedError>(!half || !memory.in_place,
                           "a transform between real and complex numbers cannot run in place");
-  check<UnsupportedError>(shape.kind != TransformKind::complex_to_real || shape.lines.size() == 1,
-                          "complex to real runs along one axis at a time; the others are complex");
   for (const FftwLoop& line : shape.lines) {
     check(shape.kind != TransformKind::dct1 || line.count > 1,
           "a DCT-I needs at least two points along each axis, not {}", line.count);

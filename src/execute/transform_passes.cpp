@@ -1,0 +1,132 @@
+#include "execute/transform_passes.hpp"
+
+#include <algorithm>
+
+namespace partita {
+namespace {
+
+constexpr std::int64_t plane_bytes = measured_bytes;  // that stay in cache between two passes
+constexpr std::int64_t most_planes = 4096;
+constexpr std::int64_t far_bytes = 256;  // between neighbours of a line: gathering it in blocks pays
+
+bool halves(TransformKind kind) {
+  return kind == TransformKind::real_to_complex || kind == TransformKind::complex_to_real;
+}
+
+bool is_strided(const TransformNest& nest) {
+  const TransformItems items = items_of(nest.kind, nest.precision);
+  const FftwLoop& line = nest.lines.front();
+  return line.count > 2 &&
+         std::max(std::abs(line.from_stride) * items.from, std::abs(line.to_stride) * items.to) > far_bytes;
+}
+
+/// The line as a loop over what a pass along another axis leaves, in the result.
+FftwLoop in_result(const FftwLoop& line, bool halved) {
+  return {halved ? line.count / 2 + 1 : line.count, line.to_stride, line.to_stride};
+}
+
+/// A pass along each axis over all lines.
+std::vector<TransformPass> whole_passes(const TransformNest& nest) {
+  std::vector<FftwLoop> lines = nest.lines;
+  // The halved axis takes the real numbers; the others go with the memory.
+  const auto first_sorted = lines.begin();
+  const auto end_sorted = halves(nest.kind) ? lines.end() - 1 : lines.end();
+  std::ranges::sort(first_sorted, end_sorted, {},
+                    [](const FftwLoop& line) { return std::abs(line.to_stride); });
+  if (halves(nest.kind)) std::rotate(lines.begin(), lines.end() - 1, lines.end());
+  std::vector<TransformPass> passes;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    TransformPass pass;
+    pass.on_result = i > 0;
+    pass.last = i + 1 == lines.size();
+    pass.nest = {nest.kind, nest.precision, {lines[i]}, nest.batch};
+    if (pass.on_result) {
+      if (halves(nest.kind)) pass.nest.kind = TransformKind::complex_forward;
+      pass.nest.lines.front().from_stride = lines[i].to_stride;
+      for (FftwLoop& loop : pass.nest.batch) loop.from_stride = loop.to_stride;
+    }
+    for (std::size_t other = 0; other < lines.size(); ++other) {
+      if (other == i) continue;
+      const bool halved = halves(nest.kind) && other == 0;
+      pass.nest.batch.push_back(pass.on_result ? in_result(lines[other], halved) : lines[other]);
+    }
+    passes.push_back(std::move(pass));
+  }
+  return passes;
+}
+
+std::int64_t result_bytes(const TransformPass& pass) {
+  std::int64_t bytes = pass.nest.lines.front().count * items_of(pass.nest.kind, pass.nest.precision).to;
+  for (const FftwLoop& loop : pass.nest.batch) bytes *= loop.count;
+  return bytes;
+}
+
+auto longest(std::vector<FftwLoop>& loops, std::int64_t line) {
+  return std::ranges::max_element(loops, {}, [=](const FftwLoop& loop) {
+    return loop.to_stride == line ? std::int64_t{-1} : std::abs(loop.to_stride);
+  });
+}
+
+/// Two passes one behind the other, taken apart along the loop of the longest steps that is a batch of both.
+/// Nothing where a plane is too large, or all of it is small.
+std::vector<TransformPass> plane_by_plane(TransformPass first, TransformPass second) {
+  const std::int64_t all = result_bytes(second);
+  const auto a = longest(first.nest.batch, second.nest.lines.front().to_stride);
+  const auto b = longest(second.nest.batch, first.nest.lines.front().to_stride);
+  if (all <= plane_bytes || a == first.nest.batch.end() || b == second.nest.batch.end()) return {};
+  const FftwLoop outer = *a, other = *b;
+  const bool alike = outer.count == other.count && outer.to_stride == other.to_stride;
+  if (!alike || outer.count > most_planes || all / outer.count > plane_bytes) return {};
+  first.nest.batch.erase(a);
+  second.nest.batch.erase(b);
+  const TransformItems from = items_of(first.nest.kind, first.nest.precision);
+  const TransformItems on_result = items_of(second.nest.kind, second.nest.precision);
+  std::vector<TransformPass> passes;
+  for (std::int64_t i = 0; i < outer.count; ++i) {
+    first.from_offset = i * outer.from_stride * from.from;
+    first.to_offset = i * outer.to_stride * from.to;
+    second.from_offset = second.to_offset = i * other.to_stride * on_result.to;
+    passes.push_back(first);
+    passes.push_back(second);
+  }
+  return passes;
+}
+
+}  // namespace
+
+std::vector<TransformPass> estimated_passes(const TransformNest& nest) {
+  std::vector<TransformPass> passes = whole_passes(nest);
+  for (TransformPass& pass : passes) pass.buffered = is_strided(pass.nest);
+  if (passes.size() < 2) return passes;
+  std::vector<TransformPass> planes = plane_by_plane(passes[0], passes[1]);
+  if (planes.empty()) return passes;
+  planes.insert(planes.end(), passes.begin() + 2, passes.end());
+  return planes;
+}
+
+std::vector<TransformPass> measured_passes(const TransformNest& nest) {
+  std::vector<TransformPass> passes = whole_passes(nest);
+  TransformPass& first = passes.front();
+  // FFTW takes the halved axis as the last one.
+  const auto with = [&](std::size_t second) {
+    std::vector<FftwLoop>& batch = first.nest.batch;
+    const FftwLoop& added = passes[second].nest.lines.front();
+    const auto own = std::ranges::find_if(batch, [&](const FftwLoop& loop) {
+      return loop.to_stride == added.to_stride && loop.count == added.count;
+    });
+    first.nest.lines.insert(first.nest.lines.begin(), *own);
+    batch.erase(own);
+  };
+  std::int64_t bytes = items_of(nest.kind, nest.precision).to * first.nest.lines.front().count;
+  std::size_t joined = 1;
+  for (; joined < passes.size(); ++joined) {
+    bytes *= passes[joined].nest.lines.front().count;
+    if (bytes > plane_bytes) break;
+    with(joined);
+  }
+  first.last = joined == passes.size();
+  passes.erase(passes.begin() + 1, passes.begin() + static_cast<std::ptrdiff_t>(joined));
+  return passes;
+}
+
+}  // namespace partita

@@ -1,0 +1,40 @@
+// A transform along several axes as passes that FFTW's plans do well.
+#pragma once
+
+#include <partita/work.hpp>
+#include <vector>
+
+#include "kernels/host/buffered_lines.hpp"
+
+namespace partita {
+
+/// Lines and batch of one FFTW call; counts of lines on the real side, the halved one last.
+struct TransformNest {
+  TransformKind kind = TransformKind::complex_forward;
+  FftwPrecision precision = FftwPrecision::f64;
+  std::vector<FftwLoop> lines;
+  std::vector<FftwLoop> batch;
+  friend bool operator==(const TransformNest&, const TransformNest&) = default;
+};
+
+/// One pass: from the input, or in place in the result. Offsets in bytes.
+struct TransformPass {
+  TransformNest nest;  ///< of one line loop, or two
+  bool on_result = false;
+  bool last = false;      ///< nothing follows: here results are scaled
+  bool buffered = false;  ///< the lines are strided
+  std::int64_t from_offset = 0;
+  std::int64_t to_offset = 0;
+};
+
+/// In their order, for estimated plans: a pass an axis, strided lines through buffers. The first two passes
+/// follow each other plane by plane where a plane stays in cache.
+std::vector<TransformPass> estimated_passes(const TransformNest& nest);
+
+/// For measured plans, which find their way along strides: planes at once where they stay in cache, then a
+/// pass an axis. Each is to be cut into calls of at most `measured_bytes`: quick to measure, and measured
+/// where they run, in cache.
+std::vector<TransformPass> measured_passes(const TransformNest& nest);
+inline constexpr std::int64_t measured_bytes = std::int64_t{2} << 20;
+
+}  // namespace partita
