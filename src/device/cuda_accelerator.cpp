@@ -61,9 +61,7 @@ cuda::Nest kernel_nest(const StridedCopy& nest) {
 }  // namespace
 
 CudaAccelerator::CudaAccelerator(int index)
-    : index_(index),
-      way_(copy_way_of_environment()),
-      lane_count_(lanes_of_environment(static_cast<int>(lanes_.size()))) {
+    : index_(index), way_(copy_way_of_environment()), lane_count_(lanes_of_environment(most_lanes)) {
   (void)CudaDriver::get();
   check_suitable();
   use();
@@ -293,7 +291,7 @@ void CudaAccelerator::move_past(void* to, const void* from, std::int64_t bytes) 
   constexpr auto longest = 10s;
   check_cuda(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDefault, past_), "copy");
   const auto start = std::chrono::steady_clock::now();
-  for (cudaError_t state; (state = cudaStreamQuery(past_)) != cudaSuccess;) {
+  for (cudaError_t state = cudaStreamQuery(past_); state != cudaSuccess; state = cudaStreamQuery(past_)) {
     if (state != cudaErrorNotReady) check_cuda(state, "copy");
     check<Error>(std::chrono::steady_clock::now() - start < longest, "device {} does not answer", index_);
     std::this_thread::sleep_for(5us);

@@ -56,7 +56,8 @@ class CudaAccelerator final : public Accelerator {
   int lane_count_;
   cudaStream_t main_ = nullptr;
   cudaStream_t past_ = nullptr;  // for what must not wait behind the others
-  std::array<cudaStream_t, 7> lanes_{};
+  static constexpr int most_lanes = 7;
+  std::array<cudaStream_t, most_lanes> lanes_{};
   unsigned* finished_blocks_ = nullptr;  // of an exchange, in the device's memory
   cudaEvent_t order_ = nullptr;
   cudaEvent_t mark_ = nullptr;

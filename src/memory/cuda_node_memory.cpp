@@ -42,7 +42,7 @@ CUdeviceptr device_address(const char* address) {
 }  // namespace
 
 CudaNodeMemory::CudaNodeMemory(ContextState& state, const Topology& topology, int device)
-    : state_(state), places_(topology, state.rank()), alone_(true), device_(device) {
+    : state_(state), places_(topology, state.rank()), device_(device) {
   for (int node = 0; node < topology.node_count(); ++node) {
     if (topology.node_ranks(node).size() > 1) alone_ = false;
   }
@@ -89,6 +89,7 @@ std::int64_t CudaNodeMemory::granularity() const {
 
 char* CudaNodeMemory::segment(int rank) {
   if (!refused_.empty() && rank != state_.rank()) return nullptr;
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): the driver speaks of both as numbers
   return places_.segment(reinterpret_cast<char*>(base_), stride_, rank);
 }
 
@@ -152,6 +153,7 @@ void CudaNodeMemory::import_chunks(int rank, std::string_view text, std::vector<
       continue;
     }
     CUmemGenericAllocationHandle handle = 0;
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): the driver speaks of both as numbers
     auto* const descriptor = reinterpret_cast<void*>(static_cast<std::intptr_t>(files->at(i).get()));
     check_cuda(driver.import_handle(&handle, descriptor, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
                "take a peer's device memory");

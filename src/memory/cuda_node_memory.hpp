@@ -46,7 +46,7 @@ class CudaNodeMemory final : public NodeMemory {
 
   ContextState& state_;
   NodePlaces places_;
-  bool alone_;  // no two ranks share a node
+  bool alone_ = true;  // no two ranks share a node
   int device_;
   std::uintptr_t base_ = 0;
   std::int64_t stride_ = 0;
