@@ -126,6 +126,51 @@ Array array_of(Grid& whole, const Side& side, const Layout& layout, void* local,
   return wrap(whole.context(), view, operand_of(embedded, dtype));
 }
 
+/// [from, from + length) of one dimension of both sub-matrices.
+struct Piece {
+  std::int64_t from = 0;
+  std::int64_t length = 0;
+};
+
+/// In one piece, unless a first block that is longer than the others ends inside: then it ends a piece, since
+/// blocks of one length describe either side of its end.
+std::vector<Piece> pieces(const Deal& a, std::int64_t a_from, const Deal& b, std::int64_t b_from,
+                          std::int64_t length) {
+  std::vector<std::int64_t> ends{length};
+  const auto cut = [&](const Deal& deal, std::int64_t from) {
+    const std::int64_t left = deal.first_block - from;
+    if (deal.first_block > deal.block && left > 0 && left < length) ends.push_back(left);
+  };
+  cut(a, a_from);
+  cut(b, b_from);
+  std::ranges::sort(ends);
+  std::vector<Piece> result;
+  for (std::int64_t begin = 0; const std::int64_t end : ends) {
+    if (end > begin) result.push_back({begin, end - begin});
+    begin = end;
+  }
+  return result;
+}
+
+Side part_of(const Side& side, const Piece& rows, const Piece& columns) {
+  Side part = side;
+  part.matrix.row += rows.from;
+  part.matrix.column += columns.from;
+  part.matrix.rows = rows.length;
+  part.matrix.columns = columns.length;
+  return part;
+}
+
+/// sub(B) = sub(A), where blocks of one length describe both.
+void copy(Grid& whole, const Side& a, const Side& b, const Gemr2dCall& call, Dtype dtype) {
+  const Layout from = layout_of(a.matrix, a.grid).value();
+  const Layout to = layout_of(b.matrix, b.grid).value();
+  // Wrapped memory is only read through the source.
+  const Array source = array_of(whole, a, from, const_cast<void*>(call.a), dtype);
+  Array destination = array_of(whole, b, to, call.b, dtype);
+  redistribute(source, destination);
+}
+
 /// The next routine reads all descriptors as those of 9 entries.
 bool is_worth_it(const Side& a, const Side& b, Grid& whole, Dtype dtype) {
   const auto& [descriptor, row, column, rows, columns] = a.matrix;
@@ -150,19 +195,14 @@ void checked_gemr2d(const Routine& routine, Dtype dtype, const Gemr2dCall& call,
   Grid& whole = Grid::of(call.context, coordinates);
   if (everybody_knows(a, b, whole) && !is_worth_it(a, b, whole, dtype) && hand_on()) return;
   complete(a, b, whole, call);
-  const auto a_layout = layout_of(a.matrix, a.grid);
-  const auto b_layout = layout_of(b.matrix, b.grid);
-  if (!a_layout || !b_layout) {
-    Arguments arguments;
-    arguments.refuse((a_layout ? b_positions : a_positions).descriptor,
-                     unsupported_entry(a_layout ? b.matrix : a.matrix));
-    return report_argument(call.context, routine.name, arguments.position());
-  }
   count_call();
-  // Wrapped memory is only read through the source.
-  const Array source = array_of(whole, a, *a_layout, const_cast<void*>(call.a), dtype);
-  Array destination = array_of(whole, b, *b_layout, call.b, dtype);
-  redistribute(source, destination);
+  for (const Piece& rows :
+       pieces(a.matrix.descriptor.rows, a.matrix.row, b.matrix.descriptor.rows, b.matrix.row, call.m)) {
+    for (const Piece& columns : pieces(a.matrix.descriptor.columns, a.matrix.column,
+                                       b.matrix.descriptor.columns, b.matrix.column, call.n)) {
+      copy(whole, part_of(a, rows, columns), part_of(b, rows, columns), call, dtype);
+    }
+  }
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 #include "threshold.hpp"
 
 #include <cstdlib>
+#include <partita/error.hpp>
+#include <string>
 
 namespace partita::scalapack {
 
@@ -10,7 +12,9 @@ double threshold_factor() {
     if (text == nullptr || *text == '\0') return 1.0;
     char* end = nullptr;
     const double number = std::strtod(text, &end);
-    return *end == '\0' && number >= 0 ? number : 1.0;
+    if (*end == '\0' && number >= 0) return number;
+    throw ArgumentError(std::string("PARTITA_SCALAPACK_THRESHOLD is \"") + text +
+                        "\"; it must be a number of 0 or more");
   }();
   return factor;
 }

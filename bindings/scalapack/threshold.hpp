@@ -27,7 +27,7 @@ inline constexpr Threshold sum_threshold{128.0 * 1024, 8.0 * 1024 * 1024};
 inline constexpr Threshold copy_threshold{64.0 * 1024, 8.0 * 1024 * 1024};
 
 /// What all thresholds are multiplied by. Environment: PARTITA_SCALAPACK_THRESHOLD, a number; 0: everything
-/// that can be is computed here.
+/// that can be is computed here. Throws ArgumentError where it is no number.
 double threshold_factor();
 
 /// What tells calls apart, as far as all processes of the grid know it alike: neither LLD nor handles.

@@ -87,6 +87,7 @@ void Assembly::limit_messages() {
   frame_.message_bytes = most_message_bytes;
   const std::int64_t limit = frame_.problem.options.memory_limit;
   if (limit == 0) return;
+  frame_.shortest_turn = 1;
   frame_.message_bytes = std::clamp<std::int64_t>((limit - scratch_bytes()) / 6, 1, most_message_bytes);
 }
 

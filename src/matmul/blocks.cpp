@@ -74,7 +74,7 @@ std::int64_t longest_turn(const Frame& frame, const Tile& tile) {
   const std::int64_t bytes =
       size_of(frame.problem.a.dtype) * ((frame.a.moves ? a : 0) + (frame.b.moves ? b : 0));
   if (bytes == 0) return std::max<std::int64_t>(tile.k.size(), 1);
-  return std::max<std::int64_t>(frame.message_bytes / bytes, 1);
+  return std::max(frame.message_bytes / bytes, frame.shortest_turn);
 }
 
 std::vector<IndexSet> turns_of(const Frame& frame, int rank, const Partition& depth) {

@@ -10,6 +10,8 @@ namespace partita::multiplication {
 
 /// What arrives at a rank in one turn, unless there is less room.
 inline constexpr std::int64_t most_message_bytes = std::int64_t{16} << 20;
+/// Indices of k that a local multiply needs to run well; fewer only where a limit leaves no room for them.
+inline constexpr std::int64_t good_turn = 128;
 
 /// A or B as the multiply reads it.
 struct Input {
@@ -41,6 +43,7 @@ struct Frame {
   int arriving = -1;  ///< private: pieces of A and B from other nodes
   int leaving = -1;   ///< private: those for other nodes
   int arriving_products = -1;
+  std::int64_t shortest_turn = good_turn;
   bool delivers = false;           ///< some tile reaches beyond what its rank holds of D
   std::int64_t message_bytes = 0;  ///< in one turn, to one rank, at most (but for one index of k)
 

@@ -89,9 +89,10 @@ struct Dealt {
   }
 };
 
-inline Dealt random_deal(Random& random, int extent, int processes, bool with_first) {
+/// `longest_first`: of a first block, in blocks.
+inline Dealt random_deal(Random& random, int extent, int processes, bool with_first, int longest_first) {
   Dealt deal{extent, 0, random(1, 9), random(0, processes - 1)};
-  deal.first_block = with_first ? random(1, deal.block) : deal.block;
+  deal.first_block = with_first ? random(1, longest_first * deal.block) : deal.block;
   return deal;
 }
 
@@ -99,10 +100,10 @@ inline Dealt random_deal(Random& random, int extent, int processes, bool with_fi
 template <class T>
 class Matrix {
  public:
-  Matrix(Random& random, const BlacsGrid& grid, int rows, int columns, bool with_first)
+  Matrix(Random& random, const BlacsGrid& grid, int rows, int columns, bool with_first, int longest_first = 1)
       : grid_(grid),
-        rows_(random_deal(random, rows, grid.rows, with_first)),
-        columns_(random_deal(random, columns, grid.columns, with_first)),
+        rows_(random_deal(random, rows, grid.rows, with_first, longest_first)),
+        columns_(random_deal(random, columns, grid.columns, with_first, longest_first)),
         with_first_(with_first) {
     const int gap = random(0, 3);
     my_rows_ = rows_.indices(grid.row, grid.rows);

@@ -245,14 +245,27 @@ Plan with_one_memory(Plan plan, bool in_place) {
   return plan;
 }
 
+// What the rank holds, or, of an array of contributions, their sum.
+Number true_value(NumericInterpreter& machine, int buffer, int rank, const Index& at) {
+  const Layout& layout = machine.plan(rank).buffers[static_cast<std::size_t>(buffer)].operand->layout;
+  Number result = machine.read(buffer, rank, at);
+  const int own = contribution_of(layout, at, rank).first;
+  Region one;
+  for (const std::int64_t i : at) one.sets.push_back(IndexSet::range(i, i + 1));
+  const auto contributions = layout.cells(one).at(0).contributions;
+  for (std::size_t c = 0; c < contributions.size(); ++c) {
+    if (static_cast<int>(c) != own) result += machine.read(buffer, contributions[c].front(), at);
+  }
+  return result;
+}
+
 void expect_array(NumericInterpreter& machine, int buffer, int ranks, const std::string& what,
                   const std::function<Number(const Index&)>& wanted) {
   for (int rank = 0; rank < ranks; ++rank) {
     const Layout& layout = machine.plan(rank).buffers[static_cast<std::size_t>(buffer)].operand->layout;
     NumericInterpreter::for_each(layout.region(rank), [&](const Index& at) {
-      const bool is_sum = contribution_of(layout, at, rank).first == 0;
-      const Number expected = is_sum ? wanted(at) : Number(0);
-      const Number found = machine.read(buffer, rank, at);
+      const Number expected = wanted(at);
+      const Number found = true_value(machine, buffer, rank, at);
       ASSERT_LE(std::abs(found - expected), 1e-9 * (1 + std::abs(expected)))
           << what << " at " << to_string(at) << " of rank " << rank << ": " << found << ", not " << expected;
     });

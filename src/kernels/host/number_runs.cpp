@@ -95,9 +95,12 @@ void store_run(const T* from, std::int64_t count, std::byte* to, Dtype dtype, st
   });
 }
 
-#define PARTITA_RUNS(T)                                                                          \
-  template void load_run(const std::byte*, Dtype, std::int64_t, std::int64_t, std::int64_t, T*); \
-  template void store_run(const T*, std::int64_t, std::byte*, Dtype, std::int64_t, std::int64_t);
+template <class T>
+using Pointer = T*;
+
+#define PARTITA_RUNS(T)                                                                                  \
+  template void load_run(const std::byte*, Dtype, std::int64_t, std::int64_t, std::int64_t, Pointer<T>); \
+  template void store_run(Pointer<const T>, std::int64_t, std::byte*, Dtype, std::int64_t, std::int64_t);
 PARTITA_RUNS(float)
 PARTITA_RUNS(double)
 PARTITA_RUNS(std::complex<float>)

@@ -81,9 +81,12 @@ void unpack(const Matrix<const T>& from, T beta, const TileAxis& rows, const Til
   }
 }
 
+template <class T>
+using Pointer = T*;
+
 #define PARTITA_TILE(T)                                                                                  \
   template void pack(const std::byte*, Dtype, const TileAxis&, const TileAxis&, bool, const Matrix<T>&); \
-  template void unpack(const Matrix<const T>&, T, const TileAxis&, const TileAxis&, T*);
+  template void unpack(const Matrix<const T>&, T, const TileAxis&, const TileAxis&, Pointer<T>);
 PARTITA_TILE(float)
 PARTITA_TILE(double)
 PARTITA_TILE(std::complex<float>)
