@@ -29,10 +29,12 @@ cudaEvent_t new_event() {
   return event;
 }
 
-/// PARTITA_DEVICE_LANES: how many streams large plans may use beside the context's own; unset: `most`.
+/// PARTITA_DEVICE_LANES: how many streams large plans may use beside the context's own. On 4 H200 one was the
+/// fastest for 1 GiB a device (docs/performance.md).
 int lanes_of_environment(int most) {
+  constexpr int usual = 1;
   const char* const text = std::getenv("PARTITA_DEVICE_LANES");
-  if (text == nullptr || *text == '\0') return most;
+  if (text == nullptr || *text == '\0') return usual;
   const std::string_view digits = text;
   check(digits.size() == 1 && digits[0] >= '0' && digits[0] - '0' <= most,
         "PARTITA_DEVICE_LANES is \"{}\"; it must be a number from 0 to {}", digits, most);

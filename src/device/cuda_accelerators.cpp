@@ -56,7 +56,12 @@ class CudaAccelerators final : public Accelerators {
     look();
     return why_none_;
   }
-  std::unique_ptr<Accelerator> open(int index) override { return std::make_unique<CudaAccelerator>(index); }
+  // One at a time: ranks that are threads of a process come here together, and the first on each device makes
+  // its context and loads the kernels, which processes never do side by side.
+  std::unique_ptr<Accelerator> open(int index) override {
+    const std::lock_guard lock(opening_);
+    return std::make_unique<CudaAccelerator>(index);
+  }
   DeviceReport report() override;
 
  private:
@@ -74,6 +79,7 @@ class CudaAccelerators final : public Accelerators {
     });
   }
 
+  std::mutex opening_;
   std::once_flag looked_;
   int count_ = 0;
   std::string why_none_;
