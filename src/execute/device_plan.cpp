@@ -321,8 +321,16 @@ void DevicePlan::run_move(std::size_t index, Line& line) {
   }
 }
 
+/// Streams that are done before the first look have met the signals of another plan as if they were of this
+/// one: so there is a look at the end, too.
 void DevicePlan::wait_for_streams() {
   finish_device(context_, plan_.operation, [this] { check_announcements(); });
+  try {
+    check_announcements();
+  } catch (const std::exception& error) {
+    context_.fail(error.what());
+    throw;
+  }
 }
 
 void DevicePlan::check_announcements() const {
