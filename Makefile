@@ -13,7 +13,7 @@ TEST_FLAGS ?=
 export MPI BUILD JOBS
 
 .DEFAULT_GOAL := all
-.PHONY: all help setup setup-lint configure test test-openmpi test-mpich test-threads demo check format \
+.PHONY: all help setup setup-lint configure test test-openmpi test-mpich test-threads test-cuda bundle-cuda demo check format \
         check-format lint install clean
 
 all: configure  ## build into build/ (the command is build/bin/partita); the default
@@ -39,6 +39,12 @@ test-openmpi test-mpich: test-%:  ## build and test with the named MPI
 
 test-threads:  ## build and test without MPI: the ranks are threads
 	@$(MAKE) --no-print-directory test MPI=none BUILD=build-none
+
+test-cuda: all  ## the tests of GPUs, where there are any; names what is skipped elsewhere
+	@scripts/test-cuda $(BUILD)/bin
+
+bundle-cuda: all  ## pack tests, benches and command with their libraries into build-bundle/, for a machine with GPUs
+	@scripts/bundle-cuda $(BUILD) build-bundle
 
 demo: all  ## the main job on 4 processes; INPUT=my.npy takes your own volume
 	@$(if $(INPUT),true,scripts/fetch-volume || echo "demo: no brain volume; going on with a generated one")

@@ -5,6 +5,7 @@
 
 #include "benchmarks/alltoallv.hpp"
 #include "benchmarks/benchmark.hpp"
+#include "benchmarks/cuda_redistribute.hpp"
 #include "benchmarks/pdgemr2d.hpp"
 
 namespace partita::benchmarks {
@@ -122,6 +123,7 @@ std::vector<Case> redistribute_cases() {
     cases.push_back(make_case(name + "/ordinary", movement, Residency::ordinary));
   }
   cases.push_back(make_case("row-to-column/messages", row_to_column, Residency::ordinary, 1));
+  for (Case& one : cuda_redistribute_cases()) cases.push_back(std::move(one));
   return cases;
 }
 

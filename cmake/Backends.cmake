@@ -5,7 +5,7 @@
 # Pairs of a pattern for the path of a source and the variable that switches its backend.
 set(partita_backends
     "(^|/)(mpi|alltoallv)[_/.]" PARTITA_HAVE_MPI
-    "(^|/)cuda[_/.]" PARTITA_CUDA
+    "(^|/)cuda[_/.]" PARTITA_HAVE_CUDA
     "(^|/)fftw_mpi[_/.]" PARTITA_HAVE_FFTW_MPI
     "(^|/)(pdgemr2d|pdgemm|scalapack)[_/.]" PARTITA_HAVE_SCALAPACK)
 

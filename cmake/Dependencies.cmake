@@ -12,6 +12,7 @@ find_package(PNG REQUIRED)
 pkg_check_modules(HWLOC REQUIRED IMPORTED_TARGET hwloc)
 pkg_search_module(HDF5 REQUIRED IMPORTED_TARGET hdf5-serial hdf5)
 include(Mpi)
+include(Cuda)
 
 # The public headers, generated ones included, without the library.
 add_library(partita_headers INTERFACE)
@@ -23,4 +24,5 @@ target_include_directories(partita_headers INTERFACE ${PROJECT_SOURCE_DIR}/inclu
 add_library(partita_dependencies INTERFACE)
 target_link_libraries(
   partita_dependencies INTERFACE Threads::Threads fmt::fmt spdlog::spdlog nlohmann_json::nlohmann_json
-                                 PkgConfig::HWLOC PkgConfig::HDF5 ${CMAKE_DL_LIBS} $<TARGET_NAME_IF_EXISTS:MPI::MPI_CXX>)
+                                 PkgConfig::HWLOC PkgConfig::HDF5 ${CMAKE_DL_LIBS} $<TARGET_NAME_IF_EXISTS:MPI::MPI_CXX>
+                                 $<TARGET_NAME_IF_EXISTS:CUDA::cudart_static>)

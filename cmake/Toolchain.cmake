@@ -47,5 +47,9 @@ function(partita_our_code target)
   if(sources AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     set_property(SOURCE ${sources} APPEND PROPERTY COMPILE_OPTIONS -Wno-uninitialized)
   endif()
-  target_compile_options(${target} PRIVATE ${partita_warnings} $<$<BOOL:${PARTITA_WERROR}>:-Werror>)
+  target_compile_options(
+    ${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${partita_warnings}>"
+                      $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${PARTITA_WERROR}>>:-Werror>
+                      $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra>
+                      $<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<BOOL:${PARTITA_WERROR}>>:-Werror=all-warnings>)
 endfunction()

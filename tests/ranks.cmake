@@ -28,6 +28,19 @@ foreach(ranks RANGE 1 4)
                         ENVIRONMENT ${mpi_environment} PARTITA_RANKS_PER_NODE=1)
 endforeach()
 
+# The same tests of redistribution, on devices made of host memory and threads.
+set(device_tests --gtest_filter=Device.*:Redistribute.*:RedistributeFailure.*)
+partita_add_rank_test(ranks-threads-3-fake-device COMMAND partita_rank_tests --threads-group --ranks=3 ${device_tests}
+                      ENVIRONMENT PARTITA_TEST_DEVICE=fake)
+if(PARTITA_HAVE_MPI AND NOT PARTITA_SANITIZE MATCHES thread)
+  set(command ${launch} 3 ${PARTITA_MPI_LAUNCHER} ${PARTITA_MPI_FLAGS} -- $<TARGET_FILE:partita_rank_tests>
+              ${device_tests})
+  partita_add_rank_test(ranks-mpi-3-fake-device COMMAND ${command}
+                        ENVIRONMENT ${mpi_environment} PARTITA_TEST_DEVICE=fake)
+  partita_add_rank_test(ranks-mpi-3-fake-device-as-nodes COMMAND ${command}
+                        ENVIRONMENT ${mpi_environment} PARTITA_TEST_DEVICE=fake PARTITA_RANKS_PER_NODE=1)
+endif()
+
 # The full product (PARTITA_FULL=1 when ctest runs) and the sanitizers take their time.
 set(rank_timeout 240)
 if(PARTITA_SANITIZE)

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <partita/device_report.hpp>
 #include <partita/machine_report.hpp>
 
 #include "tools/doctor.hpp"
@@ -20,15 +21,6 @@ Library open_library(const char* name) {
 template <class Function>
 Function symbol(const Library& library, const char* name) {
   return library ? reinterpret_cast<Function>(dlsym(library.get(), name)) : nullptr;
-}
-
-std::string first_line(const std::string& text) {
-  return text.substr(0, text.find('\n'));
-}
-
-std::string last_line_with(const std::string& text, const std::string& mark) {
-  const std::size_t at = text.rfind(mark);
-  return at == std::string::npos ? "" : first_line(text.substr(at));
 }
 
 }  // namespace
@@ -80,38 +72,54 @@ Finding examine_fft() {
   return finding;
 }
 
+std::string version_text(int number) {
+  return fmt::format("{}.{}", number / 1000, number % 1000 / 10);
+}
+
+std::string describe(const DeviceReport::One& device, int number) {
+  return fmt::format("{}: {}, {:.0f} GiB, compute capability {}, peers {}{}", number, device.name,
+                     static_cast<double>(device.memory_bytes) / 0x1p30, device.architecture,
+                     device.peers.empty() ? "none" : fmt::format("{}", fmt::join(device.peers, ",")),
+                     device.shareable_memory && device.stream_flags
+                         ? ""
+                         : "; its memory cannot be shared: messages go through the host");
+}
+
 Finding examine_cuda() {
-  const Library library = open_library("libcuda.so.1");
-  if (!library) {
-    return {"CUDA", Health::missing, "no driver (libcuda.so.1): ranks compute on the CPU", {}, ""};
-  }
-  const auto start = symbol<int (*)(unsigned)>(library, "cuInit");
-  const auto count = symbol<int (*)(int*)>(library, "cuDeviceGetCount");
-  const auto version = symbol<int (*)(int*)>(library, "cuDriverGetVersion");
-  const int refused = start == nullptr ? -1 : start(0);
-  int devices = 0, number = 0;
-  if (refused != 0 || count == nullptr || count(&devices) != 0 || devices == 0) {
+  const DeviceReport report = report_devices();
+  const std::string compiler = find_in_path("nvcc");
+  if (!report.built_in) {
     return {"CUDA",
-            Health::warning,
-            fmt::format("the driver is there but gives no device (error {})", refused),
-            {},
-            "see nvidia-smi; in a container, start it with --gpus all"};
+            Health::missing,
+            report.note,
+            {"ranks compute on the CPU"},
+            compiler.empty() ? "install the CUDA toolkit (nvcc) and build again"
+                             : "build again: nvcc is here now"};
   }
-  if (version != nullptr) version(&number);
+  const std::string built = fmt::format("built with CUDA {}", version_text(report.runtime_version));
+  if (report.devices.empty()) {
+    const bool driver = report.driver_version > 0;
+    return {"CUDA",
+            driver ? Health::warning : Health::missing,
+            fmt::format("{}: ranks compute on the CPU", report.note),
+            {built},
+            driver ? "see nvidia-smi; in a container, start it with --gpus all" : ""};
+  }
   Finding finding{"CUDA",
                   Health::ok,
-                  fmt::format("{} device{}, driver for CUDA {}.{}", devices, devices == 1 ? "" : "s",
-                              number / 1000, number % 1000 / 10),
-                  {},
+                  fmt::format("{} device{}, driver for CUDA {}", report.devices.size(),
+                              report.devices.size() == 1 ? "" : "s", version_text(report.driver_version)),
+                  {built},
                   ""};
-  if (!find_in_path("nvidia-smi").empty()) {
-    finding.details.push_back(
-        first_line(output_of({"nvidia-smi", "--query-gpu=name,memory.total", "--format=csv,noheader"})));
+  int number = 0;
+  for (const DeviceReport::One& device : report.devices) {
+    finding.details.push_back(describe(device, number++));
+    const bool alone = report.devices.size() > 1 && device.peers.empty();
+    if (!alone) continue;
+    finding.health = Health::warning;
+    finding.advice =
+        "devices do not reach each other: see nvidia-smi topo -p2p r; messages go through the host";
   }
-  const std::string compiler = find_in_path("nvcc");
-  finding.details.push_back(compiler.empty()
-                                ? "no nvcc in the PATH: the CUDA backend cannot be built here"
-                                : last_line_with(output_of({compiler, "--version"}), "Cuda compilation"));
   return finding;
 }
 
@@ -120,7 +128,11 @@ Finding examine_nccl() {
   const auto version = symbol<int (*)(int*)>(library, "ncclGetVersion");
   int number = 0;
   if (version == nullptr || version(&number) != 0) {
-    return {"NCCL", Health::missing, "not there (libnccl.so.2); only GPUs need it", {}, ""};
+    return {"NCCL",
+            Health::missing,
+            "not there (libnccl.so.2); only benchmarks on GPUs use it",
+            {},
+            "pip install nvidia-nccl-cu13, or the CUDA toolkit's package"};
   }
   return {
       "NCCL", Health::ok, fmt::format("{}.{}.{}", number / 10000, number / 100 % 100, number % 100), {}, ""};

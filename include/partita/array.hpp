@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <partita/context.hpp>
 #include <partita/error.hpp>
 #include <partita/operand.hpp>
@@ -52,6 +53,8 @@ class PARTITA_API Array {
 struct ArrayOptions {
   Residency residency = Residency::heap;
   Order order = Order::row_major;
+  /// Where it lies; nothing said: in the memory of the context's device.
+  std::optional<MemorySpace> space = {};
 };
 
 /// A new array with undefined contents. Collective and blocking, also for ordinary memory (the ranks compare
@@ -66,8 +69,9 @@ PARTITA_API Array zeros(const Context& context, const Shape& shape, const Distri
 
 /// An array on memory that the caller owns and keeps alive. `local` must have the local shape of this rank;
 /// dense row- or column-major and any strides are fine. Memory inside the symmetric heap (from
-/// `SymmetricMemory`) at the same offset on all ranks is recognised. Collective: a wrong shape on one rank is
-/// the same error on all.
+/// `SymmetricMemory`) at the same offset on all ranks is recognised. Device memory (`local.space`) must
+/// belong to the context's device, or be mapped there. Collective: a wrong shape on one rank is the same
+/// error on all.
 PARTITA_API Array wrap(const Context& context, const View& local, const Distribution& distribution,
                        const Shape& shape);
 PARTITA_API Array wrap(const Context& context, const View& local, const Layout& layout);
@@ -94,13 +98,15 @@ void fill(Array& array, T value) {
 /// finaliser (Steele et al. 2014).
 PARTITA_API void fill_random(Array& array, std::uint64_t seed);
 
-/// destination = source, element by element; equivalent layouts, same dtype, any local orders. Local.
+/// destination = source, element by element; equivalent layouts, same dtype, any local orders, host and
+/// device memory alike. Local.
 PARTITA_API void copy(const Array& source, Array& destination);
 
 /// The whole array on rank `root` (an ordinary array whose other local parts are empty), and back.
 /// Collective.
 PARTITA_API Array gather(const Array& source, int root = 0);
-/// `source` is valid on `root` only: a dense whole array. Collective over `context`.
+/// `source` is valid on `root` only: a dense whole array in host memory; the result lies where the context's
+/// arrays do. Collective over `context`.
 PARTITA_API Array scatter(const Context& context, const View& source, const Shape& shape,
                           const Distribution& distribution, int root = 0);
 

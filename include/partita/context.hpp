@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <partita/export.hpp>
+#include <partita/stream.hpp>
 #include <partita/topology.hpp>
 #include <span>
 #include <string>
@@ -36,7 +37,8 @@ struct PARTITA_API Communicator {
 /// Behaviour first, performance after.
 struct ContextOptions {
   Communicator communicator;
-  Device device;
+  /// Kinds must be the same on all ranks. On a GPU, new arrays lie in its memory unless they say otherwise.
+  Device device = Device::cpu();
   /// Longest time without progress that a blocking wait allows. Environment: PARTITA_DEADLINE (seconds).
   std::chrono::milliseconds deadline{std::chrono::minutes(5)};
   /// Treat the ranks as if so many sat on a node; 0: as they are. Environment: PARTITA_RANKS_PER_NODE.
@@ -77,6 +79,15 @@ class PARTITA_API Context {
 
   /// Returns when all ranks have called it. Collective, blocking.
   void barrier() const;
+
+  /// Where the context computes: the CPU, or the GPU with its index.
+  Device device() const;
+  /// The stream into which the context puts its work on the device; null on the CPU. Owned by the context.
+  Stream stream() const;
+  /// Waits until the device has done all that this rank gave it through this context. Local, blocking within
+  /// the deadline; nothing to do on the CPU. Throws what went wrong on the device, TimeoutError,
+  /// DisagreementError, LostPeerError: then the context has failed, and results are undefined from there.
+  void synchronize() const;
 
   /// Releases heap blocks whose arrays are gone on all ranks. Collective, blocking.
   void collect();

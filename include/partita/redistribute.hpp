@@ -14,7 +14,8 @@ namespace partita {
 enum class RedistributeMethod : std::uint8_t {
   automatic,
   direct,    ///< the destination reads the source in place (source on the heap, same node)
-  pushed,    ///< the source writes into the destination's memory (destination on the heap, same node)
+  pushed,    ///< the source writes into the destination's memory (destination on the heap, same node); the
+             ///< choice on devices
   staged,    ///< through a ring of small shared buffers that stay in cache (ordinary memory, same node)
   messages,  ///< packed non-blocking messages in bounded staging, also inside a node
 };
@@ -81,6 +82,11 @@ class PARTITA_API Redistribute {
   void reset(const Array& source, Array& destination);
   void execute();
   void execute(const Array& source, Array& destination);
+  /// For arrays in device memory: puts the work into `stream` (null: the context's own) and returns. The
+  /// contract then holds in stream order: what the stream does next may overwrite the source, read the
+  /// destination or free either. `Context::synchronize` waits, and throws what went wrong. Plans with
+  /// messages wait for them here. UnsupportedError: an array in host memory.
+  void execute(const Array& source, Array& destination, Stream stream);
 
   const Plan& plan() const;  ///< this rank's
   std::string explain(const ExplainOptions& options = {}) const;

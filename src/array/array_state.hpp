@@ -20,7 +20,11 @@ struct Array::State {
 /// A new array on the symmetric heap. Collective; `purpose` identifies the call to the other ranks, which
 /// must have agreed on layout, dtype and order already.
 Array allocate_on_heap(const std::shared_ptr<ContextState>& context, const Layout& layout, Dtype dtype,
-                       Order order, std::string_view purpose);
+                       Order order, std::string_view purpose, MemorySpace space = MemorySpace::host);
+
+/// The array itself where it lies in host memory; otherwise a copy of the part in ordinary host memory, in
+/// the array's order (row-major where it is strided). Local, blocking.
+Array on_host(const Array& array);
 
 /// An array on memory that the caller owns; the ranks agree on residency and order in one exchange.
 /// Collective.

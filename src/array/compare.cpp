@@ -88,7 +88,7 @@ Comparison compare(const Array& a, const Array& b) {
   Finding mine;
   visit_dtype(a.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    if (is_first_holder(a.layout(), context.rank())) mine = compare_parts<T>(a, moved);
+    if (is_first_holder(a.layout(), context.rank())) mine = compare_parts<T>(on_host(a), on_host(moved));
   });
   const std::string bytes(reinterpret_cast<const char*>(&mine), sizeof(mine));
   const Finding all = join(exchange(context, "compare", bytes));

@@ -18,16 +18,24 @@ constexpr std::size_t huge_page = std::size_t{2} << 20;
 /// A heap block for as long as the array lives; dropped, not freed: a destructor never communicates.
 class HeapOwner {
  public:
-  HeapOwner(std::shared_ptr<ContextState> context, const HeapBlock& block)
-      : context_(std::move(context)), id_(block.id) {}
-  ~HeapOwner() { context_->heap->drop(id_); }
+  HeapOwner(std::shared_ptr<ContextState> context, MemorySpace space, const HeapBlock& block)
+      : context_(std::move(context)), space_(space), id_(block.id) {}
+  ~HeapOwner() { context_->heap_in(space_).drop(id_); }
   HeapOwner(const HeapOwner&) = delete;
   HeapOwner& operator=(const HeapOwner&) = delete;
 
  private:
   std::shared_ptr<ContextState> context_;
+  MemorySpace space_;
   std::uint64_t id_;
 };
+
+/// Waits for nothing when it goes: what the peers still do, they do to memory of the heap or of plans.
+std::shared_ptr<void> device_memory(const std::shared_ptr<ContextState>& context, std::int64_t bytes) {
+  context->device->use();
+  return {context->device->allocate(std::max<std::int64_t>(bytes, 1)),
+          [context](void* memory) { context->device->release(memory); }};
+}
 
 std::shared_ptr<void> ordinary_memory(std::int64_t bytes) {
   const std::size_t alignment = bytes >= static_cast<std::int64_t>(huge_page) ? huge_page : page;
@@ -45,9 +53,11 @@ std::int64_t checked_bytes(std::int64_t elements, Dtype dtype) {
   return bytes;
 }
 
-std::vector<Fact> facts_of(const Layout& layout, Dtype dtype, const ArrayOptions& options) {
+std::vector<Fact> facts_of(const Layout& layout, Dtype dtype, MemorySpace space,
+                           const ArrayOptions& options) {
   return {{"layout", layout.to_string()},
           {"dtype", std::string(name(dtype))},
+          {"memory", space == MemorySpace::device ? "device" : "host"},
           {"residency", options.residency == Residency::heap ? "heap" : "ordinary memory"},
           {"order", options.order == Order::row_major ? "row-major" : "column-major"}};
 }
@@ -56,7 +66,7 @@ std::vector<Fact> facts_of(const Layout& layout, Dtype dtype, const ArrayOptions
 Array array_on(const std::shared_ptr<ContextState>& context, const Operand& operand, void* memory,
                std::shared_ptr<void> owner, std::int64_t heap_offset) {
   const View local{memory, operand.dtype, operand.layout.local_shape(context->rank()),
-                   operand.local_strides(context->rank()), MemorySpace::host};
+                   operand.local_strides(context->rank()), operand.space};
   return Array(
       std::make_shared<Array::State>(Array::State{context, operand, local, std::move(owner), heap_offset}));
 }
@@ -65,6 +75,7 @@ Array make(const Context& context, const std::function<Layout()>& layout, Dtype 
            const ArrayOptions& options) {
   const std::shared_ptr<ContextState>& state = context.state();
   state->require_usable("empty");
+  const MemorySpace space = options.space.value_or(state->default_space());
   std::optional<Layout> agreed;
   std::shared_ptr<void> ordinary;
   collectively(*state, "empty", [&] {
@@ -72,25 +83,33 @@ Array make(const Context& context, const std::function<Layout()>& layout, Dtype 
     check(agreed->ranks() == state->size(), "the layout {} does not suit a context of {} ranks",
           agreed->to_string(), state->size());
     const std::int64_t most = checked_bytes(agreed->largest_local_size(), dtype);
-    if (options.residency == Residency::ordinary) ordinary = ordinary_memory(most);
-    return facts_of(*agreed, dtype, options);
+    check<UnsupportedError>(space == MemorySpace::host || state->device != nullptr,
+                            "empty: device memory is asked for, but the context has no device");
+    if (options.residency == Residency::ordinary) {
+      ordinary = space == MemorySpace::device ? device_memory(state, most) : ordinary_memory(most);
+    }
+    return facts_of(*agreed, dtype, space, options);
   });
   if (options.residency == Residency::heap)
-    return allocate_on_heap(state, *agreed, dtype, options.order, "empty");
+    return allocate_on_heap(state, *agreed, dtype, options.order, "empty", space);
   void* memory = ordinary.get();
-  return array_on(state, Operand::of(*agreed, dtype, options.order), memory, std::move(ordinary), -1);
+  Operand operand = Operand::of(*agreed, dtype, options.order);
+  operand.space = space;
+  return array_on(state, operand, memory, std::move(ordinary), -1);
 }
 
 }  // namespace
 
 Array allocate_on_heap(const std::shared_ptr<ContextState>& context, const Layout& layout, Dtype dtype,
-                       Order order, std::string_view purpose) {
+                       Order order, std::string_view purpose, MemorySpace space) {
   const std::int64_t bytes = checked_bytes(layout.largest_local_size(), dtype);
-  const HeapBlock block = context->heap->allocate(
-      std::max<std::int64_t>(bytes, 1), SymmetricHeap::Sizes::equal, purpose, SourcePlace::current());
-  auto owner = std::make_shared<HeapOwner>(context, block);
-  return array_on(context, Operand::of(layout, dtype, order, Residency::heap), context->heap->address(block),
-                  std::move(owner), block.offset);
+  SymmetricHeap& heap = context->heap_in(space);
+  const HeapBlock block = heap.allocate(std::max<std::int64_t>(bytes, 1), SymmetricHeap::Sizes::equal,
+                                        purpose, SourcePlace::current());
+  auto owner = std::make_shared<HeapOwner>(context, space, block);
+  Operand operand = Operand::of(layout, dtype, order, Residency::heap);
+  operand.space = space;
+  return array_on(context, operand, heap.address(block), std::move(owner), block.offset);
 }
 
 Array empty(const Context& context, const Shape& shape, const Distribution& distribution, Dtype dtype,
@@ -107,7 +126,10 @@ Array empty(const Context& context, const Layout& layout, Dtype dtype, const Arr
 Array zeros(const Context& context, const Shape& shape, const Distribution& distribution, Dtype dtype,
             const ArrayOptions& options) {
   Array array = empty(context, shape, distribution, dtype, options);
-  if (array.local_size() > 0) {
+  if (array.local().space == MemorySpace::device) {
+    constexpr std::array<unsigned char, 16> zero{};
+    fill(array, static_cast<const void*>(zero.data()));
+  } else if (array.local_size() > 0) {
     std::memset(array.local().data, 0, static_cast<std::size_t>(array.local_size() * size_of(dtype)));
   }
   return array;

@@ -21,6 +21,7 @@ struct Outline {
   std::string distribution;
   Shape shape;
   Dtype dtype = Dtype::f64;
+  MemorySpace space = MemorySpace::host;
   Index origin;  ///< of a window
   Shape whole;
 
@@ -31,12 +32,17 @@ struct Outline {
 
 Outline outline_of(const Array& array) {
   const Layout& layout = array.layout();
-  return {layout.distribution().to_string(), array.shape(), array.dtype(), layout.origin(),
+  return {layout.distribution().to_string(),
+          array.shape(),
+          array.dtype(),
+          array.local().space,
+          layout.origin(),
           layout.whole_shape()};
 }
 
 std::string pack(const Outline& outline) {
-  std::string text = fmt::format("{} {}", name(outline.dtype), outline.shape.size());
+  std::string text =
+      fmt::format("{} {} {}", name(outline.dtype), static_cast<int>(outline.space), outline.shape.size());
   for (const Extents& extents : {outline.shape, outline.origin, outline.whole})
     text += fmt::format(" {}", fmt::join(extents.begin(), extents.end(), " "));
   return text + "\n" + outline.distribution;
@@ -48,7 +54,9 @@ Outline unpack(const std::string& text) {
   std::istringstream words(text.substr(0, line));
   std::string dtype;
   int dimensions = 0;
-  words >> dtype >> dimensions;
+  int space = 0;
+  words >> dtype >> space >> dimensions;
+  outline.space = static_cast<MemorySpace>(space);
   outline.dtype = parse_dtype(dtype);
   for (Extents* extents : {&outline.shape, &outline.origin, &outline.whole}) {
     std::int64_t extent = 0;
@@ -78,8 +86,9 @@ Array embed(const Context& context, const Array& array, std::span<const int> ran
   const std::vector<std::string> all = exchange(*state, "embed", mine);
   const Outline outline = unpack(all[static_cast<std::size_t>(ranks.front())]);
   const Layout layout = outline.layout(static_cast<int>(ranks.size())).embedded(ranks, state->size());
-  const View part =
+  View part =
       array.valid() ? array.local() : View::dense(nullptr, outline.dtype, layout.local_shape(state->rank()));
+  part.space = outline.space;
   Array wrapped = wrap_agreed(state, part, layout, "embed");
   wrapped.state()->owner = array.state();  // the memory lives as long as any view of it
   return wrapped;

@@ -2,23 +2,13 @@
 
 #include "array/array_state.hpp"
 #include "array/elements.hpp"
+#include "array/transfer.hpp"
 #include "base/check.hpp"
 #include "base/hash.hpp"
 #include "base/visit_dtype.hpp"
-#include "kernels/host/copy.hpp"
 
 namespace partita {
 namespace {
-
-/// The nest over all elements of two views of the same extents.
-StridedCopy nest_over(const View& from, const View& to) {
-  const std::int64_t item = size_of(to.dtype);
-  StridedCopy nest{item, 0, 0, {}};
-  for (int d = 0; d < to.extents.size(); ++d) {
-    nest.loops.push_back({to.extents[d], from.strides[d] * item, to.strides[d] * item});
-  }
-  return nest;
-}
 
 StoreHint hint_for(const View& view) {
   return partita::hint_for(volume(view.extents) * size_of(view.dtype));
@@ -54,12 +44,18 @@ T random_value(std::uint64_t bits) {
 
 void fill(Array& array, const void* value) {
   const View& local = array.local();
+  if (local.space == MemorySpace::device) return fill_on_device(*array.context(), local, value);
   const StridedCopy nest = destination_of(nest_over(local, local));
   if (nest.item_bytes == 0) return;
   fill(nest, value, size_of(local.dtype), local.data, hint_for(local));
 }
 
 void fill_random(Array& array, std::uint64_t seed) {
+  if (array.local().space == MemorySpace::device) {
+    Array part = on_host(array);
+    fill_random(part, seed);
+    return copy_view(*array.context(), part.local(), array.local());
+  }
   const int rank = array.context()->rank();
   visit_dtype(array.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -75,9 +71,7 @@ void copy(const Array& source, Array& destination) {
   check(source.layout() == destination.layout() || source.layout().equivalent(destination.layout()),
         "copy: the source is {}, the destination {}; use redistribute", source.layout().to_string(),
         destination.layout().to_string());
-  const StridedCopy nest = simplify(nest_over(source.local(), destination.local()));
-  if (nest.item_bytes == 0) return;
-  copy(nest, source.local().data, destination.local().data, hint_for(destination.local()));
+  copy_view(*destination.context(), source.local(), destination.local());
 }
 
 }  // namespace partita

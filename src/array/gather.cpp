@@ -55,7 +55,12 @@ Array scatter(const Context& context, const View& source, const Shape& shape,
   const Layout layout = all_on(root, shape, context.size());
   View part = source;
   if (context.rank() != root) part = View::dense(nullptr, dtype, layout.local_shape(context.rank()));
-  return redistribute(wrap_agreed(context.state(), part, layout, "scatter"), distribution);
+  part.space = MemorySpace::host;
+  const Array whole = wrap_agreed(context.state(), part, layout, "scatter");
+  if (context.state()->default_space() == MemorySpace::host) return redistribute(whole, distribution);
+  Array result = empty(context, shape, distribution, dtype);
+  redistribute(whole, result);
+  return result;
 }
 
 }  // namespace partita

@@ -33,7 +33,7 @@ LocalPart part_of(const ContextState& context, const View& local) {
   part.empty = volume(local.extents) == 0;
   part.rows = lies_like(local, Order::row_major);
   part.columns = lies_like(local, Order::column_major);
-  part.heap_offset = part.empty ? -1 : context.heap->offset_of(local.data);
+  part.heap_offset = part.empty ? -1 : context.heap_in(local.space).offset_of(local.data);
   return part;
 }
 
@@ -60,7 +60,7 @@ Joint join(const std::vector<std::string>& parts) {
   return joint;
 }
 
-void check_view(const View& local, const Layout& layout, int rank) {
+void check_view(const View& local, const Layout& layout, int rank, bool has_device) {
   const Shape wanted = layout.local_shape(rank);
   check(local.extents == wanted, "the local part of rank {} is {}, but {} gives it {}", rank,
         to_string(local.extents), layout.to_string(), to_string(wanted));
@@ -68,7 +68,8 @@ void check_view(const View& local, const Layout& layout, int rank) {
         "the local part of rank {} has {} extents but {} strides", rank, local.extents.size(),
         local.strides.size());
   check(local.data != nullptr || volume(wanted) == 0, "the local part of rank {} is a null pointer", rank);
-  check<UnsupportedError>(local.space == MemorySpace::host, "device memory is not supported by this build");
+  check<UnsupportedError>(local.space == MemorySpace::host || has_device,
+                          "the local part of rank {} is device memory, but the context has no device", rank);
 }
 
 Array wrap_checked(const Context& context, const View& local, const std::function<Layout()>& layout) {
@@ -79,8 +80,10 @@ Array wrap_checked(const Context& context, const View& local, const std::functio
     agreed = layout();
     check(agreed->ranks() == state->size(), "the layout {} does not suit a context of {} ranks",
           agreed->to_string(), state->size());
-    check_view(local, *agreed, state->rank());
-    return {{"layout", agreed->to_string()}, {"dtype", std::string(name(local.dtype))}};
+    check_view(local, *agreed, state->rank(), state->device != nullptr);
+    return {{"layout", agreed->to_string()},
+            {"dtype", std::string(name(local.dtype))},
+            {"memory", local.space == MemorySpace::device ? "device" : "host"}};
   });
   return wrap_agreed(state, local, *agreed, "wrap");
 }
@@ -95,6 +98,7 @@ Array wrap_agreed(const std::shared_ptr<ContextState>& context, const View& loca
   const Order order = joint.rows || !joint.columns ? Order::row_major : Order::column_major;
   Operand operand =
       Operand::of(layout, local.dtype, order, joint.heap ? Residency::heap : Residency::ordinary);
+  operand.space = local.space;
   operand.dense = joint.rows || joint.columns;
   const std::int64_t offset = joint.heap ? joint.heap_offset : -1;
   return Array(std::make_shared<Array::State>(Array::State{context, operand, local, nullptr, offset}));
@@ -118,7 +122,7 @@ Array wrap(const Context& context, const View& local, const Operand& operand) {
         operand.to_string());
   check(local.dtype == operand.dtype, "the local part is {}, but the operand is {}", name(local.dtype),
         name(operand.dtype));
-  check_view(local, operand.layout, state->rank());
+  check_view(local, operand.layout, state->rank(), state->device != nullptr);
   check(!operand.dense || local.extents.empty() || lies_as(local, operand.local_strides(state->rank())),
         "the local part of rank {} is not dense in the order of the operand {}", state->rank(),
         operand.to_string());

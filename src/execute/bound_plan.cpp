@@ -16,20 +16,6 @@ bool moves_data(StepKind kind) {
   return kind == StepKind::copy || kind == StepKind::accumulate || kind == StepKind::fill;
 }
 
-void match(const Buffer& buffer, const Array::State& array) {
-  const Operand& wanted = *buffer.operand;
-  const Operand& given = array.operand;
-  check(given.dtype == wanted.dtype, "the {} is {}, but the plan was made for {}", buffer.name,
-        name(given.dtype), name(wanted.dtype));
-  check(given.layout == wanted.layout || given.layout.equivalent(wanted.layout),
-        "the {} is {}, but the plan was made for {}", buffer.name, given.layout.to_string(),
-        wanted.layout.to_string());
-  check(!wanted.dense || (given.dense && given.axis_order == wanted.axis_order),
-        "the local parts of the {} lie in memory in another order than the plan was made for", buffer.name);
-  check(wanted.residency == Residency::ordinary || array.heap_offset >= 0,
-        "the {} is in ordinary memory, but the plan was made for the symmetric heap", buffer.name);
-}
-
 }  // namespace
 
 BoundPlan::BoundPlan(ContextState& context, Plan plan, std::optional<std::int64_t> workspace)
@@ -42,6 +28,9 @@ BoundPlan::BoundPlan(ContextState& context, Plan plan, std::optional<std::int64_
       works_(plan_.works.size()),
       node_index_(static_cast<std::size_t>(context.size()), -1),
       mail_(context, plan_) {
+  check<UnsupportedError>(space_of(plan_) == MemorySpace::host,
+                          "{}: device memory is not offered for it yet; copy the arrays to host memory",
+                          plan_.operation);
   const std::vector<int> neighbours = context.topology().node_ranks(context.topology().node(context.rank()));
   for (std::size_t i = 0; i < neighbours.size(); ++i) {
     node_index_[static_cast<std::size_t>(neighbours[i])] = static_cast<int>(i);
@@ -76,6 +65,10 @@ void BoundPlan::execute(std::span<const Array::State* const> operands, const Par
     context_.fail(error.what());
     throw;
   }
+}
+
+void BoundPlan::enqueue(std::span<const Array::State* const>, Stream) {
+  throw UnsupportedError(fmt::format("{}: host memory has no streams", plan_.operation));
 }
 
 void BoundPlan::bind(std::span<const Array::State* const> operands) {

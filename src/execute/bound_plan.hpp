@@ -10,6 +10,7 @@
 
 #include "array/array_state.hpp"
 #include "execute/bound_work.hpp"
+#include "execute/executor.hpp"
 #include "execute/lower.hpp"
 #include "execute/mail.hpp"
 #include "execute/scratch.hpp"
@@ -21,18 +22,19 @@ namespace partita {
 /// scratch (collective when the plan has shared scratch); `execute` allocates nothing.
 ///
 /// Holds no share of the context: whoever owns a BoundPlan keeps the context alive.
-class BoundPlan {
+class BoundPlan final : public Executor {
  public:
   /// `workspace` is the heap offset of memory of the caller's that holds all scratch, as `scratch_places`
   /// says; nothing: the plan has its own.
   BoundPlan(ContextState& context, Plan plan, std::optional<std::int64_t> workspace = {});
 
-  const Plan& plan() const { return plan_; }
+  const Plan& plan() const override { return plan_; }
 
   /// Runs the plan on these arrays, one an operand buffer, in the order of the plan's buffers. Collective,
   /// blocking. Throws ArgumentError where an array does not match its buffer's operand. Any error after the
   /// first step fails the context: its peers cannot know how far this rank came.
-  void execute(std::span<const Array::State* const> operands, const Parameters& parameters = {});
+  void execute(std::span<const Array::State* const> operands, const Parameters& parameters = {}) override;
+  void enqueue(std::span<const Array::State* const> operands, Stream stream) override;
 
  private:
   struct Move {

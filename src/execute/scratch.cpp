@@ -28,29 +28,42 @@ char* allocate_private(std::int64_t bytes) {
 
 }  // namespace
 
-Scratch::Scratch(ContextState& context, const Buffer& buffer) : context_(context) {
+Scratch::Scratch(ContextState& context, const Buffer& buffer, MemorySpace space)
+    : context_(context), space_(space) {
   if (buffer.bytes == 0) return;
   if (buffer.kind == BufferKind::shared) {
-    block_ = context.heap->allocate(buffer.bytes, SymmetricHeap::Sizes::equal, "scratch of a plan",
-                                    SourcePlace::current());
+    block_ = context.heap_in(space).allocate(buffer.bytes, SymmetricHeap::Sizes::equal, "scratch of a plan",
+                                             SourcePlace::current());
     on_heap_ = true;
+  } else if (space == MemorySpace::device) {
+    context.device->use();
+    private_ = static_cast<char*>(context.device->allocate_pinned(buffer.bytes));
   } else {
     private_ = allocate_private(buffer.bytes);
   }
 }
 
 Scratch::Scratch(ContextState& context, std::int64_t heap_offset)
-    : context_(context), block_{0, heap_offset, 0}, on_heap_(true), owned_(false) {}
+    : context_(context),
+      space_(MemorySpace::host),
+      block_{0, heap_offset, 0},
+      on_heap_(true),
+      owned_(false) {}
 
 Scratch::~Scratch() {
   if (!owned_) return;
-  if (on_heap_) context_.heap->drop(block_.id);
+  if (on_heap_) context_.heap_in(space_).drop(block_.id);
   // A failed context may still have messages in flight into this memory: it stays until the process exits.
-  if (!context_.failed()) std::free(private_);
+  if (private_ == nullptr || context_.failed()) return;
+  if (space_ == MemorySpace::device) {
+    context_.device->release_pinned(private_);
+  } else {
+    std::free(private_);
+  }
 }
 
 char* Scratch::on_rank(int rank) const {
-  if (on_heap_) return static_cast<char*>(context_.heap->at(rank, block_.offset));
+  if (on_heap_) return static_cast<char*>(context_.heap_in(space_).at(rank, block_.offset));
   return private_;
 }
 

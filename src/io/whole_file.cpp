@@ -26,9 +26,10 @@ std::string temporary_name(const std::string& path) {
 }
 
 void write_part(const std::string& temporary, const Array& slab, std::int64_t first_element, int rank) {
+  const Array part = on_host(slab);
   File file = File::open_to_write(temporary);
   const std::int64_t item = size_of(slab.dtype());
-  file.write(first_element + slab_offset(slab.layout(), rank, item), slab.local().data,
+  file.write(first_element + slab_offset(slab.layout(), rank, item), part.local().data,
              slab.local_size() * item);
   file.close();
 }

@@ -98,7 +98,7 @@ std::string HeapBlocks::describe_live() {
   take_drops();
   std::string result;
   for (const auto& [id, block] : blocks_) {
-    if (block.dropped) continue;
+    if (block.dropped || block.purpose.empty()) continue;  // without a purpose: the context's own
     if (!result.empty()) result += '\n';
     result += describe(id);
   }

@@ -10,6 +10,11 @@ namespace {
 
 constexpr std::string_view by_hand = "symmetric memory";
 
+/// Symmetric memory lies where the context computes.
+SymmetricHeap& heap_of(const ContextState& state) {
+  return state.heap_in(state.default_space());
+}
+
 ContextState& state_of(const Context& context) {
   check(context.state() != nullptr, "symmetric memory: the context was moved away");
   return *context.state();
@@ -27,7 +32,7 @@ struct SymmetricMemory::State {
   State(const State&) = delete;
   State& operator=(const State&) = delete;
   ~State() {
-    if (!freed) context->heap->drop(block.id);
+    if (!freed) heap_of(*context).drop(block.id);
   }
 };
 
@@ -37,7 +42,7 @@ SymmetricMemory::SymmetricMemory(SymmetricMemory&&) noexcept = default;
 SymmetricMemory& SymmetricMemory::operator=(SymmetricMemory&&) noexcept = default;
 
 SymmetricMemory SymmetricMemory::allocate(const Context& context, std::int64_t bytes, SourcePlace where) {
-  SymmetricHeap& heap = *state_of(context).heap;
+  SymmetricHeap& heap = heap_of(state_of(context));
   SymmetricMemory result;
   result.state_ = std::make_unique<State>(context.state(),
                                           heap.allocate(bytes, SymmetricHeap::Sizes::equal, by_hand, where));
@@ -46,7 +51,7 @@ SymmetricMemory SymmetricMemory::allocate(const Context& context, std::int64_t b
 
 SymmetricMemory SymmetricMemory::make_symmetric(const Context& context, std::int64_t bytes,
                                                 SourcePlace where) {
-  SymmetricHeap& heap = *state_of(context).heap;
+  SymmetricHeap& heap = heap_of(state_of(context));
   SymmetricMemory result;
   result.state_ = std::make_unique<State>(
       context.state(), heap.allocate(bytes, SymmetricHeap::Sizes::largest, by_hand, where));
@@ -54,7 +59,7 @@ SymmetricMemory SymmetricMemory::make_symmetric(const Context& context, std::int
 }
 
 void* SymmetricMemory::data() const {
-  return state_ && !state_->freed ? state_->context->heap->address(state_->block) : nullptr;
+  return state_ && !state_->freed ? heap_of(*state_->context).address(state_->block) : nullptr;
 }
 
 std::int64_t SymmetricMemory::bytes() const {
@@ -65,32 +70,32 @@ void* SymmetricMemory::peer(int rank) const {
   if (data() == nullptr) return nullptr;
   check(rank >= 0 && rank < state_->context->size(), "symmetric memory: rank {} is not one of the {} ranks",
         rank, state_->context->size());
-  return state_->context->heap->at(rank, state_->block.offset);
+  return heap_of(*state_->context).at(rank, state_->block.offset);
 }
 
 void SymmetricMemory::free() {
   check(state_ != nullptr, "symmetric memory: nothing was allocated here, or it was moved away");
   // A freed block gives a null pointer, which the heap refuses on every rank.
-  state_->context->heap->free(data());
+  heap_of(*state_->context).free(data());
   state_->freed = true;
 }
 
 void* symmetric_allocate(const Context& context, std::int64_t bytes, SourcePlace where) {
-  SymmetricHeap& heap = *state_of(context).heap;
+  SymmetricHeap& heap = heap_of(state_of(context));
   return heap.address(heap.allocate(bytes, SymmetricHeap::Sizes::equal, by_hand, where));
 }
 
 void symmetric_free(const Context& context, void* pointer) {
-  state_of(context).heap->free(pointer);
+  heap_of(state_of(context)).free(pointer);
 }
 
 void* symmetric_peer(const Context& context, const void* pointer, int rank) {
   const ContextState& state = state_of(context);
   check(rank >= 0 && rank < state.size(), "symmetric memory: rank {} is not one of the {} ranks", rank,
         state.size());
-  const std::int64_t offset = state.heap->offset_of(pointer);
+  const std::int64_t offset = heap_of(state).offset_of(pointer);
   check<MemoryError>(offset >= 0, "symmetric memory: the pointer is in no live block of this context's heap");
-  return state.heap->at(rank, offset);
+  return heap_of(state).at(rank, offset);
 }
 
 }  // namespace partita

@@ -28,6 +28,9 @@ class NodeMemory {
   /// they are touched here and made huge where that helps (MADV_COLLAPSE; MADV_HUGEPAGE where shmem_enabled
   /// allows it).
   virtual void grow(std::int64_t bytes) = 0;
+  /// After all ranks have grown alike: lets peers reach what is new. Collective, blocking. Nothing to do
+  /// where peers see it anyway.
+  virtual void share_growth() {}
 
   /// Collective over the context's ranks (messages on the control lane), blocking within the deadline.
   /// `control_bytes` is the same on all ranks. Where a peer of the same node cannot be reached by the socket

@@ -7,6 +7,7 @@
 
 #include "base/check.hpp"
 #include "base/hash.hpp"
+#include "device/finish.hpp"
 #include "memory/free_list.hpp"
 #include "memory/heap_blocks.hpp"
 #include "runtime/agree.hpp"
@@ -16,10 +17,6 @@
 
 namespace partita {
 namespace {
-
-constexpr std::string_view allocating = "allocate symmetric memory";
-constexpr std::string_view freeing = "free symmetric memory";
-constexpr std::string_view collecting = "collect symmetric memory";
 
 std::string place_text(const SourcePlace& where) {
   return fmt::format("{}:{}", std::filesystem::path(where.file_name()).filename().string(), where.line());
@@ -52,8 +49,14 @@ std::string by_value(const std::vector<std::string>& texts) {
 
 class Heap final : public SymmetricHeap {
  public:
-  explicit Heap(ContextState& state)
-      : state_(state), blocks_(state.size()), free_list_(state.node_memory->stride()) {}
+  Heap(ContextState& state, NodeMemory& memory, std::string_view what)
+      : allocating(fmt::format("allocate {}", what)),
+        freeing(fmt::format("free {}", what)),
+        collecting(fmt::format("collect {}", what)),
+        state_(state),
+        memory_(memory),
+        blocks_(state.size()),
+        free_list_(memory.stride()) {}
 
   HeapBlock allocate(std::int64_t bytes, Sizes sizes, std::string_view purpose, SourcePlace where) override;
   void free(void* pointer) override;
@@ -63,7 +66,7 @@ class Heap final : public SymmetricHeap {
   void* address(const HeapBlock& block) const override { return at(state_.rank(), block.offset); }
   std::int64_t offset_of(const void* pointer) const override;
   void* at(int rank, std::int64_t offset) const override {
-    char* const segment = state_.node_memory->segment(rank);
+    char* const segment = memory_.segment(rank);
     return segment == nullptr ? nullptr : segment + offset;
   }
   std::string leaks() const override { return blocks_.describe_live(); }
@@ -75,7 +78,9 @@ class Heap final : public SymmetricHeap {
   void grow(std::int64_t bytes);
   std::int64_t segment_offset(const void* pointer) const;
 
+  const std::string allocating, freeing, collecting;  // the operations, for errors
   ContextState& state_;
+  NodeMemory& memory_;
   mutable HeapBlocks blocks_;
   FreeList free_list_;
   std::int64_t grown_ = 0;  // all ranks' segments are at least so long
@@ -89,6 +94,7 @@ Summary Heap::meet(Meeting& meeting, std::string_view operation, const Report& r
   Summary mine = Summary::of(hash_of(operation), facts);
   mine.threw = report.threw ? 1 : 0;
   mine.largest = bytes > 0 ? static_cast<std::uint64_t>(bytes) : 0;
+  if (!blocks_.unreported_drops().empty()) finish_device(state_, operation);  // streams may still use them
   const std::size_t drops = blocks_.unreported_drops().size() * sizeof(std::uint64_t);
   mine.bytes_smallest = mine.bytes_largest = static_cast<std::int64_t>(drops);
   const Summary all = settle(meeting, mine, [&] { return report; });
@@ -131,7 +137,7 @@ std::int64_t Heap::place(std::int64_t bytes) {
       offset.has_value(),
       "{}: no memory left: {} bytes wanted, the largest free part of the {} bytes reserved for "
       "each rank is {}",
-      allocating, bytes, state_.node_memory->stride(), free_list_.largest());
+      allocating, bytes, memory_.stride(), free_list_.largest());
   if (*offset + bytes <= grown_) return *offset;
   try {
     grow(*offset + bytes);
@@ -145,12 +151,13 @@ std::int64_t Heap::place(std::int64_t bytes) {
 void Heap::grow(std::int64_t bytes) {
   collectively(state_, allocating, [&] {
     try {
-      state_.node_memory->grow(bytes);
+      memory_.grow(bytes);
     } catch (const MemoryError& error) {
       throw MemoryError(fmt::format("{}: {}", allocating, error.what()));
     }
     return std::vector<Fact>{};
   });
+  memory_.share_growth();
   grown_ = bytes;
 }
 
@@ -193,7 +200,7 @@ std::int64_t Heap::segment_offset(const void* pointer) const {
   check<MemoryError>(pointer != nullptr, "a null pointer (freed already, or never allocated)");
   const auto first = reinterpret_cast<std::uintptr_t>(at(state_.rank(), 0));
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
-  const auto stride = static_cast<std::uintptr_t>(state_.node_memory->stride());
+  const auto stride = static_cast<std::uintptr_t>(memory_.stride());
   check<MemoryError>(address >= first && address - first < stride,
                      "the pointer is not from the symmetric heap (a foreign pointer)");
   return static_cast<std::int64_t>(address - first);
@@ -202,7 +209,7 @@ std::int64_t Heap::segment_offset(const void* pointer) const {
 std::int64_t Heap::offset_of(const void* pointer) const {
   const auto first = reinterpret_cast<std::uintptr_t>(at(state_.rank(), 0));
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
-  const auto stride = static_cast<std::uintptr_t>(state_.node_memory->stride());
+  const auto stride = static_cast<std::uintptr_t>(memory_.stride());
   if (address < first || address - first >= stride) return -1;
   const auto offset = static_cast<std::int64_t>(address - first);
   return blocks_.contains(offset) ? offset : -1;
@@ -210,8 +217,9 @@ std::int64_t Heap::offset_of(const void* pointer) const {
 
 }  // namespace
 
-std::unique_ptr<SymmetricHeap> SymmetricHeap::create(ContextState& state) {
-  return std::make_unique<Heap>(state);
+std::unique_ptr<SymmetricHeap> SymmetricHeap::create(ContextState& state, NodeMemory& memory,
+                                                     std::string_view what) {
+  return std::make_unique<Heap>(state, memory, what);
 }
 
 }  // namespace partita

@@ -10,6 +10,7 @@
 namespace partita {
 
 struct ContextState;
+class NodeMemory;
 
 /// One block. The id is the same on all ranks: allocation is collective, so all ranks count alike.
 struct HeapBlock {
@@ -46,7 +47,9 @@ class SymmetricHeap {
   /// Live blocks (not dropped) with where they were allocated, one line each.
   virtual std::string leaks() const = 0;
 
-  static std::unique_ptr<SymmetricHeap> create(ContextState& state);
+  /// In `memory`, one of the state's; `what` names it in errors: "symmetric memory".
+  static std::unique_ptr<SymmetricHeap> create(ContextState& state, NodeMemory& memory,
+                                               std::string_view what = "symmetric memory");
 };
 
 }  // namespace partita

@@ -9,7 +9,7 @@ namespace partita::redistribution {
 namespace {
 
 bool in_place(const Operand& operand) {
-  return operand.residency == Residency::heap && operand.dense && operand.space == MemorySpace::host;
+  return operand.residency == Residency::heap && operand.dense;
 }
 
 std::string why_not_in_place(const Operand& operand) {
@@ -59,6 +59,8 @@ struct Choice {
 // Inside a node, the first that applies:
 //
 //   source           destination      source partial   method   each byte is copied
+//   heap and dense,  heap and dense   no               pushed   once: devices store faster than they load
+//     on a device
 //   heap and dense,  heap and dense   no               pushed   once: the source writes it in place, in order
 //     with gaps
 //   heap and dense   any              any              direct   once: the destination reads it in place
@@ -69,7 +71,12 @@ struct Choice {
 // `messages` is never chosen inside a node; between nodes it is the only way.
 Choice choose_inside(const Problem& problem) {
   if (in_place(problem.source)) {
-    if (in_place(problem.destination) && !problem.accumulates && reads_with_gaps(problem)) {
+    const bool may_push = in_place(problem.destination) && !problem.accumulates;
+    if (may_push && problem.source.space == MemorySpace::device) {
+      return {RedistributeMethod::pushed,
+              "between devices stores are faster than loads: the source writes into the destination"};
+    }
+    if (may_push && reads_with_gaps(problem)) {
       return {
           RedistributeMethod::pushed,
           "the source lies in short runs with gaps: it writes into the destination on the symmetric heap"};

@@ -3,9 +3,10 @@
 #include <partita/redistribute.hpp>
 
 #include "array/array_state.hpp"
+#include "array/transfer.hpp"
 #include "base/check.hpp"
 #include "distribution/permutation.hpp"
-#include "execute/bound_plan.hpp"
+#include "execute/executor.hpp"
 #include "redistribute/problem.hpp"
 #include "runtime/agree.hpp"
 
@@ -23,6 +24,27 @@ std::string options_text(const RedistributeOptions& options) {
                      static_cast<int>(options.method), options.staging_bytes);
 }
 
+/// Between host and device memory, the device does the redistribution; the side on the host is copied as it
+/// is, to or from an array of the same layout on the heap of the device.
+Operand as_planned(const Operand& operand, MemorySpace other) {
+  if (operand.space == other || operand.space == MemorySpace::device) return operand;
+  Operand result = operand;
+  result.space = MemorySpace::device;
+  result.residency = Residency::heap;
+  if (!result.dense) result.axis_order = Operand::of(operand.layout, operand.dtype).axis_order;
+  result.dense = true;
+  return result;
+}
+
+/// An array of the operand for as long as a plan lives. It does not keep the context, which keeps the plan.
+Array stand_in(ContextState& context, const Operand& operand) {
+  const std::shared_ptr<ContextState> unowned(std::shared_ptr<void>(), &context);
+  const bool rows = operand.axis_order == Operand::of(operand.layout, operand.dtype).axis_order;
+  const Order order = rows ? Order::row_major : Order::column_major;
+  return allocate_on_heap(unowned, operand.layout, operand.dtype, order, "scratch of a plan",
+                          MemorySpace::device);
+}
+
 /// Plans on every rank, or throws the same error on every rank. `destination` is made inside the check, since
 /// making it may fail.
 Plan plan_together(ContextState& context, const Operand& source, const std::function<Operand()>& destination,
@@ -31,37 +53,66 @@ Plan plan_together(ContextState& context, const Operand& source, const std::func
   std::optional<Plan> plan;
   collectively(context, "redistribute", [&]() -> std::vector<Fact> {
     const Operand target = destination();
-    plan = plan_redistribute(source, target, context.topology(), context.rank(), options);
+    const Operand planned = as_planned(source, target.space);
+    const Operand planned_target = as_planned(target, source.space);
+    plan =
+        plan_redistribute(planned, planned_target, context.topology(planned.space), context.rank(), options);
     return {{"source", source.to_string()},
             {"destination", target.to_string()},
             {"options", options_text(options)}};
   });
-  context.heap->collect();  // plan creation is a named point of deferred release
+  context.heap_in(plan->buffers[0].operand->space)
+      .collect();  // plan creation is a named point of deferred release
   return std::move(*plan);
 }
 
 /// A bound plan with its destination seen as the plan sees it: in the source's index space.
 class Runner {
  public:
-  Runner(ContextState& context, Plan plan, const std::vector<int>& axes, Layout destination)
-      : bound_(context, std::move(plan)), destination_(std::move(destination)) {
+  Runner(ContextState& context, Plan plan, const Operand& source, const Operand& destination,
+         const std::vector<int>& axes)
+      : context_(context),
+        bound_(Executor::bind(context, std::move(plan))),
+        destination_(destination.layout) {
     if (!axes.empty()) inverse_ = redistribution::inverse_axes(axes, destination_.dimensions());
+    if (source.space == destination.space) return;
+    if (source.space == MemorySpace::host) up_ = stand_in(context, as_planned(source, destination.space));
+    if (destination.space == MemorySpace::host) {
+      down_ = stand_in(context, as_planned(destination, source.space));
+    }
   }
 
-  const Plan& plan() const { return bound_.plan(); }
+  const Plan& plan() const { return bound_->plan(); }
   const Layout& destination() const { return destination_; }  ///< as the caller sees it
 
   void run(const Array& source, const Array& destination) {
-    std::shared_ptr<Array::State> seen = destination.state();
-    if (!inverse_.empty()) seen = permuted(*seen, inverse_);
-    const std::array<const Array::State*, 2> operands{source.state().get(), seen.get()};
-    bound_.execute(operands);
+    if (up_.valid()) copy_view(context_, source.local(), up_.local());
+    with_operands(source, destination, [&](auto operands) { bound_->execute(operands); });
+    if (down_.valid()) copy_view(context_, down_.local(), destination.local());
+  }
+
+  void enqueue(const Array& source, const Array& destination, Stream stream) {
+    check<UnsupportedError>(!up_.valid() && !down_.valid(),
+                            "redistribute: only device memory on both sides can wait in a stream");
+    with_operands(source, destination, [&](auto operands) { bound_->enqueue(operands, stream); });
   }
 
  private:
-  BoundPlan bound_;
+  template <class Body>
+  void with_operands(const Array& source, const Array& destination, Body&& body) {
+    std::shared_ptr<Array::State> seen = (down_.valid() ? down_ : destination).state();
+    if (!inverse_.empty()) seen = permuted(*seen, inverse_);
+    const Array& given = up_.valid() ? up_ : source;
+    const std::array<const Array::State*, 2> operands{given.state().get(), seen.get()};
+    body(std::span<const Array::State* const>(operands));
+  }
+
+  ContextState& context_;
+  std::unique_ptr<Executor> bound_;
   Layout destination_;
   std::vector<int> inverse_;
+  Array up_;    // of the source's layout, on the device, where the source is on the host
+  Array down_;  // likewise of the destination
 };
 
 /// The context's plan from `source` to what `target` describes in words, made where there is none yet.
@@ -72,7 +123,7 @@ Runner& cached_plan(ContextState& context, const Operand& source, const std::str
       fmt::format("redistribute {} | {} | {}", source.to_string(), target, options_text(options));
   if (const auto found = context.plans.find(key)) return *std::static_pointer_cast<Runner>(found);
   Plan plan = plan_together(context, source, destination, options);
-  auto made = std::make_shared<Runner>(context, std::move(plan), options.axes, destination().layout);
+  auto made = std::make_shared<Runner>(context, std::move(plan), source, destination(), options.axes);
   context.plans.insert(key, made);
   return *made;
 }
@@ -83,13 +134,15 @@ Array redistribute_to_new(const Array& source, const std::string& target,
   const std::shared_ptr<ContextState>& context = source.context();
   context->require_usable("redistribute");
   const auto destination = [&] {
-    return Operand::of(layout(), source.dtype(), options.order, Residency::heap);
+    Operand operand = Operand::of(layout(), source.dtype(), options.order, Residency::heap);
+    operand.space = source.local().space;
+    return operand;
   };
   Runner& runner =
       cached_plan(*context, source.operand(),
                   fmt::format("new {} {}", static_cast<int>(options.order), target), destination, options);
   Array array = allocate_on_heap(context, runner.destination(), source.dtype(), options.order,
-                                 "redistribute to " + target);
+                                 "redistribute to " + target, source.local().space);
   runner.run(source, array);
   return array;
 }
@@ -139,9 +192,11 @@ Redistribute::Redistribute(const Context& context, const Operand& source, const 
   Plan plan = plan_together(
       *state_->context, source, [&] { return destination; }, options);
   state_->runner =
-      std::make_unique<Runner>(*state_->context, std::move(plan), options.axes, destination.layout);
-  state_->planner = [source, destination, options, topology = context.topology()](int rank) {
-    return plan_redistribute(source, destination, topology, rank, options);
+      std::make_unique<Runner>(*state_->context, std::move(plan), source, destination, options.axes);
+  const Operand from = as_planned(source, destination.space);
+  const Operand to = as_planned(destination, source.space);
+  state_->planner = [from, to, options, topology = state_->context->topology(from.space)](int rank) {
+    return plan_redistribute(from, to, topology, rank, options);
   };
 }
 
@@ -163,6 +218,11 @@ void Redistribute::execute() {
 void Redistribute::execute(const Array& source, Array& destination) {
   check_apart(source, destination);
   state_->runner->run(source, destination);
+}
+
+void Redistribute::execute(const Array& source, Array& destination, Stream stream) {
+  check_apart(source, destination);
+  state_->runner->enqueue(source, destination, stream);
 }
 
 const Plan& Redistribute::plan() const {

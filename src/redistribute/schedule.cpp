@@ -65,9 +65,13 @@ class Scheduler {
     }
   }
 
+  // Devices take a transfer at once: they have no cache to spare, and each piece would cost a start.
   std::int64_t write_bytes(const Transfer& transfer) const {
+    if (on_device()) return 0;
     return std::max(piece_bytes, problem_.bytes(transfer.region) / most_pieces);
   }
+
+  bool on_device() const { return problem_.source.space == MemorySpace::device; }
 
   // `bytes` at most a piece; 0: the transfer in one piece.
   std::vector<Region> pieces(const Region& region, std::int64_t bytes) const {
@@ -92,7 +96,8 @@ class Scheduler {
   // What stays on the rank waits for nobody: it fills the time in which the others get ready, in pieces
   // spread evenly over the rest. Where nothing has to be handed over piece by piece, it comes first.
   void interleave(const Transfer& transfer) {
-    const bool by_pieces = method_.uses_staging() || method_.uses_messages() || method_.writes();
+    const bool by_pieces =
+        method_.uses_staging() || method_.uses_messages() || (method_.writes() && !on_device());
     std::vector<Item> rest = std::move(items_);
     items_.clear();
     const auto most = static_cast<std::int64_t>(rest.size()) / 2 + 1;

@@ -2,12 +2,18 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "device/finish.hpp"
 #include "runtime/collective.hpp"
 #include "runtime/context_state.hpp"
 
 namespace partita {
 
 namespace {
+
+void collect_heaps(ContextState& state) {
+  state.heap->collect();
+  if (state.device_heap) state.device_heap->collect();
+}
 
 ContextState& present(const std::shared_ptr<ContextState>& state) {
   check(state != nullptr, "the context has been moved away");
@@ -43,17 +49,32 @@ void Context::barrier() const {
   partita::barrier(*state_);
 }
 
+Device Context::device() const {
+  return present(state_).options.device;
+}
+
+Stream Context::stream() const {
+  return present(state_).device ? state_->device->stream() : Stream{};
+}
+
+void Context::synchronize() const {
+  present(state_).require_usable("synchronize");
+  finish_device(*state_, "synchronize");
+}
+
 void Context::collect() {
   present(state_).require_usable("collect");
-  state_->heap->collect();
+  collect_heaps(*state_);
 }
 
 std::string Context::close() {
   present(state_).require_alive("close");
   if (state_->closed) return "";
   state_->plans.clear();  // they own scratch memory
-  state_->heap->collect();
+  finish_device(*state_, "close");
+  collect_heaps(*state_);
   std::string leaks = state_->heap->leaks();
+  if (state_->device_heap) leaks += state_->device_heap->leaks();
   if (!leaks.empty()) state_->log->warn("symmetric memory that was never freed:\n{}", leaks);
   partita::barrier(*state_, "close");
   state_->closed = true;

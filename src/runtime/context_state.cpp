@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "device/finish.hpp"
 #include "runtime/keeper.hpp"
 #include "runtime/mpi_group.hpp"
 
@@ -23,6 +24,13 @@ std::string ContextState::failure() const {
   return failure_;
 }
 
+SymmetricHeap& ContextState::heap_in(MemorySpace space) const {
+  if (space == MemorySpace::host) return *heap;
+  check<UnsupportedError>(device_heap != nullptr,
+                          "device memory: the context has no device; initialize it with Device::cuda()");
+  return *device_heap;
+}
+
 void ContextState::fail(const std::string& why, ErrorKind kind) noexcept {
   try {
     const std::lock_guard lock(failure_mutex_);
@@ -35,6 +43,7 @@ void ContextState::fail(const std::string& why, ErrorKind kind) noexcept {
   if (board) board->fail(kind, why);
   note_failed_context();
   if (group) group->abandon();
+  if (flags) flags->poison();  // nothing on the device waits for ever
   try {
     if (log) log->info("the context has failed: {}", why);
   } catch (...) {
@@ -44,12 +53,23 @@ void ContextState::fail(const std::string& why, ErrorKind kind) noexcept {
 
 // Messages may still arrive in a failed context's memory, and peers may still read it.
 ContextState::~ContextState() {
+  try {
+    // Nothing of the device is given back before its streams have done with it; where they do not come to
+    // their end, the context has failed.
+    if (device && !failed()) finish_device(*this, "the end of a context");
+  } catch (...) {
+    // noted as the failure
+  }
   if (!failed()) return;
   try {
     keep_until_exit(std::make_shared<PlanCache>(std::move(plans)));
   } catch (...) {
     // No memory left for the note: the plans go, as those of a context that has not failed do.
   }
+  keep_until_exit(std::shared_ptr<FlagBoard>(std::move(flags)));
+  keep_until_exit(std::shared_ptr<SymmetricHeap>(std::move(device_heap)));
+  keep_until_exit(std::shared_ptr<NodeMemory>(std::move(device_memory)));
+  keep_until_exit(std::shared_ptr<Accelerator>(std::move(device)));
   keep_until_exit(std::shared_ptr<SymmetricHeap>(std::move(heap)));
   keep_until_exit(std::shared_ptr<NodeMemory>(std::move(node_memory)));
   keep_until_exit(std::shared_ptr<ProcessGroup>(std::move(group)));

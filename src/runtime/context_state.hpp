@@ -12,6 +12,8 @@
 #include <partita/plan.hpp>
 #include <string>
 
+#include "device/accelerator.hpp"
+#include "device/flag_board.hpp"
 #include "memory/node_memory.hpp"
 #include "memory/symmetric_heap.hpp"
 #include "runtime/error_kind.hpp"
@@ -36,6 +38,15 @@ struct ContextState {
   std::unique_ptr<NodeMemory> node_memory;
   std::unique_ptr<NodeBoard> board;
   std::unique_ptr<SymmetricHeap> heap;
+  /// Of a context with a device; null on the CPU.
+  std::unique_ptr<Accelerator> device;
+  std::unique_ptr<NodeMemory> device_memory;
+  std::unique_ptr<SymmetricHeap> device_heap;
+  std::unique_ptr<FlagBoard> flags;
+  /// Who can reach whose device memory: each rank a node of its own where peers' memory cannot be mapped.
+  Topology device_topology = Topology::regular(1);
+  /// That was given work last; work in another one is put behind it.
+  Stream last_stream;
   /// The operations' own; they must not own this state (a circle would keep both for ever).
   PlanCache plans;
   bool closed = false;
@@ -47,6 +58,14 @@ struct ContextState {
   int rank() const { return group->rank(); }
   int size() const { return group->size(); }
   const Topology& topology() const { return group->topology(); }
+  /// Who can reach whose memory of this kind.
+  const Topology& topology(MemorySpace space) const {
+    return space == MemorySpace::device ? device_topology : topology();
+  }
+  /// Throws UnsupportedError: device memory in a context without a device.
+  SymmetricHeap& heap_in(MemorySpace space) const;
+  /// Where new arrays go when nothing is said.
+  MemorySpace default_space() const { return device ? MemorySpace::device : MemorySpace::host; }
 
   /// Throws FailedContextError or (closed) ArgumentError. The first line of every call on a context.
   void require_usable(std::string_view operation) const;

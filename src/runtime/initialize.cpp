@@ -4,6 +4,7 @@
 #include <random>
 
 #include "base/check.hpp"
+#include "device/start_device.hpp"
 #include "runtime/collective.hpp"
 #include "runtime/context_state.hpp"
 #include "runtime/environment.hpp"
@@ -39,19 +40,25 @@ std::unique_ptr<ProcessGroup> make_group(const ContextOptions& options) {
   return make_threads_group(std::make_shared<ThreadsShared>(1), 0, options.ranks_per_node);
 }
 
-Device available_device(const Device& wanted) {
-  check<UnsupportedError>(wanted.kind != Device::Kind::cuda,
-                          "device cuda: this build has no CUDA; use Device::cpu() or Device::any()");
-  return Device::cpu();
+std::string_view name_of(Device::Kind kind) {
+  switch (kind) {
+    case Device::Kind::cpu:
+      return "cpu";
+    case Device::Kind::cuda:
+      return "cuda";
+    case Device::Kind::any:
+      break;
+  }
+  return "any";
 }
 
 // This rank's own part: its settings; and what all ranks must have alike.
 std::vector<Fact> settle_options(ContextState& state, const ContextOptions& options) {
   state.log = make_logger(state.rank(), state.size(), log_level());
   state.options = with_environment(options);
-  state.options.device = available_device(options.device);
   return {{"the version of Partita", PARTITA_VERSION},
-          {"ranks_per_node", fmt::format("{}", state.options.ranks_per_node)}};
+          {"ranks_per_node", fmt::format("{}", state.options.ranks_per_node)},
+          {"the kind of device", std::string(name_of(state.options.device.kind))}};
 }
 
 std::uint64_t random_number() {
@@ -82,6 +89,7 @@ Context initialize(const ContextOptions& options) {
   state->options = options_to_begin_with(options);
   state->group = make_group(state->options);
   agree_on_options(*state, options);
+  settle_device(*state);
   settle_threads(*state);
   start_context(*state);
   state->log->debug("{} ranks on {} nodes, {} threads a rank, {}", state->size(),

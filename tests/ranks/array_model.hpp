@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <partita/array.hpp>
 
+#include "array/array_state.hpp"
 #include "array/elements.hpp"
 #include "base/visit_dtype.hpp"
 #include "runtime/context_state.hpp"
@@ -79,13 +81,22 @@ T joined_value(std::int64_t number, int contributions, Reduction reduction) {
   return make_value<T>(value);
 }
 
+/// Of a part in device memory the body sees a copy; what it changes is copied back.
 template <class Body>
 void each_element(const Array& array, Body&& body) {
+  const Array part = on_host(array);
+  bool changed = false;
   visit_dtype(array.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    for_each_element<T>(array.local(), array.layout(), array.context()->rank(),
-                        [&](std::int64_t number, T& element) { body(number, element); });
+    for_each_element<T>(part.local(), part.layout(), part.context()->rank(),
+                        [&](std::int64_t number, T& element) {
+                          const T before = element;
+                          body(number, element);
+                          changed = changed || std::memcmp(&before, &element, sizeof(T)) != 0;
+                        });
   });
+  Array target = array;
+  if (changed && part.state() != array.state()) copy(part, target);
 }
 
 /// Every rank writes the known values of its contribution.

@@ -42,7 +42,7 @@ TEST(ContextOptions, ThreadsAreAnOption) {
 
 TEST(ContextOptions, BadOnesAreRefusedOnEveryRank) {
   ContextOptions options;
-  options.device = Device::cuda();
+  options.device = Device::cuda(1000);
   const auto refused = [](const ContextOptions& bad) {
     // initialize throws before there is a body; a thread group hands the error on.
     return caught<ArgumentError>([&] {
@@ -54,7 +54,7 @@ TEST(ContextOptions, BadOnesAreRefusedOnEveryRank) {
                          ThreadGroup::run(
                              ranks().count, [](Context&) {}, options);
                        }),
-                       "CUDA"));
+                       "cuda"));
   options = {};
   options.threads = -1;
   EXPECT_TRUE(contains(refused(options), "threads is -1"));

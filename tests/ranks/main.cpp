@@ -15,6 +15,7 @@
 #include <string>
 #include <string_view>
 
+#include "ranks/fake_device.hpp"
 #include "ranks/rank_run.hpp"
 #include "runtime/launcher.hpp"
 #include "runtime/mpi_group.hpp"
@@ -68,6 +69,7 @@ void read_arguments(int argc, char** argv, Ranks& ranks) {
       std::exit(2);
     }
   }
+  if (tests_fake_devices()) install_fake_devices(2);
   if (const char* per_node = std::getenv("PARTITA_RANKS_PER_NODE")) {
     ranks.per_node = number_of(per_node, "PARTITA_RANKS_PER_NODE");
   }
@@ -96,9 +98,12 @@ void start(RankRun& run) {
     listeners.Append(new FailurePrinter(rank));
     return;
   }
-  std::printf("%d ranks as %s, %d a node (0: all), PARTITA_SEED=%d%s\n", run.ranks.count,
-              run.ranks.kind == GroupKind::mpi ? "processes" : "threads", run.ranks.per_node, run.seed,
-              full_product() ? ", the full product" : "");
+  std::printf("%d ranks as %s on %s, %d a node (0: all), PARTITA_SEED=%d%s\n", run.ranks.count,
+              run.ranks.kind == GroupKind::mpi ? "processes" : "threads",
+              tests_fake_devices()                      ? "fake devices"
+              : test_device().kind == Device::Kind::cpu ? "the CPU"
+                                                        : "GPUs",
+              run.ranks.per_node, run.seed, full_product() ? ", the full product" : "");
   std::fflush(stdout);
 }
 

@@ -57,7 +57,7 @@ void run_body(Context& context, const std::function<void(Context&)>& body) {
 
 ContextOptions test_options() {
   ContextOptions options;
-  options.device = Device::cpu();
+  options.device = test_device();
   options.deadline = deadline();
   return options;
 }
@@ -92,6 +92,15 @@ void on_thread_groups(const std::function<void(ProcessGroup&)>& body, int ranks_
 
 }  // namespace
 
+Device test_device() {
+  static const char* const wanted = std::getenv("PARTITA_TEST_DEVICE");
+  const std::string_view word = wanted == nullptr ? "" : wanted;
+  return word.empty() || word == "cpu" ? Device::cpu() : Device::cuda();
+}
+bool tests_fake_devices() {
+  static const char* const wanted = std::getenv("PARTITA_TEST_DEVICE");
+  return wanted != nullptr && std::string_view(wanted) == "fake";
+}
 const Ranks& ranks() {
   return rank_run().ranks;
 }
@@ -124,6 +133,7 @@ void on_ranks(const std::function<void(Context&)>& body) {
 
 void on_ranks(const std::function<void(Context&)>& body, ContextOptions options) {
   if (options.deadline == ContextOptions().deadline) options.deadline = deadline();
+  if (options.device.kind == Device::Kind::cpu) options.device = test_device();
   if (ranks().kind == GroupKind::threads) return on_threads(body, options);
   run_refereed([&] {
     Context context = initialize(options);

@@ -32,6 +32,12 @@ struct Ranks {
 /// How this run was started.
 const Ranks& ranks();
 
+/// What the contexts of tests compute on. PARTITA_TEST_DEVICE: "cuda" for the GPUs, "fake" for devices that
+/// are made of host memory and threads; unset: the CPU.
+Device test_device();
+/// On devices, some ranks may have to share one.
+bool tests_fake_devices();
+
 /// Longest wait without progress in a test, unless its own options say another: 60 s.
 std::chrono::milliseconds deadline();
 

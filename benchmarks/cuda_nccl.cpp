@@ -1,0 +1,102 @@
+#include "benchmarks/cuda_nccl.hpp"
+
+#include <dlfcn.h>
+
+#include <partita/partita.hpp>
+#include <stdexcept>
+#include <string>
+
+namespace partita::benchmarks {
+namespace {
+
+// What is needed of <nccl.h>.
+struct UniqueId {
+  char bytes[128];
+};
+using Communicator = void*;
+constexpr int bytes_type = 0;  // ncclInt8
+
+template <class Function>
+Function symbol(void* library, const char* name) {
+  void* const found = dlsym(library, name);
+  if (found == nullptr) throw std::runtime_error(std::string("NCCL has no ") + name);
+  return reinterpret_cast<Function>(found);
+}
+
+void require(int result, const char* what) {
+  if (result != 0) throw std::runtime_error(std::string(what) + ": NCCL error " + std::to_string(result));
+}
+
+struct Library {
+  void* handle = dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
+  int (*unique_id)(UniqueId*) = nullptr;
+  int (*init_rank)(Communicator*, int, UniqueId, int) = nullptr;
+  int (*destroy)(Communicator) = nullptr;
+  int (*group_start)() = nullptr;
+  int (*group_end)() = nullptr;
+  int (*send)(const void*, std::size_t, int, int, Communicator, void*) = nullptr;
+  int (*receive)(void*, std::size_t, int, int, Communicator, void*) = nullptr;
+
+  Library() {
+    if (handle == nullptr) return;
+    unique_id = symbol<decltype(unique_id)>(handle, "ncclGetUniqueId");
+    init_rank = symbol<decltype(init_rank)>(handle, "ncclCommInitRank");
+    destroy = symbol<decltype(destroy)>(handle, "ncclCommDestroy");
+    group_start = symbol<decltype(group_start)>(handle, "ncclGroupStart");
+    group_end = symbol<decltype(group_end)>(handle, "ncclGroupEnd");
+    send = symbol<decltype(send)>(handle, "ncclSend");
+    receive = symbol<decltype(receive)>(handle, "ncclRecv");
+  }
+};
+
+const Library& library() {
+  static const Library opened;
+  return opened;
+}
+
+class AllToAll final : public NcclAllToAll {
+ public:
+  AllToAll(const UniqueId& id, int rank, int ranks) : rank_(rank), ranks_(ranks) {
+    require(library().init_rank(&communicator_, ranks, id, rank), "ncclCommInitRank");
+  }
+  ~AllToAll() override { library().destroy(communicator_); }
+  AllToAll(const AllToAll&) = delete;
+  AllToAll& operator=(const AllToAll&) = delete;
+
+  void run(const void* from, void* to, std::int64_t bytes, void* stream) override {
+    const auto size = static_cast<std::size_t>(bytes);
+    require(library().group_start(), "ncclGroupStart");
+    for (int step = 0; step < ranks_; ++step) {
+      const int peer = (rank_ + step) % ranks_;
+      require(library().send(static_cast<const char*>(from) + peer * bytes, size, bytes_type, peer,
+                             communicator_, stream),
+              "ncclSend");
+      require(library().receive(static_cast<char*>(to) + peer * bytes, size, bytes_type, peer, communicator_,
+                                stream),
+              "ncclRecv");
+    }
+    require(library().group_end(), "ncclGroupEnd");
+  }
+
+ private:
+  int rank_;
+  int ranks_;
+  Communicator communicator_ = nullptr;
+};
+
+}  // namespace
+
+std::unique_ptr<NcclAllToAll> make_nccl_all_to_all(const Context& world) {
+  UniqueId id{};
+  const bool here = library().handle != nullptr;
+  if (here && world.rank() == 0) require(library().unique_id(&id), "ncclGetUniqueId");
+  const Shape shape{static_cast<std::int64_t>(sizeof(id))};
+  const Array everywhere =
+      scatter(world, View::dense(id.bytes, Dtype::i8, shape), shape, Distribution(Replicated()));
+  const char* const received = static_cast<const char*>(everywhere.local().data);
+  std::copy(received, received + sizeof(id), id.bytes);
+  if (!here) return nullptr;
+  return std::make_unique<AllToAll>(id, world.rank(), world.size());
+}
+
+}  // namespace partita::benchmarks

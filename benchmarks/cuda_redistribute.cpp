@@ -1,0 +1,161 @@
+// Redistribution of a matrix between GPUs. Peer: NCCL's all-to-all of the same bytes, without the packing
+// that it also needs. Bound: every GPU pushing the same bytes to its peers by copy engine, a stream a peer.
+//
+// Every contender does several turns before the host looks, so that what is timed is the device.
+#include "benchmarks/cuda_redistribute.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <partita/device_report.hpp>
+#include <stdexcept>
+
+#include "benchmarks/cuda_nccl.hpp"
+
+namespace partita::benchmarks {
+namespace {
+
+constexpr std::int64_t kib = 1024, mib = 1024 * kib, gib = 1024 * mib;
+
+void require(cudaError_t error) {
+  if (error != cudaSuccess) throw std::runtime_error(cudaGetErrorString(error));
+}
+
+/// Rows of 32 KiB and more from peer to peer where the matrix is large.
+Shape matrix(int ranks, Dtype dtype, std::int64_t bytes_per_rank) {
+  const std::int64_t elements = bytes_per_rank / size_of(dtype) * ranks;
+  std::int64_t rows = 1;
+  while (rows * rows < elements) rows *= 2;
+  return {rows, elements / rows};
+}
+
+struct Movement {
+  Distribution source;
+  Distribution destination;
+};
+
+Movement row_to_column(int /*ranks*/) {
+  return {Slab(0), Slab(1)};
+}
+
+Movement cyclic_128_256(int ranks) {
+  const ProcessGrid from = ranks == 2 ? ProcessGrid({1, 2}) : ProcessGrid({2, 2});
+  const ProcessGrid to = ranks == 2 ? ProcessGrid({2, 1}) : ProcessGrid({1, 4});
+  return {BlockCyclic(from, {128, 128}), BlockCyclic(to, {256, 256})};
+}
+
+/// The same bytes to every peer, by as many streams as there are peers.
+class Pushes {
+ public:
+  Pushes(const Context& context, std::int64_t bytes)
+      : rank_(context.rank()),
+        ranks_(context.size()),
+        piece_(bytes / context.size()),
+        from_(SymmetricMemory::allocate(context, bytes)),
+        to_(SymmetricMemory::allocate(context, bytes)),
+        streams_(static_cast<std::size_t>(ranks_)) {
+    for (cudaStream_t& stream : streams_) require(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  }
+  ~Pushes() {
+    for (cudaStream_t stream : streams_) cudaStreamDestroy(stream);
+  }
+  Pushes(const Pushes&) = delete;
+  Pushes& operator=(const Pushes&) = delete;
+
+  void run(int turns) {
+    for (int turn = 0; turn < turns; ++turn) {
+      for (int step = 1; step < ranks_; ++step) {
+        const int peer = (rank_ + step) % ranks_;
+        require(cudaMemcpyAsync(static_cast<char*>(to_.peer(peer)) + rank_ * piece_,
+                                static_cast<const char*>(from_.data()) + peer * piece_,
+                                static_cast<std::size_t>(piece_), cudaMemcpyDefault,
+                                streams_[static_cast<std::size_t>(step)]));
+      }
+    }
+    for (cudaStream_t stream : streams_) require(cudaStreamSynchronize(stream));
+  }
+  const void* from() const { return from_.data(); }
+  void* to() const { return to_.data(); }
+  std::int64_t piece() const { return piece_; }
+
+ private:
+  int rank_;
+  int ranks_;
+  std::int64_t piece_;
+  SymmetricMemory from_;
+  SymmetricMemory to_;
+  std::vector<cudaStream_t> streams_;
+};
+
+/// A benchmark of wrong numbers is worth nothing.
+void check_result(const Array& result, const std::string& name) {
+  Array expected = empty(Context(result.context()), result.layout(), result.dtype());
+  fill_random(expected, 1);
+  if (!compare(expected, result).equal) throw Error(name + ": the result is wrong");
+}
+
+struct Size {
+  const char* name;
+  std::int64_t bytes;  // of a rank
+  int turns;
+};
+
+std::optional<Result> run(const Context& world, const Options& options, const std::string& name,
+                          const Movement& movement, Dtype dtype, const Size& size) {
+  if (report_devices().devices.empty()) return std::nullopt;
+  ContextOptions on_devices;
+  on_devices.device = Device::cuda();
+  const Context context = initialize(on_devices);
+  const Shape shape = matrix(context.size(), dtype, size.bytes);
+  Array source = empty(context, shape, movement.source, dtype);
+  Array destination = empty(context, shape, movement.destination, dtype);
+  fill_random(source, 1);
+  Redistribute plan(context, source.operand(), destination.operand());
+  Pushes pushes(context, size.bytes);
+  const auto nccl = make_nccl_all_to_all(world);
+  auto* const stream = static_cast<cudaStream_t>(context.stream().handle);
+
+  std::vector<Contender> contenders{{"ours",
+                                     [&] {
+                                       for (int i = 0; i < size.turns; ++i) {
+                                         plan.execute(source, destination, Stream{});
+                                       }
+                                       context.synchronize();
+                                     }},
+                                    {"push", [&] { pushes.run(size.turns); }}};
+  if (nccl) {
+    contenders.push_back({"nccl_all_to_all", [&] {
+                            for (int i = 0; i < size.turns; ++i) {
+                              nccl->run(pushes.from(), pushes.to(), pushes.piece(), stream);
+                            }
+                            require(cudaStreamSynchronize(stream));
+                          }});
+  }
+  std::vector<double> seconds = measure(world, contenders, options.runs);
+  for (double& time : seconds) time /= size.turns;
+  check_result(destination, name);
+  Result result{"redistribute", name, context.size(), size.bytes * context.size(),
+                seconds[0],     {},   "push",         seconds[1]};
+  if (nccl) result.peers["nccl_all_to_all"] = seconds[2];
+  return result;
+}
+
+}  // namespace
+
+std::vector<Case> cuda_redistribute_cases() {
+  std::vector<Case> cases;
+  const auto add = [&](const std::string& name, Movement (*movement)(int), Dtype dtype, const Size& size) {
+    const std::string whole = name + "/cuda/" + std::string(partita::name(dtype)) + "/" + size.name;
+    cases.push_back({"redistribute", whole, {2, 4}, [=](const Context& world, const Options& options) {
+                       return run(world, options, whole, movement(world.size()), dtype, size);
+                     }});
+  };
+  const Size sizes[] = {{"256KiB", 256 * kib, 200}, {"16MiB", 16 * mib, 50}, {"1GiB", gib, 5}};
+  for (const Size& size : sizes) {
+    add("row-to-column", row_to_column, Dtype::f32, size);
+    add("row-to-column", row_to_column, Dtype::c64, size);
+  }
+  add("cyclic-128-256", cyclic_128_256, Dtype::f32, sizes[2]);
+  return cases;
+}
+
+}  // namespace partita::benchmarks

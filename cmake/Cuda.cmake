@@ -1,0 +1,45 @@
+# CUDA, wherever nvcc is found. The runtime is linked statically and the driver is looked up when it is wanted, so
+# that what is built here also runs on machines without a driver. Sets PARTITA_HAVE_CUDA.
+
+set(PARTITA_HAVE_CUDA OFF)
+if(NOT PARTITA_CUDA)
+  message(STATUS "CUDA: off")
+  return()
+endif()
+# The sanitizers have nothing to say about devices, and nvcc's host compiler takes part in none of them.
+if(PARTITA_CUDA STREQUAL AUTO AND PARTITA_SANITIZE)
+  message(STATUS "CUDA: off in a sanitized build")
+  return()
+endif()
+
+find_program(PARTITA_NVCC nvcc HINTS $ENV{CUDA_HOME} $ENV{CUDA_PATH} /usr/local/cuda PATH_SUFFIXES bin)
+mark_as_advanced(PARTITA_NVCC)
+if(NOT PARTITA_NVCC)
+  if(PARTITA_CUDA STREQUAL AUTO)
+    message(STATUS "CUDA: no nvcc; built without")
+    return()
+  endif()
+  message(FATAL_ERROR "PARTITA_CUDA is ON, but there is no nvcc (looked in the PATH, CUDA_HOME and /usr/local/cuda)")
+endif()
+
+if(NOT CMAKE_CUDA_ARCHITECTURES)
+  set(CMAKE_CUDA_ARCHITECTURES 90)
+endif()
+set(CMAKE_CUDA_COMPILER ${PARTITA_NVCC})
+set(CMAKE_CUDA_STANDARD 17)
+set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
+if(CCACHE AND NOT DEFINED CMAKE_CUDA_COMPILER_LAUNCHER)
+  set(CMAKE_CUDA_COMPILER_LAUNCHER ${CCACHE})
+endif()
+enable_language(CUDA)
+find_package(CUDAToolkit REQUIRED)
+if(CUDAToolkit_VERSION VERSION_LESS 12.5)
+  message(FATAL_ERROR "CUDA ${CUDAToolkit_VERSION} is too old: 12.5 or newer (or -DPARTITA_CUDA=OFF)")
+endif()
+set(PARTITA_HAVE_CUDA ON)
+
+# Devices below the first architecture cannot run our kernels.
+string(REGEX MATCH "^[0-9]+" least_architecture "${CMAKE_CUDA_ARCHITECTURES}")
+add_compile_definitions($<$<COMPILE_LANGUAGE:CXX>:PARTITA_CUDA_LEAST_ARCHITECTURE=${least_architecture}>)
+message(STATUS "CUDA: ${CUDAToolkit_VERSION}, architectures ${CMAKE_CUDA_ARCHITECTURES}")

@@ -1,0 +1,31 @@
+// The devices of this machine, for `partita doctor` and for programs that want to know.
+#pragma once
+
+#include <cstdint>
+#include <partita/export.hpp>
+#include <string>
+#include <vector>
+
+namespace partita {
+
+struct DeviceReport {
+  bool built_in = false;    ///< this build has a device backend
+  int driver_version = 0;   ///< 13000: CUDA 13.0; 0: no driver
+  int runtime_version = 0;  ///< that Partita was built with
+  int nccl_version = 0;     ///< 22800: 2.28.0; 0: not there
+  std::string note;         ///< why no device can be used; empty: some can
+  struct One {
+    std::string name;
+    std::int64_t memory_bytes = 0;
+    std::string architecture;       ///< "9.0"
+    bool shareable_memory = false;  ///< its memory can be mapped by peers (virtual-memory API, descriptors)
+    bool stream_flags = false;      ///< streams can wait for flags
+    std::vector<int> peers;         ///< devices whose memory it can reach
+  };
+  std::vector<One> devices;
+};
+
+/// Starts the driver where there is one; never an error. Local, thread-safe.
+PARTITA_API DeviceReport report_devices();
+
+}  // namespace partita

@@ -1,0 +1,114 @@
+#include "array/transfer.hpp"
+
+#include <vector>
+
+#include "array/array_state.hpp"
+#include "device/finish.hpp"
+#include "kernels/host/fill.hpp"
+
+namespace partita {
+namespace {
+
+constexpr std::string_view operation = "copy";
+
+char* at(const View& view, std::int64_t offset) {
+  return static_cast<char*>(view.data) + offset;
+}
+
+std::int64_t bytes_of(const View& view) {
+  return volume(view.extents) * size_of(view.dtype);
+}
+
+/// Memory of the device for as long as one transfer takes.
+class Passing {
+ public:
+  Passing(Accelerator& device, std::int64_t bytes) : device_(device), memory_(device.allocate(bytes)) {}
+  ~Passing() { device_.release(memory_); }
+  Passing(const Passing&) = delete;
+  Passing& operator=(const Passing&) = delete;
+  void* data() const { return memory_; }
+
+ private:
+  Accelerator& device_;
+  void* memory_;
+};
+
+View dense_at(void* memory, const View& like, MemorySpace space) {
+  View view = View::dense(memory, like.dtype, like.extents);
+  view.space = space;
+  return view;
+}
+
+/// One run of bytes, or both sides on the device.
+void copy_at_once(ContextState& context, const StridedCopy& nest, const View& from, const View& to) {
+  const Stream stream = begin_device_work(context);
+  if (nest.loops.empty()) {
+    context.device->copy_bytes(at(from, nest.from_offset), at(to, nest.to_offset), nest.item_bytes, stream);
+  } else {
+    context.device->copy(nest, from.data, to.data, stream);
+  }
+  finish_device(context, operation);
+}
+
+/// Gaps are closed and opened on either side; what crosses is dense.
+void copy_across(ContextState& context, const View& from, const View& to) {
+  std::vector<char> memory(static_cast<std::size_t>(bytes_of(from)));
+  const Passing passing(*context.device, bytes_of(from));
+  const View here = dense_at(memory.data(), from, MemorySpace::host);
+  const View there = dense_at(passing.data(), from, MemorySpace::device);
+  const bool down = from.space == MemorySpace::device;
+  copy_view(context, from, down ? there : here);
+  copy_view(context, down ? there : here, down ? here : there);
+  copy_view(context, down ? here : there, to);
+}
+
+}  // namespace
+
+StridedCopy nest_over(const View& from, const View& to) {
+  const std::int64_t item = size_of(to.dtype);
+  StridedCopy nest{item, 0, 0, {}};
+  for (int d = 0; d < to.extents.size(); ++d) {
+    nest.loops.push_back({to.extents[d], from.strides[d] * item, to.strides[d] * item});
+  }
+  return nest;
+}
+
+void copy_view(ContextState& context, const View& from, const View& to) {
+  const StridedCopy nest = simplify(nest_over(from, to));
+  if (nest.item_bytes == 0) return;
+  if (from.space == MemorySpace::host && to.space == MemorySpace::host) {
+    return copy(nest, from.data, to.data, hint_for(bytes_of(to)));
+  }
+  if (nest.loops.empty() || from.space == to.space) return copy_at_once(context, nest, from, to);
+  copy_across(context, from, to);
+}
+
+void fill_on_device(ContextState& context, const View& to, const void* element) {
+  const StridedCopy nest = destination_of(nest_over(to, to));
+  if (nest.item_bytes == 0) return;
+  const Stream stream = begin_device_work(context);
+  context.device->fill(nest, element, size_of(to.dtype), to.data, stream);
+  finish_device(context, "fill");
+}
+
+Array on_host(const Array& array) {
+  if (array.local().space == MemorySpace::host) return array;
+  const Array::State& given = *array.state();
+  auto memory = std::make_shared<std::vector<char>>(static_cast<std::size_t>(bytes_of(given.local)));
+  auto copied = std::make_shared<Array::State>(given);
+  copied->operand.space = MemorySpace::host;
+  copied->operand.residency = Residency::ordinary;
+  copied->heap_offset = -1;
+  copied->local.data = memory->data();
+  copied->local.space = MemorySpace::host;
+  if (given.operand.dense) {
+    copied->local.strides = given.operand.local_strides(given.context->rank());
+  } else {
+    copied->local.strides = dense_strides(given.local.extents);
+  }
+  copied->owner = std::move(memory);
+  copy_view(*given.context, given.local, copied->local);
+  return Array(std::move(copied));
+}
+
+}  // namespace partita

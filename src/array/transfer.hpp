@@ -1,0 +1,21 @@
+// Parts of arrays from one kind of memory to another.
+#pragma once
+
+#include <partita/view.hpp>
+
+#include "kernels/host/copy.hpp"
+#include "runtime/context_state.hpp"
+
+namespace partita {
+
+/// The nest over all elements of two views of the same extents; not simplified.
+StridedCopy nest_over(const View& from, const View& to);
+
+/// to = from, element by element: views of the same extents and dtype, each in host memory or in memory that
+/// the context's device reaches. Local; done when it returns.
+void copy_view(ContextState& context, const View& from, const View& to);
+
+/// Every element of a view in device memory becomes `element`. Local; done when it returns.
+void fill_on_device(ContextState& context, const View& to, const void* element);
+
+}  // namespace partita

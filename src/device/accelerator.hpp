@@ -1,0 +1,128 @@
+// A device as one context uses it: memory, streams, and the few things that a stream can be told to do.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <partita/device_report.hpp>
+#include <partita/dtype.hpp>
+#include <partita/reduction.hpp>
+#include <partita/stream.hpp>
+#include <partita/topology.hpp>
+#include <span>
+#include <string>
+
+#include "kernels/host/copy.hpp"
+#include "memory/node_memory.hpp"
+
+namespace partita {
+
+/// A strided copy between two places. `nest` belongs to somebody else.
+struct PlacedCopy {
+  const StridedCopy* nest = nullptr;
+  const void* from = nullptr;
+  void* to = nullptr;
+  bool inside = false;  // this device's own memory on both sides
+};
+
+/// What a stream does with a flag.
+struct FlagOperation {
+  enum class Kind : std::uint8_t {
+    write,  ///< what the stream did before is visible to whoever sees the value
+    wait,   ///< until the flag is `value` or more
+  } kind = Kind::write;
+  std::uint64_t* flag = nullptr;
+  std::uint64_t value = 0;
+};
+
+/// Grants given and waited for, copies that have no order among each other, and what closes them.
+struct PeerExchange {
+  std::span<const FlagOperation> early_signals;
+  std::span<const FlagOperation> early_waits;
+  std::span<const PlacedCopy> copies;
+  std::span<const FlagOperation> late_signals;
+  std::span<const FlagOperation> late_waits;
+};
+
+/// One device (a GPU), driven by one thread at a time: the one that called `use` last. What takes a stream
+/// starts and does not wait; work of one stream runs in order. Errors of the device are Errors here, at this
+/// call or, for work that had only been started, at a later one.
+///
+/// The seam between Partita and a vendor's runtime: `cuda_accelerator.cpp` is CUDA; the tests bring one whose
+/// device memory is host memory and whose streams are threads.
+class Accelerator {
+ public:
+  virtual ~Accelerator() = default;
+
+  virtual int index() const = 0;
+  virtual std::string name() const = 0;
+  /// The calling thread drives this device from here on. Cheap.
+  virtual void use() = 0;
+
+  // --- memory. Release waits for nothing that a peer still has to do; never throws.
+  virtual void* allocate(std::int64_t bytes) = 0;  ///< throws MemoryError
+  virtual void release(void* memory) noexcept = 0;
+  /// Host memory that the device reads and writes in place.
+  virtual void* allocate_pinned(std::int64_t bytes) = 0;
+  virtual void release_pinned(void* memory) noexcept = 0;
+  /// Backing of the symmetric heap in this device's memory, for the ranks that `topology` puts on one node.
+  /// Collective over the context's ranks; Errors are the same on every rank.
+  virtual std::unique_ptr<NodeMemory> share_memory(ContextState& state, const Topology& topology) = 0;
+
+  // --- streams
+  virtual Stream stream() = 0;  ///< the context's own
+  /// Side streams 0 .. lanes() - 1, for copies that may run beside each other.
+  virtual int lanes() const = 0;
+  virtual Stream lane(int number) = 0;
+  /// What `after` is given from here on waits for what `before` was given until here.
+  virtual void order(Stream before, Stream after) = 0;
+  /// Remembers what `stream` has been given until here; `passed()` once that is done.
+  virtual void mark(Stream stream) = 0;
+  virtual bool passed() = 0;
+
+  // --- work
+  /// Any two places: device, peer, host. Ordinary host memory may make this wait.
+  virtual void copy_bytes(const void* from, void* to, std::int64_t bytes, Stream stream) = 0;
+  /// `nest` is simplified (kernels/host/copy.hpp); device, peer or pinned memory on both sides. `inside`:
+  /// both sides are this device's own memory.
+  virtual void copy(const StridedCopy& nest, const void* from, void* to, Stream stream,
+                    bool inside = false) = 0;
+  /// A whole small exchange with peers, in the order of the members; as few starts as the device can do with.
+  virtual void exchange(const PeerExchange& what, Stream stream) {
+    flags(what.early_signals, stream);
+    flags(what.early_waits, stream);
+    for (const PlacedCopy& one : what.copies) copy(*one.nest, one.from, one.to, stream, one.inside);
+    flags(what.late_signals, stream);
+    flags(what.late_waits, stream);
+  }
+  virtual void accumulate(const StridedCopy& nest, Dtype dtype, Reduction reduction, const void* from,
+                          void* to, Stream stream) = 0;
+  /// As kernels/host/fill.hpp.
+  virtual void fill(const StridedCopy& nest, const void* element, std::int64_t element_bytes, void* to,
+                    Stream stream) = 0;
+
+  // --- flags: numbers of 64 bits in device memory, a peer's too
+  /// In order. Many at once cost little more than one.
+  virtual void flags(std::span<const FlagOperation> operations, Stream stream) = 0;
+  /// Bytes between host and this device's memory past all streams, also while they wait; blocks until done.
+  virtual void write_past(void* to, const void* from, std::int64_t bytes) = 0;
+  virtual void read_past(void* to, const void* from, std::int64_t bytes) = 0;
+};
+
+/// The devices of this process.
+class Accelerators {
+ public:
+  virtual ~Accelerators() = default;
+  /// Usable ones; 0: none, and `why_none` says why.
+  virtual int count() = 0;
+  virtual std::string why_none() = 0;
+  virtual std::unique_ptr<Accelerator> open(int index) = 0;
+  virtual DeviceReport report() = 0;
+
+  static Accelerators& of_process();
+  /// Others in place of those of this build, until called with null: for tests of the library itself.
+  static void replace(Accelerators* others) noexcept;
+  /// What this build was made with: CUDA, or none (cuda_accelerators_absent.cpp).
+  static Accelerators& built_in();
+};
+
+}  // namespace partita

@@ -1,0 +1,304 @@
+#include "device/cuda_accelerator.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+
+#include "base/check.hpp"
+#include "kernels/cuda/launch.hpp"
+#include "memory/cuda_node_memory.hpp"
+
+namespace partita {
+namespace {
+
+cudaStream_t native(Stream stream) {
+  return static_cast<cudaStream_t>(stream.handle);
+}
+
+cudaStream_t new_stream() {
+  cudaStream_t stream = nullptr;
+  check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "make a stream");
+  return stream;
+}
+
+cudaEvent_t new_event() {
+  cudaEvent_t event = nullptr;
+  check_cuda(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "make an event");
+  return event;
+}
+
+/// PARTITA_DEVICE_LANES: how many streams large plans may use beside the context's own. On 4 H200 one was the
+/// fastest for 1 GiB a device (docs/performance.md).
+int lanes_of_environment(int most) {
+  constexpr int usual = 1;
+  const char* const text = std::getenv("PARTITA_DEVICE_LANES");
+  if (text == nullptr || *text == '\0') return usual;
+  const std::string_view digits = text;
+  check(digits.size() == 1 && digits[0] >= '0' && digits[0] - '0' <= most,
+        "PARTITA_DEVICE_LANES is \"{}\"; it must be a number from 0 to {}", digits, most);
+  return digits[0] - '0';
+}
+
+void check_launch(int error, const char* what) {
+  check_cuda(static_cast<cudaError_t>(error), what);
+}
+
+cuda::Nest kernel_nest(const StridedCopy& nest) {
+  check<UnsupportedError>(nest.loops.size() <= cuda::Nest::most_loops,
+                          "a strided copy of {} loops; devices take up to {}", nest.loops.size(),
+                          cuda::Nest::most_loops);
+  cuda::Nest result;
+  result.loops = static_cast<int>(nest.loops.size());
+  result.row_bytes = nest.item_bytes;
+  for (std::size_t i = 0; i < nest.loops.size(); ++i) {
+    result.counts[i] = nest.loops[i].count;
+    result.from_strides[i] = nest.loops[i].from_stride;
+    result.to_strides[i] = nest.loops[i].to_stride;
+  }
+  return result;
+}
+
+}  // namespace
+
+CudaAccelerator::CudaAccelerator(int index)
+    : index_(index), way_(copy_way_of_environment()), lane_count_(lanes_of_environment(most_lanes)) {
+  (void)CudaDriver::get();
+  check_suitable();
+  use();
+  check_cuda(cudaFree(nullptr), "start the device");
+  check_launch(cuda::load_copy_kernels(), "load the kernels");
+  check_launch(cuda::load_accumulate_kernels(), "load the kernels");
+  void* counter = nullptr;
+  check_cuda(cudaMalloc(&counter, sizeof(unsigned)), "start the device");
+  finished_blocks_ = static_cast<unsigned*>(counter);
+  check_cuda(cudaMemset(counter, 0, sizeof(unsigned)), "start the device");
+  main_ = new_stream();
+  past_ = new_stream();
+  for (cudaStream_t& lane : lanes_) lane = new_stream();
+  order_ = new_event();
+  mark_ = new_event();
+  batch_.reserve(256);
+}
+
+CudaAccelerator::~CudaAccelerator() {
+  cudaSetDevice(index_);
+  for (cudaStream_t lane : lanes_) {
+    if (lane != nullptr) cudaStreamDestroy(lane);
+  }
+  if (finished_blocks_ != nullptr) cudaFree(finished_blocks_);
+  if (past_ != nullptr) cudaStreamDestroy(past_);
+  if (main_ != nullptr) cudaStreamDestroy(main_);
+  if (order_ != nullptr) cudaEventDestroy(order_);
+  if (mark_ != nullptr) cudaEventDestroy(mark_);
+}
+
+void CudaAccelerator::check_suitable() const {
+  int major = 0, minor = 0, addresses = 0;
+  check_cuda(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, index_), "look at the device");
+  check_cuda(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, index_), "look at the device");
+  check<UnsupportedError>(
+      10 * major + minor >= PARTITA_CUDA_LEAST_ARCHITECTURE,
+      "device {} has compute capability {}.{}; this build has kernels from {}.{} on (build "
+      "with CMAKE_CUDA_ARCHITECTURES={}{})",
+      index_, major, minor, PARTITA_CUDA_LEAST_ARCHITECTURE / 10, PARTITA_CUDA_LEAST_ARCHITECTURE % 10, major,
+      minor);
+  CudaDriver::get().device_attribute(&addresses, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED,
+                                     index_);
+  check<UnsupportedError>(addresses != 0, "device {} does not offer management of its virtual memory",
+                          index_);
+}
+
+std::string CudaAccelerator::name() const {
+  cudaDeviceProp found{};
+  check_cuda(cudaGetDeviceProperties(&found, index_), "look at the device");
+  return fmt::format("{} (device {})", found.name, index_);
+}
+
+void CudaAccelerator::use() {
+  check_cuda(cudaSetDevice(index_), "use the device");
+}
+
+void* CudaAccelerator::allocate(std::int64_t bytes) {
+  void* memory = nullptr;
+  check_cuda(cudaMalloc(&memory, static_cast<std::size_t>(bytes)), fmt::format("{} bytes", bytes));
+  return memory;
+}
+
+void CudaAccelerator::release(void* memory) noexcept {
+  cudaFree(memory);
+}
+
+void* CudaAccelerator::allocate_pinned(std::int64_t bytes) {
+  void* memory = nullptr;
+  check_cuda(cudaHostAlloc(&memory, static_cast<std::size_t>(bytes), cudaHostAllocPortable),
+             fmt::format("{} bytes of pinned host memory", bytes));
+  return memory;
+}
+
+void CudaAccelerator::release_pinned(void* memory) noexcept {
+  cudaFreeHost(memory);
+}
+
+std::unique_ptr<NodeMemory> CudaAccelerator::share_memory(ContextState& state, const Topology& topology) {
+  return std::make_unique<CudaNodeMemory>(state, topology, index_);
+}
+
+void CudaAccelerator::order(Stream before, Stream after) {
+  check_cuda(cudaEventRecord(order_, native(before)), "order streams");
+  check_cuda(cudaStreamWaitEvent(native(after), order_, 0), "order streams");
+}
+
+void CudaAccelerator::mark(Stream stream) {
+  check_cuda(cudaEventRecord(mark_, native(stream)), "mark a stream");
+}
+
+bool CudaAccelerator::passed() {
+  const cudaError_t state = cudaEventQuery(mark_);
+  if (state == cudaErrorNotReady) {
+    (void)cudaGetLastError();
+    return false;
+  }
+  check_cuda(state, "work on the device");
+  return true;
+}
+
+void CudaAccelerator::copy_bytes(const void* from, void* to, std::int64_t bytes, Stream stream) {
+  check_cuda(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDefault, native(stream)),
+             "copy");
+}
+
+void CudaAccelerator::copy(const StridedCopy& nest, const void* from, void* to, Stream stream, bool inside) {
+  if (nest.item_bytes == 0) return;
+  const char* const source = static_cast<const char*>(from) + nest.from_offset;
+  char* const destination = static_cast<char*>(to) + nest.to_offset;
+  if (choose_copy_way(nest, inside, way_).way == CopyWay::engine) {
+    return copy_by_engine(nest, source, destination, native(stream));
+  }
+  check_launch(cuda::launch_copy(kernel_nest(nest), source, destination, native(stream)), "copy");
+}
+
+bool CudaAccelerator::fits_one_kernel(const PeerExchange& what) const {
+  constexpr std::int64_t most_rows = std::int64_t{1} << 29;
+  for (const auto& list : {what.early_signals, what.early_waits, what.late_signals, what.late_waits}) {
+    if (list.size() > cuda::most_flags) return false;
+  }
+  return what.copies.size() <= cuda::most_jobs &&
+         std::ranges::all_of(what.copies, [&](const PlacedCopy& one) {
+           return one.nest->item_bytes > 0 && bytes(*one.nest) / one.nest->item_bytes < most_rows &&
+                  choose_copy_way(*one.nest, one.inside, way_).way == CopyWay::kernel;
+         });
+}
+
+/// Where kernels do the copying anyway, one of them also gives and awaits the flags.
+void CudaAccelerator::exchange(const PeerExchange& what, Stream stream) {
+  if (!fits_one_kernel(what)) return Accelerator::exchange(what, stream);
+  cuda::Exchange all;
+  all.finished_blocks = finished_blocks_;
+  const auto take = [](std::span<const FlagOperation> from, cuda::Flags& to) {
+    for (const FlagOperation& one : from) to.flags[to.count++] = {one.flag, one.value};
+  };
+  take(what.early_signals, all.early_signals);
+  take(what.early_waits, all.early_waits);
+  take(what.late_signals, all.late_signals);
+  take(what.late_waits, all.late_waits);
+  for (const PlacedCopy& one : what.copies) {
+    all.jobs[all.count++] = {kernel_nest(*one.nest),
+                             static_cast<const char*>(one.from) + one.nest->from_offset,
+                             static_cast<char*>(one.to) + one.nest->to_offset};
+  }
+  check_launch(cuda::launch_exchange(all, native(stream)), "exchange");
+}
+
+/// The innermost loop in one copy; the others one after the other.
+void CudaAccelerator::copy_by_engine(const StridedCopy& nest, const char* from, char* to,
+                                     cudaStream_t stream) {
+  const auto width = static_cast<std::size_t>(nest.item_bytes);
+  if (nest.loops.empty()) {
+    return check_cuda(cudaMemcpyAsync(to, from, width, cudaMemcpyDefault, stream), "copy");
+  }
+  const CopyLoop& rows = nest.loops.back();
+  std::int64_t copies = 1;
+  for (std::size_t i = 0; i + 1 < nest.loops.size(); ++i) copies *= nest.loops[i].count;
+  for (std::int64_t number = 0; number < copies; ++number) {
+    std::int64_t rest = number, from_offset = 0, to_offset = 0;
+    for (std::size_t i = nest.loops.size() - 1; i-- > 0;) {
+      const CopyLoop& loop = nest.loops[i];
+      from_offset += rest % loop.count * loop.from_stride;
+      to_offset += rest % loop.count * loop.to_stride;
+      rest /= loop.count;
+    }
+    check_cuda(cudaMemcpy2DAsync(to + to_offset, static_cast<std::size_t>(rows.to_stride), from + from_offset,
+                                 static_cast<std::size_t>(rows.from_stride), width,
+                                 static_cast<std::size_t>(rows.count), cudaMemcpyDefault, stream),
+               "copy");
+  }
+}
+
+void CudaAccelerator::accumulate(const StridedCopy& nest, Dtype dtype, Reduction reduction, const void* from,
+                                 void* to, Stream stream) {
+  if (nest.item_bytes == 0) return;
+  check(is_defined(reduction, dtype), "{} of {} is not defined", partita::name(reduction),
+        partita::name(dtype));
+  static_assert(static_cast<int>(cuda::Element::c128) == static_cast<int>(Dtype::c128));
+  static_assert(static_cast<int>(cuda::Operation::max) == static_cast<int>(Reduction::max));
+  check_launch(cuda::launch_accumulate(kernel_nest(nest), static_cast<cuda::Element>(dtype),
+                                       static_cast<cuda::Operation>(reduction),
+                                       static_cast<const char*>(from) + nest.from_offset,
+                                       static_cast<char*>(to) + nest.to_offset, native(stream)),
+               "accumulate");
+}
+
+void CudaAccelerator::fill(const StridedCopy& nest, const void* element, std::int64_t element_bytes, void* to,
+                           Stream stream) {
+  if (nest.item_bytes == 0) return;
+  cuda::Pattern pattern;
+  auto* const bytes = reinterpret_cast<char*>(pattern.words);
+  for (std::int64_t at = 0; at < static_cast<std::int64_t>(sizeof(pattern)); at += element_bytes) {
+    std::memcpy(bytes + at, element, static_cast<std::size_t>(element_bytes));
+  }
+  check_launch(
+      cuda::launch_fill(kernel_nest(nest), pattern, static_cast<char*>(to) + nest.to_offset, native(stream)),
+      "fill");
+}
+
+void CudaAccelerator::flags(std::span<const FlagOperation> operations, Stream stream) {
+  constexpr std::size_t most = 256;  // that the driver takes at once
+  for (std::size_t first = 0; first < operations.size(); first += most) {
+    batch_.clear();
+    for (const FlagOperation& one : operations.subspan(first, std::min(most, operations.size() - first))) {
+      CUstreamBatchMemOpParams operation{};
+      if (one.kind == FlagOperation::Kind::write) {
+        operation.writeValue.operation = CU_STREAM_MEM_OP_WRITE_VALUE_64;
+        operation.writeValue.address = reinterpret_cast<CUdeviceptr>(one.flag);
+        operation.writeValue.value64 = one.value;
+        operation.writeValue.flags = CU_STREAM_WRITE_VALUE_DEFAULT;
+      } else {
+        operation.waitValue.operation = CU_STREAM_MEM_OP_WAIT_VALUE_64;
+        operation.waitValue.address = reinterpret_cast<CUdeviceptr>(one.flag);
+        operation.waitValue.value64 = one.value;
+        operation.waitValue.flags = CU_STREAM_WAIT_VALUE_GEQ;
+      }
+      batch_.push_back(operation);
+    }
+    check_cuda(CudaDriver::get().stream_batch(native(stream), static_cast<unsigned>(batch_.size()),
+                                              batch_.data(), 0),
+               "flags in a stream");
+  }
+}
+
+void CudaAccelerator::move_past(void* to, const void* from, std::int64_t bytes) {
+  using namespace std::chrono_literals;
+  constexpr auto longest = 10s;
+  check_cuda(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDefault, past_), "copy");
+  const auto start = std::chrono::steady_clock::now();
+  for (cudaError_t state = cudaStreamQuery(past_); state != cudaSuccess; state = cudaStreamQuery(past_)) {
+    if (state != cudaErrorNotReady) check_cuda(state, "copy");
+    check<Error>(std::chrono::steady_clock::now() - start < longest, "device {} does not answer", index_);
+    std::this_thread::sleep_for(5us);
+  }
+  (void)cudaGetLastError();
+}
+
+}  // namespace partita

@@ -1,0 +1,67 @@
+// One CUDA device, through the runtime's primary context.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "device/accelerator.hpp"
+#include "device/copy_way.hpp"
+#include "device/cuda_driver.hpp"
+
+namespace partita {
+
+class CudaAccelerator final : public Accelerator {
+ public:
+  /// Throws UnsupportedError (this build has no kernels for the device, or it has no flags in streams).
+  explicit CudaAccelerator(int index);
+  ~CudaAccelerator() override;
+
+  int index() const override { return index_; }
+  std::string name() const override;
+  void use() override;
+
+  void* allocate(std::int64_t bytes) override;
+  void release(void* memory) noexcept override;
+  void* allocate_pinned(std::int64_t bytes) override;
+  void release_pinned(void* memory) noexcept override;
+  std::unique_ptr<NodeMemory> share_memory(ContextState& state, const Topology& topology) override;
+
+  Stream stream() override { return {main_}; }
+  int lanes() const override { return lane_count_; }
+  Stream lane(int number) override { return {lanes_.at(static_cast<std::size_t>(number))}; }
+  void order(Stream before, Stream after) override;
+  void mark(Stream stream) override;
+  bool passed() override;
+
+  void copy_bytes(const void* from, void* to, std::int64_t bytes, Stream stream) override;
+  void copy(const StridedCopy& nest, const void* from, void* to, Stream stream, bool inside) override;
+  void exchange(const PeerExchange& what, Stream stream) override;
+  void accumulate(const StridedCopy& nest, Dtype dtype, Reduction reduction, const void* from, void* to,
+                  Stream stream) override;
+  void fill(const StridedCopy& nest, const void* element, std::int64_t element_bytes, void* to,
+            Stream stream) override;
+
+  void flags(std::span<const FlagOperation> operations, Stream stream) override;
+  void write_past(void* to, const void* from, std::int64_t bytes) override { move_past(to, from, bytes); }
+  void read_past(void* to, const void* from, std::int64_t bytes) override { move_past(to, from, bytes); }
+
+ private:
+  void check_suitable() const;
+  bool fits_one_kernel(const PeerExchange& what) const;
+  void copy_by_engine(const StridedCopy& nest, const char* from, char* to, cudaStream_t stream);
+  void move_past(void* to, const void* from, std::int64_t bytes);
+
+  int index_;
+  CopyWay way_;
+  int lane_count_;
+  cudaStream_t main_ = nullptr;
+  cudaStream_t past_ = nullptr;  // for what must not wait behind the others
+  static constexpr int most_lanes = 7;
+  std::array<cudaStream_t, most_lanes> lanes_{};
+  unsigned* finished_blocks_ = nullptr;  // of an exchange, in the device's memory
+  cudaEvent_t order_ = nullptr;
+  cudaEvent_t mark_ = nullptr;
+  std::vector<CUstreamBatchMemOpParams> batch_;  // kept: executions allocate nothing
+};
+
+}  // namespace partita

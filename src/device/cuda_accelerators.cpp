@@ -1,0 +1,106 @@
+// The CUDA devices of this process.
+#include <dlfcn.h>
+
+#include <mutex>
+
+#include "base/check.hpp"
+#include "device/cuda_accelerator.hpp"
+
+namespace partita {
+namespace {
+
+/// 22800 is 2.28.0; 0: not there.
+int nccl_version() {
+  void* const library = dlopen("libnccl.so.2", RTLD_LAZY | RTLD_LOCAL);
+  if (library == nullptr) return 0;
+  const auto version = reinterpret_cast<int (*)(int*)>(dlsym(library, "ncclGetVersion"));
+  int number = 0;
+  if (version != nullptr) version(&number);
+  dlclose(library);
+  return number;
+}
+
+int attribute(CUdevice_attribute which, int device) {
+  int value = 0;
+  CudaDriver::get().device_attribute(&value, which, device);
+  return value;
+}
+
+DeviceReport::One describe(int device, int count) {
+  cudaDeviceProp found{};
+  check_cuda(cudaGetDeviceProperties(&found, device), "look at the device");
+  DeviceReport::One one;
+  one.name = found.name;
+  one.memory_bytes = static_cast<std::int64_t>(found.totalGlobalMem);
+  one.architecture = fmt::format("{}.{}", found.major, found.minor);
+  one.shareable_memory =
+      attribute(CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, device) != 0 &&
+      attribute(CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED, device) != 0;
+  one.stream_flags = attribute(CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS, device) != 0;
+  for (int peer = 0; peer < count; ++peer) {
+    int reached = 0;
+    if (peer != device && cudaDeviceCanAccessPeer(&reached, device, peer) == cudaSuccess && reached != 0) {
+      one.peers.push_back(peer);
+    }
+  }
+  return one;
+}
+
+class CudaAccelerators final : public Accelerators {
+ public:
+  int count() override {
+    look();
+    return count_;
+  }
+  std::string why_none() override {
+    look();
+    return why_none_;
+  }
+  // One at a time: ranks that are threads of a process come here together, and the first on each device makes
+  // its context and loads the kernels, which processes never do side by side.
+  std::unique_ptr<Accelerator> open(int index) override {
+    const std::lock_guard lock(opening_);
+    return std::make_unique<CudaAccelerator>(index);
+  }
+  DeviceReport report() override;
+
+ private:
+  void look() {
+    std::call_once(looked_, [&] {
+      const cudaError_t error = cudaGetDeviceCount(&count_);
+      if (error == cudaSuccess && count_ > 0) return;
+      (void)cudaGetLastError();
+      count_ = 0;
+      why_none_ = error == cudaSuccess ? "there is no device"
+                  : error == cudaErrorInsufficientDriver
+                      ? fmt::format("the driver is absent or older than CUDA {}.{}", CUDART_VERSION / 1000,
+                                    CUDART_VERSION % 1000 / 10)
+                      : text_of(error);
+    });
+  }
+
+  std::mutex opening_;
+  std::once_flag looked_;
+  int count_ = 0;
+  std::string why_none_;
+};
+
+DeviceReport CudaAccelerators::report() {
+  DeviceReport report;
+  report.built_in = true;
+  report.nccl_version = nccl_version();
+  cudaDriverGetVersion(&report.driver_version);
+  cudaRuntimeGetVersion(&report.runtime_version);
+  report.note = why_none();
+  for (int device = 0; device < count(); ++device) report.devices.push_back(describe(device, count()));
+  return report;
+}
+
+}  // namespace
+
+Accelerators& Accelerators::built_in() {
+  static CudaAccelerators devices;
+  return devices;
+}
+
+}  // namespace partita

@@ -1,0 +1,22 @@
+// Work that a context has given to its device: where it goes, and the wait for its end.
+#pragma once
+
+#include <functional>
+#include <partita/stream.hpp>
+#include <string_view>
+
+namespace partita {
+
+struct ContextState;
+
+/// The stream to put work into: `wanted`, or the context's own where that is null. What it gets from here on
+/// comes after all that the context has put into other streams. The calling thread drives the device from
+/// here on.
+Stream begin_device_work(ContextState& state, Stream wanted = {});
+
+/// Waits until the device has done all that this context gave it. Blocking within the deadline; nothing to do
+/// in a context without a device. `look` is called now and then and may throw. Whatever is thrown from here
+/// has failed the context.
+void finish_device(ContextState& state, std::string_view operation, const std::function<void()>& look = {});
+
+}  // namespace partita

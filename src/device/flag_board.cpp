@@ -1,0 +1,99 @@
+#include "device/flag_board.hpp"
+
+#include <algorithm>
+
+#include "base/check.hpp"
+#include "device/finish.hpp"
+#include "runtime/collective.hpp"
+#include "runtime/context_state.hpp"
+
+namespace partita {
+namespace {
+
+constexpr std::uint64_t poisoned = std::uint64_t{1} << 62U;  // more signals than will ever be sent
+constexpr int probe_channel = channel_count;
+
+}  // namespace
+
+FlagBoard::FlagBoard(ContextState& state)
+    : state_(state), ranks_(state.device_topology.node_ranks(state.device_topology.node(state.rank()))) {
+  const std::size_t count = ranks_.size() * channels;
+  sent_.assign(count, 0);
+  seen_.assign(count, 0);
+  // The same number of bytes on all ranks, whatever their nodes.
+  const auto bytes = static_cast<std::int64_t>(sizeof(std::uint64_t)) * channels * state.size();
+  block_ = state.device_heap->allocate(bytes, SymmetricHeap::Sizes::equal, "", SourcePlace::current());
+  clear();
+  probe();
+}
+
+std::size_t FlagBoard::number(int rank, int channel) const {
+  const auto place = std::lower_bound(ranks_.begin(), ranks_.end(), rank) - ranks_.begin();
+  return static_cast<std::size_t>(place) * channels + static_cast<std::size_t>(channel);
+}
+
+std::uint64_t* FlagBoard::flag(int on_rank, int from, int channel) const {
+  auto* const flags = static_cast<std::uint64_t*>(state_.device_heap->at(on_rank, block_.offset));
+  return flags == nullptr ? nullptr : flags + number(from, channel);
+}
+
+void FlagBoard::clear() {
+  const std::vector<std::uint64_t> zeros(sent_.size(), 0);
+  state_.device->write_past(flag(state_.rank(), ranks_.front(), 0), zeros.data(),
+                            static_cast<std::int64_t>(zeros.size() * sizeof(std::uint64_t)));
+  barrier(state_, "start the device");
+}
+
+/// Every rank writes its number into each neighbour's memory, and looks at what the neighbours wrote.
+void FlagBoard::probe() {
+  const int me = state_.rank();
+  for (const int peer : ranks_) {
+    std::uint64_t* const theirs = flag(peer, me, probe_channel);
+    if (theirs == nullptr) {
+      unreachable_ = fmt::format("rank {} cannot map the device memory of rank {}", me, peer);
+    } else {
+      const FlagOperation write{FlagOperation::Kind::write, theirs, static_cast<std::uint64_t>(me) + 1};
+      state_.device->flags({&write, 1}, begin_device_work(state_));
+    }
+  }
+  finish_device(state_, "start the device");
+  barrier(state_, "start the device");
+  for (const int peer : ranks_) {
+    const std::uint64_t found = arrived(peer, probe_channel);
+    if (found == static_cast<std::uint64_t>(peer) + 1 || !unreachable_.empty()) continue;
+    unreachable_ =
+        fmt::format("what rank {} wrote into the device memory of rank {} did not arrive", peer, me);
+  }
+}
+
+FlagOperation FlagBoard::signal(int peer, int channel) {
+  return {FlagOperation::Kind::write, flag(peer, state_.rank(), channel), ++sent_[number(peer, channel)]};
+}
+
+FlagOperation FlagBoard::wait(int peer, int channel, std::int64_t count) const {
+  return {FlagOperation::Kind::wait, flag(state_.rank(), peer, channel),
+          seen_[number(peer, channel)] + static_cast<std::uint64_t>(count)};
+}
+
+void FlagBoard::advance(int peer, int channel, std::int64_t count) {
+  seen_[number(peer, channel)] += static_cast<std::uint64_t>(count);
+}
+
+std::uint64_t FlagBoard::arrived(int peer, int channel) {
+  std::uint64_t value = 0;
+  state_.device->read_past(&value, flag(state_.rank(), peer, channel), sizeof(value));
+  return value;
+}
+
+void FlagBoard::poison() noexcept {
+  try {
+    state_.device->use();
+    const std::vector<std::uint64_t> values(sent_.size(), poisoned);
+    state_.device->write_past(flag(state_.rank(), ranks_.front(), 0), values.data(),
+                              static_cast<std::int64_t>(values.size() * sizeof(std::uint64_t)));
+  } catch (...) {
+    // A device that does not answer any more has nothing to be released.
+  }
+}
+
+}  // namespace partita

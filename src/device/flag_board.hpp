@@ -1,0 +1,54 @@
+// Signals between the devices of one node: flags in the heap that only grow.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <partita/plan.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "device/accelerator.hpp"
+#include "memory/symmetric_heap.hpp"
+
+namespace partita {
+
+/// Every rank has a flag for each neighbour and channel in its own device memory; only that neighbour writes
+/// it, always a larger value than before. So a flag needs no atomic addition and no reset, and a wait for an
+/// old value is satisfied for ever. One writer a flag; the ranks count alike because executions are
+/// collective.
+class FlagBoard {
+ public:
+  /// Allocates the flags, sets them to zero and probes every pair. Collective. Afterwards `unreachable()`
+  /// says what is wrong with this rank's peers; empty: every one can be written.
+  explicit FlagBoard(ContextState& state);
+
+  /// Adds one to the counter (this rank -> peer, channel). To be given to a stream in the order of the calls.
+  FlagOperation signal(int peer, int channel);
+  /// Until `count` signals of (peer -> this rank, channel) have come since the last `advance`.
+  FlagOperation wait(int peer, int channel, std::int64_t count) const;
+  /// An execution has been put into the streams: it waits for so many signals.
+  void advance(int peer, int channel, std::int64_t count);
+  /// Lets every wait of this rank pass, at once and for ever. For a context that has failed.
+  void poison() noexcept;
+  /// What has come: counter (peer -> this rank, channel), read past all streams.
+  std::uint64_t arrived(int peer, int channel);
+
+  const std::string& unreachable() const { return unreachable_; }
+
+ private:
+  static constexpr int channels = channel_count + 1;  // the last one is the probe's
+  std::uint64_t* flag(int on_rank, int from, int channel) const;
+  std::size_t number(int rank, int channel) const;
+  void clear();
+  void probe();
+
+  ContextState& state_;
+  std::vector<int> ranks_;  // of this rank's node, by the topology of devices
+  HeapBlock block_;
+  std::vector<std::uint64_t> sent_;  // by place of the rank and channel
+  std::vector<std::uint64_t> seen_;
+  std::string unreachable_;
+};
+
+}  // namespace partita

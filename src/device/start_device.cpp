@@ -1,0 +1,111 @@
+#include "device/start_device.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/check.hpp"
+#include "runtime/agree.hpp"
+#include "runtime/context_state.hpp"
+
+namespace partita {
+namespace {
+
+constexpr std::string_view operation = "start the device";
+
+/// Two ranks of one host and process have different places: what stands before the first colon is the host.
+std::string host_of(const std::string& place) {
+  return place.substr(0, place.find(':'));
+}
+
+void share(ContextState& state, const Topology& topology) {
+  state.flags.reset();
+  state.device_heap.reset();
+  state.device_memory.reset();
+  state.device_topology = topology;
+  state.device_memory = state.device->share_memory(state, topology);
+  state.device_heap = SymmetricHeap::create(state, *state.device_memory, "device memory");
+  state.flags = std::make_unique<FlagBoard>(state);
+}
+
+/// The first complaint of any rank.
+std::string complaint(ContextState& state) {
+  for (const std::string& text : exchange(state, operation, state.flags->unreachable())) {
+    if (!text.empty()) return text;
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string DeviceOffer::text() const {
+  return fmt::format("{} {}\n{}", count, host, why_none);
+}
+
+DeviceOffer DeviceOffer::parse(std::string_view text) {
+  DeviceOffer offer;
+  const std::size_t space = text.find(' ');
+  const std::size_t line = text.find('\n');
+  std::from_chars(text.data(), text.data() + space, offer.count);
+  offer.host = text.substr(space + 1, line - space - 1);
+  offer.why_none = text.substr(line + 1);
+  return offer;
+}
+
+Device choose_device(const Device& wanted, std::span<const DeviceOffer> offers, int me) {
+  if (wanted.kind == Device::Kind::cpu) return Device::cpu();
+  const DeviceOffer& mine = offers[static_cast<std::size_t>(me)];
+  if (wanted.kind == Device::Kind::any) {
+    const bool everywhere = std::ranges::all_of(offers, [](const DeviceOffer& o) { return o.count > 0; });
+    if (!everywhere) return Device::cpu();
+  }
+  check<UnsupportedError>(mine.count > 0,
+                          "device cuda: {}; use Device::cpu() or Device::any() (partita doctor says more)",
+                          mine.why_none);
+  check(wanted.index >= -1, "device cuda: the index is {}; it must be -1 (chosen) or a device's",
+        wanted.index);
+  check<UnsupportedError>(wanted.index < mine.count,
+                          "device cuda: index {} is asked for, there are {} devices", wanted.index,
+                          mine.count);
+  if (wanted.index >= 0) return Device::cuda(wanted.index);
+  const auto before = offers.first(static_cast<std::size_t>(me));
+  const auto place = std::ranges::count_if(before, [&](const DeviceOffer& o) { return o.host == mine.host; });
+  return Device::cuda(static_cast<int>(place) % mine.count);
+}
+
+void settle_device(ContextState& state) {
+  if (state.options.device.kind == Device::Kind::cpu) return;
+  Accelerators& devices = Accelerators::of_process();
+  DeviceOffer mine{host_of(state.group->place()), devices.count(), devices.why_none()};
+  std::vector<DeviceOffer> offers;
+  for (const std::string& text : exchange(state, operation, mine.text())) {
+    offers.push_back(DeviceOffer::parse(text));
+  }
+  collectively(state, operation, [&]() -> std::vector<Fact> {
+    state.options.device = choose_device(state.options.device, offers, state.rank());
+    return {};
+  });
+}
+
+void start_device(ContextState& state) {
+  if (state.options.device.kind != Device::Kind::cuda) return;
+  collectively(state, operation, [&]() -> std::vector<Fact> {
+    state.device = Accelerators::of_process().open(state.options.device.index);
+    return {};
+  });
+  share(state, state.topology());
+  const std::string why = complaint(state);
+  if (!why.empty()) {
+    if (state.rank() == 0) {
+      state.log->warn(
+          "the devices' memories cannot be reached by their peers ({}); going on with messages "
+          "through the host",
+          why);
+    }
+    share(state, Topology::regular(state.size(), 1));
+    const std::string still = complaint(state);
+    check(still.empty(), "{}: {}", operation, still);
+  }
+  state.log->debug("{}", state.device->name());
+}
+
+}  // namespace partita

@@ -1,0 +1,35 @@
+// Which device a rank gets, and its start.
+#pragma once
+
+#include <partita/context.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace partita {
+
+struct ContextState;
+
+/// What a rank can offer; travels as a text.
+struct DeviceOffer {
+  std::string host;
+  int count = 0;  ///< usable devices of the process
+  std::string why_none;
+
+  std::string text() const;
+  static DeviceOffer parse(std::string_view text);
+};
+
+/// The device of rank `me`: `any` is a GPU where every rank has one, else the CPU; without an index the
+/// rank's place on its host, modulo the devices that the process sees. Throws UnsupportedError, ArgumentError
+/// (a negative index). Pure.
+Device choose_device(const Device& wanted, std::span<const DeviceOffer> offers, int me);
+
+/// Settles `state.options.device` from what was asked for. Collective; all ranks ask for the same kind.
+void settle_device(ContextState& state);
+
+/// Opens the device and gives the context its memory, flags and topology. Where peers' memory cannot be
+/// reached, every rank counts as a node of its own, which is logged. Collective.
+void start_device(ContextState& state);
+
+}  // namespace partita

@@ -1,0 +1,84 @@
+// The device executor: a plan put into streams.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "device/accelerator.hpp"
+#include "execute/executor.hpp"
+#include "execute/lower.hpp"
+#include "execute/mail.hpp"
+#include "execute/scratch.hpp"
+
+namespace partita {
+
+/// Copies become copies of the device's engines or kernels, signals and waits become operations on flags, all
+/// in the order of the plan: the host waits for nothing. Only messages need the host: before one leaves, what
+/// was packed for it has to be there.
+///
+/// Where a plan only copies from arrays that it does not write, what concerns one peer is independent of what
+/// concerns another. Large ones then run in a stream a peer; small ones, whose time is that of their starts,
+/// in a few strokes: all grants are given and waited for at once, then one kernel copies to all peers, then
+/// all are told.
+class DevicePlan final : public Executor {
+ public:
+  /// Throws UnsupportedError: a step that devices do not offer.
+  DevicePlan(ContextState& context, Plan plan);
+
+  const Plan& plan() const override { return plan_; }
+  void execute(std::span<const Array::State* const> operands, const Parameters& parameters = {}) override;
+  void enqueue(std::span<const Array::State* const> operands, Stream stream) override;
+
+ private:
+  /// A stream, and the operations on flags that it has not been given yet.
+  struct Line {
+    Stream stream;
+    std::vector<FlagOperation> pending;
+  };
+
+  void refuse_unknown_steps() const;
+  bool peers_are_independent() const;
+  std::int64_t bytes_to_peers() const;
+  void find_early_flags();
+  void run_in_strokes();
+  bool is_inside(const Step& step) const { return other_rank(step) == plan_.rank; }
+  void count_signals();
+  void bind(std::span<const Array::State* const> operands);
+  void lower_moves();
+  void run(Stream stream);
+  void open_lines(Stream stream);
+  void close_lines();
+  void run_step(std::size_t index);
+  void run_move(std::size_t index, Line& line);
+  void finish_messages(const Step& step);
+  void before_message();
+  Line& line_of(const Step& step);
+  int other_rank(const Step& step) const;  ///< whom a step concerns beside this rank; this rank: nobody
+  void flush(Line& line);
+  void wait_for_streams();
+  void check_announcements() const;
+  char* address(const Place& place) const;
+  std::uint64_t execution_hash() const;
+
+  ContextState& context_;
+  Plan plan_;
+  std::uint64_t plan_hash_;
+  std::uint64_t running_hash_ = 0;
+  bool in_lanes_ = false;                      // a stream a peer
+  bool in_strokes_ = false;                    // the steps of a kind at once
+  bool streams_use_messages_ = false;          // work that touches memory of messages may still be running
+  std::vector<const Array::State*> operands_;  // by buffer; null for scratch
+  std::vector<Strides> lowered_strides_;       // by buffer
+  std::vector<std::unique_ptr<Scratch>> scratch_;  // by buffer
+  std::vector<std::vector<StridedCopy>> moves_;    // by step
+  std::vector<bool> flag_is_early_;                // by step: see find_early_flags
+  // Of a plan in strokes; kept, because executions allocate nothing.
+  std::vector<PlacedCopy> copies_;
+  std::vector<FlagOperation> early_signals_, early_waits_, late_signals_, late_waits_;
+  std::vector<Line> lines_;  // [0]: the stream of the execution; then one a lane
+  std::vector<std::array<std::int64_t, channel_count>> signals_;  // by rank: waited for in one execution
+  Mail mail_;
+};
+
+}  // namespace partita

@@ -1,0 +1,45 @@
+#include "execute/executor.hpp"
+
+#include "base/check.hpp"
+#include "execute/bound_plan.hpp"
+#include "execute/device_plan.hpp"
+
+namespace partita {
+
+MemorySpace space_of(const Plan& plan) {
+  MemorySpace space = MemorySpace::host;
+  bool first = true;
+  for (const Buffer& buffer : plan.buffers) {
+    if (buffer.kind != BufferKind::operand) continue;
+    check<UnsupportedError>(first || buffer.operand->space == space,
+                            "{}: its arrays lie in host memory and in device memory; copy them to one side",
+                            plan.operation);
+    space = buffer.operand->space;
+    first = false;
+  }
+  return space;
+}
+
+void match(const Buffer& buffer, const Array::State& array) {
+  const Operand& wanted = *buffer.operand;
+  const Operand& given = array.operand;
+  check(given.dtype == wanted.dtype, "the {} is {}, but the plan was made for {}", buffer.name,
+        name(given.dtype), name(wanted.dtype));
+  check(given.layout == wanted.layout || given.layout.equivalent(wanted.layout),
+        "the {} is {}, but the plan was made for {}", buffer.name, given.layout.to_string(),
+        wanted.layout.to_string());
+  check(given.space == wanted.space, "the {} lies in {} memory, but the plan was made for {} memory",
+        buffer.name, given.space == MemorySpace::device ? "device" : "host",
+        wanted.space == MemorySpace::device ? "device" : "host");
+  check(!wanted.dense || (given.dense && given.axis_order == wanted.axis_order),
+        "the local parts of the {} lie in memory in another order than the plan was made for", buffer.name);
+  check(wanted.residency == Residency::ordinary || array.heap_offset >= 0,
+        "the {} is in ordinary memory, but the plan was made for the symmetric heap", buffer.name);
+}
+
+std::unique_ptr<Executor> Executor::bind(ContextState& context, Plan plan) {
+  if (space_of(plan) == MemorySpace::device) return std::make_unique<DevicePlan>(context, std::move(plan));
+  return std::make_unique<BoundPlan>(context, std::move(plan));
+}
+
+}  // namespace partita

@@ -1,0 +1,234 @@
+// Strided copies and fills on a device: any memory that it reaches, in accesses as wide as both sides allow.
+#include "kernels/cuda/rows.cuh"
+
+namespace partita::cuda {
+namespace {
+
+/// Units of a row: four loads in flight before the first store.
+template <class Unit>
+__device__ void copy_units(const Unit* source, Unit* destination, std::int64_t first, std::int64_t end,
+                           unsigned step) {
+  std::int64_t i = first;
+  for (; i + 3 * step < end; i += 4 * step) {
+    const Unit a = source[i];
+    const Unit b = source[i + step];
+    const Unit c = source[i + 2 * step];
+    const Unit d = source[i + 3 * step];
+    destination[i] = a;
+    destination[i + step] = b;
+    destination[i + 2 * step] = c;
+    destination[i + 3 * step] = d;
+  }
+  for (; i < end; i += step) destination[i] = source[i];
+}
+
+template <class Unit, class Number>
+__device__ void copy_nest(const Nest& nest, const Deal& deal, unsigned lanes, const void* from, void* to) {
+  for_each_segment<Number>(
+      nest, deal, lanes, [&](const RowOffsets& row, std::int64_t first, std::int64_t end, unsigned step) {
+        copy_units(reinterpret_cast<const Unit*>(static_cast<const char*>(from) + row.from),
+                   reinterpret_cast<Unit*>(static_cast<char*>(to) + row.to), first, end, step);
+      });
+}
+
+__device__ void release(const Flags::One& flag) {
+  asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(flag.address), "l"(flag.value) : "memory");
+}
+
+/// Flags only grow; a host that gives up writes one that ends every wait.
+__device__ void await(const Flags::One& flag) {
+  std::uint64_t seen = 0;
+  do {
+    asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(seen) : "l"(flag.address) : "memory");
+  } while (seen < flag.value);
+}
+
+struct Deals {
+  Deal jobs[most_jobs];
+};
+
+/// A row of blocks a copy. Every block waits for the grants; the last one to finish tells the peers and waits
+/// for them.
+template <class Unit>
+__global__ void exchange_jobs(const __grid_constant__ Exchange all, const __grid_constant__ Deals deals,
+                              unsigned lanes) {
+  const int thread = static_cast<int>(threadIdx.x);
+  if (blockIdx.x == 0 && blockIdx.y == 0 && thread < all.early_signals.count) {
+    release(all.early_signals.flags[thread]);
+  }
+  if (thread < all.early_waits.count) await(all.early_waits.flags[thread]);
+  __syncthreads();
+  if (blockIdx.y < static_cast<unsigned>(all.count)) {
+    const Job& job = all.jobs[blockIdx.y];
+    copy_nest<Unit, std::uint32_t>(job.nest, deals.jobs[blockIdx.y], lanes, job.from, job.to);
+  }
+  __threadfence_system();
+  __syncthreads();
+  __shared__ bool last;
+  if (thread == 0) last = atomicAdd(all.finished_blocks, 1U) == gridDim.x * gridDim.y - 1;
+  __syncthreads();
+  if (!last) return;
+  __threadfence_system();
+  if (thread == 0) *all.finished_blocks = 0;
+  if (thread < all.late_signals.count) release(all.late_signals.flags[thread]);
+  if (thread < all.late_waits.count) await(all.late_waits.flags[thread]);
+}
+
+/// to[...] = from[...] in units of `Unit`.
+template <class Unit, class Number>
+__global__ void copy_rows(const __grid_constant__ Nest nest, const __grid_constant__ Deal deal,
+                          unsigned lanes, const void* from, void* to) {
+  copy_nest<Unit, Number>(nest, deal, lanes, from, to);
+}
+
+template <class Unit, class Number>
+__global__ void fill_rows(const __grid_constant__ Nest nest, const __grid_constant__ Deal deal,
+                          unsigned lanes, Pattern pattern, char* to) {
+  // A unit narrower than the element is one of its parts; rows begin with an element.
+  constexpr int parts = static_cast<int>(sizeof(Pattern) / sizeof(Unit));
+  for_each_segment<Number>(nest, deal, lanes,
+                           [&](const RowOffsets& row, std::int64_t first, std::int64_t end, unsigned step) {
+                             Unit* const destination = reinterpret_cast<Unit*>(to + row.to);
+                             for (std::int64_t i = first; i < end; i += step) {
+                               destination[i] = reinterpret_cast<const Unit*>(&pattern)[i % parts];
+                             }
+                           });
+}
+
+bool needs_64_bits(const Deal& deal) {
+  return deal.tasks >= (std::int64_t{1} << 31);
+}
+
+template <class Unit>
+int copy_in_units(const Nest& nest, const void* from, void* to, cudaStream_t stream) {
+  const Deal deal = deal_of(nest, sizeof(Unit));
+  const Shape shape = shape_of(deal);
+  if (needs_64_bits(deal)) {
+    copy_rows<Unit, std::uint64_t>
+        <<<shape.blocks, threads_per_block, 0, stream>>>(nest, deal, shape.lanes, from, to);
+  } else {
+    copy_rows<Unit, std::uint32_t>
+        <<<shape.blocks, threads_per_block, 0, stream>>>(nest, deal, shape.lanes, from, to);
+  }
+  return cudaGetLastError();
+}
+
+template <class Unit>
+int exchange_in_units(const Exchange& all, cudaStream_t stream) {
+  constexpr unsigned most_blocks_of_a_job = 32;  // ranks that share a device must all find room on it
+  Deals deals;
+  std::int64_t most_tasks = 1, most_units = 1;
+  for (int i = 0; i < all.count; ++i) {
+    const Deal deal = deal_of(all.jobs[i].nest, sizeof(Unit));
+    most_tasks = std::max(most_tasks, deal.tasks);
+    most_units = std::max(most_units, std::min(deal.units, deal.segment_units));
+    deals.jobs[i] = deal;
+  }
+  const Shape shape = shape_of(most_tasks, most_units);
+  const dim3 blocks(std::min(shape.blocks, most_blocks_of_a_job),
+                    static_cast<unsigned>(std::max(all.count, 1)));
+  exchange_jobs<Unit><<<blocks, threads_per_block, 0, stream>>>(all, deals, shape.lanes);
+  return cudaGetLastError();
+}
+
+template <class Unit>
+int fill_in_units(const Nest& nest, const Pattern& pattern, void* to, cudaStream_t stream) {
+  const Deal deal = deal_of(nest, sizeof(Unit));
+  const Shape shape = shape_of(deal);
+  auto* const destination = static_cast<char*>(to);
+  if (needs_64_bits(deal)) {
+    fill_rows<Unit, std::uint64_t>
+        <<<shape.blocks, threads_per_block, 0, stream>>>(nest, deal, shape.lanes, pattern, destination);
+  } else {
+    fill_rows<Unit, std::uint32_t>
+        <<<shape.blocks, threads_per_block, 0, stream>>>(nest, deal, shape.lanes, pattern, destination);
+  }
+  return cudaGetLastError();
+}
+
+/// The lowest set bit of all lengths, steps and addresses bounds the width of an access.
+std::uint64_t alignment_of(const Nest& nest, const void* from, const void* to) {
+  std::uint64_t bits = reinterpret_cast<std::uintptr_t>(from) | reinterpret_cast<std::uintptr_t>(to) |
+                       static_cast<std::uint64_t>(nest.row_bytes) | 16;
+  for (int i = 0; i < nest.loops; ++i) {
+    bits |= static_cast<std::uint64_t>(nest.from_strides[i]) | static_cast<std::uint64_t>(nest.to_strides[i]);
+  }
+  return bits & (~bits + 1);
+}
+
+template <class Unit>
+int load_units() {
+  const int results[] = {load(copy_rows<Unit, std::uint32_t>), load(copy_rows<Unit, std::uint64_t>),
+                         load(fill_rows<Unit, std::uint32_t>), load(fill_rows<Unit, std::uint64_t>),
+                         load(exchange_jobs<Unit>)};
+  for (const int result : results) {
+    if (result != cudaSuccess) return result;
+  }
+  return cudaSuccess;
+}
+
+}  // namespace
+
+int launch_copy(const Nest& nest, const void* from, void* to, void* stream) {
+  auto* const queue = static_cast<cudaStream_t>(stream);
+  switch (alignment_of(nest, from, to)) {
+    case 16:
+      return copy_in_units<uint4>(nest, from, to, queue);
+    case 8:
+      return copy_in_units<std::uint64_t>(nest, from, to, queue);
+    case 4:
+      return copy_in_units<std::uint32_t>(nest, from, to, queue);
+    case 2:
+      return copy_in_units<std::uint16_t>(nest, from, to, queue);
+    default:
+      return copy_in_units<std::uint8_t>(nest, from, to, queue);
+  }
+}
+
+int launch_exchange(const Exchange& exchange, void* stream) {
+  auto* const queue = static_cast<cudaStream_t>(stream);
+  std::uint64_t alignment = 16;
+  for (int i = 0; i < exchange.count; ++i) {
+    const Job& job = exchange.jobs[i];
+    alignment = std::min(alignment, alignment_of(job.nest, job.from, job.to));
+  }
+  switch (alignment) {
+    case 16:
+      return exchange_in_units<uint4>(exchange, queue);
+    case 8:
+      return exchange_in_units<std::uint64_t>(exchange, queue);
+    case 4:
+      return exchange_in_units<std::uint32_t>(exchange, queue);
+    case 2:
+      return exchange_in_units<std::uint16_t>(exchange, queue);
+    default:
+      return exchange_in_units<std::uint8_t>(exchange, queue);
+  }
+}
+
+int launch_fill(const Nest& nest, const Pattern& pattern, void* to, void* stream) {
+  auto* const queue = static_cast<cudaStream_t>(stream);
+  switch (alignment_of(nest, to, to)) {
+    case 16:
+      return fill_in_units<uint4>(nest, pattern, to, queue);
+    case 8:
+      return fill_in_units<std::uint64_t>(nest, pattern, to, queue);
+    case 4:
+      return fill_in_units<std::uint32_t>(nest, pattern, to, queue);
+    case 2:
+      return fill_in_units<std::uint16_t>(nest, pattern, to, queue);
+    default:
+      return fill_in_units<std::uint8_t>(nest, pattern, to, queue);
+  }
+}
+
+int load_copy_kernels() {
+  const int results[] = {load_units<uint4>(), load_units<std::uint64_t>(), load_units<std::uint32_t>(),
+                         load_units<std::uint16_t>(), load_units<std::uint8_t>()};
+  for (const int result : results) {
+    if (result != cudaSuccess) return result;
+  }
+  return cudaSuccess;
+}
+
+}  // namespace partita::cuda

@@ -1,0 +1,83 @@
+// Kernels on a CUDA device, started by plain functions: nothing of CUDA's language shows here.
+#pragma once
+
+#include <cstdint>
+
+namespace partita::cuda {
+
+/// A nest of loops around a contiguous row; see StridedCopy. Bytes.
+struct Nest {
+  static constexpr int most_loops = 16;
+  int loops = 0;
+  std::int64_t row_bytes = 0;
+  std::int64_t counts[most_loops] = {};  // outermost first
+  std::int64_t from_strides[most_loops] = {};
+  std::int64_t to_strides[most_loops] = {};
+};
+
+/// Numbers of the elements' types, as the kernels know them: those of partita::Dtype.
+enum class Element : std::uint8_t {
+  boolean,
+  i8,
+  u8,
+  i16,
+  u16,
+  i32,
+  u32,
+  i64,
+  u64,
+  f16,
+  bf16,
+  f32,
+  f64,
+  c64,
+  c128
+};
+enum class Operation : std::uint8_t { sum, min, max };
+
+/// 16 bytes that are repeated.
+struct alignas(16) Pattern {
+  std::uint64_t words[2] = {0, 0};
+};
+
+inline constexpr int most_jobs = 8;
+inline constexpr int most_flags = 8;
+
+/// One of several copies of a launch: fewer than 2^29 rows.
+struct Job {
+  Nest nest;
+  const void* from = nullptr;
+  void* to = nullptr;
+};
+
+struct Flags {
+  struct One {
+    std::uint64_t* address;
+    std::uint64_t value;
+  };
+  int count = 0;
+  One flags[most_flags];
+};
+
+/// What one rank does in a small exchange with its peers: gives grants, waits for theirs, copies, tells them,
+/// and waits until they have told. `finished_blocks`: a number in device memory, 0 between launches.
+struct Exchange {
+  Flags early_signals, early_waits, late_signals, late_waits;
+  int count = 0;
+  Job jobs[most_jobs];
+  unsigned* finished_blocks = nullptr;
+};
+
+/// Each gives a cudaError_t; 0: started. `stream` is a cudaStream_t. The pointers include the offsets.
+int launch_copy(const Nest& nest, const void* from, void* to, void* stream);
+int launch_exchange(const Exchange& exchange, void* stream);
+int launch_fill(const Nest& nest, const Pattern& pattern, void* to, void* stream);
+int launch_accumulate(const Nest& nest, Element element, Operation operation, const void* from, void* to,
+                      void* stream);
+
+/// Loads every kernel into the current device. A kernel's first start may wait for the device, and a stream
+/// of it may be waiting for a peer.
+int load_copy_kernels();
+int load_accumulate_kernels();
+
+}  // namespace partita::cuda

@@ -1,0 +1,61 @@
+// Node memory on GPUs: physical memory of the driver, mapped by every peer into one reserved range.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "memory/file_descriptor.hpp"
+#include "memory/node_memory.hpp"
+#include "memory/node_places.hpp"
+
+namespace partita {
+
+/// Each rank creates physical memory on its device in chunks (cuMemCreate), and its peers map the chunks at
+/// base + place * stride. Between processes a chunk travels as a file descriptor over the local socket,
+/// between threads of one process as the handle itself.
+///
+/// Where the first chunk cannot be mapped by every peer, `segment` is null for peers and stays so.
+class CudaNodeMemory final : public NodeMemory {
+ public:
+  CudaNodeMemory(ContextState& state, const Topology& topology, int device);
+  ~CudaNodeMemory() override;
+
+  void* control() override { return nullptr; }
+  char* segment(int rank) override;
+  std::int64_t stride() const override { return stride_; }
+  void grow(std::int64_t bytes) override;
+  void share_growth() override;
+
+ private:
+  /// A part of a rank's segment.
+  struct Chunk {
+    std::int64_t first = 0;
+    std::int64_t bytes = 0;
+    std::uint64_t handle = 0;
+  };
+
+  void reserve();
+  std::int64_t granularity() const;
+  void map(char* address, const Chunk& chunk);
+  void import_chunks(int rank, std::string_view text, std::vector<FileDescriptor>* files);
+  std::string unshared_text() const;
+  std::vector<FileDescriptor> export_unshared() const;
+  void share_with_peers();
+
+  ContextState& state_;
+  NodePlaces places_;
+  bool alone_ = true;  // no two ranks share a node
+  int device_;
+  std::uintptr_t base_ = 0;
+  std::int64_t stride_ = 0;
+  std::int64_t cap_ = 0;
+  std::int64_t grown_ = 0;
+  std::vector<Chunk> chunks_;  // of this rank
+  std::size_t shared_ = 0;     // chunks_[0 .. shared_) are known to the peers
+  std::vector<std::pair<char*, std::int64_t>> mapped_;
+  std::string refused_;  // why peers' memory cannot be mapped
+};
+
+}  // namespace partita

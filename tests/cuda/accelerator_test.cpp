@@ -1,0 +1,216 @@
+// The kernels and copy engines of a GPU against the host's kernels, on random strided copies.
+#include "device/accelerator.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "base/visit_dtype.hpp"
+#include "kernels/host/fill.hpp"
+
+namespace partita::testing {
+namespace {
+
+class CudaAcceleratorTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    Accelerators& devices = Accelerators::built_in();
+    if (devices.count() == 0) GTEST_SKIP() << "no GPU: " << devices.why_none();
+    device_ = devices.open(0);
+  }
+
+  void finish() {
+    device_->mark(device_->stream());
+    while (!device_->passed()) {
+    }
+  }
+
+  /// A copy of `bytes` on the device.
+  std::shared_ptr<void> upload(const std::vector<char>& bytes) {
+    std::shared_ptr<void> memory(device_->allocate(static_cast<std::int64_t>(bytes.size())),
+                                 [this](void* pointer) { device_->release(pointer); });
+    device_->copy_bytes(bytes.data(), memory.get(), static_cast<std::int64_t>(bytes.size()),
+                        device_->stream());
+    finish();
+    return memory;
+  }
+
+  std::vector<char> download(const std::shared_ptr<void>& memory, std::size_t bytes) {
+    std::vector<char> result(bytes);
+    device_->copy_bytes(memory.get(), result.data(), static_cast<std::int64_t>(bytes), device_->stream());
+    finish();
+    return result;
+  }
+
+  std::unique_ptr<Accelerator> device_;
+  std::mt19937_64 random_{std::random_device()()};
+};
+
+/// A nest of up to four loops whose elements lie apart on both sides, in memory of `bytes`.
+struct Sample {
+  StridedCopy nest;
+  std::int64_t bytes = 0;
+};
+
+Sample sample(std::mt19937_64& random, std::int64_t item) {
+  const auto number = [&](std::int64_t least, std::int64_t most) {
+    return std::uniform_int_distribution<std::int64_t>(least, most)(random);
+  };
+  Sample result{{item, number(0, 3) * item, number(0, 3) * item, {}}, 0};
+  std::int64_t from = item, to = item;
+  std::vector<CopyLoop> loops;  // innermost first
+  for (std::int64_t left = number(0, 4); left > 0; --left) {
+    const std::int64_t count = number(1, left == 1 ? 300 : 9);
+    const std::int64_t gap = number(0, 2) == 0 ? number(1, 3) * item : 0;
+    loops.push_back({count, from + gap, to + (number(0, 1) == 0 ? gap : 0)});
+    from = loops.back().from_stride * count;
+    to = loops.back().to_stride * count;
+  }
+  std::shuffle(loops.begin(), loops.end(), random);  // also transpositions
+  result.nest.loops = loops;
+  result.bytes = std::max(from, to) + 4 * item;
+  return result;
+}
+
+std::vector<char> noise(std::mt19937_64& random, std::int64_t bytes) {
+  std::vector<char> result(static_cast<std::size_t>(bytes));
+  for (char& byte : result) byte = static_cast<char>(random());
+  return result;
+}
+
+TEST_F(CudaAcceleratorTest, CopiesAsTheHostDoes) {
+  for (int round = 0; round < 300; ++round) {
+    const std::int64_t item = std::int64_t{1} << (round % 5);
+    const Sample one = sample(random_, item);
+    const StridedCopy nest = simplify(one.nest);
+    const std::vector<char> from = noise(random_, one.bytes);
+    std::vector<char> expected = noise(random_, one.bytes);
+    const auto there = upload(from);
+    const auto to = upload(expected);
+    if (nest.item_bytes > 0) copy(nest, from.data(), expected.data(), StoreHint::cache);
+    device_->copy(nest, there.get(), to.get(), device_->stream(), round % 2 == 0);
+    ASSERT_EQ(download(to, expected.size()), expected) << "item " << item << " round " << round;
+  }
+}
+
+TEST_F(CudaAcceleratorTest, CopiesSeveralAtOnceAsTheHostDoes) {
+  for (int round = 0; round < 40; ++round) {
+    const std::int64_t item = std::int64_t{1} << (round % 5);
+    std::vector<StridedCopy> nests;
+    std::vector<std::vector<char>> expected;
+    std::vector<std::shared_ptr<void>> from, to;
+    for (int i = 0; i < 1 + round % 11; ++i) {
+      const Sample one = sample(random_, item);
+      const std::vector<char> source = noise(random_, one.bytes);
+      nests.push_back(simplify(one.nest));
+      from.push_back(upload(source));
+      expected.push_back(noise(random_, one.bytes));
+      to.push_back(upload(expected.back()));
+      if (nests.back().item_bytes > 0)
+        copy(nests.back(), source.data(), expected.back().data(), StoreHint::cache);
+    }
+    std::vector<PlacedCopy> copies;
+    for (std::size_t i = 0; i < nests.size(); ++i) copies.push_back({&nests[i], from[i].get(), to[i].get()});
+    const auto memory = upload(std::vector<char>(24, 0));
+    auto* const flags = static_cast<std::uint64_t*>(memory.get());
+    const auto one = static_cast<std::uint64_t>(round) + 1;
+    using Kind = FlagOperation::Kind;
+    const FlagOperation tell{Kind::write, flags, one}, hear{Kind::wait, flags, one};
+    const FlagOperation tell_late{Kind::write, flags + 1, one}, hear_late{Kind::wait, flags + 1, one};
+    device_->exchange({{&tell, 1}, {&hear, 1}, copies, {&tell_late, 1}, {&hear_late, 1}}, device_->stream());
+    for (std::size_t i = 0; i < nests.size(); ++i)
+      ASSERT_EQ(download(to[i], expected[i].size()), expected[i]);
+  }
+}
+
+TEST_F(CudaAcceleratorTest, FillsAsTheHostDoes) {
+  for (int round = 0; round < 100; ++round) {
+    const std::int64_t item = std::int64_t{1} << (round % 5);
+    const Sample one = sample(random_, item);
+    const StridedCopy nest = destination_of(one.nest);
+    const std::vector<char> element = noise(random_, item);
+    std::vector<char> expected = noise(random_, one.bytes);
+    const auto to = upload(expected);
+    if (nest.item_bytes > 0) fill(nest, element.data(), item, expected.data(), StoreHint::cache);
+    device_->fill(nest, element.data(), item, to.get(), device_->stream());
+    ASSERT_EQ(download(to, expected.size()), expected) << "item " << item << " round " << round;
+  }
+}
+
+/// Small numbers, and NaN and infinities where there are such.
+std::vector<char> numbers(std::mt19937_64& random, Dtype dtype, std::int64_t count) {
+  std::vector<char> result(static_cast<std::size_t>(count * size_of(dtype)));
+  visit_dtype(dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    for (std::int64_t i = 0; i < count; ++i) {
+      const float value = static_cast<float>(random() % 2001) / 16.0F - 62.0F;
+      T element{};
+      if constexpr (std::is_same_v<T, Float16>) {
+        element = to_float16(value);
+      } else if constexpr (std::is_same_v<T, BFloat16>) {
+        element = to_bfloat16(value);
+      } else if constexpr (std::is_same_v<T, bool>) {
+        element = value > 0;
+      } else if constexpr (std::is_arithmetic_v<T>) {
+        element = static_cast<T>(static_cast<std::int64_t>(random()) >> 3);
+        if constexpr (std::is_floating_point_v<T>) element = value;
+      } else {
+        element = {static_cast<typename T::value_type>(value), static_cast<typename T::value_type>(-value)};
+      }
+      std::memcpy(result.data() + i * size_of(dtype), &element, sizeof(element));
+    }
+  });
+  return result;
+}
+
+TEST_F(CudaAcceleratorTest, AccumulatesAsTheHostDoesInEveryDtype) {
+  for (int number = 0; number < dtype_count; ++number) {
+    const auto dtype = static_cast<Dtype>(number);
+    for (const Reduction reduction : {Reduction::sum, Reduction::min, Reduction::max}) {
+      if (!is_defined(reduction, dtype)) continue;
+      const Sample one = sample(random_, size_of(dtype));
+      const StridedCopy nest = simplify(one.nest);
+      const std::int64_t count = one.bytes / size_of(dtype);
+      const std::vector<char> from = numbers(random_, dtype, count);
+      std::vector<char> expected = numbers(random_, dtype, count);
+      const auto there = upload(from);
+      const auto to = upload(expected);
+      if (nest.item_bytes > 0) accumulate(nest, dtype, reduction, from.data(), expected.data());
+      device_->accumulate(nest, dtype, reduction, there.get(), to.get(), device_->stream());
+      ASSERT_EQ(download(to, expected.size()), expected) << name(dtype) << " " << name(reduction);
+    }
+  }
+}
+
+TEST_F(CudaAcceleratorTest, StreamsWaitForFlagsAndArePassed) {
+  const std::vector<char> zeros(16, 0);
+  const auto memory = upload(zeros);
+  auto* const flags = static_cast<std::uint64_t*>(memory.get());
+  const FlagOperation wait{FlagOperation::Kind::wait, flags, 5};
+  const FlagOperation write{FlagOperation::Kind::write, flags + 1, 7};
+  const FlagOperation both[] = {wait, write};
+  device_->flags(both, device_->stream());
+  device_->mark(device_->stream());
+  EXPECT_FALSE(device_->passed());
+  std::uint64_t seen = 1;
+  device_->read_past(&seen, flags + 1, sizeof(seen));
+  EXPECT_EQ(seen, 0U);
+  const std::uint64_t value = 6;
+  device_->write_past(flags, &value, sizeof(value));
+  finish();
+  device_->read_past(&seen, flags + 1, sizeof(seen));
+  EXPECT_EQ(seen, 7U);
+}
+
+TEST_F(CudaAcceleratorTest, NoMemoryIsAMemoryError) {
+  EXPECT_THROW((void)device_->allocate(std::int64_t{1} << 50), MemoryError);
+  const std::vector<char> bytes(1000, 3);
+  EXPECT_EQ(download(upload(bytes), bytes.size()), bytes);  // the device still works
+}
+
+}  // namespace
+}  // namespace partita::testing

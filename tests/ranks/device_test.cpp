@@ -1,0 +1,256 @@
+// Contexts with a device: on the GPUs of the machine (PARTITA_TEST_DEVICE=cuda) or on fake ones.
+#include <cstdlib>
+#include <partita/memory.hpp>
+#include <partita/redistribute.hpp>
+#include <random>
+#include <thread>
+
+#include "ranks/array_model.hpp"
+#include "ranks/caught.hpp"
+#include "ranks/fake_device.hpp"
+#include "ranks/rank_test.hpp"
+
+namespace partita::testing {
+namespace {
+
+bool has_devices() {
+  return test_device().kind == Device::Kind::cuda;
+}
+
+#define NEEDS_DEVICES() \
+  if (!has_devices()) GTEST_SKIP() << "needs PARTITA_TEST_DEVICE=cuda or fake"
+
+#define DEVICE_TEST(name)                                                                \
+  static void device_##name(partita::Context& context);                                  \
+  TEST(Device, name) {                                                                   \
+    NEEDS_DEVICES();                                                                     \
+    on_ranks([](partita::Context& on_this_context) { device_##name(on_this_context); }); \
+  }                                                                                      \
+  static void device_##name([[maybe_unused]] partita::Context& context)
+
+DEVICE_TEST(ArraysLieInItsMemoryUnlessTheySayOtherwise) {
+  EXPECT_EQ(context.device().kind, Device::Kind::cuda);
+  EXPECT_GE(context.device().index, 0);
+  EXPECT_NE(context.stream().handle, nullptr);
+  for (const Residency residency : {Residency::heap, Residency::ordinary}) {
+    const Array there = zeros(context, {7, 5}, Slab(0), Dtype::f64, {residency, Order::row_major});
+    EXPECT_EQ(there.local().space, MemorySpace::device);
+    EXPECT_EQ(there.operand().space, MemorySpace::device);
+    each_element(there, [](std::int64_t, auto& element) {
+      EXPECT_TRUE(same_value(element, make_value<std::decay_t<decltype(element)>>(0)));
+    });
+    ArrayOptions on_the_host{residency, Order::row_major, MemorySpace::host};
+    const Array here = zeros(context, {7, 5}, Slab(0), Dtype::f64, on_the_host);
+    EXPECT_EQ(here.local().space, MemorySpace::host);
+    EXPECT_TRUE(compare(here, there).equal);
+  }
+}
+
+DEVICE_TEST(FillRandomGivesTheNumbersOfTheHost) {
+  for (const Dtype dtype : {Dtype::boolean, Dtype::i8, Dtype::bf16, Dtype::f32, Dtype::c128}) {
+    Array there = empty(context, {13, 9}, BlockCyclic({1, context.size()}, {2, 2}), dtype);
+    Array here =
+        empty(context, {13, 9}, Slab(0), dtype, {Residency::heap, Order::row_major, MemorySpace::host});
+    fill_random(there, 5);
+    fill_random(here, 5);
+    EXPECT_TRUE(compare(here, there).equal);
+    EXPECT_TRUE(compare(there, here).equal);
+  }
+}
+
+DEVICE_TEST(FillAndCopyEveryDtypeAndOrder) {
+  const Dtype all[] = {Dtype::boolean, Dtype::i8,  Dtype::u8,  Dtype::i16, Dtype::u16,
+                       Dtype::i32,     Dtype::u32, Dtype::i64, Dtype::u64, Dtype::f16,
+                       Dtype::bf16,    Dtype::f32, Dtype::f64, Dtype::c64, Dtype::c128};
+  for (const Dtype dtype : all) {
+    Array rows = empty(context, {11, 6, 5}, Slab(1), dtype);
+    Array columns = empty(context, {11, 6, 5}, Slab(1), dtype, {Residency::ordinary, Order::column_major});
+    Array here = empty(context, {11, 6, 5}, Slab(1), dtype,
+                       {Residency::ordinary, Order::column_major, MemorySpace::host});
+    write_known(rows);
+    copy(rows, columns);
+    EXPECT_EQ(count_wrong(columns, columns.layout()), 0);
+    copy(rows, here);
+    EXPECT_EQ(count_wrong(here, here.layout()), 0);
+    write_constant(rows, 1);
+    copy(here, rows);
+    EXPECT_EQ(count_wrong(rows, rows.layout()), 0);
+  }
+}
+
+DEVICE_TEST(RedistributesBetweenHostAndDevice) {
+  for (const Residency residency : {Residency::heap, Residency::ordinary}) {
+    Array here =
+        empty(context, {19, 14}, Slab(0), Dtype::f32, {residency, Order::row_major, MemorySpace::host});
+    Array there = empty(context, {19, 14}, BlockCyclic({context.size(), 1}, {3, 2}), Dtype::f32,
+                        {residency, Order::column_major});
+    write_known(here);
+    redistribute(here, there);
+    EXPECT_EQ(count_wrong(there, here.layout()), 0);
+    write_constant(here, 2);
+    redistribute(there, here);
+    EXPECT_EQ(count_wrong(here, there.layout()), 0);
+    const Array again = redistribute(here, Slab(1));
+    EXPECT_EQ(again.local().space, MemorySpace::host);
+    EXPECT_EQ(redistribute(there, Slab(1)).local().space, MemorySpace::device);
+  }
+}
+
+DEVICE_TEST(SymmetricMemoryLiesOnTheDeviceAndGrows) {
+  std::vector<SymmetricMemory> blocks;
+  for (const std::int64_t bytes : {std::int64_t{100}, std::int64_t{1} << 20, std::int64_t{150} << 20}) {
+    blocks.push_back(SymmetricMemory::allocate(context, bytes));
+    View part = View::dense(blocks.back().data(), Dtype::u8, {64});
+    part.space = MemorySpace::device;
+    Array array = wrap(context, part, Slab(0), {64 * context.size()});
+    EXPECT_EQ(array.operand().residency, Residency::heap);
+    write_known(array);
+    EXPECT_EQ(count_wrong(redistribute(array, Slab(0)), array.layout()), 0);
+  }
+  for (SymmetricMemory& block : blocks) block.free();
+}
+
+DEVICE_TEST(PushesBetweenDevices) {
+  const Array source = zeros(context, {64, 64}, Slab(0), Dtype::f32);
+  const Array destination = zeros(context, {64, 64}, Slab(1), Dtype::f32);
+  const Redistribute plan(context, source.operand(), destination.operand());
+  const bool one_node = context.state()->device_topology.node_count() == 1;
+  if (context.size() == 1 || !one_node) return;
+  EXPECT_EQ(plan.plan().method, "pushed");
+}
+
+// Large enough for a stream a peer.
+DEVICE_TEST(LargeRowsToColumns) {
+  const std::int64_t rows = 1031, columns = 4099;
+  Array source = empty(context, {rows, columns}, Slab(0), Dtype::f64);
+  Array destination = empty(context, {rows, columns}, Slab(1), Dtype::f64);
+  fill_random(source, 3);
+  Redistribute there(context, source.operand(), destination.operand());
+  Redistribute back(context, destination.operand(), source.operand());
+  for (int i = 0; i < 3; ++i) {
+    there.execute(source, destination);
+    const double zero = 0;
+    fill(source, zero);
+    back.execute(destination, source);
+  }
+  Array expected = empty(context, {rows, columns}, Slab(0), Dtype::f64);
+  fill_random(expected, 3);
+  EXPECT_TRUE(compare(source, expected).equal);
+}
+
+// In stream order the source may be overwritten right after each execute.
+DEVICE_TEST(ExecutesInStreamOrder) {
+  if (context.state()->device_topology.node_count() > 1) return;  // messages wait in execute
+  std::mt19937 random(static_cast<unsigned>(pairs_seed() + context.rank()));
+  Array source = empty(context, {37, 29}, Slab(0), Dtype::i64);
+  Array other = empty(context, {37, 29}, Slab(0), Dtype::i64);
+  Array middle = empty(context, {37, 29}, Slab(1), Dtype::i64);
+  Array destination = empty(context, {37, 29}, BlockCyclic({context.size(), 1}, {2, 2}), Dtype::i64);
+  Redistribute first(context, source.operand(), middle.operand());
+  Redistribute second(context, middle.operand(), destination.operand());
+  Redistribute overwrite(context, destination.operand(), source.operand());
+  write_known(source);
+  for (int round = 0; round < 200; ++round) {
+    first.execute(source, middle, Stream{});
+    second.execute(middle, destination, Stream{});
+    overwrite.execute(destination, source, Stream{});
+    if (random() % 16 == 0) std::this_thread::sleep_for(std::chrono::microseconds(random() % 300));
+  }
+  context.synchronize();
+  EXPECT_EQ(count_wrong(source, source.layout()), 0);
+  EXPECT_EQ(count_wrong(destination, source.layout()), 0);
+}
+
+// Memory that is dropped while a stream still uses it is not given to anybody else.
+DEVICE_TEST(DroppedArraysOutliveTheirStreams) {
+  if (context.state()->device_topology.node_count() > 1) return;
+  Array source = empty(context, {301, 203}, Slab(0), Dtype::f32);
+  write_known(source);
+  Array kept = empty(context, {301, 203}, Slab(1), Dtype::f32);
+  for (int round = 0; round < 20; ++round) {
+    Array passing = empty(context, {301, 203}, BlockCyclic({1, context.size()}, {3, 3}), Dtype::f32);
+    Redistribute up(context, source.operand(), passing.operand());
+    Redistribute down(context, passing.operand(), kept.operand());
+    up.execute(source, passing, Stream{});
+    down.execute(passing, kept, Stream{});
+  }
+  context.synchronize();
+  EXPECT_EQ(count_wrong(kept, source.layout()), 0);
+}
+
+DEVICE_TEST(RefusesMixedOperandsInStreams) {
+  const Array here =
+      zeros(context, {8, 8}, Slab(0), Dtype::f32, {Residency::heap, Order::row_major, MemorySpace::host});
+  Array there = zeros(context, {8, 8}, Slab(1), Dtype::f32);
+  Redistribute plan(context, here.operand(), there.operand());
+  EXPECT_THROW(plan.execute(here, there, Stream{}), UnsupportedError);
+  EXPECT_FALSE(context.failed());
+}
+
+TEST(Device, ARankThatNeverCallsIsATimeoutAndNotAHang) {
+  NEEDS_DEVICES();
+  if (ranks().count < 2 || ranks().per_node != 0) return;
+  ContextOptions options;
+  options.device = test_device();
+  options.deadline = std::chrono::seconds(2);
+  on_ranks(
+      [](Context& context) {
+        const Array source = zeros(context, {64, 64}, Slab(0), Dtype::f32);
+        Array destination = zeros(context, {64, 64}, Slab(1), Dtype::f32);
+        Redistribute plan(context, source.operand(), destination.operand());
+        if (context.rank() == 0) {
+          std::this_thread::sleep_for(std::chrono::seconds(4));
+        } else {
+          EXPECT_THROW(plan.execute(source, destination), Error);
+          EXPECT_TRUE(context.failed());
+          EXPECT_THROW(context.synchronize(), FailedContextError);
+        }
+      },
+      options);
+}
+
+TEST(Device, AnyIsTheCpuWhereThereIsNoDevice) {
+  if (has_devices()) GTEST_SKIP() << "there are devices";
+  if (!Accelerators::of_process().why_none().empty()) {
+    ContextOptions options;
+    options.device = Device::any();
+    on_ranks([](Context& context) { EXPECT_EQ(context.device().kind, Device::Kind::cpu); }, options);
+    options.device = Device::cuda();
+    // The same error on all ranks: initialize throws it before there is a context.
+    if (ranks().kind == GroupKind::threads) {
+      EXPECT_THROW(ThreadGroup::run(
+                       ranks().count, [](Context&) {}, options),
+                   UnsupportedError);
+    }
+  }
+}
+
+TEST(Device, AMissingIndexIsRefused) {
+  NEEDS_DEVICES();
+  if (ranks().kind != GroupKind::threads) return;
+  ContextOptions options;
+  options.device = Device::cuda(1000);
+  EXPECT_THROW(ThreadGroup::run(
+                   ranks().count, [](Context&) {}, options),
+               UnsupportedError);
+}
+
+// Where peers' memory cannot be mapped, everything still works: through messages.
+TEST(Device, FallsBackWherePeersCannotBeReached) {
+  if (!tests_fake_devices()) GTEST_SKIP() << "needs PARTITA_TEST_DEVICE=fake";
+  refuse_fake_peers(true);
+  ContextOptions options;
+  options.device = test_device();
+  on_ranks(
+      [](Context& context) {
+        EXPECT_EQ(context.state()->device_topology.node_count(), context.size());
+        Array source = empty(context, {29, 31}, Slab(0), Dtype::f32);
+        write_known(source);
+        EXPECT_EQ(count_wrong(redistribute(source, Slab(1)), source.layout()), 0);
+      },
+      options);
+  refuse_fake_peers(false);
+}
+
+}  // namespace
+}  // namespace partita::testing

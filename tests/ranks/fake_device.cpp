@@ -1,0 +1,208 @@
+#include "ranks/fake_device.hpp"
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "base/check.hpp"
+#include "kernels/host/fill.hpp"
+#include "runtime/context_state.hpp"
+
+namespace partita::testing {
+namespace {
+
+std::atomic<bool> refuses{false};
+
+/// A stream: a thread that does one thing after the other.
+class Queue {
+ public:
+  Queue() : thread_([this] { work(); }) {}
+  ~Queue() {
+    {
+      const std::lock_guard lock(mutex_);
+      ending_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+  }
+  Queue(const Queue&) = delete;
+  Queue& operator=(const Queue&) = delete;
+
+  void put(std::function<void()> task) {
+    {
+      const std::lock_guard lock(mutex_);
+      tasks_.push_back(std::move(task));
+    }
+    changed_.notify_all();
+  }
+
+  /// Called by a task. A queue that ends waits for nothing more.
+  void wait(const std::function<bool()>& ready) const {
+    for (int turn = 0; !ready() && !ending_; ++turn) {
+      if (turn < 100) {
+        std::this_thread::yield();
+      } else {
+        std::this_thread::sleep_for(std::chrono::microseconds(50));
+      }
+    }
+  }
+
+ private:
+  void work() {
+    while (true) {
+      std::function<void()> task;
+      {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [&] { return ending_ || !tasks_.empty(); });
+        if (tasks_.empty()) return;
+        task = std::move(tasks_.front());
+        tasks_.pop_front();
+      }
+      task();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::function<void()>> tasks_;
+  std::atomic<bool> ending_{false};
+  std::thread thread_;  // last: it uses all others
+};
+
+/// The host's memory of the node, or of it only this rank's part.
+class FakeNodeMemory final : public NodeMemory {
+ public:
+  FakeNodeMemory(ContextState& state, Topology topology)
+      : memory_(NodeMemory::create(state, 64)),
+        topology_(std::move(topology)),
+        rank_(state.rank()),
+        refused_(refuses) {}
+  void* control() override { return nullptr; }
+  char* segment(int rank) override {
+    const bool reached = rank == rank_ || (!refused_ && topology_.same_node(rank, rank_));
+    return reached ? memory_->segment(rank) : nullptr;
+  }
+  std::int64_t stride() const override { return memory_->stride(); }
+  void grow(std::int64_t bytes) override { memory_->grow(bytes); }
+
+ private:
+  std::unique_ptr<NodeMemory> memory_;
+  Topology topology_;
+  int rank_;
+  bool refused_;
+};
+
+class FakeAccelerator final : public Accelerator {
+ public:
+  explicit FakeAccelerator(int index) : index_(index) {}
+
+  int index() const override { return index_; }
+  std::string name() const override { return fmt::format("fake device {}", index_); }
+  void use() override {}
+
+  void* allocate(std::int64_t bytes) override {
+    void* const memory = std::malloc(static_cast<std::size_t>(bytes));
+    check<MemoryError>(memory != nullptr, "no memory left on the fake device: {} bytes", bytes);
+    return memory;
+  }
+  void release(void* memory) noexcept override { std::free(memory); }
+  void* allocate_pinned(std::int64_t bytes) override { return allocate(bytes); }
+  void release_pinned(void* memory) noexcept override { std::free(memory); }
+  std::unique_ptr<NodeMemory> share_memory(ContextState& state, const Topology& topology) override {
+    return std::make_unique<FakeNodeMemory>(state, topology);
+  }
+
+  Stream stream() override { return {&queues_[0]}; }
+  int lanes() const override { return 2; }
+  Stream lane(int number) override { return {&queues_.at(static_cast<std::size_t>(number) + 1)}; }
+  void order(Stream before, Stream after) override {
+    const auto done = note(before);
+    Queue& queue = of(after);
+    queue.put([&queue, done] { queue.wait([&] { return done->load(); }); });
+  }
+  void mark(Stream stream) override { mark_ = note(stream); }
+  bool passed() override { return mark_->load(); }
+
+  void copy_bytes(const void* from, void* to, std::int64_t bytes, Stream stream) override {
+    of(stream).put([=] { std::memcpy(to, from, static_cast<std::size_t>(bytes)); });
+  }
+  void copy(const StridedCopy& nest, const void* from, void* to, Stream stream, bool) override {
+    of(stream).put([=] { partita::copy(nest, from, to, StoreHint::cache); });
+  }
+  void accumulate(const StridedCopy& nest, Dtype dtype, Reduction reduction, const void* from, void* to,
+                  Stream stream) override {
+    of(stream).put([=] { partita::accumulate(nest, dtype, reduction, from, to); });
+  }
+  void fill(const StridedCopy& nest, const void* element, std::int64_t element_bytes, void* to,
+            Stream stream) override {
+    std::array<char, 16> value{};
+    std::memcpy(value.data(), element, static_cast<std::size_t>(element_bytes));
+    of(stream).put([=] { partita::fill(nest, value.data(), element_bytes, to, StoreHint::cache); });
+  }
+
+  void flags(std::span<const FlagOperation> operations, Stream stream) override {
+    Queue& queue = of(stream);
+    for (const FlagOperation& one : operations) {
+      queue.put([&queue, one] {
+        std::atomic_ref flag(*one.flag);
+        if (one.kind == FlagOperation::Kind::write) return flag.store(one.value, std::memory_order_release);
+        queue.wait([&] { return flag.load(std::memory_order_acquire) >= one.value; });
+      });
+    }
+  }
+  void write_past(void* to, const void* from, std::int64_t bytes) override {
+    const auto* const values = static_cast<const std::uint64_t*>(from);
+    for (std::int64_t i = 0; i < bytes / 8; ++i) {
+      std::atomic_ref(static_cast<std::uint64_t*>(to)[i]).store(values[i]);
+    }
+  }
+  void read_past(void* to, const void* from, std::int64_t bytes) override {
+    std::memcpy(to, from, static_cast<std::size_t>(bytes));
+  }
+
+ private:
+  using Note = std::shared_ptr<std::atomic<bool>>;
+  static Queue& of(Stream stream) { return *static_cast<Queue*>(stream.handle); }
+  static Note note(Stream stream) {
+    auto done = std::make_shared<std::atomic<bool>>(false);
+    of(stream).put([done] { done->store(true); });
+    return done;
+  }
+
+  int index_;
+  Note mark_;
+  std::array<Queue, 3> queues_;
+};
+
+class FakeAccelerators final : public Accelerators {
+ public:
+  explicit FakeAccelerators(int count) : count_(count) {}
+  int count() override { return count_; }
+  std::string why_none() override { return count_ == 0 ? "there are no fake devices" : ""; }
+  std::unique_ptr<Accelerator> open(int index) override { return std::make_unique<FakeAccelerator>(index); }
+  DeviceReport report() override { return {}; }
+
+ private:
+  int count_;
+};
+
+}  // namespace
+
+void install_fake_devices(int count) {
+  static std::unique_ptr<FakeAccelerators> installed;
+  auto fake = std::make_unique<FakeAccelerators>(count);
+  Accelerators::replace(fake.get());
+  installed = std::move(fake);
+}
+
+void refuse_fake_peers(bool refuse) {
+  refuses = refuse;
+}
+
+}  // namespace partita::testing

@@ -1,0 +1,15 @@
+// Devices without a device: their memory is host memory, their streams are threads. What runs on them is all
+// of the library's code for devices but the calls of a vendor's runtime.
+#pragma once
+
+#include "device/accelerator.hpp"
+
+namespace partita::testing {
+
+/// From here on the process has so many fake devices.
+void install_fake_devices(int count);
+
+/// Whether contexts made from here on find that they cannot map their peers' memory.
+void refuse_fake_peers(bool refuse);
+
+}  // namespace partita::testing
