@@ -73,7 +73,7 @@ class Heap final : public SymmetricHeap {
 
  private:
   Summary meet(Meeting& meeting, std::string_view operation, const Report& report, std::int64_t bytes);
-  void release_dropped(Meeting& meeting, const Summary& all);
+  void release_dropped(Meeting& meeting, const Summary& all, const std::string& mine);
   std::int64_t place(std::int64_t bytes);
   void grow(std::int64_t bytes);
   std::int64_t segment_offset(const void* pointer) const;
@@ -94,17 +94,17 @@ Summary Heap::meet(Meeting& meeting, std::string_view operation, const Report& r
   Summary mine = Summary::of(hash_of(operation), facts);
   mine.threw = report.threw ? 1 : 0;
   mine.largest = bytes > 0 ? static_cast<std::uint64_t>(bytes) : 0;
-  if (!blocks_.unreported_drops().empty()) finish_device(state_, operation);  // streams may still use them
-  const std::size_t drops = blocks_.unreported_drops().size() * sizeof(std::uint64_t);
-  mine.bytes_smallest = mine.bytes_largest = static_cast<std::int64_t>(drops);
+  // Asked once: another thread may drop a block at any time, which is then told in the next meeting.
+  const std::string drops = bytes_of(blocks_.unreported_drops());
+  if (!drops.empty()) finish_device(state_, operation);  // streams may still use them
+  mine.bytes_smallest = mine.bytes_largest = static_cast<std::int64_t>(drops.size());
   const Summary all = settle(meeting, mine, [&] { return report; });
-  release_dropped(meeting, all);
+  release_dropped(meeting, all, drops);
   return all;
 }
 
-void Heap::release_dropped(Meeting& meeting, const Summary& all) {
+void Heap::release_dropped(Meeting& meeting, const Summary& all, const std::string& mine) {
   if (all.bytes_largest == 0) return;
-  const std::string mine = bytes_of(blocks_.unreported_drops());
   std::vector<std::vector<std::uint64_t>> by_rank;
   for (const std::string& theirs : meeting.gather(mine, all.bytes_smallest == all.bytes_largest)) {
     by_rank.push_back(ids_of(theirs));
