@@ -50,9 +50,9 @@ std::string by_value(const std::vector<std::string>& texts) {
 class Heap final : public SymmetricHeap {
  public:
   Heap(ContextState& state, NodeMemory& memory, std::string_view what)
-      : allocating(fmt::format("allocate {}", what)),
-        freeing(fmt::format("free {}", what)),
-        collecting(fmt::format("collect {}", what)),
+      : allocating_(fmt::format("allocate {}", what)),
+        freeing_(fmt::format("free {}", what)),
+        collecting_(fmt::format("collect {}", what)),
         state_(state),
         memory_(memory),
         blocks_(state.size()),
@@ -78,7 +78,7 @@ class Heap final : public SymmetricHeap {
   void grow(std::int64_t bytes);
   std::int64_t segment_offset(const void* pointer) const;
 
-  const std::string allocating, freeing, collecting;  // the operations, for errors
+  const std::string allocating_, freeing_, collecting_;  // the operations, for errors
   ContextState& state_;
   NodeMemory& memory_;
   mutable HeapBlocks blocks_;
@@ -113,18 +113,18 @@ void Heap::release_dropped(Meeting& meeting, const Summary& all, const std::stri
 }
 
 HeapBlock Heap::allocate(std::int64_t bytes, Sizes sizes, std::string_view purpose, SourcePlace where) {
-  state_.require_usable(allocating);
+  state_.require_usable(allocating_);
   Report report;
-  report.operation = allocating;
+  report.operation = allocating_;
   report.facts = {{"purpose", std::string(purpose)},
                   {"sizes", sizes == Sizes::equal ? "equal" : "the largest of the ranks'"}};
   if (sizes == Sizes::equal) report.facts.push_back({"bytes", fmt::format("{}", bytes)});
   report.threw = bytes < 0;
-  report.error = {ErrorKind::argument, fmt::format("{}: {} bytes is less than none", allocating, bytes)};
+  report.error = {ErrorKind::argument, fmt::format("{}: {} bytes is less than none", allocating_, bytes)};
   Summary all;
   {
-    Meeting meeting(state_, allocating);
-    all = meet(meeting, allocating, report, bytes);
+    Meeting meeting(state_, allocating_);
+    all = meet(meeting, allocating_, report, bytes);
   }
   const auto largest = static_cast<std::int64_t>(all.largest);
   return blocks_.add(place(largest), largest, purpose, place_text(where));
@@ -137,7 +137,7 @@ std::int64_t Heap::place(std::int64_t bytes) {
       offset.has_value(),
       "{}: no memory left: {} bytes wanted, the largest free part of the {} bytes reserved for "
       "each rank is {}",
-      allocating, bytes, memory_.stride(), free_list_.largest());
+      allocating_, bytes, memory_.stride(), free_list_.largest());
   if (*offset + bytes <= grown_) return *offset;
   try {
     grow(*offset + bytes);
@@ -149,11 +149,11 @@ std::int64_t Heap::place(std::int64_t bytes) {
 }
 
 void Heap::grow(std::int64_t bytes) {
-  collectively(state_, allocating, [&] {
+  collectively(state_, allocating_, [&] {
     try {
       memory_.grow(bytes);
     } catch (const MemoryError& error) {
-      throw MemoryError(fmt::format("{}: {}", allocating, error.what()));
+      throw MemoryError(fmt::format("{}: {}", allocating_, error.what()));
     }
     return std::vector<Fact>{};
   });
@@ -162,34 +162,34 @@ void Heap::grow(std::int64_t bytes) {
 }
 
 void Heap::collect() {
-  state_.require_usable(collecting);
+  state_.require_usable(collecting_);
   Report report;
-  report.operation = collecting;
-  Meeting meeting(state_, collecting);
-  meet(meeting, collecting, report, 0);
+  report.operation = collecting_;
+  Meeting meeting(state_, collecting_);
+  meet(meeting, collecting_, report, 0);
 }
 
 /// Different blocks are no disagreement on an argument but an error of memory, so the ids are compared here
 /// and not as a fact.
 void Heap::free(void* pointer) {
-  state_.require_usable(freeing);
+  state_.require_usable(freeing_);
   Report report;
-  report.operation = freeing;
+  report.operation = freeing_;
   std::uint64_t id = 0;
   try {
     id = blocks_.find(segment_offset(pointer));
   } catch (const MemoryError& error) {
     report.threw = true;
-    report.error = {ErrorKind::memory, fmt::format("{}: {}", freeing, error.what())};
+    report.error = {ErrorKind::memory, fmt::format("{}: {}", freeing_, error.what())};
   }
-  Summary mine = Summary::of(hash_of(freeing));
+  Summary mine = Summary::of(hash_of(freeing_));
   mine.threw = report.threw ? 1 : 0;
   mine.bytes_smallest = mine.bytes_largest = static_cast<std::int64_t>(id);
-  Meeting meeting(state_, freeing);
+  Meeting meeting(state_, freeing_);
   const Summary all = settle(meeting, mine, [&] { return report; });
   if (all.bytes_smallest != all.bytes_largest) {
     throw MemoryError(
-        fmt::format("{}: the ranks free different blocks: {}", freeing,
+        fmt::format("{}: the ranks free different blocks: {}", freeing_,
                     by_value(meeting.gather(fmt::format("block {}, {}", id, blocks_.describe(id)), false))));
   }
   free_list_.release(blocks_.remove(id));

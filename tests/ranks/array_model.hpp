@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <limits>
 #include <partita/array.hpp>
@@ -90,9 +91,11 @@ void each_element(const Array& array, Body&& body) {
     using T = typename decltype(tag)::type;
     for_each_element<T>(part.local(), part.layout(), part.context()->rank(),
                         [&](std::int64_t number, T& element) {
-                          const T before = element;
+                          // Bytes, not a value: memory that was never written may hold no valid one.
+                          std::array<unsigned char, sizeof(T)> before{};
+                          std::memcpy(before.data(), &element, sizeof(T));
                           body(number, element);
-                          changed = changed || std::memcmp(&before, &element, sizeof(T)) != 0;
+                          changed = changed || std::memcmp(before.data(), &element, sizeof(T)) != 0;
                         });
   });
   Array target = array;
