@@ -13,7 +13,7 @@
 #include "execute/executor.hpp"
 #include "execute/lower.hpp"
 #include "execute/mail.hpp"
-#include "execute/scratch.hpp"
+#include "execute/plan_memory.hpp"
 #include "runtime/context_state.hpp"
 
 namespace partita {
@@ -42,25 +42,19 @@ class BoundPlan final : public Executor {
     StoreHint hint = StoreHint::memory;
   };
 
-  void bind(std::span<const Array::State* const> operands);
   void lower_moves();
   void run();
   void run_step(std::size_t index);
   void run_move(const Step& step, const Move& move);
   void lower_works();
   void wait_signal(const Step& step);
-  void check_announcement(int peer, int node_rank);
   void advance_signals();
-  char* address(const Place& place) const;
-  std::uint64_t execution_hash() const;
 
   ContextState& context_;
   Plan plan_;
   std::uint64_t plan_hash_;
-  std::uint64_t running_hash_ = 0;                 // of the execution in progress; compared while waiting
-  std::vector<const Array::State*> operands_;      // by buffer; null for scratch
-  std::vector<Strides> lowered_strides_;           // by buffer: what the moves were lowered for
-  std::vector<std::unique_ptr<Scratch>> scratch_;  // by buffer
+  std::uint64_t running_hash_ = 0;  // of the execution in progress; compared while waiting
+  PlanMemory memory_;
   std::vector<Move> moves_;                        // by step
   std::vector<std::unique_ptr<BoundWork>> works_;  // by work
   Parameters parameters_;                          // of the execution in progress

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "base/check.hpp"
-#include "base/hash.hpp"
 #include "device/finish.hpp"
 #include "kernels/host/fill.hpp"
+#include "plan/cost.hpp"
 #include "plan/moves.hpp"
 #include "plan/work.hpp"
 
@@ -16,30 +16,33 @@ namespace {
 /// joined.
 constexpr std::int64_t least_for_lanes = std::int64_t{4} << 20;
 
-bool moves_data(StepKind kind) {
-  return kind == StepKind::copy || kind == StepKind::accumulate || kind == StepKind::fill;
-}
-
-bool is_message(StepKind kind) {
-  return kind == StepKind::send || kind == StepKind::receive;
-}
-
 const Place& message_place(const Step& step) {
   return step.kind == StepKind::send ? step.from : step.to;
+}
+
+/// The plan itself, if its steps are such that devices offer.
+Plan for_device(Plan plan) {
+  for (const Step& step : plan.steps) {
+    check<UnsupportedError>(step.kind != StepKind::compute,
+                            "{}: computing on a device is not offered yet; copy the arrays to host memory",
+                            plan.operation);
+    if (!is_message(step.kind)) continue;
+    check<UnsupportedError>(buffer_of(plan, message_place(step)).kind == BufferKind::scratch,
+                            "{}: messages leave from private scratch only", plan.operation);
+  }
+  return plan;
 }
 
 }  // namespace
 
 DevicePlan::DevicePlan(ContextState& context, Plan plan)
     : context_(context),
-      plan_(std::move(plan)),
+      plan_(for_device(std::move(plan))),
       plan_hash_(plan_.hash()),
-      operands_(plan_.buffers.size(), nullptr),
-      lowered_strides_(plan_.buffers.size()),
+      memory_(context, plan_, MemorySpace::device),
       moves_(plan_.steps.size()),
       signals_(static_cast<std::size_t>(context.size())),
       mail_(context, plan_) {
-  refuse_unknown_steps();
   count_signals();
   const int lanes = std::min(context.device->lanes(), context.size() - 1);
   const bool independent = context.size() > 1 && peers_are_independent();
@@ -53,22 +56,6 @@ DevicePlan::DevicePlan(ContextState& context, Plan plan)
   }
   lines_.resize(in_lanes_ ? static_cast<std::size_t>(lanes) + 1 : 1);
   for (Line& line : lines_) line.pending.reserve(plan_.steps.size());
-  for (const Buffer& buffer : plan_.buffers) {
-    const bool own = buffer.kind != BufferKind::operand;
-    scratch_.push_back(own ? std::make_unique<Scratch>(context, buffer, MemorySpace::device) : nullptr);
-  }
-}
-
-void DevicePlan::refuse_unknown_steps() const {
-  for (const Step& step : plan_.steps) {
-    check<UnsupportedError>(step.kind != StepKind::compute,
-                            "{}: computing on a device is not offered yet; copy the arrays to host memory",
-                            plan_.operation);
-    if (!is_message(step.kind)) continue;
-    const auto buffer = static_cast<std::size_t>(message_place(step).buffer);
-    check<UnsupportedError>(plan_.buffers[buffer].kind == BufferKind::scratch,
-                            "{}: messages leave from private scratch only", plan_.operation);
-  }
 }
 
 // Every copy reads an array that no step writes, and nothing is written twice: then only the signals of one
@@ -137,7 +124,7 @@ void DevicePlan::execute(std::span<const Array::State* const> operands, const Pa
 
 void DevicePlan::enqueue(std::span<const Array::State* const> operands, Stream stream) {
   context_.require_usable(plan_.operation);
-  bind(operands);
+  if (!memory_.bind(operands)) lower_moves();
   try {
     run(begin_device_work(context_, stream));
   } catch (const std::exception& error) {
@@ -146,34 +133,10 @@ void DevicePlan::enqueue(std::span<const Array::State* const> operands, Stream s
   }
 }
 
-void DevicePlan::bind(std::span<const Array::State* const> operands) {
-  std::size_t next = 0;
-  bool same_strides = true;
-  for (std::size_t b = 0; b < plan_.buffers.size(); ++b) {
-    if (plan_.buffers[b].kind != BufferKind::operand) continue;
-    check(next < operands.size(), "{}: an operand is missing: {}", plan_.operation, plan_.buffers[b].name);
-    const Array::State& array = *operands[next++];
-    match(plan_.buffers[b], array);
-    same_strides = same_strides && operands_[b] != nullptr && lowered_strides_[b] == array.local.strides;
-    operands_[b] = &array;
-    lowered_strides_[b] = array.local.strides;
-  }
-  if (!same_strides) lower_moves();
-}
-
 void DevicePlan::lower_moves() {
   for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
     const Step& step = plan_.steps[i];
-    if (!moves_data(step.kind)) continue;
-    const std::int64_t item = item_bytes(plan_, step);
-    const auto side = [&](const Place& place) {
-      return side_of(plan_, place, step.region, lowered_strides_[static_cast<std::size_t>(place.buffer)],
-                     item);
-    };
-    const Side to = side(step.to);
-    const bool fills = step.kind == StepKind::fill;
-    moves_[i] = lower(step.region, fills ? to : side(step.from), to, item);
-    if (fills) std::ranges::transform(moves_[i], moves_[i].begin(), destination_of);
+    if (is_copy(step.kind)) moves_[i] = lower(plan_, step, memory_.strides());
   }
   std::size_t nests = 0;
   for (const std::vector<StridedCopy>& move : moves_) nests += move.size();
@@ -182,7 +145,7 @@ void DevicePlan::lower_moves() {
 
 void DevicePlan::run(Stream stream) {
   ++context_.executions;
-  running_hash_ = execution_hash();
+  running_hash_ = memory_.execution_hash(plan_hash_);
   context_.board->begin_execution(running_hash_);
   mail_.begin(running_hash_, context_.executions);
   streams_use_messages_ = false;
@@ -217,7 +180,7 @@ void DevicePlan::run_in_strokes() {
           .push_back(context_.flags->wait(step.peer, step.channel, step.count));
     } else {
       for (const StridedCopy& nest : moves_[i]) {
-        copies_.push_back({&nest, address(step.from), address(step.to), is_inside(step)});
+        copies_.push_back({&nest, memory_.address(step.from), memory_.address(step.to), is_inside(step)});
       }
     }
   }
@@ -264,10 +227,10 @@ void DevicePlan::run_step(std::size_t index) {
       return run_move(index, line_of(step));
     case StepKind::send:
       before_message();
-      return mail_.send(index, address(step.from) + step.from.offset);
+      return mail_.send(index, memory_.address(step.from) + step.from.offset);
     case StepKind::receive:
       before_message();
-      return mail_.receive(index, address(step.to) + step.to.offset);
+      return mail_.receive(index, memory_.address(step.to) + step.to.offset);
     case StepKind::signal:
       return line_of(step).pending.push_back(context_.flags->signal(step.peer, step.channel));
     case StepKind::wait:
@@ -296,7 +259,7 @@ void DevicePlan::before_message() {
 void DevicePlan::run_move(std::size_t index, Line& line) {
   const Step& step = plan_.steps[index];
   flush(line);
-  char* const to = address(step.to);
+  char* const to = memory_.address(step.to);
   const auto is_for_messages = [&](const Place& place) {
     return plan_.buffers[static_cast<std::size_t>(place.buffer)].kind == BufferKind::scratch;
   };
@@ -311,7 +274,7 @@ void DevicePlan::run_move(std::size_t index, Line& line) {
     return;
   }
   if (is_for_messages(step.from)) streams_use_messages_ = true;
-  const char* const from = address(step.from);
+  const char* const from = memory_.address(step.from);
   for (const StridedCopy& nest : moves_[index]) {
     if (step.kind == StepKind::copy) {
       context_.device->copy(nest, from, to, line.stream, is_inside(step));
@@ -336,31 +299,8 @@ void DevicePlan::wait_for_streams() {
 void DevicePlan::check_announcements() const {
   const std::vector<int> neighbours = context_.topology().node_ranks(context_.topology().node(plan_.rank));
   for (std::size_t i = 0; i < neighbours.size(); ++i) {
-    const auto theirs = context_.board->announced(static_cast<int>(i), context_.executions);
-    if (!theirs || *theirs == running_hash_) continue;
-    throw DisagreementError(fmt::format(
-        "{}: the ranks execute different plans or arrays: execution {} is plan {:016x} on rank {}, "
-        "plan {:016x} on rank {}",
-        plan_.operation, context_.executions, running_hash_, plan_.rank, *theirs, neighbours[i]));
+    check_announcement(context_, plan_, running_hash_, static_cast<int>(i), neighbours[i]);
   }
-}
-
-char* DevicePlan::address(const Place& place) const {
-  const auto buffer = static_cast<std::size_t>(place.buffer);
-  if (scratch_[buffer]) return scratch_[buffer]->on_rank(place.rank);
-  const Array::State& array = *operands_[buffer];
-  if (place.rank == context_.rank()) return static_cast<char*>(array.local.data);
-  return static_cast<char*>(context_.device_heap->at(place.rank, array.heap_offset));
-}
-
-// Peers write operands on the heap by offset, so the offsets are part of what must agree.
-std::uint64_t DevicePlan::execution_hash() const {
-  std::uint64_t hash = plan_hash_;
-  for (std::size_t b = 0; b < operands_.size(); ++b) {
-    if (operands_[b] == nullptr || plan_.buffers[b].operand->residency != Residency::heap) continue;
-    hash = mix(hash, static_cast<std::uint64_t>(operands_[b]->heap_offset));
-  }
-  return hash;
 }
 
 }  // namespace partita

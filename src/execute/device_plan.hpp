@@ -9,7 +9,7 @@
 #include "execute/executor.hpp"
 #include "execute/lower.hpp"
 #include "execute/mail.hpp"
-#include "execute/scratch.hpp"
+#include "execute/plan_memory.hpp"
 
 namespace partita {
 
@@ -37,14 +37,12 @@ class DevicePlan final : public Executor {
     std::vector<FlagOperation> pending;
   };
 
-  void refuse_unknown_steps() const;
   bool peers_are_independent() const;
   std::int64_t bytes_to_peers() const;
   void find_early_flags();
   void run_in_strokes();
   bool is_inside(const Step& step) const { return other_rank(step) == plan_.rank; }
   void count_signals();
-  void bind(std::span<const Array::State* const> operands);
   void lower_moves();
   void run(Stream stream);
   void open_lines(Stream stream);
@@ -58,21 +56,17 @@ class DevicePlan final : public Executor {
   void flush(Line& line);
   void wait_for_streams();
   void check_announcements() const;
-  char* address(const Place& place) const;
-  std::uint64_t execution_hash() const;
 
   ContextState& context_;
   Plan plan_;
   std::uint64_t plan_hash_;
   std::uint64_t running_hash_ = 0;
-  bool in_lanes_ = false;                      // a stream a peer
-  bool in_strokes_ = false;                    // the steps of a kind at once
-  bool streams_use_messages_ = false;          // work that touches memory of messages may still be running
-  std::vector<const Array::State*> operands_;  // by buffer; null for scratch
-  std::vector<Strides> lowered_strides_;       // by buffer
-  std::vector<std::unique_ptr<Scratch>> scratch_;  // by buffer
-  std::vector<std::vector<StridedCopy>> moves_;    // by step
-  std::vector<bool> flag_is_early_;                // by step: see find_early_flags
+  bool in_lanes_ = false;              // a stream a peer
+  bool in_strokes_ = false;            // the steps of a kind at once
+  bool streams_use_messages_ = false;  // work that touches memory of messages may still be running
+  PlanMemory memory_;
+  std::vector<std::vector<StridedCopy>> moves_;  // by step
+  std::vector<bool> flag_is_early_;              // by step: see find_early_flags
   // Of a plan in strokes; kept, because executions allocate nothing.
   std::vector<PlacedCopy> copies_;
   std::vector<FlagOperation> early_signals_, early_waits_, late_signals_, late_waits_;

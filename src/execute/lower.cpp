@@ -1,8 +1,11 @@
 #include "execute/lower.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "base/check.hpp"
+#include "kernels/host/fill.hpp"
+#include "plan/moves.hpp"
 
 namespace partita {
 namespace {
@@ -123,6 +126,18 @@ std::vector<StridedCopy> lower(const Region& region, const Side& from, const Sid
     }
   }
   return result;
+}
+
+std::vector<StridedCopy> lower(const Plan& plan, const Step& step, const std::vector<Strides>& strides) {
+  const std::int64_t item = item_bytes(plan, step);
+  const auto side = [&](const Place& place) {
+    return side_of(plan, place, step.region, strides[static_cast<std::size_t>(place.buffer)], item);
+  };
+  const Side to = side(step.to);
+  const bool fills = step.kind == StepKind::fill;
+  std::vector<StridedCopy> nests = lower(step.region, fills ? to : side(step.from), to, item);
+  if (fills) std::ranges::transform(nests, nests.begin(), destination_of);
+  return nests;
 }
 
 }  // namespace partita

@@ -26,4 +26,8 @@ Side side_of(const Plan& plan, const Place& place, const Region& region, const S
 std::vector<StridedCopy> lower(const Region& region, const Side& from, const Side& to,
                                std::int64_t item_bytes);
 
+/// The copies of a step that moves data (of a fill: one-sided, see `destination_of`), with the bound
+/// operands' strides by buffer.
+std::vector<StridedCopy> lower(const Plan& plan, const Step& step, const std::vector<Strides>& strides);
+
 }  // namespace partita

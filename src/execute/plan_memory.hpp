@@ -1,0 +1,54 @@
+// The memory that a plan speaks of: the arrays of one execution, and scratch.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <partita/plan.hpp>
+#include <span>
+#include <vector>
+
+#include "array/array_state.hpp"
+#include "execute/scratch.hpp"
+#include "runtime/context_state.hpp"
+
+namespace partita {
+
+/// What every executor needs to turn places into addresses. Creation allocates the scratch (collective when
+/// the plan has shared scratch); nothing else allocates or communicates. `plan` must outlive it.
+class PlanMemory {
+ public:
+  /// `space`: of the plan's operands. `workspace` is the heap offset of memory of the caller's that holds all
+  /// scratch, as `scratch_places` says; nothing: the plan has its own.
+  PlanMemory(ContextState& context, const Plan& plan, MemorySpace space,
+             std::optional<std::int64_t> workspace = {});
+
+  /// Takes these arrays, one an operand buffer, in the order of the plan's buffers. Throws ArgumentError
+  /// where an array does not match its buffer's operand. Whether what was lowered for the strides before
+  /// still serves.
+  bool bind(std::span<const Array::State* const> operands);
+
+  /// By buffer: of the bound operands' local views, in elements.
+  const std::vector<Strides>& strides() const { return strides_; }
+
+  /// Where the place's buffer starts on the place's rank; offsets within the buffer are not in it.
+  char* address(const Place& place) const;
+
+  /// The plan's hash with what peers rely on: they reach operands on the heap by offset, so the offsets are
+  /// part of what must agree.
+  std::uint64_t execution_hash(std::uint64_t plan_hash) const;
+
+ private:
+  ContextState& context_;
+  const Plan& plan_;
+  SymmetricHeap& heap_;
+  std::vector<const Array::State*> operands_;      // by buffer; null for scratch
+  std::vector<Strides> strides_;                   // by buffer
+  std::vector<std::unique_ptr<Scratch>> scratch_;  // by buffer; null for operands and views
+};
+
+/// Throws DisagreementError where the rank of that place in this node has announced, for the execution in
+/// progress, another hash than this rank's. One that has announced nothing yet passes.
+void check_announcement(const ContextState& context, const Plan& plan, std::uint64_t running_hash,
+                        int node_rank, int peer);
+
+}  // namespace partita
