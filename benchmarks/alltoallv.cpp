@@ -6,6 +6,8 @@
 #include <cstring>
 #include <vector>
 
+#include "benchmarks/mpi_world.hpp"
+
 namespace partita::benchmarks {
 namespace {
 
@@ -142,12 +144,7 @@ class Transposing : public Mpi {
 
 std::unique_ptr<PackedAlltoallv> make_alltoallv(const Context& context, const Layout& source,
                                                 const Layout& destination, bool transposed) {
-  int initialised = 0;
-  MPI_Initialized(&initialised);
-  if (initialised == 0) return nullptr;
-  int size = 0;
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  if (size != context.size()) return nullptr;
+  if (!spans_mpi_world(context)) return nullptr;
   if (transposed) return std::make_unique<Transposing>(context, source, destination);
   return std::make_unique<Mpi>(context, source, destination);
 }

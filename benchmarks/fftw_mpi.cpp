@@ -7,6 +7,8 @@
 #include <complex>
 #include <cstddef>
 
+#include "benchmarks/mpi_world.hpp"
+
 namespace partita::benchmarks {
 namespace {
 
@@ -86,11 +88,7 @@ class OfFftw : public FftwMpi {
 
 std::unique_ptr<FftwMpi> make_fftw_mpi(const Context& context, const Shape& shape, bool real,
                                        bool transposed) {
-  int initialised = 0, size = 0;
-  MPI_Initialized(&initialised);
-  if (initialised == 0) return nullptr;
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  if (size != context.size()) return nullptr;
+  if (!spans_mpi_world(context)) return nullptr;
   static const Library* const library = open();
   if (library == nullptr) return nullptr;
   return std::make_unique<OfFftw>(*library, context, shape, real, transposed);

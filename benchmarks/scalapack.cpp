@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <partita/error.hpp>
 
+#include "benchmarks/mpi_world.hpp"
 #include "benchmarks/openblas.hpp"
 
 namespace partita::benchmarks {
@@ -29,12 +30,7 @@ const Scalapack* open() {
 }  // namespace
 
 const Scalapack* scalapack(const Context& context) {
-  int initialised = 0;
-  MPI_Initialized(&initialised);
-  if (initialised == 0) return nullptr;
-  int size = 0;
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  if (size != context.size()) return nullptr;
+  if (!spans_mpi_world(context)) return nullptr;
   static const Scalapack* const found = open();
   return found;
 }

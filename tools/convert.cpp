@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <partita/io.hpp>
 #include <partita/redistribute.hpp>
@@ -79,20 +78,6 @@ Job prepare(const Options& options) {
   return job;
 }
 
-class Stopwatch {
- public:
-  double lap() {
-    const auto now = Clock::now();
-    const std::chrono::duration<double> taken = now - last_;
-    last_ = now;
-    return taken.count();
-  }
-
- private:
-  using Clock = std::chrono::steady_clock;
-  Clock::time_point last_ = Clock::now();
-};
-
 void report(const Options& options, const Array& array, const Context& context,
             const std::vector<double>& seconds) {
   const auto bytes = static_cast<double>(volume(array.shape()) * size_of(array.dtype()));
@@ -114,20 +99,17 @@ void report(const Options& options, const Array& array, const Context& context,
 void convert_on(Context& context, const Options& options, const Job& job) {
   const bool speaks = context.rank() == 0;
   Progress progress({"read", "redistribute", "write"}, speaks);
-  Stopwatch watch;
-  std::vector<double> seconds;
   const Distribution as_read = file_distribution(job.header);
   Array array = read(context, options, as_read);
-  seconds.push_back(watch.lap());
   progress.next();
   const bool moves = !job.axes.empty() || !(job.through == as_read);
   if (moves) array = redistribute(array, job.through, {.axes = job.axes, .order = job.order});
-  seconds.push_back(moves ? watch.lap() : 0);
   progress.next();
   write(options, job.order, array);
   context.barrier();
-  seconds.push_back(watch.lap());
   progress.done();
+  std::vector<double> seconds = progress.seconds();
+  if (!moves) seconds[1] = 0;
   if (speaks) report(options, array, context, seconds);
 }
 

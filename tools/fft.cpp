@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <partita/fft.hpp>
 #include <partita/io.hpp>
@@ -17,6 +16,8 @@
 
 namespace partita::tools {
 namespace {
+
+const std::vector<std::string> phases{"read", "plan", "transform", "write"};
 
 struct Options {
   std::string input, output, kind, axes, norm = "backward", distribution, method = "automatic", grid, order;
@@ -80,49 +81,40 @@ double operations(const Shape& from, const Shape& to, const FftOptions& how) {
 }
 
 void report(const Options& options, const Job& job, const FFT& plan, const Array& result,
-            const Context& context, const std::vector<std::pair<const char*, double>>& laps) {
+            const Context& context, const std::vector<double>& seconds) {
   fmt::print("{} -> {}: {}{} of {} {} to {} {}, by {} into {} on {} rank{}\n", options.input, options.output,
              job.how.inverse ? "inverse " : "", name_of(job.how.kind), to_string(job.header.shape),
              name(job.header.dtype), to_string(result.shape()), name(result.dtype()), plan.plan().method,
              result.layout().distribution().to_string(), context.size(), context.size() == 1 ? "" : "s");
   double total = 0;
-  for (const auto& [phase, seconds] : laps) {
-    const bool computes = std::string_view(phase) == "transform";
+  for (std::size_t i = 0; i < phases.size(); ++i) {
+    const bool computes = phases[i] == "transform";
     const double count = operations(job.header.shape, result.shape(), job.how);
-    const std::string rate = computes && seconds > 0 ? fmt::format("{:.2f} GF/s", count / seconds / 1e9) : "";
-    fmt::print("  {:<10}{:>9}  {:>11}\n", phase, describe_seconds(seconds), rate);
-    total += seconds;
+    const std::string rate =
+        computes && seconds[i] > 0 ? fmt::format("{:.2f} GF/s", count / seconds[i] / 1e9) : "";
+    fmt::print("  {:<10}{:>9}  {:>11}\n", phases[i], describe_seconds(seconds[i]), rate);
+    total += seconds[i];
   }
   fmt::print("  {:<10}{:>9}\n", "in all", describe_seconds(total));
 }
 
 void transform_on(Context& context, const Options& options, const Job& job) {
-  using Clock = std::chrono::steady_clock;
   const bool speaks = context.rank() == 0;
-  Progress progress({"read", "plan", "transform", "write"}, speaks);
-  std::vector<std::pair<const char*, double>> laps;
-  auto last = Clock::now();
-  const auto lap = [&](const char* phase, bool more = true) {
-    const auto now = Clock::now();
-    laps.emplace_back(phase, std::chrono::duration<double>(now - last).count());
-    last = now;
-    if (more) progress.next();
-  };
+  Progress progress(phases, speaks);
   const ArrayOptions as_it_lies{Residency::heap, job.header.order};
   const Array input = read_npy(context, options.input, job.as_read, as_it_lies);
-  lap("read");
+  progress.next();
   FFT plan(context, input.operand(), job.how);
   Array result = empty(context, plan.output().layout, plan.output().dtype, {Residency::heap, job.how.order});
-  lap("plan");
+  progress.next();
   plan.execute(input, result);
-  lap("transform");
+  progress.next();
   write_npy(options.output, result, job.how.order);
   context.barrier();
-  lap("write", false);
   progress.done();
   if (!speaks) return;
   if (options.explain) fmt::print("{}", plan.explain());
-  report(options, job, plan, result, context, laps);
+  report(options, job, plan, result, context, progress.seconds());
 }
 
 void add_transform(CLI::App& command, Options& options) {

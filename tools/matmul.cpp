@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
 #include <optional>
 #include <partita/io.hpp>
 
@@ -16,6 +15,8 @@
 
 namespace partita::tools {
 namespace {
+
+const std::vector<std::string> phases{"read", "plan", "multiply", "write"};
 
 struct Options {
   std::string a, b, output, operations = "nn", alpha = "1", beta, c;
@@ -145,7 +146,7 @@ void write_all(const Options& options, const Job& job, const EpilogueNeeds& need
 }
 
 void report(const Options& options, const Job& job, const Context& context, const Shapes& shapes,
-            const std::vector<std::pair<const char*, double>>& laps) {
+            const std::vector<double>& seconds) {
   const std::string distribution = job.d.layout().distribution().to_string();
   fmt::print("{} x {} -> {}: {} {} with k = {}, by {} into {} on {} rank{}\n", options.a, options.b,
              options.output, to_string(shapes.d), name(job.d.dtype()), shapes.k, job.plan->plan().method,
@@ -153,41 +154,31 @@ void report(const Options& options, const Job& job, const Context& context, cons
   const double flops = static_cast<double>(volume(shapes.d)) * static_cast<double>(shapes.k) *
                        (is_complex(job.a.dtype()) ? 8 : 2);
   double total = 0;
-  for (const auto& [phase, seconds] : laps) {
-    const bool multiplies = std::string_view(phase) == "multiply" && seconds > 0;
-    const std::string rate = multiplies ? fmt::format("  {:>6.1f} GF/s", flops / seconds / 1e9) : "";
-    fmt::print("  {:<10}{:>9}{}\n", phase, describe_seconds(seconds), rate);
-    total += seconds;
+  for (std::size_t i = 0; i < phases.size(); ++i) {
+    const bool multiplies = phases[i] == "multiply" && seconds[i] > 0;
+    const std::string rate = multiplies ? fmt::format("  {:>6.1f} GF/s", flops / seconds[i] / 1e9) : "";
+    fmt::print("  {:<10}{:>9}{}\n", phases[i], describe_seconds(seconds[i]), rate);
+    total += seconds[i];
   }
   fmt::print("  {:<10}{:>9}\n", "in all", describe_seconds(total));
 }
 
 void multiply_on(Context& context, const Options& options, const MatmulOptions& how) {
-  using Clock = std::chrono::steady_clock;
   const bool speaks = context.rank() == 0;
-  Progress progress({"read", "plan", "multiply", "write"}, speaks);
-  std::vector<std::pair<const char*, double>> laps;
-  auto last = Clock::now();
-  const auto lap = [&](const char* phase, bool more = true) {
-    const auto now = Clock::now();
-    laps.emplace_back(phase, std::chrono::duration<double>(now - last).count());
-    last = now;
-    if (more) progress.next();
-  };
+  Progress progress(phases, speaks);
   Job job = read_all(context, options, how);
   const Shapes shapes = shapes_of(options, job.a.shape(), job.b.shape(), how);
-  lap("read");
+  progress.next();
   plan(context, job, how, shapes);
-  lap("plan");
+  progress.next();
   job.plan->execute();
-  lap("multiply");
+  progress.next();
   write_all(options, job, needs_of(how.epilogue));
   context.barrier();
-  lap("write", false);
   progress.done();
   if (!speaks) return;
   if (options.explain) fmt::print("{}", job.plan->explain());
-  report(options, job, context, shapes, laps);
+  report(options, job, context, shapes, progress.seconds());
 }
 
 void add_arrays(CLI::App& command, Options& options) {

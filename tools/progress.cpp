@@ -42,7 +42,7 @@ struct Progress::State {
   std::thread thread;
 };
 
-Progress::Progress(std::vector<std::string> phases, bool shown) {
+Progress::Progress(std::vector<std::string> phases, bool shown) : phases_(phases.size()) {
   if (!shown || !terminal().error || phases.empty()) return;
   state_ = std::make_unique<State>(std::move(phases));
   state_->thread = std::thread([state = state_.get()] { state->keep_drawing(); });
@@ -52,13 +52,22 @@ Progress::~Progress() {
   done();
 }
 
+void Progress::end_phase() {
+  if (seconds_.size() == phases_) return;
+  const auto now = Clock::now();
+  seconds_.push_back(std::chrono::duration<double>(now - phase_begin_).count());
+  phase_begin_ = now;
+}
+
 void Progress::next() {
+  end_phase();
   if (!state_) return;
   const std::lock_guard lock(state_->mutex);
   if (state_->phase + 1 < state_->phases.size()) ++state_->phase;
 }
 
 void Progress::done() {
+  end_phase();
   if (!state_) return;
   {
     const std::lock_guard lock(state_->mutex);

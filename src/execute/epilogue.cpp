@@ -10,6 +10,7 @@
 #include "base/check.hpp"
 #include "execute/bound_work.hpp"
 #include "execute/line_sums.hpp"
+#include "execute/scalar_as.hpp"
 #include "plan/work.hpp"
 
 namespace partita {
@@ -20,15 +21,6 @@ enum Slot : std::size_t { from_slot, to_slot, c_slot, auxiliary_slot, bias_slot 
 
 bool reads_auxiliary(Activation activation) {
   return activation == Activation::drelu || activation == Activation::dgelu;
-}
-
-template <class T>
-T as(std::complex<double> value) {
-  if constexpr (std::is_floating_point_v<T>) {
-    return static_cast<T>(value.real());
-  } else {
-    return T(value);
-  }
 }
 
 template <class T>
@@ -51,7 +43,7 @@ class BoundEpilogue final : public BoundWork {
   void run(const AddressOf& address, const Parameters& parameters) override {
     if (work_.from.region.empty()) return;
     scale_ = static_cast<Real>(parameters.scale);
-    beta_ = as<T>(parameters.beta);
+    beta_ = scalar_as<T>(parameters.beta);
     for (std::size_t x = 0; x < max_parts; ++x) {
       base_[x] = parts_[x] ? reinterpret_cast<std::byte*>(parts_[x]->base(address)) : nullptr;
     }

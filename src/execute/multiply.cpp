@@ -9,6 +9,7 @@
 #include "execute/axis_runs.hpp"
 #include "execute/bound_work.hpp"
 #include "execute/product_axis.hpp"
+#include "execute/scalar_as.hpp"
 #include "kernels/host/gemm.hpp"
 #include "plan/work.hpp"
 
@@ -55,15 +56,6 @@ struct Role {
 };
 
 template <class T>
-T as(std::complex<double> value) {
-  if constexpr (std::is_floating_point_v<T>) {
-    return static_cast<T>(value.real());
-  } else {
-    return T(value);
-  }
-}
-
-template <class T>
 class BoundMultiply final : public BoundWork {
  public:
   BoundMultiply(const Multiply& work, const WorkBinding& binding)
@@ -85,8 +77,8 @@ class BoundMultiply final : public BoundWork {
 
   void run(const AddressOf& address, const Parameters& parameters) override {
     if (rows(to_) == 0 || columns(to_) == 0 || batches_.empty()) return;
-    alpha_ = work_.scaled ? as<T>(parameters.alpha) : T(1);
-    beta_ = work_.beta == Beta::zero ? T(0) : work_.beta == Beta::one ? T(1) : as<T>(parameters.beta);
+    alpha_ = work_.scaled ? scalar_as<T>(parameters.alpha) : T(1);
+    beta_ = work_.beta == Beta::zero ? T(0) : work_.beta == Beta::one ? T(1) : scalar_as<T>(parameters.beta);
     const bool product = columns(a_) > 0 && alpha_ != T(0);
     char* const to = to_.base(address);
     const char* const a = product ? a_.base(address) : nullptr;

@@ -4,6 +4,7 @@
 #include <partita/redistribute.hpp>
 
 #include "plan/append.hpp"
+#include "plan/steps.hpp"
 
 namespace partita::fourier {
 
@@ -56,13 +57,7 @@ int Steps::staging(const Buffer& wanted) {
 // --- steps
 
 void Steps::copy(int owner, Region region, const Place& from, const Place& to) {
-  Step step;
-  step.kind = StepKind::copy;
-  step.peer = owner;
-  step.region = std::move(region);
-  step.from = from;
-  step.to = to;
-  plan_.steps.push_back(std::move(step));
+  push(plan_.steps, copy_step(owner, std::move(region), from, to));
 }
 
 void Steps::compute(Work work) {
@@ -70,20 +65,11 @@ void Steps::compute(Work work) {
 }
 
 void Steps::signal(int peer, Channel channel) {
-  Step step;
-  step.kind = StepKind::signal;
-  step.peer = peer;
-  step.channel = channel;
-  plan_.steps.push_back(std::move(step));
+  push(plan_.steps, signal_step(peer, channel));
 }
 
 void Steps::wait(int peer, Channel channel) {
-  Step step;
-  step.kind = StepKind::wait;
-  step.peer = peer;
-  step.channel = channel;
-  step.count = ++waited_[{peer, channel}];
-  plan_.steps.push_back(std::move(step));
+  push(plan_.steps, wait_step(peer, channel, ++waited_[{peer, channel}]));
 }
 
 void Steps::settle() {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.hpp"
+#include "plan/steps.hpp"
 
 namespace partita::multiplication {
 namespace {
@@ -128,33 +129,20 @@ void Mail::exchange(std::size_t t) {
 
 void Mail::receive(std::size_t t) {
   for (Message& message : needs_[t]) {
-    Step step;
-    step.kind = StepKind::receive;
-    step.peer = message.peer;
-    step.to = slot(t, message);
-    step.bytes = message.bytes;
-    message.step = push(std::move(step));
+    message.step = push(plan_.steps, receive_step(message.peer, slot(t, message), message.bytes));
   }
 }
 
 void Mail::send(std::size_t t) {
   for (Message& message : gives_[t]) {
-    Step pack;
-    while (!sending_.fits(message.bytes)) pack.after.push_back(sending_.pop());
+    std::vector<int> after;
+    while (!sending_.fits(message.bytes)) after.push_back(sending_.pop());
     const int number = static_cast<int>(plan_.steps.size()) + 1;  // of the send, behind its packing
-    pack.kind = StepKind::copy;
-    pack.peer = frame_.rank();
-    pack.region = std::move(message.region);
-    pack.from = {message.of_a ? frame_.a.buffer : frame_.b.buffer, frame_.rank(), 0, {}};
-    pack.to = {frame_.leaving, frame_.rank(), sending_.push(message.bytes, number),
-               operand(message.of_a).axis_order};
-    Step step;
-    step.kind = StepKind::send;
-    step.peer = message.peer;
-    step.from = pack.to;
-    step.bytes = message.bytes;
-    push(std::move(pack));
-    push(std::move(step));
+    const Place from{message.of_a ? frame_.a.buffer : frame_.b.buffer, frame_.rank(), 0, {}};
+    const Place packed{frame_.leaving, frame_.rank(), sending_.push(message.bytes, number),
+                       operand(message.of_a).axis_order};
+    push(plan_.steps, copy_step(frame_.rank(), std::move(message.region), from, packed, std::move(after)));
+    push(plan_.steps, send_step(message.peer, packed, message.bytes));
   }
 }
 
@@ -164,13 +152,10 @@ void Mail::send_products(const std::vector<Product>& products) {
     if (frame_.same_node(product.holder, frame_.rank())) continue;
     std::int64_t offset = product.offset;
     for (const Region& piece : in_cache(frame_, product.region, dtype)) {
-      Step step;
-      step.kind = StepKind::send;
-      step.peer = product.holder;
-      step.from = {frame_.products, frame_.rank(), offset, frame_.problem.d.axis_order};
-      step.bytes = piece.size() * size_of(dtype);
-      offset += step.bytes;
-      unfinished_.push_back(push(std::move(step)));
+      const Place from{frame_.products, frame_.rank(), offset, frame_.problem.d.axis_order};
+      const std::int64_t bytes = piece.size() * size_of(dtype);
+      offset += bytes;
+      unfinished_.push_back(push(plan_.steps, send_step(product.holder, from, bytes)));
     }
   }
 }
@@ -200,12 +185,8 @@ void Mail::post_products() {
     Arriving& next = products_[posted_];
     if (!receiving_products_.fits(next.bytes)) return;
     next.offset = receiving_products_.push(next.bytes, static_cast<int>(posted_));
-    Step step;
-    step.kind = StepKind::receive;
-    step.peer = next.peer;
-    step.to = {frame_.arriving_products, frame_.rank(), next.offset, frame_.problem.d.axis_order};
-    step.bytes = next.bytes;
-    next.step = push(std::move(step));
+    const Place to{frame_.arriving_products, frame_.rank(), next.offset, frame_.problem.d.axis_order};
+    next.step = push(plan_.steps, receive_step(next.peer, to, next.bytes));
   }
 }
 
@@ -223,12 +204,7 @@ void Mail::finish() {
   finish.kind = StepKind::finish;
   finish.after = std::move(unfinished_);
   while (!sending_.empty()) finish.after.push_back(sending_.pop());
-  if (!finish.after.empty()) push(std::move(finish));
-}
-
-int Mail::push(Step step) {
-  plan_.steps.push_back(std::move(step));
-  return static_cast<int>(plan_.steps.size()) - 1;
+  if (!finish.after.empty()) push(plan_.steps, std::move(finish));
 }
 
 }  // namespace partita::multiplication

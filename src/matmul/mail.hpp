@@ -66,7 +66,6 @@ class Mail {
   void receive(std::size_t t);
   void send(std::size_t t);
   void post_products();
-  int push(Step step);
 
   const Frame& frame_;
   Plan& plan_;

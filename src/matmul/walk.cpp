@@ -4,6 +4,7 @@
 
 #include "matmul/own_part.hpp"
 #include "plan/append.hpp"
+#include "plan/steps.hpp"
 
 namespace partita::multiplication {
 namespace {
@@ -85,7 +86,7 @@ void Walk::zero() {
   step.peer = rank_;
   step.region = own;
   step.from = step.to = {sums_buffer_, rank_, 0, {}};
-  push(std::move(step));
+  push(plan_.steps, std::move(step));
 }
 
 // --- one turn: D[I, J] += A[I, K] B[K, J] for all blocks (I, J) and one K
@@ -198,38 +199,19 @@ void Walk::close() {
 
 // --- single steps
 
-int Walk::push(Step step) {
-  plan_.steps.push_back(std::move(step));
-  return static_cast<int>(plan_.steps.size()) - 1;
-}
-
 void Walk::signal(int peer, Channel channel) {
-  Step step;
-  step.kind = StepKind::signal;
-  step.peer = peer;
-  step.channel = channel;
-  push(std::move(step));
+  push(plan_.steps, signal_step(peer, channel));
 }
 
 void Walk::wait(int peer, Channel channel) {
-  Step step;
-  step.kind = StepKind::wait;
-  step.peer = peer;
-  step.channel = channel;
-  step.count = 1;
-  push(std::move(step));
+  push(plan_.steps, wait_step(peer, channel, 1));
 }
 
 void Walk::copy(StepKind kind, int owner, const Region& region, const Place& from, const Place& to,
                 std::vector<int> after) {
-  Step step;
+  Step step = copy_step(owner, region, from, to, std::move(after));
   step.kind = kind;
-  step.peer = owner;
-  step.region = region;
-  step.from = from;
-  step.to = to;
-  step.after = std::move(after);
-  push(std::move(step));
+  push(plan_.steps, std::move(step));
 }
 
 }  // namespace partita::multiplication

@@ -50,7 +50,6 @@ class Walk {
   bool has_epilogue(bool c_pending) const;
   void finish(const Region& piece, Part from, bool c_pending, std::vector<int> after = {});
 
-  int push(Step step);
   void signal(int peer, Channel channel);
   void wait(int peer, Channel channel);
   void copy(StepKind kind, int owner, const Region& region, const Place& from, const Place& to,

@@ -4,6 +4,8 @@
 #include <map>
 #include <utility>
 
+#include "plan/steps.hpp"
+
 namespace partita {
 namespace {
 
@@ -77,8 +79,7 @@ int append_work(Plan& plan, Work work, std::vector<int> after) {
   step.work = static_cast<int>(plan.works.size());
   step.after = std::move(after);
   plan.works.push_back(std::move(work));
-  plan.steps.push_back(std::move(step));
-  return static_cast<int>(plan.steps.size()) - 1;
+  return push(plan.steps, std::move(step));
 }
 
 }  // namespace partita

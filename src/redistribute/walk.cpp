@@ -1,5 +1,7 @@
 #include "redistribute/walk.hpp"
 
+#include "plan/steps.hpp"
+
 namespace partita::redistribution {
 
 Walk::Walk(const Problem& problem, const Method& method, const Staging& staging, std::vector<Step>& steps)
@@ -42,7 +44,7 @@ void Walk::open(const Exchange& exchange) {
   fill.region = *exchange.identity;
   fill.to = operand(destination_buffer, problem_.rank);
   fill.reduction = problem_.destination.layout.partial()->reduction;
-  push(std::move(fill));
+  push(steps_, std::move(fill));
 }
 
 void Walk::act(Item& item) {
@@ -89,7 +91,7 @@ void Walk::close(const Exchange& exchange) {
   Step finish;
   finish.kind = StepKind::finish;
   while (!sending_.empty()) finish.after.push_back(sending_.pop());
-  if (!finish.after.empty()) push(std::move(finish));
+  if (!finish.after.empty()) push(steps_, std::move(finish));
 }
 
 }  // namespace partita::redistribution

@@ -43,7 +43,6 @@ class Walk {
   Place slot(int giver, int taker, std::int64_t round) const;
   Place room(std::int64_t offset) const;  // in private scratch
 
-  int push(Step step);
   void signal(int peer, Channel channel);
   void wait(int peer, Channel channel, std::int64_t count);
   void copy(int owner, Region region, Place from, Place to, std::vector<int> after = {});

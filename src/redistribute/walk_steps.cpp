@@ -1,6 +1,7 @@
 // The ways of handing a piece over, step by step.
 #include <algorithm>
 
+#include "plan/steps.hpp"
 #include "redistribute/walk.hpp"
 
 namespace partita::redistribution {
@@ -64,12 +65,7 @@ void Walk::send(Item& item) {
   const int number = static_cast<int>(steps_.size()) + 1;  // of the send, behind its packing
   const Place from = room(sending_.push(bytes, number));
   copy(problem_.rank, std::move(item.region), operand(source_buffer, problem_.rank), from, std::move(after));
-  Step step;
-  step.kind = StepKind::send;
-  step.peer = item.peer;
-  step.from = from;
-  step.bytes = bytes;
-  push(std::move(step));
+  push(steps_, send_step(item.peer, from, bytes));
 }
 
 // Where the walk passes a message's key it must be posted, if need be after unpacking older ones.
@@ -87,12 +83,7 @@ void Walk::post_ahead() {
     const std::int64_t bytes = problem_.bytes(next.item.region);
     if (!receiving_.fits(bytes)) return;
     next.offset = staging_.window + receiving_.push(bytes, static_cast<int>(posted_));
-    Step step;
-    step.kind = StepKind::receive;
-    step.peer = next.item.peer;
-    step.to = room(next.offset);
-    step.bytes = bytes;
-    next.step = push(std::move(step));
+    next.step = push(steps_, receive_step(next.item.peer, room(next.offset), bytes));
   }
 }
 
@@ -116,37 +107,16 @@ void Walk::unpack_behind() {
 
 // --- single steps
 
-int Walk::push(Step step) {
-  steps_.push_back(std::move(step));
-  return static_cast<int>(steps_.size()) - 1;
-}
-
 void Walk::signal(int peer, Channel channel) {
-  Step step;
-  step.kind = StepKind::signal;
-  step.peer = peer;
-  step.channel = channel;
-  push(std::move(step));
+  push(steps_, signal_step(peer, channel));
 }
 
 void Walk::wait(int peer, Channel channel, std::int64_t count) {
-  Step step;
-  step.kind = StepKind::wait;
-  step.peer = peer;
-  step.channel = channel;
-  step.count = count;
-  push(std::move(step));
+  push(steps_, wait_step(peer, channel, count));
 }
 
 void Walk::copy(int owner, Region region, Place from, Place to, std::vector<int> after) {
-  Step step;
-  step.kind = StepKind::copy;
-  step.peer = owner;
-  step.region = std::move(region);
-  step.from = from;
-  step.to = to;
-  step.after = std::move(after);
-  push(std::move(step));
+  push(steps_, copy_step(owner, std::move(region), std::move(from), std::move(to), std::move(after)));
 }
 
 // destination[i] = first contribution; then destination[i] = reduce(destination[i], next contribution)

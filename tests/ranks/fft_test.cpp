@@ -2,41 +2,13 @@
 #include <partita/fft.hpp>
 #include <vector>
 
+#include "ranks/any_memory.hpp"
 #include "ranks/fft_model.hpp"
 #include "ranks/rank_test.hpp"
 #include "unit/random_layouts.hpp"
 
 namespace partita::testing {
 namespace {
-
-/// Memory of a test's own behind a wrapped array.
-struct Wrapped {
-  std::vector<char> memory;
-  Array array;
-};
-
-/// A strided part: every second element along the last dimension.
-Wrapped strided(const Context& context, const Layout& layout, Dtype dtype) {
-  Wrapped result;
-  const Shape extents = layout.local_shape(context.rank());
-  Strides strides = dense_strides(extents);
-  for (std::int64_t& stride : strides) stride *= 2;
-  result.memory.resize(static_cast<std::size_t>(2 * volume(extents) * size_of(dtype) + 16));
-  const View view{result.memory.data(), dtype, extents, strides, MemorySpace::host};
-  result.array = wrap(context, view, layout);
-  return result;
-}
-
-/// 0: heap, row-major; 1: ordinary, row-major; 2: ordinary, column-major; 3: strided; 4: heap, column-major.
-Wrapped make_array(const Context& context, const Layout& layout, Dtype dtype, int memory) {
-  if (memory == 3) return strided(context, layout, dtype);
-  const bool heap = memory == 0 || memory == 4;
-  const bool columns = memory == 2 || memory == 4;
-  return {{},
-          empty(context, layout, dtype,
-                {heap ? Residency::heap : Residency::ordinary,
-                 columns ? Order::column_major : Order::row_major})};
-}
 
 Shape shape_after(Shape shape, const FftOptions& options) {
   const int last = options.axes.empty() ? shape.size() - 1 : options.axes.back();

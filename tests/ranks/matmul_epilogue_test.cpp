@@ -194,7 +194,7 @@ RANK_TEST(MatmulEpilogue, AllReduceGivesTheWholeToEveryRank) {
   const Whole whole_a(a), whole_b(b);
   const Product product{&whole_a, &whole_b, nullptr, options, 40};
   each_element(d, [&](std::int64_t number, auto& element) {
-    EXPECT_LE(std::abs(wide(element) - product.value(0, number / 7, number % 7)), 1e-13L);
+    EXPECT_LE(std::abs(widened(element) - product.value(0, number / 7, number % 7)), 1e-13L);
   });
 }
 

@@ -15,21 +15,9 @@
 #include "base/visit_dtype.hpp"
 #include "ranks/array_model.hpp"
 #include "unit/random_layouts.hpp"
+#include "unit/wide.hpp"
 
 namespace partita::testing {
-
-using Wide = std::complex<long double>;
-
-template <class T>
-Wide wide(const T& value) {
-  if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>) {
-    return static_cast<long double>(to_float(value));
-  } else if constexpr (std::is_arithmetic_v<T>) {
-    return static_cast<long double>(value);
-  } else {
-    return {static_cast<long double>(value.real()), static_cast<long double>(value.imag())};
-  }
-}
 
 /// A whole array on every rank, row-major. Collective; sums partial arrays.
 class Whole {
@@ -65,7 +53,7 @@ class Whole {
   void take(const Array& everywhere) {
     values_.resize(static_cast<std::size_t>(volume(shape_)));
     each_element(everywhere, [&](std::int64_t number, auto& element) {
-      values_[static_cast<std::size_t>(number)] = wide(element);
+      values_[static_cast<std::size_t>(number)] = widened(element);
     });
   }
 
@@ -110,8 +98,8 @@ struct Product {
     for (std::int64_t l = 0; l < depth(); ++l) {
       sum += through(options.op_a, *a, matrix, i, l) * through(options.op_b, *b, matrix, l, j);
     }
-    sum *= wide(options.alpha);
-    return c == nullptr ? sum : sum + wide(options.beta) * c->at(matrix, i, j);
+    sum *= widened(options.alpha);
+    return c == nullptr ? sum : sum + widened(options.beta) * c->at(matrix, i, j);
   }
   long double magnitude(std::int64_t matrix, std::int64_t i, std::int64_t j) const {
     long double sum = 0;

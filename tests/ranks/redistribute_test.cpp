@@ -5,6 +5,7 @@
 #include <thread>
 #include <vector>
 
+#include "ranks/any_memory.hpp"
 #include "ranks/array_model.hpp"
 #include "ranks/rank_test.hpp"
 #include "unit/random_layouts.hpp"
@@ -15,31 +16,6 @@ namespace {
 constexpr std::array<Dtype, 15> dtypes{Dtype::boolean, Dtype::i8,  Dtype::u8,  Dtype::i16, Dtype::u16,
                                        Dtype::i32,     Dtype::u32, Dtype::i64, Dtype::u64, Dtype::f16,
                                        Dtype::bf16,    Dtype::f32, Dtype::f64, Dtype::c64, Dtype::c128};
-
-/// Memory of a test's own behind a wrapped array.
-struct Wrapped {
-  std::vector<char> memory;
-  Array array;
-};
-
-/// A strided part: every second element along the last dimension, dimensions otherwise dense.
-Wrapped strided(const Context& context, const Layout& layout, Dtype dtype) {
-  Wrapped result;
-  const Shape extents = layout.local_shape(context.rank());
-  Strides strides = dense_strides(extents);
-  for (std::int64_t& stride : strides) stride *= 2;
-  result.memory.resize(static_cast<std::size_t>(2 * volume(extents) * size_of(dtype) + 16));
-  const View view{result.memory.data(), dtype, extents, strides, MemorySpace::host};
-  result.array = wrap(context, view, layout);
-  return result;
-}
-
-Wrapped make_array(const Context& context, const Layout& layout, Dtype dtype, int kind) {
-  if (kind == 3) return strided(context, layout, dtype);
-  const ArrayOptions options{kind == 0 ? Residency::heap : Residency::ordinary,
-                             kind == 2 ? Order::column_major : Order::row_major};
-  return {{}, empty(context, layout, dtype, options)};
-}
 
 bool suits(const Layout& layout, Dtype dtype) {
   return !layout.partial() || is_defined(layout.partial()->reduction, dtype);

@@ -3,22 +3,6 @@
 namespace partita::testing {
 namespace {
 
-template <class T>
-T conjugate_of(const T& value) {
-  if constexpr (std::is_floating_point_v<T>) {
-    return value;
-  } else {
-    return std::conj(value);
-  }
-}
-
-template <class T>
-T random_scalar(Random& random) {
-  const int kind = random(0, 3);
-  if (kind < 2) return kind == 0 ? T(0) : T(1);
-  return element<T>(7, random(0, 1000), 3);
-}
-
 /// C = beta C + alpha op(A) on random sub-matrices, by the drop-in, by ScaLAPACK and by a loop.
 /// op: 'N', 'T' or 'C'. `call(function, ...)` passes the arguments that the two families have in common.
 template <class T, class Function, class Call>

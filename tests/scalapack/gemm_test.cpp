@@ -3,22 +3,6 @@
 namespace partita::testing {
 namespace {
 
-template <class T>
-T conjugate_of(const T& value) {
-  if constexpr (std::is_floating_point_v<T>) {
-    return value;
-  } else {
-    return std::conj(value);
-  }
-}
-
-template <class T>
-T random_scalar(Random& random) {
-  const int kind = random(0, 3);
-  if (kind < 2) return kind == 0 ? T(0) : T(1);
-  return element<T>(7, random(0, 1000), 3);
-}
-
 /// op(X)(i, j) of the matrix of `seed` whose sub-matrix begins at (row, column).
 template <class T>
 T op_element(char op, unsigned seed, int row, int column, int i, int j) {

@@ -250,4 +250,20 @@ inline Part random_part(Random& random, int extent) {
   return {from, std::max(1, from + extent + behind)};
 }
 
+template <class T>
+T conjugate_of(const T& value) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return value;
+  } else {
+    return std::conj(value);
+  }
+}
+
+template <class T>
+T random_scalar(Random& random) {
+  const int kind = random(0, 3);
+  if (kind < 2) return kind == 0 ? T(0) : T(1);
+  return element<T>(7, random(0, 1000), 3);
+}
+
 }  // namespace partita::testing

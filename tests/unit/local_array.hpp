@@ -1,41 +1,14 @@
 // Rank 0's part of an array as a unit test sees it: any dtype and strides, addressed by global index.
 #pragma once
 
-#include <complex>
 #include <cstring>
 #include <partita/plan.hpp>
 #include <vector>
 
 #include "base/visit_dtype.hpp"
+#include "unit/wide.hpp"
 
 namespace partita::testing {
-
-using Wide = std::complex<long double>;
-
-template <class T>
-T narrow_to(Wide value) {
-  if constexpr (std::is_same_v<T, Float16>) {
-    return to_float16(static_cast<float>(value.real()));
-  } else if constexpr (std::is_same_v<T, BFloat16>) {
-    return to_bfloat16(static_cast<float>(value.real()));
-  } else if constexpr (std::is_arithmetic_v<T>) {
-    return static_cast<T>(value.real());
-  } else {
-    using Real = typename T::value_type;
-    return {static_cast<Real>(value.real()), static_cast<Real>(value.imag())};
-  }
-}
-
-template <class T>
-Wide widened(T value) {
-  if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>) {
-    return static_cast<long double>(to_float(value));
-  } else if constexpr (std::is_arithmetic_v<T>) {
-    return static_cast<long double>(value);
-  } else {
-    return {static_cast<long double>(value.real()), static_cast<long double>(value.imag())};
-  }
-}
 
 /// A whole array of one rank's memory: what the rank owns, with any strides.
 struct Local {

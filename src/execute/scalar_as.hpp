@@ -1,0 +1,19 @@
+// A factor given at execute (alpha, beta, scale) in the type that computes.
+#pragma once
+
+#include <complex>
+#include <type_traits>
+
+namespace partita {
+
+/// The real part alone where T is real.
+template <class T>
+T scalar_as(std::complex<double> value) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return static_cast<T>(value.real());
+  } else {
+    return T(value);
+  }
+}
+
+}  // namespace partita
