@@ -8,12 +8,26 @@
 
 namespace partita {
 
-enum class Reduction : std::uint8_t { sum, min, max };
+enum class Reduction : std::uint8_t {
+  sum,
+  min,
+  max,
+  product,
+  logical_and,  ///< of "is not zero"; the result is 0 or 1, as of the next two
+  logical_or,
+  logical_xor,
+  bit_and,
+  bit_or,
+  bit_xor,
+};
 
-PARTITA_API std::string_view name(Reduction reduction);        ///< "sum", "min", "max"
+inline constexpr int reduction_count = 10;
+
+PARTITA_API std::string_view name(Reduction reduction);        ///< "sum", "logical_and", ...
 PARTITA_API Reduction parse_reduction(std::string_view text);  ///< throws ArgumentError listing the names
 
-/// Whether the reduction is defined for the dtype: min and max are not for complex; sum of booleans is "or".
+/// Whether the reduction is defined for the dtype: sum and product for all (of booleans they are "or" and
+/// "and"), min and max for all but complex, the logical and the bit-wise ones for integers and booleans.
 PARTITA_API bool is_defined(Reduction reduction, Dtype dtype);
 
 /// Writes the identity of the reduction (0 for sum, the largest value or +inf for min, ...) as one element of

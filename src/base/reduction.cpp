@@ -1,7 +1,10 @@
+#include <array>
 #include <complex>
 #include <cstring>
 #include <limits>
 #include <partita/reduction.hpp>
+#include <string_view>
+#include <type_traits>
 
 #include "base/check.hpp"
 #include "base/half.hpp"
@@ -9,60 +12,83 @@
 namespace partita {
 namespace {
 
-constexpr Reduction all_reductions[] = {Reduction::sum, Reduction::min, Reduction::max};
+constexpr std::array<std::string_view, reduction_count> names{
+    "sum",        "min",         "max",     "product", "logical_and",
+    "logical_or", "logical_xor", "bit_and", "bit_or",  "bit_xor"};
 
 template <class T>
 void write(void* element, T value) {
   std::memcpy(element, &value, sizeof value);
 }
 
-// The identity of min is the largest value, of max the smallest.
+// x op identity = x: of min the largest value, of max the smallest, of bit_and all ones.
 template <class T>
-void write_identity_of(Reduction reduction, void* element) {
+T identity_of(Reduction reduction) {
   using Limits = std::numeric_limits<T>;
-  const T largest = Limits::has_infinity ? Limits::infinity() : Limits::max();
-  const T smallest = Limits::has_infinity ? static_cast<T>(-Limits::infinity()) : Limits::lowest();
-  write(element, reduction == Reduction::sum ? T{} : reduction == Reduction::min ? largest : smallest);
+  switch (reduction) {
+    case Reduction::min:
+      return Limits::has_infinity ? Limits::infinity() : Limits::max();
+    case Reduction::max:
+      return Limits::has_infinity ? static_cast<T>(-Limits::infinity()) : Limits::lowest();
+    case Reduction::product:
+    case Reduction::logical_and:
+      return T{1};
+    case Reduction::bit_and:
+      if constexpr (std::is_integral_v<T>) return static_cast<T>(~T{});
+      break;
+    case Reduction::sum:
+    case Reduction::logical_or:
+    case Reduction::logical_xor:
+    case Reduction::bit_or:
+    case Reduction::bit_xor:
+      break;
+  }
+  return T{};
 }
 
-void write_identity_of_half(Reduction reduction, std::uint16_t infinity, void* element) {
-  const auto minus_infinity = static_cast<std::uint16_t>(infinity | 0x8000u);
-  const std::uint16_t zero = 0;
-  write(element, reduction == Reduction::sum   ? zero
-                 : reduction == Reduction::min ? infinity
-                                               : minus_infinity);
+template <class T>
+void write_identity_of(Reduction reduction, void* element) {
+  write(element, identity_of<T>(reduction));
+}
+
+// Of a boolean: 1 where the reduction is an "and", 0 where it is an "or".
+std::uint8_t identity_of_boolean(Reduction reduction) {
+  const bool is_and = reduction == Reduction::min || reduction == Reduction::product ||
+                      reduction == Reduction::logical_and || reduction == Reduction::bit_and;
+  return is_and ? 1 : 0;
+}
+
+template <class T>
+std::complex<T> identity_of_complex(Reduction reduction) {
+  return reduction == Reduction::product ? T{1} : T{0};
 }
 
 }  // namespace
 
 std::string_view name(Reduction reduction) {
-  switch (reduction) {
-    case Reduction::sum:
-      return "sum";
-    case Reduction::min:
-      return "min";
-    case Reduction::max:
-      return "max";
-  }
-  throw ArgumentError(fmt::format("unknown reduction number {}", static_cast<int>(reduction)));
+  const auto index = static_cast<std::size_t>(reduction);
+  check(index < names.size(), "unknown reduction number {}", index);
+  return names[index];
 }
 
 Reduction parse_reduction(std::string_view text) {
-  for (const Reduction candidate : all_reductions) {
-    if (text == name(candidate)) return candidate;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (text == names[i]) return static_cast<Reduction>(i);
   }
-  throw ArgumentError(fmt::format("unknown reduction \"{}\"; known: sum, min, max", text));
+  throw ArgumentError(fmt::format("unknown reduction \"{}\"; known: {}", text, fmt::join(names, ", ")));
 }
 
 bool is_defined(Reduction reduction, Dtype dtype) {
-  return reduction == Reduction::sum || !is_complex(dtype);
+  if (reduction == Reduction::sum || reduction == Reduction::product) return true;
+  if (reduction == Reduction::min || reduction == Reduction::max) return !is_complex(dtype);
+  return is_integer(dtype) || dtype == Dtype::boolean;
 }
 
 void write_identity(Reduction reduction, Dtype dtype, void* element) {
   check(is_defined(reduction, dtype), "{} is not defined for {}", name(reduction), name(dtype));
   switch (dtype) {
     case Dtype::boolean:
-      return write(element, static_cast<std::uint8_t>(reduction == Reduction::min));
+      return write(element, identity_of_boolean(reduction));
     case Dtype::i8:
       return write_identity_of<std::int8_t>(reduction, element);
     case Dtype::u8:
@@ -80,17 +106,17 @@ void write_identity(Reduction reduction, Dtype dtype, void* element) {
     case Dtype::u64:
       return write_identity_of<std::uint64_t>(reduction, element);
     case Dtype::f16:
-      return write_identity_of_half(reduction, 0x7c00, element);
+      return write(element, to_float16(identity_of<float>(reduction)));
     case Dtype::bf16:
-      return write_identity_of_half(reduction, 0x7f80, element);
+      return write(element, to_bfloat16(identity_of<float>(reduction)));
     case Dtype::f32:
       return write_identity_of<float>(reduction, element);
     case Dtype::f64:
       return write_identity_of<double>(reduction, element);
     case Dtype::c64:
-      return write(element, std::complex<float>{});
+      return write(element, identity_of_complex<float>(reduction));
     case Dtype::c128:
-      return write(element, std::complex<double>{});
+      return write(element, identity_of_complex<double>(reduction));
   }
 }
 

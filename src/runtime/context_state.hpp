@@ -45,10 +45,12 @@ struct ContextState {
   std::unique_ptr<FlagBoard> flags;
   /// Who can reach whose device memory: each rank a node of its own where peers' memory cannot be mapped.
   Topology device_topology = Topology::regular(1);
-  /// That was given work last; work in another one is put behind it.
-  Stream last_stream;
+  /// The last work went into a stream of the caller's, and its end is marked: what comes next follows the mark.
+  bool device_work_is_marked = false;
   /// The operations' own; they must not own this state (a circle would keep both for ever).
   PlanCache plans;
+  /// What has come from single ranks before it was asked for; of send and receive.
+  std::shared_ptr<void> letters;
   bool closed = false;
   /// Executions begun on this context; every rank counts alike, since executions are collective.
   std::uint64_t executions = 0;

@@ -7,6 +7,7 @@
 #include "runtime/mpi_exit.hpp"
 #include "runtime/mpi_group.hpp"
 #include "runtime/mpi_library.hpp"
+#include "runtime/process_group.hpp"
 
 namespace partita {
 
@@ -84,7 +85,7 @@ std::shared_ptr<OurCommunicator> duplicate(const Communicator& callers, std::chr
   int found = 0;
   const int* largest_tag = nullptr;
   MPI_Comm_get_attr(ours->communicator, MPI_TAG_UB, static_cast<void*>(&largest_tag), &found);
-  ours->largest_key = ((found != 0 ? *largest_tag : 32767) - 1) / 2;
+  ours->largest_key = ((found != 0 ? *largest_tag : 32767) + 1) / lane_count - 1;
   return ours;
 }
 

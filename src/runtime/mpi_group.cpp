@@ -54,7 +54,7 @@ class MpiGroup final : public ProcessGroup {
   template <class Start>
   MessageId start(bool is_send, int peer, std::int64_t bytes, Start&& start_piece);
   bool test_piece(Message& message);
-  int tag(Lane lane) const { return static_cast<int>(lane) + 2 * key_; }
+  int tag(Lane lane) const { return static_cast<int>(lane) + lane_count * key_; }
 
   std::shared_ptr<OurCommunicator> shared_;
   std::int32_t key_;

@@ -15,7 +15,10 @@ namespace partita {
 enum class Lane : std::uint8_t {
   control,  ///< checks, allocation, barriers
   data,     ///< the messages of plans
+  letters,  ///< from one rank to another, outside of collective calls
 };
+
+inline constexpr int lane_count = 3;
 
 /// A message in flight: a number of the group's own table, so that nothing is allocated per message in steady
 /// state.

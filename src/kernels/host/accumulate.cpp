@@ -57,6 +57,64 @@ struct Max {
   }
 };
 
+struct Product {
+  template <class T>
+  T operator()(T a, T b) const {
+    if constexpr (std::is_integral_v<T>) {
+      return static_cast<T>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+    } else {
+      return a * b;
+    }
+  }
+  // The plain formula: no second look at infinities, and the same on every machine.
+  template <class T>
+  std::complex<T> operator()(std::complex<T> a, std::complex<T> b) const {
+    return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+  }
+};
+
+struct LogicalAnd {
+  template <class T>
+  T operator()(T a, T b) const {
+    return static_cast<T>(a != 0 && b != 0);
+  }
+};
+
+struct LogicalOr {
+  template <class T>
+  T operator()(T a, T b) const {
+    return static_cast<T>(a != 0 || b != 0);
+  }
+};
+
+struct LogicalXor {
+  template <class T>
+  T operator()(T a, T b) const {
+    return static_cast<T>((a != 0) != (b != 0));
+  }
+};
+
+struct BitAnd {
+  template <class T>
+  T operator()(T a, T b) const {
+    return static_cast<T>(a & b);
+  }
+};
+
+struct BitOr {
+  template <class T>
+  T operator()(T a, T b) const {
+    return static_cast<T>(a | b);
+  }
+};
+
+struct BitXor {
+  template <class T>
+  T operator()(T a, T b) const {
+    return static_cast<T>(a ^ b);
+  }
+};
+
 // How an element is stored, and the type in which it is reduced.
 template <class T>
 struct Plain {
@@ -140,18 +198,60 @@ void reduce_nest(const StridedCopy& nest, const std::byte* from, std::byte* to) 
 using Kernel = void (*)(const StridedCopy&, const std::byte*, std::byte*);
 
 template <class Element>
-Kernel kernel_for(Reduction reduction) {
+Kernel number_kernel(Reduction reduction) {
   if (reduction == Reduction::min) return reduce_nest<Element, Min>;
   if (reduction == Reduction::max) return reduce_nest<Element, Max>;
+  if (reduction == Reduction::product) return reduce_nest<Element, Product>;
   return reduce_nest<Element, Sum>;
 }
 
+template <class Element>
+Kernel kernel_for(Reduction reduction) {
+  switch (reduction) {
+    case Reduction::logical_and:
+      return reduce_nest<Element, LogicalAnd>;
+    case Reduction::logical_or:
+      return reduce_nest<Element, LogicalOr>;
+    case Reduction::logical_xor:
+      return reduce_nest<Element, LogicalXor>;
+    case Reduction::bit_and:
+      return reduce_nest<Element, BitAnd>;
+    case Reduction::bit_or:
+      return reduce_nest<Element, BitOr>;
+    case Reduction::bit_xor:
+      return reduce_nest<Element, BitXor>;
+    default:
+      return number_kernel<Element>(reduction);
+  }
+}
+
 // A complex sum is the sum of twice as many real numbers.
+template <class Real>
+Kernel complex_kernel(Reduction reduction) {
+  if (reduction == Reduction::product) return reduce_nest<Plain<std::complex<Real>>, Product>;
+  return reduce_nest<Plain<Real>, Sum>;
+}
+
+// Of 0 and 1: or = max, and = min, xor = inequality.
+Kernel boolean_kernel(Reduction reduction) {
+  switch (reduction) {
+    case Reduction::sum:
+    case Reduction::max:
+    case Reduction::logical_or:
+    case Reduction::bit_or:
+      return reduce_nest<Boolean, Max>;
+    case Reduction::logical_xor:
+    case Reduction::bit_xor:
+      return reduce_nest<Boolean, BitXor>;
+    default:
+      return reduce_nest<Boolean, Min>;
+  }
+}
+
 Kernel kernel_for(Dtype dtype, Reduction reduction) {
   switch (dtype) {
     case Dtype::boolean:
-      // or = max and and = min of 0 and 1
-      return kernel_for<Boolean>(reduction == Reduction::sum ? Reduction::max : reduction);
+      return boolean_kernel(reduction);
     case Dtype::i8:
       return kernel_for<Plain<std::int8_t>>(reduction);
     case Dtype::u8:
@@ -169,15 +269,17 @@ Kernel kernel_for(Dtype dtype, Reduction reduction) {
     case Dtype::u64:
       return kernel_for<Plain<std::uint64_t>>(reduction);
     case Dtype::f16:
-      return kernel_for<ThroughFloat<Float16>>(reduction);
+      return number_kernel<ThroughFloat<Float16>>(reduction);
     case Dtype::bf16:
-      return kernel_for<ThroughFloat<BFloat16>>(reduction);
+      return number_kernel<ThroughFloat<BFloat16>>(reduction);
     case Dtype::f32:
-    case Dtype::c64:
-      return kernel_for<Plain<float>>(reduction);
+      return number_kernel<Plain<float>>(reduction);
     case Dtype::f64:
+      return number_kernel<Plain<double>>(reduction);
+    case Dtype::c64:
+      return complex_kernel<float>(reduction);
     case Dtype::c128:
-      return kernel_for<Plain<double>>(reduction);
+      return complex_kernel<double>(reduction);
   }
   throw ArgumentError(fmt::format("unknown dtype number {}", static_cast<int>(dtype)));
 }

@@ -56,6 +56,12 @@ void copy_transposes(const CopyKernels& kernels, const StridedCopy& nest, const 
   });
 }
 
+// What is copied onto itself stays as it is: collectives in place.
+bool is_onto_itself(const StridedCopy& nest, const std::byte* from, const std::byte* to) {
+  return from == to && std::all_of(nest.loops.begin(), nest.loops.end(),
+                                   [](const CopyLoop& loop) { return loop.from_stride == loop.to_stride; });
+}
+
 }  // namespace
 
 void copy_with(const CopyKernels& kernels, const StridedCopy& nest, const void* from, void* to,
@@ -63,6 +69,7 @@ void copy_with(const CopyKernels& kernels, const StridedCopy& nest, const void* 
   if (nest.item_bytes == 0) return;
   const std::byte* source = static_cast<const std::byte*>(from) + nest.from_offset;
   std::byte* destination = static_cast<std::byte*>(to) + nest.to_offset;
+  if (is_onto_itself(nest, source, destination)) return;
   if (ends_in_transpose(nest)) {
     copy_transposes(kernels, nest, source, destination, hint);
   } else if (hint == StoreHint::memory) {

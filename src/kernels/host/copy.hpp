@@ -42,7 +42,8 @@ StridedCopy simplify(StridedCopy nest);
 /// Bytes that the nest moves.
 std::int64_t bytes(const StridedCopy& nest);
 
-/// Performs the copy. `nest` must be simplified. The two sides must not overlap. Thread-safe.
+/// Performs the copy. `nest` must be simplified. The two sides must not overlap, unless they are
+/// the same elements: then nothing is touched. Thread-safe.
 void copy(const StridedCopy& nest, const void* from, void* to, StoreHint hint);
 
 /// to[...] = reduce(to[...], from[...]) for every element; same nest convention, `nest.item_bytes` a multiple
