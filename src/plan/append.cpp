@@ -49,26 +49,28 @@ class Renumber {
 
 }  // namespace
 
-void append(Plan& plan, Plan part, std::span<const int> buffers) {
-  const auto before = waited_for(plan);
-  const auto first_step = static_cast<int>(plan.steps.size());
+void append(Plan& plan, Plan part, std::span<const int> buffers, const std::function<void(int)>& before) {
+  const auto counted = waited_for(plan);
   const auto first_work = static_cast<int>(plan.works.size());
   const Renumber renumber(buffers);
-  plan.steps.reserve(plan.steps.size() + part.steps.size());
-  for (Step& step : part.steps) {
-    renumber(step.from);
-    renumber(step.to);
-    for (int& message : step.after) message += first_step;
-    if (step.work >= 0) step.work += first_work;
-    if (step.kind == StepKind::wait) {
-      const auto found = before.find({step.peer, step.channel});
-      if (found != before.end()) step.count += found->second;
-    }
-    plan.steps.push_back(std::move(step));
-  }
   for (Work& work : part.works) {
     std::visit(renumber, work);
     plan.works.push_back(std::move(work));
+  }
+  std::vector<int> number;  // in `plan`, of each step of `part`
+  number.reserve(part.steps.size());
+  plan.steps.reserve(plan.steps.size() + part.steps.size());
+  for (Step& step : part.steps) {
+    if (before) before(static_cast<int>(number.size()));
+    renumber(step.from);
+    renumber(step.to);
+    for (int& message : step.after) message = number[static_cast<std::size_t>(message)];
+    if (step.work >= 0) step.work += first_work;
+    if (step.kind == StepKind::wait) {
+      const auto found = counted.find({step.peer, step.channel});
+      if (found != counted.end()) step.count += found->second;
+    }
+    number.push_back(push(plan.steps, std::move(step)));
   }
 }
 

@@ -1,6 +1,7 @@
 // Plans made of plans.
 #pragma once
 
+#include <functional>
 #include <partita/plan.hpp>
 #include <span>
 
@@ -9,8 +10,10 @@ namespace partita {
 /// Appends the steps and works of `part` to `plan`, which carry on where its steps end: buffer i of `part` is
 /// buffer buffers[i] of `plan` (added by the caller). Counts of signals go on from those that `plan` waited
 /// for, so `plan` must have waited for every signal that it was sent: every plan of this library has at its
-/// end. Both are plans of the same rank and topology.
-void append(Plan& plan, Plan part, std::span<const int> buffers);
+/// end. Both are plans of the same rank and topology. `before`, where it is given, is called before each step
+/// of `part` with that step's number in `part`, and may append steps to `plan` that neither signal nor wait.
+void append(Plan& plan, Plan part, std::span<const int> buffers,
+            const std::function<void(int step)>& before = {});
 
 /// Appends a compute step; gives its index.
 int append_work(Plan& plan, Work work, std::vector<int> after = {});

@@ -8,6 +8,7 @@
 // the product of the intersections along each dimension (`exchange`). How it gets there is a matter of where
 // the two sit and of what memory they use (`choose_method`); in which order, of keys that both ends know
 // (`schedule`); and `Walk` writes the steps.
+#include "redistribute/parts.hpp"
 #include "redistribute/walk.hpp"
 
 namespace partita {
@@ -36,14 +37,25 @@ std::vector<Buffer> buffers(const Problem& problem, const Staging& staging) {
 
 }  // namespace
 
-Plan plan_redistribute(const Operand& source, const Operand& destination, const Topology& topology, int rank,
-                       const RedistributeOptions& options) {
+namespace redistribution {
+
+PlanInParts plan_in_parts(const Operand& source, const Operand& destination, const Topology& topology,
+                          int rank, const RedistributeOptions& options, const Parts& parts) {
   const Problem problem = make_problem(source, destination, topology, rank, options);
   const Method method = choose_method(problem);
   const Staging staging = choose_staging(problem, method);
+  const Exchange whole = exchange(problem);
   Plan plan{"redistribute", method.name, method.reason, rank, topology, buffers(problem, staging), {}};
-  Walk(problem, method, staging, plan.steps).run(exchange(problem));
-  return plan;
+  Walk walk(problem, method, staging, plan.steps);
+  std::vector<int> begins = walk.run(whole, in_parts(whole, problem, parts));
+  return {std::move(plan), std::move(begins)};
+}
+
+}  // namespace redistribution
+
+Plan plan_redistribute(const Operand& source, const Operand& destination, const Topology& topology, int rank,
+                       const RedistributeOptions& options) {
+  return redistribution::plan_in_parts(source, destination, topology, rank, options, {}).plan;
 }
 
 std::string explain_redistribute(const Layout& source, const Distribution& destination, Dtype dtype,

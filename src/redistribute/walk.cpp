@@ -14,34 +14,59 @@ Walk::Walk(const Problem& problem, const Method& method, const Staging& staging,
   if (method.uses_staging()) node_ = problem.topology.node_ranks(problem.topology.node(problem.rank));
 }
 
-void Walk::run(const Exchange& exchange) {
-  // What a message carries is kept with its receive; the walk itself needs only to know when to unpack.
-  std::vector<Item> items = schedule(problem_, method_, staging_, exchange);
-  for (Item& item : items) {
-    if (item.action == Action::post) receives_.push_back({std::move(item), -1, 0});
-  }
-  steps_.reserve(2 * items.size() + 2 * exchange.outgoing.size() + 8);
-  open(exchange);
+std::vector<int> Walk::run(const Exchange& whole, const std::vector<Exchange>& parts) {
+  std::vector<std::vector<Item>> items = scheduled(parts);
+  std::vector<int> begins;
+  open(whole);
   post_ahead();
-  for (Item& item : items) act(item);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    begins.push_back(static_cast<int>(steps_.size()));
+    begin(parts[i]);
+    for (Item& item : items[i]) act(item);
+  }
   while (unpacked_ < passed_) unpack_oldest();
-  close(exchange);
+  close(whole);
+  return begins;
+}
+
+// What a message carries is kept with its receive; the walk itself needs only to know when to unpack.
+std::vector<std::vector<Item>> Walk::scheduled(const std::vector<Exchange>& parts) {
+  std::vector<std::vector<Item>> result;
+  std::size_t steps = 8;
+  for (const Exchange& part : parts) {
+    result.push_back(schedule(problem_, method_, staging_, part));
+    steps += 2 * result.back().size() + 2 * part.outgoing.size();
+    for (Item& item : result.back()) {
+      if (item.action == Action::post) receives_.push_back({std::move(item), -1, 0});
+    }
+  }
+  steps_.reserve(steps);
+  return result;
 }
 
 // Nobody waits before all its peers have been told that they may start.
-void Walk::open(const Exchange& exchange) {
-  for (const Transfer& transfer : exchange.outgoing) {
-    if (method_.between(problem_, transfer.peer) == RedistributeMethod::direct) signal(transfer.peer, ready);
-  }
-  for (const Transfer& transfer : exchange.incoming) {
+void Walk::open(const Exchange& whole) {
+  for (const Transfer& transfer : whole.incoming) {
     if (transfer.peer == problem_.rank) continue;
     if (method_.between(problem_, transfer.peer) == RedistributeMethod::pushed) signal(transfer.peer, grant);
   }
-  if (!exchange.identity) return;
+}
+
+void Walk::begin(const Exchange& part) {
+  for (const Transfer& transfer : part.outgoing) {
+    if (method_.between(problem_, transfer.peer) != RedistributeMethod::direct) continue;
+    signal(transfer.peer, ready);
+    ++offered_[transfer.peer];
+  }
+  for (const Transfer& transfer : part.incoming) {
+    if (transfer.peer == problem_.rank) continue;
+    if (method_.between(problem_, transfer.peer) == RedistributeMethod::pushed) ++awaited_[transfer.peer];
+  }
+  if (!part.identity) return;
   Step fill;
   fill.kind = StepKind::fill;
   fill.peer = problem_.rank;
-  fill.region = *exchange.identity;
+  fill.region = *part.identity;
   fill.to = operand(destination_buffer, problem_.rank);
   fill.reduction = problem_.destination.layout.partial()->reduction;
   push(steps_, std::move(fill));
@@ -77,16 +102,16 @@ void Walk::act(Item& item) {
 
 // The call is over when the peers have finished with this rank's source and slots, and its destination is
 // whole.
-void Walk::close(const Exchange& exchange) {
-  for (const Transfer& transfer : exchange.outgoing) {
-    const RedistributeMethod method = method_.between(problem_, transfer.peer);
-    if (method == RedistributeMethod::direct) wait(transfer.peer, done, 1);
+void Walk::close(const Exchange& whole) {
+  for (const Transfer& transfer : whole.outgoing) {
+    const auto offered = offered_.find(transfer.peer);
+    if (offered != offered_.end()) wait(transfer.peer, done, offered->second);
+    const auto produced = produced_.find(transfer.peer);
+    if (produced != produced_.end()) wait(transfer.peer, done, produced->second);
   }
-  for (const Produced& produced : produced_) wait(produced.peer, done, produced.pieces);
-  for (const Transfer& transfer : exchange.incoming) {
-    if (transfer.peer == problem_.rank) continue;
-    if (method_.between(problem_, transfer.peer) == RedistributeMethod::pushed)
-      wait(transfer.peer, written, 1);
+  for (const Transfer& transfer : whole.incoming) {
+    const auto awaited = awaited_.find(transfer.peer);
+    if (awaited != awaited_.end()) wait(transfer.peer, written, awaited->second);
   }
   Step finish;
   finish.kind = StepKind::finish;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <vector>
 
 #include "redistribute/schedule.hpp"
@@ -17,15 +18,18 @@ inline constexpr int private_buffer = 3;
 class Walk {
  public:
   Walk(const Problem& problem, const Method& method, const Staging& staging, std::vector<Step>& steps);
-  void run(const Exchange& exchange);
+  /// `parts` of the exchange `whole`, one after the other; gives the steps at which they begin.
+  std::vector<int> run(const Exchange& whole, const std::vector<Exchange>& parts);
 
  private:
   // Channels: from the owner of a source or slot to its reader, and back; likewise for a destination.
   enum Channel : int { ready, done, grant, written };
 
-  void open(const Exchange& exchange);
+  std::vector<std::vector<Item>> scheduled(const std::vector<Exchange>& parts);
+  void open(const Exchange& whole);
+  void begin(const Exchange& part);
   void act(Item& item);
-  void close(const Exchange& exchange);
+  void close(const Exchange& whole);
 
   void produce(Item& item);
   void consume(Item& item);
@@ -45,8 +49,8 @@ class Walk {
 
   void signal(int peer, Channel channel);
   void wait(int peer, Channel channel, std::int64_t count);
-  void copy(int owner, Region region, Place from, Place to, std::vector<int> after = {});
-  void deliver(int owner, int contribution, Region region, Place from, std::vector<int> after = {});
+  void copy(int owner, Region region, const Place& from, const Place& to, std::vector<int> after = {});
+  void deliver(int owner, int contribution, Region region, const Place& from, std::vector<int> after = {});
 
   const Problem& problem_;
   const Method& method_;
@@ -54,11 +58,10 @@ class Walk {
   std::vector<Step>& steps_;
   std::vector<int> node_;  // the ranks of this rank's node
 
-  struct Produced {
-    int peer;
-    std::int64_t pieces;
-  };
-  std::vector<Produced> produced_;  // whose slots must be free again at the end
+  // By peer: pieces that went through its ring, each way, and transfers that it may have read, written or
+  // read from in place.
+  std::map<int, std::int64_t> produced_, consumed_;
+  std::map<int, std::int64_t> offered_, read_, written_to_, awaited_;
 
   struct Incoming {
     Item item;

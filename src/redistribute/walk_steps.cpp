@@ -26,27 +26,28 @@ Place Walk::slot(int giver, int taker, std::int64_t round) const {
 }
 
 void Walk::produce(Item& item) {
-  if (item.round >= staging_.slots) wait(item.peer, done, item.round - staging_.slots + 1);
+  const std::int64_t piece = produced_[item.peer]++;
+  if (piece >= staging_.slots) wait(item.peer, done, piece - staging_.slots + 1);
   copy(problem_.rank, std::move(item.region), operand(source_buffer, problem_.rank),
-       slot(problem_.rank, item.peer, item.round));
+       slot(problem_.rank, item.peer, piece));
   signal(item.peer, ready);
-  if (item.round + 1 == item.rounds) produced_.push_back({item.peer, item.rounds});
 }
 
 void Walk::consume(Item& item) {
-  wait(item.peer, ready, item.round + 1);
-  deliver(item.peer, item.contribution, std::move(item.region), slot(item.peer, problem_.rank, item.round));
+  const std::int64_t piece = consumed_[item.peer]++;
+  wait(item.peer, ready, piece + 1);
+  deliver(item.peer, item.contribution, std::move(item.region), slot(item.peer, problem_.rank, piece));
   signal(item.peer, done);
 }
 
 void Walk::read(Item& item) {
-  if (item.round == 0) wait(item.peer, ready, 1);
+  if (item.round == 0) wait(item.peer, ready, ++read_[item.peer]);
   deliver(item.peer, item.contribution, std::move(item.region), operand(source_buffer, item.peer));
   if (item.round + 1 == item.rounds) signal(item.peer, done);
 }
 
 void Walk::write(Item& item) {
-  if (item.round == 0) wait(item.peer, grant, 1);
+  if (item.round == 0 && written_to_[item.peer]++ == 0) wait(item.peer, grant, 1);
   copy(problem_.rank, std::move(item.region), operand(source_buffer, problem_.rank),
        operand(destination_buffer, item.peer));
   if (item.round + 1 == item.rounds) signal(item.peer, written);
@@ -115,12 +116,12 @@ void Walk::wait(int peer, Channel channel, std::int64_t count) {
   push(steps_, wait_step(peer, channel, count));
 }
 
-void Walk::copy(int owner, Region region, Place from, Place to, std::vector<int> after) {
-  push(steps_, copy_step(owner, std::move(region), std::move(from), std::move(to), std::move(after)));
+void Walk::copy(int owner, Region region, const Place& from, const Place& to, std::vector<int> after) {
+  push(steps_, copy_step(owner, std::move(region), from, to, std::move(after)));
 }
 
 // destination[i] = first contribution; then destination[i] = reduce(destination[i], next contribution)
-void Walk::deliver(int owner, int contribution, Region region, Place from, std::vector<int> after) {
+void Walk::deliver(int owner, int contribution, Region region, const Place& from, std::vector<int> after) {
   copy(owner, std::move(region), from, operand(destination_buffer, problem_.rank), std::move(after));
   if (!problem_.accumulates || contribution == 0) return;
   steps_.back().kind = StepKind::accumulate;
