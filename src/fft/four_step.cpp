@@ -4,6 +4,8 @@
 #include <tuple>
 
 #include "fft/layouts.hpp"
+#include "fft/overlap.hpp"
+#include "fft/owned_lines.hpp"
 #include "fft/through_cache.hpp"
 
 namespace partita::fourier {
@@ -78,8 +80,13 @@ class FourStep {
       here = steps_.add_array(lines, problem_.dtype, {0, 1});
       redistribute(from, here);
     }
-    ThroughCache(steps_, problem_, stage, last, here, here, twiddle).run();
-    redistribute(here, to);
+    const redistribution::Parts parts =
+        parts_of(problem_, lines, problem_.dtype, {axis}, steps_.operand(to).layout);
+    if (parts.count == 1) ThroughCache(steps_, problem_, stage, last, here, here, twiddle).run();
+    const auto make = [&](const Region& part) {
+      if (parts.count > 1) transform_owned(steps_, problem_, stage, last, part, here, here, twiddle);
+    };
+    steps_.redistribute(here, to, problem_.options.scratch_bytes, parts, make);
   }
 
   Steps& steps_;

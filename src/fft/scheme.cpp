@@ -6,6 +6,7 @@
 #include "base/check.hpp"
 #include "fft/four_step.hpp"
 #include "fft/layouts.hpp"
+#include "fft/overlap.hpp"
 #include "plan/cost.hpp"
 
 namespace partita::fourier {
@@ -36,7 +37,9 @@ Taking taking(const Layout& from, const Layout& to, const Topology& topology, do
   return result;
 }
 
-double exchange_seconds(const Taking& taken, const Problem& problem) {
+/// What is computed before the exchange takes `computed` seconds and is handed over in so many parts: the
+/// first part's messages leave when that has been computed, and the link works while the rest is.
+double exchange_seconds(const Taking& taken, const Problem& problem, double computed = 0, int parts = 1) {
   const Machine& machine = problem.machine;
   const double sharers = ranks_on_node(problem.topology, 0);
   const double share = std::min(machine.copy_bandwidth, machine.node_copy_bandwidth / sharers);
@@ -44,7 +47,8 @@ double exchange_seconds(const Taking& taken, const Problem& problem) {
   // A message is packed and unpacked; the link works meanwhile.
   const double copied = taken.own / share + taken.node / peer + 2 * taken.network / share;
   const double sent = taken.network * sharers / machine.network_bandwidth;
-  return std::max(copied, sent) + taken.messages * 2 * machine.copy_latency + machine.network_latency +
+  return std::max(computed + copied, computed / parts + sent) +
+         parts * taken.messages * 2 * machine.copy_latency + machine.network_latency +
          2 * machine.signal_latency;
 }
 
@@ -94,7 +98,12 @@ void predict_four_step(Scheme& scheme, const Problem& problem, const std::option
   int exchanges = 3;
   if (!same(problem.input.layout, stage.before)) ++exchanges;
   if (wanted && !same(*wanted, stage.after)) ++exchanges;
-  scheme.seconds = exchanges * exchange_seconds(taken, problem) + compute_seconds(stage, problem);
+  // Half of the transforms stand before each of the last two exchanges.
+  const Layout columns(Slab(1), {scheme.factors->rows, scheme.factors->columns}, problem.topology.ranks());
+  const Layout rows(Slab(0), columns.shape(), problem.topology.ranks());
+  const int parts = in_place ? 1 : parts_of(problem, columns, problem.dtype, {0}, rows).count;
+  scheme.seconds = (exchanges - 2) * exchange_seconds(taken, problem) +
+                   2 * exchange_seconds(taken, problem, compute_seconds(stage, problem) / 2, parts);
   scheme.moved_bytes = static_cast<std::int64_t>(exchanges * others);
 }
 
@@ -111,24 +120,31 @@ void predict(Scheme& scheme, const Problem& problem, const std::optional<Layout>
   if (scheme.factors) return predict_four_step(scheme, problem, wanted);
   const bool in_place = on_one_node(problem.topology);
   const Layout* from = &problem.input.layout;
-  double bytes = 0;
-  const auto change = [&](const Layout& to, double item) {
-    if (!same(*from, to)) {
-      const Taking taken = taking(*from, to, problem.topology, item);
+  const Stage* done = nullptr;
+  double bytes = 0, computed = 0;
+  const auto change = [&](const Layout& to, Dtype dtype) {
+    if (same(*from, to)) {
+      scheme.seconds += computed;
+    } else {
+      const Taking taken = taking(*from, to, problem.topology, static_cast<double>(size_of(dtype)));
+      const int parts = done == nullptr ? 1 : parts_of(problem, *from, dtype, done->axes, to).count;
       bytes += taken.node + taken.network;
-      scheme.seconds += exchange_seconds(taken, problem);
+      scheme.seconds += exchange_seconds(taken, problem, computed, parts);
     }
+    computed = 0;
   };
   scheme.seconds = 0;
   for (const Stage& stage : scheme.stages) {
     const bool first = &stage == &scheme.stages.front();
-    change(stage.before, problem.halves ? item_bytes(problem, first) : item_bytes(problem, true));
-    scheme.seconds += compute_seconds(stage, problem);
+    change(stage.before, problem.halves && !first ? problem.dtype : problem.input.dtype);
+    computed = compute_seconds(stage, problem);
     from = &stage.after;
+    done = &stage;
   }
   // Inside a node the last stage stores its lines where they belong, whoever owns that place.
   const bool stores = in_place && scheme.stages.size() > 1;
-  if (wanted && !stores) change(*wanted, item_bytes(problem, false));
+  if (wanted && !stores) change(*wanted, problem.dtype);
+  scheme.seconds += computed;
   scheme.moved_bytes = static_cast<std::int64_t>(bytes);
 }
 

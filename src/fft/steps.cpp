@@ -1,6 +1,7 @@
 #include "fft/steps.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <partita/redistribute.hpp>
 
 #include "plan/append.hpp"
@@ -78,14 +79,30 @@ void Steps::settle() {
 }
 
 void Steps::redistribute(int from, int to, std::int64_t staging_bytes) {
+  redistribute(from, to, staging_bytes, {}, [](const Region&) {});
+}
+
+void Steps::redistribute(int from, int to, std::int64_t staging_bytes, const redistribution::Parts& parts,
+                         const std::function<void(const Region&)>& make) {
   settle();
   RedistributeOptions options;
   options.staging_bytes = staging_bytes;
-  Plan part = plan_redistribute(operand(from), operand(to), plan_.topology, plan_.rank, options);
+  redistribution::PlanInParts exchange =
+      redistribution::plan_in_parts(operand(from), operand(to), plan_.topology, plan_.rank, options, parts);
+  Plan& part = exchange.plan;
   std::vector<int> buffers{from, to};
   for (std::size_t i = 2; i < part.buffers.size(); ++i) buffers.push_back(staging(part.buffers[i]));
+  const Region own = operand(from).layout.region(plan_.rank);
+  int made = 0;
+  const auto make_up_to = [&](int step) {
+    for (; made < parts.count && exchange.begins[static_cast<std::size_t>(made)] <= step; ++made) {
+      const Region region = redistribution::part_of(own, parts, made);
+      if (!region.empty()) make(region);
+    }
+  };
   const std::size_t first = plan_.steps.size();
-  append(plan_, std::move(part), buffers);
+  append(plan_, std::move(part), buffers, make_up_to);
+  make_up_to(std::numeric_limits<int>::max());
   for (std::size_t i = first; i < plan_.steps.size(); ++i) {
     const Step& step = plan_.steps[i];
     if (step.kind != StepKind::wait) continue;

@@ -1,10 +1,13 @@
 // Writes steps, and keeps account of signals and buffers.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <partita/plan.hpp>
 #include <utility>
 #include <vector>
+
+#include "redistribute/parts.hpp"
 
 namespace partita::fourier {
 
@@ -37,6 +40,10 @@ class Steps {
 
   /// The array in `from` into `to`, whatever their distributions; settles before.
   void redistribute(int from, int to, std::int64_t staging_bytes);
+  /// The same, part by part: `make(region)` writes the steps that put this rank's next part into `from`. They
+  /// neither signal nor wait.
+  void redistribute(int from, int to, std::int64_t staging_bytes, const redistribution::Parts& parts,
+                    const std::function<void(const Region&)>& make);
 
  private:
   int staging(const Buffer& wanted);

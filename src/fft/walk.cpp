@@ -2,15 +2,13 @@
 
 #include <algorithm>
 
-#include "fft/chunks.hpp"
 #include "fft/layouts.hpp"
+#include "fft/overlap.hpp"
+#include "fft/owned_lines.hpp"
 #include "fft/through_cache.hpp"
 
 namespace partita::fourier {
 namespace {
-
-// What a local transform does at once: planes that stay in the second-level cache between their axes.
-constexpr std::int64_t direct_bytes = std::int64_t{1} << 20;
 
 bool changes_dtype(const Problem& problem, const Stage& stage) {
   const int halved = problem.halved_axis();
@@ -101,8 +99,7 @@ void Walk::first_stage(const Stage& stage, const Stage* next) {
     const bool rests = next == nullptr && !changes_dtype(problem_, stage) &&
                        same(operand(output).layout, stage.before) && current_ != output;
     const int to = rests ? output : add_array(stage.before, problem_.input.dtype);
-    steps_.redistribute(current_, to, problem_.options.scratch_bytes);
-    current_ = to;
+    hand_over(to);
   }
   if (stage.axes.empty()) return;
   // The result's own memory serves for what stands between the stages, where it has the right layout.
@@ -116,12 +113,12 @@ void Walk::first_stage(const Stage& stage, const Stage* next) {
     to = add_array(stage.after, done ? problem_.dtype : problem_.input.dtype);
   }
   transform(stage, current_, to);
-  current_ = to;
 }
 
 // Inside a node the lines are gathered from whoever has them; between nodes the array is redistributed first.
 void Walk::next_stage(const Stage& stage) {
   if (handed_over_in_place(stage, current_)) {
+    transform_pending();
     const int to = stored(stage);
     ThroughCache(steps_, problem_, stage, is_last(stage), current_, to).run();
     current_ = to;
@@ -131,10 +128,9 @@ void Walk::next_stage(const Stage& stage) {
   const bool ends = is_last(stage) && current_ != output && same(operand(output).layout, stage.after);
   const Dtype before = operand(current_).dtype;
   const int arrived = ends && !changes ? output : add_array(stage.before, before);
-  steps_.redistribute(current_, arrived, problem_.options.scratch_bytes);
+  hand_over(arrived);
   const int to = ends ? output : changes ? add_array(stage.after, problem_.dtype) : arrived;
   transform(stage, arrived, to);
-  current_ = to;
 }
 
 /// Where a stage that goes through cache stores its lines: in the result if it is the last; there, or where
@@ -152,30 +148,53 @@ int Walk::stored(const Stage& stage) {
 }
 
 void Walk::finish() {
-  if (current_ != output) steps_.redistribute(current_, output, problem_.options.scratch_bytes);
+  if (current_ != output) hand_over(output);
+  transform_pending();
   steps_.settle();
 }
 
 void Walk::transform(const Stage& stage, int from, int to) {
-  const bool two_works = problem_.doubles && changes_dtype(problem_, stage) && stage.axes.size() > 1;
-  if (has_fastest(operand(from), stage.axes) && !two_works) {
-    transform_directly(stage, from, to);
+  pending_ = Pending{&stage, from, to};
+  current_ = to;
+}
+
+/// Whether what is transformed passes through memory that is neither that of `from` nor that of `to`.
+bool Walk::needs_scratch(const Pending& pending) const {
+  return problem_.doubles && changes_dtype(problem_, *pending.stage) && pending.stage->axes.size() > 1;
+}
+
+void Walk::transform_pending() {
+  if (!pending_) return;
+  const Pending now = *pending_;
+  const Stage& stage = *now.stage;
+  pending_.reset();
+  if (has_fastest(operand(now.from), stage.axes) && !needs_scratch(now)) {
+    const Region own = stage.before.region(steps_.rank());
+    transform_owned(steps_, problem_, stage, is_last(stage), own, now.from, now.to);
   } else {
-    ThroughCache(steps_, problem_, stage, is_last(stage), from, to).run();
+    ThroughCache(steps_, problem_, stage, is_last(stage), now.from, now.to).run();
   }
 }
 
-void Walk::transform_directly(const Stage& stage, int from, int to) {
-  const int rank = steps_.rank();
-  const Place source{from, rank, 0, {}};
-  const Place target{to, rank, 0, {}};
-  const Operand& array = operand(from);
-  const std::int64_t elements = direct_bytes / size_of(array.dtype);
-  for (const Region& piece : chunks(stage.before.region(rank), stage.axes, array.axis_order, elements, 1)) {
-    for (Work& work : transforms(problem_, stage, is_last(stage), piece, source, target, source)) {
-      steps_.compute(std::move(work));
-    }
+void Walk::hand_over(int to) {
+  redistribution::Parts parts;
+  if (pending_ && !(needs_scratch(*pending_) && pending_->from == input)) {
+    const Operand array = operand(current_);
+    parts = parts_of(problem_, array.layout, array.dtype, pending_->stage->axes, operand(to).layout);
   }
+  if (parts.count == 1) transform_pending();
+  const auto make = [&](const Region& part) {
+    if (!pending_) return;
+    Region lines = part;
+    const Stage& stage = *pending_->stage;
+    for (const int axis : stage.axes) {  // the halved one has another extent before
+      lines.sets[static_cast<std::size_t>(axis)] = IndexSet::range(0, stage.before.shape()[axis]);
+    }
+    transform_owned(steps_, problem_, stage, is_last(stage), lines, pending_->from, pending_->to);
+  };
+  steps_.redistribute(current_, to, problem_.options.scratch_bytes, parts, make);
+  pending_.reset();
+  current_ = to;
 }
 
 }  // namespace partita::fourier

@@ -24,9 +24,18 @@ class Walk {
   int stored(const Stage& stage);
   void finish();
 
-  /// One stage from one buffer to another, of which the rank transforms what is its own.
+  /// A stage from one buffer to another, of which the rank transforms what is its own. It waits until it is
+  /// known what comes next: a change of hands between nodes takes one part after the other.
+  struct Pending {
+    const Stage* stage;
+    int from;
+    int to;
+  };
   void transform(const Stage& stage, int from, int to);
-  void transform_directly(const Stage& stage, int from, int to);
+  void transform_pending();
+  /// The array as it is now into another buffer, with all that has to be transformed before.
+  void hand_over(int to);
+  bool needs_scratch(const Pending& pending) const;
 
   const Operand& operand(int buffer) const { return steps_.operand(buffer); }
   bool readable_in_place(int buffer) const;
@@ -38,6 +47,7 @@ class Walk {
   Steps& steps_;
   const Problem& problem_;
   const Stage* last_ = nullptr;
+  std::optional<Pending> pending_;
   int current_ = input;
   bool one_node_ = false;
 };

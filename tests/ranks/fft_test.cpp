@@ -35,7 +35,8 @@ std::string describe(const Case& choice) {
                      std::to_string(static_cast<int>(choice.options.norm)) + " memory " +
                      std::to_string(choice.input_memory) + "," + std::to_string(choice.output_memory) +
                      " method " + std::to_string(static_cast<int>(choice.options.method)) + " length " +
-                     std::to_string(choice.options.last_length) + " axes";
+                     std::to_string(choice.options.last_length) + " scratch " +
+                     std::to_string(choice.options.scratch_bytes) + " axes";
   for (const int axis : choice.options.axes) text += " " + std::to_string(axis);
   return text;
 }
@@ -72,6 +73,8 @@ Case random_case(RandomLayouts& random, int ranks) {
     const std::int64_t half = shape[options.axes.back()];
     options.last_length = 2 * (half - 1) + (random.maybe() ? 1 : 0);
   }
+  // Little scratch: short messages, so that even small arrays are handed over in parts.
+  if (random.maybe()) options.scratch_bytes = 512 * ranks + random.number(0, 4096);
   const bool simple = random.maybe(0.4);
   const auto slab = [&](const Shape& of) {
     return Layout(Slab(random.number(0, dimensions - 1)), of, ranks);
@@ -214,6 +217,49 @@ RANK_TEST(Fft, PencilsOverEveryGrid) {
   }
 }
 
+// Between nodes every exchange of these is made in parts: uneven ones, and ranks that own nothing.
+RANK_TEST(Fft, PartsOfSlabsPencilsAndLines) {
+  const int ranks = context.size();
+  for (const FftKind kind : {FftKind::c2c, FftKind::r2c, FftKind::c2r, FftKind::dct2}) {
+    for (const Shape& shape : {Shape{13, 11, 9}, Shape{3, 17, 5}, Shape{23, 12}}) {
+      for (const int memory : {0, 2}) {
+        FftOptions options;
+        options.kind = kind;
+        options.last_length = 2 * shape[shape.size() - 1] - 1;
+        options.scratch_bytes = 512 * ranks;
+        options.output = Output::given;
+        if (shape.size() == 3 && ranks == 4 && memory == 0) {
+          options.method = FftMethod::pencil;
+          options.grid = {2, 2};
+        }
+        const Layout input(Slab(0), shape, ranks);
+        for (const int axis : {0, 1}) {
+          const Layout output(Slab(axis), shape_after(shape, options), ranks);
+          run_case(context, {shape, input, output, input_dtype(kind, false), options, memory, memory}, 11);
+        }
+      }
+    }
+  }
+}
+
+RANK_TEST(Fft, InPlaceInParts) {
+  const Shape shape{10, 9, 11};
+  Array array = empty(context, shape, Slab(0), Dtype::c128);
+  fill_random(array, 8);
+  const Whole whole = random_whole(context, shape, Dtype::c128, 8);
+  FftOptions options;
+  options.scratch_bytes = 512 * context.size();
+  FFT plan(context, array.operand(), array.operand(), options, true);
+  for (int run = 0; run < 20; ++run) {
+    plan.execute(array, array);
+    if (run == 0) {
+      EXPECT_LT(relative_error(array, transformed(whole, {})), tolerance(Dtype::c128, shape));
+    }
+    plan.inverse(array, array);
+  }
+  EXPECT_LT(relative_error(array, whole), 20 * tolerance(Dtype::c128, shape));
+}
+
 RANK_TEST(Fft, OneLongLineOverAllRanks) {
   for (const std::int64_t length : {4, 6, 35, 36, 144, 221, 1024}) {
     for (int memory = 0; memory < 4; ++memory) {
@@ -222,6 +268,7 @@ RANK_TEST(Fft, OneLongLineOverAllRanks) {
         options.method = FftMethod::four_step;
         options.inverse = cyclic;
         options.output = Output::given;
+        if (length % 2 == 0) options.scratch_bytes = 512 * context.size();
         const Shape shape{length};
         const int ranks = context.size();
         const Layout slab(Slab(0), shape, ranks);
