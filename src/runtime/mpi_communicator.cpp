@@ -85,7 +85,7 @@ std::shared_ptr<OurCommunicator> duplicate(const Communicator& callers, std::chr
   int found = 0;
   const int* largest_tag = nullptr;
   MPI_Comm_get_attr(ours->communicator, MPI_TAG_UB, static_cast<void*>(&largest_tag), &found);
-  ours->largest_key = ((found != 0 ? *largest_tag : 32767) + 1) / lane_count - 1;
+  ours->largest_key = ((found != 0 ? *largest_tag : 32767) - (lane_count - 1)) / lane_count;
   return ours;
 }
 
