@@ -84,10 +84,11 @@ class PARTITA_API Context {
   Device device() const;
   /// The stream into which the context puts its work on the device; null on the CPU. Owned by the context.
   Stream stream() const;
-  /// Waits until the device has done all that this rank gave it through this context. Local, blocking within
-  /// the deadline; nothing to do on the CPU. Throws what went wrong on the device, TimeoutError,
+  /// Waits until the device has done all that this rank gave it through this context, and all that was put
+  /// into `stream` before (a graph of captured executions, say), if one is given. Local, blocking within the
+  /// deadline; nothing to do on the CPU. Throws what went wrong on the device, TimeoutError,
   /// DisagreementError, LostPeerError: then the context has failed, and results are undefined from there.
-  void synchronize() const;
+  void synchronize(Stream stream = {}) const;
 
   /// Releases heap blocks whose arrays are gone on all ranks. Collective, blocking.
   void collect();

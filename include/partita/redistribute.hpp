@@ -86,6 +86,12 @@ class PARTITA_API Redistribute {
   /// contract then holds in stream order: what the stream does next may overwrite the source, read the
   /// destination or free either. `Context::synchronize` waits, and throws what went wrong. Plans with
   /// messages wait for them here. UnsupportedError: an array in host memory.
+  ///
+  /// A stream that is being captured gets the work into its graph; nothing is done now. The graph may be
+  /// started many times, by all ranks alike and in the same order as their other executions, and reads and
+  /// writes the memory that the arrays have now: they and this object must outlive it. The stream in which it
+  /// is started orders it; `Context::synchronize(stream)` waits for it within the deadline. UnsupportedError,
+  /// the same on every rank: a plan with messages (between nodes), which cannot be captured.
   void execute(const Array& source, Array& destination, Stream stream);
 
   const Plan& plan() const;  ///< this rank's

@@ -32,6 +32,9 @@ struct FlagOperation {
   } kind = Kind::write;
   std::uint64_t* flag = nullptr;
   std::uint64_t value = 0;
+  /// Where the device itself counts, because a graph may repeat the operation: `value` is added to this
+  /// number in its memory, and the sum is written or waited for. No two streams at once use the same number.
+  std::uint64_t* count = nullptr;
 };
 
 /// Grants given and waited for, copies that have no order among each other, and what closes them.
@@ -43,9 +46,10 @@ struct PeerExchange {
   std::span<const FlagOperation> late_waits;
 };
 
-/// One device (a GPU), driven by one thread at a time: the one that called `use` last. What takes a stream
-/// starts and does not wait; work of one stream runs in order. Errors of the device are Errors here, at this
-/// call or, for work that had only been started, at a later one.
+/// One device (a GPU), driven by one thread at a time: the one that called `use` last. Another one may look
+/// on: after `attend` it may call `passed`, `idle`, `write_past` and `read_past`. What takes a stream starts
+/// and does not wait; work of one stream runs in order. Errors of the device are Errors here, at this call
+/// or, for work that had only been started, at a later one.
 ///
 /// The seam between Partita and a vendor's runtime: `cuda_accelerator.cpp` is CUDA; the tests bring one whose
 /// device memory is host memory and whose streams are threads.
@@ -57,6 +61,8 @@ class Accelerator {
   virtual std::string name() const = 0;
   /// The calling thread drives this device from here on. Cheap.
   virtual void use() = 0;
+  /// The calling thread only looks on.
+  virtual void attend() { use(); }
 
   // --- memory. Release waits for nothing that a peer still has to do; never throws.
   virtual void* allocate(std::int64_t bytes) = 0;  ///< throws MemoryError
@@ -75,9 +81,15 @@ class Accelerator {
   virtual Stream lane(int number) = 0;
   /// What `after` is given from here on waits for what `before` was given until here.
   virtual void order(Stream before, Stream after) = 0;
+  /// What `stream` is given goes into a graph that the caller will start, perhaps many times, or never.
+  virtual bool captures(Stream stream) { return (void)stream, false; }
   /// Remembers what `stream` has been given until here; `passed()` once that is done.
   virtual void mark(Stream stream) = 0;
   virtual bool passed() = 0;
+  /// The context's own stream has done all that it was given.
+  virtual bool idle() = 0;
+  /// What `stream` is given from here on waits for what has been marked last.
+  virtual void follow(Stream stream) = 0;
 
   // --- work
   /// Any two places: device, peer, host. Ordinary host memory may make this wait.

@@ -60,6 +60,23 @@ cuda::Nest kernel_nest(const StridedCopy& nest) {
   return result;
 }
 
+bool is_done(cudaError_t state) {
+  if (state == cudaErrorNotReady) {
+    (void)cudaGetLastError();
+    return false;
+  }
+  check_cuda(state, "work on the device");
+  return true;
+}
+
+cuda::Flags kernel_flags(std::span<const FlagOperation> from) {
+  cuda::Flags to;
+  for (const FlagOperation& one : from) {
+    to.flags[to.count++] = {one.flag, one.value, one.count, one.kind == FlagOperation::Kind::wait};
+  }
+  return to;
+}
+
 }  // namespace
 
 CudaAccelerator::CudaAccelerator(int index)
@@ -120,6 +137,13 @@ void CudaAccelerator::use() {
   check_cuda(cudaSetDevice(index_), "use the device");
 }
 
+/// Looking on must not break off a capture that some other thread is at.
+void CudaAccelerator::attend() {
+  use();
+  cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+  check_cuda(cudaThreadExchangeStreamCaptureMode(&mode), "look at the device");
+}
+
 void* CudaAccelerator::allocate(std::int64_t bytes) {
   void* memory = nullptr;
   check_cuda(cudaMalloc(&memory, static_cast<std::size_t>(bytes)), fmt::format("{} bytes", bytes));
@@ -150,18 +174,27 @@ void CudaAccelerator::order(Stream before, Stream after) {
   check_cuda(cudaStreamWaitEvent(native(after), order_, 0), "order streams");
 }
 
+bool CudaAccelerator::captures(Stream stream) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  check_cuda(cudaStreamIsCapturing(native(stream), &status), "look at a stream");
+  check(status != cudaStreamCaptureStatusInvalidated, "the capture of this stream has been broken off");
+  return status == cudaStreamCaptureStatusActive;
+}
+
 void CudaAccelerator::mark(Stream stream) {
   check_cuda(cudaEventRecord(mark_, native(stream)), "mark a stream");
 }
 
 bool CudaAccelerator::passed() {
-  const cudaError_t state = cudaEventQuery(mark_);
-  if (state == cudaErrorNotReady) {
-    (void)cudaGetLastError();
-    return false;
-  }
-  check_cuda(state, "work on the device");
-  return true;
+  return is_done(cudaEventQuery(mark_));
+}
+
+bool CudaAccelerator::idle() {
+  return is_done(cudaStreamQuery(main_));
+}
+
+void CudaAccelerator::follow(Stream stream) {
+  check_cuda(cudaStreamWaitEvent(native(stream), mark_, 0), "order streams");
 }
 
 void CudaAccelerator::copy_bytes(const void* from, void* to, std::int64_t bytes, Stream stream) {
@@ -196,13 +229,10 @@ void CudaAccelerator::exchange(const PeerExchange& what, Stream stream) {
   if (!fits_one_kernel(what)) return Accelerator::exchange(what, stream);
   cuda::Exchange all;
   all.finished_blocks = finished_blocks_;
-  const auto take = [](std::span<const FlagOperation> from, cuda::Flags& to) {
-    for (const FlagOperation& one : from) to.flags[to.count++] = {one.flag, one.value};
-  };
-  take(what.early_signals, all.early_signals);
-  take(what.early_waits, all.early_waits);
-  take(what.late_signals, all.late_signals);
-  take(what.late_waits, all.late_waits);
+  all.early_signals = kernel_flags(what.early_signals);
+  all.early_waits = kernel_flags(what.early_waits);
+  all.late_signals = kernel_flags(what.late_signals);
+  all.late_waits = kernel_flags(what.late_waits);
   for (const PlacedCopy& one : what.copies) {
     all.jobs[all.count++] = {kernel_nest(*one.nest),
                              static_cast<const char*>(one.from) + one.nest->from_offset,
@@ -241,6 +271,8 @@ void CudaAccelerator::accumulate(const StridedCopy& nest, Dtype dtype, Reduction
   if (nest.item_bytes == 0) return;
   check(is_defined(reduction, dtype), "{} of {} is not defined", partita::name(reduction),
         partita::name(dtype));
+  check<UnsupportedError>(reduction <= Reduction::max, "{} is not offered on GPUs yet",
+                          partita::name(reduction));
   static_assert(static_cast<int>(cuda::Element::c128) == static_cast<int>(Dtype::c128));
   static_assert(static_cast<int>(cuda::Operation::max) == static_cast<int>(Reduction::max));
   check_launch(cuda::launch_accumulate(kernel_nest(nest), static_cast<cuda::Element>(dtype),
@@ -263,7 +295,18 @@ void CudaAccelerator::fill(const StridedCopy& nest, const void* element, std::in
       "fill");
 }
 
+/// The driver's own operations on flags know only numbers that the host knows: a kernel counts on the device.
+void CudaAccelerator::count_flags(std::span<const FlagOperation> operations, cudaStream_t stream) {
+  for (std::size_t first = 0; first < operations.size(); first += cuda::most_flags) {
+    const std::size_t count = std::min<std::size_t>(cuda::most_flags, operations.size() - first);
+    check_launch(cuda::launch_flags(kernel_flags(operations.subspan(first, count)), stream), "flags");
+  }
+}
+
 void CudaAccelerator::flags(std::span<const FlagOperation> operations, Stream stream) {
+  if (!operations.empty() && operations.front().count != nullptr) {
+    return count_flags(operations, native(stream));
+  }
   constexpr std::size_t most = 256;  // that the driver takes at once
   for (std::size_t first = 0; first < operations.size(); first += most) {
     batch_.clear();

@@ -19,6 +19,7 @@ class CudaAccelerator final : public Accelerator {
   int index() const override { return index_; }
   std::string name() const override;
   void use() override;
+  void attend() override;
 
   void* allocate(std::int64_t bytes) override;
   void release(void* memory) noexcept override;
@@ -30,8 +31,11 @@ class CudaAccelerator final : public Accelerator {
   int lanes() const override { return lane_count_; }
   Stream lane(int number) override { return {lanes_.at(static_cast<std::size_t>(number))}; }
   void order(Stream before, Stream after) override;
+  bool captures(Stream stream) override;
   void mark(Stream stream) override;
   bool passed() override;
+  bool idle() override;
+  void follow(Stream stream) override;
 
   void copy_bytes(const void* from, void* to, std::int64_t bytes, Stream stream) override;
   void copy(const StridedCopy& nest, const void* from, void* to, Stream stream, bool inside) override;
@@ -48,6 +52,7 @@ class CudaAccelerator final : public Accelerator {
  private:
   void check_suitable() const;
   bool fits_one_kernel(const PeerExchange& what) const;
+  void count_flags(std::span<const FlagOperation> operations, cudaStream_t stream);
   void copy_by_engine(const StridedCopy& nest, const char* from, char* to, cudaStream_t stream);
   void move_past(void* to, const void* from, std::int64_t bytes);
 

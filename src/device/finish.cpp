@@ -19,20 +19,34 @@ Stream begin_device_work(ContextState& state, Stream wanted) {
   device.use();
   const Stream own = device.stream();
   const Stream stream = wanted.handle == nullptr ? own : wanted;
-  const Stream last = state.last_stream.handle == nullptr ? own : state.last_stream;
-  if (last.handle != stream.handle) device.order(last, stream);
-  state.last_stream = stream;
+  if (device.captures(stream)) return stream;
+  const bool is_own = stream.handle == own.handle;
+  if (state.device_work_is_marked) {
+    device.follow(stream);
+  } else if (!is_own) {
+    device.order(own, stream);
+  }
+  if (is_own) state.device_work_is_marked = false;  // its end is the end of all
   return stream;
 }
 
-void finish_device(ContextState& state, std::string_view operation, const std::function<void()>& look) {
+void end_device_work(ContextState& state, Stream stream) {
+  Accelerator& device = *state.device;
+  if (device.captures(stream)) return;
+  state.device_work_is_marked = stream.handle != device.stream().handle;
+  if (state.device_work_is_marked) device.mark(stream);
+}
+
+void finish_device(ContextState& state, std::string_view operation, const std::function<void()>& look,
+                   Stream stream) {
   if (!state.device) return;
   const WaitReason reason{operation, [] { return std::string("work on the device"); }, -1,
                           [&] { return others_of_the_node(state); }};
   try {
     Accelerator& device = *state.device;
     device.use();
-    device.mark(state.last_stream.handle == nullptr ? device.stream() : state.last_stream);
+    if (stream.handle != nullptr) end_device_work(state, begin_device_work(state, stream));
+    if (!state.device_work_is_marked) device.mark(device.stream());
     wait_until(state, reason, [&] {
       if (device.passed()) return true;
       if (look) look();

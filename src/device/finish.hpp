@@ -10,13 +10,19 @@ namespace partita {
 struct ContextState;
 
 /// The stream to put work into: `wanted`, or the context's own where that is null. What it gets from here on
-/// comes after all that the context has put into other streams. The calling thread drives the device from
-/// here on.
+/// comes after all that the context has put into other streams; but a stream that is being captured stands
+/// for itself. The calling thread drives the device from here on.
 Stream begin_device_work(ContextState& state, Stream wanted = {});
 
-/// Waits until the device has done all that this context gave it. Blocking within the deadline; nothing to do
+/// All has been put into `stream`, which is what `begin_device_work` gave. The caller may destroy a stream of
+/// its own at any time afterwards, so nothing here remembers it.
+void end_device_work(ContextState& state, Stream stream);
+
+/// Waits until the device has done all that this context gave it and, where one is given, all that `stream`
+/// was given by anybody. Blocking within the deadline; nothing to do
 /// in a context without a device. `look` is called now and then and may throw. Whatever is thrown from here
 /// has failed the context.
-void finish_device(ContextState& state, std::string_view operation, const std::function<void()>& look = {});
+void finish_device(ContextState& state, std::string_view operation, const std::function<void()>& look = {},
+                   Stream stream = {});
 
 }  // namespace partita

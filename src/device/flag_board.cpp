@@ -19,9 +19,10 @@ FlagBoard::FlagBoard(ContextState& state)
     : state_(state), ranks_(state.device_topology.node_ranks(state.device_topology.node(state.rank()))) {
   const std::size_t count = ranks_.size() * channels;
   sent_.assign(count, 0);
-  seen_.assign(count, 0);
+  seen_ = std::vector<std::atomic<std::uint64_t>>(count);
+  waited_.assign(count, 0);
   // The same number of bytes on all ranks, whatever their nodes.
-  const auto bytes = static_cast<std::int64_t>(sizeof(std::uint64_t)) * channels * state.size();
+  const auto bytes = static_cast<std::int64_t>(sizeof(std::uint64_t) * sections * channels) * state.size();
   block_ = state.device_heap->allocate(bytes, SymmetricHeap::Sizes::equal, "", SourcePlace::current());
   clear();
   probe();
@@ -35,6 +36,10 @@ std::size_t FlagBoard::number(int rank, int channel) const {
 std::uint64_t* FlagBoard::flag(int on_rank, int from, int channel) const {
   auto* const flags = static_cast<std::uint64_t*>(state_.device_heap->at(on_rank, block_.offset));
   return flags == nullptr ? nullptr : flags + number(from, channel);
+}
+
+std::uint64_t* FlagBoard::count(Count which, std::size_t number) const {
+  return flag(state_.rank(), ranks_.front(), 0) + which * sent_.size() + number;
 }
 
 void FlagBoard::clear() {
@@ -67,22 +72,63 @@ void FlagBoard::probe() {
 }
 
 FlagOperation FlagBoard::signal(int peer, int channel) {
-  return {FlagOperation::Kind::write, flag(peer, state_.rank(), channel), ++sent_[number(peer, channel)]};
+  const std::size_t place = number(peer, channel);
+  std::uint64_t* const theirs = flag(peer, state_.rank(), channel);
+  if (device_counts_) return {FlagOperation::Kind::write, theirs, 1, count(sent, place)};
+  return {FlagOperation::Kind::write, theirs, ++sent_[place]};
 }
 
-FlagOperation FlagBoard::wait(int peer, int channel, std::int64_t count) const {
-  return {FlagOperation::Kind::wait, flag(state_.rank(), peer, channel),
-          seen_[number(peer, channel)] + static_cast<std::uint64_t>(count)};
+FlagOperation FlagBoard::wait(int peer, int channel, std::int64_t signals) {
+  const std::size_t place = number(peer, channel);
+  const auto wanted = static_cast<std::uint64_t>(signals);
+  std::uint64_t* const mine = flag(state_.rank(), peer, channel);
+  if (!device_counts_) return {FlagOperation::Kind::wait, mine, seen_[place] + wanted};
+  const std::uint64_t before = waited_[place];
+  waited_[place] = std::max(before, wanted);
+  return {FlagOperation::Kind::wait, mine, waited_[place] - before, count(seen, place)};
 }
 
-void FlagBoard::advance(int peer, int channel, std::int64_t count) {
-  seen_[number(peer, channel)] += static_cast<std::uint64_t>(count);
+void FlagBoard::advance(int peer, int channel, std::int64_t signals) {
+  const std::size_t place = number(peer, channel);
+  waited_[place] = 0;
+  if (!device_counts_) seen_[place] += static_cast<std::uint64_t>(signals);
+}
+
+void FlagBoard::count_on_device() {
+  if (device_counts_) return;
+  const auto bytes = static_cast<std::int64_t>(sent_.size() * sizeof(std::uint64_t));
+  state_.device->write_past(count(sent, 0), sent_.data(), bytes);
+  const std::vector<std::uint64_t> seen_so_far(seen_.begin(), seen_.end());
+  state_.device->write_past(count(seen, 0), seen_so_far.data(), bytes);
+  device_counts_ = true;
 }
 
 std::uint64_t FlagBoard::arrived(int peer, int channel) {
   std::uint64_t value = 0;
   state_.device->read_past(&value, flag(state_.rank(), peer, channel), sizeof(value));
   return value;
+}
+
+std::vector<std::uint64_t> FlagBoard::all_arrived() {
+  std::vector<std::uint64_t> values(sent_.size());
+  state_.device->read_past(values.data(), flag(state_.rank(), ranks_.front(), 0),
+                           static_cast<std::int64_t>(values.size() * sizeof(std::uint64_t)));
+  return values;
+}
+
+std::vector<int> FlagBoard::owing() {
+  const std::vector<std::uint64_t> come = all_arrived();
+  std::vector<int> late, others;
+  for (const int peer : ranks_) {
+    if (peer == state_.rank()) continue;
+    others.push_back(peer);
+    bool owes = false;
+    for (int channel = 0; channel < probe_channel; ++channel) {
+      owes = owes || come[number(peer, channel)] < seen_[number(peer, channel)];
+    }
+    if (owes) late.push_back(peer);
+  }
+  return device_counts_ || late.empty() ? others : late;
 }
 
 void FlagBoard::poison() noexcept {

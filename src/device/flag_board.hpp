@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <partita/plan.hpp>
 #include <span>
@@ -25,20 +26,32 @@ class FlagBoard {
 
   /// Adds one to the counter (this rank -> peer, channel). To be given to a stream in the order of the calls.
   FlagOperation signal(int peer, int channel);
-  /// Until `count` signals of (peer -> this rank, channel) have come since the last `advance`.
-  FlagOperation wait(int peer, int channel, std::int64_t count) const;
+  /// Until `signals` signals of (peer -> this rank, channel) have come since the last `advance`.
+  FlagOperation wait(int peer, int channel, std::int64_t signals);
   /// An execution has been put into the streams: it waits for so many signals.
-  void advance(int peer, int channel, std::int64_t count);
+  void advance(int peer, int channel, std::int64_t signals);
+  /// From here on the device counts signals itself, in the order in which its streams come to them: graphs
+  /// may give them without the host's knowing. What streams have been given before stays right. A matter of
+  /// this rank alone.
+  void count_on_device();
   /// Lets every wait of this rank pass, at once and for ever. For a context that has failed.
   void poison() noexcept;
   /// What has come: counter (peer -> this rank, channel), read past all streams.
   std::uint64_t arrived(int peer, int channel);
+  /// The same of all peers and channels. Any thread may call it, and `owing`.
+  std::vector<std::uint64_t> all_arrived();
+  /// The other ranks of the node that have sent less than has been waited for; all, where only the device
+  /// knows, or none has.
+  std::vector<int> owing();
 
   const std::string& unreachable() const { return unreachable_; }
 
  private:
   static constexpr int channels = channel_count + 1;  // the last one is the probe's
   std::uint64_t* flag(int on_rank, int from, int channel) const;
+  /// The device's own number, behind the flags in the same block.
+  enum Count : std::size_t { sent = 1, seen = 2, sections };
+  std::uint64_t* count(Count which, std::size_t number) const;
   std::size_t number(int rank, int channel) const;
   void clear();
   void probe();
@@ -46,8 +59,10 @@ class FlagBoard {
   ContextState& state_;
   std::vector<int> ranks_;  // of this rank's node, by the topology of devices
   HeapBlock block_;
-  std::vector<std::uint64_t> sent_;  // by place of the rank and channel
-  std::vector<std::uint64_t> seen_;
+  std::vector<std::uint64_t> sent_;               // by place of the rank and channel
+  std::vector<std::atomic<std::uint64_t>> seen_;  // `owing` is asked by another thread
+  std::atomic<bool> device_counts_ = false;
+  std::vector<std::uint64_t> waited_;  // since the last `advance`, where the device counts
   std::string unreachable_;
 };
 

@@ -105,6 +105,7 @@ void start_device(ContextState& state) {
     const std::string still = complaint(state);
     check(still.empty(), "{}: {}", operation, still);
   }
+  state.watchdog = std::make_unique<Watchdog>(state);
   state.log->debug("{}", state.device->name());
 }
 

@@ -125,8 +125,14 @@ void DevicePlan::execute(std::span<const Array::State* const> operands, const Pa
 void DevicePlan::enqueue(std::span<const Array::State* const> operands, Stream stream) {
   context_.require_usable(plan_.operation);
   if (!memory_.bind(operands)) lower_moves();
+  context_.device->use();
+  captured_ = context_.device->captures(stream.handle == nullptr ? context_.device->stream() : stream);
+  if (captured_) require_capturable();
   try {
-    run(begin_device_work(context_, stream));
+    stream = begin_device_work(context_, stream);
+    run(stream);
+    end_device_work(context_, stream);
+    if (!captured_) context_.watchdog->note(plan_.operation);
   } catch (const std::exception& error) {
     context_.fail(error.what());
     throw;
@@ -143,11 +149,28 @@ void DevicePlan::lower_moves() {
   copies_.reserve(nests);
 }
 
-void DevicePlan::run(Stream stream) {
+bool DevicePlan::has_messages() const {
+  return std::ranges::any_of(plan_.steps, [](const Step& step) { return is_message(step.kind); });
+}
+
+/// The same on every rank: where there are nodes, some rank has messages.
+void DevicePlan::require_capturable() const {
+  check<UnsupportedError>(
+      context_.device_topology.node_count() == 1 && !has_messages(),
+      "{}: between nodes it is done by messages, and those cannot be captured into a graph", plan_.operation);
+  context_.flags->count_on_device();
+}
+
+/// What peers can look up while they wait. A graph says nothing: it may be started at any time.
+void DevicePlan::announce() {
   ++context_.executions;
   running_hash_ = memory_.execution_hash(plan_hash_);
   context_.board->begin_execution(running_hash_);
   mail_.begin(running_hash_, context_.executions);
+}
+
+void DevicePlan::run(Stream stream) {
+  if (!captured_) announce();
   streams_use_messages_ = false;
   open_lines(stream);
   if (in_strokes_) {
@@ -158,7 +181,7 @@ void DevicePlan::run(Stream stream) {
   close_lines();
   // What a message brought is unpacked before the next execution may receive into the same place.
   if (streams_use_messages_) wait_for_streams();
-  mail_.end();
+  if (!captured_) mail_.end();
   for (int rank = 0; rank < context_.size(); ++rank) {
     for (int channel = 0; channel < channel_count; ++channel) {
       const std::int64_t count = signals_[static_cast<std::size_t>(rank)][static_cast<std::size_t>(channel)];
@@ -190,6 +213,7 @@ void DevicePlan::run_in_strokes() {
 
 void DevicePlan::open_lines(Stream stream) {
   lines_[0].stream = stream;
+  if (captured_) return;
   for (std::size_t i = 1; i < lines_.size(); ++i) {
     lines_[i].stream = context_.device->lane(static_cast<int>(i) - 1);
     context_.device->order(stream, lines_[i].stream);
@@ -199,13 +223,14 @@ void DevicePlan::open_lines(Stream stream) {
 void DevicePlan::close_lines() {
   for (std::size_t i = lines_.size(); i-- > 0;) {
     flush(lines_[i]);
-    if (i > 0) context_.device->order(lines_[i].stream, lines_[0].stream);
+    if (i > 0 && !captured_) context_.device->order(lines_[i].stream, lines_[0].stream);
   }
 }
 
 DevicePlan::Line& DevicePlan::line_of(const Step& step) {
   const int other = other_rank(step);
-  if (!in_lanes_ || other == plan_.rank) return lines_[0];
+  // The branches of a graph may run one after the other: only the plan's own order is safe then.
+  if (!in_lanes_ || captured_ || other == plan_.rank) return lines_[0];
   const std::size_t lanes = lines_.size() - 1;
   const int distance = (other - plan_.rank - 1 + context_.size()) % context_.size();
   return lines_[1 + static_cast<std::size_t>(distance) % lanes];

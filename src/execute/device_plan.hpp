@@ -37,6 +37,8 @@ class DevicePlan final : public Executor {
     std::vector<FlagOperation> pending;
   };
 
+  bool has_messages() const;
+  void require_capturable() const;
   bool peers_are_independent() const;
   std::int64_t bytes_to_peers() const;
   void find_early_flags();
@@ -45,6 +47,7 @@ class DevicePlan final : public Executor {
   void count_signals();
   void lower_moves();
   void run(Stream stream);
+  void announce();
   void open_lines(Stream stream);
   void close_lines();
   void run_step(std::size_t index);
@@ -62,6 +65,7 @@ class DevicePlan final : public Executor {
   std::uint64_t plan_hash_;
   std::uint64_t running_hash_ = 0;
   bool in_lanes_ = false;              // a stream a peer
+  bool captured_ = false;              // this execution goes into a graph
   bool in_strokes_ = false;            // the steps of a kind at once
   bool streams_use_messages_ = false;  // work that touches memory of messages may still be running
   PlanMemory memory_;

@@ -57,9 +57,9 @@ Stream Context::stream() const {
   return present(state_).device ? state_->device->stream() : Stream{};
 }
 
-void Context::synchronize() const {
+void Context::synchronize(Stream stream) const {
   present(state_).require_usable("synchronize");
-  finish_device(*state_, "synchronize");
+  finish_device(*state_, "synchronize", {}, stream);
 }
 
 void Context::collect() {

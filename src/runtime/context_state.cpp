@@ -53,6 +53,7 @@ void ContextState::fail(const std::string& why, ErrorKind kind) noexcept {
 
 // Messages may still arrive in a failed context's memory, and peers may still read it.
 ContextState::~ContextState() {
+  watchdog.reset();
   try {
     // Nothing of the device is given back before its streams have done with it; where they do not come to
     // their end, the context has failed.

@@ -14,6 +14,7 @@
 
 #include "device/accelerator.hpp"
 #include "device/flag_board.hpp"
+#include "device/watchdog.hpp"
 #include "memory/node_memory.hpp"
 #include "memory/symmetric_heap.hpp"
 #include "runtime/error_kind.hpp"
@@ -45,8 +46,10 @@ struct ContextState {
   std::unique_ptr<FlagBoard> flags;
   /// Who can reach whose device memory: each rank a node of its own where peers' memory cannot be mapped.
   Topology device_topology = Topology::regular(1);
-  /// The last work went into a stream of the caller's, and its end is marked: what comes next follows the mark.
-  bool device_work_is_marked = false;
+  /// The last work went into a stream of the caller's, and its end is marked: what comes next follows the
+  /// mark.
+  std::atomic<bool> device_work_is_marked = false;
+  std::unique_ptr<Watchdog> watchdog;
   /// The operations' own; they must not own this state (a circle would keep both for ever).
   PlanCache plans;
   /// What has come from single ranks before it was asked for; of send and receive.

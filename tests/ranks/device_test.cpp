@@ -161,6 +161,22 @@ DEVICE_TEST(ExecutesInStreamOrder) {
   EXPECT_EQ(count_wrong(destination, source.layout()), 0);
 }
 
+// As it does once an execution has been captured into a graph.
+DEVICE_TEST(TheDeviceItselfMayCountSignals) {
+  Array source = empty(context, {37, 29}, Slab(0), Dtype::i64);
+  Array destination = empty(context, {37, 29}, Slab(1), Dtype::i64);
+  Redistribute there(context, source.operand(), destination.operand());
+  Redistribute back(context, destination.operand(), source.operand());
+  write_known(source);
+  for (int round = 0; round < 20; ++round) {
+    if (round == context.rank()) context.state()->flags->count_on_device();  // each rank when it likes
+    there.execute(source, destination);
+    write_constant(source, round);
+    back.execute(destination, source);
+  }
+  EXPECT_EQ(count_wrong(source, source.layout()), 0);
+}
+
 // Memory that is dropped while a stream still uses it is not given to anybody else.
 DEVICE_TEST(DroppedArraysOutliveTheirStreams) {
   if (context.state()->device_topology.node_count() > 1) return;
@@ -204,6 +220,34 @@ TEST(Device, ARankThatNeverCallsIsATimeoutAndNotAHang) {
           EXPECT_THROW(plan.execute(source, destination), Error);
           EXPECT_TRUE(context.failed());
           EXPECT_THROW(context.synchronize(), FailedContextError);
+        }
+      },
+      options);
+}
+
+// Nobody waits in a call of ours; the streams are let go all the same, and the next call says why.
+TEST(Device, AWatchdogSeesWhatNobodyWaitsFor) {
+  NEEDS_DEVICES();
+  if (ranks().count < 2 || ranks().per_node != 0) return;
+  ContextOptions options;
+  options.device = test_device();
+  options.deadline = std::chrono::seconds(1);
+  on_ranks(
+      [](Context& context) {
+        const Array source = zeros(context, {64, 64}, Slab(0), Dtype::f32);
+        Array destination = zeros(context, {64, 64}, Slab(1), Dtype::f32);
+        Redistribute plan(context, source.operand(), destination.operand());
+        plan.execute(source, destination, Stream{});
+        context.synchronize();
+        if (context.rank() != 0) plan.execute(source, destination, Stream{});
+        for (int turn = 0; turn < 100 && !context.failed(); ++turn) {
+          std::this_thread::sleep_for(std::chrono::milliseconds(100));
+          if (context.rank() == 0 && turn >= 40) return;
+        }
+        EXPECT_TRUE(context.failed());
+        EXPECT_THROW(context.synchronize(), FailedContextError);
+        if (context.rank() == 1) {
+          EXPECT_NE(context.failure().find("redistribute"), std::string::npos) << context.failure();
         }
       },
       options);

@@ -42,6 +42,11 @@ class Queue {
     changed_.notify_all();
   }
 
+  bool idle() {
+    const std::lock_guard lock(mutex_);
+    return tasks_.empty() && !busy_;
+  }
+
   /// Called by a task. A queue that ends waits for nothing more.
   void wait(const std::function<bool()>& ready) const {
     for (int turn = 0; !ready() && !ending_; ++turn) {
@@ -63,13 +68,17 @@ class Queue {
         if (tasks_.empty()) return;
         task = std::move(tasks_.front());
         tasks_.pop_front();
+        busy_ = true;
       }
       task();
+      const std::lock_guard lock(mutex_);
+      busy_ = false;
     }
   }
 
   std::mutex mutex_;
   std::condition_variable changed_;
+  bool busy_ = false;
   std::deque<std::function<void()>> tasks_;
   std::atomic<bool> ending_{false};
   std::thread thread_;  // last: it uses all others
@@ -126,8 +135,16 @@ class FakeAccelerator final : public Accelerator {
     Queue& queue = of(after);
     queue.put([&queue, done] { queue.wait([&] { return done->load(); }); });
   }
-  void mark(Stream stream) override { mark_ = note(stream); }
-  bool passed() override { return mark_->load(); }
+  void mark(Stream stream) override {
+    const std::lock_guard lock(mark_mutex_);
+    mark_ = note(stream);
+  }
+  bool passed() override { return last_mark()->load(); }
+  bool idle() override { return queues_[0].idle(); }
+  void follow(Stream stream) override {
+    Queue& queue = of(stream);
+    queue.put([&queue, done = last_mark()] { queue.wait([&] { return done->load(); }); });
+  }
 
   void copy_bytes(const void* from, void* to, std::int64_t bytes, Stream stream) override {
     of(stream).put([=] { std::memcpy(to, from, static_cast<std::size_t>(bytes)); });
@@ -151,8 +168,9 @@ class FakeAccelerator final : public Accelerator {
     for (const FlagOperation& one : operations) {
       queue.put([&queue, one] {
         std::atomic_ref flag(*one.flag);
-        if (one.kind == FlagOperation::Kind::write) return flag.store(one.value, std::memory_order_release);
-        queue.wait([&] { return flag.load(std::memory_order_acquire) >= one.value; });
+        const std::uint64_t value = one.count == nullptr ? one.value : * one.count += one.value;
+        if (one.kind == FlagOperation::Kind::write) return flag.store(value, std::memory_order_release);
+        queue.wait([&] { return flag.load(std::memory_order_acquire) >= value; });
       });
     }
   }
@@ -163,7 +181,10 @@ class FakeAccelerator final : public Accelerator {
     }
   }
   void read_past(void* to, const void* from, std::int64_t bytes) override {
-    std::memcpy(to, from, static_cast<std::size_t>(bytes));
+    auto* const values = static_cast<std::uint64_t*>(const_cast<void*>(from));
+    for (std::int64_t i = 0; i < bytes / 8; ++i) {
+      static_cast<std::uint64_t*>(to)[i] = std::atomic_ref(values[i]).load();
+    }
   }
 
  private:
@@ -175,7 +196,13 @@ class FakeAccelerator final : public Accelerator {
     return done;
   }
 
+  Note last_mark() const {
+    const std::lock_guard lock(mark_mutex_);
+    return mark_;
+  }
+
   int index_;
+  mutable std::mutex mark_mutex_;  // a watchdog looks on
   Note mark_;
   std::array<Queue, 3> queues_;
 };

@@ -31,16 +31,39 @@ __device__ void copy_nest(const Nest& nest, const Deal& deal, unsigned lanes, co
       });
 }
 
+__device__ std::uint64_t value_of(const Flags::One& flag) {
+  return flag.count == nullptr ? flag.value : *flag.count + flag.value;
+}
+
+__device__ void advance(const Flags::One& flag) {
+  if (flag.count != nullptr) *flag.count += flag.value;
+}
+
 __device__ void release(const Flags::One& flag) {
-  asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(flag.address), "l"(flag.value) : "memory");
+  const std::uint64_t value = value_of(flag);
+  asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(flag.address), "l"(value) : "memory");
 }
 
 /// Flags only grow; a host that gives up writes one that ends every wait.
 __device__ void await(const Flags::One& flag) {
+  const std::uint64_t value = value_of(flag);
   std::uint64_t seen = 0;
   do {
     asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(seen) : "l"(flag.address) : "memory");
-  } while (seen < flag.value);
+  } while (seen < value);
+}
+
+__global__ void flags_in_order(const __grid_constant__ Flags flags) {
+  __threadfence_system();
+  for (int i = 0; i < flags.count; ++i) {
+    const Flags::One& one = flags.flags[i];
+    if (one.waits) {
+      await(one);
+    } else {
+      release(one);
+    }
+    advance(one);
+  }
 }
 
 struct Deals {
@@ -70,8 +93,18 @@ __global__ void exchange_jobs(const __grid_constant__ Exchange all, const __grid
   if (!last) return;
   __threadfence_system();
   if (thread == 0) *all.finished_blocks = 0;
-  if (thread < all.late_signals.count) release(all.late_signals.flags[thread]);
-  if (thread < all.late_waits.count) await(all.late_waits.flags[thread]);
+  // No block reads the counts of what came early any more.
+  if (thread < all.early_signals.count) advance(all.early_signals.flags[thread]);
+  if (thread < all.early_waits.count) advance(all.early_waits.flags[thread]);
+  __syncthreads();
+  if (thread < all.late_signals.count) {
+    release(all.late_signals.flags[thread]);
+    advance(all.late_signals.flags[thread]);
+  }
+  if (thread < all.late_waits.count) {
+    await(all.late_waits.flags[thread]);
+    advance(all.late_waits.flags[thread]);
+  }
 }
 
 /// to[...] = from[...] in units of `Unit`.
@@ -160,7 +193,7 @@ template <class Unit>
 int load_units() {
   const int results[] = {load(copy_rows<Unit, std::uint32_t>), load(copy_rows<Unit, std::uint64_t>),
                          load(fill_rows<Unit, std::uint32_t>), load(fill_rows<Unit, std::uint64_t>),
-                         load(exchange_jobs<Unit>)};
+                         load(exchange_jobs<Unit>), load(flags_in_order)};
   for (const int result : results) {
     if (result != cudaSuccess) return result;
   }
@@ -204,6 +237,11 @@ int launch_exchange(const Exchange& exchange, void* stream) {
     default:
       return exchange_in_units<std::uint8_t>(exchange, queue);
   }
+}
+
+int launch_flags(const Flags& flags, void* stream) {
+  flags_in_order<<<1, 1, 0, static_cast<cudaStream_t>(stream)>>>(flags);
+  return cudaGetLastError();
 }
 
 int launch_fill(const Nest& nest, const Pattern& pattern, void* to, void* stream) {

@@ -50,10 +50,13 @@ struct Job {
   void* to = nullptr;
 };
 
+/// `count`: null, or a number of this device to which `value` is added; see FlagOperation.
 struct Flags {
   struct One {
     std::uint64_t* address;
     std::uint64_t value;
+    std::uint64_t* count;
+    bool waits;
   };
   int count = 0;
   One flags[most_flags];
@@ -71,6 +74,7 @@ struct Exchange {
 /// Each gives a cudaError_t; 0: started. `stream` is a cudaStream_t. The pointers include the offsets.
 int launch_copy(const Nest& nest, const void* from, void* to, void* stream);
 int launch_exchange(const Exchange& exchange, void* stream);
+int launch_flags(const Flags& flags, void* stream);  // one after the other
 int launch_fill(const Nest& nest, const Pattern& pattern, void* to, void* stream);
 int launch_accumulate(const Nest& nest, Element element, Operation operation, const void* from, void* to,
                       void* stream);

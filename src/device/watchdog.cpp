@@ -1,0 +1,98 @@
+#include "device/watchdog.hpp"
+
+#include <algorithm>
+
+#include "base/check.hpp"
+#include "device/finish.hpp"
+#include "runtime/context_state.hpp"
+#include "runtime/rank_list.hpp"
+
+namespace partita {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Whoever waits in a call of ours notices first, and can say more.
+constexpr std::chrono::milliseconds grace = 500ms;
+constexpr std::chrono::milliseconds longest_nap = 500ms;
+
+}  // namespace
+
+Watchdog::Watchdog(ContextState& state) : state_(state) {
+  operation_.reserve(64);  // executions allocate nothing
+  thread_ = std::thread([this] { watch(); });
+}
+
+Watchdog::~Watchdog() {
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+void Watchdog::note(std::string_view operation) {
+  {
+    const std::lock_guard lock(mutex_);
+    operation_ = operation;
+  }
+  noted_.fetch_add(1, std::memory_order_release);
+}
+
+std::string Watchdog::operation() const {
+  const std::lock_guard lock(mutex_);
+  return operation_;
+}
+
+void Watchdog::watch() {
+  const auto nap = std::clamp<std::chrono::milliseconds>(state_.options.deadline / 8, 10ms, longest_nap);
+  std::unique_lock lock(mutex_);
+  while (!changed_.wait_for(lock, nap, [this] { return ending_; })) {
+    lock.unlock();
+    bool more = false;
+    try {
+      more = look();
+    } catch (const std::exception& error) {
+      state_.fail(error.what());
+    }
+    if (!more) return;
+    lock.lock();
+  }
+}
+
+bool Watchdog::look() {
+  if (state_.failed()) return false;
+  const std::uint64_t noted = noted_.load(std::memory_order_acquire);
+  if (noted == settled_) return true;
+  state_.device->attend();
+  const auto now = Clock::now();
+  if (idle()) {
+    settled_ = noted;
+    signals_.clear();
+    return true;
+  }
+  std::vector<std::uint64_t> signals = state_.flags->all_arrived();
+  if (signals != signals_) {
+    signals_ = std::move(signals);
+    moved_ = now;
+  }
+  if (now - moved_ < state_.options.deadline + grace) return true;
+  give_up();
+  return false;
+}
+
+bool Watchdog::idle() const {
+  return state_.device_work_is_marked ? state_.device->passed() : state_.device->idle();
+}
+
+void Watchdog::give_up() {
+  state_.fail(
+      fmt::format("{}: the device of rank {} has waited {:g} s for {}; set PARTITA_DEADLINE or "
+                  "ContextOptions::deadline for a longer wait",
+                  operation(), state_.rank(), static_cast<double>(state_.options.deadline.count()) / 1000.0,
+                  rank_list(state_.flags->owing())),
+      ErrorKind::timeout);
+}
+
+}  // namespace partita

@@ -1,0 +1,54 @@
+// Looks after work that a context has put into streams while nobody waits for it here.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+namespace partita {
+
+struct ContextState;
+
+/// A thread that sees whether the device gets on: a program may wait for its streams by means of its own, and
+/// a peer that never comes would keep it for ever. When the device has had work for longer than the deadline
+/// and no signal has arrived from anybody, the context fails, which lets the streams go: the next call on it
+/// throws. Work that is no exchange with peers (the caller's own kernels in front of ours) counts as time
+/// without progress, too.
+class Watchdog {
+ public:
+  explicit Watchdog(ContextState& state);
+  ~Watchdog();
+  Watchdog(const Watchdog&) = delete;
+  Watchdog& operator=(const Watchdog&) = delete;
+
+  /// The device has been given an execution of `operation`.
+  void note(std::string_view operation);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  void watch();
+  /// One look; false: there is nothing left to do for this thread.
+  bool look();
+  bool idle() const;
+  void give_up();
+  std::string operation() const;
+
+  ContextState& state_;
+  std::atomic<std::uint64_t> noted_{0};
+  std::uint64_t settled_ = 0;  // of those noted, all are known to be done
+  std::vector<std::uint64_t> signals_;
+  Clock::time_point moved_ = Clock::now();
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::string operation_;
+  bool ending_ = false;
+  std::thread thread_;
+};
+
+}  // namespace partita

@@ -1,0 +1,176 @@
+// Executions captured into graphs, started many times with other inputs, by ranks that are not in step.
+#include <cuda_runtime.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <memory>
+#include <partita/redistribute.hpp>
+#include <random>
+#include <thread>
+
+#include "device/accelerator.hpp"
+
+namespace partita::testing {
+namespace {
+
+using Number = std::int32_t;
+
+#define CUDA_OK(call) ASSERT_EQ(call, cudaSuccess)
+
+/// What a rank's part holds in a round, row-major: every number differs from those of other places and
+/// rounds.
+std::vector<Number> numbers(const Layout& layout, int rank, int round) {
+  const Region region = layout.region(rank);
+  const Shape& shape = layout.shape();
+  std::vector<Number> result;
+  for (std::int64_t i = 0; i < region.sets[0].size(); ++i) {
+    for (std::int64_t j = 0; j < region.sets[1].size(); ++j) {
+      const std::int64_t place = region.sets[0].at(i) * shape[1] + region.sets[1].at(j);
+      result.push_back(static_cast<Number>((round + 1) * volume(shape) + place));
+    }
+  }
+  return result;
+}
+
+/// One piece of pinned memory a round.
+class Rounds {
+ public:
+  Rounds(int rounds, std::int64_t elements) : bytes_(static_cast<std::size_t>(elements) * sizeof(Number)) {
+    EXPECT_EQ(cudaHostAlloc(&memory_, static_cast<std::size_t>(rounds) * bytes_ + 1, cudaHostAllocPortable),
+              cudaSuccess);
+  }
+  ~Rounds() { cudaFreeHost(memory_); }
+  Rounds(const Rounds&) = delete;
+  Rounds& operator=(const Rounds&) = delete;
+  char* at(int round) const { return static_cast<char*>(memory_) + static_cast<std::size_t>(round) * bytes_; }
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  void* memory_ = nullptr;
+  std::size_t bytes_;
+};
+
+struct Problem {
+  Shape shape;
+  int rounds;
+};
+
+/// source (rows) -> middle (columns) -> result (blocks dealt out), as one graph.
+struct Chain {
+  Array source, middle, result;
+  Redistribute first, second;
+
+  Chain(Context& context, const Shape& shape)
+      : source(zeros(context, shape, Slab(0), Dtype::i32)),
+        middle(zeros(context, shape, Slab(1), Dtype::i32)),
+        result(zeros(context, shape, BlockCyclic({1, context.size()}, {2, 3}), Dtype::i32)),
+        first(context, source.operand(), middle.operand()),
+        second(context, middle.operand(), result.operand()) {}
+  void execute(Stream stream) {
+    first.execute(source, middle, stream);
+    second.execute(middle, result, stream);
+  }
+};
+
+cudaGraphExec_t capture(Chain& chain, cudaStream_t stream) {
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t program = nullptr;
+  EXPECT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), cudaSuccess);
+  chain.execute({stream});
+  EXPECT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+  EXPECT_EQ(cudaGraphInstantiate(&program, graph, 0), cudaSuccess);
+  cudaGraphDestroy(graph);
+  return program;
+}
+
+void check_rounds(const Problem& problem, const Layout& layout, int rank, const Rounds& results) {
+  for (int round = 0; round < problem.rounds; ++round) {
+    const std::vector<Number> expected = numbers(layout, rank, round);
+    ASSERT_EQ(std::memcmp(results.at(round), expected.data(), results.bytes()), 0) << "round " << round;
+  }
+}
+
+/// The input of a round is written right behind the start of the round before.
+void replay(Context& context, const Problem& problem) {
+  Chain chain(context, problem.shape);
+  const int rank = context.rank();
+  const Rounds inputs(problem.rounds, volume(chain.source.local_shape()));
+  const Rounds results(problem.rounds, volume(chain.result.local_shape()));
+  for (int round = 0; round < problem.rounds; ++round) {
+    const std::vector<Number> input = numbers(chain.source.layout(), rank, round);
+    std::memcpy(inputs.at(round), input.data(), inputs.bytes());
+  }
+  cudaStream_t stream = nullptr;
+  CUDA_OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  chain.execute({stream});
+  context.synchronize();
+  cudaGraphExec_t program = capture(chain, stream);
+  std::mt19937 random(static_cast<unsigned>(rank));
+  for (int round = 0; round < problem.rounds; ++round) {
+    CUDA_OK(cudaMemcpyAsync(chain.source.local().data, inputs.at(round), inputs.bytes(), cudaMemcpyDefault,
+                            stream));
+    if (round % 97 == 5) {
+      chain.execute({stream});  // uncaptured ones may come between
+    } else {
+      CUDA_OK(cudaGraphLaunch(program, stream));
+    }
+    CUDA_OK(cudaMemcpyAsync(results.at(round), chain.result.local().data, results.bytes(), cudaMemcpyDefault,
+                            stream));
+    if (random() % 16 == 0) std::this_thread::sleep_for(std::chrono::microseconds(random() % 2000));
+  }
+  context.synchronize({stream});
+  check_rounds(problem, chain.result.layout(), rank, results);
+  context.barrier();
+  cudaGraphExecDestroy(program);
+  cudaStreamDestroy(stream);
+}
+
+void on_devices(const Problem& problem) {
+  const int devices = Accelerators::built_in().count();
+  if (devices == 0) GTEST_SKIP() << "no GPU: " << Accelerators::built_in().why_none();
+  ContextOptions options;
+  options.device = Device::cuda();
+  options.deadline = std::chrono::seconds(30);
+  for (const int ranks : {1, 2, 3, 4}) {
+    if (ranks > std::max(2, devices)) continue;
+    ThreadGroup::run(
+        ranks, [&](Context& context) { replay(context, problem); }, options);
+  }
+}
+
+TEST(CudaGraph, SmallExecutionsAThousandTimes) {
+  on_devices({{37, 29}, 1000});
+}
+
+TEST(CudaGraph, LargeExecutions) {
+  on_devices({{1031, 2053}, 6});
+}
+
+TEST(CudaGraph, MessagesAreRefused) {
+  if (Accelerators::built_in().count() == 0) GTEST_SKIP() << "no GPU";
+  ContextOptions options;
+  options.device = Device::cuda();
+  options.ranks_per_node = 1;
+  ThreadGroup::run(
+      2,
+      [](Context& context) {
+        Chain chain(context, {8, 8});
+        cudaStream_t stream = nullptr;
+        CUDA_OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+        CUDA_OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
+        EXPECT_THROW(chain.first.execute(chain.source, chain.middle, Stream{stream}), UnsupportedError);
+        cudaGraph_t graph = nullptr;
+        CUDA_OK(cudaStreamEndCapture(stream, &graph));
+        cudaGraphDestroy(graph);
+        EXPECT_FALSE(context.failed());
+        chain.execute({stream});
+        context.synchronize({stream});
+        cudaStreamDestroy(stream);
+      },
+      options);
+}
+
+}  // namespace
+}  // namespace partita::testing
