@@ -17,6 +17,7 @@
 #include "execute/lower.hpp"
 #include "execute/transform_passes.hpp"
 #include "kernels/host/fft_planning.hpp"
+#include "kernels/host/rader_lines.hpp"
 #include "kernels/host/scale.hpp"
 #include "plan/work.hpp"
 
@@ -26,7 +27,7 @@ namespace {
 /// What is scaled is cut into calls of about this size, so that it is still in cache.
 constexpr std::int64_t scaled_bytes = std::int64_t{512} << 10;
 
-/// One FFTW call, or one nest of buffered lines: bytes from the start of either part.
+/// One FFTW call, or one nest of lines through buffers: bytes from the start of either part.
 struct Call {
   std::int64_t from = 0;
   std::int64_t to = 0;
@@ -54,10 +55,10 @@ struct PlannedShape {
   }
 };
 
-/// A nest of buffered lines, known by what it was made from.
+/// A nest of lines through buffers, known by what it was made from.
 struct PlannedNest {
   TransformNest nest;
-  std::shared_ptr<const BufferedLines> lines;
+  std::shared_ptr<const Lines> lines;
 };
 
 /// The calls of a work in their order, and what they refer to.
@@ -269,15 +270,16 @@ class Calls {
     // FFTW's threads want large pieces.
     if (base_.measure && base_.threads > 1) return add_whole(call, base_, std::move(loops));
     const TransformNest nest{base_.kind, base_.precision, base_.lines, std::move(loops)};
-    for (TransformPass& pass : base_.measure ? measured_passes(nest) : estimated_passes(nest)) {
+    for (TransformPass& pass :
+         base_.measure ? measured_passes(nest) : estimated_passes(nest, base_.threads)) {
       Call part = call;
       if (pass.on_result) part.from = call.to;
       part.from += pass.from_offset;
       part.to += pass.to_offset;
       part.on_result = pass.on_result;
       part.last = pass.last;
-      if (pass.buffered) {
-        add_nest(part, pass.nest);
+      if (pass.way != LineWay::whole) {
+        add_nest(part, pass.nest, pass.way);
       } else {
         TransformShape shape = base_;
         shape.kind = pass.nest.kind;
@@ -287,16 +289,19 @@ class Calls {
     }
   }
 
-  void add_nest(Call call, const TransformNest& nest) {
+  void add_nest(Call call, const TransformNest& nest, LineWay way) {
     std::vector<PlannedNest>& nests = program_.nests;
     const auto known = std::ranges::find(nests, nest, &PlannedNest::nest);
     call.number = static_cast<std::size_t>(known - nests.begin());
     call.buffered = true;
-    if (known == nests.end()) {
-      nests.push_back({nest, std::make_shared<const BufferedLines>(nest.kind, nest.precision,
-                                                                   nest.lines.front(), nest.batch)});
-    }
+    if (known == nests.end()) nests.push_back({nest, lines_of(nest, way)});
     program_.calls.push_back(call);
+  }
+
+  std::shared_ptr<const Lines> lines_of(const TransformNest& nest, LineWay way) const {
+    const FftwLoop& line = nest.lines.front();
+    if (way == LineWay::rader) return rader_lines(nest.kind, nest.precision, line, nest.batch, base_.measure);
+    return std::make_shared<const BufferedLines>(nest.kind, nest.precision, line, nest.batch);
   }
 
   /// What is scaled is cut along its longest step until what it writes stays in cache, and so is what is

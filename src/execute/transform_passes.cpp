@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "kernels/host/rader_lines.hpp"
+
 namespace partita {
 namespace {
 
@@ -92,11 +94,12 @@ std::vector<TransformPass> plane_by_plane(TransformPass first, TransformPass sec
   return passes;
 }
 
-}  // namespace
+bool by_convolutions(const TransformNest& nest, bool measure) {
+  return rader_pays(nest.kind, nest.precision, nest.lines.front().count, measure);
+}
 
-std::vector<TransformPass> estimated_passes(const TransformNest& nest) {
-  std::vector<TransformPass> passes = whole_passes(nest);
-  for (TransformPass& pass : passes) pass.buffered = is_strided(pass.nest);
+/// The first two plane by plane if that is possible.
+std::vector<TransformPass> in_planes(std::vector<TransformPass> passes) {
   if (passes.size() < 2) return passes;
   std::vector<TransformPass> planes = plane_by_plane(passes[0], passes[1]);
   if (planes.empty()) return passes;
@@ -104,8 +107,24 @@ std::vector<TransformPass> estimated_passes(const TransformNest& nest) {
   return planes;
 }
 
+}  // namespace
+
+std::vector<TransformPass> estimated_passes(const TransformNest& nest, int threads) {
+  std::vector<TransformPass> passes = whole_passes(nest);
+  for (TransformPass& pass : passes) {
+    if (is_strided(pass.nest)) pass.way = LineWay::buffered;
+    if (threads == 1 && by_convolutions(pass.nest, false)) pass.way = LineWay::rader;
+  }
+  return in_planes(std::move(passes));
+}
+
 std::vector<TransformPass> measured_passes(const TransformNest& nest) {
   std::vector<TransformPass> passes = whole_passes(nest);
+  for (TransformPass& pass : passes) {
+    if (by_convolutions(pass.nest, true)) pass.way = LineWay::rader;
+  }
+  const auto is_whole = [](const TransformPass& pass) { return pass.way == LineWay::whole; };
+  if (!std::ranges::all_of(passes, is_whole)) return in_planes(std::move(passes));
   TransformPass& first = passes.front();
   // FFTW takes the halved axis as the last one.
   const auto with = [&](std::size_t second) {

@@ -1,6 +1,7 @@
 // A transform along several axes as passes that FFTW's plans do well.
 #pragma once
 
+#include <cstdint>
 #include <partita/work.hpp>
 #include <vector>
 
@@ -17,23 +18,31 @@ struct TransformNest {
   friend bool operator==(const TransformNest&, const TransformNest&) = default;
 };
 
+/// How the lines of a pass come to FFTW.
+enum class LineWay : std::uint8_t {
+  whole,     ///< all at once, where they lie
+  buffered,  ///< some at a time, through a buffer: they are strided
+  rader,     ///< some at a time, as convolutions: their length has a large prime factor
+};
+
 /// One pass: from the input, or in place in the result. Offsets in bytes.
 struct TransformPass {
-  TransformNest nest;  ///< of one line loop, or two
+  TransformNest nest;  ///< of one line loop, or more; one only where its way is not `whole`
   bool on_result = false;
-  bool last = false;      ///< nothing follows: here results are scaled
-  bool buffered = false;  ///< the lines are strided
+  bool last = false;  ///< nothing follows: here results are scaled
+  LineWay way = LineWay::whole;
   std::int64_t from_offset = 0;
   std::int64_t to_offset = 0;
 };
 
 /// In their order, for estimated plans: a pass an axis, strided lines through buffers. The first two passes
-/// follow each other plane by plane where a plane stays in cache.
-std::vector<TransformPass> estimated_passes(const TransformNest& nest);
+/// follow each other plane by plane where a plane stays in cache. `threads`: of FFTW, which has none for
+/// convolutions.
+std::vector<TransformPass> estimated_passes(const TransformNest& nest, int threads);
 
 /// For measured plans, which find their way along strides: planes at once where they stay in cache, then a
-/// pass an axis. Each is to be cut into calls of at most `measured_bytes`: quick to measure, and measured
-/// where they run, in cache.
+/// pass an axis; a pass an axis plane by plane where one of them is by convolutions. Whole passes are to be
+/// cut into calls of at most `measured_bytes`: quick to measure, and measured where they run, in cache.
 std::vector<TransformPass> measured_passes(const TransformNest& nest);
 inline constexpr std::int64_t measured_bytes = std::int64_t{2} << 20;
 

@@ -361,6 +361,39 @@ TEST(Transform, InPlaceAndLargerThanTheCacheOfAScale) {
   EXPECT_LE(std::sqrt(difference / size), 2e-15L);
 }
 
+/// Several axes of which some have large prime factors, estimated and measured; some arrays are large
+/// enough to be taken plane by plane.
+TEST(Transform, AxesWithLargePrimeFactors) {
+  for (const auto& [shape, axes] : std::vector<std::pair<Shape, Extents>>{{{5, 62, 181}, {1, 2}},
+                                                                          {{181, 17, 34}, {0, 1, 2}},
+                                                                          {{64, 3, 37}, {2, 0}},
+                                                                          {{37, 90, 61}, {2, 1}}}) {
+    for (const bool measure : {false, true}) {
+      SCOPED_TRACE(to_string(shape) + (measure ? ", measured" : ", estimated"));
+      const FftPlanning planning(measure);
+      Dense dense(shape, axes);
+      dense.work.scaled = measure;
+      Numbers numbers{shape, {}};
+      for (std::size_t i = 0; i < dense.values.size(); ++i) {
+        dense.values[i] = {static_cast<double>(i * 7 % 31) - 15, static_cast<double>(i * 5 % 23) - 11};
+        numbers.values.emplace_back(dense.values[i]);
+      }
+      for (const std::int64_t axis : axes) {
+        const auto d = static_cast<int>(axis);
+        numbers = testing::transform_axis(TransformKind::complex_forward, shape[d], d, numbers);
+      }
+      dense.bind()->run(dense.address(), {{1, 0}, {0, 0}, 0.25});
+      const long double factor = measure ? 0.25L : 1;
+      long double difference = 0, size = 0;
+      for (std::size_t i = 0; i < dense.values.size(); ++i) {
+        difference += std::norm(Number(dense.values[i]) - numbers.values[i] * factor);
+        size += std::norm(numbers.values[i] * factor);
+      }
+      EXPECT_LE(std::sqrt(difference / size), 2e-15L);
+    }
+  }
+}
+
 /// Every kind along all axes of an array whose lines are far apart, out of place, estimated and measured.
 TEST(Transform, StridedLinesGoThroughABuffer) {
   const Shape shape{34, 17, 24};

@@ -7,20 +7,19 @@
 #include <vector>
 
 #include "kernels/host/copy.hpp"
+#include "kernels/host/lines.hpp"
 #include "kernels/host/transform.hpp"
 
 namespace partita {
 
-class BufferedLines {
+class BufferedLines final : public Lines {
  public:
   /// One line loop; any batch, of which the loop with the smallest steps is taken some at a time.
   BufferedLines(TransformKind kind, FftwPrecision precision, const FftwLoop& line,
                 std::vector<FftwLoop> batch);
 
-  std::int64_t workspace_bytes() const { return from_bytes_ + to_bytes_; }
-  /// `workspace` is aligned to 64 bytes at least. Allocates nothing. Throws UnsupportedError where the two
-  /// are the same memory and lines would move in it.
-  void run(const char* from, char* to, char* workspace, double factor) const;
+  std::int64_t workspace_bytes() const override { return from_bytes_ + to_bytes_; }
+  void run(const char* from, char* to, char* workspace, double factor) const override;
 
  private:
   /// The copies of a block of so many lines, and back.
@@ -32,10 +31,10 @@ class BufferedLines {
   void scale(char* results, double factor) const;
 
   FftwPrecision precision_;
-  std::int64_t from_item_, to_item_;            // bytes
-  std::int64_t from_count_, to_count_;          // elements of a line
-  FftwLoop line_, along_;                       // `along_`: over neighbouring lines
-  std::vector<FftwLoop> outer_;                 // the other loops
+  std::int64_t from_item_, to_item_;    // bytes
+  std::int64_t from_count_, to_count_;  // elements of a line
+  FftwLoop line_;
+  LineBlocks blocks_;
   std::int64_t width_ = 1;                      // lines in a block
   std::int64_t from_bytes_ = 0, to_bytes_ = 0;  // of a block
   bool in_place_ = false;                       // every element stays where it was

@@ -1,0 +1,65 @@
+// Lines of a local transform that are taken some at a time.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <partita/extents.hpp>
+#include <vector>
+
+#include "kernels/host/fftw_library.hpp"
+
+namespace partita {
+
+/// A nest of lines that is transformed by way of buffers. Immutable; `run` is thread-safe and allocates
+/// nothing.
+class Lines {
+ public:
+  Lines() = default;
+  virtual ~Lines() = default;
+  Lines(const Lines&) = delete;
+  Lines& operator=(const Lines&) = delete;
+
+  virtual std::int64_t workspace_bytes() const = 0;
+  /// Results are multiplied by `factor`. `workspace` is aligned to 64 bytes at least. Throws UnsupportedError
+  /// where the two are the same memory and lines would move in it.
+  virtual void run(const char* from, char* to, char* workspace, double factor) const = 0;
+};
+
+/// The batch of a nest as loops, and of the one with the smallest steps blocks of neighbouring lines.
+class LineBlocks {
+ public:
+  explicit LineBlocks(std::vector<FftwLoop> batch);
+
+  const FftwLoop& along() const { return along_; }  ///< over neighbouring lines
+  bool stays() const;                               ///< lines start where they started
+
+  /// visit(from, to, lines): elements to the first of so many neighbouring lines, at most `width`.
+  template <class Visit>
+  void for_each(std::int64_t width, Visit visit) const {
+    // The outer loops as an odometer.
+    std::array<std::int64_t, 2 * max_dimensions> at{};
+    std::int64_t from = 0, to = 0;
+    for (bool more = true; more;) {
+      for (std::int64_t i = 0; i < along_.count; i += width) {
+        const std::int64_t lines = along_.count - i < width ? along_.count - i : width;
+        visit(from + i * along_.from_stride, to + i * along_.to_stride, lines);
+      }
+      more = false;
+      for (std::size_t d = outer_.size(); d-- > 0 && !more;) {
+        more = ++at[d] < outer_[d].count;
+        from += outer_[d].from_stride;
+        to += outer_[d].to_stride;
+        if (more) continue;
+        from -= outer_[d].count * outer_[d].from_stride;
+        to -= outer_[d].count * outer_[d].to_stride;
+        at[d] = 0;
+      }
+    }
+  }
+
+ private:
+  FftwLoop along_;
+  std::vector<FftwLoop> outer_;
+};
+
+}  // namespace partita

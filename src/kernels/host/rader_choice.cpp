@@ -1,0 +1,79 @@
+// Rader's convolution or FFTW's own plan: both are timed where plans are measured.
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <partita/error.hpp>
+#include <tuple>
+
+#include "kernels/host/buffered_lines.hpp"
+#include "kernels/host/rader.hpp"
+#include "kernels/host/rader_lines.hpp"
+#include "kernels/host/transform.hpp"
+
+namespace partita {
+namespace {
+
+constexpr std::int64_t lines = 16;
+constexpr int rounds = 12;
+
+struct Free {
+  void operator()(char* memory) const { std::free(memory); }
+};
+using Memory = std::unique_ptr<char, Free>;
+
+Memory allocate(std::int64_t bytes) {
+  constexpr std::size_t alignment = 4096;
+  const std::size_t size = (static_cast<std::size_t>(bytes) + alignment - 1) / alignment * alignment;
+  Memory memory(static_cast<char*>(std::aligned_alloc(alignment, size)));
+  if (!memory) throw MemoryError("no memory to time local transforms on");
+  std::fill_n(memory.get(), size, '\0');
+  return memory;
+}
+
+template <class Work>
+double seconds(const Work& work) {
+  const auto begin = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+/// The shortest times of some lines that follow each other, in turn: other programs take cores for a while.
+bool is_faster(TransformKind kind, FftwPrecision precision, std::int64_t length) {
+  const std::int64_t bytes = lines * length * items_of(kind, precision).from;
+  TransformShape shape;
+  shape.kind = kind;
+  shape.precision = precision;
+  shape.measure = true;
+  shape.lines = {{length, 1, 1}};
+  shape.batch = {{lines, length, length}};
+  const auto whole = plan_transform(shape, {});
+  const auto rader = rader_lines(kind, precision, shape.lines.front(), shape.batch, true);
+  const Memory from = allocate(bytes), to = allocate(bytes), workspace = allocate(rader->workspace_bytes());
+  double theirs = 1e9, ours = 1e9;
+  for (int i = 0; i < rounds; ++i) {
+    theirs = std::min(theirs, seconds([&] { whole->run(from.get(), to.get()); }));
+    ours = std::min(ours, seconds([&] { rader->run(from.get(), to.get(), workspace.get(), 1); }));
+  }
+  return ours < theirs;
+}
+
+}  // namespace
+
+bool rader_pays(TransformKind kind, FftwPrecision precision, std::int64_t length, bool measure) {
+  const bool is_complex = kind == TransformKind::complex_forward || kind == TransformKind::complex_backward;
+  if (!is_complex || !has_rader(length)) return false;
+  if (!measure) return true;
+  // Never destroyed: plans may be made in static destructors.
+  static auto* const mutex = new std::mutex;
+  static auto* const known = new std::map<std::tuple<TransformKind, FftwPrecision, std::int64_t>, bool>;
+  const std::lock_guard lock(*mutex);
+  const auto key = std::tuple(kind, precision, length);
+  const auto found = known->find(key);
+  if (found != known->end()) return found->second;
+  return known->emplace(key, is_faster(kind, precision, length)).first->second;
+}
+
+}  // namespace partita
