@@ -248,13 +248,17 @@ class Candidates {
   void four_step() {
     const bool is_complex =
         problem_.kind == TransformKind::complex_forward || problem_.kind == TransformKind::complex_backward;
-    if (dimensions() != 1 || problem_.halved_axis() >= 0 || !is_complex) return;
-    const auto factors = factors_of(before()[0], ranks());
+    if (dimensions() != 1 || !is_complex) return;
+    const bool halved = problem_.halved_axis() >= 0;
+    const auto factors = factors_of(halved ? problem_.real_length : before()[0], ranks());
     if (!factors) return;
+    const auto even = [&](const Shape& shape) { return Layout(Slab(0), shape, ranks()); };
+    const Layout from =
+        problem_.doubles ? even(before()) : rows_layout(factors->rows, factors->columns, ranks());
+    const Layout to =
+        problem_.halves ? even(problem_.shape) : rows_layout(factors->columns, factors->rows, ranks());
     add(FftMethod::four_step, fmt::format("four-step {}x{}", factors->rows, factors->columns),
-        {{rows_layout(factors->rows, factors->columns, ranks()),
-          rows_layout(factors->columns, factors->rows, ranks()),
-          {0}}});
+        {{from, to, {0}}});
     schemes_.back().factors = factors;
   }
 

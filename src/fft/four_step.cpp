@@ -11,16 +11,14 @@
 namespace partita::fourier {
 namespace {
 
-constexpr int input = 0;
-constexpr int output = 1;
-
 class FourStep {
  public:
-  FourStep(Steps& steps, const Problem& problem, const Factors& factors, bool in_place)
+  FourStep(Steps& steps, const Problem& problem, const Factors& factors, int from, int to)
       : steps_(steps),
         problem_(problem),
         factors_(factors),
-        current_(in_place ? output : input),
+        input_(from),
+        output_(to),
         one_node_(on_one_node(problem.topology)) {}
 
   void run() {
@@ -29,10 +27,10 @@ class FourStep {
     const int from = steps_.add_view(source, matrix(Slab(0), {0, 1}));
     // Element (k1, k2) of the result lies at k1 + R k2: the second dimension is the slower one.
     const int to = steps_.add_view(target, matrix(Slab(1), {1, 0}));
-    const int middle = source == current_ ? steps_.add_array(cut(0), problem_.dtype, {0, 1}) : from;
+    const int middle = is_operand(source) ? steps_.add_array(cut(0), problem_.dtype, {0, 1}) : from;
     transform(0, false, cut(1), from, middle);
     transform(1, true, cut(0), middle, to);
-    if (target != output) redistribute(target, output);
+    if (target != output_) redistribute(target, output_);
   }
 
  private:
@@ -51,16 +49,20 @@ class FourStep {
     return operand.dense && same(operand.layout, rows) && operand.residency == Residency::heap;
   }
 
+  bool is_operand(int buffer) const {
+    return steps_.plan().buffers[static_cast<std::size_t>(buffer)].kind == BufferKind::operand;
+  }
+
   int in_rows() {
     const Layout rows = rows_layout(factors_.rows, factors_.columns, ranks());
-    if (serves(current_, rows)) return current_;
+    if (serves(input_, rows)) return input_;
     const int array = steps_.add_array(rows, problem_.dtype, {0});
-    redistribute(current_, array);
+    redistribute(input_, array);
     return array;
   }
   int out_rows() {
     const Layout rows = rows_layout(factors_.columns, factors_.rows, ranks());
-    return serves(output, rows) ? output : steps_.add_array(rows, problem_.dtype, {0});
+    return serves(output_, rows) ? output_ : steps_.add_array(rows, problem_.dtype, {0});
   }
 
   /// The transforms along one axis of the matrix, the first of them with its roots of unity.
@@ -92,7 +94,8 @@ class FourStep {
   Steps& steps_;
   const Problem& problem_;
   const Factors& factors_;
-  int current_;
+  int input_;
+  int output_;
   bool one_node_;
 };
 
@@ -125,8 +128,8 @@ Layout rows_layout(std::int64_t rows, std::int64_t length, int ranks) {
   return Layout(Box(std::move(boxes)), shape, ranks);
 }
 
-void walk_four_step(Steps& steps, const Problem& problem, const Factors& factors, bool in_place) {
-  FourStep(steps, problem, factors, in_place).run();
+void walk_four_step(Steps& steps, const Problem& problem, const Factors& factors, int from, int to) {
+  FourStep(steps, problem, factors, from, to).run();
 }
 
 }  // namespace partita::fourier

@@ -21,6 +21,7 @@ std::optional<Factors> factors_of(std::int64_t length, int ranks);
 /// A line of `rows` rows of `length` elements each, whole rows dealt out evenly in order.
 Layout rows_layout(std::int64_t rows, std::int64_t length, int ranks);
 
-void walk_four_step(Steps& steps, const Problem& problem, const Factors& factors, bool in_place);
+/// A complex line from one buffer to another, or in place. Scratch that it comes in is used as scratch.
+void walk_four_step(Steps& steps, const Problem& problem, const Factors& factors, int from, int to);
 
 }  // namespace partita::fourier

@@ -7,6 +7,7 @@
 #include "base/check.hpp"
 #include "fft/four_step.hpp"
 #include "fft/layouts.hpp"
+#include "fft/real_line.hpp"
 #include "fft/walk.hpp"
 
 namespace partita {
@@ -66,7 +67,11 @@ Plan plan_fft(const Operand& input, const Operand& output, const Topology& topol
   plan.buffers.push_back({"output", BufferKind::operand, output, 0});
   Steps steps(plan);
   if (scheme.factors) {
-    walk_four_step(steps, problem, *scheme.factors, in_place);
+    if (problem.halved_axis() >= 0) {
+      walk_real_line(steps, problem, *scheme.factors);
+    } else {
+      walk_four_step(steps, problem, *scheme.factors, in_place ? 1 : 0, 1);
+    }
     steps.settle();
   } else {
     Walk(steps, problem, in_place).run(scheme);

@@ -63,10 +63,6 @@ double compute_seconds(const Stage& stage, const Problem& problem) {
   return 5 * elements * steps / problem.machine.flops;
 }
 
-double item_bytes(const Problem& problem, bool first) {
-  return static_cast<double>(size_of(first ? problem.input.dtype : problem.dtype));
-}
-
 std::string describe(const Scheme& scheme) {
   return fmt::format("{} {:.3g} ms and {:.4g} MiB from others", scheme.name, scheme.seconds * 1e3,
                      static_cast<double>(scheme.moved_bytes) / (1 << 20));
@@ -86,22 +82,24 @@ std::string compared(const std::vector<Scheme>& schemes, const Scheme& chosen) {
   return text;
 }
 
-// The columns are gathered, stored in rows, and these stored transposed.
+// The columns are gathered, stored in rows, and these stored transposed; a half spectrum is in other parts
+// than the whole one.
 void predict_four_step(Scheme& scheme, const Problem& problem, const std::optional<Layout>& wanted) {
   const auto ranks = static_cast<double>(problem.topology.ranks());
   const Stage& stage = scheme.stages.front();
+  const Layout columns(Slab(1), {scheme.factors->rows, scheme.factors->columns}, problem.topology.ranks());
+  const Layout rows(Slab(0), columns.shape(), problem.topology.ranks());
+  const Dtype dtype = problem.halves ? problem.dtype : problem.input.dtype;
   const double part =
-      item_bytes(problem, true) * static_cast<double>(problem.input.layout.shape()[0]) / ranks;
+      static_cast<double>(size_of(dtype)) * static_cast<double>(volume(columns.shape())) / ranks;
   const bool in_place = on_one_node(problem.topology);
   const double others = part * (ranks - 1) / ranks;
   const Taking taken = in_place ? Taking{part / ranks, others, 0, 0} : Taking{part / ranks, 0, others, ranks};
   int exchanges = 3;
-  if (!same(problem.input.layout, stage.before)) ++exchanges;
-  if (wanted && !same(*wanted, stage.after)) ++exchanges;
-  // Half of the transforms stand before each of the last two exchanges.
-  const Layout columns(Slab(1), {scheme.factors->rows, scheme.factors->columns}, problem.topology.ranks());
-  const Layout rows(Slab(0), columns.shape(), problem.topology.ranks());
-  const int parts = in_place ? 1 : parts_of(problem, columns, problem.dtype, {0}, rows).count;
+  if (!same(problem.input.layout, stage.before) || problem.doubles) ++exchanges;
+  if ((wanted && !same(*wanted, stage.after)) || problem.halves) ++exchanges;
+  // Half of the transforms stand before each of the last two exchanges of the line.
+  const int parts = in_place ? 1 : parts_of(problem, columns, dtype, {0}, rows).count;
   scheme.seconds = (exchanges - 2) * exchange_seconds(taken, problem) +
                    2 * exchange_seconds(taken, problem, compute_seconds(stage, problem) / 2, parts);
   scheme.moved_bytes = static_cast<std::int64_t>(exchanges * others);

@@ -61,6 +61,13 @@ void Steps::copy(int owner, Region region, const Place& from, const Place& to) {
   push(plan_.steps, copy_step(owner, std::move(region), from, to));
 }
 
+void Steps::move(StepKind kind, Region region, const Place& from, const Place& to) {
+  if (region.empty()) return;
+  Step step = copy_step(plan_.rank, std::move(region), from, to);
+  step.kind = kind;
+  push(plan_.steps, std::move(step));
+}
+
 void Steps::compute(Work work) {
   append_work(plan_, std::move(work));
 }

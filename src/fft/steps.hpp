@@ -31,6 +31,8 @@ class Steps {
   int scratch(const char* name, Dtype dtype, std::int64_t bytes);
 
   void copy(int owner, Region region, const Place& from, const Place& to);
+  /// A copy, accumulate (a sum) or fill (zeros) inside this rank's memory; nothing of an empty region.
+  void move(StepKind kind, Region region, const Place& from, const Place& to);
   void compute(Work work);
   void signal(int peer, Channel channel);
   void wait(int peer, Channel channel);

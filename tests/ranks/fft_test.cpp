@@ -286,5 +286,37 @@ RANK_TEST(Fft, OneLongLineOverAllRanks) {
             tolerance(Dtype::c64, {360}));
 }
 
+RANK_TEST(Fft, OneLongLineOfRealNumbersOverAllRanks) {
+  const int ranks = context.size();
+  for (const std::int64_t length : {4, 9, 6, 35, 36, 221, 225, 1024}) {
+    for (const FftKind kind : {FftKind::r2c, FftKind::c2r}) {
+      for (int memory = 0; memory < 5; ++memory) {
+        FftOptions options;
+        options.kind = kind;
+        options.method = FftMethod::four_step;
+        options.norm = static_cast<Norm>(memory % 3);
+        options.last_length = length;
+        options.output = Output::given;
+        if (memory % 2 == 0) options.scratch_bytes = 512 * ranks;
+        const Shape shape{kind == FftKind::r2c ? length : length / 2 + 1};
+        const Shape after = shape_after(shape, options);
+        const BlockCyclic cyclic(ProcessGrid({ranks}), {3});
+        const Layout input = memory == 1 ? Layout(cyclic, shape, ranks) : Layout(Slab(0), shape, ranks);
+        const Layout output = memory == 2 ? Layout(cyclic, after, ranks) : Layout(Slab(0), after, ranks);
+        run_case(context,
+                 {shape, input, output, input_dtype(kind, memory == 3), options, memory, (memory * 3) % 5},
+                 6);
+      }
+    }
+  }
+  Array line = empty(context, {3600}, Slab(0), Dtype::f64);
+  fill_random(line, 9);
+  FftOptions options;
+  options.method = FftMethod::four_step;
+  const Array half = rfft(line, options);
+  EXPECT_LT(relative_error(irfft(half, options), random_whole(context, {3600}, Dtype::f64, 9)),
+            tolerance(Dtype::f64, {3600}));
+}
+
 }  // namespace
 }  // namespace partita::testing

@@ -107,6 +107,30 @@ TEST(FftPlan, ALongLineGoesThroughFourSteps) {
   EXPECT_EQ(plan_fft(prime, prime, Topology::regular(4), 1).method, "gathered on one rank");
 }
 
+TEST(FftPlan, ALongLineOfRealNumbersIsSpreadOverAllRanks) {
+  for (const std::int64_t length : {std::int64_t{1} << 20, std::int64_t{1023 * 1025}}) {
+    for (const int per_node : {0, 1, 2}) {
+      const Topology topology = Topology::regular(4, per_node);
+      const Operand line = on_heap(Layout(Slab(0), {length}, 4), Dtype::f64);
+      const Operand half = on_heap(Layout(Slab(0), {length / 2 + 1}, 4));
+      FftOptions options;
+      options.kind = FftKind::r2c;
+      FftOptions back;
+      back.kind = FftKind::c2r;
+      back.last_length = length;
+      EXPECT_EQ(plan_fft(line, half, topology, 1, options).method.substr(0, 9), "four-step");
+      EXPECT_EQ(plan_fft(half, line, topology, 1, back).method.substr(0, 9), "four-step");
+      expect_consistent(planner_of(line, half, topology, options), 4);
+      expect_consistent(planner_of(half, line, topology, back), 4);
+      // Every rank transforms a fourth, and none holds the whole line.
+      for (const Buffer& buffer : plan_fft(line, half, topology, 3, options).buffers) {
+        if (!buffer.operand) continue;
+        EXPECT_LE(buffer.bytes, length * 16 / 4 + 16 * 1025) << buffer.name;
+      }
+    }
+  }
+}
+
 /// Messages that are on their way while something of the first stage is yet to be transformed.
 int sent_before_first_stage_ends(const Plan& plan) {
   int sent = 0, result = 0;
