@@ -41,6 +41,9 @@ TEST(Rader, IsForComplexTransforms) {
   EXPECT_TRUE(rader_pays(TransformKind::complex_backward, FftwPrecision::f64, 181, false));
   EXPECT_FALSE(rader_pays(TransformKind::real_to_complex, FftwPrecision::f64, 181, false));
   EXPECT_FALSE(rader_pays(TransformKind::complex_to_real, FftwPrecision::f64, 181, false));
+  // With zeros behind, too long.
+  EXPECT_FALSE(rader_pays(TransformKind::complex_forward, FftwPrecision::f64, 10007, false));
+  EXPECT_TRUE(rader_pays(TransformKind::complex_forward, FftwPrecision::f64, 12289, false));
   EXPECT_FALSE(rader_pays(TransformKind::dct2, FftwPrecision::f64, 181, false));
 }
 

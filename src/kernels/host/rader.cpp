@@ -15,14 +15,6 @@ bool has_factors_among(std::int64_t n, std::initializer_list<std::int64_t> prime
   return n == 1;
 }
 
-/// Of the cyclic convolution itself, or of a linear one with zeros behind.
-std::int64_t convolution_of(std::int64_t prime) {
-  if (has_factors_among(prime - 1, {2, 3, 5, 7, 11, 13})) return prime - 1;
-  std::int64_t length = 2 * (prime - 1);
-  while (!has_factors_among(length, {2, 3, 5})) length += 2;
-  return length;
-}
-
 /// base^0, base^1, ... until it is 1 again.
 std::vector<std::int64_t> powers(std::int64_t base, std::int64_t modulus) {
   std::vector<std::int64_t> result{1};
@@ -62,6 +54,13 @@ std::int64_t largest_prime_factor(std::int64_t length) {
   return length > 1 ? length : largest;
 }
 
+std::int64_t convolution_length(std::int64_t prime) {
+  if (has_factors_among(prime - 1, {2, 3, 5, 7, 11, 13})) return prime - 1;
+  std::int64_t length = 2 * (prime - 1);
+  while (!has_factors_among(length, {2, 3, 5})) length += 2;
+  return length;
+}
+
 bool has_rader(std::int64_t length) {
   const std::int64_t prime = largest_prime_factor(length);
   return length <= longest && prime >= smallest_prime && length / prime % prime != 0;
@@ -73,7 +72,7 @@ std::optional<Rader> rader(std::int64_t length) {
   const std::int64_t prime = result.prime = largest_prime_factor(length);
   const std::int64_t rows = result.rows = length / prime;
   result.length = length;
-  result.convolution = convolution_of(prime);
+  result.convolution = convolution_length(prime);
   const std::vector<std::int64_t> forward = powers_of_generator(prime);
   std::vector<std::int64_t> inverse{1};  // g^-q = g^(p-1-q)
   inverse.insert(inverse.end(), forward.rbegin(), forward.rend() - 1);

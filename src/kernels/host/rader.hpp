@@ -31,6 +31,8 @@ struct Rader {
 
 /// The largest prime factor of `length`.
 std::int64_t largest_prime_factor(std::int64_t length);
+/// prime - 1, or more: with zeros behind.
+std::int64_t convolution_length(std::int64_t prime);
 
 /// Nothing where no prime factor is large (17 or more: smaller ones FFTW knows by heart), the largest one is
 /// there twice, or the tables would be too long.

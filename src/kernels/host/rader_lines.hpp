@@ -17,7 +17,8 @@ std::shared_ptr<const Lines> rader_lines(TransformKind kind, FftwPrecision preci
                                          std::vector<FftwLoop> batch, bool measure);
 
 /// Whether lines of this length are better transformed so than by FFTW's own plan. Measured: both are timed,
-/// once in a process. Otherwise: wherever the length has the form, which was faster at all that were tried.
+/// once in a process. Otherwise by a rule: wherever the length has the form, but for long convolutions with
+/// zeros behind.
 bool rader_pays(TransformKind kind, FftwPrecision precision, std::int64_t length, bool measure);
 
 }  // namespace partita
