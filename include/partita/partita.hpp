@@ -2,6 +2,7 @@
 #pragma once
 
 #include <partita/array.hpp>
+#include <partita/collectives.hpp>
 #include <partita/context.hpp>
 #include <partita/distribution.hpp>
 #include <partita/dtype.hpp>

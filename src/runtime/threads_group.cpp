@@ -69,7 +69,7 @@ class ThreadsGroup final : public ProcessGroup {
   };
   struct Peer {
     // By lane; opened with the first message.
-    std::array<std::shared_ptr<Mailbox>, 2> outgoing, incoming;
+    std::array<std::shared_ptr<Mailbox>, lane_count> outgoing, incoming;
     bool seen_ended = false;
   };
   Peer& peer_of(int peer, std::int64_t bytes);

@@ -1,0 +1,35 @@
+// destination[i] of every rank = source[i] of rank 0 + source[i] of rank 1 + ...
+#include <partita/collectives.hpp>
+
+#include "collectives/call.hpp"
+#include "collectives/layouts.hpp"
+#include "collectives/plans.hpp"
+#include "collectives/reducing.hpp"
+
+namespace partita {
+namespace collective {
+
+// In slices: reduce-scatter, then all-gather (Rabenseifner 2004). Of n bytes a rank reads 2 n (P - 1) / P
+// from its peers, instead of n (P - 1).
+Plan plan_all_reduce(const Request& request) {
+  return plan_joining(request, "all join slices of it, then all read all slices");
+}
+
+}  // namespace collective
+
+void all_reduce(const Context& context, const View& source, const View& destination,
+                const ReduceOptions& options, Stream stream) {
+  using namespace collective;
+  const int ranks = context.size();
+  Call call = reducing_call("all_reduce", source, destination, options);
+  call.layouts = [&] {
+    check_reduction("all_reduce", options.reduction, source.dtype);
+    return std::vector<Layout>{contributions(source.extents, options.reduction, ranks),
+                               everywhere(source.extents, ranks)};
+  };
+  call.plan = plan_all_reduce;
+  run(context, std::move(call), stream);
+  make_truth(options.reduction, destination);
+}
+
+}  // namespace partita

@@ -1,0 +1,54 @@
+// Part p of the destination of rank q = part q of the source of rank p: of the array [sender, part, ...], the
+// rows of the senders become the columns of the receivers.
+#include <partita/collectives.hpp>
+
+#include "base/check.hpp"
+#include "collectives/layouts.hpp"
+#include "collectives/parts.hpp"
+#include "collectives/plans.hpp"
+
+namespace partita {
+
+void all_to_all(const Context& context, const View& source, const View& destination, Stream stream) {
+  using namespace collective;
+  const int ranks = context.size();
+  const auto as_row = [](const View& view) {
+    View row = view;
+    if (view.extents.size() == max_dimensions) return row;  // refused below
+    row.extents = with_first(1, view.extents);
+    row.strides = with_first(0, view.strides);
+    return row;
+  };
+  // [p * c + i, ...] = [p, i, ...]
+  const auto as_column = [ranks](const View& view) {
+    View column = view;
+    if (view.extents.empty() || view.extents.size() == max_dimensions) return column;
+    column.extents = with_first(ranks, view.extents);
+    column.extents[1] = view.extents[0] / ranks;
+    column.strides = with_first(view.strides.empty() ? 0 : view.strides[0] * column.extents[1], view.strides);
+    return column;
+  };
+  Call call;
+  call.operation = "all_to_all";
+  call.facts = {{"shape", to_string(source.extents)}, {"dtype", std::string(name(source.dtype))}};
+  call.dtype = source.dtype;
+  call.views = {as_row(source), as_column(destination)};
+  call.bytes = bytes_of(source);
+  call.check = [&] {
+    const Shape& shape = source.extents;
+    check(shape.size() >= 1 && shape[0] % ranks == 0,
+          "all_to_all: a source of {} has no {} equal parts along dimension 0", to_string(shape), ranks);
+    check(source.extents == destination.extents, "all_to_all: the source is {}, the destination {}",
+          to_string(source.extents), to_string(destination.extents));
+    check_apart("all_to_all", source, destination);
+  };
+  call.layouts = [&] {
+    const Layout rows = by_rank(source.extents, ranks);
+    check(source.extents.size() >= 1, "all_to_all: the parts need a dimension to stand along");
+    return std::vector<Layout>{rows, Layout(Slab(1), rows.shape(), ranks)};
+  };
+  call.plan = plan_straight;
+  run(context, std::move(call), stream);
+}
+
+}  // namespace partita

@@ -1,0 +1,9 @@
+#include <partita/collectives.hpp>
+
+namespace partita {
+
+void barrier(const Context& context) {
+  context.barrier();
+}
+
+}  // namespace partita

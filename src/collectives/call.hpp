@@ -1,0 +1,56 @@
+// How a collective call is carried out: checked, planned together once, and run.
+#pragma once
+
+#include <functional>
+#include <partita/context.hpp>
+#include <partita/stream.hpp>
+#include <partita/view.hpp>
+#include <string_view>
+#include <vector>
+
+#include "collectives/chain.hpp"
+#include "runtime/agree.hpp"
+
+namespace partita::collective {
+
+/// One call, as this rank makes it.
+struct Call {
+  std::string_view operation;
+  /// What all ranks must have alike. Together they say all that `layouts` and `plan` depend on: they are the
+  /// key under which the context keeps the plan.
+  std::vector<Fact> facts;
+  Dtype dtype = Dtype::f64;
+  std::vector<View> views;  ///< by operand; those of ranks that hold nothing are not looked at
+  std::int64_t bytes = 0;   ///< of the largest view of any rank
+  /// Of the operands. Throws ArgumentError where the facts are no good (no such root, ...).
+  std::function<std::vector<Layout>()> layouts;
+  std::function<Plan(const Request&)> plan;
+  /// Further checks of this rank's own arguments.
+  std::function<void()> check = {};
+  /// The layouts are larger than the views, whose extents `check` knows.
+  bool extents_vary = false;
+};
+
+/// Views of so many bytes and more are looked for on the heap, in one exchange of all ranks a call.
+inline constexpr std::int64_t worth_asking = 256 << 10;
+
+/// Collective, blocking.
+void run(const Context& context, Call call, Stream stream);
+
+/// Throws UnsupportedError where a view lies in device memory, or work in host memory is asked for in a
+/// stream.
+void refuse_devices(std::string_view operation, std::span<const View> views, Stream stream);
+
+/// Throws ArgumentError.
+void check_root(std::string_view operation, int root, int ranks);
+void check_reduction(std::string_view operation, Reduction reduction, Dtype dtype);
+
+/// Throws ArgumentError where the two share memory.
+void check_apart(std::string_view operation, const View& a, const View& b);
+/// Throws ArgumentError where `view` shares memory with `whole` but is not `place`, which has its extents.
+void check_same_or_apart(std::string_view operation, const View& view, const View& place, const View& whole);
+
+/// The bytes that the elements of a dense view take.
+std::int64_t bytes_of(const View& view);
+
+}  // namespace partita::collective

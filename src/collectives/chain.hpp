@@ -1,0 +1,49 @@
+// Plans of collectives: redistributions, one after the other, with arrays in between.
+#pragma once
+
+#include <partita/plan.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace partita::collective {
+
+/// What a planner of a collective is told: it answers for any rank, without communication. Operands are those
+/// of the views, in the order in which the caller gives them.
+struct Request {
+  std::string_view operation;
+  std::span<const Operand> operands;
+  const Topology& topology;
+  int rank = 0;
+
+  int ranks() const { return topology.ranks(); }
+  /// Dense on the symmetric heap: peers of the node read and write it in place.
+  bool in_place(int operand) const;
+};
+
+/// Writes a plan whose operand buffers are those of the request, with their numbers.
+class Chain {
+ public:
+  Chain(const Request& request, std::span<const char* const> names, std::string method, std::string reason);
+
+  /// Shared scratch that holds an array, dense and row-major; peers of the node read it in place.
+  int add_array(const char* name, const Layout& layout, Dtype dtype);
+  /// Another name for that memory, used as packed bytes.
+  int add_bytes_of(int array, Dtype dtype);
+  /// Scratch without an array: places say where in it.
+  int add_scratch(const char* name, BufferKind kind, std::int64_t bytes);
+  /// This rank's part from one array to another of the same layout.
+  void copy_own(int from, int to);
+  /// Whatever the distributions of the two.
+  void redistribute(int from, int to);
+
+  Plan& plan() { return plan_; }
+  Plan take() { return std::move(plan_); }
+
+ private:
+  const Operand& operand(int buffer) const;
+  int scratch(const Buffer& wanted);
+  Plan plan_;
+};
+
+}  // namespace partita::collective

@@ -1,0 +1,186 @@
+// The part of each rank, extended by what its neighbours own.
+#include <optional>
+#include <partita/collectives.hpp>
+
+#include "array/array_state.hpp"
+#include "base/check.hpp"
+#include "collectives/bound.hpp"
+#include "collectives/call.hpp"
+#include "collectives/halo_geometry.hpp"
+#include "collectives/layouts.hpp"
+#include "collectives/plans.hpp"
+#include "plan/steps.hpp"
+
+namespace partita {
+namespace collective {
+
+// Three operands: the part, the extended part, and the part's place in the extended one.
+Plan plan_halo(const Request& request, const HaloOptions& options, const Layout& layout) {
+  const Halos halos = make_halos(layout, options);
+  const std::string name = "source: " + halo_text(layout, options);
+  const char* names[] = {name.c_str(), "extended", "interior"};
+  Chain chain(request, names, "exchange", "pieces of neighbours through rings and messages");
+  const int rank = request.rank;
+  if (!layout.region(rank).empty()) {
+    Region own{{IndexSet::range(rank, rank + 1)}};
+    for (const std::int64_t extent : layout.local_shape(rank)) own.sets.push_back(IndexSet::range(0, extent));
+    push(chain.plan().steps, copy_step(rank, own, {0, rank, 0, {}}, {2, rank, 0, {}}));
+  }
+  append_moves(chain, 0, 1, halo_moves(halos, request.topology, rank), layout.largest_local_size());
+  return chain.take();
+}
+
+std::vector<Operand> halo_operands(const Halos& halos, Dtype dtype) {
+  const int ranks = halos.layout.ranks();
+  const Layout part = by_rank(largest_part(halos), ranks);
+  std::vector<Operand> operands;
+  for (const Layout& layout : {part, by_rank(largest_extended(halos), ranks), part}) {
+    operands.push_back(Operand::of(layout, dtype));
+    operands.back().dense = false;
+  }
+  return operands;
+}
+
+std::string halo_text(const Layout& layout, const HaloOptions& options) {
+  std::string periodic;
+  for (const bool turns : options.periodic) periodic += turns ? 'p' : '-';
+  return fmt::format("{}, widths {} and {}, periodic {}", layout.to_string(), to_string(options.lower),
+                     to_string(options.upper), periodic);
+}
+
+namespace {
+
+View with_rank(View view) {
+  view.extents = with_first(1, view.extents);
+  view.strides = with_first(0, view.strides);
+  return view;
+}
+
+/// A halo plan bound to memory. Holds no share of the context.
+class Runner {
+ public:
+  /// Collective.
+  Runner(ContextState& context, const Layout& layout, Dtype dtype, const HaloOptions& options)
+      : context_(context), dtype_(dtype) {
+    context.require_usable("halo");
+    std::optional<Plan> plan;
+    collectively(context, "halo", [&]() -> std::vector<Fact> {
+      check(layout.ranks() == context.size(), "halo: the layout {} does not suit a context of {} ranks",
+            layout.to_string(), context.size());
+      halos_ = make_halos(layout, options);
+      const std::vector<Operand> operands = halo_operands(*halos_, dtype);
+      plan = plan_halo({"halo", operands, context.topology(), context.rank()}, options, layout);
+      return {{"layout and widths", halo_text(layout, options)}, {"dtype", std::string(name(dtype))}};
+    });
+    context.heap->collect();
+    bound_ = std::make_unique<Bound>(context, std::move(*plan));
+  }
+
+  const Plan& plan() const { return bound_->plan(); }
+  Shape extended() const { return extended_shape(*halos_, context_.rank()); }
+
+  View interior(const View& extended) const { return interior_of(*halos_, extended, context_.rank()); }
+
+  void run(const View& source, const View& extended, Stream stream) {
+    context_.require_usable("halo");
+    try {
+      check_views(source, extended, stream);
+    } catch (const Error&) {
+      collectively(context_, "halo", []() -> std::vector<Fact> { throw; });
+    }
+    if (volume(halos_->layout.local_shape(context_.rank())) == 0) {
+      const View views[] = {{}, {}, {}};
+      return bound_->run(views);
+    }
+    const View views[] = {with_rank(source), with_rank(extended), with_rank(interior(extended))};
+    bound_->run(views);
+  }
+
+ private:
+  void check_views(const View& source, const View& extended, Stream stream) const {
+    const View views[] = {source, extended};
+    refuse_devices("halo", views, stream);
+    const Shape part = halos_->layout.local_shape(context_.rank());
+    if (volume(part) == 0) return;
+    check_one(source, part, "the part");
+    check_one(extended, this->extended(), "the extended part");
+    check_same_or_apart("halo", source, interior(extended), extended);
+  }
+
+  void check_one(const View& view, const Shape& wanted, const char* what) const {
+    check(view.extents == wanted && view.strides.size() == wanted.size(),
+          "halo: {} of rank {} is {}, but {} is expected", what, context_.rank(), to_string(view.extents),
+          to_string(wanted));
+    check(view.dtype == dtype_, "halo: {} of rank {} is {}, but the plan was made for {}", what,
+          context_.rank(), name(view.dtype), name(dtype_));
+    check(view.data != nullptr, "halo: {} of rank {} is a null pointer", what, context_.rank());
+  }
+
+  ContextState& context_;
+  Dtype dtype_;
+  std::optional<Halos> halos_;
+  std::unique_ptr<Bound> bound_;
+};
+
+}  // namespace
+}  // namespace collective
+
+Shape halo_shape(const Layout& layout, int rank, const HaloOptions& options) {
+  return collective::extended_shape(collective::make_halos(layout, options), rank);
+}
+
+View halo_interior(const View& extended, const Layout& layout, int rank, const HaloOptions& options) {
+  const collective::Halos halos = collective::make_halos(layout, options);
+  return collective::interior_of(halos, extended, rank);
+}
+
+struct Halo::State {
+  std::shared_ptr<ContextState> context;  // declared first: it outlives the plan
+  collective::Runner runner;
+};
+
+Halo::Halo(const Context& context, const Operand& operand, const HaloOptions& options)
+    : state_(new State{context.state(), {*context.state(), operand.layout, operand.dtype, options}}) {}
+
+Halo::~Halo() = default;
+Halo::Halo(Halo&&) noexcept = default;
+Halo& Halo::operator=(Halo&&) noexcept = default;
+
+Shape Halo::extended_shape() const {
+  return state_->runner.extended();
+}
+
+View Halo::interior(const View& extended) const {
+  return state_->runner.interior(extended);
+}
+
+void Halo::execute(const Array& source, const View& extended, Stream stream) {
+  execute(source.local(), extended, stream);
+}
+
+void Halo::execute(const View& source, const View& extended, Stream stream) {
+  state_->runner.run(source, extended, stream);
+}
+
+void Halo::refresh(const View& extended, Stream stream) {
+  execute(interior(extended), extended, stream);
+}
+
+const Plan& Halo::plan() const {
+  return state_->runner.plan();
+}
+
+void halo_exchange(const Array& source, const View& extended, const HaloOptions& options, Stream stream) {
+  ContextState& context = *source.context();
+  context.require_usable("halo");
+  const std::string key =
+      fmt::format("halo {} {}", collective::halo_text(source.layout(), options), name(source.dtype()));
+  auto runner = std::static_pointer_cast<collective::Runner>(context.plans.find(key));
+  if (!runner) {
+    runner = std::make_shared<collective::Runner>(context, source.layout(), source.dtype(), options);
+    context.plans.insert(key, runner);
+  }
+  runner->run(source.local(), extended, stream);
+}
+
+}  // namespace partita

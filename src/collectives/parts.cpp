@@ -1,0 +1,69 @@
+#include "collectives/parts.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/check.hpp"
+#include "base/hash.hpp"
+
+namespace partita::collective {
+
+std::string counts_text(std::span<const std::int64_t> counts) {
+  constexpr std::size_t few = 64;
+  if (counts.size() <= few) return fmt::format("{}", fmt::join(counts, ","));
+  std::uint64_t hash = counts.size();
+  for (const std::int64_t count : counts) hash = mix(hash, static_cast<std::uint64_t>(count));
+  return fmt::format("{} counts with the hash {:016x}", counts.size(), hash);
+}
+
+void check_counts(std::string_view operation, std::span<const std::int64_t> counts, int ranks) {
+  if (counts.empty()) return;
+  check(counts.size() == static_cast<std::size_t>(ranks), "{}: {} counts for {} ranks", operation,
+        counts.size(), ranks);
+  for (const std::int64_t count : counts) check(count >= 0, "{}: a count of {}", operation, count);
+}
+
+Shape whole_of(std::string_view operation, const Shape& part, std::span<const std::int64_t> counts,
+               int ranks) {
+  check(part.size() >= 1, "{}: the parts need a dimension along which they stand one after the other",
+        operation);
+  Shape whole = part;
+  whole[0] =
+      counts.empty() ? part[0] * ranks : std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+  return whole;
+}
+
+Call parts_call(std::string_view operation, const View& part, std::span<const std::int64_t> counts,
+                int ranks) {
+  Call call;
+  call.operation = operation;
+  Shape shape = part.extents;
+  if (!counts.empty() && !shape.empty()) shape[0] = 0;  // each rank has its own
+  call.facts = {
+      {counts.empty() ? "shape of a part" : "shape of a part without dimension 0", to_string(shape)},
+      {"counts", counts_text(counts)},
+      {"dtype", std::string(name(part.dtype))}};
+  call.dtype = part.dtype;
+  if (part.extents.empty()) return call;
+  Shape whole = part.extents;
+  whole[0] = counts.empty() ? part.extents[0] * ranks
+                            : std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+  call.bytes = std::max<std::int64_t>(whole[0], 0) * size_of(part.dtype);
+  for (int i = 1; i < whole.size(); ++i) call.bytes *= std::max<std::int64_t>(whole[i], 0);
+  return call;
+}
+
+std::int64_t first_of(const Shape& part, std::span<const std::int64_t> counts, int rank) {
+  if (counts.empty()) return part.empty() ? 0 : part[0] * rank;
+  return std::accumulate(counts.begin(), counts.begin() + rank, std::int64_t{0});
+}
+
+void check_in_place(std::string_view operation, const View& part, const View& whole, std::int64_t first) {
+  if (part.data == nullptr || whole.data == nullptr || whole.strides.empty()) return;
+  View place = part;
+  place.data = static_cast<char*>(whole.data) + first * whole.strides[0] * size_of(whole.dtype);
+  place.strides = whole.strides;
+  check_same_or_apart(operation, part, place, whole);
+}
+
+}  // namespace partita::collective

@@ -1,0 +1,35 @@
+// The planners of the collectives: pure functions, for any rank of any number of ranks.
+#pragma once
+
+#include "collectives/chain.hpp"
+#include "collectives/halo_geometry.hpp"
+
+namespace partita::collective {
+
+/// Up to so many bytes a view is read whole by all who need it: one round of signals. Beyond, every rank
+/// works on a slice of it, in two rounds.
+inline constexpr std::int64_t small_bytes = 32 << 10;
+
+/// Operands: source, destination, as the layouts of the functions in <partita/collectives.hpp> say.
+Plan plan_broadcast(const Request& request, int root);
+/// contributions -> at_root
+Plan plan_reduce(const Request& request);
+/// contributions -> everywhere
+Plan plan_all_reduce(const Request& request);
+/// parts -> everywhere
+Plan plan_all_gather(const Request& request);
+/// by_rank -> by_rank
+Plan plan_scan(const Request& request, Reduction reduction, bool exclusive);
+/// Operands as `halo_operands` says.
+Plan plan_halo(const Request& request, const HaloOptions& options, const Layout& layout);
+std::vector<Operand> halo_operands(const Halos& halos, Dtype dtype);
+/// What all ranks must have alike.
+std::string halo_text(const Layout& layout, const HaloOptions& options);
+/// counts[p][q]: indices along dimension 0 from rank p to rank q. Operands: by_rank -> by_rank, of the
+/// largest extents of any rank.
+using Counts = std::vector<std::vector<std::int64_t>>;
+Plan plan_all_to_all_v(const Request& request, const Counts& counts);
+/// Any source to any destination in one redistribution: gather, scatter, reduce-scatter, all-to-all.
+Plan plan_straight(const Request& request);
+
+}  // namespace partita::collective

@@ -1,0 +1,47 @@
+// destination of rank r = part r of (source of rank 0 + source of rank 1 + ...)
+#include <partita/collectives.hpp>
+
+#include "base/check.hpp"
+#include "collectives/layouts.hpp"
+#include "collectives/parts.hpp"
+#include "collectives/plans.hpp"
+#include "collectives/reducing.hpp"
+
+namespace partita {
+namespace {
+
+using namespace collective;
+
+void run_reduce_scatter(std::string_view operation, const Context& context, const View& source,
+                        const View& destination, std::span<const std::int64_t> counts,
+                        const ReduceOptions& options, Stream stream) {
+  const int ranks = context.size();
+  Call call = reducing_call(operation, source, destination, options);
+  call.facts.push_back({"counts", counts_text(counts)});
+  call.check = [&] { check_apart(operation, source, destination); };
+  call.layouts = [&] {
+    check_reduction(operation, options.reduction, source.dtype);
+    check_counts(operation, counts, ranks);
+    const Shape& shape = source.extents;
+    check(shape.size() >= 1 && (!counts.empty() || shape[0] % ranks == 0),
+          "{}: a source of {} has no {} equal parts along dimension 0", operation, to_string(shape), ranks);
+    return std::vector<Layout>{contributions(shape, options.reduction, ranks), parts(shape, counts, ranks)};
+  };
+  call.plan = plan_straight;
+  run(context, std::move(call), stream);
+  make_truth(options.reduction, destination);
+}
+
+}  // namespace
+
+void reduce_scatter(const Context& context, const View& source, const View& destination,
+                    const ReduceOptions& options, Stream stream) {
+  run_reduce_scatter("reduce_scatter", context, source, destination, {}, options, stream);
+}
+
+void reduce_scatter_v(const Context& context, const View& source, const View& destination,
+                      std::span<const std::int64_t> counts, const ReduceOptions& options, Stream stream) {
+  run_reduce_scatter("reduce_scatter_v", context, source, destination, counts, options, stream);
+}
+
+}  // namespace partita

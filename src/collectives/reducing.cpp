@@ -1,0 +1,65 @@
+#include "collectives/reducing.hpp"
+
+#include "collectives/layouts.hpp"
+#include "collectives/plans.hpp"
+#include "kernels/host/copy.hpp"
+
+namespace partita::collective {
+
+Call reducing_call(std::string_view operation, const View& source, const View& destination,
+                   const ReduceOptions& options) {
+  Call call;
+  call.operation = operation;
+  call.facts = {{"shape", to_string(source.extents)},
+                {"dtype", std::string(name(source.dtype))},
+                {"reduction", std::string(name(options.reduction))},
+                {"deterministic", options.deterministic ? "yes" : "no"}};
+  call.dtype = source.dtype;
+  call.views = {source, destination};
+  call.bytes = bytes_of(source);
+  call.check = [operation, source, destination] {
+    check_same_or_apart(operation, source, destination, destination);
+  };
+  return call;
+}
+
+// In both ways the source has been read by everybody before the destination is written: in place is allowed.
+Plan plan_joining(const Request& request, const char* how_in_slices) {
+  const Layout& source = request.operands[0].layout;
+  const Dtype dtype = request.operands[0].dtype;
+  constexpr const char* names[] = {"source", "destination"};
+  if (request.ranks() == 1) {
+    Chain chain(request, names, "local", "there is one rank");
+    chain.copy_own(0, 1);
+    return chain.take();
+  }
+  if (volume(source.shape()) * size_of(dtype) <= small_bytes) {
+    Chain chain(request, names, "whole", "small: who wants the result reads all contributions");
+    const int scratch = chain.add_array("contributions", source, dtype);
+    chain.copy_own(0, scratch);
+    chain.redistribute(scratch, 1);
+    return chain.take();
+  }
+  Chain chain(request, names, "slices", std::string("large: ") + how_in_slices);
+  const int scratch = chain.add_array("slices", slices(source.shape(), request.ranks()), dtype);
+  chain.redistribute(0, scratch);
+  chain.redistribute(scratch, 1);
+  return chain.take();
+}
+
+// view[...] = view[...] op identity
+void make_truth(Reduction reduction, const View& view) {
+  const bool is_logical = reduction == Reduction::logical_and || reduction == Reduction::logical_or ||
+                          reduction == Reduction::logical_xor;
+  if (!is_logical || view.dtype == Dtype::boolean || volume(view.extents) == 0) return;
+  const std::int64_t item = size_of(view.dtype);
+  std::array<std::byte, 16> identity{};
+  write_identity(reduction, view.dtype, identity.data());
+  StridedCopy nest{item, 0, 0, {}};
+  for (int i = 0; i < view.extents.size(); ++i) {
+    nest.loops.push_back({view.extents[i], 0, view.strides[i] * item});
+  }
+  accumulate(simplify(std::move(nest)), view.dtype, reduction, identity.data(), view.data);
+}
+
+}  // namespace partita::collective

@@ -1,0 +1,23 @@
+// What the reducing collectives share.
+#pragma once
+
+#include <partita/collectives.hpp>
+#include <string_view>
+
+#include "collectives/call.hpp"
+
+namespace partita::collective {
+
+/// The facts and views of a reducing call, in place or not; layouts and plan are still to come.
+Call reducing_call(std::string_view operation, const View& source, const View& destination,
+                   const ReduceOptions& options);
+
+/// contributions -> a layout of whole values, joined in rank order: the small ones read whole from shared
+/// scratch, the large ones in slices.
+Plan plan_joining(const Request& request, const char* how_in_slices);
+
+/// Makes 0 or 1 of every element after a logical reduction of integers, which a rank that joined nothing has
+/// as they were.
+void make_truth(Reduction reduction, const View& view);
+
+}  // namespace partita::collective

@@ -1,0 +1,109 @@
+// destination of rank r = source of rank 0 + ... + source of rank r (without its own: exclusive)
+#include <partita/collectives.hpp>
+
+#include "base/check.hpp"
+#include "collectives/layouts.hpp"
+#include "collectives/plans.hpp"
+#include "collectives/reducing.hpp"
+#include "plan/steps.hpp"
+
+namespace partita {
+namespace collective {
+namespace {
+
+/// Row p of an array [rank, ...] whose columns are spread: what this rank holds of rank p's view.
+class Rows {
+ public:
+  Rows(Plan& plan, int rows_buffer, std::int64_t elements, std::int64_t item)
+      : plan_(plan), buffer_(rows_buffer), bytes_(elements * item) {
+    region_.sets = {IndexSet::range(0, elements)};
+  }
+  bool empty() const { return region_.empty(); }
+  Place row(int number) const { return {buffer_, plan_.rank, number * bytes_, {0}}; }
+  const Region& region() const { return region_; }
+
+ private:
+  Plan& plan_;
+  int buffer_;
+  std::int64_t bytes_;
+  Region region_;
+};
+
+void add(Plan& plan, StepKind kind, const Rows& rows, const Place& from, const Place& to,
+         Reduction reduction) {
+  Step step = copy_step(plan.rank, rows.region(), from, to);
+  step.kind = kind;
+  step.reduction = reduction;
+  push(plan.steps, std::move(step));
+}
+
+// row[p] = row[p - 1] + row[p]
+void join_inclusive(Plan& plan, const Rows& rows, int ranks, Reduction reduction) {
+  for (int p = 1; p < ranks; ++p) {
+    add(plan, StepKind::accumulate, rows, rows.row(p - 1), rows.row(p), reduction);
+  }
+}
+
+// result[p] = result[p - 1] + row[p - 1]
+void join_exclusive(Plan& plan, const Rows& rows, const Rows& results, int ranks, Reduction reduction) {
+  add(plan, StepKind::fill, results, results.row(0), results.row(0), reduction);
+  if (ranks > 1) add(plan, StepKind::copy, rows, rows.row(0), results.row(1), reduction);
+  for (int p = 2; p < ranks; ++p) {
+    add(plan, StepKind::copy, results, results.row(p - 1), results.row(p), reduction);
+    add(plan, StepKind::accumulate, rows, rows.row(p - 1), results.row(p), reduction);
+  }
+}
+
+}  // namespace
+
+// Rank k takes slice k of all sources (the array [rank, ...] by columns), joins them row after row, and the
+// rows go back to their ranks.
+Plan plan_scan(const Request& request, Reduction reduction, bool exclusive) {
+  const Layout& source = request.operands[0].layout;
+  const Dtype dtype = request.operands[0].dtype;
+  const int ranks = request.ranks();
+  constexpr const char* names[] = {"source", "destination"};
+  Chain chain(request, names, "columns", "every rank joins a slice of all sources");
+  Shape one = source.shape();
+  one[0] = 0;
+  const Layout columns =
+      one.size() == 1 ? at_root(source.shape(), 0, ranks) : Layout(Slab(longest(one)), source.shape(), ranks);
+  const int rows_array = chain.add_array("rows", columns, dtype);
+  const int rows_bytes = chain.add_bytes_of(rows_array, dtype);
+  const int results_array = exclusive ? chain.add_array("results", columns, dtype) : rows_array;
+  const int results_bytes = exclusive ? chain.add_bytes_of(results_array, dtype) : rows_bytes;
+  chain.redistribute(0, rows_array);
+  const std::int64_t elements = columns.local_size(request.rank) / ranks;
+  const Rows rows(chain.plan(), rows_bytes, elements, size_of(dtype));
+  const Rows results(chain.plan(), results_bytes, elements, size_of(dtype));
+  if (!rows.empty() && exclusive) join_exclusive(chain.plan(), rows, results, ranks, reduction);
+  if (!rows.empty() && !exclusive) join_inclusive(chain.plan(), rows, ranks, reduction);
+  chain.redistribute(results_array, 1);
+  return chain.take();
+}
+
+}  // namespace collective
+
+void scan(const Context& context, const View& source, const View& destination, const ReduceOptions& options,
+          Scan kind, Stream stream) {
+  using namespace collective;
+  const int ranks = context.size();
+  const bool exclusive = kind == Scan::exclusive;
+  Call call = reducing_call("scan", source, destination, options);
+  call.facts.push_back({"kind", exclusive ? "exclusive" : "inclusive"});
+  for (View& view : call.views) {
+    if (view.extents.size() == max_dimensions) continue;  // refused below
+    view.extents = with_first(1, view.extents);
+    view.strides = with_first(0, view.strides);
+  }
+  call.layouts = [&] {
+    check_reduction("scan", options.reduction, source.dtype);
+    const Layout rows = by_rank(source.extents, ranks);
+    return std::vector<Layout>{rows, rows};
+  };
+  call.plan = [&](const Request& request) { return plan_scan(request, options.reduction, exclusive); };
+  run(context, std::move(call), stream);
+  make_truth(options.reduction, destination);
+}
+
+}  // namespace partita

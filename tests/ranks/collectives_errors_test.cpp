@@ -1,0 +1,141 @@
+// Calls that do not go together are the same error on every rank.
+#include "ranks/caught.hpp"
+#include "ranks/collectives_model.hpp"
+#include "ranks/rank_test.hpp"
+
+namespace partita::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+RANK_TEST(CollectiveErrors, OneRankDiffers) {
+  if (context.size() == 1) return;
+  const bool odd = context.rank() == context.size() - 1;
+  Block five(context, Dtype::f32, {5});
+  Block six(context, Dtype::f32, {6});
+  Block whole(context, Dtype::f64, {5});
+  const View shape = odd ? six.view() : five.view();
+  const View dtype = odd ? whole.view() : five.view();
+  const auto expect = [&](const std::function<void()>& call, const std::string& part) {
+    const std::string text = caught<DisagreementError>(call);
+    EXPECT_TRUE(contains(text, part)) << text;
+    EXPECT_FALSE(context.failed());
+  };
+  expect([&] { broadcast(context, shape); }, "shape");
+  expect([&] { broadcast(context, dtype); }, "dtype");
+  expect([&] { broadcast(context, five.view(), odd ? 1 : 0); }, "root");
+  expect([&] { all_reduce(context, shape, shape); }, "shape");
+  expect([&] { all_reduce(context, five.view(), five.view(), {odd ? Reduction::min : Reduction::sum}); },
+         "reduction");
+  expect([&] { scan(context, five.view(), five.view(), {}, odd ? Scan::exclusive : Scan::inclusive); },
+         "kind");
+  const std::int64_t mine = odd ? 2 : 1;
+  const std::vector<std::int64_t> counts(static_cast<std::size_t>(context.size()), mine);
+  Block part(context, Dtype::f32, {mine});
+  Block sum(context, Dtype::f32, {mine * context.size()});
+  expect([&] { all_gather_v(context, part.view(), sum.view(), counts); }, "counts");
+}
+
+TEST(CollectiveErrors, DifferentOperations) {
+  if (ranks().count == 1) return;
+  ContextOptions options;
+  options.deadline = 5s;
+  on_ranks(
+      [](Context& context) {
+        Block view(context, Dtype::f32, {5});
+        const std::string text = caught<DisagreementError>([&] {
+          if (context.rank() == 0) {
+            broadcast(context, view.view());
+          } else {
+            all_reduce(context, view.view(), view.view());
+          }
+        });
+        EXPECT_TRUE(contains(text, "broadcast") && contains(text, "all_reduce")) << text;
+      },
+      options);
+}
+
+// Both plans are in the cache: nobody asks, and it is found out all the same. (A root that has sent its
+// messages has done its part: it hears of it in its next call.)
+TEST(CollectiveErrors, DifferentOperationsFromTheCache) {
+  if (ranks().count == 1) return;
+  ContextOptions options;
+  options.deadline = 5s;
+  on_ranks(
+      [](Context& context) {
+        Block view(context, Dtype::f32, {5});
+        for (int i = 0; i < 2; ++i) {
+          broadcast(context, view.view());
+          all_reduce(context, view.view(), view.view());
+        }
+        try {
+          if (context.rank() == 0) {
+            broadcast(context, view.view());
+            barrier(context);
+          } else {
+            all_reduce(context, view.view(), view.view());
+          }
+          ADD_FAILURE() << "nothing was thrown on rank " << context.rank();
+        } catch (const Error&) {
+          EXPECT_TRUE(context.failed());
+        }
+      },
+      options);
+}
+
+RANK_TEST(CollectiveErrors, BadArguments) {
+  Block five(context, Dtype::f32, {5});
+  Block six(context, Dtype::f32, {6});
+  Block doubles(context, Dtype::f64, {5});
+  Block complex(context, Dtype::c64, {5});
+  const auto refused = [&](const std::function<void()>& call, const std::string& part) {
+    for (int i = 0; i < 2; ++i) {
+      const std::string text = caught<ArgumentError>(call);
+      EXPECT_TRUE(contains(text, part)) << text;
+      EXPECT_FALSE(context.failed());
+    }
+  };
+  refused([&] { broadcast(context, five.view(), context.size()); }, "root");
+  refused([&] { reduce(context, five.view(), five.view(), {}, -1); }, "root");
+  refused([&] { all_reduce(context, five.view(), six.view()); }, "5 is expected");
+  refused([&] { all_reduce(context, five.view(), doubles.view()); }, "f32 and f64");
+  refused([&] { all_reduce(context, complex.view(), complex.view(), {Reduction::min}); }, "not defined");
+  refused([&] { all_reduce(context, five.view(), five.view(), {Reduction::bit_xor}); }, "not defined");
+  refused([&] { scan(context, five.view(), five.view(), {Reduction::logical_or}); }, "not defined");
+  View nothing = five.view();
+  nothing.data = nullptr;
+  refused([&] { all_reduce(context, nothing, five.view()); }, "null pointer");
+  View shifted = six.view();
+  shifted.extents = {5};
+  View start = shifted;
+  shifted.data = static_cast<float*>(shifted.data) + 1;
+  refused([&] { all_reduce(context, start, shifted); }, "overlap");
+  refused([&] { all_to_all(context, five.view(), five.view()); }, context.size() == 5 ? "overlap" : "");
+  Block scalar(context, Dtype::f32, {});
+  refused([&] { all_gather(context, scalar.view(), scalar.view()); }, "dimension");
+}
+
+// The arguments are bad although the plan is there already.
+RANK_TEST(CollectiveErrors, BadArgumentsOfAKnownCall) {
+  Block five(context, Dtype::f32, {5});
+  Block six(context, Dtype::f32, {6});
+  all_reduce(context, five.view(), five.view());
+  const std::string text = caught<ArgumentError>([&] { all_reduce(context, five.view(), six.view()); });
+  EXPECT_TRUE(contains(text, "expected")) << text;
+  EXPECT_FALSE(context.failed());
+  all_reduce(context, five.view(), five.view());
+}
+
+RANK_TEST(CollectiveErrors, DeviceMemoryAndStreamsAreNotOffered) {
+  Block five(context, Dtype::f32, {5});
+  View there = five.view();
+  there.space = MemorySpace::device;
+  caught<UnsupportedError>([&] { all_reduce(context, there, there); });
+  caught<UnsupportedError>([&] { send(context, there, 0); });
+  int queue = 0;
+  caught<UnsupportedError>([&] { all_reduce(context, five.view(), five.view(), {}, Stream{&queue}); });
+  EXPECT_FALSE(context.failed());
+}
+
+}  // namespace
+}  // namespace partita::testing

@@ -1,0 +1,199 @@
+// Views with known elements, and what the collectives should make of them, element by element.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <complex>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <partita/collectives.hpp>
+#include <partita/memory.hpp>
+#include <vector>
+
+#include "base/half.hpp"
+#include "base/visit_dtype.hpp"
+
+namespace partita::testing {
+
+using Number = std::complex<double>;
+
+inline std::vector<Dtype> all_dtypes() {
+  std::vector<Dtype> result;
+  for (int i = 0; i < dtype_count; ++i) result.push_back(static_cast<Dtype>(i));
+  return result;
+}
+
+inline void write_number(Dtype dtype, void* element, Number number) {
+  visit_dtype(dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    T value{};
+    if constexpr (std::is_same_v<T, Float16>) {
+      value = to_float16(static_cast<float>(number.real()));
+    } else if constexpr (std::is_same_v<T, BFloat16>) {
+      value = to_bfloat16(static_cast<float>(number.real()));
+    } else if constexpr (std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>) {
+      value = T(number);
+    } else if constexpr (std::is_same_v<T, bool>) {
+      value = number.real() != 0;
+    } else {
+      value = static_cast<T>(number.real());
+    }
+    std::memcpy(element, &value, sizeof(value));
+  });
+}
+
+inline Number read_number(Dtype dtype, const void* element) {
+  return visit_dtype(dtype, [&](auto tag) -> Number {
+    using T = typename decltype(tag)::type;
+    T value{};
+    std::memcpy(static_cast<void*>(&value), element, sizeof(value));
+    if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>) {
+      return static_cast<double>(to_float(value));
+    } else if constexpr (std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>) {
+      return Number(value);
+    } else {
+      return static_cast<double>(value);
+    }
+  });
+}
+
+enum class Memory { dense, strided, heap };
+
+/// Calls `visit` with every index of the shape, in row-major order.
+inline void for_each_index(const Shape& shape, const std::function<void(const Index&)>& visit) {
+  if (volume(shape) == 0) return;
+  Index index = Extents::filled(shape.size(), 0);
+  for (bool more = true; more;) {
+    visit(index);
+    more = false;
+    for (int d = shape.size() - 1; d >= 0 && !more; --d) {
+      more = ++index[d] < shape[d];
+      if (!more) index[d] = 0;
+    }
+  }
+}
+
+/// Memory of its own with a view into it; what lies between the view's elements must not be touched.
+class Block {
+ public:
+  /// Collective where the memory is the heap's.
+  Block(const Context& context, Dtype dtype, const Shape& shape, Memory memory = Memory::dense)
+      : memory_(memory) {
+    view_ = View::dense(nullptr, dtype, shape);
+    std::int64_t offset = 0, elements = std::max<std::int64_t>(volume(shape), 1);
+    if (memory == Memory::strided) {  // column-major with gaps, and something before it
+      std::int64_t step = 2;
+      for (int d = 0; d < shape.size(); ++d) {
+        view_.strides[d] = step;
+        step = step * std::max<std::int64_t>(shape[d], 1) + 1;
+      }
+      offset = 3;
+      elements = offset + step;
+    }
+    const std::int64_t bytes = elements * size_of(dtype);
+    if (memory == Memory::heap) {
+      heap_ = SymmetricMemory::make_symmetric(context, bytes);
+      first_ = static_cast<std::byte*>(heap_.data());
+    } else {
+      own_.resize(static_cast<std::size_t>(bytes));
+      first_ = own_.data();
+    }
+    std::memset(first_, 0xa5, static_cast<std::size_t>(bytes));
+    view_.data = first_ + offset * size_of(dtype);
+    if (memory == Memory::strided) before_ = own_;
+  }
+
+  const View& view() const { return view_; }
+  std::byte* at(const Index& index) const {
+    std::int64_t offset = 0;
+    for (int d = 0; d < index.size(); ++d) offset += index[d] * view_.strides[d];
+    return static_cast<std::byte*>(view_.data) + offset * size_of(view_.dtype);
+  }
+  void set(const std::function<Number(const Index&)>& value) {
+    for_each_index(view_.extents,
+                   [&](const Index& index) { write_number(view_.dtype, at(index), value(index)); });
+  }
+  /// Elements that are not as `value` says, and bytes beside them that were touched.
+  std::int64_t wrong(const std::function<Number(const Index&)>& value) {
+    std::int64_t count = 0;
+    std::array<std::byte, 16> expected{};
+    for_each_index(view_.extents, [&](const Index& index) {
+      write_number(view_.dtype, expected.data(), value(index));
+      count += std::memcmp(expected.data(), at(index), static_cast<std::size_t>(size_of(view_.dtype))) != 0;
+    });
+    if (memory_ != Memory::strided) return count;
+    for_each_index(view_.extents, [&](const Index& index) {
+      std::memset(at(index), 0xa5, static_cast<std::size_t>(size_of(view_.dtype)));
+    });
+    return count + (own_ != before_);
+  }
+
+ private:
+  Memory memory_;
+  std::vector<std::byte> own_;
+  std::vector<std::byte> before_;
+  SymmetricMemory heap_;
+  std::byte* first_ = nullptr;
+  View view_;
+};
+
+/// Small whole numbers, exact in every dtype; of complex dtypes with an imaginary part.
+inline Number known(Dtype dtype, int rank, const Index& index, int salt = 0) {
+  std::int64_t mixed = 5 * rank + 3 * salt + 1;
+  for (const std::int64_t i : index) mixed = 7 * mixed + 3 * i;
+  const auto real = static_cast<double>((mixed >> 1) % 4);
+  if (dtype == Dtype::boolean) return mixed % 3 != 0 ? 1.0 : 0.0;
+  return is_complex(dtype) ? Number(real, static_cast<double>(mixed % 3) - 1) : Number(real);
+}
+
+inline Number join(Reduction reduction, Dtype dtype, Number a, Number b) {
+  const auto whole = [](Number x) { return static_cast<std::int64_t>(x.real()); };
+  const bool x = a.real() != 0, y = b.real() != 0;
+  if (dtype == Dtype::boolean && reduction == Reduction::sum) return x || y;
+  switch (reduction) {
+    case Reduction::sum:
+      return a + b;
+    case Reduction::product:
+      return a * b;
+    case Reduction::min:
+      return std::min(a.real(), b.real());
+    case Reduction::max:
+      return std::max(a.real(), b.real());
+    case Reduction::logical_and:
+      return x && y;
+    case Reduction::logical_or:
+      return x || y;
+    case Reduction::logical_xor:
+      return x != y;
+    case Reduction::bit_and:
+      return static_cast<double>(whole(a) & whole(b));
+    case Reduction::bit_or:
+      return static_cast<double>(whole(a) | whole(b));
+    case Reduction::bit_xor:
+      return static_cast<double>(whole(a) ^ whole(b));
+  }
+  return {};
+}
+
+inline bool is_logical(Reduction reduction) {
+  return reduction >= Reduction::logical_and && reduction <= Reduction::logical_xor;
+}
+
+/// value(first) joined with value(first + 1), ..., value(last - 1), in this order.
+inline Number joined(Reduction reduction, Dtype dtype, int first, int last,
+                     const std::function<Number(int)>& value) {
+  Number result = value(first);
+  for (int rank = first + 1; rank < last; ++rank) result = join(reduction, dtype, result, value(rank));
+  return is_logical(reduction) ? Number(result.real() != 0) : result;
+}
+
+inline std::vector<Reduction> reductions_of(Dtype dtype) {
+  std::vector<Reduction> result;
+  for (int i = 0; i < reduction_count; ++i) {
+    if (is_defined(static_cast<Reduction>(i), dtype)) result.push_back(static_cast<Reduction>(i));
+  }
+  return result;
+}
+
+}  // namespace partita::testing

@@ -1,0 +1,186 @@
+// Parts with ghost cells against the definition: cell i of the extended part is element lower + i of the
+// array, indices going round where they are periodic.
+#include <partita/redistribute.hpp>
+#include <random>
+
+#include "ranks/caught.hpp"
+#include "ranks/collectives_model.hpp"
+#include "ranks/rank_test.hpp"
+
+namespace partita::testing {
+namespace {
+
+Number element(Dtype dtype, const Index& index) {
+  return known(dtype, 0, index);
+}
+
+void write_array(const Array& array) {
+  const View& local = array.local();
+  const Layout& layout = array.layout();
+  const int rank = Context(array.context()).rank();
+  for_each_index(local.extents, [&](const Index& index) {
+    std::int64_t offset = 0;
+    for (int d = 0; d < index.size(); ++d) offset += index[d] * local.strides[d];
+    write_number(local.dtype, static_cast<std::byte*>(local.data) + offset * size_of(local.dtype),
+                 element(local.dtype, layout.to_global(rank, index)));
+  });
+}
+
+/// The global index of a cell of rank's extended part; nothing outside of the array.
+std::optional<Index> global_of(const Layout& layout, int rank, const HaloOptions& options, Index cell) {
+  const Index corner = layout.to_global(rank, Extents::filled(cell.size(), 0));
+  for (int d = 0; d < cell.size(); ++d) {
+    const std::int64_t extent = layout.shape()[d];
+    cell[d] += corner[d] - options.lower[d];
+    if (options.periodic[static_cast<std::size_t>(d)]) cell[d] = (cell[d] % extent + extent) % extent;
+    if (cell[d] < 0 || cell[d] >= extent) return std::nullopt;
+  }
+  return cell;
+}
+
+std::int64_t wrong_cells(const Block& extended, const Layout& layout, int rank, const HaloOptions& options) {
+  std::int64_t wrong = 0;
+  const Dtype dtype = extended.view().dtype;
+  std::array<std::byte, 16> expected{};
+  for_each_index(extended.view().extents, [&](const Index& cell) {
+    const auto global = global_of(layout, rank, options, cell);
+    expected.fill(std::byte{0xa5});  // left alone
+    if (global) write_number(dtype, expected.data(), element(dtype, *global));
+    wrong += std::memcmp(expected.data(), extended.at(cell), static_cast<std::size_t>(size_of(dtype))) != 0;
+  });
+  return wrong;
+}
+
+void check_halo(Context& context, const Layout& layout, Dtype dtype, const HaloOptions& options,
+                Residency residency, Memory memory) {
+  Array array = empty(context, layout, dtype, {residency, Order::row_major, MemorySpace::host});
+  write_array(array);
+  Halo halo(context, array.operand(), options);
+  ASSERT_EQ(halo.extended_shape(), halo_shape(layout, context.rank(), options));
+  const std::string text =
+      layout.to_string() + " lower " + to_string(options.lower) + " upper " + to_string(options.upper);
+  Block first(context, dtype, halo.extended_shape(), memory);
+  Block second(context, dtype, halo.extended_shape(), memory);
+  Block third(context, dtype, halo.extended_shape(), memory);
+  halo.execute(array, first.view());
+  EXPECT_EQ(wrong_cells(first, layout, context.rank(), options), 0) << text;
+  halo_exchange(array, second.view(), options);
+  EXPECT_EQ(wrong_cells(second, layout, context.rank(), options), 0) << text << " in one line";
+  const View interior = halo.interior(third.view());
+  for_each_index(interior.extents, [&](const Index& index) {
+    Index cell = index;
+    for (int d = 0; d < cell.size(); ++d) cell[d] += options.lower[d];
+    write_number(dtype, third.at(cell), element(dtype, layout.to_global(context.rank(), index)));
+  });
+  halo.refresh(third.view());
+  EXPECT_EQ(wrong_cells(third, layout, context.rank(), options), 0) << text << " refreshed";
+}
+
+/// Slabs, grids of blocks, boxes of random cuts (some empty), replicas.
+Layout random_layout(std::mt19937& random, int ranks) {
+  const auto below = [&](int n) { return static_cast<std::int64_t>(random() % static_cast<unsigned>(n)); };
+  const int dimensions = 1 + static_cast<int>(below(3));
+  Shape shape;
+  for (int d = 0; d < dimensions; ++d) shape.push_back(1 + below(11));
+  const int axis = static_cast<int>(below(dimensions));
+  switch (below(4)) {
+    case 0:
+      return {Slab(axis), shape, ranks};
+    case 1: {
+      Extents grid = Extents::filled(dimensions, 1);
+      grid[axis] = ranks % 2 == 0 ? ranks / 2 : ranks;
+      if (ranks % 2 == 0) grid[(axis + 1) % dimensions] *= 2;
+      return {BlockNonCyclic(ProcessGrid(grid)), shape, ranks};
+    }
+    case 2: {
+      std::vector<std::int64_t> cuts{0, shape[axis]};
+      for (int i = 1; i < ranks; ++i) cuts.push_back(below(static_cast<int>(shape[axis]) + 1));
+      std::sort(cuts.begin(), cuts.end());
+      std::vector<Box::Bounds> boxes;
+      for (int rank = 0; rank < ranks; ++rank) {
+        Box::Bounds box{Extents::filled(dimensions, 0), shape};
+        box.lower[axis] = cuts[static_cast<std::size_t>(rank)];
+        box.upper[axis] = cuts[static_cast<std::size_t>(rank) + 1];
+        boxes.push_back(box);
+      }
+      return {Box(boxes), shape, ranks};
+    }
+    default:
+      return {Replicated{}, shape, ranks};
+  }
+}
+
+HaloOptions random_options(std::mt19937& random, int dimensions) {
+  HaloOptions options;
+  for (int d = 0; d < dimensions; ++d) {
+    options.lower.push_back(static_cast<std::int64_t>(random() % 5));
+    options.upper.push_back(static_cast<std::int64_t>(random() % 7));
+    options.periodic.push_back(random() % 2 == 0);
+  }
+  return options;
+}
+
+RANK_TEST(Halo, RandomBoxesWidthsAndPeriods) {
+  std::mt19937 random(static_cast<unsigned>(pairs_seed()));
+  const Memory memories[] = {Memory::dense, Memory::strided, Memory::heap};
+  for (int round = 0; round < 40; ++round) {
+    const Layout layout = random_layout(random, context.size());
+    const HaloOptions options = random_options(random, layout.dimensions());
+    const auto dtype = static_cast<Dtype>(random() % dtype_count);
+    const Residency residency = random() % 2 == 0 ? Residency::heap : Residency::ordinary;
+    check_halo(context, layout, dtype, options, residency, memories[random() % 3]);
+  }
+}
+
+// Pieces that do not fit into one slot, round rings that are shorter than they.
+RANK_TEST(Halo, Large) {
+  const Layout layout(Slab(0), {10, 30001}, context.size());
+  const HaloOptions options{{7, 3}, {4, 0}, {true, true}};
+  check_halo(context, layout, Dtype::f64, options, Residency::heap, Memory::dense);
+}
+
+RANK_TEST(Halo, ManyTimesWithNewValues) {
+  const Layout layout(Slab(0), {3 * context.size() + 1, 5}, context.size());
+  const HaloOptions options{{1, 1}, {}, {true, false}};
+  const HaloOptions whole{{1, 1}, {1, 1}, {true, false}};
+  Array array = empty(context, layout, Dtype::i64, {Residency::heap, Order::row_major, MemorySpace::host});
+  Halo halo(context, array.operand(), options);
+  Block extended(context, Dtype::i64, halo.extended_shape());
+  auto* own = array.data<std::int64_t>();
+  const Shape local = array.local_shape();
+  for (int turn = 0; turn < 300; ++turn) {
+    for (std::int64_t i = 0; i < volume(local); ++i) own[i] = turn;
+    halo.execute(array, extended.view());
+    std::int64_t wrong = 0;
+    for_each_index(extended.view().extents, [&](const Index& cell) {
+      const bool inside = global_of(layout, context.rank(), whole, cell).has_value();
+      if (inside) wrong += read_number(Dtype::i64, extended.at(cell)).real() != turn;
+    });
+    ASSERT_EQ(wrong, 0) << "turn " << turn;
+  }
+}
+
+RANK_TEST(Halo, RefusesWhatItCannotDo) {
+  const auto halo_of = [&](const Layout& layout, const HaloOptions& options) {
+    Halo(context, Operand::of(layout, Dtype::f32), options);
+  };
+  const Layout slab(Slab(0), {9, 4}, context.size());
+  const std::string widths = caught<ArgumentError>([&] { halo_of(slab, {{1}, {}, {}}); });
+  EXPECT_TRUE(contains(widths, "widths")) << widths;
+  caught<ArgumentError>([&] { halo_of(slab, {{1, -1}, {}, {}}); });
+  caught<ArgumentError>([&] { halo_of(slab, {{1, 1}, {}, {true}}); });
+  if (context.size() > 1) {
+    const Layout cyclic(BlockCyclic({context.size(), 1}, {1, 4}), {9, 4}, context.size());
+    const std::string text = caught<ArgumentError>([&] { halo_of(cyclic, {{1, 1}, {}, {}}); });
+    EXPECT_TRUE(contains(text, "no box")) << text;
+  }
+  Halo halo(context, Operand::of(slab, Dtype::f32), {{1, 1}, {}, {}});
+  Block small(context, Dtype::f32, {1, 1});
+  if (9 >= context.size()) {
+    caught<ArgumentError>([&] { halo.execute(small.view(), small.view()); });
+  }
+  EXPECT_FALSE(context.failed());
+}
+
+}  // namespace
+}  // namespace partita::testing
