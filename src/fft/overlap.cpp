@@ -7,20 +7,21 @@
 namespace partita::fourier {
 namespace {
 
-// What is not overlapped is the first part's transform and the last part's messages: more parts gain little.
-constexpr std::int64_t most_parts = 16;
-// A message costs a start; shorter ones than these do not fill the network.
-constexpr std::int64_t good_message = std::int64_t{512} << 10;
+// What is not overlapped is the first part's transform and the last part's messages, so that more than a few
+// parts gain little; but small ones are still in cache where they are packed. Hence few parts where that
+// makes messages shorter than they would be, and many where it does not.
+constexpr std::int64_t few_parts = 8;
+constexpr std::int64_t most_parts = 64;
 constexpr std::int64_t shortest_message = std::int64_t{256} << 10;
+constexpr std::int64_t longest_message = std::int64_t{1} << 20;
 // Where the caller bounds the scratch, messages are that much shorter than the bound anyway.
 constexpr std::int64_t messages_in_scratch = 16;
 
 std::int64_t parts_for(std::int64_t transfer, std::int64_t scratch_bytes) {
   const std::int64_t bound =
-      scratch_bytes > 0 ? std::max<std::int64_t>(scratch_bytes / messages_in_scratch, 1) : good_message;
-  const std::int64_t good = transfer / std::min(bound, good_message);
-  const std::int64_t parts = good >= 2 ? good : transfer / std::min(bound, shortest_message);
-  return std::min(parts, most_parts);
+      scratch_bytes > 0 ? std::max<std::int64_t>(scratch_bytes / messages_in_scratch, 1) : longest_message;
+  const std::int64_t few = std::min(few_parts, transfer / std::min(bound, shortest_message));
+  return std::clamp(transfer / std::min(bound, longest_message), few, most_parts);
 }
 
 /// The slowest axis in memory that is long enough, so that parts lie together; else the longest.

@@ -1,7 +1,5 @@
 #include "redistribute/parts.hpp"
 
-#include <functional>
-
 #include "redistribute/split.hpp"
 
 namespace partita::redistribution {
@@ -12,17 +10,17 @@ IndexSet share(const IndexSet& set, const Parts& parts, int number) {
   return slice(set, end(number), end(number + 1));
 }
 
-std::vector<Transfer> part_of_all(const std::vector<Transfer>& transfers, const Parts& parts, int number,
-                                  const std::function<IndexSet(int giver)>& owned, int rank, bool gives) {
+// What of a transfer is in each of its giver's parts; `owned` is what the giver owns along the axis.
+template <class Take>
+void cut(const Transfer& transfer, const IndexSet& owned, const Parts& parts, const Take& take) {
   const auto axis = static_cast<std::size_t>(parts.axis);
-  std::vector<Transfer> result;
-  for (const Transfer& transfer : transfers) {
+  const bool whole = transfer.region.sets[axis].size() == owned.size();
+  for (int i = 0; i < parts.count; ++i) {
+    const IndexSet ready = share(owned, parts, i);
     Transfer part = transfer;
-    const IndexSet ready = share(owned(gives ? rank : transfer.peer), parts, number);
-    part.region.sets[axis] = intersect(part.region.sets[axis], ready);
-    if (!part.region.empty()) result.push_back(std::move(part));
+    part.region.sets[axis] = whole ? ready : intersect(transfer.region.sets[axis], ready);
+    if (!part.region.empty()) take(static_cast<std::size_t>(i), std::move(part));
   }
-  return result;
 }
 
 }  // namespace
@@ -38,14 +36,17 @@ Region part_of(const Region& own, const Parts& parts, int number) {
 std::vector<Exchange> in_parts(const Exchange& whole, const Problem& problem, const Parts& parts) {
   if (parts.count == 1) return {whole};
   const auto owned = [&](int giver) {
-    const Region region = problem.source.layout.region(giver);
-    return region.sets[static_cast<std::size_t>(parts.axis)];
+    return problem.source.layout.region(giver).sets[static_cast<std::size_t>(parts.axis)];
   };
   std::vector<Exchange> result(static_cast<std::size_t>(parts.count));
-  for (int i = 0; i < parts.count; ++i) {
-    Exchange& part = result[static_cast<std::size_t>(i)];
-    part.incoming = part_of_all(whole.incoming, parts, i, owned, problem.rank, false);
-    part.outgoing = part_of_all(whole.outgoing, parts, i, owned, problem.rank, true);
+  for (const Transfer& transfer : whole.incoming) {
+    cut(transfer, owned(transfer.peer), parts,
+        [&](std::size_t i, Transfer part) { result[i].incoming.push_back(std::move(part)); });
+  }
+  const IndexSet mine = whole.outgoing.empty() ? IndexSet() : owned(problem.rank);
+  for (const Transfer& transfer : whole.outgoing) {
+    cut(transfer, mine, parts,
+        [&](std::size_t i, Transfer part) { result[i].outgoing.push_back(std::move(part)); });
   }
   result.front().identity = whole.identity;
   return result;

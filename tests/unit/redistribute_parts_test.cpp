@@ -32,8 +32,8 @@ Plan made_in_parts(const Operand& source, const Operand& made, const Operand& de
   const auto make = [&, starts = begins](int step) {
     for (int i = 0; i < parts.count; ++i) {
       const Region part = part_of(own, parts, i);
-      const auto begin = static_cast<std::size_t>(i + (late && i + 1 < parts.count ? 1 : 0));
-      if (starts[begin] != step || part.empty()) continue;
+      const int begin = late && i + 1 < parts.count ? i + 1 : i;
+      if (starts[static_cast<std::size_t>(begin)] != step || part.empty()) continue;
       push(plan.steps, copy_step(rank, part, {0, rank, 0, {}}, {2, rank, 0, {}}));
     }
   };
