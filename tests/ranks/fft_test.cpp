@@ -150,6 +150,27 @@ RANK_TEST(Fft, EveryKindNormAndPrecisionBetweenSlabs) {
   }
 }
 
+/// Lengths whose lines go as convolutions, in every stage, transposed or not; the second is more than one
+/// chunk.
+RANK_TEST(Fft, LengthsWithLargePrimeFactors) {
+  for (const Shape& shape : {Shape{19, 34, 17}, Shape{62, 17, 37}, Shape{19, 8, 23}}) {
+    for (const bool measure : {false, true}) {
+      for (const int output : {0, 1}) {
+        FftOptions options;
+        options.output = Output::given;
+        options.measure = measure;
+        options.inverse = output == 1;
+        options.norm = Norm::ortho;
+        const int ranks = context.size();
+        run_case(context,
+                 {shape, Layout(Slab(0), shape, ranks), Layout(Slab(output), shape, ranks),
+                  input_dtype(options.kind, !measure && output == 1), options, 0, 0},
+                 11);
+      }
+    }
+  }
+}
+
 RANK_TEST(Fft, FunctionsOfOneLine) {
   const Shape shape{6, 11, 8};
   Array input = empty(context, shape, Slab(0), Dtype::c128);

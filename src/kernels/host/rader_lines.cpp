@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "base/check.hpp"
+#include "kernels/host/complex_product.hpp"
 #include "kernels/host/rader.hpp"
 #include "kernels/host/scale.hpp"
 #include "kernels/host/transform.hpp"
@@ -136,10 +137,7 @@ class RaderTransform {
       Item& first = lines[at + length];
       const Item before = first;
       first = {before.real + x->real, before.imaginary + x->imaginary};
-      for (std::int64_t j = 0; j < length; ++j) {
-        const Item a = x[j], b = kernel[j];
-        x[j] = {a.real * b.real - a.imaginary * b.imaginary, a.real * b.imaginary + a.imaginary * b.real};
-      }
+      multiply_complex(&x->real, &kernel->real, length);
       *x = {x->real + before.real, x->imaginary + before.imaginary};
     });
   }
