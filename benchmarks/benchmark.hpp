@@ -53,6 +53,7 @@ struct Case {
 std::vector<Case> redistribute_cases();
 std::vector<Case> matmul_cases();
 std::vector<Case> fft_cases();
+std::vector<Case> collectives_cases();
 std::vector<Case> all_cases();
 
 /// `pattern` is a name or a shell pattern; empty matches all.

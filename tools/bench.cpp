@@ -101,7 +101,7 @@ void add_bench(CLI::App& app) {
   auto* const command = app.add_subcommand("bench", "measure beside peers and bound, in the same run");
   const auto options = std::make_shared<Options>();
   const auto appends = std::make_shared<bool>(false);
-  command->add_option("operation", options->operation, "redistribute, matmul, fft (all)")
+  command->add_option("operation", options->operation, "redistribute, matmul, fft, collectives (all)")
       ->type_name("OPERATION");
   command->add_option("--case", options->pattern, "a case's name, or a shell pattern")->type_name("NAME");
   command->add_option("--ranks", options->ranks, "numbers of ranks (2 and 4)")
