@@ -119,7 +119,8 @@ class RaderTransform {
   static constexpr std::int64_t item = sizeof(Item);
   static constexpr std::int64_t page_bytes = 4096;
 
-  std::int64_t row() const { return rader_.convolution + 1; }
+  /// Even, so that every row is aligned for vectors.
+  std::int64_t row() const { return (rader_.convolution + 2) / 2 * 2; }
 
   template <class Visit>
   void for_each_row(const Visit& visit) const {
