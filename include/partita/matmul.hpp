@@ -132,10 +132,10 @@ PARTITA_API double matmul_volume_bound(std::int64_t m, std::int64_t n, std::int6
 /// One line: a new D on the symmetric heap (or into memory that the caller gives, or in place of C: `d` and
 /// `c` the same array). Collective over the context of `a`; blocks until this rank's part is complete and its
 /// operands may be overwritten. The plan is cached in the context. With beta = 0 C is never read; with alpha
-/// = 0 or k = 0 neither A nor B. NaN and Inf pass as BLAS passes them. Errors, the same on every rank:
-/// ArgumentError (shapes, dtypes, D aliasing A or B, arrays of several contexts, epilogue arrays missing or
-/// superfluous, memory limit), DisagreementError, UnsupportedError (no BLAS on this machine), MemoryError,
-/// TimeoutError.
+/// = 0 or k = 0 neither A nor B, and nothing of them moves. alpha and beta must be the same on all ranks. NaN
+/// and Inf pass as BLAS passes them. Errors, the same on every rank: ArgumentError (shapes, dtypes, D
+/// aliasing A or B, arrays of several contexts, epilogue arrays missing or superfluous, memory limit),
+/// DisagreementError, UnsupportedError (no BLAS on this machine), MemoryError, TimeoutError.
 PARTITA_API Array matmul(const Array& a, const Array& b, const MatmulOptions& options = {},
                          const EpilogueArrays& arrays = {});
 PARTITA_API Array matmul(const Array& a, const Array& b, const Array& c, const MatmulOptions& options = {},
@@ -145,8 +145,9 @@ PARTITA_API void matmul_into(const Array& a, const Array& b, const Array* c, Arr
 
 /// Plan once, execute many times. Creation, `autotune` and `execute` are collective and blocking; `execute`
 /// allocates nothing, and when it returns the caller may overwrite the operands, read D and free any of them.
-/// alpha and beta are given anew at each execution (those of the options by default); beta may only be other
-/// than 0 where the plan has a c. Not copyable; one object must not be used from two threads at once.
+/// alpha and beta are given anew at each execution, the same on all ranks (those of the options by default);
+/// beta may only be other than 0 where the plan has a c. With alpha = 0 neither A nor B is read; the first
+/// such execution makes a plan for it. Not copyable; one object must not be used from two threads at once.
 class PARTITA_API Matmul {
  public:
   Matmul(const Context& context, const MatmulOperands& operands, const MatmulOptions& options = {},

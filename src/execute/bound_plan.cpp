@@ -1,8 +1,10 @@
 #include "execute/bound_plan.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/check.hpp"
+#include "base/hash.hpp"
 #include "kernels/host/fill.hpp"
 #include "plan/cost.hpp"
 #include "plan/work.hpp"
@@ -53,6 +55,9 @@ void BoundPlan::execute(std::span<const Array::State* const> operands, const Par
   parameters_ = parameters;
   try {
     run();
+  } catch (const DisagreementError& error) {  // which neighbours that come to know of it throw, too
+    context_.fail(error.what(), ErrorKind::disagreement);
+    throw;
   } catch (const std::exception& error) {
     context_.fail(error.what());
     throw;
@@ -86,12 +91,21 @@ void BoundPlan::lower_works() {
 
 void BoundPlan::run() {
   ++context_.executions;
-  running_hash_ = memory_.execution_hash(plan_hash_);
+  running_hash_ = with_factors(memory_.execution_hash(plan_hash_));
   context_.board->begin_execution(running_hash_);
   mail_.begin(running_hash_, context_.executions);
   for (std::size_t i = 0; i < plan_.steps.size(); ++i) run_step(i);
   mail_.end();
   advance_signals();
+}
+
+// alpha and beta are given by the caller at each execution, and not compared anywhere else.
+std::uint64_t BoundPlan::with_factors(std::uint64_t hash) const {
+  for (const double factor : {parameters_.alpha.real(), parameters_.alpha.imag(), parameters_.beta.real(),
+                              parameters_.beta.imag(), parameters_.scale}) {
+    hash = mix(hash, std::bit_cast<std::uint64_t>(factor + 0.0));  // -0 is 0
+  }
+  return hash;
 }
 
 void BoundPlan::run_step(std::size_t index) {

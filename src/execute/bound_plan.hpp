@@ -44,6 +44,7 @@ class BoundPlan final : public Executor {
 
   void lower_moves();
   void run();
+  std::uint64_t with_factors(std::uint64_t hash) const;
   void run_step(std::size_t index);
   void run_move(const Step& step, const Move& move);
   void lower_works();

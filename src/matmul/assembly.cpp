@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "matmul/around.hpp"
 #include "matmul/blocks.hpp"
 #include "matmul/chooser.hpp"
 #include "matmul/tilings.hpp"
@@ -16,24 +17,6 @@ namespace {
 
 constexpr int many_ranks = 64;
 constexpr std::int64_t most_multiplies = 1024;
-
-/// As `operand`, in scratch that the node shares.
-Operand in_scratch(const Operand& operand, Layout layout) {
-  Operand result = operand;
-  result.layout = std::move(layout);
-  result.dense = true;
-  result.residency = Residency::heap;
-  return result;
-}
-
-/// One holder an element, contiguous parts: cut along the longest of the dimensions from `first` on.
-Layout slabs(const Layout& layout, int first) {
-  int axis = first;
-  for (int i = first; i < layout.dimensions(); ++i) {
-    if (layout.shape()[i] > layout.shape()[axis]) axis = i;
-  }
-  return Layout(Slab(axis), layout.shape(), layout.ranks());
-}
 
 /// A grid of processes over rows and columns that cuts the matrix into parts as square as may be.
 Layout squarest(const Layout& layout) {
@@ -57,15 +40,6 @@ std::int64_t shortest_side(const Layout& layout) {
   return std::min(shape[shape.size() - 2], shape[shape.size() - 1]);
 }
 
-/// Every rank holds a contribution to all elements.
-Layout contributions(const Shape& shape, int ranks) {
-  PartitionSpec spec;
-  spec.dimensions.resize(static_cast<std::size_t>(shape.size()));
-  spec.partial_axes = {"rank"};
-  spec.partial_reduction = Reduction::sum;
-  return Layout(Partitioned{Mesh({{"rank", ranks}}), spec}, shape, ranks);
-}
-
 // Of the holders of a contribution the first one.
 bool counts_in_sums(const Layout& layout, const Region& own, int rank) {
   const std::vector<std::vector<int>> contributions = layout.cells(own).front().contributions;
@@ -75,7 +49,8 @@ bool counts_in_sums(const Layout& layout, const Region& own, int rank) {
 
 }  // namespace
 
-Assembly::Assembly(const Problem& problem) : frame_{problem, {}, {}, {problem.a}, {problem.b}} {
+Assembly::Assembly(const Problem& problem)
+    : frame_{problem, {}, {}, {problem.a, problem.held_a}, {problem.b, problem.held_b}} {
   frame_.a.moves = frame_.b.moves = true;  // until it is measured
   frame_.message_bytes = most_message_bytes;
   plan_.operation = "matmul";
@@ -86,8 +61,7 @@ Assembly::Assembly(const Problem& problem) : frame_{problem, {}, {}, {problem.a}
 
 Plan Assembly::finish() && {
   sum_gradient();
-  whole(frame_.problem.a, frame_.a.buffer, "a");
-  whole(frame_.problem.b, frame_.b.buffer, "b");
+  sum_contributions();
   choose();
   gather_up_d();
   prepare_epilogue();
@@ -136,7 +110,8 @@ void Assembly::add_operands() {
 // --- redistributions around the multiply
 
 void Assembly::append_redistribution(int from, int to) {
-  const Plan part = plan_redistribute(operand_of(from), operand_of(to), plan_.topology, plan_.rank);
+  const Plan part = plan_redistribute(operand_of(from), operand_of(to), plan_.topology, plan_.rank,
+                                      redistribution_within(frame_.problem));
   std::vector<int> buffers{from, to};
   for (std::size_t i = 2; i < part.buffers.size(); ++i) {
     Buffer scratch = part.buffers[i];
@@ -155,21 +130,37 @@ int Assembly::redistributed(int from, const Operand& to, const std::string& name
   return buffer;
 }
 
-void Assembly::relay(Operand& operand, int& buffer, Layout layout, const std::string& name) {
-  const Operand relaid = in_scratch(operand, std::move(layout));
-  buffer = redistributed(buffer, relaid, name);
-  operand = relaid;
+void Assembly::relay_a(Layout layout) {
+  Operand relaid = in_scratch(frame_.problem.a, std::move(layout));
+  frame_.a.buffer = redistributed(frame_.a.buffer, relaid, "a");
+  frame_.problem.lay_a(std::move(relaid));
+}
+
+void Assembly::relay_b(Layout layout) {
+  Operand relaid = in_scratch(frame_.problem.b, std::move(layout));
+  frame_.b.buffer = redistributed(frame_.b.buffer, relaid, "b");
+  frame_.problem.lay_b(std::move(relaid));
 }
 
 // Contributions are summed before they are multiplied.
-void Assembly::whole(Operand& operand, int& buffer, const std::string& name) {
-  if (!operand.layout.partial()) return;
-  relay(operand, buffer, slabs(operand.layout, operand.layout.dimensions() - 2), name);
+void Assembly::sum_contributions() {
+  if (frame_.problem.multiplies_nothing()) return;
+  const Layout& a = frame_.problem.a.layout;
+  const Layout& b = frame_.problem.b.layout;
+  if (a.partial()) relay_a(slabs(a, a.dimensions() - 2));
+  if (b.partial()) relay_b(slabs(b, b.dimensions() - 2));
 }
 
 void Assembly::choose() {
   Problem seen = frame_.problem;
-  if (seen.d.layout.partial()) seen.d.layout = slabs(seen.d.layout, seen.batches());
+  if (seen.d.layout.partial()) {
+    Operand d = seen.d;
+    d.layout = slabs(seen.d.layout, seen.batches());
+    seen.lay_d(std::move(d));
+  }
+  const std::int64_t here = common_scratch_bytes();
+  seen.beside_stationary = here + scratch_around(true);
+  seen.beside_moving = here + scratch_around(false);
   take_tiling(seen);
   const bool may_relay =
       seen.options.memory_limit == 0 && (seen.options.method == MatmulMethod::automatic ||
@@ -178,13 +169,16 @@ void Assembly::choose() {
 }
 
 void Assembly::take_tiling(const Problem& seen) {
-  frame_.tiling = seen.k() == 0 ? local_tiling(seen) : choose_tiling(seen);
-  frame_.a.operand = seen.a;
-  frame_.b.operand = seen.b;
-  frame_.a.batched = seen.batched_a();
-  frame_.b.batched = seen.batched_b();
+  const bool idle = seen.multiplies_nothing();
+  frame_.tiling = idle ? local_tiling(seen) : choose_tiling(seen);
+  if (idle) frame_.tiling.reason = "neither A nor B is read";
+  frame_.a = {seen.a, seen.held_a, frame_.a.buffer, -1, seen.batched_a(), true};
+  frame_.b = {seen.b, seen.held_b, frame_.b.buffer, -1, seen.batched_b(), true};
   frame_.tiles.clear();
-  for (int rank = 0; rank < seen.ranks(); ++rank) frame_.tiles.push_back(frame_.tiling.tile(rank));
+  for (int rank = 0; rank < seen.ranks(); ++rank) {
+    frame_.tiles.push_back(frame_.tiling.tile(rank));
+    if (idle) frame_.tiles.back().k = {};
+  }
 }
 
 // Local multiplies of the rank that makes most, of a few.
@@ -211,6 +205,9 @@ void Assembly::relay_thin_operands(Problem seen) {
     thin[i] = shortest_side(squares) >= 4 * shortest_side(operands[i]->layout);
     if (thin[i]) operands[i]->layout = squares;
   }
+  seen.lay_a(seen.a);
+  seen.lay_b(seen.b);
+  seen.lay_d(seen.d);
   problem.d.layout = seen.d.layout;
   take_tiling(seen);
   const bool pays = multiplies() * 4 < multiplies_before;
@@ -219,8 +216,8 @@ void Assembly::relay_thin_operands(Problem seen) {
     frame_ = before;
     return;
   }
-  if (thin[0]) relay(problem.a, frame_.a.buffer, seen.a.layout, "a");
-  if (thin[1]) relay(problem.b, frame_.b.buffer, seen.b.layout, "b");
+  if (thin[0]) relay_a(seen.a.layout);
+  if (thin[1]) relay_b(seen.b.layout);
   if (thin[2]) relaid_d_ = seen.d.layout;
   frame_.a.operand = problem.a;
   frame_.b.operand = problem.b;
@@ -228,26 +225,31 @@ void Assembly::relay_thin_operands(Problem seen) {
 
 // Where D is partial, or replicas of it would each have to add up the same sums: each element is summed by
 // one rank, and goes to the holders of D afterwards.
+std::optional<Operand> Assembly::summed_elsewhere(bool stationary) const {
+  const Operand& d = frame_.problem.d;
+  if (relaid_d_) return in_scratch(d, *relaid_d_);
+  const bool by_each_holder = d.layout.is_replicated() && !stationary;
+  if (!d.layout.partial() && !by_each_holder) return std::nullopt;
+  return in_scratch(d, slabs(d.layout, frame_.problem.batches()));
+}
+
 void Assembly::gather_up_d() {
+  const std::optional<Operand> sums = summed_elsewhere(frame_.tiling.stationary_d);
+  if (!sums) return;
   Problem& problem = frame_.problem;
-  const bool partial = problem.d.layout.partial().has_value();
-  const bool summed_by_one = frame_.tiling.stationary_d || !problem.d.layout.is_replicated();
-  if (!partial && summed_by_one && !relaid_d_) return;
-  const Operand sums =
-      in_scratch(problem.d, relaid_d_ ? *relaid_d_ : slabs(problem.d.layout, problem.batches()));
-  const int buffer = add_array("d summed", BufferKind::shared, sums);
+  const int buffer = add_array("d summed", BufferKind::shared, *sums);
   deliveries_.push_back({buffer, frame_.d});
-  noted_ += fmt::format("; d is summed as {} and then redistributed", sums.layout.distribution().to_string());
+  noted_ +=
+      fmt::format("; d is summed as {} and then redistributed", sums->layout.distribution().to_string());
   frame_.d = buffer;
-  problem.d = sums;
+  problem.lay_d(*sums);
   problem.in_place = false;
 }
 
 // An array that is read or written element by element with D.
 void Assembly::lay_as_d(int& buffer, const std::string& name, bool read, bool written) {
   if (buffer < 0) return;
-  const Operand& given = operand_of(buffer);
-  if (given.layout == frame_.problem.d.layout || given.layout.equivalent(frame_.problem.d.layout)) return;
+  if (lies_as(operand_of(buffer), frame_.problem.d.layout)) return;
   Operand like_d = in_scratch(frame_.problem.d, frame_.problem.d.layout);
   if (read) {
     buffer = redistributed(buffer, like_d, name);
@@ -266,8 +268,9 @@ void Assembly::prepare_epilogue() {
   if (frame_.bias < 0) return;
   const Operand given = operand_of(frame_.bias);
   const Layout everywhere(Replicated(), given.layout.shape(), given.layout.ranks());
-  if (given.layout == everywhere || given.layout.equivalent(everywhere)) return;
-  frame_.bias = redistributed(frame_.bias, in_scratch(given, everywhere), "bias");
+  if (!lies_as(given, everywhere)) {
+    frame_.bias = redistributed(frame_.bias, in_scratch(given, everywhere), "bias");
+  }
 }
 
 // --- gradients: every rank sums what it holds, then the contributions are added
@@ -276,8 +279,7 @@ void Assembly::prepare_epilogue() {
 void Assembly::sum_gradient() {
   const Problem& problem = frame_.problem;
   if (given_gradient_ < 0) return;
-  Operand share = Operand::of(contributions(problem.gradient->layout.shape(), problem.ranks()),
-                              problem.compute, Order::row_major, Residency::heap);
+  const Operand share = gradient_of_a_rank(problem);
   frame_.gradient = add_array("gradient of a rank", BufferKind::shared, share);
   Step fill;
   fill.kind = StepKind::fill;
@@ -302,8 +304,7 @@ void Assembly::deliver_gradient() {
   if (given_gradient_ < 0) return;
   const Operand& given = operand_of(given_gradient_);
   if (given.dtype == frame_.problem.compute) return append_redistribution(frame_.gradient, given_gradient_);
-  Operand wide = in_scratch(given, given.layout);
-  wide.dtype = frame_.problem.compute;
+  const Operand wide = gradient_summed(frame_.problem);
   const int sums = add_array("gradient summed", BufferKind::shared, wide);
   append_redistribution(frame_.gradient, sums);
   const Region own = wide.layout.region(plan_.rank);

@@ -20,6 +20,9 @@ class Assembly {
   int add_operand(std::string name, const Operand& operand);
   int add_array(std::string name, BufferKind kind, const Operand& operand);
   int add_scratch(std::string name, BufferKind kind, std::int64_t bytes, Dtype dtype);
+  const Operand& operand_of(int buffer) const {
+    return *plan_.buffers[static_cast<std::size_t>(buffer)].operand;
+  }
   Operand& operand_of(int buffer) { return *plan_.buffers[static_cast<std::size_t>(buffer)].operand; }
 
   void add_operands();
@@ -27,8 +30,10 @@ class Assembly {
   void take_tiling(const Problem& seen);
   std::int64_t multiplies() const;
   void relay_thin_operands(Problem seen);
-  void whole(Operand& operand, int& buffer, const std::string& name);
-  void relay(Operand& operand, int& buffer, Layout layout, const std::string& name);
+  void sum_contributions();
+  void relay_a(Layout layout);
+  void relay_b(Layout layout);
+  std::optional<Operand> summed_elsewhere(bool stationary) const;
   void gather_up_d();
   void lay_as_d(int& buffer, const std::string& name, bool read, bool written);
   void prepare_epilogue();
@@ -43,6 +48,10 @@ class Assembly {
   void redistribute_after();
   void deliver_gradient();
   std::int64_t scratch_bytes() const;
+  std::int64_t common_scratch_bytes() const;
+  std::int64_t scratch_around(bool stationary) const;
+  std::int64_t gradient_scratch() const;
+  std::int64_t scratch_after() const;
 
   int redistributed(int from, const Operand& to, const std::string& name);
   void append_redistribution(int from, int to);

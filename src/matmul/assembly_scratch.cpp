@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/check.hpp"
+#include "matmul/around.hpp"
 #include "matmul/assembly.hpp"
 #include "matmul/walk.hpp"
 #include "plan/append.hpp"
@@ -18,23 +19,13 @@ std::int64_t largest_node(const Topology& topology) {
   return most;
 }
 
-bool covers(const Region& held, const Region& needed) {
-  if (needed.empty()) return true;
-  if (held.empty()) return false;
-  for (std::size_t i = 0; i < needed.sets.size(); ++i) {
-    if (held.sets[i] == needed.sets[i]) continue;
-    if (intersect(held.sets[i], needed.sets[i]).size() != needed.sets[i].size()) return false;
-  }
-  return true;
-}
-
 }  // namespace
 
 void Assembly::measure(Input& input, Region (*needed)(const Frame&, const Tile&)) {
   input.moves = false;
   for (int rank = 0; rank < frame_.problem.ranks() && !input.moves; ++rank) {
     const Tile& tile = frame_.tile(rank);
-    input.moves = !tile.empty() && !covers(input.operand.layout.region(rank), needed(frame_, tile));
+    input.moves = !tile.empty() && !covers(input.held.by(rank), needed(frame_, tile));
   }
   const bool in_place = input.operand.residency == Residency::heap && input.operand.dense;
   if (!input.moves || in_place || largest_node(frame_.problem.topology) == 1) return;
@@ -51,7 +42,7 @@ void Assembly::measure_tiles() {
   if (frame_.tiling.stationary_d) return;
   for (int rank = 0; rank < frame_.problem.ranks() && !frame_.delivers; ++rank) {
     const Tile& tile = frame_.tile(rank);
-    frame_.delivers = !tile.empty() && !covers(frame_.problem.d.layout.region(rank), region_of_d(tile));
+    frame_.delivers = !tile.empty() && !covers(frame_.problem.held_d.by(rank), region_of_d(tile));
   }
 }
 
@@ -59,7 +50,7 @@ void Assembly::add_scratch_buffers() {
   const Problem& problem = frame_.problem;
   const bool between_nodes = problem.topology.node_count() > 1;
   const Dtype compute = problem.compute;
-  if (problem.d.dtype != compute || (problem.in_place && (frame_.delivers || problem.k() == 0))) {
+  if (problem.d.dtype != compute || (problem.in_place && (frame_.delivers || problem.multiplies_nothing()))) {
     Operand sums = problem.d;
     sums.dtype = compute;
     sums.dense = true;
@@ -88,13 +79,68 @@ void Assembly::limit_messages() {
   const std::int64_t limit = frame_.problem.options.memory_limit;
   if (limit == 0) return;
   frame_.shortest_turn = 1;
-  frame_.message_bytes = std::clamp<std::int64_t>((limit - scratch_bytes()) / 6, 1, most_message_bytes);
+  const std::int64_t room = limit - common_scratch_bytes() - scratch_after();
+  frame_.message_bytes = std::clamp<std::int64_t>(room / 6, 1, most_message_bytes);
 }
 
 std::int64_t Assembly::scratch_bytes() const {
   std::int64_t bytes = 0;
   for (const Buffer& buffer : plan_.buffers) {
     if (buffer.kind != BufferKind::operand) bytes += buffer.bytes;
+  }
+  return bytes;
+}
+
+// Peers work out each other's messages from it, so it must be the same on all ranks.
+std::int64_t Assembly::common_scratch_bytes() const {
+  std::int64_t bytes = 0;
+  for (const Buffer& buffer : plan_.buffers) {
+    if (buffer.kind != BufferKind::operand)
+      bytes += buffer.operand ? array_bytes(*buffer.operand) : buffer.bytes;
+  }
+  return bytes;
+}
+
+// What the redistributions between now and the end of the plan will take, by whether D stays where it is.
+std::int64_t Assembly::scratch_around(bool stationary) const {
+  const Problem& problem = frame_.problem;
+  const std::optional<Operand> sums = summed_elsewhere(stationary);
+  const Operand d = sums.value_or(problem.d), like_d = in_scratch(d, d.layout);
+  std::int64_t bytes = sums ? array_bytes(d) + staging_bytes(problem, d, problem.d) : 0;
+  if (frame_.c >= 0 && !lies_as(operand_of(frame_.c), d.layout)) {
+    bytes += array_bytes(like_d) + staging_bytes(problem, operand_of(frame_.c), like_d);
+  }
+  if (frame_.auxiliary >= 0 && !lies_as(operand_of(frame_.auxiliary), d.layout)) {
+    const Operand& given = operand_of(frame_.auxiliary);
+    const bool writes = problem.epilogue.writes_auxiliary;
+    bytes += array_bytes(like_d) +
+             (writes ? staging_bytes(problem, like_d, given) : staging_bytes(problem, given, like_d));
+  }
+  if (frame_.bias >= 0) {
+    const Operand& given = operand_of(frame_.bias);
+    const Operand everywhere =
+        in_scratch(given, Layout(Replicated(), given.layout.shape(), given.layout.ranks()));
+    if (!lies_as(given, everywhere.layout)) {
+      bytes += array_bytes(everywhere) + staging_bytes(problem, given, everywhere);
+    }
+  }
+  return bytes + gradient_scratch();
+}
+
+std::int64_t Assembly::gradient_scratch() const {
+  const Problem& problem = frame_.problem;
+  if (given_gradient_ < 0) return 0;
+  const Operand share = gradient_of_a_rank(problem), &given = operand_of(given_gradient_);
+  if (given.dtype == problem.compute) return staging_bytes(problem, share, given);
+  const Operand sums = gradient_summed(problem);
+  return array_bytes(sums) + staging_bytes(problem, share, sums);
+}
+
+// What will be redistributed after the multiply.
+std::int64_t Assembly::scratch_after() const {
+  std::int64_t bytes = gradient_scratch();
+  for (const Delivery& delivery : deliveries_) {
+    bytes += staging_bytes(frame_.problem, operand_of(delivery.from), operand_of(delivery.to));
   }
   return bytes;
 }

@@ -30,8 +30,8 @@ Present present(const Problem& problem, const Tiling& tiling) {
     const Tile tile = tiling.tile(rank);
     if (tile.empty()) continue;
     const Region a = needed_of_a(problem, tile), b = needed_of_b(problem, tile);
-    result.a = result.a && common_size(a, problem.a.layout.region(rank)) == a.size();
-    result.b = result.b && common_size(b, problem.b.layout.region(rank)) == b.size();
+    result.a = result.a && covers(problem.held_a.by(rank), a);
+    result.b = result.b && covers(problem.held_b.by(rank), b);
   }
   return result;
 }
@@ -51,7 +51,7 @@ Choice priced(const TilingPricer& pricer, Tiling tiling) {
 
 bool fits(const Problem& problem, const Tiling& tiling) {
   const std::int64_t limit = problem.options.memory_limit;
-  return limit == 0 || least_scratch(problem, tiling) <= limit;
+  return limit == 0 || least_scratch(problem, tiling, limit) <= limit;
 }
 
 /// The cheapest grid that fits.
@@ -102,10 +102,15 @@ std::string describe_seconds(double seconds) {
   return seconds < 1 ? fmt::format("{:.3g} ms", seconds * 1e3) : fmt::format("{:.3g} s", seconds);
 }
 
-/// "...; 1.2 ms by the cost model, against 2.1 ms by summa-a, 1.9 ms by communication-avoiding 4x2x2".
-std::string comparison(const std::vector<Choice>& all, std::size_t best) {
-  std::string text =
-      fmt::format("{}; {} by the cost model", all[best].tiling.reason, describe_seconds(all[best].seconds));
+std::string name_of(const Machine& machine) {
+  return machine.name.empty() ? "" : " for \"" + machine.name + "\"";
+}
+
+/// "...; 1.2 ms by the cost model for "laptop", against 2.1 ms by summa-a, 1.9 ms by communication-avoiding
+/// 4x2x2".
+std::string comparison(const std::vector<Choice>& all, std::size_t best, const Machine& machine) {
+  std::string text = fmt::format("{}; {} by the cost model{}", all[best].tiling.reason,
+                                 describe_seconds(all[best].seconds), name_of(machine));
   const char* separator = ", against ";
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (i == best) continue;
@@ -162,7 +167,7 @@ Choice cheapest(const Problem& problem) {
     if (is_worth_it(all[best], all[i])) best = i;
   }
   Choice chosen = all[best];
-  chosen.tiling.reason = comparison(all, best);
+  chosen.tiling.reason = comparison(all, best, problem.machine);
   return chosen;
 }
 

@@ -15,12 +15,18 @@ namespace {
 constexpr double rather_uneven = 1.1;          // a grid of fewer ranks, if its price is right
 constexpr int most_ranks_for_homes = 1 << 16;  // beyond, looking at every rank costs more than it saves
 
+std::vector<IndexSet> parts_of(const distribution::Cut& cut) {
+  std::vector<IndexSet> parts;
+  for (std::int64_t i = 0; i < cut.parts; ++i) parts.push_back(cut.set(i));
+  return parts;
+}
+
 /// What a tile is computed from; shared by all copies of the tiling.
 struct Cells {
   Grid grid;
   Shape leading;  ///< extents of the leading dimensions
   int cut_batch = -1;
-  GridCuts cuts;
+  std::vector<IndexSet> batch, m, n, k;  ///< the parts along each dimension
   std::vector<int> of_rank;
 
   Tile tile(int rank) const {
@@ -31,11 +37,11 @@ struct Cells {
     const Coordinates at = coordinates_of(grid, cell);
     for (int i = 0; i < leading.size(); ++i) {
       tile.batch[static_cast<std::size_t>(i)] =
-          i == cut_batch ? cuts.batch.set(at.batch) : IndexSet::range(0, leading[i]);
+          i == cut_batch ? batch[static_cast<std::size_t>(at.batch)] : IndexSet::range(0, leading[i]);
     }
-    tile.m = cuts.m.set(at.m);
-    tile.n = cuts.n.set(at.n);
-    tile.k = cuts.k.set(at.k);
+    tile.m = m[static_cast<std::size_t>(at.m)];
+    tile.n = n[static_cast<std::size_t>(at.n)];
+    tile.k = k[static_cast<std::size_t>(at.k)];
     return tile;
   }
 };
@@ -45,8 +51,8 @@ bool is_what_each_holds(const Problem& problem, const Cells& cells) {
   if (cells.grid.k > 1 || problem.d.layout.is_replicated() || problem.d.layout.partial()) return false;
   for (int rank = 0; rank < problem.ranks(); ++rank) {
     const Tile tile = cells.tile(rank);
-    const Holding held = holding(problem, problem.d, rank);
-    const bool nothing = tile.empty() && problem.d.layout.local_size(rank) == 0;
+    const Holding held = holding(problem, problem.d, problem.held_d.by(rank));
+    const bool nothing = tile.empty() && problem.held_d.by(rank).empty();
     if (!nothing && !(tile.batch == held.batch && tile.m == held.rows && tile.n == held.columns))
       return false;
   }
@@ -64,16 +70,17 @@ std::int64_t parts_along(const Operand& operand, int dimension) {
 }
 
 std::vector<Grid> grids_of(const Problem& problem, const GridQuestion& question, int count) {
-  std::vector<Grid> grids = best_grids(question, count);
+  const GridSearch search(question, rather_uneven);
+  std::vector<Grid> grids = search.best(count);
   const auto add = [&](const std::vector<Grid>& more) {
     for (const Grid& grid : more) {
       if (std::find(grids.begin(), grids.end(), grid) == grids.end()) grids.push_back(grid);
     }
   };
-  add(best_grids(question, 1, rather_uneven));
+  add(search.best(1, rather_uneven));
   const int d = problem.batches();
-  add(best_aligned_grid(question, {1, parts_along(problem.d, d), parts_along(problem.d, d + 1),
-                                   parts_along(problem.a, problem.batched_a() ? d + 1 : 1)}));
+  add(search.best_aligned({1, parts_along(problem.d, d), parts_along(problem.d, d + 1),
+                           parts_along(problem.a, problem.batched_a() ? d + 1 : 1)}));
   return grids;
 }
 
@@ -105,7 +112,11 @@ Tiling grid_tiling(const Problem& problem, const Grid& grid, const Assignment& a
   cells->grid = grid;
   for (int i = 0; i < problem.batches(); ++i) cells->leading.push_back(problem.d.layout.shape()[i]);
   cells->cut_batch = cut_batch(problem);
-  cells->cuts = cuts_of(problem, grid);
+  const GridCuts cuts = cuts_of(problem, grid);
+  cells->batch = parts_of(cuts.batch);
+  cells->m = parts_of(cuts.m);
+  cells->n = parts_of(cuts.n);
+  cells->k = parts_of(cuts.k);
   cells->of_rank = assignment.cells;
   Tiling tiling;
   tiling.method = MatmulMethod::communication_avoiding;

@@ -16,6 +16,7 @@ inline constexpr std::int64_t good_turn = 128;
 /// A or B as the multiply reads it.
 struct Input {
   Operand operand;
+  Held held;
   int buffer = -1;
   int published = -1;    ///< shared scratch into which an owner copies its part for the peers of its node;
                          ///< none: they read the operand in place, or need nothing

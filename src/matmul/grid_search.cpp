@@ -85,31 +85,6 @@ double resident(const GridQuestion& question, const Grid& grid) {
   return most;
 }
 
-/// The best `count` of the grids that suit; `uneven` is measured against all that fit.
-template <class Suits>
-std::vector<Grid> best_of(const GridQuestion& question, int count, double uneven, const Suits& suits) {
-  const auto admits = [&](const Grid& grid) { return fits(question, grid); };
-  const double most = uneven * least_multiplications(question, admits);
-  struct Rated {
-    double elements, work;
-    Grid grid;
-    bool operator<(const Rated& other) const {
-      return elements != other.elements ? elements < other.elements : work < other.work;
-    }
-  };
-  std::vector<Rated> best;
-  for_each_grid(question, [&](const Grid& grid) {
-    const Rated rated{received(question, grid), multiplications(question, grid), grid};
-    if (rated.work > most || !admits(grid) || !suits(grid)) return;
-    if (static_cast<int>(best.size()) == count && !(rated < best.back())) return;
-    best.insert(std::upper_bound(best.begin(), best.end(), rated), rated);
-    if (static_cast<int>(best.size()) > count) best.pop_back();
-  });
-  std::vector<Grid> grids;
-  for (const Rated& rated : best) grids.push_back(rated.grid);
-  return grids;
-}
-
 }  // namespace
 
 std::string Grid::to_string() const {
@@ -140,18 +115,51 @@ std::int64_t least_scratch(const GridQuestion& question, const Grid& grid) {
   return product + std::min(product, question.piece) + along_k * question.round;
 }
 
-std::vector<Grid> best_grids(const GridQuestion& question, int count, double uneven) {
-  return best_of(question, count, uneven, [](const Grid&) { return true; });
+GridSearch::GridSearch(const GridQuestion& question, double most_uneven) {
+  const auto admits = [&](const Grid& grid) { return fits(question, grid); };
+  least_work_ = least_multiplications(question, admits);
+  for_each_grid(question, [&](const Grid& grid) {
+    const double work = multiplications(question, grid);
+    if (work <= most_uneven * least_work_ && admits(grid)) {
+      rated_.push_back({received(question, grid), work, grid});
+    }
+  });
+  std::stable_sort(rated_.begin(), rated_.end(), [](const Rated& a, const Rated& b) {
+    return a.elements != b.elements ? a.elements < b.elements : a.work < b.work;
+  });
 }
 
-std::vector<Grid> best_aligned_grid(const GridQuestion& question, const Grid& parts_of_operands) {
+/// `uneven` is measured against all that fit.
+template <class Suits>
+std::vector<Grid> GridSearch::best_of(int count, double uneven, const Suits& suits) const {
+  std::vector<Grid> grids;
+  for (const Rated& rated : rated_) {
+    if (static_cast<int>(grids.size()) == count) break;
+    if (rated.work <= uneven * least_work_ && suits(rated.grid)) grids.push_back(rated.grid);
+  }
+  return grids;
+}
+
+std::vector<Grid> GridSearch::best(int count, double uneven) const {
+  return best_of(count, uneven, [](const Grid&) { return true; });
+}
+
+std::vector<Grid> GridSearch::best_aligned(const Grid& parts_of_operands) const {
   const auto aligned = [](std::int64_t parts, std::int64_t owners) {
     return parts % owners == 0 || owners % parts == 0;
   };
-  return best_of(question, 1, slightly_uneven, [&](const Grid& grid) {
+  return best_of(1, slightly_uneven, [&](const Grid& grid) {
     return aligned(grid.m, parts_of_operands.m) && aligned(grid.n, parts_of_operands.n) &&
            aligned(grid.k, parts_of_operands.k);
   });
+}
+
+std::vector<Grid> best_grids(const GridQuestion& question, int count, double uneven) {
+  return GridSearch(question, uneven).best(count, uneven);
+}
+
+std::vector<Grid> best_aligned_grid(const GridQuestion& question, const Grid& parts_of_operands) {
+  return GridSearch(question).best_aligned(parts_of_operands);
 }
 
 std::int64_t smallest_scratch(const GridQuestion& question) {

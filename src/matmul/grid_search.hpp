@@ -59,6 +59,27 @@ inline constexpr double slightly_uneven = 1.03;
 /// where nothing fits. Time: P log P.
 std::vector<Grid> best_grids(const GridQuestion& question, int count, double uneven = slightly_uneven);
 
+/// Answers several questions about the same grids, which it looks at once.
+class GridSearch {
+ public:
+  /// `most_uneven`: the largest that will be asked for.
+  explicit GridSearch(const GridQuestion& question, double most_uneven = slightly_uneven);
+  std::vector<Grid> best(int count, double uneven = slightly_uneven) const;  ///< as `best_grids`
+  std::vector<Grid> best_aligned(const Grid& parts_of_operands) const;       ///< as `best_aligned_grid`
+
+ private:
+  struct Rated {
+    double elements = 0;
+    double work = 0;
+    Grid grid;
+  };
+  template <class Suits>
+  std::vector<Grid> best_of(int count, double uneven, const Suits& suits) const;
+
+  double least_work_ = 0;
+  std::vector<Rated> rated_;  ///< best first, those that may be asked for
+};
+
 /// The best of those grids whose parts along m, n and k divide the parts of the operands, or are divided by
 /// them: no owner's part is cut unevenly. Empty where there is none.
 std::vector<Grid> best_aligned_grid(const GridQuestion& question, const Grid& parts_of_operands);

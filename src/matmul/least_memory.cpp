@@ -23,10 +23,6 @@ struct Moving {
   bool products = false;
 };
 
-bool covers(const Operand& operand, int rank, const Region& wanted) {
-  return common_size(wanted, operand.layout.region(rank)) == wanted.size();
-}
-
 /// One look at all tiles.
 struct Survey {
   Moving moves;
@@ -40,11 +36,12 @@ void look_at(const Problem& problem, const Tiling& tiling, int rank, Survey& sur
   if (tile.empty()) return;
   const Region a = needed_of_a(problem, tile), b = needed_of_b(problem, tile);
   Moving& moves = survey.moves;
-  moves.a = moves.a || !covers(problem.a, rank, a);
-  moves.b = moves.b || !covers(problem.b, rank, b);
+  moves.a = moves.a || !covers(problem.held_a.by(rank), a);
+  moves.b = moves.b || !covers(problem.held_b.by(rank), b);
   if (!tiling.stationary_d) {
     const Region d = product_of(problem, tile);
-    moves.products = moves.products || problem.d.layout.is_replicated() || !covers(problem.d, rank, d);
+    moves.products =
+        moves.products || problem.d.layout.is_replicated() || !covers(problem.held_d.by(rank), d);
     survey.products = std::max(survey.products, d.size());
   }
   const std::int64_t k = tile.k.size(), turn = std::min(k, shortest_turn);
@@ -67,8 +64,18 @@ std::int64_t fixed(const Problem& problem, const Moving& moves) {
   if (problem.d.dtype != problem.compute || (problem.in_place && moves.products)) {
     bytes += d.largest_local_size() * item;
   }
-  if (moves.products && d.is_replicated()) bytes += (volume(d.shape()) / problem.ranks() + 1) * item;
   return bytes;
+}
+
+/// Of all tiles that were looked at.
+std::int64_t scratch_of(const Problem& problem, const Survey& survey) {
+  const Moving& moves = survey.moves;
+  const std::int64_t turn = (moves.a ? survey.turn_of_a : 0) + (moves.b ? survey.turn_of_b : 0);
+  std::int64_t bytes = moves.products ? survey.products * size_of(problem.compute) : 0;
+  if (between_nodes(problem) && (turn > 0 || bytes > 0)) {
+    bytes += std::min(bytes, piece_of_product) + shares * turn * size_of(problem.a.dtype) + padding;
+  }
+  return bytes + fixed(problem, moves);
 }
 
 }  // namespace
@@ -78,7 +85,7 @@ bool readable_in_place(const Operand& operand) {
 }
 
 std::int64_t fixed_scratch(const Problem& problem) {
-  return fixed(problem, {true, true, true}) + (between_nodes(problem) ? padding : 0);
+  return problem.beside_moving + fixed(problem, {true, true, true}) + (between_nodes(problem) ? padding : 0);
 }
 
 std::int64_t round_scratch(const Problem& problem) {
@@ -89,16 +96,15 @@ std::int64_t piece_scratch(const Problem& problem) {
   return between_nodes(problem) ? piece_of_product : 0;
 }
 
-std::int64_t least_scratch(const Problem& problem, const Tiling& tiling) {
+std::int64_t least_scratch(const Problem& problem, const Tiling& tiling, std::int64_t enough) {
   Survey survey;
-  for (int rank = 0; rank < problem.ranks(); ++rank) look_at(problem, tiling, rank, survey);
-  const Moving& moves = survey.moves;
-  const std::int64_t turn = (moves.a ? survey.turn_of_a : 0) + (moves.b ? survey.turn_of_b : 0);
-  std::int64_t bytes = moves.products ? survey.products * size_of(problem.compute) : 0;
-  if (between_nodes(problem) && (turn > 0 || bytes > 0)) {
-    bytes += std::min(bytes, piece_of_product) + shares * turn * size_of(problem.a.dtype) + padding;
+  const std::int64_t beside = tiling.stationary_d ? problem.beside_stationary : problem.beside_moving;
+  std::int64_t bytes = beside;
+  for (int rank = 0; rank < problem.ranks() && bytes <= enough; ++rank) {
+    look_at(problem, tiling, rank, survey);
+    bytes = beside + scratch_of(problem, survey);
   }
-  return bytes + fixed(problem, moves);
+  return bytes;
 }
 
 }  // namespace partita::multiplication

@@ -1,6 +1,8 @@
 // The scratch that a tiling cannot do without.
 #pragma once
 
+#include <limits>
+
 #include "matmul/problem.hpp"
 #include "matmul/tiling.hpp"
 
@@ -16,9 +18,12 @@ bool readable_in_place(const Operand& operand);
 ///                                       leaving, and room for the messages of products
 ///     parts of A and B                  where neighbours cannot read the caller's own memory
 ///     part of D                         of the compute dtype, where D cannot hold the sums
-std::int64_t least_scratch(const Problem& problem, const Tiling& tiling);
+///     arrays and staging                of what is redistributed before and after the multiply
+/// Where that is more than `enough`, something that is more than `enough`, too, but is found sooner.
+std::int64_t least_scratch(const Problem& problem, const Tiling& tiling,
+                           std::int64_t enough = std::numeric_limits<std::int64_t>::max());
 
-/// The last two of these and what little there is besides, for a tiling that moves A, B and products.
+/// The last three of these and what little there is besides, for a tiling that moves A, B and products.
 std::int64_t fixed_scratch(const Problem& problem);
 
 /// The factor of |I| + |J| in the second one; 0 inside a node.

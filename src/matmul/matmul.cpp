@@ -46,6 +46,11 @@ Request as_read(Request request, const MatmulOptions& options) {
   return request;
 }
 
+/// With alpha = 0 neither A nor B is read: another plan.
+bool multiplies(const MatmulOptions& options) {
+  return options.alpha != std::complex<double>(0);
+}
+
 void run(Runner& runner, const Request& request, const MatmulOptions& options) {
   runner.run(in_plan_order(request, options), {options.alpha, options.beta, 1});
 }
@@ -62,7 +67,7 @@ Array into_new(const Request& request, const MatmulOptions& options) {
                   options.distribution ? options.distribution->to_string() : "any",
                   request.c.valid() && !options.distribution ? request.c.layout().to_string() : "none");
   const auto setting = [&] {
-    return Setting{operands_of(read, new_result(request, options)), options, false};
+    return Setting{operands_of(read, new_result(request, options)), options, false, multiplies(options)};
   };
   const std::string key = fmt::format("matmul {} | {} | {}", target, plan_text(options, false),
                                       text(operands_of(read, request.a.operand())));
@@ -97,7 +102,9 @@ void matmul_into(const Array& a, const Array& b, const Array* c, Array& d, const
   const MatmulOperands operands = operands_of(read, d.operand());
   const std::string key = fmt::format("matmul {} | {} | {}", operands.d.to_string(),
                                       plan_text(options, read.in_place()), text(operands));
-  const auto runner = cached_plan(*context, key, [&] { return Setting{operands, options, read.in_place()}; });
+  const auto runner = cached_plan(*context, key, [&] {
+    return Setting{operands, options, read.in_place(), multiplies(options)};
+  });
   run(*runner, read, options);
 }
 

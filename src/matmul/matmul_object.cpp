@@ -17,14 +17,21 @@ struct Matmul::State {
 
   std::shared_ptr<ContextState> context;  // declared first: it outlives the plan
   Setting setting;
-  std::shared_ptr<Runner> runner;  // null after release()
-  Plan plan;                       // after release(): what was
+  std::shared_ptr<Runner> runner;   // null after release()
+  std::shared_ptr<Runner> scaling;  // with alpha = 0; null until it is wanted, and after release()
+  Plan plan;                        // after release(): what was
   Request request;
   std::vector<std::shared_ptr<Array::State>> arrays;  // of the request, as the plan sees them
   bool checked = false;                               // the request, on all ranks together
 
-  void require_plan() {
-    if (!runner) runner = multiplication::plan_together(*context, [this] { return setting; });
+  Runner& planned(bool product) {
+    std::shared_ptr<Runner>& one = product ? runner : scaling;
+    if (!one) {
+      Setting wanted = setting;
+      wanted.product = product;
+      one = multiplication::plan_together(*context, [&] { return wanted; });
+    }
+    return *one;
   }
 
   // What is alike on all ranks was checked by reset(); the rest is checked once, by the first execution.
@@ -39,9 +46,9 @@ struct Matmul::State {
     context->require_usable("matmul");
     check(request.a.valid(), "matmul: execute() needs reset() first");
     multiplication::check_factors(alpha, beta, setting.operands.a.dtype, setting.operands.c.has_value());
-    require_plan();
+    Runner& chosen = planned(alpha != std::complex<double>(0));
     check_once();
-    runner->run(arrays, {alpha, beta, 1});
+    chosen.run(arrays, {alpha, beta, 1});
   }
 };
 
@@ -93,9 +100,11 @@ std::string Matmul::autotune(int runs) {
 
 std::int64_t Matmul::workspace_size() const {
   std::int64_t bytes = 0;
-  if (!state_->runner) return bytes;
-  for (const Buffer& buffer : plan().buffers) {
-    if (buffer.kind != BufferKind::operand) bytes += buffer.bytes;
+  for (const auto& runner : {state_->runner, state_->scaling}) {
+    if (!runner) continue;
+    for (const Buffer& buffer : runner->plan().buffers) {
+      if (buffer.kind != BufferKind::operand) bytes += buffer.bytes;
+    }
   }
   return bytes;
 }
@@ -105,6 +114,7 @@ void Matmul::release() {
   state.context->require_usable("matmul");
   if (state.runner) state.plan = state.runner->plan();
   state.runner.reset();
+  state.scaling.reset();
   collectively(*state.context, "matmul release", [] { return std::vector<Fact>(); });
   state.context->heap->collect();
 }
@@ -116,8 +126,7 @@ const Plan& Matmul::plan() const {
 std::string Matmul::explain(const ExplainOptions& options) const {
   const State& state = *state_;
   const Planner planner = [&state](int rank) {
-    const auto& [operands, how, in_place] = state.setting;
-    return plan_matmul(operands, state.context->topology(), rank, how, {}, in_place);
+    return multiplication::plan_of(state.setting, *state.context, rank);
   };
   return partita::explain(plan(), options, planner);
 }

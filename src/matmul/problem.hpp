@@ -3,6 +3,8 @@
 
 #include <partita/matmul.hpp>
 
+#include "matmul/held.hpp"
+
 namespace partita::multiplication {
 
 /// What an epilogue asks for, in the terms of work.hpp.
@@ -39,12 +41,26 @@ struct Problem {
   bool conjugate_b = false;
   Dtype compute = Dtype::f64;
   EpilogueParts epilogue;
+  /// Bytes of scratch that the plan needs beside the multiply itself, the same on every rank: what is
+  /// redistributed before and after it. Where every rank multiplies what it holds of D, and elsewhere.
+  std::int64_t beside_stationary = 0;
+  std::int64_t beside_moving = 0;
+  Held held_a;  ///< of a, b and d
+  Held held_b;
+  Held held_d;
+
+  /// Another operand in the place of one.
+  void lay_a(Operand operand);
+  void lay_b(Operand operand);
+  void lay_d(Operand operand);
 
   int ranks() const { return topology.ranks(); }
   int batches() const { return d.layout.dimensions() - 2; }  ///< leading dimensions of D
   std::int64_t m() const { return d.layout.shape()[batches()]; }
   std::int64_t n() const { return d.layout.shape()[batches() + 1]; }
   std::int64_t k() const { return a.layout.shape()[a.layout.dimensions() - 1]; }
+  /// D = F(beta C), and neither A nor B is read.
+  bool multiplies_nothing() const { return k() == 0 || options.alpha == std::complex<double>(0); }
   bool batched_a() const { return a.layout.dimensions() > 2; }
   bool batched_b() const { return b.layout.dimensions() > 2; }
 };

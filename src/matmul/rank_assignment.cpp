@@ -117,43 +117,41 @@ class Giving {
   std::vector<int> cells_;
 };
 
-class Homes {
- public:
-  Homes(const Grid& grid, const GridCuts& cuts) : grid_(grid), cuts_(cuts) {}
+/// The part of the grid in which each of the places lies.
+Places parts(const Places& places, const GridCuts& cuts) {
+  Places result;
+  result.reserve(places.size());
+  for (const Coordinates& index : places) {
+    result.push_back({part_of(index.batch, cuts.batch), part_of(index.m, cuts.m), part_of(index.n, cuts.n),
+                      part_of(index.k, cuts.k)});
+  }
+  return result;
+}
 
-  /// `second` and `third` know the dimension that `first` has not.
-  std::vector<int> around(const Places& first, const Places& second, const Places& third) const {
-    const std::size_t ranks = first.size();
-    Giving giving(grid_, static_cast<int>(ranks));
-    for (const Places* other : {&second, &third}) {
-      for (std::size_t rank = 0; rank < ranks; ++rank) {
-        if (!giving.has_cell(rank)) giving.give(rank, joined(parts(first[rank]), parts((*other)[rank])));
-      }
-    }
+Coordinates joined(Coordinates one, const Coordinates& other) {
+  if (one.batch < 0) one.batch = other.batch;
+  if (one.m < 0) one.m = other.m;
+  if (one.n < 0) one.n = other.n;
+  if (one.k < 0) one.k = other.k;
+  return one;
+}
+
+/// All are parts of the grid; `second` and `third` know the dimension that `first` has not.
+std::vector<int> around(const Grid& grid, const Places& first, const Places& second, const Places& third) {
+  const std::size_t ranks = first.size();
+  Giving giving(grid, static_cast<int>(ranks));
+  for (const Places* other : {&second, &third}) {
     for (std::size_t rank = 0; rank < ranks; ++rank) {
-      const Coordinates at = parts(first[rank]);
-      const bool placed = at.batch >= 0 && (at.m < 0) + (at.n < 0) + (at.k < 0) == 1;
-      if (!giving.has_cell(rank) && placed) giving.give_any(rank, at);
+      if (!giving.has_cell(rank)) giving.give(rank, joined(first[rank], (*other)[rank]));
     }
-    return giving.rest();
   }
-
- private:
-  Coordinates parts(const Coordinates& index) const {
-    return {part_of(index.batch, cuts_.batch), part_of(index.m, cuts_.m), part_of(index.n, cuts_.n),
-            part_of(index.k, cuts_.k)};
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    const Coordinates& at = first[rank];
+    const bool placed = at.batch >= 0 && (at.m < 0) + (at.n < 0) + (at.k < 0) == 1;
+    if (!giving.has_cell(rank) && placed) giving.give_any(rank, at);
   }
-  static Coordinates joined(Coordinates one, const Coordinates& other) {
-    if (one.batch < 0) one.batch = other.batch;
-    if (one.m < 0) one.m = other.m;
-    if (one.n < 0) one.n = other.n;
-    if (one.k < 0) one.k = other.k;
-    return one;
-  }
-
-  const Grid& grid_;
-  const GridCuts& cuts_;
-};
+  return giving.rest();
+}
 
 }  // namespace
 
@@ -211,9 +209,9 @@ OperandPlaces places_of(const Problem& problem) {
   };
   OperandPlaces places;
   for (int rank = 0; rank < problem.ranks(); ++rank) {
-    const Holding a = holding(problem, problem.a, rank);
-    const Holding b = holding(problem, problem.b, rank);
-    const Holding d = holding(problem, problem.d, rank);
+    const Holding a = holding(problem, problem.a, problem.held_a.by(rank));
+    const Holding b = holding(problem, problem.b, problem.held_b.by(rank));
+    const Holding d = holding(problem, problem.d, problem.held_d.by(rank));
     places.a.push_back({batch(problem.batched_a(), a), front(a.rows), -1, front(a.columns)});
     places.b.push_back({batch(problem.batched_b(), b), -1, front(b.columns), front(b.rows)});
     places.d.push_back({batch(true, d), front(d.rows), front(d.columns), -1});
@@ -222,10 +220,10 @@ OperandPlaces places_of(const Problem& problem) {
 }
 
 std::vector<Assignment> homes(const Grid& grid, const GridCuts& cuts, const OperandPlaces& places) {
-  const Homes around(grid, cuts);
-  return {{"where D lies", around.around(places.d, places.a, places.b)},
-          {"where A lies", around.around(places.a, places.d, places.b)},
-          {"where B lies", around.around(places.b, places.d, places.a)}};
+  const Places a = parts(places.a, cuts), b = parts(places.b, cuts), d = parts(places.d, cuts);
+  return {{"where D lies", around(grid, d, a, b)},
+          {"where A lies", around(grid, a, d, b)},
+          {"where B lies", around(grid, b, d, a)}};
 }
 
 }  // namespace partita::multiplication

@@ -145,10 +145,11 @@ std::vector<std::shared_ptr<Array::State>> in_plan_order(const Request& request,
 
 std::string plan_text(const MatmulOptions& options, bool in_place) {
   const auto dtype = [](const std::optional<Dtype>& wanted) { return wanted ? name(*wanted) : "any"; };
-  return fmt::format("ops {} {} epilogue {} result {} compute {} method {} memory {}{}",
+  return fmt::format("ops {} {} epilogue {} result {} compute {} method {} memory {}{}{}",
                      static_cast<int>(options.op_a), static_cast<int>(options.op_b),
                      static_cast<int>(options.epilogue), dtype(options.result), dtype(options.compute),
-                     static_cast<int>(options.method), options.memory_limit, in_place ? " in place" : "");
+                     static_cast<int>(options.method), options.memory_limit, in_place ? " in place" : "",
+                     options.alpha == std::complex<double>(0) ? " alpha 0" : "");
 }
 
 std::string text(const MatmulOperands& operands) {

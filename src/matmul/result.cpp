@@ -29,10 +29,15 @@ Shape shape_of_result(const Shape& a, const Shape& b) {
   return result;
 }
 
-Problem problem_with(const Factors& factors, const Distribution& distribution) {
+Operand result_with(const Factors& factors, const Distribution& distribution) {
   const Layout layout(distribution, factors.result, factors.topology.ranks());
   const Dtype dtype = factors.options.result.value_or(factors.a.dtype);
-  const Operand d = Operand::of(layout, dtype, factors.options.order, Residency::heap);
+  return Operand::of(layout, dtype, factors.options.order, Residency::heap);
+}
+
+/// With a result in slabs, for the beginning.
+Problem problem_of(const Factors& factors) {
+  const Operand d = result_with(factors, Slab(factors.result.size() - 2));
   const MatmulOperands operands{factors.a, factors.b, {}, d, {}, {}, {}};
   return make_problem(operands, factors.topology, 0, factors.options, factors.machine, false);
 }
@@ -97,7 +102,7 @@ Distribution over_grid(const Grid& grid, const Factors& factors) {
 }
 
 /// In the order of preference where prices are alike.
-std::vector<Distribution> candidates(const Factors& factors) {
+std::vector<Distribution> candidates(const Factors& factors, const Problem& problem) {
   const int dimensions = factors.result.size();
   std::vector<Distribution> result;
   const auto add = [&](const std::optional<Distribution>& one) {
@@ -107,7 +112,7 @@ std::vector<Distribution> candidates(const Factors& factors) {
   add(like(factors.b, dimensions - 2, factors.result));
   add(over_their_grid(factors));
   for (int axis = 0; axis < dimensions; ++axis) add(Slab((axis + dimensions - 2) % dimensions));
-  for (const Grid& grid : best_grids(question_of(problem_with(factors, Slab(dimensions - 2))), 2)) {
+  for (const Grid& grid : best_grids(question_of(problem), 2)) {
     if (grid.batch == 1) add(over_grid(grid, factors));
   }
   return result;
@@ -120,9 +125,11 @@ Distribution cheapest(const Factors& factors) {
   std::optional<Distribution> best;
   Choice price;
   std::string refusal;
-  for (const Distribution& candidate : candidates(factors)) {
+  Problem problem = problem_of(factors);
+  for (const Distribution& candidate : candidates(factors, problem)) {
     try {
-      Choice choice = choose(problem_with(factors, candidate));
+      problem.lay_d(result_with(factors, candidate));
+      Choice choice = choose(problem);
       const bool unusual = candidate.kind() == DistributionKind::partitioned;
       if (best && !is_worth_it(price, choice)) continue;
       if (best && unusual && choice.seconds > usual_is_worth * price.seconds) continue;

@@ -6,11 +6,8 @@ namespace partita::multiplication {
 namespace {
 
 // The first of the ranks that hold the same: it works, so that nothing is counted twice.
-bool works(const Layout& layout, int rank, const Region& region) {
-  if (region.empty()) return false;
-  Index first;
-  for (const IndexSet& set : region.sets) first.push_back(set.front());
-  return layout.owner(first) == rank;
+bool works(const Held& held, int rank) {
+  return !held.by(rank).empty() && held.first_holder(rank) == rank;
 }
 
 bool is_cut(const Operand& operand, int dimension) {
@@ -32,7 +29,7 @@ std::vector<IndexSet> whole_batches(const Problem& problem) {
 
 Tiling stationary_d(const Problem& problem, MatmulMethod method, std::string name, std::string reason) {
   const auto tile = [problem](int rank) {
-    Holding held = holding(problem, problem.d, rank);
+    Holding held = holding(problem, problem.d, problem.held_d.by(rank));
     return Tile{std::move(held.batch), std::move(held.rows), std::move(held.columns),
                 IndexSet::range(0, problem.k())};
   };
@@ -41,8 +38,8 @@ Tiling stationary_d(const Problem& problem, MatmulMethod method, std::string nam
 
 Tiling stationary_a(const Problem& problem, MatmulMethod method, std::string name, std::string reason) {
   const auto tile = [problem](int rank) {
-    if (!works(problem.a.layout, rank, problem.a.layout.region(rank))) return Tile{};
-    Holding held = holding(problem, problem.a, rank);
+    if (!works(problem.held_a, rank)) return Tile{};
+    Holding held = holding(problem, problem.a, problem.held_a.by(rank));
     return Tile{std::move(held.batch), std::move(held.rows), IndexSet::range(0, problem.n()),
                 std::move(held.columns)};
   };
@@ -51,8 +48,8 @@ Tiling stationary_a(const Problem& problem, MatmulMethod method, std::string nam
 
 Tiling stationary_b(const Problem& problem, MatmulMethod method, std::string name, std::string reason) {
   const auto tile = [problem](int rank) {
-    if (!works(problem.b.layout, rank, problem.b.layout.region(rank))) return Tile{};
-    Holding held = holding(problem, problem.b, rank);
+    if (!works(problem.held_b, rank)) return Tile{};
+    Holding held = holding(problem, problem.b, problem.held_b.by(rank));
     return Tile{std::move(held.batch), IndexSet::range(0, problem.m()), std::move(held.columns),
                 std::move(held.rows)};
   };

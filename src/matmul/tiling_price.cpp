@@ -54,11 +54,9 @@ Region matrix_region(const Tile& tile, bool batched, const IndexSet& rows, const
   return region;
 }
 
-double replicas(const Layout& layout) {
+double replicas(const Layout& layout, const Held& held) {
   if (!layout.is_replicated()) return 1;
-  double held = 0;
-  for (int rank = 0; rank < layout.ranks(); ++rank) held += static_cast<double>(layout.local_size(rank));
-  return held / static_cast<double>(volume(layout.shape()));
+  return static_cast<double>(held.elements()) / static_cast<double>(volume(layout.shape()));
 }
 
 }  // namespace
@@ -73,15 +71,8 @@ Region product_of(const Problem& problem, const Tile& tile) {
   return matrix_region(tile, problem.batches() > 0, tile.m, tile.n);
 }
 
-std::int64_t common_size(const Region& a, const Region& b) {
-  if (a.sets.size() != b.sets.size()) return 0;  // one of them is nothing
-  std::int64_t size = 1;
-  for (std::size_t i = 0; i < a.sets.size() && size > 0; ++i) size *= intersect(a.sets[i], b.sets[i]).size();
-  return size;
-}
-
 TilingPricer::TilingPricer(const Problem& problem)
-    : problem_(problem), replicas_of_d_(replicas(problem.d.layout)) {
+    : problem_(problem), replicas_of_d_(replicas(problem.d.layout, problem.held_d)) {
   const Topology& topology = problem_.topology;
   const bool many_nodes = topology.node_count() > 1;
   for (const int rank : spread_ranks(problem_.ranks())) {
@@ -100,13 +91,12 @@ TilingPricer::TilingPricer(const Problem& problem)
   }
 }
 
-TilingPricer::Held TilingPricer::held_by(int rank) const {
-  return {rank, problem_.a.layout.region(rank), problem_.b.layout.region(rank),
-          problem_.d.layout.region(rank)};
+TilingPricer::Holds TilingPricer::held_by(int rank) const {
+  return {rank, problem_.held_a.by(rank), problem_.held_b.by(rank), problem_.held_d.by(rank)};
 }
 
 /// `copies`: so many times is each element wanted.
-Share TilingPricer::share(const Sample& sample, Region Held::*operand, const Region& wanted,
+Share TilingPricer::share(const Sample& sample, Region Holds::*operand, const Region& wanted,
                           double copies) const {
   Share share;
   const double all = copies * static_cast<double>(wanted.size());
@@ -116,7 +106,7 @@ Share TilingPricer::share(const Sample& sample, Region Held::*operand, const Reg
     share.near = others;
     return share;
   }
-  for (const Held& mate : sample.mates) {
+  for (const Holds& mate : sample.mates) {
     share.near += sample.mates_weight * static_cast<double>(common_size(wanted, mate.*operand));
   }
   share.near = std::min(share.near, others);
@@ -207,12 +197,12 @@ TilingPrice TilingPricer::price(const Tiling& tiling, const Sample& sample) cons
   if (tile.empty()) return price;
   const Region a = needed_of_a(problem_, tile), b = needed_of_b(problem_, tile),
                d = product_of(problem_, tile);
-  const Share share_a = share(sample, &Held::a, a, 1), share_b = share(sample, &Held::b, b, 1);
+  const Share share_a = share(sample, &Holds::a, a, 1), share_b = share(sample, &Holds::b, b, 1);
   Transfer transfer = take_in(problem_.a, share_a);
   transfer += take_in(problem_.b, share_b);
   price.received = share_a.near + share_a.far + share_b.near + share_b.far;
   if (!tiling.stationary_d) {
-    const Share share_d = share(sample, &Held::d, d, replicas_of_d_);
+    const Share share_d = share(sample, &Holds::d, d, replicas_of_d_);
     transfer += give_away(share_d);
     price.received += share_d.near + share_d.far;
   }

@@ -42,24 +42,24 @@ class TilingPricer {
   TilingPrice price(const Tiling& tiling) const;
 
  private:
-  struct Held {
+  struct Holds {
     int rank = 0;
     Region a, b, d;
   };
   struct Sample {
-    Held self;
-    double sharers = 1;       ///< ranks of its node
-    std::vector<Held> mates;  ///< some of the other ranks of its node
-    double mates_weight = 1;  ///< how many each of them stands for
+    Holds self;
+    double sharers = 1;        ///< ranks of its node
+    std::vector<Holds> mates;  ///< some of the other ranks of its node
+    double mates_weight = 1;   ///< how many each of them stands for
   };
 
-  Held held_by(int rank) const;
+  Holds held_by(int rank) const;
   struct Transfer;
   struct Pieces {
     double m, n, k;
   };
   Pieces pieces_of(const Region& a, const Region& b, const Region& d) const;
-  Share share(const Sample& sample, Region Held::*operand, const Region& wanted, double copies) const;
+  Share share(const Sample& sample, Region Holds::*operand, const Region& wanted, double copies) const;
   Transfer take_in(const Operand& operand, const Share& share) const;
   Transfer give_away(const Share& share) const;
   TilingPrice price(const Tiling& tiling, const Sample& sample) const;
@@ -73,8 +73,5 @@ class TilingPricer {
 Region needed_of_a(const Problem& problem, const Tile& tile);
 Region needed_of_b(const Problem& problem, const Tile& tile);
 Region product_of(const Problem& problem, const Tile& tile);
-
-/// Elements that both regions hold.
-std::int64_t common_size(const Region& a, const Region& b);
 
 }  // namespace partita::multiplication

@@ -12,8 +12,8 @@ struct Holding {
   IndexSet rows;
   IndexSet columns;
 };
-/// Of operand a, b or d of the problem; a missing batch dimension is whole.
-Holding holding(const Problem& problem, const Operand& operand, int rank);
+/// `held` of operand a, b or d of the problem; a missing batch dimension is whole.
+Holding holding(const Problem& problem, const Operand& operand, const Region& held);
 
 /// Each rank multiplies what it holds of D, all of k. Replicas of D repeat the work. local, all_gather and
 /// summa_c differ in what they move and in their name.

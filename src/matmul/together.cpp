@@ -13,6 +13,12 @@ void Runner::run(std::span<const std::shared_ptr<Array::State>> arrays, const Pa
   bound_.execute(given_, parameters);
 }
 
+Plan plan_of(const Setting& setting, const ContextState& context, int rank) {
+  MatmulOptions options = setting.options;
+  options.alpha = setting.product ? 1 : 0;
+  return plan_matmul(setting.operands, context.topology(), rank, options, {}, setting.in_place);
+}
+
 std::shared_ptr<Runner> plan_together(ContextState& context, const std::function<Setting()>& setting) {
   context.require_usable("matmul");
   std::optional<Plan> plan;
@@ -20,7 +26,7 @@ std::shared_ptr<Runner> plan_together(ContextState& context, const std::function
   collectively(context, "matmul", [&]() -> std::vector<Fact> {
     made = setting();
     (void)blas();  // where there is none, say so before anything has begun
-    plan = plan_matmul(made->operands, context.topology(), context.rank(), made->options, {}, made->in_place);
+    plan = plan_of(*made, context, context.rank());
     return facts(made->operands, made->options, made->in_place);
   });
   context.heap->collect();  // plan creation is a named point of deferred release

@@ -15,6 +15,7 @@ struct Setting {
   MatmulOperands operands;
   MatmulOptions options;
   bool in_place = false;
+  bool product = true;  ///< alpha is not 0
 };
 
 /// A bound plan and what it was made for.
@@ -32,6 +33,9 @@ class Runner {
   Setting setting_;
   std::vector<const Array::State*> given_;
 };
+
+/// The plan of any rank of the context. Pure.
+Plan plan_of(const Setting& setting, const ContextState& context, int rank);
 
 /// Plans on every rank, or throws the same error on every rank. `setting` is asked inside the check, since
 /// making it may fail. Collective, blocking.

@@ -25,7 +25,7 @@ Walk::Walk(const Frame& frame, Plan& plan)
       sums_(sums_of(frame, products_)),
       mail_(frame, plan, blocks_) {
   const bool own_memory = frame.problem.d.dtype != frame.problem.compute ||
-                          (frame.problem.in_place && (sums_.irregular || frame.problem.k() == 0));
+                          (frame.problem.in_place && (sums_.irregular || frame.problem.multiplies_nothing()));
   sums_buffer_ = own_memory ? frame.sums : frame.d;
   c_in_product_ = frame.problem.in_place && !own_memory;
   if (blocks_.joined) return;
@@ -70,7 +70,7 @@ void Walk::open() {
   if (a_is_read) publish(frame_.a, a.region());
   if (b_is_read) publish(frame_.b, b.region());
   for (const int reader : readers_) signal(reader, ready);
-  if (sums_.irregular || frame_.problem.k() == 0) zero();
+  if (sums_.irregular || frame_.problem.multiplies_nothing()) zero();
 }
 
 void Walk::publish(const Input& input, const Region& own) {

@@ -7,7 +7,7 @@ namespace partita::multiplication {
 // D[I, J] = F(T_0[I, J] + T_1[I, J] + ..), piece by piece, so that a piece stays in cache from the first sum
 // to the epilogue.
 void Walk::gather() {
-  if (frame_.problem.k() == 0) return finish_all(true);
+  if (frame_.problem.multiplies_nothing()) return finish_all(true);
   if (!frame_.delivers) return;
   mail_.expect_products(sums_);
   std::set<int> makers;

@@ -53,6 +53,36 @@ RANK_TEST(MatmulErrors, ShapesAndDtypes) {
   expect_refused<ArgumentError>(context, "c64", [&] { (void)matmul(a, right, options); });
 }
 
+// A cached call exchanges nothing before its first signal or message, which carries the factors.
+TEST(MatmulErrors, FactorsThatDifferOnACachedCall) {
+  for (const double odd : {3.0, 0.0}) {
+    // With alpha = 0 a rank may have nothing to wait for: what it does next is found out inside a node only.
+    if (odd == 0 && ranks().per_node > 0) continue;
+    on_ranks(
+        [&](Context& context) {
+          if (context.size() == 1) return;
+          Array a = made(context, {13, 12});
+          Array b = made(context, {12, 14});
+          Array d = made(context, {13, 14});
+          MatmulOptions options;
+          for (const double alpha : {2.0, odd}) {
+            options.alpha = alpha;
+            matmul_into(a, b, nullptr, d, options);
+          }
+          options.alpha = context.rank() == 1 ? odd : 2.0;
+          EXPECT_THROW(
+              {
+                matmul_into(a, b, nullptr, d, options);
+                context.barrier();
+              },
+              DisagreementError)
+              << odd;
+          EXPECT_TRUE(context.failed());
+        },
+        ContextOptions{});
+  }
+}
+
 RANK_TEST(MatmulErrors, WhatIsWrittenOverlapsNothing) {
   Array a = made(context, {8, 8});
   Array b = made(context, {8, 8});

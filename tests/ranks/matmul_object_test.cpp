@@ -89,6 +89,37 @@ RANK_TEST(MatmulObject, FactorsAreGivenAnew) {
   trio.expect(context, options, "alpha 2, beta 0");
 }
 
+RANK_TEST(MatmulObject, WithAlphaZeroNeitherFactorIsRead) {
+  Trio trio(context, Slab(1), Slab(0), Slab(1));
+  Matmul plan(context, trio.operands(), {}, true);
+  plan.reset(trio.a, trio.b, &trio.c, trio.c);
+  fill_nan(trio.a);
+  fill_nan(trio.b);
+  plan.execute(0, -1);
+  MatmulOptions options;
+  options.alpha = 0;
+  options.beta = -1;
+  Array in_line = empty(context, {21, 27}, Slab(0), Dtype::f64);
+  matmul_into(trio.a, trio.b, &trio.c, in_line, options);
+  for (std::int64_t round = 0; round < 2; ++round) {  // the second one from the cache
+    const Whole d(trio.c), e(in_line), f(matmul(trio.a, trio.b, trio.c, options));
+    for (std::int64_t i = 0; i < 21; ++i) {
+      for (std::int64_t j = 0; j < 27; ++j) {
+        ASSERT_EQ(d.at(0, i, j), -trio.before.at(0, i, j)) << i << "," << j;
+        ASSERT_EQ(e.at(0, i, j), trio.before.at(0, i, j)) << i << "," << j;
+        ASSERT_EQ(f.at(0, i, j), trio.before.at(0, i, j)) << i << "," << j;
+      }
+    }
+  }
+  fill_random(trio.a, 1);
+  fill_random(trio.b, 2);
+  fill_random(trio.c, 3);
+  plan.execute(2, 0);
+  options.alpha = 2;
+  options.beta = 0;
+  trio.expect(context, options, "alpha 2 after alpha 0");
+}
+
 RANK_TEST(MatmulObject, AutotuneKeepsAMethodAndPutsBackWhatIsInPlace) {
   Trio trio(context, Slab(0), Slab(0), Slab(0));
   MatmulOptions options;
