@@ -60,7 +60,7 @@ int ranks_of(const Options& options, std::initializer_list<Distribution> distrib
 }
 
 Machine machine_of(const Options& options) {
-  return Machine::find(options.machine.empty() ? "laptop" : options.machine);
+  return options.machine.empty() ? Machine::here() : Machine::find(options.machine);
 }
 
 // Without a word about nodes, all ranks sit together, as they would on the laptop at hand.
@@ -196,7 +196,9 @@ void add_plan(CLI::App& app) {
       ->type_name("N");
   command->add_flag("--ordinary", options->ordinary,
                     "both arrays in ordinary memory, not on the symmetric heap");
-  command->add_option("--machine", options->machine, "a shipped machine description, or a file (laptop)")
+  command
+      ->add_option("--machine", options->machine,
+                   "a shipped machine description, or a file ($PARTITA_MACHINE, else laptop)")
       ->type_name("NAME|FILE");
   command->add_option("--axes", options->axes, "dimension i of the result is dimension axes[i] of the source")
       ->type_name("1,0");

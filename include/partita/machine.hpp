@@ -29,7 +29,13 @@ struct PARTITA_API Machine {
   /// the list.
   static Machine find(std::string_view name_or_path);
   static std::vector<std::string> shipped();  ///< the names
+  /// What is priced for where nothing is said: the description that the environment variable PARTITA_MACHINE
+  /// names, else "laptop". Throws as `find`.
+  static Machine here();
 };
+
+/// Name and figures in one line: different machines have different texts.
+PARTITA_API std::string to_string(const Machine& machine);
 
 /// Predicted seconds and what they are made of.
 struct Prediction {

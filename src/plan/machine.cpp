@@ -129,6 +129,17 @@ Machine Machine::find(std::string_view name_or_path) {
                                   fmt::join(shipped(), ", ")));
 }
 
+Machine Machine::here() {
+  const char* const named = std::getenv("PARTITA_MACHINE");
+  return find(named == nullptr || *named == '\0' ? "laptop" : named);
+}
+
+std::string to_string(const Machine& machine) {
+  std::string text = fmt::format("{}: ranks_per_node {}", machine.name, machine.ranks_per_node);
+  for (const Field& field : fields) text += fmt::format(", {} {}", field.key, machine.*(field.value));
+  return text;
+}
+
 std::vector<std::string> Machine::shipped() {
   std::vector<std::string> names;
   for (const ShippedMachine& machine : shipped_machines) names.emplace_back(machine.name);

@@ -70,6 +70,23 @@ TEST(Machine, ShippedOnesAgreeWithTheirFiles) {
   }
 }
 
+TEST(Machine, HereIsWhatTheEnvironmentNames) {
+  unsetenv("PARTITA_MACHINE");
+  EXPECT_EQ(Machine::here().name, "laptop");
+  setenv("PARTITA_MACHINE", "cluster", 1);
+  EXPECT_EQ(to_string(Machine::here()), to_string(Machine::find("cluster")));
+  setenv("PARTITA_MACHINE", "abacus", 1);
+  EXPECT_THROW((void)Machine::here(), ArgumentError);
+  unsetenv("PARTITA_MACHINE");
+}
+
+TEST(Machine, TextsTellFiguresApart) {
+  Machine one = Machine::find("laptop");
+  const std::string text = to_string(one);
+  one.flops += 1;
+  EXPECT_NE(to_string(one), text);
+}
+
 TEST(Machine, AnUnknownNameIsRefusedWithTheList) {
   try {
     (void)Machine::find("abacus");
