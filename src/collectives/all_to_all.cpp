@@ -36,7 +36,7 @@ void all_to_all(const Context& context, const View& source, const View& destinat
   call.bytes = bytes_of(source);
   call.check = [&] {
     const Shape& shape = source.extents;
-    check(shape.size() >= 1 && shape[0] % ranks == 0,
+    check(!shape.empty() && shape[0] % ranks == 0,
           "all_to_all: a source of {} has no {} equal parts along dimension 0", to_string(shape), ranks);
     check(source.extents == destination.extents, "all_to_all: the source is {}, the destination {}",
           to_string(source.extents), to_string(destination.extents));
@@ -44,7 +44,7 @@ void all_to_all(const Context& context, const View& source, const View& destinat
   };
   call.layouts = [&] {
     const Layout rows = by_rank(source.extents, ranks);
-    check(source.extents.size() >= 1, "all_to_all: the parts need a dimension to stand along");
+    check(!source.extents.empty(), "all_to_all: the parts need a dimension to stand along");
     return std::vector<Layout>{rows, Layout(Slab(1), rows.shape(), ranks)};
   };
   call.plan = plan_straight;

@@ -161,10 +161,10 @@ Shape largest_extended(const Halos& halos) {
 Moves halo_moves(const Halos& halos, const Topology& topology, int rank) {
   Moves moves;
   for (int peer = 0; peer < topology.ranks(); ++peer) {
-    for_each_piece(halos, topology, rank, peer, [&](Region there, Region) {
+    for_each_piece(halos, topology, rank, peer, [&](Region there, const Region& /*here*/) {
       moves.given.push_back({peer, std::move(there)});
     });
-    for_each_piece(halos, topology, peer, rank, [&](Region, Region here) {
+    for_each_piece(halos, topology, peer, rank, [&](const Region& /*there*/, Region here) {
       moves.taken.push_back({peer, std::move(here)});
     });
   }

@@ -74,8 +74,8 @@ class Mover {
   }
 
   Place here(int buffer, std::int64_t offset = 0) const { return {buffer, plan_.rank, offset, order_}; }
-  int copy(int owner, const Region& region, Place from, Place to, std::vector<int> after = {}) {
-    return push(plan_.steps, copy_step(owner, region, std::move(from), std::move(to), std::move(after)));
+  int copy(int owner, const Region& region, const Place& from, const Place& to, std::vector<int> after = {}) {
+    return push(plan_.steps, copy_step(owner, region, from, to, std::move(after)));
   }
 
   // What stays on the rank goes through the private scratch.

@@ -25,7 +25,7 @@ void check_counts(std::string_view operation, std::span<const std::int64_t> coun
 
 Shape whole_of(std::string_view operation, const Shape& part, std::span<const std::int64_t> counts,
                int ranks) {
-  check(part.size() >= 1, "{}: the parts need a dimension along which they stand one after the other",
+  check(!part.empty(), "{}: the parts need a dimension along which they stand one after the other",
         operation);
   Shape whole = part;
   whole[0] =

@@ -23,7 +23,7 @@ void run_reduce_scatter(std::string_view operation, const Context& context, cons
     check_reduction(operation, options.reduction, source.dtype);
     check_counts(operation, counts, ranks);
     const Shape& shape = source.extents;
-    check(shape.size() >= 1 && (!counts.empty() || shape[0] % ranks == 0),
+    check(!shape.empty() && (!counts.empty() || shape[0] % ranks == 0),
           "{}: a source of {} has no {} equal parts along dimension 0", operation, to_string(shape), ranks);
     return std::vector<Layout>{contributions(shape, options.reduction, ranks), parts(shape, counts, ranks)};
   };
