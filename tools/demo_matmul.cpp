@@ -156,7 +156,7 @@ Product multiply(const Context& context, const Files& files, const Distribution&
   MatmulOptions how;
   how.op_b = Op::transpose;
   Product product;
-  const Layout layout = cheapest_result(a.operand(), b.operand(), context.topology(), how);
+  const Layout layout = cheapest_result(a.operand(), b.operand(), context.topology(), how, context.machine());
   product.d = empty(context, layout, Dtype::f64);
   std::optional<Matmul> plan;
   product.first_seconds = seconds_of(context, [&] {

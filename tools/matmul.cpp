@@ -120,7 +120,7 @@ Layout layout_of_result(const Context& context, const Job& job, const MatmulOpti
                         const Shape& shape) {
   if (how.distribution) return Layout(*how.distribution, shape, context.size());
   if (job.c) return job.c->layout();
-  return cheapest_result(job.a.operand(), job.b.operand(), context.topology(), how);
+  return cheapest_result(job.a.operand(), job.b.operand(), context.topology(), how, context.machine());
 }
 
 void plan(const Context& context, Job& job, const MatmulOptions& how, const Shapes& shapes) {

@@ -14,6 +14,7 @@
 namespace partita {
 
 struct ContextState;
+struct Machine;
 
 /// Where a context computes.
 struct Device {
@@ -46,6 +47,10 @@ struct ContextOptions {
   /// Threads that BLAS and FFT may use in this rank; 0: the cores that the rank may use over the ranks on
   /// them. Set while the context lives, restored when it goes. Environment: PARTITA_THREADS.
   int threads = 0;
+  /// The machine whose figures operations choose their algorithms by: a shipped name ("cluster") or the path
+  /// of a description, see `Machine::find`; empty: `Machine::here()`. Read once, and the figures must be the
+  /// same on all ranks. Environment: PARTITA_MACHINE.
+  std::string machine;
 };
 
 /// Owns a group of ranks with its heap, plan cache, deadlines and logger. Several may live side by side.
@@ -71,6 +76,9 @@ class PARTITA_API Context {
   int size() const;
   const Topology& topology() const;
   int threads() const;  ///< that BLAS and FFT may use in this rank
+  /// Whose figures operations choose their algorithms by; see <partita/machine.hpp>. Lives as long as the
+  /// context.
+  const Machine& machine() const;
 
   /// The ranks `ranks` of this context (in that order) as a context of its own. Collective over those ranks
   /// only; the others do not call. Errors, the same on every caller: ArgumentError (a rank named twice or out
@@ -110,8 +118,9 @@ class PARTITA_API Context {
 /// Starts a context. Collective over the communicator, blocking, within the deadline. Initialises MPI (asking
 /// for MPI_THREAD_MULTIPLE) when nobody has; then MPI is finalised at process exit, and only when no context
 /// failed. Errors, the same on every rank: ArgumentError (a communicator of another MPI build than the
-/// library's, a bad environment variable), UnsupportedError (a device that this build or machine does not
-/// have), TimeoutError.
+/// library's, a bad environment variable, an unknown or wrong machine), FileError (a machine that cannot be
+/// read), DisagreementError (options that differ), UnsupportedError (a device that this build or machine does
+/// not have), TimeoutError.
 PARTITA_API Context initialize(const ContextOptions& options = {});
 
 /// All ranks as threads of this process: no MPI needed. A ThreadGroup must outlive its members' contexts'

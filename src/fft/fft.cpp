@@ -20,7 +20,7 @@ std::shared_ptr<Runner> cached_plan(ContextState& context, const Operand& input,
       fmt::format("fft {} | {} | {}", input.to_string(), fourier::to_string(options), options.wisdom_file);
   if (const auto found = context.plans.find(key)) return std::static_pointer_cast<Runner>(found);
   const auto request = [&]() -> Request {
-    const Layout layout = result_layout(input, context.topology(), options);
+    const Layout layout = result_layout(input, context.topology(), options, context.machine);
     const FftKind kind = is_complex(input.dtype) ? FftKind::c2r : FftKind::r2c;
     const bool changes = options.kind == FftKind::r2c || options.kind == FftKind::c2r;
     const Dtype dtype = changes ? result_dtype(input.dtype, kind) : input.dtype;

@@ -13,9 +13,9 @@ Runner::Runner(ContextState& context, const std::function<Request()>& request) :
   collectively(context, "fft", [&]() -> std::vector<Fact> {
     request_ = request();
     const Request& agreed = *request_;
-    plan_ = plan_fft(agreed.input, agreed.output, context.topology(), context.rank(), agreed.options, {},
-                     agreed.in_place);
-    factor_ = norm_factor(make_problem(agreed.input, context.topology(), agreed.options, {}));
+    plan_ = plan_fft(agreed.input, agreed.output, context.topology(), context.rank(), agreed.options,
+                     context.machine, agreed.in_place);
+    factor_ = norm_factor(make_problem(agreed.input, context.topology(), agreed.options, context.machine));
     return {{"input", agreed.input.to_string()},
             {"output", agreed.output.to_string()},
             {"options", to_string(agreed.options) + (agreed.in_place ? " in place" : "")}};
@@ -24,8 +24,9 @@ Runner::Runner(ContextState& context, const std::function<Request()>& request) :
 }
 
 Planner Runner::planner() const {
-  return [request = *request_, topology = context_.topology()](int rank) {
-    return plan_fft(request.input, request.output, topology, rank, request.options, {}, request.in_place);
+  return [request = *request_, topology = context_.topology(), machine = context_.machine](int rank) {
+    return plan_fft(request.input, request.output, topology, rank, request.options, machine,
+                    request.in_place);
   };
 }
 

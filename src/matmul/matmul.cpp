@@ -17,7 +17,9 @@ Layout layout_of_result(const Request& request, const MatmulOptions& options) {
   if (request.c.valid() && !options.distribution && !everywhere && !request.c.layout().partial()) {
     return request.c.layout();
   }
-  return cheapest_result(request.a.operand(), request.b.operand(), request.a.context()->topology(), options);
+  const ContextState& context = *request.a.context();
+  return cheapest_result(request.a.operand(), request.b.operand(), context.topology(), options,
+                         context.machine);
 }
 
 Operand new_result(const Request& request, const MatmulOptions& options) {

@@ -16,7 +16,7 @@ void Runner::run(std::span<const std::shared_ptr<Array::State>> arrays, const Pa
 Plan plan_of(const Setting& setting, const ContextState& context, int rank) {
   MatmulOptions options = setting.options;
   options.alpha = setting.product ? 1 : 0;
-  return plan_matmul(setting.operands, context.topology(), rank, options, {}, setting.in_place);
+  return plan_matmul(setting.operands, context.topology(), rank, options, context.machine, setting.in_place);
 }
 
 std::shared_ptr<Runner> plan_together(ContextState& context, const std::function<Setting()>& setting) {

@@ -44,6 +44,10 @@ int Context::threads() const {
   return present(state_).threads;
 }
 
+const Machine& Context::machine() const {
+  return present(state_).machine;
+}
+
 void Context::barrier() const {
   present(state_).require_usable("barrier");
   partita::barrier(*state_);

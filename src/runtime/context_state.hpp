@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <partita/context.hpp>
+#include <partita/machine.hpp>
 #include <partita/plan.hpp>
 #include <string>
 
@@ -26,6 +27,7 @@ namespace partita {
 
 struct ContextState {
   ContextOptions options;
+  Machine machine;
   int threads = 1;
   /// Turns that a wait spins before it yields; 0 where the node's ranks outnumber its cores.
   int spin_turns = 0;

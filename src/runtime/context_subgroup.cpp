@@ -48,6 +48,7 @@ std::shared_ptr<ContextState> make_child(ContextState& parent, const std::vector
                                          std::int32_t key) {
   auto child = std::make_shared<ContextState>();
   child->options = parent.options;
+  child->machine = parent.machine;
   child->threads = parent.threads;
   child->spin_turns = parent.spin_turns;
   child->identity = identity_of(parent, ranks, key);

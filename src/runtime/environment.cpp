@@ -53,6 +53,8 @@ ContextOptions with_environment(ContextOptions options) {
   read_deadline(options.deadline);
   read_count("PARTITA_THREADS", options.threads);
   read_count("PARTITA_RANKS_PER_NODE", options.ranks_per_node);
+  if (const std::string_view machine = setting("PARTITA_MACHINE"); !machine.empty())
+    options.machine = machine;
   return options;
 }
 

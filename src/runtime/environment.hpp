@@ -6,8 +6,8 @@
 
 namespace partita {
 
-/// `options` with PARTITA_DEADLINE, PARTITA_THREADS and PARTITA_RANKS_PER_NODE in them. Throws ArgumentError
-/// for a bad value, of the options too: it names the variable or the option. Local.
+/// `options` with PARTITA_DEADLINE, PARTITA_THREADS, PARTITA_RANKS_PER_NODE and PARTITA_MACHINE in them.
+/// Throws ArgumentError for a bad value, of the options too: it names the variable or the option. Local.
 ContextOptions with_environment(ContextOptions options);
 
 }  // namespace partita

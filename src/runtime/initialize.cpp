@@ -56,9 +56,11 @@ std::string_view name_of(Device::Kind kind) {
 std::vector<Fact> settle_options(ContextState& state, const ContextOptions& options) {
   state.log = make_logger(state.rank(), state.size(), log_level());
   state.options = with_environment(options);
+  state.machine = state.options.machine.empty() ? Machine::here() : Machine::find(state.options.machine);
   return {{"the version of Partita", PARTITA_VERSION},
           {"ranks_per_node", fmt::format("{}", state.options.ranks_per_node)},
-          {"the kind of device", std::string(name_of(state.options.device.kind))}};
+          {"the kind of device", std::string(name_of(state.options.device.kind))},
+          {"the machine", to_string(state.machine)}};
 }
 
 std::uint64_t random_number() {

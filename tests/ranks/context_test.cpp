@@ -2,7 +2,11 @@
 #include <cstdlib>
 #include <partita/context.hpp>
 #include <partita/error.hpp>
+#include <partita/machine.hpp>
 #include <partita/memory.hpp>
+#include <string>
+#include <thread>
+#include <vector>
 
 #include "kernels/host/blas_library.hpp"
 #include "ranks/caught.hpp"
@@ -38,6 +42,51 @@ TEST(ContextOptions, ThreadsAreAnOption) {
   ContextOptions options;
   options.threads = 3;
   on_ranks([](Context& context) { EXPECT_EQ(context.threads(), 3); }, options);
+}
+
+TEST(ContextOptions, TheMachineIsAnOption) {
+  on_ranks([](Context& context) {
+    const char* const named = std::getenv("PARTITA_MACHINE");
+    EXPECT_EQ(context.machine().name, named == nullptr ? "laptop" : named);
+  });
+  ContextOptions options;
+  options.machine = "cluster";
+  on_ranks(
+      [](Context& context) {
+        EXPECT_EQ(context.machine().name, "cluster");
+        const std::vector<int> alone{context.rank()};
+        EXPECT_EQ(context.subgroup(alone).machine().name, "cluster");
+      },
+      options);
+}
+
+TEST(ContextOptions, AMachineThatIsNotOneIsRefusedOnEveryRank) {
+  const auto start = [](const std::string& machine) {
+    ContextOptions options;
+    options.machine = machine;
+    ThreadGroup::run(
+        ranks().count, [](Context&) {}, options);
+  };
+  EXPECT_TRUE(contains(caught<ArgumentError>([&] { start("mainframe"); }), "laptop"));
+  EXPECT_TRUE(contains(caught<FileError>([&] { start("/nowhere/machine.json"); }), "/nowhere/machine.json"));
+}
+
+TEST(ContextOptions, MachinesThatDifferAreADisagreement) {
+  if (ranks().count < 2) return;
+  const ThreadGroup group(2);
+  std::vector<std::string> errors(2);
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < 2; ++rank) {
+    threads.emplace_back([&, rank] {
+      ContextOptions options;
+      options.communicator = group.member(rank);
+      options.machine = rank == 0 ? "laptop" : "cluster";
+      errors[static_cast<std::size_t>(rank)] = caught<DisagreementError>([&] { initialize(options); });
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_TRUE(contains(errors[0], "the machine"));
+  EXPECT_EQ(errors[0], errors[1]);
 }
 
 TEST(ContextOptions, BadOnesAreRefusedOnEveryRank) {
