@@ -191,9 +191,12 @@ std::uint64_t alignment_of(const Nest& nest, const void* from, const void* to) {
 
 template <class Unit>
 int load_units() {
-  const int results[] = {load(copy_rows<Unit, std::uint32_t>), load(copy_rows<Unit, std::uint64_t>),
-                         load(fill_rows<Unit, std::uint32_t>), load(fill_rows<Unit, std::uint64_t>),
-                         load(exchange_jobs<Unit>), load(flags_in_order)};
+  const int results[] = {load(copy_rows<Unit, std::uint32_t>),
+                         load(copy_rows<Unit, std::uint64_t>),
+                         load(fill_rows<Unit, std::uint32_t>),
+                         load(fill_rows<Unit, std::uint64_t>),
+                         load(exchange_jobs<Unit>),
+                         load(flags_in_order)};
   for (const int result : results) {
     if (result != cudaSuccess) return result;
   }
