@@ -119,9 +119,10 @@ std::vector<Case> collectives_cases() {
       for (const Residency residency : {Residency::heap, Residency::ordinary}) {
         const std::string name =
             kind.name + "-" + size + (residency == Residency::heap ? "/heap" : "/ordinary");
-        cases.push_back({"collectives", name, {2, 4}, [=](const Context& context, const Options& options) {
-                           return run(context, options, kind, name, bytes, residency);
-                         }});
+        cases.push_back(
+            {"collectives", name, {2, 4}, [=, bytes = bytes](const Context& context, const Options& options) {
+               return run(context, options, kind, name, bytes, residency);
+             }});
       }
     }
   }
