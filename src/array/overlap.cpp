@@ -14,7 +14,7 @@ struct Span {
 Span span_of(const View& view) {
   const auto begin = reinterpret_cast<std::intptr_t>(view.data);
   Span span{begin, begin};
-  for (int d = 0; d < view.extents.size(); ++d) {
+  for (int d = 0; d < std::min(view.extents.size(), view.strides.size()); ++d) {
     const std::int64_t reach = (view.extents[d] - 1) * view.strides[d] * size_of(view.dtype);
     (reach < 0 ? span.first : span.last) += reach;
   }
@@ -60,14 +60,20 @@ bool rows_meet(const Rows& a, const Rows& b, std::int64_t step, std::int64_t off
 
 }  // namespace
 
-bool overlap(const View& a, const View& b) {
-  if (volume(a.extents) == 0 || volume(b.extents) == 0) return false;
+bool spans_meet(const View& a, const View& b) {
+  for (const View* view : {&a, &b}) {
+    if (view->data == nullptr || volume(view->extents) == 0) return false;
+  }
   const Span one = span_of(a);
   const Span two = span_of(b);
-  if (std::max(one.first, two.first) >= std::min(one.last, two.last)) return false;
+  return std::max(one.first, two.first) < std::min(one.last, two.last);
+}
+
+bool overlap(const View& a, const View& b) {
+  if (!spans_meet(a, b)) return false;
   const std::optional<Rows> rows_a = rows_of(a);
   const std::optional<Rows> rows_b = rows_of(b);
-  const std::intptr_t bytes = two.first - one.first;
+  const std::intptr_t bytes = span_of(b).first - span_of(a).first;
   if (a.dtype != b.dtype || bytes % size_of(a.dtype) != 0 || !rows_a || !rows_b) return true;
   const bool one_step = rows_a->step == rows_b->step || rows_a->step == 0 || rows_b->step == 0;
   const std::int64_t step = std::max(rows_a->step, rows_b->step);

@@ -15,10 +15,6 @@ char* at(const View& view, std::int64_t offset) {
   return static_cast<char*>(view.data) + offset;
 }
 
-std::int64_t bytes_of(const View& view) {
-  return volume(view.extents) * size_of(view.dtype);
-}
-
 /// Memory of the device for as long as one transfer takes.
 class Passing {
  public:
@@ -63,6 +59,18 @@ void copy_across(ContextState& context, const View& from, const View& to) {
 }
 
 }  // namespace
+
+std::int64_t bytes_of(const View& view) {
+  return volume(view.extents) * size_of(view.dtype);
+}
+
+bool lies_dense(const View& view) {
+  const Strides dense = dense_strides(view.extents);
+  for (int i = 0; i < dense.size(); ++i) {
+    if (view.extents[i] > 1 && view.strides[i] != dense[i]) return false;
+  }
+  return true;
+}
 
 StridedCopy nest_over(const View& from, const View& to) {
   const std::int64_t item = size_of(to.dtype);

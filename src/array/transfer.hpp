@@ -8,6 +8,12 @@
 
 namespace partita {
 
+/// Of the elements, without gaps.
+std::int64_t bytes_of(const View& view);
+
+/// Whether the elements lie in row-major order without gaps.
+bool lies_dense(const View& view);
+
 /// The nest over all elements of two views of the same extents; not simplified.
 StridedCopy nest_over(const View& from, const View& to);
 

@@ -2,6 +2,7 @@
 // rows of the senders become the columns of the receivers.
 #include <partita/collectives.hpp>
 
+#include "array/transfer.hpp"
 #include "base/check.hpp"
 #include "collectives/layouts.hpp"
 #include "collectives/parts.hpp"

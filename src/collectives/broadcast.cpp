@@ -1,6 +1,7 @@
 // view[i] of every rank = view[i] of the root
 #include <partita/collectives.hpp>
 
+#include "array/transfer.hpp"
 #include "collectives/call.hpp"
 #include "collectives/layouts.hpp"
 #include "collectives/plans.hpp"

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <optional>
 
+#include "array/overlap.hpp"
+#include "array/transfer.hpp"
 #include "base/check.hpp"
 #include "collectives/bound.hpp"
 
@@ -14,14 +16,6 @@ std::string key_of(const Call& call) {
   std::string key(call.operation);
   for (const Fact& fact : call.facts) key.append(" | ").append(fact.name).append(" ").append(fact.value);
   return key;
-}
-
-bool lies_dense(const View& view) {
-  const Strides dense = dense_strides(view.extents);
-  for (int i = 0; i < dense.size(); ++i) {
-    if (view.extents[i] > 1 && view.strides[i] != dense[i]) return false;
-  }
-  return true;
 }
 
 void check_view(std::string_view operation, const View& view, Dtype dtype, const Layout& layout, int rank) {
@@ -109,16 +103,16 @@ std::shared_ptr<Bound> make_together(ContextState& context, const Call& call, co
   return std::make_shared<Bound>(context, std::move(*plan));
 }
 
-/// Where this rank's views do not suit the plan, all ranks are told, if they come to listen.
-void check_against(const Bound& bound, ContextState& context, const Call& call) {
+}  // namespace
+
+void check_or_tell_all(ContextState& context, std::string_view operation,
+                       const std::function<void()>& check) {
   try {
-    check_views(call, bound.layouts(), context.rank());
+    check();
   } catch (const Error&) {
-    collectively(context, call.operation, []() -> std::vector<Fact> { throw; });
+    collectively(context, operation, []() -> std::vector<Fact> { throw; });
   }
 }
-
-}  // namespace
 
 void run(const Context& context, Call call, Stream stream) {
   ContextState& state = *context.state();
@@ -136,7 +130,7 @@ void run(const Context& context, Call call, Stream stream) {
   };
   std::shared_ptr<Bound> bound = std::static_pointer_cast<Bound>(state.plans.find(key));
   if (bound) {
-    check_against(*bound, state, call);
+    check_or_tell_all(state, call.operation, [&] { check_views(call, bound->layouts(), state.rank()); });
   } else {
     bound = make_together(state, call, places ? &*places : nullptr);
     state.plans.insert(key, bound);
@@ -162,31 +156,8 @@ void check_reduction(std::string_view operation, Reduction reduction, Dtype dtyp
         name(dtype));
 }
 
-namespace {
-
-/// The bytes that a view reaches over: [first, last).
-struct Reach {
-  const char* first = nullptr;
-  const char* last = nullptr;
-};
-
-Reach reach_of(const View& view) {
-  if (view.data == nullptr || volume(view.extents) == 0) return {};
-  const std::int64_t item = size_of(view.dtype);
-  Reach reach{static_cast<const char*>(view.data), static_cast<const char*>(view.data) + item};
-  for (int i = 0; i < std::min(view.extents.size(), view.strides.size()); ++i) {
-    const std::int64_t span = (view.extents[i] - 1) * view.strides[i] * item;
-    (span < 0 ? reach.first : reach.last) += span;
-  }
-  return reach;
-}
-
-}  // namespace
-
 void check_apart(std::string_view operation, const View& a, const View& b) {
-  const Reach one = reach_of(a);
-  const Reach other = reach_of(b);
-  check(one.last <= other.first || other.last <= one.first, "{}: source and destination overlap", operation);
+  check(!spans_meet(a, b), "{}: source and destination overlap", operation);
 }
 
 void check_same_or_apart(std::string_view operation, const View& view, const View& place, const View& whole) {
@@ -195,10 +166,6 @@ void check_same_or_apart(std::string_view operation, const View& view, const Vie
     same = view.extents[i] <= 1 || view.strides[i] == place.strides[i];
   }
   if (!same) check_apart(operation, view, whole);
-}
-
-std::int64_t bytes_of(const View& view) {
-  return volume(view.extents) * size_of(view.dtype);
 }
 
 }  // namespace partita::collective

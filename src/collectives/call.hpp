@@ -37,6 +37,9 @@ inline constexpr std::int64_t worth_asking = 256 << 10;
 /// Collective, blocking.
 void run(const Context& context, Call call, Stream stream);
 
+/// What `check` throws on this rank is thrown on all ranks, if they come to listen. Communicates only then.
+void check_or_tell_all(ContextState& context, std::string_view operation, const std::function<void()>& check);
+
 /// Throws UnsupportedError where a view lies in device memory, or work in host memory is asked for in a
 /// stream.
 void refuse_devices(std::string_view operation, std::span<const View> views, Stream stream);
@@ -49,8 +52,5 @@ void check_reduction(std::string_view operation, Reduction reduction, Dtype dtyp
 void check_apart(std::string_view operation, const View& a, const View& b);
 /// Throws ArgumentError where `view` shares memory with `whole` but is not `place`, which has its extents.
 void check_same_or_apart(std::string_view operation, const View& view, const View& place, const View& whole);
-
-/// The bytes that the elements of a dense view take.
-std::int64_t bytes_of(const View& view);
 
 }  // namespace partita::collective

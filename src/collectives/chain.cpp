@@ -1,6 +1,5 @@
 #include "collectives/chain.hpp"
 
-#include <algorithm>
 #include <partita/redistribute.hpp>
 
 #include "plan/append.hpp"
@@ -54,23 +53,16 @@ void Chain::copy_own(int from, int to) {
   push(plan_.steps, copy_step(rank, std::move(own), {from, rank, 0, {}}, {to, rank, 0, {}}));
 }
 
-// Staging of one redistribution serves the next one, which begins when it is done with.
-int Chain::scratch(const Buffer& wanted) {
-  for (std::size_t b = 0; b < plan_.buffers.size(); ++b) {
-    Buffer& buffer = plan_.buffers[b];
-    if (buffer.kind != wanted.kind || buffer.name != wanted.name || buffer.operand) continue;
-    buffer.bytes = std::max(buffer.bytes, wanted.bytes);
-    return static_cast<int>(b);
-  }
-  plan_.buffers.push_back(wanted);
-  return static_cast<int>(plan_.buffers.size()) - 1;
+void Chain::redistribute(int from, int to) {
+  append(from, to, plan_redistribute(operand(from), operand(to), plan_.topology, plan_.rank));
 }
 
-void Chain::redistribute(int from, int to) {
-  Plan part = plan_redistribute(operand(from), operand(to), plan_.topology, plan_.rank);
+void Chain::append(int from, int to, Plan part) {
   std::vector<int> numbers{from, to};
-  for (std::size_t b = 2; b < part.buffers.size(); ++b) numbers.push_back(scratch(part.buffers[b]));
-  append(plan_, std::move(part), numbers);
+  for (std::size_t b = 2; b < part.buffers.size(); ++b) {
+    numbers.push_back(add_or_share(plan_, part.buffers[b]));
+  }
+  partita::append(plan_, std::move(part), numbers);
 }
 
 }  // namespace partita::collective

@@ -36,13 +36,14 @@ class Chain {
   void copy_own(int from, int to);
   /// Whatever the distributions of the two.
   void redistribute(int from, int to);
+  /// A redistribution between the two that has been planned already.
+  void append(int from, int to, Plan part);
 
   Plan& plan() { return plan_; }
   Plan take() { return std::move(plan_); }
 
  private:
   const Operand& operand(int buffer) const;
-  int scratch(const Buffer& wanted);
   Plan plan_;
 };
 

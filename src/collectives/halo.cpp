@@ -83,11 +83,7 @@ class Runner {
 
   void run(const View& source, const View& extended, Stream stream) {
     context_.require_usable("halo");
-    try {
-      check_views(source, extended, stream);
-    } catch (const Error&) {
-      collectively(context_, "halo", []() -> std::vector<Fact> { throw; });
-    }
+    check_or_tell_all(context_, "halo", [&] { check_views(source, extended, stream); });
     if (volume(halos_->layout.local_shape(context_.rank())) == 0) {
       const View views[] = {{}, {}, {}};
       return bound_->run(views);

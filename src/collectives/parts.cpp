@@ -8,6 +8,20 @@
 
 namespace partita::collective {
 
+namespace {
+
+std::int64_t sum(std::span<const std::int64_t> counts) {
+  return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+}
+
+/// `part` has a dimension.
+Shape joined(Shape part, std::span<const std::int64_t> counts, int ranks) {
+  part[0] = counts.empty() ? part[0] * ranks : sum(counts);
+  return part;
+}
+
+}  // namespace
+
 std::string counts_text(std::span<const std::int64_t> counts) {
   constexpr std::size_t few = 64;
   if (counts.size() <= few) return fmt::format("{}", fmt::join(counts, ","));
@@ -27,10 +41,7 @@ Shape whole_of(std::string_view operation, const Shape& part, std::span<const st
                int ranks) {
   check(!part.empty(), "{}: the parts need a dimension along which they stand one after the other",
         operation);
-  Shape whole = part;
-  whole[0] =
-      counts.empty() ? part[0] * ranks : std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
-  return whole;
+  return joined(part, counts, ranks);
 }
 
 Call parts_call(std::string_view operation, const View& part, std::span<const std::int64_t> counts,
@@ -45,17 +56,16 @@ Call parts_call(std::string_view operation, const View& part, std::span<const st
       {"dtype", std::string(name(part.dtype))}};
   call.dtype = part.dtype;
   if (part.extents.empty()) return call;
-  Shape whole = part.extents;
-  whole[0] = counts.empty() ? part.extents[0] * ranks
-                            : std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
-  call.bytes = std::max<std::int64_t>(whole[0], 0) * size_of(part.dtype);
-  for (int i = 1; i < whole.size(); ++i) call.bytes *= std::max<std::int64_t>(whole[i], 0);
+  call.bytes = size_of(part.dtype);
+  for (const std::int64_t extent : joined(part.extents, counts, ranks)) {
+    call.bytes *= std::max<std::int64_t>(extent, 0);
+  }
   return call;
 }
 
 std::int64_t first_of(const Shape& part, std::span<const std::int64_t> counts, int rank) {
   if (counts.empty()) return part.empty() ? 0 : part[0] * rank;
-  return std::accumulate(counts.begin(), counts.begin() + rank, std::int64_t{0});
+  return sum(counts.first(static_cast<std::size_t>(rank)));
 }
 
 void check_in_place(std::string_view operation, const View& part, const View& whole, std::int64_t first) {

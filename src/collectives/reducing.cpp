@@ -1,5 +1,6 @@
 #include "collectives/reducing.hpp"
 
+#include "array/transfer.hpp"
 #include "collectives/layouts.hpp"
 #include "collectives/plans.hpp"
 #include "kernels/host/copy.hpp"

@@ -2,10 +2,10 @@
 #include <memory>
 #include <partita/collectives.hpp>
 
+#include "array/transfer.hpp"
 #include "base/check.hpp"
 #include "collectives/call.hpp"
 #include "collectives/letters.hpp"
-#include "kernels/host/copy.hpp"
 
 namespace partita {
 namespace collective {
@@ -25,28 +25,15 @@ Envelope envelope_of(const View& view, int tag) {
   return {tag, bytes_of(view), static_cast<std::int64_t>(view.dtype)};
 }
 
-/// Between a view and its elements in row-major order.
-StridedCopy packing(const View& view, bool packs) {
-  const std::int64_t item = size_of(view.dtype);
-  const Strides dense = dense_strides(view.extents);
-  StridedCopy nest{item, 0, 0, {}};
-  for (int d = 0; d < view.extents.size(); ++d) {
-    const std::int64_t strided = view.strides[d] * item, packed = dense[d] * item;
-    nest.loops.push_back({view.extents[d], packs ? strided : packed, packs ? packed : strided});
-  }
-  return simplify(std::move(nest));
-}
-
-bool is_packed(const View& view) {
-  const StridedCopy nest = packing(view, true);
-  return nest.loops.empty();
-}
-
 using Bytes = std::vector<std::byte>;
+
+View dense_at(void* memory, const View& like) {
+  return View::dense(memory, like.dtype, like.extents);
+}
 
 std::shared_ptr<Bytes> packed(const View& view) {
   auto bytes = std::make_shared<Bytes>(static_cast<std::size_t>(bytes_of(view)));
-  copy(packing(view, true), view.data, bytes->data(), StoreHint::cache);
+  copy(simplify(nest_over(view, dense_at(bytes->data(), view))), view.data, bytes->data(), StoreHint::cache);
   return bytes;
 }
 
@@ -61,7 +48,7 @@ std::unique_ptr<Posting> post(ContextState& context, const View& view, int peer,
     return nullptr;
   }
   const bool is_small = envelope.bytes <= copied_bytes;
-  if (is_packed(view) && !is_small) return std::make_unique<Posting>(context, peer, envelope, view.data);
+  if (lies_dense(view) && !is_small) return std::make_unique<Posting>(context, peer, envelope, view.data);
   const auto bytes = packed(view);
   auto posting = std::make_unique<Posting>(context, peer, envelope, bytes->data(), bytes);
   LetterBox::of(context).keep(std::move(posting));  // in any case a copy
@@ -71,10 +58,10 @@ std::unique_ptr<Posting> post(ContextState& context, const View& view, int peer,
 void take(ContextState& context, const View& view, int peer, int tag) {
   const Envelope envelope = envelope_of(view, tag);
   LetterBox& box = LetterBox::of(context);
-  if (is_packed(view)) return box.receive(context, peer, envelope, static_cast<std::byte*>(view.data));
+  if (lies_dense(view)) return box.receive(context, peer, envelope, static_cast<std::byte*>(view.data));
   const auto bytes = std::make_shared<Bytes>(static_cast<std::size_t>(envelope.bytes));
   box.receive(context, peer, envelope, bytes->data(), bytes);
-  copy(packing(view, false), bytes->data(), view.data, StoreHint::cache);
+  copy(simplify(nest_over(dense_at(bytes->data(), view), view)), bytes->data(), view.data, StoreHint::cache);
 }
 
 }  // namespace

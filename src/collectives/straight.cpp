@@ -8,7 +8,7 @@ Plan plan_straight(const Request& request) {
   constexpr const char* names[] = {"source", "destination"};
   Plan part = plan_redistribute(request.operands[0], request.operands[1], request.topology, request.rank);
   Chain chain(request, names, part.method, part.reason);
-  chain.redistribute(0, 1);
+  chain.append(0, 1, std::move(part));
   return chain.take();
 }
 

@@ -63,8 +63,9 @@ void FlagBoard::probe() {
   }
   finish_device(state_, "start the device");
   barrier(state_, "start the device");
+  const std::vector<std::uint64_t> come = arrived();
   for (const int peer : ranks_) {
-    const std::uint64_t found = arrived(peer, probe_channel);
+    const std::uint64_t found = come[number(peer, probe_channel)];
     if (found == static_cast<std::uint64_t>(peer) + 1 || !unreachable_.empty()) continue;
     unreachable_ =
         fmt::format("what rank {} wrote into the device memory of rank {} did not arrive", peer, me);
@@ -103,13 +104,7 @@ void FlagBoard::count_on_device() {
   device_counts_ = true;
 }
 
-std::uint64_t FlagBoard::arrived(int peer, int channel) {
-  std::uint64_t value = 0;
-  state_.device->read_past(&value, flag(state_.rank(), peer, channel), sizeof(value));
-  return value;
-}
-
-std::vector<std::uint64_t> FlagBoard::all_arrived() {
+std::vector<std::uint64_t> FlagBoard::arrived() {
   std::vector<std::uint64_t> values(sent_.size());
   state_.device->read_past(values.data(), flag(state_.rank(), ranks_.front(), 0),
                            static_cast<std::int64_t>(values.size() * sizeof(std::uint64_t)));
@@ -117,7 +112,7 @@ std::vector<std::uint64_t> FlagBoard::all_arrived() {
 }
 
 std::vector<int> FlagBoard::owing() {
-  const std::vector<std::uint64_t> come = all_arrived();
+  const std::vector<std::uint64_t> come = arrived();
   std::vector<int> late, others;
   for (const int peer : ranks_) {
     if (peer == state_.rank()) continue;

@@ -36,10 +36,9 @@ class FlagBoard {
   void count_on_device();
   /// Lets every wait of this rank pass, at once and for ever. For a context that has failed.
   void poison() noexcept;
-  /// What has come: counter (peer -> this rank, channel), read past all streams.
-  std::uint64_t arrived(int peer, int channel);
-  /// The same of all peers and channels. Any thread may call it, and `owing`.
-  std::vector<std::uint64_t> all_arrived();
+  /// What has come: the counters of all peers and channels, read past all streams. Any thread may call it,
+  /// and `owing`.
+  std::vector<std::uint64_t> arrived();
   /// The other ranks of the node that have sent less than has been waited for; all, where only the device
   /// knows, or none has.
   std::vector<int> owing();

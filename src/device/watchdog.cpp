@@ -72,7 +72,7 @@ bool Watchdog::look() {
     signals_.clear();
     return true;
   }
-  std::vector<std::uint64_t> signals = state_.flags->all_arrived();
+  std::vector<std::uint64_t> signals = state_.flags->arrived();
   if (signals != signals_) {
     signals_ = std::move(signals);
     moved_ = now;

@@ -41,20 +41,6 @@ int Steps::scratch(const char* name, Dtype dtype, std::int64_t bytes) {
   return static_cast<int>(found - buffers.begin());
 }
 
-// Exchanges that follow one another stage in the same memory.
-int Steps::staging(const Buffer& wanted) {
-  auto& buffers = plan_.buffers;
-  const auto found = std::find_if(buffers.begin(), buffers.end(), [&](const Buffer& buffer) {
-    return buffer.name == wanted.name && buffer.kind == wanted.kind;
-  });
-  if (found == buffers.end()) {
-    buffers.push_back(wanted);
-    return static_cast<int>(buffers.size()) - 1;
-  }
-  found->bytes = std::max(found->bytes, wanted.bytes);
-  return static_cast<int>(found - buffers.begin());
-}
-
 // --- steps
 
 void Steps::copy(int owner, Region region, const Place& from, const Place& to) {
@@ -98,7 +84,8 @@ void Steps::redistribute(int from, int to, std::int64_t staging_bytes, const red
       redistribution::plan_in_parts(operand(from), operand(to), plan_.topology, plan_.rank, options, parts);
   Plan& part = exchange.plan;
   std::vector<int> buffers{from, to};
-  for (std::size_t i = 2; i < part.buffers.size(); ++i) buffers.push_back(staging(part.buffers[i]));
+  for (std::size_t i = 2; i < part.buffers.size(); ++i)
+    buffers.push_back(add_or_share(plan_, part.buffers[i]));
   const Region own = operand(from).layout.region(plan_.rank);
   int made = 0;
   const auto make_up_to = [&](int step) {

@@ -48,8 +48,6 @@ class Steps {
                     const std::function<void(const Region&)>& make);
 
  private:
-  int staging(const Buffer& wanted);
-
   Plan& plan_;
   std::map<std::pair<int, int>, std::int64_t> waited_;  // by peer and channel
   std::vector<std::pair<int, Channel>> expected_;

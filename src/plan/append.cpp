@@ -74,6 +74,19 @@ void append(Plan& plan, Plan part, std::span<const int> buffers, const std::func
   }
 }
 
+int add_or_share(Plan& plan, const Buffer& wanted) {
+  auto& buffers = plan.buffers;
+  const auto found = std::find_if(buffers.begin(), buffers.end(), [&](const Buffer& buffer) {
+    return buffer.kind == wanted.kind && buffer.name == wanted.name && !buffer.operand;
+  });
+  if (found == buffers.end()) {
+    buffers.push_back(wanted);
+    return static_cast<int>(buffers.size()) - 1;
+  }
+  found->bytes = std::max(found->bytes, wanted.bytes);
+  return static_cast<int>(found - buffers.begin());
+}
+
 int append_work(Plan& plan, Work work, std::vector<int> after) {
   Step step;
   step.kind = StepKind::compute;

@@ -15,6 +15,11 @@ namespace partita {
 void append(Plan& plan, Plan part, std::span<const int> buffers,
             const std::function<void(int step)>& before = {});
 
+/// The buffer of `plan` that has this name and kind and holds no array, of at least so many bytes; added
+/// where there is none. For the scratch of parts that follow one another: each begins when the one before is
+/// done with it.
+int add_or_share(Plan& plan, const Buffer& wanted);
+
 /// Appends a compute step; gives its index.
 int append_work(Plan& plan, Work work, std::vector<int> after = {});
 
