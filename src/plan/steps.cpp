@@ -17,8 +17,8 @@ Step of_peer(StepKind kind, int peer) {
 Step copy_step(int owner, Region region, Place from, Place to, std::vector<int> after) {
   Step step = of_peer(StepKind::copy, owner);
   step.region = std::move(region);
-  step.from = std::move(from);
-  step.to = std::move(to);
+  step.from = from;
+  step.to = to;
   step.after = std::move(after);
   return step;
 }
@@ -38,14 +38,14 @@ Step wait_step(int peer, int channel, std::int64_t count) {
 
 Step send_step(int peer, Place from, std::int64_t bytes) {
   Step step = of_peer(StepKind::send, peer);
-  step.from = std::move(from);
+  step.from = from;
   step.bytes = bytes;
   return step;
 }
 
 Step receive_step(int peer, Place to, std::int64_t bytes) {
   Step step = of_peer(StepKind::receive, peer);
-  step.to = std::move(to);
+  step.to = to;
   step.bytes = bytes;
   return step;
 }

@@ -31,8 +31,19 @@ void expect_found_out(Context& context, const std::function<void()>& call) {
   EXPECT_TRUE(contains(context.failure(), "different plans") || contains(context.failure(), "rank"));
 }
 
+/// Streams meet the signals of another plan as if they were of their own, and go on with results that are
+/// undefined: ThreadSanitizer rightly sees races.
+bool may_race() {
+#ifdef __SANITIZE_THREAD__
+  return tests_fake_devices();
+#else
+  return false;
+#endif
+}
+
 TEST(RedistributeFailure, DifferentPlansOnDifferentRanks) {
   if (ranks().count == 1) return;
+  if (may_race()) GTEST_SKIP() << "undefined results on devices race";
   on_ranks(
       [](Context& context) {
         Array rows = empty(context, {40, 24}, Slab(0), Dtype::f64);
@@ -50,6 +61,7 @@ TEST(RedistributeFailure, DifferentPlansOnDifferentRanks) {
 // silently.
 TEST(RedistributeFailure, DifferentArraysOnDifferentRanks) {
   if (ranks().count == 1 || ranks().per_node == 1) return;
+  if (may_race()) GTEST_SKIP() << "undefined results on devices race";
   on_ranks(
       [](Context& context) {
         Array one = empty(context, {40, 24}, Slab(0), Dtype::f64);
