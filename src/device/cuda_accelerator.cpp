@@ -271,10 +271,9 @@ void CudaAccelerator::accumulate(const StridedCopy& nest, Dtype dtype, Reduction
   if (nest.item_bytes == 0) return;
   check(is_defined(reduction, dtype), "{} of {} is not defined", partita::name(reduction),
         partita::name(dtype));
-  check<UnsupportedError>(reduction <= Reduction::max, "{} is not offered on GPUs yet",
-                          partita::name(reduction));
   static_assert(static_cast<int>(cuda::Element::c128) == static_cast<int>(Dtype::c128));
   static_assert(static_cast<int>(cuda::Operation::max) == static_cast<int>(Reduction::max));
+  static_assert(static_cast<int>(cuda::Operation::bit_xor) == static_cast<int>(Reduction::bit_xor));
   check_launch(cuda::launch_accumulate(kernel_nest(nest), static_cast<cuda::Element>(dtype),
                                        static_cast<cuda::Operation>(reduction),
                                        static_cast<const char*>(from) + nest.from_offset,

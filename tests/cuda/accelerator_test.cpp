@@ -156,7 +156,7 @@ std::vector<char> numbers(std::mt19937_64& random, Dtype dtype, std::int64_t cou
       } else if constexpr (std::is_same_v<T, bool>) {
         element = value > 0;
       } else if constexpr (std::is_arithmetic_v<T>) {
-        element = static_cast<T>(static_cast<std::int64_t>(random()) >> 3);
+        if (random() % 4 != 0) element = static_cast<T>(static_cast<std::int64_t>(random()) >> 3);
         if constexpr (std::is_floating_point_v<T>) element = value;
       } else {
         element = {static_cast<typename T::value_type>(value), static_cast<typename T::value_type>(-value)};
@@ -170,7 +170,8 @@ std::vector<char> numbers(std::mt19937_64& random, Dtype dtype, std::int64_t cou
 TEST_F(CudaAcceleratorTest, AccumulatesAsTheHostDoesInEveryDtype) {
   for (int number = 0; number < dtype_count; ++number) {
     const auto dtype = static_cast<Dtype>(number);
-    for (const Reduction reduction : {Reduction::sum, Reduction::min, Reduction::max}) {
+    for (int operation = 0; operation < reduction_count; ++operation) {
+      const auto reduction = static_cast<Reduction>(operation);
       if (!is_defined(reduction, dtype)) continue;
       const Sample one = sample(random_, size_of(dtype));
       const StridedCopy nest = simplify(one.nest);

@@ -2,6 +2,8 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
+#include <type_traits>
+
 #include "kernels/cuda/rows.cuh"
 
 namespace partita::cuda {
@@ -16,23 +18,37 @@ struct Complex {
   Real real, imaginary;
 };
 
-/// Integers wrap around: their sum is taken unsigned. The sum of booleans is "or". A NaN on either side wins.
+/// Integers wrap around. A NaN on either side wins.
 template <Operation operation, class T>
 __device__ T reduce(T a, T b) {
   if constexpr (operation == Operation::sum) {
     return static_cast<T>(a + b);
   } else if constexpr (operation == Operation::min) {
     return a < b || a != a ? a : b;
-  } else {
+  } else if constexpr (operation == Operation::max) {
     return a > b || a != a ? a : b;
+  } else if constexpr (operation == Operation::product) {
+    // Numbers of 16 bits would be multiplied as signed ones of 32.
+    using Wide = std::conditional_t<std::is_integral_v<T>, std::uint64_t, T>;
+    return static_cast<T>(static_cast<Wide>(a) * static_cast<Wide>(b));
+  } else if constexpr (operation == Operation::logical_and) {
+    return static_cast<T>(a != 0 && b != 0);
+  } else if constexpr (operation == Operation::logical_or) {
+    return static_cast<T>(a != 0 || b != 0);
+  } else if constexpr (operation == Operation::logical_xor) {
+    return static_cast<T>((a != 0) != (b != 0));
+  } else if constexpr (operation == Operation::bit_and) {
+    return static_cast<T>(a & b);
+  } else if constexpr (operation == Operation::bit_or) {
+    return static_cast<T>(a | b);
+  } else {
+    return static_cast<T>(a ^ b);
   }
 }
 
 template <Operation operation>
 __device__ Boolean reduce(Boolean a, Boolean b) {
-  const bool both = a.byte != 0 && b.byte != 0;
-  const bool either = a.byte != 0 || b.byte != 0;
-  return {static_cast<std::uint8_t>(operation == Operation::min ? both : either)};
+  return {reduce<operation>(a.byte, b.byte)};
 }
 
 template <Operation operation>
@@ -45,10 +61,23 @@ __device__ __nv_bfloat16 reduce(__nv_bfloat16 a, __nv_bfloat16 b) {
   return __float2bfloat16_rn(reduce<operation>(__bfloat162float(a), __bfloat162float(b)));
 }
 
-/// Only sums are defined; the others are never asked for.
+/// Never fused with the addition behind it: the same numbers as on the host.
+__device__ float rounded_product(float a, float b) {
+  return __fmul_rn(a, b);
+}
+
+__device__ double rounded_product(double a, double b) {
+  return __dmul_rn(a, b);
+}
+
 template <Operation operation, class Real>
 __device__ Complex<Real> reduce(Complex<Real> a, Complex<Real> b) {
-  return {a.real + b.real, a.imaginary + b.imaginary};
+  if constexpr (operation == Operation::sum) {
+    return {a.real + b.real, a.imaginary + b.imaginary};
+  } else {
+    return {rounded_product(a.real, b.real) - rounded_product(a.imaginary, b.imaginary),
+            rounded_product(a.real, b.imaginary) + rounded_product(a.imaginary, b.real)};
+  }
 }
 
 template <class T, Operation operation>
@@ -73,91 +102,145 @@ int start(const Nest& nest, const void* from, void* to, cudaStream_t stream) {
   return cudaGetLastError();
 }
 
-using Start = int (*)(const Nest&, const void*, void*, cudaStream_t);
+template <class T, Operation operation>
+int load_rows() {
+  return load(accumulate_rows<T, operation>);
+}
 
-template <class T>
-Start start_of(Operation operation) {
+/// Null: the operation is not defined for the elements.
+struct Kernel {
+  int (*start)(const Nest&, const void*, void*, cudaStream_t) = nullptr;
+  int (*load)() = nullptr;
+};
+
+template <class T, Operation operation>
+Kernel kernel() {
+  return {start<T, operation>, load_rows<T, operation>};
+}
+
+/// What takes no notice of an integer's sign.
+template <class Unsigned>
+Kernel kernel_of_bits(Operation operation) {
   switch (operation) {
     case Operation::sum:
-      return start<T, Operation::sum>;
-    case Operation::min:
-      return start<T, Operation::min>;
-    case Operation::max:
-      break;
+      return kernel<Unsigned, Operation::sum>();
+    case Operation::product:
+      return kernel<Unsigned, Operation::product>();
+    case Operation::logical_and:
+      return kernel<Unsigned, Operation::logical_and>();
+    case Operation::logical_or:
+      return kernel<Unsigned, Operation::logical_or>();
+    case Operation::logical_xor:
+      return kernel<Unsigned, Operation::logical_xor>();
+    case Operation::bit_and:
+      return kernel<Unsigned, Operation::bit_and>();
+    case Operation::bit_or:
+      return kernel<Unsigned, Operation::bit_or>();
+    case Operation::bit_xor:
+      return kernel<Unsigned, Operation::bit_xor>();
+    default:
+      return {};
   }
-  return start<T, Operation::max>;
 }
 
 template <class T>
-int load_operations() {
-  const int results[] = {load(accumulate_rows<T, Operation::sum>), load(accumulate_rows<T, Operation::min>),
-                         load(accumulate_rows<T, Operation::max>)};
-  for (const int result : results) {
-    if (result != cudaSuccess) return result;
+Kernel kernel_of_integers(Operation operation) {
+  if (operation == Operation::min) return kernel<T, Operation::min>();
+  if (operation == Operation::max) return kernel<T, Operation::max>();
+  return kernel_of_bits<std::make_unsigned_t<T>>(operation);
+}
+
+template <class T>
+Kernel kernel_of_floats(Operation operation) {
+  switch (operation) {
+    case Operation::sum:
+      return kernel<T, Operation::sum>();
+    case Operation::min:
+      return kernel<T, Operation::min>();
+    case Operation::max:
+      return kernel<T, Operation::max>();
+    case Operation::product:
+      return kernel<T, Operation::product>();
+    default:
+      return {};
   }
-  return cudaSuccess;
+}
+
+template <class Real>
+Kernel kernel_of_complex(Operation operation) {
+  if (operation == Operation::sum) return kernel<Complex<Real>, Operation::sum>();
+  if (operation == Operation::product) return kernel<Complex<Real>, Operation::product>();
+  return {};
+}
+
+/// The sum of booleans is "or", their product "and".
+Kernel kernel_of_booleans(Operation operation) {
+  switch (operation) {
+    case Operation::sum:
+    case Operation::max:
+    case Operation::logical_or:
+    case Operation::bit_or:
+      return kernel<Boolean, Operation::logical_or>();
+    case Operation::logical_xor:
+    case Operation::bit_xor:
+      return kernel<Boolean, Operation::logical_xor>();
+    default:
+      return kernel<Boolean, Operation::logical_and>();
+  }
+}
+
+Kernel kernel_of(Element element, Operation operation) {
+  switch (element) {
+    case Element::boolean:
+      return kernel_of_booleans(operation);
+    case Element::i8:
+      return kernel_of_integers<std::int8_t>(operation);
+    case Element::u8:
+      return kernel_of_integers<std::uint8_t>(operation);
+    case Element::i16:
+      return kernel_of_integers<std::int16_t>(operation);
+    case Element::u16:
+      return kernel_of_integers<std::uint16_t>(operation);
+    case Element::i32:
+      return kernel_of_integers<std::int32_t>(operation);
+    case Element::u32:
+      return kernel_of_integers<std::uint32_t>(operation);
+    case Element::i64:
+      return kernel_of_integers<std::int64_t>(operation);
+    case Element::u64:
+      return kernel_of_integers<std::uint64_t>(operation);
+    case Element::f16:
+      return kernel_of_floats<__half>(operation);
+    case Element::bf16:
+      return kernel_of_floats<__nv_bfloat16>(operation);
+    case Element::f32:
+      return kernel_of_floats<float>(operation);
+    case Element::f64:
+      return kernel_of_floats<double>(operation);
+    case Element::c64:
+      return kernel_of_complex<float>(operation);
+    case Element::c128:
+      return kernel_of_complex<double>(operation);
+  }
+  return {};
 }
 
 }  // namespace
 
 int launch_accumulate(const Nest& nest, Element element, Operation operation, const void* from, void* to,
                       void* stream) {
-  auto* const queue = static_cast<cudaStream_t>(stream);
-  const auto run = [&](Start kernel) { return kernel(nest, from, to, queue); };
-  const bool sums = operation == Operation::sum;  // of signed integers as of unsigned ones
-  switch (element) {
-    case Element::boolean:
-      return run(start_of<Boolean>(operation));
-    case Element::i8:
-      return run(sums ? start_of<std::uint8_t>(operation) : start_of<std::int8_t>(operation));
-    case Element::u8:
-      return run(start_of<std::uint8_t>(operation));
-    case Element::i16:
-      return run(sums ? start_of<std::uint16_t>(operation) : start_of<std::int16_t>(operation));
-    case Element::u16:
-      return run(start_of<std::uint16_t>(operation));
-    case Element::i32:
-      return run(sums ? start_of<std::uint32_t>(operation) : start_of<std::int32_t>(operation));
-    case Element::u32:
-      return run(start_of<std::uint32_t>(operation));
-    case Element::i64:
-      return run(sums ? start_of<std::uint64_t>(operation) : start_of<std::int64_t>(operation));
-    case Element::u64:
-      return run(start_of<std::uint64_t>(operation));
-    case Element::f16:
-      return run(start_of<__half>(operation));
-    case Element::bf16:
-      return run(start_of<__nv_bfloat16>(operation));
-    case Element::f32:
-      return run(start_of<float>(operation));
-    case Element::f64:
-      return run(start_of<double>(operation));
-    case Element::c64:
-      return start<Complex<float>, Operation::sum>(nest, from, to, queue);
-    case Element::c128:
-      return start<Complex<double>, Operation::sum>(nest, from, to, queue);
-  }
-  return cudaErrorInvalidValue;
+  const Kernel kernel = kernel_of(element, operation);
+  if (kernel.start == nullptr) return cudaErrorInvalidValue;
+  return kernel.start(nest, from, to, static_cast<cudaStream_t>(stream));
 }
 
 int load_accumulate_kernels() {
-  const int results[] = {load_operations<Boolean>(),
-                         load_operations<std::int8_t>(),
-                         load_operations<std::uint8_t>(),
-                         load_operations<std::int16_t>(),
-                         load_operations<std::uint16_t>(),
-                         load_operations<std::int32_t>(),
-                         load_operations<std::uint32_t>(),
-                         load_operations<std::int64_t>(),
-                         load_operations<std::uint64_t>(),
-                         load_operations<__half>(),
-                         load_operations<__nv_bfloat16>(),
-                         load_operations<float>(),
-                         load_operations<double>(),
-                         load(accumulate_rows<Complex<float>, Operation::sum>),
-                         load(accumulate_rows<Complex<double>, Operation::sum>)};
-  for (const int result : results) {
-    if (result != cudaSuccess) return result;
+  for (int element = 0; element <= static_cast<int>(Element::c128); ++element) {
+    for (int operation = 0; operation <= static_cast<int>(Operation::bit_xor); ++operation) {
+      const Kernel kernel = kernel_of(static_cast<Element>(element), static_cast<Operation>(operation));
+      const int result = kernel.load == nullptr ? cudaSuccess : kernel.load();
+      if (result != cudaSuccess) return result;
+    }
   }
   return cudaSuccess;
 }

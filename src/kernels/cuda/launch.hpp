@@ -33,7 +33,19 @@ enum class Element : std::uint8_t {
   c64,
   c128
 };
-enum class Operation : std::uint8_t { sum, min, max };
+/// Those of partita::Reduction.
+enum class Operation : std::uint8_t {
+  sum,
+  min,
+  max,
+  product,
+  logical_and,
+  logical_or,
+  logical_xor,
+  bit_and,
+  bit_or,
+  bit_xor
+};
 
 /// 16 bytes that are repeated.
 struct alignas(16) Pattern {
