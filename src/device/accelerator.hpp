@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 
+#include "device/device_group.hpp"
 #include "kernels/host/copy.hpp"
 #include "memory/node_memory.hpp"
 
@@ -73,6 +74,9 @@ class Accelerator {
   /// Backing of the symmetric heap in this device's memory, for the ranks that `topology` puts on one node.
   /// Collective over the context's ranks; Errors are the same on every rank.
   virtual std::unique_ptr<NodeMemory> share_memory(ContextState& state, const Topology& topology) = 0;
+  /// The vendor's collectives among the context's ranks; null on all of them: none here. Collective, blocking
+  /// within the deadline; Errors have failed the context.
+  virtual std::unique_ptr<DeviceGroup> make_group(ContextState& state) { return (void)state, nullptr; }
 
   // --- streams
   virtual Stream stream() = 0;  ///< the context's own

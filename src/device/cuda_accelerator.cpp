@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/check.hpp"
+#include "device/nccl_group.hpp"
 #include "kernels/cuda/launch.hpp"
 #include "memory/cuda_node_memory.hpp"
 
@@ -167,6 +168,10 @@ void CudaAccelerator::release_pinned(void* memory) noexcept {
 
 std::unique_ptr<NodeMemory> CudaAccelerator::share_memory(ContextState& state, const Topology& topology) {
   return std::make_unique<CudaNodeMemory>(state, topology, index_);
+}
+
+std::unique_ptr<DeviceGroup> CudaAccelerator::make_group(ContextState& state) {
+  return NcclGroup::make(state);
 }
 
 void CudaAccelerator::order(Stream before, Stream after) {

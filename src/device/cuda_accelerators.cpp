@@ -1,24 +1,12 @@
 // The CUDA devices of this process.
-#include <dlfcn.h>
-
 #include <mutex>
 
 #include "base/check.hpp"
 #include "device/cuda_accelerator.hpp"
+#include "device/nccl_library.hpp"
 
 namespace partita {
 namespace {
-
-/// 22800 is 2.28.0; 0: not there.
-int nccl_version() {
-  void* const library = dlopen("libnccl.so.2", RTLD_LAZY | RTLD_LOCAL);
-  if (library == nullptr) return 0;
-  const auto version = reinterpret_cast<int (*)(int*)>(dlsym(library, "ncclGetVersion"));
-  int number = 0;
-  if (version != nullptr) version(&number);
-  dlclose(library);
-  return number;
-}
 
 int attribute(CUdevice_attribute which, int device) {
   int value = 0;
@@ -88,7 +76,7 @@ class CudaAccelerators final : public Accelerators {
 DeviceReport CudaAccelerators::report() {
   DeviceReport report;
   report.built_in = true;
-  report.nccl_version = nccl_version();
+  report.nccl_version = NcclLibrary::of_process().version;
   cudaDriverGetVersion(&report.driver_version);
   cudaRuntimeGetVersion(&report.runtime_version);
   report.note = why_none();

@@ -63,6 +63,10 @@ void Watchdog::watch() {
 
 bool Watchdog::look() {
   if (state_.failed()) return false;
+  if (DeviceGroup* const group = state_.device_group()) {
+    const std::string why = group->failed();
+    check<Error>(why.empty(), "{}", why);  // fails the context
+  }
   const std::uint64_t noted = noted_.load(std::memory_order_acquire);
   if (noted == settled_) return true;
   state_.device->attend();

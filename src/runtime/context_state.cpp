@@ -24,6 +24,20 @@ std::string ContextState::failure() const {
   return failure_;
 }
 
+DeviceGroup* ContextState::device_group() const {
+  const std::lock_guard lock(failure_mutex_);
+  return device_group_.get();
+}
+
+void ContextState::adopt(std::unique_ptr<DeviceGroup> vendors) {
+  DeviceGroup* const adopted = vendors.get();
+  {
+    const std::lock_guard lock(failure_mutex_);
+    device_group_ = std::move(vendors);
+  }
+  if (adopted != nullptr && failed()) adopted->abort();
+}
+
 SymmetricHeap& ContextState::heap_in(MemorySpace space) const {
   if (space == MemorySpace::host) return *heap;
   check<UnsupportedError>(device_heap != nullptr,
@@ -44,6 +58,7 @@ void ContextState::fail(const std::string& why, ErrorKind kind) noexcept {
   note_failed_context();
   if (group) group->abandon();
   if (flags) flags->poison();  // nothing on the device waits for ever
+  if (DeviceGroup* const vendors = device_group()) vendors->abort();
   try {
     if (log) log->info("the context has failed: {}", why);
   } catch (...) {
@@ -61,6 +76,7 @@ ContextState::~ContextState() {
   } catch (...) {
     // noted as the failure
   }
+  device_group_.reset();
   if (!failed()) return;
   try {
     keep_until_exit(std::make_shared<PlanCache>(std::move(plans)));

@@ -83,6 +83,11 @@ struct ContextState {
   bool failed() const noexcept { return failed_.load(std::memory_order_acquire); }
   std::string failure() const;
 
+  /// The vendor's collectives among the ranks' devices; null: there are none, or nobody has asked yet.
+  DeviceGroup* device_group() const;
+  /// Makes `vendors` this context's own: it is aborted when the context fails, and goes before the device.
+  void adopt(std::unique_ptr<DeviceGroup> vendors);
+
   /// Collective checks begun by all ranks together (those of subgroups do not count).
   std::uint64_t agreements = 0;
   /// Collective checks that are going on, one inside the other.
@@ -98,6 +103,8 @@ struct ContextState {
   std::atomic<bool> failed_{false};
   mutable std::mutex failure_mutex_;
   std::string failure_;
+  /// Under the mutex, since whoever fails the context may be another thread than the one that adopts.
+  std::unique_ptr<DeviceGroup> device_group_;
 };
 
 }  // namespace partita

@@ -1,0 +1,404 @@
+#include "device/nccl_group.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "base/check.hpp"
+#include "device/cuda_driver.hpp"
+#include "device/finish.hpp"
+#include "runtime/agree.hpp"
+#include "runtime/context_state.hpp"
+#include "runtime/wait.hpp"
+
+namespace partita {
+namespace {
+
+constexpr std::string_view operation_of_start = "start NCCL";
+
+/// What a rank tells the others before they start.
+struct Offer {
+  int version = 0;         // 0: no NCCL here
+  cudaUUID_t device = {};  // NCCL refuses two ranks on one
+  int id_is_made = 0;      // on rank 0
+  NcclId id = {};
+};
+
+Offer own_offer(const ContextState& state) {
+  const NcclLibrary& library = NcclLibrary::of_process();
+  Offer offer;
+  if (!library.why_none.empty()) return offer;
+  offer.version = library.version;
+  cudaDeviceProp found{};
+  check_cuda(cudaGetDeviceProperties(&found, state.device->index()), "look at the device");
+  offer.device = found.uuid;
+  if (state.rank() == 0) offer.id_is_made = library.get_unique_id(&offer.id) == nccl_success ? 1 : 0;
+  return offer;
+}
+
+std::vector<Offer> exchange_offers(ContextState& state) {
+  const Offer mine = own_offer(state);
+  const std::string_view bytes(reinterpret_cast<const char*>(&mine), sizeof(mine));
+  std::vector<Offer> offers;
+  for (const std::string& text : exchange(state, operation_of_start, bytes)) {
+    std::memcpy(&offers.emplace_back(), text.data(), std::min(text.size(), sizeof(Offer)));
+  }
+  return offers;
+}
+
+bool same(const cudaUUID_t& a, const cudaUUID_t& b) {
+  return std::equal(std::begin(a.bytes), std::end(a.bytes), std::begin(b.bytes));
+}
+
+/// Why there can be no group; empty: nothing speaks against it. The same on all ranks.
+std::string obstacle(const std::vector<Offer>& offers) {
+  for (std::size_t i = 0; i < offers.size(); ++i) {
+    if (offers[i].version == 0) return fmt::format("rank {} has none that can be used", i);
+    if (offers[i].version != offers[0].version) return fmt::format("ranks 0 and {} have different ones", i);
+    for (std::size_t j = 0; j < i; ++j) {
+      if (same(offers[i].device, offers[j].device))
+        return fmt::format("ranks {} and {} share a device", j, i);
+    }
+  }
+  return offers[0].id_is_made != 0 ? "" : "it finds no network interface to meet at";
+}
+
+void log_none(const ContextState& state, const std::string& why) {
+  if (state.rank() == 0) state.log->info("collectives without NCCL: {}", why);
+}
+
+/// The type of NCCL, and how many of them an element is. None: NCCL has no such.
+struct Numbers {
+  NcclType type;
+  std::int64_t per_element = 1;
+};
+
+std::optional<Numbers> numbers_of(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::i8:
+      return Numbers{NcclType::i8};
+    case Dtype::u8:
+      return Numbers{NcclType::u8};
+    case Dtype::i32:
+      return Numbers{NcclType::i32};
+    case Dtype::u32:
+      return Numbers{NcclType::u32};
+    case Dtype::i64:
+      return Numbers{NcclType::i64};
+    case Dtype::u64:
+      return Numbers{NcclType::u64};
+    case Dtype::f16:
+      return Numbers{NcclType::f16};
+    case Dtype::bf16:
+      return Numbers{NcclType::bf16};
+    case Dtype::f32:
+      return Numbers{NcclType::f32};
+    case Dtype::f64:
+      return Numbers{NcclType::f64};
+    case Dtype::c64:
+      return Numbers{NcclType::f32, 2};
+    case Dtype::c128:
+      return Numbers{NcclType::f64, 2};
+    case Dtype::boolean:  // any byte but 0 is "true" to us
+    case Dtype::i16:
+    case Dtype::u16:
+      break;
+  }
+  return std::nullopt;
+}
+
+/// Only where the results are ours: NCCL's min and max of a NaN and a number are the number.
+std::optional<NcclOperation> operation_of(Dtype dtype, Reduction reduction) {
+  switch (reduction) {
+    case Reduction::sum:
+      return NcclOperation::sum;
+    case Reduction::product:
+      if (is_complex(dtype)) break;
+      return NcclOperation::product;
+    case Reduction::min:
+      if (!is_integer(dtype)) break;
+      return NcclOperation::min;
+    case Reduction::max:
+      if (!is_integer(dtype)) break;
+      return NcclOperation::max;
+    default:
+      break;
+  }
+  return std::nullopt;
+}
+
+/// A reduction in NCCL's terms.
+struct Reducing {
+  std::size_t count;
+  NcclType type;
+  NcclOperation operation;
+};
+
+Reducing reducing(std::int64_t count, Dtype dtype, Reduction reduction) {
+  const std::optional<Numbers> numbers = numbers_of(dtype);
+  const std::optional<NcclOperation> operation = operation_of(dtype, reduction);
+  invariant(numbers && operation, "NCCL was asked for {} of {}", name(reduction), name(dtype));
+  return {static_cast<std::size_t>(count * numbers->per_element), numbers->type, *operation};
+}
+
+}  // namespace
+
+NcclGroup::NcclGroup(ContextState& state)
+    : state_(state),
+      library_(NcclLibrary::of_process()),
+      device_(state.device->index()),
+      rank_(state.rank()) {}
+
+std::unique_ptr<DeviceGroup> NcclGroup::make(ContextState& state) {
+  try {
+    state.device->use();
+    const std::vector<Offer> offers = exchange_offers(state);
+    const std::string why = obstacle(offers);
+    if (!why.empty()) return log_none(state, why), nullptr;
+    finish_device(state, operation_of_start);
+    return start(state, offers.front().id);
+  } catch (const std::exception& error) {
+    state.fail(error.what());
+    throw;
+  }
+}
+
+std::unique_ptr<NcclGroup> NcclGroup::start(ContextState& state, const NcclId& id) {
+  std::unique_ptr<NcclGroup> group(new NcclGroup(state));
+  const std::string complaint = group->join(id);
+  for (const std::string& why : partita::exchange(state, operation_of_start, complaint)) {
+    if (why.empty()) continue;
+    group->abort();
+    return log_none(state, why), nullptr;
+  }
+  group->dry_run();
+  return group;
+}
+
+std::string NcclGroup::join(const NcclId& id) {
+  NcclConfig config;
+  config.blocking = 0;
+  int result = library_.init_rank(&communicator_, state_.size(), id, rank_, &config);
+  const WaitReason reason{operation_of_start, [] { return std::string("NCCL"); }, -1,
+                          [this] { return others(); }};
+  wait_until(state_, reason, [&] {
+    state_.require_alive(operation_of_start);
+    if (result == nccl_in_progress) result = state_of_communicator();
+    return result != nccl_in_progress;
+  });
+  return result == nccl_success ? "" : text_of(operation_of_start, result);
+}
+
+void NcclGroup::dry_run() {
+  constexpr std::int64_t most = std::int64_t{1} << 20;  // numbers; NCCL takes other ways than for a few
+  const std::int64_t part = std::max<std::int64_t>(most / state_.size(), 1);
+  const std::int64_t bytes = part * state_.size() * size_of(Dtype::f32);
+  void* const from = state_.device->allocate(bytes);
+  void* const to = state_.device->allocate(bytes);
+  const Stream stream = begin_device_work(state_);
+  dry_run(from, to, 1);
+  dry_run(from, to, part);
+  end_device_work(state_, stream);
+  finish_device(state_, operation_of_start);
+  // Not given back where something has been thrown: a stream may still write there.
+  state_.device->release(from);
+  state_.device->release(to);
+}
+
+void NcclGroup::dry_run(void* from, void* to, std::int64_t part) {
+  const std::int64_t bytes = part * size_of(Dtype::f32);
+  all_reduce(from, to, part * state_.size(), Dtype::f32, Reduction::sum, {});
+  reduce_scatter(from, to, part, Dtype::f32, Reduction::sum, {});
+  all_gather(from, to, bytes, {});
+  reduce(from, to, part, Dtype::f32, Reduction::sum, 0, {});
+  broadcast(from, to, bytes, 0, {});
+  std::vector<Part> sent, received;
+  for (int peer = 0; peer < state_.size(); ++peer) {
+    sent.push_back({peer, static_cast<char*>(from) + peer * bytes, bytes});
+    received.push_back({peer, static_cast<char*>(to) + peer * bytes, bytes});
+  }
+  exchange(sent, received, {});
+}
+
+std::string NcclGroup::name() const {
+  return fmt::format("NCCL {}.{}.{}", library_.version / 10000, library_.version / 100 % 100,
+                     library_.version % 100);
+}
+
+bool NcclGroup::reduces(Dtype dtype, Reduction reduction) const {
+  return numbers_of(dtype) && operation_of(dtype, reduction);
+}
+
+template <class Call>
+void NcclGroup::enqueue(std::string_view operation, Call&& call) {
+  int result = nccl_in_progress;
+  std::string why;
+  const auto with_lock = [&](auto&& act) {
+    const std::lock_guard lock(mutex_);
+    state_.require_alive(operation);
+    check<Error>(communicator_ != nullptr, "{}: NCCL has been aborted", operation);
+    result = act();
+    if (result != nccl_success && result != nccl_in_progress) why = text_of(operation, result);
+    return result != nccl_in_progress;
+  };
+  if (!with_lock([&] { return call(communicator_); })) {
+    const WaitReason reason{operation, [] { return std::string("NCCL"); }, -1, [this] { return others(); }};
+    wait_until(state_, reason, [&] { return with_lock([&] { return state_of_communicator(); }); });
+  }
+  if (result == nccl_success) return;
+  state_.fail(why);
+  throw Error(why);
+}
+
+int NcclGroup::state_of_communicator() const {
+  int result = nccl_success;
+  const int asked = library_.async_error(communicator_, &result);
+  return asked == nccl_success ? result : asked;
+}
+
+std::string NcclGroup::text_of(std::string_view operation, int result) const {
+  const char* const more = library_.last_error(communicator_);
+  return fmt::format("{}: {}: {}{}{}", operation, name(), library_.error_string(result),
+                     more == nullptr || *more == '\0' ? "" : ": ", more == nullptr ? "" : more);
+}
+
+void NcclGroup::broadcast(const void* from, void* to, std::int64_t bytes, int root, Stream stream) {
+  if (bytes == 0) return;
+  enqueue("broadcast", [&](NcclCommunicator communicator) {
+    return library_.broadcast(from, to, static_cast<std::size_t>(bytes), NcclType::u8, root, communicator,
+                              native(stream));
+  });
+}
+
+void NcclGroup::reduce(const void* from, void* to, std::int64_t count, Dtype dtype, Reduction reduction,
+                       int root, Stream stream) {
+  if (count == 0) return;
+  const Reducing what = reducing(count, dtype, reduction);
+  enqueue("reduce", [&](NcclCommunicator communicator) {
+    return library_.reduce(from, to, what.count, what.type, what.operation, root, communicator,
+                           native(stream));
+  });
+}
+
+void NcclGroup::all_reduce(const void* from, void* to, std::int64_t count, Dtype dtype, Reduction reduction,
+                           Stream stream) {
+  if (count == 0) return;
+  const Reducing what = reducing(count, dtype, reduction);
+  enqueue("all_reduce", [&](NcclCommunicator communicator) {
+    return library_.all_reduce(from, to, what.count, what.type, what.operation, communicator, native(stream));
+  });
+}
+
+void NcclGroup::all_gather(const void* from, void* to, std::int64_t bytes, Stream stream) {
+  if (bytes == 0) return;
+  enqueue("all_gather", [&](NcclCommunicator communicator) {
+    return library_.all_gather(from, to, static_cast<std::size_t>(bytes), NcclType::u8, communicator,
+                               native(stream));
+  });
+}
+
+void NcclGroup::reduce_scatter(const void* from, void* to, std::int64_t count, Dtype dtype,
+                               Reduction reduction, Stream stream) {
+  if (count == 0) return;
+  const Reducing what = reducing(count, dtype, reduction);
+  enqueue("reduce_scatter", [&](NcclCommunicator communicator) {
+    return library_.reduce_scatter(from, to, what.count, what.type, what.operation, communicator,
+                                   native(stream));
+  });
+}
+
+void NcclGroup::exchange(std::span<const Part> sent, std::span<const Part> received, Stream stream) {
+  copy_own(sent, received, stream);
+  const auto goes_out = [&](const Part& part) { return part.peer != rank_ && part.bytes > 0; };
+  if (std::ranges::none_of(sent, goes_out) && std::ranges::none_of(received, goes_out)) return;
+  enqueue("exchange", [&](NcclCommunicator) { return send_and_receive(sent, received, native(stream)); });
+}
+
+void NcclGroup::copy_own(std::span<const Part> sent, std::span<const Part> received, Stream stream) {
+  auto to = received.begin();
+  for (const Part& from : sent) {
+    if (from.peer != rank_) continue;
+    to = std::find_if(to, received.end(), [&](const Part& part) { return part.peer == rank_; });
+    check(to != received.end() && to->bytes == from.bytes,
+          "exchange: rank {} does not receive what it sends itself", rank_);
+    if (from.bytes > 0 && from.data != to->data) {
+      state_.device->copy_bytes(from.data, to->data, from.bytes, Stream{native(stream)});
+    }
+    ++to;
+  }
+}
+
+/// The first error is the result, but a group that has been started must end.
+int NcclGroup::send_and_receive(std::span<const Part> sent, std::span<const Part> received,
+                                void* stream) const {
+  int result = library_.group_start();
+  if (result != nccl_success) return result;
+  const auto note = [&](int next) {
+    if (result == nccl_success && next != nccl_in_progress) result = next;
+  };
+  for (const Part& part : sent) {
+    if (part.peer == rank_ || part.bytes == 0) continue;
+    note(library_.send(part.data, static_cast<std::size_t>(part.bytes), NcclType::u8, part.peer,
+                       communicator_, stream));
+  }
+  for (const Part& part : received) {
+    if (part.peer == rank_ || part.bytes == 0) continue;
+    note(library_.receive(part.data, static_cast<std::size_t>(part.bytes), NcclType::u8, part.peer,
+                          communicator_, stream));
+  }
+  const int end = library_.group_end();
+  return result == nccl_success ? end : result;
+}
+
+void* NcclGroup::native(Stream stream) const {
+  return stream.handle == nullptr ? state_.device->stream().handle : stream.handle;
+}
+
+std::vector<int> NcclGroup::others() const {
+  std::vector<int> ranks;
+  for (int rank = 0; rank < state_.size(); ++rank) {
+    if (rank != rank_) ranks.push_back(rank);
+  }
+  return ranks;
+}
+
+void NcclGroup::abort() noexcept {
+  const std::lock_guard lock(mutex_);
+  if (communicator_ == nullptr) return;
+  cudaSetDevice(device_);
+  library_.abort(std::exchange(communicator_, nullptr));
+}
+
+std::string NcclGroup::failed() {
+  const std::lock_guard lock(mutex_);
+  if (communicator_ == nullptr) return "";
+  const int result = state_of_communicator();
+  return result == nccl_success || result == nccl_in_progress ? "" : text_of("collectives", result);
+}
+
+NcclGroup::~NcclGroup() {
+  if (!state_.failed()) finish();
+  abort();
+}
+
+/// Peers may still use memory that belongs to this rank's communicator: all finish together where they do so
+/// in time. Leaves the communicator to `abort` where they do not.
+void NcclGroup::finish() noexcept {
+  using namespace std::chrono_literals;
+  constexpr auto longest = 2s;
+  const std::lock_guard lock(mutex_);
+  if (communicator_ == nullptr) return;
+  cudaSetDevice(device_);
+  int result = library_.finalize(communicator_);
+  const auto start = std::chrono::steady_clock::now();
+  while (result == nccl_in_progress && std::chrono::steady_clock::now() - start < longest) {
+    std::this_thread::sleep_for(100us);
+    result = state_of_communicator();
+  }
+  if (result == nccl_success) library_.destroy(std::exchange(communicator_, nullptr));
+}
+
+}  // namespace partita

@@ -1,0 +1,64 @@
+#include "device/nccl_library.hpp"
+
+#include <dlfcn.h>
+
+#include "base/check.hpp"
+
+namespace partita {
+namespace {
+
+constexpr const char* library_name = "libnccl.so.2";
+constexpr int oldest = 21700;  // knows NcclConfig
+
+template <class Function>
+void find(void* handle, const char* name, Function& function) {
+  void* const symbol = dlsym(handle, name);
+  check<UnsupportedError>(symbol != nullptr, "{} has no {}", library_name, name);
+  function = reinterpret_cast<Function>(symbol);
+}
+
+void find_all(void* handle, NcclLibrary& library) {
+  find(handle, "ncclGetVersion", library.get_version);
+  find(handle, "ncclGetUniqueId", library.get_unique_id);
+  find(handle, "ncclCommInitRankConfig", library.init_rank);
+  find(handle, "ncclCommFinalize", library.finalize);
+  find(handle, "ncclCommDestroy", library.destroy);
+  find(handle, "ncclCommAbort", library.abort);
+  find(handle, "ncclCommGetAsyncError", library.async_error);
+  find(handle, "ncclGetErrorString", library.error_string);
+  find(handle, "ncclGetLastError", library.last_error);
+  find(handle, "ncclGroupStart", library.group_start);
+  find(handle, "ncclGroupEnd", library.group_end);
+  find(handle, "ncclBroadcast", library.broadcast);
+  find(handle, "ncclReduce", library.reduce);
+  find(handle, "ncclAllReduce", library.all_reduce);
+  find(handle, "ncclAllGather", library.all_gather);
+  find(handle, "ncclReduceScatter", library.reduce_scatter);
+  find(handle, "ncclSend", library.send);
+  find(handle, "ncclRecv", library.receive);
+}
+
+/// Stays open: its threads and kernels do.
+NcclLibrary open() {
+  NcclLibrary library;
+  try {
+    void* const handle = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
+    check<UnsupportedError>(handle != nullptr, "{} is not found", library_name);
+    find_all(handle, library);
+    check<UnsupportedError>(library.get_version(&library.version) == nccl_success,
+                            "{} does not know its version", library_name);
+    check<UnsupportedError>(library.version >= oldest, "{} is older than 2.17", library_name);
+  } catch (const std::exception& error) {
+    library.why_none = error.what();
+  }
+  return library;
+}
+
+}  // namespace
+
+const NcclLibrary& NcclLibrary::of_process() {
+  static const NcclLibrary library = open();
+  return library;
+}
+
+}  // namespace partita
