@@ -47,6 +47,14 @@ struct PeerExchange {
   std::span<const FlagOperation> late_waits;
 };
 
+/// A point that a stream comes past.
+class Moment {
+ public:
+  virtual ~Moment() = default;
+  /// When that was, in seconds of the host's steady clock. Only once the stream has come past.
+  virtual double seconds() const = 0;
+};
+
 /// One device (a GPU), driven by one thread at a time: the one that called `use` last. Another one may look
 /// on: after `attend` it may call `passed`, `idle`, `write_past` and `read_past`. What takes a stream starts
 /// and does not wait; work of one stream runs in order. Errors of the device are Errors here, at this call
@@ -94,6 +102,13 @@ class Accelerator {
   virtual bool idle() = 0;
   /// What `stream` is given from here on waits for what has been marked last.
   virtual void follow(Stream stream) = 0;
+
+  // --- time
+  /// Compares the device's clock with the host's, for the moments that follow. May take some tenths of a
+  /// millisecond; waits for no stream.
+  virtual void align_clock() {}
+  /// When `stream` has done all that it has been given. Not while it is captured.
+  virtual std::unique_ptr<Moment> moment(Stream stream) = 0;
 
   // --- work
   /// Any two places: device, peer, host. Ordinary host memory may make this wait.

@@ -202,6 +202,15 @@ void CudaAccelerator::follow(Stream stream) {
   check_cuda(cudaStreamWaitEvent(native(stream), mark_, 0), "order streams");
 }
 
+void CudaAccelerator::align_clock() {
+  origin_ = std::make_shared<const CudaOrigin>();
+}
+
+std::unique_ptr<Moment> CudaAccelerator::moment(Stream stream) {
+  if (!origin_) align_clock();
+  return std::make_unique<CudaMoment>(origin_, native(stream));
+}
+
 void CudaAccelerator::copy_bytes(const void* from, void* to, std::int64_t bytes, Stream stream) {
   check_cuda(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDefault, native(stream)),
              "copy");

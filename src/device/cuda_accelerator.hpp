@@ -2,11 +2,13 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <vector>
 
 #include "device/accelerator.hpp"
 #include "device/copy_way.hpp"
 #include "device/cuda_driver.hpp"
+#include "device/cuda_moment.hpp"
 
 namespace partita {
 
@@ -38,6 +40,9 @@ class CudaAccelerator final : public Accelerator {
   bool idle() override;
   void follow(Stream stream) override;
 
+  void align_clock() override;
+  std::unique_ptr<Moment> moment(Stream stream) override;
+
   void copy_bytes(const void* from, void* to, std::int64_t bytes, Stream stream) override;
   void copy(const StridedCopy& nest, const void* from, void* to, Stream stream, bool inside) override;
   void exchange(const PeerExchange& what, Stream stream) override;
@@ -67,6 +72,7 @@ class CudaAccelerator final : public Accelerator {
   unsigned* finished_blocks_ = nullptr;  // of an exchange, in the device's memory
   cudaEvent_t order_ = nullptr;
   cudaEvent_t mark_ = nullptr;
+  std::shared_ptr<const CudaOrigin> origin_;  // what moments are counted from
   std::vector<CUstreamBatchMemOpParams> batch_;  // kept: executions allocate nothing
 };
 

@@ -5,6 +5,7 @@
 
 #include "base/check.hpp"
 #include "base/hash.hpp"
+#include "execute/step_clock.hpp"
 #include "kernels/host/fill.hpp"
 #include "plan/cost.hpp"
 #include "plan/work.hpp"
@@ -94,7 +95,13 @@ void BoundPlan::run() {
   running_hash_ = with_factors(memory_.execution_hash(plan_hash_));
   context_.board->begin_execution(running_hash_);
   mail_.begin(running_hash_, context_.executions);
-  for (std::size_t i = 0; i < plan_.steps.size(); ++i) run_step(i);
+  StepClock* const clock = context_.step_clock;
+  if (clock != nullptr) clock->execution(plan_);
+  for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
+    if (clock != nullptr) clock->begin(i);
+    run_step(i);
+    if (clock != nullptr) clock->end(i);
+  }
   mail_.end();
   advance_signals();
 }

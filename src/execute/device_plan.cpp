@@ -171,12 +171,19 @@ void DevicePlan::announce() {
 
 void DevicePlan::run(Stream stream) {
   if (!captured_) announce();
+  clock_ = captured_ ? nullptr : context_.step_clock;
+  if (clock_ != nullptr) clock_->execution(plan_);
   streams_use_messages_ = false;
   open_lines(stream);
   if (in_strokes_) {
-    run_in_strokes();
+    timed({}, lines_[0], [this] { run_in_strokes(); });
   } else {
-    for (std::size_t i = 0; i < plan_.steps.size(); ++i) run_step(i);
+    for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
+      const bool on_host = is_message(plan_.steps[i].kind) || plan_.steps[i].kind == StepKind::finish;
+      if (clock_ != nullptr && on_host) clock_->begin(i);
+      run_step(i);
+      if (clock_ != nullptr && on_host) clock_->end(i);
+    }
   }
   close_lines();
   // What a message brought is unpacked before the next execution may receive into the same place.
@@ -188,6 +195,16 @@ void DevicePlan::run(Stream stream) {
       if (count > 0) context_.flags->advance(rank, channel, count);
     }
   }
+}
+
+/// What `work` puts into a line, with the time that the stream takes for it where a timeline is recorded.
+template <class Work>
+void DevicePlan::timed(std::span<const std::size_t> steps, const Line& line, const Work& work) {
+  if (clock_ == nullptr) return work();
+  std::unique_ptr<Moment> begin = context_.device->moment(line.stream);
+  work();
+  clock_->in_stream(steps, static_cast<int>(&line - lines_.data()), std::move(begin),
+                    context_.device->moment(line.stream));
 }
 
 void DevicePlan::run_in_strokes() {
@@ -238,8 +255,15 @@ DevicePlan::Line& DevicePlan::line_of(const Step& step) {
 
 void DevicePlan::flush(Line& line) {
   if (line.pending.empty()) return;
-  context_.device->flags(line.pending, line.stream);
+  timed(line.pending_steps, line, [&] { context_.device->flags(line.pending, line.stream); });
   line.pending.clear();
+  line.pending_steps.clear();
+}
+
+void DevicePlan::put_flag(std::size_t index, const FlagOperation& operation) {
+  Line& line = line_of(plan_.steps[index]);
+  line.pending.push_back(operation);
+  if (clock_ != nullptr) line.pending_steps.push_back(index);
 }
 
 void DevicePlan::run_step(std::size_t index) {
@@ -249,7 +273,8 @@ void DevicePlan::run_step(std::size_t index) {
     case StepKind::copy:
     case StepKind::accumulate:
     case StepKind::fill:
-      return run_move(index, line_of(step));
+      flush(line_of(step));
+      return timed(std::array{index}, line_of(step), [&] { run_move(index, line_of(step)); });
     case StepKind::send:
       before_message();
       return mail_.send(index, memory_.address(step.from) + step.from.offset);
@@ -257,9 +282,9 @@ void DevicePlan::run_step(std::size_t index) {
       before_message();
       return mail_.receive(index, memory_.address(step.to) + step.to.offset);
     case StepKind::signal:
-      return line_of(step).pending.push_back(context_.flags->signal(step.peer, step.channel));
+      return put_flag(index, context_.flags->signal(step.peer, step.channel));
     case StepKind::wait:
-      return line_of(step).pending.push_back(context_.flags->wait(step.peer, step.channel, step.count));
+      return put_flag(index, context_.flags->wait(step.peer, step.channel, step.count));
     case StepKind::finish:
     case StepKind::compute:
       return;
@@ -283,7 +308,6 @@ void DevicePlan::before_message() {
 
 void DevicePlan::run_move(std::size_t index, Line& line) {
   const Step& step = plan_.steps[index];
-  flush(line);
   char* const to = memory_.address(step.to);
   const auto is_for_messages = [&](const Place& place) {
     return plan_.buffers[static_cast<std::size_t>(place.buffer)].kind == BufferKind::scratch;

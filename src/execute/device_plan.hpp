@@ -10,6 +10,7 @@
 #include "execute/lower.hpp"
 #include "execute/mail.hpp"
 #include "execute/plan_memory.hpp"
+#include "execute/step_clock.hpp"
 
 namespace partita {
 
@@ -35,6 +36,7 @@ class DevicePlan final : public Executor {
   struct Line {
     Stream stream;
     std::vector<FlagOperation> pending;
+    std::vector<std::size_t> pending_steps;  // whose they are, while a timeline is recorded
   };
 
   bool has_messages() const;
@@ -57,6 +59,9 @@ class DevicePlan final : public Executor {
   Line& line_of(const Step& step);
   int other_rank(const Step& step) const;  ///< whom a step concerns beside this rank; this rank: nobody
   void flush(Line& line);
+  void put_flag(std::size_t index, const FlagOperation& operation);
+  template <class Work>
+  void timed(std::span<const std::size_t> steps, const Line& line, const Work& work);
   void wait_for_streams();
   void check_announcements() const;
 
@@ -77,6 +82,7 @@ class DevicePlan final : public Executor {
   std::vector<Line> lines_;  // [0]: the stream of the execution; then one a lane
   std::vector<std::array<std::int64_t, channel_count>> signals_;  // by rank: waited for in one execution
   Mail mail_;
+  StepClock* clock_ = nullptr;  // of this execution; null: nobody records
 };
 
 }  // namespace partita

@@ -19,6 +19,7 @@ struct RankState {
   double ready = 0;              // when the latency of the last started step is over
   double remaining = 0;          // bytes of the copy in hand
   double cap = 0;                // bytes a second that it reaches alone
+  double begin = 0;              // of the last step
   double end = 0;                // of the last step
   std::vector<double> complete;  // when messages complete, by step
 };
@@ -43,9 +44,10 @@ struct Link {
 
 class Events {
  public:
-  Events(const std::vector<Plan>& plans, const Machine& machine)
+  Events(const std::vector<Plan>& plans, const Machine& machine, const StepObserver& observer)
       : plans_(plans),
         machine_(machine),
+        observer_(observer),
         topology_(plans.front().topology),
         ranks_(plans.size()),
         links_(static_cast<std::size_t>(topology_.node_count())),
@@ -122,6 +124,7 @@ class Events {
   void start(std::size_t rank) {
     RankState& state = ranks_[rank];
     const Step& step = plans_[rank].steps[state.next];
+    state.begin = state.end;
     state.ready = now_;
     if (is_copy(step.kind)) start_copy(state, plans_[rank], step);
     if (step.kind == StepKind::compute) state.ready += compute_seconds(plans_[rank], step, machine_);
@@ -132,6 +135,13 @@ class Events {
     }
     state.end = state.ready;
     ++state.next;
+    if (state.remaining == 0) observe(rank);
+  }
+
+  // The last step of a rank has ended.
+  void observe(std::size_t rank) const {
+    const RankState& state = ranks_[rank];
+    if (observer_) observer_(rank, state.next - 1, state.begin, state.end);
   }
 
   void start_copy(RankState& state, const Plan& plan, const Step& step) {
@@ -203,13 +213,16 @@ class Events {
       // Rounding must not leave a rest that takes no time.
       const bool done = event_time(rank) <= time * (1 + 1e-12);
       state.remaining = done ? 0 : std::max(0.0, state.remaining - rate(rank) * (time - now_));
-      if (state.remaining == 0) state.ready = state.end = time;
+      if (state.remaining > 0) continue;
+      state.ready = state.end = time;
+      observe(rank);
     }
     now_ = time;
   }
 
   const std::vector<Plan>& plans_;
   const Machine& machine_;
+  const StepObserver& observer_;
   const Topology& topology_;
   std::vector<RankState> ranks_;
   std::vector<Link> links_;   // of each node
@@ -221,8 +234,9 @@ class Events {
 
 }  // namespace
 
-std::vector<double> run_events(const std::vector<Plan>& plans, const Machine& machine) {
-  return Events(plans, machine).run();
+std::vector<double> run_events(const std::vector<Plan>& plans, const Machine& machine,
+                               const StepObserver& observer) {
+  return Events(plans, machine, observer).run();
 }
 
 }  // namespace partita

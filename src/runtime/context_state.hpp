@@ -25,6 +25,8 @@
 
 namespace partita {
 
+class StepClock;
+
 struct ContextState {
   ContextOptions options;
   Machine machine;
@@ -59,6 +61,8 @@ struct ContextState {
   bool closed = false;
   /// Executions begun on this context; every rank counts alike, since executions are collective.
   std::uint64_t executions = 0;
+  /// While a timeline is recorded; null: executors note nothing.
+  StepClock* step_clock = nullptr;
   /// Signals of earlier executions, by node rank and channel: counters only grow.
   std::vector<std::array<std::uint64_t, channel_count>> signals_seen;
 

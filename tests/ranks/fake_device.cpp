@@ -107,6 +107,16 @@ class FakeNodeMemory final : public NodeMemory {
   bool refused_;
 };
 
+/// Noted by the stream's thread.
+class FakeMoment final : public Moment {
+ public:
+  explicit FakeMoment(std::shared_ptr<const std::atomic<double>> noted) : noted_(std::move(noted)) {}
+  double seconds() const override { return *noted_; }
+
+ private:
+  std::shared_ptr<const std::atomic<double>> noted_;
+};
+
 class FakeAccelerator final : public Accelerator {
  public:
   explicit FakeAccelerator(int index) : index_(index) {}
@@ -144,6 +154,14 @@ class FakeAccelerator final : public Accelerator {
   void follow(Stream stream) override {
     Queue& queue = of(stream);
     queue.put([&queue, done = last_mark()] { queue.wait([&] { return done->load(); }); });
+  }
+
+  std::unique_ptr<Moment> moment(Stream stream) override {
+    auto noted = std::make_shared<std::atomic<double>>(0);
+    of(stream).put([noted] {
+      *noted = std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+    });
+    return std::make_unique<FakeMoment>(std::move(noted));
   }
 
   void copy_bytes(const void* from, void* to, std::int64_t bytes, Stream stream) override {

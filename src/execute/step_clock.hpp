@@ -1,0 +1,29 @@
+// Where executors note when their steps begin and end.
+#pragma once
+
+#include <memory>
+#include <partita/plan.hpp>
+#include <span>
+
+#include "device/accelerator.hpp"
+
+namespace partita {
+
+/// Set in a context only while a timeline is recorded. Called by the thread that executes; what it does comes
+/// into the measured time, so it is little.
+class StepClock {
+ public:
+  virtual ~StepClock() = default;
+
+  /// What is noted from here on belongs to an execution of this plan.
+  virtual void execution(const Plan& plan) = 0;
+  /// The calling thread is at this step, and has done it.
+  virtual void begin(std::size_t step) = 0;
+  virtual void end(std::size_t step) = 0;
+  /// A stream does these steps in one go; none: all steps of the plan. `line` counts the streams of the
+  /// executor from 0.
+  virtual void in_stream(std::span<const std::size_t> steps, int line, std::unique_ptr<Moment> begin,
+                         std::unique_ptr<Moment> end) = 0;
+};
+
+}  // namespace partita

@@ -1,0 +1,104 @@
+#include <algorithm>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <partita/trace.hpp>
+
+#include "base/check.hpp"
+#include "runtime/agree.hpp"
+#include "runtime/context_state.hpp"
+#include "trace/clock_offsets.hpp"
+#include "trace/recorder.hpp"
+
+namespace partita {
+namespace {
+
+using nlohmann::json;
+
+/// The recorder is the context's clock while this lives.
+class Recording {
+ public:
+  Recording(ContextState& state, Recorder& recorder) : state_(state) { state_.step_clock = &recorder; }
+  ~Recording() { state_.step_clock = nullptr; }
+  Recording(const Recording&) = delete;
+  Recording& operator=(const Recording&) = delete;
+
+ private:
+  ContextState& state_;
+};
+
+std::string packed(const std::vector<TracedStep>& steps) {
+  json all = json::array();
+  for (const TracedStep& one : steps) {
+    all.push_back({one.kind, one.what, one.execution, one.step, one.line, one.begin, one.end});
+  }
+  const std::vector<std::uint8_t> bytes = json::to_cbor(all);
+  return {bytes.begin(), bytes.end()};
+}
+
+std::vector<TracedStep> unpacked(const std::string& bytes, double clock_ahead) {
+  std::vector<TracedStep> steps;
+  for (const json& one : json::from_cbor(bytes)) {
+    steps.push_back({one[0], one[1], one[2], one[3], one[4], one[5].get<double>() - clock_ahead,
+                     one[6].get<double>() - clock_ahead});
+  }
+  return steps;
+}
+
+/// The first step of any rank begins at 0.
+void count_from_first_step(Timeline& timeline) {
+  double first = std::numeric_limits<double>::infinity();
+  for (const auto& rank : timeline.ranks) {
+    if (!rank.empty()) first = std::min(first, rank.front().begin);
+  }
+  for (auto& rank : timeline.ranks) {
+    for (TracedStep& step : rank) {
+      step.begin -= first;
+      step.end -= first;
+    }
+  }
+}
+
+}  // namespace
+
+Timeline record_timeline(const Context& context, const std::function<void()>& body) {
+  ContextState& state = *context.state();
+  collectively(state, "record a timeline", [&] {
+    state.require_usable("record a timeline");
+    check(static_cast<bool>(body), "record a timeline: there is nothing to call");
+    check(state.step_clock == nullptr, "record a timeline: one is being recorded already");
+    return std::vector<Fact>{};
+  });
+  const std::vector<double> ahead = clock_offsets(state);
+  collectively(state, "compare the clock of the device", [&] {
+    if (state.device) {
+      state.device->use();
+      state.device->align_clock();
+    }
+    return std::vector<Fact>{};
+  });
+  Recorder recorder;
+  std::exception_ptr thrown;
+  try {
+    const Recording recording(state, recorder);
+    body();
+    context.synchronize();
+  } catch (...) {
+    thrown = std::current_exception();
+    if (state.failed()) throw;
+  }
+  std::string mine;
+  collectively(state, "the recorded work", [&] {
+    if (thrown) std::rethrow_exception(thrown);
+    mine = packed(recorder.steps());
+    return std::vector<Fact>{};
+  });
+  Timeline timeline{"measured", {}};
+  const std::vector<std::string> all = exchange(state, "record a timeline", mine);
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    timeline.ranks.push_back(unpacked(all[rank], ahead[rank]));
+  }
+  count_from_first_step(timeline);
+  return timeline;
+}
+
+}  // namespace partita
