@@ -11,6 +11,8 @@ find_package(CLI11 REQUIRED)
 find_package(PNG REQUIRED)
 pkg_check_modules(HWLOC REQUIRED IMPORTED_TARGET hwloc)
 pkg_search_module(HDF5 REQUIRED IMPORTED_TARGET hdf5-serial hdf5)
+find_path(PARTITA_DLPACK_INCLUDE NAMES dlpack/dlpack.h REQUIRED)
+mark_as_advanced(PARTITA_DLPACK_INCLUDE)
 include(Mpi)
 include(Cuda)
 
@@ -22,6 +24,7 @@ target_include_directories(partita_headers INTERFACE ${PROJECT_SOURCE_DIR}/inclu
 # OpenBLAS and FFTW are not linked here: the runtime settles which of OpenBLAS's kernels suits the processor
 # before it opens the library.
 add_library(partita_dependencies INTERFACE)
+target_include_directories(partita_dependencies SYSTEM INTERFACE ${PARTITA_DLPACK_INCLUDE})
 target_link_libraries(
   partita_dependencies INTERFACE Threads::Threads fmt::fmt spdlog::spdlog nlohmann_json::nlohmann_json
                                  PkgConfig::HWLOC PkgConfig::HDF5 ${CMAKE_DL_LIBS} $<TARGET_NAME_IF_EXISTS:MPI::MPI_CXX>

@@ -5,6 +5,7 @@
 #include <partita/collectives.hpp>
 #include <partita/context.hpp>
 #include <partita/distribution.hpp>
+#include <partita/dlpack.hpp>
 #include <partita/dtype.hpp>
 #include <partita/error.hpp>
 #include <partita/fft.hpp>
@@ -16,4 +17,5 @@
 #include <partita/plan.hpp>
 #include <partita/redistribute.hpp>
 #include <partita/spectral.hpp>
+#include <partita/trace.hpp>
 #include <partita/version.hpp>
