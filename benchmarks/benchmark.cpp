@@ -61,6 +61,7 @@ double time_once(const Context& context, Largest& largest, const Contender& cont
     std::this_thread::sleep_for(threads_spin);
     return seconds;
   }
+  if (contender.on_device) return largest(contender.on_device());
   const double start = now();
   contender.run();
   const double end = now();
@@ -69,6 +70,11 @@ double time_once(const Context& context, Largest& largest, const Contender& cont
   const double last_end = largest(end);
   const double first_start = -largest(-start);
   return last_end - first_start;
+}
+
+/// Short ones to a tenth of a microsecond.
+std::string milliseconds(double seconds) {
+  return fmt::format("{:.{}f}", seconds * 1e3, seconds < 1e-3 ? 4 : 2);
 }
 
 }  // namespace
@@ -120,11 +126,12 @@ std::string table_header() {
 }
 
 std::string to_table(const Result& result) {
-  std::string line = fmt::format("{:<28} {:>5} {:>9.1f} {:>10.2f} {:>10.2f} {:>10.2f} ", result.benchmark,
-                                 result.ranks, static_cast<double>(result.bytes) / 1048576.0,
-                                 result.ours_s * 1e3, result.bound_s * 1e3, result.ours_s / result.bound_s);
+  std::string line =
+      fmt::format("{:<28} {:>5} {:>9.1f} {:>10} {:>10} {:>10.2f} ", result.benchmark, result.ranks,
+                  static_cast<double>(result.bytes) / 1048576.0, milliseconds(result.ours_s),
+                  milliseconds(result.bound_s), result.ours_s / result.bound_s);
   for (const auto& [name, seconds] : result.peers) {
-    line += fmt::format(" {} {:.2f} ({:.2f}x)", name, seconds * 1e3, seconds / result.ours_s);
+    line += fmt::format(" {} {} ({:.2f}x)", name, milliseconds(seconds), seconds / result.ours_s);
   }
   return line;
 }

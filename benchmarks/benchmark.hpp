@@ -18,6 +18,9 @@ struct Contender {
   /// Instead of `run`, where another program does the work with all cores: called on rank 0, returns seconds;
   /// the other ranks sleep.
   std::function<double()> elsewhere = {};
+  /// Instead of `run`, where a device is the clock: called on all ranks, returns this rank's seconds. The
+  /// largest count.
+  std::function<double()> on_device = {};
 };
 
 /// One line of the result.
@@ -48,6 +51,7 @@ struct Case {
   std::vector<int> ranks;  ///< numbers of ranks that it is meant for
   std::function<std::optional<Result>(const Context&, const Options&)>
       run;  ///< collective; nothing: not here
+  Device::Kind device = Device::Kind::cpu;
 };
 
 std::vector<Case> redistribute_cases();

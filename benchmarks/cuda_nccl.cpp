@@ -14,7 +14,9 @@ struct UniqueId {
   char bytes[128];
 };
 using Communicator = void*;
-constexpr int bytes_type = 0;  // ncclInt8
+constexpr int bytes_type = 0;   // ncclInt8
+constexpr int floats_type = 7;  // ncclFloat32
+constexpr int sum = 0;          // ncclSum
 
 template <class Function>
 Function symbol(void* library, const char* name) {
@@ -36,6 +38,10 @@ struct Library {
   int (*group_end)() = nullptr;
   int (*send)(const void*, std::size_t, int, int, Communicator, void*) = nullptr;
   int (*receive)(void*, std::size_t, int, int, Communicator, void*) = nullptr;
+  int (*all_reduce)(const void*, void*, std::size_t, int, int, Communicator, void*) = nullptr;
+  int (*reduce_scatter)(const void*, void*, std::size_t, int, int, Communicator, void*) = nullptr;
+  int (*all_gather)(const void*, void*, std::size_t, int, Communicator, void*) = nullptr;
+  int (*broadcast)(const void*, void*, std::size_t, int, int, Communicator, void*) = nullptr;
 
   Library() {
     if (handle == nullptr) return;
@@ -46,6 +52,10 @@ struct Library {
     group_end = symbol<decltype(group_end)>(handle, "ncclGroupEnd");
     send = symbol<decltype(send)>(handle, "ncclSend");
     receive = symbol<decltype(receive)>(handle, "ncclRecv");
+    all_reduce = symbol<decltype(all_reduce)>(handle, "ncclAllReduce");
+    reduce_scatter = symbol<decltype(reduce_scatter)>(handle, "ncclReduceScatter");
+    all_gather = symbol<decltype(all_gather)>(handle, "ncclAllGather");
+    broadcast = symbol<decltype(broadcast)>(handle, "ncclBroadcast");
   }
 };
 
@@ -54,16 +64,16 @@ const Library& library() {
   return opened;
 }
 
-class AllToAll final : public NcclAllToAll {
+class OpenedNccl final : public Nccl {
  public:
-  AllToAll(const UniqueId& id, int rank, int ranks) : rank_(rank), ranks_(ranks) {
+  OpenedNccl(const UniqueId& id, int rank, int ranks) : rank_(rank), ranks_(ranks) {
     require(library().init_rank(&communicator_, ranks, id, rank), "ncclCommInitRank");
   }
-  ~AllToAll() override { library().destroy(communicator_); }
-  AllToAll(const AllToAll&) = delete;
-  AllToAll& operator=(const AllToAll&) = delete;
+  ~OpenedNccl() override { library().destroy(communicator_); }
+  OpenedNccl(const OpenedNccl&) = delete;
+  OpenedNccl& operator=(const OpenedNccl&) = delete;
 
-  void run(const void* from, void* to, std::int64_t bytes, void* stream) override {
+  void all_to_all(const void* from, void* to, std::int64_t bytes, void* stream) override {
     const auto size = static_cast<std::size_t>(bytes);
     require(library().group_start(), "ncclGroupStart");
     for (int step = 0; step < ranks_; ++step) {
@@ -78,6 +88,26 @@ class AllToAll final : public NcclAllToAll {
     require(library().group_end(), "ncclGroupEnd");
   }
 
+  void run(Collective which, const void* from, void* to, std::int64_t count, void* stream) override {
+    const auto whole = static_cast<std::size_t>(count), part = whole / static_cast<std::size_t>(ranks_);
+    switch (which) {
+      case Collective::all_reduce:
+        return require(library().all_reduce(from, to, whole, floats_type, sum, communicator_, stream),
+                       "ncclAllReduce");
+      case Collective::reduce_scatter:
+        return require(library().reduce_scatter(from, to, part, floats_type, sum, communicator_, stream),
+                       "ncclReduceScatter");
+      case Collective::all_gather:
+        return require(library().all_gather(from, to, part, floats_type, communicator_, stream),
+                       "ncclAllGather");
+      case Collective::all_to_all:
+        return all_to_all(from, to, static_cast<std::int64_t>(part * sizeof(float)), stream);
+      case Collective::broadcast:
+        return require(library().broadcast(to, to, whole, floats_type, 0, communicator_, stream),
+                       "ncclBroadcast");
+    }
+  }
+
  private:
   int rank_;
   int ranks_;
@@ -86,7 +116,7 @@ class AllToAll final : public NcclAllToAll {
 
 }  // namespace
 
-std::unique_ptr<NcclAllToAll> make_nccl_all_to_all(const Context& world) {
+std::unique_ptr<Nccl> make_nccl(const Context& world) {
   UniqueId id{};
   const bool here = library().handle != nullptr;
   if (here && world.rank() == 0) require(library().unique_id(&id), "ncclGetUniqueId");
@@ -96,7 +126,7 @@ std::unique_ptr<NcclAllToAll> make_nccl_all_to_all(const Context& world) {
   const char* const received = static_cast<const char*>(everywhere.local().data);
   std::copy(received, received + sizeof(id), id.bytes);
   if (!here) return nullptr;
-  return std::make_unique<AllToAll>(id, world.rank(), world.size());
+  return std::make_unique<OpenedNccl>(id, world.rank(), world.size());
 }
 
 }  // namespace partita::benchmarks

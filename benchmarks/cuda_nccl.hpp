@@ -1,19 +1,24 @@
-// NCCL's all-to-all, as a peer: opened where it is installed.
+// NCCL, as a peer: opened where it is installed.
 #pragma once
 
 #include <memory>
 #include <partita/context.hpp>
 
+#include "benchmarks/mpi_collectives.hpp"
+
 namespace partita::benchmarks {
 
-class NcclAllToAll {
+class Nccl {
  public:
-  virtual ~NcclAllToAll() = default;
+  virtual ~Nccl() = default;
   /// `bytes` from every rank to every rank, this one's own too. Puts it into the stream (a cudaStream_t).
-  virtual void run(const void* from, void* to, std::int64_t bytes, void* stream) = 0;
+  virtual void all_to_all(const void* from, void* to, std::int64_t bytes, void* stream) = 0;
+  /// `count` elements of f32: of the whole, as in `make_mpi_collective`; sums. A broadcast is of `to`, from
+  /// rank 0.
+  virtual void run(Collective which, const void* from, void* to, std::int64_t count, void* stream) = 0;
 };
 
 /// Collective over `world`, whose ranks have chosen their devices. Null: no NCCL here.
-std::unique_ptr<NcclAllToAll> make_nccl_all_to_all(const Context& world);
+std::unique_ptr<Nccl> make_nccl(const Context& world);
 
 }  // namespace partita::benchmarks

@@ -10,15 +10,12 @@
 #include <stdexcept>
 
 #include "benchmarks/cuda_nccl.hpp"
+#include "benchmarks/cuda_pushes.hpp"
 
 namespace partita::benchmarks {
 namespace {
 
 constexpr std::int64_t kib = 1024, mib = 1024 * kib, gib = 1024 * mib;
-
-void require(cudaError_t error) {
-  if (error != cudaSuccess) throw std::runtime_error(cudaGetErrorString(error));
-}
 
 /// Rows of 32 KiB and more from peer to peer where the matrix is large.
 Shape matrix(int ranks, Dtype dtype, std::int64_t bytes_per_rank) {
@@ -42,49 +39,6 @@ Movement cyclic_128_256(int ranks) {
   const ProcessGrid to = ranks == 2 ? ProcessGrid({2, 1}) : ProcessGrid({1, 4});
   return {BlockCyclic(from, {128, 128}), BlockCyclic(to, {256, 256})};
 }
-
-/// The same bytes to every peer, by as many streams as there are peers.
-class Pushes {
- public:
-  Pushes(const Context& context, std::int64_t bytes)
-      : rank_(context.rank()),
-        ranks_(context.size()),
-        piece_(bytes / context.size()),
-        from_(SymmetricMemory::allocate(context, bytes)),
-        to_(SymmetricMemory::allocate(context, bytes)),
-        streams_(static_cast<std::size_t>(ranks_)) {
-    for (cudaStream_t& stream : streams_) require(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-  }
-  ~Pushes() {
-    for (cudaStream_t stream : streams_) cudaStreamDestroy(stream);
-  }
-  Pushes(const Pushes&) = delete;
-  Pushes& operator=(const Pushes&) = delete;
-
-  void run(int turns) {
-    for (int turn = 0; turn < turns; ++turn) {
-      for (int step = 1; step < ranks_; ++step) {
-        const int peer = (rank_ + step) % ranks_;
-        require(cudaMemcpyAsync(static_cast<char*>(to_.peer(peer)) + rank_ * piece_,
-                                static_cast<const char*>(from_.data()) + peer * piece_,
-                                static_cast<std::size_t>(piece_), cudaMemcpyDefault,
-                                streams_[static_cast<std::size_t>(step)]));
-      }
-    }
-    for (cudaStream_t stream : streams_) require(cudaStreamSynchronize(stream));
-  }
-  const void* from() const { return from_.data(); }
-  void* to() const { return to_.data(); }
-  std::int64_t piece() const { return piece_; }
-
- private:
-  int rank_;
-  int ranks_;
-  std::int64_t piece_;
-  SymmetricMemory from_;
-  SymmetricMemory to_;
-  std::vector<cudaStream_t> streams_;
-};
 
 /// A benchmark of wrong numbers is worth nothing.
 void check_result(const Array& result, const std::string& name) {
@@ -110,8 +64,8 @@ std::optional<Result> run(const Context& world, const Options& options, const st
   Array destination = empty(context, shape, movement.destination, dtype);
   fill_random(source, 1);
   Redistribute plan(context, source.operand(), destination.operand());
-  Pushes pushes(context, size.bytes);
-  const auto nccl = make_nccl_all_to_all(world);
+  Pushes pushes(context, size.bytes / context.size());
+  const auto nccl = make_nccl(world);
   auto* const stream = static_cast<cudaStream_t>(context.stream().handle);
 
   std::vector<Contender> contenders{{"ours",
@@ -125,7 +79,7 @@ std::optional<Result> run(const Context& world, const Options& options, const st
   if (nccl) {
     contenders.push_back({"nccl_all_to_all", [&] {
                             for (int i = 0; i < size.turns; ++i) {
-                              nccl->run(pushes.from(), pushes.to(), pushes.piece(), stream);
+                              nccl->all_to_all(pushes.from(), pushes.to(), pushes.piece(), stream);
                             }
                             require(cudaStreamSynchronize(stream));
                           }});

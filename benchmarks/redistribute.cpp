@@ -123,7 +123,10 @@ std::vector<Case> redistribute_cases() {
     cases.push_back(make_case(name + "/ordinary", movement, Residency::ordinary));
   }
   cases.push_back(make_case("row-to-column/messages", row_to_column, Residency::ordinary, 1));
-  for (Case& one : cuda_redistribute_cases()) cases.push_back(std::move(one));
+  for (Case& one : cuda_redistribute_cases()) {
+    one.device = Device::Kind::cuda;
+    cases.push_back(std::move(one));
+  }
   return cases;
 }
 

@@ -9,6 +9,7 @@
 #include "benchmarks/apart.hpp"
 #include "benchmarks/benchmark.hpp"
 #include "tools/command_line.hpp"
+#include "tools/device_option.hpp"
 #include "tools/job.hpp"
 #include "tools/launcher.hpp"
 #include "tools/subcommand.hpp"
@@ -23,16 +24,23 @@ struct Options {
   int runs = 9;
   std::string json;
   std::string apart;
+  std::string device;  ///< "cpu", "cuda"; empty: both
   bool list = false;
   bool heading = true;
 };
+
+bool on_wanted_device(const benchmarks::Case& candidate, const std::string& device) {
+  return device.empty() || (device == "cuda") == (candidate.device == Device::Kind::cuda);
+}
 
 std::vector<benchmarks::Case> wanted_cases(const Options& options) {
   std::vector<benchmarks::Case> cases;
   for (benchmarks::Case& candidate : benchmarks::all_cases()) {
     const bool operation = options.operation.empty() || candidate.operation == options.operation;
-    if (operation && benchmarks::matches(candidate.name, options.pattern))
+    if (operation && on_wanted_device(candidate, options.device) &&
+        benchmarks::matches(candidate.name, options.pattern)) {
       cases.push_back(std::move(candidate));
+    }
   }
   if (cases.empty()) throw UsageError("no benchmark has this name; partita bench --list names them");
   return cases;
@@ -83,6 +91,7 @@ void run_jobs(const Options& options, const std::vector<int>& ranks) {
 
 void run(const Options& options, bool appends) {
   if (!options.apart.empty()) return benchmarks::serve_apart(options.apart);
+  if (!options.list) (void)parse_device(options.device);
   const std::vector<benchmarks::Case> cases = wanted_cases(options);
   if (options.list) return list(cases);
   const bool rank_already = is_launched_rank();
@@ -111,6 +120,8 @@ void add_bench(CLI::App& app) {
       ->check(CLI::Range(7, 1000).description(""))
       ->type_name("N")
       ->capture_default_str();
+  add_device_option(*command, options->device,
+                    "whose cases (those of the CPU, and of GPUs where there are some)");
   command->add_option("--json", options->json, "one JSON object a line into this file")->type_name("FILE");
   command->add_flag("--list", options->list, "name the cases and do nothing");
   command->add_option("--apart", options->apart, "")->group("");  // as a process beside the ranks
@@ -119,7 +130,8 @@ void add_bench(CLI::App& app) {
   command->footer(
       examples("partita bench redistribute\n"
                "partita bench matmul --case 'square-*' --ranks 4\n"
-               "partita bench redistribute --case 'row-to-column/*' --ranks 2 --json results.json"));
+               "partita bench redistribute --case 'row-to-column/*' --ranks 2 --json results.json\n"
+               "partita bench collectives --device cuda --case 'allreduce-*' --ranks 4"));
   command->callback([options, appends] { run(*options, *appends); });
 }
 
