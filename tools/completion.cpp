@@ -43,6 +43,7 @@ std::map<std::string, Words> known_values(const std::string& command) {
                         : command == "fft"  ? fft_method_names()
                                             : redistribution;
   return {{"--dtype", dtypes()},
+          {"--device", {"cpu", "cuda"}},
           {"--machine", Machine::shipped()},
           {"--method", methods},
           {"--kind", fft_kind_names()},
@@ -58,7 +59,9 @@ std::map<std::string, Words> known_values(const std::string& command) {
 Words positional_words(const CLI::App& command) {
   if (command.get_name() == "completion") return {"bash", "zsh", "fish"};
   const auto takes = [&](const char* option) { return command.get_option_no_throw(option) != nullptr; };
-  return takes("DISTRIBUTION") || takes("FROM") ? distributions : Words{};
+  Words words = takes("DISTRIBUTION") || takes("FROM") ? distributions : Words{};
+  if (takes("OPERATION")) words.insert(words.begin(), {"redistribute", "matmul", "fft"});
+  return words;
 }
 
 Option describe(const CLI::Option& option) {

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <partita/version.hpp>
 
+#include "tools/mpi_device_memory.hpp"
 #include "tools/subcommand.hpp"
 #include "tools/terminal.hpp"
 
@@ -28,7 +29,8 @@ std::string painted(Health health, bool colours) {
 
 std::vector<Finding> examine() {
   return {examine_mpi(),  examine_launcher(), examine_cores(), examine_memory(), examine_shared_memory(),
-          examine_blas(), examine_fft(),      examine_cuda(),  examine_nccl()};
+          examine_blas(), examine_fft(),      examine_cuda(),  examine_links(),  examine_device_messages(),
+          examine_nccl(), examine_nvshmem()};
 }
 
 void print(const std::vector<Finding>& findings) {
@@ -65,14 +67,21 @@ void diagnose(bool json) {
   if (broken != findings.end()) throw std::runtime_error(broken->subject + " is broken: " + broken->summary);
 }
 
+/// See examine_device_messages.
+void print_answer_of_mpi() {
+  const std::optional<bool> answer = ask_mpi_for_device_memory();
+  fmt::print("{}\n", !answer ? "unknown" : *answer ? "yes" : "no");
+}
+
 void add_doctor(CLI::App& app) {
   auto* const command =
       app.add_subcommand("doctor", "what works on this machine, and what to do about the rest");
-  const auto json = std::make_shared<bool>(false);
+  const auto json = std::make_shared<bool>(false), asks_mpi = std::make_shared<bool>(false);
   command->add_flag("--json", *json, "as JSON");
   command->footer("Ends with 0 unless something essential is broken.\n\n" +
                   examples("partita doctor\npartita doctor --json"));
-  command->callback([json] { diagnose(*json); });
+  command->add_flag("--ask-mpi", *asks_mpi, "")->group("");  // as a process of its own
+  command->callback([json, asks_mpi] { *asks_mpi ? print_answer_of_mpi() : diagnose(*json); });
 }
 
 const Register registered("doctor", add_doctor);

@@ -31,6 +31,9 @@ Finding examine_shared_memory();
 Finding examine_blas();
 Finding examine_fft();
 Finding examine_cuda();
+Finding examine_links();  ///< of GPUs to each other, measured
+Finding examine_device_messages();
 Finding examine_nccl();
+Finding examine_nvshmem();
 
 }  // namespace partita::tools

@@ -178,13 +178,13 @@ int run_rank_of_job(const std::string& folder, char** program) {
   return fs::is_directory(folder) ? 0 : code;
 }
 
-void on_ranks(int ranks, const std::function<void(Context&)>& body) {
+void on_ranks(int ranks, const std::function<void(Context&)>& body, const ContextOptions& options) {
   if (is_launched_rank() || ranks == 1) {
-    Context context = initialize();
+    Context context = initialize(options);
     body(context);
     return;
   }
-  if (built_with() == "none") return ThreadGroup::run(ranks, body);
+  if (built_with() == "none") return ThreadGroup::run(ranks, body, options);
   std::vector<std::string> words{own_program()};
   words.insert(words.end(), command_line().begin(), command_line().end());
   throw ExitCode{run_job(find_launcher(), ranks, words)};

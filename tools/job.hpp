@@ -22,7 +22,7 @@ int run_rank_of_job(const std::string& folder, char** program);
 /// Calls `body` on ranks: those of the launcher that started this process, or `ranks` ranks that it starts by
 /// starting this very command line again (this process then ends with the job's code), or threads where
 /// Partita was built without MPI. One rank needs no launcher.
-void on_ranks(int ranks, const std::function<void(Context&)>& body);
+void on_ranks(int ranks, const std::function<void(Context&)>& body, const ContextOptions& options = {});
 
 /// The rank that the launcher gave this process; 0 without one.
 int launched_rank();

@@ -21,6 +21,8 @@ complete_line partita la
 complete_line partita plan --mach
 complete_line partita plan --machine ''
 complete_line partita layout block-n
+complete_line partita trace m
+complete_line partita bench --device ''
 END
 command -v bash >/dev/null || exit 0
 bash try >out
@@ -29,5 +31,7 @@ partita la -> layout
 partita plan --mach -> --machine
 partita plan --machine  -> laptop node-8-gpu cluster
 partita layout block-n -> block-noncyclic:
+partita trace m -> matmul mesh:
+partita bench --device  -> cpu cuda
 END
 diff wanted out || fail "bash"

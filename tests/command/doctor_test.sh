@@ -3,14 +3,14 @@
 . "$(dirname "$0")/common.sh"
 
 "$partita" doctor >out || fail "$(cat out)"
-for subject in MPI launcher cores memory 'shared memory' BLAS FFT CUDA NCCL; do
+for subject in MPI launcher cores memory 'shared memory' BLAS FFT CUDA links 'device MPI' NCCL NVSHMEM; do
   grep -q "^$subject " out || fail "nothing on $subject"
 done
 "$partita" doctor --json >out
 python3 - <<'END'
 import json
 findings = json.load(open("out"))["findings"]
-assert len(findings) == 9
+assert len(findings) == 12
 assert all(f["health"] in ("ok", "warning", "missing") for f in findings), findings
 assert all(f["summary"] for f in findings)
 END

@@ -1,0 +1,206 @@
+// GPUs: what they are, how fast they reach each other, and the libraries that talk between them.
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <partita/device_report.hpp>
+#include <sstream>
+
+#include "tools/command_line.hpp"
+#include "tools/cuda_links.hpp"
+#include "tools/doctor.hpp"
+#include "tools/launcher.hpp"
+
+namespace partita::tools {
+namespace {
+
+using Library = std::unique_ptr<void, int (*)(void*)>;
+
+Library open_library(const char* name) {
+  return {dlopen(name, RTLD_LAZY | RTLD_LOCAL), [](void* handle) { return dlclose(handle); }};
+}
+
+std::string version_text(int number) {
+  return fmt::format("{}.{}", number / 1000, number % 1000 / 10);
+}
+
+/// Where Python's packages of NVIDIA's have it; empty: nowhere. `place`: "nccl/lib/libnccl.so.2".
+std::string find_among_python_packages(const std::string& place) {
+  const std::string python = find_in_path("python3");
+  if (python.empty()) return "";
+  std::istringstream folders(output_of({python, "-c", "import sys; print('\\n'.join(sys.path))"}));
+  for (std::string folder; std::getline(folders, folder);) {
+    const std::filesystem::path candidate = std::filesystem::path(folder) / "nvidia" / place;
+    std::error_code ignored;
+    if (!folder.empty() && std::filesystem::exists(candidate, ignored)) return candidate.string();
+  }
+  return "";
+}
+
+std::string describe(const DeviceReport::One& device, int number) {
+  return fmt::format("{}: {}, {:.0f} GiB, compute capability {}, peers {}{}", number, device.name,
+                     static_cast<double>(device.memory_bytes) / 0x1p30, device.architecture,
+                     device.peers.empty() ? "none" : fmt::format("{}", fmt::join(device.peers, ",")),
+                     device.shareable_memory && device.stream_flags
+                         ? ""
+                         : "; its memory cannot be shared: messages go through the host");
+}
+
+Finding no_device(const DeviceReport& report) {
+  const std::string compiler = find_in_path("nvcc");
+  if (!report.built_in) {
+    return {"CUDA",
+            Health::missing,
+            report.note,
+            {"ranks compute on the CPU"},
+            compiler.empty() ? "install the CUDA toolkit (nvcc) and build again with -DPARTITA_CUDA=ON"
+                             : "nvcc is here: build again with -DPARTITA_CUDA=ON"};
+  }
+  const bool driver = report.driver_version > 0;
+  return {"CUDA",
+          driver ? Health::warning : Health::missing,
+          fmt::format("{}: ranks compute on the CPU", report.note),
+          {fmt::format("built with CUDA {}", version_text(report.runtime_version))},
+          driver ? "see nvidia-smi; in a container, start it with --gpus all" : ""};
+}
+
+/// A line a device: GB/s to each.
+std::vector<std::string> table(const Links& links) {
+  std::vector<std::string> lines{fmt::format("{:<8}", "GB/s")};
+  for (std::size_t to = 0; to < links.speed.size(); ++to)
+    lines[0] += fmt::format("{:>7}", fmt::format("to {}", to));
+  for (std::size_t from = 0; from < links.speed.size(); ++from) {
+    std::string line = fmt::format("{:<8}", fmt::format("from {}", from));
+    for (std::size_t to = 0; to < links.speed.size(); ++to) {
+      line += from == to ? fmt::format("{:>7}", "-") : fmt::format("{:>7.1f}", links.speed[from][to] / 1e9);
+    }
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+Finding describe(const Links& links) {
+  double slowest = 0, fastest = 0;
+  for (std::size_t from = 0; from < links.speed.size(); ++from) {
+    for (std::size_t to = 0; to < links.speed.size(); ++to) {
+      if (from == to) continue;
+      fastest = std::max(fastest, links.speed[from][to]);
+      slowest = slowest == 0 ? links.speed[from][to] : std::min(slowest, links.speed[from][to]);
+    }
+  }
+  Finding finding{
+      "links", Health::ok,
+      fmt::format("{:.0f} to {:.0f} GB/s from device to device, 64 MiB pushed by copy engine, one "
+                  "pair at a time",
+                  slowest / 1e9, fastest / 1e9),
+      table(links), ""};
+  constexpr double uneven = 0.7;
+  if (slowest < uneven * fastest) {
+    finding.health = Health::warning;
+    finding.advice =
+        "some pairs are far slower than others: see nvidia-smi topo -m, and choose devices that are alike "
+        "with CUDA_VISIBLE_DEVICES";
+  }
+  return finding;
+}
+
+/// A library of NVIDIA's that is looked for in the loader's folders and among Python's packages.
+Finding not_opened(const std::string& subject, const std::string& library, const std::string& place,
+                   const std::string& use, const std::string& package) {
+  const std::string found = find_among_python_packages(place);
+  if (found.empty())
+    return {subject, Health::missing, fmt::format("not there ({}); {}", library, use), {}, package};
+  return {subject,
+          Health::warning,
+          fmt::format("not where programs look for it; {}", use),
+          {found},
+          fmt::format("export LD_LIBRARY_PATH={}:$LD_LIBRARY_PATH",
+                      std::filesystem::path(found).parent_path().string())};
+}
+
+}  // namespace
+
+Finding examine_cuda() {
+  const DeviceReport report = report_devices();
+  if (report.devices.empty()) return no_device(report);
+  Finding finding{"CUDA",
+                  Health::ok,
+                  fmt::format("{} device{}, driver for CUDA {}", report.devices.size(),
+                              report.devices.size() == 1 ? "" : "s", version_text(report.driver_version)),
+                  {fmt::format("built with CUDA {}", version_text(report.runtime_version))},
+                  ""};
+  int number = 0;
+  for (const DeviceReport::One& device : report.devices) {
+    finding.details.push_back(describe(device, number++));
+    const bool alone = report.devices.size() > 1 && device.peers.empty();
+    if (!alone) continue;
+    finding.health = Health::warning;
+    finding.advice =
+        "devices do not reach each other: see nvidia-smi topo -p2p r; messages go through the host";
+  }
+  return finding;
+}
+
+Finding examine_links() {
+  const auto devices = static_cast<int>(report_devices().devices.size());
+  if (devices == 0) return {"links", Health::missing, "there are no devices to measure them between", {}, ""};
+  if (devices == 1) return {"links", Health::ok, "one device: there is nothing to measure", {}, ""};
+  const Links links = measure_links(devices);
+  if (!links.speed.empty()) return describe(links);
+  return {"links",
+          Health::warning,
+          "could not be measured: " + links.problem,
+          {},
+          "see nvidia-smi: do the devices have 64 MiB left, and does nobody else have them for himself?"};
+}
+
+Finding examine_device_messages() {
+  const std::string subject = "device MPI";
+  if (built_with() == "none") return {subject, Health::missing, "there is no MPI", {}, ""};
+  if (report_devices().devices.empty())
+    return {subject, Health::missing, "not asked: there are no devices", {}, ""};
+  // MPI answers only once it runs, and starting it is nothing for this process.
+  const std::string answer = output_of({own_program(), "doctor", "--ask-mpi"});
+  if (answer.starts_with("yes"))
+    return {subject, Health::ok, "the MPI takes addresses of device memory", {}, ""};
+  const bool asked = answer.starts_with("no");
+  return {
+      subject,
+      Health::missing,
+      asked ? "the MPI takes host memory only" : "the MPI does not say whether it takes device memory",
+      {"between nodes, messages of device memory go through pinned host memory; inside a node there are "
+       "none"},
+      "an MPI built with CUDA (Open MPI: --with-cuda, and UCX with CUDA) spares the way through the host"};
+}
+
+Finding examine_nccl() {
+  constexpr const char* use = "devices then use copies and kernels of Partita's own";
+  const Library library = open_library("libnccl.so.2");
+  int number = 0;
+  const auto version =
+      library ? reinterpret_cast<int (*)(int*)>(dlsym(library.get(), "ncclGetVersion")) : nullptr;
+  if (version == nullptr || version(&number) != 0) {
+    return not_opened("NCCL", "libnccl.so.2", "nccl/lib/libnccl.so.2", use,
+                      "pip install nvidia-nccl-cu13, or the CUDA toolkit's package libnccl2");
+  }
+  return {
+      "NCCL", Health::ok, fmt::format("{}.{}.{}", number / 10000, number / 100 % 100, number % 100), {}, ""};
+}
+
+Finding examine_nvshmem() {
+  constexpr const char* use = "Partita works without";
+  const Library library = open_library("libnvshmem_host.so.3");
+  if (!library) {
+    return not_opened("NVSHMEM", "libnvshmem_host.so.3", "nvshmem/lib/libnvshmem_host.so.3", use,
+                      "nothing, unless you want it: pip install nvidia-nvshmem-cu13");
+  }
+  Dl_info info{};
+  const void* const symbol = dlsym(library.get(), "nvshmem_my_pe");
+  const bool known = symbol != nullptr && dladdr(symbol, &info) != 0;
+  return {"NVSHMEM", Health::ok, known ? info.dli_fname : "libnvshmem_host.so.3", {}, ""};
+}
+
+}  // namespace partita::tools
