@@ -56,7 +56,7 @@ void copy_from_host(const std::vector<float>& from, void* to) {
 }
 
 Sides make_device_sides(const Context& context, Collective which, std::int64_t count, Residency residency) {
-  const Sides sides = make_sides(context, which, count, {residency, Order::row_major, MemorySpace::device});
+  Sides sides = make_sides(context, which, count, {residency, Order::row_major, MemorySpace::device});
   std::vector<float> elements(static_cast<std::size_t>(count));
   for (std::int64_t i = 0; i < count; ++i) {
     elements[static_cast<std::size_t>(i)] = source_element(i, context.rank());

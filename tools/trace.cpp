@@ -106,8 +106,10 @@ Traced trace_matmul(const Context& context, const Options& options) {
   auto plan = std::make_shared<Matmul>(context, operands, how);
   plan->reset(a, b, nullptr, d);
   const Topology topology = plan->plan().topology;
-  const Machine machine = context.machine();
-  return {plan->plan(), [=](int rank) { return plan_matmul(operands, topology, rank, how, machine); },
+  return {plan->plan(),
+          [=, machine = context.machine()](int rank) {
+            return plan_matmul(operands, topology, rank, how, machine);
+          },
           // The arrays live as long as what is bound to them.
           [plan, a, b, d]() { plan->execute(); }};
 }
@@ -126,9 +128,10 @@ Traced trace_fft(const Context& context, const Options& options) {
   Array result = empty(context, plan->output().layout, plan->output().dtype);
   const Operand from = input.operand(), to = result.operand();
   const Topology topology = plan->plan().topology;
-  const Machine machine = context.machine();
-  return {plan->plan(), [=](int rank) { return plan_fft(from, to, topology, rank, how, machine); },
-          [=]() mutable { plan->execute(input, result); }};
+  return {
+      plan->plan(),
+      [=, machine = context.machine()](int rank) { return plan_fft(from, to, topology, rank, how, machine); },
+      [=]() mutable { plan->execute(input, result); }};
 }
 
 Traced make_traced(const Context& context, const Options& options) {
