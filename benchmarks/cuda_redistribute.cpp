@@ -9,6 +9,7 @@
 #include <partita/device_report.hpp>
 #include <stdexcept>
 
+#include "benchmarks/cuda_messages.hpp"
 #include "benchmarks/cuda_nccl.hpp"
 #include "benchmarks/cuda_pushes.hpp"
 
@@ -109,6 +110,7 @@ std::vector<Case> cuda_redistribute_cases() {
     add("row-to-column", row_to_column, Dtype::c64, size);
   }
   add("cyclic-128-256", cyclic_128_256, Dtype::f32, sizes[2]);
+  for (Case& one : cuda_messages_cases()) cases.push_back(std::move(one));
   return cases;
 }
 

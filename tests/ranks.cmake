@@ -29,7 +29,7 @@ foreach(ranks RANGE 1 4)
 endforeach()
 
 # The same tests of redistribution, on devices made of host memory and threads.
-set(device_tests --gtest_filter=Device.*:Redistribute.*:RedistributeFailure.*)
+set(device_tests --gtest_filter=Device.*:DeviceMessages.*:Redistribute.*:RedistributeFailure.*)
 partita_add_rank_test(ranks-threads-3-fake-device COMMAND partita_rank_tests --threads-group --ranks=3 ${device_tests}
                       ENVIRONMENT PARTITA_TEST_DEVICE=fake)
 if(PARTITA_HAVE_MPI AND NOT PARTITA_SANITIZE MATCHES thread)

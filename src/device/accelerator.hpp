@@ -79,6 +79,8 @@ class Accelerator {
   /// Host memory that the device reads and writes in place.
   virtual void* allocate_pinned(std::int64_t bytes) = 0;
   virtual void release_pinned(void* memory) noexcept = 0;
+  /// `allocate` gives host memory: any transport takes its addresses.
+  virtual bool is_host_memory() const { return false; }
   /// Backing of the symmetric heap in this device's memory, for the ranks that `topology` puts on one node.
   /// Collective over the context's ranks; Errors are the same on every rank.
   virtual std::unique_ptr<NodeMemory> share_memory(ContextState& state, const Topology& topology) = 0;
@@ -88,7 +90,8 @@ class Accelerator {
 
   // --- streams
   virtual Stream stream() = 0;  ///< the context's own
-  /// Side streams 0 .. lanes() - 1, for copies that may run beside each other.
+  /// Side streams 0 .. lanes() - 1, for copies that may run beside each other. 0 and 1 exist always: messages
+  /// leave in one and arrive in the other.
   virtual int lanes() const = 0;
   virtual Stream lane(int number) = 0;
   /// What `after` is given from here on waits for what `before` was given until here.
@@ -102,6 +105,13 @@ class Accelerator {
   virtual bool idle() = 0;
   /// What `stream` is given from here on waits for what has been marked last.
   virtual void follow(Stream stream) = 0;
+
+  // --- numbered events, for a host that has to know how far a stream has come
+  virtual int event() = 0;
+  virtual void release_event(int event) noexcept = 0;
+  virtual void record(int event, Stream stream) = 0;
+  /// The stream has done what it had been given when the event was recorded last.
+  virtual bool reached(int event) = 0;
 
   // --- time
   /// Compares the device's clock with the host's, for the moments that follow. May take some tenths of a
@@ -117,6 +127,11 @@ class Accelerator {
   /// both sides are this device's own memory.
   virtual void copy(const StridedCopy& nest, const void* from, void* to, Stream stream,
                     bool inside = false) = 0;
+  /// The same between this device and pinned host memory by its copy engine, which `nest` suits
+  /// (choose_bus_way).
+  virtual void transfer(const StridedCopy& nest, const void* from, void* to, Stream stream) {
+    copy(nest, from, to, stream, false);
+  }
   /// A whole small exchange with peers, in the order of the members; as few starts as the device can do with.
   virtual void exchange(const PeerExchange& what, Stream stream) {
     flags(what.early_signals, stream);

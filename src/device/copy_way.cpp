@@ -46,6 +46,25 @@ CopyChoice choose_copy_way(const StridedCopy& nest, bool inside, CopyWay wanted)
   return {CopyWay::engine, "long rows"};
 }
 
+BusChoice choose_bus_way(std::span<const StridedCopy> nests, CopyWay wanted) {
+  constexpr std::int64_t good_piece = std::int64_t{256} << 10;
+  if (wanted == CopyWay::kernel) return {BusWay::kernel, "asked for"};
+  std::int64_t total = 0, copies = 0;
+  bool fits = true, rows_are_long = true;
+  for (const StridedCopy& nest : nests) {
+    total += bytes(nest);
+    copies += engine_copies(nest);
+    fits = fits && engine_can(nest);
+    rows_are_long = rows_are_long && (nest.loops.empty() || nest.item_bytes >= least_row);
+  }
+  if (wanted == CopyWay::engine) return {fits ? BusWay::engine : BusWay::through_device, "asked for"};
+  if (total <= few_bytes_on_bus) return {BusWay::kernel, "few bytes"};
+  if (!fits) return {BusWay::through_device, "the engine needs rows one after the other on both sides"};
+  if (!rows_are_long) return {BusWay::through_device, "the rows are short"};
+  if (copies > 1 && total / copies < good_piece) return {BusWay::through_device, "it would be many copies"};
+  return {BusWay::engine, "long rows"};
+}
+
 CopyWay copy_way_of_environment() {
   const char* const text = std::getenv("PARTITA_COPY_WAY");
   const std::string_view word = text == nullptr ? "" : text;

@@ -110,6 +110,7 @@ CudaAccelerator::~CudaAccelerator() {
   if (main_ != nullptr) cudaStreamDestroy(main_);
   if (order_ != nullptr) cudaEventDestroy(order_);
   if (mark_ != nullptr) cudaEventDestroy(mark_);
+  for (cudaEvent_t event : events_) cudaEventDestroy(event);
 }
 
 void CudaAccelerator::check_suitable() const {
@@ -211,6 +212,25 @@ std::unique_ptr<Moment> CudaAccelerator::moment(Stream stream) {
   return std::make_unique<CudaMoment>(origin_, native(stream));
 }
 
+int CudaAccelerator::event() {
+  if (free_events_.empty()) {
+    events_.push_back(new_event());
+    free_events_.reserve(events_.size());  // giving back allocates nothing
+    return static_cast<int>(events_.size()) - 1;
+  }
+  const int event = free_events_.back();
+  free_events_.pop_back();
+  return event;
+}
+
+void CudaAccelerator::record(int event, Stream stream) {
+  check_cuda(cudaEventRecord(events_[static_cast<std::size_t>(event)], native(stream)), "mark a stream");
+}
+
+bool CudaAccelerator::reached(int event) {
+  return is_done(cudaEventQuery(events_[static_cast<std::size_t>(event)]));
+}
+
 void CudaAccelerator::copy_bytes(const void* from, void* to, std::int64_t bytes, Stream stream) {
   check_cuda(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDefault, native(stream)),
              "copy");
@@ -224,6 +244,12 @@ void CudaAccelerator::copy(const StridedCopy& nest, const void* from, void* to, 
     return copy_by_engine(nest, source, destination, native(stream));
   }
   check_launch(cuda::launch_copy(kernel_nest(nest), source, destination, native(stream)), "copy");
+}
+
+void CudaAccelerator::transfer(const StridedCopy& nest, const void* from, void* to, Stream stream) {
+  if (nest.item_bytes == 0) return;
+  copy_by_engine(nest, static_cast<const char*>(from) + nest.from_offset,
+                 static_cast<char*>(to) + nest.to_offset, native(stream));
 }
 
 bool CudaAccelerator::fits_one_kernel(const PeerExchange& what) const {

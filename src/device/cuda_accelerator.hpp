@@ -39,12 +39,17 @@ class CudaAccelerator final : public Accelerator {
   bool passed() override;
   bool idle() override;
   void follow(Stream stream) override;
+  int event() override;
+  void release_event(int event) noexcept override { free_events_.push_back(event); }
+  void record(int event, Stream stream) override;
+  bool reached(int event) override;
 
   void align_clock() override;
   std::unique_ptr<Moment> moment(Stream stream) override;
 
   void copy_bytes(const void* from, void* to, std::int64_t bytes, Stream stream) override;
   void copy(const StridedCopy& nest, const void* from, void* to, Stream stream, bool inside) override;
+  void transfer(const StridedCopy& nest, const void* from, void* to, Stream stream) override;
   void exchange(const PeerExchange& what, Stream stream) override;
   void accumulate(const StridedCopy& nest, Dtype dtype, Reduction reduction, const void* from, void* to,
                   Stream stream) override;
@@ -73,6 +78,8 @@ class CudaAccelerator final : public Accelerator {
   cudaEvent_t order_ = nullptr;
   cudaEvent_t mark_ = nullptr;
   std::shared_ptr<const CudaOrigin> origin_;  // what moments are counted from
+  std::vector<cudaEvent_t> events_;
+  std::vector<int> free_events_;  // of these
   std::vector<CUstreamBatchMemOpParams> batch_;  // kept: executions allocate nothing
 };
 

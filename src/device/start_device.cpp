@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "base/check.hpp"
+#include "device/message_way.hpp"
 #include "runtime/agree.hpp"
 #include "runtime/context_state.hpp"
 
@@ -89,7 +90,9 @@ void settle_device(ContextState& state) {
 void start_device(ContextState& state) {
   if (state.options.device.kind != Device::Kind::cuda) return;
   collectively(state, operation, [&]() -> std::vector<Fact> {
+    const DeviceMessages wanted = device_messages_of_environment();
     state.device = Accelerators::of_process().open(state.options.device.index);
+    state.device_messages_direct = messages_go_direct(wanted, *state.device, *state.group);
     return {};
   });
   share(state, state.topology());
@@ -106,7 +109,8 @@ void start_device(ContextState& state) {
     check(still.empty(), "{}: {}", operation, still);
   }
   state.watchdog = std::make_unique<Watchdog>(state);
-  state.log->debug("{}", state.device->name());
+  state.log->debug("{}; messages {}", state.device->name(),
+                   state.device_messages_direct ? "of its memory" : "through pinned host memory");
 }
 
 }  // namespace partita

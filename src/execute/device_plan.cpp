@@ -42,7 +42,12 @@ DevicePlan::DevicePlan(ContextState& context, Plan plan)
       memory_(context, plan_, MemorySpace::device),
       moves_(plan_.steps.size()),
       signals_(static_cast<std::size_t>(context.size())),
-      mail_(context, plan_) {
+      neighbours_(context.topology().node_ranks(context.topology().node(plan_.rank))),
+      message_use_(find_message_use(plan_)),
+      message_memory_(context, plan_, message_use_),
+      line_order_(plan_, [this](int before, int after) { order_lines(before, after); }),
+      sides_have_lines_(message_use_.apart && has_messages()),
+      mail_(context, plan_, message_use_, [this] { check_announcements(); }) {
   count_signals();
   const int lanes = std::min(context.device->lanes(), context.size() - 1);
   const bool independent = context.size() > 1 && peers_are_independent();
@@ -54,7 +59,7 @@ DevicePlan::DevicePlan(ContextState& context, Plan plan)
       flags->reserve(plan_.steps.size());
     }
   }
-  lines_.resize(in_lanes_ ? static_cast<std::size_t>(lanes) + 1 : 1);
+  lines_.resize(in_lanes_ ? static_cast<std::size_t>(lanes) + 1 : sides_have_lines_ ? LineOrder::lines : 1);
   for (Line& line : lines_) line.pending.reserve(plan_.steps.size());
 }
 
@@ -142,7 +147,9 @@ void DevicePlan::enqueue(std::span<const Array::State* const> operands, Stream s
 void DevicePlan::lower_moves() {
   for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
     const Step& step = plan_.steps[i];
-    if (is_copy(step.kind)) moves_[i] = lower(plan_, step, memory_.strides());
+    if (!is_copy(step.kind)) continue;
+    moves_[i] = lower(plan_, step, memory_.strides());
+    if (message_use_.sides[i] != MessageUse::Side::none) message_memory_.lower(i, moves_[i]);
   }
   std::size_t nests = 0;
   for (const std::vector<StridedCopy>& move : moves_) nests += move.size();
@@ -173,7 +180,6 @@ void DevicePlan::run(Stream stream) {
   if (!captured_) announce();
   clock_ = captured_ ? nullptr : context_.step_clock;
   if (clock_ != nullptr) clock_->execution(plan_);
-  streams_use_messages_ = false;
   open_lines(stream);
   if (in_strokes_) {
     timed({}, lines_[0], [this] { run_in_strokes(); });
@@ -186,8 +192,6 @@ void DevicePlan::run(Stream stream) {
     }
   }
   close_lines();
-  // What a message brought is unpacked before the next execution may receive into the same place.
-  if (streams_use_messages_) wait_for_streams();
   if (!captured_) mail_.end();
   for (int rank = 0; rank < context_.size(); ++rank) {
     for (int channel = 0; channel < channel_count; ++channel) {
@@ -235,6 +239,13 @@ void DevicePlan::open_lines(Stream stream) {
     lines_[i].stream = context_.device->lane(static_cast<int>(i) - 1);
     context_.device->order(stream, lines_[i].stream);
   }
+  line_order_.begin();
+}
+
+void DevicePlan::order_lines(int before, int after) {
+  Line& first = lines_[static_cast<std::size_t>(before)];
+  flush(first);
+  context_.device->order(first.stream, lines_[static_cast<std::size_t>(after)].stream);
 }
 
 void DevicePlan::close_lines() {
@@ -245,6 +256,10 @@ void DevicePlan::close_lines() {
 }
 
 DevicePlan::Line& DevicePlan::line_of(const Step& step) {
+  if (sides_have_lines_) {
+    const auto index = static_cast<std::size_t>(&step - plan_.steps.data());
+    return lines_[static_cast<std::size_t>(message_use_.sides[index])];
+  }
   const int other = other_rank(step);
   // The branches of a graph may run one after the other: only the plan's own order is safe then.
   if (!in_lanes_ || captured_ || other == plan_.rank) return lines_[0];
@@ -274,16 +289,17 @@ void DevicePlan::run_step(std::size_t index) {
     case StepKind::accumulate:
     case StepKind::fill:
       flush(line_of(step));
+      if (sides_have_lines_) line_order_.move(step, static_cast<int>(message_use_.sides[index]));
       return timed(std::array{index}, line_of(step), [&] { run_move(index, line_of(step)); });
     case StepKind::send:
-      before_message();
       return mail_.send(index, memory_.address(step.from) + step.from.offset);
     case StepKind::receive:
-      before_message();
       return mail_.receive(index, memory_.address(step.to) + step.to.offset);
     case StepKind::signal:
+      if (sides_have_lines_) line_order_.signal();
       return put_flag(index, context_.flags->signal(step.peer, step.channel));
     case StepKind::wait:
+      if (sides_have_lines_) line_order_.wait();
       return put_flag(index, context_.flags->wait(step.peer, step.channel, step.count));
     case StepKind::finish:
     case StepKind::compute:
@@ -298,21 +314,10 @@ void DevicePlan::finish_messages(const Step& step) {
   for (const int message : step.after) mail_.finish(static_cast<std::size_t>(message));
 }
 
-/// Messages leave from, and arrive in, memory that earlier copies may still be reading or writing.
-void DevicePlan::before_message() {
-  if (!streams_use_messages_) return;
-  for (Line& line : lines_) flush(line);
-  wait_for_streams();
-  streams_use_messages_ = false;
-}
-
 void DevicePlan::run_move(std::size_t index, Line& line) {
   const Step& step = plan_.steps[index];
+  const bool is_for_messages = message_use_.sides[index] != MessageUse::Side::none;
   char* const to = memory_.address(step.to);
-  const auto is_for_messages = [&](const Place& place) {
-    return plan_.buffers[static_cast<std::size_t>(place.buffer)].kind == BufferKind::scratch;
-  };
-  if (is_for_messages(step.to)) streams_use_messages_ = true;
   if (step.kind == StepKind::fill) {
     std::array<unsigned char, 16> identity{};
     const Dtype dtype = dtype_at(plan_, step.to);
@@ -320,15 +325,22 @@ void DevicePlan::run_move(std::size_t index, Line& line) {
     for (const StridedCopy& nest : moves_[index]) {
       context_.device->fill(nest, identity.data(), size_of(dtype), to, line.stream);
     }
-    return;
+  } else if (is_for_messages) {
+    message_memory_.move(index, moves_[index], memory_, line.stream);
+  } else {
+    move_past_messages(step, moves_[index], line.stream);
   }
-  if (is_for_messages(step.from)) streams_use_messages_ = true;
+  if (is_for_messages) mail_.moved(index, line.stream);
+}
+
+void DevicePlan::move_past_messages(const Step& step, std::span<const StridedCopy> nests, Stream stream) {
   const char* const from = memory_.address(step.from);
-  for (const StridedCopy& nest : moves_[index]) {
+  char* const to = memory_.address(step.to);
+  for (const StridedCopy& nest : nests) {
     if (step.kind == StepKind::copy) {
-      context_.device->copy(nest, from, to, line.stream, is_inside(step));
+      context_.device->copy(nest, from, to, stream, is_inside(step));
     } else {
-      context_.device->accumulate(nest, dtype_at(plan_, step.to), step.reduction, from, to, line.stream);
+      context_.device->accumulate(nest, dtype_at(plan_, step.to), step.reduction, from, to, stream);
     }
   }
 }
@@ -346,9 +358,8 @@ void DevicePlan::wait_for_streams() {
 }
 
 void DevicePlan::check_announcements() const {
-  const std::vector<int> neighbours = context_.topology().node_ranks(context_.topology().node(plan_.rank));
-  for (std::size_t i = 0; i < neighbours.size(); ++i) {
-    check_announcement(context_, plan_, running_hash_, static_cast<int>(i), neighbours[i]);
+  for (std::size_t i = 0; i < neighbours_.size(); ++i) {
+    check_announcement(context_, plan_, running_hash_, static_cast<int>(i), neighbours_[i]);
   }
 }
 

@@ -6,17 +6,21 @@
 #include <vector>
 
 #include "device/accelerator.hpp"
+#include "execute/device_mail.hpp"
 #include "execute/executor.hpp"
+#include "execute/line_order.hpp"
 #include "execute/lower.hpp"
-#include "execute/mail.hpp"
+#include "execute/message_memory.hpp"
+#include "execute/message_use.hpp"
 #include "execute/plan_memory.hpp"
 #include "execute/step_clock.hpp"
 
 namespace partita {
 
 /// Copies become copies of the device's engines or kernels, signals and waits become operations on flags, all
-/// in the order of the plan: the host waits for nothing. Only messages need the host: before one leaves, what
-/// was packed for it has to be there.
+/// in the order of the plan: the host waits for nothing. Only messages need the host, which starts each when
+/// what was packed for it is there (DeviceMail). What is packed goes through one stream, what is unpacked
+/// through another, so that both directions of the bus are busy at once.
 ///
 /// Where a plan only copies from arrays that it does not write, what concerns one peer is independent of what
 /// concerns another. Large ones then run in a stream a peer; small ones, whose time is that of their starts,
@@ -54,8 +58,9 @@ class DevicePlan final : public Executor {
   void close_lines();
   void run_step(std::size_t index);
   void run_move(std::size_t index, Line& line);
+  void move_past_messages(const Step& step, std::span<const StridedCopy> nests, Stream stream);
   void finish_messages(const Step& step);
-  void before_message();
+  void order_lines(int before, int after);
   Line& line_of(const Step& step);
   int other_rank(const Step& step) const;  ///< whom a step concerns beside this rank; this rank: nobody
   void flush(Line& line);
@@ -72,7 +77,6 @@ class DevicePlan final : public Executor {
   bool in_lanes_ = false;              // a stream a peer
   bool captured_ = false;              // this execution goes into a graph
   bool in_strokes_ = false;            // the steps of a kind at once
-  bool streams_use_messages_ = false;  // work that touches memory of messages may still be running
   PlanMemory memory_;
   std::vector<std::vector<StridedCopy>> moves_;  // by step
   std::vector<bool> flag_is_early_;              // by step: see find_early_flags
@@ -81,7 +85,12 @@ class DevicePlan final : public Executor {
   std::vector<FlagOperation> early_signals_, early_waits_, late_signals_, late_waits_;
   std::vector<Line> lines_;  // [0]: the stream of the execution; then one a lane
   std::vector<std::array<std::int64_t, channel_count>> signals_;  // by rank: waited for in one execution
-  Mail mail_;
+  std::vector<int> neighbours_;  // the ranks of this node
+  MessageUse message_use_;
+  MessageMemory message_memory_;
+  LineOrder line_order_;
+  bool sides_have_lines_ = false;  // [1]: what is packed for messages; [2]: what is unpacked
+  DeviceMail mail_;
   StepClock* clock_ = nullptr;  // of this execution; null: nobody records
 };
 

@@ -77,7 +77,11 @@ void Mail::check_greeting(Correspondent& sender) {
 void Mail::wait(MessageId& message, int peer, const char* what) {
   if (message < 0) return;
   const WaitReason reason{plan_.operation, [&] { return fmt::format("{} rank {}", what, peer); }, peer, {}};
-  wait_until(context_, reason, [&] { return context_.group->test(message); });
+  WaitLoop loop(context_, reason);
+  while (!context_.group->test(message)) {
+    if (meanwhile_ && meanwhile_()) loop.progressed();
+    loop.pause();
+  }
   message = -1;
 }
 

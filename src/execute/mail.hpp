@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <partita/plan.hpp>
 #include <vector>
 
@@ -21,6 +22,8 @@ class Mail {
   void receive(std::size_t step, void* data);
   void finish(std::size_t step);  ///< waits for one message; no-op when it is finished already
   void end();                     ///< waits for all that is in flight
+  /// Called again and again while a message is waited for; may start others. Whether anything has moved.
+  void meanwhile(std::function<bool()> work) { meanwhile_ = std::move(work); }
 
  private:
   struct Greeting {
@@ -43,6 +46,7 @@ class Mail {
   std::vector<Correspondent> receivers_;  // of my messages
   std::vector<Correspondent> senders_;    // of messages to me, by increasing rank
   std::vector<MessageId> in_flight_;      // by step; -1: not in flight
+  std::function<bool()> meanwhile_;
 };
 
 }  // namespace partita

@@ -97,7 +97,7 @@ class Scheduler {
   // spread evenly over the rest. Where nothing has to be handed over piece by piece, it comes first.
   void interleave(const Transfer& transfer) {
     const bool by_pieces =
-        method_.uses_staging() || method_.uses_messages() || (method_.writes() && !on_device());
+        method_.uses_staging() || (!on_device() && (method_.uses_messages() || method_.writes()));
     std::vector<Item> rest = std::move(items_);
     items_.clear();
     const auto most = static_cast<std::int64_t>(rest.size()) / 2 + 1;

@@ -25,6 +25,9 @@ constexpr std::int64_t most_ring_bytes = 64 * mebibyte;  // which ends what the 
 constexpr std::int64_t window_bytes = 8 * mebibyte;
 constexpr std::int64_t largest_message = mebibyte;
 constexpr std::int64_t window_messages = 8;
+// Of device memory, a message costs some starts, and what it is packed into need not stay in a cache.
+constexpr std::int64_t device_window_bytes = 32 * mebibyte;
+constexpr std::int64_t largest_device_message = 4 * mebibyte;
 constexpr std::size_t most_in_flight = 64;
 
 std::int64_t round_down(std::int64_t bytes) {
@@ -66,10 +69,14 @@ void choose_shared(Staging& staging, std::int64_t peers, std::int64_t bound, std
   staging.shared_bytes = peers * staging.slots * staging.chunk;
 }
 
-void choose_private(Staging& staging, std::int64_t ranks, std::int64_t bound, std::int64_t transfer) {
-  const std::int64_t budget = bound > 0 ? round_down(bound / 2) : window_bytes;
+void choose_private(Staging& staging, const Problem& problem, std::int64_t bound, std::int64_t transfer) {
+  const std::int64_t ranks = problem.topology.ranks();
+  const bool on_device = problem.source.space == MemorySpace::device;
+  const std::int64_t room = on_device ? device_window_bytes : window_bytes;
+  const std::int64_t budget = bound > 0 ? round_down(bound / 2) : room;
   const std::int64_t longest = std::max(round_down(budget / window_messages), std::min(budget, line));
-  staging.message = std::min({longest, largest_message, transfer});
+  const std::int64_t most = on_device ? largest_device_message : largest_message;
+  staging.message = std::min({longest, most, transfer});
   // Little to send needs little room: every peer's messages at once, at most as many as may be in flight.
   const std::int64_t useful =
       staging.message *
@@ -92,7 +99,7 @@ Staging choose_staging(const Problem& problem, const Method& method) {
   const std::int64_t share = shared && messages ? bound / 2 : bound;
   const std::int64_t transfer = largest_transfer(problem);
   if (shared) choose_shared(staging, peers, share, transfer);
-  if (messages) choose_private(staging, problem.topology.ranks(), share, transfer);
+  if (messages) choose_private(staging, problem, share, transfer);
   if (!problem.accumulates) return staging;
   // Contributions meet piece by piece, whichever way each came: all ways cut alike.
   staging.piece = largest_chunk;

@@ -50,6 +50,8 @@ struct ContextState {
   std::unique_ptr<FlagBoard> flags;
   /// Who can reach whose device memory: each rank a node of its own where peers' memory cannot be mapped.
   Topology device_topology = Topology::regular(1);
+  /// Messages of device memory are given to the group as they are; otherwise they go through pinned memory.
+  bool device_messages_direct = false;
   /// The last work went into a stream of the caller's, and its end is marked: what comes next follows the
   /// mark.
   std::atomic<bool> device_work_is_marked = false;

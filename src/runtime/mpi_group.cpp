@@ -37,6 +37,7 @@ class MpiGroup final : public ProcessGroup {
   std::string lost(int peer) override;
   void abandon() noexcept override;
   std::unique_ptr<ProcessGroup> subgroup(const std::vector<int>& ranks, std::int32_t key) override;
+  bool takes_device_memory() const override { return mpi_takes_device_memory(); }
   std::string place() const override { return hosts_[static_cast<std::size_t>(rank_)].place(); }
 
  private:

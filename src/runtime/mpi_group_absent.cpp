@@ -14,6 +14,9 @@ bool mpi_is_running() {
 bool mpi_initialised_by_us() {
   return false;
 }
+bool mpi_takes_device_memory() {
+  return false;
+}
 void note_failed_context() noexcept {}
 std::string mpi_description() {
   return "none";

@@ -41,6 +41,9 @@ class ProcessGroup {
   /// true.
   virtual MessageId send(int peer, Lane lane, const void* data, std::int64_t bytes) = 0;
   virtual MessageId receive(int peer, Lane lane, void* data, std::int64_t bytes) = 0;
+  /// Addresses of device memory may be given to `send` and `receive`.
+  virtual bool takes_device_memory() const { return false; }
+
   /// Whether the message is complete; its number is then free again. Makes progress on all messages.
   /// Throws Error where the transport reports a failure (a truncated message, a dead peer).
   virtual bool test(MessageId message) = 0;

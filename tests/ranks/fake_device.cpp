@@ -18,6 +18,7 @@ namespace partita::testing {
 namespace {
 
 std::atomic<bool> refuses{false};
+std::atomic<bool> is_separate{false};
 
 /// A stream: a thread that does one thing after the other.
 class Queue {
@@ -133,6 +134,7 @@ class FakeAccelerator final : public Accelerator {
   void release(void* memory) noexcept override { std::free(memory); }
   void* allocate_pinned(std::int64_t bytes) override { return allocate(bytes); }
   void release_pinned(void* memory) noexcept override { std::free(memory); }
+  bool is_host_memory() const override { return !is_separate; }
   std::unique_ptr<NodeMemory> share_memory(ContextState& state, const Topology& topology) override {
     return std::make_unique<FakeNodeMemory>(state, topology);
   }
@@ -155,6 +157,14 @@ class FakeAccelerator final : public Accelerator {
     Queue& queue = of(stream);
     queue.put([&queue, done = last_mark()] { queue.wait([&] { return done->load(); }); });
   }
+
+  int event() override {
+    events_.push_back(nullptr);
+    return static_cast<int>(events_.size()) - 1;
+  }
+  void release_event(int event) noexcept override { events_[static_cast<std::size_t>(event)] = nullptr; }
+  void record(int event, Stream stream) override { events_[static_cast<std::size_t>(event)] = note(stream); }
+  bool reached(int event) override { return events_[static_cast<std::size_t>(event)]->load(); }
 
   std::unique_ptr<Moment> moment(Stream stream) override {
     auto noted = std::make_shared<std::atomic<double>>(0);
@@ -222,6 +232,7 @@ class FakeAccelerator final : public Accelerator {
   int index_;
   mutable std::mutex mark_mutex_;  // a watchdog looks on
   Note mark_;
+  std::vector<Note> events_;
   std::array<Queue, 3> queues_;
 };
 
@@ -248,6 +259,10 @@ void install_fake_devices(int count) {
 
 void refuse_fake_peers(bool refuse) {
   refuses = refuse;
+}
+
+void fake_memory_is_separate(bool separate) {
+  is_separate = separate;
 }
 
 }  // namespace partita::testing

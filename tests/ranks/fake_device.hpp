@@ -12,4 +12,7 @@ void install_fake_devices(int count);
 /// Whether contexts made from here on find that they cannot map their peers' memory.
 void refuse_fake_peers(bool refuse);
 
+/// Whether fake devices say from here on that their memory is no host memory.
+void fake_memory_is_separate(bool separate);
+
 }  // namespace partita::testing

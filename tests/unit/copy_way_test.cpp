@@ -38,5 +38,33 @@ TEST(CopyWay, TheEngineTakesOnlyRowsInOrder) {
   EXPECT_EQ(chosen({2 * mib, 0, 0, {}}, CopyWay::kernel), CopyWay::kernel);
 }
 
+BusWay over_bus(std::vector<StridedCopy> nests, CopyWay wanted = CopyWay::automatic) {
+  return choose_bus_way(nests, wanted).way;
+}
+
+TEST(BusWay, LongRowsGoStraight) {
+  EXPECT_EQ(over_bus({{16 * kib, 0, 0, {{256, 64 * kib, 16 * kib}}}}), BusWay::engine);
+  EXPECT_EQ(over_bus({{128 * kib, 0, 0, {}}}), BusWay::engine);
+  EXPECT_EQ(over_bus({{512 * kib, 0, 0, {}}, {512 * kib, mib, 512 * kib, {}}}), BusWay::engine);
+}
+
+TEST(BusWay, ShortRowsArePackedOnTheDevice) {
+  EXPECT_EQ(over_bus({{512, 0, 0, {{8192, 1024, 512}}}}), BusWay::through_device);
+  EXPECT_EQ(over_bus({{8 * kib, 0, 0, {{256, 4 * mib, 16 * kib}, {2, 16 * kib, 8 * kib}}}}),
+            BusWay::through_device);                                          // many copies
+  EXPECT_EQ(over_bus({{mib, 0, 0, {{4, 0, mib}}}}), BusWay::through_device);  // the same row again
+}
+
+TEST(BusWay, FewBytesTakeOneStart) {
+  EXPECT_EQ(over_bus({{64 * kib, 0, 0, {}}}), BusWay::kernel);
+  EXPECT_EQ(over_bus({}), BusWay::kernel);
+}
+
+TEST(BusWay, WishesAreGrantedWhereTheyCanBe) {
+  EXPECT_EQ(over_bus({{4 * mib, 0, 0, {}}}, CopyWay::kernel), BusWay::kernel);
+  EXPECT_EQ(over_bus({{64, 0, 0, {{4, 128, 64}}}}, CopyWay::engine), BusWay::engine);
+  EXPECT_EQ(over_bus({{64, 0, 0, {{4, -128, 64}}}}, CopyWay::engine), BusWay::through_device);
+}
+
 }  // namespace
 }  // namespace partita::testing

@@ -1,0 +1,166 @@
+#include "execute/device_mail.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "base/check.hpp"
+#include "plan/cost.hpp"
+#include "runtime/wait.hpp"
+
+namespace partita {
+namespace {
+
+using Side = MessageUse::Side;
+
+constexpr std::int64_t most_milestones = 256;
+
+std::unique_ptr<Milestones> make_milestones(ContextState& context, std::int64_t moves) {
+  return std::make_unique<Milestones>(*context.device,
+                                      static_cast<int>(std::clamp<std::int64_t>(moves, 1, most_milestones)));
+}
+
+}  // namespace
+
+DeviceMail::DeviceMail(ContextState& context, const Plan& plan, const MessageUse& use,
+                       std::function<void()> look)
+    : context_(context),
+      plan_(plan),
+      use_(use),
+      look_(std::move(look)),
+      mail_(context, plan),
+      milestone_(plan.steps.size(), 0),
+      waits_(plan.steps.size(), false) {
+  std::int64_t outward = 0, inward = 0;
+  std::size_t sends = 0, receives = 0;
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+    const StepKind kind = plan.steps[i].kind;
+    if (kind == StepKind::send) ++sends;
+    if (kind == StepKind::receive) ++receives;
+    if (!is_message(kind) && use.sides[i] == Side::out) ++outward;
+    if (!is_message(kind) && use.sides[i] == Side::in) ++inward;
+  }
+  context.device->use();
+  packed_ = make_milestones(context, use.apart ? outward : outward + inward);
+  if (use.apart) unpacked_ = make_milestones(context, inward);
+  sends_.entries.reserve(sends);
+  receives_.entries.reserve(receives);
+  mail_.meanwhile([this] { return start_what_may(); });
+}
+
+// Peers may have ended by now, and rightly: nobody looks after them here.
+DeviceMail::~DeviceMail() {
+  using namespace std::chrono_literals;
+  const auto end = std::chrono::steady_clock::now() + context_.options.deadline;
+  try {
+    while (!context_.failed() && !streams_are_done()) {
+      check<TimeoutError>(std::chrono::steady_clock::now() < end, "{}: the device does not come to its end",
+                          plan_.operation);
+      std::this_thread::sleep_for(20us);
+    }
+  } catch (const std::exception& error) {
+    context_.fail(error.what());
+  }
+}
+
+bool DeviceMail::streams_are_done() {
+  const auto is_done = [](Milestones& series) { return series.reached(series.last()); };
+  return is_done(milestones(Side::out)) && is_done(milestones(Side::in));
+}
+
+Milestones& DeviceMail::milestones(Side side) {
+  return side == Side::in && unpacked_ ? *unpacked_ : *packed_;
+}
+
+DeviceMail::List& DeviceMail::list_of(std::size_t step) {
+  return plan_.steps[step].kind == StepKind::send ? sends_ : receives_;
+}
+
+void DeviceMail::begin(std::uint64_t execution_hash, std::uint64_t execution) {
+  unpacked_before_ = milestones(Side::in).last();
+  for (List* const list : {&sends_, &receives_}) {
+    list->entries.clear();
+    list->next = 0;
+  }
+  mail_.begin(execution_hash, execution);
+}
+
+void DeviceMail::moved(std::size_t step, Stream stream) {
+  Milestones& series = milestones(use_.sides[step]);
+  if (!series.has_room()) wait_for_streams([&] { return series.has_room(); });
+  milestone_[step] = series.put(stream);
+}
+
+void DeviceMail::send(std::size_t step, const void* data) {
+  put(step, const_cast<void*>(data));
+}
+
+void DeviceMail::receive(std::size_t step, void* data) {
+  put(step, data);
+}
+
+void DeviceMail::put(std::size_t step, void* memory) {
+  list_of(step).entries.push_back({step, memory});
+  waits_[step] = true;
+  start_what_may();
+}
+
+bool DeviceMail::may_start(std::size_t step) {
+  const int move = use_.after_move[step];
+  if (move >= 0) return milestones(use_.sides[step]).reached(milestone_[static_cast<std::size_t>(move)]);
+  return plan_.steps[step].kind == StepKind::send || milestones(Side::in).reached(unpacked_before_);
+}
+
+bool DeviceMail::start_what_may() {
+  bool started = false;
+  for (List* const list : {&receives_, &sends_}) {
+    for (; !list->empty() && may_start(list->front().step); ++list->next) {
+      const auto& [step, memory] = list->front();
+      if (list == &sends_) {
+        mail_.send(step, memory);
+      } else {
+        mail_.receive(step, memory);
+      }
+      waits_[step] = false;
+      started = true;
+    }
+  }
+  return started;
+}
+
+void DeviceMail::finish(std::size_t step) {
+  if (waits_[step]) {
+    wait_for_streams([&] { return !waits_[step]; });
+  }
+  mail_.finish(step);
+}
+
+void DeviceMail::end() {
+  if (!sends_.empty() || !receives_.empty()) {
+    wait_for_streams([&] { return sends_.empty() && receives_.empty(); });
+  }
+  mail_.end();
+}
+
+/// Streams may wait for the signals of neighbours.
+template <class Ready>
+void DeviceMail::wait_for_streams(Ready&& ready) {
+  const WaitReason reason{plan_.operation, [] { return std::string("copies to and from messages"); }, -1,
+                          [this] {
+                            const Topology& topology = context_.device_topology;
+                            std::vector<int> ranks = topology.node_ranks(topology.node(plan_.rank));
+                            std::erase(ranks, plan_.rank);
+                            return ranks;
+                          }};
+  WaitLoop loop(context_, reason);
+  while (!ready()) {
+    if (start_what_may()) {
+      loop.progressed();
+      continue;
+    }
+    look_();
+    loop.pause();
+  }
+}
+
+}  // namespace partita

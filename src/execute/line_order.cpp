@@ -1,0 +1,61 @@
+#include "execute/line_order.hpp"
+
+#include <algorithm>
+
+#include "execute/message_use.hpp"
+
+namespace partita {
+namespace {
+
+constexpr unsigned everybody = (1U << LineOrder::lines) - 1;
+
+}  // namespace
+
+LineOrder::LineOrder(const Plan& plan, Order order)
+    : plan_(plan), order_(std::move(order)), uses_(plan.buffers.size()) {}
+
+void LineOrder::begin() {
+  std::ranges::fill(uses_, Use{});
+  given_.fill(0);
+  for (auto& seen : seen_) seen.fill(0);
+}
+
+LineOrder::Use* LineOrder::use_of(const Place& place) {
+  if (is_private(plan_, place)) return nullptr;
+  return &uses_[static_cast<std::size_t>(memory_of(plan_, place))];
+}
+
+void LineOrder::move(const Step& step, int line) {
+  const Set mine = 1U << static_cast<unsigned>(line);
+  Use* const read = step.kind == StepKind::fill ? nullptr : use_of(step.from);
+  Use* const written = use_of(step.to);
+  follow(line, (read != nullptr ? read->writers : 0) |
+                   (written != nullptr ? written->writers | written->readers : 0));
+  if (read != nullptr) read->readers |= mine;
+  if (written != nullptr) *written = {mine, 0};
+  put(line);
+}
+
+void LineOrder::signal() {
+  follow(0, everybody);
+  put(0);
+}
+
+void LineOrder::wait() {
+  put(0);
+  for (Use& use : uses_)
+    use.writers |= 1U;  // a peer may have written anything, as it were in the plan's own line
+}
+
+/// Only where the other line has been given something that this one has not waited for yet.
+void LineOrder::follow(int line, Set others) {
+  for (int other = 0; other < lines; ++other) {
+    std::int64_t& seen = seen_[static_cast<std::size_t>(line)][static_cast<std::size_t>(other)];
+    const std::int64_t given = given_[static_cast<std::size_t>(other)];
+    if (other == line || (others >> static_cast<unsigned>(other) & 1U) == 0 || seen == given) continue;
+    order_(other, line);
+    seen = given;
+  }
+}
+
+}  // namespace partita

@@ -1,0 +1,72 @@
+#include "execute/message_memory.hpp"
+
+#include <algorithm>
+
+#include "plan/cost.hpp"
+#include "plan/moves.hpp"
+#include "plan/work.hpp"
+
+namespace partita {
+
+MessageMemory::MessageMemory(ContextState& context, const Plan& plan, const MessageUse& use)
+    : context_(context),
+      plan_(plan),
+      wanted_(copy_way_of_environment()),
+      ways_(plan.steps.size(), BusWay::kernel),
+      resting_(plan.buffers.size()) {
+  if (context.device_messages_direct) return;
+  if (wanted_ == CopyWay::kernel || (wanted_ == CopyWay::automatic && use.largest <= few_bytes_on_bus))
+    return;
+  context.device->use();
+  for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
+    const Buffer& buffer = plan.buffers[b];
+    if (buffer.kind != BufferKind::scratch || buffer.view_of >= 0 || buffer.bytes == 0) continue;
+    if (buffer.operand) continue;  // its pieces do not lie there from their first byte to their last
+    resting_[b] = {static_cast<char*>(context.device->allocate(buffer.bytes)), Release{&context}};
+  }
+}
+
+void MessageMemory::lower(std::size_t step, std::span<const StridedCopy> nests) {
+  const Step& move = plan_.steps[step];
+  ways_[step] = BusWay::kernel;
+  if (context_.device_messages_direct || move.kind == StepKind::fill) return;
+  const bool packs = is_private(plan_, move.to);
+  if (packs && (is_private(plan_, move.from) || move.kind != StepKind::copy)) return;
+  if (resting(packs ? move.to : move.from) == nullptr) return;
+  const BusWay way = choose_bus_way(nests, wanted_).way;
+  const bool adds = move.kind == StepKind::accumulate;  // which engines cannot
+  ways_[step] = adds && way == BusWay::engine ? BusWay::through_device : way;
+}
+
+void MessageMemory::move(std::size_t step, std::span<const StridedCopy> nests, const PlanMemory& memory,
+                         Stream stream) {
+  const Step& move = plan_.steps[step];
+  const char* const from = memory.address(move.from);
+  char* const to = memory.address(move.to);
+  Accelerator& device = *context_.device;
+  if (ways_[step] == BusWay::kernel) return copy(move, nests, from, to, stream);
+  if (ways_[step] == BusWay::engine) {
+    for (const StridedCopy& nest : nests) device.transfer(nest, from, to, stream);
+    return;
+  }
+  const std::int64_t bytes = moved_bytes(plan_, move);
+  if (is_private(plan_, move.to)) {
+    copy(move, nests, from, resting(move.to), stream);
+    return device.copy_bytes(resting(move.to) + move.to.offset, to + move.to.offset, bytes, stream);
+  }
+  device.copy_bytes(from + move.from.offset, resting(move.from) + move.from.offset, bytes, stream);
+  copy(move, nests, resting(move.from), to, stream);
+}
+
+void MessageMemory::copy(const Step& step, std::span<const StridedCopy> nests, const char* from, char* to,
+                         Stream stream) {
+  for (const StridedCopy& nest : nests) {
+    if (step.kind == StepKind::copy) {
+      context_.device->copy(nest, from, to, stream, true);
+    } else {
+      context_.device->accumulate(nest, dtype_at(plan_, step.to), step.reduction, from, to, stream);
+    }
+  }
+}
+
+}  // namespace partita

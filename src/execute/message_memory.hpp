@@ -1,0 +1,47 @@
+// The private scratch of a device plan, and how what messages carry gets into and out of it.
+#pragma once
+
+#include <memory>
+#include <partita/plan.hpp>
+#include <span>
+#include <vector>
+
+#include "device/copy_way.hpp"
+#include "execute/message_use.hpp"
+#include "execute/plan_memory.hpp"
+#include "runtime/context_state.hpp"
+
+namespace partita {
+
+/// Where messages take device memory, private scratch lies there, and packing is a copy within the device.
+/// Elsewhere it is pinned host memory, and what is packed or unpacked crosses the bus: `choose_bus_way` says
+/// how. On the way through the device it rests in a second private scratch, in the device's memory, at the
+/// same place.
+class MessageMemory {
+ public:
+  MessageMemory(ContextState& context, const Plan& plan, const MessageUse& use);
+
+  /// The step's copies are these from now on.
+  void lower(std::size_t step, std::span<const StridedCopy> nests);
+  /// Puts a copy or accumulation into or out of private scratch into the stream.
+  void move(std::size_t step, std::span<const StridedCopy> nests, const PlanMemory& memory, Stream stream);
+
+ private:
+  /// Of a failed context it stays, as scratch does: streams may still be at it.
+  struct Release {
+    ContextState* context = nullptr;
+    void operator()(char* memory) const noexcept {
+      if (!context->failed()) context->device->release(memory);
+    }
+  };
+  char* resting(const Place& place) const { return resting_[static_cast<std::size_t>(place.buffer)].get(); }
+  void copy(const Step& step, std::span<const StridedCopy> nests, const char* from, char* to, Stream stream);
+
+  ContextState& context_;
+  const Plan& plan_;
+  CopyWay wanted_;
+  std::vector<BusWay> ways_;                             // by step
+  std::vector<std::unique_ptr<char, Release>> resting_;  // by buffer: in the device's memory; null: none
+};
+
+}  // namespace partita
