@@ -51,19 +51,26 @@ class Stopwatch {
   cudaEvent_t end_ = nullptr;
 };
 
-void copy_from_host(const std::vector<float>& from, void* to) {
-  require(cudaMemcpy(to, from.data(), from.size() * sizeof(float), cudaMemcpyHostToDevice));
+ArrayOptions on_device(Residency residency) {
+  return {residency, Order::row_major, MemorySpace::device};
 }
 
+/// Sources as they are checked for afterwards.
 Sides make_device_sides(const Context& context, Collective which, std::int64_t count, Residency residency) {
-  Sides sides = make_sides(context, which, count, {residency, Order::row_major, MemorySpace::device});
+  Sides sides = make_sides(context, which, count, on_device(residency));
   std::vector<float> elements(static_cast<std::size_t>(count));
   for (std::int64_t i = 0; i < count; ++i) {
     elements[static_cast<std::size_t>(i)] = source_element(i, context.rank());
   }
-  copy_from_host(elements, sides.source.local().data);
-  if (which != Collective::broadcast || context.rank() != 0) std::ranges::fill(elements, 0.0F);
-  copy_from_host(elements, sides.destination.local().data);
+  const std::size_t bytes = elements.size() * sizeof(float);
+  void* const source = sides.source.local().data;
+  void* const destination = sides.destination.local().data;
+  require(cudaMemcpy(source, elements.data(), bytes, cudaMemcpyHostToDevice));
+  require(cudaMemset(destination, 0, bytes));
+  if (which == Collective::broadcast && context.rank() == 0) {
+    require(cudaMemcpy(destination, source, bytes, cudaMemcpyDeviceToDevice));
+  }
+  require(cudaDeviceSynchronize());  // the context's stream does not wait for what has just been started
   return sides;
 }
 
@@ -99,8 +106,8 @@ std::optional<Result> run(const Context& world, const Options& options, const Co
       });
     };
   };
-  // By NCCL into memory of its own: what is checked afterwards is ours.
-  const Sides of_nccl = make_device_sides(context, kind.which, count, residency);
+  // NCCL has memory of its own, of any contents: what is checked afterwards is ours.
+  const Sides of_nccl = make_sides(context, kind.which, count, on_device(residency));
   std::vector<Contender> contenders{
       {"ours", {}, {}, {}, many([&] { run_ours(context, kind.which, sides, context.stream()); })},
       {"push", [&] { pushes.run(turns); }}};
