@@ -156,7 +156,7 @@ Layout contributions(const Shape& shape, int ranks) {
   spec.dimensions.resize(static_cast<std::size_t>(shape.size()));
   spec.partial_axes = {"ranks"};
   spec.partial_reduction = Reduction::sum;
-  return {Partitioned(Mesh({{"ranks", ranks}}), spec), shape, ranks};
+  return {Partitioned{Mesh({{"ranks", ranks}}), spec}, shape, ranks};
 }
 
 TEST(DeviceMessages, ContributionsAreJoinedInOrder) {

@@ -105,7 +105,7 @@ TEST(LineOrder, OrdersOnlyWhatDependsOnEachOther) {
   const Step pack = hand_made::copy(elements(0, 8), source, room(0));
   const Step unpack = hand_made::copy(elements(0, 8), room(64), destination);
   const Step own = hand_made::copy(elements(0, 8), source, destination);
-  const auto expect = [&](std::vector<std::pair<int, int>> wanted) {
+  const auto expect = [&](const std::vector<std::pair<int, int>>& wanted) {
     EXPECT_EQ(orders, wanted);
     orders.clear();
   };
