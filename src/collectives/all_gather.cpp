@@ -36,6 +36,7 @@ void run_all_gather(std::string_view operation, const Context& context, const Vi
     const Shape shape = whole_of(operation, source.extents, counts, ranks);
     return std::vector<Layout>{parts(shape, counts, ranks), everywhere(shape, ranks)};
   };
+  call.destination = 1;
   call.plan = plan_all_gather;
   run(context, std::move(call), stream);
 }

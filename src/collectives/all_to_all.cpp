@@ -48,6 +48,7 @@ void all_to_all(const Context& context, const View& source, const View& destinat
     check(!source.extents.empty(), "all_to_all: the parts need a dimension to stand along");
     return std::vector<Layout>{rows, Layout(Slab(1), rows.shape(), ranks)};
   };
+  call.destination = 1;
   call.plan = plan_straight;
   run(context, std::move(call), stream);
 }

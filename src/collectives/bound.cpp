@@ -2,25 +2,36 @@
 
 namespace partita::collective {
 
-Bound::Bound(ContextState& context, Plan plan) {
+Bound::Bound(ContextState& context, Plan plan, std::optional<Reduction> truth)
+    : context_(context), truth_(truth) {
   for (const Buffer& buffer : plan.buffers) {
     if (buffer.kind != BufferKind::operand) continue;
     layouts_.push_back(buffer.operand->layout);
     states_.push_back({nullptr, *buffer.operand, {}, nullptr, -1});
   }
   for (const Array::State& state : states_) pointers_.push_back(&state);
+  on_device_ = space_of(plan) == MemorySpace::device;
+  if (truth_ && on_device_) {
+    identity_ = std::make_unique<DeviceIdentity>(*context.device, *truth_, states_.back().operand.dtype);
+  }
   executor_ = Executor::bind(context, std::move(plan));
 }
 
-void Bound::run(std::span<const View> views, std::span<const std::int64_t> heap_offsets) {
+void Bound::set_heap_offsets(std::span<const std::int64_t> offsets) {
+  for (std::size_t i = 0; i < states_.size(); ++i) states_[i].heap_offset = offsets[i];
+}
+
+void Bound::run(std::span<const View> views, Stream stream) {
   for (std::size_t i = 0; i < states_.size(); ++i) {
     Array::State& state = states_[i];
     state.local = views[i];
     const int dimensions = state.operand.layout.dimensions();
     if (state.local.strides.size() != dimensions) state.local.strides = Extents::filled(dimensions, 0);
-    state.heap_offset = i < heap_offsets.size() ? heap_offsets[i] : -1;
   }
-  executor_->execute(pointers_);
+  on_device_ ? executor_->enqueue(pointers_, stream) : executor_->execute(pointers_);
+  if (truth_ && views.back().data != nullptr) {
+    make_truth(context_, *truth_, views.back(), identity_.get(), stream);
+  }
 }
 
 }  // namespace partita::collective

@@ -2,11 +2,14 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <partita/stream.hpp>
 #include <partita/view.hpp>
 #include <span>
 #include <vector>
 
 #include "array/array_state.hpp"
+#include "collectives/truth.hpp"
 #include "execute/executor.hpp"
 
 namespace partita::collective {
@@ -14,20 +17,26 @@ namespace partita::collective {
 /// Holds no share of the context: whoever owns it keeps the context alive.
 class Bound {
  public:
-  /// Allocates the scratch: collective.
-  Bound(ContextState& context, Plan plan);
+  /// Allocates the scratch: collective. `truth`: the last view is made 0 or 1 after each run.
+  Bound(ContextState& context, Plan plan, std::optional<Reduction> truth = {});
 
   const Plan& plan() const { return executor_->plan(); }
   const std::vector<Layout>& layouts() const { return layouts_; }
 
-  /// Collective, blocking. One view an operand; `heap_offsets` of those on the symmetric heap, the same on
-  /// all ranks.
-  void run(std::span<const View> views, std::span<const std::int64_t> heap_offsets = {});
+  /// Of the views on the symmetric heap, the same on all ranks; of the others a negative number. Kept.
+  void set_heap_offsets(std::span<const std::int64_t> offsets);
+
+  /// Collective. One view an operand. Blocking in host memory; on a device the work is put into the stream.
+  void run(std::span<const View> views, Stream stream);
 
  private:
   std::vector<Layout> layouts_;  // of the operands
   std::vector<Array::State> states_;
   std::vector<const Array::State*> pointers_;
+  ContextState& context_;
+  bool on_device_ = false;
+  std::optional<Reduction> truth_;
+  std::unique_ptr<DeviceIdentity> identity_;
   std::unique_ptr<Executor> executor_;
 };
 

@@ -1,13 +1,13 @@
 #include "collectives/call.hpp"
 
-#include <algorithm>
-#include <cstring>
+#include <deque>
 #include <optional>
 
 #include "array/overlap.hpp"
 #include "array/transfer.hpp"
 #include "base/check.hpp"
 #include "collectives/bound.hpp"
+#include "collectives/places.hpp"
 
 namespace partita::collective {
 namespace {
@@ -35,41 +35,6 @@ void check_view(std::string_view operation, const View& view, Dtype dtype, const
         name(view.dtype));
 }
 
-/// Where each view lies on the heap: the same place on all ranks, or nowhere. Collective.
-class Places {
- public:
-  static constexpr std::int64_t nowhere = -1;
-  static constexpr std::int64_t empty = -2;  // suits every place
-
-  Places(ContextState& context, const Call& call) {
-    std::vector<std::int64_t> mine;
-    for (const View& view : call.views) mine.push_back(place_of(context, view));
-    const std::string bytes(reinterpret_cast<const char*>(mine.data()), mine.size() * sizeof(mine[0]));
-    offsets_.assign(mine.size(), empty);
-    for (const std::string& theirs : exchange(context, call.operation, bytes)) join(theirs);
-  }
-
-  bool on_heap(std::size_t view) const { return offsets_[view] >= 0; }
-  const std::vector<std::int64_t>& offsets() const { return offsets_; }
-
- private:
-  static std::int64_t place_of(const ContextState& context, const View& view) {
-    if (view.data == nullptr || volume(view.extents) == 0) return empty;
-    return lies_dense(view) ? context.heap->offset_of(view.data) : nowhere;
-  }
-
-  void join(const std::string& bytes) {
-    std::vector<std::int64_t> theirs(offsets_.size());
-    std::memcpy(theirs.data(), bytes.data(), std::min(bytes.size(), theirs.size() * sizeof(theirs[0])));
-    for (std::size_t i = 0; i < theirs.size(); ++i) {
-      if (theirs[i] == empty) continue;
-      offsets_[i] = offsets_[i] == empty || offsets_[i] == theirs[i] ? theirs[i] : nowhere;
-    }
-  }
-
-  std::vector<std::int64_t> offsets_;
-};
-
 void check_views(const Call& call, std::span<const Layout> layouts, int rank) {
   if (call.check) call.check();
   if (call.extents_vary) return;
@@ -79,28 +44,93 @@ void check_views(const Call& call, std::span<const Layout> layouts, int rank) {
 }
 
 /// Ordinary memory with strides that each rank knows for itself, or dense on the heap.
-Operand operand_of(const Layout& layout, Dtype dtype, bool on_heap) {
+Operand operand_of(const Layout& layout, Dtype dtype, MemorySpace space, bool on_heap) {
   Operand operand =
       Operand::of(layout, dtype, Order::row_major, on_heap ? Residency::heap : Residency::ordinary);
   operand.dense = on_heap;
+  operand.space = space;
   return operand;
 }
 
 /// Collective.
-std::shared_ptr<Bound> make_together(ContextState& context, const Call& call, const Places* places) {
-  std::vector<Operand> operands;
-  std::optional<Plan> plan;
+std::vector<Layout> agree(ContextState& context, const Call& call) {
+  std::vector<Layout> layouts;
   collectively(context, call.operation, [&]() -> std::vector<Fact> {
-    const std::vector<Layout> layouts = call.layouts();
+    layouts = call.layouts();
     check_views(call, layouts, context.rank());
-    for (std::size_t i = 0; i < layouts.size(); ++i) {
-      operands.push_back(operand_of(layouts[i], call.dtype, places != nullptr && places->on_heap(i)));
-    }
-    plan = call.plan({call.operation, operands, context.topology(), context.rank()});
     return call.facts;
   });
-  context.heap->collect();  // plan creation is a named point of deferred release
-  return std::make_shared<Bound>(context, std::move(*plan));
+  return layouts;
+}
+
+/// Collective, and the same on all ranks.
+std::shared_ptr<Bound> make_plan(ContextState& context, const Call& call, std::span<const Layout> layouts,
+                                 MemorySpace space, const Places& places) {
+  std::vector<Operand> operands;
+  for (std::size_t i = 0; i < layouts.size(); ++i) {
+    operands.push_back(operand_of(layouts[i], call.dtype, space, places[i] >= 0));
+  }
+  Plan plan = call.plan({call.operation, operands, context.topology(space), context.rank()});
+  context.heap_in(space).collect();  // plan creation is a named point of deferred release
+  auto bound = std::make_shared<Bound>(context, std::move(plan), call.truth);
+  bound->set_heap_offsets(places);
+  return bound;
+}
+
+void check_again(ContextState& context, const Call& call, const Bound& bound) {
+  check_or_tell_all(context, call.operation, [&] { check_views(call, bound.layouts(), context.rank()); });
+}
+
+/// Large views are looked for on the heap, by all ranks at every call.
+std::shared_ptr<Bound> plan_on_host(ContextState& context, const Call& call, std::string key) {
+  Places places(call.views.size(), -1);
+  if (call.bytes >= worth_asking && context.size() > 1) {
+    places = agreed_places(context, call.operation, own_places(context, call.views));
+    for (const std::int64_t place : places) key += place >= 0 ? " heap" : " ordinary";
+  }
+  auto bound = std::static_pointer_cast<Bound>(context.plans.find(key));
+  if (bound) {
+    check_again(context, call, *bound);
+    bound->set_heap_offsets(places);
+    return bound;
+  }
+  bound = make_plan(context, call, agree(context, call), MemorySpace::host, places);
+  context.plans.insert(key, bound);
+  return bound;
+}
+
+/// The plans of one call on devices: for each place of the destination one.
+struct Variants {
+  static constexpr std::size_t most = 32;
+  std::optional<std::size_t> destination;                       // if it has elements everywhere
+  std::deque<std::pair<Places, std::shared_ptr<Bound>>> plans;  // by what this rank knows of its places
+};
+
+/// Nothing may be waited for. Sources are pushed from wherever they lie; a rank knows the place of its own
+/// destination, for which all ranks have planned together when it came first.
+std::shared_ptr<Bound> plan_on_device(ContextState& context, const Call& call, const std::string& key) {
+  auto variants = std::static_pointer_cast<Variants>(context.plans.find(key));
+  if (variants) {
+    const Places own = own_place(context, call.views, variants->destination);
+    for (const auto& [places, bound] : variants->plans) {
+      if (places != own) continue;
+      check_again(context, call, *bound);
+      return bound;
+    }
+  }
+  const std::vector<Layout> layouts = agree(context, call);
+  if (!variants) {
+    variants = std::make_shared<Variants>();
+    const bool everywhere = call.destination && has_elements_everywhere(layouts[*call.destination]);
+    if (everywhere) variants->destination = call.destination;
+    context.plans.insert(key, variants);
+  }
+  Places own = own_place(context, call.views, variants->destination);
+  const Places places = agreed_places(context, call.operation, own);
+  std::shared_ptr<Bound> bound = make_plan(context, call, layouts, MemorySpace::device, places);
+  if (variants->plans.size() == Variants::most) variants->plans.pop_front();
+  variants->plans.emplace_back(std::move(own), bound);
+  return bound;
 }
 
 }  // namespace
@@ -117,34 +147,17 @@ void check_or_tell_all(ContextState& context, std::string_view operation,
 void run(const Context& context, Call call, Stream stream) {
   ContextState& state = *context.state();
   state.require_usable(call.operation);
-  std::string key = key_of(call);
-  std::optional<Places> places;
-  if (call.bytes >= worth_asking && state.size() > 1) {
-    places.emplace(state, call);
-    for (std::size_t i = 0; i < call.views.size(); ++i) key += places->on_heap(i) ? " heap" : " ordinary";
-  }
+  const MemorySpace space = space_of(call.views);
+  const bool on_device = space == MemorySpace::device;
+  call.facts.push_back({"memory", on_device ? "device" : "host"});
   const std::function<void()> own_check = std::move(call.check);
   call.check = [&] {
-    refuse_devices(call.operation, call.views, stream);
+    check_space(state, call.operation, call.views, space, stream);
     if (own_check) own_check();
   };
-  std::shared_ptr<Bound> bound = std::static_pointer_cast<Bound>(state.plans.find(key));
-  if (bound) {
-    check_or_tell_all(state, call.operation, [&] { check_views(call, bound->layouts(), state.rank()); });
-  } else {
-    bound = make_together(state, call, places ? &*places : nullptr);
-    state.plans.insert(key, bound);
-  }
-  bound->run(call.views,
-             places ? std::span<const std::int64_t>(places->offsets()) : std::span<const std::int64_t>());
-}
-
-void refuse_devices(std::string_view operation, std::span<const View> views, Stream stream) {
-  for (const View& view : views) {
-    check<UnsupportedError>(view.space == MemorySpace::host,
-                            "{}: device memory is not offered yet; copy the data to host memory", operation);
-  }
-  check<UnsupportedError>(stream.handle == nullptr, "{}: host memory has no streams", operation);
+  const std::string key = key_of(call);
+  const auto bound = on_device ? plan_on_device(state, call, key) : plan_on_host(state, call, key);
+  bound->run(call.views, stream);
 }
 
 void check_root(std::string_view operation, int root, int ranks) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <partita/context.hpp>
 #include <partita/stream.hpp>
 #include <partita/view.hpp>
@@ -27,6 +28,10 @@ struct Call {
   std::function<Plan(const Request&)> plan;
   /// Further checks of this rank's own arguments.
   std::function<void()> check = {};
+  /// The last view is made 0 or 1 in the end (collectives/truth.hpp).
+  std::optional<Reduction> truth = {};
+  /// The view that is written in place where it lies on the heap of devices, at the same place on all ranks.
+  std::optional<std::size_t> destination = {};
   /// The layouts are larger than the views, whose extents `check` knows.
   bool extents_vary = false;
 };
@@ -34,15 +39,11 @@ struct Call {
 /// Views of so many bytes and more are looked for on the heap, in one exchange of all ranks a call.
 inline constexpr std::int64_t worth_asking = 256 << 10;
 
-/// Collective, blocking.
+/// Collective. Blocking in host memory; on a device the work is put into the stream.
 void run(const Context& context, Call call, Stream stream);
 
 /// What `check` throws on this rank is thrown on all ranks, if they come to listen. Communicates only then.
 void check_or_tell_all(ContextState& context, std::string_view operation, const std::function<void()>& check);
-
-/// Throws UnsupportedError where a view lies in device memory, or work in host memory is asked for in a
-/// stream.
-void refuse_devices(std::string_view operation, std::span<const View> views, Stream stream);
 
 /// Throws ArgumentError.
 void check_root(std::string_view operation, int root, int ranks);

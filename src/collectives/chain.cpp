@@ -29,9 +29,10 @@ const Operand& Chain::operand(int buffer) const {
 }
 
 int Chain::add_array(const char* name, const Layout& layout, Dtype dtype) {
-  const std::int64_t bytes = layout.largest_local_size() * size_of(dtype);
+  Operand array = Operand::of(layout, dtype, Order::row_major, Residency::heap);
+  array.space = operand(0).space;
   plan_.buffers.push_back(
-      {name, BufferKind::shared, Operand::of(layout, dtype, Order::row_major, Residency::heap), bytes});
+      {name, BufferKind::shared, std::move(array), layout.largest_local_size() * size_of(dtype)});
   return static_cast<int>(plan_.buffers.size()) - 1;
 }
 

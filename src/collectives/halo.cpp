@@ -8,6 +8,7 @@
 #include "collectives/call.hpp"
 #include "collectives/halo_geometry.hpp"
 #include "collectives/layouts.hpp"
+#include "collectives/places.hpp"
 #include "collectives/plans.hpp"
 #include "plan/steps.hpp"
 
@@ -30,13 +31,14 @@ Plan plan_halo(const Request& request, const HaloOptions& options, const Layout&
   return chain.take();
 }
 
-std::vector<Operand> halo_operands(const Halos& halos, Dtype dtype) {
+std::vector<Operand> halo_operands(const Halos& halos, Dtype dtype, MemorySpace space) {
   const int ranks = halos.layout.ranks();
   const Layout part = by_rank(largest_part(halos), ranks);
   std::vector<Operand> operands;
   for (const Layout& layout : {part, by_rank(largest_extended(halos), ranks), part}) {
     operands.push_back(Operand::of(layout, dtype));
     operands.back().dense = false;
+    operands.back().space = space;
   }
   return operands;
 }
@@ -60,19 +62,24 @@ View with_rank(View view) {
 class Runner {
  public:
   /// Collective.
-  Runner(ContextState& context, const Layout& layout, Dtype dtype, const HaloOptions& options)
-      : context_(context), dtype_(dtype) {
+  Runner(ContextState& context, const Operand& operand, const HaloOptions& options)
+      : context_(context), dtype_(operand.dtype), space_(operand.space) {
+    const Layout& layout = operand.layout;
     context.require_usable("halo");
     std::optional<Plan> plan;
     collectively(context, "halo", [&]() -> std::vector<Fact> {
       check(layout.ranks() == context.size(), "halo: the layout {} does not suit a context of {} ranks",
             layout.to_string(), context.size());
       halos_ = make_halos(layout, options);
-      const std::vector<Operand> operands = halo_operands(*halos_, dtype);
-      plan = plan_halo({"halo", operands, context.topology(), context.rank()}, options, layout);
-      return {{"layout and widths", halo_text(layout, options)}, {"dtype", std::string(name(dtype))}};
+      check<UnsupportedError>(space_ == MemorySpace::host || context.device != nullptr,
+                              "halo: an array in device memory, but the context has no device");
+      const std::vector<Operand> operands = halo_operands(*halos_, dtype_, space_);
+      plan = plan_halo({"halo", operands, context.topology(space_), context.rank()}, options, layout);
+      return {{"layout and widths", halo_text(layout, options)},
+              {"dtype", std::string(name(dtype_))},
+              {"memory", space_ == MemorySpace::device ? "device" : "host"}};
     });
-    context.heap->collect();
+    context.heap_in(space_).collect();
     bound_ = std::make_unique<Bound>(context, std::move(*plan));
   }
 
@@ -86,16 +93,16 @@ class Runner {
     check_or_tell_all(context_, "halo", [&] { check_views(source, extended, stream); });
     if (volume(halos_->layout.local_shape(context_.rank())) == 0) {
       const View views[] = {{}, {}, {}};
-      return bound_->run(views);
+      return bound_->run(views, stream);
     }
     const View views[] = {with_rank(source), with_rank(extended), with_rank(interior(extended))};
-    bound_->run(views);
+    bound_->run(views, stream);
   }
 
  private:
   void check_views(const View& source, const View& extended, Stream stream) const {
     const View views[] = {source, extended};
-    refuse_devices("halo", views, stream);
+    check_space(context_, "halo", views, space_, stream);
     const Shape part = halos_->layout.local_shape(context_.rank());
     if (volume(part) == 0) return;
     check_one(source, part, "the part");
@@ -114,6 +121,7 @@ class Runner {
 
   ContextState& context_;
   Dtype dtype_;
+  MemorySpace space_;
   std::optional<Halos> halos_;
   std::unique_ptr<Bound> bound_;
 };
@@ -136,7 +144,7 @@ struct Halo::State {
 };
 
 Halo::Halo(const Context& context, const Operand& operand, const HaloOptions& options)
-    : state_(new State{context.state(), {*context.state(), operand.layout, operand.dtype, options}}) {}
+    : state_(new State{context.state(), {*context.state(), operand, options}}) {}
 
 Halo::~Halo() = default;
 Halo::Halo(Halo&&) noexcept = default;
@@ -170,10 +178,11 @@ void halo_exchange(const Array& source, const View& extended, const HaloOptions&
   ContextState& context = *source.context();
   context.require_usable("halo");
   const std::string key =
-      fmt::format("halo {} {}", collective::halo_text(source.layout(), options), name(source.dtype()));
+      fmt::format("halo {} {}{}", collective::halo_text(source.layout(), options), name(source.dtype()),
+                  source.operand().space == MemorySpace::device ? " on devices" : "");
   auto runner = std::static_pointer_cast<collective::Runner>(context.plans.find(key));
   if (!runner) {
-    runner = std::make_shared<collective::Runner>(context, source.layout(), source.dtype(), options);
+    runner = std::make_shared<collective::Runner>(context, source.operand(), options);
     context.plans.insert(key, runner);
   }
   runner->run(source.local(), extended, stream);

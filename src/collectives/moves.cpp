@@ -13,6 +13,7 @@
 #include <array>
 #include <deque>
 
+#include "plan/channels.hpp"
 #include "plan/steps.hpp"
 #include "redistribute/split.hpp"
 
@@ -23,7 +24,8 @@ constexpr std::int64_t largest_slot = 256 << 10;
 constexpr std::int64_t slots = 8;  // of a ring: 2 MiB stay in a core's cache
 constexpr std::int64_t line = 64;
 
-enum Channel : int { ready, done };
+constexpr int ready = static_cast<int>(Channel::ready);
+constexpr int done = static_cast<int>(Channel::done);
 
 using ByPeer = std::vector<std::vector<Region>>;
 

@@ -22,7 +22,7 @@ Plan plan_all_gather(const Request& request);
 Plan plan_scan(const Request& request, Reduction reduction, bool exclusive);
 /// Operands as `halo_operands` says.
 Plan plan_halo(const Request& request, const HaloOptions& options, const Layout& layout);
-std::vector<Operand> halo_operands(const Halos& halos, Dtype dtype);
+std::vector<Operand> halo_operands(const Halos& halos, Dtype dtype, MemorySpace space = MemorySpace::host);
 /// What all ranks must have alike.
 std::string halo_text(const Layout& layout, const HaloOptions& options);
 /// counts[p][q]: indices along dimension 0 from rank p to rank q. Operands: by_rank -> by_rank, of the

@@ -31,7 +31,6 @@ void reduce(const Context& context, const View& source, const View& destination,
   };
   call.plan = plan_reduce;
   run(context, std::move(call), stream);
-  if (context.rank() == root) make_truth(options.reduction, destination);
 }
 
 }  // namespace partita

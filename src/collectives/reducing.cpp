@@ -3,7 +3,7 @@
 #include "array/transfer.hpp"
 #include "collectives/layouts.hpp"
 #include "collectives/plans.hpp"
-#include "kernels/host/copy.hpp"
+#include "collectives/truth.hpp"
 
 namespace partita::collective {
 
@@ -18,6 +18,7 @@ Call reducing_call(std::string_view operation, const View& source, const View& d
   call.dtype = source.dtype;
   call.views = {source, destination};
   call.bytes = bytes_of(source);
+  if (needs_truth(options.reduction, source.dtype)) call.truth = options.reduction;
   call.check = [operation, source, destination] {
     check_same_or_apart(operation, source, destination, destination);
   };
@@ -46,21 +47,6 @@ Plan plan_joining(const Request& request, const char* how_in_slices) {
   chain.redistribute(0, scratch);
   chain.redistribute(scratch, 1);
   return chain.take();
-}
-
-// view[...] = view[...] op identity
-void make_truth(Reduction reduction, const View& view) {
-  const bool is_logical = reduction == Reduction::logical_and || reduction == Reduction::logical_or ||
-                          reduction == Reduction::logical_xor;
-  if (!is_logical || view.dtype == Dtype::boolean || volume(view.extents) == 0) return;
-  const std::int64_t item = size_of(view.dtype);
-  std::array<std::byte, 16> identity{};
-  write_identity(reduction, view.dtype, identity.data());
-  StridedCopy nest{item, 0, 0, {}};
-  for (int i = 0; i < view.extents.size(); ++i) {
-    nest.loops.push_back({view.extents[i], 0, view.strides[i] * item});
-  }
-  accumulate(simplify(std::move(nest)), view.dtype, reduction, identity.data(), view.data);
 }
 
 }  // namespace partita::collective

@@ -16,8 +16,4 @@ Call reducing_call(std::string_view operation, const View& source, const View& d
 /// scratch, the large ones in slices.
 Plan plan_joining(const Request& request, const char* how_in_slices);
 
-/// Makes 0 or 1 of every element after a logical reduction of integers, which a rank that joined nothing has
-/// as they were.
-void make_truth(Reduction reduction, const View& view);
-
 }  // namespace partita::collective

@@ -6,6 +6,8 @@
 #include "base/check.hpp"
 #include "collectives/call.hpp"
 #include "collectives/letters.hpp"
+#include "collectives/places.hpp"
+#include "device/finish.hpp"
 
 namespace partita {
 namespace collective {
@@ -13,7 +15,7 @@ namespace {
 
 void check_letter(const char* operation, const Context& context, const View& view, int peer, Stream stream) {
   context.state()->require_usable(operation);
-  refuse_devices(operation, {&view, 1}, stream);
+  check_space(*context.state(), operation, {&view, 1}, view.space, stream);
   check(peer >= 0 && peer < context.size(), "{}: rank {} is not one of the {} ranks", operation, peer,
         context.size());
   check(view.strides.size() == view.extents.size(), "{}: a view of {} extents but {} strides", operation,
@@ -31,37 +33,46 @@ View dense_at(void* memory, const View& like) {
   return View::dense(memory, like.dtype, like.extents);
 }
 
-std::shared_ptr<Bytes> packed(const View& view) {
+/// From device memory after what the stream has been given so far.
+std::shared_ptr<Bytes> packed(ContextState& context, const View& view, Stream stream) {
   auto bytes = std::make_shared<Bytes>(static_cast<std::size_t>(bytes_of(view)));
-  copy(simplify(nest_over(view, dense_at(bytes->data(), view))), view.data, bytes->data(), StoreHint::cache);
+  if (view.space == MemorySpace::device) finish_device(context, "send", {}, stream);
+  copy_view(context, view, dense_at(bytes->data(), view));
   return bytes;
+}
+
+bool leaves_in_place(const View& view) {
+  return view.space == MemorySpace::host && lies_dense(view);
 }
 
 /// Up to so many bytes are copied, and nobody waits for the receiver.
 constexpr std::int64_t copied_bytes = 16 << 10;
 
 /// What is still to be waited for, or nothing.
-std::unique_ptr<Posting> post(ContextState& context, const View& view, int peer, int tag) {
+std::unique_ptr<Posting> post(ContextState& context, const View& view, int peer, int tag, Stream stream) {
   const Envelope envelope = envelope_of(view, tag);
   if (peer == context.rank()) {
-    LetterBox::of(context).put(peer, {envelope, *packed(view)});
+    LetterBox::of(context).put(peer, {envelope, *packed(context, view, stream)});
     return nullptr;
   }
   const bool is_small = envelope.bytes <= copied_bytes;
-  if (lies_dense(view) && !is_small) return std::make_unique<Posting>(context, peer, envelope, view.data);
-  const auto bytes = packed(view);
+  if (leaves_in_place(view) && !is_small)
+    return std::make_unique<Posting>(context, peer, envelope, view.data);
+  const auto bytes = packed(context, view, stream);
   auto posting = std::make_unique<Posting>(context, peer, envelope, bytes->data(), bytes);
   LetterBox::of(context).keep(std::move(posting));  // in any case a copy
   return nullptr;
 }
 
-void take(ContextState& context, const View& view, int peer, int tag) {
+/// Into device memory after what the stream has been given so far; there when it returns.
+void take(ContextState& context, const View& view, int peer, int tag, Stream stream) {
   const Envelope envelope = envelope_of(view, tag);
   LetterBox& box = LetterBox::of(context);
-  if (lies_dense(view)) return box.receive(context, peer, envelope, static_cast<std::byte*>(view.data));
+  if (leaves_in_place(view)) return box.receive(context, peer, envelope, static_cast<std::byte*>(view.data));
   const auto bytes = std::make_shared<Bytes>(static_cast<std::size_t>(envelope.bytes));
   box.receive(context, peer, envelope, bytes->data(), bytes);
-  copy(simplify(nest_over(dense_at(bytes->data(), view), view)), bytes->data(), view.data, StoreHint::cache);
+  if (view.space == MemorySpace::device) finish_device(context, "receive", {}, stream);
+  copy_view(context, dense_at(bytes->data(), view), view);
 }
 
 }  // namespace
@@ -69,21 +80,21 @@ void take(ContextState& context, const View& view, int peer, int tag) {
 
 void send(const Context& context, const View& view, int peer, int tag, Stream stream) {
   collective::check_letter("send", context, view, peer, stream);
-  if (const auto posting = collective::post(*context.state(), view, peer, tag)) posting->finish();
+  if (const auto posting = collective::post(*context.state(), view, peer, tag, stream)) posting->finish();
 }
 
 void receive(const Context& context, const View& view, int peer, int tag, Stream stream) {
   collective::check_letter("receive", context, view, peer, stream);
-  collective::take(*context.state(), view, peer, tag);
+  collective::take(*context.state(), view, peer, tag, stream);
 }
 
 void send_receive(const Context& context, const View& sent, int to, const View& received, int from, int tag,
                   Stream stream) {
   collective::check_letter("send_receive", context, sent, to, stream);
   collective::check_letter("send_receive", context, received, from, stream);
-  const auto posting = collective::post(*context.state(), sent, to, tag);
+  const auto posting = collective::post(*context.state(), sent, to, tag, stream);
   try {
-    collective::take(*context.state(), received, from, tag);
+    collective::take(*context.state(), received, from, tag, stream);
   } catch (const ArgumentError&) {  // what is sent is still the caller's memory
     if (posting) posting->finish();
     throw;

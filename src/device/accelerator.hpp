@@ -38,11 +38,22 @@ struct FlagOperation {
   std::uint64_t* count = nullptr;
 };
 
-/// Grants given and waited for, copies that have no order among each other, and what closes them.
+/// Several places that become one: the first `copied` parts are copied, the others joined with what is there.
+struct PlacedJoin {
+  std::span<const PlacedCopy> parts;
+  std::size_t copied = 1;
+  Dtype dtype = Dtype::f64;
+  Reduction reduction = Reduction::sum;
+};
+
+/// A small plan at once: what peers will read is packed, grants are given and waited for; copies and joins,
+/// which have no order among each other; and what closes them.
 struct PeerExchange {
+  std::span<const PlacedCopy> packs;
   std::span<const FlagOperation> early_signals;
   std::span<const FlagOperation> early_waits;
   std::span<const PlacedCopy> copies;
+  std::span<const PlacedJoin> joins;
   std::span<const FlagOperation> late_signals;
   std::span<const FlagOperation> late_waits;
 };
@@ -133,13 +144,7 @@ class Accelerator {
     copy(nest, from, to, stream, false);
   }
   /// A whole small exchange with peers, in the order of the members; as few starts as the device can do with.
-  virtual void exchange(const PeerExchange& what, Stream stream) {
-    flags(what.early_signals, stream);
-    flags(what.early_waits, stream);
-    for (const PlacedCopy& one : what.copies) copy(*one.nest, one.from, one.to, stream, one.inside);
-    flags(what.late_signals, stream);
-    flags(what.late_waits, stream);
-  }
+  virtual void exchange(const PeerExchange& what, Stream stream);
   virtual void accumulate(const StridedCopy& nest, Dtype dtype, Reduction reduction, const void* from,
                           void* to, Stream stream) = 0;
   /// As kernels/host/fill.hpp.

@@ -9,6 +9,23 @@ std::atomic<Accelerators*> replacement{nullptr};
 
 }  // namespace
 
+// One thing after the other.
+void Accelerator::exchange(const PeerExchange& what, Stream stream) {
+  const auto copy_one = [&](const PlacedCopy& one) { copy(*one.nest, one.from, one.to, stream, one.inside); };
+  for (const PlacedCopy& one : what.packs) copy_one(one);
+  flags(what.early_signals, stream);
+  flags(what.early_waits, stream);
+  for (const PlacedCopy& one : what.copies) copy_one(one);
+  for (const PlacedJoin& join : what.joins) {
+    for (const PlacedCopy& one : join.parts.first(join.copied)) copy_one(one);
+    for (const PlacedCopy& one : join.parts.subspan(join.copied)) {
+      accumulate(*one.nest, join.dtype, join.reduction, one.from, one.to, stream);
+    }
+  }
+  flags(what.late_signals, stream);
+  flags(what.late_waits, stream);
+}
+
 Accelerators& Accelerators::of_process() {
   Accelerators* const others = replacement.load();
   return others != nullptr ? *others : built_in();

@@ -8,6 +8,7 @@
 #include "plan/cost.hpp"
 #include "plan/moves.hpp"
 #include "plan/work.hpp"
+#include "runtime/agree.hpp"
 
 namespace partita {
 namespace {
@@ -18,6 +19,18 @@ constexpr std::int64_t least_for_lanes = std::int64_t{4} << 20;
 
 const Place& message_place(const Step& step) {
   return step.kind == StepKind::send ? step.from : step.to;
+}
+
+/// Where something is packed, all ranks work in strokes, or none: one that goes by the plan's order may want
+/// what a peer in strokes gives only in the end. Collective.
+std::optional<Strokes> strokes_of_all(ContextState& context, const Plan& plan) {
+  std::optional<Strokes> mine = Strokes::of(plan);
+  bool all = true;
+  for (const std::string& fits : exchange(context, plan.operation, mine ? "fits" : "")) {
+    all = all && !fits.empty();
+  }
+  if (!all && mine && !mine->has_only_copies()) mine.reset();
+  return mine;
 }
 
 /// The plan itself, if its steps are such that devices offer.
@@ -50,68 +63,20 @@ DevicePlan::DevicePlan(ContextState& context, Plan plan)
       mail_(context, plan_, message_use_, [this] { check_announcements(); }) {
   count_signals();
   const int lanes = std::min(context.device->lanes(), context.size() - 1);
-  const bool independent = context.size() > 1 && peers_are_independent();
-  in_lanes_ = independent && lanes > 0 && bytes_to_peers() >= least_for_lanes;
-  in_strokes_ = independent && !in_lanes_;
-  if (in_strokes_) {
-    find_early_flags();
-    for (auto* const flags : {&early_signals_, &early_waits_, &late_signals_, &late_waits_}) {
-      flags->reserve(plan_.steps.size());
-    }
-  }
+  if (context.size() > 1) strokes_ = strokes_of_all(context, plan_);
+  in_lanes_ = strokes_ && strokes_->has_only_copies() && lanes > 0 && bytes_to_peers() >= least_for_lanes;
+  if (in_lanes_) strokes_.reset();
   lines_.resize(in_lanes_ ? static_cast<std::size_t>(lanes) + 1 : sides_have_lines_ ? LineOrder::lines : 1);
   for (Line& line : lines_) line.pending.reserve(plan_.steps.size());
-}
-
-// Every copy reads an array that no step writes, and nothing is written twice: then only the signals of one
-// peer and the copies that concern it have an order. So it is in plans that push or read in place.
-bool DevicePlan::peers_are_independent() const {
-  std::vector<bool> written(plan_.buffers.size(), false);
-  for (const Step& step : plan_.steps) {
-    const bool independent =
-        step.kind == StepKind::copy || step.kind == StepKind::signal || step.kind == StepKind::wait;
-    if (!independent || (step.kind == StepKind::wait && step.count != 1)) return false;
-    if (step.kind != StepKind::copy) continue;
-    if (is_scratch(plan_, step.from) || is_scratch(plan_, step.to)) return false;
-    written[static_cast<std::size_t>(step.to.buffer)] = true;
-  }
-  return std::ranges::none_of(plan_.steps, [&](const Step& step) {
-    return step.kind == StepKind::copy && written[static_cast<std::size_t>(step.from.buffer)];
-  });
 }
 
 std::int64_t DevicePlan::bytes_to_peers() const {
   std::int64_t bytes = 0;
   for (const Step& step : plan_.steps) {
-    if (step.kind == StepKind::copy && other_rank(step) != plan_.rank) bytes += moved_bytes(plan_, step);
+    if (step.kind == StepKind::copy && other_rank(plan_, step) != plan_.rank)
+      bytes += moved_bytes(plan_, step);
   }
   return bytes;
-}
-
-/// Of the signals and waits of one peer, a signal that no copy to or from it precedes (a grant, or that the
-/// source is ready), and a wait that such a copy follows. The others close what the copies have done. All
-/// early signals depend on nothing, so early waits end; all late signals depend on early waits only.
-void DevicePlan::find_early_flags() {
-  flag_is_early_.assign(plan_.steps.size(), false);
-  std::vector<bool> copied(signals_.size(), false);
-  for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
-    const Step& step = plan_.steps[i];
-    const auto other = static_cast<std::size_t>(other_rank(step));
-    if (step.kind == StepKind::copy) copied[other] = true;
-    if (step.kind == StepKind::signal) flag_is_early_[i] = !copied[other];
-  }
-  copied.assign(signals_.size(), false);
-  for (std::size_t i = plan_.steps.size(); i-- > 0;) {
-    const Step& step = plan_.steps[i];
-    const auto other = static_cast<std::size_t>(other_rank(step));
-    if (step.kind == StepKind::copy) copied[other] = true;
-    if (step.kind == StepKind::wait) flag_is_early_[i] = copied[other];
-  }
-}
-
-int DevicePlan::other_rank(const Step& step) const {
-  if (step.kind != StepKind::copy) return step.peer;
-  return step.to.rank != plan_.rank ? step.to.rank : step.from.rank;
 }
 
 void DevicePlan::count_signals() {
@@ -151,9 +116,7 @@ void DevicePlan::lower_moves() {
     moves_[i] = lower(plan_, step, memory_.strides());
     if (message_use_.sides[i] != MessageUse::Side::none) message_memory_.lower(i, moves_[i]);
   }
-  std::size_t nests = 0;
-  for (const std::vector<StridedCopy>& move : moves_) nests += move.size();
-  copies_.reserve(nests);
+  if (strokes_) strokes_->reserve(moves_);
 }
 
 bool DevicePlan::has_messages() const {
@@ -181,8 +144,9 @@ void DevicePlan::run(Stream stream) {
   clock_ = captured_ ? nullptr : context_.step_clock;
   if (clock_ != nullptr) clock_->execution(plan_);
   open_lines(stream);
-  if (in_strokes_) {
-    timed({}, lines_[0], [this] { run_in_strokes(); });
+  if (strokes_) {
+    const PeerExchange all = strokes_->collect(moves_, memory_, *context_.flags);
+    timed({}, lines_[0], [&] { context_.device->exchange(all, lines_[0].stream); });
   } else {
     for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
       const bool on_host = is_message(plan_.steps[i].kind) || plan_.steps[i].kind == StepKind::finish;
@@ -211,27 +175,6 @@ void DevicePlan::timed(std::span<const std::size_t> steps, const Line& line, con
                     context_.device->moment(line.stream));
 }
 
-void DevicePlan::run_in_strokes() {
-  copies_.clear();
-  for (auto* const flags : {&early_signals_, &early_waits_, &late_signals_, &late_waits_}) flags->clear();
-  for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
-    const Step& step = plan_.steps[i];
-    if (step.kind == StepKind::signal) {
-      (flag_is_early_[i] ? early_signals_ : late_signals_)
-          .push_back(context_.flags->signal(step.peer, step.channel));
-    } else if (step.kind == StepKind::wait) {
-      (flag_is_early_[i] ? early_waits_ : late_waits_)
-          .push_back(context_.flags->wait(step.peer, step.channel, step.count));
-    } else {
-      for (const StridedCopy& nest : moves_[i]) {
-        copies_.push_back({&nest, memory_.address(step.from), memory_.address(step.to), is_inside(step)});
-      }
-    }
-  }
-  context_.device->exchange({early_signals_, early_waits_, copies_, late_signals_, late_waits_},
-                            lines_[0].stream);
-}
-
 void DevicePlan::open_lines(Stream stream) {
   lines_[0].stream = stream;
   if (captured_) return;
@@ -239,7 +182,7 @@ void DevicePlan::open_lines(Stream stream) {
     lines_[i].stream = context_.device->lane(static_cast<int>(i) - 1);
     context_.device->order(stream, lines_[i].stream);
   }
-  line_order_.begin();
+  line_order_.begin(sides_have_lines_ && memory_.operands_meet());
 }
 
 void DevicePlan::order_lines(int before, int after) {
@@ -260,7 +203,7 @@ DevicePlan::Line& DevicePlan::line_of(const Step& step) {
     const auto index = static_cast<std::size_t>(&step - plan_.steps.data());
     return lines_[static_cast<std::size_t>(message_use_.sides[index])];
   }
-  const int other = other_rank(step);
+  const int other = other_rank(plan_, step);
   // The branches of a graph may run one after the other: only the plan's own order is safe then.
   if (!in_lanes_ || captured_ || other == plan_.rank) return lines_[0];
   const std::size_t lanes = lines_.size() - 1;

@@ -14,6 +14,7 @@
 #include "execute/message_use.hpp"
 #include "execute/plan_memory.hpp"
 #include "execute/step_clock.hpp"
+#include "execute/strokes.hpp"
 
 namespace partita {
 
@@ -23,9 +24,8 @@ namespace partita {
 /// through another, so that both directions of the bus are busy at once.
 ///
 /// Where a plan only copies from arrays that it does not write, what concerns one peer is independent of what
-/// concerns another. Large ones then run in a stream a peer; small ones, whose time is that of their starts,
-/// in a few strokes: all grants are given and waited for at once, then one kernel copies to all peers, then
-/// all are told.
+/// concerns another. Large ones then run in a stream a peer. Small ones, and those that join what they read,
+/// run in a few strokes (Strokes).
 class DevicePlan final : public Executor {
  public:
   /// Throws UnsupportedError: a step that devices do not offer.
@@ -45,11 +45,8 @@ class DevicePlan final : public Executor {
 
   bool has_messages() const;
   void require_capturable() const;
-  bool peers_are_independent() const;
   std::int64_t bytes_to_peers() const;
-  void find_early_flags();
-  void run_in_strokes();
-  bool is_inside(const Step& step) const { return other_rank(step) == plan_.rank; }
+  bool is_inside(const Step& step) const { return other_rank(plan_, step) == plan_.rank; }
   void count_signals();
   void lower_moves();
   void run(Stream stream);
@@ -62,7 +59,6 @@ class DevicePlan final : public Executor {
   void finish_messages(const Step& step);
   void order_lines(int before, int after);
   Line& line_of(const Step& step);
-  int other_rank(const Step& step) const;  ///< whom a step concerns beside this rank; this rank: nobody
   void flush(Line& line);
   void put_flag(std::size_t index, const FlagOperation& operation);
   template <class Work>
@@ -74,18 +70,14 @@ class DevicePlan final : public Executor {
   Plan plan_;
   std::uint64_t plan_hash_;
   std::uint64_t running_hash_ = 0;
-  bool in_lanes_ = false;              // a stream a peer
-  bool captured_ = false;              // this execution goes into a graph
-  bool in_strokes_ = false;            // the steps of a kind at once
+  bool in_lanes_ = false;  // a stream a peer
+  bool captured_ = false;  // this execution goes into a graph
   PlanMemory memory_;
   std::vector<std::vector<StridedCopy>> moves_;  // by step
-  std::vector<bool> flag_is_early_;              // by step: see find_early_flags
-  // Of a plan in strokes; kept, because executions allocate nothing.
-  std::vector<PlacedCopy> copies_;
-  std::vector<FlagOperation> early_signals_, early_waits_, late_signals_, late_waits_;
+  std::optional<Strokes> strokes_;
   std::vector<Line> lines_;  // [0]: the stream of the execution; then one a lane
   std::vector<std::array<std::int64_t, channel_count>> signals_;  // by rank: waited for in one execution
-  std::vector<int> neighbours_;  // the ranks of this node
+  std::vector<int> neighbours_;                                   // the ranks of this node
   MessageUse message_use_;
   MessageMemory message_memory_;
   LineOrder line_order_;

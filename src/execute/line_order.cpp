@@ -14,15 +14,19 @@ constexpr unsigned everybody = (1U << LineOrder::lines) - 1;
 LineOrder::LineOrder(const Plan& plan, Order order)
     : plan_(plan), order_(std::move(order)), uses_(plan.buffers.size()) {}
 
-void LineOrder::begin() {
+void LineOrder::begin(bool operands_meet) {
+  operands_meet_ = operands_meet;
   std::ranges::fill(uses_, Use{});
+  of_operands_ = {};
   given_.fill(0);
   for (auto& seen : seen_) seen.fill(0);
 }
 
 LineOrder::Use* LineOrder::use_of(const Place& place) {
   if (is_private(plan_, place)) return nullptr;
-  return &uses_[static_cast<std::size_t>(memory_of(plan_, place))];
+  const auto memory = static_cast<std::size_t>(memory_of(plan_, place));
+  const bool is_operand = plan_.buffers[memory].kind == BufferKind::operand;
+  return is_operand && operands_meet_ ? &of_operands_ : &uses_[memory];
 }
 
 void LineOrder::move(const Step& step, int line) {
@@ -43,8 +47,9 @@ void LineOrder::signal() {
 
 void LineOrder::wait() {
   put(0);
-  for (Use& use : uses_)
-    use.writers |= 1U;  // a peer may have written anything, as it were in the plan's own line
+  // A peer may have written anything, as it were in the plan's own line.
+  for (Use& use : uses_) use.writers |= 1U;
+  of_operands_.writers |= 1U;
 }
 
 /// Only where the other line has been given something that this one has not waited for yet.

@@ -22,7 +22,8 @@ class LineOrder {
 
   LineOrder(const Plan& plan, Order order);
 
-  void begin();  ///< a new execution; all lines have just met
+  /// A new execution; all lines have just met. `operands_meet`: some operands share memory.
+  void begin(bool operands_meet);
   /// The step is going to be put into this line.
   void move(const Step& step, int line);
   void signal();
@@ -40,6 +41,8 @@ class LineOrder {
 
   const Plan& plan_;
   Order order_;
+  bool operands_meet_ = false;
+  Use of_operands_;                                            // of all together, where they meet
   std::vector<Use> uses_;                                      // by buffer
   std::array<std::int64_t, lines> given_{};                    // steps
   std::array<std::array<std::int64_t, lines>, lines> seen_{};  // [line][other]: of those given to the other

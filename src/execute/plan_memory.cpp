@@ -1,5 +1,6 @@
 #include "execute/plan_memory.hpp"
 
+#include "array/overlap.hpp"
 #include "base/check.hpp"
 #include "base/hash.hpp"
 #include "execute/executor.hpp"
@@ -35,6 +36,16 @@ bool PlanMemory::bind(std::span<const Array::State* const> operands) {
     strides_[b] = array.local.strides;
   }
   return same_strides;
+}
+
+bool PlanMemory::operands_meet() const {
+  for (std::size_t a = 0; a < operands_.size(); ++a) {
+    for (std::size_t b = a + 1; b < operands_.size(); ++b) {
+      if (operands_[a] == nullptr || operands_[b] == nullptr) continue;
+      if (spans_meet(operands_[a]->local, operands_[b]->local)) return true;
+    }
+  }
+  return false;
 }
 
 char* PlanMemory::address(const Place& place) const {

@@ -27,6 +27,9 @@ class PlanMemory {
   /// still serves.
   bool bind(std::span<const Array::State* const> operands);
 
+  /// Whether the local views of two bound operands may share memory.
+  bool operands_meet() const;
+
   /// By buffer: of the bound operands' local views, in elements.
   const std::vector<Strides>& strides() const { return strides_; }
 

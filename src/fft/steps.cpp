@@ -59,11 +59,12 @@ void Steps::compute(Work work) {
 }
 
 void Steps::signal(int peer, Channel channel) {
-  push(plan_.steps, signal_step(peer, channel));
+  push(plan_.steps, signal_step(peer, static_cast<int>(channel)));
 }
 
 void Steps::wait(int peer, Channel channel) {
-  push(plan_.steps, wait_step(peer, channel, ++waited_[{peer, channel}]));
+  const int number = static_cast<int>(channel);
+  push(plan_.steps, wait_step(peer, number, ++waited_[{peer, number}]));
 }
 
 void Steps::settle() {

@@ -7,13 +7,12 @@
 #include <utility>
 #include <vector>
 
+#include "plan/channels.hpp"
 #include "redistribute/parts.hpp"
 
 namespace partita::fourier {
 
-/// Channels: from the owner of a part to those who read it, and back; from the owner of a place to those who
-/// write there, and back.
-enum Channel : int { ready, done, grant, written };
+using enum Channel;
 
 class Steps {
  public:

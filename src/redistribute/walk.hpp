@@ -5,6 +5,7 @@
 #include <map>
 #include <vector>
 
+#include "plan/channels.hpp"
 #include "redistribute/schedule.hpp"
 
 namespace partita::redistribution {
@@ -22,8 +23,7 @@ class Walk {
   std::vector<int> run(const Exchange& whole, const std::vector<Exchange>& parts);
 
  private:
-  // Channels: from the owner of a source or slot to its reader, and back; likewise for a destination.
-  enum Channel : int { ready, done, grant, written };
+  using enum Channel;
 
   std::vector<std::vector<Item>> scheduled(const std::vector<Exchange>& parts);
   void open(const Exchange& whole);

@@ -109,11 +109,11 @@ void Walk::unpack_behind() {
 // --- single steps
 
 void Walk::signal(int peer, Channel channel) {
-  push(steps_, signal_step(peer, channel));
+  push(steps_, signal_step(peer, static_cast<int>(channel)));
 }
 
 void Walk::wait(int peer, Channel channel, std::int64_t count) {
-  push(steps_, wait_step(peer, channel, count));
+  push(steps_, wait_step(peer, static_cast<int>(channel), count));
 }
 
 void Walk::copy(int owner, Region region, const Place& from, const Place& to, std::vector<int> after) {

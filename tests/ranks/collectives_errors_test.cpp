@@ -126,14 +126,17 @@ RANK_TEST(CollectiveErrors, BadArgumentsOfAKnownCall) {
   all_reduce(context, five.view(), five.view());
 }
 
-RANK_TEST(CollectiveErrors, DeviceMemoryAndStreamsAreNotOffered) {
+RANK_TEST(CollectiveErrors, DeviceMemoryNeedsADeviceAndStreamsNeedDeviceMemory) {
   Block five(context, Dtype::f32, {5});
   View there = five.view();
   there.space = MemorySpace::device;
-  caught<UnsupportedError>([&] { all_reduce(context, there, there); });
-  caught<UnsupportedError>([&] { send(context, there, 0); });
+  if (!context.state()->device) {
+    caught<UnsupportedError>([&] { all_reduce(context, there, there); });
+    caught<UnsupportedError>([&] { send(context, there, 0); });
+  }
   int queue = 0;
   caught<UnsupportedError>([&] { all_reduce(context, five.view(), five.view(), {}, Stream{&queue}); });
+  caught<UnsupportedError>([&] { all_reduce(context, there, five.view()); });
   EXPECT_FALSE(context.failed());
 }
 

@@ -11,8 +11,11 @@
 #include <partita/memory.hpp>
 #include <vector>
 
+#include "array/transfer.hpp"
 #include "base/half.hpp"
 #include "base/visit_dtype.hpp"
+#include "device/finish.hpp"
+#include "runtime/context_state.hpp"
 
 namespace partita::testing {
 
@@ -58,7 +61,28 @@ inline Number read_number(Dtype dtype, const void* element) {
   });
 }
 
-enum class Memory { dense, strided, heap };
+enum class Memory { dense, strided, heap, device, device_strided, device_heap };
+
+inline bool is_on_device(Memory memory) {
+  return memory >= Memory::device;
+}
+inline bool is_strided(Memory memory) {
+  return memory == Memory::strided || memory == Memory::device_strided;
+}
+
+/// Every kind that the context has. The symmetric memory of one with a device is the device's.
+inline std::vector<Memory> every_memory(const Context& context) {
+  if (!context.state()->device) return {Memory::dense, Memory::strided, Memory::heap};
+  return {Memory::dense, Memory::strided, Memory::device, Memory::device_strided, Memory::device_heap};
+}
+
+/// Dense, on the device where there is one.
+inline Memory usual_memory(const Context& context) {
+  return context.state()->device ? Memory::device : Memory::dense;
+}
+inline Memory strided_memory(const Context& context) {
+  return context.state()->device ? Memory::device_strided : Memory::strided;
+}
 
 /// Calls `visit` with every index of the shape, in row-major order.
 inline void for_each_index(const Shape& shape, const std::function<void(const Index&)>& visit) {
@@ -74,55 +98,70 @@ inline void for_each_index(const Shape& shape, const std::function<void(const In
   }
 }
 
-/// Memory of its own with a view into it; what lies between the view's elements must not be touched.
+/// Memory of its own with a view into it; what lies between the view's elements must not be touched. What is
+/// in device memory is written and looked at on the host.
 class Block {
  public:
   /// Collective where the memory is the heap's.
   Block(const Context& context, Dtype dtype, const Shape& shape, Memory memory = Memory::dense)
-      : memory_(memory) {
+      : context_(*context.state()), memory_(memory) {
     view_ = View::dense(nullptr, dtype, shape);
-    std::int64_t offset = 0, elements = std::max<std::int64_t>(volume(shape), 1);
-    if (memory == Memory::strided) {  // column-major with gaps, and something before it
+    std::int64_t elements = std::max<std::int64_t>(volume(shape), 1);
+    if (is_strided(memory)) {  // column-major with gaps, and something before it
       std::int64_t step = 2;
       for (int d = 0; d < shape.size(); ++d) {
         view_.strides[d] = step;
         step = step * std::max<std::int64_t>(shape[d], 1) + 1;
       }
-      offset = 3;
-      elements = offset + step;
+      first_ = 3 * size_of(dtype);
+      elements = 3 + step;
     }
-    const std::int64_t bytes = elements * size_of(dtype);
-    if (memory == Memory::heap) {
-      heap_ = SymmetricMemory::make_symmetric(context, bytes);
-      first_ = static_cast<std::byte*>(heap_.data());
-    } else {
-      own_.resize(static_cast<std::size_t>(bytes));
-      first_ = own_.data();
+    bytes_ = elements * size_of(dtype);
+    if (memory != Memory::heap) own_.resize(static_cast<std::size_t>(bytes_));
+    if (memory == Memory::heap || memory == Memory::device_heap) {
+      heap_ = SymmetricMemory::make_symmetric(context, bytes_);
     }
-    std::memset(first_, 0xa5, static_cast<std::size_t>(bytes));
-    view_.data = first_ + offset * size_of(dtype);
-    if (memory == Memory::strided) before_ = own_;
+    std::memset(here(), 0xa5, static_cast<std::size_t>(bytes_));
+    before_ = own_;
+    place();
+    upload();
   }
+  ~Block() {
+    if (memory_ != Memory::device && memory_ != Memory::device_strided) return;
+    try {
+      finish_device(context_, "test");  // streams may still be using it
+      context_.device->release(there_);
+    } catch (const Error&) {
+      // A failed context: the memory stays.
+    }
+  }
+  Block(const Block&) = delete;
+  Block& operator=(const Block&) = delete;
 
   const View& view() const { return view_; }
+  /// On the host; `upload` makes it known.
   std::byte* at(const Index& index) const {
     std::int64_t offset = 0;
     for (int d = 0; d < index.size(); ++d) offset += index[d] * view_.strides[d];
-    return static_cast<std::byte*>(view_.data) + offset * size_of(view_.dtype);
+    return here() + first_ + offset * size_of(view_.dtype);
   }
+  void upload() { move(own_.data(), there_, true); }
+  void download() { move(there_, own_.data(), false); }
   void set(const std::function<Number(const Index&)>& value) {
     for_each_index(view_.extents,
                    [&](const Index& index) { write_number(view_.dtype, at(index), value(index)); });
+    upload();
   }
   /// Elements that are not as `value` says, and bytes beside them that were touched.
   std::int64_t wrong(const std::function<Number(const Index&)>& value) {
+    download();
     std::int64_t count = 0;
     std::array<std::byte, 16> expected{};
     for_each_index(view_.extents, [&](const Index& index) {
       write_number(view_.dtype, expected.data(), value(index));
       count += std::memcmp(expected.data(), at(index), static_cast<std::size_t>(size_of(view_.dtype))) != 0;
     });
-    if (memory_ != Memory::strided) return count;
+    if (!is_strided(memory_)) return count;
     for_each_index(view_.extents, [&](const Index& index) {
       std::memset(at(index), 0xa5, static_cast<std::size_t>(size_of(view_.dtype)));
     });
@@ -130,11 +169,38 @@ class Block {
   }
 
  private:
+  std::byte* here() const {
+    return own_.empty() ? static_cast<std::byte*>(heap_.data()) : const_cast<std::byte*>(own_.data());
+  }
+
+  void place() {
+    there_ = here();
+    if (is_on_device(memory_)) {
+      view_.space = MemorySpace::device;
+      context_.device->use();
+      there_ = static_cast<std::byte*>(memory_ == Memory::device_heap ? heap_.data()
+                                                                      : context_.device->allocate(bytes_));
+    }
+    view_.data = there_ + first_;
+  }
+
+  /// All bytes, after what the context's stream has been given.
+  void move(std::byte* from, std::byte* to, bool up) {
+    if (!is_on_device(memory_)) return;
+    View source = View::dense(from, Dtype::u8, {bytes_});
+    View destination = View::dense(to, Dtype::u8, {bytes_});
+    (up ? destination : source).space = MemorySpace::device;
+    copy_view(context_, source, destination);
+  }
+
+  ContextState& context_;
   Memory memory_;
-  std::vector<std::byte> own_;
+  std::vector<std::byte> own_;  // empty: all is on the heap of the host
   std::vector<std::byte> before_;
   SymmetricMemory heap_;
-  std::byte* first_ = nullptr;
+  std::int64_t bytes_ = 0;
+  std::int64_t first_ = 0;  // bytes before the view
+  std::byte* there_ = nullptr;
   View view_;
 };
 

@@ -13,7 +13,6 @@ std::vector<Shape> shapes() {
 }
 const Shape large{4099, 3};        // beyond what is read whole
 const Shape very_large{11003, 7};  // beyond where the heap is looked for
-const Memory every_memory[] = {Memory::dense, Memory::strided, Memory::heap};
 
 /// What rank `rank` brings.
 std::function<Number(const Index&)> of_rank(Dtype dtype, int rank, int salt = 0) {
@@ -30,11 +29,12 @@ void check_broadcast(Context& context, Dtype dtype, const Shape& shape, Memory m
 RANK_TEST(Collectives, Broadcast) {
   for (int root = 0; root < context.size(); ++root) {
     for (const Dtype dtype : all_dtypes()) {
-      check_broadcast(context, dtype, {7, 3}, Memory::dense, root);
-      check_broadcast(context, dtype, {7, 3}, Memory::strided, root);
+      check_broadcast(context, dtype, {7, 3}, usual_memory(context), root);
+      check_broadcast(context, dtype, {7, 3}, strided_memory(context), root);
     }
-    for (const Shape& shape : shapes()) check_broadcast(context, Dtype::f32, shape, Memory::dense, root);
-    for (const Memory memory : every_memory) {
+    for (const Shape& shape : shapes())
+      check_broadcast(context, Dtype::f32, shape, usual_memory(context), root);
+    for (const Memory memory : every_memory(context)) {
       check_broadcast(context, Dtype::f64, large, memory, root);
       check_broadcast(context, Dtype::f64, very_large, memory, root);
     }
@@ -72,13 +72,14 @@ void check_all_reduce(Context& context, const Reducing& how) {
 RANK_TEST(Collectives, AllReduce) {
   for (const Dtype dtype : all_dtypes()) {
     for (const Reduction reduction : reductions_of(dtype)) {
-      check_all_reduce(context, {dtype, {7, 3}, Memory::dense, {reduction}});
+      check_all_reduce(context, {dtype, {7, 3}, usual_memory(context), {reduction}});
     }
-    check_all_reduce(context, {dtype, {7, 3}, Memory::strided, {}, true});
+    check_all_reduce(context, {dtype, {7, 3}, strided_memory(context), {}, true});
   }
-  for (const Shape& shape : shapes()) check_all_reduce(context, {Dtype::i16, shape, Memory::dense, {}});
+  for (const Shape& shape : shapes())
+    check_all_reduce(context, {Dtype::i16, shape, usual_memory(context), {}});
   for (const Shape& shape : {large, very_large}) {
-    for (const Memory memory : every_memory) {
+    for (const Memory memory : every_memory(context)) {
       for (const bool in_place : {false, true}) {
         check_all_reduce(context, {Dtype::f64, shape, memory, {Reduction::sum, true}, in_place});
       }
@@ -104,11 +105,12 @@ RANK_TEST(Collectives, Reduce) {
   for (int root = 0; root < context.size(); ++root) {
     for (const Dtype dtype : all_dtypes()) {
       for (const Reduction reduction : reductions_of(dtype)) {
-        check_reduce(context, {dtype, {5}, Memory::dense, {reduction}}, root);
+        check_reduce(context, {dtype, {5}, usual_memory(context), {reduction}}, root);
       }
     }
-    for (const Shape& shape : shapes()) check_reduce(context, {Dtype::c64, shape, Memory::dense, {}}, root);
-    for (const Memory memory : every_memory) {
+    for (const Shape& shape : shapes())
+      check_reduce(context, {Dtype::c64, shape, usual_memory(context), {}}, root);
+    for (const Memory memory : every_memory(context)) {
       check_reduce(context, {Dtype::f32, {5, 3}, memory, {}, true}, root);
       check_reduce(context, {Dtype::f64, large, memory, {}, true}, root);
       check_reduce(context, {Dtype::f64, very_large, memory, {}}, root);
@@ -163,19 +165,20 @@ View part_of(const View& whole, std::int64_t first, std::int64_t count) {
   return part;
 }
 
-std::vector<Parts> all_parts() {
+std::vector<Parts> all_parts(const Context& context) {
   std::vector<Parts> result;
   for (const Dtype dtype : all_dtypes()) {
-    result.push_back({.dtype = dtype, .count = 3, .rest = {2}});
-    result.push_back({.dtype = dtype, .count = 5, .rest = {}, .uneven = 2, .memory = Memory::strided});
+    result.push_back({.dtype = dtype, .count = 3, .rest = {2}, .memory = usual_memory(context)});
+    result.push_back(
+        {.dtype = dtype, .count = 5, .rest = {}, .uneven = 2, .memory = strided_memory(context)});
   }
   for (const std::int64_t count : {0, 1, 7}) {
-    result.push_back({.count = count, .rest = {}});
-    result.push_back({.count = count, .rest = {3, 2}, .uneven = 1});
+    result.push_back({.count = count, .rest = {}, .memory = usual_memory(context)});
+    result.push_back({.count = count, .rest = {3, 2}, .uneven = 1, .memory = usual_memory(context)});
   }
   result.push_back({.count = 4, .rest = {0}});
   for (const bool in_place : {false, true}) {
-    for (const Memory memory : every_memory) {
+    for (const Memory memory : every_memory(context)) {
       result.push_back({.count = 5, .rest = {3}, .uneven = 1, .memory = memory, .in_place = in_place});
       result.push_back({.count = 4003, .rest = {11}, .memory = memory, .in_place = in_place});
       result.push_back({.count = 4003, .rest = {11}, .uneven = 5, .memory = memory, .in_place = in_place});
@@ -205,6 +208,7 @@ void check_all_gather(Context& context, const Parts& how) {
       there[0] += how.first(context);
       write_number(how.dtype, whole.at(there), known(how.dtype, context.rank(), index));
     });
+    whole.upload();
   }
   if (how.uneven == 0) {
     all_gather(context, source, whole.view());
@@ -216,7 +220,7 @@ void check_all_gather(Context& context, const Parts& how) {
 }
 
 RANK_TEST(Collectives, AllGather) {
-  for (const Parts& how : all_parts()) check_all_gather(context, how);
+  for (const Parts& how : all_parts(context)) check_all_gather(context, how);
 }
 
 void check_gather(Context& context, const Parts& how, int root) {
@@ -233,6 +237,7 @@ void check_gather(Context& context, const Parts& how, int root) {
       there[0] += how.first(context);
       write_number(how.dtype, whole.at(there), known(how.dtype, root, index));
     });
+    whole.upload();
   }
   const View destination = here ? whole.view() : View{};
   if (how.uneven == 0) {
@@ -247,7 +252,7 @@ void check_gather(Context& context, const Parts& how, int root) {
 
 RANK_TEST(Collectives, Gather) {
   for (int root = 0; root < context.size(); ++root) {
-    for (const Parts& how : all_parts()) check_gather(context, how, root);
+    for (const Parts& how : all_parts(context)) check_gather(context, how, root);
   }
 }
 
@@ -274,7 +279,7 @@ void check_scatter(Context& context, const Parts& how, int root) {
 
 RANK_TEST(Collectives, Scatter) {
   for (int root = 0; root < context.size(); ++root) {
-    for (const Parts& how : all_parts()) check_scatter(context, how, root);
+    for (const Parts& how : all_parts(context)) check_scatter(context, how, root);
   }
 }
 
@@ -297,12 +302,13 @@ void check_reduce_scatter(Context& context, const Parts& how, Reduction reductio
 }
 
 RANK_TEST(Collectives, ReduceScatter) {
-  for (const Parts& how : all_parts()) {
+  for (const Parts& how : all_parts(context)) {
     if (!how.in_place) check_reduce_scatter(context, how, Reduction::sum);
   }
   for (const Dtype dtype : all_dtypes()) {
     for (const Reduction reduction : reductions_of(dtype)) {
-      check_reduce_scatter(context, {.dtype = dtype, .count = 3, .rest = {2}}, reduction);
+      check_reduce_scatter(
+          context, {.dtype = dtype, .count = 3, .rest = {2}, .memory = usual_memory(context)}, reduction);
     }
   }
 }
@@ -323,7 +329,7 @@ void check_all_to_all(Context& context, const Parts& how) {
 }
 
 RANK_TEST(Collectives, AllToAll) {
-  for (const Parts& how : all_parts()) {
+  for (const Parts& how : all_parts(context)) {
     if (!how.in_place && how.uneven == 0) check_all_to_all(context, how);
   }
 }
@@ -346,6 +352,7 @@ void check_scan(Context& context, const Reducing& how, Scan kind) {
     EXPECT_EQ(destination.wrong(expected), 0) << name(how.dtype) << " " << name(how.options.reduction);
   } else if (volume(how.shape) > 0) {
     const Index first = Extents::filled(how.shape.size(), 0);
+    destination.download();
     EXPECT_EQ(std::memcmp(destination.at(first), identity.data(), 8), 0) << name(how.options.reduction);
   }
 }
@@ -354,12 +361,13 @@ RANK_TEST(Collectives, Scan) {
   for (const Scan kind : {Scan::inclusive, Scan::exclusive}) {
     for (const Dtype dtype : all_dtypes()) {
       for (const Reduction reduction : reductions_of(dtype)) {
-        check_scan(context, {dtype, {7}, Memory::dense, {reduction}}, kind);
+        check_scan(context, {dtype, {7}, usual_memory(context), {reduction}}, kind);
       }
-      check_scan(context, {dtype, {5, 3}, Memory::strided, {}, true}, kind);
+      check_scan(context, {dtype, {5, 3}, strided_memory(context), {}, true}, kind);
     }
-    for (const Shape& shape : shapes()) check_scan(context, {Dtype::f32, shape, Memory::dense, {}}, kind);
-    for (const Memory memory : every_memory) {
+    for (const Shape& shape : shapes())
+      check_scan(context, {Dtype::f32, shape, usual_memory(context), {}}, kind);
+    for (const Memory memory : every_memory(context)) {
       check_scan(context, {Dtype::f64, large, memory, {}, true}, kind);
       check_scan(context, {Dtype::f64, very_large, memory, {}}, kind);
     }

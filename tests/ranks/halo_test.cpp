@@ -38,7 +38,8 @@ std::optional<Index> global_of(const Layout& layout, int rank, const HaloOptions
   return cell;
 }
 
-std::int64_t wrong_cells(const Block& extended, const Layout& layout, int rank, const HaloOptions& options) {
+std::int64_t wrong_cells(Block& extended, const Layout& layout, int rank, const HaloOptions& options) {
+  extended.download();
   std::int64_t wrong = 0;
   const Dtype dtype = extended.view().dtype;
   std::array<std::byte, 16> expected{};
@@ -53,8 +54,13 @@ std::int64_t wrong_cells(const Block& extended, const Layout& layout, int rank, 
 
 void check_halo(Context& context, const Layout& layout, Dtype dtype, const HaloOptions& options,
                 Residency residency, Memory memory) {
-  Array array = empty(context, layout, dtype, {residency, Order::row_major, MemorySpace::host});
-  write_array(array);
+  Array on_host = empty(context, layout, dtype, {residency, Order::row_major, MemorySpace::host});
+  write_array(on_host);
+  Array array = on_host;
+  if (is_on_device(memory)) {
+    array = empty(context, layout, dtype, {residency, Order::row_major, MemorySpace::device});
+    copy(on_host, array);
+  }
   Halo halo(context, array.operand(), options);
   ASSERT_EQ(halo.extended_shape(), halo_shape(layout, context.rank(), options));
   const std::string text =
@@ -72,6 +78,7 @@ void check_halo(Context& context, const Layout& layout, Dtype dtype, const HaloO
     for (int d = 0; d < cell.size(); ++d) cell[d] += options.lower[d];
     write_number(dtype, third.at(cell), element(dtype, layout.to_global(context.rank(), index)));
   });
+  third.upload();
   halo.refresh(third.view());
   EXPECT_EQ(wrong_cells(third, layout, context.rank(), options), 0) << text << " refreshed";
 }
@@ -122,13 +129,13 @@ HaloOptions random_options(std::mt19937& random, int dimensions) {
 
 RANK_TEST(Halo, RandomBoxesWidthsAndPeriods) {
   std::mt19937 random(static_cast<unsigned>(pairs_seed()));
-  const Memory memories[] = {Memory::dense, Memory::strided, Memory::heap};
+  const std::vector<Memory> memories = every_memory(context);
   for (int round = 0; round < 40; ++round) {
     const Layout layout = random_layout(random, context.size());
     const HaloOptions options = random_options(random, layout.dimensions());
     const auto dtype = static_cast<Dtype>(random() % dtype_count);
     const Residency residency = random() % 2 == 0 ? Residency::heap : Residency::ordinary;
-    check_halo(context, layout, dtype, options, residency, memories[random() % 3]);
+    check_halo(context, layout, dtype, options, residency, memories[random() % memories.size()]);
   }
 }
 
@@ -136,7 +143,7 @@ RANK_TEST(Halo, RandomBoxesWidthsAndPeriods) {
 RANK_TEST(Halo, Large) {
   const Layout layout(Slab(0), {10, 30001}, context.size());
   const HaloOptions options{{7, 3}, {4, 0}, {true, true}};
-  check_halo(context, layout, Dtype::f64, options, Residency::heap, Memory::dense);
+  check_halo(context, layout, Dtype::f64, options, Residency::heap, usual_memory(context));
 }
 
 RANK_TEST(Halo, ManyTimesWithNewValues) {

@@ -1,6 +1,7 @@
 // Letters from rank to rank, and parts of any sizes to everybody.
 #include <fmt/format.h>
 
+#include <deque>
 #include <numeric>
 #include <random>
 
@@ -57,7 +58,7 @@ void check_all_to_all_v(Context& context, std::mt19937& random, int most, const 
 
 RANK_TEST(Collectives, AllToAllV) {
   std::mt19937 random(static_cast<unsigned>(pairs_seed()));
-  for (const Memory memory : {Memory::dense, Memory::strided, Memory::heap}) {
+  for (const Memory memory : every_memory(context)) {
     for (int round = 0; round < 10; ++round) check_all_to_all_v(context, random, 9, {3}, memory);
     check_all_to_all_v(context, random, 40000, {17}, memory);
     check_all_to_all_v(context, random, 5, {}, memory);
@@ -87,7 +88,7 @@ RANK_TEST(Letters, RoundTheRing) {
   const int previous = (context.rank() + context.size() - 1) % context.size();
   for (const Dtype dtype : all_dtypes()) {
     for (const Shape& shape : {Shape{7}, Shape{}, Shape{0}, Shape{5, 3}, Shape{70001}}) {
-      for (const Memory memory : {Memory::dense, Memory::strided}) {
+      for (const Memory memory : every_memory(context)) {
         Block sent(context, dtype, shape, memory);
         Block received(context, dtype, shape, memory);
         sent.set(of_rank(dtype, context.rank()));
@@ -102,7 +103,7 @@ RANK_TEST(Letters, RoundTheRing) {
 // The first to be received is the last that was sent, and collectives go on in between.
 RANK_TEST(Letters, TagsInAnyOrder) {
   const int last = context.size() - 1;
-  std::vector<Block> blocks;
+  std::deque<Block> blocks;
   for (int tag = 0; tag < 5; ++tag) blocks.emplace_back(context, Dtype::i32, Shape{11});
   if (context.rank() == 0) {
     for (int turn = 0; turn < 2; ++turn) {

@@ -109,7 +109,7 @@ TEST(LineOrder, OrdersOnlyWhatDependsOnEachOther) {
     EXPECT_EQ(orders, wanted);
     orders.clear();
   };
-  order.begin();
+  order.begin(false);
   order.move(pack, 1);
   order.move(unpack, 2);
   order.move(pack, 1);
@@ -128,9 +128,13 @@ TEST(LineOrder, OrdersOnlyWhatDependsOnEachOther) {
   order.move(unpack, 2);
   order.move(unpack, 2);
   expect({{0, 1}, {0, 2}});
-  order.begin();
+  order.begin(false);
   order.move(pack, 1);
   expect({});
+  order.begin(true);  // in place
+  order.move(pack, 1);
+  order.move(unpack, 2);
+  expect({{1, 2}});
 }
 
 }  // namespace

@@ -1,0 +1,49 @@
+#include "collectives/truth.hpp"
+
+#include <array>
+
+#include "device/finish.hpp"
+#include "kernels/host/copy.hpp"
+#include "kernels/host/fill.hpp"
+
+namespace partita::collective {
+
+bool needs_truth(Reduction reduction, Dtype dtype) {
+  const bool is_logical = reduction == Reduction::logical_and || reduction == Reduction::logical_or ||
+                          reduction == Reduction::logical_xor;
+  return is_logical && dtype != Dtype::boolean;
+}
+
+DeviceIdentity::DeviceIdentity(Accelerator& device, Reduction reduction, Dtype dtype) : device_(device) {
+  std::array<std::byte, 16> identity{};
+  write_identity(reduction, dtype, identity.data());
+  device.use();
+  memory_ = device.allocate(identity.size());
+  device.write_past(memory_, identity.data(), identity.size());
+}
+
+DeviceIdentity::~DeviceIdentity() {
+  device_.release(memory_);
+}
+
+// view[...] = view[...] op identity
+void make_truth(ContextState& context, Reduction reduction, const View& view, const DeviceIdentity* on_device,
+                Stream stream) {
+  if (volume(view.extents) == 0) return;
+  const std::int64_t item = size_of(view.dtype);
+  StridedCopy nest{item, 0, 0, {}};
+  for (int i = 0; i < view.extents.size(); ++i) {
+    nest.loops.push_back({view.extents[i], 0, view.strides[i] * item});
+  }
+  nest = simplify(std::move(nest));
+  if (on_device == nullptr) {
+    std::array<std::byte, 16> identity{};
+    write_identity(reduction, view.dtype, identity.data());
+    return accumulate(nest, view.dtype, reduction, identity.data(), view.data);
+  }
+  stream = begin_device_work(context, stream);
+  context.device->accumulate(nest, view.dtype, reduction, on_device->data(), view.data, stream);
+  end_device_work(context, stream);
+}
+
+}  // namespace partita::collective

@@ -1,0 +1,15 @@
+// What signals between two ranks are about.
+#pragma once
+
+namespace partita {
+
+/// `ready` goes from the owner of a source or slot to its reader, `done` back; `grant` from the owner of a
+/// destination to its writer, `written` back.
+enum class Channel : int { ready, done, grant, written };
+
+/// Says that a peer may begin, not that something has ended.
+constexpr bool opens(int channel) {
+  return channel == static_cast<int>(Channel::ready) || channel == static_cast<int>(Channel::grant);
+}
+
+}  // namespace partita
