@@ -29,6 +29,11 @@ void all_reduce(const Context& context, const View& source, const View& destinat
   };
   call.destination = 1;
   call.plan = plan_all_reduce;
+  call.by_library = [reduction = options.reduction](DeviceGroup& group, std::span<const View> views,
+                                                    Stream where) {
+    group.all_reduce(views[0].data, views[1].data, volume(views[0].extents), views[0].dtype, reduction,
+                     where);
+  };
   run(context, std::move(call), stream);
 }
 

@@ -50,6 +50,15 @@ void all_to_all(const Context& context, const View& source, const View& destinat
   };
   call.destination = 1;
   call.plan = plan_straight;
+  call.by_library = [ranks](DeviceGroup& group, std::span<const View> views, Stream where) {
+    const std::int64_t bytes = bytes_of(views[0]) / ranks;
+    std::vector<DeviceGroup::Part> sent, received;
+    for (int peer = 0; peer < ranks; ++peer) {
+      sent.push_back({peer, static_cast<char*>(views[0].data) + peer * bytes, bytes});
+      received.push_back({peer, static_cast<char*>(views[1].data) + peer * bytes, bytes});
+    }
+    group.exchange(sent, received, where);
+  };
   run(context, std::move(call), stream);
 }
 

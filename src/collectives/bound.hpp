@@ -9,13 +9,14 @@
 #include <vector>
 
 #include "array/array_state.hpp"
+#include "collectives/runner.hpp"
 #include "collectives/truth.hpp"
 #include "execute/executor.hpp"
 
 namespace partita::collective {
 
 /// Holds no share of the context: whoever owns it keeps the context alive.
-class Bound {
+class Bound final : public Runner {
  public:
   /// Allocates the scratch: collective. `truth`: the last view is made 0 or 1 after each run.
   Bound(ContextState& context, Plan plan, std::optional<Reduction> truth = {});
@@ -26,8 +27,7 @@ class Bound {
   /// Of the views on the symmetric heap, the same on all ranks; of the others a negative number. Kept.
   void set_heap_offsets(std::span<const std::int64_t> offsets);
 
-  /// Collective. One view an operand. Blocking in host memory; on a device the work is put into the stream.
-  void run(std::span<const View> views, Stream stream);
+  void run(std::span<const View> views, Stream stream) override;
 
  private:
   std::vector<Layout> layouts_;  // of the operands

@@ -55,7 +55,12 @@ void broadcast(const Context& context, const View& view, int root, Stream stream
              const Layout source = at_root(view.extents, root, ranks);
              return std::vector<Layout>{source, ranks == 1 ? source : beside_root(view.extents, root, ranks)};
            },
-       .plan = [&](const Request& request) { return plan_broadcast(request, root); }},
+       .plan = [&](const Request& request) { return plan_broadcast(request, root); },
+       .by_library =
+           [=](DeviceGroup& group, std::span<const View> views, Stream where) {
+             const View& mine = views[is_root && ranks > 1 ? 0 : 1];
+             group.broadcast(mine.data, mine.data, bytes_of(mine), root, where);
+           }},
       stream);
 }
 

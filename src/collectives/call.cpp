@@ -1,5 +1,6 @@
 #include "collectives/call.hpp"
 
+#include <algorithm>
 #include <deque>
 #include <optional>
 
@@ -7,6 +8,7 @@
 #include "array/transfer.hpp"
 #include "base/check.hpp"
 #include "collectives/bound.hpp"
+#include "collectives/library_call.hpp"
 #include "collectives/places.hpp"
 
 namespace partita::collective {
@@ -77,8 +79,8 @@ std::shared_ptr<Bound> make_plan(ContextState& context, const Call& call, std::s
   return bound;
 }
 
-void check_again(ContextState& context, const Call& call, const Bound& bound) {
-  check_or_tell_all(context, call.operation, [&] { check_views(call, bound.layouts(), context.rank()); });
+void check_again(ContextState& context, const Call& call, std::span<const Layout> layouts) {
+  check_or_tell_all(context, call.operation, [&] { check_views(call, layouts, context.rank()); });
 }
 
 /// Large views are looked for on the heap, by all ranks at every call.
@@ -90,7 +92,7 @@ std::shared_ptr<Bound> plan_on_host(ContextState& context, const Call& call, std
   }
   auto bound = std::static_pointer_cast<Bound>(context.plans.find(key));
   if (bound) {
-    check_again(context, call, *bound);
+    check_again(context, call, bound->layouts());
     bound->set_heap_offsets(places);
     return bound;
   }
@@ -99,38 +101,53 @@ std::shared_ptr<Bound> plan_on_host(ContextState& context, const Call& call, std
   return bound;
 }
 
-/// The plans of one call on devices: for each place of the destination one.
+/// What carries out one call on devices: for each place of the destination one.
 struct Variants {
   static constexpr std::size_t most = 32;
-  std::optional<std::size_t> destination;                       // if it has elements everywhere
-  std::deque<std::pair<Places, std::shared_ptr<Bound>>> plans;  // by what this rank knows of its places
+  std::vector<Layout> layouts;
+  std::optional<std::size_t> destination;                        // if it has elements everywhere
+  std::deque<std::pair<Places, std::shared_ptr<Runner>>> known;  // by what this rank knows of its places
 };
+
+/// Collective, and of the same kind on all ranks.
+std::shared_ptr<Runner> make_on_device(ContextState& context, const Call& call,
+                                       std::span<const Layout> layouts, const Places& places) {
+  const bool in_place = std::ranges::any_of(places, [](std::int64_t place) { return place >= 0; });
+  if (context.size() > 1 && call.by_library && prefers_library(call.operation, call.bytes, in_place)) {
+    if (const DeviceGroup* const library = library_of(context);
+        library != nullptr && call.offered(*library)) {
+      return std::make_shared<LibraryCall>(context, std::string(call.operation), call.by_library);
+    }
+  }
+  return make_plan(context, call, layouts, MemorySpace::device, places);
+}
 
 /// Nothing may be waited for. Sources are pushed from wherever they lie; a rank knows the place of its own
 /// destination, for which all ranks have planned together when it came first.
-std::shared_ptr<Bound> plan_on_device(ContextState& context, const Call& call, const std::string& key) {
+std::shared_ptr<Runner> runner_on_device(ContextState& context, const Call& call, const std::string& key) {
   auto variants = std::static_pointer_cast<Variants>(context.plans.find(key));
   if (variants) {
     const Places own = own_place(context, call.views, variants->destination);
-    for (const auto& [places, bound] : variants->plans) {
+    for (const auto& [places, runner] : variants->known) {
       if (places != own) continue;
-      check_again(context, call, *bound);
-      return bound;
+      check_again(context, call, variants->layouts);
+      return runner;
     }
   }
-  const std::vector<Layout> layouts = agree(context, call);
+  std::vector<Layout> layouts = agree(context, call);
   if (!variants) {
     variants = std::make_shared<Variants>();
     const bool everywhere = call.destination && has_elements_everywhere(layouts[*call.destination]);
     if (everywhere) variants->destination = call.destination;
+    variants->layouts = std::move(layouts);
     context.plans.insert(key, variants);
   }
   Places own = own_place(context, call.views, variants->destination);
   const Places places = agreed_places(context, call.operation, own);
-  std::shared_ptr<Bound> bound = make_plan(context, call, layouts, MemorySpace::device, places);
-  if (variants->plans.size() == Variants::most) variants->plans.pop_front();
-  variants->plans.emplace_back(std::move(own), bound);
-  return bound;
+  std::shared_ptr<Runner> runner = make_on_device(context, call, variants->layouts, places);
+  if (variants->known.size() == Variants::most) variants->known.pop_front();
+  variants->known.emplace_back(std::move(own), runner);
+  return runner;
 }
 
 }  // namespace
@@ -156,8 +173,9 @@ void run(const Context& context, Call call, Stream stream) {
     if (own_check) own_check();
   };
   const std::string key = key_of(call);
-  const auto bound = on_device ? plan_on_device(state, call, key) : plan_on_host(state, call, key);
-  bound->run(call.views, stream);
+  const std::shared_ptr<Runner> runner =
+      on_device ? runner_on_device(state, call, key) : plan_on_host(state, call, key);
+  runner->run(call.views, stream);
 }
 
 void check_root(std::string_view operation, int root, int ranks) {

@@ -10,9 +10,13 @@
 #include <vector>
 
 #include "collectives/chain.hpp"
+#include "device/device_group.hpp"
 #include "runtime/agree.hpp"
 
 namespace partita::collective {
+
+/// Puts the work of a call into a stream.
+using ByLibrary = std::function<void(DeviceGroup&, std::span<const View>, Stream)>;
 
 /// One call, as this rank makes it.
 struct Call {
@@ -32,6 +36,10 @@ struct Call {
   std::optional<Reduction> truth = {};
   /// The view that is written in place where it lies on the heap of devices, at the same place on all ranks.
   std::optional<std::size_t> destination = {};
+  /// The same by the vendor's library of collectives, whose views are dense. None: it has no such thing.
+  ByLibrary by_library = {};
+  /// Whether the library can: the dtype, the reduction.
+  std::function<bool(const DeviceGroup&)> offered = [](const DeviceGroup&) { return true; };
   /// The layouts are larger than the views, whose extents `check` knows.
   bool extents_vary = false;
 };

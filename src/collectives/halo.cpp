@@ -59,10 +59,10 @@ View with_rank(View view) {
 }
 
 /// A halo plan bound to memory. Holds no share of the context.
-class Runner {
+class HaloRunner {
  public:
   /// Collective.
-  Runner(ContextState& context, const Operand& operand, const HaloOptions& options)
+  HaloRunner(ContextState& context, const Operand& operand, const HaloOptions& options)
       : context_(context), dtype_(operand.dtype), space_(operand.space) {
     const Layout& layout = operand.layout;
     context.require_usable("halo");
@@ -140,7 +140,7 @@ View halo_interior(const View& extended, const Layout& layout, int rank, const H
 
 struct Halo::State {
   std::shared_ptr<ContextState> context;  // declared first: it outlives the plan
-  collective::Runner runner;
+  collective::HaloRunner runner;
 };
 
 Halo::Halo(const Context& context, const Operand& operand, const HaloOptions& options)
@@ -180,9 +180,9 @@ void halo_exchange(const Array& source, const View& extended, const HaloOptions&
   const std::string key =
       fmt::format("halo {} {}{}", collective::halo_text(source.layout(), options), name(source.dtype()),
                   source.operand().space == MemorySpace::device ? " on devices" : "");
-  auto runner = std::static_pointer_cast<collective::Runner>(context.plans.find(key));
+  auto runner = std::static_pointer_cast<collective::HaloRunner>(context.plans.find(key));
   if (!runner) {
-    runner = std::make_shared<collective::Runner>(context, source.operand(), options);
+    runner = std::make_shared<collective::HaloRunner>(context, source.operand(), options);
     context.plans.insert(key, runner);
   }
   runner->run(source.local(), extended, stream);

@@ -9,6 +9,8 @@ namespace partita::collective {
 /// Up to so many bytes a view is read whole by all who need it: one round of signals. Beyond, every rank
 /// works on a slice of it, in two rounds.
 inline constexpr std::int64_t small_bytes = 32 << 10;
+/// The same between devices, where a launch takes longer than reading so much.
+inline constexpr std::int64_t small_device_bytes = 1 << 20;
 
 /// Operands: source, destination, as the layouts of the functions in <partita/collectives.hpp> say.
 Plan plan_broadcast(const Request& request, int root);

@@ -30,6 +30,11 @@ void reduce(const Context& context, const View& source, const View& destination,
                                at_root(source.extents, root, ranks)};
   };
   call.plan = plan_reduce;
+  call.by_library = [reduction = options.reduction, root](DeviceGroup& group, std::span<const View> views,
+                                                          Stream where) {
+    group.reduce(views[0].data, views[1].data, volume(views[0].extents), views[0].dtype, reduction, root,
+                 where);
+  };
   run(context, std::move(call), stream);
 }
 

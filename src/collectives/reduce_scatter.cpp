@@ -29,6 +29,13 @@ void run_reduce_scatter(std::string_view operation, const Context& context, cons
   };
   call.destination = 1;
   call.plan = plan_straight;
+  if (counts.empty()) {
+    call.by_library = [reduction = options.reduction](DeviceGroup& group, std::span<const View> views,
+                                                      Stream where) {
+      group.reduce_scatter(views[0].data, views[1].data, volume(views[1].extents), views[0].dtype, reduction,
+                           where);
+    };
+  }
   run(context, std::move(call), stream);
 }
 

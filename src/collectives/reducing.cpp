@@ -19,6 +19,9 @@ Call reducing_call(std::string_view operation, const View& source, const View& d
   call.views = {source, destination};
   call.bytes = bytes_of(source);
   if (needs_truth(options.reduction, source.dtype)) call.truth = options.reduction;
+  call.offered = [options, dtype = source.dtype, truth = call.truth](const DeviceGroup& group) {
+    return !options.deterministic && !truth && group.reduces(dtype, options.reduction);
+  };
   call.check = [operation, source, destination] {
     check_same_or_apart(operation, source, destination, destination);
   };
@@ -35,7 +38,9 @@ Plan plan_joining(const Request& request, const char* how_in_slices) {
     chain.copy_own(0, 1);
     return chain.take();
   }
-  if (volume(source.shape()) * size_of(dtype) <= small_bytes) {
+  const bool on_device = request.operands[0].space == MemorySpace::device;
+  const std::int64_t small = on_device ? small_device_bytes : small_bytes;
+  if (volume(source.shape()) * size_of(dtype) <= small) {
     Chain chain(request, names, "whole", "small: who wants the result reads all contributions");
     const int scratch = chain.add_array("contributions", source, dtype);
     chain.copy_own(0, scratch);

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/check.hpp"
+#include "device/cuda_exchange.hpp"
 #include "device/nccl_group.hpp"
 #include "kernels/cuda/launch.hpp"
 #include "memory/cuda_node_memory.hpp"
@@ -46,21 +47,6 @@ void check_launch(int error, const char* what) {
   check_cuda(static_cast<cudaError_t>(error), what);
 }
 
-cuda::Nest kernel_nest(const StridedCopy& nest) {
-  check<UnsupportedError>(nest.loops.size() <= cuda::Nest::most_loops,
-                          "a strided copy of {} loops; devices take up to {}", nest.loops.size(),
-                          cuda::Nest::most_loops);
-  cuda::Nest result;
-  result.loops = static_cast<int>(nest.loops.size());
-  result.row_bytes = nest.item_bytes;
-  for (std::size_t i = 0; i < nest.loops.size(); ++i) {
-    result.counts[i] = nest.loops[i].count;
-    result.from_strides[i] = nest.loops[i].from_stride;
-    result.to_strides[i] = nest.loops[i].to_stride;
-  }
-  return result;
-}
-
 bool is_done(cudaError_t state) {
   if (state == cudaErrorNotReady) {
     (void)cudaGetLastError();
@@ -68,14 +54,6 @@ bool is_done(cudaError_t state) {
   }
   check_cuda(state, "work on the device");
   return true;
-}
-
-cuda::Flags kernel_flags(std::span<const FlagOperation> from) {
-  cuda::Flags to;
-  for (const FlagOperation& one : from) {
-    to.flags[to.count++] = {one.flag, one.value, one.count, one.kind == FlagOperation::Kind::wait};
-  }
-  return to;
 }
 
 }  // namespace
@@ -88,10 +66,12 @@ CudaAccelerator::CudaAccelerator(int index)
   check_cuda(cudaFree(nullptr), "start the device");
   check_launch(cuda::load_copy_kernels(), "load the kernels");
   check_launch(cuda::load_accumulate_kernels(), "load the kernels");
+  check_launch(cuda::load_join_kernel(), "load the kernels");
   void* counter = nullptr;
-  check_cuda(cudaMalloc(&counter, sizeof(unsigned)), "start the device");
-  finished_blocks_ = static_cast<unsigned*>(counter);
-  check_cuda(cudaMemset(counter, 0, sizeof(unsigned)), "start the device");
+  constexpr std::size_t counters = 3;
+  check_cuda(cudaMalloc(&counter, counters * sizeof(unsigned)), "start the device");
+  counters_ = static_cast<unsigned*>(counter);
+  check_cuda(cudaMemset(counter, 0, counters * sizeof(unsigned)), "start the device");
   main_ = new_stream();
   past_ = new_stream();
   for (cudaStream_t& lane : lanes_) lane = new_stream();
@@ -105,7 +85,7 @@ CudaAccelerator::~CudaAccelerator() {
   for (cudaStream_t lane : lanes_) {
     if (lane != nullptr) cudaStreamDestroy(lane);
   }
-  if (finished_blocks_ != nullptr) cudaFree(finished_blocks_);
+  if (counters_ != nullptr) cudaFree(counters_);
   if (past_ != nullptr) cudaStreamDestroy(past_);
   if (main_ != nullptr) cudaStreamDestroy(main_);
   if (order_ != nullptr) cudaEventDestroy(order_);
@@ -252,33 +232,16 @@ void CudaAccelerator::transfer(const StridedCopy& nest, const void* from, void* 
                  static_cast<char*>(to) + nest.to_offset, native(stream));
 }
 
-bool CudaAccelerator::fits_one_kernel(const PeerExchange& what) const {
-  constexpr std::int64_t most_rows = std::int64_t{1} << 29;
-  for (const auto& list : {what.early_signals, what.early_waits, what.late_signals, what.late_waits}) {
-    if (list.size() > cuda::most_flags) return false;
-  }
-  return what.copies.size() <= cuda::most_jobs &&
-         std::ranges::all_of(what.copies, [&](const PlacedCopy& one) {
-           return one.nest->item_bytes > 0 && bytes(*one.nest) / one.nest->item_bytes < most_rows &&
-                  choose_copy_way(*one.nest, one.inside, way_).way == CopyWay::kernel;
-         });
-}
-
 /// Where kernels do the copying anyway, one of them also gives and awaits the flags.
 void CudaAccelerator::exchange(const PeerExchange& what, Stream stream) {
-  if (!fits_one_kernel(what)) return Accelerator::exchange(what, stream);
-  cuda::Exchange all;
-  all.finished_blocks = finished_blocks_;
-  all.early_signals = kernel_flags(what.early_signals);
-  all.early_waits = kernel_flags(what.early_waits);
-  all.late_signals = kernel_flags(what.late_signals);
-  all.late_waits = kernel_flags(what.late_waits);
-  for (const PlacedCopy& one : what.copies) {
-    all.jobs[all.count++] = {kernel_nest(*one.nest),
-                             static_cast<const char*>(one.from) + one.nest->from_offset,
-                             static_cast<char*>(one.to) + one.nest->to_offset};
+  const ExchangeFit fit(what, way_);
+  if (!fit.one_kernel()) return Accelerator::exchange(what, stream);
+  if (what.packs.empty() && what.joins.empty()) {
+    check_launch(cuda::launch_exchange(kernel_exchange(what, counters_), native(stream)), "exchange");
+  } else {
+    check_launch(cuda::launch_join_exchange(kernel_join_exchange(what, counters_), native(stream)),
+                 "exchange");
   }
-  check_launch(cuda::launch_exchange(all, native(stream)), "exchange");
 }
 
 /// The innermost loop in one copy; the others one after the other.

@@ -62,7 +62,6 @@ class CudaAccelerator final : public Accelerator {
 
  private:
   void check_suitable() const;
-  bool fits_one_kernel(const PeerExchange& what) const;
   void count_flags(std::span<const FlagOperation> operations, cudaStream_t stream);
   void copy_by_engine(const StridedCopy& nest, const char* from, char* to, cudaStream_t stream);
   void move_past(void* to, const void* from, std::int64_t bytes);
@@ -74,12 +73,12 @@ class CudaAccelerator final : public Accelerator {
   cudaStream_t past_ = nullptr;  // for what must not wait behind the others
   static constexpr int most_lanes = 7;
   std::array<cudaStream_t, most_lanes> lanes_{};
-  unsigned* finished_blocks_ = nullptr;  // of an exchange, in the device's memory
+  unsigned* counters_ = nullptr;  // of exchanges, in the device's memory
   cudaEvent_t order_ = nullptr;
   cudaEvent_t mark_ = nullptr;
   std::shared_ptr<const CudaOrigin> origin_;  // what moments are counted from
   std::vector<cudaEvent_t> events_;
-  std::vector<int> free_events_;  // of these
+  std::vector<int> free_events_;                 // of these
   std::vector<CUstreamBatchMemOpParams> batch_;  // kept: executions allocate nothing
 };
 

@@ -91,6 +91,7 @@ struct ContextState {
 
   /// The vendor's collectives among the ranks' devices; null: there are none, or nobody has asked yet.
   DeviceGroup* device_group() const;
+  bool device_group_asked = false;
   /// Makes `vendors` this context's own: it is aborted when the context fails, and goes before the device.
   void adopt(std::unique_ptr<DeviceGroup> vendors);
 

@@ -1,57 +1,9 @@
 // Strided copies and fills on a device: any memory that it reaches, in accesses as wide as both sides allow.
-#include "kernels/cuda/rows.cuh"
+#include "kernels/cuda/copy.cuh"
+#include "kernels/cuda/flags.cuh"
 
 namespace partita::cuda {
 namespace {
-
-/// Units of a row: four loads in flight before the first store.
-template <class Unit>
-__device__ void copy_units(const Unit* source, Unit* destination, std::int64_t first, std::int64_t end,
-                           unsigned step) {
-  std::int64_t i = first;
-  for (; i + 3 * step < end; i += 4 * step) {
-    const Unit a = source[i];
-    const Unit b = source[i + step];
-    const Unit c = source[i + 2 * step];
-    const Unit d = source[i + 3 * step];
-    destination[i] = a;
-    destination[i + step] = b;
-    destination[i + 2 * step] = c;
-    destination[i + 3 * step] = d;
-  }
-  for (; i < end; i += step) destination[i] = source[i];
-}
-
-template <class Unit, class Number>
-__device__ void copy_nest(const Nest& nest, const Deal& deal, unsigned lanes, const void* from, void* to) {
-  for_each_segment<Number>(
-      nest, deal, lanes, [&](const RowOffsets& row, std::int64_t first, std::int64_t end, unsigned step) {
-        copy_units(reinterpret_cast<const Unit*>(static_cast<const char*>(from) + row.from),
-                   reinterpret_cast<Unit*>(static_cast<char*>(to) + row.to), first, end, step);
-      });
-}
-
-__device__ std::uint64_t value_of(const Flags::One& flag) {
-  return flag.count == nullptr ? flag.value : *flag.count + flag.value;
-}
-
-__device__ void advance(const Flags::One& flag) {
-  if (flag.count != nullptr) *flag.count += flag.value;
-}
-
-__device__ void release(const Flags::One& flag) {
-  const std::uint64_t value = value_of(flag);
-  asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(flag.address), "l"(value) : "memory");
-}
-
-/// Flags only grow; a host that gives up writes one that ends every wait.
-__device__ void await(const Flags::One& flag) {
-  const std::uint64_t value = value_of(flag);
-  std::uint64_t seen = 0;
-  do {
-    asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(seen) : "l"(flag.address) : "memory");
-  } while (seen < value);
-}
 
 __global__ void flags_in_order(const __grid_constant__ Flags flags) {
   __threadfence_system();
@@ -85,26 +37,7 @@ __global__ void exchange_jobs(const __grid_constant__ Exchange all, const __grid
     const Job& job = all.jobs[blockIdx.y];
     copy_nest<Unit, std::uint32_t>(job.nest, deals.jobs[blockIdx.y], lanes, job.from, job.to);
   }
-  __threadfence_system();
-  __syncthreads();
-  __shared__ bool last;
-  if (thread == 0) last = atomicAdd(all.finished_blocks, 1U) == gridDim.x * gridDim.y - 1;
-  __syncthreads();
-  if (!last) return;
-  __threadfence_system();
-  if (thread == 0) *all.finished_blocks = 0;
-  // No block reads the counts of what came early any more.
-  if (thread < all.early_signals.count) advance(all.early_signals.flags[thread]);
-  if (thread < all.early_waits.count) advance(all.early_waits.flags[thread]);
-  __syncthreads();
-  if (thread < all.late_signals.count) {
-    release(all.late_signals.flags[thread]);
-    advance(all.late_signals.flags[thread]);
-  }
-  if (thread < all.late_waits.count) {
-    await(all.late_waits.flags[thread]);
-    advance(all.late_waits.flags[thread]);
-  }
+  close(all.late_signals, all.late_waits, all.early_signals, all.early_waits, all.finished_blocks);
 }
 
 /// to[...] = from[...] in units of `Unit`.
@@ -177,16 +110,6 @@ int fill_in_units(const Nest& nest, const Pattern& pattern, void* to, cudaStream
         <<<shape.blocks, threads_per_block, 0, stream>>>(nest, deal, shape.lanes, pattern, destination);
   }
   return cudaGetLastError();
-}
-
-/// The lowest set bit of all lengths, steps and addresses bounds the width of an access.
-std::uint64_t alignment_of(const Nest& nest, const void* from, const void* to) {
-  std::uint64_t bits = reinterpret_cast<std::uintptr_t>(from) | reinterpret_cast<std::uintptr_t>(to) |
-                       static_cast<std::uint64_t>(nest.row_bytes) | 16;
-  for (int i = 0; i < nest.loops; ++i) {
-    bits |= static_cast<std::uint64_t>(nest.from_strides[i]) | static_cast<std::uint64_t>(nest.to_strides[i]);
-  }
-  return bits & (~bits + 1);
 }
 
 template <class Unit>

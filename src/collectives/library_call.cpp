@@ -1,0 +1,76 @@
+#include "collectives/library_call.hpp"
+
+#include <cstdlib>
+
+#include "array/transfer.hpp"
+#include "base/check.hpp"
+#include "device/finish.hpp"
+
+namespace partita::collective {
+namespace {
+
+constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
+
+bool has_gaps(const View& view) {
+  return view.data != nullptr && volume(view.extents) > 0 && !lies_dense(view);
+}
+
+}  // namespace
+
+LibraryCall::LibraryCall(ContextState& context, std::string operation, ByLibrary work)
+    : context_(context), operation_(std::move(operation)), work_(std::move(work)) {}
+
+// The last view is written, the others are read.
+void LibraryCall::run(std::span<const View> views, Stream stream) {
+  context_.require_usable(operation_);
+  packed_.resize(views.size());
+  std::vector<View> dense(views.begin(), views.end());
+  stream = begin_device_work(context_, stream);
+  for (std::size_t i = 0; i < views.size(); ++i) {
+    if (!has_gaps(views[i])) continue;
+    dense[i] = packed(i, views[i]);
+    if (i + 1 < views.size()) copy(views[i], dense[i], stream);
+  }
+  work_(*context_.device_group(), dense, stream);
+  if (has_gaps(views.back())) copy(dense.back(), views.back(), stream);
+  end_device_work(context_, stream);
+  if (!context_.device->captures(stream)) context_.watchdog->note(operation_);
+}
+
+View LibraryCall::packed(std::size_t number, const View& view) {
+  Packed& packed = packed_[number];
+  if (packed.bytes < bytes_of(view)) {
+    packed.memory.reset();
+    packed.memory = {context_.device->allocate(bytes_of(view)), Release{context_.device.get()}};
+    packed.bytes = bytes_of(view);
+  }
+  View dense = View::dense(packed.memory.get(), view.dtype, view.extents);
+  dense.space = MemorySpace::device;
+  return dense;
+}
+
+void LibraryCall::copy(const View& from, const View& to, Stream stream) {
+  context_.device->copy(simplify(nest_over(from, to)), from.data, to.data, stream, true);
+}
+
+DeviceGroup* library_of(ContextState& context) {
+  if (!context.device_group_asked) {
+    context.device_group_asked = true;
+    context.adopt(context.device->make_group(context));
+  }
+  return context.device_group();
+}
+
+// Ours pushes straight into the place where the data belongs; what has to be joined, or has to lie in scratch
+// before, is the library's where it is large.
+bool prefers_library(std::string_view operation, std::int64_t bytes, bool in_place) {
+  const char* const text = std::getenv("PARTITA_DEVICE_COLLECTIVES");
+  const std::string_view wanted = text == nullptr ? "" : text;
+  check(wanted.empty() || wanted == "own" || wanted == "library",
+        "PARTITA_DEVICE_COLLECTIVES is \"{}\"; it must be own or library", wanted);
+  if (!wanted.empty()) return wanted == "library";
+  const bool only_moves = operation == "all_gather" || operation == "all_to_all";
+  return bytes > mebibyte && !(only_moves && in_place);
+}
+
+}  // namespace partita::collective

@@ -1,0 +1,50 @@
+// A call that the vendor's library of collectives carries out.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "collectives/call.hpp"
+#include "collectives/runner.hpp"
+#include "runtime/context_state.hpp"
+
+namespace partita::collective {
+
+/// Holds no share of the context: whoever owns it keeps the context alive. Views that are not dense are
+/// packed on the device before, and unpacked after; the memory for that is allocated when such a view comes
+/// first.
+class LibraryCall final : public Runner {
+ public:
+  LibraryCall(ContextState& context, std::string operation, ByLibrary work);
+
+  void run(std::span<const View> views, Stream stream) override;
+
+ private:
+  struct Release {
+    Accelerator* device;
+    void operator()(void* memory) const { device->release(memory); }
+  };
+  struct Packed {
+    std::unique_ptr<void, Release> memory;
+    std::int64_t bytes = 0;
+  };
+  View packed(std::size_t number, const View& view);
+  void copy(const View& from, const View& to, Stream stream);
+
+  ContextState& context_;
+  std::string operation_;
+  ByLibrary work_;
+  std::vector<Packed> packed_;  // by view
+};
+
+/// The library's group among the ranks' devices, made when it is wanted first; null: there is none.
+/// Collective.
+DeviceGroup* library_of(ContextState& context);
+
+/// Whether the library does this sooner than a plan of ours, as measured (docs/performance.md).
+/// `bytes`: of the largest view of any rank. `in_place`: the destination lies on the devices' heap.
+/// PARTITA_DEVICE_COLLECTIVES=own or library overrides; ArgumentError where it is something else.
+bool prefers_library(std::string_view operation, std::int64_t bytes, bool in_place);
+
+}  // namespace partita::collective

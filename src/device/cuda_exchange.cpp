@@ -1,0 +1,150 @@
+#include "device/cuda_exchange.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "base/check.hpp"
+
+namespace partita {
+namespace {
+
+/// What a launch that also joins may move: its few blocks take longer than other ways beyond.
+constexpr std::int64_t most_joined_bytes = std::int64_t{8} << 20;
+
+bool same_walk(const StridedCopy& a, const StridedCopy& b) {
+  return a.item_bytes == b.item_bytes && a.to_offset == b.to_offset &&
+         std::ranges::equal(a.loops, b.loops, [](const CopyLoop& one, const CopyLoop& other) {
+           return one.count == other.count && one.from_stride == other.from_stride &&
+                  one.to_stride == other.to_stride;
+         });
+}
+
+struct KernelNumbers {
+  cuda::Element element;
+  cuda::Operation operation;
+};
+
+/// As the join kernel knows them: sums of complex numbers are sums of twice as many real ones.
+std::optional<KernelNumbers> kernel_numbers(Dtype dtype, Reduction reduction) {
+  if (!is_defined(reduction, dtype)) return std::nullopt;
+  auto element = static_cast<cuda::Element>(dtype);
+  const auto operation = static_cast<cuda::Operation>(reduction);
+  if (operation == cuda::Operation::sum) {
+    if (dtype == Dtype::c64) element = cuda::Element::f32;
+    if (dtype == Dtype::c128) element = cuda::Element::f64;
+    if (dtype == Dtype::u32) element = cuda::Element::i32;
+    if (dtype == Dtype::u64) element = cuda::Element::i64;
+  }
+  if (!cuda::joins(element, operation)) return std::nullopt;
+  return KernelNumbers{element, operation};
+}
+
+cuda::Job job_of(const PlacedCopy& one) {
+  return {kernel_nest(*one.nest), static_cast<const char*>(one.from) + one.nest->from_offset,
+          static_cast<char*>(one.to) + one.nest->to_offset};
+}
+
+cuda::Join join_of(const PlacedJoin& join) {
+  const KernelNumbers numbers = *kernel_numbers(join.dtype, join.reduction);
+  const PlacedCopy& first = join.parts.front();
+  cuda::Join result;
+  result.nest = kernel_nest(*first.nest);
+  for (const PlacedCopy& part : join.parts) {
+    result.from[result.count++] = static_cast<const char*>(part.from) + part.nest->from_offset;
+  }
+  result.to = static_cast<char*>(first.to) + first.nest->to_offset;
+  result.element = numbers.element;
+  result.operation = numbers.operation;
+  return result;
+}
+
+}  // namespace
+
+cuda::Nest kernel_nest(const StridedCopy& nest) {
+  check<UnsupportedError>(nest.loops.size() <= cuda::Nest::most_loops,
+                          "a strided copy of {} loops; devices take up to {}", nest.loops.size(),
+                          cuda::Nest::most_loops);
+  cuda::Nest result;
+  result.loops = static_cast<int>(nest.loops.size());
+  result.row_bytes = nest.item_bytes;
+  for (std::size_t i = 0; i < nest.loops.size(); ++i) {
+    result.counts[i] = nest.loops[i].count;
+    result.from_strides[i] = nest.loops[i].from_stride;
+    result.to_strides[i] = nest.loops[i].to_stride;
+  }
+  return result;
+}
+
+cuda::Flags kernel_flags(std::span<const FlagOperation> operations) {
+  cuda::Flags to;
+  for (const FlagOperation& one : operations) {
+    to.flags[to.count++] = {one.flag, one.value, one.count, one.kind == FlagOperation::Kind::wait};
+  }
+  return to;
+}
+
+bool ExchangeFit::flags() const {
+  for (const auto& list : {what_.early_signals, what_.early_waits, what_.late_signals, what_.late_waits}) {
+    if (list.size() > cuda::most_flags) return false;
+  }
+  return true;
+}
+
+bool ExchangeFit::fits(const PlacedCopy& one) const {
+  constexpr std::int64_t most_rows = std::int64_t{1} << 29;
+  return one.nest->item_bytes > 0 && bytes(*one.nest) / one.nest->item_bytes < most_rows &&
+         choose_copy_way(*one.nest, one.inside, way_).way == CopyWay::kernel;
+}
+
+bool ExchangeFit::copies() const {
+  if (what_.packs.size() > cuda::most_jobs || what_.copies.size() > cuda::most_jobs) return false;
+  const auto suits = [this](const PlacedCopy& one) { return fits(one); };
+  return std::ranges::all_of(what_.packs, suits) && std::ranges::all_of(what_.copies, suits);
+}
+
+bool ExchangeFit::fits(const PlacedJoin& join) const {
+  const StridedCopy& first = *join.parts.front().nest;
+  return join.copied == 1 && join.parts.size() <= cuda::most_sources && first.item_bytes > 0 &&
+         kernel_numbers(join.dtype, join.reduction) &&
+         std::ranges::all_of(join.parts, [&](const PlacedCopy& part) {
+           return part.to == join.parts.front().to && same_walk(first, *part.nest);
+         });
+}
+
+bool ExchangeFit::joins() const {
+  if (what_.packs.empty() && what_.joins.empty()) return true;
+  std::int64_t moved = 0;
+  for (const PlacedCopy& one : what_.packs) moved += bytes(*one.nest);
+  for (const PlacedCopy& one : what_.copies) moved += bytes(*one.nest);
+  for (const PlacedJoin& join : what_.joins) {
+    if (!fits(join)) return false;
+    for (const PlacedCopy& part : join.parts) moved += bytes(*part.nest);
+  }
+  return what_.joins.size() <= cuda::most_joins && moved <= most_joined_bytes;
+}
+
+cuda::Exchange kernel_exchange(const PeerExchange& what, unsigned* counters) {
+  cuda::Exchange all;
+  all.finished_blocks = counters;
+  all.early_signals = kernel_flags(what.early_signals);
+  all.early_waits = kernel_flags(what.early_waits);
+  all.late_signals = kernel_flags(what.late_signals);
+  all.late_waits = kernel_flags(what.late_waits);
+  for (const PlacedCopy& one : what.copies) all.jobs[all.count++] = job_of(one);
+  return all;
+}
+
+cuda::JoinExchange kernel_join_exchange(const PeerExchange& what, unsigned* counters) {
+  cuda::JoinExchange all;
+  all.counters = counters;
+  all.early_signals = kernel_flags(what.early_signals);
+  all.early_waits = kernel_flags(what.early_waits);
+  all.late_signals = kernel_flags(what.late_signals);
+  all.late_waits = kernel_flags(what.late_waits);
+  for (const PlacedCopy& one : what.packs) all.pack[all.packs++] = job_of(one);
+  for (const PlacedCopy& one : what.copies) all.copy[all.copies++] = job_of(one);
+  for (const PlacedJoin& join : what.joins) all.join[all.joins++] = join_of(join);
+  return all;
+}
+
+}  // namespace partita

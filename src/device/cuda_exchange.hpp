@@ -1,0 +1,35 @@
+// Exchanges as the kernels take them.
+#pragma once
+
+#include "device/accelerator.hpp"
+#include "device/copy_way.hpp"
+#include "kernels/cuda/launch.hpp"
+
+namespace partita {
+
+/// Throws UnsupportedError: more loops than kernels take.
+cuda::Nest kernel_nest(const StridedCopy& nest);
+cuda::Flags kernel_flags(std::span<const FlagOperation> operations);
+
+/// Whether one launch does an exchange.
+class ExchangeFit {
+ public:
+  ExchangeFit(const PeerExchange& what, CopyWay way) : what_(what), way_(way) {}
+  bool one_kernel() const { return flags() && copies() && joins(); }
+
+ private:
+  bool flags() const;
+  bool copies() const;
+  bool joins() const;
+  bool fits(const PlacedCopy& one) const;
+  bool fits(const PlacedJoin& join) const;
+
+  const PeerExchange& what_;
+  CopyWay way_;
+};
+
+/// `counters`: as cuda::JoinExchange says; its first is the number of finished blocks.
+cuda::Exchange kernel_exchange(const PeerExchange& what, unsigned* counters);
+cuda::JoinExchange kernel_join_exchange(const PeerExchange& what, unsigned* counters);
+
+}  // namespace partita
