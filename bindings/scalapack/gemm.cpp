@@ -1,5 +1,7 @@
 #include "gemm.hpp"
 
+#include <chrono>
+
 #include "combine.hpp"
 #include "matrix.hpp"
 
@@ -66,17 +68,21 @@ int wrong_argument(const GemmCall<T>& call, const Problem& problem, const Coordi
   return arguments.position();
 }
 
-/// Worth Partita's signals and plans.
+/// Multiplications of one process.
 template <class T>
-bool is_worth_it(const GemmCall<T>& call, const Problem& problem, Grid& grid) {
+double size_of_share(const GemmCall<T>& call, const Grid& grid) {
   const double weight = is_complex(dtype_of<T>()) ? 4 : 1;
-  const double products = weight * *call.m * *call.n * *call.k / grid.processes();
+  return weight * *call.m * *call.n * *call.k / grid.processes();
+}
+
+template <class T>
+CallKey key_of(const GemmCall<T>& call, const Problem& problem) {
   CallKey key;
   key.add(static_cast<int>(dtype_of<T>()))
       .add(static_cast<int>(problem.op_a))
       .add(static_cast<int>(problem.op_b));
   key.add(*call.beta == T(0) ? 0 : 1).add(problem.a).add(problem.b).add(problem.c);
-  return grid.seen_calls().worth(products, product_threshold, key);
+  return key;
 }
 
 struct Layouts {
@@ -133,25 +139,55 @@ void not_ours(const Routine& routine, const GemmCall<T>& call, const Problem& pr
 }
 
 template <class T>
+void compute(const Routine& routine, const GemmCall<T>& call, const Problem& problem, bool product,
+             Grid& grid) {
+  const Coordinates& coordinates = grid.coordinates();
+  Layouts layouts;
+  layouts.c = layout_of(problem.c, coordinates);
+  layouts.a = product ? layout_of(problem.a, coordinates) : layouts.c;
+  layouts.b = product ? layout_of(problem.b, coordinates) : layouts.c;
+  if (!layouts.a || !layouts.b || !layouts.c) return not_ours(routine, call, problem, layouts);
+  count_call();
+  if (!product) return scale_only(call, problem.c, *layouts.c, coordinates);
+  multiply(call, problem, layouts, grid);
+}
+
+/// A product whose faster way is found out by trying. There is a next routine.
+template <class T>
+void take_turn(const Routine& routine, const GemmCall<T>& call, const Problem& problem, Grid& grid,
+               Trial& trial) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point begin = Clock::now();
+  if (trial.way() == Way::ours) {
+    compute(routine, call, problem, true, grid);
+  } else {
+    hand_on(routine, call);
+  }
+  if (trial.decided()) return;
+  const std::chrono::nanoseconds spent = Clock::now() - begin;
+  if (trial.finish(spent.count())) trial.decide(grid.gather(trial.times()));
+}
+
+template <class T>
 void checked_gemm(const Routine& routine, const GemmCall<T>& call) {
   const Problem problem = problem_of(call);
   const int context = problem.a.descriptor.context;
-  const Coordinates grid = Coordinates::of(context);
-  const int wrong = wrong_argument(call, problem, grid);
+  const Coordinates coordinates = Coordinates::of(context);
+  const int wrong = wrong_argument(call, problem, coordinates);
   if (wrong != 0) return report_argument(context, routine.name, wrong);
-  if (*call.m == 0 || *call.n == 0 || !grid.inside()) return;
-  const bool no_product = *call.alpha == T(0) || *call.k == 0;
-  if (no_product && *call.beta == T(1)) return;
-  Grid& whole = Grid::of(context, grid);
-  if (!no_product && !is_worth_it(call, problem, whole) && hand_on(routine, call)) return;
-  Layouts layouts;
-  layouts.c = layout_of(problem.c, grid);
-  layouts.a = no_product ? layouts.c : layout_of(problem.a, grid);
-  layouts.b = no_product ? layouts.c : layout_of(problem.b, grid);
-  if (!layouts.a || !layouts.b || !layouts.c) return not_ours(routine, call, problem, layouts);
-  count_call();
-  if (no_product) return scale_only(call, problem.c, *layouts.c, grid);
-  multiply(call, problem, layouts, whole);
+  if (*call.m == 0 || *call.n == 0 || !coordinates.inside()) return;
+  const bool product = *call.alpha != T(0) && *call.k != 0;
+  if (!product && *call.beta == T(1)) return;
+  Grid& grid = Grid::of(context, coordinates);
+  if (product) {
+    const double size = size_of_share(call, grid);
+    const CallKey key = key_of(call, problem);
+    if (is_tried_product(size) && next_symbol(routine.symbol) != nullptr)
+      return take_turn(routine, call, problem, grid, grid.product_trials().of(key.value()));
+    // Too small for Partita's signals and plans?
+    if (!grid.seen_calls().worth(size, product_threshold, key) && hand_on(routine, call)) return;
+  }
+  compute(routine, call, problem, product, grid);
 }
 
 }  // namespace

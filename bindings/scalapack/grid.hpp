@@ -12,6 +12,7 @@
 
 #include "arguments.hpp"
 #include "threshold.hpp"
+#include "trial.hpp"
 
 namespace partita::scalapack {
 
@@ -35,6 +36,7 @@ class Grid {
   const Context& context();
 
   SeenCalls& seen_calls() { return seen_calls_; }
+  Trials& product_trials() { return product_trials_; }
 
   /// Every process's numbers, as many from each, in the order of ranks. Collective over the grid.
   std::vector<std::int64_t> gather(std::span<const std::int64_t> mine);
@@ -48,6 +50,7 @@ class Grid {
   Coordinates coordinates_;
   std::optional<Context> context_;
   SeenCalls seen_calls_;
+  Trials product_trials_;
   /// Of gather.
   struct Exchange;
   std::shared_ptr<Exchange> exchange_;

@@ -19,6 +19,11 @@ double threshold_factor() {
   return factor;
 }
 
+bool is_tried_product(double size) {
+  const double factor = threshold_factor();
+  return size >= factor * product_threshold.smallest && size < factor * largest_tried_product;
+}
+
 // FNV-1a over whole numbers.
 CallKey& CallKey::add(std::int64_t number) {
   hash_ = (hash_ ^ static_cast<std::uint64_t>(number)) * 0x100000001b3U;

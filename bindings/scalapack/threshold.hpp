@@ -21,6 +21,9 @@ struct Threshold {
 
 /// Multiplications m n k, a complex one counted as four.
 inline constexpr Threshold product_threshold{1.5e6, 1e8};
+/// From product_threshold.smallest up to here, which way is faster depends on the machine: calls of a kind
+/// try both (see trial.hpp) where there is a next routine.
+inline constexpr double largest_tried_product = 5e7;
 /// Bytes of p?geadd and p?tran.
 inline constexpr Threshold sum_threshold{128.0 * 1024, 8.0 * 1024 * 1024};
 /// Bytes of p?gemr2d.
@@ -29,6 +32,9 @@ inline constexpr Threshold copy_threshold{64.0 * 1024, 8.0 * 1024 * 1024};
 /// What all thresholds are multiplied by. Environment: PARTITA_SCALAPACK_THRESHOLD, a number; 0: everything
 /// that can be is computed here. Throws ArgumentError where it is no number.
 double threshold_factor();
+
+/// Whether products of this size are to be tried both ways.
+bool is_tried_product(double size);
 
 /// What tells calls apart, as far as all processes of the grid know it alike: neither LLD nor handles.
 class CallKey {

@@ -2,7 +2,8 @@
 if(PARTITA_HAVE_SCALAPACK AND NOT PARTITA_SANITIZE MATCHES thread)
   file(GLOB scalapack_test_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/scalapack/*.cpp)
   list(FILTER scalapack_test_sources EXCLUDE REGEX "preloaded.cpp$")
-  add_executable(partita_scalapack_tests ${scalapack_test_sources})
+  # A part of the drop-in that is tested by itself; the library does not export it.
+  add_executable(partita_scalapack_tests ${scalapack_test_sources} ${PROJECT_SOURCE_DIR}/bindings/scalapack/trial.cpp)
   partita_our_code(partita_scalapack_tests)
   target_compile_definitions(partita_scalapack_tests
                              PRIVATE "PARTITA_SCALAPACK_LIBRARY=\"${PARTITA_SCALAPACK_${PARTITA_MPI}}\"")
@@ -18,6 +19,11 @@ if(PARTITA_HAVE_SCALAPACK AND NOT PARTITA_SANITIZE MATCHES thread)
     set_tests_properties(scalapack-${ranks} scalapack-${ranks}-as-nodes
                          PROPERTIES LABELS ranks RUN_SERIAL ON TIMEOUT 240 ENVIRONMENT "${mpi_environment}")
     set_property(TEST scalapack-${ranks}-as-nodes APPEND PROPERTY ENVIRONMENT PARTITA_RANKS_PER_NODE=1)
+    # The other tests compute everything here; these look at who computes.
+    add_test(NAME scalapack-turns-${ranks} COMMAND ${command} --gtest_filter=ScalapackTurns.*)
+    set_tests_properties(scalapack-turns-${ranks} PROPERTIES LABELS ranks RUN_SERIAL ON TIMEOUT 240
+                                                             ENVIRONMENT "${mpi_environment}")
+    set_property(TEST scalapack-turns-${ranks} APPEND PROPERTY ENVIRONMENT PARTITA_SCALAPACK_THRESHOLD=1)
   endforeach()
 
   # A program that was never linked with the drop-in.
@@ -35,7 +41,7 @@ if(PARTITA_HAVE_SCALAPACK AND NOT PARTITA_SANITIZE MATCHES thread)
   if(NOT PARTITA_SANITIZE) # a sanitizer's own library would have to be preloaded before ours
     set(preload LD_PRELOAD=$<TARGET_FILE:partita_scalapack>)
     partita_add_preload_test(scalapack-preloaded-small "${preload}" 40 3 0 6)
-    partita_add_preload_test(scalapack-preloaded-repeated "${preload}" 300 3 4 2)
+    partita_add_preload_test(scalapack-preloaded-repeated "${preload}" 300 3 3 3)
     partita_add_preload_test(scalapack-preloaded-all "${preload};PARTITA_SCALAPACK_THRESHOLD=0" 40 3 6 0)
   endif()
 endif()

@@ -19,6 +19,8 @@ void Cblacs_gridmap(int* context, int* ranks, int leading, int rows, int columns
 void Cblacs_gridinfo(int context, int* rows, int* columns, int* row, int* column);
 void Cblacs_gridexit(int context);
 void Cblacs_exit(int go_on);
+void Cigamx2d(int context, const char* scope, const char* topology, int rows, int columns, int* values,
+              int leading, int* row_of, int* column_of, int rows_of, int to_row, int to_column);
 }
 // NOLINTEND(readability-identifier-naming)
 

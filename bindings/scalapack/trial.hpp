@@ -1,0 +1,61 @@
+// Which of two ways is faster on this machine: the first calls of a kind find out.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+
+namespace partita::scalapack {
+
+/// Who computes a call: the next routine of the name, or we.
+enum class Way { theirs, ours };
+
+/// The calls of one kind, which take turns until one way has won. The first one goes to ScaLAPACK, as a call
+/// may that never comes again; the second makes our plan; then both are timed, `timed_each` times
+/// alternately. A call takes as long as its slowest process, and a way as long as the median of its calls.
+/// Every process makes the same calls and judges the same times, so every process takes the same way. Not
+/// thread-safe.
+class Trial {
+ public:
+  static constexpr int untimed = 2;
+  static constexpr int timed_each = 3;
+  static constexpr std::size_t timed = std::size_t{2} * timed_each;
+  /// Ours may take so many times as long as theirs: less is no difference that three calls can show.
+  static constexpr double tie = 1.02;
+
+  /// Of the call that comes.
+  Way way() const;
+  bool decided() const { return decided_; }
+
+  /// Notes the time that this process spent in the call that came, in nanoseconds. True: it was the last of
+  /// them, so decide() must follow. Not to be called after the decision.
+  bool finish(std::int64_t nanoseconds);
+  /// This process's times, in the order of the calls.
+  std::span<const std::int64_t> times() const { return times_; }
+  /// `times` of every process, one after the other, the same on all processes.
+  void decide(std::span<const std::int64_t> of_all);
+
+ private:
+  bool decided_ = false;
+  Way winner_ = Way::theirs;
+  int calls_ = 0;
+  std::array<std::int64_t, timed> times_{};
+};
+
+/// The trials of a grid. All its processes make the same calls, so all hold the same ones.
+class Trials {
+ public:
+  static constexpr std::size_t most = 1024;
+
+  /// Of calls of that key (see CallKey). Begins one where there is none. When there are too many, all are
+  /// forgotten, on all processes alike. Valid until the next call of this function.
+  Trial& of(std::uint64_t key);
+  std::size_t size() const { return trials_.size(); }
+
+ private:
+  std::unordered_map<std::uint64_t, Trial> trials_;
+};
+
+}  // namespace partita::scalapack
