@@ -14,20 +14,22 @@
 //
 // Errors are the same exception on every rank where all ranks come together in the call: ArgumentError (a
 // view that does not fit, a root that does not exist, a reduction that is not defined for the dtype),
-// DisagreementError (shape, dtype, root, reduction, kind of memory or operation differ), UnsupportedError (views
-// in host memory and in device memory in one call, device memory in a context without a device), MemoryError. Where some ranks already execute a plan that others do not have, the context
-// fails with DisagreementError. TimeoutError, LostPeerError, FailedContextError as everywhere. A context
-// belongs to one thread at a time.
+// DisagreementError (shape, dtype, root, reduction, kind of memory or operation differ), UnsupportedError
+// (views in host memory and in device memory in one call, device memory in a context without a device),
+// MemoryError. Where some ranks already execute a plan that others do not have, the context fails with
+// DisagreementError. TimeoutError, LostPeerError, FailedContextError as everywhere. A context belongs to one
+// thread at a time.
 //
 // Views in device memory: the work is put into `stream` (null: the context's own), and the call returns. What
-// the stream does next may overwrite the source and read the destination; `Context::synchronize` waits for it. The
-// first call of a kind plans together with the other ranks and allocates, on the host; later ones wait for
-// nothing and may be captured into a CUDA graph. Sources may lie anywhere. A destination on the symmetric heap is
-// written in place if it lies at the same place on all ranks; which ranks' do may change only together with
-// shape, dtype or place, on all ranks at once: a rank on its own would wait until the deadline, and then throw.
-// Large calls are the vendor's library's (NCCL) where that is faster and there is one; `deterministic` reductions
-// are always ours. `send` and `receive` wait on the host, for the stream and for each other; `all_to_all_v`
-// compares its counts on the host. In host memory there are no streams, and any but the default is refused.
+// the stream does next may overwrite the source and read the destination; `Context::synchronize` waits for
+// it. The first call of a kind plans together with the other ranks and allocates, on the host; later ones
+// wait for nothing and may be captured into a CUDA graph. Sources may lie anywhere. A destination on the
+// symmetric heap is written in place if it lies at the same place on all ranks; which ranks' do may change
+// only together with shape, dtype or place, on all ranks at once: a rank on its own would wait until the
+// deadline, and then throw. Large calls are the vendor's library's (NCCL) where that is faster and there is
+// one; `deterministic` reductions are always ours. `send` and `receive` wait on the host, for the stream and
+// for each other; `all_to_all_v` compares its counts on the host. In host memory there are no streams, and
+// any but the default is refused.
 #pragma once
 
 #include <array>

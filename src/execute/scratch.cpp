@@ -37,9 +37,9 @@ Scratch::Scratch(ContextState& context, const Buffer& buffer, MemorySpace space)
     on_heap_ = true;
   } else if (space == MemorySpace::device) {
     context.device->use();
-    private_ = static_cast<char*>(context.device_messages_direct
-                                      ? context.device->allocate(buffer.bytes)
-                                      : context.device->allocate_pinned(buffer.bytes));
+    private_ =
+        static_cast<char*>(context.device_messages_direct ? context.device->allocate(buffer.bytes)
+                                                          : context.device->allocate_pinned(buffer.bytes));
   } else {
     private_ = allocate_private(buffer.bytes);
   }

@@ -11,9 +11,8 @@ namespace partita {
 
 /// One buffer of kind `shared` (a block of the symmetric heap: creation is collective) or `scratch` (private,
 /// page-aligned, huge pages asked for, touched). Of a plan for devices: shared scratch lies in their memory,
-/// private scratch, since messages leave from it, there too where messages take device memory, and elsewhere in
-/// pinned host memory.
-/// The destructor is local: a heap block is dropped for later release.
+/// private scratch, since messages leave from it, there too where messages take device memory, and elsewhere
+/// in pinned host memory. The destructor is local: a heap block is dropped for later release.
 class Scratch {
  public:
   Scratch(ContextState& context, const Buffer& buffer, MemorySpace space = MemorySpace::host);
