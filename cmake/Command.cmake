@@ -29,6 +29,12 @@ message(STATUS "FFTW-MPI (a peer in the benchmarks): ${PARTITA_HAVE_FFTW_MPI}")
 file(GLOB_RECURSE command_sources CONFIGURE_DEPENDS tools/*.cpp benchmarks/*.cpp)
 partita_choose_backends(command_sources)
 add_executable(partita_command ${command_sources})
+# Nothing in tools/ runs for long, and the templates of the command line take long to optimise.
+file(GLOB_RECURSE tool_sources tools/*.cpp)
+set_property(
+  SOURCE ${tool_sources}
+  APPEND
+  PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-O1>)
 partita_our_code(partita_command)
 target_include_directories(partita_command PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/tools)
 # `partita run` starts ranks as the tests do.

@@ -79,7 +79,9 @@ void settle_threads(ContextState& state) {
   std::vector<Cores> cores;
   const std::string mine = this_rank_cores(state.group->place()).text();
   for (const std::string& text : exchange(state, operation, mine)) cores.push_back(Cores::parse(text));
-  constexpr int turns = 2000;
+  // Some 15 us. Longer would cost more where the system has put two ranks on one core for a while: the one
+  // that is waited for does not run meanwhile.
+  constexpr int turns = 300;
   state.spin_turns = cores_for_all(cores, state.rank()) ? turns : 0;
   state.threads = state.options.threads > 0 ? state.options.threads : threads_per_rank(cores, state.rank());
 }
