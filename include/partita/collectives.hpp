@@ -23,7 +23,8 @@
 // Views in device memory: the work is put into `stream` (null: the context's own), and the call returns. What
 // the stream does next may overwrite the source and read the destination; `Context::synchronize` waits for
 // it. The first call of a kind plans together with the other ranks and allocates, on the host; later ones
-// wait for nothing and may be captured into a CUDA graph. Sources may lie anywhere. A destination on the
+// wait for nothing and may be captured into a CUDA graph (not those that the vendor's library does:
+// UnsupportedError). Sources may lie anywhere. A destination on the
 // symmetric heap is written in place if it lies at the same place on all ranks; which ranks' do may change
 // only together with shape, dtype or place, on all ranks at once: a rank on its own would wait until the
 // deadline, and then throw. Large calls are the vendor's library's (NCCL) where that is faster and there is

@@ -167,9 +167,11 @@ void run(const Context& context, Call call, Stream stream) {
   const MemorySpace space = space_of(call.views);
   const bool on_device = space == MemorySpace::device;
   call.facts.push_back({"memory", on_device ? "device" : "host"});
+  if (on_device) call.facts.push_back({"PARTITA_DEVICE_COLLECTIVES", std::string(wanted_way())});
   const std::function<void()> own_check = std::move(call.check);
   call.check = [&] {
     check_space(state, call.operation, call.views, space, stream);
+    if (on_device) check_wanted_way();
     if (own_check) own_check();
   };
   const std::string key = key_of(call);

@@ -23,6 +23,13 @@ LibraryCall::LibraryCall(ContextState& context, std::string operation, ByLibrary
 // The last view is written, the others are read.
 void LibraryCall::run(std::span<const View> views, Stream stream) {
   context_.require_usable(operation_);
+  const bool captured =
+      context_.device->captures(stream.handle == nullptr ? context_.device->stream() : stream);
+  check<UnsupportedError>(
+      !captured,
+      "{}: {} does it, and that is not captured into graphs; PARTITA_DEVICE_COLLECTIVES=own "
+      "has it done by kernels that are",
+      operation_, context_.device_group()->name());
   packed_.resize(views.size());
   std::vector<View> dense(views.begin(), views.end());
   stream = begin_device_work(context_, stream);
@@ -34,7 +41,7 @@ void LibraryCall::run(std::span<const View> views, Stream stream) {
   work_(*context_.device_group(), dense, stream);
   if (has_gaps(views.back())) copy(dense.back(), views.back(), stream);
   end_device_work(context_, stream);
-  if (!context_.device->captures(stream)) context_.watchdog->note(operation_);
+  context_.watchdog->note(operation_);
 }
 
 View LibraryCall::packed(std::size_t number, const View& view) {
@@ -61,13 +68,21 @@ DeviceGroup* library_of(ContextState& context) {
   return context.device_group();
 }
 
+std::string_view wanted_way() {
+  const char* const text = std::getenv("PARTITA_DEVICE_COLLECTIVES");
+  return text == nullptr ? "" : text;
+}
+
+void check_wanted_way() {
+  const std::string_view wanted = wanted_way();
+  check(wanted.empty() || wanted == "own" || wanted == "library",
+        "PARTITA_DEVICE_COLLECTIVES is \"{}\"; it must be own or library", wanted);
+}
+
 // Ours pushes straight into the place where the data belongs; what has to be joined, or has to lie in scratch
 // before, is the library's where it is large.
 bool prefers_library(std::string_view operation, std::int64_t bytes, bool in_place) {
-  const char* const text = std::getenv("PARTITA_DEVICE_COLLECTIVES");
-  const std::string_view wanted = text == nullptr ? "" : text;
-  check(wanted.empty() || wanted == "own" || wanted == "library",
-        "PARTITA_DEVICE_COLLECTIVES is \"{}\"; it must be own or library", wanted);
+  const std::string_view wanted = wanted_way();
   if (!wanted.empty()) return wanted == "library";
   const bool only_moves = operation == "all_gather" || operation == "all_to_all";
   return bytes > mebibyte && !(only_moves && in_place);
