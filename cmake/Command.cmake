@@ -34,7 +34,7 @@ file(GLOB_RECURSE tool_sources tools/*.cpp)
 set_property(
   SOURCE ${tool_sources}
   APPEND
-  PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-O1>)
+  PROPERTY COMPILE_OPTIONS $<$<NOT:$<CONFIG:Debug>>:-O1>)
 partita_our_code(partita_command)
 target_include_directories(partita_command PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/tools)
 # `partita run` starts ranks as the tests do.
