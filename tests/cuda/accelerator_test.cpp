@@ -158,7 +158,7 @@ std::vector<char> numbers(std::mt19937_64& random, Dtype dtype, std::int64_t cou
         element = value > 0;
       } else if constexpr (std::is_arithmetic_v<T>) {
         if (random() % 4 != 0) element = static_cast<T>(static_cast<std::int64_t>(random()) >> 3);
-        if constexpr (std::is_floating_point_v<T>) element = value;
+        if constexpr (std::is_floating_point_v<T>) element = static_cast<T>(value);
       } else {
         element = {static_cast<typename T::value_type>(value), static_cast<typename T::value_type>(-value)};
       }
