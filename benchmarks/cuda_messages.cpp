@@ -8,6 +8,7 @@
 #include <array>
 #include <partita/device_report.hpp>
 
+#include "benchmarks/cuda_matrix.hpp"
 #include "benchmarks/cuda_pushes.hpp"
 #include "benchmarks/mpi_collectives.hpp"
 
@@ -47,13 +48,6 @@ class PinnedCopies {
   std::array<void*, 2> device_{};
 };
 
-/// A benchmark of wrong numbers is worth nothing.
-void check_result(const Array& result, const std::string& name) {
-  Array expected = empty(Context(result.context()), result.layout(), result.dtype());
-  fill_random(expected, 1);
-  if (!compare(expected, result).equal) throw Error(name + ": the result is wrong");
-}
-
 std::optional<Result> run(const Context& world, const Options& options, const std::string& name,
                           std::int64_t bytes_per_rank) {
   if (report_devices().devices.empty()) return std::nullopt;
@@ -63,11 +57,9 @@ std::optional<Result> run(const Context& world, const Options& options, const st
   own_nodes.ranks_per_node = 1;
   const Context context = initialize(own_nodes);
   const int ranks = context.size();
-  const std::int64_t elements = bytes_per_rank * ranks / size_of(Dtype::f32);
-  std::int64_t rows = 1;
-  while (rows * rows < elements) rows *= 2;
-  Array source = empty(context, {rows, elements / rows}, Slab(0), Dtype::f32);
-  Array destination = empty(context, {rows, elements / rows}, Slab(1), Dtype::f32);
+  const Shape shape = matrix_of(bytes_per_rank * ranks / size_of(Dtype::f32));
+  Array source = empty(context, shape, Slab(0), Dtype::f32);
+  Array destination = empty(context, shape, Slab(1), Dtype::f32);
   fill_random(source, 1);
   Redistribute plan(context, source.operand(), destination.operand());
   PinnedCopies copies(bytes_per_rank);
@@ -90,7 +82,7 @@ std::optional<Result> run(const Context& world, const Options& options, const st
   }
   std::vector<double> seconds = measure(world, contenders, options.runs);
   for (double& time : seconds) time /= turns;
-  check_result(destination, name);
+  check_matrix(destination, name);
   Result result{"redistribute", name, ranks,           bytes_per_rank * ranks,
                 seconds[0],     {},   "pinned_copies", seconds[1]};
   if (mpi) result.peers[contenders[2].name] = seconds[2];
@@ -101,9 +93,13 @@ std::optional<Result> run(const Context& world, const Options& options, const st
 
 std::vector<Case> cuda_messages_cases() {
   const std::string name = "row-to-column/messages/cuda/f32/256MiB";
-  Case one{"redistribute", name, {2, 4}, [=](const Context& world, const Options& options) {
+  Case one{"redistribute",
+           name,
+           {2, 4},
+           [=](const Context& world, const Options& options) {
              return run(world, options, name, std::int64_t{256} << 20);
-           }};
+           },
+           Device::Kind::cuda};
   return {std::move(one)};
 }
 

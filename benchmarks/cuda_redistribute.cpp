@@ -9,6 +9,7 @@
 #include <partita/device_report.hpp>
 #include <stdexcept>
 
+#include "benchmarks/cuda_matrix.hpp"
 #include "benchmarks/cuda_messages.hpp"
 #include "benchmarks/cuda_nccl.hpp"
 #include "benchmarks/cuda_pushes.hpp"
@@ -17,14 +18,6 @@ namespace partita::benchmarks {
 namespace {
 
 constexpr std::int64_t kib = 1024, mib = 1024 * kib, gib = 1024 * mib;
-
-/// Rows of 32 KiB and more from peer to peer where the matrix is large.
-Shape matrix(int ranks, Dtype dtype, std::int64_t bytes_per_rank) {
-  const std::int64_t elements = bytes_per_rank / size_of(dtype) * ranks;
-  std::int64_t rows = 1;
-  while (rows * rows < elements) rows *= 2;
-  return {rows, elements / rows};
-}
 
 struct Movement {
   Distribution source;
@@ -41,13 +34,6 @@ Movement cyclic_128_256(int ranks) {
   return {BlockCyclic(from, {128, 128}), BlockCyclic(to, {256, 256})};
 }
 
-/// A benchmark of wrong numbers is worth nothing.
-void check_result(const Array& result, const std::string& name) {
-  Array expected = empty(Context(result.context()), result.layout(), result.dtype());
-  fill_random(expected, 1);
-  if (!compare(expected, result).equal) throw Error(name + ": the result is wrong");
-}
-
 struct Size {
   const char* name;
   std::int64_t bytes;  // of a rank
@@ -60,7 +46,7 @@ std::optional<Result> run(const Context& world, const Options& options, const st
   ContextOptions on_devices;
   on_devices.device = Device::cuda();
   const Context context = initialize(on_devices);
-  const Shape shape = matrix(context.size(), dtype, size.bytes);
+  const Shape shape = matrix_of(size.bytes / size_of(dtype) * context.size());
   Array source = empty(context, shape, movement.source, dtype);
   Array destination = empty(context, shape, movement.destination, dtype);
   fill_random(source, 1);
@@ -87,7 +73,7 @@ std::optional<Result> run(const Context& world, const Options& options, const st
   }
   std::vector<double> seconds = measure(world, contenders, options.runs);
   for (double& time : seconds) time /= size.turns;
-  check_result(destination, name);
+  check_matrix(destination, name);
   Result result{"redistribute", name, context.size(), size.bytes * context.size(),
                 seconds[0],     {},   "push",         seconds[1]};
   if (nccl) result.peers["nccl_all_to_all"] = seconds[2];
@@ -100,9 +86,13 @@ std::vector<Case> cuda_redistribute_cases() {
   std::vector<Case> cases;
   const auto add = [&](const std::string& name, Movement (*movement)(int), Dtype dtype, const Size& size) {
     const std::string whole = name + "/cuda/" + std::string(partita::name(dtype)) + "/" + size.name;
-    cases.push_back({"redistribute", whole, {2, 4}, [=](const Context& world, const Options& options) {
+    cases.push_back({"redistribute",
+                     whole,
+                     {2, 4},
+                     [=](const Context& world, const Options& options) {
                        return run(world, options, whole, movement(world.size()), dtype, size);
-                     }});
+                     },
+                     Device::Kind::cuda});
   };
   const Size sizes[] = {{"256KiB", 256 * kib, 200}, {"16MiB", 16 * mib, 50}, {"1GiB", gib, 5}};
   for (const Size& size : sizes) {
