@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <partita/machine.hpp>
 #include <partita/redistribute.hpp>
@@ -13,6 +12,7 @@
 #include "tools/command_line.hpp"
 #include "tools/matmul_options.hpp"
 #include "tools/plan_matmul.hpp"
+#include "tools/redistribute_options.hpp"
 #include "tools/subcommand.hpp"
 
 namespace partita::tools {
@@ -26,29 +26,12 @@ struct Options {
   bool ordinary = false, steps = false, json = false, verify = false;
 };
 
-const std::map<std::string, RedistributeMethod> methods{{"automatic", RedistributeMethod::automatic},
-                                                        {"direct", RedistributeMethod::direct},
-                                                        {"pushed", RedistributeMethod::pushed},
-                                                        {"staged", RedistributeMethod::staged},
-                                                        {"messages", RedistributeMethod::messages}};
-
 // The question, ready to be asked for any rank.
 struct Question {
   Topology topology;
   Machine machine;
   Planner planner;
 };
-
-Shape permuted(const Shape& shape, const std::vector<int>& axes) {
-  if (axes.empty()) return shape;
-  Shape result;
-  for (const int axis : axes) {
-    if (axis >= shape.size())
-      throw UsageError(fmt::format("there is no axis {} in {}", axis, to_string(shape)));
-    result.push_back(shape[axis]);
-  }
-  return result;
-}
 
 int ranks_of(const Options& options, std::initializer_list<Distribution> distributions) {
   int named = 0;
@@ -69,14 +52,6 @@ Topology topology_of(const Options& options, int ranks) {
   return Topology::regular(ranks, options.ranks_per_node >= 0 ? options.ranks_per_node : on_named_machine);
 }
 
-RedistributeMethod method_of(const Options& options) {
-  const auto found = methods.find(options.method);
-  if (found != methods.end()) return found->second;
-  throw UsageError(fmt::format(
-      "there is no method \"{}\" of a redistribution: automatic, direct, pushed, staged, messages",
-      options.method));
-}
-
 Question pose(const Options& options) {
   const Distribution from = Distribution::parse(options.from), to = Distribution::parse(options.to);
   const int ranks = ranks_of(options, {from, to});
@@ -85,7 +60,7 @@ Question pose(const Options& options) {
   const Dtype dtype = parse_dtype(options.dtype);
   RedistributeOptions how;
   how.axes = parse_axes(options.axes);
-  how.method = method_of(options);
+  how.method = parse_redistribute_method(options.method);
   const Operand source = Operand::of(Layout(from, shape, ranks), dtype, Order::row_major, residency);
   const Operand destination =
       Operand::of(Layout(to, permuted(shape, how.axes), ranks), dtype, Order::row_major, residency);

@@ -11,6 +11,7 @@
 #include "tools/fft_options.hpp"
 #include "tools/job.hpp"
 #include "tools/matmul_options.hpp"
+#include "tools/redistribute_options.hpp"
 #include "tools/subcommand.hpp"
 #include "tools/text_file.hpp"
 
@@ -46,35 +47,20 @@ Array make_random(const Context& context, const Shape& shape, const Distribution
   return array;
 }
 
-RedistributeMethod redistribute_method(const std::string& name) {
-  const std::pair<const char*, RedistributeMethod> known[] = {
-      {"", RedistributeMethod::automatic},    {"automatic", RedistributeMethod::automatic},
-      {"direct", RedistributeMethod::direct}, {"pushed", RedistributeMethod::pushed},
-      {"staged", RedistributeMethod::staged}, {"messages", RedistributeMethod::messages}};
-  for (const auto& [word, method] : known) {
-    if (name == word) return method;
-  }
-  throw UsageError(fmt::format(
-      "there is no method \"{}\" of a redistribution: automatic, direct, pushed, staged, messages", name));
-}
-
 Traced trace_redistribute(const Context& context, const Options& options) {
   const Shape shape = parse_shape(options.shape);
   const Dtype dtype = dtype_of(options, "f64");
   RedistributeOptions how;
   how.axes = parse_axes(options.axes);
-  how.method = redistribute_method(options.method);
-  Shape result = shape;
-  for (std::size_t i = 0; i < how.axes.size(); ++i) {
-    const int axis = how.axes[i];
+  how.method = parse_redistribute_method(options.method.empty() ? "automatic" : options.method);
+  for (const int axis : how.axes) {
     if (axis >= shape.size() || how.axes.size() != static_cast<std::size_t>(shape.size()))
       throw UsageError(fmt::format("--axes {} does not order the {} axes of {}", options.axes, shape.size(),
                                    to_string(shape)));
-    result[static_cast<int>(i)] = shape[axis];
   }
   Array source = make_random(context, shape, Distribution::parse(options.from), dtype, residency(options));
-  Array destination =
-      make_random(context, result, Distribution::parse(options.to), dtype, residency(options));
+  Array destination = make_random(context, permuted(shape, how.axes), Distribution::parse(options.to), dtype,
+                                  residency(options));
   auto plan = std::make_shared<Redistribute>(context, source.operand(), destination.operand(), how);
   const Operand from = source.operand(), to = destination.operand();
   const Topology topology = plan->plan().topology;

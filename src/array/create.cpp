@@ -7,6 +7,7 @@
 
 #include "array/array_state.hpp"
 #include "base/check.hpp"
+#include "base/memory_space.hpp"
 #include "runtime/agree.hpp"
 
 namespace partita {
@@ -57,7 +58,7 @@ std::vector<Fact> facts_of(const Layout& layout, Dtype dtype, MemorySpace space,
                            const ArrayOptions& options) {
   return {{"layout", layout.to_string()},
           {"dtype", std::string(name(dtype))},
-          {"memory", space == MemorySpace::device ? "device" : "host"},
+          {"memory", std::string(name(space))},
           {"residency", options.residency == Residency::heap ? "heap" : "ordinary memory"},
           {"order", options.order == Order::row_major ? "row-major" : "column-major"}};
 }

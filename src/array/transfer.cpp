@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "array/array_state.hpp"
+#include "device/device_memory.hpp"
 #include "device/finish.hpp"
 #include "kernels/host/fill.hpp"
 
@@ -13,26 +14,6 @@ constexpr std::string_view operation = "copy";
 
 char* at(const View& view, std::int64_t offset) {
   return static_cast<char*>(view.data) + offset;
-}
-
-/// Memory of the device for as long as one transfer takes.
-class Passing {
- public:
-  Passing(Accelerator& device, std::int64_t bytes) : device_(device), memory_(device.allocate(bytes)) {}
-  ~Passing() { device_.release(memory_); }
-  Passing(const Passing&) = delete;
-  Passing& operator=(const Passing&) = delete;
-  void* data() const { return memory_; }
-
- private:
-  Accelerator& device_;
-  void* memory_;
-};
-
-View dense_at(void* memory, const View& like, MemorySpace space) {
-  View view = View::dense(memory, like.dtype, like.extents);
-  view.space = space;
-  return view;
 }
 
 /// One run of bytes, or both sides on the device.
@@ -49,7 +30,7 @@ void copy_at_once(ContextState& context, const StridedCopy& nest, const View& fr
 /// Gaps are closed and opened on either side; what crosses is dense.
 void copy_across(ContextState& context, const View& from, const View& to) {
   std::vector<char> memory(static_cast<std::size_t>(bytes_of(from)));
-  const Passing passing(*context.device, bytes_of(from));
+  const DeviceMemory passing(*context.device, bytes_of(from));
   const View here = dense_at(memory.data(), from, MemorySpace::host);
   const View there = dense_at(passing.data(), from, MemorySpace::device);
   const bool down = from.space == MemorySpace::device;
@@ -70,6 +51,12 @@ bool lies_dense(const View& view) {
     if (view.extents[i] > 1 && view.strides[i] != dense[i]) return false;
   }
   return true;
+}
+
+View dense_at(void* memory, const View& like, MemorySpace space) {
+  View view = View::dense(memory, like.dtype, like.extents);
+  view.space = space;
+  return view;
 }
 
 StridedCopy nest_over(const View& from, const View& to) {

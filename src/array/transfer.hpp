@@ -14,6 +14,9 @@ std::int64_t bytes_of(const View& view);
 /// Whether the elements lie in row-major order without gaps.
 bool lies_dense(const View& view);
 
+/// A dense view of the same extents and dtype, in other memory.
+View dense_at(void* memory, const View& like, MemorySpace space);
+
 /// The nest over all elements of two views of the same extents; not simplified.
 StridedCopy nest_over(const View& from, const View& to);
 

@@ -3,6 +3,7 @@
 
 #include "array/array_state.hpp"
 #include "base/check.hpp"
+#include "base/memory_space.hpp"
 #include "runtime/agree.hpp"
 
 namespace partita {
@@ -83,7 +84,7 @@ Array wrap_checked(const Context& context, const View& local, const std::functio
     check_view(local, *agreed, state->rank(), state->device != nullptr);
     return {{"layout", agreed->to_string()},
             {"dtype", std::string(name(local.dtype))},
-            {"memory", local.space == MemorySpace::device ? "device" : "host"}};
+            {"memory", std::string(name(local.space))}};
   });
   return wrap_agreed(state, local, *agreed, "wrap");
 }

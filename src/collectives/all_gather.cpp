@@ -37,7 +37,7 @@ void run_all_gather(std::string_view operation, const Context& context, const Vi
     const Shape shape = whole_of(operation, source.extents, counts, ranks);
     return std::vector<Layout>{parts(shape, counts, ranks), everywhere(shape, ranks)};
   };
-  call.destination = 1;
+  call.writes_in_place = true;
   call.plan = plan_all_gather;
   if (counts.empty()) {
     call.by_library = [](DeviceGroup& group, std::span<const View> views, Stream where) {

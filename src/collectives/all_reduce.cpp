@@ -27,7 +27,7 @@ void all_reduce(const Context& context, const View& source, const View& destinat
     return std::vector<Layout>{contributions(source.extents, options.reduction, ranks),
                                everywhere(source.extents, ranks)};
   };
-  call.destination = 1;
+  call.writes_in_place = true;
   call.plan = plan_all_reduce;
   call.by_library = [reduction = options.reduction](DeviceGroup& group, std::span<const View> views,
                                                     Stream where) {

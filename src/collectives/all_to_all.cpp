@@ -48,7 +48,7 @@ void all_to_all(const Context& context, const View& source, const View& destinat
     check(!source.extents.empty(), "all_to_all: the parts need a dimension to stand along");
     return std::vector<Layout>{rows, Layout(Slab(1), rows.shape(), ranks)};
   };
-  call.destination = 1;
+  call.writes_in_place = true;
   call.plan = plan_straight;
   call.by_library = [ranks](DeviceGroup& group, std::span<const View> views, Stream where) {
     const std::int64_t bytes = bytes_of(views[0]) / ranks;

@@ -12,7 +12,7 @@ Bound::Bound(ContextState& context, Plan plan, std::optional<Reduction> truth)
   for (const Array::State& state : states_) pointers_.push_back(&state);
   on_device_ = space_of(plan) == MemorySpace::device;
   if (truth_ && on_device_) {
-    identity_ = std::make_unique<DeviceIdentity>(*context.device, *truth_, states_.back().operand.dtype);
+    identity_ = identity_on(*context.device, *truth_, states_.back().operand.dtype);
   }
   executor_ = Executor::bind(context, std::move(plan));
 }
@@ -30,7 +30,7 @@ void Bound::run(std::span<const View> views, Stream stream) {
   }
   on_device_ ? executor_->enqueue(pointers_, stream) : executor_->execute(pointers_);
   if (truth_ && views.back().data != nullptr) {
-    make_truth(context_, *truth_, views.back(), identity_.get(), stream);
+    make_truth(context_, *truth_, views.back(), identity_.data(), stream);
   }
 }
 

@@ -36,7 +36,7 @@ class Bound final : public Runner {
   ContextState& context_;
   bool on_device_ = false;
   std::optional<Reduction> truth_;
-  std::unique_ptr<DeviceIdentity> identity_;
+  DeviceMemory identity_;  // of a truth on a device
   std::unique_ptr<Executor> executor_;
 };
 

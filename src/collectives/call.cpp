@@ -1,12 +1,12 @@
 #include "collectives/call.hpp"
 
-#include <algorithm>
 #include <deque>
 #include <optional>
 
 #include "array/overlap.hpp"
 #include "array/transfer.hpp"
 #include "base/check.hpp"
+#include "base/memory_space.hpp"
 #include "collectives/bound.hpp"
 #include "collectives/library_call.hpp"
 #include "collectives/places.hpp"
@@ -105,20 +105,26 @@ std::shared_ptr<Bound> plan_on_host(ContextState& context, const Call& call, std
 struct Variants {
   static constexpr std::size_t most = 32;
   std::vector<Layout> layouts;
-  std::optional<std::size_t> destination;                        // if it has elements everywhere
-  std::deque<std::pair<Places, std::shared_ptr<Runner>>> known;  // by what this rank knows of its places
+  bool ask_for_place = false;  // of the destination: it has elements everywhere
+  std::deque<std::pair<Places, std::shared_ptr<Runner>>> known;  // by what this rank knows of the place
 };
 
-/// Collective, and of the same kind on all ranks.
+/// Of the last view, if it matters.
+Places place_of_destination(const ContextState& context, const Call& call, const Variants& variants) {
+  return variants.ask_for_place ? own_places(context, std::span(call.views).last(1)) : Places{-1};
+}
+
+/// Collective, and of the same kind on all ranks. `place`: of the last view.
 std::shared_ptr<Runner> make_on_device(ContextState& context, const Call& call,
-                                       std::span<const Layout> layouts, const Places& places) {
-  const bool in_place = std::ranges::any_of(places, [](std::int64_t place) { return place >= 0; });
-  if (context.size() > 1 && call.by_library && prefers_library(call.operation, call.bytes, in_place)) {
+                                       std::span<const Layout> layouts, std::int64_t place) {
+  if (context.size() > 1 && call.by_library && prefers_library(call.operation, call.bytes, place >= 0)) {
     if (const DeviceGroup* const library = library_of(context);
         library != nullptr && call.offered(*library)) {
       return std::make_shared<LibraryCall>(context, std::string(call.operation), call.by_library);
     }
   }
+  Places places(call.views.size(), -1);
+  places.back() = place;
   return make_plan(context, call, layouts, MemorySpace::device, places);
 }
 
@@ -127,7 +133,7 @@ std::shared_ptr<Runner> make_on_device(ContextState& context, const Call& call,
 std::shared_ptr<Runner> runner_on_device(ContextState& context, const Call& call, const std::string& key) {
   auto variants = std::static_pointer_cast<Variants>(context.plans.find(key));
   if (variants) {
-    const Places own = own_place(context, call.views, variants->destination);
+    const Places own = place_of_destination(context, call, *variants);
     for (const auto& [places, runner] : variants->known) {
       if (places != own) continue;
       check_again(context, call, variants->layouts);
@@ -137,14 +143,13 @@ std::shared_ptr<Runner> runner_on_device(ContextState& context, const Call& call
   std::vector<Layout> layouts = agree(context, call);
   if (!variants) {
     variants = std::make_shared<Variants>();
-    const bool everywhere = call.destination && has_elements_everywhere(layouts[*call.destination]);
-    if (everywhere) variants->destination = call.destination;
+    variants->ask_for_place = call.writes_in_place && has_elements_everywhere(layouts.back());
     variants->layouts = std::move(layouts);
     context.plans.insert(key, variants);
   }
-  Places own = own_place(context, call.views, variants->destination);
-  const Places places = agreed_places(context, call.operation, own);
-  std::shared_ptr<Runner> runner = make_on_device(context, call, variants->layouts, places);
+  Places own = place_of_destination(context, call, *variants);
+  const Places agreed = agreed_places(context, call.operation, own);
+  std::shared_ptr<Runner> runner = make_on_device(context, call, variants->layouts, agreed.front());
   if (variants->known.size() == Variants::most) variants->known.pop_front();
   variants->known.emplace_back(std::move(own), runner);
   return runner;
@@ -166,7 +171,7 @@ void run(const Context& context, Call call, Stream stream) {
   state.require_usable(call.operation);
   const MemorySpace space = space_of(call.views);
   const bool on_device = space == MemorySpace::device;
-  call.facts.push_back({"memory", on_device ? "device" : "host"});
+  call.facts.push_back({"memory", std::string(name(space))});
   if (on_device) call.facts.push_back({"PARTITA_DEVICE_COLLECTIVES", std::string(wanted_way())});
   const std::function<void()> own_check = std::move(call.check);
   call.check = [&] {

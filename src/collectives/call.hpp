@@ -34,8 +34,8 @@ struct Call {
   std::function<void()> check = {};
   /// The last view is made 0 or 1 in the end (collectives/truth.hpp).
   std::optional<Reduction> truth = {};
-  /// The view that is written in place where it lies on the heap of devices, at the same place on all ranks.
-  std::optional<std::size_t> destination = {};
+  /// The last view is written in place where it lies on the heap of devices, at the same place on all ranks.
+  bool writes_in_place = false;
   /// The same by the vendor's library of collectives, whose views are dense. None: it has no such thing.
   ByLibrary by_library = {};
   /// Whether the library can: the dtype, the reduction.

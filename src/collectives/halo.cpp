@@ -4,6 +4,7 @@
 
 #include "array/array_state.hpp"
 #include "base/check.hpp"
+#include "base/memory_space.hpp"
 #include "collectives/bound.hpp"
 #include "collectives/call.hpp"
 #include "collectives/halo_geometry.hpp"
@@ -77,7 +78,7 @@ class HaloRunner {
       plan = plan_halo({"halo", operands, context.topology(space_), context.rank()}, options, layout);
       return {{"layout and widths", halo_text(layout, options)},
               {"dtype", std::string(name(dtype_))},
-              {"memory", space_ == MemorySpace::device ? "device" : "host"}};
+              {"memory", std::string(name(space_))}};
     });
     context.heap_in(space_).collect();
     bound_ = std::make_unique<Bound>(context, std::move(*plan));

@@ -23,10 +23,8 @@ LibraryCall::LibraryCall(ContextState& context, std::string operation, ByLibrary
 // The last view is written, the others are read.
 void LibraryCall::run(std::span<const View> views, Stream stream) {
   context_.require_usable(operation_);
-  const bool captured =
-      context_.device->captures(stream.handle == nullptr ? context_.device->stream() : stream);
   check<UnsupportedError>(
-      !captured,
+      !context_.device->captures(stream_or_own(context_, stream)),
       "{}: {} does it, and that is not captured into graphs; PARTITA_DEVICE_COLLECTIVES=own "
       "has it done by kernels that are",
       operation_, context_.device_group()->name());
@@ -45,15 +43,12 @@ void LibraryCall::run(std::span<const View> views, Stream stream) {
 }
 
 View LibraryCall::packed(std::size_t number, const View& view) {
-  Packed& packed = packed_[number];
-  if (packed.bytes < bytes_of(view)) {
-    packed.memory.reset();
-    packed.memory = {context_.device->allocate(bytes_of(view)), Release{context_.device.get()}};
-    packed.bytes = bytes_of(view);
+  DeviceMemory& memory = packed_[number];
+  if (memory.bytes() < bytes_of(view)) {
+    memory.reset();
+    memory = DeviceMemory(*context_.device, bytes_of(view));
   }
-  View dense = View::dense(packed.memory.get(), view.dtype, view.extents);
-  dense.space = MemorySpace::device;
-  return dense;
+  return dense_at(memory.data(), view, MemorySpace::device);
 }
 
 void LibraryCall::copy(const View& from, const View& to, Stream stream) {

@@ -1,13 +1,13 @@
 // A call that the vendor's library of collectives carries out.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "collectives/call.hpp"
 #include "collectives/runner.hpp"
+#include "device/device_memory.hpp"
 #include "runtime/context_state.hpp"
 
 namespace partita::collective {
@@ -22,21 +22,13 @@ class LibraryCall final : public Runner {
   void run(std::span<const View> views, Stream stream) override;
 
  private:
-  struct Release {
-    Accelerator* device;
-    void operator()(void* memory) const { device->release(memory); }
-  };
-  struct Packed {
-    std::unique_ptr<void, Release> memory;
-    std::int64_t bytes = 0;
-  };
   View packed(std::size_t number, const View& view);
   void copy(const View& from, const View& to, Stream stream);
 
   ContextState& context_;
   std::string operation_;
   ByLibrary work_;
-  std::vector<Packed> packed_;  // by view
+  std::vector<DeviceMemory> packed_;  // by view
 };
 
 /// The library's group among the ranks' devices, made when it is wanted first; null: there is none.

@@ -55,12 +55,6 @@ Places own_places(const ContextState& context, std::span<const View> views) {
   return places;
 }
 
-Places own_place(const ContextState& context, std::span<const View> views, std::optional<std::size_t> only) {
-  Places places(views.size(), nowhere);
-  if (only) places[*only] = place_of(context, views[*only]);
-  return places;
-}
-
 Places agreed_places(ContextState& context, std::string_view operation, const Places& own) {
   Places agreed(own.size(), empty);
   const std::string bytes(reinterpret_cast<const char*>(own.data()), own.size() * sizeof(own[0]));

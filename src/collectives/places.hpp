@@ -1,7 +1,6 @@
 // In which memory the views of a call lie, and where on the symmetric heap.
 #pragma once
 
-#include <optional>
 #include <partita/layout.hpp>
 #include <partita/stream.hpp>
 #include <partita/view.hpp>
@@ -26,8 +25,6 @@ using Places = std::vector<std::int64_t>;
 
 /// Where this rank's views lie.
 Places own_places(const ContextState& context, std::span<const View> views);
-/// The same of one of them.
-Places own_place(const ContextState& context, std::span<const View> views, std::optional<std::size_t> only);
 
 /// Where the views of all ranks lie, if at the same place; a view without elements suits every place.
 /// Collective, blocking.

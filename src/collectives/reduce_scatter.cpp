@@ -27,7 +27,7 @@ void run_reduce_scatter(std::string_view operation, const Context& context, cons
           "{}: a source of {} has no {} equal parts along dimension 0", operation, to_string(shape), ranks);
     return std::vector<Layout>{contributions(shape, options.reduction, ranks), parts(shape, counts, ranks)};
   };
-  call.destination = 1;
+  call.writes_in_place = true;
   call.plan = plan_straight;
   if (counts.empty()) {
     call.by_library = [reduction = options.reduction](DeviceGroup& group, std::span<const View> views,

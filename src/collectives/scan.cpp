@@ -101,7 +101,7 @@ void scan(const Context& context, const View& source, const View& destination, c
     const Layout rows = by_rank(source.extents, ranks);
     return std::vector<Layout>{rows, rows};
   };
-  call.destination = 1;
+  call.writes_in_place = true;
   call.plan = [&](const Request& request) { return plan_scan(request, options.reduction, exclusive); };
   run(context, std::move(call), stream);
 }

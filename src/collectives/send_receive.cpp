@@ -29,15 +29,15 @@ Envelope envelope_of(const View& view, int tag) {
 
 using Bytes = std::vector<std::byte>;
 
-View dense_at(void* memory, const View& like) {
-  return View::dense(memory, like.dtype, like.extents);
+View on_host(Bytes& bytes, const View& like) {
+  return dense_at(bytes.data(), like, MemorySpace::host);
 }
 
 /// From device memory after what the stream has been given so far.
 std::shared_ptr<Bytes> packed(ContextState& context, const View& view, Stream stream) {
   auto bytes = std::make_shared<Bytes>(static_cast<std::size_t>(bytes_of(view)));
   if (view.space == MemorySpace::device) finish_device(context, "send", {}, stream);
-  copy_view(context, view, dense_at(bytes->data(), view));
+  copy_view(context, view, on_host(*bytes, view));
   return bytes;
 }
 
@@ -72,7 +72,7 @@ void take(ContextState& context, const View& view, int peer, int tag, Stream str
   const auto bytes = std::make_shared<Bytes>(static_cast<std::size_t>(envelope.bytes));
   box.receive(context, peer, envelope, bytes->data(), bytes);
   if (view.space == MemorySpace::device) finish_device(context, "receive", {}, stream);
-  copy_view(context, dense_at(bytes->data(), view), view);
+  copy_view(context, on_host(*bytes, view), view);
 }
 
 }  // namespace

@@ -14,20 +14,16 @@ bool needs_truth(Reduction reduction, Dtype dtype) {
   return is_logical && dtype != Dtype::boolean;
 }
 
-DeviceIdentity::DeviceIdentity(Accelerator& device, Reduction reduction, Dtype dtype) : device_(device) {
+DeviceMemory identity_on(Accelerator& device, Reduction reduction, Dtype dtype) {
   std::array<std::byte, 16> identity{};
   write_identity(reduction, dtype, identity.data());
-  device.use();
-  memory_ = device.allocate(identity.size());
-  device.write_past(memory_, identity.data(), identity.size());
-}
-
-DeviceIdentity::~DeviceIdentity() {
-  device_.release(memory_);
+  DeviceMemory memory(device, identity.size());
+  device.write_past(memory.data(), identity.data(), identity.size());
+  return memory;
 }
 
 // view[...] = view[...] op identity
-void make_truth(ContextState& context, Reduction reduction, const View& view, const DeviceIdentity* on_device,
+void make_truth(ContextState& context, Reduction reduction, const View& view, const void* identity,
                 Stream stream) {
   if (volume(view.extents) == 0) return;
   const std::int64_t item = size_of(view.dtype);
@@ -36,13 +32,13 @@ void make_truth(ContextState& context, Reduction reduction, const View& view, co
     nest.loops.push_back({view.extents[i], 0, view.strides[i] * item});
   }
   nest = simplify(std::move(nest));
-  if (on_device == nullptr) {
-    std::array<std::byte, 16> identity{};
-    write_identity(reduction, view.dtype, identity.data());
-    return accumulate(nest, view.dtype, reduction, identity.data(), view.data);
+  if (identity == nullptr) {
+    std::array<std::byte, 16> here{};
+    write_identity(reduction, view.dtype, here.data());
+    return accumulate(nest, view.dtype, reduction, here.data(), view.data);
   }
   stream = begin_device_work(context, stream);
-  context.device->accumulate(nest, view.dtype, reduction, on_device->data(), view.data, stream);
+  context.device->accumulate(nest, view.dtype, reduction, identity, view.data, stream);
   end_device_work(context, stream);
 }
 

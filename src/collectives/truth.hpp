@@ -5,6 +5,7 @@
 #include <partita/stream.hpp>
 #include <partita/view.hpp>
 
+#include "device/device_memory.hpp"
 #include "runtime/context_state.hpp"
 
 namespace partita::collective {
@@ -12,22 +13,11 @@ namespace partita::collective {
 /// Whether elements that nothing was joined with may be other than 0 and 1.
 bool needs_truth(Reduction reduction, Dtype dtype);
 
-/// The identity of a reduction in device memory. Holds no share of the context.
-class DeviceIdentity {
- public:
-  DeviceIdentity(Accelerator& device, Reduction reduction, Dtype dtype);
-  ~DeviceIdentity();
-  DeviceIdentity(const DeviceIdentity&) = delete;
-  DeviceIdentity& operator=(const DeviceIdentity&) = delete;
-  const void* data() const { return memory_; }
+/// The identity of a reduction in device memory.
+DeviceMemory identity_on(Accelerator& device, Reduction reduction, Dtype dtype);
 
- private:
-  Accelerator& device_;
-  void* memory_ = nullptr;
-};
-
-/// Makes 0 or 1 of every element. `on_device`: of a view in device memory, in stream order; else null.
-void make_truth(ContextState& context, Reduction reduction, const View& view, const DeviceIdentity* on_device,
+/// Makes 0 or 1 of every element. `identity`: in device memory, of a view there, in stream order; else null.
+void make_truth(ContextState& context, Reduction reduction, const View& view, const void* identity,
                 Stream stream);
 
 }  // namespace partita::collective

@@ -58,6 +58,15 @@ cuda::Join join_of(const PlacedJoin& join) {
   return result;
 }
 
+/// Of either kind of launch.
+template <class Launch>
+void set_flags(Launch& all, const PeerExchange& what) {
+  all.early_signals = kernel_flags(what.early_signals);
+  all.early_waits = kernel_flags(what.early_waits);
+  all.late_signals = kernel_flags(what.late_signals);
+  all.late_waits = kernel_flags(what.late_waits);
+}
+
 }  // namespace
 
 cuda::Nest kernel_nest(const StridedCopy& nest) {
@@ -126,10 +135,7 @@ bool ExchangeFit::joins() const {
 cuda::Exchange kernel_exchange(const PeerExchange& what, unsigned* counters) {
   cuda::Exchange all;
   all.finished_blocks = counters;
-  all.early_signals = kernel_flags(what.early_signals);
-  all.early_waits = kernel_flags(what.early_waits);
-  all.late_signals = kernel_flags(what.late_signals);
-  all.late_waits = kernel_flags(what.late_waits);
+  set_flags(all, what);
   for (const PlacedCopy& one : what.copies) all.jobs[all.count++] = job_of(one);
   return all;
 }
@@ -137,10 +143,7 @@ cuda::Exchange kernel_exchange(const PeerExchange& what, unsigned* counters) {
 cuda::JoinExchange kernel_join_exchange(const PeerExchange& what, unsigned* counters) {
   cuda::JoinExchange all;
   all.counters = counters;
-  all.early_signals = kernel_flags(what.early_signals);
-  all.early_waits = kernel_flags(what.early_waits);
-  all.late_signals = kernel_flags(what.late_signals);
-  all.late_waits = kernel_flags(what.late_waits);
+  set_flags(all, what);
   for (const PlacedCopy& one : what.packs) all.pack[all.packs++] = job_of(one);
   for (const PlacedCopy& one : what.copies) all.copy[all.copies++] = job_of(one);
   for (const PlacedJoin& join : what.joins) all.join[all.joins++] = join_of(join);

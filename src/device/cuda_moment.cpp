@@ -1,9 +1,9 @@
 #include "device/cuda_moment.hpp"
 
-#include <chrono>
 #include <limits>
 #include <utility>
 
+#include "base/host_clock.hpp"
 #include "device/cuda_driver.hpp"
 
 namespace partita {
@@ -13,10 +13,6 @@ cudaEvent_t new_timed_event() {
   cudaEvent_t event = nullptr;
   check_cuda(cudaEventCreate(&event), "make an event");
   return event;
-}
-
-double host_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 }  // namespace
@@ -29,10 +25,10 @@ CudaOrigin::CudaOrigin() {
   event_ = new_timed_event();
   double closest = std::numeric_limits<double>::infinity();
   for (int look = 0; look < looks; ++look) {
-    const double before = host_seconds();
+    const double before = host_clock();
     check_cuda(cudaEventRecord(candidate, stream), "look at the device's clock");
     check_cuda(cudaStreamSynchronize(stream), "look at the device's clock");
-    const double after = host_seconds();
+    const double after = host_clock();
     if (after - before >= closest) continue;
     closest = after - before;
     seconds_ = (before + after) / 2;

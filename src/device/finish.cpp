@@ -4,7 +4,6 @@
 #include "runtime/wait.hpp"
 
 namespace partita {
-namespace {
 
 std::vector<int> others_of_the_node(const ContextState& state) {
   std::vector<int> ranks = state.device_topology.node_ranks(state.device_topology.node(state.rank()));
@@ -12,13 +11,15 @@ std::vector<int> others_of_the_node(const ContextState& state) {
   return ranks;
 }
 
-}  // namespace
+Stream stream_or_own(const ContextState& state, Stream wanted) {
+  return wanted.handle == nullptr ? state.device->stream() : wanted;
+}
 
 Stream begin_device_work(ContextState& state, Stream wanted) {
   Accelerator& device = *state.device;
   device.use();
   const Stream own = device.stream();
-  const Stream stream = wanted.handle == nullptr ? own : wanted;
+  const Stream stream = stream_or_own(state, wanted);
   if (device.captures(stream)) return stream;
   const bool is_own = stream.handle == own.handle;
   if (state.device_work_is_marked) {

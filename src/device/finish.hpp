@@ -4,10 +4,17 @@
 #include <functional>
 #include <partita/stream.hpp>
 #include <string_view>
+#include <vector>
 
 namespace partita {
 
 struct ContextState;
+
+/// The other ranks of this node, by whose devices this rank's work may be held up.
+std::vector<int> others_of_the_node(const ContextState& state);
+
+/// `wanted`, or the context's own stream where that is null.
+Stream stream_or_own(const ContextState& state, Stream wanted);
 
 /// The stream to put work into: `wanted`, or the context's own where that is null. What it gets from here on
 /// comes after all that the context has put into other streams; but a stream that is being captured stands

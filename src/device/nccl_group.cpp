@@ -2,14 +2,14 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
-#include <optional>
 #include <thread>
 #include <utility>
 
 #include "base/check.hpp"
 #include "device/cuda_driver.hpp"
 #include "device/finish.hpp"
+#include "device/nccl_numbers.hpp"
+#include "device/nccl_offer.hpp"
 #include "runtime/agree.hpp"
 #include "runtime/context_state.hpp"
 #include "runtime/wait.hpp"
@@ -19,129 +19,8 @@ namespace {
 
 constexpr std::string_view operation_of_start = "start NCCL";
 
-/// What a rank tells the others before they start.
-struct Offer {
-  int version = 0;         // 0: no NCCL here
-  cudaUUID_t device = {};  // NCCL refuses two ranks on one
-  int id_is_made = 0;      // on rank 0
-  NcclId id = {};
-};
-
-Offer own_offer(const ContextState& state) {
-  const NcclLibrary& library = NcclLibrary::of_process();
-  Offer offer;
-  if (!library.why_none.empty()) return offer;
-  offer.version = library.version;
-  cudaDeviceProp found{};
-  check_cuda(cudaGetDeviceProperties(&found, state.device->index()), "look at the device");
-  offer.device = found.uuid;
-  if (state.rank() == 0) offer.id_is_made = library.get_unique_id(&offer.id) == nccl_success ? 1 : 0;
-  return offer;
-}
-
-std::vector<Offer> exchange_offers(ContextState& state) {
-  const Offer mine = own_offer(state);
-  const std::string_view bytes(reinterpret_cast<const char*>(&mine), sizeof(mine));
-  std::vector<Offer> offers;
-  for (const std::string& text : exchange(state, operation_of_start, bytes)) {
-    std::memcpy(&offers.emplace_back(), text.data(), std::min(text.size(), sizeof(Offer)));
-  }
-  return offers;
-}
-
-bool same(const cudaUUID_t& a, const cudaUUID_t& b) {
-  return std::equal(std::begin(a.bytes), std::end(a.bytes), std::begin(b.bytes));
-}
-
-/// Why there can be no group; empty: nothing speaks against it. The same on all ranks.
-std::string obstacle(const std::vector<Offer>& offers) {
-  for (std::size_t i = 0; i < offers.size(); ++i) {
-    if (offers[i].version == 0) return fmt::format("rank {} has none that can be used", i);
-    if (offers[i].version != offers[0].version) return fmt::format("ranks 0 and {} have different ones", i);
-    for (std::size_t j = 0; j < i; ++j) {
-      if (same(offers[i].device, offers[j].device))
-        return fmt::format("ranks {} and {} share a device", j, i);
-    }
-  }
-  return offers[0].id_is_made != 0 ? "" : "it finds no network interface to meet at";
-}
-
 void log_none(const ContextState& state, const std::string& why) {
   if (state.rank() == 0) state.log->info("collectives without NCCL: {}", why);
-}
-
-/// The type of NCCL, and how many of them an element is. None: NCCL has no such.
-struct Numbers {
-  NcclType type;
-  std::int64_t per_element = 1;
-};
-
-std::optional<Numbers> numbers_of(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::i8:
-      return Numbers{NcclType::i8};
-    case Dtype::u8:
-      return Numbers{NcclType::u8};
-    case Dtype::i32:
-      return Numbers{NcclType::i32};
-    case Dtype::u32:
-      return Numbers{NcclType::u32};
-    case Dtype::i64:
-      return Numbers{NcclType::i64};
-    case Dtype::u64:
-      return Numbers{NcclType::u64};
-    case Dtype::f16:
-      return Numbers{NcclType::f16};
-    case Dtype::bf16:
-      return Numbers{NcclType::bf16};
-    case Dtype::f32:
-      return Numbers{NcclType::f32};
-    case Dtype::f64:
-      return Numbers{NcclType::f64};
-    case Dtype::c64:
-      return Numbers{NcclType::f32, 2};
-    case Dtype::c128:
-      return Numbers{NcclType::f64, 2};
-    case Dtype::boolean:  // any byte but 0 is "true" to us
-    case Dtype::i16:
-    case Dtype::u16:
-      break;
-  }
-  return std::nullopt;
-}
-
-/// Only where the results are ours: NCCL's min and max of a NaN and a number are the number.
-std::optional<NcclOperation> operation_of(Dtype dtype, Reduction reduction) {
-  switch (reduction) {
-    case Reduction::sum:
-      return NcclOperation::sum;
-    case Reduction::product:
-      if (is_complex(dtype)) break;
-      return NcclOperation::product;
-    case Reduction::min:
-      if (!is_integer(dtype)) break;
-      return NcclOperation::min;
-    case Reduction::max:
-      if (!is_integer(dtype)) break;
-      return NcclOperation::max;
-    default:
-      break;
-  }
-  return std::nullopt;
-}
-
-/// A reduction in NCCL's terms.
-struct Reducing {
-  std::size_t count;
-  NcclType type;
-  NcclOperation operation;
-};
-
-Reducing reducing(std::int64_t count, Dtype dtype, Reduction reduction) {
-  const std::optional<Numbers> numbers = numbers_of(dtype);
-  const std::optional<NcclOperation> operation = operation_of(dtype, reduction);
-  invariant(numbers && operation, "NCCL was asked for {} of {}", name(reduction), name(dtype));
-  return {static_cast<std::size_t>(count * numbers->per_element), numbers->type, *operation};
 }
 
 }  // namespace
@@ -155,7 +34,7 @@ NcclGroup::NcclGroup(ContextState& state)
 std::unique_ptr<DeviceGroup> NcclGroup::make(ContextState& state) {
   try {
     state.device->use();
-    const std::vector<Offer> offers = exchange_offers(state);
+    const std::vector<NcclOffer> offers = exchange_offers(state, operation_of_start);
     const std::string why = obstacle(offers);
     if (!why.empty()) return log_none(state, why), nullptr;
     finish_device(state, operation_of_start);
@@ -182,9 +61,7 @@ std::string NcclGroup::join(const NcclId& id) {
   NcclConfig config;
   config.blocking = 0;
   int result = library_.init_rank(&communicator_, state_.size(), id, rank_, &config);
-  const WaitReason reason{operation_of_start, [] { return std::string("NCCL"); }, -1,
-                          [this] { return others(); }};
-  wait_until(state_, reason, [&] {
+  wait_until(state_, waiting(operation_of_start), [&] {
     state_.require_alive(operation_of_start);
     if (result == nccl_in_progress) result = state_of_communicator();
     return result != nccl_in_progress;
@@ -229,7 +106,7 @@ std::string NcclGroup::name() const {
 }
 
 bool NcclGroup::reduces(Dtype dtype, Reduction reduction) const {
-  return numbers_of(dtype) && operation_of(dtype, reduction);
+  return nccl_reduces(dtype, reduction);
 }
 
 template <class Call>
@@ -245,8 +122,8 @@ void NcclGroup::enqueue(std::string_view operation, Call&& call) {
     return result != nccl_in_progress;
   };
   if (!with_lock([&] { return call(communicator_); })) {
-    const WaitReason reason{operation, [] { return std::string("NCCL"); }, -1, [this] { return others(); }};
-    wait_until(state_, reason, [&] { return with_lock([&] { return state_of_communicator(); }); });
+    wait_until(state_, waiting(operation),
+               [&] { return with_lock([&] { return state_of_communicator(); }); });
   }
   if (result == nccl_success) return;
   state_.fail(why);
@@ -276,7 +153,7 @@ void NcclGroup::broadcast(const void* from, void* to, std::int64_t bytes, int ro
 void NcclGroup::reduce(const void* from, void* to, std::int64_t count, Dtype dtype, Reduction reduction,
                        int root, Stream stream) {
   if (count == 0) return;
-  const Reducing what = reducing(count, dtype, reduction);
+  const NcclReducing what = nccl_reducing(count, dtype, reduction);
   enqueue("reduce", [&](NcclCommunicator communicator) {
     return library_.reduce(from, to, what.count, what.type, what.operation, root, communicator,
                            native(stream));
@@ -286,7 +163,7 @@ void NcclGroup::reduce(const void* from, void* to, std::int64_t count, Dtype dty
 void NcclGroup::all_reduce(const void* from, void* to, std::int64_t count, Dtype dtype, Reduction reduction,
                            Stream stream) {
   if (count == 0) return;
-  const Reducing what = reducing(count, dtype, reduction);
+  const NcclReducing what = nccl_reducing(count, dtype, reduction);
   enqueue("all_reduce", [&](NcclCommunicator communicator) {
     return library_.all_reduce(from, to, what.count, what.type, what.operation, communicator, native(stream));
   });
@@ -303,7 +180,7 @@ void NcclGroup::all_gather(const void* from, void* to, std::int64_t bytes, Strea
 void NcclGroup::reduce_scatter(const void* from, void* to, std::int64_t count, Dtype dtype,
                                Reduction reduction, Stream stream) {
   if (count == 0) return;
-  const Reducing what = reducing(count, dtype, reduction);
+  const NcclReducing what = nccl_reducing(count, dtype, reduction);
   enqueue("reduce_scatter", [&](NcclCommunicator communicator) {
     return library_.reduce_scatter(from, to, what.count, what.type, what.operation, communicator,
                                    native(stream));
@@ -354,7 +231,11 @@ int NcclGroup::send_and_receive(std::span<const Part> sent, std::span<const Part
 }
 
 void* NcclGroup::native(Stream stream) const {
-  return stream.handle == nullptr ? state_.device->stream().handle : stream.handle;
+  return stream_or_own(state_, stream).handle;
+}
+
+WaitReason NcclGroup::waiting(std::string_view operation) const {
+  return {operation, [] { return std::string("NCCL"); }, -1, [this] { return others(); }};
 }
 
 std::vector<int> NcclGroup::others() const {

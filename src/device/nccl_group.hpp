@@ -12,6 +12,7 @@
 namespace partita {
 
 struct ContextState;
+struct WaitReason;
 
 /// A communicator that never blocks: what it has been told is polled for, within the context's deadline, so
 /// that a peer that is gone keeps nobody. The price is a thread that NCCL starts for each operation.
@@ -61,6 +62,7 @@ class NcclGroup final : public DeviceGroup {
   void copy_own(std::span<const Part> sent, std::span<const Part> received, Stream stream);
   int send_and_receive(std::span<const Part> sent, std::span<const Part> received, void* stream) const;
   void* native(Stream stream) const;
+  WaitReason waiting(std::string_view operation) const;  ///< for the other ranks, with NCCL
   std::vector<int> others() const;
 
   ContextState& state_;

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "base/check.hpp"
+#include "device/finish.hpp"
 #include "plan/cost.hpp"
 #include "runtime/wait.hpp"
 
@@ -146,12 +147,7 @@ void DeviceMail::end() {
 template <class Ready>
 void DeviceMail::wait_for_streams(Ready&& ready) {
   const WaitReason reason{plan_.operation, [] { return std::string("copies to and from messages"); }, -1,
-                          [this] {
-                            const Topology& topology = context_.device_topology;
-                            std::vector<int> ranks = topology.node_ranks(topology.node(plan_.rank));
-                            std::erase(ranks, plan_.rank);
-                            return ranks;
-                          }};
+                          [this] { return others_of_the_node(context_); }};
   WaitLoop loop(context_, reason);
   while (!ready()) {
     if (start_what_may()) {

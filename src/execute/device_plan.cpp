@@ -4,6 +4,7 @@
 
 #include "base/check.hpp"
 #include "device/finish.hpp"
+#include "execute/put_move.hpp"
 #include "kernels/host/fill.hpp"
 #include "plan/cost.hpp"
 #include "plan/moves.hpp"
@@ -96,7 +97,7 @@ void DevicePlan::enqueue(std::span<const Array::State* const> operands, Stream s
   context_.require_usable(plan_.operation);
   if (!memory_.bind(operands)) lower_moves();
   context_.device->use();
-  captured_ = context_.device->captures(stream.handle == nullptr ? context_.device->stream() : stream);
+  captured_ = context_.device->captures(stream_or_own(context_, stream));
   if (captured_) require_capturable();
   try {
     stream = begin_device_work(context_, stream);
@@ -271,21 +272,10 @@ void DevicePlan::run_move(std::size_t index, Line& line) {
   } else if (is_for_messages) {
     message_memory_.move(index, moves_[index], memory_, line.stream);
   } else {
-    move_past_messages(step, moves_[index], line.stream);
+    put_move(*context_.device, plan_, step, moves_[index], memory_.address(step.from), to, is_inside(step),
+             line.stream);
   }
   if (is_for_messages) mail_.moved(index, line.stream);
-}
-
-void DevicePlan::move_past_messages(const Step& step, std::span<const StridedCopy> nests, Stream stream) {
-  const char* const from = memory_.address(step.from);
-  char* const to = memory_.address(step.to);
-  for (const StridedCopy& nest : nests) {
-    if (step.kind == StepKind::copy) {
-      context_.device->copy(nest, from, to, stream, is_inside(step));
-    } else {
-      context_.device->accumulate(nest, dtype_at(plan_, step.to), step.reduction, from, to, stream);
-    }
-  }
 }
 
 /// Streams that are done before the first look have met the signals of another plan as if they were of this

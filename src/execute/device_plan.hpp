@@ -55,7 +55,6 @@ class DevicePlan final : public Executor {
   void close_lines();
   void run_step(std::size_t index);
   void run_move(std::size_t index, Line& line);
-  void move_past_messages(const Step& step, std::span<const StridedCopy> nests, Stream stream);
   void finish_messages(const Step& step);
   void order_lines(int before, int after);
   Line& line_of(const Step& step);

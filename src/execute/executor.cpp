@@ -1,6 +1,7 @@
 #include "execute/executor.hpp"
 
 #include "base/check.hpp"
+#include "base/memory_space.hpp"
 #include "execute/bound_plan.hpp"
 #include "execute/device_plan.hpp"
 
@@ -29,8 +30,7 @@ void match(const Buffer& buffer, const Array::State& array) {
         "the {} is {}, but the plan was made for {}", buffer.name, given.layout.to_string(),
         wanted.layout.to_string());
   check(given.space == wanted.space, "the {} lies in {} memory, but the plan was made for {} memory",
-        buffer.name, given.space == MemorySpace::device ? "device" : "host",
-        wanted.space == MemorySpace::device ? "device" : "host");
+        buffer.name, name(given.space), name(wanted.space));
   check(!wanted.dense || (given.dense && given.axis_order == wanted.axis_order),
         "the local parts of the {} lie in memory in another order than the plan was made for", buffer.name);
   check(wanted.residency == Residency::ordinary || array.heap_offset >= 0,

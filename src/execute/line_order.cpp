@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "execute/message_use.hpp"
+#include "plan/moves.hpp"
 
 namespace partita {
 namespace {

@@ -2,9 +2,8 @@
 
 #include <algorithm>
 
-#include "plan/cost.hpp"
+#include "execute/put_move.hpp"
 #include "plan/moves.hpp"
-#include "plan/work.hpp"
 
 namespace partita {
 
@@ -44,29 +43,21 @@ void MessageMemory::move(std::size_t step, std::span<const StridedCopy> nests, c
   const char* const from = memory.address(move.from);
   char* const to = memory.address(move.to);
   Accelerator& device = *context_.device;
-  if (ways_[step] == BusWay::kernel) return copy(move, nests, from, to, stream);
+  const auto put = [&](const char* source, char* destination) {
+    put_move(device, plan_, move, nests, source, destination, true, stream);
+  };
+  if (ways_[step] == BusWay::kernel) return put(from, to);
   if (ways_[step] == BusWay::engine) {
     for (const StridedCopy& nest : nests) device.transfer(nest, from, to, stream);
     return;
   }
   const std::int64_t bytes = moved_bytes(plan_, move);
   if (is_private(plan_, move.to)) {
-    copy(move, nests, from, resting(move.to), stream);
+    put(from, resting(move.to));
     return device.copy_bytes(resting(move.to) + move.to.offset, to + move.to.offset, bytes, stream);
   }
   device.copy_bytes(from + move.from.offset, resting(move.from) + move.from.offset, bytes, stream);
-  copy(move, nests, resting(move.from), to, stream);
-}
-
-void MessageMemory::copy(const Step& step, std::span<const StridedCopy> nests, const char* from, char* to,
-                         Stream stream) {
-  for (const StridedCopy& nest : nests) {
-    if (step.kind == StepKind::copy) {
-      context_.device->copy(nest, from, to, stream, true);
-    } else {
-      context_.device->accumulate(nest, dtype_at(plan_, step.to), step.reduction, from, to, stream);
-    }
-  }
+  put(resting(move.from), to);
 }
 
 }  // namespace partita

@@ -35,7 +35,6 @@ class MessageMemory {
     }
   };
   char* resting(const Place& place) const { return resting_[static_cast<std::size_t>(place.buffer)].get(); }
-  void copy(const Step& step, std::span<const StridedCopy> nests, const char* from, char* to, Stream stream);
 
   ContextState& context_;
   const Plan& plan_;

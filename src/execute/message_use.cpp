@@ -110,15 +110,6 @@ bool are_apart(const std::vector<Touched>& touched, const Plan& plan) {
 
 }  // namespace
 
-int memory_of(const Plan& plan, const Place& place) {
-  const int viewed = plan.buffers[static_cast<std::size_t>(place.buffer)].view_of;
-  return viewed >= 0 ? viewed : place.buffer;
-}
-
-bool is_private(const Plan& plan, const Place& place) {
-  return plan.buffers[static_cast<std::size_t>(memory_of(plan, place))].kind == BufferKind::scratch;
-}
-
 MessageUse find_message_use(const Plan& plan) {
   std::vector<Touched> touched;
   touched.reserve(plan.steps.size());

@@ -25,9 +25,4 @@ struct MessageUse {
 
 MessageUse find_message_use(const Plan& plan);
 
-/// The buffer whose memory a place lies in: a view's is another one's.
-int memory_of(const Plan& plan, const Place& place);
-/// The place lies in scratch of this rank alone.
-bool is_private(const Plan& plan, const Place& place);
-
 }  // namespace partita

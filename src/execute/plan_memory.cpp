@@ -4,6 +4,7 @@
 #include "base/check.hpp"
 #include "base/hash.hpp"
 #include "execute/executor.hpp"
+#include "plan/moves.hpp"
 
 namespace partita {
 
@@ -49,8 +50,7 @@ bool PlanMemory::operands_meet() const {
 }
 
 char* PlanMemory::address(const Place& place) const {
-  const int viewed = plan_.buffers[static_cast<std::size_t>(place.buffer)].view_of;
-  const auto buffer = static_cast<std::size_t>(viewed >= 0 ? viewed : place.buffer);
+  const auto buffer = static_cast<std::size_t>(memory_of(plan_, place));
   if (scratch_[buffer]) return scratch_[buffer]->on_rank(place.rank);
   const Array::State& array = *operands_[buffer];
   if (place.rank == context_.rank()) return static_cast<char*>(array.local.data);

@@ -51,6 +51,15 @@ bool is_scratch(const Plan& plan, const Place& place) {
   return buffer_of(plan, place).kind != BufferKind::operand;
 }
 
+int memory_of(const Plan& plan, const Place& place) {
+  const int viewed = plan.buffers[static_cast<std::size_t>(place.buffer)].view_of;
+  return viewed >= 0 ? viewed : place.buffer;
+}
+
+bool is_private(const Plan& plan, const Place& place) {
+  return plan.buffers[static_cast<std::size_t>(memory_of(plan, place))].kind == BufferKind::scratch;
+}
+
 std::int64_t item_bytes(const Plan& plan, const Step& step) {
   for (const Place* place : {&step.from, &step.to}) {
     const Buffer& buffer = buffer_of(plan, *place);

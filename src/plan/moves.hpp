@@ -8,6 +8,10 @@ namespace partita {
 
 const Buffer& buffer_of(const Plan& plan, const Place& place);
 bool is_scratch(const Plan& plan, const Place& place);
+/// The buffer whose memory the place lies in: a view's is another one's.
+int memory_of(const Plan& plan, const Place& place);
+/// The place lies in scratch of one rank alone.
+bool is_private(const Plan& plan, const Place& place);
 
 /// Bytes of one element of a step's region: of the operand that it touches, else of the plan's first operand.
 std::int64_t item_bytes(const Plan& plan, const Step& step);

@@ -2,14 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
-#include <string>
 
-#include "runtime/agree.hpp"
+#include "base/host_clock.hpp"
 #include "runtime/collective.hpp"
 #include "runtime/context_state.hpp"
+#include "runtime/exchange_values.hpp"
 #include "runtime/host_identity.hpp"
-#include "trace/recorder.hpp"
 
 namespace partita {
 namespace {
@@ -42,12 +40,7 @@ double median_difference(const Readings& one, const Readings& other) {
 }  // namespace
 
 std::vector<double> clock_offsets(ContextState& state) {
-  const Readings mine = read_clock(state);
-  const std::string bytes(reinterpret_cast<const char*>(&mine), sizeof mine);
-  std::vector<Readings> all;
-  for (const std::string& received : exchange(state, "compare clocks", bytes)) {
-    std::memcpy(&all.emplace_back(), received.data(), sizeof(Readings));
-  }
+  const std::vector<Readings> all = exchange_values(state, "compare clocks", read_clock(state));
   std::vector<double> offsets;
   for (const Readings& one : all) {
     // Of the ranks of one machine, which have one clock, the lowest stands for all.

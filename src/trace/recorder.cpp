@@ -1,15 +1,11 @@
 #include "trace/recorder.hpp"
 
 #include <algorithm>
-#include <chrono>
 
+#include "base/host_clock.hpp"
 #include "plan/describe.hpp"
 
 namespace partita {
-
-double host_clock() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 void Recorder::execution(const Plan& plan) {
   plans_.push_back(plan);

@@ -8,9 +8,6 @@
 
 namespace partita {
 
-/// The host's steady clock, in seconds.
-double host_clock();
-
 class Recorder final : public StepClock {
  public:
   void execution(const Plan& plan) override;

@@ -1,6 +1,5 @@
 // Messages of device memory: through pinned host memory and, where the transport takes device memory,
 // without.
-#include <cstdlib>
 #include <partita/redistribute.hpp>
 #include <random>
 #include <thread>
@@ -10,7 +9,9 @@
 #include "ranks/fake_device.hpp"
 #include "ranks/rank_run.hpp"
 #include "ranks/rank_test.hpp"
+#include "ranks/stream_order.hpp"
 #include "runtime/mpi_group.hpp"
+#include "setting.hpp"
 #include "unit/random_layouts.hpp"
 
 namespace partita::testing {
@@ -20,22 +21,6 @@ using namespace std::chrono_literals;
 
 #define NEEDS_DEVICES() \
   if (test_device().kind != Device::Kind::cuda) GTEST_SKIP() << "needs PARTITA_TEST_DEVICE=cuda or fake"
-
-/// A variable of the environment, as long as this lives. Set while no other thread of the test runs.
-class Setting {
- public:
-  Setting(const char* name, const char* value) : name_(name) {
-    if (const char* const before = std::getenv(name)) before_ = before;
-    setenv(name, value, 1);
-  }
-  ~Setting() { before_ ? setenv(name_, before_->c_str(), 1) : unsetenv(name_); }
-  Setting(const Setting&) = delete;
-  Setting& operator=(const Setting&) = delete;
-
- private:
-  const char* name_;
-  std::optional<std::string> before_;
-};
 
 ContextOptions nodes_of(int ranks_per_node) {
   ContextOptions options;
@@ -191,27 +176,8 @@ RedistributeOptions small_window() {
 TEST(DeviceMessages, ManyExecutionsInStreamOrder) {
   NEEDS_DEVICES();
   for (const int per_node : {1, 2}) {
-    in_all_ways(
-        [](Context& context) {
-          std::mt19937 random(static_cast<unsigned>(pairs_seed() + context.rank()));
-          Array source = empty(context, {37, 29}, Slab(0), Dtype::i64);
-          Array middle = empty(context, {37, 29}, Slab(1), Dtype::i64);
-          Array destination = empty(context, {37, 29}, BlockCyclic({context.size(), 1}, {2, 2}), Dtype::i64);
-          Redistribute first(context, source.operand(), middle.operand(), small_window());
-          Redistribute second(context, middle.operand(), destination.operand(), small_window());
-          Redistribute overwrite(context, destination.operand(), source.operand(), small_window());
-          write_known(source);
-          for (int round = 0; round < 60; ++round) {
-            first.execute(source, middle, Stream{});
-            second.execute(middle, destination, Stream{});
-            overwrite.execute(destination, source, Stream{});
-            if (random() % 16 == 0) std::this_thread::sleep_for(std::chrono::microseconds(random() % 300));
-          }
-          context.synchronize();
-          EXPECT_EQ(count_wrong(source, source.layout()), 0);
-          EXPECT_EQ(count_wrong(destination, source.layout()), 0);
-        },
-        nodes_of(per_node));
+    in_all_ways([](Context& context) { check_stream_order(context, small_window(), 60); },
+                nodes_of(per_node));
   }
 }
 

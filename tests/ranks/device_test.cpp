@@ -2,13 +2,13 @@
 #include <cstdlib>
 #include <partita/memory.hpp>
 #include <partita/redistribute.hpp>
-#include <random>
 #include <thread>
 
 #include "ranks/array_model.hpp"
 #include "ranks/caught.hpp"
 #include "ranks/fake_device.hpp"
 #include "ranks/rank_test.hpp"
+#include "ranks/stream_order.hpp"
 
 namespace partita::testing {
 namespace {
@@ -138,27 +138,9 @@ DEVICE_TEST(LargeRowsToColumns) {
   EXPECT_TRUE(compare(source, expected).equal);
 }
 
-// In stream order the source may be overwritten right after each execute.
 DEVICE_TEST(ExecutesInStreamOrder) {
   if (context.state()->device_topology.node_count() > 1) return;  // messages wait in execute
-  std::mt19937 random(static_cast<unsigned>(pairs_seed() + context.rank()));
-  Array source = empty(context, {37, 29}, Slab(0), Dtype::i64);
-  Array other = empty(context, {37, 29}, Slab(0), Dtype::i64);
-  Array middle = empty(context, {37, 29}, Slab(1), Dtype::i64);
-  Array destination = empty(context, {37, 29}, BlockCyclic({context.size(), 1}, {2, 2}), Dtype::i64);
-  Redistribute first(context, source.operand(), middle.operand());
-  Redistribute second(context, middle.operand(), destination.operand());
-  Redistribute overwrite(context, destination.operand(), source.operand());
-  write_known(source);
-  for (int round = 0; round < 200; ++round) {
-    first.execute(source, middle, Stream{});
-    second.execute(middle, destination, Stream{});
-    overwrite.execute(destination, source, Stream{});
-    if (random() % 16 == 0) std::this_thread::sleep_for(std::chrono::microseconds(random() % 300));
-  }
-  context.synchronize();
-  EXPECT_EQ(count_wrong(source, source.layout()), 0);
-  EXPECT_EQ(count_wrong(destination, source.layout()), 0);
+  check_stream_order(context, {}, 200);
 }
 
 // As it does once an execution has been captured into a graph.

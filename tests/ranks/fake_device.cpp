@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/check.hpp"
+#include "base/host_clock.hpp"
 #include "kernels/host/fill.hpp"
 #include "runtime/context_state.hpp"
 
@@ -168,9 +169,7 @@ class FakeAccelerator final : public Accelerator {
 
   std::unique_ptr<Moment> moment(Stream stream) override {
     auto noted = std::make_shared<std::atomic<double>>(0);
-    of(stream).put([noted] {
-      *noted = std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-    });
+    of(stream).put([noted] { *noted = host_clock(); });
     return std::make_unique<FakeMoment>(std::move(noted));
   }
 

@@ -1,8 +1,8 @@
 // What the symmetric heap refuses: the same error on every rank, and the heap works on.
 #include <sys/mman.h>
 
-#include <cstdlib>
 #include <fstream>
+#include <optional>
 #include <partita/error.hpp>
 #include <partita/memory.hpp>
 
@@ -11,6 +11,7 @@
 #include "ranks/rank_run.hpp"
 #include "ranks/rank_test.hpp"
 #include "runtime/context_state.hpp"
+#include "setting.hpp"
 
 namespace partita::testing {
 namespace {
@@ -110,27 +111,15 @@ RANK_TEST(MemoryErrors, MoreThanTheMachineHas) {
   expect_usable(context);
 }
 
-/// Sets a variable of the environment, on some ranks only where ranks are processes.
-class Environment {
- public:
-  Environment(const char* name, const std::string& value, bool here) : name_(name) {
-    if (here) setenv(name, value.c_str(), 1);
-  }
-  ~Environment() { unsetenv(name_); }
-  Environment(const Environment&) = delete;
-  Environment& operator=(const Environment&) = delete;
-
- private:
-  const char* name_;
-};
-
+/// Where ranks are processes, one of them is enough.
 bool last_process() {
   const auto& referee = rank_run().referee;
   return !referee || referee->rank() == referee->size() - 1;
 }
 
 TEST(MemoryErrors, NoMemoryLeftOnOneRank) {
-  const Environment limit("PARTITA_MEMORY_LIMIT", std::to_string(10 * mebibyte), last_process());
+  std::optional<Setting> limit;
+  if (last_process()) limit.emplace("PARTITA_MEMORY_LIMIT", std::to_string(10 * mebibyte));
   on_ranks(
       [](Context& context) {
         const SymmetricMemory before = SymmetricMemory::allocate(context, 3 * mebibyte);
@@ -148,7 +137,8 @@ TEST(MemoryErrors, NoMemoryLeftOnOneRank) {
 }
 
 TEST(MemoryErrors, BadLimit) {
-  const Environment limit("PARTITA_MEMORY_LIMIT", "plenty", last_process());
+  std::optional<Setting> limit;
+  if (last_process()) limit.emplace("PARTITA_MEMORY_LIMIT", "plenty");
   EXPECT_THROW(
       {
         std::string text;

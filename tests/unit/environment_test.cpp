@@ -2,31 +2,16 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <optional>
 #include <partita/error.hpp>
 #include <string>
 
 #include "runtime/logging.hpp"
+#include "setting.hpp"
 
 namespace partita {
 namespace {
 
-// A variable for as long as a test needs it.
-class Setting {
- public:
-  Setting(const char* name, const char* value) : name_(name) {
-    if (const char* const before = std::getenv(name)) before_ = before;
-    setenv(name, value, 1);
-  }
-  ~Setting() { before_ ? setenv(name_, before_->c_str(), 1) : unsetenv(name_); }
-  Setting(const Setting&) = delete;
-  Setting& operator=(const Setting&) = delete;
-
- private:
-  const char* name_;
-  std::optional<std::string> before_;
-};
+using testing::Setting;
 
 std::string refusal(const char* name, const char* value) {
   const Setting setting(name, value);

@@ -6,11 +6,11 @@
 
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
 #include <thread>
 
 #include "runtime/launcher.hpp"
 #include "runtime/process_watch.hpp"
+#include "setting.hpp"
 
 namespace partita {
 namespace {
@@ -135,23 +135,10 @@ TEST(ProcessWatch, KnowsNothingOfOtherMachines) {
   EXPECT_EQ(after_looks(watch, 0), "");
 }
 
-/// Sets an environment variable for one test.
-class Setting {
- public:
-  explicit Setting(const char* value) : former_(std::getenv(name) ? std::getenv(name) : "") {
-    ::setenv(name, value, 1);
-  }
-  ~Setting() { ::setenv(name, former_.c_str(), 1); }
-  Setting(const Setting&) = delete;
-  Setting& operator=(const Setting&) = delete;
-
- private:
-  static constexpr const char* name = "PARTITA_RANKS_PER_NODE";
-  std::string former_;
-};
+constexpr const char* ranks_per_node = "PARTITA_RANKS_PER_NODE";
 
 TEST(RanksPerNode, TheOptionGoesFirst) {
-  const Setting setting("3");
+  const testing::Setting setting(ranks_per_node, "3");
   EXPECT_EQ(ranks_per_node_setting(0).value, 3);
   EXPECT_EQ(ranks_per_node_setting(2).value, 2);
   EXPECT_NE(ranks_per_node_setting(-2).problem, "");
@@ -159,12 +146,12 @@ TEST(RanksPerNode, TheOptionGoesFirst) {
 
 TEST(RanksPerNode, BadTextsAreSaid) {
   for (const char* bad : {"x", "-1", "1x", " 1", "99999999999", "1.5"}) {
-    const Setting setting(bad);
+    const testing::Setting setting(ranks_per_node, bad);
     const RanksPerNode read = ranks_per_node_setting(0);
     EXPECT_NE(read.problem.find("PARTITA_RANKS_PER_NODE"), std::string::npos) << bad;
     EXPECT_NE(read.problem.find(bad), std::string::npos) << read.problem;
   }
-  const Setting setting("");
+  const testing::Setting setting(ranks_per_node, "");
   EXPECT_EQ(ranks_per_node_setting(0).problem, "");
 }
 

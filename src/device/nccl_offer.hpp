@@ -1,0 +1,29 @@
+// What the ranks tell each other before they start NCCL.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "device/nccl_library.hpp"
+
+namespace partita {
+
+struct ContextState;
+
+struct NcclOffer {
+  int version = 0;         ///< 0: no NCCL here
+  cudaUUID_t device = {};  ///< NCCL refuses two ranks on one
+  int id_is_made = 0;      ///< on rank 0
+  NcclId id = {};
+};
+
+/// By rank. Collective.
+std::vector<NcclOffer> exchange_offers(ContextState& state, std::string_view operation);
+
+/// Why there can be no group; empty: nothing speaks against it. The same on all ranks.
+std::string obstacle(const std::vector<NcclOffer>& offers);
+
+}  // namespace partita
