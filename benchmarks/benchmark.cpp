@@ -52,6 +52,15 @@ double median(std::vector<double> values) {
 /// The threads of another program's library may spin for so long after its work: they must not take a core
 /// from the next contender.
 constexpr std::chrono::milliseconds threads_spin{300};
+/// Ranks that slept may wake up on one core, and ranks that wait for one another stay there: the scheduler
+/// sees that both want to run only while both do. Every rank works alone for so long that it gets a core.
+constexpr std::chrono::milliseconds scheduler_spreads{50};
+
+void work_alone(std::chrono::steady_clock::duration duration) {
+  const auto end = std::chrono::steady_clock::now() + duration;
+  while (std::chrono::steady_clock::now() < end) {
+  }
+}
 
 double time_once(const Context& context, Largest& largest, const Contender& contender) {
   if (contender.prepare) contender.prepare();
@@ -59,6 +68,7 @@ double time_once(const Context& context, Largest& largest, const Contender& cont
   if (contender.elsewhere) {
     const double seconds = largest(context.rank() == 0 ? contender.elsewhere() : 0.0);
     std::this_thread::sleep_for(threads_spin);
+    work_alone(scheduler_spreads);
     return seconds;
   }
   if (contender.on_device) return largest(contender.on_device());
@@ -70,6 +80,13 @@ double time_once(const Context& context, Largest& largest, const Contender& cont
   const double last_end = largest(end);
   const double first_start = -largest(-start);
   return last_end - first_start;
+}
+
+/// Who comes after whom matters (caches, cores asleep after another program's work), so both the first of a
+/// round and the direction change: forwards everybody follows its left neighbour, backwards its right one.
+std::size_t contender_of(int round, std::size_t turn, std::size_t count) {
+  const std::size_t place = (turn + static_cast<std::size_t>(round / 2)) % count;
+  return round % 2 == 0 ? place : count - 1 - place;
 }
 
 /// Short ones to a tenth of a microsecond.
@@ -84,8 +101,7 @@ std::vector<double> measure(const Context& context, const std::vector<Contender>
   std::vector<std::vector<double>> samples(contenders.size());
   for (int round = 0; round <= runs; ++round) {
     for (std::size_t turn = 0; turn < contenders.size(); ++turn) {
-      // Who comes after another program's work finds cores asleep and caches cold: everybody in turn.
-      const std::size_t i = (turn + static_cast<std::size_t>(round)) % contenders.size();
+      const std::size_t i = contender_of(round, turn, contenders.size());
       const double seconds = time_once(context, largest, contenders[i]);
       if (round > 0) samples[i].push_back(seconds);
     }
