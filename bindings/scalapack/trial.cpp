@@ -5,39 +5,30 @@
 namespace partita::scalapack {
 namespace {
 
-Way turn_of(std::size_t call) {
-  return call % 2 == 0 ? Way::theirs : Way::ours;
-}
-
-using TimesOfOne = std::array<std::int64_t, Trial::timed_each>;
-
-std::int64_t median(TimesOfOne times) {
-  std::sort(times.begin(), times.end());
-  return times[times.size() / 2];
+Way turn_of(int row) {
+  return row % 2 == 0 ? Way::theirs : Way::ours;
 }
 
 }  // namespace
 
 Way Trial::way() const {
-  return decided_ ? winner_ : turn_of(static_cast<std::size_t>(calls_));
+  return decided_ ? winner_ : turn_of(calls_ / row);
 }
 
 bool Trial::finish(std::int64_t nanoseconds) {
-  if (calls_ >= untimed) times_[static_cast<std::size_t>(calls_ - untimed)] = nanoseconds;
+  if (calls_ % row != 0) times_[static_cast<std::size_t>(calls_ / row)] += nanoseconds;
   ++calls_;
-  return calls_ == untimed + 2 * timed_each;
+  return calls_ == calls;
 }
 
 void Trial::decide(std::span<const std::int64_t> of_all) {
-  TimesOfOne theirs{};
-  TimesOfOne ours{};
-  for (std::size_t i = 0; i < of_all.size(); ++i) {
-    const std::size_t call = i % timed;
-    std::int64_t& slowest = (turn_of(call) == Way::ours ? ours : theirs)[call / 2];
-    slowest = std::max(slowest, of_all[i]);
+  std::array<std::int64_t, rows> slowest{};
+  for (std::size_t i = 0; i < of_all.size(); ++i) slowest[i % rows] = std::max(slowest[i % rows], of_all[i]);
+  int won = 0;
+  for (std::size_t round = 0; round < slowest.size(); round += 2) {
+    if (static_cast<double>(slowest[round + 1]) <= tie * static_cast<double>(slowest[round])) ++won;
   }
-  const bool slower = static_cast<double>(median(ours)) > tie * static_cast<double>(median(theirs));
-  winner_ = slower ? Way::theirs : Way::ours;
+  winner_ = won > rounds / 2 ? Way::ours : Way::theirs;
   decided_ = true;
 }
 

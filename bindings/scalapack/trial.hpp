@@ -12,17 +12,20 @@ namespace partita::scalapack {
 /// Who computes a call: the next routine of the name, or we.
 enum class Way { theirs, ours };
 
-/// The calls of one kind, which take turns until one way has won. The first one goes to ScaLAPACK, as a call
-/// may that never comes again; the second makes our plan; then both are timed, `timed_each` times
-/// alternately. A call takes as long as its slowest process, and a way as long as the median of its calls.
-/// Every process makes the same calls and judges the same times, so every process takes the same way. Not
-/// thread-safe.
+/// The calls of one kind, which take turns until one way has won: in each of `rounds` rounds a row of calls
+/// goes to ScaLAPACK and then a row to us. Rows, because what a call leaves behind is part of its price:
+/// after ScaLAPACK's, processes go on at different times, and the next call waits for the last of them. So
+/// the first call of a row is not timed; it may also be the one that makes our plan. The first row is
+/// ScaLAPACK's, as the calls may be few. A row takes as long as its slowest process. Who is faster in most
+/// rounds wins: neighbours are compared, as a machine's speed changes. Every process makes the same calls and
+/// judges the same times, so every process takes the same way. Not thread-safe.
 class Trial {
  public:
-  static constexpr int untimed = 2;
-  static constexpr int timed_each = 3;
-  static constexpr std::size_t timed = std::size_t{2} * timed_each;
-  /// Ours may take so many times as long as theirs: less is no difference that three calls can show.
+  static constexpr int rounds = 5;  ///< odd
+  static constexpr int row = 4;     ///< calls, of which the first is not timed
+  static constexpr int rows = 2 * rounds;
+  static constexpr int calls = rows * row;
+  /// Ours may take so many times as long as theirs: less is no difference that a row can show.
   static constexpr double tie = 1.02;
 
   /// Of the call that comes.
@@ -32,7 +35,7 @@ class Trial {
   /// Notes the time that this process spent in the call that came, in nanoseconds. True: it was the last of
   /// them, so decide() must follow. Not to be called after the decision.
   bool finish(std::int64_t nanoseconds);
-  /// This process's times, in the order of the calls.
+  /// This process's times, in the order of the rows.
   std::span<const std::int64_t> times() const { return times_; }
   /// `times` of every process, one after the other, the same on all processes.
   void decide(std::span<const std::int64_t> of_all);
@@ -41,7 +44,7 @@ class Trial {
   bool decided_ = false;
   Way winner_ = Way::theirs;
   int calls_ = 0;
-  std::array<std::int64_t, timed> times_{};
+  std::array<std::int64_t, rows> times_{};
 };
 
 /// The trials of a grid. All its processes make the same calls, so all hold the same ones.

@@ -41,7 +41,7 @@ if(PARTITA_HAVE_SCALAPACK AND NOT PARTITA_SANITIZE MATCHES thread)
   if(NOT PARTITA_SANITIZE) # a sanitizer's own library would have to be preloaded before ours
     set(preload LD_PRELOAD=$<TARGET_FILE:partita_scalapack>)
     partita_add_preload_test(scalapack-preloaded-small "${preload}" 40 3 0 6)
-    partita_add_preload_test(scalapack-preloaded-repeated "${preload}" 300 3 3 3)
+    partita_add_preload_test(scalapack-preloaded-repeated "${preload}" 300 5 5 5)
     partita_add_preload_test(scalapack-preloaded-all "${preload};PARTITA_SCALAPACK_THRESHOLD=0" 40 3 6 0)
   endif()
 endif()

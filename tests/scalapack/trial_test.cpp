@@ -8,22 +8,21 @@
 namespace partita::scalapack {
 namespace {
 
-constexpr int calls = Trial::untimed + static_cast<int>(Trial::timed);
-
-/// The times of the timed calls of one process: theirs and ours by turns.
+/// How long a row takes on one process: theirs and ours by turns.
 using Times = std::vector<std::int64_t>;
 
-/// All calls of a trial on a process on which they take so long. The untimed ones take longest: they must not
-/// count.
+/// All calls of a trial on a process on which they take so long. The first of a row takes longest: it must
+/// not count.
 Trial tried(const Times& times) {
+  constexpr std::int64_t untimed = 1000000;
   Trial trial;
-  for (int call = 0; call < calls; ++call) {
+  for (int call = 0; call < Trial::calls; ++call) {
+    const int row = call / Trial::row;
+    const int place = call % Trial::row;
     EXPECT_FALSE(trial.decided());
-    EXPECT_EQ(trial.way(), call % 2 == 0 ? Way::theirs : Way::ours) << "call " << call;
-    const bool timed = call >= Trial::untimed;
-    const bool last =
-        trial.finish(timed ? times.at(static_cast<std::size_t>(call - Trial::untimed)) : 1000000);
-    EXPECT_EQ(last, call == calls - 1) << "call " << call;
+    EXPECT_EQ(trial.way(), row % 2 == 0 ? Way::theirs : Way::ours) << "call " << call;
+    const std::int64_t time = place == 1 ? times.at(static_cast<std::size_t>(row)) : 0;
+    EXPECT_EQ(trial.finish(place == 0 ? untimed : time), call == Trial::calls - 1) << "call " << call;
   }
   return trial;
 }
@@ -45,27 +44,41 @@ Way decision(const std::vector<Times>& processes) {
   return trials.front().way();
 }
 
+/// Rounds that are all alike.
+Times rounds(std::int64_t theirs, std::int64_t ours) {
+  Times times;
+  for (int round = 0; round < Trial::rounds; ++round) times.insert(times.end(), {theirs, ours});
+  return times;
+}
+
 TEST(ScalapackTrial, TakesTheFasterWay) {
-  EXPECT_EQ(decision({{100, 80, 100, 80, 100, 80}}), Way::ours);
-  EXPECT_EQ(decision({{80, 100, 80, 100, 80, 100}}), Way::theirs);
+  EXPECT_EQ(decision({rounds(100, 80)}), Way::ours);
+  EXPECT_EQ(decision({rounds(80, 100)}), Way::theirs);
 }
 
 TEST(ScalapackTrial, TakesOursOnATie) {
-  EXPECT_EQ(decision({{1000, 1000, 1000, 1000, 1000, 1000}}), Way::ours);
-  EXPECT_EQ(decision({{1000, 1020, 1000, 1020, 1000, 1020}}), Way::ours);
-  EXPECT_EQ(decision({{1000, 1021, 1000, 1021, 1000, 1021}}), Way::theirs);
+  EXPECT_EQ(decision({rounds(1000, 1000)}), Way::ours);
+  EXPECT_EQ(decision({rounds(1000, 1020)}), Way::ours);
+  EXPECT_EQ(decision({rounds(1000, 1021)}), Way::theirs);
 }
 
-TEST(ScalapackTrial, DoesNotMindOneCallThatWasInterrupted) {
-  EXPECT_EQ(decision({{100, 80, 100, 4000, 100, 80}}), Way::ours);
-  EXPECT_EQ(decision({{80, 100, 80, 100, 4000, 100}}), Way::theirs);
+TEST(ScalapackTrial, DoesNotMindTwoRowsThatWereInterrupted) {
+  EXPECT_EQ(decision({{100, 80, 100, 4000, 100, 80, 100, 4000, 100, 80}}), Way::ours);
+  EXPECT_EQ(decision({{80, 100, 80, 100, 4000, 100, 80, 100, 4000, 100}}), Way::theirs);
 }
 
-/// The first process alone would say the contrary.
-TEST(ScalapackTrial, CountsTheSlowestProcessOfEveryCall) {
-  EXPECT_EQ(decision({{50, 60, 50, 60, 50, 60}, {100, 60, 100, 60, 100, 60}}), Way::ours);
-  // Another process is the slow one each time: the medians of the single processes are equal.
-  EXPECT_EQ(decision({{90, 200, 90, 90, 90, 90}, {90, 90, 90, 200, 90, 90}, {90, 90, 90, 90, 90, 90}}),
+/// Neighbours are compared: medians of all rows would say the contrary.
+TEST(ScalapackTrial, DoesNotMindAMachineThatSlowsDown) {
+  EXPECT_EQ(decision({{100, 90, 110, 99, 400, 500, 410, 500, 420, 415}}), Way::ours);
+}
+
+/// Single processes would say the contrary.
+TEST(ScalapackTrial, CountsTheSlowestProcessOfEveryRow) {
+  EXPECT_EQ(decision({rounds(50, 60), rounds(100, 60)}), Way::ours);
+  // another process is the slow one in every round
+  EXPECT_EQ(decision({{90, 200, 90, 80, 90, 80, 90, 80, 90, 80},
+                      {90, 80, 90, 200, 90, 80, 90, 80, 90, 80},
+                      {90, 80, 90, 80, 90, 200, 90, 80, 90, 80}}),
             Way::theirs);
 }
 
@@ -73,7 +86,7 @@ TEST(ScalapackTrial, GoesOnWhereItWasForEveryKind) {
   Trials trials;
   constexpr std::uint64_t a = 1;
   constexpr std::uint64_t b = 2;
-  trials.of(a).finish(1);
+  for (int call = 0; call < Trial::row; ++call) trials.of(a).finish(1);
   EXPECT_EQ(trials.of(a).way(), Way::ours);
   EXPECT_EQ(trials.of(b).way(), Way::theirs);
   EXPECT_EQ(trials.size(), 2U);
@@ -81,7 +94,9 @@ TEST(ScalapackTrial, GoesOnWhereItWasForEveryKind) {
 
 TEST(ScalapackTrial, ForgetsAllWhenThereAreTooMany) {
   Trials trials;
-  for (std::size_t i = 0; i < Trials::most; ++i) trials.of(i).finish(1);
+  for (std::size_t i = 0; i < Trials::most; ++i) {
+    for (int call = 0; call < Trial::row; ++call) trials.of(i).finish(1);
+  }
   EXPECT_EQ(trials.size(), Trials::most);
   EXPECT_EQ(trials.of(0).way(), Way::ours);  // a known one forgets nothing
   EXPECT_EQ(trials.size(), Trials::most);

@@ -10,8 +10,7 @@ namespace {
 
 using scalapack::Trial;
 
-constexpr int trial_calls = Trial::untimed + static_cast<int>(Trial::timed);
-constexpr int all_calls = 12;
+constexpr int all_calls = Trial::calls + 4;
 
 bool limits_as_they_are() {
   const char* const factor = std::getenv("PARTITA_SCALAPACK_THRESHOLD");
@@ -93,13 +92,13 @@ void try_product(const BlacsGrid& grid, const Both<Gemm<T>>& routine, Random& ra
     product.run(routine.ours, product.c);
     product.run(routine.theirs, theirs);
     expect_same(product.c.values, theirs.values, tolerance, "call " + std::to_string(call));
-    if (call == trial_calls - 1) after_trial = Counters();
+    if (call == Trial::calls - 1) after_trial = Counters();
   }
   const Counters trial = after_trial.since(before);
-  EXPECT_EQ(trial.computed, trial_calls / 2);
-  EXPECT_EQ(trial.handed_on, trial_calls / 2);
+  EXPECT_EQ(trial.computed, Trial::calls / 2);
+  EXPECT_EQ(trial.handed_on, Trial::calls / 2);
   const Counters rest = Counters().since(after_trial);
-  EXPECT_EQ(rest.computed + rest.handed_on, all_calls - trial_calls);
+  EXPECT_EQ(rest.computed + rest.handed_on, all_calls - Trial::calls);
   EXPECT_TRUE(rest.computed == 0 || rest.handed_on == 0) << rest.computed << " and " << rest.handed_on;
   expect_alike(grid, rest);
 }
@@ -135,13 +134,13 @@ TEST(ScalapackTurns, CountEveryKindByItself) {
   Product<double> second(random, grid, {203, 205, 201}, 'C');
   if (!grid.inside()) return;
   const Counters before;
-  for (int call = 0; call < trial_calls; ++call) {
+  for (int call = 0; call < Trial::calls; ++call) {
     first.run(routine.ours, first.c);
     second.run(routine.ours, second.c);
   }
   const Counters both = Counters().since(before);
-  EXPECT_EQ(both.computed, trial_calls);
-  EXPECT_EQ(both.handed_on, trial_calls);
+  EXPECT_EQ(both.computed, Trial::calls);
+  EXPECT_EQ(both.handed_on, Trial::calls);
 }
 
 }  // namespace
