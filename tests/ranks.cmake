@@ -6,38 +6,39 @@ partita_our_code(partita_rank_tests)
 target_include_directories(partita_rank_tests PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 target_link_libraries(partita_rank_tests PRIVATE partita_objects GTest::gtest)
 
+# Each counts for as many cores as it has ranks: on a small machine such a test is alone, on a large one it has
+# neighbours.
 set(rank_tests)
-function(partita_add_rank_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "COMMAND;ENVIRONMENT")
+function(partita_add_rank_test name ranks)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "COMMAND;ENVIRONMENT")
   add_test(NAME ${name} COMMAND ${arg_COMMAND})
-  set_tests_properties(${name} PROPERTIES LABELS ranks RUN_SERIAL ON
-                                          ENVIRONMENT "${arg_ENVIRONMENT}")
+  set_tests_properties(${name} PROPERTIES LABELS ranks PROCESSORS ${ranks} ENVIRONMENT "${arg_ENVIRONMENT}")
   set(rank_tests ${rank_tests} ${name} PARENT_SCOPE)
 endfunction()
 
 set(launch ${CMAKE_CURRENT_SOURCE_DIR}/run_ranks.sh)
 foreach(ranks RANGE 1 4)
-  partita_add_rank_test(ranks-threads-${ranks} COMMAND partita_rank_tests --threads-group --ranks=${ranks})
+  partita_add_rank_test(ranks-threads-${ranks} ${ranks} COMMAND partita_rank_tests --threads-group --ranks=${ranks})
   # ThreadSanitizer does not know what MPI synchronises.
   if(NOT PARTITA_HAVE_MPI OR PARTITA_SANITIZE MATCHES thread)
     continue()
   endif()
   set(command ${launch} ${ranks} ${PARTITA_MPI_LAUNCHER} ${PARTITA_MPI_FLAGS} -- $<TARGET_FILE:partita_rank_tests>)
-  partita_add_rank_test(ranks-mpi-${ranks} COMMAND ${command} ENVIRONMENT ${mpi_environment})
-  partita_add_rank_test(ranks-mpi-${ranks}-as-nodes COMMAND ${command}
+  partita_add_rank_test(ranks-mpi-${ranks} ${ranks} COMMAND ${command} ENVIRONMENT ${mpi_environment})
+  partita_add_rank_test(ranks-mpi-${ranks}-as-nodes ${ranks} COMMAND ${command}
                         ENVIRONMENT ${mpi_environment} PARTITA_RANKS_PER_NODE=1)
 endforeach()
 
 # The same tests of redistribution, on devices made of host memory and threads.
 set(device_tests --gtest_filter=Device.*:DeviceMessages.*:Redistribute.*:RedistributeFailure.*)
-partita_add_rank_test(ranks-threads-3-fake-device COMMAND partita_rank_tests --threads-group --ranks=3 ${device_tests}
+partita_add_rank_test(ranks-threads-3-fake-device 3 COMMAND partita_rank_tests --threads-group --ranks=3 ${device_tests}
                       ENVIRONMENT PARTITA_TEST_DEVICE=fake)
 if(PARTITA_HAVE_MPI AND NOT PARTITA_SANITIZE MATCHES thread)
   set(command ${launch} 3 ${PARTITA_MPI_LAUNCHER} ${PARTITA_MPI_FLAGS} -- $<TARGET_FILE:partita_rank_tests>
               ${device_tests})
-  partita_add_rank_test(ranks-mpi-3-fake-device COMMAND ${command}
+  partita_add_rank_test(ranks-mpi-3-fake-device 3 COMMAND ${command}
                         ENVIRONMENT ${mpi_environment} PARTITA_TEST_DEVICE=fake)
-  partita_add_rank_test(ranks-mpi-3-fake-device-as-nodes COMMAND ${command}
+  partita_add_rank_test(ranks-mpi-3-fake-device-as-nodes 3 COMMAND ${command}
                         ENVIRONMENT ${mpi_environment} PARTITA_TEST_DEVICE=fake PARTITA_RANKS_PER_NODE=1)
 endif()
 

@@ -8,7 +8,9 @@ if(TARGET partita_command)
     add_test(NAME command-${stem} COMMAND ${script})
     set_tests_properties(
       command-${stem}
-      PROPERTIES TIMEOUT 240 LABELS command RUN_SERIAL ON
+      PROPERTIES TIMEOUT 240 LABELS command PROCESSORS 4
                  ENVIRONMENT "PARTITA=$<TARGET_FILE:partita_command>;PARTITA_SOURCE=${PROJECT_SOURCE_DIR};${mpi_environment}")
   endforeach()
+  # Looks for folders that launched commands leave: no other may run at the time.
+  set_tests_properties(command-run PROPERTIES RUN_SERIAL ON)
 endif()

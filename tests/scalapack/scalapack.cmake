@@ -17,11 +17,11 @@ if(PARTITA_HAVE_SCALAPACK AND NOT PARTITA_SANITIZE MATCHES thread)
     add_test(NAME scalapack-${ranks} COMMAND ${command})
     add_test(NAME scalapack-${ranks}-as-nodes COMMAND ${command})
     set_tests_properties(scalapack-${ranks} scalapack-${ranks}-as-nodes
-                         PROPERTIES LABELS ranks RUN_SERIAL ON TIMEOUT 240 ENVIRONMENT "${mpi_environment}")
+                         PROPERTIES LABELS ranks PROCESSORS ${ranks} TIMEOUT 240 ENVIRONMENT "${mpi_environment}")
     set_property(TEST scalapack-${ranks}-as-nodes APPEND PROPERTY ENVIRONMENT PARTITA_RANKS_PER_NODE=1)
     # The other tests compute everything here; these look at who computes.
     add_test(NAME scalapack-turns-${ranks} COMMAND ${command} --gtest_filter=ScalapackTurns.*)
-    set_tests_properties(scalapack-turns-${ranks} PROPERTIES LABELS ranks RUN_SERIAL ON TIMEOUT 240
+    set_tests_properties(scalapack-turns-${ranks} PROPERTIES LABELS ranks PROCESSORS ${ranks} TIMEOUT 240
                                                              ENVIRONMENT "${mpi_environment}")
     set_property(TEST scalapack-turns-${ranks} APPEND PROPERTY ENVIRONMENT PARTITA_SCALAPACK_THRESHOLD=1)
   endforeach()
@@ -35,7 +35,7 @@ if(PARTITA_HAVE_SCALAPACK AND NOT PARTITA_SANITIZE MATCHES thread)
     add_test(NAME ${name}
              COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/run_ranks.sh 2 ${PARTITA_MPI_LAUNCHER} ${PARTITA_MPI_FLAGS} -- env ${with}
                      $<TARGET_FILE:partita_preloaded> ${ARGN})
-    set_tests_properties(${name} PROPERTIES LABELS ranks RUN_SERIAL ON TIMEOUT 120 ENVIRONMENT "${mpi_environment}")
+    set_tests_properties(${name} PROPERTIES LABELS ranks PROCESSORS 2 TIMEOUT 120 ENVIRONMENT "${mpi_environment}")
   endfunction()
   partita_add_preload_test(scalapack-not-preloaded "" 40 1 -1 -1)
   if(NOT PARTITA_SANITIZE) # a sanitizer's own library would have to be preloaded before ours
