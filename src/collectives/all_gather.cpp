@@ -2,7 +2,9 @@
 #include <partita/collectives.hpp>
 
 #include "array/transfer.hpp"
+#include "collectives/gathering.hpp"
 #include "collectives/layouts.hpp"
+#include "collectives/parcels.hpp"
 #include "collectives/parts.hpp"
 #include "collectives/plans.hpp"
 
@@ -22,8 +24,6 @@ Plan plan_all_gather(const Request& request) {
   return chain.take();
 }
 
-namespace {
-
 void run_all_gather(std::string_view operation, const Context& context, const View& source,
                     const View& destination, std::span<const std::int64_t> counts, Stream stream) {
   const int ranks = context.size();
@@ -39,6 +39,10 @@ void run_all_gather(std::string_view operation, const Context& context, const Vi
   };
   call.writes_in_place = true;
   call.plan = plan_all_gather;
+  call.parcels = [&] {
+    const std::int64_t unit = counts.empty() ? bytes_of(source) : bytes_of_row(destination);
+    return Parcels{for_each_rank(ranks, bytes_of(source)), in_a_row(ranks, unit, counts)};
+  };
   if (counts.empty()) {
     call.by_library = [](DeviceGroup& group, std::span<const View> views, Stream where) {
       group.all_gather(views[0].data, views[1].data, bytes_of(views[0]), where);
@@ -47,7 +51,6 @@ void run_all_gather(std::string_view operation, const Context& context, const Vi
   run(context, std::move(call), stream);
 }
 
-}  // namespace
 }  // namespace collective
 
 void all_gather(const Context& context, const View& source, const View& destination, Stream stream) {

@@ -1,8 +1,10 @@
 // destination[i] of every rank = source[i] of rank 0 + source[i] of rank 1 + ...
 #include <partita/collectives.hpp>
 
+#include "array/transfer.hpp"
 #include "collectives/call.hpp"
 #include "collectives/layouts.hpp"
+#include "collectives/parcels.hpp"
 #include "collectives/plans.hpp"
 #include "collectives/reducing.hpp"
 
@@ -29,6 +31,10 @@ void all_reduce(const Context& context, const View& source, const View& destinat
   };
   call.writes_in_place = true;
   call.plan = plan_all_reduce;
+  call.parcels = [&] {
+    const std::int64_t bytes = bytes_of(source);
+    return Parcels{for_each_rank(ranks, bytes), for_each_rank(ranks, bytes), options.reduction};
+  };
   call.by_library = [reduction = options.reduction](DeviceGroup& group, std::span<const View> views,
                                                     Stream where) {
     group.all_reduce(views[0].data, views[1].data, volume(views[0].extents), views[0].dtype, reduction,

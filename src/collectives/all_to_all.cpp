@@ -5,6 +5,7 @@
 #include "array/transfer.hpp"
 #include "base/check.hpp"
 #include "collectives/layouts.hpp"
+#include "collectives/parcels.hpp"
 #include "collectives/parts.hpp"
 #include "collectives/plans.hpp"
 
@@ -50,6 +51,10 @@ void all_to_all(const Context& context, const View& source, const View& destinat
   };
   call.writes_in_place = true;
   call.plan = plan_straight;
+  call.parcels = [&] {
+    const std::int64_t bytes = bytes_of(source) / ranks;
+    return Parcels{in_a_row(ranks, bytes), in_a_row(ranks, bytes)};
+  };
   call.by_library = [ranks](DeviceGroup& group, std::span<const View> views, Stream where) {
     const std::int64_t bytes = bytes_of(views[0]) / ranks;
     std::vector<DeviceGroup::Part> sent, received;

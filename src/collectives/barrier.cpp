@@ -1,9 +1,43 @@
 #include <partita/collectives.hpp>
 
+#include "base/check.hpp"
+#include "collectives/gathering.hpp"
+#include "device/device_memory.hpp"
+#include "runtime/context_state.hpp"
+
 namespace partita {
+namespace {
+
+/// A byte of every rank, which say nothing but that they have come. Kept by the context.
+std::shared_ptr<DeviceMemory> bytes_of_ranks(ContextState& state) {
+  const std::string key = "barrier's memory";
+  auto memory = std::static_pointer_cast<DeviceMemory>(state.plans.find(key));
+  if (!memory) {
+    memory = std::make_shared<DeviceMemory>(*state.device, state.size());
+    state.plans.insert(key, memory);
+  }
+  return memory;
+}
+
+}  // namespace
 
 void barrier(const Context& context) {
   context.barrier();
+}
+
+void barrier(const Context& context, Stream stream) {
+  ContextState& state = *context.state();
+  state.require_usable("barrier");
+  if (!state.device) {
+    check<UnsupportedError>(stream.handle == nullptr, "barrier: a stream, but the context has no device");
+    return context.barrier();
+  }
+  const std::shared_ptr<DeviceMemory> memory = bytes_of_ranks(state);
+  const View all{memory->data(), Dtype::u8, {state.size()}, {1}, MemorySpace::device};
+  View own = all;
+  own.data = static_cast<char*>(memory->data()) + state.rank();
+  own.extents = {1};
+  collective::run_all_gather("barrier", context, own, all, {}, stream);
 }
 
 }  // namespace partita

@@ -9,6 +9,7 @@
 #include "base/memory_space.hpp"
 #include "collectives/bound.hpp"
 #include "collectives/library_call.hpp"
+#include "collectives/packet_call.hpp"
 #include "collectives/places.hpp"
 
 namespace partita::collective {
@@ -117,6 +118,7 @@ Places place_of_destination(const ContextState& context, const Call& call, const
 /// Collective, and of the same kind on all ranks. `place`: of the last view.
 std::shared_ptr<Runner> make_on_device(ContextState& context, const Call& call,
                                        std::span<const Layout> layouts, std::int64_t place) {
+  if (std::shared_ptr<Runner> packets = PacketCall::of(context, call)) return packets;
   if (context.size() > 1 && call.by_library && prefers_library(call.operation, call.bytes, place >= 0)) {
     if (const DeviceGroup* const library = library_of(context);
         library != nullptr && call.offered(*library)) {

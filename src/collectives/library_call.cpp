@@ -2,7 +2,6 @@
 
 #include <cstdlib>
 
-#include "array/transfer.hpp"
 #include "base/check.hpp"
 #include "device/finish.hpp"
 
@@ -11,16 +10,11 @@ namespace {
 
 constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
 
-bool has_gaps(const View& view) {
-  return view.data != nullptr && volume(view.extents) > 0 && !lies_dense(view);
-}
-
 }  // namespace
 
 LibraryCall::LibraryCall(ContextState& context, std::string operation, ByLibrary work)
-    : context_(context), operation_(std::move(operation)), work_(std::move(work)) {}
+    : context_(context), operation_(std::move(operation)), work_(std::move(work)), dense_(*context.device) {}
 
-// The last view is written, the others are read.
 void LibraryCall::run(std::span<const View> views, Stream stream) {
   context_.require_usable(operation_);
   check<UnsupportedError>(
@@ -28,31 +22,11 @@ void LibraryCall::run(std::span<const View> views, Stream stream) {
       "{}: {} does it, and that is not captured into graphs; PARTITA_DEVICE_COLLECTIVES=own "
       "has it done by kernels that are",
       operation_, context_.device_group()->name());
-  packed_.resize(views.size());
-  std::vector<View> dense(views.begin(), views.end());
   stream = begin_device_work(context_, stream);
-  for (std::size_t i = 0; i < views.size(); ++i) {
-    if (!has_gaps(views[i])) continue;
-    dense[i] = packed(i, views[i]);
-    if (i + 1 < views.size()) copy(views[i], dense[i], stream);
-  }
-  work_(*context_.device_group(), dense, stream);
-  if (has_gaps(views.back())) copy(dense.back(), views.back(), stream);
+  work_(*context_.device_group(), dense_.pack(views, stream), stream);
+  dense_.unpack(views, stream);
   end_device_work(context_, stream);
   context_.watchdog->note(operation_);
-}
-
-View LibraryCall::packed(std::size_t number, const View& view) {
-  DeviceMemory& memory = packed_[number];
-  if (memory.bytes() < bytes_of(view)) {
-    memory.reset();
-    memory = DeviceMemory(*context_.device, bytes_of(view));
-  }
-  return dense_at(memory.data(), view, MemorySpace::device);
-}
-
-void LibraryCall::copy(const View& from, const View& to, Stream stream) {
-  context_.device->copy(simplify(nest_over(from, to)), from.data, to.data, stream, true);
 }
 
 DeviceGroup* library_of(ContextState& context) {

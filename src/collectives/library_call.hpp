@@ -3,18 +3,15 @@
 
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "collectives/call.hpp"
+#include "collectives/dense_views.hpp"
 #include "collectives/runner.hpp"
-#include "device/device_memory.hpp"
 #include "runtime/context_state.hpp"
 
 namespace partita::collective {
 
-/// Holds no share of the context: whoever owns it keeps the context alive. Views that are not dense are
-/// packed on the device before, and unpacked after; the memory for that is allocated when such a view comes
-/// first.
+/// Holds no share of the context: whoever owns it keeps the context alive.
 class LibraryCall final : public Runner {
  public:
   LibraryCall(ContextState& context, std::string operation, ByLibrary work);
@@ -22,13 +19,10 @@ class LibraryCall final : public Runner {
   void run(std::span<const View> views, Stream stream) override;
 
  private:
-  View packed(std::size_t number, const View& view);
-  void copy(const View& from, const View& to, Stream stream);
-
   ContextState& context_;
   std::string operation_;
   ByLibrary work_;
-  std::vector<DeviceMemory> packed_;  // by view
+  DenseViews dense_;
 };
 
 /// The library's group among the ranks' devices, made when it is wanted first; null: there is none.

@@ -1,8 +1,10 @@
 // destination of rank r = part r of (source of rank 0 + source of rank 1 + ...)
 #include <partita/collectives.hpp>
 
+#include "array/transfer.hpp"
 #include "base/check.hpp"
 #include "collectives/layouts.hpp"
+#include "collectives/parcels.hpp"
 #include "collectives/parts.hpp"
 #include "collectives/plans.hpp"
 #include "collectives/reducing.hpp"
@@ -29,6 +31,12 @@ void run_reduce_scatter(std::string_view operation, const Context& context, cons
   };
   call.writes_in_place = true;
   call.plan = plan_straight;
+  call.parcels = [&] {
+    const std::int64_t unit = counts.empty() ? bytes_of(source) / ranks : bytes_of_row(source);
+    std::vector<Parcel> given = in_a_row(ranks, unit, counts);
+    const std::int64_t own = given[static_cast<std::size_t>(context.rank())].bytes;
+    return Parcels{std::move(given), for_each_rank(ranks, own), options.reduction};
+  };
   if (counts.empty()) {
     call.by_library = [reduction = options.reduction](DeviceGroup& group, std::span<const View> views,
                                                       Stream where) {

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "device/device_group.hpp"
+#include "device/packet_exchange.hpp"
 #include "kernels/host/copy.hpp"
 #include "memory/node_memory.hpp"
 
@@ -145,6 +146,12 @@ class Accelerator {
   }
   /// A whole small exchange with peers, in the order of the members; as few starts as the device can do with.
   virtual void exchange(const PeerExchange& what, Stream stream);
+  /// Whether `exchange_packets` is there for this dtype and reduction, if there is one.
+  virtual bool offers_packets(Dtype dtype, std::optional<Reduction> joined) const {
+    return (void)dtype, (void)joined, false;
+  }
+  /// In one start, which waits for the packets of all peers. Only where it is offered.
+  virtual void exchange_packets(const PacketExchange& what, Stream stream) { (void)what, (void)stream; }
   virtual void accumulate(const StridedCopy& nest, Dtype dtype, Reduction reduction, const void* from,
                           void* to, Stream stream) = 0;
   /// As kernels/host/fill.hpp.

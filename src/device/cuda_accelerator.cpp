@@ -8,6 +8,8 @@
 
 #include "base/check.hpp"
 #include "device/cuda_exchange.hpp"
+#include "device/cuda_kernel_numbers.hpp"
+#include "device/cuda_packets.hpp"
 #include "device/nccl_group.hpp"
 #include "kernels/cuda/launch.hpp"
 #include "memory/cuda_node_memory.hpp"
@@ -67,6 +69,7 @@ CudaAccelerator::CudaAccelerator(int index)
   check_launch(cuda::load_copy_kernels(), "load the kernels");
   check_launch(cuda::load_accumulate_kernels(), "load the kernels");
   check_launch(cuda::load_join_kernel(), "load the kernels");
+  check_launch(cuda::load_packet_kernel(), "load the kernels");
   void* counter = nullptr;
   constexpr std::size_t counters = 3;
   check_cuda(cudaMalloc(&counter, counters * sizeof(unsigned)), "start the device");
@@ -242,6 +245,14 @@ void CudaAccelerator::exchange(const PeerExchange& what, Stream stream) {
     check_launch(cuda::launch_join_exchange(kernel_join_exchange(what, counters_), native(stream)),
                  "exchange");
   }
+}
+
+bool CudaAccelerator::offers_packets(Dtype dtype, std::optional<Reduction> joined) const {
+  return !joined || kernel_numbers(dtype, *joined);
+}
+
+void CudaAccelerator::exchange_packets(const PacketExchange& what, Stream stream) {
+  check_launch(cuda::launch_packets(kernel_packets(what), native(stream)), "exchange packets");
 }
 
 /// The innermost loop in one copy; the others one after the other.

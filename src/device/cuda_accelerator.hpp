@@ -51,6 +51,8 @@ class CudaAccelerator final : public Accelerator {
   void copy(const StridedCopy& nest, const void* from, void* to, Stream stream, bool inside) override;
   void transfer(const StridedCopy& nest, const void* from, void* to, Stream stream) override;
   void exchange(const PeerExchange& what, Stream stream) override;
+  bool offers_packets(Dtype dtype, std::optional<Reduction> joined) const override;
+  void exchange_packets(const PacketExchange& what, Stream stream) override;
   void accumulate(const StridedCopy& nest, Dtype dtype, Reduction reduction, const void* from, void* to,
                   Stream stream) override;
   void fill(const StridedCopy& nest, const void* element, std::int64_t element_bytes, void* to,

@@ -1,9 +1,9 @@
 #include "device/cuda_exchange.hpp"
 
 #include <algorithm>
-#include <optional>
 
 #include "base/check.hpp"
+#include "device/cuda_kernel_numbers.hpp"
 
 namespace partita {
 namespace {
@@ -17,26 +17,6 @@ bool same_walk(const StridedCopy& a, const StridedCopy& b) {
            return one.count == other.count && one.from_stride == other.from_stride &&
                   one.to_stride == other.to_stride;
          });
-}
-
-struct KernelNumbers {
-  cuda::Element element;
-  cuda::Operation operation;
-};
-
-/// As the join kernel knows them: sums of complex numbers are sums of twice as many real ones.
-std::optional<KernelNumbers> kernel_numbers(Dtype dtype, Reduction reduction) {
-  if (!is_defined(reduction, dtype)) return std::nullopt;
-  auto element = static_cast<cuda::Element>(dtype);
-  const auto operation = static_cast<cuda::Operation>(reduction);
-  if (operation == cuda::Operation::sum) {
-    if (dtype == Dtype::c64) element = cuda::Element::f32;
-    if (dtype == Dtype::c128) element = cuda::Element::f64;
-    if (dtype == Dtype::u32) element = cuda::Element::i32;
-    if (dtype == Dtype::u64) element = cuda::Element::i64;
-  }
-  if (!cuda::joins(element, operation)) return std::nullopt;
-  return KernelNumbers{element, operation};
 }
 
 cuda::Job job_of(const PlacedCopy& one) {

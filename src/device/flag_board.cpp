@@ -38,6 +38,10 @@ std::uint64_t* FlagBoard::flag(int on_rank, int from, int channel) const {
   return flags == nullptr ? nullptr : flags + number(from, channel);
 }
 
+const std::uint64_t* FlagBoard::given_up() const {
+  return flag(state_.rank(), state_.rank(), 0);
+}
+
 std::uint64_t* FlagBoard::count(Count which, std::size_t number) const {
   return flag(state_.rank(), ranks_.front(), 0) + which * sent_.size() + number;
 }

@@ -44,6 +44,8 @@ class FlagBoard {
   std::vector<int> owing();
 
   const std::string& unreachable() const { return unreachable_; }
+  /// In this device's memory: 0 until `poison`. No rank signals itself, so nobody else writes it.
+  const std::uint64_t* given_up() const;
 
  private:
   static constexpr int channels = channel_count + 1;  // the last one is the probe's

@@ -77,8 +77,9 @@ bool Watchdog::look() {
     return true;
   }
   std::vector<std::uint64_t> signals = state_.flags->arrived();
-  if (signals != signals_) {
+  if (signals != signals_ || noted != seen_) {
     signals_ = std::move(signals);
+    seen_ = noted;
     moved_ = now;
   }
   if (now - moved_ < state_.options.deadline + grace) return true;

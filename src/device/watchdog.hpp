@@ -16,10 +16,11 @@ namespace partita {
 struct ContextState;
 
 /// A thread that sees whether the device gets on: a program may wait for its streams by means of its own, and
-/// a peer that never comes would keep it for ever. When the device has had work for longer than the deadline
-/// and no signal has arrived from anybody, the context fails, which lets the streams go: the next call on it
-/// throws. Work that is no exchange with peers (the caller's own kernels in front of ours) counts as time
-/// without progress, too.
+/// a peer that never comes would keep it for ever. When the device has had work for longer than the deadline,
+/// no signal has arrived from anybody and it has been given nothing more (not all that ends sends signals,
+/// and a program cannot run ahead of its device for ever), the context fails, which lets the streams go: the
+/// next call on it throws. Work that is no exchange with peers (the caller's own kernels in front of ours)
+/// counts as time without progress, too.
 class Watchdog {
  public:
   explicit Watchdog(ContextState& state);
@@ -42,6 +43,7 @@ class Watchdog {
   ContextState& state_;
   std::atomic<std::uint64_t> noted_{0};
   std::uint64_t settled_ = 0;  // of those noted, all are known to be done
+  std::uint64_t seen_ = 0;     // of those noted, at the last look
   std::vector<std::uint64_t> signals_;
   Clock::time_point moved_ = Clock::now();
   mutable std::mutex mutex_;

@@ -2,22 +2,20 @@
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <memory>
 #include <partita/redistribute.hpp>
 #include <random>
 #include <thread>
 
+#include "cuda/rounds.hpp"
 #include "device/accelerator.hpp"
 
 namespace partita::testing {
 namespace {
 
 using Number = std::int32_t;
-
-#define CUDA_OK(call) ASSERT_EQ(call, cudaSuccess)
+constexpr std::int64_t sizeof_number = sizeof(Number);
 
 /// What a rank's part holds in a round, row-major: every number differs from those of other places and
 /// rounds.
@@ -33,24 +31,6 @@ std::vector<Number> numbers(const Layout& layout, int rank, int round) {
   }
   return result;
 }
-
-/// One piece of pinned memory a round.
-class Rounds {
- public:
-  Rounds(int rounds, std::int64_t elements) : bytes_(static_cast<std::size_t>(elements) * sizeof(Number)) {
-    EXPECT_EQ(cudaHostAlloc(&memory_, static_cast<std::size_t>(rounds) * bytes_ + 1, cudaHostAllocPortable),
-              cudaSuccess);
-  }
-  ~Rounds() { cudaFreeHost(memory_); }
-  Rounds(const Rounds&) = delete;
-  Rounds& operator=(const Rounds&) = delete;
-  char* at(int round) const { return static_cast<char*>(memory_) + static_cast<std::size_t>(round) * bytes_; }
-  std::size_t bytes() const { return bytes_; }
-
- private:
-  void* memory_ = nullptr;
-  std::size_t bytes_;
-};
 
 struct Problem {
   Shape shape;
@@ -96,8 +76,8 @@ void check_rounds(const Problem& problem, const Layout& layout, int rank, const 
 void replay(Context& context, const Problem& problem) {
   Chain chain(context, problem.shape);
   const int rank = context.rank();
-  const Rounds inputs(problem.rounds, volume(chain.source.local_shape()));
-  const Rounds results(problem.rounds, volume(chain.result.local_shape()));
+  const Rounds inputs(problem.rounds, volume(chain.source.local_shape()) * sizeof_number);
+  const Rounds results(problem.rounds, volume(chain.result.local_shape()) * sizeof_number);
   for (int round = 0; round < problem.rounds; ++round) {
     const std::vector<Number> input = numbers(chain.source.layout(), rank, round);
     std::memcpy(inputs.at(round), input.data(), inputs.bytes());
@@ -127,25 +107,12 @@ void replay(Context& context, const Problem& problem) {
   cudaStreamDestroy(stream);
 }
 
-void on_devices(const Problem& problem) {
-  const int devices = Accelerators::built_in().count();
-  if (devices == 0) GTEST_SKIP() << "no GPU: " << Accelerators::built_in().why_none();
-  ContextOptions options;
-  options.device = Device::cuda();
-  options.deadline = std::chrono::seconds(30);
-  for (const int ranks : {1, 2, 3, 4}) {
-    if (ranks > std::max(2, devices)) continue;
-    ThreadGroup::run(
-        ranks, [&](Context& context) { replay(context, problem); }, options);
-  }
-}
-
 TEST(CudaGraph, SmallExecutionsAThousandTimes) {
-  on_devices({{37, 29}, 1000});
+  on_devices([](Context& context) { replay(context, {{37, 29}, 1000}); });
 }
 
 TEST(CudaGraph, LargeExecutions) {
-  on_devices({{1031, 2053}, 6});
+  on_devices([](Context& context) { replay(context, {{1031, 2053}, 6}); });
 }
 
 TEST(CudaGraph, MessagesAreRefused) {

@@ -13,6 +13,7 @@
 #include "base/check.hpp"
 #include "base/host_clock.hpp"
 #include "kernels/host/fill.hpp"
+#include "ranks/fake_packets.hpp"
 #include "runtime/context_state.hpp"
 
 namespace partita::testing {
@@ -200,6 +201,12 @@ class FakeAccelerator final : public Accelerator {
         queue.wait([&] { return flag.load(std::memory_order_acquire) >= value; });
       });
     }
+  }
+  bool offers_packets(Dtype, std::optional<Reduction>) const override { return true; }
+  void exchange_packets(const PacketExchange& what, Stream stream) override {
+    Queue& queue = of(stream);
+    const auto wait = [&queue](const std::function<bool()>& ready) { queue.wait(ready); };
+    queue.put([work = FakePackets(what, wait)]() mutable { work.run(); });
   }
   void write_past(void* to, const void* from, std::int64_t bytes) override {
     const auto* const values = static_cast<const std::uint64_t*>(from);

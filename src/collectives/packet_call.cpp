@@ -1,0 +1,76 @@
+#include "collectives/packet_call.hpp"
+
+#include <algorithm>
+
+#include "collectives/library_call.hpp"
+#include "device/finish.hpp"
+#include "runtime/agree.hpp"
+
+namespace partita::collective {
+namespace {
+
+/// Of one parcel: twice as much travels, which is worth it while the time is that of starts and flights, as
+/// measured (docs/performance.md).
+constexpr std::int64_t most_bytes = 64 << 10;
+static_assert(most_bytes <= PacketSlots::most_packets * PacketSlots::data_bytes);
+
+bool fits(const ContextState& context, const Call& call, const Parcels& parcels) {
+  const auto is_small = [](const Parcel& parcel) { return parcel.bytes <= most_bytes; };
+  return !call.truth && context.device->offers_packets(call.dtype, parcels.joined) &&
+         std::ranges::all_of(parcels.given, is_small) && std::ranges::all_of(parcels.taken, is_small);
+}
+
+}  // namespace
+
+std::shared_ptr<Runner> PacketCall::of(ContextState& context, const Call& call) {
+  // These are the same on all ranks.
+  const bool one_node = context.device_topology.node_count() == 1;
+  const bool some_ranks = context.size() > 1 && context.size() <= PacketSlots::most_ranks;
+  if (!call.parcels || !one_node || !some_ranks || wanted_way() == "library") return nullptr;
+  Parcels parcels = call.parcels();
+  bool all = true;
+  for (const std::string& mine :
+       exchange(context, call.operation, fits(context, call, parcels) ? "fits" : "")) {
+    all = all && !mine.empty();
+  }
+  if (!all) return nullptr;
+  return std::make_shared<PacketCall>(context, std::string(call.operation), call.dtype, std::move(parcels));
+}
+
+PacketCall::PacketCall(ContextState& context, std::string operation, Dtype dtype, Parcels parcels)
+    : context_(context),
+      operation_(std::move(operation)),
+      dtype_(dtype),
+      parcels_(std::move(parcels)),
+      dense_(*context.device),
+      board_(PacketBoard::of(context)) {}
+
+void PacketCall::run(std::span<const View> views, Stream stream) {
+  context_.require_usable(operation_);
+  try {
+    put(views, stream);
+  } catch (const std::exception& error) {
+    context_.fail(error.what());  // the peers wait for these packets
+    throw;
+  }
+}
+
+void PacketCall::put(std::span<const View> views, Stream stream) {
+  stream = begin_device_work(context_, stream);
+  const std::span<const View> dense = dense_.pack(views, stream);
+  PacketExchange all;
+  all.slots = board_->slots();
+  all.rank = context_.rank();
+  all.source = dense.front().data;
+  all.destination = dense.back().data;
+  all.given = parcels_.given;
+  all.taken = parcels_.taken;
+  all.joined = parcels_.joined;
+  all.dtype = dtype_;
+  context_.device->exchange_packets(all, stream);
+  dense_.unpack(views, stream);
+  end_device_work(context_, stream);
+  if (!context_.device->captures(stream)) context_.watchdog->note(operation_);
+}
+
+}  // namespace partita::collective

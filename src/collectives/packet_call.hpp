@@ -1,0 +1,36 @@
+// A small call between the devices of a node, in packets.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "collectives/call.hpp"
+#include "collectives/dense_views.hpp"
+#include "collectives/runner.hpp"
+#include "device/packet_board.hpp"
+#include "runtime/context_state.hpp"
+
+namespace partita::collective {
+
+/// Holds no share of the context: whoever owns it keeps the context alive.
+class PacketCall final : public Runner {
+ public:
+  /// Nothing where the call is too large or of another kind for that, on any rank. Collective.
+  static std::shared_ptr<Runner> of(ContextState& context, const Call& call);
+
+  PacketCall(ContextState& context, std::string operation, Dtype dtype, Parcels parcels);
+
+  void run(std::span<const View> views, Stream stream) override;
+
+ private:
+  void put(std::span<const View> views, Stream stream);
+
+  ContextState& context_;
+  std::string operation_;
+  Dtype dtype_;
+  Parcels parcels_;
+  DenseViews dense_;
+  std::shared_ptr<PacketBoard> board_;
+};
+
+}  // namespace partita::collective

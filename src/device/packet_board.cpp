@@ -1,0 +1,57 @@
+#include "device/packet_board.hpp"
+
+#include "device/finish.hpp"
+#include "runtime/collective.hpp"
+#include "runtime/context_state.hpp"
+
+namespace partita {
+namespace {
+
+constexpr const char* operation = "start small exchanges";
+constexpr std::int64_t counters_bytes = 64;
+
+}  // namespace
+
+std::shared_ptr<PacketBoard> PacketBoard::of(ContextState& state) {
+  const std::string key = "packets";
+  auto board = std::static_pointer_cast<PacketBoard>(state.plans.find(key));
+  if (!board) {
+    board.reset(new PacketBoard(state));
+    state.plans.insert(key, board);
+  }
+  return board;
+}
+
+PacketBoard::PacketBoard(ContextState& state)
+    : state_(state),
+      block_(state.device_heap->allocate(PacketSlots::bytes(state.size()) + counters_bytes,
+                                         SymmetricHeap::Sizes::equal, "packets", SourcePlace::current())) {
+  for (int rank = 0; rank < state.size(); ++rank) {
+    of_ranks_.push_back(static_cast<char*>(state.device_heap->at(rank, block_.offset)));
+  }
+  clear();
+}
+
+PacketBoard::~PacketBoard() {
+  state_.device_heap->drop(block_.id);
+}
+
+/// No packet may have a number before it is sent. Whoever had the memory before has done with it.
+void PacketBoard::clear() {
+  finish_device(state_, operation);
+  barrier(state_, operation);
+  const std::vector<std::uint64_t> zeros(static_cast<std::size_t>(block_.bytes) / sizeof(std::uint64_t), 0);
+  state_.device->write_past(of_ranks_[static_cast<std::size_t>(state_.rank())], zeros.data(), block_.bytes);
+  barrier(state_, operation);
+}
+
+PacketSlots PacketBoard::slots() const {
+  PacketSlots slots;
+  slots.of_ranks = of_ranks_;
+  char* const mine = of_ranks_[static_cast<std::size_t>(state_.rank())];
+  slots.counters = reinterpret_cast<std::uint32_t*>(mine + PacketSlots::bytes(state_.size()));
+  slots.given_up = state_.flags->given_up();
+  return slots;
+}
+
+}  // namespace partita

@@ -1,0 +1,48 @@
+// What the tests of graphs share: ranks on GPUs, and memory for what goes in and comes out in many rounds.
+#pragma once
+
+#include <cuda_runtime.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <partita/context.hpp>
+
+#include "device/accelerator.hpp"
+
+namespace partita::testing {
+
+#define CUDA_OK(call) ASSERT_EQ(call, cudaSuccess)
+
+/// One piece of pinned memory a round.
+class Rounds {
+ public:
+  Rounds(int rounds, std::int64_t bytes) : bytes_(static_cast<std::size_t>(bytes)) {
+    EXPECT_EQ(cudaHostAlloc(&memory_, static_cast<std::size_t>(rounds) * bytes_ + 1, cudaHostAllocPortable),
+              cudaSuccess);
+  }
+  ~Rounds() { cudaFreeHost(memory_); }
+  Rounds(const Rounds&) = delete;
+  Rounds& operator=(const Rounds&) = delete;
+  char* at(int round) const { return static_cast<char*>(memory_) + static_cast<std::size_t>(round) * bytes_; }
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  void* memory_ = nullptr;
+  std::size_t bytes_;
+};
+
+/// On 1 to 4 ranks, as threads; two share a GPU where there is one only.
+inline void on_devices(const std::function<void(Context&)>& body) {
+  const int devices = Accelerators::built_in().count();
+  if (devices == 0) GTEST_SKIP() << "no GPU: " << Accelerators::built_in().why_none();
+  ContextOptions options;
+  options.device = Device::cuda();
+  options.deadline = std::chrono::seconds(30);
+  for (const int ranks : {1, 2, 3, 4}) {
+    if (ranks <= std::max(2, devices)) ThreadGroup::run(ranks, body, options);
+  }
+}
+
+}  // namespace partita::testing

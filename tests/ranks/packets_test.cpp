@@ -1,0 +1,107 @@
+// Small collectives on devices: in streams, one after the other, with ranks that are late, and one that stays
+// away.
+#include <chrono>
+#include <partita/collectives.hpp>
+#include <random>
+#include <thread>
+
+#include "base/host_clock.hpp"
+#include "device/packet_exchange.hpp"
+#include "ranks/collectives_model.hpp"
+#include "ranks/rank_test.hpp"
+
+namespace partita::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+#define NEEDS_DEVICES() \
+  if (test_device().kind != Device::Kind::cuda) GTEST_SKIP() << "needs PARTITA_TEST_DEVICE=cuda or fake"
+
+/// Without a look in between: what a call makes is what the next one takes. Gathering all parts and summing
+/// them, which every rank has alike, multiplies by the number of ranks.
+void check_chain(Context& context, std::int64_t count, Memory memory) {
+  constexpr int rounds = 12;
+  const int ranks = context.size();
+  const auto brought = [&](const Index& index) {
+    return Number(static_cast<double>((context.rank() + 1) * 100 + index[0] % 97));
+  };
+  std::mt19937 random(static_cast<unsigned>(context.rank()));
+  Block part(context, Dtype::i64, {count}, memory);
+  Block whole(context, Dtype::i64, {count * ranks}, memory);
+  part.set(brought);
+  for (int round = 0; round < rounds; ++round) {
+    all_gather(context, part.view(), whole.view());
+    if (round % 5 == 0) barrier(context, Stream{});
+    reduce_scatter(context, whole.view(), part.view());
+    if (random() % 4 == 0) std::this_thread::sleep_for(std::chrono::microseconds(random() % 500));
+  }
+  const auto expected = [&](const Index& index) { return brought(index) * std::pow(ranks, rounds); };
+  EXPECT_EQ(part.wrong(expected), 0) << count << " elements";
+}
+
+TEST(Packets, EachCallTakesWhatTheOneBeforeMade) {
+  NEEDS_DEVICES();
+  on_ranks([](Context& context) {
+    constexpr std::int64_t slot = PacketSlots::most_packets;  // words of 8 bytes
+    for (const std::int64_t count :
+         {std::int64_t{1}, std::int64_t{5}, std::int64_t{1021}, slot / 4, slot + 1}) {
+      check_chain(context, count, Memory::device);
+    }
+    check_chain(context, 1021, Memory::device_strided);
+    check_chain(context, 1021, Memory::device_heap);
+  });
+}
+
+TEST(Packets, NobodyLeavesABarrierOfStreamsBeforeAllHaveCome) {
+  NEEDS_DEVICES();
+  on_ranks([](Context& context) {
+    for (int late = 0; late < context.size(); ++late) {
+      barrier(context, Stream{});
+      context.synchronize();
+      if (context.rank() == late) std::this_thread::sleep_for(20ms);
+      double came = host_clock();
+      barrier(context, Stream{});
+      context.synchronize();
+      const double left = host_clock();
+      double last = 0;
+      all_reduce(context, View::dense(&came, Dtype::f64, {}), View::dense(&last, Dtype::f64, {}),
+                 {Reduction::max});
+      EXPECT_GE(left, last);  // the clock is the machine's
+    }
+  });
+}
+
+TEST(Packets, ARankThatStaysAwayIsATimeoutAndNotAHang) {
+  NEEDS_DEVICES();
+  if (ranks().count < 2 || ranks().per_node != 0) return;
+  ContextOptions options;
+  options.device = test_device();
+  options.deadline = 2s;
+  on_ranks(
+      [](Context& context) {
+        Block source(context, Dtype::f32, {33}, Memory::device);
+        Block destination(context, Dtype::f32, {33}, Memory::device);
+        all_reduce(context, source.view(), destination.view());
+        context.synchronize();
+        if (context.rank() == 0) {
+          std::this_thread::sleep_for(4s);
+        } else {
+          all_reduce(context, source.view(), destination.view());
+          EXPECT_THROW(context.synchronize(), Error);
+          EXPECT_TRUE(context.failed());
+          EXPECT_THROW(barrier(context, Stream{}), FailedContextError);
+        }
+      },
+      options);
+}
+
+RANK_TEST(Packets, ABarrierWithoutADeviceKnowsNoStreams) {
+  if (context.state()->device) return;
+  barrier(context, Stream{});
+  int somewhere = 0;
+  EXPECT_THROW(barrier(context, Stream{&somewhere}), UnsupportedError);
+}
+
+}  // namespace
+}  // namespace partita::testing
