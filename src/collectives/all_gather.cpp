@@ -26,8 +26,12 @@ Plan plan_all_gather(const Request& request) {
 
 void run_all_gather(std::string_view operation, const Context& context, const View& source,
                     const View& destination, std::span<const std::int64_t> counts, Stream stream) {
+  Told told(operation, source, destination);
+  told.add(counts);
+  if (run_again(context, told, stream)) return;
   const int ranks = context.size();
   Call call = parts_call(operation, source, counts, ranks);
+  call.told = &told;
   call.views = {source, destination};
   call.check = [&] {
     check_in_place(operation, source, destination, first_of(source.extents, counts, context.rank()));

@@ -22,8 +22,11 @@ Plan plan_all_reduce(const Request& request) {
 void all_reduce(const Context& context, const View& source, const View& destination,
                 const ReduceOptions& options, Stream stream) {
   using namespace collective;
+  Told told = told_of("all_reduce", source, destination, options);
+  if (run_again(context, told, stream)) return;
   const int ranks = context.size();
   Call call = reducing_call("all_reduce", source, destination, options);
+  call.told = &told;
   call.layouts = [&] {
     check_reduction("all_reduce", options.reduction, source.dtype);
     return std::vector<Layout>{contributions(source.extents, options.reduction, ranks),

@@ -13,6 +13,8 @@ namespace partita {
 
 void all_to_all(const Context& context, const View& source, const View& destination, Stream stream) {
   using namespace collective;
+  Told told("all_to_all", source, destination);
+  if (run_again(context, told, stream)) return;
   const int ranks = context.size();
   const auto as_row = [](const View& view) {
     View row = view;
@@ -35,6 +37,7 @@ void all_to_all(const Context& context, const View& source, const View& destinat
   call.facts = {{"shape", to_string(source.extents)}, {"dtype", std::string(name(source.dtype))}};
   call.dtype = source.dtype;
   call.views = {as_row(source), as_column(destination)};
+  call.told = &told;
   call.bytes = bytes_of(source);
   call.check = [&] {
     const Shape& shape = source.extents;

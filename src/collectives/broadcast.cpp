@@ -4,6 +4,7 @@
 #include "array/transfer.hpp"
 #include "collectives/call.hpp"
 #include "collectives/layouts.hpp"
+#include "collectives/parcels.hpp"
 #include "collectives/plans.hpp"
 
 namespace partita {
@@ -34,11 +35,29 @@ Plan plan_broadcast(const Request& request, int root) {
   return chain.take();
 }
 
+namespace {
+
+Parcels parcels_from(int root, int rank, int ranks, std::int64_t bytes) {
+  Parcels parcels{for_each_rank(ranks, 0), for_each_rank(ranks, 0)};
+  const auto place = [](int of) { return static_cast<std::size_t>(of); };
+  if (rank == root) {
+    parcels.given = for_each_rank(ranks, bytes);
+    parcels.given[place(root)].bytes = 0;
+  } else {
+    parcels.taken[place(root)].bytes = bytes;
+  }
+  return parcels;
+}
+
+}  // namespace
 }  // namespace collective
 
 // The root already has it: to the plan, source and destination are two arrays of which each rank holds one.
 void broadcast(const Context& context, const View& view, int root, Stream stream) {
   using namespace collective;
+  Told told("broadcast", view, {});
+  told.add(root);
+  if (run_again(context, told, stream)) return;
   const int ranks = context.size();
   const bool is_root = context.rank() == root;
   run(context,
@@ -56,11 +75,13 @@ void broadcast(const Context& context, const View& view, int root, Stream stream
              return std::vector<Layout>{source, ranks == 1 ? source : beside_root(view.extents, root, ranks)};
            },
        .plan = [&](const Request& request) { return plan_broadcast(request, root); },
+       .parcels = [&] { return parcels_from(root, context.rank(), ranks, bytes_of(view)); },
        .by_library =
            [=](DeviceGroup& group, std::span<const View> views, Stream where) {
              const View& mine = views[is_root && ranks > 1 ? 0 : 1];
              group.broadcast(mine.data, mine.data, bytes_of(mine), root, where);
-           }},
+           },
+       .told = &told},
       stream);
 }
 

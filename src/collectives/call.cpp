@@ -11,6 +11,7 @@
 #include "collectives/library_call.hpp"
 #include "collectives/packet_call.hpp"
 #include "collectives/places.hpp"
+#include "collectives/recent.hpp"
 
 namespace partita::collective {
 namespace {
@@ -168,6 +169,14 @@ void check_or_tell_all(ContextState& context, std::string_view operation,
   }
 }
 
+bool run_again(const Context& context, Told& told, Stream stream) {
+  ContextState& state = *context.state();
+  const std::string_view way = wanted_way();
+  told.add(way.empty() ? 0 : way.front());
+  told.add(stream.handle == nullptr ? 0 : 1);  // host memory has none
+  return !state.failed() && !state.closed && Recent::of(state).run(state, told, stream);
+}
+
 void run(const Context& context, Call call, Stream stream) {
   ContextState& state = *context.state();
   state.require_usable(call.operation);
@@ -185,6 +194,10 @@ void run(const Context& context, Call call, Stream stream) {
   const std::shared_ptr<Runner> runner =
       on_device ? runner_on_device(state, call, key) : plan_on_host(state, call, key);
   runner->run(call.views, stream);
+  // Large views of the host are looked for on the heap every time.
+  if (call.told != nullptr && (on_device || call.bytes < worth_asking)) {
+    Recent::of(state).remember(*call.told, key, std::move(call.views), runner);
+  }
 }
 
 void check_root(std::string_view operation, int root, int ranks) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "collectives/chain.hpp"
+#include "collectives/told.hpp"
 #include "device/device_group.hpp"
 #include "device/packet_exchange.hpp"
 #include "runtime/agree.hpp"
@@ -53,10 +54,16 @@ struct Call {
   std::function<bool(const DeviceGroup&)> offered = [](const DeviceGroup&) { return true; };
   /// The layouts are larger than the views, whose extents `check` knows.
   bool extents_vary = false;
+  /// If it is the same another time, so is all of the above; null: that is not known.
+  const Told* told = nullptr;
 };
 
 /// Views of so many bytes and more are looked for on the heap, in one exchange of all ranks a call.
 inline constexpr std::int64_t worth_asking = 256 << 10;
+
+/// Whether the call has been carried out, as an earlier one that was told the same. Otherwise `told` goes
+/// into the Call. As `run`.
+bool run_again(const Context& context, Told& told, Stream stream);
 
 /// Collective. Blocking in host memory; on a device the work is put into the stream.
 void run(const Context& context, Call call, Stream stream);

@@ -9,13 +9,9 @@
 namespace partita::collective {
 namespace {
 
-/// Of one parcel: twice as much travels, which is worth it while the time is that of starts and flights, as
-/// measured (docs/performance.md).
-constexpr std::int64_t most_bytes = 64 << 10;
-static_assert(most_bytes <= PacketSlots::most_packets * PacketSlots::data_bytes);
-
 bool fits(const ContextState& context, const Call& call, const Parcels& parcels) {
-  const auto is_small = [](const Parcel& parcel) { return parcel.bytes <= most_bytes; };
+  const std::int64_t most = PacketSlots::most_bytes(context.size());
+  const auto is_small = [most](const Parcel& parcel) { return parcel.bytes <= most; };
   return !call.truth && context.device->offers_packets(call.dtype, parcels.joined) &&
          std::ranges::all_of(parcels.given, is_small) && std::ranges::all_of(parcels.taken, is_small);
 }

@@ -17,8 +17,12 @@ using namespace collective;
 void run_reduce_scatter(std::string_view operation, const Context& context, const View& source,
                         const View& destination, std::span<const std::int64_t> counts,
                         const ReduceOptions& options, Stream stream) {
+  Told told = told_of(operation, source, destination, options);
+  told.add(counts);
+  if (run_again(context, told, stream)) return;
   const int ranks = context.size();
   Call call = reducing_call(operation, source, destination, options);
+  call.told = &told;
   call.facts.push_back({"counts", counts_text(counts)});
   call.check = [&] { check_apart(operation, source, destination); };
   call.layouts = [&] {

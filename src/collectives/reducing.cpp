@@ -7,6 +7,14 @@
 
 namespace partita::collective {
 
+Told told_of(std::string_view operation, const View& source, const View& destination,
+             const ReduceOptions& options) {
+  Told told(operation, source, destination);
+  told.add(static_cast<std::int64_t>(options.reduction));
+  told.add(options.deterministic ? 1 : 0);
+  return told;
+}
+
 Call reducing_call(std::string_view operation, const View& source, const View& destination,
                    const ReduceOptions& options) {
   Call call;

@@ -24,7 +24,7 @@ cuda::Packets kernel_packets(const PacketExchange& what) {
   all.me = what.rank;
   all.source = static_cast<const char*>(what.source);
   all.destination = static_cast<char*>(what.destination);
-  all.slot_bytes = PacketSlots::slot_bytes;
+  all.slot_bytes = PacketSlots::slot_bytes(all.ranks);
   for (std::size_t rank = 0; rank < what.slots.of_ranks.size(); ++rank) {
     all.slots[rank] = what.slots.of_ranks[rank];
     all.given_offsets[rank] = what.given[rank].offset;

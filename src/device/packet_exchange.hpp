@@ -24,10 +24,18 @@ struct PacketSlots {
   static constexpr int most_ranks = 8;
   static constexpr std::int64_t data_bytes = 8;
   static constexpr std::int64_t packet_bytes = 16;
-  static constexpr std::int64_t most_packets = 32 << 10;
-  static constexpr std::int64_t slot_bytes = most_packets * packet_bytes;
+  /// What a rank may give to all its peers together. Twice as much travels, which is worth it while the time
+  /// is that of starts and flights, as measured (docs/performance.md).
+  static constexpr std::int64_t most_given = std::int64_t{1} << 20;
 
-  static std::int64_t bytes(int ranks) { return 2 * ranks * slot_bytes; }
+  /// Of one parcel. At least two ranks.
+  static constexpr std::int64_t most_bytes(int ranks) {
+    return most_given / (ranks - 1) / data_bytes * data_bytes;
+  }
+  static constexpr std::int64_t slot_bytes(int ranks) {
+    return most_bytes(ranks) / data_bytes * packet_bytes;
+  }
+  static constexpr std::int64_t bytes(int ranks) { return 2 * ranks * slot_bytes(ranks); }
   /// At least one: without it nobody would know that the sender has come.
   static std::int64_t packets(std::int64_t bytes) {
     return bytes <= data_bytes ? 1 : (bytes + data_bytes - 1) / data_bytes;

@@ -60,6 +60,8 @@ struct ContextState {
   PlanCache plans;
   /// What has come from single ranks before it was asked for; of send and receive.
   std::shared_ptr<void> letters;
+  /// Collectives as they were called lately (collectives/recent.hpp).
+  std::shared_ptr<void> recent_calls;
   bool closed = false;
   /// Executions begun on this context; every rank counts alike, since executions are collective.
   std::uint64_t executions = 0;

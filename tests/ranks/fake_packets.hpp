@@ -37,8 +37,10 @@ class FakePackets {
   std::size_t me() const { return static_cast<std::size_t>(what_.rank); }
   const char* source() const { return static_cast<const char*>(what_.source); }
   std::uint64_t* slot(std::size_t receiver, std::size_t sender) const {
+    const auto slot_bytes =
+        static_cast<std::size_t>(PacketSlots::slot_bytes(static_cast<int>(slots_.size())));
     const std::size_t place = (number_ & 1U) * slots_.size() + sender;
-    return reinterpret_cast<std::uint64_t*>(slots_[receiver] + place * PacketSlots::slot_bytes);
+    return reinterpret_cast<std::uint64_t*>(slots_[receiver] + place * slot_bytes);
   }
 
   void give(std::size_t peer) const {

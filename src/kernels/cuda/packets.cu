@@ -13,7 +13,7 @@ using Word = std::uint64_t;
 constexpr std::int64_t word_bytes = sizeof(Word);
 constexpr std::int64_t packet_bytes = 16;
 /// Ranks that share a device must all find room on it: they wait for one another.
-constexpr unsigned most_packet_blocks = 32;
+constexpr unsigned most_packet_blocks = 64;
 
 __host__ __device__ std::int64_t words_of(std::int64_t bytes) {
   return bytes <= word_bytes ? 1 : (bytes + word_bytes - 1) / word_bytes;

@@ -1,0 +1,36 @@
+#include "collectives/recent.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace partita::collective {
+
+Recent& Recent::of(ContextState& context) {
+  if (!context.recent_calls) context.recent_calls = std::make_shared<Recent>();
+  return *static_cast<Recent*>(context.recent_calls.get());
+}
+
+bool Recent::run(ContextState& context, const Told& told, Stream stream) {
+  const auto found = std::ranges::find(entries_, told, &Entry::told);
+  if (found == entries_.end() || context.plans.find(found->key) == nullptr) return false;
+  const std::shared_ptr<Runner> runner = found->runner.lock();
+  if (!runner) return false;
+  runner->run(found->views, stream);
+  return true;
+}
+
+void Recent::remember(const Told& told, std::string key, std::vector<View> views,
+                      const std::shared_ptr<Runner>& runner) {
+  if (!told.is_whole()) return;
+  Entry entry{told, std::move(key), std::move(views), runner};
+  const auto found = std::ranges::find(entries_, told, &Entry::told);
+  if (found != entries_.end()) {
+    *found = std::move(entry);
+  } else if (entries_.size() < most) {
+    entries_.push_back(std::move(entry));
+  } else {
+    entries_[std::exchange(oldest_, (oldest_ + 1) % most)] = std::move(entry);
+  }
+}
+
+}  // namespace partita::collective
