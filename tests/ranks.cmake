@@ -29,8 +29,8 @@ foreach(ranks RANGE 1 4)
                         ENVIRONMENT ${mpi_environment} PARTITA_RANKS_PER_NODE=1)
 endforeach()
 
-# The same tests of redistribution, on devices made of host memory and threads.
-set(device_tests --gtest_filter=Device.*:DeviceMessages.*:Redistribute.*:RedistributeFailure.*)
+# The same tests of redistribution and collectives, on devices made of host memory and threads.
+set(device_tests --gtest_filter=Device.*:DeviceMessages.*:Redistribute.*:RedistributeFailure.*:Collectives.*:Packets.*)
 partita_add_rank_test(ranks-threads-3-fake-device 3 COMMAND partita_rank_tests --threads-group --ranks=3 ${device_tests}
                       ENVIRONMENT PARTITA_TEST_DEVICE=fake)
 if(PARTITA_HAVE_MPI AND NOT PARTITA_SANITIZE MATCHES thread)
