@@ -49,8 +49,9 @@ namespace partita {
 
 /// Returns when all ranks have called it.
 PARTITA_API void barrier(const Context& context);
-/// The same of streams: what `stream` (null: the context's own) does next waits until the streams of all ranks
-/// have come there. Returns at once. In a context without a device, where there are no streams, as above.
+/// The same of streams: what `stream` (null: the context's own) does next waits until the streams of all
+/// ranks have come there. Returns at once. In a context without a device, where there are no streams, as
+/// above.
 PARTITA_API void barrier(const Context& context, Stream stream);
 
 // --- one rank and all ranks
