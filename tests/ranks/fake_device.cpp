@@ -8,6 +8,7 @@
 #include <functional>
 #include <mutex>
 #include <thread>
+#include <unordered_set>
 #include <vector>
 
 #include "base/check.hpp"
@@ -21,6 +22,32 @@ namespace {
 
 std::atomic<bool> refuses{false};
 std::atomic<bool> is_separate{false};
+
+/// The memory of all devices. What a failed context leaves stays here, as on a device: it is not lost.
+class FakeMemory {
+ public:
+  static FakeMemory& get() {
+    static FakeMemory& memory = *new FakeMemory;  // outlives every static object that may still use it
+    return memory;
+  }
+  void* allocate(std::int64_t bytes) {
+    void* const block = std::malloc(static_cast<std::size_t>(bytes));
+    const std::lock_guard lock(mutex_);
+    if (block != nullptr) blocks_.insert(block);
+    return block;
+  }
+  void release(void* block) noexcept {
+    {
+      const std::lock_guard lock(mutex_);
+      blocks_.erase(block);
+    }
+    std::free(block);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::unordered_set<void*> blocks_;
+};
 
 /// A stream: a thread that does one thing after the other.
 class Queue {
@@ -129,13 +156,13 @@ class FakeAccelerator final : public Accelerator {
   void use() override {}
 
   void* allocate(std::int64_t bytes) override {
-    void* const memory = std::malloc(static_cast<std::size_t>(bytes));
+    void* const memory = FakeMemory::get().allocate(bytes);
     check<MemoryError>(memory != nullptr, "no memory left on the fake device: {} bytes", bytes);
     return memory;
   }
-  void release(void* memory) noexcept override { std::free(memory); }
+  void release(void* memory) noexcept override { FakeMemory::get().release(memory); }
   void* allocate_pinned(std::int64_t bytes) override { return allocate(bytes); }
-  void release_pinned(void* memory) noexcept override { std::free(memory); }
+  void release_pinned(void* memory) noexcept override { release(memory); }
   bool is_host_memory() const override { return !is_separate; }
   std::unique_ptr<NodeMemory> share_memory(ContextState& state, const Topology& topology) override {
     return std::make_unique<FakeNodeMemory>(state, topology);
