@@ -39,6 +39,11 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   list(APPEND partita_warnings -Wno-maybe-uninitialized -Wno-restrict)
 endif()
 
+# partita_compile_quickly(TARGET): for code that takes longer to optimise than to run.
+function(partita_compile_quickly target)
+  target_compile_options(${target} PRIVATE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<NOT:$<CONFIG:Debug>>>:-O1>)
+endfunction()
+
 # partita_our_code(TARGET): warnings, and errors of them where asked.
 function(partita_our_code target)
   # gcc 12's own AVX-512 header is full of values that it finds uninitialised (gcc bug 105593).
