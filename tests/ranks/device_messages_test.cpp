@@ -7,6 +7,7 @@
 #include "ranks/array_model.hpp"
 #include "ranks/caught.hpp"
 #include "ranks/fake_device.hpp"
+#include "ranks/needs_devices.hpp"
 #include "ranks/rank_run.hpp"
 #include "ranks/rank_test.hpp"
 #include "ranks/stream_order.hpp"
@@ -18,9 +19,6 @@ namespace partita::testing {
 namespace {
 
 using namespace std::chrono_literals;
-
-#define NEEDS_DEVICES() \
-  if (test_device().kind != Device::Kind::cuda) GTEST_SKIP() << "needs PARTITA_TEST_DEVICE=cuda or fake"
 
 ContextOptions nodes_of(int ranks_per_node) {
   ContextOptions options;

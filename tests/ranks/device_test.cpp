@@ -7,18 +7,12 @@
 #include "ranks/array_model.hpp"
 #include "ranks/caught.hpp"
 #include "ranks/fake_device.hpp"
+#include "ranks/needs_devices.hpp"
 #include "ranks/rank_test.hpp"
 #include "ranks/stream_order.hpp"
 
 namespace partita::testing {
 namespace {
-
-bool has_devices() {
-  return test_device().kind == Device::Kind::cuda;
-}
-
-#define NEEDS_DEVICES() \
-  if (!has_devices()) GTEST_SKIP() << "needs PARTITA_TEST_DEVICE=cuda or fake"
 
 #define DEVICE_TEST(name)                                                                \
   static void device_##name(partita::Context& context);                                  \

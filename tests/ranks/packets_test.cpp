@@ -8,15 +8,12 @@
 #include "base/host_clock.hpp"
 #include "device/packet_exchange.hpp"
 #include "ranks/collectives_model.hpp"
-#include "ranks/rank_test.hpp"
+#include "ranks/needs_devices.hpp"
 
 namespace partita::testing {
 namespace {
 
 using namespace std::chrono_literals;
-
-#define NEEDS_DEVICES() \
-  if (test_device().kind != Device::Kind::cuda) GTEST_SKIP() << "needs PARTITA_TEST_DEVICE=cuda or fake"
 
 /// Without a look in between: what a call makes is what the next one takes. Gathering all parts and summing
 /// them, which every rank has alike, multiplies by the number of ranks.

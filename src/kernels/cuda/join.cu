@@ -1,7 +1,7 @@
 // Small exchanges that pack and join, in one launch: a launch a step would take longer than the data.
 #include "kernels/cuda/copy.cuh"
 #include "kernels/cuda/flags.cuh"
-#include "kernels/cuda/reduce.cuh"
+#include "kernels/cuda/joining.cuh"
 
 namespace partita::cuda {
 namespace {
@@ -35,21 +35,6 @@ __device__ void copy_job(const Job& job, const Dealt& dealt) {
   }
 }
 
-/// Elements that one access moves.
-template <class T, int bytes>
-struct alignas(bytes) Together {
-  T elements[bytes / sizeof(T)];
-};
-
-template <Operation operation, class Unit>
-__device__ Unit joined(Unit a, const Unit& b) {
-#pragma unroll
-  for (std::size_t e = 0; e < sizeof(a.elements) / sizeof(a.elements[0]); ++e) {
-    a.elements[e] = reduce<operation>(a.elements[e], b.elements[e]);
-  }
-  return a;
-}
-
 /// Loads from so many sources are under way before the first is used.
 constexpr int at_once = 3;
 
@@ -80,46 +65,22 @@ __device__ void join_units(const Join& join, const Dealt& dealt) {
       });
 }
 
-template <class T, Operation operation>
-__device__ void join_elements(const Join& join, const Dealt& dealt) {
-  if (dealt.width == 16) {
-    join_units<operation, Together<T, 16>>(join, dealt);
-  } else {
-    join_units<operation, Together<T, sizeof(T)>>(join, dealt);
-  }
-}
+struct JoinJob {
+  const Join& join;
+  const Dealt& dealt;
 
-template <class T>
-__device__ void join_by(const Join& join, const Dealt& dealt) {
-  switch (join.operation) {
-    case Operation::sum:  // integers wrap around
-      if constexpr (std::is_integral_v<T>) {
-        return join_elements<std::make_unsigned_t<T>, Operation::sum>(join, dealt);
-      } else {
-        return join_elements<T, Operation::sum>(join, dealt);
-      }
-    case Operation::min:
-      return join_elements<T, Operation::min>(join, dealt);
-    default:
-      return join_elements<T, Operation::max>(join, dealt);
+  template <class T, Operation operation>
+  __device__ void run() const {
+    if (dealt.width == 16) {
+      join_units<operation, Together<T, 16>>(join, dealt);
+    } else {
+      join_units<operation, Together<T, sizeof(T)>>(join, dealt);
+    }
   }
-}
+};
 
 __device__ void join_job(const Join& join, const Dealt& dealt) {
-  switch (join.element) {
-    case Element::i32:
-      return join_by<std::int32_t>(join, dealt);
-    case Element::i64:
-      return join_by<std::int64_t>(join, dealt);
-    case Element::f16:
-      return join_by<__half>(join, dealt);
-    case Element::bf16:
-      return join_by<__nv_bfloat16>(join, dealt);
-    case Element::f64:
-      return join_by<double>(join, dealt);
-    default:
-      return join_by<float>(join, dealt);
-  }
+  join_as(join.element, join.operation, JoinJob{join, dealt});
 }
 
 /// Every block has come here, and what it wrote is visible. `counters`: blocks that have come, and how often

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/cuda/reduce.cuh"
+#include "kernels/cuda/joining.cuh"
 #include "kernels/cuda/rows.cuh"
 
 namespace partita::cuda {
@@ -68,6 +68,14 @@ __device__ Word await(const char* slot, std::int64_t number, std::uint32_t excha
   }
 }
 
+template <class To, class From>
+__device__ To as(const From& from) {
+  static_assert(sizeof(To) == sizeof(From));
+  To to;
+  std::memcpy(&to, &from, sizeof(to));
+  return to;
+}
+
 /// What one thread of the launch knows.
 struct Seat {
   const Packets& all;
@@ -111,67 +119,22 @@ __device__ void place(const Seat& seat) {
   }
 }
 
-template <class T>
-struct Elements {
-  T elements[word_bytes / sizeof(T)];
-};
-
-template <Operation operation, class T>
-__device__ Word joined(Word a, Word b) {
-  Elements<T> left, right;
-  std::memcpy(&left, &a, sizeof(a));
-  std::memcpy(&right, &b, sizeof(b));
-#pragma unroll
-  for (std::size_t e = 0; e < word_bytes / sizeof(T); ++e) {
-    left.elements[e] = reduce<operation>(left.elements[e], right.elements[e]);
-  }
-  std::memcpy(&a, &left, sizeof(a));
-  return a;
-}
-
 /// In the order of ranks.
-template <class T, Operation operation>
-__device__ void join(const Seat& seat) {
-  const std::int64_t words = words_of(seat.all.taken_bytes[seat.all.me]);
-  for (std::int64_t i = seat.first; i < words; i += seat.step) {
-    Word sum = seat.from(0, i);
-    for (int peer = 1; peer < seat.all.ranks; ++peer) sum = joined<operation, T>(sum, seat.from(peer, i));
-    seat.keep(sum, seat.all.me, i);
-  }
-}
+struct JoinWords {
+  const Seat& seat;
 
-template <class T>
-__device__ void join_by(const Seat& seat) {
-  switch (seat.all.operation) {
-    case Operation::sum:  // integers wrap around
-      if constexpr (std::is_integral_v<T>) {
-        return join<std::make_unsigned_t<T>, Operation::sum>(seat);
-      } else {
-        return join<T, Operation::sum>(seat);
-      }
-    case Operation::min:
-      return join<T, Operation::min>(seat);
-    default:
-      return join<T, Operation::max>(seat);
+  template <class T, Operation operation>
+  __device__ void run() const {
+    using Unit = Together<T, word_bytes>;
+    const std::int64_t words = words_of(seat.all.taken_bytes[seat.all.me]);
+    for (std::int64_t i = seat.first; i < words; i += seat.step) {
+      auto sum = as<Unit>(seat.from(0, i));
+      for (int peer = 1; peer < seat.all.ranks; ++peer)
+        sum = joined<operation>(sum, as<Unit>(seat.from(peer, i)));
+      seat.keep(as<Word>(sum), seat.all.me, i);
+    }
   }
-}
-
-__device__ void join(const Seat& seat) {
-  switch (seat.all.element) {
-    case Element::i32:
-      return join_by<std::int32_t>(seat);
-    case Element::i64:
-      return join_by<std::int64_t>(seat);
-    case Element::f16:
-      return join_by<__half>(seat);
-    case Element::bf16:
-      return join_by<__nv_bfloat16>(seat);
-    case Element::f64:
-      return join_by<double>(seat);
-    default:
-      return join_by<float>(seat);
-  }
-}
+};
 
 /// The last block to come here counts the exchange: nobody reads the count any more.
 __device__ void finish(const Packets& all, std::uint32_t exchange) {
@@ -187,7 +150,7 @@ __global__ void exchange_packets(const __grid_constant__ Packets all) {
                   static_cast<std::int64_t>(gridDim.x) * blockDim.x};
   give(seat);
   if (all.joined) {
-    join(seat);
+    join_as(all.element, all.operation, JoinWords{seat});
   } else {
     place(seat);
   }
