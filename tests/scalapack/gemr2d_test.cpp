@@ -59,8 +59,8 @@ void try_one(Random& random, const Grids& grids, const Both<Gemr2d<T>>& fortran,
   const Part b_rows = random_part(random, m);
   const Part b_columns = random_part(random, n);
   const bool with_first = random.maybe(0.3);
-  Matrix<T> a(random, grids.a, a_rows.whole, a_columns.whole, with_first, 3);
-  Matrix<T> b(random, grids.b, b_rows.whole, b_columns.whole, with_first, 3);
+  Matrix<T> a(random, grids.a, a_rows.whole, a_columns.whole, with_first, {.longest_first = 3});
+  Matrix<T> b(random, grids.b, b_rows.whole, b_columns.whole, with_first, {.longest_first = 3});
   a.fill([](int i, int j) { return element<T>(1, i, j); });
   b.fill([](int i, int j) { return element<T>(2, i, j); });
   Matrix<T> theirs = b;

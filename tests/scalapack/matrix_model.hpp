@@ -89,10 +89,16 @@ struct Dealt {
   }
 };
 
-/// `longest_first`: of a first block, in blocks.
-inline Dealt random_deal(Random& random, int extent, int processes, bool with_first, int longest_first) {
-  Dealt deal{extent, 0, random(1, 9), random(0, processes - 1)};
-  deal.first_block = with_first ? random(1, longest_first * deal.block) : deal.block;
+/// What blocks a random descriptor may have.
+struct Blocks {
+  int shortest = 1;
+  int longest = 9;
+  int longest_first = 1;  ///< of a first block, in blocks
+};
+
+inline Dealt random_deal(Random& random, int extent, int processes, bool with_first, const Blocks& blocks) {
+  Dealt deal{extent, 0, random(blocks.shortest, blocks.longest), random(0, processes - 1)};
+  deal.first_block = with_first ? random(1, blocks.longest_first * deal.block) : deal.block;
   return deal;
 }
 
@@ -100,10 +106,11 @@ inline Dealt random_deal(Random& random, int extent, int processes, bool with_fi
 template <class T>
 class Matrix {
  public:
-  Matrix(Random& random, const BlacsGrid& grid, int rows, int columns, bool with_first, int longest_first = 1)
+  Matrix(Random& random, const BlacsGrid& grid, int rows, int columns, bool with_first,
+         const Blocks& blocks = {})
       : grid_(grid),
-        rows_(random_deal(random, rows, grid.rows, with_first, longest_first)),
-        columns_(random_deal(random, columns, grid.columns, with_first, longest_first)),
+        rows_(random_deal(random, rows, grid.rows, with_first, blocks)),
+        columns_(random_deal(random, columns, grid.columns, with_first, blocks)),
         with_first_(with_first) {
     const int gap = random(0, 3);
     my_rows_ = rows_.indices(grid.row, grid.rows);

@@ -11,6 +11,10 @@ namespace {
 using scalapack::Trial;
 
 constexpr int all_calls = Trial::calls + 4;
+/// ScaLAPACK sends messages for every block, each of which costs a turn of the scheduler where processes that
+/// spin (MPICH's) are more than the cores. So blocks are long here, grids two (of one process and of all),
+/// and ScaLAPACK computes what is expected but once.
+constexpr Blocks long_blocks{.shortest = 30, .longest = 70};
 
 bool limits_as_they_are() {
   const char* const factor = std::getenv("PARTITA_SCALAPACK_THRESHOLD");
@@ -44,9 +48,9 @@ struct Product {
         b_columns(random_part(random, what.n)),
         c_rows(random_part(random, what.m)),
         c_columns(random_part(random, what.n)),
-        a(random, grid, a_rows.whole, a_columns.whole, false),
-        b(random, grid, b_rows.whole, b_columns.whole, true),
-        c(random, grid, c_rows.whole, c_columns.whole, false) {
+        a(random, grid, a_rows.whole, a_columns.whole, false, long_blocks),
+        b(random, grid, b_rows.whole, b_columns.whole, true, long_blocks),
+        c(random, grid, c_rows.whole, c_columns.whole, false, long_blocks) {
     a.fill([](int i, int j) { return element<T>(1, i, j); });
     b.fill([](int i, int j) { return element<T>(2, i, j); });
   }
@@ -84,13 +88,15 @@ void try_product(const BlacsGrid& grid, const Both<Gemm<T>>& routine, Random& ra
   Product<T> product(random, grid, shapes, op);
   if (!grid.inside()) return;
   const double tolerance = (64 + 8 * shapes.k) * precision<T>();
+  const auto first = [](int i, int j) { return element<T>(3, i, j); };
+  product.c.fill(first);
+  Matrix<T> theirs = product.c;
+  product.run(routine.theirs, theirs);
   const Counters before;
   Counters after_trial;
   for (int call = 0; call < all_calls; ++call) {
-    product.c.fill([&](int i, int j) { return element<T>(3 + static_cast<unsigned>(call), i, j); });
-    Matrix<T> theirs = product.c;
+    product.c.fill(first);
     product.run(routine.ours, product.c);
-    product.run(routine.theirs, theirs);
     expect_same(product.c.values, theirs.values, tolerance, "call " + std::to_string(call));
     if (call == Trial::calls - 1) after_trial = Counters();
   }
@@ -109,10 +115,8 @@ void try_type(const char* name, unsigned seed) {
   const Both<Gemm<T>> routine(name);
   ASSERT_TRUE(routine.found()) << name;
   Random random(seed);
-  for (const BlacsGrid& grid : grids()) {
-    try_product(grid, routine, random, {200, 200, 200}, 'N');
-    try_product(grid, routine, random, {211, 187, 229}, 'T');
-  }
+  try_product(grids().front(), routine, random, {200, 200, 200}, 'N');
+  try_product(grids().back(), routine, random, {211, 187, 229}, 'T');
 }
 
 TEST(ScalapackTurns, AreScalapacksWhoeverComputes) {
