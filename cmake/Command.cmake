@@ -36,6 +36,7 @@ set_property(
   APPEND
   PROPERTY COMPILE_OPTIONS $<$<NOT:$<CONFIG:Debug>>:-O1>)
 partita_our_code(partita_command)
+partita_precompile(partita_command <fmt/format.h> <fmt/ranges.h> <CLI/CLI.hpp>)
 target_include_directories(partita_command PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/tools)
 # `partita run` starts ranks as the tests do.
 string(REPLACE ";" " " launcher_flags "${PARTITA_MPI_FLAGS}")

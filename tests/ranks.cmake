@@ -4,6 +4,7 @@ partita_choose_backends(rank_sources)
 add_executable(partita_rank_tests ${rank_sources})
 partita_our_code(partita_rank_tests)
 partita_compile_quickly(partita_rank_tests)
+partita_precompile(partita_rank_tests <fmt/format.h> <gtest/gtest.h>)
 target_include_directories(partita_rank_tests PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 target_link_libraries(partita_rank_tests PRIVATE partita_objects GTest::gtest)
 

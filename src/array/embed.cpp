@@ -1,4 +1,6 @@
 // The same memory seen from a larger or a smaller context.
+#include <fmt/format.h>
+
 #include <optional>
 
 #include "array/array_state.hpp"

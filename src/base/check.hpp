@@ -1,7 +1,7 @@
 // The one way to refuse an argument.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <partita/error.hpp>
 #include <utility>

@@ -1,5 +1,7 @@
 #include "collectives/parts.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 

@@ -1,5 +1,7 @@
 #include "distribution/boxes.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 #include <vector>

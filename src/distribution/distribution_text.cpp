@@ -1,4 +1,6 @@
 // The text form of distributions.
+#include <fmt/format.h>
+
 #include <charconv>
 #include <partita/distribution.hpp>
 

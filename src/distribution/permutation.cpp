@@ -1,5 +1,7 @@
 #include "distribution/permutation.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 
 #include "base/check.hpp"

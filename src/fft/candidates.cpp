@@ -5,6 +5,8 @@
 //   exchange  c_1 .. c_k-1 e          c_k is
 //   exchange  c_1 .. c_k   e          c_k-1 is
 //   ...                               (k = 0: local, 1: slab, 2: pencil)
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 

@@ -1,5 +1,7 @@
 #include "fft/problem.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 

@@ -1,5 +1,7 @@
 #include "fft/scheme.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 

@@ -1,5 +1,7 @@
 #include "plan/describe.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 
 #include "base/check.hpp"

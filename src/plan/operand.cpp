@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <partita/operand.hpp>
 
 #include "base/check.hpp"

@@ -1,5 +1,7 @@
 #include "redistribute/problem.hpp"
 
+#include <fmt/format.h>
+
 #include "base/check.hpp"
 
 namespace partita::redistribution {

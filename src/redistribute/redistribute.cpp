@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <functional>
 #include <optional>
 #include <partita/redistribute.hpp>

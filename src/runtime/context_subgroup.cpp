@@ -1,4 +1,6 @@
 // Context::subgroup: some ranks of a context as a context of their own.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <partita/context.hpp>
 #include <vector>

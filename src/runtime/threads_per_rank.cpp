@@ -1,5 +1,6 @@
 #include "runtime/threads_per_rank.hpp"
 
+#include <fmt/format.h>
 #include <sched.h>
 
 #include <algorithm>

@@ -232,7 +232,7 @@ TEST(DeviceMessages, ARankThatNeverCallsIsATimeoutAndNotAHang) {
         Array destination = zeros(context, {64, 64}, Slab(1), Dtype::f32);
         Redistribute plan(context, source.operand(), destination.operand());
         if (context.rank() == 0) {
-          std::this_thread::sleep_for(3s);
+          std::this_thread::sleep_for(2s);
         } else {
           // Who gives up first is noticed by the others, who then need not wait any longer.
           const std::string text = [&] {

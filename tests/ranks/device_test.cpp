@@ -184,14 +184,14 @@ TEST(Device, ARankThatNeverCallsIsATimeoutAndNotAHang) {
   if (ranks().count < 2 || ranks().per_node != 0) return;
   ContextOptions options;
   options.device = test_device();
-  options.deadline = std::chrono::seconds(2);
+  options.deadline = std::chrono::seconds(1);
   on_ranks(
       [](Context& context) {
         const Array source = zeros(context, {64, 64}, Slab(0), Dtype::f32);
         Array destination = zeros(context, {64, 64}, Slab(1), Dtype::f32);
         Redistribute plan(context, source.operand(), destination.operand());
         if (context.rank() == 0) {
-          std::this_thread::sleep_for(std::chrono::seconds(4));
+          std::this_thread::sleep_for(std::chrono::seconds(2));
         } else {
           EXPECT_THROW(plan.execute(source, destination), Error);
           EXPECT_TRUE(context.failed());
@@ -218,7 +218,7 @@ TEST(Device, AWatchdogSeesWhatNobodyWaitsFor) {
         if (context.rank() != 0) plan.execute(source, destination, Stream{});
         for (int turn = 0; turn < 100 && !context.failed(); ++turn) {
           std::this_thread::sleep_for(std::chrono::milliseconds(100));
-          if (context.rank() == 0 && turn >= 40) return;
+          if (context.rank() == 0 && turn >= 25) return;
         }
         EXPECT_TRUE(context.failed());
         EXPECT_THROW(context.synchronize(), FailedContextError);

@@ -1,5 +1,7 @@
 #include "plan/verify/slots.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 

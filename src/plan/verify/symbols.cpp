@@ -1,5 +1,7 @@
 #include "plan/verify/symbols.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 #include <numeric>
