@@ -7,8 +7,8 @@
 
 #include "base/check.hpp"
 #include "matmul/around.hpp"
-#include "matmul/blocks.hpp"
 #include "matmul/chooser.hpp"
+#include "matmul/cutting.hpp"
 #include "matmul/tilings.hpp"
 #include "plan/append.hpp"
 
@@ -16,7 +16,6 @@ namespace partita::multiplication {
 namespace {
 
 constexpr int many_ranks = 64;
-constexpr std::int64_t most_multiplies = 1024;
 
 /// A grid of processes over rows and columns that cuts the matrix into parts as square as may be.
 Layout squarest(const Layout& layout) {
@@ -165,7 +164,7 @@ void Assembly::choose() {
   const bool may_relay =
       seen.options.memory_limit == 0 && (seen.options.method == MatmulMethod::automatic ||
                                          seen.options.method == MatmulMethod::communication_avoiding);
-  if (may_relay && seen.ranks() >= many_ranks && multiplies() > most_multiplies) relay_thin_operands(seen);
+  if (may_relay && seen.ranks() >= many_ranks && multiplies() > many_multiplies) relay_thin_operands(seen);
 }
 
 void Assembly::take_tiling(const Problem& seen) {
@@ -184,10 +183,12 @@ void Assembly::take_tiling(const Problem& seen) {
 // Local multiplies of the rank that makes most, of a few.
 std::int64_t Assembly::multiplies() const {
   std::size_t most = 0;
+  Cutting cutting(frame_);
   for (const int rank : {0, frame_.problem.ranks() / 2, frame_.problem.ranks() - 1}) {
-    const Blocks blocks = blocks_of(frame_, rank);
-    most = std::max(most,
-                    blocks.batches.size() * blocks.rows.size() * blocks.columns.size() * blocks.turns.size());
+    const Blocks blocks = cutting.blocks(rank);
+    if (blocks.turns() == 0) continue;
+    most =
+        std::max(most, blocks.batches.size() * blocks.rows->size() * blocks.columns->size() * blocks.turns());
   }
   return static_cast<std::int64_t>(most);
 }

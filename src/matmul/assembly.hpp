@@ -11,6 +11,9 @@ namespace partita::multiplication {
 
 class Walk;
 
+/// Local multiplies of one rank beyond which their number is worth a copy of the operands.
+inline constexpr std::int64_t many_multiplies = 1024;
+
 class Assembly {
  public:
   explicit Assembly(const Problem& problem);
@@ -40,8 +43,10 @@ class Assembly {
   void sum_gradient();
   void measure_tiles();
   void measure(Input& input, Region (*needed)(const Frame&, const Tile&));
+  void measure_panels();
   void add_scratch_buffers();
   void limit_messages();
+  void share_among_panels(std::int64_t room);
   void multiply();
   void size_scratch(const Walk& walk);
   void check_limit() const;
