@@ -16,6 +16,7 @@ namespace partita::multiplication {
 namespace {
 
 constexpr int many_ranks = 64;
+constexpr std::int64_t most_multiplies = 1024;
 
 /// A grid of processes over rows and columns that cuts the matrix into parts as square as may be.
 Layout squarest(const Layout& layout) {
@@ -65,6 +66,7 @@ Plan Assembly::finish() && {
   gather_up_d();
   prepare_epilogue();
   measure_tiles();
+  measure_panels();
   add_scratch_buffers();
   multiply();
   redistribute_after();
@@ -164,7 +166,7 @@ void Assembly::choose() {
   const bool may_relay =
       seen.options.memory_limit == 0 && (seen.options.method == MatmulMethod::automatic ||
                                          seen.options.method == MatmulMethod::communication_avoiding);
-  if (may_relay && seen.ranks() >= many_ranks && multiplies() > many_multiplies) relay_thin_operands(seen);
+  if (may_relay && seen.ranks() >= many_ranks && multiplies() > most_multiplies) relay_thin_operands(seen);
 }
 
 void Assembly::take_tiling(const Problem& seen) {

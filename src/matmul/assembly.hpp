@@ -11,9 +11,6 @@ namespace partita::multiplication {
 
 class Walk;
 
-/// Local multiplies of one rank beyond which their number is worth a copy of the operands.
-inline constexpr std::int64_t many_multiplies = 1024;
-
 class Assembly {
  public:
   explicit Assembly(const Problem& problem);

@@ -11,6 +11,7 @@
 namespace partita::multiplication {
 namespace {
 
+constexpr std::int64_t few_multiplies = 256;                           // for which no panels are made
 constexpr std::int64_t product_message_bytes = std::int64_t{1} << 20;  // at most
 constexpr std::int64_t padding = 1024;                                 // of messages, to cache lines
 
@@ -73,7 +74,6 @@ void Assembly::measure_tiles() {
     const Tile& tile = frame_.tile(rank);
     frame_.delivers = !tile.empty() && !covers(frame_.problem.held_d.by(rank), region_of_d(tile));
   }
-  measure_panels();
 }
 
 // Without a limit such operands are made square before they are multiplied; within one there is no room for
@@ -81,8 +81,7 @@ void Assembly::measure_tiles() {
 void Assembly::measure_panels() {
   const Problem& problem = frame_.problem;
   if (problem.options.memory_limit == 0 || problem.topology.node_count() == 1) return;
-  if (multiplies() <= many_multiplies || !can_gather(frame_)) return;
-  frame_.gathers = true;
+  if (multiplies() <= few_multiplies || !find_panels(frame_)) return;
   frame_.a.far = frame_.a.moves && crosses_nodes(frame_, frame_.a, region_of_a);
   frame_.b.far = frame_.b.moves && crosses_nodes(frame_, frame_.b, region_of_b);
 }
@@ -125,10 +124,15 @@ void Assembly::limit_messages() {
   frame_.message_bytes = std::clamp<std::int64_t>(room / 6, 1, most_message_bytes);
 }
 
-// Panels get most of it: two messages that leave, and two that bring products, are a small part of a panel.
+// Panels get most of it: two messages that leave are a small part of a panel, and so are products that
+// arrive.
 void Assembly::share_among_panels(std::int64_t room) {
   frame_.message_bytes = std::max<std::int64_t>(room / 16, 1);
-  const std::int64_t products = frame_.delivers ? std::max(frame_.message_bytes, product_message_bytes) : 0;
+  std::int64_t products = 0;
+  if (frame_.delivers) {
+    const std::int64_t all = plan_.buffers[static_cast<std::size_t>(frame_.products)].bytes;
+    products = std::max(frame_.message_bytes, std::min(all, product_message_bytes));
+  }
   frame_.panel_bytes = std::max<std::int64_t>(room - products - 2 * frame_.message_bytes - padding, 1);
 }
 

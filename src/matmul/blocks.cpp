@@ -82,7 +82,7 @@ std::vector<Product> products_of(const Frame& frame, const Blocks& blocks, int r
 }
 
 std::vector<Region> in_cache(const Frame& frame, const Region& region, Dtype dtype) {
-  const Extents& order = frame.problem.d.axis_order;
+  const Extents order = frame.product_order();
   return redistribution::split(region, cache_bytes / size_of(dtype), order, order);
 }
 

@@ -115,7 +115,7 @@ bool joins(const Frame& frame, const Tile& tile, const Blocks& blocks, std::size
            std::size_t owners_of_b) {
   if (frame.tiling.stationary_d) return false;
   const int batches = frame.problem.batches();
-  const Extents& order = frame.problem.d.axis_order;
+  const Extents order = frame.product_order();
   for (const auto& batch : blocks.batches) {
     if (size(batch) != 1) return false;
   }
@@ -276,14 +276,27 @@ bool Cutting::gathers(int rank) {
   return is_read(frame_.a, blocks.a, *blocks.rows) && is_read(frame_.b, blocks.b, *blocks.columns);
 }
 
-bool can_gather(const Frame& frame) {
+std::optional<int> Cutting::cut_dimension(int rank) {
+  const Tile& tile = frame_.tile(rank);
+  if (tile.empty()) return std::nullopt;
+  const Blocks blocks = products(tile);
+  const bool rows = blocks.rows->size() > 1, columns = blocks.columns->size() > 1;
+  if (rows == columns) return std::nullopt;
+  return rows ? 0 : 1;
+}
+
+bool find_panels(Frame& frame) {
   if (frame.problem.batches() > 0) return false;
   Frame gathering = frame;
   gathering.gathers = true;
+  const std::optional<int> slowest = Cutting(gathering).cut_dimension(frame.problem.ranks() / 2);
+  gathering.turned_products = slowest && gathering.product_order()[0] != *slowest;
   Cutting cutting(gathering);
   for (int rank = 0; rank < frame.problem.ranks(); ++rank) {
     if (!cutting.gathers(rank)) return false;
   }
+  frame.gathers = true;
+  frame.turned_products = gathering.turned_products;
   return true;
 }
 

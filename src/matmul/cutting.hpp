@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -41,6 +42,8 @@ class Cutting {
   /// Whether the multiplies of the rank can read what its panels would hold, and all that moves would be in
   /// one.
   bool gathers(int rank);
+  /// The one dimension along which the rank's products are cut: 0 of rows, 1 of columns.
+  std::optional<int> cut_dimension(int rank);
 
  private:
   struct Cut {
@@ -69,7 +72,8 @@ class Cutting {
   BySet<std::vector<Schedule>> turns_;
 };
 
-/// Whether of every rank's tile what comes from others can be brought together in panels.
-bool can_gather(const Frame& frame);
+/// Says in the frame that what a turn needs is gathered into panels, and how the products lie then, if that
+/// can be done for every rank's tile; returns whether.
+bool find_panels(Frame& frame);
 
 }  // namespace partita::multiplication

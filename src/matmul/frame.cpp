@@ -1,5 +1,7 @@
 #include "matmul/frame.hpp"
 
+#include <utility>
+
 namespace partita::multiplication {
 namespace {
 
@@ -12,6 +14,12 @@ Region region_of(const Tile& tile, bool batched, const IndexSet& rows, const Ind
 }
 
 }  // namespace
+
+Extents Frame::product_order() const {
+  Extents order = problem.d.axis_order;
+  if (turned_products) std::swap(order[order.size() - 2], order[order.size() - 1]);
+  return order;
+}
 
 Region region_of_a(const Frame& frame, const Tile& tile) {
   return region_of(tile, frame.a.batched, tile.m, tile.k);

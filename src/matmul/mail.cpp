@@ -195,7 +195,7 @@ void Mail::send_products(const std::vector<Product>& products) {
     if (frame_.same_node(product.holder, frame_.rank())) continue;
     std::int64_t offset = product.offset;
     for (const Region& piece : in_cache(frame_, product.region, dtype)) {
-      const Place from{frame_.products, frame_.rank(), offset, frame_.problem.d.axis_order};
+      const Place from{frame_.products, frame_.rank(), offset, frame_.product_order()};
       const std::int64_t bytes = piece.size() * size_of(dtype);
       offset += bytes;
       unfinished_.push_back(push(plan_.steps, send_step(product.holder, from, bytes)));
@@ -228,7 +228,7 @@ void Mail::post_products() {
     Arriving& next = products_[posted_];
     if (!receiving_products_.fits(next.bytes)) return;
     next.offset = receiving_products_.push(next.bytes, static_cast<int>(posted_));
-    const Place to{frame_.arriving_products, frame_.rank(), next.offset, frame_.problem.d.axis_order};
+    const Place to{frame_.arriving_products, frame_.rank(), next.offset, frame_.product_order()};
     next.step = push(plan_.steps, receive_step(next.peer, to, next.bytes));
   }
 }
@@ -239,7 +239,7 @@ Place Mail::take_product(std::vector<int>& after) {
   post_products();
   const Arriving& product = products_[next_++];
   after.push_back(product.step);
-  return {frame_.arriving_products, frame_.rank(), product.offset, frame_.problem.d.axis_order};
+  return {frame_.arriving_products, frame_.rank(), product.offset, frame_.product_order()};
 }
 
 void Mail::finish() {

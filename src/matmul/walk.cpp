@@ -203,7 +203,7 @@ Beta Walk::beta_of(const Product& product, std::size_t t) const {
 
 Part Walk::target(const Product& product) const {
   if (product.in_place()) return {product.region, {sums_buffer_, rank_, 0, {}}};
-  return {product.region, {frame_.products, rank_, product.offset, frame_.problem.d.axis_order}};
+  return {product.region, {frame_.products, rank_, product.offset, frame_.product_order()}};
 }
 
 void Walk::multiply(Multiply work, bool complete, std::vector<int> after) {
