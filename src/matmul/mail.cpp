@@ -112,14 +112,14 @@ void Mail::list_gives_to(int taker, const Blocks& blocks, bool of_a, const OwnPa
   const Partition& lines = *blocks.lines(of_a).pieces;
   std::vector<std::size_t> here;
   for (std::size_t batch = 0; batch < (input(of_a).batched ? blocks.batches.size() : 1); ++batch) {
-    for (std::size_t line = 0; line < lines.size(); ++line) {
-      if (across.contains(lines[line].front())) here.push_back(batch * lines.size() + line);
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      if (across.contains(lines[i].front())) here.push_back(batch * lines.size() + i);
     }
   }
   for (const auto& [scheduled, part] : given(blocks, of_a, depth)) {
     const std::size_t t = blocks.turn_number(scheduled);
-    for (const std::size_t line : here) {
-      const std::size_t number = line * blocks.turn(t).of(of_a).size() + part;
+    for (const std::size_t i : here) {
+      const std::size_t number = i * blocks.turn(t).of(of_a).size() + part;
       Region region = region_of_piece(frame_, blocks, t, of_a, number);
       if (!own.gives(taker, region)) continue;
       const std::int64_t bytes = region.size() * size_of(frame_.problem.a.dtype);
