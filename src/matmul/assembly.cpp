@@ -7,8 +7,8 @@
 
 #include "base/check.hpp"
 #include "matmul/around.hpp"
-#include "matmul/blocks.hpp"
 #include "matmul/chooser.hpp"
+#include "matmul/cutting.hpp"
 #include "matmul/tilings.hpp"
 #include "plan/append.hpp"
 
@@ -66,6 +66,7 @@ Plan Assembly::finish() && {
   gather_up_d();
   prepare_epilogue();
   measure_tiles();
+  measure_panels();
   add_scratch_buffers();
   multiply();
   redistribute_after();
@@ -184,10 +185,12 @@ void Assembly::take_tiling(const Problem& seen) {
 // Local multiplies of the rank that makes most, of a few.
 std::int64_t Assembly::multiplies() const {
   std::size_t most = 0;
+  Cutting cutting(frame_);
   for (const int rank : {0, frame_.problem.ranks() / 2, frame_.problem.ranks() - 1}) {
-    const Blocks blocks = blocks_of(frame_, rank);
-    most = std::max(most,
-                    blocks.batches.size() * blocks.rows.size() * blocks.columns.size() * blocks.turns.size());
+    const Blocks blocks = cutting.blocks(rank);
+    if (blocks.turns() == 0) continue;
+    most =
+        std::max(most, blocks.batches.size() * blocks.rows->size() * blocks.columns->size() * blocks.turns());
   }
   return static_cast<std::int64_t>(most);
 }

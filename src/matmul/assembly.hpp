@@ -40,8 +40,10 @@ class Assembly {
   void sum_gradient();
   void measure_tiles();
   void measure(Input& input, Region (*needed)(const Frame&, const Tile&));
+  void measure_panels();
   void add_scratch_buffers();
   void limit_messages();
+  void share_among_panels(std::int64_t room);
   void multiply();
   void size_scratch(const Walk& walk);
   void check_limit() const;

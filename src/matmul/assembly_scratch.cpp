@@ -4,11 +4,16 @@
 #include "base/check.hpp"
 #include "matmul/around.hpp"
 #include "matmul/assembly.hpp"
+#include "matmul/cutting.hpp"
 #include "matmul/walk.hpp"
 #include "plan/append.hpp"
 
 namespace partita::multiplication {
 namespace {
+
+constexpr std::int64_t few_multiplies = 256;                           // for which no panels are made
+constexpr std::int64_t product_message_bytes = std::int64_t{1} << 20;  // at most
+constexpr std::int64_t padding = 1024;                                 // of messages, to cache lines
 
 std::int64_t largest_node(const Topology& topology) {
   std::vector<std::int64_t> ranks(static_cast<std::size_t>(topology.ranks()));
@@ -17,6 +22,31 @@ std::int64_t largest_node(const Topology& topology) {
     most = std::max(most, ++ranks[static_cast<std::size_t>(topology.node(rank))]);
   }
   return most;
+}
+
+/// Whether the ranks of the node hold together all that one of them needs. Parts are disjoint, or replicas.
+bool has_it_near(const Frame& frame, const Input& input, int rank, const Region& wanted) {
+  std::int64_t missing = wanted.size();
+  for (const int mate : frame.problem.topology.node_ranks(frame.problem.topology.node(rank))) {
+    if (missing > 0) missing -= common_size(wanted, input.held.by(mate));
+  }
+  return missing <= 0 && !input.operand.layout.is_replicated();
+}
+
+/// Whether some tile needs what lies on another node.
+bool crosses_nodes(const Frame& frame, const Input& input, Region (*needed)(const Frame&, const Tile&)) {
+  Region before;
+  int node = -1;
+  for (int rank = 0; rank < frame.problem.ranks(); ++rank) {
+    if (frame.tile(rank).empty()) continue;
+    Region wanted = needed(frame, frame.tile(rank));
+    const int here = frame.problem.topology.node(rank);
+    if (here == node && wanted == before) continue;  // the same tiles in the same place
+    if (!has_it_near(frame, input, rank, wanted)) return true;
+    node = here;
+    before = std::move(wanted);
+  }
+  return false;
 }
 
 }  // namespace
@@ -44,6 +74,16 @@ void Assembly::measure_tiles() {
     const Tile& tile = frame_.tile(rank);
     frame_.delivers = !tile.empty() && !covers(frame_.problem.held_d.by(rank), region_of_d(tile));
   }
+}
+
+// Without a limit such operands are made square before they are multiplied; within one there is no room for
+// that, but for a panel of each.
+void Assembly::measure_panels() {
+  const Problem& problem = frame_.problem;
+  if (problem.options.memory_limit == 0 || problem.topology.node_count() == 1) return;
+  if (multiplies() <= few_multiplies || !find_panels(frame_)) return;
+  frame_.a.far = frame_.a.moves && crosses_nodes(frame_, frame_.a, region_of_a);
+  frame_.b.far = frame_.b.moves && crosses_nodes(frame_, frame_.b, region_of_b);
 }
 
 void Assembly::add_scratch_buffers() {
@@ -80,7 +120,20 @@ void Assembly::limit_messages() {
   if (limit == 0) return;
   frame_.shortest_turn = 1;
   const std::int64_t room = limit - common_scratch_bytes() - scratch_after();
+  if (frame_.gathers) return share_among_panels(room);
   frame_.message_bytes = std::clamp<std::int64_t>(room / 6, 1, most_message_bytes);
+}
+
+// Panels get most of it: two messages that leave are a small part of a panel, and so are products that
+// arrive.
+void Assembly::share_among_panels(std::int64_t room) {
+  frame_.message_bytes = std::max<std::int64_t>(room / 16, 1);
+  std::int64_t products = 0;
+  if (frame_.delivers) {
+    const std::int64_t all = plan_.buffers[static_cast<std::size_t>(frame_.products)].bytes;
+    products = std::max(frame_.message_bytes, std::min(all, product_message_bytes));
+  }
+  frame_.panel_bytes = std::max<std::int64_t>(room - products - 2 * frame_.message_bytes - padding, 1);
 }
 
 std::int64_t Assembly::scratch_bytes() const {
@@ -146,6 +199,11 @@ std::int64_t Assembly::scratch_after() const {
 }
 
 void Assembly::multiply() {
+  if (plan_.steps.empty()) {
+    Walk walk(frame_, plan_);
+    walk.run();
+    return size_scratch(walk);
+  }
   Plan part;
   part.rank = plan_.rank;
   part.topology = plan_.topology;
@@ -154,7 +212,7 @@ void Assembly::multiply() {
   walk.run();
   std::vector<int> same(plan_.buffers.size());
   for (std::size_t i = 0; i < same.size(); ++i) same[i] = static_cast<int>(i);
-  append(plan_, part, same);
+  append(plan_, std::move(part), same);
   size_scratch(walk);
 }
 

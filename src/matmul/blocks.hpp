@@ -1,6 +1,8 @@
 // A tile cut into blocks, each of which has one owner in A, one in B and one holder in D.
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "matmul/frame.hpp"
@@ -8,30 +10,75 @@
 
 namespace partita::multiplication {
 
-/// Block (b, i, j, t) is D[batches[b], rows[i], columns[j]] += A[batches[b], rows[i], turns[t]]
-/// B[batches[b], turns[t], columns[j]]. A pure function of frame and rank, so that a peer knows it too.
+/// How the pieces of A or B that a turn needs are brought together in scratch, so that one multiply reads
+/// what comes from many owners. Packed, with the dimension along which they follow each other slowest.
+enum class Panel : std::uint8_t {
+  none,      ///< not at all: each is multiplied where it lies
+  of_lines,  ///< rows of A or columns of B of several owners
+  of_k,      ///< indices of k of several owners
+};
+
+/// Indices of k that are multiplied together.
+struct Turn {
+  IndexSet k;
+  std::vector<IndexSet> of_a;  ///< of each piece of A: all of k, but where a panel is made of several
+  std::vector<IndexSet> of_b;
+
+  const std::vector<IndexSet>& of(bool a) const { return a ? of_a : of_b; }
+};
+
+/// The turns of all tiles with the same k.
+struct Turns {
+  Partition depth;  ///< pieces of k that have one owner in A and one in B
+  std::vector<Turn> turns;
+  std::vector<std::size_t> turn_of;  ///< of each piece of `depth`: the turn in which it begins
+};
+
+/// Rows of A or columns of B, cut so that each piece has one owner, and what becomes of the pieces.
+struct Lines {
+  std::shared_ptr<const Partition> pieces;
+  Panel panel = Panel::none;
+};
+
+/// Block (b, i, j, t) is D[batches[b], rows[i], columns[j]] += A[batches[b], rows[i], turn(t).k]
+/// B[batches[b], turn(t).k, columns[j]]. A pure function of frame and rank, so that a peer knows it too.
 struct Blocks {
   std::vector<std::vector<IndexSet>> batches;  ///< a set a leading dimension
-  Partition rows;
-  Partition columns;
-  /// Pieces of k in the order in which the rank takes them: its own first where it owns A's and B's alike,
-  /// and skewed as in Cannon's algorithm, so that not all ask the same owner at the same time.
-  std::vector<IndexSet> turns;
+  std::shared_ptr<const Partition> rows;       ///< of products
+  std::shared_ptr<const Partition> columns;
+  Lines a;  ///< the rows of products, unless panels are made of several owners' rows
+  Lines b;
+  /// Pieces of k. The rank takes first the one that it owns where it owns A's and B's alike, and else a
+  /// skewed one as in Cannon's algorithm, so that not all ask the same owner at the same time.
+  std::shared_ptr<const Turns> schedule;
+  std::size_t first_turn = 0;
   /// The products lie one behind the other in scratch, the rank's own among them, so that one multiply makes
   /// several: where they would be so thin that BLAS spent its time on packing the same operand again and
   /// again.
   bool joined = false;
+
+  std::size_t turns() const { return schedule ? schedule->turns.size() : 0; }
+  const Turn& turn(std::size_t t) const { return schedule->turns[(t + first_turn) % turns()]; }
+  /// The turn in which the rank takes that one of the schedule.
+  std::size_t turn_number(std::size_t scheduled) const {
+    return (scheduled + turns() - first_turn) % turns();
+  }
+  const Lines& lines(bool of_a) const { return of_a ? a : b; }
+  bool gathers() const { return a.panel != Panel::none || b.panel != Panel::none; }
 };
-Blocks blocks_of(const Frame& frame, int rank);
 
 /// A piece of A or B that a rank needs, and who gives it.
 struct Piece {
   Region region;
   int owner = 0;
 };
-/// Of A: one a batch and row piece (of one batch where A has none): number b * rows + i. Of B likewise.
-std::vector<Piece> pieces_of_a(const Frame& frame, const Blocks& blocks, int rank, std::size_t turn);
-std::vector<Piece> pieces_of_b(const Frame& frame, const Blocks& blocks, int rank, std::size_t turn);
+/// Of A: of each batch (one where A has none) the row pieces, and of each what the turn takes along k. Of B
+/// likewise. `givers`: of the pieces of another turn, which are often the same; empty at first.
+std::vector<Piece> pieces_of(const Frame& frame, const Blocks& blocks, int rank, std::size_t turn, bool of_a,
+                             std::vector<int>& givers);
+/// One of them.
+Region region_of_piece(const Frame& frame, const Blocks& blocks, std::size_t turn, bool of_a,
+                       std::size_t number);
 
 /// A piece of a rank's tile in D.
 struct Product {

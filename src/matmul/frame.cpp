@@ -1,5 +1,7 @@
 #include "matmul/frame.hpp"
 
+#include <utility>
+
 namespace partita::multiplication {
 namespace {
 
@@ -12,6 +14,12 @@ Region region_of(const Tile& tile, bool batched, const IndexSet& rows, const Ind
 }
 
 }  // namespace
+
+Extents Frame::product_order() const {
+  Extents order = problem.d.axis_order;
+  if (turned_products) std::swap(order[order.size() - 2], order[order.size() - 1]);
+  return order;
+}
 
 Region region_of_a(const Frame& frame, const Tile& tile) {
   return region_of(tile, frame.a.batched, tile.m, tile.k);
@@ -31,13 +39,22 @@ Index front(const Region& region) {
   return first;
 }
 
+namespace {
+
+bool is_range(const IndexSet& set) {
+  return set.back() - set.front() + 1 == set.size();
+}
+
+}  // namespace
+
 bool meet(const Region& a, const Region& b) {
   if (a.empty() || b.empty()) return false;
   for (std::size_t i = 0; i < a.sets.size(); ++i) {
     if (a.sets[i].back() < b.sets[i].front() || b.sets[i].back() < a.sets[i].front()) return false;
   }
   for (std::size_t i = 0; i < a.sets.size(); ++i) {
-    if (intersect(a.sets[i], b.sets[i]).empty()) return false;
+    const bool ranges = is_range(a.sets[i]) && is_range(b.sets[i]);
+    if (!ranges && intersect(a.sets[i], b.sets[i]).empty()) return false;
   }
   return true;
 }

@@ -22,6 +22,7 @@ struct Input {
                          ///< none: they read the operand in place, or need nothing
   bool batched = false;  ///< it has the leading dimensions of D
   bool moves = false;    ///< some rank needs what another one holds
+  bool far = false;      ///< and on another node: a panel of it is received while another is multiplied
 
   int readable() const { return published >= 0 ? published : buffer; }  ///< by peers of the node
 };
@@ -45,9 +46,14 @@ struct Frame {
   int leaving = -1;   ///< private: those for other nodes
   int arriving_products = -1;
   std::int64_t shortest_turn = good_turn;
+  bool turned_products = false;    ///< products lie with D's two last dimensions exchanged
+  bool gathers = false;            ///< what a turn needs of many owners is brought together in panels
+  std::int64_t panel_bytes = 0;    ///< room for them
   bool delivers = false;           ///< some tile reaches beyond what its rank holds of D
   std::int64_t message_bytes = 0;  ///< in one turn, to one rank, at most (but for one index of k)
 
+  /// In which products lie packed in scratch.
+  Extents product_order() const;
   const Tile& tile(int rank) const { return tiles[static_cast<std::size_t>(rank)]; }
   int rank() const { return problem.rank; }
   int distance(int from, int to) const { return (to - from + problem.ranks()) % problem.ranks(); }

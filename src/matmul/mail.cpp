@@ -14,80 +14,118 @@ std::int64_t round_up(std::int64_t bytes) {
   return (bytes + line - 1) / line * line;
 }
 
-bool contains(const Region& region, const Index& index) {
-  for (int d = 0; d < index.size(); ++d) {
-    if (!region.sets[static_cast<std::size_t>(d)].contains(index[d])) return false;
-  }
-  return true;
-}
-
 }  // namespace
 
-Mail::Mail(const Frame& frame, Plan& plan, const Blocks& blocks) : frame_(frame), plan_(plan) {
+Mail::Mail(const Frame& frame, Plan& plan, Cutting& cutting, const Blocks& blocks)
+    : frame_(frame), plan_(plan), kinds_{blocks.a.panel, blocks.b.panel} {
   if (frame.problem.topology.node_count() == 1) return;
   list_needs(blocks);
-  list_gives();
+  list_gives(cutting);
   size_scratch();
 }
 
+/// The dimension along which the pieces of a panel follow each other is slowest.
+Extents Mail::order(bool of_a, Panel panel) const {
+  if (panel == Panel::none) return input(of_a).operand.axis_order;
+  return of_a == (panel == Panel::of_lines) ? Extents{0, 1} : Extents{1, 0};
+}
+
 void Mail::list_needs(const Blocks& blocks) {
-  needs_.resize(blocks.turns.size());
-  const std::int64_t item = size_of(frame_.problem.a.dtype);
+  needs_.resize(blocks.turns());
+  panels_.resize(blocks.turns());
   for (std::size_t t = 0; t < needs_.size(); ++t) {
-    std::int64_t offset = 0;
+    std::int64_t received = 0;
+    std::int64_t copied = 0;
     for (const bool of_a : {true, false}) {
-      auto pieces = of_a ? pieces_of_a(frame_, blocks, frame_.rank(), t)
-                         : pieces_of_b(frame_, blocks, frame_.rank(), t);
-      for (std::size_t number = 0; number < pieces.size(); ++number) {
-        Piece& piece = pieces[number];
-        if (frame_.same_node(piece.owner, frame_.rank())) continue;
-        const std::int64_t bytes = piece.region.size() * item;
-        needs_[t].push_back({piece.owner, of_a, number, std::move(piece.region), bytes, offset});
-        offset += round_up(bytes);
-      }
+      const bool only_copied = blocks.lines(of_a).panel != Panel::none && !input(of_a).far;
+      std::int64_t& bytes = only_copied ? copied : received;
+      bytes = list_needs(blocks, t, of_a, bytes);
     }
-    slot_bytes_ = std::max(slot_bytes_, offset);
+    slot_bytes_ = std::max(slot_bytes_, received);
+    panel_bytes_ = std::max(panel_bytes_, copied);
   }
 }
 
-void Mail::list_gives() {
+// From `offset` on; where they end. Pieces of a panel lie one behind the other, whoever brings them.
+std::int64_t Mail::list_needs(const Blocks& blocks, std::size_t t, bool of_a, std::int64_t offset) {
+  const Panel panel = blocks.lines(of_a).panel;
+  const std::int64_t item = size_of(frame_.problem.a.dtype);
+  if (panel != Panel::none) panels_[t][of_a ? 0 : 1] = offset;
+  if (panel != Panel::none && !input(of_a).far) {
+    const Tile& tile = frame_.tile(frame_.rank());
+    return offset + round_up((of_a ? tile.m : tile.n).size() * blocks.turn(t).k.size() * item);
+  }
+  std::vector<Piece> pieces = pieces_of(frame_, blocks, frame_.rank(), t, of_a, givers_[of_a ? 0 : 1]);
+  for (std::size_t number = 0; number < pieces.size(); ++number) {
+    Piece& piece = pieces[number];
+    const bool arrives = !frame_.same_node(piece.owner, frame_.rank());
+    const std::int64_t bytes = piece.region.size() * item;
+    if (arrives) {
+      needs_[t].push_back(
+          {piece.owner, of_a, number, std::move(piece.region), order(of_a, panel), bytes, offset});
+    }
+    if (panel != Panel::none) {
+      offset += bytes;
+    } else if (arrives) {
+      offset += round_up(bytes);
+    }
+  }
+  return round_up(offset);
+}
+
+void Mail::list_gives(Cutting& cutting) {
   const OwnPart a(frame_, frame_.a);
   const OwnPart b(frame_, frame_.b);
   for (int step = 1; step < frame_.problem.ranks(); ++step) {
     const int taker = (frame_.rank() + step) % frame_.problem.ranks();
-    if (frame_.same_node(taker, frame_.rank()) || frame_.tile(taker).empty()) continue;
-    list_gives_to(taker, a, b);
+    const Tile& tile = frame_.tile(taker);
+    if (frame_.same_node(taker, frame_.rank()) || tile.empty()) continue;
+    const bool gives_a = frame_.a.moves && a.is_read_by(taker, region_of_a(frame_, tile));
+    const bool gives_b = frame_.b.moves && b.is_read_by(taker, region_of_b(frame_, tile));
+    if (!gives_a && !gives_b) continue;
+    const Blocks blocks = cutting.blocks(taker);
+    if (gives_.size() < blocks.turns()) gives_.resize(blocks.turns());
+    if (gives_a) list_gives_to(taker, blocks, true, a);
+    if (gives_b) list_gives_to(taker, blocks, false, b);
   }
+}
+
+// What of each turn lies here along k.
+const Mail::Given& Mail::given(const Blocks& blocks, bool of_a, const IndexSet& depth) {
+  const auto [at, is_new] = given_.try_emplace({blocks.schedule, of_a});
+  if (!is_new) return at->second;
+  const std::vector<Turn>& turns = blocks.schedule->turns;
+  for (std::size_t t = 0; t < turns.size(); ++t) {
+    const std::vector<IndexSet>& parts = turns[t].of(of_a);
+    for (std::size_t part = 0; part < parts.size(); ++part) {
+      if (depth.contains(parts[part].front())) at->second.emplace_back(t, part);
+    }
+  }
+  return at->second;
 }
 
 // The taker's own view, restricted to what lies here.
-void Mail::list_gives_to(int taker, const OwnPart& a, const OwnPart& b) {
-  const Tile& tile = frame_.tile(taker);
-  const bool gives_a = frame_.a.moves && a.is_read_by(taker, region_of_a(frame_, tile));
-  const bool gives_b = frame_.b.moves && b.is_read_by(taker, region_of_b(frame_, tile));
-  if (!gives_a && !gives_b) return;
-  const Blocks blocks = blocks_of(frame_, taker);
-  if (gives_.size() < blocks.turns.size()) gives_.resize(blocks.turns.size());
-  const auto depth_of = [](const Region& own, bool of_a) {
-    return own.sets[own.sets.size() - (of_a ? 1 : 2)];
-  };
-  for (std::size_t t = 0; t < blocks.turns.size(); ++t) {
-    const std::int64_t k = blocks.turns[t].front();
-    if (gives_a && depth_of(a.region(), true).contains(k)) {
-      add_gives(t, taker, true, a.region(), pieces_of_a(frame_, blocks, taker, t));
-    }
-    if (gives_b && depth_of(b.region(), false).contains(k)) {
-      add_gives(t, taker, false, b.region(), pieces_of_b(frame_, blocks, taker, t));
+void Mail::list_gives_to(int taker, const Blocks& blocks, bool of_a, const OwnPart& own) {
+  const std::vector<IndexSet>& held = own.region().sets;
+  const IndexSet& depth = held[held.size() - (of_a ? 1 : 2)];
+  const IndexSet& across = held[held.size() - (of_a ? 2 : 1)];
+  const Partition& lines = *blocks.lines(of_a).pieces;
+  std::vector<std::size_t> here;
+  for (std::size_t batch = 0; batch < (input(of_a).batched ? blocks.batches.size() : 1); ++batch) {
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      if (across.contains(lines[i].front())) here.push_back(batch * lines.size() + i);
     }
   }
-}
-
-void Mail::add_gives(std::size_t t, int taker, bool of_a, const Region& own, std::vector<Piece> pieces) {
-  for (std::size_t number = 0; number < pieces.size(); ++number) {
-    Piece& piece = pieces[number];
-    if (piece.owner != frame_.rank() || !contains(own, front(piece.region))) continue;
-    const std::int64_t bytes = piece.region.size() * size_of(frame_.problem.a.dtype);
-    gives_[t].push_back({taker, of_a, number, std::move(piece.region), bytes});
+  for (const auto& [scheduled, part] : given(blocks, of_a, depth)) {
+    const std::size_t t = blocks.turn_number(scheduled);
+    for (const std::size_t i : here) {
+      const std::size_t number = i * blocks.turn(t).of(of_a).size() + part;
+      Region region = region_of_piece(frame_, blocks, t, of_a, number);
+      if (!own.gives(taker, region)) continue;
+      const std::int64_t bytes = region.size() * size_of(frame_.problem.a.dtype);
+      gives_[t].push_back(
+          {taker, of_a, number, std::move(region), order(of_a, blocks.lines(of_a).panel), bytes});
+    }
   }
 }
 
@@ -108,7 +146,13 @@ void Mail::size_scratch() {
 
 Place Mail::slot(std::size_t t, const Message& message) const {
   const std::int64_t first = t % 2 == 0 ? 0 : slot_bytes_;
-  return {frame_.arriving, frame_.rank(), first + message.offset, operand(message.of_a).axis_order};
+  return {frame_.arriving, frame_.rank(), first + message.offset, message.order};
+}
+
+Place Mail::panel(std::size_t t, bool of_a) const {
+  const std::int64_t first = !input(of_a).far ? 2 * slot_bytes_ : t % 2 == 0 ? 0 : slot_bytes_;
+  const std::size_t side = of_a ? 0 : 1;
+  return {frame_.arriving, frame_.rank(), first + panels_[t][side], order(of_a, kinds_[side])};
 }
 
 Place Mail::place_of(std::size_t t, bool of_a, std::size_t number, std::vector<int>& after) {
@@ -139,8 +183,7 @@ void Mail::send(std::size_t t) {
     while (!sending_.fits(message.bytes)) after.push_back(sending_.pop());
     const int number = static_cast<int>(plan_.steps.size()) + 1;  // of the send, behind its packing
     const Place from{message.of_a ? frame_.a.buffer : frame_.b.buffer, frame_.rank(), 0, {}};
-    const Place packed{frame_.leaving, frame_.rank(), sending_.push(message.bytes, number),
-                       operand(message.of_a).axis_order};
+    const Place packed{frame_.leaving, frame_.rank(), sending_.push(message.bytes, number), message.order};
     push(plan_.steps, copy_step(frame_.rank(), std::move(message.region), from, packed, std::move(after)));
     push(plan_.steps, send_step(message.peer, packed, message.bytes));
   }
@@ -152,7 +195,7 @@ void Mail::send_products(const std::vector<Product>& products) {
     if (frame_.same_node(product.holder, frame_.rank())) continue;
     std::int64_t offset = product.offset;
     for (const Region& piece : in_cache(frame_, product.region, dtype)) {
-      const Place from{frame_.products, frame_.rank(), offset, frame_.problem.d.axis_order};
+      const Place from{frame_.products, frame_.rank(), offset, frame_.product_order()};
       const std::int64_t bytes = piece.size() * size_of(dtype);
       offset += bytes;
       unfinished_.push_back(push(plan_.steps, send_step(product.holder, from, bytes)));
@@ -185,7 +228,7 @@ void Mail::post_products() {
     Arriving& next = products_[posted_];
     if (!receiving_products_.fits(next.bytes)) return;
     next.offset = receiving_products_.push(next.bytes, static_cast<int>(posted_));
-    const Place to{frame_.arriving_products, frame_.rank(), next.offset, frame_.problem.d.axis_order};
+    const Place to{frame_.arriving_products, frame_.rank(), next.offset, frame_.product_order()};
     next.step = push(plan_.steps, receive_step(next.peer, to, next.bytes));
   }
 }
@@ -196,7 +239,7 @@ Place Mail::take_product(std::vector<int>& after) {
   post_products();
   const Arriving& product = products_[next_++];
   after.push_back(product.step);
-  return {frame_.arriving_products, frame_.rank(), product.offset, frame_.problem.d.axis_order};
+  return {frame_.arriving_products, frame_.rank(), product.offset, frame_.product_order()};
 }
 
 void Mail::finish() {

@@ -1,9 +1,12 @@
 // Pieces of A and B, and products, that pass between nodes.
 #pragma once
 
+#include <array>
+#include <map>
+#include <utility>
 #include <vector>
 
-#include "matmul/blocks.hpp"
+#include "matmul/cutting.hpp"
 #include "matmul/own_part.hpp"
 #include "matmul/sums.hpp"
 #include "redistribute/staging.hpp"
@@ -15,7 +18,7 @@ namespace partita::multiplication {
 /// everything that it waits for. Products follow when all operands have been sent.
 class Mail {
  public:
-  Mail(const Frame& frame, Plan& plan, const Blocks& blocks);
+  Mail(const Frame& frame, Plan& plan, Cutting& cutting, const Blocks& blocks);
 
   std::size_t turns() const { return gives_.size(); }  ///< in which this rank gives something
   /// Posts the receives of what this rank needs in its turn t, and sends what others need in theirs.
@@ -23,6 +26,9 @@ class Mail {
   /// Where the piece of that number, which another node gave for turn t, lies; the message to wait for is
   /// added to `after` the first time.
   Place place_of(std::size_t t, bool of_a, std::size_t number, std::vector<int>& after);
+
+  /// Where A's or B's panel of turn t lies, which has one; what arrives lies in it.
+  Place panel(std::size_t t, bool of_a) const;
 
   /// Sends this rank's products to other nodes.
   void send_products(const std::vector<Product>& products);
@@ -34,7 +40,7 @@ class Mail {
   void finish();
 
   /// Scratch that is used, in bytes; at its end.
-  std::int64_t arriving_bytes() const { return 2 * slot_bytes_; }
+  std::int64_t arriving_bytes() const { return 2 * slot_bytes_ + panel_bytes_; }
   std::int64_t leaving_bytes() const { return window_bytes_; }
   std::int64_t arriving_products_bytes() const { return products_window_bytes_; }
 
@@ -44,6 +50,7 @@ class Mail {
     bool of_a = true;
     std::size_t number = 0;  // of the piece
     Region region;
+    Extents order;  // in which it is packed
     std::int64_t bytes = 0;
     std::int64_t offset = 0;  // in its slot
     int step = -1;            // that receives it
@@ -56,12 +63,16 @@ class Mail {
     int step = -1;
   };
 
+  using Given = std::vector<std::pair<std::size_t, std::size_t>>;  // turns, and the pieces along k in them
+
   void list_needs(const Blocks& blocks);
-  void list_gives();
-  void list_gives_to(int taker, const OwnPart& a, const OwnPart& b);
-  void add_gives(std::size_t t, int taker, bool of_a, const Region& own, std::vector<Piece> pieces);
+  std::int64_t list_needs(const Blocks& blocks, std::size_t t, bool of_a, std::int64_t offset);
+  void list_gives(Cutting& cutting);
+  void list_gives_to(int taker, const Blocks& blocks, bool of_a, const OwnPart& own);
+  const Given& given(const Blocks& blocks, bool of_a, const IndexSet& depth);
   Place slot(std::size_t t, const Message& message) const;
-  const Operand& operand(bool of_a) const { return of_a ? frame_.a.operand : frame_.b.operand; }
+  const Input& input(bool of_a) const { return of_a ? frame_.a : frame_.b; }
+  Extents order(bool of_a, Panel panel) const;
   void size_scratch();
   void receive(std::size_t t);
   void send(std::size_t t);
@@ -71,7 +82,13 @@ class Mail {
   Plan& plan_;
   std::vector<std::vector<Message>> needs_;  // by turn of this rank
   std::vector<std::vector<Message>> gives_;  // by turn of the taker
-  std::int64_t slot_bytes_ = 0;              // of one turn's receives
+  std::map<std::pair<std::shared_ptr<const Turns>, bool>, Given> given_;
+  std::array<std::vector<int>, 2> givers_;  // of the last pieces of A and B that were looked at
+  std::vector<std::array<std::int64_t, 2>>
+      panels_;                    // by turn: where the panels of A and B begin in their slot
+  std::array<Panel, 2> kinds_{};  // of A and B
+  std::int64_t slot_bytes_ = 0;   // of one turn's receives
+  std::int64_t panel_bytes_ = 0;  // of panels for which nothing is received
   std::int64_t window_bytes_ = 0;
   std::int64_t products_window_bytes_ = 0;
   redistribution::Window sending_{0};

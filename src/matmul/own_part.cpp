@@ -12,4 +12,12 @@ bool OwnPart::is_read_by(int reader, const Region& wanted) const {
   return Layout::choose_replica(replicas_, reader, frame_.problem.topology) == frame_.rank();
 }
 
+bool OwnPart::gives(int reader, const Region& piece) const {
+  for (std::size_t i = 0; i < piece.sets.size(); ++i) {
+    if (!region_.sets[i].contains(piece.sets[i].front())) return false;
+  }
+  return replicas_.size() == 1 ||
+         Layout::choose_replica(replicas_, reader, frame_.problem.topology) == frame_.rank();
+}
+
 }  // namespace partita::multiplication

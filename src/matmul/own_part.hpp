@@ -15,6 +15,8 @@ class OwnPart {
   const Region& region() const { return region_; }
   /// Whether `reader`, which needs `wanted` of the input, takes some of it from this rank.
   bool is_read_by(int reader, const Region& wanted) const;
+  /// Whether it takes this piece, which has one owner but for replicas, from this rank.
+  bool gives(int reader, const Region& piece) const;
 
  private:
   const Frame& frame_;

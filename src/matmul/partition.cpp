@@ -63,6 +63,10 @@ Partition chop(const Partition& pieces, std::int64_t most) {
   Partition result;
   for (const IndexSet& piece : pieces) {
     const std::int64_t count = (piece.size() + most - 1) / most;
+    if (count == 1) {
+      result.push_back(piece);
+      continue;
+    }
     for (std::int64_t i = 0; i < count; ++i) {
       result.push_back(
           redistribution::slice(piece, piece.size() * i / count, piece.size() * (i + 1) / count));

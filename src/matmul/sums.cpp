@@ -18,7 +18,7 @@ bool before(const Region& a, const Region& b) {
 }
 
 // What all ranks make of this rank's part of D.
-std::vector<Arrival> arrivals(const Frame& frame, const std::vector<Product>& own) {
+std::vector<Arrival> arrivals(const Frame& frame, Cutting& cutting, const std::vector<Product>& own) {
   std::vector<Arrival> result;
   for (const Product& product : own) {
     if (product.holder == frame.rank()) result.push_back({product.region, {frame.rank(), product.offset}});
@@ -29,7 +29,7 @@ std::vector<Arrival> arrivals(const Frame& frame, const std::vector<Product>& ow
     const int peer = (frame.rank() + step) % frame.problem.ranks();
     const Tile& tile = frame.tile(peer);
     if (tile.empty() || !meet(region_of_d(tile), held)) continue;
-    for (Product& product : products_of(frame, blocks_of(frame, peer), peer)) {
+    for (Product& product : products_of(frame, cutting.blocks(peer), peer)) {
       if (product.holder != frame.rank()) continue;
       result.push_back({std::move(product.region), {peer, product.offset}});
     }
@@ -39,8 +39,8 @@ std::vector<Arrival> arrivals(const Frame& frame, const std::vector<Product>& ow
 
 }  // namespace
 
-Sums sums_of(const Frame& frame, const std::vector<Product>& own) {
-  std::vector<Arrival> all = arrivals(frame, own);
+Sums sums_of(const Frame& frame, Cutting& cutting, const std::vector<Product>& own) {
+  std::vector<Arrival> all = arrivals(frame, cutting, own);
   // Stable: among equal regions by distance, this rank's own first.
   std::stable_sort(all.begin(), all.end(),
                    [](const Arrival& a, const Arrival& b) { return before(a.region, b.region); });

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "matmul/blocks.hpp"
+#include "matmul/cutting.hpp"
 
 namespace partita::multiplication {
 
@@ -28,6 +28,6 @@ struct Sums {
   /// to zero.
   bool irregular = false;
 };
-Sums sums_of(const Frame& frame, const std::vector<Product>& own);
+Sums sums_of(const Frame& frame, Cutting& cutting, const std::vector<Product>& own);
 
 }  // namespace partita::multiplication

@@ -1,6 +1,7 @@
 #include "matmul/walk.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "matmul/own_part.hpp"
 #include "plan/append.hpp"
@@ -20,14 +21,16 @@ Walk::Walk(const Frame& frame, Plan& plan)
     : frame_(frame),
       plan_(plan),
       rank_(frame.rank()),
-      blocks_(blocks_of(frame, rank_)),
+      cutting_(frame),
+      blocks_(cutting_.blocks(rank_)),
       products_(products_of(frame, blocks_, rank_)),
-      sums_(sums_of(frame, products_)),
-      mail_(frame, plan, blocks_) {
+      sums_(sums_of(frame, cutting_, products_)),
+      mail_(frame, plan, cutting_, blocks_) {
   const bool own_memory = frame.problem.d.dtype != frame.problem.compute ||
                           (frame.problem.in_place && (sums_.irregular || frame.problem.multiplies_nothing()));
   sums_buffer_ = own_memory ? frame.sums : frame.d;
   c_in_product_ = frame.problem.in_place && !own_memory;
+  if (joins_panel()) whole_ = {{region_of_d(frame.tile(rank_)), rank_, 0, 0, 0, 0}};
   if (blocks_.joined) return;
   // The own part comes last, so that peers can add meanwhile; each piece is told of as soon as it is there.
   std::stable_sort(products_.begin(), products_.end(), [&](const Product& a, const Product& b) {
@@ -39,13 +42,18 @@ Walk::Walk(const Frame& frame, Plan& plan)
   });
 }
 
+// Products that lie one behind the other, of a panel whose lines do: one multiply makes them all.
+bool Walk::joins_panel() const {
+  return blocks_.joined && blocks_.lines(blocks_.rows->size() > 1).panel != Panel::none;
+}
+
 void Walk::run() {
   open();
-  const std::size_t turns = std::max(blocks_.turns.size(), mail_.turns());
+  const std::size_t turns = std::max(blocks_.turns(), mail_.turns());
   if (turns > 0) mail_.exchange(0);
   for (std::size_t t = 0; t < turns; ++t) {
     mail_.exchange(t + 1);
-    if (t < blocks_.turns.size()) turn(t);
+    if (t < blocks_.turns()) turn(t);
   }
   for (const int owner : waited_for_) signal(owner, done);
   mail_.send_products(products_);
@@ -91,34 +99,74 @@ void Walk::zero() {
 
 // --- one turn: D[I, J] += A[I, K] B[K, J] for all blocks (I, J) and one K
 
-Part Walk::part_of(std::size_t t, bool of_a, std::size_t number, const Piece& piece,
+Place Walk::readable(const Input& input, int owner) {
+  if (owner == rank_) return {input.buffer, rank_, 0, {}};
+  if (waited_for_.insert(owner).second) wait(owner, ready);
+  return {input.readable(), owner, 0, {}};
+}
+
+Part Walk::part_of(std::size_t t, bool of_a, const Product& product, const std::vector<Piece>& pieces,
                    std::vector<int>& after) {
   const Input& input = of_a ? frame_.a : frame_.b;
-  if (piece.owner == rank_) return {piece.region, {input.buffer, rank_, 0, {}}};
-  if (!frame_.same_node(piece.owner, rank_)) return {piece.region, mail_.place_of(t, of_a, number, after)};
-  if (waited_for_.insert(piece.owner).second) wait(piece.owner, ready);
-  return {piece.region, {input.readable(), piece.owner, 0, {}}};
+  const Lines& lines = blocks_.lines(of_a);
+  if (lines.panel != Panel::none) return part_of_panel(t, of_a, product);
+  const std::size_t number =
+      (input.batched ? product.batch : 0) * lines.pieces->size() + (of_a ? product.row : product.column);
+  const Piece& piece = pieces[number];
+  if (frame_.same_node(piece.owner, rank_)) return {piece.region, readable(input, piece.owner)};
+  return {piece.region, mail_.place_of(t, of_a, number, after)};
+}
+
+// All of the panel, or the lines of it that the product needs.
+Part Walk::part_of_panel(std::size_t t, bool of_a, const Product& product) const {
+  const Tile& tile = frame_.tile(rank_);
+  const IndexSet& k = blocks_.turn(t).k;
+  const IndexSet& lines = product.region.sets[of_a ? 0 : 1];
+  Place place = mail_.panel(t, of_a);
+  if (blocks_.lines(of_a).panel == Panel::of_lines) {
+    const std::int64_t before = (of_a ? tile.m : tile.n).position(lines.front());
+    place.offset += before * k.size() * size_of(frame_.problem.a.dtype);
+  }
+  return {of_a ? Region{{lines, k}} : Region{{k, lines}}, place};
+}
+
+// What comes from other nodes arrives in its place.
+void Walk::gather_panel(std::size_t t, bool of_a, const std::vector<Piece>& pieces, std::vector<int>& after) {
+  if (blocks_.lines(of_a).panel == Panel::none) return;
+  Place to = mail_.panel(t, of_a);
+  for (std::size_t number = 0; number < pieces.size(); ++number) {
+    const Piece& piece = pieces[number];
+    if (frame_.same_node(piece.owner, rank_)) {
+      const Place from = readable(of_a ? frame_.a : frame_.b, piece.owner);
+      copy(StepKind::copy, piece.owner, piece.region, from, to);
+    } else {
+      (void)mail_.place_of(t, of_a, number, after);
+    }
+    to.offset += piece.region.size() * size_of(frame_.problem.a.dtype);
+  }
 }
 
 void Walk::turn(std::size_t t) {
-  const std::vector<Piece> of_a = pieces_of_a(frame_, blocks_, rank_, t);
-  const std::vector<Piece> of_b = pieces_of_b(frame_, blocks_, rank_, t);
-  const bool last = t + 1 == blocks_.turns.size();
-  for (std::size_t i = 0; i < products_.size(); ++i) {
-    const Product& product = products_[i];
-    const std::size_t a = (frame_.a.batched ? product.batch : 0) * blocks_.rows.size() + product.row;
-    const std::size_t b = (frame_.b.batched ? product.batch : 0) * blocks_.columns.size() + product.column;
+  const std::vector<Piece> of_a = pieces_of(frame_, blocks_, rank_, t, true, givers_[0]);
+  const std::vector<Piece> of_b = pieces_of(frame_, blocks_, rank_, t, false, givers_[1]);
+  const bool last = t + 1 == blocks_.turns();
+  std::vector<int> arrived;
+  gather_panel(t, true, of_a, arrived);
+  gather_panel(t, false, of_b, arrived);
+  const std::vector<Product>& products = whole_.empty() ? products_ : whole_;
+  for (std::size_t i = 0; i < products.size(); ++i) {
+    const Product& product = products[i];
     Multiply work;
-    std::vector<int> after;
-    work.a = part_of(t, true, a, of_a[a], after);
-    work.b = part_of(t, false, b, of_b[b], after);
+    std::vector<int> after = std::exchange(arrived, {});
+    work.a = part_of(t, true, product, of_a, after);
+    work.b = part_of(t, false, product, of_b, after);
     work.to = target(product);
     work.conjugate_a = frame_.problem.conjugate_a;
     work.conjugate_b = frame_.problem.conjugate_b;
     work.beta = beta_of(product, t);
-    if (blocks_.joined && i > 0 && join(work, products_[i - 1], product)) continue;
+    if (blocks_.joined && i > 0 && join(work, products[i - 1], product)) continue;
     multiply(std::move(work), product.in_place() && last, std::move(after));
-    const bool leaves_holder = i + 1 == products_.size() || products_[i + 1].holder != product.holder;
+    const bool leaves_holder = i + 1 == products.size() || products[i + 1].holder != product.holder;
     if (last && leaves_holder && !blocks_.joined) announce(product.holder);
   }
   if (!last || !blocks_.joined) return;
@@ -155,7 +203,7 @@ Beta Walk::beta_of(const Product& product, std::size_t t) const {
 
 Part Walk::target(const Product& product) const {
   if (product.in_place()) return {product.region, {sums_buffer_, rank_, 0, {}}};
-  return {product.region, {frame_.products, rank_, product.offset, frame_.problem.d.axis_order}};
+  return {product.region, {frame_.products, rank_, product.offset, frame_.product_order()}};
 }
 
 void Walk::multiply(Multiply work, bool complete, std::vector<int> after) {

@@ -1,10 +1,11 @@
 // From blocks to the steps of one rank.
 #pragma once
 
+#include <array>
 #include <set>
 #include <vector>
 
-#include "matmul/blocks.hpp"
+#include "matmul/cutting.hpp"
 #include "matmul/mail.hpp"
 #include "matmul/sums.hpp"
 
@@ -33,8 +34,13 @@ class Walk {
   void open();
   void publish(const Input& input, const Region& own);
   void zero();
+  bool joins_panel() const;
   void turn(std::size_t t);
-  Part part_of(std::size_t t, bool of_a, std::size_t number, const Piece& piece, std::vector<int>& after);
+  Place readable(const Input& input, int owner);
+  Part part_of(std::size_t t, bool of_a, const Product& product, const std::vector<Piece>& pieces,
+               std::vector<int>& after);
+  Part part_of_panel(std::size_t t, bool of_a, const Product& product) const;
+  void gather_panel(std::size_t t, bool of_a, const std::vector<Piece>& pieces, std::vector<int>& after);
   Part target(const Product& product) const;
   Beta beta_of(const Product& product, std::size_t t) const;
   void multiply(Multiply work, bool complete, std::vector<int> after);
@@ -58,8 +64,11 @@ class Walk {
   const Frame& frame_;
   Plan& plan_;
   int rank_;
+  Cutting cutting_;
   Blocks blocks_;
-  std::vector<Product> products_;  // by distance of the holder, this rank's own last
+  std::vector<Product> products_;           // by distance of the holder, this rank's own last
+  std::vector<Product> whole_;              // all of them as one, where one multiply makes them of a panel
+  std::array<std::vector<int>, 2> givers_;  // of the last turn's pieces of A and B
   Sums sums_;
   Mail mail_;
   int sums_buffer_;           // where this rank adds up: D itself, or scratch

@@ -165,6 +165,29 @@ RANK_TEST(Matmul, EveryMethodThatSuits) {
   }
 }
 
+RANK_TEST(Matmul, WithinAMemoryLimit) {
+  RandomLayouts random(static_cast<std::uint64_t>(pairs_seed()) + 2);
+  int done = 0;
+  for (const MatmulMethod method : {MatmulMethod::summa_c, MatmulMethod::communication_avoiding}) {
+    for (const Distribution& of_a : {Distribution(Slab(0)), Distribution(Slab(1))}) {
+      for (const Distribution& of_b : {Distribution(Slab(0)), Distribution(Slab(1))}) {
+        Case choice;
+        choice.m = random.number(20, 40);
+        choice.n = random.number(20, 40);
+        choice.k = random.number(100, 140);
+        choice.options.method = method;
+        choice.options.memory_limit = 120000;
+        choice.layouts = {
+            Layout(of_a, choice.shape_a(), context.size()), Layout(of_b, choice.shape_b(), context.size()),
+            Layout(of_b, choice.shape_d(), context.size()), Layout(of_a, choice.shape_d(), context.size())};
+        choice.lies.assign(4, static_cast<Lies>(random.number(0, 4)));
+        if (run_case(context, choice)) ++done;
+      }
+    }
+  }
+  EXPECT_EQ(done, 8);
+}
+
 RANK_TEST(Matmul, NaNAndInfinityPass) {
   Array a = zeros(context, {5, 4}, Slab(0), Dtype::f64);
   Array b = zeros(context, {4, 6}, Slab(1), Dtype::f64);

@@ -457,6 +457,32 @@ TEST(MatmulPlan, MessagesAreCutIntoTurnsThatFitTheMemoryLimit) {
   }
 }
 
+// What a turn needs of many owners is brought together, for one multiply.
+TEST(MatmulPlan, WhatManyOwnersHoldIsGatheredIntoPanelsWithinAMemoryLimit) {
+  struct Case {
+    const char *a, *b, *d;
+    int ranks_per_node;
+  };
+  std::uint64_t seed = 0;
+  for (const auto& [a, b, d, ranks_per_node] :
+       {Case{"slab:0", "slab:0", "slab:0", 8}, Case{"slab:1", "slab:1", "slab:1", 1},
+        Case{"slab:0", "slab:0", "block-noncyclic:8x8", 5}}) {
+    MatmulCase test = square(64, Slab(0), Topology::regular(64, ranks_per_node));
+    test.k = 61;
+    test.operands.a.layout = Layout(Distribution::parse(a), {64, 61}, 64);
+    test.operands.b.layout = Layout(Distribution::parse(b), {61, 64}, 64);
+    test.operands.d.layout = Layout(Distribution::parse(d), {64, 64}, 64);
+    test.options.method = MatmulMethod::communication_avoiding;
+    test.options.memory_limit = 30000;
+    SCOPED_TRACE(test.to_string());
+    const Plan plan = test.plan(37);
+    EXPECT_LT(plan.works.size(), 20u) << plan.method;
+    EXPECT_LE(scratch_bytes(plan), test.options.memory_limit);
+    run(test, ++seed);
+    if (HasFatalFailure()) return;
+  }
+}
+
 TEST(MatmulPlan, IsQuicklyMadeForOneRankOfManyThousand) {
   for (const char* distribution : {"block-noncyclic:64x64", "block-cyclic:64x64:128x128", "slab:0"}) {
     const MatmulCase test = square(131072, Distribution::parse(distribution), Topology::regular(4096, 64));

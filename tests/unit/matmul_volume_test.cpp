@@ -105,6 +105,19 @@ TEST(MatmulVolume, FourThousandRanksInOneAndAHalfTimesTheOperands) {
   }
 }
 
+// Tiles of 64 x 64 on slabs of 32 rows: 64 owners of A, 4,096 of B, and yet few steps.
+TEST(MatmulVolume, FourThousandRanksOfSlabsInOneAndAHalfTimesTheOperands) {
+  for (const int axis : {0, 1}) {
+    OfManyRanks problem(131072, 4096, 64, Slab(axis), Slab(axis), Slab(axis));
+    problem.limit(1.5);
+    expect_near_the_bound(problem, {777, 3071});
+    const Plan plan = problem.plan(3071);
+    EXPECT_LE(matmul_volume(plan).scratch, OfManyRanks::scratch(131072, 4096, 1.5));
+    EXPECT_LT(plan.steps.size(), 50000u) << plan.method;
+    EXPECT_LE(plan.works.size(), 512u) << plan.method;
+  }
+}
+
 TEST(MatmulVolume, TheCheapestResultIsNearTheBoundToo) {
   const int ranks = 4096;
   const Topology topology = Topology::regular(ranks, 64);
