@@ -5,6 +5,7 @@ if(PARTITA_HAVE_SCALAPACK AND NOT PARTITA_SANITIZE MATCHES thread)
   # A part of the drop-in that is tested by itself; the library does not export it.
   add_executable(partita_scalapack_tests ${scalapack_test_sources} ${PROJECT_SOURCE_DIR}/bindings/scalapack/trial.cpp)
   partita_our_code(partita_scalapack_tests)
+  partita_compile_quickly(partita_scalapack_tests)
   partita_precompile(partita_scalapack_tests <gtest/gtest.h>)
   target_compile_definitions(partita_scalapack_tests
                              PRIVATE "PARTITA_SCALAPACK_LIBRARY=\"${PARTITA_SCALAPACK_${PARTITA_MPI}}\"")
