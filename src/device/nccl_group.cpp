@@ -1,7 +1,6 @@
 #include "device/nccl_group.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <thread>
 #include <utility>
 
@@ -18,6 +17,13 @@ namespace partita {
 namespace {
 
 constexpr std::string_view operation_of_start = "start NCCL";
+
+/// Of a start that may be waited for no longer.
+struct Joined {
+  NcclCommunicator communicator = nullptr;
+  int result = nccl_in_progress;
+  std::atomic<bool> returned = false;
+};
 
 void log_none(const ContextState& state, const std::string& why) {
   if (state.rank() == 0) state.log->info("collectives without NCCL: {}", why);
@@ -57,16 +63,24 @@ std::unique_ptr<NcclGroup> NcclGroup::start(ContextState& state, const NcclId& i
   return group;
 }
 
+// NCCL returns when all ranks have come, and one may never: the thread then is left behind.
 std::string NcclGroup::join(const NcclId& id) {
-  NcclConfig config;
-  config.blocking = 0;
-  int result = library_.init_rank(&communicator_, state_.size(), id, rank_, &config);
+  const auto joined = std::make_shared<Joined>();
+  std::thread([joined, id, &library = library_, device = device_, ranks = state_.size(), rank = rank_] {
+    cudaSetDevice(device);
+    NcclConfig config;
+    config.blocking = 1;
+    joined->result = library.init_rank(&joined->communicator, ranks, id, rank, &config);
+    joined->returned = true;
+  }).detach();
   wait_until(state_, waiting(operation_of_start), [&] {
     state_.require_alive(operation_of_start);
-    if (result == nccl_in_progress) result = state_of_communicator();
-    return result != nccl_in_progress;
+    if (!joined->returned) return false;
+    communicator_ = joined->communicator;
+    if (joined->result == nccl_in_progress) joined->result = state_of_communicator();  // NCCL_COMM_BLOCKING=0
+    return joined->result != nccl_in_progress;
   });
-  return result == nccl_success ? "" : text_of(operation_of_start, result);
+  return joined->result == nccl_success ? "" : text_of(operation_of_start, joined->result);
 }
 
 void NcclGroup::dry_run() {
@@ -76,8 +90,10 @@ void NcclGroup::dry_run() {
   void* const from = state_.device->allocate(bytes);
   void* const to = state_.device->allocate(bytes);
   const Stream stream = begin_device_work(state_);
-  dry_run(from, to, 1);
-  dry_run(from, to, part);
+  beside([&] {
+    dry_run(from, to, 1);
+    dry_run(from, to, part);
+  });
   end_device_work(state_, stream);
   finish_device(state_, operation_of_start);
   // Not given back where something has been thrown: a stream may still write there.
@@ -100,6 +116,29 @@ void NcclGroup::dry_run(void* from, void* to, std::int64_t part) {
   exchange(sent, received, {});
 }
 
+void NcclGroup::beside(const std::function<void()>& work) {
+  std::atomic<bool> done = false;
+  std::exception_ptr thrown;
+  std::thread runner([&] {
+    try {
+      state_.device->use();
+      work();
+    } catch (...) {
+      thrown = std::current_exception();
+    }
+    done = true;
+  });
+  try {
+    wait_until(state_, waiting(operation_of_start), [&] { return done.load(); });
+  } catch (...) {
+    abort();  // so NCCL returns
+    runner.join();
+    throw;
+  }
+  runner.join();
+  if (thrown) std::rethrow_exception(thrown);
+}
+
 std::string NcclGroup::name() const {
   return fmt::format("NCCL {}.{}.{}", library_.version / 10000, library_.version / 100 % 100,
                      library_.version % 100);
@@ -117,7 +156,9 @@ void NcclGroup::enqueue(std::string_view operation, Call&& call) {
     const std::lock_guard lock(mutex_);
     state_.require_alive(operation);
     check<Error>(communicator_ != nullptr, "{}: NCCL has been aborted", operation);
+    entered_ = Clock::now();
     result = act();
+    entered_ = Clock::time_point::max();
     if (result != nccl_success && result != nccl_in_progress) why = text_of(operation, result);
     return result != nccl_in_progress;
   };
@@ -126,6 +167,7 @@ void NcclGroup::enqueue(std::string_view operation, Call&& call) {
                [&] { return with_lock([&] { return state_of_communicator(); }); });
   }
   if (result == nccl_success) return;
+  state_.require_alive(operation);  // else it is the abort that NCCL speaks of
   state_.fail(why);
   throw Error(why);
 }
@@ -246,18 +288,31 @@ std::vector<int> NcclGroup::others() const {
   return ranks;
 }
 
+// A call that waits in NCCL for a peer has the lock, and returns when NCCL is told to abort by another thread
+// (NCCL's user guide, "Fault Tolerance").
 void NcclGroup::abort() noexcept {
-  const std::lock_guard lock(mutex_);
-  if (communicator_ == nullptr) return;
+  using namespace std::chrono_literals;
+  const std::unique_lock lock(mutex_, 500ms);
+  const NcclCommunicator mine = communicator_.exchange(nullptr);
+  if (mine == nullptr) return;
   cudaSetDevice(device_);
-  library_.abort(std::exchange(communicator_, nullptr));
+  library_.abort(mine);
 }
 
 std::string NcclGroup::failed() {
-  const std::lock_guard lock(mutex_);
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock) return overdue();
   if (communicator_ == nullptr) return "";
   const int result = state_of_communicator();
   return result == nccl_success || result == nccl_in_progress ? "" : text_of("collectives", result);
+}
+
+std::string NcclGroup::overdue() const {
+  const Clock::time_point entered = entered_;
+  const auto deadline = state_.options.deadline;
+  if (entered == Clock::time_point::max() || Clock::now() - entered < deadline) return "";
+  return fmt::format("{} has kept a call of rank {} for {:g} s: not all ranks have made it", name(), rank_,
+                     static_cast<double>(deadline.count()) / 1000.0);
 }
 
 NcclGroup::~NcclGroup() {
@@ -266,20 +321,24 @@ NcclGroup::~NcclGroup() {
 }
 
 /// Peers may still use memory that belongs to this rank's communicator: all finish together where they do so
-/// in time. Leaves the communicator to `abort` where they do not.
+/// in time. Else a thread is left behind that waits for them.
 void NcclGroup::finish() noexcept {
   using namespace std::chrono_literals;
   constexpr auto longest = 2s;
-  const std::lock_guard lock(mutex_);
-  if (communicator_ == nullptr) return;
-  cudaSetDevice(device_);
-  int result = library_.finalize(communicator_);
-  const auto start = std::chrono::steady_clock::now();
-  while (result == nccl_in_progress && std::chrono::steady_clock::now() - start < longest) {
-    std::this_thread::sleep_for(100us);
-    result = state_of_communicator();
+  const NcclCommunicator mine = communicator_.exchange(nullptr);
+  if (mine == nullptr) return;
+  try {
+    const auto done = std::make_shared<std::atomic<bool>>(false);
+    std::thread([done, mine, &library = library_, device = device_] {
+      cudaSetDevice(device);
+      library.destroy(mine);
+      *done = true;
+    }).detach();
+    const auto start = Clock::now();
+    while (!*done && Clock::now() - start < longest) std::this_thread::sleep_for(100us);
+  } catch (...) {  // there are no threads any more
+    library_.abort(mine);
   }
-  if (result == nccl_success) library_.destroy(std::exchange(communicator_, nullptr));
 }
 
 }  // namespace partita

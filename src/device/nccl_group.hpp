@@ -1,6 +1,9 @@
 // NCCL as the group of a context's devices.
 #pragma once
 
+#include <atomic>
+#include <chrono>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string_view>
@@ -14,8 +17,10 @@ namespace partita {
 struct ContextState;
 struct WaitReason;
 
-/// A communicator that never blocks: what it has been told is polled for, within the context's deadline, so
-/// that a peer that is gone keeps nobody. The price is a thread that NCCL starts for each operation.
+/// A communicator whose calls return when they have put their work into a stream. (One that never blocks
+/// starts a thread for each operation: 20 to 40 us.) A call may wait inside of NCCL for a peer that never
+/// comes: a thread of its own does that at the start, and what keeps a later call beyond the deadline is seen
+/// by the watchdog, whose abort lets the call return.
 class NcclGroup final : public DeviceGroup {
  public:
   /// Collective over the context's ranks, blocking within the deadline. Null on all ranks, with a line in the
@@ -43,6 +48,8 @@ class NcclGroup final : public DeviceGroup {
   std::string failed() override;
 
  private:
+  using Clock = std::chrono::steady_clock;
+
   explicit NcclGroup(ContextState& state);
   static std::unique_ptr<NcclGroup> start(ContextState& state, const NcclId& id);
   /// What went wrong; empty: nothing. Throws at the deadline.
@@ -51,7 +58,11 @@ class NcclGroup final : public DeviceGroup {
   /// first wanted, and beside a kernel that waits for a peer that can be a deadlock.
   void dry_run();
   void dry_run(void* from, void* to, std::int64_t part);
+  /// In another thread, within the deadline.
+  void beside(const std::function<void()>& work);
   void finish() noexcept;
+  /// What is wrong with the call that is in NCCL now; empty: nothing, or there is none.
+  std::string overdue() const;
 
   /// `call(communicator)`, and the wait until NCCL has done what it was told.
   template <class Call>
@@ -69,8 +80,9 @@ class NcclGroup final : public DeviceGroup {
   const NcclLibrary& library_;
   int device_;
   int rank_;
-  std::mutex mutex_;  // NCCL takes one call at a time, and none after an abort
-  NcclCommunicator communicator_ = nullptr;
+  std::timed_mutex mutex_;  // NCCL takes one call at a time, and none after an abort
+  std::atomic<NcclCommunicator> communicator_ = nullptr;
+  std::atomic<Clock::time_point> entered_ = Clock::time_point::max();  // NCCL, by a call of ours
 };
 
 }  // namespace partita

@@ -21,7 +21,6 @@ void find_all(void* handle, NcclLibrary& library) {
   find(handle, "ncclGetVersion", library.get_version);
   find(handle, "ncclGetUniqueId", library.get_unique_id);
   find(handle, "ncclCommInitRankConfig", library.init_rank);
-  find(handle, "ncclCommFinalize", library.finalize);
   find(handle, "ncclCommDestroy", library.destroy);
   find(handle, "ncclCommAbort", library.abort);
   find(handle, "ncclCommGetAsyncError", library.async_error);

@@ -40,7 +40,6 @@ struct NcclLibrary {
   int (*get_version)(int* version) = nullptr;
   int (*get_unique_id)(NcclId* id) = nullptr;
   int (*init_rank)(NcclCommunicator* made, int ranks, NcclId id, int rank, NcclConfig* config) = nullptr;
-  int (*finalize)(NcclCommunicator communicator) = nullptr;
   int (*destroy)(NcclCommunicator communicator) = nullptr;
   int (*abort)(NcclCommunicator communicator) = nullptr;
   int (*async_error)(NcclCommunicator communicator, int* error) = nullptr;
