@@ -107,8 +107,8 @@ Halos make_halos(const Layout& layout, const HaloOptions& options) {
   check(!layout.partial(), "halo: the array ({}) is partial: reduce it first", layout.to_string());
   const Extents lower = widths(options.lower, Extents::filled(dimensions, 0), dimensions, "lower");
   const Extents upper = widths(options.upper, lower, dimensions, "upper");
-  std::vector<bool> periodic = options.periodic;
-  if (periodic.empty()) periodic.assign(static_cast<std::size_t>(dimensions), false);
+  std::vector<bool> periodic =
+      options.periodic.empty() ? std::vector<bool>(static_cast<std::size_t>(dimensions)) : options.periodic;
   check(periodic.size() == static_cast<std::size_t>(dimensions),
         "halo: {} flags of periodic dimensions for an array of {}", periodic.size(), dimensions);
   for (int rank = 0; rank < layout.ranks(); ++rank) (void)box_of(layout, rank);
