@@ -29,14 +29,17 @@ message(STATUS "FFTW-MPI (a peer in the benchmarks): ${PARTITA_HAVE_FFTW_MPI}")
 file(GLOB_RECURSE command_sources CONFIGURE_DEPENDS tools/*.cpp benchmarks/*.cpp)
 partita_choose_backends(command_sources)
 add_executable(partita_command ${command_sources})
-# Nothing in tools/ runs for long, and the templates of the command line take long to optimise.
-file(GLOB_RECURSE tool_sources tools/*.cpp)
-set_property(
-  SOURCE ${tool_sources}
-  APPEND
-  PROPERTY COMPILE_OPTIONS $<$<NOT:$<CONFIG:Debug>>:-O1>)
 partita_our_code(partita_command)
+# Nothing in tools/ runs for long, and the templates of the command line take long to optimise. Benchmarks do run;
+# compiled otherwise, they cannot share the precompiled headers.
+partita_compile_quickly(partita_command)
 partita_precompile(partita_command <fmt/format.h> <fmt/ranges.h> <CLI/CLI.hpp>)
+file(GLOB_RECURSE benchmark_sources benchmarks/*.cpp)
+set_source_files_properties(${benchmark_sources} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+set_property(
+  SOURCE ${benchmark_sources}
+  APPEND
+  PROPERTY COMPILE_OPTIONS $<$<NOT:$<CONFIG:Debug>>:-O3>)
 target_include_directories(partita_command PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/tools)
 # `partita run` starts ranks as the tests do.
 string(REPLACE ";" " " launcher_flags "${PARTITA_MPI_FLAGS}")
