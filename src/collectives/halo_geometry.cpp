@@ -120,7 +120,7 @@ std::optional<Box::Bounds> box_of(const Layout& layout, int rank) {
   if (region.empty()) return std::nullopt;
   Box::Bounds box;
   for (const IndexSet& set : region.sets) {
-    check(set.back() - set.front() + 1 == set.size(),
+    check(set.is_range(),
           "halo: the part of rank {} is {}, which is no box ({}); redistribute the array first", rank,
           to_string(region), layout.to_string());
     box.lower.push_back(set.front());

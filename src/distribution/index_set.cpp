@@ -67,6 +67,10 @@ std::int64_t IndexSet::position(std::int64_t index) const {
          std::min(interval.length, in_first_period - interval.first);
 }
 
+bool IndexSet::is_range() const {
+  return empty() || back() - front() + 1 == size_;
+}
+
 bool IndexSet::contains(std::int64_t index) const {
   const IndexSetState& state = IndexSetState::of(*this);
   const std::size_t i = state.segment_above(index);

@@ -138,8 +138,7 @@ std::vector<Distribution> as_box(const Layout& layout) {
     Box::Bounds& box = boxes.emplace_back(Box::Bounds{zeros, zeros});
     for (int i = 0; i < layout.dimensions() && !region.empty(); ++i) {
       const IndexSet& set = region.sets[static_cast<std::size_t>(i)];
-      check(set.back() - set.front() + 1 == set.size(), "rank {} owns {}, which is not one box", rank,
-            to_string(region));
+      check(set.is_range(), "rank {} owns {}, which is not one box", rank, to_string(region));
       box.lower[i] = set.front();
       box.upper[i] = set.back() + 1;
     }

@@ -199,11 +199,6 @@ std::int64_t Assembly::scratch_after() const {
 }
 
 void Assembly::multiply() {
-  if (plan_.steps.empty()) {
-    Walk walk(frame_, plan_);
-    walk.run();
-    return size_scratch(walk);
-  }
   Plan part;
   part.rank = plan_.rank;
   part.topology = plan_.topology;

@@ -19,16 +19,9 @@ std::vector<IndexSet> sets_of(const std::vector<IndexSet>& batch, const IndexSet
   return sets;
 }
 
-bool holds(const Region& held, const Region& wanted) {
-  for (std::size_t i = 0; i < wanted.sets.size(); ++i) {
-    if (!held.sets[i].contains(wanted.sets[i].front())) return false;
-  }
-  return true;
-}
-
 /// Who gives a piece. Pieces that one rank holds have the same holders, so that `last` is looked at first.
 int giver(const Frame& frame, const Input& input, const Region& region, int rank, int last) {
-  if (last >= 0 && holds(input.held.by(last), region)) return last;
+  if (last >= 0 && holds_front(input.held.by(last), region)) return last;
   return Layout::choose_replica(input.operand.layout.owners(front(region)), rank, frame.problem.topology);
 }
 

@@ -39,22 +39,21 @@ Index front(const Region& region) {
   return first;
 }
 
-namespace {
-
-bool is_range(const IndexSet& set) {
-  return set.back() - set.front() + 1 == set.size();
-}
-
-}  // namespace
-
 bool meet(const Region& a, const Region& b) {
   if (a.empty() || b.empty()) return false;
   for (std::size_t i = 0; i < a.sets.size(); ++i) {
     if (a.sets[i].back() < b.sets[i].front() || b.sets[i].back() < a.sets[i].front()) return false;
   }
   for (std::size_t i = 0; i < a.sets.size(); ++i) {
-    const bool ranges = is_range(a.sets[i]) && is_range(b.sets[i]);
+    const bool ranges = a.sets[i].is_range() && b.sets[i].is_range();
     if (!ranges && intersect(a.sets[i], b.sets[i]).empty()) return false;
+  }
+  return true;
+}
+
+bool holds_front(const Region& held, const Region& piece) {
+  for (std::size_t i = 0; i < piece.sets.size(); ++i) {
+    if (!held.sets[i].contains(piece.sets[i].front())) return false;
   }
   return true;
 }

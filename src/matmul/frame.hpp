@@ -71,4 +71,8 @@ Index front(const Region& region);
 /// Whether two regions meet.
 bool meet(const Region& a, const Region& b);
 
+/// Whether the first element of a piece is in `held`: all of it then, where a piece has one owner. Neither is
+/// empty.
+bool holds_front(const Region& held, const Region& piece);
+
 }  // namespace partita::multiplication

@@ -13,11 +13,9 @@ bool OwnPart::is_read_by(int reader, const Region& wanted) const {
 }
 
 bool OwnPart::gives(int reader, const Region& piece) const {
-  for (std::size_t i = 0; i < piece.sets.size(); ++i) {
-    if (!region_.sets[i].contains(piece.sets[i].front())) return false;
-  }
-  return replicas_.size() == 1 ||
-         Layout::choose_replica(replicas_, reader, frame_.problem.topology) == frame_.rank();
+  return holds_front(region_, piece) &&
+         (replicas_.size() == 1 ||
+          Layout::choose_replica(replicas_, reader, frame_.problem.topology) == frame_.rank());
 }
 
 }  // namespace partita::multiplication

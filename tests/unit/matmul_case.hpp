@@ -69,4 +69,14 @@ inline std::pair<int, int> contribution_of(const Layout& layout, const Index& at
   return {-1, static_cast<int>(contributions.size())};
 }
 
+inline MatmulCase square(std::int64_t extent, const Distribution& distribution, const Topology& topology) {
+  MatmulCase test;
+  test.m = test.n = test.k = extent;
+  test.topology = topology;
+  const Layout layout(distribution, {extent, extent}, topology.ranks());
+  const Operand operand = Operand::of(layout, Dtype::f64, Order::row_major, Residency::heap);
+  test.operands = {operand, operand, {}, operand, {}, {}, {}};
+  return test;
+}
+
 }  // namespace partita::testing
