@@ -36,6 +36,9 @@ void all_reduce(const Context& context, const View& source, const View& destinat
   call.plan = plan_all_reduce;
   call.parcels = [&] {
     const std::int64_t bytes = bytes_of(source);
+    if (prefers_slices(ranks, bytes)) {
+      return Parcels{in_slices(ranks, bytes), in_slices(ranks, bytes), options.reduction, true};
+    }
     return Parcels{for_each_rank(ranks, bytes), for_each_rank(ranks, bytes), options.reduction};
   };
   call.by_library = [reduction = options.reduction](DeviceGroup& group, std::span<const View> views,

@@ -40,6 +40,14 @@ namespace {
 Parcels parcels_from(int root, int rank, int ranks, std::int64_t bytes) {
   Parcels parcels{for_each_rank(ranks, 0), for_each_rank(ranks, 0)};
   const auto place = [](int of) { return static_cast<std::size_t>(of); };
+  // Of n bytes the root gives n (P - 1) in one round, but n where the others pass on what they get to one
+  // another.
+  if (prefers_slices(ranks, bytes)) {
+    (rank == root ? parcels.given : parcels.taken) = in_slices(ranks, bytes, root);
+    parcels.passed_on = true;
+    parcels.root = root;
+    return parcels;
+  }
   if (rank == root) {
     parcels.given = for_each_rank(ranks, bytes);
     parcels.given[place(root)].bytes = 0;

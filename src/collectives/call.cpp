@@ -120,7 +120,8 @@ Places place_of_destination(const ContextState& context, const Call& call, const
 std::shared_ptr<Runner> make_on_device(ContextState& context, const Call& call,
                                        std::span<const Layout> layouts, std::int64_t place) {
   if (std::shared_ptr<Runner> packets = PacketCall::of(context, call)) return packets;
-  if (context.size() > 1 && call.by_library && prefers_library(call.operation, call.bytes, place >= 0)) {
+  if (context.size() > 1 && call.by_library &&
+      prefers_library(call.operation, context.size(), call.bytes, place >= 0)) {
     if (const DeviceGroup* const library = library_of(context);
         library != nullptr && call.offered(*library)) {
       return std::make_shared<LibraryCall>(context, std::string(call.operation), call.by_library);

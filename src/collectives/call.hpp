@@ -25,6 +25,9 @@ struct Parcels {
   std::vector<Parcel> given;             ///< by rank; this rank's own: what it keeps
   std::vector<Parcel> taken;             ///< by rank
   std::optional<Reduction> joined = {};  ///< all that is taken is one place, and joined there in rank order
+  /// In two rounds; see PacketExchange.
+  bool passed_on = false;
+  int root = -1;
 };
 
 /// One call, as this rank makes it.

@@ -50,11 +50,13 @@ void check_wanted_way() {
 
 // Ours pushes straight into the place where the data belongs; what has to be joined, or has to lie in scratch
 // before, is the library's where it is large.
-bool prefers_library(std::string_view operation, std::int64_t bytes, bool in_place) {
+bool prefers_library(std::string_view operation, int ranks, std::int64_t bytes, bool in_place) {
   const std::string_view wanted = wanted_way();
   if (!wanted.empty()) return wanted == "library";
   const bool only_moves = operation == "all_gather" || operation == "all_to_all";
-  return bytes > mebibyte && !(only_moves && in_place);
+  const bool goes_to_all = operation == "all_reduce" || operation == "broadcast";
+  const std::int64_t given = goes_to_all ? bytes * (ranks - 1) : bytes;
+  return given > mebibyte && !(only_moves && in_place);
 }
 
 }  // namespace partita::collective

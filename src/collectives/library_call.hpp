@@ -36,6 +36,6 @@ void check_wanted_way();
 
 /// Whether the library does this sooner than a plan of ours, as measured (docs/performance.md).
 /// `bytes`: of the largest view of any rank. `in_place`: the destination lies on the devices' heap.
-bool prefers_library(std::string_view operation, std::int64_t bytes, bool in_place);
+bool prefers_library(std::string_view operation, int ranks, std::int64_t bytes, bool in_place);
 
 }  // namespace partita::collective

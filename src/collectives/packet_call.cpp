@@ -10,7 +10,9 @@ namespace partita::collective {
 namespace {
 
 bool fits(const ContextState& context, const Call& call, const Parcels& parcels) {
-  const std::int64_t most = PacketSlots::most_bytes(context.size());
+  const int ranks = context.size();
+  const std::int64_t most =
+      parcels.passed_on ? PacketSlots::most_slice_bytes(ranks) : PacketSlots::most_bytes(ranks);
   const auto is_small = [most](const Parcel& parcel) { return parcel.bytes <= most; };
   return !call.truth && context.device->offers_packets(call.dtype, parcels.joined) &&
          std::ranges::all_of(parcels.given, is_small) && std::ranges::all_of(parcels.taken, is_small);
@@ -62,11 +64,14 @@ void PacketCall::put(std::span<const View> views, Stream stream) {
   all.given = parcels_.given;
   all.taken = parcels_.taken;
   all.joined = parcels_.joined;
+  all.passed_on = parcels_.passed_on;
+  all.root = parcels_.root;
+  all.captured = context_.device->captures(stream);
   all.dtype = dtype_;
   context_.device->exchange_packets(all, stream);
   dense_.unpack(views, stream);
   end_device_work(context_, stream);
-  if (!context_.device->captures(stream)) context_.watchdog->note(operation_);
+  if (!all.captured) context_.watchdog->note(operation_);
 }
 
 }  // namespace partita::collective

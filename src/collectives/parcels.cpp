@@ -1,5 +1,7 @@
 #include "collectives/parcels.hpp"
 
+#include <algorithm>
+
 namespace partita::collective {
 
 std::vector<Parcel> in_a_row(int ranks, std::int64_t bytes, std::span<const std::int64_t> counts) {
@@ -21,6 +23,27 @@ std::int64_t bytes_of_row(const View& view) {
 
 std::vector<Parcel> for_each_rank(int ranks, std::int64_t bytes) {
   return std::vector<Parcel>(static_cast<std::size_t>(ranks), Parcel{0, bytes});
+}
+
+std::vector<Parcel> in_slices(int ranks, std::int64_t bytes, int but) {
+  constexpr std::int64_t largest_element = 16;
+  const std::int64_t takers = but < 0 ? ranks : ranks - 1;
+  const std::int64_t share = (bytes + takers - 1) / takers;
+  const std::int64_t slice = (share + largest_element - 1) / largest_element * largest_element;
+  std::vector<Parcel> parcels;
+  std::int64_t begin = 0;
+  for (int rank = 0; rank < ranks; ++rank) {
+    const std::int64_t own = rank == but ? 0 : std::min(slice, bytes - begin);
+    parcels.push_back({begin, own});
+    begin += own;
+  }
+  return parcels;
+}
+
+// Of n bytes a rank gives n (P - 1) in one round and 2 n (P - 1) / P in two; the second costs a flight.
+bool prefers_slices(int ranks, std::int64_t bytes) {
+  constexpr std::int64_t bytes_of_a_flight = 320 << 10;
+  return bytes * (ranks - 1) * (ranks - 2) / ranks >= bytes_of_a_flight;
 }
 
 }  // namespace partita::collective

@@ -15,4 +15,12 @@ std::int64_t bytes_of_row(const View& view);
 /// The same for every rank.
 std::vector<Parcel> for_each_rank(int ranks, std::int64_t bytes);
 
+/// Slices of so many bytes, one a rank, some of them empty; of multiples of every element's size. `but`: a
+/// rank that gets none.
+std::vector<Parcel> in_slices(int ranks, std::int64_t bytes, int but = -1);
+
+/// Whether an exchange in which every rank's bytes go to all the others is over sooner in two rounds, by
+/// slices, of which fewer bytes travel. As measured (docs/performance.md).
+bool prefers_slices(int ranks, std::int64_t bytes);
+
 }  // namespace partita::collective

@@ -82,6 +82,9 @@ class Accelerator {
   virtual std::string name() const = 0;
   /// The calling thread drives this device from here on. Cheap.
   virtual void use() = 0;
+  /// So many ranks of the context use this device (1 until said): kernels that wait for one another must all
+  /// find room on it.
+  virtual void share(int ranks) { (void)ranks; }
   /// The calling thread only looks on.
   virtual void attend() { use(); }
 
@@ -152,6 +155,7 @@ class Accelerator {
   }
   /// In one start, which waits for the packets of all peers. Only where it is offered.
   virtual void exchange_packets(const PacketExchange& what, Stream stream) { (void)what, (void)stream; }
+  virtual void move_packets(const PacketMoves& what, Stream stream) { (void)what, (void)stream; }
   virtual void accumulate(const StridedCopy& nest, Dtype dtype, Reduction reduction, const void* from,
                           void* to, Stream stream) = 0;
   /// As kernels/host/fill.hpp.

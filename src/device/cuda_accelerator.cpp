@@ -69,7 +69,8 @@ CudaAccelerator::CudaAccelerator(int index)
   check_launch(cuda::load_copy_kernels(), "load the kernels");
   check_launch(cuda::load_accumulate_kernels(), "load the kernels");
   check_launch(cuda::load_join_kernel(), "load the kernels");
-  check_launch(cuda::load_packet_kernel(), "load the kernels");
+  check_launch(cuda::load_packet_kernels(), "load the kernels");
+  check_launch(cuda::load_packet_nest_kernels(), "load the kernels");
   void* counter = nullptr;
   constexpr std::size_t counters = 3;
   check_cuda(cudaMalloc(&counter, counters * sizeof(unsigned)), "start the device");
@@ -96,7 +97,7 @@ CudaAccelerator::~CudaAccelerator() {
   for (cudaEvent_t event : events_) cudaEventDestroy(event);
 }
 
-void CudaAccelerator::check_suitable() const {
+void CudaAccelerator::check_suitable() {
   int major = 0, minor = 0, addresses = 0;
   check_cuda(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, index_), "look at the device");
   check_cuda(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, index_), "look at the device");
@@ -106,6 +107,7 @@ void CudaAccelerator::check_suitable() const {
       "with CMAKE_CUDA_ARCHITECTURES={}{})",
       index_, major, minor, PARTITA_CUDA_LEAST_ARCHITECTURE / 10, PARTITA_CUDA_LEAST_ARCHITECTURE % 10, major,
       minor);
+  overlaps_launches_ = major >= 9;
   CudaDriver::get().device_attribute(&addresses, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED,
                                      index_);
   check<UnsupportedError>(addresses != 0, "device {} does not offer management of its virtual memory",
@@ -252,7 +254,13 @@ bool CudaAccelerator::offers_packets(Dtype dtype, std::optional<Reduction> joine
 }
 
 void CudaAccelerator::exchange_packets(const PacketExchange& what, Stream stream) {
-  check_launch(cuda::launch_packets(kernel_packets(what), native(stream)), "exchange packets");
+  const cuda::Packets packets = kernel_packets(what, sharers_, overlaps_launches_);
+  check_launch(cuda::launch_packets(packets, native(stream)), "exchange packets");
+}
+
+void CudaAccelerator::move_packets(const PacketMoves& what, Stream stream) {
+  cuda::PacketNests nests = kernel_packet_nests(what, sharers_, overlaps_launches_);
+  check_launch(cuda::launch_packet_nests(nests, native(stream)), "exchange packets");
 }
 
 /// The innermost loop in one copy; the others one after the other.

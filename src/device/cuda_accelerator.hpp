@@ -21,6 +21,7 @@ class CudaAccelerator final : public Accelerator {
   int index() const override { return index_; }
   std::string name() const override;
   void use() override;
+  void share(int ranks) override { sharers_ = ranks; }
   void attend() override;
 
   void* allocate(std::int64_t bytes) override;
@@ -53,6 +54,7 @@ class CudaAccelerator final : public Accelerator {
   void exchange(const PeerExchange& what, Stream stream) override;
   bool offers_packets(Dtype dtype, std::optional<Reduction> joined) const override;
   void exchange_packets(const PacketExchange& what, Stream stream) override;
+  void move_packets(const PacketMoves& what, Stream stream) override;
   void accumulate(const StridedCopy& nest, Dtype dtype, Reduction reduction, const void* from, void* to,
                   Stream stream) override;
   void fill(const StridedCopy& nest, const void* element, std::int64_t element_bytes, void* to,
@@ -63,7 +65,7 @@ class CudaAccelerator final : public Accelerator {
   void read_past(void* to, const void* from, std::int64_t bytes) override { move_past(to, from, bytes); }
 
  private:
-  void check_suitable() const;
+  void check_suitable();
   void count_flags(std::span<const FlagOperation> operations, cudaStream_t stream);
   void copy_by_engine(const StridedCopy& nest, const char* from, char* to, cudaStream_t stream);
   void move_past(void* to, const void* from, std::int64_t bytes);
@@ -71,6 +73,8 @@ class CudaAccelerator final : public Accelerator {
   int index_;
   CopyWay way_;
   int lane_count_;
+  int sharers_ = 1;
+  bool overlaps_launches_ = false;  // a launch may take its place before its turn
   cudaStream_t main_ = nullptr;
   cudaStream_t past_ = nullptr;  // for what must not wait behind the others
   static constexpr int most_lanes = 7;

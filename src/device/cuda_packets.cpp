@@ -1,46 +1,128 @@
 #include "device/cuda_packets.hpp"
 
+#include <algorithm>
+
 #include "device/cuda_kernel_numbers.hpp"
 
 namespace partita {
 namespace {
 
-/// Whether words of 8 bytes can be read and written.
-bool is_aligned(const PacketExchange& what) {
-  std::uint64_t bits =
-      reinterpret_cast<std::uintptr_t>(what.source) | reinterpret_cast<std::uintptr_t>(what.destination);
+/// Devices of 96 multiprocessors and more hold the blocks of a launch and of the one that waits behind it,
+/// and as many of another context.
+constexpr unsigned blocks_of_a_device = 128;
+
+/// Whether units of so many bytes can be read and written.
+bool is_aligned(std::uint64_t bits, std::int64_t unit) {
+  return bits % static_cast<std::uint64_t>(unit) == 0;
+}
+
+std::uint64_t bits_of(const void* source, const void* destination) {
+  return reinterpret_cast<std::uintptr_t>(source) | reinterpret_cast<std::uintptr_t>(destination);
+}
+
+std::uint64_t bits_of(const PacketExchange& what) {
+  std::uint64_t bits = bits_of(what.source, what.destination);
   for (const Parcel& parcel : what.given) bits |= static_cast<std::uint64_t>(parcel.offset);
   for (const Parcel& parcel : what.taken) bits |= static_cast<std::uint64_t>(parcel.offset);
-  return bits % PacketSlots::data_bytes == 0;
+  return bits;
+}
+
+/// Of ranks that share a device the launches that wait for their turn would take the room of others'.
+cuda::PacketSeat seat_of(const PacketSlots& slots, int rank, int sharers, bool overlaps) {
+  cuda::PacketSeat seat;
+  seat.ranks = static_cast<int>(slots.of_ranks.size());
+  seat.me = rank;
+  std::ranges::copy(slots.of_ranks, seat.slots);
+  seat.slot_bytes = PacketSlots::slot_bytes(seat.ranks);
+  seat.counters = slots.counters;
+  seat.given_up = slots.given_up;
+  seat.most_blocks = std::max(blocks_of_a_device / static_cast<unsigned>(sharers), 1U);
+  seat.overlaps = overlaps && sharers == 1;
+  return seat;
+}
+
+std::uint32_t units_of(std::int64_t bytes, std::int64_t unit) {
+  return static_cast<std::uint32_t>(bytes / unit);
+}
+
+/// `nest` leads from memory to a message, or from a message to memory.
+cuda::PacketNest part_of(const PacketPart& part, char* memory, bool is_given, std::int64_t unit) {
+  cuda::PacketNest result;
+  result.peer = static_cast<std::int16_t>(part.peer);
+  if (part.nest == nullptr || part.nest->item_bytes == 0) return result;
+  const StridedCopy& nest = *part.nest;
+  result.memory = memory + (is_given ? nest.from_offset : nest.to_offset);
+  result.first = units_of(is_given ? nest.to_offset : nest.from_offset, unit);
+  result.units = units_of(bytes(nest), unit);
+  result.row_units = units_of(nest.item_bytes, unit);
+  for (const CopyLoop& loop : nest.loops) {
+    result.loop[result.loops++] = {is_given ? loop.from_stride : loop.to_stride,
+                                   units_of(is_given ? loop.to_stride : loop.from_stride, unit),
+                                   static_cast<std::uint32_t>(loop.count)};
+  }
+  return result;
+}
+
+cuda::KeptNest kept_of(const StridedCopy& nest, const PacketMoves& what) {
+  cuda::KeptNest result;
+  result.from = static_cast<const char*>(what.source) + nest.from_offset;
+  result.to = static_cast<char*>(what.destination) + nest.to_offset;
+  result.units = units_of(bytes(nest), what.unit_bytes);
+  result.row_units = std::max(units_of(nest.item_bytes, what.unit_bytes), 1U);
+  for (const CopyLoop& loop : nest.loops) {
+    result.loop[result.loops++] = {loop.from_stride, loop.to_stride, static_cast<std::uint32_t>(loop.count)};
+  }
+  return result;
 }
 
 }  // namespace
 
 static_assert(cuda::most_packet_ranks == PacketSlots::most_ranks);
+static_assert(cuda::most_packet_nests == PacketMoves::most_parts);
+static_assert(cuda::most_kept_nests == PacketMoves::most_kept);
+static_assert(cuda::PacketNest::most_loops == PacketMoves::most_loops);
 
-cuda::Packets kernel_packets(const PacketExchange& what) {
+cuda::Packets kernel_packets(const PacketExchange& what, int sharers, bool may_overlap) {
   cuda::Packets all;
-  all.ranks = static_cast<int>(what.slots.of_ranks.size());
-  all.me = what.rank;
+  all.seat = seat_of(what.slots, what.rank, sharers, may_overlap && !what.captured);
   all.source = static_cast<const char*>(what.source);
   all.destination = static_cast<char*>(what.destination);
-  all.slot_bytes = PacketSlots::slot_bytes(all.ranks);
   for (std::size_t rank = 0; rank < what.slots.of_ranks.size(); ++rank) {
-    all.slots[rank] = what.slots.of_ranks[rank];
-    all.given_offsets[rank] = what.given[rank].offset;
-    all.given_bytes[rank] = what.given[rank].bytes;
-    all.taken_offsets[rank] = what.taken[rank].offset;
-    all.taken_bytes[rank] = what.taken[rank].bytes;
+    const Parcel& given = what.given[rank];
+    const Parcel& taken = what.taken[rank];
+    all.given_offsets[rank] = given.offset;
+    all.given_bytes[rank] = given.bytes;
+    all.given_packets[rank] = PacketSlots::packets(given.bytes);
+    all.taken_offsets[rank] = taken.offset;
+    all.taken_bytes[rank] = taken.bytes;
+    all.taken_packets[rank] = PacketSlots::packets(taken.bytes);
   }
-  all.aligned = is_aligned(what);
+  all.aligned = is_aligned(bits_of(what), PacketSlots::data_bytes);
+  all.passed_on = what.passed_on;
+  all.root = what.root;
   if (what.joined) {
     const KernelNumbers numbers = *kernel_numbers(what.dtype, *what.joined);
     all.joined = true;
     all.element = numbers.element;
     all.operation = numbers.operation;
   }
-  all.counters = what.slots.counters;
-  all.given_up = what.slots.given_up;
+  return all;
+}
+
+cuda::PacketNests kernel_packet_nests(const PacketMoves& what, int sharers, bool may_overlap) {
+  cuda::PacketNests all;
+  all.seat = seat_of(what.slots, what.rank, sharers, may_overlap && !what.captured);
+  all.unit_bytes = static_cast<int>(what.unit_bytes);
+  all.aligned = is_aligned(bits_of(what.source, what.destination), what.unit_bytes);
+  all.given = static_cast<int>(what.given.size());
+  all.taken = static_cast<int>(what.taken.size());
+  cuda::PacketNest* next = all.nest;
+  char* const source = static_cast<char*>(const_cast<void*>(what.source));  // given parts are only read
+  for (const PacketPart& part : what.given) *next++ = part_of(part, source, true, what.unit_bytes);
+  for (const PacketPart& part : what.taken) {
+    *next++ = part_of(part, static_cast<char*>(what.destination), false, what.unit_bytes);
+  }
+  for (const StridedCopy& nest : what.kept) all.kept_nest[all.kept++] = kept_of(nest, what);
   return all;
 }
 

@@ -1,12 +1,13 @@
-// Exchanges of packets as the kernel takes them.
+// Exchanges of packets as the kernels take them.
 #pragma once
 
 #include "device/packet_exchange.hpp"
-#include "kernels/cuda/launch.hpp"
+#include "kernels/cuda/packet_launch.hpp"
 
 namespace partita {
 
-/// What is joined is what `kernel_numbers` knows.
-cuda::Packets kernel_packets(const PacketExchange& what);
+/// What is joined is what `kernel_numbers` knows. `sharers`: ranks that use the device.
+cuda::Packets kernel_packets(const PacketExchange& what, int sharers, bool may_overlap);
+cuda::PacketNests kernel_packet_nests(const PacketMoves& what, int sharers, bool may_overlap);
 
 }  // namespace partita

@@ -8,6 +8,8 @@
 #include <partita/reduction.hpp>
 #include <span>
 
+#include "kernels/host/copy.hpp"
+
 namespace partita {
 
 /// Bytes of a dense view.
@@ -32,8 +34,16 @@ struct PacketSlots {
   static constexpr std::int64_t most_bytes(int ranks) {
     return most_given / (ranks - 1) / data_bytes * data_bytes;
   }
+  /// Of an exchange of two rounds: what a rank is given in the second begins in the middle of a slot. Half of
+  /// it holds a slice of `most_given` bytes that are cut for all ranks.
   static constexpr std::int64_t slot_bytes(int ranks) {
-    return most_bytes(ranks) / data_bytes * packet_bytes;
+    constexpr std::int64_t rounds = 2, line = 128;
+    const std::int64_t slice = (most_given + ranks - 1) / ranks;
+    return rounds * ((slice / data_bytes * packet_bytes + line) / line * line);
+  }
+  /// Of a slice of an exchange of two rounds.
+  static constexpr std::int64_t most_slice_bytes(int ranks) {
+    return slot_bytes(ranks) / 2 / packet_bytes * data_bytes;
   }
   static constexpr std::int64_t bytes(int ranks) { return 2 * ranks * slot_bytes(ranks); }
   /// At least one: without it nobody would know that the sender has come.
@@ -57,9 +67,48 @@ struct PacketExchange {
   void* destination = nullptr;
   std::span<const Parcel> given;  ///< by rank, of the source; this rank's own: what it keeps
   std::span<const Parcel> taken;  ///< by rank, of the destination
-  /// All parcels that are taken are the same place, and joined there in the order of ranks.
+  /// What is given to a rank is joined there, into the place of what it takes from itself, in the order of
+  /// ranks. Without a second round all parcels that are taken are that place.
   std::optional<Reduction> joined;
   Dtype dtype = Dtype::u8;
+  /// A second round in the same start: what a rank has taken into the place of its own parcel, it passes on
+  /// to all the others, which take it into the place of that rank's. (Reduce-scatter and all-gather; with a
+  /// root, scatter and all-gather.)
+  bool passed_on = false;
+  int root = -1;          ///< of what is passed on and not joined: the rank that gives and takes nothing
+  bool captured = false;  ///< the stream is being captured
+};
+
+/// Part of a message between this rank and a peer. Messages are dense; `nest` leads from memory to the
+/// message or back, with the same loops at both ends as far as bytes go. Null: the message is empty.
+struct PacketPart {
+  int peer = 0;
+  const StridedCopy* nest = nullptr;
+};
+
+/// An exchange of what lies in nests. Every peer has at least one part each way, since without a packet
+/// nobody would know that the sender has come.
+struct PacketMoves {
+  static constexpr std::size_t most_parts = 24;  ///< given and taken
+  static constexpr std::size_t most_kept = 4;
+  static constexpr std::size_t most_loops = 6;  ///< of a nest
+
+  PacketSlots slots;
+  int rank = 0;
+  const void* source = nullptr;
+  void* destination = nullptr;
+  std::span<const PacketPart> given, taken;  ///< of the source, of the destination
+  std::span<const StridedCopy> kept;         ///< from source to destination
+  /// 1, 2, 4 or 8; all lengths, strides and offsets of nests are multiples. 8 bytes are a packet, fewer half
+  /// a packet.
+  std::int64_t unit_bytes = 1;
+  bool captured = false;
+
+  /// What a message needs of a slot.
+  static constexpr std::int64_t wire_bytes(std::int64_t message_bytes, std::int64_t unit) {
+    constexpr std::int64_t half = PacketSlots::packet_bytes / 2;
+    return message_bytes / unit * (unit == PacketSlots::data_bytes ? PacketSlots::packet_bytes : half);
+  }
 };
 
 }  // namespace partita

@@ -235,6 +235,11 @@ class FakeAccelerator final : public Accelerator {
     const auto wait = [&queue](const std::function<bool()>& ready) { queue.wait(ready); };
     queue.put([work = FakePackets(what, wait)]() mutable { work.run(); });
   }
+  void move_packets(const PacketMoves& what, Stream stream) override {
+    Queue& queue = of(stream);
+    const auto wait = [&queue](const std::function<bool()>& ready) { queue.wait(ready); };
+    queue.put([work = FakePacketMoves(what, wait)]() mutable { work.run(); });
+  }
   void write_past(void* to, const void* from, std::int64_t bytes) override {
     const auto* const values = static_cast<const std::uint64_t*>(from);
     for (std::int64_t i = 0; i < bytes / 8; ++i) {

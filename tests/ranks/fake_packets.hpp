@@ -12,79 +12,137 @@
 
 namespace partita::testing {
 
-class FakePackets {
+using FakeWait = std::function<void(const std::function<bool()>&)>;
+
+/// The slots of one exchange, as halves of packets.
+class FakeSlots {
  public:
   /// `wait`: until what it is given says so.
-  FakePackets(const PacketExchange& what, std::function<void(const std::function<bool()>&)> wait)
-      : what_(what),
-        given_(what.given.begin(), what.given.end()),
-        taken_(what.taken.begin(), what.taken.end()),
-        slots_(what.slots.of_ranks.begin(), what.slots.of_ranks.end()),
+  FakeSlots(const PacketSlots& slots, int rank, FakeWait wait)
+      : slots_(slots),
+        of_ranks_(slots.of_ranks.begin(), slots.of_ranks.end()),
+        me_(static_cast<std::size_t>(rank)),
         wait_(std::move(wait)) {}
 
-  void run() {
-    number_ = what_.slots.counters[0] + 1;
-    for (std::size_t peer = 0; peer < slots_.size(); ++peer) {
-      if (peer != me()) give(peer);
-    }
-    std::vector<std::vector<char>> come;
-    for (std::size_t peer = 0; peer < slots_.size(); ++peer) come.push_back(take(peer));
-    for (std::size_t peer = 0; peer < slots_.size(); ++peer) put(peer, come[peer]);
-    what_.slots.counters[0] = number_;
+  std::size_t ranks() const { return of_ranks_.size(); }
+  std::size_t me() const { return me_; }
+  void begin() { number_ = slots_.counters[0] + 1; }
+  void end() const { slots_.counters[0] = number_; }
+
+  /// `round`: 0, or 1 for what is passed on.
+  void send(std::size_t receiver, std::size_t half, std::uint32_t data, std::size_t round = 0) const {
+    at(receiver, me_, half, round).store(data | std::uint64_t{number_} << 32U);
+  }
+  std::uint32_t await(std::size_t sender, std::size_t half, std::size_t round = 0) const {
+    const std::atomic_ref<std::uint64_t> place = at(me_, sender, half, round);
+    std::uint64_t seen = place.load();
+    const auto has_come = [&] { return seen >> 32U == number_; };
+    if (has_come()) return static_cast<std::uint32_t>(seen);
+    wait_([&] {
+      seen = place.load();
+      auto& given_up = const_cast<std::uint64_t&>(*slots_.given_up);
+      return has_come() || std::atomic_ref(given_up).load() != 0;
+    });
+    return static_cast<std::uint32_t>(seen);
   }
 
  private:
-  std::size_t me() const { return static_cast<std::size_t>(what_.rank); }
+  std::atomic_ref<std::uint64_t> at(std::size_t receiver, std::size_t sender, std::size_t half,
+                                    std::size_t round) const {
+    const auto bytes = static_cast<std::size_t>(PacketSlots::slot_bytes(static_cast<int>(ranks())));
+    const std::size_t slot = (number_ & 1U) * ranks() + sender;
+    auto* const halves =
+        reinterpret_cast<std::uint64_t*>(of_ranks_[receiver] + slot * bytes + round * bytes / 2);
+    return std::atomic_ref<std::uint64_t>(halves[half]);
+  }
+
+  PacketSlots slots_;
+  std::vector<char*> of_ranks_;
+  std::size_t me_;
+  FakeWait wait_;
+  std::uint32_t number_ = 0;
+};
+
+class FakePackets {
+ public:
+  FakePackets(const PacketExchange& what, FakeWait wait)
+      : what_(what),
+        given_(what.given.begin(), what.given.end()),
+        taken_(what.taken.begin(), what.taken.end()),
+        slots_(what.slots, what.rank, std::move(wait)) {}
+
+  void run() {
+    slots_.begin();
+    const bool has_root = what_.root >= 0;
+    const std::size_t me = slots_.me(), root = has_root ? static_cast<std::size_t>(what_.root) : me;
+    for_each_peer([&](std::size_t peer) {
+      if (!has_root || me == root) give(peer, source() + given_[peer].offset, given_[peer].bytes, 0);
+    });
+    if (has_root) {
+      if (me != root) keep(me, take(root, taken_[me].bytes, 0), false);
+    } else {
+      take_first_round();
+    }
+    if (what_.passed_on) pass_on(has_root ? root : slots_.ranks());
+    slots_.end();
+  }
+
+ private:
   const char* source() const { return static_cast<const char*>(what_.source); }
-  std::uint64_t* slot(std::size_t receiver, std::size_t sender) const {
-    const auto slot_bytes =
-        static_cast<std::size_t>(PacketSlots::slot_bytes(static_cast<int>(slots_.size())));
-    const std::size_t place = (number_ & 1U) * slots_.size() + sender;
-    return reinterpret_cast<std::uint64_t*>(slots_[receiver] + place * slot_bytes);
-  }
-
-  void give(std::size_t peer) const {
-    const Parcel& parcel = given_[peer];
-    std::vector<std::uint32_t> data(static_cast<std::size_t>(2 * PacketSlots::packets(parcel.bytes)));
-    if (parcel.bytes > 0) {
-      std::memcpy(data.data(), source() + parcel.offset, static_cast<std::size_t>(parcel.bytes));
-    }
-    for (std::size_t i = 0; i < data.size(); ++i) {
-      std::atomic_ref(slot(peer, me())[i]).store(data[i] | std::uint64_t{number_} << 32U);
+  template <class Visit>
+  void for_each_peer(const Visit& visit) const {
+    for (std::size_t peer = 0; peer < slots_.ranks(); ++peer) {
+      if (peer != slots_.me()) visit(peer);
     }
   }
 
-  std::vector<char> take(std::size_t peer) const {
-    const std::int64_t bytes = taken_[peer].bytes;
+  void take_first_round() const {
+    std::vector<std::vector<char>> come;
+    for (std::size_t rank = 0; rank < slots_.ranks(); ++rank) {
+      const std::size_t place = what_.joined ? slots_.me() : rank;
+      come.push_back(rank == slots_.me() ? own() : take(rank, taken_[place].bytes, 0));
+    }
+    for (std::size_t rank = 0; rank < slots_.ranks(); ++rank) {
+      keep(what_.joined ? slots_.me() : rank, come[rank], what_.joined && rank > 0);
+    }
+  }
+
+  /// The root gets no more than a sign, and passes on nothing.
+  void pass_on(std::size_t root) const {
+    const std::size_t me = slots_.me();
+    const char* const mine = static_cast<const char*>(what_.destination) + taken_[me].offset;
+    if (me != root)
+      for_each_peer([&](std::size_t peer) { give(peer, mine, peer == root ? 0 : taken_[me].bytes, 1); });
+    for_each_peer([&](std::size_t peer) {
+      if (peer != root) keep(peer, take(peer, taken_[peer].bytes, 1), false);
+    });
+  }
+
+  void give(std::size_t peer, const char* from, std::int64_t bytes, std::size_t round) const {
+    std::vector<std::uint32_t> data(static_cast<std::size_t>(2 * PacketSlots::packets(bytes)));
+    if (bytes > 0) std::memcpy(data.data(), from, static_cast<std::size_t>(bytes));
+    for (std::size_t i = 0; i < data.size(); ++i) slots_.send(peer, i, data[i], round);
+  }
+
+  std::vector<char> take(std::size_t peer, std::int64_t bytes, std::size_t round) const {
     std::vector<char> come(static_cast<std::size_t>(PacketSlots::packets(bytes) * PacketSlots::data_bytes));
-    if (peer == me()) {
-      if (bytes > 0)
-        std::memcpy(come.data(), source() + given_[peer].offset, static_cast<std::size_t>(bytes));
-      return come;
-    }
     for (std::size_t i = 0; i < come.size() / sizeof(std::uint32_t); ++i) {
-      const std::uint32_t word = await(slot(me(), peer)[i]);
+      const std::uint32_t word = slots_.await(peer, i, round);
       std::memcpy(come.data() + i * sizeof(word), &word, sizeof(word));
     }
     return come;
   }
 
-  std::uint32_t await(std::uint64_t& half) const {
-    std::uint64_t seen = std::atomic_ref(half).load();
-    if (seen >> 32U == number_) return static_cast<std::uint32_t>(seen);
-    wait_([&] {
-      seen = std::atomic_ref(half).load();
-      auto& given_up = const_cast<std::uint64_t&>(*what_.slots.given_up);
-      return seen >> 32U == number_ || std::atomic_ref(given_up).load() != 0;
-    });
-    return static_cast<std::uint32_t>(seen);
+  std::vector<char> own() const {
+    const Parcel& parcel = given_[slots_.me()];
+    return {source() + parcel.offset, source() + parcel.offset + parcel.bytes};
   }
 
-  void put(std::size_t peer, const std::vector<char>& come) const {
-    const Parcel& parcel = taken_[peer];
+  void keep(std::size_t rank, const std::vector<char>& come, bool joins) const {
+    const Parcel& parcel = taken_[rank];
     if (parcel.bytes == 0) return;
     char* const to = static_cast<char*>(what_.destination) + parcel.offset;
-    if (!what_.joined || peer == 0) {
+    if (!joins) {
       std::memcpy(to, come.data(), static_cast<std::size_t>(parcel.bytes));
     } else {
       StridedCopy row;
@@ -96,9 +154,110 @@ class FakePackets {
 
   PacketExchange what_;
   std::vector<Parcel> given_, taken_;
-  std::vector<char*> slots_;
-  std::function<void(const std::function<bool()>&)> wait_;
-  std::uint32_t number_ = 0;
+  FakeSlots slots_;
+};
+
+/// Messages whole, from and to nests.
+class FakePacketMoves {
+ public:
+  FakePacketMoves(const PacketMoves& what, FakeWait wait)
+      : what_(what),
+        given_(copies_of(what.given)),
+        taken_(copies_of(what.taken)),
+        kept_(what.kept.begin(), what.kept.end()),
+        slots_(what.slots, what.rank, std::move(wait)) {}
+
+  void run() {
+    slots_.begin();
+    for (const Part& part : given_) give(part);
+    for (const StridedCopy& nest : kept_) {
+      copy(nest, what_.source, what_.destination, StoreHint::cache);
+    }
+    for (const Part& part : taken_) take(part);
+    slots_.end();
+  }
+
+ private:
+  struct Part {
+    std::size_t peer;
+    std::optional<StridedCopy> nest;
+  };
+  static std::vector<Part> copies_of(std::span<const PacketPart> parts) {
+    std::vector<Part> copies;
+    for (const PacketPart& part : parts) {
+      copies.push_back({static_cast<std::size_t>(part.peer), std::nullopt});
+      if (part.nest != nullptr) copies.back().nest = *part.nest;
+    }
+    return copies;
+  }
+
+  /// visit(number of the unit in the message) of those that the nest has there.
+  template <class Visit>
+  void for_each_unit(const StridedCopy& nest, bool is_given, const Visit& visit) const {
+    std::int64_t rows = 1;
+    for (const CopyLoop& loop : nest.loops) rows *= loop.count;
+    for (std::int64_t row = 0; row < rows; ++row) {
+      std::int64_t place = is_given ? nest.to_offset : nest.from_offset, rest = row;
+      for (std::size_t i = nest.loops.size(); i-- > 0; rest /= nest.loops[i].count) {
+        const std::int64_t stride = is_given ? nest.loops[i].to_stride : nest.loops[i].from_stride;
+        place += rest % nest.loops[i].count * stride;
+      }
+      for (std::int64_t byte = 0; byte < nest.item_bytes; byte += what_.unit_bytes) {
+        visit((place + byte) / what_.unit_bytes);
+      }
+    }
+  }
+  std::vector<char> message(const StridedCopy& nest, bool is_given) const {
+    std::int64_t end = 0;
+    for_each_unit(nest, is_given, [&](std::int64_t unit) { end = std::max(end, unit + 1); });
+    return std::vector<char>(static_cast<std::size_t>(end * what_.unit_bytes));
+  }
+  /// visit(half, its bytes in the message) of a unit.
+  template <class Visit>
+  void for_each_half(std::int64_t unit, char* message, const Visit& visit) const {
+    constexpr std::int64_t most = 4;
+    const std::int64_t halves = what_.unit_bytes > most ? 2 : 1;
+    for (std::int64_t i = 0; i < halves; ++i) {
+      visit(static_cast<std::size_t>(unit * halves + i), message + unit * what_.unit_bytes + i * most,
+            static_cast<std::size_t>(std::min(what_.unit_bytes, most)));
+    }
+  }
+
+  void give(const Part& part) const {
+    if (!part.nest) {
+      for (std::size_t half = 0; half < 2; ++half) slots_.send(part.peer, half, 0);
+      return;
+    }
+    std::vector<char> dense = message(*part.nest, true);
+    copy(*part.nest, what_.source, dense.data(), StoreHint::cache);
+    for_each_unit(*part.nest, true, [&](std::int64_t unit) {
+      for_each_half(unit, dense.data(), [&](std::size_t half, const char* bytes, std::size_t count) {
+        std::uint32_t data = 0;
+        std::memcpy(&data, bytes, count);
+        slots_.send(part.peer, half, data);
+      });
+    });
+  }
+
+  void take(const Part& part) const {
+    if (!part.nest) {
+      (void)slots_.await(part.peer, 0);
+      return;
+    }
+    std::vector<char> dense = message(*part.nest, false);
+    for_each_unit(*part.nest, false, [&](std::int64_t unit) {
+      for_each_half(unit, dense.data(), [&](std::size_t half, char* bytes, std::size_t count) {
+        const std::uint32_t data = slots_.await(part.peer, half);
+        std::memcpy(bytes, &data, count);
+      });
+    });
+    copy(*part.nest, dense.data(), what_.destination, StoreHint::cache);
+  }
+
+  PacketMoves what_;
+  std::vector<Part> given_, taken_;
+  std::vector<StridedCopy> kept_;
+  FakeSlots slots_;
 };
 
 }  // namespace partita::testing

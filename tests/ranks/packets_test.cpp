@@ -51,6 +51,40 @@ TEST(Packets, EachCallTakesWhatTheOneBeforeMade) {
   });
 }
 
+/// What all have alike after sums and broadcasts of `count` elements, in place.
+void check_rounds_of_all(Context& context, std::int64_t count) {
+  const int ranks = context.size();
+  const auto brought = [](int rank, const Index& index) {
+    return Number(static_cast<double>(rank * 1000 + index[0] % 991));
+  };
+  Block block(context, Dtype::i64, {count}, Memory::device);
+  for (int root = 0; root < ranks; ++root) {
+    block.set([&](const Index& index) { return brought(context.rank() + root, index); });
+    all_reduce(context, block.view(), block.view());
+    const auto sum = [&](const Index& index) {
+      Number all(0.0);
+      for (int rank = 0; rank < ranks; ++rank) all = all + brought(rank + root, index);
+      return all;
+    };
+    EXPECT_EQ(block.wrong(sum), 0) << "sum of " << count;
+    block.set([&](const Index& index) { return brought(context.rank() + 7, index); });
+    broadcast(context, block.view(), root);
+    EXPECT_EQ(block.wrong([&](const Index& index) { return brought(root + 7, index); }), 0)
+        << "broadcast of " << count << " from " << root;
+  }
+}
+
+TEST(Packets, TwoRoundsInOneStart) {
+  NEEDS_DEVICES();
+  on_ranks([](Context& context) {
+    // In words of 8 bytes: one round, two, as many as go in packets, one more.
+    for (const std::int64_t count : {std::int64_t{3001}, std::int64_t{65537}, PacketSlots::most_given / 8,
+                                     PacketSlots::most_given / 8 + 1}) {
+      check_rounds_of_all(context, count);
+    }
+  });
+}
+
 TEST(Packets, NobodyLeavesABarrierOfStreamsBeforeAllHaveCome) {
   NEEDS_DEVICES();
   on_ranks([](Context& context) {

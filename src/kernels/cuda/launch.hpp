@@ -108,30 +108,10 @@ struct JoinExchange {
 /// Whether `join` knows these: common numbers, sums, minima and maxima.
 bool joins(Element element, Operation operation);
 
-inline constexpr int most_packet_ranks = 8;
-
-/// One rank's side of an exchange of packets; see partita::PacketExchange. Bytes.
-struct Packets {
-  int ranks = 0, me = 0;
-  const char* source = nullptr;
-  char* destination = nullptr;
-  char* slots[most_packet_ranks] = {};
-  std::int64_t slot_bytes = 0;
-  std::int64_t given_offsets[most_packet_ranks] = {}, given_bytes[most_packet_ranks] = {};
-  std::int64_t taken_offsets[most_packet_ranks] = {}, taken_bytes[most_packet_ranks] = {};
-  bool aligned = false;  // source, destination and all offsets to 8 bytes
-  bool joined = false;
-  Element element = Element::f32;
-  Operation operation = Operation::sum;
-  std::uint32_t* counters = nullptr;
-  const std::uint64_t* given_up = nullptr;
-};
-
 /// Each gives a cudaError_t; 0: started. `stream` is a cudaStream_t. The pointers include the offsets.
 int launch_copy(const Nest& nest, const void* from, void* to, void* stream);
 int launch_exchange(const Exchange& exchange, void* stream);
 int launch_join_exchange(const JoinExchange& exchange, void* stream);
-int launch_packets(const Packets& packets, void* stream);
 int launch_flags(const Flags& flags, void* stream);  // one after the other
 int launch_fill(const Nest& nest, const Pattern& pattern, void* to, void* stream);
 int launch_accumulate(const Nest& nest, Element element, Operation operation, const void* from, void* to,
@@ -142,6 +122,5 @@ int launch_accumulate(const Nest& nest, Element element, Operation operation, co
 int load_copy_kernels();
 int load_accumulate_kernels();
 int load_join_kernel();
-int load_packet_kernel();
 
 }  // namespace partita::cuda

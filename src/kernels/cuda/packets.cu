@@ -1,106 +1,38 @@
-// Exchanges of packets: 8 bytes of data travel with the exchange's number, twice, as 16 bytes. Either half is
-// written at once, so a half with the right number has the right data.
-#include <algorithm>
+// Exchanges of packets whose data lies dense: parcels that are moved or joined, in one round or two.
 #include <cstring>
 
 #include "kernels/cuda/joining.cuh"
+#include "kernels/cuda/packets.cuh"
 #include "kernels/cuda/rows.cuh"
 
 namespace partita::cuda {
 namespace {
 
-using Word = std::uint64_t;
-constexpr std::int64_t word_bytes = sizeof(Word);
-constexpr std::int64_t packet_bytes = 16;
-/// Ranks that share a device must all find room on it: they wait for one another. Devices of 96
-/// multiprocessors and more have room for so many blocks.
-constexpr int blocks_per_multiprocessor = 2;
-constexpr unsigned blocks_of_all_ranks = 96 * blocks_per_multiprocessor;
-
-__host__ __device__ std::int64_t words_of(std::int64_t bytes) {
-  return bytes <= word_bytes ? 1 : (bytes + word_bytes - 1) / word_bytes;
+/// Ends of memory, and memory that words of 8 bytes do not suit. What is not there is 0.
+__device__ __noinline__ Word load_bytes(const char* data, std::int64_t count) {
+  Word word = 0;
+  for (std::int64_t i = 0; i < count && i < word_bytes; ++i) {
+    word |= static_cast<Word>(static_cast<unsigned char>(data[i])) << (8 * i);
+  }
+  return word;
 }
 
-/// What is not there is 0.
+__device__ __noinline__ void store_bytes(Word word, char* data, std::int64_t count) {
+  for (std::int64_t i = 0; i < count && i < word_bytes; ++i) data[i] = static_cast<char>(word >> (8 * i));
+}
+
 __device__ Word load_word(const char* data, std::int64_t number, std::int64_t bytes, bool aligned) {
   const std::int64_t first = number * word_bytes;
   if (aligned && first + word_bytes <= bytes) return *reinterpret_cast<const Word*>(data + first);
-  Word word = 0;
-  for (std::int64_t i = first; i < bytes && i < first + word_bytes; ++i) {
-    word |= static_cast<Word>(static_cast<unsigned char>(data[i])) << (8 * (i - first));
-  }
-  return word;
+  return load_bytes(data + first, bytes - first);
 }
 
 __device__ void store_word(Word word, char* data, std::int64_t number, std::int64_t bytes, bool aligned) {
   const std::int64_t first = number * word_bytes;
   if (aligned && first + word_bytes <= bytes) {
     *reinterpret_cast<Word*>(data + first) = word;
-    return;
-  }
-  for (std::int64_t i = first; i < bytes && i < first + word_bytes; ++i) {
-    data[i] = static_cast<char>(word >> (8 * (i - first)));
-  }
-}
-
-/// Words that a thread takes at once, so that their ways overlap: one after the other each would wait for its
-/// own.
-constexpr int most_at_once = 4;
-struct Words {
-  Word word[most_at_once];
-};
-
-/// Numbers of words: `first`, `first + step`, ..., `count` of them.
-struct Numbers {
-  std::int64_t first, step;
-  int count;
-  __device__ std::int64_t operator[](int i) const { return first + i * step; }
-};
-
-__device__ void send(Word word, char* slot, std::int64_t number, std::uint32_t exchange) {
-  asm volatile("st.volatile.global.v4.u32 [%0], {%1, %2, %3, %2};" ::"l"(slot + number * packet_bytes),
-               "r"(static_cast<std::uint32_t>(word)), "r"(exchange),
-               "r"(static_cast<std::uint32_t>(word >> 32))
-               : "memory");
-}
-
-struct Packet {
-  std::uint32_t low, first, high, second;
-};
-__device__ Packet look(const char* slot, std::int64_t number) {
-  Packet packet;
-  asm volatile("ld.volatile.global.v4.u32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(packet.low), "=r"(packet.first), "=r"(packet.high), "=r"(packet.second)
-               : "l"(slot + number * packet_bytes)
-               : "memory");
-  return packet;
-}
-
-__device__ bool is_given_up(const std::uint64_t* given_up) {
-  std::uint64_t value;
-  asm volatile("ld.volatile.global.u64 %0, [%1];" : "=l"(value) : "l"(given_up) : "memory");
-  return value != 0;
-}
-
-/// Anything where the exchange has been given up.
-__device__ Words await(const char* slot, const Numbers& numbers, std::uint32_t exchange,
-                       const std::uint64_t* given_up) {
-  constexpr unsigned turns_between_looks = 1024;
-  for (unsigned turn = 1;; ++turn) {
-    Packet packets[most_at_once];
-#pragma unroll
-    for (int i = 0; i < most_at_once; ++i) {
-      if (i < numbers.count) packets[i] = look(slot, numbers[i]);
-    }
-    Words words;
-    bool all = true;
-#pragma unroll
-    for (int i = 0; i < most_at_once; ++i) {
-      if (i >= numbers.count) break;
-      all = all && packets[i].first == exchange && packets[i].second == exchange;
-      words.word[i] = packets[i].low | static_cast<Word>(packets[i].high) << 32;
-    }
-    if (all || (turn % turns_between_looks == 0 && is_given_up(given_up))) return words;
+  } else {
+    store_bytes(word, data + first, bytes - first);
   }
 }
 
@@ -112,136 +44,300 @@ __device__ To as(const From& from) {
   return to;
 }
 
-/// What one thread of the launch knows.
+/// Words that are this thread's: first, first + step, ... A thread takes several at once, so that their ways
+/// overlap: one after the other each would wait for its own.
+struct Share {
+  std::int64_t first, step;
+};
+
+/// What one thread of a launch knows.
 struct Seat {
   const Packets& all;
   std::uint32_t exchange;
-  std::int64_t first, step;  // of the words that are this thread's
+  Share share;
 
-  /// Where `receiver` gets what `sender` sends.
+  __device__ int me() const { return all.seat.me; }
+  __device__ int ranks() const { return all.seat.ranks; }
+  __device__ bool is_peer(int rank) const { return rank < ranks() && rank != me(); }
+
+  __device__ Word own(int receiver, std::int64_t number) const {
+    return load_word(all.source + all.given_offsets[receiver], number, all.given_bytes[receiver],
+                     all.aligned);
+  }
+  __device__ void keep(Word word, int sender, std::int64_t number) const {
+    store_word(word, all.destination + all.taken_offsets[sender], number, all.taken_bytes[sender],
+               all.aligned);
+  }
+  /// What is passed on lies in the second half of a slot.
+  __device__ std::int64_t second_round() const { return all.seat.slot_bytes / 2; }
   __device__ char* slot(int receiver, int sender) const {
-    return all.slots[receiver] +
-           (static_cast<std::int64_t>(exchange & 1) * all.ranks + sender) * all.slot_bytes;
-  }
-  __device__ Words own(int receiver, const Numbers& numbers) const {
-    Words words;
-#pragma unroll
-    for (int i = 0; i < most_at_once; ++i) {
-      if (i < numbers.count)
-        words.word[i] = load_word(all.source + all.given_offsets[receiver], numbers[i],
-                                  all.given_bytes[receiver], all.aligned);
-    }
-    return words;
-  }
-  __device__ Words from(int sender, const Numbers& numbers) const {
-    return sender == all.me ? own(all.me, numbers)
-                            : await(slot(all.me, sender), numbers, exchange, all.given_up);
-  }
-  __device__ void keep(const Words& words, int sender, const Numbers& numbers) const {
-#pragma unroll
-    for (int i = 0; i < most_at_once; ++i) {
-      if (i < numbers.count)
-        store_word(words.word[i], all.destination + all.taken_offsets[sender], numbers[i],
-                   all.taken_bytes[sender], all.aligned);
-    }
-  }
-  /// visit(numbers) of the thread's own among so many words.
-  template <class Visit>
-  __device__ void for_each(std::int64_t words, Visit&& visit) const {
-    for (std::int64_t i = first; i < words; i += most_at_once * step) {
-      const std::int64_t left = (words - i + step - 1) / step;
-      visit(Numbers{i, step, left < most_at_once ? static_cast<int>(left) : most_at_once});
-    }
+    return slot_of(all.seat, exchange, receiver, sender);
   }
 };
 
-__device__ void give(const Seat& seat) {
-  for (int distance = 1; distance < seat.all.ranks; ++distance) {
-    const int peer = (seat.all.me + distance) % seat.all.ranks;
-    char* const slot = seat.slot(peer, seat.all.me);
-    seat.for_each(words_of(seat.all.given_bytes[peer]), [&](const Numbers& numbers) {
-      const Words words = seat.own(peer, numbers);
+/// visit(i, number) of the `count` words that come next to word `first` of the share, as far as there are
+/// any.
+template <int count, class Visit>
+__device__ void for_next(const Share& share, std::int64_t first, std::int64_t words, const Visit& visit) {
 #pragma unroll
-      for (int i = 0; i < most_at_once; ++i) {
-        if (i < numbers.count) send(words.word[i], slot, numbers[i], seat.exchange);
+  for (int i = 0; i < count; ++i) {
+    const std::int64_t number = first + i * share.step;
+    if (number < words) visit(i, number);
+  }
+}
+
+// --- moved: blocks apart for each peer, `gridDim.y` of them with the rank itself
+
+constexpr int words_at_once = 4;
+
+__device__ void give_to(const Seat& seat, int peer) {
+  char* const slot = seat.slot(peer, seat.me());
+  const std::int64_t words = seat.all.given_packets[peer];
+  for (std::int64_t i = seat.share.first; i < words; i += words_at_once * seat.share.step) {
+    Word word[words_at_once];
+    for_next<words_at_once>(seat.share, i, words,
+                            [&](int k, std::int64_t number) { word[k] = seat.own(peer, number); });
+    for_next<words_at_once>(seat.share, i, words,
+                            [&](int k, std::int64_t number) { send(word[k], slot, number, seat.exchange); });
+  }
+}
+
+/// visit(word, number) of all that comes from a peer for this thread.
+template <class Visit>
+__device__ void take_from(const Seat& seat, int peer, const Visit& visit) {
+  const char* const slot = seat.slot(seat.me(), peer);
+  const std::int64_t words = seat.all.taken_packets[peer];
+  for (std::int64_t first = seat.share.first; first < words; first += words_at_once * seat.share.step) {
+    const auto number = [&](int i) { return first + i * seat.share.step; };
+    await<Packet, words_at_once>(
+        seat.all.seat, seat.exchange, [&](int i) { return number(i) < words; },
+        [&](int i) { return Packet::look(slot, number(i)); },
+        [&](int i, Word word) { visit(word, number(i)); });
+  }
+}
+
+__device__ void keep_own(const Seat& seat) {
+  const int me = seat.me();
+  if (seat.all.taken_bytes[me] == 0) return;
+  const std::int64_t words = seat.all.taken_packets[me];
+  for (std::int64_t i = seat.share.first; i < words; i += words_at_once * seat.share.step) {
+    Word word[words_at_once];
+    for_next<words_at_once>(seat.share, i, words,
+                            [&](int k, std::int64_t number) { word[k] = seat.own(me, number); });
+    for_next<words_at_once>(seat.share, i, words,
+                            [&](int k, std::int64_t number) { seat.keep(word[k], me, number); });
+  }
+}
+
+__device__ Share share_of_thread() {
+  return {static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x,
+          static_cast<std::int64_t>(gridDim.x) * blockDim.x};
+}
+
+__global__ void __launch_bounds__(packet_threads, packet_blocks_per_multiprocessor)
+    move_packets(const __grid_constant__ Packets all) {
+  follow_stream();
+  const Seat seat{all, next_exchange(all.seat), share_of_thread()};
+  const int distance = static_cast<int>(blockIdx.y);
+  if (distance == 0) {
+    keep_own(seat);
+  } else {
+    give_to(seat, rank_after(all.seat, distance));
+  }
+  count_exchange(all.seat, seat.exchange);
+  if (distance == 0) return;
+  const int peer = rank_before(all.seat, distance);
+  take_from(seat, peer, [&](Word word, std::int64_t number) { seat.keep(word, peer, number); });
+}
+
+// --- joined, or passed on: a thread has the words of the same number of all peers under way at once. For up
+// to `most` ranks; what it writes it has given before, since source and destination may be the same.
+
+template <int most>
+constexpr int numbers_at_once = 8 / most;
+/// So many words under way take registers.
+constexpr int joining_threads = 256;
+
+template <int most>
+__device__ void give_to_all(const Seat& seat) {
+  constexpr int at_once = numbers_at_once<most>;
+  std::int64_t words = 0;
+  for (int peer = 0; peer < seat.ranks(); ++peer) {
+    if (peer != seat.me() && seat.all.given_packets[peer] > words) words = seat.all.given_packets[peer];
+  }
+  const auto is_given = [&](int peer, std::int64_t number) {
+    return seat.is_peer(peer) && number < seat.all.given_packets[peer];
+  };
+  for (std::int64_t i = seat.share.first; i < words; i += at_once * seat.share.step) {
+    Word word[at_once][most];
+    for_next<at_once>(seat.share, i, words, [&](int k, std::int64_t number) {
+#pragma unroll
+      for (int peer = 0; peer < most; ++peer) {
+        if (is_given(peer, number)) word[k][peer] = seat.own(peer, number);
+      }
+    });
+    for_next<at_once>(seat.share, i, words, [&](int k, std::int64_t number) {
+#pragma unroll
+      for (int peer = 0; peer < most; ++peer) {
+        if (is_given(peer, number)) send(word[k][peer], seat.slot(peer, seat.me()), number, seat.exchange);
       }
     });
   }
 }
 
-__device__ void place(const Seat& seat) {
-  for (int distance = 0; distance < seat.all.ranks; ++distance) {
-    const int peer = (seat.all.me - distance + seat.all.ranks) % seat.all.ranks;
-    seat.for_each(words_of(seat.all.taken_bytes[peer]),
-                  [&](const Numbers& numbers) { seat.keep(seat.from(peer, numbers), peer, numbers); });
+/// take(k, peer, word) of the numbers first, first + step, ... of those peers for which is_taken(peer,
+/// number).
+template <int most, class IsTaken, class Take>
+__device__ void await_all(const Seat& seat, std::int64_t first, std::int64_t round, const IsTaken& is_taken,
+                          const Take& take) {
+  constexpr int at_once = numbers_at_once<most>;
+  const auto number = [&](int i) { return first + i / most * seat.share.step; };
+  await<Packet, at_once * most>(
+      seat.all.seat, seat.exchange,
+      [&](int i) { return seat.is_peer(i % most) && is_taken(i % most, number(i)); },
+      [&](int i) { return Packet::look(seat.slot(seat.me(), i % most) + round, number(i)); },
+      [&](int i, Word word) { take(i / most, i % most, word); });
+}
+
+/// To all but one, who gets no more than a sign.
+__device__ void pass_on(const Seat& seat, Word word, std::int64_t number, int but) {
+  for (int distance = 1; distance < seat.ranks(); ++distance) {
+    const int peer = rank_after(seat.all.seat, distance);
+    if (peer == but && number > 0) continue;
+    send(word, seat.slot(peer, seat.me()) + seat.second_round(), number, seat.exchange);
   }
 }
 
-/// In the order of ranks. The own words are on their way while those of others are awaited.
+/// What others pass on.
+template <int most>
+__device__ void take_from_all(const Seat& seat, int but) {
+  constexpr int at_once = numbers_at_once<most>;
+  const auto words_from = [&](int peer) { return peer == but ? 0 : seat.all.taken_packets[peer]; };
+  std::int64_t words = 0;
+  for (int peer = 0; peer < seat.ranks(); ++peer) {
+    if (peer != seat.me() && words_from(peer) > words) words = words_from(peer);
+  }
+  for (std::int64_t i = seat.share.first; i < words; i += at_once * seat.share.step) {
+    await_all<most>(
+        seat, i, seat.second_round(),
+        [&](int peer, std::int64_t number) { return number < words_from(peer); },
+        [&](int k, int peer, Word word) { seat.keep(word, peer, i + k * seat.share.step); });
+  }
+}
+
+/// In the order of ranks.
+template <int most>
 struct JoinWords {
   const Seat& seat;
 
   template <class T, Operation operation>
   __device__ void run() const {
-    seat.for_each(words_of(seat.all.taken_bytes[seat.all.me]), [&](const Numbers& numbers) {
-      const Words own = seat.own(seat.all.me, numbers);
-      Words sums;
-      for (int peer = 0; peer < seat.all.ranks; ++peer) {
-        const Words theirs = peer == seat.all.me ? own : seat.from(peer, numbers);
-        sums = peer == 0 ? theirs : joined_words<T, operation>(sums, theirs);
-      }
-      seat.keep(sums, seat.all.me, numbers);
+    const std::int64_t words = seat.all.taken_packets[seat.me()];
+    for (std::int64_t i = seat.share.first; i < words; i += numbers_at_once<most> * seat.share.step) {
+      run_at<T, operation>(i, words);
+    }
+  }
+
+  template <class T, Operation operation>
+  __device__ void run_at(std::int64_t first, std::int64_t words) const {
+    constexpr int at_once = numbers_at_once<most>;
+    Word own[at_once], word[at_once][most];
+    for_next<at_once>(seat.share, first, words,
+                      [&](int k, std::int64_t number) { own[k] = seat.own(seat.me(), number); });
+    await_all<most>(
+        seat, first, 0, [&](int, std::int64_t number) { return number < words; },
+        [&](int k, int peer, Word theirs) { word[k][peer] = theirs; });
+    for_next<at_once>(seat.share, first, words, [&](int k, std::int64_t number) {
+      const Word sum = joined_words<T, operation>(word[k], own[k]);
+      seat.keep(sum, seat.me(), number);
+      if (seat.all.passed_on) pass_on(seat, sum, number, seat.me());
     });
   }
 
   template <class T, Operation operation>
-  __device__ static Words joined_words(const Words& a, const Words& b) {
+  __device__ Word joined_words(const Word (&words)[most], Word own) const {
     using Unit = Together<T, word_bytes>;
-    Words sums;
+    Unit sum = as<Unit>(seat.me() == 0 ? own : words[0]);
 #pragma unroll
-    for (int i = 0; i < most_at_once; ++i)
-      sums.word[i] = as<Word>(joined<operation>(as<Unit>(a.word[i]), as<Unit>(b.word[i])));
-    return sums;
+    for (int rank = 1; rank < most; ++rank) {
+      if (rank < seat.ranks()) {
+        sum = joined<operation>(sum, as<Unit>(rank == seat.me() ? own : words[rank]));
+      }
+    }
+    return as<Word>(sum);
   }
 };
 
-/// The last block to come here counts the exchange: nobody reads the count any more.
-__device__ void finish(const Packets& all, std::uint32_t exchange) {
-  __syncthreads();
-  if (threadIdx.x != 0 || atomicAdd(&all.counters[1], 1U) != gridDim.x - 1) return;
-  all.counters[1] = 0;
-  all.counters[0] = exchange;
+template <int most>
+__global__ void __launch_bounds__(joining_threads, packet_blocks_per_multiprocessor)
+    join_packets(const __grid_constant__ Packets all) {
+  follow_stream();
+  const Seat seat{all, next_exchange(all.seat), share_of_thread()};
+  give_to_all<most>(seat);
+  count_exchange(all.seat, seat.exchange);
+  join_as(all.element, all.operation, JoinWords<most>{seat});
+  if (all.passed_on) take_from_all<most>(seat, seat.me());
 }
 
-__global__ void __launch_bounds__(threads_per_block, blocks_per_multiprocessor)
-    exchange_packets(const __grid_constant__ Packets all) {
-  const std::uint32_t exchange = all.counters[0] + 1;
-  const Seat seat{all, exchange, static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x,
-                  static_cast<std::int64_t>(gridDim.x) * blockDim.x};
-  give(seat);
-  if (all.joined) {
-    join_as(all.element, all.operation, JoinWords{seat});
-  } else {
-    place(seat);
+/// The root gives each of the others a share, which they pass on to one another.
+template <int most>
+__global__ void __launch_bounds__(joining_threads, packet_blocks_per_multiprocessor)
+    spread_packets(const __grid_constant__ Packets all) {
+  follow_stream();
+  const Seat seat{all, next_exchange(all.seat), share_of_thread()};
+  const bool is_root = all.root == seat.me();
+  if (is_root) give_to_all<most>(seat);
+  count_exchange(all.seat, seat.exchange);
+  if (!is_root) {
+    const std::int64_t words = all.taken_packets[seat.me()];
+    const char* const slot = seat.slot(seat.me(), all.root);
+    for (std::int64_t i = seat.share.first; i < words; i += words_at_once * seat.share.step) {
+      const auto number = [&](int k) { return i + k * seat.share.step; };
+      await<Packet, words_at_once>(
+          all.seat, seat.exchange, [&](int k) { return number(k) < words; },
+          [&](int k) { return Packet::look(slot, number(k)); },
+          [&](int k, Word word) {
+            seat.keep(word, seat.me(), number(k));
+            pass_on(seat, word, number(k), all.root);
+          });
+    }
   }
-  finish(all, exchange);
+  take_from_all<most>(seat, all.root);
+}
+
+using Kernel = void (*)(Packets);
+
+Kernel kernel_of(const Packets& packets) {
+  const int ranks = packets.seat.ranks;
+  if (packets.joined) {
+    return ranks <= 2 ? join_packets<2> : ranks <= 4 ? join_packets<4> : join_packets<most_packet_ranks>;
+  }
+  if (packets.passed_on) return ranks <= 4 ? spread_packets<4> : spread_packets<most_packet_ranks>;
+  return move_packets;
 }
 
 }  // namespace
 
 int launch_packets(const Packets& packets, void* stream) {
   std::int64_t words = 1;
-  for (int rank = 0; rank < packets.ranks; ++rank) {
-    words = std::max({words, words_of(packets.given_bytes[rank]), words_of(packets.taken_bytes[rank])});
+  for (int rank = 0; rank < packets.seat.ranks; ++rank) {
+    words = std::max({words, packets.given_packets[rank], packets.taken_packets[rank]});
   }
-  const auto wanted = static_cast<unsigned>((words + threads_per_block - 1) / threads_per_block);
-  const unsigned blocks = std::min(wanted, blocks_of_all_ranks / static_cast<unsigned>(packets.ranks));
-  exchange_packets<<<blocks, threads_per_block, 0, static_cast<cudaStream_t>(stream)>>>(packets);
-  return cudaGetLastError();
+  const bool peers_apart = !packets.joined && !packets.passed_on;
+  const unsigned rows = peers_apart ? static_cast<unsigned>(packets.seat.ranks) : 1;
+  const unsigned threads = packet_threads_for(words, peers_apart ? packet_threads : joining_threads);
+  const auto wanted = static_cast<unsigned>((words + threads - 1) / threads);
+  const unsigned blocks = std::min(wanted, std::max(packets.seat.most_blocks / rows, 1U));
+  return launch_in_turn(kernel_of(packets), packets, dim3(blocks, rows), threads, stream);
 }
 
-int load_packet_kernel() {
-  return load(exchange_packets);
+int load_packet_kernels() {
+  const int results[] = {load(move_packets),    load(join_packets<2>),   load(join_packets<4>),
+                         load(join_packets<8>), load(spread_packets<4>), load(spread_packets<8>)};
+  for (const int result : results) {
+    if (result != cudaSuccess) return result;
+  }
+  return cudaSuccess;
 }
 
 }  // namespace partita::cuda

@@ -1,0 +1,91 @@
+// Exchanges of packets on a CUDA device, started by plain functions: nothing of CUDA's language shows here.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/cuda/launch.hpp"
+
+namespace partita::cuda {
+
+inline constexpr int most_packet_ranks = 8;
+
+/// What all launches of packets know.
+struct PacketSeat {
+  int ranks = 0, me = 0;
+  char* slots[most_packet_ranks] = {};
+  std::int64_t slot_bytes = 0;
+  std::uint32_t* counters = nullptr;
+  const std::uint64_t* given_up = nullptr;
+  /// All ranks that share a device must find room on it: their blocks wait for one another.
+  unsigned most_blocks = 1;
+  /// May take its place on the device before the stream has done what it was given before.
+  bool overlaps = false;
+};
+
+/// One rank's side of an exchange of packets; see partita::PacketExchange. Bytes, and packets: at least one.
+struct Packets {
+  PacketSeat seat;
+  const char* source = nullptr;
+  char* destination = nullptr;
+  std::int64_t given_offsets[most_packet_ranks] = {}, taken_offsets[most_packet_ranks] = {};
+  std::int64_t given_bytes[most_packet_ranks] = {}, taken_bytes[most_packet_ranks] = {};
+  std::int64_t given_packets[most_packet_ranks] = {}, taken_packets[most_packet_ranks] = {};
+  bool aligned = false;  // source, destination and all offsets to 8 bytes
+  bool joined = false;
+  bool passed_on = false;
+  int root = -1;
+  Element element = Element::f32;
+  Operation operation = Operation::sum;
+};
+
+/// A nest between this device's memory and a message, in units; see partita::PacketMoves.
+struct PacketNest {
+  static constexpr int most_loops = 6;
+  struct Loop {
+    std::int64_t bytes;   // of memory
+    std::uint32_t units;  // of the message
+    std::uint32_t count;
+  };
+  char* memory = nullptr;
+  std::uint32_t units = 0;  // in all; 0: only a sign that the sender is there
+  std::uint32_t row_units = 1;
+  std::uint32_t first = 0;  // number of the first in the message
+  std::int16_t peer = 0, loops = 0;
+  Loop loop[most_loops] = {};  // outermost first
+};
+
+/// A nest inside this device's memory.
+struct KeptNest {
+  struct Loop {
+    std::int64_t from_bytes, to_bytes;
+    std::uint32_t count;
+  };
+  const char* from = nullptr;
+  char* to = nullptr;
+  std::uint32_t units = 0, row_units = 1;
+  int loops = 0;
+  Loop loop[PacketNest::most_loops] = {};
+};
+
+inline constexpr int most_packet_nests = 24;
+inline constexpr int most_kept_nests = 4;
+
+struct PacketNests {
+  PacketSeat seat;
+  int unit_bytes = 1;    // 1, 2, 4, 8
+  bool aligned = false;  // the memory of all nests to units
+  int given = 0, taken = 0, kept = 0;
+  unsigned parts = 1;                  // blocks that share a nest
+  PacketNest nest[most_packet_nests];  // what is given, then what is taken
+  KeptNest kept_nest[most_kept_nests];
+};
+
+/// Each gives a cudaError_t; 0: started. `stream` is a cudaStream_t.
+int launch_packets(const Packets& packets, void* stream);
+int launch_packet_nests(PacketNests& nests, void* stream);  // sets `parts`
+
+/// See load_copy_kernels.
+int load_packet_kernels();
+int load_packet_nest_kernels();
+
+}  // namespace partita::cuda

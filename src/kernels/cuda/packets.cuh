@@ -1,0 +1,159 @@
+// What the kernels that exchange packets have in common. A packet: 4 bytes of data, 4 of the exchange's
+// number, twice. Either half is written at once, so a half with the right number has the right data.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+
+#include "kernels/cuda/packet_launch.hpp"
+
+namespace partita::cuda {
+
+using Word = std::uint64_t;
+constexpr std::int64_t word_bytes = sizeof(Word);
+constexpr std::int64_t packet_bytes = 16;
+constexpr int packet_threads = 512;
+/// Two blocks find room on a multiprocessor: one launch's and that of the next one, or of another context.
+constexpr int packet_blocks_per_multiprocessor = 2;
+
+/// Nothing that the stream did before may be read or written before this, the count of exchanges least of
+/// all: the launch before writes it. What comes next in the stream may take its place on the device from here
+/// on.
+__device__ inline void follow_stream() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+/// The number of this launch's exchange.
+__device__ inline std::uint32_t next_exchange(const PacketSeat& seat) {
+  return seat.counters[0] + 1;
+}
+
+/// By all threads of all blocks, once they have used the number: the last block to come here counts the
+/// exchange. It is over only with the launch, but nobody of this launch reads the count any more.
+__device__ inline void count_exchange(const PacketSeat& seat, std::uint32_t exchange) {
+  __syncthreads();
+  const unsigned last = gridDim.x * gridDim.y - 1;
+  if (threadIdx.x == 0 && atomicInc(&seat.counters[1], last) == last) seat.counters[0] = exchange;
+}
+
+/// Where `receiver` gets what `sender` sends.
+__device__ inline char* slot_of(const PacketSeat& seat, std::uint32_t exchange, int receiver, int sender) {
+  const std::int64_t half = static_cast<std::int64_t>(exchange & 1U) * seat.ranks;
+  return seat.slots[receiver] + (half + sender) * seat.slot_bytes;
+}
+
+__device__ inline int rank_after(const PacketSeat& seat, int distance) {
+  const int rank = seat.me + distance;
+  return rank < seat.ranks ? rank : rank - seat.ranks;
+}
+__device__ inline int rank_before(const PacketSeat& seat, int distance) {
+  const int rank = seat.me - distance;
+  return rank < 0 ? rank + seat.ranks : rank;
+}
+
+/// 8 bytes, as a packet.
+__device__ inline void send(Word word, char* slot, std::int64_t number, std::uint32_t exchange) {
+  asm volatile("st.volatile.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(slot + number * packet_bytes),
+               "r"(static_cast<std::uint32_t>(word)), "r"(exchange),
+               "r"(static_cast<std::uint32_t>(word >> 32)), "r"(exchange)
+               : "memory");
+}
+/// Up to 4 bytes, as half a packet.
+__device__ inline void send(std::uint32_t data, char* slot, std::int64_t number, std::uint32_t exchange) {
+  asm volatile("st.volatile.global.v2.u32 [%0], {%1, %2};" ::"l"(slot + number * packet_bytes / 2), "r"(data),
+               "r"(exchange)
+               : "memory");
+}
+
+struct Packet {
+  std::uint32_t low, first, high, second;
+
+  __device__ static Packet look(const char* slot, std::int64_t number) {
+    Packet packet;
+    asm volatile("ld.volatile.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(packet.low), "=r"(packet.first), "=r"(packet.high), "=r"(packet.second)
+                 : "l"(slot + number * packet_bytes)
+                 : "memory");
+    return packet;
+  }
+  __device__ bool is_of(std::uint32_t exchange) const { return first == exchange && second == exchange; }
+  __device__ Word data() const { return low | static_cast<Word>(high) << 32; }
+};
+
+struct HalfPacket {
+  std::uint32_t low, first;
+
+  __device__ static HalfPacket look(const char* slot, std::int64_t number) {
+    HalfPacket packet;
+    asm volatile("ld.volatile.global.v2.u32 {%0, %1}, [%2];"
+                 : "=r"(packet.low), "=r"(packet.first)
+                 : "l"(slot + number * packet_bytes / 2)
+                 : "memory");
+    return packet;
+  }
+  __device__ bool is_of(std::uint32_t exchange) const { return first == exchange; }
+  __device__ std::uint32_t data() const { return low; }
+};
+
+__device__ inline bool is_given_up(const std::uint64_t* given_up) {
+  std::uint64_t value;
+  asm volatile("ld.volatile.global.u64 %0, [%1];" : "=l"(value) : "l"(given_up) : "memory");
+  return value != 0;
+}
+
+/// Packets i of `count` for which `wanted(i)`: `look(i)` until all are of this exchange, all on their way at
+/// once; then `take(i, packet)`. Anything where the exchange has been given up.
+template <class Kind, int count, class Wanted, class Look, class Take>
+__device__ void await(const PacketSeat& seat, std::uint32_t exchange, const Wanted& wanted, const Look& look,
+                      const Take& take) {
+  constexpr unsigned turns_between_looks = 1024;
+  Kind packets[count];
+  for (unsigned turn = 1;; ++turn) {
+#pragma unroll
+    for (int i = 0; i < count; ++i) {
+      if (wanted(i)) packets[i] = look(i);
+    }
+    bool all = true;
+#pragma unroll
+    for (int i = 0; i < count; ++i) all = all && (!wanted(i) || packets[i].is_of(exchange));
+    if (all || (turn % turns_between_looks == 0 && is_given_up(seat.given_up))) break;
+  }
+#pragma unroll
+  for (int i = 0; i < count; ++i) {
+    if (wanted(i)) take(i, packets[i].data());
+  }
+}
+
+/// Few blocks only: what waits for its turn on the device takes the room of others.
+inline bool may_overlap(const PacketSeat& seat, unsigned blocks) {
+  constexpr unsigned most_that_overlap = 64;
+  return seat.overlaps && blocks <= most_that_overlap;
+}
+
+/// In the order of the stream; may be started before its turn, which `follow_stream` waits for.
+template <class Argument>
+int launch_in_turn(void (*kernel)(Argument), const Argument& argument, dim3 blocks, unsigned threads,
+                   void* stream) {
+  cudaLaunchAttribute overlap{};
+  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  overlap.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t launch{};
+  launch.gridDim = blocks;
+  launch.blockDim = dim3(threads);
+  launch.stream = static_cast<cudaStream_t>(stream);
+  launch.attrs = &overlap;
+  launch.numAttrs = may_overlap(argument.seat, blocks.x * blocks.y) ? 1 : 0;
+  return cudaLaunchKernelEx(&launch, kernel, argument);
+}
+
+/// As many as there is something to do for, in whole warps.
+inline unsigned packet_threads_for(std::int64_t packets, int most = packet_threads) {
+  const std::int64_t warps = (packets + 31) / 32;
+  return static_cast<unsigned>(std::clamp<std::int64_t>(32 * warps, 32, most));
+}
+
+}  // namespace partita::cuda
