@@ -80,6 +80,8 @@ class Accelerator {
 
   virtual int index() const = 0;
   virtual std::string name() const = 0;
+  /// The same for the same device, whatever number a process knows it by; another one for each of a host.
+  virtual std::string identity() const { return std::to_string(index()); }
   /// The calling thread drives this device from here on. Cheap.
   virtual void use() = 0;
   /// So many ranks of the context use this device (1 until said): kernels that wait for one another must all
@@ -147,7 +149,9 @@ class Accelerator {
   virtual void transfer(const StridedCopy& nest, const void* from, void* to, Stream stream) {
     copy(nest, from, to, stream, false);
   }
-  /// A whole small exchange with peers, in the order of the members; as few starts as the device can do with.
+  /// Whether an exchange of these copies and nothing else is one start.
+  virtual bool copies_at_once(std::span<const PlacedCopy> copies) const { return (void)copies, false; }
+  /// A whole exchange with peers, in the order of the members; as few starts as the device can do with.
   virtual void exchange(const PeerExchange& what, Stream stream);
   /// Whether `exchange_packets` is there for this dtype and reduction, if there is one.
   virtual bool offers_packets(Dtype dtype, std::optional<Reduction> joined) const {

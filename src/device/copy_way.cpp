@@ -9,9 +9,11 @@
 namespace partita {
 namespace {
 
-// Measured on H200 over NVLink: an engine pushes at 390 GB/s and a kernel at 355, but a copy of the engine
-// costs 5 us and more, so kernels win below about 1 MiB; engines move short rows one by one.
-constexpr std::int64_t least_bytes = std::int64_t{1} << 20;
+// Measured on H200 over NVLink: engines push at 390 GB/s and kernels at 355, but what engines copy has to be
+// started, ordered and told of apart, some 15 us in all, so one launch of a kernel wins below about 16 MiB to
+// each peer. Engines move short rows one by one.
+constexpr std::int64_t least_bytes = std::int64_t{16} << 20;
+constexpr std::int64_t least_copy = std::int64_t{1} << 20;
 constexpr std::int64_t least_row = 4096;
 constexpr std::int64_t most_copies = 32;
 constexpr std::int64_t most_pitch = (std::int64_t{1} << 31) - 1;
@@ -41,7 +43,8 @@ CopyChoice choose_copy_way(const StridedCopy& nest, bool inside, CopyWay wanted)
   if (inside) return {CopyWay::kernel, "it stays within the device"};
   const std::int64_t copies = engine_copies(nest);
   if (!nest.loops.empty() && nest.item_bytes < least_row) return {CopyWay::kernel, "the rows are short"};
-  if (bytes(nest) / copies < least_bytes) return {CopyWay::kernel, "the copies are small"};
+  if (bytes(nest) < least_bytes || bytes(nest) / copies < least_copy)
+    return {CopyWay::kernel, "the copies are small"};
   if (copies > most_copies) return {CopyWay::kernel, "it would be many copies"};
   return {CopyWay::engine, "long rows"};
 }

@@ -64,6 +64,8 @@ CudaAccelerator::CudaAccelerator(int index)
     : index_(index), way_(copy_way_of_environment()), lane_count_(lanes_of_environment(most_lanes)) {
   (void)CudaDriver::get();
   check_suitable();
+  check_cuda(cudaDeviceGetAttribute(&multiprocessors_, cudaDevAttrMultiProcessorCount, index_),
+             "look at the device");
   use();
   check_cuda(cudaFree(nullptr), "start the device");
   check_launch(cuda::load_copy_kernels(), "load the kernels");
@@ -118,6 +120,12 @@ std::string CudaAccelerator::name() const {
   cudaDeviceProp found{};
   check_cuda(cudaGetDeviceProperties(&found, index_), "look at the device");
   return fmt::format("{} (device {})", found.name, index_);
+}
+
+std::string CudaAccelerator::identity() const {
+  cudaDeviceProp found{};
+  check_cuda(cudaGetDeviceProperties(&found, index_), "look at the device");
+  return {std::begin(found.uuid.bytes), std::end(found.uuid.bytes)};
 }
 
 void CudaAccelerator::use() {
@@ -237,12 +245,24 @@ void CudaAccelerator::transfer(const StridedCopy& nest, const void* from, void* 
                  static_cast<char*>(to) + nest.to_offset, native(stream));
 }
 
+bool CudaAccelerator::copies_at_once(std::span<const PlacedCopy> copies) const {
+  PeerExchange all;
+  all.copies = copies;
+  return ExchangeFit(all, way_).copies();
+}
+
+/// Two for each multiprocessor fill the links, and leave room for others.
+unsigned CudaAccelerator::exchange_blocks() const {
+  return static_cast<unsigned>(std::max(2 * multiprocessors_ / sharers_, 1));
+}
+
 /// Where kernels do the copying anyway, one of them also gives and awaits the flags.
 void CudaAccelerator::exchange(const PeerExchange& what, Stream stream) {
   const ExchangeFit fit(what, way_);
   if (!fit.one_kernel()) return Accelerator::exchange(what, stream);
   if (what.packs.empty() && what.joins.empty()) {
-    check_launch(cuda::launch_exchange(kernel_exchange(what, counters_), native(stream)), "exchange");
+    check_launch(cuda::launch_exchange(kernel_exchange(what, counters_, exchange_blocks()), native(stream)),
+                 "exchange");
   } else {
     check_launch(cuda::launch_join_exchange(kernel_join_exchange(what, counters_), native(stream)),
                  "exchange");

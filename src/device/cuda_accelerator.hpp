@@ -20,6 +20,7 @@ class CudaAccelerator final : public Accelerator {
 
   int index() const override { return index_; }
   std::string name() const override;
+  std::string identity() const override;
   void use() override;
   void share(int ranks) override { sharers_ = ranks; }
   void attend() override;
@@ -51,6 +52,7 @@ class CudaAccelerator final : public Accelerator {
   void copy_bytes(const void* from, void* to, std::int64_t bytes, Stream stream) override;
   void copy(const StridedCopy& nest, const void* from, void* to, Stream stream, bool inside) override;
   void transfer(const StridedCopy& nest, const void* from, void* to, Stream stream) override;
+  bool copies_at_once(std::span<const PlacedCopy> copies) const override;
   void exchange(const PeerExchange& what, Stream stream) override;
   bool offers_packets(Dtype dtype, std::optional<Reduction> joined) const override;
   void exchange_packets(const PacketExchange& what, Stream stream) override;
@@ -66,6 +68,7 @@ class CudaAccelerator final : public Accelerator {
 
  private:
   void check_suitable();
+  unsigned exchange_blocks() const;
   void count_flags(std::span<const FlagOperation> operations, cudaStream_t stream);
   void copy_by_engine(const StridedCopy& nest, const char* from, char* to, cudaStream_t stream);
   void move_past(void* to, const void* from, std::int64_t bytes);
@@ -73,6 +76,7 @@ class CudaAccelerator final : public Accelerator {
   int index_;
   CopyWay way_;
   int lane_count_;
+  int multiprocessors_ = 0;
   int sharers_ = 1;
   bool overlaps_launches_ = false;  // a launch may take its place before its turn
   cudaStream_t main_ = nullptr;

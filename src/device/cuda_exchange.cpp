@@ -80,9 +80,7 @@ bool ExchangeFit::flags() const {
 }
 
 bool ExchangeFit::fits(const PlacedCopy& one) const {
-  constexpr std::int64_t most_rows = std::int64_t{1} << 29;
-  return one.nest->item_bytes > 0 && bytes(*one.nest) / one.nest->item_bytes < most_rows &&
-         choose_copy_way(*one.nest, one.inside, way_).way == CopyWay::kernel;
+  return one.nest->item_bytes > 0 && choose_copy_way(*one.nest, one.inside, way_).way == CopyWay::kernel;
 }
 
 bool ExchangeFit::copies() const {
@@ -112,8 +110,9 @@ bool ExchangeFit::joins() const {
   return what_.joins.size() <= cuda::most_joins && moved <= most_joined_bytes;
 }
 
-cuda::Exchange kernel_exchange(const PeerExchange& what, unsigned* counters) {
+cuda::Exchange kernel_exchange(const PeerExchange& what, unsigned* counters, unsigned most_blocks) {
   cuda::Exchange all;
+  all.most_blocks = most_blocks;
   all.finished_blocks = counters;
   set_flags(all, what);
   for (const PlacedCopy& one : what.copies) all.jobs[all.count++] = job_of(one);

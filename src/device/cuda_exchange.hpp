@@ -16,10 +16,10 @@ class ExchangeFit {
  public:
   ExchangeFit(const PeerExchange& what, CopyWay way) : what_(what), way_(way) {}
   bool one_kernel() const { return flags() && copies() && joins(); }
+  bool copies() const;
 
  private:
   bool flags() const;
-  bool copies() const;
   bool joins() const;
   bool fits(const PlacedCopy& one) const;
   bool fits(const PlacedJoin& join) const;
@@ -29,7 +29,7 @@ class ExchangeFit {
 };
 
 /// `counters`: as cuda::JoinExchange says; its first is the number of finished blocks.
-cuda::Exchange kernel_exchange(const PeerExchange& what, unsigned* counters);
+cuda::Exchange kernel_exchange(const PeerExchange& what, unsigned* counters, unsigned most_blocks);
 cuda::JoinExchange kernel_join_exchange(const PeerExchange& what, unsigned* counters);
 
 }  // namespace partita

@@ -41,8 +41,9 @@ void end_device_work(ContextState& state, Stream stream) {
 void finish_device(ContextState& state, std::string_view operation, const std::function<void()>& look,
                    Stream stream) {
   if (!state.device) return;
+  // Such waits are for milliseconds, and what comes next on the device waits for their end.
   const WaitReason reason{operation, [] { return std::string("work on the device"); }, -1,
-                          [&] { return others_of_the_node(state); }};
+                          [&] { return others_of_the_node(state); }, std::chrono::milliseconds(20)};
   try {
     Accelerator& device = *state.device;
     device.use();

@@ -36,6 +36,11 @@ std::string complaint(ContextState& state) {
   return "";
 }
 
+int ranks_on_my_device(ContextState& state) {
+  const std::string mine = host_of(state.group->place()) + " " + state.device->identity();
+  return static_cast<int>(std::ranges::count(exchange(state, operation, mine), mine));
+}
+
 }  // namespace
 
 std::string DeviceOffer::text() const {
@@ -95,6 +100,7 @@ void start_device(ContextState& state) {
     state.device_messages_direct = messages_go_direct(wanted, *state.device, *state.group);
     return {};
   });
+  state.device->share(ranks_on_my_device(state));
   share(state, state.topology());
   const std::string why = complaint(state);
   if (!why.empty()) {

@@ -16,7 +16,7 @@ namespace {
 
 /// Below so many bytes to its peers, a plan is done sooner in one stream: streams have to be forked and
 /// joined.
-constexpr std::int64_t least_for_lanes = std::int64_t{4} << 20;
+constexpr std::int64_t least_for_branches = std::int64_t{4} << 20;
 
 const Place& message_place(const Step& step) {
   return step.kind == StepKind::send ? step.from : step.to;
@@ -65,9 +65,9 @@ DevicePlan::DevicePlan(ContextState& context, Plan plan)
   count_signals();
   const int lanes = std::min(context.device->lanes(), context.size() - 1);
   if (context.size() > 1) strokes_ = strokes_of_all(context, plan_);
-  in_lanes_ = strokes_ && strokes_->has_only_copies() && lanes > 0 && bytes_to_peers() >= least_for_lanes;
-  if (in_lanes_) strokes_.reset();
-  lines_.resize(in_lanes_ ? static_cast<std::size_t>(lanes) + 1 : sides_have_lines_ ? LineOrder::lines : 1);
+  may_branch_ =
+      strokes_ && strokes_->has_only_copies() && lanes > 0 && bytes_to_peers() >= least_for_branches;
+  lines_.resize(may_branch_ ? static_cast<std::size_t>(lanes) + 1 : sides_have_lines_ ? LineOrder::lines : 1);
   for (Line& line : lines_) line.pending.reserve(plan_.steps.size());
 }
 
@@ -117,7 +117,9 @@ void DevicePlan::lower_moves() {
     moves_[i] = lower(plan_, step, memory_.strides());
     if (message_use_.sides[i] != MessageUse::Side::none) message_memory_.lower(i, moves_[i]);
   }
-  if (strokes_) strokes_->reserve(moves_);
+  if (!strokes_) return;
+  strokes_->reserve(moves_);
+  in_branches_ = may_branch_ && !context_.device->copies_at_once(strokes_->place_copies(moves_, memory_));
 }
 
 bool DevicePlan::has_messages() const {
@@ -144,19 +146,15 @@ void DevicePlan::run(Stream stream) {
   if (!captured_) announce();
   clock_ = captured_ ? nullptr : context_.step_clock;
   if (clock_ != nullptr) clock_->execution(plan_);
-  open_lines(stream);
-  if (strokes_) {
+  lines_[0].stream = stream;
+  if (in_branches_) {
+    run_branches();
+  } else if (strokes_) {
     const PeerExchange all = strokes_->collect(moves_, memory_, *context_.flags);
     timed({}, lines_[0], [&] { context_.device->exchange(all, lines_[0].stream); });
   } else {
-    for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
-      const bool on_host = is_message(plan_.steps[i].kind) || plan_.steps[i].kind == StepKind::finish;
-      if (clock_ != nullptr && on_host) clock_->begin(i);
-      run_step(i);
-      if (clock_ != nullptr && on_host) clock_->end(i);
-    }
+    run_in_order();
   }
-  close_lines();
   if (!captured_) mail_.end();
   for (int rank = 0; rank < context_.size(); ++rank) {
     for (int channel = 0; channel < channel_count; ++channel) {
@@ -164,6 +162,30 @@ void DevicePlan::run(Stream stream) {
       if (count > 0) context_.flags->advance(rank, channel, count);
     }
   }
+}
+
+void DevicePlan::run_in_order() {
+  if (sides_have_lines_) open_lines();
+  for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
+    const bool on_host = is_message(plan_.steps[i].kind) || plan_.steps[i].kind == StepKind::finish;
+    if (clock_ != nullptr && on_host) clock_->begin(i);
+    run_step(i);
+    if (clock_ != nullptr && on_host) clock_->end(i);
+  }
+  if (sides_have_lines_) return close_lines();
+  flush(lines_[0]);
+}
+
+/// No flags between the copies, which cost some microseconds each. A graph may run the branches one after the
+/// other.
+void DevicePlan::run_branches() {
+  for (const std::size_t i : strokes_->early()) run_step(i);
+  flush(lines_[0]);
+  open_lines();
+  for (const std::size_t i : strokes_->copies()) run_step(i);
+  close_lines();
+  for (const std::size_t i : strokes_->late()) run_step(i);
+  flush(lines_[0]);
 }
 
 /// What `work` puts into a line, with the time that the stream takes for it where a timeline is recorded.
@@ -176,12 +198,10 @@ void DevicePlan::timed(std::span<const std::size_t> steps, const Line& line, con
                     context_.device->moment(line.stream));
 }
 
-void DevicePlan::open_lines(Stream stream) {
-  lines_[0].stream = stream;
-  if (captured_) return;
+void DevicePlan::open_lines() {
   for (std::size_t i = 1; i < lines_.size(); ++i) {
     lines_[i].stream = context_.device->lane(static_cast<int>(i) - 1);
-    context_.device->order(stream, lines_[i].stream);
+    context_.device->order(lines_[0].stream, lines_[i].stream);
   }
   line_order_.begin(sides_have_lines_ && memory_.operands_meet());
 }
@@ -195,7 +215,7 @@ void DevicePlan::order_lines(int before, int after) {
 void DevicePlan::close_lines() {
   for (std::size_t i = lines_.size(); i-- > 0;) {
     flush(lines_[i]);
-    if (i > 0 && !captured_) context_.device->order(lines_[i].stream, lines_[0].stream);
+    if (i > 0) context_.device->order(lines_[i].stream, lines_[0].stream);
   }
 }
 
@@ -205,8 +225,7 @@ DevicePlan::Line& DevicePlan::line_of(const Step& step) {
     return lines_[static_cast<std::size_t>(message_use_.sides[index])];
   }
   const int other = other_rank(plan_, step);
-  // The branches of a graph may run one after the other: only the plan's own order is safe then.
-  if (!in_lanes_ || captured_ || other == plan_.rank) return lines_[0];
+  if (!in_branches_ || !is_copy(step.kind) || other == plan_.rank) return lines_[0];
   const std::size_t lanes = lines_.size() - 1;
   const int distance = (other - plan_.rank - 1 + context_.size()) % context_.size();
   return lines_[1 + static_cast<std::size_t>(distance) % lanes];

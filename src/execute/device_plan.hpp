@@ -23,9 +23,8 @@ namespace partita {
 /// what was packed for it is there (DeviceMail). What is packed goes through one stream, what is unpacked
 /// through another, so that both directions of the bus are busy at once.
 ///
-/// Where a plan only copies from arrays that it does not write, what concerns one peer is independent of what
-/// concerns another. Large ones then run in a stream a peer. Small ones, and those that join what they read,
-/// run in a few strokes (Strokes).
+/// Where a plan allows it, it runs in a few strokes (Strokes): in one launch, or, if copies are large, as
+/// early flags, copies in side streams, and late flags.
 class DevicePlan final : public Executor {
  public:
   /// Throws UnsupportedError: a step that devices do not offer.
@@ -50,8 +49,10 @@ class DevicePlan final : public Executor {
   void count_signals();
   void lower_moves();
   void run(Stream stream);
+  void run_in_order();
+  void run_branches();
   void announce();
-  void open_lines(Stream stream);
+  void open_lines();
   void close_lines();
   void run_step(std::size_t index);
   void run_move(std::size_t index, Line& line);
@@ -69,8 +70,9 @@ class DevicePlan final : public Executor {
   Plan plan_;
   std::uint64_t plan_hash_;
   std::uint64_t running_hash_ = 0;
-  bool in_lanes_ = false;  // a stream a peer
-  bool captured_ = false;  // this execution goes into a graph
+  bool may_branch_ = false;
+  bool in_branches_ = false;  // copies to peers in side streams
+  bool captured_ = false;     // this execution goes into a graph
   PlanMemory memory_;
   std::vector<std::vector<StridedCopy>> moves_;  // by step
   std::optional<Strokes> strokes_;

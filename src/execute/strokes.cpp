@@ -131,6 +131,10 @@ void Strokes::sort_flags() {
     const Step& step = plan_->steps[i];
     if (is_flag(step)) (opens(step.channel) ? early_ : late_).push_back(i);
   }
+  for (Steps* const flags : {&early_, &late_}) {
+    std::ranges::stable_partition(*flags,
+                                  [&](std::size_t i) { return plan_->steps[i].kind == StepKind::signal; });
+  }
   for (auto* const flags : {&early_signals_, &early_waits_, &late_signals_, &late_waits_}) {
     flags->reserve(plan_->steps.size());
   }
@@ -152,13 +156,20 @@ void Strokes::place(std::size_t index, const std::vector<std::vector<StridedCopy
   }
 }
 
+std::span<const PlacedCopy> Strokes::place_copies(const std::vector<std::vector<StridedCopy>>& moves,
+                                                  const PlanMemory& memory) {
+  placed_copies_.clear();
+  for (const std::size_t i : copies_) place(i, moves, memory, placed_copies_);
+  return placed_copies_;
+}
+
 PeerExchange Strokes::collect(const std::vector<std::vector<StridedCopy>>& moves, const PlanMemory& memory,
                               FlagBoard& flags) {
-  for (auto* const placed : {&placed_packs_, &placed_copies_, &placed_parts_}) placed->clear();
+  for (auto* const placed : {&placed_packs_, &placed_parts_}) placed->clear();
   for (auto* const list : {&early_signals_, &early_waits_, &late_signals_, &late_waits_}) list->clear();
   placed_joins_.clear();
   for (const std::size_t i : packs_) place(i, moves, memory, placed_packs_);
-  for (const std::size_t i : copies_) place(i, moves, memory, placed_copies_);
+  place_copies(moves, memory);
   for (const Steps& join : joins_) {
     const std::size_t first = placed_parts_.size();
     for (const std::size_t i : join) place(i, moves, memory, placed_parts_);

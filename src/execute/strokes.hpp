@@ -30,8 +30,16 @@ class Strokes {
   /// Nothing is packed and nothing joined: what concerns one peer is independent of what concerns another.
   bool has_only_copies() const { return packs_.empty() && joins_.empty(); }
 
+  /// Flags that come before all moves, and after them, signals before waits; and the copies between.
+  const std::vector<std::size_t>& early() const { return early_; }
+  const std::vector<std::size_t>& copies() const { return copies_; }
+  const std::vector<std::size_t>& late() const { return late_; }
+
   /// Room for the copies that the steps have been lowered to.
   void reserve(const std::vector<std::vector<StridedCopy>>& moves);
+  /// The copies as they will be collected, valid until the next call.
+  std::span<const PlacedCopy> place_copies(const std::vector<std::vector<StridedCopy>>& moves,
+                                           const PlanMemory& memory);
   /// All that the plan does, valid until the next call.
   PeerExchange collect(const std::vector<std::vector<StridedCopy>>& moves, const PlanMemory& memory,
                        FlagBoard& flags);

@@ -16,7 +16,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto yielding = 1ms;  // the longest time that a wait yields before it sleeps
 constexpr std::chrono::nanoseconds shortest_nap = 20us;
 constexpr std::chrono::nanoseconds longest_nap = 1ms;
 constexpr auto between_looks = 10ms;
@@ -68,7 +67,7 @@ void WaitLoop::yield_or_sleep() {
     ++turns_;
   }
   state_.group->progress();
-  if (now - start_ < yielding) {
+  if (now - start_ < reason_.yields_for) {
     sched_yield();
     return;
   }

@@ -22,6 +22,8 @@ struct WaitReason {
   std::function<std::string()> what = {};        ///< "the signal of rank 2" (optional detail)
   int peer = -1;                                 ///< the rank waited for; -1: several (see `peers`)
   std::function<std::vector<int>()> peers = {};  ///< the ranks still waited for
+  /// So long the wait yields before it sleeps: who sleeps wakes up to a tenth of a millisecond late.
+  std::chrono::milliseconds yields_for{1};
 };
 
 /// The ranks that `reason` names.

@@ -13,7 +13,7 @@ CopyWay chosen(const StridedCopy& nest, CopyWay wanted = CopyWay::automatic) {
 }
 
 TEST(CopyWay, LongRowsGoThroughTheEngine) {
-  EXPECT_EQ(chosen({2 * mib, 0, 0, {}}), CopyWay::engine);
+  EXPECT_EQ(chosen({16 * mib, 0, 0, {}}), CopyWay::engine);
   EXPECT_EQ(chosen({32 * kib, 0, 0, {{8192, 128 * kib, 32 * kib}}}), CopyWay::engine);
   EXPECT_EQ(chosen({32 * kib, 0, 0, {{8, 512 * mib, 256 * mib}, {8192, 128 * kib, 32 * kib}}}),
             CopyWay::engine);
@@ -22,12 +22,13 @@ TEST(CopyWay, LongRowsGoThroughTheEngine) {
 TEST(CopyWay, ShortRowsAndFewBytesGoThroughAKernel) {
   EXPECT_EQ(chosen({512, 0, 0, {{1 << 20, 1024, 512}}}), CopyWay::kernel);
   EXPECT_EQ(chosen({64 * kib, 0, 0, {}}), CopyWay::kernel);
+  EXPECT_EQ(chosen({8 * mib, 0, 0, {}}), CopyWay::kernel);
   EXPECT_EQ(chosen({32 * kib, 0, 0, {{1000, 1 << 30, 1 << 29}, {40, 128 * kib, 32 * kib}}}), CopyWay::kernel);
 }
 
 TEST(CopyWay, WithinADeviceKernelsAreFaster) {
-  EXPECT_EQ(choose_copy_way({2 * mib, 0, 0, {}}, true).way, CopyWay::kernel);
-  EXPECT_EQ(choose_copy_way({2 * mib, 0, 0, {}}, true, CopyWay::engine).way, CopyWay::engine);
+  EXPECT_EQ(choose_copy_way({64 * mib, 0, 0, {}}, true).way, CopyWay::kernel);
+  EXPECT_EQ(choose_copy_way({64 * mib, 0, 0, {}}, true, CopyWay::engine).way, CopyWay::engine);
 }
 
 TEST(CopyWay, TheEngineTakesOnlyRowsInOrder) {

@@ -18,15 +18,18 @@ __global__ void flags_in_order(const __grid_constant__ Flags flags) {
   }
 }
 
-struct Deals {
-  Deal jobs[most_jobs];
+/// Less than what a multiprocessor has room for: see Exchange::most_blocks.
+constexpr int exchange_blocks_per_multiprocessor = 4;
+
+struct JobUnits {
+  Units jobs[most_jobs];
 };
 
-/// A row of blocks a copy. Every block waits for the grants; the last one to finish tells the peers and waits
-/// for them.
-template <class Unit>
-__global__ void exchange_jobs(const __grid_constant__ Exchange all, const __grid_constant__ Deals deals,
-                              unsigned lanes) {
+/// A row of blocks a copy, so that all links are busy at once. Every block waits for the grants; the last one
+/// to finish tells the peers and waits for them.
+template <class Unit, class Number>
+__global__ void __launch_bounds__(threads_per_block, exchange_blocks_per_multiprocessor)
+    exchange_jobs(const __grid_constant__ Exchange all, const __grid_constant__ JobUnits units) {
   const int thread = static_cast<int>(threadIdx.x);
   if (blockIdx.x == 0 && blockIdx.y == 0 && thread < all.early_signals.count) {
     release(all.early_signals.flags[thread]);
@@ -35,7 +38,9 @@ __global__ void exchange_jobs(const __grid_constant__ Exchange all, const __grid
   __syncthreads();
   if (blockIdx.y < static_cast<unsigned>(all.count)) {
     const Job& job = all.jobs[blockIdx.y];
-    copy_nest<Unit, std::uint32_t>(job.nest, deals.jobs[blockIdx.y], lanes, job.from, job.to);
+    copy_unit_by_unit<Unit>(job.nest, units.jobs[blockIdx.y],
+                            static_cast<Number>(blockIdx.x * blockDim.x + threadIdx.x),
+                            static_cast<Number>(gridDim.x * blockDim.x), job.from, job.to);
   }
   close(all.late_signals, all.late_waits, all.early_signals, all.early_waits, all.finished_blocks);
 }
@@ -81,19 +86,21 @@ int copy_in_units(const Nest& nest, const void* from, void* to, cudaStream_t str
 
 template <class Unit>
 int exchange_in_units(const Exchange& all, cudaStream_t stream) {
-  constexpr unsigned most_blocks_of_a_job = 32;  // ranks that share a device must all find room on it
-  Deals deals;
-  std::int64_t most_tasks = 1, most_units = 1;
+  JobUnits units;
+  std::int64_t most = 1;
   for (int i = 0; i < all.count; ++i) {
-    const Deal deal = deal_of(all.jobs[i].nest, sizeof(Unit));
-    most_tasks = std::max(most_tasks, deal.tasks);
-    most_units = std::max(most_units, std::min(deal.units, deal.segment_units));
-    deals.jobs[i] = deal;
+    units.jobs[i] = units_of(all.jobs[i].nest, sizeof(Unit));
+    most = std::max(most, units.jobs[i].all);
   }
-  const Shape shape = shape_of(most_tasks, most_units);
-  const dim3 blocks(std::min(shape.blocks, most_blocks_of_a_job),
-                    static_cast<unsigned>(std::max(all.count, 1)));
-  exchange_jobs<Unit><<<blocks, threads_per_block, 0, stream>>>(all, deals, shape.lanes);
+  const auto jobs = static_cast<unsigned>(std::max(all.count, 1));
+  const std::int64_t wanted = (most + threads_per_block - 1) / threads_per_block;
+  const auto room = static_cast<std::int64_t>(std::max(all.most_blocks / jobs, 1U));
+  const dim3 blocks(static_cast<unsigned>(std::min(wanted, room)), jobs);
+  if (most < std::int64_t{1} << 31) {
+    exchange_jobs<Unit, std::uint32_t><<<blocks, threads_per_block, 0, stream>>>(all, units);
+  } else {
+    exchange_jobs<Unit, std::uint64_t><<<blocks, threads_per_block, 0, stream>>>(all, units);
+  }
   return cudaGetLastError();
 }
 
@@ -118,7 +125,8 @@ int load_units() {
                          load(copy_rows<Unit, std::uint64_t>),
                          load(fill_rows<Unit, std::uint32_t>),
                          load(fill_rows<Unit, std::uint64_t>),
-                         load(exchange_jobs<Unit>),
+                         load(exchange_jobs<Unit, std::uint32_t>),
+                         load(exchange_jobs<Unit, std::uint64_t>),
                          load(flags_in_order)};
   for (const int result : results) {
     if (result != cudaSuccess) return result;

@@ -55,7 +55,7 @@ struct alignas(16) Pattern {
 inline constexpr int most_jobs = 8;
 inline constexpr int most_flags = 8;
 
-/// One of several copies of a launch: fewer than 2^29 rows.
+/// One of several copies of a launch.
 struct Job {
   Nest nest;
   const void* from = nullptr;
@@ -81,6 +81,8 @@ struct Exchange {
   int count = 0;
   Job jobs[most_jobs];
   unsigned* finished_blocks = nullptr;
+  /// All ranks that share a device must find room on it: their blocks wait for one another.
+  unsigned most_blocks = 1;
 };
 
 inline constexpr int most_joins = 8;
