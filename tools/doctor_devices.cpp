@@ -192,15 +192,19 @@ Finding examine_nccl() {
 
 Finding examine_nvshmem() {
   constexpr const char* use = "Partita works without";
-  const Library library = open_library("libnvshmem_host.so.3");
-  if (!library) {
+  const NvshmemReport report = report_nvshmem();
+  if (report.version > 0) {
+    return {"NVSHMEM",
+            Health::ok,
+            fmt::format("{}.{}.{}", report.version / 10000, report.version / 100 % 100, report.version % 100),
+            {report.path},
+            ""};
+  }
+  if (report.why_none.ends_with("is not found")) {
     return not_opened("NVSHMEM", "libnvshmem_host.so.3", "nvshmem/lib/libnvshmem_host.so.3", use,
                       "nothing, unless you want it: pip install nvidia-nvshmem-cu13");
   }
-  Dl_info info{};
-  const void* const symbol = dlsym(library.get(), "nvshmem_my_pe");
-  const bool known = symbol != nullptr && dladdr(symbol, &info) != 0;
-  return {"NVSHMEM", Health::ok, known ? info.dli_fname : "libnvshmem_host.so.3", {}, ""};
+  return {"NVSHMEM", Health::warning, fmt::format("{}; {}", report.why_none, use), {}, ""};
 }
 
 }  // namespace partita::tools

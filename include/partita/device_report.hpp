@@ -28,4 +28,13 @@ struct DeviceReport {
 /// Starts the driver where there is one; never an error. Local, thread-safe.
 PARTITA_API DeviceReport report_devices();
 
+struct NvshmemReport {
+  int version = 0;       ///< 30800: 3.8.0; 0: not there
+  std::string path;      ///< of its library
+  std::string why_none;  ///< why it cannot be used; empty: it can
+};
+
+/// Opens NVSHMEM's library where it is found and starts nothing; never an error. Local, thread-safe.
+PARTITA_API NvshmemReport report_nvshmem();
+
 }  // namespace partita

@@ -1,5 +1,6 @@
 #include <atomic>
 
+#include "base/check.hpp"
 #include "device/accelerator.hpp"
 
 namespace partita {
@@ -8,6 +9,10 @@ namespace {
 std::atomic<Accelerators*> replacement{nullptr};
 
 }  // namespace
+
+std::unique_ptr<NodeMemory> Accelerator::share_memory_of_library(ContextState&, const Topology&) {
+  throw UnsupportedError(fmt::format("{} knows no NVSHMEM", name()));
+}
 
 // One thing after the other.
 void Accelerator::exchange(const PeerExchange& what, Stream stream) {

@@ -13,6 +13,7 @@
 #include "device/nccl_group.hpp"
 #include "kernels/cuda/launch.hpp"
 #include "memory/cuda_node_memory.hpp"
+#include "memory/nvshmem_node_memory.hpp"
 
 namespace partita {
 namespace {
@@ -162,6 +163,17 @@ void CudaAccelerator::release_pinned(void* memory) noexcept {
 
 std::unique_ptr<NodeMemory> CudaAccelerator::share_memory(ContextState& state, const Topology& topology) {
   return std::make_unique<CudaNodeMemory>(state, topology, index_);
+}
+
+std::unique_ptr<NodeMemory> CudaAccelerator::share_memory_of_library(ContextState& state,
+                                                                     const Topology& topology) {
+  const auto free_bytes = [this] {
+    use();
+    std::size_t free = 0, whole = 0;
+    check_cuda(cudaMemGetInfo(&free, &whole), "look at the device's memory");
+    return static_cast<std::int64_t>(free);
+  };
+  return std::make_unique<NvshmemNodeMemory>(state, topology, free_bytes, NvshmemLibrary::of_process());
 }
 
 std::unique_ptr<DeviceGroup> CudaAccelerator::make_group(ContextState& state) {

@@ -30,6 +30,7 @@ class CudaAccelerator final : public Accelerator {
   void* allocate_pinned(std::int64_t bytes) override;
   void release_pinned(void* memory) noexcept override;
   std::unique_ptr<NodeMemory> share_memory(ContextState& state, const Topology& topology) override;
+  std::unique_ptr<NodeMemory> share_memory_of_library(ContextState& state, const Topology& topology) override;
   std::unique_ptr<DeviceGroup> make_group(ContextState& state) override;
 
   Stream stream() override { return {main_}; }

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "base/check.hpp"
+#include "device/device_heap.hpp"
 #include "device/message_way.hpp"
 #include "runtime/agree.hpp"
 #include "runtime/context_state.hpp"
@@ -16,24 +17,6 @@ constexpr std::string_view operation = "start the device";
 /// Two ranks of one host and process have different places: what stands before the first colon is the host.
 std::string host_of(const std::string& place) {
   return place.substr(0, place.find(':'));
-}
-
-void share(ContextState& state, const Topology& topology) {
-  state.flags.reset();
-  state.device_heap.reset();
-  state.device_memory.reset();
-  state.device_topology = topology;
-  state.device_memory = state.device->share_memory(state, topology);
-  state.device_heap = SymmetricHeap::create(state, *state.device_memory, "device memory");
-  state.flags = std::make_unique<FlagBoard>(state);
-}
-
-/// The first complaint of any rank.
-std::string complaint(ContextState& state) {
-  for (const std::string& text : exchange(state, operation, state.flags->unreachable())) {
-    if (!text.empty()) return text;
-  }
-  return "";
 }
 
 int ranks_on_my_device(ContextState& state) {
@@ -94,26 +77,16 @@ void settle_device(ContextState& state) {
 
 void start_device(ContextState& state) {
   if (state.options.device.kind != Device::Kind::cuda) return;
+  DeviceHeap heap = DeviceHeap::automatic;
   collectively(state, operation, [&]() -> std::vector<Fact> {
-    const DeviceMessages wanted = device_messages_of_environment();
+    const DeviceMessages messages = device_messages_of_environment();
+    heap = device_heap_of_environment();
     state.device = Accelerators::of_process().open(state.options.device.index);
-    state.device_messages_direct = messages_go_direct(wanted, *state.device, *state.group);
-    return {};
+    state.device_messages_direct = messages_go_direct(messages, *state.device, *state.group);
+    return {{"PARTITA_DEVICE_HEAP", std::string(name(heap))}};
   });
+  make_device_heap(state, heap);
   state.device->share(ranks_on_my_device(state));
-  share(state, state.topology());
-  const std::string why = complaint(state);
-  if (!why.empty()) {
-    if (state.rank() == 0) {
-      state.log->warn(
-          "the devices' memories cannot be reached by their peers ({}); going on with messages "
-          "through the host",
-          why);
-    }
-    share(state, Topology::regular(state.size(), 1));
-    const std::string still = complaint(state);
-    check(still.empty(), "{}: {}", operation, still);
-  }
   state.watchdog = std::make_unique<Watchdog>(state);
   state.log->debug("{}; messages {}", state.device->name(),
                    state.device_messages_direct ? "of its memory" : "through pinned host memory");

@@ -14,6 +14,8 @@
 #include "base/check.hpp"
 #include "base/host_clock.hpp"
 #include "kernels/host/fill.hpp"
+#include "memory/nvshmem_node_memory.hpp"
+#include "ranks/fake_nvshmem.hpp"
 #include "ranks/fake_packets.hpp"
 #include "runtime/context_state.hpp"
 
@@ -22,6 +24,7 @@ namespace {
 
 std::atomic<bool> refuses{false};
 std::atomic<bool> is_separate{false};
+std::atomic<bool> has_nvshmem{false};
 
 /// The memory of all devices. What a failed context leaves stays here, as on a device: it is not lost.
 class FakeMemory {
@@ -167,6 +170,13 @@ class FakeAccelerator final : public Accelerator {
   std::unique_ptr<NodeMemory> share_memory(ContextState& state, const Topology& topology) override {
     return std::make_unique<FakeNodeMemory>(state, topology);
   }
+  std::unique_ptr<NodeMemory> share_memory_of_library(ContextState& state,
+                                                      const Topology& topology) override {
+    if (!has_nvshmem) return Accelerator::share_memory_of_library(state, topology);
+    constexpr std::int64_t free_bytes = std::int64_t{1} << 30;  // only what is touched costs memory
+    return std::make_unique<NvshmemNodeMemory>(
+        state, topology, [] { return free_bytes; }, fake_nvshmem());
+  }
 
   Stream stream() override { return {&queues_[0]}; }
   int lanes() const override { return 2; }
@@ -297,6 +307,10 @@ void install_fake_devices(int count) {
 
 void refuse_fake_peers(bool refuse) {
   refuses = refuse;
+}
+
+void give_fake_nvshmem(bool give) {
+  has_nvshmem = give;
 }
 
 void fake_memory_is_separate(bool separate) {

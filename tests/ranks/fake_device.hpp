@@ -6,11 +6,17 @@
 
 namespace partita::testing {
 
+/// Fewer than most runs have ranks: some share one.
+inline constexpr int usual_fake_devices = 2;
+
 /// From here on the process has so many fake devices.
 void install_fake_devices(int count);
 
 /// Whether contexts made from here on find that they cannot map their peers' memory.
 void refuse_fake_peers(bool refuse);
+
+/// Whether fake devices know a library with a symmetric heap from here on.
+void give_fake_nvshmem(bool give);
 
 /// Whether fake devices say from here on that their memory is no host memory.
 void fake_memory_is_separate(bool separate);

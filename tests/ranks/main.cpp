@@ -69,7 +69,7 @@ void read_arguments(int argc, char** argv, Ranks& ranks) {
       std::exit(2);
     }
   }
-  if (tests_fake_devices()) install_fake_devices(2);
+  if (tests_fake_devices()) install_fake_devices(usual_fake_devices);
   if (const char* per_node = std::getenv("PARTITA_RANKS_PER_NODE")) {
     ranks.per_node = number_of(per_node, "PARTITA_RANKS_PER_NODE");
   }

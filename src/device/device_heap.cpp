@@ -1,0 +1,93 @@
+#include "device/device_heap.hpp"
+
+#include <cstdlib>
+
+#include "base/check.hpp"
+#include "runtime/agree.hpp"
+#include "runtime/context_state.hpp"
+
+namespace partita {
+namespace {
+
+constexpr std::string_view operation = "start the device";
+
+using Backing = std::unique_ptr<NodeMemory> (Accelerator::*)(ContextState&, const Topology&);
+
+/// Why peers do not reach each other in it, as the first rank says it; empty: they do.
+std::string share(ContextState& state, const Topology& topology, Backing backing) {
+  state.flags.reset();
+  state.device_heap.reset();
+  state.device_memory.reset();
+  state.device_topology = topology;
+  state.device_memory = (state.device.get()->*backing)(state, topology);
+  state.device_heap = SymmetricHeap::create(state, *state.device_memory, "device memory");
+  state.flags = std::make_unique<FlagBoard>(state);
+  for (const std::string& text : exchange(state, operation, state.flags->unreachable())) {
+    if (!text.empty()) return text;
+  }
+  return "";
+}
+
+/// The same in a library's memory, where that such memory cannot be had is a reason too.
+std::string share_by_library(ContextState& state) {
+  try {
+    return share(state, state.topology(), &Accelerator::share_memory_of_library);
+  } catch (const Error& error) {
+    if (state.failed()) throw;
+    return error.what();
+  }
+}
+
+void warn(const ContextState& state, const std::string& why) {
+  if (state.rank() != 0) return;
+  state.log->warn(
+      "the devices' memories cannot be reached by their peers ({}); going on with messages through the host",
+      why);
+}
+
+void share_alone(ContextState& state) {
+  const auto alone = Topology::regular(state.size(), 1);
+  const std::string why = share(state, alone, &Accelerator::share_memory);
+  check(why.empty(), "{}: {}", operation, why);
+}
+
+}  // namespace
+
+DeviceHeap device_heap_of_environment() {
+  const char* const text = std::getenv("PARTITA_DEVICE_HEAP");
+  const std::string_view word = text == nullptr ? "" : text;
+  if (word.empty() || word == "automatic") return DeviceHeap::automatic;
+  if (word == "driver") return DeviceHeap::driver;
+  check(word == "nvshmem", "PARTITA_DEVICE_HEAP is \"{:.40}\"; known: automatic, driver, nvshmem", word);
+  return DeviceHeap::nvshmem;
+}
+
+std::string_view name(DeviceHeap heap) {
+  switch (heap) {
+    case DeviceHeap::driver:
+      return "driver";
+    case DeviceHeap::nvshmem:
+      return "nvshmem";
+    case DeviceHeap::automatic:
+      break;
+  }
+  return "automatic";
+}
+
+void make_device_heap(ContextState& state, DeviceHeap wanted) {
+  if (wanted == DeviceHeap::nvshmem) {
+    const std::string why = share(state, state.topology(), &Accelerator::share_memory_of_library);
+    check<UnsupportedError>(why.empty(), "PARTITA_DEVICE_HEAP is \"nvshmem\", but {}", why);
+    return;
+  }
+  const std::string why = share(state, state.topology(), &Accelerator::share_memory);
+  if (why.empty()) return;
+  if (wanted == DeviceHeap::driver) return warn(state, why), share_alone(state);
+  const std::string why_not_library = share_by_library(state);
+  if (!why_not_library.empty()) {
+    return warn(state, fmt::format("{}; {}", why, why_not_library)), share_alone(state);
+  }
+  if (state.rank() == 0) state.log->info("the heap of the devices lies in NVSHMEM's memory ({})", why);
+}
+
+}  // namespace partita

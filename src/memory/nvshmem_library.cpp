@@ -1,0 +1,71 @@
+#include "memory/nvshmem_library.hpp"
+
+#include <dlfcn.h>
+
+#include <partita/device_report.hpp>
+
+#include "base/check.hpp"
+#include "base/python_packages.hpp"
+
+namespace partita {
+namespace {
+
+constexpr const char* library_name = "libnvshmem_host.so.3";
+
+template <class Function>
+void find(void* handle, const char* name, Function& function) {
+  void* const symbol = dlsym(handle, name);
+  check<UnsupportedError>(symbol != nullptr, "{} has no {}", library_name, name);
+  function = reinterpret_cast<Function>(symbol);
+}
+
+void find_all(void* handle, NvshmemLibrary& library) {
+  find(handle, "nvshmemx_init_status", library.init_status);
+  find(handle, "nvshmemx_get_uniqueid", library.get_unique_id);
+  find(handle, "nvshmemx_set_attr_uniqueid_args", library.set_id);
+  find(handle, "nvshmemx_hostlib_init_attr", library.init);
+  find(handle, "nvshmem_my_pe", library.my_pe);
+  find(handle, "nvshmem_n_pes", library.pe_count);
+  find(handle, "nvshmem_malloc", library.allocate);
+  find(handle, "nvshmem_ptr", library.address_of);
+  find(handle, "nvshmemx_vendor_get_version_info", library.get_version);
+}
+
+void* open_library() {
+  void* const handle = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
+  if (handle != nullptr) return handle;
+  const std::string path = find_in_python_packages(std::string("nvshmem/lib/") + library_name);
+  check<UnsupportedError>(!path.empty(), "{} is not found", library_name);
+  void* const found = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  check<UnsupportedError>(found != nullptr, "{} cannot be opened", path);
+  return found;
+}
+
+NvshmemLibrary open() {
+  NvshmemLibrary library;
+  try {
+    find_all(open_library(), library);
+    int major = 0, minor = 0, patch = 0;
+    library.get_version(&major, &minor, &patch);
+    library.version = 10000 * major + 100 * minor + patch;
+    Dl_info info{};
+    if (dladdr(reinterpret_cast<void*>(library.init), &info) != 0) library.path = info.dli_fname;
+  } catch (const std::exception& error) {
+    library.why_none = error.what();
+  }
+  return library;
+}
+
+}  // namespace
+
+const NvshmemLibrary& NvshmemLibrary::of_process() {
+  static const NvshmemLibrary library = open();
+  return library;
+}
+
+NvshmemReport report_nvshmem() {
+  const NvshmemLibrary& library = NvshmemLibrary::of_process();
+  return {library.version, library.path, library.why_none};
+}
+
+}  // namespace partita

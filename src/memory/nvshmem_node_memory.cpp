@@ -1,0 +1,48 @@
+#include "memory/nvshmem_node_memory.hpp"
+
+#include <partita/topology.hpp>
+
+#include "base/check.hpp"
+#include "memory/segment_growth.hpp"
+#include "runtime/agree.hpp"
+#include "runtime/context_state.hpp"
+
+namespace partita {
+namespace {
+
+constexpr std::string_view operation = "share device memory by NVSHMEM";
+
+}  // namespace
+
+NvshmemNodeMemory::Holding::~Holding() {
+  if (range.bytes > 0) NvshmemWorld::of_process().release(range.first);
+}
+
+NvshmemNodeMemory::NvshmemNodeMemory(ContextState& state, const Topology& topology,
+                                     const std::function<std::int64_t()>& free_bytes,
+                                     const NvshmemLibrary& library)
+    : segments_(static_cast<std::size_t>(state.size())) {
+  NvshmemWorld& world = NvshmemWorld::of_process();
+  const std::vector<int> pes = world.join(state, free_bytes, library);
+  holding_.range = world.take(state, pes);
+  collectively(state, operation, [&]() -> std::vector<Fact> {
+    cap_ = heap_limit_of_environment();
+    for (const int rank : topology.node_ranks(topology.node(state.rank()))) {
+      const auto place = static_cast<std::size_t>(rank);
+      char* const memory = world.memory_of(pes[place]);
+      check<UnsupportedError>(memory != nullptr, "NVSHMEM: rank {} cannot map the memory of rank {}",
+                              state.rank(), rank);
+      segments_[place] = memory + holding_.range.first;
+    }
+    return {};
+  });
+}
+
+void NvshmemNodeMemory::grow(std::int64_t bytes) {
+  check<MemoryError>(bytes <= cap_, "no memory left: {} bytes wanted, PARTITA_MEMORY_LIMIT is {}", bytes,
+                     cap_);
+  check<MemoryError>(bytes <= stride(), "no memory left: {} bytes wanted, {} are this context's of NVSHMEM's",
+                     bytes, stride());
+}
+
+}  // namespace partita

@@ -1,0 +1,276 @@
+#include "memory/nvshmem_world.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <numeric>
+#include <thread>
+
+#include "base/check.hpp"
+#include "base/hash.hpp"
+#include "memory/page.hpp"
+#include "runtime/agree.hpp"
+#include "runtime/context_state.hpp"
+#include "runtime/exchange_values.hpp"
+#include "runtime/wait.hpp"
+
+namespace partita {
+namespace {
+
+constexpr std::string_view operation = "share device memory by NVSHMEM";
+constexpr int initialized = 2;  // its status, or more
+constexpr std::int64_t gibibyte = std::int64_t{1} << 30;
+
+/// What all contexts of the process get of the free memory, and one of them of what is left.
+constexpr std::int64_t share_of(std::int64_t bytes) {
+  return round_down(bytes / 4 * 3, huge_page_bytes);
+}
+
+/// A variable that NVSHMEM reads when it starts, for as long as this lives, unless the user has set it.
+class DefaultSetting {
+ public:
+  DefaultSetting(const char* name, std::int64_t value) : name_(name), mine_(std::getenv(name) == nullptr) {
+    if (mine_) setenv(name, fmt::format("{}", value).c_str(), 0);
+  }
+  ~DefaultSetting() {
+    if (mine_) unsetenv(name_);
+  }
+  DefaultSetting(const DefaultSetting&) = delete;
+  DefaultSetting& operator=(const DefaultSetting&) = delete;
+
+ private:
+  const char* name_;
+  bool mine_;
+};
+
+/// Outlives a start that never returns.
+struct Start {
+  NvshmemId id;
+  NvshmemAttributes attributes;
+  void* memory = nullptr;
+  std::string complaint;
+  std::atomic<bool> begun = false;
+  std::atomic<bool> done = false;
+};
+
+/// Runs `work` on the context's device in a thread of its own. One that keeps it for half of the deadline is
+/// left behind, so that the ranks can tell each other before any of them has waited too long.
+std::string beside(ContextState& state, const std::shared_ptr<Start>& start,
+                   const std::function<std::string()>& work) {
+  using Clock = std::chrono::steady_clock;
+  start->begun = start->done = false;
+  std::thread([start, work, device = state.device.get()] {
+    try {
+      device->use();
+      start->begun = true;
+      start->complaint = work();
+    } catch (const std::exception& error) {
+      start->complaint = error.what();
+    }
+    start->begun = true;
+    start->done = true;
+  }).detach();
+  while (!start->begun) std::this_thread::yield();
+  const Clock::time_point limit = Clock::now() + state.options.deadline / 2;
+  std::vector<int> others(static_cast<std::size_t>(state.size()));
+  std::iota(others.begin(), others.end(), 0);
+  std::erase(others, state.rank());
+  const WaitReason reason{operation, [] { return std::string("NVSHMEM"); }, -1, [&] { return others; }};
+  wait_until(state, reason, [&] {
+    state.require_alive(operation);
+    return start->done.load() || Clock::now() >= limit;
+  });
+  return start->done ? start->complaint : "it does not return";
+}
+
+/// The first complaint of any rank, with its number.
+std::string first_of(ContextState& state, const std::string& mine) {
+  const std::vector<std::string> all = exchange(state, operation, mine);
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    if (!all[rank].empty()) return fmt::format("{} (rank {})", all[rank], rank);
+  }
+  return "";
+}
+
+std::string make_id(ContextState& state, const std::shared_ptr<Start>& start, const NvshmemLibrary& library) {
+  std::string complaint;
+  if (state.rank() == 0) {
+    complaint = beside(state, start, [start, &library] {
+      const int result = library.get_unique_id(&start->id);
+      return result == 0 ? "" : fmt::format("it finds no way for its processes to meet: error {}", result);
+    });
+  }
+  std::string why = first_of(state, complaint);
+  if (why.empty()) start->id = exchange_values(state, operation, start->id).front();
+  return why;
+}
+
+std::string begin(ContextState& state, const std::shared_ptr<Start>& start, const NvshmemLibrary& library,
+                  std::int64_t bytes) {
+  // Where its heap does not grow, what it is given to begin with is all.
+  const DefaultSetting size("NVSHMEM_SYMMETRIC_SIZE", bytes + (std::int64_t{64} << 20));
+  const DefaultSetting most("NVSHMEM_MAX_MEMORY_PER_GPU", std::max(128 * gibibyte, bytes + 8 * gibibyte));
+  const int rank = state.rank(), ranks = state.size();
+  return first_of(state, beside(state, start, [=, &library]() -> std::string {
+                    library.set_id(rank, ranks, &start->id, &start->attributes);
+                    const int result = library.init(nvshmem_init_with_id, &start->attributes);
+                    if (result != 0) return fmt::format("its start ended with error {}", result);
+                    if (library.init_status() < initialized) return "it has not taken the device";
+                    if (library.my_pe() != rank || library.pe_count() != ranks)
+                      return "its PEs are not the ranks";
+                    start->memory = library.allocate(static_cast<std::size_t>(bytes));
+                    return start->memory != nullptr ? "" : fmt::format("it has no {} bytes", bytes);
+                  }));
+}
+
+std::uint64_t number_of_device(const ContextState& state) {
+  const std::string place = state.group->place();  // host:pid
+  return hash_of(place.substr(0, place.find(':')) + " " + state.device->identity());
+}
+
+std::int64_t least_of(std::span<const NvshmemOffer> offers) {
+  return std::ranges::min_element(offers, {}, &NvshmemOffer::bytes)->bytes;
+}
+
+std::string text_of(const std::vector<OffsetRange>& ranges) {
+  return {reinterpret_cast<const char*>(ranges.data()), ranges.size() * sizeof(OffsetRange)};
+}
+
+std::vector<OffsetRange> ranges_of(const std::string& text) {
+  std::vector<OffsetRange> ranges(text.size() / sizeof(OffsetRange));
+  if (!ranges.empty()) std::memcpy(ranges.data(), text.data(), ranges.size() * sizeof(OffsetRange));
+  return ranges;
+}
+
+}  // namespace
+
+NvshmemWorld& NvshmemWorld::of_process() {
+  static NvshmemWorld& world = *new NvshmemWorld;  // contexts that are kept until exit refer to it
+  return world;
+}
+
+void NvshmemWorld::forget() {
+  NvshmemWorld& world = of_process();
+  const std::lock_guard lock(world.mutex_);
+  world.library_ = nullptr;
+  world.starting_ = false;
+  world.why_failed_.clear();
+  world.identity_ = 0;
+  world.memory_ = nullptr;
+  world.pool_ = NvshmemPool();
+}
+
+NvshmemOffer NvshmemWorld::offer(const ContextState& state, std::int64_t free_bytes,
+                                 const NvshmemLibrary& library) {
+  const std::uint64_t device = number_of_device(state);
+  const std::lock_guard lock(mutex_);
+  check<UnsupportedError>(!state.group->in_process() || state.size() == 1,
+                          "the ranks are threads of one process, and NVSHMEM knows processes only");
+  check<UnsupportedError>(library.why_none.empty(), "NVSHMEM: {}", library.why_none);
+  check<UnsupportedError>(why_failed_.empty(), "NVSHMEM: an earlier start in this process failed: {}",
+                          why_failed_);
+  check<UnsupportedError>(identity_ != 0 || library.init_status() == 0,
+                          "NVSHMEM: somebody else has started it in this process");
+  check<UnsupportedError>(identity_ == 0 || device_ == device,
+                          "NVSHMEM: this process has started it on another device");
+  const std::int64_t bytes = symmetric_size_of_environment(share_of(free_bytes));
+  return {library.version, device, round_down(bytes, huge_page_bytes), identity_, pe_};
+}
+
+std::vector<int> NvshmemWorld::join(ContextState& state, const std::function<std::int64_t()>& free_bytes,
+                                    const NvshmemLibrary& library) {
+  NvshmemOffer mine;
+  collectively(state, operation, [&]() -> std::vector<Fact> {
+    mine = offer(state, free_bytes(), library);
+    return {};
+  });
+  std::vector<NvshmemOffer> offers = exchange_values(state, operation, mine);
+  const std::string why = obstacle(offers);
+  check<UnsupportedError>(why.empty(), "NVSHMEM cannot be used: {}", why);
+  if (mine.world == 0) {
+    start(state, offers, library);
+    for (std::size_t rank = 0; rank < offers.size(); ++rank) offers[rank].pe = static_cast<int>(rank);
+  }
+  std::vector<int> pes;
+  for (const NvshmemOffer& one : offers) pes.push_back(one.pe);
+  return pes;
+}
+
+void NvshmemWorld::start(ContextState& state, std::span<const NvshmemOffer> offers,
+                         const NvshmemLibrary& library) {
+  const std::int64_t bytes = least_of(offers);
+  bool mine = false;
+  try {
+    collectively(state, operation, [&]() -> std::vector<Fact> {
+      check<UnsupportedError>(bytes > 0, "NVSHMEM: a device has no memory left for it");
+      const std::lock_guard lock(mutex_);
+      check<UnsupportedError>(!starting_ && identity_ == 0,
+                              "NVSHMEM: another context of this process starts it at the same time");
+      mine = starting_ = true;
+      return {};
+    });
+    const auto made = std::make_shared<Start>();
+    std::string why = make_id(state, made, library);
+    if (why.empty()) why = begin(state, made, library, bytes);
+    check<UnsupportedError>(why.empty(), "NVSHMEM cannot be started: {}", why);
+    const std::lock_guard lock(mutex_);
+    library_ = &library;
+    identity_ = hash_of({made->id.bytes, sizeof(made->id.bytes)}) | 1U;
+    pe_ = state.rank();
+    device_ = offers[static_cast<std::size_t>(pe_)].device;
+    memory_ = static_cast<char*>(made->memory);
+    pool_ = NvshmemPool(bytes);
+    starting_ = false;
+  } catch (const std::exception& error) {
+    if (mine) refuse_for_good(error.what());
+    throw;
+  }
+}
+
+void NvshmemWorld::refuse_for_good(const std::string& why) {
+  const std::lock_guard lock(mutex_);
+  starting_ = false;
+  why_failed_ = why;
+}
+
+OffsetRange NvshmemWorld::take(ContextState& state, std::vector<int> pes) {
+  std::ranges::sort(pes);
+  std::vector<OffsetRange> mine;
+  {
+    const std::lock_guard lock(mutex_);
+    mine = pool_.free_for(pes);
+  }
+  std::vector<std::vector<OffsetRange>> books;
+  for (const std::string& text : exchange(state, operation, text_of(mine))) books.push_back(ranges_of(text));
+  OffsetRange range = largest_range(common_ranges(books));
+  check<UnsupportedError>(range.bytes > 0, "NVSHMEM: other contexts have all of its memory");
+  range.bytes = std::max(share_of(range.bytes), std::min(range.bytes, huge_page_bytes));
+  bool taken = false;
+  try {
+    collectively(state, operation, [&]() -> std::vector<Fact> {
+      const std::lock_guard lock(mutex_);
+      pool_.take(range, pes);
+      taken = true;
+      return {};
+    });
+  } catch (...) {
+    if (taken) release(range.first);
+    throw;
+  }
+  return range;
+}
+
+void NvshmemWorld::release(std::int64_t first) noexcept {
+  const std::lock_guard lock(mutex_);
+  pool_.release(first);
+}
+
+char* NvshmemWorld::memory_of(int pe) const {
+  const std::lock_guard lock(mutex_);
+  return pe == pe_ ? memory_ : static_cast<char*>(library_->address_of(memory_, pe));
+}
+
+}  // namespace partita

@@ -1,0 +1,60 @@
+// NVSHMEM as this process has started it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "memory/nvshmem_library.hpp"
+#include "memory/nvshmem_offer.hpp"
+#include "memory/nvshmem_pool.hpp"
+
+namespace partita {
+
+struct ContextState;
+
+/// A process starts NVSHMEM once, as one PE on one device, and it stays until the process ends: to end it is
+/// collective and waits for peers that may be gone. The processes that started it together allocate memory
+/// once, together; contexts of any of these processes take ranges of it. Thread-safe.
+class NvshmemWorld {
+ public:
+  static NvshmemWorld& of_process();
+  /// Nothing has been started, as far as we know: for tests of starts that fail. No context may use it.
+  static void forget();
+
+  /// Starts it among the context's ranks, unless it is running on all of them; gives each rank's PE.
+  /// `free_bytes`: what the context's device has left.
+  /// Collective, blocking for at most half of the deadline and some messages. UnsupportedError, the same on
+  /// all ranks: it is not there, a rank is no process or has no device of its own, it was started with other
+  /// processes, by somebody else or in vain, or it does not start now.
+  std::vector<int> join(ContextState& state, const std::function<std::int64_t()>& free_bytes,
+                        const NvshmemLibrary& library);
+
+  /// A range that is free on all these PEs, which are those of the context's ranks. Collective; throws
+  /// UnsupportedError: nothing is left.
+  OffsetRange take(ContextState& state, std::vector<int> pes);
+  /// Of this process. Local.
+  void release(std::int64_t first) noexcept;
+
+  /// The first byte of that PE's memory; null: it is not mapped here.
+  char* memory_of(int pe) const;
+
+ private:
+  NvshmemOffer offer(const ContextState& state, std::int64_t free_bytes, const NvshmemLibrary& library);
+  void start(ContextState& state, std::span<const NvshmemOffer> offers, const NvshmemLibrary& library);
+  void refuse_for_good(const std::string& why);
+
+  mutable std::mutex mutex_;  // of all that follows
+  const NvshmemLibrary* library_ = nullptr;
+  bool starting_ = false;
+  std::string why_failed_;      // no second attempt: NVSHMEM is left in some state between
+  std::uint64_t identity_ = 0;  // 0: not running
+  int pe_ = 0;
+  std::uint64_t device_ = 0;
+  char* memory_ = nullptr;  // this PE's
+  NvshmemPool pool_;
+};
+
+}  // namespace partita

@@ -1,0 +1,102 @@
+#include "memory/nvshmem_offer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <partita/device_report.hpp>
+#include <partita/error.hpp>
+#include <vector>
+
+#include "base/python_packages.hpp"
+#include "device/device_heap.hpp"
+#include "setting.hpp"
+
+namespace partita {
+namespace {
+
+using testing::Setting;
+
+std::vector<NvshmemOffer> offers() {
+  return {{30800, 11, 100, 0, 0}, {30800, 12, 90, 0, 0}, {30800, 13, 95, 0, 0}};
+}
+
+TEST(NvshmemOffer, NothingSpeaksAgainstProcessesThatAreAlike) {
+  EXPECT_EQ(obstacle(offers()), "");
+  std::vector<NvshmemOffer> running = offers();
+  for (NvshmemOffer& one : running) one.world = 77;
+  EXPECT_EQ(obstacle(running), "");
+}
+
+TEST(NvshmemOffer, SaysWhoStandsInTheWay) {
+  std::vector<NvshmemOffer> all = offers();
+  all[2].version = 30700;
+  EXPECT_EQ(obstacle(all), "ranks 0 and 2 have different ones");
+  all = offers();
+  all[2].device = 12;
+  EXPECT_EQ(obstacle(all), "ranks 1 and 2 share a device");
+  all = offers();
+  all[1].world = 5;
+  EXPECT_EQ(obstacle(all),
+            "rank 1 has started it with other processes than rank 0, and a process starts it once");
+  all = offers();
+  all[0].world = 5;
+  EXPECT_EQ(obstacle(all),
+            "rank 0 has started it with other processes than rank 1, and a process starts it once");
+}
+
+std::int64_t size_of_setting(const char* text) {
+  const Setting size("NVSHMEM_SYMMETRIC_SIZE", text);
+  return symmetric_size_of_environment(-1);
+}
+
+TEST(NvshmemOffer, ReadsTheSizeThatTheUserWants) {
+  EXPECT_EQ(size_of_setting(""), -1);
+  EXPECT_EQ(size_of_setting("1073741824"), std::int64_t{1} << 30);
+  EXPECT_EQ(size_of_setting("1.5G"), std::int64_t{3} << 29);
+  EXPECT_EQ(size_of_setting("2k"), 2048);
+  EXPECT_EQ(size_of_setting("3m"), 3 << 20);
+  EXPECT_EQ(size_of_setting("1T"), std::int64_t{1} << 40);
+  for (const char* const bad : {"much", "1x", "1GB", "-1", "0", "nan", "inf", "1e99", "9999T", "G"}) {
+    EXPECT_THROW((void)size_of_setting(bad), ArgumentError) << bad;
+  }
+}
+
+TEST(DeviceHeap, IsReadFromTheEnvironment) {
+  const auto read = [](const char* word) {
+    const Setting heap("PARTITA_DEVICE_HEAP", word);
+    return device_heap_of_environment();
+  };
+  EXPECT_EQ(read(""), DeviceHeap::automatic);
+  EXPECT_EQ(read("automatic"), DeviceHeap::automatic);
+  EXPECT_EQ(read("driver"), DeviceHeap::driver);
+  EXPECT_EQ(read("nvshmem"), DeviceHeap::nvshmem);
+  EXPECT_THROW((void)read("NVSHMEM"), ArgumentError);
+}
+
+TEST(PythonPackages, AreFoundInEnvironments) {
+  std::string pattern = (std::filesystem::temp_directory_path() / "partita-XXXXXX").string();
+  const std::filesystem::path root = mkdtemp(pattern.data());
+  const std::filesystem::path folder = root / "lib/python3.99/site-packages/nvidia/thing/lib";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "libthing.so.1") << "x";
+  EXPECT_EQ(find_in_python_packages("thing/lib/libthing.so.1"), "");
+  for (const char* const name : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
+    const Setting active(name, root.string());
+    EXPECT_EQ(find_in_python_packages("thing/lib/libthing.so.1"), (folder / "libthing.so.1").string());
+  }
+  const Setting path("PYTHONPATH", "/nowhere:" + (root / "lib/python3.99/site-packages").string());
+  EXPECT_EQ(find_in_python_packages("thing/lib/libthing.so.1"), (folder / "libthing.so.1").string());
+  EXPECT_EQ(find_in_python_packages("thing/lib/libthing.so.2"), "");
+  std::filesystem::remove_all(root);
+}
+
+TEST(NvshmemLibrary, IsThereOrSaysWhyNot) {
+  const NvshmemReport report = report_nvshmem();
+  EXPECT_EQ(report.version == 0, !report.why_none.empty());
+  EXPECT_EQ(report.version == 0, report.path.empty());
+}
+
+}  // namespace
+}  // namespace partita
