@@ -9,6 +9,8 @@
 #include "base/check.hpp"
 #include "distribution/permutation.hpp"
 #include "execute/executor.hpp"
+#include "execute/packet_plan.hpp"
+#include "redistribute/packets.hpp"
 #include "redistribute/problem.hpp"
 #include "runtime/agree.hpp"
 
@@ -68,15 +70,28 @@ Plan plan_together(ContextState& context, const Operand& source, const std::func
   return std::move(*plan);
 }
 
+/// What carries out `plan`: little between devices of a node goes in packets. Collective on devices.
+std::unique_ptr<Executor> bind(ContextState& context, Plan plan, const Operand& source,
+                               const Operand& destination, const RedistributeOptions& options) {
+  if (std::optional<Plan> packets =
+          plan_in_packets(as_planned(source, destination.space), as_planned(destination, source.space),
+                          context.topology(plan.buffers[0].operand->space), context.rank(), options)) {
+    if (std::unique_ptr<Executor> bound = PacketPlan::of(context, std::move(*packets))) return bound;
+  }
+  return Executor::bind(context, std::move(plan));
+}
+
 /// A bound plan with its destination seen as the plan sees it: in the source's index space.
 class Runner {
  public:
   Runner(ContextState& context, Plan plan, const Operand& source, const Operand& destination,
-         const std::vector<int>& axes)
+         const RedistributeOptions& options)
       : context_(context),
-        bound_(Executor::bind(context, std::move(plan))),
+        bound_(bind(context, std::move(plan), source, destination, options)),
         destination_(destination.layout) {
-    if (!axes.empty()) inverse_ = redistribution::inverse_axes(axes, destination_.dimensions());
+    if (!options.axes.empty()) {
+      inverse_ = redistribution::inverse_axes(options.axes, destination_.dimensions());
+    }
     if (source.space == destination.space) return;
     if (source.space == MemorySpace::host) up_ = stand_in(context, as_planned(source, destination.space));
     if (destination.space == MemorySpace::host) {
@@ -84,6 +99,7 @@ class Runner {
     }
   }
 
+  const Executor& executor() const { return *bound_; }
   const Plan& plan() const { return bound_->plan(); }
   const Layout& destination() const { return destination_; }  ///< as the caller sees it
 
@@ -125,7 +141,7 @@ Runner& cached_plan(ContextState& context, const Operand& source, const std::str
       fmt::format("redistribute {} | {} | {}", source.to_string(), target, options_text(options));
   if (const auto found = context.plans.find(key)) return *std::static_pointer_cast<Runner>(found);
   Plan plan = plan_together(context, source, destination, options);
-  auto made = std::make_shared<Runner>(context, std::move(plan), source, destination(), options.axes);
+  auto made = std::make_shared<Runner>(context, std::move(plan), source, destination(), options);
   context.plans.insert(key, made);
   return *made;
 }
@@ -193,12 +209,14 @@ Redistribute::Redistribute(const Context& context, const Operand& source, const 
   state_->context = context.state();
   Plan plan = plan_together(
       *state_->context, source, [&] { return destination; }, options);
-  state_->runner =
-      std::make_unique<Runner>(*state_->context, std::move(plan), source, destination, options.axes);
+  state_->runner = std::make_unique<Runner>(*state_->context, std::move(plan), source, destination, options);
   const Operand from = as_planned(source, destination.space);
   const Operand to = as_planned(destination, source.space);
-  state_->planner = [from, to, options, topology = state_->context->topology(from.space)](int rank) {
-    return plan_redistribute(from, to, topology, rank, options);
+  const bool in_packets = dynamic_cast<const PacketPlan*>(&state_->runner->executor()) != nullptr;
+  state_->planner = [from, to, options, in_packets,
+                     topology = state_->context->topology(from.space)](int rank) {
+    return in_packets ? *plan_in_packets(from, to, topology, rank, options)
+                      : plan_redistribute(from, to, topology, rank, options);
   };
 }
 

@@ -37,17 +37,23 @@ struct Problem {
   int rounds;
 };
 
-/// source (rows) -> middle (columns) -> result (blocks dealt out), as one graph.
+/// source (rows) -> middle (columns) -> result (blocks dealt out), as one graph. Small ones go in packets at
+/// first, and are pushed then, with flags.
 struct Chain {
   Array source, middle, result;
   Redistribute first, second;
 
+  static RedistributeOptions pushed() {
+    RedistributeOptions options;
+    options.method = RedistributeMethod::pushed;
+    return options;
+  }
   Chain(Context& context, const Shape& shape)
       : source(zeros(context, shape, Slab(0), Dtype::i32)),
         middle(zeros(context, shape, Slab(1), Dtype::i32)),
         result(zeros(context, shape, BlockCyclic({1, context.size()}, {2, 3}), Dtype::i32)),
         first(context, source.operand(), middle.operand()),
-        second(context, middle.operand(), result.operand()) {}
+        second(context, middle.operand(), result.operand(), pushed()) {}
   void execute(Stream stream) {
     first.execute(source, middle, stream);
     second.execute(middle, result, stream);

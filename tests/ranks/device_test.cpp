@@ -4,6 +4,7 @@
 #include <partita/redistribute.hpp>
 #include <thread>
 
+#include "device/copy_way.hpp"
 #include "ranks/array_model.hpp"
 #include "ranks/caught.hpp"
 #include "ranks/fake_device.hpp"
@@ -104,13 +105,22 @@ DEVICE_TEST(SymmetricMemoryLiesOnTheDeviceAndGrows) {
   for (SymmetricMemory& block : blocks) block.free();
 }
 
-DEVICE_TEST(PushesBetweenDevices) {
-  const Array source = zeros(context, {64, 64}, Slab(0), Dtype::f32);
-  const Array destination = zeros(context, {64, 64}, Slab(1), Dtype::f32);
+/// The method that is chosen from rows to columns.
+std::string method_between(Context& context, const Shape& shape, Dtype dtype) {
+  const Array source = zeros(context, shape, Slab(0), dtype);
+  const Array destination = zeros(context, shape, Slab(1), dtype);
   const Redistribute plan(context, source.operand(), destination.operand());
+  EXPECT_TRUE(plan.explain().find(plan.plan().method) != std::string::npos) << plan.explain();
+  return plan.plan().method;
+}
+
+DEVICE_TEST(PushesMuchAndSendsLittleInPackets) {
   const bool one_node = context.state()->device_topology.node_count() == 1;
   if (context.size() == 1 || !one_node) return;
-  EXPECT_EQ(plan.plan().method, "pushed");
+  EXPECT_EQ(method_between(context, {2048, 2048}, Dtype::f32), "pushed");
+  const std::string little = copy_way_of_environment() == CopyWay::automatic ? "packets" : "pushed";
+  EXPECT_EQ(method_between(context, {64, 64}, Dtype::f32), little);
+  EXPECT_EQ(method_between(context, {37, 29}, Dtype::u8), little);
 }
 
 // Large enough for a stream a peer.

@@ -1,0 +1,111 @@
+#include "execute/packet_plan.hpp"
+
+#include <algorithm>
+
+#include "device/copy_way.hpp"
+#include "device/finish.hpp"
+#include "execute/step_clock.hpp"
+#include "runtime/exchange_values.hpp"
+
+namespace partita {
+namespace {
+
+constexpr int source_buffer = 0;
+constexpr int destination_buffer = 1;
+
+/// What a rank says of its part.
+struct PacketOffer {
+  std::int64_t unit_bytes = 0;  // 0: it does not fit
+  std::int64_t message_bytes = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<PacketPlan> PacketPlan::of(ContextState& context, Plan plan) {
+  std::unique_ptr<PacketPlan> made(new PacketPlan(context, std::move(plan)));
+  if (!made->agree_on_units()) return nullptr;
+  made->board_ = PacketBoard::of(context);
+  return made;
+}
+
+// The plan's scratch is never touched: none is made.
+PacketPlan::PacketPlan(ContextState& context, Plan plan)
+    : context_(context),
+      plan_(std::move(plan)),
+      plan_hash_(plan_.hash()),
+      memory_(context, plan_, MemorySpace::device, 0),
+      messages_(plan_),
+      neighbours_(context.topology().node_ranks(context.topology().node(plan_.rank))) {}
+
+bool PacketPlan::agree_on_units() {
+  const bool fits = messages_.fits() && copy_way_of_environment() == CopyWay::automatic &&
+                    context_.device->offers_packets(plan_.buffers[source_buffer].operand->dtype, {});
+  const PacketOffer mine{fits ? messages_.unit_bytes() : 0, messages_.message_bytes()};
+  std::int64_t most = 0;
+  unit_bytes_ = mine.unit_bytes;
+  for (const PacketOffer& offer : exchange_values(context_, plan_.operation, mine)) {
+    unit_bytes_ = std::min(unit_bytes_, offer.unit_bytes);
+    most = std::max(most, offer.message_bytes);
+  }
+  constexpr std::int64_t wire_of_a_byte = PacketSlots::packet_bytes / PacketSlots::data_bytes;
+  return unit_bytes_ > 0 && PacketMoves::wire_bytes(most, unit_bytes_) <=
+                                wire_of_a_byte * PacketSlots::most_bytes(context_.size());
+}
+
+void PacketPlan::execute(std::span<const Array::State* const> operands, const Parameters&) {
+  enqueue(operands, {});
+  finish_device(context_, plan_.operation, [this] { check_announcements(); });
+  try {
+    check_announcements();  // packets of another plan may have passed for this one's
+  } catch (const std::exception& error) {
+    context_.fail(error.what());
+    throw;
+  }
+}
+
+void PacketPlan::enqueue(std::span<const Array::State* const> operands, Stream stream) {
+  context_.require_usable(plan_.operation);
+  if (!memory_.bind(operands)) messages_.lower(memory_.strides());
+  try {
+    stream = begin_device_work(context_, stream);
+    const bool captured = context_.device->captures(stream);
+    if (!captured) announce();
+    run(stream, captured);
+    end_device_work(context_, stream);
+    if (!captured) context_.watchdog->note(plan_.operation);
+  } catch (const std::exception& error) {
+    context_.fail(error.what());  // the peers wait for these packets
+    throw;
+  }
+}
+
+/// What peers can look up while they wait. A graph says nothing: it may be started at any time.
+void PacketPlan::announce() {
+  ++context_.executions;
+  running_hash_ = memory_.execution_hash(plan_hash_);
+  context_.board->begin_execution(running_hash_);
+}
+
+void PacketPlan::run(Stream stream, bool captured) {
+  PacketMoves all = messages_.moves();
+  all.slots = board_->slots();
+  all.rank = plan_.rank;
+  all.source = memory_.address({source_buffer, plan_.rank, 0, {}});
+  all.destination = memory_.address({destination_buffer, plan_.rank, 0, {}});
+  all.unit_bytes = unit_bytes_;
+  all.captured = captured;
+  StepClock* const clock = captured ? nullptr : context_.step_clock;
+  if (clock == nullptr) return context_.device->move_packets(all, stream);
+  clock->execution(plan_);
+  std::unique_ptr<Moment> begin = context_.device->moment(stream);
+  context_.device->move_packets(all, stream);
+  clock->in_stream({}, 0, std::move(begin), context_.device->moment(stream));
+}
+
+void PacketPlan::check_announcements() const {
+  for (std::size_t i = 0; i < neighbours_.size(); ++i) {
+    check_announcement(context_, plan_, running_hash_, static_cast<int>(i), neighbours_[i]);
+  }
+}
+
+}  // namespace partita

@@ -1,0 +1,45 @@
+// A plan of messages between the devices of a node, carried out in packets.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "device/packet_board.hpp"
+#include "execute/executor.hpp"
+#include "execute/packet_messages.hpp"
+#include "execute/plan_memory.hpp"
+
+namespace partita {
+
+/// One start: the source is read straight into packets, the own part is copied, and what comes is written to
+/// where it belongs. Executions announce themselves, so that ranks that execute different plans are found out
+/// as by other executors.
+class PacketPlan final : public Executor {
+ public:
+  /// Nothing where some rank's device or plan does not suit: PARTITA_COPY_WAY asks for another way, messages
+  /// are too large, or there are too many pieces. Collective; `plan` is of one node.
+  static std::unique_ptr<PacketPlan> of(ContextState& context, Plan plan);
+
+  const Plan& plan() const override { return plan_; }
+  void execute(std::span<const Array::State* const> operands, const Parameters& parameters = {}) override;
+  void enqueue(std::span<const Array::State* const> operands, Stream stream) override;
+
+ private:
+  PacketPlan(ContextState& context, Plan plan);
+  bool agree_on_units();
+  void announce();
+  void run(Stream stream, bool captured);
+  void check_announcements() const;
+
+  ContextState& context_;
+  Plan plan_;
+  std::uint64_t plan_hash_;
+  std::uint64_t running_hash_ = 0;
+  PlanMemory memory_;
+  PacketMessages messages_;
+  std::int64_t unit_bytes_ = 1;
+  std::vector<int> neighbours_;  // the ranks of this node
+  std::shared_ptr<PacketBoard> board_;
+};
+
+}  // namespace partita
