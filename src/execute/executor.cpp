@@ -21,14 +21,24 @@ MemorySpace space_of(const Plan& plan) {
   return space;
 }
 
+namespace {
+
+/// Texts of layouts take longer than all of a small execution.
+[[noreturn]] void refuse_layout(const Buffer& buffer, const Layout& given) {
+  throw ArgumentError(fmt::format("the {} is {}, but the plan was made for {}", buffer.name,
+                                  given.to_string(), buffer.operand->layout.to_string()));
+}
+
+}  // namespace
+
 void match(const Buffer& buffer, const Array::State& array) {
   const Operand& wanted = *buffer.operand;
   const Operand& given = array.operand;
   check(given.dtype == wanted.dtype, "the {} is {}, but the plan was made for {}", buffer.name,
         name(given.dtype), name(wanted.dtype));
-  check(given.layout == wanted.layout || given.layout.equivalent(wanted.layout),
-        "the {} is {}, but the plan was made for {}", buffer.name, given.layout.to_string(),
-        wanted.layout.to_string());
+  if (given.layout != wanted.layout && !given.layout.equivalent(wanted.layout)) {
+    refuse_layout(buffer, given.layout);
+  }
   check(given.space == wanted.space, "the {} lies in {} memory, but the plan was made for {} memory",
         buffer.name, name(given.space), name(wanted.space));
   check(!wanted.dense || (given.dense && given.axis_order == wanted.axis_order),
