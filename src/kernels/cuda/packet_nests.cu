@@ -11,10 +11,11 @@ constexpr int units_at_once = 4;
 /// Memory that units do not suit is read and written byte by byte.
 template <class Unit>
 __device__ Unit load_unit(const char* from, bool aligned) {
-  if (aligned || sizeof(Unit) == 1) return *reinterpret_cast<const Unit*>(from);
+  if (aligned || sizeof(Unit) == 1) return load_fresh(reinterpret_cast<const Unit*>(from));
   Unit unit = 0;
   for (unsigned i = 0; i < sizeof(Unit); ++i) {
-    unit = static_cast<Unit>(unit | static_cast<Unit>(static_cast<unsigned char>(from[i])) << (8 * i));
+    unit = static_cast<Unit>(unit | static_cast<Unit>(static_cast<unsigned char>(load_fresh(from + i)))
+                                        << (8 * i));
   }
   return unit;
 }

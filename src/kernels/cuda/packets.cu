@@ -12,7 +12,7 @@ namespace {
 __device__ __noinline__ Word load_bytes(const char* data, std::int64_t count) {
   Word word = 0;
   for (std::int64_t i = 0; i < count && i < word_bytes; ++i) {
-    word |= static_cast<Word>(static_cast<unsigned char>(data[i])) << (8 * i);
+    word |= static_cast<Word>(static_cast<unsigned char>(load_fresh(data + i))) << (8 * i);
   }
   return word;
 }
@@ -23,7 +23,7 @@ __device__ __noinline__ void store_bytes(Word word, char* data, std::int64_t cou
 
 __device__ Word load_word(const char* data, std::int64_t number, std::int64_t bytes, bool aligned) {
   const std::int64_t first = number * word_bytes;
-  if (aligned && first + word_bytes <= bytes) return *reinterpret_cast<const Word*>(data + first);
+  if (aligned && first + word_bytes <= bytes) return load_fresh(reinterpret_cast<const Word*>(data + first));
   return load_bytes(data + first, bytes - first);
 }
 

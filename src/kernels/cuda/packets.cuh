@@ -27,9 +27,16 @@ __device__ inline void follow_stream() {
 #endif
 }
 
+/// Past the multiprocessor's own cache: a launch that took its place early might find there what the one
+/// before has read, and others of that launch have written since.
+template <class Value>
+__device__ Value load_fresh(const Value* from) {
+  return *const_cast<const volatile Value*>(from);
+}
+
 /// The number of this launch's exchange.
 __device__ inline std::uint32_t next_exchange(const PacketSeat& seat) {
-  return seat.counters[0] + 1;
+  return load_fresh(seat.counters) + 1;
 }
 
 /// By all threads of all blocks, once they have used the number: the last block to come here counts the
