@@ -147,7 +147,7 @@ void DeviceMail::end() {
 template <class Ready>
 void DeviceMail::wait_for_streams(Ready&& ready) {
   const WaitReason reason{plan_.operation, [] { return std::string("copies to and from messages"); }, -1,
-                          [this] { return others_of_the_node(context_); }};
+                          [this] { return others_of_the_node(context_); }, mail_.patience()};
   WaitLoop loop(context_, reason);
   while (!ready()) {
     if (start_what_may()) {

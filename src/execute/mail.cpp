@@ -8,6 +8,12 @@
 namespace partita {
 namespace {
 
+/// Of a message between ranks of one host, at the least: one core copies it into shared memory, one out of
+/// it.
+constexpr std::int64_t slowest_bytes_per_millisecond = 500'000;
+/// Who yields does not look after its peers, nor at the deadline.
+constexpr std::chrono::milliseconds most_patience{200};
+
 std::vector<int> peers_of(const Plan& plan, StepKind kind) {
   std::vector<int> peers;
   for (const Step& step : plan.steps) {
@@ -39,11 +45,13 @@ void Mail::begin(std::uint64_t execution_hash, std::uint64_t execution) {
 void Mail::send(std::size_t step, const void* data) {
   const Step& message = plan_.steps[step];
   in_flight_[step] = context_.group->send(message.peer, Lane::data, data, message.bytes);
+  bytes_under_way_ += message.bytes;
 }
 
 void Mail::receive(std::size_t step, void* data) {
   const Step& message = plan_.steps[step];
   in_flight_[step] = context_.group->receive(message.peer, Lane::data, data, message.bytes);
+  bytes_under_way_ += message.bytes;
 }
 
 void Mail::finish(std::size_t step) {
@@ -55,6 +63,7 @@ void Mail::finish(std::size_t step) {
   } else {
     wait(in_flight_[step], message.peer, "the receipt of a message by");
   }
+  bytes_under_way_ -= message.bytes;
 }
 
 void Mail::end() {
@@ -76,13 +85,19 @@ void Mail::check_greeting(Correspondent& sender) {
 
 void Mail::wait(MessageId& message, int peer, const char* what) {
   if (message < 0) return;
-  const WaitReason reason{plan_.operation, [&] { return fmt::format("{} rank {}", what, peer); }, peer, {}};
+  const WaitReason reason{
+      plan_.operation, [&] { return fmt::format("{} rank {}", what, peer); }, peer, {}, patience()};
   WaitLoop loop(context_, reason);
   while (!context_.group->test(message)) {
     if (meanwhile_ && meanwhile_()) loop.progressed();
     loop.pause();
   }
   message = -1;
+}
+
+std::chrono::milliseconds Mail::patience() const {
+  const std::chrono::milliseconds needed{1 + bytes_under_way_ / slowest_bytes_per_millisecond};
+  return std::min(needed, most_patience);
 }
 
 Mail::Correspondent* Mail::sender(int peer) {

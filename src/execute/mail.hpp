@@ -1,6 +1,7 @@
 // The messages of one bound plan, and the greeting that goes before them.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <partita/plan.hpp>
@@ -24,6 +25,9 @@ class Mail {
   void end();                     ///< waits for all that is in flight
   /// Called again and again while a message is waited for; may start others. Whether anything has moved.
   void meanwhile(std::function<bool()> work) { meanwhile_ = std::move(work); }
+  /// So long a wait should not sleep: MPI moves what is under way only within its calls, and of ranks of one
+  /// host it may be the core that waits which copies.
+  std::chrono::milliseconds patience() const;
 
  private:
   struct Greeting {
@@ -46,6 +50,7 @@ class Mail {
   std::vector<Correspondent> receivers_;  // of my messages
   std::vector<Correspondent> senders_;    // of messages to me, by increasing rank
   std::vector<MessageId> in_flight_;      // by step; -1: not in flight
+  std::int64_t bytes_under_way_ = 0;      // of those
   std::function<bool()> meanwhile_;
 };
 
