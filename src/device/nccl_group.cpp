@@ -11,6 +11,7 @@
 #include "device/nccl_offer.hpp"
 #include "runtime/agree.hpp"
 #include "runtime/context_state.hpp"
+#include "runtime/rank_list.hpp"
 #include "runtime/wait.hpp"
 
 namespace partita {
@@ -311,8 +312,12 @@ std::string NcclGroup::overdue() const {
   const Clock::time_point entered = entered_;
   const auto deadline = state_.options.deadline;
   if (entered == Clock::time_point::max() || Clock::now() - entered < deadline) return "";
-  return fmt::format("{} has kept a call of rank {} for {:g} s: not all ranks have made it", name(), rank_,
-                     static_cast<double>(deadline.count()) / 1000.0);
+  std::vector<int> others;
+  for (int rank = 0; rank < state_.size(); ++rank) {
+    if (rank != rank_) others.push_back(rank);
+  }
+  return fmt::format("{} has kept a call of rank {} for {:g} s: it waits for {}", name(), rank_,
+                     static_cast<double>(deadline.count()) / 1000.0, rank_list(others));
 }
 
 NcclGroup::~NcclGroup() {
