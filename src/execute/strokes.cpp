@@ -132,8 +132,8 @@ void Strokes::sort_flags() {
     if (is_flag(step)) (opens(step.channel) ? early_ : late_).push_back(i);
   }
   for (Steps* const flags : {&early_, &late_}) {
-    std::ranges::stable_partition(*flags,
-                                  [&](std::size_t i) { return plan_->steps[i].kind == StepKind::signal; });
+    std::stable_partition(flags->begin(), flags->end(),
+                          [&](std::size_t i) { return plan_->steps[i].kind == StepKind::signal; });
   }
   for (auto* const flags : {&early_signals_, &early_waits_, &late_signals_, &late_waits_}) {
     flags->reserve(plan_->steps.size());

@@ -25,9 +25,9 @@ constexpr std::int64_t most_ring_bytes = 64 * mebibyte;  // which ends what the 
 constexpr std::int64_t window_bytes = 8 * mebibyte;
 constexpr std::int64_t largest_message = mebibyte;
 constexpr std::int64_t window_messages = 8;
-// Of device memory, a message costs some starts, and what it is packed into need not stay in a cache.
-constexpr std::int64_t device_window_bytes = 32 * mebibyte;
-constexpr std::int64_t largest_device_message = 4 * mebibyte;
+// Of device memory, a message costs some starts; twice as much of it was slower (docs/performance.md).
+constexpr std::int64_t device_window_bytes = 16 * mebibyte;
+constexpr std::int64_t largest_device_message = 2 * mebibyte;
 constexpr std::size_t most_in_flight = 64;
 
 std::int64_t round_down(std::int64_t bytes) {
