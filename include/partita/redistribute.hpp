@@ -15,7 +15,7 @@ enum class RedistributeMethod : std::uint8_t {
   automatic,
   direct,    ///< the destination reads the source in place (source on the heap, same node)
   pushed,    ///< the source writes into the destination's memory (destination on the heap, same node); the
-             ///< choice on devices
+             ///< choice on devices, but for little, which goes in packets there
   staged,    ///< through a ring of small shared buffers that stay in cache (ordinary memory, same node)
   messages,  ///< packed non-blocking messages in bounded staging, also inside a node
 };

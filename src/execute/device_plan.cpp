@@ -176,14 +176,14 @@ void DevicePlan::run_in_order() {
   flush(lines_[0]);
 }
 
-/// No flags between the copies, which cost some microseconds each. A graph may run the branches one after the
-/// other.
+/// No flags between the copies, which cost some microseconds each. A graph has no branches: it may run them
+/// one after the other.
 void DevicePlan::run_branches() {
   for (const std::size_t i : strokes_->early()) run_step(i);
   flush(lines_[0]);
-  open_lines();
+  if (!captured_) open_lines();
   for (const std::size_t i : strokes_->copies()) run_step(i);
-  close_lines();
+  if (!captured_) close_lines();
   for (const std::size_t i : strokes_->late()) run_step(i);
   flush(lines_[0]);
 }
@@ -225,7 +225,7 @@ DevicePlan::Line& DevicePlan::line_of(const Step& step) {
     return lines_[static_cast<std::size_t>(message_use_.sides[index])];
   }
   const int other = other_rank(plan_, step);
-  if (!in_branches_ || !is_copy(step.kind) || other == plan_.rank) return lines_[0];
+  if (!in_branches_ || captured_ || !is_copy(step.kind) || other == plan_.rank) return lines_[0];
   const std::size_t lanes = lines_.size() - 1;
   const int distance = (other - plan_.rank - 1 + context_.size()) % context_.size();
   return lines_[1 + static_cast<std::size_t>(distance) % lanes];
