@@ -41,7 +41,10 @@ if(PARTITA_HAVE_MPI AND NOT PARTITA_SANITIZE MATCHES thread)
   partita_add_rank_test(ranks-mpi-3-fake-device 3 COMMAND ${command}
                         ENVIRONMENT ${mpi_environment} PARTITA_TEST_DEVICE=fake)
   # What goes in packets otherwise is done with flags.
-  partita_add_rank_test(ranks-mpi-3-fake-device-copies 3 COMMAND ${command}
+  set(copies --gtest_filter=Device.*:Redistribute.*-*Timeout*:*Watchdog*)
+  partita_add_rank_test(ranks-mpi-3-fake-device-copies 3
+                        COMMAND ${launch} 3 ${PARTITA_MPI_LAUNCHER} ${PARTITA_MPI_FLAGS} --
+                                $<TARGET_FILE:partita_rank_tests> ${copies}
                         ENVIRONMENT ${mpi_environment} PARTITA_TEST_DEVICE=fake PARTITA_COPY_WAY=kernel)
   partita_add_rank_test(ranks-mpi-3-fake-device-as-nodes 3 COMMAND ${command}
                         ENVIRONMENT ${mpi_environment} PARTITA_TEST_DEVICE=fake PARTITA_RANKS_PER_NODE=1)
