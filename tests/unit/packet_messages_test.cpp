@@ -43,7 +43,9 @@ TEST(PacketMessages, EveryPeerHasAPartEachWay) {
   const Operand rows = on_device(Slab(0), {12, 20}, Dtype::f32);
   const Plan plan = *plan_of(rows, on_device(Slab(1), {12, 20}, Dtype::f32), 1);
   PacketMessages messages(plan);
-  messages.lower({{20, 1}, {5, 1}});
+  std::vector<Strides> strides{{20, 1}, {5, 1}};
+  strides.resize(plan.buffers.size());  // what is scratch has none
+  messages.lower(strides);
   const PacketMoves moves = messages.moves();
   EXPECT_EQ(moves.given.size(), ranks - 1U);
   EXPECT_EQ(moves.taken.size(), ranks - 1U);
