@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include "base/check.hpp"
+#include "base/symbol.hpp"
 
 namespace partita {
 namespace {
@@ -12,9 +13,7 @@ constexpr int oldest = 21700;  // knows NcclConfig
 
 template <class Function>
 void find(void* handle, const char* name, Function& function) {
-  void* const symbol = dlsym(handle, name);
-  check<UnsupportedError>(symbol != nullptr, "{} has no {}", library_name, name);
-  function = reinterpret_cast<Function>(symbol);
+  function = symbol_of<Function>(handle, library_name, name);
 }
 
 void find_all(void* handle, NcclLibrary& library) {

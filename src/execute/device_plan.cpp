@@ -52,16 +52,15 @@ Plan for_device(Plan plan) {
 DevicePlan::DevicePlan(ContextState& context, Plan plan)
     : context_(context),
       plan_(for_device(std::move(plan))),
-      plan_hash_(plan_.hash()),
+      announcement_(context, plan_),
       memory_(context, plan_, MemorySpace::device),
       moves_(plan_.steps.size()),
       signals_(static_cast<std::size_t>(context.size())),
-      neighbours_(context.topology().node_ranks(context.topology().node(plan_.rank))),
       message_use_(find_message_use(plan_)),
       message_memory_(context, plan_, message_use_),
       line_order_(plan_, [this](int before, int after) { order_lines(before, after); }),
       sides_have_lines_(message_use_.apart && has_messages()),
-      mail_(context, plan_, message_use_, [this] { check_announcements(); }) {
+      mail_(context, plan_, message_use_, [this] { announcement_.check(); }) {
   count_signals();
   const int lanes = std::min(context.device->lanes(), context.size() - 1);
   if (context.size() > 1) strokes_ = strokes_of_all(context, plan_);
@@ -90,7 +89,7 @@ void DevicePlan::count_signals() {
 
 void DevicePlan::execute(std::span<const Array::State* const> operands, const Parameters&) {
   enqueue(operands, {});
-  wait_for_streams();
+  announcement_.finish();
 }
 
 void DevicePlan::enqueue(std::span<const Array::State* const> operands, Stream stream) {
@@ -134,16 +133,11 @@ void DevicePlan::require_capturable() const {
   context_.flags->count_on_device();
 }
 
-/// What peers can look up while they wait. A graph says nothing: it may be started at any time.
-void DevicePlan::announce() {
-  ++context_.executions;
-  running_hash_ = memory_.execution_hash(plan_hash_);
-  context_.board->begin_execution(running_hash_);
-  mail_.begin(running_hash_, context_.executions);
-}
-
 void DevicePlan::run(Stream stream) {
-  if (!captured_) announce();
+  if (!captured_) {
+    const std::uint64_t hash = announcement_.begin(memory_);
+    mail_.begin(hash, context_.executions);
+  }
   clock_ = captured_ ? nullptr : context_.step_clock;
   if (clock_ != nullptr) clock_->execution(plan_);
   lines_[0].stream = stream;
@@ -295,24 +289,6 @@ void DevicePlan::run_move(std::size_t index, Line& line) {
              line.stream);
   }
   if (is_for_messages) mail_.moved(index, line.stream);
-}
-
-/// Streams that are done before the first look have met the signals of another plan as if they were of this
-/// one: so there is a look at the end, too.
-void DevicePlan::wait_for_streams() {
-  finish_device(context_, plan_.operation, [this] { check_announcements(); });
-  try {
-    check_announcements();
-  } catch (const std::exception& error) {
-    context_.fail(error.what());
-    throw;
-  }
-}
-
-void DevicePlan::check_announcements() const {
-  for (std::size_t i = 0; i < neighbours_.size(); ++i) {
-    check_announcement(context_, plan_, running_hash_, static_cast<int>(i), neighbours_[i]);
-  }
 }
 
 }  // namespace partita

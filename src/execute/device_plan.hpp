@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "device/accelerator.hpp"
+#include "execute/device_announcement.hpp"
 #include "execute/device_mail.hpp"
 #include "execute/executor.hpp"
 #include "execute/line_order.hpp"
@@ -51,7 +52,6 @@ class DevicePlan final : public Executor {
   void run(Stream stream);
   void run_in_order();
   void run_branches();
-  void announce();
   void open_lines();
   void close_lines();
   void run_step(std::size_t index);
@@ -63,13 +63,10 @@ class DevicePlan final : public Executor {
   void put_flag(std::size_t index, const FlagOperation& operation);
   template <class Work>
   void timed(std::span<const std::size_t> steps, const Line& line, const Work& work);
-  void wait_for_streams();
-  void check_announcements() const;
 
   ContextState& context_;
   Plan plan_;
-  std::uint64_t plan_hash_;
-  std::uint64_t running_hash_ = 0;
+  DeviceAnnouncement announcement_;
   bool may_branch_ = false;
   bool in_branches_ = false;  // copies to peers in side streams
   bool captured_ = false;     // this execution goes into a graph
@@ -78,7 +75,6 @@ class DevicePlan final : public Executor {
   std::optional<Strokes> strokes_;
   std::vector<Line> lines_;  // [0]: the stream of the execution; then one a lane
   std::vector<std::array<std::int64_t, channel_count>> signals_;  // by rank: waited for in one execution
-  std::vector<int> neighbours_;                                   // the ranks of this node
   MessageUse message_use_;
   MessageMemory message_memory_;
   LineOrder line_order_;

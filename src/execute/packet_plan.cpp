@@ -32,10 +32,9 @@ std::unique_ptr<PacketPlan> PacketPlan::of(ContextState& context, Plan plan) {
 PacketPlan::PacketPlan(ContextState& context, Plan plan)
     : context_(context),
       plan_(std::move(plan)),
-      plan_hash_(plan_.hash()),
+      announcement_(context, plan_),
       memory_(context, plan_, MemorySpace::device, 0),
-      messages_(plan_),
-      neighbours_(context.topology().node_ranks(context.topology().node(plan_.rank))) {}
+      messages_(plan_) {}
 
 bool PacketPlan::agree_on_units() {
   const bool fits = messages_.fits() && copy_way_of_environment() == CopyWay::automatic &&
@@ -54,13 +53,7 @@ bool PacketPlan::agree_on_units() {
 
 void PacketPlan::execute(std::span<const Array::State* const> operands, const Parameters&) {
   enqueue(operands, {});
-  finish_device(context_, plan_.operation, [this] { check_announcements(); });
-  try {
-    check_announcements();  // packets of another plan may have passed for this one's
-  } catch (const std::exception& error) {
-    context_.fail(error.what());
-    throw;
-  }
+  announcement_.finish();
 }
 
 void PacketPlan::enqueue(std::span<const Array::State* const> operands, Stream stream) {
@@ -69,7 +62,7 @@ void PacketPlan::enqueue(std::span<const Array::State* const> operands, Stream s
   try {
     stream = begin_device_work(context_, stream);
     const bool captured = context_.device->captures(stream);
-    if (!captured) announce();
+    if (!captured) announcement_.begin(memory_);
     run(stream, captured);
     end_device_work(context_, stream);
     if (!captured) context_.watchdog->note(plan_.operation);
@@ -77,13 +70,6 @@ void PacketPlan::enqueue(std::span<const Array::State* const> operands, Stream s
     context_.fail(error.what());  // the peers wait for these packets
     throw;
   }
-}
-
-/// What peers can look up while they wait. A graph says nothing: it may be started at any time.
-void PacketPlan::announce() {
-  ++context_.executions;
-  running_hash_ = memory_.execution_hash(plan_hash_);
-  context_.board->begin_execution(running_hash_);
 }
 
 void PacketPlan::run(Stream stream, bool captured) {
@@ -100,12 +86,6 @@ void PacketPlan::run(Stream stream, bool captured) {
   std::unique_ptr<Moment> begin = context_.device->moment(stream);
   context_.device->move_packets(all, stream);
   clock->in_stream({}, 0, std::move(begin), context_.device->moment(stream));
-}
-
-void PacketPlan::check_announcements() const {
-  for (std::size_t i = 0; i < neighbours_.size(); ++i) {
-    check_announcement(context_, plan_, running_hash_, static_cast<int>(i), neighbours_[i]);
-  }
 }
 
 }  // namespace partita

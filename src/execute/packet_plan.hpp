@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "device/packet_board.hpp"
+#include "execute/device_announcement.hpp"
 #include "execute/executor.hpp"
 #include "execute/packet_messages.hpp"
 #include "execute/plan_memory.hpp"
@@ -27,18 +28,14 @@ class PacketPlan final : public Executor {
  private:
   PacketPlan(ContextState& context, Plan plan);
   bool agree_on_units();
-  void announce();
   void run(Stream stream, bool captured);
-  void check_announcements() const;
 
   ContextState& context_;
   Plan plan_;
-  std::uint64_t plan_hash_;
-  std::uint64_t running_hash_ = 0;
+  DeviceAnnouncement announcement_;
   PlanMemory memory_;
   PacketMessages messages_;
   std::int64_t unit_bytes_ = 1;
-  std::vector<int> neighbours_;  // the ranks of this node
   std::shared_ptr<PacketBoard> board_;
 };
 

@@ -6,6 +6,7 @@
 
 #include "base/check.hpp"
 #include "base/python_packages.hpp"
+#include "base/symbol.hpp"
 
 namespace partita {
 namespace {
@@ -14,9 +15,7 @@ constexpr const char* library_name = "libnvshmem_host.so.3";
 
 template <class Function>
 void find(void* handle, const char* name, Function& function) {
-  void* const symbol = dlsym(handle, name);
-  check<UnsupportedError>(symbol != nullptr, "{} has no {}", library_name, name);
-  function = reinterpret_cast<Function>(symbol);
+  function = symbol_of<Function>(handle, library_name, name);
 }
 
 void find_all(void* handle, NvshmemLibrary& library) {

@@ -10,13 +10,6 @@ namespace {
 
 using namespace redistribution;
 
-bool is_one_node(const Topology& topology) {
-  for (int rank = 1; rank < topology.ranks(); ++rank) {
-    if (!topology.same_node(0, rank)) return false;
-  }
-  return true;
-}
-
 /// What stays on the rank goes through the same few blocks.
 bool is_small(const Problem& problem) {
   const std::int64_t elements =
@@ -35,7 +28,7 @@ std::optional<Plan> plan_in_packets(const Operand& source, const Operand& destin
                                     const Topology& topology, int rank, const RedistributeOptions& options) {
   const int ranks = topology.ranks();
   if (source.space != MemorySpace::device || destination.space != MemorySpace::device || ranks < 2 ||
-      ranks > PacketSlots::most_ranks || !is_one_node(topology) ||
+      ranks > PacketSlots::most_ranks || topology.node_count() != 1 ||
       options.method != RedistributeMethod::automatic || options.staging_bytes != 0) {
     return std::nullopt;
   }

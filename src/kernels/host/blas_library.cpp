@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "base/symbol.hpp"
 
 namespace partita {
 
@@ -21,9 +22,7 @@ constexpr const char* core_type_variable = "OPENBLAS_CORETYPE";
 
 template <class Function>
 Function find(void* handle, const char* name) {
-  void* const symbol = dlsym(handle, name);
-  check<UnsupportedError>(symbol != nullptr, "{} has no {}", library_name, name);
-  return reinterpret_cast<Function>(symbol);
+  return symbol_of<Function>(handle, library_name, name);
 }
 
 std::string path_of(void* handle) {
