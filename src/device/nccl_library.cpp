@@ -1,8 +1,7 @@
 #include "device/nccl_library.hpp"
 
-#include <dlfcn.h>
-
 #include "base/check.hpp"
+#include "base/python_packages.hpp"
 #include "base/symbol.hpp"
 
 namespace partita {
@@ -40,9 +39,7 @@ void find_all(void* handle, NcclLibrary& library) {
 NcclLibrary open() {
   NcclLibrary library;
   try {
-    void* const handle = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
-    check<UnsupportedError>(handle != nullptr, "{} is not found", library_name);
-    find_all(handle, library);
+    find_all(open_library_or_package(library_name, "nccl"), library);
     check<UnsupportedError>(library.get_version(&library.version) == nccl_success,
                             "{} does not know its version", library_name);
     check<UnsupportedError>(library.version >= oldest, "{} is older than 2.17", library_name);

@@ -1,10 +1,8 @@
 #include "device/nccl_offer.hpp"
 
-#include <algorithm>
-#include <iterator>
+#include <fmt/format.h>
 
-#include "base/check.hpp"
-#include "device/cuda_driver.hpp"
+#include "device/device_identity.hpp"
 #include "runtime/context_state.hpp"
 #include "runtime/exchange_values.hpp"
 
@@ -16,15 +14,9 @@ NcclOffer own_offer(const ContextState& state) {
   NcclOffer offer;
   if (!library.why_none.empty()) return offer;
   offer.version = library.version;
-  cudaDeviceProp found{};
-  check_cuda(cudaGetDeviceProperties(&found, state.device->index()), "look at the device");
-  offer.device = found.uuid;
+  offer.device = device_identity(state);
   if (state.rank() == 0) offer.id_is_made = library.get_unique_id(&offer.id) == nccl_success ? 1 : 0;
   return offer;
-}
-
-bool same(const cudaUUID_t& a, const cudaUUID_t& b) {
-  return std::equal(std::begin(a.bytes), std::end(a.bytes), std::begin(b.bytes));
 }
 
 }  // namespace
@@ -38,8 +30,7 @@ std::string obstacle(const std::vector<NcclOffer>& offers) {
     if (offers[i].version == 0) return fmt::format("rank {} has none that can be used", i);
     if (offers[i].version != offers[0].version) return fmt::format("ranks 0 and {} have different ones", i);
     for (std::size_t j = 0; j < i; ++j) {
-      if (same(offers[i].device, offers[j].device))
-        return fmt::format("ranks {} and {} share a device", j, i);
+      if (offers[i].device == offers[j].device) return fmt::format("ranks {} and {} share a device", j, i);
     }
   }
   return offers[0].id_is_made != 0 ? "" : "it finds no network interface to meet at";

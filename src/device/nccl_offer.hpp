@@ -1,8 +1,7 @@
 // What the ranks tell each other before they start NCCL.
 #pragma once
 
-#include <cuda_runtime_api.h>
-
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,9 +13,9 @@ namespace partita {
 struct ContextState;
 
 struct NcclOffer {
-  int version = 0;         ///< 0: no NCCL here
-  cudaUUID_t device = {};  ///< NCCL refuses two ranks on one
-  int id_is_made = 0;      ///< on rank 0
+  int version = 0;           ///< 0: no NCCL here
+  std::uint64_t device = 0;  ///< device_identity: NCCL refuses two ranks on one
+  int id_is_made = 0;        ///< on rank 0
   NcclId id = {};
 };
 

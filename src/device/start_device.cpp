@@ -5,23 +5,21 @@
 
 #include "base/check.hpp"
 #include "device/device_heap.hpp"
+#include "device/device_identity.hpp"
 #include "device/message_way.hpp"
 #include "runtime/agree.hpp"
 #include "runtime/context_state.hpp"
+#include "runtime/exchange_values.hpp"
+#include "runtime/host_identity.hpp"
 
 namespace partita {
 namespace {
 
 constexpr std::string_view operation = "start the device";
 
-/// Two ranks of one host and process have different places: what stands before the first colon is the host.
-std::string host_of(const std::string& place) {
-  return place.substr(0, place.find(':'));
-}
-
 int ranks_on_my_device(ContextState& state) {
-  const std::string mine = host_of(state.group->place()) + " " + state.device->identity();
-  return static_cast<int>(std::ranges::count(exchange(state, operation, mine), mine));
+  const std::uint64_t mine = device_identity(state);
+  return static_cast<int>(std::ranges::count(exchange_values(state, operation, mine), mine));
 }
 
 }  // namespace

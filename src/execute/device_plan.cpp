@@ -166,20 +166,22 @@ void DevicePlan::run_in_order() {
     run_step(i);
     if (clock_ != nullptr && on_host) clock_->end(i);
   }
-  if (sides_have_lines_) return close_lines();
+  if (sides_have_lines_) join_lines(1, lines_.size());
   flush(lines_[0]);
 }
 
-/// No flags between the copies, which cost some microseconds each. A graph has no branches: it may run them
-/// one after the other.
+/// No flags between the copies, which cost some microseconds each; and copies to peers in the first line,
+/// since between streams there is some time, too. What the rank copies for itself no peer waits for: it is
+/// joined last. A graph has no branches: it may run them one after the other.
 void DevicePlan::run_branches() {
   for (const std::size_t i : strokes_->early()) run_step(i);
   flush(lines_[0]);
   if (!captured_) open_lines();
   for (const std::size_t i : strokes_->copies()) run_step(i);
-  if (!captured_) close_lines();
+  if (!captured_) join_lines(1, lines_.size() - 1);
   for (const std::size_t i : strokes_->late()) run_step(i);
   flush(lines_[0]);
+  if (!captured_) join_lines(lines_.size() - 1, lines_.size());
 }
 
 /// What `work` puts into a line, with the time that the stream takes for it where a timeline is recorded.
@@ -206,10 +208,11 @@ void DevicePlan::order_lines(int before, int after) {
   context_.device->order(first.stream, lines_[static_cast<std::size_t>(after)].stream);
 }
 
-void DevicePlan::close_lines() {
-  for (std::size_t i = lines_.size(); i-- > 0;) {
+/// The first line goes on after those from `first` to before `last`.
+void DevicePlan::join_lines(std::size_t first, std::size_t last) {
+  for (std::size_t i = first; i < last; ++i) {
     flush(lines_[i]);
-    if (i > 0) context_.device->order(lines_[i].stream, lines_[0].stream);
+    context_.device->order(lines_[i].stream, lines_[0].stream);
   }
 }
 
@@ -218,11 +221,11 @@ DevicePlan::Line& DevicePlan::line_of(const Step& step) {
     const auto index = static_cast<std::size_t>(&step - plan_.steps.data());
     return lines_[static_cast<std::size_t>(message_use_.sides[index])];
   }
+  if (!in_branches_ || captured_ || !is_copy(step.kind)) return lines_[0];
   const int other = other_rank(plan_, step);
-  if (!in_branches_ || captured_ || !is_copy(step.kind) || other == plan_.rank) return lines_[0];
-  const std::size_t lanes = lines_.size() - 1;
+  if (other == plan_.rank) return lines_.back();
   const int distance = (other - plan_.rank - 1 + context_.size()) % context_.size();
-  return lines_[1 + static_cast<std::size_t>(distance) % lanes];
+  return lines_[static_cast<std::size_t>(distance) % (lines_.size() - 1)];
 }
 
 void DevicePlan::flush(Line& line) {

@@ -25,7 +25,7 @@ namespace partita {
 /// through another, so that both directions of the bus are busy at once.
 ///
 /// Where a plan allows it, it runs in a few strokes (Strokes): in one launch, or, if copies are large, as
-/// early flags, copies in side streams, and late flags.
+/// early flags, copies, and late flags, with what stays on the rank beside them.
 class DevicePlan final : public Executor {
  public:
   /// Throws UnsupportedError: a step that devices do not offer.
@@ -53,7 +53,7 @@ class DevicePlan final : public Executor {
   void run_in_order();
   void run_branches();
   void open_lines();
-  void close_lines();
+  void join_lines(std::size_t first, std::size_t last);
   void run_step(std::size_t index);
   void run_move(std::size_t index, Line& line);
   void finish_messages(const Step& step);
@@ -68,12 +68,12 @@ class DevicePlan final : public Executor {
   Plan plan_;
   DeviceAnnouncement announcement_;
   bool may_branch_ = false;
-  bool in_branches_ = false;  // copies to peers in side streams
+  bool in_branches_ = false;  // copies in several lines: the last has those inside the rank
   bool captured_ = false;     // this execution goes into a graph
   PlanMemory memory_;
   std::vector<std::vector<StridedCopy>> moves_;  // by step
   std::optional<Strokes> strokes_;
-  std::vector<Line> lines_;  // [0]: the stream of the execution; then one a lane
+  std::vector<Line> lines_;  // [0]: the stream of the execution; then one a lane, if any
   std::vector<std::array<std::int64_t, channel_count>> signals_;  // by rank: waited for in one execution
   MessageUse message_use_;
   MessageMemory message_memory_;

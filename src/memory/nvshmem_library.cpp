@@ -30,20 +30,10 @@ void find_all(void* handle, NvshmemLibrary& library) {
   find(handle, "nvshmemx_vendor_get_version_info", library.get_version);
 }
 
-void* open_library() {
-  void* const handle = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
-  if (handle != nullptr) return handle;
-  const std::string path = find_in_python_packages(std::string("nvshmem/lib/") + library_name);
-  check<UnsupportedError>(!path.empty(), "{} is not found", library_name);
-  void* const found = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  check<UnsupportedError>(found != nullptr, "{} cannot be opened", path);
-  return found;
-}
-
 NvshmemLibrary open() {
   NvshmemLibrary library;
   try {
-    find_all(open_library(), library);
+    find_all(open_library_or_package(library_name, "nvshmem"), library);
     int major = 0, minor = 0, patch = 0;
     library.get_version(&major, &minor, &patch);
     library.version = 10000 * major + 100 * minor + patch;

@@ -11,6 +11,7 @@
 
 #include "base/check.hpp"
 #include "base/hash.hpp"
+#include "device/device_identity.hpp"
 #include "memory/page.hpp"
 #include "runtime/agree.hpp"
 #include "runtime/context_state.hpp"
@@ -126,11 +127,6 @@ std::string begin(ContextState& state, const std::shared_ptr<Start>& start, cons
                   }));
 }
 
-std::uint64_t number_of_device(const ContextState& state) {
-  const std::string place = state.group->place();  // host:pid
-  return hash_of(place.substr(0, place.find(':')) + " " + state.device->identity());
-}
-
 std::int64_t least_of(std::span<const NvshmemOffer> offers) {
   return std::ranges::min_element(offers, {}, &NvshmemOffer::bytes)->bytes;
 }
@@ -165,7 +161,7 @@ void NvshmemWorld::forget() {
 
 NvshmemOffer NvshmemWorld::offer(const ContextState& state, std::int64_t free_bytes,
                                  const NvshmemLibrary& library) {
-  const std::uint64_t device = number_of_device(state);
+  const std::uint64_t device = device_identity(state);
   const std::lock_guard lock(mutex_);
   check<UnsupportedError>(!state.group->in_process() || state.size() == 1,
                           "the ranks are threads of one process, and NVSHMEM knows processes only");

@@ -49,6 +49,13 @@ Array stand_in(ContextState& context, const Operand& operand) {
                           MemorySpace::device);
 }
 
+/// What a rank does: little between devices of a node goes in packets.
+Plan plan_for(const Operand& source, const Operand& destination, const Topology& topology, int rank,
+              const RedistributeOptions& options) {
+  if (auto packets = plan_in_packets(source, destination, topology, rank, options)) return *packets;
+  return plan_redistribute(source, destination, topology, rank, options);
+}
+
 /// Plans on every rank, or throws the same error on every rank. `destination` is made inside the check, since
 /// making it may fail.
 Plan plan_together(ContextState& context, const Operand& source, const std::function<Operand()>& destination,
@@ -59,8 +66,7 @@ Plan plan_together(ContextState& context, const Operand& source, const std::func
     const Operand target = destination();
     const Operand planned = as_planned(source, target.space);
     const Operand planned_target = as_planned(target, source.space);
-    plan =
-        plan_redistribute(planned, planned_target, context.topology(planned.space), context.rank(), options);
+    plan = plan_for(planned, planned_target, context.topology(planned.space), context.rank(), options);
     return {{"source", source.to_string()},
             {"destination", target.to_string()},
             {"options", options_text(options)}};
@@ -70,15 +76,15 @@ Plan plan_together(ContextState& context, const Operand& source, const std::func
   return std::move(*plan);
 }
 
-/// What carries out `plan`: little between devices of a node goes in packets. Collective on devices.
+/// What carries out `plan`. Where packets do not suit some rank, all go another way. Collective on devices.
 std::unique_ptr<Executor> bind(ContextState& context, Plan plan, const Operand& source,
                                const Operand& destination, const RedistributeOptions& options) {
-  if (std::optional<Plan> packets =
-          plan_in_packets(as_planned(source, destination.space), as_planned(destination, source.space),
-                          context.topology(plan.buffers[0].operand->space), context.rank(), options)) {
-    if (std::unique_ptr<Executor> bound = PacketPlan::of(context, std::move(*packets))) return bound;
-  }
-  return Executor::bind(context, std::move(plan));
+  if (plan.method != packets_method) return Executor::bind(context, std::move(plan));
+  if (std::unique_ptr<Executor> bound = PacketPlan::of(context, std::move(plan))) return bound;
+  const Operand from = as_planned(source, destination.space);
+  const Operand to = as_planned(destination, source.space);
+  return Executor::bind(context,
+                        plan_redistribute(from, to, context.topology(from.space), context.rank(), options));
 }
 
 /// A bound plan with its destination seen as the plan sees it: in the source's index space.
@@ -99,7 +105,6 @@ class Runner {
     }
   }
 
-  const Executor& executor() const { return *bound_; }
   const Plan& plan() const { return bound_->plan(); }
   const Layout& destination() const { return destination_; }  ///< as the caller sees it
 
@@ -212,10 +217,10 @@ Redistribute::Redistribute(const Context& context, const Operand& source, const 
   state_->runner = std::make_unique<Runner>(*state_->context, std::move(plan), source, destination, options);
   const Operand from = as_planned(source, destination.space);
   const Operand to = as_planned(destination, source.space);
-  const bool in_packets = dynamic_cast<const PacketPlan*>(&state_->runner->executor()) != nullptr;
+  const bool in_packets = state_->runner->plan().method == packets_method;
   state_->planner = [from, to, options, in_packets,
                      topology = state_->context->topology(from.space)](int rank) {
-    return in_packets ? *plan_in_packets(from, to, topology, rank, options)
+    return in_packets ? plan_for(from, to, topology, rank, options)
                       : plan_redistribute(from, to, topology, rank, options);
   };
 }

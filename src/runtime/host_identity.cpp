@@ -45,6 +45,10 @@ std::string HostIdentity::place() const {
   return fmt::format("{}:{}", host.data(), process);
 }
 
+std::string host_of(std::string_view place) {
+  return std::string(place.substr(0, place.rfind(':')));
+}
+
 HostIdentity this_host() {
   HostIdentity identity;
   ::gethostname(identity.host.data(), identity.host.size() - 1);

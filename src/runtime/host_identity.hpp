@@ -6,6 +6,7 @@
 #include <partita/topology.hpp>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace partita {
 
@@ -26,6 +27,9 @@ struct HostIdentity {
 };
 
 HostIdentity this_host();
+
+/// The host of a place, "host:pid" with whatever follows.
+std::string host_of(std::string_view place);
 
 /// Start time of a process (see above); 0: there is no such process any more, or it has ended and nobody has
 /// asked for its exit code yet.

@@ -12,15 +12,11 @@
 #include <sstream>
 
 #include "base/check.hpp"
+#include "runtime/host_identity.hpp"
 
 namespace partita {
 
 namespace {
-
-// The host's part of ProcessGroup::place, "host:pid".
-std::string host_of(std::string_view place) {
-  return std::string(place.substr(0, place.rfind(':')));
-}
 
 std::vector<int> affinity() {
   // Machines with more processors than a cpu_set_t holds need a larger set.

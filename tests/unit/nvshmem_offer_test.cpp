@@ -2,14 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <partita/device_report.hpp>
 #include <partita/error.hpp>
 #include <vector>
 
-#include "base/python_packages.hpp"
 #include "device/device_heap.hpp"
 #include "setting.hpp"
 
@@ -73,23 +69,6 @@ TEST(DeviceHeap, IsReadFromTheEnvironment) {
   EXPECT_EQ(read("driver"), DeviceHeap::driver);
   EXPECT_EQ(read("nvshmem"), DeviceHeap::nvshmem);
   EXPECT_THROW((void)read("NVSHMEM"), ArgumentError);
-}
-
-TEST(PythonPackages, AreFoundInEnvironments) {
-  std::string pattern = (std::filesystem::temp_directory_path() / "partita-XXXXXX").string();
-  const std::filesystem::path root = mkdtemp(pattern.data());
-  const std::filesystem::path folder = root / "lib/python3.99/site-packages/nvidia/thing/lib";
-  std::filesystem::create_directories(folder);
-  std::ofstream(folder / "libthing.so.1") << "x";
-  EXPECT_EQ(find_in_python_packages("thing/lib/libthing.so.1"), "");
-  for (const char* const name : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
-    const Setting active(name, root.string());
-    EXPECT_EQ(find_in_python_packages("thing/lib/libthing.so.1"), (folder / "libthing.so.1").string());
-  }
-  const Setting path("PYTHONPATH", "/nowhere:" + (root / "lib/python3.99/site-packages").string());
-  EXPECT_EQ(find_in_python_packages("thing/lib/libthing.so.1"), (folder / "libthing.so.1").string());
-  EXPECT_EQ(find_in_python_packages("thing/lib/libthing.so.2"), "");
-  std::filesystem::remove_all(root);
 }
 
 TEST(NvshmemLibrary, IsThereOrSaysWhyNot) {

@@ -71,32 +71,45 @@ struct UnitShare {
 template <class Unit>
 class NestExchange {
  public:
-  __device__ NestExchange(const PacketNests& all, std::uint32_t exchange) : all_(all), exchange_(exchange) {}
+  __device__ explicit NestExchange(const PacketNests& all) : all_(all), number_(all.seat) {}
 
-  __device__ void give(const PacketNest& nest, const UnitShare& share) const {
+  /// Where units lie is found out before the launch's turn has come, if it is here so early.
+  __device__ void give(const PacketNest& nest, const UnitShare& share) {
     using Data = typename Wire<Unit>::Data;
-    char* const slot = slot_of(all_.seat, exchange_, nest.peer, all_.seat.me);
-    if (nest.units == 0 && share.first == 0) send(Data{0}, slot, 0, exchange_);
+    if (nest.units == 0 && share.first == 0) {
+      follow_stream();
+      send(Data{0}, slot_at(nest.peer), 0, number_());
+    }
     for (std::uint32_t unit = share.first; unit < nest.units; unit += units_at_once * share.step) {
       UnitPlace place[units_at_once];
       Unit data[units_at_once];
 #pragma unroll
       for (int i = 0; i < units_at_once; ++i) {
-        if (unit + i * share.step >= nest.units) break;
-        place[i] = place_of<Unit>(nest, unit + i * share.step);
-        data[i] = load_unit<Unit>(place[i].memory, all_.aligned);
+        if (unit + i * share.step < nest.units) place[i] = place_of<Unit>(nest, unit + i * share.step);
       }
+      follow_stream();
+#pragma unroll
+      for (int i = 0; i < units_at_once; ++i) {
+        if (unit + i * share.step < nest.units) data[i] = load_unit<Unit>(place[i].memory, all_.aligned);
+      }
+      char* const slot = slot_at(nest.peer);
 #pragma unroll
       for (int i = 0; i < units_at_once; ++i) {
         if (unit + i * share.step >= nest.units) break;
-        send(static_cast<Data>(data[i]), slot, place[i].number, exchange_);
+        send(static_cast<Data>(data[i]), slot, place[i].number, number_());
       }
     }
   }
 
-  __device__ void take(const PacketNest& nest, const UnitShare& share) const {
+  /// After all that this thread gives.
+  __device__ void count() {
+    follow_stream();  // it may have had nothing to give
+    count_exchange(all_.seat, number_);
+  }
+
+  __device__ void take(const PacketNest& nest, const UnitShare& share) {
     using Kind = typename Wire<Unit>::Kind;
-    const char* const slot = slot_of(all_.seat, exchange_, all_.seat.me, nest.peer);
+    const char* const slot = slot_of(all_.seat, number_(), all_.seat.me, nest.peer);
     const std::uint32_t units = nest.units == 0 ? 1 : nest.units;
     for (std::uint32_t unit = share.first; unit < units; unit += units_at_once * share.step) {
       const auto is_there = [&](int i) { return unit + i * share.step < units; };
@@ -106,7 +119,7 @@ class NestExchange {
         if (is_there(i)) place[i] = place_of<Unit>(nest, unit + i * share.step);
       }
       await<Kind, units_at_once>(
-          all_.seat, exchange_, is_there, [&](int i) { return Kind::look(slot, place[i].number); },
+          all_.seat, number_(), is_there, [&](int i) { return Kind::look(slot, place[i].number); },
           [&](int i, typename Wire<Unit>::Data data) {
             if (nest.units > 0) store_unit(static_cast<Unit>(data), place[i].memory, all_.aligned);
           });
@@ -131,8 +144,12 @@ class NestExchange {
   }
 
  private:
+  __device__ char* slot_at(int peer) {
+    return slot_of(all_.seat, number_(), peer, all_.seat.me);
+  }
+
   const PacketNests& all_;
-  std::uint32_t exchange_;
+  ExchangeNumber number_;
 };
 
 /// visit(nest, share) of so many nests, `parts` blocks for each.
@@ -151,12 +168,10 @@ template <class Unit>
 __global__ void __launch_bounds__(packet_threads, packet_blocks_per_multiprocessor)
     exchange_nests(const __grid_constant__ PacketNests all) {
   const unsigned parts = all.parts;
-  follow_stream();
-  const std::uint32_t exchange = next_exchange(all.seat);
-  const NestExchange<Unit> mine(all, exchange);
+  NestExchange<Unit> mine(all);
   for_each_nest(all.given, parts,
                 [&](int nest, const UnitShare& share) { mine.give(all.nest[nest], share); });
-  count_exchange(all.seat, exchange);
+  mine.count();
   for_each_nest(all.taken + all.kept, parts, [&](int nest, const UnitShare& share) {
     if (nest >= all.taken) {
       mine.keep(all.kept_nest[nest - all.taken], share);

@@ -34,14 +34,26 @@ __device__ Value load_fresh(const Value* from) {
   return *const_cast<const volatile Value*>(from);
 }
 
-/// The number of this launch's exchange.
-__device__ inline std::uint32_t next_exchange(const PacketSeat& seat) {
-  return load_fresh(seat.counters) + 1;
-}
+/// The number of this launch's exchange, read when a thread asks for it first: what it reads before need not
+/// wait for that. Until `count_exchange`, which asks.
+class ExchangeNumber {
+ public:
+  __device__ explicit ExchangeNumber(const PacketSeat& seat) : counters_(seat.counters) {}
 
-/// By all threads of all blocks, once they have used the number: the last block to come here counts the
-/// exchange. It is over only with the launch, but nobody of this launch reads the count any more.
-__device__ inline void count_exchange(const PacketSeat& seat, std::uint32_t exchange) {
+  __device__ std::uint32_t operator()() {
+    if (number_ == 0) number_ = load_fresh(counters_) + 1;
+    return number_;
+  }
+
+ private:
+  const std::uint32_t* counters_;
+  std::uint32_t number_ = 0;  // 0: not yet read
+};
+
+/// By all threads of all blocks, once they have given all: the last block to come here counts the exchange.
+/// It is over only with the launch, but nobody of this launch reads the count any more.
+__device__ inline void count_exchange(const PacketSeat& seat, ExchangeNumber& number) {
+  const std::uint32_t exchange = number();
   __syncthreads();
   const unsigned last = gridDim.x * gridDim.y - 1;
   if (threadIdx.x == 0 && atomicInc(&seat.counters[1], last) == last) seat.counters[0] = exchange;

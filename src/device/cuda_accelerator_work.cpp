@@ -1,0 +1,163 @@
+// What the accelerator puts into streams: copies, exchanges, reductions and flags.
+#include <algorithm>
+#include <cstring>
+
+#include "base/check.hpp"
+#include "device/cuda_accelerator.hpp"
+#include "device/cuda_exchange.hpp"
+#include "device/cuda_kernel_numbers.hpp"
+#include "device/cuda_packets.hpp"
+#include "device/cuda_stream.hpp"
+#include "kernels/cuda/launch.hpp"
+
+namespace partita {
+
+void CudaAccelerator::copy_bytes(const void* from, void* to, std::int64_t bytes, Stream stream) {
+  check_cuda(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDefault, native(stream)),
+             "copy");
+}
+
+void CudaAccelerator::copy(const StridedCopy& nest, const void* from, void* to, Stream stream, bool inside) {
+  if (nest.item_bytes == 0) return;
+  const char* const source = static_cast<const char*>(from) + nest.from_offset;
+  char* const destination = static_cast<char*>(to) + nest.to_offset;
+  if (choose_copy_way(nest, inside, way_).way == CopyWay::engine) {
+    return copy_by_engine(nest, source, destination, native(stream));
+  }
+  check_launch(cuda::launch_copy(kernel_nest(nest), source, destination, native(stream)), "copy");
+}
+
+void CudaAccelerator::transfer(const StridedCopy& nest, const void* from, void* to, Stream stream) {
+  if (nest.item_bytes == 0) return;
+  copy_by_engine(nest, static_cast<const char*>(from) + nest.from_offset,
+                 static_cast<char*>(to) + nest.to_offset, native(stream));
+}
+
+bool CudaAccelerator::copies_at_once(std::span<const PlacedCopy> copies) const {
+  PeerExchange all;
+  all.copies = copies;
+  return ExchangeFit(all, way_).copies();
+}
+
+/// Two for each multiprocessor fill the links, and leave room for others.
+unsigned CudaAccelerator::exchange_blocks() const {
+  return static_cast<unsigned>(std::max(2 * multiprocessors_ / sharers_, 1));
+}
+
+/// Where kernels do the copying anyway, one of them also gives and awaits the flags.
+void CudaAccelerator::exchange(const PeerExchange& what, Stream stream) {
+  const ExchangeFit fit(what, way_);
+  if (!fit.one_kernel()) return Accelerator::exchange(what, stream);
+  if (what.packs.empty() && what.joins.empty()) {
+    check_launch(cuda::launch_exchange(kernel_exchange(what, counters_, exchange_blocks()), native(stream)),
+                 "exchange");
+  } else {
+    check_launch(cuda::launch_join_exchange(kernel_join_exchange(what, counters_), native(stream)),
+                 "exchange");
+  }
+}
+
+bool CudaAccelerator::offers_packets(Dtype dtype, std::optional<Reduction> joined) const {
+  return !joined || kernel_numbers(dtype, *joined);
+}
+
+void CudaAccelerator::exchange_packets(const PacketExchange& what, Stream stream) {
+  const cuda::Packets packets = kernel_packets(what, sharers_, overlaps_launches_);
+  check_launch(cuda::launch_packets(packets, native(stream)), "exchange packets");
+}
+
+void CudaAccelerator::move_packets(const PacketMoves& what, Stream stream) {
+  cuda::PacketNests nests = kernel_packet_nests(what, sharers_, overlaps_launches_);
+  check_launch(cuda::launch_packet_nests(nests, native(stream)), "exchange packets");
+}
+
+/// The innermost loop in one copy; the others one after the other.
+void CudaAccelerator::copy_by_engine(const StridedCopy& nest, const char* from, char* to,
+                                     cudaStream_t stream) {
+  const auto width = static_cast<std::size_t>(nest.item_bytes);
+  if (nest.loops.empty()) {
+    return check_cuda(cudaMemcpyAsync(to, from, width, cudaMemcpyDefault, stream), "copy");
+  }
+  const CopyLoop& rows = nest.loops.back();
+  std::int64_t copies = 1;
+  for (std::size_t i = 0; i + 1 < nest.loops.size(); ++i) copies *= nest.loops[i].count;
+  for (std::int64_t number = 0; number < copies; ++number) {
+    std::int64_t rest = number, from_offset = 0, to_offset = 0;
+    for (std::size_t i = nest.loops.size() - 1; i-- > 0;) {
+      const CopyLoop& loop = nest.loops[i];
+      from_offset += rest % loop.count * loop.from_stride;
+      to_offset += rest % loop.count * loop.to_stride;
+      rest /= loop.count;
+    }
+    check_cuda(cudaMemcpy2DAsync(to + to_offset, static_cast<std::size_t>(rows.to_stride), from + from_offset,
+                                 static_cast<std::size_t>(rows.from_stride), width,
+                                 static_cast<std::size_t>(rows.count), cudaMemcpyDefault, stream),
+               "copy");
+  }
+}
+
+void CudaAccelerator::accumulate(const StridedCopy& nest, Dtype dtype, Reduction reduction, const void* from,
+                                 void* to, Stream stream) {
+  if (nest.item_bytes == 0) return;
+  check(is_defined(reduction, dtype), "{} of {} is not defined", partita::name(reduction),
+        partita::name(dtype));
+  static_assert(static_cast<int>(cuda::Element::c128) == static_cast<int>(Dtype::c128));
+  static_assert(static_cast<int>(cuda::Operation::max) == static_cast<int>(Reduction::max));
+  static_assert(static_cast<int>(cuda::Operation::bit_xor) == static_cast<int>(Reduction::bit_xor));
+  check_launch(cuda::launch_accumulate(kernel_nest(nest), static_cast<cuda::Element>(dtype),
+                                       static_cast<cuda::Operation>(reduction),
+                                       static_cast<const char*>(from) + nest.from_offset,
+                                       static_cast<char*>(to) + nest.to_offset, native(stream)),
+               "accumulate");
+}
+
+void CudaAccelerator::fill(const StridedCopy& nest, const void* element, std::int64_t element_bytes, void* to,
+                           Stream stream) {
+  if (nest.item_bytes == 0) return;
+  cuda::Pattern pattern;
+  auto* const bytes = reinterpret_cast<char*>(pattern.words);
+  for (std::int64_t at = 0; at < static_cast<std::int64_t>(sizeof(pattern)); at += element_bytes) {
+    std::memcpy(bytes + at, element, static_cast<std::size_t>(element_bytes));
+  }
+  check_launch(
+      cuda::launch_fill(kernel_nest(nest), pattern, static_cast<char*>(to) + nest.to_offset, native(stream)),
+      "fill");
+}
+
+/// The driver's own operations on flags know only numbers that the host knows: a kernel counts on the device.
+void CudaAccelerator::count_flags(std::span<const FlagOperation> operations, cudaStream_t stream) {
+  for (std::size_t first = 0; first < operations.size(); first += cuda::most_flags) {
+    const std::size_t count = std::min<std::size_t>(cuda::most_flags, operations.size() - first);
+    check_launch(cuda::launch_flags(kernel_flags(operations.subspan(first, count)), stream), "flags");
+  }
+}
+
+void CudaAccelerator::flags(std::span<const FlagOperation> operations, Stream stream) {
+  if (!operations.empty() && operations.front().count != nullptr) {
+    return count_flags(operations, native(stream));
+  }
+  constexpr std::size_t most = 256;  // that the driver takes at once
+  for (std::size_t first = 0; first < operations.size(); first += most) {
+    batch_.clear();
+    for (const FlagOperation& one : operations.subspan(first, std::min(most, operations.size() - first))) {
+      CUstreamBatchMemOpParams operation{};
+      if (one.kind == FlagOperation::Kind::write) {
+        operation.writeValue.operation = CU_STREAM_MEM_OP_WRITE_VALUE_64;
+        operation.writeValue.address = reinterpret_cast<CUdeviceptr>(one.flag);
+        operation.writeValue.value64 = one.value;
+        operation.writeValue.flags = CU_STREAM_WRITE_VALUE_DEFAULT;
+      } else {
+        operation.waitValue.operation = CU_STREAM_MEM_OP_WAIT_VALUE_64;
+        operation.waitValue.address = reinterpret_cast<CUdeviceptr>(one.flag);
+        operation.waitValue.value64 = one.value;
+        operation.waitValue.flags = CU_STREAM_WAIT_VALUE_GEQ;
+      }
+      batch_.push_back(operation);
+    }
+    check_cuda(CudaDriver::get().stream_batch(native(stream), static_cast<unsigned>(batch_.size()),
+                                              batch_.data(), 0),
+               "flags in a stream");
+  }
+}
+
+}  // namespace partita

@@ -1,0 +1,19 @@
+// Between the words of accelerators and those of the CUDA runtime.
+#pragma once
+
+#include <partita/stream.hpp>
+
+#include "device/cuda_driver.hpp"
+
+namespace partita {
+
+inline cudaStream_t native(Stream stream) {
+  return static_cast<cudaStream_t>(stream.handle);
+}
+
+/// What a launch of `kernels/cuda/launch.hpp` returns.
+inline void check_launch(int error, const char* what) {
+  check_cuda(static_cast<cudaError_t>(error), what);
+}
+
+}  // namespace partita
