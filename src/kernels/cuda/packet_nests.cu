@@ -78,7 +78,8 @@ class NestExchange {
     using Data = typename Wire<Unit>::Data;
     if (nest.units == 0 && share.first == 0) {
       follow_stream();
-      send(Data{0}, slot_at(nest.peer), 0, number_());
+      const std::uint32_t exchange = number_();
+      send(Data{0}, slot_at(nest.peer, exchange), 0, exchange);
     }
     for (std::uint32_t unit = share.first; unit < nest.units; unit += units_at_once * share.step) {
       UnitPlace place[units_at_once];
@@ -92,11 +93,12 @@ class NestExchange {
       for (int i = 0; i < units_at_once; ++i) {
         if (unit + i * share.step < nest.units) data[i] = load_unit<Unit>(place[i].memory, all_.aligned);
       }
-      char* const slot = slot_at(nest.peer);
+      const std::uint32_t exchange = number_();
+      char* const slot = slot_at(nest.peer, exchange);
 #pragma unroll
       for (int i = 0; i < units_at_once; ++i) {
         if (unit + i * share.step >= nest.units) break;
-        send(static_cast<Data>(data[i]), slot, place[i].number, number_());
+        send(static_cast<Data>(data[i]), slot, place[i].number, exchange);
       }
     }
   }
@@ -104,12 +106,12 @@ class NestExchange {
   /// After all that this thread gives.
   __device__ void count() {
     follow_stream();  // it may have had nothing to give
-    count_exchange(all_.seat, number_);
+    exchange_ = count_exchange(all_.seat, number_);
   }
 
-  __device__ void take(const PacketNest& nest, const UnitShare& share) {
+  __device__ void take(const PacketNest& nest, const UnitShare& share) const {
     using Kind = typename Wire<Unit>::Kind;
-    const char* const slot = slot_of(all_.seat, number_(), all_.seat.me, nest.peer);
+    const char* const slot = slot_of(all_.seat, exchange_, all_.seat.me, nest.peer);
     const std::uint32_t units = nest.units == 0 ? 1 : nest.units;
     for (std::uint32_t unit = share.first; unit < units; unit += units_at_once * share.step) {
       const auto is_there = [&](int i) { return unit + i * share.step < units; };
@@ -119,7 +121,7 @@ class NestExchange {
         if (is_there(i)) place[i] = place_of<Unit>(nest, unit + i * share.step);
       }
       await<Kind, units_at_once>(
-          all_.seat, number_(), is_there, [&](int i) { return Kind::look(slot, place[i].number); },
+          all_.seat, exchange_, is_there, [&](int i) { return Kind::look(slot, place[i].number); },
           [&](int i, typename Wire<Unit>::Data data) {
             if (nest.units > 0) store_unit(static_cast<Unit>(data), place[i].memory, all_.aligned);
           });
@@ -144,12 +146,13 @@ class NestExchange {
   }
 
  private:
-  __device__ char* slot_at(int peer) {
-    return slot_of(all_.seat, number_(), peer, all_.seat.me);
+  __device__ char* slot_at(int peer, std::uint32_t exchange) const {
+    return slot_of(all_.seat, exchange, peer, all_.seat.me);
   }
 
   const PacketNests& all_;
   ExchangeNumber number_;
+  std::uint32_t exchange_ = 0;  // once it has been counted
 };
 
 /// visit(nest, share) of so many nests, `parts` blocks for each.

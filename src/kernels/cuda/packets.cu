@@ -53,8 +53,8 @@ struct Share {
 /// What one thread of a launch knows.
 struct Seat {
   const Packets& all;
-  ExchangeNumber exchange;
   Share share;
+  std::uint32_t exchange = 0;  // its number, once it has been counted
 
   __device__ int me() const { return all.seat.me; }
   __device__ int ranks() const { return all.seat.ranks; }
@@ -70,7 +70,11 @@ struct Seat {
   }
   /// What is passed on lies in the second half of a slot.
   __device__ std::int64_t second_round() const { return all.seat.slot_bytes / 2; }
-  __device__ char* slot(int receiver, int sender) { return slot_of(all.seat, exchange(), receiver, sender); }
+  /// Where this rank puts what it gives, and finds what it is given.
+  __device__ char* slot_at(int peer, std::uint32_t number) const {
+    return slot_of(all.seat, number, peer, me());
+  }
+  __device__ const char* slot_from(int peer) const { return slot_of(all.seat, exchange, me(), peer); }
 };
 
 /// visit(i, number) of the `count` words that come next to word `first` of the share, as far as there are
@@ -88,36 +92,37 @@ __device__ void for_next(const Share& share, std::int64_t first, std::int64_t wo
 
 constexpr int words_at_once = 4;
 
-/// put(word, number) of all that is given to `receiver`, which may be this rank, by this thread. Before the
-/// first of several words that have been read at once, arrive().
-template <class Arrive, class Put>
-__device__ void read_own(const Seat& seat, int receiver, std::int64_t words, const Arrive& arrive,
-                         const Put& put) {
+/// put(words, first) of all that this thread gives to `receiver`, which may be this rank: of several words
+/// that have been read at once, with the number of the first.
+template <class Put>
+__device__ void read_own(const Seat& seat, int receiver, std::int64_t words, const Put& put) {
   for (std::int64_t i = seat.share.first; i < words; i += words_at_once * seat.share.step) {
     Word word[words_at_once];
     for_next<words_at_once>(seat.share, i, words,
                             [&](int k, std::int64_t number) { word[k] = seat.own(receiver, number); });
-    arrive();
-    for_next<words_at_once>(seat.share, i, words, [&](int k, std::int64_t number) { put(word[k], number); });
+    put(word, i);
   }
 }
 
-__device__ void give_to(Seat& seat, int peer) {
-  char* slot = nullptr;
-  read_own(
-      seat, peer, seat.all.given_packets[peer], [&] { slot = seat.slot(peer, seat.me()); },
-      [&](Word word, std::int64_t number) { send(word, slot, number, seat.exchange()); });
+__device__ void give_to(const Seat& seat, ExchangeNumber& number_of_exchange, int peer) {
+  const std::int64_t words = seat.all.given_packets[peer];
+  read_own(seat, peer, words, [&](const Word(&word)[words_at_once], std::int64_t first) {
+    const std::uint32_t exchange = number_of_exchange();
+    char* const slot = seat.slot_at(peer, exchange);
+    for_next<words_at_once>(seat.share, first, words,
+                            [&](int k, std::int64_t number) { send(word[k], slot, number, exchange); });
+  });
 }
 
 /// visit(word, number) of all that comes from a peer for this thread.
 template <class Visit>
-__device__ void take_from(Seat& seat, int peer, const Visit& visit) {
-  const char* const slot = seat.slot(seat.me(), peer);
+__device__ void take_from(const Seat& seat, int peer, const Visit& visit) {
+  const char* const slot = seat.slot_from(peer);
   const std::int64_t words = seat.all.taken_packets[peer];
   for (std::int64_t first = seat.share.first; first < words; first += words_at_once * seat.share.step) {
     const auto number = [&](int i) { return first + i * seat.share.step; };
     await<Packet, words_at_once>(
-        seat.all.seat, seat.exchange(), [&](int i) { return number(i) < words; },
+        seat.all.seat, seat.exchange, [&](int i) { return number(i) < words; },
         [&](int i) { return Packet::look(slot, number(i)); },
         [&](int i, Word word) { visit(word, number(i)); });
   }
@@ -126,9 +131,11 @@ __device__ void take_from(Seat& seat, int peer, const Visit& visit) {
 __device__ void keep_own(const Seat& seat) {
   const int me = seat.me();
   if (seat.all.taken_bytes[me] == 0) return;
-  read_own(
-      seat, me, seat.all.taken_packets[me], [] {},
-      [&](Word word, std::int64_t number) { seat.keep(word, me, number); });
+  const std::int64_t words = seat.all.taken_packets[me];
+  read_own(seat, me, words, [&](const Word(&word)[words_at_once], std::int64_t first) {
+    for_next<words_at_once>(seat.share, first, words,
+                            [&](int k, std::int64_t number) { seat.keep(word[k], me, number); });
+  });
 }
 
 __device__ Share share_of_thread() {
@@ -139,14 +146,15 @@ __device__ Share share_of_thread() {
 __global__ void __launch_bounds__(packet_threads, packet_blocks_per_multiprocessor)
     move_packets(const __grid_constant__ Packets all) {
   follow_stream();
-  Seat seat{all, ExchangeNumber(all.seat), share_of_thread()};
+  Seat seat{all, share_of_thread()};
+  ExchangeNumber number(all.seat);
   const int distance = static_cast<int>(blockIdx.y);
   if (distance == 0) {
     keep_own(seat);
   } else {
-    give_to(seat, rank_after(all.seat, distance));
+    give_to(seat, number, rank_after(all.seat, distance));
   }
-  count_exchange(all.seat, seat.exchange);
+  seat.exchange = count_exchange(all.seat, number);
   if (distance == 0) return;
   const int peer = rank_before(all.seat, distance);
   take_from(seat, peer, [&](Word word, std::int64_t number) { seat.keep(word, peer, number); });
@@ -161,7 +169,7 @@ constexpr int numbers_at_once = 8 / most;
 constexpr int joining_threads = 256;
 
 template <int most>
-__device__ void give_to_all(Seat& seat) {
+__device__ void give_to_all(const Seat& seat, ExchangeNumber& number_of_exchange) {
   constexpr int at_once = numbers_at_once<most>;
   std::int64_t words = 0;
   for (int peer = 0; peer < seat.ranks(); ++peer) {
@@ -178,10 +186,11 @@ __device__ void give_to_all(Seat& seat) {
         if (is_given(peer, number)) word[k][peer] = seat.own(peer, number);
       }
     });
+    const std::uint32_t exchange = number_of_exchange();
     for_next<at_once>(seat.share, i, words, [&](int k, std::int64_t number) {
 #pragma unroll
       for (int peer = 0; peer < most; ++peer) {
-        if (is_given(peer, number)) send(word[k][peer], seat.slot(peer, seat.me()), number, seat.exchange());
+        if (is_given(peer, number)) send(word[k][peer], seat.slot_at(peer, exchange), number, exchange);
       }
     });
   }
@@ -190,29 +199,29 @@ __device__ void give_to_all(Seat& seat) {
 /// take(k, peer, word) of the numbers first, first + step, ... of those peers for which is_taken(peer,
 /// number).
 template <int most, class IsTaken, class Take>
-__device__ void await_all(Seat& seat, std::int64_t first, std::int64_t round, const IsTaken& is_taken,
+__device__ void await_all(const Seat& seat, std::int64_t first, std::int64_t round, const IsTaken& is_taken,
                           const Take& take) {
   constexpr int at_once = numbers_at_once<most>;
   const auto number = [&](int i) { return first + i / most * seat.share.step; };
   await<Packet, at_once * most>(
-      seat.all.seat, seat.exchange(),
+      seat.all.seat, seat.exchange,
       [&](int i) { return seat.is_peer(i % most) && is_taken(i % most, number(i)); },
-      [&](int i) { return Packet::look(seat.slot(seat.me(), i % most) + round, number(i)); },
+      [&](int i) { return Packet::look(seat.slot_from(i % most) + round, number(i)); },
       [&](int i, Word word) { take(i / most, i % most, word); });
 }
 
 /// To all but one, who gets no more than a sign.
-__device__ void pass_on(Seat& seat, Word word, std::int64_t number, int but) {
+__device__ void pass_on(const Seat& seat, Word word, std::int64_t number, int but) {
   for (int distance = 1; distance < seat.ranks(); ++distance) {
     const int peer = rank_after(seat.all.seat, distance);
     if (peer == but && number > 0) continue;
-    send(word, seat.slot(peer, seat.me()) + seat.second_round(), number, seat.exchange());
+    send(word, seat.slot_at(peer, seat.exchange) + seat.second_round(), number, seat.exchange);
   }
 }
 
 /// What others pass on.
 template <int most>
-__device__ void take_from_all(Seat& seat, int but) {
+__device__ void take_from_all(const Seat& seat, int but) {
   constexpr int at_once = numbers_at_once<most>;
   const auto words_from = [&](int peer) { return peer == but ? 0 : seat.all.taken_packets[peer]; };
   std::int64_t words = 0;
@@ -230,7 +239,7 @@ __device__ void take_from_all(Seat& seat, int but) {
 /// In the order of ranks.
 template <int most>
 struct JoinWords {
-  Seat& seat;
+  const Seat& seat;
 
   template <class T, Operation operation>
   __device__ void run() const {
@@ -274,9 +283,10 @@ template <int most>
 __global__ void __launch_bounds__(joining_threads, packet_blocks_per_multiprocessor)
     join_packets(const __grid_constant__ Packets all) {
   follow_stream();
-  Seat seat{all, ExchangeNumber(all.seat), share_of_thread()};
-  give_to_all<most>(seat);
-  count_exchange(all.seat, seat.exchange);
+  Seat seat{all, share_of_thread()};
+  ExchangeNumber number(all.seat);
+  give_to_all<most>(seat, number);
+  seat.exchange = count_exchange(all.seat, number);
   join_as(all.element, all.operation, JoinWords<most>{seat});
   if (all.passed_on) take_from_all<most>(seat, seat.me());
 }
@@ -286,21 +296,22 @@ template <int most>
 __global__ void __launch_bounds__(joining_threads, packet_blocks_per_multiprocessor)
     spread_packets(const __grid_constant__ Packets all) {
   follow_stream();
-  Seat seat{all, ExchangeNumber(all.seat), share_of_thread()};
+  Seat seat{all, share_of_thread()};
+  ExchangeNumber number(all.seat);
   const bool is_root = all.root == seat.me();
-  if (is_root) give_to_all<most>(seat);
-  count_exchange(all.seat, seat.exchange);
+  if (is_root) give_to_all<most>(seat, number);
+  seat.exchange = count_exchange(all.seat, number);
   if (!is_root) {
     const std::int64_t words = all.taken_packets[seat.me()];
-    const char* const slot = seat.slot(seat.me(), all.root);
+    const char* const slot = seat.slot_from(all.root);
     for (std::int64_t i = seat.share.first; i < words; i += words_at_once * seat.share.step) {
-      const auto number = [&](int k) { return i + k * seat.share.step; };
+      const auto at = [&](int k) { return i + k * seat.share.step; };
       await<Packet, words_at_once>(
-          all.seat, seat.exchange(), [&](int k) { return number(k) < words; },
-          [&](int k) { return Packet::look(slot, number(k)); },
+          all.seat, seat.exchange, [&](int k) { return at(k) < words; },
+          [&](int k) { return Packet::look(slot, at(k)); },
           [&](int k, Word word) {
-            seat.keep(word, seat.me(), number(k));
-            pass_on(seat, word, number(k), all.root);
+            seat.keep(word, seat.me(), at(k));
+            pass_on(seat, word, at(k), all.root);
           });
     }
   }

@@ -35,7 +35,7 @@ __device__ Value load_fresh(const Value* from) {
 }
 
 /// The number of this launch's exchange, read when a thread asks for it first: what it reads before need not
-/// wait for that. Until `count_exchange`, which asks.
+/// wait for that. For what is given; `count_exchange` tells it for all that follows.
 class ExchangeNumber {
  public:
   __device__ explicit ExchangeNumber(const PacketSeat& seat) : counters_(seat.counters) {}
@@ -52,11 +52,12 @@ class ExchangeNumber {
 
 /// By all threads of all blocks, once they have given all: the last block to come here counts the exchange.
 /// It is over only with the launch, but nobody of this launch reads the count any more.
-__device__ inline void count_exchange(const PacketSeat& seat, ExchangeNumber& number) {
+__device__ inline std::uint32_t count_exchange(const PacketSeat& seat, ExchangeNumber& number) {
   const std::uint32_t exchange = number();
   __syncthreads();
   const unsigned last = gridDim.x * gridDim.y - 1;
   if (threadIdx.x == 0 && atomicInc(&seat.counters[1], last) == last) seat.counters[0] = exchange;
+  return exchange;
 }
 
 /// Where `receiver` gets what `sender` sends.
