@@ -98,7 +98,7 @@ std::optional<Result> run(const Context& world, const Options& options, const Co
   Pushes pushes(context, bytes_to_a_peer(kind.which, bytes, context.size()));
   const auto nccl = make_nccl(world);
   Stopwatch stopwatch(context);
-  const auto turns = static_cast<int>(std::clamp<std::int64_t>(256 * mib / bytes, 12, 500));
+  const auto turns = static_cast<int>(std::clamp<std::int64_t>(gib / bytes, 12, 500));
   const auto many = [&](const std::function<void()>& one) {
     return [&, one] {
       return stopwatch.time([&] {

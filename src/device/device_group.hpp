@@ -51,6 +51,8 @@ class DeviceGroup {
   virtual void abort() noexcept = 0;
   /// What has gone wrong since; empty: nothing. Any thread.
   virtual std::string failed() = 0;
+  /// Whether a call of this rank is with the library, which may wait for peers. Any thread.
+  virtual bool in_call() const = 0;
 };
 
 }  // namespace partita

@@ -46,6 +46,7 @@ class NcclGroup final : public DeviceGroup {
 
   void abort() noexcept override;
   std::string failed() override;
+  bool in_call() const override { return entered_.load() != Clock::time_point::max(); }
 
  private:
   using Clock = std::chrono::steady_clock;

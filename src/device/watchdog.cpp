@@ -5,6 +5,7 @@
 #include "base/check.hpp"
 #include "device/finish.hpp"
 #include "runtime/context_state.hpp"
+#include "runtime/peer_watch.hpp"
 #include "runtime/rank_list.hpp"
 
 namespace partita {
@@ -63,28 +64,62 @@ void Watchdog::watch() {
 
 bool Watchdog::look() {
   if (state_.failed()) return false;
+  bool waits = false;
   if (DeviceGroup* const group = state_.device_group()) {
     const std::string why = group->failed();
     check<Error>(why.empty(), "{}", why);  // fails the context
+    waits = group->in_call();
   }
   const std::uint64_t noted = noted_.load(std::memory_order_acquire);
-  if (noted == settled_) return true;
-  state_.device->attend();
-  const auto now = Clock::now();
-  if (idle()) {
-    settled_ = noted;
-    signals_.clear();
-    return true;
+  if (noted != settled_) {
+    state_.device->attend();
+    if (idle()) {
+      settled_ = noted;
+      signals_.clear();
+    } else if (is_overdue(noted)) {
+      give_up();
+      return false;
+    } else {
+      waits = true;
+    }
   }
+  if (waits) {
+    look_at_neighbours();
+  } else {
+    peers_.reset();
+  }
+  return true;
+}
+
+bool Watchdog::is_overdue(std::uint64_t noted) {
+  const auto now = Clock::now();
   std::vector<std::uint64_t> signals = state_.flags->arrived();
   if (signals != signals_ || noted != seen_) {
     signals_ = std::move(signals);
     seen_ = noted;
     moved_ = now;
   }
-  if (now - moved_ < state_.options.deadline + grace) return true;
-  give_up();
-  return false;
+  return now - moved_ >= state_.options.deadline + grace;
+}
+
+void Watchdog::look_at_neighbours() {
+  if (!peers_) {
+    awaited_operation_ = operation();
+    reason_ = {awaited_operation_, {}, -1, [this] { return neighbours(); }};
+    peers_ = std::make_unique<PeerWatch>(state_, reason_);
+  }
+  peers_->look_for_the_lost(Clock::now());
+}
+
+/// Those of this node that still have the context. Of processes elsewhere nothing is known.
+std::vector<int> Watchdog::neighbours() const {
+  std::vector<int> ranks = state_.topology().node_ranks(state_.topology().node(state_.rank()));
+  int number = 0;  // of a rank on the board
+  std::erase_if(ranks, [&](int) {
+    const int place = number++;
+    return place == state_.board->me() || state_.board->status(place).left;
+  });
+  return ranks;
 }
 
 bool Watchdog::idle() const {

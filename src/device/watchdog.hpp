@@ -5,15 +5,18 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
 
+#include "runtime/wait.hpp"
+
 namespace partita {
 
-struct ContextState;
+class PeerWatch;
 
 /// A thread that sees whether the device gets on: a program may wait for its streams by means of its own, and
 /// a peer that never comes would keep it for ever. When the device has had work for longer than the deadline,
@@ -21,6 +24,9 @@ struct ContextState;
 /// and a program cannot run ahead of its device for ever), the context fails, which lets the streams go: the
 /// next call on it throws. Work that is no exchange with peers (the caller's own kernels in front of ours)
 /// counts as time without progress, too.
+///
+/// So it does, some seconds later, where a rank of the node has failed or its process has ended without
+/// having given up the context, while the device has work or a vendor's library keeps a call.
 class Watchdog {
  public:
   explicit Watchdog(ContextState& state);
@@ -37,6 +43,9 @@ class Watchdog {
   /// One look; false: there is nothing left to do for this thread.
   bool look();
   bool idle() const;
+  bool is_overdue(std::uint64_t noted);
+  void look_at_neighbours();
+  std::vector<int> neighbours() const;
   void give_up();
   std::string operation() const;
 
@@ -46,6 +55,10 @@ class Watchdog {
   std::uint64_t seen_ = 0;     // of those noted, at the last look
   std::vector<std::uint64_t> signals_;
   Clock::time_point moved_ = Clock::now();
+  // While something waits here: for whom.
+  std::string awaited_operation_;
+  WaitReason reason_;
+  std::unique_ptr<PeerWatch> peers_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::string operation_;

@@ -77,7 +77,10 @@ ContextState::~ContextState() {
     // noted as the failure
   }
   device_group_.reset();
-  if (!failed()) return;
+  if (!failed()) {
+    if (board) board->leave();
+    return;
+  }
   try {
     keep_until_exit(std::make_shared<PlanCache>(std::move(plans)));
   } catch (...) {

@@ -54,6 +54,7 @@ struct alignas(64) NodeBoard::Card {
   Word executions;
   Word agreement;                   ///< two a collective check: odd while in one
   Word failure;                     ///< 0: none, else 1 + its kind
+  Word left;                        ///< 1: in good order
   std::array<Word, 4> plan_hashes;  ///< of execution number n in place n mod 4
   std::array<Word, 12> operation;
   std::array<Word, 64> failure_text;
@@ -115,6 +116,10 @@ void NodeBoard::fail(ErrorKind kind, std::string_view why) {
   store(mine.failure, 1 + static_cast<Word>(kind));
 }
 
+void NodeBoard::leave() {
+  store(card(me_).left, 1);
+}
+
 NodeBoard::Status NodeBoard::read(int node_rank) const {
   Card& theirs = card(node_rank);
   const Word agreement = load(theirs.agreement);
@@ -124,6 +129,7 @@ NodeBoard::Status NodeBoard::read(int node_rank) const {
   status.plan_hash = load(theirs.plan_hashes[status.executions % 4]);
   status.in_agreement = agreement % 2 == 1;
   status.failed = load(theirs.failure) != 0;
+  status.left = load(theirs.left) != 0;
   return status;
 }
 

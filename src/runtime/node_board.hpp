@@ -29,6 +29,7 @@ class NodeBoard {
     std::uint64_t plan_hash = 0;   ///< of the latest execution begun
     bool in_agreement = false;
     bool failed = false;  ///< its context has failed
+    bool left = false;    ///< it has given up its context, which had not failed
     friend bool operator==(const Status&, const Status&) = default;
   };
 
@@ -40,6 +41,7 @@ class NodeBoard {
   void begin_agreement(std::string_view operation = {});
   void end_agreement();
   void fail(ErrorKind kind = ErrorKind::error, std::string_view why = {});
+  void leave();
 
   /// All fields as they stood at one moment, unless the rank changes them without end.
   Status status(int node_rank) const;

@@ -56,13 +56,17 @@ void PeerWatch::fail(ErrorKind kind, const std::string& text) {
 }
 
 void PeerWatch::look(std::chrono::steady_clock::time_point now) {
-  const std::vector<int> peers = awaited(reason_);
   if (state_.board) {
     look_for_failed_neighbours();
     // Inside a check of some of the ranks only, the counts of the others say nothing.
-    if (state_.agreement_depth == 0) look_for_mutual_waits(peers);
+    if (state_.agreement_depth == 0) look_for_mutual_waits();
   }
-  look_for_lost_peers(peers, now);
+  look_for_lost_peers(now);
+}
+
+void PeerWatch::look_for_the_lost(std::chrono::steady_clock::time_point now) {
+  if (state_.board) look_for_failed_neighbours();
+  look_for_lost_peers(now);
 }
 
 void PeerWatch::look_for_failed_neighbours() {
@@ -77,10 +81,10 @@ void PeerWatch::look_for_failed_neighbours() {
   failed_ = std::move(failed);
 }
 
-void PeerWatch::look_for_mutual_waits(const std::vector<int>& peers) {
+void PeerWatch::look_for_mutual_waits() {
   std::map<int, Pair> pairs;
   const NodeBoard& board = *state_.board;
-  for (const int peer : peers) {
+  for (const int peer : awaited(reason_)) {
     const auto place = std::find(neighbours_.begin(), neighbours_.end(), peer);
     if (place == neighbours_.end() || peer == state_.rank()) continue;
     const int number = static_cast<int>(place - neighbours_.begin());
@@ -98,9 +102,8 @@ void PeerWatch::look_for_mutual_waits(const std::vector<int>& peers) {
   crossed_ = std::move(pairs);
 }
 
-void PeerWatch::look_for_lost_peers(const std::vector<int>& peers,
-                                    std::chrono::steady_clock::time_point now) {
-  for (const int peer : peers) {
+void PeerWatch::look_for_lost_peers(std::chrono::steady_clock::time_point now) {
+  for (const int peer : awaited(reason_)) {
     if (peer == state_.rank()) continue;
     const std::string why = state_.group->lost(peer);
     if (why.empty()) {

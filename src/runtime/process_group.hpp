@@ -54,7 +54,7 @@ class ProcessGroup {
   virtual void progress() {}
 
   /// "" while the peer is alive as far as known without waiting, else what is known: "rank 2 (process 4711)
-  /// has ended".
+  /// has ended". Any thread.
   virtual std::string lost(int peer) = 0;
 
   /// Gives up all messages in flight, when a context has failed: receives that no peer has begun to fill are

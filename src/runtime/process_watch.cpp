@@ -20,6 +20,7 @@ ProcessWatch::~ProcessWatch() {
 }
 
 std::string ProcessWatch::lost(int rank) {
+  const std::lock_guard lock(mutex_);
   Process& process = processes_.at(static_cast<std::size_t>(rank));
   if (process.looks_at_dead < 2) {
     const Clock::time_point now = Clock::now();

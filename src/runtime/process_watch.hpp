@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -10,7 +11,7 @@
 
 namespace partita {
 
-/// Used by one thread at a time.
+/// For any number of threads.
 class ProcessWatch {
  public:
   ProcessWatch(const HostIdentity& mine, std::vector<HostIdentity> ranks);
@@ -35,6 +36,7 @@ class ProcessWatch {
 
   HostIdentity mine_;
   std::vector<HostIdentity> ranks_;
+  std::mutex mutex_;
   std::vector<Process> processes_;
 };
 

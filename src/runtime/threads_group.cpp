@@ -70,7 +70,7 @@ class ThreadsGroup final : public ProcessGroup {
   struct Peer {
     // By lane; opened with the first message.
     std::array<std::shared_ptr<Mailbox>, lane_count> outgoing, incoming;
-    bool seen_ended = false;
+    std::atomic<bool> seen_ended = false;
   };
   Peer& peer_of(int peer, std::int64_t bytes);
   Mailbox& box(std::shared_ptr<Mailbox>& cached, int from, int to, Lane lane);
@@ -161,8 +161,7 @@ bool ThreadsGroup::test(MessageId message) {
 /// looked.
 std::string ThreadsGroup::lost(int peer) {
   const std::string what = ended(peer);
-  bool& seen = peer_of(peer, 0).seen_ended;
-  if (what.empty() || !std::exchange(seen, true)) return "";
+  if (what.empty() || !peer_of(peer, 0).seen_ended.exchange(true)) return "";
   return fmt::format("rank {} {}", peer, what);
 }
 

@@ -4,17 +4,23 @@
 //   allocate  before it joins an allocation, with symmetric memory in use
 //   subgroup  while a subgroup of all is in use
 //   silent    it does not die but never calls: the others' deadline
+//   stream    before it joins a redistribution that the others have put into their devices' streams, without
+//             a call of theirs that waits for it; devices are made of host memory and threads
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <numeric>
 #include <optional>
+#include <partita/array.hpp>
 #include <partita/context.hpp>
 #include <partita/error.hpp>
 #include <partita/memory.hpp>
+#include <partita/redistribute.hpp>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "ranks/fake_device.hpp"
 
 namespace pt = partita;
 
@@ -55,7 +61,29 @@ int survive(pt::Context& context, const std::string& where) {
   return wrong;
 }
 
+// The survivors' programs wait for their streams by means of their own: here not at all.
+int run_in_stream() {
+  pt::testing::install_fake_devices(pt::testing::usual_fake_devices);
+  pt::ContextOptions options;
+  options.device = pt::Device::cuda();
+  options.deadline = std::chrono::seconds(100);
+  pt::Context context = pt::initialize(options);
+  const pt::Array rows = pt::zeros(context, {64, 64}, pt::Slab(0), pt::Dtype::f32);
+  pt::Array columns = pt::zeros(context, {64, 64}, pt::Slab(1), pt::Dtype::f32);
+  pt::Redistribute plan(context, rows.operand(), columns.operand());
+  plan.execute(rows, columns);
+  context.barrier();
+  if (context.rank() == context.size() - 1) std::raise(SIGKILL);
+  plan.execute(rows, columns, pt::Stream{});
+  for (int turn = 0; turn < 200 && !context.failed(); ++turn) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  std::fprintf(stderr, "rank %d: %s\n", context.rank(), context.failure().c_str());
+  return context.failure().find("has ended") == std::string::npos ? wrong : given_up;
+}
+
 int run(const std::string& where) {
+  if (where == "stream") return run_in_stream();
   pt::ContextOptions options;
   options.deadline = std::chrono::seconds(where == "silent" ? 2 : 20);
   pt::Context world = pt::initialize(options);

@@ -44,4 +44,5 @@ run_case 4 0 allocate
 run_case 3 0 subgroup
 run_case 4 1 allocate
 run_case 3 0 silent
+run_case 3 0 stream
 exit "$failures"

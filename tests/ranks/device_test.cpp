@@ -239,6 +239,38 @@ TEST(Device, AWatchdogSeesWhatNobodyWaitsFor) {
       options);
 }
 
+/// Until the context has failed, or for so long.
+void wait_for_failure(const Context& context, std::chrono::seconds longest) {
+  const auto limit = std::chrono::steady_clock::now() + longest;
+  while (!context.failed() && std::chrono::steady_clock::now() < limit) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+}
+
+// Long before the deadline.
+TEST(Device, AWatchdogSeesThatANeighbourHasFailed) {
+  NEEDS_DEVICES();
+  if (ranks().count < 2 || ranks().per_node != 0) return;
+  ContextOptions options;
+  options.device = test_device();
+  options.deadline = std::chrono::seconds(100);
+  on_ranks(
+      [](Context& context) {
+        const Array source = zeros(context, {64, 64}, Slab(0), Dtype::f32);
+        Array destination = zeros(context, {64, 64}, Slab(1), Dtype::f32);
+        Redistribute plan(context, source.operand(), destination.operand());
+        plan.execute(source, destination, Stream{});
+        context.synchronize();
+        if (context.rank() == 0) return context.state()->fail("a rank has had enough");
+        plan.execute(source, destination, Stream{});
+        wait_for_failure(context, std::chrono::seconds(20));
+        EXPECT_TRUE(context.failed());
+        EXPECT_NE(context.failure().find("a rank has had enough"), std::string::npos) << context.failure();
+        EXPECT_THROW(context.synchronize(), FailedContextError);
+      },
+      options);
+}
+
 TEST(Device, AnyIsTheCpuWhereThereIsNoDevice) {
   if (has_devices()) GTEST_SKIP() << "there are devices";
   if (!Accelerators::of_process().why_none().empty()) {

@@ -55,6 +55,16 @@ TEST(NodeBoard, CountsSignalsByPairAndChannel) {
   }
 }
 
+TEST(NodeBoard, ShowsWhoHasLeft) {
+  const Memory memory(2);
+  NodeBoard mine(memory.get(), 2, 0), theirs(memory.get(), 2, 1);
+  EXPECT_FALSE(mine.status(1).left);
+  theirs.leave();
+  EXPECT_TRUE(mine.status(1).left);
+  EXPECT_FALSE(mine.status(1).failed);
+  EXPECT_FALSE(theirs.status(0).left);
+}
+
 TEST(NodeBoard, ShowsWhatANeighbourIsDoing) {
   const Memory memory(2);
   NodeBoard mine(memory.get(), 2, 0), theirs(memory.get(), 2, 1);
