@@ -230,25 +230,26 @@ void NcclGroup::reduce_scatter(const void* from, void* to, std::int64_t count, D
   });
 }
 
+/// The rank's own part goes with the others: as a copy of its own in the stream it would come before or after
+/// them.
 void NcclGroup::exchange(std::span<const Part> sent, std::span<const Part> received, Stream stream) {
-  copy_own(sent, received, stream);
-  const auto goes_out = [&](const Part& part) { return part.peer != rank_ && part.bytes > 0; };
-  if (std::ranges::none_of(sent, goes_out) && std::ranges::none_of(received, goes_out)) return;
+  check_own(sent, received);
+  const auto has_bytes = [](const Part& part) { return part.bytes > 0; };
+  if (std::ranges::none_of(sent, has_bytes) && std::ranges::none_of(received, has_bytes)) return;
   enqueue("exchange", [&](NcclCommunicator) { return send_and_receive(sent, received, native(stream)); });
 }
 
-void NcclGroup::copy_own(std::span<const Part> sent, std::span<const Part> received, Stream stream) {
-  auto to = received.begin();
+/// Else NCCL would wait for itself.
+void NcclGroup::check_own(std::span<const Part> sent, std::span<const Part> received) const {
+  const auto is_own = [&](const Part& part) { return part.peer == rank_; };
+  auto to = std::ranges::find_if(received, is_own);
   for (const Part& from : sent) {
-    if (from.peer != rank_) continue;
-    to = std::find_if(to, received.end(), [&](const Part& part) { return part.peer == rank_; });
+    if (!is_own(from)) continue;
     check(to != received.end() && to->bytes == from.bytes,
           "exchange: rank {} does not receive what it sends itself", rank_);
-    if (from.bytes > 0 && from.data != to->data) {
-      state_.device->copy_bytes(from.data, to->data, from.bytes, Stream{native(stream)});
-    }
-    ++to;
+    to = std::find_if(to + 1, received.end(), is_own);
   }
+  check(to == received.end(), "exchange: rank {} does not send itself what it receives", rank_);
 }
 
 /// The first error is the result, but a group that has been started must end.
@@ -260,12 +261,12 @@ int NcclGroup::send_and_receive(std::span<const Part> sent, std::span<const Part
     if (result == nccl_success && next != nccl_in_progress) result = next;
   };
   for (const Part& part : sent) {
-    if (part.peer == rank_ || part.bytes == 0) continue;
+    if (part.bytes == 0) continue;
     note(library_.send(part.data, static_cast<std::size_t>(part.bytes), NcclType::u8, part.peer,
                        communicator_, stream));
   }
   for (const Part& part : received) {
-    if (part.peer == rank_ || part.bytes == 0) continue;
+    if (part.bytes == 0) continue;
     note(library_.receive(part.data, static_cast<std::size_t>(part.bytes), NcclType::u8, part.peer,
                           communicator_, stream));
   }

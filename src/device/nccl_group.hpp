@@ -71,7 +71,7 @@ class NcclGroup final : public DeviceGroup {
   /// The result of NCCL's last operation. With the lock.
   int state_of_communicator() const;
   std::string text_of(std::string_view operation, int result) const;
-  void copy_own(std::span<const Part> sent, std::span<const Part> received, Stream stream);
+  void check_own(std::span<const Part> sent, std::span<const Part> received) const;
   int send_and_receive(std::span<const Part> sent, std::span<const Part> received, void* stream) const;
   void* native(Stream stream) const;
   WaitReason waiting(std::string_view operation) const;  ///< for the other ranks, with NCCL
