@@ -1,11 +1,9 @@
 // GPUs: what they are, how fast they reach each other, and the libraries that talk between them.
-#include <dlfcn.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
-#include <memory>
 #include <partita/device_report.hpp>
 #include <sstream>
 
@@ -16,12 +14,6 @@
 
 namespace partita::tools {
 namespace {
-
-using Library = std::unique_ptr<void, int (*)(void*)>;
-
-Library open_library(const char* name) {
-  return {dlopen(name, RTLD_LAZY | RTLD_LOCAL), [](void* handle) { return dlclose(handle); }};
-}
 
 std::string version_text(int number) {
   return fmt::format("{}.{}", number / 1000, number % 1000 / 10);
@@ -107,18 +99,28 @@ Finding describe(const Links& links) {
   return finding;
 }
 
-/// A library of NVIDIA's that is looked for in the loader's folders and among Python's packages.
-Finding not_opened(const std::string& subject, const std::string& library, const std::string& place,
-                   const std::string& use, const std::string& package) {
-  const std::string found = find_among_python_packages(place);
+/// A library of NVIDIA's, "nccl/lib/libnccl.so.2" among Python's packages. `use`: what is without it;
+/// `package`: what to install.
+Finding describe(const std::string& subject, const LibraryReport& report, const std::string& place,
+                 const std::string& use, const std::string& package) {
+  if (report.version > 0) {
+    return {subject,
+            Health::ok,
+            fmt::format("{}.{}.{}", report.version / 10000, report.version / 100 % 100, report.version % 100),
+            {report.path},
+            ""};
+  }
+  if (!report_devices().built_in) return {subject, Health::missing, report.why_none, {}, ""};
+  if (!report.why_none.ends_with("is not found"))
+    return {subject, Health::warning, fmt::format("{}; {}", report.why_none, use), {}, ""};
+  const std::filesystem::path found = find_among_python_packages(place);
   if (found.empty())
-    return {subject, Health::missing, fmt::format("not there ({}); {}", library, use), {}, package};
+    return {subject, Health::missing, fmt::format("{}; {}", report.why_none, use), {}, package};
   return {subject,
           Health::warning,
           fmt::format("not where programs look for it; {}", use),
-          {found},
-          fmt::format("export LD_LIBRARY_PATH={}:$LD_LIBRARY_PATH",
-                      std::filesystem::path(found).parent_path().string())};
+          {found.string()},
+          fmt::format("export LD_LIBRARY_PATH={}:$LD_LIBRARY_PATH", found.parent_path().string())};
 }
 
 }  // namespace
@@ -177,34 +179,14 @@ Finding examine_device_messages() {
 }
 
 Finding examine_nccl() {
-  constexpr const char* use = "devices then use copies and kernels of Partita's own";
-  const Library library = open_library("libnccl.so.2");
-  int number = 0;
-  const auto version =
-      library ? reinterpret_cast<int (*)(int*)>(dlsym(library.get(), "ncclGetVersion")) : nullptr;
-  if (version == nullptr || version(&number) != 0) {
-    return not_opened("NCCL", "libnccl.so.2", "nccl/lib/libnccl.so.2", use,
-                      "pip install nvidia-nccl-cu13, or the CUDA toolkit's package libnccl2");
-  }
-  return {
-      "NCCL", Health::ok, fmt::format("{}.{}.{}", number / 10000, number / 100 % 100, number % 100), {}, ""};
+  return describe("NCCL", report_nccl(), "nccl/lib/libnccl.so.2",
+                  "devices then use copies and kernels of Partita's own",
+                  "pip install nvidia-nccl-cu13, or the CUDA toolkit's package libnccl2");
 }
 
 Finding examine_nvshmem() {
-  constexpr const char* use = "Partita works without";
-  const NvshmemReport report = report_nvshmem();
-  if (report.version > 0) {
-    return {"NVSHMEM",
-            Health::ok,
-            fmt::format("{}.{}.{}", report.version / 10000, report.version / 100 % 100, report.version % 100),
-            {report.path},
-            ""};
-  }
-  if (report.why_none.ends_with("is not found")) {
-    return not_opened("NVSHMEM", "libnvshmem_host.so.3", "nvshmem/lib/libnvshmem_host.so.3", use,
-                      "nothing, unless you want it: pip install nvidia-nvshmem-cu13");
-  }
-  return {"NVSHMEM", Health::warning, fmt::format("{}; {}", report.why_none, use), {}, ""};
+  return describe("NVSHMEM", report_nvshmem(), "nvshmem/lib/libnvshmem_host.so.3", "Partita works without",
+                  "nothing, unless you want it: pip install nvidia-nvshmem-cu13");
 }
 
 }  // namespace partita::tools

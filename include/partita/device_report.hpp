@@ -12,7 +12,6 @@ struct DeviceReport {
   bool built_in = false;    ///< this build has a device backend
   int driver_version = 0;   ///< 13000: CUDA 13.0; 0: no driver
   int runtime_version = 0;  ///< that Partita was built with
-  int nccl_version = 0;     ///< 22800: 2.28.0; 0: not there
   std::string note;         ///< why no device can be used; empty: some can
   struct One {
     std::string name;
@@ -28,13 +27,15 @@ struct DeviceReport {
 /// Starts the driver where there is one; never an error. Local, thread-safe.
 PARTITA_API DeviceReport report_devices();
 
-struct NvshmemReport {
+/// Of a library that is opened at run time.
+struct LibraryReport {
   int version = 0;       ///< 30800: 3.8.0; 0: not there
-  std::string path;      ///< of its library
+  std::string path;      ///< of its file
   std::string why_none;  ///< why it cannot be used; empty: it can
 };
 
-/// Opens NVSHMEM's library where it is found and starts nothing; never an error. Local, thread-safe.
-PARTITA_API NvshmemReport report_nvshmem();
+/// Open the library where it is found and start nothing; never an error. Local, thread-safe.
+PARTITA_API LibraryReport report_nccl();
+PARTITA_API LibraryReport report_nvshmem();
 
 }  // namespace partita

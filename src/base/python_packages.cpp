@@ -1,14 +1,10 @@
 #include "base/python_packages.hpp"
 
-#include <dlfcn.h>
-
 #include <cstdlib>
 #include <filesystem>
 #include <sstream>
 #include <system_error>
 #include <vector>
-
-#include "base/check.hpp"
 
 namespace partita {
 namespace {
@@ -67,16 +63,6 @@ std::string find_in_python_packages(const std::string& place) {
     if (fs::exists(candidate, ignored)) return candidate.string();
   }
   return "";
-}
-
-void* open_library_or_package(const std::string& name, const std::string& package) {
-  void* const handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle != nullptr) return handle;
-  const std::string path = find_in_python_packages(package + "/lib/" + name);
-  check<UnsupportedError>(!path.empty(), "{} is not found", name);
-  void* const found = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  check<UnsupportedError>(found != nullptr, "{} cannot be opened", path);
-  return found;
 }
 
 }  // namespace partita

@@ -10,8 +10,4 @@ namespace partita {
 /// first python3 of PATH, and of the user. Empty: nowhere. No Python is started.
 std::string find_in_python_packages(const std::string& place);
 
-/// The library of that name: where the loader looks for it, or else in NVIDIA's package `package` for Python.
-/// For dlsym; it stays open. Throws UnsupportedError.
-void* open_library_or_package(const std::string& name, const std::string& package);
-
 }  // namespace partita

@@ -76,7 +76,6 @@ class CudaAccelerators final : public Accelerators {
 DeviceReport CudaAccelerators::report() {
   DeviceReport report;
   report.built_in = true;
-  report.nccl_version = NcclLibrary::of_process().version;
   cudaDriverGetVersion(&report.driver_version);
   cudaRuntimeGetVersion(&report.runtime_version);
   report.note = why_none();

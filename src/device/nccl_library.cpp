@@ -1,8 +1,8 @@
 #include "device/nccl_library.hpp"
 
-#include "base/check.hpp"
-#include "base/python_packages.hpp"
-#include "base/symbol.hpp"
+#include <partita/device_report.hpp>
+
+#include "base/opened_library.hpp"
 
 namespace partita {
 namespace {
@@ -43,6 +43,7 @@ NcclLibrary open() {
     check<UnsupportedError>(library.get_version(&library.version) == nccl_success,
                             "{} does not know its version", library_name);
     check<UnsupportedError>(library.version >= oldest, "{} is older than 2.17", library_name);
+    library.path = path_of_library(reinterpret_cast<void*>(library.get_version));
   } catch (const std::exception& error) {
     library.why_none = error.what();
   }
@@ -54,6 +55,12 @@ NcclLibrary open() {
 const NcclLibrary& NcclLibrary::of_process() {
   static const NcclLibrary library = open();
   return library;
+}
+
+LibraryReport report_nccl() {
+  const NcclLibrary& library = NcclLibrary::of_process();
+  if (!library.why_none.empty()) return {0, "", library.why_none};
+  return {library.version, library.path, ""};
 }
 
 }  // namespace partita

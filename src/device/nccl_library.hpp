@@ -35,6 +35,7 @@ enum class NcclOperation : int { sum, product, max, min };
 /// Its functions return an NcclResult; streams are cudaStream_t.
 struct NcclLibrary {
   int version = 0;       ///< 22803: 2.28.3; 0: not there
+  std::string path;      ///< of its file
   std::string why_none;  ///< empty: it can be used
 
   int (*get_version)(int* version) = nullptr;

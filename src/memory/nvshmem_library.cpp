@@ -1,12 +1,8 @@
 #include "memory/nvshmem_library.hpp"
 
-#include <dlfcn.h>
-
 #include <partita/device_report.hpp>
 
-#include "base/check.hpp"
-#include "base/python_packages.hpp"
-#include "base/symbol.hpp"
+#include "base/opened_library.hpp"
 
 namespace partita {
 namespace {
@@ -37,8 +33,7 @@ NvshmemLibrary open() {
     int major = 0, minor = 0, patch = 0;
     library.get_version(&major, &minor, &patch);
     library.version = 10000 * major + 100 * minor + patch;
-    Dl_info info{};
-    if (dladdr(reinterpret_cast<void*>(library.init), &info) != 0) library.path = info.dli_fname;
+    library.path = path_of_library(reinterpret_cast<void*>(library.init));
   } catch (const std::exception& error) {
     library.why_none = error.what();
   }
@@ -52,7 +47,7 @@ const NvshmemLibrary& NvshmemLibrary::of_process() {
   return library;
 }
 
-NvshmemReport report_nvshmem() {
+LibraryReport report_nvshmem() {
   const NvshmemLibrary& library = NvshmemLibrary::of_process();
   return {library.version, library.path, library.why_none};
 }

@@ -71,10 +71,11 @@ TEST(DeviceHeap, IsReadFromTheEnvironment) {
   EXPECT_THROW((void)read("NVSHMEM"), ArgumentError);
 }
 
-TEST(NvshmemLibrary, IsThereOrSaysWhyNot) {
-  const NvshmemReport report = report_nvshmem();
-  EXPECT_EQ(report.version == 0, !report.why_none.empty());
-  EXPECT_EQ(report.version == 0, report.path.empty());
+TEST(VendorLibraries, AreThereOrSayWhyNot) {
+  for (const LibraryReport& report : {report_nvshmem(), report_nccl()}) {
+    EXPECT_EQ(report.version == 0, !report.why_none.empty());
+    EXPECT_EQ(report.version == 0, report.path.empty());
+  }
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "base/check.hpp"
-#include "base/symbol.hpp"
+#include "base/opened_library.hpp"
 
 namespace partita {
 

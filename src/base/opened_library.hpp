@@ -1,11 +1,17 @@
-// Functions of libraries that are opened at run time.
+// Libraries that are opened at run time. They stay open.
 #pragma once
 
 #include <dlfcn.h>
 
+#include <string>
+
 #include "base/check.hpp"
 
 namespace partita {
+
+/// The library of that name: where the loader looks for it, or else in NVIDIA's package `package` for Python.
+/// Throws UnsupportedError.
+void* open_library_or_package(const std::string& name, const std::string& package);
 
 /// The function of that name in an opened library, which `library` names in the UnsupportedError of its
 /// absence.
@@ -15,5 +21,8 @@ Function symbol_of(void* handle, const char* library, const char* name) {
   check<UnsupportedError>(symbol != nullptr, "{} has no {}", library, name);
   return reinterpret_cast<Function>(symbol);
 }
+
+/// The file of the library that has this function; empty: nobody knows.
+std::string path_of_library(void* function);
 
 }  // namespace partita
