@@ -1,5 +1,8 @@
 #include "base/opened_library.hpp"
 
+#include <cstdlib>
+#include <memory>
+
 #include "base/python_packages.hpp"
 
 namespace partita {
@@ -14,9 +17,12 @@ void* open_library_or_package(const std::string& name, const std::string& packag
   return found;
 }
 
-std::string path_of_library(void* function) {
-  Dl_info info{};
-  return dladdr(function, &info) != 0 ? info.dli_fname : "";
+std::string path_of_library(const void* function, const char* otherwise) {
+  Dl_info information{};
+  if (dladdr(function, &information) == 0) return otherwise;
+  const std::unique_ptr<char, decltype(&std::free)> real(realpath(information.dli_fname, nullptr),
+                                                         &std::free);
+  return real ? real.get() : information.dli_fname;
 }
 
 }  // namespace partita

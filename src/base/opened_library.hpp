@@ -22,7 +22,7 @@ Function symbol_of(void* handle, const char* library, const char* name) {
   return reinterpret_cast<Function>(symbol);
 }
 
-/// The file of the library that has this function; empty: nobody knows.
-std::string path_of_library(void* function);
+/// The file of the library that has this function, links resolved; `otherwise` where nobody knows.
+std::string path_of_library(const void* function, const char* otherwise = "");
 
 }  // namespace partita

@@ -313,12 +313,8 @@ std::string NcclGroup::overdue() const {
   const Clock::time_point entered = entered_;
   const auto deadline = state_.options.deadline;
   if (entered == Clock::time_point::max() || Clock::now() - entered < deadline) return "";
-  std::vector<int> others;
-  for (int rank = 0; rank < state_.size(); ++rank) {
-    if (rank != rank_) others.push_back(rank);
-  }
   return fmt::format("{} has kept a call of rank {} for {:g} s: it waits for {}", name(), rank_,
-                     static_cast<double>(deadline.count()) / 1000.0, rank_list(others));
+                     static_cast<double>(deadline.count()) / 1000.0, rank_list(others()));
 }
 
 NcclGroup::~NcclGroup() {

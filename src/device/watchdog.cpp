@@ -113,12 +113,13 @@ void Watchdog::look_at_neighbours() {
 
 /// Those of this node that still have the context. Of processes elsewhere nothing is known.
 std::vector<int> Watchdog::neighbours() const {
-  std::vector<int> ranks = state_.topology().node_ranks(state_.topology().node(state_.rank()));
-  int number = 0;  // of a rank on the board
-  std::erase_if(ranks, [&](int) {
-    const int place = number++;
-    return place == state_.board->me() || state_.board->status(place).left;
-  });
+  const NodeBoard& board = *state_.board;
+  const std::vector<int> node = state_.topology().node_ranks(state_.topology().node(state_.rank()));
+  std::vector<int> ranks;
+  for (int number = 0; number < board.node_ranks(); ++number) {
+    if (number == board.me() || board.status(number).left) continue;
+    ranks.push_back(node[static_cast<std::size_t>(number)]);
+  }
   return ranks;
 }
 

@@ -56,17 +56,18 @@ void PeerWatch::fail(ErrorKind kind, const std::string& text) {
 }
 
 void PeerWatch::look(std::chrono::steady_clock::time_point now) {
+  const std::vector<int> peers = awaited(reason_);
   if (state_.board) {
     look_for_failed_neighbours();
     // Inside a check of some of the ranks only, the counts of the others say nothing.
-    if (state_.agreement_depth == 0) look_for_mutual_waits();
+    if (state_.agreement_depth == 0) look_for_mutual_waits(peers);
   }
-  look_for_lost_peers(now);
+  look_for_lost_peers(peers, now);
 }
 
 void PeerWatch::look_for_the_lost(std::chrono::steady_clock::time_point now) {
   if (state_.board) look_for_failed_neighbours();
-  look_for_lost_peers(now);
+  look_for_lost_peers(awaited(reason_), now);
 }
 
 void PeerWatch::look_for_failed_neighbours() {
@@ -81,10 +82,10 @@ void PeerWatch::look_for_failed_neighbours() {
   failed_ = std::move(failed);
 }
 
-void PeerWatch::look_for_mutual_waits() {
+void PeerWatch::look_for_mutual_waits(const std::vector<int>& peers) {
   std::map<int, Pair> pairs;
   const NodeBoard& board = *state_.board;
-  for (const int peer : awaited(reason_)) {
+  for (const int peer : peers) {
     const auto place = std::find(neighbours_.begin(), neighbours_.end(), peer);
     if (place == neighbours_.end() || peer == state_.rank()) continue;
     const int number = static_cast<int>(place - neighbours_.begin());
@@ -102,8 +103,9 @@ void PeerWatch::look_for_mutual_waits() {
   crossed_ = std::move(pairs);
 }
 
-void PeerWatch::look_for_lost_peers(std::chrono::steady_clock::time_point now) {
-  for (const int peer : awaited(reason_)) {
+void PeerWatch::look_for_lost_peers(const std::vector<int>& peers,
+                                    std::chrono::steady_clock::time_point now) {
+  for (const int peer : peers) {
     if (peer == state_.rank()) continue;
     const std::string why = state_.group->lost(peer);
     if (why.empty()) {

@@ -33,8 +33,8 @@ class PeerWatch {
     friend bool operator==(const Pair&, const Pair&) = default;
   };
   void look_for_failed_neighbours();
-  void look_for_mutual_waits();
-  void look_for_lost_peers(std::chrono::steady_clock::time_point now);
+  void look_for_mutual_waits(const std::vector<int>& peers);
+  void look_for_lost_peers(const std::vector<int>& peers, std::chrono::steady_clock::time_point now);
   [[noreturn]] void fail(ErrorKind kind, const std::string& text);
 
   ContextState& state_;

@@ -189,6 +189,29 @@ DEVICE_TEST(RefusesMixedOperandsInStreams) {
   EXPECT_FALSE(context.failed());
 }
 
+/// A small redistribution of rows to columns.
+struct RowsToColumns {
+  explicit RowsToColumns(const Context& context)
+      : rows(zeros(context, {64, 64}, Slab(0), Dtype::f32)),
+        columns(zeros(context, {64, 64}, Slab(1), Dtype::f32)),
+        plan(context, rows.operand(), columns.operand()) {}
+
+  void execute() { plan.execute(rows, columns); }
+  /// Into the context's stream; does not wait.
+  void enqueue() { plan.execute(rows, columns, Stream{}); }
+
+  Array rows, columns;
+  Redistribute plan;
+};
+
+/// Until the context has failed, or for so long.
+void wait_for_failure(const Context& context, std::chrono::milliseconds longest) {
+  const auto limit = std::chrono::steady_clock::now() + longest;
+  while (!context.failed() && std::chrono::steady_clock::now() < limit) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+}
+
 TEST(Device, ARankThatNeverCallsIsATimeoutAndNotAHang) {
   NEEDS_DEVICES();
   if (ranks().count < 2 || ranks().per_node != 0) return;
@@ -197,13 +220,11 @@ TEST(Device, ARankThatNeverCallsIsATimeoutAndNotAHang) {
   options.deadline = std::chrono::seconds(1);
   on_ranks(
       [](Context& context) {
-        const Array source = zeros(context, {64, 64}, Slab(0), Dtype::f32);
-        Array destination = zeros(context, {64, 64}, Slab(1), Dtype::f32);
-        Redistribute plan(context, source.operand(), destination.operand());
+        RowsToColumns small(context);
         if (context.rank() == 0) {
           std::this_thread::sleep_for(std::chrono::seconds(2));
         } else {
-          EXPECT_THROW(plan.execute(source, destination), Error);
+          EXPECT_THROW(small.execute(), Error);
           EXPECT_TRUE(context.failed());
           EXPECT_THROW(context.synchronize(), FailedContextError);
         }
@@ -220,16 +241,12 @@ TEST(Device, AWatchdogSeesWhatNobodyWaitsFor) {
   options.deadline = std::chrono::seconds(1);
   on_ranks(
       [](Context& context) {
-        const Array source = zeros(context, {64, 64}, Slab(0), Dtype::f32);
-        Array destination = zeros(context, {64, 64}, Slab(1), Dtype::f32);
-        Redistribute plan(context, source.operand(), destination.operand());
-        plan.execute(source, destination, Stream{});
+        RowsToColumns small(context);
+        small.enqueue();
         context.synchronize();
-        if (context.rank() != 0) plan.execute(source, destination, Stream{});
-        for (int turn = 0; turn < 100 && !context.failed(); ++turn) {
-          std::this_thread::sleep_for(std::chrono::milliseconds(100));
-          if (context.rank() == 0 && turn >= 25) return;
-        }
+        if (context.rank() != 0) small.enqueue();
+        wait_for_failure(context, std::chrono::milliseconds(context.rank() == 0 ? 2600 : 10000));
+        if (context.rank() == 0 && !context.failed()) return;
         EXPECT_TRUE(context.failed());
         EXPECT_THROW(context.synchronize(), FailedContextError);
         if (context.rank() == 1) {
@@ -237,14 +254,6 @@ TEST(Device, AWatchdogSeesWhatNobodyWaitsFor) {
         }
       },
       options);
-}
-
-/// Until the context has failed, or for so long.
-void wait_for_failure(const Context& context, std::chrono::seconds longest) {
-  const auto limit = std::chrono::steady_clock::now() + longest;
-  while (!context.failed() && std::chrono::steady_clock::now() < limit) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
 }
 
 // Long before the deadline.
@@ -256,13 +265,11 @@ TEST(Device, AWatchdogSeesThatANeighbourHasFailed) {
   options.deadline = std::chrono::seconds(100);
   on_ranks(
       [](Context& context) {
-        const Array source = zeros(context, {64, 64}, Slab(0), Dtype::f32);
-        Array destination = zeros(context, {64, 64}, Slab(1), Dtype::f32);
-        Redistribute plan(context, source.operand(), destination.operand());
-        plan.execute(source, destination, Stream{});
+        RowsToColumns small(context);
+        small.enqueue();
         context.synchronize();
         if (context.rank() == 0) return context.state()->fail("a rank has had enough");
-        plan.execute(source, destination, Stream{});
+        small.enqueue();
         wait_for_failure(context, std::chrono::seconds(20));
         EXPECT_TRUE(context.failed());
         EXPECT_NE(context.failure().find("a rank has had enough"), std::string::npos) << context.failure();

@@ -25,14 +25,6 @@ Function find(void* handle, const char* name) {
   return symbol_of<Function>(handle, library_name, name);
 }
 
-std::string path_of(void* handle) {
-  Dl_info information{};
-  if (dladdr(dlsym(handle, "openblas_get_config"), &information) == 0) return library_name;
-  const std::unique_ptr<char, decltype(&std::free)> real(realpath(information.dli_fname, nullptr),
-                                                         &std::free);
-  return real ? real.get() : information.dli_fname;
-}
-
 // OPENBLAS_CORETYPE for as long as the library loads, unless the user has set it.
 class CoreTypeSetting {
  public:
@@ -155,7 +147,7 @@ BlasLibrary::BlasLibrary(void* handle, std::string chosen, std::string note)
       cgemm(find<Gemm<std::complex<float>>>(handle, "cgemm_")),
       zgemm(find<Gemm<std::complex<double>>>(handle, "zgemm_")),
       handle_(handle),
-      path_(path_of(handle)),
+      path_(path_of_library(dlsym(handle, "openblas_get_config"), library_name)),
       chosen_(std::move(chosen)),
       note_(std::move(note)) {}
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/check.hpp"
+#include "base/opened_library.hpp"
 
 namespace partita {
 namespace {
@@ -35,16 +36,7 @@ Function find_optional(void* handle, const std::string& name) {
 
 template <class Function>
 void find(void* handle, const std::string& name, Function& function) {
-  function = find_optional<Function>(handle, name);
-  check<UnsupportedError>(function != nullptr, "the FFT library has no {}", name);
-}
-
-std::string path_of(void* symbol, const char* otherwise) {
-  Dl_info information{};
-  if (dladdr(symbol, &information) == 0) return otherwise;
-  const std::unique_ptr<char, decltype(&std::free)> real(realpath(information.dli_fname, nullptr),
-                                                         &std::free);
-  return real ? real.get() : information.dli_fname;
+  function = symbol_of<Function>(handle, "the FFT library", name.c_str());
 }
 
 bool has_interface(void* handle, FftwPrecision precision) {
@@ -95,7 +87,7 @@ FftwLibrary::FftwLibrary(void* handle, FftwPrecision precision)
   find(handle, prefix_ + "execute_dft_c2r", execute_c2r);
   find(handle, prefix_ + "execute_r2r", execute_r2r);
   find(handle, prefix_ + "destroy_plan", destroy);
-  path_ = path_of(dlsym(handle, (prefix_ + "plan_guru64_dft").c_str()), names(precision).library);
+  path_ = path_of_library(dlsym(handle, (prefix_ + "plan_guru64_dft").c_str()), names(precision).library);
   const auto* const version = find_optional<const char*>(handle, prefix_ + "version");
   version_ = version == nullptr ? "an FFTW3 interface without a version" : version;
   // Not every library with the interface has these.
