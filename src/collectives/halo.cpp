@@ -11,7 +11,6 @@
 #include "collectives/layouts.hpp"
 #include "collectives/places.hpp"
 #include "collectives/plans.hpp"
-#include "plan/steps.hpp"
 
 namespace partita {
 namespace collective {
@@ -26,7 +25,7 @@ Plan plan_halo(const Request& request, const HaloOptions& options, const Layout&
   if (!layout.region(rank).empty()) {
     Region own{{IndexSet::range(rank, rank + 1)}};
     for (const std::int64_t extent : layout.local_shape(rank)) own.sets.push_back(IndexSet::range(0, extent));
-    push(chain.plan().steps, copy_step(rank, own, {0, rank, 0, {}}, {2, rank, 0, {}}));
+    chain.builder().copy(rank, own, chain.builder().own(0), chain.builder().own(2));
   }
   append_moves(chain, 0, 1, halo_moves(halos, request.topology, rank), layout.largest_local_size());
   return chain.take();

@@ -17,22 +17,17 @@ namespace {
 
 using namespace redistribution;
 
-Buffer operand_buffer(const char* name, const Operand& operand) {
-  return {name, BufferKind::operand, operand, 0};
-}
-
 // The same list on every rank, with fixed numbers: shared staging of no bytes stands before private staging
 // where only that is used.
-std::vector<Buffer> buffers(const Problem& problem, const Staging& staging) {
-  std::vector<Buffer> result{operand_buffer("source", problem.source),
-                             operand_buffer("destination", problem.destination)};
+void add_buffers(PlanBuilder& builder, const Problem& problem, const Staging& staging) {
+  builder.add_operand("source", problem.source);
+  builder.add_operand("destination", problem.destination);
   if (staging.shared_bytes > 0 || staging.private_bytes > 0) {
-    result.push_back({"staging", BufferKind::shared, {}, staging.shared_bytes});
+    builder.add_scratch("staging", BufferKind::shared, staging.shared_bytes);
   }
   if (staging.private_bytes > 0) {
-    result.push_back({"messages", BufferKind::scratch, {}, staging.private_bytes});
+    builder.add_scratch("messages", BufferKind::scratch, staging.private_bytes);
   }
-  return result;
 }
 
 }  // namespace
@@ -45,8 +40,10 @@ PlanInParts plan_in_parts(const Operand& source, const Operand& destination, con
   const Method method = choose_method(problem);
   const Staging staging = choose_staging(problem, method);
   const Exchange whole = exchange(problem);
-  Plan plan{"redistribute", method.name, method.reason, rank, topology, buffers(problem, staging), {}};
-  Walk walk(problem, method, staging, plan.steps);
+  Plan plan{"redistribute", method.name, method.reason, rank, topology, {}, {}};
+  PlanBuilder builder(plan);
+  add_buffers(builder, problem, staging);
+  Walk walk(problem, method, staging, builder);
   std::vector<int> begins = walk.run(whole, in_parts(whole, problem, parts));
   return {std::move(plan), std::move(begins)};
 }

@@ -2,8 +2,7 @@
 // parts is a copy, so that a part that is taken too early is found.
 #include <gtest/gtest.h>
 
-#include "plan/append.hpp"
-#include "plan/steps.hpp"
+#include "plan/plan_builder.hpp"
 #include "redistribute/parts.hpp"
 #include "unit/random_layouts.hpp"
 
@@ -28,17 +27,18 @@ Plan made_in_parts(const Operand& source, const Operand& made, const Operand& de
     buffers.push_back(static_cast<int>(plan.buffers.size()));
     plan.buffers.push_back(exchange.buffers[i]);
   }
+  PlanBuilder builder(plan);
   const Region own = made.layout.region(rank);
   const auto make = [&, starts = begins](int step) {
     for (int i = 0; i < parts.count; ++i) {
       const Region part = part_of(own, parts, i);
       const int begin = late && i + 1 < parts.count ? i + 1 : i;
       if (starts[static_cast<std::size_t>(begin)] != step || part.empty()) continue;
-      push(plan.steps, copy_step(rank, part, {0, rank, 0, {}}, {2, rank, 0, {}}));
+      builder.copy(rank, part, builder.own(0), builder.own(2));
     }
   };
   const auto steps = static_cast<int>(exchange.steps.size());
-  append(plan, std::move(exchange), buffers, make);
+  builder.append(std::move(exchange), buffers, make);
   make(steps);
   return plan;
 }
