@@ -23,6 +23,7 @@ namespace {
 constexpr std::int64_t largest_slot = 256 << 10;
 constexpr std::int64_t slots = 8;  // of a ring: 2 MiB stay in a core's cache
 constexpr std::int64_t line = 64;
+constexpr std::int64_t most_pieces = std::int64_t{1} << 20;  // of a round's number
 
 using ByPeer = std::vector<std::vector<Region>>;
 
@@ -51,6 +52,7 @@ class Mover {
     const bool shares_node = builder.plan().topology.node_count() < ranks_;
     const std::int64_t window = slots * slot;
     const int ring = builder.add_scratch("ring", BufferKind::shared, shares_node ? window : 0);
+    rounds_ = builder.new_rounds();
     messages_ = builder.add_scratch("messages", BufferKind::scratch, needs_private() ? 2 * window : 0);
     ring_.emplace(builder, ring, slots, slot);
     sending_.emplace(builder, messages_, 0, window);
@@ -94,9 +96,10 @@ class Mover {
       const bool gives = k < given(taker).size();
       const bool takes = k < taken(giver).size();
       const std::int64_t slot = (distance + static_cast<std::int64_t>(k)) % slots;
-      if (takes && !near(giver)) post(giver, taken(giver)[k]);
+      const std::int64_t number = rounds_ + distance * most_pieces + static_cast<std::int64_t>(k);
+      if (takes && !near(giver)) post(giver, taken(giver)[k], number);
       if (gives && near(taker)) ring_->give(taker, slot, given(taker)[k], here(from_), order_);
-      if (gives && !near(taker)) send(taker, given(taker)[k]);
+      if (gives && !near(taker)) send(taker, given(taker)[k], number);
       if (takes && near(giver)) consume(giver, slot, taken(giver)[k]);
     }
   }
@@ -109,13 +112,13 @@ class Mover {
     ring_->taken(giver);
   }
 
-  void send(int taker, const Region& region) {
-    sending_->send(taker, region, here(from_), order_, bytes(region));
+  void send(int taker, const Region& region, std::int64_t round) {
+    sending_->send(taker, region, here(from_), order_, bytes(region), round);
   }
 
-  void post(int giver, const Region& region) {
+  void post(int giver, const Region& region, std::int64_t round) {
     while (!receiving_->fits(bytes(region))) unpack();
-    posted_.push_back({giver, region, receiving_->receive(giver, order_, bytes(region))});
+    posted_.push_back({giver, region, receiving_->receive(giver, order_, bytes(region), round)});
   }
 
   void unpack() {
@@ -147,6 +150,7 @@ class Mover {
   ByPeer given_;
   ByPeer taken_;
   int messages_ = -1;
+  std::int64_t rounds_ = 0;  // the first number of this exchange's
   std::optional<SlotRing> ring_;
   std::optional<SendWindow> sending_;  // the first half of the private scratch
   std::optional<ReceiveWindow> receiving_;

@@ -42,13 +42,14 @@ int FifoWindow::pop() {
   return id;
 }
 
-void SendWindow::send(int peer, Region region, const Place& from, const Extents& order, std::int64_t bytes) {
+void SendWindow::send(int peer, Region region, const Place& from, const Extents& order, std::int64_t bytes,
+                      std::int64_t round) {
   std::vector<int> after;
   while (!window_.fits(bytes)) after.push_back(window_.pop());
   const int send = static_cast<int>(builder_.plan().steps.size()) + 1;  // behind its packing
   const Place packed{buffer_, builder_.rank(), first_ + window_.push(bytes, send), order};
   builder_.copy(builder_.rank(), std::move(region), from, packed, std::move(after));
-  builder_.send(peer, packed, bytes);
+  builder_.send(peer, packed, bytes, round);
 }
 
 std::vector<int> SendWindow::unfinished() {
@@ -57,9 +58,10 @@ std::vector<int> SendWindow::unfinished() {
   return messages;
 }
 
-ReceiveWindow::Message ReceiveWindow::receive(int peer, const Extents& order, std::int64_t bytes) {
+ReceiveWindow::Message ReceiveWindow::receive(int peer, const Extents& order, std::int64_t bytes,
+                                              std::int64_t round) {
   const Place place{buffer_, builder_.rank(), first_ + window_.push(bytes, 0), order};
-  return {place, builder_.receive(peer, place, bytes)};
+  return {place, builder_.receive(peer, place, bytes, round)};
 }
 
 }  // namespace partita

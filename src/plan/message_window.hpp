@@ -41,7 +41,8 @@ class SendWindow {
       : builder_(builder), buffer_(buffer), first_(first), window_(bytes) {}
 
   /// Packs the region in that order of axes and sends it; waits for the oldest messages where room is wanted.
-  void send(int peer, Region region, const Place& from, const Extents& order, std::int64_t bytes);
+  void send(int peer, Region region, const Place& from, const Extents& order, std::int64_t bytes,
+            std::int64_t round = -1);
   /// Of the messages that have not been waited for, which it forgets.
   std::vector<int> unfinished();
 
@@ -64,7 +65,7 @@ class ReceiveWindow {
       : builder_(builder), buffer_(buffer), first_(first), window_(bytes) {}
 
   bool fits(std::int64_t bytes) const { return window_.fits(bytes); }
-  Message receive(int peer, const Extents& order, std::int64_t bytes);  ///< must fit
+  Message receive(int peer, const Extents& order, std::int64_t bytes, std::int64_t round = -1);  ///< must fit
   void pop() { window_.pop(); }  ///< the oldest has been taken out of its place
 
  private:

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/check.hpp"
+
 namespace partita {
 namespace {
 
@@ -150,17 +152,19 @@ int PlanBuilder::wait(int peer, Channel channel, std::int64_t number) {
   return push(std::move(step));
 }
 
-int PlanBuilder::send(int peer, const Place& from, std::int64_t bytes) {
+int PlanBuilder::send(int peer, const Place& from, std::int64_t bytes, std::int64_t round) {
   Step step = step_of(StepKind::send, peer);
   step.from = from;
   step.bytes = bytes;
+  step.round = round;
   return push(std::move(step));
 }
 
-int PlanBuilder::receive(int peer, const Place& to, std::int64_t bytes) {
+int PlanBuilder::receive(int peer, const Place& to, std::int64_t bytes, std::int64_t round) {
   Step step = step_of(StepKind::receive, peer);
   step.to = to;
   step.bytes = bytes;
+  step.round = round;
   return push(std::move(step));
 }
 
@@ -177,6 +181,7 @@ void PlanBuilder::finish(std::vector<int> messages) {
 void PlanBuilder::append(Plan part, std::span<const int> buffers, const std::function<void(int)>& before) {
   const std::map<Counter, std::int64_t> counted = waited_;
   const auto first_work = static_cast<int>(plan_.works.size());
+  const std::int64_t first_round = new_rounds();
   const Renumber renumber(buffers);
   for (Work& work : part.works) {
     std::visit(renumber, work);
@@ -191,6 +196,10 @@ void PlanBuilder::append(Plan part, std::span<const int> buffers, const std::fun
     renumber(step.to);
     for (int& message : step.after) message = number[static_cast<std::size_t>(message)];
     if (step.work >= 0) step.work += first_work;
+    if (step.round >= 0) {
+      invariant(step.round < most_rounds, "a plan that others were appended to is appended itself");
+      step.round += first_round;
+    }
     if (step.kind == StepKind::wait) {
       const Counter counter{step.peer, step.channel};
       if (const auto found = counted.find(counter); found != counted.end()) step.count += found->second;

@@ -56,8 +56,11 @@ class PlanBuilder {
   int wait(int peer, Channel channel);
   /// For the signal of that number since the start of the execution.
   int wait(int peer, Channel channel, std::int64_t number);
-  int send(int peer, const Place& from, std::int64_t bytes);
-  int receive(int peer, const Place& to, std::int64_t bytes);
+  int send(int peer, const Place& from, std::int64_t bytes, std::int64_t round = -1);
+  int receive(int peer, const Place& to, std::int64_t bytes, std::int64_t round = -1);
+  /// The first of a range of rounds that follow all before: the same on ranks that have asked as often,
+  /// whatever messages they had.
+  std::int64_t new_rounds() { return ++rounds_ * most_rounds; }
   /// Nothing where there is nothing to wait for.
   void finish(std::vector<int> messages);
 
@@ -65,6 +68,7 @@ class PlanBuilder {
   /// Steps and works of `part`, which carry on where those here end: its buffer i is buffers[i] here. Counts
   /// of signals go on from those that have been waited for, so every signal that was sent to this rank must
   /// have been: every plan of this library has done so at its end. Both are of the same rank and topology.
+  /// Its rounds follow those before.
   /// `before`, where it is given, is called before each step of `part` with that step's number there, and may
   /// append steps that neither signal nor wait.
   void append(Plan part, std::span<const int> buffers, const std::function<void(int step)>& before = {});
@@ -76,8 +80,11 @@ class PlanBuilder {
   int push(Step step);
   int add(Buffer buffer);
 
+  static constexpr std::int64_t most_rounds = std::int64_t{1} << 40;
+
   Plan& plan_;
   std::map<Counter, std::int64_t> waited_;
+  std::int64_t rounds_ = 0;  // ranges of them
 };
 
 }  // namespace partita

@@ -6,14 +6,10 @@
 
 #include "plan/message_window.hpp"
 #include "plan/slot_ring.hpp"
+#include "redistribute/buffers.hpp"
 #include "redistribute/schedule.hpp"
 
 namespace partita::redistribution {
-
-inline constexpr int source_buffer = 0;
-inline constexpr int destination_buffer = 1;
-inline constexpr int shared_buffer = 2;
-inline constexpr int private_buffer = 3;
 
 /// Writes the steps of one rank.
 class Walk {

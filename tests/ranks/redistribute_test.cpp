@@ -80,7 +80,7 @@ RANK_TEST(Redistribute, EveryDtypeThroughEveryMethod) {
   for (const Dtype dtype : dtypes) {
     for (const auto method :
          {RedistributeMethod::automatic, RedistributeMethod::direct, RedistributeMethod::pushed,
-          RedistributeMethod::staged, RedistributeMethod::messages}) {
+          RedistributeMethod::staged, RedistributeMethod::messages, RedistributeMethod::grouped}) {
       Case choice{
           Layout(Slab(0), shape, context.size()), Layout(Slab(1), shape, context.size()), dtype, 0, 0, {}};
       choice.options.method = method;

@@ -64,7 +64,8 @@ void verify_random(RandomLayouts& random, int most_ranks, int most_extent) {
   RedistributeOptions options;
   if (random.maybe(0.2)) options.method = RedistributeMethod::staged;
   if (random.maybe(0.2)) options.method = RedistributeMethod::messages;
-  if (random.maybe()) options.staging_bytes = 512 * ranks + random.number(0, 4096);
+  if (random.maybe(0.2)) options.method = RedistributeMethod::grouped;
+  if (random.maybe()) options.staging_bytes = 1024 * ranks + random.number(0, 4096);
   const Parts parts{random.number(0, dimensions - 1), random.number(1, 6)};
   const int per_node[] = {0, 1, 2, 3, 7};
   const Topology topology = Topology::regular(ranks, per_node[random.number(0, 4)]);
