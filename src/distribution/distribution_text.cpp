@@ -230,11 +230,12 @@ std::string with_grid(const ProcessGrid& grid, const std::string& middle) {
 }
 
 std::string text_of(const BlockCyclic& rule) {
-  return "block-cyclic:" + with_grid(rule.grid, ":" + to_string(rule.block));
+  return fmt::format("block-cyclic:{}", with_grid(rule.grid, fmt::format(":{}", to_string(rule.block))));
 }
 
 std::string text_of(const BlockNonCyclic& rule) {
-  return "block-noncyclic:" + with_grid(rule.grid, rule.block.empty() ? "" : ":" + to_string(rule.block));
+  const std::string block = rule.block.empty() ? "" : fmt::format(":{}", to_string(rule.block));
+  return fmt::format("block-noncyclic:{}", with_grid(rule.grid, block));
 }
 
 std::string text_of(const Replicated&) {

@@ -1,5 +1,7 @@
 #include "fft/layouts.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/check.hpp"
@@ -108,7 +110,7 @@ Layout grid_layout(const Shape& shape, std::span<const int> axes, std::span<cons
   spec.uneven = Uneven::balanced;
   spec.dimensions.resize(static_cast<std::size_t>(shape.size()));
   for (std::size_t i = 0; i < axes.size(); ++i) {
-    mesh.push_back({"p" + std::to_string(i), grid[i]});
+    mesh.push_back({fmt::format("p{}", i), grid[i]});
     spec.dimensions[static_cast<std::size_t>(axes[i])].push_back(mesh.back().name);
   }
   return Layout(Partitioned{Mesh(std::move(mesh)), std::move(spec)}, shape, ranks);
