@@ -27,7 +27,7 @@ struct Joined {
 };
 
 void log_none(const ContextState& state, const std::string& why) {
-  if (state.rank() == 0) state.log->info("collectives without NCCL: {}", why);
+  if (state.rank() == 0) state.log->info(fmt::format("collectives without NCCL: {}", why));
 }
 
 }  // namespace

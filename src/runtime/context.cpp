@@ -79,7 +79,7 @@ std::string Context::close() {
   collect_heaps(*state_);
   std::string leaks = state_->heap->leaks();
   if (state_->device_heap) leaks += state_->device_heap->leaks();
-  if (!leaks.empty()) state_->log->warn("symmetric memory that was never freed:\n{}", leaks);
+  if (!leaks.empty()) state_->log->warn("symmetric memory that was never freed:\n" + leaks);
   partita::barrier(*state_, "close");
   state_->closed = true;
   return leaks;

@@ -60,7 +60,7 @@ void ContextState::fail(const std::string& why, ErrorKind kind) noexcept {
   if (flags) flags->poison();  // nothing on the device waits for ever
   if (DeviceGroup* const vendors = device_group()) vendors->abort();
   try {
-    if (log) log->info("the context has failed: {}", why);
+    if (log) log->info("the context has failed: " + why);
   } catch (...) {
     // A log that cannot be written must not hide the failure.
   }

@@ -96,8 +96,8 @@ Context initialize(const ContextOptions& options) {
   settle_device(*state);
   settle_threads(*state);
   start_context(*state);
-  state->log->debug("{} ranks on {} nodes, {} threads a rank, {}", state->size(),
-                    state->topology().node_count(), state->threads, state->group->place());
+  state->log->debug(fmt::format("{} ranks on {} nodes, {} threads a rank, {}", state->size(),
+                                state->topology().node_count(), state->threads, state->group->place()));
   return Context(std::move(state));
 }
 
