@@ -14,8 +14,10 @@ struct FileHeader {
   Order order = Order::row_major;
 };
 
-/// Reads the header only. Local. FileError: missing, truncated, foreign, or a dtype that Partita does not
-/// have.
+/// Reads the header only. Local. FileError: missing, truncated, foreign, a dtype that Partita does not have,
+/// or more than 2^63 - 1 bytes. In HDF5 a compound of two equal floats is complex if its members are called
+/// r and i, re and im, or real and imag, in either order and in any case; a dataset without shape (H5S_NULL)
+/// is a FileError.
 PARTITA_API FileHeader inspect_npy(const std::string& path);
 PARTITA_API FileHeader inspect_hdf5(const std::string& path, const std::string& dataset);
 

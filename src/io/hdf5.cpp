@@ -27,7 +27,13 @@ Dataset open_dataset(const std::string& path, const std::string& name) {
   return {std::move(file), std::move(dataset), std::move(space)};
 }
 
+Hdf5Handle element_type(const Dataset& opened, const std::string& path) {
+  return {H5Dget_type(opened.dataset), H5Tclose, path, "cannot read the element type"};
+}
+
 FileHeader header_of(const Dataset& opened, const std::string& path) {
+  check<FileError>(H5Sget_simple_extent_type(opened.space) != H5S_NULL,
+                   "{}: the dataset is empty (H5S_NULL): it has no shape, so it is not an array", path);
   const int dimensions = H5Sget_simple_extent_ndims(opened.space);
   check<FileError>(dimensions >= 0 && dimensions <= max_dimensions,
                    "{}: a dataset of {} dimensions; at most {}", path, dimensions, max_dimensions);
@@ -37,8 +43,8 @@ FileHeader header_of(const Dataset& opened, const std::string& path) {
   for (int i = 0; i < dimensions; ++i) {
     header.shape.push_back(static_cast<std::int64_t>(extents[static_cast<std::size_t>(i)]));
   }
-  const Hdf5Handle type(H5Dget_type(opened.dataset), H5Tclose, path, "cannot read the element type");
-  header.dtype = dtype_of_hdf5(type, path);
+  header.dtype = dtype_of_hdf5(element_type(opened, path), path);
+  (void)bytes_of(header, path);
   return header;
 }
 
@@ -49,7 +55,7 @@ void read_rows(const std::string& path, const std::string& name, std::int64_t fi
   const auto lock = lock_hdf5();
   const Dataset opened = open_dataset(path, name);
   const FileHeader header = header_of(opened, path);
-  const Hdf5Handle type = hdf5_type(header.dtype, path);
+  const Hdf5Handle type = hdf5_memory_type(element_type(opened, path), header.dtype, path);
   const int dimensions = header.shape.size();
   if (dimensions == 0) {
     check_hdf5(H5Dread(opened.dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data), path,
