@@ -55,7 +55,7 @@ void Walk::run() {
     mail_.exchange(t + 1);
     if (t < blocks_.turns()) turn(t);
   }
-  for (const int owner : waited_for_) signal(owner, done);
+  for (const int owner : waited_for_) signal(owner, Channel::done);
   mail_.send_products(products_);
   gather();
   close();
@@ -77,7 +77,7 @@ void Walk::open() {
   }
   if (a_is_read) publish(frame_.a, a.region());
   if (b_is_read) publish(frame_.b, b.region());
-  for (const int reader : readers_) signal(reader, ready);
+  for (const int reader : readers_) signal(reader, Channel::ready);
   if (sums_.irregular || frame_.problem.multiplies_nothing()) zero();
 }
 
@@ -101,7 +101,7 @@ void Walk::zero() {
 
 Place Walk::readable(const Input& input, int owner) {
   if (owner == rank_) return {input.buffer, rank_, 0, {}};
-  if (waited_for_.insert(owner).second) wait(owner, ready);
+  if (waited_for_.insert(owner).second) wait(owner, Channel::ready);
   return {input.readable(), owner, 0, {}};
 }
 
@@ -235,24 +235,24 @@ void Walk::multiply(Multiply work, bool complete, std::vector<int> after) {
 
 void Walk::announce(int holder) {
   if (holder == rank_ || !frame_.same_node(holder, rank_)) return;
-  if (takers_.insert(holder).second) signal(holder, produced);
+  if (takers_.insert(holder).second) signal(holder, Channel::ready);
 }
 
 // The call is over when the peers have finished with this rank's operands and products.
 void Walk::close() {
-  for (const int reader : readers_) wait(reader, done);
-  for (const int taker : takers_) wait(taker, taken);
+  for (const int reader : readers_) wait(reader, Channel::done);
+  for (const int taker : takers_) wait(taker, Channel::done);
   mail_.finish();
 }
 
 // --- single steps
 
 void Walk::signal(int peer, Channel channel) {
-  push(plan_.steps, signal_step(peer, channel));
+  push(plan_.steps, signal_step(peer, static_cast<int>(channel)));
 }
 
 void Walk::wait(int peer, Channel channel) {
-  push(plan_.steps, wait_step(peer, channel, 1));
+  push(plan_.steps, wait_step(peer, static_cast<int>(channel), ++waits_[{peer, channel}]));
 }
 
 void Walk::copy(StepKind kind, int owner, const Region& region, const Place& from, const Place& to,

@@ -2,12 +2,15 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "matmul/cutting.hpp"
 #include "matmul/mail.hpp"
 #include "matmul/sums.hpp"
+#include "plan/channels.hpp"
 
 namespace partita::multiplication {
 
@@ -28,9 +31,6 @@ class Walk {
   bool uses_sums() const { return sums_buffer_ == frame_.sums; }
 
  private:
-  // Channels: an owner's operands may be read; they have been; a rank's products may be read; they have been.
-  enum Channel : int { ready, done, produced, taken };
-
   void open();
   void publish(const Input& input, const Region& own);
   void zero();
@@ -75,7 +75,8 @@ class Walk {
   bool c_in_product_;         // the first product onto an element takes beta C in
   std::set<int> waited_for_;  // owners whose operands may be read
   std::set<int> readers_;     // peers of the node that read this rank's operands
-  std::set<int> takers_;      // that read this rank's products
+  std::set<int> takers_;      // that read this rank's products, after its operands
+  std::map<std::pair<int, Channel>, std::int64_t> waits_;  // so far, by peer
 };
 
 }  // namespace partita::multiplication

@@ -14,11 +14,11 @@ void Walk::gather() {
   for (const Sum& sum : sums_.sums) {
     for (const Contribution& from : sum.contributions) {
       const bool near = from.rank != rank_ && frame_.same_node(from.rank, rank_);
-      if (near && makers.insert(from.rank).second) wait(from.rank, produced);
+      if (near && makers.insert(from.rank).second) wait(from.rank, Channel::ready);
     }
     gather_sum(sum);
   }
-  for (const int maker : makers) signal(maker, taken);
+  for (const int maker : makers) signal(maker, Channel::done);
   if (sums_.irregular) finish_all(!c_in_product_);
 }
 
