@@ -144,7 +144,7 @@ RANK_TEST(Letters, ToOneself) {
 }
 
 RANK_TEST(Letters, AMisfitIsRefusedAndGone) {
-  if (context.size() == 1) return;
+  if (context.size() == 1) GTEST_SKIP() << "needs several ranks";
   Block three(context, Dtype::f32, {3});
   Block four(context, Dtype::f32, {4});
   three.set(of_rank(Dtype::f32, 1));
