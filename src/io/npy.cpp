@@ -27,10 +27,11 @@ Array read_npy(const Context& context, const std::string& path, const Distributi
 void write_npy(const std::string& path, const Array& array, Order order) {
   array.context()->require_usable("write_npy");
   const Array slab = as_file_slab(array, order, "write_npy");
-  write_whole(path, slab, "write_npy", [&](const std::string& temporary) {
+  write_whole(path, slab, "write_npy", [&](const OutputFile& output) {
+    output.require_positions();
     const std::string header = npy_header_text({array.shape(), array.dtype(), order});
     const auto offset = static_cast<std::int64_t>(header.size());
-    File file = File::create(temporary);
+    File file = File::open_to_write(output.written());
     file.reserve(offset + volume(array.shape()) * size_of(array.dtype()));
     file.write(0, header.data(), offset);
     file.close();

@@ -1,5 +1,6 @@
 #include "io/read_slab.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <partita/redistribute.hpp>
 
@@ -36,6 +37,17 @@ Target agree_on_target(const Context& context, const std::string& path, const Di
 }
 
 }  // namespace
+
+std::int64_t bytes_of(const FileHeader& header, const std::string& path) {
+  const bool empty = std::find(header.shape.begin(), header.shape.end(), 0) != header.shape.end();
+  std::int64_t bytes = empty ? 0 : size_of(header.dtype);
+  for (const std::int64_t extent : header.shape) {
+    check<FileError>(extent >= 0 && !__builtin_mul_overflow(bytes, extent, &bytes),
+                     "{}: the shape {} of {} has more than 2^63 - 1 bytes", path, to_string(header.shape),
+                     name(header.dtype));
+  }
+  return bytes;
+}
 
 Array read_as_slab(const Context& context, const std::string& path, const Distribution& distribution,
                    const ArrayOptions& options, const FileReader& reader) {

@@ -48,6 +48,26 @@ std::shared_ptr<Runner> attempt(ContextState& context, Setting setting, MatmulMe
   }
 }
 
+/// The steps as text, whatever the method that made them calls itself.
+std::string steps_of(Plan plan) {
+  plan.method.clear();
+  plan.reason.clear();
+  return explain(plan, {ExplainOptions::Format::json, true});
+}
+
+/// Whether this is on every rank a plan that was timed before: small problems have the same under many names.
+bool timed_before(ContextState& context, const Plan& plan, std::vector<std::string>& timed) {
+  std::string steps = steps_of(plan);
+  std::string places;  // where it is among those that were timed
+  for (std::size_t i = 0; i < timed.size(); ++i) places += timed[i] == steps ? '=' : ' ';
+  timed.push_back(std::move(steps));
+  const std::vector<std::string> all = exchange(context, "matmul autotune", places);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (std::ranges::all_of(all, [&](const std::string& theirs) { return theirs[i] == '='; })) return true;
+  }
+  return false;
+}
+
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
@@ -91,9 +111,10 @@ std::shared_ptr<Runner> fastest(ContextState& context, const Setting& setting, c
   if (setting.in_place) kept.emplace(request.d);
   std::shared_ptr<Runner> best;
   double best_seconds = 0;
+  std::vector<std::string> timed;
   for (const MatmulMethod method : methods) {
     std::shared_ptr<Runner> runner = attempt(context, setting, method);
-    if (!runner) continue;
+    if (!runner || timed_before(context, runner->plan(), timed)) continue;
     const double seconds = measure(context, *runner, request, runs);
     if (kept) kept->put_back();
     if (best && seconds >= best_seconds) continue;

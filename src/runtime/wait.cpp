@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <exception>
 #include <thread>
 
 #include "base/check.hpp"
@@ -66,7 +67,7 @@ void WaitLoop::yield_or_sleep() {
     nap_ = shortest_nap;
     ++turns_;
   }
-  state_.group->progress();
+  progress();
   if (now - start_ < reason_.yields_for) {
     sched_yield();
     return;
@@ -75,6 +76,16 @@ void WaitLoop::yield_or_sleep() {
   if (now >= next_look_) look(now);
   std::this_thread::sleep_for(nap_);
   nap_ = std::min(nap_ + nap_ / 4, longest_nap);
+}
+
+/// What the transport reports here may be of any message: no later one can be relied on.
+void WaitLoop::progress() {
+  try {
+    state_.group->progress();
+  } catch (const std::exception& error) {
+    state_.fail(error.what());
+    throw;
+  }
 }
 
 void WaitLoop::look(Clock::time_point now) {

@@ -143,7 +143,7 @@ RANK_TEST(Array, WrapWithAWrongShapeOnOneRankFailsOnAll) {
 }
 
 RANK_TEST(Array, DisagreementNamesRanksAndValues) {
-  if (context.size() == 1) return;
+  if (context.size() == 1) GTEST_SKIP() << "needs several ranks";
   const Shape shape{context.rank() == 0 ? 8 : 9, 4};
   try {
     (void)empty(context, shape, Slab(0), Dtype::f64);

@@ -1,6 +1,7 @@
 // The object of matrix multiply: planned once, executed many times.
 #include <chrono>
 #include <partita/matmul.hpp>
+#include <partita/trace.hpp>
 #include <random>
 #include <thread>
 
@@ -133,6 +134,24 @@ RANK_TEST(MatmulObject, AutotuneKeepsAMethodAndPutsBackWhatIsInPlace) {
   plan.execute();
   trio.expect(context, options, method.c_str());
   EXPECT_NE(plan.explain().find("matmul"), std::string::npos);
+}
+
+// On one rank the three methods that leave D where it is (local, all-gather, summa-c) are one plan.
+RANK_TEST(MatmulObject, AutotuneTimesEachPlanOnce) {
+  const std::vector<int> me{context.rank()};
+  Context alone = context.subgroup(me);
+  Trio trio(alone, Slab(0), Slab(0), Slab(0));
+  MatmulOptions options;
+  options.beta = 0.5;
+  Matmul plan(alone, trio.operands(), options, true);
+  plan.reset(trio.a, trio.b, &trio.c, trio.c);
+  constexpr int runs = 3;
+  const Timeline measured = record_timeline(alone, [&] { (void)plan.autotune(runs); });
+  int executions = 0;
+  for (const TracedStep& step : measured.ranks.front()) executions = std::max(executions, step.execution + 1);
+  constexpr int different = 6;  // of eight methods
+  EXPECT_GT(executions, runs);
+  EXPECT_LE(executions, different * (runs + 1));
 }
 
 RANK_TEST(MatmulObject, ReleaseGivesTheScratchBackAndTheNextExecutePlansAnew) {
