@@ -59,13 +59,15 @@ struct ContextOptions {
 ///
 /// After a passed deadline or a lost peer the context is *failed*: every call on it throws FailedContextError
 /// at once, memory with transfers in flight is kept until the process exits, and nothing collective is called
-/// again.
+/// again. For a child that fork() has made, its parent's contexts have failed.
 ///
 /// Arrays made in a context keep what they need of it alive, so contexts and arrays may go in any order.
 class PARTITA_API Context {
  public:
   explicit Context(std::shared_ptr<ContextState> state);  ///< for the library itself
-  /// Releases only what is local, never communicates, never throws.
+  /// Releases only what is local, waits for nobody, never throws. The last of a context that was not closed
+  /// says so: ranks that wait for this one get a LostPeerError within a second. In a forked child it does
+  /// nothing.
   ~Context();
   Context(Context&&) noexcept;
   Context& operator=(Context&&) noexcept;

@@ -10,7 +10,11 @@ namespace partita {
 
 struct ContextState;
 
-/// The other ranks of this node, by whose devices this rank's work may be held up.
+/// `ranks` without those that have left the context and of whose signals none is missing: they hold up
+/// nothing. Any thread.
+std::vector<int> less_those_that_left(const ContextState& state, std::vector<int> ranks);
+
+/// The other ranks of this node by whose devices this rank's work may be held up.
 std::vector<int> others_of_the_node(const ContextState& state);
 
 /// `wanted`, or the context's own stream where that is null.

@@ -115,19 +115,27 @@ std::vector<std::uint64_t> FlagBoard::arrived() {
   return values;
 }
 
-std::vector<int> FlagBoard::owing() {
+std::vector<int> FlagBoard::late() {
+  std::vector<int> ranks;
+  if (device_counts_) return ranks;
   const std::vector<std::uint64_t> come = arrived();
-  std::vector<int> late, others;
   for (const int peer : ranks_) {
     if (peer == state_.rank()) continue;
-    others.push_back(peer);
     bool owes = false;
     for (int channel = 0; channel < probe_channel; ++channel) {
       owes = owes || come[number(peer, channel)] < seen_[number(peer, channel)];
     }
-    if (owes) late.push_back(peer);
+    if (owes) ranks.push_back(peer);
   }
-  return device_counts_ || late.empty() ? others : late;
+  return ranks;
+}
+
+std::vector<int> FlagBoard::owing() {
+  std::vector<int> ranks = late();
+  if (!ranks.empty()) return ranks;
+  ranks = ranks_;
+  std::erase(ranks, state_.rank());
+  return ranks;
 }
 
 void FlagBoard::poison() noexcept {

@@ -37,8 +37,11 @@ class FlagBoard {
   /// Lets every wait of this rank pass, at once and for ever. For a context that has failed.
   void poison() noexcept;
   /// What has come: the counters of all peers and channels, read past all streams. Any thread may call it,
-  /// and `owing`.
+  /// `late` and `owing`.
   std::vector<std::uint64_t> arrived();
+  /// The other ranks of the node that are known to have sent less than has been waited for: none where only
+  /// the device knows.
+  std::vector<int> late();
   /// The other ranks of the node that have sent less than has been waited for; all, where only the device
   /// knows, or none has.
   std::vector<int> owing();

@@ -169,7 +169,7 @@ void NcclGroup::enqueue(std::string_view operation, Call&& call) {
   }
   if (result == nccl_success) return;
   state_.require_alive(operation);  // else it is the abort that NCCL speaks of
-  state_.fail(why);
+  state_.fail_beside(why);          // also by a thread that the rank's own waits for
   throw Error(why);
 }
 

@@ -86,7 +86,9 @@ std::string Context::close() {
 }
 
 bool Context::failed() const noexcept {
-  return state_ != nullptr && state_->failed();
+  if (state_ == nullptr) return false;
+  state_->settle_failure();
+  return state_->failed();
 }
 
 std::string Context::failure() const {

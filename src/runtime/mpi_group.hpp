@@ -15,7 +15,7 @@ namespace partita {
 /// This build has the MPI backend.
 bool mpi_available();
 
-/// MPI has been initialised, by whomever, and not finalised.
+/// MPI has been initialised, by whomever, and not finalised, and is not only a copy of the parent's.
 bool mpi_is_running();
 
 /// MPI has been initialised by us; then we finalise it at exit.

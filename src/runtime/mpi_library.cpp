@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "base/check.hpp"
+#include "runtime/home_process.hpp"
 #include "runtime/mpi_exit.hpp"
 #include "runtime/mpi_group.hpp"
 
@@ -19,6 +20,7 @@ namespace {
 
 std::atomic<bool> initialised_by_us{false};
 std::atomic<int> thread_level{-1};
+std::atomic<const HomeProcess*> home_of_mpi{nullptr};
 std::mutex start_mutex;
 std::mutex serial_mutex;
 
@@ -89,7 +91,7 @@ bool mpi_is_finalised() {
 }
 
 bool mpi_is_running() {
-  return is_initialised() && !mpi_is_finalised();
+  return is_initialised() && !mpi_is_finalised() && !mpi_is_of_parent();
 }
 bool mpi_initialised_by_us() {
   return initialised_by_us;
@@ -119,7 +121,15 @@ void check_mpi_build(const Communicator& communicator) {
         communicator.implementation, mpi_implementation(), mpi_library_version());
 }
 
+bool mpi_is_of_parent() noexcept {
+  const HomeProcess* const home = home_of_mpi.load(std::memory_order_acquire);
+  return home != nullptr && !home->is_here();
+}
+
 void start_mpi() {
+  check<UnsupportedError>(!mpi_is_of_parent(),
+                          "MPI was started by process {}, of which this one is a fork: it has no part in it",
+                          home_of_mpi.load()->number());
   const std::lock_guard lock(start_mutex);
   check(!mpi_is_finalised(), "MPI has been finalised already; it cannot be started again in this process");
   if (thread_level >= 0) return;
@@ -130,8 +140,10 @@ void start_mpi() {
     check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided), "MPI_Init_thread");
     initialised_by_us = true;
     return_errors();
-    std::atexit(finalise_mpi_at_exit);
   }
+  static const HomeProcess home;
+  home_of_mpi = &home;
+  std::atexit(end_at_exit);
   if (started_by_launcher()) outlive_notice_of_launcher();
   thread_level = provided;
 }

@@ -57,6 +57,9 @@ class ThreadsGroup final : public ProcessGroup {
   MessageId receive(int peer, Lane lane, void* data, std::int64_t bytes) override;
   bool test(MessageId message) override;
   std::string lost(int peer) override;
+  std::size_t in_flight() const override { return messages_.in_flight(); }
+  void say_farewell(const Farewell& farewell) noexcept override;
+  std::vector<Farewell> farewells(std::uint64_t) const override { return attendance_->farewells(rank_); }
   void abandon() noexcept override;
   std::unique_ptr<ProcessGroup> subgroup(const std::vector<int>& ranks, std::int32_t key) override;
   std::string place() const override;
@@ -175,6 +178,14 @@ std::string ThreadsGroup::ended(int peer) const {
       return "(thread) has given up";
     default:
       return "";
+  }
+}
+
+void ThreadsGroup::say_farewell(const Farewell& farewell) noexcept {
+  try {
+    attendance_->say(farewell);
+  } catch (const std::exception&) {
+    // No memory for it: the others see that this rank has given up or left.
   }
 }
 

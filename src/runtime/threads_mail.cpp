@@ -58,6 +58,18 @@ void Mailbox::withdraw(Mail& mail) {
   while (mail.state.load(std::memory_order_acquire) == Mail::State::matched) std::this_thread::yield();
 }
 
+void Attendance::say(const Farewell& farewell) {
+  const std::lock_guard lock(mutex_);
+  farewells_.push_back(farewell);
+}
+
+std::vector<Farewell> Attendance::farewells(int except) const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Farewell> others = farewells_;
+  std::erase_if(others, [&](const Farewell& farewell) { return farewell.rank == except; });
+  return others;
+}
+
 std::shared_ptr<Mailbox> MailRoom::box(const Address& address) {
   const std::lock_guard lock(mutex_);
   std::weak_ptr<Mailbox>& entry = boxes_[address];

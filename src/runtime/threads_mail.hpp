@@ -55,8 +55,14 @@ struct Attendance {
   enum class State : std::uint8_t { present, given_up, left };
   explicit Attendance(std::size_t members) : states(members) {}
   std::atomic<State>& of(int member) { return states[static_cast<std::size_t>(member)]; }
+  void say(const Farewell& farewell);
+  std::vector<Farewell> farewells(int except) const;  ///< of the others
   std::vector<std::atomic<State>> states;
   int arrived = 0;  ///< guarded by the mail room
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<Farewell> farewells_;
 };
 
 /// The mailboxes of one group and all its sub-groups. Thread-safe. A box lives as long as somebody holds it.

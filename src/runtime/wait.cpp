@@ -67,6 +67,7 @@ void WaitLoop::yield_or_sleep() {
     nap_ = shortest_nap;
     ++turns_;
   }
+  state_.throw_failure();  // of another thread's finding
   progress();
   if (now - start_ < reason_.yields_for) {
     sched_yield();
@@ -90,7 +91,7 @@ void WaitLoop::progress() {
 
 void WaitLoop::look(Clock::time_point now) {
   if (!watch_) watch_ = std::make_unique<PeerWatch>(state_, reason_);
-  watch_->look(now);
+  if (const auto found = watch_->look(now)) state_.give_up(*found);
   next_look_ = Clock::now() + between_looks;
 }
 
@@ -101,8 +102,7 @@ void WaitLoop::give_up() const {
       "{}: rank {} waited {} for {}{}; set PARTITA_DEADLINE or ContextOptions::deadline for a longer wait",
       reason_.operation, state_.rank(), seconds_text(state_.options.deadline),
       peers.empty() ? "the other ranks" : rank_list(peers), what);
-  state_.fail(text, ErrorKind::timeout);
-  throw TimeoutError(text);
+  state_.give_up({ErrorKind::timeout, text});
 }
 
 }  // namespace partita
