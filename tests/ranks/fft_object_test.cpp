@@ -63,7 +63,7 @@ RANK_TEST(FftObject, ScaleAndManyTransformsOfOnePlan) {
   FFT plan(context, inputs[0].operand(), outputs[0].operand());
   plan.execute_batch(inputs, outputs, 0.5);
   for (int i = 0; i < 3; ++i) {
-    Whole expected =
+    NumberArray expected =
         transformed(random_whole(context, shape, Dtype::c128, static_cast<std::uint64_t>(i)), {});
     for (Number& value : expected.values) value *= 0.5L;
     EXPECT_LT(relative_error(outputs[static_cast<std::size_t>(i)], expected), tolerance(Dtype::c128, shape));
@@ -75,8 +75,8 @@ RANK_TEST(FftObject, WorkspaceReleaseAndAutotune) {
   Array input = empty(context, shape, Slab(0), Dtype::c128);
   Array output = empty(context, shape, Slab(1), Dtype::c128);
   fill_random(input, 2);
-  const Whole whole = random_whole(context, shape, Dtype::c128, 2);
-  const Whole expected = transformed(whole, {});
+  const NumberArray whole = random_whole(context, shape, Dtype::c128, 2);
+  const NumberArray expected = transformed(whole, {});
   const double most = tolerance(Dtype::c128, shape);
   FFT plan(context, input.operand(), output.operand());
   plan.reset(input, output);
