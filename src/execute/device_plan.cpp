@@ -94,7 +94,7 @@ void DevicePlan::execute(std::span<const Array::State* const> operands, const Pa
 
 void DevicePlan::enqueue(std::span<const Array::State* const> operands, Stream stream) {
   context_.require_usable(plan_.operation);
-  if (!memory_.bind(operands)) lower_moves();
+  memory_.bind(operands, [this] { lower_moves(); });
   context_.device->use();
   captured_ = context_.device->captures(stream_or_own(context_, stream));
   if (captured_) require_capturable();

@@ -58,7 +58,7 @@ void PacketPlan::execute(std::span<const Array::State* const> operands, const Pa
 
 void PacketPlan::enqueue(std::span<const Array::State* const> operands, Stream stream) {
   context_.require_usable(plan_.operation);
-  if (!memory_.bind(operands)) messages_.lower(memory_.strides());
+  memory_.bind(operands, [this] { messages_.lower(memory_.strides()); });
   try {
     stream = begin_device_work(context_, stream);
     const bool captured = context_.device->captures(stream);

@@ -24,19 +24,24 @@ PlanMemory::PlanMemory(ContextState& context, const Plan& plan, MemorySpace spac
   }
 }
 
-bool PlanMemory::bind(std::span<const Array::State* const> operands) {
+void PlanMemory::bind(std::span<const Array::State* const> operands, const std::function<void()>& lower) {
   std::size_t next = 0;
-  bool same_strides = !strides_.empty();
+  for (const Buffer& buffer : plan_.buffers) {
+    if (buffer.kind != BufferKind::operand) continue;
+    check(next < operands.size(), "{}: an operand is missing: {}", plan_.operation, buffer.name);
+    match(buffer, *operands[next++]);
+  }
+  next = 0;
   for (std::size_t b = 0; b < plan_.buffers.size(); ++b) {
     if (plan_.buffers[b].kind != BufferKind::operand) continue;
-    check(next < operands.size(), "{}: an operand is missing: {}", plan_.operation, plan_.buffers[b].name);
     const Array::State& array = *operands[next++];
-    match(plan_.buffers[b], array);
-    same_strides = same_strides && strides_[b] == array.local.strides && operands_[b] != nullptr;
+    lowered_ = lowered_ && strides_[b] == array.local.strides;
     operands_[b] = &array;
     strides_[b] = array.local.strides;
   }
-  return same_strides;
+  if (lowered_) return;
+  lower();
+  lowered_ = true;
 }
 
 bool PlanMemory::operands_meet() const {

@@ -1,6 +1,7 @@
 // The memory that a plan speaks of: the arrays of one execution, and scratch.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <partita/plan.hpp>
@@ -22,10 +23,11 @@ class PlanMemory {
   PlanMemory(ContextState& context, const Plan& plan, MemorySpace space,
              std::optional<std::int64_t> workspace = {});
 
-  /// Takes these arrays, one an operand buffer, in the order of the plan's buffers. Throws ArgumentError
-  /// where an array does not match its buffer's operand. Whether what was lowered for the strides before
-  /// still serves.
-  bool bind(std::span<const Array::State* const> operands);
+  /// Takes these arrays, one an operand buffer, in the order of the plan's buffers: all of them, or none and
+  /// throws ArgumentError where one does not match its buffer's operand. Calls `lower` where their strides
+  /// are others than when it last came to its end; what it throws is thrown on, and the next call lowers
+  /// again.
+  void bind(std::span<const Array::State* const> operands, const std::function<void()>& lower);
 
   /// Whether the local views of two bound operands may share memory.
   bool operands_meet() const;
@@ -49,6 +51,7 @@ class PlanMemory {
   std::vector<std::unique_ptr<Scratch>> scratch_;  // by buffer; null for operands and views
 };
 
+  bool lowered_ = false;                           // for these strides
 /// Throws DisagreementError where the rank of that place in this node has announced, for the execution in
 /// progress, another hash than this rank's. One that has announced nothing yet passes.
 void check_announcement(const ContextState& context, const Plan& plan, std::uint64_t running_hash,
