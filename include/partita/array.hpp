@@ -87,9 +87,14 @@ PARTITA_API Array wrap(const Context& context, const View& local, const Operand&
 /// Every element becomes `value`, given as one element of the array's dtype. Local.
 PARTITA_API void fill(Array& array, const void* value);
 template <class T>
-void fill(Array& array, T value) {
+void fill(Array& array, const T* value) {
   (void)array.data<T>();
-  fill(array, static_cast<const void*>(&value));
+  fill(array, static_cast<const void*>(value));
+}
+template <class T>
+requires(!std::is_pointer_v<T>) void fill(Array& array, T value) {
+  fill(array, &value);
+/// The same, typed: throws ArgumentError if T is not the dtype.
 }
 
 /// Reproducible pseudo-random numbers: the value of an element depends only on `seed` and its global index

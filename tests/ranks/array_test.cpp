@@ -166,5 +166,32 @@ RANK_TEST(Array, ArraysOutliveTheirContext) {
   EXPECT_EQ(count_wrong(survivor, survivor.layout()), 0);
 }
 
+RANK_TEST(Array, FillsWithWhatAPointerPointsTo) {
+  Array array = empty(context, {9, 4}, Slab(0), Dtype::f64);
+  const double value = 2.5;
+  fill(array, &value);
+  each_element(array, [](std::int64_t, auto& element) {
+    EXPECT_TRUE(same_value(element, make_value<std::decay_t<decltype(element)>>(2.5)));
+  });
+  double other = -1;
+  fill(array, static_cast<const void*>(&other));
+  fill(array, &other);
+  each_element(array, [](std::int64_t, auto& element) {
+    EXPECT_TRUE(same_value(element, make_value<std::decay_t<decltype(element)>>(-1)));
+  });
+  const float single = 0;
+  EXPECT_THROW(fill(array, &single), ArgumentError);
+}
+
+RANK_TEST(Array, IntegersOfOneSizeAreOneDtype) {
+  Array array = empty(context, {5}, Replicated(), Dtype::i64,
+                      {Residency::ordinary, Order::row_major, MemorySpace::host});
+  fill(array, 7L);
+  EXPECT_EQ(array.data<long>()[4], 7);
+  fill(array, 8LL);
+  EXPECT_EQ(array.data<long long>()[4], 8);
+  EXPECT_THROW((void)array.data<unsigned long long>(), ArgumentError);
+}
+
 }  // namespace
 }  // namespace partita::testing
