@@ -112,7 +112,8 @@ std::vector<FftOptions> variants(const FftOptions& options, int ranks) {
 }
 
 Array scratch_array(const std::shared_ptr<ContextState>& context, const Operand& operand) {
-  Array array = allocate_on_heap(context, operand.layout, operand.dtype, Order::row_major, "autotune");
+  Array array = allocate_on_heap(context, operand.layout, operand.dtype, Order::row_major, "autotune",
+                                 SourcePlace::current());
   auto like = std::make_shared<Array::State>(*array.state());
   like->operand.axis_order = operand.axis_order;
   if (operand.dense) like->local.strides = like->operand.local_strides(context->rank());

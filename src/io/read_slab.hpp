@@ -18,6 +18,6 @@ struct FileReader {
 
 /// Collective. A failure on any rank is the same exception on all.
 Array read_as_slab(const Context& context, const std::string& path, const Distribution& distribution,
-                   const ArrayOptions& options, const FileReader& reader);
+                   const ArrayOptions& options, const FileReader& reader, SourcePlace where);
 
 }  // namespace partita

@@ -46,7 +46,7 @@ Array stand_in(ContextState& context, const Operand& operand) {
   const bool rows = operand.axis_order == Operand::of(operand.layout, operand.dtype).axis_order;
   const Order order = rows ? Order::row_major : Order::column_major;
   return allocate_on_heap(unowned, operand.layout, operand.dtype, order, "scratch of a plan",
-                          MemorySpace::device);
+                          SourcePlace::current(), MemorySpace::device);
 }
 
 /// What a rank does: little between devices of a node goes in packets.
@@ -153,7 +153,8 @@ Runner& cached_plan(ContextState& context, const Operand& source, const std::str
 
 /// Into a new array on the heap; its allocation is the call's one exchange, and carries what must agree.
 Array redistribute_to_new(const Array& source, const std::string& target,
-                          const std::function<Layout()>& layout, const RedistributeOptions& options) {
+                          const std::function<Layout()>& layout, const RedistributeOptions& options,
+                          SourcePlace where) {
   const std::shared_ptr<ContextState>& context = source.context();
   context->require_usable("redistribute");
   const auto destination = [&] {
@@ -165,7 +166,7 @@ Array redistribute_to_new(const Array& source, const std::string& target,
       cached_plan(*context, source.operand(),
                   fmt::format("new {} {}", static_cast<int>(options.order), target), destination, options);
   Array array = allocate_on_heap(context, runner.destination(), source.dtype(), options.order,
-                                 "redistribute to " + target, source.local().space);
+                                 "redistribute to " + target, where, source.local().space);
   runner.run(source, array);
   return array;
 }
@@ -178,16 +179,18 @@ void check_apart(const Array& source, const Array& destination) {
 
 }  // namespace
 
-Array redistribute(const Array& source, const Layout& destination, const RedistributeOptions& options) {
+Array redistribute(const Array& source, const Layout& destination, const RedistributeOptions& options,
+                   SourcePlace where) {
   return redistribute_to_new(
-      source, destination.to_string(), [&] { return destination; }, options);
+      source, destination.to_string(), [&] { return destination; }, options, where);
 }
 
-Array redistribute(const Array& source, const Distribution& destination, const RedistributeOptions& options) {
+Array redistribute(const Array& source, const Distribution& destination, const RedistributeOptions& options,
+                   SourcePlace where) {
   const auto bind = [&] {
     return Layout(destination, result_shape(source.shape(), options.axes), source.context()->size());
   };
-  return redistribute_to_new(source, destination.to_string(), bind, options);
+  return redistribute_to_new(source, destination.to_string(), bind, options, where);
 }
 
 void redistribute(const Array& source, Array& destination, const RedistributeOptions& options) {
