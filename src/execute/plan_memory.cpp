@@ -12,6 +12,7 @@ PlanMemory::PlanMemory(ContextState& context, const Plan& plan, MemorySpace spac
                        std::optional<std::int64_t> workspace)
     : context_(context),
       plan_(plan),
+      space_(space),
       heap_(context.heap_in(space)),
       operands_(plan.buffers.size(), nullptr),
       strides_(plan.buffers.size()),
@@ -19,8 +20,19 @@ PlanMemory::PlanMemory(ContextState& context, const Plan& plan, MemorySpace spac
   const ScratchPlaces places = scratch_places(plan);
   for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
     if (places.offsets[b] < 0) continue;
-    scratch_[b] = workspace ? std::make_unique<Scratch>(context, *workspace + places.offsets[b])
-                            : std::make_unique<Scratch>(context, plan.buffers[b], space);
+    if (workspace) {
+      scratch_[b] = std::make_unique<Scratch>(context, *workspace + places.offsets[b]);
+    } else if (plan.buffers[b].kind == BufferKind::scratch) {
+      scratch_[b] = std::make_unique<Scratch>(context, plan.buffers[b], space);
+    }
+  }
+}
+
+void PlanMemory::connect() {
+  for (std::size_t b = 0; b < plan_.buffers.size(); ++b) {
+    const Buffer& buffer = plan_.buffers[b];
+    if (buffer.kind != BufferKind::shared || buffer.view_of >= 0 || scratch_[b]) continue;
+    scratch_[b] = std::make_unique<Scratch>(context_, buffer, space_);
   }
 }
 

@@ -14,14 +14,16 @@
 
 namespace partita {
 
-/// What every executor needs to turn places into addresses. Creation allocates the scratch (collective when
-/// the plan has shared scratch); nothing else allocates or communicates. `plan` must outlive it.
+/// What every executor needs to turn places into addresses. Creation allocates the private scratch, `connect`
+/// the shared; nothing else allocates or communicates. `plan` must outlive it.
 class PlanMemory {
  public:
   /// `space`: of the plan's operands. `workspace` is the heap offset of memory of the caller's that holds all
-  /// scratch, as `scratch_places` says; nothing: the plan has its own.
+  /// scratch, as `scratch_places` says; nothing: the plan has its own. Local.
   PlanMemory(ContextState& context, const Plan& plan, MemorySpace space,
              std::optional<std::int64_t> workspace = {});
+  /// Allocates the shared scratch. Collective where the plan has any.
+  void connect();
 
   /// Takes these arrays, one an operand buffer, in the order of the plan's buffers: all of them, or none and
   /// throws ArgumentError where one does not match its buffer's operand. Calls `lower` where their strides
@@ -45,13 +47,14 @@ class PlanMemory {
  private:
   ContextState& context_;
   const Plan& plan_;
+  MemorySpace space_;
   SymmetricHeap& heap_;
   std::vector<const Array::State*> operands_;      // by buffer; null for scratch
   std::vector<Strides> strides_;                   // by buffer
+  bool lowered_ = false;                           // for these strides
   std::vector<std::unique_ptr<Scratch>> scratch_;  // by buffer; null for operands and views
 };
 
-  bool lowered_ = false;                           // for these strides
 /// Throws DisagreementError where the rank of that place in this node has announced, for the execution in
 /// progress, another hash than this rank's. One that has announced nothing yet passes.
 void check_announcement(const ContextState& context, const Plan& plan, std::uint64_t running_hash,

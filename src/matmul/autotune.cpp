@@ -72,8 +72,10 @@ double measure(ContextState& context, Runner& runner, const Request& request, in
   for (int i = 0; i <= runs; ++i) {  // the first one warms up
     barrier(context, "matmul autotune");
     const auto start = std::chrono::steady_clock::now();
+  std::optional<Kept> kept;
     runner.run(arrays, {options.alpha, options.beta, 1});
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    if (setting.in_place) kept.emplace(request.d);
     if (i > 0) seconds.push_back(took.count());
   }
   return slowest(context, median(std::move(seconds)));
@@ -87,8 +89,6 @@ std::shared_ptr<Runner> fastest(ContextState& context, const Setting& setting, c
     check(runs > 0, "autotune needs at least one run, not {}", runs);
     return {{"runs", std::to_string(runs)}};
   });
-  std::optional<Kept> kept;
-  if (setting.in_place) kept.emplace(request.d);
   std::shared_ptr<Runner> best;
   double best_seconds = 0;
   for (const MatmulMethod method : methods) {
