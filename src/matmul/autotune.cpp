@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cstring>
 
 #include "array/array_state.hpp"
 #include "base/check.hpp"
 #include "runtime/agree.hpp"
 #include "runtime/collective.hpp"
+#include "runtime/exchange_values.hpp"
 
 namespace partita::multiplication {
 namespace {
@@ -54,17 +54,6 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-double slowest(ContextState& context, double mine) {
-  const std::string bytes(reinterpret_cast<const char*>(&mine), sizeof mine);
-  double most = 0;
-  for (const std::string& theirs : exchange(context, "matmul autotune", bytes)) {
-    double seconds = 0;
-    std::memcpy(&seconds, theirs.data(), sizeof seconds);
-    most = std::max(most, seconds);
-  }
-  return most;
-}
-
 double measure(ContextState& context, Runner& runner, const Request& request, int runs) {
   const auto arrays = in_plan_order(request, runner.setting().options);
   const MatmulOptions& options = runner.setting().options;
@@ -72,21 +61,21 @@ double measure(ContextState& context, Runner& runner, const Request& request, in
   for (int i = 0; i <= runs; ++i) {  // the first one warms up
     barrier(context, "matmul autotune");
     const auto start = std::chrono::steady_clock::now();
-  std::optional<Kept> kept;
     runner.run(arrays, {options.alpha, options.beta, 1});
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-    if (setting.in_place) kept.emplace(request.d);
     if (i > 0) seconds.push_back(took.count());
   }
-  return slowest(context, median(std::move(seconds)));
+  return largest_of_ranks(context, "matmul autotune", median(std::move(seconds)));
 }
 
 }  // namespace
 
 std::shared_ptr<Runner> fastest(ContextState& context, const Setting& setting, const Request& request,
                                 int runs) {
+  std::optional<Kept> kept;
   collectively(context, "matmul autotune", [&]() -> std::vector<Fact> {
     check(runs > 0, "autotune needs at least one run, not {}", runs);
+    if (setting.in_place) kept.emplace(request.d);
     return {{"runs", std::to_string(runs)}};
   });
   std::shared_ptr<Runner> best;
