@@ -24,9 +24,10 @@ PARTITA_API FileHeader inspect_hdf5(const std::string& path, const std::string& 
 /// Every rank reads its own part. Collective, blocking; the file must be visible to all ranks. Errors, the
 /// same on every rank: FileError that names the file, the rank and the cause.
 PARTITA_API Array read_npy(const Context& context, const std::string& path, const Distribution& distribution,
-                           const ArrayOptions& options = {});
+                           const ArrayOptions& options = {}, SourcePlace where = SourcePlace::current());
 PARTITA_API Array read_hdf5(const Context& context, const std::string& path, const std::string& dataset,
-                            const Distribution& distribution, const ArrayOptions& options = {});
+                            const Distribution& distribution, const ArrayOptions& options = {},
+                            SourcePlace where = SourcePlace::current());
 
 /// Every rank writes its own part (of replicas, one). The file lands whole or not at all: a temporary file
 /// beside it is written by all and renamed by one when all have succeeded; on any failure it is removed and

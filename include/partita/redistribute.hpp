@@ -56,12 +56,14 @@ PARTITA_API std::string explain_redistribute(const Layout& source, const Distrib
 /// as its layout says. Errors: the same exception on every rank (ArgumentError, DisagreementError,
 /// MemoryError, TimeoutError, ...).
 PARTITA_API Array redistribute(const Array& source, const Distribution& destination,
-                               const RedistributeOptions& options = {});
+                               const RedistributeOptions& options = {},
+                               SourcePlace where = SourcePlace::current());
 
 /// The same for a layout of the context's ranks, also one that gives nothing to some of them
 /// (`Layout::embedded`).
 PARTITA_API Array redistribute(const Array& source, const Layout& destination,
-                               const RedistributeOptions& options = {});
+                               const RedistributeOptions& options = {},
+                               SourcePlace where = SourcePlace::current());
 
 /// The same into memory that the caller gives; `destination` must have the source's dtype and (permuted)
 /// shape. The two must not overlap.

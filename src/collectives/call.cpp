@@ -67,17 +67,30 @@ std::vector<Layout> agree(ContextState& context, const Call& call) {
   return layouts;
 }
 
-/// Collective, and the same on all ranks.
-std::shared_ptr<Bound> make_plan(ContextState& context, const Call& call, std::span<const Layout> layouts,
+std::shared_ptr<Bound> bind_call(ContextState& context, const Call& call, std::span<const Layout> layouts,
                                  MemorySpace space, const Places& places) {
   std::vector<Operand> operands;
   for (std::size_t i = 0; i < layouts.size(); ++i) {
     operands.push_back(operand_of(layouts[i], call.dtype, space, places[i] >= 0));
   }
   Plan plan = call.plan({call.operation, operands, context.topology(space), context.rank()});
-  context.heap_in(space).collect();  // plan creation is a named point of deferred release
   auto bound = std::make_shared<Bound>(context, std::move(plan), call.truth);
   bound->set_heap_offsets(places);
+  return bound;
+}
+
+/// Collective, and the same on all ranks: checks the call, then plans and binds it.
+std::shared_ptr<Bound> make_plan(ContextState& context, const Call& call, MemorySpace space,
+                                 const Places& places) {
+  std::shared_ptr<Bound> bound;
+  collectively(context, call.operation, [&]() -> std::vector<Fact> {
+    const std::vector<Layout> layouts = call.layouts();
+    check_views(call, layouts, context.rank());
+    bound = bind_call(context, call, layouts, space, places);
+    return call.facts;
+  });
+  context.heap_in(space).collect();  // plan creation is a named point of deferred release
+  bound->connect();
   return bound;
 }
 
@@ -98,7 +111,7 @@ std::shared_ptr<Bound> plan_on_host(ContextState& context, const Call& call, std
     bound->set_heap_offsets(places);
     return bound;
   }
-  bound = make_plan(context, call, agree(context, call), MemorySpace::host, places);
+  bound = make_plan(context, call, MemorySpace::host, places);
   context.plans.insert(key, bound);
   return bound;
 }
@@ -117,8 +130,7 @@ Places place_of_destination(const ContextState& context, const Call& call, const
 }
 
 /// Collective, and of the same kind on all ranks. `place`: of the last view.
-std::shared_ptr<Runner> make_on_device(ContextState& context, const Call& call,
-                                       std::span<const Layout> layouts, std::int64_t place) {
+std::shared_ptr<Runner> make_on_device(ContextState& context, const Call& call, std::int64_t place) {
   if (std::shared_ptr<Runner> packets = PacketCall::of(context, call)) return packets;
   if (context.size() > 1 && call.by_library &&
       prefers_library(call.operation, context.size(), call.bytes, place >= 0)) {
@@ -129,7 +141,7 @@ std::shared_ptr<Runner> make_on_device(ContextState& context, const Call& call,
   }
   Places places(call.views.size(), -1);
   places.back() = place;
-  return make_plan(context, call, layouts, MemorySpace::device, places);
+  return make_plan(context, call, MemorySpace::device, places);
 }
 
 /// Nothing may be waited for. Sources are pushed from wherever they lie; a rank knows the place of its own
@@ -153,7 +165,7 @@ std::shared_ptr<Runner> runner_on_device(ContextState& context, const Call& call
   }
   Places own = place_of_destination(context, call, *variants);
   const Places agreed = agreed_places(context, call.operation, own);
-  std::shared_ptr<Runner> runner = make_on_device(context, call, variants->layouts, agreed.front());
+  std::shared_ptr<Runner> runner = make_on_device(context, call, agreed.front());
   if (variants->known.size() == Variants::most) variants->known.pop_front();
   variants->known.emplace_back(std::move(own), runner);
   return runner;

@@ -66,7 +66,6 @@ class HaloRunner {
       : context_(context), dtype_(operand.dtype), space_(operand.space) {
     const Layout& layout = operand.layout;
     context.require_usable("halo");
-    std::optional<Plan> plan;
     collectively(context, "halo", [&]() -> std::vector<Fact> {
       check(layout.ranks() == context.size(), "halo: the layout {} does not suit a context of {} ranks",
             layout.to_string(), context.size());
@@ -74,13 +73,14 @@ class HaloRunner {
       check<UnsupportedError>(space_ == MemorySpace::host || context.device != nullptr,
                               "halo: an array in device memory, but the context has no device");
       const std::vector<Operand> operands = halo_operands(*halos_, dtype_, space_);
-      plan = plan_halo({"halo", operands, context.topology(space_), context.rank()}, options, layout);
+      Plan plan = plan_halo({"halo", operands, context.topology(space_), context.rank()}, options, layout);
+      bound_ = std::make_unique<Bound>(context, std::move(plan));
       return {{"layout and widths", halo_text(layout, options)},
               {"dtype", std::string(name(dtype_))},
               {"memory", std::string(name(space_))}};
     });
     context.heap_in(space_).collect();
-    bound_ = std::make_unique<Bound>(context, std::move(*plan));
+    bound_->connect();
   }
 
   const Plan& plan() const { return bound_->plan(); }

@@ -118,12 +118,12 @@ FileHeader inspect_hdf5(const std::string& path, const std::string& dataset) {
 }
 
 Array read_hdf5(const Context& context, const std::string& path, const std::string& dataset,
-                const Distribution& distribution, const ArrayOptions& options) {
+                const Distribution& distribution, const ArrayOptions& options, SourcePlace where) {
   const auto inspect = [&] { return inspect_hdf5(path, dataset); };
   const auto read = [&](std::int64_t first, std::int64_t elements, void* data) {
     read_rows(path, dataset, first, elements, data);
   };
-  return read_as_slab(context, path, distribution, options, {"read_hdf5", inspect, read});
+  return read_as_slab(context, path, distribution, options, {"read_hdf5", inspect, read}, where);
 }
 
 void write_hdf5(const std::string& path, const std::string& dataset, const Array& array) {

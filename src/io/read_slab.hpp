@@ -21,6 +21,6 @@ std::int64_t bytes_of(const FileHeader& header, const std::string& path);
 
 /// Collective. A failure on any rank is the same exception on all.
 Array read_as_slab(const Context& context, const std::string& path, const Distribution& distribution,
-                   const ArrayOptions& options, const FileReader& reader);
+                   const ArrayOptions& options, const FileReader& reader, SourcePlace where);
 
 }  // namespace partita

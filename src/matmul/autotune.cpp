@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cstring>
 
 #include "array/array_state.hpp"
 #include "base/check.hpp"
 #include "runtime/agree.hpp"
 #include "runtime/collective.hpp"
+#include "runtime/exchange_values.hpp"
 
 namespace partita::multiplication {
 namespace {
@@ -74,17 +74,6 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-double slowest(ContextState& context, double mine) {
-  const std::string bytes(reinterpret_cast<const char*>(&mine), sizeof mine);
-  double most = 0;
-  for (const std::string& theirs : exchange(context, "matmul autotune", bytes)) {
-    double seconds = 0;
-    std::memcpy(&seconds, theirs.data(), sizeof seconds);
-    most = std::max(most, seconds);
-  }
-  return most;
-}
-
 double measure(ContextState& context, Runner& runner, const Request& request, int runs) {
   const auto arrays = in_plan_order(request, runner.setting().options);
   const MatmulOptions& options = runner.setting().options;
@@ -96,19 +85,19 @@ double measure(ContextState& context, Runner& runner, const Request& request, in
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
     if (i > 0) seconds.push_back(took.count());
   }
-  return slowest(context, median(std::move(seconds)));
+  return largest_of_ranks(context, "matmul autotune", median(std::move(seconds)));
 }
 
 }  // namespace
 
 std::shared_ptr<Runner> fastest(ContextState& context, const Setting& setting, const Request& request,
                                 int runs) {
+  std::optional<Kept> kept;
   collectively(context, "matmul autotune", [&]() -> std::vector<Fact> {
     check(runs > 0, "autotune needs at least one run, not {}", runs);
+    if (setting.in_place) kept.emplace(request.d);
     return {{"runs", std::to_string(runs)}};
   });
-  std::optional<Kept> kept;
-  if (setting.in_place) kept.emplace(request.d);
   std::shared_ptr<Runner> best;
   double best_seconds = 0;
   std::vector<std::string> timed;

@@ -66,7 +66,7 @@ class ThreadsGroup final : public ProcessGroup {
 
  private:
   struct Letter {
-    Mail mail;
+    PendingMessage mail;
     Mailbox* box = nullptr;
     int peer = 0;
   };
@@ -146,12 +146,12 @@ MessageId ThreadsGroup::receive(int peer, Lane lane, void* data, std::int64_t by
 
 bool ThreadsGroup::test(MessageId message) {
   Letter& letter = messages_.at(message);
-  const Mail::State state = letter.mail.state.load(std::memory_order_acquire);
-  if (state == Mail::State::waiting || state == Mail::State::matched) return false;
+  const PendingMessage::State state = letter.mail.state.load(std::memory_order_acquire);
+  if (state == PendingMessage::State::waiting || state == PendingMessage::State::matched) return false;
   messages_.remove(message);
-  check<Error>(state != Mail::State::withdrawn, "the message {} rank {} was given up",
+  check<Error>(state != PendingMessage::State::withdrawn, "the message {} rank {} was given up",
                letter.mail.is_send ? "to" : "from", letter.peer);
-  check<Error>(state != Mail::State::misfit,
+  check<Error>(state != PendingMessage::State::misfit,
                "a message of {} bytes from rank {} met a receive of {} bytes at rank {}",
                letter.mail.is_send ? letter.mail.bytes : letter.mail.bytes_of_peer,
                letter.mail.is_send ? rank_ : letter.peer,

@@ -17,6 +17,7 @@
 #include "memory/nvshmem_node_memory.hpp"
 #include "ranks/fake_nvshmem.hpp"
 #include "ranks/fake_packets.hpp"
+#include "ranks/refused_memory.hpp"
 #include "runtime/context_state.hpp"
 
 namespace partita::testing {
@@ -159,7 +160,7 @@ class FakeAccelerator final : public Accelerator {
   void use() override {}
 
   void* allocate(std::int64_t bytes) override {
-    void* const memory = FakeMemory::get().allocate(bytes);
+    void* const memory = memory_is_refused() ? nullptr : FakeMemory::get().allocate(bytes);
     check<MemoryError>(memory != nullptr, "no memory left on the fake device: {} bytes", bytes);
     return memory;
   }

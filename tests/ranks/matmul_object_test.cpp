@@ -5,6 +5,7 @@
 #include <random>
 #include <thread>
 
+#include "ranks/any_memory.hpp"
 #include "ranks/matmul_model.hpp"
 #include "ranks/rank_test.hpp"
 
@@ -168,6 +169,31 @@ RANK_TEST(MatmulObject, ReleaseGivesTheScratchBackAndTheNextExecutePlansAnew) {
   plan.execute();
   EXPECT_EQ(plan.workspace_size(), before);
   trio.expect(context, options, "after release");
+}
+
+RANK_TEST(MatmulObject, ARefusedOperandLeavesNothingBehind) {
+  const Layout rows(Slab(0), {21, 34}, context.size());
+  WrappedSymmetric first = spread(context, rows, Dtype::f64, 2),
+                   second = spread(context, rows, Dtype::f64, 3);
+  Trio trio(context, Slab(0), Slab(0), Slab(0));
+  Array wrong = empty(context, {34, 27}, Replicated(), Dtype::f64);
+  fill_random(first.array, 1);
+  fill_random(second.array, 1);
+  MatmulOperands operands = trio.operands();
+  operands.a = first.array.operand();
+  operands.c.reset();
+  Matmul plan(context, operands);
+  plan.reset(first.array, trio.b, nullptr, trio.c);
+  plan.execute();
+  trio.expect(context, {}, "before");
+  if (context.size() > 1) {
+    plan.reset(second.array, wrong, nullptr, trio.c);
+    EXPECT_THROW(plan.execute(), ArgumentError);
+  }
+  fill_nan(trio.c);
+  plan.reset(second.array, trio.b, nullptr, trio.c);
+  plan.execute();
+  trio.expect(context, {}, "after a refused call");
 }
 
 }  // namespace

@@ -1,7 +1,10 @@
 // Ranks that execute different plans, or different arrays, are found out; large counts work.
+#include <array>
 #include <partita/redistribute.hpp>
 #include <vector>
 
+#include "execute/plan_memory.hpp"
+#include "ranks/any_memory.hpp"
 #include "ranks/array_model.hpp"
 #include "ranks/caught.hpp"
 #include "ranks/rank_test.hpp"
@@ -95,6 +98,50 @@ RANK_TEST(RedistributeFailure, AnArrayOfAnotherLayoutIsRefused) {
   write_known(rows);
   plan.execute(rows, columns);
   EXPECT_EQ(count_wrong(columns, rows.layout()), 0);
+}
+
+// A refused call leaves nothing behind: the next one has the addresses of its own arrays.
+RANK_TEST(RedistributeFailure, ARefusedOperandLeavesNothingBehind) {
+  using enum RedistributeMethod;
+  const Layout rows(Slab(0), {13, 29}, context.size()), columns(Slab(1), {13, 29}, context.size());
+  for (const RedistributeMethod method : {automatic, pushed, staged, messages}) {
+    WrappedSymmetric first = spread(context, rows, Dtype::f64, 2),
+                     second = spread(context, rows, Dtype::f64, 3);
+    Array to = empty(context, columns, Dtype::f64), wrong = empty(context, columns, Dtype::f32);
+    write_known(first.array);
+    write_known(second.array);
+    RedistributeOptions options;
+    options.method = method;
+    Redistribute plan(context, first.array.operand(), to.operand(), options);
+    plan.execute(first.array, to);
+    EXPECT_EQ(count_wrong(to, rows), 0) << plan.explain();
+    EXPECT_THROW(plan.execute(second.array, wrong), ArgumentError);
+    write_constant(to, 1);
+    plan.execute(second.array, to);
+    EXPECT_EQ(count_wrong(to, rows), 0) << "after a refused call: " << plan.explain();
+  }
+}
+
+// The arrays of a call whose lowering threw are lowered by the next one.
+RANK_TEST(RedistributeFailure, AnExceptionInLoweringIsNoLowering) {
+  Array rows = empty(context, {13, 29}, Slab(0), Dtype::f64);
+  Array columns = empty(context, {13, 29}, Slab(1), Dtype::f64);
+  const Operand from = rows.operand(), to = columns.operand();
+  const Plan plan = plan_redistribute(from, to, context.state()->topology(from.space), context.rank());
+  PlanMemory memory(*context.state(), plan, from.space);
+  const std::array<const Array::State*, 2> operands{rows.state().get(), columns.state().get()};
+  int calls = 0;
+  const auto bind = [&](bool fails) {
+    memory.bind(operands, [&] {
+      ++calls;
+      if (fails) throw MemoryError("a test says so");
+    });
+  };
+  EXPECT_THROW(bind(true), MemoryError);
+  EXPECT_THROW(bind(true), MemoryError);
+  bind(false);
+  bind(false);
+  EXPECT_EQ(calls, 3);
 }
 
 // More than 2^31 bytes from one rank to another.
