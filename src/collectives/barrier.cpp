@@ -11,10 +11,10 @@ namespace {
 /// A byte of every rank, which say nothing but that they have come. Kept by the context.
 std::shared_ptr<DeviceMemory> bytes_of_ranks(ContextState& state) {
   const std::string key = "barrier's memory";
-  auto memory = std::static_pointer_cast<DeviceMemory>(state.plans.find(key));
+  auto memory = std::static_pointer_cast<DeviceMemory>(state.plans.find_kept(key));
   if (!memory) {
     memory = std::make_shared<DeviceMemory>(*state.device, state.size());
-    state.plans.insert(key, memory);
+    state.plans.keep(key, memory);
   }
   return memory;
 }
