@@ -33,12 +33,11 @@ std::string find_among_python_packages(const std::string& place) {
 }
 
 std::string describe(const DeviceReport::One& device, int number) {
-  return fmt::format("{}: {}, {:.0f} GiB, compute capability {}, peers {}{}", number, device.name,
-                     static_cast<double>(device.memory_bytes) / 0x1p30, device.architecture,
-                     device.peers.empty() ? "none" : fmt::format("{}", fmt::join(device.peers, ",")),
-                     device.shareable_memory && device.stream_flags
-                         ? ""
-                         : "; its memory cannot be shared: messages go through the host");
+  return fmt::format(
+      "{}: {}, {:.0f} GiB, compute capability {}, peers {}{}", number, device.name,
+      static_cast<double>(device.memory_bytes) / 0x1p30, device.architecture,
+      device.peers.empty() ? "none" : fmt::format("{}", fmt::join(device.peers, ",")),
+      device.shareable_memory ? "" : "; its memory cannot be shared: messages go through the host");
 }
 
 Finding no_device(const DeviceReport& report) {

@@ -51,6 +51,10 @@ struct ContextOptions {
   /// of a description, see `Machine::find`; empty: `Machine::here()`. Read once, and the figures must be the
   /// same on all ranks. Environment: PARTITA_MACHINE.
   std::string machine;
+  /// How many plans of one-line calls (`redistribute`, `matmul`, collectives, ...) the context keeps with
+  /// their scratch: the least recently used goes first. The same on all ranks, at least 1. What has been
+  /// captured into CUDA graphs stays beside these, as long as the graphs.
+  int plan_cache_size = 64;
 };
 
 /// Owns a group of ranks with its heap, plan cache, deadlines and logger. Several may live side by side.

@@ -18,7 +18,6 @@ struct DeviceReport {
     std::int64_t memory_bytes = 0;
     std::string architecture;       ///< "9.0"
     bool shareable_memory = false;  ///< its memory can be mapped by peers (virtual-memory API, descriptors)
-    bool stream_flags = false;      ///< streams can wait for flags
     std::vector<int> peers;         ///< devices whose memory it can reach
   };
   std::vector<One> devices;

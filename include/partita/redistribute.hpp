@@ -94,9 +94,10 @@ class PARTITA_API Redistribute {
   ///
   /// A stream that is being captured gets the work into its graph; nothing is done now. The graph may be
   /// started many times, by all ranks alike and in the same order as their other executions, and reads and
-  /// writes the memory that the arrays have now: they and this object must outlive it. The stream in which it
-  /// is started orders it; `Context::synchronize(stream)` waits for it within the deadline. UnsupportedError,
-  /// the same on every rank: a plan with messages (between nodes), which cannot be captured.
+  /// writes the memory that the arrays have now: they must outlive it (this object need not), and it must not
+  /// be started once the context is closed or gone. The stream in which it is started orders it;
+  /// `Context::synchronize(stream)` waits for it within the deadline. UnsupportedError, the same on every
+  /// rank: a plan with messages (between nodes), which cannot be captured.
   void execute(const Array& source, Array& destination, Stream stream);
 
   const Plan& plan() const;  ///< this rank's

@@ -13,13 +13,13 @@ namespace {
 /// are made.
 std::shared_ptr<DeviceMemory> bytes_of_ranks(ContextState& state) {
   const std::string key = "barrier's memory";
-  auto memory = std::static_pointer_cast<DeviceMemory>(state.plans.find(key));
+  auto memory = std::static_pointer_cast<DeviceMemory>(state.plans.find_kept(key));
   if (!memory) {
     collectively(state, "barrier", [&]() -> std::vector<Fact> {
       memory = std::make_shared<DeviceMemory>(*state.device, state.size());
       return {};
     });
-    state.plans.insert(key, memory);
+    state.plans.keep(key, memory);
   }
   return memory;
 }

@@ -12,6 +12,7 @@
 #include "collectives/packet_call.hpp"
 #include "collectives/places.hpp"
 #include "collectives/recent.hpp"
+#include "device/captured.hpp"
 
 namespace partita::collective {
 namespace {
@@ -60,6 +61,7 @@ Operand operand_of(const Layout& layout, Dtype dtype, MemorySpace space, bool on
 std::vector<Layout> agree(ContextState& context, const Call& call) {
   std::vector<Layout> layouts;
   collectively(context, call.operation, [&]() -> std::vector<Fact> {
+    require_no_capture(context, call.operation, "making a plan");
     layouts = call.layouts();
     check_views(call, layouts, context.rank());
     return call.facts;
@@ -206,6 +208,7 @@ void run(const Context& context, Call call, Stream stream) {
   const std::string key = key_of(call);
   const std::shared_ptr<Runner> runner =
       on_device ? runner_on_device(state, call, key) : plan_on_host(state, call, key);
+  if (on_device) keep_for_graph(state, stream, runner);
   runner->run(call.views, stream);
   // Large views of the host are looked for on the heap every time.
   if (call.told != nullptr && (on_device || call.bytes < worth_asking)) {

@@ -11,6 +11,7 @@
 #include "collectives/layouts.hpp"
 #include "collectives/places.hpp"
 #include "collectives/plans.hpp"
+#include "device/captured.hpp"
 
 namespace partita {
 namespace collective {
@@ -139,23 +140,24 @@ View halo_interior(const View& extended, const Layout& layout, int rank, const H
 }
 
 struct Halo::State {
-  std::shared_ptr<ContextState> context;  // declared first: it outlives the plan
-  collective::HaloRunner runner;
+  std::shared_ptr<ContextState> context;           // declared first: it outlives the plan
+  std::shared_ptr<collective::HaloRunner> runner;  // graphs may have their share
 };
 
 Halo::Halo(const Context& context, const Operand& operand, const HaloOptions& options)
-    : state_(new State{context.state(), {*context.state(), operand, options}}) {}
+    : state_(new State{context.state(),
+                       std::make_shared<collective::HaloRunner>(*context.state(), operand, options)}) {}
 
 Halo::~Halo() = default;
 Halo::Halo(Halo&&) noexcept = default;
 Halo& Halo::operator=(Halo&&) noexcept = default;
 
 Shape Halo::extended_shape() const {
-  return state_->runner.extended();
+  return state_->runner->extended();
 }
 
 View Halo::interior(const View& extended) const {
-  return state_->runner.interior(extended);
+  return state_->runner->interior(extended);
 }
 
 void Halo::execute(const Array& source, const View& extended, Stream stream) {
@@ -163,7 +165,8 @@ void Halo::execute(const Array& source, const View& extended, Stream stream) {
 }
 
 void Halo::execute(const View& source, const View& extended, Stream stream) {
-  state_->runner.run(source, extended, stream);
+  keep_for_graph(*state_->context, stream, state_->runner);
+  state_->runner->run(source, extended, stream);
 }
 
 void Halo::refresh(const View& extended, Stream stream) {
@@ -171,7 +174,7 @@ void Halo::refresh(const View& extended, Stream stream) {
 }
 
 const Plan& Halo::plan() const {
-  return state_->runner.plan();
+  return state_->runner->plan();
 }
 
 void halo_exchange(const Array& source, const View& extended, const HaloOptions& options, Stream stream) {
@@ -185,6 +188,7 @@ void halo_exchange(const Array& source, const View& extended, const HaloOptions&
     runner = std::make_shared<collective::HaloRunner>(context, source.operand(), options);
     context.plans.insert(key, runner);
   }
+  keep_for_graph(context, stream, runner);
   runner->run(source.local(), extended, stream);
 }
 

@@ -30,7 +30,7 @@ CudaDriver find_all() {
   find("cuMemImportFromShareableHandle", driver.import_handle);
   find("cuMemGetAllocationGranularity", driver.granularity);
   find("cuDeviceGetAttribute", driver.device_attribute);
-  find("cuStreamBatchMemOp", driver.stream_batch);
+  find("cuStreamGetCaptureInfo", driver.capture_info);
   find("cuGetErrorName", driver.error_name);
   find("cuGetErrorString", driver.error_string);
   return driver;

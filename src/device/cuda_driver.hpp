@@ -22,7 +22,9 @@ struct CudaDriver {
   decltype(&cuMemImportFromShareableHandle) import_handle = nullptr;
   decltype(&cuMemGetAllocationGranularity) granularity = nullptr;
   decltype(&cuDeviceGetAttribute) device_attribute = nullptr;
-  decltype(&cuStreamBatchMemOp) stream_batch = nullptr;
+  /// As of CUDA 11.3; headers know it by other signatures.
+  CUresult(CUDAAPI* capture_info)(CUstream, CUstreamCaptureStatus*, cuuint64_t*, CUgraph*,
+                                  const CUgraphNode**, std::size_t*) = nullptr;
   decltype(&cuGetErrorName) error_name = nullptr;
   decltype(&cuGetErrorString) error_string = nullptr;
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/check.hpp"
+#include "device/captured.hpp"
 #include "runtime/context_state.hpp"
 #include "runtime/peer_watch.hpp"
 #include "runtime/wait.hpp"
@@ -54,6 +56,9 @@ void end_device_work(ContextState& state, Stream stream) {
 void finish_device(ContextState& state, std::string_view operation, const std::function<void()>& look,
                    Stream stream) {
   if (!state.device) return;
+  require_no_capture(state, operation, "it");
+  check<UnsupportedError>(stream.handle == nullptr || !state.device->captures(stream),
+                          "{}: the stream is being captured into a graph", operation);
   // Such waits are for milliseconds, and what comes next on the device waits for their end.
   const WaitReason reason{operation, [] { return std::string("work on the device"); }, -1,
                           [&] { return others_of_the_node(state); }, std::chrono::milliseconds(20)};

@@ -10,7 +10,6 @@
 namespace partita {
 namespace {
 
-constexpr std::uint64_t poisoned = std::uint64_t{1} << 62U;  // more signals than will ever be sent
 constexpr int probe_channel = channel_count;
 
 }  // namespace
@@ -87,10 +86,10 @@ FlagOperation FlagBoard::wait(int peer, int channel, std::int64_t signals) {
   const std::size_t place = number(peer, channel);
   const auto wanted = static_cast<std::uint64_t>(signals);
   std::uint64_t* const mine = flag(state_.rank(), peer, channel);
-  if (!device_counts_) return {FlagOperation::Kind::wait, mine, seen_[place] + wanted};
+  if (!device_counts_) return {FlagOperation::Kind::wait, mine, seen_[place] + wanted, nullptr, given_up()};
   const std::uint64_t before = waited_[place];
   waited_[place] = std::max(before, wanted);
-  return {FlagOperation::Kind::wait, mine, waited_[place] - before, count(seen, place)};
+  return {FlagOperation::Kind::wait, mine, waited_[place] - before, count(seen, place), given_up()};
 }
 
 void FlagBoard::advance(int peer, int channel, std::int64_t signals) {
@@ -141,9 +140,8 @@ std::vector<int> FlagBoard::owing() {
 void FlagBoard::poison() noexcept {
   try {
     state_.device->use();
-    const std::vector<std::uint64_t> values(sent_.size(), poisoned);
-    state_.device->write_past(flag(state_.rank(), ranks_.front(), 0), values.data(),
-                              static_cast<std::int64_t>(values.size() * sizeof(std::uint64_t)));
+    constexpr std::uint64_t yes = 1;
+    state_.device->write_past(flag(state_.rank(), state_.rank(), 0), &yes, sizeof(yes));
   } catch (...) {
     // A device that does not answer any more has nothing to be released.
   }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "device/cuda_capture.hpp"
 #include "device/cuda_driver.hpp"
 #include "device/finish.hpp"
 #include "device/nccl_numbers.hpp"
@@ -94,6 +95,7 @@ std::int64_t NcclGroup::dry_run_part() const {
 std::string NcclGroup::join(const NcclId& id) {
   const auto joined = std::make_shared<Joined>();
   std::thread([joined, id, &library = library_, device = device_, ranks = state_.size(), rank = rank_] {
+    const CudaBesideCaptures unharmed;
     cudaSetDevice(device);
     NcclConfig config;
     config.blocking = 1;
@@ -140,6 +142,7 @@ void NcclGroup::beside(const std::function<void()>& work) {
   std::exception_ptr thrown;
   std::thread runner([&] {
     try {
+      const CudaBesideCaptures unharmed;
       state_.device->use();
       work();
     } catch (...) {
@@ -315,6 +318,7 @@ void NcclGroup::abort() noexcept {
   const std::unique_lock lock(mutex_, 500ms);
   const NcclCommunicator mine = communicator_.exchange(nullptr);
   if (mine == nullptr) return;
+  const CudaBesideCaptures unharmed;
   cudaSetDevice(device_);
   library_.abort(mine);
 }
@@ -350,6 +354,7 @@ void NcclGroup::finish() noexcept {
   try {
     const auto done = std::make_shared<std::atomic<bool>>(false);
     std::thread([done, mine, &library = library_, device = device_] {
+      const CudaBesideCaptures unharmed;
       cudaSetDevice(device);
       library.destroy(mine);
       *done = true;

@@ -15,11 +15,11 @@ constexpr std::int64_t counters_bytes = 64;
 
 std::shared_ptr<PacketBoard> PacketBoard::of(ContextState& state) {
   const std::string key = "packets";
-  auto board = std::static_pointer_cast<PacketBoard>(state.plans.find(key));
+  auto board = std::static_pointer_cast<PacketBoard>(state.plans.find_kept(key));
   if (!board) {
     board.reset(new PacketBoard(state));
     board->clear();
-    state.plans.insert(key, board);
+    state.plans.keep(key, board);
   }
   return board;
 }

@@ -72,7 +72,7 @@ bool Watchdog::look() {
   }
   const std::uint64_t noted = noted_.load(std::memory_order_acquire);
   if (noted != settled_) {
-    state_.device->attend();
+    state_.device->use();
     if (idle()) {
       settled_ = noted;
       signals_.clear();

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/check.hpp"
+#include "device/cuda_capture.hpp"
 #include "device/cuda_driver.hpp"
 #include "memory/descriptor_exchange.hpp"
 #include "memory/page.hpp"
@@ -63,6 +64,7 @@ CudaNodeMemory::CudaNodeMemory(ContextState& state, const Topology& topology, in
 
 CudaNodeMemory::~CudaNodeMemory() {
   if (base_ == 0) return;
+  const CudaBesideCaptures unharmed;
   const CudaDriver& driver = CudaDriver::get();
   for (const auto& [address, bytes] : mapped_) {
     driver.memory_unmap(device_address(address), static_cast<std::size_t>(bytes));
@@ -72,6 +74,7 @@ CudaNodeMemory::~CudaNodeMemory() {
 }
 
 void CudaNodeMemory::reserve() {
+  const CudaBesideCaptures unharmed;
   CUdeviceptr base = 0;
   const auto bytes = static_cast<std::size_t>(stride_ * places_.count());
   check_cuda(CudaDriver::get().address_reserve(&base, bytes, static_cast<std::size_t>(huge_page_bytes), 0, 0),
@@ -111,6 +114,7 @@ void CudaNodeMemory::grow(std::int64_t bytes) {
   check<MemoryError>(bytes <= stride_, "no memory left: {} bytes wanted, the range reserved for a rank is {}",
                      bytes, stride_);
   if (bytes <= grown_) return;
+  const CudaBesideCaptures unharmed;
   Chunk chunk;
   chunk.first = grown_;
   chunk.bytes = round_up(std::max(bytes - grown_, std::min(least_growth, stride_ - grown_)), granularity());
@@ -184,6 +188,7 @@ void CudaNodeMemory::share_growth() {
 }
 
 void CudaNodeMemory::share_with_peers() {
+  const CudaBesideCaptures unharmed;
   const std::vector<std::string> texts = exchange(state_, operation, unshared_text());
   std::vector<std::vector<FileDescriptor>> files;
   if (!state_.group->in_process()) {

@@ -7,6 +7,7 @@
 #include "array/array_state.hpp"
 #include "array/transfer.hpp"
 #include "base/check.hpp"
+#include "device/captured.hpp"
 #include "distribution/permutation.hpp"
 #include "execute/executor.hpp"
 #include "execute/packet_plan.hpp"
@@ -66,6 +67,7 @@ std::unique_ptr<Executor> plan_together(ContextState& context, const Operand& so
   std::unique_ptr<Executor> bound;
   std::optional<Operand> from, to;
   collectively(context, "redistribute", [&]() -> std::vector<Fact> {
+    require_no_capture(context, "redistribute", "making a plan");
     const Operand target = destination();
     from = as_planned(source, target.space);
     to = as_planned(target, source.space);
@@ -209,7 +211,7 @@ void redistribute(const Array& source, Array& destination, const RedistributeOpt
 
 struct Redistribute::State {
   std::shared_ptr<ContextState> context;  // declared first: it outlives the plan
-  std::unique_ptr<Runner> runner;
+  std::shared_ptr<Runner> runner;         // graphs may have their share
   Planner planner;
   Array source;
   Array destination;
@@ -221,7 +223,7 @@ Redistribute::Redistribute(const Context& context, const Operand& source, const 
   state_->context = context.state();
   std::unique_ptr<Executor> bound = plan_together(
       *state_->context, source, [&] { return destination; }, options);
-  state_->runner = std::make_unique<Runner>(*state_->context, std::move(bound), source, destination, options);
+  state_->runner = std::make_shared<Runner>(*state_->context, std::move(bound), source, destination, options);
   const Operand from = as_planned(source, destination.space);
   const Operand to = as_planned(destination, source.space);
   const bool in_packets = state_->runner->plan().method == packets_method;
@@ -254,6 +256,7 @@ void Redistribute::execute(const Array& source, Array& destination) {
 
 void Redistribute::execute(const Array& source, Array& destination, Stream stream) {
   check_apart(source, destination);
+  keep_for_graph(*state_->context, stream, state_->runner);
   state_->runner->enqueue(source, destination, stream);
 }
 

@@ -11,6 +11,7 @@ namespace partita {
 namespace {
 
 void collect_heaps(ContextState& state) {
+  state.plans.collect();
   state.heap->collect();
   if (state.device_heap) state.device_heap->collect();
 }

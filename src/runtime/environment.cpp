@@ -50,6 +50,7 @@ ContextOptions with_environment(ContextOptions options) {
         options.deadline.count());
   check(options.threads >= 0, "threads is {}; it must be 0 or more", options.threads);
   check(options.ranks_per_node >= 0, "ranks_per_node is {}; it must be 0 or more", options.ranks_per_node);
+  check(options.plan_cache_size >= 1, "plan_cache_size is {}; it must be 1 or more", options.plan_cache_size);
   read_deadline(options.deadline);
   read_count("PARTITA_THREADS", options.threads);
   read_count("PARTITA_RANKS_PER_NODE", options.ranks_per_node);

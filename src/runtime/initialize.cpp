@@ -60,6 +60,7 @@ std::vector<Fact> settle_options(ContextState& state, const ContextOptions& opti
   state.machine = state.options.machine.empty() ? Machine::here() : Machine::find(state.options.machine);
   return {{"the version of Partita", PARTITA_VERSION},
           {"ranks_per_node", fmt::format("{}", state.options.ranks_per_node)},
+          {"plan_cache_size", fmt::format("{}", state.options.plan_cache_size)},
           {"the kind of device", std::string(name_of(state.options.device.kind))},
           {"the machine", to_string(state.machine)}};
 }

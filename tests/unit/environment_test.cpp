@@ -36,6 +36,12 @@ TEST(Environment, WinsOverTheOptions) {
   EXPECT_EQ(result.ranks_per_node, 0);
 }
 
+TEST(Environment, APlanCacheHasAPlaceAtLeast) {
+  ContextOptions options;
+  options.plan_cache_size = 0;
+  EXPECT_THROW(with_environment(options), ArgumentError);
+}
+
 TEST(Environment, BadValuesAreRefusedByName) {
   for (const char* value : {"soon", "-1", "0", "1e99", "nan", "5 s", "0x10"}) {
     EXPECT_NE(refusal("PARTITA_DEADLINE", value).find("PARTITA_DEADLINE is \""), std::string::npos) << value;
