@@ -307,6 +307,10 @@ void install_fake_devices(int count) {
   installed = std::move(fake);
 }
 
+void delay_fake_stream(Stream stream, std::chrono::microseconds time) {
+  static_cast<Queue*>(stream.handle)->put([time] { std::this_thread::sleep_for(time); });
+}
+
 void refuse_fake_peers(bool refuse) {
   refuses = refuse;
 }
