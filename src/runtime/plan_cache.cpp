@@ -10,7 +10,7 @@ std::shared_ptr<void> PlanCache::find(const std::string& key) {
 }
 
 void PlanCache::insert(const std::string& key, std::shared_ptr<void> plan) {
-  if (entries_.size() == capacity) {
+  if (entries_.size() == capacity_) {
     index_.erase(entries_.back().key);
     entries_.pop_back();
   }

@@ -13,7 +13,8 @@ namespace partita {
 /// used plan goes when there are too many. All ranks make the same calls, so all ranks keep the same plans.
 class PlanCache {
  public:
-  static constexpr std::size_t capacity = 64;
+  /// Of plans that are inserted from here on: so many are kept, at least one.
+  void set_capacity(int plans) { capacity_ = static_cast<std::size_t>(plans); }
 
   std::shared_ptr<void> find(const std::string& key);  ///< null: none; else it is now the most recently used
   void insert(const std::string& key, std::shared_ptr<void> plan);
@@ -25,6 +26,7 @@ class PlanCache {
     std::string key;
     std::shared_ptr<void> plan;
   };
+  std::size_t capacity_ = 64;
   std::list<Entry> entries_;  // most recently used first
   std::unordered_map<std::string_view, std::list<Entry>::iterator> index_;
 };

@@ -23,6 +23,7 @@ int most_ranks_of_a_node(const Topology& topology) {
 }  // namespace
 
 void start_context(ContextState& state) {
+  state.plans.set_capacity(state.options.plan_cache_size);
   state.node_memory = NodeMemory::create(state, NodeBoard::bytes(most_ranks_of_a_node(state.topology())));
   const std::vector<int> neighbours = state.topology().node_ranks(state.topology().node(state.rank()));
   const auto place = std::find(neighbours.begin(), neighbours.end(), state.rank());
