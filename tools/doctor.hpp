@@ -35,5 +35,6 @@ Finding examine_links();  ///< of GPUs to each other, measured
 Finding examine_device_messages();
 Finding examine_nccl();
 Finding examine_nvshmem();
+Finding examine_settings();
 
 }  // namespace partita::tools

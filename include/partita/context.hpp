@@ -35,26 +35,68 @@ struct PARTITA_API Communicator {
   std::shared_ptr<void> thread_member;     ///< a place in a ThreadGroup
 };
 
-/// Behaviour first, performance after.
+enum class LogLevel : std::uint8_t { trace, debug, info, warn, error, off };
+
+/// What the symmetric heap of devices lies in.
+enum class DeviceHeap : std::uint8_t {
+  automatic,  ///< memory of the driver; NVSHMEM's where peers cannot map that; else messages
+  driver,     ///< memory of the driver; else messages
+  nvshmem,    ///< NVSHMEM's memory; else an error
+};
+
+/// Who carries out collectives on devices.
+enum class DeviceCollectives : std::uint8_t {
+  automatic,  ///< whoever is faster
+  own,        ///< Partita
+  library,    ///< the vendor's library (NCCL) wherever it can
+};
+
+/// How messages of device memory go to the transport.
+enum class DeviceMessages : std::uint8_t {
+  automatic,  ///< direct where the transport says that it takes device memory
+  staged,     ///< packed into pinned host memory
+  direct,     ///< packed in the device's memory, whose addresses the transport gets
+};
+
+/// How devices copy.
+enum class CopyWay : std::uint8_t {
+  automatic,
+  engine,  ///< the copy engine, one two-dimensional copy at a time: long rows
+  kernel,  ///< a kernel with accesses as wide as both sides allow: short rows, few bytes, transpositions
+};
+
+/// Behaviour first, performance after. But for the communicator and the device the environment may set each
+/// of these, too, and wins: PARTITA_ and the name in capitals (`report_settings` in <partita/settings.hpp>
+/// lists them).
 struct ContextOptions {
   Communicator communicator;
   /// Kinds must be the same on all ranks. On a GPU, new arrays lie in its memory unless they say otherwise.
   Device device = Device::cpu();
-  /// Longest time without progress that a blocking wait allows. Environment: PARTITA_DEADLINE (seconds).
+  /// Longest time without progress that a blocking wait allows. In the environment: seconds.
   std::chrono::milliseconds deadline{std::chrono::minutes(5)};
-  /// Treat the ranks as if so many sat on a node; 0: as they are. Environment: PARTITA_RANKS_PER_NODE.
+  /// Treat the ranks as if so many sat on a node; 0: as they are. The same on all ranks.
   int ranks_per_node = 0;
   /// Threads that BLAS and FFT may use in this rank; 0: the cores that the rank may use over the ranks on
-  /// them. Set while the context lives, restored when it goes. Environment: PARTITA_THREADS.
+  /// them. Set while the context lives, restored when it goes.
   int threads = 0;
   /// The machine whose figures operations choose their algorithms by: a shipped name ("cluster") or the path
   /// of a description, see `Machine::find`; empty: `Machine::here()`. Read once, and the figures must be the
-  /// same on all ranks. Environment: PARTITA_MACHINE.
+  /// same on all ranks.
   std::string machine;
+  LogLevel log = LogLevel::warn;  ///< what is logged, on stderr
+  std::int64_t memory_limit = 0;  ///< bytes that this rank's symmetric heap may have; 0: unlimited
   /// How many plans of one-line calls (`redistribute`, `matmul`, collectives, ...) the context keeps with
   /// their scratch: the least recently used goes first. The same on all ranks, at least 1. What has been
   /// captured into CUDA graphs stays beside these, as long as the graphs.
   int plan_cache_size = 64;
+  // What follows matters on devices only, and is the same on all ranks.
+  DeviceHeap device_heap = DeviceHeap::automatic;
+  DeviceCollectives device_collectives = DeviceCollectives::automatic;
+  DeviceMessages device_messages = DeviceMessages::automatic;
+  CopyWay copy_way = CopyWay::automatic;
+  /// Streams that large plans may use beside the context's own, 0 to 7; the last is for what stays on the
+  /// device.
+  int device_lanes = 1;
 };
 
 /// Owns a group of ranks with its heap, plan cache, deadlines and logger. Several may live side by side.

@@ -16,6 +16,7 @@
 #include <partita/memory.hpp>
 #include <partita/plan.hpp>
 #include <partita/redistribute.hpp>
+#include <partita/settings.hpp>
 #include <partita/spectral.hpp>
 #include <partita/trace.hpp>
 #include <partita/version.hpp>

@@ -1,10 +1,11 @@
 #include "base/python_packages.hpp"
 
-#include <cstdlib>
 #include <filesystem>
 #include <sstream>
 #include <system_error>
 #include <vector>
+
+#include "base/environment_variable.hpp"
 
 namespace partita {
 namespace {
@@ -12,8 +13,7 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string setting(const char* name) {
-  const char* const text = std::getenv(name);
-  return text == nullptr ? "" : text;
+  return std::string(environment_variable(name));
 }
 
 std::vector<fs::path> folders_of(const std::string& list) {

@@ -135,7 +135,7 @@ Places place_of_destination(const ContextState& context, const Call& call, const
 std::shared_ptr<Runner> make_on_device(ContextState& context, const Call& call, std::int64_t place) {
   if (std::shared_ptr<Runner> packets = PacketCall::of(context, call)) return packets;
   if (context.size() > 1 && call.by_library &&
-      prefers_library(call.operation, context.size(), call.bytes, place >= 0)) {
+      prefers_library(context, call.operation, call.bytes, place >= 0)) {
     if (const DeviceGroup* const library = library_of(context);
         library != nullptr && call.offered(*library)) {
       return std::make_shared<LibraryCall>(context, std::string(call.operation), call.by_library);
@@ -186,8 +186,6 @@ void check_or_tell_all(ContextState& context, std::string_view operation,
 
 bool run_again(const Context& context, Told& told, Stream stream) {
   ContextState& state = *context.state();
-  const std::string_view way = wanted_way();
-  told.add(way.empty() ? 0 : way.front());
   told.add(stream.handle == nullptr ? 0 : 1);  // host memory has none
   return !state.failed() && !state.closed && Recent::of(state).run(state, told, stream);
 }
@@ -198,11 +196,9 @@ void run(const Context& context, Call call, Stream stream) {
   const MemorySpace space = space_of(call.views);
   const bool on_device = space == MemorySpace::device;
   call.facts.push_back({"memory", std::string(name(space))});
-  if (on_device) call.facts.push_back({"PARTITA_DEVICE_COLLECTIVES", std::string(wanted_way())});
   const std::function<void()> own_check = std::move(call.check);
   call.check = [&] {
     check_space(state, call.operation, call.views, space, stream);
-    if (on_device) check_wanted_way();
     if (own_check) own_check();
   };
   const std::string key = key_of(call);

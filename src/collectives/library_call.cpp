@@ -37,25 +37,15 @@ DeviceGroup* library_of(ContextState& context) {
   return context.device_group();
 }
 
-std::string_view wanted_way() {
-  const char* const text = std::getenv("PARTITA_DEVICE_COLLECTIVES");
-  return text == nullptr ? "" : text;
-}
-
-void check_wanted_way() {
-  const std::string_view wanted = wanted_way();
-  check(wanted.empty() || wanted == "own" || wanted == "library",
-        "PARTITA_DEVICE_COLLECTIVES is \"{}\"; it must be own or library", wanted);
-}
-
 // Ours pushes straight into the place where the data belongs; what has to be joined, or has to lie in scratch
 // before, is the library's where it is large.
-bool prefers_library(std::string_view operation, int ranks, std::int64_t bytes, bool in_place) {
-  const std::string_view wanted = wanted_way();
-  if (!wanted.empty()) return wanted == "library";
+bool prefers_library(const ContextState& context, std::string_view operation, std::int64_t bytes,
+                     bool in_place) {
+  const DeviceCollectives wanted = context.options.device_collectives;
+  if (wanted != DeviceCollectives::automatic) return wanted == DeviceCollectives::library;
   const bool only_moves = operation == "all_gather" || operation == "all_to_all";
   const bool goes_to_all = operation == "all_reduce" || operation == "broadcast";
-  const std::int64_t given = goes_to_all ? bytes * (ranks - 1) : bytes;
+  const std::int64_t given = goes_to_all ? bytes * (context.size() - 1) : bytes;
   return given > mebibyte && !(only_moves && in_place);
 }
 

@@ -29,13 +29,10 @@ class LibraryCall final : public Runner {
 /// Collective.
 DeviceGroup* library_of(ContextState& context);
 
-/// PARTITA_DEVICE_COLLECTIVES: own or library; empty: whatever is faster.
-std::string_view wanted_way();
-/// Throws ArgumentError where it is something else.
-void check_wanted_way();
-
-/// Whether the library does this sooner than a plan of ours, as measured (docs/performance.md).
-/// `bytes`: of the largest view of any rank. `in_place`: the destination lies on the devices' heap.
-bool prefers_library(std::string_view operation, int ranks, std::int64_t bytes, bool in_place);
+/// Whether the library is to do this: it is asked for, or sooner done than a plan of ours, as measured
+/// (docs/performance.md). `bytes`: of the largest view of any rank. `in_place`: the destination lies on the
+/// devices' heap.
+bool prefers_library(const ContextState& context, std::string_view operation, std::int64_t bytes,
+                     bool in_place);
 
 }  // namespace partita::collective

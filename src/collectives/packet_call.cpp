@@ -24,7 +24,9 @@ std::shared_ptr<Runner> PacketCall::of(ContextState& context, const Call& call) 
   // These are the same on all ranks.
   const bool one_node = context.device_topology.node_count() == 1;
   const bool some_ranks = context.size() > 1 && context.size() <= PacketSlots::most_ranks;
-  if (!call.parcels || !one_node || !some_ranks || wanted_way() == "library") return nullptr;
+  if (!call.parcels || !one_node || !some_ranks ||
+      context.options.device_collectives == DeviceCollectives::library)
+    return nullptr;
   Parcels parcels = call.parcels();
   bool all = true;
   for (const std::string& mine :

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <partita/context.hpp>
 #include <partita/device_report.hpp>
 #include <partita/dtype.hpp>
 #include <partita/reduction.hpp>
@@ -191,7 +192,8 @@ class Accelerators {
   /// Usable ones; 0: none, and `why_none` says why.
   virtual int count() = 0;
   virtual std::string why_none() = 0;
-  virtual std::unique_ptr<Accelerator> open(int index) = 0;
+  /// `options`: how it copies, and in how many streams.
+  virtual std::unique_ptr<Accelerator> open(int index, const ContextOptions& options) = 0;
   virtual DeviceReport report() = 0;
 
   static Accelerators& of_process();

@@ -68,13 +68,4 @@ BusChoice choose_bus_way(std::span<const StridedCopy> nests, CopyWay wanted) {
   return {BusWay::engine, "long rows"};
 }
 
-CopyWay copy_way_of_environment() {
-  const char* const text = std::getenv("PARTITA_COPY_WAY");
-  const std::string_view word = text == nullptr ? "" : text;
-  if (word.empty() || word == "automatic") return CopyWay::automatic;
-  if (word == "engine") return CopyWay::engine;
-  check(word == "kernel", "PARTITA_COPY_WAY is \"{}\"; known: automatic, engine, kernel", word);
-  return CopyWay::kernel;
-}
-
 }  // namespace partita

@@ -2,18 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <partita/context.hpp>
 #include <span>
 #include <string>
 
 #include "kernels/host/copy.hpp"
 
 namespace partita {
-
-enum class CopyWay : std::uint8_t {
-  automatic,
-  engine,  ///< the copy engine, one two-dimensional copy at a time: long rows
-  kernel,  ///< a kernel with accesses as wide as both sides allow: short rows, few bytes, transpositions
-};
 
 struct CopyChoice {
   CopyWay way = CopyWay::kernel;
@@ -41,8 +36,5 @@ inline constexpr std::int64_t few_bytes_on_bus = std::int64_t{64} << 10;
 
 /// For the simplified nests of one piece, which is dense on the host's side. Pure.
 BusChoice choose_bus_way(std::span<const StridedCopy> nests, CopyWay wanted = CopyWay::automatic);
-
-/// PARTITA_COPY_WAY: "engine" or "kernel"; unset or "automatic": chosen. Throws ArgumentError.
-CopyWay copy_way_of_environment();
 
 }  // namespace partita

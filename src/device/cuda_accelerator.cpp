@@ -1,7 +1,6 @@
 #include "device/cuda_accelerator.hpp"
 
 #include <chrono>
-#include <cstdlib>
 #include <thread>
 
 #include "base/check.hpp"
@@ -28,18 +27,6 @@ cudaEvent_t new_event() {
   return event;
 }
 
-/// PARTITA_DEVICE_LANES: how many streams large plans may use beside the context's own, the last for what
-/// stays on the device. On 4 H200 one was the fastest for 1 GiB a device (docs/performance.md).
-int lanes_of_environment(int most) {
-  constexpr int usual = 1;
-  const char* const text = std::getenv("PARTITA_DEVICE_LANES");
-  if (text == nullptr || *text == '\0') return usual;
-  const std::string_view digits = text;
-  check(digits.size() == 1 && digits[0] >= '0' && digits[0] - '0' <= most,
-        "PARTITA_DEVICE_LANES is \"{}\"; it must be a number from 0 to {}", digits, most);
-  return digits[0] - '0';
-}
-
 cudaStreamCaptureStatus capture_status(cudaStream_t stream) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   check_cuda(cudaStreamIsCapturing(stream, &status), "look at a stream");
@@ -57,8 +44,8 @@ bool is_done(cudaError_t state) {
 
 }  // namespace
 
-CudaAccelerator::CudaAccelerator(int index)
-    : index_(index), way_(copy_way_of_environment()), lane_count_(lanes_of_environment(most_lanes)) {
+CudaAccelerator::CudaAccelerator(int index, const ContextOptions& options)
+    : index_(index), way_(options.copy_way), lane_count_(options.device_lanes) {
   const CudaBesideCaptures unharmed;
   (void)CudaDriver::get();
   check_suitable();

@@ -15,7 +15,7 @@ namespace partita {
 class CudaAccelerator final : public Accelerator {
  public:
   /// Throws UnsupportedError (this build has no kernels for the device).
-  explicit CudaAccelerator(int index);
+  CudaAccelerator(int index, const ContextOptions& options);
   ~CudaAccelerator() override;
 
   int index() const override { return index_; }
@@ -80,8 +80,8 @@ class CudaAccelerator final : public Accelerator {
   int sharers_ = 1;
   bool overlaps_launches_ = false;  // a launch may take its place before its turn
   cudaStream_t main_ = nullptr;
-  cudaStream_t past_ = nullptr;  // for what must not wait behind the others
-  static constexpr int most_lanes = 7;
+  cudaStream_t past_ = nullptr;         // for what must not wait behind the others
+  static constexpr int most_lanes = 7;  // what the option device_lanes may be
   std::array<cudaStream_t, most_lanes> lanes_{};
   unsigned* counters_ = nullptr;  // of exchanges, in the device's memory
   cudaEvent_t order_ = nullptr;

@@ -45,9 +45,9 @@ class CudaAccelerators final : public Accelerators {
   }
   // One at a time: ranks that are threads of a process come here together, and the first on each device makes
   // its context and loads the kernels, which processes never do side by side.
-  std::unique_ptr<Accelerator> open(int index) override {
+  std::unique_ptr<Accelerator> open(int index, const ContextOptions& options) override {
     const std::lock_guard lock(opening_);
-    return std::make_unique<CudaAccelerator>(index);
+    return std::make_unique<CudaAccelerator>(index, options);
   }
   DeviceReport report() override;
 

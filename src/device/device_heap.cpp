@@ -53,27 +53,6 @@ void share_alone(ContextState& state) {
 
 }  // namespace
 
-DeviceHeap device_heap_of_environment() {
-  const char* const text = std::getenv("PARTITA_DEVICE_HEAP");
-  const std::string_view word = text == nullptr ? "" : text;
-  if (word.empty() || word == "automatic") return DeviceHeap::automatic;
-  if (word == "driver") return DeviceHeap::driver;
-  check(word == "nvshmem", "PARTITA_DEVICE_HEAP is \"{:.40}\"; known: automatic, driver, nvshmem", word);
-  return DeviceHeap::nvshmem;
-}
-
-std::string_view name(DeviceHeap heap) {
-  switch (heap) {
-    case DeviceHeap::driver:
-      return "driver";
-    case DeviceHeap::nvshmem:
-      return "nvshmem";
-    case DeviceHeap::automatic:
-      break;
-  }
-  return "automatic";
-}
-
 void make_device_heap(ContextState& state, DeviceHeap wanted) {
   if (wanted == DeviceHeap::nvshmem) {
     const std::string why = share(state, state.topology(), &Accelerator::share_memory_of_library);

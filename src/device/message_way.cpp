@@ -1,32 +1,21 @@
 #include "device/message_way.hpp"
 
-#include <cstdlib>
-#include <string_view>
-
 #include "base/check.hpp"
 #include "device/accelerator.hpp"
 #include "runtime/process_group.hpp"
 
 namespace partita {
 
-DeviceMessages device_messages_of_environment() {
-  const char* const text = std::getenv("PARTITA_DEVICE_MESSAGES");
-  const std::string_view word = text == nullptr ? "" : text;
-  if (word.empty() || word == "automatic") return DeviceMessages::automatic;
-  if (word == "staged") return DeviceMessages::staged;
-  check(word == "direct", "PARTITA_DEVICE_MESSAGES is \"{:.40}\"; known: automatic, staged, direct", word);
-  return DeviceMessages::direct;
-}
-
 bool messages_go_direct(DeviceMessages wanted, const Accelerator& device, const ProcessGroup& group) {
   if (wanted == DeviceMessages::staged) return false;
   if (wanted == DeviceMessages::automatic) return group.takes_device_memory();
-  check<UnsupportedError>(group.takes_device_memory() || device.is_host_memory(),
-                          "PARTITA_DEVICE_MESSAGES is \"direct\", but {}; leave it unset, and messages go "
-                          "through pinned host memory",
-                          group.in_process() ? "messages between threads take no device memory"
-                                             : "this MPI says that it takes no device memory (it is not "
-                                               "CUDA-aware, or its support is switched off)");
+  check<UnsupportedError>(
+      group.takes_device_memory() || device.is_host_memory(),
+      "PARTITA_DEVICE_MESSAGES is \"direct\" (or the option device_messages), but {}; leave it "
+      "unset, and messages go through pinned host memory",
+      group.in_process() ? "messages between threads take no device memory"
+                         : "this MPI says that it takes no device memory (it is not "
+                           "CUDA-aware, or its support is switched off)");
   return true;
 }
 

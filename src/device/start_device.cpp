@@ -75,15 +75,13 @@ void settle_device(ContextState& state) {
 
 void start_device(ContextState& state) {
   if (state.options.device.kind != Device::Kind::cuda) return;
-  DeviceHeap heap = DeviceHeap::automatic;
   collectively(state, operation, [&]() -> std::vector<Fact> {
-    const DeviceMessages messages = device_messages_of_environment();
-    heap = device_heap_of_environment();
-    state.device = Accelerators::of_process().open(state.options.device.index);
-    state.device_messages_direct = messages_go_direct(messages, *state.device, *state.group);
-    return {{"PARTITA_DEVICE_HEAP", std::string(name(heap))}};
+    state.device = Accelerators::of_process().open(state.options.device.index, state.options);
+    state.device_messages_direct =
+        messages_go_direct(state.options.device_messages, *state.device, *state.group);
+    return {};
   });
-  make_device_heap(state, heap);
+  make_device_heap(state, state.options.device_heap);
   state.device->share(ranks_on_my_device(state));
   state.watchdog = std::make_unique<Watchdog>(state);
   state.log->debug(

@@ -10,7 +10,7 @@ namespace partita {
 MessageMemory::MessageMemory(ContextState& context, const Plan& plan, const MessageUse& use)
     : context_(context),
       plan_(plan),
-      wanted_(copy_way_of_environment()),
+      wanted_(context.options.copy_way),
       ways_(plan.steps.size(), BusWay::kernel),
       resting_(plan.buffers.size()) {
   if (context.device_messages_direct) return;

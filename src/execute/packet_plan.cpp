@@ -30,7 +30,7 @@ PacketPlan::PacketPlan(ContextState& context, Plan plan)
       messages_(plan_) {}
 
 bool PacketPlan::suits_all_ranks() {
-  const bool fits = messages_.fits() && copy_way_of_environment() == CopyWay::automatic &&
+  const bool fits = messages_.fits() && context_.options.copy_way == CopyWay::automatic &&
                     context_.device->offers_packets(plan_.buffers[source_buffer].operand->dtype, {});
   const PacketOffer mine{fits ? messages_.unit_bytes() : 0, messages_.message_bytes()};
   std::int64_t most = 0;

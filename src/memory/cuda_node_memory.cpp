@@ -50,7 +50,7 @@ CudaNodeMemory::CudaNodeMemory(ContextState& state, const Topology& topology, in
   std::int64_t mine = 0;
   collectively(state, operation, [&]() -> std::vector<Fact> {
     mine = round_up(memory_of(device_), gibibyte);
-    cap_ = heap_limit_of_environment();
+    cap_ = heap_limit(state.options);
     return {};
   });
   for (const std::string& text : exchange(state, operation, std::to_string(mine))) {

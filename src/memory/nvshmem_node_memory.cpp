@@ -26,7 +26,7 @@ NvshmemNodeMemory::NvshmemNodeMemory(ContextState& state, const Topology& topolo
   const std::vector<int> pes = world.join(state, free_bytes, library);
   holding_.range = world.take(state, pes);
   collectively(state, operation, [&]() -> std::vector<Fact> {
-    cap_ = heap_limit_of_environment();
+    cap_ = heap_limit(state.options);
     for (const int rank : topology.node_ranks(topology.node(state.rank()))) {
       const auto place = static_cast<std::size_t>(rank);
       char* const memory = world.memory_of(pes[place]);

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/check.hpp"
+#include "base/environment_variable.hpp"
 
 namespace partita {
 namespace {
@@ -36,8 +37,7 @@ std::string obstacle(std::span<const NvshmemOffer> offers) {
 }
 
 std::int64_t symmetric_size_of_environment(std::int64_t otherwise) {
-  const char* const text = std::getenv("NVSHMEM_SYMMETRIC_SIZE");
-  const std::string_view whole = text == nullptr ? "" : text;
+  const std::string_view whole = environment_variable("NVSHMEM_SYMMETRIC_SIZE");
   if (whole.empty()) return otherwise;
   double number = 0;
   const auto [end, error] = std::from_chars(whole.data(), whole.data() + whole.size(), number);

@@ -83,8 +83,7 @@ ProcessNodeMemory::ProcessNodeMemory(ContextState& state, std::int64_t control_b
   std::tie(range_, stride_) = reserve_segments_alike(state, places_.count());
   mine_ = segment(state.rank());
   together(state, [&] {
-    growth_ =
-        std::make_unique<SegmentGrowth>(stride_, places_.count(), heap_limit_of_environment(), backing());
+    growth_ = std::make_unique<SegmentGrowth>(stride_, places_.count(), heap_limit(state.options), backing());
     make_files(state, control_bytes);
   });
   map_files(state, control_bytes);

@@ -30,15 +30,8 @@ void check_headroom(std::int64_t bytes, int node_ranks) {
 
 }  // namespace
 
-std::int64_t heap_limit_of_environment() {
-  const char* const text = std::getenv("PARTITA_MEMORY_LIMIT");
-  if (text == nullptr || *text == '\0') return std::numeric_limits<std::int64_t>::max();
-  const std::string_view digits = text;
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  check(error == std::errc{} && end == digits.data() + digits.size() && value > 0,
-        "PARTITA_MEMORY_LIMIT is \"{}\"; it must be a positive number of bytes", digits);
-  return value;
+std::int64_t heap_limit(const ContextOptions& options) {
+  return options.memory_limit > 0 ? options.memory_limit : std::numeric_limits<std::int64_t>::max();
 }
 
 void SegmentGrowth::check_limits(std::int64_t bytes) const {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <partita/context.hpp>
 
 namespace partita {
 
@@ -16,7 +17,7 @@ class SegmentGrowth {
     std::function<void(std::int64_t first, std::int64_t end)> give_back;
   };
 
-  /// `cap`: the user's limit of a rank's heap (see `heap_limit_of_environment`).
+  /// `cap`: the user's limit of a rank's heap (see `heap_limit`).
   SegmentGrowth(std::int64_t stride, int node_ranks, std::int64_t cap, Backing backing)
       : stride_(stride), node_ranks_(node_ranks), cap_(cap), backing_(std::move(backing)) {}
 
@@ -34,8 +35,7 @@ class SegmentGrowth {
   std::int64_t populated_ = 0;
 };
 
-/// PARTITA_MEMORY_LIMIT: bytes that a rank's heap may have; unset: unlimited. Throws ArgumentError where it
-/// is no positive number.
-std::int64_t heap_limit_of_environment();
+/// Bytes that a rank's heap may have, by `options.memory_limit`.
+std::int64_t heap_limit(const ContextOptions& options);
 
 }  // namespace partita

@@ -78,7 +78,7 @@ void ThreadsNodeMemory::receive_shared(ContextState& state, std::shared_ptr<Shar
     const std::string_view mine(reinterpret_cast<const char*>(&address), sizeof(address));
     const auto addresses = exchange(state, operation, mine);
     collectively(state, operation, [&] {
-      copy_shared(addresses[static_cast<std::size_t>(places_.first())], state.rank());
+      copy_shared(addresses[static_cast<std::size_t>(places_.first())], state);
       return std::vector<Fact>{};
     });
   } catch (...) {
@@ -87,12 +87,12 @@ void ThreadsNodeMemory::receive_shared(ContextState& state, std::shared_ptr<Shar
   }
 }
 
-void ThreadsNodeMemory::copy_shared(std::string_view address, int rank) {
+void ThreadsNodeMemory::copy_shared(std::string_view address, const ContextState& state) {
   const std::shared_ptr<Shared>* theirs = nullptr;
   std::memcpy(&theirs, address.data(), sizeof(theirs));
   shared_ = *theirs;
-  growth_ = std::make_unique<SegmentGrowth>(shared_->stride, places_.count(), heap_limit_of_environment(),
-                                            anonymous_backing(segment(rank)));
+  growth_ = std::make_unique<SegmentGrowth>(shared_->stride, places_.count(), heap_limit(state.options),
+                                            anonymous_backing(segment(state.rank())));
 }
 
 void* ThreadsNodeMemory::control() {

@@ -22,7 +22,7 @@ class ThreadsNodeMemory final : public NodeMemory {
  private:
   struct Shared;
   void receive_shared(ContextState& state, std::shared_ptr<Shared> made);
-  void copy_shared(std::string_view address, int rank);
+  void copy_shared(std::string_view address, const ContextState& state);
 
   NodePlaces places_;
   std::shared_ptr<Shared> shared_;  // lives as long as a rank of the node does

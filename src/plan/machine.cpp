@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "base/check.hpp"
+#include "base/environment_variable.hpp"
 #include "plan/shipped_machines.hpp"
 
 namespace partita {
@@ -94,8 +95,8 @@ void add_installed(std::vector<fs::path>& directories) {
 
 std::vector<fs::path> search_directories() {
   std::vector<fs::path> directories;
-  if (const char* variable = std::getenv("PARTITA_MACHINES"); variable != nullptr && *variable != '\0') {
-    directories.emplace_back(variable);
+  if (const std::string_view first = environment_variable("PARTITA_MACHINES"); !first.empty()) {
+    directories.emplace_back(first);
   }
   add_installed(directories);
   return directories;
@@ -131,8 +132,8 @@ Machine Machine::find(std::string_view name_or_path) {
 }
 
 Machine Machine::here() {
-  const char* const named = std::getenv("PARTITA_MACHINE");
-  return find(named == nullptr || *named == '\0' ? "laptop" : named);
+  const std::string_view named = environment_variable("PARTITA_MACHINE");
+  return find(named.empty() ? "laptop" : named);
 }
 
 std::string to_string(const Machine& machine) {

@@ -56,7 +56,7 @@ std::shared_ptr<ContextState> make_child(ContextState& parent, const std::vector
   child->spin_turns = parent.spin_turns;
   child->identity = identity_of(parent, ranks, key);
   child->group = parent.group->subgroup(ranks, key);
-  child->log = make_logger(child->rank(), child->size(), parent.log->level());
+  child->log = make_logger(child->rank(), child->size(), parent.options.log);
   start_context(*child);
   return child;
 }

@@ -11,6 +11,7 @@
 #include "runtime/live_contexts.hpp"
 #include "runtime/logging.hpp"
 #include "runtime/mpi_group.hpp"
+#include "runtime/settings.hpp"
 #include "runtime/start_context.hpp"
 #include "runtime/threads_group.hpp"
 #include "runtime/threads_per_rank.hpp"
@@ -55,14 +56,16 @@ std::string_view name_of(Device::Kind kind) {
 
 // This rank's own part: its settings; and what all ranks must have alike.
 std::vector<Fact> settle_options(ContextState& state, const ContextOptions& options) {
-  state.log = make_logger(state.rank(), state.size(), log_level());
   state.options = with_environment(options);
+  state.log = make_logger(state.rank(), state.size(), state.options.log);
   state.machine = state.options.machine.empty() ? Machine::here() : Machine::find(state.options.machine);
-  return {{"the version of Partita", PARTITA_VERSION},
-          {"ranks_per_node", fmt::format("{}", state.options.ranks_per_node)},
-          {"plan_cache_size", fmt::format("{}", state.options.plan_cache_size)},
-          {"the kind of device", std::string(name_of(state.options.device.kind))},
-          {"the machine", to_string(state.machine)}};
+  std::vector<Fact> facts{{"the version of Partita", PARTITA_VERSION},
+                          {"the kind of device", std::string(name_of(state.options.device.kind))},
+                          {"the machine", to_string(state.machine)}};
+  for (const Setting& setting : settings()) {
+    if (setting.alike) facts.push_back({std::string(setting.option), setting.show(state.options)});
+  }
+  return facts;
 }
 
 std::uint64_t random_number() {

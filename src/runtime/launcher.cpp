@@ -1,12 +1,9 @@
 #include "runtime/launcher.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cstdlib>
-#include <string_view>
+
+#include "base/environment_variable.hpp"
 
 namespace partita {
 
@@ -15,20 +12,7 @@ bool started_by_launcher() {
   static constexpr std::array names{"OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMI_FD", "PMI_SIZE", "PMIX_RANK",
                                     "PALS_RANKID"};
   return std::any_of(names.begin(), names.end(),
-                     [](const char* name) { return std::getenv(name) != nullptr; });
-}
-
-RanksPerNode ranks_per_node_setting(int option) {
-  if (option < 0) return {0, fmt::format("ranks_per_node is {}; it must be 0 or more", option)};
-  const char* text = std::getenv("PARTITA_RANKS_PER_NODE");
-  if (option > 0 || text == nullptr || *text == '\0') return {option, ""};
-  const std::string_view value = text;
-  int number = -1;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-  if (error != std::errc{} || end != value.data() + value.size() || number < 0) {
-    return {0, fmt::format("PARTITA_RANKS_PER_NODE is \"{:.40}\"; it must be a number, 0 or more", value)};
-  }
-  return {number, ""};
+                     [](const char* name) { return !environment_variable(name).empty(); });
 }
 
 }  // namespace partita

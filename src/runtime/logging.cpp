@@ -3,36 +3,24 @@
 #include <spdlog/sinks/stdout_sinks.h>
 
 #include <array>
-#include <cstdlib>
-#include <string_view>
-#include <utility>
-
-#include "base/check.hpp"
 
 namespace partita {
 
-spdlog::level::level_enum log_level() {
-  using Level = spdlog::level::level_enum;
-  constexpr std::array<std::pair<std::string_view, Level>, 6> levels{{{"trace", Level::trace},
-                                                                      {"debug", Level::debug},
-                                                                      {"info", Level::info},
-                                                                      {"warn", Level::warn},
-                                                                      {"error", Level::err},
-                                                                      {"off", Level::off}}};
-  const char* const text = std::getenv("PARTITA_LOG");
-  if (text == nullptr || *text == '\0') return Level::warn;
-  for (const auto& [name, level] : levels) {
-    if (name == text) return level;
-  }
-  throw ArgumentError(
-      fmt::format("PARTITA_LOG is \"{}\"; known: trace, debug, info, warn, error, off", text));
+namespace {
+
+spdlog::level::level_enum level_of(LogLevel level) {
+  static constexpr std::array levels{spdlog::level::trace, spdlog::level::debug, spdlog::level::info,
+                                     spdlog::level::warn,  spdlog::level::err,   spdlog::level::off};
+  return levels.at(static_cast<std::size_t>(level));
 }
 
-std::shared_ptr<spdlog::logger> make_logger(int rank, int size, spdlog::level::level_enum level) {
+}  // namespace
+
+std::shared_ptr<spdlog::logger> make_logger(int rank, int size, LogLevel level) {
   auto logger =
       std::make_shared<spdlog::logger>("partita", std::make_shared<spdlog::sinks::stderr_sink_mt>());
   logger->set_pattern(fmt::format("%H:%M:%S.%e partita %l rank {}/{}: %v", rank, size));
-  logger->set_level(level);
+  logger->set_level(level_of(level));
   logger->flush_on(spdlog::level::warn);
   return logger;
 }

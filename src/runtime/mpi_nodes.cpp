@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/check.hpp"
-#include "runtime/launcher.hpp"
 #include "runtime/mpi_library.hpp"
 
 namespace partita {
@@ -17,17 +16,8 @@ namespace {
 struct Card {
   HostIdentity host;
   int ranks_per_node = 0;
-  std::array<char, 128> problem{};
 };
 static_assert(std::is_trivially_copyable_v<Card>);
-
-Card my_card(int ranks_per_node) {
-  const RanksPerNode setting = ranks_per_node_setting(ranks_per_node);
-  Card card{this_host(), setting.value, {}};
-  std::copy_n(setting.problem.begin(), std::min(setting.problem.size(), card.problem.size() - 1),
-              card.problem.begin());
-  return card;
-}
 
 struct Exchange {
   Card mine;
@@ -57,9 +47,6 @@ std::vector<Card> all_cards(MPI_Comm communicator, const Card& mine, std::chrono
 }
 
 void check_settings(const std::vector<Card>& cards) {
-  for (std::size_t rank = 0; rank < cards.size(); ++rank) {
-    check(cards[rank].problem.front() == '\0', "{} (rank {})", cards[rank].problem.data(), rank);
-  }
   for (std::size_t rank = 1; rank < cards.size(); ++rank) {
     check<DisagreementError>(cards[rank].ranks_per_node == cards.front().ranks_per_node,
                              "the ranks disagree on the ranks per node: {} on rank 0; {} on rank {}",
@@ -70,7 +57,7 @@ void check_settings(const std::vector<Card>& cards) {
 }  // namespace
 
 MpiNodes find_mpi_nodes(MPI_Comm communicator, int ranks_per_node, std::chrono::milliseconds deadline) {
-  const std::vector<Card> cards = all_cards(communicator, my_card(ranks_per_node), deadline);
+  const std::vector<Card> cards = all_cards(communicator, {this_host(), ranks_per_node}, deadline);
   check_settings(cards);
   MpiNodes nodes;
   for (const Card& card : cards) nodes.hosts.push_back(card.host);

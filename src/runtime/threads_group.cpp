@@ -212,13 +212,12 @@ std::unique_ptr<ProcessGroup> make_threads_group(std::shared_ptr<ThreadsShared> 
                                                  int ranks_per_node) {
   const int size = shared->ranks();
   check(rank >= 0 && rank < size, "rank {} is not one of the {} ranks of the thread group", rank, size);
-  const RanksPerNode setting = ranks_per_node_setting(ranks_per_node);
-  check(setting.problem.empty(), "{}", setting.problem);
+  check(ranks_per_node >= 0, "ranks_per_node is {}; it must be 0 or more", ranks_per_node);
   std::vector<int> ranks(static_cast<std::size_t>(size));
   for (int r = 0; r < size; ++r) ranks[static_cast<std::size_t>(r)] = r;
   std::shared_ptr<MailRoom> room = shared->next_room(rank);
   return std::make_unique<ThreadsGroup>(std::move(shared), std::move(room), 0, std::move(ranks), rank,
-                                        Topology::regular(size, setting.value));
+                                        Topology::regular(size, ranks_per_node));
 }
 
 std::unique_ptr<ProcessGroup> make_threads_group(const Communicator& communicator, int ranks_per_node) {

@@ -3,17 +3,24 @@
 . "$(dirname "$0")/common.sh"
 
 "$partita" doctor >out || fail "$(cat out)"
-for subject in MPI launcher cores memory 'shared memory' BLAS FFT CUDA links 'device MPI' NCCL NVSHMEM; do
+for subject in MPI launcher cores memory 'shared memory' BLAS FFT CUDA links 'device MPI' NCCL NVSHMEM settings; do
   grep -q "^$subject " out || fail "nothing on $subject"
 done
 "$partita" doctor --json >out
 python3 - <<'END'
 import json
 findings = json.load(open("out"))["findings"]
-assert len(findings) == 12
+assert len(findings) == 13
 assert all(f["health"] in ("ok", "warning", "missing") for f in findings), findings
 assert all(f["summary"] for f in findings)
 END
+
+# Every setting with its value and where that comes from; a bad one is told.
+PARTITA_DEADLINE=7 "$partita" doctor >out
+grep -q ' PARTITA_DEADLINE = 7 (environment)' out || fail "$(cat out)"
+grep -q ' PARTITA_DEVICE_LANES = 1 (default)' out || fail "$(cat out)"
+if PARTITA_THREADS=many "$partita" doctor >out 2>&1; then fail "a bad setting is not told"; fi
+grep -q '^settings *broken *PARTITA_THREADS is "many"' out || fail "$(cat out)"
 
 # Another FFT library can be named; a wrong name is told.
 PARTITA_FFT_LIBRARY=/nowhere/libfft.so "$partita" doctor >out

@@ -20,7 +20,7 @@ class CudaAcceleratorTest : public ::testing::Test {
   void SetUp() override {
     Accelerators& devices = Accelerators::built_in();
     if (devices.count() == 0) GTEST_SKIP() << "no GPU: " << devices.why_none();
-    device_ = devices.open(0);
+    device_ = devices.open(0, {});
   }
 
   void finish() {

@@ -1,6 +1,7 @@
 // Arrays in every kind of memory and order of elements that a caller may pass.
 #pragma once
 
+#include <optional>
 #include <partita/array.hpp>
 #include <partita/memory.hpp>
 #include <vector>
@@ -47,15 +48,17 @@ inline WrappedSymmetric spread(const Context& context, const Layout& layout, Dty
   return result;
 }
 
-/// 0: heap, row-major; 1: ordinary, row-major; 2: ordinary, column-major; 3: strided; 4: heap, column-major.
-inline Wrapped make_array(const Context& context, const Layout& layout, Dtype dtype, int memory) {
+/// 0: heap, row-major; 1: ordinary, row-major; 2: ordinary, column-major; 3: strided (on the host); 4: heap,
+/// column-major.
+inline Wrapped make_array(const Context& context, const Layout& layout, Dtype dtype, int memory,
+                          std::optional<MemorySpace> space = {}) {
   if (memory == 3) return strided(context, layout, dtype);
   const bool heap = memory == 0 || memory == 4;
   const bool columns = memory == 2 || memory == 4;
   return {{},
           empty(context, layout, dtype,
                 {heap ? Residency::heap : Residency::ordinary,
-                 columns ? Order::column_major : Order::row_major})};
+                 columns ? Order::column_major : Order::row_major, space})};
 }
 
 }  // namespace partita::testing

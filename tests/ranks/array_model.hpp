@@ -16,9 +16,9 @@
 
 namespace partita::testing {
 
-// Small numbers, so that sums over a few contributions are exact in every dtype.
-inline int known_value(std::int64_t number, int contribution) {
-  return static_cast<int>((number * 7 + contribution * 11 + 3) % 23);
+// Small numbers, so that sums over a few contributions are exact in every dtype; other ones in every round.
+inline int known_value(std::int64_t number, int contribution, int round = 0) {
+  return static_cast<int>((number * 7 + contribution * 11 + round * 5 + 3) % 23);
 }
 
 template <class T>
@@ -68,11 +68,11 @@ inline int contribution_count(const Layout& layout) {
 }
 
 template <class T>
-T joined_value(std::int64_t number, int contributions, Reduction reduction) {
-  double value = known_value(number, 0);
+T joined_value(std::int64_t number, int contributions, Reduction reduction, int round = 0) {
+  double value = known_value(number, 0, round);
   bool flag = make_value<bool>(value);
   for (int c = 1; c < contributions; ++c) {
-    const double next = known_value(number, c);
+    const double next = known_value(number, c, round);
     flag = reduction == Reduction::min ? flag && make_value<bool>(next) : flag || make_value<bool>(next);
     value = reduction == Reduction::sum   ? value + next
             : reduction == Reduction::min ? std::min(value, next)
@@ -103,10 +103,10 @@ void each_element(const Array& array, Body&& body) {
 }
 
 /// Every rank writes the known values of its contribution.
-inline void write_known(Array& array) {
+inline void write_known(Array& array, int round = 0) {
   const int contribution = std::max(0, contribution_of(array.layout(), array.context()->rank()));
   each_element(array, [&](std::int64_t number, auto& element) {
-    element = make_value<std::decay_t<decltype(element)>>(known_value(number, contribution));
+    element = make_value<std::decay_t<decltype(element)>>(known_value(number, contribution, round));
   });
 }
 
@@ -133,8 +133,8 @@ inline std::int64_t source_number(std::int64_t number, const Shape& result, cons
 
 /// The number of elements of this rank's part of `result` that are not what the redistribution of the known
 /// values of `source` must give.
-inline std::int64_t count_wrong(const Array& result, const Layout& source,
-                                const std::vector<int>& axes = {}) {
+inline std::int64_t count_wrong(const Array& result, const Layout& source, const std::vector<int>& axes = {},
+                                int round = 0) {
   const int contributions = contribution_count(source);
   const Reduction reduction = source.partial() ? source.partial()->reduction : Reduction::sum;
   const Layout wanted = axes.empty() ? source : source.permuted(axes);
@@ -144,9 +144,9 @@ inline std::int64_t count_wrong(const Array& result, const Layout& source,
   each_element(result, [&](std::int64_t number, auto& element) {
     using T = std::decay_t<decltype(element)>;
     const std::int64_t origin = source_number(number, result.shape(), source.shape(), axes);
-    T expected = joined_value<T>(origin, contributions, reduction);
+    T expected = joined_value<T>(origin, contributions, reduction, round);
     if (kept) {
-      expected = make_value<T>(known_value(origin, mine));
+      expected = make_value<T>(known_value(origin, mine, round));
     } else if (mine > 0) {
       write_identity(result.layout().partial()->reduction, result.dtype(), &expected);
     }

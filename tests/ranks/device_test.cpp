@@ -118,7 +118,7 @@ DEVICE_TEST(PushesMuchAndSendsLittleInPackets) {
   const bool one_node = context.state()->device_topology.node_count() == 1;
   if (context.size() == 1 || !one_node) GTEST_SKIP() << "needs several ranks whose devices reach each other";
   EXPECT_EQ(method_between(context, {2048, 2048}, Dtype::f32), "pushed");
-  const std::string little = copy_way_of_environment() == CopyWay::automatic ? "packets" : "pushed";
+  const std::string little = context.state()->options.copy_way == CopyWay::automatic ? "packets" : "pushed";
   EXPECT_EQ(method_between(context, {64, 64}, Dtype::f32), little);
   EXPECT_EQ(method_between(context, {37, 29}, Dtype::u8), little);
 }

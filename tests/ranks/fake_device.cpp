@@ -319,7 +319,7 @@ class FakeAccelerators final : public Accelerators {
   explicit FakeAccelerators(int count) : count_(count) {}
   int count() override { return count_; }
   std::string why_none() override { return count_ == 0 ? "there are no fake devices" : ""; }
-  std::unique_ptr<Accelerator> open(int index) override { return std::make_unique<FakeAccelerator>(index); }
+  std::unique_ptr<Accelerator> open(int index, const ContextOptions&) override { return std::make_unique<FakeAccelerator>(index); }
   DeviceReport report() override { return {}; }
 
  private:
@@ -356,6 +356,10 @@ void install_fake_devices(int count) {
   auto fake = std::make_unique<FakeAccelerators>(count);
   Accelerators::replace(fake.get());
   installed = std::move(fake);
+}
+
+void delay_fake_stream(Stream stream, std::chrono::microseconds time) {
+  static_cast<Queue*>(stream.handle)->put([time] { std::this_thread::sleep_for(time); });
 }
 
 void refuse_fake_peers(bool refuse) {

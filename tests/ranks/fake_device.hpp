@@ -2,6 +2,7 @@
 // of the library's code for devices but the calls of a vendor's runtime.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -15,6 +16,9 @@ inline constexpr int usual_fake_devices = 2;
 
 /// From here on the process has so many fake devices.
 void install_fake_devices(int count);
+
+/// What a stream of a fake device is given from here on is late.
+void delay_fake_stream(Stream stream, std::chrono::microseconds time);
 
 /// Whether contexts made from here on find that they cannot map their peers' memory.
 void refuse_fake_peers(bool refuse);

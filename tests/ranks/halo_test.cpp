@@ -4,53 +4,11 @@
 #include <random>
 
 #include "ranks/caught.hpp"
-#include "ranks/collectives_model.hpp"
+#include "ranks/halo_model.hpp"
 #include "ranks/rank_test.hpp"
 
 namespace partita::testing {
 namespace {
-
-Number element(Dtype dtype, const Index& index) {
-  return known(dtype, 0, index);
-}
-
-void write_array(const Array& array) {
-  const View& local = array.local();
-  const Layout& layout = array.layout();
-  const int rank = Context(array.context()).rank();
-  for_each_index(local.extents, [&](const Index& index) {
-    std::int64_t offset = 0;
-    for (int d = 0; d < index.size(); ++d) offset += index[d] * local.strides[d];
-    write_number(local.dtype, static_cast<std::byte*>(local.data) + offset * size_of(local.dtype),
-                 element(local.dtype, layout.to_global(rank, index)));
-  });
-}
-
-/// The global index of a cell of rank's extended part; nothing outside of the array.
-std::optional<Index> global_of(const Layout& layout, int rank, const HaloOptions& options, Index cell) {
-  const Index corner = layout.to_global(rank, Extents::filled(cell.size(), 0));
-  for (int d = 0; d < cell.size(); ++d) {
-    const std::int64_t extent = layout.shape()[d];
-    cell[d] += corner[d] - options.lower[d];
-    if (options.periodic[static_cast<std::size_t>(d)]) cell[d] = (cell[d] % extent + extent) % extent;
-    if (cell[d] < 0 || cell[d] >= extent) return std::nullopt;
-  }
-  return cell;
-}
-
-std::int64_t wrong_cells(Block& extended, const Layout& layout, int rank, const HaloOptions& options) {
-  extended.download();
-  std::int64_t wrong = 0;
-  const Dtype dtype = extended.view().dtype;
-  std::array<std::byte, 16> expected{};
-  for_each_index(extended.view().extents, [&](const Index& cell) {
-    const auto global = global_of(layout, rank, options, cell);
-    expected.fill(std::byte{0xa5});  // left alone
-    if (global) write_number(dtype, expected.data(), element(dtype, *global));
-    wrong += std::memcmp(expected.data(), extended.at(cell), static_cast<std::size_t>(size_of(dtype))) != 0;
-  });
-  return wrong;
-}
 
 void check_halo(Context& context, const Layout& layout, Dtype dtype, const HaloOptions& options,
                 Residency residency, Memory memory) {

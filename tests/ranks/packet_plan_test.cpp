@@ -30,7 +30,7 @@ std::vector<Pair> pairs(int ranks) {
 
 bool in_packets(const Context& context) {
   return context.size() > 1 && context.state()->device_topology.node_count() == 1 &&
-         copy_way_of_environment() == CopyWay::automatic;
+         context.state()->options.copy_way == CopyWay::automatic;
 }
 
 void check_pair(Context& context, const Pair& pair, const Shape& shape, Dtype dtype) {

@@ -142,6 +142,7 @@ void on_ranks(const std::function<void(Context&)>& body, ContextOptions options)
 }
 
 void on_groups(const std::function<void(ProcessGroup&)>& body, int ranks_per_node) {
+  if (ranks_per_node == 0) ranks_per_node = ranks().per_node;
   if (ranks().kind == GroupKind::threads) return on_thread_groups(body, ranks_per_node);
   run_refereed([&] { body(*make_mpi_group({}, ranks_per_node, deadline())); });
 }

@@ -7,6 +7,7 @@
 
 #include "ranks/any_memory.hpp"
 #include "ranks/array_model.hpp"
+#include "ranks/random_redistribution.hpp"
 #include "ranks/rank_test.hpp"
 #include "unit/random_layouts.hpp"
 
@@ -17,50 +18,7 @@ constexpr std::array<Dtype, 15> dtypes{Dtype::boolean, Dtype::i8,  Dtype::u8,  D
                                        Dtype::i32,     Dtype::u32, Dtype::i64, Dtype::u64, Dtype::f16,
                                        Dtype::bf16,    Dtype::f32, Dtype::f64, Dtype::c64, Dtype::c128};
 
-bool suits(const Layout& layout, Dtype dtype) {
-  return !layout.partial() || is_defined(layout.partial()->reduction, dtype);
-}
-
-struct Case {
-  Layout source;
-  Layout destination;
-  Dtype dtype = Dtype::f64;
-  int source_kind = 0;
-  int destination_kind = 0;
-  RedistributeOptions options;
-};
-
-Case random_case(RandomLayouts& random, int ranks) {
-  const int dimensions = random.number(1, 4);
-  const Shape shape = random.shape(dimensions, dimensions > 2 ? 9 : 40);
-  RedistributeOptions options;
-  Shape result = shape;
-  if (random.maybe(0.4)) {
-    options.axes = random.permutation(dimensions);
-    for (int i = 0; i < dimensions; ++i) result[i] = shape[options.axes[static_cast<std::size_t>(i)]];
-  }
-  if (random.maybe(0.3)) options.staging_bytes = random.number(1, 4) * 4096;
-  Case choice{random.layout(shape, ranks), random.layout(result, ranks), Dtype::f64, 0, 0, options};
-  do {
-    choice.dtype = dtypes[static_cast<std::size_t>(random.number(0, 14))];
-  } while (!suits(choice.source, choice.dtype) || !suits(choice.destination, choice.dtype));
-  choice.source_kind = random.number(0, 3);
-  choice.destination_kind = random.number(0, 3);
-  choice.options.method =
-      random.method(choice.source_kind == 0, choice.destination_kind == 0 && !choice.source.partial());
-  return choice;
-}
-
-std::string describe(const Case& choice) {
-  std::string text = choice.source.to_string() + " -> " + choice.destination.to_string() + " " +
-                     std::string(name(choice.dtype)) + " kinds " + std::to_string(choice.source_kind) + "," +
-                     std::to_string(choice.destination_kind) + " method " +
-                     std::to_string(static_cast<int>(choice.options.method)) + " axes";
-  for (const int axis : choice.options.axes) text += " " + std::to_string(axis);
-  return text;
-}
-
-void run_case(Context& context, const Case& choice) {
+void run_case(Context& context, const RandomRedistribution& choice) {
   Wrapped source = make_array(context, choice.source, choice.dtype, choice.source_kind);
   Wrapped destination = make_array(context, choice.destination, choice.dtype, choice.destination_kind);
   write_known(source.array);
@@ -72,7 +30,7 @@ void run_case(Context& context, const Case& choice) {
 RANK_TEST(Redistribute, RandomPairsOfEverything) {
   RandomLayouts random(static_cast<std::uint64_t>(pairs_seed()));
   const int cases = full_product() ? 2000 : 150;
-  for (int i = 0; i < cases; ++i) run_case(context, random_case(random, context.size()));
+  for (int i = 0; i < cases; ++i) run_case(context, random_redistribution(random, context.size()));
 }
 
 RANK_TEST(Redistribute, EveryDtypeThroughEveryMethod) {
@@ -81,7 +39,7 @@ RANK_TEST(Redistribute, EveryDtypeThroughEveryMethod) {
     for (const auto method :
          {RedistributeMethod::automatic, RedistributeMethod::direct, RedistributeMethod::pushed,
           RedistributeMethod::staged, RedistributeMethod::messages, RedistributeMethod::grouped}) {
-      Case choice{
+      RandomRedistribution choice{
           Layout(Slab(0), shape, context.size()), Layout(Slab(1), shape, context.size()), dtype, 0, 0, {}};
       choice.options.method = method;
       run_case(context, choice);

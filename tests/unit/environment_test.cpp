@@ -5,7 +5,6 @@
 #include <partita/error.hpp>
 #include <string>
 
-#include "runtime/logging.hpp"
 #include "setting.hpp"
 
 namespace partita {
@@ -17,7 +16,6 @@ std::string refusal(const char* name, const char* value) {
   const Setting setting(name, value);
   try {
     with_environment({});
-    static_cast<void>(log_level());
   } catch (const ArgumentError& error) {
     return error.what();
   }
@@ -36,23 +34,66 @@ TEST(Environment, WinsOverTheOptions) {
   EXPECT_EQ(result.ranks_per_node, 0);
 }
 
-TEST(Environment, APlanCacheHasAPlaceAtLeast) {
+TEST(Environment, EverySettingOfAContextIsRead) {
+  const Setting log("PARTITA_LOG", "off"), limit("PARTITA_MEMORY_LIMIT", "123456789012");
+  const Setting size("PARTITA_PLAN_CACHE_SIZE", "3"), machine("PARTITA_MACHINE", "cluster");
+  const Setting heap("PARTITA_DEVICE_HEAP", "nvshmem"), who("PARTITA_DEVICE_COLLECTIVES", "library");
+  const Setting messages("PARTITA_DEVICE_MESSAGES", "direct"), way("PARTITA_COPY_WAY", "kernel");
+  const Setting lanes("PARTITA_DEVICE_LANES", "7");
+  const ContextOptions result = with_environment({});
+  EXPECT_EQ(result.log, LogLevel::off);
+  EXPECT_EQ(result.memory_limit, 123456789012);
+  EXPECT_EQ(result.plan_cache_size, 3);
+  EXPECT_EQ(result.machine, "cluster");
+  EXPECT_EQ(result.device_heap, DeviceHeap::nvshmem);
+  EXPECT_EQ(result.device_collectives, DeviceCollectives::library);
+  EXPECT_EQ(result.device_messages, DeviceMessages::direct);
+  EXPECT_EQ(result.copy_way, CopyWay::kernel);
+  EXPECT_EQ(result.device_lanes, 7);
+}
+
+TEST(Environment, BadOptionsAreRefusedByName) {
+  const auto refused = [](const ContextOptions& options) -> std::string {
+    try {
+      with_environment(options);
+    } catch (const ArgumentError& error) {
+      return error.what();
+    }
+    return "";
+  };
   ContextOptions options;
+  options.device_lanes = 8;
+  EXPECT_EQ(refused(options), "device_lanes is 8; it must be a number from 0 to 7");
+  options = {};
   options.plan_cache_size = 0;
-  EXPECT_THROW(with_environment(options), ArgumentError);
+  EXPECT_EQ(refused(options), "plan_cache_size is 0; it must be a whole number, 1 or more");
+  options = {};
+  options.memory_limit = -1;
+  EXPECT_EQ(refused(options), "memory_limit is -1; it must be a whole number of bytes, 0 or more");
+  options = {};
+  options.deadline = std::chrono::milliseconds(0);
+  EXPECT_NE(refused(options), "");
 }
 
 TEST(Environment, BadValuesAreRefusedByName) {
   for (const char* value : {"soon", "-1", "0", "1e99", "nan", "5 s", "0x10"}) {
     EXPECT_NE(refusal("PARTITA_DEADLINE", value).find("PARTITA_DEADLINE is \""), std::string::npos) << value;
   }
-  for (const char* name : {"PARTITA_THREADS", "PARTITA_RANKS_PER_NODE"}) {
-    for (const char* value : {"many", "-1", "1.5", "99999999999"}) {
+  for (const char* name : {"PARTITA_THREADS", "PARTITA_RANKS_PER_NODE", "PARTITA_MEMORY_LIMIT"}) {
+    for (const char* value : {"many", "-1", "1.5", "x", "1x", " 1", "99999999999999999999"}) {
       EXPECT_NE(refusal(name, value).find(std::string(name) + " is \""), std::string::npos) << value;
     }
     EXPECT_EQ(refusal(name, "0"), "");
   }
   EXPECT_NE(refusal("PARTITA_LOG", "loud").find("PARTITA_LOG is \"loud\"; known: trace"), std::string::npos);
+  for (const char* name :
+       {"PARTITA_DEVICE_HEAP", "PARTITA_DEVICE_COLLECTIVES", "PARTITA_DEVICE_MESSAGES", "PARTITA_COPY_WAY"}) {
+    EXPECT_NE(refusal(name, "pigeon").find(std::string(name) + " is \"pigeon\"; known: automatic, "),
+              std::string::npos);
+    EXPECT_EQ(refusal(name, "automatic"), "");
+  }
+  EXPECT_NE(refusal("PARTITA_PLAN_CACHE_SIZE", "0"), "");
+  EXPECT_NE(refusal("PARTITA_DEVICE_LANES", "8"), "");
   for (const char* value : {"", "trace", "debug", "info", "warn", "error", "off"}) {
     EXPECT_EQ(refusal("PARTITA_LOG", value), "");
   }

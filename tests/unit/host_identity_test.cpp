@@ -10,7 +10,6 @@
 
 #include "runtime/launcher.hpp"
 #include "runtime/process_watch.hpp"
-#include "setting.hpp"
 
 namespace partita {
 namespace {
@@ -133,26 +132,6 @@ TEST(ProcessWatch, KnowsNothingOfOtherMachines) {
   far.process = 1 << 30;
   ProcessWatch watch(this_host(), {far});
   EXPECT_EQ(after_looks(watch, 0), "");
-}
-
-constexpr const char* ranks_per_node = "PARTITA_RANKS_PER_NODE";
-
-TEST(RanksPerNode, TheOptionGoesFirst) {
-  const testing::Setting setting(ranks_per_node, "3");
-  EXPECT_EQ(ranks_per_node_setting(0).value, 3);
-  EXPECT_EQ(ranks_per_node_setting(2).value, 2);
-  EXPECT_NE(ranks_per_node_setting(-2).problem, "");
-}
-
-TEST(RanksPerNode, BadTextsAreSaid) {
-  for (const char* bad : {"x", "-1", "1x", " 1", "99999999999", "1.5"}) {
-    const testing::Setting setting(ranks_per_node, bad);
-    const RanksPerNode read = ranks_per_node_setting(0);
-    EXPECT_NE(read.problem.find("PARTITA_RANKS_PER_NODE"), std::string::npos) << bad;
-    EXPECT_NE(read.problem.find(bad), std::string::npos) << read.problem;
-  }
-  const testing::Setting setting(ranks_per_node, "");
-  EXPECT_EQ(ranks_per_node_setting(0).problem, "");
 }
 
 }  // namespace

@@ -59,18 +59,6 @@ TEST(NvshmemOffer, ReadsTheSizeThatTheUserWants) {
   }
 }
 
-TEST(DeviceHeap, IsReadFromTheEnvironment) {
-  const auto read = [](const char* word) {
-    const Setting heap("PARTITA_DEVICE_HEAP", word);
-    return device_heap_of_environment();
-  };
-  EXPECT_EQ(read(""), DeviceHeap::automatic);
-  EXPECT_EQ(read("automatic"), DeviceHeap::automatic);
-  EXPECT_EQ(read("driver"), DeviceHeap::driver);
-  EXPECT_EQ(read("nvshmem"), DeviceHeap::nvshmem);
-  EXPECT_THROW((void)read("NVSHMEM"), ArgumentError);
-}
-
 TEST(VendorLibraries, AreThereOrSayWhyNot) {
   for (const LibraryReport& report : {report_nvshmem(), report_nccl()}) {
     EXPECT_EQ(report.version == 0, !report.why_none.empty());

@@ -3,11 +3,11 @@
 #include <dlfcn.h>
 
 #include <array>
-#include <cstdlib>
 #include <string_view>
 #include <vector>
 
 #include "base/check.hpp"
+#include "base/environment_variable.hpp"
 #include "base/opened_library.hpp"
 
 namespace partita {
@@ -45,13 +45,13 @@ bool has_interface(void* handle, FftwPrecision precision) {
 
 /// The library that the user names, where it has this precision; FFTW keeps each in a library of its own.
 void* open_named(FftwPrecision precision) {
-  const char* const named = std::getenv(library_variable);
-  if (named == nullptr || *named == '\0') return nullptr;
-  void* const handle = dlopen(named, RTLD_NOW | RTLD_LOCAL);
+  const std::string named(environment_variable(library_variable));
+  if (named.empty()) return nullptr;
+  void* const handle = dlopen(named.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     const char* const why = dlerror();
     throw UnsupportedError(
-        fmt::format("{} names no library: {}", library_variable, why == nullptr ? named : why));
+        fmt::format("{} names no library: {}", library_variable, why == nullptr ? named.c_str() : why));
   }
   if (has_interface(handle, precision)) return handle;
   const auto other = precision == FftwPrecision::f64 ? FftwPrecision::f32 : FftwPrecision::f64;

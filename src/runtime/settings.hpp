@@ -1,0 +1,29 @@
+// The table of settings: one row for each environment variable that the library reads.
+#pragma once
+
+#include <partita/context.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace partita {
+
+struct Setting {
+  const char* variable;
+  std::string_view option;  ///< of ContextOptions; empty: the process's, read by who needs it
+  std::string_view values;  ///< "known: a, b" or "it must be ..."
+  std::string_view purpose;
+  bool alike = false;  ///< all ranks must have the same
+  /// Whether the text is a value, which then stands in the options; null: the process's.
+  bool (*read)(std::string_view text, ContextOptions& options) = nullptr;
+  /// The value in the options, as `read` takes it.
+  std::string (*show)(const ContextOptions& options) = nullptr;
+  std::string_view usual = "";  ///< of the process's
+};
+
+std::span<const Setting> settings();
+
+/// 'PARTITA_THREADS is "many"; it must be a whole number, 0 or more'
+std::string refusal_of(const Setting& setting, std::string_view text);
+
+}  // namespace partita

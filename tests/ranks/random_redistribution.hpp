@@ -1,0 +1,55 @@
+// Redistributions of everything into everything.
+#pragma once
+
+#include <partita/redistribute.hpp>
+#include <string>
+
+#include "unit/random_layouts.hpp"
+
+namespace partita::testing {
+
+struct RandomRedistribution {
+  Layout source;
+  Layout destination;
+  Dtype dtype = Dtype::f64;
+  int source_kind = 0;  ///< as `make_array` counts them
+  int destination_kind = 0;
+  RedistributeOptions options;
+};
+
+/// Extents up to 40, of more than two dimensions up to 9, times `factor`.
+inline RandomRedistribution random_redistribution(RandomLayouts& random, int ranks, int factor = 1) {
+  const auto suits = [](const Layout& layout, Dtype dtype) {
+    return !layout.partial() || is_defined(layout.partial()->reduction, dtype);
+  };
+  const int dimensions = random.number(1, 4);
+  const Shape shape = random.shape(dimensions, factor * (dimensions > 2 ? 9 : 40));
+  RedistributeOptions options;
+  Shape result = shape;
+  if (random.maybe(0.4)) {
+    options.axes = random.permutation(dimensions);
+    for (int i = 0; i < dimensions; ++i) result[i] = shape[options.axes[static_cast<std::size_t>(i)]];
+  }
+  if (random.maybe(0.3)) options.staging_bytes = random.number(1, 4) * 4096;
+  RandomRedistribution choice{
+      random.layout(shape, ranks), random.layout(result, ranks), Dtype::f64, 0, 0, options};
+  do {
+    choice.dtype = static_cast<Dtype>(random.number(0, dtype_count - 1));
+  } while (!suits(choice.source, choice.dtype) || !suits(choice.destination, choice.dtype));
+  choice.source_kind = random.number(0, 3);
+  choice.destination_kind = random.number(0, 3);
+  choice.options.method =
+      random.method(choice.source_kind == 0, choice.destination_kind == 0 && !choice.source.partial());
+  return choice;
+}
+
+inline std::string describe(const RandomRedistribution& choice) {
+  std::string text = choice.source.to_string() + " -> " + choice.destination.to_string() + " " +
+                     std::string(name(choice.dtype)) + " kinds " + std::to_string(choice.source_kind) + "," +
+                     std::to_string(choice.destination_kind) + " method " +
+                     std::to_string(static_cast<int>(choice.options.method)) + " axes";
+  for (const int axis : choice.options.axes) text += " " + std::to_string(axis);
+  return text;
+}
+
+}  // namespace partita::testing

@@ -1,0 +1,101 @@
+// Any distribution into any other, by objects and in one line, with new values each time.
+#include <optional>
+#include <partita/redistribute.hpp>
+
+#include "ranks/any_memory.hpp"
+#include "ranks/array_model.hpp"
+#include "ranks/random_redistribution.hpp"
+#include "stress/turn.hpp"
+
+namespace partita::testing {
+namespace {
+
+bool is_there(const Array& array) {
+  return array.local().space == MemorySpace::device;
+}
+
+struct Pair {
+  Turn& turn;
+  RandomRedistribution choice;
+  Wrapped source, destination;
+  std::optional<Redistribute> plan;
+
+  Wrapped another_source() const {
+    return make_array(turn.context, choice.source, choice.dtype, choice.source_kind);
+  }
+  Wrapped another_destination() const {
+    return make_array(turn.context, choice.destination, choice.dtype, choice.destination_kind);
+  }
+  void expect_right(const Array& result, int round) const {
+    const std::int64_t wrong = count_wrong(result, choice.source, choice.options.axes, round);
+    turn.expect(wrong == 0, fmt::format("{} elements of round {} are wrong", wrong, round));
+  }
+};
+
+void one_after_the_other(Pair& pair, int rounds) {
+  for (int round = 0; round < rounds; ++round) {
+    write_known(pair.source.array, round);
+    write_constant(pair.destination.array, 1);
+    pair.turn.delay();
+    if (pair.plan) {
+      pair.plan->execute(pair.source.array, pair.destination.array);
+    } else {
+      redistribute(pair.source.array, pair.destination.array, pair.choice.options);
+    }
+    write_constant(pair.source.array, 2);
+    pair.turn.delay();
+    pair.expect_right(pair.destination.array, round);
+  }
+}
+
+void in_the_stream(Pair& pair, int rounds) {
+  std::vector<Wrapped> values, results;
+  Wrapped junk_source = pair.another_source();
+  Wrapped junk_destination = pair.another_destination();
+  write_constant(junk_source.array, 2);
+  write_constant(junk_destination.array, 1);
+  StreamRounds all{pair.source.array.local(),
+                   pair.destination.array.local(),
+                   junk_source.array.local(),
+                   junk_destination.array.local(),
+                   {},
+                   {}};
+  for (int round = 0; round < rounds; ++round) {
+    values.push_back(pair.another_source());
+    write_known(values.back().array, round);
+    results.push_back(pair.another_destination());
+    all.values.push_back(values.back().array.local());
+    all.results.push_back(results.back().array.local());
+  }
+  run_rounds(pair.turn, all,
+             [&] { pair.plan->execute(pair.source.array, pair.destination.array, pair.turn.stream); });
+  for (int round = 0; round < rounds; ++round) {
+    pair.expect_right(results[static_cast<std::size_t>(round)].array, round);
+  }
+}
+
+}  // namespace
+
+After redistributions(Turn& turn) {
+  const bool large = turn.random.maybe(0.1);
+  Pair pair{turn, random_redistribution(turn.random, turn.context.size(), large ? 8 : 1), {}, {}, {}};
+  const int rounds = turn.random.number(1, 5);
+  const bool planned = turn.random.maybe();
+  turn.call = fmt::format("redistribute {}, {} rounds{}", describe(pair.choice), rounds,
+                          planned ? ", one object" : "");
+  pair.source = pair.another_source();
+  pair.destination = pair.another_destination();
+  if (planned) {
+    pair.plan.emplace(turn.context, pair.source.array.operand(), pair.destination.array.operand(),
+                      pair.choice.options);
+  }
+  if (planned && is_there(pair.source.array) && is_there(pair.destination.array)) {
+    turn.call += ", in the stream";
+    in_the_stream(pair, rounds);
+  } else {
+    one_after_the_other(pair, rounds);
+  }
+  return After::goes_on;
+}
+
+}  // namespace partita::testing

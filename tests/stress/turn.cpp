@@ -1,0 +1,52 @@
+#include "stress/turn.hpp"
+
+#include <thread>
+
+#include "device/accelerator.hpp"
+#include "device/finish.hpp"
+#include "ranks/fake_device.hpp"
+#include "ranks/rank_test.hpp"
+#include "runtime/context_state.hpp"
+
+namespace partita::testing {
+namespace {
+
+/// From the first element to the last, with what lies between.
+std::int64_t span_bytes(const View& view) {
+  std::int64_t last = 0;
+  for (int d = 0; d < view.extents.size(); ++d) last += (view.extents[d] - 1) * view.strides[d];
+  return volume(view.extents) == 0 ? 0 : (last + 1) * size_of(view.dtype);
+}
+
+/// In stream order, by the device itself.
+void copy_behind(const Turn& turn, const View& from, const View& to) {
+  Accelerator& device = *turn.context.state()->device;
+  device.use();
+  const std::int64_t bytes = span_bytes(from);
+  if (bytes > 0)
+    device.copy_bytes(from.data, to.data, bytes, stream_or_own(*turn.context.state(), turn.stream));
+}
+
+}  // namespace
+
+void Turn::delay() {
+  const auto chance = own() % 64;
+  if (chance < 12) std::this_thread::sleep_for(std::chrono::microseconds(own() % 400));
+  if (chance == 63) std::this_thread::sleep_for(std::chrono::milliseconds(4));
+  if (chance < 58 || chance == 63 || !on_device() || !tests_fake_devices()) return;
+  delay_fake_stream(stream_or_own(*context.state(), stream), std::chrono::microseconds(own() % 3000));
+}
+
+void run_rounds(Turn& turn, const StreamRounds& rounds, const std::function<void()>& call) {
+  for (std::size_t round = 0; round < rounds.values.size(); ++round) {
+    copy_behind(turn, rounds.values[round], rounds.source);
+    copy_behind(turn, rounds.junk_destination, rounds.destination);
+    turn.delay();
+    call();
+    copy_behind(turn, rounds.junk_source, rounds.source);
+    copy_behind(turn, rounds.destination, rounds.results[round]);
+  }
+  turn.context.synchronize(turn.stream);
+}
+
+}  // namespace partita::testing

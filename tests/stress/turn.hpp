@@ -1,0 +1,83 @@
+// One iteration of the stress program, as one rank goes through it.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <functional>
+#include <partita/context.hpp>
+#include <partita/view.hpp>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "unit/random_layouts.hpp"
+
+namespace partita::testing {
+
+/// What was found is wrong.
+class Wrong : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// How a turn leaves the context.
+enum class After {
+  goes_on,  ///< another turn may use it
+  ends,     ///< it has failed, or is not to be used any more
+};
+
+struct Turn {
+  Context& context;
+  RandomLayouts random;  ///< what is done: the same on all ranks
+  std::mt19937_64 own;   ///< when it is done: this rank's own
+  Stream stream;         ///< where work on a device is put; null: the context's own
+  std::string call;      ///< what is done, for whoever repeats it
+
+  bool on_device() const { return context.device().kind == Device::Kind::cuda; }
+
+  /// Sometimes this rank is late, or its stream.
+  void delay();
+
+  void expect(bool holds, const std::string& what) const {
+    if (!holds) throw Wrong(what);
+  }
+
+  template <class Values>
+  auto pick(const Values& values) {
+    return values[static_cast<std::size_t>(random.number(0, static_cast<int>(std::size(values)) - 1))];
+  }
+};
+
+/// A turn is one of these; each draws what it does from `turn.random` and throws Wrong, or what the library
+/// throws.
+After redistributions(Turn& turn);
+After collective_calls(Turn& turn);
+After products(Turn& turn);
+After transforms(Turn& turn);
+After halos(Turn& turn);
+After letters(Turn& turn);
+After memory(Turn& turn);
+After subgroups(Turn& turn);
+/// One rank calls something else than the others. All are told so by DisagreementError, in time.
+After mismatches(Turn& turn);
+/// One rank leaves by an exception, or its process is killed. All others hear of it by LostPeerError, in
+/// time.
+After lost_ranks(Turn& turn);
+
+/// Thrown by a rank that leaves on purpose.
+class Leaves : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// A call in a stream, given again and again before anybody waits: `source` gets the values of a round, the
+/// call reads them, `source` is overwritten right behind it and `destination` is kept in the result of the
+/// round. All views of one side are alike and lie in device memory.
+struct StreamRounds {
+  View source, destination;
+  View junk_source, junk_destination;
+  std::vector<View> values, results;
+};
+void run_rounds(Turn& turn, const StreamRounds& rounds, const std::function<void()>& call);
+
+}  // namespace partita::testing
