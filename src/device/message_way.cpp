@@ -24,9 +24,10 @@ bool messages_go_direct(DeviceMessages wanted, const Accelerator& device, const 
   check<UnsupportedError>(group.takes_device_memory() || device.is_host_memory(),
                           "PARTITA_DEVICE_MESSAGES is \"direct\", but {}; leave it unset, and messages go "
                           "through pinned host memory",
-                          group.in_process() ? "messages between threads take no device memory"
-                                             : "this MPI says that it takes no device memory (it is not "
-                                               "CUDA-aware, or its support is switched off)");
+                          group.in_process()
+                              ? "messages between threads take no device memory"
+                              : "this MPI does not say that it takes device memory (it is "
+                                "not CUDA-aware, or its support is switched off: see partita doctor)");
   return true;
 }
 
