@@ -167,14 +167,18 @@ Finding examine_device_messages() {
   const std::string answer = output_of({own_program(), "doctor", "--ask-mpi"});
   if (answer.starts_with("yes"))
     return {subject, Health::ok, "the MPI takes addresses of device memory", {}, ""};
-  const bool asked = answer.starts_with("no");
+  const std::string why_not = answer.substr(0, answer.find('\n'));
   return {
       subject,
       Health::missing,
-      asked ? "the MPI takes host memory only" : "the MPI does not say whether it takes device memory",
+      why_not.empty() ? "the MPI does not start in a process of its own" : why_not,
       {"between nodes, messages of device memory go through pinned host memory; inside a node there are "
        "none"},
-      "an MPI built with CUDA (Open MPI: --with-cuda, and UCX with CUDA) spares the way through the host"};
+      why_not.find("MPICH_GPU_SUPPORT_ENABLED") != std::string::npos
+          ? "export MPICH_GPU_SUPPORT_ENABLED=1, in a program that is linked with Cray's library for GPUs "
+            "(libmpi_gtl_cuda)"
+          : "an MPI built with CUDA (Open MPI: --with-cuda, and UCX with CUDA; MPICH: --with-cuda) spares "
+            "the way through the host"};
 }
 
 Finding examine_nccl() {

@@ -37,4 +37,14 @@ struct LibraryReport {
 PARTITA_API LibraryReport report_nccl();
 PARTITA_API LibraryReport report_nvshmem();
 
+/// Whether the MPI of this process takes addresses of CUDA's device memory, or messages go through the host.
+struct MpiMemoryReport {
+  bool takes_device_memory = false;
+  std::string why_host_only;  ///< empty: it takes device memory
+};
+
+/// Asks the MPI, which answers only while it runs; starts nothing, never an error. Local, thread-safe as far
+/// as the MPI is.
+PARTITA_API MpiMemoryReport report_mpi_memory();
+
 }  // namespace partita

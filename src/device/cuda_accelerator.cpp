@@ -143,7 +143,7 @@ void CudaAccelerator::release_pinned(void* memory) noexcept {
 }
 
 std::unique_ptr<NodeMemory> CudaAccelerator::share_memory(ContextState& state, const Topology& topology) {
-  return std::make_unique<CudaNodeMemory>(state, topology, index_);
+  return std::make_unique<CudaNodeMemory>(state, topology, index_, CudaDriver::get().virtual_memory);
 }
 
 std::unique_ptr<NodeMemory> CudaAccelerator::share_memory_of_library(ContextState& state,

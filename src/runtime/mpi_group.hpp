@@ -22,7 +22,7 @@ bool mpi_is_running();
 bool mpi_initialised_by_us();
 
 /// The MPI that was loaded says, now that it runs, that it takes addresses of CUDA's device memory; false
-/// where MPI does not run or cannot say. Thread-safe.
+/// where MPI does not run or cannot say (`report_mpi_memory` says why not). Thread-safe.
 bool mpi_takes_device_memory();
 
 /// From here on nothing collective is called any more, MPI_Finalize included. Thread-safe.

@@ -1,7 +1,5 @@
 #include "runtime/mpi_library.hpp"
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -95,21 +93,6 @@ bool mpi_is_running() {
 }
 bool mpi_initialised_by_us() {
   return initialised_by_us;
-}
-
-// MPI has no call for it; Open MPI and MPICH have one of the same name, which not every build has.
-bool mpi_takes_device_memory() {
-  if (!mpi_is_running()) return false;
-  void* query = dlsym(RTLD_DEFAULT, "MPIX_Query_cuda_support");
-  if (query == nullptr) {  // its library may have been opened for somebody else alone
-    Dl_info mine{};
-    if (dladdr(reinterpret_cast<const void*>(&MPI_Query_thread), &mine) == 0) return false;
-    void* const library = dlopen(mine.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-    if (library == nullptr) return false;
-    query = dlsym(library, "MPIX_Query_cuda_support");
-    dlclose(library);  // one share of it: it stays open
-  }
-  return query != nullptr && reinterpret_cast<int (*)()>(query)() != 0;
 }
 
 void check_mpi_build(const Communicator& communicator) {
