@@ -19,6 +19,7 @@ Chain::Chain(const Request& request, std::span<const char* const> names, std::st
   plan_.reason = std::move(reason);
   plan_.rank = request.rank;
   plan_.topology = request.topology;
+  plan_.identity.assign(request.facts.begin(), request.facts.end());
   for (std::size_t i = 0; i < request.operands.size(); ++i) {
     plan_.buffers.push_back({names[i], BufferKind::operand, request.operands[i], 0});
   }

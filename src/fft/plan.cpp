@@ -65,6 +65,9 @@ Plan plan_fft(const Operand& input, const Operand& output, const Topology& topol
   Plan plan{"fft", scheme.name, scheme.reason, rank, topology, {}, {}};
   plan.buffers.push_back({"input", BufferKind::operand, input, 0});
   plan.buffers.push_back({"output", BufferKind::operand, output, 0});
+  plan.identity = {{"input", input.to_string()},
+                   {"output", output.to_string()},
+                   {"options", to_string(options) + (in_place ? " in place" : "")}};
   Steps steps(plan);
   if (scheme.factors) {
     if (problem.halved_axis() >= 0) {

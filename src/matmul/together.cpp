@@ -1,5 +1,7 @@
 #include "matmul/together.hpp"
 
+#include <fmt/format.h>
+
 #include <optional>
 
 #include "kernels/host/blas_library.hpp"
@@ -12,6 +14,14 @@ void Runner::run(std::span<const std::shared_ptr<Array::State>> arrays, const Pa
   for (const auto& array : arrays) given_.push_back(array.get());
   bound_.execute(given_, parameters);
 }
+
+namespace {
+
+std::string number_text(std::complex<double> value) {
+  return fmt::format("{}{:+}i", value.real(), value.imag());
+}
+
+}  // namespace
 
 Plan plan_of(const Setting& setting, const ContextState& context, int rank) {
   MatmulOptions options = setting.options;
@@ -27,7 +37,10 @@ std::shared_ptr<Runner> plan_together(ContextState& context, const std::function
     made = setting();
     (void)blas();  // where there is none, say so before anything has begun
     plan = plan_of(*made, context, context.rank());
-    return facts(made->operands, made->options, made->in_place);
+    std::vector<Fact> facts = plan->identity;
+    facts.push_back({"alpha", number_text(made->options.alpha)});
+    facts.push_back({"beta", number_text(made->options.beta)});
+    return facts;
   });
   context.heap->collect();  // plan creation is a named point of deferred release
   return std::make_shared<Runner>(context, std::move(*plan), std::move(*made));

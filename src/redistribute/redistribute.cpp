@@ -23,11 +23,6 @@ Shape result_shape(const Shape& shape, const std::vector<int>& axes) {
   return distribution::permuted(shape, axes);
 }
 
-std::string options_text(const RedistributeOptions& options) {
-  return fmt::format("axes ({}) method {} staging {}", fmt::join(options.axes, ","),
-                     static_cast<int>(options.method), options.staging_bytes);
-}
-
 /// Between host and device memory, the device does the redistribution; the side on the host is copied as it
 /// is, to or from an array of the same layout on the heap of the device.
 Operand as_planned(const Operand& operand, MemorySpace other) {
@@ -49,51 +44,61 @@ Array stand_in(ContextState& context, const Operand& operand) {
                           MemorySpace::device);
 }
 
-/// What a rank does: little between devices of a node goes in packets.
-Plan plan_for(const Operand& source, const Operand& destination, const Topology& topology, int rank,
-              const RedistributeOptions& options) {
-  if (auto packets = plan_in_packets(source, destination, topology, rank, options)) return *packets;
-  return plan_redistribute(source, destination, topology, rank, options);
+/// What a rank does.
+struct Planned {
+  Plan plan;
+  bool in_packets = false;  ///< little between devices of a node
+};
+
+Planned plan_for(const Operand& source, const Operand& destination, const Topology& topology, int rank,
+                 const RedistributeOptions& options) {
+  auto packets = plan_in_packets(source, destination, topology, rank, options);
+  if (packets) return {std::move(*packets), true};
+  return {plan_redistribute(source, destination, topology, rank, options)};
 }
 
 /// Plans on every rank, or throws the same error on every rank. `destination` is made inside the check, since
 /// making it may fail.
-Plan plan_together(ContextState& context, const Operand& source, const std::function<Operand()>& destination,
-                   const RedistributeOptions& options) {
+Planned plan_together(ContextState& context, const Operand& source,
+                      const std::function<Operand()>& destination, const RedistributeOptions& options) {
   context.require_usable("redistribute");
-  std::optional<Plan> plan;
+  std::optional<Planned> made;
   collectively(context, "redistribute", [&]() -> std::vector<Fact> {
     const Operand target = destination();
     const Operand planned = as_planned(source, target.space);
     const Operand planned_target = as_planned(target, source.space);
-    plan = plan_for(planned, planned_target, context.topology(planned.space), context.rank(), options);
-    return {{"source", source.to_string()},
-            {"destination", target.to_string()},
-            {"options", options_text(options)}};
+    made = plan_for(planned, planned_target, context.topology(planned.space), context.rank(), options);
+    made->plan.identity = redistribution::facts(source, target, options);  // as the caller sees them
+    return made->plan.identity;
   });
-  context.heap_in(plan->buffers[0].operand->space)
+  context.heap_in(made->plan.buffers[0].operand->space)
       .collect();  // plan creation is a named point of deferred release
-  return std::move(*plan);
+  return std::move(*made);
 }
 
-/// What carries out `plan`. Where packets do not suit some rank, all go another way. Collective on devices.
-std::unique_ptr<Executor> bind(ContextState& context, Plan plan, const Operand& source,
+/// What carries out `made`, which says in the end what it has become: where packets do not suit some rank,
+/// all go another way. Collective on devices.
+std::unique_ptr<Executor> bind(ContextState& context, Planned& made, const Operand& source,
                                const Operand& destination, const RedistributeOptions& options) {
-  if (plan.method != packets_method) return Executor::bind(context, std::move(plan));
-  if (std::unique_ptr<Executor> bound = PacketPlan::of(context, std::move(plan))) return bound;
+  if (!made.in_packets) return Executor::bind(context, std::move(made.plan));
+  std::vector<Fact> identity = made.plan.identity;
+  if (std::unique_ptr<Executor> bound = PacketPlan::of(context, std::move(made.plan))) return bound;
+  made.in_packets = false;
   const Operand from = as_planned(source, destination.space);
   const Operand to = as_planned(destination, source.space);
-  return Executor::bind(context,
-                        plan_redistribute(from, to, context.topology(from.space), context.rank(), options));
+  Plan plan = plan_redistribute(from, to, context.topology(from.space), context.rank(), options);
+  plan.identity = std::move(identity);
+  return Executor::bind(context, std::move(plan));
 }
 
 /// A bound plan with its destination seen as the plan sees it: in the source's index space.
 class Runner {
  public:
-  Runner(ContextState& context, Plan plan, const Operand& source, const Operand& destination,
+  Runner(ContextState& context, Planned made, const Operand& source, const Operand& destination,
          const RedistributeOptions& options)
       : context_(context),
-        bound_(bind(context, std::move(plan), source, destination, options)),
+        bound_(bind(context, made, source, destination, options)),
+        in_packets_(made.in_packets),
         destination_(destination.layout) {
     if (!options.axes.empty()) {
       inverse_ = redistribution::inverse_axes(options.axes, destination_.dimensions());
@@ -106,6 +111,7 @@ class Runner {
   }
 
   const Plan& plan() const { return bound_->plan(); }
+  bool in_packets() const { return in_packets_; }
   const Layout& destination() const { return destination_; }  ///< as the caller sees it
 
   void run(const Array& source, const Array& destination) {
@@ -132,6 +138,7 @@ class Runner {
 
   ContextState& context_;
   std::unique_ptr<Executor> bound_;
+  bool in_packets_;
   Layout destination_;
   std::vector<int> inverse_;
   Array up_;    // of the source's layout, on the device, where the source is on the host
@@ -142,11 +149,11 @@ class Runner {
 /// Collective when it is made; otherwise without any communication.
 Runner& cached_plan(ContextState& context, const Operand& source, const std::string& target,
                     const std::function<Operand()>& destination, const RedistributeOptions& options) {
-  const std::string key =
-      fmt::format("redistribute {} | {} | {}", source.to_string(), target, options_text(options));
+  const std::string key = fmt::format("redistribute {} | {} | {}", source.to_string(), target,
+                                      redistribution::options_text(options));
   if (const auto found = context.plans.find(key)) return *std::static_pointer_cast<Runner>(found);
-  Plan plan = plan_together(context, source, destination, options);
-  auto made = std::make_shared<Runner>(context, std::move(plan), source, destination(), options);
+  Planned planned = plan_together(context, source, destination, options);
+  auto made = std::make_shared<Runner>(context, std::move(planned), source, destination(), options);
   context.plans.insert(key, made);
   return *made;
 }
@@ -212,15 +219,15 @@ Redistribute::Redistribute(const Context& context, const Operand& source, const 
                            const RedistributeOptions& options)
     : state_(std::make_unique<State>()) {
   state_->context = context.state();
-  Plan plan = plan_together(
+  Planned made = plan_together(
       *state_->context, source, [&] { return destination; }, options);
-  state_->runner = std::make_unique<Runner>(*state_->context, std::move(plan), source, destination, options);
+  state_->runner = std::make_unique<Runner>(*state_->context, std::move(made), source, destination, options);
   const Operand from = as_planned(source, destination.space);
   const Operand to = as_planned(destination, source.space);
-  const bool in_packets = state_->runner->plan().method == packets_method;
+  const bool in_packets = state_->runner->in_packets();
   state_->planner = [from, to, options, in_packets,
                      topology = state_->context->topology(from.space)](int rank) {
-    return in_packets ? plan_for(from, to, topology, rank, options)
+    return in_packets ? plan_for(from, to, topology, rank, options).plan
                       : plan_redistribute(from, to, topology, rank, options);
   };
 }

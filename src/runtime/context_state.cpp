@@ -11,6 +11,7 @@ namespace partita {
 
 void ContextState::require_alive(std::string_view operation) const {
   if (!failed()) return;
+  if (unseen_disagreement_.exchange(false)) throw DisagreementError(failure());
   throw FailedContextError(fmt::format("{}: the context has failed: {}", operation, failure()));
 }
 
@@ -46,10 +47,15 @@ SymmetricHeap& ContextState::heap_in(MemorySpace space) const {
 }
 
 void ContextState::fail(const std::string& why, ErrorKind kind) noexcept {
+  fail(why, kind, true);
+}
+
+void ContextState::fail(const std::string& why, ErrorKind kind, bool seen) noexcept {
   try {
     const std::lock_guard lock(failure_mutex_);
     if (failed()) return;
     failure_ = why;
+    unseen_disagreement_ = !seen;
     failed_.store(true, std::memory_order_release);
   } catch (...) {
     failed_.store(true, std::memory_order_release);
@@ -64,6 +70,15 @@ void ContextState::fail(const std::string& why, ErrorKind kind) noexcept {
   } catch (...) {
     // A log that cannot be written must not hide the failure.
   }
+}
+
+void ContextState::fail_with_current() noexcept {
+  const CaughtError error = describe_error(std::current_exception());
+  fail(error.text, error.kind);
+}
+
+void ContextState::fail_in_disagreement(const std::string& why) noexcept {
+  fail(why, ErrorKind::disagreement, false);
 }
 
 // Messages may still arrive in a failed context's memory, and peers may still read it.

@@ -63,8 +63,6 @@ struct ContextState {
   /// Collectives as they were called lately (collectives/recent.hpp).
   std::shared_ptr<void> recent_calls;
   bool closed = false;
-  /// Executions begun on this context; every rank counts alike, since executions are collective.
-  std::uint64_t executions = 0;
   /// While a timeline is recorded; null: executors note nothing.
   StepClock* step_clock = nullptr;
   /// Signals of earlier executions, by node rank and channel: counters only grow.
@@ -84,10 +82,14 @@ struct ContextState {
 
   /// Throws FailedContextError or (closed) ArgumentError. The first line of every call on a context.
   void require_usable(std::string_view operation) const;
-  /// Throws FailedContextError.
+  /// Throws FailedContextError, or a DisagreementError that was met behind the rank's back.
   void require_alive(std::string_view operation) const;
   /// Marks the context failed, here and on the node's board; the first failure stays.
   void fail(const std::string& why, ErrorKind kind = ErrorKind::error) noexcept;
+  /// The same with the exception that is being handled.
+  void fail_with_current() noexcept;
+  /// The same by a thread that is not the rank's own: the rank's next call throws it as a DisagreementError.
+  void fail_in_disagreement(const std::string& why) noexcept;
   bool failed() const noexcept { return failed_.load(std::memory_order_acquire); }
   std::string failure() const;
 
@@ -109,9 +111,12 @@ struct ContextState {
   ~ContextState();
 
  private:
+  void fail(const std::string& why, ErrorKind kind, bool seen) noexcept;
+
   std::atomic<bool> failed_{false};
   mutable std::mutex failure_mutex_;
   std::string failure_;
+  mutable std::atomic<bool> unseen_disagreement_{false};
   /// Under the mutex, since whoever fails the context may be another thread than the one that adopts.
   std::unique_ptr<DeviceGroup> device_group_;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.hpp"
+#include "runtime/announcement.hpp"
 #include "runtime/context_state.hpp"
 
 namespace partita {
@@ -59,6 +60,7 @@ void PeerWatch::look(std::chrono::steady_clock::time_point now) {
   const std::vector<int> peers = awaited(reason_);
   if (state_.board) {
     look_for_failed_neighbours();
+    compare_announcements(state_, reason_.operation);
     // Inside a check of some of the ranks only, the counts of the others say nothing.
     if (state_.agreement_depth == 0) look_for_mutual_waits(peers);
   }

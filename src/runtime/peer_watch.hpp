@@ -1,5 +1,5 @@
-// What a sleeping wait looks at: peers that have ended, neighbours whose context failed, and two ranks that
-// wait for each other in different calls.
+// What a sleeping wait looks at: peers that have ended, neighbours whose context failed or that execute
+// something else, and two ranks that wait for each other in different calls.
 #pragma once
 
 #include <chrono>
