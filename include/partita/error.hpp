@@ -22,7 +22,8 @@ class PARTITA_API ArgumentError : public Error {
   ~ArgumentError() override;
 };
 
-/// Ranks called the same operation with different arguments. The text names the ranks and both values.
+/// Ranks called different operations, or the same with different arguments. The text names the ranks and what
+/// they differ in. Where they had begun to execute, the context has failed.
 class PARTITA_API DisagreementError : public ArgumentError {
  public:
   using ArgumentError::ArgumentError;

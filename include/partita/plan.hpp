@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <partita/fact.hpp>
 #include <partita/operand.hpp>
 #include <partita/reduction.hpp>
 #include <partita/topology.hpp>
@@ -80,8 +81,12 @@ struct PARTITA_API Plan {
   std::vector<Buffer> buffers;
   std::vector<Step> steps;
   std::vector<Work> works = {};  ///< of the compute steps
+  /// What was asked for, as it must be on all ranks: operands, options, reduction, root, ... Compared when a
+  /// plan is made, and with the hash at each execution.
+  std::vector<Fact> identity = {};
 
-  /// The same number on every rank of one operation: hash of operation, method, buffers and topology.
+  /// The same number on every rank of one operation: hash of operation, identity, method, buffers and
+  /// topology.
   std::uint64_t hash() const;
 };
 

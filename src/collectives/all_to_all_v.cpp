@@ -97,8 +97,7 @@ Plan plan_all_to_all_v(const Request& request, const Counts& counts) {
   const int rank = request.rank;
   const Shape& source = request.operands[0].layout.shape();
   const Shape& destination = request.operands[1].layout.shape();
-  const std::string name = "source of parts " + text_of(counts);
-  const char* names[] = {name.c_str(), "destination"};
+  constexpr const char* names[] = {"source", "destination"};
   Chain chain(request, names, "exchange", "parts through rings and messages");
   Moves moves;
   for (int peer = 0; peer < request.ranks(); ++peer) {

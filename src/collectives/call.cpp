@@ -6,6 +6,7 @@
 #include "array/overlap.hpp"
 #include "array/transfer.hpp"
 #include "base/check.hpp"
+#include "base/hash_of_facts.hpp"
 #include "base/memory_space.hpp"
 #include "collectives/bound.hpp"
 #include "collectives/library_call.hpp"
@@ -75,7 +76,7 @@ std::shared_ptr<Bound> bind_call(ContextState& context, const Call& call, std::s
   for (std::size_t i = 0; i < layouts.size(); ++i) {
     operands.push_back(operand_of(layouts[i], call.dtype, space, places[i] >= 0));
   }
-  Plan plan = call.plan({call.operation, operands, context.topology(space), context.rank()});
+  Plan plan = call.plan({call.operation, operands, context.topology(space), context.rank(), call.facts});
   auto bound = std::make_shared<Bound>(context, std::move(plan), call.truth);
   bound->set_heap_offsets(places);
   return bound;
@@ -138,7 +139,7 @@ std::shared_ptr<Runner> make_on_device(ContextState& context, const Call& call, 
       prefers_library(context, call.operation, call.bytes, place >= 0)) {
     if (const DeviceGroup* const library = library_of(context);
         library != nullptr && call.offered(*library)) {
-      return std::make_shared<LibraryCall>(context, std::string(call.operation), call.by_library);
+      return std::make_shared<LibraryCall>(context, call);
     }
   }
   Places places(call.views.size(), -1);
@@ -174,6 +175,10 @@ std::shared_ptr<Runner> runner_on_device(ContextState& context, const Call& call
 }
 
 }  // namespace
+
+std::uint64_t hash_of(const Call& call, std::string_view way) {
+  return mix(mix(partita::hash_of(call.operation), partita::hash_of(way)), hash_of_facts(call.facts));
+}
 
 void check_or_tell_all(ContextState& context, std::string_view operation,
                        const std::function<void()>& check) {

@@ -61,6 +61,9 @@ struct Call {
   const Told* told = nullptr;
 };
 
+/// Of what all ranks have alike, and of the way in which it is done.
+std::uint64_t hash_of(const Call& call, std::string_view way);
+
 /// Views of so many bytes and more are looked for on the heap, in one exchange of all ranks a call.
 inline constexpr std::int64_t worth_asking = 256 << 10;
 

@@ -16,6 +16,7 @@ Chain::Chain(const Request& request, std::span<const char* const> names, std::st
   plan_.reason = std::move(reason);
   plan_.rank = request.rank;
   plan_.topology = request.topology;
+  plan_.identity.assign(request.facts.begin(), request.facts.end());
   for (std::size_t i = 0; i < request.operands.size(); ++i) {
     builder_.add_operand(names[i], request.operands[i]);
   }

@@ -16,6 +16,7 @@ struct Request {
   std::span<const Operand> operands;
   const Topology& topology;
   int rank = 0;
+  std::span<const Fact> facts = {};  ///< what all ranks have alike: the plan's identity
 
   int ranks() const { return topology.ranks(); }
   /// Dense on the symmetric heap: peers of the node read and write it in place.

@@ -19,8 +19,7 @@ namespace collective {
 // Three operands: the part, the extended part, and the part's place in the extended one.
 Plan plan_halo(const Request& request, const HaloOptions& options, const Layout& layout) {
   const Halos halos = make_halos(layout, options);
-  const std::string name = "source: " + halo_text(layout, options);
-  const char* names[] = {name.c_str(), "extended", "interior"};
+  constexpr const char* names[] = {"source", "extended", "interior"};
   Chain chain(request, names, "exchange", "pieces of neighbours through rings and messages");
   const int rank = request.rank;
   if (!layout.region(rank).empty()) {
@@ -74,11 +73,14 @@ class HaloRunner {
       check<UnsupportedError>(space_ == MemorySpace::host || context.device != nullptr,
                               "halo: an array in device memory, but the context has no device");
       const std::vector<Operand> operands = halo_operands(*halos_, dtype_, space_);
-      Plan plan = plan_halo({"halo", operands, context.topology(space_), context.rank()}, options, layout);
+      const Fact facts[] = {{"layout and widths", halo_text(layout, options)},
+                            {"dtype", std::string(name(dtype_))},
+                            {"memory", std::string(name(space_))}};
+      Plan plan =
+          plan_halo({"halo", operands, context.topology(space_), context.rank(), facts}, options, layout);
+      std::vector<Fact> identity = plan.identity;
       bound_ = std::make_unique<Bound>(context, std::move(plan));
-      return {{"layout and widths", halo_text(layout, options)},
-              {"dtype", std::string(name(dtype_))},
-              {"memory", std::string(name(space_))}};
+      return identity;
     });
     context.heap_in(space_).collect();
     bound_->connect();

@@ -4,6 +4,7 @@
 
 #include "base/check.hpp"
 #include "device/finish.hpp"
+#include "runtime/announcement.hpp"
 
 namespace partita::collective {
 namespace {
@@ -12,8 +13,12 @@ constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
 
 }  // namespace
 
-LibraryCall::LibraryCall(ContextState& context, std::string operation, ByLibrary work)
-    : context_(context), operation_(std::move(operation)), work_(std::move(work)), dense_(*context.device) {}
+LibraryCall::LibraryCall(ContextState& context, const Call& call)
+    : context_(context),
+      operation_(call.operation),
+      hash_(hash_of(call, "library")),
+      work_(call.by_library),
+      dense_(*context.device) {}
 
 void LibraryCall::run(std::span<const View> views, Stream stream) {
   context_.require_usable(operation_);
@@ -22,11 +27,17 @@ void LibraryCall::run(std::span<const View> views, Stream stream) {
       "{}: {} does it, and that is not captured into graphs; PARTITA_DEVICE_COLLECTIVES=own "
       "has it done by kernels that are",
       operation_, context_.device_group()->name());
-  stream = begin_device_work(context_, stream);
-  work_(*context_.device_group(), dense_.pack(views, stream), stream);
-  dense_.unpack(views, stream);
-  end_device_work(context_, stream);
-  context_.watchdog->note(operation_);
+  try {
+    stream = begin_device_work(context_, stream);
+    announce(context_, hash_, operation_);
+    work_(*context_.device_group(), dense_.pack(views, stream), stream);
+    dense_.unpack(views, stream);
+    end_device_work(context_, stream);
+    context_.watchdog->note(operation_);
+  } catch (...) {
+    context_.fail_with_current();  // the peers wait for this rank's part
+    throw;
+  }
 }
 
 DeviceGroup* library_of(ContextState& context) {

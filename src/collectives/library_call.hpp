@@ -14,13 +14,14 @@ namespace partita::collective {
 /// Holds no share of the context: whoever owns it keeps the context alive.
 class LibraryCall final : public Runner {
  public:
-  LibraryCall(ContextState& context, std::string operation, ByLibrary work);
+  LibraryCall(ContextState& context, const Call& call);
 
   void run(std::span<const View> views, Stream stream) override;
 
  private:
   ContextState& context_;
   std::string operation_;
+  std::uint64_t hash_;
   ByLibrary work_;
   DenseViews dense_;
 };

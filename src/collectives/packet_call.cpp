@@ -5,6 +5,7 @@
 #include "collectives/library_call.hpp"
 #include "device/finish.hpp"
 #include "runtime/agree.hpp"
+#include "runtime/announcement.hpp"
 
 namespace partita::collective {
 namespace {
@@ -34,13 +35,14 @@ std::shared_ptr<Runner> PacketCall::of(ContextState& context, const Call& call) 
     all = all && !mine.empty();
   }
   if (!all) return nullptr;
-  return std::make_shared<PacketCall>(context, std::string(call.operation), call.dtype, std::move(parcels));
+  return std::make_shared<PacketCall>(context, call, std::move(parcels));
 }
 
-PacketCall::PacketCall(ContextState& context, std::string operation, Dtype dtype, Parcels parcels)
+PacketCall::PacketCall(ContextState& context, const Call& call, Parcels parcels)
     : context_(context),
-      operation_(std::move(operation)),
-      dtype_(dtype),
+      operation_(call.operation),
+      hash_(hash_of(call, "packets")),
+      dtype_(call.dtype),
       parcels_(std::move(parcels)),
       dense_(*context.device),
       board_(PacketBoard::of(context)) {}
@@ -49,8 +51,8 @@ void PacketCall::run(std::span<const View> views, Stream stream) {
   context_.require_usable(operation_);
   try {
     put(views, stream);
-  } catch (const std::exception& error) {
-    context_.fail(error.what());  // the peers wait for these packets
+  } catch (...) {
+    context_.fail_with_current();  // the peers wait for these packets
     throw;
   }
 }
@@ -70,6 +72,7 @@ void PacketCall::put(std::span<const View> views, Stream stream) {
   all.root = parcels_.root;
   all.captured = context_.device->captures(stream);
   all.dtype = dtype_;
+  announce(context_, hash_, operation_, all.captured);
   context_.device->exchange_packets(all, stream);
   dense_.unpack(views, stream);
   end_device_work(context_, stream);

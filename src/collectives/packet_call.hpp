@@ -18,7 +18,7 @@ class PacketCall final : public Runner {
   /// Nothing where the call is too large or of another kind for that, on any rank. Collective.
   static std::shared_ptr<Runner> of(ContextState& context, const Call& call);
 
-  PacketCall(ContextState& context, std::string operation, Dtype dtype, Parcels parcels);
+  PacketCall(ContextState& context, const Call& call, Parcels parcels);
 
   void run(std::span<const View> views, Stream stream) override;
 
@@ -27,6 +27,7 @@ class PacketCall final : public Runner {
 
   ContextState& context_;
   std::string operation_;
+  std::uint64_t hash_;
   Dtype dtype_;
   Parcels parcels_;
   DenseViews dense_;

@@ -36,7 +36,7 @@ View on_host(Bytes& bytes, const View& like) {
 /// From device memory after what the stream has been given so far.
 std::shared_ptr<Bytes> packed(ContextState& context, const View& view, Stream stream) {
   auto bytes = std::make_shared<Bytes>(static_cast<std::size_t>(bytes_of(view)));
-  if (view.space == MemorySpace::device) finish_device(context, "send", {}, stream);
+  if (view.space == MemorySpace::device) finish_device(context, "send", stream);
   copy_view(context, view, on_host(*bytes, view));
   return bytes;
 }
@@ -71,7 +71,7 @@ void take(ContextState& context, const View& view, int peer, int tag, Stream str
   if (leaves_in_place(view)) return box.receive(context, peer, envelope, static_cast<std::byte*>(view.data));
   const auto bytes = std::make_shared<Bytes>(static_cast<std::size_t>(envelope.bytes));
   box.receive(context, peer, envelope, bytes->data(), bytes);
-  if (view.space == MemorySpace::device) finish_device(context, "receive", {}, stream);
+  if (view.space == MemorySpace::device) finish_device(context, "receive", stream);
   copy_view(context, on_host(*bytes, view), view);
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/check.hpp"
 #include "device/captured.hpp"
+#include "runtime/announcement.hpp"
 #include "runtime/context_state.hpp"
 #include "runtime/peer_watch.hpp"
 #include "runtime/wait.hpp"
@@ -53,12 +54,12 @@ void end_device_work(ContextState& state, Stream stream) {
   if (state.device_work_is_marked) device.mark(stream);
 }
 
-void finish_device(ContextState& state, std::string_view operation, const std::function<void()>& look,
-                   Stream stream) {
+void finish_device(ContextState& state, std::string_view operation, Stream stream) {
   if (!state.device) return;
   require_no_capture(state, operation, "it");
   check<UnsupportedError>(stream.handle == nullptr || !state.device->captures(stream),
                           "{}: the stream is being captured into a graph", operation);
+  const bool was_alive = !state.failed();  // what a failed context holds may still be read
   // Such waits are for milliseconds, and what comes next on the device waits for their end.
   const WaitReason reason{operation, [] { return std::string("work on the device"); }, -1,
                           [&] { return others_of_the_node(state); }, std::chrono::milliseconds(20)};
@@ -67,13 +68,12 @@ void finish_device(ContextState& state, std::string_view operation, const std::f
     device.use();
     if (stream.handle != nullptr) end_device_work(state, begin_device_work(state, stream));
     if (!state.device_work_is_marked) device.mark(device.stream());
-    wait_until(state, reason, [&] {
-      if (device.passed()) return true;
-      if (look) look();
-      return false;
-    });
-  } catch (const std::exception& error) {
-    state.fail(error.what());  // and the flags let the streams go
+    wait_until(state, reason, [&] { return device.passed(); });
+    if (!was_alive) return;
+    state.throw_failure();  // which has let the streams go
+    compare_announcements(state, operation);
+  } catch (...) {
+    state.fail_with_current();  // and the flags let the streams go
     throw;
   }
 }

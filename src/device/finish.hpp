@@ -1,7 +1,6 @@
 // Work that a context has given to its device: where it goes, and the wait for its end.
 #pragma once
 
-#include <functional>
 #include <partita/stream.hpp>
 #include <string_view>
 #include <vector>
@@ -31,10 +30,10 @@ void end_device_work(ContextState& state, Stream stream);
 
 /// Waits until the device has done all that this context gave it and, where one is given, all that `stream`
 /// was given by anybody. Blocking within the deadline; nothing to do
-/// in a context without a device. `look` is called now and then and may throw. Whatever is thrown from here
-/// has failed the context, but for UnsupportedError, which is thrown before any wait: a stream that it would
-/// wait for is being captured.
-void finish_device(ContextState& state, std::string_view operation, const std::function<void()>& look = {},
-                   Stream stream = {});
+/// in a context without a device. Whatever is thrown from here has failed the context: DisagreementError
+/// where ranks of the node execute different things, also if the streams have met the signals of another
+/// execution as if they were of their own. But for UnsupportedError, which is thrown before any wait: a stream
+/// that it would wait for is being captured.
+void finish_device(ContextState& state, std::string_view operation, Stream stream = {});
 
 }  // namespace partita

@@ -1,9 +1,12 @@
 #include "device/watchdog.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "base/check.hpp"
 #include "device/finish.hpp"
+#include "runtime/announcement.hpp"
 #include "runtime/context_state.hpp"
 #include "runtime/peer_watch.hpp"
 #include "runtime/rank_list.hpp"
@@ -63,7 +66,7 @@ void Watchdog::watch() {
 }
 
 bool Watchdog::look() {
-  if (state_.failed()) return false;
+  if (state_.failed() || found_disagreement()) return false;
   bool waits = false;
   if (DeviceGroup* const group = state_.device_group()) {
     const std::string why = group->failed();
@@ -89,6 +92,13 @@ bool Watchdog::look() {
     peers_.reset();
   }
   return true;
+}
+
+/// Found twice: a call that waits notices in between, and throws it.
+bool Watchdog::found_disagreement() {
+  const std::optional<std::string> text = announced_difference(state_, operation());
+  if (text && disagrees_) state_.fail_beside(*text, ErrorKind::disagreement);
+  return text && std::exchange(disagrees_, true);
 }
 
 bool Watchdog::is_overdue(std::uint64_t noted) {

@@ -26,7 +26,8 @@ class PeerWatch;
 /// counts as time without progress, too.
 ///
 /// So it does, some seconds later, where a rank of the node has failed or its process has ended without
-/// having given up the context, while the device has work or a vendor's library keeps a call.
+/// having given up the context, while the device has work or a vendor's library keeps a call. And so it does
+/// within some seconds, whether the device has work or not, where a rank of the node executes something else.
 class Watchdog {
  public:
   explicit Watchdog(ContextState& state);
@@ -43,6 +44,7 @@ class Watchdog {
   /// One look; false: there is nothing left to do for this thread.
   bool look();
   bool idle() const;
+  bool found_disagreement();
   bool is_overdue(std::uint64_t noted);
   void look_at_neighbours();
   std::vector<int> neighbours() const;
@@ -54,6 +56,7 @@ class Watchdog {
   std::uint64_t settled_ = 0;  // of those noted, all are known to be done
   std::uint64_t seen_ = 0;     // of those noted, at the last look
   std::vector<std::uint64_t> signals_;
+  bool disagrees_ = false;  // at the last look
   Clock::time_point moved_ = Clock::now();
   // While something waits here: for whom.
   std::string awaited_operation_;

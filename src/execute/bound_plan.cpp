@@ -9,6 +9,7 @@
 #include "kernels/host/fill.hpp"
 #include "plan/cost.hpp"
 #include "plan/work.hpp"
+#include "runtime/announcement.hpp"
 #include "runtime/wait.hpp"
 
 namespace partita {
@@ -56,11 +57,8 @@ void BoundPlan::execute(std::span<const Array::State* const> operands, const Par
   parameters_ = parameters;
   try {
     run();
-  } catch (const DisagreementError& error) {  // which neighbours that come to know of it throw, too
-    context_.fail(error.what(), ErrorKind::disagreement);
-    throw;
-  } catch (const std::exception& error) {
-    context_.fail(error.what());
+  } catch (...) {  // neighbours that come to know of a DisagreementError throw it, too
+    context_.fail_with_current();
     throw;
   }
 }
@@ -91,10 +89,8 @@ void BoundPlan::lower_works() {
 }
 
 void BoundPlan::run() {
-  ++context_.executions;
-  running_hash_ = with_factors(memory_.execution_hash(plan_hash_));
-  context_.board->begin_execution(running_hash_);
-  mail_.begin(running_hash_, context_.executions);
+  const std::uint64_t hash = with_factors(memory_.execution_hash(plan_hash_));
+  mail_.begin(announce(context_, hash, plan_.operation));
   StepClock* const clock = context_.step_clock;
   if (clock != nullptr) clock->execution(plan_);
   for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
@@ -169,11 +165,9 @@ void BoundPlan::wait_signal(const Step& step) {
       step.peer,
       {}};
   WaitLoop loop(context_, reason);
-  while (context_.board->counter(node_rank, step.channel) < wanted) {
-    check_announcement(context_, plan_, running_hash_, node_rank, step.peer);
-    loop.pause();
-  }
-  if (step.count == 1) check_announcement(context_, plan_, running_hash_, node_rank, step.peer);
+  while (context_.board->counter(node_rank, step.channel) < wanted) loop.pause();
+  // It may have been a signal of another plan.
+  if (step.count == 1) compare_announcements(context_, plan_.operation, node_rank);
 }
 
 void BoundPlan::advance_signals() {

@@ -54,7 +54,6 @@ class BoundPlan final : public Executor {
   ContextState& context_;
   Plan plan_;
   std::uint64_t plan_hash_;
-  std::uint64_t running_hash_ = 0;  // of the execution in progress; compared while waiting
   PlanMemory memory_;
   std::vector<Move> moves_;                        // by step
   std::vector<std::unique_ptr<BoundWork>> works_;  // by work

@@ -23,12 +23,10 @@ std::unique_ptr<Milestones> make_milestones(ContextState& context, std::int64_t 
 
 }  // namespace
 
-DeviceMail::DeviceMail(ContextState& context, const Plan& plan, const MessageUse& use,
-                       std::function<void()> look)
+DeviceMail::DeviceMail(ContextState& context, const Plan& plan, const MessageUse& use)
     : context_(context),
       plan_(plan),
       use_(use),
-      look_(std::move(look)),
       mail_(context, plan),
       milestone_(plan.steps.size(), 0),
       waits_(plan.steps.size(), false) {
@@ -77,13 +75,13 @@ DeviceMail::List& DeviceMail::list_of(std::size_t step) {
   return plan_.steps[step].kind == StepKind::send ? sends_ : receives_;
 }
 
-void DeviceMail::begin(std::uint64_t execution_hash, std::uint64_t execution) {
+void DeviceMail::begin(const Executed& execution) {
   unpacked_before_ = milestones(Side::in).last();
   for (List* const list : {&sends_, &receives_}) {
     list->entries.clear();
     list->next = 0;
   }
-  mail_.begin(execution_hash, execution);
+  mail_.begin(execution);
 }
 
 void DeviceMail::moved(std::size_t step, Stream stream) {
@@ -154,7 +152,6 @@ void DeviceMail::wait_for_streams(Ready&& ready) {
       loop.progressed();
       continue;
     }
-    look_();
     loop.pause();
   }
 }

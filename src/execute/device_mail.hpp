@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <partita/plan.hpp>
 #include <vector>
@@ -20,14 +19,13 @@ namespace partita {
 /// packed and older ones unpacked.
 class DeviceMail {
  public:
-  /// `look` is called now and then while a stream is waited for, and may throw.
-  DeviceMail(ContextState& context, const Plan& plan, const MessageUse& use, std::function<void()> look);
+  DeviceMail(ContextState& context, const Plan& plan, const MessageUse& use);
   /// The streams have done with the memory of messages, or the context has failed. Never throws.
   ~DeviceMail();
   DeviceMail(const DeviceMail&) = delete;
   DeviceMail& operator=(const DeviceMail&) = delete;
 
-  void begin(std::uint64_t execution_hash, std::uint64_t execution);
+  void begin(const Executed& execution);
   /// A move of private scratch has been put into the stream of its side. May wait until older ones are done.
   void moved(std::size_t step, Stream stream);
   void send(std::size_t step, const void* data);
@@ -61,7 +59,6 @@ class DeviceMail {
   ContextState& context_;
   const Plan& plan_;
   const MessageUse& use_;
-  std::function<void()> look_;
   Mail mail_;
   std::unique_ptr<Milestones> packed_;
   std::unique_ptr<Milestones> unpacked_;  // null: all moves have one series

@@ -10,6 +10,7 @@
 #include "plan/moves.hpp"
 #include "plan/work.hpp"
 #include "runtime/agree.hpp"
+#include "runtime/announcement.hpp"
 
 namespace partita {
 namespace {
@@ -40,7 +41,7 @@ Plan for_device(Plan plan) {
 DevicePlan::DevicePlan(ContextState& context, Plan plan)
     : context_(context),
       plan_(for_device(std::move(plan))),
-      announcement_(context, plan_),
+      plan_hash_(plan_.hash()),
       memory_(context, plan_, MemorySpace::device),
       moves_(plan_.steps.size()),
       signals_(static_cast<std::size_t>(context.size())),
@@ -48,7 +49,7 @@ DevicePlan::DevicePlan(ContextState& context, Plan plan)
       message_memory_(context, plan_, message_use_),
       line_order_(plan_, [this](int before, int after) { order_lines(before, after); }),
       sides_have_lines_(message_use_.apart && has_messages()),
-      mail_(context, plan_, message_use_, [this] { announcement_.check(); }) {
+      mail_(context, plan_, message_use_) {
   count_signals();
   if (context.size() > 1) strokes_ = Strokes::of(plan_);
 }
@@ -92,7 +93,7 @@ void DevicePlan::count_signals() {
 
 void DevicePlan::execute(std::span<const Array::State* const> operands, const Parameters&) {
   enqueue(operands, {});
-  announcement_.finish();
+  finish_device(context_, plan_.operation);
 }
 
 void DevicePlan::enqueue(std::span<const Array::State* const> operands, Stream stream) {
@@ -106,8 +107,8 @@ void DevicePlan::enqueue(std::span<const Array::State* const> operands, Stream s
     run(stream);
     end_device_work(context_, stream);
     if (!captured_) context_.watchdog->note(plan_.operation);
-  } catch (const std::exception& error) {
-    context_.fail(error.what());
+  } catch (...) {
+    context_.fail_with_current();
     throw;
   }
 }
@@ -137,10 +138,9 @@ void DevicePlan::require_capturable() const {
 }
 
 void DevicePlan::run(Stream stream) {
-  if (!captured_) {
-    const std::uint64_t hash = announcement_.begin(memory_);
-    mail_.begin(hash, context_.executions);
-  }
+  const std::uint64_t hash = memory_.execution_hash(plan_hash_);
+  const Executed execution = announce(context_, hash, plan_.operation, captured_);
+  if (!captured_) mail_.begin(execution);
   clock_ = captured_ ? nullptr : context_.step_clock;
   if (clock_ != nullptr) clock_->execution(plan_);
   lines_[0].stream = stream;

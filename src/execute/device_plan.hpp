@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "device/accelerator.hpp"
-#include "execute/device_announcement.hpp"
 #include "execute/device_mail.hpp"
 #include "execute/executor.hpp"
 #include "execute/line_order.hpp"
@@ -68,7 +67,7 @@ class DevicePlan final : public Executor {
 
   ContextState& context_;
   Plan plan_;
-  DeviceAnnouncement announcement_;
+  std::uint64_t plan_hash_;
   bool may_branch_ = false;
   bool in_branches_ = false;  // copies in several lines: the last has those inside the rank
   bool captured_ = false;     // this execution goes into a graph

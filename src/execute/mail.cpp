@@ -32,13 +32,13 @@ Mail::Mail(ContextState& context, const Plan& plan)
   for (const int peer : peers_of(plan, StepKind::receive)) senders_.push_back({peer, {}, -1});
 }
 
-void Mail::begin(std::uint64_t execution_hash, std::uint64_t execution) {
-  mine_ = {execution_hash, execution};
+void Mail::begin(const Executed& execution) {
+  mine_ = execution;
   for (Correspondent& sender : senders_) {
-    sender.message = context_.group->receive(sender.peer, Lane::data, &sender.greeting, sizeof(Greeting));
+    sender.message = context_.group->receive(sender.peer, Lane::data, &sender.greeting, sizeof(Executed));
   }
   for (Correspondent& receiver : receivers_) {
-    receiver.message = context_.group->send(receiver.peer, Lane::data, &mine_, sizeof(Greeting));
+    receiver.message = context_.group->send(receiver.peer, Lane::data, &mine_, sizeof(Executed));
   }
 }
 
@@ -75,12 +75,12 @@ void Mail::end() {
 void Mail::check_greeting(Correspondent& sender) {
   if (sender.message < 0) return;
   wait(sender.message, sender.peer, "the greeting of");
-  if (sender.greeting.hash == mine_.hash && sender.greeting.execution == mine_.execution) return;
+  if (sender.greeting == mine_) return;
   throw DisagreementError(
-      fmt::format("{}: the ranks execute different plans: rank {} execution {} of plan {:016x}, rank {} "
-                  "execution {} of plan {:016x}",
-                  plan_.operation, context_.rank(), mine_.execution, mine_.hash, sender.peer,
-                  sender.greeting.execution, sender.greeting.hash));
+      fmt::format("{}: the ranks execute different plans, arrays or factors: rank {} is in execution {} "
+                  "(history {:016x}), rank {} in execution {} (history {:016x})",
+                  plan_.operation, context_.rank(), mine_.number, mine_.chain, sender.peer,
+                  sender.greeting.number, sender.greeting.chain));
 }
 
 void Mail::wait(MessageId& message, int peer, const char* what) {

@@ -7,18 +7,19 @@
 #include <partita/plan.hpp>
 #include <vector>
 
+#include "runtime/announcement.hpp"
 #include "runtime/context_state.hpp"
 
 namespace partita {
 
 /// Starts and finishes the send and receive steps of a plan. Before the first message of an execution each
-/// sender tells each of its receivers which plan it executes and its number, so that a rank in another
+/// sender tells each of its receivers what it has executed up to here, so that a rank in another
 /// operation is found out; the greeting overlaps with the packing and costs no extra wait.
 class Mail {
  public:
   Mail(ContextState& context, const Plan& plan);
 
-  void begin(std::uint64_t execution_hash, std::uint64_t execution);  ///< starts the greetings
+  void begin(const Executed& execution);  ///< starts the greetings
   void send(std::size_t step, const void* data);
   void receive(std::size_t step, void* data);
   void finish(std::size_t step);  ///< waits for one message; no-op when it is finished already
@@ -30,13 +31,9 @@ class Mail {
   std::chrono::milliseconds patience() const;
 
  private:
-  struct Greeting {
-    std::uint64_t hash = 0;
-    std::uint64_t execution = 0;
-  };
   struct Correspondent {
     int peer = -1;
-    Greeting greeting;
+    Executed greeting;
     MessageId message = -1;
   };
 
@@ -46,7 +43,7 @@ class Mail {
 
   ContextState& context_;
   const Plan& plan_;
-  Greeting mine_;
+  Executed mine_;
   std::vector<Correspondent> receivers_;  // of my messages
   std::vector<Correspondent> senders_;    // of messages to me, by increasing rank
   std::vector<MessageId> in_flight_;      // by step; -1: not in flight

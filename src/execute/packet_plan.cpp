@@ -5,6 +5,7 @@
 #include "device/copy_way.hpp"
 #include "device/finish.hpp"
 #include "execute/step_clock.hpp"
+#include "runtime/announcement.hpp"
 #include "runtime/exchange_values.hpp"
 
 namespace partita {
@@ -25,7 +26,7 @@ struct PacketOffer {
 PacketPlan::PacketPlan(ContextState& context, Plan plan)
     : context_(context),
       plan_(std::move(plan)),
-      announcement_(context, plan_),
+      plan_hash_(plan_.hash()),
       memory_(context, plan_, MemorySpace::device, 0),
       messages_(plan_) {}
 
@@ -46,7 +47,7 @@ bool PacketPlan::suits_all_ranks() {
 
 void PacketPlan::execute(std::span<const Array::State* const> operands, const Parameters&) {
   enqueue(operands, {});
-  announcement_.finish();
+  finish_device(context_, plan_.operation);
 }
 
 void PacketPlan::enqueue(std::span<const Array::State* const> operands, Stream stream) {
@@ -55,12 +56,12 @@ void PacketPlan::enqueue(std::span<const Array::State* const> operands, Stream s
   try {
     stream = begin_device_work(context_, stream);
     const bool captured = context_.device->captures(stream);
-    if (!captured) announcement_.begin(memory_);
+    announce(context_, memory_.execution_hash(plan_hash_), plan_.operation, captured);
     run(stream, captured);
     end_device_work(context_, stream);
     if (!captured) context_.watchdog->note(plan_.operation);
-  } catch (const std::exception& error) {
-    context_.fail(error.what());  // the peers wait for these packets
+  } catch (...) {
+    context_.fail_with_current();  // the peers wait for these packets
     throw;
   }
 }

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "device/packet_board.hpp"
-#include "execute/device_announcement.hpp"
 #include "execute/executor.hpp"
 #include "execute/packet_messages.hpp"
 #include "execute/plan_memory.hpp"
@@ -13,8 +12,7 @@
 namespace partita {
 
 /// One start: the source is read straight into packets, the own part is copied, and what comes is written to
-/// where it belongs. Executions announce themselves, so that ranks that execute different plans are found out
-/// as by other executors.
+/// where it belongs.
 class PacketPlan final : public Executor {
  public:
   /// `plan` is of one node. Local.
@@ -33,7 +31,7 @@ class PacketPlan final : public Executor {
 
   ContextState& context_;
   Plan plan_;
-  DeviceAnnouncement announcement_;
+  std::uint64_t plan_hash_;
   PlanMemory memory_;
   PacketMessages messages_;
   std::int64_t unit_bytes_ = 1;

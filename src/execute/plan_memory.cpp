@@ -83,14 +83,4 @@ std::uint64_t PlanMemory::execution_hash(std::uint64_t plan_hash) const {
   return hash;
 }
 
-void check_announcement(const ContextState& context, const Plan& plan, std::uint64_t running_hash,
-                        int node_rank, int peer) {
-  const std::optional<std::uint64_t> theirs = context.board->announced(node_rank, context.executions);
-  if (!theirs || *theirs == running_hash) return;
-  throw DisagreementError(fmt::format(
-      "{}: the ranks execute different plans, arrays or factors: execution {} is plan {:016x} on rank {}, "
-      "plan {:016x} on rank {}",
-      plan.operation, context.executions, running_hash, context.rank(), *theirs, peer));
-}
-
 }  // namespace partita

@@ -55,9 +55,4 @@ class PlanMemory {
   std::vector<std::unique_ptr<Scratch>> scratch_;  // by buffer; null for operands and views
 };
 
-/// Throws DisagreementError where the rank of that place in this node has announced, for the execution in
-/// progress, another hash than this rank's. One that has announced nothing yet passes.
-void check_announcement(const ContextState& context, const Plan& plan, std::uint64_t running_hash,
-                        int node_rank, int peer);
-
 }  // namespace partita

@@ -63,6 +63,9 @@ Plan plan_fft(const Operand& input, const Operand& output, const Topology& topol
   check_output(problem, output, in_place);
   const Scheme scheme = choose(problem, output.layout);
   Plan plan{"fft", scheme.name, scheme.reason, rank, topology, {}, {}};
+  plan.identity = {{"input", input.to_string()},
+                   {"output", output.to_string()},
+                   {"options", to_string(options) + (in_place ? " in place" : "")}};
   Steps steps(plan);
   steps.add_operand("input", input);
   steps.add_operand("output", output);

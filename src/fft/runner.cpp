@@ -16,9 +16,7 @@ Runner::Runner(ContextState& context, const std::function<Request()>& request) :
     plan_ = plan_fft(agreed.input, agreed.output, context.topology(), context.rank(), agreed.options,
                      context.machine, agreed.in_place);
     factor_ = norm_factor(make_problem(agreed.input, context.topology(), agreed.options, context.machine));
-    return {{"input", agreed.input.to_string()},
-            {"output", agreed.output.to_string()},
-            {"options", to_string(agreed.options) + (agreed.in_place ? " in place" : "")}};
+    return plan_.identity;
   });
   context.heap->collect();  // plan creation is a named point of deferred release
 }

@@ -3,6 +3,7 @@
 
 #include "array/array_state.hpp"
 #include "base/check.hpp"
+#include "matmul/identity.hpp"
 #include "matmul/problem.hpp"
 #include "matmul/together.hpp"
 

@@ -143,41 +143,4 @@ std::vector<std::shared_ptr<Array::State>> in_plan_order(const Request& request,
   return result;
 }
 
-std::string plan_text(const MatmulOptions& options, bool in_place) {
-  const auto dtype = [](const std::optional<Dtype>& wanted) { return wanted ? name(*wanted) : "any"; };
-  return fmt::format("ops {} {} epilogue {} result {} compute {} method {} memory {}{}{}",
-                     static_cast<int>(options.op_a), static_cast<int>(options.op_b),
-                     static_cast<int>(options.epilogue), dtype(options.result), dtype(options.compute),
-                     static_cast<int>(options.method), options.memory_limit, in_place ? " in place" : "",
-                     options.alpha == std::complex<double>(0) ? " alpha 0" : "");
-}
-
-std::string text(const MatmulOperands& operands) {
-  const auto optional = [](const std::optional<Operand>& operand) {
-    return operand ? operand->to_string() : "none";
-  };
-  return fmt::format("{} | {} | {} | {} | {} | {}", operands.a.to_string(), operands.b.to_string(),
-                     optional(operands.c), optional(operands.bias), optional(operands.auxiliary),
-                     optional(operands.gradient));
-}
-
-std::vector<Fact> facts(const MatmulOperands& operands, const MatmulOptions& options, bool in_place) {
-  const auto optional = [](const std::optional<Operand>& operand) {
-    return operand ? operand->to_string() : "none";
-  };
-  const auto number = [](std::complex<double> value) {
-    return fmt::format("{}{:+}i", value.real(), value.imag());
-  };
-  return {{"A", operands.a.to_string()},
-          {"B", operands.b.to_string()},
-          {"C", optional(operands.c)},
-          {"D", operands.d.to_string()},
-          {"the bias", optional(operands.bias)},
-          {"the auxiliary array", optional(operands.auxiliary)},
-          {"the gradient", optional(operands.gradient)},
-          {"alpha", number(options.alpha)},
-          {"beta", number(options.beta)},
-          {"options", plan_text(options, in_place)}};
-}
-
 }  // namespace partita::multiplication

@@ -42,9 +42,4 @@ MatmulOperands operands_of(const Request& request, const Operand& d);
 std::vector<std::shared_ptr<Array::State>> in_plan_order(const Request& request,
                                                          const MatmulOptions& options);
 
-/// Identifies a plan; alpha and beta are no part of it but for whether alpha is 0.
-std::string plan_text(const MatmulOptions& options, bool in_place);
-std::string text(const MatmulOperands& operands);
-std::vector<Fact> facts(const MatmulOperands& operands, const MatmulOptions& options, bool in_place);
-
 }  // namespace partita::multiplication

@@ -1,5 +1,7 @@
 #include "matmul/together.hpp"
 
+#include <fmt/format.h>
+
 #include "kernels/host/blas_library.hpp"
 #include "runtime/agree.hpp"
 
@@ -10,6 +12,14 @@ void Runner::run(std::span<const std::shared_ptr<Array::State>> arrays, const Pa
   for (const auto& array : arrays) given_.push_back(array.get());
   bound_.execute(given_, parameters);
 }
+
+namespace {
+
+std::string number_text(std::complex<double> value) {
+  return fmt::format("{}{:+}i", value.real(), value.imag());
+}
+
+}  // namespace
 
 Plan plan_of(const Setting& setting, const ContextState& context, int rank) {
   MatmulOptions options = setting.options;
@@ -23,8 +33,12 @@ std::shared_ptr<Runner> plan_together(ContextState& context, const std::function
   collectively(context, "matmul", [&]() -> std::vector<Fact> {
     const Setting made = setting();
     (void)blas();  // where there is none, say so before anything has begun
-    runner = std::make_shared<Runner>(context, plan_of(made, context, context.rank()), made);
-    return facts(made.operands, made.options, made.in_place);
+    Plan plan = plan_of(made, context, context.rank());
+    std::vector<Fact> facts = plan.identity;
+    facts.push_back({"alpha", number_text(made.options.alpha)});
+    facts.push_back({"beta", number_text(made.options.beta)});
+    runner = std::make_shared<Runner>(context, std::move(plan), made);
+    return facts;
   });
   context.heap->collect();  // plan creation is a named point of deferred release
   runner->connect();

@@ -63,6 +63,11 @@ void add_move(Traffic& traffic, const Plan& plan, const Step& step) {
 std::uint64_t Plan::hash() const {
   Hash hash;
   hash.add(operation);
+  hash.add(static_cast<std::int64_t>(identity.size()));
+  for (const Fact& fact : identity) {
+    hash.add(fact.name);
+    hash.add(fact.value);
+  }
   hash.add(method);
   hash.add(static_cast<std::int64_t>(buffers.size()));
   for (const Buffer& buffer : buffers) add_buffer(hash, buffer);

@@ -37,7 +37,7 @@ std::optional<Plan> plan_in_packets(const Operand& source, const Operand& destin
   RedistributeOptions by_messages = options;
   by_messages.method = RedistributeMethod::messages;
   Plan plan = plan_redistribute(source, destination, topology, rank, by_messages);
-  plan.method = packets_method;
+  plan.method = "packets";
   plan.reason = "little between devices: one start and one way, every word tells that it has come";
   return plan;
 }

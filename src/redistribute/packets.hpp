@@ -3,12 +3,8 @@
 
 #include <optional>
 #include <partita/redistribute.hpp>
-#include <string_view>
 
 namespace partita {
-
-/// `Plan::method` of such a plan.
-inline constexpr std::string_view packets_method = "packets";
 
 /// The plan in which every rank packs one message for each peer that takes something of it, and unpacks those
 /// that it gets, as between nodes. Devices carry such messages in packets (PacketPlan): one start and one

@@ -56,7 +56,9 @@ PlanInParts plan_in_parts(const Operand& source, const Operand& destination, con
 
 Plan plan_redistribute(const Operand& source, const Operand& destination, const Topology& topology, int rank,
                        const RedistributeOptions& options) {
-  return redistribution::plan_in_parts(source, destination, topology, rank, options, {}).plan;
+  Plan plan = redistribution::plan_in_parts(source, destination, topology, rank, options, {}).plan;
+  plan.identity = redistribution::facts(source, destination, options);
+  return plan;
 }
 
 std::string explain_redistribute(const Layout& source, const Distribution& destination, Dtype dtype,

@@ -69,4 +69,16 @@ Problem make_problem(const Operand& source, const Operand& destination, const To
   return {source, permuted, topology, rank, options, same_layout, accumulates};
 }
 
+std::string options_text(const RedistributeOptions& options) {
+  return fmt::format("axes ({}) method {} staging {}", fmt::join(options.axes, ","),
+                     static_cast<int>(options.method), options.staging_bytes);
+}
+
+std::vector<Fact> facts(const Operand& source, const Operand& destination,
+                        const RedistributeOptions& options) {
+  return {{"source", source.to_string()},
+          {"destination", destination.to_string()},
+          {"options", options_text(options)}};
+}
+
 }  // namespace partita::redistribution

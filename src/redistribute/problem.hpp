@@ -3,6 +3,7 @@
 
 #include <partita/redistribute.hpp>
 #include <string>
+#include <vector>
 
 namespace partita::redistribution {
 
@@ -25,6 +26,11 @@ struct Problem {
 /// Throws ArgumentError (the same text for every valid rank) where the operands do not fit each other.
 Problem make_problem(const Operand& source, const Operand& destination, const Topology& topology, int rank,
                      const RedistributeOptions& options);
+
+/// What is asked for, in words: the plan's identity.
+std::string options_text(const RedistributeOptions& options);
+std::vector<Fact> facts(const Operand& source, const Operand& destination,
+                        const RedistributeOptions& options);
 
 /// inverse[axes[i]] = i; the identity of `dimensions` if `axes` is empty. Throws ArgumentError where `axes`
 /// is no permutation.

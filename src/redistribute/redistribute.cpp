@@ -24,11 +24,6 @@ Shape result_shape(const Shape& shape, const std::vector<int>& axes) {
   return distribution::permuted(shape, axes);
 }
 
-std::string options_text(const RedistributeOptions& options) {
-  return fmt::format("axes ({}) method {} staging {}", fmt::join(options.axes, ","),
-                     static_cast<int>(options.method), options.staging_bytes);
-}
-
 /// Between host and device memory, the device does the redistribution; the side on the host is copied as it
 /// is, to or from an array of the same layout on the heap of the device.
 Operand as_planned(const Operand& operand, MemorySpace other) {
@@ -50,57 +45,74 @@ Array stand_in(ContextState& context, const Operand& operand) {
                           SourcePlace::current(), MemorySpace::device);
 }
 
-/// What a rank does: little between devices of a node goes in packets.
-Plan plan_for(const Operand& source, const Operand& destination, const Topology& topology, int rank,
-              const RedistributeOptions& options) {
-  if (auto packets = plan_in_packets(source, destination, topology, rank, options)) return *packets;
-  return plan_redistribute(source, destination, topology, rank, options);
+/// What a rank does.
+struct Planned {
+  Plan plan;
+  bool in_packets = false;  ///< little between devices of a node
+};
+
+Planned plan_for(const Operand& source, const Operand& destination, const Topology& topology, int rank,
+                 const RedistributeOptions& options) {
+  auto packets = plan_in_packets(source, destination, topology, rank, options);
+  if (packets) return {std::move(*packets), true};
+  return {plan_redistribute(source, destination, topology, rank, options)};
 }
+
+/// A plan that is bound.
+struct Made {
+  std::unique_ptr<Executor> bound;
+  bool in_packets = false;
+};
 
 /// A plan bound on every rank, or the same error on every rank. `destination` is made inside the check, since
 /// making it may fail. Where packets do not suit some rank, all go another way.
-std::unique_ptr<Executor> plan_together(ContextState& context, const Operand& source,
-                                        const std::function<Operand()>& destination,
-                                        const RedistributeOptions& options) {
+Made plan_together(ContextState& context, const Operand& source, const std::function<Operand()>& destination,
+                   const RedistributeOptions& options) {
   context.require_usable("redistribute");
   std::unique_ptr<PacketPlan> packets;
-  std::unique_ptr<Executor> bound;
+  Made made;
   std::optional<Operand> from, to;
+  std::vector<Fact> identity;
   collectively(context, "redistribute", [&]() -> std::vector<Fact> {
     require_no_capture(context, "redistribute", "making a plan");
     const Operand target = destination();
     from = as_planned(source, target.space);
     to = as_planned(target, source.space);
-    Plan plan = plan_for(*from, *to, context.topology(from->space), context.rank(), options);
-    if (plan.method == packets_method) {
-      packets = std::make_unique<PacketPlan>(context, std::move(plan));
+    identity = redistribution::facts(source, target, options);  // as the caller sees them
+    Planned planned = plan_for(*from, *to, context.topology(from->space), context.rank(), options);
+    planned.plan.identity = identity;
+    if (planned.in_packets) {
+      packets = std::make_unique<PacketPlan>(context, std::move(planned.plan));
     } else {
-      bound = Executor::bind(context, std::move(plan));
+      made.bound = Executor::bind(context, std::move(planned.plan));
     }
-    return {{"source", source.to_string()},
-            {"destination", target.to_string()},
-            {"options", options_text(options)}};
+    return identity;
   });
   context.heap_in(from->space).collect();  // plan creation is a named point of deferred release
   if (packets && packets->suits_all_ranks()) {
-    bound = std::move(packets);
+    made = {std::move(packets), true};
   } else if (packets) {
     collectively(context, "redistribute", [&]() -> std::vector<Fact> {
       const Topology& topology = context.topology(from->space);
-      bound = Executor::bind(context, plan_redistribute(*from, *to, topology, context.rank(), options));
+      Plan plan = plan_redistribute(*from, *to, topology, context.rank(), options);
+      plan.identity = identity;
+      made.bound = Executor::bind(context, std::move(plan));
       return {};
     });
   }
-  bound->connect();
-  return bound;
+  made.bound->connect();
+  return made;
 }
 
 /// A bound plan with its destination seen as the plan sees it: in the source's index space.
 class Runner {
  public:
-  Runner(ContextState& context, std::unique_ptr<Executor> bound, const Operand& source,
-         const Operand& destination, const RedistributeOptions& options)
-      : context_(context), bound_(std::move(bound)), destination_(destination.layout) {
+  Runner(ContextState& context, Made made, const Operand& source, const Operand& destination,
+         const RedistributeOptions& options)
+      : context_(context),
+        bound_(std::move(made.bound)),
+        in_packets_(made.in_packets),
+        destination_(destination.layout) {
     if (!options.axes.empty()) {
       inverse_ = redistribution::inverse_axes(options.axes, destination_.dimensions());
     }
@@ -112,6 +124,7 @@ class Runner {
   }
 
   const Plan& plan() const { return bound_->plan(); }
+  bool in_packets() const { return in_packets_; }
   const Layout& destination() const { return destination_; }  ///< as the caller sees it
 
   void run(const Array& source, const Array& destination) {
@@ -138,6 +151,7 @@ class Runner {
 
   ContextState& context_;
   std::unique_ptr<Executor> bound_;
+  bool in_packets_;
   Layout destination_;
   std::vector<int> inverse_;
   Array up_;    // of the source's layout, on the device, where the source is on the host
@@ -148,13 +162,13 @@ class Runner {
 /// Collective when it is made; otherwise without any communication.
 Runner& cached_plan(ContextState& context, const Operand& source, const std::string& target,
                     const std::function<Operand()>& destination, const RedistributeOptions& options) {
-  const std::string key =
-      fmt::format("redistribute {} | {} | {}", source.to_string(), target, options_text(options));
+  const std::string key = fmt::format("redistribute {} | {} | {}", source.to_string(), target,
+                                      redistribution::options_text(options));
   if (const auto found = context.plans.find(key)) return *std::static_pointer_cast<Runner>(found);
-  std::unique_ptr<Executor> bound = plan_together(context, source, destination, options);
-  auto made = std::make_shared<Runner>(context, std::move(bound), source, destination(), options);
-  context.plans.insert(key, made);
-  return *made;
+  Made made = plan_together(context, source, destination, options);
+  auto runner = std::make_shared<Runner>(context, std::move(made), source, destination(), options);
+  context.plans.insert(key, runner);
+  return *runner;
 }
 
 /// Into a new array on the heap; its allocation is the call's one exchange, and carries what must agree.
@@ -221,15 +235,15 @@ Redistribute::Redistribute(const Context& context, const Operand& source, const 
                            const RedistributeOptions& options)
     : state_(std::make_unique<State>()) {
   state_->context = context.state();
-  std::unique_ptr<Executor> bound = plan_together(
+  Made made = plan_together(
       *state_->context, source, [&] { return destination; }, options);
-  state_->runner = std::make_shared<Runner>(*state_->context, std::move(bound), source, destination, options);
+  state_->runner = std::make_shared<Runner>(*state_->context, std::move(made), source, destination, options);
   const Operand from = as_planned(source, destination.space);
   const Operand to = as_planned(destination, source.space);
-  const bool in_packets = state_->runner->plan().method == packets_method;
+  const bool in_packets = state_->runner->in_packets();
   state_->planner = [from, to, options, in_packets,
                      topology = state_->context->topology(from.space)](int rank) {
-    return in_packets ? plan_for(from, to, topology, rank, options)
+    return in_packets ? plan_for(from, to, topology, rank, options).plan
                       : plan_redistribute(from, to, topology, rank, options);
   };
 }

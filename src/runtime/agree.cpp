@@ -1,18 +1,15 @@
 #include "runtime/agree.hpp"
 
+#include <partita/error.hpp>
+
 #include "base/hash.hpp"
+#include "base/hash_of_facts.hpp"
 #include "runtime/collective.hpp"
 #include "runtime/context_state.hpp"
 
 namespace partita {
 
 namespace {
-
-std::uint64_t hash_of_facts(std::span<const Fact> facts) {
-  std::uint64_t hash = facts.size();
-  for (const Fact& fact : facts) hash = mix(mix(hash, hash_of(fact.name)), hash_of(fact.value));
-  return hash;
-}
 
 Report run(std::string_view operation, const std::function<std::vector<Fact>()>& local) {
   Report report;
@@ -31,11 +28,20 @@ Report run(std::string_view operation, const std::function<std::vector<Fact>()>&
 Summary settle(Meeting& meeting, Summary mine, const std::function<Report()>& report) {
   const Summary all = meeting.join(mine);
   if (all.agreed()) return all;
+  Report mine_in_words = report();
+  if (!all.executed_alike()) meeting.report_history(mine_in_words);
   std::vector<Report> reports;
-  for (const std::string& text : meeting.gather(encode(report()), false)) reports.push_back(decode(text));
+  for (const std::string& text : meeting.gather(encode(mine_in_words), false)) {
+    reports.push_back(decode(text));
+  }
   std::vector<int> ranks(reports.size());
   for (std::size_t i = 0; i < ranks.size(); ++i) ranks[i] = meeting.rank(static_cast<int>(i));
-  throw_difference(reports, ranks);
+  try {
+    throw_difference(reports, ranks);
+  } catch (const Error& error) {
+    if (!all.executed_alike()) meeting.fail(error.what());
+    throw;
+  }
 }
 
 Summary collectively(Meeting& meeting, std::string_view operation, std::uint64_t value,

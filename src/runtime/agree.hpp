@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <partita/fact.hpp>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,12 +11,6 @@
 namespace partita {
 
 struct ContextState;
-
-/// Something that all ranks must have alike: {"shape", "8192x8192"}.
-struct Fact {
-  std::string name;
-  std::string value;
-};
 
 /// Compares the operation's name and the facts over all ranks: one hash a rank; the values travel only when
 /// hashes differ. Where they differ, DisagreementError with the same text on every rank, which names the

@@ -64,7 +64,7 @@ Stream Context::stream() const {
 
 void Context::synchronize(Stream stream) const {
   present(state_).require_usable("synchronize");
-  finish_device(*state_, "synchronize", {}, stream);
+  finish_device(*state_, "synchronize", stream);
 }
 
 void Context::collect() {

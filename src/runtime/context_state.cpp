@@ -12,6 +12,7 @@ namespace partita {
 
 void ContextState::require_alive(std::string_view operation) const {
   if (!failed()) return;
+  if (unseen_disagreement_.exchange(false)) throw DisagreementError(failure());
   throw FailedContextError(fmt::format("{}: the context has failed: {}", operation, failure()));
 }
 
@@ -52,8 +53,17 @@ SymmetricHeap& ContextState::heap_in(MemorySpace space) const {
 }
 
 void ContextState::fail(const std::string& why, ErrorKind kind) noexcept {
-  fail_beside(why, kind);
+  note_failure(why, kind, true);
   settle_failure();
+}
+
+void ContextState::fail_beside(const std::string& why, ErrorKind kind) noexcept {
+  note_failure(why, kind, false);
+}
+
+void ContextState::fail_with_current() noexcept {
+  const CaughtError error = describe_error(std::current_exception());
+  fail(error.text, error.kind);
 }
 
 void ContextState::settle_failure() const noexcept {
@@ -71,16 +81,18 @@ void ContextState::give_up(const CaughtError& why) {
 void ContextState::throw_failure() const {
   if (!failed()) return;
   settle_failure();
+  unseen_disagreement_ = false;
   const std::unique_lock lock(failure_mutex_);
   throw_error(failure_.kind, failure_.text);
 }
 
-void ContextState::fail_beside(const std::string& why, ErrorKind kind) noexcept {
+void ContextState::note_failure(const std::string& why, ErrorKind kind, bool seen) noexcept {
   try {
     if (!home.is_here()) return;
     const std::lock_guard lock(failure_mutex_);
     if (failed()) return;
     failure_ = {kind, why};
+    unseen_disagreement_ = !seen && kind == ErrorKind::disagreement;
     failed_.store(true, std::memory_order_release);
   } catch (...) {
     failed_.store(true, std::memory_order_release);

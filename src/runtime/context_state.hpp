@@ -65,8 +65,6 @@ struct ContextState {
   /// Collectives as they were called lately (collectives/recent.hpp).
   std::shared_ptr<void> recent_calls;
   bool closed = false;
-  /// Executions begun on this context; every rank counts alike, since executions are collective.
-  std::uint64_t executions = 0;
   /// While a timeline is recorded; null: executors note nothing.
   StepClock* step_clock = nullptr;
   /// Signals of earlier executions, by node rank and channel: counters only grow.
@@ -86,12 +84,16 @@ struct ContextState {
 
   /// Throws FailedContextError or (closed) ArgumentError. The first line of every call on a context.
   void require_usable(std::string_view operation) const;
-  /// Throws FailedContextError, in a forked child too.
+  /// Throws FailedContextError, in a forked child too, or a DisagreementError that was found behind the rank's
+  /// back.
   void require_alive(std::string_view operation) const;
   /// Marks the context failed, here and for the other ranks; the first failure stays. Gives up the messages
   /// under way, so it is for the thread that uses the context.
   void fail(const std::string& why, ErrorKind kind = ErrorKind::error) noexcept;
-  /// The same for any other thread: the messages are given up when the one that uses the context comes by.
+  /// The same with the exception that is being handled.
+  void fail_with_current() noexcept;
+  /// The same for any other thread: the messages are given up when the one that uses the context comes by, and
+  /// its next call throws a disagreement that was found so.
   void fail_beside(const std::string& why, ErrorKind kind = ErrorKind::error) noexcept;
   /// Fails the context and throws what it failed of first.
   [[noreturn]] void give_up(const CaughtError& why);
@@ -124,6 +126,7 @@ struct ContextState {
   ~ContextState();
 
  private:
+  void note_failure(const std::string& why, ErrorKind kind, bool seen) noexcept;
   /// The ranks of other nodes.
   void tell(bool has_failed, ErrorKind kind, std::string_view text) const noexcept;
 
@@ -131,6 +134,7 @@ struct ContextState {
   mutable bool settled_ = false;
   mutable std::mutex failure_mutex_;
   CaughtError failure_;
+  mutable std::atomic<bool> unseen_disagreement_{false};
   /// Under the mutex, since whoever fails the context may be another thread than the one that adopts.
   std::unique_ptr<DeviceGroup> device_group_;
 };

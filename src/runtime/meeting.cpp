@@ -7,8 +7,10 @@
 
 #include "base/check.hpp"
 #include "base/hash.hpp"
+#include "runtime/announcement.hpp"
 #include "runtime/context_state.hpp"
 #include "runtime/control_messages.hpp"
+#include "runtime/difference.hpp"
 #include "runtime/peer_watch.hpp"
 
 namespace partita {
@@ -58,6 +60,8 @@ void Summary::join(const Summary& other) {
   operation_largest = std::max(operation_largest, other.operation_largest);
   facts_smallest = std::min(facts_smallest, other.facts_smallest);
   facts_largest = std::max(facts_largest, other.facts_largest);
+  history_smallest = std::min(history_smallest, other.history_smallest);
+  history_largest = std::max(history_largest, other.history_largest);
   bytes_smallest = std::min(bytes_smallest, other.bytes_smallest);
   bytes_largest = std::max(bytes_largest, other.bytes_largest);
   threw = std::max(threw, other.threw);
@@ -126,7 +130,17 @@ std::vector<int> Meeting::not_here(int awaited) const {
   return missing;
 }
 
+void Meeting::report_history(Report& report) const {
+  report.threw = false;
+  report.facts = {{"the executions before it", history_text(state_)}};
+}
+
+void Meeting::fail(const std::string& why) {
+  state_.fail(why, ErrorKind::disagreement);
+}
+
 Summary Meeting::join(Summary summary) {
+  if (of_all() && state_.board) summary.history_smallest = summary.history_largest = history_of(state_);
   Messages messages(*this);
   // After the round of distance d I know the summary of the 2d members that end with me.
   for (int distance = 1; distance < size_; distance *= 2) {

@@ -9,6 +9,7 @@
 namespace partita {
 
 struct ContextState;
+struct Report;
 
 /// Who takes part: ranks of a context, each named once, in increasing order; empty: all ranks.
 struct Circle {
@@ -20,6 +21,7 @@ struct Circle {
 struct Summary {
   std::uint64_t operation_smallest = 0, operation_largest = 0;  ///< hash of the operation's name
   std::uint64_t facts_smallest = 0, facts_largest = 0;          ///< hash of what must agree
+  std::uint64_t history_smallest = 0, history_largest = 0;      ///< of what was executed before
   std::int64_t bytes_smallest = 0, bytes_largest = 0;           ///< of what will be gathered
   std::uint64_t threw = 0;                                      ///< 1: the local part threw on some rank
   std::uint64_t largest = 0;                                    ///< the largest value that a rank brought
@@ -27,8 +29,10 @@ struct Summary {
   static Summary of(std::uint64_t operation, std::uint64_t facts = 0);
   void join(const Summary& other);
   bool agreed() const {
-    return operation_smallest == operation_largest && facts_smallest == facts_largest && threw == 0;
+    return operation_smallest == operation_largest && facts_smallest == facts_largest && executed_alike() &&
+           threw == 0;
   }
+  bool executed_alike() const { return history_smallest == history_largest; }
 };
 
 /// One collective call. While it lives, the node's board shows this rank in an agreement (a meeting of all
@@ -45,10 +49,15 @@ class Meeting {
   int rank(int position) const;  ///< of the context
   bool of_all() const { return circle_.members.empty(); }
 
-  /// The summary of all members, in ceil(log2 P) rounds of one message of fixed size (dissemination:
-  /// Hensgen, Finkel, Manber 1988). A member that is in a meeting of other members fails the context with
-  /// DisagreementError. Blocking.
+  /// The summary of all members, where all ranks meet also of what they have executed before, in ceil(log2 P)
+  /// rounds of one message of fixed size (dissemination: Hensgen, Finkel, Manber 1988). A member that is in a
+  /// meeting of other members fails the context with DisagreementError. Blocking.
   Summary join(Summary summary);
+
+  /// `report` says what this rank has executed before, in place of what it brings to this meeting.
+  void report_history(Report& report) const;
+  /// The ranks have executed different things: results are undefined from there.
+  void fail(const std::string& why);
 
   /// The bytes of every member, by position, in ceil(log2 P) rounds (Bruck et al. 1997). Unless all members
   /// know that the sizes are equal, those are gathered first. Blocking.

@@ -1,49 +1,10 @@
 #include "runtime/node_board.hpp"
 
-#include <algorithm>
 #include <array>
-#include <atomic>
-#include <cstring>
-#include <span>
 
 #include "base/check.hpp"
 
 namespace partita {
-
-namespace {
-
-using Word = std::uint64_t;
-static_assert(std::atomic_ref<Word>::is_always_lock_free, "signals between processes need lock-free words");
-
-Word load(Word& word, std::memory_order order = std::memory_order_acquire) {
-  return std::atomic_ref(word).load(order);
-}
-
-void store(Word& word, Word value, std::memory_order order = std::memory_order_release) {
-  std::atomic_ref(word).store(value, order);
-}
-
-// Texts travel word by word, so that a reader beside a writer is no data race; the zero byte ends them.
-void write_text(std::span<Word> words, std::string_view text) {
-  text = text.substr(0, words.size_bytes() - 1);
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    Word word = 0;
-    const std::string_view piece = text.substr(std::min(text.size(), i * sizeof(Word)), sizeof(Word));
-    if (!piece.empty()) std::memcpy(&word, piece.data(), piece.size());
-    store(words[i], word, std::memory_order_relaxed);
-  }
-}
-
-std::string read_text(std::span<Word> words) {
-  std::string text(words.size_bytes(), '\0');
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const Word word = load(words[i], std::memory_order_relaxed);
-    std::memcpy(text.data() + i * sizeof(Word), &word, sizeof(Word));
-  }
-  return text.substr(0, text.find('\0'));
-}
-
-}  // namespace
 
 // A cache line a pair, so that waiting for one peer does not disturb the signals of another.
 struct alignas(64) NodeBoard::Cell {
@@ -51,11 +12,11 @@ struct alignas(64) NodeBoard::Cell {
 };
 
 struct alignas(64) NodeBoard::Card {
-  Word executions;
-  Word agreement;                   ///< two a collective check: odd while in one
-  Word failure;                     ///< 0: none, else 1 + its kind
-  Word left;                        ///< 1: in good order, 2: as its text says
-  std::array<Word, 4> plan_hashes;  ///< of execution number n in place n mod 4
+  ExecutionHistory executions;
+  ExecutionHistory captures;
+  Word agreement;  ///< two a collective check: odd while in one
+  Word failure;    ///< 0: none, else 1 + its kind
+  Word left;       ///< 1: in good order, 2: as its text says
   std::array<Word, 12> operation;
   std::array<Word, 64> last_words;  ///< of the failure, or how it left
 };
@@ -90,12 +51,20 @@ std::uint64_t NodeBoard::counter(int from, int channel) const {
   return load(cell(from, me_).counters[static_cast<std::size_t>(channel)]);
 }
 
-void NodeBoard::begin_execution(std::uint64_t plan_hash, std::string_view operation) {
-  Card& mine = card(me_);
-  write_text(mine.operation, operation);
-  const Word number = load(mine.executions, std::memory_order_relaxed) + 1;
-  store(mine.plan_hashes[number % 4], plan_hash);
-  store(mine.executions, number);
+std::uint64_t NodeBoard::begin_execution(std::uint64_t hash, std::string_view operation) {
+  return card(me_).executions.begin(hash, operation);
+}
+
+std::uint64_t NodeBoard::begin_capture(std::uint64_t hash, std::string_view operation) {
+  return card(me_).captures.begin(hash, operation);
+}
+
+const ExecutionHistory& NodeBoard::executions(int node_rank) const {
+  return card(node_rank).executions;
+}
+
+const ExecutionHistory& NodeBoard::captures(int node_rank) const {
+  return card(node_rank).captures;
 }
 
 void NodeBoard::begin_agreement(std::string_view operation) {
@@ -127,9 +96,8 @@ NodeBoard::Status NodeBoard::read(int node_rank) const {
   Card& theirs = card(node_rank);
   const Word agreement = load(theirs.agreement);
   Status status;
-  status.executions = load(theirs.executions);
+  status.executions = theirs.executions.number();
   status.agreements = (agreement + 1) / 2;
-  status.plan_hash = load(theirs.plan_hashes[status.executions % 4]);
   status.in_agreement = agreement % 2 == 1;
   status.failed = load(theirs.failure) != 0;
   status.left = load(theirs.left) != 0;
@@ -146,15 +114,6 @@ NodeBoard::Status NodeBoard::status(int node_rank) const {
     before = after;
   }
   return before;
-}
-
-std::optional<std::uint64_t> NodeBoard::announced(int node_rank, std::uint64_t execution) const {
-  Card& theirs = card(node_rank);
-  if (load(theirs.executions) < execution) return std::nullopt;
-  const Word hash = load(theirs.plan_hashes[execution % 4]);
-  // Execution n + 4 is announced in the same place, after n + 3 has begun.
-  if (load(theirs.executions) > execution + 2) return std::nullopt;
-  return hash;
 }
 
 std::string NodeBoard::operation(int node_rank) const {

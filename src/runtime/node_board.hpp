@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
 #include "runtime/error_kind.hpp"
+#include "runtime/execution_history.hpp"
 
 namespace partita {
 
@@ -26,7 +26,6 @@ class NodeBoard {
   struct Status {
     std::uint64_t executions = 0;  ///< plans begun
     std::uint64_t agreements = 0;  ///< collective checks begun
-    std::uint64_t plan_hash = 0;   ///< of the latest execution begun
     bool in_agreement = false;
     bool failed = false;  ///< its context has failed
     bool left = false;    ///< it has left its context, which had not failed
@@ -36,8 +35,11 @@ class NodeBoard {
   void signal(int to, int channel);                    ///< counter(me -> to, channel) += 1
   std::uint64_t counter(int from, int channel) const;  ///< counter(from -> me, channel)
 
-  /// Announced with the first signal of an execution: the peer compares. `operation` is for error texts.
-  void begin_execution(std::uint64_t plan_hash, std::string_view operation = {});
+  /// One more execution, announced before its first signal: peers compare. `hash`: of what is executed, and
+  /// `operation` its name. Gives the chain of all so far.
+  std::uint64_t begin_execution(std::uint64_t hash, std::string_view operation = {});
+  /// The same of an execution that goes into a graph. They are numbered apart.
+  std::uint64_t begin_capture(std::uint64_t hash, std::string_view operation = {});
   void begin_agreement(std::string_view operation = {});
   void end_agreement();
   void fail(ErrorKind kind = ErrorKind::error, std::string_view why = {});
@@ -46,10 +48,9 @@ class NodeBoard {
 
   /// All fields as they stood at one moment, unless the rank changes them without end.
   Status status(int node_rank) const;
-  /// The plan hash that a neighbour announced for execution number `execution` (1, 2, ...), if it has begun
-  /// it and is at most two executions further; nothing otherwise.
-  std::optional<std::uint64_t> announced(int node_rank, std::uint64_t execution) const;
-  std::string operation(int node_rank) const;  ///< the latest that it began
+  const ExecutionHistory& executions(int node_rank) const;
+  const ExecutionHistory& captures(int node_rank) const;
+  std::string operation(int node_rank) const;  ///< the latest check that it began
   CaughtError failure(int node_rank) const;    ///< once its status says `failed`
   std::string departure(int node_rank) const;  ///< how the rank has left; "": it has not, or in good order
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "runtime/announcement.hpp"
 #include "runtime/context_state.hpp"
 
 namespace partita {
@@ -72,6 +73,7 @@ PeerWatch::PeerWatch(ContextState& state, const WaitReason& reason) : state_(sta
 PeerWatch::Found PeerWatch::look(std::chrono::steady_clock::time_point now) {
   const std::vector<int> peers = awaited(reason_);
   Found found = look_for_failed_ranks();
+  if (!found && state_.board) found = look_for_disagreement();
   // Inside a check of some of the ranks only, the counts of the others say nothing.
   if (!found && state_.board && state_.agreement_depth == 0) found = look_for_mutual_waits(peers);
   return found ? found : look_for_lost_peers(peers, now);
@@ -97,6 +99,12 @@ PeerWatch::Found PeerWatch::look_for_failed_ranks() {
   }
   failed_ = std::move(failed);
   return std::nullopt;
+}
+
+PeerWatch::Found PeerWatch::look_for_disagreement() const {
+  std::optional<std::string> text = announced_difference(state_, reason_.operation);
+  if (!text) return std::nullopt;
+  return CaughtError{ErrorKind::disagreement, std::move(*text)};
 }
 
 PeerWatch::Found PeerWatch::look_for_mutual_waits(const std::vector<int>& peers) {

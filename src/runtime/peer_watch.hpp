@@ -1,5 +1,5 @@
-// What a sleeping wait looks at: peers that have ended, neighbours whose context failed, and two ranks that
-// wait for each other in different calls.
+// What a sleeping wait looks at: peers that have ended, neighbours whose context failed or that execute
+// something else, and two ranks that wait for each other in different calls.
 #pragma once
 
 #include <chrono>
@@ -41,6 +41,7 @@ class PeerWatch {
     friend bool operator==(const Pair&, const Pair&) = default;
   };
   Found look_for_failed_ranks();
+  Found look_for_disagreement() const;
   Found look_for_mutual_waits(const std::vector<int>& peers);
   Found look_for_lost_peers(const std::vector<int>& peers, std::chrono::steady_clock::time_point now);
 

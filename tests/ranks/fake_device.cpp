@@ -15,6 +15,7 @@
 #include "base/host_clock.hpp"
 #include "kernels/host/fill.hpp"
 #include "memory/nvshmem_node_memory.hpp"
+#include "ranks/fake_device_group.hpp"
 #include "ranks/fake_nvshmem.hpp"
 #include "ranks/fake_packets.hpp"
 #include "ranks/refused_memory.hpp"
@@ -26,6 +27,7 @@ namespace {
 std::atomic<bool> refuses{false};
 std::atomic<bool> is_separate{false};
 std::atomic<bool> has_nvshmem{false};
+std::atomic<bool> has_library{false};
 
 /// The memory of all devices. What a failed context leaves stays here, as on a device: it is not lost.
 class FakeMemory {
@@ -203,6 +205,11 @@ class FakeAccelerator final : public Accelerator {
         state, topology, [] { return free_bytes; }, fake_nvshmem());
   }
 
+  std::unique_ptr<DeviceGroup> make_group(ContextState& state) override {
+    if (!has_library) return Accelerator::make_group(state);
+    return std::make_unique<FakeDeviceGroup>();
+  }
+
   Stream stream() override { return {&queues_[0]}; }
   int lanes() const override { return 2; }
   Stream lane(int number) override { return {&queues_.at(static_cast<std::size_t>(number) + 1)}; }
@@ -368,6 +375,10 @@ void refuse_fake_peers(bool refuse) {
 
 void give_fake_nvshmem(bool give) {
   has_nvshmem = give;
+}
+
+void give_fake_library(bool give) {
+  has_library = give;
 }
 
 void fake_memory_is_separate(bool separate) {

@@ -26,6 +26,9 @@ void refuse_fake_peers(bool refuse);
 /// Whether fake devices know a library with a symmetric heap from here on.
 void give_fake_nvshmem(bool give);
 
+/// Whether contexts made from here on find a vendor's library of collectives, which moves nothing.
+void give_fake_library(bool give);
+
 /// Whether fake devices say from here on that their memory is no host memory.
 void fake_memory_is_separate(bool separate);
 

@@ -84,23 +84,22 @@ TEST(NodeBoard, ShowsWhatANeighbourIsDoing) {
   EXPECT_EQ(mine.status(1).agreements, 1U);
   theirs.begin_execution(4711, "redistribute");
   EXPECT_EQ(mine.status(1).executions, 1U);
-  EXPECT_EQ(mine.status(1).plan_hash, 4711U);
-  EXPECT_EQ(mine.operation(1), "redistribute");
+  EXPECT_EQ(mine.executions(1).number(), 1U);
+  EXPECT_EQ(mine.executions(1).operation(1), "redistribute");
+  EXPECT_EQ(mine.operation(1), "barrier");
   EXPECT_EQ(mine.status(0), NodeBoard::Status());
 }
 
-TEST(NodeBoard, RemembersTheHashesOfThreeExecutions) {
+TEST(NodeBoard, NumbersCapturesApartFromExecutions) {
   const Memory memory(2);
   NodeBoard mine(memory.get(), 2, 0), theirs(memory.get(), 2, 1);
-  for (std::uint64_t number = 1; number <= 20; ++number) {
-    EXPECT_EQ(mine.announced(1, number), std::nullopt);
-    theirs.begin_execution(1000 + number);
-    for (std::uint64_t execution = 1; execution <= number; ++execution) {
-      const auto expected =
-          execution + 2 >= number ? std::optional<std::uint64_t>(1000 + execution) : std::nullopt;
-      EXPECT_EQ(mine.announced(1, execution), expected) << execution << " of " << number;
-    }
-  }
+  const std::uint64_t chain = theirs.begin_execution(4711, "scan");
+  EXPECT_EQ(theirs.begin_capture(4711, "scan"), chain);
+  EXPECT_EQ(mine.executions(1).chain(1), chain);
+  EXPECT_EQ(mine.captures(1).chain(1), chain);
+  theirs.begin_capture(4712, "scan");
+  EXPECT_EQ(mine.executions(1).number(), 1U);
+  EXPECT_EQ(mine.captures(1).number(), 2U);
 }
 
 TEST(NodeBoard, KeepsTheFirstFailureAndCutsLongTexts) {

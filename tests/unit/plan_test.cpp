@@ -19,10 +19,10 @@ TEST(PlanHash, IsTheSameOnAllRanksAndStableAcrossProcesses) {
   plan.operation = "redistribute";
   plan.method = "direct";
   plan.buffers = {{"staging", BufferKind::shared, {}, 4096}};
-  EXPECT_EQ(plan.hash(), 0xef2295eeecd1effcULL);
+  EXPECT_EQ(plan.hash(), 0xeaa72167eeeec337ULL);
 }
 
-TEST(PlanHash, SeesOperationMethodBuffersAndTopology) {
+TEST(PlanHash, SeesOperationIdentityMethodBuffersAndTopology) {
   const Plan plan = messages(apart)[0];
   const auto differs = [&plan](auto&& change) {
     Plan other = plan;
@@ -30,6 +30,7 @@ TEST(PlanHash, SeesOperationMethodBuffersAndTopology) {
     return other.hash() != plan.hash();
   };
   EXPECT_TRUE(differs([](Plan& other) { other.operation = "matmul"; }));
+  EXPECT_TRUE(differs([](Plan& other) { other.identity = {{"reduction", "max"}}; }));
   EXPECT_TRUE(differs([](Plan& other) { other.method = "pushed"; }));
   EXPECT_TRUE(differs([](Plan& other) { other.buffers[0].operand->dtype = Dtype::f32; }));
   EXPECT_TRUE(differs([](Plan& other) { other.buffers[1].operand->residency = Residency::ordinary; }));

@@ -77,8 +77,8 @@ void check_plan(const Problem& problem, int rank, Faults& faults) {
     faults.add(fmt::format("the plan of rank {} says that it is of rank {}", rank, plan.rank));
   }
   if (plan.hash() != problem.plan(0).hash()) {
-    faults.add(
-        fmt::format("ranks 0 and {} differ in operation, method, buffers or topology of their plans", rank));
+    faults.add(fmt::format(
+        "ranks 0 and {} differ in operation, identity, method, buffers or topology of their plans", rank));
   }
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     try {

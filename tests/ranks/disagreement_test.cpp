@@ -1,0 +1,407 @@
+// Ranks that execute different things: however they execute, every rank is told, long before the deadline.
+#include <chrono>
+#include <memory>
+#include <numeric>
+#include <partita/fft.hpp>
+#include <partita/matmul.hpp>
+#include <partita/redistribute.hpp>
+#include <thread>
+
+#include "ranks/caught.hpp"
+#include "ranks/collectives_model.hpp"
+#include "ranks/fake_device.hpp"
+#include "ranks/needs_devices.hpp"
+#include "ranks/rank_test.hpp"
+#include "runtime/announcement.hpp"
+
+namespace partita::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+using Call = std::function<void()>;
+
+/// What rank 0 executes where the others execute something else. Every rank may call both.
+struct Calls {
+  Call one, other;
+};
+
+struct Mismatch {
+  const char* name;
+  bool on_devices;                         ///< devices do it, too
+  std::function<Calls(Context&)> prepare;  ///< collective
+};
+
+std::ostream& operator<<(std::ostream& out, const Mismatch& mismatch) {
+  return out << mismatch.name;
+}
+
+// --- what differs
+
+constexpr std::int64_t little = 5;
+constexpr std::int64_t much = 300'001;  // in doubles more than packets are for
+
+std::shared_ptr<Block> block(Context& context, const Shape& shape, Dtype dtype = Dtype::f64) {
+  return std::make_shared<Block>(context, dtype, shape, usual_memory(context));
+}
+
+Calls operations(Context& context, std::int64_t elements) {
+  const auto view = block(context, {elements});
+  return {[=, &context] { all_reduce(context, view->view(), view->view()); },
+          [=, &context] { broadcast(context, view->view()); }};
+}
+
+Calls reductions(Context& context, std::int64_t elements) {
+  const auto view = block(context, {elements});
+  const auto call = [=, &context](Reduction reduction) {
+    return [=, &context] { all_reduce(context, view->view(), view->view(), {reduction}); };
+  };
+  return {call(Reduction::sum), call(Reduction::max)};
+}
+
+Calls dtypes(Context& context) {
+  const auto floats = block(context, {little}, Dtype::f32), integers = block(context, {little}, Dtype::i32);
+  return {[=, &context] { broadcast(context, floats->view()); },
+          [=, &context] { broadcast(context, integers->view()); }};
+}
+
+Calls roots_of_broadcast(Context& context, std::int64_t elements) {
+  const auto view = block(context, {elements});
+  return {[=, &context] { broadcast(context, view->view(), 0); },
+          [=, &context] { broadcast(context, view->view(), 1); }};
+}
+
+Calls roots_of_gather(Context& context) {
+  const auto part = block(context, {little}), whole = block(context, {little * context.size()});
+  return {[=, &context] { gather(context, part->view(), whole->view(), 0); },
+          [=, &context] { gather(context, part->view(), whole->view(), 1); }};
+}
+
+Calls scans(Context& context, const ReduceOptions& options, Scan kind) {
+  const auto from = block(context, {little}), to = block(context, {little});
+  return {[=, &context] { scan(context, from->view(), to->view()); },
+          [=, &context] { scan(context, from->view(), to->view(), options, kind); }};
+}
+
+Calls counts(Context& context) {
+  const int ranks = context.size();
+  std::vector<std::int64_t> rising(static_cast<std::size_t>(ranks));
+  std::iota(rising.begin(), rising.end(), 1);
+  const std::vector<std::int64_t> falling(rising.rbegin(), rising.rend());
+  const auto whole = block(context, {ranks * (ranks + 1) / 2});
+  const auto call = [&](const std::vector<std::int64_t>& all) {
+    const auto part = block(context, {all[static_cast<std::size_t>(context.rank())]});
+    return [=, &context] { all_gather_v(context, part->view(), whole->view(), all); };
+  };
+  return {call(rising), call(falling)};
+}
+
+Calls halos(Context& context) {
+  const auto array = std::make_shared<Array>(zeros(context, {24, 6}, Slab(0), Dtype::f32));
+  const HaloOptions open{{1, 0}, {}, {}}, closed{{1, 0}, {}, {true, false}};
+  const auto extended = block(context, halo_shape(array->layout(), context.rank(), open), Dtype::f32);
+  return {[=] { halo_exchange(*array, extended->view(), open); },
+          [=] { halo_exchange(*array, extended->view(), closed); }};
+}
+
+struct Square {
+  explicit Square(Context& context, Dtype dtype = Dtype::f64)
+      : rows(zeros(context, {24, 24}, Slab(0), dtype)),
+        columns(zeros(context, {24, 24}, Slab(1), dtype)),
+        result(zeros(context, {24, 24}, Slab(0), dtype)) {}
+  Array rows, columns, result;
+};
+
+Calls directions(Context& context) {
+  const auto square = std::make_shared<Square>(context);
+  return {[=] { redistribute(square->rows, square->columns); },
+          [=] { redistribute(square->columns, square->rows); }};
+}
+
+Calls axes(Context& context) {
+  const auto square = std::make_shared<Square>(context);
+  return {[=] { redistribute(square->rows, square->columns); },
+          [=] {
+            redistribute(square->rows, square->columns, {{1, 0}});
+          }};
+}
+
+// Peers reach arrays by their place on the heap.
+Calls arrays(Context& context) {
+  const auto square = std::make_shared<Square>(context);
+  return {[=] { redistribute(square->rows, square->columns); },
+          [=] { redistribute(square->result, square->columns); }};
+}
+
+Calls fft_directions(Context& context) {
+  const auto square = std::make_shared<Square>(context, Dtype::c128);
+  FftOptions options;
+  options.norm = Norm::ortho;
+  const auto plan = std::make_shared<FFT>(context, square->rows.operand(), square->rows.operand(), options);
+  return {[=] { plan->execute(square->rows, square->result); },
+          [=] { plan->inverse(square->rows, square->result); }};
+}
+
+Calls ffts(Context& context, Dtype dtype, const FftOptions& one, const FftOptions& other) {
+  const auto square = std::make_shared<Square>(context, dtype);
+  const auto call = [&](const FftOptions& options) {
+    const auto plan = std::make_shared<FFT>(context, square->rows.operand(), square->rows.operand(), options);
+    return [=] { plan->execute(square->rows, square->result); };
+  };
+  return {call(one), call(other)};
+}
+
+FftOptions of_kind(FftKind kind) {
+  FftOptions options;
+  options.kind = kind;
+  return options;
+}
+
+FftOptions along(int axis) {
+  FftOptions options;
+  options.axes = {axis};
+  return options;
+}
+
+FftOptions with_norm(Norm norm) {
+  FftOptions options;
+  options.norm = norm;
+  return options;
+}
+
+Calls products(Context& context, const MatmulOptions& one, const MatmulOptions& other) {
+  const auto square = std::make_shared<Square>(context);
+  const auto call = [=](const MatmulOptions& options) {
+    return [=] { matmul_into(square->rows, square->columns, nullptr, square->result, options); };
+  };
+  return {call(one), call(other)};
+}
+
+MatmulOptions with_epilogue(Epilogue epilogue) {
+  MatmulOptions options;
+  options.epilogue = epilogue;
+  return options;
+}
+
+MatmulOptions with_op(Op op) {
+  MatmulOptions options;
+  options.op_a = op;
+  return options;
+}
+
+MatmulOptions with_alpha(double alpha) {
+  MatmulOptions options;
+  options.alpha = alpha;
+  return options;
+}
+
+const Mismatch mismatches[] = {
+    {"Operation", true, [](Context& c) { return operations(c, little); }},
+    {"OperationOfMuch", true, [](Context& c) { return operations(c, much); }},
+    {"Reduction", true, [](Context& c) { return reductions(c, little); }},
+    {"ReductionOfMuch", true, [](Context& c) { return reductions(c, much); }},
+    {"Dtype", true, dtypes},
+    {"Root", true, [](Context& c) { return roots_of_broadcast(c, little); }},
+    {"RootOfMuch", true, [](Context& c) { return roots_of_broadcast(c, much); }},
+    {"RootOfGather", true, roots_of_gather},
+    {"ReductionOfScan", true, [](Context& c) { return scans(c, {Reduction::max}, Scan::inclusive); }},
+    {"KindOfScan", true, [](Context& c) { return scans(c, {}, Scan::exclusive); }},
+    {"Counts", true, counts},
+    {"Halo", true, halos},
+    {"Direction", true, directions},
+    {"Axes", true, axes},
+    {"Arrays", true, arrays},
+    {"DirectionOfTransform", false, fft_directions},
+    {"KindOfTransform", false,
+     [](Context& c) { return ffts(c, Dtype::f64, of_kind(FftKind::dct2), of_kind(FftKind::dct3)); }},
+    {"AxisOfTransform", false, [](Context& c) { return ffts(c, Dtype::c128, along(0), along(1)); }},
+    {"NormOfTransform", false,
+     [](Context& c) { return ffts(c, Dtype::c128, with_norm(Norm::ortho), with_norm(Norm::forward)); }},
+    {"Epilogue", false,
+     [](Context& c) { return products(c, with_epilogue(Epilogue::relu), with_epilogue(Epilogue::gelu)); }},
+    {"Op", false, [](Context& c) { return products(c, with_op(Op::none), with_op(Op::transpose)); }},
+    {"Factor", false, [](Context& c) { return products(c, with_alpha(2), with_alpha(3)); }},
+};
+
+// --- how it is executed
+
+/// Of the test only if the context never fails: whoever hears of it by the deadline hears of it too late.
+constexpr auto soon = 10s;
+
+ContextOptions patient() {
+  ContextOptions options;
+  options.device = test_device();
+  options.deadline = 90s;
+  return options;
+}
+
+bool suits(const Mismatch& mismatch) {
+  return ranks().count > 1 && ranks().per_node == 0 && (mismatch.on_devices || !has_devices());
+}
+
+/// Streams go on with what they take for theirs: ThreadSanitizer rightly sees races.
+bool may_race() {
+#ifdef __SANITIZE_THREAD__
+  return has_devices();
+#else
+  return false;
+#endif
+}
+
+/// The context's plans are made, and the ranks agree.
+Calls executed_before(Context& context, const Mismatch& mismatch) {
+  Calls calls = mismatch.prepare(context);
+  for (int i = 0; i < 2; ++i) {
+    calls.one();
+    calls.other();
+  }
+  context.synchronize();
+  context.barrier();
+  return calls;
+}
+
+/// In the call itself, or where the ranks meet next.
+void expect_told(Context& context, const Call& call) {
+  const auto start = std::chrono::steady_clock::now();
+  const std::string text = caught<DisagreementError>([&] {
+    call();
+    context.synchronize();
+    context.barrier();
+  });
+  EXPECT_TRUE(contains(text, "the ranks")) << text;
+  EXPECT_LT(std::chrono::steady_clock::now() - start, soon);
+  EXPECT_TRUE(context.failed());
+  EXPECT_TRUE(contains(caught<FailedContextError>([&] { context.barrier(); }), "has failed"));
+}
+
+class Disagreement : public ::testing::TestWithParam<Mismatch> {
+ protected:
+  void SetUp() override {
+    if (!suits(GetParam())) GTEST_SKIP() << "not here";
+    if (may_race()) GTEST_SKIP() << "undefined results on devices race";
+  }
+};
+
+TEST_P(Disagreement, IsToldByACachedCall) {
+  on_ranks(
+      [](Context& context) {
+        const Calls calls = executed_before(context, GetParam());
+        expect_told(context, context.rank() == 0 ? calls.one : calls.other);
+      },
+      patient());
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, Disagreement, ::testing::ValuesIn(mismatches),
+                         [](const auto& test) { return std::string(test.param.name); });
+
+const Mismatch& mismatch_of(const std::string& name) {
+  return *std::ranges::find_if(mismatches, [&](const Mismatch& one) { return one.name == name; });
+}
+
+// When the plan is made nothing has been executed yet, and the context goes on.
+TEST(DisagreementOf, PlansThatAreMade) {
+  if (ranks().count == 1) return;
+  on_ranks(
+      [](Context& context) {
+        for (const Mismatch& mismatch : mismatches) {
+          if (!mismatch.on_devices && has_devices()) continue;
+          const std::string name = mismatch.name;
+          if (name == "Arrays" || name.starts_with("Direction")) continue;  // plans that both have
+          if (name.ends_with("OfTransform")) continue;                      // objects, which are made alike
+          const Calls calls = mismatch.prepare(context);
+          const std::string text =
+              caught<DisagreementError>([&] { context.rank() == 0 ? calls.one() : calls.other(); });
+          EXPECT_TRUE(contains(text, "disagree") || contains(text, "different operations")) << text;
+          EXPECT_FALSE(context.failed()) << name;
+        }
+      },
+      patient());
+}
+
+/// Nobody waits in a call: the watchdog sees it, and the next call says it.
+void expect_seen_by_the_watchdog(const std::string& name) {
+  on_ranks(
+      [&](Context& context) {
+        const Calls calls = executed_before(context, mismatch_of(name));
+        context.rank() == 0 ? calls.one() : calls.other();
+        const auto end = std::chrono::steady_clock::now() + soon;
+        while (!context.failed() && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(5ms);
+        EXPECT_TRUE(context.failed()) << name;
+        EXPECT_TRUE(contains(caught<DisagreementError>([&] { context.synchronize(); }), "the ranks"));
+        caught<FailedContextError>([&] { context.synchronize(); });
+      },
+      patient());
+}
+
+TEST(DisagreementOf, StreamsThatNobodyWaitsFor) {
+  NEEDS_DEVICES();
+  if (ranks().count == 1 || ranks().per_node != 0) return;
+  if (may_race()) GTEST_SKIP() << "undefined results on devices race";
+  expect_seen_by_the_watchdog("Reduction");        // packets
+  expect_seen_by_the_watchdog("ReductionOfScan");  // flags
+}
+
+// A rank that is far ahead by then.
+TEST(DisagreementOf, ExecutionsLongAgo) {
+  if (ranks().count == 1 || ranks().per_node != 0) return;
+  if (may_race()) GTEST_SKIP() << "undefined results on devices race";
+  on_ranks(
+      [&](Context& context) {
+        const Calls calls = executed_before(context, mismatch_of("ReductionOfScan"));
+        expect_told(context, [&] {
+          context.rank() == 0 ? calls.one() : calls.other();
+          if (context.rank() != 1) {
+            for (int i = 0; i < 100; ++i) calls.one();
+          }
+        });
+      },
+      patient());
+}
+
+TEST(DisagreementOf, CallsOfAVendorsLibrary) {
+  if (!tests_fake_devices()) GTEST_SKIP() << "needs PARTITA_TEST_DEVICE=fake";
+  if (ranks().count == 1 || ranks().per_node != 0) return;
+  give_fake_library(true);
+  for (const char* name : {"ReductionOfMuch", "RootOfMuch", "OperationOfMuch"}) {
+    on_ranks(
+        [&](Context& context) {
+          const Calls calls = executed_before(context, mismatch_of(name));
+          EXPECT_NE(context.state()->device_group(), nullptr);
+          expect_told(context, context.rank() == 0 ? calls.one : calls.other);
+        },
+        patient());
+  }
+  give_fake_library(false);
+}
+
+// What is captured is compared with what is captured; how often graphs are started nobody knows.
+TEST(DisagreementOf, CapturedExecutions) {
+  if (ranks().count == 1 || ranks().per_node != 0) return;
+  on_ranks(
+      [&](Context& context) {
+        announce(*context.state(), 1, "all_reduce", true);
+        context.barrier();
+        expect_told(context,
+                    [&] { announce(*context.state(), context.rank() == 0 ? 2 : 3, "all_reduce", true); });
+      },
+      patient());
+}
+
+// A rank that has executed less than the others when all meet.
+TEST(DisagreementOf, NumbersOfExecutions) {
+  if (ranks().count == 1) return;
+  on_ranks(
+      [](Context& context) {
+        if (context.rank() == 0) announce(*context.state(), 1, "scan");
+        const std::string text = caught<DisagreementError>([&] { context.barrier(); });
+        EXPECT_TRUE(contains(text,
+                             "barrier: the ranks disagree on the executions before it: 1 and 0 captured, "
+                             "the latest scan"))
+            << text;
+        EXPECT_TRUE(context.failed());
+      },
+      patient());
+}
+
+}  // namespace
+}  // namespace partita::testing
