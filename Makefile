@@ -46,7 +46,8 @@ test-cuda: all  ## the tests of GPUs, where there are any; names what is skipped
 bundle-cuda: all  ## pack tests, benches and command with their libraries into build-bundle/, for a machine with GPUs
 	@scripts/bundle-cuda $(BUILD) build-bundle
 
-demo: all  ## the main job on 4 processes; INPUT=my.npy takes your own volume
+demo: configure  ## the main job on 4 processes; INPUT=my.npy takes your own volume
+	@cmake --build $(BUILD) -j $(JOBS) --target partita_command
 	@$(if $(INPUT),true,scripts/fetch-volume || echo "demo: no brain volume; going on with a generated one")
 	@PARTITA=$(BUILD)/bin/partita scripts/demo $(INPUT)
 

@@ -33,7 +33,7 @@ partita_our_code(partita_command)
 # Nothing in tools/ runs for long, and the templates of the command line take long to optimise. Benchmarks do run;
 # compiled otherwise, they cannot share the precompiled headers.
 partita_compile_quickly(partita_command)
-partita_precompile(partita_command <fmt/format.h> <fmt/ranges.h> <CLI/CLI.hpp>)
+partita_precompile(partita_command <fmt/format.h> <fmt/ranges.h>)
 file(GLOB_RECURSE benchmark_sources benchmarks/*.cpp)
 set_source_files_properties(${benchmark_sources} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
 set_property(

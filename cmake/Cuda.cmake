@@ -22,8 +22,11 @@ if(NOT PARTITA_NVCC)
   message(FATAL_ERROR "PARTITA_CUDA is ON, but there is no nvcc (looked in the PATH, CUDA_HOME and /usr/local/cuda)")
 endif()
 
+include(${CMAKE_CURRENT_LIST_DIR}/CudaArchitectures.cmake)
 if(NOT CMAKE_CUDA_ARCHITECTURES)
-  set(CMAKE_CUDA_ARCHITECTURES 90)
+  find_program(PARTITA_NVIDIA_SMI nvidia-smi)
+  mark_as_advanced(PARTITA_NVIDIA_SMI)
+  partita_choose_cuda_architectures(CMAKE_CUDA_ARCHITECTURES ${PARTITA_NVCC} "${PARTITA_NVIDIA_SMI}")
 endif()
 set(CMAKE_CUDA_COMPILER ${PARTITA_NVCC})
 set(CMAKE_CUDA_STANDARD 17)
@@ -39,7 +42,7 @@ if(CUDAToolkit_VERSION VERSION_LESS 12.5)
 endif()
 set(PARTITA_HAVE_CUDA ON)
 
-# Devices below the first architecture cannot run our kernels.
-string(REGEX MATCH "^[0-9]+" least_architecture "${CMAKE_CUDA_ARCHITECTURES}")
+# Devices below the least architecture cannot run our kernels.
+partita_least_cuda_architecture(least_architecture "${CMAKE_CUDA_ARCHITECTURES}")
 add_compile_definitions($<$<COMPILE_LANGUAGE:CXX>:PARTITA_CUDA_LEAST_ARCHITECTURE=${least_architecture}>)
 message(STATUS "CUDA: ${CUDAToolkit_VERSION}, architectures ${CMAKE_CUDA_ARCHITECTURES}")

@@ -1,7 +1,7 @@
-# Half of the time that tests and tools take to compile goes into the same headers of others. So these are compiled
-# once for each target. Our own headers are not among them: each file states what it includes, and the lint, which
-# compiles without this, sees that it does. Not for the library: with it gcc 12 at -O3 finds more faults with the
-# standard library's strings than it does anyway.
+# Half of the time that our code takes to compile goes into the same headers of others. So these are compiled once for
+# each target, and all of a target is compiled with the same options: gcc refuses the header otherwise. Our own headers
+# are not among them: each file states what it includes, and the lint, which compiles without this, sees that it does.
+# Nor are headers that define objects, since every file would get them (CLI11's cost three seconds each).
 
 option(PARTITA_PRECOMPILE "Compile the headers of others once for each target" ON)
 # ccache takes such compilations only when told that the header's time and macros don't matter.

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <partita/machine_report.hpp>
@@ -55,10 +56,20 @@ void append(const std::string& path, const std::string& line) {
   if (!(file << line << '\n').flush()) throw std::runtime_error(path + ": cannot write the results");
 }
 
+/// Products that are slow for another reason than ours.
+void print_note_on_blas(const std::vector<benchmarks::Case>& cases) {
+  if (std::ranges::none_of(cases, [](const auto& one) { return one.operation == "matmul"; })) return;
+  const BlasReport blas = report_blas(false);
+  if (blas.found && !blas.note.empty()) fmt::print(stderr, "note: {}\n", blas.note);
+}
+
 /// On the ranks of `context`, one case after the other.
 void run_cases(const Context& context, const std::vector<benchmarks::Case>& cases, const Options& options) {
   const bool speaks = context.rank() == 0;
-  if (speaks && options.heading) fmt::print("{}\n", benchmarks::table_header());
+  if (speaks && options.heading) {
+    print_note_on_blas(cases);
+    fmt::print("{}\n", benchmarks::table_header());
+  }
   for (const benchmarks::Case& one : cases) {
     const std::optional<benchmarks::Result> result = one.run(context, {options.runs});
     if (!speaks || !result) continue;

@@ -38,7 +38,7 @@ Words dtypes() {
 
 // Options whose values are words of a list; the values of others are completed as files.
 std::map<std::string, Words> known_values(const std::string& command) {
-  const Words redistribution{"automatic", "direct", "pushed", "staged", "messages"};
+  const Words redistribution{"automatic", "direct", "pushed", "staged", "messages", "grouped"};
   const Words methods = command == "matmul" ? matmul_method_names()
                         : command == "fft"  ? fft_method_names()
                                             : redistribution;

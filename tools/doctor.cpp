@@ -69,8 +69,8 @@ void diagnose(bool json) {
 
 /// See examine_device_messages.
 void print_answer_of_mpi() {
-  const std::optional<bool> answer = ask_mpi_for_device_memory();
-  fmt::print("{}\n", !answer ? "unknown" : *answer ? "yes" : "no");
+  const std::string why_not = ask_mpi_for_device_memory();
+  fmt::print("{}\n", why_not.empty() ? "yes" : why_not);
 }
 
 void add_doctor(CLI::App& app) {

@@ -33,12 +33,11 @@ std::string find_among_python_packages(const std::string& place) {
 }
 
 std::string describe(const DeviceReport::One& device, int number) {
-  return fmt::format("{}: {}, {:.0f} GiB, compute capability {}, peers {}{}", number, device.name,
-                     static_cast<double>(device.memory_bytes) / 0x1p30, device.architecture,
-                     device.peers.empty() ? "none" : fmt::format("{}", fmt::join(device.peers, ",")),
-                     device.shareable_memory && device.stream_flags
-                         ? ""
-                         : "; its memory cannot be shared: messages go through the host");
+  return fmt::format(
+      "{}: {}, {:.0f} GiB, compute capability {}, peers {}{}", number, device.name,
+      static_cast<double>(device.memory_bytes) / 0x1p30, device.architecture,
+      device.peers.empty() ? "none" : fmt::format("{}", fmt::join(device.peers, ",")),
+      device.shareable_memory ? "" : "; its memory cannot be shared: messages go through the host");
 }
 
 Finding no_device(const DeviceReport& report) {
@@ -168,14 +167,18 @@ Finding examine_device_messages() {
   const std::string answer = output_of({own_program(), "doctor", "--ask-mpi"});
   if (answer.starts_with("yes"))
     return {subject, Health::ok, "the MPI takes addresses of device memory", {}, ""};
-  const bool asked = answer.starts_with("no");
+  const std::string why_not = answer.substr(0, answer.find('\n'));
   return {
       subject,
       Health::missing,
-      asked ? "the MPI takes host memory only" : "the MPI does not say whether it takes device memory",
+      why_not.empty() ? "the MPI does not start in a process of its own" : why_not,
       {"between nodes, messages of device memory go through pinned host memory; inside a node there are "
        "none"},
-      "an MPI built with CUDA (Open MPI: --with-cuda, and UCX with CUDA) spares the way through the host"};
+      why_not.find("MPICH_GPU_SUPPORT_ENABLED") != std::string::npos
+          ? "export MPICH_GPU_SUPPORT_ENABLED=1, in a program that is linked with Cray's library for GPUs "
+            "(libmpi_gtl_cuda)"
+          : "an MPI built with CUDA (Open MPI: --with-cuda, and UCX with CUDA; MPICH: --with-cuda) spares "
+            "the way through the host"};
 }
 
 Finding examine_nccl() {

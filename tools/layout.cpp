@@ -3,13 +3,13 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <partita/io.hpp>
 #include <partita/layout.hpp>
 
 #include "tools/command_line.hpp"
 #include "tools/image.hpp"
 #include "tools/picture.hpp"
 #include "tools/subcommand.hpp"
-#include "tools/text_file.hpp"
 
 namespace partita::tools {
 namespace {
@@ -49,7 +49,7 @@ void print_state(const Layout& layout) {
 
 void write_pictures(const Options& options, const Layout& layout, const Slice& slice) {
   if (!options.svg.empty()) {
-    write_text_file(options.svg, svg_of(paint(layout, slice, 64, 64), layout, slice));
+    write_file(options.svg, svg_of(paint(layout, slice, 64, 64), layout, slice));
   }
   if (!options.png.empty()) {
     const Picture picture = paint(layout, slice, 512, 512);

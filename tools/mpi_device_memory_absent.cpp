@@ -2,8 +2,8 @@
 
 namespace partita::tools {
 
-std::optional<bool> ask_mpi_for_device_memory() {
-  return std::nullopt;
+std::string ask_mpi_for_device_memory() {
+  return "there is no MPI";
 }
 
 }  // namespace partita::tools

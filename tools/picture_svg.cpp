@@ -1,15 +1,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <set>
 
 #include "tools/picture.hpp"
 
 namespace partita::tools {
 namespace {
-
-using Text = std::back_insert_iterator<std::string>;
 
 constexpr double longest_side = 360;  // of the array, in pixels
 constexpr double margin = 16;
@@ -78,47 +75,45 @@ bool is_striped(const Cell& cell) {
   return !cell.mixed && cell.owners.size() > 1;
 }
 
-void write_patterns(Text out, const Picture& picture) {
+void write_patterns(std::string& text, const Picture& picture) {
   constexpr int stripe = 12;
   std::set<std::string> written;
   for (const Cell& cell : picture.cells) {
     if (!is_striped(cell) || !written.insert(pattern_name(cell)).second) continue;
     const std::size_t period = stripe * cell.owners.size();
-    fmt::format_to(out,
-                   R"(<pattern id="{0}" width="{1}" height="{1}" patternUnits="userSpaceOnUse" )"
-                   R"x(patternTransform="rotate(45)">)x",
-                   pattern_name(cell), period);
+    text += fmt::format(R"(<pattern id="{0}" width="{1}" height="{1}" patternUnits="userSpaceOnUse" )"
+                        R"x(patternTransform="rotate(45)">)x",
+                        pattern_name(cell), period);
     int x = 0;
     for (const int rank : cell.owners) {
-      fmt::format_to(out, R"(<rect x="{}" width="{}" height="{}" fill="{}"/>)", x, stripe, period,
-                     hexadecimal(colour_of(rank)));
+      text += fmt::format(R"(<rect x="{}" width="{}" height="{}" fill="{}"/>)", x, stripe, period,
+                          hexadecimal(colour_of(rank)));
       x += stripe;
     }
-    fmt::format_to(out, "</pattern>\n");
+    text += "</pattern>\n";
   }
 }
 
-void write_patch(Text out, const Picture& picture, const Patch& patch, double side) {
+void write_patch(std::string& text, const Picture& picture, const Patch& patch, double side) {
   const Cell& cell = picture.at(patch.row, patch.column);
   const double x = margin + patch.column * side, y = title_height + patch.row * side;
   const double width = patch.columns * side, height = patch.rows * side;
-  fmt::format_to(out,
-                 R"(<rect x="{:.5g}" y="{:.5g}" width="{:.5g}" height="{:.5g}" fill="{}" stroke="#fff"/>)"
-                 "\n",
-                 x, y, width, height,
-                 is_striped(cell) ? "url(#" + pattern_name(cell) + ")" : hexadecimal(cell.colour));
+  text += fmt::format(
+      R"(<rect x="{:.5g}" y="{:.5g}" width="{:.5g}" height="{:.5g}" fill="{}" stroke="#fff"/>)"
+      "\n",
+      x, y, width, height, is_striped(cell) ? "url(#" + pattern_name(cell) + ")" : hexadecimal(cell.colour));
   const std::string label = cell.mixed ? "" : label_of(cell);
   const double size =
       std::min(18.0, std::min(height * 0.7, width / (0.62 * static_cast<double>(label.size()))));
   if (label.empty() || size < 7) return;
-  fmt::format_to(out,
-                 R"(<text x="{:.5g}" y="{:.5g}" font-size="{:.3g}" text-anchor="middle" fill="{}">{}</text>)"
-                 "\n",
-                 x + width / 2, y + height / 2 + size * 0.36, size, hexadecimal(ink_on(cell.colour)), label);
+  text +=
+      fmt::format(R"(<text x="{:.5g}" y="{:.5g}" font-size="{:.3g}" text-anchor="middle" fill="{}">{}</text>)"
+                  "\n",
+                  x + width / 2, y + height / 2 + size * 0.36, size, hexadecimal(ink_on(cell.colour)), label);
 }
 
 // Thin lines between elements, where they are large enough to be seen one by one.
-void write_grid(Text out, const Picture& picture, double side) {
+void write_grid(std::string& text, const Picture& picture, double side) {
   if (side < 8 || picture.row_step * picture.column_step > 1) return;
   const double right = margin + picture.columns * side, bottom = title_height + picture.rows * side;
   std::string path;
@@ -129,14 +124,13 @@ void write_grid(Text out, const Picture& picture, double side) {
     path += fmt::format("M{:.5g} {:.5g}V{:.5g}", margin + column * side, title_height, bottom);
   }
   if (!path.empty()) {
-    fmt::format_to(out,
-                   R"(<path d="{}" stroke="#fff" stroke-opacity=".35" fill="none"/>)"
-                   "\n",
-                   path);
+    text += fmt::format(R"(<path d="{}" stroke="#fff" stroke-opacity=".35" fill="none"/>)"
+                        "\n",
+                        path);
   }
 }
 
-void write_legend(Text out, const Layout& layout, double x) {
+void write_legend(std::string& text, const Layout& layout, double x) {
   const int lines = std::min(layout.ranks(), most_legend_lines);
   for (int rank = 0; rank < lines; ++rank) {
     const double y = title_height + rank * legend_line;
@@ -144,15 +138,13 @@ void write_legend(Text out, const Layout& layout, double x) {
     const std::string line = more ? fmt::format("... {} ranks", layout.ranks())
                                   : fmt::format("rank {}: {}", rank, to_string(layout.local_shape(rank)));
     if (!more) {
-      fmt::format_to(out,
-                     R"(<rect x="{:.5g}" y="{:.5g}" width="14" height="14" rx="2" fill="{}"/>)"
-                     "\n",
-                     x, y, hexadecimal(colour_of(rank)));
+      text += fmt::format(R"(<rect x="{:.5g}" y="{:.5g}" width="14" height="14" rx="2" fill="{}"/>)"
+                          "\n",
+                          x, y, hexadecimal(colour_of(rank)));
     }
-    fmt::format_to(out,
-                   R"(<text x="{:.5g}" y="{:.5g}" font-size="13" fill="#333">{}</text>)"
-                   "\n",
-                   x + 21, y + 12, line);
+    text += fmt::format(R"(<text x="{:.5g}" y="{:.5g}" font-size="13" fill="#333">{}</text>)"
+                        "\n",
+                        x + 21, y + 12, line);
   }
 }
 
@@ -169,27 +161,24 @@ std::string svg_of(const Picture& picture, const Layout& layout, const Slice& sl
   const double bottom = title_height + std::max(height, lines * legend_line) + margin;
   const double full_height = bottom + (note.empty() ? 0 : 16);
   std::string text;
-  const Text out(text);
-  fmt::format_to(out,
-                 R"(<svg xmlns="http://www.w3.org/2000/svg" width="{0:.5g}" height="{1:.5g}" )"
-                 R"(viewBox="0 0 {0:.5g} {1:.5g}" font-family="sans-serif">)"
-                 "\n"
-                 R"(<title>{2}</title>)"
-                 "\n"
-                 R"(<rect width="100%" height="100%" fill="#fff"/>)"
-                 "\n"
-                 R"(<text x="{3:.5g}" y="20" font-size="14" fill="#111">{2}</text>)"
-                 "\n",
-                 full_width, full_height, escaped(title), margin);
-  write_patterns(out, picture);
-  for (const Patch& patch : join(picture)) write_patch(out, picture, patch, side);
-  write_grid(out, picture, side);
-  write_legend(out, layout, legend_x);
+  text += fmt::format(R"(<svg xmlns="http://www.w3.org/2000/svg" width="{0:.5g}" height="{1:.5g}" )"
+                      R"(viewBox="0 0 {0:.5g} {1:.5g}" font-family="sans-serif">)"
+                      "\n"
+                      R"(<title>{2}</title>)"
+                      "\n"
+                      R"(<rect width="100%" height="100%" fill="#fff"/>)"
+                      "\n"
+                      R"(<text x="{3:.5g}" y="20" font-size="14" fill="#111">{2}</text>)"
+                      "\n",
+                      full_width, full_height, escaped(title), margin);
+  write_patterns(text, picture);
+  for (const Patch& patch : join(picture)) write_patch(text, picture, patch, side);
+  write_grid(text, picture, side);
+  write_legend(text, layout, legend_x);
   if (!note.empty()) {
-    fmt::format_to(out,
-                   R"(<text x="{:.5g}" y="{:.5g}" font-size="12" fill="#666">{}</text>)"
-                   "\n",
-                   margin, bottom + 4, escaped(note));
+    text += fmt::format(R"(<text x="{:.5g}" y="{:.5g}" font-size="12" fill="#666">{}</text>)"
+                        "\n",
+                        margin, bottom + 4, escaped(note));
   }
   text += "</svg>\n";
   return text;

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 
 #include "tools/picture.hpp"
 
@@ -34,16 +33,15 @@ std::string text_of(const Picture& picture, const Terminal& terminal) {
   std::size_t width = std::min(label_width(picture), widest);
   for (const Cell& cell : picture.cells) width = std::max(width, shorten(label_of(cell), width).size());
   std::string text;
-  const auto out = std::back_inserter(text);
   for (int row = 0; row < picture.rows; ++row) {
     text += "  ";
     for (int column = 0; column < picture.columns; ++column) {
       const Cell& cell = picture.at(row, column);
       const std::string label = shorten(label_of(cell), width);
       if (terminal.colours) {
-        fmt::format_to(out, "{} {:>{}} ", background(cell.colour, terminal), label, width);
+        text += fmt::format("{} {:>{}} ", background(cell.colour, terminal), label, width);
       } else {
-        fmt::format_to(out, "{}{:>{}}", column == 0 ? "" : " ", label, width);
+        text += fmt::format("{}{:>{}}", column == 0 ? "" : " ", label, width);
       }
     }
     text += terminal.colours ? "\x1b[0m\n" : "\n";

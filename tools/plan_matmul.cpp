@@ -13,8 +13,9 @@ namespace {
 
 /// The answer for one amount of memory.
 struct Answer {
-  double memory = 0;  ///< as in the question; 0: without limit
-  Plan plan;          ///< of the rank that was asked for
+  double memory = 0;    ///< as in the question; 0: without limit
+  std::string refusal;  ///< why there is none, and what would do; the rest is then as it is here
+  Plan plan;            ///< of the rank that was asked for
   std::string d;
   Prediction prediction;
   std::int64_t received = 0;  ///< elements, of the rank that receives most
@@ -72,6 +73,18 @@ Answer answer_within(const MatmulQuestion& question, double times) {
   return answer;
 }
 
+/// The amount is ours, not the caller's: that no method does with so little is an answer, too.
+Answer answer_if_any(const MatmulQuestion& question, double times) {
+  try {
+    return answer_within(question, times);
+  } catch (const ArgumentError& error) {
+    Answer answer;
+    answer.memory = times;
+    answer.refusal = error.what();
+    return answer;
+  }
+}
+
 double ratio(const Answer& answer) {
   return answer.bound > 0 ? static_cast<double>(answer.received) / answer.bound : 0;
 }
@@ -93,6 +106,7 @@ void print_text(const MatmulQuestion& question, const std::vector<Answer>& answe
   fmt::print("  {:<15} {:<32} {:>10} {:>10} {:>10} {:>6} {:>10}\n", "memory", "method", "predicted",
              "received", "bound", "ratio", "scratch");
   for (const Answer& answer : answers) {
+    if (!answer.refusal.empty()) continue;
     const double scratch = static_cast<double>(answer.scratch) * static_cast<double>(size_of(question.dtype));
     fmt::print("  {:<15} {:<32} {:>10} {:>10} {:>10} {:>6.3f} {:>10}\n", memory_text(answer),
                answer.plan.method, describe_seconds(answer.prediction.seconds),
@@ -102,12 +116,41 @@ void print_text(const MatmulQuestion& question, const std::vector<Answer>& answe
   fmt::print("  elements that a rank receives, the most of {} ranks; predicted on \"{}\"\n",
              answers.front().prediction.ranks_priced, question.machine.name);
   for (const Answer& answer : answers) {
-    fmt::print("{}: D is {}; {}\n", memory_text(answer), answer.d, answer.plan.reason);
+    if (!answer.refusal.empty()) {
+      fmt::print("{}: {}\n", memory_text(answer), answer.refusal);
+    } else {
+      fmt::print("{}: D is {}; {}\n", memory_text(answer), answer.d, answer.plan.reason);
+    }
   }
   if (!question.steps) return;
   ExplainOptions form;
   form.steps = true;
-  for (const Answer& answer : answers) fmt::print("\n{}", explain(answer.plan, form));
+  for (const Answer& answer : answers) {
+    if (answer.refusal.empty()) fmt::print("\n{}", explain(answer.plan, form));
+  }
+}
+
+nlohmann::ordered_json json_of(const MatmulQuestion& question, const Answer& answer) {
+  nlohmann::ordered_json result = {{"memory", nullptr}};
+  if (answer.memory > 0) result["memory"] = answer.memory;
+  if (!answer.refusal.empty()) {
+    result["refusal"] = answer.refusal;
+    return result;
+  }
+  result.update({{"method", answer.plan.method},
+                 {"reason", answer.plan.reason},
+                 {"result", answer.d},
+                 {"seconds", answer.prediction.seconds},
+                 {"ranks_priced", answer.prediction.ranks_priced},
+                 {"received", answer.received},
+                 {"bound", answer.bound},
+                 {"ratio", ratio(answer)},
+                 {"scratch", answer.scratch}});
+  if (question.steps) {
+    ExplainOptions form{ExplainOptions::Format::json, true};
+    result["plan"] = nlohmann::ordered_json::parse(explain(answer.plan, form));
+  }
+  return result;
 }
 
 void print_json(const MatmulQuestion& question, const std::vector<Answer>& answers) {
@@ -119,36 +162,15 @@ void print_json(const MatmulQuestion& question, const std::vector<Answer>& answe
                                      {"ranks", question.topology.ranks()},
                                      {"nodes", question.topology.node_count()},
                                      {"machine", question.machine.name}};
-  for (const Answer& answer : answers) {
-    nlohmann::ordered_json one = {{"memory", nullptr},
-                                  {"method", answer.plan.method},
-                                  {"reason", answer.plan.reason},
-                                  {"result", answer.d},
-                                  {"seconds", answer.prediction.seconds},
-                                  {"ranks_priced", answer.prediction.ranks_priced},
-                                  {"received", answer.received},
-                                  {"bound", answer.bound},
-                                  {"ratio", ratio(answer)},
-                                  {"scratch", answer.scratch}};
-    if (answer.memory > 0) one["memory"] = answer.memory;
-    if (question.steps) {
-      ExplainOptions form{ExplainOptions::Format::json, true};
-      one["plan"] = nlohmann::ordered_json::parse(explain(answer.plan, form));
-    }
-    document["answers"].push_back(std::move(one));
-  }
+  for (const Answer& answer : answers) document["answers"].push_back(json_of(question, answer));
   fmt::print("{}\n", document.dump(2));
 }
 
 }  // namespace
 
 void answer(const MatmulQuestion& question) {
-  std::vector<Answer> answers;
-  if (question.memory > 0) {
-    answers.push_back(answer_within(question, question.memory));
-  } else {
-    for (const double times : {0.0, 1.5}) answers.push_back(answer_within(question, times));
-  }
+  std::vector<Answer> answers{answer_within(question, question.memory)};
+  if (question.memory == 0) answers.push_back(answer_if_any(question, 1.5));
   question.json ? print_json(question, answers) : print_text(question, answers);
 }
 

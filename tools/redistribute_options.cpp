@@ -9,11 +9,10 @@
 namespace partita::tools {
 namespace {
 
-const std::map<std::string, RedistributeMethod> methods{{"automatic", RedistributeMethod::automatic},
-                                                        {"direct", RedistributeMethod::direct},
-                                                        {"pushed", RedistributeMethod::pushed},
-                                                        {"staged", RedistributeMethod::staged},
-                                                        {"messages", RedistributeMethod::messages}};
+const std::map<std::string, RedistributeMethod> methods{
+    {"automatic", RedistributeMethod::automatic}, {"direct", RedistributeMethod::direct},
+    {"pushed", RedistributeMethod::pushed},       {"staged", RedistributeMethod::staged},
+    {"messages", RedistributeMethod::messages},   {"grouped", RedistributeMethod::grouped}};
 
 }  // namespace
 

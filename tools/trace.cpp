@@ -13,7 +13,6 @@
 #include "tools/matmul_options.hpp"
 #include "tools/redistribute_options.hpp"
 #include "tools/subcommand.hpp"
-#include "tools/text_file.hpp"
 
 namespace partita::tools {
 namespace {
@@ -143,7 +142,7 @@ void trace_on(const Context& context, const Options& options) {
   if (context.rank() != 0) return;
   const Timeline planned = planned_timeline(traced.planner, context.size(), context.machine());
   const Timeline both[] = {planned, measured};
-  write_text_file(options.output, chrome_trace(both));
+  write_file(options.output, chrome_trace(both));
   fmt::print("{}: {} by {}, {} steps on rank 0 of {}\n", options.output, options.operation,
              traced.plan.method, traced.plan.steps.size(), context.size());
   fmt::print("  planned   {:>9}  on \"{}\"\n", describe_seconds(length(planned)), context.machine().name);

@@ -6,6 +6,7 @@
 #include <partita/context.hpp>
 #include <partita/error.hpp>
 #include <partita/operand.hpp>
+#include <partita/source_place.hpp>
 #include <partita/view.hpp>
 #include <span>
 #include <string>
@@ -58,14 +59,17 @@ struct ArrayOptions {
 };
 
 /// A new array with undefined contents. Collective and blocking, also for ordinary memory (the ranks compare
-/// shape, dtype, distribution and options). Errors, the same on every rank: ArgumentError, DisagreementError,
+/// shape, dtype, distribution and options). `where`, here and in all that makes arrays: what a report of
+/// leaks names; leave it to its default. Errors, the same on every rank: ArgumentError, DisagreementError,
 /// MemoryError.
 PARTITA_API Array empty(const Context& context, const Shape& shape, const Distribution& distribution,
-                        Dtype dtype, const ArrayOptions& options = {});
+                        Dtype dtype, const ArrayOptions& options = {},
+                        SourcePlace where = SourcePlace::current());
 PARTITA_API Array empty(const Context& context, const Layout& layout, Dtype dtype,
-                        const ArrayOptions& options = {});
+                        const ArrayOptions& options = {}, SourcePlace where = SourcePlace::current());
 PARTITA_API Array zeros(const Context& context, const Shape& shape, const Distribution& distribution,
-                        Dtype dtype, const ArrayOptions& options = {});
+                        Dtype dtype, const ArrayOptions& options = {},
+                        SourcePlace where = SourcePlace::current());
 
 /// An array on memory that the caller owns and keeps alive. `local` must have the local shape of this rank;
 /// dense row- or column-major and any strides are fine. Memory inside the symmetric heap (from
@@ -86,10 +90,15 @@ PARTITA_API Array wrap(const Context& context, const View& local, const Operand&
 
 /// Every element becomes `value`, given as one element of the array's dtype. Local.
 PARTITA_API void fill(Array& array, const void* value);
+/// The same, typed: throws ArgumentError if T is not the dtype.
 template <class T>
-void fill(Array& array, T value) {
+void fill(Array& array, const T* value) {
   (void)array.data<T>();
-  fill(array, static_cast<const void*>(&value));
+  fill(array, static_cast<const void*>(value));
+}
+template <class T>
+requires(!std::is_pointer_v<T>) void fill(Array& array, T value) {
+  fill(array, &value);
 }
 
 /// Reproducible pseudo-random numbers: the value of an element depends only on `seed` and its global index
@@ -104,11 +113,12 @@ PARTITA_API void copy(const Array& source, Array& destination);
 
 /// The whole array on rank `root` (an ordinary array whose other local parts are empty), and back.
 /// Collective.
-PARTITA_API Array gather(const Array& source, int root = 0);
+PARTITA_API Array gather(const Array& source, int root = 0, SourcePlace where = SourcePlace::current());
 /// `source` is valid on `root` only: a dense whole array in host memory; the result lies where the context's
 /// arrays do. Collective over `context`.
 PARTITA_API Array scatter(const Context& context, const View& source, const Shape& shape,
-                          const Distribution& distribution, int root = 0);
+                          const Distribution& distribution, int root = 0,
+                          SourcePlace where = SourcePlace::current());
 
 /// What `compare` found, the same on every rank.
 struct Comparison {

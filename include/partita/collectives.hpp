@@ -24,13 +24,14 @@
 // the stream does next may overwrite the source and read the destination; `Context::synchronize` waits for
 // it. The first call of a kind plans together with the other ranks and allocates, on the host; later ones
 // wait for nothing and may be captured into a CUDA graph (not those that the vendor's library does:
-// UnsupportedError). Sources may lie anywhere. A destination on the
-// symmetric heap is written in place if it lies at the same place on all ranks; which ranks' do may change
-// only together with shape, dtype or place, on all ranks at once: a rank on its own would wait until the
-// deadline, and then throw. Large calls are the vendor's library's (NCCL) where that is faster and there is
-// one; `deterministic` reductions are always ours. `send` and `receive` wait on the host, for the stream and
-// for each other; `all_to_all_v` compares its counts on the host. In host memory there are no streams, and
-// any but the default is refused.
+// UnsupportedError), which keeps what it needs of the context until it is destroyed or the context closed.
+// While the context's own stream is captured, a first call is an UnsupportedError, too. Sources may lie
+// anywhere. A destination on the symmetric heap is written in place if it lies at the same place on all
+// ranks; which ranks' do may change only together with shape, dtype or place, on all ranks at once: a rank on
+// its own would wait until the deadline, and then throw. Large calls are the vendor's library's (NCCL) where
+// that is faster and there is one; `deterministic` reductions are always ours. `send` and `receive` wait on
+// the host, for the stream and for each other; `all_to_all_v` compares its counts on the host. In host memory
+// there are no streams, and any but the default is refused.
 #pragma once
 
 #include <array>

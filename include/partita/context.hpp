@@ -86,7 +86,8 @@ struct ContextOptions {
   LogLevel log = LogLevel::warn;  ///< what is logged, on stderr
   std::int64_t memory_limit = 0;  ///< bytes that this rank's symmetric heap may have; 0: unlimited
   /// How many plans of one-line calls (`redistribute`, `matmul`, collectives, ...) the context keeps with
-  /// their scratch: the least recently used goes first. The same on all ranks, at least 1.
+  /// their scratch: the least recently used goes first. The same on all ranks, at least 1. What has been
+  /// captured into CUDA graphs stays beside these, as long as the graphs.
   int plan_cache_size = 64;
   // What follows matters on devices only, and is the same on all ranks.
   DeviceHeap device_heap = DeviceHeap::automatic;
@@ -104,13 +105,15 @@ struct ContextOptions {
 ///
 /// After a passed deadline or a lost peer the context is *failed*: every call on it throws FailedContextError
 /// at once, memory with transfers in flight is kept until the process exits, and nothing collective is called
-/// again.
+/// again. For a child that fork() has made, its parent's contexts have failed.
 ///
 /// Arrays made in a context keep what they need of it alive, so contexts and arrays may go in any order.
 class PARTITA_API Context {
  public:
   explicit Context(std::shared_ptr<ContextState> state);  ///< for the library itself
-  /// Releases only what is local, never communicates, never throws.
+  /// Releases only what is local, waits for nobody, never throws. The last of a context that was not closed
+  /// says so: ranks that wait for this one get a LostPeerError within a second. In a forked child it does
+  /// nothing.
   ~Context();
   Context(Context&&) noexcept;
   Context& operator=(Context&&) noexcept;

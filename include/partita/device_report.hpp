@@ -18,7 +18,6 @@ struct DeviceReport {
     std::int64_t memory_bytes = 0;
     std::string architecture;       ///< "9.0"
     bool shareable_memory = false;  ///< its memory can be mapped by peers (virtual-memory API, descriptors)
-    bool stream_flags = false;      ///< streams can wait for flags
     std::vector<int> peers;         ///< devices whose memory it can reach
   };
   std::vector<One> devices;
@@ -37,5 +36,15 @@ struct LibraryReport {
 /// Open the library where it is found and start nothing; never an error. Local, thread-safe.
 PARTITA_API LibraryReport report_nccl();
 PARTITA_API LibraryReport report_nvshmem();
+
+/// Whether the MPI of this process takes addresses of CUDA's device memory, or messages go through the host.
+struct MpiMemoryReport {
+  bool takes_device_memory = false;
+  std::string why_host_only;  ///< empty: it takes device memory
+};
+
+/// Asks the MPI, which answers only while it runs; starts nothing, never an error. Local, thread-safe as far
+/// as the MPI is.
+PARTITA_API MpiMemoryReport report_mpi_memory();
 
 }  // namespace partita

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <partita/export.hpp>
 #include <string_view>
+#include <type_traits>
 
 namespace partita {
 
@@ -40,61 +41,40 @@ PARTITA_API Dtype parse_dtype(std::string_view text);
 PARTITA_API bool is_complex(Dtype dtype);
 PARTITA_API bool is_integer(Dtype dtype);  ///< signed and unsigned integers; not boolean
 
-/// The dtype of a C++ type, for typed access: `dtype_of<double>() == Dtype::f64`.
-template <class T>
-constexpr Dtype dtype_of();
+namespace detail {
+template <class T, class... Others>
+inline constexpr bool is_one_of = (std::is_same_v<T, Others> || ...);
+}  // namespace detail
 
-template <>
-constexpr Dtype dtype_of<bool>() {
-  return Dtype::boolean;
-}
-template <>
-constexpr Dtype dtype_of<std::int8_t>() {
-  return Dtype::i8;
-}
-template <>
-constexpr Dtype dtype_of<std::uint8_t>() {
-  return Dtype::u8;
-}
-template <>
-constexpr Dtype dtype_of<std::int16_t>() {
-  return Dtype::i16;
-}
-template <>
-constexpr Dtype dtype_of<std::uint16_t>() {
-  return Dtype::u16;
-}
-template <>
-constexpr Dtype dtype_of<std::int32_t>() {
-  return Dtype::i32;
-}
-template <>
-constexpr Dtype dtype_of<std::uint32_t>() {
-  return Dtype::u32;
-}
-template <>
-constexpr Dtype dtype_of<std::int64_t>() {
-  return Dtype::i64;
-}
-template <>
-constexpr Dtype dtype_of<std::uint64_t>() {
-  return Dtype::u64;
-}
-template <>
-constexpr Dtype dtype_of<float>() {
-  return Dtype::f32;
-}
-template <>
-constexpr Dtype dtype_of<double>() {
-  return Dtype::f64;
-}
-template <>
-constexpr Dtype dtype_of<std::complex<float>>() {
-  return Dtype::c64;
-}
-template <>
-constexpr Dtype dtype_of<std::complex<double>>() {
-  return Dtype::c128;
+/// The dtype of a C++ type, for typed access: `dtype_of<double>() == Dtype::f64`. Integers go by size and
+/// sign: `long` and `long long` are both i64 where both have 64 bits. Does not compile for a type without a
+/// dtype; f16 and bf16 have no type in C++.
+template <class T>
+constexpr Dtype dtype_of() {
+  using detail::is_one_of;
+  constexpr bool is_signed = is_one_of<T, signed char, short, int, long, long long>;
+  constexpr bool is_unsigned =
+      is_one_of<T, unsigned char, unsigned short, unsigned int, unsigned long, unsigned long long>;
+  static_assert(
+      is_signed || is_unsigned ||
+          is_one_of<T, bool, float, double, std::complex<float>, std::complex<double>>,
+      "Partita has no dtype for this C++ type: use bool, signed or unsigned integers, float, double, "
+      "std::complex<float> or std::complex<double>");
+  if constexpr (is_signed) {
+    constexpr Dtype by_bytes[] = {{}, Dtype::i8, Dtype::i16, {}, Dtype::i32, {}, {}, {}, Dtype::i64};
+    return by_bytes[sizeof(T)];
+  } else if constexpr (is_unsigned) {
+    constexpr Dtype by_bytes[] = {{}, Dtype::u8, Dtype::u16, {}, Dtype::u32, {}, {}, {}, Dtype::u64};
+    return by_bytes[sizeof(T)];
+  } else if constexpr (is_one_of<T, bool>) {
+    return Dtype::boolean;
+  } else if constexpr (is_one_of<T, float>) {
+    return Dtype::f32;
+  } else if constexpr (is_one_of<T, double>) {
+    return Dtype::f64;
+  } else {
+    return is_one_of<T, std::complex<float>> ? Dtype::c64 : Dtype::c128;
+  }
 }
 
 }  // namespace partita

@@ -84,14 +84,22 @@ PARTITA_API Plan plan_fft(const Operand& input, const Operand& output, const Top
 /// this rank's part is complete; the input keeps its values. The plan is cached in the context. Errors, the
 /// same on every rank: ArgumentError, DisagreementError, UnsupportedError (no FFTW on this machine),
 /// MemoryError, TimeoutError.
-PARTITA_API Array fft(const Array& input, const FftOptions& options = {});  ///< c2c
-PARTITA_API Array ifft(const Array& input, const FftOptions& options = {});
-PARTITA_API Array rfft(const Array& input, const FftOptions& options = {});   ///< r2c
-PARTITA_API Array irfft(const Array& input, const FftOptions& options = {});  ///< c2r
-PARTITA_API Array dct(const Array& input, int type = 2, const FftOptions& options = {});
-PARTITA_API Array idct(const Array& input, int type = 2, const FftOptions& options = {});
-PARTITA_API Array dst(const Array& input, int type = 2, const FftOptions& options = {});
-PARTITA_API Array idst(const Array& input, int type = 2, const FftOptions& options = {});
+PARTITA_API Array fft(const Array& input, const FftOptions& options = {},
+                      SourcePlace where = SourcePlace::current());  ///< c2c
+PARTITA_API Array ifft(const Array& input, const FftOptions& options = {},
+                       SourcePlace where = SourcePlace::current());
+PARTITA_API Array rfft(const Array& input, const FftOptions& options = {},
+                       SourcePlace where = SourcePlace::current());  ///< r2c
+PARTITA_API Array irfft(const Array& input, const FftOptions& options = {},
+                        SourcePlace where = SourcePlace::current());  ///< c2r
+PARTITA_API Array dct(const Array& input, int type = 2, const FftOptions& options = {},
+                      SourcePlace where = SourcePlace::current());
+PARTITA_API Array idct(const Array& input, int type = 2, const FftOptions& options = {},
+                       SourcePlace where = SourcePlace::current());
+PARTITA_API Array dst(const Array& input, int type = 2, const FftOptions& options = {},
+                      SourcePlace where = SourcePlace::current());
+PARTITA_API Array idst(const Array& input, int type = 2, const FftOptions& options = {},
+                       SourcePlace where = SourcePlace::current());
 
 /// Plan once, execute many times: forward from the input's layout to the output's and inverse back. Creation
 /// and execution are collective and blocking; a second execute allocates nothing and makes no collective call

@@ -137,9 +137,9 @@ PARTITA_API double matmul_volume_bound(std::int64_t m, std::int64_t n, std::int6
 /// aliasing A or B, arrays of several contexts, epilogue arrays missing or superfluous, memory limit),
 /// DisagreementError, UnsupportedError (no BLAS on this machine), MemoryError, TimeoutError.
 PARTITA_API Array matmul(const Array& a, const Array& b, const MatmulOptions& options = {},
-                         const EpilogueArrays& arrays = {});
+                         const EpilogueArrays& arrays = {}, SourcePlace where = SourcePlace::current());
 PARTITA_API Array matmul(const Array& a, const Array& b, const Array& c, const MatmulOptions& options = {},
-                         const EpilogueArrays& arrays = {});
+                         const EpilogueArrays& arrays = {}, SourcePlace where = SourcePlace::current());
 PARTITA_API void matmul_into(const Array& a, const Array& b, const Array* c, Array& d,
                              const MatmulOptions& options = {}, const EpilogueArrays& arrays = {});
 

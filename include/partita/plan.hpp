@@ -58,6 +58,10 @@ struct Step {
   Place to;
   Reduction reduction = Reduction::sum;
   std::int64_t bytes = 0;  ///< of messages
+  /// Of messages: all of one round may go as one group, as NCCL puts them into a stream. The same at both
+  /// ends of a message; no step waits for a message of a round before the last message of that round. -1: it
+  /// goes on its own.
+  std::int64_t round = -1;
   int channel = 0;         ///< of signal and wait: 0 .. channel_count - 1
   std::int64_t count = 0;  ///< of wait: signals since the start of this execution
   std::vector<int> after;

@@ -18,6 +18,9 @@ enum class RedistributeMethod : std::uint8_t {
              ///< choice on devices, but for little, which goes in packets there
   staged,    ///< through a ring of small shared buffers that stay in cache (ordinary memory, same node)
   messages,  ///< packed non-blocking messages in bounded staging, also inside a node
+  grouped,   ///< the same in rounds, each one group of sends and receives: what NCCL puts into a stream. The
+            ///< choice between devices of several nodes where NCCL is there; between all ranks, also inside a
+            ///< node
 };
 
 /// Behaviour first, performance after.
@@ -53,12 +56,14 @@ PARTITA_API std::string explain_redistribute(const Layout& source, const Distrib
 /// as its layout says. Errors: the same exception on every rank (ArgumentError, DisagreementError,
 /// MemoryError, TimeoutError, ...).
 PARTITA_API Array redistribute(const Array& source, const Distribution& destination,
-                               const RedistributeOptions& options = {});
+                               const RedistributeOptions& options = {},
+                               SourcePlace where = SourcePlace::current());
 
 /// The same for a layout of the context's ranks, also one that gives nothing to some of them
 /// (`Layout::embedded`).
 PARTITA_API Array redistribute(const Array& source, const Layout& destination,
-                               const RedistributeOptions& options = {});
+                               const RedistributeOptions& options = {},
+                               SourcePlace where = SourcePlace::current());
 
 /// The same into memory that the caller gives; `destination` must have the source's dtype and (permuted)
 /// shape. The two must not overlap.
@@ -89,9 +94,10 @@ class PARTITA_API Redistribute {
   ///
   /// A stream that is being captured gets the work into its graph; nothing is done now. The graph may be
   /// started many times, by all ranks alike and in the same order as their other executions, and reads and
-  /// writes the memory that the arrays have now: they and this object must outlive it. The stream in which it
-  /// is started orders it; `Context::synchronize(stream)` waits for it within the deadline. UnsupportedError,
-  /// the same on every rank: a plan with messages (between nodes), which cannot be captured.
+  /// writes the memory that the arrays have now: they must outlive it (this object need not), and it must not
+  /// be started once the context is closed or gone. The stream in which it is started orders it;
+  /// `Context::synchronize(stream)` waits for it within the deadline. UnsupportedError, the same on every
+  /// rank: a plan with messages (between nodes), which cannot be captured.
   void execute(const Array& source, Array& destination, Stream stream);
 
   const Plan& plan() const;  ///< this rank's

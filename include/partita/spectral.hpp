@@ -70,21 +70,25 @@ PARTITA_API void multiply_spectrum(Array& spectrum, const Shape& lengths, int ha
 /// until this rank's part is complete; the field keeps its values. Errors, the same on every rank, as of
 /// `fft`; UnsupportedError for layouts that no distribution says (windows, embedded ones).
 PARTITA_API Array spectral_apply(const Array& field, const Multiplier& multiplier,
-                                 const SpectralOptions& options = {});
+                                 const SpectralOptions& options = {},
+                                 SourcePlace where = SourcePlace::current());
 
 /// The u of mean zero with laplacian(u) = right_side, periodic along the axes; the mean of the right side,
 /// which such a u cannot have, is taken as zero. Along the axes that are not transformed the problems are
 /// independent. Collective, as `spectral_apply`.
-PARTITA_API Array solve_poisson(const Array& right_side, const SpectralOptions& options = {});
+PARTITA_API Array solve_poisson(const Array& right_side, const SpectralOptions& options = {},
+                                SourcePlace where = SourcePlace::current());
 
 /// The derivatives of the field along each of the axes, in their order: one forward transform and one
 /// inverse a derivative. Collective, as `spectral_apply`.
-PARTITA_API std::vector<Array> gradient(const Array& field, const SpectralOptions& options = {});
+PARTITA_API std::vector<Array> gradient(const Array& field, const SpectralOptions& options = {},
+                                        SourcePlace where = SourcePlace::current());
 
 /// Circular convolution along the axes: result[i] = sum over j of a[j] b[i - j], indices modulo the extents
 /// (`options.lengths` plays no part). Both of the same shape and dtype; the result is distributed as `a`.
 /// Collective, as `spectral_apply`.
-PARTITA_API Array convolve(const Array& a, const Array& b, const SpectralOptions& options = {});
+PARTITA_API Array convolve(const Array& a, const Array& b, const SpectralOptions& options = {},
+                           SourcePlace where = SourcePlace::current());
 
 // --- more or fewer modes
 
@@ -107,6 +111,7 @@ struct ResizeOptions {
 /// symmetric heap. Collective, blocking; each mode moves once, straight to its place. Errors, the same on
 /// every rank: ArgumentError, MemoryError, ...
 PARTITA_API Array resize_spectrum(const Array& spectrum, const Shape& from, const Shape& to,
-                                  const ResizeOptions& options = {});
+                                  const ResizeOptions& options = {},
+                                  SourcePlace where = SourcePlace::current());
 
 }  // namespace partita

@@ -18,9 +18,10 @@ struct Array::State {
 };
 
 /// A new array on the symmetric heap. Collective; `purpose` identifies the call to the other ranks, which
-/// must have agreed on layout, dtype and order already.
+/// must have agreed on layout, dtype and order already. `where`: of the user's call.
 Array allocate_on_heap(const std::shared_ptr<ContextState>& context, const Layout& layout, Dtype dtype,
-                       Order order, std::string_view purpose, MemorySpace space = MemorySpace::host);
+                       Order order, std::string_view purpose, SourcePlace where,
+                       MemorySpace space = MemorySpace::host);
 
 /// The array itself where it lies in host memory; otherwise a copy of the part in ordinary host memory, in
 /// the array's order (row-major where it is strided). Local, blocking.

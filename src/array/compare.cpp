@@ -7,7 +7,7 @@
 #include "array/elements.hpp"
 #include "base/check.hpp"
 #include "base/visit_dtype.hpp"
-#include "runtime/agree.hpp"
+#include "runtime/exchange_values.hpp"
 
 namespace partita {
 namespace {
@@ -56,11 +56,9 @@ Finding compare_parts(const Array& a, const Array& b) {
   return finding;
 }
 
-Finding join(const std::vector<std::string>& findings) {
+Finding join(const std::vector<Finding>& findings) {
   Finding all;
-  for (const std::string& bytes : findings) {
-    Finding one;
-    std::memcpy(&one, bytes.data(), sizeof(one));
+  for (const Finding& one : findings) {
     all.differing += one.differing;
     all.largest = std::max(all.largest, one.largest);
     all.first = std::min(all.first, one.first);
@@ -90,8 +88,7 @@ Comparison compare(const Array& a, const Array& b) {
     using T = typename decltype(tag)::type;
     if (is_first_holder(a.layout(), context.rank())) mine = compare_parts<T>(on_host(a), on_host(moved));
   });
-  const std::string bytes(reinterpret_cast<const char*>(&mine), sizeof(mine));
-  const Finding all = join(exchange(context, "compare", bytes));
+  const Finding all = join(exchange_values(context, "compare", mine));
   Comparison result{all.differing == 0, all.differing, all.largest, {}};
   if (!result.equal) {
     std::int64_t rest = all.first;

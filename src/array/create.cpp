@@ -3,7 +3,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <optional>
-#include <partita/source_place.hpp>
 
 #include "array/array_state.hpp"
 #include "base/check.hpp"
@@ -73,7 +72,7 @@ Array array_on(const std::shared_ptr<ContextState>& context, const Operand& oper
 }
 
 Array make(const Context& context, const std::function<Layout()>& layout, Dtype dtype,
-           const ArrayOptions& options) {
+           const ArrayOptions& options, SourcePlace where) {
   const std::shared_ptr<ContextState>& state = context.state();
   state->require_usable("empty");
   const MemorySpace space = options.space.value_or(state->default_space());
@@ -92,7 +91,7 @@ Array make(const Context& context, const std::function<Layout()>& layout, Dtype 
     return facts_of(*agreed, dtype, space, options);
   });
   if (options.residency == Residency::heap)
-    return allocate_on_heap(state, *agreed, dtype, options.order, "empty", space);
+    return allocate_on_heap(state, *agreed, dtype, options.order, "empty", where, space);
   void* memory = ordinary.get();
   Operand operand = Operand::of(*agreed, dtype, options.order);
   operand.space = space;
@@ -102,11 +101,11 @@ Array make(const Context& context, const std::function<Layout()>& layout, Dtype 
 }  // namespace
 
 Array allocate_on_heap(const std::shared_ptr<ContextState>& context, const Layout& layout, Dtype dtype,
-                       Order order, std::string_view purpose, MemorySpace space) {
+                       Order order, std::string_view purpose, SourcePlace where, MemorySpace space) {
   const std::int64_t bytes = checked_bytes(layout.largest_local_size(), dtype);
   SymmetricHeap& heap = context->heap_in(space);
-  const HeapBlock block = heap.allocate(std::max<std::int64_t>(bytes, 1), SymmetricHeap::Sizes::equal,
-                                        purpose, SourcePlace::current());
+  const HeapBlock block =
+      heap.allocate(std::max<std::int64_t>(bytes, 1), SymmetricHeap::Sizes::equal, purpose, where);
   auto owner = std::make_shared<HeapOwner>(context, space, block);
   Operand operand = Operand::of(layout, dtype, order, Residency::heap);
   operand.space = space;
@@ -114,19 +113,20 @@ Array allocate_on_heap(const std::shared_ptr<ContextState>& context, const Layou
 }
 
 Array empty(const Context& context, const Shape& shape, const Distribution& distribution, Dtype dtype,
-            const ArrayOptions& options) {
+            const ArrayOptions& options, SourcePlace where) {
   return make(
-      context, [&] { return Layout(distribution, shape, context.size()); }, dtype, options);
+      context, [&] { return Layout(distribution, shape, context.size()); }, dtype, options, where);
 }
 
-Array empty(const Context& context, const Layout& layout, Dtype dtype, const ArrayOptions& options) {
+Array empty(const Context& context, const Layout& layout, Dtype dtype, const ArrayOptions& options,
+            SourcePlace where) {
   return make(
-      context, [&] { return layout; }, dtype, options);
+      context, [&] { return layout; }, dtype, options, where);
 }
 
 Array zeros(const Context& context, const Shape& shape, const Distribution& distribution, Dtype dtype,
-            const ArrayOptions& options) {
-  Array array = empty(context, shape, distribution, dtype, options);
+            const ArrayOptions& options, SourcePlace where) {
+  Array array = empty(context, shape, distribution, dtype, options, where);
   if (array.local().space == MemorySpace::device) {
     constexpr std::array<unsigned char, 16> zero{};
     fill(array, static_cast<const void*>(zero.data()));

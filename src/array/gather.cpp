@@ -43,13 +43,13 @@ Dtype dtype_of_root(const Context& context, const View& source, const Shape& sha
 
 }  // namespace
 
-Array gather(const Array& source, int root) {
+Array gather(const Array& source, int root, SourcePlace where) {
   check_root(root, source.context()->size());
-  return redistribute(source, all_on(root, source.shape(), source.context()->size()));
+  return redistribute(source, all_on(root, source.shape(), source.context()->size()), {}, where);
 }
 
 Array scatter(const Context& context, const View& source, const Shape& shape,
-              const Distribution& distribution, int root) {
+              const Distribution& distribution, int root, SourcePlace where) {
   context.state()->require_usable("scatter");
   const Dtype dtype = dtype_of_root(context, source, shape, root);
   const Layout layout = all_on(root, shape, context.size());
@@ -57,8 +57,9 @@ Array scatter(const Context& context, const View& source, const Shape& shape,
   if (context.rank() != root) part = View::dense(nullptr, dtype, layout.local_shape(context.rank()));
   part.space = MemorySpace::host;
   const Array whole = wrap_agreed(context.state(), part, layout, "scatter");
-  if (context.state()->default_space() == MemorySpace::host) return redistribute(whole, distribution);
-  Array result = empty(context, shape, distribution, dtype);
+  if (context.state()->default_space() == MemorySpace::host)
+    return redistribute(whole, distribution, {}, where);
+  Array result = empty(context, shape, distribution, dtype, {}, where);
   redistribute(whole, result);
   return result;
 }

@@ -1,10 +1,10 @@
-#include <cstring>
 #include <optional>
 
 #include "array/array_state.hpp"
 #include "base/check.hpp"
 #include "base/memory_space.hpp"
 #include "runtime/agree.hpp"
+#include "runtime/exchange_values.hpp"
 
 namespace partita {
 namespace {
@@ -46,11 +46,9 @@ struct Joint {
   std::int64_t heap_offset = -1;
 };
 
-Joint join(const std::vector<std::string>& parts) {
+Joint join(const std::vector<LocalPart>& parts) {
   Joint joint;
-  for (const std::string& bytes : parts) {
-    LocalPart part;
-    std::memcpy(&part, bytes.data(), sizeof(part));
+  for (const LocalPart& part : parts) {
     if (part.empty) continue;
     joint.rows = joint.rows && part.rows;
     joint.columns = joint.columns && part.columns;
@@ -93,9 +91,7 @@ Array wrap_checked(const Context& context, const View& local, const std::functio
 
 Array wrap_agreed(const std::shared_ptr<ContextState>& context, const View& local, const Layout& layout,
                   std::string_view operation) {
-  const LocalPart part = part_of(*context, local);
-  const std::string bytes(reinterpret_cast<const char*>(&part), sizeof(part));
-  const Joint joint = join(exchange(*context, operation, bytes));
+  const Joint joint = join(exchange_values(*context, operation, part_of(*context, local)));
   const Order order = joint.rows || !joint.columns ? Order::row_major : Order::column_major;
   Operand operand =
       Operand::of(layout, local.dtype, order, joint.heap ? Residency::heap : Residency::ordinary);

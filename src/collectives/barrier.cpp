@@ -3,18 +3,23 @@
 #include "base/check.hpp"
 #include "collectives/gathering.hpp"
 #include "device/device_memory.hpp"
+#include "runtime/agree.hpp"
 #include "runtime/context_state.hpp"
 
 namespace partita {
 namespace {
 
-/// A byte of every rank, which say nothing but that they have come. Kept by the context.
+/// A byte of every rank, which say nothing but that they have come. Kept by the context. Collective when they
+/// are made.
 std::shared_ptr<DeviceMemory> bytes_of_ranks(ContextState& state) {
   const std::string key = "barrier's memory";
-  auto memory = std::static_pointer_cast<DeviceMemory>(state.plans.find(key));
+  auto memory = std::static_pointer_cast<DeviceMemory>(state.plans.find_kept(key));
   if (!memory) {
-    memory = std::make_shared<DeviceMemory>(*state.device, state.size());
-    state.plans.insert(key, memory);
+    collectively(state, "barrier", [&]() -> std::vector<Fact> {
+      memory = std::make_shared<DeviceMemory>(*state.device, state.size());
+      return {};
+    });
+    state.plans.keep(key, memory);
   }
   return memory;
 }

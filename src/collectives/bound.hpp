@@ -18,9 +18,10 @@ namespace partita::collective {
 /// Holds no share of the context: whoever owns it keeps the context alive.
 class Bound final : public Runner {
  public:
-  /// Allocates the scratch: collective. `truth`: the last view is made 0 or 1 after each run.
+  /// Local. `truth`: the last view is made 0 or 1 after each run.
   Bound(ContextState& context, Plan plan, std::optional<Reduction> truth = {});
 
+  void connect() { executor_->connect(); }  ///< before the first run. Collective
   const Plan& plan() const { return executor_->plan(); }
   const std::vector<Layout>& layouts() const { return layouts_; }
 

@@ -12,6 +12,7 @@
 #include "collectives/packet_call.hpp"
 #include "collectives/places.hpp"
 #include "collectives/recent.hpp"
+#include "device/captured.hpp"
 
 namespace partita::collective {
 namespace {
@@ -60,6 +61,7 @@ Operand operand_of(const Layout& layout, Dtype dtype, MemorySpace space, bool on
 std::vector<Layout> agree(ContextState& context, const Call& call) {
   std::vector<Layout> layouts;
   collectively(context, call.operation, [&]() -> std::vector<Fact> {
+    require_no_capture(context, call.operation, "making a plan");
     layouts = call.layouts();
     check_views(call, layouts, context.rank());
     return call.facts;
@@ -67,17 +69,30 @@ std::vector<Layout> agree(ContextState& context, const Call& call) {
   return layouts;
 }
 
-/// Collective, and the same on all ranks.
-std::shared_ptr<Bound> make_plan(ContextState& context, const Call& call, std::span<const Layout> layouts,
+std::shared_ptr<Bound> bind_call(ContextState& context, const Call& call, std::span<const Layout> layouts,
                                  MemorySpace space, const Places& places) {
   std::vector<Operand> operands;
   for (std::size_t i = 0; i < layouts.size(); ++i) {
     operands.push_back(operand_of(layouts[i], call.dtype, space, places[i] >= 0));
   }
   Plan plan = call.plan({call.operation, operands, context.topology(space), context.rank()});
-  context.heap_in(space).collect();  // plan creation is a named point of deferred release
   auto bound = std::make_shared<Bound>(context, std::move(plan), call.truth);
   bound->set_heap_offsets(places);
+  return bound;
+}
+
+/// Collective, and the same on all ranks: checks the call, then plans and binds it.
+std::shared_ptr<Bound> make_plan(ContextState& context, const Call& call, MemorySpace space,
+                                 const Places& places) {
+  std::shared_ptr<Bound> bound;
+  collectively(context, call.operation, [&]() -> std::vector<Fact> {
+    const std::vector<Layout> layouts = call.layouts();
+    check_views(call, layouts, context.rank());
+    bound = bind_call(context, call, layouts, space, places);
+    return call.facts;
+  });
+  context.heap_in(space).collect();  // plan creation is a named point of deferred release
+  bound->connect();
   return bound;
 }
 
@@ -98,7 +113,7 @@ std::shared_ptr<Bound> plan_on_host(ContextState& context, const Call& call, std
     bound->set_heap_offsets(places);
     return bound;
   }
-  bound = make_plan(context, call, agree(context, call), MemorySpace::host, places);
+  bound = make_plan(context, call, MemorySpace::host, places);
   context.plans.insert(key, bound);
   return bound;
 }
@@ -117,8 +132,7 @@ Places place_of_destination(const ContextState& context, const Call& call, const
 }
 
 /// Collective, and of the same kind on all ranks. `place`: of the last view.
-std::shared_ptr<Runner> make_on_device(ContextState& context, const Call& call,
-                                       std::span<const Layout> layouts, std::int64_t place) {
+std::shared_ptr<Runner> make_on_device(ContextState& context, const Call& call, std::int64_t place) {
   if (std::shared_ptr<Runner> packets = PacketCall::of(context, call)) return packets;
   if (context.size() > 1 && call.by_library &&
       prefers_library(context, call.operation, call.bytes, place >= 0)) {
@@ -129,7 +143,7 @@ std::shared_ptr<Runner> make_on_device(ContextState& context, const Call& call,
   }
   Places places(call.views.size(), -1);
   places.back() = place;
-  return make_plan(context, call, layouts, MemorySpace::device, places);
+  return make_plan(context, call, MemorySpace::device, places);
 }
 
 /// Nothing may be waited for. Sources are pushed from wherever they lie; a rank knows the place of its own
@@ -153,7 +167,7 @@ std::shared_ptr<Runner> runner_on_device(ContextState& context, const Call& call
   }
   Places own = place_of_destination(context, call, *variants);
   const Places agreed = agreed_places(context, call.operation, own);
-  std::shared_ptr<Runner> runner = make_on_device(context, call, variants->layouts, agreed.front());
+  std::shared_ptr<Runner> runner = make_on_device(context, call, agreed.front());
   if (variants->known.size() == Variants::most) variants->known.pop_front();
   variants->known.emplace_back(std::move(own), runner);
   return runner;
@@ -190,6 +204,7 @@ void run(const Context& context, Call call, Stream stream) {
   const std::string key = key_of(call);
   const std::shared_ptr<Runner> runner =
       on_device ? runner_on_device(state, call, key) : plan_on_host(state, call, key);
+  if (on_device) keep_for_graph(state, stream, runner);
   runner->run(call.views, stream);
   // Large views of the host are looked for on the heap every time.
   if (call.told != nullptr && (on_device || call.bytes < worth_asking)) {

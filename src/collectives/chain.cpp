@@ -2,9 +2,6 @@
 
 #include <partita/redistribute.hpp>
 
-#include "plan/append.hpp"
-#include "plan/steps.hpp"
-
 namespace partita::collective {
 
 bool Request::in_place(int number) const {
@@ -20,20 +17,14 @@ Chain::Chain(const Request& request, std::span<const char* const> names, std::st
   plan_.rank = request.rank;
   plan_.topology = request.topology;
   for (std::size_t i = 0; i < request.operands.size(); ++i) {
-    plan_.buffers.push_back({names[i], BufferKind::operand, request.operands[i], 0});
+    builder_.add_operand(names[i], request.operands[i]);
   }
-}
-
-const Operand& Chain::operand(int buffer) const {
-  return *plan_.buffers[static_cast<std::size_t>(buffer)].operand;
 }
 
 int Chain::add_array(const char* name, const Layout& layout, Dtype dtype) {
   Operand array = Operand::of(layout, dtype, Order::row_major, Residency::heap);
-  array.space = operand(0).space;
-  plan_.buffers.push_back(
-      {name, BufferKind::shared, std::move(array), layout.largest_local_size() * size_of(dtype)});
-  return static_cast<int>(plan_.buffers.size()) - 1;
+  array.space = builder_.operand(0).space;
+  return builder_.add_array(name, array);
 }
 
 int Chain::add_bytes_of(int array, Dtype dtype) {
@@ -42,28 +33,14 @@ int Chain::add_bytes_of(int array, Dtype dtype) {
   return static_cast<int>(plan_.buffers.size()) - 1;
 }
 
-int Chain::add_scratch(const char* name, BufferKind kind, std::int64_t bytes) {
-  plan_.buffers.push_back({name, kind, {}, bytes});
-  return static_cast<int>(plan_.buffers.size()) - 1;
-}
-
 void Chain::copy_own(int from, int to) {
-  const int rank = plan_.rank;
-  Region own = operand(from).layout.region(rank);
-  if (own.empty()) return;
-  push(plan_.steps, copy_step(rank, std::move(own), {from, rank, 0, {}}, {to, rank, 0, {}}));
+  Region own = builder_.operand(from).layout.region(plan_.rank);
+  if (!own.empty()) builder_.copy(plan_.rank, std::move(own), builder_.own(from), builder_.own(to));
 }
 
 void Chain::redistribute(int from, int to) {
-  append(from, to, plan_redistribute(operand(from), operand(to), plan_.topology, plan_.rank));
-}
-
-void Chain::append(int from, int to, Plan part) {
-  std::vector<int> numbers{from, to};
-  for (std::size_t b = 2; b < part.buffers.size(); ++b) {
-    numbers.push_back(add_or_share(plan_, part.buffers[b]));
-  }
-  partita::append(plan_, std::move(part), numbers);
+  builder_.append(plan_redistribute(builder_.operand(from), builder_.operand(to), plan_.topology, plan_.rank),
+                  from, to);
 }
 
 }  // namespace partita::collective

@@ -4,7 +4,8 @@
 #include <partita/plan.hpp>
 #include <span>
 #include <string>
-#include <vector>
+
+#include "plan/plan_builder.hpp"
 
 namespace partita::collective {
 
@@ -30,21 +31,17 @@ class Chain {
   int add_array(const char* name, const Layout& layout, Dtype dtype);
   /// Another name for that memory, used as packed bytes.
   int add_bytes_of(int array, Dtype dtype);
-  /// Scratch without an array: places say where in it.
-  int add_scratch(const char* name, BufferKind kind, std::int64_t bytes);
   /// This rank's part from one array to another of the same layout.
   void copy_own(int from, int to);
   /// Whatever the distributions of the two.
   void redistribute(int from, int to);
-  /// A redistribution between the two that has been planned already.
-  void append(int from, int to, Plan part);
 
-  Plan& plan() { return plan_; }
+  PlanBuilder& builder() { return builder_; }
   Plan take() { return std::move(plan_); }
 
  private:
-  const Operand& operand(int buffer) const;
   Plan plan_;
+  PlanBuilder builder_{plan_};
 };
 
 }  // namespace partita::collective

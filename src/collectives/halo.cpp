@@ -11,7 +11,7 @@
 #include "collectives/layouts.hpp"
 #include "collectives/places.hpp"
 #include "collectives/plans.hpp"
-#include "plan/steps.hpp"
+#include "device/captured.hpp"
 
 namespace partita {
 namespace collective {
@@ -26,7 +26,7 @@ Plan plan_halo(const Request& request, const HaloOptions& options, const Layout&
   if (!layout.region(rank).empty()) {
     Region own{{IndexSet::range(rank, rank + 1)}};
     for (const std::int64_t extent : layout.local_shape(rank)) own.sets.push_back(IndexSet::range(0, extent));
-    push(chain.plan().steps, copy_step(rank, own, {0, rank, 0, {}}, {2, rank, 0, {}}));
+    chain.builder().copy(rank, own, chain.builder().own(0), chain.builder().own(2));
   }
   append_moves(chain, 0, 1, halo_moves(halos, request.topology, rank), layout.largest_local_size());
   return chain.take();
@@ -67,7 +67,6 @@ class HaloRunner {
       : context_(context), dtype_(operand.dtype), space_(operand.space) {
     const Layout& layout = operand.layout;
     context.require_usable("halo");
-    std::optional<Plan> plan;
     collectively(context, "halo", [&]() -> std::vector<Fact> {
       check(layout.ranks() == context.size(), "halo: the layout {} does not suit a context of {} ranks",
             layout.to_string(), context.size());
@@ -75,13 +74,14 @@ class HaloRunner {
       check<UnsupportedError>(space_ == MemorySpace::host || context.device != nullptr,
                               "halo: an array in device memory, but the context has no device");
       const std::vector<Operand> operands = halo_operands(*halos_, dtype_, space_);
-      plan = plan_halo({"halo", operands, context.topology(space_), context.rank()}, options, layout);
+      Plan plan = plan_halo({"halo", operands, context.topology(space_), context.rank()}, options, layout);
+      bound_ = std::make_unique<Bound>(context, std::move(plan));
       return {{"layout and widths", halo_text(layout, options)},
               {"dtype", std::string(name(dtype_))},
               {"memory", std::string(name(space_))}};
     });
     context.heap_in(space_).collect();
-    bound_ = std::make_unique<Bound>(context, std::move(*plan));
+    bound_->connect();
   }
 
   const Plan& plan() const { return bound_->plan(); }
@@ -140,23 +140,24 @@ View halo_interior(const View& extended, const Layout& layout, int rank, const H
 }
 
 struct Halo::State {
-  std::shared_ptr<ContextState> context;  // declared first: it outlives the plan
-  collective::HaloRunner runner;
+  std::shared_ptr<ContextState> context;           // declared first: it outlives the plan
+  std::shared_ptr<collective::HaloRunner> runner;  // graphs may have their share
 };
 
 Halo::Halo(const Context& context, const Operand& operand, const HaloOptions& options)
-    : state_(new State{context.state(), {*context.state(), operand, options}}) {}
+    : state_(new State{context.state(),
+                       std::make_shared<collective::HaloRunner>(*context.state(), operand, options)}) {}
 
 Halo::~Halo() = default;
 Halo::Halo(Halo&&) noexcept = default;
 Halo& Halo::operator=(Halo&&) noexcept = default;
 
 Shape Halo::extended_shape() const {
-  return state_->runner.extended();
+  return state_->runner->extended();
 }
 
 View Halo::interior(const View& extended) const {
-  return state_->runner.interior(extended);
+  return state_->runner->interior(extended);
 }
 
 void Halo::execute(const Array& source, const View& extended, Stream stream) {
@@ -164,7 +165,8 @@ void Halo::execute(const Array& source, const View& extended, Stream stream) {
 }
 
 void Halo::execute(const View& source, const View& extended, Stream stream) {
-  state_->runner.run(source, extended, stream);
+  keep_for_graph(*state_->context, stream, state_->runner);
+  state_->runner->run(source, extended, stream);
 }
 
 void Halo::refresh(const View& extended, Stream stream) {
@@ -172,7 +174,7 @@ void Halo::refresh(const View& extended, Stream stream) {
 }
 
 const Plan& Halo::plan() const {
-  return state_->runner.plan();
+  return state_->runner->plan();
 }
 
 void halo_exchange(const Array& source, const View& extended, const HaloOptions& options, Stream stream) {
@@ -186,6 +188,7 @@ void halo_exchange(const Array& source, const View& extended, const HaloOptions&
     runner = std::make_shared<collective::HaloRunner>(context, source.operand(), options);
     context.plans.insert(key, runner);
   }
+  keep_for_graph(context, stream, runner);
   runner->run(source.local(), extended, stream);
 }
 

@@ -11,14 +11,18 @@
 namespace partita::collective {
 namespace {
 
-void wait(ContextState& context, MessageId message, int peer, const char* operation, const char* what) {
-  const WaitReason reason{operation, [&] { return fmt::format("{} rank {}", what, peer); }, peer, {}};
+bool arrived(ContextState& context, MessageId message) {
   try {
-    wait_until(context, reason, [&] { return context.group->test(message); });
+    return context.group->test(message);
   } catch (const std::exception& error) {
     context.fail(error.what());  // the peer's letters and ours no longer meet
     throw;
   }
+}
+
+void wait(ContextState& context, MessageId message, int peer, const char* operation, const char* what) {
+  const WaitReason reason{operation, [&] { return fmt::format("{} rank {}", what, peer); }, peer, {}};
+  wait_until(context, reason, [&] { return arrived(context, message); });
 }
 
 /// Receives into memory that stays until the process ends if an exception comes first.
@@ -81,7 +85,7 @@ void Posting::finish() {
 bool Posting::left() {
   if (!context_.group) return false;  // a failed context in its end: the memory stays
   for (MessageId* message : {&first_, &second_}) {
-    if (*message >= 0 && !context_.group->test(*message)) return false;
+    if (*message >= 0 && !arrived(context_, *message)) return false;
     *message = -1;
   }
   return true;
@@ -101,7 +105,10 @@ void LetterBox::keep(std::unique_ptr<Posting> posting) {
 }
 
 void LetterBox::forget_those_that_left() {
-  std::erase_if(on_their_way_, [](const auto& posting) { return posting->left(); });
+  for (auto& posting : on_their_way_) {  // asking may throw, which must not leave half a list behind
+    if (posting && posting->left()) posting.reset();
+  }
+  std::erase(on_their_way_, nullptr);
 }
 
 LetterBox& LetterBox::of(ContextState& context) {

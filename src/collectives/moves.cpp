@@ -10,11 +10,11 @@
 #include "collectives/moves.hpp"
 
 #include <algorithm>
-#include <array>
 #include <deque>
+#include <optional>
 
-#include "plan/channels.hpp"
-#include "plan/steps.hpp"
+#include "plan/message_window.hpp"
+#include "plan/slot_ring.hpp"
 #include "redistribute/split.hpp"
 
 namespace partita::collective {
@@ -23,9 +23,7 @@ namespace {
 constexpr std::int64_t largest_slot = 256 << 10;
 constexpr std::int64_t slots = 8;  // of a ring: 2 MiB stay in a core's cache
 constexpr std::int64_t line = 64;
-
-constexpr int ready = static_cast<int>(Channel::ready);
-constexpr int done = static_cast<int>(Channel::done);
+constexpr std::int64_t most_pieces = std::int64_t{1} << 20;  // of a round's number
 
 using ByPeer = std::vector<std::vector<Region>>;
 
@@ -42,18 +40,23 @@ ByPeer cut(const std::vector<Piece>& pieces, int ranks, std::int64_t most, const
 
 class Mover {
  public:
-  Mover(Chain& chain, int from, int to, const Moves& moves, std::int64_t largest)
-      : plan_(chain.plan()), from_(from), to_(to), ranks_(plan_.topology.ranks()) {
-    const Operand& source = *plan_.buffers[static_cast<std::size_t>(from)].operand;
+  Mover(PlanBuilder& builder, int from, int to, const Moves& moves, std::int64_t largest)
+      : builder_(builder), from_(from), to_(to), ranks_(builder.plan().topology.ranks()) {
+    const Operand& source = builder.operand(from);
     item_ = size_of(source.dtype);
     order_ = source.axis_order;
     const std::int64_t wanted = (std::max<std::int64_t>(largest, 1) * item_ + line - 1) / line * line;
-    slot_ = std::min(wanted, largest_slot);
-    given_ = cut(moves.given, ranks_, slot_ / item_, order_);
-    taken_ = cut(moves.taken, ranks_, slot_ / item_, order_);
-    const bool shares_node = plan_.topology.node_count() < ranks_;
-    ring_ = chain.add_scratch("ring", BufferKind::shared, shares_node ? slots * slot_ : 0);
-    messages_ = chain.add_scratch("messages", BufferKind::scratch, needs_private() ? 2 * slots * slot_ : 0);
+    const std::int64_t slot = std::min(wanted, largest_slot);
+    given_ = cut(moves.given, ranks_, slot / item_, order_);
+    taken_ = cut(moves.taken, ranks_, slot / item_, order_);
+    const bool shares_node = builder.plan().topology.node_count() < ranks_;
+    const std::int64_t window = slots * slot;
+    const int ring = builder.add_scratch("ring", BufferKind::shared, shares_node ? window : 0);
+    rounds_ = builder.new_rounds();
+    messages_ = builder.add_scratch("messages", BufferKind::scratch, needs_private() ? 2 * window : 0);
+    ring_.emplace(builder, ring, slots, slot);
+    sending_.emplace(builder, messages_, 0, window);
+    receiving_.emplace(builder, messages_, window, window);
   }
 
   void run() {
@@ -63,140 +66,101 @@ class Mover {
   }
 
  private:
-  bool near(int peer) const { return plan_.topology.same_node(plan_.rank, peer); }
+  bool near(int peer) const { return builder_.same_node(peer); }
   const std::vector<Region>& given(int peer) const { return given_[static_cast<std::size_t>(peer)]; }
   const std::vector<Region>& taken(int peer) const { return taken_[static_cast<std::size_t>(peer)]; }
 
   bool needs_private() const {
     for (int peer = 0; peer < ranks_; ++peer) {
       const bool some = !given(peer).empty() || !taken(peer).empty();
-      if (some && (peer == plan_.rank || !near(peer))) return true;
+      if (some && (peer == builder_.rank() || !near(peer))) return true;
     }
     return false;
   }
 
-  Place here(int buffer, std::int64_t offset = 0) const { return {buffer, plan_.rank, offset, order_}; }
-  int copy(int owner, const Region& region, const Place& from, const Place& to, std::vector<int> after = {}) {
-    return push(plan_.steps, copy_step(owner, region, from, to, std::move(after)));
-  }
-
   // What stays on the rank goes through the private scratch.
   void move_own() {
-    for (std::size_t k = 0; k < given(plan_.rank).size(); ++k) {
-      copy(plan_.rank, given(plan_.rank)[k], here(from_), here(messages_));
-      copy(plan_.rank, taken(plan_.rank)[k], here(messages_), here(to_));
+    const int rank = builder_.rank();
+    const Place between{messages_, rank, 0, order_};
+    for (std::size_t k = 0; k < given(rank).size(); ++k) {
+      builder_.copy(rank, given(rank)[k], here(from_), between);
+      builder_.copy(rank, taken(rank)[k], between, here(to_));
     }
   }
 
   void round(int distance) {
-    const int taker = (plan_.rank + distance) % ranks_;
-    const int giver = (plan_.rank - distance + ranks_) % ranks_;
+    const int taker = (builder_.rank() + distance) % ranks_;
+    const int giver = (builder_.rank() - distance + ranks_) % ranks_;
     const std::size_t pieces = std::max(given(taker).size(), taken(giver).size());
     for (std::size_t k = 0; k < pieces; ++k) {
       const bool gives = k < given(taker).size();
       const bool takes = k < taken(giver).size();
-      if (takes && !near(giver)) post(giver, taken(giver)[k]);
-      if (gives && near(taker)) produce(taker, distance, k);
-      if (gives && !near(taker)) send(taker, given(taker)[k]);
-      if (takes && near(giver)) consume(giver, distance, k);
+      const std::int64_t slot = (distance + static_cast<std::int64_t>(k)) % slots;
+      const std::int64_t number = rounds_ + distance * most_pieces + static_cast<std::int64_t>(k);
+      if (takes && !near(giver)) post(giver, taken(giver)[k], number);
+      if (gives && near(taker)) ring_->give(taker, slot, given(taker)[k], here(from_), order_);
+      if (gives && !near(taker)) send(taker, given(taker)[k], number);
+      if (takes && near(giver)) consume(giver, slot, taken(giver)[k]);
     }
   }
 
-  // --- inside a node: a ring of slots in the giver's shared scratch; both ends know which is whose turn
+  Place here(int buffer) const { return {buffer, builder_.rank(), 0, order_}; }
+  std::int64_t bytes(const Region& region) const { return region.size() * item_; }
 
-  std::int64_t slot_of(int distance, std::size_t piece) const {
-    return (distance + static_cast<std::int64_t>(piece)) % slots;
+  void consume(int giver, std::int64_t slot, const Region& region) {
+    builder_.copy(giver, region, ring_->take(giver, slot, order_), here(to_));
+    ring_->taken(giver);
   }
 
-  void produce(int taker, int distance, std::size_t k) {
-    const std::int64_t slot = slot_of(distance, k);
-    free_slot(slot);
-    lent_[static_cast<std::size_t>(slot)] = {taker, static_cast<std::int64_t>(k) + 1};
-    copy(plan_.rank, given(taker)[k], here(from_), here(ring_, slot * slot_));
-    push(plan_.steps, signal_step(taker, ready));
+  void send(int taker, const Region& region, std::int64_t round) {
+    sending_->send(taker, region, here(from_), order_, bytes(region), round);
   }
 
-  void consume(int giver, int distance, std::size_t k) {
-    push(plan_.steps, wait_step(giver, ready, static_cast<std::int64_t>(k) + 1));
-    copy(giver, taken(giver)[k], {ring_, giver, slot_of(distance, k) * slot_, order_}, here(to_));
-    push(plan_.steps, signal_step(giver, done));
-  }
-
-  void free_slot(std::int64_t slot) {
-    Lent& lent = lent_[static_cast<std::size_t>(slot)];
-    if (lent.taker >= 0) push(plan_.steps, wait_step(lent.taker, done, lent.count));
-    lent = {};
-  }
-
-  // --- between nodes: what is sent lies in the first half of the private scratch, what comes in the second
-
-  void send(int taker, const Region& region) {
-    std::vector<int> after;
-    if (sent_.size() == static_cast<std::size_t>(slots)) {
-      after.push_back(sent_.front());
-      sent_.pop_front();
-    }
-    const Place slot = here(messages_, next_sent_++ % slots * slot_);
-    copy(plan_.rank, region, here(from_), slot, std::move(after));
-    sent_.push_back(push(plan_.steps, send_step(taker, slot, region.size() * item_)));
-  }
-
-  void post(int giver, const Region& region) {
-    if (posted_.size() == static_cast<std::size_t>(slots)) unpack();
-    const Place slot = here(messages_, (slots + next_posted_++ % slots) * slot_);
-    posted_.push_back(
-        {giver, region, slot, push(plan_.steps, receive_step(giver, slot, region.size() * item_))});
+  void post(int giver, const Region& region, std::int64_t round) {
+    while (!receiving_->fits(bytes(region))) unpack();
+    posted_.push_back({giver, region, receiving_->receive(giver, order_, bytes(region), round)});
   }
 
   void unpack() {
     const Posted& oldest = posted_.front();
-    copy(oldest.giver, oldest.region, oldest.slot, here(to_), {oldest.step});
+    builder_.copy(oldest.giver, oldest.region, oldest.message.place, here(to_), {oldest.message.step});
+    receiving_->pop();
     posted_.pop_front();
   }
 
   // The call is over when all has come and the peers have finished with this rank's slots.
   void settle() {
     while (!posted_.empty()) unpack();
-    for (std::int64_t slot = 0; slot < slots; ++slot) free_slot(slot);
-    Step finish;
-    finish.kind = StepKind::finish;
-    finish.after.assign(sent_.begin(), sent_.end());
-    if (!finish.after.empty()) push(plan_.steps, std::move(finish));
+    ring_->drain();
+    builder_.finish(sending_->unfinished());
   }
 
-  struct Lent {
-    int taker = -1;
-    std::int64_t count = 0;  // of its signals that say that the slot is free again
-  };
   struct Posted {
     int giver;
     Region region;
-    Place slot;
-    int step;
+    ReceiveWindow::Message message;
   };
 
-  Plan& plan_;
+  PlanBuilder& builder_;
   int from_;
   int to_;
   int ranks_;
   std::int64_t item_ = 1;
-  std::int64_t slot_ = line;  // bytes
   Extents order_;
   ByPeer given_;
   ByPeer taken_;
-  int ring_ = -1;
   int messages_ = -1;
-  std::array<Lent, static_cast<std::size_t>(slots)> lent_;
-  std::deque<int> sent_;  // steps of messages that may be under way
+  std::int64_t rounds_ = 0;  // the first number of this exchange's
+  std::optional<SlotRing> ring_;
+  std::optional<SendWindow> sending_;  // the first half of the private scratch
+  std::optional<ReceiveWindow> receiving_;
   std::deque<Posted> posted_;
-  std::int64_t next_sent_ = 0;
-  std::int64_t next_posted_ = 0;
 };
 
 }  // namespace
 
 void append_moves(Chain& chain, int from, int to, const Moves& moves, std::int64_t largest) {
-  Mover(chain, from, to, moves, largest).run();
+  Mover(chain.builder(), from, to, moves, largest).run();
 }
 
 }  // namespace partita::collective

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "device/captured.hpp"
+
 namespace partita::collective {
 
 Recent& Recent::of(ContextState& context) {
@@ -15,6 +17,7 @@ bool Recent::run(ContextState& context, const Told& told, Stream stream) {
   if (found == entries_.end() || context.plans.find(found->key) == nullptr) return false;
   const std::shared_ptr<Runner> runner = found->runner.lock();
   if (!runner) return false;
+  keep_for_graph(context, stream, runner);
   runner->run(found->views, stream);
   return true;
 }

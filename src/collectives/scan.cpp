@@ -5,7 +5,6 @@
 #include "collectives/layouts.hpp"
 #include "collectives/plans.hpp"
 #include "collectives/reducing.hpp"
-#include "plan/steps.hpp"
 
 namespace partita {
 namespace collective {
@@ -14,43 +13,37 @@ namespace {
 /// Row p of an array [rank, ...] whose columns are spread: what this rank holds of rank p's view.
 class Rows {
  public:
-  Rows(Plan& plan, int rows_buffer, std::int64_t elements, std::int64_t item)
-      : plan_(plan), buffer_(rows_buffer), bytes_(elements * item) {
+  Rows(int rank, int rows_buffer, std::int64_t elements, std::int64_t item)
+      : rank_(rank), buffer_(rows_buffer), bytes_(elements * item) {
     region_.sets = {IndexSet::range(0, elements)};
   }
   bool empty() const { return region_.empty(); }
-  Place row(int number) const { return {buffer_, plan_.rank, number * bytes_, {0}}; }
+  Place row(int number) const { return {buffer_, rank_, number * bytes_, {0}}; }
   const Region& region() const { return region_; }
 
  private:
-  Plan& plan_;
+  int rank_;
   int buffer_;
   std::int64_t bytes_;
   Region region_;
 };
 
-void add(Plan& plan, StepKind kind, const Rows& rows, const Place& from, const Place& to,
-         Reduction reduction) {
-  Step step = copy_step(plan.rank, rows.region(), from, to);
-  step.kind = kind;
-  step.reduction = reduction;
-  push(plan.steps, std::move(step));
-}
-
 // row[p] = row[p - 1] + row[p]
-void join_inclusive(Plan& plan, const Rows& rows, int ranks, Reduction reduction) {
+void join_inclusive(PlanBuilder& plan, const Rows& rows, int ranks, Reduction reduction) {
   for (int p = 1; p < ranks; ++p) {
-    add(plan, StepKind::accumulate, rows, rows.row(p - 1), rows.row(p), reduction);
+    plan.accumulate(plan.rank(), reduction, rows.region(), rows.row(p - 1), rows.row(p));
   }
 }
 
 // result[p] = result[p - 1] + row[p - 1]
-void join_exclusive(Plan& plan, const Rows& rows, const Rows& results, int ranks, Reduction reduction) {
-  add(plan, StepKind::fill, results, results.row(0), results.row(0), reduction);
-  if (ranks > 1) add(plan, StepKind::copy, rows, rows.row(0), results.row(1), reduction);
+void join_exclusive(PlanBuilder& plan, const Rows& rows, const Rows& results, int ranks,
+                    Reduction reduction) {
+  const int rank = plan.rank();
+  plan.fill(reduction, results.region(), results.row(0));
+  if (ranks > 1) plan.copy(rank, rows.region(), rows.row(0), results.row(1));
   for (int p = 2; p < ranks; ++p) {
-    add(plan, StepKind::copy, results, results.row(p - 1), results.row(p), reduction);
-    add(plan, StepKind::accumulate, rows, rows.row(p - 1), results.row(p), reduction);
+    plan.copy(rank, results.region(), results.row(p - 1), results.row(p));
+    plan.accumulate(rank, reduction, rows.region(), rows.row(p - 1), results.row(p));
   }
 }
 
@@ -74,10 +67,10 @@ Plan plan_scan(const Request& request, Reduction reduction, bool exclusive) {
   const int results_bytes = exclusive ? chain.add_bytes_of(results_array, dtype) : rows_bytes;
   chain.redistribute(0, rows_array);
   const std::int64_t elements = columns.local_size(request.rank) / ranks;
-  const Rows rows(chain.plan(), rows_bytes, elements, size_of(dtype));
-  const Rows results(chain.plan(), results_bytes, elements, size_of(dtype));
-  if (!rows.empty() && exclusive) join_exclusive(chain.plan(), rows, results, ranks, reduction);
-  if (!rows.empty() && !exclusive) join_inclusive(chain.plan(), rows, ranks, reduction);
+  const Rows rows(request.rank, rows_bytes, elements, size_of(dtype));
+  const Rows results(request.rank, results_bytes, elements, size_of(dtype));
+  if (!rows.empty() && exclusive) join_exclusive(chain.builder(), rows, results, ranks, reduction);
+  if (!rows.empty() && !exclusive) join_inclusive(chain.builder(), rows, ranks, reduction);
   chain.redistribute(results_array, 1);
   return chain.take();
 }

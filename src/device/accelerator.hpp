@@ -38,6 +38,9 @@ struct FlagOperation {
   /// Where the device itself counts, because a graph may repeat the operation: `value` is added to this
   /// number in its memory, and the sum is written or waited for. No two streams at once use the same number.
   std::uint64_t* count = nullptr;
+  /// Of a wait: a number in this device's memory which ends it once it is not 0. The same one in all
+  /// operations that are given together.
+  const std::uint64_t* given_up = nullptr;
 };
 
 /// Several places that become one: the first `copied` parts are copied, the others joined with what is there.
@@ -69,9 +72,10 @@ class Moment {
 };
 
 /// One device (a GPU), driven by one thread at a time: the one that called `use` last. Another one may look
-/// on: after `attend` it may call `passed`, `idle`, `write_past` and `read_past`. What takes a stream starts
-/// and does not wait; work of one stream runs in order. Errors of the device are Errors here, at this call
-/// or, for work that had only been started, at a later one.
+/// on: after `use` it may call `passed`, `idle`, `write_past` and `read_past`. Nothing here breaks off a
+/// capture of streams, by whomever, but what is given to the captured stream itself. What takes a stream
+/// starts and does not wait; work of one stream runs in order. Errors of the device are Errors here, at this
+/// call or, for work that had only been started, at a later one.
 ///
 /// The seam between Partita and a vendor's runtime: `cuda_accelerator.cpp` is CUDA; the tests bring one whose
 /// device memory is host memory and whose streams are threads.
@@ -88,8 +92,6 @@ class Accelerator {
   /// So many ranks of the context use this device (1 until said): kernels that wait for one another must all
   /// find room on it.
   virtual void share(int ranks) { (void)ranks; }
-  /// The calling thread only looks on.
-  virtual void attend() { use(); }
 
   // --- memory. Release waits for nothing that a peer still has to do; never throws.
   virtual void* allocate(std::int64_t bytes) = 0;  ///< throws MemoryError
@@ -119,10 +121,15 @@ class Accelerator {
   virtual void order(Stream before, Stream after) = 0;
   /// What `stream` is given goes into a graph that the caller will start, perhaps many times, or never.
   virtual bool captures(Stream stream) { return (void)stream, false; }
+  /// Of a stream that is captured: expires with the graph and all that was made of it, when none of them runs
+  /// any more. In any thread.
+  virtual std::weak_ptr<const void> graph_of(Stream stream) {
+    return (void)stream, std::weak_ptr<const void>();
+  }
   /// Remembers what `stream` has been given until here; `passed()` once that is done.
   virtual void mark(Stream stream) = 0;
   virtual bool passed() = 0;
-  /// The context's own stream has done all that it was given.
+  /// The context's own stream has done all that it was given. While it is captured nobody may ask: no.
   virtual bool idle() = 0;
   /// What `stream` is given from here on waits for what has been marked last.
   virtual void follow(Stream stream) = 0;

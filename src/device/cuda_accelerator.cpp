@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "base/check.hpp"
+#include "device/cuda_capture.hpp"
 #include "device/cuda_stream.hpp"
 #include "device/nccl_group.hpp"
 #include "kernels/cuda/launch.hpp"
@@ -26,6 +27,12 @@ cudaEvent_t new_event() {
   return event;
 }
 
+cudaStreamCaptureStatus capture_status(cudaStream_t stream) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  check_cuda(cudaStreamIsCapturing(stream, &status), "look at a stream");
+  return status;
+}
+
 bool is_done(cudaError_t state) {
   if (state == cudaErrorNotReady) {
     (void)cudaGetLastError();
@@ -39,6 +46,7 @@ bool is_done(cudaError_t state) {
 
 CudaAccelerator::CudaAccelerator(int index, const ContextOptions& options)
     : index_(index), way_(options.copy_way), lane_count_(options.device_lanes) {
+  const CudaBesideCaptures unharmed;
   (void)CudaDriver::get();
   check_suitable();
   check_cuda(cudaDeviceGetAttribute(&multiprocessors_, cudaDevAttrMultiProcessorCount, index_),
@@ -60,10 +68,10 @@ CudaAccelerator::CudaAccelerator(int index, const ContextOptions& options)
   for (cudaStream_t& lane : lanes_) lane = new_stream();
   order_ = new_event();
   mark_ = new_event();
-  batch_.reserve(256);
 }
 
 CudaAccelerator::~CudaAccelerator() {
+  const CudaBesideCaptures unharmed;
   cudaSetDevice(index_);
   for (cudaStream_t lane : lanes_) {
     if (lane != nullptr) cudaStreamDestroy(lane);
@@ -109,24 +117,20 @@ void CudaAccelerator::use() {
   check_cuda(cudaSetDevice(index_), "use the device");
 }
 
-/// Looking on must not break off a capture that some other thread is at.
-void CudaAccelerator::attend() {
-  use();
-  cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
-  check_cuda(cudaThreadExchangeStreamCaptureMode(&mode), "look at the device");
-}
-
 void* CudaAccelerator::allocate(std::int64_t bytes) {
+  const CudaBesideCaptures unharmed;
   void* memory = nullptr;
   check_cuda(cudaMalloc(&memory, static_cast<std::size_t>(bytes)), fmt::format("{} bytes", bytes));
   return memory;
 }
 
 void CudaAccelerator::release(void* memory) noexcept {
+  const CudaBesideCaptures unharmed;
   cudaFree(memory);
 }
 
 void* CudaAccelerator::allocate_pinned(std::int64_t bytes) {
+  const CudaBesideCaptures unharmed;
   void* memory = nullptr;
   check_cuda(cudaHostAlloc(&memory, static_cast<std::size_t>(bytes), cudaHostAllocPortable),
              fmt::format("{} bytes of pinned host memory", bytes));
@@ -134,15 +138,17 @@ void* CudaAccelerator::allocate_pinned(std::int64_t bytes) {
 }
 
 void CudaAccelerator::release_pinned(void* memory) noexcept {
+  const CudaBesideCaptures unharmed;
   cudaFreeHost(memory);
 }
 
 std::unique_ptr<NodeMemory> CudaAccelerator::share_memory(ContextState& state, const Topology& topology) {
-  return std::make_unique<CudaNodeMemory>(state, topology, index_);
+  return std::make_unique<CudaNodeMemory>(state, topology, index_, CudaDriver::get().virtual_memory);
 }
 
 std::unique_ptr<NodeMemory> CudaAccelerator::share_memory_of_library(ContextState& state,
                                                                      const Topology& topology) {
+  const CudaBesideCaptures unharmed;
   const auto free_bytes = [this] {
     use();
     std::size_t free = 0, whole = 0;
@@ -162,10 +168,31 @@ void CudaAccelerator::order(Stream before, Stream after) {
 }
 
 bool CudaAccelerator::captures(Stream stream) {
-  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-  check_cuda(cudaStreamIsCapturing(native(stream), &status), "look at a stream");
+  const cudaStreamCaptureStatus status = capture_status(native(stream));
   check(status != cudaStreamCaptureStatusInvalidated, "the capture of this stream has been broken off");
   return status == cudaStreamCaptureStatusActive;
+}
+
+/// The graph owns an object of its user's, as every graph does that is made of it. CUDA lets that object go
+/// in a thread in which nothing of CUDA may be called: so it is no more than a sign.
+std::weak_ptr<const void> CudaAccelerator::graph_of(Stream stream) {
+  const char* const what = "look at a capture";
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  CUgraph graph = nullptr;
+  check_cuda(CudaDriver::get().capture_info(native(stream), &status, nullptr, &graph, nullptr, nullptr),
+             what);
+  check(status == CU_STREAM_CAPTURE_STATUS_ACTIVE, "the capture of this stream has been broken off");
+  using Sign = std::shared_ptr<const int>;
+  auto sign = std::make_unique<Sign>(std::make_shared<const int>(0));
+  std::weak_ptr<const void> result = *sign;
+  cudaUserObject_t object = nullptr;
+  check_cuda(cudaUserObjectCreate(
+                 &object, sign.get(), [](void* held) { delete static_cast<Sign*>(held); }, 1,
+                 cudaUserObjectNoDestructorSync),
+             what);
+  (void)sign.release();  // the object's
+  check_cuda(cudaGraphRetainUserObject(graph, object, 1, cudaGraphUserObjectMove), what);
+  return result;
 }
 
 void CudaAccelerator::mark(Stream stream) {
@@ -173,11 +200,14 @@ void CudaAccelerator::mark(Stream stream) {
 }
 
 bool CudaAccelerator::passed() {
+  const CudaBesideCaptures unharmed;
   return is_done(cudaEventQuery(mark_));
 }
 
+/// To ask a stream that is being captured would break off its capture.
 bool CudaAccelerator::idle() {
-  return is_done(cudaStreamQuery(main_));
+  const CudaBesideCaptures unharmed;
+  return capture_status(main_) == cudaStreamCaptureStatusNone && is_done(cudaStreamQuery(main_));
 }
 
 void CudaAccelerator::follow(Stream stream) {
@@ -195,6 +225,7 @@ std::unique_ptr<Moment> CudaAccelerator::moment(Stream stream) {
 
 int CudaAccelerator::event() {
   if (free_events_.empty()) {
+    const CudaBesideCaptures unharmed;
     events_.push_back(new_event());
     free_events_.reserve(events_.size());  // giving back allocates nothing
     return static_cast<int>(events_.size()) - 1;
@@ -209,12 +240,14 @@ void CudaAccelerator::record(int event, Stream stream) {
 }
 
 bool CudaAccelerator::reached(int event) {
+  const CudaBesideCaptures unharmed;
   return is_done(cudaEventQuery(events_[static_cast<std::size_t>(event)]));
 }
 
 void CudaAccelerator::move_past(void* to, const void* from, std::int64_t bytes) {
   using namespace std::chrono_literals;
   constexpr auto longest = 10s;
+  const CudaBesideCaptures unharmed;
   check_cuda(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDefault, past_), "copy");
   const auto start = std::chrono::steady_clock::now();
   for (cudaError_t state = cudaStreamQuery(past_); state != cudaSuccess; state = cudaStreamQuery(past_)) {

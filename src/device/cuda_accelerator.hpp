@@ -14,7 +14,7 @@ namespace partita {
 
 class CudaAccelerator final : public Accelerator {
  public:
-  /// Throws UnsupportedError (this build has no kernels for the device, or it has no flags in streams).
+  /// Throws UnsupportedError (this build has no kernels for the device).
   CudaAccelerator(int index, const ContextOptions& options);
   ~CudaAccelerator() override;
 
@@ -23,7 +23,6 @@ class CudaAccelerator final : public Accelerator {
   std::string identity() const override;
   void use() override;
   void share(int ranks) override { sharers_ = ranks; }
-  void attend() override;
 
   void* allocate(std::int64_t bytes) override;
   void release(void* memory) noexcept override;
@@ -38,6 +37,7 @@ class CudaAccelerator final : public Accelerator {
   Stream lane(int number) override { return {lanes_.at(static_cast<std::size_t>(number))}; }
   void order(Stream before, Stream after) override;
   bool captures(Stream stream) override;
+  std::weak_ptr<const void> graph_of(Stream stream) override;
   void mark(Stream stream) override;
   bool passed() override;
   bool idle() override;
@@ -70,7 +70,6 @@ class CudaAccelerator final : public Accelerator {
  private:
   void check_suitable();
   unsigned exchange_blocks() const;
-  void count_flags(std::span<const FlagOperation> operations, cudaStream_t stream);
   void copy_by_engine(const StridedCopy& nest, const char* from, char* to, cudaStream_t stream);
   void move_past(void* to, const void* from, std::int64_t bytes);
 
@@ -89,8 +88,7 @@ class CudaAccelerator final : public Accelerator {
   cudaEvent_t mark_ = nullptr;
   std::shared_ptr<const CudaOrigin> origin_;  // what moments are counted from
   std::vector<cudaEvent_t> events_;
-  std::vector<int> free_events_;                 // of these
-  std::vector<CUstreamBatchMemOpParams> batch_;  // kept: executions allocate nothing
+  std::vector<int> free_events_;  // of these
 };
 
 }  // namespace partita

@@ -4,6 +4,7 @@
 
 #include "base/check.hpp"
 #include "device/cuda_accelerator.hpp"
+#include "device/cuda_capture.hpp"
 #include "device/cuda_exchange.hpp"
 #include "device/cuda_kernel_numbers.hpp"
 #include "device/cuda_packets.hpp"
@@ -13,6 +14,7 @@
 namespace partita {
 
 void CudaAccelerator::copy_bytes(const void* from, void* to, std::int64_t bytes, Stream stream) {
+  const CudaBesideCaptures unharmed;  // ordinary host memory may make this wait
   check_cuda(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDefault, native(stream)),
              "copy");
 }
@@ -124,39 +126,12 @@ void CudaAccelerator::fill(const StridedCopy& nest, const void* element, std::in
       "fill");
 }
 
-/// The driver's own operations on flags know only numbers that the host knows: a kernel counts on the device.
-void CudaAccelerator::count_flags(std::span<const FlagOperation> operations, cudaStream_t stream) {
+/// By kernels: the driver's own operations on flags know neither what the device counts nor that it has been
+/// given up.
+void CudaAccelerator::flags(std::span<const FlagOperation> operations, Stream stream) {
   for (std::size_t first = 0; first < operations.size(); first += cuda::most_flags) {
     const std::size_t count = std::min<std::size_t>(cuda::most_flags, operations.size() - first);
-    check_launch(cuda::launch_flags(kernel_flags(operations.subspan(first, count)), stream), "flags");
-  }
-}
-
-void CudaAccelerator::flags(std::span<const FlagOperation> operations, Stream stream) {
-  if (!operations.empty() && operations.front().count != nullptr) {
-    return count_flags(operations, native(stream));
-  }
-  constexpr std::size_t most = 256;  // that the driver takes at once
-  for (std::size_t first = 0; first < operations.size(); first += most) {
-    batch_.clear();
-    for (const FlagOperation& one : operations.subspan(first, std::min(most, operations.size() - first))) {
-      CUstreamBatchMemOpParams operation{};
-      if (one.kind == FlagOperation::Kind::write) {
-        operation.writeValue.operation = CU_STREAM_MEM_OP_WRITE_VALUE_64;
-        operation.writeValue.address = reinterpret_cast<CUdeviceptr>(one.flag);
-        operation.writeValue.value64 = one.value;
-        operation.writeValue.flags = CU_STREAM_WRITE_VALUE_DEFAULT;
-      } else {
-        operation.waitValue.operation = CU_STREAM_MEM_OP_WAIT_VALUE_64;
-        operation.waitValue.address = reinterpret_cast<CUdeviceptr>(one.flag);
-        operation.waitValue.value64 = one.value;
-        operation.waitValue.flags = CU_STREAM_WAIT_VALUE_GEQ;
-      }
-      batch_.push_back(operation);
-    }
-    check_cuda(CudaDriver::get().stream_batch(native(stream), static_cast<unsigned>(batch_.size()),
-                                              batch_.data(), 0),
-               "flags in a stream");
+    check_launch(cuda::launch_flags(kernel_flags(operations.subspan(first, count)), native(stream)), "flags");
   }
 }
 

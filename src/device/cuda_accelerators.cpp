@@ -24,7 +24,6 @@ DeviceReport::One describe(int device, int count) {
   one.shareable_memory =
       attribute(CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, device) != 0 &&
       attribute(CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED, device) != 0;
-  one.stream_flags = attribute(CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS, device) != 0;
   for (int peer = 0; peer < count; ++peer) {
     int reached = 0;
     if (peer != device && cudaDeviceCanAccessPeer(&reached, device, peer) == cudaSuccess && reached != 0) {

@@ -17,26 +17,35 @@ void find(const char* name, Function& function) {
   function = reinterpret_cast<Function>(entry);
 }
 
+CudaVirtualMemoryCalls find_virtual_memory() {
+  CudaVirtualMemoryCalls calls;
+  find("cuDeviceTotalMem", calls.device_bytes);
+  find("cuMemGetAllocationGranularity", calls.granularity);
+  find("cuMemCreate", calls.create);
+  find("cuMemRelease", calls.release);
+  find("cuMemAddressReserve", calls.reserve_addresses);
+  find("cuMemAddressFree", calls.free_addresses);
+  find("cuMemMap", calls.map);
+  find("cuMemUnmap", calls.unmap);
+  find("cuMemSetAccess", calls.set_access);
+  find("cuMemExportToShareableHandle", calls.export_handle);
+  find("cuMemImportFromShareableHandle", calls.import_handle);
+  return calls;
+}
+
 CudaDriver find_all() {
-  CudaDriver driver;
-  find("cuMemCreate", driver.memory_create);
-  find("cuMemRelease", driver.memory_release);
-  find("cuMemAddressReserve", driver.address_reserve);
-  find("cuMemAddressFree", driver.address_free);
-  find("cuMemMap", driver.memory_map);
-  find("cuMemUnmap", driver.memory_unmap);
-  find("cuMemSetAccess", driver.set_access);
-  find("cuMemExportToShareableHandle", driver.export_handle);
-  find("cuMemImportFromShareableHandle", driver.import_handle);
-  find("cuMemGetAllocationGranularity", driver.granularity);
+  CudaDriver driver{CudaVirtualMemory(find_virtual_memory())};
   find("cuDeviceGetAttribute", driver.device_attribute);
-  find("cuStreamBatchMemOp", driver.stream_batch);
-  find("cuGetErrorName", driver.error_name);
-  find("cuGetErrorString", driver.error_string);
+  find("cuStreamGetCaptureInfo", driver.capture_info);
   return driver;
 }
 
 }  // namespace
+
+std::mutex& CudaVirtualMemory::Turn::mutex() {
+  static auto* const mutex = new std::mutex;  // never destroyed: contexts may go in static destructors
+  return *mutex;
+}
 
 const CudaDriver& CudaDriver::get() {
   static const CudaDriver driver = find_all();
@@ -47,14 +56,6 @@ std::string text_of(cudaError_t error) {
   return fmt::format("{}: {}", cudaGetErrorName(error), cudaGetErrorString(error));
 }
 
-std::string text_of(CUresult result) {
-  const char* name = nullptr;
-  const char* text = nullptr;
-  CudaDriver::get().error_name(result, &name);
-  CudaDriver::get().error_string(result, &text);
-  return fmt::format("{}: {}", name == nullptr ? "unknown error" : name, text == nullptr ? "" : text);
-}
-
 void check_cuda(cudaError_t error, std::string_view what) {
   if (error == cudaSuccess) return;
   (void)cudaGetLastError();  // so that the next call does not report it again
@@ -63,11 +64,9 @@ void check_cuda(cudaError_t error, std::string_view what) {
   throw Error(fmt::format("{}: {}", what, text_of(error)));
 }
 
+// The numbers of the driver's errors are the runtime's.
 void check_cuda(CUresult result, std::string_view what) {
-  if (result == CUDA_SUCCESS) return;
-  check<MemoryError>(result != CUDA_ERROR_OUT_OF_MEMORY, "no memory left on the device: {}: {}", what,
-                     text_of(result));
-  throw Error(fmt::format("{}: {}", what, text_of(result)));
+  check_cuda(static_cast<cudaError_t>(result), what);
 }
 
 }  // namespace partita

@@ -8,23 +8,16 @@
 #include <string>
 #include <string_view>
 
+#include "device/cuda_virtual_memory.hpp"
+
 namespace partita {
 
 struct CudaDriver {
-  decltype(&cuMemCreate) memory_create = nullptr;
-  decltype(&cuMemRelease) memory_release = nullptr;
-  decltype(&cuMemAddressReserve) address_reserve = nullptr;
-  decltype(&cuMemAddressFree) address_free = nullptr;
-  decltype(&cuMemMap) memory_map = nullptr;
-  decltype(&cuMemUnmap) memory_unmap = nullptr;
-  decltype(&cuMemSetAccess) set_access = nullptr;
-  decltype(&cuMemExportToShareableHandle) export_handle = nullptr;
-  decltype(&cuMemImportFromShareableHandle) import_handle = nullptr;
-  decltype(&cuMemGetAllocationGranularity) granularity = nullptr;
+  CudaVirtualMemory virtual_memory;
   decltype(&cuDeviceGetAttribute) device_attribute = nullptr;
-  decltype(&cuStreamBatchMemOp) stream_batch = nullptr;
-  decltype(&cuGetErrorName) error_name = nullptr;
-  decltype(&cuGetErrorString) error_string = nullptr;
+  /// As of CUDA 11.3; headers know it by other signatures.
+  CUresult(CUDAAPI* capture_info)(CUstream, CUstreamCaptureStatus*, cuuint64_t*, CUgraph*,
+                                  const CUgraphNode**, std::size_t*) = nullptr;
 
   /// Throws UnsupportedError: no driver, or one that is too old.
   static const CudaDriver& get();
@@ -32,7 +25,6 @@ struct CudaDriver {
 
 /// "cudaErrorMemoryAllocation: out of memory"
 std::string text_of(cudaError_t error);
-std::string text_of(CUresult result);
 
 /// Throw MemoryError where memory is the matter, else Error: "what: text".
 void check_cuda(cudaError_t error, std::string_view what);

@@ -68,6 +68,7 @@ cuda::Flags kernel_flags(std::span<const FlagOperation> operations) {
   cuda::Flags to;
   for (const FlagOperation& one : operations) {
     to.flags[to.count++] = {one.flag, one.value, one.count, one.kind == FlagOperation::Kind::wait};
+    if (one.given_up != nullptr) to.given_up = one.given_up;
   }
   return to;
 }

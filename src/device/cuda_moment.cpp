@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/host_clock.hpp"
+#include "device/cuda_capture.hpp"
 #include "device/cuda_driver.hpp"
 
 namespace partita {
@@ -18,6 +19,7 @@ cudaEvent_t new_timed_event() {
 }  // namespace
 
 CudaOrigin::CudaOrigin() {
+  const CudaBesideCaptures unharmed;
   constexpr int looks = 16;
   cudaStream_t stream = nullptr;
   check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "make a stream");
@@ -39,6 +41,7 @@ CudaOrigin::CudaOrigin() {
 }
 
 CudaOrigin::~CudaOrigin() {
+  const CudaBesideCaptures unharmed;
   cudaEventDestroy(event_);
 }
 
@@ -48,10 +51,12 @@ CudaMoment::CudaMoment(std::shared_ptr<const CudaOrigin> origin, cudaStream_t st
 }
 
 CudaMoment::~CudaMoment() {
+  const CudaBesideCaptures unharmed;
   cudaEventDestroy(event_);
 }
 
 double CudaMoment::seconds() const {
+  const CudaBesideCaptures unharmed;
   float milliseconds = 0;
   check_cuda(cudaEventElapsedTime(&milliseconds, origin_->event(), event_), "look up a time");
   return origin_->seconds() + static_cast<double>(milliseconds) * 1e-3;

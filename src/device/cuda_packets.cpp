@@ -78,6 +78,7 @@ cuda::KeptNest kept_of(const StridedCopy& nest, const PacketMoves& what) {
 }  // namespace
 
 static_assert(cuda::most_packet_ranks == PacketSlots::most_ranks);
+static_assert(cuda::packet_wrap == PacketSlots::wrap && cuda::packet_renewal == PacketSlots::renewal);
 static_assert(cuda::most_packet_nests == PacketMoves::most_parts);
 static_assert(cuda::most_kept_nests == PacketMoves::most_kept);
 static_assert(cuda::PacketNest::most_loops == PacketMoves::most_loops);

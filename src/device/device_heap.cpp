@@ -40,9 +40,9 @@ std::string share_by_library(ContextState& state) {
 
 void warn(const ContextState& state, const std::string& why) {
   if (state.rank() != 0) return;
-  state.log->warn(
+  state.log->warn(fmt::format(
       "the devices' memories cannot be reached by their peers ({}); going on with messages through the host",
-      why);
+      why));
 }
 
 void share_alone(ContextState& state) {
@@ -66,7 +66,8 @@ void make_device_heap(ContextState& state, DeviceHeap wanted) {
   if (!why_not_library.empty()) {
     return warn(state, fmt::format("{}; {}", why, why_not_library)), share_alone(state);
   }
-  if (state.rank() == 0) state.log->info("the heap of the devices lies in NVSHMEM's memory ({})", why);
+  if (state.rank() == 0)
+    state.log->info(fmt::format("the heap of the devices lies in NVSHMEM's memory ({})", why));
 }
 
 }  // namespace partita

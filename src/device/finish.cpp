@@ -1,14 +1,29 @@
 #include "device/finish.hpp"
 
+#include <algorithm>
+#include <utility>
+
+#include "base/check.hpp"
+#include "device/captured.hpp"
 #include "runtime/context_state.hpp"
+#include "runtime/peer_watch.hpp"
 #include "runtime/wait.hpp"
 
 namespace partita {
 
+std::vector<int> less_those_that_left(const ContextState& state, std::vector<int> ranks) {
+  const auto left = [&](int rank) { return has_left(state, rank); };
+  if (std::none_of(ranks.begin(), ranks.end(), left)) return ranks;
+  const std::vector<int> late = state.flags ? state.flags->late() : std::vector<int>{};
+  std::erase_if(
+      ranks, [&](int rank) { return left(rank) && std::find(late.begin(), late.end(), rank) == late.end(); });
+  return ranks;
+}
+
 std::vector<int> others_of_the_node(const ContextState& state) {
   std::vector<int> ranks = state.device_topology.node_ranks(state.device_topology.node(state.rank()));
   std::erase(ranks, state.rank());
-  return ranks;
+  return less_those_that_left(state, std::move(ranks));
 }
 
 Stream stream_or_own(const ContextState& state, Stream wanted) {
@@ -41,6 +56,9 @@ void end_device_work(ContextState& state, Stream stream) {
 void finish_device(ContextState& state, std::string_view operation, const std::function<void()>& look,
                    Stream stream) {
   if (!state.device) return;
+  require_no_capture(state, operation, "it");
+  check<UnsupportedError>(stream.handle == nullptr || !state.device->captures(stream),
+                          "{}: the stream is being captured into a graph", operation);
   // Such waits are for milliseconds, and what comes next on the device waits for their end.
   const WaitReason reason{operation, [] { return std::string("work on the device"); }, -1,
                           [&] { return others_of_the_node(state); }, std::chrono::milliseconds(20)};

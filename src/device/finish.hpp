@@ -10,7 +10,11 @@ namespace partita {
 
 struct ContextState;
 
-/// The other ranks of this node, by whose devices this rank's work may be held up.
+/// `ranks` without those that have left the context and of whose signals none is missing: they hold up
+/// nothing. Any thread.
+std::vector<int> less_those_that_left(const ContextState& state, std::vector<int> ranks);
+
+/// The other ranks of this node by whose devices this rank's work may be held up.
 std::vector<int> others_of_the_node(const ContextState& state);
 
 /// `wanted`, or the context's own stream where that is null.
@@ -28,7 +32,8 @@ void end_device_work(ContextState& state, Stream stream);
 /// Waits until the device has done all that this context gave it and, where one is given, all that `stream`
 /// was given by anybody. Blocking within the deadline; nothing to do
 /// in a context without a device. `look` is called now and then and may throw. Whatever is thrown from here
-/// has failed the context.
+/// has failed the context, but for UnsupportedError, which is thrown before any wait: a stream that it would
+/// wait for is being captured.
 void finish_device(ContextState& state, std::string_view operation, const std::function<void()>& look = {},
                    Stream stream = {});
 

@@ -10,7 +10,6 @@
 namespace partita {
 namespace {
 
-constexpr std::uint64_t poisoned = std::uint64_t{1} << 62U;  // more signals than will ever be sent
 constexpr int probe_channel = channel_count;
 
 }  // namespace
@@ -87,10 +86,10 @@ FlagOperation FlagBoard::wait(int peer, int channel, std::int64_t signals) {
   const std::size_t place = number(peer, channel);
   const auto wanted = static_cast<std::uint64_t>(signals);
   std::uint64_t* const mine = flag(state_.rank(), peer, channel);
-  if (!device_counts_) return {FlagOperation::Kind::wait, mine, seen_[place] + wanted};
+  if (!device_counts_) return {FlagOperation::Kind::wait, mine, seen_[place] + wanted, nullptr, given_up()};
   const std::uint64_t before = waited_[place];
   waited_[place] = std::max(before, wanted);
-  return {FlagOperation::Kind::wait, mine, waited_[place] - before, count(seen, place)};
+  return {FlagOperation::Kind::wait, mine, waited_[place] - before, count(seen, place), given_up()};
 }
 
 void FlagBoard::advance(int peer, int channel, std::int64_t signals) {
@@ -115,27 +114,34 @@ std::vector<std::uint64_t> FlagBoard::arrived() {
   return values;
 }
 
-std::vector<int> FlagBoard::owing() {
+std::vector<int> FlagBoard::late() {
+  std::vector<int> ranks;
+  if (device_counts_) return ranks;
   const std::vector<std::uint64_t> come = arrived();
-  std::vector<int> late, others;
   for (const int peer : ranks_) {
     if (peer == state_.rank()) continue;
-    others.push_back(peer);
     bool owes = false;
     for (int channel = 0; channel < probe_channel; ++channel) {
       owes = owes || come[number(peer, channel)] < seen_[number(peer, channel)];
     }
-    if (owes) late.push_back(peer);
+    if (owes) ranks.push_back(peer);
   }
-  return device_counts_ || late.empty() ? others : late;
+  return ranks;
+}
+
+std::vector<int> FlagBoard::owing() {
+  std::vector<int> ranks = late();
+  if (!ranks.empty()) return ranks;
+  ranks = ranks_;
+  std::erase(ranks, state_.rank());
+  return ranks;
 }
 
 void FlagBoard::poison() noexcept {
   try {
     state_.device->use();
-    const std::vector<std::uint64_t> values(sent_.size(), poisoned);
-    state_.device->write_past(flag(state_.rank(), ranks_.front(), 0), values.data(),
-                              static_cast<std::int64_t>(values.size() * sizeof(std::uint64_t)));
+    constexpr std::uint64_t yes = 1;
+    state_.device->write_past(flag(state_.rank(), state_.rank(), 0), &yes, sizeof(yes));
   } catch (...) {
     // A device that does not answer any more has nothing to be released.
   }

@@ -34,17 +34,21 @@ class FlagBoard {
   /// may give them without the host's knowing. What streams have been given before stays right. A matter of
   /// this rank alone.
   void count_on_device();
-  /// Lets every wait of this rank pass, at once and for ever. For a context that has failed.
+  /// Lets every wait of this rank pass, at once and for ever, whatever its peers still write. For a context
+  /// that has failed.
   void poison() noexcept;
   /// What has come: the counters of all peers and channels, read past all streams. Any thread may call it,
-  /// and `owing`.
+  /// `late` and `owing`.
   std::vector<std::uint64_t> arrived();
+  /// The other ranks of the node that are known to have sent less than has been waited for: none where only
+  /// the device knows.
+  std::vector<int> late();
   /// The other ranks of the node that have sent less than has been waited for; all, where only the device
   /// knows, or none has.
   std::vector<int> owing();
 
   const std::string& unreachable() const { return unreachable_; }
-  /// In this device's memory: 0 until `poison`. No rank signals itself, so nobody else writes it.
+  /// In this device's memory: 0 until `poison`. No rank signals itself, so only this rank's host writes it.
   const std::uint64_t* given_up() const;
 
  private:

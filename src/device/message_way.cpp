@@ -14,8 +14,8 @@ bool messages_go_direct(DeviceMessages wanted, const Accelerator& device, const 
       "PARTITA_DEVICE_MESSAGES is \"direct\" (or the option device_messages), but {}; leave it "
       "unset, and messages go through pinned host memory",
       group.in_process() ? "messages between threads take no device memory"
-                         : "this MPI says that it takes no device memory (it is not "
-                           "CUDA-aware, or its support is switched off)");
+                         : "this MPI does not say that it takes device memory (it is not "
+                           "CUDA-aware, or its support is switched off: see partita doctor)");
   return true;
 }
 

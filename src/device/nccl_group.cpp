@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "device/cuda_capture.hpp"
 #include "device/cuda_driver.hpp"
 #include "device/finish.hpp"
 #include "device/nccl_numbers.hpp"
@@ -27,7 +28,7 @@ struct Joined {
 };
 
 void log_none(const ContextState& state, const std::string& why) {
-  if (state.rank() == 0) state.log->info("collectives without NCCL: {}", why);
+  if (state.rank() == 0) state.log->info(fmt::format("collectives without NCCL: {}", why));
 }
 
 }  // namespace
@@ -54,20 +55,47 @@ std::unique_ptr<DeviceGroup> NcclGroup::make(ContextState& state) {
 
 std::unique_ptr<NcclGroup> NcclGroup::start(ContextState& state, const NcclId& id) {
   std::unique_ptr<NcclGroup> group(new NcclGroup(state));
-  const std::string complaint = group->join(id);
+  std::string complaint = group->join(id);
+  if (complaint.empty()) complaint = group->allocate_dry_run();
   for (const std::string& why : partita::exchange(state, operation_of_start, complaint)) {
     if (why.empty()) continue;
     group->abort();
+    group->release_dry_run();
     return log_none(state, why), nullptr;
   }
   group->dry_run();
+  group->release_dry_run();
   return group;
+}
+
+// Before the ranks tell each other how it went: one without memory is one without NCCL.
+std::string NcclGroup::allocate_dry_run() {
+  try {
+    const std::int64_t bytes = dry_run_part() * state_.size() * size_of(Dtype::f32);
+    for (void*& memory : dry_run_memory_) memory = state_.device->allocate(bytes);
+    return "";
+  } catch (const MemoryError& error) {
+    return error.what();
+  }
+}
+
+// Not where something has been thrown: a stream may still write there.
+void NcclGroup::release_dry_run() {
+  for (void*& memory : dry_run_memory_) {
+    if (memory != nullptr) state_.device->release(std::exchange(memory, nullptr));
+  }
+}
+
+std::int64_t NcclGroup::dry_run_part() const {
+  constexpr std::int64_t most = std::int64_t{1} << 20;  // numbers; NCCL takes other ways than for a few
+  return std::max<std::int64_t>(most / state_.size(), 1);
 }
 
 // NCCL returns when all ranks have come, and one may never: the thread then is left behind.
 std::string NcclGroup::join(const NcclId& id) {
   const auto joined = std::make_shared<Joined>();
   std::thread([joined, id, &library = library_, device = device_, ranks = state_.size(), rank = rank_] {
+    const CudaBesideCaptures unharmed;
     cudaSetDevice(device);
     NcclConfig config;
     config.blocking = 1;
@@ -85,21 +113,13 @@ std::string NcclGroup::join(const NcclId& id) {
 }
 
 void NcclGroup::dry_run() {
-  constexpr std::int64_t most = std::int64_t{1} << 20;  // numbers; NCCL takes other ways than for a few
-  const std::int64_t part = std::max<std::int64_t>(most / state_.size(), 1);
-  const std::int64_t bytes = part * state_.size() * size_of(Dtype::f32);
-  void* const from = state_.device->allocate(bytes);
-  void* const to = state_.device->allocate(bytes);
   const Stream stream = begin_device_work(state_);
   beside([&] {
-    dry_run(from, to, 1);
-    dry_run(from, to, part);
+    dry_run(dry_run_memory_[0], dry_run_memory_[1], 1);
+    dry_run(dry_run_memory_[0], dry_run_memory_[1], dry_run_part());
   });
   end_device_work(state_, stream);
   finish_device(state_, operation_of_start);
-  // Not given back where something has been thrown: a stream may still write there.
-  state_.device->release(from);
-  state_.device->release(to);
 }
 
 void NcclGroup::dry_run(void* from, void* to, std::int64_t part) {
@@ -122,6 +142,7 @@ void NcclGroup::beside(const std::function<void()>& work) {
   std::exception_ptr thrown;
   std::thread runner([&] {
     try {
+      const CudaBesideCaptures unharmed;
       state_.device->use();
       work();
     } catch (...) {
@@ -169,7 +190,7 @@ void NcclGroup::enqueue(std::string_view operation, Call&& call) {
   }
   if (result == nccl_success) return;
   state_.require_alive(operation);  // else it is the abort that NCCL speaks of
-  state_.fail(why);
+  state_.fail_beside(why);          // also by a thread that the rank's own waits for
   throw Error(why);
 }
 
@@ -297,6 +318,7 @@ void NcclGroup::abort() noexcept {
   const std::unique_lock lock(mutex_, 500ms);
   const NcclCommunicator mine = communicator_.exchange(nullptr);
   if (mine == nullptr) return;
+  const CudaBesideCaptures unharmed;
   cudaSetDevice(device_);
   library_.abort(mine);
 }
@@ -332,6 +354,7 @@ void NcclGroup::finish() noexcept {
   try {
     const auto done = std::make_shared<std::atomic<bool>>(false);
     std::thread([done, mine, &library = library_, device = device_] {
+      const CudaBesideCaptures unharmed;
       cudaSetDevice(device);
       library.destroy(mine);
       *done = true;

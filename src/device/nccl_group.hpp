@@ -1,6 +1,7 @@
 // NCCL as the group of a context's devices.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <functional>
@@ -24,8 +25,8 @@ struct WaitReason;
 class NcclGroup final : public DeviceGroup {
  public:
   /// Collective over the context's ranks, blocking within the deadline. Null on all ranks, with a line in the
-  /// log, where one has no NCCL, another version of it, or shares its device with another rank, or where NCCL
-  /// cannot start. Whatever is thrown from here has failed the context.
+  /// log, where one has no NCCL, another version of it, no memory for it, or shares its device with another
+  /// rank, or where NCCL cannot start. Whatever is thrown from here has failed the context.
   static std::unique_ptr<DeviceGroup> make(ContextState& state);
   ~NcclGroup() override;
   NcclGroup(const NcclGroup&) = delete;
@@ -59,6 +60,9 @@ class NcclGroup final : public DeviceGroup {
   /// first wanted, and beside a kernel that waits for a peer that can be a deadlock.
   void dry_run();
   void dry_run(void* from, void* to, std::int64_t part);
+  std::int64_t dry_run_part() const;  ///< numbers of each rank
+  std::string allocate_dry_run();     ///< what went wrong; empty: nothing
+  void release_dry_run();
   /// In another thread, within the deadline.
   void beside(const std::function<void()>& work);
   void finish() noexcept;
@@ -81,7 +85,8 @@ class NcclGroup final : public DeviceGroup {
   const NcclLibrary& library_;
   int device_;
   int rank_;
-  std::timed_mutex mutex_;  // NCCL takes one call at a time, and none after an abort
+  std::array<void*, 2> dry_run_memory_{};  // null before and afterwards
+  std::timed_mutex mutex_;                 // NCCL takes one call at a time, and none after an abort
   std::atomic<NcclCommunicator> communicator_ = nullptr;
   std::atomic<Clock::time_point> entered_ = Clock::time_point::max();  // NCCL, by a call of ours
 };

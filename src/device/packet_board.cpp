@@ -1,6 +1,7 @@
 #include "device/packet_board.hpp"
 
 #include "device/finish.hpp"
+#include "runtime/agree.hpp"
 #include "runtime/collective.hpp"
 #include "runtime/context_state.hpp"
 
@@ -14,10 +15,11 @@ constexpr std::int64_t counters_bytes = 64;
 
 std::shared_ptr<PacketBoard> PacketBoard::of(ContextState& state) {
   const std::string key = "packets";
-  auto board = std::static_pointer_cast<PacketBoard>(state.plans.find(key));
+  auto board = std::static_pointer_cast<PacketBoard>(state.plans.find_kept(key));
   if (!board) {
     board.reset(new PacketBoard(state));
-    state.plans.insert(key, board);
+    board->clear();
+    state.plans.keep(key, board);
   }
   return board;
 }
@@ -29,7 +31,6 @@ PacketBoard::PacketBoard(ContextState& state)
   for (int rank = 0; rank < state.size(); ++rank) {
     of_ranks_.push_back(static_cast<char*>(state.device_heap->at(rank, block_.offset)));
   }
-  clear();
 }
 
 PacketBoard::~PacketBoard() {
@@ -39,8 +40,11 @@ PacketBoard::~PacketBoard() {
 /// No packet may have a number before it is sent. Whoever had the memory before has done with it.
 void PacketBoard::clear() {
   finish_device(state_, operation);
-  barrier(state_, operation);
-  const std::vector<std::uint64_t> zeros(static_cast<std::size_t>(block_.bytes) / sizeof(std::uint64_t), 0);
+  std::vector<std::uint64_t> zeros;
+  collectively(state_, operation, [&]() -> std::vector<Fact> {
+    zeros.resize(static_cast<std::size_t>(block_.bytes) / sizeof(std::uint64_t));
+    return {};
+  });
   state_.device->write_past(of_ranks_[static_cast<std::size_t>(state_.rank())], zeros.data(), block_.bytes);
   barrier(state_, operation);
 }

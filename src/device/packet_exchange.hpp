@@ -51,6 +51,18 @@ struct PacketSlots {
     return bytes <= data_bytes ? 1 : (bytes + data_bytes - 1) / data_bytes;
   }
 
+  /// Exchanges are numbered from 1 on with 32 bits, which come round in hours. 0 is never a number: memory
+  /// that nobody has sent to holds it. After the largest comes 2: as even as 0, halves are used in turn.
+  static constexpr std::uint32_t wrap = 2;
+  static constexpr std::uint32_t number_after(std::uint32_t number) {
+    return number == ~std::uint32_t{0} ? wrap : number + 1;
+  }
+  /// Nor may a number come again that some place has kept from the round before. So in these two exchanges,
+  /// one of each half, a rank clears the half of the exchange before, which it has received, before it gives
+  /// anything: nobody sends there until he has received what this rank gives now.
+  static constexpr std::uint32_t renewal = std::uint32_t{1} << 31U;
+  static constexpr bool renews(std::uint32_t number) { return number - renewal < 2; }
+
   std::span<char* const> of_ranks;  ///< by rank, as they are mapped here
   /// Two numbers in this device's memory, 0 at first: exchanges that are done, blocks of a launch that are.
   /// The device counts itself: a graph may repeat an exchange.

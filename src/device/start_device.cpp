@@ -84,8 +84,9 @@ void start_device(ContextState& state) {
   make_device_heap(state, state.options.device_heap);
   state.device->share(ranks_on_my_device(state));
   state.watchdog = std::make_unique<Watchdog>(state);
-  state.log->debug("{}; messages {}", state.device->name(),
-                   state.device_messages_direct ? "of its memory" : "through pinned host memory");
+  state.log->debug(
+      fmt::format("{}; messages {}", state.device->name(),
+                  state.device_messages_direct ? "of its memory" : "through pinned host memory"));
 }
 
 }  // namespace partita

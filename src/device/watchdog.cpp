@@ -55,7 +55,7 @@ void Watchdog::watch() {
     try {
       more = look();
     } catch (const std::exception& error) {
-      state_.fail(error.what());
+      state_.fail_beside(error.what());
     }
     if (!more) return;
     lock.lock();
@@ -72,7 +72,7 @@ bool Watchdog::look() {
   }
   const std::uint64_t noted = noted_.load(std::memory_order_acquire);
   if (noted != settled_) {
-    state_.device->attend();
+    state_.device->use();
     if (idle()) {
       settled_ = noted;
       signals_.clear();
@@ -108,19 +108,20 @@ void Watchdog::look_at_neighbours() {
     reason_ = {awaited_operation_, {}, -1, [this] { return neighbours(); }};
     peers_ = std::make_unique<PeerWatch>(state_, reason_);
   }
-  peers_->look_for_the_lost(Clock::now());
+  const auto found = peers_->look_for_the_lost(Clock::now());
+  if (found) state_.fail_beside(found->text, found->kind);
 }
 
-/// Those of this node that still have the context. Of processes elsewhere nothing is known.
+/// Those of this node that still have the context, or owe the device something. Of processes elsewhere
+/// nothing is known.
 std::vector<int> Watchdog::neighbours() const {
   const NodeBoard& board = *state_.board;
   const std::vector<int> node = state_.topology().node_ranks(state_.topology().node(state_.rank()));
   std::vector<int> ranks;
   for (int number = 0; number < board.node_ranks(); ++number) {
-    if (number == board.me() || board.status(number).left) continue;
-    ranks.push_back(node[static_cast<std::size_t>(number)]);
+    if (number != board.me()) ranks.push_back(node[static_cast<std::size_t>(number)]);
   }
-  return ranks;
+  return less_those_that_left(state_, std::move(ranks));
 }
 
 bool Watchdog::idle() const {
@@ -128,7 +129,7 @@ bool Watchdog::idle() const {
 }
 
 void Watchdog::give_up() {
-  state_.fail(
+  state_.fail_beside(
       fmt::format("{}: the device of rank {} has waited {:g} s for {}; set PARTITA_DEADLINE or "
                   "ContextOptions::deadline for a longer wait",
                   operation(), state_.rank(), static_cast<double>(state_.options.deadline.count()) / 1000.0,

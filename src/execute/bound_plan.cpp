@@ -49,10 +49,10 @@ BoundPlan::BoundPlan(ContextState& context, Plan plan, std::optional<std::int64_
 
 void BoundPlan::execute(std::span<const Array::State* const> operands, const Parameters& parameters) {
   context_.require_usable(plan_.operation);
-  if (!memory_.bind(operands)) {
+  memory_.bind(operands, [this] {
     lower_moves();
     lower_works();
-  }
+  });
   parameters_ = parameters;
   try {
     run();

@@ -18,8 +18,7 @@
 
 namespace partita {
 
-/// Knows steps, regions and messages; nothing of what operation they belong to. Creation allocates the
-/// scratch (collective when the plan has shared scratch); `execute` allocates nothing.
+/// Knows steps, regions and messages; nothing of what operation they belong to.
 ///
 /// Holds no share of the context: whoever owns a BoundPlan keeps the context alive.
 class BoundPlan final : public Executor {
@@ -29,6 +28,7 @@ class BoundPlan final : public Executor {
   BoundPlan(ContextState& context, Plan plan, std::optional<std::int64_t> workspace = {});
 
   const Plan& plan() const override { return plan_; }
+  void connect() override { memory_.connect(); }
 
   /// Runs the plan on these arrays, one an operand buffer, in the order of the plan's buffers. Collective,
   /// blocking. Throws ArgumentError where an array does not match its buffer's operand. Any error after the

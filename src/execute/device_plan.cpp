@@ -22,18 +22,6 @@ const Place& message_place(const Step& step) {
   return step.kind == StepKind::send ? step.from : step.to;
 }
 
-/// Where something is packed, all ranks work in strokes, or none: one that goes by the plan's order may want
-/// what a peer in strokes gives only in the end. Collective.
-std::optional<Strokes> strokes_of_all(ContextState& context, const Plan& plan) {
-  std::optional<Strokes> mine = Strokes::of(plan);
-  bool all = true;
-  for (const std::string& fits : exchange(context, plan.operation, mine ? "fits" : "")) {
-    all = all && !fits.empty();
-  }
-  if (!all && mine && !mine->has_only_copies()) mine.reset();
-  return mine;
-}
-
 /// The plan itself, if its steps are such that devices offer.
 Plan for_device(Plan plan) {
   for (const Step& step : plan.steps) {
@@ -62,12 +50,27 @@ DevicePlan::DevicePlan(ContextState& context, Plan plan)
       sides_have_lines_(message_use_.apart && has_messages()),
       mail_(context, plan_, message_use_, [this] { announcement_.check(); }) {
   count_signals();
-  const int lanes = std::min(context.device->lanes(), context.size() - 1);
-  if (context.size() > 1) strokes_ = strokes_of_all(context, plan_);
+  if (context.size() > 1) strokes_ = Strokes::of(plan_);
+}
+
+void DevicePlan::connect() {
+  memory_.connect();
+  if (context_.size() > 1) agree_on_strokes();
+  const int lanes = std::min(context_.device->lanes(), context_.size() - 1);
   may_branch_ =
       strokes_ && strokes_->has_only_copies() && lanes > 0 && bytes_to_peers() >= least_for_branches;
   lines_.resize(may_branch_ ? static_cast<std::size_t>(lanes) + 1 : sides_have_lines_ ? LineOrder::lines : 1);
   for (Line& line : lines_) line.pending.reserve(plan_.steps.size());
+}
+
+/// Where something is packed, all ranks work in strokes, or none: one that goes by the plan's order may want
+/// what a peer in strokes gives only in the end. Collective.
+void DevicePlan::agree_on_strokes() {
+  bool all = true;
+  for (const std::string& fits : exchange(context_, plan_.operation, strokes_ ? "fits" : "")) {
+    all = all && !fits.empty();
+  }
+  if (!all && strokes_ && !strokes_->has_only_copies()) strokes_.reset();
 }
 
 std::int64_t DevicePlan::bytes_to_peers() const {
@@ -94,7 +97,7 @@ void DevicePlan::execute(std::span<const Array::State* const> operands, const Pa
 
 void DevicePlan::enqueue(std::span<const Array::State* const> operands, Stream stream) {
   context_.require_usable(plan_.operation);
-  if (!memory_.bind(operands)) lower_moves();
+  memory_.bind(operands, [this] { lower_moves(); });
   context_.device->use();
   captured_ = context_.device->captures(stream_or_own(context_, stream));
   if (captured_) require_capturable();

@@ -32,6 +32,7 @@ class DevicePlan final : public Executor {
   DevicePlan(ContextState& context, Plan plan);
 
   const Plan& plan() const override { return plan_; }
+  void connect() override;
   void execute(std::span<const Array::State* const> operands, const Parameters& parameters = {}) override;
   void enqueue(std::span<const Array::State* const> operands, Stream stream) override;
 
@@ -43,6 +44,7 @@ class DevicePlan final : public Executor {
     std::vector<std::size_t> pending_steps;  // whose they are, while a timeline is recorded
   };
 
+  void agree_on_strokes();
   bool has_messages() const;
   void require_capturable() const;
   std::int64_t bytes_to_peers() const;

@@ -48,7 +48,7 @@ class BoundEpilogue final : public BoundWork {
       base_[x] = parts_[x] ? reinterpret_cast<std::byte*>(parts_[x]->base(address)) : nullptr;
     }
     sums_.clear();
-    walk_.run(stretch_elements, [&](const Stretch& stretch) { apply(stretch); });
+    walk_.run(stretch_elements, [&](const PartStretch& stretch) { apply(stretch); });
     if (gradient_) sums_.add_to(gradient_runs_, gradient_->dtype(), gradient_->base(address));
   }
 
@@ -78,15 +78,15 @@ class BoundEpilogue final : public BoundWork {
     return result;
   }
 
-  void load(Slot slot, const Stretch& stretch, T* to) const {
+  void load(Slot slot, const PartStretch& stretch, T* to) const {
     load_run(base_[slot], parts_[slot]->dtype(), stretch.offset[slot], stretch.step[slot], stretch.count, to);
   }
-  void store(Slot slot, const Stretch& stretch, const T* from) const {
+  void store(Slot slot, const PartStretch& stretch, const T* from) const {
     store_run(from, stretch.count, base_[slot], parts_[slot]->dtype(), stretch.offset[slot],
               stretch.step[slot]);
   }
 
-  void apply(const Stretch& stretch) {
+  void apply(const PartStretch& stretch) {
     std::array<T, stretch_elements> values;
     std::array<T, stretch_elements> other;
     load(from_slot, stretch, values.data());

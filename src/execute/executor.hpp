@@ -12,13 +12,19 @@
 namespace partita {
 
 /// The seam between plans and what carries them out: the host (BoundPlan) and the device (DevicePlan).
-/// Creation allocates the scratch (collective when the plan has shared scratch); execution allocates nothing.
+/// Made in two steps. Creation is local and allocates what this rank has for itself: it belongs inside the
+/// collective check of the plan, so that where one rank has no memory left, all ranks go without the plan.
+/// `connect` makes what the ranks have together. Execution allocates nothing.
 /// Holds no share of the context: whoever owns an executor keeps the context alive.
 class Executor {
  public:
   virtual ~Executor() = default;
 
   virtual const Plan& plan() const = 0;
+
+  /// Allocates the shared scratch. Once, before the first execution. Collective, blocking; errors are the
+  /// same on every rank.
+  virtual void connect() = 0;
 
   /// Runs the plan on these arrays, one an operand buffer, in the order of the plan's buffers. Collective,
   /// blocking. Throws ArgumentError where an array does not match its buffer's operand. Any error after the
@@ -29,7 +35,7 @@ class Executor {
   /// plan's messages have to be waited for. UnsupportedError on the host.
   virtual void enqueue(std::span<const Array::State* const> operands, Stream stream) = 0;
 
-  /// The one for the memory that the plan's operands lie in.
+  /// The one for the memory that the plan's operands lie in. Local.
   static std::unique_ptr<Executor> bind(ContextState& context, Plan plan);
 };
 

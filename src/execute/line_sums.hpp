@@ -22,7 +22,7 @@ class LineSums {
 
   void clear() { std::fill(sums_.begin(), sums_.end(), Sum(0)); }
 
-  void add(const Stretch& stretch, int inner, const T* values) {
+  void add(const PartStretch& stretch, int inner, const T* values) {
     const std::int64_t first = stretch.at[axis_];
     Sum* const sums = sums_.data() + first;
     if (inner == axis_) {

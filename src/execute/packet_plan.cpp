@@ -21,13 +21,6 @@ struct PacketOffer {
 
 }  // namespace
 
-std::unique_ptr<PacketPlan> PacketPlan::of(ContextState& context, Plan plan) {
-  std::unique_ptr<PacketPlan> made(new PacketPlan(context, std::move(plan)));
-  if (!made->agree_on_units()) return nullptr;
-  made->board_ = PacketBoard::of(context);
-  return made;
-}
-
 // The plan's scratch is never touched: none is made.
 PacketPlan::PacketPlan(ContextState& context, Plan plan)
     : context_(context),
@@ -36,7 +29,7 @@ PacketPlan::PacketPlan(ContextState& context, Plan plan)
       memory_(context, plan_, MemorySpace::device, 0),
       messages_(plan_) {}
 
-bool PacketPlan::agree_on_units() {
+bool PacketPlan::suits_all_ranks() {
   const bool fits = messages_.fits() && context_.options.copy_way == CopyWay::automatic &&
                     context_.device->offers_packets(plan_.buffers[source_buffer].operand->dtype, {});
   const PacketOffer mine{fits ? messages_.unit_bytes() : 0, messages_.message_bytes()};
@@ -58,7 +51,7 @@ void PacketPlan::execute(std::span<const Array::State* const> operands, const Pa
 
 void PacketPlan::enqueue(std::span<const Array::State* const> operands, Stream stream) {
   context_.require_usable(plan_.operation);
-  if (!memory_.bind(operands)) messages_.lower(memory_.strides());
+  memory_.bind(operands, [this] { messages_.lower(memory_.strides()); });
   try {
     stream = begin_device_work(context_, stream);
     const bool captured = context_.device->captures(stream);

@@ -17,17 +17,18 @@ namespace partita {
 /// as by other executors.
 class PacketPlan final : public Executor {
  public:
-  /// Nothing where some rank's device or plan does not suit: PARTITA_COPY_WAY asks for another way, messages
-  /// are too large, or there are too many pieces. Collective; `plan` is of one node.
-  static std::unique_ptr<PacketPlan> of(ContextState& context, Plan plan);
+  /// `plan` is of one node. Local.
+  PacketPlan(ContextState& context, Plan plan);
 
   const Plan& plan() const override { return plan_; }
+  /// Not where some rank's device or plan does not suit: PARTITA_COPY_WAY asks for another way, messages are
+  /// too large, or there are too many pieces. Collective, before `connect`.
+  bool suits_all_ranks();
+  void connect() override { board_ = PacketBoard::of(context_); }
   void execute(std::span<const Array::State* const> operands, const Parameters& parameters = {}) override;
   void enqueue(std::span<const Array::State* const> operands, Stream stream) override;
 
  private:
-  PacketPlan(ContextState& context, Plan plan);
-  bool agree_on_units();
   void run(Stream stream, bool captured);
 
   ContextState& context_;

@@ -10,7 +10,7 @@ namespace partita {
 
 /// One stretch of the innermost dimension: element i of it lies in part x at offset[x] + i * step[x], in
 /// elements from the part's base.
-struct Stretch {
+struct PartStretch {
   std::int64_t count = 0;
   std::array<std::int64_t, max_parts> offset{};
   std::array<std::int64_t, max_parts> step{};
@@ -41,18 +41,18 @@ class PartWalk {
   template <class Body>
   void run(std::int64_t most, const Body& body) const {
     if (std::ranges::any_of(extents_, [](std::int64_t extent) { return extent == 0; })) return;
-    Stretch stretch;
+    PartStretch stretch;
     stretch.at = Extents::filled(extents_.size(), 0);
     descend(0, stretch, most, body);
   }
 
  private:
   template <class Body>
-  void descend(int d, const Stretch& base, std::int64_t most, const Body& body) const {
+  void descend(int d, const PartStretch& base, std::int64_t most, const Body& body) const {
     if (d == inner_) return descend(d + 1, base, most, body);
     if (d >= extents_.size()) return along_inner(base, most, body);
     for (const AxisRun& run : runs_[static_cast<std::size_t>(d)]) {
-      Stretch next = base;
+      PartStretch next = base;
       for (std::size_t x = 0; x < max_parts; ++x) next.offset[x] += run.offset[x];
       for (std::int64_t i = 0; i < run.count; ++i) {
         next.at[d] = run.first + i;
@@ -63,15 +63,15 @@ class PartWalk {
   }
 
   template <class Body>
-  void along_inner(const Stretch& base, std::int64_t most, const Body& body) const {
+  void along_inner(const PartStretch& base, std::int64_t most, const Body& body) const {
     if (inner_ < 0) {
-      Stretch one = base;
+      PartStretch one = base;
       one.count = 1;
       return body(one);
     }
     for (const AxisRun& run : runs_[static_cast<std::size_t>(inner_)]) {
       for (std::int64_t first = 0; first < run.count; first += most) {
-        Stretch stretch = base;
+        PartStretch stretch = base;
         stretch.count = std::min(most, run.count - first);
         stretch.step = run.step;
         stretch.at[inner_] = run.first + first;

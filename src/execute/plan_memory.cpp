@@ -12,6 +12,7 @@ PlanMemory::PlanMemory(ContextState& context, const Plan& plan, MemorySpace spac
                        std::optional<std::int64_t> workspace)
     : context_(context),
       plan_(plan),
+      space_(space),
       heap_(context.heap_in(space)),
       operands_(plan.buffers.size(), nullptr),
       strides_(plan.buffers.size()),
@@ -19,24 +20,40 @@ PlanMemory::PlanMemory(ContextState& context, const Plan& plan, MemorySpace spac
   const ScratchPlaces places = scratch_places(plan);
   for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
     if (places.offsets[b] < 0) continue;
-    scratch_[b] = workspace ? std::make_unique<Scratch>(context, *workspace + places.offsets[b])
-                            : std::make_unique<Scratch>(context, plan.buffers[b], space);
+    if (workspace) {
+      scratch_[b] = std::make_unique<Scratch>(context, *workspace + places.offsets[b]);
+    } else if (plan.buffers[b].kind == BufferKind::scratch) {
+      scratch_[b] = std::make_unique<Scratch>(context, plan.buffers[b], space);
+    }
   }
 }
 
-bool PlanMemory::bind(std::span<const Array::State* const> operands) {
+void PlanMemory::connect() {
+  for (std::size_t b = 0; b < plan_.buffers.size(); ++b) {
+    const Buffer& buffer = plan_.buffers[b];
+    if (buffer.kind != BufferKind::shared || buffer.view_of >= 0 || scratch_[b]) continue;
+    scratch_[b] = std::make_unique<Scratch>(context_, buffer, space_);
+  }
+}
+
+void PlanMemory::bind(std::span<const Array::State* const> operands, const std::function<void()>& lower) {
   std::size_t next = 0;
-  bool same_strides = !strides_.empty();
+  for (const Buffer& buffer : plan_.buffers) {
+    if (buffer.kind != BufferKind::operand) continue;
+    check(next < operands.size(), "{}: an operand is missing: {}", plan_.operation, buffer.name);
+    match(buffer, *operands[next++]);
+  }
+  next = 0;
   for (std::size_t b = 0; b < plan_.buffers.size(); ++b) {
     if (plan_.buffers[b].kind != BufferKind::operand) continue;
-    check(next < operands.size(), "{}: an operand is missing: {}", plan_.operation, plan_.buffers[b].name);
     const Array::State& array = *operands[next++];
-    match(plan_.buffers[b], array);
-    same_strides = same_strides && strides_[b] == array.local.strides && operands_[b] != nullptr;
+    lowered_ = lowered_ && strides_[b] == array.local.strides;
     operands_[b] = &array;
     strides_[b] = array.local.strides;
   }
-  return same_strides;
+  if (lowered_) return;
+  lower();
+  lowered_ = true;
 }
 
 bool PlanMemory::operands_meet() const {

@@ -1,6 +1,7 @@
 // The memory that a plan speaks of: the arrays of one execution, and scratch.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <partita/plan.hpp>
@@ -13,19 +14,22 @@
 
 namespace partita {
 
-/// What every executor needs to turn places into addresses. Creation allocates the scratch (collective when
-/// the plan has shared scratch); nothing else allocates or communicates. `plan` must outlive it.
+/// What every executor needs to turn places into addresses. Creation allocates the private scratch, `connect`
+/// the shared; nothing else allocates or communicates. `plan` must outlive it.
 class PlanMemory {
  public:
   /// `space`: of the plan's operands. `workspace` is the heap offset of memory of the caller's that holds all
-  /// scratch, as `scratch_places` says; nothing: the plan has its own.
+  /// scratch, as `scratch_places` says; nothing: the plan has its own. Local.
   PlanMemory(ContextState& context, const Plan& plan, MemorySpace space,
              std::optional<std::int64_t> workspace = {});
+  /// Allocates the shared scratch. Collective where the plan has any.
+  void connect();
 
-  /// Takes these arrays, one an operand buffer, in the order of the plan's buffers. Throws ArgumentError
-  /// where an array does not match its buffer's operand. Whether what was lowered for the strides before
-  /// still serves.
-  bool bind(std::span<const Array::State* const> operands);
+  /// Takes these arrays, one an operand buffer, in the order of the plan's buffers: all of them, or none and
+  /// throws ArgumentError where one does not match its buffer's operand. Calls `lower` where their strides
+  /// are others than when it last came to its end; what it throws is thrown on, and the next call lowers
+  /// again.
+  void bind(std::span<const Array::State* const> operands, const std::function<void()>& lower);
 
   /// Whether the local views of two bound operands may share memory.
   bool operands_meet() const;
@@ -43,9 +47,11 @@ class PlanMemory {
  private:
   ContextState& context_;
   const Plan& plan_;
+  MemorySpace space_;
   SymmetricHeap& heap_;
   std::vector<const Array::State*> operands_;      // by buffer; null for scratch
   std::vector<Strides> strides_;                   // by buffer
+  bool lowered_ = false;                           // for these strides
   std::vector<std::unique_ptr<Scratch>> scratch_;  // by buffer; null for operands and views
 };
 

@@ -29,7 +29,7 @@ class BoundSum final : public BoundWork {
     if (empty_) return;
     const auto* const from = reinterpret_cast<const std::byte*>(from_.base(address));
     sums_.clear();
-    walk_.run(stretch_elements, [&](const Stretch& stretch) {
+    walk_.run(stretch_elements, [&](const PartStretch& stretch) {
       std::array<T, stretch_elements> values;
       load_run(from, from_.dtype(), stretch.offset[0], stretch.step[0], stretch.count, values.data());
       sums_.add(stretch, walk_.inner(), values.data());

@@ -31,21 +31,21 @@ std::shared_ptr<Runner> cached_plan(ContextState& context, const Operand& input,
   return made;
 }
 
-Array transformed(const Array& input, const FftOptions& options) {
+Array transformed(const Array& input, const FftOptions& options, SourcePlace where) {
   const std::shared_ptr<ContextState>& context = input.context();
   context->require_usable("fft");
   const std::shared_ptr<Runner> runner = cached_plan(*context, input.operand(), options);
   const Operand& output = runner->request().output;
   Array result = allocate_on_heap(context, output.layout, output.dtype, options.order,
-                                  "fft " + fourier::to_string(options));
+                                  "fft " + fourier::to_string(options), where);
   runner->run(input, result, 1);
   return result;
 }
 
-Array transformed(const Array& input, FftKind kind, bool inverse, FftOptions options) {
+Array transformed(const Array& input, FftKind kind, bool inverse, FftOptions options, SourcePlace where) {
   options.kind = kind;
   options.inverse = inverse;
-  return transformed(input, options);
+  return transformed(input, options, where);
 }
 
 // Types I to IV stand behind one another.
@@ -60,36 +60,36 @@ FftKind kind_of_type(const Array& input, FftKind first, int type) {
 
 }  // namespace
 
-Array fft(const Array& input, const FftOptions& options) {
-  return transformed(input, FftKind::c2c, options.inverse, options);
+Array fft(const Array& input, const FftOptions& options, SourcePlace where) {
+  return transformed(input, FftKind::c2c, options.inverse, options, where);
 }
 
-Array ifft(const Array& input, const FftOptions& options) {
-  return transformed(input, FftKind::c2c, true, options);
+Array ifft(const Array& input, const FftOptions& options, SourcePlace where) {
+  return transformed(input, FftKind::c2c, true, options, where);
 }
 
-Array rfft(const Array& input, const FftOptions& options) {
-  return transformed(input, FftKind::r2c, false, options);
+Array rfft(const Array& input, const FftOptions& options, SourcePlace where) {
+  return transformed(input, FftKind::r2c, false, options, where);
 }
 
-Array irfft(const Array& input, const FftOptions& options) {
-  return transformed(input, FftKind::c2r, false, options);
+Array irfft(const Array& input, const FftOptions& options, SourcePlace where) {
+  return transformed(input, FftKind::c2r, false, options, where);
 }
 
-Array dct(const Array& input, int type, const FftOptions& options) {
-  return transformed(input, kind_of_type(input, FftKind::dct1, type), false, options);
+Array dct(const Array& input, int type, const FftOptions& options, SourcePlace where) {
+  return transformed(input, kind_of_type(input, FftKind::dct1, type), false, options, where);
 }
 
-Array idct(const Array& input, int type, const FftOptions& options) {
-  return transformed(input, kind_of_type(input, FftKind::dct1, type), true, options);
+Array idct(const Array& input, int type, const FftOptions& options, SourcePlace where) {
+  return transformed(input, kind_of_type(input, FftKind::dct1, type), true, options, where);
 }
 
-Array dst(const Array& input, int type, const FftOptions& options) {
-  return transformed(input, kind_of_type(input, FftKind::dst1, type), false, options);
+Array dst(const Array& input, int type, const FftOptions& options, SourcePlace where) {
+  return transformed(input, kind_of_type(input, FftKind::dst1, type), false, options, where);
 }
 
-Array idst(const Array& input, int type, const FftOptions& options) {
-  return transformed(input, kind_of_type(input, FftKind::dst1, type), true, options);
+Array idst(const Array& input, int type, const FftOptions& options, SourcePlace where) {
+  return transformed(input, kind_of_type(input, FftKind::dst1, type), true, options, where);
 }
 
 }  // namespace partita

@@ -7,7 +7,7 @@
 #include "base/check.hpp"
 #include "fft/problem.hpp"
 #include "fft/runner.hpp"
-#include "runtime/agree.hpp"
+#include "runtime/exchange_values.hpp"
 
 namespace partita {
 
@@ -112,23 +112,12 @@ std::vector<FftOptions> variants(const FftOptions& options, int ranks) {
 }
 
 Array scratch_array(const std::shared_ptr<ContextState>& context, const Operand& operand) {
-  Array array = allocate_on_heap(context, operand.layout, operand.dtype, Order::row_major, "autotune");
+  Array array = allocate_on_heap(context, operand.layout, operand.dtype, Order::row_major, "autotune",
+                                 SourcePlace::current());
   auto like = std::make_shared<Array::State>(*array.state());
   like->operand.axis_order = operand.axis_order;
   if (operand.dense) like->local.strides = like->operand.local_strides(context->rank());
   return Array(std::move(like));
-}
-
-/// The slowest rank's seconds, the same on every rank.
-double slowest(ContextState& context, double seconds) {
-  const std::string mine(reinterpret_cast<const char*>(&seconds), sizeof(seconds));
-  double most = 0;
-  for (const std::string& text : exchange(context, "autotune", mine)) {
-    double theirs = 0;
-    std::copy_n(text.data(), sizeof(theirs), reinterpret_cast<char*>(&theirs));
-    most = std::max(most, theirs);
-  }
-  return most;
 }
 
 double fastest_run(ContextState& context, Runner& runner, const Array& input, const Array& output, int runs) {
@@ -137,7 +126,7 @@ double fastest_run(ContextState& context, Runner& runner, const Array& input, co
     const auto start = std::chrono::steady_clock::now();
     runner.run(input, output, 1);
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-    const double all = slowest(context, seconds.count());
+    const double all = largest_of_ranks(context, "autotune", seconds.count());
     if (run > 0) best = std::min(best, all);
   }
   return best;

@@ -63,9 +63,9 @@ Plan plan_fft(const Operand& input, const Operand& output, const Topology& topol
   check_output(problem, output, in_place);
   const Scheme scheme = choose(problem, output.layout);
   Plan plan{"fft", scheme.name, scheme.reason, rank, topology, {}, {}};
-  plan.buffers.push_back({"input", BufferKind::operand, input, 0});
-  plan.buffers.push_back({"output", BufferKind::operand, output, 0});
   Steps steps(plan);
+  steps.add_operand("input", input);
+  steps.add_operand("output", output);
   if (scheme.factors) {
     if (problem.halved_axis() >= 0) {
       walk_real_line(steps, problem, *scheme.factors);

@@ -99,9 +99,11 @@ class RealLine {
     };
     const Place from{half, steps_.rank(), 0, {}}, to{line, steps_.rank(), 0, {}};
     const std::int64_t n = length();
-    steps_.move(StepKind::copy, within(0, n / 2 + 1), from, to);
-    steps_.move(StepKind::accumulate, within(1, (n + 1) / 2), from, to);
-    steps_.move(StepKind::fill, within(n / 2 + 1, n), to, to);
+    const int rank = steps_.rank();
+    const Region first = within(0, n / 2 + 1), doubled = within(1, (n + 1) / 2), rest = within(n / 2 + 1, n);
+    if (!first.empty()) steps_.copy(rank, first, from, to);
+    if (!doubled.empty()) steps_.accumulate(rank, Reduction::sum, doubled, from, to);
+    if (!rest.empty()) steps_.fill(Reduction::sum, rest, to);
   }
 
   Steps& steps_;

@@ -32,9 +32,16 @@ Planner Runner::planner() const {
 
 void Runner::prepare() {
   if (bound_) return;
+  context_.require_usable("fft");
   std::optional<std::int64_t> workspace;
   if (workspace_.valid()) workspace = workspace_.state()->heap_offset;
-  bound_ = std::make_unique<BoundPlan>(context_, plan_, workspace);
+  std::unique_ptr<BoundPlan> bound;
+  collectively(context_, "fft scratch", [&]() -> std::vector<Fact> {
+    bound = std::make_unique<BoundPlan>(context_, plan_, workspace);
+    return {};
+  });
+  bound->connect();
+  bound_ = std::move(bound);
 }
 
 void Runner::run(const Array& input, const Array& output, double scale) {

@@ -57,12 +57,12 @@ Pair options_of(const Array& field, const SpectralOptions& options, std::string_
   return pair;
 }
 
-Array forward(const Array& field, const Pair& pair) {
-  return pair.halved_axis >= 0 ? rfft(field, pair.forward) : fft(field, pair.forward);
+Array forward(const Array& field, const Pair& pair, SourcePlace where) {
+  return pair.halved_axis >= 0 ? rfft(field, pair.forward, where) : fft(field, pair.forward, where);
 }
 
-Array inverse(const Array& spectrum, const Pair& pair) {
-  return pair.halved_axis >= 0 ? irfft(spectrum, pair.inverse) : ifft(spectrum, pair.inverse);
+Array inverse(const Array& spectrum, const Pair& pair, SourcePlace where) {
+  return pair.halved_axis >= 0 ? irfft(spectrum, pair.inverse, where) : ifft(spectrum, pair.inverse, where);
 }
 
 /// What local indices along one dimension stand for.
@@ -134,14 +134,15 @@ void multiply_spectrum(Array& spectrum, const Shape& lengths, int halved_axis, c
   }
 }
 
-Array spectral_apply(const Array& field, const Multiplier& multiplier, const SpectralOptions& options) {
+Array spectral_apply(const Array& field, const Multiplier& multiplier, const SpectralOptions& options,
+                     SourcePlace where) {
   const Pair pair = options_of(field, options, "spectral_apply");
-  Array spectrum = forward(field, pair);
+  Array spectrum = forward(field, pair, where);
   multiply_spectrum(spectrum, field.shape(), pair.halved_axis, multiplier, options);
-  return inverse(spectrum, pair);
+  return inverse(spectrum, pair, where);
 }
 
-Array solve_poisson(const Array& right_side, const SpectralOptions& options) {
+Array solve_poisson(const Array& right_side, const SpectralOptions& options, SourcePlace where) {
   // -|k|^2 u = f, mode by mode.
   return spectral_apply(
       right_side,
@@ -149,12 +150,12 @@ Array solve_poisson(const Array& right_side, const SpectralOptions& options) {
         const double squared = wave.squared();
         return squared == 0 ? 0 : -1 / squared;
       },
-      options);
+      options, where);
 }
 
-std::vector<Array> gradient(const Array& field, const SpectralOptions& options) {
+std::vector<Array> gradient(const Array& field, const SpectralOptions& options, SourcePlace where) {
   const Pair pair = options_of(field, options, "gradient");
-  const Array spectrum = forward(field, pair);
+  const Array spectrum = forward(field, pair, where);
   Array derivative = empty(Context(field.context()), spectrum.layout(), spectrum.dtype(),
                            {Residency::heap, pair.forward.order});
   std::vector<Array> result;
@@ -167,20 +168,20 @@ std::vector<Array> gradient(const Array& field, const SpectralOptions& options) 
           return wave.at_nyquist[a] ? std::complex<double>() : std::complex<double>(0, wave.k[a]);
         },
         options);
-    result.push_back(inverse(derivative, pair));
+    result.push_back(inverse(derivative, pair, where));
   }
   return result;
 }
 
-Array convolve(const Array& a, const Array& b, const SpectralOptions& options) {
+Array convolve(const Array& a, const Array& b, const SpectralOptions& options, SourcePlace where) {
   const Pair pair = options_of(a, options, "convolve");
   collectively(*a.context(), "convolve", [&]() -> std::vector<Fact> {
     check(b.valid() && a.shape() == b.shape() && a.dtype() == b.dtype(),
           "convolve: both must have the same shape and dtype");
     return {};
   });
-  const Array spectrum = forward(a, pair);
-  Array other = forward(b.layout() == a.layout() ? b : redistribute(b, a.layout()), pair);
+  const Array spectrum = forward(a, pair, where);
+  Array other = forward(b.layout() == a.layout() ? b : redistribute(b, a.layout()), pair, where);
   // The two may lie in memory in different orders, for which other distributions can be the cheapest.
   if (!(other.layout() == spectrum.layout())) other = redistribute(other, spectrum.layout());
   const auto multiply = [&]<class Real>(Real /*precision*/) {
@@ -198,7 +199,7 @@ Array convolve(const Array& a, const Array& b, const SpectralOptions& options) {
   } else {
     multiply(0.0);
   }
-  return inverse(spectrum, pair);
+  return inverse(spectrum, pair, where);
 }
 
 }  // namespace partita

@@ -194,8 +194,8 @@ Layout result_layout_of(const Array& spectrum, const Shape& shape,
 
 }  // namespace
 
-Array resize_spectrum(const Array& spectrum, const Shape& from, const Shape& to,
-                      const ResizeOptions& options) {
+Array resize_spectrum(const Array& spectrum, const Shape& from, const Shape& to, const ResizeOptions& options,
+                      SourcePlace where) {
   check(spectrum.valid(), "resize_spectrum: the spectrum is missing");
   std::vector<AxisRuns> axes;
   std::optional<Layout> layout;
@@ -210,7 +210,7 @@ Array resize_spectrum(const Array& spectrum, const Shape& from, const Shape& to,
     for (int d = 0; d < shape.size(); ++d) axes.push_back(runs_of(from[d], to[d], d == options.halved_axis));
     return {{"from", to_string(from)}, {"to", to_string(to)}};
   });
-  Array result = empty(Context(spectrum.context()), *layout, spectrum.dtype());
+  Array result = empty(Context(spectrum.context()), *layout, spectrum.dtype(), {}, where);
   const std::complex<double> zero;
   const std::complex<float> zero_single;
   fill(result, spectrum.dtype() == Dtype::c64 ? static_cast<const void*>(&zero_single) : &zero);

@@ -21,23 +21,47 @@ constexpr std::int64_t largest_transfer = std::int64_t{1} << 30;
   throw FileError(fmt::format("{}: {}: {}", path, what, std::strerror(error)));
 }
 
+/// Calls `transfer(data, bytes)` until all is done.
+template <class Transfer>
+void write_all(const std::string& path, const void* data, std::int64_t bytes, const Transfer& transfer) {
+  const auto* from = static_cast<const char*>(data);
+  while (bytes > 0) {
+    const ssize_t put = transfer(from, static_cast<std::size_t>(std::min(bytes, largest_transfer)));
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) refuse(path, "cannot write", errno);
+    from += put;
+    bytes -= put;
+  }
+}
+
 }  // namespace
 
-File File::open(const std::string& path, int flags) {
-  const int descriptor = ::open(path.c_str(), flags | O_CLOEXEC, 0666);
-  if (descriptor < 0)
-    refuse(path, (flags & O_CREAT) != 0 ? "cannot create the file" : "cannot open the file", errno);
+File File::open_to_read(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) refuse(path, "cannot open the file", errno);
   return {path, descriptor};
 }
 
-File File::open_to_read(const std::string& path) {
-  return open(path, O_RDONLY);
+std::optional<File> File::try_open_to_write(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  if (descriptor < 0 && errno == ENOENT) return std::nullopt;
+  if (descriptor < 0 && errno == ENXIO) refuse(path, "a socket, or a pipe that nobody reads", errno);
+  if (descriptor < 0) refuse(path, "cannot open the file", errno);
+  File file(path, descriptor);
+  if (::fcntl(descriptor, F_SETFL, 0) != 0) refuse(path, "cannot open the file", errno);  // writes wait
+  return file;
 }
+
 File File::open_to_write(const std::string& path) {
-  return open(path, O_WRONLY);
+  std::optional<File> file = try_open_to_write(path);
+  if (!file) refuse(path, "cannot open the file", ENOENT);
+  return *std::move(file);
 }
-File File::create(const std::string& path) {
-  return open(path, O_RDWR | O_CREAT | O_EXCL);
+
+File File::create(const std::string& path, mode_t permissions) {
+  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, permissions);
+  if (descriptor < 0) refuse(path, "cannot create the file", errno);
+  return {path, descriptor};
 }
 
 File::File(File&& other) noexcept
@@ -47,9 +71,14 @@ File::~File() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-std::int64_t File::size() const {
+struct stat File::status() const {
   struct stat status {};
-  if (::fstat(descriptor_, &status) != 0) refuse(path_, "cannot ask for the size", errno);
+  if (::fstat(descriptor_, &status) != 0) refuse(path_, "cannot ask for the status", errno);
+  return status;
+}
+
+std::int64_t File::size() const {
+  const struct stat status = this->status();
   check<FileError>(S_ISREG(status.st_mode), "{}: not a regular file", path_);
   return status.st_size;
 }
@@ -70,22 +99,23 @@ void File::read(std::int64_t offset, void* data, std::int64_t bytes) const {
 }
 
 void File::write(std::int64_t offset, const void* data, std::int64_t bytes) const {
-  const auto* from = static_cast<const char*>(data);
-  while (bytes > 0) {
-    const auto wanted = static_cast<std::size_t>(std::min(bytes, largest_transfer));
-    const ssize_t put = ::pwrite(descriptor_, from, wanted, offset);
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) refuse(path_, "cannot write", errno);
-    from += put;
-    offset += put;
-    bytes -= put;
-  }
+  write_all(path_, data, bytes, [&](const char* from, std::size_t count) {
+    const ssize_t put = ::pwrite(descriptor_, from, count, offset);
+    if (put > 0) offset += put;
+    return put;
+  });
+}
+
+void File::append(const void* data, std::int64_t bytes) const {
+  write_all(path_, data, bytes,
+            [&](const char* from, std::size_t count) { return ::write(descriptor_, from, count); });
 }
 
 void File::reserve(std::int64_t bytes) const {
   if (bytes == 0) return;
   const int error = ::posix_fallocate(descriptor_, 0, bytes);
   if (error == EINVAL || error == EOPNOTSUPP) return;  // a file system that cannot promise space
+  if (error == ENODEV) return;                         // nor can a device
   if (error != 0) refuse(path_, "no room for the file", error);
 }
 

@@ -1,7 +1,10 @@
 // A file descriptor that owns itself, and whole reads and writes at an offset.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace partita {
@@ -10,24 +13,30 @@ namespace partita {
 class File {
  public:
   static File open_to_read(const std::string& path);
-  static File open_to_write(const std::string& path);  ///< must exist
-  static File create(const std::string& path);         ///< must not exist
+  /// Must exist. Does not wait for a reader of a pipe: without one it is a FileError.
+  static File open_to_write(const std::string& path);
+  static std::optional<File> try_open_to_write(const std::string& path);      ///< empty: does not exist
+  static File create(const std::string& path, mode_t permissions = anybody);  ///< must not exist
   ~File();
   File(File&& other) noexcept;
   File& operator=(File&&) = delete;
 
+  int descriptor() const { return descriptor_; }
+  struct stat status() const;
   std::int64_t size() const;
   /// Reads exactly so many bytes; "truncated" where the file ends before.
   void read(std::int64_t offset, void* data, std::int64_t bytes) const;
   void write(std::int64_t offset, const void* data, std::int64_t bytes) const;
-  /// Reserves the space, so that a full disk is known before anything is written.
+  /// Writes where the last `append` ended; pipes have no other way.
+  void append(const void* data, std::int64_t bytes) const;
+  /// Reserves the space, so that a full disk is known before anything is written. A device has no space.
   void reserve(std::int64_t bytes) const;
   /// Flushes to the disk and closes; errors that the system held back appear here.
   void close();
 
  private:
   File(std::string path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {}
-  static File open(const std::string& path, int flags);
+  static constexpr mode_t anybody = 0666;  ///< whom the process's mask lets
   std::string path_;
   int descriptor_;
 };

@@ -1,5 +1,3 @@
-#include <unistd.h>
-
 #include <algorithm>
 #include <optional>
 #include <vector>
@@ -29,7 +27,13 @@ Dataset open_dataset(const std::string& path, const std::string& name) {
   return {std::move(file), std::move(dataset), std::move(space)};
 }
 
+Hdf5Handle element_type(const Dataset& opened, const std::string& path) {
+  return {H5Dget_type(opened.dataset), H5Tclose, path, "cannot read the element type"};
+}
+
 FileHeader header_of(const Dataset& opened, const std::string& path) {
+  check<FileError>(H5Sget_simple_extent_type(opened.space) != H5S_NULL,
+                   "{}: the dataset is empty (H5S_NULL): it has no shape, so it is not an array", path);
   const int dimensions = H5Sget_simple_extent_ndims(opened.space);
   check<FileError>(dimensions >= 0 && dimensions <= max_dimensions,
                    "{}: a dataset of {} dimensions; at most {}", path, dimensions, max_dimensions);
@@ -39,8 +43,8 @@ FileHeader header_of(const Dataset& opened, const std::string& path) {
   for (int i = 0; i < dimensions; ++i) {
     header.shape.push_back(static_cast<std::int64_t>(extents[static_cast<std::size_t>(i)]));
   }
-  const Hdf5Handle type(H5Dget_type(opened.dataset), H5Tclose, path, "cannot read the element type");
-  header.dtype = dtype_of_hdf5(type, path);
+  header.dtype = dtype_of_hdf5(element_type(opened, path), path);
+  (void)bytes_of(header, path);
   return header;
 }
 
@@ -51,7 +55,7 @@ void read_rows(const std::string& path, const std::string& name, std::int64_t fi
   const auto lock = lock_hdf5();
   const Dataset opened = open_dataset(path, name);
   const FileHeader header = header_of(opened, path);
-  const Hdf5Handle type = hdf5_type(header.dtype, path);
+  const Hdf5Handle type = hdf5_memory_type(element_type(opened, path), header.dtype, path);
   const int dimensions = header.shape.size();
   if (dimensions == 0) {
     check_hdf5(H5Dread(opened.dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data), path,
@@ -77,20 +81,14 @@ void read_rows(const std::string& path, const std::string& name, std::int64_t fi
 /// works: a file that it cannot close crashes it when the process exits.
 void check_room(const std::string& path, std::int64_t bytes) {
   constexpr std::int64_t metadata = std::int64_t{1} << 16;
-  try {
-    File::create(path).reserve(bytes + metadata);
-  } catch (...) {
-    ::unlink(path.c_str());
-    throw;
-  }
-  ::unlink(path.c_str());
+  File::open_to_write(path).reserve(bytes + metadata);
 }
 
-/// Creates the file with its dataset, contiguous and allocated, and returns where its first element lies:
+/// Fills the empty file with its dataset, contiguous and allocated, and returns where its first element lies:
 /// from there on the ranks write with plain system calls, all at once, without a parallel HDF5.
 std::int64_t create_file(const std::string& path, const std::string& name, const Shape& shape, Dtype dtype) {
   const auto lock = lock_hdf5();
-  const Hdf5Handle file(H5Fcreate(path.c_str(), H5F_ACC_EXCL, H5P_DEFAULT, H5P_DEFAULT), H5Fclose, path,
+  const Hdf5Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose, path,
                         "cannot create the HDF5 file");
   std::array<hsize_t, max_dimensions> extents{};
   std::copy(shape.begin(), shape.end(), extents.begin());
@@ -120,18 +118,21 @@ FileHeader inspect_hdf5(const std::string& path, const std::string& dataset) {
 }
 
 Array read_hdf5(const Context& context, const std::string& path, const std::string& dataset,
-                const Distribution& distribution, const ArrayOptions& options) {
+                const Distribution& distribution, const ArrayOptions& options, SourcePlace where) {
   const auto inspect = [&] { return inspect_hdf5(path, dataset); };
   const auto read = [&](std::int64_t first, std::int64_t elements, void* data) {
     read_rows(path, dataset, first, elements, data);
   };
-  return read_as_slab(context, path, distribution, options, {"read_hdf5", inspect, read});
+  return read_as_slab(context, path, distribution, options, {"read_hdf5", inspect, read}, where);
 }
 
 void write_hdf5(const std::string& path, const std::string& dataset, const Array& array) {
   array.context()->require_usable("write_hdf5");
   const Array slab = as_file_slab(array, Order::row_major, "write_hdf5");
-  write_whole(path, slab, "write_hdf5", [&](const std::string& temporary) {
+  write_whole(path, slab, "write_hdf5", [&](const OutputFile& output) {
+    check<FileError>(output.regular(), "{}: an HDF5 file is not written in one go; name a regular file",
+                     path);
+    const std::string& temporary = output.written();
     check_room(temporary, volume(array.shape()) * size_of(array.dtype()));
     const std::int64_t first = create_file(temporary, dataset, array.shape(), array.dtype());
     File file = File::open_to_write(temporary);

@@ -1,6 +1,9 @@
 #include "io/hdf5_dtype.hpp"
 
-#include <cstring>
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <optional>
 
 #include "base/check.hpp"
 
@@ -30,10 +33,16 @@ hid_t boolean_type() {
   return type;
 }
 
-hid_t complex_type(hid_t part, std::size_t part_bytes) {
+/// What the parts of a complex number are called.
+struct PartNames {
+  std::string real, imaginary;
+};
+
+hid_t complex_type(hid_t part, const PartNames& names) {
+  const std::size_t part_bytes = H5Tget_size(part);
   const hid_t type = H5Tcreate(H5T_COMPOUND, 2 * part_bytes);
-  H5Tinsert(type, "r", 0, part);
-  H5Tinsert(type, "i", part_bytes, part);
+  H5Tinsert(type, names.real.c_str(), 0, part);
+  H5Tinsert(type, names.imaginary.c_str(), part_bytes, part);
   return type;
 }
 
@@ -66,9 +75,9 @@ hid_t make_type(Dtype dtype) {
     case Dtype::f64:
       return copy_of(H5T_IEEE_F64LE);
     case Dtype::c64:
-      return complex_type(H5T_IEEE_F32LE, 4);
+      return complex_type(H5T_IEEE_F32LE, {"r", "i"});  // as h5py does
     case Dtype::c128:
-      return complex_type(H5T_IEEE_F64LE, 8);
+      return complex_type(H5T_IEEE_F64LE, {"r", "i"});
   }
   return -1;
 }
@@ -96,18 +105,77 @@ Dtype float_of(hid_t type, const std::string& path) {
   return H5Tget_ebias(type) == 127 ? Dtype::bf16 : Dtype::f16;
 }
 
+std::string member_name(hid_t type, unsigned member) {
+  char* const text = H5Tget_member_name(type, member);
+  const std::string name = text != nullptr ? text : "";
+  H5free_memory(text);
+  return name;
+}
+
+std::string lower_case(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
+
+std::string members_of(hid_t type) {
+  std::string names;
+  for (int i = 0; i < H5Tget_nmembers(type); ++i) {
+    names += (i > 0 ? ", " : "") + member_name(type, static_cast<unsigned>(i));
+  }
+  return names;
+}
+
+/// The names as the file writes them; empty where it is not a complex number: only the names tell which part
+/// is which, so {x, y} is none.
+std::optional<PartNames> complex_names(hid_t type) {
+  constexpr std::array<std::pair<const char*, const char*>, 3> known{
+      {{"r", "i"}, {"re", "im"}, {"real", "imag"}}};
+  if (H5Tget_nmembers(type) != 2) return std::nullopt;
+  const std::array<std::string, 2> names{member_name(type, 0), member_name(type, 1)};
+  for (const auto& [real, imaginary] : known) {
+    for (const std::size_t first : {std::size_t{0}, std::size_t{1}}) {
+      if (lower_case(names[first]) == real && lower_case(names[1 - first]) == imaginary)
+        return PartNames{names[first], names[1 - first]};
+    }
+  }
+  return std::nullopt;
+}
+
 Dtype complex_of(hid_t type, const std::string& path) {
-  const bool pair = H5Tget_nmembers(type) == 2 && H5Tget_member_class(type, 0) == H5T_FLOAT &&
-                    H5Tget_member_class(type, 1) == H5T_FLOAT;
-  const std::size_t bytes = H5Tget_size(type);
-  check<FileError>(pair && (bytes == 8 || bytes == 16), "{}: a compound that is not a complex number", path);
-  return bytes == 8 ? Dtype::c64 : Dtype::c128;
+  check<FileError>(
+      complex_names(type).has_value(),
+      "{}: a compound of {{{}}} is not a complex number; {{r, i}}, {{re, im}} and {{real, imag}} are", path,
+      members_of(type));
+  const Hdf5Handle first(H5Tget_member_type(type, 0), H5Tclose, path, "cannot read the element type");
+  const Hdf5Handle second(H5Tget_member_type(type, 1), H5Tclose, path, "cannot read the element type");
+  const std::size_t bytes = H5Tget_size(first);
+  check<FileError>(
+      H5Tget_class(first) == H5T_FLOAT && H5Tequal(first, second) > 0 && (bytes == 4 || bytes == 8),
+      "{}: a compound of {{{}}} that are not two equal floats of 4 or 8 bytes", path, members_of(type));
+  return bytes == 4 ? Dtype::c64 : Dtype::c128;
+}
+
+/// The values of other enumerations are names, not truths.
+Dtype boolean_of(hid_t type, const std::string& path) {
+  signed char value = 0;
+  const bool is_boolean = H5Tget_size(type) == 1 && H5Tget_nmembers(type) == 2 &&
+                          H5Tenum_valueof(type, "FALSE", &value) >= 0 &&
+                          H5Tenum_valueof(type, "TRUE", &value) >= 0;
+  check<FileError>(is_boolean, "{}: an enumeration of {{{}}} is not a boolean: {{FALSE, TRUE}} is", path,
+                   members_of(type));
+  return Dtype::boolean;
 }
 
 }  // namespace
 
 Hdf5Handle hdf5_type(Dtype dtype, const std::string& path) {
   return {make_type(dtype), H5Tclose, path, "cannot make the element type"};
+}
+
+Hdf5Handle hdf5_memory_type(hid_t file_type, Dtype dtype, const std::string& path) {
+  if (!is_complex(dtype)) return hdf5_type(dtype, path);
+  const hid_t part = dtype == Dtype::c64 ? H5T_IEEE_F32LE : H5T_IEEE_F64LE;
+  return {complex_type(part, *complex_names(file_type)), H5Tclose, path, "cannot make the element type"};
 }
 
 Dtype dtype_of_hdf5(hid_t type, const std::string& path) {
@@ -117,8 +185,7 @@ Dtype dtype_of_hdf5(hid_t type, const std::string& path) {
     case H5T_FLOAT:
       return float_of(type, path);
     case H5T_ENUM:
-      check<FileError>(H5Tget_size(type) == 1, "{}: an enumeration that is not a boolean", path);
-      return Dtype::boolean;
+      return boolean_of(type, path);
     case H5T_COMPOUND:
       return complex_of(type, path);
     default:

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/check.hpp"
+#include "io/read_slab.hpp"
 
 namespace partita {
 namespace {
@@ -110,7 +111,7 @@ NpyHeader read_npy_header(const File& file, const std::string& path) {
   std::string dictionary(static_cast<std::size_t>(length), ' ');
   file.read(prefix, dictionary.data(), length);
   NpyHeader header{parse_dictionary(dictionary, path), prefix + length};
-  const std::int64_t expected = volume(header.array.shape) * size_of(header.array.dtype);
+  const std::int64_t expected = bytes_of(header.array, path);
   check<FileError>(size - header.data_offset >= expected,
                    "{}: the file is truncated: {} elements of {} need {} bytes, {} are there", path,
                    to_string(header.array.shape), name(header.array.dtype), expected,

@@ -1,5 +1,6 @@
 #include "io/read_slab.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <partita/redistribute.hpp>
 
@@ -37,13 +38,25 @@ Target agree_on_target(const Context& context, const std::string& path, const Di
 
 }  // namespace
 
+std::int64_t bytes_of(const FileHeader& header, const std::string& path) {
+  const bool empty = std::find(header.shape.begin(), header.shape.end(), 0) != header.shape.end();
+  std::int64_t bytes = empty ? 0 : size_of(header.dtype);
+  for (const std::int64_t extent : header.shape) {
+    check<FileError>(extent >= 0 && !__builtin_mul_overflow(bytes, extent, &bytes),
+                     "{}: the shape {} of {} has more than 2^63 - 1 bytes", path, to_string(header.shape),
+                     name(header.dtype));
+  }
+  return bytes;
+}
+
 Array read_as_slab(const Context& context, const std::string& path, const Distribution& distribution,
-                   const ArrayOptions& options, const FileReader& reader) {
+                   const ArrayOptions& options, const FileReader& reader, SourcePlace where) {
   const std::shared_ptr<ContextState>& state = context.state();
   state->require_usable(reader.operation);
   const Target target = agree_on_target(context, path, distribution, reader);
   const Dtype dtype = target.header.dtype;
-  const Array pieces = allocate_on_heap(state, *target.pieces, dtype, target.header.order, reader.operation);
+  const Array pieces =
+      allocate_on_heap(state, *target.pieces, dtype, target.header.order, reader.operation, where);
   collectively(*state, reader.operation, [&]() -> std::vector<Fact> {
     const bool slabs = !target.header.shape.empty();
     const std::int64_t item = size_of(dtype);
@@ -51,7 +64,7 @@ Array read_as_slab(const Context& context, const std::string& path, const Distri
     if (pieces.local_size() > 0) reader.read(first, pieces.local_size(), pieces.local().data);
     return {};
   });
-  Array result = empty(context, *target.wanted, dtype, options);
+  Array result = empty(context, *target.wanted, dtype, options, where);
   redistribute(pieces, result);
   return result;
 }

@@ -16,8 +16,11 @@ struct FileReader {
   std::function<void(std::int64_t first, std::int64_t elements, void* data)> read;
 };
 
+/// How many bytes the elements take. Throws FileError where they do not fit into 63 bits.
+std::int64_t bytes_of(const FileHeader& header, const std::string& path);
+
 /// Collective. A failure on any rank is the same exception on all.
 Array read_as_slab(const Context& context, const std::string& path, const Distribution& distribution,
-                   const ArrayOptions& options, const FileReader& reader);
+                   const ArrayOptions& options, const FileReader& reader, SourcePlace where);
 
 }  // namespace partita

@@ -1,12 +1,7 @@
 #include "io/whole_file.hpp"
 
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
+#include <optional>
 #include <partita/redistribute.hpp>
-#include <random>
 
 #include "array/array_state.hpp"
 #include "array/elements.hpp"
@@ -16,15 +11,6 @@
 namespace partita {
 namespace {
 
-/// Beside the target, so that the rename stays on one file system.
-std::string temporary_name(const std::string& path) {
-  const std::filesystem::path target(path);
-  std::random_device random;
-  const std::string name =
-      fmt::format(".{}.{}-{:08x}{:08x}.partial", target.filename().string(), ::getpid(), random(), random());
-  return (target.parent_path() / name).string();
-}
-
 void write_part(const std::string& temporary, const Array& slab, std::int64_t first_element, int rank) {
   const Array part = on_host(slab);
   File file = File::open_to_write(temporary);
@@ -32,11 +18,6 @@ void write_part(const std::string& temporary, const Array& slab, std::int64_t fi
   file.write(first_element + slab_offset(slab.layout(), rank, item), part.local().data,
              slab.local_size() * item);
   file.close();
-}
-
-void rename_over(const std::string& from, const std::string& to) {
-  check<FileError>(std::rename(from.c_str(), to.c_str()) == 0, "{}: cannot rename the finished file: {}", to,
-                   std::strerror(errno));
 }
 
 }  // namespace
@@ -71,33 +52,25 @@ Array as_file_slab(const Array& array, Order order, std::string_view operation) 
 }
 
 void write_whole(const std::string& path, const Array& slab, std::string_view operation,
-                 const std::function<std::int64_t(const std::string&)>& begin) {
+                 const std::function<std::int64_t(const OutputFile&)>& begin) {
   ContextState& context = *slab.context();
   const bool first = context.rank() == 0;
-  std::string temporary;
-  std::int64_t first_element = 0;
-  try {
-    collectively(context, operation, [&]() -> std::vector<Fact> {
-      if (first) first_element = begin(temporary = temporary_name(path));
-      return {{"path", path}};
-    });
-    const std::string told = first ? fmt::format("{} {}", first_element, temporary) : std::string();
-    const std::string start = exchange(context, operation, told).front();
-    first_element = std::stoll(start);
-    const std::string shared = start.substr(start.find(' ') + 1);
-    collectively(context, operation, [&]() -> std::vector<Fact> {
-      if (is_first_holder(slab.layout(), context.rank()))
-        write_part(shared, slab, first_element, context.rank());
-      return {};
-    });
-    collectively(context, operation, [&]() -> std::vector<Fact> {
-      if (first) rename_over(temporary, path);
-      return {};
-    });
-  } catch (...) {
-    if (!temporary.empty()) ::unlink(temporary.c_str());
-    throw;
-  }
+  std::optional<OutputFile> output;
+  std::string start;
+  collectively(context, operation, [&]() -> std::vector<Fact> {
+    if (first) start = fmt::format("{} {}", begin(output.emplace(path)), output->written());
+    return {{"path", path}};
+  });
+  start = exchange(context, operation, start).front();
+  collectively(context, operation, [&]() -> std::vector<Fact> {
+    if (is_first_holder(slab.layout(), context.rank()))
+      write_part(start.substr(start.find(' ') + 1), slab, std::stoll(start), context.rank());
+    return {};
+  });
+  collectively(context, operation, [&]() -> std::vector<Fact> {
+    if (output) output->commit();
+    return {};
+  });
 }
 
 }  // namespace partita

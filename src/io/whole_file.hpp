@@ -5,7 +5,7 @@
 #include <partita/array.hpp>
 #include <string>
 
-#include "io/file.hpp"
+#include "io/output_file.hpp"
 
 namespace partita {
 
@@ -20,11 +20,11 @@ std::int64_t slab_offset(const Layout& slab, int rank, std::int64_t item_bytes);
 /// refused.
 Array as_file_slab(const Array& array, Order order, std::string_view operation);
 
-/// Makes `path` in three collective steps: rank 0 calls `begin(temporary path)`, which creates the file,
-/// writes what stands before the elements and returns the offset of the first; every rank writes its part of
-/// `slab`; rank 0 renames. If anything fails on any rank, the temporary file is removed, an old `path` stays
-/// as it was, and every rank throws the same FileError.
+/// Makes `path` in three collective steps: rank 0 opens it and calls `begin`, which writes what stands before
+/// the elements and returns the offset of the first; every rank writes its part of `slab`; rank 0 commits. If
+/// anything fails on any rank, the temporary file is removed, an old `path` stays as it was, and every rank
+/// throws the same FileError.
 void write_whole(const std::string& path, const Array& slab, std::string_view operation,
-                 const std::function<std::int64_t(const std::string& temporary)>& begin);
+                 const std::function<std::int64_t(const OutputFile&)>& begin);
 
 }  // namespace partita

@@ -10,7 +10,6 @@
 #include "matmul/chooser.hpp"
 #include "matmul/cutting.hpp"
 #include "matmul/tilings.hpp"
-#include "plan/append.hpp"
 
 namespace partita::multiplication {
 namespace {
@@ -79,33 +78,15 @@ Plan Assembly::finish() && {
 
 // --- buffers
 
-int Assembly::add_operand(std::string name, const Operand& operand) {
-  plan_.buffers.push_back({std::move(name), BufferKind::operand, operand, 0});
-  return static_cast<int>(plan_.buffers.size()) - 1;
-}
-
-// Shared scratch is of one size on all ranks; private scratch need not be.
-int Assembly::add_array(std::string name, BufferKind kind, const Operand& operand) {
-  const std::int64_t elements = kind == BufferKind::shared ? operand.layout.largest_local_size()
-                                                           : operand.layout.local_size(plan_.rank);
-  plan_.buffers.push_back({std::move(name), kind, operand, elements * size_of(operand.dtype)});
-  return static_cast<int>(plan_.buffers.size()) - 1;
-}
-
-int Assembly::add_scratch(std::string name, BufferKind kind, std::int64_t bytes, Dtype dtype) {
-  plan_.buffers.push_back({std::move(name), kind, std::nullopt, bytes, dtype});
-  return static_cast<int>(plan_.buffers.size()) - 1;
-}
-
 void Assembly::add_operands() {
   const Problem& problem = frame_.problem;
-  frame_.a.buffer = add_operand("a", problem.a);
-  frame_.b.buffer = add_operand("b", problem.b);
-  if (problem.c) frame_.c = add_operand("c", *problem.c);
-  frame_.d = add_operand("d", problem.d);
-  if (problem.bias) frame_.bias = add_operand("bias", *problem.bias);
-  if (problem.auxiliary) frame_.auxiliary = add_operand("auxiliary", *problem.auxiliary);
-  if (problem.gradient) given_gradient_ = add_operand("gradient", *problem.gradient);
+  frame_.a.buffer = builder_.add_operand("a", problem.a);
+  frame_.b.buffer = builder_.add_operand("b", problem.b);
+  if (problem.c) frame_.c = builder_.add_operand("c", *problem.c);
+  frame_.d = builder_.add_operand("d", problem.d);
+  if (problem.bias) frame_.bias = builder_.add_operand("bias", *problem.bias);
+  if (problem.auxiliary) frame_.auxiliary = builder_.add_operand("auxiliary", *problem.auxiliary);
+  if (problem.gradient) given_gradient_ = builder_.add_operand("gradient", *problem.gradient);
 }
 
 // --- redistributions around the multiply
@@ -115,17 +96,16 @@ void Assembly::append_redistribution(int from, int to) {
                                       redistribution_within(frame_.problem));
   std::vector<int> buffers{from, to};
   for (std::size_t i = 2; i < part.buffers.size(); ++i) {
-    Buffer scratch = part.buffers[i];
-    scratch.name = fmt::format("{} {}", plan_.buffers[static_cast<std::size_t>(to)].name, scratch.name);
-    scratch.dtype = operand_of(from).dtype;
-    buffers.push_back(static_cast<int>(plan_.buffers.size()));
-    plan_.buffers.push_back(std::move(scratch));
+    const Buffer& scratch = part.buffers[i];
+    std::string name = fmt::format("{} {}", plan_.buffers[static_cast<std::size_t>(to)].name, scratch.name);
+    buffers.push_back(
+        builder_.add_scratch(std::move(name), scratch.kind, scratch.bytes, operand_of(from).dtype));
   }
-  append(plan_, part, buffers);
+  builder_.append(part, buffers);
 }
 
 int Assembly::redistributed(int from, const Operand& to, const std::string& name) {
-  const int buffer = add_array(name + " redistributed", BufferKind::shared, to);
+  const int buffer = builder_.add_array(name + " redistributed", to);
   append_redistribution(from, buffer);
   noted_ += fmt::format("; {} is redistributed to {}", name, to.layout.distribution().to_string());
   return buffer;
@@ -240,7 +220,7 @@ void Assembly::gather_up_d() {
   const std::optional<Operand> sums = summed_elsewhere(frame_.tiling.stationary_d);
   if (!sums) return;
   Problem& problem = frame_.problem;
-  const int buffer = add_array("d summed", BufferKind::shared, *sums);
+  const int buffer = builder_.add_array("d summed", *sums);
   deliveries_.push_back({buffer, frame_.d});
   noted_ +=
       fmt::format("; d is summed as {} and then redistributed", sums->layout.distribution().to_string());
@@ -257,7 +237,7 @@ void Assembly::lay_as_d(int& buffer, const std::string& name, bool read, bool wr
   if (read) {
     buffer = redistributed(buffer, like_d, name);
   } else if (written) {
-    const int scratch = add_array(name + " as d", BufferKind::shared, like_d);
+    const int scratch = builder_.add_array(name + " as d", like_d);
     deliveries_.push_back({scratch, buffer});
     buffer = scratch;
   }
@@ -283,13 +263,9 @@ void Assembly::sum_gradient() {
   const Problem& problem = frame_.problem;
   if (given_gradient_ < 0) return;
   const Operand share = gradient_of_a_rank(problem);
-  frame_.gradient = add_array("gradient of a rank", BufferKind::shared, share);
-  Step fill;
-  fill.kind = StepKind::fill;
-  fill.peer = plan_.rank;
-  fill.region = share.layout.region(plan_.rank);
-  fill.from = fill.to = {frame_.gradient, plan_.rank, 0, {}};
-  if (!fill.region.empty()) plan_.steps.push_back(std::move(fill));
+  frame_.gradient = builder_.add_array("gradient of a rank", share);
+  const Region part = share.layout.region(plan_.rank);
+  if (!part.empty()) builder_.fill(Reduction::sum, part, builder_.own(frame_.gradient));
   if (problem.epilogue.gradient_of_d) return;
   const bool of_a = problem.epilogue.gradient_of_a;
   const Operand& operand = of_a ? problem.a : problem.b;
@@ -297,10 +273,10 @@ void Assembly::sum_gradient() {
   if (own.empty()) return;
   if (!counts_in_sums(operand.layout, own, plan_.rank)) return;
   SumAlong work;
-  work.from = {own, {of_a ? frame_.a.buffer : frame_.b.buffer, plan_.rank, 0, {}}};
+  work.from = {own, builder_.own(of_a ? frame_.a.buffer : frame_.b.buffer)};
   work.axis = operand.layout.dimensions() - (of_a ? 2 : 1);
-  work.to = {{{own.sets[static_cast<std::size_t>(work.axis)]}}, {frame_.gradient, plan_.rank, 0, {}}};
-  append_work(plan_, std::move(work));
+  work.to = {{{own.sets[static_cast<std::size_t>(work.axis)]}}, builder_.own(frame_.gradient)};
+  builder_.compute(std::move(work));
 }
 
 void Assembly::deliver_gradient() {
@@ -308,14 +284,14 @@ void Assembly::deliver_gradient() {
   const Operand& given = operand_of(given_gradient_);
   if (given.dtype == frame_.problem.compute) return append_redistribution(frame_.gradient, given_gradient_);
   const Operand wide = gradient_summed(frame_.problem);
-  const int sums = add_array("gradient summed", BufferKind::shared, wide);
+  const int sums = builder_.add_array("gradient summed", wide);
   append_redistribution(frame_.gradient, sums);
   const Region own = wide.layout.region(plan_.rank);
   if (own.empty()) return;
   ApplyEpilogue narrow;
-  narrow.from = {own, {sums, plan_.rank, 0, {}}};
-  narrow.to = {own, {given_gradient_, plan_.rank, 0, {}}};
-  append_work(plan_, std::move(narrow));
+  narrow.from = {own, builder_.own(sums)};
+  narrow.to = {own, builder_.own(given_gradient_)};
+  builder_.compute(std::move(narrow));
 }
 
 }  // namespace partita::multiplication

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "matmul/frame.hpp"
+#include "plan/plan_builder.hpp"
 
 namespace partita::multiplication {
 
@@ -17,9 +18,6 @@ class Assembly {
   Plan finish() &&;
 
  private:
-  int add_operand(std::string name, const Operand& operand);
-  int add_array(std::string name, BufferKind kind, const Operand& operand);
-  int add_scratch(std::string name, BufferKind kind, std::int64_t bytes, Dtype dtype);
   const Operand& operand_of(int buffer) const {
     return *plan_.buffers[static_cast<std::size_t>(buffer)].operand;
   }
@@ -60,6 +58,7 @@ class Assembly {
 
   Frame frame_;
   Plan plan_;
+  PlanBuilder builder_{plan_};
   std::string noted_;  // what was redistributed
   struct Delivery {
     int from;

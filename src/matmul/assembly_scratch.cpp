@@ -6,7 +6,6 @@
 #include "matmul/assembly.hpp"
 #include "matmul/cutting.hpp"
 #include "matmul/walk.hpp"
-#include "plan/append.hpp"
 
 namespace partita::multiplication {
 namespace {
@@ -63,7 +62,7 @@ void Assembly::measure(Input& input, Region (*needed)(const Frame&, const Tile&)
   published.dense = true;
   published.residency = Residency::heap;
   const std::string& name = plan_.buffers[static_cast<std::size_t>(input.buffer)].name;
-  input.published = add_array(name + " published", BufferKind::shared, published);
+  input.published = builder_.add_array(name + " published", published);
 }
 
 void Assembly::measure_tiles() {
@@ -94,21 +93,22 @@ void Assembly::add_scratch_buffers() {
     Operand sums = problem.d;
     sums.dtype = compute;
     sums.dense = true;
-    frame_.sums = add_array("sums", BufferKind::scratch, sums);
+    frame_.sums = builder_.add_array("sums", sums, BufferKind::scratch);
   }
   if (frame_.delivers) {
     std::int64_t elements = 0;
     for (const Tile& tile : frame_.tiles) {
       if (!tile.empty()) elements = std::max(elements, region_of_d(tile).size());
     }
-    frame_.products = add_scratch("products", BufferKind::shared, elements * size_of(compute), compute);
+    frame_.products =
+        builder_.add_scratch("products", BufferKind::shared, elements * size_of(compute), compute);
   }
   if (between_nodes && (frame_.a.moves || frame_.b.moves)) {
-    frame_.arriving = add_scratch("arriving", BufferKind::scratch, 0, problem.a.dtype);
-    frame_.leaving = add_scratch("leaving", BufferKind::scratch, 0, problem.a.dtype);
+    frame_.arriving = builder_.add_scratch("arriving", BufferKind::scratch, 0, problem.a.dtype);
+    frame_.leaving = builder_.add_scratch("leaving", BufferKind::scratch, 0, problem.a.dtype);
   }
   if (between_nodes && frame_.delivers) {
-    frame_.arriving_products = add_scratch("arriving products", BufferKind::scratch, 0, compute);
+    frame_.arriving_products = builder_.add_scratch("arriving products", BufferKind::scratch, 0, compute);
   }
   limit_messages();
 }
@@ -199,15 +199,8 @@ std::int64_t Assembly::scratch_after() const {
 }
 
 void Assembly::multiply() {
-  Plan part;
-  part.rank = plan_.rank;
-  part.topology = plan_.topology;
-  part.buffers = plan_.buffers;
-  Walk walk(frame_, part);
+  Walk walk(frame_, builder_);
   walk.run();
-  std::vector<int> same(plan_.buffers.size());
-  for (std::size_t i = 0; i < same.size(); ++i) same[i] = static_cast<int>(i);
-  append(plan_, std::move(part), same);
   size_scratch(walk);
 }
 

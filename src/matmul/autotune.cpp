@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cstring>
 
 #include "array/array_state.hpp"
 #include "base/check.hpp"
 #include "runtime/agree.hpp"
 #include "runtime/collective.hpp"
+#include "runtime/exchange_values.hpp"
 
 namespace partita::multiplication {
 namespace {
@@ -48,21 +48,30 @@ std::shared_ptr<Runner> attempt(ContextState& context, Setting setting, MatmulMe
   }
 }
 
+/// The steps as text, whatever the method that made them calls itself.
+std::string steps_of(Plan plan) {
+  plan.method.clear();
+  plan.reason.clear();
+  return explain(plan, {ExplainOptions::Format::json, true});
+}
+
+/// Whether this is on every rank a plan that was timed before: small problems have the same under many names.
+bool timed_before(ContextState& context, const Plan& plan, std::vector<std::string>& timed) {
+  std::string steps = steps_of(plan);
+  std::string places;  // where it is among those that were timed
+  for (std::size_t i = 0; i < timed.size(); ++i) places += timed[i] == steps ? '=' : ' ';
+  timed.push_back(std::move(steps));
+  const std::vector<std::string> all = exchange(context, "matmul autotune", places);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (std::ranges::all_of(all, [&](const std::string& theirs) { return theirs[i] == '='; })) return true;
+  }
+  return false;
+}
+
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   return *middle;
-}
-
-double slowest(ContextState& context, double mine) {
-  const std::string bytes(reinterpret_cast<const char*>(&mine), sizeof mine);
-  double most = 0;
-  for (const std::string& theirs : exchange(context, "matmul autotune", bytes)) {
-    double seconds = 0;
-    std::memcpy(&seconds, theirs.data(), sizeof seconds);
-    most = std::max(most, seconds);
-  }
-  return most;
 }
 
 double measure(ContextState& context, Runner& runner, const Request& request, int runs) {
@@ -76,24 +85,25 @@ double measure(ContextState& context, Runner& runner, const Request& request, in
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
     if (i > 0) seconds.push_back(took.count());
   }
-  return slowest(context, median(std::move(seconds)));
+  return largest_of_ranks(context, "matmul autotune", median(std::move(seconds)));
 }
 
 }  // namespace
 
 std::shared_ptr<Runner> fastest(ContextState& context, const Setting& setting, const Request& request,
                                 int runs) {
+  std::optional<Kept> kept;
   collectively(context, "matmul autotune", [&]() -> std::vector<Fact> {
     check(runs > 0, "autotune needs at least one run, not {}", runs);
+    if (setting.in_place) kept.emplace(request.d);
     return {{"runs", std::to_string(runs)}};
   });
-  std::optional<Kept> kept;
-  if (setting.in_place) kept.emplace(request.d);
   std::shared_ptr<Runner> best;
   double best_seconds = 0;
+  std::vector<std::string> timed;
   for (const MatmulMethod method : methods) {
     std::shared_ptr<Runner> runner = attempt(context, setting, method);
-    if (!runner) continue;
+    if (!runner || timed_before(context, runner->plan(), timed)) continue;
     const double seconds = measure(context, *runner, request, runs);
     if (kept) kept->put_back();
     if (best && seconds >= best_seconds) continue;

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/check.hpp"
-#include "plan/steps.hpp"
 
 namespace partita::multiplication {
 namespace {
@@ -16,8 +15,8 @@ std::int64_t round_up(std::int64_t bytes) {
 
 }  // namespace
 
-Mail::Mail(const Frame& frame, Plan& plan, Cutting& cutting, const Blocks& blocks)
-    : frame_(frame), plan_(plan), kinds_{blocks.a.panel, blocks.b.panel} {
+Mail::Mail(const Frame& frame, PlanBuilder& builder, Cutting& cutting, const Blocks& blocks)
+    : frame_(frame), builder_(builder), kinds_{blocks.a.panel, blocks.b.panel} {
   if (frame.problem.topology.node_count() == 1) return;
   list_needs(blocks);
   list_gives(cutting);
@@ -141,7 +140,7 @@ void Mail::size_scratch() {
     largest_turn = std::max(largest_turn, bytes);
   }
   window_bytes_ = std::min(2 * largest_turn, std::max(2 * largest, round_up(2 * frame_.message_bytes)));
-  sending_ = redistribution::Window(window_bytes_);
+  sending_.emplace(builder_, frame_.leaving, 0, window_bytes_);
 }
 
 Place Mail::slot(std::size_t t, const Message& message) const {
@@ -173,19 +172,14 @@ void Mail::exchange(std::size_t t) {
 
 void Mail::receive(std::size_t t) {
   for (Message& message : needs_[t]) {
-    message.step = push(plan_.steps, receive_step(message.peer, slot(t, message), message.bytes));
+    message.step = builder_.receive(message.peer, slot(t, message), message.bytes);
   }
 }
 
 void Mail::send(std::size_t t) {
   for (Message& message : gives_[t]) {
-    std::vector<int> after;
-    while (!sending_.fits(message.bytes)) after.push_back(sending_.pop());
-    const int number = static_cast<int>(plan_.steps.size()) + 1;  // of the send, behind its packing
-    const Place from{message.of_a ? frame_.a.buffer : frame_.b.buffer, frame_.rank(), 0, {}};
-    const Place packed{frame_.leaving, frame_.rank(), sending_.push(message.bytes, number), message.order};
-    push(plan_.steps, copy_step(frame_.rank(), std::move(message.region), from, packed, std::move(after)));
-    push(plan_.steps, send_step(message.peer, packed, message.bytes));
+    const Place from = builder_.own(input(message.of_a).buffer);
+    sending_->send(message.peer, std::move(message.region), from, message.order, message.bytes);
   }
 }
 
@@ -198,7 +192,7 @@ void Mail::send_products(const std::vector<Product>& products) {
       const Place from{frame_.products, frame_.rank(), offset, frame_.product_order()};
       const std::int64_t bytes = piece.size() * size_of(dtype);
       offset += bytes;
-      unfinished_.push_back(push(plan_.steps, send_step(product.holder, from, bytes)));
+      unfinished_.push_back(builder_.send(product.holder, from, bytes));
     }
   }
 }
@@ -219,35 +213,31 @@ void Mail::expect_products(const Sums& sums) {
     }
   }
   products_window_bytes_ = std::min(total, std::max(largest, round_up(frame_.message_bytes)));
-  receiving_products_ = redistribution::Window(products_window_bytes_);
+  receiving_products_.emplace(builder_, frame_.arriving_products, 0, products_window_bytes_);
   post_products();
 }
 
 void Mail::post_products() {
   for (; posted_ < products_.size(); ++posted_) {
     Arriving& next = products_[posted_];
-    if (!receiving_products_.fits(next.bytes)) return;
-    next.offset = receiving_products_.push(next.bytes, static_cast<int>(posted_));
-    const Place to{frame_.arriving_products, frame_.rank(), next.offset, frame_.product_order()};
-    next.step = push(plan_.steps, receive_step(next.peer, to, next.bytes));
+    if (!receiving_products_->fits(next.bytes)) return;
+    next.message = receiving_products_->receive(next.peer, frame_.product_order(), next.bytes);
   }
 }
 
 // What was taken before has been used by now, so that its room is free.
 Place Mail::take_product(std::vector<int>& after) {
-  if (next_ > 0) receiving_products_.pop();
+  if (next_ > 0) receiving_products_->pop();
   post_products();
   const Arriving& product = products_[next_++];
-  after.push_back(product.step);
-  return {frame_.arriving_products, frame_.rank(), product.offset, frame_.product_order()};
+  after.push_back(product.message.step);
+  return product.message.place;
 }
 
 void Mail::finish() {
-  Step finish;
-  finish.kind = StepKind::finish;
-  finish.after = std::move(unfinished_);
-  while (!sending_.empty()) finish.after.push_back(sending_.pop());
-  if (!finish.after.empty()) push(plan_.steps, std::move(finish));
+  std::vector<int> messages = std::move(unfinished_);
+  if (sending_) std::ranges::copy(sending_->unfinished(), std::back_inserter(messages));
+  builder_.finish(std::move(messages));
 }
 
 }  // namespace partita::multiplication

@@ -3,13 +3,14 @@
 
 #include <array>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "matmul/cutting.hpp"
 #include "matmul/own_part.hpp"
 #include "matmul/sums.hpp"
-#include "redistribute/staging.hpp"
+#include "plan/message_window.hpp"
 
 namespace partita::multiplication {
 
@@ -18,7 +19,7 @@ namespace partita::multiplication {
 /// everything that it waits for. Products follow when all operands have been sent.
 class Mail {
  public:
-  Mail(const Frame& frame, Plan& plan, Cutting& cutting, const Blocks& blocks);
+  Mail(const Frame& frame, PlanBuilder& builder, Cutting& cutting, const Blocks& blocks);
 
   std::size_t turns() const { return gives_.size(); }  ///< in which this rank gives something
   /// Posts the receives of what this rank needs in its turn t, and sends what others need in theirs.
@@ -59,8 +60,7 @@ class Mail {
   struct Arriving {
     int peer = 0;
     std::int64_t bytes = 0;
-    std::int64_t offset = 0;
-    int step = -1;
+    ReceiveWindow::Message message = {};
   };
 
   using Given = std::vector<std::pair<std::size_t, std::size_t>>;  // turns, and the pieces along k in them
@@ -79,7 +79,7 @@ class Mail {
   void post_products();
 
   const Frame& frame_;
-  Plan& plan_;
+  PlanBuilder& builder_;
   std::vector<std::vector<Message>> needs_;  // by turn of this rank
   std::vector<std::vector<Message>> gives_;  // by turn of the taker
   std::map<std::pair<std::shared_ptr<const Turns>, bool>, Given> given_;
@@ -91,8 +91,8 @@ class Mail {
   std::int64_t panel_bytes_ = 0;  // of panels for which nothing is received
   std::int64_t window_bytes_ = 0;
   std::int64_t products_window_bytes_ = 0;
-  redistribution::Window sending_{0};
-  redistribution::Window receiving_products_{0};
+  std::optional<SendWindow> sending_;
+  std::optional<ReceiveWindow> receiving_products_;
   std::vector<int> unfinished_;  // sends that hold no room in the window
   std::vector<Arriving> products_;
   std::size_t posted_ = 0;

@@ -57,7 +57,7 @@ void run(Runner& runner, const Request& request, const MatmulOptions& options) {
   runner.run(in_plan_order(request, options), {options.alpha, options.beta, 1});
 }
 
-Array into_new(const Request& request, const MatmulOptions& options) {
+Array into_new(const Request& request, const MatmulOptions& options, SourcePlace where) {
   check(request.a.valid(), "matmul: A holds no array");
   const std::shared_ptr<ContextState>& context = request.a.context();
   context->require_usable("matmul");
@@ -77,20 +77,22 @@ Array into_new(const Request& request, const MatmulOptions& options) {
   const Operand& d = runner->setting().operands.d;
   read.d = allocate_on_heap(context, d.layout, d.dtype, options.order,
                             fmt::format("matmul alpha {}{:+}i beta {}{:+}i {}", options.alpha.real(),
-                                        options.alpha.imag(), options.beta.real(), options.beta.imag(), key));
+                                        options.alpha.imag(), options.beta.real(), options.beta.imag(), key),
+                            where);
   run(*runner, read, options);
   return read.d;
 }
 
 }  // namespace
 
-Array matmul(const Array& a, const Array& b, const MatmulOptions& options, const EpilogueArrays& arrays) {
-  return into_new(Request(a, b, nullptr, nullptr, arrays), options);
+Array matmul(const Array& a, const Array& b, const MatmulOptions& options, const EpilogueArrays& arrays,
+             SourcePlace where) {
+  return into_new(Request(a, b, nullptr, nullptr, arrays), options, where);
 }
 
 Array matmul(const Array& a, const Array& b, const Array& c, const MatmulOptions& options,
-             const EpilogueArrays& arrays) {
-  return into_new(Request(a, b, &c, nullptr, arrays), options);
+             const EpilogueArrays& arrays, SourcePlace where) {
+  return into_new(Request(a, b, &c, nullptr, arrays), options, where);
 }
 
 void matmul_into(const Array& a, const Array& b, const Array* c, Array& d, const MatmulOptions& options,

@@ -1,7 +1,5 @@
 #include "matmul/together.hpp"
 
-#include <optional>
-
 #include "kernels/host/blas_library.hpp"
 #include "runtime/agree.hpp"
 
@@ -21,16 +19,16 @@ Plan plan_of(const Setting& setting, const ContextState& context, int rank) {
 
 std::shared_ptr<Runner> plan_together(ContextState& context, const std::function<Setting()>& setting) {
   context.require_usable("matmul");
-  std::optional<Plan> plan;
-  std::optional<Setting> made;
+  std::shared_ptr<Runner> runner;
   collectively(context, "matmul", [&]() -> std::vector<Fact> {
-    made = setting();
+    const Setting made = setting();
     (void)blas();  // where there is none, say so before anything has begun
-    plan = plan_of(*made, context, context.rank());
-    return facts(made->operands, made->options, made->in_place);
+    runner = std::make_shared<Runner>(context, plan_of(made, context, context.rank()), made);
+    return facts(made.operands, made.options, made.in_place);
   });
   context.heap->collect();  // plan creation is a named point of deferred release
-  return std::make_shared<Runner>(context, std::move(*plan), std::move(*made));
+  runner->connect();
+  return runner;
 }
 
 void check_together(ContextState& context, bool alike_on_all_ranks, const std::function<void()>& local) {

@@ -21,9 +21,11 @@ struct Setting {
 /// A bound plan and what it was made for.
 class Runner {
  public:
+  /// Local.
   Runner(ContextState& context, Plan plan, Setting setting)
       : bound_(context, std::move(plan)), setting_(std::move(setting)) {}
 
+  void connect() { bound_.connect(); }  ///< before the first run. Collective
   const Plan& plan() const { return bound_.plan(); }
   const Setting& setting() const { return setting_; }
   void run(std::span<const std::shared_ptr<Array::State>> arrays, const Parameters& parameters);

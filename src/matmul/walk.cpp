@@ -4,8 +4,6 @@
 #include <utility>
 
 #include "matmul/own_part.hpp"
-#include "plan/append.hpp"
-#include "plan/steps.hpp"
 
 namespace partita::multiplication {
 namespace {
@@ -17,15 +15,15 @@ constexpr std::int64_t row_block = 256;
 
 }  // namespace
 
-Walk::Walk(const Frame& frame, Plan& plan)
+Walk::Walk(const Frame& frame, PlanBuilder& builder)
     : frame_(frame),
-      plan_(plan),
+      builder_(builder),
       rank_(frame.rank()),
       cutting_(frame),
       blocks_(cutting_.blocks(rank_)),
       products_(products_of(frame, blocks_, rank_)),
       sums_(sums_of(frame, cutting_, products_)),
-      mail_(frame, plan, cutting_, blocks_) {
+      mail_(frame, builder, cutting_, blocks_) {
   const bool own_memory = frame.problem.d.dtype != frame.problem.compute ||
                           (frame.problem.in_place && (sums_.irregular || frame.problem.multiplies_nothing()));
   sums_buffer_ = own_memory ? frame.sums : frame.d;
@@ -55,7 +53,7 @@ void Walk::run() {
     mail_.exchange(t + 1);
     if (t < blocks_.turns()) turn(t);
   }
-  for (const int owner : waited_for_) signal(owner, done);
+  for (const int owner : waited_for_) builder_.signal(owner, done);
   mail_.send_products(products_);
   gather();
   close();
@@ -77,31 +75,25 @@ void Walk::open() {
   }
   if (a_is_read) publish(frame_.a, a.region());
   if (b_is_read) publish(frame_.b, b.region());
-  for (const int reader : readers_) signal(reader, ready);
+  for (const int reader : readers_) builder_.signal(reader, ready);
   if (sums_.irregular || frame_.problem.multiplies_nothing()) zero();
 }
 
 void Walk::publish(const Input& input, const Region& own) {
   if (input.published < 0) return;
-  copy(StepKind::copy, rank_, own, {input.buffer, rank_, 0, {}}, {input.published, rank_, 0, {}});
+  builder_.copy(rank_, own, builder_.own(input.buffer), builder_.own(input.published));
 }
 
 void Walk::zero() {
   const Region own = frame_.problem.d.layout.region(rank_);
-  if (own.empty()) return;
-  Step step;
-  step.kind = StepKind::fill;
-  step.peer = rank_;
-  step.region = own;
-  step.from = step.to = {sums_buffer_, rank_, 0, {}};
-  push(plan_.steps, std::move(step));
+  if (!own.empty()) builder_.fill(Reduction::sum, own, builder_.own(sums_buffer_));
 }
 
 // --- one turn: D[I, J] += A[I, K] B[K, J] for all blocks (I, J) and one K
 
 Place Walk::readable(const Input& input, int owner) {
-  if (owner == rank_) return {input.buffer, rank_, 0, {}};
-  if (waited_for_.insert(owner).second) wait(owner, ready);
+  if (owner == rank_) return builder_.own(input.buffer);
+  if (waited_for_.insert(owner).second) builder_.wait(owner, ready);
   return {input.readable(), owner, 0, {}};
 }
 
@@ -138,7 +130,7 @@ void Walk::gather_panel(std::size_t t, bool of_a, const std::vector<Piece>& piec
     const Piece& piece = pieces[number];
     if (frame_.same_node(piece.owner, rank_)) {
       const Place from = readable(of_a ? frame_.a : frame_.b, piece.owner);
-      copy(StepKind::copy, piece.owner, piece.region, from, to);
+      builder_.copy(piece.owner, piece.region, from, to);
     } else {
       (void)mail_.place_of(t, of_a, number, after);
     }
@@ -175,11 +167,12 @@ void Walk::turn(std::size_t t) {
 
 // The products lie one behind the other, and so do the rows of A or the columns of B, which have one owner.
 bool Walk::join(const Multiply& next, const Product& before, const Product& product) {
-  auto& work = std::get<Multiply>(plan_.works.back());
+  auto& work = std::get<Multiply>(builder_.plan().works.back());
   const bool by_rows = before.row != product.row;
   Part& moving = by_rows ? work.a : work.b;
   const Part& more = by_rows ? next.a : next.b;
-  const bool in_array = plan_.buffers[static_cast<std::size_t>(more.place.buffer)].operand.has_value();
+  const bool in_array =
+      builder_.plan().buffers[static_cast<std::size_t>(more.place.buffer)].operand.has_value();
   if (before.batch != product.batch || !in_array || moving.place.buffer != more.place.buffer ||
       moving.place.rank != more.place.rank) {
     return false;
@@ -202,7 +195,7 @@ Beta Walk::beta_of(const Product& product, std::size_t t) const {
 }
 
 Part Walk::target(const Product& product) const {
-  if (product.in_place()) return {product.region, {sums_buffer_, rank_, 0, {}}};
+  if (product.in_place()) return {product.region, builder_.own(sums_buffer_)};
   return {product.region, {frame_.products, rank_, product.offset, frame_.product_order()}};
 }
 
@@ -210,14 +203,14 @@ void Walk::multiply(Multiply work, bool complete, std::vector<int> after) {
   const bool finish_here =
       complete && !frame_.delivers && (has_epilogue(!c_in_product_) || sums_buffer_ != frame_.d);
   if (!finish_here) {
-    append_work(plan_, std::move(work), std::move(after));
+    builder_.compute(std::move(work), std::move(after));
     return;
   }
   const std::size_t row = work.to.region.sets.size() - 2;
   const std::size_t row_of_a = work.a.region.sets.size() - 2;
   const bool depth_is_small = work.a.region.sets.back().size() <= shallow;
   const bool rows_can_be_cut =
-      plan_.buffers[static_cast<std::size_t>(work.a.place.buffer)].operand.has_value();
+      builder_.plan().buffers[static_cast<std::size_t>(work.a.place.buffer)].operand.has_value();
   const std::int64_t rows = work.to.region.sets[row].size();
   const std::int64_t most = depth_is_small && rows_can_be_cut ? row_block : std::max<std::int64_t>(rows, 1);
   for (const IndexSet& some : chop({work.to.region.sets[row]}, most)) {
@@ -225,41 +218,24 @@ void Walk::multiply(Multiply work, bool complete, std::vector<int> after) {
     part.to.region.sets[row] = some;
     part.a.region.sets[row_of_a] = some;
     const Region region = part.to.region;
-    append_work(plan_, std::move(part), std::move(after));
+    builder_.compute(std::move(part), std::move(after));
     after.clear();
     for (const Region& piece : in_cache(frame_, region, frame_.problem.compute)) {
-      finish(piece, {piece, {sums_buffer_, rank_, 0, {}}}, !c_in_product_);
+      finish(piece, {piece, builder_.own(sums_buffer_)}, !c_in_product_);
     }
   }
 }
 
 void Walk::announce(int holder) {
   if (holder == rank_ || !frame_.same_node(holder, rank_)) return;
-  if (takers_.insert(holder).second) signal(holder, produced);
+  if (takers_.insert(holder).second) builder_.signal(holder, ready);
 }
 
 // The call is over when the peers have finished with this rank's operands and products.
 void Walk::close() {
-  for (const int reader : readers_) wait(reader, done);
-  for (const int taker : takers_) wait(taker, taken);
+  for (const int reader : readers_) builder_.wait(reader, done);
+  for (const int taker : takers_) builder_.wait(taker, done);
   mail_.finish();
-}
-
-// --- single steps
-
-void Walk::signal(int peer, Channel channel) {
-  push(plan_.steps, signal_step(peer, channel));
-}
-
-void Walk::wait(int peer, Channel channel) {
-  push(plan_.steps, wait_step(peer, channel, 1));
-}
-
-void Walk::copy(StepKind kind, int owner, const Region& region, const Place& from, const Place& to,
-                std::vector<int> after) {
-  Step step = copy_step(owner, region, from, to, std::move(after));
-  step.kind = kind;
-  push(plan_.steps, std::move(step));
 }
 
 }  // namespace partita::multiplication

@@ -20,7 +20,7 @@ namespace partita::multiplication {
 ///     wait until the peers have read everything
 class Walk {
  public:
-  Walk(const Frame& frame, Plan& plan);
+  Walk(const Frame& frame, PlanBuilder& builder);
   void run();
 
   const Mail& mail() const { return mail_; }
@@ -28,8 +28,8 @@ class Walk {
   bool uses_sums() const { return sums_buffer_ == frame_.sums; }
 
  private:
-  // Channels: an owner's operands may be read; they have been; a rank's products may be read; they have been.
-  enum Channel : int { ready, done, produced, taken };
+  // An owner's operands may be read (ready), and have been (done); then a rank's products, likewise.
+  using enum Channel;
 
   void open();
   void publish(const Input& input, const Region& own);
@@ -56,13 +56,8 @@ class Walk {
   bool has_epilogue(bool c_pending) const;
   void finish(const Region& piece, Part from, bool c_pending, std::vector<int> after = {});
 
-  void signal(int peer, Channel channel);
-  void wait(int peer, Channel channel);
-  void copy(StepKind kind, int owner, const Region& region, const Place& from, const Place& to,
-            std::vector<int> after = {});
-
   const Frame& frame_;
-  Plan& plan_;
+  PlanBuilder& builder_;
   int rank_;
   Cutting cutting_;
   Blocks blocks_;

@@ -1,6 +1,5 @@
 // Adding up what several ranks made, and the last pass over D.
 #include "matmul/walk.hpp"
-#include "plan/append.hpp"
 
 namespace partita::multiplication {
 
@@ -14,18 +13,18 @@ void Walk::gather() {
   for (const Sum& sum : sums_.sums) {
     for (const Contribution& from : sum.contributions) {
       const bool near = from.rank != rank_ && frame_.same_node(from.rank, rank_);
-      if (near && makers.insert(from.rank).second) wait(from.rank, produced);
+      if (near && makers.insert(from.rank).second) builder_.wait(from.rank, ready);
     }
     gather_sum(sum);
   }
-  for (const int maker : makers) signal(maker, taken);
+  for (const int maker : makers) builder_.signal(maker, done);
   if (sums_.irregular) finish_all(!c_in_product_);
 }
 
 void Walk::finish_all(bool c_pending) {
   const Region own = frame_.problem.d.layout.region(rank_);
   for (const Region& piece : in_cache(frame_, own, frame_.problem.compute)) {
-    finish(piece, {piece, {sums_buffer_, rank_, 0, {}}}, c_pending);
+    finish(piece, {piece, builder_.own(sums_buffer_)}, c_pending);
   }
 }
 
@@ -52,7 +51,7 @@ void Walk::gather_sum(const Sum& sum) {
       first = false;
     }
     if (!sums_.irregular && !(alone && !begun)) {
-      finish(piece, {piece, {sums_buffer_, rank_, 0, {}}}, c_pending);
+      finish(piece, {piece, builder_.own(sums_buffer_)}, c_pending);
     }
     offset += piece.size() * size_of(frame_.problem.compute);
   }
@@ -60,17 +59,21 @@ void Walk::gather_sum(const Sum& sum) {
 
 // The first one takes beta C in where C is in its place.
 void Walk::add(const Region& piece, int maker, const Place& from, bool first, std::vector<int> after) {
-  const Place to{sums_buffer_, rank_, 0, {}};
+  const Place to = builder_.own(sums_buffer_);
   if (first && c_in_product_) {
     ApplyEpilogue work;
     work.from = {piece, from};
     work.to = {piece, to};
     work.has_c = true;
-    work.c = {piece, {frame_.c, rank_, 0, {}}};
-    append_work(plan_, std::move(work), std::move(after));
+    work.c = {piece, builder_.own(frame_.c)};
+    builder_.compute(std::move(work), std::move(after));
     return;
   }
-  copy(first ? StepKind::copy : StepKind::accumulate, maker, piece, from, to, std::move(after));
+  if (first) {
+    builder_.copy(maker, piece, from, to, std::move(after));
+  } else {
+    builder_.accumulate(maker, Reduction::sum, piece, from, to, std::move(after));
+  }
 }
 
 bool Walk::has_epilogue(bool c_pending) const {
@@ -82,14 +85,15 @@ bool Walk::has_epilogue(bool c_pending) const {
 // D[piece] = F(from + beta C), if there is anything to do.
 void Walk::finish(const Region& piece, Part from, bool c_pending, std::vector<int> after) {
   const EpilogueParts& parts = frame_.problem.epilogue;
-  const auto here = [&](int buffer) { return Part{piece, {buffer, rank_, 0, {}}}; };
+  const auto here = [&](int buffer) { return Part{piece, builder_.own(buffer)}; };
   const auto rows = [&](int buffer) {
-    return Part{{{piece.sets[piece.sets.size() - 2]}}, {buffer, rank_, 0, {}}};
+    return Part{{{piece.sets[piece.sets.size() - 2]}}, builder_.own(buffer)};
   };
   if (!has_epilogue(c_pending)) {
     if (from.place.buffer == frame_.d) return;
     if (frame_.problem.d.dtype == frame_.problem.compute) {
-      return copy(StepKind::copy, from.place.rank, piece, from.place, here(frame_.d).place, std::move(after));
+      builder_.copy(from.place.rank, piece, from.place, builder_.own(frame_.d), std::move(after));
+      return;
     }
   }
   ApplyEpilogue work;
@@ -105,7 +109,7 @@ void Walk::finish(const Region& piece, Part from, bool c_pending, std::vector<in
   // Of several holders of the same elements one counts them.
   work.has_gradient = parts.gradient_of_d && frame_.problem.d.layout.owner(front(piece)) == rank_;
   if (work.has_gradient) work.gradient = rows(frame_.gradient);
-  append_work(plan_, std::move(work), std::move(after));
+  builder_.compute(std::move(work), std::move(after));
 }
 
 }  // namespace partita::multiplication

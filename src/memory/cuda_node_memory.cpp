@@ -6,12 +6,13 @@
 #include <cstring>
 
 #include "base/check.hpp"
+#include "device/cuda_capture.hpp"
 #include "device/cuda_driver.hpp"
 #include "memory/descriptor_exchange.hpp"
 #include "memory/page.hpp"
-#include "memory/segment_growth.hpp"
 #include "runtime/agree.hpp"
 #include "runtime/context_state.hpp"
+#include "runtime/exchange_values.hpp"
 
 namespace partita {
 namespace {
@@ -29,62 +30,61 @@ CUmemAllocationProp properties(int device) {
   return result;
 }
 
-std::int64_t memory_of(int device) {
-  cudaDeviceProp found{};
-  check_cuda(cudaGetDeviceProperties(&found, device), "look at the device");
-  return static_cast<std::int64_t>(found.totalGlobalMem);
-}
-
 CUdeviceptr device_address(const char* address) {
   return reinterpret_cast<CUdeviceptr>(address);
 }
 
 }  // namespace
 
-CudaNodeMemory::CudaNodeMemory(ContextState& state, const Topology& topology, int device)
-    : state_(state), places_(topology, state.rank()), device_(device) {
+CudaNodeMemory::CudaNodeMemory(ContextState& state, const Topology& topology, int device,
+                               const CudaVirtualMemory& driver)
+    : state_(state), driver_(driver), places_(topology, state.rank()), device_(device) {
   for (int node = 0; node < topology.node_count(); ++node) {
     if (topology.node_ranks(node).size() > 1) alone_ = false;
   }
   std::int64_t mine = 0;
   collectively(state, operation, [&]() -> std::vector<Fact> {
-    mine = round_up(memory_of(device_), gibibyte);
-    cap_ = heap_limit(state.options);
+    std::size_t bytes = 0;
+    check_cuda(driver_.turn()->device_bytes(&bytes, device_), "look at the device");
+    mine = round_up(static_cast<std::int64_t>(bytes), gibibyte);
     return {};
   });
-  for (const std::string& text : exchange(state, operation, std::to_string(mine))) {
-    stride_ = std::max<std::int64_t>(stride_, std::stoll(text));
+  for (const std::int64_t bytes : exchange_values(state, operation, mine)) {
+    stride_ = std::max(stride_, bytes);
   }
   collectively(state, operation, [&]() -> std::vector<Fact> {
+    growth_.emplace(make_growth());
     reserve();
     return {};
   });
 }
 
 CudaNodeMemory::~CudaNodeMemory() {
-  if (base_ == 0) return;
-  const CudaDriver& driver = CudaDriver::get();
-  for (const auto& [address, bytes] : mapped_) {
-    driver.memory_unmap(device_address(address), static_cast<std::size_t>(bytes));
-  }
-  for (const Chunk& chunk : chunks_) driver.memory_release(chunk.handle);
-  driver.address_free(base_, static_cast<std::size_t>(stride_ * places_.count()));
+  const CudaBesideCaptures unharmed;
+  const auto turn = driver_.turn();
+  unmap_after(0, turn);
+  for (const Chunk& chunk : chunks_) turn->release(chunk.handle);
+  turn->free_addresses(base_, static_cast<std::size_t>(stride_ * places_.count()));
+}
+
+SegmentGrowth CudaNodeMemory::make_growth() {
+  std::size_t page = 0;
+  const CUmemAllocationProp wanted = properties(device_);
+  check_cuda(driver_.turn()->granularity(&page, &wanted, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED),
+             "look at the device's pages");
+  return {stride_,
+          heap_limit(state_.options),
+          {.populate = [this](std::int64_t first, std::int64_t end) { populate(first, end); }},
+          {.unit = static_cast<std::int64_t>(page), .least = least_growth, .step = stride_}};
 }
 
 void CudaNodeMemory::reserve() {
+  const CudaBesideCaptures unharmed;
   CUdeviceptr base = 0;
   const auto bytes = static_cast<std::size_t>(stride_ * places_.count());
-  check_cuda(CudaDriver::get().address_reserve(&base, bytes, static_cast<std::size_t>(huge_page_bytes), 0, 0),
+  check_cuda(driver_.turn()->reserve_addresses(&base, bytes, static_cast<std::size_t>(huge_page_bytes), 0, 0),
              "reserve device addresses");
   base_ = base;
-}
-
-std::int64_t CudaNodeMemory::granularity() const {
-  std::size_t bytes = 0;
-  const CUmemAllocationProp wanted = properties(device_);
-  check_cuda(CudaDriver::get().granularity(&bytes, &wanted, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED),
-             "look at the device's pages");
-  return static_cast<std::int64_t>(bytes);
 }
 
 char* CudaNodeMemory::segment(int rank) {
@@ -94,34 +94,45 @@ char* CudaNodeMemory::segment(int rank) {
 }
 
 void CudaNodeMemory::map(char* address, const Chunk& chunk) {
-  const CudaDriver& driver = CudaDriver::get();
   const auto bytes = static_cast<std::size_t>(chunk.bytes);
-  check_cuda(driver.memory_map(device_address(address), bytes, 0, chunk.handle, 0), "map device memory");
-  mapped_.emplace_back(address, chunk.bytes);
   CUmemAccessDesc access{};
   access.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
   access.location.id = device_;
   access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
-  check_cuda(driver.set_access(device_address(address), bytes, &access, 1), "gain access to device memory");
+  mapped_.reserve(mapped_.size() + 1);  // nothing but the driver may fail from here on
+  const auto turn = driver_.turn();
+  check_cuda(turn->map(device_address(address), bytes, 0, chunk.handle, 0), "map device memory");
+  const CUresult accessible = turn->set_access(device_address(address), bytes, &access, 1);
+  if (accessible != CUDA_SUCCESS) turn->unmap(device_address(address), bytes);
+  check_cuda(accessible, "gain access to device memory");
+  mapped_.emplace_back(address, chunk.bytes);
 }
 
-void CudaNodeMemory::grow(std::int64_t bytes) {
-  check<MemoryError>(bytes <= cap_, "no memory left: {} bytes wanted, PARTITA_MEMORY_LIMIT is {}", bytes,
-                     cap_);
-  check<MemoryError>(bytes <= stride_, "no memory left: {} bytes wanted, the range reserved for a rank is {}",
-                     bytes, stride_);
-  if (bytes <= grown_) return;
-  Chunk chunk;
-  chunk.first = grown_;
-  chunk.bytes = round_up(std::max(bytes - grown_, std::min(least_growth, stride_ - grown_)), granularity());
+/// All but the first `kept` of what is mapped.
+void CudaNodeMemory::unmap_after(std::size_t kept, const CudaVirtualMemory::Turn& turn) noexcept {
+  for (; mapped_.size() > kept; mapped_.pop_back()) {
+    const auto& [address, bytes] = mapped_.back();
+    turn->unmap(device_address(address), static_cast<std::size_t>(bytes));
+  }
+}
+
+/// All of it or nothing.
+void CudaNodeMemory::populate(std::int64_t first, std::int64_t end) {
+  const CudaBesideCaptures unharmed;
+  Chunk chunk{first, end - first, 0};
   const CUmemAllocationProp wanted = properties(device_);
   CUmemGenericAllocationHandle handle = 0;
-  check_cuda(CudaDriver::get().memory_create(&handle, static_cast<std::size_t>(chunk.bytes), &wanted, 0),
+  chunks_.reserve(chunks_.size() + 1);
+  check_cuda(driver_.turn()->create(&handle, static_cast<std::size_t>(chunk.bytes), &wanted, 0),
              fmt::format("{} bytes for the heap", chunk.bytes));
   chunk.handle = handle;
+  try {
+    map(segment(state_.rank()) + chunk.first, chunk);
+  } catch (...) {
+    driver_.turn()->release(handle);
+    throw;
+  }
   chunks_.push_back(chunk);
-  grown_ += chunk.bytes;
-  map(segment(state_.rank()) + chunk.first, chunk);
 }
 
 std::string CudaNodeMemory::unshared_text() const {
@@ -133,9 +144,9 @@ std::vector<FileDescriptor> CudaNodeMemory::export_unshared() const {
   std::vector<FileDescriptor> files;
   for (std::size_t i = shared_; i < chunks_.size(); ++i) {
     int file = -1;
-    check_cuda(CudaDriver::get().export_handle(&file, chunks_[i].handle,
-                                               CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0),
-               "pass device memory on");
+    check_cuda(
+        driver_.turn()->export_handle(&file, chunks_[i].handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0),
+        "pass device memory on");
     files.emplace_back(file);
   }
   if (files.empty()) files.emplace_back(open("/dev/null", O_RDONLY | O_CLOEXEC));  // one has to travel
@@ -144,7 +155,6 @@ std::vector<FileDescriptor> CudaNodeMemory::export_unshared() const {
 
 /// `files`: null between threads, whose handles are good for all.
 void CudaNodeMemory::import_chunks(int rank, std::string_view text, std::vector<FileDescriptor>* files) {
-  const CudaDriver& driver = CudaDriver::get();
   for (std::size_t i = 0; i * sizeof(Chunk) < text.size(); ++i) {
     Chunk chunk;
     std::memcpy(&chunk, text.data() + i * sizeof(Chunk), sizeof(Chunk));
@@ -155,16 +165,16 @@ void CudaNodeMemory::import_chunks(int rank, std::string_view text, std::vector<
     CUmemGenericAllocationHandle handle = 0;
     // NOLINTNEXTLINE(performance-no-int-to-ptr): the driver speaks of both as numbers
     auto* const descriptor = reinterpret_cast<void*>(static_cast<std::intptr_t>(files->at(i).get()));
-    check_cuda(driver.import_handle(&handle, descriptor, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
+    check_cuda(driver_.turn()->import_handle(&handle, descriptor, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
                "take a peer's device memory");
     chunk.handle = handle;
     try {
       map(segment(rank) + chunk.first, chunk);
     } catch (...) {
-      driver.memory_release(handle);
+      driver_.turn()->release(handle);
       throw;
     }
-    driver.memory_release(handle);  // the mapping holds it
+    driver_.turn()->release(handle);  // the mapping holds it
   }
 }
 
@@ -184,6 +194,7 @@ void CudaNodeMemory::share_growth() {
 }
 
 void CudaNodeMemory::share_with_peers() {
+  const CudaBesideCaptures unharmed;
   const std::vector<std::string> texts = exchange(state_, operation, unshared_text());
   std::vector<std::vector<FileDescriptor>> files;
   if (!state_.group->in_process()) {
@@ -196,14 +207,21 @@ void CudaNodeMemory::share_with_peers() {
     for (const FileDescriptor& file : mine) numbers.push_back(file.get());
     files = exchange_descriptors(state_, operation, numbers);
   }
-  collectively(state_, operation, [&]() -> std::vector<Fact> {
-    for (const int rank : places_.ranks()) {
-      if (rank == state_.rank()) continue;
-      const auto place = static_cast<std::size_t>(rank);
-      import_chunks(rank, texts[place], files.empty() ? nullptr : &files[place]);
-    }
-    return {};
-  });
+  const std::size_t before = mapped_.size();
+  try {
+    collectively(state_, operation, [&]() -> std::vector<Fact> {
+      for (const int rank : places_.ranks()) {
+        if (rank == state_.rank()) continue;
+        const auto place = static_cast<std::size_t>(rank);
+        import_chunks(rank, texts[place], files.empty() ? nullptr : &files[place]);
+      }
+      return {};
+    });
+  } catch (...) {
+    // Some ranks have mapped what others could not: it is shared anew next time.
+    unmap_after(before, driver_.turn());
+    throw;
+  }
 }
 
 }  // namespace partita

@@ -2,13 +2,17 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "device/cuda_virtual_memory.hpp"
 #include "memory/file_descriptor.hpp"
 #include "memory/node_memory.hpp"
 #include "memory/node_places.hpp"
+#include "memory/segment_growth.hpp"
 
 namespace partita {
 
@@ -19,13 +23,16 @@ namespace partita {
 /// Where the first chunk cannot be mapped by every peer, `segment` is null for peers and stays so.
 class CudaNodeMemory final : public NodeMemory {
  public:
-  CudaNodeMemory(ContextState& state, const Topology& topology, int device);
+  /// Collective, blocking. `driver` outlives the object.
+  CudaNodeMemory(ContextState& state, const Topology& topology, int device, const CudaVirtualMemory& driver);
   ~CudaNodeMemory() override;
+  CudaNodeMemory(const CudaNodeMemory&) = delete;
+  CudaNodeMemory& operator=(const CudaNodeMemory&) = delete;
 
   void* control() override { return nullptr; }
   char* segment(int rank) override;
   std::int64_t stride() const override { return stride_; }
-  void grow(std::int64_t bytes) override;
+  void grow(std::int64_t bytes) override { growth_->grow(bytes); }
   void share_growth() override;
 
  private:
@@ -37,7 +44,9 @@ class CudaNodeMemory final : public NodeMemory {
   };
 
   void reserve();
-  std::int64_t granularity() const;
+  SegmentGrowth make_growth();
+  void populate(std::int64_t first, std::int64_t end);
+  void unmap_after(std::size_t kept, const CudaVirtualMemory::Turn& turn) noexcept;
   void map(char* address, const Chunk& chunk);
   void import_chunks(int rank, std::string_view text, std::vector<FileDescriptor>* files);
   std::string unshared_text() const;
@@ -45,14 +54,14 @@ class CudaNodeMemory final : public NodeMemory {
   void share_with_peers();
 
   ContextState& state_;
+  const CudaVirtualMemory& driver_;
   NodePlaces places_;
   bool alone_ = true;  // no two ranks share a node
   int device_;
   std::uintptr_t base_ = 0;
   std::int64_t stride_ = 0;
-  std::int64_t cap_ = 0;
-  std::int64_t grown_ = 0;
-  std::vector<Chunk> chunks_;  // of this rank
+  std::optional<SegmentGrowth> growth_;
+  std::vector<Chunk> chunks_;  // of this rank, by `first`
   std::size_t shared_ = 0;     // chunks_[0 .. shared_) are known to the peers
   std::vector<std::pair<char*, std::int64_t>> mapped_;
   std::string refused_;  // why peers' memory cannot be mapped

@@ -10,6 +10,8 @@
 #include <sstream>
 #include <vector>
 
+#include "base/check.hpp"
+
 namespace partita {
 namespace {
 
@@ -136,6 +138,16 @@ NodeLimits NodeLimits::read(const std::string& root) {
     bound_by(result, *group, path);
     if (path.rfind('/') == std::string::npos) return result;
   }
+}
+
+void check_headroom(std::int64_t bytes, int node_ranks) {
+  const NodeLimits limits = NodeLimits::read();
+  const std::int64_t usable = limits.available - limits.available / 32;
+  check<MemoryError>(
+      bytes <= usable / node_ranks,
+      "no memory left: {} bytes wanted on each of the {} ranks of the node, {} bytes available "
+      "to all of them within the limit of {}",
+      bytes, node_ranks, usable, limits.bound);
 }
 
 }  // namespace partita

@@ -17,4 +17,8 @@ struct NodeLimits {
   static NodeLimits read(const std::string& root = "");
 };
 
+/// Throws MemoryError unless each of the node's ranks may take so much: all take about as much at once, and
+/// the rest of the machine lives too.
+void check_headroom(std::int64_t bytes, int node_ranks);
+
 }  // namespace partita

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <numeric>
 #include <thread>
 
 #include "base/check.hpp"
+#include "base/default_variable.hpp"
 #include "base/hash.hpp"
 #include "device/device_identity.hpp"
 #include "memory/page.hpp"
@@ -29,23 +29,6 @@ constexpr std::int64_t gibibyte = std::int64_t{1} << 30;
 constexpr std::int64_t share_of(std::int64_t bytes) {
   return round_down(bytes / 4 * 3, huge_page_bytes);
 }
-
-/// A variable that NVSHMEM reads when it starts, for as long as this lives, unless the user has set it.
-class DefaultSetting {
- public:
-  DefaultSetting(const char* name, std::int64_t value) : name_(name), mine_(std::getenv(name) == nullptr) {
-    if (mine_) setenv(name, fmt::format("{}", value).c_str(), 0);
-  }
-  ~DefaultSetting() {
-    if (mine_) unsetenv(name_);
-  }
-  DefaultSetting(const DefaultSetting&) = delete;
-  DefaultSetting& operator=(const DefaultSetting&) = delete;
-
- private:
-  const char* name_;
-  bool mine_;
-};
 
 /// Outlives a start that never returns.
 struct Start {
@@ -112,8 +95,9 @@ std::string make_id(ContextState& state, const std::shared_ptr<Start>& start, co
 std::string begin(ContextState& state, const std::shared_ptr<Start>& start, const NvshmemLibrary& library,
                   std::int64_t bytes) {
   // Where its heap does not grow, what it is given to begin with is all.
-  const DefaultSetting size("NVSHMEM_SYMMETRIC_SIZE", bytes + (std::int64_t{64} << 20));
-  const DefaultSetting most("NVSHMEM_MAX_MEMORY_PER_GPU", std::max(128 * gibibyte, bytes + 8 * gibibyte));
+  const DefaultVariable size("NVSHMEM_SYMMETRIC_SIZE", fmt::format("{}", bytes + (std::int64_t{64} << 20)));
+  const DefaultVariable most("NVSHMEM_MAX_MEMORY_PER_GPU",
+                             fmt::format("{}", std::max(128 * gibibyte, bytes + 8 * gibibyte)));
   const int rank = state.rank(), ranks = state.size();
   return first_of(state, beside(state, start, [=, &library]() -> std::string {
                     library.set_id(rank, ranks, &start->id, &start->attributes);

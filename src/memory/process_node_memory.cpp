@@ -83,7 +83,7 @@ ProcessNodeMemory::ProcessNodeMemory(ContextState& state, std::int64_t control_b
   std::tie(range_, stride_) = reserve_segments_alike(state, places_.count());
   mine_ = segment(state.rank());
   together(state, [&] {
-    growth_ = std::make_unique<SegmentGrowth>(stride_, places_.count(), heap_limit(state.options), backing());
+    growth_ = std::make_unique<SegmentGrowth>(stride_, heap_limit(state.options), backing());
     make_files(state, control_bytes);
   });
   map_files(state, control_bytes);
@@ -123,7 +123,8 @@ SegmentGrowth::Backing ProcessNodeMemory::backing() {
               [this](std::int64_t first, std::int64_t) {
                 // Shrinking a file cannot fail for want of memory.
                 [[maybe_unused]] const int result = ftruncate(segment_file_.get(), first);
-              }};
+              },
+          .check_room = [ranks = places_.count()](std::int64_t bytes) { check_headroom(bytes, ranks); }};
 }
 
 }  // namespace partita

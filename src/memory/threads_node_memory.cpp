@@ -7,6 +7,7 @@
 
 #include "base/check.hpp"
 #include "memory/huge_pages.hpp"
+#include "memory/node_limits.hpp"
 #include "memory/page.hpp"
 #include "memory/process_node_memory.hpp"
 #include "memory/reservation.hpp"
@@ -33,14 +34,15 @@ void make_reserved(char* first, std::int64_t bytes) {
       mmap(first, static_cast<std::size_t>(bytes), PROT_NONE, flags, -1, 0);
 }
 
-SegmentGrowth::Backing anonymous_backing(char* segment) {
+SegmentGrowth::Backing anonymous_backing(char* segment, int node_ranks) {
   return {.populate =
               [segment](std::int64_t first, std::int64_t end) {
                 make_writable(segment + first, end - first);
                 populate_anonymous(segment + first, end - first);
               },
           .give_back = [segment](std::int64_t first,
-                                 std::int64_t end) { make_reserved(segment + first, end - first); }};
+                                 std::int64_t end) { make_reserved(segment + first, end - first); },
+          .check_room = [node_ranks](std::int64_t bytes) { check_headroom(bytes, node_ranks); }};
 }
 
 }  // namespace
@@ -91,8 +93,8 @@ void ThreadsNodeMemory::copy_shared(std::string_view address, const ContextState
   const std::shared_ptr<Shared>* theirs = nullptr;
   std::memcpy(&theirs, address.data(), sizeof(theirs));
   shared_ = *theirs;
-  growth_ = std::make_unique<SegmentGrowth>(shared_->stride, places_.count(), heap_limit(state.options),
-                                            anonymous_backing(segment(state.rank())));
+  growth_ = std::make_unique<SegmentGrowth>(shared_->stride, heap_limit(state.options),
+                                            anonymous_backing(segment(rank), places_.count()));
 }
 
 void* ThreadsNodeMemory::control() {

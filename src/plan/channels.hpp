@@ -4,7 +4,7 @@
 namespace partita {
 
 /// `ready` goes from the owner of a source or slot to its reader, `done` back; `grant` from the owner of a
-/// destination to its writer, `written` back.
+/// destination to its writer, `written` back. In every plan: who reads steps goes by it.
 enum class Channel : int { ready, done, grant, written };
 
 /// Says that a peer may begin, not that something has ended.

@@ -77,6 +77,7 @@ Json json_of(const Plan& plan, const Step& step) {
   if (step.kind == StepKind::accumulate || step.kind == StepKind::fill) {
     result["reduction"] = name(step.reduction);
   }
+  if (step.round >= 0) result["round"] = step.round;
   if (!step.after.empty()) result["after"] = step.after;
   return result;
 }

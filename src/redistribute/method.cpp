@@ -26,6 +26,8 @@ std::string_view name_of(RedistributeMethod method) {
       return "staged";
     case RedistributeMethod::messages:
       return "messages";
+    case RedistributeMethod::grouped:
+      return "grouped";
     case RedistributeMethod::automatic:
       break;
   }
@@ -130,6 +132,10 @@ Method choose_method(const Problem& problem) {
   if (ranks == 1 || problem.same_layout) {
     return {choice.method, false, false, "local",
             ranks == 1 ? "there is one rank" : "every rank already holds what it wants"};
+  }
+  if (choice.method == RedistributeMethod::grouped) {
+    return {choice.method, false, true, "grouped",
+            "messages in rounds, each one group of sends and receives"};
   }
   const int nodes = nodes_in_use(problem.topology);
   Method result{choice.method, nodes<ranks, nodes> 1, std::string(name_of(choice.method)), choice.reason};

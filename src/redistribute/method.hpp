@@ -19,6 +19,7 @@ struct Method {
   bool uses_messages() const {
     return network_pairs || (node_pairs && inside == RedistributeMethod::messages);
   }
+  bool is_grouped() const { return network_pairs && inside == RedistributeMethod::grouped; }
   bool writes() const { return node_pairs && inside == RedistributeMethod::pushed; }
   /// How a rank and this peer exchange.
   RedistributeMethod between(const Problem& problem, int peer) const {

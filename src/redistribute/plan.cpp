@@ -9,6 +9,7 @@
 // the two sit and of what memory they use (`choose_method`); in which order, of keys that both ends know
 // (`schedule`); and `Walk` writes the steps.
 #include "redistribute/parts.hpp"
+#include "redistribute/rounds.hpp"
 #include "redistribute/walk.hpp"
 
 namespace partita {
@@ -17,22 +18,14 @@ namespace {
 
 using namespace redistribution;
 
-Buffer operand_buffer(const char* name, const Operand& operand) {
-  return {name, BufferKind::operand, operand, 0};
-}
-
 // The same list on every rank, with fixed numbers: shared staging of no bytes stands before private staging
 // where only that is used.
-std::vector<Buffer> buffers(const Problem& problem, const Staging& staging) {
-  std::vector<Buffer> result{operand_buffer("source", problem.source),
-                             operand_buffer("destination", problem.destination)};
-  if (staging.shared_bytes > 0 || staging.private_bytes > 0) {
-    result.push_back({"staging", BufferKind::shared, {}, staging.shared_bytes});
-  }
-  if (staging.private_bytes > 0) {
-    result.push_back({"messages", BufferKind::scratch, {}, staging.private_bytes});
-  }
-  return result;
+void add_buffers(PlanBuilder& builder, const Problem& problem, std::int64_t shared_bytes,
+                 std::int64_t private_bytes) {
+  builder.add_operand("source", problem.source);
+  builder.add_operand("destination", problem.destination);
+  if (shared_bytes > 0 || private_bytes > 0) builder.add_scratch("staging", BufferKind::shared, shared_bytes);
+  if (private_bytes > 0) builder.add_scratch("messages", BufferKind::scratch, private_bytes);
 }
 
 }  // namespace
@@ -43,10 +36,18 @@ PlanInParts plan_in_parts(const Operand& source, const Operand& destination, con
                           int rank, const RedistributeOptions& options, const Parts& parts) {
   const Problem problem = make_problem(source, destination, topology, rank, options);
   const Method method = choose_method(problem);
-  const Staging staging = choose_staging(problem, method);
   const Exchange whole = exchange(problem);
-  Plan plan{"redistribute", method.name, method.reason, rank, topology, buffers(problem, staging), {}};
-  Walk walk(problem, method, staging, plan.steps);
+  Plan plan{"redistribute", method.name, method.reason, rank, topology, {}, {}};
+  PlanBuilder builder(plan);
+  if (method.is_grouped()) {
+    const Rounds rounds = choose_rounds(problem);
+    add_buffers(builder, problem, 0, rounds.private_bytes());
+    std::vector<int> begins = walk_rounds(problem, rounds, in_parts(whole, problem, parts), builder);
+    return {std::move(plan), std::move(begins)};
+  }
+  const Staging staging = choose_staging(problem, method);
+  add_buffers(builder, problem, staging.shared_bytes, staging.private_bytes);
+  Walk walk(problem, method, staging, builder);
   std::vector<int> begins = walk.run(whole, in_parts(whole, problem, parts));
   return {std::move(plan), std::move(begins)};
 }

@@ -7,6 +7,7 @@
 #include "array/array_state.hpp"
 #include "array/transfer.hpp"
 #include "base/check.hpp"
+#include "device/captured.hpp"
 #include "distribution/permutation.hpp"
 #include "execute/executor.hpp"
 #include "execute/packet_plan.hpp"
@@ -46,7 +47,7 @@ Array stand_in(ContextState& context, const Operand& operand) {
   const bool rows = operand.axis_order == Operand::of(operand.layout, operand.dtype).axis_order;
   const Order order = rows ? Order::row_major : Order::column_major;
   return allocate_on_heap(unowned, operand.layout, operand.dtype, order, "scratch of a plan",
-                          MemorySpace::device);
+                          SourcePlace::current(), MemorySpace::device);
 }
 
 /// What a rank does: little between devices of a node goes in packets.
@@ -56,45 +57,50 @@ Plan plan_for(const Operand& source, const Operand& destination, const Topology&
   return plan_redistribute(source, destination, topology, rank, options);
 }
 
-/// Plans on every rank, or throws the same error on every rank. `destination` is made inside the check, since
-/// making it may fail.
-Plan plan_together(ContextState& context, const Operand& source, const std::function<Operand()>& destination,
-                   const RedistributeOptions& options) {
+/// A plan bound on every rank, or the same error on every rank. `destination` is made inside the check, since
+/// making it may fail. Where packets do not suit some rank, all go another way.
+std::unique_ptr<Executor> plan_together(ContextState& context, const Operand& source,
+                                        const std::function<Operand()>& destination,
+                                        const RedistributeOptions& options) {
   context.require_usable("redistribute");
-  std::optional<Plan> plan;
+  std::unique_ptr<PacketPlan> packets;
+  std::unique_ptr<Executor> bound;
+  std::optional<Operand> from, to;
   collectively(context, "redistribute", [&]() -> std::vector<Fact> {
+    require_no_capture(context, "redistribute", "making a plan");
     const Operand target = destination();
-    const Operand planned = as_planned(source, target.space);
-    const Operand planned_target = as_planned(target, source.space);
-    plan = plan_for(planned, planned_target, context.topology(planned.space), context.rank(), options);
+    from = as_planned(source, target.space);
+    to = as_planned(target, source.space);
+    Plan plan = plan_for(*from, *to, context.topology(from->space), context.rank(), options);
+    if (plan.method == packets_method) {
+      packets = std::make_unique<PacketPlan>(context, std::move(plan));
+    } else {
+      bound = Executor::bind(context, std::move(plan));
+    }
     return {{"source", source.to_string()},
             {"destination", target.to_string()},
             {"options", options_text(options)}};
   });
-  context.heap_in(plan->buffers[0].operand->space)
-      .collect();  // plan creation is a named point of deferred release
-  return std::move(*plan);
-}
-
-/// What carries out `plan`. Where packets do not suit some rank, all go another way. Collective on devices.
-std::unique_ptr<Executor> bind(ContextState& context, Plan plan, const Operand& source,
-                               const Operand& destination, const RedistributeOptions& options) {
-  if (plan.method != packets_method) return Executor::bind(context, std::move(plan));
-  if (std::unique_ptr<Executor> bound = PacketPlan::of(context, std::move(plan))) return bound;
-  const Operand from = as_planned(source, destination.space);
-  const Operand to = as_planned(destination, source.space);
-  return Executor::bind(context,
-                        plan_redistribute(from, to, context.topology(from.space), context.rank(), options));
+  context.heap_in(from->space).collect();  // plan creation is a named point of deferred release
+  if (packets && packets->suits_all_ranks()) {
+    bound = std::move(packets);
+  } else if (packets) {
+    collectively(context, "redistribute", [&]() -> std::vector<Fact> {
+      const Topology& topology = context.topology(from->space);
+      bound = Executor::bind(context, plan_redistribute(*from, *to, topology, context.rank(), options));
+      return {};
+    });
+  }
+  bound->connect();
+  return bound;
 }
 
 /// A bound plan with its destination seen as the plan sees it: in the source's index space.
 class Runner {
  public:
-  Runner(ContextState& context, Plan plan, const Operand& source, const Operand& destination,
-         const RedistributeOptions& options)
-      : context_(context),
-        bound_(bind(context, std::move(plan), source, destination, options)),
-        destination_(destination.layout) {
+  Runner(ContextState& context, std::unique_ptr<Executor> bound, const Operand& source,
+         const Operand& destination, const RedistributeOptions& options)
+      : context_(context), bound_(std::move(bound)), destination_(destination.layout) {
     if (!options.axes.empty()) {
       inverse_ = redistribution::inverse_axes(options.axes, destination_.dimensions());
     }
@@ -145,15 +151,16 @@ Runner& cached_plan(ContextState& context, const Operand& source, const std::str
   const std::string key =
       fmt::format("redistribute {} | {} | {}", source.to_string(), target, options_text(options));
   if (const auto found = context.plans.find(key)) return *std::static_pointer_cast<Runner>(found);
-  Plan plan = plan_together(context, source, destination, options);
-  auto made = std::make_shared<Runner>(context, std::move(plan), source, destination(), options);
+  std::unique_ptr<Executor> bound = plan_together(context, source, destination, options);
+  auto made = std::make_shared<Runner>(context, std::move(bound), source, destination(), options);
   context.plans.insert(key, made);
   return *made;
 }
 
 /// Into a new array on the heap; its allocation is the call's one exchange, and carries what must agree.
 Array redistribute_to_new(const Array& source, const std::string& target,
-                          const std::function<Layout()>& layout, const RedistributeOptions& options) {
+                          const std::function<Layout()>& layout, const RedistributeOptions& options,
+                          SourcePlace where) {
   const std::shared_ptr<ContextState>& context = source.context();
   context->require_usable("redistribute");
   const auto destination = [&] {
@@ -165,7 +172,7 @@ Array redistribute_to_new(const Array& source, const std::string& target,
       cached_plan(*context, source.operand(),
                   fmt::format("new {} {}", static_cast<int>(options.order), target), destination, options);
   Array array = allocate_on_heap(context, runner.destination(), source.dtype(), options.order,
-                                 "redistribute to " + target, source.local().space);
+                                 "redistribute to " + target, where, source.local().space);
   runner.run(source, array);
   return array;
 }
@@ -178,16 +185,18 @@ void check_apart(const Array& source, const Array& destination) {
 
 }  // namespace
 
-Array redistribute(const Array& source, const Layout& destination, const RedistributeOptions& options) {
+Array redistribute(const Array& source, const Layout& destination, const RedistributeOptions& options,
+                   SourcePlace where) {
   return redistribute_to_new(
-      source, destination.to_string(), [&] { return destination; }, options);
+      source, destination.to_string(), [&] { return destination; }, options, where);
 }
 
-Array redistribute(const Array& source, const Distribution& destination, const RedistributeOptions& options) {
+Array redistribute(const Array& source, const Distribution& destination, const RedistributeOptions& options,
+                   SourcePlace where) {
   const auto bind = [&] {
     return Layout(destination, result_shape(source.shape(), options.axes), source.context()->size());
   };
-  return redistribute_to_new(source, destination.to_string(), bind, options);
+  return redistribute_to_new(source, destination.to_string(), bind, options, where);
 }
 
 void redistribute(const Array& source, Array& destination, const RedistributeOptions& options) {
@@ -202,7 +211,7 @@ void redistribute(const Array& source, Array& destination, const RedistributeOpt
 
 struct Redistribute::State {
   std::shared_ptr<ContextState> context;  // declared first: it outlives the plan
-  std::unique_ptr<Runner> runner;
+  std::shared_ptr<Runner> runner;         // graphs may have their share
   Planner planner;
   Array source;
   Array destination;
@@ -212,9 +221,9 @@ Redistribute::Redistribute(const Context& context, const Operand& source, const 
                            const RedistributeOptions& options)
     : state_(std::make_unique<State>()) {
   state_->context = context.state();
-  Plan plan = plan_together(
+  std::unique_ptr<Executor> bound = plan_together(
       *state_->context, source, [&] { return destination; }, options);
-  state_->runner = std::make_unique<Runner>(*state_->context, std::move(plan), source, destination, options);
+  state_->runner = std::make_shared<Runner>(*state_->context, std::move(bound), source, destination, options);
   const Operand from = as_planned(source, destination.space);
   const Operand to = as_planned(destination, source.space);
   const bool in_packets = state_->runner->plan().method == packets_method;
@@ -247,6 +256,7 @@ void Redistribute::execute(const Array& source, Array& destination) {
 
 void Redistribute::execute(const Array& source, Array& destination, Stream stream) {
   check_apart(source, destination);
+  keep_for_graph(*state_->context, stream, state_->runner);
   state_->runner->enqueue(source, destination, stream);
 }
 

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "base/check.hpp"
+#include "plan/message_window.hpp"
 
 namespace partita::redistribution {
 
@@ -28,7 +29,6 @@ constexpr std::int64_t window_messages = 8;
 // Of device memory, a message costs some starts; twice as much of it was slower (docs/performance.md).
 constexpr std::int64_t device_window_bytes = 16 * mebibyte;
 constexpr std::int64_t largest_device_message = 2 * mebibyte;
-constexpr std::size_t most_in_flight = 64;
 
 std::int64_t round_down(std::int64_t bytes) {
   return bytes / line * line;
@@ -79,8 +79,8 @@ void choose_private(Staging& staging, const Problem& problem, std::int64_t bound
   staging.message = std::min({longest, most, transfer});
   // Little to send needs little room: every peer's messages at once, at most as many as may be in flight.
   const std::int64_t useful =
-      staging.message *
-      std::clamp<std::int64_t>(2 * ranks, window_messages, static_cast<std::int64_t>(most_in_flight));
+      staging.message * std::clamp<std::int64_t>(2 * ranks, window_messages,
+                                                 static_cast<std::int64_t>(FifoWindow::most_pieces));
   staging.window = std::min(budget, useful);
   staging.private_bytes = 2 * staging.window;
 }
@@ -108,33 +108,6 @@ Staging choose_staging(const Problem& problem, const Method& method) {
   if (shared) staging.chunk = staging.piece;
   if (messages) staging.message = staging.piece;
   return staging;
-}
-
-std::int64_t Window::next_offset(std::int64_t bytes) const {
-  return head_ + round_up(bytes) <= bytes_ ? head_ : 0;
-}
-
-bool Window::fits(std::int64_t bytes) const {
-  if (entries_.size() >= most_in_flight) return false;
-  const std::int64_t first = next_offset(bytes);
-  const std::int64_t last = first + round_up(bytes);
-  return std::none_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
-    return entry.offset < last && first < entry.offset + entry.bytes;
-  });
-}
-
-std::int64_t Window::push(std::int64_t bytes, int id) {
-  invariant(fits(bytes) && round_up(bytes) <= bytes_, "a message of {} bytes does not fit the window", bytes);
-  const std::int64_t offset = next_offset(bytes);
-  entries_.push_back({offset, round_up(bytes), id});
-  head_ = offset + round_up(bytes);
-  return offset;
-}
-
-int Window::pop() {
-  const int id = entries_.front().id;
-  entries_.pop_front();
-  return id;
 }
 
 }  // namespace partita::redistribution

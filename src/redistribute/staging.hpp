@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 
 #include "redistribute/method.hpp"
 
@@ -21,28 +20,5 @@ struct Staging {
 
 /// Throws ArgumentError where `options.staging_bytes` is too small for one cache line a slot.
 Staging choose_staging(const Problem& problem, const Method& method);
-
-/// Hands out room for messages, first in first out. Room that is taken by an older message is free once that
-/// message is popped, that is, complete.
-class Window {
- public:
-  explicit Window(std::int64_t bytes) : bytes_(bytes) {}
-  bool empty() const { return entries_.empty(); }
-  bool fits(std::int64_t bytes) const;
-  std::int64_t push(std::int64_t bytes, int id);  ///< its offset; must fit
-  int pop();                                      ///< the id of the oldest
-
- private:
-  struct Entry {
-    std::int64_t offset;
-    std::int64_t bytes;
-    int id;
-  };
-  std::int64_t next_offset(std::int64_t bytes) const;
-
-  std::int64_t bytes_;
-  std::int64_t head_ = 0;
-  std::deque<Entry> entries_;
-};
 
 }  // namespace partita::redistribution

@@ -1,16 +1,16 @@
 #include "redistribute/walk.hpp"
 
-#include "plan/steps.hpp"
-
 namespace partita::redistribution {
 
-Walk::Walk(const Problem& problem, const Method& method, const Staging& staging, std::vector<Step>& steps)
+Walk::Walk(const Problem& problem, const Method& method, const Staging& staging, PlanBuilder& builder)
     : problem_(problem),
       method_(method),
       staging_(staging),
-      steps_(steps),
-      sending_(staging.window),
-      receiving_(staging.window) {
+      builder_(builder),
+      ring_(builder, shared_buffer, staging.chunk == 0 ? 0 : staging.shared_bytes / staging.chunk,
+            staging.chunk),
+      sending_(builder, private_buffer, 0, staging.window),
+      receiving_(builder, private_buffer, staging.window, staging.window) {
   if (method.uses_staging()) node_ = problem.topology.node_ranks(problem.topology.node(problem.rank));
 }
 
@@ -20,7 +20,7 @@ std::vector<int> Walk::run(const Exchange& whole, const std::vector<Exchange>& p
   open(whole);
   post_ahead();
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    begins.push_back(static_cast<int>(steps_.size()));
+    begins.push_back(static_cast<int>(builder_.plan().steps.size()));
     begin(parts[i]);
     for (Item& item : items[i]) act(item);
   }
@@ -37,10 +37,10 @@ std::vector<std::vector<Item>> Walk::scheduled(const std::vector<Exchange>& part
     result.push_back(schedule(problem_, method_, staging_, part));
     steps += 2 * result.back().size() + 2 * part.outgoing.size();
     for (Item& item : result.back()) {
-      if (item.action == Action::post) receives_.push_back({std::move(item), -1, 0});
+      if (item.action == Action::post) receives_.push_back({std::move(item)});
     }
   }
-  steps_.reserve(steps);
+  builder_.plan().steps.reserve(steps);
   return result;
 }
 
@@ -48,14 +48,16 @@ std::vector<std::vector<Item>> Walk::scheduled(const std::vector<Exchange>& part
 void Walk::open(const Exchange& whole) {
   for (const Transfer& transfer : whole.incoming) {
     if (transfer.peer == problem_.rank) continue;
-    if (method_.between(problem_, transfer.peer) == RedistributeMethod::pushed) signal(transfer.peer, grant);
+    if (method_.between(problem_, transfer.peer) == RedistributeMethod::pushed) {
+      builder_.signal(transfer.peer, grant);
+    }
   }
 }
 
 void Walk::begin(const Exchange& part) {
   for (const Transfer& transfer : part.outgoing) {
     if (method_.between(problem_, transfer.peer) != RedistributeMethod::direct) continue;
-    signal(transfer.peer, ready);
+    builder_.signal(transfer.peer, ready);
     ++offered_[transfer.peer];
   }
   for (const Transfer& transfer : part.incoming) {
@@ -63,13 +65,8 @@ void Walk::begin(const Exchange& part) {
     if (method_.between(problem_, transfer.peer) == RedistributeMethod::pushed) ++awaited_[transfer.peer];
   }
   if (!part.identity) return;
-  Step fill;
-  fill.kind = StepKind::fill;
-  fill.peer = problem_.rank;
-  fill.region = *part.identity;
-  fill.to = operand(destination_buffer, problem_.rank);
-  fill.reduction = problem_.destination.layout.partial()->reduction;
-  push(steps_, std::move(fill));
+  builder_.fill(problem_.destination.layout.partial()->reduction, *part.identity,
+                builder_.own(destination_buffer));
 }
 
 void Walk::act(Item& item) {
@@ -78,8 +75,7 @@ void Walk::act(Item& item) {
       return produce(item);
     case Action::own:
       unpack_behind();
-      return deliver(problem_.rank, item.contribution, std::move(item.region),
-                     operand(source_buffer, problem_.rank));
+      return deliver(problem_.rank, item.contribution, std::move(item.region), builder_.own(source_buffer));
     case Action::read:
       unpack_behind();
       return read(item);
@@ -105,18 +101,14 @@ void Walk::act(Item& item) {
 void Walk::close(const Exchange& whole) {
   for (const Transfer& transfer : whole.outgoing) {
     const auto offered = offered_.find(transfer.peer);
-    if (offered != offered_.end()) wait(transfer.peer, done, offered->second);
-    const auto produced = produced_.find(transfer.peer);
-    if (produced != produced_.end()) wait(transfer.peer, done, produced->second);
+    if (offered != offered_.end()) builder_.wait(transfer.peer, done, offered->second);
   }
+  ring_.drain();
   for (const Transfer& transfer : whole.incoming) {
     const auto awaited = awaited_.find(transfer.peer);
-    if (awaited != awaited_.end()) wait(transfer.peer, written, awaited->second);
+    if (awaited != awaited_.end()) builder_.wait(transfer.peer, written, awaited->second);
   }
-  Step finish;
-  finish.kind = StepKind::finish;
-  while (!sending_.empty()) finish.after.push_back(sending_.pop());
-  if (!finish.after.empty()) push(steps_, std::move(finish));
+  builder_.finish(sending_.unfinished());
 }
 
 }  // namespace partita::redistribution

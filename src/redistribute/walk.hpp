@@ -1,24 +1,20 @@
 // From the schedule to the steps.
 #pragma once
 
-#include <deque>
 #include <map>
 #include <vector>
 
-#include "plan/channels.hpp"
+#include "plan/message_window.hpp"
+#include "plan/slot_ring.hpp"
+#include "redistribute/buffers.hpp"
 #include "redistribute/schedule.hpp"
 
 namespace partita::redistribution {
 
-inline constexpr int source_buffer = 0;
-inline constexpr int destination_buffer = 1;
-inline constexpr int shared_buffer = 2;
-inline constexpr int private_buffer = 3;
-
 /// Writes the steps of one rank.
 class Walk {
  public:
-  Walk(const Problem& problem, const Method& method, const Staging& staging, std::vector<Step>& steps);
+  Walk(const Problem& problem, const Method& method, const Staging& staging, PlanBuilder& builder);
   /// `parts` of the exchange `whole`, one after the other; gives the steps at which they begin.
   std::vector<int> run(const Exchange& whole, const std::vector<Exchange>& parts);
 
@@ -44,37 +40,31 @@ class Walk {
   bool too_far_behind() const;
 
   static Place operand(int buffer, int rank) { return {buffer, rank, 0, {}}; }
-  Place slot(int giver, int taker, std::int64_t round) const;
-  Place room(std::int64_t offset) const;  // in private scratch
-
-  void signal(int peer, Channel channel);
-  void wait(int peer, Channel channel, std::int64_t count);
-  void copy(int owner, Region region, const Place& from, const Place& to, std::vector<int> after = {});
+  std::int64_t slot(int giver, int taker, std::int64_t round) const;
   void deliver(int owner, int contribution, Region region, const Place& from, std::vector<int> after = {});
 
   const Problem& problem_;
   const Method& method_;
   const Staging& staging_;
-  std::vector<Step>& steps_;
+  PlanBuilder& builder_;
   std::vector<int> node_;  // the ranks of this rank's node
 
-  // By peer: pieces that went through its ring, each way, and transfers that it may have read, written or
-  // read from in place.
+  // By peer: pieces that went through its ring, each way, and transfers that it may read or write in place.
   std::map<int, std::int64_t> produced_, consumed_;
-  std::map<int, std::int64_t> offered_, read_, written_to_, awaited_;
+  std::map<int, std::int64_t> offered_, written_to_, awaited_;
+  SlotRing ring_;
 
   struct Incoming {
     Item item;
-    int step = -1;  // that receives it
-    std::int64_t offset = 0;
+    ReceiveWindow::Message message = {};
   };
   std::vector<Incoming> receives_;  // all messages to this rank, by key
   std::size_t posted_ = 0;          // receives_[0 .. posted_) have been posted,
   std::size_t passed_ = 0;          // [0 .. passed_) of them stand behind the walk,
   std::size_t unpacked_ = 0;        // and [0 .. unpacked_) are done
   std::int64_t behind_bytes_ = 0;   // of [unpacked_ .. passed_)
-  Window sending_;
-  Window receiving_;
+  SendWindow sending_;              // the first half of the private scratch
+  ReceiveWindow receiving_;
 };
 
 }  // namespace partita::redistribution

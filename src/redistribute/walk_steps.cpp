@@ -1,7 +1,6 @@
 // The ways of handing a piece over, step by step.
 #include <algorithm>
 
-#include "plan/steps.hpp"
 #include "redistribute/walk.hpp"
 
 namespace partita::redistribution {
@@ -15,58 +14,47 @@ constexpr std::size_t most_behind = 32;  // messages that have been waited for b
 // --- inside a node
 
 // The ring of the pair (giver -> taker) lies in the giver's staging.
-Place Walk::slot(int giver, int taker, std::int64_t round) const {
+std::int64_t Walk::slot(int giver, int taker, std::int64_t round) const {
   auto local = [&](int rank) {
     return static_cast<std::int64_t>(std::lower_bound(node_.begin(), node_.end(), rank) - node_.begin());
   };
   const auto ranks = static_cast<std::int64_t>(node_.size());
   const std::int64_t ring = (local(taker) - local(giver) - 1 + ranks) % ranks;
-  const std::int64_t number = ring * staging_.slots + round % staging_.slots;
-  return {shared_buffer, giver, number * staging_.chunk, problem_.source.axis_order};
+  return ring * staging_.slots + round % staging_.slots;
 }
 
 void Walk::produce(Item& item) {
-  const std::int64_t piece = produced_[item.peer]++;
-  if (piece >= staging_.slots) wait(item.peer, done, piece - staging_.slots + 1);
-  copy(problem_.rank, std::move(item.region), operand(source_buffer, problem_.rank),
-       slot(problem_.rank, item.peer, piece));
-  signal(item.peer, ready);
+  const std::int64_t number = slot(problem_.rank, item.peer, produced_[item.peer]++);
+  ring_.give(item.peer, number, std::move(item.region), builder_.own(source_buffer),
+             problem_.source.axis_order);
 }
 
 void Walk::consume(Item& item) {
-  const std::int64_t piece = consumed_[item.peer]++;
-  wait(item.peer, ready, piece + 1);
-  deliver(item.peer, item.contribution, std::move(item.region), slot(item.peer, problem_.rank, piece));
-  signal(item.peer, done);
+  const std::int64_t number = slot(item.peer, problem_.rank, consumed_[item.peer]++);
+  const Place from = ring_.take(item.peer, number, problem_.source.axis_order);
+  deliver(item.peer, item.contribution, std::move(item.region), from);
+  ring_.taken(item.peer);
 }
 
 void Walk::read(Item& item) {
-  if (item.round == 0) wait(item.peer, ready, ++read_[item.peer]);
+  if (item.round == 0) builder_.wait(item.peer, ready);
   deliver(item.peer, item.contribution, std::move(item.region), operand(source_buffer, item.peer));
-  if (item.round + 1 == item.rounds) signal(item.peer, done);
+  if (item.round + 1 == item.rounds) builder_.signal(item.peer, done);
 }
 
 void Walk::write(Item& item) {
-  if (item.round == 0 && written_to_[item.peer]++ == 0) wait(item.peer, grant, 1);
-  copy(problem_.rank, std::move(item.region), operand(source_buffer, problem_.rank),
-       operand(destination_buffer, item.peer));
-  if (item.round + 1 == item.rounds) signal(item.peer, written);
+  if (item.round == 0 && written_to_[item.peer]++ == 0) builder_.wait(item.peer, grant);
+  builder_.copy(problem_.rank, std::move(item.region), builder_.own(source_buffer),
+                operand(destination_buffer, item.peer));
+  if (item.round + 1 == item.rounds) builder_.signal(item.peer, written);
 }
 
 // --- messages: what is sent lies in the first half of the private scratch, what is received in the second
 
-Place Walk::room(std::int64_t offset) const {
-  return {private_buffer, problem_.rank, offset, problem_.source.axis_order};
-}
-
 void Walk::send(Item& item) {
   const std::int64_t bytes = problem_.bytes(item.region);
-  std::vector<int> after;
-  while (!sending_.fits(bytes)) after.push_back(sending_.pop());
-  const int number = static_cast<int>(steps_.size()) + 1;  // of the send, behind its packing
-  const Place from = room(sending_.push(bytes, number));
-  copy(problem_.rank, std::move(item.region), operand(source_buffer, problem_.rank), from, std::move(after));
-  push(steps_, send_step(item.peer, from, bytes));
+  sending_.send(item.peer, std::move(item.region), builder_.own(source_buffer), problem_.source.axis_order,
+                bytes);
 }
 
 // Where the walk passes a message's key it must be posted, if need be after unpacking older ones.
@@ -83,17 +71,16 @@ void Walk::post_ahead() {
     Incoming& next = receives_[posted_];
     const std::int64_t bytes = problem_.bytes(next.item.region);
     if (!receiving_.fits(bytes)) return;
-    next.offset = staging_.window + receiving_.push(bytes, static_cast<int>(posted_));
-    next.step = push(steps_, receive_step(next.item.peer, room(next.offset), bytes));
+    next.message = receiving_.receive(next.item.peer, problem_.source.axis_order, bytes);
   }
 }
 
 void Walk::unpack_oldest() {
-  Incoming& oldest = receives_[static_cast<std::size_t>(receiving_.pop())];
+  Incoming& oldest = receives_[unpacked_++];
+  receiving_.pop();
   behind_bytes_ -= problem_.bytes(oldest.item.region);
-  deliver(oldest.item.peer, oldest.item.contribution, std::move(oldest.item.region), room(oldest.offset),
-          {oldest.step});
-  ++unpacked_;
+  deliver(oldest.item.peer, oldest.item.contribution, std::move(oldest.item.region), oldest.message.place,
+          {oldest.message.step});
 }
 
 // Half of the room is for messages that may arrive ahead of the walk, half for those that may be late.
@@ -106,26 +93,15 @@ void Walk::unpack_behind() {
   while (problem_.accumulates && unpacked_ < passed_) unpack_oldest();
 }
 
-// --- single steps
-
-void Walk::signal(int peer, Channel channel) {
-  push(steps_, signal_step(peer, static_cast<int>(channel)));
-}
-
-void Walk::wait(int peer, Channel channel, std::int64_t count) {
-  push(steps_, wait_step(peer, static_cast<int>(channel), count));
-}
-
-void Walk::copy(int owner, Region region, const Place& from, const Place& to, std::vector<int> after) {
-  push(steps_, copy_step(owner, std::move(region), from, to, std::move(after)));
-}
-
 // destination[i] = first contribution; then destination[i] = reduce(destination[i], next contribution)
 void Walk::deliver(int owner, int contribution, Region region, const Place& from, std::vector<int> after) {
-  copy(owner, std::move(region), from, operand(destination_buffer, problem_.rank), std::move(after));
-  if (!problem_.accumulates || contribution == 0) return;
-  steps_.back().kind = StepKind::accumulate;
-  steps_.back().reduction = problem_.source.layout.partial()->reduction;
+  const Place to = builder_.own(destination_buffer);
+  if (!problem_.accumulates || contribution == 0) {
+    builder_.copy(owner, std::move(region), from, to, std::move(after));
+  } else {
+    builder_.accumulate(owner, problem_.source.layout.partial()->reduction, std::move(region), from, to,
+                        std::move(after));
+  }
 }
 
 }  // namespace partita::redistribution

@@ -11,6 +11,7 @@ namespace partita {
 namespace {
 
 void collect_heaps(ContextState& state) {
+  state.plans.collect();
   state.heap->collect();
   if (state.device_heap) state.device_heap->collect();
 }
@@ -79,14 +80,16 @@ std::string Context::close() {
   collect_heaps(*state_);
   std::string leaks = state_->heap->leaks();
   if (state_->device_heap) leaks += state_->device_heap->leaks();
-  if (!leaks.empty()) state_->log->warn("symmetric memory that was never freed:\n{}", leaks);
+  if (!leaks.empty()) state_->log->warn("symmetric memory that was never freed:\n" + leaks);
   partita::barrier(*state_, "close");
   state_->closed = true;
   return leaks;
 }
 
 bool Context::failed() const noexcept {
-  return state_ != nullptr && state_->failed();
+  if (state_ == nullptr) return false;
+  state_->settle_failure();
+  return state_->failed();
 }
 
 std::string Context::failure() const {

@@ -1,5 +1,6 @@
 #include "runtime/context_state.hpp"
 
+#include <exception>
 #include <utility>
 
 #include "base/check.hpp"
@@ -15,13 +16,18 @@ void ContextState::require_alive(std::string_view operation) const {
 }
 
 void ContextState::require_usable(std::string_view operation) const {
+  settle_failure();
   require_alive(operation);
   check(!closed, "{}: the context is closed", operation);
 }
 
 std::string ContextState::failure() const {
+  if (!home.is_here()) {  // whose locks may be held by threads that are not here
+    return fmt::format("a context stays with the process that made it ({}), and this one is a fork of it",
+                       home.number());
+  }
   const std::lock_guard lock(failure_mutex_);
-  return failure_;
+  return failure_.text;
 }
 
 DeviceGroup* ContextState::device_group() const {
@@ -46,23 +52,65 @@ SymmetricHeap& ContextState::heap_in(MemorySpace space) const {
 }
 
 void ContextState::fail(const std::string& why, ErrorKind kind) noexcept {
+  fail_beside(why, kind);
+  settle_failure();
+}
+
+void ContextState::settle_failure() const noexcept {
+  if (settled_ || !failed() || !home.is_here()) return;
+  settled_ = true;
+  if (group) group->abandon();
+}
+
+void ContextState::give_up(const CaughtError& why) {
+  fail(why.text, why.kind);
+  throw_failure();
+  throw_error(why.kind, why.text);  // not reached: the context has failed
+}
+
+void ContextState::throw_failure() const {
+  if (!failed()) return;
+  settle_failure();
+  const std::unique_lock lock(failure_mutex_);
+  throw_error(failure_.kind, failure_.text);
+}
+
+void ContextState::fail_beside(const std::string& why, ErrorKind kind) noexcept {
   try {
+    if (!home.is_here()) return;
     const std::lock_guard lock(failure_mutex_);
     if (failed()) return;
-    failure_ = why;
+    failure_ = {kind, why};
     failed_.store(true, std::memory_order_release);
   } catch (...) {
     failed_.store(true, std::memory_order_release);
   }
   if (board) board->fail(kind, why);
   note_failed_context();
-  if (group) group->abandon();
+  tell(true, kind, why);
   if (flags) flags->poison();  // nothing on the device waits for ever
   if (DeviceGroup* const vendors = device_group()) vendors->abort();
   try {
-    if (log) log->info("the context has failed: {}", why);
+    if (log) log->info("the context has failed: " + why);
   } catch (...) {
     // A log that cannot be written must not hide the failure.
+  }
+}
+
+// What this rank has sent and nobody has taken yet may still be all that a peer waits for: then nothing is
+// held against it.
+void ContextState::leave(std::string_view how) noexcept {
+  if (failed() || !group) return;  // a failure has been told
+  const bool silent = closed || group->in_flight() > 0;
+  if (board) board->leave(silent ? "" : how);
+  if (!silent) tell(false, ErrorKind::lost_peer, how);
+}
+
+void ContextState::tell(bool has_failed, ErrorKind kind, std::string_view text) const noexcept {
+  try {
+    if (group) group->say_farewell({identity, rank(), has_failed, {kind, std::string(text)}});
+  } catch (...) {
+    // No memory for the text: the ranks of other nodes find out by their deadline.
   }
 }
 
@@ -78,9 +126,12 @@ ContextState::~ContextState() {
   }
   device_group_.reset();
   if (!failed()) {
-    if (board) board->leave();
+    letters.reset();  // which looks once more what has been taken
+    leave(std::uncaught_exceptions() > 0 ? "has left its context by an exception"
+                                         : "has left its context without closing it");
     return;
   }
+  settle_failure();
   try {
     keep_until_exit(std::make_shared<PlanCache>(std::move(plans)));
   } catch (...) {

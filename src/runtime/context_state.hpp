@@ -19,6 +19,7 @@
 #include "memory/node_memory.hpp"
 #include "memory/symmetric_heap.hpp"
 #include "runtime/error_kind.hpp"
+#include "runtime/home_process.hpp"
 #include "runtime/node_board.hpp"
 #include "runtime/plan_cache.hpp"
 #include "runtime/process_group.hpp"
@@ -28,6 +29,7 @@ namespace partita {
 class StepClock;
 
 struct ContextState {
+  const HomeProcess home;
   ContextOptions options;
   Machine machine;
   int threads = 1;
@@ -84,11 +86,23 @@ struct ContextState {
 
   /// Throws FailedContextError or (closed) ArgumentError. The first line of every call on a context.
   void require_usable(std::string_view operation) const;
-  /// Throws FailedContextError.
+  /// Throws FailedContextError, in a forked child too.
   void require_alive(std::string_view operation) const;
-  /// Marks the context failed, here and on the node's board; the first failure stays.
+  /// Marks the context failed, here and for the other ranks; the first failure stays. Gives up the messages
+  /// under way, so it is for the thread that uses the context.
   void fail(const std::string& why, ErrorKind kind = ErrorKind::error) noexcept;
-  bool failed() const noexcept { return failed_.load(std::memory_order_acquire); }
+  /// The same for any other thread: the messages are given up when the one that uses the context comes by.
+  void fail_beside(const std::string& why, ErrorKind kind = ErrorKind::error) noexcept;
+  /// Fails the context and throws what it failed of first.
+  [[noreturn]] void give_up(const CaughtError& why);
+  /// Throws what the context failed of, if it has. For waits.
+  void throw_failure() const;
+  /// A forked child has no part in its parent's context: for it, it has failed.
+  bool failed() const noexcept { return failed_.load(std::memory_order_acquire) || !home.is_here(); }
+  /// Gives up the messages under way where the context has failed. By the thread that uses the context.
+  void settle_failure() const noexcept;
+  /// Says that this rank takes part no more, and `how` it left unless the context was closed.
+  void leave(std::string_view how) noexcept;
   std::string failure() const;
 
   /// The vendor's collectives among the ranks' devices; null: there are none, or nobody has asked yet.
@@ -105,13 +119,18 @@ struct ContextState {
   ContextState() = default;
   ContextState(const ContextState&) = delete;
   ContextState& operator=(const ContextState&) = delete;
-  /// Never communicates. A failed context's group and memory stay until the process ends.
+  /// Waits for nobody. A failed context's group and memory stay until the process ends. In a forked child it
+  /// must not be called (make_context_state sees to that).
   ~ContextState();
 
  private:
+  /// The ranks of other nodes.
+  void tell(bool has_failed, ErrorKind kind, std::string_view text) const noexcept;
+
   std::atomic<bool> failed_{false};
+  mutable bool settled_ = false;
   mutable std::mutex failure_mutex_;
-  std::string failure_;
+  CaughtError failure_;
   /// Under the mutex, since whoever fails the context may be another thread than the one that adopts.
   std::unique_ptr<DeviceGroup> device_group_;
 };

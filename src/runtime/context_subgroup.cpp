@@ -9,6 +9,7 @@
 #include "base/hash.hpp"
 #include "runtime/collective.hpp"
 #include "runtime/context_state.hpp"
+#include "runtime/live_contexts.hpp"
 #include "runtime/logging.hpp"
 #include "runtime/rank_list.hpp"
 #include "runtime/start_context.hpp"
@@ -48,7 +49,7 @@ std::int32_t agree_on_key(ContextState& parent, Meeting& meeting, const std::vec
 
 std::shared_ptr<ContextState> make_child(ContextState& parent, const std::vector<int>& ranks,
                                          std::int32_t key) {
-  auto child = std::make_shared<ContextState>();
+  const std::shared_ptr<ContextState> child = make_context_state();
   child->options = parent.options;
   child->machine = parent.machine;
   child->threads = parent.threads;

@@ -26,8 +26,7 @@ auto ControlMessages::guarded(Action&& action) {
   try {
     return action();
   } catch (const Error& error) {
-    state_.fail(fmt::format("{}: {}", operation_, error.what()), ErrorKind::lost_peer);
-    throw LostPeerError(fmt::format("{}: {}", operation_, error.what()));
+    state_.give_up({ErrorKind::lost_peer, fmt::format("{}: {}", operation_, error.what())});
   }
 }
 

@@ -24,4 +24,10 @@ std::vector<Value> exchange_values(ContextState& state, std::string_view operati
   return all;
 }
 
+/// The same on every rank. Collective, blocking; as `exchange`.
+template <class Value>
+Value largest_of_ranks(ContextState& state, std::string_view operation, const Value& mine) {
+  return std::ranges::max(exchange_values(state, operation, mine));
+}
+
 }  // namespace partita

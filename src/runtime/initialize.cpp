@@ -8,6 +8,7 @@
 #include "runtime/collective.hpp"
 #include "runtime/context_state.hpp"
 #include "runtime/environment.hpp"
+#include "runtime/live_contexts.hpp"
 #include "runtime/logging.hpp"
 #include "runtime/mpi_group.hpp"
 #include "runtime/settings.hpp"
@@ -93,16 +94,16 @@ void settle_threads(ContextState& state) {
 }  // namespace
 
 Context initialize(const ContextOptions& options) {
-  auto state = std::make_shared<ContextState>();
+  const std::shared_ptr<ContextState> state = make_context_state();
   state->options = options_to_begin_with(options);
   state->group = make_group(state->options);
   agree_on_options(*state, options);
   settle_device(*state);
   settle_threads(*state);
   start_context(*state);
-  state->log->debug("{} ranks on {} nodes, {} threads a rank, {}", state->size(),
-                    state->topology().node_count(), state->threads, state->group->place());
-  return Context(std::move(state));
+  state->log->debug(fmt::format("{} ranks on {} nodes, {} threads a rank, {}", state->size(),
+                                state->topology().node_count(), state->threads, state->group->place()));
+  return Context(state);
 }
 
 }  // namespace partita

@@ -41,8 +41,7 @@ std::uint64_t hash_of_members(const std::vector<int>& members) {
   const std::string text = fmt::format("the ranks called different operations: {} on rank {}; {} on rank {}",
                                        first == state.rank() ? mine : other, first,
                                        first == state.rank() ? other : mine, std::max(state.rank(), peer));
-  state.fail(text, ErrorKind::disagreement);
-  throw DisagreementError(text);
+  state.give_up({ErrorKind::disagreement, text});
 }
 
 }  // namespace

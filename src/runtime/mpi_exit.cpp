@@ -6,6 +6,7 @@
 #include <atomic>
 #include <mutex>
 
+#include "runtime/live_contexts.hpp"
 #include "runtime/mpi_communicator.hpp"
 #include "runtime/mpi_group.hpp"
 #include "runtime/mpi_library.hpp"
@@ -52,8 +53,10 @@ void note_group(const std::vector<HostIdentity>& hosts, int rank, std::chrono::m
   last_group.rank = rank;
 }
 
-void finalise_mpi_at_exit() {
-  if (mpi_is_finalised() || context_failed) return;
+void end_at_exit() {
+  if (mpi_is_of_parent()) return;
+  leave_contexts("has ended its program with its context open");
+  if (mpi_is_finalised() || !mpi_initialised_by_us() || context_failed) return;
   try {
     const LastGroup group = [] {
       const std::lock_guard lock(last_group_mutex);

@@ -8,10 +8,12 @@
 
 namespace partita {
 
-/// Finalises MPI once all ranks have come this far; gives up when a context has failed, a process has ended
-/// or the ranks do not come. MPI_Finalize may wait for ever for a rank that will not come, so it is called
-/// only after a barrier that can be given up. For std::atexit.
-void finalise_mpi_at_exit();
+/// Says that this rank leaves whatever contexts are still open, so that nobody waits for it in vain. Then,
+/// where we have initialised MPI: finalises MPI once all ranks have come this far; gives up when a context
+/// has failed, a process has ended or the ranks do not come. MPI_Finalize may wait for ever for a rank that
+/// will not come, so it is called only after a barrier that can be given up. A fork of the process has no
+/// part in any of it. For std::atexit.
+void end_at_exit();
 
 /// What it needs to know of a group: MPI is finalised only while all the group's processes live, and waits
 /// for them no longer than their contexts do.

@@ -8,6 +8,7 @@
 #include "runtime/message_table.hpp"
 #include "runtime/mpi_communicator.hpp"
 #include "runtime/mpi_exit.hpp"
+#include "runtime/mpi_farewells.hpp"
 #include "runtime/mpi_library.hpp"
 #include "runtime/mpi_nodes.hpp"
 #include "runtime/process_watch.hpp"
@@ -18,6 +19,8 @@ namespace {
 
 /// MPI counts in int; larger messages go in pieces of this size.
 constexpr std::int64_t piece_bytes = std::int64_t{1} << 30;
+
+constexpr int ranks_told_at_once = 64;
 
 class MpiGroup final : public ProcessGroup {
  public:
@@ -35,6 +38,9 @@ class MpiGroup final : public ProcessGroup {
   bool test(MessageId message) override;
   void progress() override;
   std::string lost(int peer) override;
+  std::size_t in_flight() const override { return messages_.in_flight(); }
+  void say_farewell(const Farewell& farewell) noexcept override;
+  std::vector<Farewell> farewells(std::uint64_t context) const override { return farewells_.heard(context); }
   void abandon() noexcept override;
   std::unique_ptr<ProcessGroup> subgroup(const std::vector<int>& ranks, std::int32_t key) override;
   bool takes_device_memory() const override { return mpi_takes_device_memory(); }
@@ -55,6 +61,7 @@ class MpiGroup final : public ProcessGroup {
   template <class Start>
   MessageId start(bool is_send, int peer, std::int64_t bytes, Start&& start_piece);
   bool test_piece(Message& message);
+  std::vector<int> told();
   int tag(Lane lane) const { return static_cast<int>(lane) + lane_count * key_; }
 
   std::shared_ptr<OurCommunicator> shared_;
@@ -65,6 +72,7 @@ class MpiGroup final : public ProcessGroup {
   Topology topology_;
   ProcessWatch watch_;
   MessageTable<Message> messages_;
+  MpiFarewells farewells_;
 };
 
 MpiGroup::MpiGroup(std::shared_ptr<OurCommunicator> shared, std::int32_t key, std::vector<int> ranks,
@@ -75,9 +83,11 @@ MpiGroup::MpiGroup(std::shared_ptr<OurCommunicator> shared, std::int32_t key, st
       rank_(rank),
       hosts_(std::move(hosts)),
       topology_(std::move(topology)),
-      watch_(hosts_[static_cast<std::size_t>(rank)], hosts_) {}
+      watch_(hosts_[static_cast<std::size_t>(rank)], hosts_),
+      farewells_(shared_->communicator, tag(Lane::farewells)) {}
 
 MpiGroup::~MpiGroup() {
+  if (!farewells_.all_sent()) shared_->messages_left = true;
   if (messages_.in_flight() == 0) return;
   shared_->messages_left = true;
   abandon();
@@ -161,10 +171,34 @@ bool MpiGroup::test_piece(Message& message) {
 }
 
 void MpiGroup::progress() {
-  const MpiCall call;
-  int arrived = 0;
-  check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, shared_->communicator, &arrived, MPI_STATUS_IGNORE),
-            "progress");
+  const std::optional<Farewell> news = farewells_.listen();
+  if (news && size() > ranks_told_at_once) farewells_.say(*news, told());
+}
+
+/// In a large group only those to whom the rounds of checks have made connections: they hand it on.
+std::vector<int> MpiGroup::told() {
+  std::vector<int> ranks;
+  const auto add = [&](int peer) {
+    if (!topology_.same_node(peer, rank_) && watch_.lost(peer).empty())
+      ranks.push_back(ranks_[static_cast<std::size_t>(peer)]);
+  };
+  if (size() <= ranks_told_at_once) {
+    for (int peer = 0; peer < size(); ++peer) add(peer);
+    return ranks;
+  }
+  for (int distance = 1; distance < size(); distance *= 2) {
+    add((rank_ + distance) % size());
+    add((rank_ - distance + size()) % size());
+  }
+  return ranks;
+}
+
+void MpiGroup::say_farewell(const Farewell& farewell) noexcept {
+  try {
+    farewells_.say(farewell, told());
+  } catch (const std::exception&) {
+    // No memory for the list: the ranks of other nodes find out by their deadline.
+  }
 }
 
 std::string MpiGroup::lost(int peer) {

@@ -15,14 +15,14 @@ namespace partita {
 /// This build has the MPI backend.
 bool mpi_available();
 
-/// MPI has been initialised, by whomever, and not finalised.
+/// MPI has been initialised, by whomever, and not finalised, and is not only a copy of the parent's.
 bool mpi_is_running();
 
 /// MPI has been initialised by us; then we finalise it at exit.
 bool mpi_initialised_by_us();
 
 /// The MPI that was loaded says, now that it runs, that it takes addresses of CUDA's device memory; false
-/// where MPI does not run or cannot say. Thread-safe.
+/// where MPI does not run or cannot say (`report_mpi_memory` says why not). Thread-safe.
 bool mpi_takes_device_memory();
 
 /// From here on nothing collective is called any more, MPI_Finalize included. Thread-safe.

@@ -1,4 +1,5 @@
 // Built without MPI.
+#include <partita/device_report.hpp>
 #include <partita/error.hpp>
 
 #include "runtime/mpi_group.hpp"
@@ -16,6 +17,9 @@ bool mpi_initialised_by_us() {
 }
 bool mpi_takes_device_memory() {
   return false;
+}
+MpiMemoryReport report_mpi_memory() {
+  return {false, "there is no MPI"};
 }
 void note_failed_context() noexcept {}
 std::string mpi_description() {

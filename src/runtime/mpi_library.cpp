@@ -1,7 +1,5 @@
 #include "runtime/mpi_library.hpp"
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -11,6 +9,7 @@
 #include <thread>
 
 #include "base/check.hpp"
+#include "runtime/home_process.hpp"
 #include "runtime/mpi_exit.hpp"
 #include "runtime/mpi_group.hpp"
 
@@ -19,6 +18,7 @@ namespace {
 
 std::atomic<bool> initialised_by_us{false};
 std::atomic<int> thread_level{-1};
+std::atomic<const HomeProcess*> home_of_mpi{nullptr};
 std::mutex start_mutex;
 std::mutex serial_mutex;
 
@@ -89,25 +89,10 @@ bool mpi_is_finalised() {
 }
 
 bool mpi_is_running() {
-  return is_initialised() && !mpi_is_finalised();
+  return is_initialised() && !mpi_is_finalised() && !mpi_is_of_parent();
 }
 bool mpi_initialised_by_us() {
   return initialised_by_us;
-}
-
-// MPI has no call for it; Open MPI and MPICH have one of the same name, which not every build has.
-bool mpi_takes_device_memory() {
-  if (!mpi_is_running()) return false;
-  void* query = dlsym(RTLD_DEFAULT, "MPIX_Query_cuda_support");
-  if (query == nullptr) {  // its library may have been opened for somebody else alone
-    Dl_info mine{};
-    if (dladdr(reinterpret_cast<const void*>(&MPI_Query_thread), &mine) == 0) return false;
-    void* const library = dlopen(mine.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-    if (library == nullptr) return false;
-    query = dlsym(library, "MPIX_Query_cuda_support");
-    dlclose(library);  // one share of it: it stays open
-  }
-  return query != nullptr && reinterpret_cast<int (*)()>(query)() != 0;
 }
 
 void check_mpi_build(const Communicator& communicator) {
@@ -119,7 +104,15 @@ void check_mpi_build(const Communicator& communicator) {
         communicator.implementation, mpi_implementation(), mpi_library_version());
 }
 
+bool mpi_is_of_parent() noexcept {
+  const HomeProcess* const home = home_of_mpi.load(std::memory_order_acquire);
+  return home != nullptr && !home->is_here();
+}
+
 void start_mpi() {
+  check<UnsupportedError>(!mpi_is_of_parent(),
+                          "MPI was started by process {}, of which this one is a fork: it has no part in it",
+                          home_of_mpi.load()->number());
   const std::lock_guard lock(start_mutex);
   check(!mpi_is_finalised(), "MPI has been finalised already; it cannot be started again in this process");
   if (thread_level >= 0) return;
@@ -130,8 +123,10 @@ void start_mpi() {
     check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided), "MPI_Init_thread");
     initialised_by_us = true;
     return_errors();
-    std::atexit(finalise_mpi_at_exit);
   }
+  static const HomeProcess home;
+  home_of_mpi = &home;
+  std::atexit(end_at_exit);
   if (started_by_launcher()) outlive_notice_of_launcher();
   thread_level = provided;
 }

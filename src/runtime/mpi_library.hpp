@@ -13,8 +13,12 @@
 namespace partita {
 
 /// Initialises MPI unless somebody has. Throws ArgumentError where MPI has been finalised already, or where
-/// the library that was loaded is another than the one that we were compiled for.
+/// the library that was loaded is another than the one that we were compiled for; UnsupportedError in a fork
+/// of the process that called it first.
 void start_mpi();
+
+/// This process is a fork of the one that called `start_mpi`.
+bool mpi_is_of_parent() noexcept;
 
 /// Throws ArgumentError unless the communicator belongs to our MPI. Call it before start_mpi: nothing is
 /// initialised then.

@@ -54,10 +54,10 @@ struct alignas(64) NodeBoard::Card {
   Word executions;
   Word agreement;                   ///< two a collective check: odd while in one
   Word failure;                     ///< 0: none, else 1 + its kind
-  Word left;                        ///< 1: in good order
+  Word left;                        ///< 1: in good order, 2: as its text says
   std::array<Word, 4> plan_hashes;  ///< of execution number n in place n mod 4
   std::array<Word, 12> operation;
-  std::array<Word, 64> failure_text;
+  std::array<Word, 64> last_words;  ///< of the failure, or how it left
 };
 
 std::int64_t NodeBoard::bytes(int node_ranks) {
@@ -112,12 +112,15 @@ void NodeBoard::end_agreement() {
 void NodeBoard::fail(ErrorKind kind, std::string_view why) {
   Card& mine = card(me_);
   if (load(mine.failure) != 0) return;
-  write_text(mine.failure_text, why);
+  write_text(mine.last_words, why);
   store(mine.failure, 1 + static_cast<Word>(kind));
 }
 
-void NodeBoard::leave() {
-  store(card(me_).left, 1);
+void NodeBoard::leave(std::string_view how) {
+  Card& mine = card(me_);
+  if (load(mine.left) != 0) return;
+  if (!how.empty()) write_text(mine.last_words, how);
+  store(mine.left, how.empty() ? 1 : 2);
 }
 
 NodeBoard::Status NodeBoard::read(int node_rank) const {
@@ -158,11 +161,16 @@ std::string NodeBoard::operation(int node_rank) const {
   return read_text(card(node_rank).operation);
 }
 
+std::string NodeBoard::departure(int node_rank) const {
+  Card& theirs = card(node_rank);
+  return load(theirs.left) == 2 ? read_text(theirs.last_words) : "";
+}
+
 CaughtError NodeBoard::failure(int node_rank) const {
   Card& theirs = card(node_rank);
   const Word word = load(theirs.failure);
   if (word == 0) return {};
-  return {static_cast<ErrorKind>(word - 1), read_text(theirs.failure_text)};
+  return {static_cast<ErrorKind>(word - 1), read_text(theirs.last_words)};
 }
 
 }  // namespace partita

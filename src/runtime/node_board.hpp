@@ -29,7 +29,7 @@ class NodeBoard {
     std::uint64_t plan_hash = 0;   ///< of the latest execution begun
     bool in_agreement = false;
     bool failed = false;  ///< its context has failed
-    bool left = false;    ///< it has given up its context, which had not failed
+    bool left = false;    ///< it has left its context, which had not failed
     friend bool operator==(const Status&, const Status&) = default;
   };
 
@@ -41,7 +41,8 @@ class NodeBoard {
   void begin_agreement(std::string_view operation = {});
   void end_agreement();
   void fail(ErrorKind kind = ErrorKind::error, std::string_view why = {});
-  void leave();
+  /// `how` it is left: nothing to hold against it (it was closed) where that is empty.
+  void leave(std::string_view how = {});
 
   /// All fields as they stood at one moment, unless the rank changes them without end.
   Status status(int node_rank) const;
@@ -50,6 +51,7 @@ class NodeBoard {
   std::optional<std::uint64_t> announced(int node_rank, std::uint64_t execution) const;
   std::string operation(int node_rank) const;  ///< the latest that it began
   CaughtError failure(int node_rank) const;    ///< once its status says `failed`
+  std::string departure(int node_rank) const;  ///< how the rank has left; "": it has not, or in good order
 
  private:
   struct Cell;

@@ -1,6 +1,7 @@
 #include "runtime/peer_watch.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.hpp"
 #include "runtime/context_state.hpp"
@@ -9,8 +10,9 @@ namespace partita {
 
 namespace {
 
-// What a dead peer sent before may still be on its way for so long.
-constexpr auto grace = std::chrono::milliseconds(100);
+// What a peer sent before it ended, or left the context, may still be on its way for so long.
+constexpr auto grace_of_the_dead = std::chrono::milliseconds(100);
+constexpr auto grace_of_the_living = std::chrono::milliseconds(300);
 
 // I am in execution number `mine.executions`, which the peer has not begun, and the peer is in a collective
 // check that I have not begun. It cannot leave that check before I join it, and I do not before my execution
@@ -21,18 +23,22 @@ bool crossed(const NodeBoard::Status& mine, const NodeBoard::Status& theirs) {
          theirs.agreements > mine.agreements;
 }
 
-[[noreturn]] void fail(ContextState& state, ErrorKind kind, const std::string& text) {
-  state.fail(text, kind);
-  throw_error(kind, text);
+// The context of `rank` has failed. A disagreement concerns this rank as much as its finder: the same error.
+CaughtError failure_of(std::string_view operation, int rank, const CaughtError& theirs) {
+  if (theirs.kind == ErrorKind::disagreement) return theirs;
+  return {ErrorKind::lost_peer,
+          fmt::format("{}: rank {} failed: its context met this: {}", operation, rank, theirs.text)};
 }
 
-// The context of `rank`, which has this number on the board, has failed.
-[[noreturn]] void fail_with(ContextState& state, std::string_view operation, int rank, int number) {
-  const CaughtError theirs = state.board->failure(number);
-  // A disagreement concerns this rank as much as its finder: the same error.
-  if (theirs.kind == ErrorKind::disagreement) fail(state, theirs.kind, theirs.text);
-  fail(state, ErrorKind::lost_peer,
-       fmt::format("{}: rank {} failed: its context met this: {}", operation, rank, theirs.text));
+std::vector<int> neighbours_of(const ContextState& state) {
+  return state.topology().node_ranks(state.topology().node(state.rank()));
+}
+
+/// None: there is no board yet, or the rank is of another node.
+std::optional<int> number_on_board(const ContextState& state, int rank) {
+  if (!state.board || !state.topology().same_node(rank, state.rank())) return std::nullopt;
+  const std::vector<int> neighbours = neighbours_of(state);
+  return static_cast<int>(std::find(neighbours.begin(), neighbours.end(), rank) - neighbours.begin());
 }
 
 }  // namespace
@@ -41,48 +47,59 @@ void refuse_failed_neighbours(ContextState& state, std::string_view operation) {
   const NodeBoard& board = *state.board;
   for (int number = 0; number < board.node_ranks(); ++number) {
     if (number == board.me() || !board.status(number).failed) continue;
-    const std::vector<int> neighbours = state.topology().node_ranks(state.topology().node(state.rank()));
-    fail_with(state, operation, neighbours[static_cast<std::size_t>(number)], number);
+    const int rank = neighbours_of(state)[static_cast<std::size_t>(number)];
+    state.give_up(failure_of(operation, rank, board.failure(number)));
   }
+}
+
+bool has_left(const ContextState& state, int rank) {
+  const std::optional<int> number = number_on_board(state, rank);
+  return number ? state.board->status(*number).left : !departure(state, rank).empty();
+}
+
+std::string departure(const ContextState& state, int rank) {
+  if (const auto number = number_on_board(state, rank)) return state.board->departure(*number);
+  for (const Farewell& farewell : state.group->farewells(state.identity)) {
+    if (farewell.rank == rank && !farewell.failed) return farewell.why.text;
+  }
+  return "";
 }
 
 PeerWatch::PeerWatch(ContextState& state, const WaitReason& reason) : state_(state), reason_(reason) {
-  if (state_.board) neighbours_ = state_.topology().node_ranks(state_.topology().node(state_.rank()));
+  if (state_.board) neighbours_ = neighbours_of(state_);
 }
 
-void PeerWatch::fail(ErrorKind kind, const std::string& text) {
-  state_.fail(text, kind);
-  throw_error(kind, text);
-}
-
-void PeerWatch::look(std::chrono::steady_clock::time_point now) {
+PeerWatch::Found PeerWatch::look(std::chrono::steady_clock::time_point now) {
   const std::vector<int> peers = awaited(reason_);
-  if (state_.board) {
-    look_for_failed_neighbours();
-    // Inside a check of some of the ranks only, the counts of the others say nothing.
-    if (state_.agreement_depth == 0) look_for_mutual_waits(peers);
-  }
-  look_for_lost_peers(peers, now);
+  Found found = look_for_failed_ranks();
+  // Inside a check of some of the ranks only, the counts of the others say nothing.
+  if (!found && state_.board && state_.agreement_depth == 0) found = look_for_mutual_waits(peers);
+  return found ? found : look_for_lost_peers(peers, now);
 }
 
-void PeerWatch::look_for_the_lost(std::chrono::steady_clock::time_point now) {
-  if (state_.board) look_for_failed_neighbours();
-  look_for_lost_peers(awaited(reason_), now);
+PeerWatch::Found PeerWatch::look_for_the_lost(std::chrono::steady_clock::time_point now) {
+  Found found = look_for_failed_ranks();
+  return found ? found : look_for_lost_peers(awaited(reason_), now);
 }
 
-void PeerWatch::look_for_failed_neighbours() {
-  std::vector<int> failed;
+PeerWatch::Found PeerWatch::look_for_failed_ranks() {
+  std::map<int, CaughtError> failed;
   for (std::size_t i = 0; i < neighbours_.size(); ++i) {
     const int number = static_cast<int>(i);
     if (number == state_.board->me() || !state_.board->status(number).failed) continue;
-    failed.push_back(neighbours_[i]);
-    if (std::find(failed_.begin(), failed_.end(), neighbours_[i]) == failed_.end()) continue;
-    fail_with(state_, reason_.operation, neighbours_[i], number);
+    failed.emplace(neighbours_[i], state_.board->failure(number));
+  }
+  for (const Farewell& farewell : state_.group->farewells(state_.identity)) {
+    if (farewell.failed) failed.emplace(farewell.rank, farewell.why);
+  }
+  for (const auto& [rank, why] : failed) {
+    if (failed_.contains(rank)) return failure_of(reason_.operation, rank, why);
   }
   failed_ = std::move(failed);
+  return std::nullopt;
 }
 
-void PeerWatch::look_for_mutual_waits(const std::vector<int>& peers) {
+PeerWatch::Found PeerWatch::look_for_mutual_waits(const std::vector<int>& peers) {
   std::map<int, Pair> pairs;
   const NodeBoard& board = *state_.board;
   for (const int peer : peers) {
@@ -93,31 +110,34 @@ void PeerWatch::look_for_mutual_waits(const std::vector<int>& peers) {
     if (!crossed(pair.mine, pair.theirs)) continue;
     const auto before = crossed_.find(peer);
     if (before != crossed_.end() && before->second == pair) {
-      const std::string mine(reason_.operation);
-      fail(ErrorKind::disagreement,
-           fmt::format("the ranks called different operations: {} on rank {}; {} on rank {}", mine,
-                       state_.rank(), board.operation(number), peer));
+      return CaughtError{ErrorKind::disagreement,
+                         fmt::format("the ranks called different operations: {} on rank {}; {} on rank {}",
+                                     reason_.operation, state_.rank(), board.operation(number), peer)};
     }
     pairs.emplace(peer, pair);
   }
   crossed_ = std::move(pairs);
+  return std::nullopt;
 }
 
-void PeerWatch::look_for_lost_peers(const std::vector<int>& peers,
-                                    std::chrono::steady_clock::time_point now) {
+PeerWatch::Found PeerWatch::look_for_lost_peers(const std::vector<int>& peers,
+                                                std::chrono::steady_clock::time_point now) {
   for (const int peer : peers) {
     if (peer == state_.rank()) continue;
-    const std::string why = state_.group->lost(peer);
-    if (why.empty()) {
-      lost_since_.erase(peer);
+    const std::string lost = state_.group->lost(peer);
+    const std::string left = departure(state_, peer);
+    if (lost.empty() && left.empty()) {
+      gone_since_.erase(peer);
       continue;
     }
-    const auto since = lost_since_.emplace(peer, now).first->second;
-    if (now - since >= grace) {
-      fail(ErrorKind::lost_peer,
-           fmt::format("{}: {} while rank {} waited for it", reason_.operation, why, state_.rank()));
-    }
+    const auto since = gone_since_.emplace(peer, now).first->second;
+    if (now - since < (lost.empty() ? grace_of_the_living : grace_of_the_dead)) continue;
+    return CaughtError{
+        ErrorKind::lost_peer,
+        fmt::format("{}: {} while rank {} waited for it", reason_.operation,
+                    left.empty() ? lost : fmt::format("rank {} {}", peer, left), state_.rank())};
   }
+  return std::nullopt;
 }
 
 }  // namespace partita

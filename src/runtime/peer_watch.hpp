@@ -4,6 +4,8 @@
 
 #include <chrono>
 #include <map>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "runtime/node_board.hpp"
@@ -11,20 +13,26 @@
 
 namespace partita {
 
-/// Throws, after failing the context, if the context of a rank of this node has failed: LostPeerError, or the
+/// Fails the context and throws if that of a rank of this node has failed: LostPeerError, or the
 /// DisagreementError that the neighbour found. For the beginning of a call: what the failed rank left behind
 /// might else let this rank believe that all is well.
 void refuse_failed_neighbours(ContextState& state, std::string_view operation);
+
+/// `rank` has left the context, which had not failed, as far as this rank has heard. Any thread.
+bool has_left(const ContextState& state, int rank);
+/// How it has left it without closing it; "": it has not. Any thread.
+std::string departure(const ContextState& state, int rank);
 
 /// Belongs to one wait. Nothing is held against a peer on one look alone: between two looks the wait asks
 /// again whether what it waits for has come, so that what a peer did just before it ended still counts.
 class PeerWatch {
  public:
   PeerWatch(ContextState& state, const WaitReason& reason);
-  /// Throws, after failing the context: LostPeerError, DisagreementError.
-  void look(std::chrono::steady_clock::time_point now);
+  using Found = std::optional<CaughtError>;
+  /// What makes the wait a hopeless one: a LostPeerError or DisagreementError that the context must fail of.
+  Found look(std::chrono::steady_clock::time_point now);
   /// The same but for ranks that wait for each other: a thread may look so while this rank's own goes on.
-  void look_for_the_lost(std::chrono::steady_clock::time_point now);
+  Found look_for_the_lost(std::chrono::steady_clock::time_point now);
 
  private:
   struct Pair {
@@ -32,17 +40,16 @@ class PeerWatch {
     NodeBoard::Status theirs;
     friend bool operator==(const Pair&, const Pair&) = default;
   };
-  void look_for_failed_neighbours();
-  void look_for_mutual_waits(const std::vector<int>& peers);
-  void look_for_lost_peers(const std::vector<int>& peers, std::chrono::steady_clock::time_point now);
-  [[noreturn]] void fail(ErrorKind kind, const std::string& text);
+  Found look_for_failed_ranks();
+  Found look_for_mutual_waits(const std::vector<int>& peers);
+  Found look_for_lost_peers(const std::vector<int>& peers, std::chrono::steady_clock::time_point now);
 
   ContextState& state_;
   const WaitReason& reason_;
-  std::vector<int> neighbours_;  ///< the ranks of this node; place in here: number on the board
-  std::vector<int> failed_;      ///< found failed at the last look
-  std::map<int, Pair> crossed_;  ///< pairs that seemed to wait for each other at the last look
-  std::map<int, std::chrono::steady_clock::time_point> lost_since_;
+  std::vector<int> neighbours_;        ///< the ranks of this node; place in here: number on the board
+  std::map<int, CaughtError> failed_;  ///< as found at the last look
+  std::map<int, Pair> crossed_;        ///< pairs that seemed to wait for each other at the last look
+  std::map<int, std::chrono::steady_clock::time_point> gone_since_;
 };
 
 }  // namespace partita

@@ -1,5 +1,7 @@
 #include "runtime/plan_cache.hpp"
 
+#include <utility>
+
 namespace partita {
 
 std::shared_ptr<void> PlanCache::find(const std::string& key) {
@@ -16,6 +18,31 @@ void PlanCache::insert(const std::string& key, std::shared_ptr<void> plan) {
   }
   entries_.push_front({key, std::move(plan)});
   index_[entries_.front().key] = entries_.begin();
+}
+
+void PlanCache::clear() {
+  index_.clear();
+  entries_.clear();
+  pins_.clear();
+  kept_.clear();  // plans may use these
+}
+
+std::shared_ptr<void> PlanCache::find_kept(const std::string& key) const {
+  const auto found = kept_.find(key);
+  return found == kept_.end() ? nullptr : found->second;
+}
+
+void PlanCache::keep(const std::string& key, std::shared_ptr<void> thing) {
+  kept_[key] = std::move(thing);
+}
+
+void PlanCache::pin(std::weak_ptr<const void> user, std::shared_ptr<void> plan) {
+  collect();
+  pins_.push_back({std::move(user), std::move(plan)});
+}
+
+void PlanCache::collect() {
+  std::erase_if(pins_, [](const Pin& pin) { return pin.user.expired(); });
 }
 
 }  // namespace partita

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 namespace partita {
 
@@ -18,17 +19,33 @@ class PlanCache {
 
   std::shared_ptr<void> find(const std::string& key);  ///< null: none; else it is now the most recently used
   void insert(const std::string& key, std::shared_ptr<void> plan);
-  void clear() { index_.clear(), entries_.clear(); }
+  void clear();
   std::size_t size() const { return entries_.size(); }
+
+  /// What is not one call's but the context's own: stays until `clear`, and takes no plan's place.
+  std::shared_ptr<void> find_kept(const std::string& key) const;
+  void keep(const std::string& key, std::shared_ptr<void> thing);
+
+  /// What somebody else still uses: stays, whatever becomes of its place among the plans, until `user` has
+  /// expired and `collect` is called.
+  void pin(std::weak_ptr<const void> user, std::shared_ptr<void> plan);
+  void collect();
+  std::size_t pinned() const { return pins_.size(); }
 
  private:
   struct Entry {
     std::string key;
     std::shared_ptr<void> plan;
   };
+  struct Pin {
+    std::weak_ptr<const void> user;
+    std::shared_ptr<void> plan;
+  };
   std::size_t capacity_ = 64;
   std::list<Entry> entries_;  // most recently used first
   std::unordered_map<std::string_view, std::list<Entry>::iterator> index_;
+  std::unordered_map<std::string, std::shared_ptr<void>> kept_;
+  std::vector<Pin> pins_;
 };
 
 }  // namespace partita

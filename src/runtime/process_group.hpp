@@ -9,16 +9,19 @@
 #include <string>
 #include <vector>
 
+#include "runtime/farewell.hpp"
+
 namespace partita {
 
 /// Messages of different lanes never match each other.
 enum class Lane : std::uint8_t {
-  control,  ///< checks, allocation, barriers
-  data,     ///< the messages of plans
-  letters,  ///< from one rank to another, outside of collective calls
+  control,    ///< checks, allocation, barriers
+  data,       ///< the messages of plans
+  letters,    ///< from one rank to another, outside of collective calls
+  farewells,  ///< the group's own
 };
 
-inline constexpr int lane_count = 3;
+inline constexpr int lane_count = 4;
 
 /// A message in flight: a number of the group's own table, so that nothing is allocated per message in steady
 /// state.
@@ -53,13 +56,23 @@ class ProcessGroup {
   /// inside its calls.
   virtual void progress() {}
 
+  /// Messages that have not been found complete.
+  virtual std::size_t in_flight() const = 0;
+
+  /// Tells the ranks of other nodes (those of this node read its board) that this rank takes part no more.
+  /// They hear it while they wait. Does not wait for anybody. Any thread.
+  virtual void say_farewell(const Farewell& farewell) noexcept = 0;
+  /// What other ranks have said of the context of this identity. Any thread.
+  virtual std::vector<Farewell> farewells(std::uint64_t context) const = 0;
+
   /// "" while the peer is alive as far as known without waiting, else what is known: "rank 2 (process 4711)
   /// has ended". Any thread.
   virtual std::string lost(int peer) = 0;
 
   /// Gives up all messages in flight, when a context has failed: receives that no peer has begun to fill are
   /// taken back, so that nothing is written to their buffers any more. Other buffers (of sends to another
-  /// process, of large messages half received) must stay until the process ends. Does not communicate.
+  /// process, of large messages half received) must stay until the process ends. Does not communicate. By
+  /// the thread that uses the group, as everything that has to do with messages.
   virtual void abandon() noexcept = 0;
 
   /// A group of these ranks of this group, in that order. Local: no communication. `key` is agreed by all

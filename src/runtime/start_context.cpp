@@ -8,6 +8,7 @@
 #include "kernels/host/blas_library.hpp"
 #include "kernels/host/fft_planning.hpp"
 #include "runtime/context_state.hpp"
+#include "runtime/live_contexts.hpp"
 
 namespace partita {
 
@@ -33,6 +34,7 @@ void start_context(ContextState& state) {
   start_device(state);
   state.threads_hold = std::make_shared<std::pair<std::shared_ptr<void>, std::shared_ptr<void>>>(
       hold_blas_threads(state.threads), hold_fft_threads(state.threads));
+  note_live_context(state);
 }
 
 }  // namespace partita

@@ -57,13 +57,16 @@ class ThreadsGroup final : public ProcessGroup {
   MessageId receive(int peer, Lane lane, void* data, std::int64_t bytes) override;
   bool test(MessageId message) override;
   std::string lost(int peer) override;
+  std::size_t in_flight() const override { return messages_.in_flight(); }
+  void say_farewell(const Farewell& farewell) noexcept override;
+  std::vector<Farewell> farewells(std::uint64_t) const override { return attendance_->farewells(rank_); }
   void abandon() noexcept override;
   std::unique_ptr<ProcessGroup> subgroup(const std::vector<int>& ranks, std::int32_t key) override;
   std::string place() const override;
 
  private:
   struct Letter {
-    Mail mail;
+    PendingMessage mail;
     Mailbox* box = nullptr;
     int peer = 0;
   };
@@ -143,12 +146,12 @@ MessageId ThreadsGroup::receive(int peer, Lane lane, void* data, std::int64_t by
 
 bool ThreadsGroup::test(MessageId message) {
   Letter& letter = messages_.at(message);
-  const Mail::State state = letter.mail.state.load(std::memory_order_acquire);
-  if (state == Mail::State::waiting || state == Mail::State::matched) return false;
+  const PendingMessage::State state = letter.mail.state.load(std::memory_order_acquire);
+  if (state == PendingMessage::State::waiting || state == PendingMessage::State::matched) return false;
   messages_.remove(message);
-  check<Error>(state != Mail::State::withdrawn, "the message {} rank {} was given up",
+  check<Error>(state != PendingMessage::State::withdrawn, "the message {} rank {} was given up",
                letter.mail.is_send ? "to" : "from", letter.peer);
-  check<Error>(state != Mail::State::misfit,
+  check<Error>(state != PendingMessage::State::misfit,
                "a message of {} bytes from rank {} met a receive of {} bytes at rank {}",
                letter.mail.is_send ? letter.mail.bytes : letter.mail.bytes_of_peer,
                letter.mail.is_send ? rank_ : letter.peer,
@@ -175,6 +178,14 @@ std::string ThreadsGroup::ended(int peer) const {
       return "(thread) has given up";
     default:
       return "";
+  }
+}
+
+void ThreadsGroup::say_farewell(const Farewell& farewell) noexcept {
+  try {
+    attendance_->say(farewell);
+  } catch (const std::exception&) {
+    // No memory for it: the others see that this rank has given up or left.
   }
 }
 

@@ -6,56 +6,69 @@
 namespace partita {
 namespace {
 
-void deliver(Mail& send, Mail& receive) {
+void deliver(PendingMessage& send, PendingMessage& receive) {
   const bool fits = send.bytes == receive.bytes;
   if (fits && send.bytes > 0) std::memcpy(receive.to, send.from, static_cast<std::size_t>(send.bytes));
   send.bytes_of_peer = receive.bytes;
   receive.bytes_of_peer = send.bytes;
-  const Mail::State state = fits ? Mail::State::delivered : Mail::State::misfit;
+  const PendingMessage::State state = fits ? PendingMessage::State::delivered : PendingMessage::State::misfit;
   send.state.store(state, std::memory_order_release);
   receive.state.store(state, std::memory_order_release);
 }
 
 }  // namespace
 
-void Mailbox::post(Mail& mail) {
-  Mail* match = take_match(mail);
+void Mailbox::post(PendingMessage& message) {
+  PendingMessage* match = take_match(message);
   if (match == nullptr) return;
-  if (mail.is_send) {
-    deliver(mail, *match);
+  if (message.is_send) {
+    deliver(message, *match);
   } else {
-    deliver(*match, mail);
+    deliver(*match, message);
   }
 }
 
-Mail* Mailbox::take_match(Mail& mail) {
+PendingMessage* Mailbox::take_match(PendingMessage& message) {
   const std::lock_guard lock(mutex_);
-  if (first_ != nullptr && first_->is_send != mail.is_send) {
-    Mail* match = first_;
+  if (first_ != nullptr && first_->is_send != message.is_send) {
+    PendingMessage* match = first_;
     first_ = match->next;
-    match->state.store(Mail::State::matched, std::memory_order_relaxed);
+    match->state.store(PendingMessage::State::matched, std::memory_order_relaxed);
     return match;
   }
-  mail.next = nullptr;
-  mail.state.store(Mail::State::waiting, std::memory_order_relaxed);
-  (first_ == nullptr ? first_ : last_->next) = &mail;
-  last_ = &mail;
+  message.next = nullptr;
+  message.state.store(PendingMessage::State::waiting, std::memory_order_relaxed);
+  (first_ == nullptr ? first_ : last_->next) = &message;
+  last_ = &message;
   return nullptr;
 }
 
-void Mailbox::withdraw(Mail& mail) {
+void Mailbox::withdraw(PendingMessage& message) {
   {
     const std::lock_guard lock(mutex_);
-    if (mail.state.load(std::memory_order_relaxed) == Mail::State::waiting) {
-      Mail* before = nullptr;
-      for (Mail* at = first_; at != &mail; at = at->next) before = at;
-      (before == nullptr ? first_ : before->next) = mail.next;
-      if (last_ == &mail) last_ = before;
-      mail.state.store(Mail::State::withdrawn, std::memory_order_relaxed);
+    if (message.state.load(std::memory_order_relaxed) == PendingMessage::State::waiting) {
+      PendingMessage* before = nullptr;
+      for (PendingMessage* at = first_; at != &message; at = at->next) before = at;
+      (before == nullptr ? first_ : before->next) = message.next;
+      if (last_ == &message) last_ = before;
+      message.state.store(PendingMessage::State::withdrawn, std::memory_order_relaxed);
     }
   }
   // A copy takes no longer than memory does; its thread needs nobody else to finish it.
-  while (mail.state.load(std::memory_order_acquire) == Mail::State::matched) std::this_thread::yield();
+  while (message.state.load(std::memory_order_acquire) == PendingMessage::State::matched)
+    std::this_thread::yield();
+}
+
+void Attendance::say(const Farewell& farewell) {
+  const std::lock_guard lock(mutex_);
+  farewells_.push_back(farewell);
+}
+
+std::vector<Farewell> Attendance::farewells(int except) const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Farewell> others = farewells_;
+  std::erase_if(others, [&](const Farewell& farewell) { return farewell.rank == except; });
+  return others;
 }
 
 std::shared_ptr<Mailbox> MailRoom::box(const Address& address) {

@@ -15,7 +15,7 @@
 namespace partita {
 
 /// One side of a message: a send or a receive.
-struct Mail {
+struct PendingMessage {
   enum class State : std::uint8_t {
     waiting,    ///< in the mailbox
     matched,    ///< the other side is copying
@@ -23,7 +23,7 @@ struct Mail {
     misfit,     ///< the other side names another number of bytes
     withdrawn,  ///< given up by its own rank
   };
-  /// The other side's thread sets it, as the last thing that it does with this mail.
+  /// The other side's thread sets it, as the last thing that it does with this message.
   std::atomic<State> state{State::delivered};
   bool is_send = false;
   int peer = 0;
@@ -31,23 +31,24 @@ struct Mail {
   const std::byte* from = nullptr;
   std::int64_t bytes = 0;
   std::int64_t bytes_of_peer = 0;
-  Mail* next = nullptr;  ///< in the mailbox
+  PendingMessage* next = nullptr;  ///< in the mailbox
 };
 
 /// The messages of one ordered pair of ranks on one lane of one group that have not met yet: either sends or
 /// receives, oldest first. Thread-safe.
 class Mailbox {
  public:
-  /// Meets the oldest mail of the other kind and copies, or waits in the box.
-  void post(Mail& mail);
-  /// Takes the mail out of the box, or waits for the copy in progress: afterwards nobody touches its buffer.
-  void withdraw(Mail& mail);
+  /// Meets the oldest message of the other kind and copies, or waits in the box.
+  void post(PendingMessage& message);
+  /// Takes the message out of the box, or waits for the copy in progress: afterwards nobody touches its
+  /// buffer.
+  void withdraw(PendingMessage& message);
 
  private:
-  Mail* take_match(Mail& mail);
+  PendingMessage* take_match(PendingMessage& message);
   std::mutex mutex_;
-  Mail* first_ = nullptr;
-  Mail* last_ = nullptr;
+  PendingMessage* first_ = nullptr;
+  PendingMessage* last_ = nullptr;
 };
 
 /// Which members of a group take part in it no more.
@@ -55,8 +56,14 @@ struct Attendance {
   enum class State : std::uint8_t { present, given_up, left };
   explicit Attendance(std::size_t members) : states(members) {}
   std::atomic<State>& of(int member) { return states[static_cast<std::size_t>(member)]; }
+  void say(const Farewell& farewell);
+  std::vector<Farewell> farewells(int except) const;  ///< of the others
   std::vector<std::atomic<State>> states;
   int arrived = 0;  ///< guarded by the mail room
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<Farewell> farewells_;
 };
 
 /// The mailboxes of one group and all its sub-groups. Thread-safe. A box lives as long as somebody holds it.

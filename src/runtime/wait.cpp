@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <exception>
 #include <thread>
 
 #include "base/check.hpp"
@@ -66,7 +67,8 @@ void WaitLoop::yield_or_sleep() {
     nap_ = shortest_nap;
     ++turns_;
   }
-  state_.group->progress();
+  state_.throw_failure();  // of another thread's finding
+  progress();
   if (now - start_ < reason_.yields_for) {
     sched_yield();
     return;
@@ -77,9 +79,19 @@ void WaitLoop::yield_or_sleep() {
   nap_ = std::min(nap_ + nap_ / 4, longest_nap);
 }
 
+/// What the transport reports here may be of any message: no later one can be relied on.
+void WaitLoop::progress() {
+  try {
+    state_.group->progress();
+  } catch (const std::exception& error) {
+    state_.fail(error.what());
+    throw;
+  }
+}
+
 void WaitLoop::look(Clock::time_point now) {
   if (!watch_) watch_ = std::make_unique<PeerWatch>(state_, reason_);
-  watch_->look(now);
+  if (const auto found = watch_->look(now)) state_.give_up(*found);
   next_look_ = Clock::now() + between_looks;
 }
 
@@ -90,8 +102,7 @@ void WaitLoop::give_up() const {
       "{}: rank {} waited {} for {}{}; set PARTITA_DEADLINE or ContextOptions::deadline for a longer wait",
       reason_.operation, state_.rank(), seconds_text(state_.options.deadline),
       peers.empty() ? "the other ranks" : rank_list(peers), what);
-  state_.fail(text, ErrorKind::timeout);
-  throw TimeoutError(text);
+  state_.give_up({ErrorKind::timeout, text});
 }
 
 }  // namespace partita

@@ -39,8 +39,9 @@ class WaitLoop {
   WaitLoop& operator=(const WaitLoop&) = delete;
 
   /// Spins, yields or sleeps a moment. Throws TimeoutError (deadline passed), LostPeerError (a peer waited
-  /// for has ended or its context failed), DisagreementError (peer and this rank wait for each other in
-  /// different calls) after marking the context failed.
+  /// for has ended or left the context, or its context failed), DisagreementError (peer and this rank wait
+  /// for each other in different calls), or what the transport reports, after marking the context failed;
+  /// where that has failed before, what it failed of first.
   void pause();
   /// Something moved: the deadline starts anew.
   void progressed();
@@ -48,6 +49,7 @@ class WaitLoop {
  private:
   using Clock = std::chrono::steady_clock;
   void yield_or_sleep();
+  void progress();
   void look(Clock::time_point now);
   [[noreturn]] void give_up() const;
 

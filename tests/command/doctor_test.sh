@@ -27,3 +27,20 @@ PARTITA_FFT_LIBRARY=/nowhere/libfft.so "$partita" doctor >out
 grep -q '^FFT *missing *PARTITA_FFT_LIBRARY names no library' out || fail "$(cat out)"
 PARTITA_FFT_LIBRARY=libc.so.6 "$partita" doctor >out
 grep -q '^FFT *missing .*does not have the FFTW3 interface' out || fail "$(cat out)"
+
+# Kernels of a processor of long ago, forced by the environment: the doctor and the bench say what to unset.
+if grep -q '^BLAS *ok' out && grep -qw avx2 /proc/cpuinfo; then
+  forced='OPENBLAS_CORETYPE=Nehalem in the environment forces OpenBLAS.s Nehalem kernels.*unset OPENBLAS_CORETYPE'
+  OPENBLAS_CORETYPE=Nehalem "$partita" doctor >out
+  grep -q '^BLAS *warning *Nehalem' out || fail "$(cat out)"
+  grep -q "to do: $forced" out || fail "$(cat out)"
+  OPENBLAS_CORETYPE=Nehalem "$partita" bench matmul --case square-256/native --ranks 1 >out 2>err &
+  bench=$!
+  for _ in $(seq 300); do
+    grep -q '^note:' err && break
+    sleep 0.2
+  done
+  kill $bench
+  wait $bench || true
+  grep -q "^note: $forced" err || fail "$(cat err)"
+fi

@@ -49,6 +49,21 @@ END
 "$partita" plan --operation matmul slab:1 slab:0 --shape 30x20x4000 -n 3 --op tn --result slab:1 --steps >out
 grep -q 'the cost model' out || fail "reason"
 grep -q 'multiply \[' out || fail "steps of a multiply"
+# On many ranks one and a half times the operands may be too little for any method: an answer, not an error.
+for ranks in 256 1001 1024 4096; do
+  "$partita" plan --operation matmul slab:0 slab:0 --shape 8192x8192x8192 -n $ranks --machine cluster >out 2>err ||
+    fail "$ranks ranks: $(cat err)"
+  grep -q '^unlimited: D is' out && grep -q '^1.5 x operands: .*bytes would do' out || fail "$ranks ranks: $(cat out)"
+done
+"$partita" plan --operation matmul slab:0 slab:0 --shape 1023x1021x1019 -n 255 --machine cluster --json --steps >out
+python3 - <<'END'
+import json
+free, tight = json.load(open("out"))["answers"]
+assert free["memory"] is None and free["method"] and free["plan"]["steps"]
+assert tight["memory"] == 1.5 and "bytes would do" in tight["refusal"] and "method" not in tight
+END
+expect_failure 2 'too small' "$partita" plan --operation matmul slab:0 slab:0 --shape 8192x8192x8192 -n 256 \
+  --machine cluster --memory 1.5
 # 1,024 ranks: within a tenth of the bound, with all memory and with half as much again as the operands take.
 "$partita" plan --operation matmul block-cyclic:32x32:64x64 block-cyclic:32x32:64x64 --shape 32768x32768x32768 \
   --machine cluster --json >out

@@ -1,14 +1,20 @@
-// A rank that dies in the middle: `mpirun -n 4 partita_dead_rank [where]`. The last rank kills itself; the
-// others must get an error, and end by themselves with code 7. `where`:
+// A rank that goes in the middle: `mpirun -n 4 partita_dead_rank [where [how]]`. The last rank goes; the
+// others must hear of it long before their deadline, and end by themselves with code 7. `where`:
 //   barrier   before it joins a barrier (the default)
 //   allocate  before it joins an allocation, with symmetric memory in use
 //   subgroup  while a subgroup of all is in use
-//   silent    it does not die but never calls: the others' deadline
 //   stream    before it joins a redistribution that the others have put into their devices' streams, without
 //             a call of theirs that waits for it; devices are made of host memory and threads
+// `how`:
+//   killed    by a signal (the default)
+//   returns   from main, in order, with a code of its own
+//   throws    an exception, which main catches
+//   exits     by std::exit, so that no destructor runs
+//   silent    not at all, but it never calls: the others' deadline
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <numeric>
 #include <optional>
 #include <partita/array.hpp>
@@ -16,6 +22,7 @@
 #include <partita/error.hpp>
 #include <partita/memory.hpp>
 #include <partita/redistribute.hpp>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -28,10 +35,26 @@ namespace {
 
 constexpr int given_up = 7;
 constexpr int wrong = 1;
+/// To hear of a rank that has gone; without load it takes some tenths of a second.
+constexpr auto longest = std::chrono::seconds(10);
 
-void leave(const std::string& where) {
-  if (where != "silent") std::raise(SIGKILL);
+constexpr int left = 3;
+
+int leave(const std::string& how) {
+  if (how == "returns") return left;
+  if (how == "throws") throw std::runtime_error("for a test");
+  if (how == "exits") std::exit(left);
+  if (how == "killed") std::raise(SIGKILL);
   std::this_thread::sleep_for(std::chrono::seconds(6));
+  return given_up;
+}
+
+// What the others must read somewhere in their error.
+std::string told(const std::string& how) {
+  if (how == "returns") return "has left its context without closing it";
+  if (how == "throws") return "has left its context by an exception";
+  if (how == "exits") return "has ended its program with its context open";
+  return how == "killed" ? "has ended" : "";
 }
 
 // What the survivors are in when the last rank leaves.
@@ -43,7 +66,8 @@ void call(pt::Context& context, const std::string& where) {
   }
 }
 
-int survive(pt::Context& context, const std::string& where) {
+int survive(pt::Context& context, const std::string& where, const std::string& how) {
+  const auto begin = std::chrono::steady_clock::now();
   try {
     call(context, where);
     std::fprintf(stderr, "rank %d: nothing was thrown\n", context.rank());
@@ -53,6 +77,8 @@ int survive(pt::Context& context, const std::string& where) {
   } catch (const pt::TimeoutError& error) {
     std::fprintf(stderr, "rank %d: TimeoutError: %s\n", context.rank(), error.what());
   }
+  if (context.failure().find(told(how)) == std::string::npos) return wrong;
+  if (std::chrono::steady_clock::now() - begin > longest) return wrong;
   try {
     context.barrier();
   } catch (const pt::FailedContextError&) {
@@ -82,10 +108,10 @@ int run_in_stream() {
   return context.failure().find("has ended") == std::string::npos ? wrong : given_up;
 }
 
-int run(const std::string& where) {
+int run(const std::string& where, const std::string& how) {
   if (where == "stream") return run_in_stream();
   pt::ContextOptions options;
-  options.deadline = std::chrono::seconds(where == "silent" ? 2 : 20);
+  options.deadline = std::chrono::seconds(how == "silent" ? 2 : 60);
   pt::Context world = pt::initialize(options);
   std::vector<int> all(static_cast<std::size_t>(world.size()));
   std::iota(all.begin(), all.end(), 0);
@@ -94,18 +120,14 @@ int run(const std::string& where) {
   pt::Context& context = group ? *group : world;
   const pt::SymmetricMemory used = pt::SymmetricMemory::allocate(context, 3 << 20);
   context.barrier();
-  if (context.rank() == context.size() - 1) {
-    leave(where);
-    return given_up;
-  }
-  return survive(context, where);
+  return context.rank() == context.size() - 1 ? leave(how) : survive(context, where, how);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   try {
-    return run(argc > 1 ? argv[1] : "barrier");
+    return run(argc > 1 ? argv[1] : "barrier", argc > 2 ? argv[2] : "killed");
   } catch (const std::exception& error) {
     std::fprintf(stderr, "dead_rank: %s\n", error.what());
     return wrong;

@@ -3,7 +3,10 @@
 
 #include <optional>
 #include <partita/array.hpp>
+#include <partita/memory.hpp>
 #include <vector>
+
+#include "runtime/context_state.hpp"
 
 namespace partita::testing {
 
@@ -21,6 +24,26 @@ inline Wrapped strided(const Context& context, const Layout& layout, Dtype dtype
   for (std::int64_t& stride : strides) stride *= 2;
   result.memory.resize(static_cast<std::size_t>(2 * volume(extents) * size_of(dtype) + 16));
   const View view{result.memory.data(), dtype, extents, strides, MemorySpace::host};
+  result.array = wrap(context, view, layout);
+  return result;
+}
+
+/// Symmetric memory behind a wrapped array.
+struct WrappedSymmetric {
+  SymmetricMemory memory;
+  Array array;
+};
+
+/// Where the context's arrays lie, with elements `apart` times as far from each other as in a dense part: no
+/// plan knows such strides. Collective.
+inline WrappedSymmetric spread(const Context& context, const Layout& layout, Dtype dtype,
+                               std::int64_t apart) {
+  WrappedSymmetric result;
+  const Shape extents = layout.local_shape(context.rank());
+  Strides strides = dense_strides(extents);
+  for (std::int64_t& stride : strides) stride *= apart;
+  result.memory = SymmetricMemory::allocate(context, apart * layout.largest_local_size() * size_of(dtype));
+  const View view{result.memory.data(), dtype, extents, strides, context.state()->default_space()};
   result.array = wrap(context, view, layout);
   return result;
 }

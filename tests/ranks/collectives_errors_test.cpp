@@ -9,7 +9,7 @@ namespace {
 using namespace std::chrono_literals;
 
 RANK_TEST(CollectiveErrors, OneRankDiffers) {
-  if (context.size() == 1) return;
+  if (context.size() == 1) GTEST_SKIP() << "needs several ranks";
   const bool odd = context.rank() == context.size() - 1;
   Block five(context, Dtype::f32, {5});
   Block six(context, Dtype::f32, {6});
@@ -37,7 +37,7 @@ RANK_TEST(CollectiveErrors, OneRankDiffers) {
 }
 
 TEST(CollectiveErrors, DifferentOperations) {
-  if (ranks().count == 1) return;
+  if (ranks().count == 1) GTEST_SKIP() << "needs several ranks";
   ContextOptions options;
   options.deadline = 5s;
   on_ranks(
@@ -58,7 +58,7 @@ TEST(CollectiveErrors, DifferentOperations) {
 // Both plans are in the cache: nobody asks, and it is found out all the same. (A root that has sent its
 // messages has done its part: it hears of it in its next call.)
 TEST(CollectiveErrors, DifferentOperationsFromTheCache) {
-  if (ranks().count == 1) return;
+  if (ranks().count == 1) GTEST_SKIP() << "needs several ranks";
   ContextOptions options;
   options.deadline = 5s;
   on_ranks(

@@ -116,7 +116,7 @@ std::string method_between(Context& context, const Shape& shape, Dtype dtype) {
 
 DEVICE_TEST(PushesMuchAndSendsLittleInPackets) {
   const bool one_node = context.state()->device_topology.node_count() == 1;
-  if (context.size() == 1 || !one_node) return;
+  if (context.size() == 1 || !one_node) GTEST_SKIP() << "needs several ranks whose devices reach each other";
   EXPECT_EQ(method_between(context, {2048, 2048}, Dtype::f32), "pushed");
   const std::string little = context.state()->options.copy_way == CopyWay::automatic ? "packets" : "pushed";
   EXPECT_EQ(method_between(context, {64, 64}, Dtype::f32), little);
@@ -143,7 +143,8 @@ DEVICE_TEST(LargeRowsToColumns) {
 }
 
 DEVICE_TEST(ExecutesInStreamOrder) {
-  if (context.state()->device_topology.node_count() > 1) return;  // messages wait in execute
+  if (context.state()->device_topology.node_count() > 1)
+    GTEST_SKIP() << "needs devices that reach each other: messages wait in execute";
   check_stream_order(context, {}, 200);
 }
 
@@ -165,7 +166,8 @@ DEVICE_TEST(TheDeviceItselfMayCountSignals) {
 
 // Memory that is dropped while a stream still uses it is not given to anybody else.
 DEVICE_TEST(DroppedArraysOutliveTheirStreams) {
-  if (context.state()->device_topology.node_count() > 1) return;
+  if (context.state()->device_topology.node_count() > 1)
+    GTEST_SKIP() << "needs devices that reach each other: messages wait in execute";
   Array source = empty(context, {301, 203}, Slab(0), Dtype::f32);
   write_known(source);
   Array kept = empty(context, {301, 203}, Slab(1), Dtype::f32);
@@ -214,7 +216,7 @@ void wait_for_failure(const Context& context, std::chrono::milliseconds longest)
 
 TEST(Device, ARankThatNeverCallsIsATimeoutAndNotAHang) {
   NEEDS_DEVICES();
-  if (ranks().count < 2 || ranks().per_node != 0) return;
+  if (ranks().count < 2 || ranks().per_node != 0) GTEST_SKIP() << "needs several ranks of one node";
   ContextOptions options;
   options.device = test_device();
   options.deadline = std::chrono::seconds(1);
@@ -235,7 +237,7 @@ TEST(Device, ARankThatNeverCallsIsATimeoutAndNotAHang) {
 // Nobody waits in a call of ours; the streams are let go all the same, and the next call says why.
 TEST(Device, AWatchdogSeesWhatNobodyWaitsFor) {
   NEEDS_DEVICES();
-  if (ranks().count < 2 || ranks().per_node != 0) return;
+  if (ranks().count < 2 || ranks().per_node != 0) GTEST_SKIP() << "needs several ranks of one node";
   ContextOptions options;
   options.device = test_device();
   options.deadline = std::chrono::seconds(1);
@@ -259,7 +261,7 @@ TEST(Device, AWatchdogSeesWhatNobodyWaitsFor) {
 // Long before the deadline.
 TEST(Device, AWatchdogSeesThatANeighbourHasFailed) {
   NEEDS_DEVICES();
-  if (ranks().count < 2 || ranks().per_node != 0) return;
+  if (ranks().count < 2 || ranks().per_node != 0) GTEST_SKIP() << "needs several ranks of one node";
   ContextOptions options;
   options.device = test_device();
   options.deadline = std::chrono::seconds(100);
@@ -296,7 +298,7 @@ TEST(Device, AnyIsTheCpuWhereThereIsNoDevice) {
 
 TEST(Device, AMissingIndexIsRefused) {
   NEEDS_DEVICES();
-  if (ranks().kind != GroupKind::threads) return;
+  if (ranks().kind != GroupKind::threads) GTEST_SKIP() << "needs threads as ranks";
   ContextOptions options;
   options.device = Device::cuda(1000);
   EXPECT_THROW(ThreadGroup::run(

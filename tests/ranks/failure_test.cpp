@@ -1,9 +1,12 @@
 // Ranks that do not come: the others give up within the deadline, and say for whom they waited.
 #include <atomic>
+#include <numeric>
 #include <partita/context.hpp>
 #include <partita/error.hpp>
 #include <partita/memory.hpp>
+#include <stdexcept>
 #include <thread>
+#include <vector>
 
 #include "ranks/caught.hpp"
 #include "ranks/rank_test.hpp"
@@ -35,7 +38,7 @@ ContextOptions short_deadline() {
 }
 
 TEST(Failure, ARankThatNeverCalls) {
-  if (ranks().count == 1) return;
+  if (ranks().count == 1) GTEST_SKIP() << "needs several ranks";
   on_ranks(
       [](Context& context) {
         const int absent = context.size() - 1;
@@ -59,7 +62,7 @@ TEST(Failure, ARankThatNeverCalls) {
 }
 
 TEST(Failure, ARankThatComesTooLateMeetsTheFailureToo) {
-  if (ranks().count == 1 || ranks().per_node == 1) return;
+  if (ranks().count == 1 || ranks().per_node == 1) GTEST_SKIP() << "needs several ranks of a node";
   on_ranks(
       [](Context& context) {
         if (context.rank() == 0) std::this_thread::sleep_for(1500ms);
@@ -70,7 +73,7 @@ TEST(Failure, ARankThatComesTooLateMeetsTheFailureToo) {
 }
 
 TEST(Failure, MismatchedCallsFailAlikeAndTheContextGoesOn) {
-  if (ranks().count == 1) return;
+  if (ranks().count == 1) GTEST_SKIP() << "needs several ranks";
   on_ranks([](Context& context) {
     const auto mismatched = [&] {
       if (context.rank() % 2 == 0) return context.barrier();
@@ -84,8 +87,76 @@ TEST(Failure, MismatchedCallsFailAlikeAndTheContextGoesOn) {
   });
 }
 
-TEST(Failure, AContextMadeAfterAFailedOneWorks) {
+std::vector<int> all_of(const Context& context) {
+  std::vector<int> all(static_cast<std::size_t>(context.size()));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+// A subgroup goes, and the context that it was made of stays. The deadline is a minute.
+void expect_told(Context& context, const std::function<void(Context)>& leave, const std::string& words) {
+  Context group = context.subgroup(all_of(context));
+  if (context.rank() == context.size() - 1) {
+    leave(std::move(group));
+    return;
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  const std::string text = caught<LostPeerError>([&] { group.barrier(); });
+  EXPECT_TRUE(contains(text, words)) << text;
+  EXPECT_TRUE(contains(text, "rank " + std::to_string(context.size() - 1))) << text;
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 20s);
+}
+
+TEST(Failure, ARankThatLeavesItsContextIsTold) {
   if (ranks().count == 1) return;
+  on_ranks([](Context& context) {
+    expect_told(
+        context, [](Context) {}, "has left its context without closing it");
+    context.barrier();
+    expect_told(
+        context,
+        [](Context group) {
+          try {
+            const Context goes = std::move(group);
+            throw std::runtime_error("for a test");
+          } catch (const std::runtime_error&) {
+          }
+        },
+        "has left its context by an exception");
+    context.barrier();
+  });
+}
+
+TEST(Failure, WhatARankFailedOfIsToldToAll) {
+  if (ranks().count == 1) return;
+  on_ranks([](Context& context) {
+    expect_told(
+        context, [](const Context& group) { group.state()->fail("the disk is full"); },
+        "its context met this: the disk is full");
+    context.barrier();
+  });
+}
+
+// As the thread that looks after a device does it, while the rank's own thread is in a wait.
+TEST(Failure, WhatAnotherThreadFoundFirstIsWhatTheWaitThrows) {
+  if (ranks().count == 1) return;
+  on_ranks([](Context& context) {
+    Context group = context.subgroup(all_of(context));
+    if (context.rank() == 0) {
+      std::thread beside([state = group.state()] {
+        std::this_thread::sleep_for(200ms);
+        state->fail_beside("rank 1 is lost", ErrorKind::lost_peer);
+      });
+      EXPECT_EQ(caught<LostPeerError>([&] { group.barrier(); }), "rank 1 is lost");
+      EXPECT_EQ(group.failure(), "rank 1 is lost");
+      beside.join();
+    }
+    context.barrier();  // nobody else comes to the other one
+  });
+}
+
+TEST(Failure, AContextMadeAfterAFailedOneWorks) {
+  if (ranks().count == 1) GTEST_SKIP() << "needs several ranks";
   on_ranks([](Context& context) { context.state()->fail("for a test"); }, ContextOptions{});
   on_ranks([](Context& context) { context.barrier(); }, ContextOptions{});
 }

@@ -17,6 +17,7 @@
 #include "memory/nvshmem_node_memory.hpp"
 #include "ranks/fake_nvshmem.hpp"
 #include "ranks/fake_packets.hpp"
+#include "ranks/refused_memory.hpp"
 #include "runtime/context_state.hpp"
 
 namespace partita::testing {
@@ -70,6 +71,7 @@ class Queue {
   void put(std::function<void()> task) {
     {
       const std::lock_guard lock(mutex_);
+      if (graph_) return graph_->tasks.push_back(std::move(task));
       tasks_.push_back(std::move(task));
     }
     changed_.notify_all();
@@ -77,7 +79,21 @@ class Queue {
 
   bool idle() {
     const std::lock_guard lock(mutex_);
-    return tasks_.empty() && !busy_;
+    return tasks_.empty() && !busy_ && !graph_;
+  }
+
+  void begin_capture() {
+    const std::lock_guard lock(mutex_);
+    graph_ = std::make_shared<FakeGraph>();
+  }
+  std::shared_ptr<FakeGraph> end_capture() {
+    const std::lock_guard lock(mutex_);
+    return std::move(graph_);
+  }
+  /// Of the capture that is going on; null: there is none.
+  std::shared_ptr<FakeGraph> graph() {
+    const std::lock_guard lock(mutex_);
+    return graph_;
   }
 
   /// Called by a task. A queue that ends waits for nothing more.
@@ -113,6 +129,7 @@ class Queue {
   std::condition_variable changed_;
   bool busy_ = false;
   std::deque<std::function<void()>> tasks_;
+  std::shared_ptr<FakeGraph> graph_;
   std::atomic<bool> ending_{false};
   std::thread thread_;  // last: it uses all others
 };
@@ -150,6 +167,14 @@ class FakeMoment final : public Moment {
   std::shared_ptr<const std::atomic<double>> noted_;
 };
 
+Queue& of(Stream stream) {
+  return *static_cast<Queue*>(stream.handle);
+}
+
+bool is_given_up(const std::uint64_t* given_up) {
+  return given_up != nullptr && std::atomic_ref(const_cast<std::uint64_t&>(*given_up)).load() != 0;
+}
+
 class FakeAccelerator final : public Accelerator {
  public:
   explicit FakeAccelerator(int index) : index_(index) {}
@@ -159,7 +184,7 @@ class FakeAccelerator final : public Accelerator {
   void use() override {}
 
   void* allocate(std::int64_t bytes) override {
-    void* const memory = FakeMemory::get().allocate(bytes);
+    void* const memory = memory_is_refused() ? nullptr : FakeMemory::get().allocate(bytes);
     check<MemoryError>(memory != nullptr, "no memory left on the fake device: {} bytes", bytes);
     return memory;
   }
@@ -186,6 +211,8 @@ class FakeAccelerator final : public Accelerator {
     Queue& queue = of(after);
     queue.put([&queue, done] { queue.wait([&] { return done->load(); }); });
   }
+  bool captures(Stream stream) override { return of(stream).graph() != nullptr; }
+  std::weak_ptr<const void> graph_of(Stream stream) override { return of(stream).graph(); }
   void mark(Stream stream) override {
     const std::lock_guard lock(mark_mutex_);
     mark_ = note(stream);
@@ -235,7 +262,8 @@ class FakeAccelerator final : public Accelerator {
         std::atomic_ref flag(*one.flag);
         const std::uint64_t value = one.count == nullptr ? one.value : * one.count += one.value;
         if (one.kind == FlagOperation::Kind::write) return flag.store(value, std::memory_order_release);
-        queue.wait([&] { return flag.load(std::memory_order_acquire) >= value; });
+        queue.wait(
+            [&] { return flag.load(std::memory_order_acquire) >= value || is_given_up(one.given_up); });
       });
     }
   }
@@ -267,8 +295,8 @@ class FakeAccelerator final : public Accelerator {
 
  private:
   using Note = std::shared_ptr<std::atomic<bool>>;
-  static Queue& of(Stream stream) { return *static_cast<Queue*>(stream.handle); }
   static Note note(Stream stream) {
+    check(of(stream).graph() == nullptr, "a fake stream that is being captured is asked how far it has come");
     auto done = std::make_shared<std::atomic<bool>>(false);
     of(stream).put([done] { done->store(true); });
     return done;
@@ -299,6 +327,29 @@ class FakeAccelerators final : public Accelerators {
 };
 
 }  // namespace
+
+struct FakeStream::State {
+  Queue queue;
+};
+
+FakeStream::FakeStream() : state_(std::make_unique<State>()) {}
+FakeStream::~FakeStream() = default;
+
+Stream FakeStream::stream() const {
+  return {&state_->queue};
+}
+
+void begin_fake_capture(Stream stream) {
+  of(stream).begin_capture();
+}
+
+std::shared_ptr<FakeGraph> end_fake_capture(Stream stream) {
+  return of(stream).end_capture();
+}
+
+void start_fake_graph(const FakeGraph& graph, Stream stream) {
+  for (const std::function<void()>& task : graph.tasks) of(stream).put(task);
+}
 
 void install_fake_devices(int count) {
   static std::unique_ptr<FakeAccelerators> installed;

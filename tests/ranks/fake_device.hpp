@@ -3,6 +3,9 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
+#include <memory>
+#include <vector>
 
 #include "device/accelerator.hpp"
 
@@ -25,5 +28,31 @@ void give_fake_nvshmem(bool give);
 
 /// Whether fake devices say from here on that their memory is no host memory.
 void fake_memory_is_separate(bool separate);
+
+/// What a stream was given while it was captured. Whoever holds it holds all that it uses.
+struct FakeGraph {
+  std::vector<std::function<void()>> tasks;
+};
+
+/// A stream of the caller's, on any fake device.
+class FakeStream {
+ public:
+  FakeStream();
+  ~FakeStream();
+  FakeStream(const FakeStream&) = delete;
+  FakeStream& operator=(const FakeStream&) = delete;
+  Stream stream() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// As of CUDA: from here on what `stream` is given is not done but becomes part of a graph; to ask how far
+/// it has come, or to order others after it, is an error.
+void begin_fake_capture(Stream stream);
+std::shared_ptr<FakeGraph> end_fake_capture(Stream stream);
+/// `graph` must have been captured from this stream.
+void start_fake_graph(const FakeGraph& graph, Stream stream);
 
 }  // namespace partita::testing

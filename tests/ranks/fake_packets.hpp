@@ -26,7 +26,10 @@ class FakeSlots {
 
   std::size_t ranks() const { return of_ranks_.size(); }
   std::size_t me() const { return me_; }
-  void begin() { number_ = slots_.counters[0] + 1; }
+  void begin() {
+    number_ = PacketSlots::number_after(slots_.counters[0]);
+    if (PacketSlots::renews(number_)) forget_last();
+  }
   void end() const { slots_.counters[0] = number_; }
 
   /// `round`: 0, or 1 for what is passed on.
@@ -47,6 +50,13 @@ class FakeSlots {
   }
 
  private:
+  void forget_last() const {
+    const auto bytes = static_cast<std::size_t>(PacketSlots::slot_bytes(static_cast<int>(ranks())));
+    const std::size_t words = ranks() * bytes / sizeof(std::uint64_t);
+    auto* const halves = reinterpret_cast<std::uint64_t*>(of_ranks_[me_]);
+    std::uint64_t* const last = halves + ((number_ + 1) & 1U) * words;
+    for (std::size_t i = 0; i < words; ++i) std::atomic_ref(last[i]).store(0, std::memory_order_relaxed);
+  }
   std::atomic_ref<std::uint64_t> at(std::size_t receiver, std::size_t sender, std::size_t half,
                                     std::size_t round) const {
     const auto bytes = static_cast<std::size_t>(PacketSlots::slot_bytes(static_cast<int>(ranks())));

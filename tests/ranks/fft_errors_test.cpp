@@ -128,7 +128,7 @@ RANK_TEST(FftErrors, AliasingAndMissingArrays) {
 }
 
 RANK_TEST(FftErrors, RanksThatAskForDifferentThings) {
-  if (context.size() == 1) return;
+  if (context.size() == 1) GTEST_SKIP() << "needs several ranks";
   const Array complex = make(context, Dtype::c128);
   FftOptions options;
   options.norm = context.rank() == 1 ? Norm::ortho : Norm::forward;

@@ -16,7 +16,7 @@ namespace partita::testing {
 using Number = std::complex<long double>;
 
 /// A whole array, row-major.
-struct Whole {
+struct NumberArray {
   Shape shape;
   std::vector<Number> values;
 };
@@ -122,13 +122,13 @@ inline std::vector<Number> line(const std::vector<Number>& x, const FftOptions& 
   return result;
 }
 
-inline Whole along(const Whole& from, int axis, const FftOptions& options, bool halved,
-                   std::int64_t real_length) {
+inline NumberArray along(const NumberArray& from, int axis, const FftOptions& options, bool halved,
+                         std::int64_t real_length) {
   std::int64_t outer = 1;
   std::int64_t inner = 1;
   for (int d = 0; d < from.shape.size(); ++d) (d < axis ? outer : inner) *= d == axis ? 1 : from.shape[d];
   const std::int64_t n = from.shape[axis];
-  Whole to;
+  NumberArray to;
   to.shape = from.shape;
   for (std::int64_t o = 0; o < outer; ++o) {
     for (std::int64_t i = 0; i < inner; ++i) {
@@ -154,7 +154,7 @@ inline long double logical(FftKind kind, std::int64_t n) {
 }
 
 /// The whole transform with its norm. From real numbers the halved axis comes first, to them last.
-inline Whole transformed(const Whole& input, const FftOptions& options) {
+inline NumberArray transformed(const NumberArray& input, const FftOptions& options) {
   std::vector<int> axes = options.axes;
   for (int d = 0; options.axes.empty() && d < input.shape.size(); ++d) axes.push_back(d);
   const int last = axes.back();
@@ -163,7 +163,7 @@ inline Whole transformed(const Whole& input, const FftOptions& options) {
                                        : std::max<std::int64_t>(1, 2 * (input.shape[last] - 1));
   if (options.kind == FftKind::r2c) std::rotate(axes.begin(), axes.end() - 1, axes.end());
   long double length = 1;
-  Whole whole = input;
+  NumberArray whole = input;
   for (const int axis : axes) {
     const bool halved = axis == last && (options.kind == FftKind::r2c || options.kind == FftKind::c2r);
     const std::int64_t before = whole.shape[axis];
@@ -204,23 +204,23 @@ Number number_of(const T& element) {
 }
 
 /// The whole array that `fill_random` makes: its values do not depend on the distribution.
-inline Whole random_whole(const Context& context, const Shape& shape, Dtype dtype, std::uint64_t seed) {
+inline NumberArray random_whole(const Context& context, const Shape& shape, Dtype dtype, std::uint64_t seed) {
   Array array = empty(context, shape, Replicated(), dtype,
                       {Residency::ordinary, Order::row_major, MemorySpace::host});
   fill_random(array, seed);
-  Whole whole{shape, std::vector<Number>(static_cast<std::size_t>(volume(shape)))};
+  NumberArray whole{shape, std::vector<Number>(static_cast<std::size_t>(volume(shape)))};
   each_number(array, [&](std::size_t number, auto& element) { whole.values[number] = number_of(element); });
   return whole;
 }
 
-inline long double norm(const Whole& whole) {
+inline long double norm(const NumberArray& whole) {
   long double sum = 0;
   for (const Number& value : whole.values) sum += std::norm(value);
   return std::sqrt(sum);
 }
 
 /// |array - whole| over this rank's part, relative to |whole|.
-inline double relative_error(const Array& array, const Whole& whole) {
+inline double relative_error(const Array& array, const NumberArray& whole) {
   long double sum = 0;
   each_number(array, [&](std::size_t number, auto& element) {
     sum += std::norm(number_of(element) - whole.values[number]);

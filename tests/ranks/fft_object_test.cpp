@@ -3,6 +3,7 @@
 #include <partita/redistribute.hpp>
 #include <vector>
 
+#include "ranks/any_memory.hpp"
 #include "ranks/fft_model.hpp"
 #include "ranks/rank_test.hpp"
 
@@ -63,7 +64,7 @@ RANK_TEST(FftObject, ScaleAndManyTransformsOfOnePlan) {
   FFT plan(context, inputs[0].operand(), outputs[0].operand());
   plan.execute_batch(inputs, outputs, 0.5);
   for (int i = 0; i < 3; ++i) {
-    Whole expected =
+    NumberArray expected =
         transformed(random_whole(context, shape, Dtype::c128, static_cast<std::uint64_t>(i)), {});
     for (Number& value : expected.values) value *= 0.5L;
     EXPECT_LT(relative_error(outputs[static_cast<std::size_t>(i)], expected), tolerance(Dtype::c128, shape));
@@ -75,8 +76,8 @@ RANK_TEST(FftObject, WorkspaceReleaseAndAutotune) {
   Array input = empty(context, shape, Slab(0), Dtype::c128);
   Array output = empty(context, shape, Slab(1), Dtype::c128);
   fill_random(input, 2);
-  const Whole whole = random_whole(context, shape, Dtype::c128, 2);
-  const Whole expected = transformed(whole, {});
+  const NumberArray whole = random_whole(context, shape, Dtype::c128, 2);
+  const NumberArray expected = transformed(whole, {});
   const double most = tolerance(Dtype::c128, shape);
   FFT plan(context, input.operand(), output.operand());
   plan.reset(input, output);
@@ -97,6 +98,25 @@ RANK_TEST(FftObject, WorkspaceReleaseAndAutotune) {
   EXPECT_FALSE(plan.autotune(2).empty());
   right();
   EXPECT_NE(plan.explain().find("fft"), std::string::npos);
+}
+
+RANK_TEST(FftObject, ARefusedOperandLeavesNothingBehind) {
+  const Shape shape{12, 6, 5};
+  const Layout slabs(Slab(0), shape, context.size());
+  WrappedSymmetric first = spread(context, slabs, Dtype::c128, 2),
+                   second = spread(context, slabs, Dtype::c128, 3);
+  Array output = empty(context, shape, Slab(1), Dtype::c128);
+  Array wrong = empty(context, shape, Slab(1), Dtype::c64);
+  fill_random(first.array, 1);
+  fill_random(second.array, 1);
+  const NumberArray expected = transformed(random_whole(context, shape, Dtype::c128, 1), {});
+  FFT plan(context, first.array.operand(), output.operand());
+  plan.execute(first.array, output);
+  EXPECT_LT(relative_error(output, expected), tolerance(Dtype::c128, shape));
+  EXPECT_THROW(plan.execute(second.array, wrong), ArgumentError);
+  fill(output, std::complex<double>(0));
+  plan.execute(second.array, output);
+  EXPECT_LT(relative_error(output, expected), tolerance(Dtype::c128, shape)) << "after a refused call";
 }
 
 }  // namespace

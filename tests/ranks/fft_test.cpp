@@ -107,8 +107,8 @@ void run_case(Context& context, const Case& choice, std::uint64_t seed) {
   Wrapped output = make_array(context, choice.output, result_dtype(choice.dtype, kind), choice.output_memory);
   write_input(input.array, seed);
   FFT plan(context, input.array.operand(), output.array.operand(), choice.options);
-  const Whole whole = random_whole(context, choice.shape, choice.dtype, seed);
-  const Whole expected = transformed(whole, choice.options);
+  const NumberArray whole = random_whole(context, choice.shape, choice.dtype, seed);
+  const NumberArray expected = transformed(whole, choice.options);
   for (int run = 0; run < 2; ++run) {
     fill_random(output.array, seed + 1);
     plan.execute(input.array, output.array);
@@ -175,7 +175,7 @@ RANK_TEST(Fft, FunctionsOfOneLine) {
   const Shape shape{6, 11, 8};
   Array input = empty(context, shape, Slab(0), Dtype::c128);
   fill_random(input, 5);
-  const Whole whole = random_whole(context, shape, Dtype::c128, 5);
+  const NumberArray whole = random_whole(context, shape, Dtype::c128, 5);
   FftOptions options;
   const Array forward = fft(input);
   EXPECT_LT(relative_error(forward, transformed(whole, options)), tolerance(Dtype::c128, shape));
@@ -188,7 +188,7 @@ RANK_TEST(Fft, FunctionsOfOneLine) {
 
   Array real = empty(context, shape, Slab(1), Dtype::f32);
   fill_random(real, 6);
-  const Whole real_whole = random_whole(context, shape, Dtype::f32, 6);
+  const NumberArray real_whole = random_whole(context, shape, Dtype::f32, 6);
   const Array half = rfft(real);
   EXPECT_EQ(half.shape(), Shape({6, 11, 5}));
   EXPECT_LT(relative_error(irfft(half), real_whole), tolerance(Dtype::f32, shape));
@@ -205,7 +205,7 @@ RANK_TEST(Fft, InPlace) {
       const Shape shape{9, 10, 7};
       Array array = empty(context, shape, rule, Dtype::c128, {residency, Order::row_major});
       fill_random(array, 8);
-      const Whole whole = random_whole(context, shape, Dtype::c128, 8);
+      const NumberArray whole = random_whole(context, shape, Dtype::c128, 8);
       FFT plan(context, array.operand(), array.operand(), {}, true);
       plan.execute(array, array);
       EXPECT_LT(relative_error(array, transformed(whole, {})), tolerance(Dtype::c128, shape));
@@ -267,7 +267,7 @@ RANK_TEST(Fft, InPlaceInParts) {
   const Shape shape{10, 9, 11};
   Array array = empty(context, shape, Slab(0), Dtype::c128);
   fill_random(array, 8);
-  const Whole whole = random_whole(context, shape, Dtype::c128, 8);
+  const NumberArray whole = random_whole(context, shape, Dtype::c128, 8);
   FftOptions options;
   options.scratch_bytes = 512 * context.size();
   FFT plan(context, array.operand(), array.operand(), options, true);

@@ -1,55 +1,22 @@
 // Files: every dtype, order and distribution, against bytes computed here; whole or not at all.
+#include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <csignal>
-#include <filesystem>
-#include <fstream>
 #include <partita/io.hpp>
 #include <random>
 
 #include "ranks/array_model.hpp"
 #include "ranks/rank_test.hpp"
+#include "ranks/shared_directory.hpp"
 #include "runtime/agree.hpp"
 #include "unit/random_layouts.hpp"
 
 namespace partita::testing {
 namespace {
-
-namespace fs = std::filesystem;
-
-/// A directory that all ranks share, removed by rank 0 at the end.
-class SharedDirectory {
- public:
-  explicit SharedDirectory(Context& context) : context_(context) {
-    std::string made;
-    if (context.rank() == 0) {
-      std::string pattern = (fs::temp_directory_path() / "partita-io-XXXXXX").string();
-      if (const char* name = ::mkdtemp(pattern.data())) made = name;
-    }
-    path_ = exchange(*context.state(), "test", made).front();
-  }
-  ~SharedDirectory() {
-    try {
-      context_.barrier();
-    } catch (const Error&) {
-    }
-    std::error_code ignored;
-    if (context_.rank() == 0) fs::remove_all(path_, ignored);
-  }
-  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-  std::size_t entries() const {
-    return static_cast<std::size_t>(std::distance(fs::directory_iterator(path_), fs::directory_iterator()));
-  }
-
- private:
-  Context& context_;
-  std::string path_;
-};
-
-void overwrite(const std::string& path, const std::string& bytes) {
-  std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
-}
 
 RANK_TEST(Files, RoundTripOfEveryDtypeAndOrder) {
   const SharedDirectory directory(context);
@@ -125,20 +92,6 @@ RANK_TEST(Files, ScalarsHaveFilesToo) {
   EXPECT_EQ(count_wrong(read_hdf5(context, directory / "s.h5", "s", Replicated()), array.layout()), 0);
 }
 
-/// Expects a FileError with this word in it, the same text on every rank.
-template <class Body>
-void expect_file_error(Context& context, const std::string& word, Body&& body) {
-  std::string text = "no error";
-  try {
-    body();
-  } catch (const FileError& error) {
-    text = error.what();
-  }
-  EXPECT_NE(text.find(word), std::string::npos) << text;
-  for (const std::string& other : exchange(*context.state(), "test", text)) EXPECT_EQ(other, text);
-  EXPECT_FALSE(context.failed());
-}
-
 RANK_TEST(Files, BadFilesAreNamed) {
   const SharedDirectory directory(context);
   const std::string path = directory / "bad.npy";
@@ -166,6 +119,12 @@ RANK_TEST(Files, BadFilesAreNamed) {
   put(std::string("\x93NUMPY\x01\x00\x76\x00{'descr': '<U8', 'fortran_order': False, 'shape': (3,), }", 67) +
       std::string(200, ' '));
   expect_file_error(context, "not supported", read);
+  for (const char* shape : {"(1099511627776, 1099511627776)", "(2305843009213693952,)"}) {
+    std::string header = fmt::format("{{'descr': '<f8', 'fortran_order': False, 'shape': {}, }}", shape);
+    header.resize(118, ' ');
+    put(std::string("\x93NUMPY\x01\x00\x76\x00", 10) + header + std::string(200, ' '));
+    expect_file_error(context, "bad.npy: the shape", read);
+  }
   expect_file_error(context, "HDF5", [&] { (void)read_hdf5(context, path, "x", Slab(0)); });
   expect_file_error(context, "No such file", [&] { write_npy(directory / "no/such/folder.npy", array); });
 }
@@ -177,6 +136,78 @@ RANK_TEST(Files, MissingDatasetIsNamed) {
   write_hdf5(directory / "a.h5", "there", array);
   expect_file_error(context, "a.h5",
                     [&] { (void)read_hdf5(context, directory / "a.h5", "elsewhere", Slab(0)); });
+}
+
+/// A device that throws away what it gets, in the directory; false where there can be none.
+bool make_null_device(Context& context, const std::string& path) {
+  std::string made;
+  if (context.rank() == 0 && ::mknod(path.c_str(), S_IFCHR | 0666, makedev(1, 3)) == 0 &&
+      ::access(path.c_str(), W_OK) == 0 && std::ofstream(path).is_open()) {
+    made = "made";
+  }
+  return exchange(*context.state(), "test", made).front() == "made";
+}
+
+RANK_TEST(Files, ADeviceIsNeverReplaced) {
+  const SharedDirectory directory(context);
+  const std::string device = directory / "null.npy";
+  if (!make_null_device(context, device)) GTEST_SKIP() << "no devices can be made here";
+  Array array = empty(context, {31, 5}, Slab(1), Dtype::f64);
+  write_known(array);
+  write_npy(device, array);
+  expect_file_error(context, "name a regular file", [&] { write_hdf5(device, "data", array); });
+  context.barrier();
+  EXPECT_TRUE(fs::is_character_file(device));
+  EXPECT_EQ(directory.entries(), 1U);
+}
+
+RANK_TEST(Files, PipesAndDirectoriesAreRefused) {
+  const SharedDirectory directory(context);
+  Array array = empty(context, {31, 5}, Slab(1), Dtype::f64);
+  write_known(array);
+  int reader = -1;
+  if (context.rank() == 0) {
+    EXPECT_EQ(::mkfifo((directory / "pipe").c_str(), 0600), 0);
+    fs::create_directory(directory / "folder");
+    reader = ::open((directory / "pipe").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  }
+  context.barrier();
+  expect_file_error(context, "no positions", [&] { write_npy(directory / "pipe", array); });
+  expect_file_error(context, "name a regular file", [&] { write_hdf5(directory / "pipe", "data", array); });
+  expect_file_error(context, "directory", [&] { write_npy(directory / "folder", array); });
+  expect_file_error(context, "directory", [&] { write_hdf5(directory / "folder", "data", array); });
+  context.barrier();
+  if (reader >= 0) ::close(reader);
+  EXPECT_TRUE(fs::is_fifo(directory / "pipe"));
+  EXPECT_EQ(directory.entries(), 2U);
+}
+
+RANK_TEST(Files, LinksAndPermissionsStay) {
+  const SharedDirectory directory(context);
+  Array array = empty(context, {31, 5}, Slab(1), Dtype::f64);
+  write_known(array);
+  for (const bool is_npy : {true, false}) {
+    const std::string file = directory / (is_npy ? "a.npy" : "a.h5");
+    context.barrier();
+    if (context.rank() == 0) {
+      overwrite(file, "old");
+      fs::permissions(file, fs::perms(0600));
+      fs::create_symlink(file, file + ".link");
+      fs::create_symlink("new-" + fs::path(file).filename().string(), file + ".dangling");
+    }
+    context.barrier();
+    for (const char* link : {".link", ".dangling"}) {
+      is_npy ? write_npy(file + link, array) : write_hdf5(file + link, "data", array);
+      context.barrier();
+      EXPECT_TRUE(fs::is_symlink(file + link));
+      const std::string target = fs::canonical(file + link).string();
+      const Array back =
+          is_npy ? read_npy(context, target, Slab(0)) : read_hdf5(context, target, "data", Slab(0));
+      EXPECT_EQ(count_wrong(back, array.layout()), 0);
+    }
+    EXPECT_EQ(fs::status(file).permissions(), fs::perms(0600));
+  }
+  EXPECT_EQ(directory.entries(), 8U);
 }
 
 // A limit on file sizes stands for a full disk: the write fails in the middle, the old file stays, nothing is

@@ -60,7 +60,7 @@ TEST(MatmulErrors, FactorsThatDifferOnACachedCall) {
     if (odd == 0 && ranks().per_node > 0) continue;
     on_ranks(
         [&](Context& context) {
-          if (context.size() == 1) return;
+          if (context.size() == 1) GTEST_SKIP() << "needs several ranks";
           Array a = made(context, {13, 12});
           Array b = made(context, {12, 14});
           Array d = made(context, {13, 14});
@@ -185,7 +185,7 @@ RANK_TEST(MatmulErrors, DistributionsAndMemory) {
 }
 
 RANK_TEST(MatmulErrors, RanksThatDisagree) {
-  if (context.size() == 1) return;
+  if (context.size() == 1) GTEST_SKIP() << "needs several ranks";
   Array a = made(context, {8, 8});
   Array b = made(context, {8, 8});
   MatmulOptions options;

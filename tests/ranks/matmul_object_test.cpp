@@ -1,9 +1,11 @@
 // The object of matrix multiply: planned once, executed many times.
 #include <chrono>
 #include <partita/matmul.hpp>
+#include <partita/trace.hpp>
 #include <random>
 #include <thread>
 
+#include "ranks/any_memory.hpp"
 #include "ranks/matmul_model.hpp"
 #include "ranks/rank_test.hpp"
 
@@ -135,6 +137,24 @@ RANK_TEST(MatmulObject, AutotuneKeepsAMethodAndPutsBackWhatIsInPlace) {
   EXPECT_NE(plan.explain().find("matmul"), std::string::npos);
 }
 
+// On one rank the three methods that leave D where it is (local, all-gather, summa-c) are one plan.
+RANK_TEST(MatmulObject, AutotuneTimesEachPlanOnce) {
+  const std::vector<int> me{context.rank()};
+  Context alone = context.subgroup(me);
+  Trio trio(alone, Slab(0), Slab(0), Slab(0));
+  MatmulOptions options;
+  options.beta = 0.5;
+  Matmul plan(alone, trio.operands(), options, true);
+  plan.reset(trio.a, trio.b, &trio.c, trio.c);
+  constexpr int runs = 3;
+  const Timeline measured = record_timeline(alone, [&] { (void)plan.autotune(runs); });
+  int executions = 0;
+  for (const TracedStep& step : measured.ranks.front()) executions = std::max(executions, step.execution + 1);
+  constexpr int different = 6;  // of eight methods
+  EXPECT_GT(executions, runs);
+  EXPECT_LE(executions, different * (runs + 1));
+}
+
 RANK_TEST(MatmulObject, ReleaseGivesTheScratchBackAndTheNextExecutePlansAnew) {
   Trio trio(context, Slab(0), BlockCyclic({1, context.size()}, {4, 3}), Slab(1));
   MatmulOptions options;
@@ -149,6 +169,31 @@ RANK_TEST(MatmulObject, ReleaseGivesTheScratchBackAndTheNextExecutePlansAnew) {
   plan.execute();
   EXPECT_EQ(plan.workspace_size(), before);
   trio.expect(context, options, "after release");
+}
+
+RANK_TEST(MatmulObject, ARefusedOperandLeavesNothingBehind) {
+  const Layout rows(Slab(0), {21, 34}, context.size());
+  WrappedSymmetric first = spread(context, rows, Dtype::f64, 2),
+                   second = spread(context, rows, Dtype::f64, 3);
+  Trio trio(context, Slab(0), Slab(0), Slab(0));
+  Array wrong = empty(context, {34, 27}, Replicated(), Dtype::f64);
+  fill_random(first.array, 1);
+  fill_random(second.array, 1);
+  MatmulOperands operands = trio.operands();
+  operands.a = first.array.operand();
+  operands.c.reset();
+  Matmul plan(context, operands);
+  plan.reset(first.array, trio.b, nullptr, trio.c);
+  plan.execute();
+  trio.expect(context, {}, "before");
+  if (context.size() > 1) {
+    plan.reset(second.array, wrong, nullptr, trio.c);
+    EXPECT_THROW(plan.execute(), ArgumentError);
+  }
+  fill_nan(trio.c);
+  plan.reset(second.array, trio.b, nullptr, trio.c);
+  plan.execute();
+  trio.expect(context, {}, "after a refused call");
 }
 
 }  // namespace

@@ -57,13 +57,11 @@ bool kernel_collapses() {
 RANK_TEST(NodeMemory, LargeBlocksHaveHugePagesHereAndAtThePeers) {
   const std::int64_t bytes = 32 * mebibyte;
   if (ranks().kind == GroupKind::mpi && !kernel_collapses()) {
-    GTEST_LOG_(INFO) << "this kernel gives no huge pages to memory files";
-    return;
+    GTEST_SKIP() << "this kernel gives no huge pages to memory files";
   }
   const SymmetricMemory memory = SymmetricMemory::allocate(context, bytes);
   if (ranks().kind == GroupKind::threads && huge_bytes_around(memory.data()) == 0) {
-    GTEST_LOG_(INFO) << "this kernel gives no huge pages to ordinary memory";
-    return;
+    GTEST_SKIP() << "this kernel gives no huge pages to ordinary memory";
   }
   EXPECT_GE(huge_bytes_around(memory.data()), bytes / 2);
   context.barrier();
@@ -142,13 +140,13 @@ class OwnNetwork {
 };
 
 RANK_TEST(NodeMemory, RanksInSeveralContainersAreTold) {
-  if (ranks().kind != GroupKind::mpi || context.topology().node_count() == context.size()) return;
+  if (ranks().kind != GroupKind::mpi || context.topology().node_count() == context.size())
+    GTEST_SKIP() << "needs processes that share a node";
   const std::vector<int> all = all_ranks(context);
   const OwnNetwork network(context.rank() == 1);
   const auto moved = exchange(*context.state(), "who moved", network.moved() ? "yes" : "no");
   if (moved[1] == "no") {
-    GTEST_LOG_(INFO) << "not allowed to make a network namespace";
-    return;
+    GTEST_SKIP() << "not allowed to make a network namespace";
   }
   const std::string text = same_error<Error>(context, [&] { context.subgroup(all); });
   for (const char* part : {"Connection refused", "container", "PARTITA_RANKS_PER_NODE=1"}) {

@@ -1,7 +1,6 @@
 // Small redistributions between devices, which go in packets where they fit.
 #include <chrono>
 #include <partita/collectives.hpp>
-#include <partita/memory.hpp>
 #include <partita/redistribute.hpp>
 #include <random>
 #include <thread>
@@ -84,11 +83,8 @@ TEST(Packets, RedistributionsOfStridedParts) {
   on_ranks([](Context& context) {
     const Layout rows(Slab(0), {13, 29}, context.size()), columns(Slab(1), {13, 29}, context.size());
     for (const Dtype dtype : {Dtype::u8, Dtype::f32, Dtype::c128}) {
-      SymmetricMemory memory = SymmetricMemory::allocate(context, 2 * 13 * 29 * size_of(dtype));
-      const Shape extents = rows.local_shape(context.rank());
-      Strides strides = dense_strides(extents);
-      for (std::int64_t& stride : strides) stride *= 2;
-      Array strided = wrap(context, {memory.data(), dtype, extents, strides, MemorySpace::device}, rows);
+      WrappedSymmetric wrapped = spread(context, rows, dtype, 2);
+      Array& strided = wrapped.array;
       Array dense = empty(context, columns, dtype);
       write_known(strided);
       redistribute(strided, dense);
@@ -96,7 +92,6 @@ TEST(Packets, RedistributionsOfStridedParts) {
       write_constant(strided, 1);
       redistribute(dense, strided);
       EXPECT_EQ(count_wrong(strided, columns), 0) << name(dtype);
-      memory.free();
     }
   });
 }
@@ -128,7 +123,7 @@ TEST(Packets, RedistributionsFollowOneAnotherInStreams) {
 TEST(Packets, ARankThatDoesNotRedistributeIsATimeoutAndNotAHang) {
   NEEDS_DEVICES();
   using namespace std::chrono_literals;
-  if (ranks().count < 2 || ranks().per_node != 0) return;
+  if (ranks().count < 2 || ranks().per_node != 0) GTEST_SKIP() << "needs several ranks of one node";
   ContextOptions options;
   options.device = test_device();
   options.deadline = 1s;

@@ -6,6 +6,7 @@
 
 #include "ranks/caught.hpp"
 #include "ranks/rank_test.hpp"
+#include "ranks/scripted_group.hpp"
 #include "runtime/context_state.hpp"
 
 namespace partita::testing {
@@ -70,8 +71,21 @@ TEST(WaitDeadline, StartsAnewWithProgress) {
       with_deadline(800ms));
 }
 
+// Whichever message it is about, nobody can go on as if it had come.
+RANK_TEST(Wait, AnErrorOfTheTransportFailsTheContext) {
+  ScriptedGroup::Script script;
+  script.progress = [] { throw Error("progress: the cable is cut"); };
+  Context alone = alone_by(context, script);
+  const WaitReason reason{.operation = "test"};
+  const std::string text = caught<Error>([&] { wait_until(*alone.state(), reason, [] { return false; }); });
+  EXPECT_EQ(text, "progress: the cable is cut");
+  EXPECT_EQ(alone.failure(), text);
+  EXPECT_TRUE(contains(caught<FailedContextError>([&] { alone.barrier(); }), text));
+  EXPECT_FALSE(context.failed());
+}
+
 TEST(WaitWatch, NoticesAFailedNeighbour) {
-  if (ranks().count == 1 || ranks().per_node == 1) return;
+  if (ranks().count == 1 || ranks().per_node == 1) GTEST_SKIP() << "needs several ranks of a node";
   on_ranks([](Context& context) {
     const bool fails = context.rank() == context.size() - 1;
     const std::string name = "rank " + std::to_string(context.size() - 1);
@@ -88,7 +102,7 @@ TEST(WaitWatch, NoticesAFailedNeighbour) {
 }
 
 TEST(WaitWatch, NoticesTwoRanksThatWaitForEachOtherInDifferentCalls) {
-  if (ranks().count == 1 || ranks().per_node == 1) return;
+  if (ranks().count == 1 || ranks().per_node == 1) GTEST_SKIP() << "needs several ranks of a node";
   on_ranks([](Context& context) {
     context.barrier();
     const std::string text = caught<DisagreementError>([&] {

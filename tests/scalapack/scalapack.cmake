@@ -16,11 +16,17 @@ if(PARTITA_HAVE_SCALAPACK AND NOT PARTITA_SANITIZE MATCHES thread)
   foreach(ranks RANGE 1 4)
     set(command ${CMAKE_CURRENT_SOURCE_DIR}/run_ranks.sh ${ranks} ${PARTITA_MPI_LAUNCHER} ${PARTITA_MPI_FLAGS} --
                 $<TARGET_FILE:partita_scalapack_tests>)
-    add_test(NAME scalapack-${ranks} COMMAND ${command})
-    add_test(NAME scalapack-${ranks}-as-nodes COMMAND ${command})
-    set_tests_properties(scalapack-${ranks} scalapack-${ranks}-as-nodes
-                         PROPERTIES LABELS ranks PROCESSORS ${ranks} TIMEOUT 240 ENVIRONMENT "${mpi_environment}")
-    set_property(TEST scalapack-${ranks}-as-nodes APPEND PROPERTY ENVIRONMENT PARTITA_RANKS_PER_NODE=1)
+    set(tests scalapack-${ranks})
+    if(ranks GREATER 1) # one rank is one node anyway
+      list(APPEND tests scalapack-${ranks}-as-nodes)
+    endif()
+    foreach(test IN LISTS tests)
+      add_test(NAME ${test} COMMAND ${command})
+    endforeach()
+    set_tests_properties(${tests} PROPERTIES LABELS ranks PROCESSORS ${ranks} TIMEOUT 240 ENVIRONMENT "${mpi_environment}")
+    if(ranks GREATER 1)
+      set_property(TEST scalapack-${ranks}-as-nodes APPEND PROPERTY ENVIRONMENT PARTITA_RANKS_PER_NODE=1)
+    endif()
     # The other tests compute everything here; these look at who computes.
     add_test(NAME scalapack-turns-${ranks} COMMAND ${command} --gtest_filter=ScalapackTurns.*)
     set_tests_properties(scalapack-turns-${ranks} PROPERTIES LABELS ranks PROCESSORS ${ranks} TIMEOUT 240

@@ -1,4 +1,9 @@
-# The scripts: the conversion of the demo's volume, and that a failed rank fails a rank test.
+# The scripts: the conversion of the demo's volume, that a failed rank fails a rank test, and the choice of
+# architectures.
+add_test(NAME scripts-cuda-architectures
+         COMMAND ${CMAKE_COMMAND} -D SOURCE=${PROJECT_SOURCE_DIR} -P
+                 ${CMAKE_CURRENT_LIST_DIR}/cuda_architectures_test.cmake)
+set_tests_properties(scripts-cuda-architectures PROPERTIES TIMEOUT 60 LABELS scripts)
 find_program(PYTHON3 python3)
 mark_as_advanced(PYTHON3)
 if(PYTHON3)

@@ -17,6 +17,21 @@ TEST(BlasLibrary, ChoosesTheKernelsByTheProcessor) {
   EXPECT_EQ(suitable_core_type({}), "");
 }
 
+TEST(BlasLibrary, SaysWhereTheKernelsAreSlowerThanTheProcessor) {
+  EXPECT_EQ(note_on_kernels("SkylakeX", "SKYLAKEX", nullptr, false), "");
+  EXPECT_EQ(note_on_kernels("Cooperlake", "SKYLAKEX", "Cooperlake", false), "");
+  EXPECT_EQ(note_on_kernels("Zen", "HASWELL", "Zen", true), "");
+  EXPECT_EQ(note_on_kernels("Prescott", "", "Prescott", true), "");
+  const std::string forced = note_on_kernels("Haswell", "SKYLAKEX", "Haswell", false);
+  EXPECT_NE(forced.find("OPENBLAS_CORETYPE=Haswell in the environment forces OpenBLAS's Haswell kernels"),
+            std::string::npos)
+      << forced;
+  EXPECT_NE(forced.find("unset OPENBLAS_CORETYPE"), std::string::npos) << forced;
+  const std::string before = note_on_kernels("Prescott", "ZEN", nullptr, true);
+  EXPECT_NE(before.find("loaded before Partita"), std::string::npos) << before;
+  EXPECT_NE(before.find("set OPENBLAS_CORETYPE=ZEN"), std::string::npos) << before;
+}
+
 TEST(BlasLibrary, SaysWhatItIs) {
   const char* const before = std::getenv("OPENBLAS_CORETYPE");
   const std::string set_by_user = before == nullptr ? "" : before;

@@ -3,6 +3,7 @@
 
 #include <partita/matmul.hpp>
 
+#include "plan/channels.hpp"
 #include "unit/matmul_numbers.hpp"
 
 namespace partita {
@@ -171,6 +172,24 @@ TEST(MatmulPlan, WhatManyOwnersHoldIsGatheredIntoPanelsWithinAMemoryLimit) {
     run(test, ++seed);
     if (HasFatalFailure()) return;
   }
+}
+
+// Nobody writes into a peer's memory here, so there is nothing to grant: operands and products are read.
+TEST(MatmulPlan, SignalsMeanWhatTheyMeanInAllPlans) {
+  MatmulCase test = square(12, Slab(1), Topology::regular(3));
+  test.operands.b.layout = Layout(Slab(0), {12, 12}, 3);
+  test.operands.d.layout = Layout(Slab(0), {12, 12}, 3);
+  test.options.method = MatmulMethod::reduce_scatter;
+  int signals = 0;
+  for (int rank = 0; rank < 3; ++rank) {
+    for (const Step& step : test.plan(rank).steps) {
+      if (step.kind != StepKind::signal && step.kind != StepKind::wait) continue;
+      ++signals;
+      EXPECT_LE(step.channel, static_cast<int>(Channel::done)) << "rank " << rank;
+    }
+  }
+  EXPECT_GT(signals, 0);
+  run(test, 1);
 }
 
 TEST(MatmulPlan, IsQuicklyMadeForOneRankOfManyThousand) {

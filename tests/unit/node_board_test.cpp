@@ -62,7 +62,13 @@ TEST(NodeBoard, ShowsWhoHasLeft) {
   theirs.leave();
   EXPECT_TRUE(mine.status(1).left);
   EXPECT_FALSE(mine.status(1).failed);
+  EXPECT_EQ(mine.departure(1), "") << "in good order";
   EXPECT_FALSE(theirs.status(0).left);
+  mine.leave("has left by an exception");
+  EXPECT_TRUE(theirs.status(0).left);
+  EXPECT_EQ(theirs.departure(0), "has left by an exception");
+  mine.leave();
+  EXPECT_EQ(theirs.departure(0), "has left by an exception") << "the first word counts";
 }
 
 TEST(NodeBoard, ShowsWhatANeighbourIsDoing) {

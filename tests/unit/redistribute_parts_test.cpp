@@ -2,8 +2,7 @@
 // parts is a copy, so that a part that is taken too early is found.
 #include <gtest/gtest.h>
 
-#include "plan/append.hpp"
-#include "plan/steps.hpp"
+#include "plan/plan_builder.hpp"
 #include "redistribute/parts.hpp"
 #include "unit/random_layouts.hpp"
 
@@ -28,17 +27,18 @@ Plan made_in_parts(const Operand& source, const Operand& made, const Operand& de
     buffers.push_back(static_cast<int>(plan.buffers.size()));
     plan.buffers.push_back(exchange.buffers[i]);
   }
+  PlanBuilder builder(plan);
   const Region own = made.layout.region(rank);
   const auto make = [&, starts = begins](int step) {
     for (int i = 0; i < parts.count; ++i) {
       const Region part = part_of(own, parts, i);
       const int begin = late && i + 1 < parts.count ? i + 1 : i;
       if (starts[static_cast<std::size_t>(begin)] != step || part.empty()) continue;
-      push(plan.steps, copy_step(rank, part, {0, rank, 0, {}}, {2, rank, 0, {}}));
+      builder.copy(rank, part, builder.own(0), builder.own(2));
     }
   };
   const auto steps = static_cast<int>(exchange.steps.size());
-  append(plan, std::move(exchange), buffers, make);
+  builder.append(std::move(exchange), buffers, make);
   make(steps);
   return plan;
 }
@@ -64,7 +64,8 @@ void verify_random(RandomLayouts& random, int most_ranks, int most_extent) {
   RedistributeOptions options;
   if (random.maybe(0.2)) options.method = RedistributeMethod::staged;
   if (random.maybe(0.2)) options.method = RedistributeMethod::messages;
-  if (random.maybe()) options.staging_bytes = 512 * ranks + random.number(0, 4096);
+  if (random.maybe(0.2)) options.method = RedistributeMethod::grouped;
+  if (random.maybe()) options.staging_bytes = 1024 * ranks + random.number(0, 4096);
   const Parts parts{random.number(0, dimensions - 1), random.number(1, 6)};
   const int per_node[] = {0, 1, 2, 3, 7};
   const Topology topology = Topology::regular(ranks, per_node[random.number(0, 4)]);

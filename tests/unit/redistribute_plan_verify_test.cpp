@@ -43,7 +43,8 @@ void verify_random(RandomLayouts& random, int most_ranks, int most_extent) {
   const Operand destination = random_operand(random, permuted, ranks);
   if (random.maybe(0.3)) options.method = RedistributeMethod::staged;
   if (random.maybe(0.3)) options.method = RedistributeMethod::messages;
-  if (random.maybe()) options.staging_bytes = 512 * ranks + random.number(0, 4096);
+  if (random.maybe(0.3)) options.method = RedistributeMethod::grouped;
+  if (random.maybe()) options.staging_bytes = 1024 * ranks + random.number(0, 4096);
   const int per_node[] = {0, 1, 2, 3, 7};
   expect_verified(source, destination, Topology::regular(ranks, per_node[random.number(0, 4)]), options);
 }
@@ -61,8 +62,9 @@ TEST(RedistributePlanVerify, ManyRanks) {
 TEST(RedistributePlanVerify, HundredRanksByEveryMethod) {
   const Layout from(BlockCyclic({10, 10}, {3, 4}), {61, 83}, 100);
   const Layout to(BlockCyclic({4, 25}, {5, 2}), {61, 83}, 100);
-  for (const RedistributeMethod method : {RedistributeMethod::direct, RedistributeMethod::pushed,
-                                          RedistributeMethod::staged, RedistributeMethod::messages}) {
+  for (const RedistributeMethod method :
+       {RedistributeMethod::direct, RedistributeMethod::pushed, RedistributeMethod::staged,
+        RedistributeMethod::messages, RedistributeMethod::grouped}) {
     for (const int per_node : {0, 1, 16}) {
       RedistributeOptions options;
       options.method = method;

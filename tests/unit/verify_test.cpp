@@ -253,6 +253,31 @@ TEST(Verify, FindsMessagesOfDifferentSize) {
   EXPECT_TRUE(finds(faults(plans), {"rank 1, step 4", "receives 16 bytes, but step 3 of rank 0 sends 24"}));
 }
 
+TEST(Verify, FindsRoundsThatDifferAtTheEnds) {
+  std::vector<Plan> plans = messages(apart);
+  for (Plan& plan : plans) {
+    for (Step& step : plan.steps) step.round = 0;
+  }
+  EXPECT_TRUE(nothing_wrong(faults(plans)));
+  for (Step& step : plans[1].steps) step.round = 1;
+  EXPECT_TRUE(finds(faults(plans), {"ranks 0 and 1 name different rounds of their messages"}));
+}
+
+TEST(Verify, FindsARoundThatIsWaitedForBeforeItIsWhole) {
+  std::vector<Plan> plans = messages(apart);
+  for (Step& step : plans[0].steps) {
+    if (step.kind == StepKind::receive) step.round = 0;
+    if (step.kind == StepKind::send) step.round = 0;
+  }
+  Step again = plans[0].steps[0];
+  for (const Step& step : plans[0].steps) {
+    if (step.kind == StepKind::send) again = step;
+  }
+  again.after.clear();
+  plans[0].steps.push_back(again);
+  EXPECT_TRUE(finds(faults(plans), {"it is of round 0, but round 0 has been waited for"}));
+}
+
 // --- peers
 
 TEST(Verify, FindsAReadAcrossNodes) {

@@ -10,7 +10,7 @@ __global__ void flags_in_order(const __grid_constant__ Flags flags) {
   for (int i = 0; i < flags.count; ++i) {
     const Flags::One& one = flags.flags[i];
     if (one.waits) {
-      await(one);
+      await(flags, i);
     } else {
       release(one);
     }
@@ -34,7 +34,7 @@ __global__ void __launch_bounds__(threads_per_block, exchange_blocks_per_multipr
   if (blockIdx.x == 0 && blockIdx.y == 0 && thread < all.early_signals.count) {
     release(all.early_signals.flags[thread]);
   }
-  if (thread < all.early_waits.count) await(all.early_waits.flags[thread]);
+  if (thread < all.early_waits.count) await(all.early_waits, thread);
   __syncthreads();
   if (blockIdx.y < static_cast<unsigned>(all.count)) {
     const Job& job = all.jobs[blockIdx.y];

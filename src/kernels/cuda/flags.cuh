@@ -1,6 +1,7 @@
 // Flags between devices, as the threads of a launch give and await them.
 #pragma once
 
+#include "kernels/cuda/given_up.cuh"
 #include "kernels/cuda/launch.hpp"
 
 namespace partita::cuda {
@@ -18,13 +19,16 @@ __device__ inline void release(const Flags::One& flag) {
   asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(flag.address), "l"(value) : "memory");
 }
 
-/// Flags only grow; a host that gives up writes one that ends every wait.
-__device__ inline void await(const Flags::One& flag) {
+/// Flag `number`, which only grows.
+__device__ inline void await(const Flags& flags, int number) {
+  const Flags::One& flag = flags.flags[number];
   const std::uint64_t value = value_of(flag);
-  std::uint64_t seen = 0;
-  do {
+  for (unsigned turn = 1;; ++turn) {
+    std::uint64_t seen = 0;
     asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(seen) : "l"(flag.address) : "memory");
-  } while (seen < value);
+    if (seen >= value) return;
+    if (turn % turns_between_looks == 0 && flags.given_up != nullptr && is_given_up(flags.given_up)) return;
+  }
 }
 
 /// The last block to come here tells the peers and waits for them. All threads call it once, in the end.
@@ -48,7 +52,7 @@ __device__ inline void close(const Flags& late_signals, const Flags& late_waits,
     advance(late_signals.flags[thread]);
   }
   if (thread < late_waits.count) {
-    await(late_waits.flags[thread]);
+    await(late_waits, thread);
     advance(late_waits.flags[thread]);
   }
 }

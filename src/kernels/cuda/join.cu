@@ -110,7 +110,7 @@ __global__ void join_exchange(const __grid_constant__ JoinExchange all, const __
   if (all.packs > 0) meet(all.counters + 1);
   const int thread = static_cast<int>(threadIdx.x);
   if (blockIdx.x == 0 && thread < all.early_signals.count) release(all.early_signals.flags[thread]);
-  if (thread < all.early_waits.count) await(all.early_waits.flags[thread]);
+  if (thread < all.early_waits.count) await(all.early_waits, thread);
   __syncthreads();
   for (int i = 0; i < all.copies; ++i) copy_job(all.copy[i], deals.copy[i]);
   for (int i = 0; i < all.joins; ++i) join_job(all.join[i], deals.join[i]);

@@ -72,6 +72,8 @@ struct Flags {
   };
   int count = 0;
   One flags[most_flags];
+  /// In this device's memory; once it is not 0, waits end. Null: they do not.
+  const std::uint64_t* given_up = nullptr;
 };
 
 /// What one rank does in a small exchange with its peers: gives grants, waits for theirs, copies, tells them,

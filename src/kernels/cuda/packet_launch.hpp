@@ -8,6 +8,8 @@
 namespace partita::cuda {
 
 inline constexpr int most_packet_ranks = 8;
+/// How exchanges are numbered; see partita::PacketSlots.
+inline constexpr std::uint32_t packet_wrap = 2, packet_renewal = std::uint32_t{1} << 31;
 
 /// What all launches of packets know.
 struct PacketSeat {

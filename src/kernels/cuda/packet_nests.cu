@@ -79,6 +79,7 @@ class NestExchange {
     if (nest.units == 0 && share.first == 0) {
       follow_stream();
       const std::uint32_t exchange = number_();
+      if (renews(exchange)) renew_slot(all_.seat, exchange, nest.peer);
       send(Data{0}, slot_at(nest.peer, exchange), 0, exchange);
     }
     for (std::uint32_t unit = share.first; unit < nest.units; unit += units_at_once * share.step) {
@@ -94,6 +95,7 @@ class NestExchange {
         if (unit + i * share.step < nest.units) data[i] = load_unit<Unit>(place[i].memory, all_.aligned);
       }
       const std::uint32_t exchange = number_();
+      if (unit == 0 && renews(exchange)) renew_slot(all_.seat, exchange, nest.peer);
       char* const slot = slot_at(nest.peer, exchange);
 #pragma unroll
       for (int i = 0; i < units_at_once; ++i) {

@@ -108,6 +108,7 @@ __device__ void give_to(const Seat& seat, ExchangeNumber& number_of_exchange, in
   const std::int64_t words = seat.all.given_packets[peer];
   read_own(seat, peer, words, [&](const Word(&word)[words_at_once], std::int64_t first) {
     const std::uint32_t exchange = number_of_exchange();
+    if (first == 0 && renews(exchange)) renew_slot(seat.all.seat, exchange, peer);
     char* const slot = seat.slot_at(peer, exchange);
     for_next<words_at_once>(seat.share, first, words,
                             [&](int k, std::int64_t number) { send(word[k], slot, number, exchange); });
@@ -187,6 +188,7 @@ __device__ void give_to_all(const Seat& seat, ExchangeNumber& number_of_exchange
       }
     });
     const std::uint32_t exchange = number_of_exchange();
+    if (i == 0 && renews(exchange)) renew_slots(seat.all.seat, exchange);
     for_next<at_once>(seat.share, i, words, [&](int k, std::int64_t number) {
 #pragma unroll
       for (int peer = 0; peer < most; ++peer) {
@@ -302,6 +304,7 @@ __global__ void __launch_bounds__(joining_threads, packet_blocks_per_multiproces
   if (is_root) give_to_all<most>(seat, number);
   seat.exchange = count_exchange(all.seat, number);
   if (!is_root) {
+    if (seat.share.first == 0 && renews(seat.exchange)) renew_slots(all.seat, seat.exchange);
     const std::int64_t words = all.taken_packets[seat.me()];
     const char* const slot = seat.slot_from(all.root);
     for (std::int64_t i = seat.share.first; i < words; i += words_at_once * seat.share.step) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "kernels/cuda/given_up.cuh"
 #include "kernels/cuda/packet_launch.hpp"
 
 namespace partita::cuda {
@@ -34,6 +35,14 @@ __device__ Value load_fresh(const Value* from) {
   return *const_cast<const volatile Value*>(from);
 }
 
+/// As PacketSlots counts.
+__device__ inline std::uint32_t number_after(std::uint32_t number) {
+  return number == ~0U ? packet_wrap : number + 1;
+}
+__device__ inline bool renews(std::uint32_t number) {
+  return number - packet_renewal < 2;
+}
+
 /// The number of this launch's exchange, read when a thread asks for it first: what it reads before need not
 /// wait for that. For what is given; `count_exchange` tells it for all that follows.
 class ExchangeNumber {
@@ -41,7 +50,7 @@ class ExchangeNumber {
   __device__ explicit ExchangeNumber(const PacketSeat& seat) : counters_(seat.counters) {}
 
   __device__ std::uint32_t operator()() {
-    if (number_ == 0) number_ = load_fresh(counters_) + 1;
+    if (number_ == 0) number_ = number_after(load_fresh(counters_));
     return number_;
   }
 
@@ -73,6 +82,22 @@ __device__ inline int rank_after(const PacketSeat& seat, int distance) {
 __device__ inline int rank_before(const PacketSeat& seat, int distance) {
   const int rank = seat.me - distance;
   return rank < 0 ? rank + seat.ranks : rank;
+}
+
+/// Forgets what `peer` has sent in the exchange before this one, in whose half it sends next. It does so only
+/// when it has received all that it is given in this exchange: so by the thread that gives it the first
+/// packet, before that. One thread takes its time, but that is once in hours.
+__device__ inline void renew_slot(const PacketSeat& seat, std::uint32_t exchange, int peer) {
+  char* const slot = slot_of(seat, exchange + 1, seat.me, peer);
+  for (std::int64_t at = 0; at < seat.slot_bytes; at += packet_bytes) {
+    *reinterpret_cast<uint4*>(slot + at) = uint4{0, 0, 0, 0};
+  }
+  __threadfence_system();
+}
+__device__ inline void renew_slots(const PacketSeat& seat, std::uint32_t exchange) {
+  for (int peer = 0; peer < seat.ranks; ++peer) {
+    if (peer != seat.me) renew_slot(seat, exchange, peer);
+  }
 }
 
 /// 8 bytes, as a packet.
@@ -119,18 +144,11 @@ struct HalfPacket {
   __device__ std::uint32_t data() const { return low; }
 };
 
-__device__ inline bool is_given_up(const std::uint64_t* given_up) {
-  std::uint64_t value;
-  asm volatile("ld.volatile.global.u64 %0, [%1];" : "=l"(value) : "l"(given_up) : "memory");
-  return value != 0;
-}
-
 /// Packets i of `count` for which `wanted(i)`: `look(i)` until all are of this exchange, all on their way at
 /// once; then `take(i, packet)`. Anything where the exchange has been given up.
 template <class Kind, int count, class Wanted, class Look, class Take>
 __device__ void await(const PacketSeat& seat, std::uint32_t exchange, const Wanted& wanted, const Look& look,
                       const Take& take) {
-  constexpr unsigned turns_between_looks = 1024;
   Kind packets[count];
   for (unsigned turn = 1;; ++turn) {
 #pragma unroll

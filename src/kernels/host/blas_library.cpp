@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "base/default_variable.hpp"
 #include "base/opened_library.hpp"
 
 namespace partita {
@@ -25,25 +26,6 @@ Function find(void* handle, const char* name) {
   return symbol_of<Function>(handle, library_name, name);
 }
 
-// OPENBLAS_CORETYPE for as long as the library loads, unless the user has set it.
-class CoreTypeSetting {
- public:
-  CoreTypeSetting() {
-    if (std::getenv(core_type_variable) != nullptr) return;
-    chosen_ = suitable_core_type(ProcessorFeatures::detect());
-    if (!chosen_.empty()) setenv(core_type_variable, chosen_.c_str(), 1);
-  }
-  ~CoreTypeSetting() {
-    if (!chosen_.empty()) unsetenv(core_type_variable);
-  }
-  CoreTypeSetting(const CoreTypeSetting&) = delete;
-  CoreTypeSetting& operator=(const CoreTypeSetting&) = delete;
-  const std::string& chosen() const { return chosen_; }
-
- private:
-  std::string chosen_;
-};
-
 // Whether the kernels that the library reports use the vectors that the suitable ones use.
 bool as_good_as(const std::string& core_type, const std::string& suitable) {
   const auto among = [&](std::initializer_list<std::string_view> names) {
@@ -55,29 +37,23 @@ bool as_good_as(const std::string& core_type, const std::string& suitable) {
 
 std::unique_ptr<BlasLibrary> open_loaded() {
   void* const handle = dlopen(library_name, RTLD_NOW | RTLD_NOLOAD);
-  if (handle == nullptr) return nullptr;
-  const std::string suitable = suitable_core_type(ProcessorFeatures::detect());
-  auto library = std::make_unique<BlasLibrary>(handle, "", "");
-  const bool user_chose = std::getenv(core_type_variable) != nullptr;
-  if (user_chose || as_good_as(library->core_type(), suitable)) return library;
-  return std::make_unique<BlasLibrary>(
-      handle, "",
-      fmt::format(
-          "OpenBLAS was loaded before Partita and keeps its {} kernels; for {} ones, set {}={} in the "
-          "environment of the program",
-          library->core_type(), suitable, core_type_variable, suitable));
+  return handle == nullptr ? nullptr : std::make_unique<BlasLibrary>(handle, "", true);
 }
 
 std::unique_ptr<BlasLibrary> open() {
   if (auto loaded = open_loaded()) return loaded;
-  const CoreTypeSetting setting;
+  std::string chosen;
+  std::optional<DefaultVariable> variable;  // read while the library loads
+  if (std::getenv(core_type_variable) == nullptr) chosen = suitable_core_type(ProcessorFeatures::detect());
+  if (!chosen.empty()) variable.emplace(core_type_variable, chosen);
   void* const handle = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     const char* const why = dlerror();
     throw UnsupportedError(fmt::format("there is no OpenBLAS ({}); install the package libopenblas0-pthread",
                                        why == nullptr ? library_name : why));
   }
-  return std::make_unique<BlasLibrary>(handle, setting.chosen(), "");
+  variable.reset();
+  return std::make_unique<BlasLibrary>(handle, chosen, false);
 }
 
 // The library, and the threads that holders want of it.
@@ -141,7 +117,23 @@ std::string suitable_core_type(const ProcessorFeatures& features) {
   return "";
 }
 
-BlasLibrary::BlasLibrary(void* handle, std::string chosen, std::string note)
+std::string note_on_kernels(const std::string& core_type, const std::string& suitable, const char* by_user,
+                            bool loaded_before) {
+  if (as_good_as(core_type, suitable)) return "";
+  if (by_user != nullptr) {
+    return fmt::format(
+        "OPENBLAS_CORETYPE={} in the environment forces OpenBLAS's {} kernels, which are slower than the {} "
+        "ones that suit this processor; unset OPENBLAS_CORETYPE",
+        by_user, core_type, suitable);
+  }
+  if (!loaded_before) return "";
+  return fmt::format(
+      "OpenBLAS was loaded before Partita and keeps its {} kernels; for {} ones, set {}={} in the "
+      "environment of the program",
+      core_type, suitable, core_type_variable, suitable);
+}
+
+BlasLibrary::BlasLibrary(void* handle, std::string chosen, bool loaded_before)
     : sgemm(find<Gemm<float>>(handle, "sgemm_")),
       dgemm(find<Gemm<double>>(handle, "dgemm_")),
       cgemm(find<Gemm<std::complex<float>>>(handle, "cgemm_")),
@@ -149,7 +141,8 @@ BlasLibrary::BlasLibrary(void* handle, std::string chosen, std::string note)
       handle_(handle),
       path_(path_of_library(dlsym(handle, "openblas_get_config"), library_name)),
       chosen_(std::move(chosen)),
-      note_(std::move(note)) {}
+      note_(note_on_kernels(core_type(), suitable_core_type(ProcessorFeatures::detect()),
+                            std::getenv(core_type_variable), loaded_before)) {}
 
 std::string BlasLibrary::core_type() const {
   return find<char* (*)()>(handle_, "openblas_get_corename")();

@@ -20,6 +20,12 @@ struct ProcessorFeatures {
 /// The value of OPENBLAS_CORETYPE that suits the processor; empty: OpenBLAS's own choice is as good.
 std::string suitable_core_type(const ProcessorFeatures& features);
 
+/// What the user should know of the kernels that OpenBLAS has taken; empty: they are as good as what suits
+/// the processor. `suitable`: see suitable_core_type. `by_user`: OPENBLAS_CORETYPE of the environment; null:
+/// not set. `loaded_before`: somebody else had opened the library when we came.
+std::string note_on_kernels(const std::string& core_type, const std::string& suitable, const char* by_user,
+                            bool loaded_before);
+
 /// Fortran's gemm: C = alpha op(A) op(B) + beta C, column-major, 32-bit sizes.
 template <class T>
 using Gemm = void (*)(const char* transpose_a, const char* transpose_b, const int* m, const int* n,
@@ -34,7 +40,7 @@ class BlasLibrary {
   const std::string& chosen_core_type() const { return chosen_; }
   std::string core_type() const;      ///< as the library reports it
   std::string configuration() const;  ///< as the library reports it
-  /// What the user should know: the library was there before us, ... Empty: nothing.
+  /// What the user should know: see note_on_kernels. Empty: nothing.
   const std::string& note() const { return note_; }
 
   int threads() const;
@@ -45,7 +51,7 @@ class BlasLibrary {
   Gemm<std::complex<float>> cgemm = nullptr;
   Gemm<std::complex<double>> zgemm = nullptr;
 
-  BlasLibrary(void* handle, std::string chosen, std::string note);  ///< for blas()
+  BlasLibrary(void* handle, std::string chosen, bool loaded_before);  ///< for blas()
 
  private:
   void* handle_;

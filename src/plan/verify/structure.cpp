@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 
 #include "base/check.hpp"
 #include "plan/cost.hpp"
@@ -90,10 +91,49 @@ void check_plan(const Problem& problem, int rank, Faults& faults) {
   }
 }
 
+/// A round goes as one group: it must be whole before anything waits for a part of it, and groups come in
+/// order.
+void check_order_of_rounds(const Plan& plan, Faults& faults) {
+  std::int64_t last = -1;    // that has begun
+  std::int64_t closed = -1;  // that something has waited for
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+    const Step& step = plan.steps[i];
+    for (const int message : step.after) {
+      closed = std::max(closed, plan.steps[static_cast<std::size_t>(message)].round);
+    }
+    if (!is_message(step.kind) || step.round < 0) continue;
+    if (step.round < last || step.round <= closed) {
+      faults.add(fmt::format("rank {}, step {} ({}): it is of round {}, but round {} has {}", plan.rank, i,
+                             describe(plan, step), step.round, step.round < last ? last : closed,
+                             step.round < last ? "begun" : "been waited for"));
+    }
+    last = std::max(last, step.round);
+  }
+}
+
+/// Both ends of a message name the same round, or groups would wait for one another.
+void check_rounds(const Problem& problem, Faults& faults) {
+  std::map<std::pair<int, int>, std::vector<std::int64_t>> sent, received;  // by sender and receiver
+  for (int rank = 0; rank < problem.ranks(); ++rank) {
+    check_order_of_rounds(problem.plan(rank), faults);
+    for (const Step& step : problem.plan(rank).steps) {
+      if (step.kind == StepKind::send) sent[{rank, step.peer}].push_back(step.round);
+      if (step.kind == StepKind::receive) received[{step.peer, rank}].push_back(step.round);
+    }
+  }
+  for (const auto& [pair, rounds] : sent) {
+    const auto found = received.find(pair);
+    if (found == received.end() || found->second.size() != rounds.size() || found->second == rounds) continue;
+    faults.add(
+        fmt::format("ranks {} and {} name different rounds of their messages", pair.first, pair.second));
+  }
+}
+
 }  // namespace
 
 void check_structure(const Problem& problem, Faults& faults) {
   for (int rank = 0; rank < problem.ranks() && !faults.full(); ++rank) check_plan(problem, rank, faults);
+  check_rounds(problem, faults);
 }
 
 }  // namespace partita::symbolic

@@ -1,0 +1,105 @@
+#include "io/output_file.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <partita/io.hpp>
+#include <random>
+#include <utility>
+
+#include "base/check.hpp"
+
+namespace partita {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Also where the last link leads to nothing yet.
+std::string behind_links(fs::path path) {
+  constexpr int most_links = 40;  // as Linux follows them
+  std::error_code error;
+  for (int i = 0; i < most_links && fs::is_symlink(fs::symlink_status(path, error)); ++i) {
+    path = path.parent_path() / fs::read_symlink(path, error);
+  }
+  return path.string();
+}
+
+/// Beside the target, so that the rename stays on one file system.
+std::string temporary_name(const std::string& path) {
+  const fs::path target(path);
+  std::random_device random;
+  const std::string name =
+      fmt::format(".{}.{}-{:08x}{:08x}.partial", target.filename().string(), ::getpid(), random(), random());
+  return (target.parent_path() / name).string();
+}
+
+/// The new file gets what the old one has. The owner first: a change of it takes bits away.
+void take_over(const File& from, const File& to, const std::string& path) {
+  const struct stat old = from.status();
+  const struct stat fresh = to.status();
+  constexpr mode_t permissions = 07777;
+  const bool owned = old.st_uid == fresh.st_uid && old.st_gid == fresh.st_gid;
+  check<FileError>(owned || ::fchown(to.descriptor(), old.st_uid, old.st_gid) == 0,
+                   "{}: cannot be replaced by a file of the same owner: {}", path, std::strerror(errno));
+  check<FileError>(::fchmod(to.descriptor(), old.st_mode & permissions) == 0,
+                   "{}: cannot keep the permissions: {}", path, std::strerror(errno));
+}
+
+/// A rename is on the disk when its directory is. One that may not be read cannot be asked.
+void synchronize_directory(const fs::path& directory) {
+  const std::string path = directory.empty() ? "." : directory.string();
+  if (::access(path.c_str(), R_OK) == 0) File::open_to_read(path).close();
+}
+
+}  // namespace
+
+OutputFile::OutputFile(std::string path) : path_(std::move(path)), target_(behind_links(path_)) {
+  std::optional<File> old = File::try_open_to_write(path_);
+  const mode_t mode = old ? old->status().st_mode : S_IFREG;
+  check<FileError>(!S_ISBLK(mode), "{}: a block device; name a file", path_);
+  if (!S_ISREG(mode)) {
+    device_.emplace(*std::move(old));
+    return;
+  }
+  const std::string name = temporary_name(target_);
+  constexpr mode_t by_owner_alone = 0600;  // until it has the permissions of the old file
+  const File fresh = old ? File::create(name, by_owner_alone) : File::create(name);
+  try {
+    if (old) take_over(*old, fresh, path_);
+  } catch (...) {
+    ::unlink(name.c_str());
+    throw;
+  }
+  temporary_ = name;
+}
+
+OutputFile::~OutputFile() {
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+void OutputFile::require_positions() const {
+  check<FileError>(regular() || ::lseek(device_->descriptor(), 0, SEEK_CUR) >= 0,
+                   "{}: a pipe or a terminal has no positions that ranks could write at; name a file", path_);
+}
+
+void OutputFile::commit() {
+  if (!regular()) return;
+  check<FileError>(std::rename(temporary_.c_str(), target_.c_str()) == 0,
+                   "{}: cannot rename the finished file: {}", path_, std::strerror(errno));
+  temporary_.clear();
+  synchronize_directory(fs::path(target_).parent_path());
+}
+
+void write_file(const std::string& path, std::string_view bytes) {
+  OutputFile output(path);
+  File file = File::open_to_write(output.written());
+  file.append(bytes.data(), static_cast<std::int64_t>(bytes.size()));
+  file.close();
+  output.commit();
+}
+
+}  // namespace partita

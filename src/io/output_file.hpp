@@ -1,0 +1,37 @@
+// A file that is about to be written: it lands whole or not at all, and a device is never replaced by one.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "io/file.hpp"
+
+namespace partita {
+
+/// Opens the way to `path`, for one rank. Where a regular file is there, or none, a temporary file is made
+/// beside it, which `commit` renames: links are followed and stay, owner and permissions of an old file stay.
+/// A character device or a pipe is written through. Anything else, and what the caller may not write, is a
+/// FileError.
+class OutputFile {
+ public:
+  explicit OutputFile(std::string path);
+  ~OutputFile();  ///< without `commit`, removes the temporary file
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  /// What is to be written: the temporary file, or the device itself.
+  const std::string& written() const { return regular() ? temporary_ : path_; }
+  bool regular() const { return !device_; }
+  /// Throws FileError where what is written has no positions, as a pipe has none.
+  void require_positions() const;
+  /// Puts the finished file in its place, and has both on the disk.
+  void commit();
+
+ private:
+  std::string path_;            // as it was given
+  std::string target_;          // behind all links
+  std::string temporary_;       // beside it; empty: nothing to remove
+  std::optional<File> device_;  // or pipe, whose reader would see the end if it were closed in between
+};
+
+}  // namespace partita

@@ -1,0 +1,219 @@
+#include "plan/plan_builder.hpp"
+
+#include <algorithm>
+
+#include "base/check.hpp"
+
+namespace partita {
+namespace {
+
+Step step_of(StepKind kind, int peer) {
+  Step step;
+  step.kind = kind;
+  step.peer = peer;
+  return step;
+}
+
+Step move_step(StepKind kind, int owner, Region region, const Place& from, const Place& to,
+               std::vector<int> after) {
+  Step step = step_of(kind, owner);
+  step.region = std::move(region);
+  step.from = from;
+  step.to = to;
+  step.after = std::move(after);
+  return step;
+}
+
+class Renumber {
+ public:
+  explicit Renumber(std::span<const int> buffers) : buffers_(buffers) {}
+  void operator()(Place& place) const { place.buffer = buffers_[static_cast<std::size_t>(place.buffer)]; }
+  void operator()(Part& part) const { (*this)(part.place); }
+
+  void operator()(Multiply& work) const { all(work.a, work.b, work.to); }
+  void operator()(ApplyEpilogue& work) const {
+    all(work.from, work.to);
+    if (work.has_c) (*this)(work.c);
+    if (work.has_bias) (*this)(work.bias);
+    if (work.has_auxiliary) (*this)(work.auxiliary);
+    if (work.has_gradient) (*this)(work.gradient);
+  }
+  void operator()(SumAlong& work) const { all(work.from, work.to); }
+  void operator()(Transform& work) const { all(work.from, work.to); }
+  void operator()(Twiddle& work) const { (*this)(work.part); }
+
+ private:
+  template <class... Parts>
+  void all(Parts&... parts) const {
+    ((*this)(parts), ...);
+  }
+  std::span<const int> buffers_;
+};
+
+}  // namespace
+
+PlanBuilder::PlanBuilder(Plan& plan) : plan_(plan) {
+  for (const Step& step : plan.steps) {
+    if (step.kind != StepKind::wait) continue;
+    std::int64_t& most = waited_[{step.peer, step.channel}];
+    most = std::max(most, step.count);
+  }
+}
+
+const Operand& PlanBuilder::operand(int buffer) const {
+  return *plan_.buffers[static_cast<std::size_t>(buffer)].operand;
+}
+
+// --- buffers
+
+int PlanBuilder::add(Buffer buffer) {
+  plan_.buffers.push_back(std::move(buffer));
+  return static_cast<int>(plan_.buffers.size()) - 1;
+}
+
+int PlanBuilder::add_operand(std::string name, const Operand& operand) {
+  return add({std::move(name), BufferKind::operand, operand, 0});
+}
+
+int PlanBuilder::add_array(std::string name, const Operand& operand, BufferKind kind) {
+  const std::int64_t elements = kind == BufferKind::shared ? operand.layout.largest_local_size()
+                                                           : operand.layout.local_size(plan_.rank);
+  return add({std::move(name), kind, operand, elements * size_of(operand.dtype)});
+}
+
+int PlanBuilder::add_view(int buffer, const Operand& operand) {
+  return add({"view", BufferKind::shared, operand, 0, {}, buffer});
+}
+
+int PlanBuilder::add_scratch(std::string name, BufferKind kind, std::int64_t bytes,
+                             std::optional<Dtype> dtype) {
+  return add({std::move(name), kind, {}, bytes, dtype});
+}
+
+int PlanBuilder::add_or_share(const Buffer& wanted) {
+  auto& buffers = plan_.buffers;
+  const auto found = std::ranges::find_if(buffers, [&](const Buffer& buffer) {
+    return buffer.kind == wanted.kind && buffer.name == wanted.name && buffer.dtype == wanted.dtype &&
+           !buffer.operand;
+  });
+  if (found == buffers.end()) return add(wanted);
+  found->bytes = std::max(found->bytes, wanted.bytes);
+  return static_cast<int>(found - buffers.begin());
+}
+
+// --- steps
+
+int PlanBuilder::push(Step step) {
+  plan_.steps.push_back(std::move(step));
+  return static_cast<int>(plan_.steps.size()) - 1;
+}
+
+int PlanBuilder::copy(int owner, Region region, const Place& from, const Place& to, std::vector<int> after) {
+  return push(move_step(StepKind::copy, owner, std::move(region), from, to, std::move(after)));
+}
+
+int PlanBuilder::accumulate(int owner, Reduction reduction, Region region, const Place& from, const Place& to,
+                            std::vector<int> after) {
+  Step step = move_step(StepKind::accumulate, owner, std::move(region), from, to, std::move(after));
+  step.reduction = reduction;
+  return push(std::move(step));
+}
+
+int PlanBuilder::fill(Reduction identity_of, Region region, const Place& to) {
+  Step step = move_step(StepKind::fill, plan_.rank, std::move(region), to, to, {});
+  step.reduction = identity_of;
+  return push(std::move(step));
+}
+
+int PlanBuilder::compute(Work work, std::vector<int> after) {
+  Step step = step_of(StepKind::compute, plan_.rank);
+  step.work = static_cast<int>(plan_.works.size());
+  step.after = std::move(after);
+  plan_.works.push_back(std::move(work));
+  return push(std::move(step));
+}
+
+int PlanBuilder::signal(int peer, Channel channel) {
+  Step step = step_of(StepKind::signal, peer);
+  step.channel = static_cast<int>(channel);
+  return push(std::move(step));
+}
+
+int PlanBuilder::wait(int peer, Channel channel) {
+  return wait(peer, channel, waited_[{peer, static_cast<int>(channel)}] + 1);
+}
+
+int PlanBuilder::wait(int peer, Channel channel, std::int64_t number) {
+  Step step = step_of(StepKind::wait, peer);
+  step.channel = static_cast<int>(channel);
+  step.count = number;
+  std::int64_t& most = waited_[{peer, step.channel}];
+  most = std::max(most, number);
+  return push(std::move(step));
+}
+
+int PlanBuilder::send(int peer, const Place& from, std::int64_t bytes, std::int64_t round) {
+  Step step = step_of(StepKind::send, peer);
+  step.from = from;
+  step.bytes = bytes;
+  step.round = round;
+  return push(std::move(step));
+}
+
+int PlanBuilder::receive(int peer, const Place& to, std::int64_t bytes, std::int64_t round) {
+  Step step = step_of(StepKind::receive, peer);
+  step.to = to;
+  step.bytes = bytes;
+  step.round = round;
+  return push(std::move(step));
+}
+
+void PlanBuilder::finish(std::vector<int> messages) {
+  if (messages.empty()) return;
+  Step step;
+  step.kind = StepKind::finish;
+  step.after = std::move(messages);
+  push(std::move(step));
+}
+
+// --- other plans
+
+void PlanBuilder::append(Plan part, std::span<const int> buffers, const std::function<void(int)>& before) {
+  const std::map<Counter, std::int64_t> counted = waited_;
+  const auto first_work = static_cast<int>(plan_.works.size());
+  const std::int64_t first_round = new_rounds();
+  const Renumber renumber(buffers);
+  for (Work& work : part.works) {
+    std::visit(renumber, work);
+    plan_.works.push_back(std::move(work));
+  }
+  std::vector<int> number;  // in `plan`, of each step of `part`
+  number.reserve(part.steps.size());
+  plan_.steps.reserve(plan_.steps.size() + part.steps.size());
+  for (Step& step : part.steps) {
+    if (before) before(static_cast<int>(number.size()));
+    renumber(step.from);
+    renumber(step.to);
+    for (int& message : step.after) message = number[static_cast<std::size_t>(message)];
+    if (step.work >= 0) step.work += first_work;
+    if (step.round >= 0) {
+      invariant(step.round < most_rounds, "a plan that others were appended to is appended itself");
+      step.round += first_round;
+    }
+    if (step.kind == StepKind::wait) {
+      const Counter counter{step.peer, step.channel};
+      if (const auto found = counted.find(counter); found != counted.end()) step.count += found->second;
+      std::int64_t& most = waited_[counter];
+      most = std::max(most, step.count);
+    }
+    number.push_back(push(std::move(step)));
+  }
+}
+
+void PlanBuilder::append(Plan part, int from, int to, const std::function<void(int)>& before) {
+  std::vector<int> buffers{from, to};
+  for (std::size_t i = 2; i < part.buffers.size(); ++i) buffers.push_back(add_or_share(part.buffers[i]));
+  append(std::move(part), buffers, before);
+}
+
+}  // namespace partita

@@ -1,0 +1,34 @@
+// A redistribution whose messages go in groups.
+#pragma once
+
+#include <vector>
+
+#include "plan/plan_builder.hpp"
+#include "redistribute/exchange.hpp"
+
+namespace partita::redistribution {
+
+/// Every transfer is cut into as many pieces as there are rounds, and piece k of all transfers goes in round
+/// k: one group of sends and receives, which a transport may put into a stream as one (NCCL). Groups follow
+/// one another in the same order on all ranks, and a group waits for earlier ones only, so none waits for one
+/// that waits for it.
+///
+///     for each round k:  pack pieces k;  group k;  unpack pieces k - 1
+///
+/// Messages of a round lie in one half of private scratch, those of the next in the other: while group k is
+/// under way, pieces k + 1 are packed and pieces k - 1 unpacked.
+struct Rounds {
+  std::int64_t count = 1;       ///< that a transfer is cut into, at most
+  std::int64_t half_bytes = 0;  ///< of scratch, for the messages of a round one way
+
+  std::int64_t private_bytes() const { return 4 * half_bytes; }
+};
+
+/// The same on every rank. Throws ArgumentError where `options.staging_bytes` is too small.
+Rounds choose_rounds(const Problem& problem);
+
+/// Writes the steps; gives those at which the parts of the exchange begin.
+std::vector<int> walk_rounds(const Problem& problem, const Rounds& rounds, const std::vector<Exchange>& parts,
+                             PlanBuilder& builder);
+
+}  // namespace partita::redistribution

@@ -1,0 +1,99 @@
+// Device memory of ranks that are threads, on a driver that is not there.
+#include <gtest/gtest.h>
+
+#include <partita/context.hpp>
+#include <partita/error.hpp>
+#include <partita/topology.hpp>
+
+#include "cuda/fake_driver.hpp"
+#include "memory/cuda_node_memory.hpp"
+#include "runtime/context_state.hpp"
+
+namespace partita::testing {
+namespace {
+
+constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
+constexpr int ranks = 3;
+
+class CudaNodeMemoryTest : public ::testing::Test {
+ protected:
+  void SetUp() override { driver_.reset(); }
+
+  /// Each rank has a device of its own.
+  CudaNodeMemory memory_of(Context& context) const {
+    ContextState& state = *context.state();
+    return {state, state.topology(), context.rank(), memory_};
+  }
+  FakeDriver& driver_ = FakeDriver::get();
+  const CudaVirtualMemory memory_{driver_.calls()};
+};
+
+void grow(NodeMemory& memory, std::int64_t bytes) {
+  memory.grow(bytes);
+  memory.share_growth();
+}
+
+TEST_F(CudaNodeMemoryTest, OneThreadOfTheProcessIsInTheDriverAtATime) {
+  ThreadGroup::run(ranks, [&](Context& context) {
+    for (int round = 0; round < 5; ++round) {
+      CudaNodeMemory memory = memory_of(context);
+      grow(memory, 1);
+      grow(memory, 65 * mebibyte);
+    }
+  });
+  EXPECT_EQ(driver_.met(), 0);
+  EXPECT_EQ(driver_.handles(), 0U);
+  EXPECT_EQ(driver_.mappings(), 0U);
+}
+
+TEST_F(CudaNodeMemoryTest, EveryChunkIsMappedByEveryRank) {
+  ThreadGroup::run(ranks, [&](Context& context) {
+    CudaNodeMemory memory = memory_of(context);
+    grow(memory, 1);
+    grow(memory, 65 * mebibyte);
+    grow(memory, 65 * mebibyte);
+    EXPECT_EQ(driver_.handles(), std::size_t{2} * ranks);
+    EXPECT_EQ(driver_.mappings(), std::size_t{2} * ranks * ranks);
+    context.barrier();
+  });
+}
+
+TEST_F(CudaNodeMemoryTest, AGrowthThatCannotBeMappedIsNoGrowth) {
+  ThreadGroup::run(ranks, [&](Context& context) {
+    CudaNodeMemory memory = memory_of(context);
+    grow(memory, 1);
+    context.barrier();
+    if (context.rank() == 1) {
+      driver_.refuse_access(1);
+      EXPECT_THROW(memory.grow(65 * mebibyte), Error);
+      EXPECT_EQ(driver_.handles(), std::size_t{ranks});
+      EXPECT_EQ(driver_.mappings(), std::size_t{ranks * ranks});
+    }
+    context.barrier();
+    grow(memory, 65 * mebibyte);
+    EXPECT_EQ(driver_.handles(), std::size_t{2} * ranks);
+    EXPECT_EQ(driver_.mappings(), std::size_t{2} * ranks * ranks);
+    context.barrier();
+  });
+}
+
+TEST_F(CudaNodeMemoryTest, AGrowthThatOneRankCannotMapIsSharedAnewByAll) {
+  ThreadGroup::run(ranks, [&](Context& context) {
+    CudaNodeMemory memory = memory_of(context);
+    grow(memory, 1);
+    memory.grow(65 * mebibyte);
+    context.barrier();
+    if (context.rank() == 2) driver_.refuse_access(2);
+    EXPECT_THROW(memory.share_growth(), Error);
+    EXPECT_NE(memory.segment(0), nullptr);
+    context.barrier();
+    EXPECT_EQ(driver_.mappings(), std::size_t{ranks * ranks + ranks});
+    context.barrier();
+    memory.share_growth();
+    EXPECT_EQ(driver_.mappings(), std::size_t{2} * ranks * ranks);
+    context.barrier();
+  });
+}
+
+}  // namespace
+}  // namespace partita::testing

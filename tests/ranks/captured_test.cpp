@@ -1,0 +1,201 @@
+// Graphs of what contexts are given while a stream is captured: on fake devices, which know graphs as CUDA
+// does.
+#include <partita/collectives.hpp>
+#include <partita/redistribute.hpp>
+
+#include "ranks/array_model.hpp"
+#include "ranks/caught.hpp"
+#include "ranks/collectives_model.hpp"
+#include "ranks/fake_device.hpp"
+#include "ranks/needs_devices.hpp"
+
+namespace partita::testing {
+namespace {
+
+/// Runs `body` on every rank where work can be captured, with a context of its own.
+void on_fake_devices(const std::function<void(Context&)>& body, int plan_cache_size = 64) {
+  if (!tests_fake_devices()) GTEST_SKIP() << "needs PARTITA_TEST_DEVICE=fake";
+  if (ranks().per_node != 0) GTEST_SKIP() << "messages are not captured";
+  ContextOptions options;
+  options.device = test_device();
+  options.plan_cache_size = plan_cache_size;
+  on_ranks(body, options);
+}
+
+Number brought(int rank, int round, const Index& index) {
+  return Number(static_cast<double>(1000 * round + 10 * rank + index[0] % 7));
+}
+
+Number sum_of_all(int ranks, int round, const Index& index) {
+  Number sum(0.0);
+  for (int rank = 0; rank < ranks; ++rank) sum = sum + brought(rank, round, index);
+  return sum;
+}
+
+RedistributeOptions pushed() {
+  RedistributeOptions options;
+  options.method = RedistributeMethod::pushed;
+  return options;
+}
+
+// In packets, with flags, and a collective of strided views whose memory is made while they are captured.
+TEST(Captured, WorkIsDoneAsOftenAsTheGraphIsStarted) {
+  on_fake_devices([](Context& context) {
+    const FakeStream mine;
+    Array rows = zeros(context, {37, 29}, Slab(0), Dtype::i64);
+    Array columns = zeros(context, {37, 29}, Slab(1), Dtype::i64);
+    Array blocks = zeros(context, {37, 29}, BlockCyclic({1, context.size()}, {2, 3}), Dtype::i64);
+    Redistribute first(context, rows.operand(), columns.operand());
+    Redistribute second(context, columns.operand(), blocks.operand(), pushed());
+    Block source(context, Dtype::i64, {33}, Memory::device_strided);
+    Block destination(context, Dtype::i64, {33}, Memory::device_strided);
+    begin_fake_capture(mine.stream());
+    first.execute(rows, columns, mine.stream());
+    second.execute(columns, blocks, mine.stream());
+    all_reduce(context, source.view(), destination.view(), {}, mine.stream());
+    const std::shared_ptr<FakeGraph> graph = end_fake_capture(mine.stream());
+    for (int round = 0; round < 20; ++round) {
+      write_constant(rows, round);
+      source.set([&](const Index& index) { return brought(context.rank(), round, index); });
+      start_fake_graph(*graph, mine.stream());
+      context.synchronize(mine.stream());
+      Array expected = zeros(context, {37, 29}, Slab(0), Dtype::i64);
+      write_constant(expected, round);
+      EXPECT_TRUE(compare(blocks, expected).equal) << "round " << round;
+      EXPECT_EQ(
+          destination.wrong([&](const Index& index) { return sum_of_all(context.size(), round, index); }), 0);
+    }
+  });
+}
+
+/// Calls of other shapes, each with a plan and scratch of its own; their results are looked at in the end.
+class Others {
+ public:
+  explicit Others(Context& context) : context_(context) {
+    for (int i = 0; i < calls; ++i) {
+      sources_.push_back(
+          std::make_unique<Block>(context, Dtype::i64, Shape{33, i + 2}, Memory::device_strided));
+      destinations_.push_back(
+          std::make_unique<Block>(context, Dtype::i64, Shape{33, i + 2}, Memory::device_heap));
+    }
+  }
+  void call() {
+    for (std::size_t i = 0; i < sources_.size(); ++i) {
+      sources_[i]->set([&](const Index& index) { return brought(context_.rank(), 3, index); });
+      reduce(context_, sources_[i]->view(), destinations_[i]->view(), {}, 0);
+      all_reduce(context_, sources_[i]->view(), destinations_[i]->view());
+    }
+  }
+  void check() {
+    for (const auto& one : destinations_) {
+      EXPECT_EQ(one->wrong([&](const Index& index) { return sum_of_all(context_.size(), 3, index); }), 0);
+    }
+  }
+
+ private:
+  static constexpr int calls = 6;
+  Context& context_;
+  std::vector<std::unique_ptr<Block>> sources_, destinations_;
+};
+
+// The context would give their memory to others as soon as it had enough plans.
+TEST(Captured, WhatAGraphUsesIsNobodyElsesAsLongAsItIsThere) {
+  on_fake_devices(
+      [](Context& context) {
+        ContextState& state = *context.state();
+        const FakeStream mine;
+        Block source(context, Dtype::i64, {33}, Memory::device_strided);
+        Block total(context, Dtype::i64, {33}, Memory::device_strided);
+        Block at_root(context, Dtype::i64, {33}, Memory::device_strided);
+        begin_fake_capture(mine.stream());
+        all_reduce(context, source.view(), total.view(), {}, mine.stream());
+        reduce(context, source.view(), at_root.view(), {}, 0, mine.stream());
+        barrier(context, mine.stream());
+        std::shared_ptr<FakeGraph> graph = end_fake_capture(mine.stream());
+        EXPECT_EQ(state.plans.pinned(), 3U);
+        Others others(context);
+        others.call();
+        context.collect();
+        EXPECT_EQ(state.plans.pinned(), 3U);
+        std::vector<Array> arrays;  // in memory that plans have given back
+        for (int i = 0; i < 20; ++i) {
+          arrays.push_back(zeros(context, {33, context.size()}, Slab(1), Dtype::i64));
+          write_constant(arrays.back(), i);
+        }
+        for (int round = 0; round < 3; ++round) {
+          source.set([&](const Index& index) { return brought(context.rank(), round, index); });
+          start_fake_graph(*graph, mine.stream());
+          context.synchronize(mine.stream());
+          const auto sum = [&](const Index& index) { return sum_of_all(context.size(), round, index); };
+          EXPECT_EQ(total.wrong(sum), 0) << "round " << round;
+          if (context.rank() == 0) {
+            EXPECT_EQ(at_root.wrong(sum), 0) << "round " << round;
+          }
+        }
+        others.check();
+        for (int i = 0; i < 20; ++i) {
+          Array expected = zeros(context, {33, context.size()}, Slab(1), Dtype::i64);
+          write_constant(expected, i);
+          EXPECT_TRUE(compare(arrays[static_cast<std::size_t>(i)], expected).equal) << "array " << i;
+        }
+        graph.reset();
+        context.collect();
+        EXPECT_EQ(state.plans.pinned(), 0U);
+      },
+      2);
+}
+
+// A plan that the caller lets go, too.
+TEST(Captured, AGraphOutlivesTheObjectThatWasExecutedIntoIt) {
+  on_fake_devices([](Context& context) {
+    const FakeStream mine;
+    Array rows = zeros(context, {37, 29}, Slab(0), Dtype::i64);
+    Array columns = zeros(context, {37, 29}, Slab(1), Dtype::i64);
+    RedistributeOptions options;
+    options.method = RedistributeMethod::staged;
+    auto plan = std::make_unique<Redistribute>(context, rows.operand(), columns.operand(), options);
+    begin_fake_capture(mine.stream());
+    plan->execute(rows, columns, mine.stream());
+    const std::shared_ptr<FakeGraph> graph = end_fake_capture(mine.stream());
+    plan.reset();
+    context.collect();
+    Array other = zeros(context, {37, 29}, Slab(0), Dtype::i64);
+    write_constant(other, 5);
+    write_known(rows);
+    start_fake_graph(*graph, mine.stream());
+    context.synchronize(mine.stream());
+    EXPECT_EQ(count_wrong(columns, rows.layout()), 0);
+    each_element(other, [&](std::int64_t, auto& element) {
+      EXPECT_TRUE(same_value(element, make_value<std::decay_t<decltype(element)>>(5)));
+    });
+  });
+}
+
+// What would wait for the stream that is captured is refused, and nothing else.
+TEST(Captured, TheContextsOwnStreamTakesWhatIsPlanned) {
+  on_fake_devices([](Context& context) {
+    Block known(context, Dtype::i64, {33}, Memory::device);
+    Block fresh(context, Dtype::i64, {35}, Memory::device);
+    known.set([](const Index&) { return Number(1.0); });
+    const auto refused = [&](const std::function<void()>& call) {
+      EXPECT_TRUE(contains(caught<UnsupportedError>(call), "being captured"));
+      EXPECT_FALSE(context.failed());
+    };
+    all_reduce(context, known.view(), known.view());
+    begin_fake_capture(context.stream());
+    all_reduce(context, known.view(), known.view());
+    refused([&] { all_reduce(context, fresh.view(), fresh.view()); });
+    refused([&] { context.synchronize(); });
+    const std::shared_ptr<FakeGraph> graph = end_fake_capture(context.stream());
+    start_fake_graph(*graph, context.stream());
+    const int ranks = context.size();
+    EXPECT_EQ(known.wrong([&](const Index&) { return Number(static_cast<double>(ranks * ranks)); }), 0);
+    const FakeStream mine;
+    begin_fake_capture(mine.stream());
+    refused([&] { context.synchronize(mine.stream()); });
+    end_fake_capture(mine.stream());
+  });
+}
+
+}  // namespace
+}  // namespace partita::testing

@@ -1,0 +1,101 @@
+// Streams of contexts that have failed come to their end, whatever their peers still send.
+#include <chrono>
+#include <functional>
+#include <partita/redistribute.hpp>
+#include <thread>
+
+#include "device/finish.hpp"
+#include "ranks/needs_devices.hpp"
+#include "runtime/context_state.hpp"
+
+namespace partita::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+bool comes_true(const std::function<bool()>& condition, std::chrono::seconds longest = 20s) {
+  const auto limit = std::chrono::steady_clock::now() + longest;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > limit) return false;
+    std::this_thread::sleep_for(1ms);
+  }
+  return true;
+}
+
+ContextOptions on_device(std::chrono::milliseconds deadline) {
+  ContextOptions options;
+  options.device = test_device();
+  options.deadline = deadline;
+  return options;
+}
+
+/// Rank 0 gives up before rank 1 sends its first signal, and waits for many.
+void outlive_a_late_signal(Context& context) {
+  ContextState& state = *context.state();
+  constexpr int channel = 0, many = 1000;
+  if (context.rank() == 1) {
+    EXPECT_TRUE(comes_true([&] { return state.board->status(0).failed; }));
+    const FlagOperation late = state.flags->signal(0, channel);
+    state.device->flags({&late, 1}, state.device->stream());
+    EXPECT_TRUE(comes_true([&] { return state.device->idle(); }));
+  } else if (context.rank() == 0) {
+    const std::vector<std::uint64_t> before = state.flags->arrived();
+    state.fail("a rank has had enough");
+    const std::vector<std::uint64_t> given_up = state.flags->arrived();
+    EXPECT_TRUE(comes_true([&] { return state.flags->arrived() != given_up; }));
+    const FlagOperation wait = state.flags->wait(1, channel, many);
+    state.device->flags({&wait, 1}, state.device->stream());
+    EXPECT_TRUE(comes_true([&] { return state.device->idle(); }));
+  }
+}
+
+TEST(GivenUp, ASignalThatComesLateDoesNotUndoIt) {
+  NEEDS_DEVICES();
+  if (ranks().count < 2 || ranks().per_node != 0) GTEST_SKIP() << "needs two ranks of one node";
+  on_ranks(outlive_a_late_signal, on_device(60s));
+}
+
+/// Two arrays and the way between them, with flags.
+struct Pushed {
+  explicit Pushed(const Context& context)
+      : rows(zeros(context, {64, 64}, Slab(0), Dtype::f32)),
+        columns(zeros(context, {64, 64}, Slab(1), Dtype::f32)),
+        plan(context, rows.operand(), columns.operand(), pushed()) {}
+  static RedistributeOptions pushed() {
+    RedistributeOptions options;
+    options.method = RedistributeMethod::pushed;
+    return options;
+  }
+  Array rows, columns;
+  Redistribute plan;
+};
+
+/// The first rank has most to do; its stream takes some time for each, so that the others send meanwhile.
+void run_out_of_step(Context& context) {
+  ContextState& state = *context.state();
+  Pushed work(context);
+  const Array large = zeros(context, {1 << 20}, Replicated(), Dtype::f64);
+  const std::int64_t bytes = large.local_size() * static_cast<std::int64_t>(sizeof(double));
+  const StridedCopy all{bytes, 0, 0, {}};
+  const int executions[] = {60, 10, 1};
+  for (int i = 0; i < executions[context.rank()]; ++i) {
+    work.plan.execute(work.rows, work.columns, Stream{});
+    const double value = i;
+    state.device->fill(all, &value, sizeof(value), large.local().data, state.device->stream());
+  }
+  if (context.rank() == 2) {
+    std::this_thread::sleep_for(1500ms);
+  } else {
+    EXPECT_THROW(context.synchronize(), Error);
+  }
+  EXPECT_TRUE(comes_true([&] { return state.device->idle(); })) << "the stream of rank " << context.rank();
+}
+
+TEST(GivenUp, EveryStreamEndsThoughTheRanksAreOutOfStep) {
+  NEEDS_DEVICES();
+  if (ranks().count != 3 || ranks().per_node != 0) GTEST_SKIP() << "needs three ranks of one node";
+  on_ranks(run_out_of_step, on_device(500ms));
+}
+
+}  // namespace
+}  // namespace partita::testing

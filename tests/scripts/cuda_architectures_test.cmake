@@ -1,0 +1,43 @@
+# Which architectures are chosen on which machines: cmake -D SOURCE=... -P this, with programs that answer as nvcc and
+# nvidia-smi do.
+cmake_minimum_required(VERSION 3.22)
+include(${SOURCE}/cmake/CudaArchitectures.cmake)
+string(RANDOM LENGTH 12 name)
+set(folder ${CMAKE_CURRENT_BINARY_DIR}/cuda-architectures-${name})
+
+function(program name answer)
+  file(WRITE ${folder}/${name} "#!/bin/sh\n${answer}\n")
+  file(CHMOD ${folder}/${name} PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
+endfunction()
+
+function(expect found wanted what)
+  if(NOT "${found}" STREQUAL "${wanted}")
+    message(SEND_ERROR "${what}: \"${found}\", not \"${wanted}\"")
+  endif()
+endfunction()
+
+program(nvcc "printf 'sm_80\\nsm_86\\nsm_90\\nsm_100\\n'")
+function(expect_chosen answer wanted)
+  program(nvidia-smi "${answer}")
+  partita_choose_cuda_architectures(found ${folder}/nvcc ${folder}/nvidia-smi)
+  expect("${found}" "${wanted}" "${answer}")
+endfunction()
+
+expect_chosen("printf '9.0\\n9.0\\n'" "90")
+expect_chosen("printf '8.0\\n'" "80;90")
+expect_chosen("printf '10.0\\n8.6\\n8.0\\n8.0\\n'" "80;86;90;100")
+expect_chosen("printf '10.3\\n'" "90")
+expect_chosen("printf '8\\n'" "90")
+expect_chosen("echo 'No devices were found'; exit 6" "90")
+expect_chosen("echo '8.0'; exit 9" "90")
+partita_choose_cuda_architectures(found ${folder}/nvcc PARTITA_NVIDIA_SMI-NOTFOUND)
+expect("${found}" "90" "no nvidia-smi")
+
+foreach(pair IN ITEMS "90=90" "80-real,90-real,100=80" "100,80=80" "90a,80-virtual=80")
+  string(REGEX MATCH "(.*)=(.*)" pair ${pair})
+  set(wanted ${CMAKE_MATCH_2})
+  string(REPLACE "," ";" list ${CMAKE_MATCH_1})
+  partita_least_cuda_architecture(found "${list}")
+  expect("${found}" "${wanted}" "the least of ${list}")
+endforeach()
+file(REMOVE_RECURSE ${folder})
