@@ -54,7 +54,9 @@ class Report {
  public:
   void fail(int rank, int seed, int turn, const std::string& call, const std::string& what) {
     const std::lock_guard lock(mutex_);
+    if (!failed_) first_turn_ = turn;
     failed_ = true;
+    if (turn != first_turn_) return;  // what follows from it
     std::fprintf(stderr, "stress: rank %d, turn %d: %s\n  %s\n  again: --seed=%d --only=%d (or --from=%d)\n",
                  rank, turn, call.c_str(), what.c_str(), seed, turn, std::max(0, turn - turns_of_a_context));
     std::fflush(stderr);
@@ -63,6 +65,7 @@ class Report {
 
  private:
   std::mutex mutex_;
+  int first_turn_ = 0;
   std::atomic<bool> failed_{false};
 };
 
@@ -203,14 +206,19 @@ int run_threads(Run& run) {
   return run.report.failed() ? 1 : 0;
 }
 
-/// Whether all processes go on. Collective.
-bool all_go_on(Run& run) {
-  Outcome mine{!run.report.failed(), run.is_over() ? "over" : ""};
+/// What all processes say after a context.
+struct Verdict {
+  bool good = true;
+  bool over = false;  ///< by the clock of rank 0
+};
+
+/// Collective.
+Verdict ask_all(const Run& run) {
+  const Outcome mine{!run.report.failed(), run.is_over() ? "over" : ""};
   const std::vector<Outcome> outcomes = rank_run().referee->gather(mine);
-  for (const Outcome& outcome : outcomes) {
-    if (!outcome.good) return false;
-  }
-  return outcomes.front().what.empty();  // the clock of rank 0
+  Verdict verdict{true, !outcomes.front().what.empty()};
+  for (const Outcome& outcome : outcomes) verdict.good = verdict.good && outcome.good;
+  return verdict;
 }
 
 int end_with_a_lost_rank(Run& run, int turn) {
@@ -230,19 +238,22 @@ int end_with_a_lost_rank(Run& run, int turn) {
 }
 
 int run_processes(Run& run) {
+  const int rank = rank_run().referee->rank();
   int turn = run.options.from;
+  Verdict verdict;
   do {
     try {
       Context context = initialize(context_options(run, turn));
       turn = live(run, context, turn);
     } catch (const std::exception& error) {
-      run.report.fail(rank_run().referee->rank(), run.options.seed, turn, "the beginning of a context",
-                      error.what());
+      run.report.fail(rank, run.options.seed, turn, "the beginning of a context", error.what());
     }
-  } while (all_go_on(run) && run.options.only < 0);
-  if (rank_run().referee->rank() == 0) std::printf("stress: %d turns\n", turn - run.options.from);
-  if (run.options.lost == "end" && !run.report.failed()) return end_with_a_lost_rank(run, turn);
-  return run.report.failed() ? 1 : 0;
+    verdict = ask_all(run);
+  } while (verdict.good && !verdict.over && run.options.only < 0);
+  rank_run().referee.reset();
+  if (rank == 0) std::printf("stress: %d turns\n", turn - run.options.from);
+  if (!verdict.good) return 1;
+  return run.options.lost == "end" ? end_with_a_lost_rank(run, turn) : 0;
 }
 
 // --- starting

@@ -56,7 +56,7 @@ After transforms(Turn& turn) {
   FFT plan(turn.context, input.array.operand(), output.array.operand(), options);
   for (int round = 0; round < rounds; ++round) {
     const auto seed = static_cast<std::uint64_t>(random.number(0, 1000));
-    const Whole whole = random_whole(turn.context, shape, dtype, seed);
+    const auto whole = random_whole(turn.context, shape, dtype, seed);
     fill_random(input.array, seed);
     fill_random(output.array, seed + 1);
     turn.delay();
