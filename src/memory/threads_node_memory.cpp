@@ -94,7 +94,7 @@ void ThreadsNodeMemory::copy_shared(std::string_view address, const ContextState
   std::memcpy(&theirs, address.data(), sizeof(theirs));
   shared_ = *theirs;
   growth_ = std::make_unique<SegmentGrowth>(shared_->stride, heap_limit(state.options),
-                                            anonymous_backing(segment(rank), places_.count()));
+                                            anonymous_backing(segment(state.rank()), places_.count()));
 }
 
 void* ThreadsNodeMemory::control() {

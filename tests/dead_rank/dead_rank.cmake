@@ -3,7 +3,8 @@ if(PARTITA_HAVE_MPI AND NOT PARTITA_SANITIZE)
   add_executable(
     partita_dead_rank
     ${CMAKE_CURRENT_SOURCE_DIR}/dead_rank/dead_rank.cpp ${CMAKE_CURRENT_SOURCE_DIR}/ranks/fake_device.cpp
-    ${CMAKE_CURRENT_SOURCE_DIR}/ranks/fake_nvshmem.cpp)
+    ${CMAKE_CURRENT_SOURCE_DIR}/ranks/fake_nvshmem.cpp
+    ${CMAKE_CURRENT_SOURCE_DIR}/ranks/refused_memory.cpp)
   partita_our_code(partita_dead_rank)
   target_include_directories(partita_dead_rank PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
   target_link_libraries(partita_dead_rank PRIVATE partita_objects)

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "runtime/context_state.hpp"
 #include "runtime/process_group.hpp"
@@ -33,6 +34,9 @@ class ScriptedGroup : public ProcessGroup {
     return found == script_.test.end() || found->second();
   }
   void progress() override { script_.progress(); }
+  std::size_t in_flight() const override { return group_->in_flight(); }
+  void say_farewell(const Farewell& farewell) noexcept override { group_->say_farewell(farewell); }
+  std::vector<Farewell> farewells(std::uint64_t context) const override { return group_->farewells(context); }
   std::string lost(int peer) override { return group_->lost(peer); }
   void abandon() noexcept override { group_->abandon(); }
   std::unique_ptr<ProcessGroup> subgroup(const std::vector<int>& ranks, std::int32_t key) override {
