@@ -110,9 +110,10 @@ bool mpi_is_of_parent() noexcept {
 }
 
 void start_mpi() {
-  check<UnsupportedError>(!mpi_is_of_parent(),
+  const HomeProcess* const started = home_of_mpi.load(std::memory_order_acquire);
+  check<UnsupportedError>(started == nullptr || started->is_here(),
                           "MPI was started by process {}, of which this one is a fork: it has no part in it",
-                          home_of_mpi.load()->number());
+                          started == nullptr ? 0 : started->number());
   const std::lock_guard lock(start_mutex);
   check(!mpi_is_finalised(), "MPI has been finalised already; it cannot be started again in this process");
   if (thread_level >= 0) return;
