@@ -58,7 +58,10 @@ void write_whole(const std::string& path, const Array& slab, std::string_view op
   std::optional<OutputFile> output;
   std::string start;
   collectively(context, operation, [&]() -> std::vector<Fact> {
-    if (first) start = fmt::format("{} {}", begin(output.emplace(path)), output->written());
+    if (first) {
+      const std::int64_t first_element = begin(output.emplace(path));  // before `written` is asked
+      start = fmt::format("{} {}", first_element, output->written());
+    }
     return {{"path", path}};
   });
   start = exchange(context, operation, start).front();
