@@ -32,8 +32,8 @@ void end_device_work(ContextState& state, Stream stream);
 /// was given by anybody. Blocking within the deadline; nothing to do
 /// in a context without a device. Whatever is thrown from here has failed the context: DisagreementError
 /// where ranks of the node execute different things, also if the streams have met the signals of another
-/// execution as if they were of their own. But for UnsupportedError, which is thrown before any wait: a stream
-/// that it would wait for is being captured.
+/// execution as if they were of their own. But for UnsupportedError, which is thrown before any wait: a
+/// stream that it would wait for is being captured.
 void finish_device(ContextState& state, std::string_view operation, Stream stream = {});
 
 }  // namespace partita

@@ -84,16 +84,16 @@ struct ContextState {
 
   /// Throws FailedContextError or (closed) ArgumentError. The first line of every call on a context.
   void require_usable(std::string_view operation) const;
-  /// Throws FailedContextError, in a forked child too, or a DisagreementError that was found behind the rank's
-  /// back.
+  /// Throws FailedContextError, in a forked child too, or a DisagreementError that was found behind the
+  /// rank's back.
   void require_alive(std::string_view operation) const;
   /// Marks the context failed, here and for the other ranks; the first failure stays. Gives up the messages
   /// under way, so it is for the thread that uses the context.
   void fail(const std::string& why, ErrorKind kind = ErrorKind::error) noexcept;
   /// The same with the exception that is being handled.
   void fail_with_current() noexcept;
-  /// The same for any other thread: the messages are given up when the one that uses the context comes by, and
-  /// its next call throws a disagreement that was found so.
+  /// The same for any other thread: the messages are given up when the one that uses the context comes by,
+  /// and its next call throws a disagreement that was found so.
   void fail_beside(const std::string& why, ErrorKind kind = ErrorKind::error) noexcept;
   /// Fails the context and throws what it failed of first.
   [[noreturn]] void give_up(const CaughtError& why);

@@ -326,7 +326,9 @@ class FakeAccelerators final : public Accelerators {
   explicit FakeAccelerators(int count) : count_(count) {}
   int count() override { return count_; }
   std::string why_none() override { return count_ == 0 ? "there are no fake devices" : ""; }
-  std::unique_ptr<Accelerator> open(int index, const ContextOptions&) override { return std::make_unique<FakeAccelerator>(index); }
+  std::unique_ptr<Accelerator> open(int index, const ContextOptions&) override {
+    return std::make_unique<FakeAccelerator>(index);
+  }
   DeviceReport report() override { return {}; }
 
  private:
