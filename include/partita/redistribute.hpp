@@ -18,9 +18,9 @@ enum class RedistributeMethod : std::uint8_t {
              ///< choice on devices, but for little, which goes in packets there
   staged,    ///< through a ring of small shared buffers that stay in cache (ordinary memory, same node)
   messages,  ///< packed non-blocking messages in bounded staging, also inside a node
-  grouped,   ///< the same in rounds, each one group of sends and receives: what NCCL puts into a stream. The
-            ///< choice between devices of several nodes where NCCL is there; between all ranks, also inside a
-            ///< node
+  grouped,   ///< the same in rounds, each one group of sends and receives, as transports want them that put a
+             ///< group into a stream (NCCL); between all ranks, also inside a node. Never chosen unless it is
+             ///< asked for
 };
 
 /// Behaviour first, performance after.
