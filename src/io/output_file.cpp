@@ -37,6 +37,16 @@ std::string temporary_name(const std::string& path) {
   return (target.parent_path() / name).string();
 }
 
+/// Says which file was asked for, since nobody knows the temporary one.
+File create_temporary(const std::string& path, const std::string& name, bool replaces) {
+  constexpr mode_t by_owner_alone = 0600;  // until it has the permissions of the old file
+  try {
+    return replaces ? File::create(name, by_owner_alone) : File::create(name);
+  } catch (const FileError& error) {
+    throw FileError(fmt::format("{}: could not be written: {}", path, error.what()));
+  }
+}
+
 /// The new file gets what the old one has. The owner first: a change of it takes bits away.
 void take_over(const File& from, const File& to, const std::string& path) {
   const struct stat old = from.status();
@@ -66,8 +76,7 @@ OutputFile::OutputFile(std::string path) : path_(std::move(path)), target_(behin
     return;
   }
   const std::string name = temporary_name(target_);
-  constexpr mode_t by_owner_alone = 0600;  // until it has the permissions of the old file
-  const File fresh = old ? File::create(name, by_owner_alone) : File::create(name);
+  const File fresh = create_temporary(path_, name, old.has_value());
   try {
     if (old) take_over(*old, fresh, path_);
   } catch (...) {

@@ -37,7 +37,7 @@ namespace {
 namespace fs = std::filesystem;
 
 class OutputFiles : public ::testing::Test {
- protected:
+ public:
   OutputFiles() {
     std::string pattern = (fs::temp_directory_path() / "partita-output-XXXXXX").string();
     if (const char* made = ::mkdtemp(pattern.data())) directory_ = made;
@@ -47,6 +47,7 @@ class OutputFiles : public ::testing::Test {
     fs::remove_all(directory_, ignored);
   }
 
+ protected:
   std::string in(const std::string& name) const { return directory_ + "/" + name; }
   static std::string content(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
@@ -199,6 +200,7 @@ TEST_F(OutputFiles, OthersAreRefusedAndStay) {
   EXPECT_TRUE(fs::is_socket(in("socket")));
   ::close(bound);
   EXPECT_NE(refusal(in("no/folder")).find("No such file"), std::string::npos);
+  EXPECT_TRUE(refusal(in("no/folder")).starts_with(in("no/folder:"))) << refusal(in("no/folder"));
   EXPECT_NE(refusal("").find("No such file"), std::string::npos);
   EXPECT_EQ(entries(), 2U);
 }
