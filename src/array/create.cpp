@@ -30,11 +30,13 @@ class HeapOwner {
   std::uint64_t id_;
 };
 
-/// Waits for nothing when it goes: what the peers still do, they do to memory of the heap or of plans.
+/// Waits for nothing when it goes: what the peers still do, they do to memory of the heap or of plans. Of a
+/// failed context it stays, as scratch does: streams may still be at it.
 std::shared_ptr<void> device_memory(const std::shared_ptr<ContextState>& context, std::int64_t bytes) {
   context->device->use();
-  return {context->device->allocate(std::max<std::int64_t>(bytes, 1)),
-          [context](void* memory) { context->device->release(memory); }};
+  return {context->device->allocate(std::max<std::int64_t>(bytes, 1)), [context](void* memory) {
+            if (!context->failed()) context->device->release(memory);
+          }};
 }
 
 std::shared_ptr<void> ordinary_memory(std::int64_t bytes) {

@@ -9,6 +9,7 @@
 namespace partita::collective {
 namespace {
 
+constexpr std::int64_t starts = 4;  // about: a library may take several
 constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
 
 }  // namespace
@@ -18,7 +19,8 @@ LibraryCall::LibraryCall(ContextState& context, const Call& call)
       operation_(call.operation),
       hash_(hash_of(call, "library")),
       work_(call.by_library),
-      dense_(*context.device) {}
+      dense_(*context.device),
+      ahead_(RunAhead::of(context)) {}
 
 void LibraryCall::run(std::span<const View> views, Stream stream) {
   context_.require_usable(operation_);
@@ -29,10 +31,12 @@ void LibraryCall::run(std::span<const View> views, Stream stream) {
       operation_, context_.device_group()->name());
   try {
     stream = begin_device_work(context_, stream);
+    ahead_->wait_for_room(operation_);
     announce(context_, hash_, operation_);
     work_(*context_.device_group(), dense_.pack(views, stream), stream);
     dense_.unpack(views, stream);
     end_device_work(context_, stream);
+    ahead_->given(stream, starts);
     context_.watchdog->note(operation_);
   } catch (...) {
     context_.fail_with_current();  // the peers wait for this rank's part

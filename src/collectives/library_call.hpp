@@ -1,12 +1,14 @@
 // A call that the vendor's library of collectives carries out.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "collectives/call.hpp"
 #include "collectives/dense_views.hpp"
 #include "collectives/runner.hpp"
+#include "device/run_ahead.hpp"
 #include "runtime/context_state.hpp"
 
 namespace partita::collective {
@@ -24,6 +26,7 @@ class LibraryCall final : public Runner {
   std::uint64_t hash_;
   ByLibrary work_;
   DenseViews dense_;
+  std::shared_ptr<RunAhead> ahead_;
 };
 
 /// The library's group among the ranks' devices, made when it is wanted first; null: there is none.

@@ -10,6 +10,8 @@
 namespace partita::collective {
 namespace {
 
+constexpr std::int64_t starts = 3;  // the packets, what packs before and what unpacks behind
+
 bool fits(const ContextState& context, const Call& call, const Parcels& parcels) {
   const int ranks = context.size();
   const std::int64_t most =
@@ -45,7 +47,8 @@ PacketCall::PacketCall(ContextState& context, const Call& call, Parcels parcels)
       dtype_(call.dtype),
       parcels_(std::move(parcels)),
       dense_(*context.device),
-      board_(PacketBoard::of(context)) {}
+      board_(PacketBoard::of(context)),
+      ahead_(RunAhead::of(context)) {}
 
 void PacketCall::run(std::span<const View> views, Stream stream) {
   context_.require_usable(operation_);
@@ -59,6 +62,8 @@ void PacketCall::run(std::span<const View> views, Stream stream) {
 
 void PacketCall::put(std::span<const View> views, Stream stream) {
   stream = begin_device_work(context_, stream);
+  const bool captured = context_.device->captures(stream);
+  if (!captured) ahead_->wait_for_room(operation_);
   const std::span<const View> dense = dense_.pack(views, stream);
   PacketExchange all;
   all.slots = board_->slots();
@@ -70,13 +75,15 @@ void PacketCall::put(std::span<const View> views, Stream stream) {
   all.joined = parcels_.joined;
   all.passed_on = parcels_.passed_on;
   all.root = parcels_.root;
-  all.captured = context_.device->captures(stream);
+  all.captured = captured;
   all.dtype = dtype_;
-  announce(context_, hash_, operation_, all.captured);
+  announce(context_, hash_, operation_, captured);
   context_.device->exchange_packets(all, stream);
   dense_.unpack(views, stream);
   end_device_work(context_, stream);
-  if (!all.captured) context_.watchdog->note(operation_);
+  if (captured) return;
+  ahead_->given(stream, starts);
+  context_.watchdog->note(operation_);
 }
 
 }  // namespace partita::collective

@@ -8,6 +8,7 @@
 #include "collectives/dense_views.hpp"
 #include "collectives/runner.hpp"
 #include "device/packet_board.hpp"
+#include "device/run_ahead.hpp"
 #include "runtime/context_state.hpp"
 
 namespace partita::collective {
@@ -32,6 +33,7 @@ class PacketCall final : public Runner {
   Parcels parcels_;
   DenseViews dense_;
   std::shared_ptr<PacketBoard> board_;
+  std::shared_ptr<RunAhead> ahead_;
 };
 
 }  // namespace partita::collective

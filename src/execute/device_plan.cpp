@@ -49,8 +49,10 @@ DevicePlan::DevicePlan(ContextState& context, Plan plan)
       message_memory_(context, plan_, message_use_),
       line_order_(plan_, [this](int before, int after) { order_lines(before, after); }),
       sides_have_lines_(message_use_.apart && has_messages()),
-      mail_(context, plan_, message_use_) {
+      mail_(context, plan_, message_use_),
+      ahead_(RunAhead::of(context)) {
   count_signals();
+  copies_ = std::ranges::count_if(plan_.steps, [](const Step& step) { return is_copy(step.kind); });
   if (context.size() > 1) strokes_ = Strokes::of(plan_);
 }
 
@@ -103,14 +105,23 @@ void DevicePlan::enqueue(std::span<const Array::State* const> operands, Stream s
   captured_ = context_.device->captures(stream_or_own(context_, stream));
   if (captured_) require_capturable();
   try {
+    if (!captured_) ahead_->wait_for_room(plan_.operation);
     stream = begin_device_work(context_, stream);
     run(stream);
     end_device_work(context_, stream);
-    if (!captured_) context_.watchdog->note(plan_.operation);
+    if (captured_) return;
+    ahead_->given(stream, starts());
+    context_.watchdog->note(plan_.operation);
   } catch (...) {
     context_.fail_with_current();
     throw;
   }
+}
+
+/// Flags come in few, copies one by one at worst.
+std::int64_t DevicePlan::starts() const {
+  constexpr std::int64_t of_flags = 4;
+  return of_flags + (strokes_ ? copies_ : static_cast<std::int64_t>(plan_.steps.size()));
 }
 
 void DevicePlan::lower_moves() {

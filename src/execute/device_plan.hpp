@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "device/accelerator.hpp"
+#include "device/run_ahead.hpp"
 #include "execute/device_mail.hpp"
 #include "execute/executor.hpp"
 #include "execute/line_order.hpp"
@@ -45,6 +46,7 @@ class DevicePlan final : public Executor {
 
   void agree_on_strokes();
   bool has_messages() const;
+  std::int64_t starts() const;
   void require_capturable() const;
   std::int64_t bytes_to_peers() const;
   bool is_inside(const Step& step) const { return other_rank(plan_, step) == plan_.rank; }
@@ -80,7 +82,9 @@ class DevicePlan final : public Executor {
   MessageMemory message_memory_;
   LineOrder line_order_;
   bool sides_have_lines_ = false;  // [1]: what is packed for messages; [2]: what is unpacked
+  std::int64_t copies_ = 0;        // steps
   DeviceMail mail_;
+  std::shared_ptr<RunAhead> ahead_;
   StepClock* clock_ = nullptr;  // of this execution; null: nobody records
 };
 

@@ -88,11 +88,21 @@ void Mail::wait(MessageId& message, int peer, const char* what) {
   const WaitReason reason{
       plan_.operation, [&] { return fmt::format("{} rank {}", what, peer); }, peer, {}, patience()};
   WaitLoop loop(context_, reason);
-  while (!context_.group->test(message)) {
+  while (!arrived(message)) {
     if (meanwhile_ && meanwhile_()) loop.progressed();
     loop.pause();
   }
   message = -1;
+}
+
+// All plans of one execution fit: what does not is of different ones, whether or not a greeting has said so.
+bool Mail::arrived(MessageId message) const {
+  try {
+    return context_.group->test(message);
+  } catch (const DisagreementError& misfit) {
+    throw DisagreementError(fmt::format("{}: the ranks execute different plans, arrays or factors: {}",
+                                        plan_.operation, misfit.what()));
+  }
 }
 
 std::chrono::milliseconds Mail::patience() const {

@@ -39,6 +39,7 @@ class Mail {
 
   void check_greeting(Correspondent& sender);
   void wait(MessageId& message, int peer, const char* what);
+  bool arrived(MessageId message) const;
   Correspondent* sender(int peer);
 
   ContextState& context_;

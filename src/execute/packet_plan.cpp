@@ -28,7 +28,8 @@ PacketPlan::PacketPlan(ContextState& context, Plan plan)
       plan_(std::move(plan)),
       plan_hash_(plan_.hash()),
       memory_(context, plan_, MemorySpace::device, 0),
-      messages_(plan_) {}
+      messages_(plan_),
+      ahead_(RunAhead::of(context)) {}
 
 bool PacketPlan::suits_all_ranks() {
   const bool fits = messages_.fits() && context_.options.copy_way == CopyWay::automatic &&
@@ -56,10 +57,13 @@ void PacketPlan::enqueue(std::span<const Array::State* const> operands, Stream s
   try {
     stream = begin_device_work(context_, stream);
     const bool captured = context_.device->captures(stream);
+    if (!captured) ahead_->wait_for_room(plan_.operation);
     announce(context_, memory_.execution_hash(plan_hash_), plan_.operation, captured);
     run(stream, captured);
     end_device_work(context_, stream);
-    if (!captured) context_.watchdog->note(plan_.operation);
+    if (captured) return;
+    ahead_->given(stream, 1);
+    context_.watchdog->note(plan_.operation);
   } catch (...) {
     context_.fail_with_current();  // the peers wait for these packets
     throw;

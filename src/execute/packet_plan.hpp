@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "device/packet_board.hpp"
+#include "device/run_ahead.hpp"
 #include "execute/executor.hpp"
 #include "execute/packet_messages.hpp"
 #include "execute/plan_memory.hpp"
@@ -36,6 +37,7 @@ class PacketPlan final : public Executor {
   PacketMessages messages_;
   std::int64_t unit_bytes_ = 1;
   std::shared_ptr<PacketBoard> board_;
+  std::shared_ptr<RunAhead> ahead_;
 };
 
 }  // namespace partita

@@ -20,11 +20,13 @@ ControlMessages::~ControlMessages() {
   }
 }
 
-// What the transport reports (a truncated message, a dead peer) fails the context.
+// What the transport reports (a message of another size, a dead peer) fails the context.
 template <class Action>
 auto ControlMessages::guarded(Action&& action) {
   try {
     return action();
+  } catch (const DisagreementError& misfit) {
+    state_.give_up({ErrorKind::disagreement, fmt::format("{}: {}", operation_, misfit.what())});
   } catch (const Error& error) {
     state_.give_up({ErrorKind::lost_peer, fmt::format("{}: {}", operation_, error.what())});
   }

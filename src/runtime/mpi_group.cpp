@@ -163,9 +163,9 @@ bool MpiGroup::test_piece(Message& message) {
     if (!message.is_send) MPI_Get_count(&status, MPI_BYTE, &received);
   }
   const std::int64_t expected = message.bytes_of(message.completed);
-  check<Error>(message.is_send || received == expected,
-               "a message of {} bytes from rank {} met a receive of {} bytes at rank {}", received,
-               message.peer, expected, rank_);
+  check<DisagreementError>(message.is_send || received == expected,
+                           "a message of {} bytes from rank {} met a receive of {} bytes at rank {}",
+                           received, message.peer, expected, rank_);
   ++message.completed;
   return true;
 }

@@ -155,7 +155,11 @@ void check_mpi(int code, std::string_view operation) {
   MPI_Error_string(code, text.data(), &length);
   std::string line(text.data());
   for (char& c : line) c = c == '\n' ? ' ' : c;
-  throw Error(fmt::format("{}: {}", operation, line));
+  const std::string what = fmt::format("{}: {}", operation, line);
+  int kind = MPI_SUCCESS;
+  MPI_Error_class(code, &kind);
+  if (kind == MPI_ERR_TRUNCATE) throw DisagreementError(what);
+  throw Error(what);
 }
 
 bool wait_mpi(MPI_Request& request, std::chrono::milliseconds deadline, std::string_view operation,

