@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.hpp"
+#include "runtime/keeper.hpp"
 #include "runtime/wait.hpp"
 
 namespace partita {
@@ -28,17 +29,24 @@ std::vector<int> peers_of(const Plan& plan, StepKind kind) {
 
 Mail::Mail(ContextState& context, const Plan& plan)
     : context_(context), plan_(plan), in_flight_(plan.steps.size(), -1) {
-  for (const int peer : peers_of(plan, StepKind::send)) receivers_.push_back({peer, {}, -1});
-  for (const int peer : peers_of(plan, StepKind::receive)) senders_.push_back({peer, {}, -1});
+  for (const int peer : peers_of(plan, StepKind::send)) receivers_.push_back({peer});
+  for (const int peer : peers_of(plan, StepKind::receive)) senders_.push_back({peer});
+  greetings_->received.resize(senders_.size());
+}
+
+Mail::~Mail() {
+  if (context_.failed()) keep_until_exit(greetings_);
 }
 
 void Mail::begin(const Executed& execution) {
-  mine_ = execution;
-  for (Correspondent& sender : senders_) {
-    sender.message = context_.group->receive(sender.peer, Lane::data, &sender.greeting, sizeof(Executed));
+  greetings_->mine = execution;
+  for (std::size_t i = 0; i < senders_.size(); ++i) {
+    Correspondent& sender = senders_[i];
+    sender.message =
+        context_.group->receive(sender.peer, Lane::data, &greetings_->received[i], sizeof(Executed));
   }
   for (Correspondent& receiver : receivers_) {
-    receiver.message = context_.group->send(receiver.peer, Lane::data, &mine_, sizeof(Executed));
+    receiver.message = context_.group->send(receiver.peer, Lane::data, &greetings_->mine, sizeof(Executed));
   }
 }
 
@@ -75,12 +83,13 @@ void Mail::end() {
 void Mail::check_greeting(Correspondent& sender) {
   if (sender.message < 0) return;
   wait(sender.message, sender.peer, "the greeting of");
-  if (sender.greeting == mine_) return;
-  throw DisagreementError(
-      fmt::format("{}: the ranks execute different plans, arrays or factors: rank {} is in execution {} "
-                  "(history {:016x}), rank {} in execution {} (history {:016x})",
-                  plan_.operation, context_.rank(), mine_.number, mine_.chain, sender.peer,
-                  sender.greeting.number, sender.greeting.chain));
+  const Executed& mine = greetings_->mine;
+  const Executed& theirs = greetings_->received[static_cast<std::size_t>(&sender - senders_.data())];
+  if (theirs == mine) return;
+  throw DisagreementError(fmt::format(
+      "{}: the ranks execute different plans, arrays or factors: rank {} is in execution {} "
+      "(history {:016x}), rank {} in execution {} (history {:016x})",
+      plan_.operation, context_.rank(), mine.number, mine.chain, sender.peer, theirs.number, theirs.chain));
 }
 
 void Mail::wait(MessageId& message, int peer, const char* what) {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <partita/plan.hpp>
 #include <vector>
 
@@ -18,6 +19,10 @@ namespace partita {
 class Mail {
  public:
   Mail(ContextState& context, const Plan& plan);
+  /// Of a failed context, greetings may still be under way: their memory stays until the process ends.
+  ~Mail();
+  Mail(const Mail&) = delete;
+  Mail& operator=(const Mail&) = delete;
 
   void begin(const Executed& execution);  ///< starts the greetings
   void send(std::size_t step, const void* data);
@@ -33,8 +38,11 @@ class Mail {
  private:
   struct Correspondent {
     int peer = -1;
-    Executed greeting;
-    MessageId message = -1;
+    MessageId message = -1;  // the greeting
+  };
+  struct Greetings {
+    Executed mine;
+    std::vector<Executed> received;  // by sender
   };
 
   void check_greeting(Correspondent& sender);
@@ -44,7 +52,7 @@ class Mail {
 
   ContextState& context_;
   const Plan& plan_;
-  Executed mine_;
+  std::shared_ptr<Greetings> greetings_ = std::make_shared<Greetings>();
   std::vector<Correspondent> receivers_;  // of my messages
   std::vector<Correspondent> senders_;    // of messages to me, by increasing rank
   std::vector<MessageId> in_flight_;      // by step; -1: not in flight
