@@ -105,6 +105,7 @@ void DeviceMail::put(std::size_t step, void* memory) {
 }
 
 bool DeviceMail::may_start(std::size_t step) {
+  if (plan_.steps[step].kind == StepKind::receive && !mail_.may_receive(step)) return false;
   const int move = use_.after_move[step];
   if (move >= 0) return milestones(use_.sides[step]).reached(milestone_[static_cast<std::size_t>(move)]);
   return plan_.steps[step].kind == StepKind::send || milestones(Side::in).reached(unpacked_before_);

@@ -56,8 +56,18 @@ void Mail::send(std::size_t step, const void* data) {
   bytes_under_way_ += message.bytes;
 }
 
+bool Mail::may_receive(std::size_t step) {
+  Correspondent& from = *sender(plan_.steps[step].peer);
+  if (from.message < 0) return true;
+  if (!arrived(from.message)) return false;
+  from.message = -1;
+  compare_greeting(from);
+  return true;
+}
+
 void Mail::receive(std::size_t step, void* data) {
   const Step& message = plan_.steps[step];
+  check_greeting(*sender(message.peer));
   in_flight_[step] = context_.group->receive(message.peer, Lane::data, data, message.bytes);
   bytes_under_way_ += message.bytes;
 }
@@ -66,7 +76,6 @@ void Mail::finish(std::size_t step) {
   if (in_flight_[step] < 0) return;
   const Step& message = plan_.steps[step];
   if (message.kind == StepKind::receive) {
-    check_greeting(*sender(message.peer));
     wait(in_flight_[step], message.peer, "a message from");
   } else {
     wait(in_flight_[step], message.peer, "the receipt of a message by");
@@ -83,6 +92,10 @@ void Mail::end() {
 void Mail::check_greeting(Correspondent& sender) {
   if (sender.message < 0) return;
   wait(sender.message, sender.peer, "the greeting of");
+  compare_greeting(sender);
+}
+
+void Mail::compare_greeting(const Correspondent& sender) const {
   const Executed& mine = greetings_->mine;
   const Executed& theirs = greetings_->received[static_cast<std::size_t>(&sender - senders_.data())];
   if (theirs == mine) return;
