@@ -7,7 +7,7 @@
 #include <partita/stream.hpp>
 #include <string_view>
 
-#include "execute/milestones.hpp"
+#include "device/milestones.hpp"
 
 namespace partita {
 

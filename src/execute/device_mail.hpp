@@ -6,9 +6,9 @@
 #include <partita/plan.hpp>
 #include <vector>
 
+#include "device/milestones.hpp"
 #include "execute/mail.hpp"
 #include "execute/message_use.hpp"
-#include "execute/milestones.hpp"
 
 namespace partita {
 
