@@ -107,7 +107,7 @@ Dtype float_of(hid_t type, const std::string& path) {
 
 std::string member_name(hid_t type, unsigned member) {
   char* const text = H5Tget_member_name(type, member);
-  const std::string name = text != nullptr ? text : "";
+  std::string name = text != nullptr ? text : "";
   H5free_memory(text);
   return name;
 }
