@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "device/captured.hpp"
+#include "context/captured.hpp"
 
 namespace partita::collective {
 

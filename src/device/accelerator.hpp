@@ -19,6 +19,9 @@
 
 namespace partita {
 
+struct DeviceRuntime;
+struct Runtime;
+
 /// A strided copy between two places. `nest` belongs to somebody else.
 struct PlacedCopy {
   const StridedCopy* nest = nullptr;
@@ -103,13 +106,13 @@ class Accelerator {
   virtual bool is_host_memory() const { return false; }
   /// Backing of the symmetric heap in this device's memory, for the ranks that `topology` puts on one node.
   /// Collective over the context's ranks; Errors are the same on every rank.
-  virtual std::unique_ptr<NodeMemory> share_memory(ContextState& state, const Topology& topology) = 0;
+  virtual std::unique_ptr<NodeMemory> share_memory(Runtime& state, const Topology& topology) = 0;
   /// The same in the memory of a vendor's library (NVSHMEM), which is started for it. UnsupportedError where
   /// there is none or it cannot be used, the same on every rank.
-  virtual std::unique_ptr<NodeMemory> share_memory_of_library(ContextState& state, const Topology& topology);
+  virtual std::unique_ptr<NodeMemory> share_memory_of_library(Runtime& state, const Topology& topology);
   /// The vendor's collectives among the context's ranks; null on all of them: none here. Collective, blocking
   /// within the deadline; Errors have failed the context.
-  virtual std::unique_ptr<DeviceGroup> make_group(ContextState& state) { return (void)state, nullptr; }
+  virtual std::unique_ptr<DeviceGroup> make_group(DeviceRuntime& state) { return (void)state, nullptr; }
 
   // --- streams
   virtual Stream stream() = 0;  ///< the context's own

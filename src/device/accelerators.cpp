@@ -10,7 +10,7 @@ std::atomic<Accelerators*> replacement{nullptr};
 
 }  // namespace
 
-std::unique_ptr<NodeMemory> Accelerator::share_memory_of_library(ContextState&, const Topology&) {
+std::unique_ptr<NodeMemory> Accelerator::share_memory_of_library(Runtime&, const Topology&) {
   throw UnsupportedError(fmt::format("{} knows no NVSHMEM", name()));
 }
 

@@ -4,8 +4,9 @@
 #include <thread>
 
 #include "base/check.hpp"
-#include "device/cuda_capture.hpp"
-#include "device/cuda_stream.hpp"
+#include "cuda/capture.hpp"
+#include "cuda/stream.hpp"
+#include "device/device_identity.hpp"
 #include "device/nccl_group.hpp"
 #include "kernels/cuda/launch.hpp"
 #include "kernels/cuda/packet_launch.hpp"
@@ -142,11 +143,11 @@ void CudaAccelerator::release_pinned(void* memory) noexcept {
   cudaFreeHost(memory);
 }
 
-std::unique_ptr<NodeMemory> CudaAccelerator::share_memory(ContextState& state, const Topology& topology) {
+std::unique_ptr<NodeMemory> CudaAccelerator::share_memory(Runtime& state, const Topology& topology) {
   return std::make_unique<CudaNodeMemory>(state, topology, index_, CudaDriver::get().virtual_memory);
 }
 
-std::unique_ptr<NodeMemory> CudaAccelerator::share_memory_of_library(ContextState& state,
+std::unique_ptr<NodeMemory> CudaAccelerator::share_memory_of_library(Runtime& state,
                                                                      const Topology& topology) {
   const CudaBesideCaptures unharmed;
   const auto free_bytes = [this] {
@@ -155,10 +156,12 @@ std::unique_ptr<NodeMemory> CudaAccelerator::share_memory_of_library(ContextStat
     check_cuda(cudaMemGetInfo(&free, &whole), "look at the device's memory");
     return static_cast<std::int64_t>(free);
   };
-  return std::make_unique<NvshmemNodeMemory>(state, topology, free_bytes, NvshmemLibrary::of_process());
+  return std::make_unique<NvshmemNodeMemory>(
+      state, topology, NvshmemDevice{device_identity(state, *this), [this] { use(); }, free_bytes},
+      NvshmemLibrary::of_process());
 }
 
-std::unique_ptr<DeviceGroup> CudaAccelerator::make_group(ContextState& state) {
+std::unique_ptr<DeviceGroup> CudaAccelerator::make_group(DeviceRuntime& state) {
   return NcclGroup::make(state);
 }
 

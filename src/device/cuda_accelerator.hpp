@@ -5,9 +5,9 @@
 #include <memory>
 #include <vector>
 
+#include "cuda/driver.hpp"
 #include "device/accelerator.hpp"
 #include "device/copy_way.hpp"
-#include "device/cuda_driver.hpp"
 #include "device/cuda_moment.hpp"
 
 namespace partita {
@@ -28,9 +28,9 @@ class CudaAccelerator final : public Accelerator {
   void release(void* memory) noexcept override;
   void* allocate_pinned(std::int64_t bytes) override;
   void release_pinned(void* memory) noexcept override;
-  std::unique_ptr<NodeMemory> share_memory(ContextState& state, const Topology& topology) override;
-  std::unique_ptr<NodeMemory> share_memory_of_library(ContextState& state, const Topology& topology) override;
-  std::unique_ptr<DeviceGroup> make_group(ContextState& state) override;
+  std::unique_ptr<NodeMemory> share_memory(Runtime& state, const Topology& topology) override;
+  std::unique_ptr<NodeMemory> share_memory_of_library(Runtime& state, const Topology& topology) override;
+  std::unique_ptr<DeviceGroup> make_group(DeviceRuntime& state) override;
 
   Stream stream() override { return {main_}; }
   int lanes() const override { return lane_count_; }

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "base/host_clock.hpp"
-#include "device/cuda_capture.hpp"
-#include "device/cuda_driver.hpp"
+#include "cuda/capture.hpp"
+#include "cuda/driver.hpp"
 
 namespace partita {
 namespace {

@@ -1,13 +1,14 @@
 #include "device/device_identity.hpp"
 
 #include "base/hash.hpp"
-#include "runtime/context_state.hpp"
+#include "device/accelerator.hpp"
 #include "runtime/host_identity.hpp"
+#include "runtime/runtime.hpp"
 
 namespace partita {
 
-std::uint64_t device_identity(const ContextState& state) {
-  return hash_of(host_of(state.group->place()) + " " + state.device->identity());
+std::uint64_t device_identity(const Runtime& state, const Accelerator& device) {
+  return hash_of(host_of(state.group->place()) + " " + device.identity());
 }
 
 }  // namespace partita

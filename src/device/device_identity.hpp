@@ -5,10 +5,11 @@
 
 namespace partita {
 
-struct ContextState;
+class Accelerator;
+struct Runtime;
 
-/// Of the context's device: the same number on all ranks of a host that use that device, another number
-/// everywhere else.
-std::uint64_t device_identity(const ContextState& state);
+/// Of a device of this context's ranks: the same number on all ranks of a host that use that device, another
+/// number everywhere else.
+std::uint64_t device_identity(const Runtime& state, const Accelerator& device);
 
 }  // namespace partita

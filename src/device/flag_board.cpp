@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "base/check.hpp"
+#include "device/device_runtime.hpp"
 #include "device/finish.hpp"
 #include "runtime/collective.hpp"
-#include "runtime/context_state.hpp"
 
 namespace partita {
 namespace {
@@ -14,7 +14,7 @@ constexpr int probe_channel = channel_count;
 
 }  // namespace
 
-FlagBoard::FlagBoard(ContextState& state)
+FlagBoard::FlagBoard(DeviceRuntime& state)
     : state_(state), ranks_(state.device_topology.node_ranks(state.device_topology.node(state.rank()))) {
   const std::size_t count = ranks_.size() * channels;
   sent_.assign(count, 0);

@@ -5,13 +5,13 @@
 #include <utility>
 
 #include "base/check.hpp"
-#include "device/cuda_capture.hpp"
-#include "device/cuda_driver.hpp"
+#include "cuda/capture.hpp"
+#include "cuda/driver.hpp"
+#include "device/device_runtime.hpp"
 #include "device/finish.hpp"
 #include "device/nccl_numbers.hpp"
 #include "device/nccl_offer.hpp"
 #include "runtime/agree.hpp"
-#include "runtime/context_state.hpp"
 #include "runtime/rank_list.hpp"
 #include "runtime/wait.hpp"
 
@@ -27,19 +27,19 @@ struct Joined {
   std::atomic<bool> returned = false;
 };
 
-void log_none(const ContextState& state, const std::string& why) {
+void log_none(const DeviceRuntime& state, const std::string& why) {
   if (state.rank() == 0) state.log->info(fmt::format("collectives without NCCL: {}", why));
 }
 
 }  // namespace
 
-NcclGroup::NcclGroup(ContextState& state)
+NcclGroup::NcclGroup(DeviceRuntime& state)
     : state_(state),
       library_(NcclLibrary::of_process()),
       device_(state.device->index()),
       rank_(state.rank()) {}
 
-std::unique_ptr<DeviceGroup> NcclGroup::make(ContextState& state) {
+std::unique_ptr<DeviceGroup> NcclGroup::make(DeviceRuntime& state) {
   try {
     state.device->use();
     const std::vector<NcclOffer> offers = exchange_offers(state, operation_of_start);
@@ -53,7 +53,7 @@ std::unique_ptr<DeviceGroup> NcclGroup::make(ContextState& state) {
   }
 }
 
-std::unique_ptr<NcclGroup> NcclGroup::start(ContextState& state, const NcclId& id) {
+std::unique_ptr<NcclGroup> NcclGroup::start(DeviceRuntime& state, const NcclId& id) {
   std::unique_ptr<NcclGroup> group(new NcclGroup(state));
   std::string complaint = group->join(id);
   if (complaint.empty()) complaint = group->allocate_dry_run();

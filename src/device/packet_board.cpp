@@ -1,9 +1,9 @@
 #include "device/packet_board.hpp"
 
+#include "device/device_runtime.hpp"
 #include "device/finish.hpp"
 #include "runtime/agree.hpp"
 #include "runtime/collective.hpp"
-#include "runtime/context_state.hpp"
 
 namespace partita {
 namespace {
@@ -13,18 +13,16 @@ constexpr std::int64_t counters_bytes = 64;
 
 }  // namespace
 
-std::shared_ptr<PacketBoard> PacketBoard::of(ContextState& state) {
-  const std::string key = "packets";
-  auto board = std::static_pointer_cast<PacketBoard>(state.plans.find_kept(key));
-  if (!board) {
-    board.reset(new PacketBoard(state));
+std::shared_ptr<PacketBoard> PacketBoard::of(DeviceRuntime& state) {
+  if (!state.packets) {
+    const std::shared_ptr<PacketBoard> board(new PacketBoard(state));
     board->clear();
-    state.plans.keep(key, board);
+    state.packets = board;
   }
-  return board;
+  return state.packets;
 }
 
-PacketBoard::PacketBoard(ContextState& state)
+PacketBoard::PacketBoard(DeviceRuntime& state)
     : state_(state),
       block_(state.device_heap->allocate(PacketSlots::bytes(state.size()) + counters_bytes,
                                          SymmetricHeap::Sizes::equal, "packets", SourcePlace::current())) {

@@ -6,9 +6,9 @@
 #include "base/check.hpp"
 #include "device/device_heap.hpp"
 #include "device/device_identity.hpp"
+#include "device/device_runtime.hpp"
 #include "device/message_way.hpp"
 #include "runtime/agree.hpp"
-#include "runtime/context_state.hpp"
 #include "runtime/exchange_values.hpp"
 #include "runtime/host_identity.hpp"
 
@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::string_view operation = "start the device";
 
-int ranks_on_my_device(ContextState& state) {
-  const std::uint64_t mine = device_identity(state);
+int ranks_on_my_device(DeviceRuntime& state) {
+  const std::uint64_t mine = device_identity(state, *state.device);
   return static_cast<int>(std::ranges::count(exchange_values(state, operation, mine), mine));
 }
 
@@ -59,7 +59,7 @@ Device choose_device(const Device& wanted, std::span<const DeviceOffer> offers, 
   return Device::cuda(static_cast<int>(place) % mine.count);
 }
 
-void settle_device(ContextState& state) {
+void settle_device(Runtime& state) {
   if (state.options.device.kind == Device::Kind::cpu) return;
   Accelerators& devices = Accelerators::of_process();
   DeviceOffer mine{host_of(state.group->place()), devices.count(), devices.why_none()};
@@ -73,7 +73,7 @@ void settle_device(ContextState& state) {
   });
 }
 
-void start_device(ContextState& state) {
+void start_device(DeviceRuntime& state) {
   if (state.options.device.kind != Device::Kind::cuda) return;
   collectively(state, operation, [&]() -> std::vector<Fact> {
     state.device = Accelerators::of_process().open(state.options.device.index, state.options);

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "device/device_runtime.hpp"
 #include "device/finish.hpp"
 #include "runtime/announcement.hpp"
-#include "runtime/context_state.hpp"
 #include "runtime/peer_watch.hpp"
 #include "runtime/rank_list.hpp"
 
@@ -22,7 +22,7 @@ constexpr std::chrono::milliseconds longest_nap = 500ms;
 
 }  // namespace
 
-Watchdog::Watchdog(ContextState& state) : state_(state) {
+Watchdog::Watchdog(DeviceRuntime& state) : state_(state) {
   operation_.reserve(64);  // executions allocate nothing
   thread_ = std::thread([this] { watch(); });
 }

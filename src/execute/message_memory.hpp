@@ -6,10 +6,10 @@
 #include <span>
 #include <vector>
 
+#include "context/context_state.hpp"
 #include "device/copy_way.hpp"
 #include "execute/message_use.hpp"
 #include "execute/plan_memory.hpp"
-#include "runtime/context_state.hpp"
 
 namespace partita {
 

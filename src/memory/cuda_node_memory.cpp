@@ -6,13 +6,13 @@
 #include <cstring>
 
 #include "base/check.hpp"
-#include "device/cuda_capture.hpp"
-#include "device/cuda_driver.hpp"
+#include "cuda/capture.hpp"
+#include "cuda/driver.hpp"
 #include "memory/descriptor_exchange.hpp"
 #include "memory/page.hpp"
 #include "runtime/agree.hpp"
-#include "runtime/context_state.hpp"
 #include "runtime/exchange_values.hpp"
+#include "runtime/runtime.hpp"
 
 namespace partita {
 namespace {
@@ -36,7 +36,7 @@ CUdeviceptr device_address(const char* address) {
 
 }  // namespace
 
-CudaNodeMemory::CudaNodeMemory(ContextState& state, const Topology& topology, int device,
+CudaNodeMemory::CudaNodeMemory(Runtime& state, const Topology& topology, int device,
                                const CudaVirtualMemory& driver)
     : state_(state), driver_(driver), places_(topology, state.rank()), device_(device) {
   for (int node = 0; node < topology.node_count(); ++node) {

@@ -7,7 +7,7 @@
 #include "base/check.hpp"
 #include "memory/descriptor_mailbox.hpp"
 #include "runtime/agree.hpp"
-#include "runtime/context_state.hpp"
+#include "runtime/runtime.hpp"
 
 namespace partita {
 namespace {
@@ -50,7 +50,7 @@ void deliver_to(int peer, const Card& card, int sender, const std::vector<int>& 
 /// waits for a socket.
 class Rounds {
  public:
-  Rounds(ContextState& state, std::string_view operation, const std::vector<int>& mine)
+  Rounds(Runtime& state, std::string_view operation, const std::vector<int>& mine)
       : state_(state),
         operation_(operation),
         mine_(mine),
@@ -112,7 +112,7 @@ class Rounds {
     }
   }
 
-  ContextState& state_;
+  Runtime& state_;
   std::string_view operation_;
   const std::vector<int>& mine_;
   std::vector<int> ranks_;  // of this node
@@ -124,7 +124,7 @@ class Rounds {
 
 }  // namespace
 
-std::vector<std::vector<FileDescriptor>> exchange_descriptors(ContextState& state, std::string_view operation,
+std::vector<std::vector<FileDescriptor>> exchange_descriptors(Runtime& state, std::string_view operation,
                                                               const std::vector<int>& mine) {
   return Rounds(state, operation, mine).run();
 }

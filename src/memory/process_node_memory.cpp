@@ -15,7 +15,7 @@
 #include "memory/node_limits.hpp"
 #include "memory/page.hpp"
 #include "runtime/agree.hpp"
-#include "runtime/context_state.hpp"
+#include "runtime/runtime.hpp"
 
 namespace partita {
 namespace {
@@ -47,14 +47,14 @@ void map_file(int file, char* address, std::int64_t bytes) {
 }
 
 template <class Local>
-void together(ContextState& state, Local&& local) {
+void together(Runtime& state, Local&& local) {
   collectively(state, operation, [&] {
     local();
     return std::vector<Fact>{};
   });
 }
 
-std::int64_t minimum_over_ranks(ContextState& state, std::int64_t mine) {
+std::int64_t minimum_over_ranks(Runtime& state, std::int64_t mine) {
   std::int64_t result = mine;
   for (const std::string& text : exchange(state, operation, std::to_string(mine))) {
     std::int64_t value = 0;
@@ -66,7 +66,7 @@ std::int64_t minimum_over_ranks(ContextState& state, std::int64_t mine) {
 
 }  // namespace
 
-std::pair<Reservation, std::int64_t> reserve_segments_alike(ContextState& state, int parts) {
+std::pair<Reservation, std::int64_t> reserve_segments_alike(Runtime& state, int parts) {
   std::pair<Reservation, std::int64_t> result;
   together(state, [&] {
     if (parts > 0) result = Reservation::segments(parts, preferred_stride(NodeLimits::read().total, parts));
@@ -78,7 +78,7 @@ std::pair<Reservation, std::int64_t> reserve_segments_alike(ContextState& state,
   return result;
 }
 
-ProcessNodeMemory::ProcessNodeMemory(ContextState& state, std::int64_t control_bytes)
+ProcessNodeMemory::ProcessNodeMemory(Runtime& state, std::int64_t control_bytes)
     : places_(state.topology(), state.rank()) {
   std::tie(range_, stride_) = reserve_segments_alike(state, places_.count());
   mine_ = segment(state.rank());
@@ -89,14 +89,14 @@ ProcessNodeMemory::ProcessNodeMemory(ContextState& state, std::int64_t control_b
   map_files(state, control_bytes);
 }
 
-void ProcessNodeMemory::make_files(ContextState& state, std::int64_t control_bytes) {
+void ProcessNodeMemory::make_files(Runtime& state, std::int64_t control_bytes) {
   segment_file_ = new_memory_file("partita-segment");
   if (state.rank() != places_.first()) return;
   control_file_ = new_memory_file("partita-control");
   set_length(control_file_.get(), round_up(control_bytes, page_bytes));
 }
 
-void ProcessNodeMemory::map_files(ContextState& state, std::int64_t control_bytes) {
+void ProcessNodeMemory::map_files(Runtime& state, std::int64_t control_bytes) {
   std::vector<int> mine{segment_file_.get()};
   if (control_file_) mine.push_back(control_file_.get());
   const auto files = exchange_descriptors(state, operation, mine);

@@ -7,13 +7,13 @@
 
 #include "base/check.hpp"
 #include "base/hash.hpp"
-#include "device/finish.hpp"
 #include "memory/free_list.hpp"
 #include "memory/heap_blocks.hpp"
+#include "memory/node_memory.hpp"
 #include "runtime/agree.hpp"
 #include "runtime/collective.hpp"
-#include "runtime/context_state.hpp"
 #include "runtime/rank_list.hpp"
+#include "runtime/runtime.hpp"
 
 namespace partita {
 namespace {
@@ -49,12 +49,13 @@ std::string by_value(const std::vector<std::string>& texts) {
 
 class Heap final : public SymmetricHeap {
  public:
-  Heap(ContextState& state, NodeMemory& memory, std::string_view what)
+  Heap(Runtime& state, NodeMemory& memory, Settle settle, std::string_view what)
       : allocating_(fmt::format("allocate {}", what)),
         freeing_(fmt::format("free {}", what)),
         collecting_(fmt::format("collect {}", what)),
         state_(state),
         memory_(memory),
+        settle_(std::move(settle)),
         blocks_(state.size()),
         free_list_(memory.stride()) {}
 
@@ -79,8 +80,9 @@ class Heap final : public SymmetricHeap {
   std::int64_t segment_offset(const void* pointer) const;
 
   const std::string allocating_, freeing_, collecting_;  // the operations, for errors
-  ContextState& state_;
+  Runtime& state_;
   NodeMemory& memory_;
+  Settle settle_;
   mutable HeapBlocks blocks_;
   FreeList free_list_;
   std::int64_t grown_ = 0;  // all ranks' segments are at least so long
@@ -96,7 +98,7 @@ Summary Heap::meet(Meeting& meeting, std::string_view operation, const Report& r
   mine.largest = bytes > 0 ? static_cast<std::uint64_t>(bytes) : 0;
   // Asked once: another thread may drop a block at any time, which is then told in the next meeting.
   const std::string drops = bytes_of(blocks_.unreported_drops());
-  if (!drops.empty()) finish_device(state_, operation);  // streams may still use them
+  if (!drops.empty()) settle_(operation);  // streams may still use them
   mine.bytes_smallest = mine.bytes_largest = static_cast<std::int64_t>(drops.size());
   const Summary all = settle(meeting, mine, [&] { return report; });
   release_dropped(meeting, all, drops);
@@ -217,9 +219,9 @@ std::int64_t Heap::offset_of(const void* pointer) const {
 
 }  // namespace
 
-std::unique_ptr<SymmetricHeap> SymmetricHeap::create(ContextState& state, NodeMemory& memory,
+std::unique_ptr<SymmetricHeap> SymmetricHeap::create(Runtime& state, NodeMemory& memory, Settle settle,
                                                      std::string_view what) {
-  return std::make_unique<Heap>(state, memory, what);
+  return std::make_unique<Heap>(state, memory, std::move(settle), what);
 }
 
 }  // namespace partita

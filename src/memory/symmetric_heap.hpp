@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <partita/source_place.hpp>
 #include <string>
@@ -9,7 +10,7 @@
 
 namespace partita {
 
-struct ContextState;
+struct Runtime;
 class NodeMemory;
 
 /// One block. The id is the same on all ranks: allocation is collective, so all ranks count alike.
@@ -47,8 +48,11 @@ class SymmetricHeap {
   /// Live blocks (not dropped) with where they were allocated, one line each.
   virtual std::string leaks() const = 0;
 
-  /// In `memory`, one of the state's; `what` names it in errors: "symmetric memory".
-  static std::unique_ptr<SymmetricHeap> create(ContextState& state, NodeMemory& memory,
+  /// Returns when nothing that this rank has started uses blocks any more; for an operation of this name.
+  using Settle = std::function<void(std::string_view operation)>;
+  /// In `memory`; `what` names it in errors: "symmetric memory". Both outlive it, as what `settle` uses,
+  /// which is called before the ranks tell each other what they have dropped.
+  static std::unique_ptr<SymmetricHeap> create(Runtime& state, NodeMemory& memory, Settle settle,
                                                std::string_view what = "symmetric memory");
 };
 

@@ -12,8 +12,8 @@
 #include "memory/process_node_memory.hpp"
 #include "memory/reservation.hpp"
 #include "runtime/agree.hpp"
-#include "runtime/context_state.hpp"
 #include "runtime/keeper.hpp"
+#include "runtime/runtime.hpp"
 
 namespace partita {
 namespace {
@@ -54,7 +54,7 @@ struct ThreadsNodeMemory::Shared {
   Reservation control;
 };
 
-ThreadsNodeMemory::ThreadsNodeMemory(ContextState& state, std::int64_t control_bytes)
+ThreadsNodeMemory::ThreadsNodeMemory(Runtime& state, std::int64_t control_bytes)
     : places_(state.topology(), state.rank()) {
   const bool first = state.rank() == places_.first();
   std::shared_ptr<Shared> made;
@@ -73,7 +73,7 @@ ThreadsNodeMemory::ThreadsNodeMemory(ContextState& state, std::int64_t control_b
 
 /// The address of the first rank's pointer travels; all have copied it before the first rank frees it. When
 /// that cannot be known (a passed deadline), it stays.
-void ThreadsNodeMemory::receive_shared(ContextState& state, std::shared_ptr<Shared> made) {
+void ThreadsNodeMemory::receive_shared(Runtime& state, std::shared_ptr<Shared> made) {
   auto pointer = std::make_shared<std::shared_ptr<Shared>>(std::move(made));
   try {
     const std::shared_ptr<Shared>* const address = pointer.get();
@@ -89,7 +89,7 @@ void ThreadsNodeMemory::receive_shared(ContextState& state, std::shared_ptr<Shar
   }
 }
 
-void ThreadsNodeMemory::copy_shared(std::string_view address, const ContextState& state) {
+void ThreadsNodeMemory::copy_shared(std::string_view address, const Runtime& state) {
   const std::shared_ptr<Shared>* theirs = nullptr;
   std::memcpy(&theirs, address.data(), sizeof(theirs));
   shared_ = *theirs;

@@ -5,7 +5,7 @@
 #include "base/hash.hpp"
 #include "base/hash_of_facts.hpp"
 #include "runtime/collective.hpp"
-#include "runtime/context_state.hpp"
+#include "runtime/runtime.hpp"
 
 namespace partita {
 
@@ -53,11 +53,11 @@ Summary collectively(Meeting& meeting, std::string_view operation, std::uint64_t
   return settle(meeting, mine, [&] { return report; });
 }
 
-void agree(ContextState& state, std::string_view operation, std::span<const Fact> facts) {
+void agree(Runtime& state, std::string_view operation, std::span<const Fact> facts) {
   collectively(state, operation, [&] { return std::vector<Fact>(facts.begin(), facts.end()); });
 }
 
-void collectively(ContextState& state, std::string_view operation,
+void collectively(Runtime& state, std::string_view operation,
                   const std::function<std::vector<Fact>()>& local) {
   Meeting meeting(state, operation);
   collectively(meeting, operation, 0, local);

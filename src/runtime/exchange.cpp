@@ -4,7 +4,7 @@
 
 namespace partita {
 
-std::vector<std::string> exchange(ContextState& state, std::string_view operation, std::string_view mine) {
+std::vector<std::string> exchange(Runtime& state, std::string_view operation, std::string_view mine) {
   Meeting meeting(state, operation);
   Summary summary = Summary::of(hash_of(operation));
   summary.bytes_smallest = summary.bytes_largest = static_cast<std::int64_t>(mine.size());

@@ -4,8 +4,8 @@
 #include <partita/trace.hpp>
 
 #include "base/check.hpp"
+#include "context/context_state.hpp"
 #include "runtime/agree.hpp"
-#include "runtime/context_state.hpp"
 #include "trace/clock_offsets.hpp"
 #include "trace/recorder.hpp"
 

@@ -10,10 +10,10 @@
 #include <thread>
 #include <vector>
 
+#include "context/captured.hpp"
+#include "context/context_state.hpp"
 #include "cuda/rounds.hpp"
-#include "device/captured.hpp"
 #include "device/device_memory.hpp"
-#include "runtime/context_state.hpp"
 
 namespace partita::testing {
 namespace {

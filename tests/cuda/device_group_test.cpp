@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "base/visit_dtype.hpp"
+#include "context/context_state.hpp"
 #include "device/finish.hpp"
 #include "kernels/host/copy.hpp"
-#include "runtime/context_state.hpp"
 
 namespace partita::testing {
 namespace {

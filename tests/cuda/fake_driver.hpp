@@ -9,7 +9,7 @@
 #include <set>
 #include <thread>
 
-#include "device/cuda_virtual_memory.hpp"
+#include "cuda/virtual_memory.hpp"
 
 namespace partita::testing {
 

@@ -5,9 +5,9 @@
 #include <partita/error.hpp>
 #include <partita/topology.hpp>
 
+#include "context/context_state.hpp"
 #include "cuda/fake_driver.hpp"
 #include "memory/cuda_node_memory.hpp"
-#include "runtime/context_state.hpp"
 
 namespace partita::testing {
 namespace {

@@ -14,8 +14,8 @@
 #include "array/transfer.hpp"
 #include "base/half.hpp"
 #include "base/visit_dtype.hpp"
+#include "context/context_state.hpp"
 #include "device/finish.hpp"
-#include "runtime/context_state.hpp"
 
 namespace partita::testing {
 

@@ -13,13 +13,14 @@
 
 #include "base/check.hpp"
 #include "base/host_clock.hpp"
+#include "device/device_identity.hpp"
+#include "device/device_runtime.hpp"
 #include "kernels/host/fill.hpp"
 #include "memory/nvshmem_node_memory.hpp"
 #include "ranks/fake_device_group.hpp"
 #include "ranks/fake_nvshmem.hpp"
 #include "ranks/fake_packets.hpp"
 #include "ranks/refused_memory.hpp"
-#include "runtime/context_state.hpp"
 
 namespace partita::testing {
 namespace {
@@ -139,7 +140,7 @@ class Queue {
 /// The host's memory of the node, or of it only this rank's part.
 class FakeNodeMemory final : public NodeMemory {
  public:
-  FakeNodeMemory(ContextState& state, Topology topology)
+  FakeNodeMemory(Runtime& state, Topology topology)
       : memory_(NodeMemory::create(state, 64)),
         topology_(std::move(topology)),
         rank_(state.rank()),
@@ -194,18 +195,18 @@ class FakeAccelerator final : public Accelerator {
   void* allocate_pinned(std::int64_t bytes) override { return allocate(bytes); }
   void release_pinned(void* memory) noexcept override { release(memory); }
   bool is_host_memory() const override { return !is_separate; }
-  std::unique_ptr<NodeMemory> share_memory(ContextState& state, const Topology& topology) override {
+  std::unique_ptr<NodeMemory> share_memory(Runtime& state, const Topology& topology) override {
     return std::make_unique<FakeNodeMemory>(state, topology);
   }
-  std::unique_ptr<NodeMemory> share_memory_of_library(ContextState& state,
-                                                      const Topology& topology) override {
+  std::unique_ptr<NodeMemory> share_memory_of_library(Runtime& state, const Topology& topology) override {
     if (!has_nvshmem) return Accelerator::share_memory_of_library(state, topology);
     constexpr std::int64_t free_bytes = std::int64_t{1} << 30;  // only what is touched costs memory
     return std::make_unique<NvshmemNodeMemory>(
-        state, topology, [] { return free_bytes; }, fake_nvshmem());
+        state, topology, NvshmemDevice{device_identity(state, *this), [] {}, [] { return free_bytes; }},
+        fake_nvshmem());
   }
 
-  std::unique_ptr<DeviceGroup> make_group(ContextState& state) override {
+  std::unique_ptr<DeviceGroup> make_group(DeviceRuntime& state) override {
     if (!has_library) return Accelerator::make_group(state);
     return std::make_unique<FakeDeviceGroup>();
   }

@@ -3,7 +3,6 @@
 
 #include <memory>
 #include <partita/stream.hpp>
-#include <string_view>
 
 namespace partita {
 
@@ -12,8 +11,5 @@ struct ContextState;
 /// Where `stream` (the context's own where it is null) is being captured, `plan`, whose work it is given,
 /// stays as long as the graph and all that is made of it, at most until the context is closed or goes.
 void keep_for_graph(ContextState& state, Stream stream, const std::shared_ptr<void>& plan);
-
-/// Throws UnsupportedError where the context's own stream is being captured, for which `what` waits.
-void require_no_capture(const ContextState& state, std::string_view operation, std::string_view what);
 
 }  // namespace partita

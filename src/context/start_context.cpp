@@ -1,13 +1,14 @@
-#include "runtime/start_context.hpp"
+#include "context/start_context.hpp"
 
 #include <algorithm>
 #include <utility>
 #include <vector>
 
+#include "context/context_state.hpp"
+#include "device/finish.hpp"
 #include "device/start_device.hpp"
 #include "kernels/host/blas_library.hpp"
 #include "kernels/host/fft_planning.hpp"
-#include "runtime/context_state.hpp"
 #include "runtime/live_contexts.hpp"
 
 namespace partita {
@@ -30,7 +31,8 @@ void start_context(ContextState& state) {
   const auto place = std::find(neighbours.begin(), neighbours.end(), state.rank());
   state.board = std::make_unique<NodeBoard>(state.node_memory->control(), static_cast<int>(neighbours.size()),
                                             static_cast<int>(place - neighbours.begin()));
-  state.heap = SymmetricHeap::create(state, *state.node_memory);
+  state.heap = SymmetricHeap::create(state, *state.node_memory,
+                                     [&state](std::string_view what) { finish_device(state, what); });
   start_device(state);
   state.threads_hold = std::make_shared<std::pair<std::shared_ptr<void>, std::shared_ptr<void>>>(
       hold_blas_threads(state.threads), hold_fft_threads(state.threads));

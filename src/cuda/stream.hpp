@@ -3,7 +3,7 @@
 
 #include <partita/stream.hpp>
 
-#include "device/cuda_driver.hpp"
+#include "cuda/driver.hpp"
 
 namespace partita {
 

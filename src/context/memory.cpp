@@ -2,8 +2,8 @@
 #include <partita/memory.hpp>
 
 #include "base/check.hpp"
+#include "context/context_state.hpp"
 #include "memory/symmetric_heap.hpp"
-#include "runtime/context_state.hpp"
 
 namespace partita {
 namespace {
