@@ -10,12 +10,12 @@ std::atomic<Accelerators*> replacement{nullptr};
 
 }  // namespace
 
-std::unique_ptr<NodeMemory> Accelerator::share_memory_of_library(Runtime&, const Topology&) {
+std::unique_ptr<NodeMemory> PhysicalDevice::share_memory_of_library(Runtime&, const Topology&) {
   throw UnsupportedError(fmt::format("{} knows no NVSHMEM", name()));
 }
 
 // One thing after the other.
-void Accelerator::exchange(const PeerExchange& what, Stream stream) {
+void DeviceWork::exchange(const PeerExchange& what, Stream stream) {
   const auto copy_one = [&](const PlacedCopy& one) { copy(*one.nest, one.from, one.to, stream, one.inside); };
   for (const PlacedCopy& one : what.packs) copy_one(one);
   flags(what.early_signals, stream);

@@ -43,7 +43,7 @@ bool CudaAccelerator::copies_at_once(std::span<const PlacedCopy> copies) const {
 
 /// Two for each multiprocessor fill the links, and leave room for others.
 unsigned CudaAccelerator::exchange_blocks() const {
-  return static_cast<unsigned>(std::max(2 * multiprocessors_ / sharers_, 1));
+  return static_cast<unsigned>(std::max(2 * device_.multiprocessors() / sharers_, 1));
 }
 
 /// Where kernels do the copying anyway, one of them also gives and awaits the flags.
@@ -64,12 +64,12 @@ bool CudaAccelerator::offers_packets(Dtype dtype, std::optional<Reduction> joine
 }
 
 void CudaAccelerator::exchange_packets(const PacketExchange& what, Stream stream) {
-  const cuda::Packets packets = kernel_packets(what, sharers_, overlaps_launches_);
+  const cuda::Packets packets = kernel_packets(what, sharers_, device_.overlaps_launches());
   check_launch(cuda::launch_packets(packets, native(stream)), "exchange packets");
 }
 
 void CudaAccelerator::move_packets(const PacketMoves& what, Stream stream) {
-  cuda::PacketNests nests = kernel_packet_nests(what, sharers_, overlaps_launches_);
+  cuda::PacketNests nests = kernel_packet_nests(what, sharers_, device_.overlaps_launches());
   check_launch(cuda::launch_packet_nests(nests, native(stream)), "exchange packets");
 }
 

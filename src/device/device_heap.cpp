@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view operation = "start the device";
 
-using Backing = std::unique_ptr<NodeMemory> (Accelerator::*)(Runtime&, const Topology&);
+using Backing = std::unique_ptr<NodeMemory> (PhysicalDevice::*)(Runtime&, const Topology&);
 
 /// Why peers do not reach each other in it, as the first rank says it; empty: they do.
 std::string share(DeviceRuntime& state, const Topology& topology, Backing backing) {
@@ -20,7 +20,7 @@ std::string share(DeviceRuntime& state, const Topology& topology, Backing backin
   state.device_heap.reset();
   state.device_memory.reset();
   state.device_topology = topology;
-  state.device_memory = (state.device.get()->*backing)(state, topology);
+  state.device_memory = (state.device->physical().*backing)(state, topology);
   state.device_heap = SymmetricHeap::create(
       state, *state.device_memory, [&state](std::string_view what) { finish_device(state, what); },
       "device memory");
@@ -34,7 +34,7 @@ std::string share(DeviceRuntime& state, const Topology& topology, Backing backin
 /// The same in a library's memory, where that such memory cannot be had is a reason too.
 std::string share_by_library(DeviceRuntime& state) {
   try {
-    return share(state, state.topology(), &Accelerator::share_memory_of_library);
+    return share(state, state.topology(), &PhysicalDevice::share_memory_of_library);
   } catch (const Error& error) {
     if (state.failed()) throw;
     return error.what();
@@ -50,7 +50,7 @@ void warn(const DeviceRuntime& state, const std::string& why) {
 
 void share_alone(DeviceRuntime& state) {
   const auto alone = Topology::regular(state.size(), 1);
-  const std::string why = share(state, alone, &Accelerator::share_memory);
+  const std::string why = share(state, alone, &PhysicalDevice::share_memory);
   check(why.empty(), "{}: {}", operation, why);
 }
 
@@ -58,11 +58,11 @@ void share_alone(DeviceRuntime& state) {
 
 void make_device_heap(DeviceRuntime& state, DeviceHeap wanted) {
   if (wanted == DeviceHeap::nvshmem) {
-    const std::string why = share(state, state.topology(), &Accelerator::share_memory_of_library);
+    const std::string why = share(state, state.topology(), &PhysicalDevice::share_memory_of_library);
     check<UnsupportedError>(why.empty(), "PARTITA_DEVICE_HEAP is \"nvshmem\", but {}", why);
     return;
   }
-  const std::string why = share(state, state.topology(), &Accelerator::share_memory);
+  const std::string why = share(state, state.topology(), &PhysicalDevice::share_memory);
   if (why.empty()) return;
   if (wanted == DeviceHeap::driver) return warn(state, why), share_alone(state);
   const std::string why_not_library = share_by_library(state);

@@ -14,9 +14,9 @@ class DeviceMemory {
  public:
   DeviceMemory() = default;
   /// Throws MemoryError. The calling thread drives the device from here on.
-  DeviceMemory(Accelerator& device, std::int64_t bytes) : device_(&device), bytes_(bytes) {
-    device.use();
-    data_ = device.allocate(bytes);
+  DeviceMemory(Accelerator& device, std::int64_t bytes) : device_(&device.physical()), bytes_(bytes) {
+    device_->use();
+    data_ = device_->allocate(bytes);
   }
   ~DeviceMemory() { reset(); }
   DeviceMemory(DeviceMemory&& other) noexcept { swap(other); }
@@ -40,7 +40,7 @@ class DeviceMemory {
     std::swap(bytes_, other.bytes_);
   }
 
-  Accelerator* device_ = nullptr;
+  PhysicalDevice* device_ = nullptr;
   void* data_ = nullptr;
   std::int64_t bytes_ = 0;
 };

@@ -45,6 +45,7 @@ DeviceRuntime::~DeviceRuntime() {
   keep_until_exit(std::shared_ptr<FlagBoard>(std::move(flags)));
   keep_until_exit(std::shared_ptr<SymmetricHeap>(std::move(device_heap)));
   keep_until_exit(std::shared_ptr<NodeMemory>(std::move(device_memory)));
+  keep_until_exit(std::shared_ptr<DeviceEvent>(std::move(device_mark)));
   keep_until_exit(std::shared_ptr<Accelerator>(std::move(device)));
 }
 

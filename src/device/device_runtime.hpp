@@ -21,6 +21,7 @@ class RunAhead;
 struct DeviceRuntime : Runtime {
   // Order matters: members are destroyed from the last to the first.
   std::unique_ptr<Accelerator> device;
+  std::unique_ptr<DeviceEvent> device_mark;
   std::unique_ptr<NodeMemory> device_memory;
   std::unique_ptr<SymmetricHeap> device_heap;
   std::unique_ptr<FlagBoard> flags;
@@ -28,13 +29,13 @@ struct DeviceRuntime : Runtime {
   Topology device_topology = Topology::regular(1);
   /// Messages of device memory are given to the group as they are; otherwise they go through pinned memory.
   bool device_messages_direct = false;
-  /// The last work went into a stream of the caller's, and its end is marked: what comes next follows the
-  /// mark.
+  /// The last work went into a stream of the caller's, and `device_mark` is at its end: what comes next
+  /// follows it.
   std::atomic<bool> device_work_is_marked = false;
   /// Made when they are wanted first (RunAhead::of, PacketBoard::of); plans use them.
   std::shared_ptr<RunAhead> run_ahead;
   std::shared_ptr<PacketBoard> packets;
-  std::unique_ptr<Watchdog> watchdog;
+  std::unique_ptr<Watchdog> watchdog;  ///< from the first work on (begin_device_work)
 
   /// The vendor's collectives among the ranks' devices; null: there are none, or nobody has asked yet.
   DeviceGroup* device_group() const;

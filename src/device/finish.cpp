@@ -33,12 +33,13 @@ Stream stream_or_own(const DeviceRuntime& state, Stream wanted) {
 Stream begin_device_work(DeviceRuntime& state, Stream wanted) {
   Accelerator& device = *state.device;
   device.use();
+  if (!state.watchdog) state.watchdog = std::make_unique<Watchdog>(state);
   const Stream own = device.stream();
   const Stream stream = stream_or_own(state, wanted);
   if (device.captures(stream)) return stream;
   const bool is_own = stream.handle == own.handle;
   if (state.device_work_is_marked) {
-    device.follow(stream);
+    state.device_mark->hold(stream);
   } else if (!is_own) {
     device.order(own, stream);
   }
@@ -50,12 +51,12 @@ void end_device_work(DeviceRuntime& state, Stream stream) {
   Accelerator& device = *state.device;
   if (device.captures(stream)) return;
   state.device_work_is_marked = stream.handle != device.stream().handle;
-  if (state.device_work_is_marked) device.mark(stream);
+  if (state.device_work_is_marked) state.device_mark->record(stream);
 }
 
 void require_no_capture(const DeviceRuntime& state, std::string_view operation, std::string_view what) {
   check<UnsupportedError>(
-      !state.device || !state.device->captures(state.device->stream()),
+      !state.device || !state.device->has_stream() || !state.device->captures(state.device->stream()),
       "{}: {} waits for the context's own stream, which is being captured into a graph: do "
       "it before the capture, or capture a stream of your own",
       operation, what);
@@ -74,8 +75,10 @@ void finish_device(DeviceRuntime& state, std::string_view operation, Stream stre
     Accelerator& device = *state.device;
     device.use();
     if (stream.handle != nullptr) end_device_work(state, begin_device_work(state, stream));
-    if (!state.device_work_is_marked) device.mark(device.stream());
-    wait_until(state, reason, [&] { return device.passed(); });
+    if (device.has_stream()) {
+      if (!state.device_work_is_marked) state.device_mark->record(device.stream());
+      wait_until(state, reason, [&] { return state.device_mark->reached(); });
+    }
     if (!was_alive) return;
     state.throw_failure();  // which has let the streams go
     compare_announcements(state, operation);

@@ -1,12 +1,12 @@
 #include "device/message_way.hpp"
 
 #include "base/check.hpp"
-#include "device/accelerator.hpp"
+#include "device/physical_device.hpp"
 #include "runtime/process_group.hpp"
 
 namespace partita {
 
-bool messages_go_direct(DeviceMessages wanted, const Accelerator& device, const ProcessGroup& group) {
+bool messages_go_direct(DeviceMessages wanted, const PhysicalDevice& device, const ProcessGroup& group) {
   if (wanted == DeviceMessages::staged) return false;
   if (wanted == DeviceMessages::automatic) return group.takes_device_memory();
   check<UnsupportedError>(

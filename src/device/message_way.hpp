@@ -5,10 +5,10 @@
 
 namespace partita {
 
-class Accelerator;
+class PhysicalDevice;
 class ProcessGroup;
 
 /// Throws UnsupportedError where `direct` is wanted and the transport takes no device memory. Local.
-bool messages_go_direct(DeviceMessages wanted, const Accelerator& device, const ProcessGroup& group);
+bool messages_go_direct(DeviceMessages wanted, const PhysicalDevice& device, const ProcessGroup& group);
 
 }  // namespace partita

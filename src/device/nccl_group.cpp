@@ -36,7 +36,7 @@ void log_none(const DeviceRuntime& state, const std::string& why) {
 NcclGroup::NcclGroup(DeviceRuntime& state)
     : state_(state),
       library_(NcclLibrary::of_process()),
-      device_(state.device->index()),
+      device_(state.device->physical().index()),
       rank_(state.rank()) {}
 
 std::unique_ptr<DeviceGroup> NcclGroup::make(DeviceRuntime& state) {
@@ -72,7 +72,7 @@ std::unique_ptr<NcclGroup> NcclGroup::start(DeviceRuntime& state, const NcclId& 
 std::string NcclGroup::allocate_dry_run() {
   try {
     const std::int64_t bytes = dry_run_part() * state_.size() * size_of(Dtype::f32);
-    for (void*& memory : dry_run_memory_) memory = state_.device->allocate(bytes);
+    for (void*& memory : dry_run_memory_) memory = state_.device->physical().allocate(bytes);
     return "";
   } catch (const MemoryError& error) {
     return error.what();
@@ -82,7 +82,7 @@ std::string NcclGroup::allocate_dry_run() {
 // Not where something has been thrown: a stream may still write there.
 void NcclGroup::release_dry_run() {
   for (void*& memory : dry_run_memory_) {
-    if (memory != nullptr) state_.device->release(std::exchange(memory, nullptr));
+    if (memory != nullptr) state_.device->physical().release(std::exchange(memory, nullptr));
   }
 }
 

@@ -14,7 +14,7 @@ NcclOffer own_offer(const DeviceRuntime& state) {
   NcclOffer offer;
   if (!library.why_none.empty()) return offer;
   offer.version = library.version;
-  offer.device = device_identity(state, *state.device);
+  offer.device = device_identity(state, state.device->physical());
   if (state.rank() == 0) offer.id_is_made = library.get_unique_id(&offer.id) == nccl_success ? 1 : 0;
   return offer;
 }

@@ -43,7 +43,8 @@ void PacketBoard::clear() {
     zeros.resize(static_cast<std::size_t>(block_.bytes) / sizeof(std::uint64_t));
     return {};
   });
-  state_.device->write_past(of_ranks_[static_cast<std::size_t>(state_.rank())], zeros.data(), block_.bytes);
+  state_.device->physical().copy_past(of_ranks_[static_cast<std::size_t>(state_.rank())], zeros.data(),
+                                      block_.bytes);
   barrier(state_, operation);
 }
 

@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::string_view operation = "start the device";
 
-int ranks_on_my_device(DeviceRuntime& state) {
-  const std::uint64_t mine = device_identity(state, *state.device);
+int ranks_on(const PhysicalDevice& device, Runtime& state) {
+  const std::uint64_t mine = device_identity(state, device);
   return static_cast<int>(std::ranges::count(exchange_values(state, operation, mine), mine));
 }
 
@@ -75,17 +75,22 @@ void settle_device(Runtime& state) {
 
 void start_device(DeviceRuntime& state) {
   if (state.options.device.kind != Device::Kind::cuda) return;
+  std::shared_ptr<PhysicalDevice> device;
   collectively(state, operation, [&]() -> std::vector<Fact> {
-    state.device = Accelerators::of_process().open(state.options.device.index, state.options);
-    state.device_messages_direct =
-        messages_go_direct(state.options.device_messages, *state.device, *state.group);
+    device = Accelerators::of_process().device(state.options.device.index);
+    state.device_messages_direct = messages_go_direct(state.options.device_messages, *device, *state.group);
+    return {};
+  });
+  const int sharers = ranks_on(*device, state);
+  collectively(state, operation, [&]() -> std::vector<Fact> {
+    device->use();
+    state.device = device->open(state.options, sharers);
+    state.device_mark = state.device->event();
     return {};
   });
   make_device_heap(state, state.options.device_heap);
-  state.device->share(ranks_on_my_device(state));
-  state.watchdog = std::make_unique<Watchdog>(state);
   state.log->debug(
-      fmt::format("{}; messages {}", state.device->name(),
+      fmt::format("{}; messages {}", device->name(),
                   state.device_messages_direct ? "of its memory" : "through pinned host memory"));
 }
 

@@ -135,7 +135,7 @@ std::vector<int> Watchdog::neighbours() const {
 }
 
 bool Watchdog::idle() const {
-  return state_.device_work_is_marked ? state_.device->passed() : state_.device->idle();
+  return state_.device_work_is_marked ? state_.device_mark->reached() : state_.device->idle();
 }
 
 void Watchdog::give_up() {

@@ -58,6 +58,15 @@ TEST_F(CudaNodeMemoryTest, EveryChunkIsMappedByEveryRank) {
   });
 }
 
+TEST_F(CudaNodeMemoryTest, WhoAsksForLittleTakesLittle) {
+  ThreadGroup::run(ranks, [&](Context& context) {
+    CudaNodeMemory memory = memory_of(context);
+    grow(memory, 1000);
+    EXPECT_EQ(driver_.bytes(), std::size_t{2 * mebibyte * ranks});
+    context.barrier();
+  });
+}
+
 TEST_F(CudaNodeMemoryTest, AGrowthThatCannotBeMappedIsNoGrowth) {
   ThreadGroup::run(ranks, [&](Context& context) {
     CudaNodeMemory memory = memory_of(context);
