@@ -13,7 +13,7 @@
 #include "collectives/packet_call.hpp"
 #include "collectives/places.hpp"
 #include "collectives/recent.hpp"
-#include "context/captured.hpp"
+#include "context/context_state.hpp"
 #include "device/finish.hpp"
 
 namespace partita::collective {

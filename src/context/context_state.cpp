@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "device/finish.hpp"
 #include "runtime/keeper.hpp"
 #include "runtime/live_contexts.hpp"
 
@@ -23,6 +24,12 @@ void destroy(ContextState* state) {
 
 std::shared_ptr<ContextState> ContextState::make() {
   return {new ContextState, destroy};
+}
+
+void keep_for_graph(ContextState& state, Stream stream, const std::shared_ptr<void>& plan) {
+  if (!state.device) return;
+  stream = stream_or_own(state, stream);
+  if (state.device->captures(stream)) state.plans.pin(state.device->graph_of(stream), plan);
 }
 
 SymmetricHeap& ContextState::heap_in(MemorySpace space) const {

@@ -59,4 +59,13 @@ struct ContextState final : DeviceRuntime {
   ContextState() = default;
 };
 
+/// The last steps of making a context, for `initialize` and `subgroup` alike: gives one whose group, options
+/// and threads are set its shared memory, board, heap, device, and the hold on the threads of BLAS.
+/// Collective over the group, blocking.
+void start_context(ContextState& state);
+
+/// Where `stream` (the context's own where it is null) is being captured, `plan`, whose work it is given,
+/// stays as long as the graph and all that is made of it, at most until the context is closed or goes.
+void keep_for_graph(ContextState& state, Stream stream, const std::shared_ptr<void>& plan);
+
 }  // namespace partita

@@ -5,7 +5,6 @@
 
 #include "base/check.hpp"
 #include "context/context_state.hpp"
-#include "context/start_context.hpp"
 #include "device/start_device.hpp"
 #include "runtime/collective.hpp"
 #include "runtime/environment.hpp"

@@ -10,7 +10,6 @@
 #include "base/check.hpp"
 #include "base/hash.hpp"
 #include "context/context_state.hpp"
-#include "context/start_context.hpp"
 #include "runtime/collective.hpp"
 #include "runtime/live_contexts.hpp"
 #include "runtime/logging.hpp"

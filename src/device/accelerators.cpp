@@ -1,7 +1,10 @@
 #include <atomic>
 
 #include "base/check.hpp"
+#include "base/hash.hpp"
 #include "device/accelerator.hpp"
+#include "runtime/host_identity.hpp"
+#include "runtime/runtime.hpp"
 
 namespace partita {
 namespace {
@@ -12,6 +15,10 @@ std::atomic<Accelerators*> replacement{nullptr};
 
 std::unique_ptr<NodeMemory> PhysicalDevice::share_memory_of_library(Runtime&, const Topology&) {
   throw UnsupportedError(fmt::format("{} knows no NVSHMEM", name()));
+}
+
+std::uint64_t device_identity(const Runtime& state, const PhysicalDevice& device) {
+  return hash_of(host_of(state.group->place()) + " " + device.identity());
 }
 
 // One thing after the other.

@@ -23,59 +23,35 @@ bool is_done(cudaError_t state) {
   return true;
 }
 
-class CudaEvent final : public DeviceEvent {
+class CudaDeviceEvent final : public DeviceEvent {
  public:
-  CudaEvent() {
-    const CudaBesideCaptures unharmed;
-    check_cuda(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "make an event");
-  }
-  ~CudaEvent() override {
-    const CudaBesideCaptures unharmed;
-    cudaEventDestroy(event_);
-  }
-  CudaEvent(const CudaEvent&) = delete;
-  CudaEvent& operator=(const CudaEvent&) = delete;
-
   void record(Stream stream) override {
-    check_cuda(cudaEventRecord(event_, native(stream)), "mark a stream");
+    check_cuda(cudaEventRecord(event_.get(), native(stream)), "mark a stream");
   }
   bool reached() override {
     const CudaBesideCaptures unharmed;
-    return is_done(cudaEventQuery(event_));
+    return is_done(cudaEventQuery(event_.get()));
   }
   void hold(Stream stream) override {
-    check_cuda(cudaStreamWaitEvent(native(stream), event_, 0), "order streams");
+    check_cuda(cudaStreamWaitEvent(native(stream), event_.get(), 0), "order streams");
   }
 
  private:
-  cudaEvent_t event_ = nullptr;
+  CudaEvent event_ = new_cuda_event(cudaEventDisableTiming);
 };
 
 }  // namespace
 
-CudaAccelerator::CudaAccelerator(std::shared_ptr<CudaPhysicalDevice> physical, const ContextOptions& options,
-                                 int ranks)
+CudaAccelerator::CudaAccelerator(const std::shared_ptr<CudaPhysicalDevice>& physical,
+                                 const ContextOptions& options, int ranks)
     : Accelerator(physical),
       device_(*physical),
       way_(options.copy_way),
       lane_count_(options.device_lanes),
       sharers_(ranks) {
-  const CudaBesideCaptures unharmed;
-  use();
-  void* counter = nullptr;
-  constexpr std::size_t counters = 3;
-  check_cuda(cudaMalloc(&counter, counters * sizeof(unsigned)), "start the device");
-  counters_ = static_cast<unsigned*>(counter);
-  check_cuda(cudaMemset(counter, 0, counters * sizeof(unsigned)), "start the device");
-}
-
-CudaAccelerator::~CudaAccelerator() {
-  const CudaBesideCaptures unharmed;
-  cudaSetDevice(device_.index());
-  for (cudaStream_t stream : streams_) {
-    if (stream != nullptr) cudaStreamDestroy(stream);
-  }
-  cudaFree(counters_);
+  constexpr std::array<std::uint64_t, 2> zeros{};
+  counters_ = DeviceMemory(*this, sizeof(zeros));
+  physical->copy_past(counters_.data(), zeros.data(), sizeof(zeros));
 }
 
 std::unique_ptr<DeviceGroup> CudaAccelerator::make_group(DeviceRuntime& state) {
@@ -83,11 +59,12 @@ std::unique_ptr<DeviceGroup> CudaAccelerator::make_group(DeviceRuntime& state) {
 }
 
 Stream CudaAccelerator::made(std::size_t number) {
-  if (streams_.at(number) == nullptr) {
+  CudaStream& stream = streams_.at(number);
+  if (!stream) {
     use();
-    streams_[number] = new_cuda_stream();
+    stream = new_cuda_stream();
   }
-  return {streams_[number]};
+  return {stream.get()};
 }
 
 bool CudaAccelerator::captures(Stream stream) {
@@ -121,7 +98,7 @@ std::weak_ptr<const void> CudaAccelerator::graph_of(Stream stream) {
 /// To ask a stream that is being captured would break off its capture.
 bool CudaAccelerator::idle() {
   const CudaBesideCaptures unharmed;
-  cudaStream_t const own = streams_[0];
+  cudaStream_t const own = streams_[0].get();
   return own == nullptr ||
          (capture_status(own) == cudaStreamCaptureStatusNone && is_done(cudaStreamQuery(own)));
 }
@@ -137,7 +114,7 @@ std::unique_ptr<Moment> CudaAccelerator::moment(Stream stream) {
 
 std::unique_ptr<DeviceEvent> CudaAccelerator::event() {
   use();
-  return std::make_unique<CudaEvent>();
+  return std::make_unique<CudaDeviceEvent>();
 }
 
 }  // namespace partita

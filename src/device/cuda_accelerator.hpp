@@ -8,20 +8,19 @@
 #include "device/copy_way.hpp"
 #include "device/cuda_moment.hpp"
 #include "device/cuda_physical_device.hpp"
+#include "device/device_memory.hpp"
 
 namespace partita {
 
 class CudaAccelerator final : public Accelerator {
  public:
-  CudaAccelerator(std::shared_ptr<CudaPhysicalDevice> physical, const ContextOptions& options, int ranks);
-  ~CudaAccelerator() override;
-  CudaAccelerator(const CudaAccelerator&) = delete;
-  CudaAccelerator& operator=(const CudaAccelerator&) = delete;
+  CudaAccelerator(const std::shared_ptr<CudaPhysicalDevice>& physical, const ContextOptions& options,
+                  int ranks);
 
   std::unique_ptr<DeviceGroup> make_group(DeviceRuntime& state) override;
 
   Stream stream() override { return made(0); }
-  bool has_stream() const override { return streams_[0] != nullptr; }
+  bool has_stream() const override { return streams_[0].get() != nullptr; }
   int lanes() const override { return lane_count_; }
   Stream lane(int number) override { return made(static_cast<std::size_t>(number) + 1); }
   std::unique_ptr<DeviceEvent> event() override;
@@ -48,16 +47,17 @@ class CudaAccelerator final : public Accelerator {
  private:
   Stream made(std::size_t number);
   unsigned exchange_blocks() const;
+  unsigned* counters() const { return static_cast<unsigned*>(counters_.data()); }
   void copy_by_engine(const StridedCopy& nest, const char* from, char* to, cudaStream_t stream);
 
   const CudaPhysicalDevice& device_;
   CopyWay way_;
   int lane_count_;
   int sharers_;
-  static constexpr int most_lanes = 7;                  // what the option device_lanes may be
-  std::array<cudaStream_t, 1 + most_lanes> streams_{};  // the context's own, and the lanes; null: not yet
-  unsigned* counters_ = nullptr;                        // of exchanges, in the device's memory
-  std::shared_ptr<const CudaOrigin> origin_;            // what moments are counted from
+  static constexpr int most_lanes = 7;                // what the option device_lanes may be
+  std::array<CudaStream, 1 + most_lanes> streams_{};  // the context's own, and the lanes; null: not yet
+  DeviceMemory counters_;                             // three numbers, of exchanges
+  std::shared_ptr<const CudaOrigin> origin_;          // what moments are counted from
 };
 
 }  // namespace partita

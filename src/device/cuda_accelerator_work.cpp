@@ -51,10 +51,10 @@ void CudaAccelerator::exchange(const PeerExchange& what, Stream stream) {
   const ExchangeFit fit(what, way_);
   if (!fit.one_kernel()) return Accelerator::exchange(what, stream);
   if (what.packs.empty() && what.joins.empty()) {
-    check_launch(cuda::launch_exchange(kernel_exchange(what, counters_, exchange_blocks()), native(stream)),
+    check_launch(cuda::launch_exchange(kernel_exchange(what, counters(), exchange_blocks()), native(stream)),
                  "exchange");
   } else {
-    check_launch(cuda::launch_join_exchange(kernel_join_exchange(what, counters_), native(stream)),
+    check_launch(cuda::launch_join_exchange(kernel_join_exchange(what, counters()), native(stream)),
                  "exchange");
   }
 }

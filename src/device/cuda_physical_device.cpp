@@ -5,9 +5,7 @@
 
 #include "base/check.hpp"
 #include "cuda/capture.hpp"
-#include "cuda/stream.hpp"
 #include "device/cuda_accelerator.hpp"
-#include "device/device_identity.hpp"
 #include "kernels/cuda/launch.hpp"
 #include "kernels/cuda/packet_launch.hpp"
 #include "memory/cuda_node_memory.hpp"
@@ -29,12 +27,6 @@ CudaPhysicalDevice::CudaPhysicalDevice(int index) : index_(index) {
   check_launch(cuda::load_packet_kernels(), "load the kernels");
   check_launch(cuda::load_packet_nest_kernels(), "load the kernels");
   past_ = new_cuda_stream();
-}
-
-CudaPhysicalDevice::~CudaPhysicalDevice() {
-  const CudaBesideCaptures unharmed;
-  cudaSetDevice(index_);
-  cudaStreamDestroy(past_);
 }
 
 void CudaPhysicalDevice::check_suitable() {
@@ -117,9 +109,11 @@ void CudaPhysicalDevice::copy_past(void* to, const void* from, std::int64_t byte
   using namespace std::chrono_literals;
   constexpr auto longest = 10s;
   const CudaBesideCaptures unharmed;
-  check_cuda(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDefault, past_), "copy");
+  check_cuda(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDefault, past_.get()),
+             "copy");
   const auto start = std::chrono::steady_clock::now();
-  for (cudaError_t state = cudaStreamQuery(past_); state != cudaSuccess; state = cudaStreamQuery(past_)) {
+  for (cudaError_t state = cudaStreamQuery(past_.get()); state != cudaSuccess;
+       state = cudaStreamQuery(past_.get())) {
     if (state != cudaErrorNotReady) check_cuda(state, "copy");
     check<Error>(std::chrono::steady_clock::now() - start < longest, "device {} does not answer", index_);
     std::this_thread::sleep_for(5us);

@@ -1,7 +1,7 @@
 // One CUDA device, through the runtime's primary context.
 #pragma once
 
-#include "cuda/driver.hpp"
+#include "cuda/stream.hpp"
 #include "device/physical_device.hpp"
 
 namespace partita {
@@ -10,7 +10,6 @@ class CudaPhysicalDevice final : public PhysicalDevice {
  public:
   /// Throws UnsupportedError (this build has no kernels for the device).
   explicit CudaPhysicalDevice(int index);
-  ~CudaPhysicalDevice() override;
 
   int index() const override { return index_; }
   std::string name() const override;
@@ -24,7 +23,7 @@ class CudaPhysicalDevice final : public PhysicalDevice {
   std::unique_ptr<NodeMemory> share_memory(Runtime& state, const Topology& topology) override;
   std::unique_ptr<NodeMemory> share_memory_of_library(Runtime& state, const Topology& topology) override;
   void copy_past(void* to, const void* from, std::int64_t bytes) override;
-  Stream stream_past() override { return {past_}; }
+  Stream stream_past() override { return {past_.get()}; }
 
   std::unique_ptr<Accelerator> open(const ContextOptions& options, int ranks) override;
 
@@ -38,7 +37,7 @@ class CudaPhysicalDevice final : public PhysicalDevice {
   int index_;
   int multiprocessors_ = 0;
   bool overlaps_launches_ = false;
-  cudaStream_t past_ = nullptr;
+  CudaStream past_;
 };
 
 }  // namespace partita

@@ -1,10 +1,10 @@
-#include "device/device_heap.hpp"
-
+// What the symmetric heap of devices lies in.
 #include <cstdlib>
 
 #include "base/check.hpp"
 #include "device/device_runtime.hpp"
 #include "device/finish.hpp"
+#include "device/start_device.hpp"
 #include "runtime/agree.hpp"
 
 namespace partita {
@@ -21,7 +21,7 @@ std::string share(DeviceRuntime& state, const Topology& topology, Backing backin
   state.device_memory.reset();
   state.device_topology = topology;
   state.device_memory = (state.device->physical().*backing)(state, topology);
-  state.device_heap = SymmetricHeap::create(
+  state.device_heap = std::make_unique<SymmetricHeap>(
       state, *state.device_memory, [&state](std::string_view what) { finish_device(state, what); },
       "device memory");
   state.flags = std::make_unique<FlagBoard>(state);

@@ -300,15 +300,7 @@ void* NcclGroup::native(Stream stream) const {
 }
 
 WaitReason NcclGroup::waiting(std::string_view operation) const {
-  return {operation, [] { return std::string("NCCL"); }, -1, [this] { return others(); }};
-}
-
-std::vector<int> NcclGroup::others() const {
-  std::vector<int> ranks;
-  for (int rank = 0; rank < state_.size(); ++rank) {
-    if (rank != rank_) ranks.push_back(rank);
-  }
-  return ranks;
+  return {operation, [] { return std::string("NCCL"); }, -1, [this] { return state_.others(); }};
 }
 
 // A call that waits in NCCL for a peer has the lock, and returns when NCCL is told to abort by another thread
@@ -336,7 +328,7 @@ std::string NcclGroup::overdue() const {
   const auto deadline = state_.options.deadline;
   if (entered == Clock::time_point::max() || Clock::now() - entered < deadline) return "";
   return fmt::format("{} has kept a call of rank {} for {:g} s: it waits for {}", name(), rank_,
-                     static_cast<double>(deadline.count()) / 1000.0, rank_list(others()));
+                     static_cast<double>(deadline.count()) / 1000.0, rank_list(state_.others()));
 }
 
 NcclGroup::~NcclGroup() {

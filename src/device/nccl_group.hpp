@@ -79,7 +79,6 @@ class NcclGroup final : public DeviceGroup {
   int send_and_receive(std::span<const Part> sent, std::span<const Part> received, void* stream) const;
   void* native(Stream stream) const;
   WaitReason waiting(std::string_view operation) const;  ///< for the other ranks, with NCCL
-  std::vector<int> others() const;
 
   DeviceRuntime& state_;
   const NcclLibrary& library_;

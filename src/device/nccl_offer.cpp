@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "device/device_identity.hpp"
 #include "device/device_runtime.hpp"
 #include "runtime/exchange_values.hpp"
 

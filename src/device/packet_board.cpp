@@ -39,10 +39,8 @@ PacketBoard::~PacketBoard() {
 void PacketBoard::clear() {
   finish_device(state_, operation);
   std::vector<std::uint64_t> zeros;
-  collectively(state_, operation, [&]() -> std::vector<Fact> {
-    zeros.resize(static_cast<std::size_t>(block_.bytes) / sizeof(std::uint64_t));
-    return {};
-  });
+  collectively(state_, operation,
+               [&] { zeros.resize(static_cast<std::size_t>(block_.bytes) / sizeof(std::uint64_t)); });
   state_.device->physical().copy_past(of_ranks_[static_cast<std::size_t>(state_.rank())], zeros.data(),
                                       block_.bytes);
   barrier(state_, operation);

@@ -52,4 +52,7 @@ class PhysicalDevice : public std::enable_shared_from_this<PhysicalDevice> {
   virtual std::unique_ptr<Accelerator> open(const ContextOptions& options, int ranks) = 0;
 };
 
+/// The same number on all ranks of a host that use the device, another number everywhere else.
+std::uint64_t device_identity(const Runtime& state, const PhysicalDevice& device);
+
 }  // namespace partita

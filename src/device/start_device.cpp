@@ -4,10 +4,7 @@
 #include <charconv>
 
 #include "base/check.hpp"
-#include "device/device_heap.hpp"
-#include "device/device_identity.hpp"
 #include "device/device_runtime.hpp"
-#include "device/message_way.hpp"
 #include "runtime/agree.hpp"
 #include "runtime/exchange_values.hpp"
 #include "runtime/host_identity.hpp"
@@ -20,6 +17,20 @@ constexpr std::string_view operation = "start the device";
 int ranks_on(const PhysicalDevice& device, Runtime& state) {
   const std::uint64_t mine = device_identity(state, device);
   return static_cast<int>(std::ranges::count(exchange_values(state, operation, mine), mine));
+}
+
+/// Whether messages of device memory go to the transport as they are, or through pinned host memory.
+bool messages_go_direct(DeviceMessages wanted, const PhysicalDevice& device, const ProcessGroup& group) {
+  if (wanted == DeviceMessages::staged) return false;
+  if (wanted == DeviceMessages::automatic) return group.takes_device_memory();
+  check<UnsupportedError>(
+      group.takes_device_memory() || device.is_host_memory(),
+      "PARTITA_DEVICE_MESSAGES is \"direct\" (or the option device_messages), but {}; leave it "
+      "unset, and messages go through pinned host memory",
+      group.in_process() ? "messages between threads take no device memory"
+                         : "this MPI does not say that it takes device memory (it is not "
+                           "CUDA-aware, or its support is switched off: see partita doctor)");
+  return true;
 }
 
 }  // namespace
@@ -67,26 +78,22 @@ void settle_device(Runtime& state) {
   for (const std::string& text : exchange(state, operation, mine.text())) {
     offers.push_back(DeviceOffer::parse(text));
   }
-  collectively(state, operation, [&]() -> std::vector<Fact> {
-    state.options.device = choose_device(state.options.device, offers, state.rank());
-    return {};
-  });
+  collectively(state, operation,
+               [&] { state.options.device = choose_device(state.options.device, offers, state.rank()); });
 }
 
 void start_device(DeviceRuntime& state) {
   if (state.options.device.kind != Device::Kind::cuda) return;
   std::shared_ptr<PhysicalDevice> device;
-  collectively(state, operation, [&]() -> std::vector<Fact> {
+  collectively(state, operation, [&] {
     device = Accelerators::of_process().device(state.options.device.index);
     state.device_messages_direct = messages_go_direct(state.options.device_messages, *device, *state.group);
-    return {};
   });
   const int sharers = ranks_on(*device, state);
-  collectively(state, operation, [&]() -> std::vector<Fact> {
+  collectively(state, operation, [&] {
     device->use();
     state.device = device->open(state.options, sharers);
     state.device_mark = state.device->event();
-    return {};
   });
   make_device_heap(state, state.options.device_heap);
   state.log->debug(

@@ -33,4 +33,8 @@ void settle_device(Runtime& state);
 /// reached, every rank counts as a node of its own, which is logged. Collective.
 void start_device(DeviceRuntime& state);
 
+/// The context's heap on its devices, and the flags in it, every pair of them probed. Collective, blocking.
+/// Where peers do not reach each other in any memory, each rank is a node of its own from here on.
+void make_device_heap(DeviceRuntime& state, DeviceHeap wanted);
+
 }  // namespace partita

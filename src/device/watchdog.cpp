@@ -126,7 +126,7 @@ void Watchdog::look_at_neighbours() {
 /// nothing is known.
 std::vector<int> Watchdog::neighbours() const {
   const NodeBoard& board = *state_.board;
-  const std::vector<int> node = state_.topology().node_ranks(state_.topology().node(state_.rank()));
+  const std::vector<int> node = state_.neighbours();
   std::vector<int> ranks;
   for (int number = 0; number < board.node_ranks(); ++number) {
     if (number != board.me()) ranks.push_back(node[static_cast<std::size_t>(number)]);

@@ -24,7 +24,7 @@ NvshmemNodeMemory::NvshmemNodeMemory(Runtime& state, const Topology& topology, c
   NvshmemWorld& world = NvshmemWorld::of_process();
   const std::vector<int> pes = world.join(state, device, library);
   holding_.range = world.take(state, pes);
-  collectively(state, operation, [&]() -> std::vector<Fact> {
+  collectively(state, operation, [&] {
     cap_ = heap_limit(state.options);
     for (const int rank : topology.node_ranks(topology.node(state.rank()))) {
       const auto place = static_cast<std::size_t>(rank);
@@ -33,7 +33,6 @@ NvshmemNodeMemory::NvshmemNodeMemory(Runtime& state, const Topology& topology, c
                               state.rank(), rank);
       segments_[place] = memory + holding_.range.first;
     }
-    return {};
   });
 }
 

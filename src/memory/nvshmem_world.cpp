@@ -5,7 +5,6 @@
 #include <chrono>
 #include <cstring>
 #include <memory>
-#include <numeric>
 #include <thread>
 
 #include "base/check.hpp"
@@ -58,10 +57,8 @@ std::string beside(Runtime& state, const NvshmemDevice& device, const std::share
   }).detach();
   while (!start->begun) std::this_thread::yield();
   const Clock::time_point limit = Clock::now() + state.options.deadline / 2;
-  std::vector<int> others(static_cast<std::size_t>(state.size()));
-  std::iota(others.begin(), others.end(), 0);
-  std::erase(others, state.rank());
-  const WaitReason reason{operation, [] { return std::string("NVSHMEM"); }, -1, [&] { return others; }};
+  const WaitReason reason{operation, [] { return std::string("NVSHMEM"); }, -1,
+                          [&] { return state.others(); }};
   wait_until(state, reason, [&] {
     state.require_alive(operation);
     return start->done.load() || Clock::now() >= limit;
@@ -163,10 +160,7 @@ NvshmemOffer NvshmemWorld::offer(const Runtime& state, const NvshmemDevice& devi
 std::vector<int> NvshmemWorld::join(Runtime& state, const NvshmemDevice& device,
                                     const NvshmemLibrary& library) {
   NvshmemOffer mine;
-  collectively(state, operation, [&]() -> std::vector<Fact> {
-    mine = offer(state, device, library);
-    return {};
-  });
+  collectively(state, operation, [&] { mine = offer(state, device, library); });
   std::vector<NvshmemOffer> offers = exchange_values(state, operation, mine);
   const std::string why = obstacle(offers);
   check<UnsupportedError>(why.empty(), "NVSHMEM cannot be used: {}", why);
@@ -184,13 +178,12 @@ void NvshmemWorld::start(Runtime& state, const NvshmemDevice& device, std::span<
   const std::int64_t bytes = least_of(offers);
   bool mine = false;
   try {
-    collectively(state, operation, [&]() -> std::vector<Fact> {
+    collectively(state, operation, [&] {
       check<UnsupportedError>(bytes > 0, "NVSHMEM: a device has no memory left for it");
       const std::lock_guard lock(mutex_);
       check<UnsupportedError>(!starting_ && identity_ == 0,
                               "NVSHMEM: another context of this process starts it at the same time");
       mine = starting_ = true;
-      return {};
     });
     const auto made = std::make_shared<Start>();
     std::string why = make_id(state, device, made, library);
@@ -230,11 +223,10 @@ OffsetRange NvshmemWorld::take(Runtime& state, std::vector<int> pes) {
   range.bytes = std::max(share_of(range.bytes), std::min(range.bytes, huge_page_bytes));
   bool taken = false;
   try {
-    collectively(state, operation, [&]() -> std::vector<Fact> {
+    collectively(state, operation, [&] {
       const std::lock_guard lock(mutex_);
       pool_.take(range, pes);
       taken = true;
-      return {};
     });
   } catch (...) {
     if (taken) release(range.first);

@@ -61,12 +61,11 @@ ThreadsNodeMemory::ThreadsNodeMemory(Runtime& state, std::int64_t control_bytes)
   if (first) made = std::make_shared<Shared>();
   auto reserved = reserve_segments_alike(state, first ? places_.count() : 0);
   collectively(state, operation, [&] {
-    if (!first) return std::vector<Fact>{};
+    if (!first) return;
     made->range = std::move(reserved.first);
     made->stride = reserved.second;
     made->control = Reservation(round_up(control_bytes, huge_page_bytes));
     make_writable(made->control.data(), made->control.bytes());
-    return std::vector<Fact>{};
   });
   receive_shared(state, std::move(made));
 }
@@ -79,10 +78,8 @@ void ThreadsNodeMemory::receive_shared(Runtime& state, std::shared_ptr<Shared> m
     const std::shared_ptr<Shared>* const address = pointer.get();
     const std::string_view mine(reinterpret_cast<const char*>(&address), sizeof(address));
     const auto addresses = exchange(state, operation, mine);
-    collectively(state, operation, [&] {
-      copy_shared(addresses[static_cast<std::size_t>(places_.first())], state);
-      return std::vector<Fact>{};
-    });
+    collectively(state, operation,
+                 [&] { copy_shared(addresses[static_cast<std::size_t>(places_.first())], state); });
   } catch (...) {
     keep_until_exit(std::move(pointer));
     throw;

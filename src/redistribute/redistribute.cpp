@@ -7,7 +7,7 @@
 #include "array/array_state.hpp"
 #include "array/transfer.hpp"
 #include "base/check.hpp"
-#include "context/captured.hpp"
+#include "context/context_state.hpp"
 #include "device/finish.hpp"
 #include "distribution/permutation.hpp"
 #include "execute/executor.hpp"

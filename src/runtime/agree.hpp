@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace partita {
@@ -23,6 +24,13 @@ void agree(Runtime& state, std::string_view operation, std::span<const Fact> fac
 /// type, same text, which names the rank when not all ranks threw). `local` returns the facts.
 void collectively(Runtime& state, std::string_view operation,
                   const std::function<std::vector<Fact>()>& local);
+
+/// The same where nothing is compared but what `local` throws.
+template <class Local>
+requires std::is_void_v<std::invoke_result_t<Local>>
+void collectively(Runtime& state, std::string_view operation, Local&& local) {
+  collectively(state, operation, [&] { return local(), std::vector<Fact>(); });
+}
 
 /// Every rank's bytes, on every rank. Sizes may differ. Dissemination in ceil(log2 P) rounds (Bruck et al.
 /// 1997). Collective, blocking.

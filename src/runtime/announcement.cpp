@@ -13,7 +13,7 @@ namespace {
 std::string text_of(const Runtime& context, std::string_view operation, const char* what,
                     std::uint64_t number, const ExecutionHistory& mine, const ExecutionHistory& theirs,
                     int node_rank) {
-  const std::vector<int> neighbours = context.topology().node_ranks(context.topology().node(context.rank()));
+  const std::vector<int> neighbours = context.neighbours();
   std::array sides{std::pair(context.rank(), mine.operation(number)),
                    std::pair(neighbours[static_cast<std::size_t>(node_rank)], theirs.operation(number))};
   if (sides[1].first < sides[0].first) std::swap(sides[0], sides[1]);

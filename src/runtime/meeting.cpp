@@ -116,7 +116,7 @@ std::vector<int> Meeting::not_here(int awaited) const {
   std::vector<int> missing;
   if (of_all() && state_.board) {
     const auto mine = state_.board->status(state_.board->me());
-    const std::vector<int> neighbours = state_.topology().node_ranks(state_.topology().node(state_.rank()));
+    const std::vector<int> neighbours = state_.neighbours();
     for (int number = 0; number < state_.board->node_ranks(); ++number) {
       const auto theirs = state_.board->status(number);
       if (theirs.agreements < mine.agreements)

@@ -1,6 +1,7 @@
 #include "runtime/runtime.hpp"
 
 #include <exception>
+#include <numeric>
 #include <utility>
 
 #include "base/check.hpp"
@@ -8,6 +9,13 @@
 #include "runtime/mpi_group.hpp"
 
 namespace partita {
+
+std::vector<int> Runtime::others() const {
+  std::vector<int> ranks(static_cast<std::size_t>(size()));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  std::erase(ranks, rank());
+  return ranks;
+}
 
 void Runtime::require_alive(std::string_view operation) const {
   if (!failed()) return;

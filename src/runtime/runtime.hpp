@@ -10,6 +10,7 @@
 #include <partita/context.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "runtime/error_kind.hpp"
 #include "runtime/home_process.hpp"
@@ -34,6 +35,10 @@ struct Runtime {
   int rank() const { return group->rank(); }
   int size() const { return group->size(); }
   const Topology& topology() const { return group->topology(); }
+  /// The ranks of this node, by their numbers on the board.
+  std::vector<int> neighbours() const { return topology().node_ranks(topology().node(rank())); }
+  /// All ranks but this one.
+  std::vector<int> others() const;
 
   /// Throws FailedContextError or (closed) ArgumentError. The first line of every call on a context.
   void require_usable(std::string_view operation) const;

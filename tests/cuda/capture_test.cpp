@@ -10,7 +10,6 @@
 #include <thread>
 #include <vector>
 
-#include "context/captured.hpp"
 #include "context/context_state.hpp"
 #include "cuda/rounds.hpp"
 #include "device/device_memory.hpp"

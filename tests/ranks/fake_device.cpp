@@ -13,7 +13,6 @@
 
 #include "base/check.hpp"
 #include "base/host_clock.hpp"
-#include "device/device_identity.hpp"
 #include "device/device_runtime.hpp"
 #include "kernels/host/fill.hpp"
 #include "memory/nvshmem_node_memory.hpp"
