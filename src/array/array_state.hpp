@@ -4,7 +4,7 @@
 #include <memory>
 #include <partita/array.hpp>
 
-#include "runtime/context_state.hpp"
+#include "context/context_state.hpp"
 
 namespace partita {
 

@@ -34,8 +34,8 @@ class HeapOwner {
 /// failed context it stays, as scratch does: streams may still be at it.
 std::shared_ptr<void> device_memory(const std::shared_ptr<ContextState>& context, std::int64_t bytes) {
   context->device->use();
-  return {context->device->allocate(std::max<std::int64_t>(bytes, 1)), [context](void* memory) {
-            if (!context->failed()) context->device->release(memory);
+  return {context->device->physical().allocate(std::max<std::int64_t>(bytes, 1)), [context](void* memory) {
+            if (!context->failed()) context->device->physical().release(memory);
           }};
 }
 

@@ -3,8 +3,8 @@
 
 #include <partita/view.hpp>
 
+#include "context/context_state.hpp"
 #include "kernels/host/copy.hpp"
-#include "runtime/context_state.hpp"
 
 namespace partita {
 

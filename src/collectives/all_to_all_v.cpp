@@ -9,7 +9,7 @@
 #include "collectives/moves.hpp"
 #include "collectives/parts.hpp"
 #include "collectives/plans.hpp"
-#include "runtime/context_state.hpp"
+#include "context/context_state.hpp"
 
 namespace partita {
 namespace collective {

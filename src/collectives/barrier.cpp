@@ -2,9 +2,9 @@
 
 #include "base/check.hpp"
 #include "collectives/gathering.hpp"
+#include "context/context_state.hpp"
 #include "device/device_memory.hpp"
 #include "runtime/agree.hpp"
-#include "runtime/context_state.hpp"
 
 namespace partita {
 namespace {

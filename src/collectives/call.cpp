@@ -13,7 +13,8 @@
 #include "collectives/packet_call.hpp"
 #include "collectives/places.hpp"
 #include "collectives/recent.hpp"
-#include "device/captured.hpp"
+#include "context/context_state.hpp"
+#include "device/finish.hpp"
 
 namespace partita::collective {
 namespace {

@@ -11,7 +11,7 @@
 #include "collectives/layouts.hpp"
 #include "collectives/places.hpp"
 #include "collectives/plans.hpp"
-#include "device/captured.hpp"
+#include "context/context_state.hpp"
 
 namespace partita {
 namespace collective {

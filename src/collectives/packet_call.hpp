@@ -7,9 +7,9 @@
 #include "collectives/call.hpp"
 #include "collectives/dense_views.hpp"
 #include "collectives/runner.hpp"
+#include "context/context_state.hpp"
 #include "device/packet_board.hpp"
 #include "device/run_ahead.hpp"
-#include "runtime/context_state.hpp"
 
 namespace partita::collective {
 

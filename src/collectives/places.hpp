@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/context_state.hpp"
+#include "context/context_state.hpp"
 
 namespace partita::collective {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "device/captured.hpp"
+#include "context/context_state.hpp"
 
 namespace partita::collective {
 

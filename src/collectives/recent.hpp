@@ -8,7 +8,7 @@
 
 #include "collectives/runner.hpp"
 #include "collectives/told.hpp"
-#include "runtime/context_state.hpp"
+#include "context/context_state.hpp"
 
 namespace partita::collective {
 

@@ -18,7 +18,7 @@ DeviceMemory identity_on(Accelerator& device, Reduction reduction, Dtype dtype) 
   std::array<std::byte, 16> identity{};
   write_identity(reduction, dtype, identity.data());
   DeviceMemory memory(device, identity.size());
-  device.write_past(memory.data(), identity.data(), identity.size());
+  device.physical().copy_past(memory.data(), identity.data(), identity.size());
   return memory;
 }
 

@@ -5,8 +5,8 @@
 #include <partita/stream.hpp>
 #include <partita/view.hpp>
 
+#include "context/context_state.hpp"
 #include "device/device_memory.hpp"
-#include "runtime/context_state.hpp"
 
 namespace partita::collective {
 

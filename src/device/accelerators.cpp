@@ -1,7 +1,10 @@
 #include <atomic>
 
 #include "base/check.hpp"
+#include "base/hash.hpp"
 #include "device/accelerator.hpp"
+#include "runtime/host_identity.hpp"
+#include "runtime/runtime.hpp"
 
 namespace partita {
 namespace {
@@ -10,12 +13,16 @@ std::atomic<Accelerators*> replacement{nullptr};
 
 }  // namespace
 
-std::unique_ptr<NodeMemory> Accelerator::share_memory_of_library(ContextState&, const Topology&) {
+std::unique_ptr<NodeMemory> PhysicalDevice::share_memory_of_library(Runtime&, const Topology&) {
   throw UnsupportedError(fmt::format("{} knows no NVSHMEM", name()));
 }
 
+std::uint64_t device_identity(const Runtime& state, const PhysicalDevice& device) {
+  return hash_of(host_of(state.group->place()) + " " + device.identity());
+}
+
 // One thing after the other.
-void Accelerator::exchange(const PeerExchange& what, Stream stream) {
+void DeviceWork::exchange(const PeerExchange& what, Stream stream) {
   const auto copy_one = [&](const PlacedCopy& one) { copy(*one.nest, one.from, one.to, stream, one.inside); };
   for (const PlacedCopy& one : what.packs) copy_one(one);
   flags(what.early_signals, stream);

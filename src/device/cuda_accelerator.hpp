@@ -1,52 +1,32 @@
-// One CUDA device, through the runtime's primary context.
+// A context's queues on a CUDA device.
 #pragma once
 
 #include <array>
 #include <memory>
-#include <vector>
 
 #include "device/accelerator.hpp"
 #include "device/copy_way.hpp"
-#include "device/cuda_driver.hpp"
 #include "device/cuda_moment.hpp"
+#include "device/cuda_physical_device.hpp"
+#include "device/device_memory.hpp"
 
 namespace partita {
 
 class CudaAccelerator final : public Accelerator {
  public:
-  /// Throws UnsupportedError (this build has no kernels for the device).
-  CudaAccelerator(int index, const ContextOptions& options);
-  ~CudaAccelerator() override;
+  CudaAccelerator(const std::shared_ptr<CudaPhysicalDevice>& physical, const ContextOptions& options,
+                  int ranks);
 
-  int index() const override { return index_; }
-  std::string name() const override;
-  std::string identity() const override;
-  void use() override;
-  void share(int ranks) override { sharers_ = ranks; }
+  std::unique_ptr<DeviceGroup> make_group(DeviceRuntime& state) override;
 
-  void* allocate(std::int64_t bytes) override;
-  void release(void* memory) noexcept override;
-  void* allocate_pinned(std::int64_t bytes) override;
-  void release_pinned(void* memory) noexcept override;
-  std::unique_ptr<NodeMemory> share_memory(ContextState& state, const Topology& topology) override;
-  std::unique_ptr<NodeMemory> share_memory_of_library(ContextState& state, const Topology& topology) override;
-  std::unique_ptr<DeviceGroup> make_group(ContextState& state) override;
-
-  Stream stream() override { return {main_}; }
+  Stream stream() override { return made(0); }
+  bool has_stream() const override { return streams_[0].get() != nullptr; }
   int lanes() const override { return lane_count_; }
-  Stream lane(int number) override { return {lanes_.at(static_cast<std::size_t>(number))}; }
-  void order(Stream before, Stream after) override;
+  Stream lane(int number) override { return made(static_cast<std::size_t>(number) + 1); }
+  std::unique_ptr<DeviceEvent> event() override;
+  bool idle() override;
   bool captures(Stream stream) override;
   std::weak_ptr<const void> graph_of(Stream stream) override;
-  void mark(Stream stream) override;
-  bool passed() override;
-  bool idle() override;
-  void follow(Stream stream) override;
-  int event() override;
-  void release_event(int event) noexcept override { free_events_.push_back(event); }
-  void record(int event, Stream stream) override;
-  bool reached(int event) override;
-
   void align_clock() override;
   std::unique_ptr<Moment> moment(Stream stream) override;
 
@@ -62,33 +42,22 @@ class CudaAccelerator final : public Accelerator {
                   Stream stream) override;
   void fill(const StridedCopy& nest, const void* element, std::int64_t element_bytes, void* to,
             Stream stream) override;
-
   void flags(std::span<const FlagOperation> operations, Stream stream) override;
-  void write_past(void* to, const void* from, std::int64_t bytes) override { move_past(to, from, bytes); }
-  void read_past(void* to, const void* from, std::int64_t bytes) override { move_past(to, from, bytes); }
 
  private:
-  void check_suitable();
+  Stream made(std::size_t number);
   unsigned exchange_blocks() const;
+  unsigned* counters() const { return static_cast<unsigned*>(counters_.data()); }
   void copy_by_engine(const StridedCopy& nest, const char* from, char* to, cudaStream_t stream);
-  void move_past(void* to, const void* from, std::int64_t bytes);
 
-  int index_;
+  const CudaPhysicalDevice& device_;
   CopyWay way_;
   int lane_count_;
-  int multiprocessors_ = 0;
-  int sharers_ = 1;
-  bool overlaps_launches_ = false;  // a launch may take its place before its turn
-  cudaStream_t main_ = nullptr;
-  cudaStream_t past_ = nullptr;         // for what must not wait behind the others
-  static constexpr int most_lanes = 7;  // what the option device_lanes may be
-  std::array<cudaStream_t, most_lanes> lanes_{};
-  unsigned* counters_ = nullptr;  // of exchanges, in the device's memory
-  cudaEvent_t order_ = nullptr;
-  cudaEvent_t mark_ = nullptr;
-  std::shared_ptr<const CudaOrigin> origin_;  // what moments are counted from
-  std::vector<cudaEvent_t> events_;
-  std::vector<int> free_events_;  // of these
+  int sharers_;
+  static constexpr int most_lanes = 7;                // what the option device_lanes may be
+  std::array<CudaStream, 1 + most_lanes> streams_{};  // the context's own, and the lanes; null: not yet
+  DeviceMemory counters_;                             // three numbers, of exchanges
+  std::shared_ptr<const CudaOrigin> origin_;          // what moments are counted from
 };
 
 }  // namespace partita

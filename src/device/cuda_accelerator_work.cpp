@@ -3,12 +3,12 @@
 #include <cstring>
 
 #include "base/check.hpp"
+#include "cuda/capture.hpp"
+#include "cuda/stream.hpp"
 #include "device/cuda_accelerator.hpp"
-#include "device/cuda_capture.hpp"
 #include "device/cuda_exchange.hpp"
 #include "device/cuda_kernel_numbers.hpp"
 #include "device/cuda_packets.hpp"
-#include "device/cuda_stream.hpp"
 #include "kernels/cuda/launch.hpp"
 
 namespace partita {
@@ -43,7 +43,7 @@ bool CudaAccelerator::copies_at_once(std::span<const PlacedCopy> copies) const {
 
 /// Two for each multiprocessor fill the links, and leave room for others.
 unsigned CudaAccelerator::exchange_blocks() const {
-  return static_cast<unsigned>(std::max(2 * multiprocessors_ / sharers_, 1));
+  return static_cast<unsigned>(std::max(2 * device_.multiprocessors() / sharers_, 1));
 }
 
 /// Where kernels do the copying anyway, one of them also gives and awaits the flags.
@@ -51,10 +51,10 @@ void CudaAccelerator::exchange(const PeerExchange& what, Stream stream) {
   const ExchangeFit fit(what, way_);
   if (!fit.one_kernel()) return Accelerator::exchange(what, stream);
   if (what.packs.empty() && what.joins.empty()) {
-    check_launch(cuda::launch_exchange(kernel_exchange(what, counters_, exchange_blocks()), native(stream)),
+    check_launch(cuda::launch_exchange(kernel_exchange(what, counters(), exchange_blocks()), native(stream)),
                  "exchange");
   } else {
-    check_launch(cuda::launch_join_exchange(kernel_join_exchange(what, counters_), native(stream)),
+    check_launch(cuda::launch_join_exchange(kernel_join_exchange(what, counters()), native(stream)),
                  "exchange");
   }
 }
@@ -64,12 +64,12 @@ bool CudaAccelerator::offers_packets(Dtype dtype, std::optional<Reduction> joine
 }
 
 void CudaAccelerator::exchange_packets(const PacketExchange& what, Stream stream) {
-  const cuda::Packets packets = kernel_packets(what, sharers_, overlaps_launches_);
+  const cuda::Packets packets = kernel_packets(what, sharers_, device_.overlaps_launches());
   check_launch(cuda::launch_packets(packets, native(stream)), "exchange packets");
 }
 
 void CudaAccelerator::move_packets(const PacketMoves& what, Stream stream) {
-  cuda::PacketNests nests = kernel_packet_nests(what, sharers_, overlaps_launches_);
+  cuda::PacketNests nests = kernel_packet_nests(what, sharers_, device_.overlaps_launches());
   check_launch(cuda::launch_packet_nests(nests, native(stream)), "exchange packets");
 }
 

@@ -1,8 +1,11 @@
 // The CUDA devices of this process.
+#include <map>
+#include <memory>
 #include <mutex>
 
 #include "base/check.hpp"
-#include "device/cuda_accelerator.hpp"
+#include "device/accelerator.hpp"
+#include "device/cuda_physical_device.hpp"
 #include "device/nccl_library.hpp"
 
 namespace partita {
@@ -45,9 +48,11 @@ class CudaAccelerators final : public Accelerators {
   }
   // One at a time: ranks that are threads of a process come here together, and the first on each device makes
   // its context and loads the kernels, which processes never do side by side.
-  std::unique_ptr<Accelerator> open(int index, const ContextOptions& options) override {
+  std::shared_ptr<PhysicalDevice> device(int index) override {
     const std::lock_guard lock(opening_);
-    return std::make_unique<CudaAccelerator>(index, options);
+    std::shared_ptr<PhysicalDevice> device = open_[index].lock();
+    if (!device) open_[index] = device = std::make_shared<CudaPhysicalDevice>(index);
+    return device;
   }
   DeviceReport report() override;
 
@@ -67,6 +72,7 @@ class CudaAccelerators final : public Accelerators {
   }
 
   std::mutex opening_;
+  std::map<int, std::weak_ptr<PhysicalDevice>> open_;
   std::once_flag looked_;
   int count_ = 0;
   std::string why_none_;

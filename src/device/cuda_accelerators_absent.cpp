@@ -9,9 +9,7 @@ class None final : public Accelerators {
  public:
   int count() override { return 0; }
   std::string why_none() override { return "this build has no CUDA"; }
-  std::unique_ptr<Accelerator> open(int, const ContextOptions&) override {
-    throw UnsupportedError(why_none());
-  }
+  std::shared_ptr<PhysicalDevice> device(int) override { throw UnsupportedError(why_none()); }
   DeviceReport report() override {
     DeviceReport report;
     report.note = why_none();

@@ -4,61 +4,36 @@
 #include <utility>
 
 #include "base/host_clock.hpp"
-#include "device/cuda_capture.hpp"
-#include "device/cuda_driver.hpp"
+#include "cuda/capture.hpp"
 
 namespace partita {
-namespace {
-
-cudaEvent_t new_timed_event() {
-  cudaEvent_t event = nullptr;
-  check_cuda(cudaEventCreate(&event), "make an event");
-  return event;
-}
-
-}  // namespace
-
 CudaOrigin::CudaOrigin() {
   const CudaBesideCaptures unharmed;
   constexpr int looks = 16;
-  cudaStream_t stream = nullptr;
-  check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "make a stream");
-  cudaEvent_t candidate = new_timed_event();
-  event_ = new_timed_event();
+  const CudaStream stream = new_cuda_stream();
+  CudaEvent candidate = new_cuda_event(cudaEventDefault);
   double closest = std::numeric_limits<double>::infinity();
   for (int look = 0; look < looks; ++look) {
     const double before = host_clock();
-    check_cuda(cudaEventRecord(candidate, stream), "look at the device's clock");
-    check_cuda(cudaStreamSynchronize(stream), "look at the device's clock");
+    check_cuda(cudaEventRecord(candidate.get(), stream.get()), "look at the device's clock");
+    check_cuda(cudaStreamSynchronize(stream.get()), "look at the device's clock");
     const double after = host_clock();
     if (after - before >= closest) continue;
     closest = after - before;
     seconds_ = (before + after) / 2;
     std::swap(event_, candidate);
   }
-  cudaEventDestroy(candidate);
-  cudaStreamDestroy(stream);
-}
-
-CudaOrigin::~CudaOrigin() {
-  const CudaBesideCaptures unharmed;
-  cudaEventDestroy(event_);
 }
 
 CudaMoment::CudaMoment(std::shared_ptr<const CudaOrigin> origin, cudaStream_t stream)
-    : origin_(std::move(origin)), event_(new_timed_event()) {
-  check_cuda(cudaEventRecord(event_, stream), "note a time");
-}
-
-CudaMoment::~CudaMoment() {
-  const CudaBesideCaptures unharmed;
-  cudaEventDestroy(event_);
+    : origin_(std::move(origin)) {
+  check_cuda(cudaEventRecord(event_.get(), stream), "note a time");
 }
 
 double CudaMoment::seconds() const {
   const CudaBesideCaptures unharmed;
   float milliseconds = 0;
-  check_cuda(cudaEventElapsedTime(&milliseconds, origin_->event(), event_), "look up a time");
+  check_cuda(cudaEventElapsedTime(&milliseconds, origin_->event(), event_.get()), "look up a time");
   return origin_->seconds() + static_cast<double>(milliseconds) * 1e-3;
 }
 

@@ -1,26 +1,29 @@
-#include "device/device_heap.hpp"
-
+// What the symmetric heap of devices lies in.
 #include <cstdlib>
 
 #include "base/check.hpp"
+#include "device/device_runtime.hpp"
+#include "device/finish.hpp"
+#include "device/start_device.hpp"
 #include "runtime/agree.hpp"
-#include "runtime/context_state.hpp"
 
 namespace partita {
 namespace {
 
 constexpr std::string_view operation = "start the device";
 
-using Backing = std::unique_ptr<NodeMemory> (Accelerator::*)(ContextState&, const Topology&);
+using Backing = std::unique_ptr<NodeMemory> (PhysicalDevice::*)(Runtime&, const Topology&);
 
 /// Why peers do not reach each other in it, as the first rank says it; empty: they do.
-std::string share(ContextState& state, const Topology& topology, Backing backing) {
+std::string share(DeviceRuntime& state, const Topology& topology, Backing backing) {
   state.flags.reset();
   state.device_heap.reset();
   state.device_memory.reset();
   state.device_topology = topology;
-  state.device_memory = (state.device.get()->*backing)(state, topology);
-  state.device_heap = SymmetricHeap::create(state, *state.device_memory, "device memory");
+  state.device_memory = (state.device->physical().*backing)(state, topology);
+  state.device_heap = std::make_unique<SymmetricHeap>(
+      state, *state.device_memory, [&state](std::string_view what) { finish_device(state, what); },
+      "device memory");
   state.flags = std::make_unique<FlagBoard>(state);
   for (const std::string& text : exchange(state, operation, state.flags->unreachable())) {
     if (!text.empty()) return text;
@@ -29,37 +32,37 @@ std::string share(ContextState& state, const Topology& topology, Backing backing
 }
 
 /// The same in a library's memory, where that such memory cannot be had is a reason too.
-std::string share_by_library(ContextState& state) {
+std::string share_by_library(DeviceRuntime& state) {
   try {
-    return share(state, state.topology(), &Accelerator::share_memory_of_library);
+    return share(state, state.topology(), &PhysicalDevice::share_memory_of_library);
   } catch (const Error& error) {
     if (state.failed()) throw;
     return error.what();
   }
 }
 
-void warn(const ContextState& state, const std::string& why) {
+void warn(const DeviceRuntime& state, const std::string& why) {
   if (state.rank() != 0) return;
   state.log->warn(fmt::format(
       "the devices' memories cannot be reached by their peers ({}); going on with messages through the host",
       why));
 }
 
-void share_alone(ContextState& state) {
+void share_alone(DeviceRuntime& state) {
   const auto alone = Topology::regular(state.size(), 1);
-  const std::string why = share(state, alone, &Accelerator::share_memory);
+  const std::string why = share(state, alone, &PhysicalDevice::share_memory);
   check(why.empty(), "{}: {}", operation, why);
 }
 
 }  // namespace
 
-void make_device_heap(ContextState& state, DeviceHeap wanted) {
+void make_device_heap(DeviceRuntime& state, DeviceHeap wanted) {
   if (wanted == DeviceHeap::nvshmem) {
-    const std::string why = share(state, state.topology(), &Accelerator::share_memory_of_library);
+    const std::string why = share(state, state.topology(), &PhysicalDevice::share_memory_of_library);
     check<UnsupportedError>(why.empty(), "PARTITA_DEVICE_HEAP is \"nvshmem\", but {}", why);
     return;
   }
-  const std::string why = share(state, state.topology(), &Accelerator::share_memory);
+  const std::string why = share(state, state.topology(), &PhysicalDevice::share_memory);
   if (why.empty()) return;
   if (wanted == DeviceHeap::driver) return warn(state, why), share_alone(state);
   const std::string why_not_library = share_by_library(state);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <utility>
+#include <memory>
 
 #include "device/accelerator.hpp"
 
@@ -14,34 +14,21 @@ class DeviceMemory {
  public:
   DeviceMemory() = default;
   /// Throws MemoryError. The calling thread drives the device from here on.
-  DeviceMemory(Accelerator& device, std::int64_t bytes) : device_(&device), bytes_(bytes) {
+  DeviceMemory(Accelerator& device, std::int64_t bytes) : bytes_(bytes) {
     device.use();
-    data_ = device.allocate(bytes);
-  }
-  ~DeviceMemory() { reset(); }
-  DeviceMemory(DeviceMemory&& other) noexcept { swap(other); }
-  DeviceMemory& operator=(DeviceMemory&& other) noexcept {
-    reset();
-    swap(other);
-    return *this;
+    data_ = {device.physical().allocate(bytes), Release{&device.physical()}};
   }
 
-  void* data() const { return data_; }
-  std::int64_t bytes() const { return bytes_; }
-  void reset() noexcept {
-    if (data_ != nullptr) device_->release(std::exchange(data_, nullptr));
-    bytes_ = 0;
-  }
+  void* data() const { return data_.get(); }
+  std::int64_t bytes() const { return data_ ? bytes_ : 0; }
+  void reset() noexcept { data_.reset(); }
 
  private:
-  void swap(DeviceMemory& other) noexcept {
-    std::swap(device_, other.device_);
-    std::swap(data_, other.data_);
-    std::swap(bytes_, other.bytes_);
-  }
-
-  Accelerator* device_ = nullptr;
-  void* data_ = nullptr;
+  struct Release {
+    PhysicalDevice* device;
+    void operator()(void* memory) const noexcept { device->release(memory); }
+  };
+  std::unique_ptr<void, Release> data_;
   std::int64_t bytes_ = 0;
 };
 

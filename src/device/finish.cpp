@@ -4,15 +4,14 @@
 #include <utility>
 
 #include "base/check.hpp"
-#include "device/captured.hpp"
+#include "device/device_runtime.hpp"
 #include "runtime/announcement.hpp"
-#include "runtime/context_state.hpp"
 #include "runtime/peer_watch.hpp"
 #include "runtime/wait.hpp"
 
 namespace partita {
 
-std::vector<int> less_those_that_left(const ContextState& state, std::vector<int> ranks) {
+std::vector<int> less_those_that_left(const DeviceRuntime& state, std::vector<int> ranks) {
   const auto left = [&](int rank) { return has_left(state, rank); };
   if (std::none_of(ranks.begin(), ranks.end(), left)) return ranks;
   const std::vector<int> late = state.flags ? state.flags->late() : std::vector<int>{};
@@ -21,25 +20,26 @@ std::vector<int> less_those_that_left(const ContextState& state, std::vector<int
   return ranks;
 }
 
-std::vector<int> others_of_the_node(const ContextState& state) {
+std::vector<int> others_of_the_node(const DeviceRuntime& state) {
   std::vector<int> ranks = state.device_topology.node_ranks(state.device_topology.node(state.rank()));
   std::erase(ranks, state.rank());
   return less_those_that_left(state, std::move(ranks));
 }
 
-Stream stream_or_own(const ContextState& state, Stream wanted) {
+Stream stream_or_own(const DeviceRuntime& state, Stream wanted) {
   return wanted.handle == nullptr ? state.device->stream() : wanted;
 }
 
-Stream begin_device_work(ContextState& state, Stream wanted) {
+Stream begin_device_work(DeviceRuntime& state, Stream wanted) {
   Accelerator& device = *state.device;
   device.use();
+  if (!state.watchdog) state.watchdog = std::make_unique<Watchdog>(state);
   const Stream own = device.stream();
   const Stream stream = stream_or_own(state, wanted);
   if (device.captures(stream)) return stream;
   const bool is_own = stream.handle == own.handle;
   if (state.device_work_is_marked) {
-    device.follow(stream);
+    state.device_mark->hold(stream);
   } else if (!is_own) {
     device.order(own, stream);
   }
@@ -47,14 +47,22 @@ Stream begin_device_work(ContextState& state, Stream wanted) {
   return stream;
 }
 
-void end_device_work(ContextState& state, Stream stream) {
+void end_device_work(DeviceRuntime& state, Stream stream) {
   Accelerator& device = *state.device;
   if (device.captures(stream)) return;
   state.device_work_is_marked = stream.handle != device.stream().handle;
-  if (state.device_work_is_marked) device.mark(stream);
+  if (state.device_work_is_marked) state.device_mark->record(stream);
 }
 
-void finish_device(ContextState& state, std::string_view operation, Stream stream) {
+void require_no_capture(const DeviceRuntime& state, std::string_view operation, std::string_view what) {
+  check<UnsupportedError>(
+      !state.device || !state.device->has_stream() || !state.device->captures(state.device->stream()),
+      "{}: {} waits for the context's own stream, which is being captured into a graph: do "
+      "it before the capture, or capture a stream of your own",
+      operation, what);
+}
+
+void finish_device(DeviceRuntime& state, std::string_view operation, Stream stream) {
   if (!state.device) return;
   require_no_capture(state, operation, "it");
   check<UnsupportedError>(stream.handle == nullptr || !state.device->captures(stream),
@@ -67,8 +75,10 @@ void finish_device(ContextState& state, std::string_view operation, Stream strea
     Accelerator& device = *state.device;
     device.use();
     if (stream.handle != nullptr) end_device_work(state, begin_device_work(state, stream));
-    if (!state.device_work_is_marked) device.mark(device.stream());
-    wait_until(state, reason, [&] { return device.passed(); });
+    if (device.has_stream()) {
+      if (!state.device_work_is_marked) state.device_mark->record(device.stream());
+      wait_until(state, reason, [&] { return state.device_mark->reached(); });
+    }
     if (!was_alive) return;
     state.throw_failure();  // which has let the streams go
     compare_announcements(state, operation);

@@ -7,26 +7,29 @@
 
 namespace partita {
 
-struct ContextState;
+struct DeviceRuntime;
 
 /// `ranks` without those that have left the context and of whose signals none is missing: they hold up
 /// nothing. Any thread.
-std::vector<int> less_those_that_left(const ContextState& state, std::vector<int> ranks);
+std::vector<int> less_those_that_left(const DeviceRuntime& state, std::vector<int> ranks);
 
 /// The other ranks of this node by whose devices this rank's work may be held up.
-std::vector<int> others_of_the_node(const ContextState& state);
+std::vector<int> others_of_the_node(const DeviceRuntime& state);
 
 /// `wanted`, or the context's own stream where that is null.
-Stream stream_or_own(const ContextState& state, Stream wanted);
+Stream stream_or_own(const DeviceRuntime& state, Stream wanted);
 
 /// The stream to put work into: `wanted`, or the context's own where that is null. What it gets from here on
 /// comes after all that the context has put into other streams; but a stream that is being captured stands
 /// for itself. The calling thread drives the device from here on.
-Stream begin_device_work(ContextState& state, Stream wanted = {});
+Stream begin_device_work(DeviceRuntime& state, Stream wanted = {});
 
 /// All has been put into `stream`, which is what `begin_device_work` gave. The caller may destroy a stream of
 /// its own at any time afterwards, so nothing here remembers it.
-void end_device_work(ContextState& state, Stream stream);
+void end_device_work(DeviceRuntime& state, Stream stream);
+
+/// Throws UnsupportedError where the context's own stream is being captured, for which `what` waits.
+void require_no_capture(const DeviceRuntime& state, std::string_view operation, std::string_view what);
 
 /// Waits until the device has done all that this context gave it and, where one is given, all that `stream`
 /// was given by anybody. Blocking within the deadline; nothing to do
@@ -34,6 +37,6 @@ void end_device_work(ContextState& state, Stream stream);
 /// where ranks of the node execute different things, also if the streams have met the signals of another
 /// execution as if they were of their own. But for UnsupportedError, which is thrown before any wait: a
 /// stream that it would wait for is being captured.
-void finish_device(ContextState& state, std::string_view operation, Stream stream = {});
+void finish_device(DeviceRuntime& state, std::string_view operation, Stream stream = {});
 
 }  // namespace partita

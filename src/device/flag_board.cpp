@@ -3,9 +3,8 @@
 #include <algorithm>
 
 #include "base/check.hpp"
-#include "device/finish.hpp"
+#include "device/device_runtime.hpp"
 #include "runtime/collective.hpp"
-#include "runtime/context_state.hpp"
 
 namespace partita {
 namespace {
@@ -14,7 +13,7 @@ constexpr int probe_channel = channel_count;
 
 }  // namespace
 
-FlagBoard::FlagBoard(ContextState& state)
+FlagBoard::FlagBoard(DeviceRuntime& state)
     : state_(state), ranks_(state.device_topology.node_ranks(state.device_topology.node(state.rank()))) {
   const std::size_t count = ranks_.size() * channels;
   sent_.assign(count, 0);
@@ -47,24 +46,26 @@ std::uint64_t* FlagBoard::count(Count which, std::size_t number) const {
 
 void FlagBoard::clear() {
   const std::vector<std::uint64_t> zeros(sent_.size(), 0);
-  state_.device->write_past(flag(state_.rank(), ranks_.front(), 0), zeros.data(),
-                            static_cast<std::int64_t>(zeros.size() * sizeof(std::uint64_t)));
+  state_.device->physical().copy_past(flag(state_.rank(), ranks_.front(), 0), zeros.data(),
+                                      static_cast<std::int64_t>(zeros.size() * sizeof(std::uint64_t)));
   barrier(state_, "start the device");
 }
 
 /// Every rank writes its number into each neighbour's memory, and looks at what the neighbours wrote.
 void FlagBoard::probe() {
   const int me = state_.rank();
+  PhysicalDevice& device = state_.device->physical();
+  device.use();
   for (const int peer : ranks_) {
     std::uint64_t* const theirs = flag(peer, me, probe_channel);
     if (theirs == nullptr) {
       unreachable_ = fmt::format("rank {} cannot map the device memory of rank {}", me, peer);
     } else {
       const FlagOperation write{FlagOperation::Kind::write, theirs, static_cast<std::uint64_t>(me) + 1};
-      state_.device->flags({&write, 1}, begin_device_work(state_));
+      state_.device->flags({&write, 1}, device.stream_past());
     }
   }
-  finish_device(state_, "start the device");
+  (void)arrived();  // behind what this rank has written
   barrier(state_, "start the device");
   const std::vector<std::uint64_t> come = arrived();
   for (const int peer : ranks_) {
@@ -101,16 +102,16 @@ void FlagBoard::advance(int peer, int channel, std::int64_t signals) {
 void FlagBoard::count_on_device() {
   if (device_counts_) return;
   const auto bytes = static_cast<std::int64_t>(sent_.size() * sizeof(std::uint64_t));
-  state_.device->write_past(count(sent, 0), sent_.data(), bytes);
+  state_.device->physical().copy_past(count(sent, 0), sent_.data(), bytes);
   const std::vector<std::uint64_t> seen_so_far(seen_.begin(), seen_.end());
-  state_.device->write_past(count(seen, 0), seen_so_far.data(), bytes);
+  state_.device->physical().copy_past(count(seen, 0), seen_so_far.data(), bytes);
   device_counts_ = true;
 }
 
 std::vector<std::uint64_t> FlagBoard::arrived() {
   std::vector<std::uint64_t> values(sent_.size());
-  state_.device->read_past(values.data(), flag(state_.rank(), ranks_.front(), 0),
-                           static_cast<std::int64_t>(values.size() * sizeof(std::uint64_t)));
+  state_.device->physical().copy_past(values.data(), flag(state_.rank(), ranks_.front(), 0),
+                                      static_cast<std::int64_t>(values.size() * sizeof(std::uint64_t)));
   return values;
 }
 
@@ -141,7 +142,7 @@ void FlagBoard::poison() noexcept {
   try {
     state_.device->use();
     constexpr std::uint64_t yes = 1;
-    state_.device->write_past(flag(state_.rank(), state_.rank(), 0), &yes, sizeof(yes));
+    state_.device->physical().copy_past(flag(state_.rank(), state_.rank(), 0), &yes, sizeof(yes));
   } catch (...) {
     // A device that does not answer any more has nothing to be released.
   }

@@ -22,7 +22,7 @@ class FlagBoard {
  public:
   /// Allocates the flags, sets them to zero and probes every pair. Collective. Afterwards `unreachable()`
   /// says what is wrong with this rank's peers; empty: every one can be written.
-  explicit FlagBoard(ContextState& state);
+  explicit FlagBoard(DeviceRuntime& state);
 
   /// Adds one to the counter (this rank -> peer, channel). To be given to a stream in the order of the calls.
   FlagOperation signal(int peer, int channel);
@@ -61,7 +61,7 @@ class FlagBoard {
   void clear();
   void probe();
 
-  ContextState& state_;
+  DeviceRuntime& state_;
   std::vector<int> ranks_;  // of this rank's node, by the topology of devices
   HeapBlock block_;
   std::vector<std::uint64_t> sent_;               // by place of the rank and channel

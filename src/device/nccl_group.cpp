@@ -5,13 +5,13 @@
 #include <utility>
 
 #include "base/check.hpp"
-#include "device/cuda_capture.hpp"
-#include "device/cuda_driver.hpp"
+#include "cuda/capture.hpp"
+#include "cuda/driver.hpp"
+#include "device/device_runtime.hpp"
 #include "device/finish.hpp"
 #include "device/nccl_numbers.hpp"
 #include "device/nccl_offer.hpp"
 #include "runtime/agree.hpp"
-#include "runtime/context_state.hpp"
 #include "runtime/rank_list.hpp"
 #include "runtime/wait.hpp"
 
@@ -27,19 +27,19 @@ struct Joined {
   std::atomic<bool> returned = false;
 };
 
-void log_none(const ContextState& state, const std::string& why) {
+void log_none(const DeviceRuntime& state, const std::string& why) {
   if (state.rank() == 0) state.log->info(fmt::format("collectives without NCCL: {}", why));
 }
 
 }  // namespace
 
-NcclGroup::NcclGroup(ContextState& state)
+NcclGroup::NcclGroup(DeviceRuntime& state)
     : state_(state),
       library_(NcclLibrary::of_process()),
-      device_(state.device->index()),
+      device_(state.device->physical().index()),
       rank_(state.rank()) {}
 
-std::unique_ptr<DeviceGroup> NcclGroup::make(ContextState& state) {
+std::unique_ptr<DeviceGroup> NcclGroup::make(DeviceRuntime& state) {
   try {
     state.device->use();
     const std::vector<NcclOffer> offers = exchange_offers(state, operation_of_start);
@@ -53,7 +53,7 @@ std::unique_ptr<DeviceGroup> NcclGroup::make(ContextState& state) {
   }
 }
 
-std::unique_ptr<NcclGroup> NcclGroup::start(ContextState& state, const NcclId& id) {
+std::unique_ptr<NcclGroup> NcclGroup::start(DeviceRuntime& state, const NcclId& id) {
   std::unique_ptr<NcclGroup> group(new NcclGroup(state));
   std::string complaint = group->join(id);
   if (complaint.empty()) complaint = group->allocate_dry_run();
@@ -72,7 +72,7 @@ std::unique_ptr<NcclGroup> NcclGroup::start(ContextState& state, const NcclId& i
 std::string NcclGroup::allocate_dry_run() {
   try {
     const std::int64_t bytes = dry_run_part() * state_.size() * size_of(Dtype::f32);
-    for (void*& memory : dry_run_memory_) memory = state_.device->allocate(bytes);
+    for (void*& memory : dry_run_memory_) memory = state_.device->physical().allocate(bytes);
     return "";
   } catch (const MemoryError& error) {
     return error.what();
@@ -82,7 +82,7 @@ std::string NcclGroup::allocate_dry_run() {
 // Not where something has been thrown: a stream may still write there.
 void NcclGroup::release_dry_run() {
   for (void*& memory : dry_run_memory_) {
-    if (memory != nullptr) state_.device->release(std::exchange(memory, nullptr));
+    if (memory != nullptr) state_.device->physical().release(std::exchange(memory, nullptr));
   }
 }
 
@@ -300,15 +300,7 @@ void* NcclGroup::native(Stream stream) const {
 }
 
 WaitReason NcclGroup::waiting(std::string_view operation) const {
-  return {operation, [] { return std::string("NCCL"); }, -1, [this] { return others(); }};
-}
-
-std::vector<int> NcclGroup::others() const {
-  std::vector<int> ranks;
-  for (int rank = 0; rank < state_.size(); ++rank) {
-    if (rank != rank_) ranks.push_back(rank);
-  }
-  return ranks;
+  return {operation, [] { return std::string("NCCL"); }, -1, [this] { return state_.others(); }};
 }
 
 // A call that waits in NCCL for a peer has the lock, and returns when NCCL is told to abort by another thread
@@ -336,7 +328,7 @@ std::string NcclGroup::overdue() const {
   const auto deadline = state_.options.deadline;
   if (entered == Clock::time_point::max() || Clock::now() - entered < deadline) return "";
   return fmt::format("{} has kept a call of rank {} for {:g} s: it waits for {}", name(), rank_,
-                     static_cast<double>(deadline.count()) / 1000.0, rank_list(others()));
+                     static_cast<double>(deadline.count()) / 1000.0, rank_list(state_.others()));
 }
 
 NcclGroup::~NcclGroup() {

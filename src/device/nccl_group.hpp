@@ -15,7 +15,7 @@
 
 namespace partita {
 
-struct ContextState;
+struct DeviceRuntime;
 struct WaitReason;
 
 /// A communicator whose calls return when they have put their work into a stream. (One that never blocks
@@ -27,7 +27,7 @@ class NcclGroup final : public DeviceGroup {
   /// Collective over the context's ranks, blocking within the deadline. Null on all ranks, with a line in the
   /// log, where one has no NCCL, another version of it, no memory for it, or shares its device with another
   /// rank, or where NCCL cannot start. Whatever is thrown from here has failed the context.
-  static std::unique_ptr<DeviceGroup> make(ContextState& state);
+  static std::unique_ptr<DeviceGroup> make(DeviceRuntime& state);
   ~NcclGroup() override;
   NcclGroup(const NcclGroup&) = delete;
   NcclGroup& operator=(const NcclGroup&) = delete;
@@ -52,8 +52,8 @@ class NcclGroup final : public DeviceGroup {
  private:
   using Clock = std::chrono::steady_clock;
 
-  explicit NcclGroup(ContextState& state);
-  static std::unique_ptr<NcclGroup> start(ContextState& state, const NcclId& id);
+  explicit NcclGroup(DeviceRuntime& state);
+  static std::unique_ptr<NcclGroup> start(DeviceRuntime& state, const NcclId& id);
   /// What went wrong; empty: nothing. Throws at the deadline.
   std::string join(const NcclId& id);
   /// Loads kernels and connects peers while no stream of ours waits for anybody: NCCL does both when they are
@@ -79,9 +79,8 @@ class NcclGroup final : public DeviceGroup {
   int send_and_receive(std::span<const Part> sent, std::span<const Part> received, void* stream) const;
   void* native(Stream stream) const;
   WaitReason waiting(std::string_view operation) const;  ///< for the other ranks, with NCCL
-  std::vector<int> others() const;
 
-  ContextState& state_;
+  DeviceRuntime& state_;
   const NcclLibrary& library_;
   int device_;
   int rank_;

@@ -2,26 +2,25 @@
 
 #include <fmt/format.h>
 
-#include "device/device_identity.hpp"
-#include "runtime/context_state.hpp"
+#include "device/device_runtime.hpp"
 #include "runtime/exchange_values.hpp"
 
 namespace partita {
 namespace {
 
-NcclOffer own_offer(const ContextState& state) {
+NcclOffer own_offer(const DeviceRuntime& state) {
   const NcclLibrary& library = NcclLibrary::of_process();
   NcclOffer offer;
   if (!library.why_none.empty()) return offer;
   offer.version = library.version;
-  offer.device = device_identity(state);
+  offer.device = device_identity(state, state.device->physical());
   if (state.rank() == 0) offer.id_is_made = library.get_unique_id(&offer.id) == nccl_success ? 1 : 0;
   return offer;
 }
 
 }  // namespace
 
-std::vector<NcclOffer> exchange_offers(ContextState& state, std::string_view operation) {
+std::vector<NcclOffer> exchange_offers(DeviceRuntime& state, std::string_view operation) {
   return exchange_values(state, operation, own_offer(state));
 }
 

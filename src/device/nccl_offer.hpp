@@ -10,7 +10,7 @@
 
 namespace partita {
 
-struct ContextState;
+struct DeviceRuntime;
 
 struct NcclOffer {
   int version = 0;           ///< 0: no NCCL here
@@ -20,7 +20,7 @@ struct NcclOffer {
 };
 
 /// By rank. Collective.
-std::vector<NcclOffer> exchange_offers(ContextState& state, std::string_view operation);
+std::vector<NcclOffer> exchange_offers(DeviceRuntime& state, std::string_view operation);
 
 /// Why there can be no group; empty: nothing speaks against it. The same on all ranks.
 std::string obstacle(const std::vector<NcclOffer>& offers);

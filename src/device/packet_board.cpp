@@ -1,9 +1,9 @@
 #include "device/packet_board.hpp"
 
+#include "device/device_runtime.hpp"
 #include "device/finish.hpp"
 #include "runtime/agree.hpp"
 #include "runtime/collective.hpp"
-#include "runtime/context_state.hpp"
 
 namespace partita {
 namespace {
@@ -13,18 +13,16 @@ constexpr std::int64_t counters_bytes = 64;
 
 }  // namespace
 
-std::shared_ptr<PacketBoard> PacketBoard::of(ContextState& state) {
-  const std::string key = "packets";
-  auto board = std::static_pointer_cast<PacketBoard>(state.plans.find_kept(key));
-  if (!board) {
-    board.reset(new PacketBoard(state));
+std::shared_ptr<PacketBoard> PacketBoard::of(DeviceRuntime& state) {
+  if (!state.packets) {
+    const std::shared_ptr<PacketBoard> board(new PacketBoard(state));
     board->clear();
-    state.plans.keep(key, board);
+    state.packets = board;
   }
-  return board;
+  return state.packets;
 }
 
-PacketBoard::PacketBoard(ContextState& state)
+PacketBoard::PacketBoard(DeviceRuntime& state)
     : state_(state),
       block_(state.device_heap->allocate(PacketSlots::bytes(state.size()) + counters_bytes,
                                          SymmetricHeap::Sizes::equal, "packets", SourcePlace::current())) {
@@ -41,11 +39,10 @@ PacketBoard::~PacketBoard() {
 void PacketBoard::clear() {
   finish_device(state_, operation);
   std::vector<std::uint64_t> zeros;
-  collectively(state_, operation, [&]() -> std::vector<Fact> {
-    zeros.resize(static_cast<std::size_t>(block_.bytes) / sizeof(std::uint64_t));
-    return {};
-  });
-  state_.device->write_past(of_ranks_[static_cast<std::size_t>(state_.rank())], zeros.data(), block_.bytes);
+  collectively(state_, operation,
+               [&] { zeros.resize(static_cast<std::size_t>(block_.bytes) / sizeof(std::uint64_t)); });
+  state_.device->physical().copy_past(of_ranks_[static_cast<std::size_t>(state_.rank())], zeros.data(),
+                                      block_.bytes);
   barrier(state_, operation);
 }
 

@@ -9,12 +9,14 @@
 
 namespace partita {
 
+struct DeviceRuntime;
+
 /// Slots on the symmetric heap of the devices. Its exchanges must follow one another in one order on all
 /// ranks, which those of one context do.
 class PacketBoard {
  public:
   /// The context's, made when it is wanted first. Collective, blocking; the topology of devices has one node.
-  static std::shared_ptr<PacketBoard> of(ContextState& state);
+  static std::shared_ptr<PacketBoard> of(DeviceRuntime& state);
   ~PacketBoard();
   PacketBoard(const PacketBoard&) = delete;
   PacketBoard& operator=(const PacketBoard&) = delete;
@@ -22,10 +24,10 @@ class PacketBoard {
   PacketSlots slots() const;
 
  private:
-  explicit PacketBoard(ContextState& state);
+  explicit PacketBoard(DeviceRuntime& state);
   void clear();
 
-  ContextState& state_;
+  DeviceRuntime& state_;
   HeapBlock block_;
   std::vector<char*> of_ranks_;
 };

@@ -1,22 +1,17 @@
 #include "device/run_ahead.hpp"
 
+#include "device/device_runtime.hpp"
 #include "device/finish.hpp"
-#include "runtime/context_state.hpp"
 #include "runtime/wait.hpp"
 
 namespace partita {
 
-std::shared_ptr<RunAhead> RunAhead::of(ContextState& state) {
-  const std::string key = "run ahead";
-  auto ahead = std::static_pointer_cast<RunAhead>(state.plans.find_kept(key));
-  if (!ahead) {
-    ahead = std::make_shared<RunAhead>(state);
-    state.plans.keep(key, ahead);
-  }
-  return ahead;
+std::shared_ptr<RunAhead> RunAhead::of(DeviceRuntime& state) {
+  if (!state.run_ahead) state.run_ahead = std::make_shared<RunAhead>(state);
+  return state.run_ahead;
 }
 
-RunAhead::RunAhead(ContextState& state) : state_(state), milestones_(*state.device, marks) {}
+RunAhead::RunAhead(DeviceRuntime& state) : state_(state), milestones_(*state.device, marks) {}
 
 void RunAhead::wait_for_room(std::string_view operation) {
   if (given_ - done_ <= most || has_room()) return;

@@ -11,7 +11,7 @@
 
 namespace partita {
 
-struct ContextState;
+struct DeviceRuntime;
 
 /// Holds a host up in time that gives its device work without end. A driver holds it up as well, after about
 /// a thousand starts in a stream: but inside of a start, where the host looks for no failure, and with a lock
@@ -23,8 +23,8 @@ class RunAhead {
   static constexpr std::int64_t most = 512;
 
   /// The context's.
-  static std::shared_ptr<RunAhead> of(ContextState& state);
-  explicit RunAhead(ContextState& state);
+  static std::shared_ptr<RunAhead> of(DeviceRuntime& state);
+  explicit RunAhead(DeviceRuntime& state);
 
   /// Before an execution is given, outside of captures: blocks while too much is ahead, within the deadline.
   /// What it throws has failed the context.
@@ -37,7 +37,7 @@ class RunAhead {
   static constexpr int marks = 16;  // more than can be ahead
   bool has_room();
 
-  ContextState& state_;
+  DeviceRuntime& state_;
   Milestones milestones_;
   std::array<std::int64_t, marks> starts_before_{};  // by milestone
   std::int64_t first_ = 1;                           // milestone that is not known to be reached

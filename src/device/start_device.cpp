@@ -4,11 +4,8 @@
 #include <charconv>
 
 #include "base/check.hpp"
-#include "device/device_heap.hpp"
-#include "device/device_identity.hpp"
-#include "device/message_way.hpp"
+#include "device/device_runtime.hpp"
 #include "runtime/agree.hpp"
-#include "runtime/context_state.hpp"
 #include "runtime/exchange_values.hpp"
 #include "runtime/host_identity.hpp"
 
@@ -17,9 +14,23 @@ namespace {
 
 constexpr std::string_view operation = "start the device";
 
-int ranks_on_my_device(ContextState& state) {
-  const std::uint64_t mine = device_identity(state);
+int ranks_on(const PhysicalDevice& device, Runtime& state) {
+  const std::uint64_t mine = device_identity(state, device);
   return static_cast<int>(std::ranges::count(exchange_values(state, operation, mine), mine));
+}
+
+/// Whether messages of device memory go to the transport as they are, or through pinned host memory.
+bool messages_go_direct(DeviceMessages wanted, const PhysicalDevice& device, const ProcessGroup& group) {
+  if (wanted == DeviceMessages::staged) return false;
+  if (wanted == DeviceMessages::automatic) return group.takes_device_memory();
+  check<UnsupportedError>(
+      group.takes_device_memory() || device.is_host_memory(),
+      "PARTITA_DEVICE_MESSAGES is \"direct\" (or the option device_messages), but {}; leave it "
+      "unset, and messages go through pinned host memory",
+      group.in_process() ? "messages between threads take no device memory"
+                         : "this MPI does not say that it takes device memory (it is not "
+                           "CUDA-aware, or its support is switched off: see partita doctor)");
+  return true;
 }
 
 }  // namespace
@@ -59,7 +70,7 @@ Device choose_device(const Device& wanted, std::span<const DeviceOffer> offers, 
   return Device::cuda(static_cast<int>(place) % mine.count);
 }
 
-void settle_device(ContextState& state) {
+void settle_device(Runtime& state) {
   if (state.options.device.kind == Device::Kind::cpu) return;
   Accelerators& devices = Accelerators::of_process();
   DeviceOffer mine{host_of(state.group->place()), devices.count(), devices.why_none()};
@@ -67,25 +78,26 @@ void settle_device(ContextState& state) {
   for (const std::string& text : exchange(state, operation, mine.text())) {
     offers.push_back(DeviceOffer::parse(text));
   }
-  collectively(state, operation, [&]() -> std::vector<Fact> {
-    state.options.device = choose_device(state.options.device, offers, state.rank());
-    return {};
-  });
+  collectively(state, operation,
+               [&] { state.options.device = choose_device(state.options.device, offers, state.rank()); });
 }
 
-void start_device(ContextState& state) {
+void start_device(DeviceRuntime& state) {
   if (state.options.device.kind != Device::Kind::cuda) return;
-  collectively(state, operation, [&]() -> std::vector<Fact> {
-    state.device = Accelerators::of_process().open(state.options.device.index, state.options);
-    state.device_messages_direct =
-        messages_go_direct(state.options.device_messages, *state.device, *state.group);
-    return {};
+  std::shared_ptr<PhysicalDevice> device;
+  collectively(state, operation, [&] {
+    device = Accelerators::of_process().device(state.options.device.index);
+    state.device_messages_direct = messages_go_direct(state.options.device_messages, *device, *state.group);
+  });
+  const int sharers = ranks_on(*device, state);
+  collectively(state, operation, [&] {
+    device->use();
+    state.device = device->open(state.options, sharers);
+    state.device_mark = state.device->event();
   });
   make_device_heap(state, state.options.device_heap);
-  state.device->share(ranks_on_my_device(state));
-  state.watchdog = std::make_unique<Watchdog>(state);
   state.log->debug(
-      fmt::format("{}; messages {}", state.device->name(),
+      fmt::format("{}; messages {}", device->name(),
                   state.device_messages_direct ? "of its memory" : "through pinned host memory"));
 }
 

@@ -8,7 +8,8 @@
 
 namespace partita {
 
-struct ContextState;
+struct DeviceRuntime;
+struct Runtime;
 
 /// What a rank can offer; travels as a text.
 struct DeviceOffer {
@@ -26,10 +27,14 @@ struct DeviceOffer {
 Device choose_device(const Device& wanted, std::span<const DeviceOffer> offers, int me);
 
 /// Settles `state.options.device` from what was asked for. Collective; all ranks ask for the same kind.
-void settle_device(ContextState& state);
+void settle_device(Runtime& state);
 
 /// Opens the device and gives the context its memory, flags and topology. Where peers' memory cannot be
 /// reached, every rank counts as a node of its own, which is logged. Collective.
-void start_device(ContextState& state);
+void start_device(DeviceRuntime& state);
+
+/// The context's heap on its devices, and the flags in it, every pair of them probed. Collective, blocking.
+/// Where peers do not reach each other in any memory, each rank is a node of its own from here on.
+void make_device_heap(DeviceRuntime& state, DeviceHeap wanted);
 
 }  // namespace partita

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "device/device_runtime.hpp"
 #include "device/finish.hpp"
 #include "runtime/announcement.hpp"
-#include "runtime/context_state.hpp"
 #include "runtime/peer_watch.hpp"
 #include "runtime/rank_list.hpp"
 
@@ -22,7 +22,7 @@ constexpr std::chrono::milliseconds longest_nap = 500ms;
 
 }  // namespace
 
-Watchdog::Watchdog(ContextState& state) : state_(state) {
+Watchdog::Watchdog(DeviceRuntime& state) : state_(state) {
   operation_.reserve(64);  // executions allocate nothing
   thread_ = std::thread([this] { watch(); });
 }
@@ -126,7 +126,7 @@ void Watchdog::look_at_neighbours() {
 /// nothing is known.
 std::vector<int> Watchdog::neighbours() const {
   const NodeBoard& board = *state_.board;
-  const std::vector<int> node = state_.topology().node_ranks(state_.topology().node(state_.rank()));
+  const std::vector<int> node = state_.neighbours();
   std::vector<int> ranks;
   for (int number = 0; number < board.node_ranks(); ++number) {
     if (number != board.me()) ranks.push_back(node[static_cast<std::size_t>(number)]);
@@ -135,7 +135,7 @@ std::vector<int> Watchdog::neighbours() const {
 }
 
 bool Watchdog::idle() const {
-  return state_.device_work_is_marked ? state_.device->passed() : state_.device->idle();
+  return state_.device_work_is_marked ? state_.device_mark->reached() : state_.device->idle();
 }
 
 void Watchdog::give_up() {

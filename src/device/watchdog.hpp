@@ -17,6 +17,7 @@
 namespace partita {
 
 class PeerWatch;
+struct DeviceRuntime;
 
 /// A thread that sees whether the device gets on: a program may wait for its streams by means of its own, and
 /// a peer that never comes would keep it for ever. When the device has had work for longer than the deadline,
@@ -30,7 +31,7 @@ class PeerWatch;
 /// within some seconds, whether the device has work or not, where a rank of the node executes something else.
 class Watchdog {
  public:
-  explicit Watchdog(ContextState& state);
+  explicit Watchdog(DeviceRuntime& state);
   ~Watchdog();
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
@@ -51,7 +52,7 @@ class Watchdog {
   void give_up();
   std::string operation() const;
 
-  ContextState& state_;
+  DeviceRuntime& state_;
   std::atomic<std::uint64_t> noted_{0};
   std::uint64_t settled_ = 0;  // of those noted, all are known to be done
   std::uint64_t seen_ = 0;     // of those noted, at the last look

@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "array/array_state.hpp"
+#include "context/context_state.hpp"
 #include "execute/bound_work.hpp"
 #include "execute/executor.hpp"
 #include "execute/lower.hpp"
 #include "execute/mail.hpp"
 #include "execute/plan_memory.hpp"
-#include "runtime/context_state.hpp"
 
 namespace partita {
 

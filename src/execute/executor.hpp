@@ -7,7 +7,7 @@
 #include <span>
 
 #include "array/array_state.hpp"
-#include "runtime/context_state.hpp"
+#include "context/context_state.hpp"
 
 namespace partita {
 

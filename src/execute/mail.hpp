@@ -8,8 +8,8 @@
 #include <partita/plan.hpp>
 #include <vector>
 
+#include "context/context_state.hpp"
 #include "runtime/announcement.hpp"
-#include "runtime/context_state.hpp"
 
 namespace partita {
 

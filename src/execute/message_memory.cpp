@@ -21,7 +21,7 @@ MessageMemory::MessageMemory(ContextState& context, const Plan& plan, const Mess
     const Buffer& buffer = plan.buffers[b];
     if (buffer.kind != BufferKind::scratch || buffer.view_of >= 0 || buffer.bytes == 0) continue;
     if (buffer.operand) continue;  // its pieces do not lie there from their first byte to their last
-    resting_[b] = {static_cast<char*>(context.device->allocate(buffer.bytes)), Release{&context}};
+    resting_[b] = {static_cast<char*>(context.device->physical().allocate(buffer.bytes)), Release{&context}};
   }
 }
 

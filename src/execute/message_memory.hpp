@@ -6,10 +6,10 @@
 #include <span>
 #include <vector>
 
+#include "context/context_state.hpp"
 #include "device/copy_way.hpp"
 #include "execute/message_use.hpp"
 #include "execute/plan_memory.hpp"
-#include "runtime/context_state.hpp"
 
 namespace partita {
 
@@ -31,7 +31,7 @@ class MessageMemory {
   struct Release {
     ContextState* context = nullptr;
     void operator()(char* memory) const noexcept {
-      if (!context->failed()) context->device->release(memory);
+      if (!context->failed()) context->device->physical().release(memory);
     }
   };
   char* resting(const Place& place) const { return resting_[static_cast<std::size_t>(place.buffer)].get(); }

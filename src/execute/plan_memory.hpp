@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "array/array_state.hpp"
+#include "context/context_state.hpp"
 #include "execute/scratch.hpp"
-#include "runtime/context_state.hpp"
 
 namespace partita {
 

@@ -37,9 +37,9 @@ Scratch::Scratch(ContextState& context, const Buffer& buffer, MemorySpace space)
     on_heap_ = true;
   } else if (space == MemorySpace::device) {
     context.device->use();
-    private_ =
-        static_cast<char*>(context.device_messages_direct ? context.device->allocate(buffer.bytes)
-                                                          : context.device->allocate_pinned(buffer.bytes));
+    private_ = static_cast<char*>(context.device_messages_direct
+                                      ? context.device->physical().allocate(buffer.bytes)
+                                      : context.device->physical().allocate_pinned(buffer.bytes));
   } else {
     private_ = allocate_private(buffer.bytes);
   }
@@ -58,9 +58,9 @@ Scratch::~Scratch() {
   // A failed context may still have messages in flight into this memory: it stays until the process exits.
   if (private_ == nullptr || context_.failed()) return;
   if (space_ == MemorySpace::device && context_.device_messages_direct) {
-    context_.device->release(private_);
+    context_.device->physical().release(private_);
   } else if (space_ == MemorySpace::device) {
-    context_.device->release_pinned(private_);
+    context_.device->physical().release_pinned(private_);
   } else {
     std::free(private_);
   }

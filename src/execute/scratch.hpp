@@ -5,7 +5,7 @@
 #include <partita/plan.hpp>
 #include <vector>
 
-#include "runtime/context_state.hpp"
+#include "context/context_state.hpp"
 
 namespace partita {
 

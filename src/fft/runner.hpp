@@ -5,8 +5,8 @@
 #include <optional>
 #include <partita/fft.hpp>
 
+#include "context/context_state.hpp"
 #include "execute/bound_plan.hpp"
-#include "runtime/context_state.hpp"
 
 namespace partita::fourier {
 

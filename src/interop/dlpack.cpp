@@ -51,7 +51,7 @@ DLManagedTensor* make_tensor(const View& view, Device device, std::shared_ptr<vo
 }
 
 Device device_of(const ContextState& context) {
-  return context.device ? Device::cuda(context.device->index()) : Device::cpu();
+  return context.device ? Device::cuda(context.device->physical().index()) : Device::cpu();
 }
 
 }  // namespace

@@ -6,13 +6,13 @@
 #include <cstring>
 
 #include "base/check.hpp"
-#include "device/cuda_capture.hpp"
-#include "device/cuda_driver.hpp"
+#include "cuda/capture.hpp"
+#include "cuda/driver.hpp"
 #include "memory/descriptor_exchange.hpp"
 #include "memory/page.hpp"
 #include "runtime/agree.hpp"
-#include "runtime/context_state.hpp"
 #include "runtime/exchange_values.hpp"
+#include "runtime/runtime.hpp"
 
 namespace partita {
 namespace {
@@ -36,26 +36,20 @@ CUdeviceptr device_address(const char* address) {
 
 }  // namespace
 
-CudaNodeMemory::CudaNodeMemory(ContextState& state, const Topology& topology, int device,
+CudaNodeMemory::CudaNodeMemory(Runtime& state, const Topology& topology, int device,
                                const CudaVirtualMemory& driver)
     : state_(state), driver_(driver), places_(topology, state.rank()), device_(device) {
-  for (int node = 0; node < topology.node_count(); ++node) {
-    if (topology.node_ranks(node).size() > 1) alone_ = false;
-  }
+  alone_ = most_ranks_of_a_node(topology) == 1;
   std::int64_t mine = 0;
-  collectively(state, operation, [&]() -> std::vector<Fact> {
+  collectively(state, operation, [&] {
     std::size_t bytes = 0;
     check_cuda(driver_.turn()->device_bytes(&bytes, device_), "look at the device");
     mine = round_up(static_cast<std::int64_t>(bytes), gibibyte);
-    return {};
   });
-  for (const std::int64_t bytes : exchange_values(state, operation, mine)) {
-    stride_ = std::max(stride_, bytes);
-  }
-  collectively(state, operation, [&]() -> std::vector<Fact> {
+  stride_ = largest_of_ranks(state, operation, mine);
+  collectively(state, operation, [&] {
     growth_.emplace(make_growth());
     reserve();
-    return {};
   });
 }
 
@@ -199,23 +193,19 @@ void CudaNodeMemory::share_with_peers() {
   std::vector<std::vector<FileDescriptor>> files;
   if (!state_.group->in_process()) {
     std::vector<FileDescriptor> mine;
-    collectively(state_, operation, [&]() -> std::vector<Fact> {
-      mine = export_unshared();
-      return {};
-    });
+    collectively(state_, operation, [&] { mine = export_unshared(); });
     std::vector<int> numbers;
     for (const FileDescriptor& file : mine) numbers.push_back(file.get());
     files = exchange_descriptors(state_, operation, numbers);
   }
   const std::size_t before = mapped_.size();
   try {
-    collectively(state_, operation, [&]() -> std::vector<Fact> {
+    collectively(state_, operation, [&] {
       for (const int rank : places_.ranks()) {
         if (rank == state_.rank()) continue;
         const auto place = static_cast<std::size_t>(rank);
         import_chunks(rank, texts[place], files.empty() ? nullptr : &files[place]);
       }
-      return {};
     });
   } catch (...) {
     // Some ranks have mapped what others could not: it is shared anew next time.

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "device/cuda_virtual_memory.hpp"
+#include "cuda/virtual_memory.hpp"
 #include "memory/file_descriptor.hpp"
 #include "memory/node_memory.hpp"
 #include "memory/node_places.hpp"
@@ -24,7 +24,7 @@ namespace partita {
 class CudaNodeMemory final : public NodeMemory {
  public:
   /// Collective, blocking. `driver` outlives the object.
-  CudaNodeMemory(ContextState& state, const Topology& topology, int device, const CudaVirtualMemory& driver);
+  CudaNodeMemory(Runtime& state, const Topology& topology, int device, const CudaVirtualMemory& driver);
   ~CudaNodeMemory() override;
   CudaNodeMemory(const CudaNodeMemory&) = delete;
   CudaNodeMemory& operator=(const CudaNodeMemory&) = delete;
@@ -53,7 +53,7 @@ class CudaNodeMemory final : public NodeMemory {
   std::vector<FileDescriptor> export_unshared() const;
   void share_with_peers();
 
-  ContextState& state_;
+  Runtime& state_;
   const CudaVirtualMemory& driver_;
   NodePlaces places_;
   bool alone_ = true;  // no two ranks share a node

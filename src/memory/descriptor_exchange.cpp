@@ -6,8 +6,9 @@
 
 #include "base/check.hpp"
 #include "memory/descriptor_mailbox.hpp"
+#include "memory/node_places.hpp"
 #include "runtime/agree.hpp"
-#include "runtime/context_state.hpp"
+#include "runtime/runtime.hpp"
 
 namespace partita {
 namespace {
@@ -28,12 +29,6 @@ struct Card {
   }
 };
 
-int largest_node(const Topology& topology) {
-  std::vector<int> counts(static_cast<std::size_t>(topology.node_count()), 0);
-  for (int rank = 0; rank < topology.ranks(); ++rank) ++counts[static_cast<std::size_t>(topology.node(rank))];
-  return *std::max_element(counts.begin(), counts.end());
-}
-
 void deliver_to(int peer, const Card& card, int sender, const std::vector<int>& descriptors) {
   try {
     DescriptorMailbox::deliver(card.address, sender, descriptors);
@@ -50,37 +45,29 @@ void deliver_to(int peer, const Card& card, int sender, const std::vector<int>& 
 /// waits for a socket.
 class Rounds {
  public:
-  Rounds(ContextState& state, std::string_view operation, const std::vector<int>& mine)
+  Rounds(Runtime& state, std::string_view operation, const std::vector<int>& mine)
       : state_(state),
         operation_(operation),
         mine_(mine),
-        ranks_(state.topology().node_ranks(state.topology().node(state.rank()))),
+        ranks_(state.neighbours()),
         me_(static_cast<int>(std::find(ranks_.begin(), ranks_.end(), state.rank()) - ranks_.begin())) {}
 
   std::vector<std::vector<FileDescriptor>> run() {
     std::vector<std::vector<FileDescriptor>> result(static_cast<std::size_t>(state_.size()));
-    const int most = largest_node(state_.topology());
+    const int most = most_ranks_of_a_node(state_.topology());
     if (most == 1) return result;
     width_ = std::clamp(most_on_their_way / most, 1, 64);
     introduce();
     for (int first = 1; first < most; first += width_) {
-      together([&] { deliver(first); });
-      together([&] { collect(first, result); });
+      collectively(state_, operation_, [&] { deliver(first); });
+      collectively(state_, operation_, [&] { collect(first, result); });
     }
     return result;
   }
 
  private:
-  template <class Local>
-  void together(Local&& local) {
-    collectively(state_, operation_, [&] {
-      local();
-      return std::vector<Fact>{};
-    });
-  }
-
   void introduce() {
-    together([&] { mailbox_.emplace(width_); });
+    collectively(state_, operation_, [&] { mailbox_.emplace(width_); });
     const auto texts = exchange(state_, operation_, Card{state_.group->place(), mailbox_->address()}.text());
     for (const int rank : ranks_) cards_.push_back(Card::parse(texts[static_cast<std::size_t>(rank)]));
   }
@@ -112,7 +99,7 @@ class Rounds {
     }
   }
 
-  ContextState& state_;
+  Runtime& state_;
   std::string_view operation_;
   const std::vector<int>& mine_;
   std::vector<int> ranks_;  // of this node
@@ -124,7 +111,7 @@ class Rounds {
 
 }  // namespace
 
-std::vector<std::vector<FileDescriptor>> exchange_descriptors(ContextState& state, std::string_view operation,
+std::vector<std::vector<FileDescriptor>> exchange_descriptors(Runtime& state, std::string_view operation,
                                                               const std::vector<int>& mine) {
   return Rounds(state, operation, mine).run();
 }

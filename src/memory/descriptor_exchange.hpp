@@ -8,11 +8,11 @@
 
 namespace partita {
 
-struct ContextState;
+struct Runtime;
 
 /// Every rank's descriptors (1 to 16), on every rank of its node: result[rank], empty for ranks of other
 /// nodes and for this one. Collective over the context's ranks, blocking; Errors are the same on every rank.
-std::vector<std::vector<FileDescriptor>> exchange_descriptors(ContextState& state, std::string_view operation,
+std::vector<std::vector<FileDescriptor>> exchange_descriptors(Runtime& state, std::string_view operation,
                                                               const std::vector<int>& mine);
 
 }  // namespace partita

@@ -9,9 +9,14 @@
 #include <string>
 #include <vector>
 
-#include "memory/symmetric_heap.hpp"
-
 namespace partita {
+
+/// One block. The id is the same on all ranks: allocation is collective, so all ranks count alike.
+struct HeapBlock {
+  std::uint64_t id = 0;
+  std::int64_t offset = 0;  ///< from the start of every rank's segment
+  std::int64_t bytes = 0;   ///< as asked (the largest of all ranks)
+};
 
 /// Ids count upwards with every allocation, so a block has the same id on all ranks. Local; `drop` may be
 /// called by any thread, all else by the context's.

@@ -1,6 +1,7 @@
 // Where a rank's segment lies in the range of its node.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <partita/topology.hpp>
 #include <vector>
@@ -33,5 +34,12 @@ class NodePlaces {
   std::vector<int> ranks_;
   std::vector<int> places_;
 };
+
+/// Of the largest node.
+inline int most_ranks_of_a_node(const Topology& topology) {
+  std::vector<int> counts(static_cast<std::size_t>(topology.node_count()));
+  for (int rank = 0; rank < topology.ranks(); ++rank) ++counts[static_cast<std::size_t>(topology.node(rank))];
+  return *std::ranges::max_element(counts);
+}
 
 }  // namespace partita

@@ -5,7 +5,7 @@
 #include "base/check.hpp"
 #include "memory/segment_growth.hpp"
 #include "runtime/agree.hpp"
-#include "runtime/context_state.hpp"
+#include "runtime/runtime.hpp"
 
 namespace partita {
 namespace {
@@ -18,14 +18,13 @@ NvshmemNodeMemory::Holding::~Holding() {
   if (range.bytes > 0) NvshmemWorld::of_process().release(range.first);
 }
 
-NvshmemNodeMemory::NvshmemNodeMemory(ContextState& state, const Topology& topology,
-                                     const std::function<std::int64_t()>& free_bytes,
+NvshmemNodeMemory::NvshmemNodeMemory(Runtime& state, const Topology& topology, const NvshmemDevice& device,
                                      const NvshmemLibrary& library)
     : segments_(static_cast<std::size_t>(state.size())) {
   NvshmemWorld& world = NvshmemWorld::of_process();
-  const std::vector<int> pes = world.join(state, free_bytes, library);
+  const std::vector<int> pes = world.join(state, device, library);
   holding_.range = world.take(state, pes);
-  collectively(state, operation, [&]() -> std::vector<Fact> {
+  collectively(state, operation, [&] {
     cap_ = heap_limit(state.options);
     for (const int rank : topology.node_ranks(topology.node(state.rank()))) {
       const auto place = static_cast<std::size_t>(rank);
@@ -34,7 +33,6 @@ NvshmemNodeMemory::NvshmemNodeMemory(ContextState& state, const Topology& topolo
                               state.rank(), rank);
       segments_[place] = memory + holding_.range.first;
     }
-    return {};
   });
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 #include "memory/node_memory.hpp"
@@ -18,8 +17,8 @@ class NvshmemNodeMemory final : public NodeMemory {
  public:
   /// Collective; UnsupportedError, the same on all ranks, says why not: as NvshmemWorld::join, or a rank
   /// cannot map the memory of another one that `topology` puts on its node.
-  NvshmemNodeMemory(ContextState& state, const Topology& topology,
-                    const std::function<std::int64_t()>& free_bytes, const NvshmemLibrary& library);
+  NvshmemNodeMemory(Runtime& state, const Topology& topology, const NvshmemDevice& device,
+                    const NvshmemLibrary& library);
 
   void* control() override { return nullptr; }
   char* segment(int rank) override { return segments_.at(static_cast<std::size_t>(rank)); }

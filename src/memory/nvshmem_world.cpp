@@ -5,17 +5,15 @@
 #include <chrono>
 #include <cstring>
 #include <memory>
-#include <numeric>
 #include <thread>
 
 #include "base/check.hpp"
 #include "base/default_variable.hpp"
 #include "base/hash.hpp"
-#include "device/device_identity.hpp"
 #include "memory/page.hpp"
 #include "runtime/agree.hpp"
-#include "runtime/context_state.hpp"
 #include "runtime/exchange_values.hpp"
+#include "runtime/runtime.hpp"
 #include "runtime/wait.hpp"
 
 namespace partita {
@@ -42,13 +40,13 @@ struct Start {
 
 /// Runs `work` on the context's device in a thread of its own. One that keeps it for half of the deadline is
 /// left behind, so that the ranks can tell each other before any of them has waited too long.
-std::string beside(ContextState& state, const std::shared_ptr<Start>& start,
+std::string beside(Runtime& state, const NvshmemDevice& device, const std::shared_ptr<Start>& start,
                    const std::function<std::string()>& work) {
   using Clock = std::chrono::steady_clock;
   start->begun = start->done = false;
-  std::thread([start, work, device = state.device.get()] {
+  std::thread([start, work, use = device.use] {
     try {
-      device->use();
+      use();
       start->begun = true;
       start->complaint = work();
     } catch (const std::exception& error) {
@@ -59,10 +57,8 @@ std::string beside(ContextState& state, const std::shared_ptr<Start>& start,
   }).detach();
   while (!start->begun) std::this_thread::yield();
   const Clock::time_point limit = Clock::now() + state.options.deadline / 2;
-  std::vector<int> others(static_cast<std::size_t>(state.size()));
-  std::iota(others.begin(), others.end(), 0);
-  std::erase(others, state.rank());
-  const WaitReason reason{operation, [] { return std::string("NVSHMEM"); }, -1, [&] { return others; }};
+  const WaitReason reason{operation, [] { return std::string("NVSHMEM"); }, -1,
+                          [&] { return state.others(); }};
   wait_until(state, reason, [&] {
     state.require_alive(operation);
     return start->done.load() || Clock::now() >= limit;
@@ -71,7 +67,7 @@ std::string beside(ContextState& state, const std::shared_ptr<Start>& start,
 }
 
 /// The first complaint of any rank, with its number.
-std::string first_of(ContextState& state, const std::string& mine) {
+std::string first_of(Runtime& state, const std::string& mine) {
   const std::vector<std::string> all = exchange(state, operation, mine);
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     if (!all[rank].empty()) return fmt::format("{} (rank {})", all[rank], rank);
@@ -79,10 +75,11 @@ std::string first_of(ContextState& state, const std::string& mine) {
   return "";
 }
 
-std::string make_id(ContextState& state, const std::shared_ptr<Start>& start, const NvshmemLibrary& library) {
+std::string make_id(Runtime& state, const NvshmemDevice& device, const std::shared_ptr<Start>& start,
+                    const NvshmemLibrary& library) {
   std::string complaint;
   if (state.rank() == 0) {
-    complaint = beside(state, start, [start, &library] {
+    complaint = beside(state, device, start, [start, &library] {
       const int result = library.get_unique_id(&start->id);
       return result == 0 ? "" : fmt::format("it finds no way for its processes to meet: error {}", result);
     });
@@ -92,14 +89,14 @@ std::string make_id(ContextState& state, const std::shared_ptr<Start>& start, co
   return why;
 }
 
-std::string begin(ContextState& state, const std::shared_ptr<Start>& start, const NvshmemLibrary& library,
-                  std::int64_t bytes) {
+std::string begin(Runtime& state, const NvshmemDevice& device, const std::shared_ptr<Start>& start,
+                  const NvshmemLibrary& library, std::int64_t bytes) {
   // Where its heap does not grow, what it is given to begin with is all.
   const DefaultVariable size("NVSHMEM_SYMMETRIC_SIZE", fmt::format("{}", bytes + (std::int64_t{64} << 20)));
   const DefaultVariable most("NVSHMEM_MAX_MEMORY_PER_GPU",
                              fmt::format("{}", std::max(128 * gibibyte, bytes + 8 * gibibyte)));
   const int rank = state.rank(), ranks = state.size();
-  return first_of(state, beside(state, start, [=, &library]() -> std::string {
+  return first_of(state, beside(state, device, start, [=, &library]() -> std::string {
                     library.set_id(rank, ranks, &start->id, &start->attributes);
                     const int result = library.init(nvshmem_init_with_id, &start->attributes);
                     if (result != 0) return fmt::format("its start ended with error {}", result);
@@ -143,9 +140,9 @@ void NvshmemWorld::forget() {
   world.pool_ = NvshmemPool();
 }
 
-NvshmemOffer NvshmemWorld::offer(const ContextState& state, std::int64_t free_bytes,
+NvshmemOffer NvshmemWorld::offer(const Runtime& state, const NvshmemDevice& device,
                                  const NvshmemLibrary& library) {
-  const std::uint64_t device = device_identity(state);
+  const std::int64_t free_bytes = device.free_bytes();
   const std::lock_guard lock(mutex_);
   check<UnsupportedError>(!state.group->in_process() || state.size() == 1,
                           "the ranks are threads of one process, and NVSHMEM knows processes only");
@@ -154,24 +151,21 @@ NvshmemOffer NvshmemWorld::offer(const ContextState& state, std::int64_t free_by
                           why_failed_);
   check<UnsupportedError>(identity_ != 0 || library.init_status() == 0,
                           "NVSHMEM: somebody else has started it in this process");
-  check<UnsupportedError>(identity_ == 0 || device_ == device,
+  check<UnsupportedError>(identity_ == 0 || device_ == device.identity,
                           "NVSHMEM: this process has started it on another device");
   const std::int64_t bytes = symmetric_size_of_environment(share_of(free_bytes));
-  return {library.version, device, round_down(bytes, huge_page_bytes), identity_, pe_};
+  return {library.version, device.identity, round_down(bytes, huge_page_bytes), identity_, pe_};
 }
 
-std::vector<int> NvshmemWorld::join(ContextState& state, const std::function<std::int64_t()>& free_bytes,
+std::vector<int> NvshmemWorld::join(Runtime& state, const NvshmemDevice& device,
                                     const NvshmemLibrary& library) {
   NvshmemOffer mine;
-  collectively(state, operation, [&]() -> std::vector<Fact> {
-    mine = offer(state, free_bytes(), library);
-    return {};
-  });
+  collectively(state, operation, [&] { mine = offer(state, device, library); });
   std::vector<NvshmemOffer> offers = exchange_values(state, operation, mine);
   const std::string why = obstacle(offers);
   check<UnsupportedError>(why.empty(), "NVSHMEM cannot be used: {}", why);
   if (mine.world == 0) {
-    start(state, offers, library);
+    start(state, device, offers, library);
     for (std::size_t rank = 0; rank < offers.size(); ++rank) offers[rank].pe = static_cast<int>(rank);
   }
   std::vector<int> pes;
@@ -179,22 +173,21 @@ std::vector<int> NvshmemWorld::join(ContextState& state, const std::function<std
   return pes;
 }
 
-void NvshmemWorld::start(ContextState& state, std::span<const NvshmemOffer> offers,
+void NvshmemWorld::start(Runtime& state, const NvshmemDevice& device, std::span<const NvshmemOffer> offers,
                          const NvshmemLibrary& library) {
   const std::int64_t bytes = least_of(offers);
   bool mine = false;
   try {
-    collectively(state, operation, [&]() -> std::vector<Fact> {
+    collectively(state, operation, [&] {
       check<UnsupportedError>(bytes > 0, "NVSHMEM: a device has no memory left for it");
       const std::lock_guard lock(mutex_);
       check<UnsupportedError>(!starting_ && identity_ == 0,
                               "NVSHMEM: another context of this process starts it at the same time");
       mine = starting_ = true;
-      return {};
     });
     const auto made = std::make_shared<Start>();
-    std::string why = make_id(state, made, library);
-    if (why.empty()) why = begin(state, made, library, bytes);
+    std::string why = make_id(state, device, made, library);
+    if (why.empty()) why = begin(state, device, made, library, bytes);
     check<UnsupportedError>(why.empty(), "NVSHMEM cannot be started: {}", why);
     const std::lock_guard lock(mutex_);
     library_ = &library;
@@ -216,7 +209,7 @@ void NvshmemWorld::refuse_for_good(const std::string& why) {
   why_failed_ = why;
 }
 
-OffsetRange NvshmemWorld::take(ContextState& state, std::vector<int> pes) {
+OffsetRange NvshmemWorld::take(Runtime& state, std::vector<int> pes) {
   std::ranges::sort(pes);
   std::vector<OffsetRange> mine;
   {
@@ -230,11 +223,10 @@ OffsetRange NvshmemWorld::take(ContextState& state, std::vector<int> pes) {
   range.bytes = std::max(share_of(range.bytes), std::min(range.bytes, huge_page_bytes));
   bool taken = false;
   try {
-    collectively(state, operation, [&]() -> std::vector<Fact> {
+    collectively(state, operation, [&] {
       const std::lock_guard lock(mutex_);
       pool_.take(range, pes);
       taken = true;
-      return {};
     });
   } catch (...) {
     if (taken) release(range.first);

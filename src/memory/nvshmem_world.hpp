@@ -13,7 +13,14 @@
 
 namespace partita {
 
-struct ContextState;
+struct Runtime;
+
+/// The device of the rank that uses NVSHMEM.
+struct NvshmemDevice {
+  std::uint64_t identity = 0;                ///< another one for each device
+  std::function<void()> use;                 ///< the calling thread works on it from here on; any thread
+  std::function<std::int64_t()> free_bytes;  ///< that it has left
+};
 
 /// A process starts NVSHMEM once, as one PE on one device, and it stays until the process ends: to end it is
 /// collective and waits for peers that may be gone. The processes that started it together allocate memory
@@ -25,16 +32,14 @@ class NvshmemWorld {
   static void forget();
 
   /// Starts it among the context's ranks, unless it is running on all of them; gives each rank's PE.
-  /// `free_bytes`: what the context's device has left.
   /// Collective, blocking for at most half of the deadline and some messages. UnsupportedError, the same on
   /// all ranks: it is not there, a rank is no process or has no device of its own, it was started with other
   /// processes, by somebody else or in vain, or it does not start now.
-  std::vector<int> join(ContextState& state, const std::function<std::int64_t()>& free_bytes,
-                        const NvshmemLibrary& library);
+  std::vector<int> join(Runtime& state, const NvshmemDevice& device, const NvshmemLibrary& library);
 
   /// A range that is free on all these PEs, which are those of the context's ranks. Collective; throws
   /// UnsupportedError: nothing is left.
-  OffsetRange take(ContextState& state, std::vector<int> pes);
+  OffsetRange take(Runtime& state, std::vector<int> pes);
   /// Of this process. Local.
   void release(std::int64_t first) noexcept;
 
@@ -42,8 +47,9 @@ class NvshmemWorld {
   char* memory_of(int pe) const;
 
  private:
-  NvshmemOffer offer(const ContextState& state, std::int64_t free_bytes, const NvshmemLibrary& library);
-  void start(ContextState& state, std::span<const NvshmemOffer> offers, const NvshmemLibrary& library);
+  NvshmemOffer offer(const Runtime& state, const NvshmemDevice& device, const NvshmemLibrary& library);
+  void start(Runtime& state, const NvshmemDevice& device, std::span<const NvshmemOffer> offers,
+             const NvshmemLibrary& library);
   void refuse_for_good(const std::string& why);
 
   mutable std::mutex mutex_;  // of all that follows

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 
 #include "base/check.hpp"
@@ -15,7 +14,8 @@
 #include "memory/node_limits.hpp"
 #include "memory/page.hpp"
 #include "runtime/agree.hpp"
-#include "runtime/context_state.hpp"
+#include "runtime/exchange_values.hpp"
+#include "runtime/runtime.hpp"
 
 namespace partita {
 namespace {
@@ -46,61 +46,44 @@ void map_file(int file, char* address, std::int64_t bytes) {
                      std::strerror(errno));
 }
 
-template <class Local>
-void together(ContextState& state, Local&& local) {
-  collectively(state, operation, [&] {
-    local();
-    return std::vector<Fact>{};
-  });
-}
-
-std::int64_t minimum_over_ranks(ContextState& state, std::int64_t mine) {
-  std::int64_t result = mine;
-  for (const std::string& text : exchange(state, operation, std::to_string(mine))) {
-    std::int64_t value = 0;
-    std::from_chars(text.data(), text.data() + text.size(), value);
-    result = std::min(result, value);
-  }
-  return result;
-}
-
 }  // namespace
 
-std::pair<Reservation, std::int64_t> reserve_segments_alike(ContextState& state, int parts) {
+std::pair<Reservation, std::int64_t> reserve_segments_alike(Runtime& state, int parts) {
   std::pair<Reservation, std::int64_t> result;
-  together(state, [&] {
+  collectively(state, operation, [&] {
     if (parts > 0) result = Reservation::segments(parts, preferred_stride(NodeLimits::read().total, parts));
   });
   constexpr std::int64_t any = std::int64_t{1} << 62;
-  const std::int64_t stride = minimum_over_ranks(state, parts > 0 ? result.second : any);
+  const std::int64_t stride =
+      std::ranges::min(exchange_values(state, operation, parts > 0 ? result.second : any));
   if (parts > 0) result.first.trim(stride * parts);
   result.second = stride;
   return result;
 }
 
-ProcessNodeMemory::ProcessNodeMemory(ContextState& state, std::int64_t control_bytes)
+ProcessNodeMemory::ProcessNodeMemory(Runtime& state, std::int64_t control_bytes)
     : places_(state.topology(), state.rank()) {
   std::tie(range_, stride_) = reserve_segments_alike(state, places_.count());
   mine_ = segment(state.rank());
-  together(state, [&] {
+  collectively(state, operation, [&] {
     growth_ = std::make_unique<SegmentGrowth>(stride_, heap_limit(state.options), backing());
     make_files(state, control_bytes);
   });
   map_files(state, control_bytes);
 }
 
-void ProcessNodeMemory::make_files(ContextState& state, std::int64_t control_bytes) {
+void ProcessNodeMemory::make_files(Runtime& state, std::int64_t control_bytes) {
   segment_file_ = new_memory_file("partita-segment");
   if (state.rank() != places_.first()) return;
   control_file_ = new_memory_file("partita-control");
   set_length(control_file_.get(), round_up(control_bytes, page_bytes));
 }
 
-void ProcessNodeMemory::map_files(ContextState& state, std::int64_t control_bytes) {
+void ProcessNodeMemory::map_files(Runtime& state, std::int64_t control_bytes) {
   std::vector<int> mine{segment_file_.get()};
   if (control_file_) mine.push_back(control_file_.get());
   const auto files = exchange_descriptors(state, operation, mine);
-  together(state, [&] {
+  collectively(state, operation, [&] {
     for (const int rank : places_.ranks()) {
       const auto& theirs = files[static_cast<std::size_t>(rank)];
       map_file(rank == state.rank() ? segment_file_.get() : theirs.at(0).get(), segment(rank), stride_);

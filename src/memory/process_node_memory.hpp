@@ -16,7 +16,7 @@ namespace partita {
 /// ends, and the size of /dev/shm does not matter.
 class ProcessNodeMemory final : public NodeMemory {
  public:
-  ProcessNodeMemory(ContextState& state, std::int64_t control_bytes);
+  ProcessNodeMemory(Runtime& state, std::int64_t control_bytes);
 
   void* control() override { return control_.data(); }
   char* segment(int rank) override { return places_.segment(range_.data(), stride_, rank); }
@@ -24,8 +24,8 @@ class ProcessNodeMemory final : public NodeMemory {
   void grow(std::int64_t bytes) override { growth_->grow(bytes); }
 
  private:
-  void make_files(ContextState& state, std::int64_t control_bytes);
-  void map_files(ContextState& state, std::int64_t control_bytes);
+  void make_files(Runtime& state, std::int64_t control_bytes);
+  void map_files(Runtime& state, std::int64_t control_bytes);
   SegmentGrowth::Backing backing();
 
   NodePlaces places_;
@@ -39,6 +39,6 @@ class ProcessNodeMemory final : public NodeMemory {
 };
 
 /// The stride that all ranks can reserve, and this rank's range of it for `parts` segments. Collective.
-std::pair<Reservation, std::int64_t> reserve_segments_alike(ContextState& state, int parts);
+std::pair<Reservation, std::int64_t> reserve_segments_alike(Runtime& state, int parts);
 
 }  // namespace partita

@@ -24,7 +24,8 @@ void SegmentGrowth::check_limits(std::int64_t bytes) const {
 void SegmentGrowth::grow(std::int64_t bytes) {
   if (bytes <= populated_ && bytes <= cap_) return;
   check_limits(bytes);
-  const std::int64_t least = populated_ + std::min(sizes_.least, std::min(stride_, cap_) - populated_);
+  const std::int64_t least =
+      populated_ + std::min({sizes_.least, populated_, std::min(stride_, cap_) - populated_});
   const std::int64_t end = round_up(std::max(bytes, least), sizes_.unit);
   backing_.check_room(end - populated_);
   std::int64_t taken = populated_;

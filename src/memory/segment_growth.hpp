@@ -23,8 +23,8 @@ class SegmentGrowth {
     std::function<void(std::int64_t bytes)> check_room = [](std::int64_t) {};
   };
   struct Sizes {
-    std::int64_t unit = huge_page_bytes;          ///< memory is taken in multiples of it
-    std::int64_t least = 0;                       ///< a growth is of so much, if there is so much
+    std::int64_t unit = huge_page_bytes;  ///< memory is taken in multiples of it
+    std::int64_t least = 0;  ///< a growth is of so much, or of what is there already, if there is so much
     std::int64_t step = std::int64_t{256} << 20;  ///< taken at once at most, a multiple of the unit
   };
 

@@ -7,12 +7,9 @@
 
 #include "base/check.hpp"
 #include "base/hash.hpp"
-#include "device/finish.hpp"
-#include "memory/free_list.hpp"
-#include "memory/heap_blocks.hpp"
+#include "base/hash_of_facts.hpp"
 #include "runtime/agree.hpp"
 #include "runtime/collective.hpp"
-#include "runtime/context_state.hpp"
 #include "runtime/rank_list.hpp"
 
 namespace partita {
@@ -47,63 +44,35 @@ std::string by_value(const std::vector<std::string>& texts) {
   return result;
 }
 
-class Heap final : public SymmetricHeap {
- public:
-  Heap(ContextState& state, NodeMemory& memory, std::string_view what)
-      : allocating_(fmt::format("allocate {}", what)),
-        freeing_(fmt::format("free {}", what)),
-        collecting_(fmt::format("collect {}", what)),
-        state_(state),
-        memory_(memory),
-        blocks_(state.size()),
-        free_list_(memory.stride()) {}
+}  // namespace
 
-  HeapBlock allocate(std::int64_t bytes, Sizes sizes, std::string_view purpose, SourcePlace where) override;
-  void free(void* pointer) override;
-  void drop(std::uint64_t id) noexcept override { blocks_.drop(id); }
-  void collect() override;
-
-  void* address(const HeapBlock& block) const override { return at(state_.rank(), block.offset); }
-  std::int64_t offset_of(const void* pointer) const override;
-  void* at(int rank, std::int64_t offset) const override {
-    char* const segment = memory_.segment(rank);
-    return segment == nullptr ? nullptr : segment + offset;
-  }
-  std::string leaks() const override { return blocks_.describe_live(); }
-
- private:
-  Summary meet(Meeting& meeting, std::string_view operation, const Report& report, std::int64_t bytes);
-  void release_dropped(Meeting& meeting, const Summary& all, const std::string& mine);
-  std::int64_t place(std::int64_t bytes);
-  void grow(std::int64_t bytes);
-  std::int64_t segment_offset(const void* pointer) const;
-
-  const std::string allocating_, freeing_, collecting_;  // the operations, for errors
-  ContextState& state_;
-  NodeMemory& memory_;
-  mutable HeapBlocks blocks_;
-  FreeList free_list_;
-  std::int64_t grown_ = 0;  // all ranks' segments are at least so long
-};
+SymmetricHeap::SymmetricHeap(Runtime& state, NodeMemory& memory, Settle settle, std::string_view what)
+    : allocating_(fmt::format("allocate {}", what)),
+      freeing_(fmt::format("free {}", what)),
+      collecting_(fmt::format("collect {}", what)),
+      state_(state),
+      memory_(memory),
+      settle_(std::move(settle)),
+      blocks_(state.size()),
+      free_list_(memory.stride()) {}
 
 /// One meeting: what must agree, the largest size, and whether anyone has drops to tell. Those are told in
 /// it, and what all ranks have dropped is free afterwards.
-Summary Heap::meet(Meeting& meeting, std::string_view operation, const Report& report, std::int64_t bytes) {
-  std::uint64_t facts = report.facts.size();
-  for (const Fact& fact : report.facts) facts = mix(mix(facts, hash_of(fact.name)), hash_of(fact.value));
-  Summary mine = Summary::of(hash_of(operation), facts);
+Summary SymmetricHeap::meet(Meeting& meeting, std::string_view operation, const Report& report,
+                            std::int64_t bytes) {
+  Summary mine = Summary::of(hash_of(operation), hash_of_facts(report.facts));
   mine.threw = report.threw ? 1 : 0;
   mine.largest = bytes > 0 ? static_cast<std::uint64_t>(bytes) : 0;
   // Asked once: another thread may drop a block at any time, which is then told in the next meeting.
   const std::string drops = bytes_of(blocks_.unreported_drops());
-  if (!drops.empty()) finish_device(state_, operation);  // streams may still use them
+  if (!drops.empty()) settle_(operation);  // streams may still use them
   mine.bytes_smallest = mine.bytes_largest = static_cast<std::int64_t>(drops.size());
   const Summary all = settle(meeting, mine, [&] { return report; });
   release_dropped(meeting, all, drops);
   return all;
 }
 
-void Heap::release_dropped(Meeting& meeting, const Summary& all, const std::string& mine) {
+void SymmetricHeap::release_dropped(Meeting& meeting, const Summary& all, const std::string& mine) {
   if (all.bytes_largest == 0) return;
   std::vector<std::vector<std::uint64_t>> by_rank;
   for (const std::string& theirs : meeting.gather(mine, all.bytes_smallest == all.bytes_largest)) {
@@ -112,7 +81,8 @@ void Heap::release_dropped(Meeting& meeting, const Summary& all, const std::stri
   for (const std::uint64_t id : blocks_.report_drops(by_rank)) free_list_.release(blocks_.remove(id));
 }
 
-HeapBlock Heap::allocate(std::int64_t bytes, Sizes sizes, std::string_view purpose, SourcePlace where) {
+HeapBlock SymmetricHeap::allocate(std::int64_t bytes, Sizes sizes, std::string_view purpose,
+                                  SourcePlace where) {
   state_.require_usable(allocating_);
   Report report;
   report.operation = allocating_;
@@ -131,7 +101,7 @@ HeapBlock Heap::allocate(std::int64_t bytes, Sizes sizes, std::string_view purpo
 }
 
 /// Every rank finds the same place without talking; only growing can go well on one and fail on another.
-std::int64_t Heap::place(std::int64_t bytes) {
+std::int64_t SymmetricHeap::place(std::int64_t bytes) {
   const auto offset = free_list_.allocate(bytes);
   check<MemoryError>(
       offset.has_value(),
@@ -148,20 +118,19 @@ std::int64_t Heap::place(std::int64_t bytes) {
   return *offset;
 }
 
-void Heap::grow(std::int64_t bytes) {
+void SymmetricHeap::grow(std::int64_t bytes) {
   collectively(state_, allocating_, [&] {
     try {
       memory_.grow(bytes);
     } catch (const MemoryError& error) {
       throw MemoryError(fmt::format("{}: {}", allocating_, error.what()));
     }
-    return std::vector<Fact>{};
   });
   memory_.share_growth();
   grown_ = bytes;
 }
 
-void Heap::collect() {
+void SymmetricHeap::collect() {
   state_.require_usable(collecting_);
   Report report;
   report.operation = collecting_;
@@ -171,7 +140,7 @@ void Heap::collect() {
 
 /// Different blocks are no disagreement on an argument but an error of memory, so the ids are compared here
 /// and not as a fact.
-void Heap::free(void* pointer) {
+void SymmetricHeap::free(void* pointer) {
   state_.require_usable(freeing_);
   Report report;
   report.operation = freeing_;
@@ -196,7 +165,7 @@ void Heap::free(void* pointer) {
 }
 
 /// Throws MemoryError: not in this rank's segment.
-std::int64_t Heap::segment_offset(const void* pointer) const {
+std::int64_t SymmetricHeap::segment_offset(const void* pointer) const {
   check<MemoryError>(pointer != nullptr, "a null pointer (freed already, or never allocated)");
   const auto first = reinterpret_cast<std::uintptr_t>(at(state_.rank(), 0));
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
@@ -206,20 +175,13 @@ std::int64_t Heap::segment_offset(const void* pointer) const {
   return static_cast<std::int64_t>(address - first);
 }
 
-std::int64_t Heap::offset_of(const void* pointer) const {
+std::int64_t SymmetricHeap::offset_of(const void* pointer) const {
   const auto first = reinterpret_cast<std::uintptr_t>(at(state_.rank(), 0));
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   const auto stride = static_cast<std::uintptr_t>(memory_.stride());
   if (address < first || address - first >= stride) return -1;
   const auto offset = static_cast<std::int64_t>(address - first);
   return blocks_.contains(offset) ? offset : -1;
-}
-
-}  // namespace
-
-std::unique_ptr<SymmetricHeap> SymmetricHeap::create(ContextState& state, NodeMemory& memory,
-                                                     std::string_view what) {
-  return std::make_unique<Heap>(state, memory, what);
 }
 
 }  // namespace partita

@@ -2,54 +2,72 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <partita/source_place.hpp>
 #include <string>
 #include <string_view>
 
+#include "memory/free_list.hpp"
+#include "memory/heap_blocks.hpp"
+#include "memory/node_memory.hpp"
+#include "runtime/runtime.hpp"
+
 namespace partita {
 
-struct ContextState;
-class NodeMemory;
-
-/// One block. The id is the same on all ranks: allocation is collective, so all ranks count alike.
-struct HeapBlock {
-  std::uint64_t id = 0;
-  std::int64_t offset = 0;  ///< from the start of every rank's segment
-  std::int64_t bytes = 0;   ///< as asked (the largest of all ranks)
-};
+class Meeting;
+struct Report;
+struct Summary;
 
 /// All ranks make the same sequence of allocations and releases, so the (deterministic, best-fit, coalescing)
 /// free list gives the same offset on every rank without talking about it. Freed blocks are re-used; segments
 /// never shrink.
 class SymmetricHeap {
  public:
-  virtual ~SymmetricHeap() = default;
-
   enum class Sizes : std::uint8_t { equal, largest };
 
   /// Collective, blocking: see SymmetricMemory::allocate. `facts`-like text `purpose` names what it is for in
   /// errors.
-  virtual HeapBlock allocate(std::int64_t bytes, Sizes sizes, std::string_view purpose,
-                             SourcePlace where) = 0;
+  HeapBlock allocate(std::int64_t bytes, Sizes sizes, std::string_view purpose, SourcePlace where);
   /// Collective, blocking, at once.
-  virtual void free(void* pointer) = 0;
+  void free(void* pointer);
   /// The owner is gone. Local, any thread, never throws; the block is released at the next named point.
-  virtual void drop(std::uint64_t id) noexcept = 0;
+  void drop(std::uint64_t id) noexcept { blocks_.drop(id); }
   /// A named point: releases what all ranks have dropped. Collective, blocking.
-  virtual void collect() = 0;
+  void collect();
 
-  virtual void* address(const HeapBlock& block) const = 0;
+  void* address(const HeapBlock& block) const { return at(state_.rank(), block.offset); }
   /// Offset of a pointer into this rank's segment that lies in a live block; -1: not ours. Local.
-  virtual std::int64_t offset_of(const void* pointer) const = 0;
+  std::int64_t offset_of(const void* pointer) const;
   /// `offset` on a rank; null on another node. Local.
-  virtual void* at(int rank, std::int64_t offset) const = 0;
+  void* at(int rank, std::int64_t offset) const {
+    char* const segment = memory_.segment(rank);
+    return segment == nullptr ? nullptr : segment + offset;
+  }
   /// Live blocks (not dropped) with where they were allocated, one line each.
-  virtual std::string leaks() const = 0;
+  std::string leaks() const { return blocks_.describe_live(); }
 
-  /// In `memory`, one of the state's; `what` names it in errors: "symmetric memory".
-  static std::unique_ptr<SymmetricHeap> create(ContextState& state, NodeMemory& memory,
-                                               std::string_view what = "symmetric memory");
+  /// Returns when nothing that this rank has started uses blocks any more; for an operation of this name.
+  using Settle = std::function<void(std::string_view operation)>;
+  /// In `memory`; `what` names it in errors: "symmetric memory". Both outlive it, as what `settle` uses,
+  /// which is called before the ranks tell each other what they have dropped.
+  SymmetricHeap(Runtime& state, NodeMemory& memory, Settle settle,
+                std::string_view what = "symmetric memory");
+
+ private:
+  Summary meet(Meeting& meeting, std::string_view operation, const Report& report, std::int64_t bytes);
+  void release_dropped(Meeting& meeting, const Summary& all, const std::string& mine);
+  std::int64_t place(std::int64_t bytes);
+  void grow(std::int64_t bytes);
+  std::int64_t segment_offset(const void* pointer) const;
+
+  const std::string allocating_, freeing_, collecting_;  // the operations, for errors
+  Runtime& state_;
+  NodeMemory& memory_;
+  Settle settle_;
+  mutable HeapBlocks blocks_;
+  FreeList free_list_;
+  std::int64_t grown_ = 0;  // all ranks' segments are at least so long
 };
 
 }  // namespace partita

@@ -12,8 +12,8 @@
 #include "memory/process_node_memory.hpp"
 #include "memory/reservation.hpp"
 #include "runtime/agree.hpp"
-#include "runtime/context_state.hpp"
 #include "runtime/keeper.hpp"
+#include "runtime/runtime.hpp"
 
 namespace partita {
 namespace {
@@ -54,42 +54,39 @@ struct ThreadsNodeMemory::Shared {
   Reservation control;
 };
 
-ThreadsNodeMemory::ThreadsNodeMemory(ContextState& state, std::int64_t control_bytes)
+ThreadsNodeMemory::ThreadsNodeMemory(Runtime& state, std::int64_t control_bytes)
     : places_(state.topology(), state.rank()) {
   const bool first = state.rank() == places_.first();
   std::shared_ptr<Shared> made;
   if (first) made = std::make_shared<Shared>();
   auto reserved = reserve_segments_alike(state, first ? places_.count() : 0);
   collectively(state, operation, [&] {
-    if (!first) return std::vector<Fact>{};
+    if (!first) return;
     made->range = std::move(reserved.first);
     made->stride = reserved.second;
     made->control = Reservation(round_up(control_bytes, huge_page_bytes));
     make_writable(made->control.data(), made->control.bytes());
-    return std::vector<Fact>{};
   });
   receive_shared(state, std::move(made));
 }
 
 /// The address of the first rank's pointer travels; all have copied it before the first rank frees it. When
 /// that cannot be known (a passed deadline), it stays.
-void ThreadsNodeMemory::receive_shared(ContextState& state, std::shared_ptr<Shared> made) {
+void ThreadsNodeMemory::receive_shared(Runtime& state, std::shared_ptr<Shared> made) {
   auto pointer = std::make_shared<std::shared_ptr<Shared>>(std::move(made));
   try {
     const std::shared_ptr<Shared>* const address = pointer.get();
     const std::string_view mine(reinterpret_cast<const char*>(&address), sizeof(address));
     const auto addresses = exchange(state, operation, mine);
-    collectively(state, operation, [&] {
-      copy_shared(addresses[static_cast<std::size_t>(places_.first())], state);
-      return std::vector<Fact>{};
-    });
+    collectively(state, operation,
+                 [&] { copy_shared(addresses[static_cast<std::size_t>(places_.first())], state); });
   } catch (...) {
     keep_until_exit(std::move(pointer));
     throw;
   }
 }
 
-void ThreadsNodeMemory::copy_shared(std::string_view address, const ContextState& state) {
+void ThreadsNodeMemory::copy_shared(std::string_view address, const Runtime& state) {
   const std::shared_ptr<Shared>* theirs = nullptr;
   std::memcpy(&theirs, address.data(), sizeof(theirs));
   shared_ = *theirs;

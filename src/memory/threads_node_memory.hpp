@@ -12,7 +12,7 @@ namespace partita {
 
 class ThreadsNodeMemory final : public NodeMemory {
  public:
-  ThreadsNodeMemory(ContextState& state, std::int64_t control_bytes);
+  ThreadsNodeMemory(Runtime& state, std::int64_t control_bytes);
 
   void* control() override;
   char* segment(int rank) override;
@@ -21,8 +21,8 @@ class ThreadsNodeMemory final : public NodeMemory {
 
  private:
   struct Shared;
-  void receive_shared(ContextState& state, std::shared_ptr<Shared> made);
-  void copy_shared(std::string_view address, const ContextState& state);
+  void receive_shared(Runtime& state, std::shared_ptr<Shared> made);
+  void copy_shared(std::string_view address, const Runtime& state);
 
   NodePlaces places_;
   std::shared_ptr<Shared> shared_;  // lives as long as a rank of the node does

@@ -5,15 +5,20 @@
 #include "base/hash.hpp"
 #include "base/hash_of_facts.hpp"
 #include "runtime/collective.hpp"
-#include "runtime/context_state.hpp"
+#include "runtime/runtime.hpp"
 
 namespace partita {
 
 namespace {
 
-Report run(std::string_view operation, const std::function<std::vector<Fact>()>& local) {
+Report report_of(std::string_view operation) {
   Report report;
   report.operation = operation;
+  return report;
+}
+
+Report run(std::string_view operation, const std::function<std::vector<Fact>()>& local) {
+  Report report = report_of(operation);
   try {
     report.facts = local();
   } catch (...) {
@@ -53,14 +58,28 @@ Summary collectively(Meeting& meeting, std::string_view operation, std::uint64_t
   return settle(meeting, mine, [&] { return report; });
 }
 
-void agree(ContextState& state, std::string_view operation, std::span<const Fact> facts) {
+void agree(Runtime& state, std::string_view operation, std::span<const Fact> facts) {
   collectively(state, operation, [&] { return std::vector<Fact>(facts.begin(), facts.end()); });
 }
 
-void collectively(ContextState& state, std::string_view operation,
+void collectively(Runtime& state, std::string_view operation,
                   const std::function<std::vector<Fact>()>& local) {
   Meeting meeting(state, operation);
   collectively(meeting, operation, 0, local);
+}
+
+std::vector<std::string> exchange(Runtime& state, std::string_view operation, std::string_view mine) {
+  Meeting meeting(state, operation);
+  Summary summary = Summary::of(hash_of(operation));
+  summary.bytes_smallest = summary.bytes_largest = static_cast<std::int64_t>(mine.size());
+  const Summary all = settle(meeting, summary, [&] { return report_of(operation); });
+  return meeting.gather(mine, all.bytes_smallest == all.bytes_largest);
+}
+
+// A rank leaves when it has the summary of all ranks, which cannot be before all have come.
+void barrier(Runtime& state, std::string_view operation) {
+  Meeting meeting(state, operation);
+  settle(meeting, Summary::of(hash_of(operation)), [&] { return report_of(operation); });
 }
 
 }  // namespace partita

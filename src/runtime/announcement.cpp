@@ -5,15 +5,15 @@
 
 #include "base/check.hpp"
 #include "base/hash.hpp"
-#include "runtime/context_state.hpp"
+#include "runtime/runtime.hpp"
 
 namespace partita {
 namespace {
 
-std::string text_of(const ContextState& context, std::string_view operation, const char* what,
+std::string text_of(const Runtime& context, std::string_view operation, const char* what,
                     std::uint64_t number, const ExecutionHistory& mine, const ExecutionHistory& theirs,
                     int node_rank) {
-  const std::vector<int> neighbours = context.topology().node_ranks(context.topology().node(context.rank()));
+  const std::vector<int> neighbours = context.neighbours();
   std::array sides{std::pair(context.rank(), mine.operation(number)),
                    std::pair(neighbours[static_cast<std::size_t>(node_rank)], theirs.operation(number))};
   if (sides[1].first < sides[0].first) std::swap(sides[0], sides[1]);
@@ -27,22 +27,22 @@ std::string text_of(const ContextState& context, std::string_view operation, con
       second.first);
 }
 
-std::optional<std::string> difference(const ContextState& context, std::string_view operation,
-                                      const char* what, const ExecutionHistory& mine,
-                                      const ExecutionHistory& theirs, int node_rank) {
+std::optional<std::string> difference(const Runtime& context, std::string_view operation, const char* what,
+                                      const ExecutionHistory& mine, const ExecutionHistory& theirs,
+                                      int node_rank) {
   const std::optional<std::uint64_t> number = first_difference(mine, theirs);
   if (!number) return std::nullopt;
   return text_of(context, operation, what, *number, mine, theirs, node_rank);
 }
 
-std::optional<std::string> difference_of_executions(const ContextState& context, std::string_view operation,
+std::optional<std::string> difference_of_executions(const Runtime& context, std::string_view operation,
                                                     int node_rank) {
   const NodeBoard& board = *context.board;
   return difference(context, operation, "execution", board.executions(board.me()),
                     board.executions(node_rank), node_rank);
 }
 
-void fail_if(ContextState& context, const std::optional<std::string>& text) {
+void fail_if(Runtime& context, const std::optional<std::string>& text) {
   if (!text) return;
   context.fail(*text, ErrorKind::disagreement);
   throw DisagreementError(*text);
@@ -50,7 +50,7 @@ void fail_if(ContextState& context, const std::optional<std::string>& text) {
 
 }  // namespace
 
-Executed announce(ContextState& context, std::uint64_t hash, std::string_view operation, bool captured) {
+Executed announce(Runtime& context, std::uint64_t hash, std::string_view operation, bool captured) {
   NodeBoard& board = *context.board;
   if (captured) {
     const std::uint64_t chain = board.begin_capture(hash, operation);
@@ -60,7 +60,7 @@ Executed announce(ContextState& context, std::uint64_t hash, std::string_view op
   return {board.executions(board.me()).number(), chain};
 }
 
-std::uint64_t history_of(const ContextState& context) {
+std::uint64_t history_of(const Runtime& context) {
   const NodeBoard& board = *context.board;
   std::uint64_t hash = 0;
   for (const ExecutionHistory* history : {&board.executions(board.me()), &board.captures(board.me())}) {
@@ -70,7 +70,7 @@ std::uint64_t history_of(const ContextState& context) {
   return hash;
 }
 
-std::string history_text(const ContextState& context) {
+std::string history_text(const Runtime& context) {
   const ExecutionHistory& executions = context.board->executions(context.board->me());
   const std::uint64_t number = executions.number();
   const std::string latest =
@@ -79,17 +79,17 @@ std::string history_text(const ContextState& context) {
                      context.board->captures(context.board->me()).number(), latest, history_of(context));
 }
 
-void compare_announcements(ContextState& context, std::string_view operation) {
+void compare_announcements(Runtime& context, std::string_view operation) {
   fail_if(context, announced_difference(context, operation));
 }
 
-void compare_announcements(ContextState& context, std::string_view operation, int node_rank) {
+void compare_announcements(Runtime& context, std::string_view operation, int node_rank) {
   const NodeBoard& board = *context.board;
   if (board.executions(board.me()).agrees_at_once(board.executions(node_rank))) return;
   fail_if(context, difference_of_executions(context, operation, node_rank));
 }
 
-std::optional<std::string> announced_difference(const ContextState& context, std::string_view operation) {
+std::optional<std::string> announced_difference(const Runtime& context, std::string_view operation) {
   const NodeBoard& board = *context.board;
   for (int number = 0; number < board.node_ranks(); ++number) {
     if (number == board.me()) continue;

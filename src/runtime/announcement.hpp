@@ -8,7 +8,7 @@
 
 namespace partita {
 
-struct ContextState;
+struct Runtime;
 
 /// All executions of a context up to one of them, as two numbers.
 struct Executed {
@@ -20,21 +20,20 @@ struct Executed {
 /// One more execution of this context begins, of what has this hash. Whoever executes says so before anything
 /// of it can reach a peer: executions are collective, so all ranks count alike and have the same chain.
 /// `captured`: it goes into a graph, whose starts nobody sees; those are numbered apart.
-Executed announce(ContextState& context, std::uint64_t hash, std::string_view operation,
-                  bool captured = false);
+Executed announce(Runtime& context, std::uint64_t hash, std::string_view operation, bool captured = false);
 
 /// One number for all that this rank has executed and captured.
-std::uint64_t history_of(const ContextState& context);
+std::uint64_t history_of(const Runtime& context);
 /// The same for people.
-std::string history_text(const ContextState& context);
+std::string history_text(const Runtime& context);
 
 /// Throws DisagreementError, after failing the context, where some rank of this node has announced something
 /// else than this rank. One that has announced less passes.
-void compare_announcements(ContextState& context, std::string_view operation);
+void compare_announcements(Runtime& context, std::string_view operation);
 /// The same of the rank of that place in the node, and of executions only.
-void compare_announcements(ContextState& context, std::string_view operation, int node_rank);
+void compare_announcements(Runtime& context, std::string_view operation, int node_rank);
 
 /// What `compare_announcements` would throw. Any thread.
-std::optional<std::string> announced_difference(const ContextState& context, std::string_view operation);
+std::optional<std::string> announced_difference(const Runtime& context, std::string_view operation);
 
 }  // namespace partita

@@ -21,6 +21,6 @@ Summary collectively(Meeting& meeting, std::string_view operation, std::uint64_t
                      const std::function<std::vector<Fact>()>& local);
 
 /// Returns when all ranks are in it.
-void barrier(ContextState& state, std::string_view operation = "barrier");
+void barrier(Runtime& state, std::string_view operation = "barrier");
 
 }  // namespace partita

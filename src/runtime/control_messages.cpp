@@ -4,13 +4,13 @@
 #include <utility>
 
 #include "base/check.hpp"
-#include "runtime/context_state.hpp"
 #include "runtime/keeper.hpp"
+#include "runtime/runtime.hpp"
 #include "runtime/wait.hpp"
 
 namespace partita {
 
-ControlMessages::ControlMessages(ContextState& state, std::string_view operation,
+ControlMessages::ControlMessages(Runtime& state, std::string_view operation,
                                  std::function<std::vector<int>(int)> not_here)
     : state_(state), operation_(operation), not_here_(std::move(not_here)) {}
 

@@ -13,15 +13,14 @@
 
 namespace partita {
 
-struct ContextState;
+struct Runtime;
 
 /// Belongs to one collective call. If it goes while messages are under way (an exception), their buffers stay
 /// until the process ends.
 class ControlMessages {
  public:
   /// `not_here(peer)`: whom a wait for `peer` is really for, for errors.
-  ControlMessages(ContextState& state, std::string_view operation,
-                  std::function<std::vector<int>(int)> not_here);
+  ControlMessages(Runtime& state, std::string_view operation, std::function<std::vector<int>(int)> not_here);
   ~ControlMessages();
   ControlMessages(const ControlMessages&) = delete;
   ControlMessages& operator=(const ControlMessages&) = delete;
@@ -42,7 +41,7 @@ class ControlMessages {
   template <class Action>
   auto guarded(Action&& action);
 
-  ContextState& state_;
+  Runtime& state_;
   std::string_view operation_;
   std::function<std::vector<int>(int)> not_here_;
   std::vector<std::unique_ptr<Message>> messages_;

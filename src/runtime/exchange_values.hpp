@@ -14,7 +14,7 @@ namespace partita {
 
 /// By rank. Collective, blocking; as `exchange`.
 template <class Value>
-std::vector<Value> exchange_values(ContextState& state, std::string_view operation, const Value& mine) {
+std::vector<Value> exchange_values(Runtime& state, std::string_view operation, const Value& mine) {
   static_assert(std::is_trivially_copyable_v<Value>);
   const std::string_view bytes(reinterpret_cast<const char*>(&mine), sizeof(mine));
   std::vector<Value> all;
@@ -26,7 +26,7 @@ std::vector<Value> exchange_values(ContextState& state, std::string_view operati
 
 /// The same on every rank. Collective, blocking; as `exchange`.
 template <class Value>
-Value largest_of_ranks(ContextState& state, std::string_view operation, const Value& mine) {
+Value largest_of_ranks(Runtime& state, std::string_view operation, const Value& mine) {
   return std::ranges::max(exchange_values(state, operation, mine));
 }
 

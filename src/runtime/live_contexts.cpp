@@ -3,15 +3,14 @@
 #include <mutex>
 #include <set>
 
-#include "runtime/context_state.hpp"
-#include "runtime/keeper.hpp"
+#include "runtime/runtime.hpp"
 
 namespace partita {
 namespace {
 
 struct LiveContexts {
   std::mutex mutex;
-  std::set<ContextState*> states;
+  std::set<Runtime*> contexts;
 };
 
 // Never destroyed: contexts may go in static destructors.
@@ -20,32 +19,21 @@ LiveContexts& live() {
   return *instance;
 }
 
-void destroy(ContextState* state) {
-  if (!state->home.is_here()) {
-    keep_until_exit(std::shared_ptr<ContextState>(state, [](ContextState*) {}));
-    return;
-  }
-  {
-    const std::lock_guard lock(live().mutex);
-    live().states.erase(state);
-  }
-  delete state;
-}
-
 }  // namespace
 
-std::shared_ptr<ContextState> make_context_state() {
-  return {new ContextState, destroy};
+void note_live_context(Runtime& context) {
+  const std::lock_guard lock(live().mutex);
+  live().contexts.insert(&context);
 }
 
-void note_live_context(ContextState& state) {
+void forget_live_context(Runtime& context) {
   const std::lock_guard lock(live().mutex);
-  live().states.insert(&state);
+  live().contexts.erase(&context);
 }
 
 void leave_contexts(std::string_view how) noexcept {
   const std::lock_guard lock(live().mutex);
-  for (ContextState* const state : live().states) state->leave(how);
+  for (Runtime* const context : live().contexts) context->leave(how);
 }
 
 }  // namespace partita

@@ -1,19 +1,15 @@
 // The contexts of this process.
 #pragma once
 
-#include <memory>
 #include <string_view>
 
 namespace partita {
 
-struct ContextState;
+struct Runtime;
 
-/// A state that a forked child leaves alone: what it says there would be said in its parent's name, and its
-/// threads are not there.
-std::shared_ptr<ContextState> make_context_state();
-
-/// From here on `leave_contexts` speaks for it, until it goes. A state that can be used.
-void note_live_context(ContextState& state);
+/// From here on `leave_contexts` speaks for it, until it is forgotten. One that can be used.
+void note_live_context(Runtime& context);
+void forget_live_context(Runtime& context);
 
 /// Says for every live context that has neither failed nor been closed that this rank leaves it, and `how`.
 /// Does not block. Any thread.

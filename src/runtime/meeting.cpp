@@ -8,10 +8,10 @@
 #include "base/check.hpp"
 #include "base/hash.hpp"
 #include "runtime/announcement.hpp"
-#include "runtime/context_state.hpp"
 #include "runtime/control_messages.hpp"
 #include "runtime/difference.hpp"
 #include "runtime/peer_watch.hpp"
+#include "runtime/runtime.hpp"
 
 namespace partita {
 
@@ -36,7 +36,7 @@ std::uint64_t hash_of_members(const std::vector<int>& members) {
   return hash;
 }
 
-[[noreturn]] void refuse(ContextState& state, std::string_view mine, const RoundMessage& theirs, int peer) {
+[[noreturn]] void refuse(Runtime& state, std::string_view mine, const RoundMessage& theirs, int peer) {
   // The messages of the two calls are mixed up for good: the context cannot go on.
   const int first = std::min(state.rank(), peer);
   const std::string_view other = theirs.operation.data();
@@ -75,7 +75,7 @@ class Meeting::Messages : public ControlMessages {
                         [&meeting](int peer) { return meeting.not_here(peer); }) {}
 };
 
-Meeting::Meeting(ContextState& state, std::string_view operation, Circle circle)
+Meeting::Meeting(Runtime& state, std::string_view operation, Circle circle)
     : state_(state), operation_(operation), circle_(std::move(circle)) {
   state_.require_alive(operation_);
   if (state_.board && state_.agreement_depth == 0) refuse_failed_neighbours(state_, operation_);
@@ -116,7 +116,7 @@ std::vector<int> Meeting::not_here(int awaited) const {
   std::vector<int> missing;
   if (of_all() && state_.board) {
     const auto mine = state_.board->status(state_.board->me());
-    const std::vector<int> neighbours = state_.topology().node_ranks(state_.topology().node(state_.rank()));
+    const std::vector<int> neighbours = state_.neighbours();
     for (int number = 0; number < state_.board->node_ranks(); ++number) {
       const auto theirs = state_.board->status(number);
       if (theirs.agreements < mine.agreements)

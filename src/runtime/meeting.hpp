@@ -8,7 +8,7 @@
 
 namespace partita {
 
-struct ContextState;
+struct Runtime;
 struct Report;
 
 /// Who takes part: ranks of a context, each named once, in increasing order; empty: all ranks.
@@ -40,7 +40,7 @@ struct Summary {
 class Meeting {
  public:
   /// Throws FailedContextError. `operation` must outlive the meeting.
-  Meeting(ContextState& state, std::string_view operation, Circle circle = {});
+  Meeting(Runtime& state, std::string_view operation, Circle circle = {});
   ~Meeting();
   Meeting(const Meeting&) = delete;
   Meeting& operator=(const Meeting&) = delete;
@@ -71,7 +71,7 @@ class Meeting {
   std::uint64_t number() const;
   std::vector<int> not_here(int awaited) const;
 
-  ContextState& state_;
+  Runtime& state_;
   std::string_view operation_;
   Circle circle_;
   int size_;

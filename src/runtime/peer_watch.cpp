@@ -5,7 +5,7 @@
 
 #include "base/check.hpp"
 #include "runtime/announcement.hpp"
-#include "runtime/context_state.hpp"
+#include "runtime/runtime.hpp"
 
 namespace partita {
 
@@ -31,34 +31,30 @@ CaughtError failure_of(std::string_view operation, int rank, const CaughtError& 
           fmt::format("{}: rank {} failed: its context met this: {}", operation, rank, theirs.text)};
 }
 
-std::vector<int> neighbours_of(const ContextState& state) {
-  return state.topology().node_ranks(state.topology().node(state.rank()));
-}
-
 /// None: there is no board yet, or the rank is of another node.
-std::optional<int> number_on_board(const ContextState& state, int rank) {
+std::optional<int> number_on_board(const Runtime& state, int rank) {
   if (!state.board || !state.topology().same_node(rank, state.rank())) return std::nullopt;
-  const std::vector<int> neighbours = neighbours_of(state);
+  const std::vector<int> neighbours = state.neighbours();
   return static_cast<int>(std::find(neighbours.begin(), neighbours.end(), rank) - neighbours.begin());
 }
 
 }  // namespace
 
-void refuse_failed_neighbours(ContextState& state, std::string_view operation) {
+void refuse_failed_neighbours(Runtime& state, std::string_view operation) {
   const NodeBoard& board = *state.board;
   for (int number = 0; number < board.node_ranks(); ++number) {
     if (number == board.me() || !board.status(number).failed) continue;
-    const int rank = neighbours_of(state)[static_cast<std::size_t>(number)];
+    const int rank = state.neighbours()[static_cast<std::size_t>(number)];
     state.give_up(failure_of(operation, rank, board.failure(number)));
   }
 }
 
-bool has_left(const ContextState& state, int rank) {
+bool has_left(const Runtime& state, int rank) {
   const std::optional<int> number = number_on_board(state, rank);
   return number ? state.board->status(*number).left : !departure(state, rank).empty();
 }
 
-std::string departure(const ContextState& state, int rank) {
+std::string departure(const Runtime& state, int rank) {
   if (const auto number = number_on_board(state, rank)) return state.board->departure(*number);
   for (const Farewell& farewell : state.group->farewells(state.identity)) {
     if (farewell.rank == rank && !farewell.failed) return farewell.why.text;
@@ -66,8 +62,8 @@ std::string departure(const ContextState& state, int rank) {
   return "";
 }
 
-PeerWatch::PeerWatch(ContextState& state, const WaitReason& reason) : state_(state), reason_(reason) {
-  if (state_.board) neighbours_ = neighbours_of(state_);
+PeerWatch::PeerWatch(Runtime& state, const WaitReason& reason) : state_(state), reason_(reason) {
+  if (state_.board) neighbours_ = state_.neighbours();
 }
 
 PeerWatch::Found PeerWatch::look(std::chrono::steady_clock::time_point now) {

@@ -16,18 +16,18 @@ namespace partita {
 /// Fails the context and throws if that of a rank of this node has failed: LostPeerError, or the
 /// DisagreementError that the neighbour found. For the beginning of a call: what the failed rank left behind
 /// might else let this rank believe that all is well.
-void refuse_failed_neighbours(ContextState& state, std::string_view operation);
+void refuse_failed_neighbours(Runtime& state, std::string_view operation);
 
 /// `rank` has left the context, which had not failed, as far as this rank has heard. Any thread.
-bool has_left(const ContextState& state, int rank);
+bool has_left(const Runtime& state, int rank);
 /// How it has left it without closing it; "": it has not. Any thread.
-std::string departure(const ContextState& state, int rank);
+std::string departure(const Runtime& state, int rank);
 
 /// Belongs to one wait. Nothing is held against a peer on one look alone: between two looks the wait asks
 /// again whether what it waits for has come, so that what a peer did just before it ended still counts.
 class PeerWatch {
  public:
-  PeerWatch(ContextState& state, const WaitReason& reason);
+  PeerWatch(Runtime& state, const WaitReason& reason);
   using Found = std::optional<CaughtError>;
   /// What makes the wait a hopeless one: a LostPeerError or DisagreementError that the context must fail of.
   Found look(std::chrono::steady_clock::time_point now);
@@ -45,7 +45,7 @@ class PeerWatch {
   Found look_for_mutual_waits(const std::vector<int>& peers);
   Found look_for_lost_peers(const std::vector<int>& peers, std::chrono::steady_clock::time_point now);
 
-  ContextState& state_;
+  Runtime& state_;
   const WaitReason& reason_;
   std::vector<int> neighbours_;        ///< the ranks of this node; place in here: number on the board
   std::map<int, CaughtError> failed_;  ///< as found at the last look

@@ -7,9 +7,9 @@
 #include <thread>
 
 #include "base/check.hpp"
-#include "runtime/context_state.hpp"
 #include "runtime/peer_watch.hpp"
 #include "runtime/rank_list.hpp"
+#include "runtime/runtime.hpp"
 
 namespace partita {
 
@@ -41,7 +41,7 @@ std::vector<int> awaited(const WaitReason& reason) {
   return reason.peer < 0 ? std::vector<int>{} : std::vector<int>{reason.peer};
 }
 
-WaitLoop::WaitLoop(ContextState& state, const WaitReason& reason) : state_(state), reason_(reason) {}
+WaitLoop::WaitLoop(Runtime& state, const WaitReason& reason) : state_(state), reason_(reason) {}
 
 WaitLoop::~WaitLoop() = default;
 

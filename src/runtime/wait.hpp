@@ -12,7 +12,7 @@
 
 namespace partita {
 
-struct ContextState;
+struct Runtime;
 class PeerWatch;
 
 /// What is waited for, for the error text. Cheap to make: the functions are called only when something is
@@ -33,7 +33,7 @@ std::vector<int> awaited(const WaitReason& reason);
 /// outlive it. The state's board may still be missing.
 class WaitLoop {
  public:
-  WaitLoop(ContextState& state, const WaitReason& reason);
+  WaitLoop(Runtime& state, const WaitReason& reason);
   ~WaitLoop();
   WaitLoop(const WaitLoop&) = delete;
   WaitLoop& operator=(const WaitLoop&) = delete;
@@ -53,7 +53,7 @@ class WaitLoop {
   void look(Clock::time_point now);
   [[noreturn]] void give_up() const;
 
-  ContextState& state_;
+  Runtime& state_;
   const WaitReason& reason_;
   int turns_ = 0;
   std::chrono::nanoseconds nap_{};
@@ -63,7 +63,7 @@ class WaitLoop {
 };
 
 template <class Ready>
-void wait_until(ContextState& state, const WaitReason& reason, Ready&& ready) {
+void wait_until(Runtime& state, const WaitReason& reason, Ready&& ready) {
   WaitLoop loop(state, reason);
   while (!ready()) loop.pause();
 }

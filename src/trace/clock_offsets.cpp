@@ -4,8 +4,8 @@
 #include <array>
 
 #include "base/host_clock.hpp"
+#include "context/context_state.hpp"
 #include "runtime/collective.hpp"
-#include "runtime/context_state.hpp"
 #include "runtime/exchange_values.hpp"
 #include "runtime/host_identity.hpp"
 

@@ -4,8 +4,8 @@
 #include <partita/trace.hpp>
 
 #include "base/check.hpp"
+#include "context/context_state.hpp"
 #include "runtime/agree.hpp"
-#include "runtime/context_state.hpp"
 #include "trace/clock_offsets.hpp"
 #include "trace/recorder.hpp"
 
@@ -66,7 +66,6 @@ Timeline record_timeline(const Context& context, const std::function<void()>& bo
     state.require_usable("record a timeline");
     check(static_cast<bool>(body), "record a timeline: there is nothing to call");
     check(state.step_clock == nullptr, "record a timeline: one is being recorded already");
-    return std::vector<Fact>{};
   });
   const std::vector<double> ahead = clock_offsets(state);
   collectively(state, "compare the clock of the device", [&] {
@@ -74,7 +73,6 @@ Timeline record_timeline(const Context& context, const std::function<void()>& bo
       state.device->use();
       state.device->align_clock();
     }
-    return std::vector<Fact>{};
   });
   Recorder recorder;
   std::exception_ptr thrown;
@@ -90,7 +88,6 @@ Timeline record_timeline(const Context& context, const std::function<void()>& bo
   collectively(state, "the recorded work", [&] {
     if (thrown) std::rethrow_exception(thrown);
     mine = packed(recorder.steps());
-    return std::vector<Fact>{};
   });
   Timeline timeline{"measured", {}};
   const std::vector<std::string> all = exchange(state, "record a timeline", mine);

@@ -20,19 +20,21 @@ class CudaAcceleratorTest : public ::testing::Test {
   void SetUp() override {
     Accelerators& devices = Accelerators::built_in();
     if (devices.count() == 0) GTEST_SKIP() << "no GPU: " << devices.why_none();
-    device_ = devices.open(0, {});
+    physical_ = devices.device(0);
+    device_ = physical_->open({}, 1);
   }
 
   void finish() {
-    device_->mark(device_->stream());
-    while (!device_->passed()) {
+    const std::unique_ptr<DeviceEvent> end = device_->event();
+    end->record(device_->stream());
+    while (!end->reached()) {
     }
   }
 
   /// A copy of `bytes` on the device.
   std::shared_ptr<void> upload(const std::vector<char>& bytes) {
-    std::shared_ptr<void> memory(device_->allocate(static_cast<std::int64_t>(bytes.size())),
-                                 [this](void* pointer) { device_->release(pointer); });
+    std::shared_ptr<void> memory(physical_->allocate(static_cast<std::int64_t>(bytes.size())),
+                                 [this](void* pointer) { physical_->release(pointer); });
     device_->copy_bytes(bytes.data(), memory.get(), static_cast<std::int64_t>(bytes.size()),
                         device_->stream());
     finish();
@@ -46,6 +48,7 @@ class CudaAcceleratorTest : public ::testing::Test {
     return result;
   }
 
+  std::shared_ptr<PhysicalDevice> physical_;
   std::unique_ptr<Accelerator> device_;
   std::mt19937_64 random_{std::random_device()()};
 };
@@ -196,20 +199,21 @@ TEST_F(CudaAcceleratorTest, StreamsWaitForFlagsAndArePassed) {
   const FlagOperation write{FlagOperation::Kind::write, flags + 1, 7};
   const FlagOperation both[] = {wait, write};
   device_->flags(both, device_->stream());
-  device_->mark(device_->stream());
-  EXPECT_FALSE(device_->passed());
+  const std::unique_ptr<DeviceEvent> end = device_->event();
+  end->record(device_->stream());
+  EXPECT_FALSE(end->reached());
   std::uint64_t seen = 1;
-  device_->read_past(&seen, flags + 1, sizeof(seen));
+  physical_->copy_past(&seen, flags + 1, sizeof(seen));
   EXPECT_EQ(seen, 0U);
   const std::uint64_t value = 6;
-  device_->write_past(flags, &value, sizeof(value));
+  physical_->copy_past(flags, &value, sizeof(value));
   finish();
-  device_->read_past(&seen, flags + 1, sizeof(seen));
+  physical_->copy_past(&seen, flags + 1, sizeof(seen));
   EXPECT_EQ(seen, 7U);
 }
 
 TEST_F(CudaAcceleratorTest, NoMemoryIsAMemoryError) {
-  EXPECT_THROW((void)device_->allocate(std::int64_t{1} << 50), MemoryError);
+  EXPECT_THROW((void)physical_->allocate(std::int64_t{1} << 50), MemoryError);
   const std::vector<char> bytes(1000, 3);
   EXPECT_EQ(download(upload(bytes), bytes.size()), bytes);  // the device still works
 }

@@ -10,10 +10,9 @@
 #include <thread>
 #include <vector>
 
+#include "context/context_state.hpp"
 #include "cuda/rounds.hpp"
-#include "device/captured.hpp"
 #include "device/device_memory.hpp"
-#include "runtime/context_state.hpp"
 
 namespace partita::testing {
 namespace {
@@ -76,12 +75,12 @@ class Numbers {
   void set(Number first) {
     std::vector<Number> values(static_cast<std::size_t>(count * stride_));
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = first + static_cast<Number>(i);
-    context_.state()->device->write_past(memory_.data(), values.data(), stride_ * bytes);
+    context_.state()->device->physical().copy_past(memory_.data(), values.data(), stride_ * bytes);
   }
   /// Those that are not `times` what `set` with this number writes.
   int wrong(Number first, Number times) {
     std::vector<Number> values(static_cast<std::size_t>(count * stride_));
-    context_.state()->device->read_past(values.data(), memory_.data(), stride_ * bytes);
+    context_.state()->device->physical().copy_past(values.data(), memory_.data(), stride_ * bytes);
     int result = 0;
     for (std::size_t i = 0; i < values.size(); i += static_cast<std::size_t>(stride_)) {
       if (values[i] != times * (first + static_cast<Number>(i))) ++result;
@@ -164,13 +163,13 @@ void be_busy(Context& context, const std::atomic<bool>& capturing) {
   ContextState& state = *context.state();
   while (capturing) {
     const DeviceMemory memory(*state.device, 1 << 20);
-    void* const pinned = state.device->allocate_pinned(4096);
+    void* const pinned = state.device->physical().allocate_pinned(4096);
     std::vector<Number> values(count);
-    state.device->write_past(memory.data(), values.data(), bytes);
+    state.device->physical().copy_past(memory.data(), values.data(), bytes);
     state.device->copy_bytes(values.data(), memory.data(), bytes, state.device->stream());
     context.synchronize();
     EXPECT_TRUE(state.device->idle());
-    state.device->release_pinned(pinned);
+    state.device->physical().release_pinned(pinned);
   }
 }
 

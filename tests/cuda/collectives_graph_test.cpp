@@ -6,9 +6,9 @@
 #include <thread>
 #include <vector>
 
+#include "context/context_state.hpp"
 #include "cuda/rounds.hpp"
 #include "device/device_memory.hpp"
-#include "runtime/context_state.hpp"
 
 namespace partita::testing {
 namespace {

@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "base/visit_dtype.hpp"
+#include "context/context_state.hpp"
 #include "device/finish.hpp"
 #include "kernels/host/copy.hpp"
-#include "runtime/context_state.hpp"
 
 namespace partita::testing {
 namespace {
@@ -37,8 +37,8 @@ class Member {
   std::shared_ptr<void> upload(const Bytes& bytes) {
     Accelerator& device = *state_.device;
     device.use();
-    std::shared_ptr<void> memory(device.allocate(static_cast<std::int64_t>(bytes.size()) + 1),
-                                 [&device](void* pointer) { device.release(pointer); });
+    std::shared_ptr<void> memory(device.physical().allocate(static_cast<std::int64_t>(bytes.size()) + 1),
+                                 [&device](void* pointer) { device.physical().release(pointer); });
     device.copy_bytes(bytes.data(), memory.get(), static_cast<std::int64_t>(bytes.size()), device.stream());
     context_.synchronize();
     return memory;
@@ -256,9 +256,9 @@ TEST(CudaGroup, ExchangeMovesPartsOfAllLengths) {
   });
 }
 
-bool passes_within(Accelerator& device, std::chrono::seconds limit) {
+bool passes_within(DeviceEvent& end, std::chrono::seconds limit) {
   const auto start = std::chrono::steady_clock::now();
-  while (!device.passed()) {
+  while (!end.reached()) {
     if (std::chrono::steady_clock::now() - start > limit) return false;
     std::this_thread::sleep_for(1ms);
   }
@@ -271,11 +271,12 @@ TEST(CudaGroup, AbortLetsAHangingOperationEnd) {
     if (member.rank() == 0) {  // and nobody else
       Accelerator& device = *member.state().device;
       member.group().all_reduce(memory.get(), memory.get(), 1000, Dtype::f32, Reduction::sum, {});
-      device.mark(device.stream());
-      EXPECT_FALSE(passes_within(device, 1s));
+      const std::unique_ptr<DeviceEvent> end = device.event();
+      end->record(device.stream());
+      EXPECT_FALSE(passes_within(*end, 1s));
       member.group().abort();
       member.group().abort();
-      EXPECT_TRUE(passes_within(device, 20s));
+      EXPECT_TRUE(passes_within(*end, 20s));
       EXPECT_EQ(member.group().failed(), "");
       EXPECT_THROW(
           member.group().all_reduce(memory.get(), memory.get(), 1000, Dtype::f32, Reduction::sum, {}), Error);
@@ -293,8 +294,9 @@ TEST(CudaGroup, AContextThatFailsLetsItsOperationsEnd) {
       Accelerator& device = *member.state().device;
       member.group().all_reduce(memory.get(), memory.get(), 1000, Dtype::f32, Reduction::sum, {});
       member.state().fail("as a test");
-      device.mark(device.stream());
-      EXPECT_TRUE(passes_within(device, 20s));
+      const std::unique_ptr<DeviceEvent> end = device.event();
+      end->record(device.stream());
+      EXPECT_TRUE(passes_within(*end, 20s));
       EXPECT_THROW(
           member.group().all_reduce(memory.get(), memory.get(), 1000, Dtype::f32, Reduction::sum, {}),
           FailedContextError);

@@ -9,7 +9,7 @@
 #include <set>
 #include <thread>
 
-#include "device/cuda_virtual_memory.hpp"
+#include "cuda/virtual_memory.hpp"
 
 namespace partita::testing {
 
@@ -27,6 +27,7 @@ class FakeDriver {
     mapped_.clear();
     next_ = 0;
     met_ = 0;
+    bytes_ = 0;
     refused_device_ = -1;
   }
   /// The next access that this device wants is refused.
@@ -34,6 +35,8 @@ class FakeDriver {
 
   std::size_t handles() const { return handles_.size(); }
   std::size_t mappings() const { return mapped_.size(); }
+  /// That have been created.
+  std::size_t bytes() const { return bytes_; }
   /// How often a thread found another one in the driver.
   int met() const { return met_; }
 
@@ -68,6 +71,7 @@ class FakeDriver {
   std::set<CUmemGenericAllocationHandle> handles_;  // not released
   std::map<CUdeviceptr, CUmemGenericAllocationHandle> mapped_;
   std::uint64_t next_ = 0;
+  std::size_t bytes_ = 0;
 };
 
 inline CudaVirtualMemoryCalls FakeDriver::calls() {
@@ -84,9 +88,12 @@ inline CudaVirtualMemoryCalls FakeDriver::calls() {
     return visit([&](FakeDriver& driver) { return *base = (driver.next_ += bytes) << 8; });
   };
   calls.free_addresses = [](CUdeviceptr, std::size_t) { return visit([](FakeDriver&) { return true; }); };
-  calls.create = [](CUmemGenericAllocationHandle* handle, std::size_t, const CUmemAllocationProp*,
+  calls.create = [](CUmemGenericAllocationHandle* handle, std::size_t bytes, const CUmemAllocationProp*,
                     unsigned long long) {
-    return visit([&](FakeDriver& driver) { return driver.handles_.insert(*handle = ++driver.next_).second; });
+    return visit([&](FakeDriver& driver) {
+      driver.bytes_ += bytes;
+      return driver.handles_.insert(*handle = ++driver.next_).second;
+    });
   };
   calls.release = [](CUmemGenericAllocationHandle handle) {
     return visit([&](FakeDriver& driver) { return driver.handles_.erase(handle) == 1; });

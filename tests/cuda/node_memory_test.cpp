@@ -5,9 +5,9 @@
 #include <partita/error.hpp>
 #include <partita/topology.hpp>
 
+#include "context/context_state.hpp"
 #include "cuda/fake_driver.hpp"
 #include "memory/cuda_node_memory.hpp"
-#include "runtime/context_state.hpp"
 
 namespace partita::testing {
 namespace {
@@ -54,6 +54,15 @@ TEST_F(CudaNodeMemoryTest, EveryChunkIsMappedByEveryRank) {
     grow(memory, 65 * mebibyte);
     EXPECT_EQ(driver_.handles(), std::size_t{2} * ranks);
     EXPECT_EQ(driver_.mappings(), std::size_t{2} * ranks * ranks);
+    context.barrier();
+  });
+}
+
+TEST_F(CudaNodeMemoryTest, WhoAsksForLittleTakesLittle) {
+  ThreadGroup::run(ranks, [&](Context& context) {
+    CudaNodeMemory memory = memory_of(context);
+    grow(memory, 1000);
+    EXPECT_EQ(driver_.bytes(), std::size_t{2 * mebibyte * ranks});
     context.barrier();
   });
 }

@@ -4,10 +4,10 @@
 #include <new>
 #include <partita/error.hpp>
 
+#include "context/context_state.hpp"
 #include "ranks/caught.hpp"
 #include "ranks/rank_test.hpp"
 #include "runtime/collective.hpp"
-#include "runtime/context_state.hpp"
 
 namespace partita::testing {
 namespace {

@@ -6,7 +6,7 @@
 #include <partita/memory.hpp>
 #include <vector>
 
-#include "runtime/context_state.hpp"
+#include "context/context_state.hpp"
 
 namespace partita::testing {
 

@@ -12,7 +12,7 @@
 #include "array/array_state.hpp"
 #include "array/elements.hpp"
 #include "base/visit_dtype.hpp"
-#include "runtime/context_state.hpp"
+#include "context/context_state.hpp"
 
 namespace partita::testing {
 

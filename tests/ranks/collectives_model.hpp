@@ -14,8 +14,8 @@
 #include "array/transfer.hpp"
 #include "base/half.hpp"
 #include "base/visit_dtype.hpp"
+#include "context/context_state.hpp"
 #include "device/finish.hpp"
-#include "runtime/context_state.hpp"
 
 namespace partita::testing {
 
@@ -131,7 +131,7 @@ class Block {
     if (context_.failed()) return;  // streams may be using it for ever
     try {
       finish_device(context_, "test");  // streams may still be using it
-      context_.device->release(there_);
+      context_.device->physical().release(there_);
     } catch (const Error&) {
       // A failed context: the memory stays.
     }
@@ -179,8 +179,8 @@ class Block {
     if (is_on_device(memory_)) {
       view_.space = MemorySpace::device;
       context_.device->use();
-      there_ = static_cast<std::byte*>(memory_ == Memory::device_heap ? heap_.data()
-                                                                      : context_.device->allocate(bytes_));
+      there_ = static_cast<std::byte*>(
+          memory_ == Memory::device_heap ? heap_.data() : context_.device->physical().allocate(bytes_));
     }
     view_.data = there_ + first_;
   }

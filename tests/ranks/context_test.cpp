@@ -9,11 +9,11 @@
 #include <thread>
 #include <vector>
 
+#include "context/context_state.hpp"
 #include "kernels/host/blas_library.hpp"
 #include "ranks/caught.hpp"
 #include "ranks/rank_test.hpp"
 #include "runtime/agree.hpp"
-#include "runtime/context_state.hpp"
 
 namespace partita::testing {
 namespace {

@@ -1,5 +1,6 @@
 // Contexts with a device: on the GPUs of the machine (PARTITA_TEST_DEVICE=cuda) or on fake ones.
 #include <cstdlib>
+#include <numeric>
 #include <partita/memory.hpp>
 #include <partita/redistribute.hpp>
 #include <thread>
@@ -39,6 +40,24 @@ DEVICE_TEST(ArraysLieInItsMemoryUnlessTheySayOtherwise) {
     EXPECT_EQ(here.local().space, MemorySpace::host);
     EXPECT_TRUE(compare(here, there).equal);
   }
+}
+
+DEVICE_TEST(ASubgroupCostsNoStreamAndNoThreadBeforeItIsUsed) {
+  (void)context.stream();
+  context.barrier();
+  const int before = fake_queues_made();
+  context.barrier();
+  std::vector<int> all(static_cast<std::size_t>(context.size()));
+  std::iota(all.begin(), all.end(), 0);
+  Context group = context.subgroup(all);
+  context.barrier();
+  EXPECT_EQ(fake_queues_made(), before);
+  EXPECT_EQ(group.state()->watchdog, nullptr);
+  context.barrier();
+  Array numbers = empty(group, {3 * group.size(), 5}, Slab(0), Dtype::f64);
+  fill_random(numbers, 7);
+  EXPECT_TRUE(compare(numbers, redistribute(numbers, Slab(1))).equal);
+  EXPECT_NE(group.state()->watchdog, nullptr);
 }
 
 DEVICE_TEST(FillRandomGivesTheNumbersOfTheHost) {

@@ -8,10 +8,10 @@
 #include <thread>
 #include <vector>
 
+#include "context/context_state.hpp"
 #include "ranks/caught.hpp"
 #include "ranks/rank_test.hpp"
 #include "runtime/agree.hpp"
-#include "runtime/context_state.hpp"
 
 namespace partita::testing {
 namespace {

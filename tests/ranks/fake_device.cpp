@@ -13,13 +13,13 @@
 
 #include "base/check.hpp"
 #include "base/host_clock.hpp"
+#include "device/device_runtime.hpp"
 #include "kernels/host/fill.hpp"
 #include "memory/nvshmem_node_memory.hpp"
 #include "ranks/fake_device_group.hpp"
 #include "ranks/fake_nvshmem.hpp"
 #include "ranks/fake_packets.hpp"
 #include "ranks/refused_memory.hpp"
-#include "runtime/context_state.hpp"
 
 namespace partita::testing {
 namespace {
@@ -28,6 +28,7 @@ std::atomic<bool> refuses{false};
 std::atomic<bool> is_separate{false};
 std::atomic<bool> has_nvshmem{false};
 std::atomic<bool> has_library{false};
+std::atomic<int> queues_made{0};
 
 /// The memory of all devices. What a failed context leaves stays here, as on a device: it is not lost.
 class FakeMemory {
@@ -58,7 +59,7 @@ class FakeMemory {
 /// A stream: a thread that does one thing after the other.
 class Queue {
  public:
-  Queue() : thread_([this] { work(); }) {}
+  Queue() : thread_([this] { work(); }) { ++queues_made; }
   ~Queue() {
     {
       const std::lock_guard lock(mutex_);
@@ -139,7 +140,7 @@ class Queue {
 /// The host's memory of the node, or of it only this rank's part.
 class FakeNodeMemory final : public NodeMemory {
  public:
-  FakeNodeMemory(ContextState& state, Topology topology)
+  FakeNodeMemory(Runtime& state, Topology topology)
       : memory_(NodeMemory::create(state, 64)),
         topology_(std::move(topology)),
         rank_(state.rank()),
@@ -177,9 +178,33 @@ bool is_given_up(const std::uint64_t* given_up) {
   return given_up != nullptr && std::atomic_ref(const_cast<std::uint64_t&>(*given_up)).load() != 0;
 }
 
-class FakeAccelerator final : public Accelerator {
+class FakeEvent final : public DeviceEvent {
  public:
-  explicit FakeAccelerator(int index) : index_(index) {}
+  void record(Stream stream) override {
+    check(of(stream).graph() == nullptr, "a fake stream that is being captured is asked how far it has come");
+    auto done = std::make_shared<std::atomic<bool>>(false);
+    of(stream).put([done] { done->store(true); });
+    const std::lock_guard lock(mutex_);
+    done_ = std::move(done);
+  }
+  bool reached() override { return last()->load(); }
+  void hold(Stream stream) override {
+    Queue& queue = of(stream);
+    queue.put([&queue, done = last()] { queue.wait([&] { return done->load(); }); });
+  }
+
+ private:
+  std::shared_ptr<std::atomic<bool>> last() const {
+    const std::lock_guard lock(mutex_);
+    return done_;
+  }
+  mutable std::mutex mutex_;  // a watchdog looks on
+  std::shared_ptr<std::atomic<bool>> done_;
+};
+
+class FakePhysicalDevice final : public PhysicalDevice {
+ public:
+  explicit FakePhysicalDevice(int index) : index_(index) {}
 
   int index() const override { return index_; }
   std::string name() const override { return fmt::format("fake device {}", index_); }
@@ -194,50 +219,52 @@ class FakeAccelerator final : public Accelerator {
   void* allocate_pinned(std::int64_t bytes) override { return allocate(bytes); }
   void release_pinned(void* memory) noexcept override { release(memory); }
   bool is_host_memory() const override { return !is_separate; }
-  std::unique_ptr<NodeMemory> share_memory(ContextState& state, const Topology& topology) override {
+  std::unique_ptr<NodeMemory> share_memory(Runtime& state, const Topology& topology) override {
     return std::make_unique<FakeNodeMemory>(state, topology);
   }
-  std::unique_ptr<NodeMemory> share_memory_of_library(ContextState& state,
-                                                      const Topology& topology) override {
-    if (!has_nvshmem) return Accelerator::share_memory_of_library(state, topology);
+  std::unique_ptr<NodeMemory> share_memory_of_library(Runtime& state, const Topology& topology) override {
+    if (!has_nvshmem) return PhysicalDevice::share_memory_of_library(state, topology);
     constexpr std::int64_t free_bytes = std::int64_t{1} << 30;  // only what is touched costs memory
     return std::make_unique<NvshmemNodeMemory>(
-        state, topology, [] { return free_bytes; }, fake_nvshmem());
+        state, topology, NvshmemDevice{device_identity(state, *this), [] {}, [] { return free_bytes; }},
+        fake_nvshmem());
   }
 
-  std::unique_ptr<DeviceGroup> make_group(ContextState& state) override {
+  /// Orders nothing but the words themselves: ThreadSanitizer would keep 168 bytes for each word that does,
+  /// longer than the word is there, and a board of packets has a million.
+  void copy_past(void* to, const void* from, std::int64_t bytes) override {
+    while (!past_.idle()) std::this_thread::yield();
+    auto* const values = static_cast<std::uint64_t*>(const_cast<void*>(from));
+    for (std::int64_t i = 0; i < bytes / 8; ++i) {
+      std::atomic_ref(static_cast<std::uint64_t*>(to)[i])
+          .store(std::atomic_ref(values[i]).load(std::memory_order_acquire), std::memory_order_relaxed);
+    }
+  }
+  Stream stream_past() override { return {&past_}; }
+  std::unique_ptr<Accelerator> open(const ContextOptions& options, int ranks) override;
+
+ private:
+  int index_;
+  Queue past_;
+};
+
+class FakeAccelerator final : public Accelerator {
+ public:
+  using Accelerator::Accelerator;
+
+  std::unique_ptr<DeviceGroup> make_group(DeviceRuntime& state) override {
     if (!has_library) return Accelerator::make_group(state);
     return std::make_unique<FakeDeviceGroup>();
   }
 
-  Stream stream() override { return {&queues_[0]}; }
+  Stream stream() override { return made(0); }
+  bool has_stream() const override { return queues_[0] != nullptr; }
   int lanes() const override { return 2; }
-  Stream lane(int number) override { return {&queues_.at(static_cast<std::size_t>(number) + 1)}; }
-  void order(Stream before, Stream after) override {
-    const auto done = note(before);
-    Queue& queue = of(after);
-    queue.put([&queue, done] { queue.wait([&] { return done->load(); }); });
-  }
+  Stream lane(int number) override { return made(static_cast<std::size_t>(number) + 1); }
+  std::unique_ptr<DeviceEvent> event() override { return std::make_unique<FakeEvent>(); }
+  bool idle() override { return !has_stream() || queues_[0]->idle(); }
   bool captures(Stream stream) override { return of(stream).graph() != nullptr; }
   std::weak_ptr<const void> graph_of(Stream stream) override { return of(stream).graph(); }
-  void mark(Stream stream) override {
-    const std::lock_guard lock(mark_mutex_);
-    mark_ = note(stream);
-  }
-  bool passed() override { return last_mark()->load(); }
-  bool idle() override { return queues_[0].idle(); }
-  void follow(Stream stream) override {
-    Queue& queue = of(stream);
-    queue.put([&queue, done = last_mark()] { queue.wait([&] { return done->load(); }); });
-  }
-
-  int event() override {
-    events_.push_back(nullptr);
-    return static_cast<int>(events_.size()) - 1;
-  }
-  void release_event(int event) noexcept override { events_[static_cast<std::size_t>(event)] = nullptr; }
-  void record(int event, Stream stream) override { events_[static_cast<std::size_t>(event)] = note(stream); }
-  bool reached(int event) override { return events_[static_cast<std::size_t>(event)]->load(); }
 
   std::unique_ptr<Moment> moment(Stream stream) override {
     auto noted = std::make_shared<std::atomic<double>>(0);
@@ -285,54 +312,38 @@ class FakeAccelerator final : public Accelerator {
     const auto wait = [&queue](const std::function<bool()>& ready) { queue.wait(ready); };
     queue.put([work = FakePacketMoves(what, wait)]() mutable { work.run(); });
   }
-  /// Orders nothing but the words themselves: ThreadSanitizer would keep 168 bytes for each word that does,
-  /// longer than the word is there, and a board of packets has a million.
-  void write_past(void* to, const void* from, std::int64_t bytes) override {
-    const auto* const values = static_cast<const std::uint64_t*>(from);
-    for (std::int64_t i = 0; i < bytes / 8; ++i) {
-      std::atomic_ref(static_cast<std::uint64_t*>(to)[i]).store(values[i], std::memory_order_relaxed);
-    }
-  }
-  void read_past(void* to, const void* from, std::int64_t bytes) override {
-    auto* const values = static_cast<std::uint64_t*>(const_cast<void*>(from));
-    for (std::int64_t i = 0; i < bytes / 8; ++i) {
-      static_cast<std::uint64_t*>(to)[i] = std::atomic_ref(values[i]).load();
-    }
-  }
 
  private:
-  using Note = std::shared_ptr<std::atomic<bool>>;
-  static Note note(Stream stream) {
-    check(of(stream).graph() == nullptr, "a fake stream that is being captured is asked how far it has come");
-    auto done = std::make_shared<std::atomic<bool>>(false);
-    of(stream).put([done] { done->store(true); });
-    return done;
+  Stream made(std::size_t number) {
+    std::unique_ptr<Queue>& queue = queues_.at(number);
+    if (!queue) queue = std::make_unique<Queue>();
+    return {queue.get()};
   }
 
-  Note last_mark() const {
-    const std::lock_guard lock(mark_mutex_);
-    return mark_;
-  }
-
-  int index_;
-  mutable std::mutex mark_mutex_;  // a watchdog looks on
-  Note mark_;
-  std::vector<Note> events_;
-  std::array<Queue, 3> queues_;
+  std::array<std::unique_ptr<Queue>, 3> queues_;
 };
+
+std::unique_ptr<Accelerator> FakePhysicalDevice::open(const ContextOptions&, int) {
+  return std::make_unique<FakeAccelerator>(shared_from_this());
+}
 
 class FakeAccelerators final : public Accelerators {
  public:
-  explicit FakeAccelerators(int count) : count_(count) {}
-  int count() override { return count_; }
-  std::string why_none() override { return count_ == 0 ? "there are no fake devices" : ""; }
-  std::unique_ptr<Accelerator> open(int index, const ContextOptions&) override {
-    return std::make_unique<FakeAccelerator>(index);
+  explicit FakeAccelerators(int count) : open_(static_cast<std::size_t>(count)) {}
+  int count() override { return static_cast<int>(open_.size()); }
+  std::string why_none() override { return open_.empty() ? "there are no fake devices" : ""; }
+  std::shared_ptr<PhysicalDevice> device(int index) override {
+    const std::lock_guard lock(mutex_);
+    std::weak_ptr<PhysicalDevice>& open = open_.at(static_cast<std::size_t>(index));
+    std::shared_ptr<PhysicalDevice> device = open.lock();
+    if (!device) open = device = std::make_shared<FakePhysicalDevice>(index);
+    return device;
   }
   DeviceReport report() override { return {}; }
 
  private:
-  int count_;
+  std::mutex mutex_;
+  std::vector<std::weak_ptr<PhysicalDevice>> open_;
 };
 
 }  // namespace
@@ -381,6 +392,10 @@ void give_fake_nvshmem(bool give) {
 
 void give_fake_library(bool give) {
   has_library = give;
+}
+
+int fake_queues_made() {
+  return queues_made;
 }
 
 void fake_memory_is_separate(bool separate) {

@@ -20,6 +20,9 @@ void install_fake_devices(int count);
 /// What a stream of a fake device is given from here on is late.
 void delay_fake_stream(Stream stream, std::chrono::microseconds time);
 
+/// How many streams of fake devices the process has made so far. Each is a thread.
+int fake_queues_made();
+
 /// Whether contexts made from here on find that they cannot map their peers' memory.
 void refuse_fake_peers(bool refuse);
 

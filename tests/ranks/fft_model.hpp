@@ -9,7 +9,7 @@
 
 #include "array/elements.hpp"
 #include "base/visit_dtype.hpp"
-#include "runtime/context_state.hpp"
+#include "context/context_state.hpp"
 
 namespace partita::testing {
 

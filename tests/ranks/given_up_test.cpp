@@ -4,9 +4,9 @@
 #include <partita/redistribute.hpp>
 #include <thread>
 
+#include "context/context_state.hpp"
 #include "device/finish.hpp"
 #include "ranks/needs_devices.hpp"
-#include "runtime/context_state.hpp"
 
 namespace partita::testing {
 namespace {

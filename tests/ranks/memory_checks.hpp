@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "context/context_state.hpp"
 #include "runtime/agree.hpp"
-#include "runtime/context_state.hpp"
 
 namespace partita::testing {
 

@@ -6,11 +6,11 @@
 #include <partita/error.hpp>
 #include <partita/memory.hpp>
 
+#include "context/context_state.hpp"
 #include "memory/node_limits.hpp"
 #include "ranks/memory_checks.hpp"
 #include "ranks/rank_run.hpp"
 #include "ranks/rank_test.hpp"
-#include "runtime/context_state.hpp"
 #include "setting.hpp"
 
 namespace partita::testing {

@@ -6,9 +6,9 @@
 #include <thread>
 #include <vector>
 
+#include "context/context_state.hpp"
 #include "ranks/memory_checks.hpp"
 #include "ranks/rank_test.hpp"
-#include "runtime/context_state.hpp"
 
 namespace partita::testing {
 namespace {

@@ -3,6 +3,7 @@
 #include <partita/memory.hpp>
 #include <partita/redistribute.hpp>
 
+#include "context/context_state.hpp"
 #include "memory/nvshmem_node_memory.hpp"
 #include "ranks/array_model.hpp"
 #include "ranks/caught.hpp"
@@ -10,7 +11,6 @@
 #include "ranks/fake_nvshmem.hpp"
 #include "ranks/needs_devices.hpp"
 #include "ranks/rank_test.hpp"
-#include "runtime/context_state.hpp"
 #include "setting.hpp"
 
 namespace partita::testing {

@@ -6,13 +6,13 @@
 #include <partita/matmul.hpp>
 #include <partita/redistribute.hpp>
 
+#include "context/context_state.hpp"
 #include "ranks/array_model.hpp"
 #include "ranks/caught.hpp"
 #include "ranks/memory_checks.hpp"
 #include "ranks/needs_devices.hpp"
 #include "ranks/rank_test.hpp"
 #include "ranks/refused_memory.hpp"
-#include "runtime/context_state.hpp"
 
 namespace partita::testing {
 namespace {

@@ -26,7 +26,7 @@ void set_number(Context& context, std::uint32_t number) {
   context.synchronize();
   context.barrier();
   const std::uint64_t counters = number;  // and no blocks of a launch
-  state.device->write_past(PacketBoard::of(state)->slots().counters, &counters, sizeof(counters));
+  state.device->physical().copy_past(PacketBoard::of(state)->slots().counters, &counters, sizeof(counters));
   context.barrier();
 }
 

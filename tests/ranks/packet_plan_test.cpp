@@ -5,11 +5,11 @@
 #include <random>
 #include <thread>
 
+#include "context/context_state.hpp"
 #include "device/copy_way.hpp"
 #include "ranks/any_memory.hpp"
 #include "ranks/array_model.hpp"
 #include "ranks/needs_devices.hpp"
-#include "runtime/context_state.hpp"
 #include "unit/random_layouts.hpp"
 
 namespace partita::testing {

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "context/context_state.hpp"
 #include "ranks/rank_run.hpp"
-#include "runtime/context_state.hpp"
 #include "runtime/error_kind.hpp"
 #include "runtime/mpi_group.hpp"
 #include "runtime/threads_group.hpp"

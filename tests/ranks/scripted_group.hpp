@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/context_state.hpp"
+#include "context/context_state.hpp"
 #include "runtime/process_group.hpp"
 
 namespace partita::testing {

@@ -5,10 +5,10 @@
 #include <partita/error.hpp>
 #include <partita/memory.hpp>
 
+#include "context/context_state.hpp"
 #include "ranks/caught.hpp"
 #include "ranks/rank_test.hpp"
 #include "runtime/agree.hpp"
-#include "runtime/context_state.hpp"
 
 namespace partita::testing {
 namespace {

@@ -4,10 +4,10 @@
 #include <partita/error.hpp>
 #include <thread>
 
+#include "context/context_state.hpp"
 #include "ranks/caught.hpp"
 #include "ranks/rank_test.hpp"
 #include "ranks/scripted_group.hpp"
-#include "runtime/context_state.hpp"
 
 namespace partita::testing {
 namespace {

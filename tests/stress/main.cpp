@@ -23,9 +23,9 @@
 #include <string_view>
 #include <thread>
 
+#include "context/context_state.hpp"
 #include "ranks/fake_device.hpp"
 #include "ranks/rank_run.hpp"
-#include "runtime/context_state.hpp"
 #include "runtime/error_kind.hpp"
 #include "runtime/launcher.hpp"
 #include "runtime/mpi_group.hpp"

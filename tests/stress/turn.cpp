@@ -2,11 +2,11 @@
 
 #include <thread>
 
+#include "context/context_state.hpp"
 #include "device/accelerator.hpp"
 #include "device/finish.hpp"
 #include "ranks/fake_device.hpp"
 #include "ranks/rank_test.hpp"
-#include "runtime/context_state.hpp"
 
 namespace partita::testing {
 namespace {

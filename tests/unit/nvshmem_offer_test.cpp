@@ -6,7 +6,6 @@
 #include <partita/error.hpp>
 #include <vector>
 
-#include "device/device_heap.hpp"
 #include "setting.hpp"
 
 namespace partita {

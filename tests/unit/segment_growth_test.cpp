@@ -42,16 +42,16 @@ TEST(SegmentGrowth, GrowsInStepsOfWholeUnits) {
   EXPECT_EQ(growth.populated(), 18 * mebibyte);
 }
 
-TEST(SegmentGrowth, TakesAtLeastWhatItIsToldUpToTheEndOfWhatItMayHave) {
+TEST(SegmentGrowth, DoublesUpToWhatItIsToldAndToTheEndOfWhatItMayHave) {
   Memory memory;
   const SegmentGrowth::Sizes sizes{.least = 64 * mebibyte};
   SegmentGrowth growth(150 * mebibyte, unlimited, memory.backing(), sizes);
-  for (const std::int64_t bytes : {1, 65, 130}) growth.grow(bytes * mebibyte);
-  EXPECT_EQ(memory.calls, (Calls{"+0..64", "+64..128", "+128..150"}));
+  for (const std::int64_t bytes : {1, 3, 5, 65, 67, 131}) growth.grow(bytes * mebibyte);
+  EXPECT_EQ(memory.calls, (Calls{"+0..2", "+2..4", "+4..8", "+8..66", "+66..130", "+130..150"}));
   memory.calls.clear();
   SegmentGrowth limited(1024 * mebibyte, 100 * mebibyte, memory.backing(), sizes);
-  for (const std::int64_t bytes : {1, 99}) limited.grow(bytes * mebibyte);
-  EXPECT_EQ(memory.calls, (Calls{"+0..64", "+64..100"}));
+  for (const std::int64_t bytes : {60, 99}) limited.grow(bytes * mebibyte);
+  EXPECT_EQ(memory.calls, (Calls{"+0..60", "+60..100"}));
   EXPECT_THROW(limited.grow(101 * mebibyte), MemoryError);
 }
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "device/cuda_virtual_memory.hpp"
+#include "cuda/virtual_memory.hpp"
 
 namespace partita {
 

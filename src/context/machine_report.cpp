@@ -1,4 +1,3 @@
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -13,9 +12,11 @@
 
 #include "kernels/host/blas_library.hpp"
 #include "kernels/host/fftw_library.hpp"
+#include "memory/file_descriptor.hpp"
 #include "memory/huge_pages.hpp"
 #include "memory/node_limits.hpp"
 #include "memory/page.hpp"
+#include "memory/reservation.hpp"
 #include "runtime/launcher.hpp"
 
 namespace partita {
@@ -57,51 +58,21 @@ bool has_huge_pages(const void* address) {
 }
 
 // A memory file, mapped at a multiple of 2 MiB as the heap maps it.
-class TrialFile {
- public:
-  TrialFile() : file_(memfd_create("partita-report", MFD_CLOEXEC)) {
-    constexpr std::size_t reserved = bytes + huge_page_bytes;
-    if (file_ < 0 || ftruncate(file_, bytes) != 0) return;
-    void* const place = mmap(nullptr, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (place == MAP_FAILED) return;
-    reserved_ = place;
-    const auto at = reinterpret_cast<std::uintptr_t>(place);
-    const std::uintptr_t aligned = (at + huge_page_bytes - 1) / huge_page_bytes * huge_page_bytes;
-    char* const wanted = static_cast<char*>(place) + (aligned - at);
-    void* const mapped = mmap(wanted, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file_, 0);
-    if (mapped != MAP_FAILED) base_ = static_cast<char*>(mapped);
-  }
-  ~TrialFile() {
-    if (reserved_ != nullptr) munmap(reserved_, bytes + huge_page_bytes);
-    if (file_ >= 0) close(file_);
-  }
-  TrialFile(const TrialFile&) = delete;
-  TrialFile& operator=(const TrialFile&) = delete;
-
-  bool mapped() const { return base_ != nullptr; }
-  bool gets_huge_pages() {
-    populate_memory_file(file_, base_, 0, bytes);
-    volatile char* const first = base_;
-    *first = 1;
-    return has_huge_pages(base_);
-  }
-
- private:
-  static constexpr std::int64_t bytes = 2 * huge_page_bytes;
-  int file_;
-  void* reserved_ = nullptr;
-  char* base_ = nullptr;
-};
-
 void try_memory_file(MemoryReport& report) {
-  TrialFile trial;
-  report.memory_files = trial.mapped();
-  if (!report.memory_files) {
-    report.note = std::string("memory files do not work: ") + std::strerror(errno);
-    return;
-  }
+  constexpr std::int64_t bytes = 2 * huge_page_bytes;
   try {
-    report.huge_pages = trial.gets_huge_pages();
+    const Reservation range(bytes);
+    const FileDescriptor file(memfd_create("partita-report", MFD_CLOEXEC));
+    report.memory_files = file && ftruncate(file.get(), bytes) == 0 &&
+                          mmap(range.data(), bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+                               file.get(), 0) != MAP_FAILED;
+    if (!report.memory_files) {
+      report.note = std::string("memory files do not work: ") + std::strerror(errno);
+      return;
+    }
+    populate_memory_file(file.get(), range.data(), 0, bytes);
+    *static_cast<volatile char*>(range.data()) = 1;
+    report.huge_pages = has_huge_pages(range.data());
   } catch (const MemoryError& error) {
     report.note = error.what();
   }

@@ -2,9 +2,11 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "context/context_state.hpp"
 #include "device/finish.hpp"
+#include "device/packet_board.hpp"
+#include "device/run_ahead.hpp"
 #include "runtime/collective.hpp"
-#include "runtime/context_state.hpp"
 
 namespace partita {
 
@@ -76,6 +78,8 @@ std::string Context::close() {
   present(state_).require_alive("close");
   if (state_->closed) return "";
   state_->plans.clear();  // they own scratch memory
+  state_->run_ahead.reset();
+  state_->packets.reset();
   finish_device(*state_, "close");
   collect_heaps(*state_);
   std::string leaks = state_->heap->leaks();

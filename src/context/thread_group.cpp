@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/check.hpp"
-#include "runtime/context_state.hpp"
+#include "context/context_state.hpp"
 #include "runtime/error_kind.hpp"
 #include "runtime/threads_group.hpp"
 

@@ -4,15 +4,14 @@
 #include <random>
 
 #include "base/check.hpp"
+#include "context/context_state.hpp"
 #include "device/start_device.hpp"
 #include "runtime/collective.hpp"
-#include "runtime/context_state.hpp"
 #include "runtime/environment.hpp"
 #include "runtime/live_contexts.hpp"
 #include "runtime/logging.hpp"
 #include "runtime/mpi_group.hpp"
 #include "runtime/settings.hpp"
-#include "runtime/start_context.hpp"
 #include "runtime/threads_group.hpp"
 #include "runtime/threads_per_rank.hpp"
 
@@ -94,7 +93,7 @@ void settle_threads(ContextState& state) {
 }  // namespace
 
 Context initialize(const ContextOptions& options) {
-  const std::shared_ptr<ContextState> state = make_context_state();
+  const std::shared_ptr<ContextState> state = ContextState::make();
   state->options = options_to_begin_with(options);
   state->group = make_group(state->options);
   agree_on_options(*state, options);

@@ -1,4 +1,4 @@
-#include "device/cuda_driver.hpp"
+#include "cuda/driver.hpp"
 
 #include "base/check.hpp"
 

@@ -2,8 +2,8 @@
 #include <partita/memory.hpp>
 
 #include "base/check.hpp"
+#include "context/context_state.hpp"
 #include "memory/symmetric_heap.hpp"
-#include "runtime/context_state.hpp"
 
 namespace partita {
 namespace {
@@ -28,7 +28,8 @@ struct SymmetricMemory::State {
   HeapBlock block;
   bool freed = false;
 
-  State(std::shared_ptr<ContextState> owner, HeapBlock owned) : context(std::move(owner)), block(owned) {}
+  State(const Context& of, std::int64_t bytes, SymmetricHeap::Sizes sizes, SourcePlace where)
+      : context(of.state()), block(heap_of(state_of(of)).allocate(bytes, sizes, by_hand, where)) {}
   State(const State&) = delete;
   State& operator=(const State&) = delete;
   ~State() {
@@ -42,19 +43,15 @@ SymmetricMemory::SymmetricMemory(SymmetricMemory&&) noexcept = default;
 SymmetricMemory& SymmetricMemory::operator=(SymmetricMemory&&) noexcept = default;
 
 SymmetricMemory SymmetricMemory::allocate(const Context& context, std::int64_t bytes, SourcePlace where) {
-  SymmetricHeap& heap = heap_of(state_of(context));
   SymmetricMemory result;
-  result.state_ = std::make_unique<State>(context.state(),
-                                          heap.allocate(bytes, SymmetricHeap::Sizes::equal, by_hand, where));
+  result.state_ = std::make_unique<State>(context, bytes, SymmetricHeap::Sizes::equal, where);
   return result;
 }
 
 SymmetricMemory SymmetricMemory::make_symmetric(const Context& context, std::int64_t bytes,
                                                 SourcePlace where) {
-  SymmetricHeap& heap = heap_of(state_of(context));
   SymmetricMemory result;
-  result.state_ = std::make_unique<State>(
-      context.state(), heap.allocate(bytes, SymmetricHeap::Sizes::largest, by_hand, where));
+  result.state_ = std::make_unique<State>(context, bytes, SymmetricHeap::Sizes::largest, where);
   return result;
 }
 

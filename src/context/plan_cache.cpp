@@ -1,4 +1,4 @@
-#include "runtime/plan_cache.hpp"
+#include "context/plan_cache.hpp"
 
 #include <utility>
 

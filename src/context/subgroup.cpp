@@ -1,4 +1,6 @@
 // Context::subgroup: some ranks of a context as a context of their own.
+#include "runtime/subgroup.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,13 +9,11 @@
 
 #include "base/check.hpp"
 #include "base/hash.hpp"
+#include "context/context_state.hpp"
 #include "runtime/collective.hpp"
-#include "runtime/context_state.hpp"
 #include "runtime/live_contexts.hpp"
 #include "runtime/logging.hpp"
 #include "runtime/rank_list.hpp"
-#include "runtime/start_context.hpp"
-#include "runtime/subgroup.hpp"
 #include "runtime/subgroup_keys.hpp"
 
 namespace partita {
@@ -49,7 +49,7 @@ std::int32_t agree_on_key(ContextState& parent, Meeting& meeting, const std::vec
 
 std::shared_ptr<ContextState> make_child(ContextState& parent, const std::vector<int>& ranks,
                                          std::int32_t key) {
-  const std::shared_ptr<ContextState> child = make_context_state();
+  const std::shared_ptr<ContextState> child = ContextState::make();
   child->options = parent.options;
   child->machine = parent.machine;
   child->threads = parent.threads;

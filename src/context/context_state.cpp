@@ -1,0 +1,60 @@
+#include "context/context_state.hpp"
+
+#include <exception>
+#include <utility>
+
+#include "base/check.hpp"
+#include "device/finish.hpp"
+#include "runtime/keeper.hpp"
+#include "runtime/live_contexts.hpp"
+
+namespace partita {
+namespace {
+
+void destroy(ContextState* state) {
+  if (!state->home.is_here()) {
+    keep_until_exit(std::shared_ptr<ContextState>(state, [](ContextState*) {}));
+    return;
+  }
+  forget_live_context(*state);
+  delete state;
+}
+
+}  // namespace
+
+std::shared_ptr<ContextState> ContextState::make() {
+  return {new ContextState, destroy};
+}
+
+void keep_for_graph(ContextState& state, Stream stream, const std::shared_ptr<void>& plan) {
+  if (!state.device) return;
+  stream = stream_or_own(state, stream);
+  if (state.device->captures(stream)) state.plans.pin(state.device->graph_of(stream), plan);
+}
+
+SymmetricHeap& ContextState::heap_in(MemorySpace space) const {
+  if (space == MemorySpace::host) return *heap;
+  check<UnsupportedError>(device_heap != nullptr,
+                          "device memory: the context has no device; initialize it with Device::cuda()");
+  return *device_heap;
+}
+
+ContextState::~ContextState() {
+  stop_device();
+  if (!failed()) {
+    letters.reset();  // which looks once more what has been taken
+    leave(std::uncaught_exceptions() > 0 ? "has left its context by an exception"
+                                         : "has left its context without closing it");
+    return;
+  }
+  settle_failure();
+  try {
+    keep_until_exit(std::make_shared<PlanCache>(std::move(plans)));
+  } catch (...) {
+    // No memory left for the note: the plans go, as those of a context that has not failed do.
+  }
+  keep_until_exit(std::shared_ptr<SymmetricHeap>(std::move(heap)));
+  keep_until_exit(std::shared_ptr<NodeMemory>(std::move(node_memory)));
+}
+
+}  // namespace partita

@@ -1,0 +1,71 @@
+// What a Context is made of.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <partita/machine.hpp>
+#include <partita/plan.hpp>
+#include <vector>
+
+#include "base/memory_space.hpp"
+#include "context/plan_cache.hpp"
+#include "device/device_runtime.hpp"
+#include "memory/node_memory.hpp"
+#include "memory/symmetric_heap.hpp"
+
+namespace partita {
+
+class StepClock;
+
+/// Ranks that agree, wait and fail together (Runtime), their devices (DeviceRuntime), and here the memory of
+/// the host, and what operations keep.
+struct ContextState final : DeviceRuntime {
+  Machine machine;
+  int threads = 1;
+  /// Holds the process's BLAS and FFT threads at `threads`; what it was comes back when the last one goes.
+  std::shared_ptr<void> threads_hold;
+  // Order matters: members are destroyed from the last to the first.
+  std::unique_ptr<NodeMemory> node_memory;
+  std::unique_ptr<SymmetricHeap> heap;
+  /// The operations' own; they must not own this state (a circle would keep both for ever).
+  PlanCache plans;
+  /// What has come from single ranks before it was asked for; of send and receive.
+  std::shared_ptr<void> letters;
+  /// Collectives as they were called lately (collectives/recent.hpp).
+  std::shared_ptr<void> recent_calls;
+  /// While a timeline is recorded; null: executors note nothing.
+  StepClock* step_clock = nullptr;
+  /// Signals of earlier executions, by node rank and channel: counters only grow.
+  std::vector<std::array<std::uint64_t, channel_count>> signals_seen;
+
+  using Runtime::topology;
+  /// Who can reach whose memory of this kind.
+  const Topology& topology(MemorySpace space) const {
+    return space == MemorySpace::device ? device_topology : topology();
+  }
+  /// Throws UnsupportedError: device memory in a context without a device.
+  SymmetricHeap& heap_in(MemorySpace space) const;
+  /// Where new arrays go when nothing is said.
+  MemorySpace default_space() const { return device ? MemorySpace::device : MemorySpace::host; }
+
+  /// A state that a forked child leaves alone: what it says there would be said in its parent's name, and its
+  /// threads are not there.
+  static std::shared_ptr<ContextState> make();
+  /// Waits for nobody. A failed context's memory stays until the process ends.
+  ~ContextState() override;
+
+ private:
+  ContextState() = default;
+};
+
+/// The last steps of making a context, for `initialize` and `subgroup` alike: gives one whose group, options
+/// and threads are set its shared memory, board, heap, device, and the hold on the threads of BLAS.
+/// Collective over the group, blocking.
+void start_context(ContextState& state);
+
+/// Where `stream` (the context's own where it is null) is being captured, `plan`, whose work it is given,
+/// stays as long as the graph and all that is made of it, at most until the context is closed or goes.
+void keep_for_graph(ContextState& state, Stream stream, const std::shared_ptr<void>& plan);
+
+}  // namespace partita

@@ -1,0 +1,50 @@
+// Streams and events of the CUDA runtime, and streams in the words of accelerators.
+#pragma once
+
+#include <memory>
+#include <partita/stream.hpp>
+#include <type_traits>
+
+#include "cuda/capture.hpp"
+#include "cuda/driver.hpp"
+
+namespace partita {
+
+inline cudaStream_t native(Stream stream) {
+  return static_cast<cudaStream_t>(stream.handle);
+}
+
+struct DestroyCudaHandle {
+  void operator()(cudaStream_t stream) const noexcept {
+    const CudaBesideCaptures unharmed;
+    cudaStreamDestroy(stream);
+  }
+  void operator()(cudaEvent_t event) const noexcept {
+    const CudaBesideCaptures unharmed;
+    cudaEventDestroy(event);
+  }
+};
+using CudaStream = std::unique_ptr<std::remove_pointer_t<cudaStream_t>, DestroyCudaHandle>;
+using CudaEvent = std::unique_ptr<std::remove_pointer_t<cudaEvent_t>, DestroyCudaHandle>;
+
+inline CudaStream new_cuda_stream() {
+  const CudaBesideCaptures unharmed;
+  cudaStream_t stream = nullptr;
+  check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "make a stream");
+  return CudaStream(stream);
+}
+
+/// `flags`: cudaEventDisableTiming, or cudaEventDefault where times are wanted.
+inline CudaEvent new_cuda_event(unsigned flags) {
+  const CudaBesideCaptures unharmed;
+  cudaEvent_t event = nullptr;
+  check_cuda(cudaEventCreateWithFlags(&event, flags), "make an event");
+  return CudaEvent(event);
+}
+
+/// What a launch of `kernels/cuda/launch.hpp` returns.
+inline void check_launch(int error, const char* what) {
+  check_cuda(static_cast<cudaError_t>(error), what);
+}
+
+}  // namespace partita

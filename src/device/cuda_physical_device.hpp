@@ -1,0 +1,43 @@
+// One CUDA device, through the runtime's primary context.
+#pragma once
+
+#include "cuda/stream.hpp"
+#include "device/physical_device.hpp"
+
+namespace partita {
+
+class CudaPhysicalDevice final : public PhysicalDevice {
+ public:
+  /// Throws UnsupportedError (this build has no kernels for the device).
+  explicit CudaPhysicalDevice(int index);
+
+  int index() const override { return index_; }
+  std::string name() const override;
+  std::string identity() const override;
+  void use() override;
+
+  void* allocate(std::int64_t bytes) override;
+  void release(void* memory) noexcept override;
+  void* allocate_pinned(std::int64_t bytes) override;
+  void release_pinned(void* memory) noexcept override;
+  std::unique_ptr<NodeMemory> share_memory(Runtime& state, const Topology& topology) override;
+  std::unique_ptr<NodeMemory> share_memory_of_library(Runtime& state, const Topology& topology) override;
+  void copy_past(void* to, const void* from, std::int64_t bytes) override;
+  Stream stream_past() override { return {past_.get()}; }
+
+  std::unique_ptr<Accelerator> open(const ContextOptions& options, int ranks) override;
+
+  int multiprocessors() const { return multiprocessors_; }
+  /// A launch may take its place before its turn.
+  bool overlaps_launches() const { return overlaps_launches_; }
+
+ private:
+  void check_suitable();
+
+  int index_;
+  int multiprocessors_ = 0;
+  bool overlaps_launches_ = false;
+  CudaStream past_;
+};
+
+}  // namespace partita

@@ -1,0 +1,70 @@
+// The streams of one context on its device.
+#pragma once
+
+#include <memory>
+#include <partita/stream.hpp>
+
+namespace partita {
+
+/// A point that a stream comes past.
+class Moment {
+ public:
+  virtual ~Moment() = default;
+  /// When that was, in seconds of the host's steady clock. Only once the stream has come past.
+  virtual double seconds() const = 0;
+};
+
+/// A point in a stream for hosts and other streams to look at; it can be put anew. To put it is for the
+/// thread that drives the context, all else for any.
+class DeviceEvent {
+ public:
+  virtual ~DeviceEvent() = default;
+  /// Behind what `stream` has been given until here.
+  virtual void record(Stream stream) = 0;
+  /// The stream has come past it.
+  virtual bool reached() = 0;
+  /// What `stream` is given from here on waits for it.
+  virtual void hold(Stream stream) = 0;
+};
+
+/// Streams are made when they are asked for first: a context that puts nothing into them has none. Nothing
+/// here breaks off a capture of streams, by whomever, but what is given to the captured stream itself.
+class DeviceQueues {
+ public:
+  virtual ~DeviceQueues() = default;
+
+  virtual Stream stream() = 0;  ///< the context's own
+  virtual bool has_stream() const = 0;
+  /// Side streams 0 .. lanes() - 1, for copies that may run beside each other. 0 and 1 exist always: messages
+  /// leave in one and arrive in the other.
+  virtual int lanes() const = 0;
+  virtual Stream lane(int number) = 0;
+  /// What `after` is given from here on waits for what `before` was given until here.
+  void order(Stream before, Stream after) {
+    if (!order_) order_ = event();
+    order_->record(before);
+    order_->hold(after);
+  }
+  virtual std::unique_ptr<DeviceEvent> event() = 0;
+  /// The context's own stream has done all that it was given. While it is captured nobody may ask: no.
+  virtual bool idle() = 0;
+
+  /// What `stream` is given goes into a graph that the caller will start, perhaps many times, or never.
+  virtual bool captures(Stream stream) { return (void)stream, false; }
+  /// Of a stream that is captured: expires with the graph and all that was made of it, when none of them runs
+  /// any more. In any thread.
+  virtual std::weak_ptr<const void> graph_of(Stream stream) {
+    return (void)stream, std::weak_ptr<const void>();
+  }
+
+  /// Compares the device's clock with the host's, for the moments that follow. May take some tenths of a
+  /// millisecond; waits for no stream.
+  virtual void align_clock() {}
+  /// When `stream` has done all that it has been given. Not while it is captured.
+  virtual std::unique_ptr<Moment> moment(Stream stream) = 0;
+
+ private:
+  std::unique_ptr<DeviceEvent> order_;
+};
+
+}  // namespace partita

@@ -1,0 +1,61 @@
+// The devices' part of a context.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+
+#include "device/accelerator.hpp"
+#include "device/flag_board.hpp"
+#include "device/watchdog.hpp"
+#include "memory/node_memory.hpp"
+#include "memory/symmetric_heap.hpp"
+#include "runtime/runtime.hpp"
+
+namespace partita {
+
+class PacketBoard;
+class RunAhead;
+
+/// All of it empty in a context without a device.
+struct DeviceRuntime : Runtime {
+  // Order matters: members are destroyed from the last to the first.
+  std::unique_ptr<Accelerator> device;
+  std::unique_ptr<DeviceEvent> device_mark;
+  std::unique_ptr<NodeMemory> device_memory;
+  std::unique_ptr<SymmetricHeap> device_heap;
+  std::unique_ptr<FlagBoard> flags;
+  /// Who can reach whose device memory: each rank a node of its own where peers' memory cannot be mapped.
+  Topology device_topology = Topology::regular(1);
+  /// Messages of device memory are given to the group as they are; otherwise they go through pinned memory.
+  bool device_messages_direct = false;
+  /// The last work went into a stream of the caller's, and `device_mark` is at its end: what comes next
+  /// follows it.
+  std::atomic<bool> device_work_is_marked = false;
+  /// Made when they are wanted first (RunAhead::of, PacketBoard::of); plans use them.
+  std::shared_ptr<RunAhead> run_ahead;
+  std::shared_ptr<PacketBoard> packets;
+  std::unique_ptr<Watchdog> watchdog;  ///< from the first work on (begin_device_work)
+
+  /// The vendor's collectives among the ranks' devices; null: there are none, or nobody has asked yet.
+  DeviceGroup* device_group() const;
+  bool device_group_asked = false;
+  /// Makes `vendors` this context's own: it is aborted when the context fails, and goes before the device.
+  void adopt(std::unique_ptr<DeviceGroup> vendors);
+
+  /// The first step of a context's end: nobody looks on any more, and the streams have come to their end
+  /// (else the context has failed), so that what they use may go.
+  void stop_device() noexcept;
+  /// A failed context's device and its memory stay until the process ends.
+  ~DeviceRuntime() override;
+
+ private:
+  /// Nothing on the device waits for ever.
+  void release_waits() noexcept override;
+
+  mutable std::mutex
+      group_mutex_;  // whoever fails the context may be another thread than the one that adopts
+  std::unique_ptr<DeviceGroup> device_group_;
+};
+
+}  // namespace partita

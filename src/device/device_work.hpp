@@ -1,0 +1,99 @@
+// The few things that a stream can be told to do.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <partita/dtype.hpp>
+#include <partita/reduction.hpp>
+#include <partita/stream.hpp>
+#include <span>
+
+#include "device/packet_exchange.hpp"
+#include "kernels/host/copy.hpp"
+
+namespace partita {
+
+/// A strided copy between two places. `nest` belongs to somebody else.
+struct PlacedCopy {
+  const StridedCopy* nest = nullptr;
+  const void* from = nullptr;
+  void* to = nullptr;
+  bool inside = false;  // this device's own memory on both sides
+};
+
+/// What a stream does with a flag.
+struct FlagOperation {
+  enum class Kind : std::uint8_t {
+    write,  ///< what the stream did before is visible to whoever sees the value
+    wait,   ///< until the flag is `value` or more
+  } kind = Kind::write;
+  std::uint64_t* flag = nullptr;
+  std::uint64_t value = 0;
+  /// Where the device itself counts, because a graph may repeat the operation: `value` is added to this
+  /// number in its memory, and the sum is written or waited for. No two streams at once use the same number.
+  std::uint64_t* count = nullptr;
+  /// Of a wait: a number in this device's memory which ends it once it is not 0. The same one in all
+  /// operations that are given together.
+  const std::uint64_t* given_up = nullptr;
+};
+
+/// Several places that become one: the first `copied` parts are copied, the others joined with what is there.
+struct PlacedJoin {
+  std::span<const PlacedCopy> parts;
+  std::size_t copied = 1;
+  Dtype dtype = Dtype::f64;
+  Reduction reduction = Reduction::sum;
+};
+
+/// A small plan at once: what peers will read is packed, grants are given and waited for; copies and joins,
+/// which have no order among each other; and what closes them.
+struct PeerExchange {
+  std::span<const PlacedCopy> packs;
+  std::span<const FlagOperation> early_signals;
+  std::span<const FlagOperation> early_waits;
+  std::span<const PlacedCopy> copies;
+  std::span<const PlacedJoin> joins;
+  std::span<const FlagOperation> late_signals;
+  std::span<const FlagOperation> late_waits;
+};
+
+/// What takes a stream starts and does not wait; work of one stream runs in order. Errors of the device are
+/// Errors here, at this call or, for work that had only been started, at a later one.
+class DeviceWork {
+ public:
+  virtual ~DeviceWork() = default;
+
+  /// Any two places: device, peer, host. Ordinary host memory may make this wait.
+  virtual void copy_bytes(const void* from, void* to, std::int64_t bytes, Stream stream) = 0;
+  /// `nest` is simplified (kernels/host/copy.hpp); device, peer or pinned memory on both sides. `inside`:
+  /// both sides are this device's own memory.
+  virtual void copy(const StridedCopy& nest, const void* from, void* to, Stream stream,
+                    bool inside = false) = 0;
+  /// The same between this device and pinned host memory by its copy engine, which `nest` suits
+  /// (choose_bus_way).
+  virtual void transfer(const StridedCopy& nest, const void* from, void* to, Stream stream) {
+    copy(nest, from, to, stream, false);
+  }
+  /// Whether an exchange of these copies and nothing else is one start.
+  virtual bool copies_at_once(std::span<const PlacedCopy> copies) const { return (void)copies, false; }
+  /// A whole exchange with peers, in the order of the members; as few starts as the device can do with.
+  virtual void exchange(const PeerExchange& what, Stream stream);
+  /// Whether `exchange_packets` is there for this dtype and reduction, if there is one.
+  virtual bool offers_packets(Dtype dtype, std::optional<Reduction> joined) const {
+    return (void)dtype, (void)joined, false;
+  }
+  /// In one start, which waits for the packets of all peers. Only where it is offered.
+  virtual void exchange_packets(const PacketExchange& what, Stream stream) { (void)what, (void)stream; }
+  virtual void move_packets(const PacketMoves& what, Stream stream) { (void)what, (void)stream; }
+  virtual void accumulate(const StridedCopy& nest, Dtype dtype, Reduction reduction, const void* from,
+                          void* to, Stream stream) = 0;
+  /// As kernels/host/fill.hpp.
+  virtual void fill(const StridedCopy& nest, const void* element, std::int64_t element_bytes, void* to,
+                    Stream stream) = 0;
+
+  /// Flags are numbers of 64 bits in device memory, a peer's too. In order; many at once cost little more
+  /// than one.
+  virtual void flags(std::span<const FlagOperation> operations, Stream stream) = 0;
+};
+
+}  // namespace partita

@@ -1,0 +1,58 @@
+// A device (a GPU) as all contexts of a process share it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <partita/context.hpp>
+#include <partita/topology.hpp>
+#include <string>
+
+#include "memory/node_memory.hpp"
+
+namespace partita {
+
+class Accelerator;
+struct Runtime;
+
+/// Memory, and what is known of the device. Any thread, at any time; but `use` comes first in each. Errors of
+/// the device are Errors here.
+class PhysicalDevice : public std::enable_shared_from_this<PhysicalDevice> {
+ public:
+  virtual ~PhysicalDevice() = default;
+
+  virtual int index() const = 0;
+  virtual std::string name() const = 0;
+  /// The same for the same device, whatever number a process knows it by; another one for each of a host.
+  virtual std::string identity() const { return std::to_string(index()); }
+  /// The calling thread drives this device from here on. Cheap.
+  virtual void use() = 0;
+
+  // --- memory. Release waits for nothing that a peer still has to do; never throws.
+  virtual void* allocate(std::int64_t bytes) = 0;  ///< throws MemoryError
+  virtual void release(void* memory) noexcept = 0;
+  /// Host memory that the device reads and writes in place.
+  virtual void* allocate_pinned(std::int64_t bytes) = 0;
+  virtual void release_pinned(void* memory) noexcept = 0;
+  /// `allocate` gives host memory: any transport takes its addresses.
+  virtual bool is_host_memory() const { return false; }
+  /// Backing of the symmetric heap in this device's memory, for the ranks that `topology` puts on one node.
+  /// Collective over the context's ranks; Errors are the same on every rank.
+  virtual std::unique_ptr<NodeMemory> share_memory(Runtime& state, const Topology& topology) = 0;
+  /// The same in the memory of a vendor's library (NVSHMEM), which is started for it. UnsupportedError where
+  /// there is none or it cannot be used, the same on every rank.
+  virtual std::unique_ptr<NodeMemory> share_memory_of_library(Runtime& state, const Topology& topology);
+  /// Whole words between host and this device's memory past the streams of all contexts, also while those
+  /// wait; blocks until done.
+  virtual void copy_past(void* to, const void* from, std::int64_t bytes) = 0;
+  /// The stream in which that is done: in order, and nothing in it may wait.
+  virtual Stream stream_past() = 0;
+
+  /// This device for one more context, `ranks` of which use it: kernels that wait for one another must all
+  /// find room on it. `options`: how it copies, and in how many streams.
+  virtual std::unique_ptr<Accelerator> open(const ContextOptions& options, int ranks) = 0;
+};
+
+/// The same number on all ranks of a host that use the device, another number everywhere else.
+std::uint64_t device_identity(const Runtime& state, const PhysicalDevice& device);
+
+}  // namespace partita

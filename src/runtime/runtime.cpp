@@ -1,0 +1,121 @@
+#include "runtime/runtime.hpp"
+
+#include <exception>
+#include <numeric>
+#include <utility>
+
+#include "base/check.hpp"
+#include "runtime/keeper.hpp"
+#include "runtime/mpi_group.hpp"
+
+namespace partita {
+
+std::vector<int> Runtime::others() const {
+  std::vector<int> ranks(static_cast<std::size_t>(size()));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  std::erase(ranks, rank());
+  return ranks;
+}
+
+void Runtime::require_alive(std::string_view operation) const {
+  if (!failed()) return;
+  if (unseen_disagreement_.exchange(false)) throw DisagreementError(failure());
+  throw FailedContextError(fmt::format("{}: the context has failed: {}", operation, failure()));
+}
+
+void Runtime::require_usable(std::string_view operation) const {
+  settle_failure();
+  require_alive(operation);
+  check(!closed, "{}: the context is closed", operation);
+}
+
+std::string Runtime::failure() const {
+  if (!home.is_here()) {  // whose locks may be held by threads that are not here
+    return fmt::format("a context stays with the process that made it ({}), and this one is a fork of it",
+                       home.number());
+  }
+  const std::lock_guard lock(failure_mutex_);
+  return failure_.text;
+}
+
+void Runtime::fail(const std::string& why, ErrorKind kind) noexcept {
+  note_failure(why, kind, true);
+  settle_failure();
+}
+
+void Runtime::fail_beside(const std::string& why, ErrorKind kind) noexcept {
+  note_failure(why, kind, false);
+}
+
+void Runtime::fail_with_current() noexcept {
+  const CaughtError error = describe_error(std::current_exception());
+  fail(error.text, error.kind);
+}
+
+void Runtime::settle_failure() const noexcept {
+  if (settled_ || !failed() || !home.is_here()) return;
+  settled_ = true;
+  if (group) group->abandon();
+}
+
+void Runtime::give_up(const CaughtError& why) {
+  fail(why.text, why.kind);
+  throw_failure();
+  throw_error(why.kind, why.text);  // not reached: the context has failed
+}
+
+void Runtime::throw_failure() const {
+  if (!failed()) return;
+  settle_failure();
+  unseen_disagreement_ = false;
+  const std::unique_lock lock(failure_mutex_);
+  throw_error(failure_.kind, failure_.text);
+}
+
+void Runtime::note_failure(const std::string& why, ErrorKind kind, bool seen) noexcept {
+  try {
+    if (!home.is_here()) return;
+    const std::lock_guard lock(failure_mutex_);
+    if (failed()) return;
+    failure_ = {kind, why};
+    unseen_disagreement_ = !seen && kind == ErrorKind::disagreement;
+    failed_.store(true, std::memory_order_release);
+  } catch (...) {
+    failed_.store(true, std::memory_order_release);
+  }
+  if (board) board->fail(kind, why);
+  note_failed_context();
+  tell(true, kind, why);
+  release_waits();
+  try {
+    if (log) log->info("the context has failed: " + why);
+  } catch (...) {
+    // A log that cannot be written must not hide the failure.
+  }
+}
+
+// What this rank has sent and nobody has taken yet may still be all that a peer waits for: then nothing is
+// held against it.
+void Runtime::leave(std::string_view how) noexcept {
+  if (failed() || !group) return;  // a failure has been told
+  const bool silent = closed || group->in_flight() > 0;
+  if (board) board->leave(silent ? "" : how);
+  if (!silent) tell(false, ErrorKind::lost_peer, how);
+}
+
+void Runtime::tell(bool has_failed, ErrorKind kind, std::string_view text) const noexcept {
+  try {
+    if (group) group->say_farewell({identity, rank(), has_failed, {kind, std::string(text)}});
+  } catch (...) {
+    // No memory for the text: the ranks of other nodes find out by their deadline.
+  }
+}
+
+// Messages may still arrive in a failed context's memory, and peers may still read it.
+Runtime::~Runtime() {
+  if (!failed()) return;
+  settle_failure();
+  keep_until_exit(std::shared_ptr<ProcessGroup>(std::move(group)));
+}
+
+}  // namespace partita

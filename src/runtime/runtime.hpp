@@ -1,0 +1,94 @@
+// The part of a context that waiting, agreeing and failing have to do with.
+#pragma once
+
+#include <spdlog/logger.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <partita/context.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/error_kind.hpp"
+#include "runtime/home_process.hpp"
+#include "runtime/node_board.hpp"
+#include "runtime/process_group.hpp"
+
+namespace partita {
+
+/// What lies above derives from it: memory and devices do not matter here.
+struct Runtime {
+  const HomeProcess home;
+  ContextOptions options;
+  /// Turns that a wait spins before it yields; 0 where the node's ranks outnumber its cores.
+  int spin_turns = 0;
+  /// The same number on all ranks of this context, another one for every other context.
+  std::uint64_t identity = 0;
+  std::shared_ptr<spdlog::logger> log;
+  std::unique_ptr<ProcessGroup> group;
+  std::unique_ptr<NodeBoard> board;  ///< lies in memory of whoever made it
+  bool closed = false;
+
+  int rank() const { return group->rank(); }
+  int size() const { return group->size(); }
+  const Topology& topology() const { return group->topology(); }
+  /// The ranks of this node, by their numbers on the board.
+  std::vector<int> neighbours() const { return topology().node_ranks(topology().node(rank())); }
+  /// All ranks but this one.
+  std::vector<int> others() const;
+
+  /// Throws FailedContextError or (closed) ArgumentError. The first line of every call on a context.
+  void require_usable(std::string_view operation) const;
+  /// Throws FailedContextError, in a forked child too, or a DisagreementError that was found behind the
+  /// rank's back.
+  void require_alive(std::string_view operation) const;
+  /// Marks the context failed, here and for the other ranks; the first failure stays. Gives up the messages
+  /// under way, so it is for the thread that uses the context.
+  void fail(const std::string& why, ErrorKind kind = ErrorKind::error) noexcept;
+  /// The same with the exception that is being handled.
+  void fail_with_current() noexcept;
+  /// The same for any other thread: the messages are given up when the one that uses the context comes by,
+  /// and its next call throws a disagreement that was found so.
+  void fail_beside(const std::string& why, ErrorKind kind = ErrorKind::error) noexcept;
+  /// Fails the context and throws what it failed of first.
+  [[noreturn]] void give_up(const CaughtError& why);
+  /// Throws what the context failed of, if it has. For waits.
+  void throw_failure() const;
+  /// A forked child has no part in its parent's context: for it, it has failed.
+  bool failed() const noexcept { return failed_.load(std::memory_order_acquire) || !home.is_here(); }
+  /// Gives up the messages under way where the context has failed. By the thread that uses the context.
+  void settle_failure() const noexcept;
+  /// Says that this rank takes part no more, and `how` it left unless the context was closed.
+  void leave(std::string_view how) noexcept;
+  std::string failure() const;
+
+  /// Collective checks begun by all ranks together (those of subgroups do not count).
+  std::uint64_t agreements = 0;
+  /// Collective checks that are going on, one inside the other.
+  int agreement_depth = 0;
+
+  Runtime() = default;
+  Runtime(const Runtime&) = delete;
+  Runtime& operator=(const Runtime&) = delete;
+  /// Waits for nobody. A failed context's group stays until the process ends. In a forked child it must not
+  /// be called (ContextState::make sees to that).
+  virtual ~Runtime();
+
+ private:
+  /// The context has just failed: lets go whatever else of it waits for peers. Any thread.
+  virtual void release_waits() noexcept {}
+  void note_failure(const std::string& why, ErrorKind kind, bool seen) noexcept;
+  /// The ranks of other nodes.
+  void tell(bool has_failed, ErrorKind kind, std::string_view text) const noexcept;
+
+  std::atomic<bool> failed_{false};
+  mutable bool settled_ = false;
+  mutable std::mutex failure_mutex_;
+  CaughtError failure_;
+  mutable std::atomic<bool> unseen_disagreement_{false};
+};
+
+}  // namespace partita
