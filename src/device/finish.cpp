@@ -68,7 +68,10 @@ void finish_device(ContextState& state, std::string_view operation, Stream strea
     device.use();
     if (stream.handle != nullptr) end_device_work(state, begin_device_work(state, stream));
     if (!state.device_work_is_marked) device.mark(device.stream());
-    wait_until(state, reason, [&] { return device.passed(); });
+    wait_until(state, reason, [&] {
+      if (state.greetings) state.greetings->look(operation);
+      return device.passed();
+    });
     if (!was_alive) return;
     state.throw_failure();  // which has let the streams go
     compare_announcements(state, operation);

@@ -138,6 +138,7 @@ ContextState::~ContextState() {
   }
   device_group_.reset();
   if (!failed()) {
+    greetings.reset();
     letters.reset();  // which looks once more what has been taken
     leave(std::uncaught_exceptions() > 0 ? "has left its context by an exception"
                                          : "has left its context without closing it");

@@ -19,6 +19,7 @@
 #include "memory/node_memory.hpp"
 #include "memory/symmetric_heap.hpp"
 #include "runtime/error_kind.hpp"
+#include "runtime/greetings.hpp"
 #include "runtime/home_process.hpp"
 #include "runtime/node_board.hpp"
 #include "runtime/plan_cache.hpp"
@@ -62,6 +63,8 @@ struct ContextState {
   PlanCache plans;
   /// What has come from single ranks before it was asked for; of send and receive.
   std::shared_ptr<void> letters;
+  /// Of executions that go between nodes without the host; null: there has been none.
+  std::shared_ptr<Greetings> greetings;
   /// Collectives as they were called lately (collectives/recent.hpp).
   std::shared_ptr<void> recent_calls;
   bool closed = false;

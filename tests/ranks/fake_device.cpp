@@ -27,7 +27,7 @@ namespace {
 std::atomic<bool> refuses{false};
 std::atomic<bool> is_separate{false};
 std::atomic<bool> has_nvshmem{false};
-std::atomic<bool> has_library{false};
+std::atomic<FakeLibrary> library{FakeLibrary::none};
 
 /// The memory of all devices. What a failed context leaves stays here, as on a device: it is not lost.
 class FakeMemory {
@@ -206,8 +206,15 @@ class FakeAccelerator final : public Accelerator {
   }
 
   std::unique_ptr<DeviceGroup> make_group(ContextState& state) override {
-    if (!has_library) return Accelerator::make_group(state);
-    return std::make_unique<FakeDeviceGroup>();
+    if (library == FakeLibrary::none) return Accelerator::make_group(state);
+    const auto put = [this](Stream stream, FakeDeviceGroup::Task task) {
+      Queue& queue = stream.handle == nullptr ? queues_[0] : of(stream);
+      queue.put([&queue, work = std::move(task)] {
+        work([&queue](const std::function<bool()>& ready) { queue.wait(ready); });
+      });
+    };
+    return std::make_unique<FakeDeviceGroup>(state.identity, state.rank(), state.size(),
+                                             library == FakeLibrary::moves, put);
   }
 
   Stream stream() override { return {&queues_[0]}; }
@@ -379,8 +386,8 @@ void give_fake_nvshmem(bool give) {
   has_nvshmem = give;
 }
 
-void give_fake_library(bool give) {
-  has_library = give;
+FakeLibrary give_fake_library(FakeLibrary given) {
+  return library.exchange(given);
 }
 
 void fake_memory_is_separate(bool separate) {
