@@ -14,6 +14,7 @@
 #include "execute/packet_plan.hpp"
 #include "redistribute/packets.hpp"
 #include "redistribute/problem.hpp"
+#include "redistribute/rounds.hpp"
 #include "runtime/agree.hpp"
 
 namespace partita {
@@ -86,7 +87,10 @@ Made plan_together(ContextState& context, const Operand& source, const std::func
   if (context.device_topology.node_count() > 1) {
     collectively(context, "redistribute", prepare);
     const bool may = from->space == MemorySpace::device && options.method == RedistributeMethod::automatic;
-    if (may && messages_go_in_groups(context)) {
+    const Topology& topology = context.topology(from->space);
+    if (may && messages_go_in_groups(context) &&
+        redistribution::fits_rounds(
+            redistribution::make_problem(*from, *to, topology, context.rank(), options))) {
       made.options.method = RedistributeMethod::grouped;
     }
   }
