@@ -1,6 +1,7 @@
-// Every rank is a node of its own. Bound: the bytes that leave and arrive copied to and from pinned memory,
-// both at once and on all ranks at once. Peer: MPI's own all-to-all of as many bytes in pinned host memory,
-// which says what of the time is MPI's.
+// Every rank is a node of its own, and messages go in groups of NCCL, whose own all-to-all is the bound; or
+// through pinned memory and MPI. Bound of those: the bytes that leave and arrive copied to and from pinned
+// memory, both at once and on all ranks at once. Peer: MPI's own all-to-all of as many bytes in pinned host
+// memory, which says what of the time is MPI's.
 #include "benchmarks/cuda_messages.hpp"
 
 #include <cuda_runtime_api.h>
@@ -9,6 +10,7 @@
 #include <partita/device_report.hpp>
 
 #include "benchmarks/cuda_matrix.hpp"
+#include "benchmarks/cuda_nccl.hpp"
 #include "benchmarks/cuda_pushes.hpp"
 #include "benchmarks/mpi_collectives.hpp"
 
@@ -40,6 +42,9 @@ class PinnedCopies {
   }
   float* from() const { return static_cast<float*>(host_[0]); }
   float* to() const { return static_cast<float*>(host_[1]); }
+  const void* on_device() const { return device_[0]; }
+  void* into_device() const { return device_[1]; }
+  cudaStream_t stream() const { return streams_[0]; }
 
  private:
   std::size_t bytes_;
@@ -49,12 +54,13 @@ class PinnedCopies {
 };
 
 std::optional<Result> run(const Context& world, const Options& options, const std::string& name,
-                          std::int64_t bytes_per_rank) {
+                          std::int64_t bytes_per_rank, DeviceMessages way) {
   if (report_devices().devices.empty()) return std::nullopt;
   constexpr int turns = 5;
   ContextOptions own_nodes;
   own_nodes.device = Device::cuda();
   own_nodes.ranks_per_node = 1;
+  own_nodes.device_messages = way;
   const Context context = initialize(own_nodes);
   const int ranks = context.size();
   const Shape shape = matrix_of(bytes_per_rank * ranks / size_of(Dtype::f32));
@@ -65,17 +71,27 @@ std::optional<Result> run(const Context& world, const Options& options, const st
   PinnedCopies copies(bytes_per_rank);
   PinnedCopies leaving(bytes_per_rank / ranks * (ranks - 1));
 
-  std::vector<Contender> contenders{{"ours",
-                                     [&] {
+  std::vector<Contender> contenders{{"ours", [&] {
                                        for (int i = 0; i < turns; ++i) {
                                          plan.execute(source, destination, Stream{});
                                        }
                                        context.synchronize();
-                                     }},
-                                    {"pinned_copies", [&] { leaving.run(turns); }}};
+                                     }}};
+  const std::unique_ptr<Nccl> nccl = way == DeviceMessages::automatic ? make_nccl(world) : nullptr;
+  if (nccl) {
+    contenders.push_back({"nccl_all_to_all", [&] {
+                            for (int i = 0; i < turns; ++i) {
+                              nccl->all_to_all(copies.on_device(), copies.into_device(),
+                                               bytes_per_rank / ranks, copies.stream());
+                            }
+                            require(cudaStreamSynchronize(copies.stream()));
+                          }});
+  } else {
+    contenders.push_back({"pinned_copies", [&] { leaving.run(turns); }});
+  }
   const auto mpi =
       make_mpi_collective(world, Collective::all_to_all, copies.from(), copies.to(), bytes_per_rank);
-  if (mpi) {
+  if (mpi && !nccl) {
     contenders.push_back({"mpi_alltoall_of_host_memory", [&] {
                             for (int i = 0; i < turns; ++i) mpi();
                           }});
@@ -83,24 +99,28 @@ std::optional<Result> run(const Context& world, const Options& options, const st
   std::vector<double> seconds = measure(world, contenders, options.runs);
   for (double& time : seconds) time /= turns;
   check_matrix(destination, name);
-  Result result{"redistribute", name, ranks,           bytes_per_rank * ranks,
-                seconds[0],     {},   "pinned_copies", seconds[1]};
-  if (mpi) result.peers[contenders[2].name] = seconds[2];
+  Result result{"redistribute",     name,      ranks, bytes_per_rank * ranks, seconds[0], {},
+                contenders[1].name, seconds[1]};
+  if (contenders.size() > 2) result.peers[contenders[2].name] = seconds[2];
   return result;
 }
 
 }  // namespace
 
 std::vector<Case> cuda_messages_cases() {
-  const std::string name = "row-to-column/messages/cuda/f32/256MiB";
-  Case one{"redistribute",
-           name,
-           {2, 4},
-           [=](const Context& world, const Options& options) {
-             return run(world, options, name, std::int64_t{256} << 20);
-           },
-           Device::Kind::cuda};
-  return {std::move(one)};
+  std::vector<Case> cases;
+  for (const DeviceMessages way : {DeviceMessages::automatic, DeviceMessages::staged}) {
+    const std::string name = way == DeviceMessages::automatic ? "row-to-column/nodes/cuda/f32/256MiB"
+                                                              : "row-to-column/messages/cuda/f32/256MiB";
+    cases.push_back({"redistribute",
+                     name,
+                     {2, 4},
+                     [=](const Context& world, const Options& options) {
+                       return run(world, options, name, std::int64_t{256} << 20, way);
+                     },
+                     Device::Kind::cuda});
+  }
+  return cases;
 }
 
 }  // namespace partita::benchmarks

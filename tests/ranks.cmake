@@ -37,6 +37,11 @@ endforeach()
 set(device_tests --gtest_filter=Device.*:DeviceMessages.*:Nvshmem.*:Redistribute.*:RedistributeFailure.*:Packets.*:OutOfMemory.*:*Disagreement*)
 partita_add_rank_test(ranks-threads-3-fake-device 3 COMMAND partita_rank_tests --threads-group --ranks=3 ${device_tests}:Collectives.*
                       ENVIRONMENT PARTITA_TEST_DEVICE=fake)
+# Each a node, with a library of collectives that carries the messages.
+partita_add_rank_test(ranks-threads-3-fake-library 3
+                      COMMAND partita_rank_tests --threads-group --ranks=3
+                              --gtest_filter=DeviceMessages.*:Redistribute.*:Collectives*:Halo.*:Captured.*
+                      ENVIRONMENT PARTITA_TEST_DEVICE=fake PARTITA_TEST_LIBRARY=moves PARTITA_RANKS_PER_NODE=1)
 if(PARTITA_HAVE_MPI AND NOT PARTITA_SANITIZE MATCHES thread)
   set(command ${launch} 3 ${PARTITA_MPI_LAUNCHER} ${PARTITA_MPI_FLAGS} -- $<TARGET_FILE:partita_rank_tests>
               ${device_tests})

@@ -51,9 +51,10 @@ enum class DeviceCollectives : std::uint8_t {
   library,    ///< the vendor's library (NCCL) wherever it can
 };
 
-/// How messages of device memory go to the transport.
+/// How messages of device memory go.
 enum class DeviceMessages : std::uint8_t {
-  automatic,  ///< direct where the transport says that it takes device memory
+  automatic,  ///< by the vendor's library (NCCL) in the stream where there is one; else direct where the
+              ///< transport says that it takes device memory; else staged
   staged,     ///< packed into pinned host memory
   direct,     ///< packed in the device's memory, whose addresses the transport gets
 };

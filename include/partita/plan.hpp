@@ -81,6 +81,9 @@ struct PARTITA_API Plan {
   std::vector<Buffer> buffers;
   std::vector<Step> steps;
   std::vector<Work> works = {};  ///< of the compute steps
+  /// On all ranks alike: every message has a round, and nothing is signalled. So it may be put into streams
+  /// as groups of sends and receives, with no host in between.
+  bool grouped = false;
   /// What was asked for, as it must be on all ranks: operands, options, reduction, root, ... Compared when a
   /// plan is made, and with the hash at each execution.
   std::vector<Fact> identity = {};

@@ -15,6 +15,7 @@
 #include "collectives/recent.hpp"
 #include "context/context_state.hpp"
 #include "device/finish.hpp"
+#include "device/library_of.hpp"
 
 namespace partita::collective {
 namespace {
@@ -72,12 +73,13 @@ std::vector<Layout> agree(ContextState& context, const Call& call) {
 }
 
 std::shared_ptr<Bound> bind_call(ContextState& context, const Call& call, std::span<const Layout> layouts,
-                                 MemorySpace space, const Places& places) {
+                                 MemorySpace space, const Places& places, bool grouped) {
   std::vector<Operand> operands;
   for (std::size_t i = 0; i < layouts.size(); ++i) {
     operands.push_back(operand_of(layouts[i], call.dtype, space, places[i] >= 0));
   }
-  Plan plan = call.plan({call.operation, operands, context.topology(space), context.rank(), call.facts});
+  Plan plan =
+      call.plan({call.operation, operands, context.topology(space), context.rank(), call.facts, grouped});
   auto bound = std::make_shared<Bound>(context, std::move(plan), call.truth);
   bound->set_heap_offsets(places);
   return bound;
@@ -86,11 +88,12 @@ std::shared_ptr<Bound> bind_call(ContextState& context, const Call& call, std::s
 /// Collective, and the same on all ranks: checks the call, then plans and binds it.
 std::shared_ptr<Bound> make_plan(ContextState& context, const Call& call, MemorySpace space,
                                  const Places& places) {
+  const bool grouped = space == MemorySpace::device && messages_go_in_groups(context);
   std::shared_ptr<Bound> bound;
   collectively(context, call.operation, [&]() -> std::vector<Fact> {
     const std::vector<Layout> layouts = call.layouts();
     check_views(call, layouts, context.rank());
-    bound = bind_call(context, call, layouts, space, places);
+    bound = bind_call(context, call, layouts, space, places, grouped);
     return call.facts;
   });
   context.heap_in(space).collect();  // plan creation is a named point of deferred release

@@ -16,6 +16,7 @@ Chain::Chain(const Request& request, std::span<const char* const> names, std::st
   plan_.reason = std::move(reason);
   plan_.rank = request.rank;
   plan_.topology = request.topology;
+  plan_.grouped = request.grouped;
   plan_.identity.assign(request.facts.begin(), request.facts.end());
   for (std::size_t i = 0; i < request.operands.size(); ++i) {
     builder_.add_operand(names[i], request.operands[i]);
@@ -40,8 +41,11 @@ void Chain::copy_own(int from, int to) {
 }
 
 void Chain::redistribute(int from, int to) {
-  builder_.append(plan_redistribute(builder_.operand(from), builder_.operand(to), plan_.topology, plan_.rank),
-                  from, to);
+  RedistributeOptions options;
+  if (plan_.grouped) options.method = RedistributeMethod::grouped;
+  builder_.append(
+      plan_redistribute(builder_.operand(from), builder_.operand(to), plan_.topology, plan_.rank, options),
+      from, to);
 }
 
 }  // namespace partita::collective

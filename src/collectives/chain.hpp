@@ -17,6 +17,7 @@ struct Request {
   const Topology& topology;
   int rank = 0;
   std::span<const Fact> facts = {};  ///< what all ranks have alike: the plan's identity
+  bool grouped = false;              ///< all goes by messages, in groups (see Plan::grouped)
 
   int ranks() const { return topology.ranks(); }
   /// Dense on the symmetric heap: peers of the node read and write it in place.

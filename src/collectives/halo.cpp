@@ -12,6 +12,7 @@
 #include "collectives/places.hpp"
 #include "collectives/plans.hpp"
 #include "context/context_state.hpp"
+#include "device/library_of.hpp"
 
 namespace partita {
 namespace collective {
@@ -66,6 +67,7 @@ class HaloRunner {
       : context_(context), dtype_(operand.dtype), space_(operand.space) {
     const Layout& layout = operand.layout;
     context.require_usable("halo");
+    const bool grouped = space_ == MemorySpace::device && messages_go_in_groups(context);
     collectively(context, "halo", [&]() -> std::vector<Fact> {
       check(layout.ranks() == context.size(), "halo: the layout {} does not suit a context of {} ranks",
             layout.to_string(), context.size());
@@ -76,8 +78,8 @@ class HaloRunner {
       const Fact facts[] = {{"layout and widths", halo_text(layout, options)},
                             {"dtype", std::string(name(dtype_))},
                             {"memory", std::string(name(space_))}};
-      Plan plan =
-          plan_halo({"halo", operands, context.topology(space_), context.rank(), facts}, options, layout);
+      Plan plan = plan_halo({"halo", operands, context.topology(space_), context.rank(), facts, grouped},
+                            options, layout);
       std::vector<Fact> identity = plan.identity;
       bound_ = std::make_unique<Bound>(context, std::move(plan));
       return identity;

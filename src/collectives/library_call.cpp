@@ -3,8 +3,9 @@
 #include <cstdlib>
 
 #include "base/check.hpp"
-#include "device/finish.hpp"
+#include "device/stream_work.hpp"
 #include "runtime/announcement.hpp"
+#include "runtime/greetings.hpp"
 
 namespace partita::collective {
 namespace {
@@ -24,40 +25,22 @@ LibraryCall::LibraryCall(ContextState& context, const Call& call)
 
 void LibraryCall::run(std::span<const View> views, Stream stream) {
   context_.require_usable(operation_);
-  check<UnsupportedError>(
-      !context_.device->captures(stream_or_own(context_, stream)),
-      "{}: {} does it, and that is not captured into graphs; PARTITA_DEVICE_COLLECTIVES=own "
-      "has it done by kernels that are",
-      operation_, context_.device_group()->name());
-  try {
-    stream = begin_device_work(context_, stream);
-    ahead_->wait_for_room(operation_);
-    announce(context_, hash_, operation_);
-    work_(*context_.device_group(), dense_.pack(views, stream), stream);
-    dense_.unpack(views, stream);
-    end_device_work(context_, stream);
-    ahead_->given(stream, starts);
-    context_.watchdog->note(operation_);
-  } catch (...) {
-    context_.fail_with_current();  // the peers wait for this rank's part
-    throw;
-  }
-}
-
-DeviceGroup* library_of(ContextState& context) {
-  if (!context.device_group_asked) {
-    context.device_group_asked = true;
-    context.adopt(context.device->make_group(context));
-  }
-  return context.device_group();
+  put_into_stream(context_, *ahead_, operation_, stream, [&](Stream used, bool captured) {
+    const Executed execution = announce(context_, hash_, operation_, captured);
+    if (context_.device_topology.node_count() > 1 && !captured) greet(context_, execution, operation_);
+    work_(*context_.device_group(), dense_.pack(views, used), used);
+    dense_.unpack(views, used);
+    return starts;
+  });
 }
 
 // Ours pushes straight into the place where the data belongs; what has to be joined, or has to lie in scratch
-// before, is the library's where it is large.
+// before, is the library's where it is large. Between nodes ours would go through the library all the same.
 bool prefers_library(const ContextState& context, std::string_view operation, std::int64_t bytes,
                      bool in_place) {
   const DeviceCollectives wanted = context.options.device_collectives;
   if (wanted != DeviceCollectives::automatic) return wanted == DeviceCollectives::library;
+  if (context.device_topology.node_count() > 1) return true;
   const bool only_moves = operation == "all_gather" || operation == "all_to_all";
   const bool goes_to_all = operation == "all_reduce" || operation == "broadcast";
   const std::int64_t given = goes_to_all ? bytes * (context.size() - 1) : bytes;

@@ -29,10 +29,6 @@ class LibraryCall final : public Runner {
   std::shared_ptr<RunAhead> ahead_;
 };
 
-/// The library's group among the ranks' devices, made when it is wanted first; null: there is none.
-/// Collective.
-DeviceGroup* library_of(ContextState& context);
-
 /// Whether the library is to do this: it is asked for, or sooner done than a plan of ours, as measured
 /// (docs/performance.md). `bytes`: of the largest view of any rank. `in_place`: the destination lies on the
 /// devices' heap.

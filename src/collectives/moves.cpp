@@ -21,7 +21,9 @@ namespace partita::collective {
 namespace {
 
 constexpr std::int64_t largest_slot = 256 << 10;
-constexpr std::int64_t slots = 8;  // of a ring: 2 MiB stay in a core's cache
+constexpr std::int64_t largest_of_group = 8 << 20;  // what a group costs is little beside so much
+constexpr std::int64_t slots = 8;                   // of a ring: 2 MiB stay in a core's cache
+constexpr std::int64_t slots_of_groups = 2;         // one is packed or unpacked while the other travels
 constexpr std::int64_t line = 64;
 constexpr std::int64_t most_pieces = std::int64_t{1} << 20;  // of a round's number
 
@@ -46,11 +48,12 @@ class Mover {
     item_ = size_of(source.dtype);
     order_ = source.axis_order;
     const std::int64_t wanted = (std::max<std::int64_t>(largest, 1) * item_ + line - 1) / line * line;
-    const std::int64_t slot = std::min(wanted, largest_slot);
+    const bool grouped = builder.plan().grouped;
+    const std::int64_t slot = std::min(wanted, grouped ? largest_of_group : largest_slot);
     given_ = cut(moves.given, ranks_, slot / item_, order_);
     taken_ = cut(moves.taken, ranks_, slot / item_, order_);
-    const bool shares_node = builder.plan().topology.node_count() < ranks_;
-    const std::int64_t window = slots * slot;
+    const bool shares_node = !grouped && builder.plan().topology.node_count() < ranks_;
+    const std::int64_t window = (grouped ? slots_of_groups : slots) * slot;
     const int ring = builder.add_scratch("ring", BufferKind::shared, shares_node ? window : 0);
     rounds_ = builder.new_rounds();
     messages_ = builder.add_scratch("messages", BufferKind::scratch, needs_private() ? 2 * window : 0);
@@ -66,7 +69,7 @@ class Mover {
   }
 
  private:
-  bool near(int peer) const { return builder_.same_node(peer); }
+  bool near(int peer) const { return !builder_.plan().grouped && builder_.same_node(peer); }
   const std::vector<Region>& given(int peer) const { return given_[static_cast<std::size_t>(peer)]; }
   const std::vector<Region>& taken(int peer) const { return taken_[static_cast<std::size_t>(peer)]; }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "collectives/library_call.hpp"
-#include "device/finish.hpp"
+#include "device/stream_work.hpp"
 #include "runtime/agree.hpp"
 #include "runtime/announcement.hpp"
 
@@ -52,18 +52,13 @@ PacketCall::PacketCall(ContextState& context, const Call& call, Parcels parcels)
 
 void PacketCall::run(std::span<const View> views, Stream stream) {
   context_.require_usable(operation_);
-  try {
-    put(views, stream);
-  } catch (...) {
-    context_.fail_with_current();  // the peers wait for these packets
-    throw;
-  }
+  put_into_stream(context_, *ahead_, operation_, stream, [&](Stream used, bool captured) {
+    put(views, used, captured);
+    return starts;
+  });
 }
 
-void PacketCall::put(std::span<const View> views, Stream stream) {
-  stream = begin_device_work(context_, stream);
-  const bool captured = context_.device->captures(stream);
-  if (!captured) ahead_->wait_for_room(operation_);
+void PacketCall::put(std::span<const View> views, Stream stream, bool captured) {
   const std::span<const View> dense = dense_.pack(views, stream);
   PacketExchange all;
   all.slots = board_->slots();
@@ -80,10 +75,6 @@ void PacketCall::put(std::span<const View> views, Stream stream) {
   announce(context_, hash_, operation_, captured);
   context_.device->exchange_packets(all, stream);
   dense_.unpack(views, stream);
-  end_device_work(context_, stream);
-  if (captured) return;
-  ahead_->given(stream, starts);
-  context_.watchdog->note(operation_);
 }
 
 }  // namespace partita::collective

@@ -24,7 +24,7 @@ class PacketCall final : public Runner {
   void run(std::span<const View> views, Stream stream) override;
 
  private:
-  void put(std::span<const View> views, Stream stream);
+  void put(std::span<const View> views, Stream stream, bool captured);
 
   ContextState& context_;
   std::string operation_;

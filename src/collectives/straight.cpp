@@ -6,7 +6,10 @@ namespace partita::collective {
 
 Plan plan_straight(const Request& request) {
   constexpr const char* names[] = {"source", "destination"};
-  Plan part = plan_redistribute(request.operands[0], request.operands[1], request.topology, request.rank);
+  RedistributeOptions options;
+  if (request.grouped) options.method = RedistributeMethod::grouped;
+  Plan part =
+      plan_redistribute(request.operands[0], request.operands[1], request.topology, request.rank, options);
   Chain chain(request, names, part.method, part.reason);
   chain.builder().append(std::move(part), 0, 1);
   return chain.take();

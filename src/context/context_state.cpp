@@ -42,6 +42,7 @@ SymmetricHeap& ContextState::heap_in(MemorySpace space) const {
 ContextState::~ContextState() {
   stop_device();
   if (!failed()) {
+    greetings.reset();
     letters.reset();  // which looks once more what has been taken
     leave(std::uncaught_exceptions() > 0 ? "has left its context by an exception"
                                          : "has left its context without closing it");

@@ -77,7 +77,10 @@ void finish_device(DeviceRuntime& state, std::string_view operation, Stream stre
     if (stream.handle != nullptr) end_device_work(state, begin_device_work(state, stream));
     if (device.has_stream()) {
       if (!state.device_work_is_marked) state.device_mark->record(device.stream());
-      wait_until(state, reason, [&] { return state.device_mark->reached(); });
+      wait_until(state, reason, [&] {
+        if (state.greetings) state.greetings->look(operation);
+        return state.device_mark->reached();
+      });
     }
     if (!was_alive) return;
     state.throw_failure();  // which has let the streams go

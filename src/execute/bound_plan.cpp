@@ -29,7 +29,7 @@ BoundPlan::BoundPlan(ContextState& context, Plan plan, std::optional<std::int64_
     : context_(context),
       plan_(for_host(std::move(plan))),
       plan_hash_(plan_.hash()),
-      memory_(context, plan_, MemorySpace::host, workspace),
+      memory_(context, plan_, MemorySpace::host, MemorySpace::host, workspace),
       moves_(plan_.steps.size()),
       works_(plan_.works.size()),
       node_index_(static_cast<std::size_t>(context.size()), -1),

@@ -1,11 +1,9 @@
 #include "execute/device_mail.hpp"
 
 #include <algorithm>
-#include <chrono>
-#include <thread>
 
 #include "base/check.hpp"
-#include "device/finish.hpp"
+#include "device/stream_work.hpp"
 #include "plan/cost.hpp"
 #include "runtime/wait.hpp"
 
@@ -47,19 +45,8 @@ DeviceMail::DeviceMail(ContextState& context, const Plan& plan, const MessageUse
   mail_.meanwhile([this] { return start_what_may(); });
 }
 
-// Peers may have ended by now, and rightly: nobody looks after them here.
 DeviceMail::~DeviceMail() {
-  using namespace std::chrono_literals;
-  const auto end = std::chrono::steady_clock::now() + context_.options.deadline;
-  try {
-    while (!context_.failed() && !streams_are_done()) {
-      check<TimeoutError>(std::chrono::steady_clock::now() < end, "{}: the device does not come to its end",
-                          plan_.operation);
-      std::this_thread::sleep_for(20us);
-    }
-  } catch (const std::exception& error) {
-    context_.fail(error.what());
-  }
+  await_streams(context_, plan_.operation, [this] { return streams_are_done(); });
 }
 
 bool DeviceMail::streams_are_done() {

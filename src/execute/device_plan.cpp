@@ -3,9 +3,8 @@
 #include <algorithm>
 
 #include "base/check.hpp"
-#include "device/finish.hpp"
+#include "device/stream_work.hpp"
 #include "execute/put_move.hpp"
-#include "kernels/host/fill.hpp"
 #include "plan/cost.hpp"
 #include "plan/moves.hpp"
 #include "plan/work.hpp"
@@ -42,7 +41,8 @@ DevicePlan::DevicePlan(ContextState& context, Plan plan)
     : context_(context),
       plan_(for_device(std::move(plan))),
       plan_hash_(plan_.hash()),
-      memory_(context, plan_, MemorySpace::device),
+      memory_(context, plan_, MemorySpace::device,
+              context.device_messages_direct ? MemorySpace::device : MemorySpace::host),
       moves_(plan_.steps.size()),
       signals_(static_cast<std::size_t>(context.size())),
       message_use_(find_message_use(plan_)),
@@ -104,18 +104,10 @@ void DevicePlan::enqueue(std::span<const Array::State* const> operands, Stream s
   context_.device->use();
   captured_ = context_.device->captures(stream_or_own(context_, stream));
   if (captured_) require_capturable();
-  try {
-    if (!captured_) ahead_->wait_for_room(plan_.operation);
-    stream = begin_device_work(context_, stream);
-    run(stream);
-    end_device_work(context_, stream);
-    if (captured_) return;
-    ahead_->given(stream, starts());
-    context_.watchdog->note(plan_.operation);
-  } catch (...) {
-    context_.fail_with_current();
-    throw;
-  }
+  put_into_stream(context_, *ahead_, plan_.operation, stream, [this](Stream used, bool) {
+    run(used);
+    return starts();
+  });
 }
 
 /// Flags come in few, copies one by one at worst.
@@ -198,14 +190,10 @@ void DevicePlan::run_branches() {
   if (!captured_) join_lines(lines_.size() - 1, lines_.size());
 }
 
-/// What `work` puts into a line, with the time that the stream takes for it where a timeline is recorded.
 template <class Work>
 void DevicePlan::timed(std::span<const std::size_t> steps, const Line& line, const Work& work) {
-  if (clock_ == nullptr) return work();
-  std::unique_ptr<Moment> begin = context_.device->moment(line.stream);
-  work();
-  clock_->in_stream(steps, static_cast<int>(&line - lines_.data()), std::move(begin),
-                    context_.device->moment(line.stream));
+  timed_in_stream(clock_, *context_.device, steps, static_cast<int>(&line - lines_.data()), line.stream,
+                  work);
 }
 
 void DevicePlan::open_lines() {
@@ -291,19 +279,10 @@ void DevicePlan::finish_messages(const Step& step) {
 void DevicePlan::run_move(std::size_t index, Line& line) {
   const Step& step = plan_.steps[index];
   const bool is_for_messages = message_use_.sides[index] != MessageUse::Side::none;
-  char* const to = memory_.address(step.to);
-  if (step.kind == StepKind::fill) {
-    std::array<unsigned char, 16> identity{};
-    const Dtype dtype = dtype_at(plan_, step.to);
-    write_identity(step.reduction, dtype, identity.data());
-    for (const StridedCopy& nest : moves_[index]) {
-      context_.device->fill(nest, identity.data(), size_of(dtype), to, line.stream);
-    }
-  } else if (is_for_messages) {
+  if (is_for_messages && step.kind != StepKind::fill) {
     message_memory_.move(index, moves_[index], memory_, line.stream);
   } else {
-    put_move(*context_.device, plan_, step, moves_[index], memory_.address(step.from), to, is_inside(step),
-             line.stream);
+    put_move(*context_.device, plan_, step, moves_[index], memory_, is_inside(step), line.stream);
   }
   if (is_for_messages) mail_.moved(index, line.stream);
 }

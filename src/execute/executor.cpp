@@ -4,6 +4,7 @@
 #include "base/memory_space.hpp"
 #include "execute/bound_plan.hpp"
 #include "execute/device_plan.hpp"
+#include "execute/grouped_plan.hpp"
 
 namespace partita {
 
@@ -48,8 +49,9 @@ void match(const Buffer& buffer, const Array::State& array) {
 }
 
 std::unique_ptr<Executor> Executor::bind(ContextState& context, Plan plan) {
-  if (space_of(plan) == MemorySpace::device) return std::make_unique<DevicePlan>(context, std::move(plan));
-  return std::make_unique<BoundPlan>(context, std::move(plan));
+  if (space_of(plan) == MemorySpace::host) return std::make_unique<BoundPlan>(context, std::move(plan));
+  if (GroupedPlan::suits(context, plan)) return std::make_unique<GroupedPlan>(context, std::move(plan));
+  return std::make_unique<DevicePlan>(context, std::move(plan));
 }
 
 }  // namespace partita

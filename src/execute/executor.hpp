@@ -11,7 +11,8 @@
 
 namespace partita {
 
-/// The seam between plans and what carries them out: the host (BoundPlan) and the device (DevicePlan).
+/// The seam between plans and what carries them out: the host (BoundPlan) and the device (DevicePlan, or
+/// GroupedPlan where a vendor's library carries the messages).
 /// Made in two steps. Creation is local and allocates what this rank has for itself: it belongs inside the
 /// collective check of the plan, so that where one rank has no memory left, all ranks go without the plan.
 /// `connect` makes what the ranks have together. Execution allocates nothing.

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "device/copy_way.hpp"
-#include "device/finish.hpp"
+#include "device/stream_work.hpp"
 #include "execute/step_clock.hpp"
 #include "runtime/announcement.hpp"
 #include "runtime/exchange_values.hpp"
@@ -27,7 +27,7 @@ PacketPlan::PacketPlan(ContextState& context, Plan plan)
     : context_(context),
       plan_(std::move(plan)),
       plan_hash_(plan_.hash()),
-      memory_(context, plan_, MemorySpace::device, 0),
+      memory_(context, plan_, MemorySpace::device, MemorySpace::host, 0),
       messages_(plan_),
       ahead_(RunAhead::of(context)) {}
 
@@ -54,20 +54,11 @@ void PacketPlan::execute(std::span<const Array::State* const> operands, const Pa
 void PacketPlan::enqueue(std::span<const Array::State* const> operands, Stream stream) {
   context_.require_usable(plan_.operation);
   memory_.bind(operands, [this] { messages_.lower(memory_.strides()); });
-  try {
-    stream = begin_device_work(context_, stream);
-    const bool captured = context_.device->captures(stream);
-    if (!captured) ahead_->wait_for_room(plan_.operation);
+  put_into_stream(context_, *ahead_, plan_.operation, stream, [this](Stream used, bool captured) {
     announce(context_, memory_.execution_hash(plan_hash_), plan_.operation, captured);
-    run(stream, captured);
-    end_device_work(context_, stream);
-    if (captured) return;
-    ahead_->given(stream, 1);
-    context_.watchdog->note(plan_.operation);
-  } catch (...) {
-    context_.fail_with_current();  // the peers wait for these packets
-    throw;
-  }
+    run(used, captured);
+    return 1;
+  });
 }
 
 void PacketPlan::run(Stream stream, bool captured) {
@@ -79,11 +70,9 @@ void PacketPlan::run(Stream stream, bool captured) {
   all.unit_bytes = unit_bytes_;
   all.captured = captured;
   StepClock* const clock = captured ? nullptr : context_.step_clock;
-  if (clock == nullptr) return context_.device->move_packets(all, stream);
-  clock->execution(plan_);
-  std::unique_ptr<Moment> begin = context_.device->moment(stream);
-  context_.device->move_packets(all, stream);
-  clock->in_stream({}, 0, std::move(begin), context_.device->moment(stream));
+  if (clock != nullptr) clock->execution(plan_);
+  timed_in_stream(clock, *context_.device, {}, 0, stream,
+                  [&] { context_.device->move_packets(all, stream); });
 }
 
 }  // namespace partita

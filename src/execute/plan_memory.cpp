@@ -8,7 +8,7 @@
 
 namespace partita {
 
-PlanMemory::PlanMemory(ContextState& context, const Plan& plan, MemorySpace space,
+PlanMemory::PlanMemory(ContextState& context, const Plan& plan, MemorySpace space, MemorySpace messages,
                        std::optional<std::int64_t> workspace)
     : context_(context),
       plan_(plan),
@@ -23,7 +23,7 @@ PlanMemory::PlanMemory(ContextState& context, const Plan& plan, MemorySpace spac
     if (workspace) {
       scratch_[b] = std::make_unique<Scratch>(context, *workspace + places.offsets[b]);
     } else if (plan.buffers[b].kind == BufferKind::scratch) {
-      scratch_[b] = std::make_unique<Scratch>(context, plan.buffers[b], space);
+      scratch_[b] = std::make_unique<Scratch>(context, plan.buffers[b], space, messages);
     }
   }
 }

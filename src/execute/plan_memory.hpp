@@ -18,9 +18,10 @@ namespace partita {
 /// the shared; nothing else allocates or communicates. `plan` must outlive it.
 class PlanMemory {
  public:
-  /// `space`: of the plan's operands. `workspace` is the heap offset of memory of the caller's that holds all
-  /// scratch, as `scratch_places` says; nothing: the plan has its own. Local.
-  PlanMemory(ContextState& context, const Plan& plan, MemorySpace space,
+  /// `space`: of the plan's operands; `messages`: what they may leave from. `workspace` is the heap offset of
+  /// memory of the caller's that holds all scratch, as `scratch_places` says; nothing: the plan has its own.
+  /// Local.
+  PlanMemory(ContextState& context, const Plan& plan, MemorySpace space, MemorySpace messages,
              std::optional<std::int64_t> workspace = {});
   /// Allocates the shared scratch. Collective where the plan has any.
   void connect();

@@ -1,5 +1,8 @@
 #include "execute/put_move.hpp"
 
+#include <array>
+
+#include "kernels/host/fill.hpp"
 #include "plan/work.hpp"
 
 namespace partita {
@@ -13,6 +16,18 @@ void put_move(Accelerator& device, const Plan& plan, const Step& step, std::span
       device.accumulate(nest, dtype_at(plan, step.to), step.reduction, from, to, stream);
     }
   }
+}
+
+void put_move(Accelerator& device, const Plan& plan, const Step& step, std::span<const StridedCopy> nests,
+              const PlanMemory& memory, bool inside, Stream stream) {
+  char* const to = memory.address(step.to);
+  if (step.kind != StepKind::fill) {
+    return put_move(device, plan, step, nests, memory.address(step.from), to, inside, stream);
+  }
+  std::array<unsigned char, 16> identity{};
+  const Dtype dtype = dtype_at(plan, step.to);
+  write_identity(step.reduction, dtype, identity.data());
+  for (const StridedCopy& nest : nests) device.fill(nest, identity.data(), size_of(dtype), to, stream);
 }
 
 }  // namespace partita

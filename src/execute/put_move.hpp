@@ -1,10 +1,11 @@
-// Copies and accumulations of a plan, as a device gets them.
+// Copies, accumulations and fills of a plan, as a device gets them.
 #pragma once
 
 #include <partita/plan.hpp>
 #include <span>
 
 #include "device/accelerator.hpp"
+#include "execute/plan_memory.hpp"
 
 namespace partita {
 
@@ -12,5 +13,9 @@ namespace partita {
 /// own memory.
 void put_move(Accelerator& device, const Plan& plan, const Step& step, std::span<const StridedCopy> nests,
               const char* from, char* to, bool inside, Stream stream);
+
+/// The same between places of `memory`; also a fill.
+void put_move(Accelerator& device, const Plan& plan, const Step& step, std::span<const StridedCopy> nests,
+              const PlanMemory& memory, bool inside, Stream stream);
 
 }  // namespace partita

@@ -28,8 +28,8 @@ char* allocate_private(std::int64_t bytes) {
 
 }  // namespace
 
-Scratch::Scratch(ContextState& context, const Buffer& buffer, MemorySpace space)
-    : context_(context), space_(space) {
+Scratch::Scratch(ContextState& context, const Buffer& buffer, MemorySpace space, MemorySpace messages)
+    : context_(context), space_(space), messages_(messages) {
   if (buffer.bytes == 0) return;
   if (buffer.kind == BufferKind::shared) {
     block_ = context.heap_in(space).allocate(buffer.bytes, SymmetricHeap::Sizes::equal, "scratch of a plan",
@@ -37,7 +37,7 @@ Scratch::Scratch(ContextState& context, const Buffer& buffer, MemorySpace space)
     on_heap_ = true;
   } else if (space == MemorySpace::device) {
     context.device->use();
-    private_ = static_cast<char*>(context.device_messages_direct
+    private_ = static_cast<char*>(messages == MemorySpace::device
                                       ? context.device->physical().allocate(buffer.bytes)
                                       : context.device->physical().allocate_pinned(buffer.bytes));
   } else {
@@ -48,6 +48,7 @@ Scratch::Scratch(ContextState& context, const Buffer& buffer, MemorySpace space)
 Scratch::Scratch(ContextState& context, std::int64_t heap_offset)
     : context_(context),
       space_(MemorySpace::host),
+      messages_(MemorySpace::host),
       block_{0, heap_offset, 0},
       on_heap_(true),
       owned_(false) {}
@@ -57,7 +58,7 @@ Scratch::~Scratch() {
   if (on_heap_) context_.heap_in(space_).drop(block_.id);
   // A failed context may still have messages in flight into this memory: it stays until the process exits.
   if (private_ == nullptr || context_.failed()) return;
-  if (space_ == MemorySpace::device && context_.device_messages_direct) {
+  if (messages_ == MemorySpace::device) {
     context_.device->physical().release(private_);
   } else if (space_ == MemorySpace::device) {
     context_.device->physical().release_pinned(private_);

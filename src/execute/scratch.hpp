@@ -11,11 +11,12 @@ namespace partita {
 
 /// One buffer of kind `shared` (a block of the symmetric heap: creation is collective) or `scratch` (private,
 /// page-aligned, huge pages asked for, touched). Of a plan for devices: shared scratch lies in their memory,
-/// private scratch, since messages leave from it, there too where messages take device memory, and elsewhere
-/// in pinned host memory. The destructor is local: a heap block is dropped for later release.
+/// private scratch, since messages leave from it, there too where `messages` take device memory, and
+/// elsewhere in pinned host memory. The destructor is local: a heap block is dropped for later release.
 class Scratch {
  public:
-  Scratch(ContextState& context, const Buffer& buffer, MemorySpace space = MemorySpace::host);
+  Scratch(ContextState& context, const Buffer& buffer, MemorySpace space = MemorySpace::host,
+          MemorySpace messages = MemorySpace::host);
   /// On memory of the caller's: from this offset on of the symmetric heap, the same on all ranks for shared
   /// scratch. Local.
   Scratch(ContextState& context, std::int64_t heap_offset);
@@ -29,6 +30,7 @@ class Scratch {
  private:
   ContextState& context_;
   MemorySpace space_;
+  MemorySpace messages_;
   HeapBlock block_;
   bool on_heap_ = false;
   bool owned_ = true;

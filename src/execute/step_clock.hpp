@@ -26,4 +26,15 @@ class StepClock {
                          std::unique_ptr<Moment> end) = 0;
 };
 
+/// `work`, which is given to `stream`, with the time that the stream takes for it. `clock` null: nobody
+/// records.
+template <class Work>
+void timed_in_stream(StepClock* clock, Accelerator& device, std::span<const std::size_t> steps, int line,
+                     Stream stream, const Work& work) {
+  if (clock == nullptr) return work();
+  std::unique_ptr<Moment> begin = device.moment(stream);
+  work();
+  clock->in_stream(steps, line, std::move(begin), device.moment(stream));
+}
+
 }  // namespace partita

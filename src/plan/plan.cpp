@@ -69,6 +69,7 @@ std::uint64_t Plan::hash() const {
     hash.add(fact.value);
   }
   hash.add(method);
+  hash.add(std::int64_t{grouped});
   hash.add(static_cast<std::int64_t>(buffers.size()));
   for (const Buffer& buffer : buffers) add_buffer(hash, buffer);
   add_topology(hash, topology);

@@ -40,6 +40,7 @@ PlanInParts plan_in_parts(const Operand& source, const Operand& destination, con
   Plan plan{"redistribute", method.name, method.reason, rank, topology, {}, {}};
   PlanBuilder builder(plan);
   if (method.is_grouped()) {
+    plan.grouped = true;
     const Rounds rounds = choose_rounds(problem);
     add_buffers(builder, problem, 0, rounds.private_bytes());
     std::vector<int> begins = walk_rounds(problem, rounds, in_parts(whole, problem, parts), builder);

@@ -9,11 +9,13 @@
 #include "base/check.hpp"
 #include "context/context_state.hpp"
 #include "device/finish.hpp"
+#include "device/library_of.hpp"
 #include "distribution/permutation.hpp"
 #include "execute/executor.hpp"
 #include "execute/packet_plan.hpp"
 #include "redistribute/packets.hpp"
 #include "redistribute/problem.hpp"
+#include "redistribute/rounds.hpp"
 #include "runtime/agree.hpp"
 
 namespace partita {
@@ -63,6 +65,7 @@ Planned plan_for(const Operand& source, const Operand& destination, const Topolo
 struct Made {
   std::unique_ptr<Executor> bound;
   bool in_packets = false;
+  RedistributeOptions options;  ///< that it was made with
 };
 
 /// A plan bound on every rank, or the same error on every rank. `destination` is made inside the check, since
@@ -71,16 +74,30 @@ Made plan_together(ContextState& context, const Operand& source, const std::func
                    const RedistributeOptions& options) {
   context.require_usable("redistribute");
   std::unique_ptr<PacketPlan> packets;
-  Made made;
+  Made made{nullptr, false, options};
   std::optional<Operand> from, to;
   std::vector<Fact> identity;
-  collectively(context, "redistribute", [&]() -> std::vector<Fact> {
+  const auto prepare = [&]() -> std::vector<Fact> {
     require_no_capture(context, "redistribute", "making a plan");
     const Operand target = destination();
     from = as_planned(source, target.space);
     to = as_planned(target, source.space);
     identity = redistribution::facts(source, target, options);  // as the caller sees them
-    Planned planned = plan_for(*from, *to, context.topology(from->space), context.rank(), options);
+    return identity;
+  };
+  if (context.device_topology.node_count() > 1) {
+    collectively(context, "redistribute", prepare);
+    const bool may = from->space == MemorySpace::device && options.method == RedistributeMethod::automatic;
+    const Topology& topology = context.topology(from->space);
+    if (may && messages_go_in_groups(context) &&
+        redistribution::fits_rounds(
+            redistribution::make_problem(*from, *to, topology, context.rank(), options))) {
+      made.options.method = RedistributeMethod::grouped;
+    }
+  }
+  collectively(context, "redistribute", [&]() -> std::vector<Fact> {
+    if (!from) prepare();
+    Planned planned = plan_for(*from, *to, context.topology(from->space), context.rank(), made.options);
     planned.plan.identity = identity;
     if (planned.in_packets) {
       packets = std::make_unique<PacketPlan>(context, std::move(planned.plan));
@@ -91,7 +108,8 @@ Made plan_together(ContextState& context, const Operand& source, const std::func
   });
   context.heap_in(from->space).collect();  // plan creation is a named point of deferred release
   if (packets && packets->suits_all_ranks()) {
-    made = {std::move(packets), true};
+    made.bound = std::move(packets);
+    made.in_packets = true;
   } else if (packets) {
     collectively(context, "redistribute", [&]() -> std::vector<Fact> {
       const Topology& topology = context.topology(from->space);
@@ -238,14 +256,15 @@ Redistribute::Redistribute(const Context& context, const Operand& source, const 
   state_->context = context.state();
   Made made = plan_together(
       *state_->context, source, [&] { return destination; }, options);
+  const RedistributeOptions planned = made.options;
   state_->runner = std::make_shared<Runner>(*state_->context, std::move(made), source, destination, options);
   const Operand from = as_planned(source, destination.space);
   const Operand to = as_planned(destination, source.space);
   const bool in_packets = state_->runner->in_packets();
-  state_->planner = [from, to, options, in_packets,
+  state_->planner = [from, to, planned, in_packets,
                      topology = state_->context->topology(from.space)](int rank) {
-    return in_packets ? plan_for(from, to, topology, rank, options).plan
-                      : plan_redistribute(from, to, topology, rank, options);
+    return in_packets ? plan_for(from, to, topology, rank, planned).plan
+                      : plan_redistribute(from, to, topology, rank, planned);
   };
 }
 

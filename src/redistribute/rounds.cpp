@@ -173,22 +173,32 @@ class RoundsWalk {
   std::size_t turn_ = 0;
 };
 
+/// Of scratch, beside the bytes themselves.
+std::int64_t slack_of(const Problem& problem) {
+  return problem.topology.ranks() * (problem.item_bytes() + line);
+}
+
 }  // namespace
+
+bool fits_rounds(const Problem& problem) {
+  const std::int64_t bound = problem.options.staging_bytes;
+  return bound == 0 || bound / 4 >= 2 * slack_of(problem);
+}
 
 // What a rank gives is its part once for each replica of the destination, what it takes its part once for
 // each contribution. Of a transfer of n elements a round takes n / count, rounded up; so of a rank's bytes it
 // takes that share, and at most an element and a line more for each peer.
 Rounds choose_rounds(const Problem& problem) {
   const std::int64_t item = problem.item_bytes();
-  const std::int64_t slack = problem.topology.ranks() * (item + line);
+  const std::int64_t slack = slack_of(problem);
   const std::int64_t given =
       problem.source.layout.largest_local_size() * holders(problem.destination.layout).replicas;
   const std::int64_t taken = problem.destination.layout.largest_local_size() *
                              (problem.accumulates ? holders(problem.source.layout).contributions : 1);
   const std::int64_t largest = item * std::max({given, taken, std::int64_t{1}});
   const std::int64_t bound = problem.options.staging_bytes;
-  check(bound == 0 || bound / 4 >= 2 * slack,
-        "staging_bytes is {}, but this redistribution needs at least {}", bound, 8 * slack);
+  check(fits_rounds(problem), "staging_bytes is {}, but this redistribution needs at least {}", bound,
+        8 * slack);
   const std::int64_t room = std::max(bound > 0 ? bound / 4 / line * line : most_half, 2 * slack);
   Rounds rounds;
   rounds.count = std::clamp<std::int64_t>(largest / worth_a_round, 1, good_rounds);

@@ -24,6 +24,9 @@ struct Rounds {
   std::int64_t private_bytes() const { return 4 * half_bytes; }
 };
 
+/// Whether `options.staging_bytes` is enough. The same on every rank.
+bool fits_rounds(const Problem& problem);
+
 /// The same on every rank. Throws ArgumentError where `options.staging_bytes` is too small.
 Rounds choose_rounds(const Problem& problem);
 

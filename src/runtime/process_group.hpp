@@ -18,10 +18,11 @@ enum class Lane : std::uint8_t {
   control,    ///< checks, allocation, barriers
   data,       ///< the messages of plans
   letters,    ///< from one rank to another, outside of collective calls
+  greetings,  ///< of executions between nodes that go past the host
   farewells,  ///< the group's own
 };
 
-inline constexpr int lane_count = 4;
+inline constexpr int lane_count = 5;
 
 /// A message in flight: a number of the group's own table, so that nothing is allocated per message in steady
 /// state.

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "runtime/error_kind.hpp"
+#include "runtime/greetings.hpp"
 #include "runtime/home_process.hpp"
 #include "runtime/node_board.hpp"
 #include "runtime/process_group.hpp"
@@ -30,6 +31,8 @@ struct Runtime {
   std::shared_ptr<spdlog::logger> log;
   std::unique_ptr<ProcessGroup> group;
   std::unique_ptr<NodeBoard> board;  ///< lies in memory of whoever made it
+  /// Of executions that go between nodes without the host; null: there has been none.
+  std::unique_ptr<Greetings> greetings;
   bool closed = false;
 
   int rank() const { return group->rank(); }

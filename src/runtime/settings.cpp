@@ -122,7 +122,9 @@ constexpr std::array table{
     word<&O::device_messages, messages>(
         "PARTITA_DEVICE_MESSAGES", "device_messages", "known: automatic, staged, direct",
         "how messages of device memory go to the transport: through pinned host memory, or as they are; "
-        "automatic: as they are where the transport says that it takes them",
+        "automatic: between nodes by the vendor's library (NCCL) where there is one, past the transport; "
+        "else "
+        "as they are where the transport says that it takes them",
         true),
     word<&O::copy_way, copies>("PARTITA_COPY_WAY", "copy_way", "known: automatic, engine, kernel",
                                "how devices copy: the copy engine wherever it can, or kernels", true),

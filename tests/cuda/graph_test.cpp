@@ -48,12 +48,12 @@ struct Chain {
     options.method = RedistributeMethod::pushed;
     return options;
   }
-  Chain(Context& context, const Shape& shape)
+  Chain(Context& context, const Shape& shape, const RedistributeOptions& way = pushed())
       : source(zeros(context, shape, Slab(0), Dtype::i32)),
         middle(zeros(context, shape, Slab(1), Dtype::i32)),
         result(zeros(context, shape, BlockCyclic({1, context.size()}, {2, 3}), Dtype::i32)),
         first(context, source.operand(), middle.operand()),
-        second(context, middle.operand(), result.operand(), pushed()) {}
+        second(context, middle.operand(), result.operand(), way) {}
   void execute(Stream stream) {
     first.execute(source, middle, stream);
     second.execute(middle, result, stream);
@@ -79,8 +79,8 @@ void check_rounds(const Problem& problem, const Layout& layout, int rank, const 
 }
 
 /// The input of a round is written right behind the start of the round before.
-void replay(Context& context, const Problem& problem) {
-  Chain chain(context, problem.shape);
+void replay(Context& context, const Problem& problem, const RedistributeOptions& way = Chain::pushed()) {
+  Chain chain(context, problem.shape, way);
   const int rank = context.rank();
   const Rounds inputs(problem.rounds, volume(chain.source.local_shape()) * sizeof_number);
   const Rounds results(problem.rounds, volume(chain.result.local_shape()) * sizeof_number);
@@ -121,15 +121,36 @@ TEST(CudaGraph, LargeExecutions) {
   on_devices([](Context& context) { replay(context, {{1031, 2053}, 6}); });
 }
 
-TEST(CudaGraph, MessagesAreRefused) {
-  if (Accelerators::built_in().count() == 0) GTEST_SKIP() << "no GPU";
+ContextOptions own_nodes(DeviceMessages messages) {
   ContextOptions options;
   options.device = Device::cuda();
   options.ranks_per_node = 1;
+  options.device_messages = messages;
+  options.deadline = std::chrono::seconds(30);
+  return options;
+}
+
+// Messages of NCCL's.
+TEST(CudaGraph, BetweenNodesAThousandTimes) {
+  const int devices = Accelerators::built_in().count();
+  if (devices < 2) GTEST_SKIP() << "needs 2 GPUs";
+  for (int ranks = 2; ranks <= std::min(4, devices); ++ranks) {
+    ThreadGroup::run(
+        ranks,
+        [](Context& context) {
+          replay(context, {{37, 29}, 1000}, {});
+          replay(context, {{4099, 2053}, 6}, {});
+        },
+        own_nodes(DeviceMessages::automatic));
+  }
+}
+
+TEST(CudaGraph, MessagesOfTheHostAreRefused) {
+  if (Accelerators::built_in().count() == 0) GTEST_SKIP() << "no GPU";
   ThreadGroup::run(
       2,
       [](Context& context) {
-        Chain chain(context, {8, 8});
+        Chain chain(context, {8, 8}, {});
         cudaStream_t stream = nullptr;
         CUDA_OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
         CUDA_OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
@@ -142,7 +163,7 @@ TEST(CudaGraph, MessagesAreRefused) {
         context.synchronize({stream});
         cudaStreamDestroy(stream);
       },
-      options);
+      own_nodes(DeviceMessages::staged));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@ if(PARTITA_HAVE_MPI AND NOT PARTITA_SANITIZE)
   add_executable(
     partita_dead_rank
     ${CMAKE_CURRENT_SOURCE_DIR}/dead_rank/dead_rank.cpp ${CMAKE_CURRENT_SOURCE_DIR}/ranks/fake_device.cpp
+    ${CMAKE_CURRENT_SOURCE_DIR}/ranks/fake_device_group.cpp
     ${CMAKE_CURRENT_SOURCE_DIR}/ranks/fake_nvshmem.cpp
     ${CMAKE_CURRENT_SOURCE_DIR}/ranks/refused_memory.cpp)
   partita_our_code(partita_dead_rank)

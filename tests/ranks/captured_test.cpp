@@ -38,6 +38,44 @@ RedistributeOptions pushed() {
   return options;
 }
 
+// Between nodes, in groups of the vendor's library.
+TEST(Captured, MessagesOfALibraryAreSentAsOftenAsTheGraphIsStarted) {
+  if (!tests_fake_devices()) GTEST_SKIP() << "needs PARTITA_TEST_DEVICE=fake";
+  if (ranks().kind != GroupKind::threads) GTEST_SKIP() << "the fake library knows one process";
+  const FakeLibraryGiven library(FakeLibrary::moves);
+  ContextOptions options;
+  options.device = test_device();
+  options.ranks_per_node = 1;
+  on_ranks(
+      [](Context& context) {
+        const FakeStream mine;
+        Array rows = zeros(context, {37, 29}, Slab(0), Dtype::i64);
+        Array columns = zeros(context, {37, 29}, Slab(1), Dtype::i64);
+        Redistribute plan(context, rows.operand(), columns.operand());
+        EXPECT_EQ(plan.plan().grouped, context.size() > 1);
+        Block source(context, Dtype::i64, {33}, Memory::device_strided);
+        Block destination(context, Dtype::i64, {33}, Memory::device_strided);
+        begin_fake_capture(mine.stream());
+        plan.execute(rows, columns, mine.stream());
+        all_reduce(context, source.view(), destination.view(), {}, mine.stream());
+        const std::shared_ptr<FakeGraph> graph = end_fake_capture(mine.stream());
+        Array expected = zeros(context, {37, 29}, Slab(1), Dtype::i64);
+        for (int round = 0; round < 20; ++round) {
+          write_constant(rows, round);
+          write_constant(expected, round);
+          source.set([&](const Index& index) { return brought(context.rank(), round, index); });
+          start_fake_graph(*graph, mine.stream());
+          plan.execute(rows, columns, mine.stream());
+          context.synchronize(mine.stream());
+          EXPECT_TRUE(compare(columns, expected).equal) << "round " << round;
+          EXPECT_EQ(
+              destination.wrong([&](const Index& index) { return sum_of_all(context.size(), round, index); }),
+              0);
+        }
+      },
+      options);
+}
+
 // In packets, with flags, and a collective of strided views whose memory is made while they are captured.
 TEST(Captured, WorkIsDoneAsOftenAsTheGraphIsStarted) {
   on_fake_devices([](Context& context) {

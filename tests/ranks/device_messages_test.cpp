@@ -28,8 +28,17 @@ ContextOptions nodes_of(int ranks_per_node) {
   return options;
 }
 
+bool takes_device_memory() {
+  return ranks().kind == GroupKind::mpi && mpi_takes_device_memory();
+}
+
 bool may_go_direct() {
-  return tests_fake_devices() || (ranks().kind == GroupKind::mpi && mpi_takes_device_memory());
+  return tests_fake_devices() || takes_device_memory();
+}
+
+/// Ranks share no GPU, or are threads with fake devices: there may be a library.
+bool may_have_library() {
+  return tests_fake_devices() ? ranks().kind == GroupKind::threads : report_devices().devices.size() >= 2;
 }
 
 /// On every rank, with each way of handing messages over and of copying what they carry.
@@ -38,14 +47,17 @@ void in_all_ways(const std::function<void(Context&)>& body, const ContextOptions
     const char* messages;
     const char* copies;
   };
-  for (const Way way : {Way{"staged", "automatic"}, Way{"staged", "engine"}, Way{"direct", "automatic"}}) {
+  for (const Way way : {Way{"staged", "automatic"}, Way{"staged", "engine"}, Way{"direct", "automatic"},
+                        Way{"automatic", "automatic"}}) {
     const bool direct = way.messages == std::string("direct");
-    if (direct && !may_go_direct()) continue;
+    const bool grouped = way.messages == std::string("automatic");
+    if ((direct && !may_go_direct()) || (grouped && !may_have_library())) continue;
+    const FakeLibraryGiven library(grouped ? FakeLibrary::moves : FakeLibrary::none);
     const Setting messages("PARTITA_DEVICE_MESSAGES", way.messages);
     const Setting copies("PARTITA_COPY_WAY", way.copies);
     on_ranks(
         [&](Context& context) {
-          EXPECT_EQ(context.state()->device_messages_direct, direct);
+          EXPECT_EQ(context.state()->device_messages_direct, direct || (grouped && takes_device_memory()));
           body(context);
         },
         options);

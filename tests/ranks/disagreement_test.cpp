@@ -418,7 +418,7 @@ TEST(DisagreementOf, AHostFarAheadOfItsDevice) {
 TEST(DisagreementOf, CallsOfAVendorsLibrary) {
   if (!tests_fake_devices()) GTEST_SKIP() << "needs PARTITA_TEST_DEVICE=fake";
   if (ranks().count == 1 || ranks().per_node != 0) return;
-  give_fake_library(true);
+  const FakeLibraryGiven library(FakeLibrary::moves_nothing);
   for (const char* name : {"ReductionOfMuch", "RootOfMuch", "OperationOfMuch"}) {
     on_ranks(
         [&](Context& context) {
@@ -428,7 +428,6 @@ TEST(DisagreementOf, CallsOfAVendorsLibrary) {
         },
         patient());
   }
-  give_fake_library(false);
 }
 
 // What is captured is compared with what is captured; how often graphs are started nobody knows.

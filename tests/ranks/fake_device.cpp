@@ -27,7 +27,7 @@ namespace {
 std::atomic<bool> refuses{false};
 std::atomic<bool> is_separate{false};
 std::atomic<bool> has_nvshmem{false};
-std::atomic<bool> has_library{false};
+std::atomic<FakeLibrary> library{FakeLibrary::none};
 std::atomic<int> queues_made{0};
 
 /// The memory of all devices. What a failed context leaves stays here, as on a device: it is not lost.
@@ -253,8 +253,15 @@ class FakeAccelerator final : public Accelerator {
   using Accelerator::Accelerator;
 
   std::unique_ptr<DeviceGroup> make_group(DeviceRuntime& state) override {
-    if (!has_library) return Accelerator::make_group(state);
-    return std::make_unique<FakeDeviceGroup>();
+    if (library == FakeLibrary::none) return Accelerator::make_group(state);
+    const auto put = [this](Stream where, FakeDeviceGroup::Task task) {
+      Queue& queue = of(where.handle == nullptr ? stream() : where);
+      queue.put([&queue, work = std::move(task)] {
+        work([&queue](const std::function<bool()>& ready) { queue.wait(ready); });
+      });
+    };
+    return std::make_unique<FakeDeviceGroup>(state.identity, state.rank(), state.size(),
+                                             library == FakeLibrary::moves, put);
   }
 
   Stream stream() override { return made(0); }
@@ -390,8 +397,8 @@ void give_fake_nvshmem(bool give) {
   has_nvshmem = give;
 }
 
-void give_fake_library(bool give) {
-  has_library = give;
+FakeLibrary give_fake_library(FakeLibrary given) {
+  return library.exchange(given);
 }
 
 int fake_queues_made() {

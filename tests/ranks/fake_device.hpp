@@ -29,8 +29,22 @@ void refuse_fake_peers(bool refuse);
 /// Whether fake devices know a library with a symmetric heap from here on.
 void give_fake_nvshmem(bool give);
 
-/// Whether contexts made from here on find a vendor's library of collectives, which moves nothing.
-void give_fake_library(bool give);
+/// Whether contexts made from here on find a vendor's library of collectives, and whether it moves anything:
+/// between ranks of one process (FakeDeviceGroup).
+enum class FakeLibrary : std::uint8_t { none, moves_nothing, moves };
+FakeLibrary give_fake_library(FakeLibrary library);  ///< what it was
+
+/// The same as long as this lives.
+class FakeLibraryGiven {
+ public:
+  explicit FakeLibraryGiven(FakeLibrary library) : before_(give_fake_library(library)) {}
+  ~FakeLibraryGiven() { give_fake_library(before_); }
+  FakeLibraryGiven(const FakeLibraryGiven&) = delete;
+  FakeLibraryGiven& operator=(const FakeLibraryGiven&) = delete;
+
+ private:
+  FakeLibrary before_;
+};
 
 /// Whether fake devices say from here on that their memory is no host memory.
 void fake_memory_is_separate(bool separate);

@@ -70,6 +70,7 @@ void read_arguments(int argc, char** argv, Ranks& ranks) {
     }
   }
   if (tests_fake_devices()) install_fake_devices(usual_fake_devices);
+  if (std::getenv("PARTITA_TEST_LIBRARY") != nullptr) give_fake_library(FakeLibrary::moves);
   if (const char* per_node = std::getenv("PARTITA_RANKS_PER_NODE")) {
     ranks.per_node = number_of(per_node, "PARTITA_RANKS_PER_NODE");
   }

@@ -2,6 +2,7 @@
 file(GLOB stress_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/stress/*.cpp)
 add_executable(
   partita_stress ${stress_sources} ${CMAKE_CURRENT_SOURCE_DIR}/ranks/fake_device.cpp
+                 ${CMAKE_CURRENT_SOURCE_DIR}/ranks/fake_device_group.cpp
                  ${CMAKE_CURRENT_SOURCE_DIR}/ranks/fake_nvshmem.cpp
                  ${CMAKE_CURRENT_SOURCE_DIR}/ranks/refused_memory.cpp ${CMAKE_CURRENT_SOURCE_DIR}/ranks/rank_run.cpp
                  ${CMAKE_CURRENT_SOURCE_DIR}/ranks/rank_test.cpp)

@@ -98,6 +98,11 @@ void check_order_of_rounds(const Plan& plan, Faults& faults) {
   std::int64_t closed = -1;  // that something has waited for
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     const Step& step = plan.steps[i];
+    const bool signals = step.kind == StepKind::signal || step.kind == StepKind::wait;
+    if (plan.grouped && (signals || (is_message(step.kind) && step.round < 0))) {
+      faults.add(
+          fmt::format("rank {}, step {} ({}): no part of a group", plan.rank, i, describe(plan, step)));
+    }
     for (const int message : step.after) {
       closed = std::max(closed, plan.steps[static_cast<std::size_t>(message)].round);
     }

@@ -1,0 +1,175 @@
+#include "execute/grouped_plan.hpp"
+
+#include <algorithm>
+
+#include "base/check.hpp"
+#include "device/stream_work.hpp"
+#include "execute/lower.hpp"
+#include "execute/put_move.hpp"
+#include "execute/step_clock.hpp"
+#include "plan/cost.hpp"
+#include "plan/moves.hpp"
+#include "plan/work.hpp"
+#include "runtime/announcement.hpp"
+#include "runtime/greetings.hpp"
+
+namespace partita {
+namespace {
+
+constexpr std::size_t of_groups = 0;
+constexpr std::size_t of_packs = 1;
+constexpr std::size_t of_unpacks = 2;
+
+}  // namespace
+
+bool GroupedPlan::suits(const ContextState& context, const Plan& plan) {
+  return plan.grouped && context.device && context.device_group() != nullptr;
+}
+
+GroupedPlan::GroupedPlan(ContextState& context, Plan plan)
+    : context_(context),
+      plan_(std::move(plan)),
+      plan_hash_(plan_.hash()),
+      memory_(context, plan_, MemorySpace::device, MemorySpace::device),
+      moves_(plan_.steps.size()),
+      message_use_(find_message_use(plan_)),
+      line_order_(plan_,
+                  [this](int before, int after) {
+                    context_.device->order(lines_[static_cast<std::size_t>(before)].stream,
+                                           lines_[static_cast<std::size_t>(after)].stream);
+                  }),
+      awaited_(plan_.steps.size(), 0),
+      closes_(plan_.steps.size(), false),
+      ahead_(RunAhead::of(context)) {
+  find_groups();
+  for (auto* const parts : {&sent_, &received_}) parts->reserve(plan_.steps.size());
+  messages_.reserve(plan_.steps.size());
+}
+
+GroupedPlan::~GroupedPlan() {
+  await_streams(context_, plan_.operation, [this] { return !end_ || end_->reached(); });
+}
+
+/// Rounds come one after the other (see Step::round), and no step waits for part of one.
+void GroupedPlan::find_groups() {
+  std::vector<std::size_t> group_of(plan_.steps.size(), 0);
+  std::size_t last = plan_.steps.size();  // message
+  for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
+    const Step& step = plan_.steps[i];
+    for (const int message : step.after) {
+      awaited_[i] = std::max(awaited_[i], group_of[static_cast<std::size_t>(message)]);
+    }
+    if (!is_message(step.kind)) continue;
+    if (last == plan_.steps.size() || plan_.steps[last].round != step.round) {
+      ++groups_;
+    } else {
+      closes_[last] = false;
+    }
+    group_of[i] = groups_;
+    closes_[i] = true;
+    last = i;
+  }
+}
+
+void GroupedPlan::lower_moves() {
+  for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
+    if (is_copy(plan_.steps[i].kind)) moves_[i] = lower(plan_, plan_.steps[i], memory_.strides());
+  }
+}
+
+void GroupedPlan::execute(std::span<const Array::State* const> operands, const Parameters&) {
+  enqueue(operands, {});
+  finish_device(context_, plan_.operation);
+}
+
+void GroupedPlan::enqueue(std::span<const Array::State* const> operands, Stream wanted) {
+  context_.require_usable(plan_.operation);
+  memory_.bind(operands, [this] { lower_moves(); });
+  put_into_stream(context_, *ahead_, plan_.operation, wanted, [this](Stream stream, bool captured) {
+    const std::uint64_t hash = memory_.execution_hash(plan_hash_);
+    const Executed execution = announce(context_, hash, plan_.operation, captured);
+    if (!captured) greet(context_, execution, plan_.operation);
+    run(stream, captured);
+    return static_cast<std::int64_t>(plan_.steps.size());
+  });
+}
+
+void GroupedPlan::run(Stream stream, bool captured) {
+  clock_ = captured ? nullptr : context_.step_clock;
+  if (clock_ != nullptr) clock_->execution(plan_);
+  open_lines(stream, captured);
+  for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
+    const Step& step = plan_.steps[i];
+    if (is_copy(step.kind)) run_move(i);
+    if (is_message(step.kind)) {
+      const bool sends = step.kind == StepKind::send;
+      const Place& place = sends ? step.from : step.to;
+      (sends ? sent_ : received_).push_back({step.peer, memory_.address(place) + place.offset, step.bytes});
+      messages_.push_back(i);
+    }
+    if (closes_[i]) put_group();
+  }
+  join_lines();
+  if (captured) return;
+  if (!end_) end_ = context_.device->event();
+  end_->record(stream);
+}
+
+/// One group overlaps with nothing.
+void GroupedPlan::open_lines(Stream stream, bool captured) {
+  one_line_ = captured || !message_use_.apart || groups_ < 2;
+  lines_.fill({stream});
+  put_ = 0;
+  if (one_line_) return;
+  for (const std::size_t number : {of_packs, of_unpacks}) {
+    Line& line = lines_[number];
+    line.stream = context_.device->lane(static_cast<int>(number) - 1);
+    context_.device->order(stream, line.stream);
+  }
+  line_order_.begin(memory_.operands_meet());
+}
+
+void GroupedPlan::join_lines() {
+  if (one_line_) return;
+  for (const std::size_t number : {of_packs, of_unpacks}) {
+    context_.device->order(lines_[number].stream, lines_[of_groups].stream);
+  }
+}
+
+void GroupedPlan::run_move(std::size_t index) {
+  const Step& step = plan_.steps[index];
+  const bool packs = message_use_.sides[index] == MessageUse::Side::out;
+  Line& line = lines_[packs ? of_packs : of_unpacks];
+  wait_for_groups(line, awaited_[index]);
+  if (!one_line_) line_order_.move(step, number_of(line));
+  timed_in_stream(clock_, *context_.device, std::array{index}, number_of(line), line.stream, [&] {
+    put_move(*context_.device, plan_, step, moves_[index], memory_, true, line.stream);
+  });
+  line.is_ahead = line.is_ahead || message_use_.sides[index] != MessageUse::Side::none;
+}
+
+/// The other lines first come to where this group begins, so that what they are given next waits for those
+/// before it, which it needs, and not for this one.
+void GroupedPlan::put_group() {
+  Line& own = lines_[of_groups];
+  for (const std::size_t number : {of_packs, of_unpacks}) {
+    Line& line = lines_[number];
+    wait_for_groups(line, put_);
+    if (!one_line_ && line.is_ahead) context_.device->order(line.stream, own.stream);
+    line.is_ahead = false;
+  }
+  timed_in_stream(clock_, *context_.device, messages_, number_of(own), own.stream,
+                  [&] { context_.device_group()->exchange(sent_, received_, own.stream); });
+  ++put_;
+  sent_.clear();
+  received_.clear();
+  messages_.clear();
+}
+
+void GroupedPlan::wait_for_groups(Line& line, std::size_t count) {
+  if (one_line_ || line.groups >= count) return;
+  context_.device->order(lines_[of_groups].stream, line.stream);
+  line.groups = put_;
+}
+
+}  // namespace partita

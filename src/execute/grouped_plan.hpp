@@ -1,0 +1,72 @@
+// The executor of plans whose messages go in groups of sends and receives, put into streams.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "device/run_ahead.hpp"
+#include "execute/executor.hpp"
+#include "execute/line_order.hpp"
+#include "execute/message_use.hpp"
+#include "execute/plan_memory.hpp"
+
+namespace partita {
+
+/// The vendor's library carries the messages of a round as one group (DeviceGroup::exchange), from device
+/// memory to device memory. The host waits for nothing, and all of it may be captured into a graph.
+///
+/// Groups go through the stream of the execution; what is packed for them and what is unpacked each through
+/// one of its own, so that while a group is under way the next is packed and the one before unpacked. A graph
+/// has one stream: those of the context would stay in the capture.
+class GroupedPlan final : public Executor {
+ public:
+  /// Whether such a plan suits: it is `grouped`, and the context has a library.
+  static bool suits(const ContextState& context, const Plan& plan);
+
+  GroupedPlan(ContextState& context, Plan plan);
+  /// The streams have done with the plan's memory, or the context has failed. Never throws.
+  ~GroupedPlan() override;
+
+  const Plan& plan() const override { return plan_; }
+  void connect() override { memory_.connect(); }
+  void execute(std::span<const Array::State* const> operands, const Parameters& parameters = {}) override;
+  void enqueue(std::span<const Array::State* const> operands, Stream stream) override;
+
+ private:
+  struct Line {
+    Stream stream;
+    bool is_ahead = false;   // it has been given something that the next group waits for
+    std::size_t groups = 0;  // that it has waited for
+  };
+
+  void find_groups();
+  void lower_moves();
+  void run(Stream stream, bool captured);
+  void open_lines(Stream stream, bool captured);
+  void join_lines();
+  void run_move(std::size_t index);
+  void put_group();
+  void wait_for_groups(Line& line, std::size_t count);
+  int number_of(const Line& line) const { return static_cast<int>(&line - lines_.data()); }
+
+  ContextState& context_;
+  Plan plan_;
+  std::uint64_t plan_hash_;
+  PlanMemory memory_;
+  std::vector<std::vector<StridedCopy>> moves_;  // by step
+  MessageUse message_use_;
+  LineOrder line_order_;
+  std::vector<std::size_t> awaited_;  // by step: so many groups come before it
+  std::vector<bool> closes_;          // by step: the last message of its round
+  std::size_t groups_ = 0;
+  std::array<Line, LineOrder::lines> lines_;
+  bool one_line_ = false;                           // in this execution
+  std::size_t put_ = 0;                             // groups of this execution
+  std::vector<DeviceGroup::Part> sent_, received_;  // of the next one
+  std::vector<std::size_t> messages_;               // its steps
+  std::unique_ptr<DeviceEvent> end_;                // of the last execution; null: there has been none
+  std::shared_ptr<RunAhead> ahead_;
+  StepClock* clock_ = nullptr;
+};
+
+}  // namespace partita

@@ -1,0 +1,16 @@
+# The program's own messages, collectives and threads beside Partita's, in a node and between nodes.
+if(PARTITA_HAVE_MPI AND NOT PARTITA_SANITIZE MATCHES thread)
+  add_executable(partita_beside_mpi beside_mpi/beside_mpi.cpp)
+  partita_our_code(partita_beside_mpi)
+  partita_compile_quickly(partita_beside_mpi)
+  target_link_libraries(partita_beside_mpi PRIVATE partita MPI::MPI_CXX)
+  foreach(how between threads)
+    foreach(per_node 0 1)
+      add_test(NAME beside-mpi-${how}-${per_node}
+               COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/run_ranks.sh 3 ${PARTITA_MPI_LAUNCHER} ${PARTITA_MPI_FLAGS} --
+                       $<TARGET_FILE:partita_beside_mpi> ${how})
+      set_tests_properties(beside-mpi-${how}-${per_node} PROPERTIES PROCESSORS 3 TIMEOUT 240
+                           ENVIRONMENT "${mpi_environment};PARTITA_RANKS_PER_NODE=${per_node}")
+    endforeach()
+  endforeach()
+endif()
