@@ -38,11 +38,7 @@ int wrong_argument(const Problem& problem, bool op_known, const Coordinates& gri
   const auto& [m, desca, descc] = problem.positions;
   const int context = problem.a.descriptor.context;
   Arguments arguments;
-  if (grid.rows == -1) {
-    arguments.refuse(desca, Entry::context);
-    return arguments.position();
-  }
-  if (!op_known) arguments.refuse(1);
+  if (grid.known() && !op_known) arguments.refuse(1);
   const bool straight = problem.op == Op::none;
   arguments.check(problem.a, straight ? MatrixPositions{m, m + 1, desca} : MatrixPositions{m + 1, m, desca},
                   context, grid);

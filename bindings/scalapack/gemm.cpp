@@ -49,15 +49,8 @@ template <class T>
 int wrong_argument(const GemmCall<T>& call, const Problem& problem, const Coordinates& grid) {
   const int context = problem.a.descriptor.context;
   Arguments arguments;
-  if (grid.rows == -1) {
-    arguments.refuse(desca_position, Entry::context);
-    return arguments.position();
-  }
-  if (!op_of(*call.transa)) {
-    arguments.refuse(1);
-  } else if (!op_of(*call.transb)) {
-    arguments.refuse(2);
-  }
+  if (grid.known() && !op_of(*call.transa)) arguments.refuse(1);
+  if (grid.known() && !op_of(*call.transb)) arguments.refuse(2);
   const auto positions = [](Op op, int rows, int columns, int descriptor) {
     return op == Op::none ? MatrixPositions{rows, columns, descriptor}
                           : MatrixPositions{columns, rows, descriptor};
