@@ -2,6 +2,7 @@
 
 #include <array>
 #include <bit>
+#include <charconv>
 #include <cstring>
 
 #include "base/check.hpp"
@@ -55,17 +56,14 @@ Shape parse_shape(std::string_view text, const std::string& path) {
     if (start == std::string_view::npos) return shape;
     text = text.substr(start);
     std::int64_t extent = 0;
-    std::size_t digits = 0;
-    for (; digits < text.size() && text[digits] >= '0' && text[digits] <= '9'; ++digits) {
-      const bool fits = !__builtin_mul_overflow(extent, 10, &extent) &&
-                        !__builtin_add_overflow(extent, text[digits] - '0', &extent);
-      check<FileError>(fits, "{}: an extent in the .npy header is too large", path);
-    }
-    check<FileError>(digits > 0, "{}: the shape in the .npy header is malformed near \"{}\"", path,
-                     text.substr(0, 20));
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), extent);
+    check<FileError>(error != std::errc::result_out_of_range, "{}: an extent in the .npy header is too large",
+                     path);
+    check<FileError>(error == std::errc{} && text.front() != '-',
+                     "{}: the shape in the .npy header is malformed near \"{}\"", path, text.substr(0, 20));
     check<FileError>(shape.size() < max_dimensions, "{}: more than {} dimensions", path, max_dimensions);
     shape.push_back(extent);
-    text = text.substr(digits);
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
   }
 }
 

@@ -154,10 +154,12 @@ BlasLibrary& blas() {
 }
 
 std::shared_ptr<void> hold_blas_threads(int threads) {
-  const std::lock_guard lock(shared().mutex);
-  if (shared().holders++ == 0) shared().wanted = threads;
-  if (!shared().library) shared().library = open_loaded();
-  shared().apply();
+  {
+    const std::lock_guard lock(shared().mutex);
+    if (shared().holders++ == 0) shared().wanted = threads;
+    if (!shared().library) shared().library = open_loaded();
+    shared().apply();
+  }
   return {&shared(), [](void*) {
             const std::lock_guard again(shared().mutex);
             if (--shared().holders == 0) shared().restore();

@@ -73,8 +73,10 @@ FftPlanning* FftPlanning::current() {
 }
 
 std::shared_ptr<void> hold_fft_threads(int threads) {
-  const std::lock_guard lock(held().mutex);
-  if (held().holders++ == 0) held().threads = threads;
+  {
+    const std::lock_guard lock(held().mutex);
+    if (held().holders++ == 0) held().threads = threads;
+  }
   return {&held(), [](void*) {
             const std::lock_guard again(held().mutex);
             if (--held().holders == 0) held().threads = 1;
