@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <string_view>
 
-#include "tools/subcommand.hpp"
+#include "tools/words.hpp"
 
 namespace partita::tools {
 namespace {
@@ -74,6 +74,11 @@ std::vector<int> parse_axes(const std::string& text) {
   return axes;
 }
 
+Distribution file_distribution(const FileHeader& header) {
+  if (header.shape.empty()) return Replicated{};
+  return Slab(header.order == Order::row_major ? 0 : header.shape.size() - 1);
+}
+
 int ranks_named_by(const Distribution& distribution) {
   if (const auto* rule = distribution.as<BlockCyclic>()) return rule->grid.rank_bound();
   if (const auto* rule = distribution.as<BlockNonCyclic>()) return rule->grid.rank_bound();
@@ -98,6 +103,10 @@ std::string describe_seconds(double seconds) {
 
 std::string describe_rate(double bytes, double seconds) {
   return fmt::format("{:.2f} GB/s", seconds > 0 ? bytes / seconds / 1e9 : 0.0);
+}
+
+std::string count_of(int number, const std::string& noun) {
+  return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
 }
 
 }  // namespace partita::tools

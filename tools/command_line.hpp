@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <partita/distribution.hpp>
 #include <partita/extents.hpp>
+#include <partita/io.hpp>
 #include <string>
 #include <vector>
 
@@ -19,12 +20,15 @@ std::string own_program();                           ///< the path of this progr
 Shape parse_shape(const std::string& text);
 /// "2,1,0"; empty: none. Throws UsageError.
 std::vector<int> parse_axes(const std::string& text);
+/// What every rank reads of a file in one piece: slabs along its slowest dimension.
+Distribution file_distribution(const FileHeader& header);
 /// The ranks that the rule itself speaks of (its grid, boxes or mesh); nothing in a slab or a replica does:
 /// 0.
 int ranks_named_by(const Distribution& distribution);
 
 std::string describe_bytes(double bytes);  ///< "8.3 MiB"
 std::string describe_seconds(double seconds);
-std::string describe_rate(double bytes, double seconds);  ///< "3.21 GB/s"
+std::string describe_rate(double bytes, double seconds);    ///< "3.21 GB/s"
+std::string count_of(int number, const std::string& noun);  ///< "1 rank", "4 ranks"
 
 }  // namespace partita::tools

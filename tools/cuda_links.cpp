@@ -3,8 +3,8 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <list>
 #include <stdexcept>
-#include <utility>
 
 namespace partita::tools {
 namespace {
@@ -27,20 +27,12 @@ class Place {
     require(cudaEventCreate(&end_));
   }
   ~Place() {
-    if (device_ < 0) return;
     cudaSetDevice(device_);
     cudaFree(memory_);
     cudaStreamDestroy(stream_);
     cudaEventDestroy(begin_);
     cudaEventDestroy(end_);
   }
-  Place(Place&& other) noexcept
-      : device_(std::exchange(other.device_, -1)),
-        memory_(other.memory_),
-        stream_(other.stream_),
-        begin_(other.begin_),
-        end_(other.end_) {}
-  Place& operator=(Place&&) = delete;
   Place(const Place&) = delete;
   Place& operator=(const Place&) = delete;
 
@@ -80,8 +72,7 @@ class Place {
 Links measure_links(int devices) {
   Links links;
   try {
-    std::vector<Place> places;
-    places.reserve(static_cast<std::size_t>(devices));
+    std::list<Place> places;
     for (int device = 0; device < devices; ++device) places.emplace_back(device);
     for (const Place& from : places) {
       std::vector<double>& row = links.speed.emplace_back();

@@ -4,9 +4,7 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <chrono>
-#include <filesystem>
 #include <partita/redistribute.hpp>
 
 #include "tools/command_line.hpp"
@@ -74,11 +72,9 @@ void draw(const Context& context, const Options& options, const Array& volume,
   // What shows in the plane of the picture: blocks, slabs along the first axis, pencils along the last.
   const std::vector<Distribution> shown{distributions[0], distributions[1],
                                         distributions[static_cast<std::size_t>(volume.shape().size()) + 1]};
-  const Image image = picture_of(context, volume, shown);
+  const Array whole = gather(numbers_of(volume));
   if (context.rank() != 0) return;
-  const std::string path = options.output + "/demo.png";
-  std::filesystem::create_directories(options.output);
-  write_png(path, image);
+  const std::string path = tools::draw(options.output, "demo.png", picture_of(whole, shown, context.size()));
   fmt::print("\ndemo: {} shows the middle slice by owner: {}, {}, {}\n", path, shown[0].to_string(),
              shown[1].to_string(), shown[2].to_string());
 }
@@ -98,25 +94,21 @@ void demonstrate(Context& context, const Options& options, const Volume& volume)
   demonstrate_fourier(context, options.output, volume);
 }
 
-void add_demo(CLI::App& app) {
-  auto* const command =
-      app.add_subcommand("demo", "the main job: a volume through all distributions and back");
-  const auto options = std::make_shared<Options>();
-  command->add_option("INPUT", options->input, ".npy of two or three dimensions (data/mni152.npy)");
-  command->add_option("-n,--ranks", options->ranks, "ranks to start (4)")
-      ->check(CLI::Range(1, 4096).description(""))
-      ->type_name("N");
-  command->add_option("-o,--output", options->output, "folder for the picture (output)")->type_name("FOLDER");
-  command->footer(
-      "\"first\" makes the plan and the memory, \"again\" has both; bandwidth is of the latter.\n\n" +
-      examples("partita demo\npartita demo my.npy -n 6"));
-  command->callback([options] {
-    const Volume volume = choose_volume(options->input);
-    on_ranks(options->ranks, [&](Context& context) { demonstrate(context, *options, volume); });
-  });
+void run(const Options& options) {
+  const Volume volume = choose_volume(options.input);
+  on_ranks(options.ranks, [&](Context& context) { demonstrate(context, options, volume); });
 }
 
-const Register registered("demo", add_demo);
+void describe(Subcommand& command, Options& options) {
+  command.word("INPUT", options.input, ".npy of two or three dimensions (data/mni152.npy)");
+  command.ranks(options.ranks, "ranks to start (4)");
+  command.word("-o,--output", options.output, "folder for the picture (output)", "FOLDER");
+  command.footer(
+      "\"first\" makes the plan and the memory, \"again\" has both; bandwidth is of the latter.\n\n" +
+      examples("partita demo\npartita demo my.npy -n 6"));
+}
+
+const Register registered("demo", "the main job: a volume through all distributions and back", describe, run);
 
 }  // namespace
 

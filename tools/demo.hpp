@@ -29,15 +29,43 @@ Array load(const Context& context, const Volume& volume, const Distribution& dis
 /// pencils along each axis, and block-cyclic again.
 std::vector<Distribution> way(const Shape& shape, int ranks);
 
-/// One slice of the volume in grey, blended with the colours of the owners in each of the distributions, side
-/// by side. Collective; the image is whole on rank 0 and empty elsewhere.
-Image picture_of(const Context& context, const Array& volume, const std::vector<Distribution>& distributions);
+/// The same elements as f64, complex ones by their real part, in the same distribution and row-major. Throws
+/// UnsupportedError for half precision. Collective.
+Array numbers_of(const Array& array);
 
-/// The middle slices of volumes of one shape in grey, side by side. Collective; as above.
-Image grey_pictures(const Context& context, const std::vector<Array>& volumes);
+/// The middle slice of a volume of numbers in grey, blended with the colours of the owners in each of the
+/// distributions over so many ranks, side by side. `whole` lies on this rank.
+Image picture_of(const Array& whole, const std::vector<Distribution>& distributions, int ranks);
 
-/// One element as a number; complex ones by their real part. Throws UnsupportedError for half precision.
-double value_at(const View& view, std::int64_t offset);
+/// The middle slices of volumes of one shape in grey, side by side; all lie whole on this rank.
+Image grey_pictures(const std::vector<Array>& wholes);
+
+/// Makes the folder, and in it the picture. Returns its path.
+std::string draw(const std::string& folder, const std::string& name, const Image& image);
+
+/// Calls `visit(global index, offset)` for every element of this rank's part, row by row; offsets count from
+/// the first local element.
+template <class Visit>
+void for_each(const Array& array, const Visit& visit) {
+  const Region region = array.layout().region(Context(array.context()).rank());
+  const View& local = array.local();
+  if (volume(local.extents) == 0) return;
+  const int dimensions = local.extents.size();
+  Index at = Extents::filled(dimensions, 0), global = at;
+  const auto place = [&](int d) { global[d] = region.sets[static_cast<std::size_t>(d)].at(at[d]); };
+  for (int d = 0; d < dimensions; ++d) place(d);
+  for (bool more = true; more;) {
+    std::int64_t offset = 0;
+    for (int d = 0; d < dimensions; ++d) offset += at[d] * local.strides[d];
+    visit(global, offset);
+    more = false;
+    for (int d = dimensions - 1; d >= 0 && !more; --d) {
+      more = ++at[d] < local.extents[d];
+      if (!more) at[d] = 0;
+      place(d);
+    }
+  }
+}
 
 /// Of all ranks together. Collective.
 double seconds_of(const Context& context, const std::function<void()>& work);

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <filesystem>
 #include <numbers>
 #include <partita/spectral.hpp>
 
@@ -16,49 +15,6 @@ constexpr double width = 2.5;        // of the Gaussian, in voxels
 constexpr std::int64_t reach = 20;   // eight widths: the Gaussian is below 1e-14 there
 constexpr std::int64_t fewest = 32;  // points along an axis that resolve the solution of the problem
 constexpr double tolerance = 1e-10;
-
-/// Calls `body(global index, element)` for every element of an array of f64.
-template <class Body>
-void for_each(const Array& array, Body&& body) {
-  const Region region = array.layout().region(Context(array.context()).rank());
-  const View& local = array.local();
-  if (volume(local.extents) == 0) return;
-  auto* const first = array.data<double>();
-  const int dimensions = local.extents.size();
-  Index at = Extents::filled(dimensions, 0), global = at;
-  for (bool more = true; more;) {
-    std::int64_t offset = 0;
-    for (int d = 0; d < dimensions; ++d) {
-      offset += at[d] * local.strides[d];
-      global[d] = region.sets[static_cast<std::size_t>(d)].at(at[d]);
-    }
-    body(global, first[offset]);
-    more = false;
-    for (int d = dimensions - 1; d >= 0 && !more; --d) {
-      more = ++at[d] < local.extents[d];
-      if (!more) at[d] = 0;
-    }
-  }
-}
-
-/// The volume as numbers.
-Array field_of(const Context& context, const Volume& volume) {
-  const Array source = load(context, volume, Slab(0));
-  Array field = empty(context, volume.shape, Slab(0), Dtype::f64);
-  auto* to = field.data<double>();
-  const View& local = source.local();
-  const Shape extents = local.extents;
-  const std::int64_t depth = extents.size() == 3 ? extents[2] : 1;
-  for (std::int64_t i = 0; i < extents[0]; ++i) {
-    for (std::int64_t j = 0; j < extents[1]; ++j) {
-      for (std::int64_t k = 0; k < depth; ++k) {
-        const std::int64_t deep = extents.size() == 3 ? k * local.strides[2] : 0;
-        *to++ = value_at(local, i * local.strides[0] + j * local.strides[1] + deep);
-      }
-    }
-  }
-  return field;
-}
 
 /// A Gaussian of unit sum has the Fourier transform exp(-width^2 |k|^2 / 2), k in radians a voxel.
 Array smoothed(const Array& field) {
@@ -105,16 +61,13 @@ double middle(const Array& whole) {
 }
 
 void smooth(const Context& context, const std::string& folder, const Volume& volume) {
-  const Array field = field_of(context, volume);
+  const Array field = numbers_of(load(context, volume, Slab(0)));
   Array result;
   const double first = seconds_of(context, [&] { result = smoothed(field); });
   const double again = seconds_of(context, [&] { result = smoothed(field); });
-  const Image image = grey_pictures(context, {field, result});
   const Array before = gather(field), after = gather(result);
   if (context.rank() != 0) return;
-  const std::string path = folder + "/smoothed.png";
-  std::filesystem::create_directories(folder);
-  write_png(path, image);
+  const std::string path = draw(folder, "smoothed.png", grey_pictures({before, after}));
   const double direct = direct_sum(before), difference = std::abs(middle(after) - direct);
   fmt::print(
       "\ndemo: smoothed by a Gaussian of {} voxels in Fourier space: {}, again {}; {} shows before and "
@@ -149,8 +102,12 @@ void solve(const Context& context, const Volume& volume) {
   for (std::int64_t& extent : known.shape) extent = std::max(extent, fewest);
   Array right_side = empty(context, known.shape, Slab(0), Dtype::f64);
   Array expected = empty(context, known.shape, Slab(0), Dtype::f64);
-  for_each(right_side, [&](const Index& at, double& value) { value = known.laplacian(at); });
-  for_each(expected, [&](const Index& at, double& value) { value = known.solution(at); });
+  auto* const given = right_side.data<double>();
+  auto* const wanted = expected.data<double>();
+  for_each(expected, [&](const Index& at, std::int64_t offset) {
+    given[offset] = known.laplacian(at);
+    wanted[offset] = known.solution(at);
+  });
   Array solution;
   const double first = seconds_of(context, [&] { solution = solve_poisson(right_side); });
   const double again = seconds_of(context, [&] { solution = solve_poisson(right_side); });

@@ -2,6 +2,7 @@
 // each matrix is a slice, and D = A B' holds the scalar products of all pairs.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <partita/io.hpp>
@@ -36,20 +37,11 @@ Distribution matrix_distribution(const Layout& volume, const Shape& matrix) {
 
 // Row i: slice `slice_of(i)`. Local: both parts hold the same elements of every slice.
 template <class SliceOf>
-Array rows_of(const Context& context, const Array& volume, const Shape& matrix, SliceOf slice_of) {
-  Array rows = empty(context, matrix, matrix_distribution(volume.layout(), matrix), Dtype::f64);
-  const Shape local = volume.local_shape();
-  const Strides strides = volume.local().strides;
-  const bool deep = local.size() == 3;
-  auto* to = rows.data<double>();
-  for (std::int64_t i = 0; i < matrix[0]; ++i) {
-    for (std::int64_t j = 0; j < local[1]; ++j) {
-      for (std::int64_t k = 0; k < (deep ? local[2] : 1); ++k) {
-        *to++ =
-            value_at(volume.local(), slice_of(i) * strides[0] + j * strides[1] + (deep ? k * strides[2] : 0));
-      }
-    }
-  }
+Array rows_of(const Context& context, const Array& numbers, const Shape& matrix, SliceOf slice_of) {
+  Array rows = empty(context, matrix, matrix_distribution(numbers.layout(), matrix), Dtype::f64);
+  const std::int64_t width = rows.local_shape()[1];
+  for (std::int64_t i = 0; i < matrix[0]; ++i)
+    std::copy_n(numbers.data<double>() + slice_of(i) * width, width, rows.data<double>() + i * width);
   return rows;
 }
 
@@ -59,7 +51,7 @@ Files write_halves(const Context& context, const std::string& folder, const Volu
   Files files{folder + "/left.npy", folder + "/right.npy", {half, partita::volume(volume.shape) / slices}};
   if (context.rank() == 0) std::filesystem::create_directories(folder);
   context.barrier();
-  const Array source = load(context, volume, Slab(1));
+  const Array source = numbers_of(load(context, volume, Slab(1)));
   write_npy(files.left, rows_of(context, source, files.shape, [](std::int64_t i) { return i; }));
   write_npy(files.right,
             rows_of(context, source, files.shape, [=](std::int64_t i) { return slices - 1 - i; }));

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cmath>
+#include <complex>
 #include <filesystem>
 #include <partita/io.hpp>
 
@@ -44,19 +45,19 @@ float phantom_at(const Shape& shape, const Index& at) {
   return static_cast<float>(value + 1e-3 * place(0) + 1e-4 * place(1) + 1e-5 * place(2));
 }
 
-void fill_phantom(Array& array) {
-  const Shape local = array.local_shape();
-  const Strides strides = array.local().strides;
-  float* const data = array.data<float>();
-  const int rank = Context(array.context()).rank();
-  for (std::int64_t i = 0; i < local[0]; ++i) {
-    for (std::int64_t j = 0; j < local[1]; ++j) {
-      for (std::int64_t k = 0; k < local[2]; ++k) {
-        data[i * strides[0] + j * strides[1] + k * strides[2]] =
-            phantom_at(array.shape(), array.layout().to_global(rank, {i, j, k}));
-      }
-    }
-  }
+/// Of `Number` to f64, where that is what the array holds.
+template <class Number>
+bool convert(const Array& array, double* to) {
+  if (array.dtype() != dtype_of<Number>()) return false;
+  const Number* const from = array.data<Number>();
+  for_each(array,
+           [&](const Index&, std::int64_t offset) { *to++ = static_cast<double>(std::real(from[offset])); });
+  return true;
+}
+
+template <class... Numbers>
+bool convert_any(const Array& array, double* to) {
+  return (convert<Numbers>(array, to) || ...);
 }
 
 }  // namespace
@@ -86,8 +87,20 @@ Volume choose_volume(const std::string& input) {
 Array load(const Context& context, const Volume& volume, const Distribution& distribution) {
   if (volume.path) return read_npy(context, *volume.path, distribution);
   Array array = empty(context, volume.shape, distribution, volume.dtype);
-  fill_phantom(array);
+  auto* const data = array.data<float>();
+  for_each(array,
+           [&](const Index& at, std::int64_t offset) { data[offset] = phantom_at(array.shape(), at); });
   return array;
+}
+
+Array numbers_of(const Array& array) {
+  const Array numbers = empty(Context(array.context()), array.layout(), Dtype::f64);
+  const bool done =
+      convert_any<bool, std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, std::int32_t, std::uint32_t,
+                  std::int64_t, std::uint64_t, float, double, std::complex<float>, std::complex<double>>(
+          array, numbers.data<double>());
+  if (!done) throw UnsupportedError("the demo's picture takes no half precision; convert the volume to f32");
+  return numbers;
 }
 
 std::vector<Distribution> way(const Shape& shape, int ranks) {

@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 #include <partita/version.hpp>
@@ -55,36 +53,33 @@ void print_json(const std::vector<Finding>& findings) {
   fmt::print("{}\n", document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }
 
-void diagnose(bool json) {
-  const std::vector<Finding> findings = examine();
-  if (json) {
-    print_json(findings);
-  } else {
-    print(findings);
+struct Options {
+  bool json = false, asks_mpi = false;
+};
+
+void diagnose(const Options& options) {
+  if (options.asks_mpi) {  // see examine_device_messages
+    const std::string why_not = ask_mpi_for_device_memory();
+    fmt::print("{}\n", why_not.empty() ? "yes" : why_not);
+    return;
   }
-  const auto broken = std::find_if(findings.begin(), findings.end(),
-                                   [](const Finding& finding) { return finding.health == Health::broken; });
-  if (broken != findings.end()) throw std::runtime_error(broken->subject + " is broken: " + broken->summary);
+  const std::vector<Finding> findings = examine();
+  options.json ? print_json(findings) : print(findings);
+  for (const Finding& finding : findings) {
+    if (finding.health == Health::broken)
+      throw std::runtime_error(finding.subject + " is broken: " + finding.summary);
+  }
 }
 
-/// See examine_device_messages.
-void print_answer_of_mpi() {
-  const std::string why_not = ask_mpi_for_device_memory();
-  fmt::print("{}\n", why_not.empty() ? "yes" : why_not);
+void describe(Subcommand& command, Options& options) {
+  command.flag("--json", options.json, "as JSON");
+  command.flag("--ask-mpi", options.asks_mpi, "").hidden();  // as a process of its own
+  command.footer("Ends with 0 unless something essential is broken.\n\n" +
+                 examples("partita doctor\npartita doctor --json"));
 }
 
-void add_doctor(CLI::App& app) {
-  auto* const command =
-      app.add_subcommand("doctor", "what works on this machine, and what to do about the rest");
-  const auto json = std::make_shared<bool>(false), asks_mpi = std::make_shared<bool>(false);
-  command->add_flag("--json", *json, "as JSON");
-  command->footer("Ends with 0 unless something essential is broken.\n\n" +
-                  examples("partita doctor\npartita doctor --json"));
-  command->add_flag("--ask-mpi", *asks_mpi, "")->group("");  // as a process of its own
-  command->callback([json, asks_mpi] { *asks_mpi ? print_answer_of_mpi() : diagnose(*json); });
-}
-
-const Register registered("doctor", add_doctor);
+const Register registered("doctor", "what works on this machine, and what to do about the rest", describe,
+                          diagnose);
 
 }  // namespace
 }  // namespace partita::tools

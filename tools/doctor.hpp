@@ -17,9 +17,14 @@ enum class Health : std::uint8_t {
 struct Finding {
   std::string subject;  ///< "MPI", "BLAS", ...
   Health health = Health::ok;
-  std::string summary;               ///< what is there
-  std::vector<std::string> details;  ///< more of it
-  std::string advice;                ///< what to do; empty: nothing
+  std::string summary;                    ///< what is there
+  std::string advice = {};                ///< what to do; empty: nothing
+  std::vector<std::string> details = {};  ///< more of the summary
+
+  void warn(std::string what_to_do) {
+    health = Health::warning;
+    advice = std::move(what_to_do);
+  }
 };
 
 // One file a group: doctor_<group>.cpp.

@@ -3,9 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <partita/device_report.hpp>
-#include <sstream>
 
 #include "tools/command_line.hpp"
 #include "tools/cuda_links.hpp"
@@ -19,19 +17,6 @@ std::string version_text(int number) {
   return fmt::format("{}.{}", number / 1000, number % 1000 / 10);
 }
 
-/// Where Python's packages of NVIDIA's have it; empty: nowhere. `place`: "nccl/lib/libnccl.so.2".
-std::string find_among_python_packages(const std::string& place) {
-  const std::string python = find_in_path("python3");
-  if (python.empty()) return "";
-  std::istringstream folders(output_of({python, "-c", "import sys; print('\\n'.join(sys.path))"}));
-  for (std::string folder; std::getline(folders, folder);) {
-    const std::filesystem::path candidate = std::filesystem::path(folder) / "nvidia" / place;
-    std::error_code ignored;
-    if (!folder.empty() && std::filesystem::exists(candidate, ignored)) return candidate.string();
-  }
-  return "";
-}
-
 std::string describe(const DeviceReport::One& device, int number) {
   return fmt::format(
       "{}: {}, {:.0f} GiB, compute capability {}, peers {}{}", number, device.name,
@@ -41,21 +26,21 @@ std::string describe(const DeviceReport::One& device, int number) {
 }
 
 Finding no_device(const DeviceReport& report) {
-  const std::string compiler = find_in_path("nvcc");
   if (!report.built_in) {
     return {"CUDA",
             Health::missing,
             report.note,
-            {"ranks compute on the CPU"},
-            compiler.empty() ? "install the CUDA toolkit (nvcc) and build again with -DPARTITA_CUDA=ON"
-                             : "nvcc is here: build again with -DPARTITA_CUDA=ON"};
+            find_in_path("nvcc").empty()
+                ? "install the CUDA toolkit (nvcc) and build again with -DPARTITA_CUDA=ON"
+                : "nvcc is here: build again with -DPARTITA_CUDA=ON",
+            {"ranks compute on the CPU"}};
   }
   const bool driver = report.driver_version > 0;
   return {"CUDA",
           driver ? Health::warning : Health::missing,
           fmt::format("{}: ranks compute on the CPU", report.note),
-          {fmt::format("built with CUDA {}", version_text(report.runtime_version))},
-          driver ? "see nvidia-smi; in a container, start it with --gpus all" : ""};
+          driver ? "see nvidia-smi; in a container, start it with --gpus all" : "",
+          {fmt::format("built with CUDA {}", version_text(report.runtime_version))}};
 }
 
 /// A line a device: GB/s to each.
@@ -87,39 +72,29 @@ Finding describe(const Links& links) {
       fmt::format("{:.0f} to {:.0f} GB/s from device to device, 64 MiB pushed by copy engine, one "
                   "pair at a time",
                   slowest / 1e9, fastest / 1e9),
-      table(links), ""};
+      "", table(links)};
   constexpr double uneven = 0.7;
-  if (slowest < uneven * fastest) {
-    finding.health = Health::warning;
-    finding.advice =
+  if (slowest < uneven * fastest)
+    finding.warn(
         "some pairs are far slower than others: see nvidia-smi topo -m, and choose devices that are alike "
-        "with CUDA_VISIBLE_DEVICES";
-  }
+        "with CUDA_VISIBLE_DEVICES");
   return finding;
 }
 
-/// A library of NVIDIA's, "nccl/lib/libnccl.so.2" among Python's packages. `use`: what is without it;
-/// `package`: what to install.
-Finding describe(const std::string& subject, const LibraryReport& report, const std::string& place,
-                 const std::string& use, const std::string& package) {
+/// A library of NVIDIA's. `use`: what is without it; `package`: what to install.
+Finding describe(const std::string& subject, const LibraryReport& report, const std::string& use,
+                 const std::string& package) {
   if (report.version > 0) {
     return {subject,
             Health::ok,
             fmt::format("{}.{}.{}", report.version / 10000, report.version / 100 % 100, report.version % 100),
-            {report.path},
-            ""};
+            "",
+            {report.path}};
   }
-  if (!report_devices().built_in) return {subject, Health::missing, report.why_none, {}, ""};
-  if (!report.why_none.ends_with("is not found"))
-    return {subject, Health::warning, fmt::format("{}; {}", report.why_none, use), {}, ""};
-  const std::filesystem::path found = find_among_python_packages(place);
-  if (found.empty())
-    return {subject, Health::missing, fmt::format("{}; {}", report.why_none, use), {}, package};
-  return {subject,
-          Health::warning,
-          fmt::format("not where programs look for it; {}", use),
-          {found.string()},
-          fmt::format("export LD_LIBRARY_PATH={}:$LD_LIBRARY_PATH", found.parent_path().string())};
+  if (!report_devices().built_in) return {subject, Health::missing, report.why_none};
+  const bool absent = report.why_none.ends_with("is not found");
+  return {subject, absent ? Health::missing : Health::warning, fmt::format("{}; {}", report.why_none, use),
+          absent ? package : ""};
 }
 
 }  // namespace
@@ -127,68 +102,61 @@ Finding describe(const std::string& subject, const LibraryReport& report, const 
 Finding examine_cuda() {
   const DeviceReport report = report_devices();
   if (report.devices.empty()) return no_device(report);
-  Finding finding{"CUDA",
-                  Health::ok,
-                  fmt::format("{} device{}, driver for CUDA {}", report.devices.size(),
-                              report.devices.size() == 1 ? "" : "s", version_text(report.driver_version)),
-                  {fmt::format("built with CUDA {}", version_text(report.runtime_version))},
-                  ""};
+  Finding finding{
+      "CUDA",
+      Health::ok,
+      fmt::format("{}, driver for CUDA {}", count_of(static_cast<int>(report.devices.size()), "device"),
+                  version_text(report.driver_version)),
+      "",
+      {fmt::format("built with CUDA {}", version_text(report.runtime_version))}};
   int number = 0;
   for (const DeviceReport::One& device : report.devices) {
     finding.details.push_back(describe(device, number++));
-    const bool alone = report.devices.size() > 1 && device.peers.empty();
-    if (!alone) continue;
-    finding.health = Health::warning;
-    finding.advice =
-        "devices do not reach each other: see nvidia-smi topo -p2p r; messages go through the host";
+    if (report.devices.size() > 1 && device.peers.empty())
+      finding.warn(
+          "devices do not reach each other: see nvidia-smi topo -p2p r; messages go through the host");
   }
   return finding;
 }
 
 Finding examine_links() {
   const auto devices = static_cast<int>(report_devices().devices.size());
-  if (devices == 0) return {"links", Health::missing, "there are no devices to measure them between", {}, ""};
-  if (devices == 1) return {"links", Health::ok, "one device: there is nothing to measure", {}, ""};
+  if (devices == 0) return {"links", Health::missing, "there are no devices to measure them between"};
+  if (devices == 1) return {"links", Health::ok, "one device: there is nothing to measure"};
   const Links links = measure_links(devices);
   if (!links.speed.empty()) return describe(links);
-  return {"links",
-          Health::warning,
-          "could not be measured: " + links.problem,
-          {},
+  return {"links", Health::warning, "could not be measured: " + links.problem,
           "see nvidia-smi: do the devices have 64 MiB left, and does nobody else have them for himself?"};
 }
 
 Finding examine_device_messages() {
   const std::string subject = "device MPI";
-  if (built_with() == "none") return {subject, Health::missing, "there is no MPI", {}, ""};
-  if (report_devices().devices.empty())
-    return {subject, Health::missing, "not asked: there are no devices", {}, ""};
+  if (built_with() == "none") return {subject, Health::missing, "there is no MPI"};
+  if (report_devices().devices.empty()) return {subject, Health::missing, "not asked: there are no devices"};
   // MPI answers only once it runs, and starting it is nothing for this process.
   const std::string answer = output_of({own_program(), "doctor", "--ask-mpi"});
-  if (answer.starts_with("yes"))
-    return {subject, Health::ok, "the MPI takes addresses of device memory", {}, ""};
+  if (answer.starts_with("yes")) return {subject, Health::ok, "the MPI takes addresses of device memory"};
   const std::string why_not = answer.substr(0, answer.find('\n'));
   return {
       subject,
       Health::missing,
       why_not.empty() ? "the MPI does not start in a process of its own" : why_not,
-      {"between nodes, messages of device memory go through pinned host memory; inside a node there are "
-       "none"},
       why_not.find("MPICH_GPU_SUPPORT_ENABLED") != std::string::npos
           ? "export MPICH_GPU_SUPPORT_ENABLED=1, in a program that is linked with Cray's library for GPUs "
             "(libmpi_gtl_cuda)"
           : "an MPI built with CUDA (Open MPI: --with-cuda, and UCX with CUDA; MPICH: --with-cuda) spares "
-            "the way through the host"};
+            "the way through the host",
+      {"between nodes, messages of device memory go through pinned host memory; inside a node there are "
+       "none"}};
 }
 
 Finding examine_nccl() {
-  return describe("NCCL", report_nccl(), "nccl/lib/libnccl.so.2",
-                  "devices then use copies and kernels of Partita's own",
+  return describe("NCCL", report_nccl(), "devices then use copies and kernels of Partita's own",
                   "pip install nvidia-nccl-cu13, or the CUDA toolkit's package libnccl2");
 }
 
 Finding examine_nvshmem() {
-  return describe("NVSHMEM", report_nvshmem(), "nvshmem/lib/libnvshmem_host.so.3", "Partita works without",
+  return describe("NVSHMEM", report_nvshmem(), "Partita works without",
                   "nothing, unless you want it: pip install nvidia-nvshmem-cu13");
 }
 

@@ -6,47 +6,40 @@
 #include "tools/doctor.hpp"
 
 namespace partita::tools {
+
 Finding examine_blas() {
   const BlasReport report = report_blas();
-  if (!report.found) {
+  if (!report.found)
     return {"BLAS",
             Health::missing,
             report.note,
-            {"redistribution works without; matrix products do not"},
-            "apt-get install libopenblas0-pthread"};
-  }
-  Finding finding{"BLAS",
-                  Health::ok,
+            "apt-get install libopenblas0-pthread",
+            {"redistribution works without; matrix products do not"}};
+  Finding finding{"BLAS", Health::ok,
                   fmt::format("{} kernels, {:.0f} GF/s on one core in double precision", report.core_type,
-                              report.flops_per_second / 1e9),
-                  {report.path, report.configuration},
-                  ""};
+                              report.flops_per_second / 1e9)};
+  finding.details = {report.path, report.configuration};
   if (!report.chosen_core_type.empty()) {
     finding.details.push_back(fmt::format(
         "Partita chose the core type {} from cpuid before the library was opened", report.chosen_core_type));
   }
-  if (!report.note.empty()) {
-    finding.health = Health::warning;
-    finding.advice = report.note;
-  }
+  if (!report.note.empty()) finding.warn(report.note);
   return finding;
 }
 
 Finding examine_fft() {
   const FftReport report = report_fft();
-  if (!report.found) {
+  if (!report.found)
     return {"FFT",
             Health::missing,
             report.note,
-            {"redistribution works without; Fourier transforms do not"},
-            "apt-get install libfftw3-double3 libfftw3-single3"};
-  }
-  Finding finding{"FFT", Health::ok, report.version, {report.path}, ""};
+            "apt-get install libfftw3-double3 libfftw3-single3",
+            {"redistribution works without; Fourier transforms do not"}};
+  Finding finding{"FFT", Health::ok, report.version, "", {report.path}};
   const FftReport single = report_fft(true);
   if (!single.found) {
-    finding.health = Health::warning;
     finding.details.push_back("not in single precision: " + single.note);
-    finding.advice = "apt-get install libfftw3-single3";
+    finding.warn("apt-get install libfftw3-single3");
   } else if (single.path != report.path) {
     finding.details.push_back(single.path);
   }

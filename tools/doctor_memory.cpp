@@ -1,6 +1,7 @@
 // Memory, and what ranks of one machine share.
 #include <fmt/format.h>
 #include <sys/statvfs.h>
+#include <sys/utsname.h>
 
 #include <fstream>
 #include <partita/machine_report.hpp>
@@ -26,9 +27,8 @@ std::string chosen_in(const std::string& line) {
 }
 
 std::string kernel_release() {
-  const std::string version = line_of("/proc/version");  // "Linux version 6.1.0-13-amd64 (...) ..."
-  const std::size_t end = version.find(" (");
-  return end == std::string::npos ? version : version.substr(0, end);
+  utsname system{};
+  return uname(&system) == 0 ? fmt::format("{} {}", system.sysname, system.release) : "unknown";
 }
 
 }  // namespace
@@ -36,44 +36,31 @@ std::string kernel_release() {
 Finding examine_memory() {
   const MemoryReport report = report_memory();
   const auto available = static_cast<double>(report.available);
-  Finding finding{"memory",
-                  Health::ok,
+  Finding finding{"memory", Health::ok,
                   fmt::format("{} may be used of {} (bound by {})", describe_bytes(available),
-                              describe_bytes(static_cast<double>(report.total)), report.bound),
-                  {},
-                  ""};
+                              describe_bytes(static_cast<double>(report.total)), report.bound)};
   constexpr double little = 256e6;
-  if (available < little) {
-    finding.health = Health::warning;
-    finding.advice = "free some memory or raise the limit: past it a process is killed without a word";
-  }
+  if (available < little)
+    finding.warn("free some memory or raise the limit: past it a process is killed without a word");
   return finding;
 }
 
 Finding examine_shared_memory() {
   const MemoryReport report = report_memory();
-  if (!report.memory_files) {
-    return {"shared memory",
-            Health::broken,
-            report.note,
-            {},
+  if (!report.memory_files)
+    return {"shared memory", Health::broken, report.note,
             "the container forbids memfd_create or mmap; allow them (seccomp profile)"};
-  }
-  Finding finding{"shared memory",
-                  Health::ok,
-                  report.huge_pages ? "memory files in huge pages" : "memory files in small pages",
-                  {},
-                  ""};
+  Finding finding{"shared memory", Health::ok,
+                  report.huge_pages ? "memory files in huge pages" : "memory files in small pages"};
   const std::string setting = chosen_in(line_of("/sys/kernel/mm/transparent_hugepage/shmem_enabled"));
   finding.details.push_back(
       report.huge_pages
           ? fmt::format("shmem_enabled is {}, which does not matter: MADV_COLLAPSE works", setting)
           : fmt::format("shmem_enabled is {}; {}", setting, report.note));
   if (!report.huge_pages) {
-    finding.health = Health::warning;
     finding.details.push_back(kernel_release());
-    finding.advice =
-        "as root: echo advise > /sys/kernel/mm/transparent_hugepage/shmem_enabled, or Linux 6.1 or newer";
+    finding.warn(
+        "as root: echo advise > /sys/kernel/mm/transparent_hugepage/shmem_enabled, or Linux 6.1 or newer");
   }
   struct statvfs status {};
   if (statvfs("/dev/shm", &status) == 0) {

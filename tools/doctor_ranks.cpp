@@ -7,7 +7,6 @@
 #include <fstream>
 #include <memory>
 #include <partita/context.hpp>
-#include <sstream>
 
 #include "tools/doctor.hpp"
 #include "tools/job.hpp"
@@ -41,45 +40,32 @@ double processor_quota() {
   return 0;
 }
 
-// "4.1.4" of "mpirun (Open MPI) 4.1.4": the last word with a digit and a dot.
+// "4.1.4" of "mpirun (Open MPI) 4.1.4": the first number with a dot; empty: none.
 std::string version_in(const std::string& text) {
-  std::istringstream words(text);
-  std::string version;
-  for (std::string word; words >> word;) {
-    std::string digits;
-    for (const char c : word) {
-      if ((c >= '0' && c <= '9') || (c == '.' && !digits.empty()))
-        digits += c;
-      else if (!digits.empty())
-        break;
-    }
-    if (digits.find('.') != std::string::npos && version.empty()) version = digits;
+  constexpr const char* digits = "0123456789";
+  for (std::size_t at = text.find_first_of(digits); at < text.size(); at = text.find_first_of(digits, at)) {
+    const std::size_t end = std::min(text.size(), text.find_first_not_of("0123456789.", at));
+    const std::string number = text.substr(at, end - at);
+    if (number.find('.') != std::string::npos) return number;
+    at = end;
   }
-  return version;
+  return "";
 }
 
 }  // namespace
 
 Finding examine_mpi() {
-  const std::string description = mpi_description();
-  if (built_with() == "none") {
-    return {"MPI",
-            Health::missing,
-            "this build has none: its ranks are threads of one process",
-            {},
-            "for ranks on several machines, build with MPI=openmpi or MPI=mpich"};
-  }
-  return {"MPI", Health::ok, description, {}, ""};
+  if (built_with() != "none") return {"MPI", Health::ok, mpi_description()};
+  return {"MPI", Health::missing, "this build has none: its ranks are threads of one process",
+          "for ranks on several machines, build with MPI=openmpi or MPI=mpich"};
 }
 
 Finding examine_launcher() {
-  if (built_with() == "none") return {"launcher", Health::missing, "not needed: there is no MPI", {}, ""};
+  if (built_with() == "none") return {"launcher", Health::missing, "not needed: there is no MPI"};
   const Launcher launcher = find_launcher();
-  if (launcher.kind == LauncherKind::none) {
-    return {
-        "launcher", Health::broken, launcher.problem, {}, "until then, only one rank, or ranks as threads"};
-  }
-  Finding finding{"launcher", Health::ok, fmt::format("{} ({})", launcher.path, launcher.version), {}, ""};
+  if (launcher.kind == LauncherKind::none)
+    return {"launcher", Health::broken, launcher.problem, "until then, only one rank, or ranks as threads"};
+  Finding finding{"launcher", Health::ok, fmt::format("{} ({})", launcher.path, launcher.version)};
   if (!launcher.of_our_build) {
     finding.health = Health::broken;
     finding.advice =
@@ -88,9 +74,8 @@ Finding examine_launcher() {
   }
   const std::string ours = version_in(mpi_description()), its = version_in(launcher.version);
   if (!ours.empty() && !its.empty() && ours != its) {
-    finding.health = Health::warning;
     finding.details.push_back(fmt::format("the library is {}, the launcher {}", ours, its));
-    finding.advice = "use the launcher of the same release, or build again";
+    finding.warn("use the launcher of the same release, or build again");
   }
   const std::string other = find_in_path("mpirun");
   if (!other.empty() && find_launcher(other).kind != launcher.kind) {
@@ -106,29 +91,21 @@ Finding examine_launcher() {
 
 Finding examine_cores() {
   hwloc_topology_t topology = nullptr;
-  if (hwloc_topology_init(&topology) != 0 || hwloc_topology_load(topology) != 0) {
-    return {"cores",
-            Health::warning,
-            fmt::format("{} usable (the topology could not be read)", usable_cores()),
-            {},
-            ""};
-  }
-  const std::unique_ptr<hwloc_topology, void (*)(hwloc_topology_t)> keeper(topology, hwloc_topology_destroy);
   const int usable = usable_cores();
-  Finding finding{
-      "cores", Health::ok, fmt::format("{} usable: {}", usable, processor_name(topology)), {}, ""};
+  if (hwloc_topology_init(&topology) != 0 || hwloc_topology_load(topology) != 0)
+    return {"cores", Health::warning, fmt::format("{} usable (the topology could not be read)", usable)};
+  const std::unique_ptr<hwloc_topology, void (*)(hwloc_topology_t)> keeper(topology, hwloc_topology_destroy);
+  Finding finding{"cores", Health::ok, fmt::format("{} usable: {}", usable, processor_name(topology))};
   finding.details.push_back(fmt::format("{} cores, {} hardware threads, {} NUMA nodes seen",
                                         count(topology, HWLOC_OBJ_CORE), count(topology, HWLOC_OBJ_PU),
                                         count(topology, HWLOC_OBJ_NUMANODE)));
   const double quota = processor_quota();
   if (quota > 0) {
     finding.details.push_back(fmt::format("the control group allows the time of {:.3g} cores", quota));
-    if (std::ceil(quota) < usable) {
-      finding.health = Health::warning;
-      finding.advice =
+    if (std::ceil(quota) < usable)
+      finding.warn(
           fmt::format("start at most {:.0f} ranks, or raise the limit: more are stopped now and then",
-                      std::max(1.0, std::floor(quota)));
-    }
+                      std::max(1.0, std::floor(quota))));
   }
   return finding;
 }

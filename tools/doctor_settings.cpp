@@ -8,7 +8,7 @@
 namespace partita::tools {
 
 Finding examine_settings() {
-  Finding finding{"settings", Health::ok, "", {}, ""};
+  Finding finding{"settings", Health::ok, ""};
   int given = 0;
   for (const SettingReport& setting : report_settings()) {
     given += setting.origin == "environment" ? 1 : 0;

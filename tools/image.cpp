@@ -1,71 +1,26 @@
 #include "tools/image.hpp"
 
 #include <fmt/format.h>
+#include <png.h>
 
 #include <algorithm>
 #include <array>
-#include <string_view>
+#include <partita/error.hpp>
+#include <partita/io.hpp>
 
 namespace partita::tools {
 namespace {
 
-// Three dots a line, five lines a figure.
-constexpr std::array<std::string_view, 10> figures{
-    "###"
-    "# #"
-    "# #"
-    "# #"
-    "###",
-    " # "
-    "## "
-    " # "
-    " # "
-    "###",
-    "###"
-    "  #"
-    "###"
-    "#  "
-    "###",
-    "###"
-    "  #"
-    " ##"
-    "  #"
-    "###",
-    "# #"
-    "# #"
-    "###"
-    "  #"
-    "  #",
-    "###"
-    "#  "
-    "###"
-    "  #"
-    "###",
-    "###"
-    "#  "
-    "###"
-    "# #"
-    "###",
-    "###"
-    "  #"
-    "  #"
-    "  #"
-    "  #",
-    "###"
-    "# #"
-    "###"
-    "# #"
-    "###",
-    "###"
-    "# #"
-    "###"
-    "  #"
-    "###"};
+// Three dots a line, five lines a figure, from the top left.
+constexpr std::array<unsigned, 10> figures{
+    0b111'101'101'101'111, 0b010'110'010'010'111, 0b111'001'111'100'111, 0b111'001'011'001'111,
+    0b101'101'111'001'001, 0b111'100'111'001'111, 0b111'100'111'101'111, 0b111'001'001'001'001,
+    0b111'101'111'101'111, 0b111'101'111'001'111};
 
-void write_figure(Image& image, std::string_view dots, int x, int y, int size, Colour colour) {
+void write_figure(Image& image, unsigned dots, int x, int y, int size, Colour colour) {
   for (int dot = 0; dot < 15; ++dot) {
-    if (dots[static_cast<std::size_t>(dot)] == ' ') continue;
-    image.fill(x + dot % 3 * size, y + dot / 3 * size, size, size, colour);
+    if ((dots >> (14 - dot) & 1U) != 0)
+      image.fill(x + dot % 3 * size, y + dot / 3 * size, size, size, colour);
   }
 }
 
@@ -133,6 +88,22 @@ Image image_of(const Picture& picture, int cell_pixels) {
     }
   }
   return image;
+}
+
+void write_png(const std::string& path, const Image& image) {
+  static_assert(sizeof(Colour) == 3, "the pixels are handed to libpng as they lie");
+  png_image description{};
+  description.version = PNG_IMAGE_VERSION;
+  description.width = static_cast<png_uint_32>(image.width);
+  description.height = static_cast<png_uint_32>(image.height);
+  description.format = PNG_FORMAT_RGB;
+  png_alloc_size_t bytes = PNG_IMAGE_PNG_SIZE_MAX(description);
+  std::string file(bytes, '\0');
+  if (png_image_write_to_memory(&description, file.data(), &bytes, 0, image.pixels.data(), 0, nullptr) == 0) {
+    throw FileError(fmt::format("{} could not be written: {}", path, description.message));
+  }
+  file.resize(bytes);
+  write_file(path, file);
 }
 
 }  // namespace partita::tools

@@ -6,13 +6,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <charconv>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <partita/device_report.hpp>
 #include <partita/machine_report.hpp>
 #include <string_view>
 
@@ -137,6 +137,17 @@ int usable_cores() {
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
   return std::max(1, CPU_COUNT(&set));
+}
+
+int usual_ranks() {
+  return std::min(4, usable_cores());
+}
+
+Device usable_gpu() {
+  const DeviceReport report = report_devices();
+  if (!report.devices.empty()) return Device::cuda();
+  throw std::runtime_error(
+      fmt::format("--device cuda: no GPU can be used: {} (see partita doctor)", report.note));
 }
 
 void report_failure(const std::string& line) {

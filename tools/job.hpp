@@ -27,6 +27,9 @@ void on_ranks(int ranks, const std::function<void(Context&)>& body, const Contex
 /// The rank that the launcher gave this process; 0 without one.
 int launched_rank();
 int usable_cores();  ///< that this process may run on
+int usual_ranks();   ///< of commands that start their own: one a core, up to 4
+/// Throws an error that says why where there is none; before ranks are started.
+Device usable_gpu();
 
 /// One line on stderr, from one rank: in a job of ours, the job prints that of the lowest rank.
 void report_failure(const std::string& line);

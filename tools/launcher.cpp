@@ -48,24 +48,29 @@ std::string one_line(const std::string& version, LauncherKind kind) {
   return version.substr(0, version.find('\n'));
 }
 
-Launcher examine(const std::string& path) {
-  const std::string said = output_of({path, "--version"});
-  Launcher launcher;
-  launcher.path = path;
-  launcher.kind = kind_of(said);
-  launcher.version = one_line(said, launcher.kind);
-  const std::string name = launcher.kind == LauncherKind::open_mpi ? "openmpi"
-                           : launcher.kind == LauncherKind::mpich  ? "mpich"
-                                                                   : "other";
-  launcher.of_our_build = name == our_mpi;
-  launcher.flags = flags_of(launcher.kind);
-  return launcher;
+// The flags that a laptop, a root shell and more ranks than cores need, and that let survivors outlive a dead
+// rank. Those of our own build come from CMake, which starts the tests' ranks with the same.
+std::vector<std::string> flags_of(LauncherKind kind) {
+  std::vector<std::string> flags;
+  if (kind == LauncherKind::open_mpi) {
+    flags = split(std::string(our_mpi) == "openmpi"
+                      ? our_flags
+                      : "--allow-run-as-root --oversubscribe --bind-to none --enable-recovery");
+    // Refused by nobody, but a user who is not root should not read it in the list of processes.
+    if (geteuid() != 0) std::erase(flags, "--allow-run-as-root");
+  } else if (kind == LauncherKind::mpich) {
+    flags = split(std::string(our_mpi) == "mpich" ? our_flags : "-disable-auto-cleanup");
+  }
+  return flags;
 }
 
-Launcher no_launcher(const std::string& problem) {
-  Launcher launcher;
-  launcher.problem = problem;
-  return launcher;
+Launcher examine(const std::string& path) {
+  const std::string said = output_of({path, "--version"});
+  const LauncherKind kind = kind_of(said);
+  const std::string name = kind == LauncherKind::open_mpi ? "openmpi"
+                           : kind == LauncherKind::mpich  ? "mpich"
+                                                          : "other";
+  return {kind, path, one_line(said, kind), name == our_mpi, flags_of(kind)};
 }
 
 std::string quoted(const std::string& word) {
@@ -105,25 +110,11 @@ std::string output_of(const std::vector<std::string>& command) {
   return text;
 }
 
-std::vector<std::string> flags_of(LauncherKind kind) {
-  std::vector<std::string> flags;
-  if (kind == LauncherKind::open_mpi) {
-    flags = split(built_with() == "openmpi"
-                      ? our_flags
-                      : "--allow-run-as-root --oversubscribe --bind-to none --enable-recovery");
-    // Refused by nobody, but a user who is not root should not read it in the list of processes.
-    if (geteuid() != 0) std::erase(flags, "--allow-run-as-root");
-  } else if (kind == LauncherKind::mpich) {
-    flags = split(built_with() == "mpich" ? our_flags : "-disable-auto-cleanup");
-  }
-  return flags;
-}
-
 Launcher find_launcher(const std::string& given) {
   if (!given.empty()) {
     const std::string path = given.find('/') == std::string::npos ? find_in_path(given) : given;
     if (is_program(path)) return examine(path);
-    return no_launcher(fmt::format("there is no launcher \"{}\"", given));
+    return {.problem = fmt::format("there is no launcher \"{}\"", given)};
   }
   if (is_program(our_launcher)) return examine(our_launcher);
   for (const std::string& name : {std::string("mpirun.") + our_mpi, std::string("mpirun")}) {
@@ -131,8 +122,8 @@ Launcher find_launcher(const std::string& given) {
     if (!path.empty()) return examine(path);
   }
   const std::string package = built_with() == "mpich" ? "mpich" : "openmpi-bin";
-  return no_launcher(fmt::format("no MPI launcher: neither {} nor mpirun in the PATH; install the package {}",
-                                 *our_launcher == '\0' ? "that of the build" : our_launcher, package));
+  return {.problem = fmt::format("no MPI launcher: neither {} nor mpirun in the PATH; install the package {}",
+                                 *our_launcher == '\0' ? "that of the build" : our_launcher, package)};
 }
 
 }  // namespace partita::tools

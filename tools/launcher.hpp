@@ -11,11 +11,11 @@ enum class LauncherKind { none, open_mpi, mpich, other };
 /// A program that starts ranks.
 struct Launcher {
   LauncherKind kind = LauncherKind::none;
-  std::string path;
-  std::string version;             ///< the first line that it says of itself
-  bool of_our_build = false;       ///< of the MPI that Partita was built with
-  std::vector<std::string> flags;  ///< before -n
-  std::string problem;             ///< why there is none
+  std::string path = {};
+  std::string version = {};             ///< the first line that it says of itself
+  bool of_our_build = false;            ///< of the MPI that Partita was built with
+  std::vector<std::string> flags = {};  ///< before -n
+  std::string problem = {};             ///< why there is none
 };
 
 /// The MPI that Partita was built with: "openmpi", "mpich" or "none".
@@ -24,10 +24,6 @@ std::string built_with();
 /// The launcher of the MPI that Partita was built with, or else what `mpirun` of the PATH is. `given`: this
 /// one, instead.
 Launcher find_launcher(const std::string& given = "");
-
-/// The flags that a laptop, a root shell and more ranks than cores need, and that let survivors outlive a
-/// dead rank. Those of our own build come from CMake, which starts the tests' ranks with the same.
-std::vector<std::string> flags_of(LauncherKind kind);
 
 /// The first program of that name in the PATH; empty: none.
 std::string find_in_path(const std::string& name);

@@ -1,7 +1,6 @@
 // partita layout: who owns what, in the terminal, as SVG and as PNG.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <partita/io.hpp>
 #include <partita/layout.hpp>
@@ -15,7 +14,9 @@ namespace partita::tools {
 namespace {
 
 struct Options {
-  std::string distribution, shape, slice, svg, png;
+  std::optional<Distribution> distribution;
+  Shape shape;
+  std::string slice, svg, png;
   int ranks = 0;
 };
 
@@ -64,10 +65,9 @@ void write_pictures(const Options& options, const Layout& layout, const Slice& s
 }
 
 void show(const Options& options) {
-  const Distribution distribution = Distribution::parse(options.distribution);
-  const int named = ranks_named_by(distribution);
+  const int named = ranks_named_by(*options.distribution);
   const int ranks = options.ranks > 0 ? options.ranks : named > 0 ? named : 4;
-  const Layout layout(distribution, parse_shape(options.shape), ranks);
+  const Layout layout(*options.distribution, options.shape, ranks);
   const Slice slice = choose_slice(options.slice, layout.shape());
   const Terminal screen = terminal();
   const int widest = static_cast<int>(std::to_string(ranks - 1).size()) + (screen.colours ? 2 : 1);
@@ -81,21 +81,16 @@ void show(const Options& options) {
   write_pictures(options, layout, slice);
 }
 
-void add_layout(CLI::App& app) {
-  auto* const command = app.add_subcommand("layout", "who owns what: a picture and a table");
-  const auto options = std::make_shared<Options>();
+void describe(Subcommand& command, Options& options) {
   command
-      ->add_option("DISTRIBUTION", options->distribution, "text form: slab:0, block-cyclic:2x2:128x128, ...")
-      ->required();
-  command->add_option("-s,--shape", options->shape, "global shape")->required()->type_name("8x8");
-  command->add_option("-n,--ranks", options->ranks, "ranks (those that the distribution names, else 4)")
-      ->check(CLI::Range(1, 1 << 20).description(""))
-      ->type_name("N");
-  command->add_option("--slice", options->slice, "the plane shown of more than two dimensions")
-      ->type_name("0,:,:");
-  command->add_option("--svg", options->svg, "write the picture to this file too")->type_name("FILE");
-  command->add_option("--png", options->png, "likewise")->type_name("FILE");
-  command->footer(
+      .distribution("DISTRIBUTION", options.distribution, "text form: slab:0, block-cyclic:2x2:128x128, ...")
+      .required();
+  command.shape(options.shape, "global shape");
+  command.ranks(options.ranks, "ranks (those that the distribution names, else 4)");
+  command.word("--slice", options.slice, "the plane shown of more than two dimensions", "0,:,:");
+  command.word("--svg", options.svg, "write the picture to this file too", "FILE");
+  command.word("--png", options.png, "likewise", "FILE");
+  command.footer(
       "Distributions:\n  slab:AXIS  box:0,0-4,3;4,0-8,3  "
       "block-cyclic:GRID:BLOCK[:column][:first=..][:ranks=..]\n"
       "  block-noncyclic:GRID[:BLOCK]  replicated  "
@@ -103,10 +98,9 @@ void add_layout(CLI::App& app) {
       examples("partita layout block-cyclic:2x2:2x2 --shape 8x8\n"
                "partita layout slab:1 --shape 197x233x189 -n 6 --slice 98,:,:\n"
                "partita layout mesh:x=2,y=2:x,y --shape 10x10 --svg mesh.svg"));
-  command->callback([options] { show(*options); });
 }
 
-const Register registered("layout", add_layout);
+const Register registered("layout", "who owns what: a picture and a table", describe, show);
 
 }  // namespace
 }  // namespace partita::tools

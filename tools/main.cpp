@@ -30,24 +30,20 @@ int fail(int code, const std::string& text) {
 }
 
 // The commands themselves; the exit code.
-int parse_and_run(CLI::App& app, std::vector<std::string> arguments) {
+int run_guarded(CLI::App& app, std::vector<std::string> arguments) {
+  const auto refuse = [&](const std::string& what) {
+    return fail(usage, fmt::format("{} (see {} --help)", first_line(what), called_subcommand(app)));
+  };
   try {
     std::reverse(arguments.begin(), arguments.end());
     app.parse(std::move(arguments));
     return 0;
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // help and version
-    return fail(usage, fmt::format("{} (see {} --help)", first_line(error.what()), called_subcommand(app)));
-  }
-}
-
-int run_guarded(CLI::App& app, std::vector<std::string> arguments) {
-  try {
-    return parse_and_run(app, std::move(arguments));
+    return error.get_exit_code() == 0 ? app.exit(error) : refuse(error.what());  // 0: help and version
   } catch (const ExitCode& end) {
     return end.code;
   } catch (const UsageError& error) {
-    return fail(usage, fmt::format("{} (see {} --help)", error.what(), called_subcommand(app)));
+    return refuse(error.what());
   } catch (const ArgumentError& error) {
     return fail(usage, error.what());
   } catch (const std::exception& error) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "tools/picture.hpp"
 
@@ -14,21 +15,16 @@ constexpr double title_height = 30;
 constexpr double legend_line = 20;
 constexpr int most_legend_lines = 16;
 
+/// A line of the file.
+template <class... Values>
+void add_line(std::string& text, fmt::format_string<Values...> format, Values&&... values) {
+  text += fmt::format(format, std::forward<Values>(values)...) + "\n";
+}
+
 // Cells of the same owners, put together: along the row first, then down.
 struct Patch {
   int row, column, rows, columns;
 };
-
-bool row_of_patch_continues(const Picture& picture, const Patch& patch, const std::vector<bool>& taken) {
-  const int row = patch.row + patch.rows;
-  if (row == picture.rows) return false;
-  for (int column = patch.column; column < patch.column + patch.columns; ++column) {
-    const auto index = static_cast<std::size_t>(row) * static_cast<std::size_t>(picture.columns) +
-                       static_cast<std::size_t>(column);
-    if (taken[index] || !(picture.cells[index] == picture.at(patch.row, patch.column))) return false;
-  }
-  return true;
-}
 
 std::vector<Patch> join(const Picture& picture) {
   std::vector<Patch> patches;
@@ -41,12 +37,16 @@ std::vector<Patch> join(const Picture& picture) {
     for (int column = 0; column < picture.columns; ++column) {
       if (taken[index(row, column)]) continue;
       Patch patch{row, column, 1, 1};
-      const Cell& cell = picture.at(row, column);
-      while (column + patch.columns < picture.columns && !taken[index(row, column + patch.columns)] &&
-             picture.at(row, column + patch.columns) == cell) {
-        ++patch.columns;
-      }
-      while (row_of_patch_continues(picture, patch, taken)) ++patch.rows;
+      // The cells of a row that are free and alike.
+      const auto length = [&](int i) {
+        int j = column;
+        while (i < picture.rows && j < picture.columns && !taken[index(i, j)] &&
+               picture.at(i, j) == picture.at(row, column))
+          ++j;
+        return j - column;
+      };
+      patch.columns = length(row);
+      while (length(row + patch.rows) >= patch.columns) ++patch.rows;
       for (int i = 0; i < patch.rows; ++i) {
         for (int j = 0; j < patch.columns; ++j) taken[index(row + i, column + j)] = true;
       }
@@ -98,18 +98,15 @@ void write_patch(std::string& text, const Picture& picture, const Patch& patch, 
   const Cell& cell = picture.at(patch.row, patch.column);
   const double x = margin + patch.column * side, y = title_height + patch.row * side;
   const double width = patch.columns * side, height = patch.rows * side;
-  text += fmt::format(
-      R"(<rect x="{:.5g}" y="{:.5g}" width="{:.5g}" height="{:.5g}" fill="{}" stroke="#fff"/>)"
-      "\n",
-      x, y, width, height, is_striped(cell) ? "url(#" + pattern_name(cell) + ")" : hexadecimal(cell.colour));
+  add_line(text, R"(<rect x="{:.5g}" y="{:.5g}" width="{:.5g}" height="{:.5g}" fill="{}" stroke="#fff"/>)", x,
+           y, width, height,
+           is_striped(cell) ? "url(#" + pattern_name(cell) + ")" : hexadecimal(cell.colour));
   const std::string label = cell.mixed ? "" : label_of(cell);
   const double size =
       std::min(18.0, std::min(height * 0.7, width / (0.62 * static_cast<double>(label.size()))));
   if (label.empty() || size < 7) return;
-  text +=
-      fmt::format(R"(<text x="{:.5g}" y="{:.5g}" font-size="{:.3g}" text-anchor="middle" fill="{}">{}</text>)"
-                  "\n",
-                  x + width / 2, y + height / 2 + size * 0.36, size, hexadecimal(ink_on(cell.colour)), label);
+  add_line(text, R"(<text x="{:.5g}" y="{:.5g}" font-size="{:.3g}" text-anchor="middle" fill="{}">{}</text>)",
+           x + width / 2, y + height / 2 + size * 0.36, size, hexadecimal(ink_on(cell.colour)), label);
 }
 
 // Thin lines between elements, where they are large enough to be seen one by one.
@@ -123,11 +120,7 @@ void write_grid(std::string& text, const Picture& picture, double side) {
   for (int column = 1; column < picture.columns; ++column) {
     path += fmt::format("M{:.5g} {:.5g}V{:.5g}", margin + column * side, title_height, bottom);
   }
-  if (!path.empty()) {
-    text += fmt::format(R"(<path d="{}" stroke="#fff" stroke-opacity=".35" fill="none"/>)"
-                        "\n",
-                        path);
-  }
+  if (!path.empty()) add_line(text, R"(<path d="{}" stroke="#fff" stroke-opacity=".35" fill="none"/>)", path);
 }
 
 void write_legend(std::string& text, const Layout& layout, double x) {
@@ -137,14 +130,11 @@ void write_legend(std::string& text, const Layout& layout, double x) {
     const bool more = rank + 1 == most_legend_lines && layout.ranks() > most_legend_lines;
     const std::string line = more ? fmt::format("... {} ranks", layout.ranks())
                                   : fmt::format("rank {}: {}", rank, to_string(layout.local_shape(rank)));
-    if (!more) {
-      text += fmt::format(R"(<rect x="{:.5g}" y="{:.5g}" width="14" height="14" rx="2" fill="{}"/>)"
-                          "\n",
-                          x, y, hexadecimal(colour_of(rank)));
-    }
-    text += fmt::format(R"(<text x="{:.5g}" y="{:.5g}" font-size="13" fill="#333">{}</text>)"
-                        "\n",
-                        x + 21, y + 12, line);
+    if (!more)
+      add_line(text, R"(<rect x="{:.5g}" y="{:.5g}" width="14" height="14" rx="2" fill="{}"/>)", x, y,
+               hexadecimal(colour_of(rank)));
+    add_line(text, R"(<text x="{:.5g}" y="{:.5g}" font-size="13" fill="#333">{}</text>)", x + 21, y + 12,
+             line);
   }
 }
 
@@ -161,25 +151,20 @@ std::string svg_of(const Picture& picture, const Layout& layout, const Slice& sl
   const double bottom = title_height + std::max(height, lines * legend_line) + margin;
   const double full_height = bottom + (note.empty() ? 0 : 16);
   std::string text;
-  text += fmt::format(R"(<svg xmlns="http://www.w3.org/2000/svg" width="{0:.5g}" height="{1:.5g}" )"
-                      R"(viewBox="0 0 {0:.5g} {1:.5g}" font-family="sans-serif">)"
-                      "\n"
-                      R"(<title>{2}</title>)"
-                      "\n"
-                      R"(<rect width="100%" height="100%" fill="#fff"/>)"
-                      "\n"
-                      R"(<text x="{3:.5g}" y="20" font-size="14" fill="#111">{2}</text>)"
-                      "\n",
-                      full_width, full_height, escaped(title), margin);
+  add_line(text,
+           R"(<svg xmlns="http://www.w3.org/2000/svg" width="{0:.5g}" height="{1:.5g}" )"
+           R"(viewBox="0 0 {0:.5g} {1:.5g}" font-family="sans-serif">)",
+           full_width, full_height);
+  add_line(text, "<title>{}</title>", escaped(title));
+  add_line(text, R"(<rect width="100%" height="100%" fill="#fff"/>)");
+  add_line(text, R"(<text x="{:.5g}" y="20" font-size="14" fill="#111">{}</text>)", margin, escaped(title));
   write_patterns(text, picture);
   for (const Patch& patch : join(picture)) write_patch(text, picture, patch, side);
   write_grid(text, picture, side);
   write_legend(text, layout, legend_x);
-  if (!note.empty()) {
-    text += fmt::format(R"(<text x="{:.5g}" y="{:.5g}" font-size="12" fill="#666">{}</text>)"
-                        "\n",
-                        margin, bottom + 4, escaped(note));
-  }
+  if (!note.empty())
+    add_line(text, R"(<text x="{:.5g}" y="{:.5g}" font-size="12" fill="#666">{}</text>)", margin, bottom + 4,
+             escaped(note));
   text += "</svg>\n";
   return text;
 }

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <chrono>
-#include <memory>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace partita::tools {
@@ -19,18 +22,22 @@ class Progress {
   void next();  ///< the next phase begins (the first one with the constructor)
   void done();  ///< all phases are over; the line is cleared
 
-  /// Of the phases that are over, in order; also where nothing is shown.
-  const std::vector<double>& seconds() const { return seconds_; }
+  /// A line on stdout for each phase, but those of `left_out`, and one for all: how long it took, and what
+  /// `rate` says of its seconds. When all are over; also where no bar is shown.
+  using Rate = std::function<std::string(const std::string& phase, double seconds)>;
+  void print(const Rate& rate, const std::string& left_out = "") const;
 
  private:
   using Clock = std::chrono::steady_clock;
-  void end_phase();
+  void draw() const;
 
-  std::size_t phases_;
-  Clock::time_point phase_begin_ = Clock::now();
-  std::vector<double> seconds_;
-  struct State;
-  std::unique_ptr<State> state_;
+  const std::vector<std::string> phases_;
+  const Clock::time_point begin_ = Clock::now();
+  Clock::time_point phase_begin_ = begin_;
+  std::vector<double> seconds_;  // of the phases that are over
+  std::mutex mutex_;
+  std::condition_variable_any woken_;
+  std::jthread bar_;
 };
 
 }  // namespace partita::tools

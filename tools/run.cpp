@@ -2,8 +2,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
-
 #include "tools/command_line.hpp"
 #include "tools/job.hpp"
 #include "tools/launcher.hpp"
@@ -15,11 +13,16 @@ namespace {
 struct Options {
   int ranks = usable_cores();
   std::string launcher;
+  std::vector<std::string> program;  ///< up to "--"
   bool quiet = false;
   bool dry = false;
 };
 
-void run(const Options& options, const std::vector<std::string>& program) {
+void run(const Options& options) {
+  std::vector<std::string> program = options.program;
+  const auto rest = arguments_after_dashes();
+  if (!program.empty() && !rest.empty()) program.emplace_back("--");
+  program.insert(program.end(), rest.begin(), rest.end());
   if (program.empty()) throw UsageError("what shall run? partita run -n 4 -- PROGRAM ARGUMENTS...");
   const Launcher launcher = find_launcher(options.launcher);
   if (launcher.kind == LauncherKind::none) throw std::runtime_error(launcher.problem);
@@ -33,39 +36,27 @@ void run(const Options& options, const std::vector<std::string>& program) {
     return;
   }
   if (!options.quiet) {
-    fmt::print(stderr, "partita: {} rank{} by {} ({})\n", options.ranks, options.ranks == 1 ? "" : "s",
-               launcher.path, launcher.version);
+    fmt::print(stderr, "partita: {} by {} ({})\n", count_of(options.ranks, "rank"), launcher.path,
+               launcher.version);
   }
   throw ExitCode{run_job(launcher, options.ranks, program)};
 }
 
-void add_run(CLI::App& app) {
-  auto* const command = app.add_subcommand("run", "start a program on ranks, through the installed MPI");
-  const auto options = std::make_shared<Options>();
-  command->add_option("-n,--ranks", options->ranks, "ranks to start (the cores that this shell may use)")
-      ->check(CLI::Range(1, 1 << 20).description(""))
-      ->type_name("N");
-  command->add_option("--launcher", options->launcher, "this launcher instead of the one found")
-      ->type_name("PROGRAM");
-  command->add_flag("-q,--quiet", options->quiet, "do not say which launcher it is");
-  command->add_flag("--dry-run", options->dry, "print the launcher's command line and do nothing");
-  command->prefix_command();
-  command->footer(
+void describe(Subcommand& command, Options& options) {
+  command.ranks(options.ranks, "ranks to start (the cores that this shell may use)");
+  command.word("--launcher", options.launcher, "this launcher instead of the one found", "PROGRAM");
+  command.flag("-q,--quiet", options.quiet, "do not say which launcher it is");
+  command.flag("--dry-run", options.dry, "print the launcher's command line and do nothing");
+  command.rest(options.program);
+  command.footer(
       "partita run [OPTIONS] -- PROGRAM [ARGUMENTS...]\n"
       "The exit code is that of the lowest rank that failed, 128 + signal where it was killed. More ranks "
       "than\n"
       "cores are fine, ranks are not bound to cores, and survivors outlive a dead rank.\n\n" +
       examples("partita run -n 4 -- ./first\npartita run -n 2 -- python3 solve.py --steps 10"));
-  command->callback([command, options] {
-    std::vector<std::string> program = command->remaining();
-    const auto rest = arguments_after_dashes();
-    if (!program.empty() && !rest.empty()) program.emplace_back("--");
-    program.insert(program.end(), rest.begin(), rest.end());
-    run(*options, program);
-  });
 }
 
-const Register registered("run", add_run);
+const Register registered("run", "start a program on ranks, through the installed MPI", describe, run);
 
 }  // namespace
 }  // namespace partita::tools

@@ -38,11 +38,7 @@ int wrong_argument(const Problem& problem, bool op_known, const Coordinates& gri
   const auto& [m, desca, descc] = problem.positions;
   const int context = problem.a.descriptor.context;
   Arguments arguments;
-  if (grid.rows == -1) {
-    arguments.refuse(desca, Entry::context);
-    return arguments.position();
-  }
-  if (!op_known) arguments.refuse(1);
+  if (grid.known() && !op_known) arguments.refuse(1);
   const bool straight = problem.op == Op::none;
   arguments.check(problem.a, straight ? MatrixPositions{m, m + 1, desca} : MatrixPositions{m + 1, m, desca},
                   context, grid);
@@ -98,8 +94,7 @@ bool computed(const Problem& problem, const AddCall<T>& call, const Coordinates&
     Grid& grid = Grid::of(problem.c.descriptor.context, coordinates);
     add<T>(problem, *a, *c, {*call.alpha, *call.beta, call.a, call.c}, grid);
   } else {
-    const Shape extents = c->local_shape(coordinates.row * coordinates.columns + coordinates.column);
-    scale(*call.beta, view_of(problem.c, coordinates, extents, call.c, dtype_of<T>()));
+    scale(*call.beta, view_of(problem.c, coordinates, *c, call.c, dtype_of<T>()));
   }
   return true;
 }
@@ -117,10 +112,8 @@ void checked(const Routine& routine, const Problem& problem, bool op_known, cons
   if (!worth && hand_on()) return;
   if (computed(problem, call, grid) || hand_on()) return;
   const bool a = !layout_of(problem.a, grid);
-  Arguments arguments;
-  arguments.refuse(a ? problem.positions.desca : problem.positions.descc,
-                   unsupported_entry(a ? problem.a : problem.c));
-  report_argument(context, routine.name, arguments.position());
+  report_unsupported(routine.name, a ? problem.a : problem.c,
+                     a ? problem.positions.desca : problem.positions.descc);
 }
 
 }  // namespace

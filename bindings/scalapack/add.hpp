@@ -29,13 +29,4 @@ void geadd(const Routine& routine, const char* trans, const AddCall<T>& call) no
 template <class T>
 void tran(const Routine& routine, Op op, const AddCall<T>& call) noexcept;
 
-extern template void geadd(const Routine&, const char*, const AddCall<float>&) noexcept;
-extern template void geadd(const Routine&, const char*, const AddCall<double>&) noexcept;
-extern template void geadd(const Routine&, const char*, const AddCall<std::complex<float>>&) noexcept;
-extern template void geadd(const Routine&, const char*, const AddCall<std::complex<double>>&) noexcept;
-extern template void tran(const Routine&, Op, const AddCall<float>&) noexcept;
-extern template void tran(const Routine&, Op, const AddCall<double>&) noexcept;
-extern template void tran(const Routine&, Op, const AddCall<std::complex<float>>&) noexcept;
-extern template void tran(const Routine&, Op, const AddCall<std::complex<double>>&) noexcept;
-
 }  // namespace partita::scalapack

@@ -15,6 +15,7 @@ Coordinates Coordinates::of(int blacs_context) {
 void Arguments::check(const SubMatrix& matrix, const MatrixPositions& positions, int blacs_context,
                       const Coordinates& grid) {
   const int descriptor = positions.descriptor;
+  if (!grid.known()) return refuse(descriptor, Entry::context);
   if (matrix.rows < 0) refuse(positions.rows);
   if (matrix.columns < 0) refuse(positions.columns);
   if (matrix.row < 0) refuse(descriptor - 2);

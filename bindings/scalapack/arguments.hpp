@@ -23,7 +23,7 @@ struct SubMatrix {
   std::int64_t columns = 0;
 };
 
-/// Where this process sits in a BLACS grid; row -1: not in it.
+/// Where this process sits in a BLACS grid; row -1: not in it; all -1: there is no such grid.
 struct Coordinates {
   int rows = -1;
   int columns = -1;
@@ -31,6 +31,7 @@ struct Coordinates {
   int column = -1;
 
   static Coordinates of(int blacs_context);
+  bool known() const { return rows != -1; }
   bool inside() const { return row >= 0 && row < rows && column >= 0 && column < columns; }
 };
 

@@ -14,13 +14,4 @@ void scale(T beta, const View& to);
 template <class T>
 void combine(T alpha, const View& from, bool conjugate, T beta, const View& to);
 
-extern template void scale(float, const View&);
-extern template void scale(double, const View&);
-extern template void scale(std::complex<float>, const View&);
-extern template void scale(std::complex<double>, const View&);
-extern template void combine(float, const View&, bool, float, const View&);
-extern template void combine(double, const View&, bool, double, const View&);
-extern template void combine(std::complex<float>, const View&, bool, std::complex<float>, const View&);
-extern template void combine(std::complex<double>, const View&, bool, std::complex<double>, const View&);
-
 }  // namespace partita::scalapack

@@ -49,15 +49,8 @@ template <class T>
 int wrong_argument(const GemmCall<T>& call, const Problem& problem, const Coordinates& grid) {
   const int context = problem.a.descriptor.context;
   Arguments arguments;
-  if (grid.rows == -1) {
-    arguments.refuse(desca_position, Entry::context);
-    return arguments.position();
-  }
-  if (!op_of(*call.transa)) {
-    arguments.refuse(1);
-  } else if (!op_of(*call.transb)) {
-    arguments.refuse(2);
-  }
+  if (grid.known() && !op_of(*call.transa)) arguments.refuse(1);
+  if (grid.known() && !op_of(*call.transb)) arguments.refuse(2);
   const auto positions = [](Op op, int rows, int columns, int descriptor) {
     return op == Op::none ? MatrixPositions{rows, columns, descriptor}
                           : MatrixPositions{columns, rows, descriptor};
@@ -118,13 +111,6 @@ void multiply(const GemmCall<T>& call, const Problem& problem, const Layouts& la
   matmul_into(a, b, *call.beta == T(0) ? nullptr : &c, c, options);
 }
 
-/// The local part of C; nothing else is needed where alpha or k is 0.
-template <class T>
-void scale_only(const GemmCall<T>& call, const SubMatrix& c, const Layout& layout, const Coordinates& grid) {
-  const Shape extents = layout.local_shape(grid.row * grid.columns + grid.column);
-  scale(*call.beta, view_of(c, grid, extents, call.c, dtype_of<T>()));
-}
-
 /// What PBLAS itself can do and we cannot.
 template <class T>
 void not_ours(const Routine& routine, const GemmCall<T>& call, const Problem& problem,
@@ -132,10 +118,13 @@ void not_ours(const Routine& routine, const GemmCall<T>& call, const Problem& pr
   if (hand_on(routine, call)) return;
   const bool a = !layouts.a;
   const bool b = !layouts.b;
-  const SubMatrix& matrix = a ? problem.a : b ? problem.b : problem.c;
-  Arguments arguments;
-  arguments.refuse(a ? desca_position : b ? descb_position : descc_position, unsupported_entry(matrix));
-  report_argument(matrix.descriptor.context, routine.name, arguments.position());
+  report_unsupported(routine.name,
+                     a   ? problem.a
+                     : b ? problem.b
+                         : problem.c,
+                     a   ? desca_position
+                     : b ? descb_position
+                         : descc_position);
 }
 
 template <class T>
@@ -148,7 +137,8 @@ void compute(const Routine& routine, const GemmCall<T>& call, const Problem& pro
   layouts.b = product ? layout_of(problem.b, coordinates) : layouts.c;
   if (!layouts.a || !layouts.b || !layouts.c) return not_ours(routine, call, problem, layouts);
   count_call();
-  if (!product) return scale_only(call, problem.c, *layouts.c, coordinates);
+  // The local part of C is all that is needed where alpha or k is 0.
+  if (!product) return scale(*call.beta, view_of(problem.c, coordinates, *layouts.c, call.c, dtype_of<T>()));
   multiply(call, problem, layouts, grid);
 }
 

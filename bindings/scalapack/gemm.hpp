@@ -34,9 +34,4 @@ struct GemmCall {
 template <class T>
 void gemm(const Routine& routine, const GemmCall<T>& call) noexcept;
 
-extern template void gemm(const Routine&, const GemmCall<float>&) noexcept;
-extern template void gemm(const Routine&, const GemmCall<double>&) noexcept;
-extern template void gemm(const Routine&, const GemmCall<std::complex<float>>&) noexcept;
-extern template void gemm(const Routine&, const GemmCall<std::complex<double>>&) noexcept;
-
 }  // namespace partita::scalapack

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <partita/error.hpp>
 #include <partita/redistribute.hpp>
 
@@ -47,43 +48,31 @@ int wrong_argument(const Gemr2dCall& call, const Side& a, const Side& b) {
   return arguments.position();
 }
 
-/// A side as numbers: what processes outside its grid must be told. Every process sends its own place.
-constexpr std::size_t side_numbers = 16;
-using Numbers = std::array<std::int64_t, side_numbers>;
+/// What processes outside its grid must be told of a side, from each of its processes.
+struct Told {
+  bool known = false;
+  int place = 0;  ///< of the process in the grid
+  Coordinates grid;
+  SubMatrix matrix;
+};
+using Numbers = std::array<std::int64_t, (2 * sizeof(Told) + 7) / 8>;  // of both sides
 
-Numbers pack(const Side& side) {
-  if (!side.known()) return {};
-  const auto& [descriptor, row, column, rows, columns] = side.matrix;
-  const auto& [row_extent, row_first, row_block, row_source] = descriptor.rows;
-  const auto& [column_extent, column_first, column_block, column_source] = descriptor.columns;
-  const std::int64_t place = std::int64_t{side.grid.row} * side.grid.columns + side.grid.column;
-  return {1,         place,     side.grid.rows, side.grid.columns, row,          column,       row_extent,
-          row_first, row_block, row_source,     column_extent,     column_first, column_block, column_source};
+Told told_of(const Side& side) {
+  return {side.known(), side.grid.row * side.grid.columns + side.grid.column, side.grid, side.matrix};
 }
 
-/// Descriptor, corner and grid from a process inside.
-void learn(Side& side, const std::int64_t* numbers, const Gemr2dCall& call) {
-  SubMatrix& matrix = side.matrix;
-  side.grid.rows = static_cast<int>(numbers[2]);
-  side.grid.columns = static_cast<int>(numbers[3]);
-  matrix.row = numbers[4];
-  matrix.column = numbers[5];
-  matrix.rows = call.m;
-  matrix.columns = call.n;
-  matrix.descriptor.rows = {numbers[6], numbers[7], numbers[8], static_cast<int>(numbers[9])};
-  matrix.descriptor.columns = {numbers[10], numbers[11], numbers[12], static_cast<int>(numbers[13])};
-}
-
-/// From every process's numbers, a row of `stride` each: who is in the side's grid, and what they know.
-void complete(Side& side, const std::int64_t* all, std::int64_t stride, int processes,
-              const Gemr2dCall& call) {
-  for (int rank = 0; rank < processes; ++rank) {
-    const std::int64_t* const numbers = all + rank * stride;
-    if (numbers[0] == 0) continue;
-    const auto size = static_cast<std::size_t>(numbers[2] * numbers[3]);
+/// From what all processes tell: who is in the side's grid, and what they know.
+void complete(Side& side, const std::vector<Told>& all) {
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    const Told& told = all[rank];
+    if (!told.known) continue;
+    const auto size = static_cast<std::size_t>(told.grid.rows) * static_cast<std::size_t>(told.grid.columns);
     if (side.ranks.size() != size) side.ranks.assign(size, -1);
-    side.ranks[static_cast<std::size_t>(numbers[1])] = rank;
-    if (!side.known()) learn(side, numbers, call);
+    side.ranks[static_cast<std::size_t>(told.place)] = static_cast<int>(rank);
+    if (side.known()) continue;
+    side.matrix = told.matrix;
+    side.grid.rows = told.grid.rows;
+    side.grid.columns = told.grid.columns;
   }
   if (side.ranks.empty() || std::count(side.ranks.begin(), side.ranks.end(), -1) > 0)
     throw ArgumentError("the last context must hold all processes of the matrices' contexts");
@@ -99,7 +88,7 @@ bool everybody_knows(const Side& a, const Side& b, const Grid& whole) {
 }
 
 /// Where not everybody knows all, the processes tell each other.
-void complete(Side& a, Side& b, Grid& whole, const Gemr2dCall& call) {
+void complete(Side& a, Side& b, Grid& whole) {
   if (everybody_knows(a, b, whole)) {
     const auto ranks = [&](const Side& side) {
       return whole.ranks_of(Grid::of(side.matrix.descriptor.context, side.grid));
@@ -108,21 +97,28 @@ void complete(Side& a, Side& b, Grid& whole, const Gemr2dCall& call) {
     b.ranks = ranks(b);
     return;
   }
-  std::array<std::int64_t, 2 * side_numbers> mine{};
-  std::ranges::copy(pack(a), mine.begin());
-  std::ranges::copy(pack(b), mine.begin() + side_numbers);
-  const std::vector<std::int64_t> all = whole.gather(mine);
-  complete(a, all.data(), std::ssize(mine), whole.processes(), call);
-  complete(b, all.data() + side_numbers, std::ssize(mine), whole.processes(), call);
+  const std::array<Told, 2> mine{told_of(a), told_of(b)};
+  Numbers numbers{};
+  std::memcpy(numbers.data(), &mine, sizeof mine);
+  const std::vector<std::int64_t> gathered = whole.gather(numbers);
+  std::vector<Told> of_a, of_b;
+  for (std::size_t at = 0; at < gathered.size(); at += numbers.size()) {
+    std::array<Told, 2> told;
+    std::memcpy(static_cast<void*>(&told), &gathered[at], sizeof told);
+    of_a.push_back(told[0]);
+    of_b.push_back(told[1]);
+  }
+  complete(a, of_a);
+  complete(b, of_b);
 }
 
 /// The side's sub-matrix as an array of the whole grid's context; its layout gives nothing to processes
 /// outside.
 Array array_of(Grid& whole, const Side& side, const Layout& layout, void* local, Dtype dtype) {
   const Layout embedded = layout.embedded(side.ranks, whole.processes());
-  const Shape extents = embedded.local_shape(whole.rank());
-  const View view = side.known() ? view_of(side.matrix, side.grid, extents, local, dtype)
-                                 : View::dense(nullptr, dtype, extents, Order::column_major);
+  const View view =
+      side.known() ? view_of(side.matrix, side.grid, layout, local, dtype)
+                   : View::dense(nullptr, dtype, embedded.local_shape(whole.rank()), Order::column_major);
   return wrap(whole.context(), view, operand_of(embedded, dtype));
 }
 
@@ -194,7 +190,7 @@ void checked_gemr2d(const Routine& routine, Dtype dtype, const Gemr2dCall& call,
   if (wrong != 0) return report_argument(call.context, routine.name, wrong);
   Grid& whole = Grid::of(call.context, coordinates);
   if (everybody_knows(a, b, whole) && !is_worth_it(a, b, whole, dtype) && hand_on()) return;
-  complete(a, b, whole, call);
+  complete(a, b, whole);
   count_call();
   for (const Piece& rows :
        pieces(a.matrix.descriptor.rows, a.matrix.row, b.matrix.descriptor.rows, b.matrix.row, call.m)) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "blacs.hpp"
+
 namespace partita::scalapack {
 namespace {
 
@@ -44,17 +46,21 @@ std::optional<Layout> layout_of(const SubMatrix& matrix, const Coordinates& grid
   return deal.window({rows->lower, columns->lower}, {matrix.rows, matrix.columns});
 }
 
-Entry unsupported_entry(const SubMatrix& matrix) {
+void report_unsupported(const char* routine, const SubMatrix& matrix, int descriptor) {
   const Deal& rows = matrix.descriptor.rows;
   const Deal& columns = matrix.descriptor.columns;
-  if (rows.source < 0) return Entry::row_source;
-  if (columns.source < 0) return Entry::column_source;
-  return rows.first_block > rows.block ? Entry::first_row_block : Entry::first_column_block;
+  Arguments arguments;
+  arguments.refuse(descriptor, rows.source < 0                 ? Entry::row_source
+                               : columns.source < 0            ? Entry::column_source
+                               : rows.first_block > rows.block ? Entry::first_row_block
+                                                               : Entry::first_column_block);
+  report_argument(matrix.descriptor.context, routine, arguments.position());
 }
 
-View view_of(const SubMatrix& matrix, const Coordinates& grid, const Shape& extents, void* local,
+View view_of(const SubMatrix& matrix, const Coordinates& grid, const Layout& layout, void* local,
              Dtype dtype) {
   const Descriptor& given = matrix.descriptor;
+  const Shape extents = layout.local_shape(grid.row * grid.columns + grid.column);
   View view{nullptr, dtype, extents, {1, given.leading}, MemorySpace::host};
   if (volume(extents) == 0) return view;
   const std::int64_t row = given.rows.owned_below(matrix.row, grid.row, grid.rows);
@@ -70,8 +76,7 @@ Operand operand_of(const Layout& layout, Dtype dtype) {
 }
 
 Array array_of(Grid& grid, const SubMatrix& matrix, const Layout& layout, void* local, Dtype dtype) {
-  const Shape extents = layout.local_shape(grid.rank());
-  return wrap(grid.context(), view_of(matrix, grid.coordinates(), extents, local, dtype),
+  return wrap(grid.context(), view_of(matrix, grid.coordinates(), layout, local, dtype),
               operand_of(layout, dtype));
 }
 

@@ -14,12 +14,12 @@ namespace partita::scalapack {
 /// that is longer than the others, from inside which the sub-matrix reaches into them.
 std::optional<Layout> layout_of(const SubMatrix& matrix, const Coordinates& grid);
 
-/// The entry of the descriptor that says why there is no layout.
-Entry unsupported_entry(const SubMatrix& matrix);
+/// Reports the entry of the descriptor, an argument of the routine, that says why there is no layout.
+void report_unsupported(const char* routine, const SubMatrix& matrix, int descriptor);
 
 /// This process's part of the sub-matrix in the local array of the whole matrix, column-major with LLD.
-/// `extents` is its local shape; `grid` the matrix's own.
-View view_of(const SubMatrix& matrix, const Coordinates& grid, const Shape& extents, void* local,
+/// `grid` is the matrix's own.
+View view_of(const SubMatrix& matrix, const Coordinates& grid, const Layout& layout, void* local,
              Dtype dtype);
 
 /// What all processes know of such memory: ordinary, column-major, with gaps.

@@ -18,12 +18,7 @@ namespace partita {
 /// thread-safe; different arrays may be used by different threads.
 class PARTITA_API Array {
  public:
-  Array();  ///< no array; only assignment and `valid()` are allowed
-  ~Array();
-  Array(const Array&);
-  Array& operator=(const Array&);
-  Array(Array&&) noexcept;
-  Array& operator=(Array&&) noexcept;
+  Array() = default;  ///< no array; only assignment and `valid()` are allowed
 
   bool valid() const { return state_ != nullptr; }
   const Layout& layout() const;
@@ -43,7 +38,7 @@ class PARTITA_API Array {
   }
 
   struct State;
-  explicit Array(std::shared_ptr<State> state);  ///< for the library itself
+  explicit Array(std::shared_ptr<State> state) : state_(std::move(state)) {}  ///< for the library itself
   const std::shared_ptr<State>& state() const { return state_; }
 
  private:
@@ -86,7 +81,6 @@ PARTITA_API Array wrap(const Context& context, const View& local, const Layout& 
 PARTITA_API Array wrap(const Context& context, const View& local, const Operand& operand);
 
 // --- operations of one step
-// -------------------------------------------------------------------------------------------
 
 /// Every element becomes `value`, given as one element of the array's dtype. Local.
 PARTITA_API void fill(Array& array, const void* value);

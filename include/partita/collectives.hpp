@@ -56,7 +56,6 @@ PARTITA_API void barrier(const Context& context);
 PARTITA_API void barrier(const Context& context, Stream stream);
 
 // --- one rank and all ranks
-// -------------------------------------------------------------------------------------------
 
 /// `view` of all ranks becomes that of `root`. Extents and dtype must be alike. Large views go in two steps,
 /// as slices to all ranks and from them to all (van de Geijn's scatter and all-gather).
@@ -88,7 +87,6 @@ PARTITA_API void scatter_v(const Context& context, const View& source, const Vie
                            std::span<const std::int64_t> counts, int root = 0, Stream stream = {});
 
 // --- all ranks and all ranks
-// ------------------------------------------------------------------------------------------
 
 /// destination = all sources joined, element by element, on every rank; the same bits on every rank. In place
 /// allowed. Small views are read by everybody whole, large ones in two steps: each rank joins a slice, then
@@ -130,7 +128,6 @@ PARTITA_API void scan(const Context& context, const View& source, const View& de
                       const ReduceOptions& options = {}, Scan kind = Scan::inclusive, Stream stream = {});
 
 // --- from one rank to another: not collective
-// --------------------------------------------------------------------------
 
 /// The elements of `view`, in row-major order, to `peer`. Letters of one sender and one tag arrive in the
 /// order in which they were sent; of another tag they do not delay each other. Returns when `view` may be
@@ -150,7 +147,6 @@ PARTITA_API void send_receive(const Context& context, const View& sent, int to, 
                               int from, int tag = 0, Stream stream = {});
 
 // --- ghost cells
-// -------------------------------------------------------------------------------------------------------
 
 /// How far a rank's part is extended with what its neighbours own.
 struct HaloOptions {

@@ -40,6 +40,7 @@ PARTITA_API Dtype parse_dtype(std::string_view text);
 
 PARTITA_API bool is_complex(Dtype dtype);
 PARTITA_API bool is_integer(Dtype dtype);  ///< signed and unsigned integers; not boolean
+PARTITA_API bool is_signed(Dtype dtype);   ///< signed integers
 
 namespace detail {
 template <class T, class... Others>

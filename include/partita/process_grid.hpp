@@ -1,6 +1,7 @@
 // Processes arranged in an N-dimensional grid.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <partita/extents.hpp>
 #include <span>
@@ -41,6 +42,8 @@ class PARTITA_API ProcessGrid {
 
   /// The grid of the permuted array: dimension i of the result is dimension axes[i] of this one.
   ProcessGrid permuted(std::span<const int> axes) const;
+  /// The grid of other ranks: rank `number(rank)` stands where `rank` stands in this one.
+  ProcessGrid renumbered(const std::function<int(int)>& number) const;
 
  private:
   Extents extents_;

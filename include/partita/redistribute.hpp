@@ -33,7 +33,6 @@ struct RedistributeOptions {
 };
 
 // --- planning: pure functions, for any rank of any number of ranks, without MPI
-// --------------------------------------
 
 /// Both operands must have the same dtype and, after `options.axes`, the same global shape, and be bound to
 /// `topology.ranks()` ranks; otherwise ArgumentError. Buffers: 0 source, 1 destination, 2 shared staging (if
@@ -48,7 +47,6 @@ PARTITA_API std::string explain_redistribute(const Layout& source, const Distrib
                                              const RedistributeOptions& options = {});
 
 // --- carrying out
-// ----------------------------------------------------------------------------------------------------
 
 /// One line: the array in another distribution, in new memory on the symmetric heap. Collective over the
 /// context of `source`; blocks until this rank's result is complete and its source may be overwritten. The

@@ -13,14 +13,6 @@ const Array::State& require(const std::shared_ptr<Array::State>& state) {
 
 }  // namespace
 
-Array::Array() = default;
-Array::~Array() = default;
-Array::Array(const Array&) = default;
-Array& Array::operator=(const Array&) = default;
-Array::Array(Array&&) noexcept = default;
-Array& Array::operator=(Array&&) noexcept = default;
-Array::Array(std::shared_ptr<State> state) : state_(std::move(state)) {}
-
 const Layout& Array::layout() const {
   return require(state_).operand.layout;
 }

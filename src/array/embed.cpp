@@ -1,6 +1,7 @@
 // The same memory seen from a larger or a smaller context.
 #include <fmt/format.h>
 
+#include <cstring>
 #include <optional>
 
 #include "array/array_state.hpp"
@@ -18,54 +19,28 @@ bool contains(std::span<const int> ranks, int rank) {
   return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
 }
 
-/// What the ranks outside need to know of an array, as the members tell it.
+/// What the ranks outside need to know of an array, as the members tell it: beside its distribution.
 struct Outline {
-  std::string distribution;
-  Shape shape;
   Dtype dtype = Dtype::f64;
   MemorySpace space = MemorySpace::host;
+  Shape shape;
   Index origin;  ///< of a window
   Shape whole;
-
-  Layout layout(int ranks) const {
-    return Layout(Distribution::parse(distribution), whole, ranks).window(origin, shape);
-  }
 };
 
-Outline outline_of(const Array& array) {
+std::string pack(const Array& array) {
   const Layout& layout = array.layout();
-  return {layout.distribution().to_string(),
-          array.shape(),
-          array.dtype(),
-          array.local().space,
-          layout.origin(),
-          layout.whole_shape()};
+  const Outline outline{array.dtype(), array.local().space, array.shape(), layout.origin(),
+                        layout.whole_shape()};
+  return std::string(reinterpret_cast<const char*>(&outline), sizeof outline) +
+         layout.distribution().to_string();
 }
 
-std::string pack(const Outline& outline) {
-  std::string text =
-      fmt::format("{} {} {}", name(outline.dtype), static_cast<int>(outline.space), outline.shape.size());
-  for (const Extents& extents : {outline.shape, outline.origin, outline.whole})
-    text += fmt::format(" {}", fmt::join(extents.begin(), extents.end(), " "));
-  return text + "\n" + outline.distribution;
-}
-
-Outline unpack(const std::string& text) {
+std::pair<Outline, Distribution> unpack(const std::string& text) {
+  static_assert(std::is_trivially_copyable_v<Outline>);
   Outline outline;
-  const std::size_t line = text.find('\n');
-  std::istringstream words(text.substr(0, line));
-  std::string dtype;
-  int dimensions = 0;
-  int space = 0;
-  words >> dtype >> space >> dimensions;
-  outline.space = static_cast<MemorySpace>(space);
-  outline.dtype = parse_dtype(dtype);
-  for (Extents* extents : {&outline.shape, &outline.origin, &outline.whole}) {
-    std::int64_t extent = 0;
-    for (int i = 0; i < dimensions && words >> extent; ++i) extents->push_back(extent);
-  }
-  outline.distribution = text.substr(line + 1);
-  return outline;
+  std::memcpy(&outline, text.data(), sizeof outline);
+  return {outline, Distribution::parse(std::string_view(text).substr(sizeof outline))};
 }
 
 }  // namespace
@@ -84,10 +59,12 @@ Array embed(const Context& context, const Array& array, std::span<const int> ran
     return {{"ranks", ranks_text(ranks)}};
   });
   std::string mine;
-  if (array.valid()) mine = pack(outline_of(array));
+  if (array.valid()) mine = pack(array);
   const std::vector<std::string> all = exchange(*state, "embed", mine);
-  const Outline outline = unpack(all[static_cast<std::size_t>(ranks.front())]);
-  const Layout layout = outline.layout(static_cast<int>(ranks.size())).embedded(ranks, state->size());
+  const auto [outline, distribution] = unpack(all[static_cast<std::size_t>(ranks.front())]);
+  const Layout inner = Layout(distribution, outline.whole, static_cast<int>(ranks.size()))
+                           .window(outline.origin, outline.shape);
+  const Layout layout = inner.embedded(ranks, state->size());
   View part =
       array.valid() ? array.local() : View::dense(nullptr, outline.dtype, layout.local_shape(state->rank()));
   part.space = outline.space;

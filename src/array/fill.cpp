@@ -10,10 +10,6 @@
 namespace partita {
 namespace {
 
-StoreHint hint_for(const View& view) {
-  return partita::hint_for(volume(view.extents) * size_of(view.dtype));
-}
-
 /// Uniform in [-1, 1) from the upper 53 bits.
 double unit(std::uint64_t bits) {
   return static_cast<double>(bits >> 11U) * 0x1p-52 - 1.0;
@@ -23,10 +19,8 @@ template <class T>
 T random_value(std::uint64_t bits) {
   if constexpr (std::is_same_v<T, bool>) {
     return (bits >> 63U) != 0;
-  } else if constexpr (std::is_same_v<T, Float16>) {
-    return to_float16(static_cast<float>(unit(bits)));
-  } else if constexpr (std::is_same_v<T, BFloat16>) {
-    return to_bfloat16(static_cast<float>(unit(bits)));
+  } else if constexpr (is_half_type<T>) {
+    return from_float<T>(static_cast<float>(unit(bits)));
   } else if constexpr (std::is_floating_point_v<T>) {
     // Rounding to T could reach 1: the top is pulled back under it.
     const T value = static_cast<T>(unit(bits));
@@ -47,7 +41,7 @@ void fill(Array& array, const void* value) {
   if (local.space == MemorySpace::device) return fill_on_device(*array.context(), local, value);
   const StridedCopy nest = destination_of(nest_over(local, local));
   if (nest.item_bytes == 0) return;
-  fill(nest, value, size_of(local.dtype), local.data, hint_for(local));
+  fill(nest, value, size_of(local.dtype), local.data, hint_for(bytes_of(local)));
 }
 
 void fill_random(Array& array, std::uint64_t seed) {

@@ -45,10 +45,9 @@ std::int64_t bytes_of(const View& view) {
   return volume(view.extents) * size_of(view.dtype);
 }
 
-bool lies_dense(const View& view) {
-  const Strides dense = dense_strides(view.extents);
-  for (int i = 0; i < dense.size(); ++i) {
-    if (view.extents[i] > 1 && view.strides[i] != dense[i]) return false;
+bool lies_as(const View& view, const Strides& strides) {
+  for (int i = 0; i < strides.size(); ++i) {
+    if (view.extents[i] > 1 && view.strides[i] != strides[i]) return false;
   }
   return true;
 }

@@ -11,8 +11,12 @@ namespace partita {
 /// Of the elements, without gaps.
 std::int64_t bytes_of(const View& view);
 
-/// Whether the elements lie in row-major order without gaps.
-bool lies_dense(const View& view);
+/// Whether the elements lie so. Strides along extents of one element mean nothing.
+bool lies_as(const View& view, const Strides& strides);
+/// Whether they lie in row-major order without gaps.
+inline bool lies_dense(const View& view) {
+  return lies_as(view, dense_strides(view.extents));
+}
 
 /// A dense view of the same extents and dtype, in other memory.
 View dense_at(void* memory, const View& like, MemorySpace space);

@@ -1,6 +1,7 @@
 #include <optional>
 
 #include "array/array_state.hpp"
+#include "array/transfer.hpp"
 #include "base/check.hpp"
 #include "base/memory_space.hpp"
 #include "runtime/agree.hpp"
@@ -17,23 +18,11 @@ struct LocalPart {
   bool columns = false;  // dense column-major
 };
 
-/// Strides along extents of one element mean nothing.
-bool lies_as(const View& view, const Strides& dense) {
-  for (int i = 0; i < dense.size(); ++i) {
-    if (view.extents[i] > 1 && view.strides[i] != dense[i]) return false;
-  }
-  return true;
-}
-
-bool lies_like(const View& view, Order order) {
-  return lies_as(view, dense_strides(view.extents, order));
-}
-
 LocalPart part_of(const ContextState& context, const View& local) {
   LocalPart part;
   part.empty = volume(local.extents) == 0;
-  part.rows = lies_like(local, Order::row_major);
-  part.columns = lies_like(local, Order::column_major);
+  part.rows = lies_dense(local);
+  part.columns = lies_as(local, dense_strides(local.extents, Order::column_major));
   part.heap_offset = part.empty ? -1 : context.heap_in(local.space).offset_of(local.data);
   return part;
 }

@@ -55,6 +55,10 @@ bool is_integer(Dtype dtype) {
   return dtype >= Dtype::i8 && dtype <= Dtype::u64;
 }
 
+bool is_signed(Dtype dtype) {
+  return name(dtype).front() == 'i';
+}
+
 Dtype parse_dtype(std::string_view text) {
   std::string known;
   for (const Row& candidate : rows) {

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 namespace partita {
 
@@ -57,6 +58,19 @@ constexpr BFloat16 to_bfloat16(float value) {
   const std::uint32_t rounded = (all + 0x7fffu + ((all >> 16) & 1u)) >> 16;
   const bool is_nan = (all & 0x7fffffffu) > 0x7f800000u;
   return {static_cast<std::uint16_t>(is_nan ? (all >> 16) | 0x40u : rounded)};
+}
+
+/// The two kinds, for templates.
+template <class T>
+inline constexpr bool is_half_type = std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>;
+
+template <class Half>
+constexpr Half from_float(float value) {
+  if constexpr (std::is_same_v<Half, Float16>) {
+    return to_float16(value);
+  } else {
+    return to_bfloat16(value);
+  }
 }
 
 }  // namespace partita

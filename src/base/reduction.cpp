@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <complex>
 #include <cstring>
 #include <limits>
 #include <partita/reduction.hpp>
@@ -9,7 +8,7 @@
 #include <type_traits>
 
 #include "base/check.hpp"
-#include "base/half.hpp"
+#include "base/visit_dtype.hpp"
 
 namespace partita {
 namespace {
@@ -48,21 +47,11 @@ T identity_of(Reduction reduction) {
   return T{};
 }
 
-template <class T>
-void write_identity_of(Reduction reduction, void* element) {
-  write(element, identity_of<T>(reduction));
-}
-
 // Of a boolean: 1 where the reduction is an "and", 0 where it is an "or".
 std::uint8_t identity_of_boolean(Reduction reduction) {
   const bool is_and = reduction == Reduction::min || reduction == Reduction::product ||
                       reduction == Reduction::logical_and || reduction == Reduction::bit_and;
   return is_and ? 1 : 0;
-}
-
-template <class T>
-std::complex<T> identity_of_complex(Reduction reduction) {
-  return reduction == Reduction::product ? T{1} : T{0};
 }
 
 }  // namespace
@@ -88,38 +77,18 @@ bool is_defined(Reduction reduction, Dtype dtype) {
 
 void write_identity(Reduction reduction, Dtype dtype, void* element) {
   check(is_defined(reduction, dtype), "{} is not defined for {}", name(reduction), name(dtype));
-  switch (dtype) {
-    case Dtype::boolean:
-      return write(element, identity_of_boolean(reduction));
-    case Dtype::i8:
-      return write_identity_of<std::int8_t>(reduction, element);
-    case Dtype::u8:
-      return write_identity_of<std::uint8_t>(reduction, element);
-    case Dtype::i16:
-      return write_identity_of<std::int16_t>(reduction, element);
-    case Dtype::u16:
-      return write_identity_of<std::uint16_t>(reduction, element);
-    case Dtype::i32:
-      return write_identity_of<std::int32_t>(reduction, element);
-    case Dtype::u32:
-      return write_identity_of<std::uint32_t>(reduction, element);
-    case Dtype::i64:
-      return write_identity_of<std::int64_t>(reduction, element);
-    case Dtype::u64:
-      return write_identity_of<std::uint64_t>(reduction, element);
-    case Dtype::f16:
-      return write(element, to_float16(identity_of<float>(reduction)));
-    case Dtype::bf16:
-      return write(element, to_bfloat16(identity_of<float>(reduction)));
-    case Dtype::f32:
-      return write_identity_of<float>(reduction, element);
-    case Dtype::f64:
-      return write_identity_of<double>(reduction, element);
-    case Dtype::c64:
-      return write(element, identity_of_complex<float>(reduction));
-    case Dtype::c128:
-      return write(element, identity_of_complex<double>(reduction));
-  }
+  visit_dtype(dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if constexpr (std::is_same_v<T, bool>) {
+      write(element, identity_of_boolean(reduction));
+    } else if constexpr (is_half_type<T>) {
+      write(element, from_float<T>(identity_of<float>(reduction)));
+    } else if constexpr (std::is_arithmetic_v<T>) {
+      write(element, identity_of<T>(reduction));
+    } else {
+      write(element, T(reduction == Reduction::product ? 1 : 0));
+    }
+  });
 }
 
 }  // namespace partita

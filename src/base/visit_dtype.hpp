@@ -4,7 +4,7 @@
 #include <complex>
 #include <cstdint>
 #include <partita/dtype.hpp>
-#include <utility>
+#include <tuple>
 
 #include "base/check.hpp"
 #include "base/half.hpp"
@@ -17,42 +17,20 @@ struct TypeTag {
   using type = T;
 };
 
-/// Calls `body` with the TypeTag of the dtype's storage type (booleans are bytes, halves are their bits).
-template <class Body>
+/// The storage types in the order of Dtype: booleans are bytes, halves are their bits.
+using StorageTypes = std::tuple<bool, std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, std::int32_t,
+                                std::uint32_t, std::int64_t, std::uint64_t, Float16, BFloat16, float, double,
+                                std::complex<float>, std::complex<double>>;
+static_assert(std::tuple_size_v<StorageTypes> == dtype_count);
+
+/// Calls `body` with the TypeTag of the dtype's storage type.
+template <std::size_t first = 0, class Body>
 decltype(auto) visit_dtype(Dtype dtype, Body&& body) {
-  switch (dtype) {
-    case Dtype::boolean:
-      return body(TypeTag<bool>{});
-    case Dtype::i8:
-      return body(TypeTag<std::int8_t>{});
-    case Dtype::u8:
-      return body(TypeTag<std::uint8_t>{});
-    case Dtype::i16:
-      return body(TypeTag<std::int16_t>{});
-    case Dtype::u16:
-      return body(TypeTag<std::uint16_t>{});
-    case Dtype::i32:
-      return body(TypeTag<std::int32_t>{});
-    case Dtype::u32:
-      return body(TypeTag<std::uint32_t>{});
-    case Dtype::i64:
-      return body(TypeTag<std::int64_t>{});
-    case Dtype::u64:
-      return body(TypeTag<std::uint64_t>{});
-    case Dtype::f16:
-      return body(TypeTag<Float16>{});
-    case Dtype::bf16:
-      return body(TypeTag<BFloat16>{});
-    case Dtype::f32:
-      return body(TypeTag<float>{});
-    case Dtype::f64:
-      return body(TypeTag<double>{});
-    case Dtype::c64:
-      return body(TypeTag<std::complex<float>>{});
-    case Dtype::c128:
-      return body(TypeTag<std::complex<double>>{});
+  if constexpr (first + 1 < dtype_count) {
+    if (static_cast<std::size_t>(dtype) != first) return visit_dtype<first + 1>(dtype, body);
   }
-  throw Error("unknown dtype");
+  invariant(static_cast<std::size_t>(dtype) == first, "dtype number {}", static_cast<int>(dtype));
+  return body(TypeTag<std::tuple_element_t<first, StorageTypes>>{});
 }
 
 }  // namespace partita

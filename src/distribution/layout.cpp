@@ -31,6 +31,11 @@ bool holds(const Box::Bounds& box, const Index& index) {
   return true;
 }
 
+void refuse_dimensions(const Index& index, int dimensions) {
+  check(index.size() == dimensions, "an index of {} dimensions into an array of {}", index.size(),
+        dimensions);
+}
+
 /// A first look that makes no sets: the smallest box around `region` meets the box.
 bool may_meet(const Box::Bounds& box, const Region& region) {
   if (distribution::is_empty(box)) return false;
@@ -126,8 +131,7 @@ std::int64_t Layout::largest_local_size() const {
 }
 
 std::vector<int> Layout::owners(const Index& global) const {
-  check(global.size() == dimensions(), "an index of {} dimensions into an array of {}", global.size(),
-        dimensions());
+  refuse_dimensions(global, dimensions());
   for (int i = 0; i < dimensions(); ++i) {
     check(global[i] >= 0 && global[i] < shape()[i], "index {} along dimension {} lies outside the array {}",
           global[i], i, partita::to_string(shape()));
@@ -151,8 +155,7 @@ std::vector<int> Layout::owners(const Index& global) const {
 }
 
 std::optional<Index> Layout::to_local(int rank, const Index& global) const {
-  check(global.size() == dimensions(), "an index of {} dimensions into an array of {}", global.size(),
-        dimensions());
+  refuse_dimensions(global, dimensions());
   const Region owned = region(rank);
   if (owned.empty()) return std::nullopt;
   Index local;
@@ -165,8 +168,7 @@ std::optional<Index> Layout::to_local(int rank, const Index& global) const {
 }
 
 Index Layout::to_global(int rank, const Index& local) const {
-  check(local.size() == dimensions(), "an index of {} dimensions into an array of {}", local.size(),
-        dimensions());
+  refuse_dimensions(local, dimensions());
   const Region owned = region(rank);
   check(!owned.empty(), "rank {} owns nothing of the array {}", rank, partita::to_string(shape()));
   Index global;

@@ -36,5 +36,10 @@ namespace distribution {
 /// What no rank owns: an empty set along each dimension, and one for a scalar.
 Region nothing(int dimensions);
 
+/// The place of each of `total` ranks in `ranks`; -1: not there. Throws ArgumentError where one is named
+/// twice or lies outside.
+std::vector<int> places_in(std::span<const int> ranks, int total);
+bool counts_up(std::span<const int> ranks);  ///< 0, 1, 2, ...
+
 }  // namespace distribution
 }  // namespace partita

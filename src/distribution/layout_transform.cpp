@@ -8,35 +8,6 @@
 namespace partita {
 namespace {
 
-void refuse_members(std::span<const int> ranks, int inner, int total) {
-  check(static_cast<int>(ranks.size()) == inner, "{} ranks are named for a layout over {} ranks",
-        ranks.size(), inner);
-  std::vector<bool> seen(static_cast<std::size_t>(std::max(total, 0)), false);
-  for (const int rank : ranks) {
-    check(rank >= 0 && rank < total, "rank {} lies outside a group of {} ranks", rank, total);
-    check(!seen[static_cast<std::size_t>(rank)], "rank {} is named twice", rank);
-    seen[static_cast<std::size_t>(rank)] = true;
-  }
-}
-
-bool is_identity(std::span<const int> members) {
-  for (std::size_t i = 0; i < members.size(); ++i) {
-    if (members[i] != static_cast<int>(i)) return false;
-  }
-  return true;
-}
-
-ProcessGrid embedded(const ProcessGrid& grid, std::span<const int> members) {
-  std::vector<int> ranks;
-  const Strides strides = dense_strides(grid.extents());
-  for (int i = 0; i < grid.size(); ++i) {
-    Extents coordinates = grid.extents();
-    for (int k = 0; k < grid.dimensions(); ++k) coordinates[k] = i / strides[k] % grid.extents()[k];
-    ranks.push_back(members[static_cast<std::size_t>(grid.rank_at(coordinates))]);
-  }
-  return ProcessGrid::of_ranks(grid.extents(), std::move(ranks), grid.first());
-}
-
 Box embedded(const Box& box, std::span<const int> members, int dimensions) {
   const Extents zeros = Extents::filled(dimensions, 0);
   std::vector<Box::Bounds> boxes;
@@ -53,11 +24,12 @@ std::optional<Distribution> embedded_rule(const Distribution& rule, std::span<co
                                           int dimensions) {
   if (const auto* box = rule.as<Box>(); box != nullptr && dimensions > 0)
     return embedded(*box, members, dimensions);
+  const auto member = [&](int rank) { return members[static_cast<std::size_t>(rank)]; };
   if (const auto* cyclic = rule.as<BlockCyclic>())
-    return BlockCyclic(embedded(cyclic->grid, members), cyclic->block);
+    return BlockCyclic(cyclic->grid.renumbered(member), cyclic->block);
   if (const auto* blocks = rule.as<BlockNonCyclic>())
-    return BlockNonCyclic(embedded(blocks->grid, members), blocks->block);
-  const bool same = is_identity(members);
+    return BlockNonCyclic(blocks->grid.renumbered(member), blocks->block);
+  const bool same = distribution::counts_up(members);
   if (same && (rule.as<Partitioned>() != nullptr || static_cast<int>(members.size()) == total)) return rule;
   return std::nullopt;
 }
@@ -75,7 +47,9 @@ Layout Layout::permuted(std::span<const int> axes) const {
 }
 
 Layout Layout::embedded(std::span<const int> ranks, int total_ranks) const {
-  refuse_members(ranks, this->ranks(), total_ranks);
+  check(static_cast<int>(ranks.size()) == this->ranks(), "{} ranks are named for a layout over {} ranks",
+        ranks.size(), this->ranks());
+  (void)distribution::places_in(ranks, total_ranks);
   if (state_->window)
     return Layout(state_->unwindowed()).embedded(ranks, total_ranks).window(origin(), shape());
   std::vector<int> members(ranks.begin(), ranks.end());

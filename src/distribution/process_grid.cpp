@@ -127,4 +127,11 @@ ProcessGrid ProcessGrid::permuted(std::span<const int> axes) const {
   return of_ranks(extents, std::move(ranks), distribution::permuted(first_, axes));
 }
 
+ProcessGrid ProcessGrid::renumbered(const std::function<int(int)>& number) const {
+  std::vector<int> ranks;
+  for (int i = 0; i < size(); ++i)
+    ranks.push_back(number(rank_at(coordinates_of(i, extents_, Order::row_major))));
+  return of_ranks(extents_, std::move(ranks), first_);
+}
+
 }  // namespace partita

@@ -18,9 +18,7 @@ std::uint8_t code_of(Dtype dtype) {
   if (dtype == Dtype::bf16) return kDLBfloat;
   if (is_complex(dtype)) return kDLComplex;
   if (!is_integer(dtype)) return kDLFloat;
-  const bool is_signed =
-      dtype == Dtype::i8 || dtype == Dtype::i16 || dtype == Dtype::i32 || dtype == Dtype::i64;
-  return is_signed ? kDLInt : kDLUInt;
+  return is_signed(dtype) ? kDLInt : kDLUInt;
 }
 
 /// What the tensor points to, and what keeps its memory.

@@ -10,10 +10,6 @@
 namespace partita {
 namespace {
 
-hid_t copy_of(hid_t type) {
-  return H5Tcopy(type);
-}
-
 /// A little-endian float of two bytes: sign at bit 15, then exponent, then mantissa.
 hid_t half_type(std::size_t exponent_bits, std::size_t bias) {
   const std::size_t mantissa_bits = 15 - exponent_bits;
@@ -47,54 +43,24 @@ hid_t complex_type(hid_t part, const PartNames& names) {
 }
 
 hid_t make_type(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::boolean:
-      return boolean_type();
-    case Dtype::i8:
-      return copy_of(H5T_STD_I8LE);
-    case Dtype::u8:
-      return copy_of(H5T_STD_U8LE);
-    case Dtype::i16:
-      return copy_of(H5T_STD_I16LE);
-    case Dtype::u16:
-      return copy_of(H5T_STD_U16LE);
-    case Dtype::i32:
-      return copy_of(H5T_STD_I32LE);
-    case Dtype::u32:
-      return copy_of(H5T_STD_U32LE);
-    case Dtype::i64:
-      return copy_of(H5T_STD_I64LE);
-    case Dtype::u64:
-      return copy_of(H5T_STD_U64LE);
-    case Dtype::f16:
-      return half_type(5, 15);
-    case Dtype::bf16:
-      return half_type(8, 127);
-    case Dtype::f32:
-      return copy_of(H5T_IEEE_F32LE);
-    case Dtype::f64:
-      return copy_of(H5T_IEEE_F64LE);
-    case Dtype::c64:
-      return complex_type(H5T_IEEE_F32LE, {"r", "i"});  // as h5py does
-    case Dtype::c128:
-      return complex_type(H5T_IEEE_F64LE, {"r", "i"});
-  }
-  return -1;
+  // From i8 to u64.
+  const std::array integers{H5T_STD_I8LE,  H5T_STD_U8LE,  H5T_STD_I16LE, H5T_STD_U16LE,
+                            H5T_STD_I32LE, H5T_STD_U32LE, H5T_STD_I64LE, H5T_STD_U64LE};
+  if (is_integer(dtype))
+    return H5Tcopy(integers[static_cast<std::size_t>(dtype) - static_cast<std::size_t>(Dtype::i8)]);
+  if (dtype == Dtype::boolean) return boolean_type();
+  if (dtype == Dtype::f16) return half_type(5, 15);
+  if (dtype == Dtype::bf16) return half_type(8, 127);
+  const hid_t real = size_of(dtype) == (is_complex(dtype) ? 8 : 4) ? H5T_IEEE_F32LE : H5T_IEEE_F64LE;
+  return is_complex(dtype) ? complex_type(real, {"r", "i"}) : H5Tcopy(real);  // as h5py does
 }
 
 Dtype integer_of(std::size_t bytes, bool with_sign, const std::string& path) {
-  switch (bytes) {
-    case 1:
-      return with_sign ? Dtype::i8 : Dtype::u8;
-    case 2:
-      return with_sign ? Dtype::i16 : Dtype::u16;
-    case 4:
-      return with_sign ? Dtype::i32 : Dtype::u32;
-    case 8:
-      return with_sign ? Dtype::i64 : Dtype::u64;
-    default:
-      throw FileError(fmt::format("{}: integers of {} bytes are not supported", path, bytes));
+  for (Dtype dtype = Dtype::i8; dtype <= Dtype::u64;
+       dtype = static_cast<Dtype>(static_cast<int>(dtype) + 1)) {
+    if (static_cast<std::size_t>(size_of(dtype)) == bytes && is_signed(dtype) == with_sign) return dtype;
   }
+  throw FileError(fmt::format("{}: integers of {} bytes are not supported", path, bytes));
 }
 
 Dtype float_of(hid_t type, const std::string& path) {

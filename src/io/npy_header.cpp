@@ -2,6 +2,7 @@
 
 #include <array>
 #include <bit>
+#include <charconv>
 #include <cstring>
 
 #include "base/check.hpp"
@@ -13,33 +14,18 @@ namespace {
 constexpr std::string_view magic{"\x93NUMPY", 6};
 static_assert(std::endian::native == std::endian::little, "files are written as little-endian");
 
-struct Code {
-  Dtype dtype;
-  std::string_view text;
-};
-
-constexpr std::array<Code, dtype_count> codes{{
-    {Dtype::boolean, "|b1"},
-    {Dtype::i8, "|i1"},
-    {Dtype::u8, "|u1"},
-    {Dtype::i16, "<i2"},
-    {Dtype::u16, "<u2"},
-    {Dtype::i32, "<i4"},
-    {Dtype::u32, "<u4"},
-    {Dtype::i64, "<i8"},
-    {Dtype::u64, "<u8"},
-    {Dtype::f16, "<f2"},
-    {Dtype::bf16, "<V2"},
-    {Dtype::f32, "<f4"},
-    {Dtype::f64, "<f8"},
-    {Dtype::c64, "<c8"},
-    {Dtype::c128, "<c16"},
-}};
+/// NumPy's letters are those that our own names begin with.
+std::string code_of(Dtype dtype) {
+  const char letter = dtype == Dtype::bf16 ? 'V' : name(dtype).front();
+  return fmt::format("{}{}{}", size_of(dtype) == 1 ? '|' : '<', letter, size_of(dtype));
+}
 
 Dtype dtype_from(std::string_view descr, const std::string& path) {
-  for (const Code& code : codes) {
-    const bool one_byte = code.text[0] == '|' && descr.size() == 3 && descr.substr(1) == code.text.substr(1);
-    if (descr == code.text || one_byte || (code.dtype == Dtype::bf16 && descr == "|V2")) return code.dtype;
+  for (int i = 0; i < dtype_count; ++i) {
+    const auto dtype = static_cast<Dtype>(i);
+    const std::string code = code_of(dtype);
+    const bool one_byte = code[0] == '|' && descr.size() == 3 && descr.substr(1) == code.substr(1);
+    if (descr == code || one_byte || (dtype == Dtype::bf16 && descr == "|V2")) return dtype;
   }
   check<FileError>(descr.empty() || descr[0] != '>',
                    "{}: the elements are big-endian ({}); write the file as little-endian", path, descr);
@@ -70,17 +56,14 @@ Shape parse_shape(std::string_view text, const std::string& path) {
     if (start == std::string_view::npos) return shape;
     text = text.substr(start);
     std::int64_t extent = 0;
-    std::size_t digits = 0;
-    for (; digits < text.size() && text[digits] >= '0' && text[digits] <= '9'; ++digits) {
-      const bool fits = !__builtin_mul_overflow(extent, 10, &extent) &&
-                        !__builtin_add_overflow(extent, text[digits] - '0', &extent);
-      check<FileError>(fits, "{}: an extent in the .npy header is too large", path);
-    }
-    check<FileError>(digits > 0, "{}: the shape in the .npy header is malformed near \"{}\"", path,
-                     text.substr(0, 20));
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), extent);
+    check<FileError>(error != std::errc::result_out_of_range, "{}: an extent in the .npy header is too large",
+                     path);
+    check<FileError>(error == std::errc{} && text.front() != '-',
+                     "{}: the shape in the .npy header is malformed near \"{}\"", path, text.substr(0, 20));
     check<FileError>(shape.size() < max_dimensions, "{}: more than {} dimensions", path, max_dimensions);
     shape.push_back(extent);
-    text = text.substr(digits);
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
   }
 }
 
@@ -124,9 +107,9 @@ std::string npy_header_text(const FileHeader& header) {
   for (const std::int64_t extent : header.shape) shape += fmt::format("{}, ", extent);
   if (header.shape.size() > 1) shape.resize(shape.size() - 2);
   if (header.shape.size() == 1) shape.resize(shape.size() - 1);
-  std::string text = fmt::format("{{'descr': '{}', 'fortran_order': {}, 'shape': ({}), }}",
-                                 codes[static_cast<std::size_t>(header.dtype)].text,
-                                 header.order == Order::column_major ? "True" : "False", shape);
+  std::string text =
+      fmt::format("{{'descr': '{}', 'fortran_order': {}, 'shape': ({}), }}", code_of(header.dtype),
+                  header.order == Order::column_major ? "True" : "False", shape);
   const std::size_t unpadded = magic.size() + 4 + text.size() + 1;
   text.append((64 - unpadded % 64) % 64, ' ');
   text += '\n';

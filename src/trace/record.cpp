@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <partita/trace.hpp>
+#include <sstream>
 
 #include "base/check.hpp"
 #include "context/context_state.hpp"
@@ -11,8 +11,6 @@
 
 namespace partita {
 namespace {
-
-using nlohmann::json;
 
 /// The recorder is the context's clock while this lives.
 class Recording {
@@ -26,20 +24,25 @@ class Recording {
   ContextState& state_;
 };
 
+/// Three lines a step; numbers are written so that they are read as they were.
 std::string packed(const std::vector<TracedStep>& steps) {
-  json all = json::array();
+  std::string text;
   for (const TracedStep& one : steps) {
-    all.push_back({one.kind, one.what, one.execution, one.step, one.line, one.begin, one.end});
+    text += fmt::format("{}\n{}\n{} {} {} {} {}\n", one.kind, one.what, one.execution, one.step, one.line,
+                        one.begin, one.end);
   }
-  const std::vector<std::uint8_t> bytes = json::to_cbor(all);
-  return {bytes.begin(), bytes.end()};
+  return text;
 }
 
-std::vector<TracedStep> unpacked(const std::string& bytes, double clock_ahead) {
+std::vector<TracedStep> unpacked(const std::string& text, double clock_ahead) {
   std::vector<TracedStep> steps;
-  for (const json& one : json::from_cbor(bytes)) {
-    steps.push_back({one[0], one[1], one[2], one[3], one[4], one[5].get<double>() - clock_ahead,
-                     one[6].get<double>() - clock_ahead});
+  std::istringstream lines(text);
+  for (TracedStep one; std::getline(lines, one.kind) && std::getline(lines, one.what);) {
+    lines >> one.execution >> one.step >> one.line >> one.begin >> one.end;
+    lines.ignore();  // the end of the line
+    one.begin -= clock_ahead;
+    one.end -= clock_ahead;
+    steps.push_back(one);
   }
   return steps;
 }

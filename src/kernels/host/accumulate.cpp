@@ -3,10 +3,11 @@
 #include <complex>
 #include <cstddef>
 #include <cstring>
+#include <functional>
 #include <type_traits>
 
 #include "base/check.hpp"
-#include "base/half.hpp"
+#include "base/visit_dtype.hpp"
 #include "kernels/host/copy.hpp"
 #include "kernels/host/half_runs.hpp"
 #include "kernels/host/walk.hpp"
@@ -73,45 +74,19 @@ struct Product {
   }
 };
 
-struct LogicalAnd {
+template <class Operation>
+struct OfTruth {
   template <class T>
   T operator()(T a, T b) const {
-    return static_cast<T>(a != 0 && b != 0);
+    return static_cast<T>(Operation{}(a != 0, b != 0));
   }
 };
 
-struct LogicalOr {
+template <class Operation>
+struct OfBits {
   template <class T>
   T operator()(T a, T b) const {
-    return static_cast<T>(a != 0 || b != 0);
-  }
-};
-
-struct LogicalXor {
-  template <class T>
-  T operator()(T a, T b) const {
-    return static_cast<T>((a != 0) != (b != 0));
-  }
-};
-
-struct BitAnd {
-  template <class T>
-  T operator()(T a, T b) const {
-    return static_cast<T>(a & b);
-  }
-};
-
-struct BitOr {
-  template <class T>
-  T operator()(T a, T b) const {
-    return static_cast<T>(a | b);
-  }
-};
-
-struct BitXor {
-  template <class T>
-  T operator()(T a, T b) const {
-    return static_cast<T>(a ^ b);
+    return static_cast<T>(Operation{}(a, b));
   }
 };
 
@@ -133,13 +108,7 @@ template <class Half>
 struct ThroughFloat {
   using Stored = Half;
   static float load(Half value) { return to_float(value); }
-  static Half store(float value) {
-    if constexpr (std::is_same_v<Half, Float16>) {
-      return to_float16(value);
-    } else {
-      return to_bfloat16(value);
-    }
-  }
+  static Half store(float value) { return from_float<Half>(value); }
 };
 
 template <class Element, class Operation>
@@ -171,7 +140,7 @@ void reduce_halves(const std::byte* from, std::byte* to, std::int64_t count) {
 template <class Element, class Operation>
 void reduce_run(const std::byte* __restrict from, std::byte* __restrict to, std::int64_t count) {
   using Stored = typename Element::Stored;
-  if constexpr (std::is_same_v<Stored, Float16> || std::is_same_v<Stored, BFloat16>) {
+  if constexpr (is_half_type<Stored>) {
     reduce_halves<Stored, Operation>(from, to, count);
   } else {
     constexpr auto size = static_cast<std::int64_t>(sizeof(Stored));
@@ -198,38 +167,20 @@ void reduce_nest(const StridedCopy& nest, const std::byte* from, std::byte* to) 
 using Kernel = void (*)(const StridedCopy&, const std::byte*, std::byte*);
 
 template <class Element>
-Kernel number_kernel(Reduction reduction) {
+Kernel kernel_of(Reduction reduction) {
+  constexpr bool whole = std::is_integral_v<typename Element::Stored>;
   if (reduction == Reduction::min) return reduce_nest<Element, Min>;
   if (reduction == Reduction::max) return reduce_nest<Element, Max>;
   if (reduction == Reduction::product) return reduce_nest<Element, Product>;
-  return reduce_nest<Element, Sum>;
-}
-
-template <class Element>
-Kernel kernel_for(Reduction reduction) {
-  switch (reduction) {
-    case Reduction::logical_and:
-      return reduce_nest<Element, LogicalAnd>;
-    case Reduction::logical_or:
-      return reduce_nest<Element, LogicalOr>;
-    case Reduction::logical_xor:
-      return reduce_nest<Element, LogicalXor>;
-    case Reduction::bit_and:
-      return reduce_nest<Element, BitAnd>;
-    case Reduction::bit_or:
-      return reduce_nest<Element, BitOr>;
-    case Reduction::bit_xor:
-      return reduce_nest<Element, BitXor>;
-    default:
-      return number_kernel<Element>(reduction);
+  if constexpr (whole) {
+    if (reduction == Reduction::logical_and) return reduce_nest<Element, OfTruth<std::logical_and<>>>;
+    if (reduction == Reduction::logical_or) return reduce_nest<Element, OfTruth<std::logical_or<>>>;
+    if (reduction == Reduction::logical_xor) return reduce_nest<Element, OfTruth<std::not_equal_to<>>>;
+    if (reduction == Reduction::bit_and) return reduce_nest<Element, OfBits<std::bit_and<>>>;
+    if (reduction == Reduction::bit_or) return reduce_nest<Element, OfBits<std::bit_or<>>>;
+    if (reduction == Reduction::bit_xor) return reduce_nest<Element, OfBits<std::bit_xor<>>>;
   }
-}
-
-// A complex sum is the sum of twice as many real numbers.
-template <class Real>
-Kernel complex_kernel(Reduction reduction) {
-  if (reduction == Reduction::product) return reduce_nest<Plain<std::complex<Real>>, Product>;
-  return reduce_nest<Plain<Real>, Sum>;
+  return reduce_nest<Element, Sum>;
 }
 
 // Of 0 and 1: or = max, and = min, xor = inequality.
@@ -242,46 +193,26 @@ Kernel boolean_kernel(Reduction reduction) {
       return reduce_nest<Boolean, Max>;
     case Reduction::logical_xor:
     case Reduction::bit_xor:
-      return reduce_nest<Boolean, BitXor>;
+      return reduce_nest<Boolean, OfBits<std::bit_xor<>>>;
     default:
       return reduce_nest<Boolean, Min>;
   }
 }
 
 Kernel kernel_for(Dtype dtype, Reduction reduction) {
-  switch (dtype) {
-    case Dtype::boolean:
+  return visit_dtype(dtype, [&](auto tag) -> Kernel {
+    using T = typename decltype(tag)::type;
+    if constexpr (std::is_same_v<T, bool>) {
       return boolean_kernel(reduction);
-    case Dtype::i8:
-      return kernel_for<Plain<std::int8_t>>(reduction);
-    case Dtype::u8:
-      return kernel_for<Plain<std::uint8_t>>(reduction);
-    case Dtype::i16:
-      return kernel_for<Plain<std::int16_t>>(reduction);
-    case Dtype::u16:
-      return kernel_for<Plain<std::uint16_t>>(reduction);
-    case Dtype::i32:
-      return kernel_for<Plain<std::int32_t>>(reduction);
-    case Dtype::u32:
-      return kernel_for<Plain<std::uint32_t>>(reduction);
-    case Dtype::i64:
-      return kernel_for<Plain<std::int64_t>>(reduction);
-    case Dtype::u64:
-      return kernel_for<Plain<std::uint64_t>>(reduction);
-    case Dtype::f16:
-      return number_kernel<ThroughFloat<Float16>>(reduction);
-    case Dtype::bf16:
-      return number_kernel<ThroughFloat<BFloat16>>(reduction);
-    case Dtype::f32:
-      return number_kernel<Plain<float>>(reduction);
-    case Dtype::f64:
-      return number_kernel<Plain<double>>(reduction);
-    case Dtype::c64:
-      return complex_kernel<float>(reduction);
-    case Dtype::c128:
-      return complex_kernel<double>(reduction);
-  }
-  throw ArgumentError(fmt::format("unknown dtype number {}", static_cast<int>(dtype)));
+    } else if constexpr (is_half_type<T>) {
+      return kernel_of<ThroughFloat<T>>(reduction);
+    } else if constexpr (std::is_arithmetic_v<T>) {
+      return kernel_of<Plain<T>>(reduction);
+    } else {  // a complex sum is the sum of twice as many real numbers
+      if (reduction == Reduction::product) return reduce_nest<Plain<T>, Product>;
+      return reduce_nest<Plain<typename T::value_type>, Sum>;
+    }
+  });
 }
 
 }  // namespace

@@ -81,22 +81,6 @@ Shared& shared() {
   return *instance;
 }
 
-class ThreadsHold {
- public:
-  explicit ThreadsHold(int threads) {
-    const std::lock_guard lock(shared().mutex);
-    if (shared().holders++ == 0) shared().wanted = threads;
-    if (!shared().library) shared().library = open_loaded();
-    shared().apply();
-  }
-  ~ThreadsHold() {
-    const std::lock_guard lock(shared().mutex);
-    if (--shared().holders == 0) shared().restore();
-  }
-  ThreadsHold(const ThreadsHold&) = delete;
-  ThreadsHold& operator=(const ThreadsHold&) = delete;
-};
-
 }  // namespace
 
 ProcessorFeatures ProcessorFeatures::detect() {
@@ -170,7 +154,16 @@ BlasLibrary& blas() {
 }
 
 std::shared_ptr<void> hold_blas_threads(int threads) {
-  return std::make_shared<ThreadsHold>(threads);
+  {
+    const std::lock_guard lock(shared().mutex);
+    if (shared().holders++ == 0) shared().wanted = threads;
+    if (!shared().library) shared().library = open_loaded();
+    shared().apply();
+  }
+  return {&shared(), [](void*) {
+            const std::lock_guard again(shared().mutex);
+            if (--shared().holders == 0) shared().restore();
+          }};
 }
 
 }  // namespace partita

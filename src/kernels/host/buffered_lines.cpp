@@ -19,21 +19,6 @@ std::int64_t rounded(std::int64_t bytes) {
 
 }  // namespace
 
-TransformItems items_of(TransformKind kind, FftwPrecision precision) {
-  const std::int64_t real = precision == FftwPrecision::f64 ? 8 : 4;
-  switch (kind) {
-    case TransformKind::complex_forward:
-    case TransformKind::complex_backward:
-      return {2 * real, 2 * real};
-    case TransformKind::real_to_complex:
-      return {real, 2 * real};
-    case TransformKind::complex_to_real:
-      return {2 * real, real};
-    default:
-      return {real, real};
-  }
-}
-
 BufferedLines::BufferedLines(TransformKind kind, FftwPrecision precision, const FftwLoop& line,
                              std::vector<FftwLoop> batch)
     : precision_(precision),

@@ -42,11 +42,4 @@ class BufferedLines final : public Lines {
   std::shared_ptr<const LocalTransform> plan_;
 };
 
-/// Bytes of an element on the two sides of a kind.
-struct TransformItems {
-  std::int64_t from = 0;
-  std::int64_t to = 0;
-};
-TransformItems items_of(TransformKind kind, FftwPrecision precision);
-
 }  // namespace partita

@@ -46,7 +46,4 @@ void copy_with(const CopyKernels& kernels, const StridedCopy& nest, const void* 
 /// The table that any machine can run.
 extern const CopyKernels portable_copy_kernels;
 
-/// Those of the x86-64 machine below, fastest first; empty elsewhere.
-std::span<const CopyKernels* const> x86_copy_kernels();
-
 }  // namespace partita

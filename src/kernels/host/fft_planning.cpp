@@ -1,9 +1,7 @@
 #include "kernels/host/fft_planning.hpp"
 
-#include <unistd.h>
-
-#include <cstdio>
 #include <mutex>
+#include <partita/io.hpp>
 #include <set>
 #include <utility>
 
@@ -28,13 +26,11 @@ std::set<std::string>& files_read() {
   return *files;
 }
 
-/// Ranks may write the same file at once: each writes its own and renames.
 void write_wisdom(const std::string& path, bool single) {
-  const std::string temporary = path + "." + std::to_string(getpid()) + "." +
-                                std::to_string(reinterpret_cast<std::uintptr_t>(&innermost));
-  if (!fftw(precision_of(single)).write_wisdom(temporary) ||
-      std::rename(temporary.c_str(), path.c_str()) != 0) {
-    std::remove(temporary.c_str());
+  try {
+    write_file(path, fftw(precision_of(single)).wisdom());
+  } catch (const std::exception&) {
+    // It would only have saved time.
   }
 }
 
@@ -48,20 +44,6 @@ Held& held() {
   static auto* const instance = new Held;
   return *instance;
 }
-
-class ThreadsHold {
- public:
-  explicit ThreadsHold(int threads) {
-    const std::lock_guard lock(held().mutex);
-    if (held().holders++ == 0) held().threads = threads;
-  }
-  ~ThreadsHold() {
-    const std::lock_guard lock(held().mutex);
-    if (--held().holders == 0) held().threads = 1;
-  }
-  ThreadsHold(const ThreadsHold&) = delete;
-  ThreadsHold& operator=(const ThreadsHold&) = delete;
-};
 
 }  // namespace
 
@@ -91,7 +73,14 @@ FftPlanning* FftPlanning::current() {
 }
 
 std::shared_ptr<void> hold_fft_threads(int threads) {
-  return std::make_shared<ThreadsHold>(threads);
+  {
+    const std::lock_guard lock(held().mutex);
+    if (held().holders++ == 0) held().threads = threads;
+  }
+  return {&held(), [](void*) {
+            const std::lock_guard again(held().mutex);
+            if (--held().holders == 0) held().threads = 1;
+          }};
 }
 
 int held_fft_threads() {

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <array>
+#include <cstdlib>
 #include <string_view>
 #include <vector>
 
@@ -127,9 +128,11 @@ bool FftwLibrary::read_wisdom(const std::string& path) {
   return read != nullptr && read(path.c_str()) != 0;
 }
 
-bool FftwLibrary::write_wisdom(const std::string& path) const {
-  auto* const write = find_optional<int (*)(const char*)>(handle_, prefix_ + "export_wisdom_to_filename");
-  return write != nullptr && write(path.c_str()) != 0;
+std::string FftwLibrary::wisdom() const {
+  auto* const tell = find_optional<char* (*)()>(handle_, prefix_ + "export_wisdom_to_string");
+  check<UnsupportedError>(tell != nullptr, "{} has no wisdom", version_);
+  const std::unique_ptr<char, decltype(&std::free)> text(tell(), &std::free);
+  return text ? text.get() : "";
 }
 
 FftwLibrary& fftw(FftwPrecision precision) {

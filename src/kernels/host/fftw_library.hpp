@@ -54,7 +54,7 @@ class FftwLibrary {
   // Under `planner_mutex`.
   void set_threads(int threads);              ///< of the plans to come; 1 where it has none
   bool read_wisdom(const std::string& path);  ///< false: not there, or not wisdom of this precision
-  bool write_wisdom(const std::string& path) const;
+  std::string wisdom() const;                 ///< as a file of it holds. Throws UnsupportedError: has none
 
   FftwLibrary(void* handle, FftwPrecision precision);  ///< for fftw()
 

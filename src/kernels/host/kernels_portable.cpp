@@ -37,4 +37,16 @@ const CopyKernels portable_copy_kernels{
     .finish = [] {},
 };
 
+const CopyKernels& copy_kernels() {
+  static const CopyKernels& fastest = *available_copy_kernels().front();
+  return fastest;
+}
+
+#if !defined(__x86_64__)
+std::span<const CopyKernels* const> available_copy_kernels() {
+  static const CopyKernels* const only = &portable_copy_kernels;
+  return {&only, 1};
+}
+#endif
+
 }  // namespace partita

@@ -221,26 +221,17 @@ const CopyKernels avx512_kernels{
 
 }  // namespace
 
-std::span<const CopyKernels* const> x86_copy_kernels() {
+std::span<const CopyKernels* const> available_copy_kernels() {
   static const std::vector<const CopyKernels*> tables = [] {
     std::vector<const CopyKernels*> all;
     const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
     if (avx512) all.push_back(&avx512_kernels);
     if (__builtin_cpu_supports("avx2")) all.push_back(&avx2_kernels);
+    all.push_back(&portable_copy_kernels);
     return all;
   }();
   return tables;
-}
-
-}  // namespace partita
-
-#else
-
-namespace partita {
-
-std::span<const CopyKernels* const> x86_copy_kernels() {
-  return {};
 }
 
 }  // namespace partita

@@ -12,17 +12,12 @@
 namespace partita {
 namespace {
 
-template <class S>
-inline constexpr bool is_half = std::is_same_v<S, Float16> || std::is_same_v<S, BFloat16>;
-
 template <class T, class S>
 T converted(S value) {
-  if constexpr (is_half<S>) {
+  if constexpr (is_half_type<S>) {
     return static_cast<T>(to_float(value));
-  } else if constexpr (std::is_same_v<T, Float16>) {
-    return to_float16(static_cast<float>(value));
-  } else if constexpr (std::is_same_v<T, BFloat16>) {
-    return to_bfloat16(static_cast<float>(value));
+  } else if constexpr (is_half_type<T>) {
+    return from_float<T>(static_cast<float>(value));
   } else {
     return static_cast<T>(value);
   }
@@ -33,7 +28,7 @@ void load(const S* from, std::int64_t step, std::int64_t count, T* to) {
   if (step == 0) {
     std::fill_n(to, count, converted<T>(*from));
   } else if (step == 1) {
-    if constexpr (is_half<S> && std::is_same_v<T, float>) {
+    if constexpr (is_half_type<S> && std::is_same_v<T, float>) {
       widen(reinterpret_cast<const std::byte*>(from), to, count, S{});
     } else {
       for (std::int64_t i = 0; i < count; ++i) to[i] = converted<T>(from[i]);
@@ -46,7 +41,7 @@ void load(const S* from, std::int64_t step, std::int64_t count, T* to) {
 template <class T, class S>
 void store(const T* from, std::int64_t count, S* to, std::int64_t step) {
   if (step == 1) {
-    if constexpr (is_half<S> && std::is_same_v<T, float>) {
+    if constexpr (is_half_type<S> && std::is_same_v<T, float>) {
       narrow(from, reinterpret_cast<std::byte*>(to), count, S{});
     } else {
       for (std::int64_t i = 0; i < count; ++i) to[i] = converted<S>(from[i]);

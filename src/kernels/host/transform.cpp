@@ -17,32 +17,13 @@ namespace {
 constexpr int forward_sign = -1, backward_sign = 1;
 
 int real_kind(TransformKind kind) {
-  switch (kind) {
-    case TransformKind::dct1:
-      return 3;  // REDFT00
-    case TransformKind::dct2:
-      return 5;  // REDFT10
-    case TransformKind::dct3:
-      return 4;  // REDFT01
-    case TransformKind::dct4:
-      return 6;  // REDFT11
-    case TransformKind::dst1:
-      return 7;  // RODFT00
-    case TransformKind::dst2:
-      return 9;  // RODFT10
-    case TransformKind::dst3:
-      return 8;  // RODFT01
-    default:
-      return 10;  // RODFT11
-  }
+  // REDFT00, 10, 01, 11 and RODFT00, 10, 01, 11, from dct1 to dst4
+  constexpr std::array kinds{3, 5, 4, 6, 7, 9, 8, 10};
+  return kinds[static_cast<std::size_t>(kind) - static_cast<std::size_t>(TransformKind::dct1)];
 }
 
 bool complex_both(TransformKind kind) {
   return kind == TransformKind::complex_forward || kind == TransformKind::complex_backward;
-}
-
-std::int64_t real_bytes(FftwPrecision precision) {
-  return precision == FftwPrecision::f64 ? 8 : 4;
 }
 
 /// Elements from the lowest to the highest address that one side of the loops touches, and how many of them
@@ -116,9 +97,7 @@ FftwLibrary::Plan make(const FftwLibrary& library, const TransformShape& shape, 
 
 FftwLibrary::Plan make(const FftwLibrary& library, const TransformShape& shape,
                        const TransformMemory& memory) {
-  const std::int64_t real = real_bytes(shape.precision), item = complex_both(shape.kind) ? 2 * real : real;
-  const std::int64_t from_item = shape.kind == TransformKind::complex_to_real ? 2 * real : item;
-  const std::int64_t to_item = shape.kind == TransformKind::real_to_complex ? 2 * real : item;
+  const auto [from_item, to_item] = items_of(shape.kind, shape.precision);
   const Span from_span = span_of(shape, &FftwLoop::from_stride),
              to_span = span_of(shape, &FftwLoop::to_stride);
   if (memory.in_place) {
@@ -166,6 +145,13 @@ std::map<Key, std::weak_ptr<const LocalTransform>>& known() {
 }
 
 }  // namespace
+
+TransformItems items_of(TransformKind kind, FftwPrecision precision) {
+  const std::int64_t real = precision == FftwPrecision::f64 ? 8 : 4;
+  const bool both = complex_both(kind);
+  return {both || kind == TransformKind::complex_to_real ? 2 * real : real,
+          both || kind == TransformKind::real_to_complex ? 2 * real : real};
+}
 
 TransformMemory memory_of(const FftwLibrary& library, const void* from, const void* to) {
   return {from == to, library.alignment_of(from), library.alignment_of(to)};

@@ -35,6 +35,13 @@ struct TransformMemory {
 };
 TransformMemory memory_of(const FftwLibrary& library, const void* from, const void* to);
 
+/// Bytes of an element on the two sides of a kind.
+struct TransformItems {
+  std::int64_t from = 0;
+  std::int64_t to = 0;
+};
+TransformItems items_of(TransformKind kind, FftwPrecision precision);
+
 /// One FFTW plan. Immutable; `run` is thread-safe, allocates nothing and keeps the input's values where it
 /// is not in place.
 class LocalTransform {

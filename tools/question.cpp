@@ -1,0 +1,73 @@
+#include "tools/question.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "tools/command_line.hpp"
+
+namespace partita::tools {
+namespace {
+
+Shape factor(const Question& question, Op op, int row, int column) {
+  const Shape& shape = question.shape;
+  if (shape.size() != 3)
+    throw UsageError(fmt::format("--shape {}: m x n x k of a multiply", to_string(shape)));
+  if (transposes(op)) std::swap(row, column);
+  return {shape[row], shape[column]};
+}
+
+}  // namespace
+
+int Question::ranks_or(int otherwise) const {
+  int named = 0;
+  for (const auto& distribution : {from, to, product.distribution}) {
+    if (distribution) named = std::max(named, ranks_named_by(*distribution));
+  }
+  return ranks > 0 ? ranks : named > 0 ? named : otherwise;
+}
+
+RedistributeOptions Question::redistribute_options() const {
+  return {.axes = axes, .method = redistribute_methods.parse(method)};
+}
+
+MatmulOptions Question::matmul_options() const {
+  MatmulOptions options = product;
+  options.method = matmul_methods.parse(method);
+  return options;
+}
+
+Shape Question::destination_shape() const {
+  if (axes.empty()) return shape;
+  Shape result;
+  for (const int axis : axes) {
+    if (axis >= shape.size() || axes.size() != static_cast<std::size_t>(shape.size()))
+      throw UsageError(fmt::format("--axes {} does not order the {} axes of {}: see axis {}",
+                                   fmt::join(axes, ","), shape.size(), to_string(shape), axis));
+    result.push_back(shape[axis]);
+  }
+  return result;
+}
+
+Shape Question::shape_of_a() const {
+  return factor(*this, product.op_a, 0, 2);
+}
+
+Shape Question::shape_of_b() const {
+  return factor(*this, product.op_b, 2, 1);
+}
+
+void describe(Subcommand& command, Question& question) {
+  command.shape(question.shape, "global shape of the source; m x n x k of a multiply");
+  command.number("-n,--ranks", question.ranks, 1, "ranks (those that the distributions name, else up to 4)");
+  command.dtype(question.dtype, "element type (f64; c128 of a transform)");
+  command.axes(question.axes, "permutation of a redistribution; axes that are transformed");
+  command.word("--method", question.method, "the algorithm (chosen)", "NAME")
+      .offers(redistribute_methods.list());
+  command.op(question.product, "of a multiply: op(A) and op(B), as in nt (nn)");
+  command.flag("--ordinary", question.ordinary, "arrays in ordinary memory, not on the symmetric heap");
+  command.machine(question.machine, "whose figures are planned with ($PARTITA_MACHINE, else laptop)");
+}
+
+}  // namespace partita::tools

@@ -1,0 +1,37 @@
+// An operation on arrays that the command line describes: what `plan` and `trace` ask about.
+#pragma once
+
+#include <partita/machine.hpp>
+
+#include "tools/subcommand.hpp"
+
+namespace partita::tools {
+
+struct Question {
+  Operation operation = Operation::redistribute;
+  std::optional<Distribution> from, to;
+  Shape shape;  ///< of the source; m, n, k of a multiply
+  std::optional<Dtype> dtype;
+  std::vector<int> axes;
+  std::string method = "automatic";
+  MatmulOptions product;  ///< op, and the distribution of D
+  std::string machine;
+  bool ordinary = false;
+  int ranks = 0;
+
+  Residency residency() const { return ordinary ? Residency::ordinary : Residency::heap; }
+  /// As many as were asked for, else as the distributions name, else so many.
+  int ranks_or(int otherwise) const;
+
+  // Each throws UsageError where the words do not suit the operation.
+  RedistributeOptions redistribute_options() const;
+  MatmulOptions matmul_options() const;
+  Shape destination_shape() const;  ///< of a redistribution
+  Shape shape_of_a() const;         ///< of a multiply
+  Shape shape_of_b() const;
+};
+
+/// The options that say all but the operation and the distributions.
+void describe(Subcommand& command, Question& question);
+
+}  // namespace partita::tools
