@@ -20,9 +20,9 @@ std::vector<IndexSet> sets_of(const std::vector<IndexSet>& batch, const IndexSet
 }
 
 /// Who gives a piece. Pieces that one rank holds have the same holders, so that `last` is looked at first.
-int giver(const Frame& frame, const Input& input, const Region& region, int rank, int last) {
+int giver(const Problem& problem, const HeldOperand& input, const Region& region, int rank, int last) {
   if (last >= 0 && holds_front(input.held.by(last), region)) return last;
-  return Layout::choose_replica(input.operand.layout.owners(front(region)), rank, frame.problem.topology);
+  return Layout::choose_replica(input.layout.owners(front(region)), rank, problem.topology);
 }
 
 }  // namespace
@@ -33,7 +33,7 @@ Region region_of_piece(const Frame& frame, const Blocks& blocks, std::size_t tur
   const Partition& lines = *blocks.lines(of_a).pieces;
   const IndexSet& k = parts[number % parts.size()];
   const IndexSet& line = lines[number / parts.size() % lines.size()];
-  const bool batched = of_a ? frame.a.batched : frame.b.batched;
+  const bool batched = frame.problem.input(of_a).batched();
   static const std::vector<IndexSet> none;
   const std::vector<IndexSet>& batch = batched ? blocks.batches[number / parts.size() / lines.size()] : none;
   return {of_a ? sets_of(batch, line, k) : sets_of(batch, k, line)};
@@ -41,15 +41,15 @@ Region region_of_piece(const Frame& frame, const Blocks& blocks, std::size_t tur
 
 std::vector<Piece> pieces_of(const Frame& frame, const Blocks& blocks, int rank, std::size_t turn, bool of_a,
                              std::vector<int>& givers) {
-  const Input& input = of_a ? frame.a : frame.b;
-  const std::size_t count = (input.batched ? blocks.batches.size() : 1) * blocks.lines(of_a).pieces->size() *
-                            blocks.turn(turn).of(of_a).size();
+  const HeldOperand& input = frame.problem.input(of_a);
+  const std::size_t count = (input.batched() ? blocks.batches.size() : 1) *
+                            blocks.lines(of_a).pieces->size() * blocks.turn(turn).of(of_a).size();
   givers.resize(std::max(givers.size(), count), -1);
   std::vector<Piece> pieces;
   pieces.reserve(count);
   for (std::size_t number = 0; number < count; ++number) {
     Region region = region_of_piece(frame, blocks, turn, of_a, number);
-    givers[number] = giver(frame, input, region, rank, givers[number]);
+    givers[number] = giver(frame.problem, input, region, rank, givers[number]);
     pieces.push_back({std::move(region), givers[number]});
   }
   return pieces;

@@ -7,9 +7,8 @@
 
 #include "base/check.hpp"
 #include "matmul/communication_avoiding.hpp"
-#include "matmul/least_memory.hpp"
+#include "matmul/scratch_account.hpp"
 #include "matmul/tiling_price.hpp"
-#include "matmul/tilings.hpp"
 
 namespace partita::multiplication {
 namespace {
@@ -29,19 +28,18 @@ Present present(const Problem& problem, const Tiling& tiling) {
   for (int rank = 0; rank < problem.ranks() && (result.a || result.b); ++rank) {
     const Tile tile = tiling.tile(rank);
     if (tile.empty()) continue;
-    const Region a = needed_of_a(problem, tile), b = needed_of_b(problem, tile);
-    result.a = result.a && covers(problem.held_a.by(rank), a);
-    result.b = result.b && covers(problem.held_b.by(rank), b);
+    result.a = result.a && covers(problem.a.held.by(rank), region_of(problem, tile, true));
+    result.b = result.b && covers(problem.b.held.by(rank), region_of(problem, tile, false));
   }
   return result;
 }
 
 /// D stays where it is: local where nothing moves, all-gather where one operand does, SUMMA where both do.
 Tiling stationary_tiling(const Problem& problem) {
-  Tiling summa = summa_c_tiling(problem);
+  Tiling summa = tiling_of(problem, MatmulMethod::summa_c);
   const Present here = present(problem, summa);
-  if (here.a && here.b) return local_tiling(problem);
-  return here.a || here.b ? all_gather_tiling(problem) : summa;
+  if (!here.a && !here.b) return summa;
+  return tiling_of(problem, here.a && here.b ? MatmulMethod::local : MatmulMethod::all_gather);
 }
 
 Choice priced(const TilingPricer& pricer, Tiling tiling) {
@@ -72,8 +70,8 @@ std::optional<Choice> cheapest_grid(const Problem& problem, const TilingPricer& 
 std::vector<Tiling> stationary_tilings(const Problem& problem) {
   const bool everywhere = problem.d.layout.is_replicated();
   return {stationary_tiling(problem),
-          everywhere ? all_reduce_tiling(problem) : reduce_scatter_tiling(problem), summa_a_tiling(problem),
-          summa_b_tiling(problem)};
+          tiling_of(problem, everywhere ? MatmulMethod::all_reduce : MatmulMethod::reduce_scatter),
+          tiling_of(problem, MatmulMethod::summa_a), tiling_of(problem, MatmulMethod::summa_b)};
 }
 
 [[noreturn]] void refuse_limit(const Problem& problem, const std::vector<Tiling>& tried) {
@@ -137,29 +135,6 @@ void check_named(const Problem& problem, const Tiling& tiling) {
         problem.options.memory_limit, tiling.name, least_scratch(problem, tiling));
 }
 
-Tiling named_tiling(const Problem& problem) {
-  switch (problem.options.method) {
-    case MatmulMethod::local:
-      return local_tiling(problem);
-    case MatmulMethod::all_gather:
-      return all_gather_tiling(problem);
-    case MatmulMethod::reduce_scatter:
-      return reduce_scatter_tiling(problem);
-    case MatmulMethod::all_reduce:
-      return all_reduce_tiling(problem);
-    case MatmulMethod::summa_a:
-      return summa_a_tiling(problem);
-    case MatmulMethod::summa_b:
-      return summa_b_tiling(problem);
-    case MatmulMethod::communication_avoiding:
-      return grid_tiling_or_refusal(problem);
-    case MatmulMethod::automatic:
-    case MatmulMethod::summa_c:
-      break;
-  }
-  return summa_c_tiling(problem);
-}
-
 Choice cheapest(const Problem& problem) {
   std::vector<Choice> all = choices(problem);
   std::size_t best = 0;
@@ -180,21 +155,11 @@ bool is_worth_it(const Choice& first, const Choice& second) {
 
 Choice choose(const Problem& problem) {
   if (problem.options.method == MatmulMethod::automatic) return cheapest(problem);
-  Tiling tiling = named_tiling(problem);
+  const bool by_grid = problem.options.method == MatmulMethod::communication_avoiding;
+  Tiling tiling = by_grid ? grid_tiling_or_refusal(problem) : tiling_of(problem, problem.options.method);
   check_named(problem, tiling);
   tiling.reason += "; asked for";
   return priced(TilingPricer(problem), std::move(tiling));
-}
-
-Tiling choose_tiling(const Problem& problem) {
-  return choose(problem).tiling;
-}
-
-std::string name(MatmulMethod method) {
-  constexpr const char* names[] = {"automatic",      "local",      "all-gather",
-                                   "reduce-scatter", "all-reduce", "summa-c",
-                                   "summa-a",        "summa-b",    "communication-avoiding"};
-  return names[static_cast<std::size_t>(method)];
 }
 
 }  // namespace partita::multiplication
