@@ -53,7 +53,6 @@ class Assembly {
   void multiply();
   void check_limit() const;
   void deliver_gradient();
-  std::int64_t scratch_bytes() const;
   std::int64_t common_scratch_bytes() const;
   std::int64_t scratch_around(bool stationary) const;
   std::int64_t gradient_scratch() const;

@@ -7,6 +7,7 @@
 #include "matmul/cutting.hpp"
 #include "matmul/scratch_account.hpp"
 #include "matmul/walk.hpp"
+#include "plan/moves.hpp"
 
 namespace partita::multiplication {
 namespace {
@@ -117,14 +118,6 @@ void Assembly::share_among_panels(std::int64_t room) {
       std::max<std::int64_t>(room - products - 2 * frame_.message_bytes - message_padding, 1);
 }
 
-std::int64_t Assembly::scratch_bytes() const {
-  std::int64_t bytes = 0;
-  for (const Buffer& buffer : plan_.buffers) {
-    if (buffer.kind != BufferKind::operand) bytes += buffer.bytes;
-  }
-  return bytes;
-}
-
 // Peers work out each other's messages from it, so it must be the same on all ranks.
 std::int64_t Assembly::common_scratch_bytes() const {
   std::int64_t bytes = 0;
@@ -180,10 +173,10 @@ void Assembly::multiply() {
 }
 
 void Assembly::check_limit() const {
-  const std::int64_t limit = frame_.problem.options.memory_limit;
-  check(limit == 0 || scratch_bytes() <= limit,
+  const std::int64_t limit = frame_.problem.options.memory_limit, bytes = scratch_bytes(plan_);
+  check(limit == 0 || bytes <= limit,
         "a memory limit of {} bytes is too small for this multiply by {}; {} bytes would do on rank {}",
-        limit, frame_.tiling.name, scratch_bytes(), plan_.rank);
+        limit, frame_.tiling.name, bytes, plan_.rank);
 }
 
 }  // namespace partita::multiplication

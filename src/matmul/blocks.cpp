@@ -9,16 +9,6 @@ namespace {
 
 constexpr std::int64_t cache_bytes = std::int64_t{1} << 20;
 
-std::vector<IndexSet> sets_of(const std::vector<IndexSet>& batch, const IndexSet& rows,
-                              const IndexSet& columns) {
-  std::vector<IndexSet> sets;
-  sets.reserve(batch.size() + 2);
-  sets.insert(sets.end(), batch.begin(), batch.end());
-  sets.push_back(rows);
-  sets.push_back(columns);
-  return sets;
-}
-
 /// Who gives a piece. Pieces that one rank holds have the same holders, so that `last` is looked at first.
 int giver(const Problem& problem, const HeldOperand& input, const Region& region, int rank, int last) {
   if (last >= 0 && holds_front(input.held.by(last), region)) return last;
@@ -36,7 +26,7 @@ Region region_of_piece(const Frame& frame, const Blocks& blocks, std::size_t tur
   const bool batched = frame.problem.input(of_a).batched();
   static const std::vector<IndexSet> none;
   const std::vector<IndexSet>& batch = batched ? blocks.batches[number / parts.size() / lines.size()] : none;
-  return {of_a ? sets_of(batch, line, k) : sets_of(batch, k, line)};
+  return of_a ? matrix_region(batch, line, k) : matrix_region(batch, k, line);
 }
 
 std::vector<Piece> pieces_of(const Frame& frame, const Blocks& blocks, int rank, std::size_t turn, bool of_a,
@@ -62,7 +52,7 @@ std::vector<Product> products_of(const Frame& frame, const Blocks& blocks, int r
   for (std::size_t b = 0; b < blocks.batches.size(); ++b) {
     for (std::size_t i = 0; i < blocks.rows->size(); ++i) {
       for (std::size_t j = 0; j < blocks.columns->size(); ++j) {
-        Region region{sets_of(blocks.batches[b], (*blocks.rows)[i], (*blocks.columns)[j])};
+        Region region = matrix_region(blocks.batches[b], (*blocks.rows)[i], (*blocks.columns)[j]);
         const int holder = frame.tiling.stationary_d ? rank : frame.problem.d.layout.owner(front(region));
         const bool in_place = holder == rank && !blocks.joined;
         const std::int64_t bytes = in_place ? 0 : region.size() * item;

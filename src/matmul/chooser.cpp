@@ -17,29 +17,22 @@ constexpr int grids_priced = 2;
 constexpr double alike = 0.01;   // of a price: no more than the model can tell apart
 constexpr double clearly = 0.9;  // of the bytes
 
-/// Of A or B: whether every rank holds all that its part of D needs.
-struct Present {
-  bool a = true;
-  bool b = true;
-};
-
-Present present(const Problem& problem, const Tiling& tiling) {
-  Present result;
-  for (int rank = 0; rank < problem.ranks() && (result.a || result.b); ++rank) {
-    const Tile tile = tiling.tile(rank);
-    if (tile.empty()) continue;
-    result.a = result.a && covers(problem.a.held.by(rank), region_of(problem, tile, true));
-    result.b = result.b && covers(problem.b.held.by(rank), region_of(problem, tile, false));
+/// What moves where every rank multiplies what it holds of D.
+Demand demand_where_d_stays(const Problem& problem, const Tiling& tiling) {
+  Demand demand;
+  for (int rank = 0; rank < problem.ranks() && !(demand.moves_a && demand.moves_b); ++rank) {
+    demand.add(problem, tiling.tile(rank), rank, true);
   }
-  return result;
+  return demand;
 }
 
 /// D stays where it is: local where nothing moves, all-gather where one operand does, SUMMA where both do.
 Tiling stationary_tiling(const Problem& problem) {
   Tiling summa = tiling_of(problem, MatmulMethod::summa_c);
-  const Present here = present(problem, summa);
-  if (!here.a && !here.b) return summa;
-  return tiling_of(problem, here.a && here.b ? MatmulMethod::local : MatmulMethod::all_gather);
+  const Demand demand = demand_where_d_stays(problem, summa);
+  if (demand.moves_a && demand.moves_b) return summa;
+  const bool moves = demand.moves_a || demand.moves_b;
+  return tiling_of(problem, moves ? MatmulMethod::all_gather : MatmulMethod::local);
 }
 
 Choice priced(const TilingPricer& pricer, Tiling tiling) {
@@ -126,10 +119,10 @@ Tiling grid_tiling_or_refusal(const Problem& problem) {
 
 void check_named(const Problem& problem, const Tiling& tiling) {
   if (tiling.method == MatmulMethod::local) {
-    const Present here = present(problem, tiling);
-    check(here.a && here.b,
+    const Demand demand = demand_where_d_stays(problem, tiling);
+    check(!demand.moves_a && !demand.moves_b,
           "the method local needs all that a rank multiplies on that rank, but {} lies as {}",
-          here.a ? "B" : "A", (here.a ? problem.b : problem.a).layout.to_string());
+          demand.moves_a ? "A" : "B", problem.input(demand.moves_a).layout.to_string());
   }
   check(fits(problem, tiling), "a memory limit of {} bytes is too small for {}; {} bytes would do",
         problem.options.memory_limit, tiling.name, least_scratch(problem, tiling));

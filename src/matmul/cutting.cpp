@@ -42,12 +42,6 @@ std::vector<std::vector<IndexSet>> combinations(const std::vector<Partition>& di
   return result;
 }
 
-std::int64_t size(const std::vector<IndexSet>& sets) {
-  std::int64_t result = 1;
-  for (const IndexSet& set : sets) result *= set.size();
-  return result;
-}
-
 bool follow_each_other(const Partition& pieces) {
   for (std::size_t i = 1; i < pieces.size(); ++i) {
     if (pieces[i - 1].back() >= pieces[i].front()) return false;
@@ -57,7 +51,7 @@ bool follow_each_other(const Partition& pieces) {
 
 /// Elements of A or B that one index of k stands for.
 std::int64_t slice(const Frame& frame, const Tile& tile, bool of_a) {
-  const std::int64_t batches = frame.problem.input(of_a).batched() ? size(tile.batch) : 1;
+  const std::int64_t batches = frame.problem.input(of_a).batched() ? Region{tile.batch}.size() : 1;
   return batches * (of_a ? tile.m : tile.n).size();
 }
 
@@ -117,7 +111,7 @@ bool joins(const Frame& frame, const Tile& tile, const Blocks& blocks, std::size
   const int batches = frame.problem.batches();
   const Extents order = frame.product_order();
   for (const auto& batch : blocks.batches) {
-    if (size(batch) != 1) return false;
+    if (Region{batch}.size() != 1) return false;
   }
   const bool by_rows = order[batches] == batches;
   if (order[batches] < batches || order[batches + 1] < batches) return false;

@@ -138,13 +138,16 @@ bool conjugates(Op op) {
   return op == Op::conjugate || op == Op::conjugate_transpose;
 }
 
-Operand op_space(const Operand& operand, Op op) {
-  const int dimensions = operand.layout.dimensions();
-  if (!transposes(op) || dimensions < 2) return operand;
+std::vector<int> axes_of(Op op, int dimensions) {
   std::vector<int> axes(static_cast<std::size_t>(dimensions));
   std::iota(axes.begin(), axes.end(), 0);
-  std::swap(axes[axes.size() - 2], axes[axes.size() - 1]);
-  return operand.permuted(axes);
+  if (transposes(op) && dimensions >= 2) std::swap(axes[axes.size() - 2], axes[axes.size() - 1]);
+  return axes;
+}
+
+Operand op_space(const Operand& operand, Op op) {
+  if (!transposes(op)) return operand;
+  return operand.permuted(axes_of(op, operand.layout.dimensions()));
 }
 
 Dtype compute_dtype(Dtype operands) {

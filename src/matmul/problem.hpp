@@ -63,6 +63,8 @@ Problem make_problem(const MatmulOperands& operands, const Topology& topology, i
 
 /// The operand as op(X) sees it: the last two dimensions exchanged where the op transposes.
 Operand op_space(const Operand& operand, Op op);
+/// The order of axes in which it sees them.
+std::vector<int> axes_of(Op op, int dimensions);
 bool transposes(Op op);
 bool conjugates(Op op);
 

@@ -82,27 +82,27 @@ Tile tile_of(const Problem& problem, Stays stays, int rank) {
   return {held.batch, held.rows, held.columns, IndexSet::range(0, problem.k())};
 }
 
-Region region(const std::vector<IndexSet>& batch, const IndexSet& rows, const IndexSet& columns) {
-  Region region{batch};
-  region.sets.push_back(rows);
-  region.sets.push_back(columns);
-  return region;
-}
-
 }  // namespace
 
 bool Tile::empty() const {
   return m.empty() || n.empty() || k.empty() || std::ranges::any_of(batch, &IndexSet::empty);
 }
 
+Region matrix_region(const std::vector<IndexSet>& batch, const IndexSet& rows, const IndexSet& columns) {
+  Region region{batch};
+  region.sets.push_back(rows);
+  region.sets.push_back(columns);
+  return region;
+}
+
 Region region_of(const Problem& problem, const Tile& tile, bool of_a) {
   static const std::vector<IndexSet> none;
   const std::vector<IndexSet>& batch = problem.input(of_a).batched() ? tile.batch : none;
-  return of_a ? region(batch, tile.m, tile.k) : region(batch, tile.k, tile.n);
+  return of_a ? matrix_region(batch, tile.m, tile.k) : matrix_region(batch, tile.k, tile.n);
 }
 
 Region region_of_d(const Tile& tile) {
-  return region(tile.batch, tile.m, tile.n);
+  return matrix_region(tile.batch, tile.m, tile.n);
 }
 
 Holding holding(const Problem& problem, const HeldOperand& operand, int rank) {

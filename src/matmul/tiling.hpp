@@ -20,6 +20,8 @@ struct Tile {
   bool empty() const;
 };
 
+Region matrix_region(const std::vector<IndexSet>& batch, const IndexSet& rows, const IndexSet& columns);
+
 /// Elements of op(A) or op(B), and of D, that a tile takes part in.
 Region region_of(const Problem& problem, const Tile& tile, bool of_a);
 Region region_of_d(const Tile& tile);
