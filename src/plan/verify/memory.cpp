@@ -11,14 +11,15 @@ std::int64_t Memory::capacity(int rank, int buffer) const {
   return plans_.plan(rank).buffers[static_cast<std::size_t>(buffer)].bytes / plans_.item(buffer);
 }
 
-std::vector<std::int64_t> Memory::slots(const Place& place, const Region& region) const {
+std::vector<std::int64_t> Memory::slots(const Place& place, const Region& region, std::int64_t item) const {
   const Buffer& buffer = plans_.buffer(place.buffer);
   if (!buffer.operand) {
-    const std::int64_t item = plans_.item(place.buffer), first = place.offset / item;
-    check<Fault>(first + region.size() <= capacity(place.rank, place.buffer),
+    const std::int64_t unit = plans_.item(place.buffer), first = place.offset / unit;
+    const std::int64_t step = std::max<std::int64_t>(item / unit, 1);
+    check<Fault>(first + region.size() * step <= capacity(place.rank, place.buffer),
                  "{} of rank {} ends before byte {}", buffer.name, place.rank,
-                 place.offset + region.size() * item);
-    return packed(region, place.axis_order, first);
+                 place.offset + region.size() * step * unit);
+    return packed(region, place.axis_order, first, step);
   }
   Operand dense = *buffer.operand;
   dense.dense = true;

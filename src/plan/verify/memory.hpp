@@ -19,8 +19,9 @@ class Memory {
   explicit Memory(const Plans& plans) : plans_(plans), in_flight_(plans.plans.size()) {}
 
   /// The slots of a region at a place, in row-major order of the region. A Fault where the place does not
-  /// hold the region or lies beyond the buffer.
-  std::vector<std::int64_t> slots(const Place& place, const Region& region) const;
+  /// hold the region or lies beyond the buffer. `item`: bytes of an element, where one may take several slots
+  /// of scratch; 0: each takes one.
+  std::vector<std::int64_t> slots(const Place& place, const Region& region, std::int64_t item = 0) const;
   /// The slots of a message: [first, last).
   InFlight range(const Place& place, std::int64_t bytes, bool is_receive, int step) const;
 

@@ -34,33 +34,34 @@ Number identity_of(Reduction reduction) {
 
 // --- memory
 
-Numbers NumericExecution::load(const Part& part) const {
+Numbers NumericExecution::load(const Part& part, std::int64_t item) const {
   const Cells<NumberCell>& held = cells(part.place.rank, memory_of(plans_.plan(0), part.place));
   Numbers numbers;
-  for (const std::int64_t slot : memory().slots(part.place, part.region)) {
+  for (const std::int64_t slot : memory().slots(part.place, part.region, item)) {
     numbers.push_back(held.read(slot).value);
   }
   return numbers;
 }
 
-void NumericExecution::store(const Part& part, const Numbers& numbers) {
+void NumericExecution::store(const Part& part, const Numbers& numbers, std::int64_t item) {
   Cells<NumberCell>& held = cells(part.place.rank, memory_of(plans_.plan(0), part.place));
   std::size_t i = 0;
-  for (const std::int64_t slot : memory().slots(part.place, part.region)) held.at(slot).value = numbers[i++];
+  for (const std::int64_t slot : memory().slots(part.place, part.region, item))
+    held.at(slot).value = numbers[i++];
 }
 
-Numbers NumericExecution::read(const Part& part) const {
+Numbers NumericExecution::read(const Part& part, std::int64_t item) const {
   if (part.region.empty()) return {};
   check_access(rank_, part.place);
-  memory().check_quiet(part.place, memory().slots(part.place, part.region), false);
-  return load(part);
+  memory().check_quiet(part.place, memory().slots(part.place, part.region, item), false);
+  return load(part, item);
 }
 
-void NumericExecution::write(const Part& part, const Numbers& numbers) {
+void NumericExecution::write(const Part& part, const Numbers& numbers, std::int64_t item) {
   if (part.region.empty()) return;
   check_access(rank_, part.place);
-  memory().check_quiet(part.place, memory().slots(part.place, part.region), true);
-  store(part, numbers);
+  memory().check_quiet(part.place, memory().slots(part.place, part.region, item), true);
+  store(part, numbers, item);
 }
 
 // --- steps
@@ -73,16 +74,18 @@ void NumericExecution::run_local(int rank, const Step& step) {
 
 void NumericExecution::move(const Step& step) {
   const Part to{step.region, step.to};
+  const std::int64_t item = item_bytes(plans_.plan(0), step);
   if (step.kind == StepKind::fill) {
-    return write(to, Numbers(static_cast<std::size_t>(step.region.size()), identity_of(step.reduction)));
+    return write(to, Numbers(static_cast<std::size_t>(step.region.size()), identity_of(step.reduction)),
+                 item);
   }
-  Numbers numbers = read({step.region, step.from});
+  Numbers numbers = read({step.region, step.from}, item);
   if (step.kind == StepKind::accumulate) {
-    const Numbers before = read(to);
+    const Numbers before = read(to, item);
     std::ranges::transform(before, numbers, numbers.begin(),
                            [&](Number a, Number b) { return joined(step.reduction, a, b); });
   }
-  write(to, numbers);
+  write(to, numbers, item);
 }
 
 // --- works

@@ -21,15 +21,16 @@ class NumericExecution final : public ExecutionOn<NumberCell> {
   NumericExecution(const Plans& plans, SendMode mode, Faults& faults, const Parameters& parameters)
       : ExecutionOn(plans, mode, faults), plans_(plans), parameters_(parameters) {}
 
-  /// The numbers of a part, row-major. No rank's access: whoever asks stands outside.
-  Numbers load(const Part& part) const;
-  void store(const Part& part, const Numbers& numbers);
+  /// The numbers of a part, row-major. No rank's access: whoever asks stands outside. `item`: as in
+  /// Memory::slots.
+  Numbers load(const Part& part, std::int64_t item = 0) const;
+  void store(const Part& part, const Numbers& numbers, std::int64_t item = 0);
 
  private:
   void run_local(int rank, const Step& step) override;
   void move(const Step& step);
-  Numbers read(const Part& part) const;
-  void write(const Part& part, const Numbers& numbers);
+  Numbers read(const Part& part, std::int64_t item = 0) const;
+  void write(const Part& part, const Numbers& numbers, std::int64_t item = 0);
 
   void compute(const Multiply& work);
   void compute(const ApplyEpilogue& work);

@@ -1,6 +1,8 @@
 #include "plan/verify/problem.hpp"
 
+#include <algorithm>
 #include <array>
+#include <limits>
 
 #include "base/check.hpp"
 #include "plan/verify/slots.hpp"
@@ -11,6 +13,16 @@ Region whole_region(const Shape& shape) {
   Region region;
   for (const std::int64_t extent : shape) region.sets.push_back(IndexSet::range(0, extent));
   return region;
+}
+
+std::int64_t Plans::item(int number) const {
+  const auto dtype = [](const Buffer& one) { return one.operand ? one.operand->dtype : one.dtype; };
+  if (const auto own = dtype(buffer(number))) return size_of(*own);
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  for (const Buffer& other : plans.front().buffers) {
+    if (const auto theirs = dtype(other)) least = std::min(least, size_of(*theirs));
+  }
+  return least;
 }
 
 std::vector<Holding> holdings(const Layout& layout) {

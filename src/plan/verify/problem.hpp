@@ -17,7 +17,9 @@ struct Plans {
   int ranks() const { return static_cast<int>(plans.size()); }
   const Plan& plan(int rank) const { return plans[static_cast<std::size_t>(rank)]; }
   const Buffer& buffer(int number) const { return plans.front().buffers[static_cast<std::size_t>(number)]; }
-  std::int64_t item(int buffer) const { return size_of(dtype_at(plans.front(), {buffer, 0, 0, {}})); }
+  /// Bytes of what one cell of the buffer stands for: an element, or, in scratch that elements of any dtype
+  /// pass through, the smallest of all.
+  std::int64_t item(int buffer) const;
 };
 
 struct Problem : Plans {

@@ -82,9 +82,10 @@ bool is_inside(const Region& region, const Region& whole) {
   return true;
 }
 
-std::vector<std::int64_t> packed(const Region& region, const Extents& axis_order, std::int64_t base) {
+std::vector<std::int64_t> packed(const Region& region, const Extents& axis_order, std::int64_t base,
+                                 std::int64_t step) {
   std::vector<Numbers> terms(region.sets.size());
-  std::int64_t stride = 1;
+  std::int64_t stride = step;
   for (int i = axis_order.size() - 1; i >= 0; --i) {
     const auto dimension = static_cast<std::size_t>(axis_order[i]);
     terms[dimension].resize(static_cast<std::size_t>(region.sets[dimension].size()));
