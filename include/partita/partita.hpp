@@ -19,4 +19,5 @@
 #include <partita/settings.hpp>
 #include <partita/spectral.hpp>
 #include <partita/trace.hpp>
+#include <partita/verify_numbers.hpp>
 #include <partita/version.hpp>

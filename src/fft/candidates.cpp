@@ -113,7 +113,7 @@ class Candidates {
       const Layout even(Slab(cut), before(), ranks());
       const bool usable = input_is_plain_ && covers(whole_input_, first) &&
                           !whole_input_[static_cast<std::size_t>(cut)] && keeps_halved_whole(first);
-      for (const Layout& start : {usable ? input_ : even}) add_slabs(start, first, last);
+      add_slabs(usable ? input_ : even, first, last);
     }
     drop_detours(FftMethod::slab);
   }
@@ -124,7 +124,7 @@ class Candidates {
     std::vector<int> first;
     std::vector<int> last{cut.front()};
     for (const int axis : problem_.axes) {
-      if (std::find(cut.begin(), cut.end(), axis) != cut.end()) continue;
+      if (contains(cut, axis)) continue;
       const bool waits = problem_.doubles && axis == problem_.halved_axis();
       (waits ? last : first).push_back(axis);
     }
@@ -132,20 +132,17 @@ class Candidates {
   }
 
   bool keeps_halved_whole(const std::vector<int>& first) const {
-    return !problem_.halves || std::find(first.begin(), first.end(), problem_.halved_axis()) != first.end();
+    return !problem_.halves || contains(first, problem_.halved_axis());
   }
 
   void add_slabs(const Layout& start, const std::vector<int>& first, const std::vector<int>& last) {
-    if (wanted_is_plain_ && covers(whole_wanted_, last)) add_slab(start, *wanted_, first, last);
+    const auto add_slab = [&](const Layout& end) {
+      add(FftMethod::slab, "slab", {stage(start, first, true, false), stage(end, last, false, true)});
+    };
+    if (wanted_is_plain_ && covers(whole_wanted_, last)) add_slab(*wanted_);
     for (const int axis : slowest_first_) {
-      if (std::find(last.begin(), last.end(), axis) != last.end()) continue;
-      add_slab(start, Layout(Slab(axis), problem_.shape, ranks()), first, last);
+      if (!contains(last, axis)) add_slab(Layout(Slab(axis), problem_.shape, ranks()));
     }
-  }
-
-  void add_slab(const Layout& start, const Layout& end, const std::vector<int>& first,
-                const std::vector<int>& last) {
-    add(FftMethod::slab, "slab", {stage(start, first, true, false), stage(end, last, false, true)});
   }
 
   // Where the input already is in slabs or pencils that serve, others are not looked at.
@@ -217,13 +214,13 @@ class Candidates {
   bool suits(const std::vector<int>& cut) const {
     const bool transformed =
         std::all_of(cut.begin(), cut.end(), [&](int axis) { return problem_.transforms(axis); });
-    const bool has_halved = std::find(cut.begin(), cut.end(), problem_.halved_axis()) != cut.end();
+    const bool has_halved = contains(cut, problem_.halved_axis());
     if (problem_.doubles && cut.front() != problem_.halved_axis()) return false;
     return input_is_plain_ && transformed && (!problem_.halves || !has_halved);
   }
 
   void add_pencil(const std::vector<int>& grid, std::vector<int> cut) {
-    const auto is_cut = [&](int axis) { return std::find(cut.begin(), cut.end(), axis) != cut.end(); };
+    const auto is_cut = [&](int axis) { return contains(cut, axis); };
     const auto spare =
         std::find_if(slowest_first_.begin(), slowest_first_.end(), [&](int axis) { return !is_cut(axis); });
     if (spare == slowest_first_.end()) return;

@@ -1,13 +1,11 @@
 // Plan once, execute many times.
-#include <chrono>
-#include <limits>
 #include <partita/fft.hpp>
 
 #include "array/array_state.hpp"
 #include "base/check.hpp"
+#include "execute/autotune.hpp"
 #include "fft/problem.hpp"
 #include "fft/runner.hpp"
-#include "runtime/exchange_values.hpp"
 
 namespace partita {
 
@@ -120,18 +118,6 @@ Array scratch_array(const std::shared_ptr<ContextState>& context, const Operand&
   return Array(std::move(like));
 }
 
-double fastest_run(ContextState& context, Runner& runner, const Array& input, const Array& output, int runs) {
-  double best = std::numeric_limits<double>::infinity();
-  for (int run = 0; run <= runs; ++run) {  // the first one plans
-    const auto start = std::chrono::steady_clock::now();
-    runner.run(input, output, 1);
-    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-    const double all = largest_of_ranks(context, "autotune", seconds.count());
-    if (run > 0) best = std::min(best, all);
-  }
-  return best;
-}
-
 }  // namespace
 
 std::string FFT::autotune(int runs) {
@@ -140,26 +126,14 @@ std::string FFT::autotune(int runs) {
   const Request request = state_->request();
   const Array input = scratch_array(state_->context, request.input);
   const Array output = request.in_place ? input : scratch_array(state_->context, request.output);
-  double best = std::numeric_limits<double>::infinity();
-  std::unique_ptr<Runner> kept;
-  std::string seen;
-  for (const FftOptions& options : variants(request.options, context.size())) {
-    std::unique_ptr<Runner> runner;
-    try {
-      runner = std::make_unique<Runner>(context, [&]() -> Request {
-        return {request.input, request.output, options, request.in_place};
-      });
-    } catch (const ArgumentError&) {
-      continue;  // on every rank: this method does not suit
-    }
-    if (seen.find(runner->plan().method + ";") != std::string::npos) continue;
-    seen += runner->plan().method + ";";
-    const double seconds = fastest_run(context, *runner, input, output, runs);
-    if (seconds >= best) continue;
-    best = seconds;
-    kept = std::move(runner);
-  }
-  state_->forward = std::move(kept);
+  const auto make = [&](const FftOptions& options) {
+    return std::make_unique<Runner>(context, [&]() -> Request {
+      return {request.input, request.output, options, request.in_place};
+    });
+  };
+  const auto run = [&](Runner& runner) { runner.run(input, output, 1); };
+  state_->forward = fastest_of(Trials(context, "fft autotune", runs),
+                               variants(request.options, context.size()), make, run, [] {});
   if (state_->workspace.valid()) state_->forward->set_workspace(state_->workspace);
   state_->inverse.reset();
   return state_->forward->plan().method;

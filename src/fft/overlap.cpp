@@ -30,7 +30,7 @@ int axis_to_cut(const Region& own, const Extents& slowest_first, const std::vect
   int longest = -1;
   std::int64_t most = 0;
   for (const std::int64_t axis : slowest_first) {
-    if (std::find(axes.begin(), axes.end(), static_cast<int>(axis)) != axes.end()) continue;
+    if (contains(axes, axis)) continue;
     const std::int64_t extent = own.sets[static_cast<std::size_t>(axis)].size();
     if (extent >= parts) return static_cast<int>(axis);
     if (extent > most) {

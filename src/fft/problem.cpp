@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "base/check.hpp"
@@ -24,22 +25,9 @@ bool is_real(Dtype dtype) {
 
 // The opposite of r2c is c2r; of DCT-II and DST-II it is III; I and IV are their own.
 FftKind opposite(FftKind kind) {
-  switch (kind) {
-    case FftKind::r2c:
-      return FftKind::c2r;
-    case FftKind::c2r:
-      return FftKind::r2c;
-    case FftKind::dct2:
-      return FftKind::dct3;
-    case FftKind::dct3:
-      return FftKind::dct2;
-    case FftKind::dst2:
-      return FftKind::dst3;
-    case FftKind::dst3:
-      return FftKind::dst2;
-    default:
-      return kind;
-  }
+  using enum FftKind;
+  constexpr std::array opposites{c2c, c2r, r2c, dct1, dct3, dct2, dct4, dst1, dst3, dst2, dst4};
+  return opposites.at(static_cast<std::size_t>(kind));
 }
 
 TransformKind along_axes(FftKind kind, bool inverse) {
@@ -117,7 +105,7 @@ std::int64_t logical_length(TransformKind kind, std::int64_t n) {
 }  // namespace
 
 bool Problem::transforms(int axis) const {
-  return std::find(axes.begin(), axes.end(), axis) != axes.end();
+  return contains(axes, axis);
 }
 
 Problem make_problem(const Operand& input, const Topology& topology, const FftOptions& options,

@@ -1,6 +1,7 @@
 // One transform, checked: what every part of the planner reads.
 #pragma once
 
+#include <algorithm>
 #include <partita/fft.hpp>
 #include <vector>
 
@@ -24,6 +25,11 @@ struct Problem {
   int halved_axis() const { return halves || doubles ? axes.back() : -1; }
   bool transforms(int axis) const;
 };
+
+/// Whether the axis is one of them.
+inline bool contains(const std::vector<int>& axes, std::int64_t axis) {
+  return std::ranges::find(axes, static_cast<int>(axis)) != axes.end();
+}
 
 /// Throws ArgumentError, the same text on every rank.
 Problem make_problem(const Operand& input, const Topology& topology, const FftOptions& options,

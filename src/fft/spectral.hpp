@@ -1,6 +1,7 @@
 // What the spectral helpers share.
 #pragma once
 
+#include <complex>
 #include <partita/array.hpp>
 #include <vector>
 
@@ -27,6 +28,29 @@ void for_each_local(const View& local, Body&& body) {
       if (!more) at[d] = 0;
     }
   }
+}
+
+/// `body(zero)`, a zero of the complex dtype.
+template <class Body>
+void with_number(Dtype dtype, Body&& body) {
+  if (dtype == Dtype::c64) {
+    body(std::complex<float>());
+  } else {
+    body(std::complex<double>());
+  }
+}
+
+/// Calls `body(element, other)` for every pair of elements of two complex local parts of the same extents.
+template <class Body>
+void for_each_pair(const View& local, const View& others, Body&& body) {
+  with_number(local.dtype, [&]<class Number>(Number /*zero*/) {
+    const auto* const first = static_cast<const Number*>(others.data);
+    for_each_local<Number>(local, [&](const Index& at, Number& element) {
+      std::int64_t offset = 0;
+      for (int d = 0; d < at.size(); ++d) offset += at[d] * others.strides[d];
+      body(element, first[offset]);
+    });
+  });
 }
 
 }  // namespace partita::spectral

@@ -103,19 +103,18 @@ std::vector<AxisModes> local_modes(const Array& spectrum, const Shape& lengths, 
   return result;
 }
 
-template <class Real>
+template <class Number>
 void multiply_local(const View& local, const std::vector<AxisModes>& modes, const Multiplier& multiplier) {
   WaveVector wave;
   wave.dimensions = local.extents.size();
-  spectral::for_each_local<std::complex<Real>>(local, [&](const Index& at, std::complex<Real>& value) {
+  spectral::for_each_local<Number>(local, [&](const Index& at, Number& value) {
     for (std::size_t d = 0; d < modes.size(); ++d) {
       if (modes[d].k.empty()) continue;
       const auto i = static_cast<std::size_t>(at[static_cast<int>(d)]);
       wave.k[d] = modes[d].k[i];
       wave.at_nyquist[d] = modes[d].at_nyquist[i];
     }
-    const std::complex<double> factor = multiplier(wave);
-    value *= std::complex<Real>(static_cast<Real>(factor.real()), static_cast<Real>(factor.imag()));
+    value *= static_cast<Number>(multiplier(wave));
   });
 }
 
@@ -127,11 +126,9 @@ void multiply_spectrum(Array& spectrum, const Shape& lengths, int halved_axis, c
   check(lengths.size() == spectrum.shape().size(), "{} lengths for a spectrum of {} dimensions",
         lengths.size(), spectrum.shape().size());
   const std::vector<AxisModes> modes = local_modes(spectrum, lengths, halved_axis, options);
-  if (spectrum.dtype() == Dtype::c64) {
-    multiply_local<float>(spectrum.local(), modes, multiplier);
-  } else {
-    multiply_local<double>(spectrum.local(), modes, multiplier);
-  }
+  spectral::with_number(spectrum.dtype(), [&]<class Number>(Number /*zero*/) {
+    multiply_local<Number>(spectrum.local(), modes, multiplier);
+  });
 }
 
 Array spectral_apply(const Array& field, const Multiplier& multiplier, const SpectralOptions& options,
@@ -184,21 +181,7 @@ Array convolve(const Array& a, const Array& b, const SpectralOptions& options, S
   Array other = forward(b.layout() == a.layout() ? b : redistribute(b, a.layout()), pair, where);
   // The two may lie in memory in different orders, for which other distributions can be the cheapest.
   if (!(other.layout() == spectrum.layout())) other = redistribute(other, spectrum.layout());
-  const auto multiply = [&]<class Real>(Real /*precision*/) {
-    using Number = std::complex<Real>;
-    const View& factors = other.local();
-    const auto* const first = static_cast<const Number*>(factors.data);
-    spectral::for_each_local<Number>(spectrum.local(), [&](const Index& at, Number& value) {
-      std::int64_t offset = 0;
-      for (int d = 0; d < at.size(); ++d) offset += at[d] * factors.strides[d];
-      value *= first[offset];
-    });
-  };
-  if (spectrum.dtype() == Dtype::c64) {
-    multiply(0.0F);
-  } else {
-    multiply(0.0);
-  }
+  spectral::for_each_pair(spectrum.local(), other.local(), [](auto& value, auto factor) { value *= factor; });
   return inverse(spectrum, pair, where);
 }
 

@@ -79,17 +79,6 @@ Array window_of(const Array& array, const Index& lower, const Shape& shape) {
   return wrap(context, view, operand);
 }
 
-template <class T>
-void add_local(const Array& from, const Array& to) {
-  const View& addends = from.local();
-  const auto* const first = static_cast<const T*>(addends.data);
-  spectral::for_each_local<T>(to.local(), [&](const Index& at, T& value) {
-    std::int64_t offset = 0;
-    for (int d = 0; d < at.size(); ++d) offset += at[d] * addends.strides[d];
-    value += first[offset];
-  });
-}
-
 /// One combination of runs.
 struct Corner {
   Index from, to;
@@ -123,18 +112,15 @@ void move_corner(const Array& spectrum, const Array& result, const Corner& corne
   Array destination = window_of(result, corner.to, corner.shape);
   if (!corner.adds) return redistribute(source, destination);
   const Array addend = redistribute(source, destination.layout());
-  if (spectrum.dtype() == Dtype::c64) {
-    add_local<std::complex<float>>(addend, destination);
-  } else {
-    add_local<std::complex<double>>(addend, destination);
-  }
+  spectral::for_each_pair(destination.local(), addend.local(), [](auto& value, auto more) { value += more; });
 }
 
 /// The factors of the Nyquist planes and of the norm, in one pass over what is not 1.
-template <class Real>
+template <class Number>
 void scale_local(const Array& result, const std::vector<AxisRuns>& axes, double factor) {
   const Region region = result.layout().region(result.context()->rank());
   if (region.empty()) return;
+  using Real = typename Number::value_type;
   std::vector<std::vector<Real>> factors(axes.size());
   for (std::size_t d = 0; d < axes.size(); ++d) {
     const IndexSet& set = region.sets[d];
@@ -145,14 +131,13 @@ void scale_local(const Array& result, const std::vector<AxisRuns>& axes, double 
       }
     }
   }
-  spectral::for_each_local<std::complex<Real>>(
-      result.local(), [&](const Index& at, std::complex<Real>& value) {
-        auto all = static_cast<Real>(factor);
-        for (std::size_t d = 0; d < factors.size(); ++d) {
-          all *= factors[d][static_cast<std::size_t>(at[static_cast<int>(d)])];
-        }
-        value *= all;
-      });
+  spectral::for_each_local<Number>(result.local(), [&](const Index& at, Number& value) {
+    auto all = static_cast<Real>(factor);
+    for (std::size_t d = 0; d < factors.size(); ++d) {
+      all *= factors[d][static_cast<std::size_t>(at[static_cast<int>(d)])];
+    }
+    value *= all;
+  });
 }
 
 double norm_of(const Shape& from, const Shape& to, Norm norm) {
@@ -211,16 +196,11 @@ Array resize_spectrum(const Array& spectrum, const Shape& from, const Shape& to,
     return {{"from", to_string(from)}, {"to", to_string(to)}};
   });
   Array result = empty(Context(spectrum.context()), *layout, spectrum.dtype(), {}, where);
-  const std::complex<double> zero;
-  const std::complex<float> zero_single;
-  fill(result, spectrum.dtype() == Dtype::c64 ? static_cast<const void*>(&zero_single) : &zero);
+  spectral::with_number(spectrum.dtype(), [&](auto zero) { fill(result, static_cast<const void*>(&zero)); });
   for (const Corner& corner : corners_of(axes)) move_corner(spectrum, result, corner);
   const double factor = norm_of(from, to, options.norm);
-  if (spectrum.dtype() == Dtype::c64) {
-    scale_local<float>(result, axes, factor);
-  } else {
-    scale_local<double>(result, axes, factor);
-  }
+  spectral::with_number(spectrum.dtype(),
+                        [&]<class Number>(Number /*zero*/) { scale_local<Number>(result, axes, factor); });
   return result;
 }
 

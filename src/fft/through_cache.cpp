@@ -26,8 +26,7 @@ Extents packed_order(const Operand& array, const Stage& stage) {
   const Region theirs = array.layout.region(0);
   Extents order;
   const auto is_cut = [&](std::int64_t axis) {
-    const bool transformed =
-        std::find(stage.axes.begin(), stage.axes.end(), static_cast<int>(axis)) != stage.axes.end();
+    const bool transformed = contains(stage.axes, axis);
     return transformed &&
            theirs.sets[static_cast<std::size_t>(axis)].size() != array.layout.shape()[static_cast<int>(axis)];
   };

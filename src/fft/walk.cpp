@@ -12,14 +12,14 @@ namespace {
 
 bool changes_dtype(const Problem& problem, const Stage& stage) {
   const int halved = problem.halved_axis();
-  return halved >= 0 && std::find(stage.axes.begin(), stage.axes.end(), halved) != stage.axes.end();
+  return halved >= 0 && contains(stage.axes, halved);
 }
 
 // Whether lines lie next to each other in memory.
 bool has_fastest(const Operand& operand, const std::vector<int>& axes) {
   for (int i = operand.axis_order.size() - 1; i >= 0; --i) {
     const auto axis = static_cast<int>(operand.axis_order[i]);
-    if (operand.layout.shape()[axis] > 1) return std::find(axes.begin(), axes.end(), axis) != axes.end();
+    if (operand.layout.shape()[axis] > 1) return contains(axes, axis);
   }
   return true;
 }
@@ -79,18 +79,14 @@ int Walk::add_array(const Layout& layout, Dtype dtype) {
   return steps_.add_array(layout, dtype, problem_.input.axis_order);
 }
 
-bool Walk::readable_in_place(int buffer) const {
+bool Walk::reachable_in_place(int buffer) const {
   const Operand& array = operand(buffer);
   return array.residency == Residency::heap && array.dense && is_plain(array.layout) &&
          has_few_runs(array.layout);
 }
 
-bool Walk::writable_in_place(int buffer) const {
-  return readable_in_place(buffer);
-}
-
 bool Walk::handed_over_in_place(const Stage& stage, int from) const {
-  return one_node_ && readable_in_place(from) && is_plain(stage.before) &&
+  return one_node_ && reachable_in_place(from) && is_plain(stage.before) &&
          ThroughCache::steps_needed(operand(from), stage) <= ThroughCache::most_steps;
 }
 
@@ -107,7 +103,7 @@ void Walk::first_stage(const Stage& stage, const Stage* next) {
   const bool fits = done && same(operand(output).layout, stage.after);
   const bool peers_read = next != nullptr && one_node_;
   int to = current_;
-  if (fits && (!peers_read || readable_in_place(output))) {
+  if (fits && (!peers_read || reachable_in_place(output))) {
     to = output;
   } else if (current_ == input || current_ == output || changes_dtype(problem_, stage)) {
     to = add_array(stage.after, done ? problem_.dtype : problem_.input.dtype);
@@ -138,7 +134,7 @@ void Walk::next_stage(const Stage& stage) {
 int Walk::stored(const Stage& stage) {
   const Dtype after = changes_dtype(problem_, stage) ? problem_.dtype : operand(current_).dtype;
   if (is_last(stage)) {
-    if (same(operand(output).layout, stage.after) || writable_in_place(output)) return output;
+    if (same(operand(output).layout, stage.after) || reachable_in_place(output)) return output;
     if (same(operand(output).layout, operand(current_).layout) && after == operand(current_).dtype &&
         current_ != input) {
       return current_;

@@ -38,8 +38,7 @@ class Walk {
   bool needs_scratch(const Pending& pending) const;
 
   const Operand& operand(int buffer) const { return steps_.operand(buffer); }
-  bool readable_in_place(int buffer) const;
-  bool writable_in_place(int buffer) const;
+  bool reachable_in_place(int buffer) const;  // peers may read and write it
   bool handed_over_in_place(const Stage& stage, int from) const;
   int add_array(const Layout& layout, Dtype dtype);
   bool is_last(const Stage& stage) const { return &stage == last_; }

@@ -15,15 +15,10 @@ bool lies_as(const Operand& operand, const Layout& layout);
 /// One holder an element, contiguous parts: cut along the longest of the dimensions from `first` on.
 Layout slabs(const Layout& layout, int first);
 
-/// What a rank adds to the gradient, a contribution to all of it; and the sum, of the compute dtype.
-Operand gradient_of_a_rank(const Problem& problem);
-Operand gradient_summed(const Problem& problem);
-
 /// How arrays are redistributed inside the plan: with little staging where memory is limited.
 RedistributeOptions redistribution_within(const Problem& problem);
 
-/// Bytes of scratch of one redistribution, and of an array, the same on every rank.
+/// Bytes of scratch of one redistribution, the same on every rank.
 std::int64_t staging_bytes(const Problem& problem, const Operand& from, const Operand& to);
-std::int64_t array_bytes(const Operand& operand);
 
 }  // namespace partita::multiplication

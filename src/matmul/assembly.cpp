@@ -9,7 +9,6 @@
 #include "matmul/around.hpp"
 #include "matmul/chooser.hpp"
 #include "matmul/cutting.hpp"
-#include "matmul/tilings.hpp"
 
 namespace partita::multiplication {
 namespace {
@@ -48,10 +47,7 @@ bool counts_in_sums(const Layout& layout, const Region& own, int rank) {
 
 }  // namespace
 
-Assembly::Assembly(const Problem& problem)
-    : frame_{problem, {}, {}, {problem.a, problem.held_a}, {problem.b, problem.held_b}} {
-  frame_.a.moves = frame_.b.moves = true;  // until it is measured
-  frame_.message_bytes = most_message_bytes;
+Assembly::Assembly(const Problem& problem) : frame_{problem} {
   plan_.operation = "matmul";
   plan_.rank = frame_.problem.rank;
   plan_.topology = frame_.problem.topology;
@@ -64,11 +60,11 @@ Plan Assembly::finish() && {
   choose();
   gather_up_d();
   prepare_epilogue();
-  measure_tiles();
+  measure();
   measure_panels();
   add_scratch_buffers();
   multiply();
-  redistribute_after();
+  for (const Delivery& delivery : deliveries_) append_redistribution(delivery.from, delivery.to);
   deliver_gradient();
   check_limit();
   plan_.method = frame_.tiling.name;
@@ -111,25 +107,20 @@ int Assembly::redistributed(int from, const Operand& to, const std::string& name
   return buffer;
 }
 
-void Assembly::relay_a(Layout layout) {
-  Operand relaid = in_scratch(frame_.problem.a, std::move(layout));
-  frame_.a.buffer = redistributed(frame_.a.buffer, relaid, "a");
-  frame_.problem.lay_a(std::move(relaid));
-}
-
-void Assembly::relay_b(Layout layout) {
-  Operand relaid = in_scratch(frame_.problem.b, std::move(layout));
-  frame_.b.buffer = redistributed(frame_.b.buffer, relaid, "b");
-  frame_.problem.lay_b(std::move(relaid));
+void Assembly::relay(bool of_a, Layout layout) {
+  Operand relaid = in_scratch(frame_.problem.input(of_a), std::move(layout));
+  int& buffer = frame_.input(of_a).buffer;
+  buffer = redistributed(buffer, relaid, of_a ? "a" : "b");
+  frame_.problem.input(of_a) = std::move(relaid);
 }
 
 // Contributions are summed before they are multiplied.
 void Assembly::sum_contributions() {
   if (frame_.problem.multiplies_nothing()) return;
-  const Layout& a = frame_.problem.a.layout;
-  const Layout& b = frame_.problem.b.layout;
-  if (a.partial()) relay_a(slabs(a, a.dimensions() - 2));
-  if (b.partial()) relay_b(slabs(b, b.dimensions() - 2));
+  for (const bool of_a : {true, false}) {
+    const Layout layout = frame_.problem.input(of_a).layout;
+    if (layout.partial()) relay(of_a, slabs(layout, layout.dimensions() - 2));
+  }
 }
 
 void Assembly::choose() {
@@ -137,7 +128,7 @@ void Assembly::choose() {
   if (seen.d.layout.partial()) {
     Operand d = seen.d;
     d.layout = slabs(seen.d.layout, seen.batches());
-    seen.lay_d(std::move(d));
+    seen.d = std::move(d);
   }
   const std::int64_t here = common_scratch_bytes();
   seen.beside_stationary = here + scratch_around(true);
@@ -151,10 +142,8 @@ void Assembly::choose() {
 
 void Assembly::take_tiling(const Problem& seen) {
   const bool idle = seen.multiplies_nothing();
-  frame_.tiling = idle ? local_tiling(seen) : choose_tiling(seen);
+  frame_.tiling = idle ? tiling_of(seen, MatmulMethod::local) : multiplication::choose(seen).tiling;
   if (idle) frame_.tiling.reason = "neither A nor B is read";
-  frame_.a = {seen.a, seen.held_a, frame_.a.buffer, -1, seen.batched_a(), true};
-  frame_.b = {seen.b, seen.held_b, frame_.b.buffer, -1, seen.batched_b(), true};
   frame_.tiles.clear();
   for (int rank = 0; rank < seen.ranks(); ++rank) {
     frame_.tiles.push_back(frame_.tiling.tile(rank));
@@ -180,30 +169,25 @@ std::int64_t Assembly::multiplies() const {
 void Assembly::relay_thin_operands(Problem seen) {
   const Frame before = frame_;
   const std::int64_t multiplies_before = multiplies();
-  Problem& problem = frame_.problem;
-  const std::array<Operand*, 3> operands{&seen.a, &seen.b, &seen.d};
+  const std::array<HeldOperand*, 3> operands{&seen.a, &seen.b, &seen.d};
   std::array<bool, 3> thin{};
   for (std::size_t i = 0; i < operands.size(); ++i) {
     const Layout squares = squarest(operands[i]->layout);
     thin[i] = shortest_side(squares) >= 4 * shortest_side(operands[i]->layout);
-    if (thin[i]) operands[i]->layout = squares;
+    Operand square = *operands[i];
+    square.layout = squares;
+    if (thin[i]) *operands[i] = std::move(square);
   }
-  seen.lay_a(seen.a);
-  seen.lay_b(seen.b);
-  seen.lay_d(seen.d);
-  problem.d.layout = seen.d.layout;
+  frame_.problem = seen;
   take_tiling(seen);
-  const bool pays = multiplies() * 4 < multiplies_before;
-  problem.d.layout = before.problem.d.layout;
-  if (!pays) {
+  if (multiplies() * 4 >= multiplies_before) {
     frame_ = before;
     return;
   }
-  if (thin[0]) relay_a(seen.a.layout);
-  if (thin[1]) relay_b(seen.b.layout);
+  frame_.problem = before.problem;
+  if (thin[0]) relay(true, seen.a.layout);
+  if (thin[1]) relay(false, seen.b.layout);
   if (thin[2]) relaid_d_ = seen.d.layout;
-  frame_.a.operand = problem.a;
-  frame_.b.operand = problem.b;
 }
 
 // Where D is partial, or replicas of it would each have to add up the same sums: each element is summed by
@@ -225,55 +209,77 @@ void Assembly::gather_up_d() {
   noted_ +=
       fmt::format("; d is summed as {} and then redistributed", sums->layout.distribution().to_string());
   frame_.d = buffer;
-  problem.lay_d(*sums);
+  problem.d = *sums;
   problem.in_place = false;
 }
 
-// An array that is read or written element by element with D.
-void Assembly::lay_as_d(int& buffer, const std::string& name, bool read, bool written) {
-  if (buffer < 0) return;
-  if (lies_as(operand_of(buffer), frame_.problem.d.layout)) return;
-  Operand like_d = in_scratch(frame_.problem.d, frame_.problem.d.layout);
-  if (read) {
-    buffer = redistributed(buffer, like_d, name);
-  } else if (written) {
-    const int scratch = builder_.add_array(name + " as d", like_d);
+// The arrays that are read or written element by element with D, where they lie otherwise.
+std::vector<Assembly::Relay> Assembly::relays(const Operand& d) const {
+  std::vector<Relay> result;
+  const auto add = [&](int Frame::*buffer, const Operand& like, const char* name, bool written) {
+    if (frame_.*buffer < 0 || lies_as(operand_of(frame_.*buffer), like.layout)) return;
+    result.push_back({buffer, in_scratch(like, like.layout), name, written});
+  };
+  add(&Frame::c, d, "c", false);
+  add(&Frame::auxiliary, d, "auxiliary", frame_.problem.epilogue.writes_auxiliary);
+  if (frame_.bias >= 0) {
+    Operand everywhere = operand_of(frame_.bias);
+    everywhere.layout = Layout(Replicated(), everywhere.layout.shape(), everywhere.layout.ranks());
+    add(&Frame::bias, everywhere, "bias", false);
+  }
+  return result;
+}
+
+void Assembly::prepare_epilogue() {
+  for (const Relay& relay : relays(frame_.problem.d)) {
+    int& buffer = frame_.*relay.buffer;
+    if (!relay.written) {
+      buffer = redistributed(buffer, relay.to, relay.name);
+      continue;
+    }
+    const int scratch = builder_.add_array(relay.name + " as d", relay.to);
     deliveries_.push_back({scratch, buffer});
     buffer = scratch;
   }
 }
 
-void Assembly::prepare_epilogue() {
-  const Problem& problem = frame_.problem;
-  lay_as_d(frame_.c, "c", true, false);
-  const bool writes = problem.epilogue.writes_auxiliary;
-  lay_as_d(frame_.auxiliary, "auxiliary", !writes, writes);
-  if (frame_.bias < 0) return;
-  const Operand given = operand_of(frame_.bias);
-  const Layout everywhere(Replicated(), given.layout.shape(), given.layout.ranks());
-  if (!lies_as(given, everywhere)) {
-    frame_.bias = redistributed(frame_.bias, in_scratch(given, everywhere), "bias");
-  }
+// --- gradients: every rank sums what it holds, then the contributions are added
+
+// What a rank adds to the gradient: a contribution to all elements.
+Operand Assembly::gradient_of_a_rank() const {
+  const Shape& shape = frame_.problem.gradient->layout.shape();
+  PartitionSpec spec;
+  spec.dimensions.resize(static_cast<std::size_t>(shape.size()));
+  spec.partial_axes = {"rank"};
+  spec.partial_reduction = Reduction::sum;
+  const int ranks = frame_.problem.ranks();
+  return Operand::of(Layout(Partitioned{Mesh({{"rank", ranks}}), spec}, shape, ranks), frame_.problem.compute,
+                     Order::row_major, Residency::heap);
 }
 
-// --- gradients: every rank sums what it holds, then the contributions are added
+// The sum of them, of the compute dtype.
+Operand Assembly::gradient_summed() const {
+  Operand wide = in_scratch(*frame_.problem.gradient, frame_.problem.gradient->layout);
+  wide.dtype = frame_.problem.compute;
+  return wide;
+}
 
 // sum over k of A[i, k]: an element counts once, of whoever holds it first; contributions count all.
 void Assembly::sum_gradient() {
   const Problem& problem = frame_.problem;
   if (given_gradient_ < 0) return;
-  const Operand share = gradient_of_a_rank(problem);
+  const Operand share = gradient_of_a_rank();
   frame_.gradient = builder_.add_array("gradient of a rank", share);
   const Region part = share.layout.region(plan_.rank);
   if (!part.empty()) builder_.fill(Reduction::sum, part, builder_.own(frame_.gradient));
   if (problem.epilogue.gradient_of_d) return;
   const bool of_a = problem.epilogue.gradient_of_a;
-  const Operand& operand = of_a ? problem.a : problem.b;
+  const Operand& operand = problem.input(of_a);
   const Region own = operand.layout.region(plan_.rank);
   if (own.empty()) return;
   if (!counts_in_sums(operand.layout, own, plan_.rank)) return;
   SumAlong work;
-  work.from = {own, builder_.own(of_a ? frame_.a.buffer : frame_.b.buffer)};
+  work.from = {own, builder_.own(frame_.input(of_a).buffer)};
   work.axis = operand.layout.dimensions() - (of_a ? 2 : 1);
   work.to = {{{own.sets[static_cast<std::size_t>(work.axis)]}}, builder_.own(frame_.gradient)};
   builder_.compute(std::move(work));
@@ -283,7 +289,7 @@ void Assembly::deliver_gradient() {
   if (given_gradient_ < 0) return;
   const Operand& given = operand_of(given_gradient_);
   if (given.dtype == frame_.problem.compute) return append_redistribution(frame_.gradient, given_gradient_);
-  const Operand wide = gradient_summed(frame_.problem);
+  const Operand wide = gradient_summed();
   const int sums = builder_.add_array("gradient summed", wide);
   append_redistribution(frame_.gradient, sums);
   const Region own = wide.layout.region(plan_.rank);

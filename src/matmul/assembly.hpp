@@ -10,18 +10,26 @@
 
 namespace partita::multiplication {
 
-class Walk;
-
 class Assembly {
  public:
   explicit Assembly(const Problem& problem);
   Plan finish() &&;
 
  private:
+  struct Relay {
+    int Frame::*buffer;
+    Operand to;
+    std::string name;
+    bool written;  // after the multiply, and not read before
+  };
+  struct Delivery {
+    int from;
+    int to;
+  };
+
   const Operand& operand_of(int buffer) const {
     return *plan_.buffers[static_cast<std::size_t>(buffer)].operand;
   }
-  Operand& operand_of(int buffer) { return *plan_.buffers[static_cast<std::size_t>(buffer)].operand; }
 
   void add_operands();
   void choose();
@@ -29,25 +37,22 @@ class Assembly {
   std::int64_t multiplies() const;
   void relay_thin_operands(Problem seen);
   void sum_contributions();
-  void relay_a(Layout layout);
-  void relay_b(Layout layout);
+  void relay(bool of_a, Layout layout);
   std::optional<Operand> summed_elsewhere(bool stationary) const;
   void gather_up_d();
-  void lay_as_d(int& buffer, const std::string& name, bool read, bool written);
+  std::vector<Relay> relays(const Operand& d) const;
   void prepare_epilogue();
+  Operand gradient_of_a_rank() const;
+  Operand gradient_summed() const;
   void sum_gradient();
-  void measure_tiles();
-  void measure(Input& input, Region (*needed)(const Frame&, const Tile&));
+  void measure();
   void measure_panels();
   void add_scratch_buffers();
   void limit_messages();
   void share_among_panels(std::int64_t room);
   void multiply();
-  void size_scratch(const Walk& walk);
   void check_limit() const;
-  void redistribute_after();
   void deliver_gradient();
-  std::int64_t scratch_bytes() const;
   std::int64_t common_scratch_bytes() const;
   std::int64_t scratch_around(bool stationary) const;
   std::int64_t gradient_scratch() const;
@@ -59,11 +64,7 @@ class Assembly {
   Frame frame_;
   Plan plan_;
   PlanBuilder builder_{plan_};
-  std::string noted_;  // what was redistributed
-  struct Delivery {
-    int from;
-    int to;
-  };
+  std::string noted_;                 // what was redistributed
   std::vector<Delivery> deliveries_;  // after the multiply
   int given_gradient_ = -1;           // the caller's
   std::optional<Layout> relaid_d_;    // in which D is made, where its own is too thin

@@ -5,43 +5,35 @@
 #include "matmul/around.hpp"
 #include "matmul/assembly.hpp"
 #include "matmul/cutting.hpp"
+#include "matmul/scratch_account.hpp"
 #include "matmul/walk.hpp"
+#include "plan/moves.hpp"
 
 namespace partita::multiplication {
 namespace {
 
-constexpr std::int64_t few_multiplies = 256;                           // for which no panels are made
-constexpr std::int64_t product_message_bytes = std::int64_t{1} << 20;  // at most
-constexpr std::int64_t padding = 1024;                                 // of messages, to cache lines
-
-std::int64_t largest_node(const Topology& topology) {
-  std::vector<std::int64_t> ranks(static_cast<std::size_t>(topology.ranks()));
-  std::int64_t most = 0;
-  for (int rank = 0; rank < topology.ranks(); ++rank) {
-    most = std::max(most, ++ranks[static_cast<std::size_t>(topology.node(rank))]);
-  }
-  return most;
-}
+constexpr std::int64_t few_multiplies = 256;  // for which no panels are made
 
 /// Whether the ranks of the node hold together all that one of them needs. Parts are disjoint, or replicas.
-bool has_it_near(const Frame& frame, const Input& input, int rank, const Region& wanted) {
+bool has_it_near(const Problem& problem, const HeldOperand& input, int rank, const Region& wanted) {
   std::int64_t missing = wanted.size();
-  for (const int mate : frame.problem.topology.node_ranks(frame.problem.topology.node(rank))) {
+  for (const int mate : problem.topology.node_ranks(problem.topology.node(rank))) {
     if (missing > 0) missing -= common_size(wanted, input.held.by(mate));
   }
-  return missing <= 0 && !input.operand.layout.is_replicated();
+  return missing <= 0 && !input.layout.is_replicated();
 }
 
 /// Whether some tile needs what lies on another node.
-bool crosses_nodes(const Frame& frame, const Input& input, Region (*needed)(const Frame&, const Tile&)) {
+bool crosses_nodes(const Frame& frame, bool of_a) {
+  const Problem& problem = frame.problem;
   Region before;
   int node = -1;
-  for (int rank = 0; rank < frame.problem.ranks(); ++rank) {
+  for (int rank = 0; rank < problem.ranks(); ++rank) {
     if (frame.tile(rank).empty()) continue;
-    Region wanted = needed(frame, frame.tile(rank));
-    const int here = frame.problem.topology.node(rank);
+    Region wanted = region_of(problem, frame.tile(rank), of_a);
+    const int here = problem.topology.node(rank);
     if (here == node && wanted == before) continue;  // the same tiles in the same place
-    if (!has_it_near(frame, input, rank, wanted)) return true;
+    if (!has_it_near(problem, problem.input(of_a), rank, wanted)) return true;
     node = here;
     before = std::move(wanted);
   }
@@ -50,28 +42,22 @@ bool crosses_nodes(const Frame& frame, const Input& input, Region (*needed)(cons
 
 }  // namespace
 
-void Assembly::measure(Input& input, Region (*needed)(const Frame&, const Tile&)) {
-  input.moves = false;
-  for (int rank = 0; rank < frame_.problem.ranks() && !input.moves; ++rank) {
-    const Tile& tile = frame_.tile(rank);
-    input.moves = !tile.empty() && !covers(input.held.by(rank), needed(frame_, tile));
+void Assembly::measure() {
+  const Problem& problem = frame_.problem;
+  Demand demand;
+  for (int rank = 0; rank < problem.ranks(); ++rank) {
+    demand.add(problem, frame_.tile(rank), rank, frame_.tiling.stationary_d);
   }
-  const bool in_place = input.operand.residency == Residency::heap && input.operand.dense;
-  if (!input.moves || in_place || largest_node(frame_.problem.topology) == 1) return;
-  Operand published = input.operand;
-  published.dense = true;
-  published.residency = Residency::heap;
-  const std::string& name = plan_.buffers[static_cast<std::size_t>(input.buffer)].name;
-  input.published = builder_.add_array(name + " published", published);
-}
-
-void Assembly::measure_tiles() {
-  measure(frame_.a, region_of_a);
-  measure(frame_.b, region_of_b);
-  if (frame_.tiling.stationary_d) return;
-  for (int rank = 0; rank < frame_.problem.ranks() && !frame_.delivers; ++rank) {
-    const Tile& tile = frame_.tile(rank);
-    frame_.delivers = !tile.empty() && !covers(frame_.problem.held_d.by(rank), region_of_d(tile));
+  frame_.a.moves = demand.moves_a;
+  frame_.b.moves = demand.moves_b;
+  frame_.delivers = demand.delivers;
+  frame_.most_products = demand.products;
+  for (const bool of_a : {true, false}) {
+    Input& input = frame_.input(of_a);
+    const Operand& operand = problem.input(of_a);
+    if (!input.moves || !is_published(problem, operand)) continue;
+    const std::string& name = plan_.buffers[static_cast<std::size_t>(input.buffer)].name;
+    input.published = builder_.add_array(name + " published", in_scratch(operand, operand.layout));
   }
 }
 
@@ -81,27 +67,23 @@ void Assembly::measure_panels() {
   const Problem& problem = frame_.problem;
   if (problem.options.memory_limit == 0 || problem.topology.node_count() == 1) return;
   if (multiplies() <= few_multiplies || !find_panels(frame_)) return;
-  frame_.a.far = frame_.a.moves && crosses_nodes(frame_, frame_.a, region_of_a);
-  frame_.b.far = frame_.b.moves && crosses_nodes(frame_, frame_.b, region_of_b);
+  frame_.a.far = frame_.a.moves && crosses_nodes(frame_, true);
+  frame_.b.far = frame_.b.moves && crosses_nodes(frame_, false);
 }
 
 void Assembly::add_scratch_buffers() {
   const Problem& problem = frame_.problem;
   const bool between_nodes = problem.topology.node_count() > 1;
   const Dtype compute = problem.compute;
-  if (problem.d.dtype != compute || (problem.in_place && (frame_.delivers || problem.multiplies_nothing()))) {
+  if (sums_apart(problem, frame_.delivers)) {
     Operand sums = problem.d;
     sums.dtype = compute;
     sums.dense = true;
     frame_.sums = builder_.add_array("sums", sums, BufferKind::scratch);
   }
   if (frame_.delivers) {
-    std::int64_t elements = 0;
-    for (const Tile& tile : frame_.tiles) {
-      if (!tile.empty()) elements = std::max(elements, region_of_d(tile).size());
-    }
-    frame_.products =
-        builder_.add_scratch("products", BufferKind::shared, elements * size_of(compute), compute);
+    const std::int64_t bytes = frame_.most_products * size_of(compute);
+    frame_.products = builder_.add_scratch("products", BufferKind::shared, bytes, compute);
   }
   if (between_nodes && (frame_.a.moves || frame_.b.moves)) {
     frame_.arriving = builder_.add_scratch("arriving", BufferKind::scratch, 0, problem.a.dtype);
@@ -115,7 +97,6 @@ void Assembly::add_scratch_buffers() {
 
 // A turn's messages are in flight twice each way, products once.
 void Assembly::limit_messages() {
-  frame_.message_bytes = most_message_bytes;
   const std::int64_t limit = frame_.problem.options.memory_limit;
   if (limit == 0) return;
   frame_.shortest_turn = 1;
@@ -133,15 +114,8 @@ void Assembly::share_among_panels(std::int64_t room) {
     const std::int64_t all = plan_.buffers[static_cast<std::size_t>(frame_.products)].bytes;
     products = std::max(frame_.message_bytes, std::min(all, product_message_bytes));
   }
-  frame_.panel_bytes = std::max<std::int64_t>(room - products - 2 * frame_.message_bytes - padding, 1);
-}
-
-std::int64_t Assembly::scratch_bytes() const {
-  std::int64_t bytes = 0;
-  for (const Buffer& buffer : plan_.buffers) {
-    if (buffer.kind != BufferKind::operand) bytes += buffer.bytes;
-  }
-  return bytes;
+  frame_.panel_bytes =
+      std::max<std::int64_t>(room - products - 2 * frame_.message_bytes - message_padding, 1);
 }
 
 // Peers work out each other's messages from it, so it must be the same on all ranks.
@@ -158,24 +132,12 @@ std::int64_t Assembly::common_scratch_bytes() const {
 std::int64_t Assembly::scratch_around(bool stationary) const {
   const Problem& problem = frame_.problem;
   const std::optional<Operand> sums = summed_elsewhere(stationary);
-  const Operand d = sums.value_or(problem.d), like_d = in_scratch(d, d.layout);
+  const Operand d = sums.value_or(problem.d);
   std::int64_t bytes = sums ? array_bytes(d) + staging_bytes(problem, d, problem.d) : 0;
-  if (frame_.c >= 0 && !lies_as(operand_of(frame_.c), d.layout)) {
-    bytes += array_bytes(like_d) + staging_bytes(problem, operand_of(frame_.c), like_d);
-  }
-  if (frame_.auxiliary >= 0 && !lies_as(operand_of(frame_.auxiliary), d.layout)) {
-    const Operand& given = operand_of(frame_.auxiliary);
-    const bool writes = problem.epilogue.writes_auxiliary;
-    bytes += array_bytes(like_d) +
-             (writes ? staging_bytes(problem, like_d, given) : staging_bytes(problem, given, like_d));
-  }
-  if (frame_.bias >= 0) {
-    const Operand& given = operand_of(frame_.bias);
-    const Operand everywhere =
-        in_scratch(given, Layout(Replicated(), given.layout.shape(), given.layout.ranks()));
-    if (!lies_as(given, everywhere.layout)) {
-      bytes += array_bytes(everywhere) + staging_bytes(problem, given, everywhere);
-    }
+  for (const Relay& relay : relays(d)) {
+    const Operand& given = operand_of(frame_.*relay.buffer);
+    bytes += array_bytes(relay.to) + (relay.written ? staging_bytes(problem, relay.to, given)
+                                                    : staging_bytes(problem, given, relay.to));
   }
   return bytes + gradient_scratch();
 }
@@ -183,9 +145,9 @@ std::int64_t Assembly::scratch_around(bool stationary) const {
 std::int64_t Assembly::gradient_scratch() const {
   const Problem& problem = frame_.problem;
   if (given_gradient_ < 0) return 0;
-  const Operand share = gradient_of_a_rank(problem), &given = operand_of(given_gradient_);
+  const Operand share = gradient_of_a_rank(), &given = operand_of(given_gradient_);
   if (given.dtype == problem.compute) return staging_bytes(problem, share, given);
-  const Operand sums = gradient_summed(problem);
+  const Operand sums = gradient_summed();
   return array_bytes(sums) + staging_bytes(problem, share, sums);
 }
 
@@ -201,10 +163,6 @@ std::int64_t Assembly::scratch_after() const {
 void Assembly::multiply() {
   Walk walk(frame_, builder_);
   walk.run();
-  size_scratch(walk);
-}
-
-void Assembly::size_scratch(const Walk& walk) {
   const auto resize = [this](int buffer, std::int64_t bytes) {
     if (buffer >= 0) plan_.buffers[static_cast<std::size_t>(buffer)].bytes = bytes;
   };
@@ -215,14 +173,10 @@ void Assembly::size_scratch(const Walk& walk) {
 }
 
 void Assembly::check_limit() const {
-  const std::int64_t limit = frame_.problem.options.memory_limit;
-  check(limit == 0 || scratch_bytes() <= limit,
+  const std::int64_t limit = frame_.problem.options.memory_limit, bytes = scratch_bytes(plan_);
+  check(limit == 0 || bytes <= limit,
         "a memory limit of {} bytes is too small for this multiply by {}; {} bytes would do on rank {}",
-        limit, frame_.tiling.name, scratch_bytes(), plan_.rank);
-}
-
-void Assembly::redistribute_after() {
-  for (const Delivery& delivery : deliveries_) append_redistribution(delivery.from, delivery.to);
+        limit, frame_.tiling.name, bytes, plan_.rank);
 }
 
 }  // namespace partita::multiplication

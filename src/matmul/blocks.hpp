@@ -1,6 +1,7 @@
 // A tile cut into blocks, each of which has one owner in A, one in B and one holder in D.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -17,6 +18,7 @@ enum class Panel : std::uint8_t {
   of_lines,  ///< rows of A or columns of B of several owners
   of_k,      ///< indices of k of several owners
 };
+using Panels = std::array<Panel, 2>;  ///< of A and B
 
 /// Indices of k that are multiplied together.
 struct Turn {

@@ -7,9 +7,8 @@
 
 #include "base/check.hpp"
 #include "matmul/communication_avoiding.hpp"
-#include "matmul/least_memory.hpp"
+#include "matmul/scratch_account.hpp"
 #include "matmul/tiling_price.hpp"
-#include "matmul/tilings.hpp"
 
 namespace partita::multiplication {
 namespace {
@@ -18,30 +17,22 @@ constexpr int grids_priced = 2;
 constexpr double alike = 0.01;   // of a price: no more than the model can tell apart
 constexpr double clearly = 0.9;  // of the bytes
 
-/// Of A or B: whether every rank holds all that its part of D needs.
-struct Present {
-  bool a = true;
-  bool b = true;
-};
-
-Present present(const Problem& problem, const Tiling& tiling) {
-  Present result;
-  for (int rank = 0; rank < problem.ranks() && (result.a || result.b); ++rank) {
-    const Tile tile = tiling.tile(rank);
-    if (tile.empty()) continue;
-    const Region a = needed_of_a(problem, tile), b = needed_of_b(problem, tile);
-    result.a = result.a && covers(problem.held_a.by(rank), a);
-    result.b = result.b && covers(problem.held_b.by(rank), b);
+/// What moves where every rank multiplies what it holds of D.
+Demand demand_where_d_stays(const Problem& problem, const Tiling& tiling) {
+  Demand demand;
+  for (int rank = 0; rank < problem.ranks() && !(demand.moves_a && demand.moves_b); ++rank) {
+    demand.add(problem, tiling.tile(rank), rank, true);
   }
-  return result;
+  return demand;
 }
 
 /// D stays where it is: local where nothing moves, all-gather where one operand does, SUMMA where both do.
 Tiling stationary_tiling(const Problem& problem) {
-  Tiling summa = summa_c_tiling(problem);
-  const Present here = present(problem, summa);
-  if (here.a && here.b) return local_tiling(problem);
-  return here.a || here.b ? all_gather_tiling(problem) : summa;
+  Tiling summa = tiling_of(problem, MatmulMethod::summa_c);
+  const Demand demand = demand_where_d_stays(problem, summa);
+  if (demand.moves_a && demand.moves_b) return summa;
+  const bool moves = demand.moves_a || demand.moves_b;
+  return tiling_of(problem, moves ? MatmulMethod::all_gather : MatmulMethod::local);
 }
 
 Choice priced(const TilingPricer& pricer, Tiling tiling) {
@@ -72,8 +63,8 @@ std::optional<Choice> cheapest_grid(const Problem& problem, const TilingPricer& 
 std::vector<Tiling> stationary_tilings(const Problem& problem) {
   const bool everywhere = problem.d.layout.is_replicated();
   return {stationary_tiling(problem),
-          everywhere ? all_reduce_tiling(problem) : reduce_scatter_tiling(problem), summa_a_tiling(problem),
-          summa_b_tiling(problem)};
+          tiling_of(problem, everywhere ? MatmulMethod::all_reduce : MatmulMethod::reduce_scatter),
+          tiling_of(problem, MatmulMethod::summa_a), tiling_of(problem, MatmulMethod::summa_b)};
 }
 
 [[noreturn]] void refuse_limit(const Problem& problem, const std::vector<Tiling>& tried) {
@@ -128,36 +119,13 @@ Tiling grid_tiling_or_refusal(const Problem& problem) {
 
 void check_named(const Problem& problem, const Tiling& tiling) {
   if (tiling.method == MatmulMethod::local) {
-    const Present here = present(problem, tiling);
-    check(here.a && here.b,
+    const Demand demand = demand_where_d_stays(problem, tiling);
+    check(!demand.moves_a && !demand.moves_b,
           "the method local needs all that a rank multiplies on that rank, but {} lies as {}",
-          here.a ? "B" : "A", (here.a ? problem.b : problem.a).layout.to_string());
+          demand.moves_a ? "A" : "B", problem.input(demand.moves_a).layout.to_string());
   }
   check(fits(problem, tiling), "a memory limit of {} bytes is too small for {}; {} bytes would do",
         problem.options.memory_limit, tiling.name, least_scratch(problem, tiling));
-}
-
-Tiling named_tiling(const Problem& problem) {
-  switch (problem.options.method) {
-    case MatmulMethod::local:
-      return local_tiling(problem);
-    case MatmulMethod::all_gather:
-      return all_gather_tiling(problem);
-    case MatmulMethod::reduce_scatter:
-      return reduce_scatter_tiling(problem);
-    case MatmulMethod::all_reduce:
-      return all_reduce_tiling(problem);
-    case MatmulMethod::summa_a:
-      return summa_a_tiling(problem);
-    case MatmulMethod::summa_b:
-      return summa_b_tiling(problem);
-    case MatmulMethod::communication_avoiding:
-      return grid_tiling_or_refusal(problem);
-    case MatmulMethod::automatic:
-    case MatmulMethod::summa_c:
-      break;
-  }
-  return summa_c_tiling(problem);
 }
 
 Choice cheapest(const Problem& problem) {
@@ -180,21 +148,11 @@ bool is_worth_it(const Choice& first, const Choice& second) {
 
 Choice choose(const Problem& problem) {
   if (problem.options.method == MatmulMethod::automatic) return cheapest(problem);
-  Tiling tiling = named_tiling(problem);
+  const bool by_grid = problem.options.method == MatmulMethod::communication_avoiding;
+  Tiling tiling = by_grid ? grid_tiling_or_refusal(problem) : tiling_of(problem, problem.options.method);
   check_named(problem, tiling);
   tiling.reason += "; asked for";
   return priced(TilingPricer(problem), std::move(tiling));
-}
-
-Tiling choose_tiling(const Problem& problem) {
-  return choose(problem).tiling;
-}
-
-std::string name(MatmulMethod method) {
-  constexpr const char* names[] = {"automatic",      "local",      "all-gather",
-                                   "reduce-scatter", "all-reduce", "summa-c",
-                                   "summa-a",        "summa-b",    "communication-avoiding"};
-  return names[static_cast<std::size_t>(method)];
 }
 
 }  // namespace partita::multiplication

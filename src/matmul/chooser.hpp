@@ -1,10 +1,6 @@
 // The one place where the algorithm of a multiply is chosen.
 #pragma once
 
-#include <string>
-#include <vector>
-
-#include "matmul/problem.hpp"
 #include "matmul/tiling.hpp"
 
 namespace partita::multiplication {
@@ -20,16 +16,10 @@ struct Choice {
 /// hundred, or as cheap with clearly fewer bytes between nodes (others may need the network, too).
 bool is_worth_it(const Choice& first, const Choice& second);
 
-/// The tiling of `options.method`, or the cheapest of all that fit; its reason names the others with their
-/// prices. A pure function of what all ranks know alike: every rank chooses the same. Throws ArgumentError
-/// where `options.method` does not suit the operands (`local` where some rank lacks something), or where the
-/// memory limit admits no method.
-Tiling choose_tiling(const Problem& problem);
-
-/// The same, with its price by the cost model.
+/// The tiling of `options.method`, or the cheapest of all that fit, with its price by the cost model; its
+/// reason names the others with theirs. A pure function of what all ranks know alike: every rank chooses the
+/// same. Throws ArgumentError where `options.method` does not suit the operands (`local` where some rank
+/// lacks something), or where the memory limit admits no method.
 Choice choose(const Problem& problem);
-
-/// "local", "all-gather", ...: as it stands in plans and on the command line.
-std::string name(MatmulMethod method);
 
 }  // namespace partita::multiplication

@@ -6,8 +6,7 @@
 #include <iterator>
 #include <memory>
 
-#include "matmul/least_memory.hpp"
-#include "matmul/tilings.hpp"
+#include "matmul/scratch_account.hpp"
 
 namespace partita::multiplication {
 namespace {
@@ -15,7 +14,7 @@ namespace {
 constexpr double rather_uneven = 1.1;          // a grid of fewer ranks, if its price is right
 constexpr int most_ranks_for_homes = 1 << 16;  // beyond, looking at every rank costs more than it saves
 
-std::vector<IndexSet> parts_of(const distribution::Cut& cut) {
+std::vector<IndexSet> sets_of(const distribution::Cut& cut) {
   std::vector<IndexSet> parts;
   for (std::int64_t i = 0; i < cut.parts; ++i) parts.push_back(cut.set(i));
   return parts;
@@ -26,7 +25,7 @@ struct Cells {
   Grid grid;
   Shape leading;  ///< extents of the leading dimensions
   int cut_batch = -1;
-  std::vector<IndexSet> batch, m, n, k;  ///< the parts along each dimension
+  std::array<std::vector<IndexSet>, 4> parts;  ///< along batch, m, n and k
   std::vector<int> of_rank;
 
   Tile tile(int rank) const {
@@ -35,14 +34,11 @@ struct Cells {
     const int cell = of_rank[static_cast<std::size_t>(rank)];
     if (cell < 0) return tile;
     const Coordinates at = coordinates_of(grid, cell);
+    const auto part = [&](std::size_t i) { return parts[i][static_cast<std::size_t>(at[i])]; };
     for (int i = 0; i < leading.size(); ++i) {
-      tile.batch[static_cast<std::size_t>(i)] =
-          i == cut_batch ? batch[static_cast<std::size_t>(at.batch)] : IndexSet::range(0, leading[i]);
+      tile.batch[static_cast<std::size_t>(i)] = i == cut_batch ? part(0) : IndexSet::range(0, leading[i]);
     }
-    tile.m = m[static_cast<std::size_t>(at.m)];
-    tile.n = n[static_cast<std::size_t>(at.n)];
-    tile.k = k[static_cast<std::size_t>(at.k)];
-    return tile;
+    return {std::move(tile.batch), part(1), part(2), part(3)};
   }
 };
 
@@ -51,10 +47,11 @@ bool is_what_each_holds(const Problem& problem, const Cells& cells) {
   if (cells.grid.k > 1 || problem.d.layout.is_replicated() || problem.d.layout.partial()) return false;
   for (int rank = 0; rank < problem.ranks(); ++rank) {
     const Tile tile = cells.tile(rank);
-    const Holding held = holding(problem, problem.d, problem.held_d.by(rank));
-    const bool nothing = tile.empty() && problem.held_d.by(rank).empty();
-    if (!nothing && !(tile.batch == held.batch && tile.m == held.rows && tile.n == held.columns))
+    const Holding held = holding(problem, problem.d, rank);
+    const bool nothing = tile.empty() && problem.d.held.by(rank).empty();
+    if (!nothing && !(tile.batch == held.batch && tile.m == held.rows && tile.n == held.columns)) {
       return false;
+    }
   }
   return true;
 }
@@ -80,7 +77,7 @@ std::vector<Grid> grids_of(const Problem& problem, const GridQuestion& question,
   add(search.best(1, rather_uneven));
   const int d = problem.batches();
   add(search.best_aligned({1, parts_along(problem.d, d), parts_along(problem.d, d + 1),
-                           parts_along(problem.a, problem.batched_a() ? d + 1 : 1)}));
+                           parts_along(problem.a, problem.a.batched() ? d + 1 : 1)}));
   return grids;
 }
 
@@ -95,8 +92,8 @@ GridQuestion question_of(const Problem& problem) {
   question.m = problem.m();
   question.n = problem.n();
   question.k = problem.k();
-  question.batched_a = problem.batched_a();
-  question.batched_b = problem.batched_b();
+  question.batched_a = problem.a.batched();
+  question.batched_b = problem.b.batched();
   question.ranks = problem.ranks();
   question.round = round_scratch(problem);
   question.piece = piece_scratch(problem) / size_of(problem.compute);
@@ -113,10 +110,7 @@ Tiling grid_tiling(const Problem& problem, const Grid& grid, const Assignment& a
   for (int i = 0; i < problem.batches(); ++i) cells->leading.push_back(problem.d.layout.shape()[i]);
   cells->cut_batch = cut_batch(problem);
   const GridCuts cuts = cuts_of(problem, grid);
-  cells->batch = parts_of(cuts.batch);
-  cells->m = parts_of(cuts.m);
-  cells->n = parts_of(cuts.n);
-  cells->k = parts_of(cuts.k);
+  std::ranges::transform(cuts, cells->parts.begin(), sets_of);
   cells->of_rank = assignment.cells;
   Tiling tiling;
   tiling.method = MatmulMethod::communication_avoiding;

@@ -42,12 +42,6 @@ std::vector<std::vector<IndexSet>> combinations(const std::vector<Partition>& di
   return result;
 }
 
-std::int64_t size(const std::vector<IndexSet>& sets) {
-  std::int64_t result = 1;
-  for (const IndexSet& set : sets) result *= set.size();
-  return result;
-}
-
 bool follow_each_other(const Partition& pieces) {
   for (std::size_t i = 1; i < pieces.size(); ++i) {
     if (pieces[i - 1].back() >= pieces[i].front()) return false;
@@ -55,36 +49,36 @@ bool follow_each_other(const Partition& pieces) {
   return true;
 }
 
-/// Elements of A and B that one index of k stands for.
-struct Slice {
-  std::int64_t a = 0;
-  std::int64_t b = 0;
-};
-Slice slice(const Frame& frame, const Tile& tile) {
-  const std::int64_t batches = size(tile.batch);
-  return {(frame.a.batched ? batches : 1) * tile.m.size(), (frame.b.batched ? batches : 1) * tile.n.size()};
+/// Elements of A or B that one index of k stands for.
+std::int64_t slice(const Frame& frame, const Tile& tile, bool of_a) {
+  const std::int64_t batches = frame.problem.input(of_a).batched() ? Region{tile.batch}.size() : 1;
+  return batches * (of_a ? tile.m : tile.n).size();
+}
+
+bool any(const Panels& panels) {
+  return panels != Panels{};
 }
 
 /// Indices of k in one turn: what arrives from other nodes fits `message_bytes`, and panels their room.
-std::int64_t longest_turn(const Frame& frame, const Tile& tile, Panel panel_a, Panel panel_b) {
+std::int64_t longest_turn(const Frame& frame, const Tile& tile, const Panels& panels) {
   if (frame.problem.topology.node_count() == 1) return std::max<std::int64_t>(tile.k.size(), 1);
-  const Slice elements = slice(frame, tile);
-  const std::int64_t item = size_of(frame.problem.a.dtype);
-  if (panel_a != Panel::none || panel_b != Panel::none) {
-    const std::int64_t a = panel_a == Panel::none ? 0 : frame.a.far ? 2 * elements.a : elements.a;
-    const std::int64_t b = panel_b == Panel::none ? 0 : frame.b.far ? 2 * elements.b : elements.b;
-    return std::max<std::int64_t>(frame.panel_bytes / (item * (a + b)), 1);
+  std::int64_t gathered = 0, moved = 0;
+  for (const bool of_a : {true, false}) {
+    const std::int64_t bytes = size_of(frame.problem.a.dtype) * slice(frame, tile, of_a);
+    if (panels[of_a ? 0 : 1] != Panel::none) gathered += frame.input(of_a).far ? 2 * bytes : bytes;
+    if (frame.input(of_a).moves) moved += bytes;
   }
-  const std::int64_t bytes = item * ((frame.a.moves ? elements.a : 0) + (frame.b.moves ? elements.b : 0));
-  if (bytes == 0) return std::max<std::int64_t>(tile.k.size(), 1);
-  return std::max(frame.message_bytes / bytes, frame.shortest_turn);
+  if (any(panels)) return std::max<std::int64_t>(frame.panel_bytes / gathered, 1);
+  if (moved == 0) return std::max<std::int64_t>(tile.k.size(), 1);
+  return std::max(frame.message_bytes / moved, frame.shortest_turn);
 }
 
 /// Indices of k in one message of a panel that is made along k.
-std::int64_t longest_piece(const Frame& frame, const Tile& tile, Panel panel_a, Panel panel_b) {
-  const Slice elements = slice(frame, tile);
-  const std::int64_t most =
-      std::max(panel_a == Panel::of_k ? elements.a : 1, panel_b == Panel::of_k ? elements.b : 1);
+std::int64_t longest_piece(const Frame& frame, const Tile& tile, const Panels& panels) {
+  std::int64_t most = 1;
+  for (const bool of_a : {true, false}) {
+    if (panels[of_a ? 0 : 1] == Panel::of_k) most = std::max(most, slice(frame, tile, of_a));
+  }
   return std::max<std::int64_t>(frame.message_bytes / (size_of(frame.problem.a.dtype) * most), 1);
 }
 
@@ -98,10 +92,10 @@ IndexSet joined(const std::vector<IndexSet>& pieces) {
 }
 
 /// The number of the first piece that meets what the rank holds along k.
-std::size_t own_piece(const Partition& depth, const Input& input, int rank, int dimensions_behind) {
-  const Region& own = input.held.by(rank);
+std::size_t own_piece(const Partition& depth, const Frame& frame, int rank, bool of_a) {
+  const Region& own = frame.problem.input(of_a).held.by(rank);
   if (own.empty()) return 0;
-  const IndexSet& held = own.sets[own.sets.size() - static_cast<std::size_t>(dimensions_behind)];
+  const IndexSet& held = own.sets[own.sets.size() - (of_a ? 1 : 2)];
   auto at = std::lower_bound(depth.begin(), depth.end(), held.front(),
                              [](const IndexSet& piece, std::int64_t index) { return piece.front() < index; });
   for (; at != depth.end() && at->front() <= held.back(); ++at) {
@@ -117,7 +111,7 @@ bool joins(const Frame& frame, const Tile& tile, const Blocks& blocks, std::size
   const int batches = frame.problem.batches();
   const Extents order = frame.product_order();
   for (const auto& batch : blocks.batches) {
-    if (size(batch) != 1) return false;
+    if (Region{batch}.size() != 1) return false;
   }
   const bool by_rows = order[batches] == batches;
   if (order[batches] < batches || order[batches + 1] < batches) return false;
@@ -141,21 +135,20 @@ bool makes_a_panel(const Partition& owners, const IndexSet& whole) {
 
 Cutting::Cutting(const Frame& frame)
     : frame_(frame),
-      boxes_(is_box(frame.a.operand.layout) || is_box(frame.b.operand.layout) ||
+      boxes_(is_box(frame.problem.a.layout) || is_box(frame.problem.b.layout) ||
              is_box(frame.problem.d.layout)) {}
 
 Cutting::Cut Cutting::cut_lines(const Tile& tile, bool of_a) const {
-  const Input& input = of_a ? frame_.a : frame_.b;
-  const Region region = of_a ? region_of_a(frame_, tile) : region_of_b(frame_, tile);
+  const Region region = region_of(frame_.problem, tile, of_a);
   const Region product = region_of_d(tile);
   const std::size_t behind = of_a ? 2 : 1;
   const IndexSet& whole = of_a ? tile.m : tile.n;
-  const Partition owners = cut(input.operand.layout, region, region.sets.size() - behind);
+  const Partition owners = cut(frame_.problem.input(of_a).layout, region, region.sets.size() - behind);
   const Partition holders = frame_.tiling.stationary_d  // the rank's own cell
                                 ? Partition{whole}
                                 : cut(frame_.problem.d.layout, product, product.sets.size() - behind);
   Cut lines;
-  if (frame_.gathers && input.moves) {
+  if (frame_.gathers && frame_.input(of_a).moves) {
     if (owners.size() == 1) lines.panel = Panel::of_k;
     if (owners.size() > 1 && makes_a_panel(owners, whole)) lines.panel = Panel::of_lines;
   }
@@ -175,15 +168,14 @@ Cutting::Cut Cutting::lines(const Tile& tile, bool of_a) {
 
 // Pieces of several owners make a longer turn where each operand comes from one owner along k, or is made a
 // panel along it.
-Turns Cutting::cut_turns(const Tile& tile, std::int64_t longest, Panel panel_a, Panel panel_b) const {
-  const Region a = region_of_a(frame_, tile), b = region_of_b(frame_, tile);
-  const Partition owners_of_a = cut(frame_.a.operand.layout, a, a.sets.size() - 1);
-  const Partition owners_of_b = cut(frame_.b.operand.layout, b, b.sets.size() - 2);
-  const bool gathers = panel_a != Panel::none || panel_b != Panel::none;
-  const std::int64_t most =
-      gathers ? std::min(longest, longest_piece(frame_, tile, panel_a, panel_b)) : longest;
-  const bool a_must_stay = panel_a == Panel::of_lines && owners_of_a.size() > 1;
-  const bool b_must_stay = panel_b == Panel::of_lines && owners_of_b.size() > 1;
+Turns Cutting::cut_turns(const Tile& tile, std::int64_t longest, const Panels& panels) const {
+  const Region a = region_of(frame_.problem, tile, true), b = region_of(frame_.problem, tile, false);
+  const Partition owners_of_a = cut(frame_.problem.a.layout, a, a.sets.size() - 1);
+  const Partition owners_of_b = cut(frame_.problem.b.layout, b, b.sets.size() - 2);
+  const bool gathers = any(panels);
+  const std::int64_t most = gathers ? std::min(longest, longest_piece(frame_, tile, panels)) : longest;
+  const bool must_stay = (panels[0] == Panel::of_lines && owners_of_a.size() > 1) ||
+                         (panels[1] == Panel::of_lines && owners_of_b.size() > 1);
   Turns result;
   result.depth = refine(owners_of_a, owners_of_b);
   std::vector<IndexSet> open;  // pieces of the turn that is being filled
@@ -192,12 +184,13 @@ Turns Cutting::cut_turns(const Tile& tile, std::int64_t longest, Panel panel_a, 
     if (open.empty()) return;
     const IndexSet k = joined(open);
     const std::vector<IndexSet> whole{k};
-    result.turns.push_back({k, panel_a == Panel::of_k ? open : whole, panel_b == Panel::of_k ? open : whole});
+    result.turns.push_back(
+        {k, panels[0] == Panel::of_k ? open : whole, panels[1] == Panel::of_k ? open : whole});
     open.clear();
     indices = 0;
   };
   for (const IndexSet& own : result.depth) {
-    if (a_must_stay || b_must_stay || !gathers) close();
+    if (must_stay || !gathers) close();
     bool begins = true;
     for (const IndexSet& piece : chop({own}, most)) {
       const bool fits = gathers && indices + piece.size() <= longest;
@@ -212,16 +205,16 @@ Turns Cutting::cut_turns(const Tile& tile, std::int64_t longest, Panel panel_a, 
   return result;
 }
 
-std::shared_ptr<const Turns> Cutting::turns(const Tile& tile, Panel panel_a, Panel panel_b) {
-  const std::int64_t longest = longest_turn(frame_, tile, panel_a, panel_b);
-  const auto make = [&] { return std::make_shared<const Turns>(cut_turns(tile, longest, panel_a, panel_b)); };
+std::shared_ptr<const Turns> Cutting::turns(const Tile& tile, const Panels& panels) {
+  const std::int64_t longest = longest_turn(frame_, tile, panels);
+  const auto make = [&] { return std::make_shared<const Turns>(cut_turns(tile, longest, panels)); };
   if (boxes_) return make();
   std::vector<Schedule>* known = turns_.find(tile.k);
   if (known == nullptr) known = &turns_.keep(tile.k, {});
   for (const Schedule& schedule : *known) {
-    if (schedule.longest == longest && schedule.a == panel_a && schedule.b == panel_b) return schedule.turns;
+    if (schedule.longest == longest && schedule.panels == panels) return schedule.turns;
   }
-  known->push_back({longest, panel_a, panel_b, make()});
+  known->push_back({longest, panels, make()});
   return known->back().turns;
 }
 
@@ -244,9 +237,9 @@ Blocks Cutting::blocks(int rank) {
   const Tile& tile = frame_.tile(rank);
   if (tile.empty()) return {};
   Blocks blocks = products(tile);
-  blocks.schedule = turns(tile, blocks.a.panel, blocks.b.panel);
+  blocks.schedule = turns(tile, {blocks.a.panel, blocks.b.panel});
   const Partition& depth = blocks.schedule->depth;
-  const std::size_t skew = own_piece(depth, frame_.a, rank, 1) + own_piece(depth, frame_.b, rank, 2);
+  const std::size_t skew = own_piece(depth, frame_, rank, true) + own_piece(depth, frame_, rank, false);
   blocks.first_turn = blocks.schedule->turn_of[skew % depth.size()];
   return blocks;
 }
@@ -256,10 +249,11 @@ std::vector<std::vector<IndexSet>> Cutting::batches(const Tile& tile) const {
   for (std::size_t i = 0; i < tile.batch.size(); ++i) {
     pieces.push_back({tile.batch[i]});
     if (!frame_.tiling.stationary_d) pieces[i] = cut(frame_.problem.d.layout, region_of_d(tile), i);
-    if (frame_.a.batched)
-      pieces[i] = refine(pieces[i], cut(frame_.a.operand.layout, region_of_a(frame_, tile), i));
-    if (frame_.b.batched)
-      pieces[i] = refine(pieces[i], cut(frame_.b.operand.layout, region_of_b(frame_, tile), i));
+    for (const bool of_a : {true, false}) {
+      const HeldOperand& input = frame_.problem.input(of_a);
+      if (!input.batched()) continue;
+      pieces[i] = refine(pieces[i], cut(input.layout, region_of(frame_.problem, tile, of_a), i));
+    }
   }
   return combinations(pieces);
 }

@@ -53,17 +53,16 @@ class Cutting {
   };
   struct Schedule {
     std::int64_t longest = 0;
-    Panel a = Panel::none;
-    Panel b = Panel::none;
+    Panels panels{};
     std::shared_ptr<const Turns> turns;
   };
 
   Blocks products(const Tile& tile);  // all but the turns
   Cut lines(const Tile& tile, bool of_a);
   Cut cut_lines(const Tile& tile, bool of_a) const;
-  std::shared_ptr<const Turns> turns(const Tile& tile, Panel a, Panel b);
+  std::shared_ptr<const Turns> turns(const Tile& tile, const Panels& panels);
   std::vector<std::vector<IndexSet>> batches(const Tile& tile) const;
-  Turns cut_turns(const Tile& tile, std::int64_t longest, Panel a, Panel b) const;
+  Turns cut_turns(const Tile& tile, std::int64_t longest, const Panels& panels) const;
 
   const Frame& frame_;
   bool boxes_;  // of those each tile is cut by itself

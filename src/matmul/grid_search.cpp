@@ -154,14 +154,6 @@ std::vector<Grid> GridSearch::best_aligned(const Grid& parts_of_operands) const 
   });
 }
 
-std::vector<Grid> best_grids(const GridQuestion& question, int count, double uneven) {
-  return GridSearch(question, uneven).best(count, uneven);
-}
-
-std::vector<Grid> best_aligned_grid(const GridQuestion& question, const Grid& parts_of_operands) {
-  return GridSearch(question).best_aligned(parts_of_operands);
-}
-
 std::int64_t smallest_scratch(const GridQuestion& question) {
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
   for_each_grid(question, [&](const Grid& grid) { least = std::min(least, least_scratch(question, grid)); });

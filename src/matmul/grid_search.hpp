@@ -1,6 +1,7 @@
 // Into how many parts batch, m, n and k are cut, so that the fewest elements move.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@ struct Grid {
   std::int64_t k = 1;
 
   std::int64_t parts() const { return batch * m * n * k; }
+  std::array<std::int64_t, 4> extents() const { return {batch, m, n, k}; }
   std::string to_string() const;  ///< "16x16x16" of m, n and k; "2 batches x 4x4x1"
   friend bool operator==(const Grid&, const Grid&) = default;
 };
@@ -53,19 +55,21 @@ std::int64_t least_scratch(const GridQuestion& question, const Grid& grid);
 /// By how much the busiest rank may multiply more than in the most even grid, where that saves bytes.
 inline constexpr double slightly_uneven = 1.03;
 
-/// The `count` best grids, best first: of those whose busiest rank multiplies at most `uneven` times as much
-/// as in the most even grid (so some ranks may be left idle where that saves more than it costs: a prime
-/// number of ranks), and whose tile fits into the scratch, the ones that take in the fewest elements. Empty
-/// where nothing fits. Time: P log P.
-std::vector<Grid> best_grids(const GridQuestion& question, int count, double uneven = slightly_uneven);
-
-/// Answers several questions about the same grids, which it looks at once.
+/// The grids that suit, looked at once for several questions about them.
 class GridSearch {
  public:
-  /// `most_uneven`: the largest that will be asked for.
+  /// `most_uneven`: the largest that will be asked for. Time: P log P.
   explicit GridSearch(const GridQuestion& question, double most_uneven = slightly_uneven);
-  std::vector<Grid> best(int count, double uneven = slightly_uneven) const;  ///< as `best_grids`
-  std::vector<Grid> best_aligned(const Grid& parts_of_operands) const;       ///< as `best_aligned_grid`
+
+  /// The `count` best grids, best first: of those whose busiest rank multiplies at most `uneven` times as
+  /// much as in the most even grid (so some ranks may be left idle where that saves more than it costs: a
+  /// prime number of ranks), and whose tile fits into the scratch, the ones that take in the fewest elements.
+  /// Empty where nothing fits.
+  std::vector<Grid> best(int count, double uneven = slightly_uneven) const;
+
+  /// The best of those grids whose parts along m, n and k divide the parts of the operands, or are divided by
+  /// them: no owner's part is cut unevenly. Empty where there is none.
+  std::vector<Grid> best_aligned(const Grid& parts_of_operands) const;
 
  private:
   struct Rated {
@@ -79,10 +83,6 @@ class GridSearch {
   double least_work_ = 0;
   std::vector<Rated> rated_;  ///< best first, those that may be asked for
 };
-
-/// The best of those grids whose parts along m, n and k divide the parts of the operands, or are divided by
-/// them: no owner's part is cut unevenly. Empty where there is none.
-std::vector<Grid> best_aligned_grid(const GridQuestion& question, const Grid& parts_of_operands);
 
 /// The scratch with which at least one grid fits, in elements.
 std::int64_t smallest_scratch(const GridQuestion& question);

@@ -6,16 +6,12 @@
 namespace partita::multiplication {
 namespace {
 
-bool is_range(const IndexSet& set) {
-  return set.size() == set.back() - set.front() + 1;
-}
-
 // Most sets are ranges: no third set has to be made to compare those.
 std::int64_t common_size(const IndexSet& a, const IndexSet& b) {
-  if (a.empty() || b.empty()) return 0;
+  if (a.empty() || b.empty() || a.back() < b.front() || b.back() < a.front()) return 0;
   if (a == b) return a.size();
-  if (!is_range(a) || !is_range(b)) return intersect(a, b).size();
-  return std::max<std::int64_t>(0, std::min(a.back(), b.back()) - std::max(a.front(), b.front()) + 1);
+  if (!a.is_range() || !b.is_range()) return intersect(a, b).size();
+  return std::min(a.back(), b.back()) - std::max(a.front(), b.front()) + 1;
 }
 
 // Holders of one element hold the same, so the smallest indices tell parts apart.
@@ -57,6 +53,19 @@ std::int64_t common_size(const Region& a, const Region& b) {
   std::int64_t size = 1;
   for (std::size_t i = 0; i < a.sets.size() && size > 0; ++i) size *= common_size(a.sets[i], b.sets[i]);
   return size;
+}
+
+Index front(const Region& region) {
+  Index first;
+  for (const IndexSet& set : region.sets) first.push_back(set.front());
+  return first;
+}
+
+bool holds_front(const Region& held, const Region& piece) {
+  for (std::size_t i = 0; i < piece.sets.size(); ++i) {
+    if (!held.sets[i].contains(piece.sets[i].front())) return false;
+  }
+  return true;
 }
 
 }  // namespace partita::multiplication

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <memory>
-#include <partita/layout.hpp>
+#include <partita/operand.hpp>
 #include <vector>
 
 namespace partita::multiplication {
@@ -29,10 +29,25 @@ class Held {
   std::shared_ptr<const State> state_;
 };
 
+/// A, B or D. A value.
+struct HeldOperand : Operand {
+  HeldOperand(Operand operand) : Operand(std::move(operand)), held(layout) {}  // NOLINT: the same thing
+  bool batched() const { return layout.dimensions() > 2; }                     ///< has leading dimensions
+
+  Held held;
+};
+
 /// Whether a rank that holds the one has all of the other.
 bool covers(const Region& held, const Region& wanted);
 
 /// Elements that both regions hold.
 std::int64_t common_size(const Region& a, const Region& b);
+
+/// Smallest index along each dimension; the region must not be empty.
+Index front(const Region& region);
+
+/// Whether the first element of a piece is in `held`: all of it then, where a piece has one owner. Neither is
+/// empty.
+bool holds_front(const Region& held, const Region& piece);
 
 }  // namespace partita::multiplication

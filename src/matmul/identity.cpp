@@ -9,9 +9,7 @@ std::string text(const std::optional<Operand>& operand) {
   return operand ? operand->to_string() : "none";
 }
 
-}  // namespace
-
-std::string plan_text(const MatmulOptions& options, bool in_place) {
+std::string text(const MatmulOptions& options, bool in_place) {
   const auto dtype = [](const std::optional<Dtype>& wanted) { return wanted ? name(*wanted) : "any"; };
   return fmt::format("ops {} {} epilogue {} result {} compute {} method {} memory {}{}{}",
                      static_cast<int>(options.op_a), static_cast<int>(options.op_b),
@@ -20,11 +18,7 @@ std::string plan_text(const MatmulOptions& options, bool in_place) {
                      options.alpha == std::complex<double>(0) ? " alpha 0" : "");
 }
 
-std::string text(const MatmulOperands& operands) {
-  return fmt::format("{} | {} | {} | {} | {} | {}", operands.a.to_string(), operands.b.to_string(),
-                     text(operands.c), text(operands.bias), text(operands.auxiliary),
-                     text(operands.gradient));
-}
+}  // namespace
 
 std::vector<Fact> facts(const MatmulOperands& operands, const MatmulOptions& options, bool in_place) {
   return {{"A", operands.a.to_string()},
@@ -34,7 +28,13 @@ std::vector<Fact> facts(const MatmulOperands& operands, const MatmulOptions& opt
           {"the bias", text(operands.bias)},
           {"the auxiliary array", text(operands.auxiliary)},
           {"the gradient", text(operands.gradient)},
-          {"options", plan_text(options, in_place)}};
+          {"options", text(options, in_place)}};
+}
+
+std::string key_of(const std::vector<Fact>& facts) {
+  std::string key = "matmul";
+  for (const Fact& fact : facts) key += " | " + fact.value;
+  return key;
 }
 
 }  // namespace partita::multiplication

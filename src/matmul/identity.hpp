@@ -8,11 +8,11 @@
 
 namespace partita::multiplication {
 
-/// The options; alpha and beta are no part of a plan but for whether alpha is 0.
-std::string plan_text(const MatmulOptions& options, bool in_place);
-/// All operands but D.
-std::string text(const MatmulOperands& operands);
-/// Both and D, one by one: the plan's identity.
+/// Operands and options, one by one: the plan's identity. alpha and beta are no part of a plan but for
+/// whether alpha is 0.
 std::vector<Fact> facts(const MatmulOperands& operands, const MatmulOptions& options, bool in_place);
+
+/// By which a context keeps the plan.
+std::string key_of(const std::vector<Fact>& facts);
 
 }  // namespace partita::multiplication

@@ -5,16 +5,6 @@
 #include "base/check.hpp"
 
 namespace partita::multiplication {
-namespace {
-
-constexpr std::int64_t line = 64;
-
-std::int64_t round_up(std::int64_t bytes) {
-  return (bytes + line - 1) / line * line;
-}
-
-}  // namespace
-
 Mail::Mail(const Frame& frame, PlanBuilder& builder, Cutting& cutting, const Blocks& blocks)
     : frame_(frame), builder_(builder), kinds_{blocks.a.panel, blocks.b.panel} {
   if (frame.problem.topology.node_count() == 1) return;
@@ -25,7 +15,7 @@ Mail::Mail(const Frame& frame, PlanBuilder& builder, Cutting& cutting, const Blo
 
 /// The dimension along which the pieces of a panel follow each other is slowest.
 Extents Mail::order(bool of_a, Panel panel) const {
-  if (panel == Panel::none) return input(of_a).operand.axis_order;
+  if (panel == Panel::none) return frame_.problem.input(of_a).axis_order;
   return of_a == (panel == Panel::of_lines) ? Extents{0, 1} : Extents{1, 0};
 }
 
@@ -36,7 +26,7 @@ void Mail::list_needs(const Blocks& blocks) {
     std::int64_t received = 0;
     std::int64_t copied = 0;
     for (const bool of_a : {true, false}) {
-      const bool only_copied = blocks.lines(of_a).panel != Panel::none && !input(of_a).far;
+      const bool only_copied = blocks.lines(of_a).panel != Panel::none && !frame_.input(of_a).far;
       std::int64_t& bytes = only_copied ? copied : received;
       bytes = list_needs(blocks, t, of_a, bytes);
     }
@@ -50,9 +40,9 @@ std::int64_t Mail::list_needs(const Blocks& blocks, std::size_t t, bool of_a, st
   const Panel panel = blocks.lines(of_a).panel;
   const std::int64_t item = size_of(frame_.problem.a.dtype);
   if (panel != Panel::none) panels_[t][of_a ? 0 : 1] = offset;
-  if (panel != Panel::none && !input(of_a).far) {
+  if (panel != Panel::none && !frame_.input(of_a).far) {
     const Tile& tile = frame_.tile(frame_.rank());
-    return offset + round_up((of_a ? tile.m : tile.n).size() * blocks.turn(t).k.size() * item);
+    return offset + FifoWindow::rounded((of_a ? tile.m : tile.n).size() * blocks.turn(t).k.size() * item);
   }
   std::vector<Piece> pieces = pieces_of(frame_, blocks, frame_.rank(), t, of_a, givers_[of_a ? 0 : 1]);
   for (std::size_t number = 0; number < pieces.size(); ++number) {
@@ -66,21 +56,18 @@ std::int64_t Mail::list_needs(const Blocks& blocks, std::size_t t, bool of_a, st
     if (panel != Panel::none) {
       offset += bytes;
     } else if (arrives) {
-      offset += round_up(bytes);
+      offset += FifoWindow::rounded(bytes);
     }
   }
-  return round_up(offset);
+  return FifoWindow::rounded(offset);
 }
 
 void Mail::list_gives(Cutting& cutting) {
-  const OwnPart a(frame_, frame_.a);
-  const OwnPart b(frame_, frame_.b);
+  const OwnPart a(frame_, true), b(frame_, false);
   for (int step = 1; step < frame_.problem.ranks(); ++step) {
     const int taker = (frame_.rank() + step) % frame_.problem.ranks();
-    const Tile& tile = frame_.tile(taker);
-    if (frame_.same_node(taker, frame_.rank()) || tile.empty()) continue;
-    const bool gives_a = frame_.a.moves && a.is_read_by(taker, region_of_a(frame_, tile));
-    const bool gives_b = frame_.b.moves && b.is_read_by(taker, region_of_b(frame_, tile));
+    if (frame_.same_node(taker, frame_.rank()) || frame_.tile(taker).empty()) continue;
+    const bool gives_a = a.is_read_by(taker), gives_b = b.is_read_by(taker);
     if (!gives_a && !gives_b) continue;
     const Blocks blocks = cutting.blocks(taker);
     if (gives_.size() < blocks.turns()) gives_.resize(blocks.turns());
@@ -110,7 +97,8 @@ void Mail::list_gives_to(int taker, const Blocks& blocks, bool of_a, const OwnPa
   const IndexSet& across = held[held.size() - (of_a ? 2 : 1)];
   const Partition& lines = *blocks.lines(of_a).pieces;
   std::vector<std::size_t> here;
-  for (std::size_t batch = 0; batch < (input(of_a).batched ? blocks.batches.size() : 1); ++batch) {
+  for (std::size_t batch = 0; batch < (frame_.problem.input(of_a).batched() ? blocks.batches.size() : 1);
+       ++batch) {
     for (std::size_t i = 0; i < lines.size(); ++i) {
       if (across.contains(lines[i].front())) here.push_back(batch * lines.size() + i);
     }
@@ -134,12 +122,13 @@ void Mail::size_scratch() {
   for (const auto& messages : gives_) {
     std::int64_t bytes = 0;
     for (const Message& message : messages) {
-      bytes += round_up(message.bytes);
-      largest = std::max(largest, round_up(message.bytes));
+      bytes += FifoWindow::rounded(message.bytes);
+      largest = std::max(largest, FifoWindow::rounded(message.bytes));
     }
     largest_turn = std::max(largest_turn, bytes);
   }
-  window_bytes_ = std::min(2 * largest_turn, std::max(2 * largest, round_up(2 * frame_.message_bytes)));
+  window_bytes_ =
+      std::min(2 * largest_turn, std::max(2 * largest, FifoWindow::rounded(2 * frame_.message_bytes)));
   sending_.emplace(builder_, frame_.leaving, 0, window_bytes_);
 }
 
@@ -149,7 +138,7 @@ Place Mail::slot(std::size_t t, const Message& message) const {
 }
 
 Place Mail::panel(std::size_t t, bool of_a) const {
-  const std::int64_t first = !input(of_a).far ? 2 * slot_bytes_ : t % 2 == 0 ? 0 : slot_bytes_;
+  const std::int64_t first = !frame_.input(of_a).far ? 2 * slot_bytes_ : t % 2 == 0 ? 0 : slot_bytes_;
   const std::size_t side = of_a ? 0 : 1;
   return {frame_.arriving, frame_.rank(), first + panels_[t][side], order(of_a, kinds_[side])};
 }
@@ -178,7 +167,7 @@ void Mail::receive(std::size_t t) {
 
 void Mail::send(std::size_t t) {
   for (Message& message : gives_[t]) {
-    const Place from = builder_.own(input(message.of_a).buffer);
+    const Place from = builder_.own(frame_.input(message.of_a).buffer);
     sending_->send(message.peer, std::move(message.region), from, message.order, message.bytes);
   }
 }
@@ -207,12 +196,12 @@ void Mail::expect_products(const Sums& sums) {
       for (const Contribution& from : sum.contributions) {
         if (frame_.same_node(from.rank, frame_.rank())) continue;
         products_.push_back({from.rank, bytes});
-        total += round_up(bytes);
-        largest = std::max(largest, round_up(bytes));
+        total += FifoWindow::rounded(bytes);
+        largest = std::max(largest, FifoWindow::rounded(bytes));
       }
     }
   }
-  products_window_bytes_ = std::min(total, std::max(largest, round_up(frame_.message_bytes)));
+  products_window_bytes_ = std::min(total, std::max(largest, FifoWindow::rounded(frame_.message_bytes)));
   receiving_products_.emplace(builder_, frame_.arriving_products, 0, products_window_bytes_);
   post_products();
 }

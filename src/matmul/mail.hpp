@@ -71,7 +71,6 @@ class Mail {
   void list_gives_to(int taker, const Blocks& blocks, bool of_a, const OwnPart& own);
   const Given& given(const Blocks& blocks, bool of_a, const IndexSet& depth);
   Place slot(std::size_t t, const Message& message) const;
-  const Input& input(bool of_a) const { return of_a ? frame_.a : frame_.b; }
   Extents order(bool of_a, Panel panel) const;
   void size_scratch();
   void receive(std::size_t t);
@@ -86,7 +85,7 @@ class Mail {
   std::array<std::vector<int>, 2> givers_;  // of the last pieces of A and B that were looked at
   std::vector<std::array<std::int64_t, 2>>
       panels_;                    // by turn: where the panels of A and B begin in their slot
-  std::array<Panel, 2> kinds_{};  // of A and B
+  Panels kinds_{};                // of A and B
   std::int64_t slot_bytes_ = 0;   // of one turn's receives
   std::int64_t panel_bytes_ = 0;  // of panels for which nothing is received
   std::int64_t window_bytes_ = 0;

@@ -38,13 +38,15 @@ std::shared_ptr<Runner> cached_plan(ContextState& context, const std::string& ke
   return made;
 }
 
-void check_request(const Request& request, const MatmulOptions& options) {
-  check_arrays(request, options);
-  check_factors(options.alpha, options.beta, request.a.dtype(), request.c.valid());
-}
-
-/// C is not read with beta = 0, so that the plan does without it. Its layout may still be wanted.
-Request as_read(Request request, const MatmulOptions& options) {
+/// The request as it is read, its arrays checked on all ranks. C is not read with beta = 0, so that the plan
+/// does without it. Its layout may still be wanted.
+Request checked(Request request, const MatmulOptions& options) {
+  ContextState& context = *request.a.context();
+  context.require_usable("matmul");
+  check_together(context, request.alike_on_all_ranks(), [&] {
+    check_arrays(request, options);
+    check_factors(options.alpha, options.beta, request.a.dtype(), request.c.valid());
+  });
   if (options.beta == std::complex<double>(0)) request.c = Array();
   return request;
 }
@@ -60,21 +62,18 @@ void run(Runner& runner, const Request& request, const MatmulOptions& options) {
 
 Array into_new(const Request& request, const MatmulOptions& options, SourcePlace where) {
   check(request.a.valid(), "matmul: A holds no array");
+  Request read = checked(request, options);
   const std::shared_ptr<ContextState>& context = request.a.context();
-  context->require_usable("matmul");
-  const auto check_local = [&] { check_request(request, options); };
-  check_together(*context, request.alike_on_all_ranks(), check_local);
-  Request read = as_read(request, options);
-  const std::string target =
-      fmt::format("new {} {} c {}", static_cast<int>(options.order),
-                  options.distribution ? options.distribution->to_string() : "any",
-                  request.c.valid() && !options.distribution ? request.c.layout().to_string() : "none");
-  const auto setting = [&] {
+  std::vector<Fact> asked = facts(operands_of(read, request.a.operand()), options, false);
+  asked.push_back(
+      {"new",
+       fmt::format("new {} {} c {}", static_cast<int>(options.order),
+                   options.distribution ? options.distribution->to_string() : "any",
+                   request.c.valid() && !options.distribution ? request.c.layout().to_string() : "none")});
+  const std::string key = key_of(asked);
+  const std::shared_ptr<Runner> runner = cached_plan(*context, key, [&] {
     return Setting{operands_of(read, new_result(request, options)), options, false, multiplies(options)};
-  };
-  const std::string key = fmt::format("matmul {} | {} | {}", target, plan_text(options, false),
-                                      text(operands_of(read, request.a.operand())));
-  const std::shared_ptr<Runner> runner = cached_plan(*context, key, setting);
+  });
   const Operand& d = runner->setting().operands.d;
   read.d = allocate_on_heap(context, d.layout, d.dtype, options.order,
                             fmt::format("matmul alpha {}{:+}i beta {}{:+}i {}", options.alpha.real(),
@@ -100,14 +99,10 @@ void matmul_into(const Array& a, const Array& b, const Array* c, Array& d, const
                  const EpilogueArrays& arrays) {
   const Request request(a, b, c, &d, arrays);
   check(a.valid() && d.valid(), "matmul: A or D holds no array");
-  const std::shared_ptr<ContextState>& context = a.context();
-  context->require_usable("matmul");
-  check_together(*context, request.alike_on_all_ranks(), [&] { check_request(request, options); });
-  const Request read = as_read(request, options);
+  const Request read = checked(request, options);
   const MatmulOperands operands = operands_of(read, d.operand());
-  const std::string key = fmt::format("matmul {} | {} | {}", operands.d.to_string(),
-                                      plan_text(options, read.in_place()), text(operands));
-  const auto runner = cached_plan(*context, key, [&] {
+  const std::string key = key_of(facts(operands, options, read.in_place()));
+  const auto runner = cached_plan(*a.context(), key, [&] {
     return Setting{operands, options, read.in_place(), multiplies(options)};
   });
   run(*runner, read, options);

@@ -5,6 +5,7 @@
 #include "base/check.hpp"
 #include "matmul/autotune.hpp"
 #include "matmul/together.hpp"
+#include "plan/moves.hpp"
 
 namespace partita {
 
@@ -101,10 +102,7 @@ std::string Matmul::autotune(int runs) {
 std::int64_t Matmul::workspace_size() const {
   std::int64_t bytes = 0;
   for (const auto& runner : {state_->runner, state_->scaling}) {
-    if (!runner) continue;
-    for (const Buffer& buffer : runner->plan().buffers) {
-      if (buffer.kind != BufferKind::operand) bytes += buffer.bytes;
-    }
+    if (runner) bytes += scratch_bytes(runner->plan());
   }
   return bytes;
 }

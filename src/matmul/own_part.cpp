@@ -2,13 +2,14 @@
 
 namespace partita::multiplication {
 
-OwnPart::OwnPart(const Frame& frame, const Input& input)
-    : frame_(frame), region_(input.operand.layout.region(frame.rank())) {
-  if (!region_.empty()) replicas_ = input.operand.layout.owners(front(region_));
+OwnPart::OwnPart(const Frame& frame, bool of_a)
+    : frame_(frame), of_a_(of_a), region_(frame.problem.input(of_a).held.by(frame.rank())) {
+  if (!region_.empty()) replicas_ = frame.problem.input(of_a).layout.owners(front(region_));
 }
 
-bool OwnPart::is_read_by(int reader, const Region& wanted) const {
-  if (!meet(region_, wanted)) return false;
+bool OwnPart::is_read_by(int reader) const {
+  const Region wanted = region_of(frame_.problem, frame_.tile(reader), of_a_);
+  if (!frame_.input(of_a_).moves || common_size(region_, wanted) == 0) return false;
   return Layout::choose_replica(replicas_, reader, frame_.problem.topology) == frame_.rank();
 }
 

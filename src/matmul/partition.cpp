@@ -7,10 +7,6 @@
 namespace partita::multiplication {
 namespace {
 
-bool before(const IndexSet& a, const IndexSet& b) {
-  return a.front() < b.front();
-}
-
 std::int64_t total(const Partition& pieces) {
   std::int64_t sum = 0;
   for (const IndexSet& piece : pieces) sum += piece.size();
@@ -55,7 +51,7 @@ Partition refine(const Partition& a, const Partition& b) {
       if (!common.empty()) result.push_back(std::move(common));
     }
   }
-  std::sort(result.begin(), result.end(), before);
+  std::ranges::sort(result, {}, &IndexSet::front);
   return result;
 }
 

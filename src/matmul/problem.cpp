@@ -138,40 +138,26 @@ bool conjugates(Op op) {
   return op == Op::conjugate || op == Op::conjugate_transpose;
 }
 
-Operand op_space(const Operand& operand, Op op) {
-  const int dimensions = operand.layout.dimensions();
-  if (!transposes(op) || dimensions < 2) return operand;
+std::vector<int> axes_of(Op op, int dimensions) {
   std::vector<int> axes(static_cast<std::size_t>(dimensions));
   std::iota(axes.begin(), axes.end(), 0);
-  std::swap(axes[axes.size() - 2], axes[axes.size() - 1]);
-  return operand.permuted(axes);
+  if (transposes(op) && dimensions >= 2) std::swap(axes[axes.size() - 2], axes[axes.size() - 1]);
+  return axes;
+}
+
+Operand op_space(const Operand& operand, Op op) {
+  if (!transposes(op)) return operand;
+  return operand.permuted(axes_of(op, operand.layout.dimensions()));
 }
 
 Dtype compute_dtype(Dtype operands) {
   return is_half(operands) ? Dtype::f32 : operands;
 }
 
-void Problem::lay_a(Operand operand) {
-  held_a = Held(operand.layout);
-  a = std::move(operand);
-}
-
-void Problem::lay_b(Operand operand) {
-  held_b = Held(operand.layout);
-  b = std::move(operand);
-}
-
-void Problem::lay_d(Operand operand) {
-  held_d = Held(operand.layout);
-  d = std::move(operand);
-}
-
 Problem make_problem(const MatmulOperands& operands, const Topology& topology, int rank,
                      const MatmulOptions& options, const Machine& machine, bool in_place) {
-  const Operand a = op_space(operands.a, options.op_a);
-  const Operand b = op_space(operands.b, options.op_b);
-  Problem problem{a,
-                  b,
+  Problem problem{op_space(operands.a, options.op_a),
+                  op_space(operands.b, options.op_b),
                   operands.c,
                   operands.d,
                   operands.bias,
@@ -181,16 +167,11 @@ Problem make_problem(const MatmulOperands& operands, const Topology& topology, i
                   rank,
                   options,
                   machine,
-                  in_place,
-                  conjugates(options.op_a) && is_complex(operands.a.dtype),
-                  conjugates(options.op_b) && is_complex(operands.b.dtype),
-                  compute_dtype(operands.a.dtype),
-                  parts_of(options.epilogue),
-                  0,
-                  0,
-                  Held(a.layout),
-                  Held(b.layout),
-                  Held(operands.d.layout)};
+                  in_place};
+  problem.conjugate_a = conjugates(options.op_a) && is_complex(operands.a.dtype);
+  problem.conjugate_b = conjugates(options.op_b) && is_complex(operands.b.dtype);
+  problem.compute = compute_dtype(operands.a.dtype);
+  problem.epilogue = parts_of(options.epilogue);
   check_groups(problem);
   check_shapes(problem.a, problem.b, problem.d);
   check_dtypes(problem.a, problem.b, problem.d, options);

@@ -25,10 +25,10 @@ EpilogueParts parts_of(Epilogue epilogue);
 /// is a permuted Operand on the same memory). Leading dimensions are batch: those of D, and of A and B those
 /// of D or none (the matrix is then used by every batch).
 struct Problem {
-  Operand a;
-  Operand b;
+  HeldOperand a;
+  HeldOperand b;
   std::optional<Operand> c;
-  Operand d;
+  HeldOperand d;
   std::optional<Operand> bias;
   std::optional<Operand> auxiliary;
   std::optional<Operand> gradient;
@@ -40,20 +40,14 @@ struct Problem {
   bool conjugate_a = false;
   bool conjugate_b = false;
   Dtype compute = Dtype::f64;
-  EpilogueParts epilogue;
+  EpilogueParts epilogue = {};
   /// Bytes of scratch that the plan needs beside the multiply itself, the same on every rank: what is
   /// redistributed before and after it. Where every rank multiplies what it holds of D, and elsewhere.
   std::int64_t beside_stationary = 0;
   std::int64_t beside_moving = 0;
-  Held held_a;  ///< of a, b and d
-  Held held_b;
-  Held held_d;
 
-  /// Another operand in the place of one.
-  void lay_a(Operand operand);
-  void lay_b(Operand operand);
-  void lay_d(Operand operand);
-
+  const HeldOperand& input(bool of_a) const { return of_a ? a : b; }
+  HeldOperand& input(bool of_a) { return of_a ? a : b; }
   int ranks() const { return topology.ranks(); }
   int batches() const { return d.layout.dimensions() - 2; }  ///< leading dimensions of D
   std::int64_t m() const { return d.layout.shape()[batches()]; }
@@ -61,8 +55,6 @@ struct Problem {
   std::int64_t k() const { return a.layout.shape()[a.layout.dimensions() - 1]; }
   /// D = F(beta C), and neither A nor B is read.
   bool multiplies_nothing() const { return k() == 0 || options.alpha == std::complex<double>(0); }
-  bool batched_a() const { return a.layout.dimensions() > 2; }
-  bool batched_b() const { return b.layout.dimensions() > 2; }
 };
 
 /// Throws ArgumentError (the same text for every valid rank) where the operands do not fit each other.
@@ -71,6 +63,8 @@ Problem make_problem(const MatmulOperands& operands, const Topology& topology, i
 
 /// The operand as op(X) sees it: the last two dimensions exchanged where the op transposes.
 Operand op_space(const Operand& operand, Op op);
+/// The order of axes in which it sees them.
+std::vector<int> axes_of(Op op, int dimensions);
 bool transposes(Op op);
 bool conjugates(Op op);
 

@@ -4,61 +4,53 @@
 #include <array>
 #include <optional>
 
-#include "matmul/tilings.hpp"
+#include "matmul/tiling.hpp"
 
 namespace partita::multiplication {
 namespace {
 
 using distribution::Cut;
 
+using Dimensions = std::array<std::size_t, 4>;  // from slowest to fastest
+
 std::int64_t cell_of(const Grid& grid, const Coordinates& at) {
-  return ((at.batch * grid.m + at.m) * grid.n + at.n) * grid.k + at.k;
+  const Coordinates extents = grid.extents();
+  std::int64_t cell = 0;
+  for (std::size_t i = 0; i < at.size(); ++i) cell = cell * extents[i] + at[i];
+  return cell;
 }
 
-/// Ranks counted through m, n and k with the given dimension fastest, ...; batches are slowest.
-std::vector<int> count_through(const Grid& grid, int ranks, const std::array<int, 3>& slow_to_fast) {
-  const std::array<std::int64_t, 3> extents{grid.m, grid.n, grid.k};
-  std::vector<int> cells(static_cast<std::size_t>(ranks), -1);
-  for (std::int64_t rank = 0; rank < grid.parts(); ++rank) {
-    std::array<std::int64_t, 3> at{};
-    std::int64_t rest = rank;
-    for (int i = 2; i >= 0; --i) {
-      const auto dimension = static_cast<std::size_t>(slow_to_fast[static_cast<std::size_t>(i)]);
-      at[dimension] = rest % extents[dimension];
-      rest /= extents[dimension];
-    }
-    cells[static_cast<std::size_t>(rank)] = static_cast<int>(cell_of(grid, {rest, at[0], at[1], at[2]}));
+Coordinates count_through(const Grid& grid, std::int64_t number, const Dimensions& slow_to_fast) {
+  const Coordinates extents = grid.extents();
+  Coordinates at{};
+  for (std::size_t i = at.size(); i-- > 0; number /= extents[slow_to_fast[i]]) {
+    at[slow_to_fast[i]] = number % extents[slow_to_fast[i]];
   }
-  return cells;
+  return at;
 }
 
 std::int64_t front(const IndexSet& set) {
   return set.empty() ? -1 : set.front();
 }
 
-/// The part that holds the index; -1 of -1.
-std::int64_t part_of(std::int64_t index, const Cut& cut) {
-  return index < 0 ? -1 : cut.owner(index);
-}
-
 /// How a rule that deals out blocks cuts a dimension.
-struct Blocks {
+struct Dealt {
   std::int64_t block = 0;
   std::int64_t parts = 0;
 };
-std::optional<Blocks> blocks_of(const Operand& operand, int dimension) {
+std::optional<Dealt> dealt_by(const Operand& operand, int dimension) {
   const Layout& layout = operand.layout;
   if (!layout.members().empty() || layout.whole_shape() != layout.shape()) return std::nullopt;
   if (const auto* rule = layout.distribution().as<BlockCyclic>()) {
     if (rule->grid.first()[dimension] == 0)
-      return Blocks{rule->block[dimension], rule->grid.extents()[dimension]};
+      return Dealt{rule->block[dimension], rule->grid.extents()[dimension]};
   }
   return std::nullopt;
 }
 
-Cut cut_like(std::int64_t extent, std::int64_t parts, std::initializer_list<std::optional<Blocks>> like) {
+Cut cut_like(std::int64_t extent, std::int64_t parts, std::initializer_list<std::optional<Dealt>> like) {
   const Cut even = Cut::balanced(extent, parts);
-  for (const std::optional<Blocks>& blocks : like) {
+  for (const std::optional<Dealt>& blocks : like) {
     if (!blocks || blocks->block > extent || blocks->block * blocks->parts % parts != 0) continue;
     const Cut dealt = Cut::cyclic(extent, parts, blocks->block * blocks->parts / parts);
     if (dealt.largest() <= even.largest() + even.largest() / 16) return dealt;
@@ -78,7 +70,7 @@ class Giving {
   bool has_cell(std::size_t rank) const { return cells_[rank] >= 0; }
 
   bool give(std::size_t rank, const Coordinates& at) {
-    if (at.batch < 0 || at.m < 0 || at.n < 0 || at.k < 0) return false;
+    if (std::ranges::any_of(at, [](std::int64_t i) { return i < 0; })) return false;
     const std::int64_t cell = cell_of(grid_, at);
     if (taken_[static_cast<std::size_t>(cell)]) return false;
     taken_[static_cast<std::size_t>(cell)] = true;
@@ -88,12 +80,11 @@ class Giving {
 
   /// One of m, n and k is -1, the same one in all calls: any part along it that is free.
   bool give_any(std::size_t rank, Coordinates at) {
-    std::int64_t& open = at.m < 0 ? at.m : at.n < 0 ? at.n : at.k;
-    const std::int64_t parts = at.m < 0 ? grid_.m : at.n < 0 ? grid_.n : grid_.k;
-    open = 0;
+    const auto open = static_cast<std::size_t>(std::ranges::find(at, -1) - at.begin());
+    at[open] = 0;
     std::int64_t& first = first_free_[static_cast<std::size_t>(cell_of(grid_, at))];
-    for (; first < parts; ++first) {
-      open = first;
+    for (; first < grid_.extents()[open]; ++first) {
+      at[open] = first;
       if (give(rank, at)) return true;
     }
     return false;
@@ -117,22 +108,18 @@ class Giving {
   std::vector<int> cells_;
 };
 
-/// The part of the grid in which each of the places lies.
-Places parts(const Places& places, const GridCuts& cuts) {
-  Places result;
-  result.reserve(places.size());
-  for (const Coordinates& index : places) {
-    result.push_back({part_of(index.batch, cuts.batch), part_of(index.m, cuts.m), part_of(index.n, cuts.n),
-                      part_of(index.k, cuts.k)});
+/// The part of the grid in which each of the places lies; -1 stays.
+Places parts(Places places, const GridCuts& cuts) {
+  for (Coordinates& at : places) {
+    for (std::size_t i = 0; i < at.size(); ++i) at[i] = at[i] < 0 ? -1 : cuts[i].owner(at[i]);
   }
-  return result;
+  return places;
 }
 
 Coordinates joined(Coordinates one, const Coordinates& other) {
-  if (one.batch < 0) one.batch = other.batch;
-  if (one.m < 0) one.m = other.m;
-  if (one.n < 0) one.n = other.n;
-  if (one.k < 0) one.k = other.k;
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    if (one[i] < 0) one[i] = other[i];
+  }
   return one;
 }
 
@@ -147,7 +134,7 @@ std::vector<int> around(const Grid& grid, const Places& first, const Places& sec
   }
   for (std::size_t rank = 0; rank < ranks; ++rank) {
     const Coordinates& at = first[rank];
-    const bool placed = at.batch >= 0 && (at.m < 0) + (at.n < 0) + (at.k < 0) == 1;
+    const bool placed = at[0] >= 0 && std::ranges::count(at, -1) == 1;
     if (!giving.has_cell(rank) && placed) giving.give_any(rank, at);
   }
   return giving.rest();
@@ -156,12 +143,7 @@ std::vector<int> around(const Grid& grid, const Places& first, const Places& sec
 }  // namespace
 
 Coordinates coordinates_of(const Grid& grid, std::int64_t cell) {
-  Coordinates at;
-  at.k = cell % grid.k;
-  at.n = cell / grid.k % grid.n;
-  at.m = cell / grid.k / grid.n % grid.m;
-  at.batch = cell / grid.k / grid.n / grid.m;
-  return at;
+  return count_through(grid, cell, {0, 1, 2, 3});
 }
 
 int cut_batch(const Problem& problem) {
@@ -177,27 +159,28 @@ GridCuts cuts_of(const Problem& problem, const Grid& grid) {
   const int cut = cut_batch(problem);
   const std::int64_t batch = cut < 0 ? 1 : problem.d.layout.shape()[cut];
   const int d = problem.batches();
-  const int a = problem.batched_a() ? d : 0;
-  const int b = problem.batched_b() ? d : 0;
+  const int a = problem.a.batched() ? d : 0;
+  const int b = problem.b.batched() ? d : 0;
   return {Cut::balanced(batch, grid.batch),
-          cut_like(problem.m(), grid.m, {blocks_of(problem.d, d), blocks_of(problem.a, a)}),
-          cut_like(problem.n(), grid.n, {blocks_of(problem.d, d + 1), blocks_of(problem.b, b + 1)}),
-          cut_like(problem.k(), grid.k, {blocks_of(problem.a, a + 1), blocks_of(problem.b, b)})};
+          cut_like(problem.m(), grid.m, {dealt_by(problem.d, d), dealt_by(problem.a, a)}),
+          cut_like(problem.n(), grid.n, {dealt_by(problem.d, d + 1), dealt_by(problem.b, b + 1)}),
+          cut_like(problem.k(), grid.k, {dealt_by(problem.a, a + 1), dealt_by(problem.b, b)})};
 }
 
 std::vector<Assignment> orders(const Grid& grid, int ranks) {
-  constexpr const char* names = "mnk";
-  std::array<int, 3> order{0, 1, 2};
+  constexpr const char* names = "-mnk";
+  Dimensions order{0, 1, 2, 3};  // batches stay slowest
   std::vector<Assignment> result;
   do {
-    std::vector<int> cells = count_through(grid, ranks, order);
-    const bool known = std::any_of(result.begin(), result.end(),
-                                   [&](const Assignment& other) { return other.cells == cells; });
-    if (known) continue;
-    std::string name;
-    for (const int dimension : order) name += std::string(name.empty() ? "" : "-") + names[dimension];
-    result.push_back({name + " order", std::move(cells)});
-  } while (std::next_permutation(order.begin(), order.end()));
+    Assignment next{{names[order[1]], '-', names[order[2]], '-', names[order[3]]}, {}};
+    next.name += " order";
+    next.cells.assign(static_cast<std::size_t>(ranks), -1);
+    for (std::int64_t rank = 0; rank < grid.parts(); ++rank) {
+      next.cells[static_cast<std::size_t>(rank)] =
+          static_cast<int>(cell_of(grid, count_through(grid, rank, order)));
+    }
+    if (std::ranges::find(result, next.cells, &Assignment::cells) == result.end()) result.push_back(next);
+  } while (std::next_permutation(order.begin() + 1, order.end()));
   return result;
 }
 
@@ -209,11 +192,11 @@ OperandPlaces places_of(const Problem& problem) {
   };
   OperandPlaces places;
   for (int rank = 0; rank < problem.ranks(); ++rank) {
-    const Holding a = holding(problem, problem.a, problem.held_a.by(rank));
-    const Holding b = holding(problem, problem.b, problem.held_b.by(rank));
-    const Holding d = holding(problem, problem.d, problem.held_d.by(rank));
-    places.a.push_back({batch(problem.batched_a(), a), front(a.rows), -1, front(a.columns)});
-    places.b.push_back({batch(problem.batched_b(), b), -1, front(b.columns), front(b.rows)});
+    const Holding a = holding(problem, problem.a, rank);
+    const Holding b = holding(problem, problem.b, rank);
+    const Holding d = holding(problem, problem.d, rank);
+    places.a.push_back({batch(problem.a.batched(), a), front(a.rows), -1, front(a.columns)});
+    places.b.push_back({batch(problem.b.batched(), b), -1, front(b.columns), front(b.rows)});
     places.d.push_back({batch(true, d), front(d.rows), front(d.columns), -1});
   }
   return places;

@@ -1,6 +1,7 @@
 // Which rank works on which cell of a grid over batch, m, n and k.
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -10,13 +11,8 @@
 
 namespace partita::multiplication {
 
-/// A part along each of the four dimensions; -1 along a dimension: any.
-struct Coordinates {
-  std::int64_t batch = 0;
-  std::int64_t m = 0;
-  std::int64_t n = 0;
-  std::int64_t k = 0;
-};
+/// A part along batch, m, n and k; -1 along a dimension: any.
+using Coordinates = std::array<std::int64_t, 4>;
 Coordinates coordinates_of(const Grid& grid, std::int64_t cell);
 
 /// cells[rank]: the number of the rank's cell, ((batch * m + i) * n + j) * k + l, or -1: it works on none.
@@ -26,13 +22,8 @@ struct Assignment {
   std::vector<int> cells;
 };
 
-/// How a grid cuts the dimensions.
-struct GridCuts {
-  distribution::Cut batch;
-  distribution::Cut m;
-  distribution::Cut n;
-  distribution::Cut k;
-};
+/// How a grid cuts batch, m, n and k.
+using GridCuts = std::array<distribution::Cut, 4>;
 
 /// Even cuts, but blocks that are dealt out in turn where D (or A, or B) lies so: a tile then is made of
 /// whole parts of its owners. With p parts of the grid to q of the operand in blocks of b, those are blocks

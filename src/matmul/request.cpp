@@ -1,6 +1,5 @@
 #include "matmul/request.hpp"
 
-#include <numeric>
 #include <utility>
 
 #include "array/array_state.hpp"
@@ -73,15 +72,6 @@ void check_apart(const Request& request, const MatmulOptions& options) {
   }
 }
 
-std::shared_ptr<Array::State> seen_through(const Array& array, Op op) {
-  const int dimensions = array.layout().dimensions();
-  if (!transposes(op) || dimensions < 2) return array.state();
-  std::vector<int> axes(static_cast<std::size_t>(dimensions));
-  std::iota(axes.begin(), axes.end(), 0);
-  std::swap(axes[axes.size() - 2], axes[axes.size() - 1]);
-  return permuted(*array.state(), axes);
-}
-
 }  // namespace
 
 Request::Request(const Array& given_a, const Array& given_b, const Array* given_c, const Array* given_d,
@@ -135,8 +125,12 @@ MatmulOperands operands_of(const Request& request, const Operand& d) {
 
 std::vector<std::shared_ptr<Array::State>> in_plan_order(const Request& request,
                                                          const MatmulOptions& options) {
-  std::vector<std::shared_ptr<Array::State>> result{seen_through(request.a, options.op_a),
-                                                    seen_through(request.b, options.op_b)};
+  const auto seen = [](const Array& array, Op op) {
+    return transposes(op) ? permuted(*array.state(), axes_of(op, array.layout().dimensions()))
+                          : array.state();
+  };
+  std::vector<std::shared_ptr<Array::State>> result{seen(request.a, options.op_a),
+                                                    seen(request.b, options.op_b)};
   for (const Array* array : {&request.c, &request.d, &request.bias, &request.auxiliary, &request.gradient}) {
     if (array->valid()) result.push_back(array->state());
   }

@@ -112,7 +112,7 @@ std::vector<Distribution> candidates(const Factors& factors, const Problem& prob
   add(like(factors.b, dimensions - 2, factors.result));
   add(over_their_grid(factors));
   for (int axis = 0; axis < dimensions; ++axis) add(Slab((axis + dimensions - 2) % dimensions));
-  for (const Grid& grid : best_grids(question_of(problem), 2)) {
+  for (const Grid& grid : GridSearch(question_of(problem)).best(2)) {
     if (grid.batch == 1) add(over_grid(grid, factors));
   }
   return result;
@@ -128,7 +128,7 @@ Distribution cheapest(const Factors& factors) {
   Problem problem = problem_of(factors);
   for (const Distribution& candidate : candidates(factors, problem)) {
     try {
-      problem.lay_d(result_with(factors, candidate));
+      problem.d = result_with(factors, candidate);
       Choice choice = choose(problem);
       const bool unusual = candidate.kind() == DistributionKind::partitioned;
       if (best && !is_worth_it(price, choice)) continue;

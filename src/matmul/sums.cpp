@@ -24,11 +24,11 @@ std::vector<Arrival> arrivals(const Frame& frame, Cutting& cutting, const std::v
     if (product.holder == frame.rank()) result.push_back({product.region, {frame.rank(), product.offset}});
   }
   if (!frame.delivers) return result;
-  const Region held = frame.problem.d.layout.region(frame.rank());
+  const Region& held = frame.problem.d.held.by(frame.rank());
   for (int step = 1; step < frame.problem.ranks(); ++step) {
     const int peer = (frame.rank() + step) % frame.problem.ranks();
     const Tile& tile = frame.tile(peer);
-    if (tile.empty() || !meet(region_of_d(tile), held)) continue;
+    if (tile.empty() || common_size(region_of_d(tile), held) == 0) continue;
     for (Product& product : products_of(frame, cutting.blocks(peer), peer)) {
       if (product.holder != frame.rank()) continue;
       result.push_back({std::move(product.region), {peer, product.offset}});

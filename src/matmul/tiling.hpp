@@ -2,9 +2,10 @@
 #pragma once
 
 #include <functional>
-#include <partita/matmul.hpp>
 #include <string>
 #include <vector>
+
+#include "matmul/problem.hpp"
 
 namespace partita::multiplication {
 
@@ -19,6 +20,12 @@ struct Tile {
   bool empty() const;
 };
 
+Region matrix_region(const std::vector<IndexSet>& batch, const IndexSet& rows, const IndexSet& columns);
+
+/// Elements of op(A) or op(B), and of D, that a tile takes part in.
+Region region_of(const Problem& problem, const Tile& tile, bool of_a);
+Region region_of_d(const Tile& tile);
+
 /// The tiles of all ranks: together they cover every (batch, i, j, k) exactly once. Pure; asked for any rank.
 struct Tiling {
   MatmulMethod method = MatmulMethod::local;
@@ -29,5 +36,18 @@ struct Tiling {
   /// each of them repeats the work (the one case in which tiles may cover something twice).
   bool stationary_d = false;
 };
+
+/// The index sets of the last two dimensions, and of the batch dimensions before them, that a rank holds of
+/// operand a, b or d of the problem; a missing batch dimension is whole.
+struct Holding {
+  std::vector<IndexSet> batch;
+  IndexSet rows;
+  IndexSet columns;
+};
+Holding holding(const Problem& problem, const HeldOperand& operand, int rank);
+
+/// The tiling of a named method, which leaves one operand where it lies or cuts k alone; not of
+/// communication_avoiding.
+Tiling tiling_of(const Problem& problem, MatmulMethod method);
 
 }  // namespace partita::multiplication

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "matmul/least_memory.hpp"
+#include "matmul/scratch_account.hpp"
 
 namespace partita::multiplication {
 namespace {
@@ -36,194 +36,139 @@ double flops_per_multiplication(Dtype compute) {
   return single ? parts / 2 : parts;
 }
 
-std::int64_t size_of_part(const std::vector<IndexSet>& sets) {
-  std::int64_t size = 1;
-  for (const IndexSet& set : sets) size *= set.size();
-  return size;
-}
-
 double size(const Region& region) {
   return static_cast<double>(region.size());
 }
 
-Region matrix_region(const Tile& tile, bool batched, const IndexSet& rows, const IndexSet& columns) {
-  Region region;
-  if (batched) region.sets = tile.batch;
-  region.sets.push_back(rows);
-  region.sets.push_back(columns);
-  return region;
+double replicas(const HeldOperand& operand) {
+  if (!operand.layout.is_replicated()) return 1;
+  return static_cast<double>(operand.held.elements()) / static_cast<double>(volume(operand.layout.shape()));
 }
 
-double replicas(const Layout& layout, const Held& held) {
-  if (!layout.is_replicated()) return 1;
-  return static_cast<double>(held.elements()) / static_cast<double>(volume(layout.shape()));
-}
-
-}  // namespace
-
-Region needed_of_a(const Problem& problem, const Tile& tile) {
-  return matrix_region(tile, problem.batched_a(), tile.m, tile.k);
-}
-Region needed_of_b(const Problem& problem, const Tile& tile) {
-  return matrix_region(tile, problem.batched_b(), tile.k, tile.n);
-}
-Region product_of(const Problem& problem, const Tile& tile) {
-  return matrix_region(tile, problem.batches() > 0, tile.m, tile.n);
-}
-
-TilingPricer::TilingPricer(const Problem& problem)
-    : problem_(problem), replicas_of_d_(replicas(problem.d.layout, problem.held_d)) {
-  const Topology& topology = problem_.topology;
-  const bool many_nodes = topology.node_count() > 1;
-  for (const int rank : spread_ranks(problem_.ranks())) {
-    Sample sample;
-    sample.self = held_by(rank);
-    std::vector<int> mates = topology.node_ranks(topology.node(rank));
-    sample.sharers = static_cast<double>(mates.size());
-    mates.erase(std::find(mates.begin(), mates.end(), rank));
-    const std::size_t looked_at = many_nodes ? std::min<std::size_t>(mates.size(), most_mates) : 0;
-    for (std::size_t i = 0; i < looked_at; ++i) {
-      sample.mates.push_back(held_by(mates[i * mates.size() / looked_at]));
-    }
-    if (looked_at > 0)
-      sample.mates_weight = static_cast<double>(mates.size()) / static_cast<double>(looked_at);
-    samples_.push_back(std::move(sample));
+SampledRank sampled(const Topology& topology, int rank) {
+  SampledRank sample;
+  sample.rank = rank;
+  std::vector<int> mates = topology.node_ranks(topology.node(rank));
+  sample.sharers = static_cast<double>(mates.size());
+  if (topology.node_count() == 1) return sample;
+  mates.erase(std::find(mates.begin(), mates.end(), rank));
+  const std::size_t looked_at = std::min<std::size_t>(mates.size(), most_mates);
+  for (std::size_t i = 0; i < looked_at; ++i) sample.mates.push_back(mates[i * mates.size() / looked_at]);
+  if (looked_at > 0) {
+    sample.mates_weight = static_cast<double>(mates.size()) / static_cast<double>(looked_at);
   }
+  return sample;
 }
 
-TilingPricer::Holds TilingPricer::held_by(int rank) const {
-  return {rank, problem_.held_a.by(rank), problem_.held_b.by(rank), problem_.held_d.by(rank)};
-}
+/// Elements of one operand that a rank works on, by where they lie: its own, with other ranks of its node, on
+/// other nodes. Or what each of them costs.
+struct Share {
+  double own = 0;
+  double near = 0;
+  double far = 0;
+};
 
 /// `copies`: so many times is each element wanted.
-Share TilingPricer::share(const Sample& sample, Region Holds::*operand, const Region& wanted,
-                          double copies) const {
+Share share(const Problem& problem, const SampledRank& sample, const Held& held, const Region& wanted,
+            double copies = 1) {
   Share share;
-  const double all = copies * static_cast<double>(wanted.size());
-  share.own = static_cast<double>(common_size(wanted, sample.self.*operand));
-  const double others = std::max(0.0, all - share.own);
-  if (problem_.topology.node_count() == 1) {
+  share.own = static_cast<double>(common_size(wanted, held.by(sample.rank)));
+  const double others = std::max(0.0, copies * size(wanted) - share.own);
+  if (problem.topology.node_count() == 1) {
     share.near = others;
     return share;
   }
-  for (const Holds& mate : sample.mates) {
-    share.near += sample.mates_weight * static_cast<double>(common_size(wanted, mate.*operand));
+  for (const int mate : sample.mates) {
+    share.near += sample.mates_weight * static_cast<double>(common_size(wanted, held.by(mate)));
   }
   share.near = std::min(share.near, others);
   share.far = others - share.near;
   return share;
 }
 
-namespace {
-
-/// The ranks that so many elements come from, if each holds as much as the largest part.
-double givers(double elements, const Operand& operand) {
-  const auto largest = static_cast<double>(std::max<std::int64_t>(1, operand.layout.largest_local_size()));
-  return std::ceil(elements / largest);
-}
-
-}  // namespace
-
-/// What a rank spends on one transfer in or out.
-struct TilingPricer::Transfer {
+/// What a rank spends on what it takes in and gives away.
+struct Transfer {
   double copied = 0;   ///< bytes through the node's memory, weighted
   double network = 0;  ///< bytes
   double latency = 0;  ///< seconds
 
-  void operator+=(const Transfer& other) {
-    copied += other.copied;
-    network += other.network;
-    latency += other.latency;
+  void add(const Machine& machine, const Operand& operand, Dtype dtype, const Share& share,
+           const Share& weights) {
+    const auto item = static_cast<double>(size_of(dtype));
+    const auto largest = static_cast<double>(std::max<std::int64_t>(1, operand.layout.largest_local_size()));
+    copied += (weights.own * share.own + weights.near * share.near + weights.far * share.far) * item;
+    network += share.far * item;
+    // The ranks that it comes from or goes to, if each holds as much as the largest part.
+    latency += std::ceil(share.near / largest) * machine.signal_latency +
+               std::ceil(share.far / largest) * machine.network_latency;
   }
 };
 
-TilingPricer::Transfer TilingPricer::take_in(const Operand& operand, const Share& share) const {
-  const auto item = static_cast<double>(size_of(operand.dtype));
-  const bool direct = readable_in_place(operand) && operand.dtype == problem_.compute;
-  Transfer transfer;
-  const double way = direct ? in_place : operand.residency == Residency::heap && operand.dense ? 1 : 2;
-  transfer.copied = (way * share.near + share.far) * item;
-  if (operand.dtype != problem_.compute) transfer.copied += share.own * item;
-  transfer.network = share.far * item;
-  transfer.latency = givers(share.near, operand) * problem_.machine.signal_latency +
-                     givers(share.far, operand) * problem_.machine.network_latency;
-  return transfer;
+/// Of what is taken in.
+Share weights_of(const Operand& operand, Dtype compute) {
+  const bool converted = operand.dtype != compute;
+  const double near = !readable_in_place(operand) ? 2 : converted ? 1 : in_place;
+  return {converted ? 1.0 : 0.0, near, 1};
 }
-
-namespace {
 
 /// Into about how many pieces the layout cuts a dimension of the region: its length over what the owner of
 /// its first element holds of it.
-double pieces_along(const Layout& layout, const Region& region, std::size_t dimension) {
+double pieces_along(const Operand& operand, const Region& region, std::size_t back) {
   if (region.empty()) return 1;
-  Index first;
-  for (const IndexSet& set : region.sets) first.push_back(set.front());
-  const Region held = layout.region(layout.owner(first));
+  const std::size_t dimension = region.sets.size() - back;
+  const Region held = operand.layout.region(operand.layout.owner(front(region)));
   const auto common = intersect(region.sets[dimension], held.sets[dimension]).size();
   return static_cast<double>(region.sets[dimension].size()) /
          static_cast<double>(std::max<std::int64_t>(common, 1));
 }
 
+/// Elements that BLAS packs. A tile is multiplied piece by piece, each with one owner in A, B and D: every
+/// piece of A is packed once for each piece of n, ...
+double packed_elements(const Problem& problem, const Region& a, const Region& b, const Region& d) {
+  const double m = std::max(pieces_along(problem.a, a, 2), pieces_along(problem.d, d, 2));
+  const double n = std::max(pieces_along(problem.b, b, 1), pieces_along(problem.d, d, 1));
+  const double k = std::max(pieces_along(problem.a, a, 1), pieces_along(problem.b, b, 2));
+  return n * size(a) + m * size(b) + 2 * k * size(d);
+}
+
 }  // namespace
 
-/// A tile is multiplied piece by piece, each with one owner in A, B and D: every piece of A is packed once
-/// for each piece of n, ...
-TilingPricer::Pieces TilingPricer::pieces_of(const Region& a, const Region& b, const Region& d) const {
-  const auto along = [](const Operand& operand, const Region& region, int back) {
-    return pieces_along(operand.layout, region, region.sets.size() - static_cast<std::size_t>(back));
-  };
-  return {std::max(along(problem_.a, a, 2), along(problem_.d, d, 2)),
-          std::max(along(problem_.b, b, 1), along(problem_.d, d, 1)),
-          std::max(along(problem_.a, a, 1), along(problem_.b, b, 2))};
+TilingPricer::TilingPricer(const Problem& problem) : problem_(problem), replicas_of_d_(replicas(problem.d)) {
+  for (const int rank : spread_ranks(problem.ranks())) samples_.push_back(sampled(problem.topology, rank));
 }
 
-TilingPricer::Transfer TilingPricer::give_away(const Share& share) const {
-  const auto item = static_cast<double>(size_of(problem_.compute));
-  Transfer transfer;
-  transfer.copied = (joining * share.all() + share.far) * item;
-  transfer.network = share.far * item;
-  transfer.latency = givers(share.near, problem_.d) * problem_.machine.signal_latency +
-                     givers(share.far, problem_.d) * problem_.machine.network_latency;
-  return transfer;
-}
-
-TilingPrice TilingPricer::price(const Tiling& tiling, const Sample& sample) const {
-  const Tile tile = tiling.tile(sample.self.rank);
+TilingPrice TilingPricer::price(const Tiling& tiling, const SampledRank& sample) const {
+  const Tile tile = tiling.tile(sample.rank);
+  if (tile.empty()) return {};
   const Machine& machine = problem_.machine;
-  const auto item = static_cast<double>(size_of(problem_.compute));
+  const Dtype compute = problem_.compute;
+  Transfer transfer;
+  for (const bool of_a : {true, false}) {
+    const HeldOperand& input = problem_.input(of_a);
+    const Share taken = share(problem_, sample, input.held, region_of(problem_, tile, of_a));
+    transfer.add(machine, input, input.dtype, taken, weights_of(input, compute));
+  }
+  const Region a = region_of(problem_, tile, true), b = region_of(problem_, tile, false),
+               d = region_of_d(tile);
+  if (!tiling.stationary_d) {
+    const Share given = share(problem_, sample, problem_.d.held, d, replicas_of_d_);
+    transfer.add(machine, problem_.d, compute, given, {joining, joining, joining + 1});
+  }
   const double bandwidth = std::min(
       {machine.copy_bandwidth, machine.peer_bandwidth, machine.node_copy_bandwidth / sample.sharers});
-  TilingPrice price;
-  if (tile.empty()) return price;
-  const Region a = needed_of_a(problem_, tile), b = needed_of_b(problem_, tile),
-               d = product_of(problem_, tile);
-  const Share share_a = share(sample, &Holds::a, a, 1), share_b = share(sample, &Holds::b, b, 1);
-  Transfer transfer = take_in(problem_.a, share_a);
-  transfer += take_in(problem_.b, share_b);
-  price.received = share_a.near + share_a.far + share_b.near + share_b.far;
-  if (!tiling.stationary_d) {
-    const Share share_d = share(sample, &Holds::d, d, replicas_of_d_);
-    transfer += give_away(share_d);
-    price.received += share_d.near + share_d.far;
-  }
-  const double batches = static_cast<double>(size_of_part(tile.batch));
-  const double multiplications = batches * static_cast<double>(tile.m.size()) *
-                                 static_cast<double>(tile.n.size()) * static_cast<double>(tile.k.size());
-  const Pieces pieces = pieces_of(a, b, d);
-  const double packed = (pieces.n * size(a) + pieces.m * size(b) + 2 * pieces.k * size(d)) * item;
-  price.multiply_seconds =
-      multiplications * flops_per_multiplication(problem_.compute) / machine.flops + packed / bandwidth;
-  price.network_bytes = transfer.network;
+  const double packed =
+      packed_elements(problem_, a, b, d) * static_cast<double>(size_of(compute)) / bandwidth;
+  const double multiplications = size(d) * static_cast<double>(tile.k.size());
+  const double multiply = multiplications * flops_per_multiplication(compute) / machine.flops + packed;
   const double network = transfer.network * sample.sharers / machine.network_bandwidth;
-  price.seconds = std::max(price.multiply_seconds, network) +
-                  not_overlapped * std::min(price.multiply_seconds, network) + transfer.copied / bandwidth +
-                  transfer.latency;
-  return price;
+  return {std::max(multiply, network) + not_overlapped * std::min(multiply, network) +
+              transfer.copied / bandwidth + transfer.latency,
+          transfer.network};
 }
 
 TilingPrice TilingPricer::price(const Tiling& tiling) const {
   TilingPrice slowest;
-  for (const Sample& sample : samples_) {
+  for (const SampledRank& sample : samples_) {
     const TilingPrice one = price(tiling, sample);
     if (one.seconds > slowest.seconds) slowest = one;
   }

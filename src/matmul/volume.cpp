@@ -2,7 +2,7 @@
 
 #include "base/check.hpp"
 #include "matmul/grid_search.hpp"
-#include "plan/reads.hpp"
+#include "plan/moves.hpp"
 #include "plan/work.hpp"
 
 namespace partita {
@@ -27,13 +27,9 @@ std::int64_t incoming(const Plan& plan) {
 MatmulVolume matmul_volume(const Plan& plan) {
   MatmulVolume result;
   result.received = incoming(plan);
-  std::int64_t bytes = 0;
-  for (const Buffer& buffer : plan.buffers) {
-    if (buffer.kind != BufferKind::operand) bytes += buffer.bytes;
-  }
   const bool known = !plan.buffers.empty() && plan.buffers.front().operand;
   const std::int64_t item = known ? size_of(plan.buffers.front().operand->dtype) : 1;
-  result.scratch = (bytes + item - 1) / item;
+  result.scratch = (scratch_bytes(plan) + item - 1) / item;
   return result;
 }
 

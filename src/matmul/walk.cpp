@@ -61,20 +61,16 @@ void Walk::run() {
 
 // Nobody waits before all its peers have been told that they may start.
 void Walk::open() {
-  const OwnPart a(frame_, frame_.a);
-  const OwnPart b(frame_, frame_.b);
-  bool a_is_read = false;
-  bool b_is_read = false;
-  for (const int peer : frame_.problem.topology.node_ranks(frame_.problem.topology.node(rank_))) {
-    if (peer == rank_ || frame_.tile(peer).empty()) continue;
-    const bool reads_a = frame_.a.moves && a.is_read_by(peer, region_of_a(frame_, frame_.tile(peer)));
-    const bool reads_b = frame_.b.moves && b.is_read_by(peer, region_of_b(frame_, frame_.tile(peer)));
-    if (reads_a || reads_b) readers_.insert(peer);
-    a_is_read = a_is_read || reads_a;
-    b_is_read = b_is_read || reads_b;
+  for (const bool of_a : {true, false}) {
+    const OwnPart own(frame_, of_a);
+    bool is_read = false;
+    for (const int peer : frame_.problem.topology.node_ranks(frame_.problem.topology.node(rank_))) {
+      if (peer == rank_ || frame_.tile(peer).empty() || !own.is_read_by(peer)) continue;
+      readers_.insert(peer);
+      is_read = true;
+    }
+    if (is_read) publish(frame_.input(of_a), own.region());
   }
-  if (a_is_read) publish(frame_.a, a.region());
-  if (b_is_read) publish(frame_.b, b.region());
   for (const int reader : readers_) builder_.signal(reader, ready);
   if (sums_.irregular || frame_.problem.multiplies_nothing()) zero();
 }
@@ -99,11 +95,12 @@ Place Walk::readable(const Input& input, int owner) {
 
 Part Walk::part_of(std::size_t t, bool of_a, const Product& product, const std::vector<Piece>& pieces,
                    std::vector<int>& after) {
-  const Input& input = of_a ? frame_.a : frame_.b;
+  const Input& input = frame_.input(of_a);
   const Lines& lines = blocks_.lines(of_a);
   if (lines.panel != Panel::none) return part_of_panel(t, of_a, product);
   const std::size_t number =
-      (input.batched ? product.batch : 0) * lines.pieces->size() + (of_a ? product.row : product.column);
+      (frame_.problem.input(of_a).batched() ? product.batch : 0) * lines.pieces->size() +
+      (of_a ? product.row : product.column);
   const Piece& piece = pieces[number];
   if (frame_.same_node(piece.owner, rank_)) return {piece.region, readable(input, piece.owner)};
   return {piece.region, mail_.place_of(t, of_a, number, after)};
@@ -129,7 +126,7 @@ void Walk::gather_panel(std::size_t t, bool of_a, const std::vector<Piece>& piec
   for (std::size_t number = 0; number < pieces.size(); ++number) {
     const Piece& piece = pieces[number];
     if (frame_.same_node(piece.owner, rank_)) {
-      const Place from = readable(of_a ? frame_.a : frame_.b, piece.owner);
+      const Place from = readable(frame_.input(of_a), piece.owner);
       builder_.copy(piece.owner, piece.region, from, to);
     } else {
       (void)mail_.place_of(t, of_a, number, after);

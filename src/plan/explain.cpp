@@ -10,31 +10,21 @@ namespace {
 constexpr int most_ranks_asked = 1024;
 constexpr int sample_size = 256;
 
-void add(Traffic& sum, const Traffic& term) {
-  sum.local_bytes += term.local_bytes;
-  sum.node_bytes += term.node_bytes;
-  sum.network_bytes += term.network_bytes;
-  sum.staging_bytes += term.staging_bytes;
-  sum.messages += term.messages;
-  sum.signals += term.signals;
-}
-
-Traffic scaled(const Traffic& traffic, double factor) {
-  const auto scale = [factor](std::int64_t value) {
-    return std::llround(static_cast<double>(value) * factor);
-  };
-  return {scale(traffic.local_bytes),   scale(traffic.node_bytes), scale(traffic.network_bytes),
-          scale(traffic.staging_bytes), scale(traffic.messages),   scale(traffic.signals)};
-}
-
 Totals totals_of(const Planner& planner, int ranks) {
   Totals totals;
   const std::vector<int> asked = sample_ranks(ranks, ranks <= most_ranks_asked ? ranks : sample_size);
-  for (const int rank : asked) add(totals.traffic, traffic(planner(rank)));
+  for (const int rank : asked) {
+    const Traffic more = traffic(planner(rank));
+    for (const auto& [name, value] : traffic_fields) totals.traffic.*value += more.*value;
+  }
   totals.ranks = ranks;
   totals.asked = static_cast<int>(asked.size());
   if (totals.asked < ranks) {
-    totals.traffic = scaled(totals.traffic, static_cast<double>(ranks) / static_cast<double>(totals.asked));
+    const double factor = static_cast<double>(ranks) / static_cast<double>(totals.asked);
+    for (const auto& [name, value] : traffic_fields) {
+      std::int64_t& sum = totals.traffic.*value;
+      sum = std::llround(static_cast<double>(sum) * factor);
+    }
   }
   return totals;
 }

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "plan/cost.hpp"
 #include "plan/describe.hpp"
 #include "plan/explain.hpp"
 #include "plan/work.hpp"
@@ -12,9 +13,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json json_of(const Traffic& traffic) {
-  return {{"local_bytes", traffic.local_bytes},     {"node_bytes", traffic.node_bytes},
-          {"network_bytes", traffic.network_bytes}, {"staging_bytes", traffic.staging_bytes},
-          {"messages", traffic.messages},           {"signals", traffic.signals}};
+  Json result;
+  for (const auto& [name, value] : traffic_fields) result[name] = traffic.*value;
+  return result;
 }
 
 Json json_of(const Buffer& buffer) {
@@ -39,41 +40,20 @@ Json json_of(const Plan& plan, const Place& place) {
   return result;
 }
 
-void add_fields(Json& result, const Plan& plan, const Step& step) {
-  switch (step.kind) {
-    case StepKind::accumulate:
-    case StepKind::copy:
-      result["region"] = to_string(step.region);
-      result["from"] = json_of(plan, step.from);
-      result["to"] = json_of(plan, step.to);
-      break;
-    case StepKind::fill:
-      result["region"] = to_string(step.region);
-      result["to"] = json_of(plan, step.to);
-      break;
-    case StepKind::send:
-      result.update({{"peer", step.peer}, {"bytes", step.bytes}, {"from", json_of(plan, step.from)}});
-      break;
-    case StepKind::receive:
-      result.update({{"peer", step.peer}, {"bytes", step.bytes}, {"to", json_of(plan, step.to)}});
-      break;
-    case StepKind::signal:
-      result.update({{"peer", step.peer}, {"channel", step.channel}});
-      break;
-    case StepKind::wait:
-      result.update({{"peer", step.peer}, {"channel", step.channel}, {"count", step.count}});
-      break;
-    case StepKind::finish:
-      break;
-    case StepKind::compute:
-      result["work"] = describe_work(plan, step);
-      break;
-  }
-}
-
 Json json_of(const Plan& plan, const Step& step) {
-  Json result{{"kind", name(step.kind)}};
-  add_fields(result, plan, step);
+  const StepKind kind = step.kind;
+  const bool counts = kind == StepKind::signal || kind == StepKind::wait;
+  Json result{{"kind", name(kind)}};
+  if (is_copy(kind)) result["region"] = to_string(step.region);
+  if (is_message(kind) || counts) result["peer"] = step.peer;
+  if (is_message(kind)) result["bytes"] = step.bytes;
+  if (counts) result["channel"] = step.channel;
+  if (kind == StepKind::wait) result["count"] = step.count;
+  if (kind == StepKind::send || (is_copy(kind) && kind != StepKind::fill)) {
+    result["from"] = json_of(plan, step.from);
+  }
+  if (kind == StepKind::receive || is_copy(kind)) result["to"] = json_of(plan, step.to);
+  if (kind == StepKind::compute) result["work"] = describe_work(plan, step);
   if (step.kind == StepKind::accumulate || step.kind == StepKind::fill) {
     result["reduction"] = name(step.reduction);
   }

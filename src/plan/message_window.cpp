@@ -5,34 +5,29 @@
 #include "base/check.hpp"
 
 namespace partita {
-namespace {
-
-constexpr std::int64_t line = 64;
-
-std::int64_t round_up(std::int64_t bytes) {
+std::int64_t FifoWindow::rounded(std::int64_t bytes) {
+  constexpr std::int64_t line = 64;
   return (bytes + line - 1) / line * line;
 }
 
-}  // namespace
-
 std::int64_t FifoWindow::next_offset(std::int64_t bytes) const {
-  return head_ + round_up(bytes) <= bytes_ ? head_ : 0;
+  return head_ + rounded(bytes) <= bytes_ ? head_ : 0;
 }
 
 bool FifoWindow::fits(std::int64_t bytes) const {
   if (entries_.size() >= most_pieces) return false;
   const std::int64_t first = next_offset(bytes);
-  const std::int64_t last = first + round_up(bytes);
+  const std::int64_t last = first + rounded(bytes);
   return std::none_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
     return entry.offset < last && first < entry.offset + entry.bytes;
   });
 }
 
 std::int64_t FifoWindow::push(std::int64_t bytes, int id) {
-  invariant(fits(bytes) && round_up(bytes) <= bytes_, "a message of {} bytes does not fit the window", bytes);
+  invariant(fits(bytes) && rounded(bytes) <= bytes_, "a message of {} bytes does not fit the window", bytes);
   const std::int64_t offset = next_offset(bytes);
-  entries_.push_back({offset, round_up(bytes), id});
-  head_ = offset + round_up(bytes);
+  entries_.push_back({offset, rounded(bytes), id});
+  head_ = offset + rounded(bytes);
   return offset;
 }
 

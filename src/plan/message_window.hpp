@@ -15,6 +15,8 @@ class FifoWindow {
  public:
   static constexpr std::size_t most_pieces = 64;
 
+  static std::int64_t rounded(std::int64_t bytes);  ///< the room that a piece takes
+
   explicit FifoWindow(std::int64_t bytes) : bytes_(bytes) {}
   bool empty() const { return entries_.empty(); }
   bool fits(std::int64_t bytes) const;

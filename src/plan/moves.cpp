@@ -60,6 +60,14 @@ bool is_private(const Plan& plan, const Place& place) {
   return plan.buffers[static_cast<std::size_t>(memory_of(plan, place))].kind == BufferKind::scratch;
 }
 
+std::int64_t scratch_bytes(const Plan& plan) {
+  std::int64_t bytes = 0;
+  for (const Buffer& buffer : plan.buffers) {
+    if (buffer.kind != BufferKind::operand) bytes += buffer.bytes;
+  }
+  return bytes;
+}
+
 std::int64_t item_bytes(const Plan& plan, const Step& step) {
   for (const Place* place : {&step.from, &step.to}) {
     const Buffer& buffer = buffer_of(plan, *place);

@@ -13,6 +13,9 @@ int memory_of(const Plan& plan, const Place& place);
 /// The place lies in scratch of one rank alone.
 bool is_private(const Plan& plan, const Place& place);
 
+/// Bytes of all scratch of the plan's rank.
+std::int64_t scratch_bytes(const Plan& plan);
+
 /// Bytes of one element of a step's region: of the operand that it touches, else of the plan's first operand.
 std::int64_t item_bytes(const Plan& plan, const Step& step);
 /// Payload of a copy, accumulate or fill, in bytes (read and write count once).

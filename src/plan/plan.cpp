@@ -3,7 +3,6 @@
 
 #include "base/check.hpp"
 #include "plan/moves.hpp"
-#include "plan/reads.hpp"
 #include "plan/work.hpp"
 
 namespace partita {

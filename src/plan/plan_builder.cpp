@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.hpp"
+#include "plan/work.hpp"
 
 namespace partita {
 namespace {
@@ -24,31 +25,13 @@ Step move_step(StepKind kind, int owner, Region region, const Place& from, const
   return step;
 }
 
-class Renumber {
- public:
-  explicit Renumber(std::span<const int> buffers) : buffers_(buffers) {}
-  void operator()(Place& place) const { place.buffer = buffers_[static_cast<std::size_t>(place.buffer)]; }
-  void operator()(Part& part) const { (*this)(part.place); }
-
-  void operator()(Multiply& work) const { all(work.a, work.b, work.to); }
-  void operator()(ApplyEpilogue& work) const {
-    all(work.from, work.to);
-    if (work.has_c) (*this)(work.c);
-    if (work.has_bias) (*this)(work.bias);
-    if (work.has_auxiliary) (*this)(work.auxiliary);
-    if (work.has_gradient) (*this)(work.gradient);
-  }
-  void operator()(SumAlong& work) const { all(work.from, work.to); }
-  void operator()(Transform& work) const { all(work.from, work.to); }
-  void operator()(Twiddle& work) const { (*this)(work.part); }
-
- private:
-  template <class... Parts>
-  void all(Parts&... parts) const {
-    ((*this)(parts), ...);
-  }
-  std::span<const int> buffers_;
-};
+Step message_step(StepKind kind, int peer, const Place& place, std::int64_t bytes, std::int64_t round) {
+  Step step = step_of(kind, peer);
+  (kind == StepKind::send ? step.from : step.to) = place;
+  step.bytes = bytes;
+  step.round = round;
+  return step;
+}
 
 }  // namespace
 
@@ -153,19 +136,11 @@ int PlanBuilder::wait(int peer, Channel channel, std::int64_t number) {
 }
 
 int PlanBuilder::send(int peer, const Place& from, std::int64_t bytes, std::int64_t round) {
-  Step step = step_of(StepKind::send, peer);
-  step.from = from;
-  step.bytes = bytes;
-  step.round = round;
-  return push(std::move(step));
+  return push(message_step(StepKind::send, peer, from, bytes, round));
 }
 
 int PlanBuilder::receive(int peer, const Place& to, std::int64_t bytes, std::int64_t round) {
-  Step step = step_of(StepKind::receive, peer);
-  step.to = to;
-  step.bytes = bytes;
-  step.round = round;
-  return push(std::move(step));
+  return push(message_step(StepKind::receive, peer, to, bytes, round));
 }
 
 void PlanBuilder::finish(std::vector<int> messages) {
@@ -182,9 +157,9 @@ void PlanBuilder::append(Plan part, std::span<const int> buffers, const std::fun
   const std::map<Counter, std::int64_t> counted = waited_;
   const auto first_work = static_cast<int>(plan_.works.size());
   const std::int64_t first_round = new_rounds();
-  const Renumber renumber(buffers);
+  const auto renumber = [&](Place& place) { place.buffer = buffers[static_cast<std::size_t>(place.buffer)]; };
   for (Work& work : part.works) {
-    std::visit(renumber, work);
+    for_each_part(work, [&](Part& used, Use) { renumber(used.place); });
     plan_.works.push_back(std::move(work));
   }
   std::vector<int> number;  // in `plan`, of each step of `part`

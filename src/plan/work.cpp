@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <set>
+#include <tuple>
 
 #include "base/check.hpp"
 #include "plan/describe.hpp"
@@ -68,13 +71,13 @@ struct Describe {
   }
 };
 
-struct Target {
-  const Place& operator()(const Multiply& work) const { return work.to.place; }
-  const Place& operator()(const ApplyEpilogue& work) const { return work.to.place; }
-  const Place& operator()(const SumAlong& work) const { return work.to.place; }
-  const Place& operator()(const Transform& work) const { return work.to.place; }
-  const Place& operator()(const Twiddle& work) const { return work.part.place; }
-};
+Place target_of(const Work& work) {
+  std::optional<Place> target;
+  for_each_part(work, [&](const Part& part, Use use) {
+    if (use != Use::read && !target) target = part.place;
+  });
+  return *target;
+}
 
 }  // namespace
 
@@ -87,6 +90,22 @@ const Work& work_of(const Plan& plan, const Step& step) {
   check(step.work >= 0 && index < plan.works.size(), "a plan of {} works has no work {}", plan.works.size(),
         step.work);
   return plan.works[index];
+}
+
+std::vector<Part> parts_read_from_peers(const Plan& plan) {
+  std::vector<Part> parts;
+  std::set<std::tuple<int, int, std::int64_t, std::string>> seen;
+  const auto add = [&](const Part& part, Use use) {
+    const Place& place = part.place;
+    if (use == Use::written || place.rank == plan.rank) return;
+    if (seen.emplace(place.buffer, place.rank, place.offset, to_string(part.region)).second) {
+      parts.push_back(part);
+    }
+  };
+  for (const Step& step : plan.steps) {
+    if (step.kind == StepKind::compute) for_each_part(work_of(plan, step), add);
+  }
+  return parts;
 }
 
 std::string describe_work(const Plan& plan, const Step& step) {
@@ -105,7 +124,7 @@ Dtype dtype_at(const Plan& plan, const Place& place) {
 
 double compute_seconds(const Plan& plan, const Step& step, const Machine& machine) {
   const Work& work = work_of(plan, step);
-  const bool complex_items = is_complex(dtype_at(plan, std::visit(Target{}, work)));
+  const bool complex_items = is_complex(dtype_at(plan, target_of(work)));
   return machine.copy_latency + flops(work, complex_items) / machine.flops;
 }
 

@@ -4,11 +4,49 @@
 #include <partita/machine.hpp>
 #include <partita/plan.hpp>
 #include <string>
+#include <type_traits>
+#include <variant>
+#include <vector>
 
 namespace partita {
 
 /// The work of a compute step; throws ArgumentError where the plan has none of that number.
 const Work& work_of(const Plan& plan, const Step& step);
+
+/// What a work does with a part of it; `updated`: both.
+enum class Use : std::uint8_t { read, written, updated };
+
+/// Calls visit(part, use) for every part that a work, const or not, uses: its result before all else that it
+/// writes.
+template <class AnyWork, class Visit>
+void for_each_part(AnyWork& work, const Visit& visit) {
+  const auto visit_parts = [&]<class One>(One& one) {
+    using Kind = std::remove_const_t<One>;
+    if constexpr (std::is_same_v<Kind, Multiply>) {
+      visit(one.a, Use::read);
+      visit(one.b, Use::read);
+      visit(one.to, one.beta == Beta::zero ? Use::written : Use::updated);
+    } else if constexpr (std::is_same_v<Kind, ApplyEpilogue>) {
+      const bool backward = one.activation == Activation::drelu || one.activation == Activation::dgelu;
+      visit(one.from, Use::read);
+      if (one.has_c) visit(one.c, Use::read);
+      if (one.has_bias) visit(one.bias, Use::read);
+      visit(one.to, Use::written);
+      if (one.has_auxiliary) visit(one.auxiliary, backward ? Use::read : Use::written);
+      if (one.has_gradient) visit(one.gradient, Use::updated);
+    } else if constexpr (std::is_same_v<Kind, Twiddle>) {
+      visit(one.part, Use::updated);
+    } else {
+      visit(one.from, Use::read);
+      visit(one.to, std::is_same_v<Kind, SumAlong> ? Use::updated : Use::written);
+    }
+  };
+  std::visit(visit_parts, work);
+}
+
+/// The parts that the compute steps read in place in the memory of other ranks, each once however often it is
+/// read.
+std::vector<Part> parts_read_from_peers(const Plan& plan);
 
 /// "multiply [0,4)x[0,8) of a of rank 1 by ... into d of rank 0".
 std::string describe_work(const Plan& plan, const Step& step);

@@ -1,9 +1,13 @@
 // Plans of transforms, looked at without running them.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <partita/fft.hpp>
+#include <partita/verify_numbers.hpp>
 #include <set>
 
+#include "unit/indices.hpp"
+#include "unit/naive_transform.hpp"
 #include "unit/random_layouts.hpp"
 
 namespace partita::testing {
@@ -46,6 +50,118 @@ TEST(FftPlan, EndsOnEveryRankWhateverTheDistributions) {
     const Topology topology = Topology::regular(ranks, random.number(0, ranks));
     SCOPED_TRACE(from.to_string() + " -> " + to.to_string());
     expect_consistent(planner_of(from, to, topology, options), ranks);
+  }
+}
+
+/// What stands at an index: small, and not symmetric.
+Number number_at(const Index& at, bool is_complex) {
+  std::int64_t mixed = 7;
+  for (const std::int64_t i : at) mixed = (mixed * 31 + 5 * i + 3) % 101;
+  return {static_cast<long double>(mixed % 13 - 6), is_complex ? static_cast<long double>(mixed % 7 - 3) : 0};
+}
+
+/// By definition, axis by axis. The halved one is the first from real numbers and the last to them.
+Numbers by_definition(const FftOptions& options, std::vector<int> axes, const Operand& input,
+                      const Shape& result) {
+  const Shape& shape = input.layout.shape();
+  const int halved = axes.back();
+  Numbers numbers{shape, {}};
+  Region all;
+  for (const std::int64_t extent : shape) all.sets.push_back(IndexSet::range(0, extent));
+  for_each_index(all,
+                 [&](const Index& at) { numbers.values.push_back(number_at(at, is_complex(input.dtype))); });
+  const bool backward = (options.kind == FftKind::c2r) != options.inverse;
+  TransformKind kind = backward ? TransformKind::complex_backward : TransformKind::complex_forward;
+  if (options.kind == FftKind::r2c) std::rotate(axes.begin(), axes.end() - 1, axes.end());
+  if (options.kind >= FftKind::dct1) {
+    const int type = static_cast<int>(options.kind) - static_cast<int>(FftKind::dct1);
+    kind = static_cast<TransformKind>(static_cast<int>(TransformKind::dct1) + type);
+  }
+  for (const int axis : axes) {
+    const bool r2c = axis == halved && options.kind == FftKind::r2c;
+    const bool c2r = axis == halved && options.kind == FftKind::c2r;
+    const std::int64_t n = c2r ? result[axis] : numbers.shape[axis];
+    const TransformKind one = r2c   ? TransformKind::real_to_complex
+                              : c2r ? TransformKind::complex_to_real
+                                    : kind;
+    numbers = transform_axis(one, n, axis, numbers);
+  }
+  return numbers;
+}
+
+void expect_transforms(const Operand& input, const Operand& output, const Topology& topology,
+                       const FftOptions& options, bool in_place = false) {
+  SCOPED_TRACE(input.to_string() + " -> " + output.to_string());
+  std::vector<int> axes = options.axes;
+  for (int d = 0; options.axes.empty() && d < input.layout.dimensions(); ++d) axes.push_back(d);
+  const Numbers wanted = by_definition(options, axes, input, output.layout.shape());
+  const auto given = [&](const Index& at, int contribution) {  // but for one, contributions are 0
+    const Number number = contribution == 0 ? number_at(at, is_complex(input.dtype)) : Number();
+    return std::complex<double>(number);
+  };
+  const auto result = [&](const Index& at) {
+    std::int64_t place = 0;
+    for (int d = 0; d < at.size(); ++d) place = place * wanted.shape[d] + at[d];
+    return std::complex<double>(wanted.values[static_cast<std::size_t>(place)]);
+  };
+  const Planner planner = [&](int rank) {
+    return plan_fft(input, output, topology, rank, options, {}, in_place);
+  };
+  const Verdict verdict = in_place ? verify_numbers(planner, {{1, given, result, 0}})
+                                   : verify_numbers(planner, {{0, given}, {1, {}, result}});
+  EXPECT_TRUE(verdict.ok()) << planner(0).method << ": " << verdict.faults.front();
+}
+
+TEST(FftPlan, TransformsWhateverTheDistributionsAre) {
+  RandomLayouts random(11);
+  for (int i = 0; i < 300; ++i) {
+    const int ranks = random.number(1, 8), dimensions = random.number(1, 3);
+    Shape shape;
+    for (int d = 0; d < dimensions; ++d) shape.push_back(random.number(2, 7));
+    FftOptions options;
+    options.kind = static_cast<FftKind>(random.maybe() ? 0 : random.number(1, 10));
+    options.inverse = options.kind == FftKind::c2c && random.maybe();
+    options.axes = random.permutation(dimensions);
+    options.axes.resize(static_cast<std::size_t>(random.number(1, dimensions)));
+    if (random.maybe(0.2)) options.scratch_bytes = random.number(64, 4096);
+    const bool is_complex = options.kind == FftKind::c2c || options.kind == FftKind::c2r;
+    Operand input = on_heap(random.layout(shape, ranks), is_complex ? Dtype::c128 : Dtype::f64);
+    Shape result = shape;
+    const int last = options.axes.back();
+    if (options.kind == FftKind::r2c) result[last] = shape[last] / 2 + 1;
+    if (options.kind == FftKind::c2r) {
+      options.last_length = result[last] = 2 * shape[last] - 1 - random.number(0, 1);
+    }
+    Layout given = random.layout(result, ranks);
+    if (given.partial()) given = Layout(Slab(0), result, ranks);
+    Operand output = on_heap(given, result_dtype(input.dtype, options.kind));
+    if (random.maybe(0.3)) input.residency = Residency::ordinary;
+    if (random.maybe(0.3)) output.residency = Residency::ordinary;
+    const Topology topology = Topology::regular(ranks, random.number(0, ranks));
+    expect_transforms(input, output, topology, options);
+    const bool may_be_in_place = input.dtype == output.dtype && result == shape && !input.layout.partial();
+    if (may_be_in_place) expect_transforms(input, input, topology, options, true);
+    if (HasFailure()) return;
+  }
+}
+
+TEST(FftPlan, TransformsLongLinesInFourSteps) {
+  for (const std::int64_t length : {64, 60, 63}) {
+    for (const int per_node : {0, 1, 2}) {
+      const Topology topology = Topology::regular(4, per_node);
+      for (const FftKind kind : {FftKind::c2c, FftKind::r2c, FftKind::c2r}) {
+        FftOptions options;
+        options.kind = kind;
+        options.method = FftMethod::four_step;
+        options.last_length = kind == FftKind::c2r ? length : 0;
+        const std::int64_t half = length / 2 + 1;
+        const Operand whole = on_heap(Layout(Slab(0), {kind == FftKind::c2r ? half : length}, 4),
+                                      kind == FftKind::r2c ? Dtype::f64 : Dtype::c128);
+        const Operand result = on_heap(Layout(Slab(0), {kind == FftKind::r2c ? half : length}, 4),
+                                       kind == FftKind::c2r ? Dtype::f64 : Dtype::c128);
+        expect_transforms(whole, result, topology, options);
+      }
+    }
   }
 }
 

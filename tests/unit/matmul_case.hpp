@@ -2,18 +2,18 @@
 #pragma once
 
 #include <partita/matmul.hpp>
+#include <partita/verify_numbers.hpp>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "matmul/problem.hpp"
-#include "unit/numeric_interpreter.hpp"
 #include "unit/random_layouts.hpp"
 
 namespace partita::testing {
 
 struct MatmulCase {
-  using Number = NumericInterpreter::Number;
+  using Number = OperandNumbers::Number;
 
   MatmulOperands operands{any(), any(), {}, any(), {}, {}, {}};
   MatmulOptions options;

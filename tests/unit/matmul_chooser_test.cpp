@@ -8,8 +8,7 @@
 
 #include "matmul/chooser.hpp"
 #include "matmul/communication_avoiding.hpp"
-#include "matmul/least_memory.hpp"
-#include "matmul/tilings.hpp"
+#include "matmul/scratch_account.hpp"
 #include "unit/random_layouts.hpp"
 
 namespace partita::multiplication {
@@ -136,7 +135,7 @@ TEST(MatmulChooser, TheChosenTilingCoversTheWork) {
   RandomProblems problems(2);
   for (int i = 0; i < 400; ++i) {
     const Problem problem = problems.next(11, 8);
-    const Tiling tiling = choose_tiling(problem);
+    const Tiling tiling = choose(problem).tiling;
     EXPECT_FALSE(tiling.name.empty());
     EXPECT_FALSE(tiling.reason.empty());
     // Replicas of D repeat the work of a tiling that leaves D where it is.
@@ -150,7 +149,7 @@ TEST(MatmulChooser, PrimeNumbersOfRanksMayLeaveAFewIdle) {
     GridQuestion question;
     question.m = question.n = question.k = 5040;
     question.ranks = ranks;
-    const std::vector<Grid> grids = best_grids(question, 3);
+    const std::vector<Grid> grids = GridSearch(question).best(3);
     ASSERT_FALSE(grids.empty());
     const double even = std::pow(5040.0, 3) / ranks;
     for (const Grid& grid : grids) {
@@ -183,7 +182,7 @@ TEST(MatmulChooser, GridsAreTheBestOfAllByBruteForce) {
           for (int k = 1; b * m * n * k <= question.ranks; ++k)
             if (question.scratch == 0 || least_scratch(question, {b, m, n, k}) <= question.scratch)
               all.push_back({b, m, n, k});
-    const std::vector<Grid> best = best_grids(question, 1);
+    const std::vector<Grid> best = GridSearch(question).best(1);
     ASSERT_EQ(best.empty(), all.empty());
     if (all.empty()) {
       EXPECT_GT(smallest_scratch(question), question.scratch);
@@ -204,10 +203,10 @@ TEST(MatmulChooser, AlignedGridsCutNoOwnersPart) {
   GridQuestion question;
   question.m = question.n = question.k = 32768;
   question.ranks = 1024;
-  EXPECT_EQ(best_aligned_grid(question, {1, 32, 32, 32}).at(0).parts(), 1024);
+  EXPECT_EQ(GridSearch(question).best_aligned({1, 32, 32, 32}).at(0).parts(), 1024);
   question.ranks = 36;
   for (const Grid& parts : {Grid{1, 6, 6, 6}, Grid{1, 36, 1, 1}, Grid{1, 4, 9, 9}}) {
-    const Grid grid = best_aligned_grid(question, parts).at(0);
+    const Grid grid = GridSearch(question).best_aligned(parts).at(0);
     EXPECT_TRUE(grid.m % parts.m == 0 || parts.m % grid.m == 0) << grid.to_string();
     EXPECT_TRUE(grid.n % parts.n == 0 || parts.n % grid.n == 0) << grid.to_string();
     EXPECT_TRUE(grid.k % parts.k == 0 || parts.k % grid.k == 0) << grid.to_string();
@@ -221,13 +220,13 @@ TEST(MatmulChooser, MoreMemoryNeverMovesMore) {
   double last = std::numeric_limits<double>::infinity();
   for (std::int64_t scratch = smallest_scratch(question); scratch < 1 << 24; scratch = scratch * 5 / 4) {
     question.scratch = scratch;
-    const Grid grid = best_grids(question, 1).at(0);
+    const Grid grid = GridSearch(question).best(1).at(0);
     EXPECT_LE(least_scratch(question, grid), scratch);
     EXPECT_LE(received(question, grid), last);
     last = received(question, grid);
   }
   question.scratch = 0;
-  EXPECT_EQ(received(question, best_grids(question, 1).at(0)), last);
+  EXPECT_EQ(received(question, GridSearch(question).best(1).at(0)), last);
 }
 
 TEST(MatmulChooser, MemoryLimitsAreKeptOrRefusedWithWhatWouldDo) {
@@ -237,17 +236,17 @@ TEST(MatmulChooser, MemoryLimitsAreKeptOrRefusedWithWhatWouldDo) {
     Problem problem = problems.next(9, 20);
     problem.options.memory_limit = problems.random().number(1, 3000);
     try {
-      EXPECT_LE(least_scratch(problem, choose_tiling(problem)), problem.options.memory_limit);
+      EXPECT_LE(least_scratch(problem, choose(problem).tiling), problem.options.memory_limit);
     } catch (const ArgumentError& error) {
       ++refused;
       const std::string text = error.what();
       const std::size_t place = text.find("; ");
       ASSERT_NE(place, std::string::npos) << text;
       problem.options.memory_limit = std::stoll(text.substr(place + 2));
-      EXPECT_NO_THROW(choose_tiling(problem)) << text;
+      EXPECT_NO_THROW(choose(problem)) << text;
       --problem.options.memory_limit;
       if (problem.options.memory_limit == 0) continue;
-      EXPECT_THROW(choose_tiling(problem), ArgumentError) << text;
+      EXPECT_THROW(choose(problem), ArgumentError) << text;
     }
   }
   EXPECT_GT(refused, 20);
@@ -255,7 +254,7 @@ TEST(MatmulChooser, MemoryLimitsAreKeptOrRefusedWithWhatWouldDo) {
 
 MatmulMethod chosen(const Matrices& lie, std::int64_t m, std::int64_t n, std::int64_t k, int ranks,
                     int ranks_per_node = 0) {
-  return choose_tiling(pose(lie, m, n, k, Topology::regular(ranks, ranks_per_node))).method;
+  return choose(pose(lie, m, n, k, Topology::regular(ranks, ranks_per_node))).tiling.method;
 }
 
 TEST(MatmulChooser, KnownCases) {
@@ -288,7 +287,7 @@ TEST(MatmulChooser, LongerKNeverGoesBackToAStationaryResult) {
 }
 
 TEST(MatmulChooser, TheReasonNamesThePricesOfTheOthers) {
-  const Tiling tiling = choose_tiling(pose({Slab(0), Slab(0), Slab(0)}, 100, 100, 100, Topology::regular(4)));
+  const Tiling tiling = choose(pose({Slab(0), Slab(0), Slab(0)}, 100, 100, 100, Topology::regular(4))).tiling;
   EXPECT_NE(tiling.reason.find("cost model"), std::string::npos) << tiling.reason;
   EXPECT_NE(tiling.reason.find("summa-a"), std::string::npos) << tiling.reason;
   EXPECT_NE(tiling.reason.find("communication-avoiding"), std::string::npos) << tiling.reason;
@@ -300,25 +299,25 @@ TEST(MatmulChooser, AskedForMethods) {
   for (const MatmulMethod method :
        {all_gather, reduce_scatter, summa_c, summa_a, summa_b, communication_avoiding}) {
     problem.options.method = method;
-    const Tiling tiling = choose_tiling(problem);
+    const Tiling tiling = choose(problem).tiling;
     EXPECT_EQ(tiling.method, method);
     EXPECT_TRUE(covers_once(problem, tiling)) << tiling.name;
   }
   problem.options.method = local;
-  EXPECT_THROW(choose_tiling(problem), ArgumentError);
+  EXPECT_THROW(choose(problem), ArgumentError);
   problem = pose({Slab(0), Slab(0), Slab(1)}, 30, 20, 10, Topology::regular(3));
   problem.options.method = summa_a;
   problem.options.memory_limit = 8;
-  EXPECT_THROW(choose_tiling(problem), ArgumentError);
+  EXPECT_THROW(choose(problem), ArgumentError);
 }
 
 TEST(MatmulChooser, EveryRankChoosesTheSame) {
   RandomProblems problems(5);
   for (int i = 0; i < 50; ++i) {
     Problem problem = problems.next(7, 30);
-    const Tiling first = choose_tiling(problem);
+    const Tiling first = choose(problem).tiling;
     for (problem.rank = 1; problem.rank < problem.ranks(); ++problem.rank) {
-      const Tiling other = choose_tiling(problem);
+      const Tiling other = choose(problem).tiling;
       EXPECT_EQ(first.name, other.name);
       EXPECT_EQ(first.reason, other.reason);
       for (int rank = 0; rank < problem.ranks(); ++rank) {

@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <partita/matmul.hpp>
 
+#include "unit/indices.hpp"
 #include "unit/matmul_case.hpp"
 
 namespace partita::testing::matmul_numbers {
@@ -12,7 +14,7 @@ namespace partita::testing::matmul_numbers {
 using multiplication::EpilogueParts;
 using multiplication::op_space;
 using multiplication::parts_of;
-using Number = NumericInterpreter::Number;
+using Number = OperandNumbers::Number;
 
 enum Array : int { in_a, in_b, in_c, in_bias, in_auxiliary };
 
@@ -108,6 +110,26 @@ class RandomMatmul {
   RandomLayouts random_;
 };
 
+inline double activate(Activation activation, double x, double auxiliary) {
+  const double root = std::sqrt(2 / std::acos(-1.0));
+  switch (activation) {
+    case Activation::identity:
+      return x;
+    case Activation::relu:
+      return std::max(x, 0.0);
+    case Activation::gelu:
+      return x / 2 * (1 + std::tanh(root * (x + 0.044715 * x * x * x)));
+    case Activation::drelu:
+      return auxiliary > 0 ? x : 0;
+    case Activation::dgelu: {
+      const double y = auxiliary;
+      const double t = std::tanh(root * (y + 0.044715 * y * y * y));
+      return x * (0.5 * (1 + t) + y / 2 * (1 - t * t) * root * (1 + 3 * 0.044715 * y * y));
+    }
+  }
+  return x;
+}
+
 /// The result by definition.
 class Reference {
  public:
@@ -145,7 +167,7 @@ class Reference {
     if (parts_.auxiliary && !parts_.writes_auxiliary) {
       auxiliary = whole(in_auxiliary, test_.operands.auxiliary->layout, at).real();
     }
-    return NumericInterpreter::activate(parts_.activation, x.real(), auxiliary);
+    return activate(parts_.activation, x.real(), auxiliary);
   }
 
   std::vector<Number> gradient() const {
@@ -153,7 +175,7 @@ class Reference {
     std::vector<Number> result(static_cast<std::size_t>(test_.operands.gradient->layout.shape()[0]));
     Region all;
     for (const std::int64_t extent : of.shape()) all.sets.push_back(IndexSet::range(0, extent));
-    NumericInterpreter::for_each(all, [&](const Index& at) {
+    for_each_index(all, [&](const Index& at) {
       const std::int64_t i = at[at.size() - (parts_.gradient_of_b ? 1 : 2)];
       result[static_cast<std::size_t>(i)] += parts_.gradient_of_a   ? whole(in_a, a_, at)
                                              : parts_.gradient_of_b ? whole(in_b, b_, at)
@@ -188,109 +210,37 @@ class Reference {
   Layout b_;
 };
 
-/// Writes what the caller gives, as each rank enters its plan, and spoils it where the rank leaves.
-class Caller {
- public:
-  Caller(const MatmulCase& test, NumericInterpreter& machine)
-      : test_(test), machine_(machine), parts_(parts_of(test.options.epilogue)) {}
-
-  void begin(int rank) {
-    // What was never written is NaN, and must not show in D.
-    const bool product = test_.parameters.alpha != Number(0);
-    if (product || parts_.gradient_of_a) write(0, in_a, rank);
-    if (product || parts_.gradient_of_b) write(1, in_b, rank);
-    if (test_.operands.c && test_.parameters.beta != Number(0)) write(2, in_c, rank);
-    if (test_.in_place) machine_.memory(d(), rank) = machine_.memory(2, rank);
-    int buffer = d() + 1;
-    if (parts_.bias) write(buffer++, in_bias, rank);
-    if (parts_.auxiliary && !parts_.writes_auxiliary) write(buffer, in_auxiliary, rank);
-  }
-  void end(int rank) {
-    std::vector<int> given{0, 1};
-    if (test_.operands.c) given.push_back(2);
-    if (parts_.bias) given.push_back(d() + 1);
-    for (const int buffer : given) {
-      for (Number& element : machine_.memory(buffer, rank)) element = NumericInterpreter::poison();
-    }
-  }
-  int d() const { return test_.operands.c ? 3 : 2; }
-  int auxiliary() const { return d() + (parts_.bias ? 2 : 1); }
-  int gradient() const { return d() + 1 + (parts_.bias ? 1 : 0) + (parts_.auxiliary ? 1 : 0); }
-
- private:
-  void write(int buffer, int array, int rank) {
-    const Layout& layout = machine_.plan(rank).buffers[static_cast<std::size_t>(buffer)].operand->layout;
-    machine_.write(buffer, rank, [&](const Index& at) {
-      return test_.value(array, at, contribution_of(layout, at, rank).first);
-    });
-  }
-
-  const MatmulCase& test_;
-  NumericInterpreter& machine_;
-  EpilogueParts parts_;
-};
-
-// The interpreter keeps c and d apart; in place they are one.
-inline Plan with_one_memory(Plan plan, bool in_place) {
-  if (!in_place) return plan;
-  for (Work& work : plan.works) {
-    if (auto* epilogue = std::get_if<ApplyEpilogue>(&work)) {
-      if (epilogue->has_c && epilogue->c.place.buffer == 2) epilogue->c.place.buffer = 3;
-    }
-  }
-  for (Step& step : plan.steps) {
-    if (step.kind == StepKind::copy && step.from.buffer == 2) step.from.buffer = 3;
-  }
-  return plan;
-}
-
-// What the rank holds, or, of an array of contributions, their sum.
-inline Number true_value(NumericInterpreter& machine, int buffer, int rank, const Index& at) {
-  const Layout& layout = machine.plan(rank).buffers[static_cast<std::size_t>(buffer)].operand->layout;
-  Number result = machine.read(buffer, rank, at);
-  const int own = contribution_of(layout, at, rank).first;
-  Region one;
-  for (const std::int64_t i : at) one.sets.push_back(IndexSet::range(i, i + 1));
-  const auto contributions = layout.cells(one).at(0).contributions;
-  for (std::size_t c = 0; c < contributions.size(); ++c) {
-    if (static_cast<int>(c) != own) result += machine.read(buffer, contributions[c].front(), at);
-  }
-  return result;
-}
-
-inline void expect_array(NumericInterpreter& machine, int buffer, int ranks, const std::string& what,
-                         const std::function<Number(const Index&)>& wanted) {
-  for (int rank = 0; rank < ranks; ++rank) {
-    const Layout& layout = machine.plan(rank).buffers[static_cast<std::size_t>(buffer)].operand->layout;
-    NumericInterpreter::for_each(layout.region(rank), [&](const Index& at) {
-      const Number expected = wanted(at);
-      const Number found = true_value(machine, buffer, rank, at);
-      ASSERT_LE(std::abs(found - expected), 1e-9 * (1 + std::abs(expected)))
-          << what << " at " << to_string(at) << " of rank " << rank << ": " << found << ", not " << expected;
-    });
-    if (::testing::Test::HasFatalFailure()) return;
-  }
-}
-
+/// All ranks' plans, carried out in one process. What was never written is NaN, and must not show in D.
 inline void run(const MatmulCase& test, std::uint64_t seed) {
-  const int ranks = test.topology.ranks();
-  NumericInterpreter machine([&](int rank) { return with_one_memory(test.plan(rank), test.in_place); }, ranks,
-                             seed, test.parameters);
-  Caller caller(test, machine);
-  const std::string fault =
-      machine.run([&](int rank) { caller.begin(rank); }, [&](int rank) { caller.end(rank); });
-  ASSERT_EQ(fault, "");
   const Reference reference(test);
-  expect_array(machine, caller.d(), ranks, "D", [&](const Index& at) { return reference.d(at); });
   const EpilogueParts parts = parts_of(test.options.epilogue);
+  const bool product = test.parameters.alpha != Number(0);
+  const bool reads_c = test.operands.c && test.parameters.beta != Number(0);
+  const auto from = [&test](int array) {
+    return [&test, array](const Index& at, int contribution) { return test.value(array, at, contribution); };
+  };
+  std::vector<OperandNumbers> operands;
+  if (product || parts.gradient_of_a) operands.push_back({0, from(in_a)});
+  if (product || parts.gradient_of_b) operands.push_back({1, from(in_b)});
+  int buffer = test.operands.c ? 3 : 2;
+  OperandNumbers d{buffer++, {}, [&](const Index& at) { return reference.d(at); }, test.in_place ? 2 : -1};
+  if (reads_c && test.in_place) d.given = from(in_c);
+  if (reads_c && !test.in_place) operands.push_back({2, from(in_c)});
+  operands.push_back(d);
+  if (parts.bias) operands.push_back({buffer++, from(in_bias)});
   if (parts.writes_auxiliary) {
-    expect_array(machine, caller.auxiliary(), ranks, "auxiliary",
-                 [&](const Index& at) { return reference.sum(at); });
+    operands.push_back({buffer++, {}, [&](const Index& at) { return reference.sum(at); }});
+  } else if (parts.auxiliary) {
+    operands.push_back({buffer++, from(in_auxiliary)});
   }
-  if (!parts.gradient) return;
-  const std::vector<Number> gradient = reference.gradient();
-  expect_array(machine, caller.gradient(), ranks, "gradient",
-               [&](const Index& at) { return gradient[static_cast<std::size_t>(at[0])]; });
+  const std::vector<Number> gradient = parts.gradient ? reference.gradient() : std::vector<Number>();
+  if (parts.gradient) {
+    operands.push_back(
+        {buffer++, {}, [&](const Index& at) { return gradient[static_cast<std::size_t>(at[0])]; }});
+  }
+  const Verdict verdict =
+      verify_numbers([&](int rank) { return test.plan(rank); }, operands, test.parameters, 4, seed);
+  ASSERT_TRUE(verdict.ok()) << verdict.faults.front();
 }
 
 inline std::int64_t scratch_bytes(const Plan& plan) {

@@ -5,7 +5,6 @@
 #include <partita/matmul.hpp>
 
 #include "matmul/chooser.hpp"
-#include "matmul/tiling_price.hpp"
 #include "unit/random_layouts.hpp"
 
 namespace partita {
@@ -26,7 +25,7 @@ MatmulOperands square(std::int64_t n, int ranks, const Distribution& a, const Di
 /// What a rank takes in by its tile and the tiles of all others: counted from the sets alone.
 double taken_in(const multiplication::Problem& problem, const multiplication::Tiling& tiling, int rank) {
   const Tile tile = tiling.tile(rank);
-  const Region a = needed_of_a(problem, tile), b = needed_of_b(problem, tile);
+  const Region a = region_of(problem, tile, true), b = region_of(problem, tile, false);
   std::int64_t elements = 0;
   if (!tile.empty()) {
     elements += a.size() - common_size(a, problem.a.layout.region(rank));
@@ -37,7 +36,7 @@ double taken_in(const multiplication::Problem& problem, const multiplication::Ti
   for (int other = 0; other < problem.ranks(); ++other) {
     if (other == rank) continue;
     const Tile theirs = tiling.tile(other);
-    if (!theirs.empty()) elements += common_size(own, product_of(problem, theirs));
+    if (!theirs.empty()) elements += common_size(own, region_of_d(theirs));
   }
   return static_cast<double>(elements);
 }
@@ -67,7 +66,7 @@ class OfManyRanks {
   /// By the tiles alone.
   double received(int rank) const {
     const auto problem = multiplication::make_problem(operands_, topology_, rank, options_, machine_, false);
-    return taken_in(problem, choose_tiling(problem), rank);
+    return taken_in(problem, choose(problem).tiling, rank);
   }
 
  private:
@@ -152,7 +151,7 @@ TEST(MatmulVolume, PlansTakeInWhatTheirTilesSay) {
     const Topology topology = Topology::regular(ranks, random.number(0, 3));
     for (int rank = 0; rank < ranks; ++rank) {
       const auto problem = multiplication::make_problem(operands, topology, rank, {}, {}, false);
-      const multiplication::Tiling tiling = choose_tiling(problem);
+      const multiplication::Tiling tiling = choose(problem).tiling;
       if (!tiling.stationary_d && problem.d.layout.is_replicated()) continue;
       const Plan plan = plan_matmul(operands, topology, rank);
       EXPECT_EQ(static_cast<double>(matmul_volume(plan).received), taken_in(problem, tiling, rank))

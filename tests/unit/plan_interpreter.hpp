@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "unit/indices.hpp"
+
 namespace partita::testing {
 
 using Number = std::uint64_t;
@@ -72,20 +74,6 @@ class PlanInterpreter {
       return result;
     }
   };
-
-  template <class Visit>
-  static void for_each(const Region& region, Visit visit) {
-    if (region.empty()) return;
-    const Shape shape = region.shape();
-    for (std::int64_t i = 0; i < volume(shape); ++i) {
-      Index at = shape;
-      std::int64_t rest = i;
-      for (int d = shape.size() - 1; d >= 0; rest /= shape[d--]) {
-        at[d] = region.sets[static_cast<std::size_t>(d)].at(rest % shape[d]);
-      }
-      visit(at);
-    }
-  }
 
   /// Empty: all went well.
   std::string run() {
@@ -198,7 +186,7 @@ class PlanInterpreter {
     check_place(plan, step.to);
     const Addresses froms(plan, step.from, step.region);
     const Addresses tos(plan, step.to, step.region);
-    for_each(step.region, [&](const Index& at) {
+    for_each_index(step.region, [&](const Index& at) {
       if (!fault_.empty()) return;
       Number* to = element(plan, step.to, tos, at);
       if (to == nullptr) return;

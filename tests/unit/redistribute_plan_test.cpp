@@ -70,7 +70,7 @@ void for_each_element(const Case& test, PlanInterpreter& run, int buffer, Visit 
     const Layout& layout = run.plan(rank).buffers[static_cast<std::size_t>(buffer)].operand->layout;
     const Region region = layout.region(rank);
     const PlanInterpreter::Addresses addresses(run.plan(rank), {buffer, rank, 0, {}}, region);
-    PlanInterpreter::for_each(region, [&](const Index& at) {
+    testing::for_each_index(region, [&](const Index& at) {
       const std::int64_t where = addresses.of(at);
       visit(layout, at, rank, run.memory(buffer, rank)[static_cast<std::size_t>(where)]);
     });

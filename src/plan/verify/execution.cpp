@@ -5,35 +5,30 @@
 #include "base/check.hpp"
 #include "plan/describe.hpp"
 
-namespace partita::symbolic {
+namespace partita::verification {
 
-Execution::Execution(const Problem& problem, ContributionSets& sets, SendMode mode, Faults& faults)
-    : problem_(problem),
-      sets_(sets),
-      mode_(mode),
-      faults_(faults),
-      memory_(problem, sets),
-      progress_(problem.plans.size()) {}
+Execution::Execution(const Plans& plans, SendMode mode, Faults& faults)
+    : plans_(plans), mode_(mode), faults_(faults), memory_(plans), progress_(plans.plans.size()) {}
 
 const Step& Execution::step(int rank) const {
   const int next = progress_[static_cast<std::size_t>(rank)].next;
-  return problem_.plan(rank).steps[static_cast<std::size_t>(next)];
+  return plans_.plan(rank).steps[static_cast<std::size_t>(next)];
 }
 
 bool Execution::ended(int rank) const {
   const int next = progress_[static_cast<std::size_t>(rank)].next;
-  return static_cast<std::size_t>(next) == problem_.plan(rank).steps.size();
+  return static_cast<std::size_t>(next) == plans_.plan(rank).steps.size();
 }
 
 bool Execution::all_ended() const {
-  for (int rank = 0; rank < problem_.ranks(); ++rank) {
+  for (int rank = 0; rank < plans_.ranks(); ++rank) {
     if (!ended(rank)) return false;
   }
   return true;
 }
 
 std::string Execution::label(int rank, int step) const {
-  const Plan& plan = problem_.plan(rank);
+  const Plan& plan = plans_.plan(rank);
   return fmt::format("rank {}, step {} ({})", rank, step,
                      describe(plan, plan.steps[static_cast<std::size_t>(step)]));
 }
@@ -69,7 +64,7 @@ std::optional<int> Execution::first_incomplete(int rank) {
 bool Execution::is_complete(int rank, int message) {
   const auto order = progress(rank).order.find(message);
   if (order == progress(rank).order.end()) return true;  // seen before
-  const Step& sent = problem_.plan(rank).steps[static_cast<std::size_t>(message)];
+  const Step& sent = plans_.plan(rank).steps[static_cast<std::size_t>(message)];
   const auto number = static_cast<std::size_t>(order->second);
   if (sent.kind == StepKind::receive) return messages_.lane(sent.peer, rank).sends.size() > number;
   return mode_ == SendMode::buffered || messages_.lane(rank, sent.peer).receives.size() > number;
@@ -77,7 +72,7 @@ bool Execution::is_complete(int rank, int message) {
 
 Execution::Blockage Execution::blockage(int rank) {
   if (const std::optional<int> message = first_incomplete(rank)) {
-    const Step& awaited = problem_.plan(rank).steps[static_cast<std::size_t>(*message)];
+    const Step& awaited = plans_.plan(rank).steps[static_cast<std::size_t>(*message)];
     const bool is_send = awaited.kind == StepKind::send;
     return {awaited.peer,
             fmt::format("for rank {} to {} the message of step {}{}", awaited.peer,
@@ -95,9 +90,9 @@ void Execution::run(int rank, const Step& next) {
   switch (next.kind) {
     case StepKind::copy:
     case StepKind::accumulate:
-      return move(rank, next);
     case StepKind::fill:
-      return fill(rank, next);
+    case StepKind::compute:
+      return run_local(rank, next);
     case StepKind::send:
       return send(rank, next);
     case StepKind::receive:
@@ -112,46 +107,43 @@ void Execution::run(int rank, const Step& next) {
     }
     case StepKind::finish:
       return;
-    case StepKind::compute:
-      throw Fault("computes: only what moves data can be verified");
   }
 }
 
-// region: to = from, or to = reduction(to, from)
-void Execution::move(int rank, const Step& next) {
-  if (next.region.empty()) return;
-  check_access(rank, next.from, false);
-  check_access(rank, next.to, true);
-  if (next.kind == StepKind::accumulate) check_reduction(next.reduction);
-  const std::vector<Symbol> values = load(next.from, next.region);
-  const std::vector<std::int64_t> slots = memory_.slots(next.to, next.region);
-  memory_.check_quiet(next.to, slots, true);
-  for (std::size_t i = 0; i < slots.size(); ++i) {
-    if (next.kind == StepKind::copy) store(next.to, slots[i], values[i]);
-    if (next.kind == StepKind::accumulate) join(next.to, slots[i], values[i]);
+// Memory of another rank: on the same node, where peers can reach it, and while that rank is inside its plan,
+// since before and after its owner may do with it what it likes.
+void Execution::check_access(int rank, const Place& place) const {
+  const Buffer& buffer = plans_.buffer(place.buffer);
+  if (place.rank == rank) return;
+  check<Fault>(plans_.plan(rank).topology.same_node(rank, place.rank), "rank {} is on another node",
+               place.rank);
+  check<Fault>(buffer.kind != BufferKind::scratch, "{} is private to its rank", buffer.name);
+  if (buffer.operand) {
+    check<Fault>(buffer.operand->residency == Residency::heap && buffer.operand->dense,
+                 "{} of rank {} cannot be reached in place: it is not dense on the symmetric heap",
+                 buffer.name, place.rank);
   }
+  const Progress& peer = progress_[static_cast<std::size_t>(place.rank)];
+  check<Fault>(peer.began, "rank {} may not have begun its plan yet: it has granted nothing", place.rank);
+  check<Fault>(!ended(place.rank), "rank {} may have ended its plan already: its grant is over", place.rank);
 }
 
 void Execution::send(int rank, const Step& next) {
   Lane& lane = messages_.lane(rank, next.peer);
   const int number = progress(rank).next;
   progress(rank).order[number] = static_cast<int>(lane.sends.size());
-  lane.sends.push_back({number, next.bytes, {}});
+  lane.sends.push_back({number, next.bytes});
   const InFlight range = memory_.range(next.from, next.bytes, false, number);
   memory_.check_quiet(next.from, range.first, range.last, false);
   memory_.start(rank, range);
-  // Nobody may overwrite what is under way, so it does not matter when it is read.
-  const Cells& cells = memory_.cells(rank, next.from.buffer);
-  for (std::int64_t slot = range.first; slot < range.last; ++slot) {
-    lane.sends.back().payload.push_back(cells.read(slot));
-  }
+  take({rank, next.peer, progress(rank).order[number]}, rank, range);
 }
 
 void Execution::receive(int rank, const Step& next) {
   Lane& lane = messages_.lane(next.peer, rank);
   const int number = progress(rank).next;
   progress(rank).order[number] = static_cast<int>(lane.receives.size());
-  lane.receives.push_back({number, next.bytes, {}});
+  lane.receives.push_back({number, next.bytes});
   const InFlight range = memory_.range(next.to, next.bytes, true, number);
   memory_.check_quiet(next.to, range.first, range.last, true);
   memory_.start(rank, range);
@@ -165,13 +157,13 @@ void Execution::observe(int rank, int message) {
   const auto number = static_cast<std::size_t>(found->second);
   order.erase(found);
   memory_.finish(rank, message);
-  const Step& received = problem_.plan(rank).steps[static_cast<std::size_t>(message)];
+  const Step& received = plans_.plan(rank).steps[static_cast<std::size_t>(message)];
   if (received.kind == StepKind::send) return;
   const MessageEnd& sent = messages_.lane(received.peer, rank).sends[number];
   check<Fault>(sent.bytes == received.bytes, "step {} receives {} bytes, but step {} of rank {} sends {}",
                message, received.bytes, sent.step, received.peer, sent.bytes);
-  std::int64_t slot = received.to.offset / problem_.item();
-  for (const Symbol& symbol : sent.payload) memory_.cells(rank, received.to.buffer).at(slot++) = symbol;
+  put({received.peer, rank, static_cast<int>(number)}, rank, received.to.buffer,
+      received.to.offset / plans_.item(received.to.buffer));
 }
 
 // --- the end
@@ -182,7 +174,7 @@ void Execution::check_rest() {
     faults_.add(fmt::format("rank {} sends {} messages to rank {}, which receives {}", ends.first,
                             lane.sends.size(), ends.second, lane.receives.size()));
   }
-  for (int rank = 0; rank < problem_.ranks(); ++rank) {
+  for (int rank = 0; rank < plans_.ranks(); ++rank) {
     for (const auto& [message, number] : progress(rank).order) {
       faults_.add(fmt::format("{}: is never finished", label(rank, message)));
     }
@@ -198,4 +190,4 @@ void Execution::check_rest() {
   }
 }
 
-}  // namespace partita::symbolic
+}  // namespace partita::verification

@@ -1,20 +1,26 @@
-// One run of all plans on symbols; who goes next is decided outside.
+// One run of all plans in one process; who goes next is decided outside, and what stands in memory.
 #pragma once
 
+#include <map>
 #include <optional>
 
+#include "plan/verify/cells.hpp"
 #include "plan/verify/memory.hpp"
 #include "plan/verify/messages.hpp"
 
-namespace partita::symbolic {
+namespace partita::verification {
 
 /// When a send counts as complete: at once (the library buffered it), or when the peer has posted its receive
 /// (it did not). A plan must work both ways.
 enum class SendMode : std::uint8_t { buffered, rendezvous };
 
+/// Signals, waits, messages, and who may touch which memory when. Those that derive from it know values.
 class Execution {
  public:
-  Execution(const Problem& problem, ContributionSets& sets, SendMode mode, Faults& faults);
+  Execution(const Plans& plans, SendMode mode, Faults& faults);
+  virtual ~Execution() = default;
+  Execution(const Execution&) = delete;
+  Execution& operator=(const Execution&) = delete;
 
   /// Runs the rank's next step if that need not wait. Whether it did.
   bool advance(int rank);
@@ -32,11 +38,23 @@ class Execution {
   /// that nobody waited for.
   void check_rest();
 
-  const Memory& memory() const { return memory_; }
   std::string label(int rank, int step) const;  ///< "rank 1, step 3 (copy ...)"
   std::string next_label(int rank) const {
     return label(rank, progress_[static_cast<std::size_t>(rank)].next);
   }
+
+ protected:
+  /// Copy, accumulate, fill or compute. Throws Fault.
+  virtual void run_local(int rank, const Step& step) = 0;
+  /// What a message carries is taken when it is sent: nobody may overwrite what is under way, so it does not
+  /// matter when it is read. It is put down where the receiver sees it complete.
+  virtual void take(const std::array<int, 3>& message, int rank, const InFlight& from) = 0;
+  virtual void put(const std::array<int, 3>& message, int rank, int buffer, std::int64_t slot) = 0;
+
+  /// A Fault where a rank may not touch the place now.
+  void check_access(int rank, const Place& place) const;
+
+  const Memory& memory() const { return memory_; }
 
  private:
   struct Progress {
@@ -54,21 +72,10 @@ class Execution {
 
   void run(int rank, const Step& step);
   void observe(int rank, int message);
-  void move(int rank, const Step& step);
-  void fill(int rank, const Step& step);
   void send(int rank, const Step& step);
   void receive(int rank, const Step& step);
 
-  void check_access(int rank, const Place& place, bool is_write) const;
-  std::vector<Symbol> load(const Place& place, const Region& region) const;
-  void store(const Place& place, std::int64_t slot, Symbol value);
-  void join(const Place& place, std::int64_t slot, Symbol value);
-  void check_reduction(Reduction reduction) const;
-  std::string stale_text(const Place& place, std::int64_t expected, Symbol found) const;
-  std::string element(std::int64_t number) const;
-
-  const Problem& problem_;
-  ContributionSets& sets_;
+  const Plans& plans_;
   SendMode mode_;
   Faults& faults_;
   Memory memory_;
@@ -76,4 +83,36 @@ class Execution {
   std::vector<Progress> progress_;
 };
 
-}  // namespace partita::symbolic
+/// With values of one kind in memory and in messages; `Value()` is what was never written.
+template <class Value>
+class ExecutionOn : public Execution {
+ public:
+  ExecutionOn(const Plans& plans, SendMode mode, Faults& faults)
+      : Execution(plans, mode, faults),
+        buffers_(plans.plan(0).buffers.size()),
+        cells_(plans.plans.size() * buffers_) {}
+
+  Cells<Value>& cells(int rank, int buffer) { return cells_[number(rank, buffer)]; }
+  const Cells<Value>& cells(int rank, int buffer) const { return cells_[number(rank, buffer)]; }
+
+ private:
+  std::size_t number(int rank, int buffer) const {
+    return static_cast<std::size_t>(rank) * buffers_ + static_cast<std::size_t>(buffer);
+  }
+  void take(const std::array<int, 3>& message, int rank, const InFlight& from) final {
+    std::vector<Value>& payload = payloads_[message];
+    for (std::int64_t slot = from.first; slot < from.last; ++slot) {
+      payload.push_back(cells(rank, from.buffer).read(slot));
+    }
+  }
+  void put(const std::array<int, 3>& message, int rank, int buffer, std::int64_t slot) final {
+    for (const Value& value : payloads_[message]) cells(rank, buffer).at(slot++) = value;
+    payloads_.erase(message);
+  }
+
+  std::size_t buffers_;
+  std::vector<Cells<Value>> cells_;  // by rank, then buffer
+  std::map<std::array<int, 3>, std::vector<Value>> payloads_;
+};
+
+}  // namespace partita::verification

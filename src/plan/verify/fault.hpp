@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace partita::symbolic {
+namespace partita::verification {
 
 /// A fault of the step in hand. Never leaves verify.
 class Fault : public std::runtime_error {
@@ -31,4 +31,4 @@ class Faults {
   std::vector<std::string> lines_;
 };
 
-}  // namespace partita::symbolic
+}  // namespace partita::verification

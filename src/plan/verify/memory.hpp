@@ -1,24 +1,9 @@
-// The memory of all ranks, in symbols.
+// Where the plans' places lie in the memory of all ranks, and which of it messages use.
 #pragma once
-
-#include <array>
-#include <memory>
 
 #include "plan/verify/problem.hpp"
 
-namespace partita::symbolic {
-
-/// The cells of one buffer of one rank. Only pages that were touched exist: most of a staging buffer is not.
-class Cells {
- public:
-  Symbol read(std::int64_t slot) const;
-  Symbol& at(std::int64_t slot);
-
- private:
-  static constexpr std::size_t page_size = 256;
-  using Page = std::array<Symbol, page_size>;
-  std::vector<std::unique_ptr<Page>> pages_;
-};
+namespace partita::verification {
 
 /// Slots of a buffer [first, last) that a message still reads or writes.
 struct InFlight {
@@ -31,14 +16,12 @@ struct InFlight {
 
 class Memory {
  public:
-  Memory(const Problem& problem, ContributionSets& sets);
-
-  Cells& cells(int rank, int buffer);
-  const Cells& cells(int rank, int buffer) const;
+  explicit Memory(const Plans& plans) : plans_(plans), in_flight_(plans.plans.size()) {}
 
   /// The slots of a region at a place, in row-major order of the region. A Fault where the place does not
-  /// hold the region or lies beyond the buffer.
-  std::vector<std::int64_t> slots(const Place& place, const Region& region) const;
+  /// hold the region or lies beyond the buffer. `item`: bytes of an element, where one may take several slots
+  /// of scratch; 0: each takes one.
+  std::vector<std::int64_t> slots(const Place& place, const Region& region, std::int64_t item = 0) const;
   /// The slots of a message: [first, last).
   InFlight range(const Place& place, std::int64_t bytes, bool is_receive, int step) const;
 
@@ -50,14 +33,10 @@ class Memory {
   void finish(int rank, int step);
 
  private:
-  void fill_source(ContributionSets& sets);
   std::int64_t capacity(int rank, int buffer) const;
-  std::size_t number(int rank, int buffer) const;
 
-  const Problem& problem_;
-  std::size_t buffers_;
-  std::vector<Cells> cells_;                      // by rank, then buffer
+  const Plans& plans_;
   std::vector<std::vector<InFlight>> in_flight_;  // by rank
 };
 
-}  // namespace partita::symbolic
+}  // namespace partita::verification

@@ -2,17 +2,17 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <map>
+#include <utility>
+#include <vector>
 
-#include "plan/verify/symbols.hpp"
-
-namespace partita::symbolic {
+namespace partita::verification {
 
 /// One end of a message.
 struct MessageEnd {
   int step = 0;
   std::int64_t bytes = 0;
-  std::vector<Symbol> payload;  ///< of a send
 };
 
 /// The messages of an ordered pair: the k-th sent is the k-th received.
@@ -34,4 +34,4 @@ class Messages {
   std::map<std::array<int, 3>, std::int64_t> signals_;
 };
 
-}  // namespace partita::symbolic
+}  // namespace partita::verification

@@ -1,10 +1,13 @@
 #include "plan/verify/problem.hpp"
 
+#include <algorithm>
+#include <array>
+#include <limits>
+
 #include "base/check.hpp"
 #include "plan/verify/slots.hpp"
 
-namespace partita::symbolic {
-namespace {
+namespace partita::verification {
 
 Region whole_region(const Shape& shape) {
   Region region;
@@ -12,7 +15,15 @@ Region whole_region(const Shape& shape) {
   return region;
 }
 
-}  // namespace
+std::int64_t Plans::item(int number) const {
+  const auto dtype = [](const Buffer& one) { return one.operand ? one.operand->dtype : one.dtype; };
+  if (const auto own = dtype(buffer(number))) return size_of(*own);
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  for (const Buffer& other : plans.front().buffers) {
+    if (const auto theirs = dtype(other)) least = std::min(least, size_of(*theirs));
+  }
+  return least;
+}
 
 std::vector<Holding> holdings(const Layout& layout) {
   std::vector<Holding> result(static_cast<std::size_t>(layout.ranks()));
@@ -38,19 +49,24 @@ std::vector<SetId> whole_values(const Layout& source, ContributionSets& sets) {
   return result;
 }
 
-Problem ask(const Planner& planner, int source, int destination) {
+Plans ask(const Planner& planner, std::span<const int> operands) {
   check(static_cast<bool>(planner), "verify needs a planner");
-  Problem problem{{planner(0)}, source, destination};
-  const int ranks = problem.plan(0).topology.ranks();
-  for (int rank = 1; rank < ranks; ++rank) problem.plans.push_back(planner(rank));
-  const auto buffers = static_cast<int>(problem.plan(0).buffers.size());
-  for (const int number : {source, destination}) {
-    check(number >= 0 && number < buffers && problem.buffer(number).operand.has_value(),
+  Plans plans{{planner(0)}};
+  const int ranks = plans.plan(0).topology.ranks();
+  for (int rank = 1; rank < ranks; ++rank) plans.plans.push_back(planner(rank));
+  const auto buffers = static_cast<int>(plans.plan(0).buffers.size());
+  for (const int number : operands) {
+    check(number >= 0 && number < buffers && plans.buffer(number).operand.has_value(),
           "buffer {} of the plans is not an operand", number);
-    check(problem.buffer(number).operand->layout.ranks() == ranks,
+    check(plans.buffer(number).operand->layout.ranks() == ranks,
           "the operand {} is not bound to the {} ranks of the plans",
-          problem.buffer(number).operand->to_string(), ranks);
+          plans.buffer(number).operand->to_string(), ranks);
   }
+  return plans;
+}
+
+Problem ask(const Planner& planner, int source, int destination) {
+  Problem problem{ask(planner, std::array{source, destination}), source, destination};
   const Operand& destination_operand = problem.destination_operand();
   check(destination_operand.layout.shape() == problem.shape(),
         "source and destination differ in shape: {} and {}", to_string(problem.shape()),
@@ -61,4 +77,4 @@ Problem ask(const Planner& planner, int source, int destination) {
   return problem;
 }
 
-}  // namespace partita::symbolic
+}  // namespace partita::verification

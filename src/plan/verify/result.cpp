@@ -6,7 +6,7 @@
 #include "base/check.hpp"
 #include "plan/verify/slots.hpp"
 
-namespace partita::symbolic {
+namespace partita::verification {
 
 Expectation::Expectation(const Problem& problem, ContributionSets& sets)
     : problem_(problem),
@@ -27,14 +27,15 @@ SetId Expectation::expected(int rank, std::int64_t element) const {
   return contribution == 0 ? values_[static_cast<std::size_t>(element)] : identity;
 }
 
-void Expectation::check(const Execution& execution, const ContributionSets& sets, Faults& faults) const {
+void Expectation::check(const SymbolicExecution& execution, const ContributionSets& sets,
+                        Faults& faults) const {
   for (int rank = 0; rank < problem_.ranks() && !faults.full(); ++rank) {
     if (held_[static_cast<std::size_t>(rank)].contribution < 0) continue;
-    check_rank(rank, execution.memory().cells(rank, problem_.destination), sets, faults);
+    check_rank(rank, execution, sets, faults);
   }
 }
 
-void Expectation::check_rank(int rank, const Cells& cells, const ContributionSets& sets,
+void Expectation::check_rank(int rank, const SymbolicExecution& execution, const ContributionSets& sets,
                              Faults& faults) const {
   struct Wrong {
     std::int64_t first = 0;
@@ -42,13 +43,15 @@ void Expectation::check_rank(int rank, const Cells& cells, const ContributionSet
   };
   std::map<std::pair<SetId, SetId>, Wrong> wrong;  // (found, expected)
   const Region region = problem_.destination_operand().layout.region(rank);
-  std::int64_t slot = 0;
-  for (const std::int64_t element : element_numbers(region, problem_.shape())) {
-    const SetId wanted = expected(rank, element);
-    const SetId found = cells.read(slot++).set;
+  const std::vector<std::int64_t> elements = element_numbers(region, problem_.shape());
+  const std::vector<std::int64_t> slots =
+      execution.memory().slots({problem_.destination, rank, 0, {}}, region);
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    const SetId wanted = expected(rank, elements[i]);
+    const SetId found = execution.cells(rank, problem_.destination).read(slots[i]).set;
     if (found == wanted) continue;
     Wrong& entry = wrong[{found, wanted}];
-    if (entry.count++ == 0) entry.first = element;
+    if (entry.count++ == 0) entry.first = elements[i];
   }
   for (const auto& [values, entry] : wrong) {
     faults.add(fmt::format("rank {}: {} of {} elements of the destination hold {} and not {}, first {}", rank,
@@ -57,4 +60,4 @@ void Expectation::check_rank(int rank, const Cells& cells, const ContributionSet
   }
 }
 
-}  // namespace partita::symbolic
+}  // namespace partita::verification

@@ -1,9 +1,9 @@
 // What the destination must hold at the end.
 #pragma once
 
-#include "plan/verify/execution.hpp"
+#include "plan/verify/symbolic_execution.hpp"
 
-namespace partita::symbolic {
+namespace partita::verification {
 
 /// What every rank's destination has to hold: of a rank with contribution 0 (any rank, where the destination
 /// is not partial) each element with all contributions of the source, of the others the identity. Where
@@ -12,11 +12,12 @@ class Expectation {
  public:
   Expectation(const Problem& problem, ContributionSets& sets);
   /// One line for each rank and kind of fault.
-  void check(const Execution& execution, const ContributionSets& sets, Faults& faults) const;
+  void check(const SymbolicExecution& execution, const ContributionSets& sets, Faults& faults) const;
 
  private:
   SetId expected(int rank, std::int64_t element) const;
-  void check_rank(int rank, const Cells& cells, const ContributionSets& sets, Faults& faults) const;
+  void check_rank(int rank, const SymbolicExecution& execution, const ContributionSets& sets,
+                  Faults& faults) const;
 
   const Problem& problem_;
   bool stays_partial_;
@@ -25,4 +26,4 @@ class Expectation {
   std::vector<SetId> values_;         // by element
 };
 
-}  // namespace partita::symbolic
+}  // namespace partita::verification

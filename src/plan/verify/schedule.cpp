@@ -5,7 +5,7 @@
 
 #include "base/check.hpp"
 
-namespace partita::symbolic {
+namespace partita::verification {
 namespace {
 
 void run_round_robin(Execution& execution, int ranks) {
@@ -75,4 +75,4 @@ void report_stuck(Execution& execution, int ranks, Faults& faults) {
   }
 }
 
-}  // namespace partita::symbolic
+}  // namespace partita::verification

@@ -7,7 +7,7 @@
 
 #include "base/check.hpp"
 
-namespace partita::symbolic {
+namespace partita::verification {
 namespace {
 
 using Numbers = std::vector<std::int64_t>;
@@ -64,8 +64,7 @@ std::vector<std::int64_t> element_numbers(const Region& region, const Shape& sha
   return combine(terms, 0);
 }
 
-std::vector<std::int64_t> positions(const Region& region, const Region& whole) {
-  const Strides strides = dense_strides(whole.shape());
+std::vector<std::int64_t> positions(const Region& region, const Region& whole, const Strides& strides) {
   std::vector<Numbers> terms;
   for (std::size_t i = 0; i < region.sets.size(); ++i) {
     Numbers term = positions_in(region.sets[i], whole.sets[i]);
@@ -83,9 +82,10 @@ bool is_inside(const Region& region, const Region& whole) {
   return true;
 }
 
-std::vector<std::int64_t> packed(const Region& region, const Extents& axis_order, std::int64_t base) {
+std::vector<std::int64_t> packed(const Region& region, const Extents& axis_order, std::int64_t base,
+                                 std::int64_t step) {
   std::vector<Numbers> terms(region.sets.size());
-  std::int64_t stride = 1;
+  std::int64_t stride = step;
   for (int i = axis_order.size() - 1; i >= 0; --i) {
     const auto dimension = static_cast<std::size_t>(axis_order[i]);
     terms[dimension].resize(static_cast<std::size_t>(region.sets[dimension].size()));
@@ -96,13 +96,18 @@ std::vector<std::int64_t> packed(const Region& region, const Extents& axis_order
   return combine(terms, base);
 }
 
-std::string describe_element(std::int64_t number, const Shape& shape) {
-  Extents index = Extents::filled(shape.size(), 0);
+Index index_of(std::int64_t number, const Shape& shape) {
+  Index index = Extents::filled(shape.size(), 0);
   for (int i = shape.size() - 1; i >= 0; --i) {
     index[i] = number % shape[i];
     number /= shape[i];
   }
+  return index;
+}
+
+std::string describe_element(std::int64_t number, const Shape& shape) {
+  const Index index = index_of(number, shape);
   return fmt::format("({})", fmt::join(index.begin(), index.end(), ","));
 }
 
-}  // namespace partita::symbolic
+}  // namespace partita::verification

@@ -4,7 +4,7 @@
 #include <partita/layout.hpp>
 #include <vector>
 
-namespace partita::symbolic {
+namespace partita::verification {
 
 /// The elements of a set, increasing.
 std::vector<std::int64_t> elements(const IndexSet& set);
@@ -16,14 +16,19 @@ std::vector<std::int64_t> combine(const std::vector<std::vector<std::int64_t>>& 
 /// The region must lie in the array.
 std::vector<std::int64_t> element_numbers(const Region& region, const Shape& shape);
 
-/// The positions of a region's elements among those of `whole`, row-major. The region must lie in it.
-std::vector<std::int64_t> positions(const Region& region, const Region& whole);
+/// Where a region's elements lie in an array of the elements of `whole`. The region must lie in it.
+std::vector<std::int64_t> positions(const Region& region, const Region& whole, const Strides& strides);
 bool is_inside(const Region& region, const Region& whole);
 
-/// The slots of a region packed without gaps from slot `base` on, slowest dimension first in `axis_order`.
-std::vector<std::int64_t> packed(const Region& region, const Extents& axis_order, std::int64_t base);
+/// The slots of a region packed without gaps from slot `base` on, slowest dimension first in `axis_order`,
+/// `step` slots an element.
+std::vector<std::int64_t> packed(const Region& region, const Extents& axis_order, std::int64_t base,
+                                 std::int64_t step);
+
+/// The index that has the row-major number.
+Index index_of(std::int64_t number, const Shape& shape);
 
 /// "(3,4)".
 std::string describe_element(std::int64_t number, const Shape& shape);
 
-}  // namespace partita::symbolic
+}  // namespace partita::verification

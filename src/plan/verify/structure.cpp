@@ -6,11 +6,11 @@
 #include "plan/describe.hpp"
 #include "plan/verify/problem.hpp"
 
-namespace partita::symbolic {
+namespace partita::verification {
 namespace {
 
-void check_rank(const Problem& problem, int rank) {
-  check<Fault>(rank >= 0 && rank < problem.ranks(), "there is no rank {}", rank);
+void check_rank(const Plans& plans, int rank) {
+  check<Fault>(rank >= 0 && rank < plans.ranks(), "there is no rank {}", rank);
 }
 
 void check_axis_order(const Extents& axis_order, int dimensions) {
@@ -22,32 +22,35 @@ void check_axis_order(const Extents& axis_order, int dimensions) {
                dimensions);
 }
 
-void check_place(const Problem& problem, const Place& place, bool is_region) {
-  const std::vector<Buffer>& buffers = problem.plan(0).buffers;
-  check<Fault>(place.buffer >= 0 && static_cast<std::size_t>(place.buffer) < buffers.size(),
+void check_place(const Plans& plans, const Place& place, const Region* region) {
+  check<Fault>(place.buffer >= 0 && static_cast<std::size_t>(place.buffer) < plans.plan(0).buffers.size(),
                "there is no buffer {}", place.buffer);
-  check_rank(problem, place.rank);
-  if (problem.buffer(place.buffer).operand) {
-    check<Fault>(is_region, "messages move scratch, not operands");
+  check_rank(plans, place.rank);
+  if (const std::optional<Operand>& operand = plans.buffer(place.buffer).operand) {
+    check<Fault>(region != nullptr, "messages move scratch, not operands");
+    check<Fault>(region->sets.size() == static_cast<std::size_t>(operand->layout.dimensions()),
+                 "a region of {} dimensions in an array of {}", region->sets.size(),
+                 operand->layout.dimensions());
     return;
   }
-  check<Fault>(place.offset >= 0 && place.offset % problem.item() == 0,
-               "the offset {} is not a multiple of the {} bytes of an element", place.offset, problem.item());
-  if (is_region) check_axis_order(place.axis_order, problem.shape().size());
+  const std::int64_t item = plans.item(place.buffer);
+  check<Fault>(place.offset >= 0 && place.offset % item == 0,
+               "the offset {} is not a multiple of the {} bytes of an element", place.offset, item);
+  if (region != nullptr) check_axis_order(place.axis_order, static_cast<int>(region->sets.size()));
 }
 
-void check_message(const Problem& problem, const Step& step, int rank) {
+void check_message(const Plans& plans, const Step& step, int rank) {
   const Place& place = step.kind == StepKind::send ? step.from : step.to;
-  check_rank(problem, step.peer);
-  check_place(problem, place, false);
+  check_rank(plans, step.peer);
+  check_place(plans, place, nullptr);
   check<Fault>(place.rank == rank, "a message moves memory of its own rank only");
-  check<Fault>(step.bytes > 0 && step.bytes % problem.item() == 0,
-               "{} bytes are not a positive multiple of the {} bytes of an element", step.bytes,
-               problem.item());
+  const std::int64_t item = plans.item(place.buffer);
+  check<Fault>(step.bytes > 0 && step.bytes % item == 0,
+               "{} bytes are not a positive multiple of the {} bytes of an element", step.bytes, item);
 }
 
-void check_counter(const Problem& problem, const Step& step) {
-  check_rank(problem, step.peer);
+void check_counter(const Plans& plans, const Step& step) {
+  check_rank(plans, step.peer);
   check<Fault>(step.channel >= 0 && step.channel < channel_count, "there is no channel {}", step.channel);
 }
 
@@ -59,30 +62,31 @@ void check_after(const Plan& plan, const Step& step, int number) {
   }
 }
 
-void check_step(const Problem& problem, const Step& step, int rank) {
+void check_step(const Plans& plans, const Step& step, int rank) {
   if (is_copy(step.kind)) {
-    check<Fault>(step.region.sets.size() == static_cast<std::size_t>(problem.shape().size()),
-                 "a region of {} dimensions in an array of {}", step.region.sets.size(),
-                 problem.shape().size());
-    check_place(problem, step.to, true);
-    if (step.kind != StepKind::fill) check_place(problem, step.from, true);
+    check_place(plans, step.to, &step.region);
+    if (step.kind != StepKind::fill) check_place(plans, step.from, &step.region);
   }
-  if (is_message(step.kind)) check_message(problem, step, rank);
-  if (step.kind == StepKind::signal || step.kind == StepKind::wait) check_counter(problem, step);
+  if (step.kind == StepKind::compute) {
+    for_each_part(work_of(plans.plan(rank), step),
+                  [&](const Part& part, Use) { check_place(plans, part.place, &part.region); });
+  }
+  if (is_message(step.kind)) check_message(plans, step, rank);
+  if (step.kind == StepKind::signal || step.kind == StepKind::wait) check_counter(plans, step);
 }
 
-void check_plan(const Problem& problem, int rank, Faults& faults) {
-  const Plan& plan = problem.plan(rank);
+void check_plan(const Plans& plans, int rank, Faults& faults) {
+  const Plan& plan = plans.plan(rank);
   if (plan.rank != rank) {
     faults.add(fmt::format("the plan of rank {} says that it is of rank {}", rank, plan.rank));
   }
-  if (plan.hash() != problem.plan(0).hash()) {
+  if (plan.hash() != plans.plan(0).hash()) {
     faults.add(fmt::format(
         "ranks 0 and {} differ in operation, identity, method, buffers or topology of their plans", rank));
   }
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     try {
-      check_step(problem, plan.steps[i], rank);
+      check_step(plans, plan.steps[i], rank);
       check_after(plan, plan.steps[i], static_cast<int>(i));
     } catch (const Fault& fault) {
       faults.add(
@@ -117,11 +121,11 @@ void check_order_of_rounds(const Plan& plan, Faults& faults) {
 }
 
 /// Both ends of a message name the same round, or groups would wait for one another.
-void check_rounds(const Problem& problem, Faults& faults) {
+void check_rounds(const Plans& plans, Faults& faults) {
   std::map<std::pair<int, int>, std::vector<std::int64_t>> sent, received;  // by sender and receiver
-  for (int rank = 0; rank < problem.ranks(); ++rank) {
-    check_order_of_rounds(problem.plan(rank), faults);
-    for (const Step& step : problem.plan(rank).steps) {
+  for (int rank = 0; rank < plans.ranks(); ++rank) {
+    check_order_of_rounds(plans.plan(rank), faults);
+    for (const Step& step : plans.plan(rank).steps) {
       if (step.kind == StepKind::send) sent[{rank, step.peer}].push_back(step.round);
       if (step.kind == StepKind::receive) received[{step.peer, rank}].push_back(step.round);
     }
@@ -136,9 +140,9 @@ void check_rounds(const Problem& problem, Faults& faults) {
 
 }  // namespace
 
-void check_structure(const Problem& problem, Faults& faults) {
-  for (int rank = 0; rank < problem.ranks() && !faults.full(); ++rank) check_plan(problem, rank, faults);
-  check_rounds(problem, faults);
+void check_structure(const Plans& plans, Faults& faults) {
+  for (int rank = 0; rank < plans.ranks() && !faults.full(); ++rank) check_plan(plans, rank, faults);
+  check_rounds(plans, faults);
 }
 
-}  // namespace partita::symbolic
+}  // namespace partita::verification

@@ -8,7 +8,7 @@
 
 #include "base/check.hpp"
 
-namespace partita::symbolic {
+namespace partita::verification {
 
 ContributionSets::ContributionSets() : members_(1) {
   intern({});
@@ -46,4 +46,4 @@ std::string ContributionSets::describe(SetId set) const {
   return fmt::format("contribution{} {}", members.size() > 1 ? "s" : "", fmt::join(members, "+"));
 }
 
-}  // namespace partita::symbolic
+}  // namespace partita::verification

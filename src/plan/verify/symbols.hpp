@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace partita::symbolic {
+namespace partita::verification {
 
 using SetId = std::int32_t;
 inline constexpr SetId unwritten = 0;
@@ -39,4 +39,4 @@ class ContributionSets {
   std::map<std::pair<SetId, SetId>, std::optional<SetId>> joined_;
 };
 
-}  // namespace partita::symbolic
+}  // namespace partita::verification

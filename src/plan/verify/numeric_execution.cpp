@@ -1,0 +1,196 @@
+#include "plan/verify/numeric_execution.hpp"
+
+#include <algorithm>
+#include <numbers>
+
+#include "base/check.hpp"
+#include "plan/moves.hpp"
+#include "plan/verify/slots.hpp"
+
+namespace partita::verification {
+namespace {
+
+std::size_t extent(const Part& part, std::size_t back) {
+  const std::vector<IndexSet>& sets = part.region.sets;
+  return static_cast<std::size_t>(sets[sets.size() - back].size());
+}
+
+Number joined(Reduction reduction, Number a, Number b) {
+  if (reduction == Reduction::sum) return a + b;
+  if (reduction == Reduction::product) return a * b;
+  check<Fault>(reduction == Reduction::min || reduction == Reduction::max,
+               "the {} of numbers is not verified", name(reduction));
+  return reduction == Reduction::min ? std::min(a.real(), b.real()) : std::max(a.real(), b.real());
+}
+
+Number identity_of(Reduction reduction) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  if (reduction == Reduction::min) return infinity;
+  if (reduction == Reduction::max) return -infinity;
+  return reduction == Reduction::product ? 1 : 0;
+}
+
+}  // namespace
+
+// --- memory
+
+Numbers NumericExecution::load(const Part& part, std::int64_t item) const {
+  const Cells<NumberCell>& held = cells(part.place.rank, memory_of(plans_.plan(0), part.place));
+  Numbers numbers;
+  for (const std::int64_t slot : memory().slots(part.place, part.region, item)) {
+    numbers.push_back(held.read(slot).value);
+  }
+  return numbers;
+}
+
+void NumericExecution::store(const Part& part, const Numbers& numbers, std::int64_t item) {
+  Cells<NumberCell>& held = cells(part.place.rank, memory_of(plans_.plan(0), part.place));
+  std::size_t i = 0;
+  for (const std::int64_t slot : memory().slots(part.place, part.region, item))
+    held.at(slot).value = numbers[i++];
+}
+
+Numbers NumericExecution::read(const Part& part, std::int64_t item) const {
+  if (part.region.empty()) return {};
+  check_access(rank_, part.place);
+  memory().check_quiet(part.place, memory().slots(part.place, part.region, item), false);
+  return load(part, item);
+}
+
+void NumericExecution::write(const Part& part, const Numbers& numbers, std::int64_t item) {
+  if (part.region.empty()) return;
+  check_access(rank_, part.place);
+  memory().check_quiet(part.place, memory().slots(part.place, part.region, item), true);
+  store(part, numbers, item);
+}
+
+// --- steps
+
+void NumericExecution::run_local(int rank, const Step& step) {
+  rank_ = rank;
+  if (step.kind != StepKind::compute) return move(step);
+  std::visit([this](const auto& work) { compute(work); }, work_of(plans_.plan(rank), step));
+}
+
+void NumericExecution::move(const Step& step) {
+  const Part to{step.region, step.to};
+  const std::int64_t item = item_bytes(plans_.plan(0), step);
+  if (step.kind == StepKind::fill) {
+    return write(to, Numbers(static_cast<std::size_t>(step.region.size()), identity_of(step.reduction)),
+                 item);
+  }
+  Numbers numbers = read({step.region, step.from}, item);
+  if (step.kind == StepKind::accumulate) {
+    const Numbers before = read(to, item);
+    std::ranges::transform(before, numbers, numbers.begin(),
+                           [&](Number a, Number b) { return joined(step.reduction, a, b); });
+  }
+  write(to, numbers, item);
+}
+
+// --- works
+
+void NumericExecution::compute(const Multiply& work) {
+  const auto set = [](const Part& part, std::size_t back) -> const IndexSet& {
+    return part.region.sets[part.region.sets.size() - back];
+  };
+  check<Fault>(set(work.a, 1) == set(work.b, 2) && set(work.a, 2) == set(work.to, 2) &&
+                   set(work.b, 1) == set(work.to, 1),
+               "the parts of a multiply do not fit each other");
+  const std::size_t m = extent(work.to, 2), n = extent(work.to, 1), k = extent(work.a, 1);
+  const Number alpha = work.scaled ? parameters_.alpha : 1;
+  const Number beta = work.beta == Beta::zero ? 0 : work.beta == Beta::one ? 1 : parameters_.beta;
+  const Numbers a = read(work.a), b = read(work.b);
+  Numbers to(static_cast<std::size_t>(work.to.region.size()), 0);
+  if (beta != Number(0)) to = read(work.to);
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    const std::size_t batch = i / (m * n), row = i / n % m, column = i % n;
+    const std::size_t in_a = a.size() == m * k ? 0 : batch * m * k,
+                      in_b = b.size() == k * n ? 0 : batch * k * n;
+    Number sum = 0;
+    for (std::size_t l = 0; l < k; ++l) {
+      const Number x = a[in_a + row * k + l], y = b[in_b + l * n + column];
+      sum += (work.conjugate_a ? std::conj(x) : x) * (work.conjugate_b ? std::conj(y) : y);
+    }
+    to[i] = alpha * sum + (beta == Number(0) ? Number(0) : beta * to[i]);
+  }
+  write(work.to, to);
+}
+
+void NumericExecution::compute(const ApplyEpilogue& work) {
+  const bool backward = work.activation == Activation::drelu || work.activation == Activation::dgelu;
+  Numbers to = read(work.from);
+  const Numbers c = work.has_c && parameters_.beta != Number(0) ? read(work.c) : Numbers();
+  const Numbers bias = work.has_bias ? read(work.bias) : Numbers();
+  Numbers auxiliary = work.has_auxiliary && backward ? read(work.auxiliary) : Numbers();
+  Numbers gradient = work.has_gradient ? read(work.gradient) : Numbers();
+  const bool writes = work.has_auxiliary && !backward;
+  const auto along = [&](std::size_t i, bool rows) {
+    const std::size_t n = extent(work.to, 1);
+    return rows ? i / n % extent(work.to, 2) : i % n;
+  };
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    to[i] *= parameters_.scale;
+    if (!c.empty()) to[i] += parameters_.beta * c[i];
+    if (work.has_bias) to[i] += bias[along(i, work.bias_along_rows)];
+    if (writes) auxiliary.push_back(to[i]);
+    if (work.activation != Activation::identity) {
+      to[i] = activated(work.activation, to[i].real(), backward ? auxiliary[i].real() : 0);
+    }
+    if (work.has_gradient) gradient[along(i, work.gradient_along_rows)] += to[i];
+  }
+  write(work.to, to);
+  if (writes) write(work.auxiliary, auxiliary);
+  if (work.has_gradient) write(work.gradient, gradient);
+}
+
+void NumericExecution::compute(const SumAlong& work) {
+  const Numbers from = read(work.from);
+  Numbers to = read(work.to);
+  const Shape shape = work.from.region.shape();
+  std::size_t inner = 1;
+  for (int d = work.axis + 1; d < shape.size(); ++d) inner *= static_cast<std::size_t>(shape[d]);
+  for (std::size_t i = 0; i < from.size(); ++i) to[i / inner % to.size()] += from[i];
+  write(work.to, to);
+}
+
+// The halved axis is the first from real numbers, and the last to them.
+void NumericExecution::compute(const Transform& work) {
+  const bool halves = work.kind == TransformKind::real_to_complex;
+  const bool doubles = work.kind == TransformKind::complex_to_real;
+  const TransformKind others = halves    ? TransformKind::complex_forward
+                               : doubles ? TransformKind::complex_backward
+                                         : work.kind;
+  std::vector<int> axes(work.axes.begin(), work.axes.end());
+  const int last = axes.back();
+  if (halves) std::rotate(axes.begin(), axes.end() - 1, axes.end());
+  Shape shape = work.from.region.shape();
+  Numbers numbers = read(work.from);
+  for (const int axis : axes) {
+    const bool halved = (halves || doubles) && axis == last;
+    const std::int64_t n = halved ? work.real_length : shape[axis];
+    if (!numbers.empty()) numbers = transformed(halved ? work.kind : others, n, axis, shape, numbers);
+  }
+  if (work.scaled)
+    std::ranges::transform(numbers, numbers.begin(), [&](Number x) { return x * parameters_.scale; });
+  check<Fault>(numbers.empty() || shape == work.to.region.shape(), "the parts of a transform do not fit");
+  write(work.to, numbers);
+}
+
+void NumericExecution::compute(const Twiddle& work) {
+  Numbers numbers = read(work.part);
+  const Region& region = work.part.region;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    std::int64_t rest = static_cast<std::int64_t>(i), power = 1;
+    for (int d = static_cast<int>(region.sets.size()) - 1; d >= 0; --d) {
+      const IndexSet& set = region.sets[static_cast<std::size_t>(d)];
+      if (d == work.axis || d == work.other) power *= set.at(rest % set.size());
+      rest /= set.size();
+    }
+    const double turns = static_cast<double>(power % work.length) / static_cast<double>(work.length);
+    numbers[i] *= std::polar(1.0, work.sign * 2 * std::numbers::pi * turns);
+  }
+  write(work.part, numbers);
+}
+
+}  // namespace partita::verification

@@ -1,0 +1,53 @@
+// A run on numbers: compute steps are carried out by the definitions of work.hpp.
+#pragma once
+
+#include <complex>
+#include <limits>
+
+#include "plan/verify/execution.hpp"
+
+namespace partita::verification {
+
+using Number = std::complex<double>;
+using Numbers = std::vector<Number>;
+
+/// What was never written is NaN.
+struct NumberCell {
+  Number value{std::numeric_limits<double>::quiet_NaN(), 0};
+};
+
+class NumericExecution final : public ExecutionOn<NumberCell> {
+ public:
+  NumericExecution(const Plans& plans, SendMode mode, Faults& faults, const Parameters& parameters)
+      : ExecutionOn(plans, mode, faults), plans_(plans), parameters_(parameters) {}
+
+  /// The numbers of a part, row-major. No rank's access: whoever asks stands outside. `item`: as in
+  /// Memory::slots.
+  Numbers load(const Part& part, std::int64_t item = 0) const;
+  void store(const Part& part, const Numbers& numbers, std::int64_t item = 0);
+
+ private:
+  void run_local(int rank, const Step& step) override;
+  void move(const Step& step);
+  Numbers read(const Part& part, std::int64_t item = 0) const;
+  void write(const Part& part, const Numbers& numbers, std::int64_t item = 0);
+
+  void compute(const Multiply& work);
+  void compute(const ApplyEpilogue& work);
+  void compute(const SumAlong& work);
+  void compute(const Transform& work);
+  void compute(const Twiddle& work);
+
+  const Plans& plans_;
+  Parameters parameters_;
+  int rank_ = 0;  // whose step is run
+};
+
+/// Numbers of a row-major array, transformed along one axis, unnormalised; `shape` becomes that of the
+/// result. `n`: the length on the real side of real_to_complex and complex_to_real.
+Numbers transformed(TransformKind kind, std::int64_t n, int axis, Shape& shape, const Numbers& numbers);
+
+/// What an activation makes of x.
+double activated(Activation activation, double x, double auxiliary);
+
+}  // namespace partita::verification
