@@ -16,7 +16,7 @@
 #include "tools/subcommand.hpp"
 
 namespace partita::tools {
-namespace {
+namespace bench_command {
 
 struct Options {
   std::string operation;
@@ -148,5 +148,5 @@ void add_bench(CLI::App& app) {
 
 const Register bench("bench", add_bench);
 
-}  // namespace
+}  // namespace bench_command
 }  // namespace partita::tools

@@ -12,7 +12,7 @@
 #include "tools/subcommand.hpp"
 
 namespace partita::tools {
-namespace {
+namespace completion_command {
 
 using Words = std::vector<std::string>;
 
@@ -244,5 +244,5 @@ void add_completion(CLI::App& app) {
 
 const Register registered("completion", add_completion);
 
-}  // namespace
+}  // namespace completion_command
 }  // namespace partita::tools

@@ -14,7 +14,7 @@
 #include "tools/subcommand.hpp"
 
 namespace partita::tools {
-namespace {
+namespace convert_command {
 
 struct Options {
   std::string input, output, distribution, dataset = "data", axes;
@@ -141,5 +141,5 @@ void add_convert(CLI::App& app) {
 
 const Register registered("convert", add_convert);
 
-}  // namespace
+}  // namespace convert_command
 }  // namespace partita::tools

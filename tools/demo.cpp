@@ -14,7 +14,7 @@
 #include "tools/subcommand.hpp"
 
 namespace partita::tools {
-namespace {
+namespace demo_command {
 
 struct Options {
   std::string input;
@@ -118,7 +118,7 @@ void add_demo(CLI::App& app) {
 
 const Register registered("demo", add_demo);
 
-}  // namespace
+}  // namespace demo_command
 
 double seconds_of(const Context& context, const std::function<void()>& work) {
   context.barrier();

@@ -14,7 +14,7 @@
 #include "tools/terminal.hpp"
 
 namespace partita::tools {
-namespace {
+namespace doctor_command {
 
 const char* word(Health health) {
   static constexpr std::array words{"ok", "warning", "missing", "broken"};
@@ -86,5 +86,5 @@ void add_doctor(CLI::App& app) {
 
 const Register registered("doctor", add_doctor);
 
-}  // namespace
+}  // namespace doctor_command
 }  // namespace partita::tools

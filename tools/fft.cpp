@@ -15,7 +15,7 @@
 #include "tools/subcommand.hpp"
 
 namespace partita::tools {
-namespace {
+namespace fft_command {
 
 const std::vector<std::string> phases{"read", "plan", "transform", "write"};
 
@@ -175,5 +175,5 @@ void add_fft(CLI::App& app) {
 
 const Register registered("fft", add_fft);
 
-}  // namespace
+}  // namespace fft_command
 }  // namespace partita::tools

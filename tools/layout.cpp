@@ -12,7 +12,7 @@
 #include "tools/subcommand.hpp"
 
 namespace partita::tools {
-namespace {
+namespace layout_command {
 
 struct Options {
   std::string distribution, shape, slice, svg, png;
@@ -108,5 +108,5 @@ void add_layout(CLI::App& app) {
 
 const Register registered("layout", add_layout);
 
-}  // namespace
+}  // namespace layout_command
 }  // namespace partita::tools

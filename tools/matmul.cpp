@@ -14,7 +14,7 @@
 #include "tools/subcommand.hpp"
 
 namespace partita::tools {
-namespace {
+namespace matmul_command {
 
 const std::vector<std::string> phases{"read", "plan", "multiply", "write"};
 
@@ -247,5 +247,5 @@ void add_matmul(CLI::App& app) {
 
 const Register registered("matmul", add_matmul);
 
-}  // namespace
+}  // namespace matmul_command
 }  // namespace partita::tools

@@ -16,7 +16,7 @@
 #include "tools/subcommand.hpp"
 
 namespace partita::tools {
-namespace {
+namespace plan_command {
 
 struct Options {
   std::string operation = "redistribute", from, to, shape, axes, dtype = "f64", machine, method = "automatic";
@@ -209,5 +209,5 @@ void add_plan(CLI::App& app) {
 
 const Register registered("plan", add_plan);
 
-}  // namespace
+}  // namespace plan_command
 }  // namespace partita::tools

@@ -10,7 +10,7 @@
 #include "tools/subcommand.hpp"
 
 namespace partita::tools {
-namespace {
+namespace run_command {
 
 struct Options {
   int ranks = usable_cores();
@@ -67,5 +67,5 @@ void add_run(CLI::App& app) {
 
 const Register registered("run", add_run);
 
-}  // namespace
+}  // namespace run_command
 }  // namespace partita::tools

@@ -15,7 +15,7 @@
 #include "tools/subcommand.hpp"
 
 namespace partita::tools {
-namespace {
+namespace trace_command {
 
 struct Options {
   std::string operation, from, to, shape, dtype, output = "trace.json", machine, device, op = "nn", method,
@@ -219,5 +219,5 @@ void add_trace(CLI::App& app) {
 
 const Register registered("trace", add_trace);
 
-}  // namespace
+}  // namespace trace_command
 }  // namespace partita::tools
