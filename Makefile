@@ -1,6 +1,7 @@
 # Thin: what each target does is in scripts/ and CMake. `make help` lists them.
 #
 #   MPI=openmpi|mpich|none    the MPI to build with; openmpi builds into build/, the others into build-$(MPI)/
+#   UNITY=OFF                 compile each file alone, which suits who edits (when the build folder is made)
 #   INPUT=my.npy              the volume for `make demo`
 #   PARTITA_SETUP=skip        install nothing
 
@@ -8,6 +9,7 @@ MPI ?= openmpi
 BUILD ?= $(if $(filter openmpi,$(MPI)),build,build-$(MPI))
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
+UNITY ?= ON
 INPUT ?=
 TEST_FLAGS ?=
 export MPI BUILD JOBS
@@ -29,10 +31,11 @@ setup-lint:
 	@scripts/setup lint
 
 configure: setup
-	@test -f $(BUILD)/build.ninja || cmake --preset release -B $(BUILD) -DPARTITA_MPI=$(MPI)
+	@test -f $(BUILD)/build.ninja || cmake --preset release -B $(BUILD) -DPARTITA_MPI=$(MPI) -DPARTITA_UNITY=$(UNITY)
 
 test: all  ## build and test
-	@ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS) $(TEST_FLAGS)
+	@ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS) $(if $(PARTITA_FULL),-C full) \
+	  --timeout $(if $(PARTITA_FULL)$(PARTITA_STRESS_SECONDS),7200,240) $(TEST_FLAGS)
 
 test-openmpi test-mpich: test-%:  ## build and test with the named MPI
 	@$(MAKE) --no-print-directory test MPI=$* BUILD=$(if $(filter openmpi,$*),build,build-$*)
@@ -60,7 +63,7 @@ format: setup-lint  ## format all sources
 check-format: setup-lint
 	@scripts/format --check
 
-lint: check-format all  ## clang-format and clang-tidy over all sources
+lint: check-format setup  ## clang-format and clang-tidy over all sources
 	@scripts/lint --all
 
 install: all  ## install into PREFIX (/usr/local)

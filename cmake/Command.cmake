@@ -26,20 +26,28 @@ if(PARTITA_HAVE_MPI AND PARTITA_MPI STREQUAL openmpi)
 endif()
 message(STATUS "FFTW-MPI (a peer in the benchmarks): ${PARTITA_HAVE_FFTW_MPI}")
 
-file(GLOB_RECURSE command_sources CONFIGURE_DEPENDS tools/*.cpp benchmarks/*.cpp)
+# The benchmarks are optimised, and so compiled apart from the rest, none of which runs for long.
+file(GLOB benchmark_sources CONFIGURE_DEPENDS benchmarks/*.cpp)
+partita_choose_backends(benchmark_sources)
+add_library(partita_benchmarks OBJECT ${benchmark_sources})
+partita_our_code(partita_benchmarks)
+target_include_directories(partita_benchmarks PRIVATE ${PROJECT_SOURCE_DIR})
+target_link_libraries(partita_benchmarks PRIVATE partita::partita partita_dependencies)
+partita_unite(
+  partita_benchmarks
+  ALONE
+  benchmarks/cuda_collectives.cpp
+  benchmarks/cuda_redistribute.cpp
+  benchmarks/fftw.cpp
+  benchmarks/matmul.cpp
+  benchmarks/pdgemr2d.cpp)
+
+file(GLOB command_sources CONFIGURE_DEPENDS tools/*.cpp)
 partita_choose_backends(command_sources)
 add_executable(partita_command ${command_sources})
 partita_our_code(partita_command)
-# Nothing in tools/ runs for long, and the templates of the command line take long to optimise. Benchmarks do run;
-# compiled otherwise, they cannot share the precompiled headers.
 partita_compile_quickly(partita_command)
 partita_precompile(partita_command <fmt/format.h> <fmt/ranges.h>)
-file(GLOB_RECURSE benchmark_sources benchmarks/*.cpp)
-set_source_files_properties(${benchmark_sources} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
-set_property(
-  SOURCE ${benchmark_sources}
-  APPEND
-  PROPERTY COMPILE_OPTIONS $<$<NOT:$<CONFIG:Debug>>:-O3>)
 target_include_directories(partita_command PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/tools)
 # `partita run` starts ranks as the tests do.
 string(REPLACE ";" " " launcher_flags "${PARTITA_MPI_FLAGS}")
@@ -48,7 +56,15 @@ set_property(
   APPEND
   PROPERTY COMPILE_DEFINITIONS "PARTITA_BUILT_WITH=\"${PARTITA_MPI}\""
            "PARTITA_LAUNCHER_PATH=\"${PARTITA_MPI_LAUNCHER}\"" "PARTITA_LAUNCHER_FLAGS=\"${launcher_flags}\"")
-target_link_libraries(partita_command PRIVATE partita::partita partita_dependencies CLI11::CLI11 PNG::PNG)
+target_link_libraries(partita_command PRIVATE partita_benchmarks partita::partita partita_dependencies CLI11::CLI11 PNG::PNG)
+partita_unite(
+  partita_command
+  ALONE
+  tools/demo_matmul.cpp
+  tools/matmul_options.cpp
+  tools/picture.cpp
+  tools/redistribute_options.cpp
+  tools/terminal.cpp)
 if(PARTITA_HAVE_SCALAPACK)
   # Opened when it is wanted; linked, it would load a BLAS before the library has chosen its kernels.
   set_property(

@@ -1,28 +1,57 @@
 # Rank tests: one executable with its own main, started on several processes, or with its ranks as threads.
 file(GLOB_RECURSE rank_sources CONFIGURE_DEPENDS ranks/*.cpp)
 partita_choose_backends(rank_sources)
+get_target_property(support_sources partita_test_support SOURCES)
+list(REMOVE_ITEM rank_sources ${support_sources})
 add_executable(partita_rank_tests ${rank_sources})
 partita_our_code(partita_rank_tests)
 partita_compile_quickly(partita_rank_tests)
-partita_precompile(partita_rank_tests <fmt/format.h> <gtest/gtest.h>)
-target_include_directories(partita_rank_tests PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
-target_link_libraries(partita_rank_tests PRIVATE partita_objects GTest::gtest)
+partita_precompile(partita_rank_tests LIKE partita_test_support)
+target_link_libraries(partita_rank_tests PRIVATE partita_test_support partita_objects)
+partita_unite(
+  partita_rank_tests
+  ALONE
+  ranks/device_messages_test.cpp
+  ranks/fft_errors_test.cpp
+  ranks/fft_object_test.cpp
+  ranks/fft_test.cpp
+  ranks/letters_test.cpp
+  ranks/matmul_test.cpp
+  ranks/memory_errors_test.cpp
+  ranks/memory_test.cpp
+  ranks/packet_numbers_test.cpp
+  ranks/redistribute_failure_test.cpp
+  ranks/redistribute_test.cpp
+  ranks/spectral_test.cpp
+  ranks/trace_test.cpp)
 
-# Each counts for as many cores as it has ranks: on a small machine such a test is alone, on a large one it has
-# neighbours.
-set(rank_tests)
+# What `make test` leaves to `make check` (ctest -C full), see CONTRIBUTING.md. Where there are no processes, threads are
+# all that there is.
+set(processes OFF)
+set(full_tests)
+if(PARTITA_HAVE_MPI AND NOT PARTITA_SANITIZE MATCHES thread) # ThreadSanitizer does not know what MPI synchronises
+  set(processes ON)
+  set(full_tests ranks-threads-2 ranks-threads-4 ranks-mpi-1 ranks-mpi-3 ranks-mpi-2-as-nodes ranks-mpi-4-as-nodes)
+  list(APPEND full_tests scalapack-2 scalapack-3 scalapack-2-as-nodes scalapack-4-as-nodes scalapack-turns-1
+       scalapack-turns-2 scalapack-turns-4)
+endif()
+
+# A rank waits for others, or for a deadline, more than half of its time: two count for a core.
 function(partita_add_rank_test name ranks)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "COMMAND;ENVIRONMENT")
-  add_test(NAME ${name} COMMAND ${arg_COMMAND})
-  set_tests_properties(${name} PROPERTIES LABELS ranks PROCESSORS ${ranks} ENVIRONMENT "${arg_ENVIRONMENT}")
-  set(rank_tests ${rank_tests} ${name} PARENT_SCOPE)
+  set(configurations)
+  if(name IN_LIST full_tests)
+    set(configurations CONFIGURATIONS full)
+  endif()
+  math(EXPR cores "${ranks} / 2 + 1 / ${ranks}")
+  add_test(NAME ${name} COMMAND ${arg_COMMAND} ${configurations})
+  set_tests_properties(${name} PROPERTIES LABELS ranks PROCESSORS ${cores} ENVIRONMENT "${arg_ENVIRONMENT}")
 endfunction()
 
 set(launch ${CMAKE_CURRENT_SOURCE_DIR}/run_ranks.sh)
 foreach(ranks RANGE 1 4)
   partita_add_rank_test(ranks-threads-${ranks} ${ranks} COMMAND partita_rank_tests --threads-group --ranks=${ranks})
-  # ThreadSanitizer does not know what MPI synchronises.
-  if(NOT PARTITA_HAVE_MPI OR PARTITA_SANITIZE MATCHES thread)
+  if(NOT processes)
     continue()
   endif()
   set(command ${launch} ${ranks} ${PARTITA_MPI_LAUNCHER} ${PARTITA_MPI_FLAGS} -- $<TARGET_FILE:partita_rank_tests>)
@@ -42,7 +71,7 @@ partita_add_rank_test(ranks-threads-3-fake-library 3
                       COMMAND partita_rank_tests --threads-group --ranks=3
                               --gtest_filter=DeviceMessages.*:Redistribute.*:Collectives*:Halo.*:Captured.*
                       ENVIRONMENT PARTITA_TEST_DEVICE=fake PARTITA_TEST_LIBRARY=moves PARTITA_RANKS_PER_NODE=1)
-if(PARTITA_HAVE_MPI AND NOT PARTITA_SANITIZE MATCHES thread)
+if(processes)
   set(command ${launch} 3 ${PARTITA_MPI_LAUNCHER} ${PARTITA_MPI_FLAGS} -- $<TARGET_FILE:partita_rank_tests>
               ${device_tests})
   partita_add_rank_test(ranks-mpi-3-fake-device 3 COMMAND ${command}
@@ -56,13 +85,3 @@ if(PARTITA_HAVE_MPI AND NOT PARTITA_SANITIZE MATCHES thread)
   partita_add_rank_test(ranks-mpi-3-fake-device-as-nodes 3 COMMAND ${command}
                         ENVIRONMENT ${mpi_environment} PARTITA_TEST_DEVICE=fake PARTITA_RANKS_PER_NODE=1)
 endif()
-
-# The full product (PARTITA_FULL=1 when ctest runs) and the sanitizers take their time.
-set(rank_timeout 240)
-if(PARTITA_SANITIZE)
-  set(rank_timeout 1200)
-endif()
-file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/rank_timeouts.cmake
-     "set(timeout ${rank_timeout})\nif(\"\$ENV{PARTITA_FULL}\")\n  set(timeout 7200)\nendif()\n"
-     "foreach(name ${rank_tests})\n  set_tests_properties(\${name} PROPERTIES TIMEOUT \${timeout})\nendforeach()\n")
-set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${CMAKE_CURRENT_BINARY_DIR}/rank_timeouts.cmake)

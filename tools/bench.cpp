@@ -17,7 +17,7 @@
 #include "tools/subcommand.hpp"
 
 namespace partita::tools {
-namespace {
+namespace bench_command {
 
 struct Options {
   std::string operation;
@@ -134,5 +134,5 @@ void describe(Subcommand& command, Options& options) {
 
 const Register registered("bench", "measure beside peers and bound, in the same run", describe, run);
 
-}  // namespace
+}  // namespace bench_command
 }  // namespace partita::tools

@@ -7,7 +7,7 @@
 #include "tools/subcommand.hpp"
 
 namespace partita::tools {
-namespace {
+namespace completion_command {
 
 using Words = std::vector<std::string>;
 
@@ -168,5 +168,5 @@ void add_completion(Subcommand command) {
 
 const Register registered("completion", "print a completion script for a shell", add_completion);
 
-}  // namespace
+}  // namespace completion_command
 }  // namespace partita::tools

@@ -11,7 +11,7 @@
 #include "tools/subcommand.hpp"
 
 namespace partita::tools {
-namespace {
+namespace convert_command {
 
 struct Options {
   std::string input, output, dataset = "data";
@@ -100,5 +100,5 @@ void describe(Subcommand& command, Options& options) {
 
 const Register registered("convert", ".npy to HDF5 and back, through any distribution", describe, convert);
 
-}  // namespace
+}  // namespace convert_command
 }  // namespace partita::tools

@@ -12,7 +12,7 @@
 #include "tools/subcommand.hpp"
 
 namespace partita::tools {
-namespace {
+namespace demo_command {
 
 struct Options {
   std::string input;
@@ -110,7 +110,7 @@ void describe(Subcommand& command, Options& options) {
 
 const Register registered("demo", "the main job: a volume through all distributions and back", describe, run);
 
-}  // namespace
+}  // namespace demo_command
 
 double seconds_of(const Context& context, const std::function<void()>& work) {
   context.barrier();

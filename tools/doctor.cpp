@@ -12,7 +12,7 @@
 #include "tools/terminal.hpp"
 
 namespace partita::tools {
-namespace {
+namespace doctor_command {
 
 const char* word(Health health) {
   static constexpr std::array words{"ok", "warning", "missing", "broken"};
@@ -81,5 +81,5 @@ void describe(Subcommand& command, Options& options) {
 const Register registered("doctor", "what works on this machine, and what to do about the rest", describe,
                           diagnose);
 
-}  // namespace
+}  // namespace doctor_command
 }  // namespace partita::tools

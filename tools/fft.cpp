@@ -12,7 +12,7 @@
 #include "tools/subcommand.hpp"
 
 namespace partita::tools {
-namespace {
+namespace fft_command {
 
 struct Options {
   std::string input, output;
@@ -126,5 +126,5 @@ void describe(Subcommand& command, Options& options) {
 const Register registered("fft", "Fourier, cosine and sine transforms of .npy files, on all ranks", describe,
                           transform);
 
-}  // namespace
+}  // namespace fft_command
 }  // namespace partita::tools

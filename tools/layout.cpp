@@ -11,7 +11,7 @@
 #include "tools/subcommand.hpp"
 
 namespace partita::tools {
-namespace {
+namespace layout_command {
 
 struct Options {
   std::optional<Distribution> distribution;
@@ -102,5 +102,5 @@ void describe(Subcommand& command, Options& options) {
 
 const Register registered("layout", "who owns what: a picture and a table", describe, show);
 
-}  // namespace
+}  // namespace layout_command
 }  // namespace partita::tools

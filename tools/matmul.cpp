@@ -11,7 +11,7 @@
 #include "tools/subcommand.hpp"
 
 namespace partita::tools {
-namespace {
+namespace matmul_command {
 
 struct Options {
   std::string a, b, output, c, bias, auxiliary, gradient;
@@ -228,5 +228,5 @@ void describe(Subcommand& command, Options& options) {
 
 const Register registered("matmul", "multiply matrices in .npy files, on all ranks", describe, multiply);
 
-}  // namespace
+}  // namespace matmul_command
 }  // namespace partita::tools

@@ -9,7 +9,7 @@
 #include "tools/command_line.hpp"
 
 namespace partita::tools {
-namespace {
+namespace plan_command {
 
 // Without a word about nodes, all ranks sit together, as they would on the laptop at hand.
 Setting setting_of(const PlanOptions& options) {
@@ -118,5 +118,5 @@ const Register registered("plan",
                           "what a redistribution or a multiply would move, and how long it would take",
                           describe, plan);
 
-}  // namespace
+}  // namespace plan_command
 }  // namespace partita::tools

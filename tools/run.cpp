@@ -8,7 +8,7 @@
 #include "tools/subcommand.hpp"
 
 namespace partita::tools {
-namespace {
+namespace run_command {
 
 struct Options {
   int ranks = usable_cores();
@@ -58,5 +58,5 @@ void describe(Subcommand& command, Options& options) {
 
 const Register registered("run", "start a program on ranks, through the installed MPI", describe, run);
 
-}  // namespace
+}  // namespace run_command
 }  // namespace partita::tools

@@ -10,7 +10,7 @@
 #include "tools/question.hpp"
 
 namespace partita::tools {
-namespace {
+namespace trace_command {
 
 struct Options {
   Question question;
@@ -155,5 +155,5 @@ void describe(Subcommand& command, Options& options) {
 const Register registered("trace", "a timeline of an operation, planned beside measured, for Perfetto",
                           describe, trace);
 
-}  // namespace
+}  // namespace trace_command
 }  // namespace partita::tools

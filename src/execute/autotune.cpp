@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "context/context_state.hpp"
 #include "runtime/collective.hpp"
 #include "runtime/exchange_values.hpp"
 

@@ -6,9 +6,13 @@ if(TARGET partita_command)
     get_filename_component(stem ${script} NAME_WE)
     string(REGEX REPLACE "_test$" "" stem ${stem})
     add_test(NAME command-${stem} COMMAND ${script})
+    set(cores 4)
+    if(stem MATCHES "^(completion|help|layout|plan|readme)$") # starts no ranks
+      set(cores 1)
+    endif()
     set_tests_properties(
       command-${stem}
-      PROPERTIES TIMEOUT 240 LABELS command PROCESSORS 4
+      PROPERTIES TIMEOUT 240 LABELS command PROCESSORS ${cores}
                  ENVIRONMENT "PARTITA=$<TARGET_FILE:partita_command>;PARTITA_SOURCE=${PROJECT_SOURCE_DIR};${mpi_environment}")
   endforeach()
   # Looks for folders that launched commands leave: no other may run at the time.

@@ -1,14 +1,10 @@
 # Processes that die. Open MPI's launcher lets the survivors live; MPICH's signals them to death.
 if(PARTITA_HAVE_MPI AND NOT PARTITA_SANITIZE)
-  add_executable(
-    partita_dead_rank
-    ${CMAKE_CURRENT_SOURCE_DIR}/dead_rank/dead_rank.cpp ${CMAKE_CURRENT_SOURCE_DIR}/ranks/fake_device.cpp
-    ${CMAKE_CURRENT_SOURCE_DIR}/ranks/fake_device_group.cpp
-    ${CMAKE_CURRENT_SOURCE_DIR}/ranks/fake_nvshmem.cpp
-    ${CMAKE_CURRENT_SOURCE_DIR}/ranks/refused_memory.cpp)
+  add_executable(partita_dead_rank ${CMAKE_CURRENT_SOURCE_DIR}/dead_rank/dead_rank.cpp)
   partita_our_code(partita_dead_rank)
-  target_include_directories(partita_dead_rank PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
-  target_link_libraries(partita_dead_rank PRIVATE partita_objects)
+  partita_compile_quickly(partita_dead_rank)
+  partita_precompile(partita_dead_rank LIKE partita_test_support)
+  target_link_libraries(partita_dead_rank PRIVATE partita_test_support partita_objects)
   set(promise cleanly)
   if(PARTITA_MPI STREQUAL openmpi)
     set(promise survive)

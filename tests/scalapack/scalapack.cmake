@@ -13,6 +13,7 @@ if(PARTITA_HAVE_SCALAPACK AND NOT PARTITA_SANITIZE MATCHES thread)
   target_link_libraries(
     partita_scalapack_tests PRIVATE partita_scalapack ${PARTITA_SCALAPACK_${PARTITA_MPI}} MPI::MPI_CXX GTest::gtest
                                     ${CMAKE_DL_LIBS})
+  partita_unite(partita_scalapack_tests ALONE scalapack/gemr2d_test.cpp scalapack/turns_test.cpp)
   foreach(ranks RANGE 1 4)
     set(command ${CMAKE_CURRENT_SOURCE_DIR}/run_ranks.sh ${ranks} ${PARTITA_MPI_LAUNCHER} ${PARTITA_MPI_FLAGS} --
                 $<TARGET_FILE:partita_scalapack_tests>)
@@ -20,18 +21,18 @@ if(PARTITA_HAVE_SCALAPACK AND NOT PARTITA_SANITIZE MATCHES thread)
     if(ranks GREATER 1) # one rank is one node anyway
       list(APPEND tests scalapack-${ranks}-as-nodes)
     endif()
+    list(APPEND tests scalapack-turns-${ranks})
     foreach(test IN LISTS tests)
-      add_test(NAME ${test} COMMAND ${command})
+      set(filter)
+      set(environment ${mpi_environment})
+      if(test MATCHES nodes)
+        list(APPEND environment PARTITA_RANKS_PER_NODE=1)
+      elseif(test MATCHES turns) # the other tests compute everything here; these look at who computes
+        set(filter --gtest_filter=ScalapackTurns.*)
+        list(APPEND environment PARTITA_SCALAPACK_THRESHOLD=1)
+      endif()
+      partita_add_rank_test(${test} ${ranks} COMMAND ${command} ${filter} ENVIRONMENT ${environment})
     endforeach()
-    set_tests_properties(${tests} PROPERTIES LABELS ranks PROCESSORS ${ranks} TIMEOUT 240 ENVIRONMENT "${mpi_environment}")
-    if(ranks GREATER 1)
-      set_property(TEST scalapack-${ranks}-as-nodes APPEND PROPERTY ENVIRONMENT PARTITA_RANKS_PER_NODE=1)
-    endif()
-    # The other tests compute everything here; these look at who computes.
-    add_test(NAME scalapack-turns-${ranks} COMMAND ${command} --gtest_filter=ScalapackTurns.*)
-    set_tests_properties(scalapack-turns-${ranks} PROPERTIES LABELS ranks PROCESSORS ${ranks} TIMEOUT 240
-                                                             ENVIRONMENT "${mpi_environment}")
-    set_property(TEST scalapack-turns-${ranks} APPEND PROPERTY ENVIRONMENT PARTITA_SCALAPACK_THRESHOLD=1)
   endforeach()
 
   # A program that was never linked with the drop-in.

@@ -3,7 +3,7 @@
 //   mpirun -n 3 partita_stress [options]
 //   partita_stress --threads-group [--ranks=N] [options]
 //
-//   --seconds=N       for how long; otherwise PARTITA_STRESS_SECONDS, or 12. No context is begun afterwards
+//   --seconds=N       for how long; otherwise PARTITA_STRESS_SECONDS, or 10. No context is begun afterwards
 //   --seed=S          otherwise PARTITA_SEED, or a random one
 //   --only=I          turn I of the seed alone
 //   --from=I          that turn and those after it
@@ -301,7 +301,7 @@ Options read_arguments(int argc, char** argv) {
     }
   }
   if (options.only >= 0) options.from = options.only;
-  if (options.seconds < 0) options.seconds = from_environment("PARTITA_STRESS_SECONDS", 12);
+  if (options.seconds < 0) options.seconds = from_environment("PARTITA_STRESS_SECONDS", 10);
   if (options.seed < 0) {
     options.seed = from_environment("PARTITA_SEED", static_cast<int>(std::random_device()() % 1000000));
   }

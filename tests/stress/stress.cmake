@@ -1,26 +1,19 @@
 # The random stress program, for a while in each way that ranks and devices come.
 file(GLOB stress_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/stress/*.cpp)
-add_executable(
-  partita_stress ${stress_sources} ${CMAKE_CURRENT_SOURCE_DIR}/ranks/fake_device.cpp
-                 ${CMAKE_CURRENT_SOURCE_DIR}/ranks/fake_device_group.cpp
-                 ${CMAKE_CURRENT_SOURCE_DIR}/ranks/fake_nvshmem.cpp
-                 ${CMAKE_CURRENT_SOURCE_DIR}/ranks/refused_memory.cpp ${CMAKE_CURRENT_SOURCE_DIR}/ranks/rank_run.cpp
-                 ${CMAKE_CURRENT_SOURCE_DIR}/ranks/rank_test.cpp)
+add_executable(partita_stress ${stress_sources})
 partita_our_code(partita_stress)
 partita_compile_quickly(partita_stress)
-partita_precompile(partita_stress <fmt/format.h> <gtest/gtest.h>)
-target_include_directories(partita_stress PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
-target_link_libraries(partita_stress PRIVATE partita_objects GTest::gtest)
+partita_precompile(partita_stress LIKE partita_test_support)
+target_link_libraries(partita_stress PRIVATE partita_test_support partita_objects)
+partita_unite(partita_stress ALONE stress/transforms.cpp)
 
 # In `make test` a minute altogether, from the same seed every time. PARTITA_STRESS_SECONDS when ctest runs: how long
 # each takes, from a new seed unless PARTITA_SEED gives one.
-set(stress_tests)
 function(partita_add_stress_test name ranks)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "COMMAND;ENVIRONMENT")
-  add_test(NAME stress-${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/stress/seeded.sh ${arg_COMMAND})
-  set_tests_properties(stress-${name} PROPERTIES LABELS "ranks;stress" PROCESSORS ${ranks}
-                                                 ENVIRONMENT "${arg_ENVIRONMENT}")
-  set(stress_tests ${stress_tests} stress-${name} PARENT_SCOPE)
+  partita_add_rank_test(stress-${name} ${ranks} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/stress/seeded.sh ${arg_COMMAND}
+                        ENVIRONMENT ${arg_ENVIRONMENT})
+  set_property(TEST stress-${name} APPEND PROPERTY LABELS stress)
 endfunction()
 
 set(on_devices)
@@ -41,8 +34,3 @@ if(PARTITA_HAVE_MPI AND NOT PARTITA_SANITIZE MATCHES thread)
     partita_add_stress_test(mpi-3-lost 3 COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/stress/lost.sh 3 ${launched})
   endif()
 endif()
-file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/stress_timeouts.cmake
-     "set(timeout 600)\nif(\"\$ENV{PARTITA_STRESS_SECONDS}\")\n"
-     "  math(EXPR timeout \"600 + 2 * \$ENV{PARTITA_STRESS_SECONDS}\")\nendif()\n"
-     "foreach(name ${stress_tests})\n  set_tests_properties(\${name} PROPERTIES TIMEOUT \${timeout})\nendforeach()\n")
-set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${CMAKE_CURRENT_BINARY_DIR}/stress_timeouts.cmake)
