@@ -15,7 +15,7 @@ partita_unite(
   ranks/fft_errors_test.cpp
   ranks/fft_object_test.cpp
   ranks/fft_test.cpp
-  ranks/letters_test.cpp
+  ranks/point_to_point_test.cpp
   ranks/matmul_test.cpp
   ranks/memory_errors_test.cpp
   ranks/memory_test.cpp

@@ -1,4 +1,4 @@
-// What all ranks do together with plain memory: broadcast, reduce, gather, exchange, scan; letters from one
+// What all ranks do together with plain memory: broadcast, reduce, gather, exchange, scan; messages from one
 // rank to another; ghost cells.
 //
 // Everything works on views: a pointer with dtype, extents and strides. Counts are extents, in elements, of
@@ -129,17 +129,17 @@ PARTITA_API void scan(const Context& context, const View& source, const View& de
 
 // --- from one rank to another: not collective
 
-/// The elements of `view`, in row-major order, to `peer`. Letters of one sender and one tag arrive in the
+/// The elements of `view`, in row-major order, to `peer`. Messages of one sender and one tag arrive in the
 /// order in which they were sent; of another tag they do not delay each other. Returns when `view` may be
 /// overwritten: at once for up to 16 KiB and for strided views, which are copied; otherwise maybe not before
-/// the receiver asks for it. Letters that were not received when the sender's context goes are lost. Not
+/// the receiver asks for it. Messages that were not received when the sender's context goes are lost. Not
 /// collective; blocks within the deadline, and a passed deadline fails the
 /// context. Errors on this rank only: ArgumentError (no such rank, a bad view), UnsupportedError,
 /// TimeoutError, LostPeerError.
 PARTITA_API void send(const Context& context, const View& view, int peer, int tag = 0, Stream stream = {});
 
-/// Waits for the oldest letter of `peer` with this tag. It must have the dtype and the number of elements of
-/// `view`, otherwise ArgumentError on this rank, and the letter is gone. The rest as `send`.
+/// Waits for the oldest message of `peer` with this tag. It must have the dtype and the number of elements of
+/// `view`, otherwise ArgumentError on this rank, and the message is gone. The rest as `send`.
 PARTITA_API void receive(const Context& context, const View& view, int peer, int tag = 0, Stream stream = {});
 
 /// Both at once, so that rings of ranks cannot block each other.

@@ -4,7 +4,7 @@
 
 #include "array/array_state.hpp"
 #include "device/device_memory.hpp"
-#include "device/finish.hpp"
+#include "device/device_synchronization.hpp"
 #include "kernels/host/fill.hpp"
 
 namespace partita {

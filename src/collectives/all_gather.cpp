@@ -2,9 +2,9 @@
 #include <partita/collectives.hpp>
 
 #include "array/transfer.hpp"
+#include "collectives/byte_ranges.hpp"
 #include "collectives/gathering.hpp"
 #include "collectives/layouts.hpp"
-#include "collectives/parcels.hpp"
 #include "collectives/parts.hpp"
 #include "collectives/plans.hpp"
 
@@ -14,7 +14,8 @@ namespace collective {
 // Where neither side is on the heap, a rank copies its part once into shared scratch, from which all the
 // others read it, instead of once for each of them.
 Plan plan_all_gather(const Request& request) {
-  if (request.ranks() == 1 || request.in_place(0) || request.in_place(1)) return plan_straight(request);
+  if (request.ranks() == 1 || request.in_place(0) || request.in_place(1))
+    return plan_single_redistribution(request);
   const Operand& source = request.operands[0];
   constexpr const char* names[] = {"source", "destination"};
   Chain chain(request, names, "shared", "ordinary memory: all parts are read from shared scratch");
@@ -26,12 +27,12 @@ Plan plan_all_gather(const Request& request) {
 
 void run_all_gather(std::string_view operation, const Context& context, const View& source,
                     const View& destination, std::span<const std::int64_t> counts, Stream stream) {
-  Told told(operation, source, destination);
-  told.add(counts);
-  if (run_again(context, told, stream)) return;
+  CallSignature signature(operation, source, destination);
+  signature.add(counts);
+  if (run_again(context, signature, stream)) return;
   const int ranks = context.size();
   Call call = parts_call(operation, source, counts, ranks);
-  call.told = &told;
+  call.signature = &signature;
   call.views = {source, destination};
   call.check = [&] {
     check_in_place(operation, source, destination, first_of(source.extents, counts, context.rank()));
@@ -43,9 +44,9 @@ void run_all_gather(std::string_view operation, const Context& context, const Vi
   };
   call.writes_in_place = true;
   call.plan = plan_all_gather;
-  call.parcels = [&] {
+  call.ranges = [&] {
     const std::int64_t unit = counts.empty() ? bytes_of(source) : bytes_of_row(destination);
-    return Parcels{for_each_rank(ranks, bytes_of(source)), in_a_row(ranks, unit, counts)};
+    return ByteExchange{for_each_rank(ranks, bytes_of(source)), in_a_row(ranks, unit, counts)};
   };
   if (counts.empty()) {
     call.by_library = [](DeviceGroup& group, std::span<const View> views, Stream where) {

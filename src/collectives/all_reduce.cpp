@@ -2,9 +2,9 @@
 #include <partita/collectives.hpp>
 
 #include "array/transfer.hpp"
+#include "collectives/byte_ranges.hpp"
 #include "collectives/call.hpp"
 #include "collectives/layouts.hpp"
-#include "collectives/parcels.hpp"
 #include "collectives/plans.hpp"
 #include "collectives/reducing.hpp"
 
@@ -22,11 +22,11 @@ Plan plan_all_reduce(const Request& request) {
 void all_reduce(const Context& context, const View& source, const View& destination,
                 const ReduceOptions& options, Stream stream) {
   using namespace collective;
-  Told told = told_of("all_reduce", source, destination, options);
-  if (run_again(context, told, stream)) return;
+  CallSignature signature = signature_of("all_reduce", source, destination, options);
+  if (run_again(context, signature, stream)) return;
   const int ranks = context.size();
   Call call = reducing_call("all_reduce", source, destination, options);
-  call.told = &told;
+  call.signature = &signature;
   call.layouts = [&] {
     check_reduction("all_reduce", options.reduction, source.dtype);
     return std::vector<Layout>{contributions(source.extents, options.reduction, ranks),
@@ -34,12 +34,12 @@ void all_reduce(const Context& context, const View& source, const View& destinat
   };
   call.writes_in_place = true;
   call.plan = plan_all_reduce;
-  call.parcels = [&] {
+  call.ranges = [&] {
     const std::int64_t bytes = bytes_of(source);
     if (prefers_slices(ranks, bytes)) {
-      return Parcels{in_slices(ranks, bytes), in_slices(ranks, bytes), options.reduction, true};
+      return ByteExchange{in_slices(ranks, bytes), in_slices(ranks, bytes), options.reduction, true};
     }
-    return Parcels{for_each_rank(ranks, bytes), for_each_rank(ranks, bytes), options.reduction};
+    return ByteExchange{for_each_rank(ranks, bytes), for_each_rank(ranks, bytes), options.reduction};
   };
   call.by_library = [reduction = options.reduction](DeviceGroup& group, std::span<const View> views,
                                                     Stream where) {

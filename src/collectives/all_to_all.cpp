@@ -4,8 +4,8 @@
 
 #include "array/transfer.hpp"
 #include "base/check.hpp"
+#include "collectives/byte_ranges.hpp"
 #include "collectives/layouts.hpp"
-#include "collectives/parcels.hpp"
 #include "collectives/parts.hpp"
 #include "collectives/plans.hpp"
 
@@ -13,8 +13,8 @@ namespace partita {
 
 void all_to_all(const Context& context, const View& source, const View& destination, Stream stream) {
   using namespace collective;
-  Told told("all_to_all", source, destination);
-  if (run_again(context, told, stream)) return;
+  CallSignature signature("all_to_all", source, destination);
+  if (run_again(context, signature, stream)) return;
   const int ranks = context.size();
   const auto as_row = [](const View& view) {
     View row = view;
@@ -37,7 +37,7 @@ void all_to_all(const Context& context, const View& source, const View& destinat
   call.facts = {{"shape", to_string(source.extents)}, {"dtype", std::string(name(source.dtype))}};
   call.dtype = source.dtype;
   call.views = {as_row(source), as_column(destination)};
-  call.told = &told;
+  call.signature = &signature;
   call.bytes = bytes_of(source);
   call.check = [&] {
     const Shape& shape = source.extents;
@@ -53,10 +53,10 @@ void all_to_all(const Context& context, const View& source, const View& destinat
     return std::vector<Layout>{rows, Layout(Slab(1), rows.shape(), ranks)};
   };
   call.writes_in_place = true;
-  call.plan = plan_straight;
-  call.parcels = [&] {
+  call.plan = plan_single_redistribution;
+  call.ranges = [&] {
     const std::int64_t bytes = bytes_of(source) / ranks;
-    return Parcels{in_a_row(ranks, bytes), in_a_row(ranks, bytes)};
+    return ByteExchange{in_a_row(ranks, bytes), in_a_row(ranks, bytes)};
   };
   call.by_library = [ranks](DeviceGroup& group, std::span<const View> views, Stream where) {
     const std::int64_t bytes = bytes_of(views[0]) / ranks;

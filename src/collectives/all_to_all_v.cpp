@@ -6,7 +6,7 @@
 
 #include "base/check.hpp"
 #include "collectives/layouts.hpp"
-#include "collectives/moves.hpp"
+#include "collectives/pairwise_exchange.hpp"
 #include "collectives/parts.hpp"
 #include "collectives/plans.hpp"
 #include "context/context_state.hpp"
@@ -99,7 +99,7 @@ Plan plan_all_to_all_v(const Request& request, const Counts& counts) {
   const Shape& destination = request.operands[1].layout.shape();
   constexpr const char* names[] = {"source", "destination"};
   Chain chain(request, names, "exchange", "parts through rings and messages");
-  Moves moves;
+  ExchangedPieces moves;
   for (int peer = 0; peer < request.ranks(); ++peer) {
     const auto to = counts[static_cast<std::size_t>(rank)][static_cast<std::size_t>(peer)];
     const auto from = counts[static_cast<std::size_t>(peer)][static_cast<std::size_t>(rank)];
@@ -109,7 +109,7 @@ Plan plan_all_to_all_v(const Request& request, const Counts& counts) {
   Shape one = source;
   one[0] = 1;
   one[1] = largest_count(counts);
-  append_moves(chain, 0, 1, moves, volume(one));
+  append_pairwise_exchange(chain, 0, 1, moves, volume(one));
   return chain.take();
 }
 

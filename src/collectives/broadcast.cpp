@@ -2,9 +2,9 @@
 #include <partita/collectives.hpp>
 
 #include "array/transfer.hpp"
+#include "collectives/byte_ranges.hpp"
 #include "collectives/call.hpp"
 #include "collectives/layouts.hpp"
-#include "collectives/parcels.hpp"
 #include "collectives/plans.hpp"
 
 namespace partita {
@@ -37,24 +37,24 @@ Plan plan_broadcast(const Request& request, int root) {
 
 namespace {
 
-Parcels parcels_from(int root, int rank, int ranks, std::int64_t bytes) {
-  Parcels parcels{for_each_rank(ranks, 0), for_each_rank(ranks, 0)};
+ByteExchange ranges_from(int root, int rank, int ranks, std::int64_t bytes) {
+  ByteExchange parcels{for_each_rank(ranks, 0), for_each_rank(ranks, 0)};
   const auto place = [](int of) { return static_cast<std::size_t>(of); };
   // Of n bytes the root gives n (P - 1) in one round, but n where the others pass on what they get to one
   // another.
   if (prefers_slices(ranks, bytes)) {
-    (rank == root ? parcels.given : parcels.taken) = in_slices(ranks, bytes, root);
-    parcels.passed_on = true;
-    parcels.root = root;
-    return parcels;
+    (rank == root ? ranges.given : ranges.taken) = in_slices(ranks, bytes, root);
+    ranges.passed_on = true;
+    ranges.root = root;
+    return ranges;
   }
   if (rank == root) {
-    parcels.given = for_each_rank(ranks, bytes);
-    parcels.given[place(root)].bytes = 0;
+    ranges.given = for_each_rank(ranks, bytes);
+    ranges.given[place(root)].bytes = 0;
   } else {
-    parcels.taken[place(root)].bytes = bytes;
+    ranges.taken[place(root)].bytes = bytes;
   }
-  return parcels;
+  return ranges;
 }
 
 }  // namespace
@@ -63,9 +63,9 @@ Parcels parcels_from(int root, int rank, int ranks, std::int64_t bytes) {
 // The root already has it: to the plan, source and destination are two arrays of which each rank holds one.
 void broadcast(const Context& context, const View& view, int root, Stream stream) {
   using namespace collective;
-  Told told("broadcast", view, {});
-  told.add(root);
-  if (run_again(context, told, stream)) return;
+  CallSignature signature("broadcast", view, {});
+  signature.add(root);
+  if (run_again(context, signature, stream)) return;
   const int ranks = context.size();
   const bool is_root = context.rank() == root;
   run(context,
@@ -83,13 +83,13 @@ void broadcast(const Context& context, const View& view, int root, Stream stream
              return std::vector<Layout>{source, ranks == 1 ? source : beside_root(view.extents, root, ranks)};
            },
        .plan = [&](const Request& request) { return plan_broadcast(request, root); },
-       .parcels = [&] { return parcels_from(root, context.rank(), ranks, bytes_of(view)); },
+       .ranges = [&] { return ranges_from(root, context.rank(), ranks, bytes_of(view)); },
        .by_library =
            [=](DeviceGroup& group, std::span<const View> views, Stream where) {
              const View& mine = views[is_root && ranks > 1 ? 0 : 1];
              group.broadcast(mine.data, mine.data, bytes_of(mine), root, where);
            },
-       .told = &told},
+       .told = &signature},
       stream);
 }
 

@@ -8,13 +8,13 @@
 #include "base/check.hpp"
 #include "base/hash_of_facts.hpp"
 #include "base/memory_space.hpp"
-#include "collectives/bound.hpp"
+#include "collectives/heap_offsets.hpp"
 #include "collectives/library_call.hpp"
 #include "collectives/packet_call.hpp"
-#include "collectives/places.hpp"
-#include "collectives/recent.hpp"
+#include "collectives/plan_runner.hpp"
+#include "collectives/recent_calls.hpp"
 #include "context/context_state.hpp"
-#include "device/finish.hpp"
+#include "device/device_synchronization.hpp"
 #include "device/library_of.hpp"
 
 namespace partita::collective {
@@ -72,24 +72,25 @@ std::vector<Layout> agree(ContextState& context, const Call& call) {
   return layouts;
 }
 
-std::shared_ptr<Bound> bind_call(ContextState& context, const Call& call, std::span<const Layout> layouts,
-                                 MemorySpace space, const Places& places, bool grouped) {
+std::shared_ptr<PlanRunner> bind_call(ContextState& context, const Call& call,
+                                      std::span<const Layout> layouts, MemorySpace space,
+                                      const HeapOffsets& places, bool grouped) {
   std::vector<Operand> operands;
   for (std::size_t i = 0; i < layouts.size(); ++i) {
     operands.push_back(operand_of(layouts[i], call.dtype, space, places[i] >= 0));
   }
   Plan plan =
       call.plan({call.operation, operands, context.topology(space), context.rank(), call.facts, grouped});
-  auto bound = std::make_shared<Bound>(context, std::move(plan), call.truth);
+  auto bound = std::make_shared<PlanRunner>(context, std::move(plan), call.logical);
   bound->set_heap_offsets(places);
   return bound;
 }
 
 /// Collective, and the same on all ranks: checks the call, then plans and binds it.
-std::shared_ptr<Bound> make_plan(ContextState& context, const Call& call, MemorySpace space,
-                                 const Places& places) {
+std::shared_ptr<PlanRunner> make_plan(ContextState& context, const Call& call, MemorySpace space,
+                                      const HeapOffsets& places) {
   const bool grouped = space == MemorySpace::device && messages_go_in_groups(context);
-  std::shared_ptr<Bound> bound;
+  std::shared_ptr<PlanRunner> bound;
   collectively(context, call.operation, [&]() -> std::vector<Fact> {
     const std::vector<Layout> layouts = call.layouts();
     check_views(call, layouts, context.rank());
@@ -106,13 +107,13 @@ void check_again(ContextState& context, const Call& call, std::span<const Layout
 }
 
 /// Large views are looked for on the heap, by all ranks at every call.
-std::shared_ptr<Bound> plan_on_host(ContextState& context, const Call& call, std::string key) {
-  Places places(call.views.size(), -1);
+std::shared_ptr<PlanRunner> plan_on_host(ContextState& context, const Call& call, std::string key) {
+  HeapOffsets places(call.views.size(), -1);
   if (call.bytes >= worth_asking && context.size() > 1) {
-    places = agreed_places(context, call.operation, own_places(context, call.views));
+    places = agreed_heap_offsets(context, call.operation, own_heap_offsets(context, call.views));
     for (const std::int64_t place : places) key += place >= 0 ? " heap" : " ordinary";
   }
-  auto bound = std::static_pointer_cast<Bound>(context.plans.find(key));
+  auto bound = std::static_pointer_cast<PlanRunner>(context.plans.find(key));
   if (bound) {
     check_again(context, call, bound->layouts());
     bound->set_heap_offsets(places);
@@ -128,12 +129,12 @@ struct Variants {
   static constexpr std::size_t most = 32;
   std::vector<Layout> layouts;
   bool ask_for_place = false;  // of the destination: it has elements everywhere
-  std::deque<std::pair<Places, std::shared_ptr<Runner>>> known;  // by what this rank knows of the place
+  std::deque<std::pair<HeapOffsets, std::shared_ptr<Runner>>> known;  // by what this rank knows of the place
 };
 
 /// Of the last view, if it matters.
-Places place_of_destination(const ContextState& context, const Call& call, const Variants& variants) {
-  return variants.ask_for_place ? own_places(context, std::span(call.views).last(1)) : Places{-1};
+HeapOffsets place_of_destination(const ContextState& context, const Call& call, const Variants& variants) {
+  return variants.ask_for_place ? own_heap_offsets(context, std::span(call.views).last(1)) : HeapOffsets{-1};
 }
 
 /// Collective, and of the same kind on all ranks. `place`: of the last view.
@@ -146,7 +147,7 @@ std::shared_ptr<Runner> make_on_device(ContextState& context, const Call& call, 
       return std::make_shared<LibraryCall>(context, call);
     }
   }
-  Places places(call.views.size(), -1);
+  HeapOffsets places(call.views.size(), -1);
   places.back() = place;
   return make_plan(context, call, MemorySpace::device, places);
 }
@@ -156,7 +157,7 @@ std::shared_ptr<Runner> make_on_device(ContextState& context, const Call& call, 
 std::shared_ptr<Runner> runner_on_device(ContextState& context, const Call& call, const std::string& key) {
   auto variants = std::static_pointer_cast<Variants>(context.plans.find(key));
   if (variants) {
-    const Places own = place_of_destination(context, call, *variants);
+    const HeapOffsets own = place_of_destination(context, call, *variants);
     for (const auto& [places, runner] : variants->known) {
       if (places != own) continue;
       check_again(context, call, variants->layouts);
@@ -170,8 +171,8 @@ std::shared_ptr<Runner> runner_on_device(ContextState& context, const Call& call
     variants->layouts = std::move(layouts);
     context.plans.insert(key, variants);
   }
-  Places own = place_of_destination(context, call, *variants);
-  const Places agreed = agreed_places(context, call.operation, own);
+  HeapOffsets own = place_of_destination(context, call, *variants);
+  const HeapOffsets agreed = agreed_heap_offsets(context, call.operation, own);
   std::shared_ptr<Runner> runner = make_on_device(context, call, agreed.front());
   if (variants->known.size() == Variants::most) variants->known.pop_front();
   variants->known.emplace_back(std::move(own), runner);
@@ -193,10 +194,10 @@ void check_or_tell_all(ContextState& context, std::string_view operation,
   }
 }
 
-bool run_again(const Context& context, Told& told, Stream stream) {
+bool run_again(const Context& context, CallSignature& signature, Stream stream) {
   ContextState& state = *context.state();
-  told.add(stream.handle == nullptr ? 0 : 1);  // host memory has none
-  return !state.failed() && !state.closed && Recent::of(state).run(state, told, stream);
+  signature.add(stream.handle == nullptr ? 0 : 1);  // host memory has none
+  return !state.failed() && !state.closed && RecentCalls::of(state).run(state, signature, stream);
 }
 
 void run(const Context& context, Call call, Stream stream) {
@@ -216,8 +217,8 @@ void run(const Context& context, Call call, Stream stream) {
   if (on_device) keep_for_graph(state, stream, runner);
   runner->run(call.views, stream);
   // Large views of the host are looked for on the heap every time.
-  if (call.told != nullptr && (on_device || call.bytes < worth_asking)) {
-    Recent::of(state).remember(*call.told, key, std::move(call.views), runner);
+  if (call.signature != nullptr && (on_device || call.bytes < worth_asking)) {
+    RecentCalls::of(state).remember(*call.signature, key, std::move(call.views), runner);
   }
 }
 

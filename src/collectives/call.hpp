@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "collectives/call_signature.hpp"
 #include "collectives/chain.hpp"
-#include "collectives/told.hpp"
 #include "device/device_group.hpp"
 #include "device/packet_exchange.hpp"
 #include "runtime/agree.hpp"
@@ -21,9 +21,9 @@ namespace partita::collective {
 using ByLibrary = std::function<void(DeviceGroup&, std::span<const View>, Stream)>;
 
 /// What goes from rank to rank, in bytes of the dense source and destination.
-struct Parcels {
-  std::vector<Parcel> given;             ///< by rank; this rank's own: what it keeps
-  std::vector<Parcel> taken;             ///< by rank
+struct ByteExchange {
+  std::vector<ByteRange> given;          ///< by rank; this rank's own: what it keeps
+  std::vector<ByteRange> taken;          ///< by rank
   std::optional<Reduction> joined = {};  ///< all that is taken is one place, and joined there in rank order
   /// In two rounds; see PacketExchange.
   bool passed_on = false;
@@ -44,13 +44,13 @@ struct Call {
   std::function<Plan(const Request&)> plan;
   /// Further checks of this rank's own arguments.
   std::function<void()> check = {};
-  /// The last view is made 0 or 1 in the end (collectives/truth.hpp).
-  std::optional<Reduction> truth = {};
+  /// The last view is made 0 or 1 in the end (collectives/normalize_logical.hpp).
+  std::optional<Reduction> logical = {};
   /// The last view is written in place where it lies on the heap of devices, at the same place on all ranks.
   bool writes_in_place = false;
   /// The same as bytes that go from rank to rank, for devices: of a source and a destination. None: it is no
   /// such thing.
-  std::function<Parcels()> parcels = {};
+  std::function<ByteExchange()> ranges = {};
   /// The same by the vendor's library of collectives, whose views are dense. None: it has no such thing.
   ByLibrary by_library = {};
   /// Whether the library can: the dtype, the reduction.
@@ -58,7 +58,7 @@ struct Call {
   /// The layouts are larger than the views, whose extents `check` knows.
   bool extents_vary = false;
   /// If it is the same another time, so is all of the above; null: that is not known.
-  const Told* told = nullptr;
+  const CallSignature* signature = nullptr;
 };
 
 /// Of what all ranks have alike, and of the way in which it is done.
@@ -69,7 +69,7 @@ inline constexpr std::int64_t worth_asking = 256 << 10;
 
 /// Whether the call has been carried out, as an earlier one that was told the same. Otherwise `told` goes
 /// into the Call. As `run`.
-bool run_again(const Context& context, Told& told, Stream stream);
+bool run_again(const Context& context, CallSignature& signature, Stream stream);
 
 /// Collective. Blocking in host memory; on a device the work is put into the stream.
 void run(const Context& context, Call call, Stream stream);

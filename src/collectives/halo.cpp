@@ -5,11 +5,11 @@
 #include "array/array_state.hpp"
 #include "base/check.hpp"
 #include "base/memory_space.hpp"
-#include "collectives/bound.hpp"
 #include "collectives/call.hpp"
 #include "collectives/halo_geometry.hpp"
+#include "collectives/heap_offsets.hpp"
 #include "collectives/layouts.hpp"
-#include "collectives/places.hpp"
+#include "collectives/plan_runner.hpp"
 #include "collectives/plans.hpp"
 #include "context/context_state.hpp"
 #include "device/library_of.hpp"
@@ -28,7 +28,8 @@ Plan plan_halo(const Request& request, const HaloOptions& options, const Layout&
     for (const std::int64_t extent : layout.local_shape(rank)) own.sets.push_back(IndexSet::range(0, extent));
     chain.builder().copy(rank, own, chain.builder().own(0), chain.builder().own(2));
   }
-  append_moves(chain, 0, 1, halo_moves(halos, request.topology, rank), layout.largest_local_size());
+  append_pairwise_exchange(chain, 0, 1, halo_pieces(halos, request.topology, rank),
+                           layout.largest_local_size());
   return chain.take();
 }
 
@@ -81,7 +82,7 @@ class HaloRunner {
       Plan plan = plan_halo({"halo", operands, context.topology(space_), context.rank(), facts, grouped},
                             options, layout);
       std::vector<Fact> identity = plan.identity;
-      bound_ = std::make_unique<Bound>(context, std::move(plan));
+      bound_ = std::make_unique<PlanRunner>(context, std::move(plan));
       return identity;
     });
     context.heap_in(space_).collect();
@@ -128,7 +129,7 @@ class HaloRunner {
   Dtype dtype_;
   MemorySpace space_;
   std::optional<Halos> halos_;
-  std::unique_ptr<Bound> bound_;
+  std::unique_ptr<PlanRunner> bound_;
 };
 
 }  // namespace

@@ -158,8 +158,8 @@ Shape largest_extended(const Halos& halos) {
   return largest(halos, [&](int rank) { return extended_shape(halos, rank); });
 }
 
-Moves halo_moves(const Halos& halos, const Topology& topology, int rank) {
-  Moves moves;
+ExchangedPieces halo_pieces(const Halos& halos, const Topology& topology, int rank) {
+  ExchangedPieces moves;
   for (int peer = 0; peer < topology.ranks(); ++peer) {
     for_each_piece(halos, topology, rank, peer, [&](Region there, const Region& /*here*/) {
       moves.given.push_back({peer, std::move(there)});

@@ -4,7 +4,7 @@
 #include <optional>
 #include <partita/collectives.hpp>
 
-#include "collectives/moves.hpp"
+#include "collectives/pairwise_exchange.hpp"
 
 namespace partita::collective {
 
@@ -33,6 +33,6 @@ Shape largest_extended(const Halos& halos);
 
 /// What the rank gives and takes. Regions are of arrays [rank, ...]: of parts where it gives, of extended
 /// parts where it takes, each from its own corner on. The rank's part itself is not among them.
-Moves halo_moves(const Halos& halos, const Topology& topology, int rank);
+ExchangedPieces halo_pieces(const Halos& halos, const Topology& topology, int rank);
 
 }  // namespace partita::collective

@@ -12,13 +12,13 @@ namespace {
 
 constexpr std::int64_t starts = 3;  // the packets, what packs before and what unpacks behind
 
-bool fits(const ContextState& context, const Call& call, const Parcels& parcels) {
+bool fits(const ContextState& context, const Call& call, const ByteExchange& ranges) {
   const int ranks = context.size();
   const std::int64_t most =
-      parcels.passed_on ? PacketSlots::most_slice_bytes(ranks) : PacketSlots::most_bytes(ranks);
-  const auto is_small = [most](const Parcel& parcel) { return parcel.bytes <= most; };
-  return !call.truth && context.device->offers_packets(call.dtype, parcels.joined) &&
-         std::ranges::all_of(parcels.given, is_small) && std::ranges::all_of(parcels.taken, is_small);
+      ranges.passed_on ? PacketSlots::most_slice_bytes(ranks) : PacketSlots::most_bytes(ranks);
+  const auto is_small = [most](const ByteRange& parcel) { return parcel.bytes <= most; };
+  return !call.logical && context.device->offers_packets(call.dtype, ranges.joined) &&
+         std::ranges::all_of(ranges.given, is_small) && std::ranges::all_of(ranges.taken, is_small);
 }
 
 }  // namespace
@@ -30,22 +30,22 @@ std::shared_ptr<Runner> PacketCall::of(ContextState& context, const Call& call) 
   if (!call.parcels || !one_node || !some_ranks ||
       context.options.device_collectives == DeviceCollectives::library)
     return nullptr;
-  Parcels parcels = call.parcels();
+  ByteExchange ranges = call.ranges();
   bool all = true;
   for (const std::string& mine :
-       exchange(context, call.operation, fits(context, call, parcels) ? "fits" : "")) {
+       exchange(context, call.operation, fits(context, call, ranges) ? "fits" : "")) {
     all = all && !mine.empty();
   }
   if (!all) return nullptr;
-  return std::make_shared<PacketCall>(context, call, std::move(parcels));
+  return std::make_shared<PacketCall>(context, call, std::move(ranges));
 }
 
-PacketCall::PacketCall(ContextState& context, const Call& call, Parcels parcels)
+PacketCall::PacketCall(ContextState& context, const Call& call, ByteExchange ranges)
     : context_(context),
       operation_(call.operation),
       hash_(hash_of(call, "packets")),
       dtype_(call.dtype),
-      parcels_(std::move(parcels)),
+      ranges_(std::move(ranges)),
       dense_(*context.device),
       board_(PacketBoard::of(context)),
       ahead_(RunAhead::of(context)) {}
@@ -65,11 +65,11 @@ void PacketCall::put(std::span<const View> views, Stream stream, bool captured) 
   all.rank = context_.rank();
   all.source = dense.front().data;
   all.destination = dense.back().data;
-  all.given = parcels_.given;
-  all.taken = parcels_.taken;
-  all.joined = parcels_.joined;
-  all.passed_on = parcels_.passed_on;
-  all.root = parcels_.root;
+  all.given = ranges_.given;
+  all.taken = ranges_.taken;
+  all.joined = ranges_.joined;
+  all.passed_on = ranges_.passed_on;
+  all.root = ranges_.root;
   all.captured = captured;
   all.dtype = dtype_;
   announce(context_, hash_, operation_, captured);

@@ -19,7 +19,7 @@ class PacketCall final : public Runner {
   /// Nothing where the call is too large or of another kind for that, on any rank. Collective.
   static std::shared_ptr<Runner> of(ContextState& context, const Call& call);
 
-  PacketCall(ContextState& context, const Call& call, Parcels parcels);
+  PacketCall(ContextState& context, const Call& call, ByteExchange ranges);
 
   void run(std::span<const View> views, Stream stream) override;
 
@@ -30,7 +30,7 @@ class PacketCall final : public Runner {
   std::string operation_;
   std::uint64_t hash_;
   Dtype dtype_;
-  Parcels parcels_;
+  ByteExchange ranges_;
   DenseViews dense_;
   std::shared_ptr<PacketBoard> board_;
   std::shared_ptr<RunAhead> ahead_;

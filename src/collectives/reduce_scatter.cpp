@@ -3,8 +3,8 @@
 
 #include "array/transfer.hpp"
 #include "base/check.hpp"
+#include "collectives/byte_ranges.hpp"
 #include "collectives/layouts.hpp"
-#include "collectives/parcels.hpp"
 #include "collectives/parts.hpp"
 #include "collectives/plans.hpp"
 #include "collectives/reducing.hpp"
@@ -17,12 +17,12 @@ using namespace collective;
 void run_reduce_scatter(std::string_view operation, const Context& context, const View& source,
                         const View& destination, std::span<const std::int64_t> counts,
                         const ReduceOptions& options, Stream stream) {
-  Told told = told_of(operation, source, destination, options);
-  told.add(counts);
-  if (run_again(context, told, stream)) return;
+  CallSignature signature = signature_of(operation, source, destination, options);
+  signature.add(counts);
+  if (run_again(context, signature, stream)) return;
   const int ranks = context.size();
   Call call = reducing_call(operation, source, destination, options);
-  call.told = &told;
+  call.signature = &signature;
   call.facts.push_back({"counts", counts_text(counts)});
   call.check = [&] { check_apart(operation, source, destination); };
   call.layouts = [&] {
@@ -34,12 +34,12 @@ void run_reduce_scatter(std::string_view operation, const Context& context, cons
     return std::vector<Layout>{contributions(shape, options.reduction, ranks), parts(shape, counts, ranks)};
   };
   call.writes_in_place = true;
-  call.plan = plan_straight;
-  call.parcels = [&] {
+  call.plan = plan_single_redistribution;
+  call.ranges = [&] {
     const std::int64_t unit = counts.empty() ? bytes_of(source) / ranks : bytes_of_row(source);
-    std::vector<Parcel> given = in_a_row(ranks, unit, counts);
+    std::vector<ByteRange> given = in_a_row(ranks, unit, counts);
     const std::int64_t own = given[static_cast<std::size_t>(context.rank())].bytes;
-    return Parcels{std::move(given), for_each_rank(ranks, own), options.reduction};
+    return ByteExchange{std::move(given), for_each_rank(ranks, own), options.reduction};
   };
   if (counts.empty()) {
     call.by_library = [reduction = options.reduction](DeviceGroup& group, std::span<const View> views,

@@ -2,16 +2,16 @@
 
 #include "array/transfer.hpp"
 #include "collectives/layouts.hpp"
+#include "collectives/normalize_logical.hpp"
 #include "collectives/plans.hpp"
-#include "collectives/truth.hpp"
 
 namespace partita::collective {
 
-Told told_of(std::string_view operation, const View& source, const View& destination,
-             const ReduceOptions& options) {
-  Told told(operation, source, destination);
-  told.add(static_cast<std::int64_t>(options.reduction));
-  told.add(options.deterministic ? 1 : 0);
+CallSignature signature_of(std::string_view operation, const View& source, const View& destination,
+                           const ReduceOptions& options) {
+  CallSignature signature(operation, source, destination);
+  signature.add(static_cast<std::int64_t>(options.reduction));
+  signature.add(options.deterministic ? 1 : 0);
   return told;
 }
 
@@ -26,9 +26,9 @@ Call reducing_call(std::string_view operation, const View& source, const View& d
   call.dtype = source.dtype;
   call.views = {source, destination};
   call.bytes = bytes_of(source);
-  if (needs_truth(options.reduction, source.dtype)) call.truth = options.reduction;
-  call.offered = [options, dtype = source.dtype, truth = call.truth](const DeviceGroup& group) {
-    return !options.deterministic && !truth && group.reduces(dtype, options.reduction);
+  if (is_logical(options.reduction, source.dtype)) call.logical = options.reduction;
+  call.offered = [options, dtype = source.dtype, logical = call.logical](const DeviceGroup& group) {
+    return !options.deterministic && !logical && group.reduces(dtype, options.reduction);
   };
   call.check = [operation, source, destination] {
     check_same_or_apart(operation, source, destination, destination);

@@ -8,8 +8,8 @@
 
 namespace partita::collective {
 
-Told told_of(std::string_view operation, const View& source, const View& destination,
-             const ReduceOptions& options);
+CallSignature signature_of(std::string_view operation, const View& source, const View& destination,
+                           const ReduceOptions& options);
 
 /// The facts and views of a reducing call, in place or not; layouts and plan are still to come.
 Call reducing_call(std::string_view operation, const View& source, const View& destination,

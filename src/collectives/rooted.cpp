@@ -26,7 +26,7 @@ void run_rooted(std::string_view operation, Towards towards, const Context& cont
     const Shape shape = whole_of(operation, part.extents, counts, ranks);
     return in_order(parts(shape, counts, ranks), at_root(shape, root, ranks));
   };
-  call.plan = plan_straight;
+  call.plan = plan_single_redistribution;
   run(context, std::move(call), stream);
 }
 

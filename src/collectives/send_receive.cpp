@@ -5,15 +5,15 @@
 #include "array/transfer.hpp"
 #include "base/check.hpp"
 #include "collectives/call.hpp"
-#include "collectives/letters.hpp"
-#include "collectives/places.hpp"
-#include "device/finish.hpp"
+#include "collectives/heap_offsets.hpp"
+#include "collectives/point_to_point.hpp"
+#include "device/device_synchronization.hpp"
 
 namespace partita {
 namespace collective {
 namespace {
 
-void check_letter(const char* operation, const Context& context, const View& view, int peer, Stream stream) {
+void check_message(const char* operation, const Context& context, const View& view, int peer, Stream stream) {
   context.state()->require_usable(operation);
   check_space(*context.state(), operation, {&view, 1}, view.space, stream);
   check(peer >= 0 && peer < context.size(), "{}: rank {} is not one of the {} ranks", operation, peer,
@@ -23,7 +23,7 @@ void check_letter(const char* operation, const Context& context, const View& vie
   check(view.data != nullptr || volume(view.extents) == 0, "{}: the view is a null pointer", operation);
 }
 
-Envelope envelope_of(const View& view, int tag) {
+MessageHeader envelope_of(const View& view, int tag) {
   return {tag, bytes_of(view), static_cast<std::int64_t>(view.dtype)};
 }
 
@@ -49,28 +49,28 @@ bool leaves_in_place(const View& view) {
 constexpr std::int64_t copied_bytes = 16 << 10;
 
 /// What is still to be waited for, or nothing.
-std::unique_ptr<Posting> post(ContextState& context, const View& view, int peer, int tag, Stream stream) {
-  const Envelope envelope = envelope_of(view, tag);
+std::unique_ptr<PendingSend> post(ContextState& context, const View& view, int peer, int tag, Stream stream) {
+  const MessageHeader header = envelope_of(view, tag);
   if (peer == context.rank()) {
-    LetterBox::of(context).put(peer, {envelope, *packed(context, view, stream)});
+    UnexpectedQueue::of(context).put(peer, {header, *packed(context, view, stream)});
     return nullptr;
   }
-  const bool is_small = envelope.bytes <= copied_bytes;
+  const bool is_small = header.bytes <= copied_bytes;
   if (leaves_in_place(view) && !is_small)
-    return std::make_unique<Posting>(context, peer, envelope, view.data);
+    return std::make_unique<PendingSend>(context, peer, header, view.data);
   const auto bytes = packed(context, view, stream);
-  auto posting = std::make_unique<Posting>(context, peer, envelope, bytes->data(), bytes);
-  LetterBox::of(context).keep(std::move(posting));  // in any case a copy
+  auto pending = std::make_unique<PendingSend>(context, peer, header, bytes->data(), bytes);
+  UnexpectedQueue::of(context).keep(std::move(pending));  // in any case a copy
   return nullptr;
 }
 
 /// Into device memory after what the stream has been given so far; there when it returns.
 void take(ContextState& context, const View& view, int peer, int tag, Stream stream) {
-  const Envelope envelope = envelope_of(view, tag);
-  LetterBox& box = LetterBox::of(context);
-  if (leaves_in_place(view)) return box.receive(context, peer, envelope, static_cast<std::byte*>(view.data));
-  const auto bytes = std::make_shared<Bytes>(static_cast<std::size_t>(envelope.bytes));
-  box.receive(context, peer, envelope, bytes->data(), bytes);
+  const MessageHeader header = envelope_of(view, tag);
+  UnexpectedQueue& box = UnexpectedQueue::of(context);
+  if (leaves_in_place(view)) return box.receive(context, peer, header, static_cast<std::byte*>(view.data));
+  const auto bytes = std::make_shared<Bytes>(static_cast<std::size_t>(header.bytes));
+  box.receive(context, peer, header, bytes->data(), bytes);
   if (view.space == MemorySpace::device) finish_device(context, "receive", stream);
   copy_view(context, on_host(*bytes, view), view);
 }
@@ -79,27 +79,27 @@ void take(ContextState& context, const View& view, int peer, int tag, Stream str
 }  // namespace collective
 
 void send(const Context& context, const View& view, int peer, int tag, Stream stream) {
-  collective::check_letter("send", context, view, peer, stream);
-  if (const auto posting = collective::post(*context.state(), view, peer, tag, stream)) posting->finish();
+  collective::check_message("send", context, view, peer, stream);
+  if (const auto pending = collective::post(*context.state(), view, peer, tag, stream)) pending->finish();
 }
 
 void receive(const Context& context, const View& view, int peer, int tag, Stream stream) {
-  collective::check_letter("receive", context, view, peer, stream);
+  collective::check_message("receive", context, view, peer, stream);
   collective::take(*context.state(), view, peer, tag, stream);
 }
 
 void send_receive(const Context& context, const View& sent, int to, const View& received, int from, int tag,
                   Stream stream) {
-  collective::check_letter("send_receive", context, sent, to, stream);
-  collective::check_letter("send_receive", context, received, from, stream);
-  const auto posting = collective::post(*context.state(), sent, to, tag, stream);
+  collective::check_message("send_receive", context, sent, to, stream);
+  collective::check_message("send_receive", context, received, from, stream);
+  const auto pending = collective::post(*context.state(), sent, to, tag, stream);
   try {
     collective::take(*context.state(), received, from, tag, stream);
   } catch (const ArgumentError&) {  // what is sent is still the caller's memory
-    if (posting) posting->finish();
+    if (pending) pending->finish();
     throw;
   }
-  if (posting) posting->finish();
+  if (pending) pending->finish();
 }
 
 }  // namespace partita

@@ -3,7 +3,7 @@
 
 #include "base/check.hpp"
 #include "context/context_state.hpp"
-#include "device/finish.hpp"
+#include "device/device_synchronization.hpp"
 #include "device/packet_board.hpp"
 #include "device/run_ahead.hpp"
 #include "runtime/collective.hpp"

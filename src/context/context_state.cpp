@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/check.hpp"
-#include "device/finish.hpp"
+#include "device/device_synchronization.hpp"
 #include "runtime/keeper.hpp"
 #include "runtime/live_contexts.hpp"
 
@@ -43,7 +43,7 @@ ContextState::~ContextState() {
   stop_device();
   if (!failed()) {
     greetings.reset();
-    letters.reset();  // which looks once more what has been taken
+    unexpected.reset();  // which looks once more what has been taken
     leave(std::uncaught_exceptions() > 0 ? "has left its context by an exception"
                                          : "has left its context without closing it");
     return;

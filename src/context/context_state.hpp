@@ -31,8 +31,8 @@ struct ContextState final : DeviceRuntime {
   /// The operations' own; they must not own this state (a circle would keep both for ever).
   PlanCache plans;
   /// What has come from single ranks before it was asked for; of send and receive.
-  std::shared_ptr<void> letters;
-  /// Collectives as they were called lately (collectives/recent.hpp).
+  std::shared_ptr<void> unexpected;
+  /// Collectives as they were called lately (collectives/recent_calls.hpp).
   std::shared_ptr<void> recent_calls;
   /// While a timeline is recorded; null: executors note nothing.
   StepClock* step_clock = nullptr;

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "context/context_state.hpp"
-#include "device/finish.hpp"
+#include "device/device_synchronization.hpp"
 #include "device/start_device.hpp"
 #include "kernels/host/blas_library.hpp"
 #include "kernels/host/fft_planning.hpp"

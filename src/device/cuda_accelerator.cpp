@@ -107,9 +107,9 @@ void CudaAccelerator::align_clock() {
   origin_ = std::make_shared<const CudaOrigin>();
 }
 
-std::unique_ptr<Moment> CudaAccelerator::moment(Stream stream) {
+std::unique_ptr<TimedEvent> CudaAccelerator::timed_event(Stream stream) {
   if (!origin_) align_clock();
-  return std::make_unique<CudaMoment>(origin_, native(stream));
+  return std::make_unique<CudaTimedEvent>(origin_, native(stream));
 }
 
 std::unique_ptr<DeviceEvent> CudaAccelerator::event() {

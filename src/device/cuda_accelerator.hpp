@@ -6,8 +6,8 @@
 
 #include "device/accelerator.hpp"
 #include "device/copy_way.hpp"
-#include "device/cuda_moment.hpp"
 #include "device/cuda_physical_device.hpp"
+#include "device/cuda_timed_event.hpp"
 #include "device/device_memory.hpp"
 
 namespace partita {
@@ -28,7 +28,7 @@ class CudaAccelerator final : public Accelerator {
   bool captures(Stream stream) override;
   std::weak_ptr<const void> graph_of(Stream stream) override;
   void align_clock() override;
-  std::unique_ptr<Moment> moment(Stream stream) override;
+  std::unique_ptr<TimedEvent> timed_event(Stream stream) override;
 
   void copy_bytes(const void* from, void* to, std::int64_t bytes, Stream stream) override;
   void copy(const StridedCopy& nest, const void* from, void* to, Stream stream, bool inside) override;

@@ -22,8 +22,8 @@ std::uint64_t bits_of(const void* source, const void* destination) {
 
 std::uint64_t bits_of(const PacketExchange& what) {
   std::uint64_t bits = bits_of(what.source, what.destination);
-  for (const Parcel& parcel : what.given) bits |= static_cast<std::uint64_t>(parcel.offset);
-  for (const Parcel& parcel : what.taken) bits |= static_cast<std::uint64_t>(parcel.offset);
+  for (const ByteRange& parcel : what.given) bits |= static_cast<std::uint64_t>(parcel.offset);
+  for (const ByteRange& parcel : what.taken) bits |= static_cast<std::uint64_t>(parcel.offset);
   return bits;
 }
 
@@ -89,8 +89,8 @@ cuda::Packets kernel_packets(const PacketExchange& what, int sharers, bool may_o
   all.source = static_cast<const char*>(what.source);
   all.destination = static_cast<char*>(what.destination);
   for (std::size_t rank = 0; rank < what.slots.of_ranks.size(); ++rank) {
-    const Parcel& given = what.given[rank];
-    const Parcel& taken = what.taken[rank];
+    const ByteRange& given = what.given[rank];
+    const ByteRange& taken = what.taken[rank];
     all.given_offsets[rank] = given.offset;
     all.given_bytes[rank] = given.bytes;
     all.given_packets[rank] = PacketSlots::packets(given.bytes);

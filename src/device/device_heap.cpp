@@ -3,7 +3,7 @@
 
 #include "base/check.hpp"
 #include "device/device_runtime.hpp"
-#include "device/finish.hpp"
+#include "device/device_synchronization.hpp"
 #include "device/start_device.hpp"
 #include "runtime/agree.hpp"
 

@@ -7,9 +7,9 @@
 namespace partita {
 
 /// A point that a stream comes past.
-class Moment {
+class TimedEvent {
  public:
-  virtual ~Moment() = default;
+  virtual ~TimedEvent() = default;
   /// When that was, in seconds of the host's steady clock. Only once the stream has come past.
   virtual double seconds() const = 0;
 };
@@ -61,7 +61,7 @@ class DeviceQueues {
   /// millisecond; waits for no stream.
   virtual void align_clock() {}
   /// When `stream` has done all that it has been given. Not while it is captured.
-  virtual std::unique_ptr<Moment> moment(Stream stream) = 0;
+  virtual std::unique_ptr<TimedEvent> timed_event(Stream stream) = 0;
 
  private:
   std::unique_ptr<DeviceEvent> order_;

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "device/finish.hpp"
+#include "device/device_synchronization.hpp"
 #include "device/packet_board.hpp"
 #include "device/run_ahead.hpp"
 #include "runtime/keeper.hpp"

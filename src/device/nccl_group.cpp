@@ -8,9 +8,9 @@
 #include "cuda/capture.hpp"
 #include "cuda/driver.hpp"
 #include "device/device_runtime.hpp"
-#include "device/finish.hpp"
+#include "device/device_synchronization.hpp"
+#include "device/nccl_capabilities.hpp"
 #include "device/nccl_numbers.hpp"
-#include "device/nccl_offer.hpp"
 #include "runtime/agree.hpp"
 #include "runtime/rank_list.hpp"
 #include "runtime/wait.hpp"
@@ -42,7 +42,7 @@ NcclGroup::NcclGroup(DeviceRuntime& state)
 std::unique_ptr<DeviceGroup> NcclGroup::make(DeviceRuntime& state) {
   try {
     state.device->use();
-    const std::vector<NcclOffer> offers = exchange_offers(state, operation_of_start);
+    const std::vector<NcclCapabilities> offers = exchange_capabilities(state, operation_of_start);
     const std::string why = obstacle(offers);
     if (!why.empty()) return log_none(state, why), nullptr;
     finish_device(state, operation_of_start);

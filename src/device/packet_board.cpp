@@ -1,7 +1,7 @@
 #include "device/packet_board.hpp"
 
 #include "device/device_runtime.hpp"
-#include "device/finish.hpp"
+#include "device/device_synchronization.hpp"
 #include "runtime/agree.hpp"
 #include "runtime/collective.hpp"
 

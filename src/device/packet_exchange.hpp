@@ -13,7 +13,7 @@
 namespace partita {
 
 /// Bytes of a dense view.
-struct Parcel {
+struct ByteRange {
   std::int64_t offset = 0;
   std::int64_t bytes = 0;
 };
@@ -77,8 +77,8 @@ struct PacketExchange {
   int rank = 0;
   const void* source = nullptr;
   void* destination = nullptr;
-  std::span<const Parcel> given;  ///< by rank, of the source; this rank's own: what it keeps
-  std::span<const Parcel> taken;  ///< by rank, of the destination
+  std::span<const ByteRange> given;  ///< by rank, of the source; this rank's own: what it keeps
+  std::span<const ByteRange> taken;  ///< by rank, of the destination
   /// What is given to a rank is joined there, into the place of what it takes from itself, in the order of
   /// ranks. Without a second round all parcels that are taken are that place.
   std::optional<Reduction> joined;

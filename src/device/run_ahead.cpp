@@ -1,7 +1,7 @@
 #include "device/run_ahead.hpp"
 
 #include "device/device_runtime.hpp"
-#include "device/finish.hpp"
+#include "device/device_synchronization.hpp"
 #include "runtime/wait.hpp"
 
 namespace partita {
@@ -11,7 +11,7 @@ std::shared_ptr<RunAhead> RunAhead::of(DeviceRuntime& state) {
   return state.run_ahead;
 }
 
-RunAhead::RunAhead(DeviceRuntime& state) : state_(state), milestones_(*state.device, marks) {}
+RunAhead::RunAhead(DeviceRuntime& state) : state_(state), ring_(*state.device, marks) {}
 
 void RunAhead::wait_for_room(std::string_view operation) {
   if (given_ - done_ <= most || has_room()) return;
@@ -21,7 +21,7 @@ void RunAhead::wait_for_room(std::string_view operation) {
 }
 
 bool RunAhead::has_room() {
-  while (first_ <= milestones_.last() && milestones_.reached(first_)) {
+  while (first_ <= ring_.last() && ring_.reached(first_)) {
     done_ = starts_before_[static_cast<std::size_t>(first_++ % marks)];
   }
   return given_ - done_ <= most;
@@ -29,8 +29,8 @@ bool RunAhead::has_room() {
 
 void RunAhead::given(Stream stream, std::int64_t starts) {
   given_ += starts;
-  if (given_ - marked_ < between_marks || !milestones_.has_room()) return;
-  starts_before_[static_cast<std::size_t>(milestones_.put(stream) % marks)] = marked_ = given_;
+  if (given_ - marked_ < between_marks || !ring_.has_room()) return;
+  starts_before_[static_cast<std::size_t>(ring_.put(stream) % marks)] = marked_ = given_;
 }
 
 }  // namespace partita

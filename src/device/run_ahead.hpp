@@ -7,7 +7,7 @@
 #include <partita/stream.hpp>
 #include <string_view>
 
-#include "device/milestones.hpp"
+#include "device/event_ring.hpp"
 
 namespace partita {
 
@@ -38,7 +38,7 @@ class RunAhead {
   bool has_room();
 
   DeviceRuntime& state_;
-  Milestones milestones_;
+  EventRing ring_;
   std::array<std::int64_t, marks> starts_before_{};  // by milestone
   std::int64_t first_ = 1;                           // milestone that is not known to be reached
   std::int64_t given_ = 0;                           // starts, of all times

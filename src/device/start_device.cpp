@@ -35,12 +35,12 @@ bool messages_go_direct(DeviceMessages wanted, const PhysicalDevice& device, con
 
 }  // namespace
 
-std::string DeviceOffer::text() const {
+std::string DeviceCapabilities::text() const {
   return fmt::format("{} {}\n{}", count, host, why_none);
 }
 
-DeviceOffer DeviceOffer::parse(std::string_view text) {
-  DeviceOffer offer;
+DeviceCapabilities DeviceCapabilities::parse(std::string_view text) {
+  DeviceCapabilities offer;
   const std::size_t space = text.find(' ');
   const std::size_t line = text.find('\n');
   std::from_chars(text.data(), text.data() + space, offer.count);
@@ -49,11 +49,12 @@ DeviceOffer DeviceOffer::parse(std::string_view text) {
   return offer;
 }
 
-Device choose_device(const Device& wanted, std::span<const DeviceOffer> offers, int me) {
+Device choose_device(const Device& wanted, std::span<const DeviceCapabilities> offers, int me) {
   if (wanted.kind == Device::Kind::cpu) return Device::cpu();
-  const DeviceOffer& mine = offers[static_cast<std::size_t>(me)];
+  const DeviceCapabilities& mine = offers[static_cast<std::size_t>(me)];
   if (wanted.kind == Device::Kind::any) {
-    const bool everywhere = std::ranges::all_of(offers, [](const DeviceOffer& o) { return o.count > 0; });
+    const bool everywhere =
+        std::ranges::all_of(offers, [](const DeviceCapabilities& o) { return o.count > 0; });
     if (!everywhere) return Device::cpu();
   }
   check<UnsupportedError>(mine.count > 0,
@@ -66,17 +67,18 @@ Device choose_device(const Device& wanted, std::span<const DeviceOffer> offers, 
                           mine.count);
   if (wanted.index >= 0) return Device::cuda(wanted.index);
   const auto before = offers.first(static_cast<std::size_t>(me));
-  const auto place = std::ranges::count_if(before, [&](const DeviceOffer& o) { return o.host == mine.host; });
+  const auto place =
+      std::ranges::count_if(before, [&](const DeviceCapabilities& o) { return o.host == mine.host; });
   return Device::cuda(static_cast<int>(place) % mine.count);
 }
 
 void settle_device(Runtime& state) {
   if (state.options.device.kind == Device::Kind::cpu) return;
   Accelerators& devices = Accelerators::of_process();
-  DeviceOffer mine{host_of(state.group->place()), devices.count(), devices.why_none()};
-  std::vector<DeviceOffer> offers;
+  DeviceCapabilities mine{host_of(state.group->place()), devices.count(), devices.why_none()};
+  std::vector<DeviceCapabilities> offers;
   for (const std::string& text : exchange(state, operation, mine.text())) {
-    offers.push_back(DeviceOffer::parse(text));
+    offers.push_back(DeviceCapabilities::parse(text));
   }
   collectively(state, operation,
                [&] { state.options.device = choose_device(state.options.device, offers, state.rank()); });

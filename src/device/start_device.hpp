@@ -12,19 +12,19 @@ struct DeviceRuntime;
 struct Runtime;
 
 /// What a rank can offer; travels as a text.
-struct DeviceOffer {
+struct DeviceCapabilities {
   std::string host;
   int count = 0;  ///< usable devices of the process
   std::string why_none;
 
   std::string text() const;
-  static DeviceOffer parse(std::string_view text);
+  static DeviceCapabilities parse(std::string_view text);
 };
 
 /// The device of rank `me`: `any` is a GPU where every rank has one, else the CPU; without an index the
 /// rank's place on its host, modulo the devices that the process sees. Throws UnsupportedError, ArgumentError
 /// (a negative index). Pure.
-Device choose_device(const Device& wanted, std::span<const DeviceOffer> offers, int me);
+Device choose_device(const Device& wanted, std::span<const DeviceCapabilities> offers, int me);
 
 /// Settles `state.options.device` from what was asked for. Collective; all ranks ask for the same kind.
 void settle_device(Runtime& state);

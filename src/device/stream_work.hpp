@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "device/device_runtime.hpp"
-#include "device/finish.hpp"
+#include "device/device_synchronization.hpp"
 #include "device/run_ahead.hpp"
 
 namespace partita {

@@ -6,7 +6,7 @@
 
 #include "base/check.hpp"
 #include "device/device_runtime.hpp"
-#include "device/finish.hpp"
+#include "device/device_synchronization.hpp"
 #include "runtime/announcement.hpp"
 #include "runtime/peer_watch.hpp"
 #include "runtime/rank_list.hpp"

@@ -13,8 +13,8 @@
 #include "execute/bound_work.hpp"
 #include "execute/executor.hpp"
 #include "execute/lower.hpp"
-#include "execute/mail.hpp"
 #include "execute/plan_memory.hpp"
+#include "execute/plan_messages.hpp"
 
 namespace partita {
 
@@ -61,7 +61,7 @@ class BoundPlan final : public Executor {
   std::vector<int> node_index_;                    // by rank: its place in my node; -1 elsewhere
   std::vector<std::array<std::uint64_t, channel_count>>
       signals_;  // by node rank: waited for in one execution
-  Mail mail_;
+  PlanMessages mail_;
 };
 
 }  // namespace partita

@@ -53,27 +53,28 @@ DevicePlan::DevicePlan(ContextState& context, Plan plan)
       ahead_(RunAhead::of(context)) {
   count_signals();
   copies_ = std::ranges::count_if(plan_.steps, [](const Step& step) { return is_copy(step.kind); });
-  if (context.size() > 1) strokes_ = Strokes::of(plan_);
+  if (context.size() > 1) fused_ = FusedExchange::of(plan_);
 }
 
 void DevicePlan::connect() {
   memory_.connect();
-  if (context_.size() > 1) agree_on_strokes();
+  if (context_.size() > 1) agree_on_fusing();
   const int lanes = std::min(context_.device->lanes(), context_.size() - 1);
-  may_branch_ =
-      strokes_ && strokes_->has_only_copies() && lanes > 0 && bytes_to_peers() >= least_for_branches;
-  lines_.resize(may_branch_ ? static_cast<std::size_t>(lanes) + 1 : sides_have_lines_ ? LineOrder::lines : 1);
+  may_branch_ = fused_ && fused_->has_only_copies() && lanes > 0 && bytes_to_peers() >= least_for_branches;
+  lines_.resize(may_branch_         ? static_cast<std::size_t>(lanes) + 1
+                : sides_have_lines_ ? StreamOrder::lines
+                                    : 1);
   for (Line& line : lines_) line.pending.reserve(plan_.steps.size());
 }
 
 /// Where something is packed, all ranks work in strokes, or none: one that goes by the plan's order may want
 /// what a peer in strokes gives only in the end. Collective.
-void DevicePlan::agree_on_strokes() {
+void DevicePlan::agree_on_fusing() {
   bool all = true;
-  for (const std::string& fits : exchange(context_, plan_.operation, strokes_ ? "fits" : "")) {
+  for (const std::string& fits : exchange(context_, plan_.operation, fused_ ? "fits" : "")) {
     all = all && !fits.empty();
   }
-  if (!all && strokes_ && !strokes_->has_only_copies()) strokes_.reset();
+  if (!all && fused_ && !fused_->has_only_copies()) fused_.reset();
 }
 
 std::int64_t DevicePlan::bytes_to_peers() const {
@@ -113,7 +114,7 @@ void DevicePlan::enqueue(std::span<const Array::State* const> operands, Stream s
 /// Flags come in few, copies one by one at worst.
 std::int64_t DevicePlan::starts() const {
   constexpr std::int64_t of_flags = 4;
-  return of_flags + (strokes_ ? copies_ : static_cast<std::int64_t>(plan_.steps.size()));
+  return of_flags + (fused_ ? copies_ : static_cast<std::int64_t>(plan_.steps.size()));
 }
 
 void DevicePlan::lower_moves() {
@@ -123,9 +124,9 @@ void DevicePlan::lower_moves() {
     moves_[i] = lower(plan_, step, memory_.strides());
     if (message_use_.sides[i] != MessageUse::Side::none) message_memory_.lower(i, moves_[i]);
   }
-  if (!strokes_) return;
-  strokes_->reserve(moves_);
-  in_branches_ = may_branch_ && !context_.device->copies_at_once(strokes_->place_copies(moves_, memory_));
+  if (!fused_) return;
+  fused_->reserve(moves_);
+  in_branches_ = may_branch_ && !context_.device->copies_at_once(fused_->place_copies(moves_, memory_));
 }
 
 bool DevicePlan::has_messages() const {
@@ -149,8 +150,8 @@ void DevicePlan::run(Stream stream) {
   lines_[0].stream = stream;
   if (in_branches_) {
     run_branches();
-  } else if (strokes_) {
-    const PeerExchange all = strokes_->collect(moves_, memory_, *context_.flags);
+  } else if (fused_) {
+    const PeerExchange all = fused_->collect(moves_, memory_, *context_.flags);
     timed({}, lines_[0], [&] { context_.device->exchange(all, lines_[0].stream); });
   } else {
     run_in_order();
@@ -180,12 +181,12 @@ void DevicePlan::run_in_order() {
 /// since between streams there is some time, too. What the rank copies for itself no peer waits for: it is
 /// joined last. A graph has no branches: it may run them one after the other.
 void DevicePlan::run_branches() {
-  for (const std::size_t i : strokes_->early()) run_step(i);
+  for (const std::size_t i : fused_->early()) run_step(i);
   flush(lines_[0]);
   if (!captured_) open_lines();
-  for (const std::size_t i : strokes_->copies()) run_step(i);
+  for (const std::size_t i : fused_->copies()) run_step(i);
   if (!captured_) join_lines(1, lines_.size() - 1);
-  for (const std::size_t i : strokes_->late()) run_step(i);
+  for (const std::size_t i : fused_->late()) run_step(i);
   flush(lines_[0]);
   if (!captured_) join_lines(lines_.size() - 1, lines_.size());
 }

@@ -7,25 +7,25 @@
 
 #include "device/accelerator.hpp"
 #include "device/run_ahead.hpp"
-#include "execute/device_mail.hpp"
+#include "execute/device_plan_messages.hpp"
 #include "execute/executor.hpp"
-#include "execute/line_order.hpp"
+#include "execute/fused_exchange.hpp"
 #include "execute/lower.hpp"
 #include "execute/message_memory.hpp"
 #include "execute/message_use.hpp"
 #include "execute/plan_memory.hpp"
 #include "execute/step_clock.hpp"
-#include "execute/strokes.hpp"
+#include "execute/stream_order.hpp"
 
 namespace partita {
 
 /// Copies become copies of the device's engines or kernels, signals and waits become operations on flags, all
 /// in the order of the plan: the host waits for nothing. Only messages need the host, which starts each when
-/// what was packed for it is there (DeviceMail). What is packed goes through one stream, what is unpacked
-/// through another, so that both directions of the bus are busy at once.
+/// what was packed for it is there (DevicePlanMessages). What is packed goes through one stream, what is
+/// unpacked through another, so that both directions of the bus are busy at once.
 ///
-/// Where a plan allows it, it runs in a few strokes (Strokes): in one launch, or, if copies are large, as
-/// early flags, copies, and late flags, with what stays on the rank beside them.
+/// Where a plan allows it, it runs in a few strokes (FusedExchange): in one launch, or, if copies are large,
+/// as early flags, copies, and late flags, with what stays on the rank beside them.
 class DevicePlan final : public Executor {
  public:
   /// Throws UnsupportedError: a step that devices do not offer.
@@ -44,7 +44,7 @@ class DevicePlan final : public Executor {
     std::vector<std::size_t> pending_steps;  // whose they are, while a timeline is recorded
   };
 
-  void agree_on_strokes();
+  void agree_on_fusing();
   bool has_messages() const;
   std::int64_t starts() const;
   void require_capturable() const;
@@ -75,15 +75,15 @@ class DevicePlan final : public Executor {
   bool captured_ = false;     // this execution goes into a graph
   PlanMemory memory_;
   std::vector<std::vector<StridedCopy>> moves_;  // by step
-  std::optional<Strokes> strokes_;
+  std::optional<FusedExchange> fused_;
   std::vector<Line> lines_;  // [0]: the stream of the execution; then one a lane, if any
   std::vector<std::array<std::int64_t, channel_count>> signals_;  // by rank: waited for in one execution
   MessageUse message_use_;
   MessageMemory message_memory_;
-  LineOrder line_order_;
+  StreamOrder line_order_;
   bool sides_have_lines_ = false;  // [1]: what is packed for messages; [2]: what is unpacked
   std::int64_t copies_ = 0;        // steps
-  DeviceMail mail_;
+  DevicePlanMessages mail_;
   std::shared_ptr<RunAhead> ahead_;
   StepClock* clock_ = nullptr;  // of this execution; null: nobody records
 };

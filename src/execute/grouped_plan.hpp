@@ -6,9 +6,9 @@
 
 #include "device/run_ahead.hpp"
 #include "execute/executor.hpp"
-#include "execute/line_order.hpp"
 #include "execute/message_use.hpp"
 #include "execute/plan_memory.hpp"
+#include "execute/stream_order.hpp"
 
 namespace partita {
 
@@ -55,11 +55,11 @@ class GroupedPlan final : public Executor {
   PlanMemory memory_;
   std::vector<std::vector<StridedCopy>> moves_;  // by step
   MessageUse message_use_;
-  LineOrder line_order_;
+  StreamOrder line_order_;
   std::vector<std::size_t> awaited_;  // by step: so many groups come before it
   std::vector<bool> closes_;          // by step: the last message of its round
   std::size_t groups_ = 0;
-  std::array<Line, LineOrder::lines> lines_;
+  std::array<Line, StreamOrder::lines> lines_;
   bool one_line_ = false;                           // in this execution
   std::size_t put_ = 0;                             // groups of this execution
   std::vector<DeviceGroup::Part> sent_, received_;  // of the next one

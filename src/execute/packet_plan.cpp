@@ -15,7 +15,7 @@ constexpr int source_buffer = 0;
 constexpr int destination_buffer = 1;
 
 /// What a rank says of its part.
-struct PacketOffer {
+struct PacketCapabilities {
   std::int64_t unit_bytes = 0;  // 0: it does not fit
   std::int64_t message_bytes = 0;
 };
@@ -34,10 +34,10 @@ PacketPlan::PacketPlan(ContextState& context, Plan plan)
 bool PacketPlan::suits_all_ranks() {
   const bool fits = messages_.fits() && context_.options.copy_way == CopyWay::automatic &&
                     context_.device->offers_packets(plan_.buffers[source_buffer].operand->dtype, {});
-  const PacketOffer mine{fits ? messages_.unit_bytes() : 0, messages_.message_bytes()};
+  const PacketCapabilities mine{fits ? messages_.unit_bytes() : 0, messages_.message_bytes()};
   std::int64_t most = 0;
   unit_bytes_ = mine.unit_bytes;
-  for (const PacketOffer& offer : exchange_values(context_, plan_.operation, mine)) {
+  for (const PacketCapabilities& offer : exchange_values(context_, plan_.operation, mine)) {
     unit_bytes_ = std::min(unit_bytes_, offer.unit_bytes);
     most = std::max(most, offer.message_bytes);
   }

@@ -22,8 +22,8 @@ class StepClock {
   virtual void end(std::size_t step) = 0;
   /// A stream does these steps in one go; none: all steps of the plan. `line` counts the streams of the
   /// executor from 0.
-  virtual void in_stream(std::span<const std::size_t> steps, int line, std::unique_ptr<Moment> begin,
-                         std::unique_ptr<Moment> end) = 0;
+  virtual void in_stream(std::span<const std::size_t> steps, int line, std::unique_ptr<TimedEvent> begin,
+                         std::unique_ptr<TimedEvent> end) = 0;
 };
 
 /// `work`, which is given to `stream`, with the time that the stream takes for it. `clock` null: nobody
@@ -32,9 +32,9 @@ template <class Work>
 void timed_in_stream(StepClock* clock, Accelerator& device, std::span<const std::size_t> steps, int line,
                      Stream stream, const Work& work) {
   if (clock == nullptr) return work();
-  std::unique_ptr<Moment> begin = device.moment(stream);
+  std::unique_ptr<TimedEvent> begin = device.timed_event(stream);
   work();
-  clock->in_stream(steps, line, std::move(begin), device.moment(stream));
+  clock->in_stream(steps, line, std::move(begin), device.timed_event(stream));
 }
 
 }  // namespace partita

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "base/check.hpp"
-#include "matmul/around.hpp"
 #include "matmul/chooser.hpp"
 #include "matmul/cutting.hpp"
+#include "matmul/relayout.hpp"
 
 namespace partita::multiplication {
 namespace {
@@ -131,8 +131,8 @@ void Assembly::choose() {
     seen.d = std::move(d);
   }
   const std::int64_t here = common_scratch_bytes();
-  seen.beside_stationary = here + scratch_around(true);
-  seen.beside_moving = here + scratch_around(false);
+  seen.beside_stationary = here + relayout_scratch(true);
+  seen.beside_moving = here + relayout_scratch(false);
   take_tiling(seen);
   const bool may_relay =
       seen.options.memory_limit == 0 && (seen.options.method == MatmulMethod::automatic ||

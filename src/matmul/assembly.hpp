@@ -54,7 +54,7 @@ class Assembly {
   void check_limit() const;
   void deliver_gradient();
   std::int64_t common_scratch_bytes() const;
-  std::int64_t scratch_around(bool stationary) const;
+  std::int64_t relayout_scratch(bool stationary) const;
   std::int64_t gradient_scratch() const;
   std::int64_t scratch_after() const;
 

@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include "base/check.hpp"
-#include "matmul/around.hpp"
 #include "matmul/assembly.hpp"
 #include "matmul/cutting.hpp"
+#include "matmul/relayout.hpp"
 #include "matmul/scratch_account.hpp"
 #include "matmul/walk.hpp"
 #include "plan/moves.hpp"
@@ -129,7 +129,7 @@ std::int64_t Assembly::common_scratch_bytes() const {
 }
 
 // What the redistributions between now and the end of the plan will take, by whether D stays where it is.
-std::int64_t Assembly::scratch_around(bool stationary) const {
+std::int64_t Assembly::relayout_scratch(bool stationary) const {
   const Problem& problem = frame_.problem;
   const std::optional<Operand> sums = summed_elsewhere(stationary);
   const Operand d = sums.value_or(problem.d);

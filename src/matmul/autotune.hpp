@@ -1,7 +1,7 @@
 // The fastest method by trial.
 #pragma once
 
-#include "matmul/together.hpp"
+#include "matmul/runner.hpp"
 
 namespace partita::multiplication {
 

@@ -47,7 +47,7 @@ bool is_what_each_holds(const Problem& problem, const Cells& cells) {
   if (cells.grid.k > 1 || problem.d.layout.is_replicated() || problem.d.layout.partial()) return false;
   for (int rank = 0; rank < problem.ranks(); ++rank) {
     const Tile tile = cells.tile(rank);
-    const Holding held = holding(problem, problem.d, rank);
+    const OwnedSets held = holding(problem, problem.d, rank);
     const bool nothing = tile.empty() && problem.d.held.by(rank).empty();
     if (!nothing && !(tile.batch == held.batch && tile.m == held.rows && tile.n == held.columns)) {
       return false;

@@ -5,7 +5,7 @@
 #include "base/check.hpp"
 #include "matmul/identity.hpp"
 #include "matmul/problem.hpp"
-#include "matmul/together.hpp"
+#include "matmul/runner.hpp"
 
 namespace partita {
 namespace {

@@ -4,7 +4,7 @@
 #include "array/array_state.hpp"
 #include "base/check.hpp"
 #include "matmul/autotune.hpp"
-#include "matmul/together.hpp"
+#include "matmul/runner.hpp"
 #include "plan/moves.hpp"
 
 namespace partita {

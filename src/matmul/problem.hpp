@@ -3,7 +3,7 @@
 
 #include <partita/matmul.hpp>
 
-#include "matmul/held.hpp"
+#include "matmul/owned_regions.hpp"
 
 namespace partita::multiplication {
 

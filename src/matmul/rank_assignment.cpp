@@ -186,15 +186,15 @@ std::vector<Assignment> orders(const Grid& grid, int ranks) {
 
 OperandPlaces places_of(const Problem& problem) {
   const int cut = cut_batch(problem);
-  const auto batch = [cut](bool batched, const Holding& held) {
+  const auto batch = [cut](bool batched, const OwnedSets& held) {
     if (cut < 0) return std::int64_t{0};
     return batched && !held.batch.empty() ? front(held.batch[static_cast<std::size_t>(cut)]) : -1;
   };
   OperandPlaces places;
   for (int rank = 0; rank < problem.ranks(); ++rank) {
-    const Holding a = holding(problem, problem.a, rank);
-    const Holding b = holding(problem, problem.b, rank);
-    const Holding d = holding(problem, problem.d, rank);
+    const OwnedSets a = holding(problem, problem.a, rank);
+    const OwnedSets b = holding(problem, problem.b, rank);
+    const OwnedSets d = holding(problem, problem.d, rank);
     places.a.push_back({batch(problem.a.batched(), a), front(a.rows), -1, front(a.columns)});
     places.b.push_back({batch(problem.b.batched(), b), -1, front(b.columns), front(b.rows)});
     places.d.push_back({batch(true, d), front(d.rows), front(d.columns), -1});

@@ -76,7 +76,7 @@ Tile tile_of(const Problem& problem, Stays stays, int rank) {
   const HeldOperand& operand = stays == Stays::a ? problem.a : stays == Stays::b ? problem.b : problem.d;
   const bool works = !operand.held.by(rank).empty() && operand.held.first_holder(rank) == rank;
   if (stays != Stays::d && !works) return {};
-  Holding held = holding(problem, operand, rank);
+  OwnedSets held = holding(problem, operand, rank);
   if (stays == Stays::a) return {held.batch, held.rows, IndexSet::range(0, problem.n()), held.columns};
   if (stays == Stays::b) return {held.batch, IndexSet::range(0, problem.m()), held.columns, held.rows};
   return {held.batch, held.rows, held.columns, IndexSet::range(0, problem.k())};
@@ -105,10 +105,10 @@ Region region_of_d(const Tile& tile) {
   return matrix_region(tile.batch, tile.m, tile.n);
 }
 
-Holding holding(const Problem& problem, const HeldOperand& operand, int rank) {
+OwnedSets holding(const Problem& problem, const HeldOperand& operand, int rank) {
   const std::vector<IndexSet>& held = operand.held.by(rank).sets;
   const auto dimensions = static_cast<std::size_t>(operand.layout.dimensions());
-  Holding result;
+  OwnedSets result;
   if (held.size() != dimensions) return result;
   for (int i = 0; i < problem.batches(); ++i) {
     result.batch.push_back(operand.batched() ? held[static_cast<std::size_t>(i)]

@@ -39,12 +39,12 @@ struct Tiling {
 
 /// The index sets of the last two dimensions, and of the batch dimensions before them, that a rank holds of
 /// operand a, b or d of the problem; a missing batch dimension is whole.
-struct Holding {
+struct OwnedSets {
   std::vector<IndexSet> batch;
   IndexSet rows;
   IndexSet columns;
 };
-Holding holding(const Problem& problem, const HeldOperand& operand, int rank);
+OwnedSets holding(const Problem& problem, const HeldOperand& operand, int rank);
 
 /// The tiling of a named method, which leaves one operand where it lies or cuts k alone; not of
 /// communication_avoiding.

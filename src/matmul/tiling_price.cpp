@@ -69,7 +69,7 @@ struct Share {
 };
 
 /// `copies`: so many times is each element wanted.
-Share share(const Problem& problem, const SampledRank& sample, const Held& held, const Region& wanted,
+Share share(const Problem& problem, const SampledRank& sample, const OwnedRegions& held, const Region& wanted,
             double copies = 1) {
   Share share;
   share.own = static_cast<double>(common_size(wanted, held.by(sample.rank)));

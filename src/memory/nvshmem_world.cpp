@@ -108,8 +108,8 @@ std::string begin(Runtime& state, const NvshmemDevice& device, const std::shared
                   }));
 }
 
-std::int64_t least_of(std::span<const NvshmemOffer> offers) {
-  return std::ranges::min_element(offers, {}, &NvshmemOffer::bytes)->bytes;
+std::int64_t least_of(std::span<const NvshmemCapabilities> offers) {
+  return std::ranges::min_element(offers, {}, &NvshmemCapabilities::bytes)->bytes;
 }
 
 std::string text_of(const std::vector<OffsetRange>& ranges) {
@@ -140,8 +140,8 @@ void NvshmemWorld::forget() {
   world.pool_ = NvshmemPool();
 }
 
-NvshmemOffer NvshmemWorld::offer(const Runtime& state, const NvshmemDevice& device,
-                                 const NvshmemLibrary& library) {
+NvshmemCapabilities NvshmemWorld::offer(const Runtime& state, const NvshmemDevice& device,
+                                        const NvshmemLibrary& library) {
   const std::int64_t free_bytes = device.free_bytes();
   const std::lock_guard lock(mutex_);
   check<UnsupportedError>(!state.group->in_process() || state.size() == 1,
@@ -159,9 +159,9 @@ NvshmemOffer NvshmemWorld::offer(const Runtime& state, const NvshmemDevice& devi
 
 std::vector<int> NvshmemWorld::join(Runtime& state, const NvshmemDevice& device,
                                     const NvshmemLibrary& library) {
-  NvshmemOffer mine;
+  NvshmemCapabilities mine;
   collectively(state, operation, [&] { mine = offer(state, device, library); });
-  std::vector<NvshmemOffer> offers = exchange_values(state, operation, mine);
+  std::vector<NvshmemCapabilities> offers = exchange_values(state, operation, mine);
   const std::string why = obstacle(offers);
   check<UnsupportedError>(why.empty(), "NVSHMEM cannot be used: {}", why);
   if (mine.world == 0) {
@@ -169,12 +169,12 @@ std::vector<int> NvshmemWorld::join(Runtime& state, const NvshmemDevice& device,
     for (std::size_t rank = 0; rank < offers.size(); ++rank) offers[rank].pe = static_cast<int>(rank);
   }
   std::vector<int> pes;
-  for (const NvshmemOffer& one : offers) pes.push_back(one.pe);
+  for (const NvshmemCapabilities& one : offers) pes.push_back(one.pe);
   return pes;
 }
 
-void NvshmemWorld::start(Runtime& state, const NvshmemDevice& device, std::span<const NvshmemOffer> offers,
-                         const NvshmemLibrary& library) {
+void NvshmemWorld::start(Runtime& state, const NvshmemDevice& device,
+                         std::span<const NvshmemCapabilities> offers, const NvshmemLibrary& library) {
   const std::int64_t bytes = least_of(offers);
   bool mine = false;
   try {

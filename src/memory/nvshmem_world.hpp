@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "memory/nvshmem_capabilities.hpp"
 #include "memory/nvshmem_library.hpp"
-#include "memory/nvshmem_offer.hpp"
 #include "memory/nvshmem_pool.hpp"
 
 namespace partita {
@@ -47,8 +47,8 @@ class NvshmemWorld {
   char* memory_of(int pe) const;
 
  private:
-  NvshmemOffer offer(const Runtime& state, const NvshmemDevice& device, const NvshmemLibrary& library);
-  void start(Runtime& state, const NvshmemDevice& device, std::span<const NvshmemOffer> offers,
+  NvshmemCapabilities offer(const Runtime& state, const NvshmemDevice& device, const NvshmemLibrary& library);
+  void start(Runtime& state, const NvshmemDevice& device, std::span<const NvshmemCapabilities> offers,
              const NvshmemLibrary& library);
   void refuse_for_good(const std::string& why);
 

@@ -8,7 +8,7 @@
 #include "array/transfer.hpp"
 #include "base/check.hpp"
 #include "context/context_state.hpp"
-#include "device/finish.hpp"
+#include "device/device_synchronization.hpp"
 #include "device/library_of.hpp"
 #include "distribution/permutation.hpp"
 #include "execute/executor.hpp"
@@ -136,9 +136,10 @@ class Runner {
       inverse_ = redistribution::inverse_axes(options.axes, destination_.dimensions());
     }
     if (source.space == destination.space) return;
-    if (source.space == MemorySpace::host) up_ = stand_in(context, as_planned(source, destination.space));
+    if (source.space == MemorySpace::host)
+      device_source_ = stand_in(context, as_planned(source, destination.space));
     if (destination.space == MemorySpace::host) {
-      down_ = stand_in(context, as_planned(destination, source.space));
+      device_destination_ = stand_in(context, as_planned(destination, source.space));
     }
   }
 
@@ -147,13 +148,13 @@ class Runner {
   const Layout& destination() const { return destination_; }  ///< as the caller sees it
 
   void run(const Array& source, const Array& destination) {
-    if (up_.valid()) copy_view(context_, source.local(), up_.local());
+    if (device_source_.valid()) copy_view(context_, source.local(), device_source_.local());
     with_operands(source, destination, [&](auto operands) { bound_->execute(operands); });
-    if (down_.valid()) copy_view(context_, down_.local(), destination.local());
+    if (device_destination_.valid()) copy_view(context_, device_destination_.local(), destination.local());
   }
 
   void enqueue(const Array& source, const Array& destination, Stream stream) {
-    check<UnsupportedError>(!up_.valid() && !down_.valid(),
+    check<UnsupportedError>(!device_source_.valid() && !device_destination_.valid(),
                             "redistribute: only device memory on both sides can wait in a stream");
     with_operands(source, destination, [&](auto operands) { bound_->enqueue(operands, stream); });
   }
@@ -161,9 +162,10 @@ class Runner {
  private:
   template <class Body>
   void with_operands(const Array& source, const Array& destination, Body&& body) {
-    std::shared_ptr<Array::State> seen = (down_.valid() ? down_ : destination).state();
+    std::shared_ptr<Array::State> seen =
+        (device_destination_.valid() ? device_destination_ : destination).state();
     if (!inverse_.empty()) seen = permuted(*seen, inverse_);
-    const Array& given = up_.valid() ? up_ : source;
+    const Array& given = device_source_.valid() ? device_source_ : source;
     const std::array<const Array::State*, 2> operands{given.state().get(), seen.get()};
     body(std::span<const Array::State* const>(operands));
   }
@@ -173,8 +175,8 @@ class Runner {
   bool in_packets_;
   Layout destination_;
   std::vector<int> inverse_;
-  Array up_;    // of the source's layout, on the device, where the source is on the host
-  Array down_;  // likewise of the destination
+  Array device_source_;       // of the source's layout, on the device, where the source is on the host
+  Array device_destination_;  // likewise of the destination
 };
 
 /// The context's plan from `source` to what `target` describes in words, made where there is none yet.

@@ -15,11 +15,11 @@ namespace partita {
 
 /// Messages of different lanes never match each other.
 enum class Lane : std::uint8_t {
-  control,    ///< checks, allocation, barriers
-  data,       ///< the messages of plans
-  letters,    ///< from one rank to another, outside of collective calls
-  greetings,  ///< of executions between nodes that go past the host
-  farewells,  ///< the group's own
+  control,         ///< checks, allocation, barriers
+  data,            ///< the messages of plans
+  point_to_point,  ///< from one rank to another, outside of collective calls
+  greetings,       ///< of executions between nodes that go past the host
+  farewells,       ///< the group's own
 };
 
 inline constexpr int lane_count = 5;

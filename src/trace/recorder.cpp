@@ -20,10 +20,10 @@ void Recorder::end(std::size_t /*step*/) {
   notes_.back().end = host_clock();
 }
 
-void Recorder::in_stream(std::span<const std::size_t> steps, int line, std::unique_ptr<Moment> begin,
-                         std::unique_ptr<Moment> end) {
-  const std::size_t stroke = strokes_.size();
-  strokes_.push_back({std::move(begin), std::move(end)});
+void Recorder::in_stream(std::span<const std::size_t> steps, int line, std::unique_ptr<TimedEvent> begin,
+                         std::unique_ptr<TimedEvent> end) {
+  const std::size_t stroke = fused_.size();
+  fused_.push_back({std::move(begin), std::move(end)});
   const auto note = [&](std::size_t step) {
     notes_.push_back({plans_.size() - 1, step, line + 1, 0, 0, stroke});
   };
@@ -42,8 +42,8 @@ TracedStep Recorder::traced(const Note& note) const {
     result.step = static_cast<int>(note.step);
   }
   if (note.stroke != all) {
-    result.begin = strokes_[note.stroke].begin->seconds();
-    result.end = std::max(result.begin, strokes_[note.stroke].end->seconds());
+    result.begin = fused_[note.stroke].begin->seconds();
+    result.end = std::max(result.begin, fused_[note.stroke].end->seconds());
   }
   return result;
 }

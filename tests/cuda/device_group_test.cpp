@@ -16,7 +16,7 @@
 
 #include "base/visit_dtype.hpp"
 #include "context/context_state.hpp"
-#include "device/finish.hpp"
+#include "device/device_synchronization.hpp"
 #include "kernels/host/copy.hpp"
 
 namespace partita::testing {

@@ -15,7 +15,7 @@
 #include "base/half.hpp"
 #include "base/visit_dtype.hpp"
 #include "context/context_state.hpp"
-#include "device/finish.hpp"
+#include "device/device_synchronization.hpp"
 
 namespace partita::testing {
 

@@ -161,9 +161,9 @@ class FakeNodeMemory final : public NodeMemory {
 };
 
 /// Noted by the stream's thread.
-class FakeMoment final : public Moment {
+class FakeTimedEvent final : public TimedEvent {
  public:
-  explicit FakeMoment(std::shared_ptr<const std::atomic<double>> noted) : noted_(std::move(noted)) {}
+  explicit FakeTimedEvent(std::shared_ptr<const std::atomic<double>> noted) : noted_(std::move(noted)) {}
   double seconds() const override { return *noted_; }
 
  private:
@@ -273,10 +273,10 @@ class FakeAccelerator final : public Accelerator {
   bool captures(Stream stream) override { return of(stream).graph() != nullptr; }
   std::weak_ptr<const void> graph_of(Stream stream) override { return of(stream).graph(); }
 
-  std::unique_ptr<Moment> moment(Stream stream) override {
+  std::unique_ptr<TimedEvent> timed_event(Stream stream) override {
     auto noted = std::make_shared<std::atomic<double>>(0);
     of(stream).put([noted] { *noted = host_clock(); });
-    return std::make_unique<FakeMoment>(std::move(noted));
+    return std::make_unique<FakeTimedEvent>(std::move(noted));
   }
 
   void copy_bytes(const void* from, void* to, std::int64_t bytes, Stream stream) override {

@@ -144,12 +144,12 @@ class FakePackets {
   }
 
   std::vector<char> own() const {
-    const Parcel& parcel = given_[slots_.me()];
+    const ByteRange& parcel = given_[slots_.me()];
     return {source() + parcel.offset, source() + parcel.offset + parcel.bytes};
   }
 
   void keep(std::size_t rank, const std::vector<char>& come, bool joins) const {
-    const Parcel& parcel = taken_[rank];
+    const ByteRange& parcel = taken_[rank];
     if (parcel.bytes == 0) return;
     char* const to = static_cast<char*>(what_.destination) + parcel.offset;
     if (!joins) {
@@ -163,7 +163,7 @@ class FakePackets {
   }
 
   PacketExchange what_;
-  std::vector<Parcel> given_, taken_;
+  std::vector<ByteRange> given_, taken_;
   FakeSlots slots_;
 };
 

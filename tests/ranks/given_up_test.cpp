@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "context/context_state.hpp"
-#include "device/finish.hpp"
+#include "device/device_synchronization.hpp"
 #include "ranks/needs_devices.hpp"
 
 namespace partita::testing {

@@ -6,7 +6,7 @@
 #include <partita/redistribute.hpp>
 #include <thread>
 
-#include "device/finish.hpp"
+#include "device/device_synchronization.hpp"
 #include "device/packet_board.hpp"
 #include "ranks/array_model.hpp"
 #include "ranks/collectives_model.hpp"

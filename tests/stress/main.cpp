@@ -121,7 +121,7 @@ Play choose(RandomLayouts& random, const Options& options) {
                                       {9, products},
                                       {7, transforms},
                                       {8, halos},
-                                      {8, letters},
+                                      {8, point_to_point},
                                       {5, memory},
                                       {5, subgroups},
                                       {4, options.mismatches == "on" ? mismatches : redistributions},

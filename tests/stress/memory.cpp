@@ -45,7 +45,7 @@ After subgroups(Turn& turn) {
   if (std::find(members.begin(), members.end(), turn.context.rank()) == members.end()) return After::goes_on;
   Context part = turn.context.subgroup(members);
   Turn inner{part, RandomLayouts(seed), std::mt19937_64(turn.own()), {}, ""};
-  const auto body = what == 0 ? redistributions : what == 1 ? collective_calls : letters;
+  const auto body = what == 0 ? redistributions : what == 1 ? collective_calls : point_to_point;
   try {
     body(inner);
   } catch (...) {

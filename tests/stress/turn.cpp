@@ -4,7 +4,7 @@
 
 #include "context/context_state.hpp"
 #include "device/accelerator.hpp"
-#include "device/finish.hpp"
+#include "device/device_synchronization.hpp"
 #include "ranks/fake_device.hpp"
 #include "ranks/rank_test.hpp"
 

@@ -56,7 +56,7 @@ After collective_calls(Turn& turn);
 After products(Turn& turn);
 After transforms(Turn& turn);
 After halos(Turn& turn);
-After letters(Turn& turn);
+After point_to_point(Turn& turn);
 After memory(Turn& turn);
 After subgroups(Turn& turn);
 /// One rank calls something else than the others. All are told so by DisagreementError, in time.

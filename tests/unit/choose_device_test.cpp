@@ -7,8 +7,8 @@
 namespace partita::testing {
 namespace {
 
-std::vector<DeviceOffer> offers(std::initializer_list<std::pair<const char*, int>> list) {
-  std::vector<DeviceOffer> result;
+std::vector<DeviceCapabilities> offers(std::initializer_list<std::pair<const char*, int>> list) {
+  std::vector<DeviceCapabilities> result;
   for (const auto& [host, count] : list) result.push_back({host, count, count == 0 ? "no driver" : ""});
   return result;
 }
@@ -39,7 +39,8 @@ TEST(ChooseDevice, RefusesWhatIsNotThere) {
 }
 
 TEST(ChooseDevice, OffersTravelAsText) {
-  const DeviceOffer offer = DeviceOffer::parse(DeviceOffer{"my host", 3, "why: none\nat all"}.text());
+  const DeviceCapabilities offer =
+      DeviceCapabilities::parse(DeviceCapabilities{"my host", 3, "why: none\nat all"}.text());
   EXPECT_EQ(offer.host, "my host");
   EXPECT_EQ(offer.count, 3);
   EXPECT_EQ(offer.why_none, "why: none\nat all");

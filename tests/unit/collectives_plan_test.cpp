@@ -90,11 +90,11 @@ TEST(CollectivePlans, Parts) {
     const Shape shape{sum, 3};
     const Layout spread = parts(shape, counts, ranks);
     expect_right(spread, everywhere(shape, ranks), topology, plan_all_gather);
-    expect_right(spread, at_root(shape, 0, ranks), topology, plan_straight);
-    expect_right(at_root(shape, ranks - 1, ranks), spread, topology, plan_straight);
-    expect_right(contributions(shape, Reduction::sum, ranks), spread, topology, plan_straight);
+    expect_right(spread, at_root(shape, 0, ranks), topology, plan_single_redistribution);
+    expect_right(at_root(shape, ranks - 1, ranks), spread, topology, plan_single_redistribution);
+    expect_right(contributions(shape, Reduction::sum, ranks), spread, topology, plan_single_redistribution);
     const Layout rows = by_rank({4 * ranks, 3}, ranks);
-    expect_right(rows, Layout(Slab(1), rows.shape(), ranks), topology, plan_straight);
+    expect_right(rows, Layout(Slab(1), rows.shape(), ranks), topology, plan_single_redistribution);
   }
 }
 

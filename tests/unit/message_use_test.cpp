@@ -5,7 +5,7 @@
 
 #include <partita/redistribute.hpp>
 
-#include "execute/line_order.hpp"
+#include "execute/stream_order.hpp"
 #include "unit/hand_made_plans.hpp"
 
 namespace partita::testing {
@@ -97,11 +97,11 @@ TEST(MessageUse, TheSidesOfARedistributionAreApart) {
   }
 }
 
-TEST(LineOrder, OrdersOnlyWhatDependsOnEachOther) {
+TEST(StreamOrder, OrdersOnlyWhatDependsOnEachOther) {
   const Place source{0, 0, 0, {}}, destination{1, 0, 0, {}};
   const Plan plan = plan_of({});
   std::vector<std::pair<int, int>> orders;
-  LineOrder order(plan, [&](int before, int after) { orders.emplace_back(before, after); });
+  StreamOrder order(plan, [&](int before, int after) { orders.emplace_back(before, after); });
   const Step pack = hand_made::copy(elements(0, 8), source, room(0));
   const Step unpack = hand_made::copy(elements(0, 8), room(64), destination);
   const Step own = hand_made::copy(elements(0, 8), source, destination);

@@ -55,7 +55,7 @@ inline std::vector<std::int64_t> disjoint_strides(Random& random, std::int64_t i
   return strides;
 }
 
-// Moves the side's origin so that its lowest address is `margin`; returns the bytes that it needs.
+// ExchangedPieces the side's origin so that its lowest address is `margin`; returns the bytes that it needs.
 inline std::int64_t place(std::int64_t& offset, std::int64_t item_bytes,
                           const std::vector<std::int64_t>& counts, const std::vector<std::int64_t>& strides,
                           std::int64_t margin) {

@@ -1,0 +1,79 @@
+#include "collectives/heap_offsets.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "array/transfer.hpp"
+#include "base/check.hpp"
+#include "runtime/agree.hpp"
+
+namespace partita::collective {
+namespace {
+
+constexpr std::int64_t nowhere = -1;
+constexpr std::int64_t empty = -2;  // suits every place
+
+bool has_elements(const View& view) {
+  return view.data != nullptr && volume(view.extents) > 0;
+}
+
+std::int64_t place_of(const ContextState& context, const View& view) {
+  if (!has_elements(view)) return empty;
+  if (view.space == MemorySpace::device && context.device == nullptr) return nowhere;  // and refused
+  const bool suits = view.strides.size() == view.extents.size() && lies_dense(view);
+  return suits ? context.heap_in(view.space).offset_of(view.data) : nowhere;
+}
+
+}  // namespace
+
+MemorySpace space_of(std::span<const View> views) {
+  for (const View& view : views) {
+    if (has_elements(view)) return view.space;
+  }
+  const bool some = std::ranges::any_of(views, [](const View& v) { return v.space == MemorySpace::device; });
+  return some ? MemorySpace::device : MemorySpace::host;
+}
+
+void check_space(const ContextState& context, std::string_view operation, std::span<const View> views,
+                 MemorySpace space, Stream stream) {
+  for (const View& view : views) {
+    check<UnsupportedError>(
+        !has_elements(view) || view.space == space,
+        "{}: one view lies in host memory, another one in device memory; copy one of them", operation);
+  }
+  if (space == MemorySpace::device) {
+    check<UnsupportedError>(context.device != nullptr,
+                            "{}: a view in device memory, but the context has no device", operation);
+  } else {
+    check<UnsupportedError>(stream.handle == nullptr, "{}: host memory has no streams", operation);
+  }
+}
+
+HeapOffsets own_heap_offsets(const ContextState& context, std::span<const View> views) {
+  HeapOffsets places;
+  for (const View& view : views) places.push_back(place_of(context, view));
+  return places;
+}
+
+HeapOffsets agreed_heap_offsets(ContextState& context, std::string_view operation, const HeapOffsets& own) {
+  HeapOffsets agreed(own.size(), empty);
+  const std::string bytes(reinterpret_cast<const char*>(own.data()), own.size() * sizeof(own[0]));
+  for (const std::string& text : exchange(context, operation, bytes)) {
+    HeapOffsets theirs(own.size());
+    std::memcpy(theirs.data(), text.data(), std::min(text.size(), theirs.size() * sizeof(theirs[0])));
+    for (std::size_t i = 0; i < theirs.size(); ++i) {
+      if (theirs[i] == empty) continue;
+      agreed[i] = agreed[i] == empty || agreed[i] == theirs[i] ? theirs[i] : nowhere;
+    }
+  }
+  return agreed;
+}
+
+bool has_elements_everywhere(const Layout& layout) {
+  for (int rank = 0; rank < layout.ranks(); ++rank) {
+    if (layout.region(rank).empty()) return false;
+  }
+  return true;
+}
+
+}  // namespace partita::collective

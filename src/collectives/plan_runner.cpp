@@ -1,0 +1,37 @@
+#include "collectives/plan_runner.hpp"
+
+namespace partita::collective {
+
+PlanRunner::PlanRunner(ContextState& context, Plan plan, std::optional<Reduction> logical)
+    : context_(context), logical_(logical) {
+  for (const Buffer& buffer : plan.buffers) {
+    if (buffer.kind != BufferKind::operand) continue;
+    layouts_.push_back(buffer.operand->layout);
+    states_.push_back({nullptr, *buffer.operand, {}, nullptr, -1});
+  }
+  for (const Array::State& state : states_) pointers_.push_back(&state);
+  on_device_ = space_of(plan) == MemorySpace::device;
+  if (logical_ && on_device_) {
+    identity_ = identity_on(*context.device, *logical_, states_.back().operand.dtype);
+  }
+  executor_ = Executor::bind(context, std::move(plan));
+}
+
+void PlanRunner::set_heap_offsets(std::span<const std::int64_t> offsets) {
+  for (std::size_t i = 0; i < states_.size(); ++i) states_[i].heap_offset = offsets[i];
+}
+
+void PlanRunner::run(std::span<const View> views, Stream stream) {
+  for (std::size_t i = 0; i < states_.size(); ++i) {
+    Array::State& state = states_[i];
+    state.local = views[i];
+    const int dimensions = state.operand.layout.dimensions();
+    if (state.local.strides.size() != dimensions) state.local.strides = Extents::filled(dimensions, 0);
+  }
+  on_device_ ? executor_->enqueue(pointers_, stream) : executor_->execute(pointers_);
+  if (logical_ && views.back().data != nullptr) {
+    normalize_logical(context_, *logical_, views.back(), identity_.data(), stream);
+  }
+}
+
+}  // namespace partita::collective

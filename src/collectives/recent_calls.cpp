@@ -1,0 +1,39 @@
+#include "collectives/recent_calls.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "context/context_state.hpp"
+
+namespace partita::collective {
+
+RecentCalls& RecentCalls::of(ContextState& context) {
+  if (!context.recent_calls) context.recent_calls = std::make_shared<RecentCalls>();
+  return *static_cast<RecentCalls*>(context.recent_calls.get());
+}
+
+bool RecentCalls::run(ContextState& context, const CallSignature& signature, Stream stream) {
+  const auto found = std::ranges::find(entries_, signature, &Entry::signature);
+  if (found == entries_.end() || context.plans.find(found->key) == nullptr) return false;
+  const std::shared_ptr<Runner> runner = found->runner.lock();
+  if (!runner) return false;
+  keep_for_graph(context, stream, runner);
+  runner->run(found->views, stream);
+  return true;
+}
+
+void RecentCalls::remember(const CallSignature& signature, std::string key, std::vector<View> views,
+                           const std::shared_ptr<Runner>& runner) {
+  if (!signature.is_whole()) return;
+  Entry entry{signature, std::move(key), std::move(views), runner};
+  const auto found = std::ranges::find(entries_, signature, &Entry::signature);
+  if (found != entries_.end()) {
+    *found = std::move(entry);
+  } else if (entries_.size() < most) {
+    entries_.push_back(std::move(entry));
+  } else {
+    entries_[std::exchange(oldest_, (oldest_ + 1) % most)] = std::move(entry);
+  }
+}
+
+}  // namespace partita::collective

@@ -1,0 +1,94 @@
+#include "device/device_synchronization.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.hpp"
+#include "device/device_runtime.hpp"
+#include "runtime/announcement.hpp"
+#include "runtime/peer_watch.hpp"
+#include "runtime/wait.hpp"
+
+namespace partita {
+
+std::vector<int> less_those_that_left(const DeviceRuntime& state, std::vector<int> ranks) {
+  const auto left = [&](int rank) { return has_left(state, rank); };
+  if (std::none_of(ranks.begin(), ranks.end(), left)) return ranks;
+  const std::vector<int> late = state.flags ? state.flags->late() : std::vector<int>{};
+  std::erase_if(
+      ranks, [&](int rank) { return left(rank) && std::find(late.begin(), late.end(), rank) == late.end(); });
+  return ranks;
+}
+
+std::vector<int> others_of_the_node(const DeviceRuntime& state) {
+  std::vector<int> ranks = state.device_topology.node_ranks(state.device_topology.node(state.rank()));
+  std::erase(ranks, state.rank());
+  return less_those_that_left(state, std::move(ranks));
+}
+
+Stream stream_or_own(const DeviceRuntime& state, Stream wanted) {
+  return wanted.handle == nullptr ? state.device->stream() : wanted;
+}
+
+Stream begin_device_work(DeviceRuntime& state, Stream wanted) {
+  Accelerator& device = *state.device;
+  device.use();
+  if (!state.watchdog) state.watchdog = std::make_unique<Watchdog>(state);
+  const Stream own = device.stream();
+  const Stream stream = stream_or_own(state, wanted);
+  if (device.captures(stream)) return stream;
+  const bool is_own = stream.handle == own.handle;
+  if (state.device_work_is_marked) {
+    state.device_mark->hold(stream);
+  } else if (!is_own) {
+    device.order(own, stream);
+  }
+  if (is_own) state.device_work_is_marked = false;  // its end is the end of all
+  return stream;
+}
+
+void end_device_work(DeviceRuntime& state, Stream stream) {
+  Accelerator& device = *state.device;
+  if (device.captures(stream)) return;
+  state.device_work_is_marked = stream.handle != device.stream().handle;
+  if (state.device_work_is_marked) state.device_mark->record(stream);
+}
+
+void require_no_capture(const DeviceRuntime& state, std::string_view operation, std::string_view what) {
+  check<UnsupportedError>(
+      !state.device || !state.device->has_stream() || !state.device->captures(state.device->stream()),
+      "{}: {} waits for the context's own stream, which is being captured into a graph: do "
+      "it before the capture, or capture a stream of your own",
+      operation, what);
+}
+
+void finish_device(DeviceRuntime& state, std::string_view operation, Stream stream) {
+  if (!state.device) return;
+  require_no_capture(state, operation, "it");
+  check<UnsupportedError>(stream.handle == nullptr || !state.device->captures(stream),
+                          "{}: the stream is being captured into a graph", operation);
+  const bool was_alive = !state.failed();  // what a failed context holds may still be read
+  // Such waits are for milliseconds, and what comes next on the device waits for their end.
+  const WaitReason reason{operation, [] { return std::string("work on the device"); }, -1,
+                          [&] { return others_of_the_node(state); }, std::chrono::milliseconds(20)};
+  try {
+    Accelerator& device = *state.device;
+    device.use();
+    if (stream.handle != nullptr) end_device_work(state, begin_device_work(state, stream));
+    if (device.has_stream()) {
+      if (!state.device_work_is_marked) state.device_mark->record(device.stream());
+      wait_until(state, reason, [&] {
+        if (state.greetings) state.greetings->look(operation);
+        return state.device_mark->reached();
+      });
+    }
+    if (!was_alive) return;
+    state.throw_failure();  // which has let the streams go
+    compare_announcements(state, operation);
+  } catch (...) {
+    state.fail_with_current();  // and the flags let the streams go
+    throw;
+  }
+}
+
+}  // namespace partita

@@ -1,0 +1,56 @@
+#include "matmul/runner.hpp"
+
+#include <fmt/format.h>
+
+#include "kernels/host/blas_library.hpp"
+#include "runtime/agree.hpp"
+
+namespace partita::multiplication {
+
+void Runner::run(std::span<const std::shared_ptr<Array::State>> arrays, const Parameters& parameters) {
+  given_.clear();
+  for (const auto& array : arrays) given_.push_back(array.get());
+  bound_.execute(given_, parameters);
+}
+
+namespace {
+
+std::string number_text(std::complex<double> value) {
+  return fmt::format("{}{:+}i", value.real(), value.imag());
+}
+
+}  // namespace
+
+Plan plan_of(const Setting& setting, const ContextState& context, int rank) {
+  MatmulOptions options = setting.options;
+  options.alpha = setting.product ? 1 : 0;
+  return plan_matmul(setting.operands, context.topology(), rank, options, context.machine, setting.in_place);
+}
+
+std::shared_ptr<Runner> plan_together(ContextState& context, const std::function<Setting()>& setting) {
+  context.require_usable("matmul");
+  std::shared_ptr<Runner> runner;
+  collectively(context, "matmul", [&]() -> std::vector<Fact> {
+    const Setting made = setting();
+    (void)blas();  // where there is none, say so before anything has begun
+    Plan plan = plan_of(made, context, context.rank());
+    std::vector<Fact> facts = plan.identity;
+    facts.push_back({"alpha", number_text(made.options.alpha)});
+    facts.push_back({"beta", number_text(made.options.beta)});
+    runner = std::make_shared<Runner>(context, std::move(plan), made);
+    return facts;
+  });
+  context.heap->collect();  // plan creation is a named point of deferred release
+  runner->connect();
+  return runner;
+}
+
+void check_together(ContextState& context, bool alike_on_all_ranks, const std::function<void()>& local) {
+  if (alike_on_all_ranks) return local();
+  collectively(context, "matmul", [&]() -> std::vector<Fact> {
+    local();
+    return {};
+  });
+}
+
+}  // namespace partita::multiplication
