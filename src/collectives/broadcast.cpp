@@ -38,7 +38,7 @@ Plan plan_broadcast(const Request& request, int root) {
 namespace {
 
 ByteExchange ranges_from(int root, int rank, int ranks, std::int64_t bytes) {
-  ByteExchange parcels{for_each_rank(ranks, 0), for_each_rank(ranks, 0)};
+  ByteExchange ranges{for_each_rank(ranks, 0), for_each_rank(ranks, 0)};
   const auto place = [](int of) { return static_cast<std::size_t>(of); };
   // Of n bytes the root gives n (P - 1) in one round, but n where the others pass on what they get to one
   // another.
@@ -89,7 +89,7 @@ void broadcast(const Context& context, const View& view, int root, Stream stream
              const View& mine = views[is_root && ranks > 1 ? 0 : 1];
              group.broadcast(mine.data, mine.data, bytes_of(mine), root, where);
            },
-       .told = &signature},
+       .signature = &signature},
       stream);
 }
 

@@ -67,7 +67,7 @@ std::uint64_t hash_of(const Call& call, std::string_view way);
 /// Views of so many bytes and more are looked for on the heap, in one exchange of all ranks a call.
 inline constexpr std::int64_t worth_asking = 256 << 10;
 
-/// Whether the call has been carried out, as an earlier one that was told the same. Otherwise `told` goes
+/// Whether the call has been carried out, as an earlier one of the same signature. Otherwise `signature` goes
 /// into the Call. As `run`.
 bool run_again(const Context& context, CallSignature& signature, Stream stream);
 

@@ -27,7 +27,7 @@ std::shared_ptr<Runner> PacketCall::of(ContextState& context, const Call& call) 
   // These are the same on all ranks.
   const bool one_node = context.device_topology.node_count() == 1;
   const bool some_ranks = context.size() > 1 && context.size() <= PacketSlots::most_ranks;
-  if (!call.parcels || !one_node || !some_ranks ||
+  if (!call.ranges || !one_node || !some_ranks ||
       context.options.device_collectives == DeviceCollectives::library)
     return nullptr;
   ByteExchange ranges = call.ranges();

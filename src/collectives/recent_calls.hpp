@@ -12,9 +12,9 @@
 
 namespace partita::collective {
 
-/// A call that is told exactly as one before has passed its checks, and the plan is the same. All that is
-/// saved is time: whether a call is found here is this rank's own matter, so finding it uses the context's
-/// plans, whose order is that of calls on all ranks, just as looking for the plan does.
+/// A call of exactly the same signature as one before has passed its checks, and the plan is the same. All
+/// that is saved is time: whether a call is found here is this rank's own matter, so finding it uses the
+/// context's plans, whose order is that of calls on all ranks, just as looking for the plan does.
 class RecentCalls {
  public:
   static RecentCalls& of(ContextState& context);

@@ -12,7 +12,7 @@ CallSignature signature_of(std::string_view operation, const View& source, const
   CallSignature signature(operation, source, destination);
   signature.add(static_cast<std::int64_t>(options.reduction));
   signature.add(options.deterministic ? 1 : 0);
-  return told;
+  return signature;
 }
 
 Call reducing_call(std::string_view operation, const View& source, const View& destination,

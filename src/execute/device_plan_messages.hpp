@@ -6,7 +6,7 @@
 #include <partita/plan.hpp>
 #include <vector>
 
-#include "device/events.hpp"
+#include "device/event_ring.hpp"
 #include "execute/message_use.hpp"
 #include "execute/plan_messages.hpp"
 

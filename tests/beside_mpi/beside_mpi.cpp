@@ -83,7 +83,7 @@ class Ours {
   }
 
  private:
-  partita::Context context_;
+  const partita::Context& context_;
   partita::Array rows_;
 };
 

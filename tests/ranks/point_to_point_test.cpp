@@ -176,7 +176,8 @@ RANK_TEST(PointToPoint, AnErrorOfTheTransportLeavesTheOthersInTheList) {
   {
     collective::UnexpectedQueue box;
     const auto post = [&] {
-      box.keep(std::make_unique<collective::Posting>(*alone.state(), 0, collective::Envelope{}, nullptr));
+      box.keep(
+          std::make_unique<collective::PendingSend>(*alone.state(), 0, collective::MessageHeader{}, nullptr));
     };
     post();
     post();
