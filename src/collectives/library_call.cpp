@@ -25,9 +25,14 @@ LibraryCall::LibraryCall(ContextState& context, const Call& call)
 
 void LibraryCall::run(std::span<const View> views, Stream stream) {
   context_.require_usable(operation_);
-  put_into_stream(context_, *ahead_, operation_, stream, [&](Stream used, bool captured) {
-    const Executed execution = announce(context_, hash_, operation_, captured);
-    if (context_.device_topology.node_count() > 1 && !captured) greet(context_, execution, operation_);
+  check<UnsupportedError>(
+      !context_.device->captures(stream_or_own(context_, stream)),
+      "{}: {} does it, and that is not captured into graphs; PARTITA_DEVICE_COLLECTIVES=own has it done by "
+      "plans that are",
+      operation_, context_.device_group()->name());
+  put_into_stream(context_, *ahead_, operation_, stream, [&](Stream used, bool) {
+    const Executed execution = announce(context_, hash_, operation_);
+    if (context_.device_topology.node_count() > 1) greet(context_, execution, operation_);
     work_(*context_.device_group(), dense_.pack(views, used), used);
     dense_.unpack(views, used);
     return starts;

@@ -75,6 +75,7 @@ void GroupedPlan::lower_moves() {
   for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
     if (is_copy(plan_.steps[i].kind)) moves_[i] = lower(plan_, plan_.steps[i], memory_.strides());
   }
+  direct_ = find_direct_messages(plan_, message_use_, moves_);
 }
 
 void GroupedPlan::execute(std::span<const Array::State* const> operands, const Parameters&) {
@@ -101,12 +102,7 @@ void GroupedPlan::run(Stream stream, bool captured) {
   for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
     const Step& step = plan_.steps[i];
     if (is_copy(step.kind)) run_move(i);
-    if (is_message(step.kind)) {
-      const bool sends = step.kind == StepKind::send;
-      const Place& place = sends ? step.from : step.to;
-      (sends ? sent_ : received_).push_back({step.peer, memory_.address(place) + place.offset, step.bytes});
-      messages_.push_back(i);
-    }
+    if (is_message(step.kind)) put_message(i);
     if (closes_[i]) put_group();
   }
   join_lines();
@@ -115,9 +111,27 @@ void GroupedPlan::run(Stream stream, bool captured) {
   end_->record(stream);
 }
 
-/// One group overlaps with nothing.
+void GroupedPlan::put_message(std::size_t index) {
+  const Step& step = plan_.steps[index];
+  const bool sends = step.kind == StepKind::send;
+  const Place& place = sends ? step.from : step.to;
+  char* memory = memory_.address(place) + place.offset;
+  const std::size_t copy = direct_.copy[index];
+  if (is_direct_ && copy != DirectMessages::packed) {
+    const StridedCopy& run = moves_[copy].front();
+    memory = sends ? memory_.address(plan_.steps[copy].from) + run.from_offset
+                   : memory_.address(plan_.steps[copy].to) + run.to_offset;
+  }
+  (sends ? sent_ : received_).push_back({step.peer, memory, step.bytes});
+  messages_.push_back(index);
+}
+
+/// One small group has nothing to overlap with.
 void GroupedPlan::open_lines(Stream stream, bool captured) {
-  one_line_ = captured || !message_use_.apart || groups_ < 2;
+  constexpr std::int64_t small = std::int64_t{1} << 20;
+  one_line_ = captured || !message_use_.apart || (groups_ < 2 && message_use_.largest <= small);
+  // NCCL registers what it uses in graphs, and with memory of the heap that has hung.
+  is_direct_ = !captured && !memory_.operands_meet();
   lines_.fill({stream});
   put_ = 0;
   if (one_line_) return;
@@ -142,21 +156,27 @@ void GroupedPlan::run_move(std::size_t index) {
   Line& line = lines_[packs ? of_packs : of_unpacks];
   wait_for_groups(line, awaited_[index]);
   if (!one_line_) line_order_.move(step, number_of(line));
-  timed_in_stream(clock_, *context_.device, std::array{index}, number_of(line), line.stream, [&] {
-    put_move(*context_.device, plan_, step, moves_[index], memory_, true, line.stream);
-  });
+  if (!is_direct_ || !direct_.spared[index]) {
+    timed_in_stream(clock_, *context_.device, std::array{index}, number_of(line), line.stream, [&] {
+      put_move(*context_.device, plan_, step, moves_[index], memory_, true, line.stream);
+    });
+  }
   line.is_ahead = line.is_ahead || message_use_.sides[index] != MessageUse::Side::none;
 }
 
-/// The other lines first come to where this group begins, so that what they are given next waits for those
-/// before it, which it needs, and not for this one.
+/// The other lines first come to where this group begins. So what they are given next waits for the groups
+/// before, which it needs, and for what is packed for this one, which comes first, but not for this one.
 void GroupedPlan::put_group() {
   Line& own = lines_[of_groups];
   for (const std::size_t number : {of_packs, of_unpacks}) {
     Line& line = lines_[number];
-    wait_for_groups(line, put_);
     if (!one_line_ && line.is_ahead) context_.device->order(line.stream, own.stream);
     line.is_ahead = false;
+  }
+  for (const std::size_t number : {of_packs, of_unpacks}) {
+    Line& line = lines_[number];
+    if (!one_line_) context_.device->order(own.stream, line.stream);
+    line.groups = put_;
   }
   timed_in_stream(clock_, *context_.device, messages_, number_of(own), own.stream,
                   [&] { context_.device_group()->exchange(sent_, received_, own.stream); });

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "device/run_ahead.hpp"
+#include "execute/direct_messages.hpp"
 #include "execute/executor.hpp"
 #include "execute/message_use.hpp"
 #include "execute/plan_memory.hpp"
@@ -16,8 +17,9 @@ namespace partita {
 /// memory to device memory. The host waits for nothing, and all of it may be captured into a graph.
 ///
 /// Groups go through the stream of the execution; what is packed for them and what is unpacked each through
-/// one of its own, so that while a group is under way the next is packed and the one before unpacked. A graph
-/// has one stream: those of the context would stay in the capture.
+/// one of its own, so that while a group is under way the next is packed and the one before unpacked. What
+/// lies in one run is neither packed nor unpacked. A graph has one stream: those of the context would stay in
+/// the capture.
 class GroupedPlan final : public Executor {
  public:
   /// Whether such a plan suits: it is `grouped`, and the context has a library.
@@ -45,6 +47,7 @@ class GroupedPlan final : public Executor {
   void open_lines(Stream stream, bool captured);
   void join_lines();
   void run_move(std::size_t index);
+  void put_message(std::size_t index);
   void put_group();
   void wait_for_groups(Line& line, std::size_t count);
   int number_of(const Line& line) const { return static_cast<int>(&line - lines_.data()); }
@@ -55,6 +58,8 @@ class GroupedPlan final : public Executor {
   PlanMemory memory_;
   std::vector<std::vector<StridedCopy>> moves_;  // by step
   MessageUse message_use_;
+  DirectMessages direct_;
+  bool is_direct_ = false;  // in this execution
   StreamOrder line_order_;
   std::vector<std::size_t> awaited_;  // by step: so many groups come before it
   std::vector<bool> closes_;          // by step: the last message of its round

@@ -68,7 +68,7 @@ std::uint64_t Plan::hash() const {
     hash.add(fact.value);
   }
   hash.add(method);
-  hash.add(std::int64_t{grouped});
+  if (grouped) hash.add("grouped");
   hash.add(static_cast<std::int64_t>(buffers.size()));
   for (const Buffer& buffer : buffers) add_buffer(hash, buffer);
   add_topology(hash, topology);

@@ -13,11 +13,11 @@ namespace {
 
 constexpr std::int64_t line = 64;
 constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
-// Of what one rank gives in a round: a group costs some ten microseconds, and the first and the last round
-// overlap with nothing.
-constexpr std::int64_t worth_a_round = 8 * mebibyte;
+// Of what one rank gives in a round: a group costs some thirty microseconds, as long as it takes to pack
+// 64 MiB (docs/performance.md).
+constexpr std::int64_t worth_a_round = 128 * mebibyte;
 constexpr std::int64_t good_rounds = 8;
-constexpr std::int64_t most_half = 64 * mebibyte;
+constexpr std::int64_t most_half = 128 * mebibyte;
 
 std::int64_t round_up(std::int64_t bytes) {
   return (bytes + line - 1) / line * line;
@@ -81,20 +81,27 @@ class RoundsWalk {
     }
     ByRound given, taken;
     for (const Transfer& transfer : part.outgoing) cut(transfer, given);
-    for (const Transfer& transfer : part.incoming) take(transfer, taken);
+    for (const Transfer& transfer : part.incoming) {
+      if (transfer.peer != problem_.rank || problem_.accumulates) cut(transfer, taken);
+    }
     const std::size_t count = std::max(given.size(), taken.size());
     given.resize(count);
     taken.resize(count);
     for (std::size_t k = 0; k < count; ++k) {
       round(given[k], std::move(taken[k]), first_round + static_cast<std::int64_t>(k));
+      if (k == 0) keep(part);
     }
+    if (count == 0) keep(part);
   }
 
-  /// What stays on the rank waits for nobody, unless contributions have to be joined in their order.
-  void take(const Transfer& transfer, ByRound& taken) {
-    if (transfer.peer != problem_.rank || problem_.accumulates) return cut(transfer, taken);
-    builder_.copy(problem_.rank, transfer.region, builder_.own(source_buffer),
-                  builder_.own(destination_buffer));
+  /// What stays on the rank waits for nobody, unless contributions have to be joined in their order. It has
+  /// time until the first messages have come.
+  void keep(const Exchange& part) {
+    for (const Transfer& transfer : part.incoming) {
+      if (transfer.peer != problem_.rank || problem_.accumulates) continue;
+      builder_.copy(problem_.rank, transfer.region, builder_.own(source_buffer),
+                    builder_.own(destination_buffer));
+    }
   }
 
   // By the extents of the transfer alone, so alike at both ends, and for all contributions to a region.
@@ -199,7 +206,7 @@ Rounds choose_rounds(const Problem& problem) {
   const std::int64_t bound = problem.options.staging_bytes;
   check(fits_rounds(problem), "staging_bytes is {}, but this redistribution needs at least {}", bound,
         8 * slack);
-  const std::int64_t room = std::max(bound > 0 ? bound / 4 / line * line : most_half, 2 * slack);
+  const std::int64_t room = std::max(bound > 0 ? bound / 4 / line * line : most_half + slack, 2 * slack);
   Rounds rounds;
   rounds.count = std::clamp<std::int64_t>(largest / worth_a_round, 1, good_rounds);
   rounds.count = std::max(rounds.count, ceil_divide(largest, room - slack));
