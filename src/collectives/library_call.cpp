@@ -32,7 +32,12 @@ void LibraryCall::run(std::span<const View> views, Stream stream) {
       operation_, context_.device_group()->name());
   put_into_stream(context_, *ahead_, operation_, stream, [&](Stream used, bool) {
     const Executed execution = announce(context_, hash_, operation_);
-    if (context_.device_topology.node_count() > 1) greet(context_, execution, operation_);
+    if (context_.device_topology.node_count() > 1) {
+      const int ranks = context_.size();
+      const int before = (context_.rank() + ranks - 1) % ranks;
+      const int after = (context_.rank() + 1) % ranks;
+      greetings_of(context_).greet(execution, {&before, 1}, {&after, 1}, false, operation_);
+    }
     work_(*context_.device_group(), dense_.pack(views, used), used);
     dense_.unpack(views, used);
     return starts;

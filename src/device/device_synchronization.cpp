@@ -81,6 +81,7 @@ void finish_device(DeviceRuntime& state, std::string_view operation, Stream stre
         if (state.greetings) state.greetings->look(operation);
         return state.device_mark->reached();
       });
+      if (was_alive && state.greetings) state.greetings->settle(operation);
     }
     if (!was_alive) return;
     state.throw_failure();  // which has let the streams go

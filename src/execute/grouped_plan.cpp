@@ -42,6 +42,8 @@ GroupedPlan::GroupedPlan(ContextState& context, Plan plan)
       closes_(plan_.steps.size(), false),
       ahead_(RunAhead::of(context)) {
   find_groups();
+  senders_ = peers_of(plan_, StepKind::receive);
+  receivers_ = peers_of(plan_, StepKind::send);
   for (auto* const parts : {&sent_, &received_}) parts->reserve(plan_.steps.size());
   messages_.reserve(plan_.steps.size());
 }
@@ -89,7 +91,7 @@ void GroupedPlan::enqueue(std::span<const Array::State* const> operands, Stream 
   put_into_stream(context_, *ahead_, plan_.operation, wanted, [this](Stream stream, bool captured) {
     const std::uint64_t hash = memory_.execution_hash(plan_hash_);
     const Executed execution = announce(context_, hash, plan_.operation, captured);
-    if (!captured) greet(context_, execution, plan_.operation);
+    if (!captured) greetings_of(context_).greet(execution, senders_, receivers_, true, plan_.operation);
     run(stream, captured);
     return static_cast<std::int64_t>(plan_.steps.size());
   });

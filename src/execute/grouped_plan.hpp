@@ -64,6 +64,7 @@ class GroupedPlan final : public Executor {
   std::vector<std::size_t> awaited_;  // by step: so many groups come before it
   std::vector<bool> closes_;          // by step: the last message of its round
   std::size_t groups_ = 0;
+  std::vector<int> senders_, receivers_;  // of messages
   std::array<Line, StreamOrder::lines> lines_;
   bool one_line_ = false;                           // in this execution
   std::size_t put_ = 0;                             // groups of this execution

@@ -137,4 +137,14 @@ MessageUse find_message_use(const Plan& plan) {
   return use;
 }
 
+std::vector<int> peers_of(const Plan& plan, StepKind kind) {
+  std::vector<int> peers;
+  for (const Step& step : plan.steps) {
+    if (step.kind == kind) peers.push_back(step.peer);
+  }
+  std::sort(peers.begin(), peers.end());
+  peers.erase(std::unique(peers.begin(), peers.end()), peers.end());
+  return peers;
+}
+
 }  // namespace partita

@@ -25,4 +25,7 @@ struct MessageUse {
 
 MessageUse find_message_use(const Plan& plan);
 
+/// Whom the plan's messages of a kind (send, receive) go to or come from, by increasing rank.
+std::vector<int> peers_of(const Plan& plan, StepKind kind);
+
 }  // namespace partita

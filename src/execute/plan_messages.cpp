@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.hpp"
+#include "execute/message_use.hpp"
 #include "runtime/keeper.hpp"
 #include "runtime/wait.hpp"
 
@@ -14,16 +15,6 @@ namespace {
 constexpr std::int64_t slowest_bytes_per_millisecond = 500'000;
 /// Who yields does not look after its peers, nor at the deadline.
 constexpr std::chrono::milliseconds most_patience{200};
-
-std::vector<int> peers_of(const Plan& plan, StepKind kind) {
-  std::vector<int> peers;
-  for (const Step& step : plan.steps) {
-    if (step.kind == kind) peers.push_back(step.peer);
-  }
-  std::sort(peers.begin(), peers.end());
-  peers.erase(std::unique(peers.begin(), peers.end()), peers.end());
-  return peers;
-}
 
 }  // namespace
 

@@ -1,5 +1,7 @@
 #include "runtime/greetings.hpp"
 
+#include <algorithm>
+
 #include "base/check.hpp"
 #include "runtime/keeper.hpp"
 #include "runtime/runtime.hpp"
@@ -11,48 +13,81 @@ Greetings::~Greetings() {
   if (first_ != last_) keep_until_exit(slots_);
 }
 
-int Greetings::neighbour(int distance) const {
-  return (context_.rank() + distance + context_.size()) % context_.size();
+template <class Ready>
+void Greetings::wait(int peer, std::string_view operation, Ready&& ready) {
+  const WaitReason reason{operation, [&] { return fmt::format("the greeting of rank {}", peer); }, peer, {}};
+  wait_until(context_, reason, ready);
 }
 
-void Greetings::greet(const Executed& execution, std::string_view operation) {
+void Greetings::greet(const Executed& execution, std::span<const int> senders, std::span<const int> receivers,
+                      bool must_have_begun, std::string_view operation) {
   look(operation);
   if (last_ - first_ == most) {
-    const int previous = neighbour(-1);
-    const WaitReason reason{
-        operation, [&] { return fmt::format("the greeting of rank {}", previous); }, previous, {}};
-    wait_until(context_, reason, [&] {
+    const Slot& oldest = slot(first_);
+    wait(oldest.senders.empty() ? -1 : oldest.senders.front().peer, operation, [&] {
       look(operation);
       return last_ - first_ < most;
     });
   }
-  Slot& mine = slot(last_++);
-  mine.mine = execution;
-  mine.received = context_.group->receive(neighbour(-1), Lane::greetings, &mine.theirs, sizeof(Executed));
-  mine.sent = context_.group->send(neighbour(1), Lane::greetings, &mine.mine, sizeof(Executed));
+  Slot& next = slot(last_++);
+  next.mine = execution;
+  next.must_have_begun = must_have_begun;
+  next.senders.resize(senders.size());
+  next.sent.resize(receivers.size());
+  for (std::size_t i = 0; i < senders.size(); ++i) {
+    Sender& sender = next.senders[i];
+    sender.peer = senders[i];
+    sender.message =
+        context_.group->receive(sender.peer, Lane::greetings, &sender.executed, sizeof(Executed));
+  }
+  for (std::size_t i = 0; i < receivers.size(); ++i) {
+    next.sent[i] = context_.group->send(receivers[i], Lane::greetings, &next.mine, sizeof(Executed));
+  }
 }
 
 void Greetings::look(std::string_view operation) {
-  while (first_ != last_ && settled(slot(first_), operation)) ++first_;
+  for (std::uint64_t number = first_; number != last_; ++number) have_come(slot(number), operation);
+  while (first_ != last_ && have_come(slot(first_), operation) && have_left(slot(first_))) ++first_;
 }
 
-bool Greetings::settled(Slot& slot, std::string_view operation) {
-  if (slot.received >= 0 && context_.group->test(slot.received)) {
-    slot.received = -1;
+void Greetings::settle(std::string_view operation) {
+  for (std::uint64_t number = first_; number != last_; ++number) {
+    Slot& one = slot(number);
+    if (!one.must_have_begun || one.senders.empty()) continue;
+    wait(one.senders.front().peer, operation, [&] { return have_come(one, operation); });
+  }
+  look(operation);
+}
+
+bool Greetings::have_come(Slot& slot, std::string_view operation) {
+  bool all = true;
+  for (Sender& sender : slot.senders) {
+    if (sender.message < 0) continue;
+    if (!context_.group->test(sender.message)) {
+      all = false;
+      continue;
+    }
+    sender.message = -1;
     check<DisagreementError>(
-        slot.theirs == slot.mine,
+        sender.executed == slot.mine,
         "{}: the ranks execute different plans, arrays or factors: rank {} is in execution {} (history "
         "{:016x}), rank {} in execution {} (history {:016x})",
-        operation, context_.rank(), slot.mine.number, slot.mine.chain, neighbour(-1), slot.theirs.number,
-        slot.theirs.chain);
+        operation, context_.rank(), slot.mine.number, slot.mine.chain, sender.peer, sender.executed.number,
+        sender.executed.chain);
   }
-  if (slot.sent >= 0 && context_.group->test(slot.sent)) slot.sent = -1;
-  return slot.received < 0 && slot.sent < 0;
+  return all;
 }
 
-void greet(Runtime& context, const Executed& execution, std::string_view operation) {
+bool Greetings::have_left(Slot& slot) {
+  for (MessageId& message : slot.sent) {
+    if (message >= 0 && context_.group->test(message)) message = -1;
+  }
+  return std::ranges::all_of(slot.sent, [](MessageId message) { return message < 0; });
+}
+
+Greetings& greetings_of(Runtime& context) {
   if (!context.greetings) context.greetings = std::make_unique<Greetings>(context);
-  context.greetings->greet(execution, operation);
+  return *context.greetings;
 }
 
 }  // namespace partita
