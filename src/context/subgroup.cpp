@@ -49,7 +49,7 @@ std::int32_t agree_on_key(ContextState& parent, Meeting& meeting, const std::vec
 
 std::shared_ptr<ContextState> make_child(ContextState& parent, const std::vector<int>& ranks,
                                          std::int32_t key) {
-  const std::shared_ptr<ContextState> child = ContextState::make();
+  std::shared_ptr<ContextState> child = ContextState::make();
   child->options = parent.options;
   child->machine = parent.machine;
   child->threads = parent.threads;
