@@ -1,7 +1,5 @@
 #include "collectives/chain.hpp"
 
-#include <partita/redistribute.hpp>
-
 namespace partita::collective {
 
 bool Request::in_place(int number) const {
@@ -9,8 +7,15 @@ bool Request::in_place(int number) const {
   return operand.residency == Residency::heap && operand.dense;
 }
 
+RedistributeOptions Request::redistribution() const {
+  RedistributeOptions options;
+  if (grouped) options.method = RedistributeMethod::grouped;
+  return options;
+}
+
 Chain::Chain(const Request& request, std::span<const char* const> names, std::string method,
-             std::string reason) {
+             std::string reason)
+    : redistribution_(request.redistribution()) {
   plan_.operation = request.operation;
   plan_.method = std::move(method);
   plan_.reason = std::move(reason);
@@ -41,11 +46,9 @@ void Chain::copy_own(int from, int to) {
 }
 
 void Chain::redistribute(int from, int to) {
-  RedistributeOptions options;
-  if (plan_.grouped) options.method = RedistributeMethod::grouped;
-  builder_.append(
-      plan_redistribute(builder_.operand(from), builder_.operand(to), plan_.topology, plan_.rank, options),
-      from, to);
+  builder_.append(plan_redistribute(builder_.operand(from), builder_.operand(to), plan_.topology, plan_.rank,
+                                    redistribution_),
+                  from, to);
 }
 
 }  // namespace partita::collective

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <partita/plan.hpp>
+#include <partita/redistribute.hpp>
 #include <span>
 #include <string>
 
@@ -20,6 +21,8 @@ struct Request {
   bool grouped = false;              ///< all goes by messages, in groups (see Plan::grouped)
 
   int ranks() const { return topology.ranks(); }
+  /// Of the redistributions that the plan is made of.
+  RedistributeOptions redistribution() const;
   /// Dense on the symmetric heap: peers of the node read and write it in place.
   bool in_place(int operand) const;
 };
@@ -43,6 +46,7 @@ class Chain {
 
  private:
   Plan plan_;
+  RedistributeOptions redistribution_;
   PlanBuilder builder_{plan_};
 };
 

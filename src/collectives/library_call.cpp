@@ -23,13 +23,16 @@ LibraryCall::LibraryCall(ContextState& context, const Call& call)
       dense_(*context.device),
       ahead_(RunAhead::of(context)) {}
 
+void LibraryCall::refuse_capture() const {
+  throw UnsupportedError(fmt::format(
+      "{}: {} does it, and that is not captured into graphs; PARTITA_DEVICE_COLLECTIVES=own has it "
+      "done by plans that are",
+      operation_, context_.device_group()->name()));
+}
+
 void LibraryCall::run(std::span<const View> views, Stream stream) {
   context_.require_usable(operation_);
-  check<UnsupportedError>(
-      !context_.device->captures(stream_or_own(context_, stream)),
-      "{}: {} does it, and that is not captured into graphs; PARTITA_DEVICE_COLLECTIVES=own has it done by "
-      "plans that are",
-      operation_, context_.device_group()->name());
+  if (context_.device->captures(stream_or_own(context_, stream))) refuse_capture();
   put_into_stream(context_, *ahead_, operation_, stream, [&](Stream used, bool) {
     const Executed execution = announce(context_, hash_, operation_);
     if (context_.device_topology.node_count() > 1) {

@@ -21,6 +21,8 @@ class LibraryCall final : public Runner {
   void run(std::span<const View> views, Stream stream) override;
 
  private:
+  [[noreturn]] void refuse_capture() const;
+
   ContextState& context_;
   std::string operation_;
   std::uint64_t hash_;

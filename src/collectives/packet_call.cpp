@@ -16,7 +16,7 @@ bool fits(const ContextState& context, const Call& call, const ByteExchange& ran
   const int ranks = context.size();
   const std::int64_t most =
       ranges.passed_on ? PacketSlots::most_slice_bytes(ranks) : PacketSlots::most_bytes(ranks);
-  const auto is_small = [most](const ByteRange& parcel) { return parcel.bytes <= most; };
+  const auto is_small = [most](const ByteRange& range) { return range.bytes <= most; };
   return !call.logical && context.device->offers_packets(call.dtype, ranges.joined) &&
          std::ranges::all_of(ranges.given, is_small) && std::ranges::all_of(ranges.taken, is_small);
 }

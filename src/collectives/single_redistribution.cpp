@@ -6,10 +6,8 @@ namespace partita::collective {
 
 Plan plan_single_redistribution(const Request& request) {
   constexpr const char* names[] = {"source", "destination"};
-  RedistributeOptions options;
-  if (request.grouped) options.method = RedistributeMethod::grouped;
-  Plan part =
-      plan_redistribute(request.operands[0], request.operands[1], request.topology, request.rank, options);
+  Plan part = plan_redistribute(request.operands[0], request.operands[1], request.topology, request.rank,
+                                request.redistribution());
   Chain chain(request, names, part.method, part.reason);
   chain.builder().append(std::move(part), 0, 1);
   return chain.take();

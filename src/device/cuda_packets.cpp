@@ -22,8 +22,8 @@ std::uint64_t bits_of(const void* source, const void* destination) {
 
 std::uint64_t bits_of(const PacketExchange& what) {
   std::uint64_t bits = bits_of(what.source, what.destination);
-  for (const ByteRange& parcel : what.given) bits |= static_cast<std::uint64_t>(parcel.offset);
-  for (const ByteRange& parcel : what.taken) bits |= static_cast<std::uint64_t>(parcel.offset);
+  for (const ByteRange& range : what.given) bits |= static_cast<std::uint64_t>(range.offset);
+  for (const ByteRange& range : what.taken) bits |= static_cast<std::uint64_t>(range.offset);
   return bits;
 }
 

@@ -30,7 +30,7 @@ struct PacketSlots {
   /// is that of starts and flights, as measured (docs/performance.md).
   static constexpr std::int64_t most_given = std::int64_t{1} << 20;
 
-  /// Of one parcel. At least two ranks.
+  /// Of one range. At least two ranks.
   static constexpr std::int64_t most_bytes(int ranks) {
     return most_given / (ranks - 1) / data_bytes * data_bytes;
   }
@@ -80,10 +80,10 @@ struct PacketExchange {
   std::span<const ByteRange> given;  ///< by rank, of the source; this rank's own: what it keeps
   std::span<const ByteRange> taken;  ///< by rank, of the destination
   /// What is given to a rank is joined there, into the place of what it takes from itself, in the order of
-  /// ranks. Without a second round all parcels that are taken are that place.
+  /// ranks. Without a second round all ranges that are taken are that place.
   std::optional<Reduction> joined;
   Dtype dtype = Dtype::u8;
-  /// A second round in the same start: what a rank has taken into the place of its own parcel, it passes on
+  /// A second round in the same start: what a rank has taken into the place of its own range, it passes on
   /// to all the others, which take it into the place of that rank's. (Reduce-scatter and all-gather; with a
   /// root, scatter and all-gather.)
   bool passed_on = false;

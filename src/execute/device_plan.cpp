@@ -67,8 +67,8 @@ void DevicePlan::connect() {
   for (Line& line : lines_) line.pending.reserve(plan_.steps.size());
 }
 
-/// Where something is packed, all ranks work in strokes, or none: one that goes by the plan's order may want
-/// what a peer in strokes gives only in the end. Collective.
+/// Where something is packed, all ranks fuse, or none: one that goes by the plan's order may want what a
+/// peer that fuses gives only in the end. Collective.
 void DevicePlan::agree_on_fusing() {
   bool all = true;
   for (const std::string& fits : exchange(context_, plan_.operation, fused_ ? "fits" : "")) {

@@ -24,7 +24,7 @@ namespace partita {
 /// what was packed for it is there (DevicePlanMessages). What is packed goes through one stream, what is
 /// unpacked through another, so that both directions of the bus are busy at once.
 ///
-/// Where a plan allows it, it runs in a few strokes (FusedExchange): in one launch, or, if copies are large,
+/// Where a plan allows it, it runs as one FusedExchange: in one launch, or, if copies are large,
 /// as early flags, copies, and late flags, with what stays on the rank beside them.
 class DevicePlan final : public Executor {
  public:

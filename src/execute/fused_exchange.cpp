@@ -47,15 +47,15 @@ int other_rank(const Plan& plan, const Step& step) {
 }
 
 std::optional<FusedExchange> FusedExchange::of(const Plan& plan) {
-  FusedExchange strokes(plan);
+  FusedExchange fused(plan);
   for (const Step& step : plan.steps) {
     // A second signal of a kind says that something is done again.
     if (step.kind == StepKind::wait && step.count != 1) return std::nullopt;
     if (!is_flag(step) && !is_pack(plan, step) && !is_move(plan, step)) return std::nullopt;
   }
-  if (!strokes.sort_moves() || strokes.packs_twice() || strokes.reads_what_is_written()) return std::nullopt;
-  strokes.sort_flags();
-  return strokes;
+  if (!fused.sort_moves() || fused.packs_twice() || fused.reads_what_is_written()) return std::nullopt;
+  fused.sort_flags();
+  return fused;
 }
 
 bool FusedExchange::sort_moves() {

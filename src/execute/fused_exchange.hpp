@@ -24,7 +24,7 @@ int other_rank(const Plan& plan, const Step& step);
 
 class FusedExchange {
  public:
-  /// Nothing where the plan has an order that strokes would not keep.
+  /// Nothing where the plan has an order that a fused exchange would not keep.
   static std::optional<FusedExchange> of(const Plan& plan);
 
   /// Nothing is packed and nothing joined: what concerns one peer is independent of what concerns another.

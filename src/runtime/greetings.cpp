@@ -46,8 +46,10 @@ void Greetings::greet(const Executed& execution, std::span<const int> senders, s
 }
 
 void Greetings::look(std::string_view operation) {
-  for (std::uint64_t number = first_; number != last_; ++number) have_come(slot(number), operation);
-  while (first_ != last_ && have_come(slot(first_), operation) && have_left(slot(first_))) ++first_;
+  for (std::uint64_t number = first_; number != last_; ++number) {
+    const bool come = have_come(slot(number), operation);
+    if (number == first_ && come && have_left(slot(number))) ++first_;
+  }
 }
 
 void Greetings::settle(std::string_view operation) {

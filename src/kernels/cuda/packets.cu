@@ -1,4 +1,4 @@
-// Exchanges of packets whose data lies dense: parcels that are moved or joined, in one round or two.
+// Exchanges of packets whose data lies dense: ranges that are moved or joined, in one round or two.
 #include <cstring>
 
 #include "kernels/cuda/joining.cuh"
