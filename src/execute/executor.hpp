@@ -11,8 +11,8 @@
 
 namespace partita {
 
-/// The seam between plans and what carries them out: the host (BoundPlan) and the device (DevicePlan, or
-/// GroupedPlan where a vendor's library carries the messages).
+/// The seam between plans and what carries them out: the host (BoundPlan) and the device (DevicePlan, in the
+/// plan's order; FusedPlan, at once; GroupedPlan, where a vendor's library carries the messages).
 /// Made in two steps. Creation is local and allocates what this rank has for itself: it belongs inside the
 /// collective check of the plan, so that where one rank has no memory left, all ranks go without the plan.
 /// `connect` makes what the ranks have together. Execution allocates nothing.
@@ -38,6 +38,9 @@ class Executor {
 
   /// The one for the memory that the plan's operands lie in. Local.
   static std::unique_ptr<Executor> bind(ContextState& context, Plan plan);
+  /// Connects what `bind` has given, or another one in its place where that is only for all ranks, and not
+  /// all have it. Collective, as `connect`.
+  static void connect_all(ContextState& context, std::unique_ptr<Executor>& executor);
 };
 
 /// The memory that a plan's operands lie in. Throws UnsupportedError where they lie in both kinds.
