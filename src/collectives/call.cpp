@@ -139,7 +139,7 @@ HeapOffsets place_of_destination(const ContextState& context, const Call& call, 
 
 /// Collective, and of the same kind on all ranks. `place`: of the last view.
 std::shared_ptr<Runner> make_on_device(ContextState& context, const Call& call, std::int64_t place) {
-  if (std::shared_ptr<Runner> packets = PacketCall::of(context, call)) return packets;
+  if (std::shared_ptr<Runner> packets = packet_call(context, call)) return packets;
   if (context.size() > 1 && call.by_library &&
       prefers_library(context, call.operation, call.bytes, place >= 0)) {
     if (const DeviceGroup* const library = library_of(context);

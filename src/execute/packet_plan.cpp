@@ -1,50 +1,18 @@
 #include "execute/packet_plan.hpp"
 
-#include <algorithm>
+#include <array>
 
-#include "device/copy_way.hpp"
-#include "device/stream_work.hpp"
-#include "execute/step_clock.hpp"
-#include "runtime/announcement.hpp"
-#include "runtime/exchange_values.hpp"
+#include "device/device_synchronization.hpp"
 
 namespace partita {
-namespace {
-
-constexpr int source_buffer = 0;
-constexpr int destination_buffer = 1;
-
-/// What a rank says of its part.
-struct PacketCapabilities {
-  std::int64_t unit_bytes = 0;  // 0: it does not fit
-  std::int64_t message_bytes = 0;
-};
-
-}  // namespace
 
 // The plan's scratch is never touched: none is made.
-PacketPlan::PacketPlan(ContextState& context, Plan plan)
+PacketPlan::PacketPlan(ContextState& context, Plan plan, const SmallExchange& exchange)
     : context_(context),
       plan_(std::move(plan)),
       plan_hash_(plan_.hash()),
       memory_(context, plan_, MemorySpace::device, MemorySpace::host, 0),
-      messages_(plan_),
-      ahead_(RunAhead::of(context)) {}
-
-bool PacketPlan::suits_all_ranks() {
-  const bool fits = messages_.fits() && context_.options.copy_way == CopyWay::automatic &&
-                    context_.device->offers_packets(plan_.buffers[source_buffer].operand->dtype, {});
-  const PacketCapabilities mine{fits ? messages_.unit_bytes() : 0, messages_.message_bytes()};
-  std::int64_t most = 0;
-  unit_bytes_ = mine.unit_bytes;
-  for (const PacketCapabilities& offer : exchange_values(context_, plan_.operation, mine)) {
-    unit_bytes_ = std::min(unit_bytes_, offer.unit_bytes);
-    most = std::max(most, offer.message_bytes);
-  }
-  constexpr std::int64_t wire_of_a_byte = PacketSlots::packet_bytes / PacketSlots::data_bytes;
-  return unit_bytes_ > 0 && PacketMoves::wire_bytes(most, unit_bytes_) <=
-                                wire_of_a_byte * PacketSlots::most_bytes(context_.size());
-}
+      packets_(context, plan_.operation, exchange, PacketRunner::Views::as_operands) {}
 
 void PacketPlan::execute(std::span<const Array::State* const> operands, const Parameters&) {
   enqueue(operands, {});
@@ -53,26 +21,9 @@ void PacketPlan::execute(std::span<const Array::State* const> operands, const Pa
 
 void PacketPlan::enqueue(std::span<const Array::State* const> operands, Stream stream) {
   context_.require_usable(plan_.operation);
-  memory_.bind(operands, [this] { messages_.lower(memory_.strides()); });
-  put_into_stream(context_, *ahead_, plan_.operation, stream, [this](Stream used, bool captured) {
-    announce(context_, memory_.execution_hash(plan_hash_), plan_.operation, captured);
-    run(used, captured);
-    return 1;
-  });
-}
-
-void PacketPlan::run(Stream stream, bool captured) {
-  PacketMoves all = messages_.moves();
-  all.slots = board_->slots();
-  all.rank = plan_.rank;
-  all.source = memory_.address({source_buffer, plan_.rank, 0, {}});
-  all.destination = memory_.address({destination_buffer, plan_.rank, 0, {}});
-  all.unit_bytes = unit_bytes_;
-  all.captured = captured;
-  StepClock* const clock = captured ? nullptr : context_.step_clock;
-  if (clock != nullptr) clock->execution(plan_);
-  timed_in_stream(clock, *context_.device, {}, 0, stream,
-                  [&] { context_.device->move_packets(all, stream); });
+  memory_.bind(operands, [] {});
+  packets_.put(std::array{operands[0]->local, operands[1]->local}, memory_.execution_hash(plan_hash_), stream,
+               &plan_);
 }
 
 }  // namespace partita

@@ -8,7 +8,7 @@
 
 #include "device/device_memory.hpp"
 
-namespace partita::collective {
+namespace partita {
 
 /// Views that are not dense are packed on the device before, and the last one is unpacked after. The memory
 /// for that is allocated when such a view comes first.
@@ -29,4 +29,4 @@ class DenseViews {
   std::vector<View> dense_;
 };
 
-}  // namespace partita::collective
+}  // namespace partita

@@ -1,8 +1,8 @@
-#include "collectives/dense_views.hpp"
+#include "execute/dense_views.hpp"
 
 #include "array/transfer.hpp"
 
-namespace partita::collective {
+namespace partita {
 namespace {
 
 bool has_gaps(const View& view) {
@@ -39,4 +39,4 @@ void DenseViews::copy(const View& from, const View& to, Stream stream) {
   device_.copy(simplify(nest_over(from, to)), from.data, to.data, stream, true);
 }
 
-}  // namespace partita::collective
+}  // namespace partita
