@@ -50,11 +50,11 @@ unsigned CudaAccelerator::exchange_blocks() const {
 void CudaAccelerator::exchange(const PeerExchange& what, Stream stream) {
   const ExchangeFit fit(what, way_);
   if (!fit.one_kernel()) return Accelerator::exchange(what, stream);
-  if (what.packs.empty() && what.joins.empty()) {
+  if (what.packs.empty()) {
     check_launch(cuda::launch_exchange(kernel_exchange(what, counters(), exchange_blocks()), native(stream)),
                  "exchange");
   } else {
-    check_launch(cuda::launch_join_exchange(kernel_join_exchange(what, counters()), native(stream)),
+    check_launch(cuda::launch_pack_exchange(kernel_pack_exchange(what, counters()), native(stream)),
                  "exchange");
   }
 }

@@ -15,21 +15,20 @@ cuda::Flags kernel_flags(std::span<const FlagOperation> operations);
 class ExchangeFit {
  public:
   ExchangeFit(const PeerExchange& what, CopyWay way) : what_(what), way_(way) {}
-  bool one_kernel() const { return flags() && copies() && joins(); }
+  bool one_kernel() const { return flags() && copies() && packs(); }
   bool copies() const;
 
  private:
   bool flags() const;
-  bool joins() const;
+  bool packs() const;
   bool fits(const PlacedCopy& one) const;
-  bool fits(const PlacedJoin& join) const;
 
   const PeerExchange& what_;
   CopyWay way_;
 };
 
-/// `counters`: as cuda::JoinExchange says; its first is the number of finished blocks.
+/// `counters`: of a cuda::PackExchange, too.
 cuda::Exchange kernel_exchange(const PeerExchange& what, unsigned* counters, unsigned most_blocks);
-cuda::JoinExchange kernel_join_exchange(const PeerExchange& what, unsigned* counters);
+cuda::PackExchange kernel_pack_exchange(const PeerExchange& what, unsigned* counters);
 
 }  // namespace partita

@@ -23,7 +23,7 @@ CudaPhysicalDevice::CudaPhysicalDevice(int index) : index_(index) {
   check_cuda(cudaFree(nullptr), "start the device");
   check_launch(cuda::load_copy_kernels(), "load the kernels");
   check_launch(cuda::load_accumulate_kernels(), "load the kernels");
-  check_launch(cuda::load_join_kernel(), "load the kernels");
+  check_launch(cuda::load_pack_kernel(), "load the kernels");
   check_launch(cuda::load_packet_kernels(), "load the kernels");
   check_launch(cuda::load_packet_nest_kernels(), "load the kernels");
   past_ = new_cuda_stream();

@@ -2,9 +2,10 @@
 #pragma once
 
 #include <memory>
-#include <optional>
+#include <span>
 #include <vector>
 
+#include "device/accelerator.hpp"
 #include "device/run_ahead.hpp"
 #include "execute/executor.hpp"
 #include "execute/fused_exchange.hpp"
@@ -19,12 +20,12 @@ class FusedPlan final : public Executor {
   /// The plan, if it may be fused; otherwise it is left as it is. Local.
   static std::unique_ptr<FusedPlan> of(ContextState& context, Plan& plan);
 
-  FusedPlan(ContextState& context, Plan plan);
+  FusedPlan(ContextState& context, Plan plan, FusedExchange fused);
 
   const Plan& plan() const override { return plan_; }
-  /// What it packs or joins comes right only if the plans of all ranks are fused: one that goes by the plan's
-  /// order may want what a peer that fuses gives only in the end.
-  bool needs_all_ranks() const { return !fused_.has_only_copies(); }
+  /// What it packs comes right only if the plans of all ranks are fused: one that goes by the plan's order
+  /// may want what a peer that fuses gives only in the end.
+  bool needs_all_ranks() const { return !fused_.packs.empty(); }
   void connect() override;
   void execute(std::span<const Array::State* const> operands, const Parameters& parameters = {}) override;
   void enqueue(std::span<const Array::State* const> operands, Stream stream) override;
@@ -32,9 +33,18 @@ class FusedPlan final : public Executor {
  private:
   using Steps = std::span<const std::size_t>;
 
+  /// Given to the device and kept, because executions allocate nothing.
+  struct Flags {
+    std::vector<FlagOperation> all;
+    std::size_t signals = 0;  // the first of them
+  };
+
   void lower();
+  void place(Steps steps, std::vector<PlacedCopy>& to) const;
+  void put(Steps steps, Flags& to);
   void run(Stream stream);
   void run_branches();
+  void give(Steps steps, const Flags& flags);
   std::size_t lane_of(const Step& step) const;
   template <class Work>
   void timed(Steps steps, std::size_t lane, const Work& work);
@@ -45,7 +55,8 @@ class FusedPlan final : public Executor {
   PlanMemory memory_;
   FusedExchange fused_;
   std::vector<std::vector<StridedCopy>> moves_;  // by step
-  std::int64_t starts_ = 0;
+  std::vector<PlacedCopy> packs_, copies_;
+  Flags early_, late_;
   bool may_branch_ = false;
   bool in_branches_ = false;  // copies in several streams
   std::vector<Stream>

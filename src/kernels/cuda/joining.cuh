@@ -38,7 +38,7 @@ __device__ void join_as(Operation operation, const Body& body) {
   }
 }
 
-/// The same for what `joins` (launch.hpp) knows.
+/// The same for what `kernel_numbers` knows.
 template <class Body>
 __device__ void join_as(Element element, Operation operation, const Body& body) {
   switch (element) {
