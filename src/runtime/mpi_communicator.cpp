@@ -1,7 +1,6 @@
 #include "runtime/mpi_communicator.hpp"
 
 #include <cstring>
-#include <exception>
 
 #include "base/check.hpp"
 #include "runtime/mpi_exit.hpp"
@@ -11,15 +10,7 @@
 
 namespace partita {
 
-std::atomic<int> OurCommunicator::open{0};
-
-OurCommunicator::OurCommunicator() {
-  ++open;
-}
-
 OurCommunicator::~OurCommunicator() {
-  --open;
-  if (std::uncaught_exceptions() > 0) note_left_by_exception();
   if (communicator == MPI_COMM_NULL || messages_left || context_failed_in_this_process()) return;
   if (!mpi_is_running()) return;
   try {
@@ -29,8 +20,6 @@ OurCommunicator::~OurCommunicator() {
     // Another thread than MPI allows: the communicator stays until MPI_Finalize.
   }
 }
-
-namespace {
 
 MPI_Comm handle_of(const Communicator& communicator) {
   MPI_Comm handle = MPI_COMM_WORLD;
@@ -43,6 +32,8 @@ MPI_Comm handle_of(const Communicator& communicator) {
   }
   return handle;
 }
+
+namespace {
 
 /// Errors come back to us while this lives, not to the handler that the caller chose.
 class ReturnErrors {
@@ -65,8 +56,7 @@ class ReturnErrors {
 
 }  // namespace
 
-std::shared_ptr<OurCommunicator> duplicate(const Communicator& callers, std::chrono::milliseconds deadline) {
-  const MPI_Comm communicator = handle_of(callers);
+std::shared_ptr<OurCommunicator> duplicate(MPI_Comm communicator, std::chrono::milliseconds deadline) {
   auto ours = std::make_unique<OurCommunicator>();
   MPI_Request request = MPI_REQUEST_NULL;
   {

@@ -17,9 +17,7 @@ struct OurCommunicator {
   std::int32_t largest_key = 0;  ///< of a sub-group, as the tags allow
   std::atomic<bool> messages_left{false};
 
-  static std::atomic<int> open;  ///< in this process
-
-  OurCommunicator();
+  OurCommunicator() = default;
   OurCommunicator(const OurCommunicator&) = delete;
   OurCommunicator& operator=(const OurCommunicator&) = delete;
   /// MPI_Comm_free is formally collective but "expected to be local" (MPI 3.1, 6.4.3), and it is in Open MPI
@@ -27,8 +25,10 @@ struct OurCommunicator {
   ~OurCommunicator();
 };
 
-/// Collective over the communicator (none given: MPI_COMM_WORLD). TimeoutError when the other ranks do not
-/// come.
-std::shared_ptr<OurCommunicator> duplicate(const Communicator& callers, std::chrono::milliseconds deadline);
+/// MPI_COMM_WORLD where none is given. Throws ArgumentError for one that is no group of ranks.
+MPI_Comm handle_of(const Communicator& communicator);
+
+/// Collective over the communicator. TimeoutError when the other ranks do not come.
+std::shared_ptr<OurCommunicator> duplicate(MPI_Comm callers, std::chrono::milliseconds deadline);
 
 }  // namespace partita

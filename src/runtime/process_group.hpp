@@ -19,10 +19,9 @@ enum class Lane : std::uint8_t {
   data,            ///< the messages of plans
   point_to_point,  ///< from one rank to another, outside of collective calls
   greetings,       ///< of executions between nodes that go past the host
-  farewells,       ///< the group's own
 };
 
-inline constexpr int lane_count = 5;
+inline constexpr int lane_count = 4;
 
 /// A message in flight: a number of the group's own table, so that nothing is allocated per message in steady
 /// state.
@@ -64,7 +63,7 @@ class ProcessGroup {
   /// They hear it while they wait. Does not wait for anybody. Any thread.
   virtual void say_farewell(const Farewell& farewell) noexcept = 0;
   /// What other ranks have said of the context of this identity. Any thread.
-  virtual std::vector<Farewell> farewells(std::uint64_t context) const = 0;
+  virtual std::vector<Farewell> farewells(std::uint64_t context) = 0;
 
   /// "" while the peer is alive as far as known without waiting, else what is known: "rank 2 (process 4711)
   /// has ended". Any thread.
