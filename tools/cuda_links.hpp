@@ -1,7 +1,6 @@
 // How fast GPUs reach each other.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 

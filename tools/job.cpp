@@ -14,7 +14,6 @@
 #include <fstream>
 #include <partita/device_report.hpp>
 #include <partita/machine_report.hpp>
-#include <string_view>
 
 #include "tools/command_line.hpp"
 #include "tools/subcommand.hpp"

@@ -17,7 +17,6 @@
 #include "memory/node_limits.hpp"
 #include "memory/page.hpp"
 #include "memory/reservation.hpp"
-#include "runtime/launcher.hpp"
 
 namespace partita {
 namespace {
@@ -125,10 +124,6 @@ MemoryReport report_memory() {
   report.bound = limits.bound;
   try_memory_file(report);
   return report;
-}
-
-bool is_launched_rank() {
-  return started_by_launcher();
 }
 
 }  // namespace partita

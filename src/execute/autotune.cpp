@@ -4,8 +4,8 @@
 #include <chrono>
 
 #include "context/context_state.hpp"
+#include "runtime/agree.hpp"
 #include "runtime/collective.hpp"
-#include "runtime/exchange_values.hpp"
 
 namespace partita {
 namespace {

@@ -1,6 +1,4 @@
 #include <algorithm>
-#include <optional>
-#include <vector>
 
 #include "array/array_state.hpp"
 #include "base/check.hpp"

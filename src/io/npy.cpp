@@ -2,7 +2,6 @@
 
 #include "array/array_state.hpp"
 #include "array/elements.hpp"
-#include "base/check.hpp"
 #include "io/npy_header.hpp"
 #include "io/read_slab.hpp"
 #include "io/whole_file.hpp"

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -48,8 +47,7 @@ class CudaNodeMemory final : public NodeMemory {
   void populate(std::int64_t first, std::int64_t end);
   void unmap_after(std::size_t kept, const CudaVirtualMemory::Turn& turn) noexcept;
   void map(char* address, const Chunk& chunk);
-  void import_chunks(int rank, std::string_view text, std::vector<FileDescriptor>* files);
-  std::string unshared_text() const;
+  void import_chunks(int rank, std::vector<Chunk> chunks, std::vector<FileDescriptor>* files);
   std::vector<FileDescriptor> export_unshared() const;
   void share_with_peers();
 

@@ -14,7 +14,6 @@
 #include "memory/node_limits.hpp"
 #include "memory/page.hpp"
 #include "runtime/agree.hpp"
-#include "runtime/exchange_values.hpp"
 #include "runtime/runtime.hpp"
 
 namespace partita {

@@ -19,16 +19,6 @@ std::string place_text(const SourcePlace& where) {
   return fmt::format("{}:{}", std::filesystem::path(where.file_name()).filename().string(), where.line());
 }
 
-std::string bytes_of(const std::vector<std::uint64_t>& ids) {
-  return {reinterpret_cast<const char*>(ids.data()), ids.size() * sizeof(std::uint64_t)};
-}
-
-std::vector<std::uint64_t> ids_of(const std::string& bytes) {
-  std::vector<std::uint64_t> result(bytes.size() / sizeof(std::uint64_t));
-  if (!result.empty()) std::memcpy(result.data(), bytes.data(), result.size() * sizeof(std::uint64_t));
-  return result;
-}
-
 /// "a on rank 0; b on ranks 1,2"
 std::string by_value(const std::vector<std::string>& texts) {
   std::vector<std::pair<std::string, std::vector<int>>> groups;
@@ -64,7 +54,8 @@ Summary SymmetricHeap::meet(Meeting& meeting, std::string_view operation, const 
   mine.threw = report.threw ? 1 : 0;
   mine.largest = bytes > 0 ? static_cast<std::uint64_t>(bytes) : 0;
   // Asked once: another thread may drop a block at any time, which is then told in the next meeting.
-  const std::string drops = bytes_of(blocks_.unreported_drops());
+  const std::vector<std::uint64_t>& dropped = blocks_.unreported_drops();
+  const std::string drops = dropped.empty() ? "" : serialize(dropped);
   if (!drops.empty()) settle_(operation);  // streams may still use them
   mine.bytes_smallest = mine.bytes_largest = static_cast<std::int64_t>(drops.size());
   const Summary all = settle(meeting, mine, [&] { return report; });
@@ -76,7 +67,7 @@ void SymmetricHeap::release_dropped(Meeting& meeting, const Summary& all, const 
   if (all.bytes_largest == 0) return;
   std::vector<std::vector<std::uint64_t>> by_rank;
   for (const std::string& theirs : meeting.gather(mine, all.bytes_smallest == all.bytes_largest)) {
-    by_rank.push_back(ids_of(theirs));
+    if (!theirs.empty()) by_rank.push_back(deserialize<std::vector<std::uint64_t>>(theirs));
   }
   for (const std::uint64_t id : blocks_.report_drops(by_rank)) free_list_.release(blocks_.remove(id));
 }

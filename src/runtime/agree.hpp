@@ -1,6 +1,7 @@
 // The one collective check: what must be the same on all ranks is compared in one small exchange.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <partita/fact.hpp>
 #include <span>
@@ -8,6 +9,8 @@
 #include <string_view>
 #include <type_traits>
 #include <vector>
+
+#include "base/serialize.hpp"
 
 namespace partita {
 
@@ -35,5 +38,21 @@ void collectively(Runtime& state, std::string_view operation, Local&& local) {
 /// Every rank's bytes, on every rank. Sizes may differ. Dissemination in ceil(log2 P) rounds (Bruck et al.
 /// 1997). Collective, blocking.
 std::vector<std::string> exchange(Runtime& state, std::string_view operation, std::string_view mine);
+
+/// The same of values that `serialize` takes.
+template <class Value>
+std::vector<Value> exchange_values(Runtime& state, std::string_view operation, const Value& mine) {
+  std::vector<Value> all;
+  for (const std::string& bytes : exchange(state, operation, serialize(mine))) {
+    all.push_back(deserialize<Value>(bytes));
+  }
+  return all;
+}
+
+/// The same on every rank. Collective, blocking; as `exchange`.
+template <class Value>
+Value largest_of_ranks(Runtime& state, std::string_view operation, const Value& mine) {
+  return std::ranges::max(exchange_values(state, operation, mine));
+}
 
 }  // namespace partita

@@ -1,13 +1,13 @@
-#include "runtime/launcher.hpp"
-
+// Who started this process.
 #include <algorithm>
 #include <array>
+#include <partita/machine_report.hpp>
 
 #include "base/environment_variable.hpp"
 
 namespace partita {
 
-bool started_by_launcher() {
+bool is_launched_rank() {
   // Open MPI; PMI-1 and PMI-2 (MPICH, Intel MPI, Slurm, Flux); PMIx (Open MPI 5, Slurm); Cray PALS.
   static constexpr std::array names{"OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMI_FD", "PMI_SIZE", "PMIX_RANK",
                                     "PALS_RANKID"};

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "runtime/farewell.hpp"
+#include "runtime/process_group.hpp"
 
 namespace partita {
 

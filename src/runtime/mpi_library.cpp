@@ -5,6 +5,7 @@
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
+#include <partita/machine_report.hpp>
 #include <partita/mpi.hpp>
 #include <thread>
 
@@ -128,7 +129,7 @@ void start_mpi() {
   static const HomeProcess home;
   home_of_mpi = &home;
   std::atexit(end_at_exit);
-  if (started_by_launcher()) outlive_notice_of_launcher();
+  if (is_launched_rank()) outlive_notice_of_launcher();
   thread_level = provided;
 }
 

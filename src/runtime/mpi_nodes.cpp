@@ -1,9 +1,7 @@
 #include "runtime/mpi_nodes.hpp"
 
 #include <algorithm>
-#include <array>
 #include <memory>
-#include <string>
 #include <type_traits>
 #include <utility>
 

@@ -6,7 +6,6 @@
 
 #include "base/check.hpp"
 #include "runtime/host_identity.hpp"
-#include "runtime/launcher.hpp"
 #include "runtime/message_table.hpp"
 #include "runtime/subgroup.hpp"
 #include "runtime/threads_mail.hpp"

@@ -1,7 +1,6 @@
 // Where the messages of threads meet.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <map>

@@ -1,6 +1,5 @@
 #include "runtime/threads_per_rank.hpp"
 
-#include <fmt/format.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -11,7 +10,6 @@
 #include <map>
 #include <sstream>
 
-#include "base/check.hpp"
 #include "runtime/host_identity.hpp"
 
 namespace partita {
@@ -124,21 +122,6 @@ double processor_quota(const std::string& root) {
 
 Cores this_rank_cores(std::string_view place, const std::string& root) {
   return {host_of(place), affinity(), processor_quota(root)};
-}
-
-std::string Cores::text() const {
-  return fmt::format("{} {:a} {}", host, quota, fmt::join(usable, ","));
-}
-
-Cores Cores::parse(std::string_view text) {
-  std::istringstream stream{std::string(text)};
-  Cores cores;
-  std::string quota, list;
-  stream >> cores.host >> quota >> list;
-  cores.quota = positive_number(quota);
-  std::istringstream numbers(list);
-  for (std::string number; std::getline(numbers, number, ',');) cores.usable.push_back(std::stoi(number));
-  return cores;
 }
 
 int threads_per_rank(std::span<const Cores> ranks, int me) {

@@ -50,10 +50,10 @@ TEST(CoresForAll, SaysWhetherSpinningTakesTimeFromOthers) {
   EXPECT_FALSE(cores_for_all(std::vector<Cores>{cores("a", 0, 1), cores("a", 0, 1)}, 1));
 }
 
-TEST(Cores, TravelAsText) {
+TEST(Cores, TravelAsBytes) {
   for (const Cores& sent :
        {cores("node.example.org", 0, 3, 2.5), cores("b", 5, 6), cores("c", 200, 300, 0.1)}) {
-    const Cores received = Cores::parse(sent.text());
+    const Cores received = deserialize<Cores>(serialize(sent));
     EXPECT_EQ(received.host, sent.host);
     EXPECT_EQ(received.usable, sent.usable);
     EXPECT_EQ(received.quota, sent.quota);

@@ -4,8 +4,6 @@
 
 #include <array>
 #include <cstdlib>
-#include <string_view>
-#include <vector>
 
 #include "base/check.hpp"
 #include "base/environment_variable.hpp"

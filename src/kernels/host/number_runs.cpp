@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <complex>
-#include <cstring>
 #include <type_traits>
 
 #include "base/check.hpp"

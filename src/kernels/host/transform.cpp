@@ -6,7 +6,6 @@
 #include <array>
 #include <map>
 #include <mutex>
-#include <numeric>
 
 #include "base/check.hpp"
 #include "kernels/host/fft_planning.hpp"
