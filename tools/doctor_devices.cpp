@@ -6,7 +6,6 @@
 #include <partita/device_report.hpp>
 
 #include "tools/command_line.hpp"
-#include "tools/cuda_links.hpp"
 #include "tools/doctor.hpp"
 #include "tools/launcher.hpp"
 

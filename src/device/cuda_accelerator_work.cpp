@@ -3,12 +3,9 @@
 #include <cstring>
 
 #include "base/check.hpp"
-#include "cuda/capture.hpp"
 #include "cuda/stream.hpp"
 #include "device/cuda_accelerator.hpp"
 #include "device/cuda_exchange.hpp"
-#include "device/cuda_kernel_numbers.hpp"
-#include "device/cuda_packets.hpp"
 #include "kernels/cuda/launch.hpp"
 
 namespace partita {

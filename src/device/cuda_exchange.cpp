@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/check.hpp"
-#include "device/cuda_kernel_numbers.hpp"
 
 namespace partita {
 namespace {
@@ -128,6 +127,20 @@ cuda::JoinExchange kernel_join_exchange(const PeerExchange& what, unsigned* coun
   for (const PlacedCopy& one : what.copies) all.copy[all.copies++] = job_of(one);
   for (const PlacedJoin& join : what.joins) all.join[all.joins++] = join_of(join);
   return all;
+}
+
+std::optional<KernelNumbers> kernel_numbers(Dtype dtype, Reduction reduction) {
+  if (!is_defined(reduction, dtype)) return std::nullopt;
+  auto element = static_cast<cuda::Element>(dtype);
+  const auto operation = static_cast<cuda::Operation>(reduction);
+  if (operation == cuda::Operation::sum) {
+    if (dtype == Dtype::c64) element = cuda::Element::f32;
+    if (dtype == Dtype::c128) element = cuda::Element::f64;
+    if (dtype == Dtype::u32) element = cuda::Element::i32;
+    if (dtype == Dtype::u64) element = cuda::Element::i64;
+  }
+  if (!cuda::joins(element, operation)) return std::nullopt;
+  return KernelNumbers{element, operation};
 }
 
 }  // namespace partita

@@ -1,8 +1,7 @@
-#include "device/cuda_packets.hpp"
-
+// Exchanges of packets as the kernels take them.
 #include <algorithm>
 
-#include "device/cuda_kernel_numbers.hpp"
+#include "device/cuda_exchange.hpp"
 
 namespace partita {
 namespace {

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "base/check.hpp"
-#include "cuda/capture.hpp"
 #include "cuda/driver.hpp"
+#include "cuda/stream.hpp"
 #include "device/device_runtime.hpp"
 #include "device/device_synchronization.hpp"
 #include "device/nccl_capabilities.hpp"

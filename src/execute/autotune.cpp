@@ -5,7 +5,6 @@
 
 #include "context/context_state.hpp"
 #include "runtime/agree.hpp"
-#include "runtime/collective.hpp"
 
 namespace partita {
 namespace {

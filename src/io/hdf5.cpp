@@ -2,9 +2,8 @@
 
 #include "array/array_state.hpp"
 #include "base/check.hpp"
+#include "io/array_file.hpp"
 #include "io/hdf5_dtype.hpp"
-#include "io/read_slab.hpp"
-#include "io/whole_file.hpp"
 
 namespace partita {
 namespace {

@@ -3,8 +3,8 @@
 #include <fcntl.h>
 
 #include "base/check.hpp"
-#include "cuda/capture.hpp"
 #include "cuda/driver.hpp"
+#include "cuda/stream.hpp"
 #include "memory/descriptor_exchange.hpp"
 #include "memory/page.hpp"
 #include "runtime/agree.hpp"

@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <numeric>
 #include <partita/source_place.hpp>
 
 #include "base/check.hpp"
 #include "base/hash.hpp"
-#include "base/hash_of_facts.hpp"
 #include "runtime/agree.hpp"
-#include "runtime/collective.hpp"
+#include "runtime/difference.hpp"
+#include "runtime/meeting.hpp"
 #include "runtime/rank_list.hpp"
 
 namespace partita {
@@ -17,21 +18,6 @@ namespace {
 
 std::string place_text(const SourcePlace& where) {
   return fmt::format("{}:{}", std::filesystem::path(where.file_name()).filename().string(), where.line());
-}
-
-/// "a on rank 0; b on ranks 1,2"
-std::string by_value(const std::vector<std::string>& texts) {
-  std::vector<std::pair<std::string, std::vector<int>>> groups;
-  for (std::size_t rank = 0; rank < texts.size(); ++rank) {
-    auto group = std::find_if(groups.begin(), groups.end(), [&](auto& g) { return g.first == texts[rank]; });
-    if (group == groups.end()) group = groups.insert(groups.end(), {texts[rank], {}});
-    group->second.push_back(static_cast<int>(rank));
-  }
-  std::string result;
-  for (const auto& [text, ranks] : groups) {
-    result += fmt::format("{}{} on {}", result.empty() ? "" : "; ", text, rank_list(ranks));
-  }
-  return result;
 }
 
 }  // namespace
@@ -148,9 +134,11 @@ void SymmetricHeap::free(void* pointer) {
   Meeting meeting(state_, freeing_);
   const Summary all = settle(meeting, mine, [&] { return report; });
   if (all.bytes_smallest != all.bytes_largest) {
+    const auto blocks = meeting.gather(fmt::format("block {}, {}", id, blocks_.describe(id)), false);
+    std::vector<int> ranks(blocks.size());
+    std::iota(ranks.begin(), ranks.end(), 0);
     throw MemoryError(
-        fmt::format("{}: the ranks free different blocks: {}", freeing_,
-                    by_value(meeting.gather(fmt::format("block {}, {}", id, blocks_.describe(id)), false))));
+        fmt::format("{}: the ranks free different blocks: {}", freeing_, values_of_ranks(blocks, ranks)));
   }
   free_list_.release(blocks_.remove(id));
 }

@@ -3,8 +3,8 @@
 #include <partita/error.hpp>
 
 #include "base/hash.hpp"
-#include "base/hash_of_facts.hpp"
-#include "runtime/collective.hpp"
+#include "runtime/difference.hpp"
+#include "runtime/meeting.hpp"
 #include "runtime/runtime.hpp"
 
 namespace partita {

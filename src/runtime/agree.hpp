@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <partita/fact.hpp>
 #include <span>
@@ -14,7 +15,10 @@
 
 namespace partita {
 
+class Meeting;
+struct Report;
 struct Runtime;
+struct Summary;
 
 /// Compares the operation's name and the facts over all ranks: one hash a rank; the values travel only when
 /// hashes differ. Where they differ, DisagreementError with the same text on every rank, which names the
@@ -54,5 +58,18 @@ template <class Value>
 Value largest_of_ranks(Runtime& state, std::string_view operation, const Value& mine) {
   return std::ranges::max(exchange_values(state, operation, mine));
 }
+
+// --- in a meeting, whose members first make sure that all are in the same call
+
+/// Joins the summaries; where they do not agree, the members exchange their reports and all throw the same
+/// error.
+Summary settle(Meeting& meeting, Summary mine, const std::function<Report()>& report);
+
+/// `collectively` in a meeting, which also gives the largest `value` of all members.
+Summary collectively(Meeting& meeting, std::string_view operation, std::uint64_t value,
+                     const std::function<std::vector<Fact>()>& local);
+
+/// Returns when all ranks are in it.
+void barrier(Runtime& state, std::string_view operation = "barrier");
 
 }  // namespace partita

@@ -10,9 +10,6 @@ namespace partita {
 
 namespace {
 
-constexpr std::size_t longest_value = 300;  // characters of a value in an error
-constexpr std::size_t most_groups = 8;      // different values named in an error
-
 using ValueOf = std::function<std::string(const Report&)>;
 
 bool all_alike(std::span<const Report> reports, const ValueOf& value) {
@@ -20,24 +17,11 @@ bool all_alike(std::span<const Report> reports, const ValueOf& value) {
                      [&](const Report& report) { return value(report) == value(reports.front()); });
 }
 
-// "8x8 on ranks 0,1,3; 8x9 on rank 2", the value of the lowest rank first.
 std::string values_text(std::span<const Report> reports, const std::vector<int>& ranks,
                         const ValueOf& value) {
-  std::vector<std::pair<std::string, std::vector<int>>> groups;
-  for (std::size_t i = 0; i < reports.size(); ++i) {
-    const std::string text = value(reports[i]);
-    auto group = std::find_if(groups.begin(), groups.end(), [&](auto& other) { return other.first == text; });
-    if (group == groups.end()) group = groups.insert(groups.end(), {text, {}});
-    group->second.push_back(ranks[i]);
-  }
-  std::string result;
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    if (i == most_groups) return result + fmt::format("; and {} other values", groups.size() - i);
-    std::string text = groups[i].first;
-    if (text.size() > longest_value) text = text.substr(0, longest_value) + "...";
-    result += fmt::format("{}{} on {}", i == 0 ? "" : "; ", text, rank_list(groups[i].second));
-  }
-  return result;
+  std::vector<std::string> values;
+  for (const Report& report : reports) values.push_back(value(report));
+  return values_of_ranks(values, ranks);
 }
 
 std::string value_of(const Report& report, const std::string& name) {

@@ -6,7 +6,6 @@
 #include "base/host_clock.hpp"
 #include "context/context_state.hpp"
 #include "runtime/agree.hpp"
-#include "runtime/collective.hpp"
 #include "runtime/host_identity.hpp"
 
 namespace partita {
