@@ -1,5 +1,6 @@
 #include "device/nccl_library.hpp"
 
+#include <array>
 #include <partita/device_report.hpp>
 
 #include "base/opened_library.hpp"
@@ -50,7 +51,46 @@ NcclLibrary open() {
   return library;
 }
 
+/// The type of NCCL, and how many of them an element is; 0: NCCL has no such.
+struct Numbers {
+  NcclType type;
+  std::int64_t per_element = 1;
+};
+
+/// By dtype. Any byte but 0 is "true" to us.
+constexpr std::array<Numbers, dtype_count> numbers_of{{{NcclType::u8, 0},
+                                                       {NcclType::i8},
+                                                       {NcclType::u8},
+                                                       {NcclType::i8, 0},
+                                                       {NcclType::u8, 0},
+                                                       {NcclType::i32},
+                                                       {NcclType::u32},
+                                                       {NcclType::i64},
+                                                       {NcclType::u64},
+                                                       {NcclType::f16},
+                                                       {NcclType::bf16},
+                                                       {NcclType::f32},
+                                                       {NcclType::f64},
+                                                       {NcclType::f32, 2},
+                                                       {NcclType::f64, 2}}};
+
+/// NCCL's min and max of a NaN and a number are the number.
+std::optional<NcclOperation> operation_of(Dtype dtype, Reduction reduction) {
+  if (reduction == Reduction::sum) return NcclOperation::sum;
+  if (reduction == Reduction::product && !is_complex(dtype)) return NcclOperation::product;
+  if (reduction == Reduction::min && is_integer(dtype)) return NcclOperation::min;
+  if (reduction == Reduction::max && is_integer(dtype)) return NcclOperation::max;
+  return std::nullopt;
+}
+
 }  // namespace
+
+std::optional<NcclReducing> nccl_reducing(std::int64_t count, Dtype dtype, Reduction reduction) {
+  const Numbers& numbers = numbers_of.at(static_cast<std::size_t>(dtype));
+  const std::optional<NcclOperation> operation = operation_of(dtype, reduction);
+  if (numbers.per_element == 0 || !operation) return std::nullopt;
+  return NcclReducing{static_cast<std::size_t>(count * numbers.per_element), numbers.type, *operation};
+}
 
 const NcclLibrary& NcclLibrary::of_process() {
   static const NcclLibrary library = open();

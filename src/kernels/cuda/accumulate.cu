@@ -43,59 +43,32 @@ Kernel kernel() {
   return {start<T, operation>, load_rows<T, operation>};
 }
 
-/// What takes no notice of an integer's sign.
-template <class Unsigned>
-Kernel kernel_of_bits(Operation operation) {
-  switch (operation) {
-    case Operation::sum:
-      return kernel<Unsigned, Operation::sum>();
-    case Operation::product:
-      return kernel<Unsigned, Operation::product>();
-    case Operation::logical_and:
-      return kernel<Unsigned, Operation::logical_and>();
-    case Operation::logical_or:
-      return kernel<Unsigned, Operation::logical_or>();
-    case Operation::logical_xor:
-      return kernel<Unsigned, Operation::logical_xor>();
-    case Operation::bit_and:
-      return kernel<Unsigned, Operation::bit_and>();
-    case Operation::bit_or:
-      return kernel<Unsigned, Operation::bit_or>();
-    case Operation::bit_xor:
-      return kernel<Unsigned, Operation::bit_xor>();
-    default:
-      return {};
-  }
+/// The wanted one of `operations`.
+template <class T, Operation... operations>
+Kernel kernel_among(Operation wanted) {
+  Kernel found;
+  ((wanted == operations ? void(found = kernel<T, operations>()) : void()), ...);
+  return found;
 }
 
 template <class T>
 Kernel kernel_of_integers(Operation operation) {
-  if (operation == Operation::min) return kernel<T, Operation::min>();
-  if (operation == Operation::max) return kernel<T, Operation::max>();
-  return kernel_of_bits<std::make_unsigned_t<T>>(operation);
+  const Kernel ordering = kernel_among<T, Operation::min, Operation::max>(operation);
+  if (ordering.start != nullptr) return ordering;
+  // The others take no notice of an integer's sign.
+  return kernel_among<std::make_unsigned_t<T>, Operation::sum, Operation::product, Operation::logical_and,
+                      Operation::logical_or, Operation::logical_xor, Operation::bit_and, Operation::bit_or,
+                      Operation::bit_xor>(operation);
 }
 
 template <class T>
 Kernel kernel_of_floats(Operation operation) {
-  switch (operation) {
-    case Operation::sum:
-      return kernel<T, Operation::sum>();
-    case Operation::min:
-      return kernel<T, Operation::min>();
-    case Operation::max:
-      return kernel<T, Operation::max>();
-    case Operation::product:
-      return kernel<T, Operation::product>();
-    default:
-      return {};
-  }
+  return kernel_among<T, Operation::sum, Operation::min, Operation::max, Operation::product>(operation);
 }
 
 template <class Real>
 Kernel kernel_of_complex(Operation operation) {
-  if (operation == Operation::sum) return kernel<Complex<Real>, Operation::sum>();
-  if (operation == Operation::product) return kernel<Complex<Real>, Operation::product>();
-  return {};
+  return kernel_among<Complex<Real>, Operation::sum, Operation::product>(operation);
 }
 
 /// The sum of booleans is "or", their product "and".
@@ -115,39 +88,22 @@ Kernel kernel_of_booleans(Operation operation) {
 }
 
 Kernel kernel_of(Element element, Operation operation) {
-  switch (element) {
-    case Element::boolean:
-      return kernel_of_booleans(operation);
-    case Element::i8:
-      return kernel_of_integers<std::int8_t>(operation);
-    case Element::u8:
-      return kernel_of_integers<std::uint8_t>(operation);
-    case Element::i16:
-      return kernel_of_integers<std::int16_t>(operation);
-    case Element::u16:
-      return kernel_of_integers<std::uint16_t>(operation);
-    case Element::i32:
-      return kernel_of_integers<std::int32_t>(operation);
-    case Element::u32:
-      return kernel_of_integers<std::uint32_t>(operation);
-    case Element::i64:
-      return kernel_of_integers<std::int64_t>(operation);
-    case Element::u64:
-      return kernel_of_integers<std::uint64_t>(operation);
-    case Element::f16:
-      return kernel_of_floats<__half>(operation);
-    case Element::bf16:
-      return kernel_of_floats<__nv_bfloat16>(operation);
-    case Element::f32:
-      return kernel_of_floats<float>(operation);
-    case Element::f64:
-      return kernel_of_floats<double>(operation);
-    case Element::c64:
-      return kernel_of_complex<float>(operation);
-    case Element::c128:
-      return kernel_of_complex<double>(operation);
-  }
-  return {};
+  constexpr Kernel (*of_elements[])(Operation) = {kernel_of_booleans,
+                                                  kernel_of_integers<std::int8_t>,
+                                                  kernel_of_integers<std::uint8_t>,
+                                                  kernel_of_integers<std::int16_t>,
+                                                  kernel_of_integers<std::uint16_t>,
+                                                  kernel_of_integers<std::int32_t>,
+                                                  kernel_of_integers<std::uint32_t>,
+                                                  kernel_of_integers<std::int64_t>,
+                                                  kernel_of_integers<std::uint64_t>,
+                                                  kernel_of_floats<__half>,
+                                                  kernel_of_floats<__nv_bfloat16>,
+                                                  kernel_of_floats<float>,
+                                                  kernel_of_floats<double>,
+                                                  kernel_of_complex<float>,
+                                                  kernel_of_complex<double>};
+  return of_elements[static_cast<int>(element)](operation);
 }
 
 }  // namespace

@@ -348,12 +348,8 @@ int launch_packets(const Packets& packets, void* stream) {
 }
 
 int load_packet_kernels() {
-  const int results[] = {load(move_packets),    load(join_packets<2>),   load(join_packets<4>),
-                         load(join_packets<8>), load(spread_packets<4>), load(spread_packets<8>)};
-  for (const int result : results) {
-    if (result != cudaSuccess) return result;
-  }
-  return cudaSuccess;
+  return load(move_packets, join_packets<2>, join_packets<4>, join_packets<8>, spread_packets<4>,
+              spread_packets<8>);
 }
 
 }  // namespace partita::cuda
