@@ -7,6 +7,13 @@
 
 namespace partita {
 
+void* open_library(const std::string& name, std::string_view refusal) {
+  void* const handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle != nullptr) return handle;
+  const char* const why = dlerror();
+  throw UnsupportedError(fmt::format(fmt::runtime(refusal), why == nullptr ? name.c_str() : why));
+}
+
 void* open_library_or_package(const std::string& name, const std::string& package) {
   void* const handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle != nullptr) return handle;

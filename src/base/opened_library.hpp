@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 
 #include <string>
+#include <string_view>
 
 #include "base/check.hpp"
 
@@ -13,6 +14,9 @@ namespace partita {
 /// Throws UnsupportedError.
 void* open_library_or_package(const std::string& name, const std::string& package);
 
+/// The library of that name. Throws UnsupportedError: `refusal`, with the loader's reason in place of its {}.
+void* open_library(const std::string& name, std::string_view refusal);
+
 /// The function of that name in an opened library, which `library` names in the UnsupportedError of its
 /// absence.
 template <class Function>
@@ -20,6 +24,11 @@ Function symbol_of(void* handle, const char* library, const char* name) {
   void* const symbol = dlsym(handle, name);
   check<UnsupportedError>(symbol != nullptr, "{} has no {}", library, name);
   return reinterpret_cast<Function>(symbol);
+}
+
+template <class Function>
+void find_symbol(void* handle, const char* library, const std::string& name, Function& function) {
+  function = symbol_of<Function>(handle, library, name.c_str());
 }
 
 /// The file of the library that has this function, links resolved; `otherwise` where nobody knows.

@@ -11,29 +11,24 @@ namespace {
 constexpr const char* library_name = "libnccl.so.2";
 constexpr int oldest = 21700;  // knows NcclConfig
 
-template <class Function>
-void find(void* handle, const char* name, Function& function) {
-  function = symbol_of<Function>(handle, library_name, name);
-}
-
 void find_all(void* handle, NcclLibrary& library) {
-  find(handle, "ncclGetVersion", library.get_version);
-  find(handle, "ncclGetUniqueId", library.get_unique_id);
-  find(handle, "ncclCommInitRankConfig", library.init_rank);
-  find(handle, "ncclCommDestroy", library.destroy);
-  find(handle, "ncclCommAbort", library.abort);
-  find(handle, "ncclCommGetAsyncError", library.async_error);
-  find(handle, "ncclGetErrorString", library.error_string);
-  find(handle, "ncclGetLastError", library.last_error);
-  find(handle, "ncclGroupStart", library.group_start);
-  find(handle, "ncclGroupEnd", library.group_end);
-  find(handle, "ncclBroadcast", library.broadcast);
-  find(handle, "ncclReduce", library.reduce);
-  find(handle, "ncclAllReduce", library.all_reduce);
-  find(handle, "ncclAllGather", library.all_gather);
-  find(handle, "ncclReduceScatter", library.reduce_scatter);
-  find(handle, "ncclSend", library.send);
-  find(handle, "ncclRecv", library.receive);
+  find_symbol(handle, library_name, "ncclGetVersion", library.get_version);
+  find_symbol(handle, library_name, "ncclGetUniqueId", library.get_unique_id);
+  find_symbol(handle, library_name, "ncclCommInitRankConfig", library.init_rank);
+  find_symbol(handle, library_name, "ncclCommDestroy", library.destroy);
+  find_symbol(handle, library_name, "ncclCommAbort", library.abort);
+  find_symbol(handle, library_name, "ncclCommGetAsyncError", library.async_error);
+  find_symbol(handle, library_name, "ncclGetErrorString", library.error_string);
+  find_symbol(handle, library_name, "ncclGetLastError", library.last_error);
+  find_symbol(handle, library_name, "ncclGroupStart", library.group_start);
+  find_symbol(handle, library_name, "ncclGroupEnd", library.group_end);
+  find_symbol(handle, library_name, "ncclBroadcast", library.broadcast);
+  find_symbol(handle, library_name, "ncclReduce", library.reduce);
+  find_symbol(handle, library_name, "ncclAllReduce", library.all_reduce);
+  find_symbol(handle, library_name, "ncclAllGather", library.all_gather);
+  find_symbol(handle, library_name, "ncclReduceScatter", library.reduce_scatter);
+  find_symbol(handle, library_name, "ncclSend", library.send);
+  find_symbol(handle, library_name, "ncclRecv", library.receive);
 }
 
 /// Stays open: its threads and kernels do.

@@ -9,21 +9,16 @@ namespace {
 
 constexpr const char* library_name = "libnvshmem_host.so.3";
 
-template <class Function>
-void find(void* handle, const char* name, Function& function) {
-  function = symbol_of<Function>(handle, library_name, name);
-}
-
 void find_all(void* handle, NvshmemLibrary& library) {
-  find(handle, "nvshmemx_init_status", library.init_status);
-  find(handle, "nvshmemx_get_uniqueid", library.get_unique_id);
-  find(handle, "nvshmemx_set_attr_uniqueid_args", library.set_id);
-  find(handle, "nvshmemx_hostlib_init_attr", library.init);
-  find(handle, "nvshmem_my_pe", library.my_pe);
-  find(handle, "nvshmem_n_pes", library.pe_count);
-  find(handle, "nvshmem_malloc", library.allocate);
-  find(handle, "nvshmem_ptr", library.address_of);
-  find(handle, "nvshmemx_vendor_get_version_info", library.get_version);
+  find_symbol(handle, library_name, "nvshmemx_init_status", library.init_status);
+  find_symbol(handle, library_name, "nvshmemx_get_uniqueid", library.get_unique_id);
+  find_symbol(handle, library_name, "nvshmemx_set_attr_uniqueid_args", library.set_id);
+  find_symbol(handle, library_name, "nvshmemx_hostlib_init_attr", library.init);
+  find_symbol(handle, library_name, "nvshmem_my_pe", library.my_pe);
+  find_symbol(handle, library_name, "nvshmem_n_pes", library.pe_count);
+  find_symbol(handle, library_name, "nvshmem_malloc", library.allocate);
+  find_symbol(handle, library_name, "nvshmem_ptr", library.address_of);
+  find_symbol(handle, library_name, "nvshmemx_vendor_get_version_info", library.get_version);
 }
 
 NvshmemLibrary open() {
