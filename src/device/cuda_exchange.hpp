@@ -36,15 +36,11 @@ class ExchangeFit {
 cuda::Exchange kernel_exchange(const PeerExchange& what, unsigned* counters, unsigned most_blocks);
 cuda::JoinExchange kernel_join_exchange(const PeerExchange& what, unsigned* counters);
 
-struct KernelNumbers {
-  cuda::Element element;
-  cuda::Operation operation;
-};
+/// The type as which the joining kernels take elements: sums of complex numbers are sums of twice as many
+/// real ones. Nothing where they do not join these.
+std::optional<Dtype> joined_dtype(Dtype dtype, Reduction reduction);
 
-/// Sums of complex numbers are sums of twice as many real ones. Nothing where the kernels do not join these.
-std::optional<KernelNumbers> kernel_numbers(Dtype dtype, Reduction reduction);
-
-/// What is joined is what `kernel_numbers` knows. `sharers`: ranks that use the device.
+/// What is joined is what `joined_dtype` knows. `sharers`: ranks that use the device.
 cuda::Packets kernel_packets(const PacketExchange& what, int sharers, bool may_overlap);
 cuda::PacketNests kernel_packet_nests(const PacketMoves& what, int sharers, bool may_overlap);
 

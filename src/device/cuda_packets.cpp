@@ -101,10 +101,9 @@ cuda::Packets kernel_packets(const PacketExchange& what, int sharers, bool may_o
   all.passed_on = what.passed_on;
   all.root = what.root;
   if (what.joined) {
-    const KernelNumbers numbers = *kernel_numbers(what.dtype, *what.joined);
     all.joined = true;
-    all.element = numbers.element;
-    all.operation = numbers.operation;
+    all.element = *joined_dtype(what.dtype, *what.joined);
+    all.operation = *what.joined;
   }
   return all;
 }

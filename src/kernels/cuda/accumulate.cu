@@ -5,7 +5,7 @@
 namespace partita::cuda {
 namespace {
 
-template <class T, Operation operation>
+template <class T, Reduction operation>
 __global__ void accumulate_rows(const __grid_constant__ Nest nest, const __grid_constant__ Deal deal,
                                 unsigned lanes, const char* from, char* to) {
   for_each_segment<std::uint64_t>(
@@ -18,7 +18,7 @@ __global__ void accumulate_rows(const __grid_constant__ Nest nest, const __grid_
       });
 }
 
-template <class T, Operation operation>
+template <class T, Reduction operation>
 int start(const Nest& nest, const void* from, void* to, cudaStream_t stream) {
   const Deal deal = deal_of(nest, sizeof(T));
   const Shape shape = shape_of(deal);
@@ -27,7 +27,7 @@ int start(const Nest& nest, const void* from, void* to, cudaStream_t stream) {
   return cudaGetLastError();
 }
 
-template <class T, Operation operation>
+template <class T, Reduction operation>
 int load_rows() {
   return load(accumulate_rows<T, operation>);
 }
@@ -38,57 +38,57 @@ struct Kernel {
   int (*load)() = nullptr;
 };
 
-template <class T, Operation operation>
+template <class T, Reduction operation>
 Kernel kernel() {
   return {start<T, operation>, load_rows<T, operation>};
 }
 
 /// The wanted one of `operations`.
-template <class T, Operation... operations>
-Kernel kernel_among(Operation wanted) {
+template <class T, Reduction... operations>
+Kernel kernel_among(Reduction wanted) {
   Kernel found;
   ((wanted == operations ? void(found = kernel<T, operations>()) : void()), ...);
   return found;
 }
 
 template <class T>
-Kernel kernel_of_integers(Operation operation) {
-  const Kernel ordering = kernel_among<T, Operation::min, Operation::max>(operation);
+Kernel kernel_of_integers(Reduction operation) {
+  const Kernel ordering = kernel_among<T, Reduction::min, Reduction::max>(operation);
   if (ordering.start != nullptr) return ordering;
   // The others take no notice of an integer's sign.
-  return kernel_among<std::make_unsigned_t<T>, Operation::sum, Operation::product, Operation::logical_and,
-                      Operation::logical_or, Operation::logical_xor, Operation::bit_and, Operation::bit_or,
-                      Operation::bit_xor>(operation);
+  return kernel_among<std::make_unsigned_t<T>, Reduction::sum, Reduction::product, Reduction::logical_and,
+                      Reduction::logical_or, Reduction::logical_xor, Reduction::bit_and, Reduction::bit_or,
+                      Reduction::bit_xor>(operation);
 }
 
 template <class T>
-Kernel kernel_of_floats(Operation operation) {
-  return kernel_among<T, Operation::sum, Operation::min, Operation::max, Operation::product>(operation);
+Kernel kernel_of_floats(Reduction operation) {
+  return kernel_among<T, Reduction::sum, Reduction::min, Reduction::max, Reduction::product>(operation);
 }
 
 template <class Real>
-Kernel kernel_of_complex(Operation operation) {
-  return kernel_among<Complex<Real>, Operation::sum, Operation::product>(operation);
+Kernel kernel_of_complex(Reduction operation) {
+  return kernel_among<Complex<Real>, Reduction::sum, Reduction::product>(operation);
 }
 
 /// The sum of booleans is "or", their product "and".
-Kernel kernel_of_booleans(Operation operation) {
+Kernel kernel_of_booleans(Reduction operation) {
   switch (operation) {
-    case Operation::sum:
-    case Operation::max:
-    case Operation::logical_or:
-    case Operation::bit_or:
-      return kernel<Boolean, Operation::logical_or>();
-    case Operation::logical_xor:
-    case Operation::bit_xor:
-      return kernel<Boolean, Operation::logical_xor>();
+    case Reduction::sum:
+    case Reduction::max:
+    case Reduction::logical_or:
+    case Reduction::bit_or:
+      return kernel<Boolean, Reduction::logical_or>();
+    case Reduction::logical_xor:
+    case Reduction::bit_xor:
+      return kernel<Boolean, Reduction::logical_xor>();
     default:
-      return kernel<Boolean, Operation::logical_and>();
+      return kernel<Boolean, Reduction::logical_and>();
   }
 }
 
-Kernel kernel_of(Element element, Operation operation) {
-  constexpr Kernel (*of_elements[])(Operation) = {kernel_of_booleans,
+Kernel kernel_of(Dtype element, Reduction operation) {
+  constexpr Kernel (*of_elements[])(Reduction) = {kernel_of_booleans,
                                                   kernel_of_integers<std::int8_t>,
                                                   kernel_of_integers<std::uint8_t>,
                                                   kernel_of_integers<std::int16_t>,
@@ -108,7 +108,7 @@ Kernel kernel_of(Element element, Operation operation) {
 
 }  // namespace
 
-int launch_accumulate(const Nest& nest, Element element, Operation operation, const void* from, void* to,
+int launch_accumulate(const Nest& nest, Dtype element, Reduction operation, const void* from, void* to,
                       void* stream) {
   const Kernel kernel = kernel_of(element, operation);
   if (kernel.start == nullptr) return cudaErrorInvalidValue;
@@ -116,9 +116,9 @@ int launch_accumulate(const Nest& nest, Element element, Operation operation, co
 }
 
 int load_accumulate_kernels() {
-  for (int element = 0; element <= static_cast<int>(Element::c128); ++element) {
-    for (int operation = 0; operation <= static_cast<int>(Operation::bit_xor); ++operation) {
-      const Kernel kernel = kernel_of(static_cast<Element>(element), static_cast<Operation>(operation));
+  for (int element = 0; element <= static_cast<int>(Dtype::c128); ++element) {
+    for (int operation = 0; operation <= static_cast<int>(Reduction::bit_xor); ++operation) {
+      const Kernel kernel = kernel_of(static_cast<Dtype>(element), static_cast<Reduction>(operation));
       const int result = kernel.load == nullptr ? cudaSuccess : kernel.load();
       if (result != cudaSuccess) return result;
     }
