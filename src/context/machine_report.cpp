@@ -10,9 +10,9 @@
 #include <partita/machine_report.hpp>
 #include <vector>
 
+#include "base/file_descriptor.hpp"
 #include "kernels/host/blas_library.hpp"
 #include "kernels/host/fftw_library.hpp"
-#include "memory/file_descriptor.hpp"
 #include "memory/huge_pages.hpp"
 #include "memory/node_limits.hpp"
 #include "memory/page.hpp"

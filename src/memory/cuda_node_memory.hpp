@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/file_descriptor.hpp"
 #include "cuda/virtual_memory.hpp"
-#include "memory/file_descriptor.hpp"
 #include "memory/node_memory.hpp"
 #include "memory/node_places.hpp"
 #include "memory/segment_growth.hpp"

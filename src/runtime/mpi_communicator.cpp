@@ -48,25 +48,6 @@ MPI_Comm handle_of(const Communicator& communicator) {
   return handle;
 }
 
-/// Errors come back to us while this lives, not to the handler that the caller chose.
-class ReturnErrors {
- public:
-  explicit ReturnErrors(MPI_Comm communicator) : communicator_(communicator) {
-    MPI_Comm_get_errhandler(communicator_, &handler_);
-    MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN);
-  }
-  ~ReturnErrors() {
-    MPI_Comm_set_errhandler(communicator_, handler_);
-    MPI_Errhandler_free(&handler_);
-  }
-  ReturnErrors(const ReturnErrors&) = delete;
-  ReturnErrors& operator=(const ReturnErrors&) = delete;
-
- private:
-  MPI_Comm communicator_;
-  MPI_Errhandler handler_ = MPI_ERRHANDLER_NULL;
-};
-
 }  // namespace
 
 std::shared_ptr<OurCommunicator> duplicate(const Communicator& callers, std::chrono::milliseconds deadline) {
@@ -75,7 +56,7 @@ std::shared_ptr<OurCommunicator> duplicate(const Communicator& callers, std::chr
   MPI_Request request = MPI_REQUEST_NULL;
   {
     const MpiCall call;
-    const ReturnErrors errors(communicator);
+    const ReturnedErrors errors({communicator});
     check_mpi(MPI_Comm_idup(communicator, &ours->communicator, &request), "MPI_Comm_idup");
   }
   if (!wait_mpi(request, deadline, "MPI_Comm_idup")) {

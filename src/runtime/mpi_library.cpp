@@ -184,4 +184,19 @@ bool wait_mpi(MPI_Request& request, std::chrono::milliseconds deadline, std::str
   }
 }
 
+ReturnedErrors::ReturnedErrors(std::initializer_list<MPI_Comm> communicators) {
+  for (const MPI_Comm communicator : communicators) {
+    MPI_Comm_get_errhandler(communicator, &before_.emplace_back(communicator, MPI_ERRHANDLER_NULL).second);
+    MPI_Comm_set_errhandler(communicator, MPI_ERRORS_RETURN);
+  }
+}
+
+ReturnedErrors::~ReturnedErrors() {
+  for (auto& [communicator, before] : before_) {
+    MPI_Comm_set_errhandler(communicator, before);
+    const bool predefined = before == MPI_ERRORS_ARE_FATAL || before == MPI_ERRORS_RETURN;
+    if (!predefined) MPI_Errhandler_free(&before);
+  }
+}
+
 }  // namespace partita

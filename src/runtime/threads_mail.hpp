@@ -25,9 +25,7 @@ struct PendingMessage {
   /// The other side's thread sets it, as the last thing that it does with this message.
   std::atomic<State> state{State::delivered};
   bool is_send = false;
-  int peer = 0;
-  std::byte* to = nullptr;
-  const std::byte* from = nullptr;
+  std::byte* data = nullptr;
   std::int64_t bytes = 0;
   std::int64_t bytes_of_peer = 0;
   PendingMessage* next = nullptr;  ///< in the mailbox
