@@ -7,7 +7,7 @@
 
 #include "tools/command_line.hpp"
 #include "tools/doctor.hpp"
-#include "tools/launcher.hpp"
+#include "tools/job.hpp"
 
 namespace partita::tools {
 namespace {

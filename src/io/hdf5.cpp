@@ -3,7 +3,7 @@
 #include "array/array_state.hpp"
 #include "base/check.hpp"
 #include "io/array_file.hpp"
-#include "io/hdf5_dtype.hpp"
+#include "io/hdf5_library.hpp"
 
 namespace partita {
 namespace {

@@ -1,7 +1,12 @@
 #include "memory/nvshmem_library.hpp"
 
+#include <cctype>
+#include <charconv>
 #include <partita/device_report.hpp>
+#include <string_view>
 
+#include "base/check.hpp"
+#include "base/environment_variable.hpp"
 #include "base/opened_library.hpp"
 
 namespace partita {
@@ -35,6 +40,14 @@ NvshmemLibrary open() {
   return library;
 }
 
+/// "", k, m, g or t; -1: another one.
+int power_of(std::string_view suffix) {
+  constexpr std::string_view letters = "kmgt";
+  if (suffix.empty()) return 0;
+  const auto place = letters.find(static_cast<char>(std::tolower(static_cast<unsigned char>(suffix[0]))));
+  return suffix.size() > 1 || place == std::string_view::npos ? -1 : static_cast<int>(place) + 1;
+}
+
 }  // namespace
 
 const NvshmemLibrary& NvshmemLibrary::of_process() {
@@ -45,6 +58,35 @@ const NvshmemLibrary& NvshmemLibrary::of_process() {
 LibraryReport report_nvshmem() {
   const NvshmemLibrary& library = NvshmemLibrary::of_process();
   return {library.version, library.path, library.why_none};
+}
+
+std::string obstacle(std::span<const NvshmemCapabilities> offers) {
+  for (std::size_t i = 1; i < offers.size(); ++i) {
+    const NvshmemCapabilities& one = offers[i];
+    if (one.version != offers[0].version) return fmt::format("ranks 0 and {} have different ones", i);
+    if (one.world != offers[0].world)
+      return fmt::format(
+          "rank {} has started it with other processes than rank {}, and a process starts it once",
+          offers[0].world == 0 ? i : 0, offers[0].world == 0 ? 0 : i);
+    for (std::size_t j = 0; j < i; ++j) {
+      if (one.device == offers[j].device) return fmt::format("ranks {} and {} share a device", j, i);
+    }
+  }
+  return "";
+}
+
+std::int64_t symmetric_size_of_environment(std::int64_t otherwise) {
+  const std::string_view whole = environment_variable("NVSHMEM_SYMMETRIC_SIZE");
+  if (whole.empty()) return otherwise;
+  double number = 0;
+  const auto [end, error] = std::from_chars(whole.data(), whole.data() + whole.size(), number);
+  const int power = power_of(whole.substr(static_cast<std::size_t>(end - whole.data())));
+  constexpr double most = 0x1p50;
+  const double bytes = number * static_cast<double>(std::int64_t{1} << 10 * (power < 0 ? 0 : power));
+  check(error == std::errc{} && power >= 0 && bytes >= 1 && bytes <= most,
+        "NVSHMEM_SYMMETRIC_SIZE is \"{:.40}\"; it must be a number of bytes, perhaps with k, m, g or t",
+        whole);
+  return static_cast<std::int64_t>(bytes);
 }
 
 }  // namespace partita

@@ -10,7 +10,6 @@
 
 #include "base/check.hpp"
 #include "memory/descriptor_exchange.hpp"
-#include "memory/huge_pages.hpp"
 #include "memory/node_limits.hpp"
 #include "memory/page.hpp"
 #include "memory/threads_node_memory.hpp"

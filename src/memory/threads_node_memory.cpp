@@ -6,7 +6,6 @@
 #include <cstring>
 
 #include "base/check.hpp"
-#include "memory/huge_pages.hpp"
 #include "memory/node_limits.hpp"
 #include "memory/page.hpp"
 #include "memory/process_node_memory.hpp"

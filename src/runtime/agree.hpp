@@ -53,7 +53,7 @@ std::vector<Value> exchange_values(Runtime& state, std::string_view operation, c
   return all;
 }
 
-/// The same on every rank. Collective, blocking; as `exchange`.
+/// The largest of these, on every rank. Collective, blocking; as `exchange`.
 template <class Value>
 Value largest_of_ranks(Runtime& state, std::string_view operation, const Value& mine) {
   return std::ranges::max(exchange_values(state, operation, mine));
