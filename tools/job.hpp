@@ -30,6 +30,8 @@ Launcher find_launcher(const std::string& given = "");
 
 /// The first program of that name in the PATH; empty: none.
 std::string find_in_path(const std::string& name);
+/// Empty where there is no such file.
+std::string first_line_of(const std::string& path);
 /// What a command prints (stdout and stderr together); empty where it cannot be run.
 std::string output_of(const std::vector<std::string>& command);
 
