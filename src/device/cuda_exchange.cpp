@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/check.hpp"
-#include "device/cuda_kernel_numbers.hpp"
 
 namespace partita {
 namespace {
@@ -25,7 +24,6 @@ cuda::Job job_of(const PlacedCopy& one) {
 }
 
 cuda::Join join_of(const PlacedJoin& join) {
-  const KernelNumbers numbers = *kernel_numbers(join.dtype, join.reduction);
   const PlacedCopy& first = join.parts.front();
   cuda::Join result;
   result.nest = kernel_nest(*first.nest);
@@ -33,8 +31,8 @@ cuda::Join join_of(const PlacedJoin& join) {
     result.from[result.count++] = static_cast<const char*>(part.from) + part.nest->from_offset;
   }
   result.to = static_cast<char*>(first.to) + first.nest->to_offset;
-  result.element = numbers.element;
-  result.operation = numbers.operation;
+  result.element = *joined_dtype(join.dtype, join.reduction);
+  result.operation = join.reduction;
   return result;
 }
 
@@ -93,7 +91,7 @@ bool ExchangeFit::copies() const {
 bool ExchangeFit::fits(const PlacedJoin& join) const {
   const StridedCopy& first = *join.parts.front().nest;
   return join.copied == 1 && join.parts.size() <= cuda::most_sources && first.item_bytes > 0 &&
-         kernel_numbers(join.dtype, join.reduction) &&
+         joined_dtype(join.dtype, join.reduction) &&
          std::ranges::all_of(join.parts, [&](const PlacedCopy& part) {
            return part.to == join.parts.front().to && same_walk(first, *part.nest);
          });
@@ -128,6 +126,17 @@ cuda::JoinExchange kernel_join_exchange(const PeerExchange& what, unsigned* coun
   for (const PlacedCopy& one : what.copies) all.copy[all.copies++] = job_of(one);
   for (const PlacedJoin& join : what.joins) all.join[all.joins++] = join_of(join);
   return all;
+}
+
+std::optional<Dtype> joined_dtype(Dtype dtype, Reduction reduction) {
+  if (!is_defined(reduction, dtype)) return std::nullopt;
+  if (reduction == Reduction::sum) {
+    if (dtype == Dtype::c64) dtype = Dtype::f32;
+    if (dtype == Dtype::c128) dtype = Dtype::f64;
+    if (dtype == Dtype::u32) dtype = Dtype::i32;
+    if (dtype == Dtype::u64) dtype = Dtype::i64;
+  }
+  return cuda::joins(dtype, reduction) ? std::optional(dtype) : std::nullopt;
 }
 
 }  // namespace partita

@@ -1,8 +1,7 @@
-#include "device/cuda_packets.hpp"
-
+// Exchanges of packets as the kernels take them.
 #include <algorithm>
 
-#include "device/cuda_kernel_numbers.hpp"
+#include "device/cuda_exchange.hpp"
 
 namespace partita {
 namespace {
@@ -102,10 +101,9 @@ cuda::Packets kernel_packets(const PacketExchange& what, int sharers, bool may_o
   all.passed_on = what.passed_on;
   all.root = what.root;
   if (what.joined) {
-    const KernelNumbers numbers = *kernel_numbers(what.dtype, *what.joined);
     all.joined = true;
-    all.element = numbers.element;
-    all.operation = numbers.operation;
+    all.element = *joined_dtype(what.dtype, *what.joined);
+    all.operation = *what.joined;
   }
   return all;
 }

@@ -5,8 +5,8 @@
 #include "device/copy_way.hpp"
 #include "device/stream_work.hpp"
 #include "execute/step_clock.hpp"
+#include "runtime/agree.hpp"
 #include "runtime/announcement.hpp"
-#include "runtime/exchange_values.hpp"
 
 namespace partita {
 namespace {

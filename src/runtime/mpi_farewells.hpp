@@ -10,7 +10,7 @@
 #include <partita/context.hpp>
 #include <vector>
 
-#include "runtime/farewell.hpp"
+#include "runtime/process_group.hpp"
 
 namespace partita {
 

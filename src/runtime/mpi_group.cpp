@@ -11,7 +11,6 @@
 #include "runtime/mpi_exit.hpp"
 #include "runtime/mpi_farewells.hpp"
 #include "runtime/mpi_library.hpp"
-#include "runtime/mpi_nodes.hpp"
 #include "runtime/process_watch.hpp"
 #include "runtime/subgroup.hpp"
 

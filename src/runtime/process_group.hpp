@@ -4,12 +4,11 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <partita/topology.hpp>
 #include <string>
 #include <vector>
 
-#include "runtime/farewell.hpp"
+#include "runtime/error_kind.hpp"
 
 namespace partita {
 
@@ -26,6 +25,16 @@ inline constexpr int lane_count = 4;
 /// A message in flight: a number of the group's own table, so that nothing is allocated per message in steady
 /// state.
 using MessageId = std::int32_t;
+
+/// What a rank says when it takes part in a context no more.
+struct Farewell {
+  std::uint64_t context = 0;  ///< its identity: a name that was used before is no context of today
+  int rank = -1;
+  bool failed = false;   ///< its context has failed, with `why`; else it has left it, and `why.text` says how
+  CaughtError why = {};  ///< of a text, what goes into `longest_farewell` bytes is told
+};
+
+inline constexpr int longest_farewell = 511;
 
 /// Used by one thread at a time. Nothing here blocks.
 class ProcessGroup {

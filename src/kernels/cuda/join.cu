@@ -38,7 +38,7 @@ __device__ void copy_job(const Job& job, const Dealt& dealt) {
 /// Loads from so many sources are under way before the first is used.
 constexpr int at_once = 3;
 
-template <Operation operation, class Unit>
+template <Reduction operation, class Unit>
 __device__ void join_units(const Join& join, const Dealt& dealt) {
   for_each_segment<std::uint32_t>(
       join.nest, dealt.deal, dealt.lanes,
@@ -69,7 +69,7 @@ struct JoinJob {
   const Join& join;
   const Dealt& dealt;
 
-  template <class T, Operation operation>
+  template <class T, Reduction operation>
   __device__ void run() const {
     if (dealt.width == 16) {
       join_units<operation, Together<T, 16>>(join, dealt);
@@ -125,38 +125,25 @@ Dealt dealt(const Nest& nest, int width) {
   return result;
 }
 
-int size_of(Element element) {
-  switch (element) {
-    case Element::f16:
-    case Element::bf16:
-      return 2;
-    case Element::i64:
-    case Element::f64:
-      return 8;
-    default:
-      return 4;
-  }
-}
-
 Dealt dealt(const Join& join) {
   std::uint64_t alignment = 16;
   for (int s = 0; s < join.count; ++s) {
     alignment = std::min(alignment, alignment_of(join.nest, join.from[s], join.to));
   }
-  return dealt(join.nest, alignment == 16 ? 16 : size_of(join.element));
+  return dealt(join.nest, alignment == 16 ? 16 : static_cast<int>(size_of(join.element)));
 }
 
 }  // namespace
 
-bool joins(Element element, Operation operation) {
-  if (operation > Operation::max) return false;
+bool joins(Dtype element, Reduction operation) {
+  if (operation > Reduction::max) return false;
   switch (element) {
-    case Element::i32:
-    case Element::i64:
-    case Element::f16:
-    case Element::bf16:
-    case Element::f32:
-    case Element::f64:
+    case Dtype::i32:
+    case Dtype::i64:
+    case Dtype::f16:
+    case Dtype::bf16:
+    case Dtype::f32:
+    case Dtype::f64:
       return true;
     default:
       return false;
