@@ -6,7 +6,7 @@
 #include "array/overlap.hpp"
 #include "array/transfer.hpp"
 #include "base/check.hpp"
-#include "base/hash_of_facts.hpp"
+#include "base/hash.hpp"
 #include "base/memory_space.hpp"
 #include "collectives/heap_offsets.hpp"
 #include "collectives/library_call.hpp"
@@ -14,8 +14,8 @@
 #include "collectives/plan_runner.hpp"
 #include "collectives/recent_calls.hpp"
 #include "context/context_state.hpp"
+#include "device/device_runtime.hpp"
 #include "device/device_synchronization.hpp"
-#include "device/library_of.hpp"
 
 namespace partita::collective {
 namespace {

@@ -86,4 +86,17 @@ cuda::PackExchange kernel_pack_exchange(const PeerExchange& what, unsigned* coun
   return all;
 }
 
+std::optional<Dtype> joined_dtype(Dtype dtype, Reduction reduction) {
+  if (!is_defined(reduction, dtype)) return std::nullopt;
+  if (reduction == Reduction::sum) {
+    if (dtype == Dtype::c64) dtype = Dtype::f32;
+    if (dtype == Dtype::c128) dtype = Dtype::f64;
+    if (dtype == Dtype::u32) dtype = Dtype::i32;
+    if (dtype == Dtype::u64) dtype = Dtype::i64;
+  }
+  constexpr Dtype known[] = {Dtype::i32, Dtype::i64, Dtype::f16, Dtype::bf16, Dtype::f32, Dtype::f64};
+  const bool joins = reduction <= Reduction::max && std::ranges::find(known, dtype) != std::end(known);
+  return joins ? std::optional(dtype) : std::nullopt;
+}
+
 }  // namespace partita

@@ -1,8 +1,7 @@
-#include "device/cuda_packets.hpp"
-
+// Exchanges of packets as the kernels take them.
 #include <algorithm>
 
-#include "device/cuda_kernel_numbers.hpp"
+#include "device/cuda_exchange.hpp"
 
 namespace partita {
 namespace {
@@ -103,10 +102,9 @@ cuda::Packets kernel_packets(const PacketExchange& what, int sharers, bool may_o
   all.passed_on = ranges.passed_on;
   all.root = ranges.root;
   if (ranges.joined) {
-    const KernelNumbers numbers = *kernel_numbers(ranges.dtype, *ranges.joined);
     all.joined = true;
-    all.element = numbers.element;
-    all.operation = numbers.operation;
+    all.element = *joined_dtype(ranges.dtype, *ranges.joined);
+    all.operation = *ranges.joined;
   }
   return all;
 }

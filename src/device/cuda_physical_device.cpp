@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "base/check.hpp"
-#include "cuda/capture.hpp"
+#include "cuda/stream.hpp"
 #include "device/cuda_accelerator.hpp"
 #include "kernels/cuda/launch.hpp"
 #include "kernels/cuda/packet_launch.hpp"

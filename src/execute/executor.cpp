@@ -8,7 +8,7 @@
 #include "execute/device_plan.hpp"
 #include "execute/fused_plan.hpp"
 #include "execute/grouped_plan.hpp"
-#include "runtime/exchange_values.hpp"
+#include "runtime/agree.hpp"
 
 namespace partita {
 

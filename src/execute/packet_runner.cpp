@@ -5,8 +5,8 @@
 #include "device/stream_work.hpp"
 #include "execute/packet_ranges.hpp"
 #include "execute/step_clock.hpp"
+#include "runtime/agree.hpp"
 #include "runtime/announcement.hpp"
-#include "runtime/exchange_values.hpp"
 
 namespace partita {
 namespace {

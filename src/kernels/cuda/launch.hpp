@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <partita/reduction.hpp>
 
 namespace partita::cuda {
 
@@ -13,38 +14,6 @@ struct Nest {
   std::int64_t counts[most_loops] = {};  // outermost first
   std::int64_t from_strides[most_loops] = {};
   std::int64_t to_strides[most_loops] = {};
-};
-
-/// Numbers of the elements' types, as the kernels know them: those of partita::Dtype.
-enum class Element : std::uint8_t {
-  boolean,
-  i8,
-  u8,
-  i16,
-  u16,
-  i32,
-  u32,
-  i64,
-  u64,
-  f16,
-  bf16,
-  f32,
-  f64,
-  c64,
-  c128
-};
-/// Those of partita::Reduction.
-enum class Operation : std::uint8_t {
-  sum,
-  min,
-  max,
-  product,
-  logical_and,
-  logical_or,
-  logical_xor,
-  bit_and,
-  bit_or,
-  bit_xor
 };
 
 /// 16 bytes that are repeated.
@@ -101,7 +70,7 @@ int launch_exchange(const Exchange& exchange, void* stream);
 int launch_pack_exchange(const PackExchange& exchange, void* stream);
 int launch_flags(const Flags& flags, void* stream);  // one after the other
 int launch_fill(const Nest& nest, const Pattern& pattern, void* to, void* stream);
-int launch_accumulate(const Nest& nest, Element element, Operation operation, const void* from, void* to,
+int launch_accumulate(const Nest& nest, Dtype element, Reduction operation, const void* from, void* to,
                       void* stream);
 
 /// Loads every kernel into the current device. A kernel's first start may wait for the device, and a stream

@@ -21,9 +21,10 @@ class FileDescriptor {
   int get() const { return number_; }
   explicit operator bool() const { return number_ >= 0; }
   void reset() {
-    if (number_ >= 0) ::close(number_);
-    number_ = -1;
+    if (number_ >= 0) ::close(release());
   }
+  /// It is the caller's to close.
+  int release() { return std::exchange(number_, -1); }
 
  private:
   int number_ = -1;

@@ -1,4 +1,4 @@
-#include "io/hdf5_dtype.hpp"
+#include "io/hdf5_library.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,6 +9,20 @@
 
 namespace partita {
 namespace {
+
+// The innermost entry of the error stack says what went wrong.
+herr_t keep_description(unsigned /*depth*/, const H5E_error2_t* entry, void* reason) {
+  if (entry->desc != nullptr) *static_cast<std::string*>(reason) = entry->desc;
+  return 0;
+}
+
+[[noreturn]] void refuse(const std::string& path, const char* what) {
+  std::string reason;
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_description, &reason);
+  std::string innermost;
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, keep_description, &innermost);
+  throw FileError(fmt::format("{}: {}: {}", path, what, innermost.empty() ? reason : innermost));
+}
 
 /// A little-endian float of two bytes: sign at bit 15, then exponent, then mantissa.
 hid_t half_type(std::size_t exponent_bits, std::size_t bias) {
@@ -133,6 +147,22 @@ Dtype boolean_of(hid_t type, const std::string& path) {
 }
 
 }  // namespace
+
+std::unique_lock<std::mutex> lock_hdf5() {
+  static std::mutex mutex;
+  std::unique_lock lock(mutex);
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // of this thread: a library never prints
+  return lock;
+}
+
+Hdf5Handle::Hdf5Handle(hid_t id, Close close, const std::string& path, const char* what)
+    : id_(id), close_(close) {
+  if (id < 0) refuse(path, what);
+}
+
+void check_hdf5(herr_t status, const std::string& path, const char* what) {
+  if (status < 0) refuse(path, what);
+}
 
 Hdf5Handle hdf5_type(Dtype dtype, const std::string& path) {
   return {make_type(dtype), H5Tclose, path, "cannot make the element type"};

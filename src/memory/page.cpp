@@ -1,4 +1,4 @@
-#include "memory/huge_pages.hpp"
+#include "memory/page.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -8,7 +8,6 @@
 #include <cstring>
 
 #include "base/check.hpp"
-#include "memory/page.hpp"
 
 namespace partita {
 namespace {

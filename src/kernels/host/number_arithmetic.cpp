@@ -1,4 +1,4 @@
-#include "kernels/host/complex_product.hpp"
+#include "kernels/host/number_arithmetic.hpp"
 
 #include "kernels/host/blas_library.hpp"
 
@@ -61,5 +61,24 @@ void multiply_complex(double* x, const double* y, std::int64_t count) {
 void multiply_complex(float* x, const float* y, std::int64_t count) {
   best_product(x, y, count);
 }
+
+template <class Real>
+void scale(std::span<const ScaleLoop> loops, int reals, Real factor, Real* first) {
+  if (loops.empty()) {
+    for (int i = 0; i < reals; ++i) first[i] *= factor;
+    return;
+  }
+  const ScaleLoop& loop = loops.front();
+  if (loops.size() == 1 && loop.stride == 1) {
+    for (std::int64_t i = 0; i < loop.count * reals; ++i) first[i] *= factor;
+    return;
+  }
+  for (std::int64_t i = 0; i < loop.count; ++i) {
+    scale(loops.subspan(1), reals, factor, first + i * loop.stride * reals);
+  }
+}
+
+template void scale(std::span<const ScaleLoop> loops, int reals, float factor, float* first);
+template void scale(std::span<const ScaleLoop> loops, int reals, double factor, double* first);
 
 }  // namespace partita

@@ -1,10 +1,14 @@
-// Multiplication of strided numbers by one factor.
+// Products of numbers, element by element.
 #pragma once
 
 #include <cstdint>
 #include <span>
 
 namespace partita {
+
+/// x[j] *= y[j]; both are real and imaginary parts in turn. They must not overlap.
+void multiply_complex(double* x, const double* y, std::int64_t count);
+void multiply_complex(float* x, const float* y, std::int64_t count);
 
 struct ScaleLoop {
   std::int64_t count = 1;

@@ -1,9 +1,11 @@
-// HDF5 identifiers that close themselves, and its errors as FileErrors.
+// HDF5 identifiers that close themselves, its errors as FileErrors, and dtypes as its types, written as h5py
+// writes them, so that Python reads them without help.
 #pragma once
 
 #include <hdf5.h>
 
 #include <mutex>
+#include <partita/dtype.hpp>
 #include <string>
 #include <utility>
 
@@ -33,5 +35,16 @@ class Hdf5Handle {
 
 /// Throws FileError, as above, where a call returned a negative status.
 void check_hdf5(herr_t status, const std::string& path, const char* what);
+
+/// Halves are custom floats, booleans an enumeration of FALSE and TRUE over one byte, complex numbers a
+/// compound of r and i.
+Hdf5Handle hdf5_type(Dtype dtype, const std::string& path);
+
+/// What elements of a file's type are read into: `dtype`, its members called as in the file, since HDF5 goes
+/// by names.
+Hdf5Handle hdf5_memory_type(hid_t file_type, Dtype dtype, const std::string& path);
+
+/// The dtype of a file's type of any byte order (HDF5 converts on reading). FileError where there is none.
+Dtype dtype_of_hdf5(hid_t type, const std::string& path);
 
 }  // namespace partita

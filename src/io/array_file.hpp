@@ -1,13 +1,30 @@
-// A file that lands whole or not at all, written by all ranks.
+// Arrays in files, read and written by all ranks: each has one contiguous piece, which goes where it belongs.
 #pragma once
 
 #include <functional>
 #include <partita/array.hpp>
+#include <partita/io.hpp>
 #include <string>
+#include <string_view>
 
 #include "io/output_file.hpp"
 
 namespace partita {
+
+/// What differs from one file format to another.
+struct FileReader {
+  std::string_view operation;
+  std::function<FileHeader()> inspect;
+  /// Reads `elements` consecutive elements, in the file's order, from element number `first` on.
+  std::function<void(std::int64_t first, std::int64_t elements, void* data)> read;
+};
+
+/// How many bytes the elements take. Throws FileError where they do not fit into 63 bits.
+std::int64_t bytes_of(const FileHeader& header, const std::string& path);
+
+/// Collective. A failure on any rank is the same exception on all.
+Array read_as_slab(const Context& context, const std::string& path, const Distribution& distribution,
+                   const ArrayOptions& options, const FileReader& reader, SourcePlace where);
 
 /// The distribution in which every rank's part is one contiguous piece of a dense file: a slab along the
 /// slowest dimension that has more than one index.
