@@ -57,7 +57,8 @@ void PacketNests::look_at_limits() {
 }
 
 void PacketNests::lower(const Strides& source, const Strides& destination) {
-  if (lowered_[0] == source && lowered_[1] == destination && !given_.parts.empty()) return;
+  if (is_lowered_ && strides_[0] == source && strides_[1] == destination) return;
+  is_lowered_ = false;
   lower(exchange_.given, source, true, given_);
   lower(exchange_.taken, destination, false, taken_);
   const std::int64_t item = size_of(exchange_.source.dtype);
@@ -65,7 +66,8 @@ void PacketNests::lower(const Strides& source, const Strides& destination) {
     kept_ = partita::lower(*exchange_.kept, side_of(exchange_.source, exchange_.rank, source, item),
                            side_of(exchange_.destination, exchange_.rank, destination, item), item);
   }
-  lowered_ = {source, destination};
+  strides_ = {source, destination};
+  is_lowered_ = true;
 }
 
 void PacketNests::lower(const std::vector<SmallExchange::Part>& parts, const Strides& strides, bool are_given,

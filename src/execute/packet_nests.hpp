@@ -36,7 +36,8 @@ class PacketNests {
   void look_at_limits();
 
   SmallExchange exchange_;
-  std::array<Strides, 2> lowered_;  // for these strides
+  bool is_lowered_ = false;  // for these strides
+  std::array<Strides, 2> strides_;
   Nests given_, taken_;
   std::vector<StridedCopy> kept_;
   std::int64_t unit_bytes_ = PacketSlots::data_bytes;

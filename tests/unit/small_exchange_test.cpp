@@ -226,7 +226,7 @@ TEST(SmallExchange, CollectivesAsBytes) {
 TEST(SmallExchange, MuchGoesInTwoRounds) {
   using namespace collective;
   for (const int ranks : {3, 5, 8}) {
-    const Shape shape{300001};  // no multiple of any slice
+    const Shape shape{500003};  // no multiple of any slice
     check_ranges(contributions(shape, Reduction::sum, ranks), everywhere(shape, ranks), true);
     check_ranges(at_root(shape, 1, ranks), beside_root(shape, 1, ranks), true);
   }
