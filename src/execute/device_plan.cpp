@@ -3,13 +3,11 @@
 #include <algorithm>
 
 #include "base/check.hpp"
-#include "device/stream_work.hpp"
 #include "execute/put_move.hpp"
 #include "plan/cost.hpp"
 #include "plan/moves.hpp"
 #include "plan/work.hpp"
 #include "runtime/agree.hpp"
-#include "runtime/announcement.hpp"
 
 namespace partita {
 namespace {
@@ -38,19 +36,15 @@ Plan for_device(Plan plan) {
 }  // namespace
 
 DevicePlan::DevicePlan(ContextState& context, Plan plan)
-    : context_(context),
-      plan_(for_device(std::move(plan))),
-      plan_hash_(plan_.hash()),
-      memory_(context, plan_, MemorySpace::device,
-              context.device_messages_direct ? MemorySpace::device : MemorySpace::host),
+    : Executor(context, for_device(std::move(plan)),
+               context.device_messages_direct ? MemorySpace::device : MemorySpace::host),
       moves_(plan_.steps.size()),
       signals_(static_cast<std::size_t>(context.size())),
       message_use_(find_message_use(plan_)),
       message_memory_(context, plan_, message_use_),
       line_order_(plan_, [this](int before, int after) { order_lines(before, after); }),
       sides_have_lines_(message_use_.apart && has_messages()),
-      mail_(context, plan_, message_use_),
-      ahead_(RunAhead::of(context)) {
+      mail_(context, plan_, message_use_) {
   count_signals();
   copies_ = std::ranges::count_if(plan_.steps, [](const Step& step) { return is_copy(step.kind); });
   if (context.size() > 1) fused_ = FusedExchange::of(plan_);
@@ -94,30 +88,13 @@ void DevicePlan::count_signals() {
   }
 }
 
-void DevicePlan::execute(std::span<const Array::State* const> operands, const Parameters&) {
-  enqueue(operands, {});
-  finish_device(context_, plan_.operation);
-}
-
-void DevicePlan::enqueue(std::span<const Array::State* const> operands, Stream stream) {
-  context_.require_usable(plan_.operation);
-  memory_.bind(operands, [this] { lower_moves(); });
-  context_.device->use();
-  captured_ = context_.device->captures(stream_or_own(context_, stream));
-  if (captured_) require_capturable();
-  put_into_stream(context_, *ahead_, plan_.operation, stream, [this](Stream used, bool) {
-    run(used);
-    return starts();
-  });
-}
-
 /// Flags come in few, copies one by one at worst.
 std::int64_t DevicePlan::starts() const {
   constexpr std::int64_t of_flags = 4;
   return of_flags + (fused_ ? copies_ : static_cast<std::int64_t>(plan_.steps.size()));
 }
 
-void DevicePlan::lower_moves() {
+void DevicePlan::relower() {
   for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
     const Step& step = plan_.steps[i];
     if (!is_copy(step.kind)) continue;
@@ -134,20 +111,16 @@ bool DevicePlan::has_messages() const {
 }
 
 /// The same on every rank: where there are nodes, some rank has messages.
-void DevicePlan::require_capturable() const {
-  check<UnsupportedError>(
-      context_.device_topology.node_count() == 1 && !has_messages(),
-      "{}: between nodes it is done by messages, and those cannot be captured into a graph", plan_.operation);
-  context_.flags->count_on_device();
+bool DevicePlan::may_be_captured() const {
+  return context_.device_topology.node_count() == 1 && !has_messages();
 }
 
-void DevicePlan::run(Stream stream) {
-  const std::uint64_t hash = memory_.execution_hash(plan_hash_);
-  const Executed execution = announce(context_, hash, plan_.operation, captured_);
-  if (!captured_) mail_.begin(execution);
-  clock_ = captured_ ? nullptr : context_.step_clock;
-  if (clock_ != nullptr) clock_->execution(plan_);
-  lines_[0].stream = stream;
+void DevicePlan::run(const Execution& execution) {
+  captured_ = execution.captured;
+  clock_ = execution.clock;
+  if (captured_) context_.flags->count_on_device();
+  if (!captured_) mail_.begin(execution.announced);
+  lines_[0].stream = execution.stream;
   if (in_branches_) {
     run_branches();
   } else if (fused_) {

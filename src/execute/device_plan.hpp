@@ -6,14 +6,12 @@
 #include <vector>
 
 #include "device/accelerator.hpp"
-#include "device/run_ahead.hpp"
 #include "execute/device_plan_messages.hpp"
 #include "execute/executor.hpp"
 #include "execute/fused_exchange.hpp"
 #include "execute/lower.hpp"
 #include "execute/message_memory.hpp"
 #include "execute/message_use.hpp"
-#include "execute/plan_memory.hpp"
 #include "execute/step_clock.hpp"
 #include "execute/stream_order.hpp"
 
@@ -31,10 +29,7 @@ class DevicePlan final : public Executor {
   /// Throws UnsupportedError: a step that devices do not offer.
   DevicePlan(ContextState& context, Plan plan);
 
-  const Plan& plan() const override { return plan_; }
   void connect() override;
-  void execute(std::span<const Array::State* const> operands, const Parameters& parameters = {}) override;
-  void enqueue(std::span<const Array::State* const> operands, Stream stream) override;
 
  private:
   /// A stream, and the operations on flags that it has not been given yet.
@@ -46,13 +41,13 @@ class DevicePlan final : public Executor {
 
   void agree_on_fusing();
   bool has_messages() const;
-  std::int64_t starts() const;
-  void require_capturable() const;
+  bool may_be_captured() const override;
+  std::int64_t starts() const override;
   std::int64_t bytes_to_peers() const;
   bool is_inside(const Step& step) const { return other_rank(plan_, step) == plan_.rank; }
   void count_signals();
-  void lower_moves();
-  void run(Stream stream);
+  void relower() override;
+  void run(const Execution& execution) override;
   void run_in_order();
   void run_branches();
   void open_lines();
@@ -67,13 +62,9 @@ class DevicePlan final : public Executor {
   template <class Work>
   void timed(std::span<const std::size_t> steps, const Line& line, const Work& work);
 
-  ContextState& context_;
-  Plan plan_;
-  std::uint64_t plan_hash_;
   bool may_branch_ = false;
   bool in_branches_ = false;  // copies in several lines: the last has those inside the rank
   bool captured_ = false;     // this execution goes into a graph
-  PlanMemory memory_;
   std::vector<std::vector<StridedCopy>> moves_;  // by step
   std::optional<FusedExchange> fused_;
   std::vector<Line> lines_;  // [0]: the stream of the execution; then one a lane, if any
@@ -84,7 +75,6 @@ class DevicePlan final : public Executor {
   bool sides_have_lines_ = false;  // [1]: what is packed for messages; [2]: what is unpacked
   std::int64_t copies_ = 0;        // steps
   DevicePlanMessages mail_;
-  std::shared_ptr<RunAhead> ahead_;
   StepClock* clock_ = nullptr;  // of this execution; null: nobody records
 };
 

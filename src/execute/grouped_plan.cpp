@@ -10,7 +10,6 @@
 #include "plan/cost.hpp"
 #include "plan/moves.hpp"
 #include "plan/work.hpp"
-#include "runtime/announcement.hpp"
 #include "runtime/greetings.hpp"
 
 namespace partita {
@@ -27,10 +26,7 @@ bool GroupedPlan::suits(const ContextState& context, const Plan& plan) {
 }
 
 GroupedPlan::GroupedPlan(ContextState& context, Plan plan)
-    : context_(context),
-      plan_(std::move(plan)),
-      plan_hash_(plan_.hash()),
-      memory_(context, plan_, MemorySpace::device, MemorySpace::device),
+    : Executor(context, std::move(plan), MemorySpace::device),
       moves_(plan_.steps.size()),
       message_use_(find_message_use(plan_)),
       line_order_(plan_,
@@ -39,8 +35,7 @@ GroupedPlan::GroupedPlan(ContextState& context, Plan plan)
                                            lines_[static_cast<std::size_t>(after)].stream);
                   }),
       awaited_(plan_.steps.size(), 0),
-      closes_(plan_.steps.size(), false),
-      ahead_(RunAhead::of(context)) {
+      closes_(plan_.steps.size(), false) {
   find_groups();
   senders_ = peers_of(plan_, StepKind::receive);
   receivers_ = peers_of(plan_, StepKind::send);
@@ -73,33 +68,17 @@ void GroupedPlan::find_groups() {
   }
 }
 
-void GroupedPlan::lower_moves() {
+void GroupedPlan::relower() {
   for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
     if (is_copy(plan_.steps[i].kind)) moves_[i] = lower(plan_, plan_.steps[i], memory_.strides());
   }
   direct_ = find_direct_messages(plan_, message_use_, moves_);
 }
 
-void GroupedPlan::execute(std::span<const Array::State* const> operands, const Parameters&) {
-  enqueue(operands, {});
-  finish_device(context_, plan_.operation);
-}
-
-void GroupedPlan::enqueue(std::span<const Array::State* const> operands, Stream wanted) {
-  context_.require_usable(plan_.operation);
-  memory_.bind(operands, [this] { lower_moves(); });
-  put_into_stream(context_, *ahead_, plan_.operation, wanted, [this](Stream stream, bool captured) {
-    const std::uint64_t hash = memory_.execution_hash(plan_hash_);
-    const Executed execution = announce(context_, hash, plan_.operation, captured);
-    if (!captured) greetings_of(context_).greet(execution, senders_, receivers_, true, plan_.operation);
-    run(stream, captured);
-    return static_cast<std::int64_t>(plan_.steps.size());
-  });
-}
-
-void GroupedPlan::run(Stream stream, bool captured) {
-  clock_ = captured ? nullptr : context_.step_clock;
-  if (clock_ != nullptr) clock_->execution(plan_);
+void GroupedPlan::run(const Execution& execution) {
+  const auto& [announced, parameters, stream, captured, clock] = execution;
+  if (!captured) greetings_of(context_).greet(announced, senders_, receivers_, true, plan_.operation);
+  clock_ = clock;
   open_lines(stream, captured);
   for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
     const Step& step = plan_.steps[i];

@@ -4,11 +4,9 @@
 #include <memory>
 #include <vector>
 
-#include "device/run_ahead.hpp"
 #include "execute/direct_messages.hpp"
 #include "execute/executor.hpp"
 #include "execute/message_use.hpp"
-#include "execute/plan_memory.hpp"
 #include "execute/stream_order.hpp"
 
 namespace partita {
@@ -29,11 +27,6 @@ class GroupedPlan final : public Executor {
   /// The streams have done with the plan's memory, or the context has failed. Never throws.
   ~GroupedPlan() override;
 
-  const Plan& plan() const override { return plan_; }
-  void connect() override { memory_.connect(); }
-  void execute(std::span<const Array::State* const> operands, const Parameters& parameters = {}) override;
-  void enqueue(std::span<const Array::State* const> operands, Stream stream) override;
-
  private:
   struct Line {
     Stream stream;
@@ -42,8 +35,8 @@ class GroupedPlan final : public Executor {
   };
 
   void find_groups();
-  void lower_moves();
-  void run(Stream stream, bool captured);
+  void relower() override;
+  void run(const Execution& execution) override;
   void open_lines(Stream stream, bool captured);
   void join_lines();
   void run_move(std::size_t index);
@@ -52,10 +45,6 @@ class GroupedPlan final : public Executor {
   void wait_for_groups(Line& line, std::size_t count);
   int number_of(const Line& line) const { return static_cast<int>(&line - lines_.data()); }
 
-  ContextState& context_;
-  Plan plan_;
-  std::uint64_t plan_hash_;
-  PlanMemory memory_;
   std::vector<std::vector<StridedCopy>> moves_;  // by step
   MessageUse message_use_;
   DirectMessages direct_;
@@ -71,7 +60,6 @@ class GroupedPlan final : public Executor {
   std::vector<DeviceGroup::Part> sent_, received_;  // of the next one
   std::vector<std::size_t> messages_;               // its steps
   std::unique_ptr<DeviceEvent> end_;                // of the last execution; null: there has been none
-  std::shared_ptr<RunAhead> ahead_;
   StepClock* clock_ = nullptr;
 };
 

@@ -3,9 +3,7 @@
 #include <algorithm>
 
 #include "device/copy_way.hpp"
-#include "device/stream_work.hpp"
 #include "execute/step_clock.hpp"
-#include "runtime/announcement.hpp"
 #include "runtime/exchange_values.hpp"
 
 namespace partita {
@@ -24,12 +22,7 @@ struct PacketCapabilities {
 
 // The plan's scratch is never touched: none is made.
 PacketPlan::PacketPlan(ContextState& context, Plan plan)
-    : context_(context),
-      plan_(std::move(plan)),
-      plan_hash_(plan_.hash()),
-      memory_(context, plan_, MemorySpace::device, MemorySpace::host, 0),
-      messages_(plan_),
-      ahead_(RunAhead::of(context)) {}
+    : Executor(context, std::move(plan), MemorySpace::host, 0), messages_(plan_) {}
 
 bool PacketPlan::suits_all_ranks() {
   const bool fits = messages_.fits() && context_.options.copy_way == CopyWay::automatic &&
@@ -46,33 +39,16 @@ bool PacketPlan::suits_all_ranks() {
                                 wire_of_a_byte * PacketSlots::most_bytes(context_.size());
 }
 
-void PacketPlan::execute(std::span<const Array::State* const> operands, const Parameters&) {
-  enqueue(operands, {});
-  finish_device(context_, plan_.operation);
-}
-
-void PacketPlan::enqueue(std::span<const Array::State* const> operands, Stream stream) {
-  context_.require_usable(plan_.operation);
-  memory_.bind(operands, [this] { messages_.lower(memory_.strides()); });
-  put_into_stream(context_, *ahead_, plan_.operation, stream, [this](Stream used, bool captured) {
-    announce(context_, memory_.execution_hash(plan_hash_), plan_.operation, captured);
-    run(used, captured);
-    return 1;
-  });
-}
-
-void PacketPlan::run(Stream stream, bool captured) {
+void PacketPlan::run(const Execution& execution) {
   PacketMoves all = messages_.moves();
   all.slots = board_->slots();
   all.rank = plan_.rank;
   all.source = memory_.address({source_buffer, plan_.rank, 0, {}});
   all.destination = memory_.address({destination_buffer, plan_.rank, 0, {}});
   all.unit_bytes = unit_bytes_;
-  all.captured = captured;
-  StepClock* const clock = captured ? nullptr : context_.step_clock;
-  if (clock != nullptr) clock->execution(plan_);
-  timed_in_stream(clock, *context_.device, {}, 0, stream,
-                  [&] { context_.device->move_packets(all, stream); });
+  all.captured = execution.captured;
+  timed_in_stream(execution.clock, *context_.device, {}, 0, execution.stream,
+                  [&] { context_.device->move_packets(all, execution.stream); });
 }
 
 }  // namespace partita
