@@ -21,7 +21,7 @@ class PlanRunner final : public Runner {
   /// Local. `logical`: the last view is made 0 or 1 after each run.
   PlanRunner(ContextState& context, Plan plan, std::optional<Reduction> logical = {});
 
-  void connect() { executor_->connect(); }  ///< before the first run. Collective
+  void connect() { Executor::connect_all(context_, executor_); }  ///< before the first run. Collective
   const Plan& plan() const { return executor_->plan(); }
   const std::vector<Layout>& layouts() const { return layouts_; }
 

@@ -87,16 +87,17 @@ FlagOperation FlagBoard::wait(int peer, int channel, std::int64_t signals) {
   const std::size_t place = number(peer, channel);
   const auto wanted = static_cast<std::uint64_t>(signals);
   std::uint64_t* const mine = flag(state_.rank(), peer, channel);
-  if (!device_counts_) return {FlagOperation::Kind::wait, mine, seen_[place] + wanted, nullptr, given_up()};
   const std::uint64_t before = waited_[place];
   waited_[place] = std::max(before, wanted);
+  if (!device_counts_) return {FlagOperation::Kind::wait, mine, seen_[place] + wanted, nullptr, given_up()};
   return {FlagOperation::Kind::wait, mine, waited_[place] - before, count(seen, place), given_up()};
 }
 
-void FlagBoard::advance(int peer, int channel, std::int64_t signals) {
-  const std::size_t place = number(peer, channel);
-  waited_[place] = 0;
-  if (!device_counts_) seen_[place] += static_cast<std::uint64_t>(signals);
+void FlagBoard::advance() {
+  for (std::size_t place = 0; place < waited_.size(); ++place) {
+    if (!device_counts_) seen_[place] += waited_[place];
+    waited_[place] = 0;
+  }
 }
 
 void FlagBoard::count_on_device() {

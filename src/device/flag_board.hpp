@@ -28,8 +28,8 @@ class FlagBoard {
   FlagOperation signal(int peer, int channel);
   /// Until `signals` signals of (peer -> this rank, channel) have come since the last `advance`.
   FlagOperation wait(int peer, int channel, std::int64_t signals);
-  /// An execution has been put into the streams: it waits for so many signals.
-  void advance(int peer, int channel, std::int64_t signals);
+  /// An execution has been put into the streams, with all its waits.
+  void advance();
   /// From here on the device counts signals itself, in the order in which its streams come to them: graphs
   /// may give them without the host's knowing. What streams have been given before stays right. A matter of
   /// this rank alone.
@@ -67,7 +67,7 @@ class FlagBoard {
   std::vector<std::uint64_t> sent_;               // by place of the rank and channel
   std::vector<std::atomic<std::uint64_t>> seen_;  // `owing` is asked by another thread
   std::atomic<bool> device_counts_ = false;
-  std::vector<std::uint64_t> waited_;  // since the last `advance`, where the device counts
+  std::vector<std::uint64_t> waited_;  // since the last `advance`
   std::string unreachable_;
 };
 

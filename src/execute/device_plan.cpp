@@ -7,14 +7,9 @@
 #include "plan/cost.hpp"
 #include "plan/moves.hpp"
 #include "plan/work.hpp"
-#include "runtime/agree.hpp"
 
 namespace partita {
 namespace {
-
-/// Below so many bytes to its peers, a plan is done sooner in one stream: streams have to be forked and
-/// joined.
-constexpr std::int64_t least_for_branches = std::int64_t{4} << 20;
 
 const Place& message_place(const Step& step) {
   return step.kind == StepKind::send ? step.from : step.to;
@@ -38,81 +33,40 @@ Plan for_device(Plan plan) {
 DevicePlan::DevicePlan(ContextState& context, Plan plan)
     : Executor(context, for_device(std::move(plan)),
                context.device_messages_direct ? MemorySpace::device : MemorySpace::host),
-      moves_(plan_.steps.size()),
-      signals_(static_cast<std::size_t>(context.size())),
       message_use_(find_message_use(plan_)),
       message_memory_(context, plan_, message_use_),
       line_order_(plan_, [this](int before, int after) { order_lines(before, after); }),
       sides_have_lines_(message_use_.apart && has_messages()),
-      mail_(context, plan_, message_use_) {
-  count_signals();
-  copies_ = std::ranges::count_if(plan_.steps, [](const Step& step) { return is_copy(step.kind); });
-  if (context.size() > 1) fused_ = FusedExchange::of(plan_);
-}
+      mail_(context, plan_, message_use_) {}
 
 void DevicePlan::connect() {
   memory_.connect();
-  if (context_.size() > 1) agree_on_fusing();
-  const int lanes = std::min(context_.device->lanes(), context_.size() - 1);
-  may_branch_ = fused_ && fused_->has_only_copies() && lanes > 0 && bytes_to_peers() >= least_for_branches;
-  lines_.resize(may_branch_         ? static_cast<std::size_t>(lanes) + 1
-                : sides_have_lines_ ? StreamOrder::lines
-                                    : 1);
+  lines_.resize(sides_have_lines_ ? StreamOrder::lines : 1);
   for (Line& line : lines_) line.pending.reserve(plan_.steps.size());
-}
-
-/// Where something is packed, all ranks fuse, or none: one that goes by the plan's order may want what a
-/// peer that fuses gives only in the end. Collective.
-void DevicePlan::agree_on_fusing() {
-  bool all = true;
-  for (const std::string& fits : exchange(context_, plan_.operation, fused_ ? "fits" : "")) {
-    all = all && !fits.empty();
-  }
-  if (!all && fused_ && !fused_->has_only_copies()) fused_.reset();
-}
-
-std::int64_t DevicePlan::bytes_to_peers() const {
-  std::int64_t bytes = 0;
-  for (const Step& step : plan_.steps) {
-    if (step.kind == StepKind::copy && other_rank(plan_, step) != plan_.rank)
-      bytes += moved_bytes(plan_, step);
-  }
-  return bytes;
-}
-
-void DevicePlan::count_signals() {
-  for (const Step& step : plan_.steps) {
-    if (step.kind != StepKind::wait) continue;
-    auto& most = signals_[static_cast<std::size_t>(step.peer)][static_cast<std::size_t>(step.channel)];
-    most = std::max(most, step.count);
-  }
-}
-
-/// Flags come in few, copies one by one at worst.
-std::int64_t DevicePlan::starts() const {
-  constexpr std::int64_t of_flags = 4;
-  return of_flags + (fused_ ? copies_ : static_cast<std::int64_t>(plan_.steps.size()));
-}
-
-void DevicePlan::relower() {
-  for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
-    const Step& step = plan_.steps[i];
-    if (!is_copy(step.kind)) continue;
-    moves_[i] = lower(plan_, step, memory_.strides());
-    if (message_use_.sides[i] != MessageUse::Side::none) message_memory_.lower(i, moves_[i]);
-  }
-  if (!fused_) return;
-  fused_->reserve(moves_);
-  in_branches_ = may_branch_ && !context_.device->copies_at_once(fused_->place_copies(moves_, memory_));
-}
-
-bool DevicePlan::has_messages() const {
-  return std::ranges::any_of(plan_.steps, [](const Step& step) { return is_message(step.kind); });
 }
 
 /// The same on every rank: where there are nodes, some rank has messages.
 bool DevicePlan::may_be_captured() const {
   return context_.device_topology.node_count() == 1 && !has_messages();
+}
+
+// Flags come in few, copies one by one at worst.
+std::int64_t DevicePlan::starts() const {
+  constexpr std::int64_t of_flags = 4;
+  return of_flags + static_cast<std::int64_t>(plan_.steps.size());
+}
+
+void DevicePlan::relower() {
+  moves_ = lower_moves(plan_, memory_.strides());
+  for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
+    if (is_copy(plan_.steps[i].kind) && message_use_.sides[i] != MessageUse::Side::none) {
+      message_memory_.lower(i, moves_[i]);
+    }
+  }
+}
+
+bool DevicePlan::has_messages() const {
+  return std::ranges::any_of(plan_.steps, [](const Step& step) { return is_message(step.kind); });
 }
 
 void DevicePlan::run(const Execution& execution) {
@@ -121,21 +75,9 @@ void DevicePlan::run(const Execution& execution) {
   if (captured_) context_.flags->count_on_device();
   if (!captured_) mail_.begin(execution.announced);
   lines_[0].stream = execution.stream;
-  if (in_branches_) {
-    run_branches();
-  } else if (fused_) {
-    const PeerExchange all = fused_->collect(moves_, memory_, *context_.flags);
-    timed({}, lines_[0], [&] { context_.device->exchange(all, lines_[0].stream); });
-  } else {
-    run_in_order();
-  }
+  run_in_order();
   if (!captured_) mail_.end();
-  for (int rank = 0; rank < context_.size(); ++rank) {
-    for (int channel = 0; channel < channel_count; ++channel) {
-      const std::int64_t count = signals_[static_cast<std::size_t>(rank)][static_cast<std::size_t>(channel)];
-      if (count > 0) context_.flags->advance(rank, channel, count);
-    }
-  }
+  context_.flags->advance();
 }
 
 void DevicePlan::run_in_order() {
@@ -146,22 +88,8 @@ void DevicePlan::run_in_order() {
     run_step(i);
     if (clock_ != nullptr && on_host) clock_->end(i);
   }
-  if (sides_have_lines_) join_lines(1, lines_.size());
+  join_lines();
   flush(lines_[0]);
-}
-
-/// No flags between the copies, which cost some microseconds each; and copies to peers in the first line,
-/// since between streams there is some time, too. What the rank copies for itself no peer waits for: it is
-/// joined last. A graph has no branches: it may run them one after the other.
-void DevicePlan::run_branches() {
-  for (const std::size_t i : fused_->early()) run_step(i);
-  flush(lines_[0]);
-  if (!captured_) open_lines();
-  for (const std::size_t i : fused_->copies()) run_step(i);
-  if (!captured_) join_lines(1, lines_.size() - 1);
-  for (const std::size_t i : fused_->late()) run_step(i);
-  flush(lines_[0]);
-  if (!captured_) join_lines(lines_.size() - 1, lines_.size());
 }
 
 template <class Work>
@@ -175,7 +103,7 @@ void DevicePlan::open_lines() {
     lines_[i].stream = context_.device->lane(static_cast<int>(i) - 1);
     context_.device->order(lines_[0].stream, lines_[i].stream);
   }
-  line_order_.begin(sides_have_lines_ && memory_.operands_meet());
+  line_order_.begin(memory_.operands_meet());
 }
 
 void DevicePlan::order_lines(int before, int after) {
@@ -184,24 +112,18 @@ void DevicePlan::order_lines(int before, int after) {
   context_.device->order(first.stream, lines_[static_cast<std::size_t>(after)].stream);
 }
 
-/// The first line goes on after those from `first` to before `last`.
-void DevicePlan::join_lines(std::size_t first, std::size_t last) {
-  for (std::size_t i = first; i < last; ++i) {
+/// The first line goes on after the others.
+void DevicePlan::join_lines() {
+  for (std::size_t i = 1; i < lines_.size(); ++i) {
     flush(lines_[i]);
     context_.device->order(lines_[i].stream, lines_[0].stream);
   }
 }
 
 DevicePlan::Line& DevicePlan::line_of(const Step& step) {
-  if (sides_have_lines_) {
-    const auto index = static_cast<std::size_t>(&step - plan_.steps.data());
-    return lines_[static_cast<std::size_t>(message_use_.sides[index])];
-  }
-  if (!in_branches_ || captured_ || !is_copy(step.kind)) return lines_[0];
-  const int other = other_rank(plan_, step);
-  if (other == plan_.rank) return lines_.back();
-  const int distance = (other - plan_.rank - 1 + context_.size()) % context_.size();
-  return lines_[static_cast<std::size_t>(distance) % (lines_.size() - 1)];
+  if (!sides_have_lines_) return lines_[0];
+  const auto index = static_cast<std::size_t>(&step - plan_.steps.data());
+  return lines_[static_cast<std::size_t>(message_use_.sides[index])];
 }
 
 void DevicePlan::flush(Line& line) {
@@ -256,7 +178,8 @@ void DevicePlan::run_move(std::size_t index, Line& line) {
   if (is_for_messages && step.kind != StepKind::fill) {
     message_memory_.move(index, moves_[index], memory_, line.stream);
   } else {
-    put_move(*context_.device, plan_, step, moves_[index], memory_, is_inside(step), line.stream);
+    put_move(*context_.device, plan_, step, moves_[index], memory_, other_rank(plan_, step) == plan_.rank,
+             line.stream);
   }
   if (is_for_messages) mail_.moved(index, line.stream);
 }

@@ -1,4 +1,4 @@
-// The device executor: a plan put into streams.
+// The device executor: a plan put into streams, in its order.
 #pragma once
 
 #include <array>
@@ -8,7 +8,6 @@
 #include "device/accelerator.hpp"
 #include "execute/device_plan_messages.hpp"
 #include "execute/executor.hpp"
-#include "execute/fused_exchange.hpp"
 #include "execute/lower.hpp"
 #include "execute/message_memory.hpp"
 #include "execute/message_use.hpp"
@@ -21,9 +20,6 @@ namespace partita {
 /// in the order of the plan: the host waits for nothing. Only messages need the host, which starts each when
 /// what was packed for it is there (DevicePlanMessages). What is packed goes through one stream, what is
 /// unpacked through another, so that both directions of the bus are busy at once.
-///
-/// Where a plan allows it, it runs as one FusedExchange: in one launch, or, if copies are large,
-/// as early flags, copies, and late flags, with what stays on the rank beside them.
 class DevicePlan final : public Executor {
  public:
   /// Throws UnsupportedError: a step that devices do not offer.
@@ -39,19 +35,14 @@ class DevicePlan final : public Executor {
     std::vector<std::size_t> pending_steps;  // whose they are, while a timeline is recorded
   };
 
-  void agree_on_fusing();
   bool has_messages() const;
   bool may_be_captured() const override;
   std::int64_t starts() const override;
-  std::int64_t bytes_to_peers() const;
-  bool is_inside(const Step& step) const { return other_rank(plan_, step) == plan_.rank; }
-  void count_signals();
   void relower() override;
   void run(const Execution& execution) override;
   void run_in_order();
-  void run_branches();
   void open_lines();
-  void join_lines(std::size_t first, std::size_t last);
+  void join_lines();
   void run_step(std::size_t index);
   void run_move(std::size_t index, Line& line);
   void finish_messages(const Step& step);
@@ -62,18 +53,13 @@ class DevicePlan final : public Executor {
   template <class Work>
   void timed(std::span<const std::size_t> steps, const Line& line, const Work& work);
 
-  bool may_branch_ = false;
-  bool in_branches_ = false;  // copies in several lines: the last has those inside the rank
-  bool captured_ = false;     // this execution goes into a graph
+  bool captured_ = false;                        // this execution goes into a graph
   std::vector<std::vector<StridedCopy>> moves_;  // by step
-  std::optional<FusedExchange> fused_;
-  std::vector<Line> lines_;  // [0]: the stream of the execution; then one a lane, if any
-  std::vector<std::array<std::int64_t, channel_count>> signals_;  // by rank: waited for in one execution
+  std::vector<Line> lines_;  // [0]: the stream of the execution; then those of sides, if any
   MessageUse message_use_;
   MessageMemory message_memory_;
   StreamOrder line_order_;
   bool sides_have_lines_ = false;  // [1]: what is packed for messages; [2]: what is unpacked
-  std::int64_t copies_ = 0;        // steps
   DevicePlanMessages mail_;
   StepClock* clock_ = nullptr;  // of this execution; null: nobody records
 };

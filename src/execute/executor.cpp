@@ -1,5 +1,6 @@
 #include "execute/executor.hpp"
 
+#include <algorithm>
 #include <bit>
 
 #include "base/check.hpp"
@@ -7,8 +8,10 @@
 #include "device/stream_work.hpp"
 #include "execute/bound_plan.hpp"
 #include "execute/device_plan.hpp"
+#include "execute/fused_plan.hpp"
 #include "execute/grouped_plan.hpp"
 #include "execute/step_clock.hpp"
+#include "runtime/exchange_values.hpp"
 
 namespace partita {
 namespace {
@@ -45,7 +48,21 @@ std::unique_ptr<Executor> Executor::bind(ContextState& context, Plan plan,
   }
   check<UnsupportedError>(!workspace, "{}: a workspace lies in host memory", plan.operation);
   if (GroupedPlan::suits(context, plan)) return std::make_unique<GroupedPlan>(context, std::move(plan));
+  if (auto fused = FusedPlan::of(context, plan)) return fused;
   return std::make_unique<DevicePlan>(context, std::move(plan));
+}
+
+void Executor::connect_all(ContextState& context, std::unique_ptr<Executor>& executor) {
+  const Plan& plan = executor->plan();
+  const bool may_fuse = space_of(plan) == MemorySpace::device && !GroupedPlan::suits(context, plan);
+  if (may_fuse && context.size() > 1) {
+    const auto* const fused = dynamic_cast<const FusedPlan*>(executor.get());
+    const std::vector<int> all = exchange_values(context, plan.operation, fused != nullptr ? 1 : 0);
+    if (fused != nullptr && fused->needs_all_ranks() && std::ranges::min(all) == 0) {
+      executor = std::make_unique<DevicePlan>(context, Plan(plan));
+    }
+  }
+  executor->connect();
 }
 
 Executor::Executor(ContextState& context, Plan plan, MemorySpace messages,

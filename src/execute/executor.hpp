@@ -15,8 +15,9 @@
 
 namespace partita {
 
-/// The seam between plans and what carries them out: the host (BoundPlan) and the device (DevicePlan,
-/// GroupedPlan where a vendor's library carries the messages, PacketPlan where there is little).
+/// The seam between plans and what carries them out: the host (BoundPlan) and the device (DevicePlan, in the
+/// plan's order; FusedPlan, at once; GroupedPlan, where a vendor's library carries the messages; PacketPlan,
+/// where there is little).
 /// Made in two steps. Creation is local and allocates what this rank has for itself: it belongs inside the
 /// collective check of the plan, so that where one rank has no memory left, all ranks go without the plan.
 /// `connect` makes what the ranks have together. Execution allocates nothing.
@@ -48,6 +49,9 @@ class Executor {
   /// the host.
   static std::unique_ptr<Executor> bind(ContextState& context, Plan plan,
                                         std::optional<std::int64_t> workspace = {});
+  /// Connects what `bind` has given, or another one in its place where that is only for all ranks, and not
+  /// all have it. Collective, as `connect`.
+  static void connect_all(ContextState& context, std::unique_ptr<Executor>& executor);
 
  protected:
   /// One that is under way.

@@ -41,11 +41,6 @@ bool same_place(const Step& a, const Step& b) {
 
 }  // namespace
 
-int other_rank(const Plan& plan, const Step& step) {
-  if (is_flag(step) || step.kind == StepKind::send || step.kind == StepKind::receive) return step.peer;
-  return step.to.rank != plan.rank ? step.to.rank : step.from.rank;
-}
-
 std::optional<FusedExchange> FusedExchange::of(const Plan& plan) {
   FusedExchange fused(plan);
   for (const Step& step : plan.steps) {
@@ -135,9 +130,8 @@ void FusedExchange::sort_flags() {
     std::stable_partition(flags->begin(), flags->end(),
                           [&](std::size_t i) { return plan_->steps[i].kind == StepKind::signal; });
   }
-  for (auto* const flags : {&early_signals_, &early_waits_, &late_signals_, &late_waits_}) {
-    flags->reserve(plan_->steps.size());
-  }
+  early_flags_.reserve(early_.size());
+  late_flags_.reserve(late_.size());
 }
 
 void FusedExchange::reserve(const std::vector<std::vector<StridedCopy>>& moves) {
@@ -166,7 +160,8 @@ std::span<const PlacedCopy> FusedExchange::place_copies(const std::vector<std::v
 PeerExchange FusedExchange::collect(const std::vector<std::vector<StridedCopy>>& moves,
                                     const PlanMemory& memory, FlagBoard& flags) {
   for (auto* const placed : {&placed_packs_, &placed_parts_}) placed->clear();
-  for (auto* const list : {&early_signals_, &early_waits_, &late_signals_, &late_waits_}) list->clear();
+  early_flags_.clear();
+  late_flags_.clear();
   placed_joins_.clear();
   for (const std::size_t i : packs_) place(i, moves, memory, placed_packs_);
   place_copies(moves, memory);
@@ -177,16 +172,21 @@ PeerExchange FusedExchange::collect(const std::vector<std::vector<StridedCopy>>&
     placed_joins_.push_back({std::span(placed_parts_).subspan(first), moves[join.front()].size(),
                              dtype_at(*plan_, last.to), last.reduction});
   }
-  const auto put = [&](std::size_t i, std::vector<FlagOperation>& signals,
-                       std::vector<FlagOperation>& waits) {
-    const Step& step = plan_->steps[i];
-    if (step.kind == StepKind::signal) return signals.push_back(flags.signal(step.peer, step.channel));
-    waits.push_back(flags.wait(step.peer, step.channel, step.count));
+  const auto put = [&](const Steps& steps, std::vector<FlagOperation>& to) {
+    std::size_t signals = 0;
+    for (const std::size_t i : steps) {
+      const Step& step = plan_->steps[i];
+      const bool is_signal = step.kind == StepKind::signal;
+      if (is_signal) ++signals;
+      to.push_back(is_signal ? flags.signal(step.peer, step.channel)
+                             : flags.wait(step.peer, step.channel, step.count));
+    }
+    return std::pair(std::span<const FlagOperation>(to).first(signals),
+                     std::span<const FlagOperation>(to).subspan(signals));
   };
-  for (const std::size_t i : early_) put(i, early_signals_, early_waits_);
-  for (const std::size_t i : late_) put(i, late_signals_, late_waits_);
-  return {placed_packs_, early_signals_, early_waits_, placed_copies_,
-          placed_joins_, late_signals_,  late_waits_};
+  const auto [early_signals, early_waits] = put(early_, early_flags_);
+  const auto [late_signals, late_waits] = put(late_, late_flags_);
+  return {placed_packs_, early_signals, early_waits, placed_copies_, placed_joins_, late_signals, late_waits};
 }
 
 }  // namespace partita

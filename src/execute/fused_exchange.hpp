@@ -19,9 +19,6 @@
 
 namespace partita {
 
-/// Whom a step concerns beside the plan's rank; the plan's rank: nobody.
-int other_rank(const Plan& plan, const Step& step);
-
 class FusedExchange {
  public:
   /// Nothing where the plan has an order that a fused exchange would not keep.
@@ -40,9 +37,11 @@ class FusedExchange {
   /// The copies as they will be collected, valid until the next call.
   std::span<const PlacedCopy> place_copies(const std::vector<std::vector<StridedCopy>>& moves,
                                            const PlanMemory& memory);
-  /// All that the plan does, valid until the next call.
+  /// All that the plan does, valid until the next call; of it, the flags of `early` and `late`.
   PeerExchange collect(const std::vector<std::vector<StridedCopy>>& moves, const PlanMemory& memory,
                        FlagBoard& flags);
+  std::span<const FlagOperation> early_flags() const { return early_flags_; }
+  std::span<const FlagOperation> late_flags() const { return late_flags_; }
 
  private:
   using Steps = std::vector<std::size_t>;  // their indices, in the plan's order
@@ -59,11 +58,11 @@ class FusedExchange {
   const Plan* plan_;
   Steps packs_, copies_;
   std::vector<Steps> joins_;  // the first step of each is the copy
-  Steps early_, late_;        // signals and waits
+  Steps early_, late_;        // signals, then waits
   // Kept, because executions allocate nothing.
   std::vector<PlacedCopy> placed_packs_, placed_copies_, placed_parts_;
   std::vector<PlacedJoin> placed_joins_;
-  std::vector<FlagOperation> early_signals_, early_waits_, late_signals_, late_waits_;
+  std::vector<FlagOperation> early_flags_, late_flags_;
 };
 
 }  // namespace partita

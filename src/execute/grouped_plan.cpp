@@ -69,9 +69,7 @@ void GroupedPlan::find_groups() {
 }
 
 void GroupedPlan::relower() {
-  for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
-    if (is_copy(plan_.steps[i].kind)) moves_[i] = lower(plan_, plan_.steps[i], memory_.strides());
-  }
+  moves_ = lower_moves(plan_, memory_.strides());
   direct_ = find_direct_messages(plan_, message_use_, moves_);
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/check.hpp"
 #include "kernels/host/fill.hpp"
+#include "plan/cost.hpp"
 #include "plan/moves.hpp"
 
 namespace partita {
@@ -138,6 +139,14 @@ std::vector<StridedCopy> lower(const Plan& plan, const Step& step, const std::ve
   std::vector<StridedCopy> nests = lower(step.region, fills ? to : side(step.from), to, item);
   if (fills) std::ranges::transform(nests, nests.begin(), destination_of);
   return nests;
+}
+
+std::vector<std::vector<StridedCopy>> lower_moves(const Plan& plan, const std::vector<Strides>& strides) {
+  std::vector<std::vector<StridedCopy>> moves(plan.steps.size());
+  for (std::size_t i = 0; i < moves.size(); ++i) {
+    if (is_copy(plan.steps[i].kind)) moves[i] = lower(plan, plan.steps[i], strides);
+  }
+  return moves;
 }
 
 }  // namespace partita

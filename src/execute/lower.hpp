@@ -30,4 +30,7 @@ std::vector<StridedCopy> lower(const Region& region, const Side& from, const Sid
 /// operands' strides by buffer.
 std::vector<StridedCopy> lower(const Plan& plan, const Step& step, const std::vector<Strides>& strides);
 
+/// By step: those of all steps that move data.
+std::vector<std::vector<StridedCopy>> lower_moves(const Plan& plan, const std::vector<Strides>& strides);
+
 }  // namespace partita

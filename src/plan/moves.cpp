@@ -60,6 +60,13 @@ bool is_private(const Plan& plan, const Place& place) {
   return plan.buffers[static_cast<std::size_t>(memory_of(plan, place))].kind == BufferKind::scratch;
 }
 
+int other_rank(const Plan& plan, const Step& step) {
+  const bool names_peer = step.kind == StepKind::signal || step.kind == StepKind::wait ||
+                          step.kind == StepKind::send || step.kind == StepKind::receive;
+  if (names_peer) return step.peer;
+  return step.to.rank != plan.rank ? step.to.rank : step.from.rank;
+}
+
 std::int64_t scratch_bytes(const Plan& plan) {
   std::int64_t bytes = 0;
   for (const Buffer& buffer : plan.buffers) {

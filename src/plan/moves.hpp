@@ -13,6 +13,9 @@ int memory_of(const Plan& plan, const Place& place);
 /// The place lies in scratch of one rank alone.
 bool is_private(const Plan& plan, const Place& place);
 
+/// Whom a step concerns beside the plan's rank; the plan's rank: nobody.
+int other_rank(const Plan& plan, const Step& step);
+
 /// Bytes of all scratch of the plan's rank.
 std::int64_t scratch_bytes(const Plan& plan);
 

@@ -108,9 +108,12 @@ Made plan_together(ContextState& context, const Operand& source, const std::func
   });
   context.heap_in(from->space).collect();  // plan creation is a named point of deferred release
   if (packets && packets->suits_all_ranks()) {
+    packets->connect();
     made.bound = std::move(packets);
     made.in_packets = true;
-  } else if (packets) {
+    return made;
+  }
+  if (packets) {
     collectively(context, "redistribute", [&]() -> std::vector<Fact> {
       const Topology& topology = context.topology(from->space);
       Plan plan = plan_redistribute(*from, *to, topology, context.rank(), options);
@@ -119,7 +122,7 @@ Made plan_together(ContextState& context, const Operand& source, const std::func
       return {};
     });
   }
-  made.bound->connect();
+  Executor::connect_all(context, made.bound);
   return made;
 }
 
