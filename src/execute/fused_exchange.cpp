@@ -5,6 +5,7 @@
 
 #include "plan/channels.hpp"
 #include "plan/moves.hpp"
+#include "plan/touched.hpp"
 #include "plan/work.hpp"
 
 namespace partita {
@@ -92,21 +93,15 @@ bool FusedExchange::add_move(std::size_t index, std::vector<Steps>& groups) cons
 
 /// A place that is used again has been read in between.
 bool FusedExchange::packs_twice() const {
-  struct Range {
-    int buffer;
-    std::int64_t first, last;
-  };
-  std::vector<Range> ranges;
-  for (const std::size_t i : packs_) {
+  LastTouch packed;
+  return std::ranges::any_of(packs_, [&](std::size_t i) {
     const Step& step = plan_->steps[i];
-    ranges.push_back({step.to.buffer, step.to.offset, step.to.offset + moved_bytes(*plan_, step)});
-  }
-  std::ranges::sort(ranges, [](const Range& a, const Range& b) {
-    return std::pair(a.buffer, a.first) < std::pair(b.buffer, b.first);
+    const std::int64_t last = step.to.offset + moved_bytes(*plan_, step);
+    const MemoryRange range{step.to.buffer, step.to.rank, step.to.offset, last};
+    const bool is_twice = packed.last(range) >= 0;
+    packed.touch(range, static_cast<int>(i));
+    return is_twice;
   });
-  const auto twice = std::ranges::adjacent_find(
-      ranges, [](const Range& a, const Range& b) { return a.buffer == b.buffer && b.first < a.last; });
-  return twice != ranges.end();
 }
 
 /// Of moves. Packs come before them.
