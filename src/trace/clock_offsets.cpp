@@ -5,8 +5,7 @@
 
 #include "base/host_clock.hpp"
 #include "context/context_state.hpp"
-#include "runtime/collective.hpp"
-#include "runtime/exchange_values.hpp"
+#include "runtime/agree.hpp"
 #include "runtime/host_identity.hpp"
 
 namespace partita {

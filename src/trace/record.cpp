@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <limits>
 #include <partita/trace.hpp>
-#include <sstream>
 
 #include "base/check.hpp"
 #include "context/context_state.hpp"
@@ -10,6 +9,11 @@
 #include "trace/recorder.hpp"
 
 namespace partita {
+
+static auto members_of(is_a<TracedStep> auto& one) {
+  return std::tie(one.kind, one.what, one.execution, one.step, one.line, one.begin, one.end);
+}
+
 namespace {
 
 /// The recorder is the context's clock while this lives.
@@ -23,29 +27,6 @@ class Recording {
  private:
   ContextState& state_;
 };
-
-/// Three lines a step; numbers are written so that they are read as they were.
-std::string packed(const std::vector<TracedStep>& steps) {
-  std::string text;
-  for (const TracedStep& one : steps) {
-    text += fmt::format("{}\n{}\n{} {} {} {} {}\n", one.kind, one.what, one.execution, one.step, one.line,
-                        one.begin, one.end);
-  }
-  return text;
-}
-
-std::vector<TracedStep> unpacked(const std::string& text, double clock_ahead) {
-  std::vector<TracedStep> steps;
-  std::istringstream lines(text);
-  for (TracedStep one; std::getline(lines, one.kind) && std::getline(lines, one.what);) {
-    lines >> one.execution >> one.step >> one.line >> one.begin >> one.end;
-    lines.ignore();  // the end of the line
-    one.begin -= clock_ahead;
-    one.end -= clock_ahead;
-    steps.push_back(one);
-  }
-  return steps;
-}
 
 /// The first step of any rank begins at 0.
 void count_from_first_step(Timeline& timeline) {
@@ -87,15 +68,12 @@ Timeline record_timeline(const Context& context, const std::function<void()>& bo
     thrown = std::current_exception();
     if (state.failed()) throw;
   }
-  std::string mine;
   collectively(state, "the recorded work", [&] {
     if (thrown) std::rethrow_exception(thrown);
-    mine = packed(recorder.steps());
   });
-  Timeline timeline{"measured", {}};
-  const std::vector<std::string> all = exchange(state, "record a timeline", mine);
-  for (std::size_t rank = 0; rank < all.size(); ++rank) {
-    timeline.ranks.push_back(unpacked(all[rank], ahead[rank]));
+  Timeline timeline{"measured", exchange_values(state, "record a timeline", recorder.steps())};
+  for (std::size_t rank = 0; rank < timeline.ranks.size(); ++rank) {
+    for (TracedStep& step : timeline.ranks[rank]) step.begin -= ahead[rank], step.end -= ahead[rank];
   }
   count_from_first_step(timeline);
   return timeline;
