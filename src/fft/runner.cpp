@@ -33,9 +33,9 @@ void Runner::prepare() {
   context_.require_usable("fft");
   std::optional<std::int64_t> workspace;
   if (workspace_.valid()) workspace = workspace_.state()->heap_offset;
-  std::unique_ptr<BoundPlan> bound;
+  std::unique_ptr<Executor> bound;
   collectively(context_, "fft scratch", [&]() -> std::vector<Fact> {
-    bound = std::make_unique<BoundPlan>(context_, plan_, workspace);
+    bound = Executor::bind(context_, plan_, workspace);
     return {};
   });
   bound->connect();

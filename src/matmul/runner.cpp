@@ -10,7 +10,7 @@ namespace partita::multiplication {
 void Runner::run(std::span<const std::shared_ptr<Array::State>> arrays, const Parameters& parameters) {
   given_.clear();
   for (const auto& array : arrays) given_.push_back(array.get());
-  bound_.execute(given_, parameters);
+  bound_->execute(given_, parameters);
 }
 
 namespace {

@@ -142,9 +142,10 @@ class Runner {
   }
 
   void enqueue(const Array& source, const Array& destination, Stream stream) {
-    check<UnsupportedError>(!device_source_.valid() && !device_destination_.valid(),
+    const auto on_device = [](const Array& array) { return array.local().space == MemorySpace::device; };
+    check<UnsupportedError>(on_device(source) && on_device(destination),
                             "redistribute: only device memory on both sides can wait in a stream");
-    with_operands(source, destination, [&](auto operands) { bound_->enqueue(operands, stream); });
+    with_operands(source, destination, [&](auto operands) { bound_->enqueue(operands, {}, stream); });
   }
 
  private:
