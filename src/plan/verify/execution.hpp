@@ -1,14 +1,40 @@
 // One run of all plans in one process; who goes next is decided outside, and what stands in memory.
 #pragma once
 
+#include <array>
 #include <map>
+#include <memory>
 #include <optional>
+#include <utility>
 
-#include "plan/verify/cells.hpp"
 #include "plan/verify/memory.hpp"
-#include "plan/verify/messages.hpp"
 
 namespace partita::verification {
+
+/// One end of a message.
+struct MessageEnd {
+  int step = 0;
+  std::int64_t bytes = 0;
+};
+
+/// The messages of an ordered pair: the k-th sent is the k-th received.
+struct Lane {
+  std::vector<MessageEnd> sends;
+  std::vector<MessageEnd> receives;
+};
+
+class Messages {
+ public:
+  Lane& lane(int from, int to) { return lanes_[{from, to}]; }
+  const std::map<std::pair<int, int>, Lane>& lanes() const { return lanes_; }
+
+  std::int64_t& signals(int from, int to, int channel) { return signals_[{from, to, channel}]; }
+  const std::map<std::array<int, 3>, std::int64_t>& all_signals() const { return signals_; }
+
+ private:
+  std::map<std::pair<int, int>, Lane> lanes_;
+  std::map<std::array<int, 3>, std::int64_t> signals_;
+};
 
 /// When a send counts as complete: at once (the library buffered it), or when the peer has posted its receive
 /// (it did not). A plan must work both ways.
@@ -81,6 +107,30 @@ class Execution {
   Memory memory_;
   Messages messages_;
   std::vector<Progress> progress_;
+};
+
+/// The cells of one buffer of one rank. Only pages that were touched exist: most of a staging buffer is not.
+template <class Value>
+class Cells {
+ public:
+  /// What was never written: `Value()`.
+  Value read(std::int64_t slot) const {
+    const auto number = static_cast<std::size_t>(slot);
+    const std::size_t page = number / page_size;
+    return page < pages_.size() && pages_[page] ? (*pages_[page])[number % page_size] : Value();
+  }
+  Value& at(std::int64_t slot) {
+    const auto number = static_cast<std::size_t>(slot);
+    const std::size_t page = number / page_size;
+    if (page >= pages_.size()) pages_.resize(page + 1);
+    if (!pages_[page]) pages_[page] = std::make_unique<Page>();
+    return (*pages_[page])[number % page_size];
+  }
+
+ private:
+  static constexpr std::size_t page_size = 256;
+  using Page = std::array<Value, page_size>;
+  std::vector<std::unique_ptr<Page>> pages_;
 };
 
 /// With values of one kind in memory and in messages; `Value()` is what was never written.

@@ -1,7 +1,7 @@
 // Where the plans' places lie in the memory of all ranks, and which of it messages use.
 #pragma once
 
-#include "plan/verify/problem.hpp"
+#include "plan/verify/plans.hpp"
 
 namespace partita::verification {
 

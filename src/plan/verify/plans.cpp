@@ -1,10 +1,11 @@
-#include <algorithm>
+#include "plan/verify/plans.hpp"
+
+#include <limits>
 #include <map>
 
 #include "base/check.hpp"
 #include "plan/cost.hpp"
 #include "plan/describe.hpp"
-#include "plan/verify/problem.hpp"
 
 namespace partita::verification {
 namespace {
@@ -139,6 +140,32 @@ void check_rounds(const Plans& plans, Faults& faults) {
 }
 
 }  // namespace
+
+std::int64_t Plans::item(int number) const {
+  const auto dtype = [](const Buffer& one) { return one.operand ? one.operand->dtype : one.dtype; };
+  if (const auto own = dtype(buffer(number))) return size_of(*own);
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  for (const Buffer& other : plans.front().buffers) {
+    if (const auto theirs = dtype(other)) least = std::min(least, size_of(*theirs));
+  }
+  return least;
+}
+
+Plans ask(const Planner& planner, std::span<const int> operands) {
+  check(static_cast<bool>(planner), "verify needs a planner");
+  Plans plans{{planner(0)}};
+  const int ranks = plans.plan(0).topology.ranks();
+  for (int rank = 1; rank < ranks; ++rank) plans.plans.push_back(planner(rank));
+  const auto buffers = static_cast<int>(plans.plan(0).buffers.size());
+  for (const int number : operands) {
+    check(number >= 0 && number < buffers && plans.buffer(number).operand.has_value(),
+          "buffer {} of the plans is not an operand", number);
+    check(plans.buffer(number).operand->layout.ranks() == ranks,
+          "the operand {} is not bound to the {} ranks of the plans",
+          plans.buffer(number).operand->to_string(), ranks);
+  }
+  return plans;
+}
 
 void check_structure(const Plans& plans, Faults& faults) {
   for (int rank = 0; rank < plans.ranks() && !faults.full(); ++rank) check_plan(plans, rank, faults);
