@@ -4,8 +4,6 @@
 #include <tuple>
 
 #include "fft/layouts.hpp"
-#include "fft/overlap.hpp"
-#include "fft/owned_lines.hpp"
 #include "fft/through_cache.hpp"
 
 namespace partita::fourier {
@@ -14,12 +12,7 @@ namespace {
 class FourStep {
  public:
   FourStep(Steps& steps, const Problem& problem, const Factors& factors, int from, int to)
-      : steps_(steps),
-        problem_(problem),
-        factors_(factors),
-        input_(from),
-        output_(to),
-        one_node_(on_one_node(problem.topology)) {}
+      : steps_(steps), problem_(problem), factors_(factors), input_(from), output_(to) {}
 
   void run() {
     const int source = in_rows();
@@ -30,7 +23,7 @@ class FourStep {
     const int middle = is_operand(source) ? steps_.add_array(cut(0), problem_.dtype, {0, 1}) : from;
     transform(0, false, cut(1), from, middle);
     transform(1, true, cut(0), middle, to);
-    if (target != output_) redistribute(target, output_);
+    if (target != output_) steps_.redistribute(target, output_);
   }
 
  private:
@@ -41,8 +34,6 @@ class FourStep {
     result.axis_order = axis_order;
     return result;
   }
-  void redistribute(int from, int to) { steps_.redistribute(from, to, problem_.options.scratch_bytes); }
-
   /// Whether the operand's memory can be seen as a matrix that peers read or write.
   bool serves(int buffer, const Layout& rows) const {
     const Operand& operand = steps_.operand(buffer);
@@ -57,7 +48,7 @@ class FourStep {
     const Layout rows = rows_layout(factors_.rows, factors_.columns, ranks());
     if (serves(input_, rows)) return input_;
     const int array = steps_.add_array(rows, problem_.dtype, {0});
-    redistribute(input_, array);
+    steps_.redistribute(input_, array);
     return array;
   }
   int out_rows() {
@@ -73,22 +64,21 @@ class FourStep {
       const int sign = problem_.kind == TransformKind::complex_forward ? -1 : 1;
       twiddle = Twiddle{{}, 0, 1, factors_.rows * factors_.columns, sign};
     }
-    if (one_node_ && ThroughCache::steps_needed(steps_.operand(from), stage) <= ThroughCache::most_steps) {
-      ThroughCache(steps_, problem_, stage, last, from, to, twiddle).run();
-      return;
+    if (on_one_node(problem_.topology) && fits_through_cache(steps_.operand(from), stage)) {
+      return transform_through_cache(steps_, problem_, stage, last, from, to, twiddle);
     }
     int here = from;
     if (!same(steps_.operand(from).layout, lines)) {
       here = steps_.add_array(lines, problem_.dtype, {0, 1});
-      redistribute(from, here);
+      steps_.redistribute(from, here);
     }
     const redistribution::Parts parts =
         parts_of(problem_, lines, problem_.dtype, {axis}, steps_.operand(to).layout);
-    if (parts.count == 1) ThroughCache(steps_, problem_, stage, last, here, here, twiddle).run();
+    if (parts.count == 1) transform_through_cache(steps_, problem_, stage, last, here, here, twiddle);
     const auto make = [&](const Region& part) {
       if (parts.count > 1) transform_owned(steps_, problem_, stage, last, part, here, here, twiddle);
     };
-    steps_.redistribute(here, to, problem_.options.scratch_bytes, parts, make);
+    steps_.redistribute(here, to, parts, make);
   }
 
   Steps& steps_;
@@ -96,7 +86,6 @@ class FourStep {
   const Factors& factors_;
   int input_;
   int output_;
-  bool one_node_;
 };
 
 }  // namespace

@@ -1,5 +1,3 @@
-#include "fft/real_line.hpp"
-
 #include "fft/four_step.hpp"
 #include "fft/layouts.hpp"
 
@@ -40,7 +38,7 @@ class RealLine {
     turn(real, line, TransformKind::real_to_complex);
     const int whole = transformed(line);
     const Layout half = steps_.operand(whole).layout.window({0}, problem_.shape);
-    redistribute(steps_.add_view(whole, Operand::of(half, complex_.dtype)), output);
+    steps_.redistribute(steps_.add_view(whole, Operand::of(half, complex_.dtype)), output);
   }
 
   void backward() {
@@ -55,20 +53,18 @@ class RealLine {
     const bool fits = target.dense && same(target.layout, layout);
     const int real = fits ? output : steps_.add_array(layout, problem_.dtype, {0});
     turn(whole, real, TransformKind::complex_to_real);
-    if (!fits) redistribute(real, output);
+    if (!fits) steps_.redistribute(real, output);
   }
 
  private:
-  std::int64_t length() const { return problem_.real_length; }
   int ranks() const { return problem_.topology.ranks(); }
   Layout rows() const { return rows_layout(factors_.rows, factors_.columns, ranks()); }
-  void redistribute(int from, int to) { steps_.redistribute(from, to, problem_.options.scratch_bytes); }
 
   int held_in(const Layout& layout, int buffer) {
     const Operand given = steps_.operand(buffer);
     if (given.dense && same(given.layout, layout)) return buffer;
     const int array = steps_.add_array(layout, given.dtype, {0});
-    redistribute(buffer, array);
+    steps_.redistribute(buffer, array);
     return array;
   }
 
@@ -98,7 +94,7 @@ class RealLine {
       return Region{{intersect(own, IndexSet::range(first, last))}};
     };
     const Place from{half, steps_.rank(), 0, {}}, to{line, steps_.rank(), 0, {}};
-    const std::int64_t n = length();
+    const std::int64_t n = problem_.real_length;
     const int rank = steps_.rank();
     const Region first = within(0, n / 2 + 1), doubled = within(1, (n + 1) / 2), rest = within(n / 2 + 1, n);
     if (!first.empty()) steps_.copy(rank, first, from, to);
