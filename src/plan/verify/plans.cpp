@@ -90,8 +90,7 @@ void check_plan(const Plans& plans, int rank, Faults& faults) {
       check_step(plans, plan.steps[i], rank);
       check_after(plan, plan.steps[i], static_cast<int>(i));
     } catch (const Fault& fault) {
-      faults.add(
-          fmt::format("rank {}, step {} ({}): {}", rank, i, describe(plan, plan.steps[i]), fault.what()));
+      faults.add(fmt::format("{}: {}", label(plan, rank, i), fault.what()));
     }
   }
 }
@@ -105,16 +104,15 @@ void check_order_of_rounds(const Plan& plan, Faults& faults) {
     const Step& step = plan.steps[i];
     const bool signals = step.kind == StepKind::signal || step.kind == StepKind::wait;
     if (plan.grouped && (signals || (is_message(step.kind) && step.round < 0))) {
-      faults.add(
-          fmt::format("rank {}, step {} ({}): no part of a group", plan.rank, i, describe(plan, step)));
+      faults.add(label(plan, plan.rank, i) + ": no part of a group");
     }
     for (const int message : step.after) {
       closed = std::max(closed, plan.steps[static_cast<std::size_t>(message)].round);
     }
     if (!is_message(step.kind) || step.round < 0) continue;
     if (step.round < last || step.round <= closed) {
-      faults.add(fmt::format("rank {}, step {} ({}): it is of round {}, but round {} has {}", plan.rank, i,
-                             describe(plan, step), step.round, step.round < last ? last : closed,
+      faults.add(fmt::format("{}: it is of round {}, but round {} has {}", label(plan, plan.rank, i),
+                             step.round, step.round < last ? last : closed,
                              step.round < last ? "begun" : "been waited for"));
     }
     last = std::max(last, step.round);
@@ -140,6 +138,10 @@ void check_rounds(const Plans& plans, Faults& faults) {
 }
 
 }  // namespace
+
+std::string label(const Plan& plan, int rank, std::size_t step) {
+  return fmt::format("rank {}, step {} ({})", rank, step, describe(plan, plan.steps[step]));
+}
 
 std::int64_t Plans::item(int number) const {
   const auto dtype = [](const Buffer& one) { return one.operand ? one.operand->dtype : one.dtype; };

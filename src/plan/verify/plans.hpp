@@ -46,6 +46,9 @@ struct Plans {
   std::int64_t item(int buffer) const;
 };
 
+/// "rank 1, step 3 (copy ...)".
+std::string label(const Plan& plan, int rank, std::size_t step);
+
 /// Asks the planner for every rank's plan; throws ArgumentError where these buffers hold no operands of all
 /// ranks.
 Plans ask(const Planner& planner, std::span<const int> operands);
