@@ -142,29 +142,8 @@ int axis_to_cut(const Region& own, const Extents& slowest_first, const std::vect
   return longest;
 }
 
-}  // namespace
-
-bool on_one_node(const Topology& topology) {
-  for (int rank = 1; rank < topology.ranks(); ++rank) {
-    if (!topology.same_node(0, rank)) return false;
-  }
-  return true;
-}
-
-// Judged by rank 0, which owns most.
-redistribution::Parts parts_of(const Problem& problem, const Layout& from, Dtype dtype,
-                               const std::vector<int>& axes, const Layout& to) {
-  const Region own = from.region(0);
-  if (own.empty() || on_one_node(problem.topology) || same(from, to)) return {};
-  const auto takers = static_cast<std::int64_t>(to.cells(own).size());
-  const std::int64_t transfer = own.size() * size_of(dtype) / std::max<std::int64_t>(takers, 1);
-  const std::int64_t wanted = parts_for(transfer, problem.options.scratch_bytes);
-  const int axis = axis_to_cut(own, problem.input.axis_order, axes, wanted);
-  if (axis < 0) return {};
-  const std::int64_t parts = std::min(wanted, own.sets[static_cast<std::size_t>(axis)].size());
-  return parts < 2 ? redistribution::Parts{} : redistribution::Parts{axis, static_cast<int>(parts)};
-}
-
+/// Predicted seconds and bytes of a rank, from the formulae of the cost model: what it takes in each change
+/// of hands, and what it computes.
 void predict(Scheme& scheme, const Problem& problem, const std::optional<Layout>& wanted) {
   if (scheme.factors) return predict_four_step(scheme, problem, wanted);
   const bool in_place = on_one_node(problem.topology);
@@ -195,6 +174,29 @@ void predict(Scheme& scheme, const Problem& problem, const std::optional<Layout>
   if (wanted && !stores) change(*wanted, problem.dtype);
   scheme.seconds += computed;
   scheme.moved_bytes = static_cast<std::int64_t>(bytes);
+}
+
+}  // namespace
+
+bool on_one_node(const Topology& topology) {
+  for (int rank = 1; rank < topology.ranks(); ++rank) {
+    if (!topology.same_node(0, rank)) return false;
+  }
+  return true;
+}
+
+// Judged by rank 0, which owns most.
+redistribution::Parts parts_of(const Problem& problem, const Layout& from, Dtype dtype,
+                               const std::vector<int>& axes, const Layout& to) {
+  const Region own = from.region(0);
+  if (own.empty() || on_one_node(problem.topology) || same(from, to)) return {};
+  const auto takers = static_cast<std::int64_t>(to.cells(own).size());
+  const std::int64_t transfer = own.size() * size_of(dtype) / std::max<std::int64_t>(takers, 1);
+  const std::int64_t wanted = parts_for(transfer, problem.options.scratch_bytes);
+  const int axis = axis_to_cut(own, problem.input.axis_order, axes, wanted);
+  if (axis < 0) return {};
+  const std::int64_t parts = std::min(wanted, own.sets[static_cast<std::size_t>(axis)].size());
+  return parts < 2 ? redistribution::Parts{} : redistribution::Parts{axis, static_cast<int>(parts)};
 }
 
 Scheme choose(const Problem& problem, const std::optional<Layout>& wanted) {

@@ -44,10 +44,6 @@ struct Scheme {
 /// any.
 std::vector<Scheme> candidates(const Problem& problem, const std::optional<Layout>& wanted);
 
-/// Predicted seconds and bytes of a rank, from the formulae of the cost model: what it takes in each change
-/// of hands, and what it computes.
-void predict(Scheme& scheme, const Problem& problem, const std::optional<Layout>& wanted);
-
 /// The one visible chooser: the candidate that the model prices lowest. Throws ArgumentError where the method
 /// asked for does not suit.
 Scheme choose(const Problem& problem, const std::optional<Layout>& wanted);
