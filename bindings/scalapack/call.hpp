@@ -55,6 +55,7 @@ inline std::optional<Op> op_of(char letter) {
 }
 
 /// `define` for each of ScaLAPACK's four dtypes: the letter in a routine's name, and the type.
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a macro's name
 #define PARTITA_EACH_DTYPE(define)                                           \
   define(s, S, float) define(d, D, double) define(c, C, std::complex<float>) \
       define(z, Z, std::complex<double>)
