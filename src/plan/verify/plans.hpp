@@ -1,15 +1,39 @@
-// What verify was asked: the plans of all ranks, and what the layouts say of source and destination.
+// What verify was asked: the plans of all ranks; and what is wrong with them.
 #pragma once
 
+#include <algorithm>
 #include <partita/plan.hpp>
 #include <span>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
-#include "plan/verify/fault.hpp"
-#include "plan/verify/symbols.hpp"
 #include "plan/work.hpp"
 
 namespace partita::verification {
+
+/// A fault of the step in hand. Never leaves verify.
+class Fault : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// The lines of a verdict: no line twice, no more than 20.
+class Faults {
+ public:
+  static constexpr std::size_t most = 20;
+
+  void add(std::string line) {
+    if (full() || std::find(lines_.begin(), lines_.end(), line) != lines_.end()) return;
+    lines_.push_back(std::move(line));
+  }
+  bool full() const { return lines_.size() >= most; }
+  bool empty() const { return lines_.empty(); }
+  const std::vector<std::string>& lines() const { return lines_; }
+
+ private:
+  std::vector<std::string> lines_;
+};
 
 struct Plans {
   std::vector<Plan> plans;  ///< by rank
@@ -22,32 +46,12 @@ struct Plans {
   std::int64_t item(int buffer) const;
 };
 
-struct Problem : Plans {
-  int source = 0;  ///< buffer numbers
-  int destination = 1;
-
-  const Operand& source_operand() const { return *buffer(source).operand; }
-  const Operand& destination_operand() const { return *buffer(destination).operand; }
-  const Shape& shape() const { return source_operand().layout.shape(); }
-};
-
-/// The number of contributions that each rank's part of the layout stands for, and which it holds.
-struct Holding {
-  int contribution = -1;  ///< -1: the rank owns nothing
-  int contributions = 0;
-};
-std::vector<Holding> holdings(const Layout& layout);
-
-/// For each element (row-major number) the set of all contributions that the source has of it.
-std::vector<SetId> whole_values(const Layout& source, ContributionSets& sets);
-
-/// All elements of an array.
-Region whole_region(const Shape& shape);
+/// "rank 1, step 3 (copy ...)".
+std::string label(const Plan& plan, int rank, std::size_t step);
 
 /// Asks the planner for every rank's plan; throws ArgumentError where these buffers hold no operands of all
 /// ranks.
 Plans ask(const Planner& planner, std::span<const int> operands);
-Problem ask(const Planner& planner, int source, int destination);
 /// What must hold before a step can be run: buffers that are the same on all ranks, and steps that name
 /// ranks, buffers, channels, messages and dimensions that exist.
 void check_structure(const Plans& plans, Faults& faults);

@@ -1,10 +1,11 @@
-#include <algorithm>
+#include "plan/verify/plans.hpp"
+
+#include <limits>
 #include <map>
 
 #include "base/check.hpp"
 #include "plan/cost.hpp"
 #include "plan/describe.hpp"
-#include "plan/verify/problem.hpp"
 
 namespace partita::verification {
 namespace {
@@ -89,8 +90,7 @@ void check_plan(const Plans& plans, int rank, Faults& faults) {
       check_step(plans, plan.steps[i], rank);
       check_after(plan, plan.steps[i], static_cast<int>(i));
     } catch (const Fault& fault) {
-      faults.add(
-          fmt::format("rank {}, step {} ({}): {}", rank, i, describe(plan, plan.steps[i]), fault.what()));
+      faults.add(fmt::format("{}: {}", label(plan, rank, i), fault.what()));
     }
   }
 }
@@ -104,16 +104,15 @@ void check_order_of_rounds(const Plan& plan, Faults& faults) {
     const Step& step = plan.steps[i];
     const bool signals = step.kind == StepKind::signal || step.kind == StepKind::wait;
     if (plan.grouped && (signals || (is_message(step.kind) && step.round < 0))) {
-      faults.add(
-          fmt::format("rank {}, step {} ({}): no part of a group", plan.rank, i, describe(plan, step)));
+      faults.add(label(plan, plan.rank, i) + ": no part of a group");
     }
     for (const int message : step.after) {
       closed = std::max(closed, plan.steps[static_cast<std::size_t>(message)].round);
     }
     if (!is_message(step.kind) || step.round < 0) continue;
     if (step.round < last || step.round <= closed) {
-      faults.add(fmt::format("rank {}, step {} ({}): it is of round {}, but round {} has {}", plan.rank, i,
-                             describe(plan, step), step.round, step.round < last ? last : closed,
+      faults.add(fmt::format("{}: it is of round {}, but round {} has {}", label(plan, plan.rank, i),
+                             step.round, step.round < last ? last : closed,
                              step.round < last ? "begun" : "been waited for"));
     }
     last = std::max(last, step.round);
@@ -139,6 +138,36 @@ void check_rounds(const Plans& plans, Faults& faults) {
 }
 
 }  // namespace
+
+std::string label(const Plan& plan, int rank, std::size_t step) {
+  return fmt::format("rank {}, step {} ({})", rank, step, describe(plan, plan.steps[step]));
+}
+
+std::int64_t Plans::item(int number) const {
+  const auto dtype = [](const Buffer& one) { return one.operand ? one.operand->dtype : one.dtype; };
+  if (const auto own = dtype(buffer(number))) return size_of(*own);
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  for (const Buffer& other : plans.front().buffers) {
+    if (const auto theirs = dtype(other)) least = std::min(least, size_of(*theirs));
+  }
+  return least;
+}
+
+Plans ask(const Planner& planner, std::span<const int> operands) {
+  check(static_cast<bool>(planner), "verify needs a planner");
+  Plans plans{{planner(0)}};
+  const int ranks = plans.plan(0).topology.ranks();
+  for (int rank = 1; rank < ranks; ++rank) plans.plans.push_back(planner(rank));
+  const auto buffers = static_cast<int>(plans.plan(0).buffers.size());
+  for (const int number : operands) {
+    check(number >= 0 && number < buffers && plans.buffer(number).operand.has_value(),
+          "buffer {} of the plans is not an operand", number);
+    check(plans.buffer(number).operand->layout.ranks() == ranks,
+          "the operand {} is not bound to the {} ranks of the plans",
+          plans.buffer(number).operand->to_string(), ranks);
+  }
+  return plans;
+}
 
 void check_structure(const Plans& plans, Faults& faults) {
   for (int rank = 0; rank < plans.ranks() && !faults.full(); ++rank) check_plan(plans, rank, faults);
