@@ -24,6 +24,7 @@ class Kept {
     Array::State state = *array.state();
     memory_.resize(static_cast<std::size_t>(array.local_size() * size_of(array.dtype())));
     state.local = View::dense(memory_.data(), array.dtype(), array.local_shape());
+    state.operand.space = MemorySpace::host;
     copy_ = Array(std::make_shared<Array::State>(std::move(state)));
     copy(array_, copy_);
   }

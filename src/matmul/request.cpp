@@ -34,6 +34,7 @@ Span heap_span(const Array& array) {
 
 bool overlap(const Array& x, const Array& y) {
   if (x.state() == y.state()) return true;
+  if (x.local().space != y.local().space) return false;
   if (!on_heap(x) || !on_heap(y)) return overlap(x.local(), y.local());
   const Span a = heap_span(x);
   const Span b = heap_span(y);
