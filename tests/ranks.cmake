@@ -62,6 +62,15 @@ foreach(ranks RANGE 1 4)
   endif()
 endforeach()
 
+# Over a network messages may arrive long after they were sent.
+if(processes AND PARTITA_MPI STREQUAL openmpi)
+  partita_add_rank_test(
+    ranks-mpi-2-over-tcp 2
+    COMMAND ${launch} 2 ${PARTITA_MPI_LAUNCHER} ${PARTITA_MPI_FLAGS} --mca btl self,tcp -- $<TARGET_FILE:partita_rank_tests>
+            --gtest_filter=Context*:Subgroup*:PointToPoint*
+    ENVIRONMENT ${mpi_environment} PARTITA_RANKS_PER_NODE=1)
+endif()
+
 # The same tests of redistribution and collectives, on devices made of host memory and threads.
 set(device_tests --gtest_filter=Device.*:DeviceMatmul.*:Matmul*:DeviceMessages.*:Nvshmem.*:Redistribute.*:RedistributeFailure.*:Packets.*:OutOfMemory.*:*Disagreement*)
 partita_add_rank_test(ranks-threads-3-fake-device 3 COMMAND partita_rank_tests --threads-group --ranks=3 ${device_tests}:Collectives.*

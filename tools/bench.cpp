@@ -13,7 +13,6 @@
 #include "benchmarks/benchmark.hpp"
 #include "tools/command_line.hpp"
 #include "tools/job.hpp"
-#include "tools/launcher.hpp"
 #include "tools/subcommand.hpp"
 
 namespace partita::tools {

@@ -1,7 +1,6 @@
 // The words of the command line: as they were given, and numbers and lists in them.
 #pragma once
 
-#include <cstdint>
 #include <partita/distribution.hpp>
 #include <partita/extents.hpp>
 #include <partita/io.hpp>

@@ -1,10 +1,10 @@
-#include "tools/cuda_links.hpp"
-
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
 #include <list>
 #include <stdexcept>
+
+#include "tools/doctor.hpp"
 
 namespace partita::tools {
 namespace {

@@ -1,4 +1,4 @@
-#include "tools/cuda_links.hpp"
+#include "tools/doctor.hpp"
 
 namespace partita::tools {
 

@@ -5,9 +5,9 @@
 
 #include <array>
 #include <nlohmann/json.hpp>
+#include <partita/settings.hpp>
 #include <partita/version.hpp>
 
-#include "tools/mpi_device_memory.hpp"
 #include "tools/subcommand.hpp"
 #include "tools/terminal.hpp"
 
@@ -83,4 +83,23 @@ const Register registered("doctor", "what works on this machine, and what to do 
                           diagnose);
 
 }  // namespace doctor_command
+
+/// What the environment says of contexts and libraries.
+Finding examine_settings() {
+  Finding finding{"settings", Health::ok, ""};
+  int given = 0;
+  for (const SettingReport& setting : report_settings()) {
+    given += setting.origin == "environment" ? 1 : 0;
+    finding.details.push_back(fmt::format("{} = {} ({})", setting.variable,
+                                          setting.value.empty() ? "unset" : setting.value, setting.origin));
+    if (setting.problem.empty() || finding.health == Health::broken) continue;
+    finding.health = Health::broken;
+    finding.summary = setting.problem;
+    finding.advice = fmt::format("unset {}, or see docs/settings.md", setting.variable);
+  }
+  if (finding.summary.empty())
+    finding.summary = fmt::format("{} of {} from the environment", given, finding.details.size());
+  return finding;
+}
+
 }  // namespace partita::tools

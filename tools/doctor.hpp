@@ -43,4 +43,19 @@ Finding examine_nccl();
 Finding examine_nvshmem();
 Finding examine_settings();
 
+/// How fast GPUs reach each other.
+struct Links {
+  /// Bytes a second from each device to each other one, one pair at a time; 0 to itself.
+  std::vector<std::vector<double>> speed;
+  std::string problem;  ///< why nothing could be measured; empty: nothing was wrong
+};
+
+/// Copies of 64 MiB by copy engine, pushed by their source, the best of a few. Some tenths of a second a
+/// device. Nothing in a build without CUDA.
+Links measure_links(int devices);
+
+/// Why the MPI does not take addresses of device memory; empty: it does. Asks the MPI, which answers only
+/// once it runs: starts it, and ends it again, in this process, which cannot start it a second time.
+std::string ask_mpi_for_device_memory();
+
 }  // namespace partita::tools

@@ -6,9 +6,8 @@
 #include <partita/device_report.hpp>
 
 #include "tools/command_line.hpp"
-#include "tools/cuda_links.hpp"
 #include "tools/doctor.hpp"
-#include "tools/launcher.hpp"
+#include "tools/job.hpp"
 
 namespace partita::tools {
 namespace {

@@ -3,24 +3,18 @@
 #include <sys/statvfs.h>
 #include <sys/utsname.h>
 
-#include <fstream>
 #include <partita/machine_report.hpp>
 
 #include "tools/command_line.hpp"
 #include "tools/doctor.hpp"
+#include "tools/job.hpp"
 
 namespace partita::tools {
 namespace {
 
-std::string line_of(const std::string& path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line.empty() ? "unknown" : line;
-}
-
 // "always within_size advise [never]": the word in brackets.
 std::string chosen_in(const std::string& line) {
+  if (line.empty()) return "unknown";
   const std::size_t first = line.find('['), last = line.find(']');
   return first == std::string::npos || last == std::string::npos ? line
                                                                  : line.substr(first + 1, last - first - 1);
@@ -52,7 +46,7 @@ Finding examine_shared_memory() {
             "the container forbids memfd_create or mmap; allow them (seccomp profile)"};
   Finding finding{"shared memory", Health::ok,
                   report.huge_pages ? "memory files in huge pages" : "memory files in small pages"};
-  const std::string setting = chosen_in(line_of("/sys/kernel/mm/transparent_hugepage/shmem_enabled"));
+  const std::string setting = chosen_in(first_line_of("/sys/kernel/mm/transparent_hugepage/shmem_enabled"));
   finding.details.push_back(
       report.huge_pages
           ? fmt::format("shmem_enabled is {}, which does not matter: MADV_COLLAPSE works", setting)

@@ -10,7 +10,6 @@
 
 #include "tools/doctor.hpp"
 #include "tools/job.hpp"
-#include "tools/launcher.hpp"
 
 namespace partita::tools {
 namespace {

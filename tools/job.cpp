@@ -14,7 +14,6 @@
 #include <fstream>
 #include <partita/device_report.hpp>
 #include <partita/machine_report.hpp>
-#include <string_view>
 
 #include "tools/command_line.hpp"
 #include "tools/subcommand.hpp"
@@ -93,13 +92,6 @@ class JobFolder {
   std::string path_;
 };
 
-std::string first_line_of(const std::string& path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line;
-}
-
 // What the ranks left. A rank on another machine leaves nothing; then the launcher's word counts.
 int judge(const std::string& folder, int ranks, int launcher_code) {
   int worst = 0;
@@ -122,6 +114,13 @@ int judge(const std::string& folder, int ranks, int launcher_code) {
 }
 
 }  // namespace
+
+std::string first_line_of(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
 
 int launched_rank() {
   for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "PALS_RANKID"}) {

@@ -1,4 +1,5 @@
-// A job: ranks that the command starts, itself once a rank or a program of the user's.
+// A job: ranks that the command starts, itself once a rank or a program of the user's, by the MPI launcher:
+// which one it is, and the flags that it needs.
 #pragma once
 
 #include <functional>
@@ -6,9 +7,33 @@
 #include <string>
 #include <vector>
 
-#include "tools/launcher.hpp"
-
 namespace partita::tools {
+
+enum class LauncherKind { none, open_mpi, mpich, other };
+
+/// A program that starts ranks.
+struct Launcher {
+  LauncherKind kind = LauncherKind::none;
+  std::string path = {};
+  std::string version = {};             ///< the first line that it says of itself
+  bool of_our_build = false;            ///< of the MPI that Partita was built with
+  std::vector<std::string> flags = {};  ///< before -n
+  std::string problem = {};             ///< why there is none
+};
+
+/// The MPI that Partita was built with: "openmpi", "mpich" or "none".
+std::string built_with();
+
+/// The launcher of the MPI that Partita was built with, or else what `mpirun` of the PATH is. `given`: this
+/// one, instead.
+Launcher find_launcher(const std::string& given = "");
+
+/// The first program of that name in the PATH; empty: none.
+std::string find_in_path(const std::string& name);
+/// Empty where there is no such file.
+std::string first_line_of(const std::string& path);
+/// What a command prints (stdout and stderr together); empty where it cannot be run.
+std::string output_of(const std::vector<std::string>& command);
 
 /// Starts `program` on `ranks` ranks, waits for them, and returns the exit code: that of the lowest rank that
 /// failed (128 + signal where one was killed), or the launcher's own. Launchers that let survivors outlive a

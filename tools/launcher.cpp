@@ -1,5 +1,3 @@
-#include "tools/launcher.hpp"
-
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -9,6 +7,8 @@
 #include <filesystem>
 #include <memory>
 #include <sstream>
+
+#include "tools/job.hpp"
 
 namespace partita::tools {
 namespace {

@@ -1,8 +1,8 @@
-#include "tools/mpi_device_memory.hpp"
-
 #include <mpi.h>
 
 #include <partita/device_report.hpp>
+
+#include "tools/doctor.hpp"
 
 namespace partita::tools {
 

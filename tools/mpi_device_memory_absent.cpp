@@ -1,4 +1,4 @@
-#include "tools/mpi_device_memory.hpp"
+#include "tools/doctor.hpp"
 
 namespace partita::tools {
 

@@ -1,9 +1,9 @@
-#include "tools/palette.hpp"
-
 #include <fmt/format.h>
 
 #include <array>
 #include <cmath>
+
+#include "tools/picture.hpp"
 
 namespace partita::tools {
 namespace {

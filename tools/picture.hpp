@@ -1,4 +1,4 @@
-// Who owns what, as a grid of cells.
+// Who owns what, as a grid of cells; and the colours of ranks: the same in the terminal, in SVG and in PNG.
 #pragma once
 
 #include <cstdint>
@@ -6,10 +6,26 @@
 #include <string>
 #include <vector>
 
-#include "tools/palette.hpp"
 #include "tools/terminal.hpp"
 
 namespace partita::tools {
+
+struct Colour {
+  std::uint8_t red = 255;
+  std::uint8_t green = 255;
+  std::uint8_t blue = 255;
+  friend bool operator==(const Colour&, const Colour&) = default;
+};
+
+/// The first ten are told apart at a glance, also by most colour-blind eyes; further ones go round the colour
+/// circle by the golden angle, so that neighbours differ.
+Colour colour_of(int rank);
+
+Colour blend(Colour a, Colour b, double share_of_b);
+/// Black or white, whichever is easier to read on `background`.
+Colour ink_on(Colour background);
+std::string hexadecimal(Colour colour);  ///< "#4e79a7"
+int nearest_of_256(Colour colour);       ///< of the terminal's 6 x 6 x 6 cube
 
 /// The plane of an array that a picture shows: two dimensions (one, for a vector: `row` is -1), and a fixed
 /// index along each other one.

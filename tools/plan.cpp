@@ -1,12 +1,11 @@
 // partita plan: what a redistribution or a multiply would move, on any number of ranks, and how long it would
 // take. No MPI.
-#include "tools/plan.hpp"
-
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
 #include "tools/command_line.hpp"
+#include "tools/question.hpp"
 
 namespace partita::tools {
 namespace plan_command {

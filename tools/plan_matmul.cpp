@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/command_line.hpp"
-#include "tools/plan.hpp"
+#include "tools/question.hpp"
 
 namespace partita::tools {
 namespace {

@@ -1,4 +1,5 @@
-// An operation on arrays that the command line describes: what `plan` and `trace` ask about.
+// An operation on arrays that the command line describes: what `plan` and `trace` ask about; and what `plan`
+// is asked besides.
 #pragma once
 
 #include <partita/machine.hpp>
@@ -33,5 +34,22 @@ struct Question {
 
 /// The options that say all but the operation and the distributions.
 void describe(Subcommand& command, Question& question);
+
+struct PlanOptions {
+  Question question;
+  double memory = 0;  ///< of a rank, in shares of a multiply's operands; 0: both without limit and 1.5
+  int ranks_per_node = -1;
+  int rank = 0;  ///< whose steps are listed
+  bool steps = false, json = false, verify = false;
+};
+
+/// Where it would run.
+struct Setting {
+  Topology topology;
+  Machine machine;
+};
+
+/// Prints what a multiply would move, beside the lower bound. No MPI.
+void plan_multiply(const PlanOptions& options, const Setting& setting);
 
 }  // namespace partita::tools

@@ -4,7 +4,6 @@
 
 #include "tools/command_line.hpp"
 #include "tools/job.hpp"
-#include "tools/launcher.hpp"
 #include "tools/subcommand.hpp"
 
 namespace partita::tools {

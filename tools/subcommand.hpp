@@ -2,7 +2,6 @@
 // to CLI11, which takes long to compile.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>

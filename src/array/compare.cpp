@@ -7,7 +7,7 @@
 #include "array/elements.hpp"
 #include "base/check.hpp"
 #include "base/visit_dtype.hpp"
-#include "runtime/exchange_values.hpp"
+#include "runtime/agree.hpp"
 
 namespace partita {
 namespace {

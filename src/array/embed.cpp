@@ -1,7 +1,6 @@
 // The same memory seen from a larger or a smaller context.
 #include <fmt/format.h>
 
-#include <cstring>
 #include <optional>
 
 #include "array/array_state.hpp"
@@ -19,28 +18,25 @@ bool contains(std::span<const int> ranks, int rank) {
   return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
 }
 
-/// What the ranks outside need to know of an array, as the members tell it: beside its distribution.
+/// What the ranks outside need to know of an array, as the members tell it.
 struct Outline {
   Dtype dtype = Dtype::f64;
   MemorySpace space = MemorySpace::host;
   Shape shape;
   Index origin;  ///< of a window
   Shape whole;
+  std::string distribution;
 };
 
-std::string pack(const Array& array) {
-  const Layout& layout = array.layout();
-  const Outline outline{array.dtype(), array.local().space, array.shape(), layout.origin(),
-                        layout.whole_shape()};
-  return std::string(reinterpret_cast<const char*>(&outline), sizeof outline) +
-         layout.distribution().to_string();
+auto members_of(is_a<Outline> auto& outline) {
+  return std::tie(outline.dtype, outline.space, outline.shape, outline.origin, outline.whole,
+                  outline.distribution);
 }
 
-std::pair<Outline, Distribution> unpack(const std::string& text) {
-  static_assert(std::is_trivially_copyable_v<Outline>);
-  Outline outline;
-  std::memcpy(&outline, text.data(), sizeof outline);
-  return {outline, Distribution::parse(std::string_view(text).substr(sizeof outline))};
+Outline outline_of(const Array& array) {
+  const Layout& layout = array.layout();
+  return {array.dtype(),   array.local().space,  array.shape(),
+          layout.origin(), layout.whole_shape(), layout.distribution().to_string()};
 }
 
 }  // namespace
@@ -58,12 +54,11 @@ Array embed(const Context& context, const Array& array, std::span<const int> ran
           ranks_text(ranks));
     return {{"ranks", ranks_text(ranks)}};
   });
-  std::string mine;
-  if (array.valid()) mine = pack(array);
-  const std::vector<std::string> all = exchange(*state, "embed", mine);
-  const auto [outline, distribution] = unpack(all[static_cast<std::size_t>(ranks.front())]);
-  const Layout inner = Layout(distribution, outline.whole, static_cast<int>(ranks.size()))
-                           .window(outline.origin, outline.shape);
+  const auto all = exchange_values(*state, "embed", array.valid() ? outline_of(array) : Outline());
+  const Outline& outline = all[static_cast<std::size_t>(ranks.front())];
+  const Layout inner =
+      Layout(Distribution::parse(outline.distribution), outline.whole, static_cast<int>(ranks.size()))
+          .window(outline.origin, outline.shape);
   const Layout layout = inner.embedded(ranks, state->size());
   View part =
       array.valid() ? array.local() : View::dense(nullptr, outline.dtype, layout.local_shape(state->rank()));

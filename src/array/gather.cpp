@@ -37,8 +37,7 @@ Dtype dtype_of_root(const Context& context, const View& source, const Shape& sha
     }
     return {{"shape", to_string(shape)}, {"root", std::to_string(root)}};
   });
-  const char mine = static_cast<char>(source.dtype);
-  return static_cast<Dtype>(exchange(state, "scatter", {&mine, 1})[static_cast<std::size_t>(root)].front());
+  return exchange_values(state, "scatter", source.dtype)[static_cast<std::size_t>(root)];
 }
 
 }  // namespace

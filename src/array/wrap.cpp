@@ -5,7 +5,6 @@
 #include "base/check.hpp"
 #include "base/memory_space.hpp"
 #include "runtime/agree.hpp"
-#include "runtime/exchange_values.hpp"
 
 namespace partita {
 namespace {

@@ -3,7 +3,6 @@
 
 #include <bit>
 #include <cstdint>
-#include <limits>
 #include <type_traits>
 
 namespace partita {

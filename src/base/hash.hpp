@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <partita/fact.hpp>
+#include <span>
 #include <string_view>
 
 namespace partita {
@@ -26,6 +28,13 @@ constexpr std::uint64_t scramble(std::uint64_t value) {
 /// Joins a value to a hash; the order matters.
 constexpr std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
   return scramble(hash + 0x9e3779b97f4a7c15U * (value + 1));
+}
+
+/// One number for what ranks compare; names, values and their order count.
+inline std::uint64_t hash_of_facts(std::span<const Fact> facts) {
+  std::uint64_t hash = facts.size();
+  for (const Fact& fact : facts) hash = mix(mix(hash, hash_of(fact.name)), hash_of(fact.value));
+  return hash;
 }
 
 }  // namespace partita

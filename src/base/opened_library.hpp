@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 
 #include <string>
+#include <string_view>
 
 #include "base/check.hpp"
 
@@ -12,6 +13,9 @@ namespace partita {
 /// The library of that name: where the loader looks for it, or else in NVIDIA's package `package` for Python.
 /// Throws UnsupportedError.
 void* open_library_or_package(const std::string& name, const std::string& package);
+
+/// The library of that name. Throws UnsupportedError: `refusal`, with the loader's reason in place of its {}.
+void* open_library(const std::string& name, std::string_view refusal);
 
 /// The function of that name in an opened library, which `library` names in the UnsupportedError of its
 /// absence.
@@ -22,7 +26,17 @@ Function symbol_of(void* handle, const char* library, const char* name) {
   return reinterpret_cast<Function>(symbol);
 }
 
+template <class Function>
+void find_symbol(void* handle, const char* library, const std::string& name, Function& function) {
+  function = symbol_of<Function>(handle, library, name.c_str());
+}
+
 /// The file of the library that has this function, links resolved; `otherwise` where nobody knows.
 std::string path_of_library(const void* function, const char* otherwise = "");
+
+/// Where NVIDIA's packages for Python have a library: "nvshmem/lib/libnvshmem_host.so.3" is looked for below
+/// site-packages/nvidia/ of PYTHONPATH, of the environment that is active (VIRTUAL_ENV, CONDA_PREFIX), of the
+/// first python3 of PATH, and of the user. Empty: nowhere. No Python is started.
+std::string find_in_python_packages(const std::string& place);
 
 }  // namespace partita

@@ -2,7 +2,6 @@
 #include <partita/collectives.hpp>
 
 #include "array/transfer.hpp"
-#include "collectives/byte_ranges.hpp"
 #include "collectives/gathering.hpp"
 #include "collectives/layouts.hpp"
 #include "collectives/parts.hpp"
@@ -44,10 +43,7 @@ void run_all_gather(std::string_view operation, const Context& context, const Vi
   };
   call.writes_in_place = true;
   call.plan = plan_all_gather;
-  call.ranges = [&] {
-    const std::int64_t unit = counts.empty() ? bytes_of(source) : bytes_of_row(destination);
-    return ByteExchange{for_each_rank(ranks, bytes_of(source)), in_a_row(ranks, unit, counts)};
-  };
+  call.is_redistribution = true;
   if (counts.empty()) {
     call.by_library = [](DeviceGroup& group, std::span<const View> views, Stream where) {
       group.all_gather(views[0].data, views[1].data, bytes_of(views[0]), where);

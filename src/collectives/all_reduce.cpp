@@ -2,7 +2,6 @@
 #include <partita/collectives.hpp>
 
 #include "array/transfer.hpp"
-#include "collectives/byte_ranges.hpp"
 #include "collectives/call.hpp"
 #include "collectives/layouts.hpp"
 #include "collectives/plans.hpp"
@@ -34,13 +33,7 @@ void all_reduce(const Context& context, const View& source, const View& destinat
   };
   call.writes_in_place = true;
   call.plan = plan_all_reduce;
-  call.ranges = [&] {
-    const std::int64_t bytes = bytes_of(source);
-    if (prefers_slices(ranks, bytes)) {
-      return ByteExchange{in_slices(ranks, bytes), in_slices(ranks, bytes), options.reduction, true};
-    }
-    return ByteExchange{for_each_rank(ranks, bytes), for_each_rank(ranks, bytes), options.reduction};
-  };
+  call.is_redistribution = true;
   call.by_library = [reduction = options.reduction](DeviceGroup& group, std::span<const View> views,
                                                     Stream where) {
     group.all_reduce(views[0].data, views[1].data, volume(views[0].extents), views[0].dtype, reduction,

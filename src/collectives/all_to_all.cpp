@@ -4,7 +4,6 @@
 
 #include "array/transfer.hpp"
 #include "base/check.hpp"
-#include "collectives/byte_ranges.hpp"
 #include "collectives/layouts.hpp"
 #include "collectives/parts.hpp"
 #include "collectives/plans.hpp"
@@ -54,10 +53,7 @@ void all_to_all(const Context& context, const View& source, const View& destinat
   };
   call.writes_in_place = true;
   call.plan = plan_single_redistribution;
-  call.ranges = [&] {
-    const std::int64_t bytes = bytes_of(source) / ranks;
-    return ByteExchange{in_a_row(ranks, bytes), in_a_row(ranks, bytes)};
-  };
+  call.is_redistribution = true;
   call.by_library = [ranks](DeviceGroup& group, std::span<const View> views, Stream where) {
     const std::int64_t bytes = bytes_of(views[0]) / ranks;
     std::vector<DeviceGroup::Part> sent, received;

@@ -47,12 +47,10 @@ Counts agreed_counts(ContextState& context, std::span<const std::int64_t> send,
   std::vector<std::int64_t> mine{static_cast<std::int64_t>(send.size())};
   mine.insert(mine.end(), send.begin(), send.end());
   mine.insert(mine.end(), receive.begin(), receive.end());
-  const std::string_view bytes(reinterpret_cast<const char*>(mine.data()), mine.size() * sizeof(mine[0]));
-  const std::vector<std::string> all = exchange(context, "all_to_all_v", bytes);
+  const Counts all = exchange_values(context, "all_to_all_v", mine);
   Counts sends, receives;
   for (std::size_t rank = 0; rank < ranks; ++rank) {
-    std::vector<std::int64_t> numbers(all[rank].size() / sizeof(std::int64_t));
-    std::memcpy(numbers.data(), all[rank].data(), all[rank].size());
+    const std::vector<std::int64_t>& numbers = all[rank];
     check(numbers.size() == 2 * ranks + 1 && numbers[0] == static_cast<std::int64_t>(ranks),
           "all_to_all_v: rank {} gives {} and {} counts, but there are {} ranks", rank, numbers[0],
           static_cast<std::int64_t>(numbers.size()) - 1 - numbers[0], ranks);

@@ -2,7 +2,6 @@
 #include <partita/collectives.hpp>
 
 #include "array/transfer.hpp"
-#include "collectives/byte_ranges.hpp"
 #include "collectives/call.hpp"
 #include "collectives/layouts.hpp"
 #include "collectives/plans.hpp"
@@ -35,29 +34,6 @@ Plan plan_broadcast(const Request& request, int root) {
   return chain.take();
 }
 
-namespace {
-
-ByteExchange ranges_from(int root, int rank, int ranks, std::int64_t bytes) {
-  ByteExchange ranges{for_each_rank(ranks, 0), for_each_rank(ranks, 0)};
-  const auto place = [](int of) { return static_cast<std::size_t>(of); };
-  // Of n bytes the root gives n (P - 1) in one round, but n where the others pass on what they get to one
-  // another.
-  if (prefers_slices(ranks, bytes)) {
-    (rank == root ? ranges.given : ranges.taken) = in_slices(ranks, bytes, root);
-    ranges.passed_on = true;
-    ranges.root = root;
-    return ranges;
-  }
-  if (rank == root) {
-    ranges.given = for_each_rank(ranks, bytes);
-    ranges.given[place(root)].bytes = 0;
-  } else {
-    ranges.taken[place(root)].bytes = bytes;
-  }
-  return ranges;
-}
-
-}  // namespace
 }  // namespace collective
 
 // The root already has it: to the plan, source and destination are two arrays of which each rank holds one.
@@ -83,7 +59,7 @@ void broadcast(const Context& context, const View& view, int root, Stream stream
              return std::vector<Layout>{source, ranks == 1 ? source : beside_root(view.extents, root, ranks)};
            },
        .plan = [&](const Request& request) { return plan_broadcast(request, root); },
-       .ranges = [&] { return ranges_from(root, context.rank(), ranks, bytes_of(view)); },
+       .is_redistribution = true,
        .by_library =
            [=](DeviceGroup& group, std::span<const View> views, Stream where) {
              const View& mine = views[is_root && ranks > 1 ? 0 : 1];

@@ -6,7 +6,7 @@
 #include "array/overlap.hpp"
 #include "array/transfer.hpp"
 #include "base/check.hpp"
-#include "base/hash_of_facts.hpp"
+#include "base/hash.hpp"
 #include "base/memory_space.hpp"
 #include "collectives/heap_offsets.hpp"
 #include "collectives/library_call.hpp"
@@ -14,8 +14,8 @@
 #include "collectives/plan_runner.hpp"
 #include "collectives/recent_calls.hpp"
 #include "context/context_state.hpp"
+#include "device/device_runtime.hpp"
 #include "device/device_synchronization.hpp"
-#include "device/library_of.hpp"
 
 namespace partita::collective {
 namespace {
@@ -139,7 +139,7 @@ HeapOffsets place_of_destination(const ContextState& context, const Call& call, 
 
 /// Collective, and of the same kind on all ranks. `place`: of the last view.
 std::shared_ptr<Runner> make_on_device(ContextState& context, const Call& call, std::int64_t place) {
-  if (std::shared_ptr<Runner> packets = PacketCall::of(context, call)) return packets;
+  if (std::shared_ptr<Runner> packets = packet_call(context, call)) return packets;
   if (context.size() > 1 && call.by_library &&
       prefers_library(context, call.operation, call.bytes, place >= 0)) {
     if (const DeviceGroup* const library = library_of(context);

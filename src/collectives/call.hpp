@@ -12,23 +12,12 @@
 #include "collectives/call_signature.hpp"
 #include "collectives/chain.hpp"
 #include "device/device_group.hpp"
-#include "device/packet_exchange.hpp"
 #include "runtime/agree.hpp"
 
 namespace partita::collective {
 
 /// Puts the work of a call into a stream.
 using ByLibrary = std::function<void(DeviceGroup&, std::span<const View>, Stream)>;
-
-/// What goes from rank to rank, in bytes of the dense source and destination.
-struct ByteExchange {
-  std::vector<ByteRange> given;          ///< by rank; this rank's own: what it keeps
-  std::vector<ByteRange> taken;          ///< by rank
-  std::optional<Reduction> joined = {};  ///< all that is taken is one place, and joined there in rank order
-  /// In two rounds; see PacketExchange.
-  bool passed_on = false;
-  int root = -1;
-};
 
 /// One call, as this rank makes it.
 struct Call {
@@ -48,9 +37,8 @@ struct Call {
   std::optional<Reduction> logical = {};
   /// The last view is written in place where it lies on the heap of devices, at the same place on all ranks.
   bool writes_in_place = false;
-  /// The same as bytes that go from rank to rank, for devices: of a source and a destination. None: it is no
-  /// such thing.
-  std::function<ByteExchange()> ranges = {};
+  /// The plan is a redistribution from the first layout to the second, whatever else it does in between.
+  bool is_redistribution = false;
   /// The same by the vendor's library of collectives, whose views are dense. None: it has no such thing.
   ByLibrary by_library = {};
   /// Whether the library can: the dtype, the reduction.

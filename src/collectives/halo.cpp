@@ -12,7 +12,7 @@
 #include "collectives/plan_runner.hpp"
 #include "collectives/plans.hpp"
 #include "context/context_state.hpp"
-#include "device/library_of.hpp"
+#include "device/device_runtime.hpp"
 
 namespace partita {
 namespace collective {

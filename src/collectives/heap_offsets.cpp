@@ -57,11 +57,8 @@ HeapOffsets own_heap_offsets(const ContextState& context, std::span<const View> 
 
 HeapOffsets agreed_heap_offsets(ContextState& context, std::string_view operation, const HeapOffsets& own) {
   HeapOffsets agreed(own.size(), empty);
-  const std::string bytes(reinterpret_cast<const char*>(own.data()), own.size() * sizeof(own[0]));
-  for (const std::string& text : exchange(context, operation, bytes)) {
-    HeapOffsets theirs(own.size());
-    std::memcpy(theirs.data(), text.data(), std::min(text.size(), theirs.size() * sizeof(theirs[0])));
-    for (std::size_t i = 0; i < theirs.size(); ++i) {
+  for (const HeapOffsets& theirs : exchange_values(context, operation, own)) {
+    for (std::size_t i = 0; i < std::min(own.size(), theirs.size()); ++i) {
       if (theirs[i] == empty) continue;
       agreed[i] = agreed[i] == empty || agreed[i] == theirs[i] ? theirs[i] : nowhere;
     }

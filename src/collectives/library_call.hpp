@@ -6,10 +6,10 @@
 #include <string_view>
 
 #include "collectives/call.hpp"
-#include "collectives/dense_views.hpp"
 #include "collectives/runner.hpp"
 #include "context/context_state.hpp"
 #include "device/run_ahead.hpp"
+#include "execute/dense_views.hpp"
 
 namespace partita::collective {
 

@@ -1,80 +1,49 @@
 #include "collectives/packet_call.hpp"
 
-#include <algorithm>
-
-#include "collectives/library_call.hpp"
-#include "device/stream_work.hpp"
-#include "runtime/agree.hpp"
-#include "runtime/announcement.hpp"
+#include "execute/packet_runner.hpp"
+#include "redistribute/packets.hpp"
 
 namespace partita::collective {
 namespace {
 
-constexpr std::int64_t starts = 3;  // the packets, what packs before and what unpacks behind
+class PacketCall final : public Runner {
+ public:
+  PacketCall(ContextState& context, const Call& call, const SmallExchange& exchange)
+      : packets_(context, std::string(call.operation), exchange, PacketRunner::Views::any),
+        hash_(hash_of(call, "packets")) {}
 
-bool fits(const ContextState& context, const Call& call, const ByteExchange& ranges) {
-  const int ranks = context.size();
-  const std::int64_t most =
-      ranges.passed_on ? PacketSlots::most_slice_bytes(ranks) : PacketSlots::most_bytes(ranks);
-  const auto is_small = [most](const ByteRange& range) { return range.bytes <= most; };
-  return !call.logical && context.device->offers_packets(call.dtype, ranges.joined) &&
-         std::ranges::all_of(ranges.given, is_small) && std::ranges::all_of(ranges.taken, is_small);
+  PacketRunner& packets() { return packets_; }
+  void run(std::span<const View> views, Stream stream) override { packets_.put(views, hash_, stream); }
+
+ private:
+  PacketRunner packets_;
+  std::uint64_t hash_;
+};
+
+Operand dense_on_device(const Layout& layout, Dtype dtype) {
+  Operand operand = Operand::of(layout, dtype);
+  operand.space = MemorySpace::device;
+  return operand;
 }
 
 }  // namespace
 
-std::shared_ptr<Runner> PacketCall::of(ContextState& context, const Call& call) {
-  // These are the same on all ranks.
-  const bool one_node = context.device_topology.node_count() == 1;
+// All but the last question has the same answer on all ranks.
+std::shared_ptr<Runner> packet_call(ContextState& context, const Call& call) {
+  const Topology& topology = context.device_topology;
   const bool some_ranks = context.size() > 1 && context.size() <= PacketSlots::most_ranks;
-  if (!call.ranges || !one_node || !some_ranks ||
-      context.options.device_collectives == DeviceCollectives::library)
+  if (!call.is_redistribution || call.logical || topology.node_count() != 1 || !some_ranks ||
+      context.options.device_collectives == DeviceCollectives::library) {
     return nullptr;
-  ByteExchange ranges = call.ranges();
-  bool all = true;
-  for (const std::string& mine :
-       exchange(context, call.operation, fits(context, call, ranges) ? "fits" : "")) {
-    all = all && !mine.empty();
   }
-  if (!all) return nullptr;
-  return std::make_shared<PacketCall>(context, call, std::move(ranges));
-}
-
-PacketCall::PacketCall(ContextState& context, const Call& call, ByteExchange ranges)
-    : context_(context),
-      operation_(call.operation),
-      hash_(hash_of(call, "packets")),
-      dtype_(call.dtype),
-      ranges_(std::move(ranges)),
-      dense_(*context.device),
-      board_(PacketBoard::of(context)),
-      ahead_(RunAhead::of(context)) {}
-
-void PacketCall::run(std::span<const View> views, Stream stream) {
-  context_.require_usable(operation_);
-  put_into_stream(context_, *ahead_, operation_, stream, [&](Stream used, bool captured) {
-    put(views, used, captured);
-    return starts;
-  });
-}
-
-void PacketCall::put(std::span<const View> views, Stream stream, bool captured) {
-  const std::span<const View> dense = dense_.pack(views, stream);
-  PacketExchange all;
-  all.slots = board_->slots();
-  all.rank = context_.rank();
-  all.source = dense.front().data;
-  all.destination = dense.back().data;
-  all.given = ranges_.given;
-  all.taken = ranges_.taken;
-  all.joined = ranges_.joined;
-  all.passed_on = ranges_.passed_on;
-  all.root = ranges_.root;
-  all.captured = captured;
-  all.dtype = dtype_;
-  announce(context_, hash_, operation_, captured);
-  context_.device->exchange_packets(all, stream);
-  dense_.unpack(views, stream);
+  const std::vector<Layout> layouts = call.layouts();
+  const auto exchange = small_exchange(dense_on_device(layouts[0], call.dtype),
+                                       dense_on_device(layouts[1], call.dtype), topology, context.rank());
+  if (!exchange) return nullptr;
+  const auto made = std::make_shared<PacketCall>(context, call, *exchange);
+  if (!made->packets().suits_all_ranks()) return nullptr;
+  made->packets().connect();
+  return made;
 }
 
 }  // namespace partita::collective

@@ -21,7 +21,11 @@ void reduce(const Context& context, const View& source, const View& destination,
             int root, Stream stream) {
   using namespace collective;
   const int ranks = context.size();
+  CallSignature signature = signature_of("reduce", source, destination, options);
+  signature.add(root);
+  if (run_again(context, signature, stream)) return;
   Call call = reducing_call("reduce", source, context.rank() == root ? destination : View{}, options);
+  call.signature = &signature;
   call.facts.push_back({"root", std::to_string(root)});
   call.layouts = [&] {
     check_root("reduce", root, ranks);
@@ -30,6 +34,7 @@ void reduce(const Context& context, const View& source, const View& destination,
                                at_root(source.extents, root, ranks)};
   };
   call.plan = plan_reduce;
+  call.is_redistribution = true;
   call.by_library = [reduction = options.reduction, root](DeviceGroup& group, std::span<const View> views,
                                                           Stream where) {
     group.reduce(views[0].data, views[1].data, volume(views[0].extents), views[0].dtype, reduction, root,

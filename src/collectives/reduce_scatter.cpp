@@ -3,7 +3,6 @@
 
 #include "array/transfer.hpp"
 #include "base/check.hpp"
-#include "collectives/byte_ranges.hpp"
 #include "collectives/layouts.hpp"
 #include "collectives/parts.hpp"
 #include "collectives/plans.hpp"
@@ -35,12 +34,7 @@ void run_reduce_scatter(std::string_view operation, const Context& context, cons
   };
   call.writes_in_place = true;
   call.plan = plan_single_redistribution;
-  call.ranges = [&] {
-    const std::int64_t unit = counts.empty() ? bytes_of(source) / ranks : bytes_of_row(source);
-    std::vector<ByteRange> given = in_a_row(ranks, unit, counts);
-    const std::int64_t own = given[static_cast<std::size_t>(context.rank())].bytes;
-    return ByteExchange{std::move(given), for_each_rank(ranks, own), options.reduction};
-  };
+  call.is_redistribution = true;
   if (counts.empty()) {
     call.by_library = [reduction = options.reduction](DeviceGroup& group, std::span<const View> views,
                                                       Stream where) {

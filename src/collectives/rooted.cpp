@@ -16,7 +16,12 @@ void run_rooted(std::string_view operation, Towards towards, const Context& cont
     if (towards == Towards::parts) std::swap(of_parts, of_whole);
     return std::vector{std::move(of_parts), std::move(of_whole)};
   };
+  CallSignature signature(operation, part, held);
+  signature.add(root);
+  signature.add(counts);
+  if (run_again(context, signature, stream)) return;
   Call call = parts_call(operation, part, counts, ranks);
+  call.signature = &signature;
   call.facts.push_back({"root", std::to_string(root)});
   call.views = in_order(part, held);
   call.check = [&] { check_in_place(operation, part, held, first_of(part.extents, counts, context.rank())); };
@@ -27,6 +32,7 @@ void run_rooted(std::string_view operation, Towards towards, const Context& cont
     return in_order(parts(shape, counts, ranks), at_root(shape, root, ranks));
   };
   call.plan = plan_single_redistribution;
+  call.is_redistribution = true;
   run(context, std::move(call), stream);
 }
 

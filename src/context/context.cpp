@@ -6,7 +6,7 @@
 #include "device/device_synchronization.hpp"
 #include "device/packet_board.hpp"
 #include "device/run_ahead.hpp"
-#include "runtime/collective.hpp"
+#include "runtime/agree.hpp"
 
 namespace partita {
 

@@ -1,15 +1,17 @@
 #include <fmt/format.h>
 
+#include <partita/machine_report.hpp>
 #include <partita/version.hpp>
 #include <random>
 
 #include "base/check.hpp"
 #include "context/context_state.hpp"
 #include "device/start_device.hpp"
-#include "runtime/collective.hpp"
-#include "runtime/environment.hpp"
+#include "runtime/agree.hpp"
+#include "runtime/difference.hpp"
 #include "runtime/live_contexts.hpp"
 #include "runtime/logging.hpp"
+#include "runtime/meeting.hpp"
 #include "runtime/mpi_group.hpp"
 #include "runtime/settings.hpp"
 #include "runtime/threads_group.hpp"
@@ -36,7 +38,7 @@ std::unique_ptr<ProcessGroup> make_group(const ContextOptions& options) {
   const Communicator& communicator = options.communicator;
   if (communicator.thread_member) return make_threads_group(communicator, options.ranks_per_node);
   const bool use_mpi =
-      communicator.handle_bytes > 0 || (mpi_available() && (mpi_is_running() || started_by_launcher()));
+      communicator.handle_bytes > 0 || (mpi_available() && (mpi_is_running() || is_launched_rank()));
   if (use_mpi) return make_mpi_group(communicator, options.ranks_per_node, options.deadline);
   return make_threads_group(std::make_shared<ThreadsShared>(1), 0, options.ranks_per_node);
 }
@@ -80,9 +82,7 @@ void agree_on_options(ContextState& state, const ContextOptions& options) {
 }
 
 void settle_threads(ContextState& state) {
-  std::vector<Cores> cores;
-  const std::string mine = this_rank_cores(state.group->place()).text();
-  for (const std::string& text : exchange(state, operation, mine)) cores.push_back(Cores::parse(text));
+  const std::vector<Cores> cores = exchange_values(state, operation, this_rank_cores(state.group->place()));
   // Some 15 us. Longer would cost more where the system has put two ranks on one core for a while: the one
   // that is waited for does not run meanwhile.
   constexpr int turns = 300;

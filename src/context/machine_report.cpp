@@ -1,6 +1,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -10,14 +12,13 @@
 #include <partita/machine_report.hpp>
 #include <vector>
 
+#include "base/environment_variable.hpp"
+#include "base/file_descriptor.hpp"
 #include "kernels/host/blas_library.hpp"
 #include "kernels/host/fftw_library.hpp"
-#include "memory/file_descriptor.hpp"
-#include "memory/huge_pages.hpp"
 #include "memory/node_limits.hpp"
 #include "memory/page.hpp"
 #include "memory/reservation.hpp"
-#include "runtime/launcher.hpp"
 
 namespace partita {
 namespace {
@@ -128,7 +129,11 @@ MemoryReport report_memory() {
 }
 
 bool is_launched_rank() {
-  return started_by_launcher();
+  // Open MPI; PMI-1 and PMI-2 (MPICH, Intel MPI, Slurm, Flux); PMIx (Open MPI 5, Slurm); Cray PALS.
+  static constexpr std::array names{"OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMI_FD", "PMI_SIZE", "PMIX_RANK",
+                                    "PALS_RANKID"};
+  return std::any_of(names.begin(), names.end(),
+                     [](const char* name) { return !environment_variable(name).empty(); });
 }
 
 }  // namespace partita

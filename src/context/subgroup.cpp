@@ -10,11 +10,12 @@
 #include "base/check.hpp"
 #include "base/hash.hpp"
 #include "context/context_state.hpp"
-#include "runtime/collective.hpp"
+#include "runtime/agree.hpp"
+#include "runtime/difference.hpp"
 #include "runtime/live_contexts.hpp"
 #include "runtime/logging.hpp"
+#include "runtime/meeting.hpp"
 #include "runtime/rank_list.hpp"
-#include "runtime/subgroup_keys.hpp"
 
 namespace partita {
 

@@ -1,7 +1,6 @@
 // ThreadGroup of <partita/context.hpp>: the face of the threads backend.
 #include <exception>
 #include <partita/context.hpp>
-#include <string>
 #include <thread>
 #include <utility>
 #include <vector>

@@ -5,10 +5,25 @@
 #include <partita/stream.hpp>
 #include <type_traits>
 
-#include "cuda/capture.hpp"
 #include "cuda/driver.hpp"
 
 namespace partita {
+
+/// While one lives, the calling thread may make calls that CUDA refuses beside a capture, which they would
+/// break off: one by this thread, or, in the mode `global`, by any of the process. For calls that have
+/// nothing to do with what is captured: memory, events, other streams. Costs two calls of some nanoseconds.
+class CudaBesideCaptures {
+ public:
+  CudaBesideCaptures() { exchange(); }
+  ~CudaBesideCaptures() { exchange(); }
+  CudaBesideCaptures(const CudaBesideCaptures&) = delete;
+  CudaBesideCaptures& operator=(const CudaBesideCaptures&) = delete;
+
+ private:
+  void exchange() { (void)cudaThreadExchangeStreamCaptureMode(&mode_); }
+
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+};
 
 inline cudaStream_t native(Stream stream) {
   return static_cast<cudaStream_t>(stream.handle);

@@ -28,12 +28,6 @@ void DeviceWork::exchange(const PeerExchange& what, Stream stream) {
   flags(what.early_signals, stream);
   flags(what.early_waits, stream);
   for (const PlacedCopy& one : what.copies) copy_one(one);
-  for (const PlacedJoin& join : what.joins) {
-    for (const PlacedCopy& one : join.parts.first(join.copied)) copy_one(one);
-    for (const PlacedCopy& one : join.parts.subspan(join.copied)) {
-      accumulate(*one.nest, join.dtype, join.reduction, one.from, one.to, stream);
-    }
-  }
   flags(what.late_signals, stream);
   flags(what.late_waits, stream);
 }

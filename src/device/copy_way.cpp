@@ -1,11 +1,5 @@
 #include "device/copy_way.hpp"
 
-#include <algorithm>
-#include <cstdlib>
-#include <string_view>
-
-#include "base/check.hpp"
-
 namespace partita {
 namespace {
 

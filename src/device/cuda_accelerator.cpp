@@ -1,7 +1,6 @@
 #include "device/cuda_accelerator.hpp"
 
 #include "base/check.hpp"
-#include "cuda/capture.hpp"
 #include "cuda/stream.hpp"
 #include "device/nccl_group.hpp"
 

@@ -3,12 +3,9 @@
 #include <cstring>
 
 #include "base/check.hpp"
-#include "cuda/capture.hpp"
 #include "cuda/stream.hpp"
 #include "device/cuda_accelerator.hpp"
 #include "device/cuda_exchange.hpp"
-#include "device/cuda_kernel_numbers.hpp"
-#include "device/cuda_packets.hpp"
 #include "kernels/cuda/launch.hpp"
 
 namespace partita {
@@ -50,17 +47,17 @@ unsigned CudaAccelerator::exchange_blocks() const {
 void CudaAccelerator::exchange(const PeerExchange& what, Stream stream) {
   const ExchangeFit fit(what, way_);
   if (!fit.one_kernel()) return Accelerator::exchange(what, stream);
-  if (what.packs.empty() && what.joins.empty()) {
+  if (what.packs.empty()) {
     check_launch(cuda::launch_exchange(kernel_exchange(what, counters(), exchange_blocks()), native(stream)),
                  "exchange");
   } else {
-    check_launch(cuda::launch_join_exchange(kernel_join_exchange(what, counters()), native(stream)),
+    check_launch(cuda::launch_pack_exchange(kernel_pack_exchange(what, counters()), native(stream)),
                  "exchange");
   }
 }
 
 bool CudaAccelerator::offers_packets(Dtype dtype, std::optional<Reduction> joined) const {
-  return !joined || kernel_numbers(dtype, *joined);
+  return !joined || joined_dtype(dtype, *joined);
 }
 
 void CudaAccelerator::exchange_packets(const PacketExchange& what, Stream stream) {
@@ -103,11 +100,7 @@ void CudaAccelerator::accumulate(const StridedCopy& nest, Dtype dtype, Reduction
   if (nest.item_bytes == 0) return;
   check(is_defined(reduction, dtype), "{} of {} is not defined", partita::name(reduction),
         partita::name(dtype));
-  static_assert(static_cast<int>(cuda::Element::c128) == static_cast<int>(Dtype::c128));
-  static_assert(static_cast<int>(cuda::Operation::max) == static_cast<int>(Reduction::max));
-  static_assert(static_cast<int>(cuda::Operation::bit_xor) == static_cast<int>(Reduction::bit_xor));
-  check_launch(cuda::launch_accumulate(kernel_nest(nest), static_cast<cuda::Element>(dtype),
-                                       static_cast<cuda::Operation>(reduction),
+  check_launch(cuda::launch_accumulate(kernel_nest(nest), dtype, reduction,
                                        static_cast<const char*>(from) + nest.from_offset,
                                        static_cast<char*>(to) + nest.to_offset, native(stream)),
                "accumulate");

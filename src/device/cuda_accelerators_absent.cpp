@@ -24,4 +24,8 @@ Accelerators& Accelerators::built_in() {
   return none;
 }
 
+LibraryReport report_nccl() {
+  return {0, "", "this build has no devices"};
+}
+
 }  // namespace partita

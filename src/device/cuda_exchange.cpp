@@ -3,48 +3,16 @@
 #include <algorithm>
 
 #include "base/check.hpp"
-#include "device/cuda_kernel_numbers.hpp"
 
 namespace partita {
 namespace {
 
-/// What a launch that also joins may move: its few blocks take longer than other ways beyond.
-constexpr std::int64_t most_joined_bytes = std::int64_t{8} << 20;
-
-bool same_walk(const StridedCopy& a, const StridedCopy& b) {
-  return a.item_bytes == b.item_bytes && a.to_offset == b.to_offset &&
-         std::ranges::equal(a.loops, b.loops, [](const CopyLoop& one, const CopyLoop& other) {
-           return one.count == other.count && one.from_stride == other.from_stride &&
-                  one.to_stride == other.to_stride;
-         });
-}
+/// What a launch that also packs may move: its few blocks take longer than other ways beyond.
+constexpr std::int64_t most_packed_bytes = std::int64_t{8} << 20;
 
 cuda::Job job_of(const PlacedCopy& one) {
   return {kernel_nest(*one.nest), static_cast<const char*>(one.from) + one.nest->from_offset,
           static_cast<char*>(one.to) + one.nest->to_offset};
-}
-
-cuda::Join join_of(const PlacedJoin& join) {
-  const KernelNumbers numbers = *kernel_numbers(join.dtype, join.reduction);
-  const PlacedCopy& first = join.parts.front();
-  cuda::Join result;
-  result.nest = kernel_nest(*first.nest);
-  for (const PlacedCopy& part : join.parts) {
-    result.from[result.count++] = static_cast<const char*>(part.from) + part.nest->from_offset;
-  }
-  result.to = static_cast<char*>(first.to) + first.nest->to_offset;
-  result.element = numbers.element;
-  result.operation = numbers.operation;
-  return result;
-}
-
-/// Of either kind of launch.
-template <class Launch>
-void set_flags(Launch& all, const PeerExchange& what) {
-  all.early_signals = kernel_flags(what.early_signals);
-  all.early_waits = kernel_flags(what.early_waits);
-  all.late_signals = kernel_flags(what.late_signals);
-  all.late_waits = kernel_flags(what.late_waits);
 }
 
 }  // namespace
@@ -90,44 +58,45 @@ bool ExchangeFit::copies() const {
   return std::ranges::all_of(what_.packs, suits) && std::ranges::all_of(what_.copies, suits);
 }
 
-bool ExchangeFit::fits(const PlacedJoin& join) const {
-  const StridedCopy& first = *join.parts.front().nest;
-  return join.copied == 1 && join.parts.size() <= cuda::most_sources && first.item_bytes > 0 &&
-         kernel_numbers(join.dtype, join.reduction) &&
-         std::ranges::all_of(join.parts, [&](const PlacedCopy& part) {
-           return part.to == join.parts.front().to && same_walk(first, *part.nest);
-         });
-}
-
-bool ExchangeFit::joins() const {
-  if (what_.packs.empty() && what_.joins.empty()) return true;
+bool ExchangeFit::packs() const {
+  if (what_.packs.empty()) return true;
   std::int64_t moved = 0;
-  for (const PlacedCopy& one : what_.packs) moved += bytes(*one.nest);
-  for (const PlacedCopy& one : what_.copies) moved += bytes(*one.nest);
-  for (const PlacedJoin& join : what_.joins) {
-    if (!fits(join)) return false;
-    for (const PlacedCopy& part : join.parts) moved += bytes(*part.nest);
+  for (const auto& copies : {what_.packs, what_.copies}) {
+    for (const PlacedCopy& one : copies) moved += bytes(*one.nest);
   }
-  return what_.joins.size() <= cuda::most_joins && moved <= most_joined_bytes;
+  return moved <= most_packed_bytes;
 }
 
 cuda::Exchange kernel_exchange(const PeerExchange& what, unsigned* counters, unsigned most_blocks) {
   cuda::Exchange all;
   all.most_blocks = most_blocks;
   all.finished_blocks = counters;
-  set_flags(all, what);
+  all.early_signals = kernel_flags(what.early_signals);
+  all.early_waits = kernel_flags(what.early_waits);
+  all.late_signals = kernel_flags(what.late_signals);
+  all.late_waits = kernel_flags(what.late_waits);
   for (const PlacedCopy& one : what.copies) all.jobs[all.count++] = job_of(one);
   return all;
 }
 
-cuda::JoinExchange kernel_join_exchange(const PeerExchange& what, unsigned* counters) {
-  cuda::JoinExchange all;
-  all.counters = counters;
-  set_flags(all, what);
+cuda::PackExchange kernel_pack_exchange(const PeerExchange& what, unsigned* counters) {
+  cuda::PackExchange all;
+  all.rest = kernel_exchange(what, counters, 1);
   for (const PlacedCopy& one : what.packs) all.pack[all.packs++] = job_of(one);
-  for (const PlacedCopy& one : what.copies) all.copy[all.copies++] = job_of(one);
-  for (const PlacedJoin& join : what.joins) all.join[all.joins++] = join_of(join);
   return all;
+}
+
+std::optional<Dtype> joined_dtype(Dtype dtype, Reduction reduction) {
+  if (!is_defined(reduction, dtype)) return std::nullopt;
+  if (reduction == Reduction::sum) {
+    if (dtype == Dtype::c64) dtype = Dtype::f32;
+    if (dtype == Dtype::c128) dtype = Dtype::f64;
+    if (dtype == Dtype::u32) dtype = Dtype::i32;
+    if (dtype == Dtype::u64) dtype = Dtype::i64;
+  }
+  constexpr Dtype known[] = {Dtype::i32, Dtype::i64, Dtype::f16, Dtype::bf16, Dtype::f32, Dtype::f64};
+  const bool joins = reduction <= Reduction::max && std::ranges::find(known, dtype) != std::end(known);
+  return joins ? std::optional(dtype) : std::nullopt;
 }
 
 }  // namespace partita

@@ -1,9 +1,13 @@
-// Exchanges as the kernels take them.
+// Exchanges, types and reductions as the kernels take them.
 #pragma once
+
+#include <optional>
 
 #include "device/accelerator.hpp"
 #include "device/copy_way.hpp"
+#include "device/packet_exchange.hpp"
 #include "kernels/cuda/launch.hpp"
+#include "kernels/cuda/packet_launch.hpp"
 
 namespace partita {
 
@@ -15,21 +19,28 @@ cuda::Flags kernel_flags(std::span<const FlagOperation> operations);
 class ExchangeFit {
  public:
   ExchangeFit(const PeerExchange& what, CopyWay way) : what_(what), way_(way) {}
-  bool one_kernel() const { return flags() && copies() && joins(); }
+  bool one_kernel() const { return flags() && copies() && packs(); }
   bool copies() const;
 
  private:
   bool flags() const;
-  bool joins() const;
+  bool packs() const;
   bool fits(const PlacedCopy& one) const;
-  bool fits(const PlacedJoin& join) const;
 
   const PeerExchange& what_;
   CopyWay way_;
 };
 
-/// `counters`: as cuda::JoinExchange says; its first is the number of finished blocks.
+/// `counters`: of a cuda::PackExchange, too.
 cuda::Exchange kernel_exchange(const PeerExchange& what, unsigned* counters, unsigned most_blocks);
-cuda::JoinExchange kernel_join_exchange(const PeerExchange& what, unsigned* counters);
+cuda::PackExchange kernel_pack_exchange(const PeerExchange& what, unsigned* counters);
+
+/// The type as which the joining kernels take elements: sums of complex numbers are sums of twice as many
+/// real ones. Nothing where they do not join these.
+std::optional<Dtype> joined_dtype(Dtype dtype, Reduction reduction);
+
+/// What is joined is what `joined_dtype` knows. `sharers`: ranks that use the device.
+cuda::Packets kernel_packets(const PacketExchange& what, int sharers, bool may_overlap);
+cuda::PacketNests kernel_packet_nests(const PacketMoves& what, int sharers, bool may_overlap);
 
 }  // namespace partita

@@ -1,8 +1,7 @@
-#include "device/cuda_packets.hpp"
-
+// Exchanges of packets as the kernels take them.
 #include <algorithm>
 
-#include "device/cuda_kernel_numbers.hpp"
+#include "device/cuda_exchange.hpp"
 
 namespace partita {
 namespace {
@@ -22,8 +21,8 @@ std::uint64_t bits_of(const void* source, const void* destination) {
 
 std::uint64_t bits_of(const PacketExchange& what) {
   std::uint64_t bits = bits_of(what.source, what.destination);
-  for (const ByteRange& range : what.given) bits |= static_cast<std::uint64_t>(range.offset);
-  for (const ByteRange& range : what.taken) bits |= static_cast<std::uint64_t>(range.offset);
+  for (const ByteRange& range : what.ranges->given) bits |= static_cast<std::uint64_t>(range.offset);
+  for (const ByteRange& range : what.ranges->taken) bits |= static_cast<std::uint64_t>(range.offset);
   return bits;
 }
 
@@ -84,13 +83,14 @@ static_assert(cuda::most_kept_nests == PacketMoves::most_kept);
 static_assert(cuda::PacketNest::most_loops == PacketMoves::most_loops);
 
 cuda::Packets kernel_packets(const PacketExchange& what, int sharers, bool may_overlap) {
+  const ByteExchange& ranges = *what.ranges;
   cuda::Packets all;
   all.seat = seat_of(what.slots, what.rank, sharers, may_overlap && !what.captured);
   all.source = static_cast<const char*>(what.source);
   all.destination = static_cast<char*>(what.destination);
   for (std::size_t rank = 0; rank < what.slots.of_ranks.size(); ++rank) {
-    const ByteRange& given = what.given[rank];
-    const ByteRange& taken = what.taken[rank];
+    const ByteRange& given = ranges.given[rank];
+    const ByteRange& taken = ranges.taken[rank];
     all.given_offsets[rank] = given.offset;
     all.given_bytes[rank] = given.bytes;
     all.given_packets[rank] = PacketSlots::packets(given.bytes);
@@ -99,13 +99,12 @@ cuda::Packets kernel_packets(const PacketExchange& what, int sharers, bool may_o
     all.taken_packets[rank] = PacketSlots::packets(taken.bytes);
   }
   all.aligned = is_aligned(bits_of(what), PacketSlots::data_bytes);
-  all.passed_on = what.passed_on;
-  all.root = what.root;
-  if (what.joined) {
-    const KernelNumbers numbers = *kernel_numbers(what.dtype, *what.joined);
+  all.passed_on = ranges.passed_on;
+  all.root = ranges.root;
+  if (ranges.joined) {
     all.joined = true;
-    all.element = numbers.element;
-    all.operation = numbers.operation;
+    all.element = *joined_dtype(ranges.dtype, *ranges.joined);
+    all.operation = *ranges.joined;
   }
   return all;
 }

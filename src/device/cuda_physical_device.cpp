@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "base/check.hpp"
-#include "cuda/capture.hpp"
+#include "cuda/stream.hpp"
 #include "device/cuda_accelerator.hpp"
 #include "kernels/cuda/epilogue_launch.hpp"
 #include "kernels/cuda/launch.hpp"
@@ -24,7 +24,7 @@ CudaPhysicalDevice::CudaPhysicalDevice(int index) : index_(index) {
   check_cuda(cudaFree(nullptr), "start the device");
   check_launch(cuda::load_copy_kernels(), "load the kernels");
   check_launch(cuda::load_accumulate_kernels(), "load the kernels");
-  check_launch(cuda::load_join_kernel(), "load the kernels");
+  check_launch(cuda::load_pack_kernel(), "load the kernels");
   check_launch(cuda::load_packet_kernels(), "load the kernels");
   check_launch(cuda::load_packet_nest_kernels(), "load the kernels");
   check_launch(cuda::load_pass_kernels(), "load the kernels");

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/host_clock.hpp"
-#include "cuda/capture.hpp"
+#include "cuda/stream.hpp"
 
 namespace partita {
 CudaOrigin::CudaOrigin() {

@@ -1,5 +1,4 @@
 // What the symmetric heap of devices lies in.
-#include <cstdlib>
 
 #include "base/check.hpp"
 #include "device/device_runtime.hpp"

@@ -1,6 +1,8 @@
 #include "device/device_synchronization.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include "base/check.hpp"
@@ -89,6 +91,21 @@ void finish_device(DeviceRuntime& state, std::string_view operation, Stream stre
   } catch (...) {
     state.fail_with_current();  // and the flags let the streams go
     throw;
+  }
+}
+
+void await_streams(DeviceRuntime& state, std::string_view operation,
+                   const std::function<bool()>& done) noexcept {
+  using namespace std::chrono_literals;
+  const auto end = std::chrono::steady_clock::now() + state.options.deadline;
+  try {
+    while (!state.failed() && !done()) {
+      check<TimeoutError>(std::chrono::steady_clock::now() < end, "{}: the device does not come to its end",
+                          operation);
+      std::this_thread::sleep_for(20us);
+    }
+  } catch (const std::exception& error) {
+    state.fail(error.what());
   }
 }
 

@@ -1,6 +1,7 @@
 // Work that a context has given to its device: where it goes, and the wait for its end.
 #pragma once
 
+#include <functional>
 #include <partita/stream.hpp>
 #include <string_view>
 #include <vector>
@@ -38,5 +39,10 @@ void require_no_capture(const DeviceRuntime& state, std::string_view operation, 
 /// execution as if they were of their own. But for UnsupportedError, which is thrown before any wait: a
 /// stream that it would wait for is being captured.
 void finish_device(DeviceRuntime& state, std::string_view operation, Stream stream = {});
+
+/// Before memory goes that streams may still use: until `done`, or the context has failed, which it has at
+/// the deadline. Peers may have ended by now, and rightly: nobody looks after them here.
+void await_streams(DeviceRuntime& state, std::string_view operation,
+                   const std::function<bool()>& done) noexcept;
 
 }  // namespace partita

@@ -37,22 +37,13 @@ struct FlagOperation {
   const std::uint64_t* given_up = nullptr;
 };
 
-/// Several places that become one: the first `copied` parts are copied, the others joined with what is there.
-struct PlacedJoin {
-  std::span<const PlacedCopy> parts;
-  std::size_t copied = 1;
-  Dtype dtype = Dtype::f64;
-  Reduction reduction = Reduction::sum;
-};
-
-/// A small plan at once: what peers will read is packed, grants are given and waited for; copies and joins,
-/// which have no order among each other; and what closes them.
+/// A small plan at once: what peers will read is packed, grants are given and waited for; copies, which have
+/// no order among each other; and what closes them.
 struct PeerExchange {
   std::span<const PlacedCopy> packs;
   std::span<const FlagOperation> early_signals;
   std::span<const FlagOperation> early_waits;
   std::span<const PlacedCopy> copies;
-  std::span<const PlacedJoin> joins;
   std::span<const FlagOperation> late_signals;
   std::span<const FlagOperation> late_waits;
 };

@@ -4,7 +4,7 @@
 
 #include "base/check.hpp"
 #include "device/device_runtime.hpp"
-#include "runtime/collective.hpp"
+#include "runtime/agree.hpp"
 
 namespace partita {
 namespace {

@@ -1,11 +1,9 @@
 // Signals between the devices of one node: flags in the heap that only grow.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <partita/plan.hpp>
-#include <span>
 #include <string>
 #include <vector>
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "device/device_runtime.hpp"
-#include "runtime/exchange_values.hpp"
+#include "runtime/agree.hpp"
 
 namespace partita {
 namespace {

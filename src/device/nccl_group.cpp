@@ -5,12 +5,11 @@
 #include <utility>
 
 #include "base/check.hpp"
-#include "cuda/capture.hpp"
 #include "cuda/driver.hpp"
+#include "cuda/stream.hpp"
 #include "device/device_runtime.hpp"
 #include "device/device_synchronization.hpp"
 #include "device/nccl_capabilities.hpp"
-#include "device/nccl_numbers.hpp"
 #include "runtime/agree.hpp"
 #include "runtime/rank_list.hpp"
 #include "runtime/wait.hpp"
@@ -167,7 +166,7 @@ std::string NcclGroup::name() const {
 }
 
 bool NcclGroup::reduces(Dtype dtype, Reduction reduction) const {
-  return nccl_reduces(dtype, reduction);
+  return nccl_reducing(0, dtype, reduction).has_value();
 }
 
 template <class Call>
@@ -217,7 +216,7 @@ void NcclGroup::broadcast(const void* from, void* to, std::int64_t bytes, int ro
 void NcclGroup::reduce(const void* from, void* to, std::int64_t count, Dtype dtype, Reduction reduction,
                        int root, Stream stream) {
   if (count == 0) return;
-  const NcclReducing what = nccl_reducing(count, dtype, reduction);
+  const NcclReducing what = nccl_reducing(count, dtype, reduction).value();
   enqueue("reduce", [&](NcclCommunicator communicator) {
     return library_.reduce(from, to, what.count, what.type, what.operation, root, communicator,
                            native(stream));
@@ -227,7 +226,7 @@ void NcclGroup::reduce(const void* from, void* to, std::int64_t count, Dtype dty
 void NcclGroup::all_reduce(const void* from, void* to, std::int64_t count, Dtype dtype, Reduction reduction,
                            Stream stream) {
   if (count == 0) return;
-  const NcclReducing what = nccl_reducing(count, dtype, reduction);
+  const NcclReducing what = nccl_reducing(count, dtype, reduction).value();
   enqueue("all_reduce", [&](NcclCommunicator communicator) {
     return library_.all_reduce(from, to, what.count, what.type, what.operation, communicator, native(stream));
   });
@@ -244,7 +243,7 @@ void NcclGroup::all_gather(const void* from, void* to, std::int64_t bytes, Strea
 void NcclGroup::reduce_scatter(const void* from, void* to, std::int64_t count, Dtype dtype,
                                Reduction reduction, Stream stream) {
   if (count == 0) return;
-  const NcclReducing what = nccl_reducing(count, dtype, reduction);
+  const NcclReducing what = nccl_reducing(count, dtype, reduction).value();
   enqueue("reduce_scatter", [&](NcclCommunicator communicator) {
     return library_.reduce_scatter(from, to, what.count, what.type, what.operation, communicator,
                                    native(stream));

@@ -8,7 +8,6 @@
 #include <memory>
 #include <mutex>
 #include <string_view>
-#include <vector>
 
 #include "device/device_group.hpp"
 #include "device/nccl_library.hpp"

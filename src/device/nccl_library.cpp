@@ -1,5 +1,6 @@
 #include "device/nccl_library.hpp"
 
+#include <array>
 #include <partita/device_report.hpp>
 
 #include "base/opened_library.hpp"
@@ -10,29 +11,24 @@ namespace {
 constexpr const char* library_name = "libnccl.so.2";
 constexpr int oldest = 21700;  // knows NcclConfig
 
-template <class Function>
-void find(void* handle, const char* name, Function& function) {
-  function = symbol_of<Function>(handle, library_name, name);
-}
-
 void find_all(void* handle, NcclLibrary& library) {
-  find(handle, "ncclGetVersion", library.get_version);
-  find(handle, "ncclGetUniqueId", library.get_unique_id);
-  find(handle, "ncclCommInitRankConfig", library.init_rank);
-  find(handle, "ncclCommDestroy", library.destroy);
-  find(handle, "ncclCommAbort", library.abort);
-  find(handle, "ncclCommGetAsyncError", library.async_error);
-  find(handle, "ncclGetErrorString", library.error_string);
-  find(handle, "ncclGetLastError", library.last_error);
-  find(handle, "ncclGroupStart", library.group_start);
-  find(handle, "ncclGroupEnd", library.group_end);
-  find(handle, "ncclBroadcast", library.broadcast);
-  find(handle, "ncclReduce", library.reduce);
-  find(handle, "ncclAllReduce", library.all_reduce);
-  find(handle, "ncclAllGather", library.all_gather);
-  find(handle, "ncclReduceScatter", library.reduce_scatter);
-  find(handle, "ncclSend", library.send);
-  find(handle, "ncclRecv", library.receive);
+  find_symbol(handle, library_name, "ncclGetVersion", library.get_version);
+  find_symbol(handle, library_name, "ncclGetUniqueId", library.get_unique_id);
+  find_symbol(handle, library_name, "ncclCommInitRankConfig", library.init_rank);
+  find_symbol(handle, library_name, "ncclCommDestroy", library.destroy);
+  find_symbol(handle, library_name, "ncclCommAbort", library.abort);
+  find_symbol(handle, library_name, "ncclCommGetAsyncError", library.async_error);
+  find_symbol(handle, library_name, "ncclGetErrorString", library.error_string);
+  find_symbol(handle, library_name, "ncclGetLastError", library.last_error);
+  find_symbol(handle, library_name, "ncclGroupStart", library.group_start);
+  find_symbol(handle, library_name, "ncclGroupEnd", library.group_end);
+  find_symbol(handle, library_name, "ncclBroadcast", library.broadcast);
+  find_symbol(handle, library_name, "ncclReduce", library.reduce);
+  find_symbol(handle, library_name, "ncclAllReduce", library.all_reduce);
+  find_symbol(handle, library_name, "ncclAllGather", library.all_gather);
+  find_symbol(handle, library_name, "ncclReduceScatter", library.reduce_scatter);
+  find_symbol(handle, library_name, "ncclSend", library.send);
+  find_symbol(handle, library_name, "ncclRecv", library.receive);
 }
 
 /// Stays open: its threads and kernels do.
@@ -50,7 +46,46 @@ NcclLibrary open() {
   return library;
 }
 
+/// The type of NCCL, and how many of them an element is; 0: NCCL has no such.
+struct Numbers {
+  NcclType type;
+  std::int64_t per_element = 1;
+};
+
+/// By dtype. Any byte but 0 is "true" to us.
+constexpr std::array<Numbers, dtype_count> numbers_of{{{NcclType::u8, 0},
+                                                       {NcclType::i8},
+                                                       {NcclType::u8},
+                                                       {NcclType::i8, 0},
+                                                       {NcclType::u8, 0},
+                                                       {NcclType::i32},
+                                                       {NcclType::u32},
+                                                       {NcclType::i64},
+                                                       {NcclType::u64},
+                                                       {NcclType::f16},
+                                                       {NcclType::bf16},
+                                                       {NcclType::f32},
+                                                       {NcclType::f64},
+                                                       {NcclType::f32, 2},
+                                                       {NcclType::f64, 2}}};
+
+/// NCCL's min and max of a NaN and a number are the number.
+std::optional<NcclOperation> operation_of(Dtype dtype, Reduction reduction) {
+  if (reduction == Reduction::sum) return NcclOperation::sum;
+  if (reduction == Reduction::product && !is_complex(dtype)) return NcclOperation::product;
+  if (reduction == Reduction::min && is_integer(dtype)) return NcclOperation::min;
+  if (reduction == Reduction::max && is_integer(dtype)) return NcclOperation::max;
+  return std::nullopt;
+}
+
 }  // namespace
+
+std::optional<NcclReducing> nccl_reducing(std::int64_t count, Dtype dtype, Reduction reduction) {
+  const Numbers& numbers = numbers_of.at(static_cast<std::size_t>(dtype));
+  const std::optional<NcclOperation> operation = operation_of(dtype, reduction);
+  if (numbers.per_element == 0 || !operation) return std::nullopt;
+  return NcclReducing{static_cast<std::size_t>(count * numbers.per_element), numbers.type, *operation};
+}
 
 const NcclLibrary& NcclLibrary::of_process() {
   static const NcclLibrary library = open();

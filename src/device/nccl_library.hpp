@@ -3,6 +3,10 @@
 
 #include <climits>
 #include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <partita/dtype.hpp>
+#include <partita/reduction.hpp>
 #include <string>
 
 struct ncclComm;
@@ -31,6 +35,16 @@ struct NcclConfig {
 enum NcclResult : int { nccl_success = 0, nccl_in_progress = 7 };
 enum class NcclType : int { i8, u8, i32, u32, i64, u64, f16, f32, f64, bf16 };
 enum class NcclOperation : int { sum, product, max, min };
+
+/// A reduction in NCCL's terms.
+struct NcclReducing {
+  std::size_t count;
+  NcclType type;
+  NcclOperation operation;
+};
+
+/// Of `count` elements. Nothing where NCCL's results are not ours, but for the order of floating-point sums.
+std::optional<NcclReducing> nccl_reducing(std::int64_t count, Dtype dtype, Reduction reduction);
 
 /// Its functions return an NcclResult; streams are cudaStream_t.
 struct NcclLibrary {

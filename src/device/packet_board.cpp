@@ -3,7 +3,6 @@
 #include "device/device_runtime.hpp"
 #include "device/device_synchronization.hpp"
 #include "runtime/agree.hpp"
-#include "runtime/collective.hpp"
 
 namespace partita {
 namespace {

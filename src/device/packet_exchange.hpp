@@ -7,6 +7,7 @@
 #include <partita/dtype.hpp>
 #include <partita/reduction.hpp>
 #include <span>
+#include <vector>
 
 #include "kernels/host/copy.hpp"
 
@@ -71,23 +72,28 @@ struct PacketSlots {
   const std::uint64_t* given_up = nullptr;
 };
 
+/// What goes between one rank and the others, in bytes of dense memory.
+struct ByteExchange {
+  std::vector<ByteRange> given;  ///< by rank, of the source; this rank's own: what it keeps
+  std::vector<ByteRange> taken;  ///< by rank, of the destination
+  /// What is given to a rank is joined there, into the place of what it takes from itself, in the order of
+  /// ranks. Without a second round all ranges that are taken are that place.
+  std::optional<Reduction> joined = {};
+  Dtype dtype = Dtype::u8;
+  /// A second round in the same start: what a rank has taken into the place of its own range, it passes on
+  /// to all the others, which take it into the place of that rank's. (Reduce-scatter and all-gather; with a
+  /// root, scatter and all-gather.)
+  bool passed_on = false;
+  int root = -1;  ///< of what is passed on and not joined: the rank that has all of it, and takes nothing
+};
+
 /// What one rank does. All ranks must make the same exchanges one after the other.
 struct PacketExchange {
   PacketSlots slots;
   int rank = 0;
   const void* source = nullptr;
   void* destination = nullptr;
-  std::span<const ByteRange> given;  ///< by rank, of the source; this rank's own: what it keeps
-  std::span<const ByteRange> taken;  ///< by rank, of the destination
-  /// What is given to a rank is joined there, into the place of what it takes from itself, in the order of
-  /// ranks. Without a second round all ranges that are taken are that place.
-  std::optional<Reduction> joined;
-  Dtype dtype = Dtype::u8;
-  /// A second round in the same start: what a rank has taken into the place of its own range, it passes on
-  /// to all the others, which take it into the place of that rank's. (Reduce-scatter and all-gather; with a
-  /// root, scatter and all-gather.)
-  bool passed_on = false;
-  int root = -1;          ///< of what is passed on and not joined: the rank that gives and takes nothing
+  const ByteExchange* ranges = nullptr;
   bool captured = false;  ///< the stream is being captured
 };
 

@@ -1,12 +1,10 @@
 #include "device/start_device.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/check.hpp"
 #include "device/device_runtime.hpp"
 #include "runtime/agree.hpp"
-#include "runtime/exchange_values.hpp"
 #include "runtime/host_identity.hpp"
 
 namespace partita {
@@ -35,20 +33,6 @@ bool messages_go_direct(DeviceMessages wanted, const PhysicalDevice& device, con
 
 }  // namespace
 
-std::string DeviceCapabilities::text() const {
-  return fmt::format("{} {}\n{}", count, host, why_none);
-}
-
-DeviceCapabilities DeviceCapabilities::parse(std::string_view text) {
-  DeviceCapabilities offer;
-  const std::size_t space = text.find(' ');
-  const std::size_t line = text.find('\n');
-  std::from_chars(text.data(), text.data() + space, offer.count);
-  offer.host = text.substr(space + 1, line - space - 1);
-  offer.why_none = text.substr(line + 1);
-  return offer;
-}
-
 Device choose_device(const Device& wanted, std::span<const DeviceCapabilities> offers, int me) {
   if (wanted.kind == Device::Kind::cpu) return Device::cpu();
   const DeviceCapabilities& mine = offers[static_cast<std::size_t>(me)];
@@ -75,11 +59,8 @@ Device choose_device(const Device& wanted, std::span<const DeviceCapabilities> o
 void settle_device(Runtime& state) {
   if (state.options.device.kind == Device::Kind::cpu) return;
   Accelerators& devices = Accelerators::of_process();
-  DeviceCapabilities mine{host_of(state.group->place()), devices.count(), devices.why_none()};
-  std::vector<DeviceCapabilities> offers;
-  for (const std::string& text : exchange(state, operation, mine.text())) {
-    offers.push_back(DeviceCapabilities::parse(text));
-  }
+  const DeviceCapabilities mine{host_of(state.group->place()), devices.count(), devices.why_none()};
+  const std::vector<DeviceCapabilities> offers = exchange_values(state, operation, mine);
   collectively(state, operation,
                [&] { state.options.device = choose_device(state.options.device, offers, state.rank()); });
 }

@@ -4,22 +4,23 @@
 #include <partita/context.hpp>
 #include <span>
 #include <string>
-#include <string_view>
+
+#include "base/serialize.hpp"
 
 namespace partita {
 
 struct DeviceRuntime;
 struct Runtime;
 
-/// What a rank can offer; travels as a text.
+/// What a rank can offer.
 struct DeviceCapabilities {
   std::string host;
   int count = 0;  ///< usable devices of the process
   std::string why_none;
-
-  std::string text() const;
-  static DeviceCapabilities parse(std::string_view text);
 };
+auto members_of(is_a<DeviceCapabilities> auto& offer) {
+  return std::tie(offer.host, offer.count, offer.why_none);
+}
 
 /// The device of rank `me`: `any` is a GPU where every rank has one, else the CPU; without an index the
 /// rank's place on its host, modulo the devices that the process sees. Throws UnsupportedError, ArgumentError

@@ -1,8 +1,6 @@
 // How executions are put into streams, whatever carries them out.
 #pragma once
 
-#include <functional>
-
 #include "device/device_runtime.hpp"
 #include "device/device_synchronization.hpp"
 #include "device/run_ahead.hpp"
@@ -29,10 +27,5 @@ void put_into_stream(DeviceRuntime& state, RunAhead& ahead, std::string_view ope
     throw;
   }
 }
-
-/// Before memory goes that streams may still use: until `done`, or the context has failed, which it has at
-/// the deadline. Peers may have ended by now, and rightly: nobody looks after them here.
-void await_streams(DeviceRuntime& state, std::string_view operation,
-                   const std::function<bool()>& done) noexcept;
 
 }  // namespace partita

@@ -4,8 +4,7 @@
 #include <chrono>
 
 #include "context/context_state.hpp"
-#include "runtime/collective.hpp"
-#include "runtime/exchange_values.hpp"
+#include "runtime/agree.hpp"
 
 namespace partita {
 namespace {

@@ -11,7 +11,7 @@
 #include "execute/fused_plan.hpp"
 #include "execute/grouped_plan.hpp"
 #include "execute/step_clock.hpp"
-#include "runtime/exchange_values.hpp"
+#include "runtime/agree.hpp"
 
 namespace partita {
 namespace {

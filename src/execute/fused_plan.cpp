@@ -26,29 +26,59 @@ std::int64_t bytes_to_peers(const Plan& plan) {
 }  // namespace
 
 std::unique_ptr<FusedPlan> FusedPlan::of(ContextState& context, Plan& plan) {
-  if (context.size() == 1 || !FusedExchange::of(plan)) return nullptr;
-  return std::make_unique<FusedPlan>(context, std::move(plan));
+  std::optional<FusedExchange> fused = FusedExchange::of(plan);
+  if (context.size() == 1 || !fused) return nullptr;
+  return std::make_unique<FusedPlan>(context, std::move(plan), std::move(*fused));
 }
 
-// What is fused touches no private scratch: none is made.
-FusedPlan::FusedPlan(ContextState& context, Plan plan)
-    : Executor(context, std::move(plan), MemorySpace::device), fused_(FusedExchange::of(plan_).value()) {
-  constexpr std::int64_t of_flags = 4;
-  starts_ =
-      of_flags + std::ranges::count_if(plan_.steps, [](const Step& step) { return is_copy(step.kind); });
+// What is fused touches no private scratch.
+FusedPlan::FusedPlan(ContextState& context, Plan plan, FusedExchange fused)
+    : Executor(context, std::move(plan), MemorySpace::device), fused_(std::move(fused)) {
+  early_.all.reserve(fused_.early.size());
+  late_.all.reserve(fused_.late.size());
 }
 
 void FusedPlan::connect() {
   memory_.connect();
   const int lanes = std::min(context_.device->lanes(), context_.size() - 1);
-  may_branch_ = fused_.has_only_copies() && lanes > 0 && bytes_to_peers(plan_) >= least_for_branches;
+  may_branch_ = fused_.packs.empty() && lanes > 0 && bytes_to_peers(plan_) >= least_for_branches;
   streams_.resize(may_branch_ ? static_cast<std::size_t>(lanes) + 1 : 1);
+}
+
+// Flags come in few, copies one by one at worst.
+std::int64_t FusedPlan::starts() const {
+  constexpr std::int64_t of_flags = 4;
+  return of_flags + static_cast<std::int64_t>(fused_.packs.size() + fused_.copies.size());
 }
 
 void FusedPlan::relower() {
   moves_ = lower_moves(plan_, memory_.strides());
-  fused_.reserve(moves_);
-  in_branches_ = may_branch_ && !context_.device->copies_at_once(fused_.place_copies(moves_, memory_));
+  place(fused_.packs, packs_);
+  place(fused_.copies, copies_);
+  in_branches_ = may_branch_ && !context_.device->copies_at_once(copies_);
+}
+
+void FusedPlan::place(Steps steps, std::vector<PlacedCopy>& to) const {
+  to.clear();
+  for (const std::size_t i : steps) {
+    const Step& step = plan_.steps[i];
+    const bool inside = other_rank(plan_, step) == plan_.rank;
+    for (const StridedCopy& nest : moves_[i]) {
+      to.push_back({&nest, memory_.address(step.from), memory_.address(step.to), inside});
+    }
+  }
+}
+
+void FusedPlan::put(Steps steps, Flags& to) {
+  to.all.clear();
+  to.signals = 0;
+  for (const std::size_t i : steps) {
+    const Step& step = plan_.steps[i];
+    const bool is_signal = step.kind == StepKind::signal;
+    if (is_signal) ++to.signals;
+    to.all.push_back(is_signal ? context_.flags->signal(step.peer, step.channel)
+                               : context_.flags->wait(step.peer, step.channel, step.count));
+  }
 }
 
 void FusedPlan::run(const Execution& execution) {
@@ -56,10 +86,16 @@ void FusedPlan::run(const Execution& execution) {
   clock_ = execution.clock;
   if (captured_) context_.flags->count_on_device();
   std::ranges::fill(streams_, execution.stream);
-  const PeerExchange all = fused_.collect(moves_, memory_, *context_.flags);
+  put(fused_.early, early_);
+  put(fused_.late, late_);
   if (in_branches_) {
     run_branches();
   } else {
+    place(fused_.packs, packs_);
+    place(fused_.copies, copies_);
+    const auto signals = [](const Flags& flags) { return std::span(flags.all).first(flags.signals); };
+    const auto waits = [](const Flags& flags) { return std::span(flags.all).subspan(flags.signals); };
+    const PeerExchange all{packs_, signals(early_), waits(early_), copies_, signals(late_), waits(late_)};
     timed({}, 0, [&] { context_.device->exchange(all, execution.stream); });
   }
   context_.flags->advance();
@@ -74,16 +110,12 @@ void FusedPlan::run_branches() {
       context_.device->order(streams_[i], streams_.front());
     }
   };
-  const auto put_flags = [this](Steps steps, std::span<const FlagOperation> flags) {
-    if (steps.empty()) return;
-    timed(steps, 0, [&] { context_.device->flags(flags, streams_.front()); });
-  };
-  put_flags(fused_.early(), fused_.early_flags());
+  give(fused_.early, early_);
   for (std::size_t i = 1; i < streams_.size() && !captured_; ++i) {
     streams_[i] = context_.device->lane(static_cast<int>(i) - 1);
     context_.device->order(streams_.front(), streams_[i]);
   }
-  for (const std::size_t i : fused_.copies()) {
+  for (const std::size_t i : fused_.copies) {
     const Step& step = plan_.steps[i];
     const std::size_t lane = lane_of(step);
     timed(std::array{i}, lane, [&] {
@@ -92,8 +124,13 @@ void FusedPlan::run_branches() {
     });
   }
   join(1, streams_.size() - 1);
-  put_flags(fused_.late(), fused_.late_flags());
+  give(fused_.late, late_);
   join(streams_.size() - 1, streams_.size());
+}
+
+void FusedPlan::give(Steps steps, const Flags& flags) {
+  if (steps.empty()) return;
+  timed(steps, 0, [&] { context_.device->flags(flags.all, streams_.front()); });
 }
 
 template <class Work>

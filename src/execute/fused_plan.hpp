@@ -2,9 +2,10 @@
 #pragma once
 
 #include <memory>
-#include <optional>
+#include <span>
 #include <vector>
 
+#include "device/accelerator.hpp"
 #include "execute/executor.hpp"
 #include "execute/fused_exchange.hpp"
 #include "execute/step_clock.hpp"
@@ -17,28 +18,38 @@ class FusedPlan final : public Executor {
   /// The plan, if it may be fused; otherwise it is left as it is. Local.
   static std::unique_ptr<FusedPlan> of(ContextState& context, Plan& plan);
 
-  FusedPlan(ContextState& context, Plan plan);
+  FusedPlan(ContextState& context, Plan plan, FusedExchange fused);
 
-  /// What it packs or joins comes right only if the plans of all ranks are fused: one that goes by the plan's
-  /// order may want what a peer that fuses gives only in the end.
-  bool needs_all_ranks() const { return !fused_.has_only_copies(); }
+  /// What it packs comes right only if the plans of all ranks are fused: one that goes by the plan's order
+  /// may want what a peer that fuses gives only in the end.
+  bool needs_all_ranks() const { return !fused_.packs.empty(); }
   void connect() override;
 
  private:
   using Steps = std::span<const std::size_t>;
 
+  /// Given to the device and kept, because executions allocate nothing.
+  struct Flags {
+    std::vector<FlagOperation> all;
+    std::size_t signals = 0;  // the first of them
+  };
+
   void relower() override;
+  void place(Steps steps, std::vector<PlacedCopy>& to) const;
+  void put(Steps steps, Flags& to);
   void run(const Execution& execution) override;
   bool may_be_captured() const override { return context_.device_topology.node_count() == 1; }
-  std::int64_t starts() const override { return starts_; }
+  std::int64_t starts() const override;
   void run_branches();
+  void give(Steps steps, const Flags& flags);
   std::size_t lane_of(const Step& step) const;
   template <class Work>
   void timed(Steps steps, std::size_t lane, const Work& work);
 
   FusedExchange fused_;
   std::vector<std::vector<StridedCopy>> moves_;  // by step
-  std::int64_t starts_ = 0;
+  std::vector<PlacedCopy> packs_, copies_;
+  Flags early_, late_;
   bool may_branch_ = false;
   bool in_branches_ = false;  // copies in several streams
   std::vector<Stream>

@@ -75,28 +75,30 @@ void add_loops(const Piece& piece, std::int64_t from_stride, std::int64_t to_str
 
 }  // namespace
 
+Side side_of(const Operand& operand, int rank, const Strides& own_strides, std::int64_t item_bytes) {
+  Side side{operand.layout.region(rank), operand.dense ? operand.local_strides(rank) : own_strides, 0};
+  for (std::int64_t& stride : side.byte_strides) stride *= item_bytes;
+  return side;
+}
+
+Side packed_side(const Region& region, const Extents& axis_order, std::int64_t item_bytes) {
+  const Shape shape = region.shape();
+  Side side{region, Extents::filled(shape.size(), 1), 0};
+  std::int64_t step = item_bytes;
+  for (int i = shape.size() - 1; i >= 0; --i) {
+    const int dimension = static_cast<int>(axis_order[i]);
+    side.byte_strides[dimension] = step;
+    step *= shape[dimension];
+  }
+  return side;
+}
+
 Side side_of(const Plan& plan, const Place& place, const Region& region, const Strides& own_strides,
              std::int64_t item_bytes) {
   const Buffer& buffer = plan.buffers[static_cast<std::size_t>(place.buffer)];
-  Side side;
-  if (buffer.operand) {
-    const Operand& operand = *buffer.operand;
-    side.owned = operand.layout.region(place.rank);
-    side.byte_offset = place.offset;
-    side.byte_strides = operand.dense ? operand.local_strides(place.rank) : own_strides;
-  } else {
-    side.owned = region;
-    side.byte_offset = place.offset;
-    const Shape shape = region.shape();
-    side.byte_strides = Extents::filled(shape.size(), 1);
-    std::int64_t step = 1;
-    for (int i = shape.size() - 1; i >= 0; --i) {
-      const int dimension = static_cast<int>(place.axis_order[i]);
-      side.byte_strides[dimension] = step;
-      step *= shape[dimension];
-    }
-  }
-  for (std::int64_t& stride : side.byte_strides) stride *= item_bytes;
+  Side side = buffer.operand ? side_of(*buffer.operand, place.rank, own_strides, item_bytes)
+                             : packed_side(region, place.axis_order, item_bytes);
+  side.byte_offset = place.offset;
   return side;
 }
 

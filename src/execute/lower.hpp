@@ -26,6 +26,11 @@ Side side_of(const Plan& plan, const Place& place, const Region& region, const S
 std::vector<StridedCopy> lower(const Region& region, const Side& from, const Side& to,
                                std::int64_t item_bytes);
 
+/// The local part of an operand, with the bound view's strides (in elements) if it is not dense.
+Side side_of(const Operand& operand, int rank, const Strides& own_strides, std::int64_t item_bytes);
+/// The region alone, dense in that order of axes.
+Side packed_side(const Region& region, const Extents& axis_order, std::int64_t item_bytes);
+
 /// The copies of a step that moves data (of a fill: one-sided, see `destination_of`), with the bound
 /// operands' strides by buffer.
 std::vector<StridedCopy> lower(const Plan& plan, const Step& step, const std::vector<Strides>& strides);

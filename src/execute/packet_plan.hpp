@@ -1,34 +1,26 @@
-// A plan of messages between the devices of a node, carried out in packets.
+// A small redistribution between the devices of a node, in packets.
 #pragma once
 
-#include <memory>
-
-#include "device/packet_board.hpp"
 #include "execute/executor.hpp"
-#include "execute/packet_messages.hpp"
+#include "execute/packet_runner.hpp"
 
 namespace partita {
 
-/// One start: the source is read straight into packets, the own part is copied, and what comes is written to
-/// where it belongs.
 class PacketPlan final : public Executor {
  public:
-  /// `plan` is of one node. Local.
-  PacketPlan(ContextState& context, Plan plan);
+  /// `plan` says in steps what `exchange` is, between its first two buffers. Local.
+  PacketPlan(ContextState& context, Plan plan, const SmallExchange& exchange);
 
-  /// Not where some rank's device or plan does not suit: PARTITA_COPY_WAY asks for another way, messages are
-  /// too large, or there are too many pieces. Collective, before `connect`.
-  bool suits_all_ranks();
-  void connect() override { board_ = PacketBoard::of(context_); }
+  /// Not where PARTITA_COPY_WAY asks for another way, or as of PacketRunner. Collective, before `connect`.
+  bool suits_all_ranks() { return packets_.suits_all_ranks(context_.options.copy_way == CopyWay::automatic); }
+  void connect() override { packets_.connect(); }
 
  private:
-  void relower() override { messages_.lower(memory_.strides()); }
+  void relower() override { packets_.lower(memory_.strides()[0], memory_.strides()[1]); }
   void run(const Execution& execution) override;
   std::int64_t starts() const override { return 1; }
 
-  PacketMessages messages_;
-  std::int64_t unit_bytes_ = 1;
-  std::shared_ptr<PacketBoard> board_;
+  PacketRunner packets_;
 };
 
 }  // namespace partita

@@ -17,8 +17,8 @@
 #include "execute/lower.hpp"
 #include "execute/transform_passes.hpp"
 #include "kernels/host/fft_planning.hpp"
+#include "kernels/host/number_arithmetic.hpp"
 #include "kernels/host/rader_lines.hpp"
-#include "kernels/host/scale.hpp"
 #include "plan/work.hpp"
 
 namespace partita {

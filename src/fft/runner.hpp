@@ -18,6 +18,9 @@ struct Request {
   bool in_place = false;
 };
 
+/// Into a new array on the heap, laid out as the options say.
+Request into_new(const ContextState& context, const Operand& input, const FftOptions& options);
+
 class Runner {
  public:
   /// Plans on every rank, or throws the same error on every rank. Collective. `request` is asked inside the

@@ -64,16 +64,9 @@ File File::create(const std::string& path, mode_t permissions) {
   return {path, descriptor};
 }
 
-File::File(File&& other) noexcept
-    : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)) {}
-
-File::~File() {
-  if (descriptor_ >= 0) ::close(descriptor_);
-}
-
 struct stat File::status() const {
   struct stat status {};
-  if (::fstat(descriptor_, &status) != 0) refuse(path_, "cannot ask for the status", errno);
+  if (::fstat(descriptor_.get(), &status) != 0) refuse(path_, "cannot ask for the status", errno);
   return status;
 }
 
@@ -87,7 +80,7 @@ void File::read(std::int64_t offset, void* data, std::int64_t bytes) const {
   auto* to = static_cast<char*>(data);
   while (bytes > 0) {
     const auto wanted = static_cast<std::size_t>(std::min(bytes, largest_transfer));
-    const ssize_t got = ::pread(descriptor_, to, wanted, offset);
+    const ssize_t got = ::pread(descriptor_.get(), to, wanted, offset);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) refuse(path_, "cannot read", errno);
     check<FileError>(got > 0, "{}: the file is truncated: it ends at byte {}, {} more are needed", path_,
@@ -100,7 +93,7 @@ void File::read(std::int64_t offset, void* data, std::int64_t bytes) const {
 
 void File::write(std::int64_t offset, const void* data, std::int64_t bytes) const {
   write_all(path_, data, bytes, [&](const char* from, std::size_t count) {
-    const ssize_t put = ::pwrite(descriptor_, from, count, offset);
+    const ssize_t put = ::pwrite(descriptor_.get(), from, count, offset);
     if (put > 0) offset += put;
     return put;
   });
@@ -108,21 +101,21 @@ void File::write(std::int64_t offset, const void* data, std::int64_t bytes) cons
 
 void File::append(const void* data, std::int64_t bytes) const {
   write_all(path_, data, bytes,
-            [&](const char* from, std::size_t count) { return ::write(descriptor_, from, count); });
+            [&](const char* from, std::size_t count) { return ::write(descriptor_.get(), from, count); });
 }
 
 void File::reserve(std::int64_t bytes) const {
   if (bytes == 0) return;
-  const int error = ::posix_fallocate(descriptor_, 0, bytes);
+  const int error = ::posix_fallocate(descriptor_.get(), 0, bytes);
   if (error == EINVAL || error == EOPNOTSUPP) return;  // a file system that cannot promise space
   if (error == ENODEV) return;                         // nor can a device
   if (error != 0) refuse(path_, "no room for the file", error);
 }
 
 void File::close() {
-  if (::fsync(descriptor_) != 0 && errno != EINVAL && errno != EROFS)
+  if (::fsync(descriptor_.get()) != 0 && errno != EINVAL && errno != EROFS)
     refuse(path_, "cannot write to the disk", errno);
-  if (::close(std::exchange(descriptor_, -1)) != 0) refuse(path_, "cannot close the file", errno);
+  if (::close(descriptor_.release()) != 0) refuse(path_, "cannot close the file", errno);
 }
 
 }  // namespace partita

@@ -7,6 +7,8 @@
 #include <optional>
 #include <string>
 
+#include "base/file_descriptor.hpp"
+
 namespace partita {
 
 /// Every failure is a FileError that names the file and the system's reason.
@@ -17,11 +19,8 @@ class File {
   static File open_to_write(const std::string& path);
   static std::optional<File> try_open_to_write(const std::string& path);      ///< empty: does not exist
   static File create(const std::string& path, mode_t permissions = anybody);  ///< must not exist
-  ~File();
-  File(File&& other) noexcept;
-  File& operator=(File&&) = delete;
 
-  int descriptor() const { return descriptor_; }
+  int descriptor() const { return descriptor_.get(); }
   struct stat status() const;
   std::int64_t size() const;
   /// Reads exactly so many bytes; "truncated" where the file ends before.
@@ -38,7 +37,7 @@ class File {
   File(std::string path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {}
   static constexpr mode_t anybody = 0666;  ///< whom the process's mask lets
   std::string path_;
-  int descriptor_;
+  FileDescriptor descriptor_;
 };
 
 }  // namespace partita

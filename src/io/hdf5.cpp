@@ -1,12 +1,9 @@
 #include <algorithm>
-#include <optional>
-#include <vector>
 
 #include "array/array_state.hpp"
 #include "base/check.hpp"
-#include "io/hdf5_dtype.hpp"
-#include "io/read_slab.hpp"
-#include "io/whole_file.hpp"
+#include "io/array_file.hpp"
+#include "io/hdf5_library.hpp"
 
 namespace partita {
 namespace {

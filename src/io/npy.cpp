@@ -1,13 +1,135 @@
+// The .npy format: NumPy Enhancement Proposal 1 (Kern 2007), versions 1.0 to 3.0.
+#include <array>
+#include <bit>
+#include <charconv>
+#include <cstring>
 #include <optional>
+#include <partita/io.hpp>
+#include <string>
 
 #include "array/array_state.hpp"
 #include "array/elements.hpp"
 #include "base/check.hpp"
-#include "io/npy_header.hpp"
-#include "io/read_slab.hpp"
-#include "io/whole_file.hpp"
+#include "io/array_file.hpp"
+#include "io/file.hpp"
 
 namespace partita {
+namespace {
+
+struct NpyHeader {
+  FileHeader array;
+  std::int64_t data_offset = 0;  ///< of the first element
+};
+
+constexpr std::string_view magic{"\x93NUMPY", 6};
+static_assert(std::endian::native == std::endian::little, "files are written as little-endian");
+
+/// NumPy's letters are those that our own names begin with.
+std::string code_of(Dtype dtype) {
+  const char letter = dtype == Dtype::bf16 ? 'V' : name(dtype).front();
+  return fmt::format("{}{}{}", size_of(dtype) == 1 ? '|' : '<', letter, size_of(dtype));
+}
+
+Dtype dtype_from(std::string_view descr, const std::string& path) {
+  for (int i = 0; i < dtype_count; ++i) {
+    const auto dtype = static_cast<Dtype>(i);
+    const std::string code = code_of(dtype);
+    const bool one_byte = code[0] == '|' && descr.size() == 3 && descr.substr(1) == code.substr(1);
+    if (descr == code || one_byte || (dtype == Dtype::bf16 && descr == "|V2")) return dtype;
+  }
+  check<FileError>(descr.empty() || descr[0] != '>',
+                   "{}: the elements are big-endian ({}); write the file as little-endian", path, descr);
+  throw FileError(fmt::format("{}: elements of the NumPy type {} are not supported", path, descr));
+}
+
+/// What follows `'key':` in the dictionary, without leading blanks.
+std::string_view value_of(std::string_view dictionary, std::string_view key, const std::string& path) {
+  const std::string quoted = fmt::format("'{}'", key);
+  std::size_t at = dictionary.find(quoted);
+  check<FileError>(at != std::string_view::npos, "{}: the .npy header has no {}", path, quoted);
+  at = dictionary.find_first_not_of(" :", at + quoted.size());
+  check<FileError>(at != std::string_view::npos, "{}: the .npy header ends after {}", path, quoted);
+  return dictionary.substr(at);
+}
+
+std::string_view between(std::string_view text, char open, char close, const std::string& path) {
+  const std::size_t end = text.find(close, 1);
+  check<FileError>(text.front() == open && end != std::string_view::npos,
+                   "{}: the .npy header is malformed near \"{}\"", path, text.substr(0, 20));
+  return text.substr(1, end - 1);
+}
+
+Shape parse_shape(std::string_view text, const std::string& path) {
+  Shape shape;
+  while (true) {
+    const std::size_t start = text.find_first_not_of(" ,");
+    if (start == std::string_view::npos) return shape;
+    text = text.substr(start);
+    std::int64_t extent = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), extent);
+    check<FileError>(error != std::errc::result_out_of_range, "{}: an extent in the .npy header is too large",
+                     path);
+    check<FileError>(error == std::errc{} && text.front() != '-',
+                     "{}: the shape in the .npy header is malformed near \"{}\"", path, text.substr(0, 20));
+    check<FileError>(shape.size() < max_dimensions, "{}: more than {} dimensions", path, max_dimensions);
+    shape.push_back(extent);
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  }
+}
+
+FileHeader parse_dictionary(std::string_view dictionary, const std::string& path) {
+  FileHeader header;
+  header.dtype = dtype_from(between(value_of(dictionary, "descr", path), '\'', '\'', path), path);
+  header.order = value_of(dictionary, "fortran_order", path).starts_with("True") ? Order::column_major
+                                                                                 : Order::row_major;
+  header.shape = parse_shape(between(value_of(dictionary, "shape", path), '(', ')', path), path);
+  return header;
+}
+
+/// Throws FileError: not a .npy file, truncated, a dtype or byte order that Partita does not have.
+/// bfloat16, which NumPy itself lacks, is stored as its extension ml_dtypes does: descr '<V2'.
+NpyHeader read_npy_header(const File& file, const std::string& path) {
+  std::array<unsigned char, 12> start{};
+  const std::int64_t size = file.size();
+  check<FileError>(size >= 10, "{}: not a .npy file: it has only {} bytes", path, size);
+  file.read(0, start.data(), std::min<std::int64_t>(size, 12));
+  check<FileError>(std::memcmp(start.data(), magic.data(), magic.size()) == 0,
+                   "{}: not a .npy file: it does not begin with the mark of NumPy", path);
+  const int version = start[6];
+  check<FileError>(version >= 1 && version <= 3, "{}: .npy version {} is not known", path, version);
+  const std::int64_t prefix = version == 1 ? 10 : 12;
+  std::int64_t length = start[8] + 256 * start[9];
+  if (version > 1) length += (std::int64_t{start[10]} << 16) + (std::int64_t{start[11]} << 24);
+  check<FileError>(prefix + length <= size, "{}: the file is truncated inside its header", path);
+  std::string dictionary(static_cast<std::size_t>(length), ' ');
+  file.read(prefix, dictionary.data(), length);
+  NpyHeader header{parse_dictionary(dictionary, path), prefix + length};
+  const std::int64_t expected = bytes_of(header.array, path);
+  check<FileError>(size - header.data_offset >= expected,
+                   "{}: the file is truncated: {} elements of {} need {} bytes, {} are there", path,
+                   to_string(header.array.shape), name(header.array.dtype), expected,
+                   size - header.data_offset);
+  return header;
+}
+
+/// The bytes before the first element; their number is a multiple of 64.
+std::string npy_header_text(const FileHeader& header) {
+  std::string shape;
+  for (const std::int64_t extent : header.shape) shape += fmt::format("{}, ", extent);
+  if (header.shape.size() > 1) shape.resize(shape.size() - 2);
+  if (header.shape.size() == 1) shape.resize(shape.size() - 1);
+  std::string text =
+      fmt::format("{{'descr': '{}', 'fortran_order': {}, 'shape': ({}), }}", code_of(header.dtype),
+                  header.order == Order::column_major ? "True" : "False", shape);
+  const std::size_t unpadded = magic.size() + 4 + text.size() + 1;
+  text.append((64 - unpadded % 64) % 64, ' ');
+  text += '\n';
+  std::string result(magic);
+  result += {'\x01', '\x00', static_cast<char>(text.size() % 256), static_cast<char>(text.size() / 256)};
+  return result + text;
+}
+
+}  // namespace
 
 FileHeader inspect_npy(const std::string& path) {
   return read_npy_header(File::open_to_read(path), path).array;

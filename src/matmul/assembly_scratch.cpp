@@ -4,14 +4,16 @@
 #include "base/check.hpp"
 #include "matmul/assembly.hpp"
 #include "matmul/cutting.hpp"
-#include "matmul/relayout.hpp"
 #include "matmul/scratch_account.hpp"
 #include "matmul/walk.hpp"
 #include "plan/moves.hpp"
+#include "redistribute/method.hpp"
 
 namespace partita::multiplication {
 namespace {
 
+constexpr std::int64_t little_staging = std::int64_t{1} << 20;
+constexpr std::int64_t least_staging = 256;   // of each rank of a node: a cache line in four slots
 constexpr std::int64_t few_multiplies = 256;  // for which no panels are made
 
 /// Whether the ranks of the node hold together all that one of them needs. Parts are disjoint, or replicas.
@@ -42,6 +44,41 @@ bool crosses_nodes(const Frame& frame, bool of_a) {
 
 }  // namespace
 
+Operand in_scratch(const Operand& operand, Layout layout) {
+  Operand result = operand;
+  result.layout = std::move(layout);
+  result.dense = true;
+  result.residency = Residency::heap;
+  return result;
+}
+
+bool lies_as(const Operand& operand, const Layout& layout) {
+  return operand.layout == layout || operand.layout.equivalent(layout);
+}
+
+Layout slabs(const Layout& layout, int first) {
+  int axis = first;
+  for (int i = first; i < layout.dimensions(); ++i) {
+    if (layout.shape()[i] > layout.shape()[axis]) axis = i;
+  }
+  return Layout(Slab(axis), layout.shape(), layout.ranks());
+}
+
+RedistributeOptions redistribution_within(const Problem& problem) {
+  RedistributeOptions options;
+  if (problem.options.memory_limit == 0) return options;
+  options.staging_bytes = std::max(little_staging, least_staging * problem.ranks());
+  return options;
+}
+
+std::int64_t staging_bytes(const Problem& problem, const Operand& from, const Operand& to) {
+  const redistribution::Problem posed =
+      redistribution::make_problem(from, to, problem.topology, problem.rank, redistribution_within(problem));
+  const redistribution::Staging staging =
+      redistribution::choose_staging(posed, redistribution::choose_method(posed));
+  return staging.shared_bytes + staging.private_bytes;
+}
+
 void Assembly::measure() {
   const Problem& problem = frame_.problem;
   Demand demand;
@@ -56,7 +93,7 @@ void Assembly::measure() {
     Input& input = frame_.input(of_a);
     const Operand& operand = problem.input(of_a);
     if (!input.moves || !is_published(problem, operand)) continue;
-    const std::string& name = plan_.buffers[static_cast<std::size_t>(input.buffer)].name;
+    const std::string& name = builder_.buffer(input.buffer).name;
     input.published = builder_.add_array(name + " published", in_scratch(operand, operand.layout));
   }
 }
@@ -118,7 +155,7 @@ void Assembly::share_among_panels(std::int64_t room) {
   frame_.message_bytes = std::max<std::int64_t>(room / 16, 1);
   std::int64_t products = 0;
   if (frame_.delivers) {
-    const std::int64_t all = plan_.buffers[static_cast<std::size_t>(frame_.products)].bytes;
+    const std::int64_t all = builder_.buffer(frame_.products).bytes;
     products = std::max(frame_.message_bytes, std::min(all, product_message_bytes));
   }
   frame_.panel_bytes =
@@ -171,7 +208,7 @@ void Assembly::multiply() {
   Walk walk(frame_, builder_);
   walk.run();
   const auto resize = [this](int buffer, std::int64_t bytes) {
-    if (buffer >= 0) plan_.buffers[static_cast<std::size_t>(buffer)].bytes = bytes;
+    if (buffer >= 0) builder_.buffer(buffer).bytes = bytes;
   };
   resize(frame_.arriving, walk.mail().arriving_bytes());
   resize(frame_.landed, walk.mail().arriving_bytes());

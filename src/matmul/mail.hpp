@@ -8,11 +8,32 @@
 #include <vector>
 
 #include "matmul/cutting.hpp"
-#include "matmul/own_part.hpp"
-#include "matmul/sums.hpp"
 #include "plan/message_window.hpp"
 
 namespace partita::multiplication {
+
+/// One product that goes into a sum.
+struct Contribution {
+  int rank = 0;              ///< that made it
+  std::int64_t offset = -1;  ///< in that rank's `products`; negative: this rank has made it in place
+};
+
+/// The products of one region, this rank's own first, then by distance from it.
+struct Sum {
+  Region region;
+  std::vector<Contribution> contributions;
+
+  bool begun_in_place() const { return !contributions.empty() && contributions.front().offset < 0; }
+};
+
+/// What a rank has to add up, ordered by front; the same order in which each contributor lists its products.
+struct Sums {
+  std::vector<Sum> sums;
+  /// Regions of different contributors overlap in part: then each sum is one contribution, and all are added
+  /// to zero.
+  bool irregular = false;
+};
+Sums sums_of(const Frame& frame, Cutting& cutting, const std::vector<Product>& own);
 
 /// Writes the messages of one rank. Operands: the receives of turn t are posted before anything of turn t is
 /// sent, one turn ahead of the multiplication; a rank that stands at the smallest turn of all has been sent

@@ -3,7 +3,6 @@
 
 #include "array/array_state.hpp"
 #include "base/check.hpp"
-#include "matmul/identity.hpp"
 #include "matmul/problem.hpp"
 #include "matmul/runner.hpp"
 
@@ -34,10 +33,7 @@ Operand new_result(const Request& request, const MatmulOptions& options) {
 /// without any communication.
 std::shared_ptr<Runner> cached_plan(ContextState& context, const std::string& key,
                                     const std::function<Setting()>& setting) {
-  if (const auto found = context.plans.find(key)) return std::static_pointer_cast<Runner>(found);
-  std::shared_ptr<Runner> made = plan_together(context, setting);
-  context.plans.insert(key, made);
-  return made;
+  return context.plans.find_or_make<Runner>(key, [&] { return plan_together(context, setting); });
 }
 
 /// The request as it is read, its arrays checked on all ranks. C is not read with beta = 0, so that the plan

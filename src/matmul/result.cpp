@@ -4,7 +4,6 @@
 
 #include "base/check.hpp"
 #include "matmul/chooser.hpp"
-#include "matmul/communication_avoiding.hpp"
 
 namespace partita {
 namespace multiplication {

@@ -2,16 +2,12 @@
 
 #include <fcntl.h>
 
-#include <algorithm>
-#include <cstring>
-
 #include "base/check.hpp"
-#include "cuda/capture.hpp"
 #include "cuda/driver.hpp"
+#include "cuda/stream.hpp"
 #include "memory/descriptor_exchange.hpp"
 #include "memory/page.hpp"
 #include "runtime/agree.hpp"
-#include "runtime/exchange_values.hpp"
 #include "runtime/runtime.hpp"
 
 namespace partita {
@@ -129,11 +125,6 @@ void CudaNodeMemory::populate(std::int64_t first, std::int64_t end) {
   chunks_.push_back(chunk);
 }
 
-std::string CudaNodeMemory::unshared_text() const {
-  const auto* const first = reinterpret_cast<const char*>(chunks_.data() + shared_);
-  return {first, (chunks_.size() - shared_) * sizeof(Chunk)};
-}
-
 std::vector<FileDescriptor> CudaNodeMemory::export_unshared() const {
   std::vector<FileDescriptor> files;
   for (std::size_t i = shared_; i < chunks_.size(); ++i) {
@@ -148,10 +139,9 @@ std::vector<FileDescriptor> CudaNodeMemory::export_unshared() const {
 }
 
 /// `files`: null between threads, whose handles are good for all.
-void CudaNodeMemory::import_chunks(int rank, std::string_view text, std::vector<FileDescriptor>* files) {
-  for (std::size_t i = 0; i * sizeof(Chunk) < text.size(); ++i) {
-    Chunk chunk;
-    std::memcpy(&chunk, text.data() + i * sizeof(Chunk), sizeof(Chunk));
+void CudaNodeMemory::import_chunks(int rank, std::vector<Chunk> chunks, std::vector<FileDescriptor>* files) {
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    Chunk& chunk = chunks[i];
     if (files == nullptr) {
       map(segment(rank) + chunk.first, chunk);
       continue;
@@ -189,7 +179,8 @@ void CudaNodeMemory::share_growth() {
 
 void CudaNodeMemory::share_with_peers() {
   const CudaBesideCaptures unharmed;
-  const std::vector<std::string> texts = exchange(state_, operation, unshared_text());
+  const std::vector<Chunk> unshared(chunks_.begin() + static_cast<std::ptrdiff_t>(shared_), chunks_.end());
+  const std::vector<std::vector<Chunk>> chunks = exchange_values(state_, operation, unshared);
   std::vector<std::vector<FileDescriptor>> files;
   if (!state_.group->in_process()) {
     std::vector<FileDescriptor> mine;
@@ -204,7 +195,7 @@ void CudaNodeMemory::share_with_peers() {
       for (const int rank : places_.ranks()) {
         if (rank == state_.rank()) continue;
         const auto place = static_cast<std::size_t>(rank);
-        import_chunks(rank, texts[place], files.empty() ? nullptr : &files[place]);
+        import_chunks(rank, chunks[place], files.empty() ? nullptr : &files[place]);
       }
     });
   } catch (...) {

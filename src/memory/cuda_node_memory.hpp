@@ -4,12 +4,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/file_descriptor.hpp"
 #include "cuda/virtual_memory.hpp"
-#include "memory/file_descriptor.hpp"
 #include "memory/node_memory.hpp"
 #include "memory/node_places.hpp"
 #include "memory/segment_growth.hpp"
@@ -48,8 +47,7 @@ class CudaNodeMemory final : public NodeMemory {
   void populate(std::int64_t first, std::int64_t end);
   void unmap_after(std::size_t kept, const CudaVirtualMemory::Turn& turn) noexcept;
   void map(char* address, const Chunk& chunk);
-  void import_chunks(int rank, std::string_view text, std::vector<FileDescriptor>* files);
-  std::string unshared_text() const;
+  void import_chunks(int rank, std::vector<Chunk> chunks, std::vector<FileDescriptor>* files);
   std::vector<FileDescriptor> export_unshared() const;
   void share_with_peers();
 

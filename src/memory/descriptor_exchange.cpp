@@ -21,13 +21,10 @@ constexpr int most_on_their_way = 512;
 struct Card {
   std::string place;
   std::string address;
-  std::string text() const { return place + '\0' + address; }
-  static Card parse(const std::string& text) {
-    const auto end = text.find('\0');
-    invariant(end != std::string::npos, "a card of {} bytes", text.size());
-    return {text.substr(0, end), text.substr(end + 1)};
-  }
 };
+auto members_of(is_a<Card> auto& card) {
+  return std::tie(card.place, card.address);
+}
 
 void deliver_to(int peer, const Card& card, int sender, const std::vector<int>& descriptors) {
   try {
@@ -68,8 +65,9 @@ class Rounds {
  private:
   void introduce() {
     collectively(state_, operation_, [&] { mailbox_.emplace(width_); });
-    const auto texts = exchange(state_, operation_, Card{state_.group->place(), mailbox_->address()}.text());
-    for (const int rank : ranks_) cards_.push_back(Card::parse(texts[static_cast<std::size_t>(rank)]));
+    const Card mine{state_.group->place(), mailbox_->address()};
+    const auto all = exchange_values(state_, operation_, mine);
+    for (const int rank : ranks_) cards_.push_back(all[static_cast<std::size_t>(rank)]);
   }
 
   /// The ranks of the node at the distances of the round that begins at `first`, forwards or backwards.

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "memory/file_descriptor.hpp"
+#include "base/file_descriptor.hpp"
 
 namespace partita {
 

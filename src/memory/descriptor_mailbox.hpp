@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "memory/file_descriptor.hpp"
+#include "base/file_descriptor.hpp"
 
 namespace partita {
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/check.hpp"
+#include "base/control_group.hpp"
 
 namespace partita {
 namespace {
@@ -19,17 +20,14 @@ constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
 
 /// The names that the two versions of control groups give to the same things.
 struct Version {
-  const char* filesystem;
   const char* limit;
   const char* usage;
   std::vector<std::string> droppable;  // in memory.stat: pages of files, given up under pressure
 };
 const Version& version(bool unified) {
-  static const Version first{"cgroup",
-                             "memory.limit_in_bytes",
-                             "memory.usage_in_bytes",
-                             {"total_inactive_file", "total_active_file"}};
-  static const Version second{"cgroup2", "memory.max", "memory.current", {"inactive_file", "active_file"}};
+  static const Version first{
+      "memory.limit_in_bytes", "memory.usage_in_bytes", {"total_inactive_file", "total_active_file"}};
+  static const Version second{"memory.max", "memory.current", {"inactive_file", "active_file"}};
   return unified ? second : first;
 }
 
@@ -53,56 +51,7 @@ std::optional<std::int64_t> read_number(const std::string& path) {
   return std::nullopt;
 }
 
-bool lists(const std::string& commas, const std::string& name) {
-  return ("," + commas + ",").find("," + name + ",") != std::string::npos;
-}
-
-/// The control group that accounts for this process's memory: where its folder is mounted, and its path
-/// below.
-struct Group {
-  bool unified = false;
-  std::string mount;
-  std::string path;
-};
-
-/// Lines of /proc/self/cgroup: "4:memory:/path" (v1), "0::/path" (v2). Version 1's controller wins: where
-/// both are mounted, memory belongs to the one that has it.
-std::optional<Group> find_path(const std::string& root) {
-  std::optional<Group> result;
-  std::ifstream file(root + "/proc/self/cgroup");
-  for (std::string line; std::getline(file, line);) {
-    const auto first = line.find(':');
-    const auto second = line.find(':', first + 1);
-    if (first == std::string::npos || second == std::string::npos) continue;
-    const std::string controllers = line.substr(first + 1, second - first - 1);
-    const std::string path = line.substr(second + 1);
-    if (lists(controllers, "memory")) return Group{false, "", path};
-    if (controllers.empty()) result = Group{true, "", path};
-  }
-  return result;
-}
-
-/// Lines of /proc/self/mountinfo: "32 31 0:29 ROOT MOUNT options ... - TYPE source super,options".
-bool find_mount(const std::string& root, Group& group) {
-  std::ifstream file(root + "/proc/self/mountinfo");
-  for (std::string line; std::getline(file, line);) {
-    std::istringstream words(line);
-    std::string skip, mounted_root, mount, type, super;
-    words >> skip >> skip >> skip >> mounted_root >> mount;
-    while (words >> skip && skip != "-") {
-    }
-    words >> type >> skip >> super;
-    if (type != version(group.unified).filesystem) continue;
-    if (!group.unified && !lists(super, "memory")) continue;
-    // In a container the mount shows only the part of the tree below `mounted_root`.
-    if (mounted_root != "/" && group.path.starts_with(mounted_root)) group.path.erase(0, mounted_root.size());
-    group.mount = root + mount;
-    return true;
-  }
-  return false;
-}
-
-void bound_by(NodeLimits& limits, const Group& group, const std::string& path) {
+void bound_by(NodeLimits& limits, const ControlGroup& group, const std::string& path) {
   const Version& names = version(group.unified);
   const std::string folder = group.mount + path + "/";
   const auto limit = read_number(folder + names.limit);
@@ -131,13 +80,10 @@ NodeLimits NodeLimits::read(const std::string& root) {
   };
   const std::int64_t physical = std::int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
   NodeLimits result{std::min(bytes("MemTotal:"), physical), bytes("MemAvailable:"), "the machine"};
-  auto group = find_path(root);
-  if (!group || !find_mount(root, *group)) return result;
-  // A limit anywhere above this group holds for it too.
-  for (std::string path = group->path == "/" ? "" : group->path;; path.erase(path.rfind('/'))) {
-    bound_by(result, *group, path);
-    if (path.rfind('/') == std::string::npos) return result;
-  }
+  const auto group = ControlGroup::of_this_process("memory", root);
+  if (!group) return result;
+  for (const std::string& path : group->levels()) bound_by(result, *group, path);
+  return result;
 }
 
 void check_headroom(std::int64_t bytes, int node_ranks) {

@@ -1,7 +1,12 @@
 #include "memory/nvshmem_library.hpp"
 
+#include <cctype>
+#include <charconv>
 #include <partita/device_report.hpp>
+#include <string_view>
 
+#include "base/check.hpp"
+#include "base/environment_variable.hpp"
 #include "base/opened_library.hpp"
 
 namespace partita {
@@ -9,21 +14,16 @@ namespace {
 
 constexpr const char* library_name = "libnvshmem_host.so.3";
 
-template <class Function>
-void find(void* handle, const char* name, Function& function) {
-  function = symbol_of<Function>(handle, library_name, name);
-}
-
 void find_all(void* handle, NvshmemLibrary& library) {
-  find(handle, "nvshmemx_init_status", library.init_status);
-  find(handle, "nvshmemx_get_uniqueid", library.get_unique_id);
-  find(handle, "nvshmemx_set_attr_uniqueid_args", library.set_id);
-  find(handle, "nvshmemx_hostlib_init_attr", library.init);
-  find(handle, "nvshmem_my_pe", library.my_pe);
-  find(handle, "nvshmem_n_pes", library.pe_count);
-  find(handle, "nvshmem_malloc", library.allocate);
-  find(handle, "nvshmem_ptr", library.address_of);
-  find(handle, "nvshmemx_vendor_get_version_info", library.get_version);
+  find_symbol(handle, library_name, "nvshmemx_init_status", library.init_status);
+  find_symbol(handle, library_name, "nvshmemx_get_uniqueid", library.get_unique_id);
+  find_symbol(handle, library_name, "nvshmemx_set_attr_uniqueid_args", library.set_id);
+  find_symbol(handle, library_name, "nvshmemx_hostlib_init_attr", library.init);
+  find_symbol(handle, library_name, "nvshmem_my_pe", library.my_pe);
+  find_symbol(handle, library_name, "nvshmem_n_pes", library.pe_count);
+  find_symbol(handle, library_name, "nvshmem_malloc", library.allocate);
+  find_symbol(handle, library_name, "nvshmem_ptr", library.address_of);
+  find_symbol(handle, library_name, "nvshmemx_vendor_get_version_info", library.get_version);
 }
 
 NvshmemLibrary open() {
@@ -40,6 +40,14 @@ NvshmemLibrary open() {
   return library;
 }
 
+/// "", k, m, g or t; -1: another one.
+int power_of(std::string_view suffix) {
+  constexpr std::string_view letters = "kmgt";
+  if (suffix.empty()) return 0;
+  const auto place = letters.find(static_cast<char>(std::tolower(static_cast<unsigned char>(suffix[0]))));
+  return suffix.size() > 1 || place == std::string_view::npos ? -1 : static_cast<int>(place) + 1;
+}
+
 }  // namespace
 
 const NvshmemLibrary& NvshmemLibrary::of_process() {
@@ -50,6 +58,35 @@ const NvshmemLibrary& NvshmemLibrary::of_process() {
 LibraryReport report_nvshmem() {
   const NvshmemLibrary& library = NvshmemLibrary::of_process();
   return {library.version, library.path, library.why_none};
+}
+
+std::string obstacle(std::span<const NvshmemCapabilities> offers) {
+  for (std::size_t i = 1; i < offers.size(); ++i) {
+    const NvshmemCapabilities& one = offers[i];
+    if (one.version != offers[0].version) return fmt::format("ranks 0 and {} have different ones", i);
+    if (one.world != offers[0].world)
+      return fmt::format(
+          "rank {} has started it with other processes than rank {}, and a process starts it once",
+          offers[0].world == 0 ? i : 0, offers[0].world == 0 ? 0 : i);
+    for (std::size_t j = 0; j < i; ++j) {
+      if (one.device == offers[j].device) return fmt::format("ranks {} and {} share a device", j, i);
+    }
+  }
+  return "";
+}
+
+std::int64_t symmetric_size_of_environment(std::int64_t otherwise) {
+  const std::string_view whole = environment_variable("NVSHMEM_SYMMETRIC_SIZE");
+  if (whole.empty()) return otherwise;
+  double number = 0;
+  const auto [end, error] = std::from_chars(whole.data(), whole.data() + whole.size(), number);
+  const int power = power_of(whole.substr(static_cast<std::size_t>(end - whole.data())));
+  constexpr double most = 0x1p50;
+  const double bytes = number * static_cast<double>(std::int64_t{1} << 10 * (power < 0 ? 0 : power));
+  check(error == std::errc{} && power >= 0 && bytes >= 1 && bytes <= most,
+        "NVSHMEM_SYMMETRIC_SIZE is \"{:.40}\"; it must be a number of bytes, perhaps with k, m, g or t",
+        whole);
+  return static_cast<std::int64_t>(bytes);
 }
 
 }  // namespace partita

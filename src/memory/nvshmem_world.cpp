@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cstring>
 #include <memory>
 #include <thread>
 
@@ -12,7 +11,6 @@
 #include "base/hash.hpp"
 #include "memory/page.hpp"
 #include "runtime/agree.hpp"
-#include "runtime/exchange_values.hpp"
 #include "runtime/runtime.hpp"
 #include "runtime/wait.hpp"
 
@@ -112,16 +110,6 @@ std::int64_t least_of(std::span<const NvshmemCapabilities> offers) {
   return std::ranges::min_element(offers, {}, &NvshmemCapabilities::bytes)->bytes;
 }
 
-std::string text_of(const std::vector<OffsetRange>& ranges) {
-  return {reinterpret_cast<const char*>(ranges.data()), ranges.size() * sizeof(OffsetRange)};
-}
-
-std::vector<OffsetRange> ranges_of(const std::string& text) {
-  std::vector<OffsetRange> ranges(text.size() / sizeof(OffsetRange));
-  if (!ranges.empty()) std::memcpy(ranges.data(), text.data(), ranges.size() * sizeof(OffsetRange));
-  return ranges;
-}
-
 }  // namespace
 
 NvshmemWorld& NvshmemWorld::of_process() {
@@ -216,9 +204,7 @@ OffsetRange NvshmemWorld::take(Runtime& state, std::vector<int> pes) {
     const std::lock_guard lock(mutex_);
     mine = pool_.free_for(pes);
   }
-  std::vector<std::vector<OffsetRange>> books;
-  for (const std::string& text : exchange(state, operation, text_of(mine))) books.push_back(ranges_of(text));
-  OffsetRange range = largest_range(common_ranges(books));
+  OffsetRange range = largest_range(common_ranges(exchange_values(state, operation, mine)));
   check<UnsupportedError>(range.bytes > 0, "NVSHMEM: other contexts have all of its memory");
   range.bytes = std::max(share_of(range.bytes), std::min(range.bytes, huge_page_bytes));
   bool taken = false;

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "memory/nvshmem_capabilities.hpp"
 #include "memory/nvshmem_library.hpp"
 #include "memory/nvshmem_pool.hpp"
 

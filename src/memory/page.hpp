@@ -1,18 +1,21 @@
-// Sizes of pages, and rounding to them.
+// Sizes of pages, and memory behind addresses, in huge pages where the kernel gives them.
 #pragma once
 
-#include <cstdint>
+#include "base/round.hpp"
 
 namespace partita {
 
 inline constexpr std::int64_t page_bytes = 4096;
 inline constexpr std::int64_t huge_page_bytes = std::int64_t{2} << 20;
 
-constexpr std::int64_t round_up(std::int64_t bytes, std::int64_t unit) {
-  return (bytes + unit - 1) / unit * unit;
-}
-constexpr std::int64_t round_down(std::int64_t bytes, std::int64_t unit) {
-  return bytes / unit * unit;
-}
+/// Gives pages to [first, end) of a memory file, whose start is mapped at `base` (all multiples of 2 MiB).
+/// The file is already that long. Huge pages without any setting of the machine: one small page of each 2 MiB
+/// is written and MADV_COLLAPSE (Linux 6.1) turns it into a huge one, which also costs a tenth of touching
+/// all small pages. Peers that map the file at a multiple of 2 MiB then get huge pages at their first fault.
+/// Where the kernel refuses, small pages. Throws MemoryError when there is no memory; never a SIGBUS.
+void populate_memory_file(int file, char* base, std::int64_t first, std::int64_t end);
+
+/// Gives pages to [first, end), anonymous and writable.
+void populate_anonymous(char* first, std::int64_t bytes);
 
 }  // namespace partita

@@ -10,11 +10,10 @@
 
 #include "base/check.hpp"
 #include "memory/descriptor_exchange.hpp"
-#include "memory/huge_pages.hpp"
 #include "memory/node_limits.hpp"
 #include "memory/page.hpp"
+#include "memory/threads_node_memory.hpp"
 #include "runtime/agree.hpp"
-#include "runtime/exchange_values.hpp"
 #include "runtime/runtime.hpp"
 
 namespace partita {
@@ -108,6 +107,11 @@ SegmentGrowth::Backing ProcessNodeMemory::backing() {
                 [[maybe_unused]] const int result = ftruncate(segment_file_.get(), first);
               },
           .check_room = [ranks = places_.count()](std::int64_t bytes) { check_headroom(bytes, ranks); }};
+}
+
+std::unique_ptr<NodeMemory> NodeMemory::create(Runtime& state, std::int64_t control_bytes) {
+  if (state.group->in_process()) return std::make_unique<ThreadsNodeMemory>(state, control_bytes);
+  return std::make_unique<ProcessNodeMemory>(state, control_bytes);
 }
 
 }  // namespace partita

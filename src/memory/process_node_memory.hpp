@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "memory/file_descriptor.hpp"
+#include "base/file_descriptor.hpp"
 #include "memory/node_memory.hpp"
 #include "memory/node_places.hpp"
 #include "memory/reservation.hpp"

@@ -1,10 +1,7 @@
 #include "memory/segment_growth.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <cstdlib>
 #include <limits>
-#include <string_view>
 
 #include "base/check.hpp"
 

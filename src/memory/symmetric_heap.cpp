@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <numeric>
 #include <partita/source_place.hpp>
 
 #include "base/check.hpp"
 #include "base/hash.hpp"
-#include "base/hash_of_facts.hpp"
 #include "runtime/agree.hpp"
-#include "runtime/collective.hpp"
+#include "runtime/difference.hpp"
+#include "runtime/meeting.hpp"
 #include "runtime/rank_list.hpp"
 
 namespace partita {
@@ -17,31 +18,6 @@ namespace {
 
 std::string place_text(const SourcePlace& where) {
   return fmt::format("{}:{}", std::filesystem::path(where.file_name()).filename().string(), where.line());
-}
-
-std::string bytes_of(const std::vector<std::uint64_t>& ids) {
-  return {reinterpret_cast<const char*>(ids.data()), ids.size() * sizeof(std::uint64_t)};
-}
-
-std::vector<std::uint64_t> ids_of(const std::string& bytes) {
-  std::vector<std::uint64_t> result(bytes.size() / sizeof(std::uint64_t));
-  if (!result.empty()) std::memcpy(result.data(), bytes.data(), result.size() * sizeof(std::uint64_t));
-  return result;
-}
-
-/// "a on rank 0; b on ranks 1,2"
-std::string by_value(const std::vector<std::string>& texts) {
-  std::vector<std::pair<std::string, std::vector<int>>> groups;
-  for (std::size_t rank = 0; rank < texts.size(); ++rank) {
-    auto group = std::find_if(groups.begin(), groups.end(), [&](auto& g) { return g.first == texts[rank]; });
-    if (group == groups.end()) group = groups.insert(groups.end(), {texts[rank], {}});
-    group->second.push_back(static_cast<int>(rank));
-  }
-  std::string result;
-  for (const auto& [text, ranks] : groups) {
-    result += fmt::format("{}{} on {}", result.empty() ? "" : "; ", text, rank_list(ranks));
-  }
-  return result;
 }
 
 }  // namespace
@@ -64,7 +40,8 @@ Summary SymmetricHeap::meet(Meeting& meeting, std::string_view operation, const 
   mine.threw = report.threw ? 1 : 0;
   mine.largest = bytes > 0 ? static_cast<std::uint64_t>(bytes) : 0;
   // Asked once: another thread may drop a block at any time, which is then told in the next meeting.
-  const std::string drops = bytes_of(blocks_.unreported_drops());
+  const std::vector<std::uint64_t>& dropped = blocks_.unreported_drops();
+  const std::string drops = dropped.empty() ? "" : serialize(dropped);
   if (!drops.empty()) settle_(operation);  // streams may still use them
   mine.bytes_smallest = mine.bytes_largest = static_cast<std::int64_t>(drops.size());
   const Summary all = settle(meeting, mine, [&] { return report; });
@@ -76,7 +53,7 @@ void SymmetricHeap::release_dropped(Meeting& meeting, const Summary& all, const 
   if (all.bytes_largest == 0) return;
   std::vector<std::vector<std::uint64_t>> by_rank;
   for (const std::string& theirs : meeting.gather(mine, all.bytes_smallest == all.bytes_largest)) {
-    by_rank.push_back(ids_of(theirs));
+    if (!theirs.empty()) by_rank.push_back(deserialize<std::vector<std::uint64_t>>(theirs));
   }
   for (const std::uint64_t id : blocks_.report_drops(by_rank)) free_list_.release(blocks_.remove(id));
 }
@@ -157,9 +134,11 @@ void SymmetricHeap::free(void* pointer) {
   Meeting meeting(state_, freeing_);
   const Summary all = settle(meeting, mine, [&] { return report; });
   if (all.bytes_smallest != all.bytes_largest) {
+    const auto blocks = meeting.gather(fmt::format("block {}, {}", id, blocks_.describe(id)), false);
+    std::vector<int> ranks(blocks.size());
+    std::iota(ranks.begin(), ranks.end(), 0);
     throw MemoryError(
-        fmt::format("{}: the ranks free different blocks: {}", freeing_,
-                    by_value(meeting.gather(fmt::format("block {}, {}", id, blocks_.describe(id)), false))));
+        fmt::format("{}: the ranks free different blocks: {}", freeing_, values_of_ranks(blocks, ranks)));
   }
   free_list_.release(blocks_.remove(id));
 }

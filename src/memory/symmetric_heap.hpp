@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <partita/source_place.hpp>
 #include <string>
 #include <string_view>

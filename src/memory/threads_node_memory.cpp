@@ -6,7 +6,6 @@
 #include <cstring>
 
 #include "base/check.hpp"
-#include "memory/huge_pages.hpp"
 #include "memory/node_limits.hpp"
 #include "memory/page.hpp"
 #include "memory/process_node_memory.hpp"
@@ -76,20 +75,17 @@ void ThreadsNodeMemory::receive_shared(Runtime& state, std::shared_ptr<Shared> m
   auto pointer = std::make_shared<std::shared_ptr<Shared>>(std::move(made));
   try {
     const std::shared_ptr<Shared>* const address = pointer.get();
-    const std::string_view mine(reinterpret_cast<const char*>(&address), sizeof(address));
-    const auto addresses = exchange(state, operation, mine);
+    const auto addresses = exchange_values(state, operation, address);
     collectively(state, operation,
-                 [&] { copy_shared(addresses[static_cast<std::size_t>(places_.first())], state); });
+                 [&] { adopt(*addresses[static_cast<std::size_t>(places_.first())], state); });
   } catch (...) {
     keep_until_exit(std::move(pointer));
     throw;
   }
 }
 
-void ThreadsNodeMemory::copy_shared(std::string_view address, const Runtime& state) {
-  const std::shared_ptr<Shared>* theirs = nullptr;
-  std::memcpy(&theirs, address.data(), sizeof(theirs));
-  shared_ = *theirs;
+void ThreadsNodeMemory::adopt(const std::shared_ptr<Shared>& theirs, const Runtime& state) {
+  shared_ = theirs;
   growth_ = std::make_unique<SegmentGrowth>(shared_->stride, heap_limit(state.options),
                                             anonymous_backing(segment(state.rank()), places_.count()));
 }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <string_view>
 
 #include "memory/node_memory.hpp"
 #include "memory/node_places.hpp"
@@ -22,7 +21,7 @@ class ThreadsNodeMemory final : public NodeMemory {
  private:
   struct Shared;
   void receive_shared(Runtime& state, std::shared_ptr<Shared> made);
-  void copy_shared(std::string_view address, const Runtime& state);
+  void adopt(const std::shared_ptr<Shared>& theirs, const Runtime& state);
 
   NodePlaces places_;
   std::shared_ptr<Shared> shared_;  // lives as long as a rank of the node does

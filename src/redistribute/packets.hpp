@@ -4,13 +4,27 @@
 #include <optional>
 #include <partita/redistribute.hpp>
 
+#include "plan/small_exchange.hpp"
+
 namespace partita {
 
-/// The plan in which every rank packs one message for each peer that takes something of it, and unpacks those
-/// that it gets, as between nodes. Devices carry such messages in packets (PacketPlan): one start and one
-/// way, where writing into peers' memory takes a grant before and a signal after. Nothing: something else is
-/// asked for or better. Pure, and the same decision on all ranks.
-std::optional<Plan> plan_in_packets(const Operand& source, const Operand& destination,
-                                    const Topology& topology, int rank, const RedistributeOptions& options);
+/// Everything that the rank gives and takes, at once. Nothing where the destination holds contributions, or
+/// those of the source are not of every rank. Pure, and the same decision on all ranks.
+std::optional<SmallExchange> small_exchange(const Operand& source, const Operand& destination,
+                                            const Topology& topology, int rank,
+                                            const RedistributeOptions& options = {});
+
+/// What devices carry in packets (PacketRunner): one start and one way, where writing into peers' memory
+/// takes a grant before and a signal after. The plan is the same as it would go between nodes, every message
+/// packed, sent and unpacked.
+struct PlanInPackets {
+  Plan plan;
+  SmallExchange exchange;
+};
+
+/// Nothing: something else is asked for or better. Pure, and the same decision on all ranks.
+std::optional<PlanInPackets> plan_in_packets(const Operand& source, const Operand& destination,
+                                             const Topology& topology, int rank,
+                                             const RedistributeOptions& options);
 
 }  // namespace partita

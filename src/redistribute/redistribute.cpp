@@ -8,8 +8,8 @@
 #include "array/transfer.hpp"
 #include "base/check.hpp"
 #include "context/context_state.hpp"
+#include "device/device_runtime.hpp"
 #include "device/device_synchronization.hpp"
-#include "device/library_of.hpp"
 #include "distribution/permutation.hpp"
 #include "execute/executor.hpp"
 #include "execute/packet_plan.hpp"
@@ -48,19 +48,6 @@ Array stand_in(ContextState& context, const Operand& operand) {
                           SourcePlace::current(), MemorySpace::device);
 }
 
-/// What a rank does.
-struct Planned {
-  Plan plan;
-  bool in_packets = false;  ///< little between devices of a node
-};
-
-Planned plan_for(const Operand& source, const Operand& destination, const Topology& topology, int rank,
-                 const RedistributeOptions& options) {
-  auto packets = plan_in_packets(source, destination, topology, rank, options);
-  if (packets) return {std::move(*packets), true};
-  return {plan_redistribute(source, destination, topology, rank, options)};
-}
-
 /// A plan that is bound.
 struct Made {
   std::unique_ptr<Executor> bound;
@@ -95,14 +82,20 @@ Made plan_together(ContextState& context, const Operand& source, const std::func
       made.options.method = RedistributeMethod::grouped;
     }
   }
+  const auto bind = [&] {
+    const Topology& topology = context.topology(from->space);
+    Plan plan = plan_redistribute(*from, *to, topology, context.rank(), made.options);
+    plan.identity = identity;
+    made.bound = Executor::bind(context, std::move(plan));
+  };
   collectively(context, "redistribute", [&]() -> std::vector<Fact> {
     if (!from) prepare();
-    Planned planned = plan_for(*from, *to, context.topology(from->space), context.rank(), made.options);
-    planned.plan.identity = identity;
-    if (planned.in_packets) {
-      packets = std::make_unique<PacketPlan>(context, std::move(planned.plan));
+    auto planned = plan_in_packets(*from, *to, context.topology(from->space), context.rank(), made.options);
+    if (!planned) {
+      bind();
     } else {
-      made.bound = Executor::bind(context, std::move(planned.plan));
+      planned->plan.identity = identity;
+      packets = std::make_unique<PacketPlan>(context, std::move(planned->plan), planned->exchange);
     }
     return identity;
   });
@@ -113,15 +106,7 @@ Made plan_together(ContextState& context, const Operand& source, const std::func
     made.in_packets = true;
     return made;
   }
-  if (packets) {
-    collectively(context, "redistribute", [&]() -> std::vector<Fact> {
-      const Topology& topology = context.topology(from->space);
-      Plan plan = plan_redistribute(*from, *to, topology, context.rank(), options);
-      plan.identity = identity;
-      made.bound = Executor::bind(context, std::move(plan));
-      return {};
-    });
-  }
+  if (packets) collectively(context, "redistribute", bind);
   Executor::connect_all(context, made.bound);
   return made;
 }
@@ -189,11 +174,10 @@ Runner& cached_plan(ContextState& context, const Operand& source, const std::str
                     const std::function<Operand()>& destination, const RedistributeOptions& options) {
   const std::string key = fmt::format("redistribute {} | {} | {}", source.to_string(), target,
                                       redistribution::options_text(options));
-  if (const auto found = context.plans.find(key)) return *std::static_pointer_cast<Runner>(found);
-  Made made = plan_together(context, source, destination, options);
-  auto runner = std::make_shared<Runner>(context, std::move(made), source, destination(), options);
-  context.plans.insert(key, runner);
-  return *runner;
+  return *context.plans.find_or_make<Runner>(key, [&] {
+    Made made = plan_together(context, source, destination, options);
+    return std::make_shared<Runner>(context, std::move(made), source, destination(), options);
+  });
 }
 
 /// Into a new array on the heap; its allocation is the call's one exchange, and carries what must agree.
@@ -269,7 +253,7 @@ Redistribute::Redistribute(const Context& context, const Operand& source, const 
   const bool in_packets = state_->runner->in_packets();
   state_->planner = [from, to, planned, in_packets,
                      topology = state_->context->topology(from.space)](int rank) {
-    return in_packets ? plan_for(from, to, topology, rank, planned).plan
+    return in_packets ? plan_in_packets(from, to, topology, rank, planned).value().plan
                       : plan_redistribute(from, to, topology, rank, planned);
   };
 }

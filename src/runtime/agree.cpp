@@ -3,8 +3,8 @@
 #include <partita/error.hpp>
 
 #include "base/hash.hpp"
-#include "base/hash_of_facts.hpp"
-#include "runtime/collective.hpp"
+#include "runtime/difference.hpp"
+#include "runtime/meeting.hpp"
 #include "runtime/runtime.hpp"
 
 namespace partita {
@@ -36,8 +36,8 @@ Summary settle(Meeting& meeting, Summary mine, const std::function<Report()>& re
   Report mine_in_words = report();
   if (!all.executed_alike()) meeting.report_history(mine_in_words);
   std::vector<Report> reports;
-  for (const std::string& text : meeting.gather(encode(mine_in_words), false)) {
-    reports.push_back(decode(text));
+  for (const std::string& bytes : meeting.gather(serialize(mine_in_words), false)) {
+    reports.push_back(deserialize<Report>(bytes));
   }
   std::vector<int> ranks(reports.size());
   for (std::size_t i = 0; i < ranks.size(); ++i) ranks[i] = meeting.rank(static_cast<int>(i));

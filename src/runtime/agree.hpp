@@ -1,6 +1,8 @@
 // The one collective check: what must be the same on all ranks is compared in one small exchange.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <partita/fact.hpp>
 #include <span>
@@ -9,9 +11,14 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/serialize.hpp"
+
 namespace partita {
 
+class Meeting;
+struct Report;
 struct Runtime;
+struct Summary;
 
 /// Compares the operation's name and the facts over all ranks: one hash a rank; the values travel only when
 /// hashes differ. Where they differ, DisagreementError with the same text on every rank, which names the
@@ -35,5 +42,34 @@ void collectively(Runtime& state, std::string_view operation, Local&& local) {
 /// Every rank's bytes, on every rank. Sizes may differ. Dissemination in ceil(log2 P) rounds (Bruck et al.
 /// 1997). Collective, blocking.
 std::vector<std::string> exchange(Runtime& state, std::string_view operation, std::string_view mine);
+
+/// The same of values that `serialize` takes.
+template <class Value>
+std::vector<Value> exchange_values(Runtime& state, std::string_view operation, const Value& mine) {
+  std::vector<Value> all;
+  for (const std::string& bytes : exchange(state, operation, serialize(mine))) {
+    all.push_back(deserialize<Value>(bytes));
+  }
+  return all;
+}
+
+/// The largest of these, on every rank. Collective, blocking; as `exchange`.
+template <class Value>
+Value largest_of_ranks(Runtime& state, std::string_view operation, const Value& mine) {
+  return std::ranges::max(exchange_values(state, operation, mine));
+}
+
+// --- in a meeting, whose members first make sure that all are in the same call
+
+/// Joins the summaries; where they do not agree, the members exchange their reports and all throw the same
+/// error.
+Summary settle(Meeting& meeting, Summary mine, const std::function<Report()>& report);
+
+/// `collectively` in a meeting, which also gives the largest `value` of all members.
+Summary collectively(Meeting& meeting, std::string_view operation, std::uint64_t value,
+                     const std::function<std::vector<Fact>()>& local);
+
+/// Returns when all ranks are in it.
+void barrier(Runtime& state, std::string_view operation = "barrier");
 
 }  // namespace partita

@@ -1,7 +1,6 @@
 #include "runtime/difference.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <functional>
 
 #include "base/check.hpp"
@@ -11,27 +10,6 @@ namespace partita {
 
 namespace {
 
-constexpr std::size_t longest_value = 300;  // characters of a value in an error
-constexpr std::size_t most_groups = 8;      // different values named in an error
-
-void append(std::string& text, std::string_view piece) {
-  const std::uint64_t size = piece.size();
-  text.append(reinterpret_cast<const char*>(&size), sizeof(size));
-  text.append(piece);
-}
-
-std::vector<std::string> pieces_of(std::string_view text) {
-  std::vector<std::string> pieces;
-  while (text.size() >= sizeof(std::uint64_t)) {
-    std::uint64_t size = 0;
-    std::memcpy(&size, text.data(), sizeof(size));
-    text.remove_prefix(sizeof(size));
-    pieces.emplace_back(text.substr(0, size));
-    text.remove_prefix(std::min<std::size_t>(size, text.size()));
-  }
-  return pieces;
-}
-
 using ValueOf = std::function<std::string(const Report&)>;
 
 bool all_alike(std::span<const Report> reports, const ValueOf& value) {
@@ -39,24 +17,11 @@ bool all_alike(std::span<const Report> reports, const ValueOf& value) {
                      [&](const Report& report) { return value(report) == value(reports.front()); });
 }
 
-// "8x8 on ranks 0,1,3; 8x9 on rank 2", the value of the lowest rank first.
 std::string values_text(std::span<const Report> reports, const std::vector<int>& ranks,
                         const ValueOf& value) {
-  std::vector<std::pair<std::string, std::vector<int>>> groups;
-  for (std::size_t i = 0; i < reports.size(); ++i) {
-    const std::string text = value(reports[i]);
-    auto group = std::find_if(groups.begin(), groups.end(), [&](auto& other) { return other.first == text; });
-    if (group == groups.end()) group = groups.insert(groups.end(), {text, {}});
-    group->second.push_back(ranks[i]);
-  }
-  std::string result;
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    if (i == most_groups) return result + fmt::format("; and {} other values", groups.size() - i);
-    std::string text = groups[i].first;
-    if (text.size() > longest_value) text = text.substr(0, longest_value) + "...";
-    result += fmt::format("{}{} on {}", i == 0 ? "" : "; ", text, rank_list(groups[i].second));
-  }
-  return result;
+  std::vector<std::string> values;
+  for (const Report& report : reports) values.push_back(value(report));
+  return values_of_ranks(values, ranks);
 }
 
 std::string value_of(const Report& report, const std::string& name) {
@@ -96,26 +61,6 @@ std::string facts_text(std::span<const Report> reports, const std::vector<int>& 
 }
 
 }  // namespace
-
-std::string encode(const Report& report) {
-  std::string text;
-  append(text, report.operation);
-  append(text, report.threw ? std::string(1, static_cast<char>(report.error.kind)) : "");
-  append(text, report.error.text);
-  for (const Fact& fact : report.facts) append(text, fact.name), append(text, fact.value);
-  return text;
-}
-
-Report decode(std::string_view text) {
-  std::vector<std::string> pieces = pieces_of(text);
-  invariant(pieces.size() >= 3 && pieces.size() % 2 == 1, "a report of {} bytes is not whole", text.size());
-  Report report;
-  report.operation = pieces[0];
-  report.threw = !pieces[1].empty();
-  if (report.threw) report.error = {static_cast<ErrorKind>(pieces[1][0]), pieces[2]};
-  for (std::size_t i = 3; i < pieces.size(); i += 2) report.facts.push_back({pieces[i], pieces[i + 1]});
-  return report;
-}
 
 void throw_difference(std::span<const Report> reports, const std::vector<int>& ranks) {
   const ValueOf operation = [](const Report& report) { return report.operation; };

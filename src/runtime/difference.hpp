@@ -19,8 +19,12 @@ struct Report {
   std::vector<Fact> facts;  ///< if it did not
 };
 
-std::string encode(const Report& report);
-Report decode(std::string_view text);
+auto members_of(is_a<Fact> auto& fact) {
+  return std::tie(fact.name, fact.value);
+}
+auto members_of(is_a<Report> auto& report) {
+  return std::tie(report.operation, report.threw, report.error.kind, report.error.text, report.facts);
+}
 
 /// Throws what the reports say: DisagreementError where the operations differ, else the error of the lowest
 /// rank that threw, else DisagreementError on the facts. `reports[i]` is of rank `ranks[i]`, in increasing

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <numeric>
 
 #include "base/check.hpp"
 #include "base/hash.hpp"
@@ -166,11 +165,12 @@ std::vector<std::string> Meeting::gather(std::string_view mine, bool equal_sizes
 }
 
 std::vector<std::int64_t> Meeting::gather_sizes(std::int64_t mine) {
-  const std::string_view text(reinterpret_cast<const char*>(&mine), sizeof(mine));
-  std::vector<std::int64_t> equal(static_cast<std::size_t>(size_), sizeof(mine));
-  const std::vector<std::string> pieces = gather_pieces(text, equal);
-  for (std::size_t i = 0; i < pieces.size(); ++i) std::memcpy(&equal[i], pieces[i].data(), sizeof(mine));
-  return equal;
+  const std::vector<std::int64_t> equal(static_cast<std::size_t>(size_), sizeof(mine));
+  std::vector<std::int64_t> sizes;
+  for (const std::string& piece : gather_pieces(serialize(mine), equal)) {
+    sizes.push_back(deserialize<std::int64_t>(piece));
+  }
+  return sizes;
 }
 
 std::vector<std::string> Meeting::gather_pieces(std::string_view mine,

@@ -1,7 +1,10 @@
 #include "runtime/mpi_communicator.hpp"
 
+#include <algorithm>
 #include <cstring>
-#include <exception>
+#include <memory>
+#include <type_traits>
+#include <utility>
 
 #include "base/check.hpp"
 #include "runtime/mpi_exit.hpp"
@@ -11,15 +14,7 @@
 
 namespace partita {
 
-std::atomic<int> OurCommunicator::open{0};
-
-OurCommunicator::OurCommunicator() {
-  ++open;
-}
-
 OurCommunicator::~OurCommunicator() {
-  --open;
-  if (std::uncaught_exceptions() > 0) note_left_by_exception();
   if (communicator == MPI_COMM_NULL || messages_left || context_failed_in_this_process()) return;
   if (!mpi_is_running()) return;
   try {
@@ -29,8 +24,6 @@ OurCommunicator::~OurCommunicator() {
     // Another thread than MPI allows: the communicator stays until MPI_Finalize.
   }
 }
-
-namespace {
 
 MPI_Comm handle_of(const Communicator& communicator) {
   MPI_Comm handle = MPI_COMM_WORLD;
@@ -44,34 +37,12 @@ MPI_Comm handle_of(const Communicator& communicator) {
   return handle;
 }
 
-/// Errors come back to us while this lives, not to the handler that the caller chose.
-class ReturnErrors {
- public:
-  explicit ReturnErrors(MPI_Comm communicator) : communicator_(communicator) {
-    MPI_Comm_get_errhandler(communicator_, &handler_);
-    MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN);
-  }
-  ~ReturnErrors() {
-    MPI_Comm_set_errhandler(communicator_, handler_);
-    MPI_Errhandler_free(&handler_);
-  }
-  ReturnErrors(const ReturnErrors&) = delete;
-  ReturnErrors& operator=(const ReturnErrors&) = delete;
-
- private:
-  MPI_Comm communicator_;
-  MPI_Errhandler handler_ = MPI_ERRHANDLER_NULL;
-};
-
-}  // namespace
-
-std::shared_ptr<OurCommunicator> duplicate(const Communicator& callers, std::chrono::milliseconds deadline) {
-  const MPI_Comm communicator = handle_of(callers);
+std::shared_ptr<OurCommunicator> duplicate(MPI_Comm communicator, std::chrono::milliseconds deadline) {
   auto ours = std::make_unique<OurCommunicator>();
   MPI_Request request = MPI_REQUEST_NULL;
   {
     const MpiCall call;
-    const ReturnErrors errors(communicator);
+    const ReturnedErrors errors({communicator});
     check_mpi(MPI_Comm_idup(communicator, &ours->communicator, &request), "MPI_Comm_idup");
   }
   if (!wait_mpi(request, deadline, "MPI_Comm_idup")) {
@@ -87,6 +58,60 @@ std::shared_ptr<OurCommunicator> duplicate(const Communicator& callers, std::chr
   MPI_Comm_get_attr(ours->communicator, MPI_TAG_UB, static_cast<void*>(&largest_tag), &found);
   ours->largest_key = ((found != 0 ? *largest_tag : 32767) - (lane_count - 1)) / lane_count;
   return ours;
+}
+
+namespace {
+
+struct Card {
+  HostIdentity host;
+  int ranks_per_node = 0;
+};
+static_assert(std::is_trivially_copyable_v<Card>);
+
+struct Exchange {
+  Card mine;
+  std::vector<Card> all;
+  MPI_Request request = MPI_REQUEST_NULL;
+};
+
+std::vector<Card> all_cards(MPI_Comm communicator, const Card& mine, std::chrono::milliseconds deadline) {
+  int size = 0;
+  MPI_Comm_size(communicator, &size);
+  auto exchange = std::make_unique<Exchange>();
+  exchange->mine = mine;
+  exchange->all.resize(static_cast<std::size_t>(size));
+  constexpr int bytes = static_cast<int>(sizeof(Card));
+  {
+    const MpiCall call;
+    check_mpi(MPI_Iallgather(&exchange->mine, bytes, MPI_BYTE, exchange->all.data(), bytes, MPI_BYTE,
+                             communicator, &exchange->request),
+              "MPI_Iallgather");
+  }
+  if (!wait_mpi(exchange->request, deadline, "MPI_Iallgather")) {
+    (void)exchange.release();  // MPI may still write into it.
+    throw TimeoutError(fmt::format("initialize: not all of the {} ranks answered within {} s", size,
+                                   std::chrono::duration<double>(deadline).count()));
+  }
+  return std::move(exchange->all);
+}
+
+void check_settings(const std::vector<Card>& cards) {
+  for (std::size_t rank = 1; rank < cards.size(); ++rank) {
+    check<DisagreementError>(cards[rank].ranks_per_node == cards.front().ranks_per_node,
+                             "the ranks disagree on the ranks per node: {} on rank 0; {} on rank {}",
+                             cards.front().ranks_per_node, cards[rank].ranks_per_node, rank);
+  }
+}
+
+}  // namespace
+
+MpiNodes find_mpi_nodes(MPI_Comm communicator, int ranks_per_node, std::chrono::milliseconds deadline) {
+  const std::vector<Card> cards = all_cards(communicator, {this_host(), ranks_per_node}, deadline);
+  check_settings(cards);
+  MpiNodes nodes;
+  for (const Card& card : cards) nodes.hosts.push_back(card.host);
+  nodes.topology = topology_of(nodes.hosts, cards.front().ranks_per_node);
+  return nodes;
 }
 
 }  // namespace partita

@@ -1,4 +1,5 @@
-// Our own duplicate of the caller's communicator. For the files of the mpi backend only.
+// Our own duplicate of the caller's communicator, and who sits on which node of it. For the files of the mpi
+// backend only.
 #pragma once
 
 #include <mpi.h>
@@ -8,6 +9,9 @@
 #include <cstdint>
 #include <memory>
 #include <partita/context.hpp>
+#include <vector>
+
+#include "runtime/host_identity.hpp"
 
 namespace partita {
 
@@ -17,9 +21,7 @@ struct OurCommunicator {
   std::int32_t largest_key = 0;  ///< of a sub-group, as the tags allow
   std::atomic<bool> messages_left{false};
 
-  static std::atomic<int> open;  ///< in this process
-
-  OurCommunicator();
+  OurCommunicator() = default;
   OurCommunicator(const OurCommunicator&) = delete;
   OurCommunicator& operator=(const OurCommunicator&) = delete;
   /// MPI_Comm_free is formally collective but "expected to be local" (MPI 3.1, 6.4.3), and it is in Open MPI
@@ -27,8 +29,20 @@ struct OurCommunicator {
   ~OurCommunicator();
 };
 
-/// Collective over the communicator (none given: MPI_COMM_WORLD). TimeoutError when the other ranks do not
-/// come.
-std::shared_ptr<OurCommunicator> duplicate(const Communicator& callers, std::chrono::milliseconds deadline);
+/// MPI_COMM_WORLD where none is given. Throws ArgumentError for one that is no group of ranks.
+MPI_Comm handle_of(const Communicator& communicator);
+
+/// Collective over the communicator. TimeoutError when the other ranks do not come.
+std::shared_ptr<OurCommunicator> duplicate(MPI_Comm callers, std::chrono::milliseconds deadline);
+
+/// Who shares a node, and who is who.
+struct MpiNodes {
+  std::vector<HostIdentity> hosts;  ///< by rank
+  Topology topology;
+};
+
+/// One non-blocking all-gather over the communicator. A bad or differing setting of the ranks per node is the
+/// same ArgumentError or DisagreementError on every rank.
+MpiNodes find_mpi_nodes(MPI_Comm communicator, int ranks_per_node, std::chrono::milliseconds deadline);
 
 }  // namespace partita

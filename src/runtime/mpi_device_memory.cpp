@@ -1,7 +1,6 @@
 // Whether the MPI that runs takes addresses of device memory.
 #include <dlfcn.h>
 
-#include <array>
 #include <cstdlib>
 #include <mutex>
 #include <optional>
@@ -14,34 +13,6 @@
 
 namespace partita {
 namespace {
-
-/// The errors of calls that have no communicator go to the handlers of these two, which end the process
-/// unless somebody has said otherwise.
-class ReturnedErrors {
- public:
-  ReturnedErrors() {
-    for (Handler& one : handlers_) {
-      MPI_Comm_get_errhandler(one.communicator, &one.before);
-      MPI_Comm_set_errhandler(one.communicator, MPI_ERRORS_RETURN);
-    }
-  }
-  ~ReturnedErrors() {
-    for (Handler& one : handlers_) {
-      MPI_Comm_set_errhandler(one.communicator, one.before);
-      const bool predefined = one.before == MPI_ERRORS_ARE_FATAL || one.before == MPI_ERRORS_RETURN;
-      if (!predefined) MPI_Errhandler_free(&one.before);
-    }
-  }
-  ReturnedErrors(const ReturnedErrors&) = delete;
-  ReturnedErrors& operator=(const ReturnedErrors&) = delete;
-
- private:
-  struct Handler {
-    MPI_Comm communicator;
-    MPI_Errhandler before = MPI_ERRHANDLER_NULL;
-  };
-  std::array<Handler, 2> handlers_{{{MPI_COMM_WORLD}, {MPI_COMM_SELF}}};
-};
 
 /// Of the MPI library, also where it was opened for somebody else alone; null: it has none.
 template <class Function>
@@ -62,7 +33,9 @@ std::string ask() {
   find("MPIX_GPU_query_support", queries.gpu_support);
   find("MPIX_Query_cuda_support", queries.cuda_support);
   const MpiCall call;
-  const ReturnedErrors errors;
+  // Where the errors of calls go that have no communicator; these end the process unless somebody says
+  // otherwise.
+  const ReturnedErrors errors({MPI_COMM_WORLD, MPI_COMM_SELF});
   return why_no_device_memory(mpi_library_version(), queries, std::getenv("MPICH_GPU_SUPPORT_ENABLED"));
 }
 

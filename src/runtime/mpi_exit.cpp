@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <mutex>
 
 #include "runtime/live_contexts.hpp"
-#include "runtime/mpi_communicator.hpp"
 #include "runtime/mpi_group.hpp"
 #include "runtime/mpi_library.hpp"
 #include "runtime/process_watch.hpp"
@@ -17,6 +17,7 @@ namespace {
 
 std::atomic<bool> context_failed{false};
 std::atomic<bool> left_by_exception{false};
+std::atomic<int> groups{0};
 
 /// The largest group so far, and the longest deadline. Guarded by last_group_mutex.
 struct LastGroup {
@@ -29,7 +30,7 @@ std::mutex last_group_mutex;
 /// How long to wait for the other ranks at exit. After an exception, or an exit in the middle of the work,
 /// they may be waiting for this rank, and learn that it has gone only when it is gone.
 std::chrono::milliseconds patience_at_exit(const LastGroup& group) {
-  if (left_by_exception || OurCommunicator::open > 0) return std::chrono::seconds(10);
+  if (left_by_exception || groups > 0) return std::chrono::seconds(10);
   return std::max<std::chrono::milliseconds>(group.deadline, std::chrono::minutes(1));
 }
 
@@ -38,8 +39,12 @@ std::chrono::milliseconds patience_at_exit(const LastGroup& group) {
 void note_failed_context() noexcept {
   context_failed = true;
 }
-void note_left_by_exception() noexcept {
-  left_by_exception = true;
+void note_group_made() noexcept {
+  ++groups;
+}
+void note_group_gone() noexcept {
+  --groups;
+  if (std::uncaught_exceptions() > 0) left_by_exception = true;
 }
 bool context_failed_in_this_process() noexcept {
   return context_failed;

@@ -21,8 +21,9 @@ void note_group(const std::vector<HostIdentity>& hosts, int rank, std::chrono::m
 
 bool context_failed_in_this_process() noexcept;
 
-/// A communicator was left by an exception: the other ranks may be waiting for this one, not on their way
-/// out.
-void note_left_by_exception() noexcept;
+/// A group begins and ends. One that is left by an exception: the other ranks may be waiting for this one,
+/// not on their way out.
+void note_group_made() noexcept;
+void note_group_gone() noexcept;
 
 }  // namespace partita

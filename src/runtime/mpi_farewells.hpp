@@ -3,19 +3,31 @@
 
 #include <mpi.h>
 
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <partita/context.hpp>
 #include <vector>
 
-#include "runtime/farewell.hpp"
+#include "runtime/process_group.hpp"
 
 namespace partita {
 
-/// Nobody has to receive them: who waits looks whether one has come. Thread-safe but for `listen`.
+struct OurCommunicator;
+
+/// Nobody has to receive them: who waits looks whether one has come. So one may still be under way when its
+/// context is over. It must not travel on that context's communicator: MPI gives the number of a communicator
+/// that was freed to the next one, and takes what comes late for a message of that one, whose own messages
+/// it then loses. All groups that were started on one communicator of the caller's share one duplicate of it
+/// for this, which is kept as its attribute. Thread-safe.
 class MpiFarewells {
  public:
-  MpiFarewells(MPI_Comm communicator, int tag) : communicator_(communicator), tag_(tag) {}
+  /// Of the caller's communicator; made with its first group. Collective; TimeoutError when the other ranks
+  /// do not come.
+  static std::shared_ptr<MpiFarewells> of(MPI_Comm callers, std::chrono::milliseconds deadline);
+
+  explicit MpiFarewells(std::shared_ptr<OurCommunicator> ours) : ours_(std::move(ours)) {}
   /// What has not left by now stays until the process ends.
   ~MpiFarewells();
   MpiFarewells(const MpiFarewells&) = delete;
@@ -23,26 +35,24 @@ class MpiFarewells {
 
   /// To these ranks of the communicator. Nothing is said where MPI cannot be called from this thread.
   void say(const Farewell& farewell, const std::vector<int>& ranks) noexcept;
-  /// Takes in one that has come, if it is news. Lets MPI make progress. By the thread that uses the group.
-  std::optional<Farewell> listen();
-  /// Of this context, each rank's first one.
+  /// Takes in one that has come. Lets MPI make progress.
+  void listen();
+  /// Of this context, each rank's first one, in the order in which they came.
   std::vector<Farewell> heard(std::uint64_t context) const;
-  /// All that has been said is on its way.
-  bool all_sent() noexcept;
 
  private:
-  struct Letter;
+  struct Message;
   struct Sending {
-    std::shared_ptr<Letter> letter;
+    std::shared_ptr<Message> message;
     std::vector<MPI_Request> requests;
   };
-  bool is_news(const Farewell& farewell);
+  void forget_sent();
+  void note(const Farewell& farewell);
 
-  MPI_Comm communicator_;
-  int tag_;
+  std::shared_ptr<OurCommunicator> ours_;
   mutable std::mutex mutex_;
   std::vector<Sending> sending_;
-  std::vector<Farewell> heard_;
+  std::vector<Farewell> heard_;  // the latest ones
 };
 
 }  // namespace partita

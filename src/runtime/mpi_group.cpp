@@ -1,6 +1,7 @@
 #include "runtime/mpi_group.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 #include <vector>
 
@@ -10,7 +11,6 @@
 #include "runtime/mpi_exit.hpp"
 #include "runtime/mpi_farewells.hpp"
 #include "runtime/mpi_library.hpp"
-#include "runtime/mpi_nodes.hpp"
 #include "runtime/process_watch.hpp"
 #include "runtime/subgroup.hpp"
 
@@ -25,8 +25,8 @@ constexpr int ranks_told_at_once = 64;
 class MpiGroup final : public ProcessGroup {
  public:
   /// ranks[r]: the rank of this group's rank r in the communicator.
-  MpiGroup(std::shared_ptr<OurCommunicator> shared, std::int32_t key, std::vector<int> ranks, int rank,
-           std::vector<HostIdentity> hosts, Topology topology);
+  MpiGroup(std::shared_ptr<OurCommunicator> shared, std::shared_ptr<MpiFarewells> farewells, std::int32_t key,
+           std::vector<int> ranks, int rank, std::vector<HostIdentity> hosts, Topology topology);
   ~MpiGroup() override;
 
   int rank() const override { return rank_; }
@@ -36,11 +36,11 @@ class MpiGroup final : public ProcessGroup {
   MessageId send(int peer, Lane lane, const void* data, std::int64_t bytes) override;
   MessageId receive(int peer, Lane lane, void* data, std::int64_t bytes) override;
   bool test(MessageId message) override;
-  void progress() override;
+  void progress() override { farewells_->listen(); }
   std::string lost(int peer) override;
   std::size_t in_flight() const override { return messages_.in_flight(); }
   void say_farewell(const Farewell& farewell) noexcept override;
-  std::vector<Farewell> farewells(std::uint64_t context) const override { return farewells_.heard(context); }
+  std::vector<Farewell> farewells(std::uint64_t context) override;
   void abandon() noexcept override;
   std::unique_ptr<ProcessGroup> subgroup(const std::vector<int>& ranks, std::int32_t key) override;
   bool takes_device_memory() const override { return mpi_takes_device_memory(); }
@@ -65,6 +65,7 @@ class MpiGroup final : public ProcessGroup {
   int tag(Lane lane) const { return static_cast<int>(lane) + lane_count * key_; }
 
   std::shared_ptr<OurCommunicator> shared_;
+  std::shared_ptr<MpiFarewells> farewells_;
   std::int32_t key_;
   std::vector<int> ranks_;
   int rank_;
@@ -72,22 +73,25 @@ class MpiGroup final : public ProcessGroup {
   Topology topology_;
   ProcessWatch watch_;
   MessageTable<Message> messages_;
-  MpiFarewells farewells_;
+  std::atomic<std::size_t> told_on_{0};  // farewells
 };
 
-MpiGroup::MpiGroup(std::shared_ptr<OurCommunicator> shared, std::int32_t key, std::vector<int> ranks,
-                   int rank, std::vector<HostIdentity> hosts, Topology topology)
+MpiGroup::MpiGroup(std::shared_ptr<OurCommunicator> shared, std::shared_ptr<MpiFarewells> farewells,
+                   std::int32_t key, std::vector<int> ranks, int rank, std::vector<HostIdentity> hosts,
+                   Topology topology)
     : shared_(std::move(shared)),
+      farewells_(std::move(farewells)),
       key_(key),
       ranks_(std::move(ranks)),
       rank_(rank),
       hosts_(std::move(hosts)),
       topology_(std::move(topology)),
-      watch_(hosts_[static_cast<std::size_t>(rank)], hosts_),
-      farewells_(shared_->communicator, tag(Lane::farewells)) {}
+      watch_(hosts_[static_cast<std::size_t>(rank)], hosts_) {
+  note_group_made();
+}
 
 MpiGroup::~MpiGroup() {
-  if (!farewells_.all_sent()) shared_->messages_left = true;
+  note_group_gone();
   if (messages_.in_flight() == 0) return;
   shared_->messages_left = true;
   abandon();
@@ -170,9 +174,12 @@ bool MpiGroup::test_piece(Message& message) {
   return true;
 }
 
-void MpiGroup::progress() {
-  const std::optional<Farewell> news = farewells_.listen();
-  if (news && size() > ranks_told_at_once) farewells_.say(*news, told());
+std::vector<Farewell> MpiGroup::farewells(std::uint64_t context) {
+  const std::vector<Farewell> all = farewells_->heard(context);
+  if (size() > ranks_told_at_once) {
+    for (std::size_t i = told_on_.exchange(all.size()); i < all.size(); ++i) farewells_->say(all[i], told());
+  }
+  return all;
 }
 
 /// In a large group only those to whom the rounds of checks have made connections: they hand it on.
@@ -195,7 +202,7 @@ std::vector<int> MpiGroup::told() {
 
 void MpiGroup::say_farewell(const Farewell& farewell) noexcept {
   try {
-    farewells_.say(farewell, told());
+    farewells_->say(farewell, told());
   } catch (const std::exception&) {
     // No memory for the list: the ranks of other nodes find out by their deadline.
   }
@@ -236,7 +243,7 @@ std::unique_ptr<ProcessGroup> MpiGroup::subgroup(const std::vector<int>& ranks, 
     members.push_back(ranks_[static_cast<std::size_t>(rank)]);
     hosts.push_back(hosts_[static_cast<std::size_t>(rank)]);
   }
-  return std::make_unique<MpiGroup>(shared_, key, std::move(members), place, std::move(hosts),
+  return std::make_unique<MpiGroup>(shared_, farewells_, key, std::move(members), place, std::move(hosts),
                                     subgroup_topology(topology_, ranks));
 }
 
@@ -246,15 +253,17 @@ std::unique_ptr<ProcessGroup> make_mpi_group(const Communicator& communicator, i
                                              std::chrono::milliseconds deadline) {
   check_mpi_build(communicator);
   start_mpi();
-  std::shared_ptr<OurCommunicator> ours = duplicate(communicator, deadline);
+  const MPI_Comm callers = handle_of(communicator);
+  std::shared_ptr<MpiFarewells> farewells = MpiFarewells::of(callers, deadline);
+  std::shared_ptr<OurCommunicator> ours = duplicate(callers, deadline);
   MpiNodes nodes = find_mpi_nodes(ours->communicator, ranks_per_node, deadline);
   std::vector<int> ranks(nodes.hosts.size());
   for (std::size_t r = 0; r < ranks.size(); ++r) ranks[r] = static_cast<int>(r);
   int rank = 0;
   MPI_Comm_rank(ours->communicator, &rank);
   note_group(nodes.hosts, rank, deadline);
-  return std::make_unique<MpiGroup>(std::move(ours), 0, std::move(ranks), rank, std::move(nodes.hosts),
-                                    std::move(nodes.topology));
+  return std::make_unique<MpiGroup>(std::move(ours), std::move(farewells), 0, std::move(ranks), rank,
+                                    std::move(nodes.hosts), std::move(nodes.topology));
 }
 
 }  // namespace partita

@@ -5,9 +5,7 @@
 #include <chrono>
 #include <memory>
 #include <partita/context.hpp>
-#include <string>
 
-#include "runtime/launcher.hpp"
 #include "runtime/process_group.hpp"
 
 namespace partita {

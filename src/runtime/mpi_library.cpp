@@ -5,6 +5,7 @@
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
+#include <partita/machine_report.hpp>
 #include <partita/mpi.hpp>
 #include <thread>
 
@@ -128,7 +129,7 @@ void start_mpi() {
   static const HomeProcess home;
   home_of_mpi = &home;
   std::atexit(end_at_exit);
-  if (started_by_launcher()) outlive_notice_of_launcher();
+  if (is_launched_rank()) outlive_notice_of_launcher();
   thread_level = provided;
 }
 
@@ -180,6 +181,21 @@ bool wait_mpi(MPI_Request& request, std::chrono::milliseconds deadline, std::str
     }
     std::this_thread::sleep_for(std::chrono::microseconds(200));
     if (give_up && give_up()) return false;
+  }
+}
+
+ReturnedErrors::ReturnedErrors(std::initializer_list<MPI_Comm> communicators) {
+  for (const MPI_Comm communicator : communicators) {
+    MPI_Comm_get_errhandler(communicator, &before_.emplace_back(communicator, MPI_ERRHANDLER_NULL).second);
+    MPI_Comm_set_errhandler(communicator, MPI_ERRORS_RETURN);
+  }
+}
+
+ReturnedErrors::~ReturnedErrors() {
+  for (auto& [communicator, before] : before_) {
+    MPI_Comm_set_errhandler(communicator, before);
+    const bool predefined = before == MPI_ERRORS_ARE_FATAL || before == MPI_ERRORS_RETURN;
+    if (!predefined) MPI_Errhandler_free(&before);
   }
 }
 

@@ -5,10 +5,13 @@
 
 #include <chrono>
 #include <functional>
+#include <initializer_list>
 #include <mutex>
 #include <partita/context.hpp>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace partita {
 
@@ -47,5 +50,18 @@ void check_mpi(int code, std::string_view operation);
 /// the moments before a context (whose WaitLoop does this) exists and after the last one.
 bool wait_mpi(MPI_Request& request, std::chrono::milliseconds deadline, std::string_view operation,
               const std::function<bool()>& give_up = {});
+
+/// Errors of these communicators come back to us while this lives, and go not to the handlers that their
+/// owners chose.
+class ReturnedErrors {
+ public:
+  explicit ReturnedErrors(std::initializer_list<MPI_Comm> communicators);
+  ~ReturnedErrors();
+  ReturnedErrors(const ReturnedErrors&) = delete;
+  ReturnedErrors& operator=(const ReturnedErrors&) = delete;
+
+ private:
+  std::vector<std::pair<MPI_Comm, MPI_Errhandler>> before_;
+};
 
 }  // namespace partita

@@ -4,12 +4,11 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <partita/topology.hpp>
 #include <string>
 #include <vector>
 
-#include "runtime/farewell.hpp"
+#include "runtime/error_kind.hpp"
 
 namespace partita {
 
@@ -19,14 +18,23 @@ enum class Lane : std::uint8_t {
   data,            ///< the messages of plans
   point_to_point,  ///< from one rank to another, outside of collective calls
   greetings,       ///< of executions between nodes that go past the host
-  farewells,       ///< the group's own
 };
 
-inline constexpr int lane_count = 5;
+inline constexpr int lane_count = 4;
 
 /// A message in flight: a number of the group's own table, so that nothing is allocated per message in steady
 /// state.
 using MessageId = std::int32_t;
+
+/// What a rank says when it takes part in a context no more.
+struct Farewell {
+  std::uint64_t context = 0;  ///< its identity: a name that was used before is no context of today
+  int rank = -1;
+  bool failed = false;   ///< its context has failed, with `why`; else it has left it, and `why.text` says how
+  CaughtError why = {};  ///< of a text, what goes into `longest_farewell` bytes is told
+};
+
+inline constexpr int longest_farewell = 511;
 
 /// Used by one thread at a time. Nothing here blocks.
 class ProcessGroup {
@@ -64,7 +72,7 @@ class ProcessGroup {
   /// They hear it while they wait. Does not wait for anybody. Any thread.
   virtual void say_farewell(const Farewell& farewell) noexcept = 0;
   /// What other ranks have said of the context of this identity. Any thread.
-  virtual std::vector<Farewell> farewells(std::uint64_t context) const = 0;
+  virtual std::vector<Farewell> farewells(std::uint64_t context) = 0;
 
   /// "" while the peer is alive as far as known without waiting, else what is known: "rank 2 (process 4711)
   /// has ended". Any thread.

@@ -5,19 +5,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <utility>
 
 namespace partita {
 
 ProcessWatch::ProcessWatch(const HostIdentity& mine, std::vector<HostIdentity> ranks)
     : mine_(mine), ranks_(std::move(ranks)), processes_(ranks_.size()) {}
-
-ProcessWatch::~ProcessWatch() {
-  for (const Process& process : processes_) {
-    if (process.descriptor >= 0) ::close(process.descriptor);
-  }
-}
 
 std::string ProcessWatch::lost(int rank) {
   const std::lock_guard lock(mutex_);
@@ -37,24 +30,21 @@ bool ProcessWatch::alive(int rank) {
   if (!mine_.same_processes(identity) || identity.start_time == 0) return true;
   if (!open(rank)) return process_start_time(identity.process) == identity.start_time;
   // A pidfd becomes readable when its process ends.
-  pollfd ended{processes_[static_cast<std::size_t>(rank)].descriptor, POLLIN, 0};
+  pollfd ended{processes_[static_cast<std::size_t>(rank)].descriptor.get(), POLLIN, 0};
   return ::poll(&ended, 1, 0) <= 0;
 }
 
 /// False where there is no descriptor: the kernel or its filter does not offer it, or the process is gone.
 bool ProcessWatch::open(int rank) {
   Process& process = processes_[static_cast<std::size_t>(rank)];
-  if (process.descriptor >= 0) return true;
+  if (process.descriptor) return true;
   if (process.no_descriptor) return false;
   const HostIdentity& identity = ranks_[static_cast<std::size_t>(rank)];
-  process.descriptor = static_cast<int>(::syscall(SYS_pidfd_open, identity.process, 0));
-  process.no_descriptor = process.descriptor < 0;
+  process.descriptor = FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, identity.process, 0)));
   // The number may belong to another process by now.
-  if (process.descriptor >= 0 && process_start_time(identity.process) != identity.start_time) {
-    ::close(std::exchange(process.descriptor, -1));
-    process.no_descriptor = true;
-  }
-  return process.descriptor >= 0;
+  if (process_start_time(identity.process) != identity.start_time) process.descriptor.reset();
+  process.no_descriptor = !process.descriptor;
+  return !process.no_descriptor;
 }
 
 }  // namespace partita

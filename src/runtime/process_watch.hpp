@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/file_descriptor.hpp"
 #include "runtime/host_identity.hpp"
 
 namespace partita {
@@ -15,9 +16,6 @@ namespace partita {
 class ProcessWatch {
  public:
   ProcessWatch(const HostIdentity& mine, std::vector<HostIdentity> ranks);
-  ~ProcessWatch();
-  ProcessWatch(const ProcessWatch&) = delete;
-  ProcessWatch& operator=(const ProcessWatch&) = delete;
 
   /// "" or "(process 4711) has ended". Looks at most every tenth of a second, and says it only on the second
   /// look: what the process sent before it ended may still be on its way.
@@ -26,7 +24,7 @@ class ProcessWatch {
  private:
   using Clock = std::chrono::steady_clock;
   struct Process {
-    int descriptor = -1;  ///< pidfd; -1: not opened yet
+    FileDescriptor descriptor;  ///< pidfd
     bool no_descriptor = false;
     int looks_at_dead = 0;
     Clock::time_point next_look{};

@@ -9,6 +9,7 @@
 #include <optional>
 #include <partita/settings.hpp>
 
+#include "base/check.hpp"
 #include "base/environment_variable.hpp"
 
 namespace partita {
@@ -154,6 +155,17 @@ std::string values_of(const Setting& setting) {
   return std::string(values);
 }
 
+void check_options(const ContextOptions& options) {
+  check(options.deadline.count() > 0, "the deadline is {} ms; it must be more than 0",
+        options.deadline.count());
+  for (const Setting& setting : table) {
+    if (setting.read == nullptr || setting.option == "deadline") continue;
+    ContextOptions ignored;
+    const std::string value = setting.show(options);
+    check(setting.read(value, ignored), "{} is {}; {}", setting.option, value, setting.values);
+  }
+}
+
 }  // namespace
 
 std::span<const Setting> settings() {
@@ -187,6 +199,16 @@ std::vector<SettingReport> report_settings(const ContextOptions& options) {
     reports.push_back(std::move(report));
   }
   return reports;
+}
+
+ContextOptions with_environment(ContextOptions options) {
+  check_options(options);
+  for (const Setting& setting : table) {
+    const std::string_view text = environment_variable(setting.variable);
+    if (setting.read == nullptr || text.empty()) continue;
+    check(setting.read(text, options), "{}", refusal_of(setting, text));
+  }
+  return options;
 }
 
 }  // namespace partita

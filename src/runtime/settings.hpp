@@ -1,4 +1,5 @@
-// The table of settings: one row for each environment variable that the library reads.
+// The table of settings: one row for each environment variable that the library reads. The environment wins
+// over the options, so that a program need not be changed to be run another way.
 #pragma once
 
 #include <partita/context.hpp>
@@ -25,5 +26,10 @@ std::span<const Setting> settings();
 
 /// 'PARTITA_THREADS is "many"; it must be a whole number, 0 or more'
 std::string refusal_of(const Setting& setting, std::string_view text);
+
+/// `options` with the environment's settings of a context in them: read once, when the
+/// context is made. Throws ArgumentError for a bad value, of the options too: it names the variable or the
+/// option. Local.
+ContextOptions with_environment(ContextOptions options);
 
 }  // namespace partita

@@ -6,7 +6,6 @@
 
 #include "base/check.hpp"
 #include "runtime/host_identity.hpp"
-#include "runtime/launcher.hpp"
 #include "runtime/message_table.hpp"
 #include "runtime/subgroup.hpp"
 #include "runtime/threads_mail.hpp"
@@ -59,7 +58,7 @@ class ThreadsGroup final : public ProcessGroup {
   std::string lost(int peer) override;
   std::size_t in_flight() const override { return messages_.in_flight(); }
   void say_farewell(const Farewell& farewell) noexcept override;
-  std::vector<Farewell> farewells(std::uint64_t) const override { return attendance_->farewells(rank_); }
+  std::vector<Farewell> farewells(std::uint64_t) override { return attendance_->farewells(rank_); }
   void abandon() noexcept override;
   std::unique_ptr<ProcessGroup> subgroup(const std::vector<int>& ranks, std::int32_t key) override;
   std::string place() const override;
@@ -76,6 +75,7 @@ class ThreadsGroup final : public ProcessGroup {
     std::atomic<bool> seen_ended = false;
   };
   Peer& peer_of(int peer, std::int64_t bytes);
+  MessageId post(bool is_send, Mailbox& box, int peer, void* data, std::int64_t bytes);
   Mailbox& box(std::shared_ptr<Mailbox>& cached, int from, int to, Lane lane);
   std::string ended(int peer) const;
   int global(int rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
@@ -118,30 +118,26 @@ Mailbox& ThreadsGroup::box(std::shared_ptr<Mailbox>& cached, int from, int to, L
   return *cached;
 }
 
-MessageId ThreadsGroup::send(int peer, Lane lane, const void* data, std::int64_t bytes) {
-  Mailbox& outgoing = box(peer_of(peer, bytes).outgoing[static_cast<std::size_t>(lane)], rank_, peer, lane);
+MessageId ThreadsGroup::post(bool is_send, Mailbox& box, int peer, void* data, std::int64_t bytes) {
   const MessageId number = messages_.add();
   Letter& letter = messages_.at(number);
-  letter.mail.is_send = true;
-  letter.mail.from = static_cast<const std::byte*>(data);
+  letter.mail.is_send = is_send;
+  letter.mail.data = static_cast<std::byte*>(data);
   letter.mail.bytes = bytes;
   letter.peer = peer;
-  letter.box = &outgoing;
-  outgoing.post(letter.mail);
+  letter.box = &box;
+  box.post(letter.mail);
   return number;
+}
+
+MessageId ThreadsGroup::send(int peer, Lane lane, const void* data, std::int64_t bytes) {
+  Mailbox& outgoing = box(peer_of(peer, bytes).outgoing[static_cast<std::size_t>(lane)], rank_, peer, lane);
+  return post(true, outgoing, peer, const_cast<void*>(data), bytes);  // what is sent is only read
 }
 
 MessageId ThreadsGroup::receive(int peer, Lane lane, void* data, std::int64_t bytes) {
   Mailbox& incoming = box(peer_of(peer, bytes).incoming[static_cast<std::size_t>(lane)], peer, rank_, lane);
-  const MessageId number = messages_.add();
-  Letter& letter = messages_.at(number);
-  letter.mail.is_send = false;
-  letter.mail.to = static_cast<std::byte*>(data);
-  letter.mail.bytes = bytes;
-  letter.peer = peer;
-  letter.box = &incoming;
-  incoming.post(letter.mail);
-  return number;
+  return post(false, incoming, peer, data, bytes);
 }
 
 bool ThreadsGroup::test(MessageId message) {

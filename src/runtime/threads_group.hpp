@@ -2,7 +2,6 @@
 // the bytes from buffer to buffer, once.
 #pragma once
 
-#include <array>
 #include <map>
 #include <memory>
 #include <mutex>

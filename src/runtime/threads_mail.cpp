@@ -8,7 +8,7 @@ namespace {
 
 void deliver(PendingMessage& send, PendingMessage& receive) {
   const bool fits = send.bytes == receive.bytes;
-  if (fits && send.bytes > 0) std::memcpy(receive.to, send.from, static_cast<std::size_t>(send.bytes));
+  if (fits && send.bytes > 0) std::memcpy(receive.data, send.data, static_cast<std::size_t>(send.bytes));
   send.bytes_of_peer = receive.bytes;
   receive.bytes_of_peer = send.bytes;
   const PendingMessage::State state = fits ? PendingMessage::State::delivered : PendingMessage::State::misfit;

@@ -1,7 +1,6 @@
 // Where the messages of threads meet.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <map>
@@ -26,9 +25,7 @@ struct PendingMessage {
   /// The other side's thread sets it, as the last thing that it does with this message.
   std::atomic<State> state{State::delivered};
   bool is_send = false;
-  int peer = 0;
-  std::byte* to = nullptr;
-  const std::byte* from = nullptr;
+  std::byte* data = nullptr;
   std::int64_t bytes = 0;
   std::int64_t bytes_of_peer = 0;
   PendingMessage* next = nullptr;  ///< in the mailbox

@@ -1,17 +1,12 @@
 #include "runtime/threads_per_rank.hpp"
 
-#include <fmt/format.h>
 #include <sched.h>
 
 #include <algorithm>
-#include <cmath>
-#include <filesystem>
 #include <fstream>
-#include <limits>
 #include <map>
-#include <sstream>
 
-#include "base/check.hpp"
+#include "base/control_group.hpp"
 #include "runtime/host_identity.hpp"
 
 namespace partita {
@@ -35,55 +30,16 @@ std::vector<int> affinity() {
   return {0};
 }
 
-std::string first_line(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line;
-}
-
-double positive_number(const std::string& text) {
-  try {
-    return std::max(0.0, std::stod(text));
-  } catch (const std::exception&) {
-    return 0;  // "max", "-1", or nothing
+// Cores: microseconds of a period. 0: no limit ("max", or -1).
+double quota_of(const std::string& folder, bool unified) {
+  double granted = 0, period = 0;
+  if (unified) {
+    std::ifstream(folder + "/cpu.max") >> granted >> period;
+  } else {
+    std::ifstream(folder + "/cpu.cfs_quota_us") >> granted;
+    std::ifstream(folder + "/cpu.cfs_period_us") >> period;
   }
-}
-
-// "200000 100000", "max 100000": microseconds of a period.
-double quota_v2(const std::filesystem::path& folder) {
-  std::istringstream line(first_line(folder / "cpu.max"));
-  std::string granted, period;
-  line >> granted >> period;
-  const double length = positive_number(period);
-  return length > 0 ? positive_number(granted) / length : 0;
-}
-
-double quota_v1(const std::filesystem::path& folder) {
-  const double length = positive_number(first_line(folder / "cpu.cfs_period_us"));
-  return length > 0 ? positive_number(first_line(folder / "cpu.cfs_quota_us")) / length : 0;
-}
-
-// The lowest quota on the way from `path` up to the mount point. A path that the mount does not show (as in a
-// container) leaves the levels that it does.
-template <class Quota>
-double lowest_on_the_way(const std::filesystem::path& mount, const std::string& path, Quota quota) {
-  double lowest = std::numeric_limits<double>::infinity();
-  std::filesystem::path level = std::filesystem::path(path).relative_path();
-  while (true) {
-    const double here = quota(level.empty() ? mount : mount / level);
-    if (here > 0) lowest = std::min(lowest, here);
-    if (level.empty()) return lowest;
-    level = level.parent_path();
-  }
-}
-
-bool names_cpu(const std::string& controllers) {
-  std::istringstream list(controllers);
-  for (std::string name; std::getline(list, name, ',');) {
-    if (name == "cpu") return true;
-  }
-  return false;
+  return granted > 0 && period > 0 ? granted / period : 0;
 }
 
 // How many ranks of my host may use each core.
@@ -104,41 +60,17 @@ int ranks_of_host(std::span<const Cores> ranks, const std::string& host) {
 }  // namespace
 
 double processor_quota(const std::string& root) {
-  std::ifstream groups(root + "/proc/self/cgroup");
-  const std::filesystem::path mount = root + "/sys/fs/cgroup";
-  double lowest = std::numeric_limits<double>::infinity();
-  // Lines "number:controllers:path"; version 2 has the number 0 and no controllers.
-  for (std::string line; std::getline(groups, line);) {
-    const std::size_t first = line.find(':'), second = line.find(':', first + 1);
-    if (second == std::string::npos) continue;
-    const std::string controllers = line.substr(first + 1, second - first - 1);
-    const std::string path = line.substr(second + 1);
-    if (controllers.empty()) lowest = std::min(lowest, lowest_on_the_way(mount, path, quota_v2));
-    if (!names_cpu(controllers)) continue;
-    for (const auto& folder : {mount / controllers, mount / "cpu"}) {
-      lowest = std::min(lowest, lowest_on_the_way(folder, path, quota_v1));
-    }
+  double lowest = 0;
+  const auto group = ControlGroup::of_this_process("cpu", root);
+  for (const std::string& path : group ? group->levels() : std::vector<std::string>()) {
+    const double quota = quota_of(group->mount + path, group->unified);
+    if (quota > 0 && (lowest == 0 || quota < lowest)) lowest = quota;
   }
-  return std::isfinite(lowest) ? lowest : 0;
+  return lowest;
 }
 
 Cores this_rank_cores(std::string_view place, const std::string& root) {
   return {host_of(place), affinity(), processor_quota(root)};
-}
-
-std::string Cores::text() const {
-  return fmt::format("{} {:a} {}", host, quota, fmt::join(usable, ","));
-}
-
-Cores Cores::parse(std::string_view text) {
-  std::istringstream stream{std::string(text)};
-  Cores cores;
-  std::string quota, list;
-  stream >> cores.host >> quota >> list;
-  cores.quota = positive_number(quota);
-  std::istringstream numbers(list);
-  for (std::string number; std::getline(numbers, number, ',');) cores.usable.push_back(std::stoi(number));
-  return cores;
 }
 
 int threads_per_rank(std::span<const Cores> ranks, int me) {

@@ -6,17 +6,19 @@
 #include <string_view>
 #include <vector>
 
+#include "base/serialize.hpp"
+
 namespace partita {
 
-/// Of one rank; travels as a text.
+/// Of one rank.
 struct Cores {
   std::string host;         ///< ranks of another host share no cores with this one
   std::vector<int> usable;  ///< the processors of the affinity mask, in increasing order
   double quota = 0;  ///< cores that the control group grants to all its processes together; 0: no limit
-
-  std::string text() const;
-  static Cores parse(std::string_view text);
 };
+auto members_of(is_a<Cores> auto& cores) {
+  return std::tie(cores.host, cores.usable, cores.quota);
+}
 
 /// Of the calling thread. `root` is put before /proc and /sys (for tests).
 Cores this_rank_cores(std::string_view place, const std::string& root = "");

@@ -7,7 +7,6 @@
 #include "context/context_state.hpp"
 #include "ranks/caught.hpp"
 #include "ranks/rank_test.hpp"
-#include "runtime/collective.hpp"
 
 namespace partita::testing {
 namespace {

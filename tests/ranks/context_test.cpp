@@ -1,4 +1,5 @@
 // Contexts: their making, their settings, their end.
+#include <chrono>
 #include <cstdlib>
 #include <partita/collectives.hpp>
 #include <partita/context.hpp>
@@ -150,6 +151,22 @@ RANK_TEST(ContextEnd, CloseIsSilentWhenNothingIsLeft) {
   Context mine = context.subgroup(all);
   { const SymmetricMemory dropped = SymmetricMemory::allocate(mine, 2000); }
   EXPECT_EQ(mine.close(), "");
+}
+
+// Who goes last says farewell to ranks that have freed their communicator. MPI gives its number to the next
+// one, where such a message must not stand for one of that context's own.
+TEST(ContextEnd, WhatArrivesAfterwardsIsNotTakenForTheNextContexts) {
+  ContextOptions options;
+  options.ranks_per_node = 1;
+  options.deadline = std::chrono::seconds(20);
+  for (int turn = 0; turn < 4; ++turn) {
+    on_ranks(
+        [&](Context& context) {
+          for (int i = 0; i < 40 * (turn + 1); ++i) context.barrier();
+          std::this_thread::sleep_for(std::chrono::milliseconds(20) * context.rank());
+        },
+        options);
+  }
 }
 
 RANK_TEST(ContextThreads, AreThoseOfBlas) {

@@ -76,24 +76,22 @@ class FakeSlots {
 class FakePackets {
  public:
   FakePackets(const PacketExchange& what, FakeWait wait)
-      : what_(what),
-        given_(what.given.begin(), what.given.end()),
-        taken_(what.taken.begin(), what.taken.end()),
-        slots_(what.slots, what.rank, std::move(wait)) {}
+      : what_(what), ranges_(*what.ranges), slots_(what.slots, what.rank, std::move(wait)) {}
 
   void run() {
     slots_.begin();
-    const bool has_root = what_.root >= 0;
-    const std::size_t me = slots_.me(), root = has_root ? static_cast<std::size_t>(what_.root) : me;
+    const bool has_root = ranges_.root >= 0;
+    const std::size_t me = slots_.me(), root = has_root ? static_cast<std::size_t>(ranges_.root) : me;
     for_each_peer([&](std::size_t peer) {
-      if (!has_root || me == root) give(peer, source() + given_[peer].offset, given_[peer].bytes, 0);
+      if (!has_root || me == root)
+        give(peer, source() + ranges_.given[peer].offset, ranges_.given[peer].bytes, 0);
     });
     if (has_root) {
-      if (me != root) keep(me, take(root, taken_[me].bytes, 0), false);
+      if (me != root) keep(me, take(root, ranges_.taken[me].bytes, 0), false);
     } else {
       take_first_round();
     }
-    if (what_.passed_on) pass_on(has_root ? root : slots_.ranks());
+    if (ranges_.passed_on) pass_on(has_root ? root : slots_.ranks());
     slots_.end();
   }
 
@@ -109,22 +107,23 @@ class FakePackets {
   void take_first_round() const {
     std::vector<std::vector<char>> come;
     for (std::size_t rank = 0; rank < slots_.ranks(); ++rank) {
-      const std::size_t place = what_.joined ? slots_.me() : rank;
-      come.push_back(rank == slots_.me() ? own() : take(rank, taken_[place].bytes, 0));
+      const std::size_t place = ranges_.joined ? slots_.me() : rank;
+      come.push_back(rank == slots_.me() ? own() : take(rank, ranges_.taken[place].bytes, 0));
     }
     for (std::size_t rank = 0; rank < slots_.ranks(); ++rank) {
-      keep(what_.joined ? slots_.me() : rank, come[rank], what_.joined && rank > 0);
+      keep(ranges_.joined ? slots_.me() : rank, come[rank], ranges_.joined && rank > 0);
     }
   }
 
   /// The root gets no more than a sign, and passes on nothing.
   void pass_on(std::size_t root) const {
     const std::size_t me = slots_.me();
-    const char* const mine = static_cast<const char*>(what_.destination) + taken_[me].offset;
+    const char* const mine = static_cast<const char*>(what_.destination) + ranges_.taken[me].offset;
     if (me != root)
-      for_each_peer([&](std::size_t peer) { give(peer, mine, peer == root ? 0 : taken_[me].bytes, 1); });
+      for_each_peer(
+          [&](std::size_t peer) { give(peer, mine, peer == root ? 0 : ranges_.taken[me].bytes, 1); });
     for_each_peer([&](std::size_t peer) {
-      if (peer != root) keep(peer, take(peer, taken_[peer].bytes, 1), false);
+      if (peer != root) keep(peer, take(peer, ranges_.taken[peer].bytes, 1), false);
     });
   }
 
@@ -144,26 +143,26 @@ class FakePackets {
   }
 
   std::vector<char> own() const {
-    const ByteRange& parcel = given_[slots_.me()];
+    const ByteRange& parcel = ranges_.given[slots_.me()];
     return {source() + parcel.offset, source() + parcel.offset + parcel.bytes};
   }
 
   void keep(std::size_t rank, const std::vector<char>& come, bool joins) const {
-    const ByteRange& parcel = taken_[rank];
+    const ByteRange& parcel = ranges_.taken[rank];
     if (parcel.bytes == 0) return;
     char* const to = static_cast<char*>(what_.destination) + parcel.offset;
     if (!joins) {
       std::memcpy(to, come.data(), static_cast<std::size_t>(parcel.bytes));
     } else {
       StridedCopy row;
-      row.item_bytes = size_of(what_.dtype);
+      row.item_bytes = size_of(ranges_.dtype);
       row.loops = {{parcel.bytes / row.item_bytes, row.item_bytes, row.item_bytes}};
-      accumulate(row, what_.dtype, *what_.joined, come.data(), to);
+      accumulate(row, ranges_.dtype, *ranges_.joined, come.data(), to);
     }
   }
 
   PacketExchange what_;
-  std::vector<ByteRange> given_, taken_;
+  ByteExchange ranges_;
   FakeSlots slots_;
 };
 

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <partita/io.hpp>
 
-#include "io/hdf5_handle.hpp"
+#include "io/hdf5_library.hpp"
 #include "ranks/array_model.hpp"
 #include "ranks/shared_directory.hpp"
 

@@ -11,13 +11,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <partita/machine_report.hpp>
 #include <random>
 #include <string>
 #include <string_view>
 
 #include "ranks/fake_device.hpp"
 #include "ranks/rank_run.hpp"
-#include "runtime/launcher.hpp"
 #include "runtime/mpi_group.hpp"
 
 namespace partita::testing {
@@ -55,7 +55,7 @@ int number_of(std::string_view text, std::string_view what) {
 }
 
 void read_arguments(int argc, char** argv, Ranks& ranks) {
-  const bool processes = mpi_available() && started_by_launcher();
+  const bool processes = mpi_available() && is_launched_rank();
   ranks.kind = processes ? GroupKind::mpi : GroupKind::threads;
   ranks.count = 4;
   for (int i = 1; i < argc; ++i) {

@@ -12,7 +12,7 @@
 #include <sstream>
 #include <vector>
 
-#include "memory/file_descriptor.hpp"
+#include "base/file_descriptor.hpp"
 #include "memory/page.hpp"
 #include "memory/reservation.hpp"
 #include "ranks/memory_checks.hpp"

@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "base/host_clock.hpp"
-#include "device/packet_exchange.hpp"
+#include "device/packet_board.hpp"
 #include "ranks/collectives_model.hpp"
 #include "ranks/needs_devices.hpp"
 
@@ -81,6 +81,62 @@ TEST(Packets, TwoRoundsInOneStart) {
     for (const std::int64_t count : {std::int64_t{3001}, std::int64_t{65537}, PacketSlots::most_given / 8,
                                      PacketSlots::most_given / 8 + 1}) {
       check_rounds_of_all(context, count);
+    }
+  });
+}
+
+/// Exchanges of packets that this rank has made.
+std::uint32_t exchanges_made(Context& context) {
+  ContextState& state = *context.state();
+  context.synchronize();
+  std::uint64_t counters = 0;  // and the blocks of a launch
+  state.device->physical().copy_past(&counters, PacketBoard::of(state)->slots().counters, sizeof(counters));
+  return static_cast<std::uint32_t>(counters);
+}
+
+Number brought_to_root(int rank, const Index& index) {
+  return Number(static_cast<double>(rank * 1000 + index[0] * 3 + index[1]));
+}
+
+/// gather_v and scatter_v of uneven parts, one of which is empty, there and back; then reduce.
+void check_rooted(Context& context, int root, Memory memory) {
+  const int ranks = context.size();
+  std::vector<std::int64_t> counts;
+  std::int64_t rows = 0;
+  for (int rank = 0; rank < ranks; ++rank) rows += counts.emplace_back(rank == 1 ? 0 : 5 + 2 * rank);
+  const std::int64_t mine = counts[static_cast<std::size_t>(context.rank())];
+  Block part(context, Dtype::i16, {mine, 3}, memory);
+  Block whole(context, Dtype::i16, {rows, 3}, memory);
+  Block back(context, Dtype::i16, {mine, 3}, memory);
+  const auto of_mine = [&](const Index& index) { return brought_to_root(context.rank(), index); };
+  part.set(of_mine);
+  gather_v(context, part.view(), whole.view(), counts, root);
+  scatter_v(context, whole.view(), back.view(), counts, root);
+  EXPECT_EQ(back.wrong(of_mine), 0) << "root " << root;
+  Block same(context, Dtype::i32, {7, 3}, memory);
+  Block sum(context, Dtype::i32, {7, 3}, memory);
+  same.set(of_mine);
+  reduce(context, same.view(), sum.view(), {}, root);
+  if (context.rank() != root) return;
+  EXPECT_EQ(sum.wrong([&](const Index& index) {
+    Number all(0.0);
+    for (int rank = 0; rank < ranks; ++rank) all = all + brought_to_root(rank, index);
+    return all;
+  }),
+            0)
+      << "root " << root;
+}
+
+TEST(Packets, GatherScatterAndReduce) {
+  NEEDS_DEVICES();
+  on_ranks([](Context& context) {
+    const bool in_packets = context.size() > 1 && context.state()->device_topology.node_count() == 1;
+    for (const Memory memory : {Memory::device, Memory::device_strided, Memory::device_heap}) {
+      for (int root = 0; root < context.size(); ++root) {
+        const std::uint32_t before = in_packets ? exchanges_made(context) : 0;
+        check_rooted(context, root, memory);
+        EXPECT_EQ(in_packets ? exchanges_made(context) - before : 3, 3U);
+      }
     }
   });
 }

@@ -36,7 +36,7 @@ class ScriptedGroup : public ProcessGroup {
   void progress() override { script_.progress(); }
   std::size_t in_flight() const override { return group_->in_flight(); }
   void say_farewell(const Farewell& farewell) noexcept override { group_->say_farewell(farewell); }
-  std::vector<Farewell> farewells(std::uint64_t context) const override { return group_->farewells(context); }
+  std::vector<Farewell> farewells(std::uint64_t context) override { return group_->farewells(context); }
   std::string lost(int peer) override { return group_->lost(peer); }
   void abandon() noexcept override { group_->abandon(); }
   std::unique_ptr<ProcessGroup> subgroup(const std::vector<int>& ranks, std::int32_t key) override {

@@ -19,6 +19,7 @@
 #include <cstdlib>
 #include <mutex>
 #include <optional>
+#include <partita/machine_report.hpp>
 #include <random>
 #include <string_view>
 #include <thread>
@@ -27,7 +28,6 @@
 #include "ranks/fake_device.hpp"
 #include "ranks/rank_run.hpp"
 #include "runtime/error_kind.hpp"
-#include "runtime/launcher.hpp"
 #include "runtime/mpi_group.hpp"
 #include "stress/turn.hpp"
 
@@ -283,7 +283,7 @@ int from_environment(const char* name, int otherwise) {
 Options read_arguments(int argc, char** argv) {
   Options options;
   Ranks& ranks = rank_run().ranks;
-  ranks.kind = mpi_available() && started_by_launcher() ? GroupKind::mpi : GroupKind::threads;
+  ranks.kind = mpi_available() && is_launched_rank() ? GroupKind::mpi : GroupKind::threads;
   ranks.count = 4;
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];

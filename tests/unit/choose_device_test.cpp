@@ -38,9 +38,9 @@ TEST(ChooseDevice, RefusesWhatIsNotThere) {
   EXPECT_THROW((void)choose_device(Device::cuda(-2), some, 0), ArgumentError);
 }
 
-TEST(ChooseDevice, OffersTravelAsText) {
-  const DeviceCapabilities offer =
-      DeviceCapabilities::parse(DeviceCapabilities{"my host", 3, "why: none\nat all"}.text());
+TEST(ChooseDevice, OffersTravelAsBytes) {
+  const DeviceCapabilities sent{"my host", 3, "why: none\nat all"};
+  const auto offer = deserialize<DeviceCapabilities>(serialize(sent));
   EXPECT_EQ(offer.host, "my host");
   EXPECT_EQ(offer.count, 3);
   EXPECT_EQ(offer.why_none, "why: none\nat all");

@@ -1,11 +1,11 @@
 // Products of complex numbers against std::complex, of every remainder modulo a vector.
-#include "kernels/host/complex_product.hpp"
-
 #include <gtest/gtest.h>
 
 #include <complex>
 #include <limits>
 #include <vector>
+
+#include "kernels/host/number_arithmetic.hpp"
 
 namespace partita {
 namespace {

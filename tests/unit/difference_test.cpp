@@ -33,19 +33,19 @@ TEST(RankList, IsCompressed) {
   EXPECT_EQ(rank_list({1, 3, 4, 5, 6, 9, 10}), "ranks 1,3-6,9,10");
 }
 
-TEST(Difference, ReportsTravelAsText) {
+TEST(Difference, ReportsTravelAsBytes) {
   Report sent = report("fft", {{"shape", "8x8"}, {"", ""}});
-  Report received = decode(encode(sent));
+  Report received = deserialize<Report>(serialize(sent));
   EXPECT_EQ(received.operation, "fft");
   EXPECT_FALSE(received.threw);
   ASSERT_EQ(received.facts.size(), 2U);
   EXPECT_EQ(received.facts[0].value, "8x8");
   sent.threw = true;
   sent.error = {ErrorKind::error, "sorry"};
-  received = decode(encode(sent));
+  received = deserialize<Report>(serialize(sent));
   EXPECT_TRUE(received.threw);
   EXPECT_EQ(received.error.text, "sorry");
-  EXPECT_THROW(decode("rubbish"), Error);
+  EXPECT_THROW(deserialize<Report>("rubbish"), Error);
 }
 
 TEST(Difference, NamesOnlyTheFactsThatDiffer) {

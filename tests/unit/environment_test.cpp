@@ -1,10 +1,9 @@
-#include "runtime/environment.hpp"
-
 #include <gtest/gtest.h>
 
 #include <partita/error.hpp>
 #include <string>
 
+#include "runtime/settings.hpp"
 #include "setting.hpp"
 
 namespace partita {

@@ -8,7 +8,6 @@
 #include <csignal>
 #include <thread>
 
-#include "runtime/launcher.hpp"
 #include "runtime/process_watch.hpp"
 
 namespace partita {

@@ -1,11 +1,10 @@
-#include "memory/nvshmem_capabilities.hpp"
-
 #include <gtest/gtest.h>
 
 #include <partita/device_report.hpp>
 #include <partita/error.hpp>
 #include <vector>
 
+#include "memory/nvshmem_library.hpp"
 #include "setting.hpp"
 
 namespace partita {

@@ -1,4 +1,3 @@
-#include "base/python_packages.hpp"
 
 #include <gtest/gtest.h>
 

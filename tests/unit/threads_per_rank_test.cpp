@@ -50,10 +50,10 @@ TEST(CoresForAll, SaysWhetherSpinningTakesTimeFromOthers) {
   EXPECT_FALSE(cores_for_all(std::vector<Cores>{cores("a", 0, 1), cores("a", 0, 1)}, 1));
 }
 
-TEST(Cores, TravelAsText) {
+TEST(Cores, TravelAsBytes) {
   for (const Cores& sent :
        {cores("node.example.org", 0, 3, 2.5), cores("b", 5, 6), cores("c", 200, 300, 0.1)}) {
-    const Cores received = Cores::parse(sent.text());
+    const Cores received = deserialize<Cores>(serialize(sent));
     EXPECT_EQ(received.host, sent.host);
     EXPECT_EQ(received.usable, sent.usable);
     EXPECT_EQ(received.quota, sent.quota);
@@ -87,6 +87,7 @@ TEST(ProcessorQuota, OfVersionTwoIsTheLowestOnTheWay) {
   const Machine machine;
   EXPECT_EQ(machine.quota(), 0);
   machine.write("proc/self/cgroup", "0::/jobs/seven\n");
+  machine.write("proc/self/mountinfo", "31 23 0:28 / /sys/fs/cgroup rw - cgroup2 cgroup rw\n");
   machine.write("sys/fs/cgroup/jobs/seven/cpu.max", "max 100000\n");
   EXPECT_EQ(machine.quota(), 0);
   machine.write("sys/fs/cgroup/jobs/cpu.max", "250000 100000\n");
@@ -98,6 +99,8 @@ TEST(ProcessorQuota, OfVersionTwoIsTheLowestOnTheWay) {
 TEST(ProcessorQuota, OfVersionOne) {
   const Machine machine;
   machine.write("proc/self/cgroup", "5:cpuset:/x\n4:cpu,cpuacct:/docker/abc\n0::/\n");
+  machine.write("proc/self/mountinfo",
+                "32 31 0:29 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n");
   machine.write("sys/fs/cgroup/cpu,cpuacct/docker/abc/cpu.cfs_period_us", "100000\n");
   machine.write("sys/fs/cgroup/cpu,cpuacct/docker/abc/cpu.cfs_quota_us", "-1\n");
   EXPECT_EQ(machine.quota(), 0);
@@ -108,6 +111,8 @@ TEST(ProcessorQuota, OfVersionOne) {
 TEST(ProcessorQuota, InAContainerThatShowsItsOwnLevelAsTheRoot) {
   const Machine machine;
   machine.write("proc/self/cgroup", "4:cpu:/docker/abc\n");
+  machine.write("proc/self/mountinfo",
+                "32 31 0:29 /docker/abc /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n");
   machine.write("sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n");
   machine.write("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "400000\n");
   EXPECT_EQ(machine.quota(), 4);

@@ -5,7 +5,7 @@
 namespace partita::cuda {
 namespace {
 
-template <class T, Operation operation>
+template <class T, Reduction operation>
 __global__ void accumulate_rows(const __grid_constant__ Nest nest, const __grid_constant__ Deal deal,
                                 unsigned lanes, const char* from, char* to) {
   for_each_segment<std::uint64_t>(
@@ -18,7 +18,7 @@ __global__ void accumulate_rows(const __grid_constant__ Nest nest, const __grid_
       });
 }
 
-template <class T, Operation operation>
+template <class T, Reduction operation>
 int start(const Nest& nest, const void* from, void* to, cudaStream_t stream) {
   const Deal deal = deal_of(nest, sizeof(T));
   const Shape shape = shape_of(deal);
@@ -27,7 +27,7 @@ int start(const Nest& nest, const void* from, void* to, cudaStream_t stream) {
   return cudaGetLastError();
 }
 
-template <class T, Operation operation>
+template <class T, Reduction operation>
 int load_rows() {
   return load(accumulate_rows<T, operation>);
 }
@@ -38,121 +38,77 @@ struct Kernel {
   int (*load)() = nullptr;
 };
 
-template <class T, Operation operation>
+template <class T, Reduction operation>
 Kernel kernel() {
   return {start<T, operation>, load_rows<T, operation>};
 }
 
-/// What takes no notice of an integer's sign.
-template <class Unsigned>
-Kernel kernel_of_bits(Operation operation) {
-  switch (operation) {
-    case Operation::sum:
-      return kernel<Unsigned, Operation::sum>();
-    case Operation::product:
-      return kernel<Unsigned, Operation::product>();
-    case Operation::logical_and:
-      return kernel<Unsigned, Operation::logical_and>();
-    case Operation::logical_or:
-      return kernel<Unsigned, Operation::logical_or>();
-    case Operation::logical_xor:
-      return kernel<Unsigned, Operation::logical_xor>();
-    case Operation::bit_and:
-      return kernel<Unsigned, Operation::bit_and>();
-    case Operation::bit_or:
-      return kernel<Unsigned, Operation::bit_or>();
-    case Operation::bit_xor:
-      return kernel<Unsigned, Operation::bit_xor>();
-    default:
-      return {};
-  }
+/// The wanted one of `operations`.
+template <class T, Reduction... operations>
+Kernel kernel_among(Reduction wanted) {
+  Kernel found;
+  ((wanted == operations ? void(found = kernel<T, operations>()) : void()), ...);
+  return found;
 }
 
 template <class T>
-Kernel kernel_of_integers(Operation operation) {
-  if (operation == Operation::min) return kernel<T, Operation::min>();
-  if (operation == Operation::max) return kernel<T, Operation::max>();
-  return kernel_of_bits<std::make_unsigned_t<T>>(operation);
+Kernel kernel_of_integers(Reduction operation) {
+  const Kernel ordering = kernel_among<T, Reduction::min, Reduction::max>(operation);
+  if (ordering.start != nullptr) return ordering;
+  // The others take no notice of an integer's sign.
+  return kernel_among<std::make_unsigned_t<T>, Reduction::sum, Reduction::product, Reduction::logical_and,
+                      Reduction::logical_or, Reduction::logical_xor, Reduction::bit_and, Reduction::bit_or,
+                      Reduction::bit_xor>(operation);
 }
 
 template <class T>
-Kernel kernel_of_floats(Operation operation) {
-  switch (operation) {
-    case Operation::sum:
-      return kernel<T, Operation::sum>();
-    case Operation::min:
-      return kernel<T, Operation::min>();
-    case Operation::max:
-      return kernel<T, Operation::max>();
-    case Operation::product:
-      return kernel<T, Operation::product>();
-    default:
-      return {};
-  }
+Kernel kernel_of_floats(Reduction operation) {
+  return kernel_among<T, Reduction::sum, Reduction::min, Reduction::max, Reduction::product>(operation);
 }
 
 template <class Real>
-Kernel kernel_of_complex(Operation operation) {
-  if (operation == Operation::sum) return kernel<Complex<Real>, Operation::sum>();
-  if (operation == Operation::product) return kernel<Complex<Real>, Operation::product>();
-  return {};
+Kernel kernel_of_complex(Reduction operation) {
+  return kernel_among<Complex<Real>, Reduction::sum, Reduction::product>(operation);
 }
 
 /// The sum of booleans is "or", their product "and".
-Kernel kernel_of_booleans(Operation operation) {
+Kernel kernel_of_booleans(Reduction operation) {
   switch (operation) {
-    case Operation::sum:
-    case Operation::max:
-    case Operation::logical_or:
-    case Operation::bit_or:
-      return kernel<Boolean, Operation::logical_or>();
-    case Operation::logical_xor:
-    case Operation::bit_xor:
-      return kernel<Boolean, Operation::logical_xor>();
+    case Reduction::sum:
+    case Reduction::max:
+    case Reduction::logical_or:
+    case Reduction::bit_or:
+      return kernel<Boolean, Reduction::logical_or>();
+    case Reduction::logical_xor:
+    case Reduction::bit_xor:
+      return kernel<Boolean, Reduction::logical_xor>();
     default:
-      return kernel<Boolean, Operation::logical_and>();
+      return kernel<Boolean, Reduction::logical_and>();
   }
 }
 
-Kernel kernel_of(Element element, Operation operation) {
-  switch (element) {
-    case Element::boolean:
-      return kernel_of_booleans(operation);
-    case Element::i8:
-      return kernel_of_integers<std::int8_t>(operation);
-    case Element::u8:
-      return kernel_of_integers<std::uint8_t>(operation);
-    case Element::i16:
-      return kernel_of_integers<std::int16_t>(operation);
-    case Element::u16:
-      return kernel_of_integers<std::uint16_t>(operation);
-    case Element::i32:
-      return kernel_of_integers<std::int32_t>(operation);
-    case Element::u32:
-      return kernel_of_integers<std::uint32_t>(operation);
-    case Element::i64:
-      return kernel_of_integers<std::int64_t>(operation);
-    case Element::u64:
-      return kernel_of_integers<std::uint64_t>(operation);
-    case Element::f16:
-      return kernel_of_floats<__half>(operation);
-    case Element::bf16:
-      return kernel_of_floats<__nv_bfloat16>(operation);
-    case Element::f32:
-      return kernel_of_floats<float>(operation);
-    case Element::f64:
-      return kernel_of_floats<double>(operation);
-    case Element::c64:
-      return kernel_of_complex<float>(operation);
-    case Element::c128:
-      return kernel_of_complex<double>(operation);
-  }
-  return {};
+Kernel kernel_of(Dtype element, Reduction operation) {
+  constexpr Kernel (*of_elements[])(Reduction) = {kernel_of_booleans,
+                                                  kernel_of_integers<std::int8_t>,
+                                                  kernel_of_integers<std::uint8_t>,
+                                                  kernel_of_integers<std::int16_t>,
+                                                  kernel_of_integers<std::uint16_t>,
+                                                  kernel_of_integers<std::int32_t>,
+                                                  kernel_of_integers<std::uint32_t>,
+                                                  kernel_of_integers<std::int64_t>,
+                                                  kernel_of_integers<std::uint64_t>,
+                                                  kernel_of_floats<__half>,
+                                                  kernel_of_floats<__nv_bfloat16>,
+                                                  kernel_of_floats<float>,
+                                                  kernel_of_floats<double>,
+                                                  kernel_of_complex<float>,
+                                                  kernel_of_complex<double>};
+  return of_elements[static_cast<int>(element)](operation);
 }
 
 }  // namespace
 
-int launch_accumulate(const Nest& nest, Element element, Operation operation, const void* from, void* to,
+int launch_accumulate(const Nest& nest, Dtype element, Reduction operation, const void* from, void* to,
                       void* stream) {
   const Kernel kernel = kernel_of(element, operation);
   if (kernel.start == nullptr) return cudaErrorInvalidValue;
@@ -160,9 +116,9 @@ int launch_accumulate(const Nest& nest, Element element, Operation operation, co
 }
 
 int load_accumulate_kernels() {
-  for (int element = 0; element <= static_cast<int>(Element::c128); ++element) {
-    for (int operation = 0; operation <= static_cast<int>(Operation::bit_xor); ++operation) {
-      const Kernel kernel = kernel_of(static_cast<Element>(element), static_cast<Operation>(operation));
+  for (int element = 0; element <= static_cast<int>(Dtype::c128); ++element) {
+    for (int operation = 0; operation <= static_cast<int>(Reduction::bit_xor); ++operation) {
+      const Kernel kernel = kernel_of(static_cast<Dtype>(element), static_cast<Reduction>(operation));
       const int result = kernel.load == nullptr ? cudaSuccess : kernel.load();
       if (result != cudaSuccess) return result;
     }

@@ -121,35 +121,34 @@ int fill_in_units(const Nest& nest, const Pattern& pattern, void* to, cudaStream
 
 template <class Unit>
 int load_units() {
-  const int results[] = {load(copy_rows<Unit, std::uint32_t>),
-                         load(copy_rows<Unit, std::uint64_t>),
-                         load(fill_rows<Unit, std::uint32_t>),
-                         load(fill_rows<Unit, std::uint64_t>),
-                         load(exchange_jobs<Unit, std::uint32_t>),
-                         load(exchange_jobs<Unit, std::uint64_t>),
-                         load(flags_in_order)};
-  for (const int result : results) {
-    if (result != cudaSuccess) return result;
+  return load(copy_rows<Unit, std::uint32_t>, copy_rows<Unit, std::uint64_t>, fill_rows<Unit, std::uint32_t>,
+              fill_rows<Unit, std::uint64_t>, exchange_jobs<Unit, std::uint32_t>,
+              exchange_jobs<Unit, std::uint64_t>, flags_in_order);
+}
+
+/// work(Unit{}) of the unit of so many bytes.
+template <class Work>
+int in_units(std::uint64_t bytes, const Work& work) {
+  switch (bytes) {
+    case 16:
+      return work(uint4{});
+    case 8:
+      return work(std::uint64_t{});
+    case 4:
+      return work(std::uint32_t{});
+    case 2:
+      return work(std::uint16_t{});
+    default:
+      return work(std::uint8_t{});
   }
-  return cudaSuccess;
 }
 
 }  // namespace
 
 int launch_copy(const Nest& nest, const void* from, void* to, void* stream) {
   auto* const queue = static_cast<cudaStream_t>(stream);
-  switch (alignment_of(nest, from, to)) {
-    case 16:
-      return copy_in_units<uint4>(nest, from, to, queue);
-    case 8:
-      return copy_in_units<std::uint64_t>(nest, from, to, queue);
-    case 4:
-      return copy_in_units<std::uint32_t>(nest, from, to, queue);
-    case 2:
-      return copy_in_units<std::uint16_t>(nest, from, to, queue);
-    default:
-      return copy_in_units<std::uint8_t>(nest, from, to, queue);
-  }
+  return in_units(alignment_of(nest, from, to),
+                  [&](auto unit) { return copy_in_units<decltype(unit)>(nest, from, to, queue); });
 }
 
 int launch_exchange(const Exchange& exchange, void* stream) {
@@ -159,18 +158,7 @@ int launch_exchange(const Exchange& exchange, void* stream) {
     const Job& job = exchange.jobs[i];
     alignment = std::min(alignment, alignment_of(job.nest, job.from, job.to));
   }
-  switch (alignment) {
-    case 16:
-      return exchange_in_units<uint4>(exchange, queue);
-    case 8:
-      return exchange_in_units<std::uint64_t>(exchange, queue);
-    case 4:
-      return exchange_in_units<std::uint32_t>(exchange, queue);
-    case 2:
-      return exchange_in_units<std::uint16_t>(exchange, queue);
-    default:
-      return exchange_in_units<std::uint8_t>(exchange, queue);
-  }
+  return in_units(alignment, [&](auto unit) { return exchange_in_units<decltype(unit)>(exchange, queue); });
 }
 
 int launch_flags(const Flags& flags, void* stream) {
@@ -180,24 +168,13 @@ int launch_flags(const Flags& flags, void* stream) {
 
 int launch_fill(const Nest& nest, const Pattern& pattern, void* to, void* stream) {
   auto* const queue = static_cast<cudaStream_t>(stream);
-  switch (alignment_of(nest, to, to)) {
-    case 16:
-      return fill_in_units<uint4>(nest, pattern, to, queue);
-    case 8:
-      return fill_in_units<std::uint64_t>(nest, pattern, to, queue);
-    case 4:
-      return fill_in_units<std::uint32_t>(nest, pattern, to, queue);
-    case 2:
-      return fill_in_units<std::uint16_t>(nest, pattern, to, queue);
-    default:
-      return fill_in_units<std::uint8_t>(nest, pattern, to, queue);
-  }
+  return in_units(alignment_of(nest, to, to),
+                  [&](auto unit) { return fill_in_units<decltype(unit)>(nest, pattern, to, queue); });
 }
 
 int load_copy_kernels() {
-  const int results[] = {load_units<uint4>(), load_units<std::uint64_t>(), load_units<std::uint32_t>(),
-                         load_units<std::uint16_t>(), load_units<std::uint8_t>()};
-  for (const int result : results) {
+  for (const std::uint64_t bytes : {1, 2, 4, 8, 16}) {
+    const int result = in_units(bytes, [](auto unit) { return load_units<decltype(unit)>(); });
     if (result != cudaSuccess) return result;
   }
   return cudaSuccess;

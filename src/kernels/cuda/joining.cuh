@@ -12,7 +12,7 @@ struct alignas(bytes) Together {
   T elements[bytes / sizeof(T)];
 };
 
-template <Operation operation, class Unit>
+template <Reduction operation, class Unit>
 __device__ Unit joined(Unit a, const Unit& b) {
 #pragma unroll
   for (std::size_t e = 0; e < sizeof(a.elements) / sizeof(a.elements[0]); ++e) {
@@ -23,34 +23,34 @@ __device__ Unit joined(Unit a, const Unit& b) {
 
 /// body.run<T, operation>()
 template <class T, class Body>
-__device__ void join_as(Operation operation, const Body& body) {
+__device__ void join_as(Reduction operation, const Body& body) {
   switch (operation) {
-    case Operation::sum:  // integers wrap around
+    case Reduction::sum:  // integers wrap around
       if constexpr (std::is_integral_v<T>) {
-        return body.template run<std::make_unsigned_t<T>, Operation::sum>();
+        return body.template run<std::make_unsigned_t<T>, Reduction::sum>();
       } else {
-        return body.template run<T, Operation::sum>();
+        return body.template run<T, Reduction::sum>();
       }
-    case Operation::min:
-      return body.template run<T, Operation::min>();
+    case Reduction::min:
+      return body.template run<T, Reduction::min>();
     default:
-      return body.template run<T, Operation::max>();
+      return body.template run<T, Reduction::max>();
   }
 }
 
-/// The same for what `joins` (launch.hpp) knows.
+/// The same for what `joined_dtype` knows.
 template <class Body>
-__device__ void join_as(Element element, Operation operation, const Body& body) {
+__device__ void join_as(Dtype element, Reduction operation, const Body& body) {
   switch (element) {
-    case Element::i32:
+    case Dtype::i32:
       return join_as<std::int32_t>(operation, body);
-    case Element::i64:
+    case Dtype::i64:
       return join_as<std::int64_t>(operation, body);
-    case Element::f16:
+    case Dtype::f16:
       return join_as<__half>(operation, body);
-    case Element::bf16:
+    case Dtype::bf16:
       return join_as<__nv_bfloat16>(operation, body);
-    case Element::f64:
+    case Dtype::f64:
       return join_as<double>(operation, body);
     default:
       return join_as<float>(operation, body);

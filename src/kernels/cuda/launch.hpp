@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <partita/reduction.hpp>
 
 namespace partita::cuda {
 
@@ -13,38 +14,6 @@ struct Nest {
   std::int64_t counts[most_loops] = {};  // outermost first
   std::int64_t from_strides[most_loops] = {};
   std::int64_t to_strides[most_loops] = {};
-};
-
-/// Numbers of the elements' types, as the kernels know them: those of partita::Dtype.
-enum class Element : std::uint8_t {
-  boolean,
-  i8,
-  u8,
-  i16,
-  u16,
-  i32,
-  u32,
-  i64,
-  u64,
-  f16,
-  bf16,
-  f32,
-  f64,
-  c64,
-  c128
-};
-/// Those of partita::Reduction.
-enum class Operation : std::uint8_t {
-  sum,
-  min,
-  max,
-  product,
-  logical_and,
-  logical_or,
-  logical_xor,
-  bit_and,
-  bit_or,
-  bit_xor
 };
 
 /// 16 bytes that are repeated.
@@ -87,44 +56,27 @@ struct Exchange {
   unsigned most_blocks = 1;
 };
 
-inline constexpr int most_joins = 8;
-inline constexpr int most_sources = 8;
-
-/// One row each of several places, joined in order into one. `nest` is that of every source.
-struct Join {
-  Nest nest;
-  int count = 0;
-  const void* from[most_sources] = {};
-  void* to = nullptr;
-  Element element = Element::f32;
-  Operation operation = Operation::sum;
+/// An exchange in which something is packed first. Its `finished_blocks` are three numbers in device memory,
+/// 0 at first.
+struct PackExchange {
+  Exchange rest;
+  int packs = 0;
+  Job pack[most_jobs];
 };
-
-/// An exchange in which something is packed before, or joined: packs, then signals and waits as in Exchange,
-/// copies and joins, and what closes them. `counters`: three numbers in device memory, 0 at first.
-struct JoinExchange {
-  Flags early_signals, early_waits, late_signals, late_waits;
-  int packs = 0, copies = 0, joins = 0;
-  Job pack[most_jobs], copy[most_jobs];
-  Join join[most_joins];
-  unsigned* counters = nullptr;
-};
-/// Whether `join` knows these: common numbers, sums, minima and maxima.
-bool joins(Element element, Operation operation);
 
 /// Each gives a cudaError_t; 0: started. `stream` is a cudaStream_t. The pointers include the offsets.
 int launch_copy(const Nest& nest, const void* from, void* to, void* stream);
 int launch_exchange(const Exchange& exchange, void* stream);
-int launch_join_exchange(const JoinExchange& exchange, void* stream);
+int launch_pack_exchange(const PackExchange& exchange, void* stream);
 int launch_flags(const Flags& flags, void* stream);  // one after the other
 int launch_fill(const Nest& nest, const Pattern& pattern, void* to, void* stream);
-int launch_accumulate(const Nest& nest, Element element, Operation operation, const void* from, void* to,
+int launch_accumulate(const Nest& nest, Dtype element, Reduction operation, const void* from, void* to,
                       void* stream);
 
 /// Loads every kernel into the current device. A kernel's first start may wait for the device, and a stream
 /// of it may be waiting for a peer.
 int load_copy_kernels();
 int load_accumulate_kernels();
-int load_join_kernel();
+int load_pack_kernel();
 
 }  // namespace partita::cuda

@@ -36,8 +36,8 @@ struct Packets {
   bool joined = false;
   bool passed_on = false;
   int root = -1;
-  Element element = Element::f32;
-  Operation operation = Operation::sum;
+  Dtype element = Dtype::f32;
+  Reduction operation = Reduction::sum;
 };
 
 /// A nest between this device's memory and a message, in units; see partita::PacketMoves.

@@ -220,12 +220,8 @@ int launch_packet_nests(PacketNests& nests, void* stream) {
 }
 
 int load_packet_nest_kernels() {
-  const int results[] = {load(exchange_nests<std::uint64_t>), load(exchange_nests<std::uint32_t>),
-                         load(exchange_nests<std::uint16_t>), load(exchange_nests<std::uint8_t>)};
-  for (const int result : results) {
-    if (result != cudaSuccess) return result;
-  }
-  return cudaSuccess;
+  return load(exchange_nests<std::uint64_t>, exchange_nests<std::uint32_t>, exchange_nests<std::uint16_t>,
+              exchange_nests<std::uint8_t>);
 }
 
 }  // namespace partita::cuda

@@ -243,7 +243,7 @@ template <int most>
 struct JoinWords {
   const Seat& seat;
 
-  template <class T, Operation operation>
+  template <class T, Reduction operation>
   __device__ void run() const {
     const std::int64_t words = seat.all.taken_packets[seat.me()];
     for (std::int64_t i = seat.share.first; i < words; i += numbers_at_once<most> * seat.share.step) {
@@ -251,7 +251,7 @@ struct JoinWords {
     }
   }
 
-  template <class T, Operation operation>
+  template <class T, Reduction operation>
   __device__ void run_at(std::int64_t first, std::int64_t words) const {
     constexpr int at_once = numbers_at_once<most>;
     Word own[at_once], word[at_once][most];
@@ -267,7 +267,7 @@ struct JoinWords {
     });
   }
 
-  template <class T, Operation operation>
+  template <class T, Reduction operation>
   __device__ Word joined_words(const Word (&words)[most], Word own) const {
     using Unit = Together<T, word_bytes>;
     Unit sum = as<Unit>(seat.me() == 0 ? own : words[0]);
@@ -348,12 +348,8 @@ int launch_packets(const Packets& packets, void* stream) {
 }
 
 int load_packet_kernels() {
-  const int results[] = {load(move_packets),    load(join_packets<2>),   load(join_packets<4>),
-                         load(join_packets<8>), load(spread_packets<4>), load(spread_packets<8>)};
-  for (const int result : results) {
-    if (result != cudaSuccess) return result;
-  }
-  return cudaSuccess;
+  return load(move_packets, join_packets<2>, join_packets<4>, join_packets<8>, spread_packets<4>,
+              spread_packets<8>);
 }
 
 }  // namespace partita::cuda

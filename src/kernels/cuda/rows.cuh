@@ -97,10 +97,13 @@ __device__ void for_each_segment(const Nest& nest, const Deal& deal, unsigned la
   }
 }
 
-template <class Kernel>
-int load(Kernel kernel) {
+/// Into the current device. The first error, if there is one.
+template <class... Kernels>
+int load(Kernels... kernels) {
   cudaFuncAttributes attributes;
-  return cudaFuncGetAttributes(&attributes, kernel);
+  int result = cudaSuccess;
+  ((result = result != cudaSuccess ? result : int{cudaFuncGetAttributes(&attributes, kernels)}), ...);
+  return result;
 }
 
 }  // namespace partita::cuda

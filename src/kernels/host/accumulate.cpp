@@ -9,7 +9,7 @@
 #include "base/check.hpp"
 #include "base/visit_dtype.hpp"
 #include "kernels/host/copy.hpp"
-#include "kernels/host/half_runs.hpp"
+#include "kernels/host/number_runs.hpp"
 #include "kernels/host/walk.hpp"
 
 namespace partita {

@@ -46,12 +46,8 @@ std::unique_ptr<BlasLibrary> open() {
   std::optional<DefaultVariable> variable;  // read while the library loads
   if (std::getenv(core_type_variable) == nullptr) chosen = suitable_core_type(ProcessorFeatures::detect());
   if (!chosen.empty()) variable.emplace(core_type_variable, chosen);
-  void* const handle = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) {
-    const char* const why = dlerror();
-    throw UnsupportedError(fmt::format("there is no OpenBLAS ({}); install the package libopenblas0-pthread",
-                                       why == nullptr ? library_name : why));
-  }
+  void* const handle =
+      open_library(library_name, "there is no OpenBLAS ({}); install the package libopenblas0-pthread");
   variable.reset();
   return std::make_unique<BlasLibrary>(handle, chosen, false);
 }

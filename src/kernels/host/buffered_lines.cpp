@@ -4,7 +4,7 @@
 #include <array>
 
 #include "base/check.hpp"
-#include "kernels/host/scale.hpp"
+#include "kernels/host/number_arithmetic.hpp"
 
 namespace partita {
 namespace {

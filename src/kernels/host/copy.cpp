@@ -5,10 +5,7 @@
 #include <cstddef>
 
 #include "kernels/host/copy_kernels.hpp"
-#include "kernels/host/gather.hpp"
-#include "kernels/host/line_buffer.hpp"
 #include "kernels/host/rows.hpp"
-#include "kernels/host/transpose.hpp"
 #include "kernels/host/walk.hpp"
 
 namespace partita {

@@ -46,4 +46,12 @@ void copy_with(const CopyKernels& kernels, const StridedCopy& nest, const void* 
 /// The table that any machine can run.
 extern const CopyKernels portable_copy_kernels;
 
+/// Whether the two innermost loops of a simplified nest are a transpose of items that the kernels know.
+bool ends_in_transpose(const StridedCopy& nest);
+
+/// to[column][row] = from[row][column] for items of `item_bytes` (1, 2, 4, 8 or 16) bytes. With
+/// `StoreHint::memory` the caller calls `kernels.finish()` afterwards.
+void transpose_pair(const CopyKernels& kernels, std::int64_t item_bytes, const TransposeShape& shape,
+                    const std::byte* from, std::byte* to, StoreHint hint);
+
 }  // namespace partita

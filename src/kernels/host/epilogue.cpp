@@ -2,7 +2,6 @@
 
 #include <bit>
 #include <cstdint>
-#include <type_traits>
 
 namespace partita {
 namespace {

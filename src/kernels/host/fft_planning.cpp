@@ -2,22 +2,15 @@
 
 #include <mutex>
 #include <partita/io.hpp>
-#include <set>
 #include <utility>
-
-#include "kernels/host/fftw_library.hpp"
 
 namespace partita {
 namespace {
 
 thread_local FftPlanning* innermost = nullptr;
 
-FftwPrecision precision_of(bool single) {
-  return single ? FftwPrecision::f32 : FftwPrecision::f64;
-}
-
-std::string file_of(const std::string& wisdom_file, bool single) {
-  return single ? wisdom_file + "f" : wisdom_file;
+std::string file_of(const std::string& wisdom_file, FftwPrecision precision) {
+  return precision == FftwPrecision::f32 ? wisdom_file + "f" : wisdom_file;
 }
 
 // Under the planner's mutex.
@@ -26,9 +19,9 @@ std::set<std::string>& files_read() {
   return *files;
 }
 
-void write_wisdom(const std::string& path, bool single) {
+void write_wisdom(const std::string& wisdom_file, FftwPrecision precision) {
   try {
-    write_file(path, fftw(precision_of(single)).wisdom());
+    write_file(file_of(wisdom_file, precision), fftw(precision).wisdom());
   } catch (const std::exception&) {
     // It would only have saved time.
   }
@@ -56,16 +49,14 @@ FftPlanning::~FftPlanning() {
   innermost = outer_;
   if (wisdom_file_.empty()) return;
   const std::lock_guard lock(fftw_planner_mutex());
-  for (const bool single : {false, true}) {
-    if (planned_[single ? 1 : 0]) write_wisdom(file_of(wisdom_file_, single), single);
-  }
+  for (const FftwPrecision precision : planned_) write_wisdom(wisdom_file_, precision);
 }
 
-void FftPlanning::begin_plan(bool single) {
-  planned_[single ? 1 : 0] = true;
+void FftPlanning::begin_plan(FftwPrecision precision) {
+  planned_.insert(precision);
   if (wisdom_file_.empty()) return;
-  const std::string path = file_of(wisdom_file_, single);
-  if (files_read().insert(path).second) fftw(precision_of(single)).read_wisdom(path);
+  const std::string path = file_of(wisdom_file_, precision);
+  if (files_read().insert(path).second) fftw(precision).read_wisdom(path);
 }
 
 FftPlanning* FftPlanning::current() {

@@ -2,7 +2,10 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <string>
+
+#include "kernels/host/fftw_library.hpp"
 
 namespace partita {
 
@@ -19,8 +22,8 @@ class FftPlanning {
   FftPlanning& operator=(const FftPlanning&) = delete;
 
   bool measure() const { return measure_; }
-  /// Around each making of a plan, under the planner's mutex; `single`: in single precision.
-  void begin_plan(bool single);
+  /// Around each making of a plan, under the planner's mutex; of this precision.
+  void begin_plan(FftwPrecision precision);
 
   /// The innermost of this thread; null: none.
   static FftPlanning* current();
@@ -28,7 +31,7 @@ class FftPlanning {
  private:
   bool measure_;
   std::string wisdom_file_;
-  bool planned_[2] = {false, false};  // in double, in single precision
+  std::set<FftwPrecision> planned_;
   FftPlanning* outer_;
 };
 

@@ -4,8 +4,6 @@
 
 #include <array>
 #include <cstdlib>
-#include <string_view>
-#include <vector>
 
 #include "base/check.hpp"
 #include "base/environment_variable.hpp"
@@ -35,11 +33,6 @@ Function find_optional(void* handle, const std::string& name) {
   return reinterpret_cast<Function>(dlsym(handle, name.c_str()));
 }
 
-template <class Function>
-void find(void* handle, const std::string& name, Function& function) {
-  function = symbol_of<Function>(handle, "the FFT library", name.c_str());
-}
-
 bool has_interface(void* handle, FftwPrecision precision) {
   return dlsym(handle, (std::string(names(precision).prefix) + "plan_guru64_dft").c_str()) != nullptr;
 }
@@ -48,12 +41,7 @@ bool has_interface(void* handle, FftwPrecision precision) {
 void* open_named(FftwPrecision precision) {
   const std::string named(environment_variable(library_variable));
   if (named.empty()) return nullptr;
-  void* const handle = dlopen(named.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) {
-    const char* const why = dlerror();
-    throw UnsupportedError(
-        fmt::format("{} names no library: {}", library_variable, why == nullptr ? named.c_str() : why));
-  }
+  void* const handle = open_library(named, std::string(library_variable) + " names no library: {}");
   if (has_interface(handle, precision)) return handle;
   const auto other = precision == FftwPrecision::f64 ? FftwPrecision::f32 : FftwPrecision::f64;
   check<UnsupportedError>(has_interface(handle, other), "{}: {} does not have the FFTW3 interface",
@@ -64,13 +52,12 @@ void* open_named(FftwPrecision precision) {
 
 std::unique_ptr<FftwLibrary> open(FftwPrecision precision) {
   void* handle = open_named(precision);
-  if (handle == nullptr) handle = dlopen(names(precision).library, RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
-    const char* const why = dlerror();
-    throw UnsupportedError(fmt::format(
-        "there is no FFTW ({}); install the package {}, or name a library with the FFTW3 "
-        "interface in {}",
-        why == nullptr ? names(precision).library : why, names(precision).package, library_variable));
+    handle = open_library(
+        names(precision).library,
+        fmt::format("there is no FFTW ({{}}); install the package {}, or name a library with the "
+                    "FFTW3 interface in {}",
+                    names(precision).package, library_variable));
   }
   return std::make_unique<FftwLibrary>(handle, precision);
 }
@@ -79,15 +66,15 @@ std::unique_ptr<FftwLibrary> open(FftwPrecision precision) {
 
 FftwLibrary::FftwLibrary(void* handle, FftwPrecision precision)
     : handle_(handle), prefix_(names(precision).prefix) {
-  find(handle, prefix_ + "plan_guru64_dft", plan_dft);
-  find(handle, prefix_ + "plan_guru64_dft_r2c", plan_r2c);
-  find(handle, prefix_ + "plan_guru64_dft_c2r", plan_c2r);
-  find(handle, prefix_ + "plan_guru64_r2r", plan_r2r);
-  find(handle, prefix_ + "execute_dft", execute_dft);
-  find(handle, prefix_ + "execute_dft_r2c", execute_r2c);
-  find(handle, prefix_ + "execute_dft_c2r", execute_c2r);
-  find(handle, prefix_ + "execute_r2r", execute_r2r);
-  find(handle, prefix_ + "destroy_plan", destroy);
+  find_symbol(handle, "the FFT library", prefix_ + "plan_guru64_dft", plan_dft);
+  find_symbol(handle, "the FFT library", prefix_ + "plan_guru64_dft_r2c", plan_r2c);
+  find_symbol(handle, "the FFT library", prefix_ + "plan_guru64_dft_c2r", plan_c2r);
+  find_symbol(handle, "the FFT library", prefix_ + "plan_guru64_r2r", plan_r2r);
+  find_symbol(handle, "the FFT library", prefix_ + "execute_dft", execute_dft);
+  find_symbol(handle, "the FFT library", prefix_ + "execute_dft_r2c", execute_r2c);
+  find_symbol(handle, "the FFT library", prefix_ + "execute_dft_c2r", execute_c2r);
+  find_symbol(handle, "the FFT library", prefix_ + "execute_r2r", execute_r2r);
+  find_symbol(handle, "the FFT library", prefix_ + "destroy_plan", destroy);
   path_ = path_of_library(dlsym(handle, (prefix_ + "plan_guru64_dft").c_str()), names(precision).library);
   const auto* const version = find_optional<const char*>(handle, prefix_ + "version");
   version_ = version == nullptr ? "an FFTW3 interface without a version" : version;

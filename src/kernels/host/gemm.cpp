@@ -6,7 +6,6 @@
 #include <limits>
 #include <type_traits>
 
-#include "base/check.hpp"
 #include "kernels/host/blas_library.hpp"
 
 namespace partita {

@@ -62,37 +62,23 @@ void stream_rows(const std::byte* from, std::byte* to, std::int64_t row_bytes, c
 
 // ---- transposes of a tile in registers ----
 
-// 16 x 16 items of 1 byte, by four rounds of interleaving.
-AVX2 void tile_1(const std::byte* from, std::int64_t from_stride, std::byte* to, std::int64_t to_stride) {
+// 16 x 16 items of 1 byte, 8 x 8 of 2: interleaving row i with the one half a tile below, in as many rounds
+// as halve the tile to single rows, transposes it.
+template <int item>
+AVX2 void tile_small(const std::byte* from, std::int64_t from_stride, std::byte* to, std::int64_t to_stride) {
+  constexpr int side = 16 / item, half = side / 2;
   __m128i a[16];
   __m128i b[16];
-  for (int i = 0; i < 16; ++i)
+  for (int i = 0; i < side; ++i)
     a[i] = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i * from_stride));
-  // Interleaving row i with row i + 8 four times over transposes the matrix.
-  for (int round = 0; round < 4; ++round) {
-    for (int i = 0; i < 8; ++i) {
-      b[2 * i] = _mm_unpacklo_epi8(a[i], a[i + 8]);
-      b[2 * i + 1] = _mm_unpackhi_epi8(a[i], a[i + 8]);
+  for (int rows = side; rows > 1; rows /= 2) {
+    for (int i = 0; i < half; ++i) {
+      b[2 * i] = item == 1 ? _mm_unpacklo_epi8(a[i], a[i + half]) : _mm_unpacklo_epi16(a[i], a[i + half]);
+      b[2 * i + 1] = item == 1 ? _mm_unpackhi_epi8(a[i], a[i + half]) : _mm_unpackhi_epi16(a[i], a[i + half]);
     }
-    for (int i = 0; i < 16; ++i) a[i] = b[i];
+    for (int i = 0; i < side; ++i) a[i] = b[i];
   }
-  for (int i = 0; i < 16; ++i) _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i * to_stride), a[i]);
-}
-
-// 8 x 8 items of 2 bytes, likewise by three rounds.
-AVX2 void tile_2(const std::byte* from, std::int64_t from_stride, std::byte* to, std::int64_t to_stride) {
-  __m128i a[8];
-  __m128i b[8];
-  for (int i = 0; i < 8; ++i)
-    a[i] = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i * from_stride));
-  for (int round = 0; round < 3; ++round) {
-    for (int i = 0; i < 4; ++i) {
-      b[2 * i] = _mm_unpacklo_epi16(a[i], a[i + 4]);
-      b[2 * i + 1] = _mm_unpackhi_epi16(a[i], a[i + 4]);
-    }
-    for (int i = 0; i < 8; ++i) a[i] = b[i];
-  }
-  for (int i = 0; i < 8; ++i) _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i * to_stride), a[i]);
+  for (int i = 0; i < side; ++i) _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i * to_stride), a[i]);
 }
 
 AVX2 void tile_4_avx2(const std::byte* from, std::int64_t from_stride, std::byte* to,
@@ -205,8 +191,9 @@ const CopyKernels avx2_kernels{
     .name = "avx2",
     .stream = stream<store_lines_avx2>,
     .stream_rows = stream_rows<store_lines_avx2>,
-    .transpose = {transpose<tile_1, 16, 1, 0>, transpose<tile_2, 8, 2, 1>, transpose<tile_4_avx2, 8, 4, 2>,
-                  transpose<tile_8_avx2, 4, 8, 3>, transpose<tile_16, 4, 16, 4>},
+    .transpose = {transpose<tile_small<1>, 16, 1, 0>, transpose<tile_small<2>, 8, 2, 1>,
+                  transpose<tile_4_avx2, 8, 4, 2>, transpose<tile_8_avx2, 4, 8, 3>,
+                  transpose<tile_16, 4, 16, 4>},
     .finish = finish,
 };
 
@@ -214,8 +201,9 @@ const CopyKernels avx512_kernels{
     .name = "avx512",
     .stream = stream<store_lines_avx512>,
     .stream_rows = stream_rows<store_lines_avx512>,
-    .transpose = {transpose<tile_1, 16, 1, 0>, transpose<tile_2, 8, 2, 1>, transpose<tile_4_avx2, 8, 4, 2>,
-                  transpose<tile_8_avx512, 8, 8, 3>, transpose<tile_16, 4, 16, 4>},
+    .transpose = {transpose<tile_small<1>, 16, 1, 0>, transpose<tile_small<2>, 8, 2, 1>,
+                  transpose<tile_4_avx2, 8, 4, 2>, transpose<tile_8_avx512, 8, 8, 3>,
+                  transpose<tile_16, 4, 16, 4>},
     .finish = finish,
 };
 

@@ -1,12 +1,13 @@
 // Lines of a local transform that are taken some at a time.
 #pragma once
 
-#include <array>
+#include <algorithm>
 #include <cstdint>
-#include <partita/extents.hpp>
+#include <span>
 #include <vector>
 
 #include "kernels/host/fftw_library.hpp"
+#include "kernels/host/walk.hpp"
 
 namespace partita {
 
@@ -36,25 +37,13 @@ class LineBlocks {
   /// visit(from, to, lines): elements to the first of so many neighbouring lines, at most `width`.
   template <class Visit>
   void for_each(std::int64_t width, Visit visit) const {
-    // The outer loops as an odometer.
-    std::array<std::int64_t, 2 * max_dimensions> at{};
-    std::int64_t from = 0, to = 0;
-    for (bool more = true; more;) {
-      for (std::int64_t i = 0; i < along_.count; i += width) {
-        const std::int64_t lines = along_.count - i < width ? along_.count - i : width;
-        visit(from + i * along_.from_stride, to + i * along_.to_stride, lines);
-      }
-      more = false;
-      for (std::size_t d = outer_.size(); d-- > 0 && !more;) {
-        more = ++at[d] < outer_[d].count;
-        from += outer_[d].from_stride;
-        to += outer_[d].to_stride;
-        if (more) continue;
-        from -= outer_[d].count * outer_[d].from_stride;
-        to -= outer_[d].count * outer_[d].to_stride;
-        at[d] = 0;
-      }
-    }
+    walk(std::span<const FftwLoop>(outer_), std::int64_t{0}, std::int64_t{0},
+         [&](std::int64_t from, std::int64_t to) {
+           for (std::int64_t i = 0; i < along_.count; i += width) {
+             visit(from + i * along_.from_stride, to + i * along_.to_stride,
+                   std::min(width, along_.count - i));
+           }
+         });
   }
 
  private:

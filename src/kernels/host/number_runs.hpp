@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <partita/dtype.hpp>
 
+#include "base/half.hpp"
+
 namespace partita {
 
 /// Whether numbers of `dtype` can be computed with in `computed` (f32, f64, c64 or c128): real in real,
@@ -17,9 +19,20 @@ template <class T>
 void load_run(const std::byte* from, Dtype dtype, std::int64_t offset, std::int64_t step, std::int64_t count,
               T* to);
 
-/// The other way; what does not fit is rounded to nearest even.
+/// The same of those at elements table[i].
+template <class T>
+void load_table(const std::byte* from, Dtype dtype, const std::int64_t* table, std::int64_t count, T* to);
+
+/// The other way of `load_run`; what does not fit is rounded to nearest even.
 template <class T>
 void store_run(const T* from, std::int64_t count, std::byte* to, Dtype dtype, std::int64_t offset,
                std::int64_t step);
+
+/// Converts `count` numbers; `from` and `to` need no alignment on the half-precision side and do not overlap.
+/// Thread-safe.
+void widen(const std::byte* from, float* to, std::int64_t count, Float16 kind);
+void widen(const std::byte* from, float* to, std::int64_t count, BFloat16 kind);
+void narrow(const float* from, std::byte* to, std::int64_t count, Float16 kind);
+void narrow(const float* from, std::byte* to, std::int64_t count, BFloat16 kind);
 
 }  // namespace partita

@@ -9,9 +9,8 @@
 #include <type_traits>
 
 #include "base/check.hpp"
-#include "kernels/host/complex_product.hpp"
+#include "kernels/host/number_arithmetic.hpp"
 #include "kernels/host/rader.hpp"
-#include "kernels/host/scale.hpp"
 #include "kernels/host/transform.hpp"
 
 namespace partita {

@@ -1,11 +1,9 @@
 #include "kernels/host/tile.hpp"
 
 #include <complex>
-#include <cstring>
 #include <type_traits>
 
-#include "base/half.hpp"
-#include "kernels/host/half_runs.hpp"
+#include "kernels/host/number_runs.hpp"
 
 namespace partita {
 namespace {
@@ -14,40 +12,16 @@ template <class T>
 inline constexpr bool is_complex_type = !std::is_floating_point_v<T>;
 
 template <class T>
-void pack_plain(const T* from, const TileAxis& columns, T* to) {
-  if (columns.adjacent()) {
-    std::memcpy(to, from + columns.offset, static_cast<std::size_t>(columns.count) * sizeof(T));
-  } else if (columns.table != nullptr) {
-    for (std::int64_t j = 0; j < columns.count; ++j) to[j] = from[columns.table[j]];
-  } else {
-    for (std::int64_t j = 0; j < columns.count; ++j) to[j] = from[columns.offset + j * columns.step];
-  }
-}
-
-template <class T>
 void conjugate_row(T* row, std::int64_t count) {
   if constexpr (is_complex_type<T>) {
     for (std::int64_t j = 0; j < count; ++j) row[j] = std::conj(row[j]);
   }
 }
 
-template <class Half>
-void pack_half(const std::byte* from, const TileAxis& columns, float* to) {
-  if (columns.adjacent()) return widen(from + 2 * columns.offset, to, columns.count, Half{});
-  for (std::int64_t j = 0; j < columns.count; ++j) {
-    Half value;
-    std::memcpy(&value, from + 2 * columns.at(j), sizeof value);
-    to[j] = to_float(value);
-  }
-}
-
 template <class T>
 void pack_row(const std::byte* from, Dtype dtype, const TileAxis& columns, T* to) {
-  if constexpr (std::is_same_v<T, float>) {
-    if (dtype == Dtype::f16) return pack_half<Float16>(from, columns, to);
-    if (dtype == Dtype::bf16) return pack_half<BFloat16>(from, columns, to);
-  }
-  pack_plain(reinterpret_cast<const T*>(from), columns, to);
+  if (columns.table != nullptr) return load_table(from, dtype, columns.table, columns.count, to);
+  load_run(from, dtype, columns.offset, columns.step, columns.count, to);
 }
 
 }  // namespace

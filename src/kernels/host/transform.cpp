@@ -6,7 +6,6 @@
 #include <array>
 #include <map>
 #include <mutex>
-#include <numeric>
 
 #include "base/check.hpp"
 #include "kernels/host/fft_planning.hpp"
@@ -182,7 +181,7 @@ std::shared_ptr<const LocalTransform> plan_transform(const TransformShape& shape
                   [&](const auto& other) { return &other.second != &entry && other.second.expired(); });
   }
   if (FftPlanning* const planning = FftPlanning::current()) {
-    planning->begin_plan(shape.precision == FftwPrecision::f32);
+    planning->begin_plan(shape.precision);
   }
   auto plan = std::make_shared<const LocalTransform>(shape, memory);
   entry = plan;

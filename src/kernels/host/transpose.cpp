@@ -1,9 +1,9 @@
-#include "kernels/host/transpose.hpp"
-
+// The driver of transposes: tiles that fit the caches, whole lines towards memory.
 #include <algorithm>
 #include <bit>
 
-#include "kernels/host/line_buffer.hpp"
+#include "kernels/host/copy_kernels.hpp"
+#include "kernels/host/rows.hpp"
 
 namespace partita {
 namespace {

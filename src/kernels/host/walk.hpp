@@ -10,11 +10,11 @@
 
 namespace partita {
 
-/// Calls body(from, to) at the start of every iteration of `loops`.
-template <class Body>
-void walk(std::span<const CopyLoop> loops, const std::byte* from, std::byte* to, const Body& body) {
+/// Calls body(from, to) at the start of every iteration of `loops`: addresses, or offsets.
+template <class Loop, class From, class To, class Body>
+void walk(std::span<const Loop> loops, From from, To to, const Body& body) {
   if (loops.empty()) return body(from, to);
-  const CopyLoop& loop = loops.front();
+  const Loop& loop = loops.front();
   for (std::int64_t i = 0; i < loop.count; ++i) {
     walk(loops.subspan(1), from + i * loop.from_stride, to + i * loop.to_stride, body);
   }

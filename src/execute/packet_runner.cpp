@@ -1,0 +1,84 @@
+#include "execute/packet_runner.hpp"
+
+#include <algorithm>
+
+#include "device/stream_work.hpp"
+#include "execute/packet_ranges.hpp"
+#include "runtime/agree.hpp"
+#include "runtime/announcement.hpp"
+
+namespace partita {
+namespace {
+
+constexpr std::int64_t starts = 3;  // the packets, what packs before and what unpacks behind
+
+/// What a rank says of its part.
+struct PacketCapabilities {
+  std::int64_t in_ranges = 0;   // 0: it does not lie so
+  std::int64_t unit_bytes = 0;  // of nests; 0: they do not fit
+  std::int64_t message_bytes = 0;
+};
+
+}  // namespace
+
+PacketRunner::PacketRunner(ContextState& context, std::string operation, const SmallExchange& exchange,
+                           Views views)
+    : context_(context),
+      operation_(std::move(operation)),
+      ranges_(byte_ranges(exchange)),
+      nests_(exchange),
+      ahead_(RunAhead::of(context)) {
+  if (views == Views::any) dense_.emplace(*context.device);
+  offered_ = context.device->offers_packets(exchange.source.dtype, exchange.joined);
+}
+
+bool PacketRunner::suits_all_ranks(bool may) {
+  PacketCapabilities mine;
+  if (may && offered_) mine = {ranges_ ? 1 : 0, nests_.unit_bytes(), nests_.message_bytes()};
+  bool in_ranges = true;
+  std::int64_t most = 0;
+  unit_bytes_ = mine.unit_bytes;
+  for (const PacketCapabilities& offer : exchange_values(context_, operation_, mine)) {
+    in_ranges = in_ranges && offer.in_ranges != 0;
+    unit_bytes_ = std::min(unit_bytes_, offer.unit_bytes);
+    most = std::max(most, offer.message_bytes);
+  }
+  if (in_ranges) return true;
+  ranges_.reset();
+  constexpr std::int64_t wire_of_a_byte = PacketSlots::packet_bytes / PacketSlots::data_bytes;
+  return unit_bytes_ > 0 && PacketMoves::wire_bytes(most, unit_bytes_) <=
+                                wire_of_a_byte * PacketSlots::most_bytes(context_.size());
+}
+
+void PacketRunner::lower(const Strides& source, const Strides& destination) {
+  if (!ranges_) nests_.lower(source, destination);
+}
+
+void PacketRunner::put(std::span<const View> views, std::uint64_t hash, Stream wanted) {
+  context_.require_usable(operation_);
+  lower(views.front().strides, views.back().strides);
+  put_into_stream(context_, *ahead_, operation_, wanted, [&](Stream stream, bool captured) {
+    announce(context_, hash, operation_, captured);
+    const std::span<const View> parts = dense_ ? dense_->pack(views, stream) : views;
+    exchange(parts.front().data, parts.back().data, stream, captured);
+    if (dense_) dense_->unpack(views, stream);
+    return starts;
+  });
+}
+
+void PacketRunner::exchange(const void* source, void* destination, Stream stream, bool captured) {
+  if (ranges_) {
+    return context_.device->exchange_packets(
+        {board_->slots(), context_.rank(), source, destination, &*ranges_, captured}, stream);
+  }
+  PacketMoves all = nests_.moves();
+  all.slots = board_->slots();
+  all.rank = context_.rank();
+  all.source = source;
+  all.destination = destination;
+  all.unit_bytes = unit_bytes_;
+  all.captured = captured;
+  context_.device->move_packets(all, stream);
+}
+
+}  // namespace partita

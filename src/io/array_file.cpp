@@ -1,0 +1,135 @@
+#include "io/array_file.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <partita/redistribute.hpp>
+
+#include "array/array_state.hpp"
+#include "array/elements.hpp"
+#include "base/check.hpp"
+#include "runtime/agree.hpp"
+
+namespace partita {
+namespace {
+
+struct Target {
+  FileHeader header;
+  std::optional<Layout> pieces;  // as they are read
+  std::optional<Layout> wanted;
+};
+
+Target agree_on_target(const Context& context, const std::string& path, const Distribution& distribution,
+                       const FileReader& reader) {
+  Target target;
+  collectively(*context.state(), reader.operation, [&]() -> std::vector<Fact> {
+    target.header = reader.inspect();
+    const Shape& shape = target.header.shape;
+    target.wanted.emplace(distribution, shape, context.size());
+    const Distribution pieces =
+        shape.empty() ? Distribution(Replicated()) : Distribution(file_slab(shape, target.header.order));
+    target.pieces.emplace(pieces, shape, context.size());
+    return {{"path", path},
+            {"layout", target.wanted->to_string()},
+            {"dtype", std::string(name(target.header.dtype))},
+            {"order", target.header.order == Order::row_major ? "row-major" : "column-major"}};
+  });
+  return target;
+}
+
+void write_part(const std::string& temporary, const Array& slab, std::int64_t first_element, int rank) {
+  const Array part = on_host(slab);
+  File file = File::open_to_write(temporary);
+  const std::int64_t item = size_of(slab.dtype());
+  file.write(first_element + slab_offset(slab.layout(), rank, item), part.local().data,
+             slab.local_size() * item);
+  file.close();
+}
+
+}  // namespace
+
+Slab file_slab(const Shape& shape, Order order) {
+  const int last = shape.size() - 1;
+  for (int i = 0; i <= last; ++i) {
+    const int axis = order == Order::row_major ? i : last - i;
+    if (shape[axis] > 1) return Slab(axis);
+  }
+  return Slab(0);
+}
+
+std::int64_t slab_offset(const Layout& slab, int rank, std::int64_t item_bytes) {
+  const Region region = slab.region(rank);
+  if (region.empty() || region.sets.empty()) return 0;
+  const auto axis = static_cast<std::size_t>(slab.distribution().as<Slab>()->axis);
+  const std::int64_t whole = slab.shape()[static_cast<int>(axis)];
+  return region.sets[axis].front() * (volume(slab.shape()) / whole) * item_bytes;
+}
+
+Array as_file_slab(const Array& array, Order order, std::string_view operation) {
+  check(!array.layout().partial(), "{}: a partial array has no values yet; redistribute it first", operation);
+  if (array.shape().empty()) return gather(array, 0);
+  const Layout slab(file_slab(array.shape(), order), array.shape(), array.layout().ranks());
+  const Operand wanted = Operand::of(slab, array.dtype(), order);
+  const Operand& given = array.operand();
+  if (given.dense && given.axis_order == wanted.axis_order && given.layout == slab) return array;
+  RedistributeOptions options;
+  options.order = order;
+  return redistribute(array, slab, options);
+}
+
+void write_whole(const std::string& path, const Array& slab, std::string_view operation,
+                 const std::function<std::int64_t(const OutputFile&)>& begin) {
+  ContextState& context = *slab.context();
+  const bool first = context.rank() == 0;
+  std::optional<OutputFile> output;
+  std::string start;
+  collectively(context, operation, [&]() -> std::vector<Fact> {
+    if (first) {
+      const std::int64_t first_element = begin(output.emplace(path));  // before `written` is asked
+      start = fmt::format("{} {}", first_element, output->written());
+    }
+    return {{"path", path}};
+  });
+  start = exchange(context, operation, start).front();
+  collectively(context, operation, [&]() -> std::vector<Fact> {
+    if (is_first_holder(slab.layout(), context.rank()))
+      write_part(start.substr(start.find(' ') + 1), slab, std::stoll(start), context.rank());
+    return {};
+  });
+  collectively(context, operation, [&]() -> std::vector<Fact> {
+    if (output) output->commit();
+    return {};
+  });
+}
+
+std::int64_t bytes_of(const FileHeader& header, const std::string& path) {
+  const bool empty = std::find(header.shape.begin(), header.shape.end(), 0) != header.shape.end();
+  std::int64_t bytes = empty ? 0 : size_of(header.dtype);
+  for (const std::int64_t extent : header.shape) {
+    check<FileError>(extent >= 0 && !__builtin_mul_overflow(bytes, extent, &bytes),
+                     "{}: the shape {} of {} has more than 2^63 - 1 bytes", path, to_string(header.shape),
+                     name(header.dtype));
+  }
+  return bytes;
+}
+
+Array read_as_slab(const Context& context, const std::string& path, const Distribution& distribution,
+                   const ArrayOptions& options, const FileReader& reader, SourcePlace where) {
+  const std::shared_ptr<ContextState>& state = context.state();
+  state->require_usable(reader.operation);
+  const Target target = agree_on_target(context, path, distribution, reader);
+  const Dtype dtype = target.header.dtype;
+  const Array pieces =
+      allocate_on_heap(state, *target.pieces, dtype, target.header.order, reader.operation, where);
+  collectively(*state, reader.operation, [&]() -> std::vector<Fact> {
+    const bool slabs = !target.header.shape.empty();
+    const std::int64_t item = size_of(dtype);
+    const std::int64_t first = slabs ? slab_offset(*target.pieces, context.rank(), item) / item : 0;
+    if (pieces.local_size() > 0) reader.read(first, pieces.local_size(), pieces.local().data);
+    return {};
+  });
+  Array result = empty(context, *target.wanted, dtype, options, where);
+  redistribute(pieces, result);
+  return result;
+}
+
+}  // namespace partita

@@ -1,0 +1,47 @@
+// Arrays in files, read and written by all ranks: each has one contiguous piece, which goes where it belongs.
+#pragma once
+
+#include <functional>
+#include <partita/array.hpp>
+#include <partita/io.hpp>
+#include <string>
+#include <string_view>
+
+#include "io/output_file.hpp"
+
+namespace partita {
+
+/// What differs from one file format to another.
+struct FileReader {
+  std::string_view operation;
+  std::function<FileHeader()> inspect;
+  /// Reads `elements` consecutive elements, in the file's order, from element number `first` on.
+  std::function<void(std::int64_t first, std::int64_t elements, void* data)> read;
+};
+
+/// How many bytes the elements take. Throws FileError where they do not fit into 63 bits.
+std::int64_t bytes_of(const FileHeader& header, const std::string& path);
+
+/// Collective. A failure on any rank is the same exception on all.
+Array read_as_slab(const Context& context, const std::string& path, const Distribution& distribution,
+                   const ArrayOptions& options, const FileReader& reader, SourcePlace where);
+
+/// The distribution in which every rank's part is one contiguous piece of a dense file: a slab along the
+/// slowest dimension that has more than one index.
+Slab file_slab(const Shape& shape, Order order);
+
+/// Byte offset of the rank's part of the slab from the first element.
+std::int64_t slab_offset(const Layout& slab, int rank, std::int64_t item_bytes);
+
+/// The array as slabs, dense in the file's order. Collective where it has to move; a partial array is
+/// refused.
+Array as_file_slab(const Array& array, Order order, std::string_view operation);
+
+/// Makes `path` in three collective steps: rank 0 opens it and calls `begin`, which writes what stands before
+/// the elements and returns the offset of the first; every rank writes its part of `slab`; rank 0 commits. If
+/// anything fails on any rank, the temporary file is removed, an old `path` stays as it was, and every rank
+/// throws the same FileError.
+void write_whole(const std::string& path, const Array& slab, std::string_view operation,
+                 const std::function<std::int64_t(const OutputFile&)>& begin);
+
+}  // namespace partita
