@@ -38,9 +38,6 @@ const Place& message_place(const Step& step) {
 /// The plan itself, if its steps are such that devices offer.
 Plan for_device(Plan plan) {
   for (const Step& step : plan.steps) {
-    check<UnsupportedError>(step.kind != StepKind::compute,
-                            "{}: computing on a device is not offered yet; copy the arrays to host memory",
-                            plan.operation);
     if (!is_message(step.kind)) continue;
     check<UnsupportedError>(buffer_of(plan, message_place(step)).kind == BufferKind::scratch,
                             "{}: messages leave from private scratch only", plan.operation);
@@ -56,7 +53,8 @@ DevicePlan::DevicePlan(ContextState& context, Plan plan)
       message_use_(find_message_use(plan_, touched_by_steps(plan_))),
       lanes_(lanes_of(plan_, message_use_)),
       message_memory_(context, plan_, message_use_),
-      mail_(context, plan_) {
+      mail_(context, plan_),
+      works_(context, plan_) {
   if (!has_messages()) return;
   std::vector<Touched> touched = touched_by_steps(plan_);
   Dependencies apart = find_dependencies(plan_, touched, lanes_);
@@ -93,6 +91,7 @@ void DevicePlan::relower() {
       message_memory_.lower(i, moves_[i]);
     }
   }
+  works_.lower(memory_.strides());
 }
 
 bool DevicePlan::has_messages() const {
@@ -100,6 +99,7 @@ bool DevicePlan::has_messages() const {
 }
 
 void DevicePlan::run(const Execution& execution) {
+  parameters_ = &execution.parameters;
   clock_ = execution.clock;
   if (execution.captured) context_.flags->count_on_device();
   lines_[0].stream = execution.stream;
@@ -109,6 +109,7 @@ void DevicePlan::run(const Execution& execution) {
   }
   run_in_order();
   if (events_) mail_.end(lines_.back().stream, execution.stream);
+  if (!execution.captured) works_.end(execution.stream);
   context_.flags->advance();
 }
 
@@ -192,8 +193,10 @@ void DevicePlan::run_step(std::size_t index) {
     case StepKind::wait:
       follow(index);
       return put_flag(index, context_.flags->wait(step.peer, step.channel, step.count));
-    case StepKind::finish:
     case StepKind::compute:
+      follow(index);
+      return run_work(index, line_of(index));
+    case StepKind::finish:
       return;
   }
 }
@@ -213,6 +216,13 @@ void DevicePlan::run_move(std::size_t index, Line& line) {
     put_move(*context_.device, plan_, step, moves_[index], memory_, other_rank(plan_, step) == plan_.rank,
              line.stream);
   }
+  passed(index, line);
+}
+
+void DevicePlan::run_work(std::size_t index, Line& line) {
+  const Step& step = plan_.steps[index];
+  flush(line);
+  timed(std::array{index}, line, [&] { works_.enqueue(step, memory_, *parameters_, line.stream); });
   passed(index, line);
 }
 

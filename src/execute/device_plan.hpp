@@ -7,6 +7,7 @@
 
 #include "device/accelerator.hpp"
 #include "execute/device_plan_messages.hpp"
+#include "execute/device_works.hpp"
 #include "execute/executor.hpp"
 #include "execute/lane_events.hpp"
 #include "execute/lower.hpp"
@@ -16,11 +17,12 @@
 
 namespace partita {
 
-/// Copies become copies of the device's engines or kernels, signals and waits become operations on flags, all
-/// in the order of the plan: the host waits for nothing. Only messages need the host, which starts each when
-/// what was packed for it is there (DevicePlanMessages). What is packed goes through one stream, what is
-/// unpacked through another, so that both directions of the bus are busy at once: as far as one depends on
-/// what the other has done, which is found once, when the plan is bound (Dependencies).
+/// Copies become copies of the device's engines or kernels, signals and waits become operations on flags,
+/// works what the device computes with (DeviceMath), all in the order of the plan: the host waits for
+/// nothing. Only messages need the host, which starts each when what was packed for it is there
+/// (DevicePlanMessages). What is packed goes through one stream, what is unpacked through another, so that
+/// both directions of the bus are busy at once: as far as one depends on what the other has done, which is
+/// found once, when the plan is bound (Dependencies).
 class DevicePlan final : public Executor {
  public:
   /// Throws UnsupportedError: a step that devices do not offer.
@@ -46,6 +48,7 @@ class DevicePlan final : public Executor {
   void join_lines();
   void run_step(std::size_t index);
   void run_move(std::size_t index, Line& line);
+  void run_work(std::size_t index, Line& line);
   void finish_messages(const Step& step);
   void follow(std::size_t index);
   void passed(std::size_t index, const Line& line);
@@ -62,7 +65,9 @@ class DevicePlan final : public Executor {
   MessageMemory message_memory_;
   std::optional<LaneEvents> events_;  // nothing: no messages, and all goes through one line
   DevicePlanMessages mail_;
-  StepClock* clock_ = nullptr;  // of this execution; null: nobody records
+  DeviceWorks works_;
+  const Parameters* parameters_ = nullptr;  // of this execution
+  StepClock* clock_ = nullptr;              // of this execution; null: nobody records
 };
 
 }  // namespace partita

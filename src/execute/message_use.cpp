@@ -4,6 +4,7 @@
 #include <array>
 
 #include "plan/cost.hpp"
+#include "plan/moves.hpp"
 
 namespace partita {
 namespace {
@@ -11,10 +12,10 @@ namespace {
 using Side = MessageUse::Side;
 using Ranges = std::vector<MemoryRange>;
 
-Ranges private_ones(const Plan& plan, const Ranges& ranges) {
+Ranges those_of(const std::vector<bool>& buffers, const Ranges& ranges) {
   Ranges found;
   std::ranges::copy_if(ranges, std::back_inserter(found), [&](const MemoryRange& range) {
-    return plan.buffers[static_cast<std::size_t>(range.buffer)].kind == BufferKind::scratch;
+    return buffers[static_cast<std::size_t>(range.buffer)];
   });
   return found;
 }
@@ -26,13 +27,14 @@ MessageUse find_message_use(const Plan& plan, std::span<const Touched> touched) 
   if (std::ranges::none_of(plan.steps, [](const Step& step) { return is_message(step.kind); })) return use;
   std::array<LastTouch, 2> sides;  // out, in
   const auto number = [&](std::size_t step) { return std::size_t{use.sides[step] == Side::out ? 0U : 1U}; };
+  const std::vector<bool> of_messages = message_buffers(plan);
   std::vector<Ranges> ranges(plan.steps.size());
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     const StepKind kind = plan.steps[i].kind;
     if (is_message(kind)) use.largest = std::max(use.largest, plan.steps[i].bytes);
-    ranges[i] = private_ones(plan, touched[i].written);
+    ranges[i] = those_of(of_messages, touched[i].written);
     const bool writes = !ranges[i].empty();
-    std::ranges::copy(private_ones(plan, touched[i].read), std::back_inserter(ranges[i]));
+    std::ranges::copy(those_of(of_messages, touched[i].read), std::back_inserter(ranges[i]));
     if (ranges[i].empty()) continue;
     const bool goes_out = kind == StepKind::send || (writes && kind != StepKind::receive);
     use.sides[i] = goes_out ? Side::out : Side::in;
@@ -45,6 +47,16 @@ MessageUse find_message_use(const Plan& plan, std::span<const Touched> touched) 
     if (std::ranges::any_of(ranges[i], is_of_others)) use.apart = false;
   }
   return use;
+}
+
+std::vector<bool> message_buffers(const Plan& plan) {
+  std::vector<bool> result(plan.buffers.size(), false);
+  for (const Step& step : plan.steps) {
+    if (!is_message(step.kind)) continue;
+    const Place& place = step.kind == StepKind::send ? step.from : step.to;
+    if (is_private(plan, place)) result[static_cast<std::size_t>(memory_of(plan, place))] = true;
+  }
+  return result;
 }
 
 std::vector<int> peers_of(const Plan& plan, StepKind kind) {

@@ -13,8 +13,8 @@ namespace partita {
 struct MessageUse {
   enum class Side : std::uint8_t { none, out, in };
 
-  /// By step. Of sends and of what writes private scratch: out. Of receives and of what reads it: in. None:
-  /// it does not touch that memory, or the plan has no messages.
+  /// By step. Of sends and of what writes their scratch (message_buffers): out. Of receives and of what reads
+  /// it: in. None: it does not touch that memory, or the plan has no messages.
   std::vector<Side> sides;
   /// What one side touches the other never does, so that each may have a stream of its own with little to
   /// wait for.
@@ -23,6 +23,10 @@ struct MessageUse {
 };
 
 MessageUse find_message_use(const Plan& plan, std::span<const Touched> touched);
+
+/// By buffer: private scratch that messages leave from or come to. Other private scratch only this rank's
+/// device touches.
+std::vector<bool> message_buffers(const Plan& plan);
 
 /// Whom the plan's messages of a kind (send, receive) go to or come from, by increasing rank.
 std::vector<int> peers_of(const Plan& plan, StepKind kind);

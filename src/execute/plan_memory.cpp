@@ -4,6 +4,7 @@
 #include "base/check.hpp"
 #include "base/hash.hpp"
 #include "base/memory_space.hpp"
+#include "execute/message_use.hpp"
 #include "plan/moves.hpp"
 
 namespace partita {
@@ -44,12 +45,14 @@ PlanMemory::PlanMemory(ContextState& context, const Plan& plan, MemorySpace spac
       strides_(plan.buffers.size()),
       scratch_(plan.buffers.size()) {
   const ScratchPlaces places = scratch_places(plan);
+  const std::vector<bool> of_messages = message_buffers(plan);
   for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
     if (places.offsets[b] < 0) continue;
     if (workspace) {
       scratch_[b] = std::make_unique<Scratch>(context, *workspace + places.offsets[b]);
     } else if (plan.buffers[b].kind == BufferKind::scratch) {
-      scratch_[b] = std::make_unique<Scratch>(context, plan.buffers[b], space, messages);
+      scratch_[b] =
+          std::make_unique<Scratch>(context, plan.buffers[b], space, of_messages[b] ? messages : space);
     }
   }
 }

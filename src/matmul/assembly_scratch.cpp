@@ -102,7 +102,7 @@ void Assembly::measure() {
 // that, but for a panel of each.
 void Assembly::measure_panels() {
   const Problem& problem = frame_.problem;
-  if (problem.options.memory_limit == 0 || problem.topology.node_count() == 1) return;
+  if (problem.options.memory_limit == 0 || problem.topology.node_count() == 1 || problem.on_device()) return;
   if (multiplies() <= few_multiplies || !find_panels(frame_)) return;
   frame_.a.far = frame_.a.moves && crosses_nodes(frame_, true);
   frame_.b.far = frame_.b.moves && crosses_nodes(frame_, false);
@@ -122,12 +122,19 @@ void Assembly::add_scratch_buffers() {
     const std::int64_t bytes = frame_.most_products * size_of(compute);
     frame_.products = builder_.add_scratch("products", BufferKind::shared, bytes, compute);
   }
-  if (between_nodes && (frame_.a.moves || frame_.b.moves)) {
-    frame_.arriving = builder_.add_scratch("arriving", BufferKind::scratch, 0, problem.a.dtype);
-    frame_.leaving = builder_.add_scratch("leaving", BufferKind::scratch, 0, problem.a.dtype);
+  const auto add = [&](const char* name, Dtype dtype) {
+    return builder_.add_scratch(name, BufferKind::scratch, 0, dtype);
+  };
+  const bool on_device = problem.on_device(), moves = frame_.a.moves || frame_.b.moves;
+  if (between_nodes && moves) {
+    frame_.arriving = add("arriving", problem.a.dtype);
+    frame_.leaving = add("leaving", problem.a.dtype);
+    if (on_device) frame_.landed = add("landed", problem.a.dtype);
   }
   if (between_nodes && frame_.delivers) {
-    frame_.arriving_products = builder_.add_scratch("arriving products", BufferKind::scratch, 0, compute);
+    frame_.arriving_products = add("arriving products", compute);
+    if (on_device) frame_.landed_products = add("landed products", compute);
+    if (on_device) frame_.leaving_products = add("leaving products", compute);
   }
   limit_messages();
 }
@@ -204,8 +211,11 @@ void Assembly::multiply() {
     if (buffer >= 0) builder_.buffer(buffer).bytes = bytes;
   };
   resize(frame_.arriving, walk.mail().arriving_bytes());
+  resize(frame_.landed, walk.mail().arriving_bytes());
   resize(frame_.leaving, walk.mail().leaving_bytes());
   resize(frame_.arriving_products, walk.mail().arriving_products_bytes());
+  resize(frame_.leaving_products, walk.mail().leaving_products_bytes());
+  resize(frame_.landed_products, walk.mail().arriving_products_bytes());
   if (!walk.uses_sums()) resize(frame_.sums, 0);
 }
 

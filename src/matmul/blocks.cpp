@@ -145,7 +145,8 @@ std::vector<Product> products_of(const Frame& frame, const Blocks& blocks, int r
 
 std::vector<Region> in_cache(const Frame& frame, const Region& region, Dtype dtype) {
   const Extents order = frame.product_order();
-  return redistribution::split(region, cache_bytes / size_of(dtype), order, order);
+  const std::int64_t bytes = frame.problem.on_device() ? frame.message_bytes : cache_bytes;
+  return redistribution::split(region, std::max<std::int64_t>(bytes / size_of(dtype), 1), order, order);
 }
 
 }  // namespace partita::multiplication

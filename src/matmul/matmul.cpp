@@ -18,13 +18,15 @@ Layout layout_of_result(const Request& request, const MatmulOptions& options) {
     return request.c.layout();
   }
   const ContextState& context = *request.a.context();
-  return cheapest_result(request.a.operand(), request.b.operand(), context.topology(), options,
-                         context.machine);
+  return cheapest_result(request.a.operand(), request.b.operand(),
+                         context.topology(request.a.operand().space), options, context.machine);
 }
 
 Operand new_result(const Request& request, const MatmulOptions& options) {
-  return Operand::of(layout_of_result(request, options), options.result.value_or(request.a.dtype()),
-                     options.order, Residency::heap);
+  Operand result = Operand::of(layout_of_result(request, options), options.result.value_or(request.a.dtype()),
+                               options.order, Residency::heap);
+  result.space = request.a.operand().space;
+  return result;
 }
 
 /// The context's plan for these arrays, made where there is none yet. Collective when it is made; otherwise
@@ -74,7 +76,7 @@ Array into_new(const Request& request, const MatmulOptions& options, SourcePlace
   read.d = allocate_on_heap(context, d.layout, d.dtype, options.order,
                             fmt::format("matmul alpha {}{:+}i beta {}{:+}i {}", options.alpha.real(),
                                         options.alpha.imag(), options.beta.real(), options.beta.imag(), key),
-                            where);
+                            where, d.space);
   run(*runner, read, options);
   return read.d;
 }

@@ -155,7 +155,7 @@ void Matmul::release() {
   state.runner.reset();
   state.scaling.reset();
   collectively(*state.context, "matmul release", [] { return std::vector<Fact>(); });
-  state.context->heap->collect();
+  state.context->heap_in(state.setting.operands.d.space).collect();
 }
 
 const Plan& Matmul::plan() const {

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/check.hpp"
+#include "base/memory_space.hpp"
 
 namespace partita::multiplication {
 namespace {
@@ -99,6 +100,9 @@ void check_epilogue(const Problem& problem) {
   check_vector(problem.bias, parts.bias, problem.m(), d, problem.compute, "bias");
   check_vector(problem.gradient, parts.gradient, parts.gradient_of_b ? problem.n() : problem.m(), d,
                problem.compute, "gradient");
+  check<UnsupportedError>(!parts.gradient || !problem.on_device(),
+                          "epilogues with gradients are not offered in device memory yet; copy the arrays to "
+                          "host memory");
   check(problem.auxiliary.has_value() == parts.auxiliary, "this epilogue {} auxiliary array",
         parts.auxiliary ? "needs an" : "has no");
   if (problem.auxiliary) check_like_d(*problem.auxiliary, problem.d, "the auxiliary array");
@@ -114,8 +118,9 @@ void check_groups(const Problem& problem) {
   const auto check_one = [&](const Operand& operand, const char* role) {
     check(operand.layout.ranks() == ranks, "{} is {}, but must be laid out over the {} ranks of the group",
           role, operand.layout.to_string(), ranks);
-    check<UnsupportedError>(operand.space == MemorySpace::host,
-                            "matrix multiply of device memory is not offered by this build");
+    check<UnsupportedError>(operand.space == problem.d.space,
+                            "{} lies in {} memory, but D in {} memory; copy the arrays to one side", role,
+                            name(operand.space), name(problem.d.space));
     const std::optional<Partial> partial = operand.layout.partial();
     check(!partial || partial->reduction == Reduction::sum,
           "{} is a partial {}, but only partial sums can be multiplied", role,

@@ -98,6 +98,8 @@ struct Problem {
   std::int64_t m() const { return d.layout.shape()[batches()]; }
   std::int64_t n() const { return d.layout.shape()[batches() + 1]; }
   std::int64_t k() const { return a.layout.shape()[a.layout.dimensions() - 1]; }
+  /// All operands lie in device memory; otherwise all in the host's.
+  bool on_device() const { return d.space == MemorySpace::device; }
   /// D = F(beta C), and neither A nor B is read.
   bool multiplies_nothing() const { return k() == 0 || options.alpha == std::complex<double>(0); }
 };

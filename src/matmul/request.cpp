@@ -23,6 +23,7 @@ bool on_heap(const Array& array) {
 /// Arrays that are dense on the heap by their offsets in it, for the largest part of all ranks.
 bool overlap(const Array& x, const Array& y) {
   if (x.state() == y.state()) return true;
+  if (x.local().space != y.local().space) return false;
   if (!on_heap(x) || !on_heap(y)) return overlap(x.local(), y.local());
   const auto begin = [](const Array& array) { return array.state()->heap_offset; };
   const auto end = [&](const Array& array) {

@@ -25,7 +25,8 @@ class Runner {
   Runner(ContextState& context, Plan plan, Setting setting)
       : bound_(Executor::bind(context, std::move(plan))), setting_(std::move(setting)) {}
 
-  void connect() { bound_->connect(); }  ///< before the first run. Collective
+  /// Before the first run. Collective.
+  void connect(ContextState& context) { Executor::connect_all(context, bound_); }
   const Plan& plan() const { return bound_->plan(); }
   const Setting& setting() const { return setting_; }
   void run(std::span<const std::shared_ptr<Array::State>> arrays, const Parameters& parameters);

@@ -202,7 +202,7 @@ void Walk::multiply(Multiply work, bool complete, std::vector<int> after) {
   }
   const std::size_t row = work.to.region.sets.size() - 2;
   const std::size_t row_of_a = work.a.region.sets.size() - 2;
-  const bool depth_is_small = work.a.region.sets.back().size() <= shallow;
+  const bool depth_is_small = work.a.region.sets.back().size() <= shallow && !frame_.problem.on_device();
   const bool rows_can_be_cut = builder_.buffer(work.a.place.buffer).operand.has_value();
   const std::int64_t rows = work.to.region.sets[row].size();
   const std::int64_t most = depth_is_small && rows_can_be_cut ? row_block : std::max<std::int64_t>(rows, 1);

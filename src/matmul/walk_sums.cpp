@@ -99,7 +99,7 @@ void Walk::gather_sum(const Sum& sum) {
       const Place place =
           frame_.same_node(from.rank, rank_)
               ? Place{frame_.products, from.rank, from.offset + offset, frame_.product_order()}
-              : mail_.take_product(after);
+              : mail_.take_product(piece, after);
       if (alone) {
         finish(piece, {piece, place}, c_pending, std::move(after));
       } else {
