@@ -85,6 +85,8 @@ void load(const S* from, std::int64_t step, std::int64_t count, T* to) {
   } else if (step == 1) {
     if constexpr (is_half_type<S> && std::is_same_v<T, float>) {
       widen(reinterpret_cast<const std::byte*>(from), to, count, S{});
+    } else if constexpr (std::is_same_v<S, T>) {
+      std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(T));
     } else {
       for (std::int64_t i = 0; i < count; ++i) to[i] = converted<T>(from[i]);
     }
