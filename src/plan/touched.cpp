@@ -13,9 +13,9 @@ namespace {
 
 constexpr std::int64_t all_bytes = std::numeric_limits<std::int64_t>::max();
 
-class Search {
+class TouchedBytes {
  public:
-  explicit Search(const Plan& plan) : plan_(plan) {}
+  explicit TouchedBytes(const Plan& plan) : plan_(plan) {}
 
   Touched of(const Step& step) {
     Touched touched;
@@ -79,7 +79,7 @@ class Search {
 }  // namespace
 
 std::vector<Touched> touched_by_steps(const Plan& plan) {
-  Search search(plan);
+  TouchedBytes search(plan);
   std::vector<Touched> touched;
   touched.reserve(plan.steps.size());
   for (const Step& step : plan.steps) touched.push_back(search.of(step));
