@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "base/check.hpp"
-#include "cuda/capture.hpp"
 #include "cuda/stream.hpp"
 #include "kernels/cuda/epilogue_launch.hpp"
 
