@@ -149,6 +149,11 @@ Finding examine_device_messages() {
        "none"}};
 }
 
+Finding examine_cublas() {
+  return describe("cuBLAS", report_cublas(), "matrices in device memory are not multiplied",
+                  "pip install nvidia-cublas, or the CUDA toolkit's package libcublas");
+}
+
 Finding examine_nccl() {
   return describe("NCCL", report_nccl(), "devices then use copies and kernels of Partita's own",
                   "pip install nvidia-nccl-cu13, or the CUDA toolkit's package libnccl2");

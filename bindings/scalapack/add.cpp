@@ -1,7 +1,7 @@
-#include "add.hpp"
-
+// p?geadd and p?tran: sub(C) = beta sub(C) + alpha op(sub(A)).
 #include <partita/redistribute.hpp>
 
+#include "call.hpp"
 #include "combine.hpp"
 #include "matrix.hpp"
 
@@ -22,6 +22,23 @@ struct Problem {
   SubMatrix a;  ///< before op
   SubMatrix c;
   Positions positions;
+};
+
+/// The arguments that the two families have in common, as Fortran passes them.
+template <class T>
+struct AddCall {
+  const int* m;
+  const int* n;
+  const T* alpha;
+  const T* a;
+  const int* ia;
+  const int* ja;
+  const int* desca;
+  const T* beta;
+  T* c;
+  const int* ic;
+  const int* jc;
+  const int* descc;
 };
 
 template <class T>
@@ -89,7 +106,7 @@ bool computed(const Problem& problem, const AddCall<T>& call, const Coordinates&
   const bool reads_a = *call.alpha != T(0);
   const auto a = reads_a ? layout_of(problem.a, coordinates) : c;
   if (!a || !c) return false;
-  count_call();
+  ++calls.computed;
   if (reads_a) {
     Grid& grid = Grid::of(problem.c.descriptor.context, coordinates);
     add<T>(problem, *a, *c, {*call.alpha, *call.beta, call.a, call.c}, grid);
@@ -116,8 +133,7 @@ void checked(const Routine& routine, const Problem& problem, bool op_known, cons
                      a ? problem.positions.desca : problem.positions.descc);
 }
 
-}  // namespace
-
+/// Collective over the grid, blocking.
 template <class T>
 void geadd(const Routine& routine, const char* trans, const AddCall<T>& call) noexcept {
   run(call.desca[1], routine, [&] {
@@ -130,6 +146,7 @@ void geadd(const Routine& routine, const char* trans, const AddCall<T>& call) no
   });
 }
 
+/// Likewise. `op`: transpose, or conjugate_transpose.
 template <class T>
 void tran(const Routine& routine, Op op, const AddCall<T>& call) noexcept {
   run(call.desca[1], routine, [&] {
@@ -140,13 +157,34 @@ void tran(const Routine& routine, Op op, const AddCall<T>& call) noexcept {
   });
 }
 
-template void geadd(const Routine&, const char*, const AddCall<float>&) noexcept;
-template void geadd(const Routine&, const char*, const AddCall<double>&) noexcept;
-template void geadd(const Routine&, const char*, const AddCall<std::complex<float>>&) noexcept;
-template void geadd(const Routine&, const char*, const AddCall<std::complex<double>>&) noexcept;
-template void tran(const Routine&, Op, const AddCall<float>&) noexcept;
-template void tran(const Routine&, Op, const AddCall<double>&) noexcept;
-template void tran(const Routine&, Op, const AddCall<std::complex<float>>&) noexcept;
-template void tran(const Routine&, Op, const AddCall<std::complex<double>>&) noexcept;
-
+}  // namespace
 }  // namespace partita::scalapack
+
+// The lengths that Fortran adds for characters come last and are not looked at.
+// NOLINTBEGIN(bugprone-macro-parentheses): types and names
+#define PARTITA_GEADD(letter, LETTER, T)                                                                  \
+  extern "C" PARTITA_API void p##letter##geadd_(const char* trans, const int* m, const int* n,            \
+                                                const T* alpha, const T* a, const int* ia, const int* ja, \
+                                                const int* desca, const T* beta, T* c, const int* ic,     \
+                                                const int* jc, const int* descc) {                        \
+    partita::scalapack::geadd<T>({"P" #LETTER "GEADD", "p" #letter "geadd_"}, trans,                      \
+                                 {m, n, alpha, a, ia, ja, desca, beta, c, ic, jc, descc});                \
+  }
+
+#define PARTITA_TRAN(symbol, NAME, T, op)                                                                   \
+  extern "C" PARTITA_API void symbol(const int* m, const int* n, const T* alpha, const T* a, const int* ia, \
+                                     const int* ja, const int* desca, const T* beta, T* c, const int* ic,   \
+                                     const int* jc, const int* descc) {                                     \
+    partita::scalapack::tran<T>({NAME, #symbol}, op,                                                        \
+                                {m, n, alpha, a, ia, ja, desca, beta, c, ic, jc, descc});                   \
+  }
+// NOLINTEND(bugprone-macro-parentheses)
+
+PARTITA_EACH_DTYPE(PARTITA_GEADD)
+
+PARTITA_TRAN(pstran_, "PSTRAN", float, partita::Op::transpose)
+PARTITA_TRAN(pdtran_, "PDTRAN", double, partita::Op::transpose)
+PARTITA_TRAN(pctranu_, "PCTRANU", std::complex<float>, partita::Op::transpose)
+PARTITA_TRAN(pztranu_, "PZTRANU", std::complex<double>, partita::Op::transpose)
+PARTITA_TRAN(pctranc_, "PCTRANC", std::complex<float>, partita::Op::conjugate_transpose)
+PARTITA_TRAN(pztranc_, "PZTRANC", std::complex<double>, partita::Op::conjugate_transpose)

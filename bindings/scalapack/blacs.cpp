@@ -11,6 +11,8 @@
 #include <partita/export.hpp>
 #include <string>
 
+#include "call.hpp"
+
 namespace partita::scalapack {
 namespace {
 
@@ -44,6 +46,8 @@ Blacs find_blacs() {
 }
 
 }  // namespace
+
+Calls calls;
 
 const Blacs& blacs() {
   static const Blacs found = find_blacs();
@@ -80,4 +84,11 @@ void stop(int blacs_context, const char* routine, const char* why) noexcept {
 
 PARTITA_API void partita_scalapack_use(void* handle) {
   partita::scalapack::given = handle;
+}
+
+PARTITA_API long partita_scalapack_calls() {
+  return partita::scalapack::calls.computed;
+}
+PARTITA_API long partita_scalapack_calls_handed_on() {
+  return partita::scalapack::calls.handed_on;
 }

@@ -1,10 +1,14 @@
 // What every routine of the drop-in does around its work.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <complex>
 #include <exception>
 #include <optional>
+#include <partita/export.hpp>
 #include <partita/matmul.hpp>
+#include <string_view>
 
 #include "blacs.hpp"
 
@@ -16,9 +20,12 @@ struct Routine {
   const char* symbol;
 };
 
-/// Calls of this process that were computed here, and handed on.
-void count_call();
-void count_handed_on();
+/// Of this process.
+struct Calls {
+  std::atomic<long> computed{0};  ///< here
+  std::atomic<long> handed_on{0};
+};
+extern Calls calls;
 
 /// No exception passes into Fortran.
 template <class Body>
@@ -35,26 +42,22 @@ template <class... Arguments>
 bool hand_on(const Routine& routine, Arguments... arguments) {
   auto* const function = next<void(Arguments...)>(routine.symbol);
   if (function == nullptr) return false;
-  count_handed_on();
+  ++calls.handed_on;
   function(arguments...);
   return true;
 }
 
 /// 'N', 'T' or 'C', in either case.
 inline std::optional<Op> op_of(char letter) {
-  switch (letter) {
-    case 'N':
-    case 'n':
-      return Op::none;
-    case 'T':
-    case 't':
-      return Op::transpose;
-    case 'C':
-    case 'c':
-      return Op::conjugate_transpose;
-    default:
-      return std::nullopt;
-  }
+  constexpr std::array ops{Op::none, Op::transpose, Op::conjugate_transpose};
+  const std::size_t at = std::string_view("NTCntc").find(letter);
+  return at == std::string_view::npos ? std::nullopt : std::optional(ops[at % ops.size()]);
 }
+
+/// `define` for each of ScaLAPACK's four dtypes: the letter in a routine's name, and the type.
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a macro's name
+#define PARTITA_EACH_DTYPE(define)                                           \
+  define(s, S, float) define(d, D, double) define(c, C, std::complex<float>) \
+      define(z, Z, std::complex<double>)
 
 }  // namespace partita::scalapack

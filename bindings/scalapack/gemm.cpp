@@ -1,7 +1,8 @@
-#include "gemm.hpp"
-
+// p?gemm: sub(C) = alpha op(sub(A)) op(sub(B)) + beta sub(C). Small products and what no layout of ours
+// describes go to the next routine.
 #include <chrono>
 
+#include "call.hpp"
 #include "combine.hpp"
 #include "matrix.hpp"
 
@@ -14,6 +15,30 @@ constexpr int k_position = 5;
 constexpr int desca_position = 10;
 constexpr int descb_position = 14;
 constexpr int descc_position = 19;
+
+/// The arguments as Fortran passes them.
+template <class T>
+struct GemmCall {
+  const char* transa;
+  const char* transb;
+  const int* m;
+  const int* n;
+  const int* k;
+  const T* alpha;
+  const T* a;
+  const int* ia;
+  const int* ja;
+  const int* desca;
+  const T* b;
+  const int* ib;
+  const int* jb;
+  const int* descb;
+  const T* beta;
+  T* c;
+  const int* ic;
+  const int* jc;
+  const int* descc;
+};
 
 template <class T>
 bool hand_on(const Routine& routine, const GemmCall<T>& call) {
@@ -136,7 +161,7 @@ void compute(const Routine& routine, const GemmCall<T>& call, const Problem& pro
   layouts.a = product ? layout_of(problem.a, coordinates) : layouts.c;
   layouts.b = product ? layout_of(problem.b, coordinates) : layouts.c;
   if (!layouts.a || !layouts.b || !layouts.c) return not_ours(routine, call, problem, layouts);
-  count_call();
+  ++calls.computed;
   // The local part of C is all that is needed where alpha or k is 0.
   if (!product) return scale(*call.beta, view_of(problem.c, coordinates, *layouts.c, call.c, dtype_of<T>()));
   multiply(call, problem, layouts, grid);
@@ -180,16 +205,26 @@ void checked_gemm(const Routine& routine, const GemmCall<T>& call) {
   compute(routine, call, problem, product, grid);
 }
 
-}  // namespace
-
+/// Collective over the grid, blocking.
 template <class T>
 void gemm(const Routine& routine, const GemmCall<T>& call) noexcept {
   run(call.desca[1], routine, [&] { checked_gemm(routine, call); });
 }
 
-template void gemm(const Routine&, const GemmCall<float>&) noexcept;
-template void gemm(const Routine&, const GemmCall<double>&) noexcept;
-template void gemm(const Routine&, const GemmCall<std::complex<float>>&) noexcept;
-template void gemm(const Routine&, const GemmCall<std::complex<double>>&) noexcept;
-
+}  // namespace
 }  // namespace partita::scalapack
+
+// The lengths that Fortran adds for characters come last and are not looked at.
+// NOLINTBEGIN(bugprone-macro-parentheses): types and names
+#define PARTITA_GEMM(letter, LETTER, T)                                                                     \
+  extern "C" PARTITA_API void p##letter##gemm_(                                                             \
+      const char* transa, const char* transb, const int* m, const int* n, const int* k, const T* alpha,     \
+      const T* a, const int* ia, const int* ja, const int* desca, const T* b, const int* ib, const int* jb, \
+      const int* descb, const T* beta, T* c, const int* ic, const int* jc, const int* descc) {              \
+    partita::scalapack::gemm<T>(                                                                            \
+        {"P" #LETTER "GEMM", "p" #letter "gemm_"},                                                          \
+        {transa, transb, m, n, k, alpha, a, ia, ja, desca, b, ib, jb, descb, beta, c, ic, jc, descc});      \
+  }
+// NOLINTEND(bugprone-macro-parentheses)
+
+PARTITA_EACH_DTYPE(PARTITA_GEMM)

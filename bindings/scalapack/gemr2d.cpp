@@ -1,15 +1,31 @@
-#include "gemr2d.hpp"
-
+// p?gemr2d: sub(B) = sub(A), between grids that may overlap in part or not at all.
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <partita/error.hpp>
 #include <partita/redistribute.hpp>
 
+#include "call.hpp"
 #include "matrix.hpp"
 
 namespace partita::scalapack {
 namespace {
+
+/// The arguments, indices counted from 1. On a process outside the grid of A (or B), all of A's (or B's) but
+/// the context in its descriptor, -1, are never looked at.
+struct Gemr2dCall {
+  int m;
+  int n;
+  const void* a;
+  int ia;
+  int ja;
+  const int* desca;
+  void* b;
+  int ib;
+  int jb;
+  const int* descb;
+  int context;  ///< of a grid that holds all processes of A's and B's
+};
 
 constexpr MatrixPositions a_positions{1, 2, 6};
 constexpr MatrixPositions b_positions{1, 2, 10};
@@ -191,7 +207,7 @@ void checked_gemr2d(const Routine& routine, Dtype dtype, const Gemr2dCall& call,
   Grid& whole = Grid::of(call.context, coordinates);
   if (everybody_knows(a, b, whole) && !is_worth_it(a, b, whole, dtype) && hand_on()) return;
   complete(a, b, whole);
-  count_call();
+  ++calls.computed;
   for (const Piece& rows :
        pieces(a.matrix.descriptor.rows, a.matrix.row, b.matrix.descriptor.rows, b.matrix.row, call.m)) {
     for (const Piece& columns : pieces(a.matrix.descriptor.columns, a.matrix.column,
@@ -201,11 +217,34 @@ void checked_gemr2d(const Routine& routine, Dtype dtype, const Gemr2dCall& call,
   }
 }
 
-}  // namespace
-
-void gemr2d(const Routine& routine, Dtype dtype, const Gemr2dCall& call,
-            bool (*hand_on)(const Gemr2dCall&)) noexcept {
-  run(call.context, routine, [&] { checked_gemr2d(routine, dtype, call, [&] { return hand_on(call); }); });
+/// Collective over the grid of `call.context`, blocking.
+template <class T>
+void gemr2d(const Routine& routine, const Gemr2dCall& call) noexcept {
+  const auto next = [&] {
+    return hand_on(routine, call.m, call.n, static_cast<const T*>(call.a), call.ia, call.ja, call.desca,
+                   static_cast<T*>(call.b), call.ib, call.jb, call.descb, call.context);
+  };
+  run(call.context, routine, [&] { checked_gemr2d(routine, dtype_of<T>(), call, next); });
 }
 
+}  // namespace
 }  // namespace partita::scalapack
+
+// Both forms hand on to the C form: ScaLAPACK's Fortran form calls the C one by its name, which may be ours.
+// NOLINTBEGIN(bugprone-macro-parentheses): types and names
+#define PARTITA_GEMR2D(letter, LETTER, T)                                                                    \
+  extern "C" PARTITA_API void Cp##letter##gemr2d(int m, int n, const T* a, int ia, int ja, const int* desca, \
+                                                 T* b, int ib, int jb, const int* descb, int context) {      \
+    partita::scalapack::gemr2d<T>({"P" #LETTER "GEMR2D", "Cp" #letter "gemr2d"},                             \
+                                  {m, n, a, ia, ja, desca, b, ib, jb, descb, context});                      \
+  }                                                                                                          \
+  extern "C" PARTITA_API void p##letter##gemr2d_(const int* m, const int* n, const T* a, const int* ia,      \
+                                                 const int* ja, const int* desca, T* b, const int* ib,       \
+                                                 const int* jb, const int* descb, const int* context) {      \
+    partita::scalapack::gemr2d<T>({"P" #LETTER "GEMR2D", "Cp" #letter "gemr2d"},                             \
+                                  {*m, *n, a, *ia, *ja, desca, b, *ib, *jb, descb, *context});               \
+  }
+// NOLINTEND(bugprone-macro-parentheses)
+
+PARTITA_EACH_DTYPE(PARTITA_GEMR2D)
+PARTITA_GEMR2D(i, I, std::int32_t)

@@ -6,6 +6,10 @@
 
 namespace partita::scalapack {
 
+namespace {
+
+/// What all thresholds are multiplied by. Environment: PARTITA_SCALAPACK_THRESHOLD, a number; 0: everything
+/// that can be is computed here. Throws ArgumentError where it is no number.
 double threshold_factor() {
   static const double factor = [] {
     const char* const text = std::getenv("PARTITA_SCALAPACK_THRESHOLD");
@@ -18,6 +22,8 @@ double threshold_factor() {
   }();
   return factor;
 }
+
+}  // namespace
 
 bool is_tried_product(double size) {
   const double factor = threshold_factor();

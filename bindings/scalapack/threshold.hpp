@@ -29,10 +29,6 @@ inline constexpr Threshold sum_threshold{128.0 * 1024, 8.0 * 1024 * 1024};
 /// Bytes of p?gemr2d.
 inline constexpr Threshold copy_threshold{64.0 * 1024, 8.0 * 1024 * 1024};
 
-/// What all thresholds are multiplied by. Environment: PARTITA_SCALAPACK_THRESHOLD, a number; 0: everything
-/// that can be is computed here. Throws ArgumentError where it is no number.
-double threshold_factor();
-
 /// Whether products of this size are to be tried both ways.
 bool is_tried_product(double size);
 

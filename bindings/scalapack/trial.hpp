@@ -1,6 +1,7 @@
 // Which of two ways is faster on this machine: the first calls of a kind find out.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -29,16 +30,33 @@ class Trial {
   static constexpr double tie = 1.02;
 
   /// Of the call that comes.
-  Way way() const;
+  Way way() const {
+    if (decided_) return winner_;
+    return calls_ / row % 2 == 0 ? Way::theirs : Way::ours;
+  }
   bool decided() const { return decided_; }
 
   /// Notes the time that this process spent in the call that came, in nanoseconds. True: it was the last of
   /// them, so decide() must follow. Not to be called after the decision.
-  bool finish(std::int64_t nanoseconds);
+  bool finish(std::int64_t nanoseconds) {
+    if (calls_ % row != 0) times_[static_cast<std::size_t>(calls_ / row)] += nanoseconds;
+    ++calls_;
+    return calls_ == calls;
+  }
   /// This process's times, in the order of the rows.
   std::span<const std::int64_t> times() const { return times_; }
   /// `times` of every process, one after the other, the same on all processes.
-  void decide(std::span<const std::int64_t> of_all);
+  void decide(std::span<const std::int64_t> of_all) {
+    std::array<std::int64_t, rows> slowest{};
+    for (std::size_t i = 0; i < of_all.size(); ++i)
+      slowest[i % rows] = std::max(slowest[i % rows], of_all[i]);
+    int won = 0;
+    for (std::size_t round = 0; round < slowest.size(); round += 2) {
+      if (static_cast<double>(slowest[round + 1]) <= tie * static_cast<double>(slowest[round])) ++won;
+    }
+    winner_ = won > rounds / 2 ? Way::ours : Way::theirs;
+    decided_ = true;
+  }
 
  private:
   bool decided_ = false;
@@ -54,7 +72,12 @@ class Trials {
 
   /// Of calls of that key (see CallKey). Begins one where there is none. When there are too many, all are
   /// forgotten, on all processes alike. Valid until the next call of this function.
-  Trial& of(std::uint64_t key);
+  Trial& of(std::uint64_t key) {
+    const auto found = trials_.find(key);
+    if (found != trials_.end()) return found->second;
+    if (trials_.size() == most) trials_.clear();
+    return trials_[key];
+  }
   std::size_t size() const { return trials_.size(); }
 
  private:

@@ -135,7 +135,10 @@ PARTITA_API double matmul_volume_bound(std::int64_t m, std::int64_t n, std::int6
 /// = 0 or k = 0 neither A nor B, and nothing of them moves. alpha and beta must be the same on all ranks. NaN
 /// and Inf pass as BLAS passes them. Errors, the same on every rank: ArgumentError (shapes, dtypes, D
 /// aliasing A or B, arrays of several contexts, epilogue arrays missing or superfluous, memory limit),
-/// DisagreementError, UnsupportedError (no BLAS on this machine), MemoryError, TimeoutError.
+/// DisagreementError, UnsupportedError (no BLAS on this machine; arrays in host and in device memory; in
+/// device memory: epilogues with a gradient), MemoryError, TimeoutError.
+///
+/// Arrays in device memory are multiplied by their device, in the context's own stream.
 PARTITA_API Array matmul(const Array& a, const Array& b, const MatmulOptions& options = {},
                          const EpilogueArrays& arrays = {}, SourcePlace where = SourcePlace::current());
 PARTITA_API Array matmul(const Array& a, const Array& b, const Array& c, const MatmulOptions& options = {},

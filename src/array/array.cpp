@@ -1,6 +1,7 @@
 #include <partita/array.hpp>
 
 #include "array/array_state.hpp"
+#include "array/elements.hpp"
 #include "base/check.hpp"
 
 namespace partita {
@@ -41,6 +42,13 @@ std::shared_ptr<Array::State> permuted(const Array::State& array, std::span<cons
     result->local.strides[i] = array.local.strides[from];
   }
   return result;
+}
+
+bool is_first_holder(const Layout& layout, int rank) {
+  const Region mine = layout.region(rank);
+  if (mine.empty()) return false;
+  const std::vector<Layout::Cell> cells = layout.cells(mine);
+  return !cells.empty() && cells.front().contributions.front().front() == rank;
 }
 
 void Array::require_dtype(Dtype wanted) const {

@@ -23,8 +23,10 @@ Array allocate_on_heap(const std::shared_ptr<ContextState>& context, const Layou
                        Order order, std::string_view purpose, SourcePlace where,
                        MemorySpace space = MemorySpace::host);
 
-/// The array itself where it lies in host memory; otherwise a copy of the part in ordinary host memory, in
-/// the array's order (row-major where it is strided). Local, blocking.
+/// A copy of the part in ordinary host memory, in the array's order (row-major where it is strided). Local,
+/// blocking.
+Array copied_to_host(const Array& array);
+/// The array itself where it lies in host memory; otherwise such a copy.
 Array on_host(const Array& array);
 
 /// An array on memory that the caller owns; the ranks agree on residency and order in one exchange.

@@ -15,21 +15,6 @@ namespace {
 constexpr std::size_t page = 4096;
 constexpr std::size_t huge_page = std::size_t{2} << 20;
 
-/// A heap block for as long as the array lives; dropped, not freed: a destructor never communicates.
-class HeapOwner {
- public:
-  HeapOwner(std::shared_ptr<ContextState> context, MemorySpace space, const HeapBlock& block)
-      : context_(std::move(context)), space_(space), id_(block.id) {}
-  ~HeapOwner() { context_->heap_in(space_).drop(id_); }
-  HeapOwner(const HeapOwner&) = delete;
-  HeapOwner& operator=(const HeapOwner&) = delete;
-
- private:
-  std::shared_ptr<ContextState> context_;
-  MemorySpace space_;
-  std::uint64_t id_;
-};
-
 /// Waits for nothing when it goes: what the peers still do, they do to memory of the heap or of plans. Of a
 /// failed context it stays, as scratch does: streams may still be at it.
 std::shared_ptr<void> device_memory(const std::shared_ptr<ContextState>& context, std::int64_t bytes) {
@@ -65,12 +50,12 @@ std::vector<Fact> facts_of(const Layout& layout, Dtype dtype, MemorySpace space,
 }
 
 /// The rank's part in `memory`.
-Array array_on(const std::shared_ptr<ContextState>& context, const Operand& operand, void* memory,
-               std::shared_ptr<void> owner, std::int64_t heap_offset) {
-  const View local{memory, operand.dtype, operand.layout.local_shape(context->rank()),
+Array array_on(const std::shared_ptr<ContextState>& context, const Operand& operand,
+               std::shared_ptr<void> memory, std::int64_t heap_offset) {
+  const View local{memory.get(), operand.dtype, operand.layout.local_shape(context->rank()),
                    operand.local_strides(context->rank()), operand.space};
   return Array(
-      std::make_shared<Array::State>(Array::State{context, operand, local, std::move(owner), heap_offset}));
+      std::make_shared<Array::State>(Array::State{context, operand, local, std::move(memory), heap_offset}));
 }
 
 Array make(const Context& context, const std::function<Layout()>& layout, Dtype dtype,
@@ -94,10 +79,9 @@ Array make(const Context& context, const std::function<Layout()>& layout, Dtype 
   });
   if (options.residency == Residency::heap)
     return allocate_on_heap(state, *agreed, dtype, options.order, "empty", where, space);
-  void* memory = ordinary.get();
   Operand operand = Operand::of(*agreed, dtype, options.order);
   operand.space = space;
-  return array_on(state, operand, memory, std::move(ordinary), -1);
+  return array_on(state, operand, std::move(ordinary), -1);
 }
 
 }  // namespace
@@ -108,10 +92,12 @@ Array allocate_on_heap(const std::shared_ptr<ContextState>& context, const Layou
   SymmetricHeap& heap = context->heap_in(space);
   const HeapBlock block =
       heap.allocate(std::max<std::int64_t>(bytes, 1), SymmetricHeap::Sizes::equal, purpose, where);
-  auto owner = std::make_shared<HeapOwner>(context, space, block);
+  // For as long as the array lives; dropped, not freed: a destructor never communicates.
+  std::shared_ptr<void> memory(heap.address(block),
+                               [context, space, id = block.id](void*) { context->heap_in(space).drop(id); });
   Operand operand = Operand::of(layout, dtype, order, Residency::heap);
   operand.space = space;
-  return array_on(context, operand, heap.address(block), std::move(owner), block.offset);
+  return array_on(context, operand, std::move(memory), block.offset);
 }
 
 Array empty(const Context& context, const Shape& shape, const Distribution& distribution, Dtype dtype,

@@ -86,7 +86,10 @@ void fill_on_device(ContextState& context, const View& to, const void* element) 
 }
 
 Array on_host(const Array& array) {
-  if (array.local().space == MemorySpace::host) return array;
+  return array.local().space == MemorySpace::host ? array : copied_to_host(array);
+}
+
+Array copied_to_host(const Array& array) {
   const Array::State& given = *array.state();
   auto memory = std::make_shared<std::vector<char>>(static_cast<std::size_t>(bytes_of(given.local)));
   auto copied = std::make_shared<Array::State>(given);

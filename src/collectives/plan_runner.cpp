@@ -10,8 +10,7 @@ PlanRunner::PlanRunner(ContextState& context, Plan plan, std::optional<Reduction
     states_.push_back({nullptr, *buffer.operand, {}, nullptr, -1});
   }
   for (const Array::State& state : states_) pointers_.push_back(&state);
-  on_device_ = space_of(plan) == MemorySpace::device;
-  if (logical_ && on_device_) {
+  if (logical_ && space_of(plan) == MemorySpace::device) {
     identity_ = identity_on(*context.device, *logical_, states_.back().operand.dtype);
   }
   executor_ = Executor::bind(context, std::move(plan));
@@ -28,7 +27,7 @@ void PlanRunner::run(std::span<const View> views, Stream stream) {
     const int dimensions = state.operand.layout.dimensions();
     if (state.local.strides.size() != dimensions) state.local.strides = Extents::filled(dimensions, 0);
   }
-  on_device_ ? executor_->enqueue(pointers_, stream) : executor_->execute(pointers_);
+  executor_->enqueue(pointers_, {}, stream);
   if (logical_ && views.back().data != nullptr) {
     normalize_logical(context_, *logical_, views.back(), identity_.data(), stream);
   }

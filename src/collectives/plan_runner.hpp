@@ -35,7 +35,6 @@ class PlanRunner final : public Runner {
   std::vector<Array::State> states_;
   std::vector<const Array::State*> pointers_;
   ContextState& context_;
-  bool on_device_ = false;
   std::optional<Reduction> logical_;
   DeviceMemory identity_;  // of a logical on a device
   std::unique_ptr<Executor> executor_;

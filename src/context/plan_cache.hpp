@@ -19,6 +19,14 @@ class PlanCache {
 
   std::shared_ptr<void> find(const std::string& key);  ///< null: none; else it is now the most recently used
   void insert(const std::string& key, std::shared_ptr<void> plan);
+  /// The plan of that key; where there is none, what `make` gives, which is kept from then on.
+  template <class Plan, class Make>
+  std::shared_ptr<Plan> find_or_make(const std::string& key, const Make& make) {
+    if (const auto found = find(key)) return std::static_pointer_cast<Plan>(found);
+    std::shared_ptr<Plan> made = make();
+    insert(key, made);
+    return made;
+  }
   void clear();
   std::size_t size() const { return entries_.size(); }
 

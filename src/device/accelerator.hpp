@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "device/device_group.hpp"
+#include "device/device_math.hpp"
 #include "device/device_queues.hpp"
 #include "device/device_work.hpp"
 #include "device/physical_device.hpp"
@@ -30,6 +31,10 @@ class Accelerator : public DeviceQueues, public DeviceWork {
   /// The vendor's collectives among the context's ranks; null on all of them: none here. Collective, blocking
   /// within the deadline; Errors have failed the context.
   virtual std::unique_ptr<DeviceGroup> make_group(DeviceRuntime& state) { return (void)state, nullptr; }
+  /// What the context computes with, made when it is asked for first; null: this device computes nothing,
+  /// `why_no_math` says why. Errors: it does not start.
+  virtual DeviceMath* math() { return nullptr; }
+  virtual std::string why_no_math() const { return ""; }
 
  private:
   std::shared_ptr<PhysicalDevice> physical_;

@@ -57,6 +57,11 @@ std::unique_ptr<DeviceGroup> CudaAccelerator::make_group(DeviceRuntime& state) {
   return NcclGroup::make(state);
 }
 
+DeviceMath* CudaAccelerator::math() {
+  if (!math_) math_ = CudaMath::make(*this);
+  return math_.get();
+}
+
 Stream CudaAccelerator::made(std::size_t number) {
   CudaStream& stream = streams_.at(number);
   if (!stream) {

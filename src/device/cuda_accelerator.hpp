@@ -6,6 +6,7 @@
 
 #include "device/accelerator.hpp"
 #include "device/copy_way.hpp"
+#include "device/cuda_math.hpp"
 #include "device/cuda_physical_device.hpp"
 #include "device/cuda_timed_event.hpp"
 #include "device/device_memory.hpp"
@@ -18,6 +19,8 @@ class CudaAccelerator final : public Accelerator {
                   int ranks);
 
   std::unique_ptr<DeviceGroup> make_group(DeviceRuntime& state) override;
+  DeviceMath* math() override;
+  std::string why_no_math() const override { return CublasLibrary::of_process().why_none; }
 
   Stream stream() override { return made(0); }
   bool has_stream() const override { return streams_[0].get() != nullptr; }
@@ -58,6 +61,7 @@ class CudaAccelerator final : public Accelerator {
   std::array<CudaStream, 1 + most_lanes> streams_{};  // the context's own, and the lanes; null: not yet
   DeviceMemory counters_;                             // three numbers, of exchanges
   std::shared_ptr<const CudaOrigin> origin_;          // what moments are counted from
+  std::unique_ptr<CudaMath> math_;                    // null: nobody has asked, or there is none
 };
 
 }  // namespace partita

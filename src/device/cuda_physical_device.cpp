@@ -6,6 +6,7 @@
 #include "base/check.hpp"
 #include "cuda/stream.hpp"
 #include "device/cuda_accelerator.hpp"
+#include "kernels/cuda/epilogue_launch.hpp"
 #include "kernels/cuda/launch.hpp"
 #include "kernels/cuda/packet_launch.hpp"
 #include "memory/cuda_node_memory.hpp"
@@ -26,6 +27,7 @@ CudaPhysicalDevice::CudaPhysicalDevice(int index) : index_(index) {
   check_launch(cuda::load_pack_kernel(), "load the kernels");
   check_launch(cuda::load_packet_kernels(), "load the kernels");
   check_launch(cuda::load_packet_nest_kernels(), "load the kernels");
+  check_launch(cuda::load_pass_kernels(), "load the kernels");
   past_ = new_cuda_stream();
 }
 

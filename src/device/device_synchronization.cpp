@@ -94,17 +94,6 @@ void finish_device(DeviceRuntime& state, std::string_view operation, Stream stre
   }
 }
 
-bool captures_flags(DeviceRuntime& state, std::string_view operation, Stream wanted, bool has_messages) {
-  state.device->use();
-  if (!state.device->captures(stream_or_own(state, wanted))) return false;
-  // The same on every rank: where there are nodes, some rank has messages.
-  check<UnsupportedError>(
-      state.device_topology.node_count() == 1 && !has_messages,
-      "{}: between nodes it is done by messages, and those cannot be captured into a graph", operation);
-  state.flags->count_on_device();
-  return true;
-}
-
 void await_streams(DeviceRuntime& state, std::string_view operation,
                    const std::function<bool()>& done) noexcept {
   using namespace std::chrono_literals;

@@ -40,11 +40,6 @@ void require_no_capture(const DeviceRuntime& state, std::string_view operation, 
 /// stream that it would wait for is being captured.
 void finish_device(DeviceRuntime& state, std::string_view operation, Stream stream = {});
 
-/// Whether `wanted` (null: the context's own stream) is being captured; if so, the device counts signals from
-/// here on. Throws UnsupportedError where the ranks sit on several nodes, or exchange messages: those cannot
-/// be captured. Gives the device to the calling thread.
-bool captures_flags(DeviceRuntime& state, std::string_view operation, Stream wanted, bool has_messages);
-
 /// Before memory goes that streams may still use: until `done`, or the context has failed, which it has at
 /// the deadline. Peers may have ended by now, and rightly: nobody looks after them here.
 void await_streams(DeviceRuntime& state, std::string_view operation,

@@ -9,6 +9,10 @@ namespace partita::distribution {
 
 /// The box holds no element.
 bool is_empty(const Box::Bounds& box);
+/// One such box.
+inline Box::Bounds empty_box(int dimensions) {
+  return {Extents::filled(dimensions, 0), Extents::filled(dimensions, 0)};
+}
 
 /// Throws ArgumentError unless the boxes lie inside the array, do not overlap and leave no hole. The text
 /// names the ranks, and an index of the hole or of the overlap. Cost: a sweep along one axis.

@@ -2,12 +2,10 @@
 
 #include <algorithm>
 
+#include "base/round.hpp"
+
 namespace partita::distribution {
 namespace {
-
-std::int64_t ceil_divide(std::int64_t a, std::int64_t b) {
-  return a / b + (a % b != 0 ? 1 : 0);
-}
 
 /// A longer block changes nothing, and its multiples could overflow.
 std::int64_t useful_block(std::int64_t block, std::int64_t extent) {

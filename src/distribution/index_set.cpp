@@ -1,8 +1,9 @@
+#include <numeric>
 #include <partita/index_set.hpp>
+#include <utility>
 
 #include "base/check.hpp"
 #include "distribution/index_set_state.hpp"
-#include "distribution/meeting_runs.hpp"
 
 namespace partita {
 
@@ -110,6 +111,74 @@ IndexSet IndexSet::shifted(std::int64_t offset) const {
 
 namespace {
 
+// --- where the blocks of two periodic families meet, found by congruences
+
+/// The blocks [first + i * period, first + i * period + length), over all integers i.
+struct Family {
+  std::int64_t first = 0;
+  std::int64_t length = 0;
+  std::int64_t period = 0;
+};
+
+__extension__ using Wide = __int128;  // products of two indices
+
+template <class Integer>
+Integer floor_modulo(Integer value, Integer modulus) {
+  const Integer rest = value % modulus;
+  return rest < 0 ? rest + modulus : rest;
+}
+
+/// x with value * x = 1 modulo `modulus`, for coprime arguments (extended Euclid).
+std::int64_t inverse(std::int64_t value, std::int64_t modulus) {
+  std::int64_t rest = modulus;
+  std::int64_t next_rest = value % modulus;
+  std::int64_t factor = 0;
+  std::int64_t next_factor = 1;
+  while (next_rest != 0) {
+    const std::int64_t quotient = rest / next_rest;
+    rest = std::exchange(next_rest, rest - quotient * next_rest);
+    factor = std::exchange(next_factor, factor - quotient * next_factor);
+  }
+  return floor_modulo(factor, modulus);
+}
+
+/// The number of d that `meeting_runs` tries.
+std::int64_t meeting_offsets(const Family& a, const Family& b) {
+  return (a.length + b.length) / std::gcd(a.period, b.period) + 1;
+}
+
+/// The common runs of the two in [from, to), increasing. A block of b begins d after one of a, where d is
+/// congruent to b.first - a.first modulo the greatest common divisor of the periods; each such d at which
+/// blocks meet gives one block of b in every period of a / gcd (Chinese remainder theorem). Cost: the number
+/// of those d, and the runs found.
+std::vector<Run> meeting_runs(const Family& a, const Family& b, std::int64_t from, std::int64_t to) {
+  const std::int64_t divisor = std::gcd(a.period, b.period);
+  const std::int64_t turns = a.period / divisor;  // blocks of b until the two stand the same way again
+  const std::int64_t inverse_of_b = inverse(b.period / divisor, turns);
+  const std::int64_t difference = b.first - a.first;
+  std::vector<Run> runs;
+  // from the smallest d above -b.length
+  std::int64_t d = 1 - b.length + floor_modulo(difference - (1 - b.length), divisor);
+  for (; d < a.length; d += divisor) {
+    const std::int64_t begin = std::max<std::int64_t>(0, -d);  // of the common run, in the block of b
+    const std::int64_t end = std::min(b.length, a.length - d);
+    // j * b.period = d - difference modulo a.period
+    const std::int64_t residue =
+        static_cast<std::int64_t>(floor_modulo(Wide{(d - difference) / divisor} * inverse_of_b, Wide{turns}));
+    const std::int64_t above = from - b.first - end;  // the run of block j ends above `from`
+    const std::int64_t least = (above - floor_modulo(above, b.period)) / b.period + 1;
+    Wide block = Wide{b.first} + (Wide{least} + floor_modulo(residue - least, turns)) * b.period;
+    for (; block + begin < to; block += Wide{turns} * b.period) {
+      runs.push_back({std::max(from, static_cast<std::int64_t>(block + begin)),
+                      static_cast<std::int64_t>(std::min(Wide{to}, block + end))});
+    }
+  }
+  std::sort(runs.begin(), runs.end(), [](const Run& x, const Run& y) { return x.first < y.first; });
+  return runs;
+}
+
+// --- segments
+
 /// The common runs of two segments in [from, upper): two walkers, each jumping to where the other is.
 std::vector<Run> walk_together(RunWalker a, RunWalker b, std::int64_t from, std::int64_t upper) {
   std::vector<Run> runs;
@@ -133,14 +202,14 @@ struct Part {
   const Segment& segment;
 
   bool is_family() const { return segment.count > 1 && segment.end - segment.begin == 1; }
-  detail::Family family() const { return {segment.first, segment.per_period, segment.period}; }
+  Family family() const { return {segment.first, segment.per_period, segment.period}; }
 };
 
 std::vector<Run> common_runs(const Part& a, const Part& b, std::int64_t from, std::int64_t to) {
   if (a.is_family() && b.is_family()) {
     const std::int64_t blocks = (to - from) / std::max(a.segment.period, b.segment.period);
-    if (detail::meeting_offsets(a.family(), b.family()) < blocks / 4)
-      return detail::meeting_runs(a.family(), b.family(), from, to);
+    if (meeting_offsets(a.family(), b.family()) < blocks / 4)
+      return meeting_runs(a.family(), b.family(), from, to);
   }
   return walk_together(RunWalker(a.state, a.segment, from), RunWalker(b.state, b.segment, from), from, to);
 }

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "base/check.hpp"
+#include "distribution/boxes.hpp"
 #include "distribution/layout_state.hpp"
 
 namespace partita {
@@ -132,10 +133,9 @@ Partitioned partitioned(const ProcessGrid& grid, Order order, Uneven uneven) {
 
 std::vector<Distribution> as_box(const Layout& layout) {
   std::vector<Box::Bounds> boxes;
-  const Extents zeros = Extents::filled(layout.dimensions(), 0);
   for (int rank = 0; rank < layout.ranks(); ++rank) {
     const Region region = layout.region(rank);
-    Box::Bounds& box = boxes.emplace_back(Box::Bounds{zeros, zeros});
+    Box::Bounds& box = boxes.emplace_back(distribution::empty_box(layout.dimensions()));
     for (int i = 0; i < layout.dimensions() && !region.empty(); ++i) {
       const IndexSet& set = region.sets[static_cast<std::size_t>(i)];
       check(set.is_range(), "rank {} owns {}, which is not one box", rank, to_string(region));

@@ -1,10 +1,8 @@
 #include "execute/bound_plan.hpp"
 
 #include <algorithm>
-#include <bit>
 
 #include "base/check.hpp"
-#include "base/hash.hpp"
 #include "execute/step_clock.hpp"
 #include "kernels/host/fill.hpp"
 #include "plan/cost.hpp"
@@ -13,23 +11,9 @@
 #include "runtime/wait.hpp"
 
 namespace partita {
-namespace {
-
-/// The plan itself, if it is one for the host.
-Plan for_host(Plan plan) {
-  check<UnsupportedError>(space_of(plan) == MemorySpace::host,
-                          "{}: device memory is not offered for it yet; copy the arrays to host memory",
-                          plan.operation);
-  return plan;
-}
-
-}  // namespace
 
 BoundPlan::BoundPlan(ContextState& context, Plan plan, std::optional<std::int64_t> workspace)
-    : context_(context),
-      plan_(for_host(std::move(plan))),
-      plan_hash_(plan_.hash()),
-      memory_(context, plan_, MemorySpace::host, MemorySpace::host, workspace),
+    : Executor(context, std::move(plan), MemorySpace::host, workspace),
       moves_(plan_.steps.size()),
       works_(plan_.works.size()),
       node_index_(static_cast<std::size_t>(context.size()), -1),
@@ -48,23 +32,9 @@ BoundPlan::BoundPlan(ContextState& context, Plan plan, std::optional<std::int64_
   }
 }
 
-void BoundPlan::execute(std::span<const Array::State* const> operands, const Parameters& parameters) {
-  context_.require_usable(plan_.operation);
-  memory_.bind(operands, [this] {
-    lower_moves();
-    lower_works();
-  });
-  parameters_ = parameters;
-  try {
-    run();
-  } catch (...) {  // neighbours that come to know of a DisagreementError throw it, too
-    context_.fail_with_current();
-    throw;
-  }
-}
-
-void BoundPlan::enqueue(std::span<const Array::State* const>, Stream) {
-  throw UnsupportedError(fmt::format("{}: host memory has no streams", plan_.operation));
+void BoundPlan::relower() {
+  lower_moves();
+  lower_works();
 }
 
 void BoundPlan::lower_moves() {
@@ -88,30 +58,19 @@ void BoundPlan::lower_works() {
   for (std::size_t i = 0; i < plan_.works.size(); ++i) works_[i] = bind_work(plan_.works[i], binding);
 }
 
-void BoundPlan::run() {
-  const std::uint64_t hash = with_factors(memory_.execution_hash(plan_hash_));
-  mail_.begin(announce(context_, hash, plan_.operation));
-  StepClock* const clock = context_.step_clock;
-  if (clock != nullptr) clock->execution(plan_);
+void BoundPlan::run(const Execution& execution) {
+  mail_.begin(execution.announced);
+  StepClock* const clock = execution.clock;
   for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
     if (clock != nullptr) clock->begin(i);
-    run_step(i);
+    run_step(i, execution.parameters);
     if (clock != nullptr) clock->end(i);
   }
   mail_.end();
   advance_signals();
 }
 
-// alpha and beta are given by the caller at each execution, and not compared anywhere else.
-std::uint64_t BoundPlan::with_factors(std::uint64_t hash) const {
-  for (const double factor : {parameters_.alpha.real(), parameters_.alpha.imag(), parameters_.beta.real(),
-                              parameters_.beta.imag(), parameters_.scale}) {
-    hash = mix(hash, std::bit_cast<std::uint64_t>(factor + 0.0));  // -0 is 0
-  }
-  return hash;
-}
-
-void BoundPlan::run_step(std::size_t index) {
+void BoundPlan::run_step(std::size_t index, const Parameters& parameters) {
   const Step& step = plan_.steps[index];
   for (const int message : step.after) mail_.finish(static_cast<std::size_t>(message));
   switch (step.kind) {
@@ -131,7 +90,7 @@ void BoundPlan::run_step(std::size_t index) {
       return;
     case StepKind::compute:
       return works_[static_cast<std::size_t>(step.work)]->run(
-          [this](const Place& place) { return memory_.address(place); }, parameters_);
+          [this](const Place& place) { return memory_.address(place); }, parameters);
   }
 }
 

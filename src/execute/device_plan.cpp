@@ -1,17 +1,35 @@
 #include "execute/device_plan.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "base/check.hpp"
-#include "device/stream_work.hpp"
 #include "execute/put_move.hpp"
 #include "plan/cost.hpp"
 #include "plan/moves.hpp"
 #include "plan/work.hpp"
-#include "runtime/announcement.hpp"
 
 namespace partita {
 namespace {
+
+/// The lines of a plan with messages, and what the host gives out in the order of the plan.
+constexpr int lines = 3, sends = 3, receives = 4;
+
+/// What works for messages has a line for each side, where they are apart.
+std::vector<int> lanes_of(const Plan& plan, const MessageUse& use) {
+  std::vector<int> lanes;
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+    const StepKind kind = plan.steps[i].kind;
+    if (is_message(kind)) {
+      lanes.push_back(kind == StepKind::send ? sends : receives);
+    } else if (kind == StepKind::finish) {
+      lanes.push_back(-1);
+    } else {
+      lanes.push_back(use.apart ? static_cast<int>(use.sides[i]) : 0);
+    }
+  }
+  return lanes;
+}
 
 const Place& message_place(const Step& step) {
   return step.kind == StepKind::send ? step.from : step.to;
@@ -20,9 +38,6 @@ const Place& message_place(const Step& step) {
 /// The plan itself, if its steps are such that devices offer.
 Plan for_device(Plan plan) {
   for (const Step& step : plan.steps) {
-    check<UnsupportedError>(step.kind != StepKind::compute,
-                            "{}: computing on a device is not offered yet; copy the arrays to host memory",
-                            plan.operation);
     if (!is_message(step.kind)) continue;
     check<UnsupportedError>(buffer_of(plan, message_place(step)).kind == BufferKind::scratch,
                             "{}: messages leave from private scratch only", plan.operation);
@@ -33,68 +48,73 @@ Plan for_device(Plan plan) {
 }  // namespace
 
 DevicePlan::DevicePlan(ContextState& context, Plan plan)
-    : context_(context),
-      plan_(for_device(std::move(plan))),
-      plan_hash_(plan_.hash()),
-      memory_(context, plan_, MemorySpace::device,
-              context.device_messages_direct ? MemorySpace::device : MemorySpace::host),
-      message_use_(find_message_use(plan_)),
+    : Executor(context, for_device(std::move(plan)),
+               context.device_messages_direct ? MemorySpace::device : MemorySpace::host),
+      message_use_(find_message_use(plan_, touched_by_steps(plan_))),
+      lanes_(lanes_of(plan_, message_use_)),
       message_memory_(context, plan_, message_use_),
-      line_order_(plan_, [this](int before, int after) { order_lines(before, after); }),
-      sides_have_lines_(message_use_.apart && has_messages()),
-      mail_(context, plan_, message_use_),
-      ahead_(RunAhead::of(context)) {}
+      mail_(context, plan_),
+      works_(context, plan_) {
+  if (!has_messages()) return;
+  std::vector<Touched> touched = touched_by_steps(plan_);
+  Dependencies apart = find_dependencies(plan_, touched, lanes_);
+  join_operands(plan_, touched);
+  context.device->use();
+  events_.emplace(*context.device, std::array{std::move(apart), find_dependencies(plan_, touched, lanes_)},
+                  lanes_, lines);
+}
 
 void DevicePlan::connect() {
   memory_.connect();
-  lines_.resize(sides_have_lines_ ? StreamOrder::lines : 1);
-  for (Line& line : lines_) line.pending.reserve(plan_.steps.size());
+  lines_.resize(has_messages() && message_use_.apart ? lines : 1);
+  for (Line& line : lines_) {
+    line.pending.reserve(plan_.steps.size());
+    line.pending_steps.reserve(plan_.steps.size());
+  }
 }
 
-void DevicePlan::execute(std::span<const Array::State* const> operands, const Parameters&) {
-  enqueue(operands, {});
-  finish_device(context_, plan_.operation);
+/// The same on every rank: where there are nodes, some rank has messages.
+bool DevicePlan::may_be_captured() const {
+  return context_.device_topology.node_count() == 1 && !has_messages();
 }
 
-void DevicePlan::enqueue(std::span<const Array::State* const> operands, Stream stream) {
-  context_.require_usable(plan_.operation);
-  memory_.bind(operands, [this] { lower_moves(); });
-  captured_ = captures_flags(context_, plan_.operation, stream, has_messages());
-  put_into_stream(context_, *ahead_, plan_.operation, stream, [this](Stream used, bool) {
-    run(used);
-    // Flags come in few, copies one by one at worst.
-    constexpr std::int64_t of_flags = 4;
-    return of_flags + static_cast<std::int64_t>(plan_.steps.size());
-  });
+// Flags come in few, copies one by one at worst.
+std::int64_t DevicePlan::starts() const {
+  constexpr std::int64_t of_flags = 4;
+  return of_flags + static_cast<std::int64_t>(plan_.steps.size());
 }
 
-void DevicePlan::lower_moves() {
-  moves_ = partita::lower_moves(plan_, memory_.strides());
+void DevicePlan::relower() {
+  moves_ = lower_moves(plan_, memory_.strides());
   for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
     if (is_copy(plan_.steps[i].kind) && message_use_.sides[i] != MessageUse::Side::none) {
       message_memory_.lower(i, moves_[i]);
     }
   }
+  works_.lower(memory_.strides());
 }
 
 bool DevicePlan::has_messages() const {
   return std::ranges::any_of(plan_.steps, [](const Step& step) { return is_message(step.kind); });
 }
 
-void DevicePlan::run(Stream stream) {
-  const std::uint64_t hash = memory_.execution_hash(plan_hash_);
-  const Executed execution = announce(context_, hash, plan_.operation, captured_);
-  if (!captured_) mail_.begin(execution);
-  clock_ = captured_ ? nullptr : context_.step_clock;
-  if (clock_ != nullptr) clock_->execution(plan_);
-  lines_[0].stream = stream;
+void DevicePlan::run(const Execution& execution) {
+  parameters_ = &execution.parameters;
+  clock_ = execution.clock;
+  if (execution.captured) context_.flags->count_on_device();
+  lines_[0].stream = execution.stream;
+  if (events_) {
+    events_->begin(memory_.operands_meet());
+    mail_.begin(execution.announced, *events_);
+  }
   run_in_order();
-  if (!captured_) mail_.end();
+  if (events_) mail_.end(lines_.back().stream, execution.stream);
+  if (!execution.captured) works_.end(execution.stream);
   context_.flags->advance();
 }
 
 void DevicePlan::run_in_order() {
-  if (sides_have_lines_) open_lines();
+  open_lines();
   for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
     const bool on_host = is_message(plan_.steps[i].kind) || plan_.steps[i].kind == StepKind::finish;
     if (clock_ != nullptr && on_host) clock_->begin(i);
@@ -116,13 +136,19 @@ void DevicePlan::open_lines() {
     lines_[i].stream = context_.device->lane(static_cast<int>(i) - 1);
     context_.device->order(lines_[0].stream, lines_[i].stream);
   }
-  line_order_.begin(memory_.operands_meet());
 }
 
-void DevicePlan::order_lines(int before, int after) {
-  Line& first = lines_[static_cast<std::size_t>(before)];
-  flush(first);
-  context_.device->order(first.stream, lines_[static_cast<std::size_t>(after)].stream);
+void DevicePlan::follow(std::size_t index) {
+  if (lines_.size() == 1) return;
+  for (const int before : events_->after(index)) {
+    if (lanes_[static_cast<std::size_t>(before)] < lines) flush(line_of(static_cast<std::size_t>(before)));
+  }
+  events_->hold(index, line_of(index).stream);
+}
+
+/// Who waits for it may do so now.
+void DevicePlan::passed(std::size_t index, const Line& line) {
+  if (events_) events_->record(index, line.stream);
 }
 
 /// The first line goes on after the others.
@@ -133,23 +159,18 @@ void DevicePlan::join_lines() {
   }
 }
 
-DevicePlan::Line& DevicePlan::line_of(const Step& step) {
-  if (!sides_have_lines_) return lines_[0];
-  const auto index = static_cast<std::size_t>(&step - plan_.steps.data());
-  return lines_[static_cast<std::size_t>(message_use_.sides[index])];
-}
-
 void DevicePlan::flush(Line& line) {
   if (line.pending.empty()) return;
   timed(line.pending_steps, line, [&] { context_.device->flags(line.pending, line.stream); });
+  for (const std::size_t step : line.pending_steps) passed(step, line);
   line.pending.clear();
   line.pending_steps.clear();
 }
 
 void DevicePlan::put_flag(std::size_t index, const FlagOperation& operation) {
-  Line& line = line_of(plan_.steps[index]);
+  Line& line = line_of(index);
   line.pending.push_back(operation);
-  if (clock_ != nullptr) line.pending_steps.push_back(index);
+  line.pending_steps.push_back(index);
 }
 
 void DevicePlan::run_step(std::size_t index) {
@@ -159,21 +180,23 @@ void DevicePlan::run_step(std::size_t index) {
     case StepKind::copy:
     case StepKind::accumulate:
     case StepKind::fill:
-      flush(line_of(step));
-      if (sides_have_lines_) line_order_.move(step, static_cast<int>(message_use_.sides[index]));
-      return timed(std::array{index}, line_of(step), [&] { run_move(index, line_of(step)); });
+      follow(index);
+      flush(line_of(index));
+      return timed(std::array{index}, line_of(index), [&] { run_move(index, line_of(index)); });
     case StepKind::send:
       return mail_.send(index, memory_.address(step.from) + step.from.offset);
     case StepKind::receive:
       return mail_.receive(index, memory_.address(step.to) + step.to.offset);
     case StepKind::signal:
-      if (sides_have_lines_) line_order_.signal();
+      follow(index);
       return put_flag(index, context_.flags->signal(step.peer, step.channel));
     case StepKind::wait:
-      if (sides_have_lines_) line_order_.wait();
+      follow(index);
       return put_flag(index, context_.flags->wait(step.peer, step.channel, step.count));
-    case StepKind::finish:
     case StepKind::compute:
+      follow(index);
+      return run_work(index, line_of(index));
+    case StepKind::finish:
       return;
   }
 }
@@ -187,14 +210,20 @@ void DevicePlan::finish_messages(const Step& step) {
 
 void DevicePlan::run_move(std::size_t index, Line& line) {
   const Step& step = plan_.steps[index];
-  const bool is_for_messages = message_use_.sides[index] != MessageUse::Side::none;
-  if (is_for_messages && step.kind != StepKind::fill) {
+  if (message_use_.sides[index] != MessageUse::Side::none && step.kind != StepKind::fill) {
     message_memory_.move(index, moves_[index], memory_, line.stream);
   } else {
     put_move(*context_.device, plan_, step, moves_[index], memory_, other_rank(plan_, step) == plan_.rank,
              line.stream);
   }
-  if (is_for_messages) mail_.moved(index, line.stream);
+  passed(index, line);
+}
+
+void DevicePlan::run_work(std::size_t index, Line& line) {
+  const Step& step = plan_.steps[index];
+  flush(line);
+  timed(std::array{index}, line, [&] { works_.enqueue(step, memory_, *parameters_, line.stream); });
+  passed(index, line);
 }
 
 }  // namespace partita

@@ -1,75 +1,73 @@
 // The device executor: a plan put into streams, in its order.
 #pragma once
 
-#include <array>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "device/accelerator.hpp"
-#include "device/run_ahead.hpp"
 #include "execute/device_plan_messages.hpp"
+#include "execute/device_works.hpp"
 #include "execute/executor.hpp"
+#include "execute/lane_events.hpp"
 #include "execute/lower.hpp"
 #include "execute/message_memory.hpp"
 #include "execute/message_use.hpp"
-#include "execute/plan_memory.hpp"
 #include "execute/step_clock.hpp"
-#include "execute/stream_order.hpp"
 
 namespace partita {
 
-/// Copies become copies of the device's engines or kernels, signals and waits become operations on flags, all
-/// in the order of the plan: the host waits for nothing. Only messages need the host, which starts each when
-/// what was packed for it is there (DevicePlanMessages). What is packed goes through one stream, what is
-/// unpacked through another, so that both directions of the bus are busy at once.
+/// Copies become copies of the device's engines or kernels, signals and waits become operations on flags,
+/// works what the device computes with (DeviceMath), all in the order of the plan: the host waits for
+/// nothing. Only messages need the host, which starts each when what was packed for it is there
+/// (DevicePlanMessages). What is packed goes through one stream, what is unpacked through another, so that
+/// both directions of the bus are busy at once: as far as one depends on what the other has done, which is
+/// found once, when the plan is bound (Dependencies).
 class DevicePlan final : public Executor {
  public:
   /// Throws UnsupportedError: a step that devices do not offer.
   DevicePlan(ContextState& context, Plan plan);
 
-  const Plan& plan() const override { return plan_; }
   void connect() override;
-  void execute(std::span<const Array::State* const> operands, const Parameters& parameters = {}) override;
-  void enqueue(std::span<const Array::State* const> operands, Stream stream) override;
 
  private:
   /// A stream, and the operations on flags that it has not been given yet.
   struct Line {
     Stream stream;
     std::vector<FlagOperation> pending;
-    std::vector<std::size_t> pending_steps;  // whose they are, while a timeline is recorded
+    std::vector<std::size_t> pending_steps;  // whose they are
   };
 
   bool has_messages() const;
-  void lower_moves();
-  void run(Stream stream);
+  bool may_be_captured() const override;
+  std::int64_t starts() const override;
+  void relower() override;
+  void run(const Execution& execution) override;
   void run_in_order();
   void open_lines();
   void join_lines();
   void run_step(std::size_t index);
   void run_move(std::size_t index, Line& line);
+  void run_work(std::size_t index, Line& line);
   void finish_messages(const Step& step);
-  void order_lines(int before, int after);
-  Line& line_of(const Step& step);
+  void follow(std::size_t index);
+  void passed(std::size_t index, const Line& line);
+  Line& line_of(std::size_t index) { return lines_[static_cast<std::size_t>(lanes_[index])]; }
   void flush(Line& line);
   void put_flag(std::size_t index, const FlagOperation& operation);
   template <class Work>
   void timed(std::span<const std::size_t> steps, const Line& line, const Work& work);
 
-  ContextState& context_;
-  Plan plan_;
-  std::uint64_t plan_hash_;
-  bool captured_ = false;  // this execution goes into a graph
-  PlanMemory memory_;
   std::vector<std::vector<StridedCopy>> moves_;  // by step
-  std::vector<Line> lines_;  // [0]: the stream of the execution; then those of sides, if any
+  std::vector<Line> lines_;  // [0]: the stream of the execution; then those of packs and unpacks, if any
   MessageUse message_use_;
+  std::vector<int> lanes_;  // by step: its line; of messages behind those
   MessageMemory message_memory_;
-  StreamOrder line_order_;
-  bool sides_have_lines_ = false;  // [1]: what is packed for messages; [2]: what is unpacked
+  std::optional<LaneEvents> events_;  // nothing: no messages, and all goes through one line
   DevicePlanMessages mail_;
-  std::shared_ptr<RunAhead> ahead_;
-  StepClock* clock_ = nullptr;  // of this execution; null: nobody records
+  DeviceWorks works_;
+  const Parameters* parameters_ = nullptr;  // of this execution
+  StepClock* clock_ = nullptr;              // of this execution; null: nobody records
 };
 
 }  // namespace partita

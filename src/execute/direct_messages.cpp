@@ -1,74 +1,73 @@
 #include "execute/direct_messages.hpp"
 
-#include <algorithm>
-#include <limits>
-
 #include "plan/cost.hpp"
 #include "plan/moves.hpp"
 
 namespace partita {
 namespace {
 
-/// Bytes of an operand or of shared scratch that a step touches, from the first to the last.
-struct Hull {
-  int buffer = -1;  // -1: none
-  std::int64_t first = 0, last = 0;
-
-  bool meets(const Hull& other) const {
-    return buffer >= 0 && buffer == other.buffer && first < other.last && other.first < last;
-  }
-};
-
-struct Hulls {
-  Hull read, written;
-};
-
 class Search {
  public:
-  Search(const Plan& plan, const MessageUse& use, std::span<const std::vector<StridedCopy>> moves)
-      : plan_(plan), use_(use), moves_(moves), hulls_(plan.steps.size()) {
-    for (std::size_t i = 0; i < plan.steps.size(); ++i) {
-      const Step& step = plan.steps[i];
-      if (!is_copy(step.kind)) continue;
-      ++copies_;
-      if (step.kind != StepKind::fill) hulls_[i].read = hull(step.from, i, true);
-      hulls_[i].written = hull(step.to, i, false);
-    }
+  Search(const Plan& plan, std::span<const Touched> touched, std::span<const int> closing,
+         std::span<const std::vector<StridedCopy>> moves)
+      : plan_(plan),
+        touched_(touched),
+        closing_(closing),
+        moves_(moves),
+        reader_(plan.steps.size(), -1),
+        needed_(plan.steps.size(), false) {
+    found_.spared.assign(plan.steps.size(), false);
+    found_.copy.assign(plan.steps.size(), DirectMessages::packed);
   }
 
   DirectMessages run() {
-    result_.spared.assign(plan_.steps.size(), false);
-    result_.copy.assign(plan_.steps.size(), DirectMessages::packed);
-    // Each is compared with all others.
-    if (copies_ > most_copies) return std::move(result_);
     for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
       const Step& step = plan_.steps[i];
-      if (step.kind == StepKind::send) look_at_send(i);
-      if (step.kind == StepKind::copy && step.after.size() == 1 && is_private(plan_, step.from)) {
-        look_at_unpacking(i);
+      if (step.kind == StepKind::send) sends_.push_back(i);
+      if (step.kind == StepKind::receive) received_.touch(touched_[i].written.front(), number(i));
+      if (is_copy(step.kind) && !step.region.empty()) {
+        note_readers(i);
+        if (step.kind == StepKind::copy && step.after.size() == 1) look_at_unpacking(i);
+        note(i);
       }
+      if (closing_[i] != number(i)) continue;
+      for (const std::size_t message : sends_) look_at_send(message, i);
+      sends_.clear();
     }
-    return std::move(result_);
+    for (std::size_t& copy : found_.copy) {
+      if (copy == DirectMessages::packed) continue;
+      found_.spared[copy] = !needed_[copy];
+      if (needed_[copy]) copy = DirectMessages::packed;
+    }
+    return std::move(found_);
   }
 
  private:
-  static constexpr std::size_t most_copies = 4096;
+  static int number(std::size_t step) { return static_cast<int>(step); }
 
-  Hull hull(const Place& place, std::size_t step, bool is_source) const {
-    if (is_private(plan_, place) || moves_[step].empty()) return {};
-    Hull all{memory_of(plan_, place), std::numeric_limits<std::int64_t>::max(),
-             std::numeric_limits<std::int64_t>::min()};
-    for (const StridedCopy& nest : moves_[step]) {
-      std::int64_t first = is_source ? nest.from_offset : nest.to_offset;
-      std::int64_t last = first + nest.item_bytes;
-      for (const CopyLoop& loop : nest.loops) {
-        const std::int64_t reach = (loop.count - 1) * (is_source ? loop.from_stride : loop.to_stride);
-        (reach < 0 ? first : last) += reach;
-      }
-      all.first = std::min(all.first, first);
-      all.last = std::max(all.last, last);
+  /// Whoever reads what was packed, or what has come and somebody else has read, needs it in the scratch.
+  void note_readers(std::size_t copy) {
+    for (const MemoryRange& range : touched_[copy].read) {
+      if (const int packing = written_.last(range); packing >= 0)
+        needed_[static_cast<std::size_t>(packing)] = true;
+      if (const int message = received_.last(range); message >= 0) note_reader(message, copy);
     }
-    return all;
+    for (const int message : plan_.steps[copy].after) note_reader(message, copy);
+  }
+
+  void note_reader(int message, std::size_t copy) {
+    int& reader = reader_[static_cast<std::size_t>(message)];
+    if (reader >= 0 && reader != number(copy))
+      needed_[static_cast<std::size_t>(reader)] = needed_[copy] = true;
+    reader = number(copy);
+  }
+
+  void note(std::size_t copy) {
+    for (const MemoryRange& range : touched_[copy].read) touches_.touch(range, number(copy));
+    for (const MemoryRange& range : touched_[copy].written) {
+      touches_.touch(range, number(copy));
+      written_.touch(range, number(copy));
+    }
   }
 
   /// One run of so many bytes, the one of private scratch at this offset.
@@ -79,47 +78,54 @@ class Search {
            (packs ? nest.to_offset : nest.from_offset) == offset;
   }
 
-  void look_at_send(std::size_t message) {
-    const int packing = use_.after_move[message];
+  /// It would leave when its group does, at the step `group`.
+  void look_at_send(std::size_t message, std::size_t group) {
+    const Step& step = plan_.steps[message];
+    const int packing = touches_.last(touched_[message].read.front());
     if (packing < 0) return;
     const auto copy = static_cast<std::size_t>(packing);
-    const Step& step = plan_.steps[message];
-    if (plan_.steps[copy].kind != StepKind::copy || !is_run(copy, step.bytes, step.from.offset, true)) return;
-    for (std::size_t later = copy + 1; later < hulls_.size(); ++later) {
-      if (hulls_[later].written.meets(hulls_[copy].read)) return;
+    const Step& pack = plan_.steps[copy];
+    if (pack.kind != StepKind::copy || is_private(plan_, pack.from) || !is_private(plan_, pack.to) ||
+        !is_run(copy, step.bytes, step.from.offset, true) ||
+        written_.last(touched_[copy].read.front()) > packing) {
+      needed_[copy] = true;
+      return;
     }
-    spare(message, copy);
+    touches_.touch(touched_[copy].read.front(), number(group));
+    found_.copy[message] = copy;
   }
 
+  /// It would arrive with its group.
   void look_at_unpacking(std::size_t copy) {
     const auto message = static_cast<std::size_t>(plan_.steps[copy].after.front());
     const Step& step = plan_.steps[message];
-    if (step.kind != StepKind::receive || !is_run(copy, step.bytes, step.to.offset, false)) return;
-    for (std::size_t earlier = 0; earlier < copy; ++earlier) {
-      const Hulls& other = hulls_[earlier];
-      if (other.written.meets(hulls_[copy].written) || other.read.meets(hulls_[copy].written)) return;
+    if (step.kind != StepKind::receive || !is_private(plan_, plan_.steps[copy].from) ||
+        is_private(plan_, plan_.steps[copy].to) || reader_[message] != number(copy) ||
+        !is_run(copy, step.bytes, step.to.offset, false) ||
+        touches_.last(touched_[copy].written.front()) >= closing_[message]) {
+      return;
     }
-    spare(message, copy);
-  }
-
-  void spare(std::size_t message, std::size_t copy) {
-    result_.spared[copy] = true;
-    result_.copy[message] = copy;
+    found_.copy[message] = copy;
   }
 
   const Plan& plan_;
-  const MessageUse& use_;
+  std::span<const Touched> touched_;
+  std::span<const int> closing_;
   std::span<const std::vector<StridedCopy>> moves_;
-  std::vector<Hulls> hulls_;  // by step
-  std::size_t copies_ = 0;
-  DirectMessages result_;
+  LastTouch touches_, written_;     // by copies
+  LastTouch received_;              // by messages
+  std::vector<int> reader_;         // by step: of a message the last copy that reads it; -1: none yet
+  std::vector<bool> needed_;        // by step: a copy that is made
+  std::vector<std::size_t> sends_;  // of the group under way
+  DirectMessages found_;
 };
 
 }  // namespace
 
-DirectMessages find_direct_messages(const Plan& plan, const MessageUse& use,
+DirectMessages find_direct_messages(const Plan& plan, std::span<const Touched> touched,
+                                    std::span<const int> closing,
                                     std::span<const std::vector<StridedCopy>> moves) {
-  return Search(plan, use, moves).run();
+  return Search(plan, touched, closing, moves).run();
 }
 
 }  // namespace partita

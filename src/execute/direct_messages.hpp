@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "execute/message_use.hpp"
 #include "kernels/host/copy.hpp"
+#include "plan/touched.hpp"
 
 namespace partita {
 
@@ -20,10 +20,11 @@ struct DirectMessages {
   std::vector<std::size_t> copy;  ///< by step; of a message: its copy that is spared; `packed`: it is made
 };
 
+/// `closing`: by step; of a message, the last one of its group, where all of that group is put into a stream.
 /// `moves`: by step, what the copies have been lowered to. No two operands may share memory. A copy is made
-/// all the same where another one touches its place in the operand meanwhile: an earlier one, in the case of
-/// what is received, a later one of what is sent.
-DirectMessages find_direct_messages(const Plan& plan, const MessageUse& use,
+/// all the same where its place in the operand is touched between its own turn and the group's.
+DirectMessages find_direct_messages(const Plan& plan, std::span<const Touched> touched,
+                                    std::span<const int> closing,
                                     std::span<const std::vector<StridedCopy>> moves);
 
 }  // namespace partita

@@ -1,16 +1,31 @@
 #include "execute/executor.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/check.hpp"
-#include "base/memory_space.hpp"
+#include "base/hash.hpp"
+#include "device/stream_work.hpp"
 #include "execute/bound_plan.hpp"
 #include "execute/device_plan.hpp"
 #include "execute/fused_plan.hpp"
 #include "execute/grouped_plan.hpp"
+#include "execute/step_clock.hpp"
 #include "runtime/agree.hpp"
 
 namespace partita {
+namespace {
+
+// Given by the caller at each execution, and not compared anywhere else.
+std::uint64_t with_factors(std::uint64_t hash, const Parameters& parameters) {
+  for (const double factor : {parameters.alpha.real(), parameters.alpha.imag(), parameters.beta.real(),
+                              parameters.beta.imag(), parameters.scale}) {
+    hash = mix(hash, std::bit_cast<std::uint64_t>(factor + 0.0));  // -0 is 0
+  }
+  return hash;
+}
+
+}  // namespace
 
 MemorySpace space_of(const Plan& plan) {
   MemorySpace space = MemorySpace::host;
@@ -26,34 +41,12 @@ MemorySpace space_of(const Plan& plan) {
   return space;
 }
 
-namespace {
-
-/// Texts of layouts take longer than all of a small execution.
-[[noreturn]] void refuse_layout(const Buffer& buffer, const Layout& given) {
-  throw ArgumentError(fmt::format("the {} is {}, but the plan was made for {}", buffer.name,
-                                  given.to_string(), buffer.operand->layout.to_string()));
-}
-
-}  // namespace
-
-void match(const Buffer& buffer, const Array::State& array) {
-  const Operand& wanted = *buffer.operand;
-  const Operand& given = array.operand;
-  check(given.dtype == wanted.dtype, "the {} is {}, but the plan was made for {}", buffer.name,
-        name(given.dtype), name(wanted.dtype));
-  if (given.layout != wanted.layout && !given.layout.equivalent(wanted.layout)) {
-    refuse_layout(buffer, given.layout);
+std::unique_ptr<Executor> Executor::bind(ContextState& context, Plan plan,
+                                         std::optional<std::int64_t> workspace) {
+  if (space_of(plan) == MemorySpace::host) {
+    return std::make_unique<BoundPlan>(context, std::move(plan), workspace);
   }
-  check(given.space == wanted.space, "the {} lies in {} memory, but the plan was made for {} memory",
-        buffer.name, name(given.space), name(wanted.space));
-  check(!wanted.dense || (given.dense && given.axis_order == wanted.axis_order),
-        "the local parts of the {} lie in memory in another order than the plan was made for", buffer.name);
-  check(wanted.residency == Residency::ordinary || array.heap_offset >= 0,
-        "the {} is in ordinary memory, but the plan was made for the symmetric heap", buffer.name);
-}
-
-std::unique_ptr<Executor> Executor::bind(ContextState& context, Plan plan) {
-  if (space_of(plan) == MemorySpace::host) return std::make_unique<BoundPlan>(context, std::move(plan));
+  check<UnsupportedError>(!workspace, "{}: a workspace lies in host memory", plan.operation);
   if (GroupedPlan::suits(context, plan)) return std::make_unique<GroupedPlan>(context, std::move(plan));
   if (auto fused = FusedPlan::of(context, plan)) return fused;
   return std::make_unique<DevicePlan>(context, std::move(plan));
@@ -70,6 +63,57 @@ void Executor::connect_all(ContextState& context, std::unique_ptr<Executor>& exe
     }
   }
   executor->connect();
+}
+
+Executor::Executor(ContextState& context, Plan plan, MemorySpace messages,
+                   std::optional<std::int64_t> workspace)
+    : context_(context),
+      plan_(std::move(plan)),
+      memory_(context, plan_, space_of(plan_), messages, workspace),
+      plan_hash_(plan_.hash()) {
+  if (memory_.space() == MemorySpace::device) ahead_ = RunAhead::of(context);
+}
+
+void Executor::execute(std::span<const Array::State* const> operands, const Parameters& parameters) {
+  enqueue(operands, parameters, {});
+  if (memory_.space() == MemorySpace::device) finish_device(context_, plan_.operation);
+}
+
+void Executor::enqueue(std::span<const Array::State* const> operands, const Parameters& parameters,
+                       Stream stream) {
+  context_.require_usable(plan_.operation);
+  const bool on_host = memory_.space() == MemorySpace::host;
+  check<UnsupportedError>(!on_host || stream.handle == nullptr, "{}: host memory has no streams",
+                          plan_.operation);
+  memory_.bind(operands, [this] { relower(); });
+  if (on_host) {
+    try {
+      begin(parameters, {}, false);
+    } catch (...) {  // neighbours that come to know of a DisagreementError throw it, too
+      context_.fail_with_current();
+      throw;
+    }
+    return;
+  }
+  if (!may_be_captured()) {
+    context_.device->use();
+    check<UnsupportedError>(
+        !context_.device->captures(stream_or_own(context_, stream)),
+        "{}: between nodes it is done by messages, and those cannot be captured into a graph",
+        plan_.operation);
+  }
+  put_into_stream(context_, *ahead_, plan_.operation, stream, [&](Stream used, bool captured) {
+    begin(parameters, used, captured);
+    return starts();
+  });
+}
+
+void Executor::begin(const Parameters& parameters, Stream stream, bool captured) {
+  const std::uint64_t hash = with_factors(memory_.execution_hash(plan_hash_), parameters);
+  const Executed announced = announce(context_, hash, plan_.operation, captured);
+  StepClock* const clock = captured ? nullptr : context_.step_clock;
+  if (clock != nullptr) clock->execution(plan_);
+  run({announced, parameters, stream, captured, clock});
 }
 
 }  // namespace partita

@@ -2,17 +2,22 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <partita/plan.hpp>
 #include <partita/stream.hpp>
 #include <span>
 
 #include "array/array_state.hpp"
 #include "context/context_state.hpp"
+#include "device/run_ahead.hpp"
+#include "execute/plan_memory.hpp"
+#include "runtime/announcement.hpp"
 
 namespace partita {
 
 /// The seam between plans and what carries them out: the host (BoundPlan) and the device (DevicePlan, in the
-/// plan's order; FusedPlan, at once; GroupedPlan, where a vendor's library carries the messages).
+/// plan's order; FusedPlan, at once; GroupedPlan, where a vendor's library carries the messages; PacketPlan,
+/// where there is little).
 /// Made in two steps. Creation is local and allocates what this rank has for itself: it belongs inside the
 /// collective check of the plan, so that where one rank has no memory left, all ranks go without the plan.
 /// `connect` makes what the ranks have together. Execution allocates nothing.
@@ -20,33 +25,69 @@ namespace partita {
 class Executor {
  public:
   virtual ~Executor() = default;
+  Executor(const Executor&) = delete;
+  Executor& operator=(const Executor&) = delete;
 
-  virtual const Plan& plan() const = 0;
+  const Plan& plan() const { return plan_; }
 
   /// Allocates the shared scratch. Once, before the first execution. Collective, blocking; errors are the
   /// same on every rank.
-  virtual void connect() = 0;
+  virtual void connect() { memory_.connect(); }
 
-  /// Runs the plan on these arrays, one an operand buffer, in the order of the plan's buffers. Collective,
-  /// blocking. Throws ArgumentError where an array does not match its buffer's operand. Any error after the
-  /// first step fails the context: its peers cannot know how far this rank came.
-  virtual void execute(std::span<const Array::State* const> operands, const Parameters& parameters = {}) = 0;
+  /// Runs the plan on these arrays, one an operand buffer, in the order of the plan's buffers, with these
+  /// numbers, which must be alike on all ranks. In the order of `stream` (null: the context's own): returns
+  /// when the work has been given to the device, except where a plan's messages have to be waited for. The
+  /// host, which has no streams, has done it by then. Collective. Throws ArgumentError where an array does
+  /// not match its buffer's operand, UnsupportedError on the host for any stream but null and where the plan
+  /// cannot be captured. Any error after the first step fails the context: its peers cannot know how far
+  /// this rank came.
+  void enqueue(std::span<const Array::State* const> operands, const Parameters& parameters, Stream stream);
+  /// The same, done when it returns. Blocking.
+  void execute(std::span<const Array::State* const> operands, const Parameters& parameters = {});
 
-  /// The same in the order of `stream`: returns when the work has been given to the device, except where a
-  /// plan's messages have to be waited for. UnsupportedError on the host.
-  virtual void enqueue(std::span<const Array::State* const> operands, Stream stream) = 0;
-
-  /// The one for the memory that the plan's operands lie in. Local.
-  static std::unique_ptr<Executor> bind(ContextState& context, Plan plan);
+  /// The one for the memory that the plan's operands lie in. Local. `workspace`: see PlanMemory; for plans of
+  /// the host.
+  static std::unique_ptr<Executor> bind(ContextState& context, Plan plan,
+                                        std::optional<std::int64_t> workspace = {});
   /// Connects what `bind` has given, or another one in its place where that is only for all ranks, and not
   /// all have it. Collective, as `connect`.
   static void connect_all(ContextState& context, std::unique_ptr<Executor>& executor);
+
+ protected:
+  /// One that is under way.
+  struct Execution {
+    Executed announced;
+    const Parameters& parameters;
+    Stream stream;               ///< null on the host
+    bool captured = false;       ///< it goes into a graph
+    StepClock* clock = nullptr;  ///< null: nobody records
+  };
+
+  /// `messages`, `workspace`: see PlanMemory.
+  Executor(ContextState& context, Plan plan, MemorySpace messages,
+           std::optional<std::int64_t> workspace = {});
+
+  /// The bound operands lie otherwise than before.
+  virtual void relower() = 0;
+  /// On a device: puts it into the stream.
+  virtual void run(const Execution& execution) = 0;
+  /// On a device: no host is needed while it is under way. The same on every rank.
+  virtual bool may_be_captured() const { return true; }
+  /// On a device: of an execution, about.
+  virtual std::int64_t starts() const { return static_cast<std::int64_t>(plan_.steps.size()); }
+
+  ContextState& context_;
+  const Plan plan_;
+  PlanMemory memory_;
+
+ private:
+  void begin(const Parameters& parameters, Stream stream, bool captured);
+
+  std::uint64_t plan_hash_;
+  std::shared_ptr<RunAhead> ahead_;  // null on the host
 };
 
 /// The memory that a plan's operands lie in. Throws UnsupportedError where they lie in both kinds.
 MemorySpace space_of(const Plan& plan);
-
-/// Throws ArgumentError where an array does not suit the operand buffer that it is given for.
-void match(const Buffer& buffer, const Array::State& array);
 
 }  // namespace partita

@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <array>
 
-#include "device/stream_work.hpp"
 #include "execute/lower.hpp"
 #include "execute/put_move.hpp"
 #include "plan/cost.hpp"
 #include "plan/moves.hpp"
-#include "runtime/announcement.hpp"
 
 namespace partita {
 namespace {
@@ -35,12 +33,7 @@ std::unique_ptr<FusedPlan> FusedPlan::of(ContextState& context, Plan& plan) {
 
 // What is fused touches no private scratch.
 FusedPlan::FusedPlan(ContextState& context, Plan plan, FusedExchange fused)
-    : context_(context),
-      plan_(std::move(plan)),
-      plan_hash_(plan_.hash()),
-      memory_(context, plan_, MemorySpace::device, MemorySpace::device),
-      fused_(std::move(fused)),
-      ahead_(RunAhead::of(context)) {
+    : Executor(context, std::move(plan), MemorySpace::device), fused_(std::move(fused)) {
   early_.all.reserve(fused_.early.size());
   late_.all.reserve(fused_.late.size());
 }
@@ -52,23 +45,13 @@ void FusedPlan::connect() {
   streams_.resize(may_branch_ ? static_cast<std::size_t>(lanes) + 1 : 1);
 }
 
-void FusedPlan::execute(std::span<const Array::State* const> operands, const Parameters&) {
-  enqueue(operands, {});
-  finish_device(context_, plan_.operation);
+// Flags come in few, copies one by one at worst.
+std::int64_t FusedPlan::starts() const {
+  constexpr std::int64_t of_flags = 4;
+  return of_flags + static_cast<std::int64_t>(fused_.packs.size() + fused_.copies.size());
 }
 
-void FusedPlan::enqueue(std::span<const Array::State* const> operands, Stream stream) {
-  context_.require_usable(plan_.operation);
-  memory_.bind(operands, [this] { lower(); });
-  captured_ = captures_flags(context_, plan_.operation, stream, false);
-  put_into_stream(context_, *ahead_, plan_.operation, stream, [this](Stream used, bool) {
-    run(used);
-    constexpr std::int64_t of_flags = 4;
-    return of_flags + static_cast<std::int64_t>(fused_.packs.size() + fused_.copies.size());
-  });
-}
-
-void FusedPlan::lower() {
+void FusedPlan::relower() {
   moves_ = lower_moves(plan_, memory_.strides());
   place(fused_.packs, packs_);
   place(fused_.copies, copies_);
@@ -98,11 +81,11 @@ void FusedPlan::put(Steps steps, Flags& to) {
   }
 }
 
-void FusedPlan::run(Stream stream) {
-  announce(context_, memory_.execution_hash(plan_hash_), plan_.operation, captured_);
-  clock_ = captured_ ? nullptr : context_.step_clock;
-  if (clock_ != nullptr) clock_->execution(plan_);
-  std::ranges::fill(streams_, stream);
+void FusedPlan::run(const Execution& execution) {
+  captured_ = execution.captured;
+  clock_ = execution.clock;
+  if (captured_) context_.flags->count_on_device();
+  std::ranges::fill(streams_, execution.stream);
   put(fused_.early, early_);
   put(fused_.late, late_);
   if (in_branches_) {
@@ -113,7 +96,7 @@ void FusedPlan::run(Stream stream) {
     const auto signals = [](const Flags& flags) { return std::span(flags.all).first(flags.signals); };
     const auto waits = [](const Flags& flags) { return std::span(flags.all).subspan(flags.signals); };
     const PeerExchange all{packs_, signals(early_), waits(early_), copies_, signals(late_), waits(late_)};
-    timed({}, 0, [&] { context_.device->exchange(all, stream); });
+    timed({}, 0, [&] { context_.device->exchange(all, execution.stream); });
   }
   context_.flags->advance();
 }

@@ -6,10 +6,8 @@
 #include <vector>
 
 #include "device/accelerator.hpp"
-#include "device/run_ahead.hpp"
 #include "execute/executor.hpp"
 #include "execute/fused_exchange.hpp"
-#include "execute/plan_memory.hpp"
 #include "execute/step_clock.hpp"
 
 namespace partita {
@@ -22,13 +20,10 @@ class FusedPlan final : public Executor {
 
   FusedPlan(ContextState& context, Plan plan, FusedExchange fused);
 
-  const Plan& plan() const override { return plan_; }
   /// What it packs comes right only if the plans of all ranks are fused: one that goes by the plan's order
   /// may want what a peer that fuses gives only in the end.
   bool needs_all_ranks() const { return !fused_.packs.empty(); }
   void connect() override;
-  void execute(std::span<const Array::State* const> operands, const Parameters& parameters = {}) override;
-  void enqueue(std::span<const Array::State* const> operands, Stream stream) override;
 
  private:
   using Steps = std::span<const std::size_t>;
@@ -39,20 +34,18 @@ class FusedPlan final : public Executor {
     std::size_t signals = 0;  // the first of them
   };
 
-  void lower();
+  void relower() override;
   void place(Steps steps, std::vector<PlacedCopy>& to) const;
   void put(Steps steps, Flags& to);
-  void run(Stream stream);
+  void run(const Execution& execution) override;
+  bool may_be_captured() const override { return context_.device_topology.node_count() == 1; }
+  std::int64_t starts() const override;
   void run_branches();
   void give(Steps steps, const Flags& flags);
   std::size_t lane_of(const Step& step) const;
   template <class Work>
   void timed(Steps steps, std::size_t lane, const Work& work);
 
-  ContextState& context_;
-  Plan plan_;
-  std::uint64_t plan_hash_;
-  PlanMemory memory_;
   FusedExchange fused_;
   std::vector<std::vector<StridedCopy>> moves_;  // by step
   std::vector<PlacedCopy> packs_, copies_;
@@ -60,9 +53,8 @@ class FusedPlan final : public Executor {
   bool may_branch_ = false;
   bool in_branches_ = false;  // copies in several streams
   std::vector<Stream>
-      streams_;            // [0]: of the execution; then one a lane; the last for copies inside the rank
-  bool captured_ = false;  // this execution goes into a graph
-  std::shared_ptr<RunAhead> ahead_;
+      streams_;                 // [0]: of the execution; then one a lane; the last for copies inside the rank
+  bool captured_ = false;       // this execution goes into a graph
   StepClock* clock_ = nullptr;  // of this execution; null: nobody records
 };
 

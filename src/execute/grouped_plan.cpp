@@ -1,7 +1,5 @@
 #include "execute/grouped_plan.hpp"
 
-#include <algorithm>
-
 #include "base/check.hpp"
 #include "device/stream_work.hpp"
 #include "execute/lower.hpp"
@@ -10,15 +8,12 @@
 #include "plan/cost.hpp"
 #include "plan/moves.hpp"
 #include "plan/work.hpp"
-#include "runtime/announcement.hpp"
 #include "runtime/greetings.hpp"
 
 namespace partita {
 namespace {
 
-constexpr std::size_t of_groups = 0;
-constexpr std::size_t of_packs = 1;
-constexpr std::size_t of_unpacks = 2;
+constexpr int of_groups = 0, of_packs = 1, of_unpacks = 2;  // lines
 
 }  // namespace
 
@@ -27,20 +22,11 @@ bool GroupedPlan::suits(const ContextState& context, const Plan& plan) {
 }
 
 GroupedPlan::GroupedPlan(ContextState& context, Plan plan)
-    : context_(context),
-      plan_(std::move(plan)),
-      plan_hash_(plan_.hash()),
-      memory_(context, plan_, MemorySpace::device, MemorySpace::device),
-      moves_(plan_.steps.size()),
-      message_use_(find_message_use(plan_)),
-      line_order_(plan_,
-                  [this](int before, int after) {
-                    context_.device->order(lines_[static_cast<std::size_t>(before)].stream,
-                                           lines_[static_cast<std::size_t>(after)].stream);
-                  }),
-      awaited_(plan_.steps.size(), 0),
-      closes_(plan_.steps.size(), false),
-      ahead_(RunAhead::of(context)) {
+    : Executor(context, std::move(plan), MemorySpace::device),
+      touched_(touched_by_steps(plan_)),
+      message_use_(find_message_use(plan_, touched_)),
+      closing_(plan_.steps.size(), -1),
+      lanes_(plan_.steps.size(), -1) {
   find_groups();
   senders_ = peers_of(plan_, StepKind::receive);
   receivers_ = peers_of(plan_, StepKind::send);
@@ -54,56 +40,69 @@ GroupedPlan::~GroupedPlan() {
 
 /// Rounds come one after the other (see Step::round), and no step waits for part of one.
 void GroupedPlan::find_groups() {
-  std::vector<std::size_t> group_of(plan_.steps.size(), 0);
-  std::size_t last = plan_.steps.size();  // message
-  for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
+  constexpr std::int64_t small = std::int64_t{1} << 20;
+  int last = -1;  // message
+  int groups = 0;
+  for (std::size_t i = plan_.steps.size(); i-- > 0;) {
     const Step& step = plan_.steps[i];
-    for (const int message : step.after) {
-      awaited_[i] = std::max(awaited_[i], group_of[static_cast<std::size_t>(message)]);
-    }
+    const bool packs = message_use_.sides[i] == MessageUse::Side::out;
+    if (is_copy(step.kind)) lanes_[i] = packs ? of_packs : of_unpacks;
     if (!is_message(step.kind)) continue;
-    if (last == plan_.steps.size() || plan_.steps[last].round != step.round) {
-      ++groups_;
-    } else {
-      closes_[last] = false;
+    if (last < 0 || plan_.steps[static_cast<std::size_t>(last)].round != step.round) {
+      last = static_cast<int>(i);
+      lanes_[i] = of_groups;
+      ++groups;
     }
-    group_of[i] = groups_;
-    closes_[i] = true;
-    last = i;
+    closing_[i] = last;
   }
+  // One small group has nothing to overlap with.
+  may_overlap_ = message_use_.apart && (groups > 1 || message_use_.largest > small);
 }
 
-void GroupedPlan::lower_moves() {
-  moves_ = partita::lower_moves(plan_, memory_.strides());
-  direct_ = find_direct_messages(plan_, message_use_, moves_);
+void GroupedPlan::relower() {
+  moves_ = lower_moves(plan_, memory_.strides());
+  direct_ = find_direct_messages(plan_, touched_, closing_, moves_);
+  if (!may_overlap_) return;
+  std::vector<Touched> meeting = touched_in_groups(false);
+  join_operands(plan_, meeting);
+  context_.device->use();
+  events_.emplace(*context_.device,
+                  std::array{find_dependencies(plan_, touched_in_groups(true), lanes_),
+                             find_dependencies(plan_, meeting, lanes_)},
+                  lanes_, of_unpacks + 1);
 }
 
-void GroupedPlan::execute(std::span<const Array::State* const> operands, const Parameters&) {
-  enqueue(operands, {});
-  finish_device(context_, plan_.operation);
+/// A group touches what its messages do, and those that need not be packed or unpacked what their copies
+/// would.
+std::vector<Touched> GroupedPlan::touched_in_groups(bool direct) const {
+  std::vector<Touched> touched(touched_.size());
+  const auto add = [](std::vector<MemoryRange>& to, const std::vector<MemoryRange>& from) {
+    to.insert(to.end(), from.begin(), from.end());
+  };
+  for (std::size_t i = 0; i < touched.size(); ++i) {
+    if (closing_[i] < 0) {
+      if (!direct || !direct_.spared[i]) touched[i] = touched_[i];
+      continue;
+    }
+    const bool packed = !direct || direct_.copy[i] == DirectMessages::packed;
+    const Touched& one = touched_[packed ? i : direct_.copy[i]];
+    Touched& group = touched[static_cast<std::size_t>(closing_[i])];
+    plan_.steps[i].kind == StepKind::send ? add(group.read, one.read) : add(group.written, one.written);
+  }
+  return touched;
 }
 
-void GroupedPlan::enqueue(std::span<const Array::State* const> operands, Stream wanted) {
-  context_.require_usable(plan_.operation);
-  memory_.bind(operands, [this] { lower_moves(); });
-  put_into_stream(context_, *ahead_, plan_.operation, wanted, [this](Stream stream, bool captured) {
-    const std::uint64_t hash = memory_.execution_hash(plan_hash_);
-    const Executed execution = announce(context_, hash, plan_.operation, captured);
-    if (!captured) greetings_of(context_).greet(execution, senders_, receivers_, true, plan_.operation);
-    run(stream, captured);
-    return static_cast<std::int64_t>(plan_.steps.size());
-  });
-}
-
-void GroupedPlan::run(Stream stream, bool captured) {
-  clock_ = captured ? nullptr : context_.step_clock;
-  if (clock_ != nullptr) clock_->execution(plan_);
+void GroupedPlan::run(const Execution& execution) {
+  const auto& [announced, parameters, stream, captured, clock] = execution;
+  if (!captured) greetings_of(context_).greet(announced, senders_, receivers_, true, plan_.operation);
+  clock_ = clock;
   open_lines(stream, captured);
   for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
     const Step& step = plan_.steps[i];
-    if (is_copy(step.kind)) run_move(i);
+    const bool is_spared = is_direct_ && direct_.spared[i];
+    if (is_copy(step.kind) && !is_spared) run_move(i);
     if (is_message(step.kind)) put_message(i);
-    if (closes_[i]) put_group();
+    if (closing_[i] == static_cast<int>(i)) put_group(i);
   }
   join_lines();
   if (captured) return;
@@ -126,70 +125,47 @@ void GroupedPlan::put_message(std::size_t index) {
   messages_.push_back(index);
 }
 
-/// One small group has nothing to overlap with.
 void GroupedPlan::open_lines(Stream stream, bool captured) {
-  constexpr std::int64_t small = std::int64_t{1} << 20;
-  one_line_ = captured || !message_use_.apart || (groups_ < 2 && message_use_.largest <= small);
+  const bool meet = memory_.operands_meet();
+  order_ = captured || !events_ ? nullptr : &*events_;
   // NCCL registers what it uses in graphs, and with memory of the heap that has hung.
-  is_direct_ = !captured && !memory_.operands_meet();
-  lines_.fill({stream});
-  put_ = 0;
-  if (one_line_) return;
-  for (const std::size_t number : {of_packs, of_unpacks}) {
-    Line& line = lines_[number];
-    line.stream = context_.device->lane(static_cast<int>(number) - 1);
-    context_.device->order(stream, line.stream);
+  is_direct_ = !captured && !meet;
+  lines_.fill(stream);
+  if (order_ == nullptr) return;
+  order_->begin(meet);
+  for (const int number : {of_packs, of_unpacks}) {
+    Stream& line = lines_.at(static_cast<std::size_t>(number));
+    line = context_.device->lane(number - 1);
+    context_.device->order(stream, line);
   }
-  line_order_.begin(memory_.operands_meet());
 }
 
 void GroupedPlan::join_lines() {
-  if (one_line_) return;
-  for (const std::size_t number : {of_packs, of_unpacks}) {
-    context_.device->order(lines_[number].stream, lines_[of_groups].stream);
+  if (order_ == nullptr) return;
+  for (const int number : {of_packs, of_unpacks}) {
+    context_.device->order(lines_.at(static_cast<std::size_t>(number)), lines_[of_groups]);
   }
+}
+
+template <class Work>
+void GroupedPlan::put(std::size_t index, std::span<const std::size_t> steps, const Work& work) {
+  const Stream stream = lines_.at(static_cast<std::size_t>(lanes_[index]));
+  if (order_ != nullptr) order_->hold(index, stream);
+  timed_in_stream(clock_, *context_.device, steps, lanes_[index], stream, [&] { work(stream); });
+  if (order_ != nullptr) order_->record(index, stream);
 }
 
 void GroupedPlan::run_move(std::size_t index) {
-  const Step& step = plan_.steps[index];
-  const bool packs = message_use_.sides[index] == MessageUse::Side::out;
-  Line& line = lines_[packs ? of_packs : of_unpacks];
-  wait_for_groups(line, awaited_[index]);
-  if (!one_line_) line_order_.move(step, number_of(line));
-  if (!is_direct_ || !direct_.spared[index]) {
-    timed_in_stream(clock_, *context_.device, std::array{index}, number_of(line), line.stream, [&] {
-      put_move(*context_.device, plan_, step, moves_[index], memory_, true, line.stream);
-    });
-  }
-  line.is_ahead = line.is_ahead || message_use_.sides[index] != MessageUse::Side::none;
+  put(index, std::array{index}, [&](Stream stream) {
+    put_move(*context_.device, plan_, plan_.steps[index], moves_[index], memory_, true, stream);
+  });
 }
 
-/// The other lines first come to where this group begins. So what they are given next waits for the groups
-/// before, which it needs, and for what is packed for this one, which comes first, but not for this one.
-void GroupedPlan::put_group() {
-  Line& own = lines_[of_groups];
-  for (const std::size_t number : {of_packs, of_unpacks}) {
-    Line& line = lines_[number];
-    if (!one_line_ && line.is_ahead) context_.device->order(line.stream, own.stream);
-    line.is_ahead = false;
-  }
-  for (const std::size_t number : {of_packs, of_unpacks}) {
-    Line& line = lines_[number];
-    if (!one_line_) context_.device->order(own.stream, line.stream);
-    line.groups = put_;
-  }
-  timed_in_stream(clock_, *context_.device, messages_, number_of(own), own.stream,
-                  [&] { context_.device_group()->exchange(sent_, received_, own.stream); });
-  ++put_;
+void GroupedPlan::put_group(std::size_t index) {
+  put(index, messages_, [&](Stream stream) { context_.device_group()->exchange(sent_, received_, stream); });
   sent_.clear();
   received_.clear();
   messages_.clear();
-}
-
-void GroupedPlan::wait_for_groups(Line& line, std::size_t count) {
-  if (one_line_ || line.groups >= count) return;
-  context_.device->order(lines_[of_groups].stream, line.stream);
-  line.groups = put_;
 }
 
 }  // namespace partita

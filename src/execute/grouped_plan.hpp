@@ -1,15 +1,15 @@
 // The executor of plans whose messages go in groups of sends and receives, put into streams.
 #pragma once
 
+#include <array>
 #include <memory>
+#include <optional>
 #include <vector>
 
-#include "device/run_ahead.hpp"
 #include "execute/direct_messages.hpp"
 #include "execute/executor.hpp"
+#include "execute/lane_events.hpp"
 #include "execute/message_use.hpp"
-#include "execute/plan_memory.hpp"
-#include "execute/stream_order.hpp"
 
 namespace partita {
 
@@ -29,49 +29,34 @@ class GroupedPlan final : public Executor {
   /// The streams have done with the plan's memory, or the context has failed. Never throws.
   ~GroupedPlan() override;
 
-  const Plan& plan() const override { return plan_; }
-  void connect() override { memory_.connect(); }
-  void execute(std::span<const Array::State* const> operands, const Parameters& parameters = {}) override;
-  void enqueue(std::span<const Array::State* const> operands, Stream stream) override;
-
  private:
-  struct Line {
-    Stream stream;
-    bool is_ahead = false;   // it has been given something that the next group waits for
-    std::size_t groups = 0;  // that it has waited for
-  };
-
   void find_groups();
-  void lower_moves();
-  void run(Stream stream, bool captured);
+  std::vector<Touched> touched_in_groups(bool direct) const;
+  void relower() override;
+  void run(const Execution& execution) override;
   void open_lines(Stream stream, bool captured);
   void join_lines();
   void run_move(std::size_t index);
   void put_message(std::size_t index);
-  void put_group();
-  void wait_for_groups(Line& line, std::size_t count);
-  int number_of(const Line& line) const { return static_cast<int>(&line - lines_.data()); }
+  void put_group(std::size_t index);
+  template <class Work>
+  void put(std::size_t index, std::span<const std::size_t> steps, const Work& work);
 
-  ContextState& context_;
-  Plan plan_;
-  std::uint64_t plan_hash_;
-  PlanMemory memory_;
   std::vector<std::vector<StridedCopy>> moves_;  // by step
+  std::vector<Touched> touched_;                 // by step
   MessageUse message_use_;
   DirectMessages direct_;
-  bool is_direct_ = false;  // in this execution
-  StreamOrder line_order_;
-  std::vector<std::size_t> awaited_;  // by step: so many groups come before it
-  std::vector<bool> closes_;          // by step: the last message of its round
-  std::size_t groups_ = 0;
-  std::vector<int> senders_, receivers_;  // of messages
-  std::array<Line, StreamOrder::lines> lines_;
-  bool one_line_ = false;                           // in this execution
-  std::size_t put_ = 0;                             // groups of this execution
+  bool is_direct_ = false;    // in this execution
+  std::vector<int> closing_;  // by step; of a message, the last one of its round: where the group is put
+  std::vector<int> lanes_;    // by step: its line; -1: none
+  bool may_overlap_ = false;  // several lines are worth it
+  std::optional<LaneEvents> events_;                // nothing: all goes through one line always
+  LaneEvents* order_ = nullptr;                     // of this execution; null: all goes through one line
+  std::vector<int> senders_, receivers_;            // of messages
+  std::array<Stream, 3> lines_;                     // of groups, packs and unpacks
   std::vector<DeviceGroup::Part> sent_, received_;  // of the next one
   std::vector<std::size_t> messages_;               // its steps
   std::unique_ptr<DeviceEvent> end_;                // of the last execution; null: there has been none
-  std::shared_ptr<RunAhead> ahead_;
   StepClock* clock_ = nullptr;
 };
 

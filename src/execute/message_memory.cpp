@@ -11,6 +11,7 @@ MessageMemory::MessageMemory(ContextState& context, const Plan& plan, const Mess
     : context_(context),
       plan_(plan),
       wanted_(context.options.copy_way),
+      of_messages_(message_buffers(plan)),
       ways_(plan.steps.size(), BusWay::kernel),
       resting_(plan.buffers.size()) {
   if (context.device_messages_direct) return;
@@ -19,7 +20,7 @@ MessageMemory::MessageMemory(ContextState& context, const Plan& plan, const Mess
   context.device->use();
   for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
     const Buffer& buffer = plan.buffers[b];
-    if (buffer.kind != BufferKind::scratch || buffer.view_of >= 0 || buffer.bytes == 0) continue;
+    if (!of_messages_[b] || buffer.bytes == 0) continue;
     if (buffer.operand) continue;  // its pieces do not lie there from their first byte to their last
     resting_[b] = {static_cast<char*>(context.device->physical().allocate(buffer.bytes)), Release{&context}};
   }
@@ -29,8 +30,8 @@ void MessageMemory::lower(std::size_t step, std::span<const StridedCopy> nests) 
   const Step& move = plan_.steps[step];
   ways_[step] = BusWay::kernel;
   if (context_.device_messages_direct || move.kind == StepKind::fill) return;
-  const bool packs = is_private(plan_, move.to);
-  if (packs && (is_private(plan_, move.from) || move.kind != StepKind::copy)) return;
+  const bool packs = is_for_messages(move.to);
+  if (packs && (is_for_messages(move.from) || move.kind != StepKind::copy)) return;
   if (resting(packs ? move.to : move.from) == nullptr) return;
   const BusWay way = choose_bus_way(nests, wanted_).way;
   const bool adds = move.kind == StepKind::accumulate;  // which engines cannot
@@ -52,7 +53,7 @@ void MessageMemory::move(std::size_t step, std::span<const StridedCopy> nests, c
     return;
   }
   const std::int64_t bytes = moved_bytes(plan_, move);
-  if (is_private(plan_, move.to)) {
+  if (is_for_messages(move.to)) {
     put(from, resting(move.to));
     return device.copy_bytes(resting(move.to) + move.to.offset, to + move.to.offset, bytes, stream);
   }

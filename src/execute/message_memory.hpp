@@ -10,6 +10,7 @@
 #include "device/copy_way.hpp"
 #include "execute/message_use.hpp"
 #include "execute/plan_memory.hpp"
+#include "plan/moves.hpp"
 
 namespace partita {
 
@@ -34,11 +35,15 @@ class MessageMemory {
       if (!context->failed()) context->device->physical().release(memory);
     }
   };
+  bool is_for_messages(const Place& place) const {
+    return of_messages_[static_cast<std::size_t>(memory_of(plan_, place))];
+  }
   char* resting(const Place& place) const { return resting_[static_cast<std::size_t>(place.buffer)].get(); }
 
   ContextState& context_;
   const Plan& plan_;
   CopyWay wanted_;
+  std::vector<bool> of_messages_;                        // by buffer
   std::vector<BusWay> ways_;                             // by step
   std::vector<std::unique_ptr<char, Release>> resting_;  // by buffer: in the device's memory; null: none
 };

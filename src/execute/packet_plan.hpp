@@ -3,7 +3,6 @@
 
 #include "execute/executor.hpp"
 #include "execute/packet_runner.hpp"
-#include "execute/plan_memory.hpp"
 
 namespace partita {
 
@@ -12,18 +11,15 @@ class PacketPlan final : public Executor {
   /// `plan` says in steps what `exchange` is, between its first two buffers. Local.
   PacketPlan(ContextState& context, Plan plan, const SmallExchange& exchange);
 
-  const Plan& plan() const override { return plan_; }
   /// Not where PARTITA_COPY_WAY asks for another way, or as of PacketRunner. Collective, before `connect`.
   bool suits_all_ranks() { return packets_.suits_all_ranks(context_.options.copy_way == CopyWay::automatic); }
   void connect() override { packets_.connect(); }
-  void execute(std::span<const Array::State* const> operands, const Parameters& parameters = {}) override;
-  void enqueue(std::span<const Array::State* const> operands, Stream stream) override;
 
  private:
-  ContextState& context_;
-  Plan plan_;
-  std::uint64_t plan_hash_;
-  PlanMemory memory_;
+  void relower() override { packets_.lower(memory_.strides()[0], memory_.strides()[1]); }
+  void run(const Execution& execution) override;
+  std::int64_t starts() const override { return 1; }
+
   PacketRunner packets_;
 };
 

@@ -4,7 +4,6 @@
 
 #include "device/stream_work.hpp"
 #include "execute/packet_ranges.hpp"
-#include "execute/step_clock.hpp"
 #include "runtime/agree.hpp"
 #include "runtime/announcement.hpp"
 
@@ -51,16 +50,17 @@ bool PacketRunner::suits_all_ranks(bool may) {
                                 wire_of_a_byte * PacketSlots::most_bytes(context_.size());
 }
 
-void PacketRunner::put(std::span<const View> views, std::uint64_t hash, Stream wanted, const Plan* shown) {
+void PacketRunner::lower(const Strides& source, const Strides& destination) {
+  if (!ranges_) nests_.lower(source, destination);
+}
+
+void PacketRunner::put(std::span<const View> views, std::uint64_t hash, Stream wanted) {
   context_.require_usable(operation_);
-  if (!ranges_) nests_.lower(views.front().strides, views.back().strides);
+  lower(views.front().strides, views.back().strides);
   put_into_stream(context_, *ahead_, operation_, wanted, [&](Stream stream, bool captured) {
     announce(context_, hash, operation_, captured);
     const std::span<const View> parts = dense_ ? dense_->pack(views, stream) : views;
-    StepClock* const clock = captured || shown == nullptr ? nullptr : context_.step_clock;
-    if (clock != nullptr) clock->execution(*shown);
-    timed_in_stream(clock, *context_.device, {}, 0, stream,
-                    [&] { exchange(parts.front().data, parts.back().data, stream, captured); });
+    exchange(parts.front().data, parts.back().data, stream, captured);
     if (dense_) dense_->unpack(views, stream);
     return starts;
   });

@@ -36,12 +36,15 @@ class PacketRunner {
   void connect() { board_ = PacketBoard::of(context_); }
 
   /// Puts one exchange between the local parts of source and destination into the stream. `hash` of what all
-  /// ranks must have alike is announced. `shown`: under which plan a timeline has it; null: none has it.
-  void put(std::span<const View> views, std::uint64_t hash, Stream stream, const Plan* shown = nullptr);
+  /// ranks must have alike is announced.
+  void put(std::span<const View> views, std::uint64_t hash, Stream stream);
 
- private:
+  /// Of an execution that the caller announces and puts into a stream: first the strides of the local parts,
+  /// where they are others than before, then where the parts lie.
+  void lower(const Strides& source, const Strides& destination);
   void exchange(const void* source, void* destination, Stream stream, bool captured);
 
+ private:
   ContextState& context_;
   std::string operation_;
   std::optional<ByteExchange> ranges_;  // if nothing, nests

@@ -3,10 +3,37 @@
 #include "array/overlap.hpp"
 #include "base/check.hpp"
 #include "base/hash.hpp"
-#include "execute/executor.hpp"
+#include "base/memory_space.hpp"
+#include "execute/message_use.hpp"
 #include "plan/moves.hpp"
 
 namespace partita {
+namespace {
+
+/// Texts of layouts take longer than all of a small execution.
+[[noreturn]] void refuse_layout(const Buffer& buffer, const Layout& given) {
+  throw ArgumentError(fmt::format("the {} is {}, but the plan was made for {}", buffer.name,
+                                  given.to_string(), buffer.operand->layout.to_string()));
+}
+
+/// Throws ArgumentError where an array does not suit the operand buffer that it is given for.
+void match(const Buffer& buffer, const Array::State& array) {
+  const Operand& wanted = *buffer.operand;
+  const Operand& given = array.operand;
+  check(given.dtype == wanted.dtype, "the {} is {}, but the plan was made for {}", buffer.name,
+        name(given.dtype), name(wanted.dtype));
+  if (given.layout != wanted.layout && !given.layout.equivalent(wanted.layout)) {
+    refuse_layout(buffer, given.layout);
+  }
+  check(given.space == wanted.space, "the {} lies in {} memory, but the plan was made for {} memory",
+        buffer.name, name(given.space), name(wanted.space));
+  check(!wanted.dense || (given.dense && given.axis_order == wanted.axis_order),
+        "the local parts of the {} lie in memory in another order than the plan was made for", buffer.name);
+  check(wanted.residency == Residency::ordinary || array.heap_offset >= 0,
+        "the {} is in ordinary memory, but the plan was made for the symmetric heap", buffer.name);
+}
+
+}  // namespace
 
 PlanMemory::PlanMemory(ContextState& context, const Plan& plan, MemorySpace space, MemorySpace messages,
                        std::optional<std::int64_t> workspace)
@@ -18,12 +45,14 @@ PlanMemory::PlanMemory(ContextState& context, const Plan& plan, MemorySpace spac
       strides_(plan.buffers.size()),
       scratch_(plan.buffers.size()) {
   const ScratchPlaces places = scratch_places(plan);
+  const std::vector<bool> of_messages = message_buffers(plan);
   for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
     if (places.offsets[b] < 0) continue;
     if (workspace) {
       scratch_[b] = std::make_unique<Scratch>(context, *workspace + places.offsets[b]);
     } else if (plan.buffers[b].kind == BufferKind::scratch) {
-      scratch_[b] = std::make_unique<Scratch>(context, plan.buffers[b], space, messages);
+      scratch_[b] =
+          std::make_unique<Scratch>(context, plan.buffers[b], space, of_messages[b] ? messages : space);
     }
   }
 }

@@ -35,6 +35,7 @@ class PlanMemory {
   /// Whether the local views of two bound operands may share memory.
   bool operands_meet() const;
 
+  MemorySpace space() const { return space_; }  ///< of the plan's operands
   /// By buffer: of the bound operands' local views, in elements.
   const std::vector<Strides>& strides() const { return strides_; }
 

@@ -2,20 +2,17 @@
 
 #include <algorithm>
 
+#include "base/round.hpp"
 #include "redistribute/split.hpp"
 
 namespace partita::fourier {
 namespace {
 
-std::int64_t divide_up(std::int64_t a, std::int64_t b) {
-  return (a + b - 1) / b;
-}
-
 // About equal parts of about `most`, whole cache lines of elements where the dimension is the fastest.
 std::int64_t block_of(std::int64_t extent, std::int64_t most, std::int64_t grain) {
   if (extent <= most) return extent;
   const std::int64_t parts = std::max<std::int64_t>(1, (extent + most / 2) / most);
-  return std::min(extent, divide_up(divide_up(extent, parts), grain) * grain);
+  return std::min(extent, round_up(ceil_divide(extent, parts), grain));
 }
 
 std::vector<IndexSet> slices(const IndexSet& set, std::int64_t block) {

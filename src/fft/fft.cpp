@@ -10,7 +10,6 @@
 namespace partita {
 namespace {
 
-using fourier::Request;
 using fourier::Runner;
 
 /// The context's plan into a new array, made where there is none yet. Collective when it is made; otherwise
@@ -18,17 +17,9 @@ using fourier::Runner;
 std::shared_ptr<Runner> cached_plan(ContextState& context, const Operand& input, const FftOptions& options) {
   const std::string key =
       fmt::format("fft {} | {} | {}", input.to_string(), fourier::to_string(options), options.wisdom_file);
-  if (const auto found = context.plans.find(key)) return std::static_pointer_cast<Runner>(found);
-  const auto request = [&]() -> Request {
-    const Layout layout = result_layout(input, context.topology(), options, context.machine);
-    const FftKind kind = is_complex(input.dtype) ? FftKind::c2r : FftKind::r2c;
-    const bool changes = options.kind == FftKind::r2c || options.kind == FftKind::c2r;
-    const Dtype dtype = changes ? result_dtype(input.dtype, kind) : input.dtype;
-    return {input, Operand::of(layout, dtype, options.order, Residency::heap), options};
-  };
-  auto made = std::make_shared<Runner>(context, request);
-  context.plans.insert(key, made);
-  return made;
+  return context.plans.find_or_make<Runner>(key, [&] {
+    return std::make_shared<Runner>(context, [&] { return fourier::into_new(context, input, options); });
+  });
 }
 
 Array transformed(const Array& input, const FftOptions& options, SourcePlace where) {

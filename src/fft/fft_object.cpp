@@ -28,11 +28,8 @@ FFT::FFT(const Context& context, const Operand& input, const FftOptions& options
     : state_(std::make_unique<State>()) {
   state_->context = context.state();
   ContextState& shared = *state_->context;
-  state_->forward = std::make_unique<Runner>(shared, [&]() -> Request {
-    const Layout layout = result_layout(input, shared.topology(), options, shared.machine);
-    const fourier::Problem problem = fourier::make_problem(input, shared.topology(), options, {});
-    return {input, Operand::of(layout, problem.dtype, options.order, Residency::heap), options};
-  });
+  state_->forward =
+      std::make_unique<Runner>(shared, [&] { return fourier::into_new(shared, input, options); });
 }
 
 FFT::FFT(const Context& context, const Operand& input, const Operand& output, const FftOptions& options,

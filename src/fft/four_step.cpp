@@ -4,8 +4,6 @@
 #include <tuple>
 
 #include "fft/layouts.hpp"
-#include "fft/overlap.hpp"
-#include "fft/owned_lines.hpp"
 #include "fft/through_cache.hpp"
 
 namespace partita::fourier {
@@ -14,12 +12,7 @@ namespace {
 class FourStep {
  public:
   FourStep(Steps& steps, const Problem& problem, const Factors& factors, int from, int to)
-      : steps_(steps),
-        problem_(problem),
-        factors_(factors),
-        input_(from),
-        output_(to),
-        one_node_(on_one_node(problem.topology)) {}
+      : steps_(steps), problem_(problem), factors_(factors), input_(from), output_(to) {}
 
   void run() {
     const int source = in_rows();
@@ -30,7 +23,7 @@ class FourStep {
     const int middle = is_operand(source) ? steps_.add_array(cut(0), problem_.dtype, {0, 1}) : from;
     transform(0, false, cut(1), from, middle);
     transform(1, true, cut(0), middle, to);
-    if (target != output_) redistribute(target, output_);
+    if (target != output_) steps_.redistribute(target, output_);
   }
 
  private:
@@ -41,23 +34,19 @@ class FourStep {
     result.axis_order = axis_order;
     return result;
   }
-  void redistribute(int from, int to) { steps_.redistribute(from, to, problem_.options.scratch_bytes); }
-
   /// Whether the operand's memory can be seen as a matrix that peers read or write.
   bool serves(int buffer, const Layout& rows) const {
     const Operand& operand = steps_.operand(buffer);
     return operand.dense && same(operand.layout, rows) && operand.residency == Residency::heap;
   }
 
-  bool is_operand(int buffer) const {
-    return steps_.plan().buffers[static_cast<std::size_t>(buffer)].kind == BufferKind::operand;
-  }
+  bool is_operand(int buffer) const { return steps_.buffer(buffer).kind == BufferKind::operand; }
 
   int in_rows() {
     const Layout rows = rows_layout(factors_.rows, factors_.columns, ranks());
     if (serves(input_, rows)) return input_;
     const int array = steps_.add_array(rows, problem_.dtype, {0});
-    redistribute(input_, array);
+    steps_.redistribute(input_, array);
     return array;
   }
   int out_rows() {
@@ -73,22 +62,21 @@ class FourStep {
       const int sign = problem_.kind == TransformKind::complex_forward ? -1 : 1;
       twiddle = Twiddle{{}, 0, 1, factors_.rows * factors_.columns, sign};
     }
-    if (one_node_ && ThroughCache::steps_needed(steps_.operand(from), stage) <= ThroughCache::most_steps) {
-      ThroughCache(steps_, problem_, stage, last, from, to, twiddle).run();
-      return;
+    if (on_one_node(problem_.topology) && fits_through_cache(steps_.operand(from), stage)) {
+      return transform_through_cache(steps_, problem_, stage, last, from, to, twiddle);
     }
     int here = from;
     if (!same(steps_.operand(from).layout, lines)) {
       here = steps_.add_array(lines, problem_.dtype, {0, 1});
-      redistribute(from, here);
+      steps_.redistribute(from, here);
     }
     const redistribution::Parts parts =
         parts_of(problem_, lines, problem_.dtype, {axis}, steps_.operand(to).layout);
-    if (parts.count == 1) ThroughCache(steps_, problem_, stage, last, here, here, twiddle).run();
+    if (parts.count == 1) transform_through_cache(steps_, problem_, stage, last, here, here, twiddle);
     const auto make = [&](const Region& part) {
       if (parts.count > 1) transform_owned(steps_, problem_, stage, last, part, here, here, twiddle);
     };
-    steps_.redistribute(here, to, problem_.options.scratch_bytes, parts, make);
+    steps_.redistribute(here, to, parts, make);
   }
 
   Steps& steps_;
@@ -96,7 +84,6 @@ class FourStep {
   const Factors& factors_;
   int input_;
   int output_;
-  bool one_node_;
 };
 
 }  // namespace
@@ -130,6 +117,125 @@ Layout rows_layout(std::int64_t rows, std::int64_t length, int ranks) {
 
 void walk_four_step(Steps& steps, const Problem& problem, const Factors& factors, int from, int to) {
   FourStep(steps, problem, factors, from, to).run();
+}
+
+// --- real numbers
+
+namespace {
+
+constexpr int input = 0;
+constexpr int output = 1;
+
+// The same problem between complex numbers.
+Problem widened(const Problem& problem) {
+  Problem result = problem;
+  result.dtype = problem.halves ? problem.dtype : problem.input.dtype;
+  result.input.dtype = result.dtype;
+  result.halves = result.doubles = false;
+  return result;
+}
+
+// A line as an array of lines of one element, which a transform of length one turns from real to complex.
+Layout as_column(const Layout& line) {
+  std::vector<Box::Bounds> boxes;
+  for (int rank = 0; rank < line.ranks(); ++rank) {
+    const IndexSet set = line.region(rank).sets[0];
+    const std::int64_t first = set.empty() ? 0 : set.front();
+    boxes.push_back({{first, 0}, {first + set.size(), set.empty() ? 0 : 1}});
+  }
+  return Layout(Box(std::move(boxes)), {line.shape()[0], 1}, line.ranks());
+}
+
+class RealLine {
+ public:
+  RealLine(Steps& steps, const Problem& problem, const Factors& factors)
+      : steps_(steps), problem_(problem), complex_(widened(problem)), factors_(factors) {}
+
+  void forward() {
+    const int real = held_in(rows(), input);
+    const int line = steps_.add_array(rows(), complex_.dtype, {0});
+    turn(real, line, TransformKind::real_to_complex);
+    const int whole = transformed(line);
+    const Layout half = steps_.operand(whole).layout.window({0}, problem_.shape);
+    steps_.redistribute(steps_.add_view(whole, Operand::of(half, complex_.dtype)), output);
+  }
+
+  void backward() {
+    const Layout half = rows().window({0}, problem_.input.layout.shape());
+    const int given = held_in(half, input);
+    const int line = steps_.add_array(rows(), complex_.dtype, {0});
+    extend(given, line);
+    const int whole = transformed(line);
+    steps_.settle();  // peers have stored there
+    const Layout layout = steps_.operand(whole).layout;
+    const Operand target = steps_.operand(output);
+    const bool fits = target.dense && same(target.layout, layout);
+    const int real = fits ? output : steps_.add_array(layout, problem_.dtype, {0});
+    turn(whole, real, TransformKind::complex_to_real);
+    if (!fits) steps_.redistribute(real, output);
+  }
+
+ private:
+  int ranks() const { return problem_.topology.ranks(); }
+  Layout rows() const { return rows_layout(factors_.rows, factors_.columns, ranks()); }
+
+  int held_in(const Layout& layout, int buffer) {
+    const Operand given = steps_.operand(buffer);
+    if (given.dense && same(given.layout, layout)) return buffer;
+    const int array = steps_.add_array(layout, given.dtype, {0});
+    steps_.redistribute(buffer, array);
+    return array;
+  }
+
+  int transformed(int line) {
+    const Layout layout = rows_layout(factors_.columns, factors_.rows, ranks());
+    const int whole = steps_.add_array(layout, complex_.dtype, {0});
+    walk_four_step(steps_, complex_, factors_, line, whole);
+    return whole;
+  }
+
+  /// This rank's elements from one dtype to the other.
+  void turn(int from, int to, TransformKind kind) {
+    const Layout column = as_column(steps_.operand(from).layout);
+    const Region own = column.region(steps_.rank());
+    const Dtype dtypes[] = {steps_.operand(from).dtype, steps_.operand(to).dtype};
+    const int views[] = {steps_.add_view(from, Operand::of(column, dtypes[0])),
+                         steps_.add_view(to, Operand::of(column, dtypes[1]))};
+    if (own.empty()) return;
+    const auto part = [&](int view) { return Part{own, {view, steps_.rank(), 0, {}}}; };
+    steps_.compute(Transform{part(views[0]), part(views[1]), {1}, kind, 1, false});
+  }
+
+  /// c_k X[k] in the first half of the line, zeros behind it.
+  void extend(int half, int line) {
+    const IndexSet own = rows().region(steps_.rank()).sets[0];
+    const auto within = [&](std::int64_t first, std::int64_t last) {
+      return Region{{intersect(own, IndexSet::range(first, last))}};
+    };
+    const Place from{half, steps_.rank(), 0, {}}, to{line, steps_.rank(), 0, {}};
+    const std::int64_t n = problem_.real_length;
+    const int rank = steps_.rank();
+    const Region first = within(0, n / 2 + 1), doubled = within(1, (n + 1) / 2), rest = within(n / 2 + 1, n);
+    if (!first.empty()) steps_.copy(rank, first, from, to);
+    if (!doubled.empty()) steps_.accumulate(rank, Reduction::sum, doubled, from, to);
+    if (!rest.empty()) steps_.fill(Reduction::sum, rest, to);
+  }
+
+  Steps& steps_;
+  const Problem& problem_;
+  const Problem complex_;
+  const Factors& factors_;
+};
+
+}  // namespace
+
+void walk_real_line(Steps& steps, const Problem& problem, const Factors& factors) {
+  RealLine line(steps, problem, factors);
+  if (problem.halves) {
+    line.forward();
+  } else {
+    line.backward();
+  }
 }
 
 }  // namespace partita::fourier

@@ -5,22 +5,16 @@
 #include <algorithm>
 
 #include "base/check.hpp"
+#include "distribution/boxes.hpp"
 
 namespace partita::fourier {
 namespace {
-
-bool is_empty(const Box::Bounds& bounds) {
-  for (int d = 0; d < bounds.lower.size(); ++d) {
-    if (bounds.lower[d] >= bounds.upper[d]) return true;
-  }
-  return false;
-}
 
 // Boxes that reached the old end reach the new one; what lies beyond it is cut off. Empty ones stay so.
 Distribution stretched(const Box& box, const Shape& old, int axis, std::int64_t extent) {
   std::vector<Box::Bounds> boxes = box.boxes;
   for (Box::Bounds& bounds : boxes) {
-    const bool last = bounds.upper[axis] == old[axis] && !is_empty(bounds);
+    const bool last = bounds.upper[axis] == old[axis] && !distribution::is_empty(bounds);
     bounds.upper[axis] = last ? extent : std::min(bounds.upper[axis], extent);
     bounds.lower[axis] = std::min(bounds.lower[axis], bounds.upper[axis]);
   }

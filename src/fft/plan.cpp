@@ -4,11 +4,12 @@
 // axis comes first from real numbers and last to them). Every stage transforms the axes along which its
 // layout owns whole lines; `candidates` lists the sequences of layouts, `choose` prices them, and `Walk`
 // writes the steps.
+#include <utility>
+
 #include "base/check.hpp"
 #include "fft/four_step.hpp"
 #include "fft/layouts.hpp"
-#include "fft/real_line.hpp"
-#include "fft/walk.hpp"
+#include "fft/through_cache.hpp"
 
 namespace partita {
 
@@ -43,6 +44,167 @@ void check_output(const Problem& problem, const Operand& output, bool in_place) 
         output.to_string());
 }
 
+// Whether lines lie next to each other in memory.
+bool has_fastest(const Operand& operand, const std::vector<int>& axes) {
+  for (int i = operand.axis_order.size() - 1; i >= 0; --i) {
+    const auto axis = static_cast<int>(operand.axis_order[i]);
+    if (operand.layout.shape()[axis] > 1) return contains(axes, axis);
+  }
+  return true;
+}
+
+/// From a scheme to the steps of one rank. Where the array is at any moment is one buffer; a stage takes it
+/// from there to another one, or back to the same. Buffers 0 and 1 of the plan are the operands.
+class Walk {
+ public:
+  Walk(Steps& steps, const Problem& problem, bool in_place)
+      : steps_(steps),
+        problem_(problem),
+        current_(in_place ? output : input),
+        one_node_(on_one_node(problem.topology)) {}
+
+  void run(const Scheme& scheme) {
+    last_ = &scheme.stages.back();
+    first_stage(scheme.stages.front(), scheme.stages.size() > 1 ? &scheme.stages[1] : nullptr);
+    for (std::size_t i = 1; i < scheme.stages.size(); ++i) next_stage(scheme.stages[i]);
+    if (current_ != output) hand_over(output);
+    transform_pending();
+    steps_.settle();
+  }
+
+ private:
+  static constexpr int input = 0;
+  static constexpr int output = 1;
+
+  /// A stage from one buffer to another, of which the rank transforms what is its own. It waits until it is
+  /// known what comes next: a change of hands between nodes takes one part after the other.
+  struct Pending {
+    const Stage* stage;
+    int from;
+    int to;
+  };
+
+  const Operand& operand(int buffer) const { return steps_.operand(buffer); }
+  bool is_last(const Stage& stage) const { return &stage == last_; }
+  bool result_lies_as(const Layout& layout) const { return same(operand(output).layout, layout); }
+  int add_array(const Layout& layout, Dtype dtype) {
+    return steps_.add_array(layout, dtype, problem_.input.axis_order);
+  }
+
+  /// Peers may read and write it.
+  bool reachable_in_place(int buffer) const {
+    const Operand& array = operand(buffer);
+    return array.residency == Residency::heap && array.dense && is_plain(array.layout) &&
+           has_few_runs(array.layout);
+  }
+
+  bool handed_over_in_place(const Stage& stage, int from) const {
+    return one_node_ && reachable_in_place(from) && is_plain(stage.before) &&
+           fits_through_cache(operand(from), stage);
+  }
+
+  void first_stage(const Stage& stage, const Stage* next) {
+    if (!same(operand(current_).layout, stage.before)) {
+      const bool rests = next == nullptr && !changes_dtype(problem_, stage) && result_lies_as(stage.before) &&
+                         current_ != output;
+      hand_over(rests ? output : add_array(stage.before, problem_.input.dtype));
+    }
+    if (stage.axes.empty()) return;
+    // The result's own memory serves for what stands between the stages, where it has the right layout.
+    const bool done = problem_.doubles ? next == nullptr : true;
+    const bool fits = done && result_lies_as(stage.after);
+    const bool peers_read = next != nullptr && one_node_;
+    int to = current_;
+    if (fits && (!peers_read || reachable_in_place(output))) {
+      to = output;
+    } else if (current_ == input || current_ == output || changes_dtype(problem_, stage)) {
+      to = add_array(stage.after, done ? problem_.dtype : problem_.input.dtype);
+    }
+    transform(stage, current_, to);
+  }
+
+  // Inside a node the lines are gathered from whoever has them; between nodes the array is redistributed
+  // first.
+  void next_stage(const Stage& stage) {
+    if (handed_over_in_place(stage, current_)) {
+      transform_pending();
+      const int to = stored(stage);
+      transform_through_cache(steps_, problem_, stage, is_last(stage), current_, to);
+      current_ = to;
+      return;
+    }
+    const bool changes = changes_dtype(problem_, stage);
+    const bool ends = is_last(stage) && current_ != output && result_lies_as(stage.after);
+    const Dtype before = operand(current_).dtype;
+    const int arrived = ends && !changes ? output : add_array(stage.before, before);
+    hand_over(arrived);
+    transform(stage, arrived, ends ? output : changes ? add_array(stage.after, problem_.dtype) : arrived);
+  }
+
+  /// Where a stage that goes through cache stores its lines: in the result if it is the last; there, or where
+  /// they came from, in the memory of the peers.
+  int stored(const Stage& stage) {
+    const Dtype after = changes_dtype(problem_, stage) ? problem_.dtype : operand(current_).dtype;
+    if (is_last(stage)) {
+      if (result_lies_as(stage.after) || reachable_in_place(output)) return output;
+      const bool serves = result_lies_as(operand(current_).layout) && after == operand(current_).dtype;
+      if (serves && current_ != input) return current_;
+    }
+    return add_array(stage.after, after);
+  }
+
+  void transform(const Stage& stage, int from, int to) {
+    pending_ = Pending{&stage, from, to};
+    current_ = to;
+  }
+
+  /// Whether what is transformed passes through memory that is neither that of `from` nor that of `to`.
+  bool needs_scratch(const Pending& pending) const {
+    return problem_.doubles && changes_dtype(problem_, *pending.stage) && pending.stage->axes.size() > 1;
+  }
+
+  void transform_pending() {
+    if (!pending_) return;
+    const Pending now = *std::exchange(pending_, std::nullopt);
+    const Stage& stage = *now.stage;
+    if (has_fastest(operand(now.from), stage.axes) && !needs_scratch(now)) {
+      const Region own = stage.before.region(steps_.rank());
+      transform_owned(steps_, problem_, stage, is_last(stage), own, now.from, now.to);
+    } else {
+      transform_through_cache(steps_, problem_, stage, is_last(stage), now.from, now.to);
+    }
+  }
+
+  /// The array as it is now into another buffer, with all that has to be transformed before.
+  void hand_over(int to) {
+    redistribution::Parts parts;
+    if (pending_ && !(needs_scratch(*pending_) && pending_->from == input)) {
+      const Operand array = operand(current_);
+      parts = parts_of(problem_, array.layout, array.dtype, pending_->stage->axes, operand(to).layout);
+    }
+    if (parts.count == 1) transform_pending();
+    const auto make = [&](const Region& part) {
+      if (!pending_) return;
+      Region lines = part;
+      const Stage& stage = *pending_->stage;
+      for (const int axis : stage.axes) {  // the halved one has another extent before
+        lines.sets[static_cast<std::size_t>(axis)] = IndexSet::range(0, stage.before.shape()[axis]);
+      }
+      transform_owned(steps_, problem_, stage, is_last(stage), lines, pending_->from, pending_->to);
+    };
+    steps_.redistribute(current_, to, parts, make);
+    pending_.reset();
+    current_ = to;
+  }
+
+  Steps& steps_;
+  const Problem& problem_;
+  const Stage* last_ = nullptr;
+  std::optional<Pending> pending_;
+  int current_ = input;
+  bool one_node_ = false;
+};
+
 }  // namespace
 
 Layout result_layout(const Operand& input, const Topology& topology, const FftOptions& options,
@@ -66,7 +228,7 @@ Plan plan_fft(const Operand& input, const Operand& output, const Topology& topol
   plan.identity = {{"input", input.to_string()},
                    {"output", output.to_string()},
                    {"options", to_string(options) + (in_place ? " in place" : "")}};
-  Steps steps(plan);
+  Steps steps(plan, options.scratch_bytes);
   steps.add_operand("input", input);
   steps.add_operand("output", output);
   if (scheme.factors) {

@@ -8,6 +8,12 @@
 
 namespace partita::fourier {
 
+Request into_new(const ContextState& context, const Operand& input, const FftOptions& options) {
+  const Layout layout = result_layout(input, context.topology(), options, context.machine);
+  const Problem problem = make_problem(input, context.topology(), options, context.machine);
+  return {input, Operand::of(layout, problem.dtype, options.order, Residency::heap), options};
+}
+
 Runner::Runner(ContextState& context, const std::function<Request()>& request) : context_(context) {
   context.require_usable("fft");
   collectively(context, "fft", [&]() -> std::vector<Fact> {
@@ -33,9 +39,9 @@ void Runner::prepare() {
   context_.require_usable("fft");
   std::optional<std::int64_t> workspace;
   if (workspace_.valid()) workspace = workspace_.state()->heap_offset;
-  std::unique_ptr<BoundPlan> bound;
+  std::unique_ptr<Executor> bound;
   collectively(context_, "fft scratch", [&]() -> std::vector<Fact> {
-    bound = std::make_unique<BoundPlan>(context_, plan_, workspace);
+    bound = Executor::bind(context_, plan_, workspace);
     return {};
   });
   bound->connect();

@@ -6,7 +6,7 @@
 #include <partita/fft.hpp>
 
 #include "context/context_state.hpp"
-#include "execute/bound_plan.hpp"
+#include "execute/executor.hpp"
 
 namespace partita::fourier {
 
@@ -17,6 +17,9 @@ struct Request {
   FftOptions options;
   bool in_place = false;
 };
+
+/// Into a new array on the heap, laid out as the options say.
+Request into_new(const ContextState& context, const Operand& input, const FftOptions& options);
 
 class Runner {
  public:
@@ -41,7 +44,7 @@ class Runner {
   Plan plan_;
   double factor_ = 1;
   Array workspace_;
-  std::unique_ptr<BoundPlan> bound_;
+  std::unique_ptr<Executor> bound_;
 };
 
 /// Throws ArgumentError unless the two are one array where in place, and two otherwise.

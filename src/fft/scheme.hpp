@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fft/problem.hpp"
+#include "redistribute/parts.hpp"
 
 namespace partita::fourier {
 
@@ -15,6 +16,11 @@ struct Stage {
   Layout after;           ///< the same with the extents of the result
   std::vector<int> axes;  ///< may be empty in the first stage; the halved axis last
 };
+
+/// Whether the halved axis is among those of the stage: its result then is of the other dtype.
+inline bool changes_dtype(const Problem& problem, const Stage& stage) {
+  return problem.halved_axis() >= 0 && contains(stage.axes, problem.halved_axis());
+}
 
 /// A line of rows * columns elements as a matrix.
 struct Factors {
@@ -38,13 +44,16 @@ struct Scheme {
 /// any.
 std::vector<Scheme> candidates(const Problem& problem, const std::optional<Layout>& wanted);
 
-/// Predicted seconds and bytes of a rank, from the formulae of the cost model: what it takes in each change
-/// of hands, and what it computes.
-void predict(Scheme& scheme, const Problem& problem, const std::optional<Layout>& wanted);
-
 /// The one visible chooser: the candidate that the model prices lowest. Throws ArgumentError where the method
 /// asked for does not suit.
 Scheme choose(const Problem& problem, const std::optional<Layout>& wanted);
+
+/// Between nodes: the parts in which what was transformed along `axes`, an array of layout `from`, goes into
+/// layout `to`, so that the messages of one part are under way while the next is transformed; one where
+/// nothing is to be gained: no two nodes, no axis that is not transformed, or messages that would be too
+/// short. The same on every rank.
+redistribution::Parts parts_of(const Problem& problem, const Layout& from, Dtype dtype,
+                               const std::vector<int>& axes, const Layout& to);
 
 /// All ranks on one node: the array changes hands in place.
 bool on_one_node(const Topology& topology);

@@ -172,10 +172,9 @@ std::vector<Array> gradient(const Array& field, const SpectralOptions& options, 
 
 Array convolve(const Array& a, const Array& b, const SpectralOptions& options, SourcePlace where) {
   const Pair pair = options_of(a, options, "convolve");
-  collectively(*a.context(), "convolve", [&]() -> std::vector<Fact> {
+  collectively(*a.context(), "convolve", [&] {
     check(b.valid() && a.shape() == b.shape() && a.dtype() == b.dtype(),
           "convolve: both must have the same shape and dtype");
-    return {};
   });
   const Array spectrum = forward(a, pair, where);
   Array other = forward(b.layout() == a.layout() ? b : redistribute(b, a.layout()), pair, where);

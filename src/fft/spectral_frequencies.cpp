@@ -7,8 +7,15 @@
 namespace partita {
 namespace {
 
-void check_samples(std::int64_t n, double spacing) {
+/// Of `count` modes of n samples; `number(k)`: of mode k.
+template <class Number>
+std::vector<double> frequencies(std::int64_t n, std::int64_t count, double spacing, const Number& number) {
   check(n > 0 && spacing > 0, "frequencies of {} samples {} apart", n, spacing);
+  std::vector<double> result;
+  for (std::int64_t k = 0; k < count; ++k) {
+    result.push_back(static_cast<double>(number(k)) / (static_cast<double>(n) * spacing));
+  }
+  return result;
 }
 
 /// Of the rank's indices, in local order.
@@ -34,21 +41,11 @@ std::int64_t signed_frequency(std::int64_t k, std::int64_t n) {
 }
 
 std::vector<double> fftfreq(std::int64_t n, double spacing) {
-  check_samples(n, spacing);
-  std::vector<double> result;
-  for (std::int64_t k = 0; k < n; ++k) {
-    result.push_back(static_cast<double>(signed_frequency(k, n)) / (static_cast<double>(n) * spacing));
-  }
-  return result;
+  return frequencies(n, n, spacing, [n](std::int64_t k) { return signed_frequency(k, n); });
 }
 
 std::vector<double> rfftfreq(std::int64_t n, double spacing) {
-  check_samples(n, spacing);
-  std::vector<double> result;
-  for (std::int64_t k = 0; k <= n / 2; ++k) {
-    result.push_back(static_cast<double>(k) / (static_cast<double>(n) * spacing));
-  }
-  return result;
+  return frequencies(n, n / 2 + 1, spacing, [](std::int64_t k) { return k; });
 }
 
 std::vector<double> fftfreq(const Layout& spectrum, int axis, int rank, double spacing) {

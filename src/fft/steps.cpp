@@ -20,15 +20,11 @@ void Steps::settle() {
   expected_.clear();
 }
 
-void Steps::redistribute(int from, int to, std::int64_t staging_bytes) {
-  redistribute(from, to, staging_bytes, {}, [](const Region&) {});
-}
-
-void Steps::redistribute(int from, int to, std::int64_t staging_bytes, const redistribution::Parts& parts,
+void Steps::redistribute(int from, int to, const redistribution::Parts& parts,
                          const std::function<void(const Region&)>& make) {
   settle();
   RedistributeOptions options;
-  options.staging_bytes = staging_bytes;
+  options.staging_bytes = staging_bytes_;
   auto [exchange, begins] =
       redistribution::plan_in_parts(operand(from), operand(to), plan().topology, rank(), options, parts);
   const Region own = operand(from).layout.region(rank());

@@ -14,7 +14,8 @@ using enum Channel;
 
 class Steps : public PlanBuilder {
  public:
-  using PlanBuilder::PlanBuilder;
+  /// `staging_bytes`: a bound on what one rank stages; 0: chosen by the planner of redistributions.
+  Steps(Plan& plan, std::int64_t staging_bytes) : PlanBuilder(plan), staging_bytes_(staging_bytes) {}
 
   /// Shared scratch that holds a whole array, with the dimensions in memory as `axis_order` says.
   int add_array(const Layout& layout, Dtype dtype, const Extents& axis_order);
@@ -25,14 +26,15 @@ class Steps : public PlanBuilder {
   void expect(int peer, Channel channel) { expected_.emplace_back(peer, channel); }
   void settle();
 
-  /// The array in `from` into `to`, whatever their distributions; settles before.
-  void redistribute(int from, int to, std::int64_t staging_bytes);
-  /// The same, part by part: `make(region)` writes the steps that put this rank's next part into `from`. They
-  /// neither signal nor wait.
-  void redistribute(int from, int to, std::int64_t staging_bytes, const redistribution::Parts& parts,
-                    const std::function<void(const Region&)>& make);
+  /// The array in `from` into `to`, whatever their distributions; settles before. Part by part:
+  /// `make(region)` writes the steps that put this rank's next part into `from`. They neither signal nor
+  /// wait.
+  void redistribute(
+      int from, int to, const redistribution::Parts& parts = {},
+      const std::function<void(const Region&)>& make = [](const Region&) {});
 
  private:
+  std::int64_t staging_bytes_;
   std::vector<std::pair<int, Channel>> expected_;
 };
 

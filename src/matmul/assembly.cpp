@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <partita/redistribute.hpp>
 #include <utility>
 
 #include "base/check.hpp"
 #include "matmul/chooser.hpp"
 #include "matmul/cutting.hpp"
-#include "matmul/relayout.hpp"
 
 namespace partita::multiplication {
 namespace {
@@ -93,7 +91,7 @@ void Assembly::append_redistribution(int from, int to) {
   std::vector<int> buffers{from, to};
   for (std::size_t i = 2; i < part.buffers.size(); ++i) {
     const Buffer& scratch = part.buffers[i];
-    std::string name = fmt::format("{} {}", plan_.buffers[static_cast<std::size_t>(to)].name, scratch.name);
+    std::string name = fmt::format("{} {}", builder_.buffer(to).name, scratch.name);
     buffers.push_back(
         builder_.add_scratch(std::move(name), scratch.kind, scratch.bytes, operand_of(from).dtype));
   }

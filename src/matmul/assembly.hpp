@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <partita/redistribute.hpp>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,22 @@
 #include "plan/plan_builder.hpp"
 
 namespace partita::multiplication {
+
+// --- what surrounds a multiply: arrays that lie otherwise than it needs them
+
+/// As `operand`, in scratch that the node shares.
+Operand in_scratch(const Operand& operand, Layout layout);
+
+bool lies_as(const Operand& operand, const Layout& layout);
+
+/// One holder an element, contiguous parts: cut along the longest of the dimensions from `first` on.
+Layout slabs(const Layout& layout, int first);
+
+/// How arrays are redistributed inside the plan: with little staging where memory is limited.
+RedistributeOptions redistribution_within(const Problem& problem);
+
+/// Bytes of scratch of one redistribution, the same on every rank.
+std::int64_t staging_bytes(const Problem& problem, const Operand& from, const Operand& to);
 
 class Assembly {
  public:
@@ -27,10 +44,7 @@ class Assembly {
     int to;
   };
 
-  const Operand& operand_of(int buffer) const {
-    return *plan_.buffers[static_cast<std::size_t>(buffer)].operand;
-  }
-
+  const Operand& operand_of(int buffer) const { return builder_.operand(buffer); }
   void add_operands();
   void choose();
   void take_tiling(const Problem& seen);

@@ -4,14 +4,16 @@
 #include "base/check.hpp"
 #include "matmul/assembly.hpp"
 #include "matmul/cutting.hpp"
-#include "matmul/relayout.hpp"
 #include "matmul/scratch_account.hpp"
 #include "matmul/walk.hpp"
 #include "plan/moves.hpp"
+#include "redistribute/method.hpp"
 
 namespace partita::multiplication {
 namespace {
 
+constexpr std::int64_t little_staging = std::int64_t{1} << 20;
+constexpr std::int64_t least_staging = 256;   // of each rank of a node: a cache line in four slots
 constexpr std::int64_t few_multiplies = 256;  // for which no panels are made
 
 /// Whether the ranks of the node hold together all that one of them needs. Parts are disjoint, or replicas.
@@ -42,6 +44,41 @@ bool crosses_nodes(const Frame& frame, bool of_a) {
 
 }  // namespace
 
+Operand in_scratch(const Operand& operand, Layout layout) {
+  Operand result = operand;
+  result.layout = std::move(layout);
+  result.dense = true;
+  result.residency = Residency::heap;
+  return result;
+}
+
+bool lies_as(const Operand& operand, const Layout& layout) {
+  return operand.layout == layout || operand.layout.equivalent(layout);
+}
+
+Layout slabs(const Layout& layout, int first) {
+  int axis = first;
+  for (int i = first; i < layout.dimensions(); ++i) {
+    if (layout.shape()[i] > layout.shape()[axis]) axis = i;
+  }
+  return Layout(Slab(axis), layout.shape(), layout.ranks());
+}
+
+RedistributeOptions redistribution_within(const Problem& problem) {
+  RedistributeOptions options;
+  if (problem.options.memory_limit == 0) return options;
+  options.staging_bytes = std::max(little_staging, least_staging * problem.ranks());
+  return options;
+}
+
+std::int64_t staging_bytes(const Problem& problem, const Operand& from, const Operand& to) {
+  const redistribution::Problem posed =
+      redistribution::make_problem(from, to, problem.topology, problem.rank, redistribution_within(problem));
+  const redistribution::Staging staging =
+      redistribution::choose_staging(posed, redistribution::choose_method(posed));
+  return staging.shared_bytes + staging.private_bytes;
+}
+
 void Assembly::measure() {
   const Problem& problem = frame_.problem;
   Demand demand;
@@ -56,7 +93,7 @@ void Assembly::measure() {
     Input& input = frame_.input(of_a);
     const Operand& operand = problem.input(of_a);
     if (!input.moves || !is_published(problem, operand)) continue;
-    const std::string& name = plan_.buffers[static_cast<std::size_t>(input.buffer)].name;
+    const std::string& name = builder_.buffer(input.buffer).name;
     input.published = builder_.add_array(name + " published", in_scratch(operand, operand.layout));
   }
 }
@@ -65,7 +102,7 @@ void Assembly::measure() {
 // that, but for a panel of each.
 void Assembly::measure_panels() {
   const Problem& problem = frame_.problem;
-  if (problem.options.memory_limit == 0 || problem.topology.node_count() == 1) return;
+  if (problem.options.memory_limit == 0 || problem.topology.node_count() == 1 || problem.on_device()) return;
   if (multiplies() <= few_multiplies || !find_panels(frame_)) return;
   frame_.a.far = frame_.a.moves && crosses_nodes(frame_, true);
   frame_.b.far = frame_.b.moves && crosses_nodes(frame_, false);
@@ -85,12 +122,19 @@ void Assembly::add_scratch_buffers() {
     const std::int64_t bytes = frame_.most_products * size_of(compute);
     frame_.products = builder_.add_scratch("products", BufferKind::shared, bytes, compute);
   }
-  if (between_nodes && (frame_.a.moves || frame_.b.moves)) {
-    frame_.arriving = builder_.add_scratch("arriving", BufferKind::scratch, 0, problem.a.dtype);
-    frame_.leaving = builder_.add_scratch("leaving", BufferKind::scratch, 0, problem.a.dtype);
+  const auto add = [&](const char* name, Dtype dtype) {
+    return builder_.add_scratch(name, BufferKind::scratch, 0, dtype);
+  };
+  const bool on_device = problem.on_device(), moves = frame_.a.moves || frame_.b.moves;
+  if (between_nodes && moves) {
+    frame_.arriving = add("arriving", problem.a.dtype);
+    frame_.leaving = add("leaving", problem.a.dtype);
+    if (on_device) frame_.landed = add("landed", problem.a.dtype);
   }
   if (between_nodes && frame_.delivers) {
-    frame_.arriving_products = builder_.add_scratch("arriving products", BufferKind::scratch, 0, compute);
+    frame_.arriving_products = add("arriving products", compute);
+    if (on_device) frame_.landed_products = add("landed products", compute);
+    if (on_device) frame_.leaving_products = add("leaving products", compute);
   }
   limit_messages();
 }
@@ -111,7 +155,7 @@ void Assembly::share_among_panels(std::int64_t room) {
   frame_.message_bytes = std::max<std::int64_t>(room / 16, 1);
   std::int64_t products = 0;
   if (frame_.delivers) {
-    const std::int64_t all = plan_.buffers[static_cast<std::size_t>(frame_.products)].bytes;
+    const std::int64_t all = builder_.buffer(frame_.products).bytes;
     products = std::max(frame_.message_bytes, std::min(all, product_message_bytes));
   }
   frame_.panel_bytes =
@@ -164,11 +208,14 @@ void Assembly::multiply() {
   Walk walk(frame_, builder_);
   walk.run();
   const auto resize = [this](int buffer, std::int64_t bytes) {
-    if (buffer >= 0) plan_.buffers[static_cast<std::size_t>(buffer)].bytes = bytes;
+    if (buffer >= 0) builder_.buffer(buffer).bytes = bytes;
   };
   resize(frame_.arriving, walk.mail().arriving_bytes());
+  resize(frame_.landed, walk.mail().arriving_bytes());
   resize(frame_.leaving, walk.mail().leaving_bytes());
   resize(frame_.arriving_products, walk.mail().arriving_products_bytes());
+  resize(frame_.leaving_products, walk.mail().leaving_products_bytes());
+  resize(frame_.landed_products, walk.mail().arriving_products_bytes());
   if (!walk.uses_sums()) resize(frame_.sums, 0);
 }
 

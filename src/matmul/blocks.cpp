@@ -7,6 +7,27 @@
 namespace partita::multiplication {
 namespace {
 
+std::int64_t total(const Partition& pieces) {
+  std::int64_t sum = 0;
+  for (const IndexSet& piece : pieces) sum += piece.size();
+  return sum;
+}
+
+Partition cut_at_sides(const IndexSet& whole, const std::vector<IndexSet>& sets) {
+  std::vector<std::int64_t> cuts;
+  for (const IndexSet& set : sets) {
+    cuts.push_back(whole.position(set.front()));
+    cuts.push_back(whole.position(set.back()) + 1);
+  }
+  std::sort(cuts.begin(), cuts.end());
+  cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
+  Partition result;
+  for (std::size_t i = 1; i < cuts.size(); ++i) {
+    result.push_back(redistribution::slice(whole, cuts[i - 1], cuts[i]));
+  }
+  return result;
+}
+
 constexpr std::int64_t cache_bytes = std::int64_t{1} << 20;
 
 /// Who gives a piece. Pieces that one rank holds have the same holders, so that `last` is looked at first.
@@ -16,6 +37,47 @@ int giver(const Problem& problem, const HeldOperand& input, const Region& region
 }
 
 }  // namespace
+
+Partition partition(const IndexSet& whole, std::vector<IndexSet> sets) {
+  std::erase_if(sets, [](const IndexSet& set) { return set.empty(); });
+  std::stable_sort(sets.begin(), sets.end(), [](const IndexSet& a, const IndexSet& b) {
+    return a.front() != b.front() ? a.front() < b.front() : a.size() < b.size();
+  });
+  sets.erase(std::unique(sets.begin(), sets.end()), sets.end());
+  if (total(sets) == whole.size()) return sets;
+  return cut_at_sides(whole, sets);
+}
+
+Partition refine(const Partition& a, const Partition& b) {
+  if (a.size() == 1) return b;
+  if (b.size() == 1 || a == b) return a;
+  Partition result;
+  for (const IndexSet& x : a) {
+    for (const IndexSet& y : b) {
+      if (x.back() < y.front() || y.back() < x.front()) continue;
+      IndexSet common = intersect(x, y);
+      if (!common.empty()) result.push_back(std::move(common));
+    }
+  }
+  std::ranges::sort(result, {}, &IndexSet::front);
+  return result;
+}
+
+Partition chop(const Partition& pieces, std::int64_t most) {
+  Partition result;
+  for (const IndexSet& piece : pieces) {
+    const std::int64_t count = (piece.size() + most - 1) / most;
+    if (count == 1) {
+      result.push_back(piece);
+      continue;
+    }
+    for (std::int64_t i = 0; i < count; ++i) {
+      result.push_back(
+          redistribution::slice(piece, piece.size() * i / count, piece.size() * (i + 1) / count));
+    }
+  }
+  return result;
+}
 
 Region region_of_piece(const Frame& frame, const Blocks& blocks, std::size_t turn, bool of_a,
                        std::size_t number) {
@@ -45,6 +107,23 @@ std::vector<Piece> pieces_of(const Frame& frame, const Blocks& blocks, int rank,
   return pieces;
 }
 
+OwnPart::OwnPart(const Frame& frame, bool of_a)
+    : frame_(frame), of_a_(of_a), region_(frame.problem.input(of_a).held.by(frame.rank())) {
+  if (!region_.empty()) replicas_ = frame.problem.input(of_a).layout.owners(front(region_));
+}
+
+bool OwnPart::is_read_by(int reader) const {
+  const Region wanted = region_of(frame_.problem, frame_.tile(reader), of_a_);
+  if (!frame_.input(of_a_).moves || common_size(region_, wanted) == 0) return false;
+  return Layout::choose_replica(replicas_, reader, frame_.problem.topology) == frame_.rank();
+}
+
+bool OwnPart::gives(int reader, const Region& piece) const {
+  return holds_front(region_, piece) &&
+         (replicas_.size() == 1 ||
+          Layout::choose_replica(replicas_, reader, frame_.problem.topology) == frame_.rank());
+}
+
 std::vector<Product> products_of(const Frame& frame, const Blocks& blocks, int rank) {
   std::vector<Product> products;
   std::int64_t offset = 0;
@@ -66,7 +145,8 @@ std::vector<Product> products_of(const Frame& frame, const Blocks& blocks, int r
 
 std::vector<Region> in_cache(const Frame& frame, const Region& region, Dtype dtype) {
   const Extents order = frame.product_order();
-  return redistribution::split(region, cache_bytes / size_of(dtype), order, order);
+  const std::int64_t bytes = frame.problem.on_device() ? frame.message_bytes : cache_bytes;
+  return redistribution::split(region, std::max<std::int64_t>(bytes / size_of(dtype), 1), order, order);
 }
 
 }  // namespace partita::multiplication

@@ -7,9 +7,22 @@
 #include <vector>
 
 #include "matmul/frame.hpp"
-#include "matmul/partition.hpp"
 
 namespace partita::multiplication {
+
+/// Disjoint sets, none empty, by increasing front.
+using Partition = std::vector<IndexSet>;
+
+/// The coarsest partition of `whole` such that each of `sets`, which cover it, is a union of pieces. The sets
+/// are either equal or disjoint in pairs (the parts of a grid along one dimension), or each is a range of
+/// positions in `whole` (the sides of boxes).
+Partition partition(const IndexSet& whole, std::vector<IndexSet> sets);
+
+/// All non-empty intersections.
+Partition refine(const Partition& a, const Partition& b);
+
+/// Each piece cut evenly into as few as have at most `most` elements.
+Partition chop(const Partition& pieces, std::int64_t most);
 
 /// How the pieces of A or B that a turn needs are brought together in scratch, so that one multiply reads
 /// what comes from many owners. Packed, with the dimension along which they follow each other slowest.
@@ -81,6 +94,24 @@ std::vector<Piece> pieces_of(const Frame& frame, const Blocks& blocks, int rank,
 /// One of them.
 Region region_of_piece(const Frame& frame, const Blocks& blocks, std::size_t turn, bool of_a,
                        std::size_t number);
+
+/// What a rank holds of A or B, and who takes it from there.
+class OwnPart {
+ public:
+  OwnPart(const Frame& frame, bool of_a);
+
+  const Region& region() const { return region_; }
+  /// Whether `reader`, whose tile is not empty, takes some of the input from this rank.
+  bool is_read_by(int reader) const;
+  /// Whether it takes this piece, which has one owner but for replicas, from this rank.
+  bool gives(int reader, const Region& piece) const;
+
+ private:
+  const Frame& frame_;
+  bool of_a_;
+  Region region_;
+  std::vector<int> replicas_;  // that hold the same
+};
 
 /// A piece of a rank's tile in D.
 struct Product {

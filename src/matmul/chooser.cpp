@@ -6,9 +6,7 @@
 #include <optional>
 
 #include "base/check.hpp"
-#include "matmul/communication_avoiding.hpp"
 #include "matmul/scratch_account.hpp"
-#include "matmul/tiling_price.hpp"
 
 namespace partita::multiplication {
 namespace {
@@ -35,21 +33,16 @@ Tiling stationary_tiling(const Problem& problem) {
   return tiling_of(problem, moves ? MatmulMethod::all_gather : MatmulMethod::local);
 }
 
-Choice priced(const TilingPricer& pricer, Tiling tiling) {
-  const TilingPrice price = pricer.price(tiling);
-  return {std::move(tiling), price.seconds, price.network_bytes};
-}
-
 bool fits(const Problem& problem, const Tiling& tiling) {
   const std::int64_t limit = problem.options.memory_limit;
   return limit == 0 || least_scratch(problem, tiling, limit) <= limit;
 }
 
 /// The cheapest grid that fits.
-std::optional<Choice> cheapest_grid(const Problem& problem, const TilingPricer& pricer, int grids) {
+std::optional<Choice> cheapest_grid(const Problem& problem, const TilingPricer& price, int grids) {
   std::vector<Choice> all;
   for (Tiling& tiling : communication_avoiding_tilings(problem, grids)) {
-    all.push_back(priced(pricer, std::move(tiling)));
+    all.push_back(price(std::move(tiling)));
   }
   std::stable_sort(all.begin(), all.end(),
                    [](const Choice& a, const Choice& b) { return a.seconds < b.seconds; });
@@ -77,12 +70,12 @@ std::vector<Tiling> stationary_tilings(const Problem& problem) {
 
 /// One choice a method, the simplest methods first; those that fit into the memory limit.
 std::vector<Choice> choices(const Problem& problem) {
-  const TilingPricer pricer(problem);
+  const TilingPricer price = pricer_of(problem);
   std::vector<Choice> result;
   for (Tiling& tiling : stationary_tilings(problem)) {
-    if (fits(problem, tiling)) result.push_back(priced(pricer, std::move(tiling)));
+    if (fits(problem, tiling)) result.push_back(price(std::move(tiling)));
   }
-  auto grid = cheapest_grid(problem, pricer, grids_priced);
+  auto grid = cheapest_grid(problem, price, grids_priced);
   if (grid) result.push_back(std::move(*grid));
   if (result.empty()) refuse_limit(problem, stationary_tilings(problem));
   return result;
@@ -112,7 +105,7 @@ std::string comparison(const std::vector<Choice>& all, std::size_t best, const M
 }
 
 Tiling grid_tiling_or_refusal(const Problem& problem) {
-  auto grid = cheapest_grid(problem, TilingPricer(problem), 1);
+  auto grid = cheapest_grid(problem, pricer_of(problem), 1);
   if (!grid) refuse_limit(problem, {});
   return std::move(grid->tiling);
 }
@@ -152,7 +145,7 @@ Choice choose(const Problem& problem) {
   Tiling tiling = by_grid ? grid_tiling_or_refusal(problem) : tiling_of(problem, problem.options.method);
   check_named(problem, tiling);
   tiling.reason += "; asked for";
-  return priced(TilingPricer(problem), std::move(tiling));
+  return pricer_of(problem)(std::move(tiling));
 }
 
 }  // namespace partita::multiplication

@@ -1,16 +1,19 @@
 // The one place where the algorithm of a multiply is chosen.
 #pragma once
 
-#include "matmul/tiling.hpp"
+#include <vector>
+
+#include "matmul/grid_search.hpp"
+#include "matmul/tiling_price.hpp"
 
 namespace partita::multiplication {
 
-/// A tiling beside its price.
-struct Choice {
-  Tiling tiling;
-  double seconds = 0;
-  double network_bytes = 0;  ///< into one rank
-};
+/// The problem as the search of grids sees it; the scratch is what `memory_limit` leaves.
+GridQuestion question_of(const Problem& problem);
+
+/// The `count` grids that move the fewest elements, each with every way of giving its cells to ranks: for the
+/// chooser to price. Empty where no grid fits into the memory limit.
+std::vector<Tiling> communication_avoiding_tilings(const Problem& problem, int count);
 
 /// Whether to take the second for the first, which is simpler: where it is cheaper by more than one in a
 /// hundred, or as cheap with clearly fewer bytes between nodes (others may need the network, too).

@@ -1,18 +1,16 @@
-#include "matmul/communication_avoiding.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <memory>
 
+#include "matmul/chooser.hpp"
+#include "matmul/rank_assignment.hpp"
 #include "matmul/scratch_account.hpp"
 
 namespace partita::multiplication {
 namespace {
 
-constexpr double rather_uneven = 1.1;          // a grid of fewer ranks, if its price is right
-constexpr int most_ranks_for_homes = 1 << 16;  // beyond, looking at every rank costs more than it saves
+constexpr double rather_uneven = 1.1;  // a grid of fewer ranks, if its price is right
 
 std::vector<IndexSet> sets_of(const distribution::Cut& cut) {
   std::vector<IndexSet> parts;
@@ -81,6 +79,25 @@ std::vector<Grid> grids_of(const Problem& problem, const GridQuestion& question,
   return grids;
 }
 
+/// Each rank multiplies its cell of the grid; see `cuts_of`.
+Tiling grid_tiling(const Problem& problem, const Grid& grid, const Assignment& assignment) {
+  const auto cells = std::make_shared<Cells>();
+  cells->grid = grid;
+  for (int i = 0; i < problem.batches(); ++i) cells->leading.push_back(problem.d.layout.shape()[i]);
+  cells->cut_batch = cut_batch(problem);
+  const GridCuts cuts = cuts_of(problem, grid);
+  std::ranges::transform(cuts, cells->parts.begin(), sets_of);
+  cells->of_rank = assignment.cells;
+  Tiling tiling;
+  tiling.method = MatmulMethod::communication_avoiding;
+  tiling.name = "communication-avoiding " + grid.to_string();
+  tiling.reason = fmt::format("a grid of {} over m, n and k moves the fewest bytes, ranks in {}",
+                              grid.to_string(), assignment.name);
+  tiling.tile = [cells](int rank) { return cells->tile(rank); };
+  tiling.stationary_d = is_what_each_holds(problem, *cells);
+  return tiling;
+}
+
 }  // namespace
 
 GridQuestion question_of(const Problem& problem) {
@@ -104,39 +121,12 @@ GridQuestion question_of(const Problem& problem) {
   return question;
 }
 
-Tiling grid_tiling(const Problem& problem, const Grid& grid, const Assignment& assignment) {
-  const auto cells = std::make_shared<Cells>();
-  cells->grid = grid;
-  for (int i = 0; i < problem.batches(); ++i) cells->leading.push_back(problem.d.layout.shape()[i]);
-  cells->cut_batch = cut_batch(problem);
-  const GridCuts cuts = cuts_of(problem, grid);
-  std::ranges::transform(cuts, cells->parts.begin(), sets_of);
-  cells->of_rank = assignment.cells;
-  Tiling tiling;
-  tiling.method = MatmulMethod::communication_avoiding;
-  tiling.name = "communication-avoiding " + grid.to_string();
-  tiling.reason = fmt::format("a grid of {} over m, n and k moves the fewest bytes, ranks in {}",
-                              grid.to_string(), assignment.name);
-  tiling.tile = [cells](int rank) { return cells->tile(rank); };
-  tiling.stationary_d = is_what_each_holds(problem, *cells);
-  return tiling;
-}
-
 std::vector<Tiling> communication_avoiding_tilings(const Problem& problem, int count) {
-  const GridQuestion question = question_of(problem);
-  const int ranks = problem.ranks();
-  const OperandPlaces places = ranks > most_ranks_for_homes ? OperandPlaces{} : places_of(problem);
-  const std::vector<Grid> grids = grids_of(problem, question, count);
+  const std::vector<Grid> grids = grids_of(problem, question_of(problem), count);
+  const auto ways = assignments(problem, grids);
   std::vector<Tiling> tilings;
-  for (const Grid& grid : grids) {
-    std::vector<Assignment> assignments = orders(grid, ranks);
-    if (ranks <= most_ranks_for_homes) {
-      std::vector<Assignment> more = homes(grid, cuts_of(problem, grid), places);
-      std::move(more.begin(), more.end(), std::back_inserter(assignments));
-    }
-    for (const Assignment& assignment : assignments) {
-      tilings.push_back(grid_tiling(problem, grid, assignment));
-    }
+  for (std::size_t i = 0; i < grids.size(); ++i) {
+    for (const Assignment& way : ways[i]) tilings.push_back(grid_tiling(problem, grids[i], way));
   }
   return tilings;
 }

@@ -160,10 +160,9 @@ Cutting::Cut Cutting::cut_lines(const Tile& tile, bool of_a) const {
 
 Cutting::Cut Cutting::lines(const Tile& tile, bool of_a) {
   if (boxes_) return cut_lines(tile, of_a);
-  BySet<Cut>& known = of_a ? rows_ : columns_;
-  const IndexSet& whole = of_a ? tile.m : tile.n;
-  const Cut* found = known.find(whole);
-  return found != nullptr ? *found : known.keep(whole, cut_lines(tile, of_a));
+  const auto [known, is_new] = (of_a ? rows_ : columns_).try_emplace(of_a ? tile.m : tile.n);
+  if (is_new) known->second = cut_lines(tile, of_a);
+  return known->second;
 }
 
 // Pieces of several owners make a longer turn where each operand comes from one owner along k, or is made a
@@ -209,13 +208,11 @@ std::shared_ptr<const Turns> Cutting::turns(const Tile& tile, const Panels& pane
   const std::int64_t longest = longest_turn(frame_, tile, panels);
   const auto make = [&] { return std::make_shared<const Turns>(cut_turns(tile, longest, panels)); };
   if (boxes_) return make();
-  std::vector<Schedule>* known = turns_.find(tile.k);
-  if (known == nullptr) known = &turns_.keep(tile.k, {});
-  for (const Schedule& schedule : *known) {
+  std::vector<Schedule>& known = turns_[tile.k];
+  for (const Schedule& schedule : known) {
     if (schedule.longest == longest && schedule.panels == panels) return schedule.turns;
   }
-  known->push_back({longest, panels, make()});
-  return known->back().turns;
+  return known.emplace_back(Schedule{longest, panels, make()}).turns;
 }
 
 Blocks Cutting::products(const Tile& tile) {

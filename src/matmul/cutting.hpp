@@ -1,37 +1,25 @@
 // Cuts the tiles of any ranks into blocks, and remembers what they have in common.
 #pragma once
 
-#include <array>
-#include <map>
 #include <memory>
 #include <optional>
-#include <utility>
+#include <unordered_map>
 #include <vector>
 
+#include "base/hash.hpp"
 #include "matmul/blocks.hpp"
 
 namespace partita::multiplication {
 
-/// What was worked out of one index set.
-template <class Value>
-class BySet {
- public:
-  Value* find(const IndexSet& set) {
-    const auto [first, last] = values_.equal_range(key(set));
-    for (auto at = first; at != last; ++at) {
-      if (at->second.first == set) return &at->second.second;
-    }
-    return nullptr;
+/// What was worked out of index sets.
+struct HashOfSet {
+  std::size_t operator()(const IndexSet& set) const {
+    const auto ends = mix(static_cast<std::uint64_t>(set.front()), static_cast<std::uint64_t>(set.back()));
+    return mix(ends, static_cast<std::uint64_t>(set.size()));
   }
-  Value& keep(const IndexSet& set, Value value) {
-    return values_.emplace(key(set), std::pair{set, std::move(value)})->second.second;
-  }
-
- private:
-  using Key = std::array<std::int64_t, 3>;
-  static Key key(const IndexSet& set) { return {set.front(), set.back(), set.size()}; }
-  std::multimap<Key, std::pair<IndexSet, Value>> values_;
 };
+template <class Value>
+using BySet = std::unordered_map<IndexSet, Value, HashOfSet>;
 
 /// A rank looks at the tiles of all those that take something from it, which may be all ranks; their rows,
 /// columns and turns are those of a few process rows and columns. Not thread-safe.

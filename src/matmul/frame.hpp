@@ -42,6 +42,9 @@ struct Frame {
   int arriving = -1;  ///< private: pieces of A and B from other nodes
   int leaving = -1;   ///< private: those for other nodes
   int arriving_products = -1;
+  /// Private, on devices, whose messages leave from host memory, perhaps, and come there: products that
+  /// leave; what has arrived, where it is computed with.
+  int leaving_products = -1, landed = -1, landed_products = -1;
   std::int64_t shortest_turn = good_turn;
   bool turned_products = false;    ///< products lie with D's two last dimensions exchanged
   bool gathers = false;            ///< what a turn needs of many owners is brought together in panels

@@ -6,12 +6,10 @@
 #include <cmath>
 #include <limits>
 
+#include "base/round.hpp"
+
 namespace partita::multiplication {
 namespace {
-
-std::int64_t ceil_divide(std::int64_t a, std::int64_t b) {
-  return (a + b - 1) / b;
-}
 
 /// Whether fewer parts would be as long: then the last ones are empty.
 bool wasteful(std::int64_t extent, std::int64_t parts) {

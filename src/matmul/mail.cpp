@@ -146,12 +146,24 @@ Place Mail::panel(std::size_t t, bool of_a) const {
 Place Mail::place_of(std::size_t t, bool of_a, std::size_t number, std::vector<int>& after) {
   for (Message& message : needs_[t]) {
     if (message.of_a != of_a || message.number != number) continue;
-    if (!message.awaited) after.push_back(message.step);
+    const Place place = slot(t, message);
+    if (!message.awaited) land(message.peer, message.region, place, frame_.landed, message.step, after);
     message.awaited = true;
-    return slot(t, message);
+    return landed(place, frame_.landed);
   }
   invariant(false, "no message brings piece {} of turn {}", number, t);
   return {};
+}
+
+/// At the same place of the other buffer, where there is one.
+Place Mail::landed(const Place& message, int buffer) const {
+  return buffer < 0 ? message : Place{buffer, message.rank, message.offset, message.axis_order};
+}
+
+void Mail::land(int peer, const Region& region, const Place& message, int buffer, int step,
+                std::vector<int>& after) {
+  if (buffer < 0) return after.push_back(step);
+  builder_.copy(peer, region, message, landed(message, buffer), {step});
 }
 
 void Mail::exchange(std::size_t t) {
@@ -172,15 +184,23 @@ void Mail::send(std::size_t t) {
   }
 }
 
+// Nothing waits here: receives of products are posted after it. So where they leave from private scratch,
+// there is room for all.
 void Mail::send_products(const std::vector<Product>& products) {
   const Dtype dtype = frame_.problem.compute;
   for (const Product& product : products) {
     if (frame_.same_node(product.holder, frame_.rank())) continue;
     std::int64_t offset = product.offset;
-    for (const Region& piece : in_cache(frame_, product.region, dtype)) {
-      const Place from{frame_.products, frame_.rank(), offset, frame_.product_order()};
+    for (Region& piece : in_cache(frame_, product.region, dtype)) {
+      Place from{frame_.products, frame_.rank(), offset, frame_.product_order()};
       const std::int64_t bytes = piece.size() * size_of(dtype);
       offset += bytes;
+      if (frame_.leaving_products >= 0) {
+        const Place packed{frame_.leaving_products, from.rank, leaving_products_bytes_, from.axis_order};
+        builder_.copy(from.rank, std::move(piece), from, packed);
+        leaving_products_bytes_ += FifoWindow::rounded(bytes);
+        from = packed;
+      }
       unfinished_.push_back(builder_.send(product.holder, from, bytes));
     }
   }
@@ -215,12 +235,12 @@ void Mail::post_products() {
 }
 
 // What was taken before has been used by now, so that its room is free.
-Place Mail::take_product(std::vector<int>& after) {
+Place Mail::take_product(const Region& region, std::vector<int>& after) {
   if (next_ > 0) receiving_products_->pop();
   post_products();
   const Arriving& product = products_[next_++];
-  after.push_back(product.message.step);
-  return product.message.place;
+  land(product.peer, region, product.message.place, frame_.landed_products, product.message.step, after);
+  return landed(product.message.place, frame_.landed_products);
 }
 
 void Mail::finish() {

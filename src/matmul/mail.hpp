@@ -8,11 +8,32 @@
 #include <vector>
 
 #include "matmul/cutting.hpp"
-#include "matmul/own_part.hpp"
-#include "matmul/sums.hpp"
 #include "plan/message_window.hpp"
 
 namespace partita::multiplication {
+
+/// One product that goes into a sum.
+struct Contribution {
+  int rank = 0;              ///< that made it
+  std::int64_t offset = -1;  ///< in that rank's `products`; negative: this rank has made it in place
+};
+
+/// The products of one region, this rank's own first, then by distance from it.
+struct Sum {
+  Region region;
+  std::vector<Contribution> contributions;
+
+  bool begun_in_place() const { return !contributions.empty() && contributions.front().offset < 0; }
+};
+
+/// What a rank has to add up, ordered by front; the same order in which each contributor lists its products.
+struct Sums {
+  std::vector<Sum> sums;
+  /// Regions of different contributors overlap in part: then each sum is one contribution, and all are added
+  /// to zero.
+  bool irregular = false;
+};
+Sums sums_of(const Frame& frame, Cutting& cutting, const std::vector<Product>& own);
 
 /// Writes the messages of one rank. Operands: the receives of turn t are posted before anything of turn t is
 /// sent, one turn ahead of the multiplication; a rank that stands at the smallest turn of all has been sent
@@ -24,8 +45,8 @@ class Mail {
   std::size_t turns() const { return gives_.size(); }  ///< in which this rank gives something
   /// Posts the receives of what this rank needs in its turn t, and sends what others need in theirs.
   void exchange(std::size_t t);
-  /// Where the piece of that number, which another node gave for turn t, lies; the message to wait for is
-  /// added to `after` the first time.
+  /// Where the piece of that number, which another node gave for turn t, lies; the message to wait for, if
+  /// there is one, is added to `after` the first time.
   Place place_of(std::size_t t, bool of_a, std::size_t number, std::vector<int>& after);
 
   /// Where A's or B's panel of turn t lies, which has one; what arrives lies in it.
@@ -35,8 +56,8 @@ class Mail {
   void send_products(const std::vector<Product>& products);
   /// Lists what will arrive, in the order in which it will be taken.
   void expect_products(const Sums& sums);
-  /// The next product that was expected.
-  Place take_product(std::vector<int>& after);
+  /// The next product that was expected, of that region.
+  Place take_product(const Region& region, std::vector<int>& after);
   /// All that was sent must be complete at the end.
   void finish();
 
@@ -44,6 +65,7 @@ class Mail {
   std::int64_t arriving_bytes() const { return 2 * slot_bytes_ + panel_bytes_; }
   std::int64_t leaving_bytes() const { return window_bytes_; }
   std::int64_t arriving_products_bytes() const { return products_window_bytes_; }
+  std::int64_t leaving_products_bytes() const { return leaving_products_bytes_; }
 
  private:
   struct Message {
@@ -72,6 +94,9 @@ class Mail {
   const Given& given(const Blocks& blocks, bool of_a, const IndexSet& depth);
   Place slot(std::size_t t, const Message& message) const;
   Extents order(bool of_a, Panel panel) const;
+  Place landed(const Place& message, int buffer) const;
+  void land(int peer, const Region& region, const Place& message, int buffer, int step,
+            std::vector<int>& after);
   void size_scratch();
   void receive(std::size_t t);
   void send(std::size_t t);
@@ -90,6 +115,7 @@ class Mail {
   std::int64_t panel_bytes_ = 0;  // of panels for which nothing is received
   std::int64_t window_bytes_ = 0;
   std::int64_t products_window_bytes_ = 0;
+  std::int64_t leaving_products_bytes_ = 0;
   std::optional<SendWindow> sending_;
   std::optional<ReceiveWindow> receiving_products_;
   std::vector<int> unfinished_;  // sends that hold no room in the window

@@ -3,7 +3,6 @@
 
 #include "array/array_state.hpp"
 #include "base/check.hpp"
-#include "matmul/identity.hpp"
 #include "matmul/problem.hpp"
 #include "matmul/runner.hpp"
 
@@ -19,23 +18,22 @@ Layout layout_of_result(const Request& request, const MatmulOptions& options) {
     return request.c.layout();
   }
   const ContextState& context = *request.a.context();
-  return cheapest_result(request.a.operand(), request.b.operand(), context.topology(), options,
-                         context.machine);
+  return cheapest_result(request.a.operand(), request.b.operand(),
+                         context.topology(request.a.operand().space), options, context.machine);
 }
 
 Operand new_result(const Request& request, const MatmulOptions& options) {
-  return Operand::of(layout_of_result(request, options), options.result.value_or(request.a.dtype()),
-                     options.order, Residency::heap);
+  Operand result = Operand::of(layout_of_result(request, options), options.result.value_or(request.a.dtype()),
+                               options.order, Residency::heap);
+  result.space = request.a.operand().space;
+  return result;
 }
 
 /// The context's plan for these arrays, made where there is none yet. Collective when it is made; otherwise
 /// without any communication.
 std::shared_ptr<Runner> cached_plan(ContextState& context, const std::string& key,
                                     const std::function<Setting()>& setting) {
-  if (const auto found = context.plans.find(key)) return std::static_pointer_cast<Runner>(found);
-  std::shared_ptr<Runner> made = plan_together(context, setting);
-  context.plans.insert(key, made);
-  return made;
+  return context.plans.find_or_make<Runner>(key, [&] { return plan_together(context, setting); });
 }
 
 /// The request as it is read, its arrays checked on all ranks. C is not read with beta = 0, so that the plan
@@ -78,7 +76,7 @@ Array into_new(const Request& request, const MatmulOptions& options, SourcePlace
   read.d = allocate_on_heap(context, d.layout, d.dtype, options.order,
                             fmt::format("matmul alpha {}{:+}i beta {}{:+}i {}", options.alpha.real(),
                                         options.alpha.imag(), options.beta.real(), options.beta.imag(), key),
-                            where);
+                            where, d.space);
   run(*runner, read, options);
   return read.d;
 }

@@ -1,14 +1,16 @@
 // The object: one plan, many executions.
+#include <array>
 #include <partita/matmul.hpp>
 
 #include "array/array_state.hpp"
 #include "base/check.hpp"
-#include "matmul/autotune.hpp"
+#include "execute/autotune.hpp"
 #include "matmul/runner.hpp"
 #include "plan/moves.hpp"
 
 namespace partita {
 
+using multiplication::plan_together;
 using multiplication::Request;
 using multiplication::Runner;
 using multiplication::Setting;
@@ -30,7 +32,7 @@ struct Matmul::State {
     if (!one) {
       Setting wanted = setting;
       wanted.product = product;
-      one = multiplication::plan_together(*context, [&] { return wanted; });
+      one = plan_together(*context, [&] { return wanted; });
     }
     return *one;
   }
@@ -56,7 +58,7 @@ struct Matmul::State {
 Matmul::Matmul(const Context& context, const MatmulOperands& operands, const MatmulOptions& options,
                bool in_place)
     : state_(std::make_unique<State>(context.state(), Setting{operands, options, in_place})) {
-  state_->runner = multiplication::plan_together(*state_->context, [&] {
+  state_->runner = plan_together(*state_->context, [&] {
     multiplication::check_factors(options.alpha, options.beta, operands.a.dtype, operands.c.has_value());
     return state_->setting;
   });
@@ -89,12 +91,51 @@ void Matmul::execute(std::complex<double> alpha, std::complex<double> beta) {
   state_->execute(alpha, beta);
 }
 
+namespace {
+
+constexpr std::array methods{
+    MatmulMethod::local,          MatmulMethod::all_gather,
+    MatmulMethod::reduce_scatter, MatmulMethod::all_reduce,
+    MatmulMethod::summa_c,        MatmulMethod::summa_a,
+    MatmulMethod::summa_b,        MatmulMethod::communication_avoiding,
+};
+
+/// Times every method that can be planned for the setting, on the arrays of the request, and gives the
+/// fastest of the slowest rank's medians of `runs`. What is written in place is put back. Collective,
+/// blocking; the same choice on every rank. Throws what planning throws where no method suits.
+std::shared_ptr<Runner> fastest(ContextState& context, const Setting& setting, const Request& request,
+                                int runs) {
+  std::optional<Array> kept;
+  collectively(context, "matmul autotune", [&]() -> std::vector<Fact> {
+    check(runs > 0, "autotune needs at least one run, not {}", runs);
+    if (setting.in_place) kept = copied_to_host(request.d);
+    return {{"runs", std::to_string(runs)}};
+  });
+  const auto make = [&](MatmulMethod method) {
+    Setting one = setting;
+    one.options.method = method;
+    return plan_together(context, [&] { return one; });
+  };
+  const MatmulOptions& options = setting.options;
+  const auto arrays = in_plan_order(request, options);
+  const auto run = [&](Runner& runner) { runner.run(arrays, {options.alpha, options.beta, 1}); };
+  Array d = request.d;
+  const auto put_back = [&] {
+    if (kept) copy(*kept, d);
+  };
+  const std::shared_ptr<Runner> best =
+      fastest_of(Trials(context, "matmul autotune", runs), methods, make, run, put_back);
+  return best ? best : plan_together(context, [&] { return setting; });
+}
+
+}  // namespace
+
 std::string Matmul::autotune(int runs) {
   State& state = *state_;
   state.context->require_usable("matmul");
   check(state.request.a.valid(), "matmul: autotune() needs reset() first");
   state.check_once();
-  state.runner = multiplication::fastest(*state.context, state.setting, state.request, runs);
+  state.runner = fastest(*state.context, state.setting, state.request, runs);
   state.setting = state.runner->setting();
   return state.runner->plan().method;
 }
@@ -114,7 +155,7 @@ void Matmul::release() {
   state.runner.reset();
   state.scaling.reset();
   collectively(*state.context, "matmul release", [] { return std::vector<Fact>(); });
-  state.context->heap->collect();
+  state.context->heap_in(state.setting.operands.d.space).collect();
 }
 
 const Plan& Matmul::plan() const {

@@ -1,7 +1,47 @@
-#include <partita/matmul.hpp>
+#include <fmt/format.h>
 
+#include "base/check.hpp"
 #include "matmul/assembly.hpp"
-#include "matmul/identity.hpp"
+#include "matmul/grid_search.hpp"
+#include "plan/moves.hpp"
+#include "plan/work.hpp"
+
+namespace partita::multiplication {
+namespace {
+
+std::string text(const std::optional<Operand>& operand) {
+  return operand ? operand->to_string() : "none";
+}
+
+std::string text(const MatmulOptions& options, bool in_place) {
+  const auto dtype = [](const std::optional<Dtype>& wanted) { return wanted ? name(*wanted) : "any"; };
+  return fmt::format("ops {} {} epilogue {} result {} compute {} method {} memory {}{}{}",
+                     static_cast<int>(options.op_a), static_cast<int>(options.op_b),
+                     static_cast<int>(options.epilogue), dtype(options.result), dtype(options.compute),
+                     static_cast<int>(options.method), options.memory_limit, in_place ? " in place" : "",
+                     options.alpha == std::complex<double>(0) ? " alpha 0" : "");
+}
+
+}  // namespace
+
+std::vector<Fact> facts(const MatmulOperands& operands, const MatmulOptions& options, bool in_place) {
+  return {{"A", operands.a.to_string()},
+          {"B", operands.b.to_string()},
+          {"C", text(operands.c)},
+          {"D", operands.d.to_string()},
+          {"the bias", text(operands.bias)},
+          {"the auxiliary array", text(operands.auxiliary)},
+          {"the gradient", text(operands.gradient)},
+          {"options", text(options, in_place)}};
+}
+
+std::string key_of(const std::vector<Fact>& facts) {
+  std::string key = "matmul";
+  for (const Fact& fact : facts) key += " | " + fact.value;
+  return key;
+}
+
+}  // namespace partita::multiplication
 
 namespace partita {
 
@@ -12,6 +52,46 @@ Plan plan_matmul(const MatmulOperands& operands, const Topology& topology, int r
       Assembly(multiplication::make_problem(operands, topology, rank, options, machine, in_place)).finish();
   plan.identity = multiplication::facts(operands, options, in_place);
   return plan;
+}
+
+namespace {
+
+/// Elements that come in from other ranks. What works read in place again and again is counted once.
+std::int64_t incoming(const Plan& plan) {
+  std::int64_t elements = 0;
+  for (const Step& step : plan.steps) {
+    if (step.kind == StepKind::copy || step.kind == StepKind::accumulate) {
+      if (step.from.rank != plan.rank || step.to.rank != plan.rank) elements += step.region.size();
+    } else if (step.kind == StepKind::receive) {
+      elements += step.bytes / size_of(dtype_at(plan, step.to));
+    }
+  }
+  for (const Part& part : parts_read_from_peers(plan)) elements += part.region.size();
+  return elements;
+}
+
+}  // namespace
+
+MatmulVolume matmul_volume(const Plan& plan) {
+  MatmulVolume result;
+  result.received = incoming(plan);
+  const bool known = !plan.buffers.empty() && plan.buffers.front().operand;
+  const std::int64_t item = known ? size_of(plan.buffers.front().operand->dtype) : 1;
+  result.scratch = (scratch_bytes(plan) + item - 1) / item;
+  return result;
+}
+
+double matmul_volume_bound(std::int64_t m, std::int64_t n, std::int64_t k, int ranks, std::int64_t scratch) {
+  check(m >= 0 && n >= 0 && k >= 0, "a product of {}x{} by {}x{} has negative extents", m, k, k, n);
+  check(ranks >= 1, "a bound for at least one rank, not {}", ranks);
+  check(scratch >= 0, "scratch must not be negative, but is {}", scratch);
+  multiplication::GridQuestion question;
+  question.m = m;
+  question.n = n;
+  question.k = k;
+  question.ranks = ranks;
+  question.scratch = scratch;
+  return multiplication::received_bound(question);
 }
 
 }  // namespace partita

@@ -1,11 +1,34 @@
 #include "matmul/problem.hpp"
 
+#include <algorithm>
+#include <map>
 #include <numeric>
 
 #include "base/check.hpp"
+#include "base/memory_space.hpp"
 
 namespace partita::multiplication {
 namespace {
+
+// Most sets are ranges: no third set has to be made to compare those.
+std::int64_t common_indices(const IndexSet& a, const IndexSet& b) {
+  if (a.empty() || b.empty() || a.back() < b.front() || b.back() < a.front()) return 0;
+  if (a == b) return a.size();
+  if (!a.is_range() || !b.is_range()) return intersect(a, b).size();
+  return std::min(a.back(), b.back()) - std::max(a.front(), b.front()) + 1;
+}
+
+// Holders of one element hold the same, so the smallest indices tell parts apart.
+std::vector<int> first_holders(const std::vector<Region>& regions) {
+  std::map<std::vector<std::int64_t>, int> first_at;
+  std::vector<int> result;
+  for (std::size_t rank = 0; rank < regions.size(); ++rank) {
+    std::vector<std::int64_t> corner;
+    for (const IndexSet& set : regions[rank].sets) corner.push_back(set.empty() ? -1 : set.front());
+    result.push_back(first_at.emplace(std::move(corner), static_cast<int>(rank)).first->second);
+  }
+  return result;
+}
 
 Dtype result_dtype_or(const MatmulOptions& options, Dtype otherwise) {
   return options.result.value_or(otherwise);
@@ -77,6 +100,9 @@ void check_epilogue(const Problem& problem) {
   check_vector(problem.bias, parts.bias, problem.m(), d, problem.compute, "bias");
   check_vector(problem.gradient, parts.gradient, parts.gradient_of_b ? problem.n() : problem.m(), d,
                problem.compute, "gradient");
+  check<UnsupportedError>(!parts.gradient || !problem.on_device(),
+                          "epilogues with gradients are not offered in device memory yet; copy the arrays to "
+                          "host memory");
   check(problem.auxiliary.has_value() == parts.auxiliary, "this epilogue {} auxiliary array",
         parts.auxiliary ? "needs an" : "has no");
   if (problem.auxiliary) check_like_d(*problem.auxiliary, problem.d, "the auxiliary array");
@@ -92,8 +118,9 @@ void check_groups(const Problem& problem) {
   const auto check_one = [&](const Operand& operand, const char* role) {
     check(operand.layout.ranks() == ranks, "{} is {}, but must be laid out over the {} ranks of the group",
           role, operand.layout.to_string(), ranks);
-    check<UnsupportedError>(operand.space == MemorySpace::host,
-                            "matrix multiply of device memory is not offered by this build");
+    check<UnsupportedError>(operand.space == problem.d.space,
+                            "{} lies in {} memory, but D in {} memory; copy the arrays to one side", role,
+                            name(operand.space), name(problem.d.space));
     const std::optional<Partial> partial = operand.layout.partial();
     check(!partial || partial->reduction == Reduction::sum,
           "{} is a partial {}, but only partial sums can be multiplied", role,
@@ -109,6 +136,46 @@ void check_groups(const Problem& problem) {
 }
 
 }  // namespace
+
+OwnedRegions::OwnedRegions(const Layout& layout) {
+  State state;
+  state.regions.reserve(static_cast<std::size_t>(layout.ranks()));
+  for (int rank = 0; rank < layout.ranks(); ++rank) {
+    state.regions.push_back(layout.region(rank));
+    state.elements += state.regions.back().size();
+  }
+  if (layout.is_replicated() || layout.partial()) state.first = first_holders(state.regions);
+  state_ = std::make_shared<const State>(std::move(state));
+}
+
+bool covers(const Region& held, const Region& wanted) {
+  if (wanted.empty()) return true;
+  if (held.empty()) return false;
+  for (std::size_t i = 0; i < wanted.sets.size(); ++i) {
+    if (common_indices(held.sets[i], wanted.sets[i]) != wanted.sets[i].size()) return false;
+  }
+  return true;
+}
+
+std::int64_t common_size(const Region& a, const Region& b) {
+  if (a.sets.size() != b.sets.size()) return 0;  // one of them is nothing
+  std::int64_t size = 1;
+  for (std::size_t i = 0; i < a.sets.size() && size > 0; ++i) size *= common_indices(a.sets[i], b.sets[i]);
+  return size;
+}
+
+Index front(const Region& region) {
+  Index first;
+  for (const IndexSet& set : region.sets) first.push_back(set.front());
+  return first;
+}
+
+bool holds_front(const Region& held, const Region& piece) {
+  for (std::size_t i = 0; i < piece.sets.size(); ++i) {
+    if (!held.sets[i].contains(piece.sets[i].front())) return false;
+  }
+  return true;
+}
 
 EpilogueParts parts_of(Epilogue epilogue) {
   EpilogueParts parts;

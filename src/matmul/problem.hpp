@@ -1,11 +1,56 @@
 // One multiply, checked and written in op-space: what every part of the planner reads.
 #pragma once
 
+#include <memory>
+#include <partita/fact.hpp>
 #include <partita/matmul.hpp>
-
-#include "matmul/owned_regions.hpp"
+#include <string>
+#include <vector>
 
 namespace partita::multiplication {
+
+/// What every rank holds of an operand, worked out once for all that look at all ranks. A value, cheap to
+/// copy (shared, immutable); thread-safe. Making it takes time and memory in proportion to the ranks.
+class OwnedRegions {
+ public:
+  explicit OwnedRegions(const Layout& layout);
+
+  const Region& by(int rank) const { return state_->regions[static_cast<std::size_t>(rank)]; }
+  /// The first of the ranks that hold the same region as this one, which holds something.
+  int first_holder(int rank) const {
+    return state_->first.empty() ? rank : state_->first[static_cast<std::size_t>(rank)];
+  }
+  std::int64_t elements() const { return state_->elements; }  ///< over all ranks, replicas counted
+
+ private:
+  struct State {
+    std::vector<Region> regions;  // by rank
+    std::vector<int> first;       // by rank; empty: each holds what nobody else does
+    std::int64_t elements = 0;
+  };
+  std::shared_ptr<const State> state_;
+};
+
+/// A, B or D. A value.
+struct HeldOperand : Operand {
+  HeldOperand(Operand operand) : Operand(std::move(operand)), held(layout) {}  // NOLINT: the same thing
+  bool batched() const { return layout.dimensions() > 2; }                     ///< has leading dimensions
+
+  OwnedRegions held;
+};
+
+/// Whether a rank that holds the one has all of the other.
+bool covers(const Region& held, const Region& wanted);
+
+/// Elements that both regions hold.
+std::int64_t common_size(const Region& a, const Region& b);
+
+/// Smallest index along each dimension; the region must not be empty.
+Index front(const Region& region);
+
+/// Whether the first element of a piece is in `held`: all of it then, where a piece has one owner. Neither is
+/// empty.
+bool holds_front(const Region& held, const Region& piece);
 
 /// What an epilogue asks for, in the terms of work.hpp.
 struct EpilogueParts {
@@ -53,6 +98,8 @@ struct Problem {
   std::int64_t m() const { return d.layout.shape()[batches()]; }
   std::int64_t n() const { return d.layout.shape()[batches() + 1]; }
   std::int64_t k() const { return a.layout.shape()[a.layout.dimensions() - 1]; }
+  /// All operands lie in device memory; otherwise all in the host's.
+  bool on_device() const { return d.space == MemorySpace::device; }
   /// D = F(beta C), and neither A nor B is read.
   bool multiplies_nothing() const { return k() == 0 || options.alpha == std::complex<double>(0); }
 };
@@ -60,6 +107,13 @@ struct Problem {
 /// Throws ArgumentError (the same text for every valid rank) where the operands do not fit each other.
 Problem make_problem(const MatmulOperands& operands, const Topology& topology, int rank,
                      const MatmulOptions& options, const Machine& machine, bool in_place);
+
+/// Operands and options, one by one: the plan's identity. alpha and beta are no part of a plan but for
+/// whether alpha is 0.
+std::vector<Fact> facts(const MatmulOperands& operands, const MatmulOptions& options, bool in_place);
+
+/// By which a context keeps the plan.
+std::string key_of(const std::vector<Fact>& facts);
 
 /// The operand as op(X) sees it: the last two dimensions exchanged where the op transposes.
 Operand op_space(const Operand& operand, Op op);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <optional>
 
 #include "matmul/tiling.hpp"
@@ -12,6 +13,15 @@ namespace {
 using distribution::Cut;
 
 using Dimensions = std::array<std::size_t, 4>;  // from slowest to fastest
+
+/// Where the parts of an operand lie: the first index that each rank holds along batch, m, n and k; -1 along
+/// a dimension that the operand has not, and everywhere where the rank holds nothing.
+using Places = std::vector<Coordinates>;
+struct OperandPlaces {
+  Places a;
+  Places b;
+  Places d;
+};
 
 std::int64_t cell_of(const Grid& grid, const Coordinates& at) {
   const Coordinates extents = grid.extents();
@@ -140,33 +150,8 @@ std::vector<int> around(const Grid& grid, const Places& first, const Places& sec
   return giving.rest();
 }
 
-}  // namespace
-
-Coordinates coordinates_of(const Grid& grid, std::int64_t cell) {
-  return count_through(grid, cell, {0, 1, 2, 3});
-}
-
-int cut_batch(const Problem& problem) {
-  int longest = -1;
-  for (int i = 0; i < problem.batches(); ++i) {
-    const Shape& shape = problem.d.layout.shape();
-    if (longest < 0 || shape[i] > shape[longest]) longest = i;
-  }
-  return longest;
-}
-
-GridCuts cuts_of(const Problem& problem, const Grid& grid) {
-  const int cut = cut_batch(problem);
-  const std::int64_t batch = cut < 0 ? 1 : problem.d.layout.shape()[cut];
-  const int d = problem.batches();
-  const int a = problem.a.batched() ? d : 0;
-  const int b = problem.b.batched() ? d : 0;
-  return {Cut::balanced(batch, grid.batch),
-          cut_like(problem.m(), grid.m, {dealt_by(problem.d, d), dealt_by(problem.a, a)}),
-          cut_like(problem.n(), grid.n, {dealt_by(problem.d, d + 1), dealt_by(problem.b, b + 1)}),
-          cut_like(problem.k(), grid.k, {dealt_by(problem.a, a + 1), dealt_by(problem.b, b)})};
-}
-
+/// The six orders in which ranks can be counted through the grid, those that count alike left out; the
+/// dimension named last is the fastest, so neighbours on a node share the parts of the other two.
 std::vector<Assignment> orders(const Grid& grid, int ranks) {
   constexpr const char* names = "-mnk";
   Dimensions order{0, 1, 2, 3};  // batches stay slowest
@@ -202,11 +187,54 @@ OperandPlaces places_of(const Problem& problem) {
   return places;
 }
 
+/// Ranks go where what they own is needed: each to a cell with its part of one operand (D, A and B in turn),
+/// if possible to one with its part of another operand as well; those that find none fill the cells that are
+/// left.
 std::vector<Assignment> homes(const Grid& grid, const GridCuts& cuts, const OperandPlaces& places) {
   const Places a = parts(places.a, cuts), b = parts(places.b, cuts), d = parts(places.d, cuts);
   return {{"where D lies", around(grid, d, a, b)},
           {"where A lies", around(grid, a, d, b)},
           {"where B lies", around(grid, b, d, a)}};
+}
+
+}  // namespace
+
+Coordinates coordinates_of(const Grid& grid, std::int64_t cell) {
+  return count_through(grid, cell, {0, 1, 2, 3});
+}
+
+int cut_batch(const Problem& problem) {
+  int longest = -1;
+  for (int i = 0; i < problem.batches(); ++i) {
+    const Shape& shape = problem.d.layout.shape();
+    if (longest < 0 || shape[i] > shape[longest]) longest = i;
+  }
+  return longest;
+}
+
+GridCuts cuts_of(const Problem& problem, const Grid& grid) {
+  const int cut = cut_batch(problem);
+  const std::int64_t batch = cut < 0 ? 1 : problem.d.layout.shape()[cut];
+  const int d = problem.batches();
+  const int a = problem.a.batched() ? d : 0;
+  const int b = problem.b.batched() ? d : 0;
+  return {Cut::balanced(batch, grid.batch),
+          cut_like(problem.m(), grid.m, {dealt_by(problem.d, d), dealt_by(problem.a, a)}),
+          cut_like(problem.n(), grid.n, {dealt_by(problem.d, d + 1), dealt_by(problem.b, b + 1)}),
+          cut_like(problem.k(), grid.k, {dealt_by(problem.a, a + 1), dealt_by(problem.b, b)})};
+}
+
+std::vector<std::vector<Assignment>> assignments(const Problem& problem, const std::vector<Grid>& grids) {
+  constexpr int most_ranks_for_homes = 1 << 16;  // beyond, looking at every rank costs more than it saves
+  const int ranks = problem.ranks();
+  const OperandPlaces places = ranks > most_ranks_for_homes ? OperandPlaces{} : places_of(problem);
+  std::vector<std::vector<Assignment>> result;
+  for (const Grid& grid : grids) {
+    result.push_back(orders(grid, ranks));
+    if (ranks > most_ranks_for_homes) continue;
+    std::ranges::move(homes(grid, cuts_of(problem, grid), places), std::back_inserter(result.back()));
+  }
+  return result;
 }
 
 }  // namespace partita::multiplication

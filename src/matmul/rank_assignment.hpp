@@ -30,26 +30,11 @@ using GridCuts = std::array<distribution::Cut, 4>;
 /// of b q / p.
 GridCuts cuts_of(const Problem& problem, const Grid& grid);
 
-/// The six orders in which ranks can be counted through the grid, those that count alike left out; the
-/// dimension named last is the fastest, so neighbours on a node share the parts of the other two.
-std::vector<Assignment> orders(const Grid& grid, int ranks);
-
 /// The leading dimension that a grid cuts: the longest; -1 where there is none.
 int cut_batch(const Problem& problem);
 
-/// Where the parts of an operand lie: the first index that each rank holds along batch, m, n and k; -1 along
-/// a dimension that the operand has not, and everywhere where the rank holds nothing.
-using Places = std::vector<Coordinates>;
-struct OperandPlaces {
-  Places a;
-  Places b;
-  Places d;
-};
-OperandPlaces places_of(const Problem& problem);
-
-/// Ranks go where what they own is needed: each to a cell with its part of one operand (D, A and B in turn),
-/// if possible to one with its part of another operand as well; those that find none fill the cells that are
-/// left.
-std::vector<Assignment> homes(const Grid& grid, const GridCuts& cuts, const OperandPlaces& places);
+/// The ways of giving a grid's cells to ranks: in the orders in which ranks can be counted through it; and
+/// each rank where what it owns is needed (but not of very many ranks).
+std::vector<std::vector<Assignment>> assignments(const Problem& problem, const std::vector<Grid>& grids);
 
 }  // namespace partita::multiplication

@@ -15,43 +15,32 @@ struct Named {
   const Array* array;
 };
 
-/// Bytes from the first to behind the last element; for dense arrays on the heap as offsets in it, for the
-/// largest part of all ranks.
-struct Span {
-  std::intptr_t first = 0;
-  std::intptr_t last = 0;
-};
-
 bool on_heap(const Array& array) {
   const Operand& operand = array.state()->operand;
   return operand.residency == Residency::heap && operand.dense;
 }
 
-Span heap_span(const Array& array) {
-  const std::int64_t bytes = array.layout().largest_local_size() * size_of(array.dtype());
-  return {array.state()->heap_offset, array.state()->heap_offset + bytes};
-}
-
+/// Arrays that are dense on the heap by their offsets in it, for the largest part of all ranks.
 bool overlap(const Array& x, const Array& y) {
   if (x.state() == y.state()) return true;
+  if (x.local().space != y.local().space) return false;
   if (!on_heap(x) || !on_heap(y)) return overlap(x.local(), y.local());
-  const Span a = heap_span(x);
-  const Span b = heap_span(y);
-  return std::max(a.first, b.first) < std::min(a.last, b.last);
+  const auto begin = [](const Array& array) { return array.state()->heap_offset; };
+  const auto end = [&](const Array& array) {
+    return begin(array) + array.layout().largest_local_size() * size_of(array.dtype());
+  };
+  return std::max(begin(x), begin(y)) < std::min(end(x), end(y));
 }
 
 std::vector<Named> arrays_of(const Request& request) {
-  std::vector<Named> result;
-  const auto add = [&](const char* name, const Array& array) {
-    if (array.valid()) result.push_back({name, &array});
-  };
-  add("A", request.a);
-  add("B", request.b);
-  add("C", request.c);
-  add("D", request.d);
-  add("the bias", request.bias);
-  add("the auxiliary array", request.auxiliary);
-  add("the gradient", request.gradient);
+  std::vector<Named> result{{"A", &request.a},
+                            {"B", &request.b},
+                            {"C", &request.c},
+                            {"D", &request.d},
+                            {"the bias", &request.bias},
+                            {"the auxiliary array", &request.auxiliary},
+                            {"the gradient", &request.gradient}};
+  std::erase_if(result, [](const Named& named) { return !named.array->valid(); });
   return result;
 }
 

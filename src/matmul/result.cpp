@@ -4,7 +4,6 @@
 
 #include "base/check.hpp"
 #include "matmul/chooser.hpp"
-#include "matmul/communication_avoiding.hpp"
 
 namespace partita {
 namespace multiplication {
@@ -32,7 +31,9 @@ Shape shape_of_result(const Shape& a, const Shape& b) {
 Operand result_with(const Factors& factors, const Distribution& distribution) {
   const Layout layout(distribution, factors.result, factors.topology.ranks());
   const Dtype dtype = factors.options.result.value_or(factors.a.dtype);
-  return Operand::of(layout, dtype, factors.options.order, Residency::heap);
+  Operand result = Operand::of(layout, dtype, factors.options.order, Residency::heap);
+  result.space = factors.a.space;
+  return result;
 }
 
 /// With a result in slabs, for the beginning.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "device/device_synchronization.hpp"
 #include "kernels/host/blas_library.hpp"
 #include "runtime/agree.hpp"
 
@@ -10,7 +11,7 @@ namespace partita::multiplication {
 void Runner::run(std::span<const std::shared_ptr<Array::State>> arrays, const Parameters& parameters) {
   given_.clear();
   for (const auto& array : arrays) given_.push_back(array.get());
-  bound_.execute(given_, parameters);
+  bound_->execute(given_, parameters);
 }
 
 namespace {
@@ -24,7 +25,8 @@ std::string number_text(std::complex<double> value) {
 Plan plan_of(const Setting& setting, const ContextState& context, int rank) {
   MatmulOptions options = setting.options;
   options.alpha = setting.product ? 1 : 0;
-  return plan_matmul(setting.operands, context.topology(), rank, options, context.machine, setting.in_place);
+  return plan_matmul(setting.operands, context.topology(setting.operands.d.space), rank, options,
+                     context.machine, setting.in_place);
 }
 
 std::shared_ptr<Runner> plan_together(ContextState& context, const std::function<Setting()>& setting) {
@@ -32,7 +34,9 @@ std::shared_ptr<Runner> plan_together(ContextState& context, const std::function
   std::shared_ptr<Runner> runner;
   collectively(context, "matmul", [&]() -> std::vector<Fact> {
     const Setting made = setting();
-    (void)blas();  // where there is none, say so before anything has begun
+    const bool on_device = made.operands.d.space == MemorySpace::device;
+    if (on_device) require_no_capture(context, "matmul", "making a plan");
+    if (!on_device) (void)blas();  // where there is none, say so before anything has begun
     Plan plan = plan_of(made, context, context.rank());
     std::vector<Fact> facts = plan.identity;
     facts.push_back({"alpha", number_text(made.options.alpha)});
@@ -40,8 +44,9 @@ std::shared_ptr<Runner> plan_together(ContextState& context, const std::function
     runner = std::make_shared<Runner>(context, std::move(plan), made);
     return facts;
   });
-  context.heap->collect();  // plan creation is a named point of deferred release
-  runner->connect();
+  context.heap_in(runner->setting().operands.d.space)
+      .collect();  // plan creation is a named point of deferred release
+  runner->connect(context);
   return runner;
 }
 

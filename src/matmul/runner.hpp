@@ -5,7 +5,7 @@
 #include <memory>
 #include <span>
 
-#include "execute/bound_plan.hpp"
+#include "execute/executor.hpp"
 #include "matmul/request.hpp"
 
 namespace partita::multiplication {
@@ -23,15 +23,16 @@ class Runner {
  public:
   /// Local.
   Runner(ContextState& context, Plan plan, Setting setting)
-      : bound_(context, std::move(plan)), setting_(std::move(setting)) {}
+      : bound_(Executor::bind(context, std::move(plan))), setting_(std::move(setting)) {}
 
-  void connect() { bound_.connect(); }  ///< before the first run. Collective
-  const Plan& plan() const { return bound_.plan(); }
+  /// Before the first run. Collective.
+  void connect(ContextState& context) { Executor::connect_all(context, bound_); }
+  const Plan& plan() const { return bound_->plan(); }
   const Setting& setting() const { return setting_; }
   void run(std::span<const std::shared_ptr<Array::State>> arrays, const Parameters& parameters);
 
  private:
-  BoundPlan bound_;
+  std::unique_ptr<Executor> bound_;
   Setting setting_;
   std::vector<const Array::State*> given_;
 };

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
+#include <vector>
 
 #include "matmul/scratch_account.hpp"
 
@@ -44,6 +46,14 @@ double replicas(const HeldOperand& operand) {
   if (!operand.layout.is_replicated()) return 1;
   return static_cast<double>(operand.held.elements()) / static_cast<double>(volume(operand.layout.shape()));
 }
+
+/// A rank that is looked at.
+struct SampledRank {
+  int rank = 0;
+  double sharers = 1;       ///< ranks of its node
+  std::vector<int> mates;   ///< some of the other ranks of its node
+  double mates_weight = 1;  ///< how many each of them stands for
+};
 
 SampledRank sampled(const Topology& topology, int rank) {
   SampledRank sample;
@@ -131,33 +141,32 @@ double packed_elements(const Problem& problem, const Region& a, const Region& b,
   return n * size(a) + m * size(b) + 2 * k * size(d);
 }
 
-}  // namespace
+struct Price {
+  double seconds = 0;
+  double network_bytes = 0;
+};
 
-TilingPricer::TilingPricer(const Problem& problem) : problem_(problem), replicas_of_d_(replicas(problem.d)) {
-  for (const int rank : spread_ranks(problem.ranks())) samples_.push_back(sampled(problem.topology, rank));
-}
-
-TilingPrice TilingPricer::price(const Tiling& tiling, const SampledRank& sample) const {
+/// `replicas_of_d`: so many ranks hold each element of D.
+Price price_of(const Problem& problem, const Tiling& tiling, const SampledRank& sample,
+               double replicas_of_d) {
   const Tile tile = tiling.tile(sample.rank);
   if (tile.empty()) return {};
-  const Machine& machine = problem_.machine;
-  const Dtype compute = problem_.compute;
+  const Machine& machine = problem.machine;
+  const Dtype compute = problem.compute;
   Transfer transfer;
   for (const bool of_a : {true, false}) {
-    const HeldOperand& input = problem_.input(of_a);
-    const Share taken = share(problem_, sample, input.held, region_of(problem_, tile, of_a));
+    const HeldOperand& input = problem.input(of_a);
+    const Share taken = share(problem, sample, input.held, region_of(problem, tile, of_a));
     transfer.add(machine, input, input.dtype, taken, weights_of(input, compute));
   }
-  const Region a = region_of(problem_, tile, true), b = region_of(problem_, tile, false),
-               d = region_of_d(tile);
+  const Region a = region_of(problem, tile, true), b = region_of(problem, tile, false), d = region_of_d(tile);
   if (!tiling.stationary_d) {
-    const Share given = share(problem_, sample, problem_.d.held, d, replicas_of_d_);
-    transfer.add(machine, problem_.d, compute, given, {joining, joining, joining + 1});
+    const Share given = share(problem, sample, problem.d.held, d, replicas_of_d);
+    transfer.add(machine, problem.d, compute, given, {joining, joining, joining + 1});
   }
   const double bandwidth = std::min(
       {machine.copy_bandwidth, machine.peer_bandwidth, machine.node_copy_bandwidth / sample.sharers});
-  const double packed =
-      packed_elements(problem_, a, b, d) * static_cast<double>(size_of(compute)) / bandwidth;
+  const double packed = packed_elements(problem, a, b, d) * static_cast<double>(size_of(compute)) / bandwidth;
   const double multiplications = size(d) * static_cast<double>(tile.k.size());
   const double multiply = multiplications * flops_per_multiplication(compute) / machine.flops + packed;
   const double network = transfer.network * sample.sharers / machine.network_bandwidth;
@@ -166,13 +175,19 @@ TilingPrice TilingPricer::price(const Tiling& tiling, const SampledRank& sample)
           transfer.network};
 }
 
-TilingPrice TilingPricer::price(const Tiling& tiling) const {
-  TilingPrice slowest;
-  for (const SampledRank& sample : samples_) {
-    const TilingPrice one = price(tiling, sample);
-    if (one.seconds > slowest.seconds) slowest = one;
-  }
-  return slowest;
+}  // namespace
+
+TilingPricer pricer_of(const Problem& problem) {
+  std::vector<SampledRank> samples;
+  for (const int rank : spread_ranks(problem.ranks())) samples.push_back(sampled(problem.topology, rank));
+  return [&problem, samples, replicas_of_d = replicas(problem.d)](Tiling tiling) {
+    Price slowest;
+    for (const SampledRank& sample : samples) {
+      const Price one = price_of(problem, tiling, sample, replicas_of_d);
+      if (one.seconds > slowest.seconds) slowest = one;
+    }
+    return Choice{std::move(tiling), slowest.seconds, slowest.network_bytes};
+  };
 }
 
 }  // namespace partita::multiplication

@@ -1,24 +1,17 @@
 // What a tiling would cost: a closed formula of the tiles and layouts of a few ranks, no plan is made.
 #pragma once
 
-#include <vector>
+#include <functional>
 
 #include "matmul/tiling.hpp"
 
 namespace partita::multiplication {
 
-/// Of the slowest rank that was looked at.
-struct TilingPrice {
+/// A tiling beside its price: that of the slowest rank that was looked at.
+struct Choice {
+  Tiling tiling;
   double seconds = 0;
   double network_bytes = 0;  ///< that come in from other nodes, or go there
-};
-
-/// A rank that is looked at.
-struct SampledRank {
-  int rank = 0;
-  double sharers = 1;       ///< ranks of its node
-  std::vector<int> mates;   ///< some of the other ranks of its node
-  double mates_weight = 1;  ///< how many each of them stands for
 };
 
 /// Prices tilings of one problem. With I, J, K the sets of a rank's tile:
@@ -31,18 +24,8 @@ struct SampledRank {
 ///     give away   the part of D[I,J] that it does not own, one sum to be joined an element
 ///
 /// Multiplying and the network run at the same time, but for the first and last pieces. The memory and the
-/// network of a node are shared evenly by its ranks. Thread-safe.
-class TilingPricer {
- public:
-  explicit TilingPricer(const Problem& problem);
-  TilingPrice price(const Tiling& tiling) const;
-
- private:
-  TilingPrice price(const Tiling& tiling, const SampledRank& sample) const;
-
-  Problem problem_;
-  std::vector<SampledRank> samples_;
-  double replicas_of_d_ = 1;
-};
+/// network of a node are shared evenly by its ranks. Thread-safe; `problem` must outlive it.
+using TilingPricer = std::function<Choice(Tiling)>;
+TilingPricer pricer_of(const Problem& problem);
 
 }  // namespace partita::multiplication

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "matmul/own_part.hpp"
-
 namespace partita::multiplication {
 namespace {
 
@@ -168,8 +166,7 @@ bool Walk::join(const Multiply& next, const Product& before, const Product& prod
   const bool by_rows = before.row != product.row;
   Part& moving = by_rows ? work.a : work.b;
   const Part& more = by_rows ? next.a : next.b;
-  const bool in_array =
-      builder_.plan().buffers[static_cast<std::size_t>(more.place.buffer)].operand.has_value();
+  const bool in_array = builder_.buffer(more.place.buffer).operand.has_value();
   if (before.batch != product.batch || !in_array || moving.place.buffer != more.place.buffer ||
       moving.place.rank != more.place.rank) {
     return false;
@@ -205,9 +202,8 @@ void Walk::multiply(Multiply work, bool complete, std::vector<int> after) {
   }
   const std::size_t row = work.to.region.sets.size() - 2;
   const std::size_t row_of_a = work.a.region.sets.size() - 2;
-  const bool depth_is_small = work.a.region.sets.back().size() <= shallow;
-  const bool rows_can_be_cut =
-      builder_.plan().buffers[static_cast<std::size_t>(work.a.place.buffer)].operand.has_value();
+  const bool depth_is_small = work.a.region.sets.back().size() <= shallow && !frame_.problem.on_device();
+  const bool rows_can_be_cut = builder_.buffer(work.a.place.buffer).operand.has_value();
   const std::int64_t rows = work.to.region.sets[row].size();
   const std::int64_t most = depth_is_small && rows_can_be_cut ? row_block : std::max<std::int64_t>(rows, 1);
   for (const IndexSet& some : chop({work.to.region.sets[row]}, most)) {

@@ -5,9 +5,7 @@
 #include <set>
 #include <vector>
 
-#include "matmul/cutting.hpp"
 #include "matmul/mail.hpp"
-#include "matmul/sums.hpp"
 
 namespace partita::multiplication {
 

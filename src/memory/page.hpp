@@ -1,20 +1,12 @@
-// Sizes of pages and rounding to them, and memory behind addresses, in huge pages where the kernel gives
-// them.
+// Sizes of pages, and memory behind addresses, in huge pages where the kernel gives them.
 #pragma once
 
-#include <cstdint>
+#include "base/round.hpp"
 
 namespace partita {
 
 inline constexpr std::int64_t page_bytes = 4096;
 inline constexpr std::int64_t huge_page_bytes = std::int64_t{2} << 20;
-
-constexpr std::int64_t round_up(std::int64_t bytes, std::int64_t unit) {
-  return (bytes + unit - 1) / unit * unit;
-}
-constexpr std::int64_t round_down(std::int64_t bytes, std::int64_t unit) {
-  return bytes / unit * unit;
-}
 
 /// Gives pages to [first, end) of a memory file, whose start is mapped at `base` (all multiples of 2 MiB).
 /// The file is already that long. Huge pages without any setting of the machine: one small page of each 2 MiB

@@ -30,7 +30,7 @@ struct Message {
 };
 
 // The messages of an ordered pair of ranks; the k-th sent is the k-th received.
-struct Lane {
+struct PairQueue {
   std::vector<Message> sends;
   std::vector<Message> receives;
   std::size_t matched = 0;
@@ -160,13 +160,13 @@ class Events {
     const bool is_send = step.kind == StepKind::send;
     const std::size_t sender = is_send ? rank : peer;
     const std::size_t receiver = is_send ? peer : rank;
-    Lane& lane = lanes_[{sender, receiver}];
+    PairQueue& lane = lanes_[{sender, receiver}];
     (is_send ? lane.sends : lane.receives).push_back(message);
     if (lane.matched < std::min(lane.sends.size(), lane.receives.size())) match(lane, sender, receiver);
   }
 
   // Both ends are there: the transfer queues for the links of both nodes.
-  void match(Lane& lane, std::size_t sender, std::size_t receiver) {
+  void match(PairQueue& lane, std::size_t sender, std::size_t receiver) {
     const Message& sent = lane.sends[lane.matched];
     const Message& received = lane.receives[lane.matched++];
     const bool same_node = node(sender) == node(receiver);
@@ -227,7 +227,7 @@ class Events {
   std::vector<RankState> ranks_;
   std::vector<Link> links_;   // of each node
   std::vector<int> copying_;  // ranks of each node that copy now
-  std::map<std::pair<std::size_t, std::size_t>, Lane> lanes_;
+  std::map<std::pair<std::size_t, std::size_t>, PairQueue> lanes_;
   std::map<std::tuple<int, int, int>, std::vector<double>> signals_;  // (from, to, channel): arrival times
   double now_ = 0;
 };

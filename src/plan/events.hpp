@@ -7,7 +7,7 @@
 
 namespace partita {
 
-/// CallSignature of every step when it ends: a step begins when the one before it has ended.
+/// Told of every step when it ends: a step begins when the one before it has ended.
 using StepObserver = std::function<void(std::size_t rank, std::size_t step, double begin, double end)>;
 
 /// When each rank's last step ends, in seconds. Copies share the bandwidth of their node's memory with the

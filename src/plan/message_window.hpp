@@ -1,10 +1,14 @@
 // Private scratch through which the messages of a plan go.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <utility>
 #include <vector>
 
+#include "base/check.hpp"
+#include "base/round.hpp"
 #include "plan/plan_builder.hpp"
 
 namespace partita {
@@ -15,13 +19,34 @@ class FifoWindow {
  public:
   static constexpr std::size_t most_pieces = 64;
 
-  static std::int64_t rounded(std::int64_t bytes);  ///< the room that a piece takes
+  /// The room that a piece takes.
+  static std::int64_t rounded(std::int64_t bytes) { return round_up(bytes, 64); }
 
   explicit FifoWindow(std::int64_t bytes) : bytes_(bytes) {}
   bool empty() const { return entries_.empty(); }
-  bool fits(std::int64_t bytes) const;
-  std::int64_t push(std::int64_t bytes, int id);  ///< its offset; must fit
-  int pop();                                      ///< the id of the oldest
+  bool fits(std::int64_t bytes) const {
+    if (entries_.size() >= most_pieces) return false;
+    const std::int64_t first = next_offset(bytes);
+    const std::int64_t last = first + rounded(bytes);
+    return std::none_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
+      return entry.offset < last && first < entry.offset + entry.bytes;
+    });
+  }
+  /// Its offset; must fit.
+  std::int64_t push(std::int64_t bytes, int id) {
+    invariant(fits(bytes) && rounded(bytes) <= bytes_, "a message of {} bytes does not fit the window",
+              bytes);
+    const std::int64_t offset = next_offset(bytes);
+    entries_.push_back({offset, rounded(bytes), id});
+    head_ = offset + rounded(bytes);
+    return offset;
+  }
+  /// The id of the oldest.
+  int pop() {
+    const int id = entries_.front().id;
+    entries_.pop_front();
+    return id;
+  }
 
  private:
   struct Entry {
@@ -29,7 +54,7 @@ class FifoWindow {
     std::int64_t bytes;
     int id;
   };
-  std::int64_t next_offset(std::int64_t bytes) const;
+  std::int64_t next_offset(std::int64_t bytes) const { return head_ + rounded(bytes) <= bytes_ ? head_ : 0; }
 
   std::int64_t bytes_;
   std::int64_t head_ = 0;
@@ -44,9 +69,20 @@ class SendWindow {
 
   /// Packs the region in that order of axes and sends it; waits for the oldest messages where room is wanted.
   void send(int peer, Region region, const Place& from, const Extents& order, std::int64_t bytes,
-            std::int64_t round = -1);
+            std::int64_t round = -1) {
+    std::vector<int> after;
+    while (!window_.fits(bytes)) after.push_back(window_.pop());
+    const int send = static_cast<int>(builder_.plan().steps.size()) + 1;  // behind its packing
+    const Place packed{buffer_, builder_.rank(), first_ + window_.push(bytes, send), order};
+    builder_.copy(builder_.rank(), std::move(region), from, packed, std::move(after));
+    builder_.send(peer, packed, bytes, round);
+  }
   /// Of the messages that have not been waited for, which it forgets.
-  std::vector<int> unfinished();
+  std::vector<int> unfinished() {
+    std::vector<int> messages;
+    while (!window_.empty()) messages.push_back(window_.pop());
+    return messages;
+  }
 
  private:
   PlanBuilder& builder_;
@@ -67,7 +103,11 @@ class ReceiveWindow {
       : builder_(builder), buffer_(buffer), first_(first), window_(bytes) {}
 
   bool fits(std::int64_t bytes) const { return window_.fits(bytes); }
-  Message receive(int peer, const Extents& order, std::int64_t bytes, std::int64_t round = -1);  ///< must fit
+  /// Must fit.
+  Message receive(int peer, const Extents& order, std::int64_t bytes, std::int64_t round = -1) {
+    const Place place{buffer_, builder_.rank(), first_ + window_.push(bytes, 0), order};
+    return {place, builder_.receive(peer, place, bytes, round)};
+  }
   void pop() { window_.pop(); }  ///< the oldest has been taken out of its place
 
  private:

@@ -78,26 +78,11 @@ std::uint64_t Plan::hash() const {
 Traffic traffic(const Plan& plan) {
   Traffic result;
   for (const Step& step : plan.steps) {
-    switch (step.kind) {
-      case StepKind::copy:
-      case StepKind::accumulate:
-        add_move(result, plan, step);
-        break;
-      case StepKind::send:
-        ++result.messages;
-        break;
-      case StepKind::receive:
-        result.network_bytes += step.bytes;
-        break;
-      case StepKind::signal:
-        ++result.signals;
-        break;
-      case StepKind::fill:
-      case StepKind::wait:
-      case StepKind::finish:
-      case StepKind::compute:
-        break;
-    }
+    const StepKind kind = step.kind;
+    if (kind == StepKind::copy || kind == StepKind::accumulate) add_move(result, plan, step);
+    if (kind == StepKind::send) ++result.messages;
+    if (kind == StepKind::receive) result.network_bytes += step.bytes;
+    if (kind == StepKind::signal) ++result.signals;
   }
   for (const Part& part : parts_read_from_peers(plan)) {
     result.node_bytes += part.region.size() * size_of(dtype_at(plan, part.place));

@@ -43,10 +43,6 @@ PlanBuilder::PlanBuilder(Plan& plan) : plan_(plan) {
   }
 }
 
-const Operand& PlanBuilder::operand(int buffer) const {
-  return *plan_.buffers[static_cast<std::size_t>(buffer)].operand;
-}
-
 // --- buffers
 
 int PlanBuilder::add(Buffer buffer) {

@@ -27,7 +27,8 @@ class PlanBuilder {
   Plan& plan() const { return plan_; }
   int rank() const { return plan_.rank; }
   bool same_node(int peer) const { return plan_.topology.same_node(plan_.rank, peer); }
-  const Operand& operand(int buffer) const;
+  Buffer& buffer(int number) const { return plan_.buffers[static_cast<std::size_t>(number)]; }
+  const Operand& operand(int number) const { return *buffer(number).operand; }
   /// The start of this rank's part of the buffer.
   Place own(int buffer) const { return {buffer, plan_.rank, 0, {}}; }
 

@@ -1,6 +1,7 @@
-// The one visible chooser of methods.
+// The one visible chooser of methods, and of the scratch that they have.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "redistribute/problem.hpp"
@@ -29,5 +30,20 @@ struct Method {
 
 /// Throws ArgumentError, naming the operand, where `options.method` cannot be used.
 Method choose_method(const Problem& problem);
+
+/// How much scratch a redistribution has, and how it is cut; the same on every rank. Sizes in bytes; all
+/// multiples of 64, so that every slot starts on a cache line.
+struct Staging {
+  std::int64_t chunk = 0;          ///< of a piece that goes through shared staging
+  int slots = 0;                   ///< of the ring of one ordered pair
+  std::int64_t shared_bytes = 0;   ///< (largest node - 1) * slots * chunk
+  std::int64_t message = 0;        ///< largest message
+  std::int64_t window = 0;         ///< in flight each way
+  std::int64_t private_bytes = 0;  ///< 2 * window: what is sent, then what is received
+  std::int64_t piece = 0;          ///< of what is accumulated in place, so that it stays in cache; 0: whole
+};
+
+/// Throws ArgumentError where `options.staging_bytes` is too small for one cache line a slot.
+Staging choose_staging(const Problem& problem, const Method& method);
 
 }  // namespace partita::redistribution

@@ -48,8 +48,7 @@ PlanInParts plan_in_parts(const Operand& source, const Operand& destination, con
   }
   const Staging staging = choose_staging(problem, method);
   add_buffers(builder, problem, staging.shared_bytes, staging.private_bytes);
-  Walk walk(problem, method, staging, builder);
-  std::vector<int> begins = walk.run(whole, in_parts(whole, problem, parts));
+  std::vector<int> begins = walk(problem, method, staging, whole, in_parts(whole, problem, parts), builder);
   return {std::move(plan), std::move(begins)};
 }
 

@@ -142,9 +142,10 @@ class Runner {
   }
 
   void enqueue(const Array& source, const Array& destination, Stream stream) {
-    check<UnsupportedError>(!device_source_.valid() && !device_destination_.valid(),
+    const auto on_device = [](const Array& array) { return array.local().space == MemorySpace::device; };
+    check<UnsupportedError>(on_device(source) && on_device(destination),
                             "redistribute: only device memory on both sides can wait in a stream");
-    with_operands(source, destination, [&](auto operands) { bound_->enqueue(operands, stream); });
+    with_operands(source, destination, [&](auto operands) { bound_->enqueue(operands, {}, stream); });
   }
 
  private:
@@ -173,11 +174,10 @@ Runner& cached_plan(ContextState& context, const Operand& source, const std::str
                     const std::function<Operand()>& destination, const RedistributeOptions& options) {
   const std::string key = fmt::format("redistribute {} | {} | {}", source.to_string(), target,
                                       redistribution::options_text(options));
-  if (const auto found = context.plans.find(key)) return *std::static_pointer_cast<Runner>(found);
-  Made made = plan_together(context, source, destination, options);
-  auto runner = std::make_shared<Runner>(context, std::move(made), source, destination(), options);
-  context.plans.insert(key, runner);
-  return *runner;
+  return *context.plans.find_or_make<Runner>(key, [&] {
+    Made made = plan_together(context, source, destination, options);
+    return std::make_shared<Runner>(context, std::move(made), source, destination(), options);
+  });
 }
 
 /// Into a new array on the heap; its allocation is the call's one exchange, and carries what must agree.

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <tuple>
 
 #include "base/check.hpp"
-#include "redistribute/buffers.hpp"
+#include "base/round.hpp"
 #include "redistribute/split.hpp"
+#include "redistribute/walk.hpp"
 
 namespace partita::redistribution {
 namespace {
@@ -18,14 +18,6 @@ constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
 constexpr std::int64_t worth_a_round = 128 * mebibyte;
 constexpr std::int64_t good_rounds = 8;
 constexpr std::int64_t most_half = 128 * mebibyte;
-
-std::int64_t round_up(std::int64_t bytes) {
-  return (bytes + line - 1) / line * line;
-}
-
-std::int64_t ceil_divide(std::int64_t a, std::int64_t b) {
-  return (a + b - 1) / b;
-}
 
 /// Of every element of a layout.
 struct Holders {
@@ -129,7 +121,7 @@ class RoundsWalk {
       piece.place = builder_.own(source_buffer);
       if (piece.peer == problem_.rank) continue;
       piece.place = room(offset);
-      offset += round_up(problem_.bytes(piece.region));
+      offset += round_up(problem_.bytes(piece.region), line);
       piece.after.push_back(builder_.receive(piece.peer, piece.place, problem_.bytes(piece.region), number));
     }
   }
@@ -140,7 +132,7 @@ class RoundsWalk {
     std::vector<Place> packed;
     for (Piece& piece : given) {
       packed.push_back(room(offset));
-      offset += round_up(problem_.bytes(piece.region));
+      offset += round_up(problem_.bytes(piece.region), line);
       builder_.copy(problem_.rank, piece.region, builder_.own(source_buffer), packed.back(),
                     std::exchange(before, {}));
     }
@@ -150,20 +142,11 @@ class RoundsWalk {
     if (given.empty()) sent_[half] = std::move(before);
   }
 
-  /// destination[i] = first contribution; then destination[i] = reduce(destination[i], next contribution)
+  // In the order of contributions, in which transfers come.
   void unpack() {
-    std::ranges::sort(arrived_, [&](const Piece& a, const Piece& b) {
-      return std::tuple(a.contribution, problem_.distance(a.peer, problem_.rank)) <
-             std::tuple(b.contribution, problem_.distance(b.peer, problem_.rank));
-    });
-    const Place to = builder_.own(destination_buffer);
     for (Piece& piece : arrived_) {
-      if (!problem_.accumulates || piece.contribution == 0) {
-        builder_.copy(piece.peer, std::move(piece.region), piece.place, to, std::move(piece.after));
-      } else {
-        builder_.accumulate(piece.peer, problem_.source.layout.partial()->reduction, std::move(piece.region),
-                            piece.place, to, std::move(piece.after));
-      }
+      deliver(problem_, piece.peer, piece.contribution, std::move(piece.region), piece.place,
+              std::move(piece.after), builder_);
     }
     arrived_.clear();
   }
@@ -206,11 +189,11 @@ Rounds choose_rounds(const Problem& problem) {
   const std::int64_t bound = problem.options.staging_bytes;
   check(fits_rounds(problem), "staging_bytes is {}, but this redistribution needs at least {}", bound,
         8 * slack);
-  const std::int64_t room = std::max(bound > 0 ? bound / 4 / line * line : most_half + slack, 2 * slack);
+  const std::int64_t room = std::max(bound > 0 ? round_down(bound / 4, line) : most_half + slack, 2 * slack);
   Rounds rounds;
   rounds.count = std::clamp<std::int64_t>(largest / worth_a_round, 1, good_rounds);
   rounds.count = std::max(rounds.count, ceil_divide(largest, room - slack));
-  rounds.half_bytes = round_up(ceil_divide(largest, rounds.count) + slack);
+  rounds.half_bytes = round_up(ceil_divide(largest, rounds.count) + slack, line);
   return rounds;
 }
 

@@ -6,7 +6,6 @@
 
 #include "redistribute/exchange.hpp"
 #include "redistribute/method.hpp"
-#include "redistribute/staging.hpp"
 
 namespace partita::redistribution {
 

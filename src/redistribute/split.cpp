@@ -4,14 +4,11 @@
 #include <cmath>
 
 #include "base/check.hpp"
+#include "base/round.hpp"
 
 namespace partita::redistribution {
 
 namespace {
-
-std::int64_t ceil_divide(std::int64_t a, std::int64_t b) {
-  return (a + b - 1) / b;
-}
 
 // Shrinks tile[dimension] until the tile holds at most `most` elements, or the dimension is down to `least`.
 void shrink(Extents& tile, int dimension, std::int64_t most, std::int64_t least) {

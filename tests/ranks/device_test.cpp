@@ -207,6 +207,10 @@ DEVICE_TEST(RefusesMixedOperandsInStreams) {
   Array there = zeros(context, {8, 8}, Slab(1), Dtype::f32);
   Redistribute plan(context, here.operand(), there.operand());
   EXPECT_THROW(plan.execute(here, there, Stream{}), UnsupportedError);
+  Array also_here =
+      zeros(context, {8, 8}, Slab(1), Dtype::f32, {Residency::heap, Order::row_major, MemorySpace::host});
+  Redistribute of_host(context, here.operand(), also_here.operand());
+  EXPECT_THROW(of_host.execute(here, also_here, Stream{}), UnsupportedError);
   EXPECT_FALSE(context.failed());
 }
 

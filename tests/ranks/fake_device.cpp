@@ -17,6 +17,7 @@
 #include "kernels/host/fill.hpp"
 #include "memory/nvshmem_node_memory.hpp"
 #include "ranks/fake_device_group.hpp"
+#include "ranks/fake_math.hpp"
 #include "ranks/fake_nvshmem.hpp"
 #include "ranks/fake_packets.hpp"
 #include "ranks/refused_memory.hpp"
@@ -27,6 +28,7 @@ namespace {
 std::atomic<bool> refuses{false};
 std::atomic<bool> is_separate{false};
 std::atomic<bool> has_nvshmem{false};
+std::atomic<bool> computes{true};
 std::atomic<FakeLibrary> library{FakeLibrary::none};
 std::atomic<int> queues_made{0};
 
@@ -264,6 +266,16 @@ class FakeAccelerator final : public Accelerator {
                                              library == FakeLibrary::moves, put);
   }
 
+  DeviceMath* math() override {
+    if (!computes) return nullptr;
+    if (!math_) {
+      math_ = std::make_unique<FakeMath>(
+          [](Stream where, std::function<void()> work) { of(where).put(std::move(work)); });
+    }
+    return math_.get();
+  }
+  std::string why_no_math() const override { return "fake devices do not compute"; }
+
   Stream stream() override { return made(0); }
   bool has_stream() const override { return queues_[0] != nullptr; }
   int lanes() const override { return 2; }
@@ -328,6 +340,7 @@ class FakeAccelerator final : public Accelerator {
   }
 
   std::array<std::unique_ptr<Queue>, 3> queues_;
+  std::unique_ptr<FakeMath> math_;
 };
 
 std::unique_ptr<Accelerator> FakePhysicalDevice::open(const ContextOptions&, int) {
@@ -399,6 +412,10 @@ void give_fake_nvshmem(bool give) {
 
 FakeLibrary give_fake_library(FakeLibrary given) {
   return library.exchange(given);
+}
+
+void fake_devices_compute(bool compute) {
+  computes = compute;
 }
 
 int fake_queues_made() {

@@ -49,6 +49,9 @@ class FakeLibraryGiven {
 /// Whether fake devices say from here on that their memory is no host memory.
 void fake_memory_is_separate(bool separate);
 
+/// Whether fake devices compute from here on: they do.
+void fake_devices_compute(bool compute);
+
 /// What a stream was given while it was captured. Whoever holds it holds all that it uses.
 struct FakeGraph {
   std::vector<std::function<void()>> tasks;

@@ -110,7 +110,7 @@ RANK_TEST(MatmulErrors, OverlapOnOneRank) {
   double* const second = memory.data() + (last ? volume(extents) - 1 : volume(extents));
   const Array a = wrap(context, View::dense(memory.data(), Dtype::f64, extents), layout);
   Array d = wrap(context, View::dense(second, Dtype::f64, extents), layout);
-  const Array b = made(context, {8, 8});
+  const Array b = empty(context, layout, Dtype::f64, {Residency::heap, Order::row_major, MemorySpace::host});
   expect_refused<ArgumentError>(context, "overlap", [&] { matmul_into(a, b, nullptr, d); });
   Matmul plan(context, {a.operand(), b.operand(), {}, d.operand(), {}, {}, {}});
   plan.reset(a, b, nullptr, d);

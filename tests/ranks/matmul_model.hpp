@@ -13,6 +13,7 @@
 
 #include "array/array_state.hpp"
 #include "base/visit_dtype.hpp"
+#include "ranks/any_memory.hpp"
 #include "ranks/array_model.hpp"
 #include "unit/random_layouts.hpp"
 #include "unit/wide.hpp"
@@ -151,6 +152,7 @@ inline void expect_product(const Product& product, const Whole& d, Dtype dtype, 
 /// Memory of a test's own behind a wrapped array.
 struct Held {
   std::vector<char> memory;
+  SymmetricMemory symmetric;
   Array array;
 };
 
@@ -162,11 +164,16 @@ inline Held make_held(const Context& context, const Layout& layout, Dtype dtype,
     const bool heap = lies == Lies::heap || lies == Lies::heap_columns;
     const bool columns = lies == Lies::heap_columns || lies == Lies::ordinary_columns;
     return {{},
+            {},
             empty(context, layout, dtype,
                   {heap ? Residency::heap : Residency::ordinary,
                    columns ? Order::column_major : Order::row_major})};
   }
   Held result;
+  if (context.state()->default_space() == MemorySpace::device) {
+    WrappedSymmetric spaced = spread(context, layout, dtype, 2);
+    return {{}, std::move(spaced.memory), std::move(spaced.array)};
+  }
   const Shape extents = layout.local_shape(context.rank());
   Strides strides = dense_strides(extents);
   for (std::int64_t& stride : strides) stride *= 2;

@@ -2,8 +2,7 @@
 if(PARTITA_HAVE_SCALAPACK AND NOT PARTITA_SANITIZE MATCHES thread)
   file(GLOB scalapack_test_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/scalapack/*.cpp)
   list(FILTER scalapack_test_sources EXCLUDE REGEX "preloaded.cpp$")
-  # A part of the drop-in that is tested by itself; the library does not export it.
-  add_executable(partita_scalapack_tests ${scalapack_test_sources} ${PROJECT_SOURCE_DIR}/bindings/scalapack/trial.cpp)
+  add_executable(partita_scalapack_tests ${scalapack_test_sources})
   partita_our_code(partita_scalapack_tests)
   partita_compile_quickly(partita_scalapack_tests)
   partita_precompile(partita_scalapack_tests <gtest/gtest.h>)

@@ -7,7 +7,6 @@
 #include <set>
 
 #include "matmul/chooser.hpp"
-#include "matmul/communication_avoiding.hpp"
 #include "matmul/scratch_account.hpp"
 #include "unit/random_layouts.hpp"
 

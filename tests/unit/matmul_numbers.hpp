@@ -6,6 +6,7 @@
 #include <cmath>
 #include <partita/matmul.hpp>
 
+#include "plan/moves.hpp"
 #include "unit/indices.hpp"
 #include "unit/matmul_case.hpp"
 
@@ -241,14 +242,6 @@ inline void run(const MatmulCase& test, std::uint64_t seed) {
   const Verdict verdict =
       verify_numbers([&](int rank) { return test.plan(rank); }, operands, test.parameters, 4, seed);
   ASSERT_TRUE(verdict.ok()) << verdict.faults.front();
-}
-
-inline std::int64_t scratch_bytes(const Plan& plan) {
-  std::int64_t bytes = 0;
-  for (const Buffer& buffer : plan.buffers) {
-    if (buffer.kind != BufferKind::operand) bytes += buffer.bytes;
-  }
-  return bytes;
 }
 
 inline std::int64_t most_scratch(const MatmulCase& test) {

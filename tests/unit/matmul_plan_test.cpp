@@ -3,7 +3,10 @@
 
 #include <partita/matmul.hpp>
 
+#include "execute/message_use.hpp"
 #include "plan/channels.hpp"
+#include "plan/moves.hpp"
+#include "plan/work.hpp"
 #include "unit/matmul_numbers.hpp"
 
 namespace partita {
@@ -21,6 +24,44 @@ TEST(MatmulPlan, MultipliesWhateverTheDistributionsAre) {
     run(test, seed);
     if (HasFatalFailure()) return;
   }
+}
+
+/// The same in device memory; false: not offered there.
+bool put_on_device(MatmulCase& test) {
+  if (test.operands.gradient) return false;
+  MatmulOperands& all = test.operands;
+  for (Operand* const one : {&all.a, &all.b, &all.d}) one->space = MemorySpace::device;
+  for (auto* const one : {&all.c, &all.bias, &all.auxiliary}) {
+    if (*one) (*one)->space = MemorySpace::device;
+  }
+  return true;
+}
+
+// Messages may go through host memory.
+TEST(MatmulPlan, DevicesSendFromPrivateScratchAndComputeElsewhere) {
+  int sends = 0;
+  for (std::uint64_t seed = 0; seed < 600; ++seed) {
+    MatmulCase test = RandomMatmul(seed).make();
+    if (!put_on_device(test)) continue;
+    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + test.to_string());
+    run(test, seed);
+    if (HasFatalFailure()) return;
+    for (int rank = 0; rank < test.topology.ranks(); ++rank) {
+      const Plan plan = test.plan(rank);
+      const std::vector<bool> of_messages = message_buffers(plan);
+      for (const Step& step : plan.steps) {
+        if (step.kind == StepKind::send) {
+          ASSERT_TRUE(is_private(plan, step.from));
+          ++sends;
+        }
+        if (step.kind != StepKind::compute) continue;
+        for_each_part(work_of(plan, step), [&](const Part& part, Use) {
+          EXPECT_FALSE(of_messages[static_cast<std::size_t>(memory_of(plan, part.place))]);
+        });
+      }
+    }
+  }
+  EXPECT_GT(sends, 500);
 }
 
 TEST(MatmulPlan, KeepsToTheMemoryLimitOrSaysWhatWouldDo) {

@@ -35,7 +35,7 @@ bool adjacent(std::int64_t length, std::int64_t lines, std::int64_t stride, std:
   return dense && apart && (lines > 1 || length <= std::numeric_limits<int>::max());
 }
 
-/// An operand as BLAS takes it when the result lies by columns.
+/// As BLAS takes it when the result lies by columns.
 struct Operand32 {
   char transpose = 'N';
   int leading = 1;
@@ -43,13 +43,9 @@ struct Operand32 {
 
 template <class T>
 Operand32 operand_of(const Matrix<T>& matrix, bool conjugated) {
-  const BlasForm form = blas_form(matrix.rows, matrix.columns, matrix.row_stride, matrix.column_stride);
-  const auto leading = [](std::int64_t length, std::int64_t lines, std::int64_t stride) {
-    return static_cast<int>(std::max<std::int64_t>(1, lines <= 1 ? length : stride));
-  };
-  if (form.by_columns && !conjugated)
-    return {'N', leading(matrix.rows, matrix.columns, matrix.column_stride)};
-  return {conjugated ? 'C' : 'T', leading(matrix.columns, matrix.rows, matrix.row_stride)};
+  const auto [transposed, leading] =
+      blas_factor(matrix.rows, matrix.columns, matrix.row_stride, matrix.column_stride, conjugated);
+  return {conjugated ? 'C' : transposed ? 'T' : 'N', static_cast<int>(leading)};
 }
 
 template <class T>
@@ -131,6 +127,16 @@ BlasForm blas_form(std::int64_t rows, std::int64_t columns, std::int64_t row_str
 
 bool blas_conjugates(const BlasForm& form, bool result_by_columns) {
   return result_by_columns ? form.by_rows : form.by_columns;
+}
+
+BlasFactor blas_factor(std::int64_t rows, std::int64_t columns, std::int64_t row_stride,
+                       std::int64_t column_stride, bool conjugated) {
+  const auto leading = [](std::int64_t length, std::int64_t lines, std::int64_t stride) {
+    return std::max<std::int64_t>(1, lines <= 1 ? length : stride);
+  };
+  if (!conjugated && blas_form(rows, columns, row_stride, column_stride).by_columns)
+    return {false, leading(rows, columns, column_stride)};
+  return {true, leading(columns, rows, row_stride)};
 }
 
 template <class T>

@@ -30,6 +30,15 @@ BlasForm blas_form(std::int64_t rows, std::int64_t columns, std::int64_t row_str
 /// transposition.
 bool blas_conjugates(const BlasForm& form, bool result_by_columns);
 
+/// A factor as BLAS takes it where the result lies by columns: what it does with it, and the elements between
+/// neighbouring columns (or rows, where it transposes). The matrix has a BlasForm, and `blas_conjugates`.
+struct BlasFactor {
+  bool transposed = false;
+  std::int64_t leading = 1;
+};
+BlasFactor blas_factor(std::int64_t rows, std::int64_t columns, std::int64_t row_stride,
+                       std::int64_t column_stride, bool conjugated);
+
 /// c = alpha a b + beta c, with a and b conjugated where said. All three must have a BlasForm (and
 /// `blas_conjugates`); extents of any size. With beta = 0 `c` is never read; with alpha = 0 or no k neither
 /// `a` nor `b` is. `a` and `b` may overlap each other, not `c`. T: float, double or complex of these.

@@ -1,14 +1,75 @@
 // One run of all plans in one process; who goes next is decided outside, and what stands in memory.
 #pragma once
 
+#include <array>
 #include <map>
+#include <memory>
 #include <optional>
+#include <utility>
 
-#include "plan/verify/cells.hpp"
-#include "plan/verify/memory.hpp"
-#include "plan/verify/messages.hpp"
+#include "plan/verify/plans.hpp"
 
 namespace partita::verification {
+
+/// Slots of a buffer [first, last) that a message still reads or writes.
+struct InFlight {
+  int buffer = 0;
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+  bool is_receive = false;
+  int step = 0;
+};
+
+/// Where the plans' places lie in the memory of all ranks, and which of it messages use.
+class Memory {
+ public:
+  explicit Memory(const Plans& plans) : plans_(plans), in_flight_(plans.plans.size()) {}
+
+  /// The slots of a region at a place, in row-major order of the region. A Fault where the place does not
+  /// hold the region or lies beyond the buffer. `item`: bytes of an element, where one may take several slots
+  /// of scratch; 0: each takes one.
+  std::vector<std::int64_t> slots(const Place& place, const Region& region, std::int64_t item = 0) const;
+  /// The slots of a message: [first, last).
+  InFlight range(const Place& place, std::int64_t bytes, bool is_receive, int step) const;
+
+  /// Messages read and write their scratch until their rank has seen them complete. A Fault where an access
+  /// in between touches it.
+  void check_quiet(const Place& place, std::int64_t first, std::int64_t last, bool is_write) const;
+  void check_quiet(const Place& place, const std::vector<std::int64_t>& slots, bool is_write) const;
+  void start(int rank, const InFlight& message);
+  void finish(int rank, int step);
+
+ private:
+  std::int64_t capacity(int rank, int buffer) const;
+
+  const Plans& plans_;
+  std::vector<std::vector<InFlight>> in_flight_;  // by rank
+};
+
+/// One end of a message.
+struct MessageEnd {
+  int step = 0;
+  std::int64_t bytes = 0;
+};
+
+/// The messages of an ordered pair: the k-th sent is the k-th received.
+struct Lane {
+  std::vector<MessageEnd> sends;
+  std::vector<MessageEnd> receives;
+};
+
+class Messages {
+ public:
+  Lane& lane(int from, int to) { return lanes_[{from, to}]; }
+  const std::map<std::pair<int, int>, Lane>& lanes() const { return lanes_; }
+
+  std::int64_t& signals(int from, int to, int channel) { return signals_[{from, to, channel}]; }
+  const std::map<std::array<int, 3>, std::int64_t>& all_signals() const { return signals_; }
+
+ private:
+  std::map<std::pair<int, int>, Lane> lanes_;
+  std::map<std::array<int, 3>, std::int64_t> signals_;
+};
 
 /// When a send counts as complete: at once (the library buffered it), or when the peer has posted its receive
 /// (it did not). A plan must work both ways.
@@ -38,10 +99,8 @@ class Execution {
   /// that nobody waited for.
   void check_rest();
 
-  std::string label(int rank, int step) const;  ///< "rank 1, step 3 (copy ...)"
-  std::string next_label(int rank) const {
-    return label(rank, progress_[static_cast<std::size_t>(rank)].next);
-  }
+  /// "rank 1, step 3 (copy ...)", its next one.
+  std::string next_label(int rank) const { return label(rank, progress(rank).next); }
 
  protected:
   /// Copy, accumulate, fill or compute. Throws Fault.
@@ -66,6 +125,10 @@ class Execution {
 
   const Step& step(int rank) const;
   Progress& progress(int rank) { return progress_[static_cast<std::size_t>(rank)]; }
+  const Progress& progress(int rank) const { return progress_[static_cast<std::size_t>(rank)]; }
+  std::string label(int rank, int step) const {
+    return verification::label(plans_.plan(rank), rank, static_cast<std::size_t>(step));
+  }
   bool is_complete(int rank, int message);
   std::optional<int> first_incomplete(int rank);
   bool must_wait(int rank);
@@ -81,6 +144,30 @@ class Execution {
   Memory memory_;
   Messages messages_;
   std::vector<Progress> progress_;
+};
+
+/// The cells of one buffer of one rank. Only pages that were touched exist: most of a staging buffer is not.
+template <class Value>
+class Cells {
+ public:
+  /// What was never written: `Value()`.
+  Value read(std::int64_t slot) const {
+    const auto number = static_cast<std::size_t>(slot);
+    const std::size_t page = number / page_size;
+    return page < pages_.size() && pages_[page] ? (*pages_[page])[number % page_size] : Value();
+  }
+  Value& at(std::int64_t slot) {
+    const auto number = static_cast<std::size_t>(slot);
+    const std::size_t page = number / page_size;
+    if (page >= pages_.size()) pages_.resize(page + 1);
+    if (!pages_[page]) pages_[page] = std::make_unique<Page>();
+    return (*pages_[page])[number % page_size];
+  }
+
+ private:
+  static constexpr std::size_t page_size = 256;
+  using Page = std::array<Value, page_size>;
+  std::vector<std::unique_ptr<Page>> pages_;
 };
 
 /// With values of one kind in memory and in messages; `Value()` is what was never written.

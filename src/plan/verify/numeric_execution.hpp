@@ -43,11 +43,4 @@ class NumericExecution final : public ExecutionOn<NumberCell> {
   int rank_ = 0;  // whose step is run
 };
 
-/// Numbers of a row-major array, transformed along one axis, unnormalised; `shape` becomes that of the
-/// result. `n`: the length on the real side of real_to_complex and complex_to_real.
-Numbers transformed(TransformKind kind, std::int64_t n, int axis, Shape& shape, const Numbers& numbers);
-
-/// What an activation makes of x.
-double activated(Activation activation, double x, double auxiliary);
-
 }  // namespace partita::verification

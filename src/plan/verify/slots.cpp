@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "base/check.hpp"
 
@@ -12,22 +11,8 @@ namespace {
 
 using Numbers = std::vector<std::int64_t>;
 
-void scale(Numbers& numbers, std::int64_t factor) {
-  for (std::int64_t& number : numbers) number *= factor;
-}
-
-Numbers positions_in(const IndexSet& part, const IndexSet& whole) {
-  const Numbers all = elements(whole);
-  Numbers result;
-  for (const std::int64_t element : elements(part)) {
-    result.push_back(std::lower_bound(all.begin(), all.end(), element) - all.begin());
-  }
-  return result;
-}
-
-}  // namespace
-
-std::vector<std::int64_t> elements(const IndexSet& set) {
+/// The elements of a set, increasing.
+Numbers elements(const IndexSet& set) {
   Numbers result;
   result.reserve(static_cast<std::size_t>(set.size()));
   for (const Interval& interval : set.intervals()) {
@@ -40,7 +25,8 @@ std::vector<std::int64_t> elements(const IndexSet& set) {
   return result;
 }
 
-std::vector<std::int64_t> combine(const std::vector<std::vector<std::int64_t>>& terms, std::int64_t base) {
+/// All sums base + terms[0][i] + terms[1][j] + ..., the last dimension fastest.
+Numbers combine(const std::vector<Numbers>& terms, std::int64_t base) {
   Numbers sums{base};
   for (const Numbers& dimension : terms) {
     Numbers next;
@@ -53,23 +39,24 @@ std::vector<std::int64_t> combine(const std::vector<std::vector<std::int64_t>>& 
   return sums;
 }
 
+}  // namespace
+
+Region whole_region(const Shape& shape) {
+  Region region;
+  for (const std::int64_t extent : shape) region.sets.push_back(IndexSet::range(0, extent));
+  return region;
+}
+
 std::vector<std::int64_t> element_numbers(const Region& region, const Shape& shape) {
-  const Strides strides = dense_strides(shape);
-  std::vector<Numbers> terms;
-  for (const IndexSet& set : region.sets) {
-    Numbers term = elements(set);
-    scale(term, strides[static_cast<int>(terms.size())]);
-    terms.push_back(std::move(term));
-  }
-  return combine(terms, 0);
+  return positions(region, whole_region(shape), dense_strides(shape));
 }
 
 std::vector<std::int64_t> positions(const Region& region, const Region& whole, const Strides& strides) {
   std::vector<Numbers> terms;
   for (std::size_t i = 0; i < region.sets.size(); ++i) {
-    Numbers term = positions_in(region.sets[i], whole.sets[i]);
-    scale(term, strides[static_cast<int>(i)]);
-    terms.push_back(std::move(term));
+    Numbers& term = terms.emplace_back(elements(region.sets[i]));
+    for (std::int64_t& element : term)
+      element = whole.sets[i].position(element) * strides[static_cast<int>(i)];
   }
   return combine(terms, 0);
 }
@@ -88,9 +75,7 @@ std::vector<std::int64_t> packed(const Region& region, const Extents& axis_order
   std::int64_t stride = step;
   for (int i = axis_order.size() - 1; i >= 0; --i) {
     const auto dimension = static_cast<std::size_t>(axis_order[i]);
-    terms[dimension].resize(static_cast<std::size_t>(region.sets[dimension].size()));
-    std::iota(terms[dimension].begin(), terms[dimension].end(), 0);
-    scale(terms[dimension], stride);
+    for (std::int64_t k = 0; k < region.sets[dimension].size(); ++k) terms[dimension].push_back(k * stride);
     stride *= region.sets[dimension].size();
   }
   return combine(terms, base);

@@ -6,11 +6,8 @@
 
 namespace partita::verification {
 
-/// The elements of a set, increasing.
-std::vector<std::int64_t> elements(const IndexSet& set);
-
-/// All sums base + terms[0][i] + terms[1][j] + ..., the last dimension fastest.
-std::vector<std::int64_t> combine(const std::vector<std::vector<std::int64_t>>& terms, std::int64_t base);
+/// All elements of an array.
+Region whole_region(const Shape& shape);
 
 /// The row-major numbers in an array of `shape` of a region's elements, in row-major order of the region.
 /// The region must lie in the array.

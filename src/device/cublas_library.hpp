@@ -1,0 +1,41 @@
+// cuBLAS, opened on first use and not linked. What is needed of <cublas_v2.h> stands here: a build needs
+// neither.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+struct cublasContext;
+
+namespace partita {
+
+using CublasHandle = cublasContext*;
+
+enum class CublasType : int { f32 = 0, f64 = 1, f16 = 2, c64 = 4, c128 = 5, bf16 = 14 };
+enum class CublasCompute : int { f32 = 68, f64 = 70 };  // f32: no TF32
+enum class CublasOperation : int { none, transpose, conjugate_transpose };
+
+/// Its functions return a cublasStatus_t, 0: all is well; streams are cudaStream_t.
+struct CublasLibrary {
+  int version = 0;       ///< 130100: 13.1.0; 0: not there
+  std::string path;      ///< of its file
+  std::string why_none;  ///< empty: it can be used
+
+  int (*get_property)(int which, int* value) = nullptr;
+  int (*create)(CublasHandle* made) = nullptr;
+  int (*destroy)(CublasHandle handle) = nullptr;
+  int (*set_stream)(CublasHandle handle, void* stream) = nullptr;
+  int (*set_workspace)(CublasHandle handle, void* memory, std::size_t bytes) = nullptr;
+  const char* (*status_string)(int status) = nullptr;
+  int (*gemm)(CublasHandle handle, CublasOperation op_a, CublasOperation op_b, std::int64_t m, std::int64_t n,
+              std::int64_t k, const void* alpha, const void* a, CublasType type_a, std::int64_t leading_a,
+              long long stride_a, const void* b, CublasType type_b, std::int64_t leading_b,
+              long long stride_b, const void* beta, void* c, CublasType type_c, std::int64_t leading_c,
+              long long stride_c, std::int64_t batches, CublasCompute compute, int algorithm) = nullptr;
+
+  /// Opened at the first call; never an error. Thread-safe.
+  static const CublasLibrary& of_process();
+};
+
+}  // namespace partita

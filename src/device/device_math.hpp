@@ -1,0 +1,81 @@
+// What a device computes: products by the vendor's BLAS, and passes over elements by kernels of our own.
+#pragma once
+
+#include <array>
+#include <complex>
+#include <cstdint>
+#include <partita/dtype.hpp>
+#include <partita/stream.hpp>
+#include <partita/work.hpp>
+#include <string>
+#include <vector>
+
+namespace partita {
+
+/// What BLAS does with a factor before it multiplies.
+enum class BlasOp : std::uint8_t { none, transpose, conjugate_transpose };
+
+/// c = alpha op(a) op(b) + beta c, `batches` times, in the terms of BLAS: every matrix by columns, `leading`
+/// elements from one column to the next; `stride` elements from one matrix of a batch to the next.
+struct DeviceGemm {
+  struct Factor {
+    BlasOp op = BlasOp::none;
+    std::int64_t leading = 1;
+    std::int64_t stride = 0;
+    bool operator==(const Factor&) const = default;
+  };
+  Dtype factors = Dtype::f64;  ///< of a and b
+  Dtype result = Dtype::f64;   ///< of c, and in which is summed
+  std::int64_t m = 0, n = 0, k = 0;
+  Factor a, b;
+  std::int64_t leading = 1, stride = 0;  ///< of c
+  std::int64_t batches = 1;
+  bool operator==(const DeviceGemm&) const = default;
+};
+
+/// A nest of loops over the elements of several parts: where loop l is at i, part x is i * strides[l][x]
+/// elements behind its first one, which is at `offset[x]`. Outermost first; most_loops at most.
+struct ElementNest {
+  static constexpr std::size_t parts = 5, most_loops = 16;
+  struct Loop {
+    std::int64_t count = 1;
+    std::array<std::int64_t, parts> strides{};
+  };
+  std::array<std::int64_t, parts> offset{};
+  std::vector<Loop> loops;
+};
+
+/// to = activation(scale from + beta c + bias), element by element, as ApplyEpilogue says it. The numbers of
+/// the parts are those in a nest.
+struct ElementPass {
+  enum Part : std::size_t { from, to, c, auxiliary, bias };
+  Dtype computed = Dtype::f64;  ///< f32, f64, c64 or c128; real dtypes may differ from it where it is f32
+  Activation activation = Activation::identity;
+  std::array<Dtype, ElementNest::parts> dtypes{};
+  std::array<void*, ElementNest::parts> data{};  ///< null: there is none; without `from` it counts as 0
+  double scale = 1;
+  std::complex<double> beta{0, 0};  ///< where it is 0, c is not read
+};
+
+/// What a context computes with on its device; made by Accelerator::math. Calls put their work into `stream`
+/// and return; they allocate nothing, wait for nothing, and may be captured. Of two streams only one at a
+/// time may have such work: they share a workspace. For the thread that drives the context. The same product
+/// gives the same bits each time, on the same device with the same library.
+class DeviceMath {
+ public:
+  virtual ~DeviceMath() = default;
+
+  virtual std::string name() const = 0;  ///< "cuBLAS 13.1.0"
+  /// Whether there is a `gemm` of these: float32 is summed in float32, halves in float32 and never in less.
+  virtual bool multiplies(Dtype factors, Dtype result) const = 0;
+  /// Loads what such a product needs, so that `gemm` does not while a stream waits for a peer. Not while
+  /// something is captured that this must not break off: may wait for the device.
+  virtual void prepare(const DeviceGemm& what) = 0;
+  /// With beta = 0 `c` is never read. m, n and k are not 0.
+  virtual void gemm(const DeviceGemm& what, const void* a, const void* b, void* c, std::complex<double> alpha,
+                    std::complex<double> beta, Stream stream) = 0;
+  /// One nest of a pass; no loop has a count of 0.
+  virtual void pass(const ElementPass& what, const ElementNest& nest, Stream stream) = 0;
+};
+
+}  // namespace partita

@@ -1,0 +1,33 @@
+#include "execute/device_bound_work.hpp"
+
+#include "base/check.hpp"
+
+namespace partita {
+namespace {
+
+[[noreturn]] void refuse(const WorkBinding& memory, const char* what) {
+  throw UnsupportedError(fmt::format("{}: {} on a device are not offered yet; copy the arrays to host memory",
+                                     memory.plan.operation, what));
+}
+
+struct BindOnDevice {
+  const DeviceWorkBinding& binding;
+  using Bound = std::unique_ptr<DeviceBoundWork>;
+
+  Bound operator()(const Multiply& work) const { return bind_device_multiply(work, binding); }
+  Bound operator()(const ApplyEpilogue& work) const {
+    if (work.has_gradient) refuse(binding.memory, "gradients");
+    return bind_device_epilogue(work, binding);
+  }
+  Bound operator()(const SumAlong&) const { refuse(binding.memory, "sums along a dimension"); }
+  Bound operator()(const Transform&) const { refuse(binding.memory, "transforms"); }
+  Bound operator()(const Twiddle&) const { refuse(binding.memory, "transforms"); }
+};
+
+}  // namespace
+
+std::unique_ptr<DeviceBoundWork> bind_device_work(const Work& work, const DeviceWorkBinding& binding) {
+  return std::visit(BindOnDevice{binding}, work);
+}
+
+}  // namespace partita

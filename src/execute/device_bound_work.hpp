@@ -1,0 +1,42 @@
+// Compute steps bound to the memory of a device: where its executors meet what devices compute.
+#pragma once
+
+#include <memory>
+
+#include "device/accelerator.hpp"
+#include "execute/bound_work.hpp"
+
+namespace partita {
+
+/// What a work is lowered with for a device. The buffers of the plan in `memory` end with one for each dtype,
+/// from `workspaces` on: scratch without an operand, all of it the memory that works of a plan share, which
+/// run one after another.
+struct DeviceWorkBinding {
+  const WorkBinding& memory;
+  Accelerator& device;
+  DeviceMath& math;
+  int workspaces = 0;
+};
+
+/// A compute step with all that can be prepared prepared.
+class DeviceBoundWork {
+ public:
+  DeviceBoundWork() = default;
+  virtual ~DeviceBoundWork() = default;
+  DeviceBoundWork(const DeviceBoundWork&) = delete;
+  DeviceBoundWork& operator=(const DeviceBoundWork&) = delete;
+  /// Puts the work into the stream. Allocates nothing.
+  virtual void enqueue(const AddressOf& address, const Parameters& parameters, Stream stream) = 0;
+  virtual std::int64_t workspace_bytes() const { return 0; }
+};
+
+/// Lowers a work. Local. Throws UnsupportedError, the same on every rank that has such a work: devices do not
+/// offer it.
+std::unique_ptr<DeviceBoundWork> bind_device_work(const Work& work, const DeviceWorkBinding& binding);
+
+// One a kind of work, each in a file of its own.
+std::unique_ptr<DeviceBoundWork> bind_device_multiply(const Multiply& work, const DeviceWorkBinding& binding);
+std::unique_ptr<DeviceBoundWork> bind_device_epilogue(const ApplyEpilogue& work,
+                                                      const DeviceWorkBinding& binding);
+
+}  // namespace partita

@@ -1,0 +1,288 @@
+// to[I, J] = alpha a[I, K] b[K, J] + beta to[I, J] on a device: as few products of its BLAS as the positions
+// of the sets allow, each on memory where it lies. An operand that BLAS cannot take so (neither stride 1,
+// conjugated without transposition, short runs) is copied into the workspace whole.
+#include <algorithm>
+#include <optional>
+
+#include "base/check.hpp"
+#include "execute/device_bound_work.hpp"
+#include "execute/element_nests.hpp"
+#include "execute/lower.hpp"
+#include "execute/product_shape.hpp"
+#include "plan/work.hpp"
+
+namespace partita {
+namespace {
+
+/// Starts of small products cost more than copies.
+constexpr std::int64_t short_run = 128;
+constexpr std::int64_t alignment = 256;
+
+using Shape2 = Matrix<const std::byte>;  // without its memory
+
+BlasForm form_of(const Shape2& matrix) {
+  return blas_form(matrix.rows, matrix.columns, matrix.row_stride, matrix.column_stride);
+}
+
+Shape2 matrix_of(const TileAxis& rows, const TileAxis& columns) {
+  return {nullptr, rows.count, columns.count, rows.step, columns.step};
+}
+
+/// One product, of which the factors change places where the result lies by rows: C^T = B^T A^T.
+struct BlasCall {
+  DeviceGemm what;
+  std::array<std::int64_t, 3> offset{};  // of a, b and to, in elements
+  bool exchanged = false;
+  bool first = false;  // onto its elements of `to`
+};
+
+DeviceGemm::Factor factor_of(const Shape2& matrix, bool conjugated) {
+  const auto [transposed, leading] =
+      blas_factor(matrix.rows, matrix.columns, matrix.row_stride, matrix.column_stride, conjugated);
+  return {conjugated   ? BlasOp::conjugate_transpose
+          : transposed ? BlasOp::transpose
+                       : BlasOp::none,
+          leading, 0};
+}
+
+class DeviceMultiply final : public DeviceBoundWork {
+ public:
+  DeviceMultiply(const Multiply& work, const DeviceWorkBinding& binding)
+      : scaled_(work.scaled),
+        beta_(work.beta),
+        device_(binding.device),
+        math_(binding.math),
+        rank_(binding.memory.plan.rank) {
+    Multiply packed = work;
+    std::unique_ptr<ProductShape> shape = take(packed, binding);
+    for (bool again = true; again && !shape->empty();) {
+      again = pack(work, packed, *shape, binding);
+      if (again) shape = take(packed, binding);
+    }
+    result_ = shape->to.dtype();
+    if (shape->empty()) return;
+    to_.emplace(work.to, binding.memory);
+    list_passes(work.to.region.shape());
+    list_copies(work, packed, binding);
+    list_calls(packed, *shape);
+    for (const Part* const part : {&packed.a, &packed.b, &packed.to}) {
+      parts_.push_back(BoundPart(*part, binding.memory));
+    }
+    for (const BlasCall& call : calls_) math_.prepare(call.what);
+  }
+
+  std::int64_t workspace_bytes() const override { return workspace_bytes_; }
+
+  void enqueue(const AddressOf& address, const Parameters& parameters, Stream stream) override {
+    const auto number = [&](std::complex<double> value) {
+      return is_complex(result_) ? value : std::complex<double>(value.real());
+    };
+    const std::complex<double> alpha = scaled_ ? number(parameters.alpha) : 1;
+    const std::complex<double> beta = beta_ == Beta::zero  ? 0
+                                      : beta_ == Beta::one ? 1
+                                                           : number(parameters.beta);
+    if (calls_.empty() || alpha == std::complex<double>(0)) return scale(address, beta, stream);
+    const bool reads_result = beta != std::complex<double>(0);
+    for (const Packing& packing : packings_) {
+      if (!packing.of_result || reads_result)
+        copy(packing.nests, packing.part, packing.packed, address, stream);
+    }
+    std::array<char*, 3> base{};
+    for (std::size_t x = 0; x < 3; ++x) base[x] = parts_[x].base(address);
+    for (const ProductShape::Batch& batch : batches_) {
+      for (const BlasCall& call : calls_) {
+        const auto at = [&](std::size_t x) {
+          return base[x] + (batch[x] + call.offset[x]) * size_of(parts_[x].dtype());
+        };
+        math_.gemm(call.what, at(call.exchanged ? 1 : 0), at(call.exchanged ? 0 : 1), at(2), alpha,
+                   call.first ? beta : 1, stream);
+      }
+    }
+    for (const Packing& packing : packings_) {
+      if (packing.of_result) copy(packing.back, packing.packed, packing.part, address, stream);
+    }
+  }
+
+ private:
+  /// An operand that is copied first; the result is copied back, too.
+  struct Packing {
+    bool of_result = false;
+    Place part, packed;
+    std::vector<StridedCopy> nests, back;
+  };
+
+  static std::unique_ptr<ProductShape> take(const Multiply& work, const DeviceWorkBinding& binding) {
+    return std::make_unique<ProductShape>(work, binding.memory, ProductRules{short_run, short_run, true});
+  }
+
+  /// Places what BLAS cannot take in the workspace, in the order in which it can; false: it takes all. What
+  /// has been packed changes how the others can be taken.
+  bool pack(const Multiply& given, Multiply& packed, const ProductShape& shape,
+            const DeviceWorkBinding& binding) {
+    const bool conjugates = is_complex(shape.to.dtype());
+    const auto place = [&](const Part& from, Part& to, const ProductRole& role, bool conjugated) {
+      if (!role.packed) return false;
+      const Dtype dtype = dtype_at(binding.memory.plan, from.place);
+      const bool by_columns = &role == &shape.role_to    ? shape.to_by_columns
+                              : conjugates && conjugated ? !shape.to_by_columns
+                                                         : role.lies_by_columns(0, 0);
+      const auto dimensions = static_cast<int>(from.region.sets.size());
+      Extents order = Extents::filled(dimensions, 0);
+      for (int d = 0; d < dimensions; ++d) order[d] = d;
+      if (by_columns) std::swap(order[dimensions - 2], order[dimensions - 1]);
+      const bool is_new = to.place.buffer < binding.workspaces;
+      const std::int64_t offset = is_new ? workspace_bytes_ : to.place.offset;
+      if (is_new) {
+        const std::int64_t bytes = from.region.size() * size_of(dtype);
+        workspace_bytes_ += (bytes + alignment - 1) / alignment * alignment;
+      }
+      to.place = {binding.workspaces + static_cast<int>(dtype), rank_, offset, order};
+      return true;
+    };
+    // The result first: the others follow how it lies.
+    if (place(given.to, packed.to, shape.role_to, false)) return true;
+    const bool a = place(given.a, packed.a, shape.role_a, given.conjugate_a);
+    const bool b = place(given.b, packed.b, shape.role_b, given.conjugate_b);
+    return a || b;
+  }
+
+  void list_copies(const Multiply& given, const Multiply& packed, const DeviceWorkBinding& binding) {
+    const Plan& plan = binding.memory.plan;
+    const auto add = [&](const Part& from, const Part& to, bool of_result) {
+      if (to.place.buffer < binding.workspaces) return;
+      const std::int64_t item = size_of(dtype_at(plan, from.place));
+      const auto side = [&](const Place& place) {
+        return side_of(plan, place, from.region,
+                       binding.memory.strides[static_cast<std::size_t>(place.buffer)], item);
+      };
+      const Side there = side(from.place), here = side(to.place);
+      Packing packing{of_result, from.place, to.place, lower(from.region, there, here, item), {}};
+      if (of_result) packing.back = lower(from.region, here, there, item);
+      packings_.push_back(std::move(packing));
+    };
+    add(given.a, packed.a, false);
+    add(given.b, packed.b, false);
+    add(given.to, packed.to, true);
+  }
+
+  /// The batch in one call, where its matrices lie evenly apart.
+  void list_calls(const Multiply& work, const ProductShape& shape) {
+    batches_ = shape.batches;
+    ProductShape::Batch apart{};
+    if (batches_.size() > 1) {
+      for (std::size_t x = 0; x < apart.size(); ++x) apart[x] = batches_[1][x] - batches_[0][x];
+    }
+    bool even = apart[2] > 0 || batches_.size() == 1;
+    for (std::size_t i = 1; i < batches_.size(); ++i) {
+      for (std::size_t x = 0; x < apart.size(); ++x) {
+        even = even && apart[x] >= 0 && batches_[i][x] - batches_[i - 1][x] == apart[x];
+      }
+    }
+    const auto count = static_cast<std::int64_t>(batches_.size());
+    if (even) batches_.resize(1);
+    for (std::size_t l = 0; l < shape.k.chunks().size(); ++l) {
+      for (std::size_t j = 0; j < shape.n.chunks().size(); ++j) {
+        for (std::size_t i = 0; i < shape.m.chunks().size(); ++i) {
+          BlasCall call = call_of(work, shape, i, j, l);
+          if (even) {
+            call.what.batches = count;
+            call.what.a.stride = apart[call.exchanged ? 1 : 0];
+            call.what.b.stride = apart[call.exchanged ? 0 : 1];
+            call.what.stride = apart[2];
+          }
+          calls_.push_back(call);
+        }
+      }
+    }
+  }
+
+  static BlasCall call_of(const Multiply& work, const ProductShape& shape, std::size_t i, std::size_t j,
+                          std::size_t l) {
+    const auto offset = [](const ProductRole& role, std::size_t r, std::size_t c) {
+      return role.row(r).offset + role.column(c).offset;
+    };
+    BlasCall call;
+    call.offset = {offset(shape.role_a, i, l), offset(shape.role_b, l, j), offset(shape.role_to, i, j)};
+    call.first = l == 0;
+    Shape2 a = matrix_of(shape.role_a.row(i), shape.role_a.column(l));
+    Shape2 b = matrix_of(shape.role_b.row(l), shape.role_b.column(j));
+    Shape2 to = matrix_of(shape.role_to.row(i), shape.role_to.column(j));
+    const bool conjugates = is_complex(shape.to.dtype());
+    bool of_a = conjugates && work.conjugate_a, of_b = conjugates && work.conjugate_b;
+    call.exchanged =
+        !form_of(to).by_columns || (of_a && !form_of(a).by_rows) || (of_b && !form_of(b).by_rows);
+    if (call.exchanged) {
+      const Shape2 left = b.transposed();
+      b = a.transposed();
+      a = left;
+      to = to.transposed();
+      std::swap(of_a, of_b);
+    }
+    call.what.factors = shape.a.dtype();
+    call.what.result = shape.to.dtype();
+    call.what.m = to.rows;
+    call.what.n = to.columns;
+    call.what.k = a.columns;
+    call.what.a = factor_of(a, of_a);
+    call.what.b = factor_of(b, of_b);
+    call.what.leading = blas_factor(to.rows, to.columns, to.row_stride, to.column_stride, false).leading;
+    return call;
+  }
+
+  void list_passes(const Extents& extents) {
+    std::vector<std::vector<PartAxis>> axes;
+    for (int d = 0; d < extents.size(); ++d) {
+      axes.emplace_back(ElementNest::parts);
+      axes.back()[ElementPass::to] = axes.back()[ElementPass::c] = to_->axis(d);
+    }
+    passes_ = element_nests(axes, extents, ElementPass::to);
+  }
+
+  /// to = beta to.
+  void scale(const AddressOf& address, std::complex<double> beta, Stream stream) const {
+    if (!to_ || beta == std::complex<double>(1)) return;
+    ElementPass pass;
+    pass.computed = result_;
+    pass.beta = beta;
+    for (const std::size_t x : {ElementPass::to, ElementPass::c}) {
+      pass.dtypes[x] = result_;
+      pass.data[x] = to_->base(address);
+    }
+    for (const ElementNest& nest : passes_) math_.pass(pass, nest, stream);
+  }
+
+  void copy(const std::vector<StridedCopy>& nests, const Place& from, const Place& to,
+            const AddressOf& address, Stream stream) const {
+    const bool inside = from.rank == rank_ && to.rank == rank_;
+    for (const StridedCopy& nest : nests) device_.copy(nest, address(from), address(to), stream, inside);
+  }
+
+  bool scaled_;
+  Beta beta_;
+  Accelerator& device_;
+  DeviceMath& math_;
+  int rank_;
+  Dtype result_;
+  std::int64_t workspace_bytes_ = 0;
+  std::optional<BoundPart> to_;      // where it lies; nothing: the work is empty
+  std::vector<ElementNest> passes_;  // over it
+  std::vector<Packing> packings_;
+  std::vector<BoundPart> parts_;  // a, b and to as they are multiplied
+  std::vector<ProductShape::Batch> batches_;
+  std::vector<BlasCall> calls_;
+};
+
+}  // namespace
+
+std::unique_ptr<DeviceBoundWork> bind_device_multiply(const Multiply& work,
+                                                      const DeviceWorkBinding& binding) {
+  const Plan& plan = binding.memory.plan;
+  const Dtype a = dtype_at(plan, work.a.place), b = dtype_at(plan, work.b.place),
+              to = dtype_at(plan, work.to.place);
+  check<UnsupportedError>(a == b && binding.math.multiplies(a, to),
+                          "{}: {} does not multiply {} by {} into {}", plan.operation, binding.math.name(),
+                          name(a), name(b), name(to));
+  return std::make_unique<DeviceMultiply>(work, binding);
+}
+
+}  // namespace partita

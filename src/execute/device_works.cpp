@@ -1,0 +1,86 @@
+#include "execute/device_works.hpp"
+
+#include <algorithm>
+
+#include "base/check.hpp"
+#include "device/stream_work.hpp"
+#include "plan/work.hpp"
+#include "runtime/keeper.hpp"
+
+namespace partita {
+namespace {
+
+constexpr int dtypes = static_cast<int>(Dtype::c128) + 1;
+
+/// Of operands that are dense nobody asks; the others are taken to lie as badly as may be.
+std::vector<Strides> strides_for_trial(const Plan& plan) {
+  std::vector<Strides> strides;
+  for (const Buffer& buffer : plan.buffers) {
+    strides.emplace_back();
+    if (!buffer.operand || buffer.operand->dense) continue;
+    strides.back() = dense_strides(buffer.operand->layout.local_shape(plan.rank));
+    for (std::int64_t& stride : strides.back()) stride *= 2;
+  }
+  return strides;
+}
+
+}  // namespace
+
+DeviceWorks::DeviceWorks(ContextState& context, const Plan& plan) : context_(context), plan_(plan) {
+  if (plan.works.empty()) return;
+  context.device->use();
+  check<UnsupportedError>(context.device->math() != nullptr, "{}: this device computes nothing: {}",
+                          plan.operation, context.device->why_no_math());
+  places_.operation = plan.operation;
+  places_.rank = plan.rank;
+  places_.buffers = plan.buffers;
+  for (int dtype = 0; dtype < dtypes; ++dtype) {
+    places_.buffers.push_back({"workspace", BufferKind::scratch, {}, 0, static_cast<Dtype>(dtype)});
+  }
+  lower(strides_for_trial(plan));
+}
+
+DeviceWorks::~DeviceWorks() {
+  await_last();
+  if (context_.failed()) keep_until_exit(std::make_shared<DeviceMemory>(std::move(workspace_)));
+}
+
+void DeviceWorks::await_last() {
+  await_streams(context_, plan_.operation, [this] { return !end_ || end_->reached(); });
+}
+
+void DeviceWorks::lower(const std::vector<Strides>& strides) {
+  if (plan_.works.empty()) return;
+  std::vector<Strides> all = strides;
+  all.resize(places_.buffers.size());
+  const WorkBinding memory{places_, all};
+  const DeviceWorkBinding binding{memory, *context_.device, *context_.device->math(),
+                                  static_cast<int>(plan_.buffers.size())};
+  works_.clear();
+  std::int64_t bytes = 0;
+  for (const Work& work : plan_.works) {
+    works_.push_back(bind_device_work(work, binding));
+    bytes = std::max(bytes, works_.back()->workspace_bytes());
+  }
+  if (bytes <= workspace_.bytes()) return;
+  await_last();
+  workspace_.reset();
+  workspace_ = DeviceMemory(*context_.device, bytes);
+}
+
+void DeviceWorks::enqueue(const Step& step, const PlanMemory& memory, const Parameters& parameters,
+                          Stream stream) {
+  const AddressOf address = [this, &memory](const Place& place) {
+    const bool in_workspace = static_cast<std::size_t>(place.buffer) >= plan_.buffers.size();
+    return in_workspace ? static_cast<char*>(workspace_.data()) : memory.address(place);
+  };
+  works_[static_cast<std::size_t>(step.work)]->enqueue(address, parameters, stream);
+}
+
+void DeviceWorks::end(Stream stream) {
+  if (workspace_.bytes() == 0) return;
+  if (!end_) end_ = context_.device->event();
+  end_->record(stream);
+}
+
+}  // namespace partita

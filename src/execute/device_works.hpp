@@ -1,0 +1,41 @@
+// The compute steps of a device plan.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "device/device_memory.hpp"
+#include "execute/device_bound_work.hpp"
+#include "execute/plan_memory.hpp"
+
+namespace partita {
+
+/// All works of a plan, bound, and the memory that they share. A plan without any costs nothing.
+class DeviceWorks {
+ public:
+  /// Binds them for trial, so that what devices do not offer is refused before anything has begun, and takes
+  /// the workspace. Local; throws UnsupportedError, MemoryError.
+  DeviceWorks(ContextState& context, const Plan& plan);
+  /// The streams have done with the workspace, or the context has failed. Never throws.
+  ~DeviceWorks();
+  DeviceWorks(const DeviceWorks&) = delete;
+  DeviceWorks& operator=(const DeviceWorks&) = delete;
+
+  /// The operands lie so from here on. May take more workspace, where they are not dense.
+  void lower(const std::vector<Strides>& strides);
+  void enqueue(const Step& step, const PlanMemory& memory, const Parameters& parameters, Stream stream);
+  /// The execution is all in the stream, and it is not captured.
+  void end(Stream stream);
+
+ private:
+  void await_last();
+
+  ContextState& context_;
+  const Plan& plan_;
+  Plan places_;  // the buffers of the plan, and those of DeviceWorkBinding
+  std::vector<std::unique_ptr<DeviceBoundWork>> works_;
+  DeviceMemory workspace_;
+  std::unique_ptr<DeviceEvent> end_;  // of the last execution; null: there has been none
+};
+
+}  // namespace partita

@@ -1,0 +1,65 @@
+#include "execute/epilogue_parts.hpp"
+
+#include "base/check.hpp"
+#include "kernels/host/number_runs.hpp"
+#include "plan/work.hpp"
+
+namespace partita {
+namespace {
+
+std::optional<BoundPart> bound(bool has, const Part& part, const WorkBinding& binding) {
+  return has ? std::optional<BoundPart>(std::in_place, part, binding) : std::nullopt;
+}
+
+}  // namespace
+
+bool reads_auxiliary(Activation activation) {
+  return activation == Activation::drelu || activation == Activation::dgelu;
+}
+
+Dtype computed_in(const ApplyEpilogue& work, const Plan& plan) {
+  const Dtype from = dtype_at(plan, work.from.place);
+  const Dtype computed = from == Dtype::f16 || from == Dtype::bf16 ? Dtype::f32 : from;
+  const auto check_part = [&](bool has, const Part& part, const char* role) {
+    if (!has) return;
+    const Dtype dtype = dtype_at(plan, part.place);
+    check<UnsupportedError>(computes_in(dtype, computed), "no epilogue in {} with a {} of {}", name(computed),
+                            role, name(dtype));
+  };
+  check_part(true, work.from, "sum");
+  check_part(true, work.to, "result");
+  check_part(work.has_c, work.c, "c");
+  check_part(work.has_bias, work.bias, "bias");
+  check_part(work.has_auxiliary, work.auxiliary, "auxiliary array");
+  check_part(work.has_gradient, work.gradient, "gradient");
+  check<UnsupportedError>(work.activation == Activation::identity || !is_complex(computed),
+                          "no activation of complex numbers");
+  invariant(!reads_auxiliary(work.activation) || work.has_auxiliary, "a derivative without auxiliary values");
+  return computed;
+}
+
+EpilogueParts::EpilogueParts(const ApplyEpilogue& work, const WorkBinding& binding)
+    : dimensions_(static_cast<int>(work.from.region.sets.size())),
+      bias_along_rows_(work.bias_along_rows),
+      parts_{bound(true, work.from, binding), bound(true, work.to, binding),
+             bound(work.has_c, work.c, binding), bound(work.has_auxiliary, work.auxiliary, binding),
+             bound(work.has_bias, work.bias, binding)} {
+  invariant(work.from.region.empty() || work.from.region.shape() == work.to.region.shape(),
+            "an epilogue of {} into {}", to_string(work.from.region.shape()),
+            to_string(work.to.region.shape()));
+}
+
+std::vector<std::vector<PartAxis>> EpilogueParts::axes() const {
+  std::vector<std::vector<PartAxis>> result(static_cast<std::size_t>(dimensions_),
+                                            std::vector<PartAxis>(max_parts));
+  for (int d = 0; d < dimensions_; ++d) {
+    std::vector<PartAxis>& here = result[static_cast<std::size_t>(d)];
+    for (std::size_t x = 0; x < bias; ++x) {
+      if (parts_[x]) here[x] = parts_[x]->axis(d);
+    }
+    if (parts_[bias] && d == axis(bias_along_rows_)) here[bias] = parts_[bias]->axis(0);
+  }
+  return result;
+}
+
+}  // namespace partita

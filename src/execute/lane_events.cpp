@@ -1,0 +1,37 @@
+#include "execute/lane_events.hpp"
+
+#include <algorithm>
+
+namespace partita {
+
+LaneEvents::LaneEvents(DeviceQueues& device, std::array<Dependencies, 2> orders, std::span<const int> lanes,
+                       int streams)
+    : orders_(std::move(orders)), events_(lanes.size()) {
+  for (const Dependencies& order : orders_) {
+    for (const std::vector<int>& after : order.after) {
+      for (const int before : after) {
+        const auto step = static_cast<std::size_t>(before);
+        if (lanes[step] < streams && !events_[step]) events_[step] = device.event();
+      }
+    }
+  }
+}
+
+void LaneEvents::hold(std::size_t step, Stream stream) {
+  for (const int before : after(step)) {
+    if (const auto& event = events_[static_cast<std::size_t>(before)]) event->hold(stream);
+  }
+}
+
+void LaneEvents::record(std::size_t step, Stream stream) {
+  if (events_[step]) events_[step]->record(stream);
+}
+
+bool LaneEvents::reached(std::size_t step) {
+  return std::ranges::all_of(after(step), [this](int before) {
+    const auto& event = events_[static_cast<std::size_t>(before)];
+    return !event || event->reached();
+  });
+}
+
+}  // namespace partita

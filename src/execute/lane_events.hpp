@@ -1,0 +1,38 @@
+// The events by which streams keep what a plan's meaning needs of its order.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "device/device_queues.hpp"
+#include "plan/dependencies.hpp"
+
+namespace partita {
+
+/// For steps in lanes, of which the first have a stream each. Allocates nothing once it is made.
+class LaneEvents {
+ public:
+  /// `orders`: of operands apart, and of such that share memory.
+  LaneEvents(DeviceQueues& device, std::array<Dependencies, 2> orders, std::span<const int> lanes,
+             int streams);
+
+  /// A new execution.
+  void begin(bool operands_meet) { order_ = &orders_.at(operands_meet ? 1 : 0); }
+  /// What the step waits for (see Dependencies).
+  std::span<const int> after(std::size_t step) const { return order_->after[step]; }
+  /// The step comes into its stream next, which waits for all that.
+  void hold(std::size_t step, Stream stream);
+  /// The step has come into its stream.
+  void record(std::size_t step, Stream stream);
+  /// Streams have done what the step waits for.
+  bool reached(std::size_t step);
+
+ private:
+  std::array<Dependencies, 2> orders_;
+  const Dependencies* order_ = nullptr;               // of this execution
+  std::vector<std::unique_ptr<DeviceEvent>> events_;  // by step; null: nobody waits for it
+};
+
+}  // namespace partita

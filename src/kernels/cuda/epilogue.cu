@@ -1,0 +1,212 @@
+// to = activation(scale from + beta c + bias) on a device, a thread an element, with the rules of
+// kernels/host/epilogue.cpp. Values in between are of the type that computes.
+#include "kernels/cuda/epilogue_launch.hpp"
+#include "kernels/cuda/reduce.cuh"
+#include "kernels/cuda/rows.cuh"
+
+namespace partita::cuda {
+namespace {
+
+enum Part { from, to, c, auxiliary, bias };
+
+template <class T>
+inline constexpr bool is_real = std::is_floating_point_v<T>;
+
+template <class T>
+__device__ T load_number(const ElementPass& pass, int part, std::int64_t at) {
+  if constexpr (std::is_same_v<T, float>) {
+    if (pass.dtypes[part] == Dtype::f16) return __half2float(static_cast<const __half*>(pass.data[part])[at]);
+    if (pass.dtypes[part] == Dtype::bf16)
+      return __bfloat162float(static_cast<const __nv_bfloat16*>(pass.data[part])[at]);
+  }
+  return static_cast<const T*>(pass.data[part])[at];
+}
+
+template <class T>
+__device__ void store_number(const ElementPass& pass, int part, std::int64_t at, T value) {
+  if constexpr (std::is_same_v<T, float>) {
+    if (pass.dtypes[part] == Dtype::f16) {
+      static_cast<__half*>(pass.data[part])[at] = __float2half_rn(value);
+      return;
+    }
+    if (pass.dtypes[part] == Dtype::bf16) {
+      static_cast<__nv_bfloat16*>(pass.data[part])[at] = __float2bfloat16_rn(value);
+      return;
+    }
+  }
+  static_cast<T*>(pass.data[part])[at] = value;
+}
+
+template <class T>
+__device__ T scaled(T value, double scale) {
+  if constexpr (is_real<T>) {
+    return value * static_cast<T>(scale);
+  } else {
+    using Real = decltype(value.real);
+    return {value.real * static_cast<Real>(scale), value.imaginary * static_cast<Real>(scale)};
+  }
+}
+
+template <class T>
+__device__ T factor(const double (&beta)[2]) {
+  if constexpr (is_real<T>) {
+    return static_cast<T>(beta[0]);
+  } else {
+    using Real = decltype(T{}.real);
+    return {static_cast<Real>(beta[0]), static_cast<Real>(beta[1])};
+  }
+}
+
+template <class T>
+__device__ T sum(T a, T b) {
+  if constexpr (is_real<T>) {
+    return a + b;
+  } else {
+    return {a.real + b.real, a.imaginary + b.imaginary};
+  }
+}
+
+template <class T>
+__device__ T product(T a, T b) {
+  if constexpr (is_real<T>) {
+    return a * b;
+  } else {
+    return {a.real * b.real - a.imaginary * b.imaginary, a.real * b.imaginary + a.imaginary * b.real};
+  }
+}
+
+// 1/2 (1 + tanh y) = 1 / (1 + exp(-2 y)),  y = sqrt(2/pi) (x + 0.044715 x^3)
+constexpr double twice_root = 2 * 0.79788456080286535588;
+constexpr double cubic = 0.044715;
+
+template <class T>
+__device__ T decay(T x) {
+  return exp(-T(twice_root) * (x + T(cubic) * x * x * x));
+}
+
+/// Beyond it gelu is 0 or x, and powers of x overflow.
+template <class T>
+__device__ T at_least(T x, T least) {
+  return x < least ? least : x;
+}
+
+template <class T>
+__device__ T gelu_derivative(T x) {
+  x = at_least(x, T(-100));
+  x = x > T(100) ? T(100) : x;
+  const T e = decay(x);
+  const T s = T(1) / (T(1) + e);
+  // Where the exponential is infinite, s is 0 and so is what it stands in.
+  const T slope = s == T(0) ? T(0) : s * (e * s);
+  return s + x * slope * T(twice_root) * (T(1) + T(3 * cubic) * x * x);
+}
+
+template <class T>
+__device__ T activated(Activation activation, T value, T input) {
+  switch (activation) {
+    case Activation::identity:
+      return value;
+    case Activation::relu:
+      return value < T(0) ? T(0) : value;
+    case Activation::gelu:
+      return at_least(value, T(-100)) / (T(1) + decay(value));
+    case Activation::drelu:
+      return input > T(0) ? value : T(0);
+    case Activation::dgelu:
+      return value * gelu_derivative(input);
+  }
+  return value;
+}
+
+template <class T>
+__device__ void pass_element(const ElementPass& pass, const std::int64_t (&at)[ElementPass::parts]) {
+  T value{};
+  if (pass.data[from] != nullptr) value = scaled(load_number<T>(pass, from, at[from]), pass.scale);
+  if (pass.data[c] != nullptr) {
+    value = sum(value, product(factor<T>(pass.beta), load_number<T>(pass, c, at[c])));
+  }
+  if (pass.data[bias] != nullptr) value = sum(value, load_number<T>(pass, bias, at[bias]));
+  if constexpr (is_real<T>) {
+    T input = value;
+    const bool backward = pass.activation == Activation::drelu || pass.activation == Activation::dgelu;
+    if (backward) {
+      input = load_number<T>(pass, auxiliary, at[auxiliary]);
+    } else if (pass.data[auxiliary] != nullptr) {
+      store_number(pass, auxiliary, at[auxiliary], value);
+    }
+    value = activated(pass.activation, value, input);
+  } else if (pass.data[auxiliary] != nullptr) {
+    store_number(pass, auxiliary, at[auxiliary], value);
+  }
+  store_number(pass, to, at[to], value);
+}
+
+/// `Number` is 32 bits wide where all elements can be numbered so: division is several times cheaper.
+template <class T, class Number>
+__global__ void pass_elements(const __grid_constant__ ElementPass pass, Number elements) {
+  const Number step = static_cast<Number>(gridDim.x) * blockDim.x;
+  for (Number i = static_cast<Number>(blockIdx.x) * blockDim.x + threadIdx.x; i < elements; i += step) {
+    std::int64_t at[ElementPass::parts] = {};
+    Number rest = i;
+    for (int l = pass.loops - 1; l >= 0; --l) {
+      const Number count = static_cast<Number>(pass.counts[l]);
+      const Number whole = l == 0 ? 0 : rest / count;
+      const auto here = static_cast<std::int64_t>(rest - whole * count);
+      for (int x = 0; x < ElementPass::parts; ++x) at[x] += here * pass.strides[l][x];
+      rest = whole;
+    }
+    pass_element<T>(pass, at);
+  }
+}
+
+template <class T>
+int start(const ElementPass& pass, cudaStream_t stream) {
+  std::int64_t elements = 1;
+  for (int l = 0; l < pass.loops; ++l) elements *= pass.counts[l];
+  constexpr std::int64_t most = 4 * most_blocks;
+  const std::int64_t wanted = (elements + threads_per_block - 1) / threads_per_block;
+  const auto blocks = static_cast<unsigned>(std::clamp<std::int64_t>(wanted, 1, most));
+  if (elements <= std::int64_t{1} << 31) {
+    pass_elements<T, std::uint32_t>
+        <<<blocks, threads_per_block, 0, stream>>>(pass, static_cast<std::uint32_t>(elements));
+  } else {
+    pass_elements<T, std::uint64_t>
+        <<<blocks, threads_per_block, 0, stream>>>(pass, static_cast<std::uint64_t>(elements));
+  }
+  return cudaGetLastError();
+}
+
+template <class T>
+int load_both() {
+  const int result = load(pass_elements<T, std::uint32_t>);
+  return result != cudaSuccess ? result : load(pass_elements<T, std::uint64_t>);
+}
+
+}  // namespace
+
+int launch_pass(const ElementPass& pass, Dtype computed, void* stream) {
+  const auto native = static_cast<cudaStream_t>(stream);
+  switch (computed) {
+    case Dtype::f32:
+      return start<float>(pass, native);
+    case Dtype::f64:
+      return start<double>(pass, native);
+    case Dtype::c64:
+      return start<Complex<float>>(pass, native);
+    case Dtype::c128:
+      return start<Complex<double>>(pass, native);
+    default:
+      return cudaErrorInvalidValue;
+  }
+}
+
+int load_pass_kernels() {
+  for (const auto load_one :
+       {load_both<float>, load_both<double>, load_both<Complex<float>>, load_both<Complex<double>>}) {
+    const int result = load_one();
+    if (result != cudaSuccess) return result;
+  }
+  return cudaSuccess;
+}
+
+}  // namespace partita::cuda

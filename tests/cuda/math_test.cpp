@@ -1,0 +1,215 @@
+// What a GPU computes, against the host's kernels: products of cuBLAS, passes of kernels of our own, graphs.
+#include <cuda_runtime.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "device/accelerator.hpp"
+#include "device/device_memory.hpp"
+#include "kernels/host/number_runs.hpp"
+#include "ranks/fake_math.hpp"
+
+namespace partita::testing {
+namespace {
+
+using Wide = std::complex<double>;
+using Memory = std::vector<char>;
+
+constexpr std::array dtypes{Dtype::f16, Dtype::bf16, Dtype::f32, Dtype::f64, Dtype::c64, Dtype::c128};
+
+bool is_half(Dtype dtype) {
+  return dtype == Dtype::f16 || dtype == Dtype::bf16;
+}
+
+/// Half the distance from 1 to the next number.
+double rounding(Dtype dtype) {
+  if (dtype == Dtype::f16) return 0x1p-11;
+  if (dtype == Dtype::bf16) return 0x1p-8;
+  return dtype == Dtype::f32 || dtype == Dtype::c64 ? 0x1p-24 : 0x1p-53;
+}
+
+class CudaMathTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    Accelerators& devices = Accelerators::built_in();
+    if (devices.count() == 0) GTEST_SKIP() << "no GPU: " << devices.why_none();
+    device_ = devices.device(0)->open({}, 1);
+    if (device_->math() == nullptr) GTEST_SKIP() << "no cuBLAS: " << device_->why_no_math();
+  }
+
+  std::int64_t number(std::int64_t least, std::int64_t most) {
+    return std::uniform_int_distribution<std::int64_t>(least, most)(random_);
+  }
+
+  /// Numbers between -1 and 1.
+  Memory random_numbers(std::int64_t count, Dtype dtype) {
+    std::uniform_real_distribution<double> any(-1, 1);
+    Memory memory(static_cast<std::size_t>(count * size_of(dtype)));
+    auto* const bytes = reinterpret_cast<std::byte*>(memory.data());
+    for (std::int64_t i = 0; i < count; ++i) {
+      const Wide value(any(random_), any(random_));
+      const double real = value.real();
+      if (is_complex(dtype)) {
+        store_run(&value, 1, bytes, dtype, i, 1);
+      } else {
+        store_run(&real, 1, bytes, dtype, i, 1);
+      }
+    }
+    return memory;
+  }
+
+  static std::vector<Wide> widened(const Memory& memory, Dtype dtype) {
+    const std::int64_t count = static_cast<std::int64_t>(memory.size()) / size_of(dtype);
+    const auto* const bytes = reinterpret_cast<const std::byte*>(memory.data());
+    std::vector<Wide> result(static_cast<std::size_t>(count));
+    std::vector<double> real(result.size());
+    if (is_complex(dtype)) {
+      load_run(bytes, dtype, 0, 1, count, result.data());
+    } else {
+      load_run(bytes, dtype, 0, 1, count, real.data());
+      std::ranges::copy(real, result.begin());
+    }
+    return result;
+  }
+
+  /// Whether the device has them as the host, each to `bound`.
+  void expect_near(const Memory& there, const Memory& here, Dtype dtype, double bound, const char* what) {
+    const std::vector<Wide> a = widened(there, dtype), b = widened(here, dtype);
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      if (std::isnan(a[i].real()) && std::isnan(b[i].real())) continue;
+      ASSERT_LE(std::abs(a[i] - b[i]), bound) << what << " " << name(dtype) << " element " << i;
+    }
+  }
+
+  struct Uploaded {
+    DeviceMemory memory;
+    std::size_t bytes;
+  };
+  Uploaded upload(const Memory& memory) {
+    Uploaded result{DeviceMemory(*device_, static_cast<std::int64_t>(memory.size()) + 16), memory.size()};
+    put(memory, result);
+    return result;
+  }
+  void put(const Memory& memory, const Uploaded& to) const {
+    ASSERT_EQ(cudaMemcpy(to.memory.data(), memory.data(), to.bytes, cudaMemcpyDefault), cudaSuccess);
+  }
+  Memory download(const Uploaded& from) const {
+    Memory result(from.bytes);
+    EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+    EXPECT_EQ(cudaMemcpy(result.data(), from.memory.data(), from.bytes, cudaMemcpyDefault), cudaSuccess);
+    return result;
+  }
+
+  std::unique_ptr<Accelerator> device_;
+  FakeMath host_{[](Stream, const std::function<void()>& work) { work(); }};
+  std::mt19937_64 random_{std::random_device()()};
+};
+
+TEST_F(CudaMathTest, ProductsAreThoseOfTheHost) {
+  for (int round = 0; round < 120; ++round) {
+    DeviceGemm what;
+    what.factors = dtypes[static_cast<std::size_t>(round) % dtypes.size()];
+    what.result = is_half(what.factors) ? Dtype::f32 : what.factors;
+    what.m = number(1, 300), what.n = number(1, 300), what.k = number(1, 600);
+    what.batches = number(0, 2) == 0 ? number(2, 4) : 1;
+    const auto factor = [&](std::int64_t rows, std::int64_t columns) {
+      const auto op = static_cast<BlasOp>(number(0, is_complex(what.factors) ? 2 : 1));
+      const std::int64_t leading = (op == BlasOp::none ? rows : columns) + number(0, 3);
+      return DeviceGemm::Factor{op, leading, leading * (op == BlasOp::none ? columns : rows)};
+    };
+    what.a = factor(what.m, what.k);
+    what.b = factor(what.k, what.n);
+    what.leading = what.m + number(0, 3);
+    what.stride = what.leading * what.n;
+    const Memory a = random_numbers(what.a.stride * what.batches, what.factors);
+    const Memory b = random_numbers(what.b.stride * what.batches, what.factors);
+    Memory c = random_numbers(what.stride * what.batches, what.result);
+    const bool real = !is_complex(what.result);
+    const Wide alpha(1.25, real ? 0 : -0.5), beta = round % 3 == 0 ? Wide(0) : Wide(-0.75, real ? 0 : 0.25);
+    if (beta == Wide(0)) std::ranges::fill(c, '\xff');  // NaN
+    const Uploaded on_a = upload(a), on_b = upload(b), on_c = upload(c);
+    device_->math()->prepare(what);
+    device_->math()->gemm(what, on_a.memory.data(), on_b.memory.data(), on_c.memory.data(), alpha, beta,
+                          device_->stream());
+    host_.gemm(what, a.data(), b.data(), c.data(), alpha, beta, {});
+    const double bound = 8 * static_cast<double>(what.k + 4) * rounding(what.result);
+    expect_near(download(on_c), c, what.result, bound, "product");
+  }
+}
+
+TEST_F(CudaMathTest, PassesAreThoseOfTheHost) {
+  for (int round = 0; round < 200; ++round) {
+    ElementPass pass;
+    pass.computed = dtypes[2 + static_cast<std::size_t>(round) % 4];
+    const bool real = !is_complex(pass.computed);
+    if (real) pass.activation = static_cast<Activation>(number(0, 4));
+    pass.scale = number(0, 1) == 0 ? 1 : 0.5;
+    pass.beta = number(0, 1) == 0 ? Wide(0) : Wide(-0.75, real ? 0 : 0.25);
+    ElementNest nest;
+    std::int64_t elements = 1;
+    for (std::int64_t left = number(0, 4); left > 0; --left) {
+      ElementNest::Loop loop{number(1, 40), {}};
+      for (std::size_t x = 0; x < ElementNest::parts; ++x)
+        loop.strides[x] = x == ElementPass::bias ? 0 : elements;
+      elements *= loop.count;
+      nest.loops.insert(nest.loops.begin(), loop);
+    }
+    const bool backward = pass.activation == Activation::drelu || pass.activation == Activation::dgelu;
+    ElementPass there = pass;
+    std::array<Memory, ElementNest::parts> here;
+    std::vector<Uploaded> uploaded;
+    for (std::size_t x = 0; x < ElementNest::parts; ++x) {
+      const Dtype dtype =
+          pass.computed == Dtype::f32 ? dtypes[static_cast<std::size_t>(number(0, 2))] : pass.computed;
+      const bool is_there =
+          x == ElementPass::to || (x == ElementPass::auxiliary && backward) || number(0, 3) > 0;
+      pass.dtypes[x] = there.dtypes[x] = dtype;
+      nest.offset[x] = number(0, 2);
+      here[x] = random_numbers(elements + 4, dtype);
+      uploaded.push_back(upload(here[x]));
+      pass.data[x] = is_there ? here[x].data() : nullptr;
+      there.data[x] = is_there ? uploaded.back().memory.data() : nullptr;
+    }
+    device_->math()->pass(there, nest, device_->stream());
+    host_.pass(pass, nest, {});
+    for (const std::size_t x : {ElementPass::to, ElementPass::auxiliary}) {
+      const double bound = 32 * rounding(pass.computed) + 8 * rounding(pass.dtypes[x]);
+      expect_near(download(uploaded[x]), here[x], pass.dtypes[x], bound, "pass");
+    }
+  }
+}
+
+// What is captured has no memory but ours, so that a graph gives the bits that a call gives.
+TEST_F(CudaMathTest, GraphsGiveTheBitsOfCalls) {
+  constexpr std::int64_t n = 257;
+  DeviceGemm what;
+  what.m = what.n = what.k = n;
+  what.a.leading = what.b.leading = what.leading = n;
+  Uploaded a = upload(random_numbers(n * n, Dtype::f64)), b = upload(random_numbers(n * n, Dtype::f64));
+  const Uploaded c = upload(random_numbers(n * n, Dtype::f64));
+  device_->math()->prepare(what);
+  const auto stream = static_cast<cudaStream_t>(device_->stream().handle);
+  const auto multiply = [&] {
+    device_->math()->gemm(what, a.memory.data(), b.memory.data(), c.memory.data(), 1, 0, device_->stream());
+  };
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t program = nullptr;
+  ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
+  multiply();
+  ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+  ASSERT_EQ(cudaGraphInstantiate(&program, graph, 0), cudaSuccess);
+  for (int round = 0; round < 100; ++round) {
+    put(random_numbers(n * n, Dtype::f64), a);
+    multiply();
+    const Memory called = download(c);
+    put(random_numbers(n * n, Dtype::f64), c);
+    ASSERT_EQ(cudaGraphLaunch(program, stream), cudaSuccess);
+    ASSERT_EQ(download(c), called) << "round " << round;
+  }
+  cudaGraphExecDestroy(program);
+  cudaGraphDestroy(graph);
+}
+
+}  // namespace
+}  // namespace partita::testing

@@ -1,0 +1,28 @@
+// What fake devices compute with: the host's kernels, in the order of streams.
+#pragma once
+
+#include <functional>
+#include <utility>
+
+#include "device/device_math.hpp"
+
+namespace partita::testing {
+
+class FakeMath final : public DeviceMath {
+ public:
+  using Put = std::function<void(Stream stream, std::function<void()> work)>;
+
+  explicit FakeMath(Put put) : put_(std::move(put)) {}
+
+  std::string name() const override { return "the host's kernels"; }
+  bool multiplies(Dtype factors, Dtype result) const override;
+  void prepare(const DeviceGemm&) override {}
+  void gemm(const DeviceGemm& what, const void* a, const void* b, void* c, std::complex<double> alpha,
+            std::complex<double> beta, Stream stream) override;
+  void pass(const ElementPass& what, const ElementNest& nest, Stream stream) override;
+
+ private:
+  Put put_;
+};
+
+}  // namespace partita::testing

@@ -1,0 +1,273 @@
+// What a plan's steps touch, and what they wait for in lanes, against brute force.
+#include "plan/dependencies.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <partita/matmul.hpp>
+#include <partita/redistribute.hpp>
+#include <random>
+
+#include "execute/lower.hpp"
+#include "plan/cost.hpp"
+#include "plan/moves.hpp"
+#include "plan/work.hpp"
+
+namespace partita::testing {
+namespace {
+
+using Random = std::mt19937_64;
+
+int below(Random& random, int limit) {
+  return static_cast<int>(random() % static_cast<std::uint64_t>(limit));
+}
+
+struct Case {
+  Plan plan;
+  std::vector<Touched> touched;
+  std::vector<int> lanes;
+};
+
+constexpr int buffers = 3, bytes = 41;
+
+std::vector<MemoryRange> random_ranges(Random& random) {
+  std::vector<MemoryRange> ranges;
+  for (int i = below(random, 3); i > 0; --i) {
+    const int first = below(random, bytes);
+    ranges.push_back({below(random, buffers), below(random, 2), first,
+                      first + below(random, std::min(8, bytes - first) + 1)});
+  }
+  return ranges;
+}
+
+Case random_case(Random& random) {
+  Case made;
+  const int count = 1 + below(random, 5);
+  for (int steps = below(random, 70); steps > 0; --steps) {
+    Step step;
+    Touched touched;
+    const int kind = below(random, 8);
+    if (kind < 2) {
+      step.kind = kind == 0 ? StepKind::signal : StepKind::wait;
+    } else {
+      touched = {random_ranges(random), random_ranges(random), kind == 2};
+    }
+    made.plan.steps.push_back(step);
+    made.touched.push_back(touched);
+    made.lanes.push_back(below(random, count + 1) - (below(random, 20) == 0 ? 1 : 0));
+  }
+  return made;
+}
+
+bool meet(const std::vector<MemoryRange>& a, const std::vector<MemoryRange>& b) {
+  for (const MemoryRange& one : a) {
+    for (const MemoryRange& other : b) {
+      if (one.buffer == other.buffer && one.rank == other.rank &&
+          std::max(one.first, other.first) < std::min(one.last, other.last)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+/// The later one has to follow the earlier one.
+bool conflict(const Case& one, std::size_t early, std::size_t late) {
+  if (one.lanes[early] < 0 || one.lanes[late] < 0) return false;
+  const Touched& first = one.touched[early];
+  const Touched& second = one.touched[late];
+  const StepKind before = one.plan.steps[early].kind, behind = one.plan.steps[late].kind;
+  const auto is_flag = [](StepKind kind) { return kind == StepKind::signal || kind == StepKind::wait; };
+  return meet(first.written, second.read) || meet(first.written, second.written) ||
+         meet(first.read, second.written) || (is_flag(before) && is_flag(behind)) ||
+         (behind == StepKind::signal && first.seen_by_peers) ||
+         (before == StepKind::wait && second.seen_by_peers);
+}
+
+/// [late][early]: it is done by then, without the wait of `but` for `for_step`.
+std::vector<std::vector<bool>> order_of(const Case& one, const Dependencies& found, int but = -1,
+                                        int for_step = -1) {
+  const std::size_t steps = one.lanes.size();
+  std::vector<std::vector<bool>> done(steps, std::vector<bool>(steps, false));
+  const auto follow = [&](std::size_t late, std::size_t early) {
+    done[late][early] = true;
+    for (std::size_t i = 0; i < early; ++i) done[late][i] = done[late][i] || done[early][i];
+  };
+  for (std::size_t late = 0; late < steps; ++late) {
+    if (one.lanes[late] < 0) continue;
+    for (std::size_t early = 0; early < late; ++early) {
+      if (one.lanes[early] == one.lanes[late]) follow(late, early);
+    }
+    for (const int early : found.after[late]) {
+      if (early != but || static_cast<int>(late) != for_step) follow(late, static_cast<std::size_t>(early));
+    }
+  }
+  return done;
+}
+
+TEST(Dependencies, EveryConflictIsOrderedAndNoWaitIsIdle) {
+  Random random(20261122);
+  for (int turn = 0; turn < 400; ++turn) {
+    const Case one = random_case(random);
+    const Dependencies found = find_dependencies(one.plan, one.touched, one.lanes);
+    ASSERT_EQ(found.after.size(), one.lanes.size());
+    const auto done = order_of(one, found);
+    for (std::size_t late = 0; late < one.lanes.size(); ++late) {
+      for (std::size_t early = 0; early < late; ++early) {
+        ASSERT_TRUE(!conflict(one, early, late) || done[late][early])
+            << turn << ": " << late << " does not follow " << early;
+      }
+      for (const int early : found.after[late]) {
+        ASSERT_TRUE(conflict(one, static_cast<std::size_t>(early), late));
+        ASSERT_NE(one.lanes[static_cast<std::size_t>(early)], one.lanes[late]);
+        if (turn >= 100) continue;
+        ASSERT_FALSE(
+            order_of(one, found, early, static_cast<int>(late))[late][static_cast<std::size_t>(early)])
+            << turn << ": that " << late << " waits for " << early << " is known already";
+      }
+    }
+  }
+}
+
+/// Memory in which each step writes what it has read so far.
+class Machine {
+ public:
+  void run(const Case& one, std::size_t index) {
+    std::uint64_t value = index + 1;
+    for_each(one.touched[index].read, [&](std::uint64_t& cell) { value = value * 31 + cell; });
+    for_each(one.touched[index].written, [&](std::uint64_t& cell) { cell = value = value * 31 + cell; });
+  }
+  friend bool operator==(const Machine&, const Machine&) = default;
+
+ private:
+  template <class Visit>
+  void for_each(const std::vector<MemoryRange>& ranges, const Visit& visit) {
+    for (const MemoryRange& range : ranges) {
+      for (std::int64_t i = range.first; i < range.last; ++i) {
+        visit(cells_[static_cast<std::size_t>((range.buffer * 2 + range.rank) * bytes + i)]);
+      }
+    }
+  }
+  std::vector<std::uint64_t> cells_ = std::vector<std::uint64_t>(std::size_t{2} * buffers * bytes);
+};
+
+TEST(Dependencies, LanesAtAnyPaceLeaveTheMemoryOfThePlan) {
+  Random random(7);
+  for (int turn = 0; turn < 300; ++turn) {
+    Case one = random_case(random);
+    for (int& lane : one.lanes) lane = std::max(lane, 0);
+    const Dependencies found = find_dependencies(one.plan, one.touched, one.lanes);
+    Machine expected, memory;
+    for (std::size_t i = 0; i < one.lanes.size(); ++i) expected.run(one, i);
+
+    std::vector<bool> done(one.lanes.size(), false);
+    const auto may_run = [&](std::size_t step) {
+      for (std::size_t i = 0; i < step; ++i) {
+        if (one.lanes[i] == one.lanes[step] && !done[i]) return false;
+      }
+      return std::ranges::all_of(found.after[step], [&](int i) { return done[static_cast<std::size_t>(i)]; });
+    };
+    for (std::size_t left = done.size(); left > 0; --left) {
+      std::vector<std::size_t> ready;
+      for (std::size_t i = 0; i < done.size(); ++i) {
+        if (!done[i] && may_run(i)) ready.push_back(i);
+      }
+      ASSERT_FALSE(ready.empty());
+      const std::size_t next = ready[random() % ready.size()];
+      memory.run(one, next);
+      done[next] = true;
+    }
+    ASSERT_EQ(memory, expected) << turn;
+  }
+}
+
+// --- what steps touch
+
+MemoryRange hull(const Plan& plan, const Place& place, const std::vector<StridedCopy>& nests,
+                 bool is_source) {
+  MemoryRange range{memory_of(plan, place), place.rank, std::numeric_limits<std::int64_t>::max(), -1};
+  for (const StridedCopy& nest : nests) {
+    const std::int64_t first = is_source ? nest.from_offset : nest.to_offset;
+    std::int64_t last = first + nest.item_bytes;
+    for (const CopyLoop& loop : nest.loops) {
+      last += (loop.count - 1) * (is_source ? loop.from_stride : loop.to_stride);
+    }
+    range.first = std::min(range.first, first);
+    range.last = std::max(range.last, last);
+  }
+  return range;
+}
+
+void expect_range(const std::vector<MemoryRange>& found, const MemoryRange& wanted) {
+  EXPECT_TRUE(std::ranges::any_of(found,
+                                  [&](const MemoryRange& one) {
+                                    return one.buffer == wanted.buffer && one.rank == wanted.rank &&
+                                           one.first == wanted.first && one.last == wanted.last;
+                                  }))
+      << "no [" << wanted.first << ", " << wanted.last << ") of buffer " << wanted.buffer;
+}
+
+void expect_touched(const Plan& plan) {
+  const std::vector<Touched> touched = touched_by_steps(plan);
+  const std::vector<Strides> strides(plan.buffers.size());
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+    const Step& step = plan.steps[i];
+    if (is_copy(step.kind) && !step.region.empty()) {
+      const std::vector<StridedCopy> nests = lower(plan, step, strides);
+      ASSERT_EQ(touched[i].written.size(), 1);
+      expect_range(touched[i].written, hull(plan, step.to, nests, false));
+      if (step.kind != StepKind::fill) expect_range(touched[i].read, hull(plan, step.from, nests, true));
+    }
+    if (step.kind != StepKind::compute) continue;
+    for_each_part(work_of(plan, step), [&](const Part& part, Use use) {
+      if (part.region.empty()) return;
+      const std::int64_t item = size_of(dtype_at(plan, part.place));
+      const Side side = side_of(plan, part.place, part.region, {}, item);
+      expect_range(use == Use::read ? touched[i].read : touched[i].written,
+                   hull(plan, part.place, lower(part.region, side, side, item), true));
+    });
+  }
+}
+
+TEST(Touched, CopiesTouchWhatTheyAreLoweredTo) {
+  const Layout rows(Slab(0), {37, 19}, 4), columns(Slab(1), {37, 19}, 4);
+  const Layout blocks(BlockCyclic({2, 2}, {3, 5}), {37, 19}, 4);
+  for (const auto& [from, to] :
+       {std::pair(rows, columns), std::pair(blocks, rows), std::pair(columns, blocks)}) {
+    for (const Residency residency : {Residency::heap, Residency::ordinary}) {
+      for (int rank = 0; rank < 4; ++rank) {
+        const Operand source = Operand::of(from, Dtype::f32, Order::row_major, residency);
+        const Operand destination = Operand::of(to, Dtype::f32, Order::column_major, residency);
+        expect_touched(plan_redistribute(source, destination, Topology::regular(4, 2), rank, {}));
+      }
+    }
+  }
+}
+
+TEST(Touched, WorksTouchTheirParts) {
+  const auto operand = [](const Distribution& distribution, std::int64_t rows, std::int64_t columns) {
+    return Operand::of(Layout(distribution, {rows, columns}, 4), Dtype::f64);
+  };
+  const MatmulOperands operands{
+      operand(Slab(0), 23, 17), operand(Slab(1), 17, 29), {}, operand(Slab(0), 23, 29), {}, {}, {}};
+  for (int rank = 0; rank < 4; ++rank) {
+    expect_touched(plan_matmul(operands, Topology::regular(4, 2), rank, {}, {}, false));
+  }
+}
+
+TEST(Touched, OperandsThatMeetAreOnePiece) {
+  const Operand operand = Operand::of(Layout(Slab(0), {8}, 1), Dtype::f32);
+  Plan plan;
+  plan.buffers = {{"scratch", BufferKind::scratch, {}, 64},
+                  {"source", BufferKind::operand, operand, 0},
+                  {"destination", BufferKind::operand, operand, 0}};
+  std::vector<Touched> touched{{{{1, 0, 0, 4}}, {{2, 0, 28, 32}}}, {{{2, 0, 0, 4}}, {{0, 0, 0, 4}}}};
+  const std::vector<int> lanes{0, 1};
+  plan.steps.resize(2);
+  EXPECT_TRUE(find_dependencies(plan, touched, lanes).after[1].empty());
+  join_operands(plan, touched);
+  EXPECT_EQ(find_dependencies(plan, touched, lanes).after[1], std::vector{0});
+}
+
+}  // namespace
+}  // namespace partita::testing
