@@ -74,8 +74,8 @@ std::optional<FusedExchange> FusedExchange::of(const Plan& plan) {
   }
   if (packs_twice(plan, fused) || reads_what_is_written(plan, fused)) return std::nullopt;
   for (Steps* const flags : {&fused.early, &fused.late}) {
-    std::ranges::stable_partition(*flags,
-                                  [&](std::size_t i) { return plan.steps[i].kind == StepKind::signal; });
+    std::stable_partition(flags->begin(), flags->end(),
+                          [&](std::size_t i) { return plan.steps[i].kind == StepKind::signal; });
   }
   return fused;
 }
