@@ -124,7 +124,7 @@ TEST_F(CudaAcceleratorTest, CopiesSeveralAtOnceAsTheHostDoes) {
     using Kind = FlagOperation::Kind;
     const FlagOperation tell{Kind::write, flags, one}, hear{Kind::wait, flags, one};
     const FlagOperation tell_late{Kind::write, flags + 1, one}, hear_late{Kind::wait, flags + 1, one};
-    device_->exchange({{}, {&tell, 1}, {&hear, 1}, copies, {}, {&tell_late, 1}, {&hear_late, 1}},
+    device_->exchange({{}, {&tell, 1}, {&hear, 1}, copies, {&tell_late, 1}, {&hear_late, 1}},
                       device_->stream());
     for (std::size_t i = 0; i < nests.size(); ++i)
       ASSERT_EQ(download(to[i], expected[i].size()), expected[i]);

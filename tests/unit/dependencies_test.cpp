@@ -130,14 +130,14 @@ TEST(Dependencies, EveryConflictIsOrderedAndNoWaitIsIdle) {
 }
 
 /// Memory in which each step writes what it has read so far.
-class Machine {
+class RecordedMemory {
  public:
   void run(const Case& one, std::size_t index) {
     std::uint64_t value = index + 1;
     for_each(one.touched[index].read, [&](std::uint64_t& cell) { value = value * 31 + cell; });
     for_each(one.touched[index].written, [&](std::uint64_t& cell) { cell = value = value * 31 + cell; });
   }
-  friend bool operator==(const Machine&, const Machine&) = default;
+  friend bool operator==(const RecordedMemory&, const RecordedMemory&) = default;
 
  private:
   template <class Visit>
@@ -157,7 +157,7 @@ TEST(Dependencies, LanesAtAnyPaceLeaveTheMemoryOfThePlan) {
     Case one = random_case(random);
     for (int& lane : one.lanes) lane = std::max(lane, 0);
     const Dependencies found = find_dependencies(one.plan, one.touched, one.lanes);
-    Machine expected, memory;
+    RecordedMemory expected, memory;
     for (std::size_t i = 0; i < one.lanes.size(); ++i) expected.run(one, i);
 
     std::vector<bool> done(one.lanes.size(), false);

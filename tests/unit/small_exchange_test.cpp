@@ -284,7 +284,7 @@ TEST(PacketNests, EveryPeerHasAPartEachWay) {
   EXPECT_EQ(moves.kept.size(), 1U);
   for (const PacketPart& part : moves.given) {
     ASSERT_NE(part.nest, nullptr);
-    EXPECT_EQ(bytes(*part.nest), 3 * 5 * 4);
+    EXPECT_EQ(partita::bytes(*part.nest), 3 * 5 * 4);
   }
   EXPECT_EQ(nests.message_bytes(), 3 * 5 * 4);
 }
