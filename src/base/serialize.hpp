@@ -14,8 +14,8 @@
 
 namespace partita {
 
-/// For `auto members_of(is_a<Card> auto& card) { return std::tie(card.host, card.address); }`, in the namespace
-/// of the struct: what is sent of one that is no plain value.
+/// For `auto members_of(is_a<Card> auto& card) { return std::tie(card.host, card.address); }`, in the
+/// namespace of the struct: what is sent of one that is no plain value.
 template <class Self, class Value>
 concept is_a = std::same_as<std::remove_const_t<Self>, Value>;
 

@@ -10,7 +10,7 @@ done
 python3 - <<'END'
 import json
 findings = json.load(open("out"))["findings"]
-assert len(findings) == 13
+assert len(findings) == 14
 assert all(f["health"] in ("ok", "warning", "missing") for f in findings), findings
 assert all(f["summary"] for f in findings)
 END

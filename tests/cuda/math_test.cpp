@@ -91,8 +91,10 @@ class CudaMathTest : public ::testing::Test {
     put(memory, result);
     return result;
   }
+  /// From ordinary host memory cudaMemcpy may return while the device still copies.
   void put(const Memory& memory, const Uploaded& to) const {
     ASSERT_EQ(cudaMemcpy(to.memory.data(), memory.data(), to.bytes, cudaMemcpyDefault), cudaSuccess);
+    ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   }
   Memory download(const Uploaded& from) const {
     Memory result(from.bytes);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 #include <partita/matmul.hpp>
 #include <partita/redistribute.hpp>
