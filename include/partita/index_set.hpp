@@ -10,7 +10,7 @@
 
 namespace partita {
 
-namespace detail {
+namespace distribution {
 struct IndexSetState;
 }
 
@@ -66,8 +66,8 @@ class PARTITA_API IndexSet {
   friend bool operator==(const IndexSet& a, const IndexSet& b);  ///< the same elements, however written
 
  private:
-  friend struct detail::IndexSetState;
-  std::shared_ptr<const detail::IndexSetState> state_;  // null: the empty set
+  friend struct distribution::IndexSetState;
+  std::shared_ptr<const distribution::IndexSetState> state_;  // null: the empty set
   std::int64_t size_ = 0;
 };
 

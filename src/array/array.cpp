@@ -33,7 +33,7 @@ const std::shared_ptr<ContextState>& Array::context() const {
   return require(state_).context;
 }
 
-std::shared_ptr<Array::State> permuted(const Array::State& array, std::span<const int> axes) {
+std::shared_ptr<Array::State> arrays::permuted(const Array::State& array, std::span<const int> axes) {
   auto result = std::make_shared<Array::State>(array);
   result->operand = array.operand.permuted(axes);
   for (int i = 0; i < array.local.extents.size(); ++i) {
@@ -44,7 +44,7 @@ std::shared_ptr<Array::State> permuted(const Array::State& array, std::span<cons
   return result;
 }
 
-bool is_first_holder(const Layout& layout, int rank) {
+bool arrays::is_first_holder(const Layout& layout, int rank) {
   const Region mine = layout.region(rank);
   if (mine.empty()) return false;
   const std::vector<Layout::Cell> cells = layout.cells(mine);

@@ -17,6 +17,8 @@ struct Array::State {
       -1;  // of `local` in this rank's segment, the same on all ranks; -1: not on the heap
 };
 
+namespace arrays {
+
 /// A new array on the symmetric heap. Collective; `purpose` identifies the call to the other ranks, which
 /// must have agreed on layout, dtype and order already. `where`: of the user's call.
 Array allocate_on_heap(const std::shared_ptr<ContextState>& context, const Layout& layout, Dtype dtype,
@@ -38,4 +40,5 @@ Array wrap_agreed(const std::shared_ptr<ContextState>& context, const View& loca
 /// Local.
 std::shared_ptr<Array::State> permuted(const Array::State& array, std::span<const int> axes);
 
+}  // namespace arrays
 }  // namespace partita

@@ -43,10 +43,10 @@ Finding compare_parts(const Array& a, const Array& b) {
   std::vector<T> values;  // of b, in the order in which for_each_element walks
   values.reserve(static_cast<std::size_t>(b.local_size()));
   const int rank = a.context()->rank();
-  for_each_element<T>(b.local(), b.layout(), rank,
-                      [&](std::int64_t, T& element) { values.push_back(element); });
+  arrays::for_each_element<T>(b.local(), b.layout(), rank,
+                              [&](std::int64_t, T& element) { values.push_back(element); });
   std::size_t next = 0;
-  for_each_element<T>(a.local(), a.layout(), rank, [&](std::int64_t number, T& element) {
+  arrays::for_each_element<T>(a.local(), a.layout(), rank, [&](std::int64_t number, T& element) {
     const T other = values[next++];
     if (same_bits(element, other)) return;
     ++finding.differing;
@@ -86,9 +86,10 @@ Comparison compare(const Array& a, const Array& b) {
   Finding mine;
   visit_dtype(a.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    if (is_first_holder(a.layout(), context.rank())) mine = compare_parts<T>(on_host(a), on_host(moved));
+    if (arrays::is_first_holder(a.layout(), context.rank()))
+      mine = compare_parts<T>(arrays::on_host(a), arrays::on_host(moved));
   });
-  const Finding all = join(exchange_values(context, "compare", mine));
+  const Finding all = join(runtime::exchange_values(context, "compare", mine));
   Comparison result{all.differing == 0, all.differing, all.largest, {}};
   if (!result.equal) {
     std::int64_t rest = all.first;

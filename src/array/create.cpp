@@ -65,7 +65,7 @@ Array make(const Context& context, const std::function<Layout()>& layout, Dtype 
   const MemorySpace space = options.space.value_or(state->default_space());
   std::optional<Layout> agreed;
   std::shared_ptr<void> ordinary;
-  collectively(*state, "empty", [&] {
+  runtime::collectively(*state, "empty", [&] {
     agreed = layout();
     check(agreed->ranks() == state->size(), "the layout {} does not suit a context of {} ranks",
           agreed->to_string(), state->size());
@@ -78,7 +78,7 @@ Array make(const Context& context, const std::function<Layout()>& layout, Dtype 
     return facts_of(*agreed, dtype, space, options);
   });
   if (options.residency == Residency::heap)
-    return allocate_on_heap(state, *agreed, dtype, options.order, "empty", where, space);
+    return arrays::allocate_on_heap(state, *agreed, dtype, options.order, "empty", where, space);
   Operand operand = Operand::of(*agreed, dtype, options.order);
   operand.space = space;
   return array_on(state, operand, std::move(ordinary), -1);
@@ -86,12 +86,13 @@ Array make(const Context& context, const std::function<Layout()>& layout, Dtype 
 
 }  // namespace
 
-Array allocate_on_heap(const std::shared_ptr<ContextState>& context, const Layout& layout, Dtype dtype,
-                       Order order, std::string_view purpose, SourcePlace where, MemorySpace space) {
+Array arrays::allocate_on_heap(const std::shared_ptr<ContextState>& context, const Layout& layout,
+                               Dtype dtype, Order order, std::string_view purpose, SourcePlace where,
+                               MemorySpace space) {
   const std::int64_t bytes = checked_bytes(layout.largest_local_size(), dtype);
-  SymmetricHeap& heap = context->heap_in(space);
-  const HeapBlock block =
-      heap.allocate(std::max<std::int64_t>(bytes, 1), SymmetricHeap::Sizes::equal, purpose, where);
+  memory::SymmetricHeap& heap = context->heap_in(space);
+  const memory::HeapBlock block =
+      heap.allocate(std::max<std::int64_t>(bytes, 1), memory::SymmetricHeap::Sizes::equal, purpose, where);
   // For as long as the array lives; dropped, not freed: a destructor never communicates.
   std::shared_ptr<void> memory(heap.address(block),
                                [context, space, id = block.id](void*) { context->heap_in(space).drop(id); });

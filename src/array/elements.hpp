@@ -5,7 +5,7 @@
 #include <partita/array.hpp>
 #include <vector>
 
-namespace partita {
+namespace partita::arrays {
 
 /// Calls `body(number, element)` for every element of the rank's part, where `number` is the element's
 /// row-major number in the whole array and `element` points to it.
@@ -54,4 +54,4 @@ void for_each_element(const View& local, const Layout& layout, int rank, Body&& 
 /// element once.
 bool is_first_holder(const Layout& layout, int rank);
 
-}  // namespace partita
+}  // namespace partita::arrays

@@ -44,7 +44,7 @@ Outline outline_of(const Array& array) {
 Array embed(const Context& context, const Array& array, std::span<const int> ranks) {
   const std::shared_ptr<ContextState>& state = context.state();
   state->require_usable("embed");
-  collectively(*state, "embed", [&]() -> std::vector<Fact> {
+  runtime::collectively(*state, "embed", [&]() -> std::vector<Fact> {
     const bool member = contains(ranks, state->rank());
     check(!ranks.empty(), "embed: the list of ranks is empty");
     check(member == array.valid(), "embed: rank {} {} in the list {}, but its array is {}", state->rank(),
@@ -54,7 +54,7 @@ Array embed(const Context& context, const Array& array, std::span<const int> ran
           ranks_text(ranks));
     return {{"ranks", ranks_text(ranks)}};
   });
-  const auto all = exchange_values(*state, "embed", array.valid() ? outline_of(array) : Outline());
+  const auto all = runtime::exchange_values(*state, "embed", array.valid() ? outline_of(array) : Outline());
   const Outline& outline = all[static_cast<std::size_t>(ranks.front())];
   const Layout inner =
       Layout(Distribution::parse(outline.distribution), outline.whole, static_cast<int>(ranks.size()))
@@ -63,7 +63,7 @@ Array embed(const Context& context, const Array& array, std::span<const int> ran
   View part =
       array.valid() ? array.local() : View::dense(nullptr, outline.dtype, layout.local_shape(state->rank()));
   part.space = outline.space;
-  Array wrapped = wrap_agreed(state, part, layout, "embed");
+  Array wrapped = arrays::wrap_agreed(state, part, layout, "embed");
   wrapped.state()->owner = array.state();  // the memory lives as long as any view of it
   return wrapped;
 }
@@ -72,13 +72,13 @@ Array restrict_to(const Context& subgroup, const Array& array, std::span<const i
   const std::shared_ptr<ContextState>& state = subgroup.state();
   state->require_usable("restrict_to");
   std::optional<Layout> layout;
-  collectively(*state, "restrict_to", [&]() -> std::vector<Fact> {
+  runtime::collectively(*state, "restrict_to", [&]() -> std::vector<Fact> {
     check(static_cast<int>(ranks.size()) == state->size(),
           "restrict_to: {} ranks are named, the subgroup has {}", ranks.size(), state->size());
     layout = array.layout().restricted(ranks);
     return {{"layout", layout->to_string()}, {"ranks", ranks_text(ranks)}};
   });
-  Array wrapped = wrap_agreed(state, array.local(), *layout, "restrict_to");
+  Array wrapped = arrays::wrap_agreed(state, array.local(), *layout, "restrict_to");
   wrapped.state()->owner = array.state();
   return wrapped;
 }

@@ -38,22 +38,22 @@ T random_value(std::uint64_t bits) {
 
 void fill(Array& array, const void* value) {
   const View& local = array.local();
-  if (local.space == MemorySpace::device) return fill_on_device(*array.context(), local, value);
-  const StridedCopy nest = destination_of(nest_over(local, local));
+  if (local.space == MemorySpace::device) return arrays::fill_on_device(*array.context(), local, value);
+  const kernels::StridedCopy nest = kernels::destination_of(arrays::nest_over(local, local));
   if (nest.item_bytes == 0) return;
-  fill(nest, value, size_of(local.dtype), local.data, hint_for(bytes_of(local)));
+  kernels::fill(nest, value, size_of(local.dtype), local.data, kernels::hint_for(arrays::bytes_of(local)));
 }
 
 void fill_random(Array& array, std::uint64_t seed) {
   if (array.local().space == MemorySpace::device) {
-    Array part = on_host(array);
+    Array part = arrays::on_host(array);
     fill_random(part, seed);
-    return copy_view(*array.context(), part.local(), array.local());
+    return arrays::copy_view(*array.context(), part.local(), array.local());
   }
   const int rank = array.context()->rank();
   visit_dtype(array.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    for_each_element<T>(array.local(), array.layout(), rank, [&](std::int64_t number, T& element) {
+    arrays::for_each_element<T>(array.local(), array.layout(), rank, [&](std::int64_t number, T& element) {
       element = random_value<T>(mix(scramble(seed), static_cast<std::uint64_t>(number)));
     });
   });
@@ -65,7 +65,7 @@ void copy(const Array& source, Array& destination) {
   check(source.layout() == destination.layout() || source.layout().equivalent(destination.layout()),
         "copy: the source is {}, the destination {}; use redistribute", source.layout().to_string(),
         destination.layout().to_string());
-  copy_view(*destination.context(), source.local(), destination.local());
+  arrays::copy_view(*destination.context(), source.local(), destination.local());
 }
 
 }  // namespace partita

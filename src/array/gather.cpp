@@ -28,7 +28,7 @@ Layout all_on(int root, const Shape& shape, int ranks) {
 /// everybody's.
 Dtype dtype_of_root(const Context& context, const View& source, const Shape& shape, int root) {
   ContextState& state = *context.state();
-  collectively(state, "scatter", [&]() -> std::vector<Fact> {
+  runtime::collectively(state, "scatter", [&]() -> std::vector<Fact> {
     check_root(root, state.size());
     if (state.rank() == root) {
       check(source.extents == shape, "scatter: the view of the root is {}, the array {}",
@@ -37,7 +37,7 @@ Dtype dtype_of_root(const Context& context, const View& source, const Shape& sha
     }
     return {{"shape", to_string(shape)}, {"root", std::to_string(root)}};
   });
-  return exchange_values(state, "scatter", source.dtype)[static_cast<std::size_t>(root)];
+  return runtime::exchange_values(state, "scatter", source.dtype)[static_cast<std::size_t>(root)];
 }
 
 }  // namespace
@@ -55,7 +55,7 @@ Array scatter(const Context& context, const View& source, const Shape& shape,
   View part = source;
   if (context.rank() != root) part = View::dense(nullptr, dtype, layout.local_shape(context.rank()));
   part.space = MemorySpace::host;
-  const Array whole = wrap_agreed(context.state(), part, layout, "scatter");
+  const Array whole = arrays::wrap_agreed(context.state(), part, layout, "scatter");
   if (context.state()->default_space() == MemorySpace::host)
     return redistribute(whole, distribution, {}, where);
   Array result = empty(context, shape, distribution, dtype, {}, where);

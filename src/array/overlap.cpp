@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-namespace partita {
+namespace partita::arrays {
 namespace {
 
 struct Span {
@@ -81,4 +81,4 @@ bool overlap(const View& a, const View& b) {
   return rows_meet(*rows_a, *rows_b, step, bytes / size_of(a.dtype));
 }
 
-}  // namespace partita
+}  // namespace partita::arrays

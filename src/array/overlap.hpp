@@ -3,7 +3,7 @@
 
 #include <partita/view.hpp>
 
-namespace partita {
+namespace partita::arrays {
 
 /// Whether the memory between first and last elements meets. Views without elements or memory meet nothing.
 bool spans_meet(const View& a, const View& b);
@@ -13,4 +13,4 @@ bool spans_meet(const View& a, const View& b);
 /// `spans_meet`.
 bool overlap(const View& a, const View& b);
 
-}  // namespace partita
+}  // namespace partita::arrays

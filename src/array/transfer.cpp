@@ -7,7 +7,7 @@
 #include "device/device_synchronization.hpp"
 #include "kernels/host/fill.hpp"
 
-namespace partita {
+namespace partita::arrays {
 namespace {
 
 constexpr std::string_view operation = "copy";
@@ -17,20 +17,20 @@ char* at(const View& view, std::int64_t offset) {
 }
 
 /// One run of bytes, or both sides on the device.
-void copy_at_once(ContextState& context, const StridedCopy& nest, const View& from, const View& to) {
-  const Stream stream = begin_device_work(context);
+void copy_at_once(ContextState& context, const kernels::StridedCopy& nest, const View& from, const View& to) {
+  const Stream stream = devices::begin_device_work(context);
   if (nest.loops.empty()) {
     context.device->copy_bytes(at(from, nest.from_offset), at(to, nest.to_offset), nest.item_bytes, stream);
   } else {
     context.device->copy(nest, from.data, to.data, stream);
   }
-  finish_device(context, operation);
+  devices::finish_device(context, operation);
 }
 
 /// Gaps are closed and opened on either side; what crosses is dense.
 void copy_across(ContextState& context, const View& from, const View& to) {
   std::vector<char> memory(static_cast<std::size_t>(bytes_of(from)));
-  const DeviceMemory passing(*context.device, bytes_of(from));
+  const devices::DeviceMemory passing(*context.device, bytes_of(from));
   const View here = dense_at(memory.data(), from, MemorySpace::host);
   const View there = dense_at(passing.data(), from, MemorySpace::device);
   const bool down = from.space == MemorySpace::device;
@@ -58,9 +58,9 @@ View dense_at(void* memory, const View& like, MemorySpace space) {
   return view;
 }
 
-StridedCopy nest_over(const View& from, const View& to) {
+kernels::StridedCopy nest_over(const View& from, const View& to) {
   const std::int64_t item = size_of(to.dtype);
-  StridedCopy nest{item, 0, 0, {}};
+  kernels::StridedCopy nest{item, 0, 0, {}};
   for (int d = 0; d < to.extents.size(); ++d) {
     nest.loops.push_back({to.extents[d], from.strides[d] * item, to.strides[d] * item});
   }
@@ -68,21 +68,21 @@ StridedCopy nest_over(const View& from, const View& to) {
 }
 
 void copy_view(ContextState& context, const View& from, const View& to) {
-  const StridedCopy nest = simplify(nest_over(from, to));
+  const kernels::StridedCopy nest = kernels::simplify(nest_over(from, to));
   if (nest.item_bytes == 0) return;
   if (from.space == MemorySpace::host && to.space == MemorySpace::host) {
-    return copy(nest, from.data, to.data, hint_for(bytes_of(to)));
+    return kernels::copy(nest, from.data, to.data, kernels::hint_for(bytes_of(to)));
   }
   if (nest.loops.empty() || from.space == to.space) return copy_at_once(context, nest, from, to);
   copy_across(context, from, to);
 }
 
 void fill_on_device(ContextState& context, const View& to, const void* element) {
-  const StridedCopy nest = destination_of(nest_over(to, to));
+  const kernels::StridedCopy nest = kernels::destination_of(nest_over(to, to));
   if (nest.item_bytes == 0) return;
-  const Stream stream = begin_device_work(context);
+  const Stream stream = devices::begin_device_work(context);
   context.device->fill(nest, element, size_of(to.dtype), to.data, stream);
-  finish_device(context, "fill");
+  devices::finish_device(context, "fill");
 }
 
 Array on_host(const Array& array) {
@@ -108,4 +108,4 @@ Array copied_to_host(const Array& array) {
   return Array(std::move(copied));
 }
 
-}  // namespace partita
+}  // namespace partita::arrays

@@ -6,7 +6,7 @@
 #include "context/context_state.hpp"
 #include "kernels/host/copy.hpp"
 
-namespace partita {
+namespace partita::arrays {
 
 /// Of the elements, without gaps.
 std::int64_t bytes_of(const View& view);
@@ -22,7 +22,7 @@ inline bool lies_dense(const View& view) {
 View dense_at(void* memory, const View& like, MemorySpace space);
 
 /// The nest over all elements of two views of the same extents; not simplified.
-StridedCopy nest_over(const View& from, const View& to);
+kernels::StridedCopy nest_over(const View& from, const View& to);
 
 /// to = from, element by element: views of the same extents and dtype, each in host memory or in memory that
 /// the context's device reaches. Local; done when it returns.
@@ -31,4 +31,4 @@ void copy_view(ContextState& context, const View& from, const View& to);
 /// Every element of a view in device memory becomes `element`. Local; done when it returns.
 void fill_on_device(ContextState& context, const View& to, const void* element);
 
-}  // namespace partita
+}  // namespace partita::arrays

@@ -20,8 +20,8 @@ struct LocalPart {
 LocalPart part_of(const ContextState& context, const View& local) {
   LocalPart part;
   part.empty = volume(local.extents) == 0;
-  part.rows = lies_dense(local);
-  part.columns = lies_as(local, dense_strides(local.extents, Order::column_major));
+  part.rows = arrays::lies_dense(local);
+  part.columns = arrays::lies_as(local, dense_strides(local.extents, Order::column_major));
   part.heap_offset = part.empty ? -1 : context.heap_in(local.space).offset_of(local.data);
   return part;
 }
@@ -63,7 +63,7 @@ Array wrap_checked(const Context& context, const View& local, const std::functio
   const std::shared_ptr<ContextState>& state = context.state();
   state->require_usable("wrap");
   std::optional<Layout> agreed;
-  collectively(*state, "wrap", [&]() -> std::vector<Fact> {
+  runtime::collectively(*state, "wrap", [&]() -> std::vector<Fact> {
     agreed = layout();
     check(agreed->ranks() == state->size(), "the layout {} does not suit a context of {} ranks",
           agreed->to_string(), state->size());
@@ -72,14 +72,14 @@ Array wrap_checked(const Context& context, const View& local, const std::functio
             {"dtype", std::string(name(local.dtype))},
             {"memory", std::string(name(local.space))}};
   });
-  return wrap_agreed(state, local, *agreed, "wrap");
+  return arrays::wrap_agreed(state, local, *agreed, "wrap");
 }
 
 }  // namespace
 
-Array wrap_agreed(const std::shared_ptr<ContextState>& context, const View& local, const Layout& layout,
-                  std::string_view operation) {
-  const Joint joint = join(exchange_values(*context, operation, part_of(*context, local)));
+Array arrays::wrap_agreed(const std::shared_ptr<ContextState>& context, const View& local,
+                          const Layout& layout, std::string_view operation) {
+  const Joint joint = join(runtime::exchange_values(*context, operation, part_of(*context, local)));
   const Order order = joint.rows || !joint.columns ? Order::row_major : Order::column_major;
   Operand operand =
       Operand::of(layout, local.dtype, order, joint.heap ? Residency::heap : Residency::ordinary);
@@ -108,9 +108,10 @@ Array wrap(const Context& context, const View& local, const Operand& operand) {
   check(local.dtype == operand.dtype, "the local part is {}, but the operand is {}", name(local.dtype),
         name(operand.dtype));
   check_view(local, operand.layout, state->rank(), state->device != nullptr);
-  check(!operand.dense || local.extents.empty() || lies_as(local, operand.local_strides(state->rank())),
-        "the local part of rank {} is not dense in the order of the operand {}", state->rank(),
-        operand.to_string());
+  check(
+      !operand.dense || local.extents.empty() || arrays::lies_as(local, operand.local_strides(state->rank())),
+      "the local part of rank {} is not dense in the order of the operand {}", state->rank(),
+      operand.to_string());
   return Array(std::make_shared<Array::State>(Array::State{state, operand, local, nullptr, -1}));
 }
 

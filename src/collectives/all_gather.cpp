@@ -45,8 +45,8 @@ void run_all_gather(std::string_view operation, const Context& context, const Vi
   call.plan = plan_all_gather;
   call.is_redistribution = true;
   if (counts.empty()) {
-    call.by_library = [](DeviceGroup& group, std::span<const View> views, Stream where) {
-      group.all_gather(views[0].data, views[1].data, bytes_of(views[0]), where);
+    call.by_library = [](devices::DeviceGroup& group, std::span<const View> views, Stream where) {
+      group.all_gather(views[0].data, views[1].data, arrays::bytes_of(views[0]), where);
     };
   }
   run(context, std::move(call), stream);

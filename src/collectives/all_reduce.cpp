@@ -34,7 +34,7 @@ void all_reduce(const Context& context, const View& source, const View& destinat
   call.writes_in_place = true;
   call.plan = plan_all_reduce;
   call.is_redistribution = true;
-  call.by_library = [reduction = options.reduction](DeviceGroup& group, std::span<const View> views,
+  call.by_library = [reduction = options.reduction](devices::DeviceGroup& group, std::span<const View> views,
                                                     Stream where) {
     group.all_reduce(views[0].data, views[1].data, volume(views[0].extents), views[0].dtype, reduction,
                      where);

@@ -37,7 +37,7 @@ void all_to_all(const Context& context, const View& source, const View& destinat
   call.dtype = source.dtype;
   call.views = {as_row(source), as_column(destination)};
   call.signature = &signature;
-  call.bytes = bytes_of(source);
+  call.bytes = arrays::bytes_of(source);
   call.check = [&] {
     const Shape& shape = source.extents;
     check(!shape.empty() && shape[0] % ranks == 0,
@@ -54,9 +54,9 @@ void all_to_all(const Context& context, const View& source, const View& destinat
   call.writes_in_place = true;
   call.plan = plan_single_redistribution;
   call.is_redistribution = true;
-  call.by_library = [ranks](DeviceGroup& group, std::span<const View> views, Stream where) {
-    const std::int64_t bytes = bytes_of(views[0]) / ranks;
-    std::vector<DeviceGroup::Part> sent, received;
+  call.by_library = [ranks](devices::DeviceGroup& group, std::span<const View> views, Stream where) {
+    const std::int64_t bytes = arrays::bytes_of(views[0]) / ranks;
+    std::vector<devices::DeviceGroup::Part> sent, received;
     for (int peer = 0; peer < ranks; ++peer) {
       sent.push_back({peer, static_cast<char*>(views[0].data) + peer * bytes, bytes});
       received.push_back({peer, static_cast<char*>(views[1].data) + peer * bytes, bytes});

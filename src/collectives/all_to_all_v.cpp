@@ -47,7 +47,7 @@ Counts agreed_counts(ContextState& context, std::span<const std::int64_t> send,
   std::vector<std::int64_t> mine{static_cast<std::int64_t>(send.size())};
   mine.insert(mine.end(), send.begin(), send.end());
   mine.insert(mine.end(), receive.begin(), receive.end());
-  const Counts all = exchange_values(context, "all_to_all_v", mine);
+  const Counts all = runtime::exchange_values(context, "all_to_all_v", mine);
   Counts sends, receives;
   for (std::size_t rank = 0; rank < ranks; ++rank) {
     const std::vector<std::int64_t>& numbers = all[rank];

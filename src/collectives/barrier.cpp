@@ -11,12 +11,12 @@ namespace {
 
 /// A byte of every rank, which say nothing but that they have come. Kept by the context. Collective when they
 /// are made.
-std::shared_ptr<DeviceMemory> bytes_of_ranks(ContextState& state) {
+std::shared_ptr<devices::DeviceMemory> bytes_of_ranks(ContextState& state) {
   const std::string key = "barrier's memory";
-  auto memory = std::static_pointer_cast<DeviceMemory>(state.plans.find_kept(key));
+  auto memory = std::static_pointer_cast<devices::DeviceMemory>(state.plans.find_kept(key));
   if (!memory) {
-    collectively(state, "barrier", [&]() -> std::vector<Fact> {
-      memory = std::make_shared<DeviceMemory>(*state.device, state.size());
+    runtime::collectively(state, "barrier", [&]() -> std::vector<Fact> {
+      memory = std::make_shared<devices::DeviceMemory>(*state.device, state.size());
       return {};
     });
     state.plans.keep(key, memory);
@@ -37,7 +37,7 @@ void barrier(const Context& context, Stream stream) {
     check<UnsupportedError>(stream.handle == nullptr, "barrier: a stream, but the context has no device");
     return context.barrier();
   }
-  const std::shared_ptr<DeviceMemory> memory = bytes_of_ranks(state);
+  const std::shared_ptr<devices::DeviceMemory> memory = bytes_of_ranks(state);
   const View all{memory->data(), Dtype::u8, {state.size()}, {1}, MemorySpace::device};
   View own = all;
   own.data = static_cast<char*>(memory->data()) + state.rank();

@@ -51,7 +51,7 @@ void broadcast(const Context& context, const View& view, int root, Stream stream
                  {"root", std::to_string(root)}},
        .dtype = view.dtype,
        .views = {is_root ? view : View{}, is_root && ranks > 1 ? View{} : view},
-       .bytes = bytes_of(view),
+       .bytes = arrays::bytes_of(view),
        .layouts =
            [&] {
              check_root("broadcast", root, ranks);
@@ -61,9 +61,9 @@ void broadcast(const Context& context, const View& view, int root, Stream stream
        .plan = [&](const Request& request) { return plan_broadcast(request, root); },
        .is_redistribution = true,
        .by_library =
-           [=](DeviceGroup& group, std::span<const View> views, Stream where) {
+           [=](devices::DeviceGroup& group, std::span<const View> views, Stream where) {
              const View& mine = views[is_root && ranks > 1 ? 0 : 1];
-             group.broadcast(mine.data, mine.data, bytes_of(mine), root, where);
+             group.broadcast(mine.data, mine.data, arrays::bytes_of(mine), root, where);
            },
        .signature = &signature},
       stream);

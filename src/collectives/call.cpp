@@ -63,8 +63,8 @@ Operand operand_of(const Layout& layout, Dtype dtype, MemorySpace space, bool on
 /// Collective.
 std::vector<Layout> agree(ContextState& context, const Call& call) {
   std::vector<Layout> layouts;
-  collectively(context, call.operation, [&]() -> std::vector<Fact> {
-    require_no_capture(context, call.operation, "making a plan");
+  runtime::collectively(context, call.operation, [&]() -> std::vector<Fact> {
+    devices::require_no_capture(context, call.operation, "making a plan");
     layouts = call.layouts();
     check_views(call, layouts, context.rank());
     return call.facts;
@@ -89,9 +89,9 @@ std::shared_ptr<PlanRunner> bind_call(ContextState& context, const Call& call,
 /// Collective, and the same on all ranks: checks the call, then plans and binds it.
 std::shared_ptr<PlanRunner> make_plan(ContextState& context, const Call& call, MemorySpace space,
                                       const HeapOffsets& places) {
-  const bool grouped = space == MemorySpace::device && messages_go_in_groups(context);
+  const bool grouped = space == MemorySpace::device && devices::messages_go_in_groups(context);
   std::shared_ptr<PlanRunner> bound;
-  collectively(context, call.operation, [&]() -> std::vector<Fact> {
+  runtime::collectively(context, call.operation, [&]() -> std::vector<Fact> {
     const std::vector<Layout> layouts = call.layouts();
     check_views(call, layouts, context.rank());
     bound = bind_call(context, call, layouts, space, places, grouped);
@@ -142,7 +142,7 @@ std::shared_ptr<Runner> make_on_device(ContextState& context, const Call& call, 
   if (std::shared_ptr<Runner> packets = packet_call(context, call)) return packets;
   if (context.size() > 1 && call.by_library &&
       prefers_library(context, call.operation, call.bytes, place >= 0)) {
-    if (const DeviceGroup* const library = library_of(context);
+    if (const devices::DeviceGroup* const library = devices::library_of(context);
         library != nullptr && call.offered(*library)) {
       return std::make_shared<LibraryCall>(context, call);
     }
@@ -190,7 +190,7 @@ void check_or_tell_all(ContextState& context, std::string_view operation,
   try {
     check();
   } catch (const Error&) {
-    collectively(context, operation, []() -> std::vector<Fact> { throw; });
+    runtime::collectively(context, operation, []() -> std::vector<Fact> { throw; });
   }
 }
 
@@ -214,7 +214,7 @@ void run(const Context& context, Call call, Stream stream) {
   const std::string key = key_of(call);
   const std::shared_ptr<Runner> runner =
       on_device ? runner_on_device(state, call, key) : plan_on_host(state, call, key);
-  if (on_device) keep_for_graph(state, stream, runner);
+  if (on_device) contexts::keep_for_graph(state, stream, runner);
   runner->run(call.views, stream);
   // Large views of the host are looked for on the heap every time.
   if (call.signature != nullptr && (on_device || call.bytes < worth_asking)) {
@@ -232,7 +232,7 @@ void check_reduction(std::string_view operation, Reduction reduction, Dtype dtyp
 }
 
 void check_apart(std::string_view operation, const View& a, const View& b) {
-  check(!spans_meet(a, b), "{}: source and destination overlap", operation);
+  check(!arrays::spans_meet(a, b), "{}: source and destination overlap", operation);
 }
 
 void check_same_or_apart(std::string_view operation, const View& view, const View& place, const View& whole) {

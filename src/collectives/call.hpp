@@ -17,7 +17,7 @@
 namespace partita::collective {
 
 /// Puts the work of a call into a stream.
-using ByLibrary = std::function<void(DeviceGroup&, std::span<const View>, Stream)>;
+using ByLibrary = std::function<void(devices::DeviceGroup&, std::span<const View>, Stream)>;
 
 /// One call, as this rank makes it.
 struct Call {
@@ -42,7 +42,7 @@ struct Call {
   /// The same by the vendor's library of collectives, whose views are dense. None: it has no such thing.
   ByLibrary by_library = {};
   /// Whether the library can: the dtype, the reduction.
-  std::function<bool(const DeviceGroup&)> offered = [](const DeviceGroup&) { return true; };
+  std::function<bool(const devices::DeviceGroup&)> offered = [](const devices::DeviceGroup&) { return true; };
   /// The layouts are larger than the views, whose extents `check` knows.
   bool extents_vary = false;
   /// If it is the same another time, so is all of the above; null: that is not known.

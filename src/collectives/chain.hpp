@@ -41,13 +41,13 @@ class Chain {
   /// Whatever the distributions of the two.
   void redistribute(int from, int to);
 
-  PlanBuilder& builder() { return builder_; }
+  planning::PlanBuilder& builder() { return builder_; }
   Plan take() { return std::move(plan_); }
 
  private:
   Plan plan_;
   RedistributeOptions redistribution_;
-  PlanBuilder builder_{plan_};
+  planning::PlanBuilder builder_{plan_};
 };
 
 }  // namespace partita::collective

@@ -68,8 +68,8 @@ class HaloRunner {
       : context_(context), dtype_(operand.dtype), space_(operand.space) {
     const Layout& layout = operand.layout;
     context.require_usable("halo");
-    const bool grouped = space_ == MemorySpace::device && messages_go_in_groups(context);
-    collectively(context, "halo", [&]() -> std::vector<Fact> {
+    const bool grouped = space_ == MemorySpace::device && devices::messages_go_in_groups(context);
+    runtime::collectively(context, "halo", [&]() -> std::vector<Fact> {
       check(layout.ranks() == context.size(), "halo: the layout {} does not suit a context of {} ranks",
             layout.to_string(), context.size());
       halos_ = make_halos(layout, options);
@@ -170,7 +170,7 @@ void Halo::execute(const Array& source, const View& extended, Stream stream) {
 }
 
 void Halo::execute(const View& source, const View& extended, Stream stream) {
-  keep_for_graph(*state_->context, stream, state_->runner);
+  contexts::keep_for_graph(*state_->context, stream, state_->runner);
   state_->runner->run(source, extended, stream);
 }
 
@@ -193,7 +193,7 @@ void halo_exchange(const Array& source, const View& extended, const HaloOptions&
     runner = std::make_shared<collective::HaloRunner>(context, source.operand(), options);
     context.plans.insert(key, runner);
   }
-  keep_for_graph(context, stream, runner);
+  contexts::keep_for_graph(context, stream, runner);
   runner->run(source.local(), extended, stream);
 }
 

@@ -20,7 +20,7 @@ bool has_elements(const View& view) {
 std::int64_t place_of(const ContextState& context, const View& view) {
   if (!has_elements(view)) return empty;
   if (view.space == MemorySpace::device && context.device == nullptr) return nowhere;  // and refused
-  const bool suits = view.strides.size() == view.extents.size() && lies_dense(view);
+  const bool suits = view.strides.size() == view.extents.size() && arrays::lies_dense(view);
   return suits ? context.heap_in(view.space).offset_of(view.data) : nowhere;
 }
 
@@ -57,7 +57,7 @@ HeapOffsets own_heap_offsets(const ContextState& context, std::span<const View> 
 
 HeapOffsets agreed_heap_offsets(ContextState& context, std::string_view operation, const HeapOffsets& own) {
   HeapOffsets agreed(own.size(), empty);
-  for (const HeapOffsets& theirs : exchange_values(context, operation, own)) {
+  for (const HeapOffsets& theirs : runtime::exchange_values(context, operation, own)) {
     for (std::size_t i = 0; i < std::min(own.size(), theirs.size()); ++i) {
       if (theirs[i] == empty) continue;
       agreed[i] = agreed[i] == empty || agreed[i] == theirs[i] ? theirs[i] : nowhere;

@@ -21,7 +21,7 @@ LibraryCall::LibraryCall(ContextState& context, const Call& call)
       hash_(hash_of(call, "library")),
       work_(call.by_library),
       dense_(*context.device),
-      ahead_(RunAhead::of(context)) {}
+      ahead_(devices::RunAhead::of(context)) {}
 
 void LibraryCall::refuse_capture() const {
   throw UnsupportedError(fmt::format(
@@ -32,14 +32,14 @@ void LibraryCall::refuse_capture() const {
 
 void LibraryCall::run(std::span<const View> views, Stream stream) {
   context_.require_usable(operation_);
-  if (context_.device->captures(stream_or_own(context_, stream))) refuse_capture();
-  put_into_stream(context_, *ahead_, operation_, stream, [&](Stream used, bool) {
-    const Executed execution = announce(context_, hash_, operation_);
+  if (context_.device->captures(devices::stream_or_own(context_, stream))) refuse_capture();
+  devices::put_into_stream(context_, *ahead_, operation_, stream, [&](Stream used, bool) {
+    const runtime::Executed execution = runtime::announce(context_, hash_, operation_);
     if (context_.device_topology.node_count() > 1) {
       const int ranks = context_.size();
       const int before = (context_.rank() + ranks - 1) % ranks;
       const int after = (context_.rank() + 1) % ranks;
-      greetings_of(context_).greet(execution, {&before, 1}, {&after, 1}, false, operation_);
+      runtime::greetings_of(context_).greet(execution, {&before, 1}, {&after, 1}, false, operation_);
     }
     work_(*context_.device_group(), dense_.pack(views, used), used);
     dense_.unpack(views, used);

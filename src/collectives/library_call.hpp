@@ -27,8 +27,8 @@ class LibraryCall final : public Runner {
   std::string operation_;
   std::uint64_t hash_;
   ByLibrary work_;
-  DenseViews dense_;
-  std::shared_ptr<RunAhead> ahead_;
+  execution::DenseViews dense_;
+  std::shared_ptr<devices::RunAhead> ahead_;
 };
 
 /// Whether the library is to do this: it is asked for, or sooner done than a plan of ours, as measured

@@ -14,10 +14,10 @@ bool is_logical(Reduction reduction, Dtype dtype) {
   return is_logical && dtype != Dtype::boolean;
 }
 
-DeviceMemory identity_on(Accelerator& device, Reduction reduction, Dtype dtype) {
+devices::DeviceMemory identity_on(devices::Accelerator& device, Reduction reduction, Dtype dtype) {
   std::array<std::byte, 16> identity{};
   write_identity(reduction, dtype, identity.data());
-  DeviceMemory memory(device, identity.size());
+  devices::DeviceMemory memory(device, identity.size());
   device.physical().copy_past(memory.data(), identity.data(), identity.size());
   return memory;
 }
@@ -27,19 +27,19 @@ void normalize_logical(ContextState& context, Reduction reduction, const View& v
                        Stream stream) {
   if (volume(view.extents) == 0) return;
   const std::int64_t item = size_of(view.dtype);
-  StridedCopy nest{item, 0, 0, {}};
+  kernels::StridedCopy nest{item, 0, 0, {}};
   for (int i = 0; i < view.extents.size(); ++i) {
     nest.loops.push_back({view.extents[i], 0, view.strides[i] * item});
   }
-  nest = simplify(std::move(nest));
+  nest = kernels::simplify(std::move(nest));
   if (identity == nullptr) {
     std::array<std::byte, 16> here{};
     write_identity(reduction, view.dtype, here.data());
-    return accumulate(nest, view.dtype, reduction, here.data(), view.data);
+    return kernels::accumulate(nest, view.dtype, reduction, here.data(), view.data);
   }
-  stream = begin_device_work(context, stream);
+  stream = devices::begin_device_work(context, stream);
   context.device->accumulate(nest, view.dtype, reduction, identity, view.data, stream);
-  end_device_work(context, stream);
+  devices::end_device_work(context, stream);
 }
 
 }  // namespace partita::collective

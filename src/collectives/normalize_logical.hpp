@@ -14,7 +14,7 @@ namespace partita::collective {
 bool is_logical(Reduction reduction, Dtype dtype);
 
 /// The identity of a reduction in device memory.
-DeviceMemory identity_on(Accelerator& device, Reduction reduction, Dtype dtype);
+devices::DeviceMemory identity_on(devices::Accelerator& device, Reduction reduction, Dtype dtype);
 
 /// Makes 0 or 1 of every element. `identity`: in device memory, of a view there, in stream order; else null.
 void normalize_logical(ContextState& context, Reduction reduction, const View& view, const void* identity,

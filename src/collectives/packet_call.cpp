@@ -8,15 +8,15 @@ namespace {
 
 class PacketCall final : public Runner {
  public:
-  PacketCall(ContextState& context, const Call& call, const SmallExchange& exchange)
-      : packets_(context, std::string(call.operation), exchange, PacketRunner::Views::any),
+  PacketCall(ContextState& context, const Call& call, const planning::SmallExchange& exchange)
+      : packets_(context, std::string(call.operation), exchange, execution::PacketRunner::Views::any),
         hash_(hash_of(call, "packets")) {}
 
-  PacketRunner& packets() { return packets_; }
+  execution::PacketRunner& packets() { return packets_; }
   void run(std::span<const View> views, Stream stream) override { packets_.put(views, hash_, stream); }
 
  private:
-  PacketRunner packets_;
+  execution::PacketRunner packets_;
   std::uint64_t hash_;
 };
 
@@ -31,14 +31,15 @@ Operand dense_on_device(const Layout& layout, Dtype dtype) {
 // All but the last question has the same answer on all ranks.
 std::shared_ptr<Runner> packet_call(ContextState& context, const Call& call) {
   const Topology& topology = context.device_topology;
-  const bool some_ranks = context.size() > 1 && context.size() <= PacketSlots::most_ranks;
+  const bool some_ranks = context.size() > 1 && context.size() <= devices::PacketSlots::most_ranks;
   if (!call.is_redistribution || call.logical || topology.node_count() != 1 || !some_ranks ||
       context.options.device_collectives == DeviceCollectives::library) {
     return nullptr;
   }
   const std::vector<Layout> layouts = call.layouts();
-  const auto exchange = small_exchange(dense_on_device(layouts[0], call.dtype),
-                                       dense_on_device(layouts[1], call.dtype), topology, context.rank());
+  const auto exchange =
+      redistribution::small_exchange(dense_on_device(layouts[0], call.dtype),
+                                     dense_on_device(layouts[1], call.dtype), topology, context.rank());
   if (!exchange) return nullptr;
   const auto made = std::make_shared<PacketCall>(context, call, *exchange);
   if (!made->packets().suits_all_ranks()) return nullptr;

@@ -42,7 +42,8 @@ ByPeer cut(const std::vector<Piece>& pieces, int ranks, std::int64_t most, const
 
 class PairwiseExchange {
  public:
-  PairwiseExchange(PlanBuilder& builder, int from, int to, const ExchangedPieces& moves, std::int64_t largest)
+  PairwiseExchange(planning::PlanBuilder& builder, int from, int to, const ExchangedPieces& moves,
+                   std::int64_t largest)
       : builder_(builder), from_(from), to_(to), ranks_(builder.plan().topology.ranks()) {
     const Operand& source = builder.operand(from);
     item_ = size_of(source.dtype);
@@ -141,10 +142,10 @@ class PairwiseExchange {
   struct Posted {
     int giver;
     Region region;
-    ReceiveWindow::Message message;
+    planning::ReceiveWindow::Message message;
   };
 
-  PlanBuilder& builder_;
+  planning::PlanBuilder& builder_;
   int from_;
   int to_;
   int ranks_;
@@ -154,9 +155,9 @@ class PairwiseExchange {
   ByPeer taken_;
   int messages_ = -1;
   std::int64_t rounds_ = 0;  // the first number of this exchange's
-  std::optional<SlotRing> ring_;
-  std::optional<SendWindow> sending_;  // the first half of the private scratch
-  std::optional<ReceiveWindow> receiving_;
+  std::optional<planning::SlotRing> ring_;
+  std::optional<planning::SendWindow> sending_;  // the first half of the private scratch
+  std::optional<planning::ReceiveWindow> receiving_;
   std::deque<Posted> posted_;
 };
 

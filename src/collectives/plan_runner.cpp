@@ -10,10 +10,10 @@ PlanRunner::PlanRunner(ContextState& context, Plan plan, std::optional<Reduction
     states_.push_back({nullptr, *buffer.operand, {}, nullptr, -1});
   }
   for (const Array::State& state : states_) pointers_.push_back(&state);
-  if (logical_ && space_of(plan) == MemorySpace::device) {
+  if (logical_ && execution::space_of(plan) == MemorySpace::device) {
     identity_ = identity_on(*context.device, *logical_, states_.back().operand.dtype);
   }
-  executor_ = Executor::bind(context, std::move(plan));
+  executor_ = execution::Executor::bind(context, std::move(plan));
 }
 
 void PlanRunner::set_heap_offsets(std::span<const std::int64_t> offsets) {

@@ -21,7 +21,9 @@ class PlanRunner final : public Runner {
   /// Local. `logical`: the last view is made 0 or 1 after each run.
   PlanRunner(ContextState& context, Plan plan, std::optional<Reduction> logical = {});
 
-  void connect() { Executor::connect_all(context_, executor_); }  ///< before the first run. Collective
+  void connect() {
+    execution::Executor::connect_all(context_, executor_);
+  }  ///< before the first run. Collective
   const Plan& plan() const { return executor_->plan(); }
   const std::vector<Layout>& layouts() const { return layouts_; }
 
@@ -36,8 +38,8 @@ class PlanRunner final : public Runner {
   std::vector<const Array::State*> pointers_;
   ContextState& context_;
   std::optional<Reduction> logical_;
-  DeviceMemory identity_;  // of a logical on a device
-  std::unique_ptr<Executor> executor_;
+  devices::DeviceMemory identity_;  // of a logical on a device
+  std::unique_ptr<execution::Executor> executor_;
 };
 
 }  // namespace partita::collective

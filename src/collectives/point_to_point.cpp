@@ -11,7 +11,7 @@
 namespace partita::collective {
 namespace {
 
-bool arrived(ContextState& context, MessageId message) {
+bool arrived(ContextState& context, runtime::MessageId message) {
   try {
     return context.group->test(message);
   } catch (const std::exception& error) {
@@ -20,19 +20,21 @@ bool arrived(ContextState& context, MessageId message) {
   }
 }
 
-void wait(ContextState& context, MessageId message, int peer, const char* operation, const char* what) {
-  const WaitReason reason{operation, [&] { return fmt::format("{} rank {}", what, peer); }, peer, {}};
-  wait_until(context, reason, [&] { return arrived(context, message); });
+void wait(ContextState& context, runtime::MessageId message, int peer, const char* operation,
+          const char* what) {
+  const runtime::WaitReason reason{
+      operation, [&] { return fmt::format("{} rank {}", what, peer); }, peer, {}};
+  runtime::wait_until(context, reason, [&] { return arrived(context, message); });
 }
 
 /// Receives into memory that stays until the process ends if an exception comes first.
 void receive_bytes(ContextState& context, int from, const std::shared_ptr<void>& memory, void* to,
                    std::int64_t bytes) {
-  const MessageId message = context.group->receive(from, Lane::point_to_point, to, bytes);
+  const runtime::MessageId message = context.group->receive(from, runtime::Lane::point_to_point, to, bytes);
   try {
     wait(context, message, from, "receive", "a message of");
   } catch (...) {
-    if (memory) keep_until_exit(memory);
+    if (memory) runtime::keep_until_exit(memory);
     throw;
   }
 }
@@ -65,18 +67,19 @@ void check_fits(const MessageHeader& come, const MessageHeader& wanted, int from
 PendingSend::PendingSend(ContextState& context, int to, MessageHeader header, const void* content,
                          std::shared_ptr<void> keep)
     : context_(context), to_(to), header_(std::make_shared<MessageHeader>(header)), keep_(std::move(keep)) {
-  first_ = context.group->send(to, Lane::point_to_point, header_.get(), sizeof(MessageHeader));
-  if (header.bytes > 0) second_ = context.group->send(to, Lane::point_to_point, content, header.bytes);
+  first_ = context.group->send(to, runtime::Lane::point_to_point, header_.get(), sizeof(MessageHeader));
+  if (header.bytes > 0)
+    second_ = context.group->send(to, runtime::Lane::point_to_point, content, header.bytes);
 }
 
 PendingSend::~PendingSend() {
   if (first_ < 0 && second_ < 0) return;
-  keep_until_exit(header_);
-  if (keep_) keep_until_exit(keep_);
+  runtime::keep_until_exit(header_);
+  if (keep_) runtime::keep_until_exit(keep_);
 }
 
 void PendingSend::finish() {
-  for (MessageId* message : {&first_, &second_}) {
+  for (runtime::MessageId* message : {&first_, &second_}) {
     if (*message >= 0) wait(context_, *message, to_, "send", "the receipt of a message by");
     *message = -1;
   }
@@ -84,7 +87,7 @@ void PendingSend::finish() {
 
 bool PendingSend::left() {
   if (!context_.group) return false;  // a failed context in its end: the memory stays
-  for (MessageId* message : {&first_, &second_}) {
+  for (runtime::MessageId* message : {&first_, &second_}) {
     if (*message >= 0 && !arrived(context_, *message)) return false;
     *message = -1;
   }

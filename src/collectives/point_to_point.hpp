@@ -42,8 +42,8 @@ class PendingSend {
   int to_;
   std::shared_ptr<MessageHeader> header_;
   std::shared_ptr<void> keep_;
-  MessageId first_ = -1;
-  MessageId second_ = -1;
+  runtime::MessageId first_ = -1;
+  runtime::MessageId second_ = -1;
 };
 
 /// What has come and was not asked for yet, by sender, and messages to oneself. One a context.

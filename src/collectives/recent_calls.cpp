@@ -17,7 +17,7 @@ bool RecentCalls::run(ContextState& context, const CallSignature& signature, Str
   if (found == entries_.end() || context.plans.find(found->key) == nullptr) return false;
   const std::shared_ptr<Runner> runner = found->runner.lock();
   if (!runner) return false;
-  keep_for_graph(context, stream, runner);
+  contexts::keep_for_graph(context, stream, runner);
   runner->run(found->views, stream);
   return true;
 }

@@ -35,8 +35,8 @@ void reduce(const Context& context, const View& source, const View& destination,
   };
   call.plan = plan_reduce;
   call.is_redistribution = true;
-  call.by_library = [reduction = options.reduction, root](DeviceGroup& group, std::span<const View> views,
-                                                          Stream where) {
+  call.by_library = [reduction = options.reduction, root](devices::DeviceGroup& group,
+                                                          std::span<const View> views, Stream where) {
     group.reduce(views[0].data, views[1].data, volume(views[0].extents), views[0].dtype, reduction, root,
                  where);
   };

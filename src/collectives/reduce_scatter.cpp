@@ -36,8 +36,8 @@ void run_reduce_scatter(std::string_view operation, const Context& context, cons
   call.plan = plan_single_redistribution;
   call.is_redistribution = true;
   if (counts.empty()) {
-    call.by_library = [reduction = options.reduction](DeviceGroup& group, std::span<const View> views,
-                                                      Stream where) {
+    call.by_library = [reduction = options.reduction](devices::DeviceGroup& group,
+                                                      std::span<const View> views, Stream where) {
       group.reduce_scatter(views[0].data, views[1].data, volume(views[1].extents), views[0].dtype, reduction,
                            where);
     };

@@ -25,9 +25,9 @@ Call reducing_call(std::string_view operation, const View& source, const View& d
                 {"deterministic", options.deterministic ? "yes" : "no"}};
   call.dtype = source.dtype;
   call.views = {source, destination};
-  call.bytes = bytes_of(source);
+  call.bytes = arrays::bytes_of(source);
   if (is_logical(options.reduction, source.dtype)) call.logical = options.reduction;
-  call.offered = [options, dtype = source.dtype, logical = call.logical](const DeviceGroup& group) {
+  call.offered = [options, dtype = source.dtype, logical = call.logical](const devices::DeviceGroup& group) {
     return !options.deterministic && !logical && group.reduces(dtype, options.reduction);
   };
   call.check = [operation, source, destination] {

@@ -29,14 +29,14 @@ class Rows {
 };
 
 // row[p] = row[p - 1] + row[p]
-void join_inclusive(PlanBuilder& plan, const Rows& rows, int ranks, Reduction reduction) {
+void join_inclusive(planning::PlanBuilder& plan, const Rows& rows, int ranks, Reduction reduction) {
   for (int p = 1; p < ranks; ++p) {
     plan.accumulate(plan.rank(), reduction, rows.region(), rows.row(p - 1), rows.row(p));
   }
 }
 
 // result[p] = result[p - 1] + row[p - 1]
-void join_exclusive(PlanBuilder& plan, const Rows& rows, const Rows& results, int ranks,
+void join_exclusive(planning::PlanBuilder& plan, const Rows& rows, const Rows& results, int ranks,
                     Reduction reduction) {
   const int rank = plan.rank();
   plan.fill(reduction, results.region(), results.row(0));

@@ -24,25 +24,25 @@ void check_message(const char* operation, const Context& context, const View& vi
 }
 
 MessageHeader envelope_of(const View& view, int tag) {
-  return {tag, bytes_of(view), static_cast<std::int64_t>(view.dtype)};
+  return {tag, arrays::bytes_of(view), static_cast<std::int64_t>(view.dtype)};
 }
 
 using Bytes = std::vector<std::byte>;
 
 View on_host(Bytes& bytes, const View& like) {
-  return dense_at(bytes.data(), like, MemorySpace::host);
+  return arrays::dense_at(bytes.data(), like, MemorySpace::host);
 }
 
 /// From device memory after what the stream has been given so far.
 std::shared_ptr<Bytes> packed(ContextState& context, const View& view, Stream stream) {
-  auto bytes = std::make_shared<Bytes>(static_cast<std::size_t>(bytes_of(view)));
-  if (view.space == MemorySpace::device) finish_device(context, "send", stream);
-  copy_view(context, view, on_host(*bytes, view));
+  auto bytes = std::make_shared<Bytes>(static_cast<std::size_t>(arrays::bytes_of(view)));
+  if (view.space == MemorySpace::device) devices::finish_device(context, "send", stream);
+  arrays::copy_view(context, view, on_host(*bytes, view));
   return bytes;
 }
 
 bool leaves_in_place(const View& view) {
-  return view.space == MemorySpace::host && lies_dense(view);
+  return view.space == MemorySpace::host && arrays::lies_dense(view);
 }
 
 /// Up to so many bytes are copied, and nobody waits for the receiver.
@@ -71,8 +71,8 @@ void take(ContextState& context, const View& view, int peer, int tag, Stream str
   if (leaves_in_place(view)) return box.receive(context, peer, header, static_cast<std::byte*>(view.data));
   const auto bytes = std::make_shared<Bytes>(static_cast<std::size_t>(header.bytes));
   box.receive(context, peer, header, bytes->data(), bytes);
-  if (view.space == MemorySpace::device) finish_device(context, "receive", stream);
-  copy_view(context, on_host(*bytes, view), view);
+  if (view.space == MemorySpace::device) devices::finish_device(context, "receive", stream);
+  arrays::copy_view(context, on_host(*bytes, view), view);
 }
 
 }  // namespace

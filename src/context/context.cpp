@@ -53,7 +53,7 @@ const Machine& Context::machine() const {
 
 void Context::barrier() const {
   present(state_).require_usable("barrier");
-  partita::barrier(*state_);
+  runtime::barrier(*state_);
 }
 
 Device Context::device() const {
@@ -66,7 +66,7 @@ Stream Context::stream() const {
 
 void Context::synchronize(Stream stream) const {
   present(state_).require_usable("synchronize");
-  finish_device(*state_, "synchronize", stream);
+  devices::finish_device(*state_, "synchronize", stream);
 }
 
 void Context::collect() {
@@ -80,12 +80,12 @@ std::string Context::close() {
   state_->plans.clear();  // they own scratch memory
   state_->run_ahead.reset();
   state_->packets.reset();
-  finish_device(*state_, "close");
+  devices::finish_device(*state_, "close");
   collect_heaps(*state_);
   std::string leaks = state_->heap->leaks();
   if (state_->device_heap) leaks += state_->device_heap->leaks();
   if (!leaks.empty()) state_->log->warn("symmetric memory that was never freed:\n" + leaks);
-  partita::barrier(*state_, "close");
+  runtime::barrier(*state_, "close");
   state_->closed = true;
   return leaks;
 }

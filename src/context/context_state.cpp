@@ -19,10 +19,10 @@ namespace {
 
 void destroy(ContextState* state) {
   if (!state->home.is_here()) {
-    keep_until_exit(std::shared_ptr<ContextState>(state, [](ContextState*) {}));
+    runtime::keep_until_exit(std::shared_ptr<ContextState>(state, [](ContextState*) {}));
     return;
   }
-  forget_live_context(*state);
+  runtime::forget_live_context(*state);
   delete state;
 }
 
@@ -32,13 +32,13 @@ std::shared_ptr<ContextState> ContextState::make() {
   return {new ContextState, destroy};
 }
 
-void keep_for_graph(ContextState& state, Stream stream, const std::shared_ptr<void>& plan) {
+void contexts::keep_for_graph(ContextState& state, Stream stream, const std::shared_ptr<void>& plan) {
   if (!state.device) return;
-  stream = stream_or_own(state, stream);
+  stream = devices::stream_or_own(state, stream);
   if (state.device->captures(stream)) state.plans.pin(state.device->graph_of(stream), plan);
 }
 
-SymmetricHeap& ContextState::heap_in(MemorySpace space) const {
+memory::SymmetricHeap& ContextState::heap_in(MemorySpace space) const {
   if (space == MemorySpace::host) return *heap;
   check<UnsupportedError>(device_heap != nullptr,
                           "device memory: the context has no device; initialize it with Device::cuda()");
@@ -56,28 +56,30 @@ ContextState::~ContextState() {
   }
   settle_failure();
   try {
-    keep_until_exit(std::make_shared<PlanCache>(std::move(plans)));
+    runtime::keep_until_exit(std::make_shared<contexts::PlanCache>(std::move(plans)));
   } catch (...) {
     // No memory left for the note: the plans go, as those of a context that has not failed do.
   }
-  keep_until_exit(std::shared_ptr<SymmetricHeap>(std::move(heap)));
-  keep_until_exit(std::shared_ptr<NodeMemory>(std::move(node_memory)));
+  runtime::keep_until_exit(std::shared_ptr<memory::SymmetricHeap>(std::move(heap)));
+  runtime::keep_until_exit(std::shared_ptr<memory::NodeMemory>(std::move(node_memory)));
 }
 
-void start_context(ContextState& state) {
+void contexts::start_context(ContextState& state) {
   state.plans.set_capacity(state.options.plan_cache_size);
   // The board of the largest node, so that all ranks ask for the same.
-  state.node_memory = NodeMemory::create(state, NodeBoard::bytes(most_ranks_of_a_node(state.topology())));
+  state.node_memory = memory::NodeMemory::create(
+      state, runtime::NodeBoard::bytes(memory::most_ranks_of_a_node(state.topology())));
   const std::vector<int> neighbours = state.neighbours();
   const auto place = std::find(neighbours.begin(), neighbours.end(), state.rank());
-  state.board = std::make_unique<NodeBoard>(state.node_memory->control(), static_cast<int>(neighbours.size()),
-                                            static_cast<int>(place - neighbours.begin()));
-  state.heap = std::make_unique<SymmetricHeap>(
-      state, *state.node_memory, [&state](std::string_view what) { finish_device(state, what); });
-  start_device(state);
+  state.board =
+      std::make_unique<runtime::NodeBoard>(state.node_memory->control(), static_cast<int>(neighbours.size()),
+                                           static_cast<int>(place - neighbours.begin()));
+  state.heap = std::make_unique<memory::SymmetricHeap>(
+      state, *state.node_memory, [&state](std::string_view what) { devices::finish_device(state, what); });
+  devices::start_device(state);
   state.threads_hold = std::make_shared<std::pair<std::shared_ptr<void>, std::shared_ptr<void>>>(
-      hold_blas_threads(state.threads), hold_fft_threads(state.threads));
-  note_live_context(state);
+      kernels::hold_blas_threads(state.threads), kernels::hold_fft_threads(state.threads));
+  runtime::note_live_context(state);
 }
 
 }  // namespace partita

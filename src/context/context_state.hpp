@@ -14,38 +14,40 @@
 #include "memory/node_memory.hpp"
 #include "memory/symmetric_heap.hpp"
 
-namespace partita {
-
+namespace partita::execution {
 class StepClock;
+}
+
+namespace partita {
 
 /// Ranks that agree, wait and fail together (Runtime), their devices (DeviceRuntime), and here the memory of
 /// the host, and what operations keep.
-struct ContextState final : DeviceRuntime {
+struct ContextState final : devices::DeviceRuntime {
   Machine machine;
   int threads = 1;
   /// Holds the process's BLAS and FFT threads at `threads`; what it was comes back when the last one goes.
   std::shared_ptr<void> threads_hold;
   // Order matters: members are destroyed from the last to the first.
-  std::unique_ptr<NodeMemory> node_memory;
-  std::unique_ptr<SymmetricHeap> heap;
+  std::unique_ptr<memory::NodeMemory> node_memory;
+  std::unique_ptr<memory::SymmetricHeap> heap;
   /// The operations' own; they must not own this state (a circle would keep both for ever).
-  PlanCache plans;
+  contexts::PlanCache plans;
   /// What has come from single ranks before it was asked for; of send and receive.
   std::shared_ptr<void> unexpected;
   /// Collectives as they were called lately (collectives/recent_calls.hpp).
   std::shared_ptr<void> recent_calls;
   /// While a timeline is recorded; null: executors note nothing.
-  StepClock* step_clock = nullptr;
+  execution::StepClock* step_clock = nullptr;
   /// Signals of earlier executions, by node rank and channel: counters only grow.
   std::vector<std::array<std::uint64_t, channel_count>> signals_seen;
 
-  using Runtime::topology;
+  using runtime::Runtime::topology;
   /// Who can reach whose memory of this kind.
   const Topology& topology(MemorySpace space) const {
     return space == MemorySpace::device ? device_topology : topology();
   }
   /// Throws UnsupportedError: device memory in a context without a device.
-  SymmetricHeap& heap_in(MemorySpace space) const;
+  memory::SymmetricHeap& heap_in(MemorySpace space) const;
   /// Where new arrays go when nothing is said.
   MemorySpace default_space() const { return device ? MemorySpace::device : MemorySpace::host; }
 
@@ -59,6 +61,8 @@ struct ContextState final : DeviceRuntime {
   ContextState() = default;
 };
 
+namespace contexts {
+
 /// The last steps of making a context, for `initialize` and `subgroup` alike: gives one whose group, options
 /// and threads are set its shared memory, board, heap, device, and the hold on the threads of BLAS.
 /// Collective over the group, blocking.
@@ -68,4 +72,5 @@ void start_context(ContextState& state);
 /// stays as long as the graph and all that is made of it, at most until the context is closed or goes.
 void keep_for_graph(ContextState& state, Stream stream, const std::shared_ptr<void>& plan);
 
+}  // namespace contexts
 }  // namespace partita

@@ -26,7 +26,7 @@ constexpr std::string_view operation = "initialize";
 // A bad environment is refused later, by all ranks together: the group comes first.
 ContextOptions options_to_begin_with(const ContextOptions& options) {
   try {
-    return with_environment(options);
+    return runtime::with_environment(options);
   } catch (const ArgumentError&) {
     ContextOptions harmless;
     harmless.communicator = options.communicator;
@@ -34,13 +34,13 @@ ContextOptions options_to_begin_with(const ContextOptions& options) {
   }
 }
 
-std::unique_ptr<ProcessGroup> make_group(const ContextOptions& options) {
+std::unique_ptr<runtime::ProcessGroup> make_group(const ContextOptions& options) {
   const Communicator& communicator = options.communicator;
-  if (communicator.thread_member) return make_threads_group(communicator, options.ranks_per_node);
-  const bool use_mpi =
-      communicator.handle_bytes > 0 || (mpi_available() && (mpi_is_running() || is_launched_rank()));
-  if (use_mpi) return make_mpi_group(communicator, options.ranks_per_node, options.deadline);
-  return make_threads_group(std::make_shared<ThreadsShared>(1), 0, options.ranks_per_node);
+  if (communicator.thread_member) return runtime::make_threads_group(communicator, options.ranks_per_node);
+  const bool use_mpi = communicator.handle_bytes > 0 ||
+                       (runtime::mpi_available() && (runtime::mpi_is_running() || is_launched_rank()));
+  if (use_mpi) return runtime::make_mpi_group(communicator, options.ranks_per_node, options.deadline);
+  return runtime::make_threads_group(std::make_shared<runtime::ThreadsShared>(1), 0, options.ranks_per_node);
 }
 
 std::string_view name_of(Device::Kind kind) {
@@ -57,13 +57,13 @@ std::string_view name_of(Device::Kind kind) {
 
 // This rank's own part: its settings; and what all ranks must have alike.
 std::vector<Fact> settle_options(ContextState& state, const ContextOptions& options) {
-  state.options = with_environment(options);
-  state.log = make_logger(state.rank(), state.size(), state.options.log);
+  state.options = runtime::with_environment(options);
+  state.log = runtime::make_logger(state.rank(), state.size(), state.options.log);
   state.machine = state.options.machine.empty() ? Machine::here() : Machine::find(state.options.machine);
   std::vector<Fact> facts{{"the version of Partita", PARTITA_VERSION},
                           {"the kind of device", std::string(name_of(state.options.device.kind))},
                           {"the machine", to_string(state.machine)}};
-  for (const Setting& setting : settings()) {
+  for (const runtime::Setting& setting : runtime::settings()) {
     if (setting.alike) facts.push_back({std::string(setting.option), setting.show(state.options)});
   }
   return facts;
@@ -75,19 +75,21 @@ std::uint64_t random_number() {
 }
 
 void agree_on_options(ContextState& state, const ContextOptions& options) {
-  Meeting meeting(state, operation);
-  const Summary all =
-      collectively(meeting, operation, random_number(), [&] { return settle_options(state, options); });
+  runtime::Meeting meeting(state, operation);
+  const runtime::Summary all = runtime::collectively(meeting, operation, random_number(),
+                                                     [&] { return settle_options(state, options); });
   state.identity = all.largest;
 }
 
 void settle_threads(ContextState& state) {
-  const std::vector<Cores> cores = exchange_values(state, operation, this_rank_cores(state.group->place()));
+  const std::vector<runtime::Cores> cores =
+      runtime::exchange_values(state, operation, runtime::this_rank_cores(state.group->place()));
   // Some 15 us. Longer would cost more where the system has put two ranks on one core for a while: the one
   // that is waited for does not run meanwhile.
   constexpr int turns = 300;
-  state.spin_turns = cores_for_all(cores, state.rank()) ? turns : 0;
-  state.threads = state.options.threads > 0 ? state.options.threads : threads_per_rank(cores, state.rank());
+  state.spin_turns = runtime::cores_for_all(cores, state.rank()) ? turns : 0;
+  state.threads =
+      state.options.threads > 0 ? state.options.threads : runtime::threads_per_rank(cores, state.rank());
 }
 
 }  // namespace
@@ -97,9 +99,9 @@ Context initialize(const ContextOptions& options) {
   state->options = options_to_begin_with(options);
   state->group = make_group(state->options);
   agree_on_options(*state, options);
-  settle_device(*state);
+  devices::settle_device(*state);
   settle_threads(*state);
-  start_context(*state);
+  contexts::start_context(*state);
   state->log->debug(fmt::format("{} ranks on {} nodes, {} threads a rank, {}", state->size(),
                                 state->topology().node_count(), state->threads, state->group->place()));
   return Context(state);

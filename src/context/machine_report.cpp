@@ -24,7 +24,7 @@ namespace partita {
 namespace {
 
 // C = A B; the best of some runs, because the first ones wake the processor up.
-double measure_flops(const BlasLibrary& library) {
+double measure_flops(const kernels::BlasLibrary& library) {
   constexpr int n = 1024;
   const double one = 1, zero = 0;
   const std::vector<double> a(std::size_t{n} * n, 1.0), b(std::size_t{n} * n, 0.5);
@@ -60,9 +60,9 @@ bool has_huge_pages(const void* address) {
 
 // A memory file, mapped at a multiple of 2 MiB as the heap maps it.
 void try_memory_file(MemoryReport& report) {
-  constexpr std::int64_t bytes = 2 * huge_page_bytes;
+  constexpr std::int64_t bytes = 2 * memory::huge_page_bytes;
   try {
-    const Reservation range(bytes);
+    const memory::Reservation range(bytes);
     const FileDescriptor file(memfd_create("partita-report", MFD_CLOEXEC));
     report.memory_files = file && ftruncate(file.get(), bytes) == 0 &&
                           mmap(range.data(), bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
@@ -71,7 +71,7 @@ void try_memory_file(MemoryReport& report) {
       report.note = std::string("memory files do not work: ") + std::strerror(errno);
       return;
     }
-    populate_memory_file(file.get(), range.data(), 0, bytes);
+    memory::populate_memory_file(file.get(), range.data(), 0, bytes);
     *static_cast<volatile char*>(range.data()) = 1;
     report.huge_pages = has_huge_pages(range.data());
   } catch (const MemoryError& error) {
@@ -87,7 +87,7 @@ void try_memory_file(MemoryReport& report) {
 BlasReport report_blas(bool measure) {
   BlasReport report;
   try {
-    const BlasLibrary& library = blas();
+    const kernels::BlasLibrary& library = kernels::blas();
     report = {true,
               library.path(),
               library.configuration(),
@@ -110,7 +110,8 @@ BlasReport report_blas(bool measure) {
 FftReport report_fft(bool single_precision) {
   FftReport report;
   try {
-    const FftwLibrary& library = fftw(single_precision ? FftwPrecision::f32 : FftwPrecision::f64);
+    const kernels::FftwLibrary& library =
+        kernels::fftw(single_precision ? kernels::FftwPrecision::f32 : kernels::FftwPrecision::f64);
     report = {true, library.path(), library.version(), ""};
   } catch (const UnsupportedError& error) {
     report.note = error.what();
@@ -119,7 +120,7 @@ FftReport report_fft(bool single_precision) {
 }
 
 MemoryReport report_memory() {
-  const NodeLimits limits = NodeLimits::read();
+  const memory::NodeLimits limits = memory::NodeLimits::read();
   MemoryReport report;
   report.total = limits.total;
   report.available = limits.available;

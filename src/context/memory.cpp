@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view by_hand = "symmetric memory";
 
 /// Symmetric memory lies where the context computes.
-SymmetricHeap& heap_of(const ContextState& state) {
+memory::SymmetricHeap& heap_of(const ContextState& state) {
   return state.heap_in(state.default_space());
 }
 
@@ -25,10 +25,10 @@ ContextState& state_of(const Context& context) {
 /// Keeps what it needs of the context alive.
 struct SymmetricMemory::State {
   std::shared_ptr<ContextState> context;
-  HeapBlock block;
+  memory::HeapBlock block;
   bool freed = false;
 
-  State(const Context& of, std::int64_t bytes, SymmetricHeap::Sizes sizes, SourcePlace where)
+  State(const Context& of, std::int64_t bytes, memory::SymmetricHeap::Sizes sizes, SourcePlace where)
       : context(of.state()), block(heap_of(state_of(of)).allocate(bytes, sizes, by_hand, where)) {}
   State(const State&) = delete;
   State& operator=(const State&) = delete;
@@ -44,14 +44,14 @@ SymmetricMemory& SymmetricMemory::operator=(SymmetricMemory&&) noexcept = defaul
 
 SymmetricMemory SymmetricMemory::allocate(const Context& context, std::int64_t bytes, SourcePlace where) {
   SymmetricMemory result;
-  result.state_ = std::make_unique<State>(context, bytes, SymmetricHeap::Sizes::equal, where);
+  result.state_ = std::make_unique<State>(context, bytes, memory::SymmetricHeap::Sizes::equal, where);
   return result;
 }
 
 SymmetricMemory SymmetricMemory::make_symmetric(const Context& context, std::int64_t bytes,
                                                 SourcePlace where) {
   SymmetricMemory result;
-  result.state_ = std::make_unique<State>(context, bytes, SymmetricHeap::Sizes::largest, where);
+  result.state_ = std::make_unique<State>(context, bytes, memory::SymmetricHeap::Sizes::largest, where);
   return result;
 }
 
@@ -78,8 +78,8 @@ void SymmetricMemory::free() {
 }
 
 void* symmetric_allocate(const Context& context, std::int64_t bytes, SourcePlace where) {
-  SymmetricHeap& heap = heap_of(state_of(context));
-  return heap.address(heap.allocate(bytes, SymmetricHeap::Sizes::equal, by_hand, where));
+  memory::SymmetricHeap& heap = heap_of(state_of(context));
+  return heap.address(heap.allocate(bytes, memory::SymmetricHeap::Sizes::equal, by_hand, where));
 }
 
 void symmetric_free(const Context& context, void* pointer) {

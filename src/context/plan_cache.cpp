@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace partita {
+namespace partita::contexts {
 
 std::shared_ptr<void> PlanCache::find(const std::string& key) {
   const auto found = index_.find(key);
@@ -45,4 +45,4 @@ void PlanCache::collect() {
   std::erase_if(pins_, [](const Pin& pin) { return pin.user.expired(); });
 }
 
-}  // namespace partita
+}  // namespace partita::contexts

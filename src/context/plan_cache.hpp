@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace partita {
+namespace partita::contexts {
 
 /// Keyed by a text of operation, operands and options; the values are the operations' own. The least recently
 /// used plan goes when there are too many. All ranks make the same calls, so all ranks keep the same plans.
@@ -56,4 +56,4 @@ class PlanCache {
   std::vector<Pin> pins_;
 };
 
-}  // namespace partita
+}  // namespace partita::contexts

@@ -35,14 +35,15 @@ std::uint64_t identity_of(const ContextState& parent, const std::vector<int>& ra
 }
 
 // The key of the new group, the same on its members, and claimed by all of them.
-std::int32_t agree_on_key(ContextState& parent, Meeting& meeting, const std::vector<int>& ranks) {
+std::int32_t agree_on_key(ContextState& parent, runtime::Meeting& meeting, const std::vector<int>& ranks) {
   const std::vector<Fact> facts{{"the list of ranks", fmt::format("{}", fmt::join(ranks, ","))}};
-  SubgroupKeys& keys = SubgroupKeys::of_process();
+  runtime::SubgroupKeys& keys = runtime::SubgroupKeys::of_process();
   while (true) {
     const auto drawn = static_cast<std::uint64_t>(keys.draw());
-    const Summary all = collectively(meeting, operation, drawn, [&] { return std::vector<Fact>(facts); });
+    const runtime::Summary all =
+        runtime::collectively(meeting, operation, drawn, [&] { return std::vector<Fact>(facts); });
     const auto key = static_cast<std::int32_t>(all.largest);
-    Summary vote = Summary::of(hash_of(operation));
+    runtime::Summary vote = runtime::Summary::of(hash_of(operation));
     vote.largest = keys.claim(key, identity_of(parent, ranks, key)) ? 0 : 1;
     if (meeting.join(vote).largest == 0) return key;
   }
@@ -57,8 +58,8 @@ std::shared_ptr<ContextState> make_child(ContextState& parent, const std::vector
   child->spin_turns = parent.spin_turns;
   child->identity = identity_of(parent, ranks, key);
   child->group = parent.group->subgroup(ranks, key);
-  child->log = make_logger(child->rank(), child->size(), parent.options.log);
-  start_context(*child);
+  child->log = runtime::make_logger(child->rank(), child->size(), parent.options.log);
+  contexts::start_context(*child);
   return child;
 }
 
@@ -68,11 +69,11 @@ Context Context::subgroup(std::span<const int> ranks) const {
   check(state_ != nullptr, "the context has been moved away");
   state_->require_usable(operation);
   const std::vector<int> list(ranks.begin(), ranks.end());
-  check_subgroup(list, state_->size(), state_->rank());
-  const std::string name = fmt::format("{} of {}", operation, rank_list(sorted(list)));
+  runtime::check_subgroup(list, state_->size(), state_->rank());
+  const std::string name = fmt::format("{} of {}", operation, runtime::rank_list(sorted(list)));
   std::int32_t key = 0;
   {
-    Meeting meeting(*state_, name, {sorted(list)});
+    runtime::Meeting meeting(*state_, name, {sorted(list)});
     key = agree_on_key(*state_, meeting, list);
   }
   return Context(make_child(*state_, list, key));

@@ -18,13 +18,13 @@ void run_body(Context& context, const std::function<void(Context&)>& body) {
   try {
     body(context);
   } catch (...) {
-    context.state()->fail(describe_error(std::current_exception()).text);
+    context.state()->fail(runtime::describe_error(std::current_exception()).text);
     throw;
   }
 }
 
-std::exception_ptr run_member(ThreadMember& member, Communicator communicator, ContextOptions options,
-                              const std::function<void(Context&)>& body) {
+std::exception_ptr run_member(runtime::ThreadMember& member, Communicator communicator,
+                              ContextOptions options, const std::function<void(Context&)>& body) {
   std::exception_ptr error;
   try {
     options.communicator = std::move(communicator);
@@ -33,19 +33,20 @@ std::exception_ptr run_member(ThreadMember& member, Communicator communicator, C
   } catch (...) {
     error = std::current_exception();
   }
-  member.shared->end(member.rank, error ? describe_error(error).text : "");
+  member.shared->end(member.rank, error ? runtime::describe_error(error).text : "");
   return error;
 }
 
 }  // namespace
 
-ThreadGroup::ThreadGroup(int ranks) : shared_(std::make_shared<ThreadsShared>(ranks)), ranks_(ranks) {}
+ThreadGroup::ThreadGroup(int ranks)
+    : shared_(std::make_shared<runtime::ThreadsShared>(ranks)), ranks_(ranks) {}
 
 Communicator ThreadGroup::member(int rank) const {
   check(rank >= 0 && rank < ranks_, "rank {} is not one of the {} ranks of the thread group", rank, ranks_);
   Communicator communicator;
-  communicator.thread_member =
-      std::make_shared<ThreadMember>(ThreadMember{std::static_pointer_cast<ThreadsShared>(shared_), rank});
+  communicator.thread_member = std::make_shared<runtime::ThreadMember>(
+      runtime::ThreadMember{std::static_pointer_cast<runtime::ThreadsShared>(shared_), rank});
   return communicator;
 }
 
@@ -54,7 +55,7 @@ void ThreadGroup::run(int ranks, const std::function<void(Context&)>& body, cons
   std::vector<std::exception_ptr> errors(static_cast<std::size_t>(ranks));
   const auto run_rank = [&](int rank) {
     Communicator communicator = group.member(rank);
-    const auto member = std::static_pointer_cast<ThreadMember>(communicator.thread_member);
+    const auto member = std::static_pointer_cast<runtime::ThreadMember>(communicator.thread_member);
     errors[static_cast<std::size_t>(rank)] = run_member(*member, std::move(communicator), options, body);
   };
   std::vector<std::thread> threads;
@@ -62,9 +63,9 @@ void ThreadGroup::run(int ranks, const std::function<void(Context&)>& body, cons
     try {
       threads.emplace_back(run_rank, rank);
     } catch (...) {  // No more threads to be had: those that run hear that this rank has ended.
-      const auto shared = std::static_pointer_cast<ThreadsShared>(group.shared_);
+      const auto shared = std::static_pointer_cast<runtime::ThreadsShared>(group.shared_);
       errors[static_cast<std::size_t>(rank)] = std::current_exception();
-      shared->end(rank, describe_error(std::current_exception()).text);
+      shared->end(rank, runtime::describe_error(std::current_exception()).text);
     }
   }
   for (std::thread& thread : threads) thread.join();

@@ -2,7 +2,7 @@
 
 #include "base/check.hpp"
 
-namespace partita {
+namespace partita::cuda {
 namespace {
 
 template <class Function>
@@ -69,4 +69,4 @@ void check_cuda(CUresult result, std::string_view what) {
   check_cuda(static_cast<cudaError_t>(result), what);
 }
 
-}  // namespace partita
+}  // namespace partita::cuda

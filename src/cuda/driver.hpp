@@ -10,7 +10,7 @@
 
 #include "cuda/virtual_memory.hpp"
 
-namespace partita {
+namespace partita::cuda {
 
 struct CudaDriver {
   CudaVirtualMemory virtual_memory;
@@ -30,4 +30,4 @@ std::string text_of(cudaError_t error);
 void check_cuda(cudaError_t error, std::string_view what);
 void check_cuda(CUresult result, std::string_view what);
 
-}  // namespace partita
+}  // namespace partita::cuda

@@ -7,7 +7,7 @@
 
 #include "cuda/driver.hpp"
 
-namespace partita {
+namespace partita::cuda {
 
 /// While one lives, the calling thread may make calls that CUDA refuses beside a capture, which they would
 /// break off: one by this thread, or, in the mode `global`, by any of the process. For calls that have
@@ -62,4 +62,4 @@ inline void check_launch(int error, const char* what) {
   check_cuda(static_cast<cudaError_t>(error), what);
 }
 
-}  // namespace partita
+}  // namespace partita::cuda

@@ -5,7 +5,7 @@
 
 #include <mutex>
 
-namespace partita {
+namespace partita::cuda {
 
 struct CudaVirtualMemoryCalls {
   decltype(&cuDeviceTotalMem) device_bytes = nullptr;
@@ -49,4 +49,4 @@ class CudaVirtualMemory {
   CudaVirtualMemoryCalls calls_;
 };
 
-}  // namespace partita
+}  // namespace partita::cuda

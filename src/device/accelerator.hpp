@@ -12,7 +12,7 @@
 #include "device/device_work.hpp"
 #include "device/physical_device.hpp"
 
-namespace partita {
+namespace partita::devices {
 
 struct DeviceRuntime;
 
@@ -58,4 +58,4 @@ class Accelerators {
   static Accelerators& built_in();
 };
 
-}  // namespace partita
+}  // namespace partita::devices

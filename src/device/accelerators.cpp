@@ -7,18 +7,20 @@
 #include "runtime/runtime.hpp"
 
 namespace partita {
+namespace devices {
 namespace {
 
 std::atomic<Accelerators*> replacement{nullptr};
 
 }  // namespace
 
-std::unique_ptr<NodeMemory> PhysicalDevice::share_memory_of_library(Runtime&, const Topology&) {
+std::unique_ptr<memory::NodeMemory> PhysicalDevice::share_memory_of_library(runtime::Runtime&,
+                                                                            const Topology&) {
   throw UnsupportedError(fmt::format("{} knows no NVSHMEM", name()));
 }
 
-std::uint64_t device_identity(const Runtime& state, const PhysicalDevice& device) {
-  return hash_of(host_of(state.group->place()) + " " + device.identity());
+std::uint64_t device_identity(const runtime::Runtime& state, const PhysicalDevice& device) {
+  return hash_of(runtime::host_of(state.group->place()) + " " + device.identity());
 }
 
 // One thing after the other.
@@ -41,8 +43,10 @@ void Accelerators::replace(Accelerators* others) noexcept {
   replacement.store(others);
 }
 
+}  // namespace devices
+
 DeviceReport report_devices() {
-  return Accelerators::of_process().report();
+  return devices::Accelerators::of_process().report();
 }
 
 }  // namespace partita

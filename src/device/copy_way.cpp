@@ -1,6 +1,6 @@
 #include "device/copy_way.hpp"
 
-namespace partita {
+namespace partita::devices {
 namespace {
 
 // Measured on H200 over NVLink: engines push at 390 GB/s and kernels at 355, but what engines copy has to be
@@ -13,16 +13,16 @@ constexpr std::int64_t most_copies = 32;
 constexpr std::int64_t most_pitch = (std::int64_t{1} << 31) - 1;
 
 /// The innermost loop becomes the rows of a two-dimensional copy, the others are copies of their own.
-bool engine_can(const StridedCopy& nest) {
+bool engine_can(const kernels::StridedCopy& nest) {
   if (nest.loops.empty()) return true;
-  const CopyLoop& rows = nest.loops.back();
+  const kernels::CopyLoop& rows = nest.loops.back();
   const auto is_pitch = [&](std::int64_t stride) {
     return stride >= nest.item_bytes && stride <= most_pitch;
   };
   return is_pitch(rows.from_stride) && is_pitch(rows.to_stride);
 }
 
-std::int64_t engine_copies(const StridedCopy& nest) {
+std::int64_t engine_copies(const kernels::StridedCopy& nest) {
   std::int64_t copies = 1;
   for (std::size_t i = 0; i + 1 < nest.loops.size(); ++i) copies *= nest.loops[i].count;
   return copies;
@@ -30,26 +30,26 @@ std::int64_t engine_copies(const StridedCopy& nest) {
 
 }  // namespace
 
-CopyChoice choose_copy_way(const StridedCopy& nest, bool inside, CopyWay wanted) {
+CopyChoice choose_copy_way(const kernels::StridedCopy& nest, bool inside, CopyWay wanted) {
   if (wanted == CopyWay::kernel) return {CopyWay::kernel, "asked for"};
   if (!engine_can(nest)) return {CopyWay::kernel, "the engine needs rows one after the other on both sides"};
   if (wanted == CopyWay::engine) return {CopyWay::engine, "asked for"};
   if (inside) return {CopyWay::kernel, "it stays within the device"};
   const std::int64_t copies = engine_copies(nest);
   if (!nest.loops.empty() && nest.item_bytes < least_row) return {CopyWay::kernel, "the rows are short"};
-  if (bytes(nest) < least_bytes || bytes(nest) / copies < least_copy)
+  if (kernels::bytes(nest) < least_bytes || kernels::bytes(nest) / copies < least_copy)
     return {CopyWay::kernel, "the copies are small"};
   if (copies > most_copies) return {CopyWay::kernel, "it would be many copies"};
   return {CopyWay::engine, "long rows"};
 }
 
-BusChoice choose_bus_way(std::span<const StridedCopy> nests, CopyWay wanted) {
+BusChoice choose_bus_way(std::span<const kernels::StridedCopy> nests, CopyWay wanted) {
   constexpr std::int64_t good_piece = std::int64_t{256} << 10;
   if (wanted == CopyWay::kernel) return {BusWay::kernel, "asked for"};
   std::int64_t total = 0, copies = 0;
   bool fits = true, rows_are_long = true;
-  for (const StridedCopy& nest : nests) {
-    total += bytes(nest);
+  for (const kernels::StridedCopy& nest : nests) {
+    total += kernels::bytes(nest);
     copies += engine_copies(nest);
     fits = fits && engine_can(nest);
     rows_are_long = rows_are_long && (nest.loops.empty() || nest.item_bytes >= least_row);
@@ -62,4 +62,4 @@ BusChoice choose_bus_way(std::span<const StridedCopy> nests, CopyWay wanted) {
   return {BusWay::engine, "long rows"};
 }
 
-}  // namespace partita
+}  // namespace partita::devices

@@ -8,7 +8,7 @@
 
 #include "kernels/host/copy.hpp"
 
-namespace partita {
+namespace partita::devices {
 
 struct CopyChoice {
   CopyWay way = CopyWay::kernel;
@@ -17,7 +17,8 @@ struct CopyChoice {
 
 /// For a simplified nest. A wish for the engine is granted only where it can do it. Pure.
 /// `inside`: within one device, whose multiprocessors copy several times faster than its engines.
-CopyChoice choose_copy_way(const StridedCopy& nest, bool inside, CopyWay wanted = CopyWay::automatic);
+CopyChoice choose_copy_way(const kernels::StridedCopy& nest, bool inside,
+                           CopyWay wanted = CopyWay::automatic);
 
 /// Between a device and pinned host memory, over a bus that its engines fill with pieces of some 256 KiB.
 enum class BusWay : std::uint8_t {
@@ -35,6 +36,6 @@ struct BusChoice {
 inline constexpr std::int64_t few_bytes_on_bus = std::int64_t{64} << 10;
 
 /// For the simplified nests of one piece, which is dense on the host's side. Pure.
-BusChoice choose_bus_way(std::span<const StridedCopy> nests, CopyWay wanted = CopyWay::automatic);
+BusChoice choose_bus_way(std::span<const kernels::StridedCopy> nests, CopyWay wanted = CopyWay::automatic);
 
-}  // namespace partita
+}  // namespace partita::devices

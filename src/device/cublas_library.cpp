@@ -7,6 +7,7 @@
 #include "base/opened_library.hpp"
 
 namespace partita {
+namespace devices {
 namespace {
 
 /// From 12 on sizes have 64 bits. Where NVIDIA's packages for Python have it: of CUDA 13 all is in one
@@ -59,8 +60,10 @@ const CublasLibrary& CublasLibrary::of_process() {
   return library;
 }
 
+}  // namespace devices
+
 LibraryReport report_cublas() {
-  const CublasLibrary& library = CublasLibrary::of_process();
+  const devices::CublasLibrary& library = devices::CublasLibrary::of_process();
   if (!library.why_none.empty()) return {0, "", library.why_none};
   return {library.version, library.path, ""};
 }

@@ -8,7 +8,7 @@
 
 struct cublasContext;
 
-namespace partita {
+namespace partita::devices {
 
 using CublasHandle = cublasContext*;
 
@@ -38,4 +38,4 @@ struct CublasLibrary {
   static const CublasLibrary& of_process();
 };
 
-}  // namespace partita
+}  // namespace partita::devices

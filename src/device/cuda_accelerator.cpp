@@ -4,12 +4,12 @@
 #include "cuda/stream.hpp"
 #include "device/nccl_group.hpp"
 
-namespace partita {
+namespace partita::devices {
 namespace {
 
 cudaStreamCaptureStatus capture_status(cudaStream_t stream) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-  check_cuda(cudaStreamIsCapturing(stream, &status), "look at a stream");
+  cuda::check_cuda(cudaStreamIsCapturing(stream, &status), "look at a stream");
   return status;
 }
 
@@ -18,25 +18,25 @@ bool is_done(cudaError_t state) {
     (void)cudaGetLastError();
     return false;
   }
-  check_cuda(state, "work on the device");
+  cuda::check_cuda(state, "work on the device");
   return true;
 }
 
 class CudaDeviceEvent final : public DeviceEvent {
  public:
   void record(Stream stream) override {
-    check_cuda(cudaEventRecord(event_.get(), native(stream)), "mark a stream");
+    cuda::check_cuda(cudaEventRecord(event_.get(), cuda::native(stream)), "mark a stream");
   }
   bool reached() override {
-    const CudaBesideCaptures unharmed;
+    const cuda::CudaBesideCaptures unharmed;
     return is_done(cudaEventQuery(event_.get()));
   }
   void hold(Stream stream) override {
-    check_cuda(cudaStreamWaitEvent(native(stream), event_.get(), 0), "order streams");
+    cuda::check_cuda(cudaStreamWaitEvent(cuda::native(stream), event_.get(), 0), "order streams");
   }
 
  private:
-  CudaEvent event_ = new_cuda_event(cudaEventDisableTiming);
+  cuda::CudaEvent event_ = cuda::new_cuda_event(cudaEventDisableTiming);
 };
 
 }  // namespace
@@ -63,16 +63,16 @@ DeviceMath* CudaAccelerator::math() {
 }
 
 Stream CudaAccelerator::made(std::size_t number) {
-  CudaStream& stream = streams_.at(number);
+  cuda::CudaStream& stream = streams_.at(number);
   if (!stream) {
     use();
-    stream = new_cuda_stream();
+    stream = cuda::new_cuda_stream();
   }
   return {stream.get()};
 }
 
 bool CudaAccelerator::captures(Stream stream) {
-  const cudaStreamCaptureStatus status = capture_status(native(stream));
+  const cudaStreamCaptureStatus status = capture_status(cuda::native(stream));
   check(status != cudaStreamCaptureStatusInvalidated, "the capture of this stream has been broken off");
   return status == cudaStreamCaptureStatusActive;
 }
@@ -83,25 +83,26 @@ std::weak_ptr<const void> CudaAccelerator::graph_of(Stream stream) {
   const char* const what = "look at a capture";
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
   CUgraph graph = nullptr;
-  check_cuda(CudaDriver::get().capture_info(native(stream), &status, nullptr, &graph, nullptr, nullptr),
-             what);
+  cuda::check_cuda(
+      cuda::CudaDriver::get().capture_info(cuda::native(stream), &status, nullptr, &graph, nullptr, nullptr),
+      what);
   check(status == CU_STREAM_CAPTURE_STATUS_ACTIVE, "the capture of this stream has been broken off");
   using Sign = std::shared_ptr<const int>;
   auto sign = std::make_unique<Sign>(std::make_shared<const int>(0));
   std::weak_ptr<const void> result = *sign;
   cudaUserObject_t object = nullptr;
-  check_cuda(cudaUserObjectCreate(
-                 &object, sign.get(), [](void* held) { delete static_cast<Sign*>(held); }, 1,
-                 cudaUserObjectNoDestructorSync),
-             what);
+  cuda::check_cuda(cudaUserObjectCreate(
+                       &object, sign.get(), [](void* held) { delete static_cast<Sign*>(held); }, 1,
+                       cudaUserObjectNoDestructorSync),
+                   what);
   (void)sign.release();  // the object's
-  check_cuda(cudaGraphRetainUserObject(graph, object, 1, cudaGraphUserObjectMove), what);
+  cuda::check_cuda(cudaGraphRetainUserObject(graph, object, 1, cudaGraphUserObjectMove), what);
   return result;
 }
 
 /// To ask a stream that is being captured would break off its capture.
 bool CudaAccelerator::idle() {
-  const CudaBesideCaptures unharmed;
+  const cuda::CudaBesideCaptures unharmed;
   cudaStream_t const own = streams_[0].get();
   return own == nullptr ||
          (capture_status(own) == cudaStreamCaptureStatusNone && is_done(cudaStreamQuery(own)));
@@ -113,7 +114,7 @@ void CudaAccelerator::align_clock() {
 
 std::unique_ptr<TimedEvent> CudaAccelerator::timed_event(Stream stream) {
   if (!origin_) align_clock();
-  return std::make_unique<CudaTimedEvent>(origin_, native(stream));
+  return std::make_unique<CudaTimedEvent>(origin_, cuda::native(stream));
 }
 
 std::unique_ptr<DeviceEvent> CudaAccelerator::event() {
@@ -121,4 +122,4 @@ std::unique_ptr<DeviceEvent> CudaAccelerator::event() {
   return std::make_unique<CudaDeviceEvent>();
 }
 
-}  // namespace partita
+}  // namespace partita::devices

@@ -11,7 +11,7 @@
 #include "device/cuda_timed_event.hpp"
 #include "device/device_memory.hpp"
 
-namespace partita {
+namespace partita::devices {
 
 class CudaAccelerator final : public Accelerator {
  public:
@@ -34,16 +34,17 @@ class CudaAccelerator final : public Accelerator {
   std::unique_ptr<TimedEvent> timed_event(Stream stream) override;
 
   void copy_bytes(const void* from, void* to, std::int64_t bytes, Stream stream) override;
-  void copy(const StridedCopy& nest, const void* from, void* to, Stream stream, bool inside) override;
-  void transfer(const StridedCopy& nest, const void* from, void* to, Stream stream) override;
+  void copy(const kernels::StridedCopy& nest, const void* from, void* to, Stream stream,
+            bool inside) override;
+  void transfer(const kernels::StridedCopy& nest, const void* from, void* to, Stream stream) override;
   bool copies_at_once(std::span<const PlacedCopy> copies) const override;
   void exchange(const PeerExchange& what, Stream stream) override;
   bool offers_packets(Dtype dtype, std::optional<Reduction> joined) const override;
   void exchange_packets(const PacketExchange& what, Stream stream) override;
   void move_packets(const PacketMoves& what, Stream stream) override;
-  void accumulate(const StridedCopy& nest, Dtype dtype, Reduction reduction, const void* from, void* to,
-                  Stream stream) override;
-  void fill(const StridedCopy& nest, const void* element, std::int64_t element_bytes, void* to,
+  void accumulate(const kernels::StridedCopy& nest, Dtype dtype, Reduction reduction, const void* from,
+                  void* to, Stream stream) override;
+  void fill(const kernels::StridedCopy& nest, const void* element, std::int64_t element_bytes, void* to,
             Stream stream) override;
   void flags(std::span<const FlagOperation> operations, Stream stream) override;
 
@@ -51,17 +52,17 @@ class CudaAccelerator final : public Accelerator {
   Stream made(std::size_t number);
   unsigned exchange_blocks() const;
   unsigned* counters() const { return static_cast<unsigned*>(counters_.data()); }
-  void copy_by_engine(const StridedCopy& nest, const char* from, char* to, cudaStream_t stream);
+  void copy_by_engine(const kernels::StridedCopy& nest, const char* from, char* to, cudaStream_t stream);
 
   const CudaPhysicalDevice& device_;
   CopyWay way_;
   int lane_count_;
   int sharers_;
-  static constexpr int most_lanes = 7;                // what the option device_lanes may be
-  std::array<CudaStream, 1 + most_lanes> streams_{};  // the context's own, and the lanes; null: not yet
-  DeviceMemory counters_;                             // three numbers, of exchanges
-  std::shared_ptr<const CudaOrigin> origin_;          // what moments are counted from
-  std::unique_ptr<CudaMath> math_;                    // null: nobody has asked, or there is none
+  static constexpr int most_lanes = 7;                      // what the option device_lanes may be
+  std::array<cuda::CudaStream, 1 + most_lanes> streams_{};  // the context's own, and the lanes; null: not yet
+  DeviceMemory counters_;                                   // three numbers, of exchanges
+  std::shared_ptr<const CudaOrigin> origin_;                // what moments are counted from
+  std::unique_ptr<CudaMath> math_;                          // null: nobody has asked, or there is none
 };
 
-}  // namespace partita
+}  // namespace partita::devices

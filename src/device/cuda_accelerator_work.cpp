@@ -8,28 +8,31 @@
 #include "device/cuda_exchange.hpp"
 #include "kernels/cuda/launch.hpp"
 
-namespace partita {
+namespace partita::devices {
 
 void CudaAccelerator::copy_bytes(const void* from, void* to, std::int64_t bytes, Stream stream) {
-  const CudaBesideCaptures unharmed;  // ordinary host memory may make this wait
-  check_cuda(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDefault, native(stream)),
-             "copy");
+  const cuda::CudaBesideCaptures unharmed;  // ordinary host memory may make this wait
+  cuda::check_cuda(
+      cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDefault, cuda::native(stream)),
+      "copy");
 }
 
-void CudaAccelerator::copy(const StridedCopy& nest, const void* from, void* to, Stream stream, bool inside) {
+void CudaAccelerator::copy(const kernels::StridedCopy& nest, const void* from, void* to, Stream stream,
+                           bool inside) {
   if (nest.item_bytes == 0) return;
   const char* const source = static_cast<const char*>(from) + nest.from_offset;
   char* const destination = static_cast<char*>(to) + nest.to_offset;
   if (choose_copy_way(nest, inside, way_).way == CopyWay::engine) {
-    return copy_by_engine(nest, source, destination, native(stream));
+    return copy_by_engine(nest, source, destination, cuda::native(stream));
   }
-  check_launch(cuda::launch_copy(kernel_nest(nest), source, destination, native(stream)), "copy");
+  cuda::check_launch(kernels::cuda::launch_copy(kernel_nest(nest), source, destination, cuda::native(stream)),
+                     "copy");
 }
 
-void CudaAccelerator::transfer(const StridedCopy& nest, const void* from, void* to, Stream stream) {
+void CudaAccelerator::transfer(const kernels::StridedCopy& nest, const void* from, void* to, Stream stream) {
   if (nest.item_bytes == 0) return;
   copy_by_engine(nest, static_cast<const char*>(from) + nest.from_offset,
-                 static_cast<char*>(to) + nest.to_offset, native(stream));
+                 static_cast<char*>(to) + nest.to_offset, cuda::native(stream));
 }
 
 bool CudaAccelerator::copies_at_once(std::span<const PlacedCopy> copies) const {
@@ -48,11 +51,13 @@ void CudaAccelerator::exchange(const PeerExchange& what, Stream stream) {
   const ExchangeFit fit(what, way_);
   if (!fit.one_kernel()) return Accelerator::exchange(what, stream);
   if (what.packs.empty()) {
-    check_launch(cuda::launch_exchange(kernel_exchange(what, counters(), exchange_blocks()), native(stream)),
-                 "exchange");
+    cuda::check_launch(kernels::cuda::launch_exchange(kernel_exchange(what, counters(), exchange_blocks()),
+                                                      cuda::native(stream)),
+                       "exchange");
   } else {
-    check_launch(cuda::launch_pack_exchange(kernel_pack_exchange(what, counters()), native(stream)),
-                 "exchange");
+    cuda::check_launch(
+        kernels::cuda::launch_pack_exchange(kernel_pack_exchange(what, counters()), cuda::native(stream)),
+        "exchange");
   }
 }
 
@@ -61,71 +66,75 @@ bool CudaAccelerator::offers_packets(Dtype dtype, std::optional<Reduction> joine
 }
 
 void CudaAccelerator::exchange_packets(const PacketExchange& what, Stream stream) {
-  const cuda::Packets packets = kernel_packets(what, sharers_, device_.overlaps_launches());
-  check_launch(cuda::launch_packets(packets, native(stream)), "exchange packets");
+  const kernels::cuda::Packets packets = kernel_packets(what, sharers_, device_.overlaps_launches());
+  cuda::check_launch(kernels::cuda::launch_packets(packets, cuda::native(stream)), "exchange packets");
 }
 
 void CudaAccelerator::move_packets(const PacketMoves& what, Stream stream) {
-  cuda::PacketNests nests = kernel_packet_nests(what, sharers_, device_.overlaps_launches());
-  check_launch(cuda::launch_packet_nests(nests, native(stream)), "exchange packets");
+  kernels::cuda::PacketNests nests = kernel_packet_nests(what, sharers_, device_.overlaps_launches());
+  cuda::check_launch(kernels::cuda::launch_packet_nests(nests, cuda::native(stream)), "exchange packets");
 }
 
 /// The innermost loop in one copy; the others one after the other.
-void CudaAccelerator::copy_by_engine(const StridedCopy& nest, const char* from, char* to,
+void CudaAccelerator::copy_by_engine(const kernels::StridedCopy& nest, const char* from, char* to,
                                      cudaStream_t stream) {
   const auto width = static_cast<std::size_t>(nest.item_bytes);
   if (nest.loops.empty()) {
-    return check_cuda(cudaMemcpyAsync(to, from, width, cudaMemcpyDefault, stream), "copy");
+    return cuda::check_cuda(cudaMemcpyAsync(to, from, width, cudaMemcpyDefault, stream), "copy");
   }
-  const CopyLoop& rows = nest.loops.back();
+  const kernels::CopyLoop& rows = nest.loops.back();
   std::int64_t copies = 1;
   for (std::size_t i = 0; i + 1 < nest.loops.size(); ++i) copies *= nest.loops[i].count;
   for (std::int64_t number = 0; number < copies; ++number) {
     std::int64_t rest = number, from_offset = 0, to_offset = 0;
     for (std::size_t i = nest.loops.size() - 1; i-- > 0;) {
-      const CopyLoop& loop = nest.loops[i];
+      const kernels::CopyLoop& loop = nest.loops[i];
       from_offset += rest % loop.count * loop.from_stride;
       to_offset += rest % loop.count * loop.to_stride;
       rest /= loop.count;
     }
-    check_cuda(cudaMemcpy2DAsync(to + to_offset, static_cast<std::size_t>(rows.to_stride), from + from_offset,
-                                 static_cast<std::size_t>(rows.from_stride), width,
-                                 static_cast<std::size_t>(rows.count), cudaMemcpyDefault, stream),
-               "copy");
+    cuda::check_cuda(cudaMemcpy2DAsync(to + to_offset, static_cast<std::size_t>(rows.to_stride),
+                                       from + from_offset, static_cast<std::size_t>(rows.from_stride), width,
+                                       static_cast<std::size_t>(rows.count), cudaMemcpyDefault, stream),
+                     "copy");
   }
 }
 
-void CudaAccelerator::accumulate(const StridedCopy& nest, Dtype dtype, Reduction reduction, const void* from,
-                                 void* to, Stream stream) {
+void CudaAccelerator::accumulate(const kernels::StridedCopy& nest, Dtype dtype, Reduction reduction,
+                                 const void* from, void* to, Stream stream) {
   if (nest.item_bytes == 0) return;
   check(is_defined(reduction, dtype), "{} of {} is not defined", partita::name(reduction),
         partita::name(dtype));
-  check_launch(cuda::launch_accumulate(kernel_nest(nest), dtype, reduction,
+  cuda::check_launch(
+      kernels::cuda::launch_accumulate(kernel_nest(nest), dtype, reduction,
                                        static_cast<const char*>(from) + nest.from_offset,
-                                       static_cast<char*>(to) + nest.to_offset, native(stream)),
-               "accumulate");
+                                       static_cast<char*>(to) + nest.to_offset, cuda::native(stream)),
+      "accumulate");
 }
 
-void CudaAccelerator::fill(const StridedCopy& nest, const void* element, std::int64_t element_bytes, void* to,
-                           Stream stream) {
+void CudaAccelerator::fill(const kernels::StridedCopy& nest, const void* element, std::int64_t element_bytes,
+                           void* to, Stream stream) {
   if (nest.item_bytes == 0) return;
-  cuda::Pattern pattern;
+  kernels::cuda::Pattern pattern;
   auto* const bytes = reinterpret_cast<char*>(pattern.words);
   for (std::int64_t at = 0; at < static_cast<std::int64_t>(sizeof(pattern)); at += element_bytes) {
     std::memcpy(bytes + at, element, static_cast<std::size_t>(element_bytes));
   }
-  check_launch(
-      cuda::launch_fill(kernel_nest(nest), pattern, static_cast<char*>(to) + nest.to_offset, native(stream)),
+  cuda::check_launch(
+      kernels::cuda::launch_fill(kernel_nest(nest), pattern, static_cast<char*>(to) + nest.to_offset,
+                                 cuda::native(stream)),
       "fill");
 }
 
 /// By kernels: the driver's own operations on flags know neither what the device counts nor that it has been
 /// given up.
 void CudaAccelerator::flags(std::span<const FlagOperation> operations, Stream stream) {
-  for (std::size_t first = 0; first < operations.size(); first += cuda::most_flags) {
-    const std::size_t count = std::min<std::size_t>(cuda::most_flags, operations.size() - first);
-    check_launch(cuda::launch_flags(kernel_flags(operations.subspan(first, count)), native(stream)), "flags");
+  for (std::size_t first = 0; first < operations.size(); first += kernels::cuda::most_flags) {
+    const std::size_t count = std::min<std::size_t>(kernels::cuda::most_flags, operations.size() - first);
+    cuda::check_launch(
+        kernels::cuda::launch_flags(kernel_flags(operations.subspan(first, count)), cuda::native(stream)),
+        "flags");
   }
 }
 
-}  // namespace partita
+}  // namespace partita::devices

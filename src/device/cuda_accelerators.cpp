@@ -8,18 +8,18 @@
 #include "device/cuda_physical_device.hpp"
 #include "device/nccl_library.hpp"
 
-namespace partita {
+namespace partita::devices {
 namespace {
 
 int attribute(CUdevice_attribute which, int device) {
   int value = 0;
-  CudaDriver::get().device_attribute(&value, which, device);
+  cuda::CudaDriver::get().device_attribute(&value, which, device);
   return value;
 }
 
 DeviceReport::One describe(int device, int count) {
   cudaDeviceProp found{};
-  check_cuda(cudaGetDeviceProperties(&found, device), "look at the device");
+  cuda::check_cuda(cudaGetDeviceProperties(&found, device), "look at the device");
   DeviceReport::One one;
   one.name = found.name;
   one.memory_bytes = static_cast<std::int64_t>(found.totalGlobalMem);
@@ -67,7 +67,7 @@ class CudaAccelerators final : public Accelerators {
                   : error == cudaErrorInsufficientDriver
                       ? fmt::format("the driver is absent or older than CUDA {}.{}", CUDART_VERSION / 1000,
                                     CUDART_VERSION % 1000 / 10)
-                      : text_of(error);
+                      : cuda::text_of(error);
     });
   }
 
@@ -95,4 +95,4 @@ Accelerators& Accelerators::built_in() {
   return devices;
 }
 
-}  // namespace partita
+}  // namespace partita::devices

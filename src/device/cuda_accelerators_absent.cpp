@@ -3,6 +3,7 @@
 #include "device/accelerator.hpp"
 
 namespace partita {
+namespace devices {
 namespace {
 
 class None final : public Accelerators {
@@ -23,6 +24,8 @@ Accelerators& Accelerators::built_in() {
   static None none;
   return none;
 }
+
+}  // namespace devices
 
 LibraryReport report_nccl() {
   return {0, "", "this build has no devices"};

@@ -4,24 +4,24 @@
 
 #include "base/check.hpp"
 
-namespace partita {
+namespace partita::devices {
 namespace {
 
 /// What a launch that also packs may move: its few blocks take longer than other ways beyond.
 constexpr std::int64_t most_packed_bytes = std::int64_t{8} << 20;
 
-cuda::Job job_of(const PlacedCopy& one) {
+kernels::cuda::Job job_of(const PlacedCopy& one) {
   return {kernel_nest(*one.nest), static_cast<const char*>(one.from) + one.nest->from_offset,
           static_cast<char*>(one.to) + one.nest->to_offset};
 }
 
 }  // namespace
 
-cuda::Nest kernel_nest(const StridedCopy& nest) {
-  check<UnsupportedError>(nest.loops.size() <= cuda::Nest::most_loops,
+kernels::cuda::Nest kernel_nest(const kernels::StridedCopy& nest) {
+  check<UnsupportedError>(nest.loops.size() <= kernels::cuda::Nest::most_loops,
                           "a strided copy of {} loops; devices take up to {}", nest.loops.size(),
-                          cuda::Nest::most_loops);
-  cuda::Nest result;
+                          kernels::cuda::Nest::most_loops);
+  kernels::cuda::Nest result;
   result.loops = static_cast<int>(nest.loops.size());
   result.row_bytes = nest.item_bytes;
   for (std::size_t i = 0; i < nest.loops.size(); ++i) {
@@ -32,8 +32,8 @@ cuda::Nest kernel_nest(const StridedCopy& nest) {
   return result;
 }
 
-cuda::Flags kernel_flags(std::span<const FlagOperation> operations) {
-  cuda::Flags to;
+kernels::cuda::Flags kernel_flags(std::span<const FlagOperation> operations) {
+  kernels::cuda::Flags to;
   for (const FlagOperation& one : operations) {
     to.flags[to.count++] = {one.flag, one.value, one.count, one.kind == FlagOperation::Kind::wait};
     if (one.given_up != nullptr) to.given_up = one.given_up;
@@ -43,7 +43,7 @@ cuda::Flags kernel_flags(std::span<const FlagOperation> operations) {
 
 bool ExchangeFit::flags() const {
   for (const auto& list : {what_.early_signals, what_.early_waits, what_.late_signals, what_.late_waits}) {
-    if (list.size() > cuda::most_flags) return false;
+    if (list.size() > kernels::cuda::most_flags) return false;
   }
   return true;
 }
@@ -53,7 +53,8 @@ bool ExchangeFit::fits(const PlacedCopy& one) const {
 }
 
 bool ExchangeFit::copies() const {
-  if (what_.packs.size() > cuda::most_jobs || what_.copies.size() > cuda::most_jobs) return false;
+  if (what_.packs.size() > kernels::cuda::most_jobs || what_.copies.size() > kernels::cuda::most_jobs)
+    return false;
   const auto suits = [this](const PlacedCopy& one) { return fits(one); };
   return std::ranges::all_of(what_.packs, suits) && std::ranges::all_of(what_.copies, suits);
 }
@@ -62,13 +63,13 @@ bool ExchangeFit::packs() const {
   if (what_.packs.empty()) return true;
   std::int64_t moved = 0;
   for (const auto& copies : {what_.packs, what_.copies}) {
-    for (const PlacedCopy& one : copies) moved += bytes(*one.nest);
+    for (const PlacedCopy& one : copies) moved += kernels::bytes(*one.nest);
   }
   return moved <= most_packed_bytes;
 }
 
-cuda::Exchange kernel_exchange(const PeerExchange& what, unsigned* counters, unsigned most_blocks) {
-  cuda::Exchange all;
+kernels::cuda::Exchange kernel_exchange(const PeerExchange& what, unsigned* counters, unsigned most_blocks) {
+  kernels::cuda::Exchange all;
   all.most_blocks = most_blocks;
   all.finished_blocks = counters;
   all.early_signals = kernel_flags(what.early_signals);
@@ -79,8 +80,8 @@ cuda::Exchange kernel_exchange(const PeerExchange& what, unsigned* counters, uns
   return all;
 }
 
-cuda::PackExchange kernel_pack_exchange(const PeerExchange& what, unsigned* counters) {
-  cuda::PackExchange all;
+kernels::cuda::PackExchange kernel_pack_exchange(const PeerExchange& what, unsigned* counters) {
+  kernels::cuda::PackExchange all;
   all.rest = kernel_exchange(what, counters, 1);
   for (const PlacedCopy& one : what.packs) all.pack[all.packs++] = job_of(one);
   return all;
@@ -99,4 +100,4 @@ std::optional<Dtype> joined_dtype(Dtype dtype, Reduction reduction) {
   return joins ? std::optional(dtype) : std::nullopt;
 }
 
-}  // namespace partita
+}  // namespace partita::devices

@@ -9,11 +9,11 @@
 #include "kernels/cuda/launch.hpp"
 #include "kernels/cuda/packet_launch.hpp"
 
-namespace partita {
+namespace partita::devices {
 
 /// Throws UnsupportedError: more loops than kernels take.
-cuda::Nest kernel_nest(const StridedCopy& nest);
-cuda::Flags kernel_flags(std::span<const FlagOperation> operations);
+kernels::cuda::Nest kernel_nest(const kernels::StridedCopy& nest);
+kernels::cuda::Flags kernel_flags(std::span<const FlagOperation> operations);
 
 /// Whether one launch does an exchange.
 class ExchangeFit {
@@ -32,15 +32,15 @@ class ExchangeFit {
 };
 
 /// `counters`: of a cuda::PackExchange, too.
-cuda::Exchange kernel_exchange(const PeerExchange& what, unsigned* counters, unsigned most_blocks);
-cuda::PackExchange kernel_pack_exchange(const PeerExchange& what, unsigned* counters);
+kernels::cuda::Exchange kernel_exchange(const PeerExchange& what, unsigned* counters, unsigned most_blocks);
+kernels::cuda::PackExchange kernel_pack_exchange(const PeerExchange& what, unsigned* counters);
 
 /// The type as which the joining kernels take elements: sums of complex numbers are sums of twice as many
 /// real ones. Nothing where they do not join these.
 std::optional<Dtype> joined_dtype(Dtype dtype, Reduction reduction);
 
 /// What is joined is what `joined_dtype` knows. `sharers`: ranks that use the device.
-cuda::Packets kernel_packets(const PacketExchange& what, int sharers, bool may_overlap);
-cuda::PacketNests kernel_packet_nests(const PacketMoves& what, int sharers, bool may_overlap);
+kernels::cuda::Packets kernel_packets(const PacketExchange& what, int sharers, bool may_overlap);
+kernels::cuda::PacketNests kernel_packet_nests(const PacketMoves& what, int sharers, bool may_overlap);
 
-}  // namespace partita
+}  // namespace partita::devices

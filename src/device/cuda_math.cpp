@@ -8,7 +8,7 @@
 #include "cuda/stream.hpp"
 #include "kernels/cuda/epilogue_launch.hpp"
 
-namespace partita {
+namespace partita::devices {
 namespace {
 
 constexpr std::int64_t workspace_bytes = std::int64_t{32} << 20;  // what NVIDIA names for Hopper
@@ -67,12 +67,12 @@ std::unique_ptr<CudaMath> CudaMath::make(Accelerator& device) {
 
 CudaMath::CudaMath(Accelerator& device, const CublasLibrary& library)
     : device_(device), library_(library), workspace_(device, workspace_bytes) {
-  const CudaBesideCaptures unharmed;
+  const cuda::CudaBesideCaptures unharmed;
   check_cublas(library_.create(&handle_), "start");
 }
 
 CudaMath::~CudaMath() {
-  const CudaBesideCaptures unharmed;
+  const cuda::CudaBesideCaptures unharmed;
   library_.destroy(handle_);
 }
 
@@ -95,9 +95,9 @@ void CudaMath::prepare(const DeviceGemm& what) {
   if (std::ranges::find(prepared_, what) != prepared_.end()) return;
   if (prepared_.size() < most_prepared) prepared_.push_back(what);
   device_.use();
-  const CudaBesideCaptures unharmed;
-  const CudaStream aside = new_cuda_stream();
-  check_cuda(cudaStreamBeginCapture(aside.get(), cudaStreamCaptureModeRelaxed), "load a product");
+  const cuda::CudaBesideCaptures unharmed;
+  const cuda::CudaStream aside = cuda::new_cuda_stream();
+  cuda::check_cuda(cudaStreamBeginCapture(aside.get(), cudaStreamCaptureModeRelaxed), "load a product");
   cudaGraph_t graph = nullptr;
   try {
     gemm(what, workspace_.data(), workspace_.data(), workspace_.data(), 1, 1, {aside.get()});
@@ -105,11 +105,11 @@ void CudaMath::prepare(const DeviceGemm& what) {
     if (cudaStreamEndCapture(aside.get(), &graph) == cudaSuccess) cudaGraphDestroy(graph);
     throw;
   }
-  check_cuda(cudaStreamEndCapture(aside.get(), &graph), "load a product");
+  cuda::check_cuda(cudaStreamEndCapture(aside.get(), &graph), "load a product");
   cudaGraphExec_t loaded = nullptr;
   const cudaError_t result = cudaGraphInstantiate(&loaded, graph, 0);
   cudaGraphDestroy(graph);
-  check_cuda(result, "load a product");
+  cuda::check_cuda(result, "load a product");
   cudaGraphExecDestroy(loaded);
 }
 
@@ -118,7 +118,7 @@ void CudaMath::gemm(const DeviceGemm& what, const void* a, const void* b, void* 
                     std::complex<double> beta, Stream stream) {
   invariant(multiplies(what.factors, what.result), "cuBLAS was asked for products of {} into {}",
             partita::name(what.factors), partita::name(what.result));
-  check_cublas(library_.set_stream(handle_, native(stream)), "set a stream");
+  check_cublas(library_.set_stream(handle_, cuda::native(stream)), "set a stream");
   check_cublas(library_.set_workspace(handle_, workspace_.data(), static_cast<std::size_t>(workspace_bytes)),
                "set the workspace");
   const Factor of_product(alpha, what.result), of_c(beta, what.result);
@@ -132,10 +132,10 @@ void CudaMath::gemm(const DeviceGemm& what, const void* a, const void* b, void* 
 }
 
 void CudaMath::pass(const ElementPass& what, const ElementNest& nest, Stream stream) {
-  static_assert(static_cast<int>(cuda::Activation::dgelu) == static_cast<int>(Activation::dgelu));
-  static_assert(cuda::ElementPass::parts == ElementNest::parts);
-  static_assert(cuda::ElementPass::most_loops == ElementNest::most_loops);
-  cuda::ElementPass kernel;
+  static_assert(static_cast<int>(kernels::cuda::Activation::dgelu) == static_cast<int>(Activation::dgelu));
+  static_assert(kernels::cuda::ElementPass::parts == ElementNest::parts);
+  static_assert(kernels::cuda::ElementPass::most_loops == ElementNest::most_loops);
+  kernels::cuda::ElementPass kernel;
   kernel.loops = static_cast<int>(nest.loops.size());
   for (std::size_t l = 0; l < nest.loops.size(); ++l) {
     kernel.counts[l] = nest.loops[l].count;
@@ -147,11 +147,12 @@ void CudaMath::pass(const ElementPass& what, const ElementNest& nest, Stream str
     kernel.dtypes[x] = what.dtypes[x];
   }
   if (what.beta == std::complex<double>(0)) kernel.data[ElementPass::c] = nullptr;
-  kernel.activation = static_cast<cuda::Activation>(what.activation);
+  kernel.activation = static_cast<kernels::cuda::Activation>(what.activation);
   kernel.scale = what.scale;
   kernel.beta[0] = what.beta.real();
   kernel.beta[1] = what.beta.imag();
-  check_launch(cuda::launch_pass(kernel, what.computed, native(stream)), "pass over elements");
+  cuda::check_launch(kernels::cuda::launch_pass(kernel, what.computed, cuda::native(stream)),
+                     "pass over elements");
 }
 
-}  // namespace partita
+}  // namespace partita::devices

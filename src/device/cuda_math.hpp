@@ -7,7 +7,7 @@
 #include "device/device_math.hpp"
 #include "device/device_memory.hpp"
 
-namespace partita {
+namespace partita::devices {
 
 /// One handle of cuBLAS a context, with a workspace of ours, so that calls allocate nothing in graphs either.
 class CudaMath final : public DeviceMath {
@@ -36,4 +36,4 @@ class CudaMath final : public DeviceMath {
   std::vector<DeviceGemm> prepared_;
 };
 
-}  // namespace partita
+}  // namespace partita::devices

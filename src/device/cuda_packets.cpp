@@ -3,7 +3,7 @@
 
 #include "device/cuda_exchange.hpp"
 
-namespace partita {
+namespace partita::devices {
 namespace {
 
 /// Devices of 96 multiprocessors and more hold the blocks of a launch and of the one that waits behind it,
@@ -27,8 +27,8 @@ std::uint64_t bits_of(const PacketExchange& what) {
 }
 
 /// Of ranks that share a device the launches that wait for their turn would take the room of others'.
-cuda::PacketSeat seat_of(const PacketSlots& slots, int rank, int sharers, bool overlaps) {
-  cuda::PacketSeat seat;
+kernels::cuda::PacketSeat seat_of(const PacketSlots& slots, int rank, int sharers, bool overlaps) {
+  kernels::cuda::PacketSeat seat;
   seat.ranks = static_cast<int>(slots.of_ranks.size());
   seat.me = rank;
   std::ranges::copy(slots.of_ranks, seat.slots);
@@ -45,16 +45,16 @@ std::uint32_t units_of(std::int64_t bytes, std::int64_t unit) {
 }
 
 /// `nest` leads from memory to a message, or from a message to memory.
-cuda::PacketNest part_of(const PacketPart& part, char* memory, bool is_given, std::int64_t unit) {
-  cuda::PacketNest result;
+kernels::cuda::PacketNest part_of(const PacketPart& part, char* memory, bool is_given, std::int64_t unit) {
+  kernels::cuda::PacketNest result;
   result.peer = static_cast<std::int16_t>(part.peer);
   if (part.nest == nullptr || part.nest->item_bytes == 0) return result;
-  const StridedCopy& nest = *part.nest;
+  const kernels::StridedCopy& nest = *part.nest;
   result.memory = memory + (is_given ? nest.from_offset : nest.to_offset);
   result.first = units_of(is_given ? nest.to_offset : nest.from_offset, unit);
-  result.units = units_of(bytes(nest), unit);
+  result.units = units_of(kernels::bytes(nest), unit);
   result.row_units = units_of(nest.item_bytes, unit);
-  for (const CopyLoop& loop : nest.loops) {
+  for (const kernels::CopyLoop& loop : nest.loops) {
     result.loop[result.loops++] = {is_given ? loop.from_stride : loop.to_stride,
                                    units_of(is_given ? loop.to_stride : loop.from_stride, unit),
                                    static_cast<std::uint32_t>(loop.count)};
@@ -62,13 +62,13 @@ cuda::PacketNest part_of(const PacketPart& part, char* memory, bool is_given, st
   return result;
 }
 
-cuda::KeptNest kept_of(const StridedCopy& nest, const PacketMoves& what) {
-  cuda::KeptNest result;
+kernels::cuda::KeptNest kept_of(const kernels::StridedCopy& nest, const PacketMoves& what) {
+  kernels::cuda::KeptNest result;
   result.from = static_cast<const char*>(what.source) + nest.from_offset;
   result.to = static_cast<char*>(what.destination) + nest.to_offset;
-  result.units = units_of(bytes(nest), what.unit_bytes);
+  result.units = units_of(kernels::bytes(nest), what.unit_bytes);
   result.row_units = std::max(units_of(nest.item_bytes, what.unit_bytes), 1U);
-  for (const CopyLoop& loop : nest.loops) {
+  for (const kernels::CopyLoop& loop : nest.loops) {
     result.loop[result.loops++] = {loop.from_stride, loop.to_stride, static_cast<std::uint32_t>(loop.count)};
   }
   return result;
@@ -76,15 +76,16 @@ cuda::KeptNest kept_of(const StridedCopy& nest, const PacketMoves& what) {
 
 }  // namespace
 
-static_assert(cuda::most_packet_ranks == PacketSlots::most_ranks);
-static_assert(cuda::packet_wrap == PacketSlots::wrap && cuda::packet_renewal == PacketSlots::renewal);
-static_assert(cuda::most_packet_nests == PacketMoves::most_parts);
-static_assert(cuda::most_kept_nests == PacketMoves::most_kept);
-static_assert(cuda::PacketNest::most_loops == PacketMoves::most_loops);
+static_assert(kernels::cuda::most_packet_ranks == PacketSlots::most_ranks);
+static_assert(kernels::cuda::packet_wrap == PacketSlots::wrap &&
+              kernels::cuda::packet_renewal == PacketSlots::renewal);
+static_assert(kernels::cuda::most_packet_nests == PacketMoves::most_parts);
+static_assert(kernels::cuda::most_kept_nests == PacketMoves::most_kept);
+static_assert(kernels::cuda::PacketNest::most_loops == PacketMoves::most_loops);
 
-cuda::Packets kernel_packets(const PacketExchange& what, int sharers, bool may_overlap) {
+kernels::cuda::Packets kernel_packets(const PacketExchange& what, int sharers, bool may_overlap) {
   const ByteExchange& ranges = *what.ranges;
-  cuda::Packets all;
+  kernels::cuda::Packets all;
   all.seat = seat_of(what.slots, what.rank, sharers, may_overlap && !what.captured);
   all.source = static_cast<const char*>(what.source);
   all.destination = static_cast<char*>(what.destination);
@@ -109,21 +110,21 @@ cuda::Packets kernel_packets(const PacketExchange& what, int sharers, bool may_o
   return all;
 }
 
-cuda::PacketNests kernel_packet_nests(const PacketMoves& what, int sharers, bool may_overlap) {
-  cuda::PacketNests all;
+kernels::cuda::PacketNests kernel_packet_nests(const PacketMoves& what, int sharers, bool may_overlap) {
+  kernels::cuda::PacketNests all;
   all.seat = seat_of(what.slots, what.rank, sharers, may_overlap && !what.captured);
   all.unit_bytes = static_cast<int>(what.unit_bytes);
   all.aligned = is_aligned(bits_of(what.source, what.destination), what.unit_bytes);
   all.given = static_cast<int>(what.given.size());
   all.taken = static_cast<int>(what.taken.size());
-  cuda::PacketNest* next = all.nest;
+  kernels::cuda::PacketNest* next = all.nest;
   char* const source = static_cast<char*>(const_cast<void*>(what.source));  // given parts are only read
   for (const PacketPart& part : what.given) *next++ = part_of(part, source, true, what.unit_bytes);
   for (const PacketPart& part : what.taken) {
     *next++ = part_of(part, static_cast<char*>(what.destination), false, what.unit_bytes);
   }
-  for (const StridedCopy& nest : what.kept) all.kept_nest[all.kept++] = kept_of(nest, what);
+  for (const kernels::StridedCopy& nest : what.kept) all.kept_nest[all.kept++] = kept_of(nest, what);
   return all;
 }
 
-}  // namespace partita
+}  // namespace partita::devices

@@ -12,29 +12,31 @@
 #include "memory/cuda_node_memory.hpp"
 #include "memory/nvshmem_node_memory.hpp"
 
-namespace partita {
+namespace partita::devices {
 
 CudaPhysicalDevice::CudaPhysicalDevice(int index) : index_(index) {
-  const CudaBesideCaptures unharmed;
-  (void)CudaDriver::get();
+  const cuda::CudaBesideCaptures unharmed;
+  (void)cuda::CudaDriver::get();
   check_suitable();
-  check_cuda(cudaDeviceGetAttribute(&multiprocessors_, cudaDevAttrMultiProcessorCount, index_),
-             "look at the device");
+  cuda::check_cuda(cudaDeviceGetAttribute(&multiprocessors_, cudaDevAttrMultiProcessorCount, index_),
+                   "look at the device");
   use();
-  check_cuda(cudaFree(nullptr), "start the device");
-  check_launch(cuda::load_copy_kernels(), "load the kernels");
-  check_launch(cuda::load_accumulate_kernels(), "load the kernels");
-  check_launch(cuda::load_pack_kernel(), "load the kernels");
-  check_launch(cuda::load_packet_kernels(), "load the kernels");
-  check_launch(cuda::load_packet_nest_kernels(), "load the kernels");
-  check_launch(cuda::load_pass_kernels(), "load the kernels");
-  past_ = new_cuda_stream();
+  cuda::check_cuda(cudaFree(nullptr), "start the device");
+  cuda::check_launch(kernels::cuda::load_copy_kernels(), "load the kernels");
+  cuda::check_launch(kernels::cuda::load_accumulate_kernels(), "load the kernels");
+  cuda::check_launch(kernels::cuda::load_pack_kernel(), "load the kernels");
+  cuda::check_launch(kernels::cuda::load_packet_kernels(), "load the kernels");
+  cuda::check_launch(kernels::cuda::load_packet_nest_kernels(), "load the kernels");
+  cuda::check_launch(kernels::cuda::load_pass_kernels(), "load the kernels");
+  past_ = cuda::new_cuda_stream();
 }
 
 void CudaPhysicalDevice::check_suitable() {
   int major = 0, minor = 0, addresses = 0;
-  check_cuda(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, index_), "look at the device");
-  check_cuda(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, index_), "look at the device");
+  cuda::check_cuda(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, index_),
+                   "look at the device");
+  cuda::check_cuda(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, index_),
+                   "look at the device");
   check<UnsupportedError>(
       10 * major + minor >= PARTITA_CUDA_LEAST_ARCHITECTURE,
       "device {} has compute capability {}.{}; this build has kernels from {}.{} on (build "
@@ -42,81 +44,83 @@ void CudaPhysicalDevice::check_suitable() {
       index_, major, minor, PARTITA_CUDA_LEAST_ARCHITECTURE / 10, PARTITA_CUDA_LEAST_ARCHITECTURE % 10, major,
       minor);
   overlaps_launches_ = major >= 9;
-  CudaDriver::get().device_attribute(&addresses, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED,
-                                     index_);
+  cuda::CudaDriver::get().device_attribute(&addresses,
+                                           CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, index_);
   check<UnsupportedError>(addresses != 0, "device {} does not offer management of its virtual memory",
                           index_);
 }
 
 std::string CudaPhysicalDevice::name() const {
   cudaDeviceProp found{};
-  check_cuda(cudaGetDeviceProperties(&found, index_), "look at the device");
+  cuda::check_cuda(cudaGetDeviceProperties(&found, index_), "look at the device");
   return fmt::format("{} (device {})", found.name, index_);
 }
 
 std::string CudaPhysicalDevice::identity() const {
   cudaDeviceProp found{};
-  check_cuda(cudaGetDeviceProperties(&found, index_), "look at the device");
+  cuda::check_cuda(cudaGetDeviceProperties(&found, index_), "look at the device");
   return {std::begin(found.uuid.bytes), std::end(found.uuid.bytes)};
 }
 
 void CudaPhysicalDevice::use() {
-  check_cuda(cudaSetDevice(index_), "use the device");
+  cuda::check_cuda(cudaSetDevice(index_), "use the device");
 }
 
 void* CudaPhysicalDevice::allocate(std::int64_t bytes) {
-  const CudaBesideCaptures unharmed;
+  const cuda::CudaBesideCaptures unharmed;
   void* memory = nullptr;
-  check_cuda(cudaMalloc(&memory, static_cast<std::size_t>(bytes)), fmt::format("{} bytes", bytes));
+  cuda::check_cuda(cudaMalloc(&memory, static_cast<std::size_t>(bytes)), fmt::format("{} bytes", bytes));
   return memory;
 }
 
 void CudaPhysicalDevice::release(void* memory) noexcept {
-  const CudaBesideCaptures unharmed;
+  const cuda::CudaBesideCaptures unharmed;
   cudaFree(memory);
 }
 
 void* CudaPhysicalDevice::allocate_pinned(std::int64_t bytes) {
-  const CudaBesideCaptures unharmed;
+  const cuda::CudaBesideCaptures unharmed;
   void* memory = nullptr;
-  check_cuda(cudaHostAlloc(&memory, static_cast<std::size_t>(bytes), cudaHostAllocPortable),
-             fmt::format("{} bytes of pinned host memory", bytes));
+  cuda::check_cuda(cudaHostAlloc(&memory, static_cast<std::size_t>(bytes), cudaHostAllocPortable),
+                   fmt::format("{} bytes of pinned host memory", bytes));
   return memory;
 }
 
 void CudaPhysicalDevice::release_pinned(void* memory) noexcept {
-  const CudaBesideCaptures unharmed;
+  const cuda::CudaBesideCaptures unharmed;
   cudaFreeHost(memory);
 }
 
-std::unique_ptr<NodeMemory> CudaPhysicalDevice::share_memory(Runtime& state, const Topology& topology) {
-  return std::make_unique<CudaNodeMemory>(state, topology, index_, CudaDriver::get().virtual_memory);
+std::unique_ptr<memory::NodeMemory> CudaPhysicalDevice::share_memory(runtime::Runtime& state,
+                                                                     const Topology& topology) {
+  return std::make_unique<memory::CudaNodeMemory>(state, topology, index_,
+                                                  cuda::CudaDriver::get().virtual_memory);
 }
 
-std::unique_ptr<NodeMemory> CudaPhysicalDevice::share_memory_of_library(Runtime& state,
-                                                                        const Topology& topology) {
-  const CudaBesideCaptures unharmed;
+std::unique_ptr<memory::NodeMemory> CudaPhysicalDevice::share_memory_of_library(runtime::Runtime& state,
+                                                                                const Topology& topology) {
+  const cuda::CudaBesideCaptures unharmed;
   const auto free_bytes = [this] {
     use();
     std::size_t free = 0, whole = 0;
-    check_cuda(cudaMemGetInfo(&free, &whole), "look at the device's memory");
+    cuda::check_cuda(cudaMemGetInfo(&free, &whole), "look at the device's memory");
     return static_cast<std::int64_t>(free);
   };
-  return std::make_unique<NvshmemNodeMemory>(
-      state, topology, NvshmemDevice{device_identity(state, *this), [this] { use(); }, free_bytes},
-      NvshmemLibrary::of_process());
+  return std::make_unique<memory::NvshmemNodeMemory>(
+      state, topology, memory::NvshmemDevice{device_identity(state, *this), [this] { use(); }, free_bytes},
+      memory::NvshmemLibrary::of_process());
 }
 
 void CudaPhysicalDevice::copy_past(void* to, const void* from, std::int64_t bytes) {
   using namespace std::chrono_literals;
   constexpr auto longest = 10s;
-  const CudaBesideCaptures unharmed;
-  check_cuda(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDefault, past_.get()),
-             "copy");
+  const cuda::CudaBesideCaptures unharmed;
+  cuda::check_cuda(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDefault, past_.get()),
+                   "copy");
   const auto start = std::chrono::steady_clock::now();
   for (cudaError_t state = cudaStreamQuery(past_.get()); state != cudaSuccess;
        state = cudaStreamQuery(past_.get())) {
-    if (state != cudaErrorNotReady) check_cuda(state, "copy");
+    if (state != cudaErrorNotReady) cuda::check_cuda(state, "copy");
     check<Error>(std::chrono::steady_clock::now() - start < longest, "device {} does not answer", index_);
     std::this_thread::sleep_for(5us);
   }
@@ -128,4 +132,4 @@ std::unique_ptr<Accelerator> CudaPhysicalDevice::open(const ContextOptions& opti
                                            options, ranks);
 }
 
-}  // namespace partita
+}  // namespace partita::devices

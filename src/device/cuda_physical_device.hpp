@@ -4,7 +4,7 @@
 #include "cuda/stream.hpp"
 #include "device/physical_device.hpp"
 
-namespace partita {
+namespace partita::devices {
 
 class CudaPhysicalDevice final : public PhysicalDevice {
  public:
@@ -20,8 +20,10 @@ class CudaPhysicalDevice final : public PhysicalDevice {
   void release(void* memory) noexcept override;
   void* allocate_pinned(std::int64_t bytes) override;
   void release_pinned(void* memory) noexcept override;
-  std::unique_ptr<NodeMemory> share_memory(Runtime& state, const Topology& topology) override;
-  std::unique_ptr<NodeMemory> share_memory_of_library(Runtime& state, const Topology& topology) override;
+  std::unique_ptr<memory::NodeMemory> share_memory(runtime::Runtime& state,
+                                                   const Topology& topology) override;
+  std::unique_ptr<memory::NodeMemory> share_memory_of_library(runtime::Runtime& state,
+                                                              const Topology& topology) override;
   void copy_past(void* to, const void* from, std::int64_t bytes) override;
   Stream stream_past() override { return {past_.get()}; }
 
@@ -37,7 +39,7 @@ class CudaPhysicalDevice final : public PhysicalDevice {
   int index_;
   int multiprocessors_ = 0;
   bool overlaps_launches_ = false;
-  CudaStream past_;
+  cuda::CudaStream past_;
 };
 
-}  // namespace partita
+}  // namespace partita::devices

@@ -6,17 +6,17 @@
 #include "base/host_clock.hpp"
 #include "cuda/stream.hpp"
 
-namespace partita {
+namespace partita::devices {
 CudaOrigin::CudaOrigin() {
-  const CudaBesideCaptures unharmed;
+  const cuda::CudaBesideCaptures unharmed;
   constexpr int looks = 16;
-  const CudaStream stream = new_cuda_stream();
-  CudaEvent candidate = new_cuda_event(cudaEventDefault);
+  const cuda::CudaStream stream = cuda::new_cuda_stream();
+  cuda::CudaEvent candidate = cuda::new_cuda_event(cudaEventDefault);
   double closest = std::numeric_limits<double>::infinity();
   for (int look = 0; look < looks; ++look) {
     const double before = host_clock();
-    check_cuda(cudaEventRecord(candidate.get(), stream.get()), "look at the device's clock");
-    check_cuda(cudaStreamSynchronize(stream.get()), "look at the device's clock");
+    cuda::check_cuda(cudaEventRecord(candidate.get(), stream.get()), "look at the device's clock");
+    cuda::check_cuda(cudaStreamSynchronize(stream.get()), "look at the device's clock");
     const double after = host_clock();
     if (after - before >= closest) continue;
     closest = after - before;
@@ -27,14 +27,14 @@ CudaOrigin::CudaOrigin() {
 
 CudaTimedEvent::CudaTimedEvent(std::shared_ptr<const CudaOrigin> origin, cudaStream_t stream)
     : origin_(std::move(origin)) {
-  check_cuda(cudaEventRecord(event_.get(), stream), "note a time");
+  cuda::check_cuda(cudaEventRecord(event_.get(), stream), "note a time");
 }
 
 double CudaTimedEvent::seconds() const {
-  const CudaBesideCaptures unharmed;
+  const cuda::CudaBesideCaptures unharmed;
   float milliseconds = 0;
-  check_cuda(cudaEventElapsedTime(&milliseconds, origin_->event(), event_.get()), "look up a time");
+  cuda::check_cuda(cudaEventElapsedTime(&milliseconds, origin_->event(), event_.get()), "look up a time");
   return origin_->seconds() + static_cast<double>(milliseconds) * 1e-3;
 }
 
-}  // namespace partita
+}  // namespace partita::devices

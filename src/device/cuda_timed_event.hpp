@@ -6,7 +6,7 @@
 #include "cuda/stream.hpp"
 #include "device/device_queues.hpp"
 
-namespace partita {
+namespace partita::devices {
 
 /// An event of which it is known when it happened, by the host's clock.
 class CudaOrigin {
@@ -19,7 +19,7 @@ class CudaOrigin {
   double seconds() const { return seconds_; }
 
  private:
-  CudaEvent event_ = new_cuda_event(cudaEventDefault);
+  cuda::CudaEvent event_ = cuda::new_cuda_event(cudaEventDefault);
   double seconds_ = 0;
 };
 
@@ -31,7 +31,7 @@ class CudaTimedEvent final : public TimedEvent {
 
  private:
   std::shared_ptr<const CudaOrigin> origin_;
-  CudaEvent event_ = new_cuda_event(cudaEventDefault);
+  cuda::CudaEvent event_ = cuda::new_cuda_event(cudaEventDefault);
 };
 
-}  // namespace partita
+}  // namespace partita::devices

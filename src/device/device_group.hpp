@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-namespace partita {
+namespace partita::devices {
 
 /// The ranks of one context as such a library knows them. Every operation is put into `stream` (of the
 /// context's device; null: the context's own) and is over in the order of that stream; all ranks put the same
@@ -55,4 +55,4 @@ class DeviceGroup {
   virtual bool in_call() const = 0;
 };
 
-}  // namespace partita
+}  // namespace partita::devices

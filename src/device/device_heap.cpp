@@ -6,12 +6,12 @@
 #include "device/start_device.hpp"
 #include "runtime/agree.hpp"
 
-namespace partita {
+namespace partita::devices {
 namespace {
 
 constexpr std::string_view operation = "start the device";
 
-using Backing = std::unique_ptr<NodeMemory> (PhysicalDevice::*)(Runtime&, const Topology&);
+using Backing = std::unique_ptr<memory::NodeMemory> (PhysicalDevice::*)(runtime::Runtime&, const Topology&);
 
 /// Why peers do not reach each other in it, as the first rank says it; empty: they do.
 std::string share(DeviceRuntime& state, const Topology& topology, Backing backing) {
@@ -20,11 +20,11 @@ std::string share(DeviceRuntime& state, const Topology& topology, Backing backin
   state.device_memory.reset();
   state.device_topology = topology;
   state.device_memory = (state.device->physical().*backing)(state, topology);
-  state.device_heap = std::make_unique<SymmetricHeap>(
+  state.device_heap = std::make_unique<memory::SymmetricHeap>(
       state, *state.device_memory, [&state](std::string_view what) { finish_device(state, what); },
       "device memory");
   state.flags = std::make_unique<FlagBoard>(state);
-  for (const std::string& text : exchange(state, operation, state.flags->unreachable())) {
+  for (const std::string& text : runtime::exchange(state, operation, state.flags->unreachable())) {
     if (!text.empty()) return text;
   }
   return "";
@@ -72,4 +72,4 @@ void make_device_heap(DeviceRuntime& state, DeviceHeap wanted) {
     state.log->info(fmt::format("the heap of the devices lies in NVSHMEM's memory ({})", why));
 }
 
-}  // namespace partita
+}  // namespace partita::devices

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace partita {
+namespace partita::devices {
 
 /// What BLAS does with a factor before it multiplies.
 enum class BlasOp : std::uint8_t { none, transpose, conjugate_transpose };
@@ -78,4 +78,4 @@ class DeviceMath {
   virtual void pass(const ElementPass& what, const ElementNest& nest, Stream stream) = 0;
 };
 
-}  // namespace partita
+}  // namespace partita::devices

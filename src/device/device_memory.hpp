@@ -6,7 +6,7 @@
 
 #include "device/accelerator.hpp"
 
-namespace partita {
+namespace partita::devices {
 
 /// Given back when it goes, which waits for nothing that a peer still has to do. Holds no share of the
 /// device.
@@ -32,4 +32,4 @@ class DeviceMemory {
   std::int64_t bytes_ = 0;
 };
 
-}  // namespace partita
+}  // namespace partita::devices

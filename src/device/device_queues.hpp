@@ -4,7 +4,7 @@
 #include <memory>
 #include <partita/stream.hpp>
 
-namespace partita {
+namespace partita::devices {
 
 /// A point that a stream comes past.
 class TimedEvent {
@@ -67,4 +67,4 @@ class DeviceQueues {
   std::unique_ptr<DeviceEvent> order_;
 };
 
-}  // namespace partita
+}  // namespace partita::devices

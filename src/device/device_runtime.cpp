@@ -7,7 +7,7 @@
 #include "device/run_ahead.hpp"
 #include "runtime/keeper.hpp"
 
-namespace partita {
+namespace partita::devices {
 
 DeviceGroup* DeviceRuntime::device_group() const {
   const std::lock_guard lock(group_mutex_);
@@ -40,13 +40,13 @@ void DeviceRuntime::stop_device() noexcept {
 
 DeviceRuntime::~DeviceRuntime() {
   if (!failed()) return;
-  keep_until_exit(std::move(packets));
-  keep_until_exit(std::move(run_ahead));
-  keep_until_exit(std::shared_ptr<FlagBoard>(std::move(flags)));
-  keep_until_exit(std::shared_ptr<SymmetricHeap>(std::move(device_heap)));
-  keep_until_exit(std::shared_ptr<NodeMemory>(std::move(device_memory)));
-  keep_until_exit(std::shared_ptr<DeviceEvent>(std::move(device_mark)));
-  keep_until_exit(std::shared_ptr<Accelerator>(std::move(device)));
+  runtime::keep_until_exit(std::move(packets));
+  runtime::keep_until_exit(std::move(run_ahead));
+  runtime::keep_until_exit(std::shared_ptr<FlagBoard>(std::move(flags)));
+  runtime::keep_until_exit(std::shared_ptr<memory::SymmetricHeap>(std::move(device_heap)));
+  runtime::keep_until_exit(std::shared_ptr<memory::NodeMemory>(std::move(device_memory)));
+  runtime::keep_until_exit(std::shared_ptr<DeviceEvent>(std::move(device_mark)));
+  runtime::keep_until_exit(std::shared_ptr<Accelerator>(std::move(device)));
 }
 
 DeviceGroup* library_of(DeviceRuntime& state) {
@@ -62,4 +62,4 @@ bool messages_go_in_groups(DeviceRuntime& state) {
          state.options.device_messages == DeviceMessages::automatic && library_of(state) != nullptr;
 }
 
-}  // namespace partita
+}  // namespace partita::devices

@@ -12,18 +12,18 @@
 #include "memory/symmetric_heap.hpp"
 #include "runtime/runtime.hpp"
 
-namespace partita {
+namespace partita::devices {
 
 class PacketBoard;
 class RunAhead;
 
 /// All of it empty in a context without a device.
-struct DeviceRuntime : Runtime {
+struct DeviceRuntime : runtime::Runtime {
   // Order matters: members are destroyed from the last to the first.
   std::unique_ptr<Accelerator> device;
   std::unique_ptr<DeviceEvent> device_mark;
-  std::unique_ptr<NodeMemory> device_memory;
-  std::unique_ptr<SymmetricHeap> device_heap;
+  std::unique_ptr<memory::NodeMemory> device_memory;
+  std::unique_ptr<memory::SymmetricHeap> device_heap;
   std::unique_ptr<FlagBoard> flags;
   /// Who can reach whose device memory: each rank a node of its own where peers' memory cannot be mapped.
   Topology device_topology = Topology::regular(1);
@@ -66,4 +66,4 @@ DeviceGroup* library_of(DeviceRuntime& state);
 /// there, and no other way is asked for. As `library_of`.
 bool messages_go_in_groups(DeviceRuntime& state);
 
-}  // namespace partita
+}  // namespace partita::devices

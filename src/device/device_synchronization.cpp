@@ -11,10 +11,10 @@
 #include "runtime/peer_watch.hpp"
 #include "runtime/wait.hpp"
 
-namespace partita {
+namespace partita::devices {
 
 std::vector<int> less_those_that_left(const DeviceRuntime& state, std::vector<int> ranks) {
-  const auto left = [&](int rank) { return has_left(state, rank); };
+  const auto left = [&](int rank) { return runtime::has_left(state, rank); };
   if (std::none_of(ranks.begin(), ranks.end(), left)) return ranks;
   const std::vector<int> late = state.flags ? state.flags->late() : std::vector<int>{};
   std::erase_if(
@@ -71,15 +71,15 @@ void finish_device(DeviceRuntime& state, std::string_view operation, Stream stre
                           "{}: the stream is being captured into a graph", operation);
   const bool was_alive = !state.failed();  // what a failed context holds may still be read
   // Such waits are for milliseconds, and what comes next on the device waits for their end.
-  const WaitReason reason{operation, [] { return std::string("work on the device"); }, -1,
-                          [&] { return others_of_the_node(state); }, std::chrono::milliseconds(20)};
+  const runtime::WaitReason reason{operation, [] { return std::string("work on the device"); }, -1,
+                                   [&] { return others_of_the_node(state); }, std::chrono::milliseconds(20)};
   try {
     Accelerator& device = *state.device;
     device.use();
     if (stream.handle != nullptr) end_device_work(state, begin_device_work(state, stream));
     if (device.has_stream()) {
       if (!state.device_work_is_marked) state.device_mark->record(device.stream());
-      wait_until(state, reason, [&] {
+      runtime::wait_until(state, reason, [&] {
         if (state.greetings) state.greetings->look(operation);
         return state.device_mark->reached();
       });
@@ -87,7 +87,7 @@ void finish_device(DeviceRuntime& state, std::string_view operation, Stream stre
     }
     if (!was_alive) return;
     state.throw_failure();  // which has let the streams go
-    compare_announcements(state, operation);
+    runtime::compare_announcements(state, operation);
   } catch (...) {
     state.fail_with_current();  // and the flags let the streams go
     throw;
@@ -109,4 +109,4 @@ void await_streams(DeviceRuntime& state, std::string_view operation,
   }
 }
 
-}  // namespace partita
+}  // namespace partita::devices

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace partita {
+namespace partita::devices {
 
 struct DeviceRuntime;
 
@@ -45,4 +45,4 @@ void finish_device(DeviceRuntime& state, std::string_view operation, Stream stre
 void await_streams(DeviceRuntime& state, std::string_view operation,
                    const std::function<bool()>& done) noexcept;
 
-}  // namespace partita
+}  // namespace partita::devices

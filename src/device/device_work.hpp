@@ -11,11 +11,11 @@
 #include "device/packet_exchange.hpp"
 #include "kernels/host/copy.hpp"
 
-namespace partita {
+namespace partita::devices {
 
 /// A strided copy between two places. `nest` belongs to somebody else.
 struct PlacedCopy {
-  const StridedCopy* nest = nullptr;
+  const kernels::StridedCopy* nest = nullptr;
   const void* from = nullptr;
   void* to = nullptr;
   bool inside = false;  // this device's own memory on both sides
@@ -58,11 +58,11 @@ class DeviceWork {
   virtual void copy_bytes(const void* from, void* to, std::int64_t bytes, Stream stream) = 0;
   /// `nest` is simplified (kernels/host/copy.hpp); device, peer or pinned memory on both sides. `inside`:
   /// both sides are this device's own memory.
-  virtual void copy(const StridedCopy& nest, const void* from, void* to, Stream stream,
+  virtual void copy(const kernels::StridedCopy& nest, const void* from, void* to, Stream stream,
                     bool inside = false) = 0;
   /// The same between this device and pinned host memory by its copy engine, which `nest` suits
   /// (choose_bus_way).
-  virtual void transfer(const StridedCopy& nest, const void* from, void* to, Stream stream) {
+  virtual void transfer(const kernels::StridedCopy& nest, const void* from, void* to, Stream stream) {
     copy(nest, from, to, stream, false);
   }
   /// Whether an exchange of these copies and nothing else is one start.
@@ -76,15 +76,15 @@ class DeviceWork {
   /// In one start, which waits for the packets of all peers. Only where it is offered.
   virtual void exchange_packets(const PacketExchange& what, Stream stream) { (void)what, (void)stream; }
   virtual void move_packets(const PacketMoves& what, Stream stream) { (void)what, (void)stream; }
-  virtual void accumulate(const StridedCopy& nest, Dtype dtype, Reduction reduction, const void* from,
-                          void* to, Stream stream) = 0;
+  virtual void accumulate(const kernels::StridedCopy& nest, Dtype dtype, Reduction reduction,
+                          const void* from, void* to, Stream stream) = 0;
   /// As kernels/host/fill.hpp.
-  virtual void fill(const StridedCopy& nest, const void* element, std::int64_t element_bytes, void* to,
-                    Stream stream) = 0;
+  virtual void fill(const kernels::StridedCopy& nest, const void* element, std::int64_t element_bytes,
+                    void* to, Stream stream) = 0;
 
   /// Flags are numbers of 64 bits in device memory, a peer's too. In order; many at once cost little more
   /// than one.
   virtual void flags(std::span<const FlagOperation> operations, Stream stream) = 0;
 };
 
-}  // namespace partita
+}  // namespace partita::devices

@@ -7,7 +7,7 @@
 
 #include "device/device_queues.hpp"
 
-namespace partita {
+namespace partita::devices {
 
 /// Marks put into one stream after the other's work, numbered from 1 on; a later one is never reached before
 /// an earlier one, so `stream` must be the same, or follow the one before. Allocates nothing once it is made.
@@ -40,4 +40,4 @@ class EventRing {
   std::int64_t reached_ = 0;
 };
 
-}  // namespace partita
+}  // namespace partita::devices

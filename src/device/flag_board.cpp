@@ -6,7 +6,7 @@
 #include "device/device_runtime.hpp"
 #include "runtime/agree.hpp"
 
-namespace partita {
+namespace partita::devices {
 namespace {
 
 constexpr int probe_channel = channel_count;
@@ -21,7 +21,8 @@ FlagBoard::FlagBoard(DeviceRuntime& state)
   waited_.assign(count, 0);
   // The same number of bytes on all ranks, whatever their nodes.
   const auto bytes = static_cast<std::int64_t>(sizeof(std::uint64_t) * sections * channels) * state.size();
-  block_ = state.device_heap->allocate(bytes, SymmetricHeap::Sizes::equal, "", SourcePlace::current());
+  block_ =
+      state.device_heap->allocate(bytes, memory::SymmetricHeap::Sizes::equal, "", SourcePlace::current());
   clear();
   probe();
 }
@@ -48,7 +49,7 @@ void FlagBoard::clear() {
   const std::vector<std::uint64_t> zeros(sent_.size(), 0);
   state_.device->physical().copy_past(flag(state_.rank(), ranks_.front(), 0), zeros.data(),
                                       static_cast<std::int64_t>(zeros.size() * sizeof(std::uint64_t)));
-  barrier(state_, "start the device");
+  runtime::barrier(state_, "start the device");
 }
 
 /// Every rank writes its number into each neighbour's memory, and looks at what the neighbours wrote.
@@ -66,7 +67,7 @@ void FlagBoard::probe() {
     }
   }
   (void)arrived();  // behind what this rank has written
-  barrier(state_, "start the device");
+  runtime::barrier(state_, "start the device");
   const std::vector<std::uint64_t> come = arrived();
   for (const int peer : ranks_) {
     const std::uint64_t found = come[number(peer, probe_channel)];
@@ -149,4 +150,4 @@ void FlagBoard::poison() noexcept {
   }
 }
 
-}  // namespace partita
+}  // namespace partita::devices

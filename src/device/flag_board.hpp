@@ -10,7 +10,7 @@
 #include "device/accelerator.hpp"
 #include "memory/symmetric_heap.hpp"
 
-namespace partita {
+namespace partita::devices {
 
 /// Every rank has a flag for each neighbour and channel in its own device memory; only that neighbour writes
 /// it, always a larger value than before. So a flag needs no atomic addition and no reset, and a wait for an
@@ -61,7 +61,7 @@ class FlagBoard {
 
   DeviceRuntime& state_;
   std::vector<int> ranks_;  // of this rank's node, by the topology of devices
-  HeapBlock block_;
+  memory::HeapBlock block_;
   std::vector<std::uint64_t> sent_;               // by place of the rank and channel
   std::vector<std::atomic<std::uint64_t>> seen_;  // `owing` is asked by another thread
   std::atomic<bool> device_counts_ = false;
@@ -69,4 +69,4 @@ class FlagBoard {
   std::string unreachable_;
 };
 
-}  // namespace partita
+}  // namespace partita::devices

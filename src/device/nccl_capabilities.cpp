@@ -5,7 +5,7 @@
 #include "device/device_runtime.hpp"
 #include "runtime/agree.hpp"
 
-namespace partita {
+namespace partita::devices {
 namespace {
 
 NcclCapabilities own_offer(const DeviceRuntime& state) {
@@ -21,7 +21,7 @@ NcclCapabilities own_offer(const DeviceRuntime& state) {
 }  // namespace
 
 std::vector<NcclCapabilities> exchange_capabilities(DeviceRuntime& state, std::string_view operation) {
-  return exchange_values(state, operation, own_offer(state));
+  return runtime::exchange_values(state, operation, own_offer(state));
 }
 
 std::string obstacle(const std::vector<NcclCapabilities>& offers) {
@@ -35,4 +35,4 @@ std::string obstacle(const std::vector<NcclCapabilities>& offers) {
   return offers[0].id_is_made != 0 ? "" : "it finds no network interface to meet at";
 }
 
-}  // namespace partita
+}  // namespace partita::devices

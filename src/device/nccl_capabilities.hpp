@@ -8,7 +8,7 @@
 
 #include "device/nccl_library.hpp"
 
-namespace partita {
+namespace partita::devices {
 
 struct DeviceRuntime;
 
@@ -25,4 +25,4 @@ std::vector<NcclCapabilities> exchange_capabilities(DeviceRuntime& state, std::s
 /// Why there can be no group; empty: nothing speaks against it. The same on all ranks.
 std::string obstacle(const std::vector<NcclCapabilities>& offers);
 
-}  // namespace partita
+}  // namespace partita::devices

@@ -14,7 +14,7 @@
 #include "runtime/rank_list.hpp"
 #include "runtime/wait.hpp"
 
-namespace partita {
+namespace partita::devices {
 namespace {
 
 constexpr std::string_view operation_of_start = "start NCCL";
@@ -56,7 +56,7 @@ std::unique_ptr<NcclGroup> NcclGroup::start(DeviceRuntime& state, const NcclId& 
   std::unique_ptr<NcclGroup> group(new NcclGroup(state));
   std::string complaint = group->join(id);
   if (complaint.empty()) complaint = group->allocate_dry_run();
-  for (const std::string& why : partita::exchange(state, operation_of_start, complaint)) {
+  for (const std::string& why : runtime::exchange(state, operation_of_start, complaint)) {
     if (why.empty()) continue;
     group->abort();
     group->release_dry_run();
@@ -94,14 +94,14 @@ std::int64_t NcclGroup::dry_run_part() const {
 std::string NcclGroup::join(const NcclId& id) {
   const auto joined = std::make_shared<Joined>();
   std::thread([joined, id, &library = library_, device = device_, ranks = state_.size(), rank = rank_] {
-    const CudaBesideCaptures unharmed;
+    const cuda::CudaBesideCaptures unharmed;
     cudaSetDevice(device);
     NcclConfig config;
     config.blocking = 1;
     joined->result = library.init_rank(&joined->communicator, ranks, id, rank, &config);
     joined->returned = true;
   }).detach();
-  wait_until(state_, waiting(operation_of_start), [&] {
+  runtime::wait_until(state_, waiting(operation_of_start), [&] {
     state_.require_alive(operation_of_start);
     if (!joined->returned) return false;
     communicator_ = joined->communicator;
@@ -141,7 +141,7 @@ void NcclGroup::beside(const std::function<void()>& work) {
   std::exception_ptr thrown;
   std::thread runner([&] {
     try {
-      const CudaBesideCaptures unharmed;
+      const cuda::CudaBesideCaptures unharmed;
       state_.device->use();
       work();
     } catch (...) {
@@ -150,7 +150,7 @@ void NcclGroup::beside(const std::function<void()>& work) {
     done = true;
   });
   try {
-    wait_until(state_, waiting(operation_of_start), [&] { return done.load(); });
+    runtime::wait_until(state_, waiting(operation_of_start), [&] { return done.load(); });
   } catch (...) {
     abort();  // so NCCL returns
     runner.join();
@@ -184,8 +184,8 @@ void NcclGroup::enqueue(std::string_view operation, Call&& call) {
     return result != nccl_in_progress;
   };
   if (!with_lock([&] { return call(communicator_); })) {
-    wait_until(state_, waiting(operation),
-               [&] { return with_lock([&] { return state_of_communicator(); }); });
+    runtime::wait_until(state_, waiting(operation),
+                        [&] { return with_lock([&] { return state_of_communicator(); }); });
   }
   if (result == nccl_success) return;
   state_.require_alive(operation);  // else it is the abort that NCCL speaks of
@@ -298,7 +298,7 @@ void* NcclGroup::native(Stream stream) const {
   return stream_or_own(state_, stream).handle;
 }
 
-WaitReason NcclGroup::waiting(std::string_view operation) const {
+runtime::WaitReason NcclGroup::waiting(std::string_view operation) const {
   return {operation, [] { return std::string("NCCL"); }, -1, [this] { return state_.others(); }};
 }
 
@@ -309,7 +309,7 @@ void NcclGroup::abort() noexcept {
   const std::unique_lock lock(mutex_, 500ms);
   const NcclCommunicator mine = communicator_.exchange(nullptr);
   if (mine == nullptr) return;
-  const CudaBesideCaptures unharmed;
+  const cuda::CudaBesideCaptures unharmed;
   cudaSetDevice(device_);
   library_.abort(mine);
 }
@@ -327,7 +327,7 @@ std::string NcclGroup::overdue() const {
   const auto deadline = state_.options.deadline;
   if (entered == Clock::time_point::max() || Clock::now() - entered < deadline) return "";
   return fmt::format("{} has kept a call of rank {} for {:g} s: it waits for {}", name(), rank_,
-                     static_cast<double>(deadline.count()) / 1000.0, rank_list(state_.others()));
+                     static_cast<double>(deadline.count()) / 1000.0, runtime::rank_list(state_.others()));
 }
 
 NcclGroup::~NcclGroup() {
@@ -345,7 +345,7 @@ void NcclGroup::finish() noexcept {
   try {
     const auto done = std::make_shared<std::atomic<bool>>(false);
     std::thread([done, mine, &library = library_, device = device_] {
-      const CudaBesideCaptures unharmed;
+      const cuda::CudaBesideCaptures unharmed;
       cudaSetDevice(device);
       library.destroy(mine);
       *done = true;
@@ -357,4 +357,4 @@ void NcclGroup::finish() noexcept {
   }
 }
 
-}  // namespace partita
+}  // namespace partita::devices

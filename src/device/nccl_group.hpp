@@ -12,10 +12,13 @@
 #include "device/device_group.hpp"
 #include "device/nccl_library.hpp"
 
-namespace partita {
+namespace partita::runtime {
+struct WaitReason;
+}
+
+namespace partita::devices {
 
 struct DeviceRuntime;
-struct WaitReason;
 
 /// A communicator whose calls return when they have put their work into a stream. (One that never blocks
 /// starts a thread for each operation: 20 to 40 us.) A call may wait inside of NCCL for a peer that never
@@ -77,7 +80,7 @@ class NcclGroup final : public DeviceGroup {
   void check_own(std::span<const Part> sent, std::span<const Part> received) const;
   int send_and_receive(std::span<const Part> sent, std::span<const Part> received, void* stream) const;
   void* native(Stream stream) const;
-  WaitReason waiting(std::string_view operation) const;  ///< for the other ranks, with NCCL
+  runtime::WaitReason waiting(std::string_view operation) const;  ///< for the other ranks, with NCCL
 
   DeviceRuntime& state_;
   const NcclLibrary& library_;
@@ -89,4 +92,4 @@ class NcclGroup final : public DeviceGroup {
   std::atomic<Clock::time_point> entered_ = Clock::time_point::max();  // NCCL, by a call of ours
 };
 
-}  // namespace partita
+}  // namespace partita::devices

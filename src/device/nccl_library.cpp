@@ -6,6 +6,7 @@
 #include "base/opened_library.hpp"
 
 namespace partita {
+namespace devices {
 namespace {
 
 constexpr const char* library_name = "libnccl.so.2";
@@ -92,8 +93,10 @@ const NcclLibrary& NcclLibrary::of_process() {
   return library;
 }
 
+}  // namespace devices
+
 LibraryReport report_nccl() {
-  const NcclLibrary& library = NcclLibrary::of_process();
+  const devices::NcclLibrary& library = devices::NcclLibrary::of_process();
   if (!library.why_none.empty()) return {0, "", library.why_none};
   return {library.version, library.path, ""};
 }

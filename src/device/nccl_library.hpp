@@ -11,7 +11,7 @@
 
 struct ncclComm;
 
-namespace partita {
+namespace partita::devices {
 
 using NcclCommunicator = ncclComm*;
 
@@ -81,4 +81,4 @@ struct NcclLibrary {
   static const NcclLibrary& of_process();
 };
 
-}  // namespace partita
+}  // namespace partita::devices

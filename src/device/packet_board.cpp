@@ -4,7 +4,7 @@
 #include "device/device_synchronization.hpp"
 #include "runtime/agree.hpp"
 
-namespace partita {
+namespace partita::devices {
 namespace {
 
 constexpr const char* operation = "start small exchanges";
@@ -24,7 +24,8 @@ std::shared_ptr<PacketBoard> PacketBoard::of(DeviceRuntime& state) {
 PacketBoard::PacketBoard(DeviceRuntime& state)
     : state_(state),
       block_(state.device_heap->allocate(PacketSlots::bytes(state.size()) + counters_bytes,
-                                         SymmetricHeap::Sizes::equal, "packets", SourcePlace::current())) {
+                                         memory::SymmetricHeap::Sizes::equal, "packets",
+                                         SourcePlace::current())) {
   for (int rank = 0; rank < state.size(); ++rank) {
     of_ranks_.push_back(static_cast<char*>(state.device_heap->at(rank, block_.offset)));
   }
@@ -38,11 +39,12 @@ PacketBoard::~PacketBoard() {
 void PacketBoard::clear() {
   finish_device(state_, operation);
   std::vector<std::uint64_t> zeros;
-  collectively(state_, operation,
-               [&] { zeros.resize(static_cast<std::size_t>(block_.bytes) / sizeof(std::uint64_t)); });
+  runtime::collectively(state_, operation, [&] {
+    zeros.resize(static_cast<std::size_t>(block_.bytes) / sizeof(std::uint64_t));
+  });
   state_.device->physical().copy_past(of_ranks_[static_cast<std::size_t>(state_.rank())], zeros.data(),
                                       block_.bytes);
-  barrier(state_, operation);
+  runtime::barrier(state_, operation);
 }
 
 PacketSlots PacketBoard::slots() const {
@@ -54,4 +56,4 @@ PacketSlots PacketBoard::slots() const {
   return slots;
 }
 
-}  // namespace partita
+}  // namespace partita::devices

@@ -7,7 +7,7 @@
 #include "device/packet_exchange.hpp"
 #include "memory/symmetric_heap.hpp"
 
-namespace partita {
+namespace partita::devices {
 
 struct DeviceRuntime;
 
@@ -28,8 +28,8 @@ class PacketBoard {
   void clear();
 
   DeviceRuntime& state_;
-  HeapBlock block_;
+  memory::HeapBlock block_;
   std::vector<char*> of_ranks_;
 };
 
-}  // namespace partita
+}  // namespace partita::devices

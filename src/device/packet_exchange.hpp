@@ -11,7 +11,7 @@
 
 #include "kernels/host/copy.hpp"
 
-namespace partita {
+namespace partita::devices {
 
 /// Bytes of a dense view.
 struct ByteRange {
@@ -101,7 +101,7 @@ struct PacketExchange {
 /// message or back, with the same loops at both ends as far as bytes go. Null: the message is empty.
 struct PacketPart {
   int peer = 0;
-  const StridedCopy* nest = nullptr;
+  const kernels::StridedCopy* nest = nullptr;
 };
 
 /// An exchange of what lies in nests. Every peer has at least one part each way, since without a packet
@@ -115,8 +115,8 @@ struct PacketMoves {
   int rank = 0;
   const void* source = nullptr;
   void* destination = nullptr;
-  std::span<const PacketPart> given, taken;  ///< of the source, of the destination
-  std::span<const StridedCopy> kept;         ///< from source to destination
+  std::span<const PacketPart> given, taken;    ///< of the source, of the destination
+  std::span<const kernels::StridedCopy> kept;  ///< from source to destination
   /// 1, 2, 4 or 8; all lengths, strides and offsets of nests are multiples. 8 bytes are a packet, fewer half
   /// a packet.
   std::int64_t unit_bytes = 1;
@@ -129,4 +129,4 @@ struct PacketMoves {
   }
 };
 
-}  // namespace partita
+}  // namespace partita::devices

@@ -9,10 +9,13 @@
 
 #include "memory/node_memory.hpp"
 
-namespace partita {
+namespace partita::runtime {
+struct Runtime;
+}
+
+namespace partita::devices {
 
 class Accelerator;
-struct Runtime;
 
 /// Memory, and what is known of the device. Any thread, at any time; but `use` comes first in each. Errors of
 /// the device are Errors here.
@@ -37,10 +40,12 @@ class PhysicalDevice : public std::enable_shared_from_this<PhysicalDevice> {
   virtual bool is_host_memory() const { return false; }
   /// Backing of the symmetric heap in this device's memory, for the ranks that `topology` puts on one node.
   /// Collective over the context's ranks; Errors are the same on every rank.
-  virtual std::unique_ptr<NodeMemory> share_memory(Runtime& state, const Topology& topology) = 0;
+  virtual std::unique_ptr<memory::NodeMemory> share_memory(runtime::Runtime& state,
+                                                           const Topology& topology) = 0;
   /// The same in the memory of a vendor's library (NVSHMEM), which is started for it. UnsupportedError where
   /// there is none or it cannot be used, the same on every rank.
-  virtual std::unique_ptr<NodeMemory> share_memory_of_library(Runtime& state, const Topology& topology);
+  virtual std::unique_ptr<memory::NodeMemory> share_memory_of_library(runtime::Runtime& state,
+                                                                      const Topology& topology);
   /// Whole words between host and this device's memory past the streams of all contexts, also while those
   /// wait; blocks until done.
   virtual void copy_past(void* to, const void* from, std::int64_t bytes) = 0;
@@ -53,6 +58,6 @@ class PhysicalDevice : public std::enable_shared_from_this<PhysicalDevice> {
 };
 
 /// The same number on all ranks of a host that use the device, another number everywhere else.
-std::uint64_t device_identity(const Runtime& state, const PhysicalDevice& device);
+std::uint64_t device_identity(const runtime::Runtime& state, const PhysicalDevice& device);
 
-}  // namespace partita
+}  // namespace partita::devices

@@ -4,7 +4,7 @@
 #include "device/device_synchronization.hpp"
 #include "runtime/wait.hpp"
 
-namespace partita {
+namespace partita::devices {
 
 std::shared_ptr<RunAhead> RunAhead::of(DeviceRuntime& state) {
   if (!state.run_ahead) state.run_ahead = std::make_shared<RunAhead>(state);
@@ -15,9 +15,10 @@ RunAhead::RunAhead(DeviceRuntime& state) : state_(state), ring_(*state.device, m
 
 void RunAhead::wait_for_room(std::string_view operation) {
   if (given_ - done_ <= most || has_room()) return;
-  const WaitReason reason{operation, [] { return std::string("what its device has to do before"); }, -1,
-                          [this] { return others_of_the_node(state_); }, std::chrono::milliseconds(20)};
-  wait_until(state_, reason, [this] { return has_room(); });
+  const runtime::WaitReason reason{operation, [] { return std::string("what its device has to do before"); },
+                                   -1, [this] { return others_of_the_node(state_); },
+                                   std::chrono::milliseconds(20)};
+  runtime::wait_until(state_, reason, [this] { return has_room(); });
 }
 
 bool RunAhead::has_room() {
@@ -33,4 +34,4 @@ void RunAhead::given(Stream stream, std::int64_t starts) {
   starts_before_[static_cast<std::size_t>(ring_.put(stream) % marks)] = marked_ = given_;
 }
 
-}  // namespace partita
+}  // namespace partita::devices

@@ -9,7 +9,7 @@
 
 #include "device/event_ring.hpp"
 
-namespace partita {
+namespace partita::devices {
 
 struct DeviceRuntime;
 
@@ -46,4 +46,4 @@ class RunAhead {
   std::int64_t done_ = 0;                            // of those, as far as it is known
 };
 
-}  // namespace partita
+}  // namespace partita::devices

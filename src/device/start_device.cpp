@@ -7,18 +7,19 @@
 #include "runtime/agree.hpp"
 #include "runtime/host_identity.hpp"
 
-namespace partita {
+namespace partita::devices {
 namespace {
 
 constexpr std::string_view operation = "start the device";
 
-int ranks_on(const PhysicalDevice& device, Runtime& state) {
+int ranks_on(const PhysicalDevice& device, runtime::Runtime& state) {
   const std::uint64_t mine = device_identity(state, device);
-  return static_cast<int>(std::ranges::count(exchange_values(state, operation, mine), mine));
+  return static_cast<int>(std::ranges::count(runtime::exchange_values(state, operation, mine), mine));
 }
 
 /// Whether messages of device memory go to the transport as they are, or through pinned host memory.
-bool messages_go_direct(DeviceMessages wanted, const PhysicalDevice& device, const ProcessGroup& group) {
+bool messages_go_direct(DeviceMessages wanted, const PhysicalDevice& device,
+                        const runtime::ProcessGroup& group) {
   if (wanted == DeviceMessages::staged) return false;
   if (wanted == DeviceMessages::automatic) return group.takes_device_memory();
   check<UnsupportedError>(
@@ -56,24 +57,25 @@ Device choose_device(const Device& wanted, std::span<const DeviceCapabilities> o
   return Device::cuda(static_cast<int>(place) % mine.count);
 }
 
-void settle_device(Runtime& state) {
+void settle_device(runtime::Runtime& state) {
   if (state.options.device.kind == Device::Kind::cpu) return;
   Accelerators& devices = Accelerators::of_process();
-  const DeviceCapabilities mine{host_of(state.group->place()), devices.count(), devices.why_none()};
-  const std::vector<DeviceCapabilities> offers = exchange_values(state, operation, mine);
-  collectively(state, operation,
-               [&] { state.options.device = choose_device(state.options.device, offers, state.rank()); });
+  const DeviceCapabilities mine{runtime::host_of(state.group->place()), devices.count(), devices.why_none()};
+  const std::vector<DeviceCapabilities> offers = runtime::exchange_values(state, operation, mine);
+  runtime::collectively(state, operation, [&] {
+    state.options.device = choose_device(state.options.device, offers, state.rank());
+  });
 }
 
 void start_device(DeviceRuntime& state) {
   if (state.options.device.kind != Device::Kind::cuda) return;
   std::shared_ptr<PhysicalDevice> device;
-  collectively(state, operation, [&] {
+  runtime::collectively(state, operation, [&] {
     device = Accelerators::of_process().device(state.options.device.index);
     state.device_messages_direct = messages_go_direct(state.options.device_messages, *device, *state.group);
   });
   const int sharers = ranks_on(*device, state);
-  collectively(state, operation, [&] {
+  runtime::collectively(state, operation, [&] {
     device->use();
     state.device = device->open(state.options, sharers);
     state.device_mark = state.device->event();
@@ -84,4 +86,4 @@ void start_device(DeviceRuntime& state) {
                   state.device_messages_direct ? "of its memory" : "through pinned host memory"));
 }
 
-}  // namespace partita
+}  // namespace partita::devices

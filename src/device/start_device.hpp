@@ -7,10 +7,13 @@
 
 #include "base/serialize.hpp"
 
-namespace partita {
+namespace partita::runtime {
+struct Runtime;
+}
+
+namespace partita::devices {
 
 struct DeviceRuntime;
-struct Runtime;
 
 /// What a rank can offer.
 struct DeviceCapabilities {
@@ -28,7 +31,7 @@ auto members_of(is_a<DeviceCapabilities> auto& offer) {
 Device choose_device(const Device& wanted, std::span<const DeviceCapabilities> offers, int me);
 
 /// Settles `state.options.device` from what was asked for. Collective; all ranks ask for the same kind.
-void settle_device(Runtime& state);
+void settle_device(runtime::Runtime& state);
 
 /// Opens the device and gives the context its memory, flags and topology. Where peers' memory cannot be
 /// reached, every rank counts as a node of its own, which is logged. Collective.
@@ -38,4 +41,4 @@ void start_device(DeviceRuntime& state);
 /// Where peers do not reach each other in any memory, each rank is a node of its own from here on.
 void make_device_heap(DeviceRuntime& state, DeviceHeap wanted);
 
-}  // namespace partita
+}  // namespace partita::devices

@@ -5,7 +5,7 @@
 #include "device/device_synchronization.hpp"
 #include "device/run_ahead.hpp"
 
-namespace partita {
+namespace partita::devices {
 
 /// Puts one execution into `wanted` (null: the context's own stream): `work(stream, captured)` gives it to
 /// the device and says how many starts that were, about. Blocks only while the host is too far ahead of its
@@ -28,4 +28,4 @@ void put_into_stream(DeviceRuntime& state, RunAhead& ahead, std::string_view ope
   }
 }
 
-}  // namespace partita
+}  // namespace partita::devices

@@ -11,7 +11,7 @@
 #include "runtime/peer_watch.hpp"
 #include "runtime/rank_list.hpp"
 
-namespace partita {
+namespace partita::devices {
 namespace {
 
 using namespace std::chrono_literals;
@@ -96,8 +96,8 @@ bool Watchdog::look() {
 
 /// Found twice: a call that waits notices in between, and throws it.
 bool Watchdog::found_disagreement() {
-  const std::optional<std::string> text = announced_difference(state_, operation());
-  if (text && disagrees_) state_.fail_beside(*text, ErrorKind::disagreement);
+  const std::optional<std::string> text = runtime::announced_difference(state_, operation());
+  if (text && disagrees_) state_.fail_beside(*text, runtime::ErrorKind::disagreement);
   return text && std::exchange(disagrees_, true);
 }
 
@@ -116,7 +116,7 @@ void Watchdog::look_at_neighbours() {
   if (!peers_) {
     awaited_operation_ = operation();
     reason_ = {awaited_operation_, {}, -1, [this] { return neighbours(); }};
-    peers_ = std::make_unique<PeerWatch>(state_, reason_);
+    peers_ = std::make_unique<runtime::PeerWatch>(state_, reason_);
   }
   const auto found = peers_->look_for_the_lost(Clock::now());
   if (found) state_.fail_beside(found->text, found->kind);
@@ -125,7 +125,7 @@ void Watchdog::look_at_neighbours() {
 /// Those of this node that still have the context, or owe the device something. Of processes elsewhere
 /// nothing is known.
 std::vector<int> Watchdog::neighbours() const {
-  const NodeBoard& board = *state_.board;
+  const runtime::NodeBoard& board = *state_.board;
   const std::vector<int> node = state_.neighbours();
   std::vector<int> ranks;
   for (int number = 0; number < board.node_ranks(); ++number) {
@@ -143,8 +143,8 @@ void Watchdog::give_up() {
       fmt::format("{}: the device of rank {} has waited {:g} s for {}; set PARTITA_DEADLINE or "
                   "ContextOptions::deadline for a longer wait",
                   operation(), state_.rank(), static_cast<double>(state_.options.deadline.count()) / 1000.0,
-                  rank_list(state_.flags->owing())),
-      ErrorKind::timeout);
+                  runtime::rank_list(state_.flags->owing())),
+      runtime::ErrorKind::timeout);
 }
 
-}  // namespace partita
+}  // namespace partita::devices

@@ -14,9 +14,12 @@
 
 #include "runtime/wait.hpp"
 
-namespace partita {
-
+namespace partita::runtime {
 class PeerWatch;
+}
+
+namespace partita::devices {
+
 struct DeviceRuntime;
 
 /// A thread that sees whether the device gets on: a program may wait for its streams by means of its own, and
@@ -61,8 +64,8 @@ class Watchdog {
   Clock::time_point moved_ = Clock::now();
   // While something waits here: for whom.
   std::string awaited_operation_;
-  WaitReason reason_;
-  std::unique_ptr<PeerWatch> peers_;
+  runtime::WaitReason reason_;
+  std::unique_ptr<runtime::PeerWatch> peers_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::string operation_;
@@ -70,4 +73,4 @@ class Watchdog {
   std::thread thread_;
 };
 
-}  // namespace partita
+}  // namespace partita::devices

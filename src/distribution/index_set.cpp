@@ -7,12 +7,12 @@
 
 namespace partita {
 
-using detail::common_period;
-using detail::IndexSetBuilder;
-using detail::IndexSetState;
-using detail::Run;
-using detail::RunWalker;
-using detail::Segment;
+using distribution::common_period;
+using distribution::IndexSetBuilder;
+using distribution::IndexSetState;
+using distribution::Run;
+using distribution::RunWalker;
+using distribution::Segment;
 
 IndexSet IndexSet::range(std::int64_t first, std::int64_t last) {
   if (last <= first) return {};
@@ -232,7 +232,7 @@ IndexSet intersect(const IndexSet& a, const IndexSet& b) {
       j = two.last <= lower ? in_b.segment_above(lower) : j;
       continue;
     }
-    const std::int64_t period = common_period(one.least_period(), two.least_period());
+    const std::int64_t period = distribution::common_period(one.least_period(), two.least_period());
     builder.add_zone(lower, upper, period, [&](std::int64_t from, std::int64_t to) {
       return common_runs({in_a, one}, {in_b, two}, from, to);
     });

@@ -3,7 +3,7 @@
 #include <limits>
 #include <numeric>
 
-namespace partita::detail {
+namespace partita::distribution {
 
 const IndexSetState& IndexSetState::of(const IndexSet& set) {
   static const IndexSetState nothing;
@@ -138,4 +138,4 @@ std::int64_t common_period(std::int64_t a, std::int64_t b) {
   return overflow ? std::numeric_limits<std::int64_t>::max() : product;
 }
 
-}  // namespace partita::detail
+}  // namespace partita::distribution

@@ -6,7 +6,7 @@
 #include <partita/index_set.hpp>
 #include <vector>
 
-namespace partita::detail {
+namespace partita::distribution {
 
 /// [first, last).
 struct Run {
@@ -102,4 +102,4 @@ void IndexSetBuilder::add_zone(std::int64_t lower, std::int64_t upper, std::int6
 /// Least common multiple of positive numbers; the largest integer where it would overflow.
 std::int64_t common_period(std::int64_t a, std::int64_t b);
 
-}  // namespace partita::detail
+}  // namespace partita::distribution

@@ -5,11 +5,11 @@
 namespace partita {
 namespace {
 
-using detail::IndexSetBuilder;
-using detail::IndexSetState;
-using detail::Run;
-using detail::RunWalker;
-using detail::Segment;
+using distribution::IndexSetBuilder;
+using distribution::IndexSetState;
+using distribution::Run;
+using distribution::RunWalker;
+using distribution::Segment;
 
 void refuse_malformed(const Interval& interval) {
   const auto& [first, length, period, count] = interval;
@@ -94,7 +94,8 @@ void add_mixed(IndexSetBuilder& builder, const Parts& parts) {
     std::erase_if(active, [&](const IndexSet* part) { return segment(*part).last <= lower; });
     while (next != parts.end() && segment(**next).first == lower) active.push_back(*next++);
     std::int64_t period = 1;
-    for (const IndexSet* part : active) period = detail::common_period(period, segment(*part).least_period());
+    for (const IndexSet* part : active)
+      period = distribution::common_period(period, segment(*part).least_period());
     builder.add_zone(lower, borders[i + 1], period,
                      [&](std::int64_t from, std::int64_t to) { return runs_of(active, from, to); });
   }

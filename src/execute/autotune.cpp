@@ -6,7 +6,7 @@
 #include "context/context_state.hpp"
 #include "runtime/agree.hpp"
 
-namespace partita {
+namespace partita::execution {
 namespace {
 
 /// The steps as text, whatever the method that made them calls itself and was asked for as.
@@ -24,7 +24,7 @@ bool Trials::known(const Plan& plan) {
   std::string places;  // where it is among those so far
   for (const std::string& other : steps_) places += other == steps ? '=' : ' ';
   steps_.push_back(std::move(steps));
-  const std::vector<std::string> all = exchange(context_, operation_, places);
+  const std::vector<std::string> all = runtime::exchange(context_, operation_, places);
   for (std::size_t i = 0; i < places.size(); ++i) {
     if (std::ranges::all_of(all, [&](const std::string& theirs) { return theirs[i] == '='; })) return true;
   }
@@ -34,7 +34,7 @@ bool Trials::known(const Plan& plan) {
 double Trials::measure(const std::function<void()>& run) const {
   std::vector<double> seconds;
   for (int i = 0; i <= runs_; ++i) {
-    barrier(context_, operation_);
+    runtime::barrier(context_, operation_);
     const auto start = std::chrono::steady_clock::now();
     run();
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
@@ -42,7 +42,7 @@ double Trials::measure(const std::function<void()>& run) const {
   }
   const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2);
   std::nth_element(seconds.begin(), middle, seconds.end());
-  return largest_of_ranks(context_, operation_, *middle);
+  return runtime::largest_of_ranks(context_, operation_, *middle);
 }
 
-}  // namespace partita
+}  // namespace partita::execution

@@ -9,8 +9,10 @@
 #include <vector>
 
 namespace partita {
-
 struct ContextState;
+}
+
+namespace partita::execution {
 
 /// Times plans, each the same on every rank. Collective, blocking, but for its making.
 class Trials {
@@ -55,4 +57,4 @@ auto fastest_of(Trials trials, const Variants& variants, const Make& make, const
   return best;
 }
 
-}  // namespace partita
+}  // namespace partita::execution

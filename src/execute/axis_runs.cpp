@@ -6,7 +6,7 @@
 #include "execute/lower.hpp"
 #include "plan/work.hpp"
 
-namespace partita {
+namespace partita::execution {
 namespace {
 
 std::int64_t position(const PartAxis& part, std::int64_t p) {
@@ -79,7 +79,7 @@ std::vector<AxisRun> axis_runs(std::span<const PartAxis> parts, std::int64_t siz
 }
 
 BoundPart::BoundPart(const Part& part, const WorkBinding& binding)
-    : place_(part.place), region_(part.region), dtype_(dtype_at(binding.plan, part.place)) {
+    : place_(part.place), region_(part.region), dtype_(planning::dtype_at(binding.plan, part.place)) {
   Side side = side_of(binding.plan, part.place, part.region,
                       binding.strides[static_cast<std::size_t>(part.place.buffer)], 1);
   owned_ = region_.empty() ? region_ : std::move(side.owned);
@@ -98,4 +98,4 @@ PartAxis BoundPart::axis(int dimension) const {
   return {&region_.sets[d], whole ? &region_.sets[d] : &owned_.sets[d], strides_[dimension]};
 }
 
-}  // namespace partita
+}  // namespace partita::execution

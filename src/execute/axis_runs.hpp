@@ -8,7 +8,7 @@
 
 #include "execute/bound_work.hpp"
 
-namespace partita {
+namespace partita::execution {
 
 inline constexpr int max_parts = 5;  ///< that one work has and that have dimensions in common
 
@@ -55,4 +55,4 @@ class BoundPart {
   Dtype dtype_;
 };
 
-}  // namespace partita
+}  // namespace partita::execution

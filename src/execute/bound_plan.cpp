@@ -10,7 +10,7 @@
 #include "runtime/announcement.hpp"
 #include "runtime/wait.hpp"
 
-namespace partita {
+namespace partita::execution {
 
 BoundPlan::BoundPlan(ContextState& context, Plan plan, std::optional<std::int64_t> workspace)
     : Executor(context, std::move(plan), MemorySpace::host, workspace),
@@ -42,13 +42,13 @@ void BoundPlan::lower_moves() {
   const std::int64_t arriving = total.local_bytes + total.node_bytes + total.network_bytes;
   for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
     const Step& step = plan_.steps[i];
-    if (!is_copy(step.kind)) continue;
+    if (!planning::is_copy(step.kind)) continue;
     moves_[i].nests = lower(plan_, step, memory_.strides());
     // Staging that peers read is streamed too: a store to a line that another core has just read costs more
     // than going past the cache. Packed messages are read by this rank's own MPI next, from cache.
     const bool for_message =
         plan_.buffers[static_cast<std::size_t>(step.to.buffer)].kind == BufferKind::scratch;
-    moves_[i].hint = for_message ? StoreHint::cache : hint_for(arriving);
+    moves_[i].hint = for_message ? kernels::StoreHint::cache : kernels::hint_for(arriving);
   }
 }
 
@@ -98,17 +98,18 @@ void BoundPlan::run_move(const Step& step, const Move& move) {
   char* to = memory_.address(step.to);
   if (step.kind == StepKind::fill) {
     std::array<unsigned char, 16> identity{};
-    const Dtype dtype = dtype_at(plan_, step.to);
+    const Dtype dtype = planning::dtype_at(plan_, step.to);
     write_identity(step.reduction, dtype, identity.data());
-    for (const StridedCopy& nest : move.nests) fill(nest, identity.data(), size_of(dtype), to, move.hint);
+    for (const kernels::StridedCopy& nest : move.nests)
+      kernels::fill(nest, identity.data(), size_of(dtype), to, move.hint);
     return;
   }
   const char* from = memory_.address(step.from);
-  for (const StridedCopy& nest : move.nests) {
+  for (const kernels::StridedCopy& nest : move.nests) {
     if (step.kind == StepKind::copy) {
-      copy(nest, from, to, move.hint);
+      kernels::copy(nest, from, to, move.hint);
     } else {
-      accumulate(nest, dtype_at(plan_, step.to), step.reduction, from, to);
+      kernels::accumulate(nest, planning::dtype_at(plan_, step.to), step.reduction, from, to);
     }
   }
 }
@@ -118,15 +119,15 @@ void BoundPlan::wait_signal(const Step& step) {
   const std::uint64_t seen =
       context_.signals_seen[static_cast<std::size_t>(node_rank)][static_cast<std::size_t>(step.channel)];
   const std::uint64_t wanted = seen + static_cast<std::uint64_t>(step.count);
-  const WaitReason reason{
+  const runtime::WaitReason reason{
       plan_.operation,
       [&] { return fmt::format("signal {} on channel {} of rank {}", step.count, step.channel, step.peer); },
       step.peer,
       {}};
-  WaitLoop loop(context_, reason);
+  runtime::WaitLoop loop(context_, reason);
   while (context_.board->counter(node_rank, step.channel) < wanted) loop.pause();
   // It may have been a signal of another plan.
-  if (step.count == 1) compare_announcements(context_, plan_.operation, node_rank);
+  if (step.count == 1) runtime::compare_announcements(context_, plan_.operation, node_rank);
 }
 
 void BoundPlan::advance_signals() {
@@ -137,4 +138,4 @@ void BoundPlan::advance_signals() {
   }
 }
 
-}  // namespace partita
+}  // namespace partita::execution

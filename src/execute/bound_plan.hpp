@@ -11,7 +11,7 @@
 #include "execute/lower.hpp"
 #include "execute/plan_messages.hpp"
 
-namespace partita {
+namespace partita::execution {
 
 /// Knows steps, regions and messages; nothing of what operation they belong to.
 class BoundPlan final : public Executor {
@@ -20,8 +20,8 @@ class BoundPlan final : public Executor {
 
  private:
   struct Move {
-    std::vector<StridedCopy> nests;
-    StoreHint hint = StoreHint::memory;
+    std::vector<kernels::StridedCopy> nests;
+    kernels::StoreHint hint = kernels::StoreHint::memory;
   };
 
   void relower() override;
@@ -41,4 +41,4 @@ class BoundPlan final : public Executor {
   PlanMessages mail_;
 };
 
-}  // namespace partita
+}  // namespace partita::execution

@@ -1,6 +1,6 @@
 #include "execute/bound_work.hpp"
 
-namespace partita {
+namespace partita::execution {
 namespace {
 
 struct Bind {
@@ -19,4 +19,4 @@ std::unique_ptr<BoundWork> bind_work(const Work& work, const WorkBinding& bindin
   return std::visit(Bind{binding}, work);
 }
 
-}  // namespace partita
+}  // namespace partita::execution

@@ -8,7 +8,7 @@
 
 #include "execute/workspace.hpp"
 
-namespace partita {
+namespace partita::execution {
 
 /// Gives the address at which a place's buffer starts on the place's rank, for this execution. Offsets within
 /// the buffer are not in it.
@@ -46,4 +46,4 @@ std::unique_ptr<BoundWork> bind_sum_along(const SumAlong& work, const WorkBindin
 std::unique_ptr<BoundWork> bind_transform(const Transform& work, const WorkBinding& binding);
 std::unique_ptr<BoundWork> bind_twiddle(const Twiddle& work, const WorkBinding& binding);
 
-}  // namespace partita
+}  // namespace partita::execution

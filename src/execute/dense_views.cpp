@@ -2,11 +2,11 @@
 
 #include "array/transfer.hpp"
 
-namespace partita {
+namespace partita::execution {
 namespace {
 
 bool has_gaps(const View& view) {
-  return view.data != nullptr && volume(view.extents) > 0 && !lies_dense(view);
+  return view.data != nullptr && volume(view.extents) > 0 && !arrays::lies_dense(view);
 }
 
 }  // namespace
@@ -27,16 +27,16 @@ void DenseViews::unpack(std::span<const View> views, Stream stream) {
 }
 
 View DenseViews::packed(std::size_t number, const View& view) {
-  DeviceMemory& memory = memory_[number];
-  if (memory.bytes() < bytes_of(view)) {
+  devices::DeviceMemory& memory = memory_[number];
+  if (memory.bytes() < arrays::bytes_of(view)) {
     memory.reset();
-    memory = DeviceMemory(device_, bytes_of(view));
+    memory = devices::DeviceMemory(device_, arrays::bytes_of(view));
   }
-  return dense_at(memory.data(), view, MemorySpace::device);
+  return arrays::dense_at(memory.data(), view, MemorySpace::device);
 }
 
 void DenseViews::copy(const View& from, const View& to, Stream stream) {
-  device_.copy(simplify(nest_over(from, to)), from.data, to.data, stream, true);
+  device_.copy(kernels::simplify(arrays::nest_over(from, to)), from.data, to.data, stream, true);
 }
 
-}  // namespace partita
+}  // namespace partita::execution

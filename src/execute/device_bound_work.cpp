@@ -2,7 +2,7 @@
 
 #include "base/check.hpp"
 
-namespace partita {
+namespace partita::execution {
 namespace {
 
 [[noreturn]] void refuse(const WorkBinding& memory, const char* what) {
@@ -30,4 +30,4 @@ std::unique_ptr<DeviceBoundWork> bind_device_work(const Work& work, const Device
   return std::visit(BindOnDevice{binding}, work);
 }
 
-}  // namespace partita
+}  // namespace partita::execution

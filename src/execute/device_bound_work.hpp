@@ -6,15 +6,15 @@
 #include "device/accelerator.hpp"
 #include "execute/bound_work.hpp"
 
-namespace partita {
+namespace partita::execution {
 
 /// What a work is lowered with for a device. The buffers of the plan in `memory` end with one for each dtype,
 /// from `workspaces` on: scratch without an operand, all of it the memory that works of a plan share, which
 /// run one after another.
 struct DeviceWorkBinding {
   const WorkBinding& memory;
-  Accelerator& device;
-  DeviceMath& math;
+  devices::Accelerator& device;
+  devices::DeviceMath& math;
   int workspaces = 0;
 };
 
@@ -39,4 +39,4 @@ std::unique_ptr<DeviceBoundWork> bind_device_multiply(const Multiply& work, cons
 std::unique_ptr<DeviceBoundWork> bind_device_epilogue(const ApplyEpilogue& work,
                                                       const DeviceWorkBinding& binding);
 
-}  // namespace partita
+}  // namespace partita::execution

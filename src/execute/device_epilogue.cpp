@@ -3,7 +3,7 @@
 #include "execute/element_nests.hpp"
 #include "execute/epilogue_parts.hpp"
 
-namespace partita {
+namespace partita::execution {
 namespace {
 
 class DeviceEpilogue final : public DeviceBoundWork {
@@ -12,10 +12,10 @@ class DeviceEpilogue final : public DeviceBoundWork {
       : math_(binding.math),
         parts_(work, binding.memory),
         nests_(element_nests(parts_.axes(), work.from.region.shape(), EpilogueParts::to)) {
-    static_assert(static_cast<int>(EpilogueParts::bias) == static_cast<int>(ElementPass::bias));
+    static_assert(static_cast<int>(EpilogueParts::bias) == static_cast<int>(devices::ElementPass::bias));
     pass_.computed = computed_in(work, binding.memory.plan);
     pass_.activation = work.activation;
-    for (std::size_t x = 0; x < ElementNest::parts; ++x) {
+    for (std::size_t x = 0; x < devices::ElementNest::parts; ++x) {
       if (parts_[x]) pass_.dtypes[x] = parts_[x]->dtype();
     }
   }
@@ -24,17 +24,17 @@ class DeviceEpilogue final : public DeviceBoundWork {
     if (nests_.empty()) return;
     pass_.scale = parameters.scale;
     pass_.beta = is_complex(pass_.computed) ? parameters.beta : parameters.beta.real();
-    for (std::size_t x = 0; x < ElementNest::parts; ++x) {
+    for (std::size_t x = 0; x < devices::ElementNest::parts; ++x) {
       pass_.data[x] = parts_[x] ? parts_[x]->base(address) : nullptr;
     }
-    for (const ElementNest& nest : nests_) math_.pass(pass_, nest, stream);
+    for (const devices::ElementNest& nest : nests_) math_.pass(pass_, nest, stream);
   }
 
  private:
-  DeviceMath& math_;
+  devices::DeviceMath& math_;
   EpilogueParts parts_;
-  std::vector<ElementNest> nests_;
-  ElementPass pass_;
+  std::vector<devices::ElementNest> nests_;
+  devices::ElementPass pass_;
 };
 
 }  // namespace
@@ -44,4 +44,4 @@ std::unique_ptr<DeviceBoundWork> bind_device_epilogue(const ApplyEpilogue& work,
   return std::make_unique<DeviceEpilogue>(work, binding);
 }
 
-}  // namespace partita
+}  // namespace partita::execution

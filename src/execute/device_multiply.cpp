@@ -11,37 +11,37 @@
 #include "execute/product_shape.hpp"
 #include "plan/work.hpp"
 
-namespace partita {
+namespace partita::execution {
 namespace {
 
 /// Starts of small products cost more than copies.
 constexpr std::int64_t short_run = 128;
 constexpr std::int64_t alignment = 256;
 
-using Shape2 = Matrix<const std::byte>;  // without its memory
+using Shape2 = kernels::Matrix<const std::byte>;  // without its memory
 
-BlasForm form_of(const Shape2& matrix) {
-  return blas_form(matrix.rows, matrix.columns, matrix.row_stride, matrix.column_stride);
+kernels::BlasForm form_of(const Shape2& matrix) {
+  return kernels::blas_form(matrix.rows, matrix.columns, matrix.row_stride, matrix.column_stride);
 }
 
-Shape2 matrix_of(const TileAxis& rows, const TileAxis& columns) {
+Shape2 matrix_of(const kernels::TileAxis& rows, const kernels::TileAxis& columns) {
   return {nullptr, rows.count, columns.count, rows.step, columns.step};
 }
 
 /// One product, of which the factors change places where the result lies by rows: C^T = B^T A^T.
 struct BlasCall {
-  DeviceGemm what;
+  devices::DeviceGemm what;
   std::array<std::int64_t, 3> offset{};  // of a, b and to, in elements
   bool exchanged = false;
   bool first = false;  // onto its elements of `to`
 };
 
-DeviceGemm::Factor factor_of(const Shape2& matrix, bool conjugated) {
+devices::DeviceGemm::Factor factor_of(const Shape2& matrix, bool conjugated) {
   const auto [transposed, leading] =
-      blas_factor(matrix.rows, matrix.columns, matrix.row_stride, matrix.column_stride, conjugated);
-  return {conjugated   ? BlasOp::conjugate_transpose
-          : transposed ? BlasOp::transpose
-                       : BlasOp::none,
+      kernels::blas_factor(matrix.rows, matrix.columns, matrix.row_stride, matrix.column_stride, conjugated);
+  return {conjugated   ? devices::BlasOp::conjugate_transpose
+          : transposed ? devices::BlasOp::transpose
+                       : devices::BlasOp::none,
           leading, 0};
 }
 
@@ -108,7 +108,7 @@ class DeviceMultiply final : public DeviceBoundWork {
   struct Packing {
     bool of_result = false;
     Place part, packed;
-    std::vector<StridedCopy> nests, back;
+    std::vector<kernels::StridedCopy> nests, back;
   };
 
   static std::unique_ptr<ProductShape> take(const Multiply& work, const DeviceWorkBinding& binding) {
@@ -122,7 +122,7 @@ class DeviceMultiply final : public DeviceBoundWork {
     const bool conjugates = is_complex(shape.to.dtype());
     const auto place = [&](const Part& from, Part& to, const ProductRole& role, bool conjugated) {
       if (!role.packed) return false;
-      const Dtype dtype = dtype_at(binding.memory.plan, from.place);
+      const Dtype dtype = planning::dtype_at(binding.memory.plan, from.place);
       const bool by_columns = &role == &shape.role_to    ? shape.to_by_columns
                               : conjugates && conjugated ? !shape.to_by_columns
                                                          : role.lies_by_columns(0, 0);
@@ -150,7 +150,7 @@ class DeviceMultiply final : public DeviceBoundWork {
     const Plan& plan = binding.memory.plan;
     const auto add = [&](const Part& from, const Part& to, bool of_result) {
       if (to.place.buffer < binding.workspaces) return;
-      const std::int64_t item = size_of(dtype_at(plan, from.place));
+      const std::int64_t item = size_of(planning::dtype_at(plan, from.place));
       const auto side = [&](const Place& place) {
         return side_of(plan, place, from.region,
                        binding.memory.strides[static_cast<std::size_t>(place.buffer)], item);
@@ -225,47 +225,49 @@ class DeviceMultiply final : public DeviceBoundWork {
     call.what.k = a.columns;
     call.what.a = factor_of(a, of_a);
     call.what.b = factor_of(b, of_b);
-    call.what.leading = blas_factor(to.rows, to.columns, to.row_stride, to.column_stride, false).leading;
+    call.what.leading =
+        kernels::blas_factor(to.rows, to.columns, to.row_stride, to.column_stride, false).leading;
     return call;
   }
 
   void list_passes(const Extents& extents) {
     std::vector<std::vector<PartAxis>> axes;
     for (int d = 0; d < extents.size(); ++d) {
-      axes.emplace_back(ElementNest::parts);
-      axes.back()[ElementPass::to] = axes.back()[ElementPass::c] = to_->axis(d);
+      axes.emplace_back(devices::ElementNest::parts);
+      axes.back()[devices::ElementPass::to] = axes.back()[devices::ElementPass::c] = to_->axis(d);
     }
-    passes_ = element_nests(axes, extents, ElementPass::to);
+    passes_ = element_nests(axes, extents, devices::ElementPass::to);
   }
 
   /// to = beta to.
   void scale(const AddressOf& address, std::complex<double> beta, Stream stream) const {
     if (!to_ || beta == std::complex<double>(1)) return;
-    ElementPass pass;
+    devices::ElementPass pass;
     pass.computed = result_;
     pass.beta = beta;
-    for (const std::size_t x : {ElementPass::to, ElementPass::c}) {
+    for (const std::size_t x : {devices::ElementPass::to, devices::ElementPass::c}) {
       pass.dtypes[x] = result_;
       pass.data[x] = to_->base(address);
     }
-    for (const ElementNest& nest : passes_) math_.pass(pass, nest, stream);
+    for (const devices::ElementNest& nest : passes_) math_.pass(pass, nest, stream);
   }
 
-  void copy(const std::vector<StridedCopy>& nests, const Place& from, const Place& to,
+  void copy(const std::vector<kernels::StridedCopy>& nests, const Place& from, const Place& to,
             const AddressOf& address, Stream stream) const {
     const bool inside = from.rank == rank_ && to.rank == rank_;
-    for (const StridedCopy& nest : nests) device_.copy(nest, address(from), address(to), stream, inside);
+    for (const kernels::StridedCopy& nest : nests)
+      device_.copy(nest, address(from), address(to), stream, inside);
   }
 
   bool scaled_;
   Beta beta_;
-  Accelerator& device_;
-  DeviceMath& math_;
+  devices::Accelerator& device_;
+  devices::DeviceMath& math_;
   int rank_;
   Dtype result_;
   std::int64_t workspace_bytes_ = 0;
-  std::optional<BoundPart> to_;      // where it lies; nothing: the work is empty
-  std::vector<ElementNest> passes_;  // over it
+  std::optional<BoundPart> to_;               // where it lies; nothing: the work is empty
+  std::vector<devices::ElementNest> passes_;  // over it
   std::vector<Packing> packings_;
   std::vector<BoundPart> parts_;  // a, b and to as they are multiplied
   std::vector<ProductShape::Batch> batches_;
@@ -277,12 +279,12 @@ class DeviceMultiply final : public DeviceBoundWork {
 std::unique_ptr<DeviceBoundWork> bind_device_multiply(const Multiply& work,
                                                       const DeviceWorkBinding& binding) {
   const Plan& plan = binding.memory.plan;
-  const Dtype a = dtype_at(plan, work.a.place), b = dtype_at(plan, work.b.place),
-              to = dtype_at(plan, work.to.place);
+  const Dtype a = planning::dtype_at(plan, work.a.place), b = planning::dtype_at(plan, work.b.place),
+              to = planning::dtype_at(plan, work.to.place);
   check<UnsupportedError>(a == b && binding.math.multiplies(a, to),
                           "{}: {} does not multiply {} by {} into {}", plan.operation, binding.math.name(),
                           name(a), name(b), name(to));
   return std::make_unique<DeviceMultiply>(work, binding);
 }
 
-}  // namespace partita
+}  // namespace partita::execution

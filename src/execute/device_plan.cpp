@@ -9,7 +9,7 @@
 #include "plan/moves.hpp"
 #include "plan/work.hpp"
 
-namespace partita {
+namespace partita::execution {
 namespace {
 
 /// The lines of a plan with messages, and what the host gives out in the order of the plan.
@@ -20,7 +20,7 @@ std::vector<int> lanes_of(const Plan& plan, const MessageUse& use) {
   std::vector<int> lanes;
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     const StepKind kind = plan.steps[i].kind;
-    if (is_message(kind)) {
+    if (planning::is_message(kind)) {
       lanes.push_back(kind == StepKind::send ? sends : receives);
     } else if (kind == StepKind::finish) {
       lanes.push_back(-1);
@@ -38,8 +38,8 @@ const Place& message_place(const Step& step) {
 /// The plan itself, if its steps are such that devices offer.
 Plan for_device(Plan plan) {
   for (const Step& step : plan.steps) {
-    if (!is_message(step.kind)) continue;
-    check<UnsupportedError>(buffer_of(plan, message_place(step)).kind == BufferKind::scratch,
+    if (!planning::is_message(step.kind)) continue;
+    check<UnsupportedError>(planning::buffer_of(plan, message_place(step)).kind == BufferKind::scratch,
                             "{}: messages leave from private scratch only", plan.operation);
   }
   return plan;
@@ -50,18 +50,19 @@ Plan for_device(Plan plan) {
 DevicePlan::DevicePlan(ContextState& context, Plan plan)
     : Executor(context, for_device(std::move(plan)),
                context.device_messages_direct ? MemorySpace::device : MemorySpace::host),
-      message_use_(find_message_use(plan_, touched_by_steps(plan_))),
+      message_use_(find_message_use(plan_, planning::touched_by_steps(plan_))),
       lanes_(lanes_of(plan_, message_use_)),
       message_memory_(context, plan_, message_use_),
       mail_(context, plan_),
       works_(context, plan_) {
   if (!has_messages()) return;
-  std::vector<Touched> touched = touched_by_steps(plan_);
-  Dependencies apart = find_dependencies(plan_, touched, lanes_);
-  join_operands(plan_, touched);
+  std::vector<planning::Touched> touched = planning::touched_by_steps(plan_);
+  planning::Dependencies apart = planning::find_dependencies(plan_, touched, lanes_);
+  planning::join_operands(plan_, touched);
   context.device->use();
-  events_.emplace(*context.device, std::array{std::move(apart), find_dependencies(plan_, touched, lanes_)},
-                  lanes_, lines);
+  events_.emplace(*context.device,
+                  std::array{std::move(apart), planning::find_dependencies(plan_, touched, lanes_)}, lanes_,
+                  lines);
 }
 
 void DevicePlan::connect() {
@@ -87,7 +88,7 @@ std::int64_t DevicePlan::starts() const {
 void DevicePlan::relower() {
   moves_ = lower_moves(plan_, memory_.strides());
   for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
-    if (is_copy(plan_.steps[i].kind) && message_use_.sides[i] != MessageUse::Side::none) {
+    if (planning::is_copy(plan_.steps[i].kind) && message_use_.sides[i] != MessageUse::Side::none) {
       message_memory_.lower(i, moves_[i]);
     }
   }
@@ -95,7 +96,7 @@ void DevicePlan::relower() {
 }
 
 bool DevicePlan::has_messages() const {
-  return std::ranges::any_of(plan_.steps, [](const Step& step) { return is_message(step.kind); });
+  return std::ranges::any_of(plan_.steps, [](const Step& step) { return planning::is_message(step.kind); });
 }
 
 void DevicePlan::run(const Execution& execution) {
@@ -116,7 +117,7 @@ void DevicePlan::run(const Execution& execution) {
 void DevicePlan::run_in_order() {
   open_lines();
   for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
-    const bool on_host = is_message(plan_.steps[i].kind) || plan_.steps[i].kind == StepKind::finish;
+    const bool on_host = planning::is_message(plan_.steps[i].kind) || plan_.steps[i].kind == StepKind::finish;
     if (clock_ != nullptr && on_host) clock_->begin(i);
     run_step(i);
     if (clock_ != nullptr && on_host) clock_->end(i);
@@ -167,7 +168,7 @@ void DevicePlan::flush(Line& line) {
   line.pending_steps.clear();
 }
 
-void DevicePlan::put_flag(std::size_t index, const FlagOperation& operation) {
+void DevicePlan::put_flag(std::size_t index, const devices::FlagOperation& operation) {
   Line& line = line_of(index);
   line.pending.push_back(operation);
   line.pending_steps.push_back(index);
@@ -213,8 +214,8 @@ void DevicePlan::run_move(std::size_t index, Line& line) {
   if (message_use_.sides[index] != MessageUse::Side::none && step.kind != StepKind::fill) {
     message_memory_.move(index, moves_[index], memory_, line.stream);
   } else {
-    put_move(*context_.device, plan_, step, moves_[index], memory_, other_rank(plan_, step) == plan_.rank,
-             line.stream);
+    put_move(*context_.device, plan_, step, moves_[index], memory_,
+             planning::other_rank(plan_, step) == plan_.rank, line.stream);
   }
   passed(index, line);
 }
@@ -226,4 +227,4 @@ void DevicePlan::run_work(std::size_t index, Line& line) {
   passed(index, line);
 }
 
-}  // namespace partita
+}  // namespace partita::execution

@@ -15,7 +15,7 @@
 #include "execute/message_use.hpp"
 #include "execute/step_clock.hpp"
 
-namespace partita {
+namespace partita::execution {
 
 /// Copies become copies of the device's engines or kernels, signals and waits become operations on flags,
 /// works what the device computes with (DeviceMath), all in the order of the plan: the host waits for
@@ -34,7 +34,7 @@ class DevicePlan final : public Executor {
   /// A stream, and the operations on flags that it has not been given yet.
   struct Line {
     Stream stream;
-    std::vector<FlagOperation> pending;
+    std::vector<devices::FlagOperation> pending;
     std::vector<std::size_t> pending_steps;  // whose they are
   };
 
@@ -54,11 +54,11 @@ class DevicePlan final : public Executor {
   void passed(std::size_t index, const Line& line);
   Line& line_of(std::size_t index) { return lines_[static_cast<std::size_t>(lanes_[index])]; }
   void flush(Line& line);
-  void put_flag(std::size_t index, const FlagOperation& operation);
+  void put_flag(std::size_t index, const devices::FlagOperation& operation);
   template <class Work>
   void timed(std::span<const std::size_t> steps, const Line& line, const Work& work);
 
-  std::vector<std::vector<StridedCopy>> moves_;  // by step
+  std::vector<std::vector<kernels::StridedCopy>> moves_;  // by step
   std::vector<Line> lines_;  // [0]: the stream of the execution; then those of packs and unpacks, if any
   MessageUse message_use_;
   std::vector<int> lanes_;  // by step: its line; of messages behind those
@@ -70,4 +70,4 @@ class DevicePlan final : public Executor {
   StepClock* clock_ = nullptr;              // of this execution; null: nobody records
 };
 
-}  // namespace partita
+}  // namespace partita::execution

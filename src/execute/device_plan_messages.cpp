@@ -6,7 +6,7 @@
 #include "device/stream_work.hpp"
 #include "runtime/wait.hpp"
 
-namespace partita {
+namespace partita::execution {
 
 DevicePlanMessages::DevicePlanMessages(ContextState& context, const Plan& plan)
     : context_(context), plan_(plan), mail_(context, plan), waits_(plan.steps.size(), false) {
@@ -18,14 +18,14 @@ DevicePlanMessages::DevicePlanMessages(ContextState& context, const Plan& plan)
 }
 
 DevicePlanMessages::~DevicePlanMessages() {
-  await_streams(context_, plan_.operation, [this] { return !ended_ || ended_->reached(); });
+  devices::await_streams(context_, plan_.operation, [this] { return !ended_ || ended_->reached(); });
 }
 
 DevicePlanMessages::List& DevicePlanMessages::list_of(std::size_t step) {
   return plan_.steps[step].kind == StepKind::send ? sends_ : receives_;
 }
 
-void DevicePlanMessages::begin(const Executed& execution, LaneEvents& events) {
+void DevicePlanMessages::begin(const runtime::Executed& execution, LaneEvents& events) {
   events_ = &events;
   may_receive_ = unpacked_ == nullptr;
   for (List* const list : {&sends_, &receives_}) {
@@ -93,9 +93,10 @@ void DevicePlanMessages::end(Stream unpacking, Stream stream) {
 /// Streams may wait for the signals of neighbours.
 template <class Ready>
 void DevicePlanMessages::wait_for_streams(Ready&& ready) {
-  const WaitReason reason{plan_.operation, [] { return std::string("copies to and from messages"); }, -1,
-                          [this] { return others_of_the_node(context_); }, mail_.patience()};
-  WaitLoop loop(context_, reason);
+  const runtime::WaitReason reason{plan_.operation, [] { return std::string("copies to and from messages"); },
+                                   -1, [this] { return devices::others_of_the_node(context_); },
+                                   mail_.patience()};
+  runtime::WaitLoop loop(context_, reason);
   while (!ready()) {
     if (start_what_may()) {
       loop.progressed();
@@ -105,4 +106,4 @@ void DevicePlanMessages::wait_for_streams(Ready&& ready) {
   }
 }
 
-}  // namespace partita
+}  // namespace partita::execution

@@ -9,7 +9,7 @@
 #include "execute/lane_events.hpp"
 #include "execute/plan_messages.hpp"
 
-namespace partita {
+namespace partita::execution {
 
 /// A message may start when the moves that it follows have come out of their streams (see Dependencies): a
 /// send what was packed for it, a receive what was unpacked from its memory, in the execution before, too.
@@ -25,7 +25,7 @@ class DevicePlanMessages {
   DevicePlanMessages& operator=(const DevicePlanMessages&) = delete;
 
   /// `events` say what messages wait for.
-  void begin(const Executed& execution, LaneEvents& events);
+  void begin(const runtime::Executed& execution, LaneEvents& events);
   void send(std::size_t step, const void* data);
   void receive(std::size_t step, void* data);
   void finish(std::size_t step);  ///< waits until the message is complete; no-op when it is
@@ -57,11 +57,12 @@ class DevicePlanMessages {
   const Plan& plan_;
   LaneEvents* events_ = nullptr;  // of this execution
   PlanMessages mail_;
-  std::unique_ptr<DeviceEvent> unpacked_, ended_;  // of the last execution; null: there has been none
-  bool may_receive_ = true;                        // all memory of the last execution has been unpacked
+  std::unique_ptr<devices::DeviceEvent> unpacked_,
+      ended_;                // of the last execution; null: there has been none
+  bool may_receive_ = true;  // all memory of the last execution has been unpacked
   List sends_;
   List receives_;
   std::vector<bool> waits_;  // by step: it is on a list
 };
 
-}  // namespace partita
+}  // namespace partita::execution

@@ -7,7 +7,7 @@
 #include "plan/work.hpp"
 #include "runtime/keeper.hpp"
 
-namespace partita {
+namespace partita::execution {
 namespace {
 
 constexpr int dtypes = static_cast<int>(Dtype::c128) + 1;
@@ -42,11 +42,12 @@ DeviceWorks::DeviceWorks(ContextState& context, const Plan& plan) : context_(con
 
 DeviceWorks::~DeviceWorks() {
   await_last();
-  if (context_.failed()) keep_until_exit(std::make_shared<DeviceMemory>(std::move(workspace_)));
+  if (context_.failed())
+    runtime::keep_until_exit(std::make_shared<devices::DeviceMemory>(std::move(workspace_)));
 }
 
 void DeviceWorks::await_last() {
-  await_streams(context_, plan_.operation, [this] { return !end_ || end_->reached(); });
+  devices::await_streams(context_, plan_.operation, [this] { return !end_ || end_->reached(); });
 }
 
 void DeviceWorks::lower(const std::vector<Strides>& strides) {
@@ -65,7 +66,7 @@ void DeviceWorks::lower(const std::vector<Strides>& strides) {
   if (bytes <= workspace_.bytes()) return;
   await_last();
   workspace_.reset();
-  workspace_ = DeviceMemory(*context_.device, bytes);
+  workspace_ = devices::DeviceMemory(*context_.device, bytes);
 }
 
 void DeviceWorks::enqueue(const Step& step, const PlanMemory& memory, const Parameters& parameters,
@@ -83,4 +84,4 @@ void DeviceWorks::end(Stream stream) {
   end_->record(stream);
 }
 
-}  // namespace partita
+}  // namespace partita::execution

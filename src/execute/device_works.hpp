@@ -8,7 +8,7 @@
 #include "execute/device_bound_work.hpp"
 #include "execute/plan_memory.hpp"
 
-namespace partita {
+namespace partita::execution {
 
 /// All works of a plan, bound, and the memory that they share. A plan without any costs nothing.
 class DeviceWorks {
@@ -34,8 +34,8 @@ class DeviceWorks {
   const Plan& plan_;
   Plan places_;  // the buffers of the plan, and those of DeviceWorkBinding
   std::vector<std::unique_ptr<DeviceBoundWork>> works_;
-  DeviceMemory workspace_;
-  std::unique_ptr<DeviceEvent> end_;  // of the last execution; null: there has been none
+  devices::DeviceMemory workspace_;
+  std::unique_ptr<devices::DeviceEvent> end_;  // of the last execution; null: there has been none
 };
 
-}  // namespace partita
+}  // namespace partita::execution

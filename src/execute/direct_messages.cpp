@@ -3,13 +3,13 @@
 #include "plan/cost.hpp"
 #include "plan/moves.hpp"
 
-namespace partita {
+namespace partita::execution {
 namespace {
 
 class Search {
  public:
-  Search(const Plan& plan, std::span<const Touched> touched, std::span<const int> closing,
-         std::span<const std::vector<StridedCopy>> moves)
+  Search(const Plan& plan, std::span<const planning::Touched> touched, std::span<const int> closing,
+         std::span<const std::vector<kernels::StridedCopy>> moves)
       : plan_(plan),
         touched_(touched),
         closing_(closing),
@@ -25,7 +25,7 @@ class Search {
       const Step& step = plan_.steps[i];
       if (step.kind == StepKind::send) sends_.push_back(i);
       if (step.kind == StepKind::receive) received_.touch(touched_[i].written.front(), number(i));
-      if (is_copy(step.kind) && !step.region.empty()) {
+      if (planning::is_copy(step.kind) && !step.region.empty()) {
         note_readers(i);
         if (step.kind == StepKind::copy && step.after.size() == 1) look_at_unpacking(i);
         note(i);
@@ -47,7 +47,7 @@ class Search {
 
   /// Whoever reads what was packed, or what has come and somebody else has read, needs it in the scratch.
   void note_readers(std::size_t copy) {
-    for (const MemoryRange& range : touched_[copy].read) {
+    for (const planning::MemoryRange& range : touched_[copy].read) {
       if (const int packing = written_.last(range); packing >= 0)
         needed_[static_cast<std::size_t>(packing)] = true;
       if (const int message = received_.last(range); message >= 0) note_reader(message, copy);
@@ -63,8 +63,8 @@ class Search {
   }
 
   void note(std::size_t copy) {
-    for (const MemoryRange& range : touched_[copy].read) touches_.touch(range, number(copy));
-    for (const MemoryRange& range : touched_[copy].written) {
+    for (const planning::MemoryRange& range : touched_[copy].read) touches_.touch(range, number(copy));
+    for (const planning::MemoryRange& range : touched_[copy].written) {
       touches_.touch(range, number(copy));
       written_.touch(range, number(copy));
     }
@@ -73,7 +73,7 @@ class Search {
   /// One run of so many bytes, the one of private scratch at this offset.
   bool is_run(std::size_t step, std::int64_t bytes, std::int64_t offset, bool packs) const {
     if (moves_[step].size() != 1) return false;
-    const StridedCopy& nest = moves_[step].front();
+    const kernels::StridedCopy& nest = moves_[step].front();
     return nest.loops.empty() && nest.item_bytes == bytes &&
            (packs ? nest.to_offset : nest.from_offset) == offset;
   }
@@ -85,8 +85,8 @@ class Search {
     if (packing < 0) return;
     const auto copy = static_cast<std::size_t>(packing);
     const Step& pack = plan_.steps[copy];
-    if (pack.kind != StepKind::copy || is_private(plan_, pack.from) || !is_private(plan_, pack.to) ||
-        !is_run(copy, step.bytes, step.from.offset, true) ||
+    if (pack.kind != StepKind::copy || planning::is_private(plan_, pack.from) ||
+        !planning::is_private(plan_, pack.to) || !is_run(copy, step.bytes, step.from.offset, true) ||
         written_.last(touched_[copy].read.front()) > packing) {
       needed_[copy] = true;
       return;
@@ -99,8 +99,8 @@ class Search {
   void look_at_unpacking(std::size_t copy) {
     const auto message = static_cast<std::size_t>(plan_.steps[copy].after.front());
     const Step& step = plan_.steps[message];
-    if (step.kind != StepKind::receive || !is_private(plan_, plan_.steps[copy].from) ||
-        is_private(plan_, plan_.steps[copy].to) || reader_[message] != number(copy) ||
+    if (step.kind != StepKind::receive || !planning::is_private(plan_, plan_.steps[copy].from) ||
+        planning::is_private(plan_, plan_.steps[copy].to) || reader_[message] != number(copy) ||
         !is_run(copy, step.bytes, step.to.offset, false) ||
         touches_.last(touched_[copy].written.front()) >= closing_[message]) {
       return;
@@ -109,23 +109,23 @@ class Search {
   }
 
   const Plan& plan_;
-  std::span<const Touched> touched_;
+  std::span<const planning::Touched> touched_;
   std::span<const int> closing_;
-  std::span<const std::vector<StridedCopy>> moves_;
-  LastTouch touches_, written_;     // by copies
-  LastTouch received_;              // by messages
-  std::vector<int> reader_;         // by step: of a message the last copy that reads it; -1: none yet
-  std::vector<bool> needed_;        // by step: a copy that is made
-  std::vector<std::size_t> sends_;  // of the group under way
+  std::span<const std::vector<kernels::StridedCopy>> moves_;
+  planning::LastTouch touches_, written_;  // by copies
+  planning::LastTouch received_;           // by messages
+  std::vector<int> reader_;                // by step: of a message the last copy that reads it; -1: none yet
+  std::vector<bool> needed_;               // by step: a copy that is made
+  std::vector<std::size_t> sends_;         // of the group under way
   DirectMessages found_;
 };
 
 }  // namespace
 
-DirectMessages find_direct_messages(const Plan& plan, std::span<const Touched> touched,
+DirectMessages find_direct_messages(const Plan& plan, std::span<const planning::Touched> touched,
                                     std::span<const int> closing,
-                                    std::span<const std::vector<StridedCopy>> moves) {
+                                    std::span<const std::vector<kernels::StridedCopy>> moves) {
   return Search(plan, touched, closing, moves).run();
 }
 
-}  // namespace partita
+}  // namespace partita::execution

@@ -8,7 +8,7 @@
 #include "kernels/host/copy.hpp"
 #include "plan/touched.hpp"
 
-namespace partita {
+namespace partita::execution {
 
 /// Where what a message carries lies in one run of an operand, the message may leave from there or arrive
 /// there, and the copy into or out of private scratch is spared: if a transport takes any memory, and groups
@@ -23,8 +23,8 @@ struct DirectMessages {
 /// `closing`: by step; of a message, the last one of its group, where all of that group is put into a stream.
 /// `moves`: by step, what the copies have been lowered to. No two operands may share memory. A copy is made
 /// all the same where its place in the operand is touched between its own turn and the group's.
-DirectMessages find_direct_messages(const Plan& plan, std::span<const Touched> touched,
+DirectMessages find_direct_messages(const Plan& plan, std::span<const planning::Touched> touched,
                                     std::span<const int> closing,
-                                    std::span<const std::vector<StridedCopy>> moves);
+                                    std::span<const std::vector<kernels::StridedCopy>> moves);
 
-}  // namespace partita
+}  // namespace partita::execution

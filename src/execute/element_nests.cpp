@@ -5,20 +5,20 @@
 
 #include "base/check.hpp"
 
-namespace partita {
+namespace partita::execution {
 namespace {
 
-using Loop = ElementNest::Loop;
+using Loop = devices::ElementNest::Loop;
 
 bool goes_on(const Loop& outer, const Loop& inner) {
-  for (std::size_t x = 0; x < ElementNest::parts; ++x) {
+  for (std::size_t x = 0; x < devices::ElementNest::parts; ++x) {
     if (outer.strides[x] != inner.count * inner.strides[x]) return false;
   }
   return true;
 }
 
 /// Loops of one iteration go, others are ordered, and become one where they go on in all parts.
-void simplify(ElementNest& nest, std::size_t leader) {
+void simplify(devices::ElementNest& nest, std::size_t leader) {
   std::erase_if(nest.loops, [](const Loop& loop) { return loop.count == 1; });
   std::ranges::stable_sort(nest.loops, [&](const Loop& a, const Loop& b) {
     return std::abs(a.strides[leader]) > std::abs(b.strides[leader]);
@@ -29,23 +29,23 @@ void simplify(ElementNest& nest, std::size_t leader) {
     inner.count *= nest.loops[l - 1].count;
     nest.loops.erase(nest.loops.begin() + static_cast<std::ptrdiff_t>(l) - 1);
   }
-  check<UnsupportedError>(nest.loops.size() <= ElementNest::most_loops,
+  check<UnsupportedError>(nest.loops.size() <= devices::ElementNest::most_loops,
                           "a pass of {} loops; devices take up to {}", nest.loops.size(),
-                          ElementNest::most_loops);
+                          devices::ElementNest::most_loops);
 }
 
 }  // namespace
 
-std::vector<ElementNest> element_nests(const std::vector<std::vector<PartAxis>>& axes, const Extents& extents,
-                                       std::size_t leader) {
-  static_assert(ElementNest::parts <= max_parts);
-  std::vector<ElementNest> nests(1);
+std::vector<devices::ElementNest> element_nests(const std::vector<std::vector<PartAxis>>& axes,
+                                                const Extents& extents, std::size_t leader) {
+  static_assert(devices::ElementNest::parts <= max_parts);
+  std::vector<devices::ElementNest> nests(1);
   for (int d = 0; d < extents.size(); ++d) {
-    std::vector<ElementNest> next;
+    std::vector<devices::ElementNest> next;
     for (const AxisRun& run : axis_runs(axes[static_cast<std::size_t>(d)], extents[d])) {
-      for (ElementNest nest : nests) {
+      for (devices::ElementNest nest : nests) {
         Loop loop{run.count, {}};
-        for (std::size_t x = 0; x < ElementNest::parts; ++x) {
+        for (std::size_t x = 0; x < devices::ElementNest::parts; ++x) {
           nest.offset[x] += run.offset[x];
           loop.strides[x] = run.step[x];
         }
@@ -55,8 +55,8 @@ std::vector<ElementNest> element_nests(const std::vector<std::vector<PartAxis>>&
     }
     nests = std::move(next);
   }
-  for (ElementNest& nest : nests) simplify(nest, leader);
+  for (devices::ElementNest& nest : nests) simplify(nest, leader);
   return nests;
 }
 
-}  // namespace partita
+}  // namespace partita::execution

@@ -6,12 +6,12 @@
 #include "device/device_math.hpp"
 #include "execute/axis_runs.hpp"
 
-namespace partita {
+namespace partita::execution {
 
 /// All elements of parts of the same extents, in as few nests as they lie evenly in; `axes` by dimension and
 /// part (at most ElementNest::parts). Neighbouring iterations of the innermost loop are closest together in
 /// part `leader`. Throws UnsupportedError: more dimensions than a nest has loops.
-std::vector<ElementNest> element_nests(const std::vector<std::vector<PartAxis>>& axes, const Extents& extents,
-                                       std::size_t leader);
+std::vector<devices::ElementNest> element_nests(const std::vector<std::vector<PartAxis>>& axes,
+                                                const Extents& extents, std::size_t leader);
 
-}  // namespace partita
+}  // namespace partita::execution

@@ -12,7 +12,7 @@
 #include "execute/line_sums.hpp"
 #include "execute/scalar_as.hpp"
 
-namespace partita {
+namespace partita::execution {
 namespace {
 
 constexpr std::int64_t stretch_elements = 512;
@@ -47,11 +47,12 @@ class BoundEpilogue final : public BoundWork {
   using Real = decltype(std::abs(T()));
 
   void load(Slot slot, const PartStretch& stretch, T* to) const {
-    load_run(base_[slot], parts_[slot]->dtype(), stretch.offset[slot], stretch.step[slot], stretch.count, to);
+    kernels::load_run(base_[slot], parts_[slot]->dtype(), stretch.offset[slot], stretch.step[slot],
+                      stretch.count, to);
   }
   void store(Slot slot, const PartStretch& stretch, const T* from) const {
-    store_run(from, stretch.count, base_[slot], parts_[slot]->dtype(), stretch.offset[slot],
-              stretch.step[slot]);
+    kernels::store_run(from, stretch.count, base_[slot], parts_[slot]->dtype(), stretch.offset[slot],
+                       stretch.step[slot]);
   }
 
   void apply(const PartStretch& stretch) {
@@ -75,7 +76,7 @@ class BoundEpilogue final : public BoundWork {
       store(EpilogueParts::auxiliary, stretch, values.data());
     }
     if constexpr (std::is_floating_point_v<T>) {
-      activate(work_.activation, values.data(), other.data(), stretch.count);
+      kernels::activate(work_.activation, values.data(), other.data(), stretch.count);
     }
     store(EpilogueParts::to, stretch, values.data());
     if (gradient_) sums_.add(stretch, walk_.inner(), values.data());
@@ -107,4 +108,4 @@ std::unique_ptr<BoundWork> bind_epilogue(const ApplyEpilogue& work, const WorkBi
   }
 }
 
-}  // namespace partita
+}  // namespace partita::execution

@@ -4,7 +4,7 @@
 #include "kernels/host/number_runs.hpp"
 #include "plan/work.hpp"
 
-namespace partita {
+namespace partita::execution {
 namespace {
 
 std::optional<BoundPart> bound(bool has, const Part& part, const WorkBinding& binding) {
@@ -18,13 +18,13 @@ bool reads_auxiliary(Activation activation) {
 }
 
 Dtype computed_in(const ApplyEpilogue& work, const Plan& plan) {
-  const Dtype from = dtype_at(plan, work.from.place);
+  const Dtype from = planning::dtype_at(plan, work.from.place);
   const Dtype computed = from == Dtype::f16 || from == Dtype::bf16 ? Dtype::f32 : from;
   const auto check_part = [&](bool has, const Part& part, const char* role) {
     if (!has) return;
-    const Dtype dtype = dtype_at(plan, part.place);
-    check<UnsupportedError>(computes_in(dtype, computed), "no epilogue in {} with a {} of {}", name(computed),
-                            role, name(dtype));
+    const Dtype dtype = planning::dtype_at(plan, part.place);
+    check<UnsupportedError>(kernels::computes_in(dtype, computed), "no epilogue in {} with a {} of {}",
+                            name(computed), role, name(dtype));
   };
   check_part(true, work.from, "sum");
   check_part(true, work.to, "result");
@@ -62,4 +62,4 @@ std::vector<std::vector<PartAxis>> EpilogueParts::axes() const {
   return result;
 }
 
-}  // namespace partita
+}  // namespace partita::execution

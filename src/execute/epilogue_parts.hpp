@@ -6,7 +6,7 @@
 
 #include "execute/axis_runs.hpp"
 
-namespace partita {
+namespace partita::execution {
 
 /// The dtype that the pass computes in. Throws UnsupportedError where a part does not go with it.
 Dtype computed_in(const ApplyEpilogue& work, const Plan& plan);
@@ -31,4 +31,4 @@ struct EpilogueParts {
   std::array<std::optional<BoundPart>, max_parts> parts_;
 };
 
-}  // namespace partita
+}  // namespace partita::execution

@@ -13,7 +13,7 @@
 #include "execute/step_clock.hpp"
 #include "runtime/agree.hpp"
 
-namespace partita {
+namespace partita::execution {
 namespace {
 
 // Given by the caller at each execution, and not compared anywhere else.
@@ -57,7 +57,7 @@ void Executor::connect_all(ContextState& context, std::unique_ptr<Executor>& exe
   const bool may_fuse = space_of(plan) == MemorySpace::device && !GroupedPlan::suits(context, plan);
   if (may_fuse && context.size() > 1) {
     const auto* const fused = dynamic_cast<const FusedPlan*>(executor.get());
-    const std::vector<int> all = exchange_values(context, plan.operation, fused != nullptr ? 1 : 0);
+    const std::vector<int> all = runtime::exchange_values(context, plan.operation, fused != nullptr ? 1 : 0);
     if (fused != nullptr && fused->needs_all_ranks() && std::ranges::min(all) == 0) {
       executor = std::make_unique<DevicePlan>(context, Plan(plan));
     }
@@ -71,12 +71,12 @@ Executor::Executor(ContextState& context, Plan plan, MemorySpace messages,
       plan_(std::move(plan)),
       memory_(context, plan_, space_of(plan_), messages, workspace),
       plan_hash_(plan_.hash()) {
-  if (memory_.space() == MemorySpace::device) ahead_ = RunAhead::of(context);
+  if (memory_.space() == MemorySpace::device) ahead_ = devices::RunAhead::of(context);
 }
 
 void Executor::execute(std::span<const Array::State* const> operands, const Parameters& parameters) {
   enqueue(operands, parameters, {});
-  if (memory_.space() == MemorySpace::device) finish_device(context_, plan_.operation);
+  if (memory_.space() == MemorySpace::device) devices::finish_device(context_, plan_.operation);
 }
 
 void Executor::enqueue(std::span<const Array::State* const> operands, const Parameters& parameters,
@@ -98,11 +98,11 @@ void Executor::enqueue(std::span<const Array::State* const> operands, const Para
   if (!may_be_captured()) {
     context_.device->use();
     check<UnsupportedError>(
-        !context_.device->captures(stream_or_own(context_, stream)),
+        !context_.device->captures(devices::stream_or_own(context_, stream)),
         "{}: between nodes it is done by messages, and those cannot be captured into a graph",
         plan_.operation);
   }
-  put_into_stream(context_, *ahead_, plan_.operation, stream, [&](Stream used, bool captured) {
+  devices::put_into_stream(context_, *ahead_, plan_.operation, stream, [&](Stream used, bool captured) {
     begin(parameters, used, captured);
     return starts();
   });
@@ -110,10 +110,10 @@ void Executor::enqueue(std::span<const Array::State* const> operands, const Para
 
 void Executor::begin(const Parameters& parameters, Stream stream, bool captured) {
   const std::uint64_t hash = with_factors(memory_.execution_hash(plan_hash_), parameters);
-  const Executed announced = announce(context_, hash, plan_.operation, captured);
+  const runtime::Executed announced = runtime::announce(context_, hash, plan_.operation, captured);
   StepClock* const clock = captured ? nullptr : context_.step_clock;
   if (clock != nullptr) clock->execution(plan_);
   run({announced, parameters, stream, captured, clock});
 }
 
-}  // namespace partita
+}  // namespace partita::execution

@@ -13,7 +13,7 @@
 #include "execute/plan_memory.hpp"
 #include "runtime/announcement.hpp"
 
-namespace partita {
+namespace partita::execution {
 
 /// The seam between plans and what carries them out: the host (BoundPlan) and the device (DevicePlan, in the
 /// plan's order; FusedPlan, at once; GroupedPlan, where a vendor's library carries the messages; PacketPlan,
@@ -56,7 +56,7 @@ class Executor {
  protected:
   /// One that is under way.
   struct Execution {
-    Executed announced;
+    runtime::Executed announced;
     const Parameters& parameters;
     Stream stream;               ///< null on the host
     bool captured = false;       ///< it goes into a graph
@@ -84,10 +84,10 @@ class Executor {
   void begin(const Parameters& parameters, Stream stream, bool captured);
 
   std::uint64_t plan_hash_;
-  std::shared_ptr<RunAhead> ahead_;  // null on the host
+  std::shared_ptr<devices::RunAhead> ahead_;  // null on the host
 };
 
 /// The memory that a plan's operands lie in. Throws UnsupportedError where they lie in both kinds.
 MemorySpace space_of(const Plan& plan);
 
-}  // namespace partita
+}  // namespace partita::execution

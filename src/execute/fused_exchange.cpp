@@ -6,7 +6,7 @@
 #include "plan/channels.hpp"
 #include "plan/moves.hpp"
 
-namespace partita {
+namespace partita::execution {
 namespace {
 
 bool is_flag(const Step& step) {
@@ -14,11 +14,11 @@ bool is_flag(const Step& step) {
 }
 
 bool is_operand(const Plan& plan, const Place& place) {
-  return buffer_of(plan, place).kind == BufferKind::operand;
+  return planning::buffer_of(plan, place).kind == BufferKind::operand;
 }
 
 bool is_own_shared(const Plan& plan, const Place& place) {
-  return place.rank == plan.rank && buffer_of(plan, place).kind == BufferKind::shared;
+  return place.rank == plan.rank && planning::buffer_of(plan, place).kind == BufferKind::shared;
 }
 
 bool is_pack(const Plan& plan, const Step& step) {
@@ -29,7 +29,7 @@ bool is_pack(const Plan& plan, const Step& step) {
 /// A place that steps of kinds other than copies and flags never touch.
 bool is_move(const Plan& plan, const Step& step) {
   return step.kind == StepKind::copy && is_operand(plan, step.to) &&
-         buffer_of(plan, step.from).kind != BufferKind::scratch;
+         planning::buffer_of(plan, step.from).kind != BufferKind::scratch;
 }
 
 bool is_known(const Plan& plan, const Step& step) {
@@ -43,7 +43,7 @@ bool packs_twice(const Plan& plan, const FusedExchange& fused) {
   std::vector<std::array<std::int64_t, 3>> ranges;  // buffer, first byte, behind the last
   for (const std::size_t i : fused.packs) {
     const Step& step = plan.steps[i];
-    ranges.push_back({step.to.buffer, step.to.offset, step.to.offset + moved_bytes(plan, step)});
+    ranges.push_back({step.to.buffer, step.to.offset, step.to.offset + planning::moved_bytes(plan, step)});
   }
   std::ranges::sort(ranges);
   const auto meet = [](const auto& a, const auto& b) { return a[0] == b[0] && b[1] < a[2]; };
@@ -67,7 +67,7 @@ std::optional<FusedExchange> FusedExchange::of(const Plan& plan) {
     const Step& step = plan.steps[i];
     if (!is_known(plan, step)) return std::nullopt;
     if (is_flag(step)) {
-      (opens(step.channel) ? fused.early : fused.late).push_back(i);
+      (planning::opens(step.channel) ? fused.early : fused.late).push_back(i);
     } else {
       (is_pack(plan, step) ? fused.packs : fused.copies).push_back(i);
     }
@@ -80,4 +80,4 @@ std::optional<FusedExchange> FusedExchange::of(const Plan& plan) {
   return fused;
 }
 
-}  // namespace partita
+}  // namespace partita::execution

@@ -12,7 +12,7 @@
 #include <partita/plan.hpp>
 #include <vector>
 
-namespace partita {
+namespace partita::execution {
 
 /// Steps of a plan, by index.
 struct FusedExchange {
@@ -26,4 +26,4 @@ struct FusedExchange {
   Steps early, late;  ///< signals, then waits
 };
 
-}  // namespace partita
+}  // namespace partita::execution

@@ -8,7 +8,7 @@
 #include "plan/cost.hpp"
 #include "plan/moves.hpp"
 
-namespace partita {
+namespace partita::execution {
 namespace {
 
 /// Below so many bytes to its peers, a plan is done sooner in one stream: streams have to be forked and
@@ -18,7 +18,8 @@ constexpr std::int64_t least_for_branches = std::int64_t{4} << 20;
 std::int64_t bytes_to_peers(const Plan& plan) {
   std::int64_t bytes = 0;
   for (const Step& step : plan.steps) {
-    if (step.kind == StepKind::copy && other_rank(plan, step) != plan.rank) bytes += moved_bytes(plan, step);
+    if (step.kind == StepKind::copy && planning::other_rank(plan, step) != plan.rank)
+      bytes += planning::moved_bytes(plan, step);
   }
   return bytes;
 }
@@ -58,12 +59,12 @@ void FusedPlan::relower() {
   in_branches_ = may_branch_ && !context_.device->copies_at_once(copies_);
 }
 
-void FusedPlan::place(Steps steps, std::vector<PlacedCopy>& to) const {
+void FusedPlan::place(Steps steps, std::vector<devices::PlacedCopy>& to) const {
   to.clear();
   for (const std::size_t i : steps) {
     const Step& step = plan_.steps[i];
-    const bool inside = other_rank(plan_, step) == plan_.rank;
-    for (const StridedCopy& nest : moves_[i]) {
+    const bool inside = planning::other_rank(plan_, step) == plan_.rank;
+    for (const kernels::StridedCopy& nest : moves_[i]) {
       to.push_back({&nest, memory_.address(step.from), memory_.address(step.to), inside});
     }
   }
@@ -95,7 +96,8 @@ void FusedPlan::run(const Execution& execution) {
     place(fused_.copies, copies_);
     const auto signals = [](const Flags& flags) { return std::span(flags.all).first(flags.signals); };
     const auto waits = [](const Flags& flags) { return std::span(flags.all).subspan(flags.signals); };
-    const PeerExchange all{packs_, signals(early_), waits(early_), copies_, signals(late_), waits(late_)};
+    const devices::PeerExchange all{packs_,  signals(early_), waits(early_),
+                                    copies_, signals(late_),  waits(late_)};
     timed({}, 0, [&] { context_.device->exchange(all, execution.stream); });
   }
   context_.flags->advance();
@@ -119,8 +121,8 @@ void FusedPlan::run_branches() {
     const Step& step = plan_.steps[i];
     const std::size_t lane = lane_of(step);
     timed(std::array{i}, lane, [&] {
-      put_move(*context_.device, plan_, step, moves_[i], memory_, other_rank(plan_, step) == plan_.rank,
-               streams_[lane]);
+      put_move(*context_.device, plan_, step, moves_[i], memory_,
+               planning::other_rank(plan_, step) == plan_.rank, streams_[lane]);
     });
   }
   join(1, streams_.size() - 1);
@@ -140,10 +142,10 @@ void FusedPlan::timed(Steps steps, std::size_t lane, const Work& work) {
 
 std::size_t FusedPlan::lane_of(const Step& step) const {
   if (captured_) return 0;
-  const int other = other_rank(plan_, step);
+  const int other = planning::other_rank(plan_, step);
   if (other == plan_.rank) return streams_.size() - 1;
   const int distance = (other - plan_.rank - 1 + context_.size()) % context_.size();
   return static_cast<std::size_t>(distance) % (streams_.size() - 1);
 }
 
-}  // namespace partita
+}  // namespace partita::execution

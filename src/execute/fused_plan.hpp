@@ -10,7 +10,7 @@
 #include "execute/fused_exchange.hpp"
 #include "execute/step_clock.hpp"
 
-namespace partita {
+namespace partita::execution {
 
 /// In one launch or, if copies are large, as early flags, copies in several streams, and late flags.
 class FusedPlan final : public Executor {
@@ -30,12 +30,12 @@ class FusedPlan final : public Executor {
 
   /// Given to the device and kept, because executions allocate nothing.
   struct Flags {
-    std::vector<FlagOperation> all;
+    std::vector<devices::FlagOperation> all;
     std::size_t signals = 0;  // the first of them
   };
 
   void relower() override;
-  void place(Steps steps, std::vector<PlacedCopy>& to) const;
+  void place(Steps steps, std::vector<devices::PlacedCopy>& to) const;
   void put(Steps steps, Flags& to);
   void run(const Execution& execution) override;
   bool may_be_captured() const override { return context_.device_topology.node_count() == 1; }
@@ -47,8 +47,8 @@ class FusedPlan final : public Executor {
   void timed(Steps steps, std::size_t lane, const Work& work);
 
   FusedExchange fused_;
-  std::vector<std::vector<StridedCopy>> moves_;  // by step
-  std::vector<PlacedCopy> packs_, copies_;
+  std::vector<std::vector<kernels::StridedCopy>> moves_;  // by step
+  std::vector<devices::PlacedCopy> packs_, copies_;
   Flags early_, late_;
   bool may_branch_ = false;
   bool in_branches_ = false;  // copies in several streams
@@ -58,4 +58,4 @@ class FusedPlan final : public Executor {
   StepClock* clock_ = nullptr;  // of this execution; null: nobody records
 };
 
-}  // namespace partita
+}  // namespace partita::execution

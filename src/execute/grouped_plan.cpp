@@ -10,7 +10,7 @@
 #include "plan/work.hpp"
 #include "runtime/greetings.hpp"
 
-namespace partita {
+namespace partita::execution {
 namespace {
 
 constexpr int of_groups = 0, of_packs = 1, of_unpacks = 2;  // lines
@@ -23,7 +23,7 @@ bool GroupedPlan::suits(const ContextState& context, const Plan& plan) {
 
 GroupedPlan::GroupedPlan(ContextState& context, Plan plan)
     : Executor(context, std::move(plan), MemorySpace::device),
-      touched_(touched_by_steps(plan_)),
+      touched_(planning::touched_by_steps(plan_)),
       message_use_(find_message_use(plan_, touched_)),
       closing_(plan_.steps.size(), -1),
       lanes_(plan_.steps.size(), -1) {
@@ -35,7 +35,7 @@ GroupedPlan::GroupedPlan(ContextState& context, Plan plan)
 }
 
 GroupedPlan::~GroupedPlan() {
-  await_streams(context_, plan_.operation, [this] { return !end_ || end_->reached(); });
+  devices::await_streams(context_, plan_.operation, [this] { return !end_ || end_->reached(); });
 }
 
 /// Rounds come one after the other (see Step::round), and no step waits for part of one.
@@ -46,8 +46,8 @@ void GroupedPlan::find_groups() {
   for (std::size_t i = plan_.steps.size(); i-- > 0;) {
     const Step& step = plan_.steps[i];
     const bool packs = message_use_.sides[i] == MessageUse::Side::out;
-    if (is_copy(step.kind)) lanes_[i] = packs ? of_packs : of_unpacks;
-    if (!is_message(step.kind)) continue;
+    if (planning::is_copy(step.kind)) lanes_[i] = packs ? of_packs : of_unpacks;
+    if (!planning::is_message(step.kind)) continue;
     if (last < 0 || plan_.steps[static_cast<std::size_t>(last)].round != step.round) {
       last = static_cast<int>(i);
       lanes_[i] = of_groups;
@@ -63,20 +63,21 @@ void GroupedPlan::relower() {
   moves_ = lower_moves(plan_, memory_.strides());
   direct_ = find_direct_messages(plan_, touched_, closing_, moves_);
   if (!may_overlap_) return;
-  std::vector<Touched> meeting = touched_in_groups(false);
-  join_operands(plan_, meeting);
+  std::vector<planning::Touched> meeting = touched_in_groups(false);
+  planning::join_operands(plan_, meeting);
   context_.device->use();
   events_.emplace(*context_.device,
-                  std::array{find_dependencies(plan_, touched_in_groups(true), lanes_),
-                             find_dependencies(plan_, meeting, lanes_)},
+                  std::array{planning::find_dependencies(plan_, touched_in_groups(true), lanes_),
+                             planning::find_dependencies(plan_, meeting, lanes_)},
                   lanes_, of_unpacks + 1);
 }
 
 /// A group touches what its messages do, and those that need not be packed or unpacked what their copies
 /// would.
-std::vector<Touched> GroupedPlan::touched_in_groups(bool direct) const {
-  std::vector<Touched> touched(touched_.size());
-  const auto add = [](std::vector<MemoryRange>& to, const std::vector<MemoryRange>& from) {
+std::vector<planning::Touched> GroupedPlan::touched_in_groups(bool direct) const {
+  std::vector<planning::Touched> touched(touched_.size());
+  const auto add = [](std::vector<planning::MemoryRange>& to,
+                      const std::vector<planning::MemoryRange>& from) {
     to.insert(to.end(), from.begin(), from.end());
   };
   for (std::size_t i = 0; i < touched.size(); ++i) {
@@ -85,8 +86,8 @@ std::vector<Touched> GroupedPlan::touched_in_groups(bool direct) const {
       continue;
     }
     const bool packed = !direct || direct_.copy[i] == DirectMessages::packed;
-    const Touched& one = touched_[packed ? i : direct_.copy[i]];
-    Touched& group = touched[static_cast<std::size_t>(closing_[i])];
+    const planning::Touched& one = touched_[packed ? i : direct_.copy[i]];
+    planning::Touched& group = touched[static_cast<std::size_t>(closing_[i])];
     plan_.steps[i].kind == StepKind::send ? add(group.read, one.read) : add(group.written, one.written);
   }
   return touched;
@@ -94,14 +95,15 @@ std::vector<Touched> GroupedPlan::touched_in_groups(bool direct) const {
 
 void GroupedPlan::run(const Execution& execution) {
   const auto& [announced, parameters, stream, captured, clock] = execution;
-  if (!captured) greetings_of(context_).greet(announced, senders_, receivers_, true, plan_.operation);
+  if (!captured)
+    runtime::greetings_of(context_).greet(announced, senders_, receivers_, true, plan_.operation);
   clock_ = clock;
   open_lines(stream, captured);
   for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
     const Step& step = plan_.steps[i];
     const bool is_spared = is_direct_ && direct_.spared[i];
-    if (is_copy(step.kind) && !is_spared) run_move(i);
-    if (is_message(step.kind)) put_message(i);
+    if (planning::is_copy(step.kind) && !is_spared) run_move(i);
+    if (planning::is_message(step.kind)) put_message(i);
     if (closing_[i] == static_cast<int>(i)) put_group(i);
   }
   join_lines();
@@ -117,7 +119,7 @@ void GroupedPlan::put_message(std::size_t index) {
   char* memory = memory_.address(place) + place.offset;
   const std::size_t copy = direct_.copy[index];
   if (is_direct_ && copy != DirectMessages::packed) {
-    const StridedCopy& run = moves_[copy].front();
+    const kernels::StridedCopy& run = moves_[copy].front();
     memory = sends ? memory_.address(plan_.steps[copy].from) + run.from_offset
                    : memory_.address(plan_.steps[copy].to) + run.to_offset;
   }
@@ -168,4 +170,4 @@ void GroupedPlan::put_group(std::size_t index) {
   messages_.clear();
 }
 
-}  // namespace partita
+}  // namespace partita::execution

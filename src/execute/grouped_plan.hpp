@@ -11,7 +11,7 @@
 #include "execute/lane_events.hpp"
 #include "execute/message_use.hpp"
 
-namespace partita {
+namespace partita::execution {
 
 /// The vendor's library carries the messages of a round as one group (DeviceGroup::exchange), from device
 /// memory to device memory. The host waits for nothing, and all of it may be captured into a graph.
@@ -31,7 +31,7 @@ class GroupedPlan final : public Executor {
 
  private:
   void find_groups();
-  std::vector<Touched> touched_in_groups(bool direct) const;
+  std::vector<planning::Touched> touched_in_groups(bool direct) const;
   void relower() override;
   void run(const Execution& execution) override;
   void open_lines(Stream stream, bool captured);
@@ -42,22 +42,22 @@ class GroupedPlan final : public Executor {
   template <class Work>
   void put(std::size_t index, std::span<const std::size_t> steps, const Work& work);
 
-  std::vector<std::vector<StridedCopy>> moves_;  // by step
-  std::vector<Touched> touched_;                 // by step
+  std::vector<std::vector<kernels::StridedCopy>> moves_;  // by step
+  std::vector<planning::Touched> touched_;                // by step
   MessageUse message_use_;
   DirectMessages direct_;
   bool is_direct_ = false;    // in this execution
   std::vector<int> closing_;  // by step; of a message, the last one of its round: where the group is put
   std::vector<int> lanes_;    // by step: its line; -1: none
   bool may_overlap_ = false;  // several lines are worth it
-  std::optional<LaneEvents> events_;                // nothing: all goes through one line always
-  LaneEvents* order_ = nullptr;                     // of this execution; null: all goes through one line
-  std::vector<int> senders_, receivers_;            // of messages
-  std::array<Stream, 3> lines_;                     // of groups, packs and unpacks
-  std::vector<DeviceGroup::Part> sent_, received_;  // of the next one
-  std::vector<std::size_t> messages_;               // its steps
-  std::unique_ptr<DeviceEvent> end_;                // of the last execution; null: there has been none
+  std::optional<LaneEvents> events_;      // nothing: all goes through one line always
+  LaneEvents* order_ = nullptr;           // of this execution; null: all goes through one line
+  std::vector<int> senders_, receivers_;  // of messages
+  std::array<Stream, 3> lines_;           // of groups, packs and unpacks
+  std::vector<devices::DeviceGroup::Part> sent_, received_;  // of the next one
+  std::vector<std::size_t> messages_;                        // its steps
+  std::unique_ptr<devices::DeviceEvent> end_;  // of the last execution; null: there has been none
   StepClock* clock_ = nullptr;
 };
 
-}  // namespace partita
+}  // namespace partita::execution

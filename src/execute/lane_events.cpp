@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-namespace partita {
+namespace partita::execution {
 
-LaneEvents::LaneEvents(DeviceQueues& device, std::array<Dependencies, 2> orders, std::span<const int> lanes,
-                       int streams)
+LaneEvents::LaneEvents(devices::DeviceQueues& device, std::array<planning::Dependencies, 2> orders,
+                       std::span<const int> lanes, int streams)
     : orders_(std::move(orders)), events_(lanes.size()) {
-  for (const Dependencies& order : orders_) {
+  for (const planning::Dependencies& order : orders_) {
     for (const std::vector<int>& after : order.after) {
       for (const int before : after) {
         const auto step = static_cast<std::size_t>(before);
@@ -34,4 +34,4 @@ bool LaneEvents::reached(std::size_t step) {
   });
 }
 
-}  // namespace partita
+}  // namespace partita::execution

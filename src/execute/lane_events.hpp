@@ -9,14 +9,14 @@
 #include "device/device_queues.hpp"
 #include "plan/dependencies.hpp"
 
-namespace partita {
+namespace partita::execution {
 
 /// For steps in lanes, of which the first have a stream each. Allocates nothing once it is made.
 class LaneEvents {
  public:
   /// `orders`: of operands apart, and of such that share memory.
-  LaneEvents(DeviceQueues& device, std::array<Dependencies, 2> orders, std::span<const int> lanes,
-             int streams);
+  LaneEvents(devices::DeviceQueues& device, std::array<planning::Dependencies, 2> orders,
+             std::span<const int> lanes, int streams);
 
   /// A new execution.
   void begin(bool operands_meet) { order_ = &orders_.at(operands_meet ? 1 : 0); }
@@ -30,9 +30,9 @@ class LaneEvents {
   bool reached(std::size_t step);
 
  private:
-  std::array<Dependencies, 2> orders_;
-  const Dependencies* order_ = nullptr;               // of this execution
-  std::vector<std::unique_ptr<DeviceEvent>> events_;  // by step; null: nobody waits for it
+  std::array<planning::Dependencies, 2> orders_;
+  const planning::Dependencies* order_ = nullptr;              // of this execution
+  std::vector<std::unique_ptr<devices::DeviceEvent>> events_;  // by step; null: nobody waits for it
 };
 
-}  // namespace partita
+}  // namespace partita::execution

@@ -9,7 +9,7 @@
 #include "execute/part_walk.hpp"
 #include "kernels/host/number_runs.hpp"
 
-namespace partita {
+namespace partita::execution {
 
 /// Adds up stretches of numbers along dimension `axis`; `add_to` then adds the sums to a one-dimensional
 /// part. T: the type of the numbers.
@@ -39,9 +39,9 @@ class LineSums {
       for (std::int64_t i = 0; i < run.count; ++i) {
         Sum value{};
         const std::int64_t offset = run.offset[0] + i * run.step[0];
-        load_run(to, dtype, offset, 1, 1, &value);
+        kernels::load_run(to, dtype, offset, 1, 1, &value);
         value += sums_[static_cast<std::size_t>(run.first + i)];
-        store_run(&value, 1, to, dtype, offset, 1);
+        kernels::store_run(&value, 1, to, dtype, offset, 1);
       }
     }
   }
@@ -66,4 +66,4 @@ class LineSums {
   std::vector<Sum> sums_;
 };
 
-}  // namespace partita
+}  // namespace partita::execution

@@ -2,7 +2,7 @@
 
 #include "base/check.hpp"
 
-namespace partita {
+namespace partita::execution {
 namespace {
 
 std::int64_t position(const Walked& walked, std::int64_t p) {
@@ -23,9 +23,9 @@ bool is_contiguous(const Walked& walked) {
 }
 
 /// The longest stretch of constant steps from the p-th element on.
-FftwLoop run_from(const Walked& from, const Walked& to, std::int64_t p) {
+kernels::FftwLoop run_from(const Walked& from, const Walked& to, std::int64_t p) {
   const std::int64_t size = from.set.size();
-  FftwLoop run{1, 0, 0};
+  kernels::FftwLoop run{1, 0, 0};
   if (p + 1 == size) return run;
   std::int64_t last_from = position(from, p + 1), last_to = position(to, p + 1);
   run = {2, last_from - position(from, p), last_to - position(to, p)};
@@ -46,7 +46,7 @@ bool extend(Stretch& stretch, const Stretch& next) {
     stretch.loops.insert(stretch.loops.begin(), {2, from_step, to_step});
     return true;
   }
-  FftwLoop& blocks = stretch.loops.front();
+  kernels::FftwLoop& blocks = stretch.loops.front();
   if (from_step != blocks.count * blocks.from_stride || to_step != blocks.count * blocks.to_stride) {
     return false;
   }
@@ -91,4 +91,4 @@ std::vector<Stretch> stretches_of(const Walked& from, const Walked& to) {
   return result;
 }
 
-}  // namespace partita
+}  // namespace partita::execution

@@ -7,7 +7,7 @@
 
 #include "kernels/host/fftw_library.hpp"
 
-namespace partita {
+namespace partita::execution {
 
 /// Where along one dimension a set's elements lie: the p-th of `set` at position owned.position(set.at(p)).
 struct Walked {
@@ -31,10 +31,10 @@ Progression progression_of(const Walked& walked);
 struct Stretch {
   std::int64_t from = 0;
   std::int64_t to = 0;
-  std::vector<FftwLoop> loops;
+  std::vector<kernels::FftwLoop> loops;
 };
 
 /// The whole of both sets, which are of one size, in as few stretches as steps allow.
 std::vector<Stretch> stretches_of(const Walked& from, const Walked& to);
 
-}  // namespace partita
+}  // namespace partita::execution

@@ -8,7 +8,7 @@
 #include "plan/cost.hpp"
 #include "plan/moves.hpp"
 
-namespace partita {
+namespace partita::execution {
 namespace {
 
 /// Two loops of one dimension: over the runs of an interval, and within a run.
@@ -66,7 +66,8 @@ void add_pieces(const Interval& run, const IndexSet& from, const IndexSet& to, s
   }
 }
 
-void add_loops(const Piece& piece, std::int64_t from_stride, std::int64_t to_stride, StridedCopy& nest) {
+void add_loops(const Piece& piece, std::int64_t from_stride, std::int64_t to_stride,
+               kernels::StridedCopy& nest) {
   nest.from_offset += piece.from * from_stride;
   nest.to_offset += piece.to * to_stride;
   nest.loops.push_back({piece.count, piece.from_step * from_stride, piece.to_step * to_stride});
@@ -102,9 +103,9 @@ Side side_of(const Plan& plan, const Place& place, const Region& region, const S
   return side;
 }
 
-std::vector<StridedCopy> lower(const Region& region, const Side& from, const Side& to,
-                               std::int64_t item_bytes) {
-  std::vector<StridedCopy> result;
+std::vector<kernels::StridedCopy> lower(const Region& region, const Side& from, const Side& to,
+                                        std::int64_t item_bytes) {
+  std::vector<kernels::StridedCopy> result;
   if (region.empty()) return result;
   const std::size_t dimensions = region.sets.size();
   std::vector<std::vector<Piece>> pieces(dimensions);
@@ -116,12 +117,12 @@ std::vector<StridedCopy> lower(const Region& region, const Side& from, const Sid
   // Every combination of one piece a dimension is one nest.
   std::vector<std::size_t> choice(dimensions, 0);
   for (bool more = true; more;) {
-    StridedCopy nest{item_bytes, from.byte_offset, to.byte_offset, {}};
+    kernels::StridedCopy nest{item_bytes, from.byte_offset, to.byte_offset, {}};
     for (std::size_t d = 0; d < dimensions; ++d) {
       const int dimension = static_cast<int>(d);
       add_loops(pieces[d][choice[d]], from.byte_strides[dimension], to.byte_strides[dimension], nest);
     }
-    result.push_back(simplify(std::move(nest)));
+    result.push_back(kernels::simplify(std::move(nest)));
     more = false;
     for (std::size_t d = dimensions; d-- > 0 && !more;) {
       more = ++choice[d] < pieces[d].size();
@@ -131,24 +132,26 @@ std::vector<StridedCopy> lower(const Region& region, const Side& from, const Sid
   return result;
 }
 
-std::vector<StridedCopy> lower(const Plan& plan, const Step& step, const std::vector<Strides>& strides) {
-  const std::int64_t item = item_bytes(plan, step);
+std::vector<kernels::StridedCopy> lower(const Plan& plan, const Step& step,
+                                        const std::vector<Strides>& strides) {
+  const std::int64_t item = planning::item_bytes(plan, step);
   const auto side = [&](const Place& place) {
     return side_of(plan, place, step.region, strides[static_cast<std::size_t>(place.buffer)], item);
   };
   const Side to = side(step.to);
   const bool fills = step.kind == StepKind::fill;
-  std::vector<StridedCopy> nests = lower(step.region, fills ? to : side(step.from), to, item);
-  if (fills) std::ranges::transform(nests, nests.begin(), destination_of);
+  std::vector<kernels::StridedCopy> nests = lower(step.region, fills ? to : side(step.from), to, item);
+  if (fills) std::ranges::transform(nests, nests.begin(), kernels::destination_of);
   return nests;
 }
 
-std::vector<std::vector<StridedCopy>> lower_moves(const Plan& plan, const std::vector<Strides>& strides) {
-  std::vector<std::vector<StridedCopy>> moves(plan.steps.size());
+std::vector<std::vector<kernels::StridedCopy>> lower_moves(const Plan& plan,
+                                                           const std::vector<Strides>& strides) {
+  std::vector<std::vector<kernels::StridedCopy>> moves(plan.steps.size());
   for (std::size_t i = 0; i < moves.size(); ++i) {
-    if (is_copy(plan.steps[i].kind)) moves[i] = lower(plan, plan.steps[i], strides);
+    if (planning::is_copy(plan.steps[i].kind)) moves[i] = lower(plan, plan.steps[i], strides);
   }
   return moves;
 }
 
-}  // namespace partita
+}  // namespace partita::execution

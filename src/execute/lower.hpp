@@ -6,7 +6,7 @@
 
 #include "kernels/host/copy.hpp"
 
-namespace partita {
+namespace partita::execution {
 
 /// One side of a copy: the index sets whose positions number the elements along each dimension, and the bytes
 /// between neighbouring positions. For an operand: what the rank owns; for scratch: the region itself,
@@ -23,8 +23,8 @@ Side side_of(const Plan& plan, const Place& place, const Region& region, const S
              std::int64_t item_bytes);
 
 /// The copy of `region` from one side to the other, in as few nests as the intervals allow; all simplified.
-std::vector<StridedCopy> lower(const Region& region, const Side& from, const Side& to,
-                               std::int64_t item_bytes);
+std::vector<kernels::StridedCopy> lower(const Region& region, const Side& from, const Side& to,
+                                        std::int64_t item_bytes);
 
 /// The local part of an operand, with the bound view's strides (in elements) if it is not dense.
 Side side_of(const Operand& operand, int rank, const Strides& own_strides, std::int64_t item_bytes);
@@ -33,9 +33,11 @@ Side packed_side(const Region& region, const Extents& axis_order, std::int64_t i
 
 /// The copies of a step that moves data (of a fill: one-sided, see `destination_of`), with the bound
 /// operands' strides by buffer.
-std::vector<StridedCopy> lower(const Plan& plan, const Step& step, const std::vector<Strides>& strides);
+std::vector<kernels::StridedCopy> lower(const Plan& plan, const Step& step,
+                                        const std::vector<Strides>& strides);
 
 /// By step: those of all steps that move data.
-std::vector<std::vector<StridedCopy>> lower_moves(const Plan& plan, const std::vector<Strides>& strides);
+std::vector<std::vector<kernels::StridedCopy>> lower_moves(const Plan& plan,
+                                                           const std::vector<Strides>& strides);
 
-}  // namespace partita
+}  // namespace partita::execution

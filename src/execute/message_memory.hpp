@@ -12,7 +12,7 @@
 #include "execute/plan_memory.hpp"
 #include "plan/moves.hpp"
 
-namespace partita {
+namespace partita::execution {
 
 /// Where messages take device memory, private scratch lies there, and packing is a copy within the device.
 /// Elsewhere it is pinned host memory, and what is packed or unpacked crosses the bus: `choose_bus_way` says
@@ -23,9 +23,10 @@ class MessageMemory {
   MessageMemory(ContextState& context, const Plan& plan, const MessageUse& use);
 
   /// The step's copies are these from now on.
-  void lower(std::size_t step, std::span<const StridedCopy> nests);
+  void lower(std::size_t step, std::span<const kernels::StridedCopy> nests);
   /// Puts a copy or accumulation into or out of private scratch into the stream.
-  void move(std::size_t step, std::span<const StridedCopy> nests, const PlanMemory& memory, Stream stream);
+  void move(std::size_t step, std::span<const kernels::StridedCopy> nests, const PlanMemory& memory,
+            Stream stream);
 
  private:
   /// Of a failed context it stays, as scratch does: streams may still be at it.
@@ -36,7 +37,7 @@ class MessageMemory {
     }
   };
   bool is_for_messages(const Place& place) const {
-    return of_messages_[static_cast<std::size_t>(memory_of(plan_, place))];
+    return of_messages_[static_cast<std::size_t>(planning::memory_of(plan_, place))];
   }
   char* resting(const Place& place) const { return resting_[static_cast<std::size_t>(place.buffer)].get(); }
 
@@ -44,8 +45,8 @@ class MessageMemory {
   const Plan& plan_;
   CopyWay wanted_;
   std::vector<bool> of_messages_;                        // by buffer
-  std::vector<BusWay> ways_;                             // by step
+  std::vector<devices::BusWay> ways_;                    // by step
   std::vector<std::unique_ptr<char, Release>> resting_;  // by buffer: in the device's memory; null: none
 };
 
-}  // namespace partita
+}  // namespace partita::execution

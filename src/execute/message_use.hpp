@@ -7,7 +7,7 @@
 
 #include "plan/touched.hpp"
 
-namespace partita {
+namespace partita::execution {
 
 /// Of a plan whose messages lie in private scratch. Found once, when a plan is bound.
 struct MessageUse {
@@ -22,7 +22,7 @@ struct MessageUse {
   std::int64_t largest = 0;  ///< message, in bytes
 };
 
-MessageUse find_message_use(const Plan& plan, std::span<const Touched> touched);
+MessageUse find_message_use(const Plan& plan, std::span<const planning::Touched> touched);
 
 /// By buffer: private scratch that messages leave from or come to. Other private scratch only this rank's
 /// device touches.
@@ -31,4 +31,4 @@ std::vector<bool> message_buffers(const Plan& plan);
 /// Whom the plan's messages of a kind (send, receive) go to or come from, by increasing rank.
 std::vector<int> peers_of(const Plan& plan, StepKind kind);
 
-}  // namespace partita
+}  // namespace partita::execution

@@ -12,7 +12,7 @@
 #include "kernels/host/gemm.hpp"
 #include "plan/work.hpp"
 
-namespace partita {
+namespace partita::execution {
 namespace {
 
 constexpr std::int64_t tile_extent = 512;
@@ -55,11 +55,11 @@ class BoundMultiply final : public BoundWork {
   void reserve_tiles();
   void scale_all(T* to) const;
   void multiply(const std::byte* a, const std::byte* b, T* to);
-  void multiply_chunk(const Matrix<const T>& a, const Matrix<const T>& b, std::size_t i, std::size_t j,
-                      T beta, T* to);
-  Matrix<T> tile(const ProductRole& role, std::size_t i, std::size_t j) const;
-  Matrix<const T> read(const ProductRole& role, Dtype dtype, bool conjugate, const std::byte* from,
-                       std::size_t i, std::size_t j) const;
+  void multiply_chunk(const kernels::Matrix<const T>& a, const kernels::Matrix<const T>& b, std::size_t i,
+                      std::size_t j, T beta, T* to);
+  kernels::Matrix<T> tile(const ProductRole& role, std::size_t i, std::size_t j) const;
+  kernels::Matrix<const T> read(const ProductRole& role, Dtype dtype, bool conjugate, const std::byte* from,
+                                std::size_t i, std::size_t j) const;
 
   const Multiply work_;
   ProductShape shape_;
@@ -90,21 +90,21 @@ void BoundMultiply<T>::reserve_tiles() {
 
 template <class T>
 void BoundMultiply<T>::scale_all(T* to) const {
-  const auto matrix = [&](const TileAxis& r, const TileAxis& c, std::int64_t row_offset,
+  const auto matrix = [&](const kernels::TileAxis& r, const kernels::TileAxis& c, std::int64_t row_offset,
                           std::int64_t offset) {
-    return Matrix<T>{to + row_offset + offset, r.count, c.count, r.step, c.step};
+    return kernels::Matrix<T>{to + row_offset + offset, r.count, c.count, r.step, c.step};
   };
   for (std::size_t i = 0; i < shape_.m.chunks().size(); ++i) {
     for (std::size_t j = 0; j < shape_.n.chunks().size(); ++j) {
-      TileAxis r = shape_.role_to.row(i);
-      TileAxis c = shape_.role_to.column(j);
+      kernels::TileAxis r = shape_.role_to.row(i);
+      kernels::TileAxis c = shape_.role_to.column(j);
       if (r.table == nullptr && c.table == nullptr) {
-        scale(beta_, matrix(r, c, r.offset, c.offset));
+        kernels::scale(beta_, matrix(r, c, r.offset, c.offset));
         continue;
       }
       for (std::int64_t p = 0; p < r.count; ++p) {
         for (std::int64_t q = 0; q < c.count; ++q)
-          scale(beta_, Matrix<T>{to + r.at(p) + c.at(q), 1, 1, 1, 1});
+          kernels::scale(beta_, kernels::Matrix<T>{to + r.at(p) + c.at(q), 1, 1, 1, 1});
       }
     }
   }
@@ -112,25 +112,25 @@ void BoundMultiply<T>::scale_all(T* to) const {
 
 // Tiles lie as what they stand for does, so that copies run along its adjacent elements.
 template <class T>
-Matrix<T> BoundMultiply<T>::tile(const ProductRole& role, std::size_t i, std::size_t j) const {
+kernels::Matrix<T> BoundMultiply<T>::tile(const ProductRole& role, std::size_t i, std::size_t j) const {
   T* const data = reinterpret_cast<T*>(workspace_->data()) + role.tile_offset;
-  const TileAxis& r = role.row(i);
-  const TileAxis& c = role.column(j);
+  const kernels::TileAxis& r = role.row(i);
+  const kernels::TileAxis& c = role.column(j);
   const bool by_columns = &role == &shape_.role_to ? shape_.to_by_columns : role.lies_by_columns(i, j);
   if (by_columns) return {data, r.count, c.count, 1, r.count};
   return {data, r.count, c.count, c.count, 1};
 }
 
 template <class T>
-Matrix<const T> BoundMultiply<T>::read(const ProductRole& role, Dtype dtype, bool conjugate,
-                                       const std::byte* from, std::size_t i, std::size_t j) const {
-  const TileAxis& r = role.row(i);
-  const TileAxis& c = role.column(j);
+kernels::Matrix<const T> BoundMultiply<T>::read(const ProductRole& role, Dtype dtype, bool conjugate,
+                                                const std::byte* from, std::size_t i, std::size_t j) const {
+  const kernels::TileAxis& r = role.row(i);
+  const kernels::TileAxis& c = role.column(j);
   if (!role.packed) {
     return {reinterpret_cast<const T*>(from) + r.offset + c.offset, r.count, c.count, r.step, c.step};
   }
-  const Matrix<T> copy = tile(role, i, j);
-  pack(from, dtype, r, c, conjugate, copy);
+  const kernels::Matrix<T> copy = tile(role, i, j);
+  kernels::pack(from, dtype, r, c, conjugate, copy);
   return {copy.data, copy.rows, copy.columns, copy.row_stride, copy.column_stride};
 }
 
@@ -147,7 +147,7 @@ void BoundMultiply<T>::multiply(const std::byte* a, const std::byte* b, T* to) {
     const T beta = l == 0 ? beta_ : T(1);
     if (shape_.role_a.packed && !shape_.role_b.packed) {
       for (std::size_t i = 0; i < shape_.m.chunks().size(); ++i) {
-        const Matrix<const T> left = read_a(i, l);
+        const kernels::Matrix<const T> left = read_a(i, l);
         for (std::size_t j = 0; j < shape_.n.chunks().size(); ++j) {
           multiply_chunk(left, read_b(l, j), i, j, beta, to);
         }
@@ -155,7 +155,7 @@ void BoundMultiply<T>::multiply(const std::byte* a, const std::byte* b, T* to) {
       continue;
     }
     for (std::size_t j = 0; j < shape_.n.chunks().size(); ++j) {
-      const Matrix<const T> right = read_b(l, j);
+      const kernels::Matrix<const T> right = read_b(l, j);
       for (std::size_t i = 0; i < shape_.m.chunks().size(); ++i) {
         multiply_chunk(read_a(i, l), right, i, j, beta, to);
       }
@@ -164,19 +164,21 @@ void BoundMultiply<T>::multiply(const std::byte* a, const std::byte* b, T* to) {
 }
 
 template <class T>
-void BoundMultiply<T>::multiply_chunk(const Matrix<const T>& a, const Matrix<const T>& b, std::size_t i,
-                                      std::size_t j, T beta, T* to) {
-  const TileAxis& r = shape_.role_to.row(i);
-  const TileAxis& c = shape_.role_to.column(j);
+void BoundMultiply<T>::multiply_chunk(const kernels::Matrix<const T>& a, const kernels::Matrix<const T>& b,
+                                      std::size_t i, std::size_t j, T beta, T* to) {
+  const kernels::TileAxis& r = shape_.role_to.row(i);
+  const kernels::TileAxis& c = shape_.role_to.column(j);
   const bool conjugate_a = work_.conjugate_a && !shape_.role_a.packed;
   const bool conjugate_b = work_.conjugate_b && !shape_.role_b.packed;
   if (!shape_.role_to.packed) {
-    const Matrix<T> result{to + r.offset + c.offset, r.count, c.count, r.step, c.step};
-    return gemm(alpha_, a, conjugate_a, b, conjugate_b, beta, result);
+    const kernels::Matrix<T> result{to + r.offset + c.offset, r.count, c.count, r.step, c.step};
+    return kernels::gemm(alpha_, a, conjugate_a, b, conjugate_b, beta, result);
   }
-  const Matrix<T> sum = tile(shape_.role_to, i, j);
-  gemm(alpha_, a, conjugate_a, b, conjugate_b, T(0), sum);
-  unpack(Matrix<const T>{sum.data, sum.rows, sum.columns, sum.row_stride, sum.column_stride}, beta, r, c, to);
+  const kernels::Matrix<T> sum = tile(shape_.role_to, i, j);
+  kernels::gemm(alpha_, a, conjugate_a, b, conjugate_b, T(0), sum);
+  kernels::unpack(
+      kernels::Matrix<const T>{sum.data, sum.rows, sum.columns, sum.row_stride, sum.column_stride}, beta, r,
+      c, to);
 }
 
 template <class T>
@@ -187,9 +189,9 @@ std::unique_ptr<BoundWork> bind(const Multiply& work, const WorkBinding& binding
 }  // namespace
 
 std::unique_ptr<BoundWork> bind_multiply(const Multiply& work, const WorkBinding& binding) {
-  const Dtype result = dtype_at(binding.plan, work.to.place);
+  const Dtype result = planning::dtype_at(binding.plan, work.to.place);
   for (const Part* const part : {&work.a, &work.b}) {
-    const Dtype dtype = dtype_at(binding.plan, part->place);
+    const Dtype dtype = planning::dtype_at(binding.plan, part->place);
     check<UnsupportedError>(dtype == result || (is_half(dtype) && result == Dtype::f32),
                             "no local multiply of {} into {}: only f32, f64, c64 and c128 into themselves, "
                             "f16 and bf16 into f32",
@@ -209,4 +211,4 @@ std::unique_ptr<BoundWork> bind_multiply(const Multiply& work, const WorkBinding
   }
 }
 
-}  // namespace partita
+}  // namespace partita::execution

@@ -7,20 +7,20 @@
 
 #include "execute/lower.hpp"
 
-namespace partita {
+namespace partita::execution {
 namespace {
 
 /// The largest power of two up to 8 that divides all lengths, strides and offsets.
-std::int64_t unit_of(const StridedCopy& nest) {
-  std::int64_t bits = nest.item_bytes | nest.from_offset | nest.to_offset | PacketSlots::data_bytes;
-  for (const CopyLoop& loop : nest.loops) bits |= loop.from_stride | loop.to_stride;
+std::int64_t unit_of(const kernels::StridedCopy& nest) {
+  std::int64_t bits = nest.item_bytes | nest.from_offset | nest.to_offset | devices::PacketSlots::data_bytes;
+  for (const kernels::CopyLoop& loop : nest.loops) bits |= loop.from_stride | loop.to_stride;
   return std::int64_t{1} << std::countr_zero(static_cast<std::uint64_t>(bits));
 }
 
 /// Numbers of 32 bits count its units.
-bool fits_kernel(const StridedCopy& nest) {
-  return nest.loops.size() <= PacketMoves::most_loops &&
-         bytes(nest) <= std::numeric_limits<std::int32_t>::max();
+bool fits_kernel(const kernels::StridedCopy& nest) {
+  return nest.loops.size() <= devices::PacketMoves::most_loops &&
+         kernels::bytes(nest) <= std::numeric_limits<std::int32_t>::max();
 }
 
 /// Strides that no plan knows: such that no two loops become one, and no row is longer than an element.
@@ -33,9 +33,9 @@ Strides widest_strides(const Operand& operand, int rank) {
 
 }  // namespace
 
-PacketNests::PacketNests(const SmallExchange& exchange) : exchange_(exchange) {
+PacketNests::PacketNests(const planning::SmallExchange& exchange) : exchange_(exchange) {
   for (const auto* const parts : {&exchange.given, &exchange.taken}) {
-    for (const SmallExchange::Part& part : *parts) {
+    for (const planning::SmallExchange::Part& part : *parts) {
       message_bytes_ = std::max(message_bytes_, part.region.size() * size_of(exchange.source.dtype));
     }
   }
@@ -45,10 +45,10 @@ PacketNests::PacketNests(const SmallExchange& exchange) : exchange_(exchange) {
 void PacketNests::look_at_limits() {
   lower(widest_strides(exchange_.source, exchange_.rank),
         widest_strides(exchange_.destination, exchange_.rank));
-  bool fit = given_.parts.size() + taken_.parts.size() <= PacketMoves::most_parts &&
-             kept_.size() <= PacketMoves::most_kept;
+  bool fit = given_.parts.size() + taken_.parts.size() <= devices::PacketMoves::most_parts &&
+             kept_.size() <= devices::PacketMoves::most_kept;
   for (const auto* const nests : {&given_.nests, &taken_.nests, &kept_}) {
-    for (const StridedCopy& nest : *nests) {
+    for (const kernels::StridedCopy& nest : *nests) {
       unit_bytes_ = std::min(unit_bytes_, unit_of(nest));
       fit = fit && fits_kernel(nest);
     }
@@ -63,23 +63,23 @@ void PacketNests::lower(const Strides& source, const Strides& destination) {
   lower(exchange_.taken, destination, false, taken_);
   const std::int64_t item = size_of(exchange_.source.dtype);
   if (exchange_.kept) {
-    kept_ = partita::lower(*exchange_.kept, side_of(exchange_.source, exchange_.rank, source, item),
-                           side_of(exchange_.destination, exchange_.rank, destination, item), item);
+    kept_ = execution::lower(*exchange_.kept, side_of(exchange_.source, exchange_.rank, source, item),
+                             side_of(exchange_.destination, exchange_.rank, destination, item), item);
   }
   strides_ = {source, destination};
   is_lowered_ = true;
 }
 
-void PacketNests::lower(const std::vector<SmallExchange::Part>& parts, const Strides& strides, bool are_given,
-                        Nests& to) const {
+void PacketNests::lower(const std::vector<planning::SmallExchange::Part>& parts, const Strides& strides,
+                        bool are_given, Nests& to) const {
   to = {};
   const std::int64_t item = size_of(exchange_.source.dtype);
   const Side own =
       side_of(are_given ? exchange_.source : exchange_.destination, exchange_.rank, strides, item);
-  for (const SmallExchange::Part& part : parts) {
+  for (const planning::SmallExchange::Part& part : parts) {
     const Side message = packed_side(part.region, exchange_.source.axis_order, item);
-    for (StridedCopy& nest :
-         partita::lower(part.region, are_given ? own : message, are_given ? message : own, item)) {
+    for (kernels::StridedCopy& nest :
+         execution::lower(part.region, are_given ? own : message, are_given ? message : own, item)) {
       to.peers.push_back(part.peer);
       to.nests.push_back(std::move(nest));
     }
@@ -92,12 +92,12 @@ void PacketNests::lower(const std::vector<SmallExchange::Part>& parts, const Str
   }
 }
 
-PacketMoves PacketNests::moves() const {
-  PacketMoves moves;
+devices::PacketMoves PacketNests::moves() const {
+  devices::PacketMoves moves;
   moves.given = given_.parts;
   moves.taken = taken_.parts;
   moves.kept = kept_;
   return moves;
 }
 
-}  // namespace partita
+}  // namespace partita::execution

@@ -8,11 +8,11 @@
 #include "device/packet_exchange.hpp"
 #include "plan/small_exchange.hpp"
 
-namespace partita {
+namespace partita::execution {
 
 class PacketNests {
  public:
-  explicit PacketNests(const SmallExchange& exchange);
+  explicit PacketNests(const planning::SmallExchange& exchange);
 
   /// The largest unit that suits all nests whatever the operands' strides are: a power of two up to 8. 0:
   /// there may be too many nests, or too large ones, or something is joined, which nests cannot.
@@ -23,25 +23,25 @@ class PacketNests {
   /// For local parts with these strides, in elements. Does nothing where it has been lowered for them.
   void lower(const Strides& source, const Strides& destination);
   /// What has been lowered last; valid until it is lowered again.
-  PacketMoves moves() const;
+  devices::PacketMoves moves() const;
 
  private:
   struct Nests {
     std::vector<int> peers;  // by nest
-    std::vector<StridedCopy> nests;
-    std::vector<PacketPart> parts;
+    std::vector<kernels::StridedCopy> nests;
+    std::vector<devices::PacketPart> parts;
   };
-  void lower(const std::vector<SmallExchange::Part>& parts, const Strides& strides, bool are_given,
+  void lower(const std::vector<planning::SmallExchange::Part>& parts, const Strides& strides, bool are_given,
              Nests& to) const;
   void look_at_limits();
 
-  SmallExchange exchange_;
+  planning::SmallExchange exchange_;
   bool is_lowered_ = false;  // for these strides
   std::array<Strides, 2> strides_;
   Nests given_, taken_;
-  std::vector<StridedCopy> kept_;
-  std::int64_t unit_bytes_ = PacketSlots::data_bytes;
+  std::vector<kernels::StridedCopy> kept_;
+  std::int64_t unit_bytes_ = devices::PacketSlots::data_bytes;
   std::int64_t message_bytes_ = 0;
 };
 
-}  // namespace partita
+}  // namespace partita::execution

@@ -2,10 +2,10 @@
 
 #include "execute/step_clock.hpp"
 
-namespace partita {
+namespace partita::execution {
 
 // The plan's scratch is never touched: none is made.
-PacketPlan::PacketPlan(ContextState& context, Plan plan, const SmallExchange& exchange)
+PacketPlan::PacketPlan(ContextState& context, Plan plan, const planning::SmallExchange& exchange)
     : Executor(context, std::move(plan), MemorySpace::host, 0),
       packets_(context, plan_.operation, exchange, PacketRunner::Views::as_operands) {}
 
@@ -15,4 +15,4 @@ void PacketPlan::run(const Execution& execution) {
                   [&] { packets_.exchange(local(0), local(1), execution.stream, execution.captured); });
 }
 
-}  // namespace partita
+}  // namespace partita::execution

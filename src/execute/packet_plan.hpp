@@ -4,12 +4,12 @@
 #include "execute/executor.hpp"
 #include "execute/packet_runner.hpp"
 
-namespace partita {
+namespace partita::execution {
 
 class PacketPlan final : public Executor {
  public:
   /// `plan` says in steps what `exchange` is, between its first two buffers. Local.
-  PacketPlan(ContextState& context, Plan plan, const SmallExchange& exchange);
+  PacketPlan(ContextState& context, Plan plan, const planning::SmallExchange& exchange);
 
   /// Not where PARTITA_COPY_WAY asks for another way, or as of PacketRunner. Collective, before `connect`.
   bool suits_all_ranks() { return packets_.suits_all_ranks(context_.options.copy_way == CopyWay::automatic); }
@@ -23,4 +23,4 @@ class PacketPlan final : public Executor {
   PacketRunner packets_;
 };
 
-}  // namespace partita
+}  // namespace partita::execution

@@ -6,9 +6,9 @@
 #include "device/packet_exchange.hpp"
 #include "plan/small_exchange.hpp"
 
-namespace partita {
+namespace partita::execution {
 
 /// Nothing where something does not lie in one run of dense memory on this rank, or is too large. Pure.
-std::optional<ByteExchange> byte_ranges(const SmallExchange& exchange);
+std::optional<devices::ByteExchange> byte_ranges(const planning::SmallExchange& exchange);
 
-}  // namespace partita
+}  // namespace partita::execution

@@ -7,7 +7,7 @@
 #include "runtime/agree.hpp"
 #include "runtime/announcement.hpp"
 
-namespace partita {
+namespace partita::execution {
 namespace {
 
 constexpr std::int64_t starts = 3;  // the packets, what packs before and what unpacks behind
@@ -21,13 +21,13 @@ struct PacketCapabilities {
 
 }  // namespace
 
-PacketRunner::PacketRunner(ContextState& context, std::string operation, const SmallExchange& exchange,
-                           Views views)
+PacketRunner::PacketRunner(ContextState& context, std::string operation,
+                           const planning::SmallExchange& exchange, Views views)
     : context_(context),
       operation_(std::move(operation)),
       ranges_(byte_ranges(exchange)),
       nests_(exchange),
-      ahead_(RunAhead::of(context)) {
+      ahead_(devices::RunAhead::of(context)) {
   if (views == Views::any) dense_.emplace(*context.device);
   offered_ = context.device->offers_packets(exchange.source.dtype, exchange.joined);
 }
@@ -38,16 +38,17 @@ bool PacketRunner::suits_all_ranks(bool may) {
   bool in_ranges = true;
   std::int64_t most = 0;
   unit_bytes_ = mine.unit_bytes;
-  for (const PacketCapabilities& offer : exchange_values(context_, operation_, mine)) {
+  for (const PacketCapabilities& offer : runtime::exchange_values(context_, operation_, mine)) {
     in_ranges = in_ranges && offer.in_ranges != 0;
     unit_bytes_ = std::min(unit_bytes_, offer.unit_bytes);
     most = std::max(most, offer.message_bytes);
   }
   if (in_ranges) return true;
   ranges_.reset();
-  constexpr std::int64_t wire_of_a_byte = PacketSlots::packet_bytes / PacketSlots::data_bytes;
-  return unit_bytes_ > 0 && PacketMoves::wire_bytes(most, unit_bytes_) <=
-                                wire_of_a_byte * PacketSlots::most_bytes(context_.size());
+  constexpr std::int64_t wire_of_a_byte =
+      devices::PacketSlots::packet_bytes / devices::PacketSlots::data_bytes;
+  return unit_bytes_ > 0 && devices::PacketMoves::wire_bytes(most, unit_bytes_) <=
+                                wire_of_a_byte * devices::PacketSlots::most_bytes(context_.size());
 }
 
 void PacketRunner::lower(const Strides& source, const Strides& destination) {
@@ -57,8 +58,8 @@ void PacketRunner::lower(const Strides& source, const Strides& destination) {
 void PacketRunner::put(std::span<const View> views, std::uint64_t hash, Stream wanted) {
   context_.require_usable(operation_);
   lower(views.front().strides, views.back().strides);
-  put_into_stream(context_, *ahead_, operation_, wanted, [&](Stream stream, bool captured) {
-    announce(context_, hash, operation_, captured);
+  devices::put_into_stream(context_, *ahead_, operation_, wanted, [&](Stream stream, bool captured) {
+    runtime::announce(context_, hash, operation_, captured);
     const std::span<const View> parts = dense_ ? dense_->pack(views, stream) : views;
     exchange(parts.front().data, parts.back().data, stream, captured);
     if (dense_) dense_->unpack(views, stream);
@@ -71,7 +72,7 @@ void PacketRunner::exchange(const void* source, void* destination, Stream stream
     return context_.device->exchange_packets(
         {board_->slots(), context_.rank(), source, destination, &*ranges_, captured}, stream);
   }
-  PacketMoves all = nests_.moves();
+  devices::PacketMoves all = nests_.moves();
   all.slots = board_->slots();
   all.rank = context_.rank();
   all.source = source;
@@ -81,4 +82,4 @@ void PacketRunner::exchange(const void* source, void* destination, Stream stream
   context_.device->move_packets(all, stream);
 }
 
-}  // namespace partita
+}  // namespace partita::execution

@@ -14,7 +14,7 @@
 #include "execute/packet_nests.hpp"
 #include "plan/small_exchange.hpp"
 
-namespace partita {
+namespace partita::execution {
 
 /// One start: the source is read straight into packets, the own part is copied, and what comes is written, or
 /// joined, where it belongs. As bytes where everything lies in runs on all ranks, as nests otherwise.
@@ -27,13 +27,14 @@ class PacketRunner {
   enum class Views : std::uint8_t { as_operands, any };
 
   /// Local. `operation` is what the exchange belongs to.
-  PacketRunner(ContextState& context, std::string operation, const SmallExchange& exchange, Views views);
+  PacketRunner(ContextState& context, std::string operation, const planning::SmallExchange& exchange,
+               Views views);
 
   /// Not where some rank's device or part does not suit, or `may` is false on it. Collective, blocking,
   /// before `connect`.
   bool suits_all_ranks(bool may = true);
   /// Collective, blocking.
-  void connect() { board_ = PacketBoard::of(context_); }
+  void connect() { board_ = devices::PacketBoard::of(context_); }
 
   /// Puts one exchange between the local parts of source and destination into the stream. `hash` of what all
   /// ranks must have alike is announced.
@@ -47,13 +48,13 @@ class PacketRunner {
  private:
   ContextState& context_;
   std::string operation_;
-  std::optional<ByteExchange> ranges_;  // if nothing, nests
+  std::optional<devices::ByteExchange> ranges_;  // if nothing, nests
   PacketNests nests_;
   std::int64_t unit_bytes_ = 1;
   bool offered_ = false;
   std::optional<DenseViews> dense_;
-  std::shared_ptr<PacketBoard> board_;
-  std::shared_ptr<RunAhead> ahead_;
+  std::shared_ptr<devices::PacketBoard> board_;
+  std::shared_ptr<devices::RunAhead> ahead_;
 };
 
-}  // namespace partita
+}  // namespace partita::execution

@@ -6,7 +6,7 @@
 
 #include "execute/axis_runs.hpp"
 
-namespace partita {
+namespace partita::execution {
 
 /// One stretch of the innermost dimension: element i of it lies in part x at offset[x] + i * step[x], in
 /// elements from the part's base.
@@ -88,4 +88,4 @@ class PartWalk {
   int inner_ = -1;
 };
 
-}  // namespace partita
+}  // namespace partita::execution

@@ -7,7 +7,7 @@
 #include "execute/message_use.hpp"
 #include "plan/moves.hpp"
 
-namespace partita {
+namespace partita::execution {
 namespace {
 
 /// Texts of layouts take longer than all of a small execution.
@@ -89,14 +89,14 @@ bool PlanMemory::operands_meet() const {
   for (std::size_t a = 0; a < operands_.size(); ++a) {
     for (std::size_t b = a + 1; b < operands_.size(); ++b) {
       if (operands_[a] == nullptr || operands_[b] == nullptr) continue;
-      if (spans_meet(operands_[a]->local, operands_[b]->local)) return true;
+      if (arrays::spans_meet(operands_[a]->local, operands_[b]->local)) return true;
     }
   }
   return false;
 }
 
 char* PlanMemory::address(const Place& place) const {
-  const auto buffer = static_cast<std::size_t>(memory_of(plan_, place));
+  const auto buffer = static_cast<std::size_t>(planning::memory_of(plan_, place));
   if (scratch_[buffer]) return scratch_[buffer]->on_rank(place.rank);
   const Array::State& array = *operands_[buffer];
   if (place.rank == context_.rank()) return static_cast<char*>(array.local.data);
@@ -112,4 +112,4 @@ std::uint64_t PlanMemory::execution_hash(std::uint64_t plan_hash) const {
   return hash;
 }
 
-}  // namespace partita
+}  // namespace partita::execution

@@ -12,7 +12,7 @@
 #include "context/context_state.hpp"
 #include "execute/scratch.hpp"
 
-namespace partita {
+namespace partita::execution {
 
 /// What every executor needs to turn places into addresses. Creation allocates the private scratch, `connect`
 /// the shared; nothing else allocates or communicates. `plan` must outlive it.
@@ -50,11 +50,11 @@ class PlanMemory {
   ContextState& context_;
   const Plan& plan_;
   MemorySpace space_;
-  SymmetricHeap& heap_;
+  memory::SymmetricHeap& heap_;
   std::vector<const Array::State*> operands_;      // by buffer; null for scratch
   std::vector<Strides> strides_;                   // by buffer
   bool lowered_ = false;                           // for these strides
   std::vector<std::unique_ptr<Scratch>> scratch_;  // by buffer; null for operands and views
 };
 
-}  // namespace partita
+}  // namespace partita::execution

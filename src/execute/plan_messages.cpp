@@ -7,7 +7,7 @@
 #include "runtime/keeper.hpp"
 #include "runtime/wait.hpp"
 
-namespace partita {
+namespace partita::execution {
 namespace {
 
 /// Of a message between ranks of one host, at the least: one core copies it into shared memory, one out of
@@ -26,24 +26,25 @@ PlanMessages::PlanMessages(ContextState& context, const Plan& plan)
 }
 
 PlanMessages::~PlanMessages() {
-  if (context_.failed()) keep_until_exit(greetings_);
+  if (context_.failed()) runtime::keep_until_exit(greetings_);
 }
 
-void PlanMessages::begin(const Executed& execution) {
+void PlanMessages::begin(const runtime::Executed& execution) {
   greetings_->mine = execution;
   for (std::size_t i = 0; i < senders_.size(); ++i) {
     Correspondent& sender = senders_[i];
-    sender.message =
-        context_.group->receive(sender.peer, Lane::data, &greetings_->received[i], sizeof(Executed));
+    sender.message = context_.group->receive(sender.peer, runtime::Lane::data, &greetings_->received[i],
+                                             sizeof(runtime::Executed));
   }
   for (Correspondent& receiver : receivers_) {
-    receiver.message = context_.group->send(receiver.peer, Lane::data, &greetings_->mine, sizeof(Executed));
+    receiver.message = context_.group->send(receiver.peer, runtime::Lane::data, &greetings_->mine,
+                                            sizeof(runtime::Executed));
   }
 }
 
 void PlanMessages::send(std::size_t step, const void* data) {
   const Step& message = plan_.steps[step];
-  in_flight_[step] = context_.group->send(message.peer, Lane::data, data, message.bytes);
+  in_flight_[step] = context_.group->send(message.peer, runtime::Lane::data, data, message.bytes);
   bytes_under_way_ += message.bytes;
 }
 
@@ -59,7 +60,7 @@ bool PlanMessages::may_receive(std::size_t step) {
 void PlanMessages::receive(std::size_t step, void* data) {
   const Step& message = plan_.steps[step];
   check_greeting(*sender(message.peer));
-  in_flight_[step] = context_.group->receive(message.peer, Lane::data, data, message.bytes);
+  in_flight_[step] = context_.group->receive(message.peer, runtime::Lane::data, data, message.bytes);
   bytes_under_way_ += message.bytes;
 }
 
@@ -87,8 +88,8 @@ void PlanMessages::check_greeting(Correspondent& sender) {
 }
 
 void PlanMessages::compare_greeting(const Correspondent& sender) const {
-  const Executed& mine = greetings_->mine;
-  const Executed& theirs = greetings_->received[static_cast<std::size_t>(&sender - senders_.data())];
+  const runtime::Executed& mine = greetings_->mine;
+  const runtime::Executed& theirs = greetings_->received[static_cast<std::size_t>(&sender - senders_.data())];
   if (theirs == mine) return;
   throw DisagreementError(fmt::format(
       "{}: the ranks execute different plans, arrays or factors: rank {} is in execution {} "
@@ -96,11 +97,11 @@ void PlanMessages::compare_greeting(const Correspondent& sender) const {
       plan_.operation, context_.rank(), mine.number, mine.chain, sender.peer, theirs.number, theirs.chain));
 }
 
-void PlanMessages::wait(MessageId& message, int peer, const char* what) {
+void PlanMessages::wait(runtime::MessageId& message, int peer, const char* what) {
   if (message < 0) return;
-  const WaitReason reason{
+  const runtime::WaitReason reason{
       plan_.operation, [&] { return fmt::format("{} rank {}", what, peer); }, peer, {}, patience()};
-  WaitLoop loop(context_, reason);
+  runtime::WaitLoop loop(context_, reason);
   while (!arrived(message)) {
     if (meanwhile_ && meanwhile_()) loop.progressed();
     loop.pause();
@@ -109,7 +110,7 @@ void PlanMessages::wait(MessageId& message, int peer, const char* what) {
 }
 
 // All plans of one execution fit: what does not is of different ones, whether or not a greeting has said so.
-bool PlanMessages::arrived(MessageId message) const {
+bool PlanMessages::arrived(runtime::MessageId message) const {
   try {
     return context_.group->test(message);
   } catch (const DisagreementError& misfit) {
@@ -129,4 +130,4 @@ PlanMessages::Correspondent* PlanMessages::sender(int peer) {
   return &*found;
 }
 
-}  // namespace partita
+}  // namespace partita::execution

@@ -11,7 +11,7 @@
 #include "context/context_state.hpp"
 #include "runtime/announcement.hpp"
 
-namespace partita {
+namespace partita::execution {
 
 /// Starts and finishes the send and receive steps of a plan. Before the first message of an execution each
 /// sender tells each of its receivers what it has executed up to here, so that a rank in another
@@ -24,7 +24,7 @@ class PlanMessages {
   PlanMessages(const PlanMessages&) = delete;
   PlanMessages& operator=(const PlanMessages&) = delete;
 
-  void begin(const Executed& execution);  ///< starts the greetings
+  void begin(const runtime::Executed& execution);  ///< starts the greetings
   void send(std::size_t step, const void* data);
   /// Waits for the sender's greeting, which comes as soon as the sender begins: a message of another
   /// execution must not meet this receive. Open MPI 4.1 writes all of a longer one where its kernel copies it
@@ -43,27 +43,27 @@ class PlanMessages {
  private:
   struct Correspondent {
     int peer = -1;
-    MessageId message = -1;  // the greeting
+    runtime::MessageId message = -1;  // the greeting
   };
   struct Greetings {
-    Executed mine;
-    std::vector<Executed> received;  // by sender
+    runtime::Executed mine;
+    std::vector<runtime::Executed> received;  // by sender
   };
 
   void check_greeting(Correspondent& sender);
   void compare_greeting(const Correspondent& sender) const;
-  void wait(MessageId& message, int peer, const char* what);
-  bool arrived(MessageId message) const;
+  void wait(runtime::MessageId& message, int peer, const char* what);
+  bool arrived(runtime::MessageId message) const;
   Correspondent* sender(int peer);
 
   ContextState& context_;
   const Plan& plan_;
   std::shared_ptr<Greetings> greetings_ = std::make_shared<Greetings>();
-  std::vector<Correspondent> receivers_;  // of my messages
-  std::vector<Correspondent> senders_;    // of messages to me, by increasing rank
-  std::vector<MessageId> in_flight_;      // by step; -1: not in flight
-  std::int64_t bytes_under_way_ = 0;      // of those
+  std::vector<Correspondent> receivers_;       // of my messages
+  std::vector<Correspondent> senders_;         // of messages to me, by increasing rank
+  std::vector<runtime::MessageId> in_flight_;  // by step; -1: not in flight
+  std::int64_t bytes_under_way_ = 0;           // of those
   std::function<bool()> meanwhile_;
 };
 
-}  // namespace partita
+}  // namespace partita::execution

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-namespace partita {
+namespace partita::execution {
 namespace {
 
-TileAxis piece(const TileAxis& axis, std::int64_t first, std::int64_t count) {
-  TileAxis result = axis;
+kernels::TileAxis piece(const kernels::TileAxis& axis, std::int64_t first, std::int64_t count) {
+  kernels::TileAxis result = axis;
   result.count = count;
   if (axis.table != nullptr) {
     result.table += first;
@@ -36,8 +36,8 @@ ProductAxis::ProductAxis(const PartAxis& first, const PartAxis& second, std::int
   }
 }
 
-TileAxis ProductAxis::joined(const PartAxis& part, std::int64_t size,
-                             std::vector<std::int64_t>& table) const {
+kernels::TileAxis ProductAxis::joined(const PartAxis& part, std::int64_t size,
+                                      std::vector<std::int64_t>& table) const {
   const std::vector<AxisRun> alone = axis_runs({&part, 1}, size);
   if (alone.size() == 1) return {size, alone.front().offset[0], alone.front().step[0], nullptr};
   for (const AxisRun& run : alone) {
@@ -63,4 +63,4 @@ std::int64_t ProductAxis::largest_chunk() const {
   return most;
 }
 
-}  // namespace partita
+}  // namespace partita::execution

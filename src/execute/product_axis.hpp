@@ -7,7 +7,7 @@
 #include "execute/axis_runs.hpp"
 #include "kernels/host/tile.hpp"
 
-namespace partita {
+namespace partita::execution {
 
 /// Chunks of one dimension that two operands share. Where the sets meet in long runs each run is a chunk;
 /// where they are short, there is one chunk, and an operand in which it is not even has a table. Not movable:
@@ -16,7 +16,7 @@ class ProductAxis {
  public:
   struct Chunk {
     std::int64_t count = 0;
-    std::array<TileAxis, 2> in;  ///< by operand
+    std::array<kernels::TileAxis, 2> in;  ///< by operand
   };
 
   /// Runs shorter than `short_run` on average are joined.
@@ -31,10 +31,10 @@ class ProductAxis {
   std::int64_t largest_chunk() const;
 
  private:
-  TileAxis joined(const PartAxis& part, std::int64_t size, std::vector<std::int64_t>& table) const;
+  kernels::TileAxis joined(const PartAxis& part, std::int64_t size, std::vector<std::int64_t>& table) const;
 
   std::vector<Chunk> chunks_;
   std::array<std::vector<std::int64_t>, 2> tables_;
 };
 
-}  // namespace partita
+}  // namespace partita::execution

@@ -2,7 +2,7 @@
 
 #include "base/check.hpp"
 
-namespace partita {
+namespace partita::execution {
 namespace {
 
 std::int64_t rows(const BoundPart& part) {
@@ -27,10 +27,10 @@ template <class Test>
 bool all_forms(const ProductRole& role, Test&& test) {
   for (std::size_t i = 0; i < role.rows->chunks().size(); ++i) {
     for (std::size_t j = 0; j < role.columns->chunks().size(); ++j) {
-      const TileAxis& r = role.row(i);
-      const TileAxis& c = role.column(j);
+      const kernels::TileAxis& r = role.row(i);
+      const kernels::TileAxis& c = role.column(j);
       if (r.table != nullptr || c.table != nullptr) return false;
-      if (!test(blas_form(r.count, c.count, r.step, c.step))) return false;
+      if (!test(kernels::blas_form(r.count, c.count, r.step, c.step))) return false;
     }
   }
   return true;
@@ -91,14 +91,14 @@ void ProductShape::list_batches() {
 }
 
 void ProductShape::choose_roles(const Multiply& work, const ProductRules& rules) {
-  const bool by_columns = all_forms(role_to, [](const BlasForm& form) { return form.by_columns; });
-  const bool by_rows = all_forms(role_to, [](const BlasForm& form) { return form.by_rows; });
+  const bool by_columns = all_forms(role_to, [](const kernels::BlasForm& form) { return form.by_columns; });
+  const bool by_rows = all_forms(role_to, [](const kernels::BlasForm& form) { return form.by_rows; });
   role_to.packed = !by_columns && !by_rows;
   to_by_columns = role_to.packed ? role_to.lies_by_columns(0, 0) : by_columns;
   const auto readable = [&](const ProductRole& role, Dtype dtype, bool conjugated) {
     if (is_half(dtype) && !rules.reads_halves) return false;
-    return all_forms(role, [&](const BlasForm& form) {
-      return form.any() && (!conjugated || blas_conjugates(form, to_by_columns));
+    return all_forms(role, [&](const kernels::BlasForm& form) {
+      return form.any() && (!conjugated || kernels::blas_conjugates(form, to_by_columns));
     });
   };
   const bool conjugates = is_complex(to.dtype());
@@ -106,4 +106,4 @@ void ProductShape::choose_roles(const Multiply& work, const ProductRules& rules)
   role_b.packed = !readable(role_b, b.dtype(), conjugates && work.conjugate_b);
 }
 
-}  // namespace partita
+}  // namespace partita::execution

@@ -8,7 +8,7 @@
 #include "execute/product_axis.hpp"
 #include "kernels/host/gemm.hpp"
 
-namespace partita {
+namespace partita::execution {
 
 bool is_half(Dtype dtype);
 
@@ -22,8 +22,8 @@ struct ProductRole {
   bool packed = false;           ///< it cannot
   std::int64_t tile_offset = 0;  ///< for who packs it in tiles: where, in elements
 
-  const TileAxis& row(std::size_t i) const { return rows->chunks()[i].in[rows_index]; }
-  const TileAxis& column(std::size_t j) const { return columns->chunks()[j].in[columns_index]; }
+  const kernels::TileAxis& row(std::size_t i) const { return rows->chunks()[i].in[rows_index]; }
+  const kernels::TileAxis& column(std::size_t j) const { return columns->chunks()[j].in[columns_index]; }
   bool lies_by_columns(std::size_t i, std::size_t j) const;
 };
 
@@ -58,4 +58,4 @@ struct ProductShape {
   void choose_roles(const Multiply& work, const ProductRules& rules);
 };
 
-}  // namespace partita
+}  // namespace partita::execution

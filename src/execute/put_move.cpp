@@ -5,29 +5,32 @@
 #include "kernels/host/fill.hpp"
 #include "plan/work.hpp"
 
-namespace partita {
+namespace partita::execution {
 
-void put_move(Accelerator& device, const Plan& plan, const Step& step, std::span<const StridedCopy> nests,
-              const char* from, char* to, bool inside, Stream stream) {
-  for (const StridedCopy& nest : nests) {
+void put_move(devices::Accelerator& device, const Plan& plan, const Step& step,
+              std::span<const kernels::StridedCopy> nests, const char* from, char* to, bool inside,
+              Stream stream) {
+  for (const kernels::StridedCopy& nest : nests) {
     if (step.kind == StepKind::copy) {
       device.copy(nest, from, to, stream, inside);
     } else {
-      device.accumulate(nest, dtype_at(plan, step.to), step.reduction, from, to, stream);
+      device.accumulate(nest, planning::dtype_at(plan, step.to), step.reduction, from, to, stream);
     }
   }
 }
 
-void put_move(Accelerator& device, const Plan& plan, const Step& step, std::span<const StridedCopy> nests,
-              const PlanMemory& memory, bool inside, Stream stream) {
+void put_move(devices::Accelerator& device, const Plan& plan, const Step& step,
+              std::span<const kernels::StridedCopy> nests, const PlanMemory& memory, bool inside,
+              Stream stream) {
   char* const to = memory.address(step.to);
   if (step.kind != StepKind::fill) {
     return put_move(device, plan, step, nests, memory.address(step.from), to, inside, stream);
   }
   std::array<unsigned char, 16> identity{};
-  const Dtype dtype = dtype_at(plan, step.to);
+  const Dtype dtype = planning::dtype_at(plan, step.to);
   write_identity(step.reduction, dtype, identity.data());
-  for (const StridedCopy& nest : nests) device.fill(nest, identity.data(), size_of(dtype), to, stream);
+  for (const kernels::StridedCopy& nest : nests)
+    device.fill(nest, identity.data(), size_of(dtype), to, stream);
 }
 
-}  // namespace partita
+}  // namespace partita::execution

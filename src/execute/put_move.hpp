@@ -7,15 +7,17 @@
 #include "device/accelerator.hpp"
 #include "execute/plan_memory.hpp"
 
-namespace partita {
+namespace partita::execution {
 
 /// Puts a copy or accumulation, lowered to `nests`, into the stream. `inside`: both sides are the device's
 /// own memory.
-void put_move(Accelerator& device, const Plan& plan, const Step& step, std::span<const StridedCopy> nests,
-              const char* from, char* to, bool inside, Stream stream);
+void put_move(devices::Accelerator& device, const Plan& plan, const Step& step,
+              std::span<const kernels::StridedCopy> nests, const char* from, char* to, bool inside,
+              Stream stream);
 
 /// The same between places of `memory`; also a fill.
-void put_move(Accelerator& device, const Plan& plan, const Step& step, std::span<const StridedCopy> nests,
-              const PlanMemory& memory, bool inside, Stream stream);
+void put_move(devices::Accelerator& device, const Plan& plan, const Step& step,
+              std::span<const kernels::StridedCopy> nests, const PlanMemory& memory, bool inside,
+              Stream stream);
 
-}  // namespace partita
+}  // namespace partita::execution

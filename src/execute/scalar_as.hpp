@@ -4,7 +4,7 @@
 #include <complex>
 #include <type_traits>
 
-namespace partita {
+namespace partita::execution {
 
 /// The real part alone where T is real.
 template <class T>
@@ -16,4 +16,4 @@ T scalar_as(std::complex<double> value) {
   }
 }
 
-}  // namespace partita
+}  // namespace partita::execution

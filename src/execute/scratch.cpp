@@ -7,7 +7,7 @@
 
 #include "base/check.hpp"
 
-namespace partita {
+namespace partita::execution {
 namespace {
 
 constexpr std::size_t huge_page = std::size_t{2} << 20;
@@ -32,8 +32,8 @@ Scratch::Scratch(ContextState& context, const Buffer& buffer, MemorySpace space,
     : context_(context), space_(space), messages_(messages) {
   if (buffer.bytes == 0) return;
   if (buffer.kind == BufferKind::shared) {
-    block_ = context.heap_in(space).allocate(buffer.bytes, SymmetricHeap::Sizes::equal, "scratch of a plan",
-                                             SourcePlace::current());
+    block_ = context.heap_in(space).allocate(buffer.bytes, memory::SymmetricHeap::Sizes::equal,
+                                             "scratch of a plan", SourcePlace::current());
     on_heap_ = true;
   } else if (space == MemorySpace::device) {
     context.device->use();
@@ -85,4 +85,4 @@ ScratchPlaces scratch_places(const Plan& plan) {
   return places;
 }
 
-}  // namespace partita
+}  // namespace partita::execution

@@ -7,7 +7,7 @@
 
 #include "context/context_state.hpp"
 
-namespace partita {
+namespace partita::execution {
 
 /// One buffer of kind `shared` (a block of the symmetric heap: creation is collective) or `scratch` (private,
 /// page-aligned, huge pages asked for, touched). Of a plan for devices: shared scratch lies in their memory,
@@ -31,7 +31,7 @@ class Scratch {
   ContextState& context_;
   MemorySpace space_;
   MemorySpace messages_;
-  HeapBlock block_;
+  memory::HeapBlock block_;
   bool on_heap_ = false;
   bool owned_ = true;
   char* private_ = nullptr;
@@ -45,4 +45,4 @@ struct ScratchPlaces {
 };
 ScratchPlaces scratch_places(const Plan& plan);
 
-}  // namespace partita
+}  // namespace partita::execution

@@ -7,7 +7,7 @@
 
 #include "device/accelerator.hpp"
 
-namespace partita {
+namespace partita::execution {
 
 /// Set in a context only while a timeline is recorded. Called by the thread that executes; what it does comes
 /// into the measured time, so it is little.
@@ -22,19 +22,20 @@ class StepClock {
   virtual void end(std::size_t step) = 0;
   /// A stream does these steps in one go; none: all steps of the plan. `line` counts the streams of the
   /// executor from 0.
-  virtual void in_stream(std::span<const std::size_t> steps, int line, std::unique_ptr<TimedEvent> begin,
-                         std::unique_ptr<TimedEvent> end) = 0;
+  virtual void in_stream(std::span<const std::size_t> steps, int line,
+                         std::unique_ptr<devices::TimedEvent> begin,
+                         std::unique_ptr<devices::TimedEvent> end) = 0;
 };
 
 /// `work`, which is given to `stream`, with the time that the stream takes for it. `clock` null: nobody
 /// records.
 template <class Work>
-void timed_in_stream(StepClock* clock, Accelerator& device, std::span<const std::size_t> steps, int line,
-                     Stream stream, const Work& work) {
+void timed_in_stream(StepClock* clock, devices::Accelerator& device, std::span<const std::size_t> steps,
+                     int line, Stream stream, const Work& work) {
   if (clock == nullptr) return work();
-  std::unique_ptr<TimedEvent> begin = device.timed_event(stream);
+  std::unique_ptr<devices::TimedEvent> begin = device.timed_event(stream);
   work();
   clock->in_stream(steps, line, std::move(begin), device.timed_event(stream));
 }
 
-}  // namespace partita
+}  // namespace partita::execution

@@ -6,7 +6,7 @@
 #include "execute/line_sums.hpp"
 #include "plan/work.hpp"
 
-namespace partita {
+namespace partita::execution {
 namespace {
 
 constexpr std::int64_t stretch_elements = 512;
@@ -31,7 +31,8 @@ class BoundSum final : public BoundWork {
     sums_.clear();
     walk_.run(stretch_elements, [&](const PartStretch& stretch) {
       std::array<T, stretch_elements> values;
-      load_run(from, from_.dtype(), stretch.offset[0], stretch.step[0], stretch.count, values.data());
+      kernels::load_run(from, from_.dtype(), stretch.offset[0], stretch.step[0], stretch.count,
+                        values.data());
       sums_.add(stretch, walk_.inner(), values.data());
     });
     sums_.add_to(runs_, to_.dtype(), to_.base(address));
@@ -54,14 +55,14 @@ class BoundSum final : public BoundWork {
 }  // namespace
 
 std::unique_ptr<BoundWork> bind_sum_along(const SumAlong& work, const WorkBinding& binding) {
-  const Dtype from = dtype_at(binding.plan, work.from.place);
-  const Dtype to = dtype_at(binding.plan, work.to.place);
+  const Dtype from = planning::dtype_at(binding.plan, work.from.place);
+  const Dtype to = planning::dtype_at(binding.plan, work.to.place);
   const bool complex_numbers = is_complex(from);
   const Dtype computed = complex_numbers ? Dtype::c128 : Dtype::f64;
-  check<UnsupportedError>(computes_in(from, computed) && computes_in(to, computed), "no sums of {} onto {}",
-                          name(from), name(to));
+  check<UnsupportedError>(kernels::computes_in(from, computed) && kernels::computes_in(to, computed),
+                          "no sums of {} onto {}", name(from), name(to));
   if (complex_numbers) return std::make_unique<BoundSum<std::complex<double>>>(work, binding);
   return std::make_unique<BoundSum<double>>(work, binding);
 }
 
-}  // namespace partita
+}  // namespace partita::execution

@@ -21,7 +21,7 @@
 #include "kernels/host/rader_lines.hpp"
 #include "plan/work.hpp"
 
-namespace partita {
+namespace partita::execution {
 namespace {
 
 /// What is scaled is cut into calls of about this size, so that it is still in cache.
@@ -40,30 +40,30 @@ struct Call {
 /// A shape and the plans made for it so far, by what they ask of addresses: one, seldom more.
 struct PlannedShape {
   struct Planned {
-    TransformMemory memory;
-    std::shared_ptr<const LocalTransform> plan;
+    kernels::TransformMemory memory;
+    std::shared_ptr<const kernels::LocalTransform> plan;
   };
-  TransformShape shape;
-  std::vector<ScaleLoop> scale_loops;  // over the result, the longest step first
+  kernels::TransformShape shape;
+  std::vector<kernels::ScaleLoop> scale_loops;  // over the result, the longest step first
   std::vector<Planned> plans;
 
-  const LocalTransform& plan_for(const TransformMemory& memory) {
+  const kernels::LocalTransform& plan_for(const kernels::TransformMemory& memory) {
     for (const Planned& planned : plans) {
       if (planned.memory == memory) return *planned.plan;
     }
-    return *plans.emplace_back(Planned{memory, plan_transform(shape, memory)}).plan;
+    return *plans.emplace_back(Planned{memory, kernels::plan_transform(shape, memory)}).plan;
   }
 };
 
 /// A nest of lines through buffers, known by what it was made from.
 struct PlannedNest {
   TransformNest nest;
-  std::shared_ptr<const Lines> lines;
+  std::shared_ptr<const kernels::Lines> lines;
 };
 
 /// The calls of a work in their order, and what they refer to.
 struct Program {
-  FftwPrecision precision = FftwPrecision::f64;
+  kernels::FftwPrecision precision = kernels::FftwPrecision::f64;
   std::vector<PlannedShape> shapes;
   std::vector<PlannedNest> nests;
   std::vector<Call> calls;
@@ -80,7 +80,7 @@ class BoundTransform final : public BoundWork {
         nests_(std::move(program.nests)),
         calls_(std::move(program.calls)),
         workspace_(std::move(workspace)),
-        library_(fftw(program.precision)) {
+        library_(kernels::fftw(program.precision)) {
     for (const PlannedNest& nest : nests_) workspace_->reserve(nest.lines->workspace_bytes());
   }
 
@@ -91,7 +91,7 @@ class BoundTransform final : public BoundWork {
     for (const Call& call : calls_) {
       if (call.buffered) continue;
       const char* const source = (call.on_result ? to : from) + call.from;
-      shapes_[call.number].plan_for(memory_of(library_, source, to + call.to));
+      shapes_[call.number].plan_for(kernels::memory_of(library_, source, to + call.to));
     }
   }
 
@@ -109,15 +109,15 @@ class BoundTransform final : public BoundWork {
   void run_call(const Call& call, char* from, char* to, double factor) {
     if (call.buffered) return nests_[call.number].lines->run(from, to, workspace_->data(), factor);
     PlannedShape& shape = shapes_[call.number];
-    shape.plan_for(memory_of(library_, from, to)).run(from, to);
+    shape.plan_for(kernels::memory_of(library_, from, to)).run(from, to);
     if (factor != 1) scale_result(shape, to, factor);
   }
 
   void scale_result(const PlannedShape& shape, char* to, double factor) const {
-    if (shape.shape.precision == FftwPrecision::f64) {
-      scale(shape.scale_loops, reals_, factor, reinterpret_cast<double*>(to));
+    if (shape.shape.precision == kernels::FftwPrecision::f64) {
+      kernels::scale(shape.scale_loops, reals_, factor, reinterpret_cast<double*>(to));
     } else {
-      scale(shape.scale_loops, reals_, static_cast<float>(factor), reinterpret_cast<float*>(to));
+      kernels::scale(shape.scale_loops, reals_, static_cast<float>(factor), reinterpret_cast<float*>(to));
     }
   }
 
@@ -128,7 +128,7 @@ class BoundTransform final : public BoundWork {
   std::vector<PlannedNest> nests_;
   std::vector<Call> calls_;
   std::shared_ptr<Workspace> workspace_;
-  const FftwLibrary& library_;
+  const kernels::FftwLibrary& library_;
 };
 
 struct Dtypes {
@@ -137,7 +137,7 @@ struct Dtypes {
 
 /// Checks that the dtypes are those of the kind.
 Dtypes dtypes_of(const Transform& work, const Plan& plan) {
-  const Dtypes dtypes{dtype_at(plan, work.from.place), dtype_at(plan, work.to.place)};
+  const Dtypes dtypes{planning::dtype_at(plan, work.from.place), planning::dtype_at(plan, work.to.place)};
   const bool complex_kind =
       work.kind == TransformKind::complex_forward || work.kind == TransformKind::complex_backward;
   const bool from_complex = complex_kind || work.kind == TransformKind::complex_to_real;
@@ -163,11 +163,11 @@ class Calls {
         to_(side(work.to, dtypes_.to, binding)) {
     check_parts();
     base_.kind = work.kind;
-    base_.precision =
-        dtypes_.to == Dtype::f32 || dtypes_.to == Dtype::c64 ? FftwPrecision::f32 : FftwPrecision::f64;
-    const FftPlanning* const planning = FftPlanning::current();
+    base_.precision = dtypes_.to == Dtype::f32 || dtypes_.to == Dtype::c64 ? kernels::FftwPrecision::f32
+                                                                           : kernels::FftwPrecision::f64;
+    const kernels::FftPlanning* const planning = kernels::FftPlanning::current();
     base_.measure = planning != nullptr && planning->measure();
-    base_.threads = held_fft_threads();
+    base_.threads = kernels::held_fft_threads();
     program_.precision = base_.precision;
     first_.from = from_.byte_offset;
     first_.to = to_.byte_offset;
@@ -250,15 +250,15 @@ class Calls {
   }
 
   /// Every combination of a stretch of each batch dimension from the given one on.
-  void combine(std::size_t next, Call call, std::vector<FftwLoop> loops) {
+  void combine(std::size_t next, Call call, std::vector<kernels::FftwLoop> loops) {
     if (next == batch_.size()) return add_call(call, std::move(loops));
     const int d = batch_[next];
     for (const Stretch& stretch : stretches_[next]) {
       Call there = call;
       there.from += stretch.from * from_.byte_strides[d];
       there.to += stretch.to * to_.byte_strides[d];
-      std::vector<FftwLoop> more = loops;
-      for (const FftwLoop& loop : stretch.loops) {
+      std::vector<kernels::FftwLoop> more = loops;
+      for (const kernels::FftwLoop& loop : stretch.loops) {
         if (loop.count == 1) continue;
         more.push_back({loop.count, loop.from_stride * from_step(d), loop.to_stride * to_step(d)});
       }
@@ -266,7 +266,7 @@ class Calls {
     }
   }
 
-  void add_call(const Call& call, std::vector<FftwLoop> loops) {
+  void add_call(const Call& call, std::vector<kernels::FftwLoop> loops) {
     // FFTW's threads want large pieces.
     if (base_.measure && base_.threads > 1) return add_whole(call, base_, std::move(loops));
     const TransformNest nest{base_.kind, base_.precision, base_.lines, std::move(loops)};
@@ -281,7 +281,7 @@ class Calls {
       if (pass.way != LineWay::whole) {
         add_nest(part, pass.nest, pass.way);
       } else {
-        TransformShape shape = base_;
+        kernels::TransformShape shape = base_;
         shape.kind = pass.nest.kind;
         shape.lines = pass.nest.lines;
         add_whole(part, std::move(shape), std::move(pass.nest.batch));
@@ -298,26 +298,28 @@ class Calls {
     program_.calls.push_back(call);
   }
 
-  std::shared_ptr<const Lines> lines_of(const TransformNest& nest, LineWay way) const {
-    const FftwLoop& line = nest.lines.front();
-    if (way == LineWay::rader) return rader_lines(nest.kind, nest.precision, line, nest.batch, base_.measure);
-    return std::make_shared<const BufferedLines>(nest.kind, nest.precision, line, nest.batch);
+  std::shared_ptr<const kernels::Lines> lines_of(const TransformNest& nest, LineWay way) const {
+    const kernels::FftwLoop& line = nest.lines.front();
+    if (way == LineWay::rader)
+      return kernels::rader_lines(nest.kind, nest.precision, line, nest.batch, base_.measure);
+    return std::make_shared<const kernels::BufferedLines>(nest.kind, nest.precision, line, nest.batch);
   }
 
   /// What is scaled is cut along its longest step until what it writes stays in cache, and so is what is
   /// measured.
-  void add_whole(const Call& call, TransformShape shape, std::vector<FftwLoop> loops) {
-    std::ranges::sort(loops, std::greater{}, [](const FftwLoop& loop) { return std::abs(loop.to_stride); });
-    const TransformItems items = items_of(shape.kind, shape.precision);
+  void add_whole(const Call& call, kernels::TransformShape shape, std::vector<kernels::FftwLoop> loops) {
+    std::ranges::sort(loops, std::greater{},
+                      [](const kernels::FftwLoop& loop) { return std::abs(loop.to_stride); });
+    const kernels::TransformItems items = kernels::items_of(shape.kind, shape.precision);
     std::int64_t bytes = items.to;
-    for (const FftwLoop& loop : shape.lines) bytes *= loop.count;
-    for (const FftwLoop& loop : loops) bytes *= loop.count;
+    for (const kernels::FftwLoop& loop : shape.lines) bytes *= loop.count;
+    for (const kernels::FftwLoop& loop : loops) bytes *= loop.count;
     const bool scaled = work_.scaled && call.last, cut = base_.measure && base_.threads == 1;
     const std::int64_t most = scaled ? scaled_bytes : measured_bytes;
     if ((!scaled && !cut) || loops.empty() || bytes <= most) {
       return add_shape(call, std::move(shape), std::move(loops));
     }
-    const FftwLoop outer = loops.front();
+    const kernels::FftwLoop outer = loops.front();
     const std::int64_t chunk = std::max<std::int64_t>(1, most * outer.count / bytes);
     for (std::int64_t i = 0; i < outer.count; i += chunk) {
       Call there = call;
@@ -332,7 +334,7 @@ class Calls {
     }
   }
 
-  void add_shape(Call call, TransformShape shape, std::vector<FftwLoop> batch) {
+  void add_shape(Call call, kernels::TransformShape shape, std::vector<kernels::FftwLoop> batch) {
     shape.batch = std::move(batch);
     std::vector<PlannedShape>& shapes = program_.shapes;
     const auto known = std::ranges::find(shapes, shape, &PlannedShape::shape);
@@ -340,14 +342,15 @@ class Calls {
     if (known == shapes.end()) {
       PlannedShape& added = shapes.emplace_back();
       added.plans.reserve(4);
-      for (const FftwLoop& line : shape.lines) {
+      for (const kernels::FftwLoop& line : shape.lines) {
         const bool halved = shape.kind == TransformKind::real_to_complex && &line == &shape.lines.back();
         added.scale_loops.push_back({halved ? line.count / 2 + 1 : line.count, line.to_stride});
       }
-      for (const FftwLoop& loop : shape.batch) added.scale_loops.push_back({loop.count, loop.to_stride});
-      std::erase_if(added.scale_loops, [](const ScaleLoop& loop) { return loop.count == 1; });
+      for (const kernels::FftwLoop& loop : shape.batch)
+        added.scale_loops.push_back({loop.count, loop.to_stride});
+      std::erase_if(added.scale_loops, [](const kernels::ScaleLoop& loop) { return loop.count == 1; });
       std::ranges::sort(added.scale_loops, std::greater{},
-                        [](const ScaleLoop& loop) { return std::abs(loop.stride); });
+                        [](const kernels::ScaleLoop& loop) { return std::abs(loop.stride); });
       added.shape = std::move(shape);
     }
     program_.calls.push_back(call);
@@ -356,7 +359,7 @@ class Calls {
   const Transform& work_;
   Dtypes dtypes_;
   Side from_, to_;
-  TransformShape base_;  // without batch
+  kernels::TransformShape base_;  // without batch
   Call first_;
   std::vector<int> batch_;
   std::vector<std::vector<Stretch>> stretches_;  // by batch dimension
@@ -378,4 +381,4 @@ std::unique_ptr<BoundWork> bind_transform(const Transform& work, const WorkBindi
   return bound;
 }
 
-}  // namespace partita
+}  // namespace partita::execution

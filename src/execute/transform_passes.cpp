@@ -4,7 +4,7 @@
 
 #include "kernels/host/rader_lines.hpp"
 
-namespace partita {
+namespace partita::execution {
 namespace {
 
 constexpr std::int64_t plane_bytes = measured_bytes;  // that stay in cache between two passes
@@ -16,25 +16,25 @@ bool halves(TransformKind kind) {
 }
 
 bool is_strided(const TransformNest& nest) {
-  const TransformItems items = items_of(nest.kind, nest.precision);
-  const FftwLoop& line = nest.lines.front();
+  const kernels::TransformItems items = kernels::items_of(nest.kind, nest.precision);
+  const kernels::FftwLoop& line = nest.lines.front();
   return line.count > 2 &&
          std::max(std::abs(line.from_stride) * items.from, std::abs(line.to_stride) * items.to) > far_bytes;
 }
 
 /// The line as a loop over what a pass along another axis leaves, in the result.
-FftwLoop in_result(const FftwLoop& line, bool halved) {
+kernels::FftwLoop in_result(const kernels::FftwLoop& line, bool halved) {
   return {halved ? line.count / 2 + 1 : line.count, line.to_stride, line.to_stride};
 }
 
 /// A pass along each axis over all lines.
 std::vector<TransformPass> whole_passes(const TransformNest& nest) {
-  std::vector<FftwLoop> lines = nest.lines;
+  std::vector<kernels::FftwLoop> lines = nest.lines;
   // The halved axis takes the real numbers; the others go with the memory.
   const auto first_sorted = lines.begin();
   const auto end_sorted = halves(nest.kind) ? lines.end() - 1 : lines.end();
   std::ranges::sort(first_sorted, end_sorted, {},
-                    [](const FftwLoop& line) { return std::abs(line.to_stride); });
+                    [](const kernels::FftwLoop& line) { return std::abs(line.to_stride); });
   if (halves(nest.kind)) std::rotate(lines.begin(), lines.end() - 1, lines.end());
   std::vector<TransformPass> passes;
   for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -45,7 +45,7 @@ std::vector<TransformPass> whole_passes(const TransformNest& nest) {
     if (pass.on_result) {
       if (halves(nest.kind)) pass.nest.kind = TransformKind::complex_forward;
       pass.nest.lines.front().from_stride = lines[i].to_stride;
-      for (FftwLoop& loop : pass.nest.batch) loop.from_stride = loop.to_stride;
+      for (kernels::FftwLoop& loop : pass.nest.batch) loop.from_stride = loop.to_stride;
     }
     for (std::size_t other = 0; other < lines.size(); ++other) {
       if (other == i) continue;
@@ -58,13 +58,14 @@ std::vector<TransformPass> whole_passes(const TransformNest& nest) {
 }
 
 std::int64_t result_bytes(const TransformPass& pass) {
-  std::int64_t bytes = pass.nest.lines.front().count * items_of(pass.nest.kind, pass.nest.precision).to;
-  for (const FftwLoop& loop : pass.nest.batch) bytes *= loop.count;
+  std::int64_t bytes =
+      pass.nest.lines.front().count * kernels::items_of(pass.nest.kind, pass.nest.precision).to;
+  for (const kernels::FftwLoop& loop : pass.nest.batch) bytes *= loop.count;
   return bytes;
 }
 
-auto longest(std::vector<FftwLoop>& loops, std::int64_t line) {
-  return std::ranges::max_element(loops, {}, [=](const FftwLoop& loop) {
+auto longest(std::vector<kernels::FftwLoop>& loops, std::int64_t line) {
+  return std::ranges::max_element(loops, {}, [=](const kernels::FftwLoop& loop) {
     return loop.to_stride == line ? std::int64_t{-1} : std::abs(loop.to_stride);
   });
 }
@@ -76,13 +77,13 @@ std::vector<TransformPass> plane_by_plane(TransformPass first, TransformPass sec
   const auto a = longest(first.nest.batch, second.nest.lines.front().to_stride);
   const auto b = longest(second.nest.batch, first.nest.lines.front().to_stride);
   if (all <= plane_bytes || a == first.nest.batch.end() || b == second.nest.batch.end()) return {};
-  const FftwLoop outer = *a, other = *b;
+  const kernels::FftwLoop outer = *a, other = *b;
   const bool alike = outer.count == other.count && outer.to_stride == other.to_stride;
   if (!alike || outer.count > most_planes || all / outer.count > plane_bytes) return {};
   first.nest.batch.erase(a);
   second.nest.batch.erase(b);
-  const TransformItems from = items_of(first.nest.kind, first.nest.precision);
-  const TransformItems on_result = items_of(second.nest.kind, second.nest.precision);
+  const kernels::TransformItems from = kernels::items_of(first.nest.kind, first.nest.precision);
+  const kernels::TransformItems on_result = kernels::items_of(second.nest.kind, second.nest.precision);
   std::vector<TransformPass> passes;
   for (std::int64_t i = 0; i < outer.count; ++i) {
     first.from_offset = i * outer.from_stride * from.from;
@@ -95,7 +96,7 @@ std::vector<TransformPass> plane_by_plane(TransformPass first, TransformPass sec
 }
 
 bool by_convolutions(const TransformNest& nest, bool measure) {
-  return rader_pays(nest.kind, nest.precision, nest.lines.front().count, measure);
+  return kernels::rader_pays(nest.kind, nest.precision, nest.lines.front().count, measure);
 }
 
 /// The first two plane by plane if that is possible.
@@ -128,15 +129,15 @@ std::vector<TransformPass> measured_passes(const TransformNest& nest) {
   TransformPass& first = passes.front();
   // FFTW takes the halved axis as the last one.
   const auto with = [&](std::size_t second) {
-    std::vector<FftwLoop>& batch = first.nest.batch;
-    const FftwLoop& added = passes[second].nest.lines.front();
-    const auto own = std::ranges::find_if(batch, [&](const FftwLoop& loop) {
+    std::vector<kernels::FftwLoop>& batch = first.nest.batch;
+    const kernels::FftwLoop& added = passes[second].nest.lines.front();
+    const auto own = std::ranges::find_if(batch, [&](const kernels::FftwLoop& loop) {
       return loop.to_stride == added.to_stride && loop.count == added.count;
     });
     first.nest.lines.insert(first.nest.lines.begin(), *own);
     batch.erase(own);
   };
-  std::int64_t bytes = items_of(nest.kind, nest.precision).to * first.nest.lines.front().count;
+  std::int64_t bytes = kernels::items_of(nest.kind, nest.precision).to * first.nest.lines.front().count;
   std::size_t joined = 1;
   for (; joined < passes.size(); ++joined) {
     bytes *= passes[joined].nest.lines.front().count;
@@ -148,4 +149,4 @@ std::vector<TransformPass> measured_passes(const TransformNest& nest) {
   return passes;
 }
 
-}  // namespace partita
+}  // namespace partita::execution

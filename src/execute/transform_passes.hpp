@@ -7,14 +7,14 @@
 
 #include "kernels/host/buffered_lines.hpp"
 
-namespace partita {
+namespace partita::execution {
 
 /// Lines and batch of one FFTW call; counts of lines on the real side, the halved one last.
 struct TransformNest {
   TransformKind kind = TransformKind::complex_forward;
-  FftwPrecision precision = FftwPrecision::f64;
-  std::vector<FftwLoop> lines;
-  std::vector<FftwLoop> batch;
+  kernels::FftwPrecision precision = kernels::FftwPrecision::f64;
+  std::vector<kernels::FftwLoop> lines;
+  std::vector<kernels::FftwLoop> batch;
   friend bool operator==(const TransformNest&, const TransformNest&) = default;
 };
 
@@ -46,4 +46,4 @@ std::vector<TransformPass> estimated_passes(const TransformNest& nest, int threa
 std::vector<TransformPass> measured_passes(const TransformNest& nest);
 inline constexpr std::int64_t measured_bytes = std::int64_t{2} << 20;
 
-}  // namespace partita
+}  // namespace partita::execution

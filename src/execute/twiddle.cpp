@@ -16,7 +16,7 @@
 #include "execute/lower.hpp"
 #include "plan/work.hpp"
 
-namespace partita {
+namespace partita::execution {
 namespace {
 
 /// The N-th roots of unity by exponent.
@@ -73,11 +73,11 @@ class BoundTwiddle final : public BoundWork {
         region_(work.part.region),
         axis_(work.axis),
         other_(work.other),
-        single_(dtype_at(binding.plan, place_) == Dtype::c64),
+        single_(planning::dtype_at(binding.plan, place_) == Dtype::c64),
         roots_(roots_of(work.length, work.sign)) {
     const Side side =
         side_of(binding.plan, place_, region_, binding.strides[static_cast<std::size_t>(place_.buffer)],
-                size_of(dtype_at(binding.plan, place_)));
+                size_of(planning::dtype_at(binding.plan, place_)));
     offset_ = side.byte_offset;
     strides_ = side.byte_strides;
     for (std::size_t d = 0; d < region_.sets.size(); ++d) positions_.push_back(positions(side, d));
@@ -176,7 +176,7 @@ void check_twiddle(const Twiddle& work, const WorkBinding& binding) {
         "a twiddle of {} dimensions cannot run along the axes {} and {}", dimensions, work.axis, work.other);
   check(work.length > 0 && (work.sign == 1 || work.sign == -1),
         "a twiddle by roots of unity of length {} and sign {}", work.length, work.sign);
-  const Dtype dtype = dtype_at(binding.plan, work.part.place);
+  const Dtype dtype = planning::dtype_at(binding.plan, work.part.place);
   check(is_complex(dtype), "a twiddle works on complex numbers, not on {}", name(dtype));
 }
 
@@ -193,4 +193,4 @@ std::unique_ptr<BoundWork> bind_twiddle(const Twiddle& work, const WorkBinding& 
   return std::make_unique<BoundTwiddle>(work, binding);
 }
 
-}  // namespace partita
+}  // namespace partita::execution

@@ -6,7 +6,7 @@
 #include <memory>
 #include <partita/error.hpp>
 
-namespace partita {
+namespace partita::execution {
 
 /// Grows while works are bound; then each work, when it runs, has as much as it reserved, from the start on,
 /// with undefined contents. Works of one plan never run at the same time.
@@ -31,4 +31,4 @@ class Workspace {
   std::int64_t bytes_ = 0;
 };
 
-}  // namespace partita
+}  // namespace partita::execution

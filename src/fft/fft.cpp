@@ -27,8 +27,8 @@ Array transformed(const Array& input, const FftOptions& options, SourcePlace whe
   context->require_usable("fft");
   const std::shared_ptr<Runner> runner = cached_plan(*context, input.operand(), options);
   const Operand& output = runner->request().output;
-  Array result = allocate_on_heap(context, output.layout, output.dtype, options.order,
-                                  "fft " + fourier::to_string(options), where);
+  Array result = arrays::allocate_on_heap(context, output.layout, output.dtype, options.order,
+                                          "fft " + fourier::to_string(options), where);
   runner->run(input, result, 1);
   return result;
 }
@@ -42,7 +42,7 @@ Array transformed(const Array& input, FftKind kind, bool inverse, FftOptions opt
 // Types I to IV stand behind one another.
 FftKind kind_of_type(const Array& input, FftKind first, int type) {
   if (type < 1 || type > 4) {
-    collectively(*input.context(), "fft", [&]() -> std::vector<Fact> {
+    runtime::collectively(*input.context(), "fft", [&]() -> std::vector<Fact> {
       throw ArgumentError(fmt::format("type {}: the types of cosine and sine transforms are 1 to 4", type));
     });
   }

@@ -107,8 +107,8 @@ std::vector<FftOptions> variants(const FftOptions& options, int ranks) {
 }
 
 Array scratch_array(const std::shared_ptr<ContextState>& context, const Operand& operand) {
-  Array array = allocate_on_heap(context, operand.layout, operand.dtype, Order::row_major, "autotune",
-                                 SourcePlace::current());
+  Array array = arrays::allocate_on_heap(context, operand.layout, operand.dtype, Order::row_major, "autotune",
+                                         SourcePlace::current());
   auto like = std::make_shared<Array::State>(*array.state());
   like->operand.axis_order = operand.axis_order;
   if (operand.dense) like->local.strides = like->operand.local_strides(context->rank());
@@ -129,8 +129,8 @@ std::string FFT::autotune(int runs) {
     });
   };
   const auto run = [&](Runner& runner) { runner.run(input, output, 1); };
-  state_->forward = fastest_of(Trials(context, "fft autotune", runs),
-                               variants(request.options, context.size()), make, run, [] {});
+  state_->forward = execution::fastest_of(execution::Trials(context, "fft autotune", runs),
+                                          variants(request.options, context.size()), make, run, [] {});
   if (state_->workspace.valid()) state_->forward->set_workspace(state_->workspace);
   state_->inverse.reset();
   return state_->forward->plan().method;

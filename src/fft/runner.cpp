@@ -16,7 +16,7 @@ Request into_new(const ContextState& context, const Operand& input, const FftOpt
 
 Runner::Runner(ContextState& context, const std::function<Request()>& request) : context_(context) {
   context.require_usable("fft");
-  collectively(context, "fft", [&]() -> std::vector<Fact> {
+  runtime::collectively(context, "fft", [&]() -> std::vector<Fact> {
     request_ = request();
     const Request& agreed = *request_;
     plan_ = plan_fft(agreed.input, agreed.output, context.topology(), context.rank(), agreed.options,
@@ -39,9 +39,9 @@ void Runner::prepare() {
   context_.require_usable("fft");
   std::optional<std::int64_t> workspace;
   if (workspace_.valid()) workspace = workspace_.state()->heap_offset;
-  std::unique_ptr<Executor> bound;
-  collectively(context_, "fft scratch", [&]() -> std::vector<Fact> {
-    bound = Executor::bind(context_, plan_, workspace);
+  std::unique_ptr<execution::Executor> bound;
+  runtime::collectively(context_, "fft scratch", [&]() -> std::vector<Fact> {
+    bound = execution::Executor::bind(context_, plan_, workspace);
     return {};
   });
   bound->connect();
@@ -49,7 +49,7 @@ void Runner::prepare() {
 }
 
 void Runner::run(const Array& input, const Array& output, double scale) {
-  const FftPlanning planning(request_->options.measure, request_->options.wisdom_file);
+  const kernels::FftPlanning planning(request_->options.measure, request_->options.wisdom_file);
   prepare();
   const std::array<const Array::State*, 2> operands{input.state().get(), output.state().get()};
   Parameters parameters;
@@ -63,11 +63,11 @@ void Runner::release() {
 }
 
 std::int64_t Runner::workspace_size() const {
-  return scratch_places(plan_).bytes;
+  return execution::scratch_places(plan_).bytes;
 }
 
 void Runner::set_workspace(const Array& workspace) {
-  collectively(context_, "fft workspace", [&]() -> std::vector<Fact> {
+  runtime::collectively(context_, "fft workspace", [&]() -> std::vector<Fact> {
     check(workspace.valid() && workspace.state()->heap_offset >= 0,
           "fft: a workspace must be an array on the symmetric heap");
     const std::int64_t bytes = workspace.local_size() * size_of(workspace.dtype());

@@ -44,7 +44,7 @@ class Runner {
   Plan plan_;
   double factor_ = 1;
   Array workspace_;
-  std::unique_ptr<Executor> bound_;
+  std::unique_ptr<execution::Executor> bound_;
 };
 
 /// Throws ArgumentError unless the two are one array where in place, and two otherwise.

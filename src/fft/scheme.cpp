@@ -42,7 +42,7 @@ Taking taking(const Layout& from, const Layout& to, const Topology& topology, do
 /// first part's messages leave when that has been computed, and the link works while the rest is.
 double exchange_seconds(const Taking& taken, const Problem& problem, double computed = 0, int parts = 1) {
   const Machine& machine = problem.machine;
-  const double sharers = ranks_on_node(problem.topology, 0);
+  const double sharers = planning::ranks_on_node(problem.topology, 0);
   const double share = std::min(machine.copy_bandwidth, machine.node_copy_bandwidth / sharers);
   const double peer = std::min(share, machine.peer_bandwidth);
   // A message is packed and unpacked; the link works meanwhile.

@@ -28,7 +28,7 @@ struct Pair {
 Pair options_of(const Array& field, const SpectralOptions& options, std::string_view operation) {
   check(field.valid(), "{}: the field is missing", operation);
   Pair pair;
-  collectively(*field.context(), std::string(operation), [&]() -> std::vector<Fact> {
+  runtime::collectively(*field.context(), std::string(operation), [&]() -> std::vector<Fact> {
     check(is_field(field.dtype()), "{}: the field is {}; f32, f64, c64 and c128 have a spectrum", operation,
           name(field.dtype()));
     const Layout& layout = field.layout();
@@ -172,7 +172,7 @@ std::vector<Array> gradient(const Array& field, const SpectralOptions& options, 
 
 Array convolve(const Array& a, const Array& b, const SpectralOptions& options, SourcePlace where) {
   const Pair pair = options_of(a, options, "convolve");
-  collectively(*a.context(), "convolve", [&] {
+  runtime::collectively(*a.context(), "convolve", [&] {
     check(b.valid() && a.shape() == b.shape() && a.dtype() == b.dtype(),
           "convolve: both must have the same shape and dtype");
   });

@@ -184,7 +184,7 @@ Array resize_spectrum(const Array& spectrum, const Shape& from, const Shape& to,
   check(spectrum.valid(), "resize_spectrum: the spectrum is missing");
   std::vector<AxisRuns> axes;
   std::optional<Layout> layout;
-  collectively(*spectrum.context(), "resize_spectrum", [&]() -> std::vector<Fact> {
+  runtime::collectively(*spectrum.context(), "resize_spectrum", [&]() -> std::vector<Fact> {
     check_shapes(spectrum, from, to, options.halved_axis);
     Shape shape = to;
     if (options.halved_axis >= 0) shape[options.halved_axis] = to[options.halved_axis] / 2 + 1;

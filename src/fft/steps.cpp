@@ -8,7 +8,7 @@ namespace partita::fourier {
 int Steps::add_array(const Layout& layout, Dtype dtype, const Extents& axis_order) {
   Operand operand = Operand::of(layout, dtype, Order::row_major, Residency::heap);
   operand.axis_order = axis_order;
-  return PlanBuilder::add_array("stage", operand);
+  return planning::PlanBuilder::add_array("stage", operand);
 }
 
 int Steps::scratch(const char* name, Dtype dtype, std::int64_t bytes) {

@@ -10,12 +10,13 @@
 
 namespace partita::fourier {
 
-using enum Channel;
+using enum planning::Channel;
 
-class Steps : public PlanBuilder {
+class Steps : public planning::PlanBuilder {
  public:
   /// `staging_bytes`: a bound on what one rank stages; 0: chosen by the planner of redistributions.
-  Steps(Plan& plan, std::int64_t staging_bytes) : PlanBuilder(plan), staging_bytes_(staging_bytes) {}
+  Steps(Plan& plan, std::int64_t staging_bytes)
+      : planning::PlanBuilder(plan), staging_bytes_(staging_bytes) {}
 
   /// Shared scratch that holds a whole array, with the dimensions in memory as `axis_order` says.
   int add_array(const Layout& layout, Dtype dtype, const Extents& axis_order);
@@ -23,7 +24,7 @@ class Steps : public PlanBuilder {
   int scratch(const char* name, Dtype dtype, std::int64_t bytes);
 
   /// A signal that has to be waited for before what comes next can rely on it: at the latest by `settle`.
-  void expect(int peer, Channel channel) { expected_.emplace_back(peer, channel); }
+  void expect(int peer, planning::Channel channel) { expected_.emplace_back(peer, channel); }
   void settle();
 
   /// The array in `from` into `to`, whatever their distributions; settles before. Part by part:
@@ -35,7 +36,7 @@ class Steps : public PlanBuilder {
 
  private:
   std::int64_t staging_bytes_;
-  std::vector<std::pair<int, Channel>> expected_;
+  std::vector<std::pair<int, planning::Channel>> expected_;
 };
 
 }  // namespace partita::fourier

@@ -9,7 +9,7 @@
 #include "base/check.hpp"
 #include "runtime/agree.hpp"
 
-namespace partita {
+namespace partita::io {
 namespace {
 
 struct Target {
@@ -21,7 +21,7 @@ struct Target {
 Target agree_on_target(const Context& context, const std::string& path, const Distribution& distribution,
                        const FileReader& reader) {
   Target target;
-  collectively(*context.state(), reader.operation, [&]() -> std::vector<Fact> {
+  runtime::collectively(*context.state(), reader.operation, [&]() -> std::vector<Fact> {
     target.header = reader.inspect();
     const Shape& shape = target.header.shape;
     target.wanted.emplace(distribution, shape, context.size());
@@ -37,7 +37,7 @@ Target agree_on_target(const Context& context, const std::string& path, const Di
 }
 
 void write_part(const std::string& temporary, const Array& slab, std::int64_t first_element, int rank) {
-  const Array part = on_host(slab);
+  const Array part = arrays::on_host(slab);
   File file = File::open_to_write(temporary);
   const std::int64_t item = size_of(slab.dtype());
   file.write(first_element + slab_offset(slab.layout(), rank, item), part.local().data,
@@ -82,20 +82,20 @@ void write_whole(const std::string& path, const Array& slab, std::string_view op
   const bool first = context.rank() == 0;
   std::optional<OutputFile> output;
   std::string start;
-  collectively(context, operation, [&]() -> std::vector<Fact> {
+  runtime::collectively(context, operation, [&]() -> std::vector<Fact> {
     if (first) {
       const std::int64_t first_element = begin(output.emplace(path));  // before `written` is asked
       start = fmt::format("{} {}", first_element, output->written());
     }
     return {{"path", path}};
   });
-  start = exchange(context, operation, start).front();
-  collectively(context, operation, [&]() -> std::vector<Fact> {
-    if (is_first_holder(slab.layout(), context.rank()))
+  start = runtime::exchange(context, operation, start).front();
+  runtime::collectively(context, operation, [&]() -> std::vector<Fact> {
+    if (arrays::is_first_holder(slab.layout(), context.rank()))
       write_part(start.substr(start.find(' ') + 1), slab, std::stoll(start), context.rank());
     return {};
   });
-  collectively(context, operation, [&]() -> std::vector<Fact> {
+  runtime::collectively(context, operation, [&]() -> std::vector<Fact> {
     if (output) output->commit();
     return {};
   });
@@ -119,8 +119,8 @@ Array read_as_slab(const Context& context, const std::string& path, const Distri
   const Target target = agree_on_target(context, path, distribution, reader);
   const Dtype dtype = target.header.dtype;
   const Array pieces =
-      allocate_on_heap(state, *target.pieces, dtype, target.header.order, reader.operation, where);
-  collectively(*state, reader.operation, [&]() -> std::vector<Fact> {
+      arrays::allocate_on_heap(state, *target.pieces, dtype, target.header.order, reader.operation, where);
+  runtime::collectively(*state, reader.operation, [&]() -> std::vector<Fact> {
     const bool slabs = !target.header.shape.empty();
     const std::int64_t item = size_of(dtype);
     const std::int64_t first = slabs ? slab_offset(*target.pieces, context.rank(), item) / item : 0;
@@ -132,4 +132,4 @@ Array read_as_slab(const Context& context, const std::string& path, const Distri
   return result;
 }
 
-}  // namespace partita
+}  // namespace partita::io

@@ -9,7 +9,7 @@
 
 #include "io/output_file.hpp"
 
-namespace partita {
+namespace partita::io {
 
 /// What differs from one file format to another.
 struct FileReader {
@@ -44,4 +44,4 @@ Array as_file_slab(const Array& array, Order order, std::string_view operation);
 void write_whole(const std::string& path, const Array& slab, std::string_view operation,
                  const std::function<std::int64_t(const OutputFile&)>& begin);
 
-}  // namespace partita
+}  // namespace partita::io

@@ -11,7 +11,7 @@
 
 #include "base/check.hpp"
 
-namespace partita {
+namespace partita::io {
 namespace {
 
 // Linux transfers at most this much in one call.
@@ -118,4 +118,4 @@ void File::close() {
   if (::close(descriptor_.release()) != 0) refuse(path_, "cannot close the file", errno);
 }
 
-}  // namespace partita
+}  // namespace partita::io

@@ -9,7 +9,7 @@
 
 #include "base/file_descriptor.hpp"
 
-namespace partita {
+namespace partita::io {
 
 /// Every failure is a FileError that names the file and the system's reason.
 class File {
@@ -40,4 +40,4 @@ class File {
   FileDescriptor descriptor_;
 };
 
-}  // namespace partita
+}  // namespace partita::io

@@ -8,6 +8,8 @@
 namespace partita {
 namespace {
 
+using namespace io;
+
 /// A dataset opened for reading.
 struct Dataset {
   Hdf5Handle file;

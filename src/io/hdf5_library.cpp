@@ -7,7 +7,7 @@
 
 #include "base/check.hpp"
 
-namespace partita {
+namespace partita::io {
 namespace {
 
 // The innermost entry of the error stack says what went wrong.
@@ -189,4 +189,4 @@ Dtype dtype_of_hdf5(hid_t type, const std::string& path) {
   }
 }
 
-}  // namespace partita
+}  // namespace partita::io

@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-namespace partita {
+namespace partita::io {
 
 /// The serial HDF5 library is not thread-safe: whoever calls it holds this. (Ranks may be threads of one
 /// process.)
@@ -47,4 +47,4 @@ Hdf5Handle hdf5_memory_type(hid_t file_type, Dtype dtype, const std::string& pat
 /// The dtype of a file's type of any byte order (HDF5 converts on reading). FileError where there is none.
 Dtype dtype_of_hdf5(hid_t type, const std::string& path);
 
-}  // namespace partita
+}  // namespace partita::io

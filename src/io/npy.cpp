@@ -16,6 +16,8 @@
 namespace partita {
 namespace {
 
+using namespace io;
+
 struct NpyHeader {
   FileHeader array;
   std::int64_t data_offset = 0;  ///< of the first element

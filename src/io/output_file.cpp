@@ -14,6 +14,7 @@
 #include "base/check.hpp"
 
 namespace partita {
+namespace io {
 namespace {
 
 namespace fs = std::filesystem;
@@ -103,9 +104,11 @@ void OutputFile::commit() {
   synchronize_directory(fs::path(target_).parent_path());
 }
 
+}  // namespace io
+
 void write_file(const std::string& path, std::string_view bytes) {
-  OutputFile output(path);
-  File file = File::open_to_write(output.written());
+  io::OutputFile output(path);
+  io::File file = io::File::open_to_write(output.written());
   file.append(bytes.data(), static_cast<std::int64_t>(bytes.size()));
   file.close();
   output.commit();

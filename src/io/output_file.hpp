@@ -6,7 +6,7 @@
 
 #include "io/file.hpp"
 
-namespace partita {
+namespace partita::io {
 
 /// Opens the way to `path`, for one rank. Where a regular file is there, or none, a temporary file is made
 /// beside it, which `commit` renames: links are followed and stay, owner and permissions of an old file stay.
@@ -34,4 +34,4 @@ class OutputFile {
   std::optional<File> device_;  // or pipe, whose reader would see the end if it were closed in between
 };
 
-}  // namespace partita
+}  // namespace partita::io

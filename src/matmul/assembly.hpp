@@ -77,7 +77,7 @@ class Assembly {
 
   Frame frame_;
   Plan plan_;
-  PlanBuilder builder_{plan_};
+  planning::PlanBuilder builder_{plan_};
   std::string noted_;                 // what was redistributed
   std::vector<Delivery> deliveries_;  // after the multiply
   int given_gradient_ = -1;           // the caller's

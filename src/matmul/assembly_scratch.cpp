@@ -220,7 +220,7 @@ void Assembly::multiply() {
 }
 
 void Assembly::check_limit() const {
-  const std::int64_t limit = frame_.problem.options.memory_limit, bytes = scratch_bytes(plan_);
+  const std::int64_t limit = frame_.problem.options.memory_limit, bytes = planning::scratch_bytes(plan_);
   check(limit == 0 || bytes <= limit,
         "a memory limit of {} bytes is too small for this multiply by {}; {} bytes would do on rank {}",
         limit, frame_.tiling.name, bytes, plan_.rank);

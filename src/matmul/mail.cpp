@@ -5,7 +5,7 @@
 #include "base/check.hpp"
 
 namespace partita::multiplication {
-Mail::Mail(const Frame& frame, PlanBuilder& builder, Cutting& cutting, const Blocks& blocks)
+Mail::Mail(const Frame& frame, planning::PlanBuilder& builder, Cutting& cutting, const Blocks& blocks)
     : frame_(frame), builder_(builder), kinds_{blocks.a.panel, blocks.b.panel} {
   if (frame.problem.topology.node_count() == 1) return;
   list_needs(blocks);
@@ -42,7 +42,8 @@ std::int64_t Mail::list_needs(const Blocks& blocks, std::size_t t, bool of_a, st
   if (panel != Panel::none) panels_[t][of_a ? 0 : 1] = offset;
   if (panel != Panel::none && !frame_.input(of_a).far) {
     const Tile& tile = frame_.tile(frame_.rank());
-    return offset + FifoWindow::rounded((of_a ? tile.m : tile.n).size() * blocks.turn(t).k.size() * item);
+    return offset +
+           planning::FifoWindow::rounded((of_a ? tile.m : tile.n).size() * blocks.turn(t).k.size() * item);
   }
   std::vector<Piece> pieces = pieces_of(frame_, blocks, frame_.rank(), t, of_a, givers_[of_a ? 0 : 1]);
   for (std::size_t number = 0; number < pieces.size(); ++number) {
@@ -56,10 +57,10 @@ std::int64_t Mail::list_needs(const Blocks& blocks, std::size_t t, bool of_a, st
     if (panel != Panel::none) {
       offset += bytes;
     } else if (arrives) {
-      offset += FifoWindow::rounded(bytes);
+      offset += planning::FifoWindow::rounded(bytes);
     }
   }
-  return FifoWindow::rounded(offset);
+  return planning::FifoWindow::rounded(offset);
 }
 
 void Mail::list_gives(Cutting& cutting) {
@@ -122,13 +123,13 @@ void Mail::size_scratch() {
   for (const auto& messages : gives_) {
     std::int64_t bytes = 0;
     for (const Message& message : messages) {
-      bytes += FifoWindow::rounded(message.bytes);
-      largest = std::max(largest, FifoWindow::rounded(message.bytes));
+      bytes += planning::FifoWindow::rounded(message.bytes);
+      largest = std::max(largest, planning::FifoWindow::rounded(message.bytes));
     }
     largest_turn = std::max(largest_turn, bytes);
   }
-  window_bytes_ =
-      std::min(2 * largest_turn, std::max(2 * largest, FifoWindow::rounded(2 * frame_.message_bytes)));
+  window_bytes_ = std::min(2 * largest_turn,
+                           std::max(2 * largest, planning::FifoWindow::rounded(2 * frame_.message_bytes)));
   sending_.emplace(builder_, frame_.leaving, 0, window_bytes_);
 }
 
@@ -198,7 +199,7 @@ void Mail::send_products(const std::vector<Product>& products) {
       if (frame_.leaving_products >= 0) {
         const Place packed{frame_.leaving_products, from.rank, leaving_products_bytes_, from.axis_order};
         builder_.copy(from.rank, std::move(piece), from, packed);
-        leaving_products_bytes_ += FifoWindow::rounded(bytes);
+        leaving_products_bytes_ += planning::FifoWindow::rounded(bytes);
         from = packed;
       }
       unfinished_.push_back(builder_.send(product.holder, from, bytes));
@@ -216,12 +217,13 @@ void Mail::expect_products(const Sums& sums) {
       for (const Contribution& from : sum.contributions) {
         if (frame_.same_node(from.rank, frame_.rank())) continue;
         products_.push_back({from.rank, bytes});
-        total += FifoWindow::rounded(bytes);
-        largest = std::max(largest, FifoWindow::rounded(bytes));
+        total += planning::FifoWindow::rounded(bytes);
+        largest = std::max(largest, planning::FifoWindow::rounded(bytes));
       }
     }
   }
-  products_window_bytes_ = std::min(total, std::max(largest, FifoWindow::rounded(frame_.message_bytes)));
+  products_window_bytes_ =
+      std::min(total, std::max(largest, planning::FifoWindow::rounded(frame_.message_bytes)));
   receiving_products_.emplace(builder_, frame_.arriving_products, 0, products_window_bytes_);
   post_products();
 }

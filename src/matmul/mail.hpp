@@ -40,7 +40,7 @@ Sums sums_of(const Frame& frame, Cutting& cutting, const std::vector<Product>& o
 /// everything that it waits for. Products follow when all operands have been sent.
 class Mail {
  public:
-  Mail(const Frame& frame, PlanBuilder& builder, Cutting& cutting, const Blocks& blocks);
+  Mail(const Frame& frame, planning::PlanBuilder& builder, Cutting& cutting, const Blocks& blocks);
 
   std::size_t turns() const { return gives_.size(); }  ///< in which this rank gives something
   /// Posts the receives of what this rank needs in its turn t, and sends what others need in theirs.
@@ -82,7 +82,7 @@ class Mail {
   struct Arriving {
     int peer = 0;
     std::int64_t bytes = 0;
-    ReceiveWindow::Message message = {};
+    planning::ReceiveWindow::Message message = {};
   };
 
   using Given = std::vector<std::pair<std::size_t, std::size_t>>;  // turns, and the pieces along k in them
@@ -103,7 +103,7 @@ class Mail {
   void post_products();
 
   const Frame& frame_;
-  PlanBuilder& builder_;
+  planning::PlanBuilder& builder_;
   std::vector<std::vector<Message>> needs_;  // by turn of this rank
   std::vector<std::vector<Message>> gives_;  // by turn of the taker
   std::map<std::pair<std::shared_ptr<const Turns>, bool>, Given> given_;
@@ -116,8 +116,8 @@ class Mail {
   std::int64_t window_bytes_ = 0;
   std::int64_t products_window_bytes_ = 0;
   std::int64_t leaving_products_bytes_ = 0;
-  std::optional<SendWindow> sending_;
-  std::optional<ReceiveWindow> receiving_products_;
+  std::optional<planning::SendWindow> sending_;
+  std::optional<planning::ReceiveWindow> receiving_products_;
   std::vector<int> unfinished_;  // sends that hold no room in the window
   std::vector<Arriving> products_;
   std::size_t posted_ = 0;

@@ -73,10 +73,11 @@ Array into_new(const Request& request, const MatmulOptions& options, SourcePlace
     return Setting{operands_of(read, new_result(request, options)), options, false, multiplies(options)};
   });
   const Operand& d = runner->setting().operands.d;
-  read.d = allocate_on_heap(context, d.layout, d.dtype, options.order,
-                            fmt::format("matmul alpha {}{:+}i beta {}{:+}i {}", options.alpha.real(),
-                                        options.alpha.imag(), options.beta.real(), options.beta.imag(), key),
-                            where, d.space);
+  read.d = arrays::allocate_on_heap(
+      context, d.layout, d.dtype, options.order,
+      fmt::format("matmul alpha {}{:+}i beta {}{:+}i {}", options.alpha.real(), options.alpha.imag(),
+                  options.beta.real(), options.beta.imag(), key),
+      where, d.space);
   run(*runner, read, options);
   return read.d;
 }

@@ -106,9 +106,9 @@ constexpr std::array methods{
 std::shared_ptr<Runner> fastest(ContextState& context, const Setting& setting, const Request& request,
                                 int runs) {
   std::optional<Array> kept;
-  collectively(context, "matmul autotune", [&]() -> std::vector<Fact> {
+  runtime::collectively(context, "matmul autotune", [&]() -> std::vector<Fact> {
     check(runs > 0, "autotune needs at least one run, not {}", runs);
-    if (setting.in_place) kept = copied_to_host(request.d);
+    if (setting.in_place) kept = arrays::copied_to_host(request.d);
     return {{"runs", std::to_string(runs)}};
   });
   const auto make = [&](MatmulMethod method) {
@@ -123,8 +123,8 @@ std::shared_ptr<Runner> fastest(ContextState& context, const Setting& setting, c
   const auto put_back = [&] {
     if (kept) copy(*kept, d);
   };
-  const std::shared_ptr<Runner> best =
-      fastest_of(Trials(context, "matmul autotune", runs), methods, make, run, put_back);
+  const std::shared_ptr<Runner> best = execution::fastest_of(
+      execution::Trials(context, "matmul autotune", runs), methods, make, run, put_back);
   return best ? best : plan_together(context, [&] { return setting; });
 }
 
@@ -143,7 +143,7 @@ std::string Matmul::autotune(int runs) {
 std::int64_t Matmul::workspace_size() const {
   std::int64_t bytes = 0;
   for (const auto& runner : {state_->runner, state_->scaling}) {
-    if (runner) bytes += scratch_bytes(runner->plan());
+    if (runner) bytes += planning::scratch_bytes(runner->plan());
   }
   return bytes;
 }
@@ -154,7 +154,7 @@ void Matmul::release() {
   if (state.runner) state.plan = state.runner->plan();
   state.runner.reset();
   state.scaling.reset();
-  collectively(*state.context, "matmul release", [] { return std::vector<Fact>(); });
+  runtime::collectively(*state.context, "matmul release", [] { return std::vector<Fact>(); });
   state.context->heap_in(state.setting.operands.d.space).collect();
 }
 

@@ -63,10 +63,10 @@ std::int64_t incoming(const Plan& plan) {
     if (step.kind == StepKind::copy || step.kind == StepKind::accumulate) {
       if (step.from.rank != plan.rank || step.to.rank != plan.rank) elements += step.region.size();
     } else if (step.kind == StepKind::receive) {
-      elements += step.bytes / size_of(dtype_at(plan, step.to));
+      elements += step.bytes / size_of(planning::dtype_at(plan, step.to));
     }
   }
-  for (const Part& part : parts_read_from_peers(plan)) elements += part.region.size();
+  for (const Part& part : planning::parts_read_from_peers(plan)) elements += part.region.size();
   return elements;
 }
 
@@ -77,7 +77,7 @@ MatmulVolume matmul_volume(const Plan& plan) {
   result.received = incoming(plan);
   const bool known = !plan.buffers.empty() && plan.buffers.front().operand;
   const std::int64_t item = known ? size_of(plan.buffers.front().operand->dtype) : 1;
-  result.scratch = (scratch_bytes(plan) + item - 1) / item;
+  result.scratch = (planning::scratch_bytes(plan) + item - 1) / item;
   return result;
 }
 

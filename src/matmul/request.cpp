@@ -24,7 +24,7 @@ bool on_heap(const Array& array) {
 bool overlap(const Array& x, const Array& y) {
   if (x.state() == y.state()) return true;
   if (x.local().space != y.local().space) return false;
-  if (!on_heap(x) || !on_heap(y)) return overlap(x.local(), y.local());
+  if (!on_heap(x) || !on_heap(y)) return arrays::overlap(x.local(), y.local());
   const auto begin = [](const Array& array) { return array.state()->heap_offset; };
   const auto end = [&](const Array& array) {
     return begin(array) + array.layout().largest_local_size() * size_of(array.dtype());
@@ -115,7 +115,7 @@ MatmulOperands operands_of(const Request& request, const Operand& d) {
 std::vector<std::shared_ptr<Array::State>> in_plan_order(const Request& request,
                                                          const MatmulOptions& options) {
   const auto seen = [](const Array& array, Op op) {
-    return transposes(op) ? permuted(*array.state(), axes_of(op, array.layout().dimensions()))
+    return transposes(op) ? arrays::permuted(*array.state(), axes_of(op, array.layout().dimensions()))
                           : array.state();
   };
   std::vector<std::shared_ptr<Array::State>> result{seen(request.a, options.op_a),

@@ -32,11 +32,11 @@ Plan plan_of(const Setting& setting, const ContextState& context, int rank) {
 std::shared_ptr<Runner> plan_together(ContextState& context, const std::function<Setting()>& setting) {
   context.require_usable("matmul");
   std::shared_ptr<Runner> runner;
-  collectively(context, "matmul", [&]() -> std::vector<Fact> {
+  runtime::collectively(context, "matmul", [&]() -> std::vector<Fact> {
     const Setting made = setting();
     const bool on_device = made.operands.d.space == MemorySpace::device;
-    if (on_device) require_no_capture(context, "matmul", "making a plan");
-    if (!on_device) (void)blas();  // where there is none, say so before anything has begun
+    if (on_device) devices::require_no_capture(context, "matmul", "making a plan");
+    if (!on_device) (void)kernels::blas();  // where there is none, say so before anything has begun
     Plan plan = plan_of(made, context, context.rank());
     std::vector<Fact> facts = plan.identity;
     facts.push_back({"alpha", number_text(made.options.alpha)});
@@ -52,7 +52,7 @@ std::shared_ptr<Runner> plan_together(ContextState& context, const std::function
 
 void check_together(ContextState& context, bool alike_on_all_ranks, const std::function<void()>& local) {
   if (alike_on_all_ranks) return local();
-  collectively(context, "matmul", [&]() -> std::vector<Fact> {
+  runtime::collectively(context, "matmul", [&]() -> std::vector<Fact> {
     local();
     return {};
   });

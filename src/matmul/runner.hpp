@@ -23,16 +23,16 @@ class Runner {
  public:
   /// Local.
   Runner(ContextState& context, Plan plan, Setting setting)
-      : bound_(Executor::bind(context, std::move(plan))), setting_(std::move(setting)) {}
+      : bound_(execution::Executor::bind(context, std::move(plan))), setting_(std::move(setting)) {}
 
   /// Before the first run. Collective.
-  void connect(ContextState& context) { Executor::connect_all(context, bound_); }
+  void connect(ContextState& context) { execution::Executor::connect_all(context, bound_); }
   const Plan& plan() const { return bound_->plan(); }
   const Setting& setting() const { return setting_; }
   void run(std::span<const std::shared_ptr<Array::State>> arrays, const Parameters& parameters);
 
  private:
-  std::unique_ptr<Executor> bound_;
+  std::unique_ptr<execution::Executor> bound_;
   Setting setting_;
   std::vector<const Array::State*> given_;
 };

@@ -13,7 +13,7 @@ constexpr std::int64_t row_block = 256;
 
 }  // namespace
 
-Walk::Walk(const Frame& frame, PlanBuilder& builder)
+Walk::Walk(const Frame& frame, planning::PlanBuilder& builder)
     : frame_(frame),
       builder_(builder),
       rank_(frame.rank()),

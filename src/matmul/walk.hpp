@@ -18,7 +18,7 @@ namespace partita::multiplication {
 ///     wait until the peers have read everything
 class Walk {
  public:
-  Walk(const Frame& frame, PlanBuilder& builder);
+  Walk(const Frame& frame, planning::PlanBuilder& builder);
   void run();
 
   const Mail& mail() const { return mail_; }
@@ -27,7 +27,7 @@ class Walk {
 
  private:
   // An owner's operands may be read (ready), and have been (done); then a rank's products, likewise.
-  using enum Channel;
+  using enum planning::Channel;
 
   void open();
   void publish(const Input& input, const Region& own);
@@ -55,7 +55,7 @@ class Walk {
   void finish(const Region& piece, Part from, bool c_pending, std::vector<int> after = {});
 
   const Frame& frame_;
-  PlanBuilder& builder_;
+  planning::PlanBuilder& builder_;
   int rank_;
   Cutting cutting_;
   Blocks blocks_;

@@ -10,7 +10,7 @@
 #include "runtime/agree.hpp"
 #include "runtime/runtime.hpp"
 
-namespace partita {
+namespace partita::memory {
 namespace {
 
 constexpr std::string_view operation = "share device memory within the node";
@@ -32,25 +32,25 @@ CUdeviceptr device_address(const char* address) {
 
 }  // namespace
 
-CudaNodeMemory::CudaNodeMemory(Runtime& state, const Topology& topology, int device,
-                               const CudaVirtualMemory& driver)
+CudaNodeMemory::CudaNodeMemory(runtime::Runtime& state, const Topology& topology, int device,
+                               const cuda::CudaVirtualMemory& driver)
     : state_(state), driver_(driver), places_(topology, state.rank()), device_(device) {
   alone_ = most_ranks_of_a_node(topology) == 1;
   std::int64_t mine = 0;
-  collectively(state, operation, [&] {
+  runtime::collectively(state, operation, [&] {
     std::size_t bytes = 0;
-    check_cuda(driver_.turn()->device_bytes(&bytes, device_), "look at the device");
+    cuda::check_cuda(driver_.turn()->device_bytes(&bytes, device_), "look at the device");
     mine = round_up(static_cast<std::int64_t>(bytes), gibibyte);
   });
-  stride_ = largest_of_ranks(state, operation, mine);
-  collectively(state, operation, [&] {
+  stride_ = runtime::largest_of_ranks(state, operation, mine);
+  runtime::collectively(state, operation, [&] {
     growth_.emplace(make_growth());
     reserve();
   });
 }
 
 CudaNodeMemory::~CudaNodeMemory() {
-  const CudaBesideCaptures unharmed;
+  const cuda::CudaBesideCaptures unharmed;
   const auto turn = driver_.turn();
   unmap_after(0, turn);
   for (const Chunk& chunk : chunks_) turn->release(chunk.handle);
@@ -60,8 +60,8 @@ CudaNodeMemory::~CudaNodeMemory() {
 SegmentGrowth CudaNodeMemory::make_growth() {
   std::size_t page = 0;
   const CUmemAllocationProp wanted = properties(device_);
-  check_cuda(driver_.turn()->granularity(&page, &wanted, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED),
-             "look at the device's pages");
+  cuda::check_cuda(driver_.turn()->granularity(&page, &wanted, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED),
+                   "look at the device's pages");
   return {stride_,
           heap_limit(state_.options),
           {.populate = [this](std::int64_t first, std::int64_t end) { populate(first, end); }},
@@ -69,11 +69,12 @@ SegmentGrowth CudaNodeMemory::make_growth() {
 }
 
 void CudaNodeMemory::reserve() {
-  const CudaBesideCaptures unharmed;
+  const cuda::CudaBesideCaptures unharmed;
   CUdeviceptr base = 0;
   const auto bytes = static_cast<std::size_t>(stride_ * places_.count());
-  check_cuda(driver_.turn()->reserve_addresses(&base, bytes, static_cast<std::size_t>(huge_page_bytes), 0, 0),
-             "reserve device addresses");
+  cuda::check_cuda(
+      driver_.turn()->reserve_addresses(&base, bytes, static_cast<std::size_t>(huge_page_bytes), 0, 0),
+      "reserve device addresses");
   base_ = base;
 }
 
@@ -91,15 +92,15 @@ void CudaNodeMemory::map(char* address, const Chunk& chunk) {
   access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
   mapped_.reserve(mapped_.size() + 1);  // nothing but the driver may fail from here on
   const auto turn = driver_.turn();
-  check_cuda(turn->map(device_address(address), bytes, 0, chunk.handle, 0), "map device memory");
+  cuda::check_cuda(turn->map(device_address(address), bytes, 0, chunk.handle, 0), "map device memory");
   const CUresult accessible = turn->set_access(device_address(address), bytes, &access, 1);
   if (accessible != CUDA_SUCCESS) turn->unmap(device_address(address), bytes);
-  check_cuda(accessible, "gain access to device memory");
+  cuda::check_cuda(accessible, "gain access to device memory");
   mapped_.emplace_back(address, chunk.bytes);
 }
 
 /// All but the first `kept` of what is mapped.
-void CudaNodeMemory::unmap_after(std::size_t kept, const CudaVirtualMemory::Turn& turn) noexcept {
+void CudaNodeMemory::unmap_after(std::size_t kept, const cuda::CudaVirtualMemory::Turn& turn) noexcept {
   for (; mapped_.size() > kept; mapped_.pop_back()) {
     const auto& [address, bytes] = mapped_.back();
     turn->unmap(device_address(address), static_cast<std::size_t>(bytes));
@@ -108,13 +109,13 @@ void CudaNodeMemory::unmap_after(std::size_t kept, const CudaVirtualMemory::Turn
 
 /// All of it or nothing.
 void CudaNodeMemory::populate(std::int64_t first, std::int64_t end) {
-  const CudaBesideCaptures unharmed;
+  const cuda::CudaBesideCaptures unharmed;
   Chunk chunk{first, end - first, 0};
   const CUmemAllocationProp wanted = properties(device_);
   CUmemGenericAllocationHandle handle = 0;
   chunks_.reserve(chunks_.size() + 1);
-  check_cuda(driver_.turn()->create(&handle, static_cast<std::size_t>(chunk.bytes), &wanted, 0),
-             fmt::format("{} bytes for the heap", chunk.bytes));
+  cuda::check_cuda(driver_.turn()->create(&handle, static_cast<std::size_t>(chunk.bytes), &wanted, 0),
+                   fmt::format("{} bytes for the heap", chunk.bytes));
   chunk.handle = handle;
   try {
     map(segment(state_.rank()) + chunk.first, chunk);
@@ -129,7 +130,7 @@ std::vector<FileDescriptor> CudaNodeMemory::export_unshared() const {
   std::vector<FileDescriptor> files;
   for (std::size_t i = shared_; i < chunks_.size(); ++i) {
     int file = -1;
-    check_cuda(
+    cuda::check_cuda(
         driver_.turn()->export_handle(&file, chunks_[i].handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0),
         "pass device memory on");
     files.emplace_back(file);
@@ -149,8 +150,9 @@ void CudaNodeMemory::import_chunks(int rank, std::vector<Chunk> chunks, std::vec
     CUmemGenericAllocationHandle handle = 0;
     // NOLINTNEXTLINE(performance-no-int-to-ptr): the driver speaks of both as numbers
     auto* const descriptor = reinterpret_cast<void*>(static_cast<std::intptr_t>(files->at(i).get()));
-    check_cuda(driver_.turn()->import_handle(&handle, descriptor, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
-               "take a peer's device memory");
+    cuda::check_cuda(
+        driver_.turn()->import_handle(&handle, descriptor, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
+        "take a peer's device memory");
     chunk.handle = handle;
     try {
       map(segment(rank) + chunk.first, chunk);
@@ -178,20 +180,20 @@ void CudaNodeMemory::share_growth() {
 }
 
 void CudaNodeMemory::share_with_peers() {
-  const CudaBesideCaptures unharmed;
+  const cuda::CudaBesideCaptures unharmed;
   const std::vector<Chunk> unshared(chunks_.begin() + static_cast<std::ptrdiff_t>(shared_), chunks_.end());
-  const std::vector<std::vector<Chunk>> chunks = exchange_values(state_, operation, unshared);
+  const std::vector<std::vector<Chunk>> chunks = runtime::exchange_values(state_, operation, unshared);
   std::vector<std::vector<FileDescriptor>> files;
   if (!state_.group->in_process()) {
     std::vector<FileDescriptor> mine;
-    collectively(state_, operation, [&] { mine = export_unshared(); });
+    runtime::collectively(state_, operation, [&] { mine = export_unshared(); });
     std::vector<int> numbers;
     for (const FileDescriptor& file : mine) numbers.push_back(file.get());
     files = exchange_descriptors(state_, operation, numbers);
   }
   const std::size_t before = mapped_.size();
   try {
-    collectively(state_, operation, [&] {
+    runtime::collectively(state_, operation, [&] {
       for (const int rank : places_.ranks()) {
         if (rank == state_.rank()) continue;
         const auto place = static_cast<std::size_t>(rank);
@@ -205,4 +207,4 @@ void CudaNodeMemory::share_with_peers() {
   }
 }
 
-}  // namespace partita
+}  // namespace partita::memory

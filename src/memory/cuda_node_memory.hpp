@@ -13,7 +13,7 @@
 #include "memory/node_places.hpp"
 #include "memory/segment_growth.hpp"
 
-namespace partita {
+namespace partita::memory {
 
 /// Each rank creates physical memory on its device in chunks (cuMemCreate), and its peers map the chunks at
 /// base + place * stride. Between processes a chunk travels as a file descriptor over the local socket,
@@ -23,7 +23,8 @@ namespace partita {
 class CudaNodeMemory final : public NodeMemory {
  public:
   /// Collective, blocking. `driver` outlives the object.
-  CudaNodeMemory(Runtime& state, const Topology& topology, int device, const CudaVirtualMemory& driver);
+  CudaNodeMemory(runtime::Runtime& state, const Topology& topology, int device,
+                 const cuda::CudaVirtualMemory& driver);
   ~CudaNodeMemory() override;
   CudaNodeMemory(const CudaNodeMemory&) = delete;
   CudaNodeMemory& operator=(const CudaNodeMemory&) = delete;
@@ -45,14 +46,14 @@ class CudaNodeMemory final : public NodeMemory {
   void reserve();
   SegmentGrowth make_growth();
   void populate(std::int64_t first, std::int64_t end);
-  void unmap_after(std::size_t kept, const CudaVirtualMemory::Turn& turn) noexcept;
+  void unmap_after(std::size_t kept, const cuda::CudaVirtualMemory::Turn& turn) noexcept;
   void map(char* address, const Chunk& chunk);
   void import_chunks(int rank, std::vector<Chunk> chunks, std::vector<FileDescriptor>* files);
   std::vector<FileDescriptor> export_unshared() const;
   void share_with_peers();
 
-  Runtime& state_;
-  const CudaVirtualMemory& driver_;
+  runtime::Runtime& state_;
+  const cuda::CudaVirtualMemory& driver_;
   NodePlaces places_;
   bool alone_ = true;  // no two ranks share a node
   int device_;
@@ -65,4 +66,4 @@ class CudaNodeMemory final : public NodeMemory {
   std::string refused_;  // why peers' memory cannot be mapped
 };
 
-}  // namespace partita
+}  // namespace partita::memory

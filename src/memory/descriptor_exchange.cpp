@@ -10,7 +10,7 @@
 #include "runtime/agree.hpp"
 #include "runtime/runtime.hpp"
 
-namespace partita {
+namespace partita::memory {
 namespace {
 
 /// A process of a user with 1024 files may have so many descriptors on their way; all ranks of a node
@@ -42,7 +42,7 @@ void deliver_to(int peer, const Card& card, int sender, const std::vector<int>& 
 /// waits for a socket.
 class Rounds {
  public:
-  Rounds(Runtime& state, std::string_view operation, const std::vector<int>& mine)
+  Rounds(runtime::Runtime& state, std::string_view operation, const std::vector<int>& mine)
       : state_(state),
         operation_(operation),
         mine_(mine),
@@ -56,17 +56,17 @@ class Rounds {
     width_ = std::clamp(most_on_their_way / most, 1, 64);
     introduce();
     for (int first = 1; first < most; first += width_) {
-      collectively(state_, operation_, [&] { deliver(first); });
-      collectively(state_, operation_, [&] { collect(first, result); });
+      runtime::collectively(state_, operation_, [&] { deliver(first); });
+      runtime::collectively(state_, operation_, [&] { collect(first, result); });
     }
     return result;
   }
 
  private:
   void introduce() {
-    collectively(state_, operation_, [&] { mailbox_.emplace(width_); });
+    runtime::collectively(state_, operation_, [&] { mailbox_.emplace(width_); });
     const Card mine{state_.group->place(), mailbox_->address()};
-    const auto all = exchange_values(state_, operation_, mine);
+    const auto all = runtime::exchange_values(state_, operation_, mine);
     for (const int rank : ranks_) cards_.push_back(all[static_cast<std::size_t>(rank)]);
   }
 
@@ -97,7 +97,7 @@ class Rounds {
     }
   }
 
-  Runtime& state_;
+  runtime::Runtime& state_;
   std::string_view operation_;
   const std::vector<int>& mine_;
   std::vector<int> ranks_;  // of this node
@@ -109,9 +109,10 @@ class Rounds {
 
 }  // namespace
 
-std::vector<std::vector<FileDescriptor>> exchange_descriptors(Runtime& state, std::string_view operation,
+std::vector<std::vector<FileDescriptor>> exchange_descriptors(runtime::Runtime& state,
+                                                              std::string_view operation,
                                                               const std::vector<int>& mine) {
   return Rounds(state, operation, mine).run();
 }
 
-}  // namespace partita
+}  // namespace partita::memory

@@ -13,7 +13,7 @@
 
 #include "base/check.hpp"
 
-namespace partita {
+namespace partita::memory {
 namespace {
 
 constexpr std::size_t secret_bytes = 16;
@@ -171,4 +171,4 @@ void DescriptorMailbox::receive(const FileDescriptor& connection,
   into[letter.sender] = std::move(descriptors);
 }
 
-}  // namespace partita
+}  // namespace partita::memory

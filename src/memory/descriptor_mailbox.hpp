@@ -8,7 +8,7 @@
 
 #include "base/file_descriptor.hpp"
 
-namespace partita {
+namespace partita::memory {
 
 /// A Unix socket in the abstract namespace: nothing in the file system, gone with the process. Its name and
 /// its secret are random; a connection of another user, or without the secret, is turned away.
@@ -37,4 +37,4 @@ class DescriptorMailbox {
   std::string secret_;
 };
 
-}  // namespace partita
+}  // namespace partita::memory

@@ -6,7 +6,7 @@
 #include "base/check.hpp"
 #include "memory/page.hpp"
 
-namespace partita {
+namespace partita::memory {
 
 FreeList::FreeList(std::int64_t capacity) {
   const std::int64_t whole = round_down(capacity, page_bytes);
@@ -87,4 +87,4 @@ std::int64_t FreeList::extent() const {
   return used_.empty() ? 0 : used_.rbegin()->first + used_.rbegin()->second;
 }
 
-}  // namespace partita
+}  // namespace partita::memory

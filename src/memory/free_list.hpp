@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-namespace partita {
+namespace partita::memory {
 
 /// Best fit (the smallest free part that holds the block, the lowest offset among equals; Knuth, The Art of
 /// Computer Programming, volume 1, 2.5), neighbours coalesced on release. Blocks are multiples of 4 KiB;
@@ -37,4 +37,4 @@ class FreeList {
   std::int64_t used_bytes_ = 0;
 };
 
-}  // namespace partita
+}  // namespace partita::memory

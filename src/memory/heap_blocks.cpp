@@ -5,7 +5,7 @@
 
 #include "base/check.hpp"
 
-namespace partita {
+namespace partita::memory {
 
 HeapBlock HeapBlocks::add(std::int64_t offset, std::int64_t bytes, std::string_view purpose,
                           std::string place) {
@@ -105,4 +105,4 @@ std::string HeapBlocks::describe_live() {
   return result;
 }
 
-}  // namespace partita
+}  // namespace partita::memory

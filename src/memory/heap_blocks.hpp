@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace partita {
+namespace partita::memory {
 
 /// One block. The id is the same on all ranks: allocation is collective, so all ranks count alike.
 struct HeapBlock {
@@ -65,4 +65,4 @@ class HeapBlocks {
   std::vector<std::uint64_t> drops_;  // under the mutex, until `take_drops`
 };
 
-}  // namespace partita
+}  // namespace partita::memory

@@ -13,7 +13,7 @@
 #include "base/check.hpp"
 #include "base/control_group.hpp"
 
-namespace partita {
+namespace partita::memory {
 namespace {
 
 constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
@@ -96,4 +96,4 @@ void check_headroom(std::int64_t bytes, int node_ranks) {
       bytes, node_ranks, usable, limits.bound);
 }
 
-}  // namespace partita
+}  // namespace partita::memory

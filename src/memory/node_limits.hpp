@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-namespace partita {
+namespace partita::memory {
 
 /// What the machine and the control groups (v1 and v2, every level above this process) allow. Past the
 /// headroom of a control group there is no error, only SIGKILL.
@@ -21,4 +21,4 @@ struct NodeLimits {
 /// the rest of the machine lives too.
 void check_headroom(std::int64_t bytes, int node_ranks);
 
-}  // namespace partita
+}  // namespace partita::memory

@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <memory>
 
-namespace partita {
-
+namespace partita::runtime {
 struct Runtime;
+}
+
+namespace partita::memory {
 
 /// Backing of the symmetric heap. Backends: processes (memfd_create, descriptors passed over abstract Unix
 /// sockets, mapped into one reserved range) and threads (one anonymous range of the process).
@@ -35,7 +37,7 @@ class NodeMemory {
   /// Collective over the context's ranks (messages on the control lane), blocking within the deadline.
   /// `control_bytes` is the same on all ranks. Where a peer of the same node cannot be reached by the socket
   /// (another container), that is an Error which says so.
-  static std::unique_ptr<NodeMemory> create(Runtime& state, std::int64_t control_bytes);
+  static std::unique_ptr<NodeMemory> create(runtime::Runtime& state, std::int64_t control_bytes);
 };
 
-}  // namespace partita
+}  // namespace partita::memory

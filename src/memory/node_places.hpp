@@ -6,7 +6,7 @@
 #include <partita/topology.hpp>
 #include <vector>
 
-namespace partita {
+namespace partita::memory {
 
 /// The ranks that share memory with `me`, and each one's place among them.
 class NodePlaces {
@@ -42,4 +42,4 @@ inline int most_ranks_of_a_node(const Topology& topology) {
   return *std::ranges::max_element(counts);
 }
 
-}  // namespace partita
+}  // namespace partita::memory

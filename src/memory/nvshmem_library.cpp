@@ -10,6 +10,7 @@
 #include "base/opened_library.hpp"
 
 namespace partita {
+namespace memory {
 namespace {
 
 constexpr const char* library_name = "libnvshmem_host.so.3";
@@ -55,12 +56,14 @@ const NvshmemLibrary& NvshmemLibrary::of_process() {
   return library;
 }
 
+}  // namespace memory
+
 LibraryReport report_nvshmem() {
-  const NvshmemLibrary& library = NvshmemLibrary::of_process();
+  const memory::NvshmemLibrary& library = memory::NvshmemLibrary::of_process();
   return {library.version, library.path, library.why_none};
 }
 
-std::string obstacle(std::span<const NvshmemCapabilities> offers) {
+std::string memory::obstacle(std::span<const NvshmemCapabilities> offers) {
   for (std::size_t i = 1; i < offers.size(); ++i) {
     const NvshmemCapabilities& one = offers[i];
     if (one.version != offers[0].version) return fmt::format("ranks 0 and {} have different ones", i);
@@ -75,7 +78,7 @@ std::string obstacle(std::span<const NvshmemCapabilities> offers) {
   return "";
 }
 
-std::int64_t symmetric_size_of_environment(std::int64_t otherwise) {
+std::int64_t memory::symmetric_size_of_environment(std::int64_t otherwise) {
   const std::string_view whole = environment_variable("NVSHMEM_SYMMETRIC_SIZE");
   if (whole.empty()) return otherwise;
   double number = 0;

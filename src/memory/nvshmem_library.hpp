@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-namespace partita {
+namespace partita::memory {
 
 /// Names the processes that belong together; made by one of them (nvshmemx_uniqueid_v1).
 struct NvshmemId {
@@ -74,4 +74,4 @@ std::string obstacle(std::span<const NvshmemCapabilities> offers);
 /// NVSHMEM_SYMMETRIC_SIZE: "1.5G" and the like in bytes; unset: `otherwise`. Throws ArgumentError.
 std::int64_t symmetric_size_of_environment(std::int64_t otherwise);
 
-}  // namespace partita
+}  // namespace partita::memory

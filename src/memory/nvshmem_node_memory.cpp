@@ -7,7 +7,7 @@
 #include "runtime/agree.hpp"
 #include "runtime/runtime.hpp"
 
-namespace partita {
+namespace partita::memory {
 namespace {
 
 constexpr std::string_view operation = "share device memory by NVSHMEM";
@@ -18,13 +18,13 @@ NvshmemNodeMemory::Holding::~Holding() {
   if (range.bytes > 0) NvshmemWorld::of_process().release(range.first);
 }
 
-NvshmemNodeMemory::NvshmemNodeMemory(Runtime& state, const Topology& topology, const NvshmemDevice& device,
-                                     const NvshmemLibrary& library)
+NvshmemNodeMemory::NvshmemNodeMemory(runtime::Runtime& state, const Topology& topology,
+                                     const NvshmemDevice& device, const NvshmemLibrary& library)
     : segments_(static_cast<std::size_t>(state.size())) {
   NvshmemWorld& world = NvshmemWorld::of_process();
   const std::vector<int> pes = world.join(state, device, library);
   holding_.range = world.take(state, pes);
-  collectively(state, operation, [&] {
+  runtime::collectively(state, operation, [&] {
     cap_ = heap_limit(state.options);
     for (const int rank : topology.node_ranks(topology.node(state.rank()))) {
       const auto place = static_cast<std::size_t>(rank);
@@ -43,4 +43,4 @@ void NvshmemNodeMemory::grow(std::int64_t bytes) {
                      bytes, stride());
 }
 
-}  // namespace partita
+}  // namespace partita::memory

@@ -8,8 +8,10 @@
 #include "memory/nvshmem_world.hpp"
 
 namespace partita {
-
 class Topology;
+}
+
+namespace partita::memory {
 
 /// A range of what this process's NvshmemWorld has allocated, at the same offset in the memory of each rank;
 /// peers' addresses are NVSHMEM's. All of it has memory from the start, so that growing is only a check.
@@ -17,7 +19,7 @@ class NvshmemNodeMemory final : public NodeMemory {
  public:
   /// Collective; UnsupportedError, the same on all ranks, says why not: as NvshmemWorld::join, or a rank
   /// cannot map the memory of another one that `topology` puts on its node.
-  NvshmemNodeMemory(Runtime& state, const Topology& topology, const NvshmemDevice& device,
+  NvshmemNodeMemory(runtime::Runtime& state, const Topology& topology, const NvshmemDevice& device,
                     const NvshmemLibrary& library);
 
   void* control() override { return nullptr; }
@@ -38,4 +40,4 @@ class NvshmemNodeMemory final : public NodeMemory {
   std::vector<char*> segments_;  // by rank
 };
 
-}  // namespace partita
+}  // namespace partita::memory

@@ -4,7 +4,7 @@
 
 #include "base/check.hpp"
 
-namespace partita {
+namespace partita::memory {
 namespace {
 
 std::int64_t end_of(const OffsetRange& range) {
@@ -73,4 +73,4 @@ OffsetRange largest_range(std::span<const OffsetRange> ranges) {
   return largest;
 }
 
-}  // namespace partita
+}  // namespace partita::memory

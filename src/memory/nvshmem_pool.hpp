@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-namespace partita {
+namespace partita::memory {
 
 /// Offsets [first, first + bytes), the same for all PEs.
 struct OffsetRange {
@@ -45,4 +45,4 @@ std::vector<OffsetRange> common_ranges(std::span<const std::vector<OffsetRange>>
 /// The largest, the first among equals; no bytes where there is none.
 OffsetRange largest_range(std::span<const OffsetRange> ranges);
 
-}  // namespace partita
+}  // namespace partita::memory

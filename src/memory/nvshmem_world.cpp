@@ -14,7 +14,7 @@
 #include "runtime/runtime.hpp"
 #include "runtime/wait.hpp"
 
-namespace partita {
+namespace partita::memory {
 namespace {
 
 constexpr std::string_view operation = "share device memory by NVSHMEM";
@@ -38,7 +38,7 @@ struct Start {
 
 /// Runs `work` on the context's device in a thread of its own. One that keeps it for half of the deadline is
 /// left behind, so that the ranks can tell each other before any of them has waited too long.
-std::string beside(Runtime& state, const NvshmemDevice& device, const std::shared_ptr<Start>& start,
+std::string beside(runtime::Runtime& state, const NvshmemDevice& device, const std::shared_ptr<Start>& start,
                    const std::function<std::string()>& work) {
   using Clock = std::chrono::steady_clock;
   start->begun = start->done = false;
@@ -55,9 +55,9 @@ std::string beside(Runtime& state, const NvshmemDevice& device, const std::share
   }).detach();
   while (!start->begun) std::this_thread::yield();
   const Clock::time_point limit = Clock::now() + state.options.deadline / 2;
-  const WaitReason reason{operation, [] { return std::string("NVSHMEM"); }, -1,
-                          [&] { return state.others(); }};
-  wait_until(state, reason, [&] {
+  const runtime::WaitReason reason{operation, [] { return std::string("NVSHMEM"); }, -1,
+                                   [&] { return state.others(); }};
+  runtime::wait_until(state, reason, [&] {
     state.require_alive(operation);
     return start->done.load() || Clock::now() >= limit;
   });
@@ -65,15 +65,15 @@ std::string beside(Runtime& state, const NvshmemDevice& device, const std::share
 }
 
 /// The first complaint of any rank, with its number.
-std::string first_of(Runtime& state, const std::string& mine) {
-  const std::vector<std::string> all = exchange(state, operation, mine);
+std::string first_of(runtime::Runtime& state, const std::string& mine) {
+  const std::vector<std::string> all = runtime::exchange(state, operation, mine);
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     if (!all[rank].empty()) return fmt::format("{} (rank {})", all[rank], rank);
   }
   return "";
 }
 
-std::string make_id(Runtime& state, const NvshmemDevice& device, const std::shared_ptr<Start>& start,
+std::string make_id(runtime::Runtime& state, const NvshmemDevice& device, const std::shared_ptr<Start>& start,
                     const NvshmemLibrary& library) {
   std::string complaint;
   if (state.rank() == 0) {
@@ -83,11 +83,11 @@ std::string make_id(Runtime& state, const NvshmemDevice& device, const std::shar
     });
   }
   std::string why = first_of(state, complaint);
-  if (why.empty()) start->id = exchange_values(state, operation, start->id).front();
+  if (why.empty()) start->id = runtime::exchange_values(state, operation, start->id).front();
   return why;
 }
 
-std::string begin(Runtime& state, const NvshmemDevice& device, const std::shared_ptr<Start>& start,
+std::string begin(runtime::Runtime& state, const NvshmemDevice& device, const std::shared_ptr<Start>& start,
                   const NvshmemLibrary& library, std::int64_t bytes) {
   // Where its heap does not grow, what it is given to begin with is all.
   const DefaultVariable size("NVSHMEM_SYMMETRIC_SIZE", fmt::format("{}", bytes + (std::int64_t{64} << 20)));
@@ -128,7 +128,7 @@ void NvshmemWorld::forget() {
   world.pool_ = NvshmemPool();
 }
 
-NvshmemCapabilities NvshmemWorld::offer(const Runtime& state, const NvshmemDevice& device,
+NvshmemCapabilities NvshmemWorld::offer(const runtime::Runtime& state, const NvshmemDevice& device,
                                         const NvshmemLibrary& library) {
   const std::int64_t free_bytes = device.free_bytes();
   const std::lock_guard lock(mutex_);
@@ -145,11 +145,11 @@ NvshmemCapabilities NvshmemWorld::offer(const Runtime& state, const NvshmemDevic
   return {library.version, device.identity, round_down(bytes, huge_page_bytes), identity_, pe_};
 }
 
-std::vector<int> NvshmemWorld::join(Runtime& state, const NvshmemDevice& device,
+std::vector<int> NvshmemWorld::join(runtime::Runtime& state, const NvshmemDevice& device,
                                     const NvshmemLibrary& library) {
   NvshmemCapabilities mine;
-  collectively(state, operation, [&] { mine = offer(state, device, library); });
-  std::vector<NvshmemCapabilities> offers = exchange_values(state, operation, mine);
+  runtime::collectively(state, operation, [&] { mine = offer(state, device, library); });
+  std::vector<NvshmemCapabilities> offers = runtime::exchange_values(state, operation, mine);
   const std::string why = obstacle(offers);
   check<UnsupportedError>(why.empty(), "NVSHMEM cannot be used: {}", why);
   if (mine.world == 0) {
@@ -161,12 +161,12 @@ std::vector<int> NvshmemWorld::join(Runtime& state, const NvshmemDevice& device,
   return pes;
 }
 
-void NvshmemWorld::start(Runtime& state, const NvshmemDevice& device,
+void NvshmemWorld::start(runtime::Runtime& state, const NvshmemDevice& device,
                          std::span<const NvshmemCapabilities> offers, const NvshmemLibrary& library) {
   const std::int64_t bytes = least_of(offers);
   bool mine = false;
   try {
-    collectively(state, operation, [&] {
+    runtime::collectively(state, operation, [&] {
       check<UnsupportedError>(bytes > 0, "NVSHMEM: a device has no memory left for it");
       const std::lock_guard lock(mutex_);
       check<UnsupportedError>(!starting_ && identity_ == 0,
@@ -197,19 +197,19 @@ void NvshmemWorld::refuse_for_good(const std::string& why) {
   why_failed_ = why;
 }
 
-OffsetRange NvshmemWorld::take(Runtime& state, std::vector<int> pes) {
+OffsetRange NvshmemWorld::take(runtime::Runtime& state, std::vector<int> pes) {
   std::ranges::sort(pes);
   std::vector<OffsetRange> mine;
   {
     const std::lock_guard lock(mutex_);
     mine = pool_.free_for(pes);
   }
-  OffsetRange range = largest_range(common_ranges(exchange_values(state, operation, mine)));
+  OffsetRange range = largest_range(common_ranges(runtime::exchange_values(state, operation, mine)));
   check<UnsupportedError>(range.bytes > 0, "NVSHMEM: other contexts have all of its memory");
   range.bytes = std::max(share_of(range.bytes), std::min(range.bytes, huge_page_bytes));
   bool taken = false;
   try {
-    collectively(state, operation, [&] {
+    runtime::collectively(state, operation, [&] {
       const std::lock_guard lock(mutex_);
       pool_.take(range, pes);
       taken = true;
@@ -231,4 +231,4 @@ char* NvshmemWorld::memory_of(int pe) const {
   return pe == pe_ ? memory_ : static_cast<char*>(library_->address_of(memory_, pe));
 }
 
-}  // namespace partita
+}  // namespace partita::memory

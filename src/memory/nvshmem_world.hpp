@@ -10,9 +10,11 @@
 #include "memory/nvshmem_library.hpp"
 #include "memory/nvshmem_pool.hpp"
 
-namespace partita {
-
+namespace partita::runtime {
 struct Runtime;
+}
+
+namespace partita::memory {
 
 /// The device of the rank that uses NVSHMEM.
 struct NvshmemDevice {
@@ -34,11 +36,11 @@ class NvshmemWorld {
   /// Collective, blocking for at most half of the deadline and some messages. UnsupportedError, the same on
   /// all ranks: it is not there, a rank is no process or has no device of its own, it was started with other
   /// processes, by somebody else or in vain, or it does not start now.
-  std::vector<int> join(Runtime& state, const NvshmemDevice& device, const NvshmemLibrary& library);
+  std::vector<int> join(runtime::Runtime& state, const NvshmemDevice& device, const NvshmemLibrary& library);
 
   /// A range that is free on all these PEs, which are those of the context's ranks. Collective; throws
   /// UnsupportedError: nothing is left.
-  OffsetRange take(Runtime& state, std::vector<int> pes);
+  OffsetRange take(runtime::Runtime& state, std::vector<int> pes);
   /// Of this process. Local.
   void release(std::int64_t first) noexcept;
 
@@ -46,9 +48,10 @@ class NvshmemWorld {
   char* memory_of(int pe) const;
 
  private:
-  NvshmemCapabilities offer(const Runtime& state, const NvshmemDevice& device, const NvshmemLibrary& library);
-  void start(Runtime& state, const NvshmemDevice& device, std::span<const NvshmemCapabilities> offers,
-             const NvshmemLibrary& library);
+  NvshmemCapabilities offer(const runtime::Runtime& state, const NvshmemDevice& device,
+                            const NvshmemLibrary& library);
+  void start(runtime::Runtime& state, const NvshmemDevice& device,
+             std::span<const NvshmemCapabilities> offers, const NvshmemLibrary& library);
   void refuse_for_good(const std::string& why);
 
   mutable std::mutex mutex_;  // of all that follows
@@ -62,4 +65,4 @@ class NvshmemWorld {
   NvshmemPool pool_;
 };
 
-}  // namespace partita
+}  // namespace partita::memory

@@ -9,7 +9,7 @@
 
 #include "base/check.hpp"
 
-namespace partita {
+namespace partita::memory {
 namespace {
 
 // Newer than the C library's headers on some systems.
@@ -63,4 +63,4 @@ void populate_anonymous(char* first, std::int64_t bytes) {
   touch(first, bytes);
 }
 
-}  // namespace partita
+}  // namespace partita::memory

@@ -3,7 +3,7 @@
 
 #include "base/round.hpp"
 
-namespace partita {
+namespace partita::memory {
 
 inline constexpr std::int64_t page_bytes = 4096;
 inline constexpr std::int64_t huge_page_bytes = std::int64_t{2} << 20;
@@ -18,4 +18,4 @@ void populate_memory_file(int file, char* base, std::int64_t first, std::int64_t
 /// Gives pages to [first, end), anonymous and writable.
 void populate_anonymous(char* first, std::int64_t bytes);
 
-}  // namespace partita
+}  // namespace partita::memory

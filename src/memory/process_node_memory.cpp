@@ -16,7 +16,7 @@
 #include "runtime/agree.hpp"
 #include "runtime/runtime.hpp"
 
-namespace partita {
+namespace partita::memory {
 namespace {
 
 constexpr std::string_view operation = "share memory within the node";
@@ -47,42 +47,42 @@ void map_file(int file, char* address, std::int64_t bytes) {
 
 }  // namespace
 
-std::pair<Reservation, std::int64_t> reserve_segments_alike(Runtime& state, int parts) {
+std::pair<Reservation, std::int64_t> reserve_segments_alike(runtime::Runtime& state, int parts) {
   std::pair<Reservation, std::int64_t> result;
-  collectively(state, operation, [&] {
+  runtime::collectively(state, operation, [&] {
     if (parts > 0) result = Reservation::segments(parts, preferred_stride(NodeLimits::read().total, parts));
   });
   constexpr std::int64_t any = std::int64_t{1} << 62;
   const std::int64_t stride =
-      std::ranges::min(exchange_values(state, operation, parts > 0 ? result.second : any));
+      std::ranges::min(runtime::exchange_values(state, operation, parts > 0 ? result.second : any));
   if (parts > 0) result.first.trim(stride * parts);
   result.second = stride;
   return result;
 }
 
-ProcessNodeMemory::ProcessNodeMemory(Runtime& state, std::int64_t control_bytes)
+ProcessNodeMemory::ProcessNodeMemory(runtime::Runtime& state, std::int64_t control_bytes)
     : places_(state.topology(), state.rank()) {
   std::tie(range_, stride_) = reserve_segments_alike(state, places_.count());
   mine_ = segment(state.rank());
-  collectively(state, operation, [&] {
+  runtime::collectively(state, operation, [&] {
     growth_ = std::make_unique<SegmentGrowth>(stride_, heap_limit(state.options), backing());
     make_files(state, control_bytes);
   });
   map_files(state, control_bytes);
 }
 
-void ProcessNodeMemory::make_files(Runtime& state, std::int64_t control_bytes) {
+void ProcessNodeMemory::make_files(runtime::Runtime& state, std::int64_t control_bytes) {
   segment_file_ = new_memory_file("partita-segment");
   if (state.rank() != places_.first()) return;
   control_file_ = new_memory_file("partita-control");
   set_length(control_file_.get(), round_up(control_bytes, page_bytes));
 }
 
-void ProcessNodeMemory::map_files(Runtime& state, std::int64_t control_bytes) {
+void ProcessNodeMemory::map_files(runtime::Runtime& state, std::int64_t control_bytes) {
   std::vector<int> mine{segment_file_.get()};
   if (control_file_) mine.push_back(control_file_.get());
   const auto files = exchange_descriptors(state, operation, mine);
-  collectively(state, operation, [&] {
+  runtime::collectively(state, operation, [&] {
     for (const int rank : places_.ranks()) {
       const auto& theirs = files[static_cast<std::size_t>(rank)];
       map_file(rank == state.rank() ? segment_file_.get() : theirs.at(0).get(), segment(rank), stride_);
@@ -109,9 +109,9 @@ SegmentGrowth::Backing ProcessNodeMemory::backing() {
           .check_room = [ranks = places_.count()](std::int64_t bytes) { check_headroom(bytes, ranks); }};
 }
 
-std::unique_ptr<NodeMemory> NodeMemory::create(Runtime& state, std::int64_t control_bytes) {
+std::unique_ptr<NodeMemory> NodeMemory::create(runtime::Runtime& state, std::int64_t control_bytes) {
   if (state.group->in_process()) return std::make_unique<ThreadsNodeMemory>(state, control_bytes);
   return std::make_unique<ProcessNodeMemory>(state, control_bytes);
 }
 
-}  // namespace partita
+}  // namespace partita::memory

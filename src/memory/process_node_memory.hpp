@@ -9,14 +9,14 @@
 #include "memory/reservation.hpp"
 #include "memory/segment_growth.hpp"
 
-namespace partita {
+namespace partita::memory {
 
 /// Each rank has a memory file (memfd_create) for its segment; the first rank of the node one more for the
 /// control memory. Nothing of them has a name in the file system, so nothing is left behind however a process
 /// ends, and the size of /dev/shm does not matter.
 class ProcessNodeMemory final : public NodeMemory {
  public:
-  ProcessNodeMemory(Runtime& state, std::int64_t control_bytes);
+  ProcessNodeMemory(runtime::Runtime& state, std::int64_t control_bytes);
 
   void* control() override { return control_.data(); }
   char* segment(int rank) override { return places_.segment(range_.data(), stride_, rank); }
@@ -24,8 +24,8 @@ class ProcessNodeMemory final : public NodeMemory {
   void grow(std::int64_t bytes) override { growth_->grow(bytes); }
 
  private:
-  void make_files(Runtime& state, std::int64_t control_bytes);
-  void map_files(Runtime& state, std::int64_t control_bytes);
+  void make_files(runtime::Runtime& state, std::int64_t control_bytes);
+  void map_files(runtime::Runtime& state, std::int64_t control_bytes);
   SegmentGrowth::Backing backing();
 
   NodePlaces places_;
@@ -39,6 +39,6 @@ class ProcessNodeMemory final : public NodeMemory {
 };
 
 /// The stride that all ranks can reserve, and this rank's range of it for `parts` segments. Collective.
-std::pair<Reservation, std::int64_t> reserve_segments_alike(Runtime& state, int parts);
+std::pair<Reservation, std::int64_t> reserve_segments_alike(runtime::Runtime& state, int parts);
 
-}  // namespace partita
+}  // namespace partita::memory

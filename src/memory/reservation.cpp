@@ -12,7 +12,7 @@
 #include "base/check.hpp"
 #include "memory/page.hpp"
 
-namespace partita {
+namespace partita::memory {
 namespace {
 
 constexpr std::int64_t gibibyte = std::int64_t{1} << 30;
@@ -90,4 +90,4 @@ std::int64_t preferred_stride(std::int64_t node_memory_bytes, int node_ranks) {
   return std::max(gibibyte, round_up(2 * node_memory_bytes / node_ranks, gibibyte));
 }
 
-}  // namespace partita
+}  // namespace partita::memory

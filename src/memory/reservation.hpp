@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace partita {
+namespace partita::memory {
 
 /// Addresses that nothing else in the process will get; touching them before memory is mapped there is a
 /// fault. Costs no memory. Begins at a multiple of 2 MiB. The destructor unmaps the whole range, whatever was
@@ -37,4 +37,4 @@ class Reservation {
 /// The stride of a rank's segment: twice the memory of the node over its ranks, in whole GiB.
 std::int64_t preferred_stride(std::int64_t node_memory_bytes, int node_ranks);
 
-}  // namespace partita
+}  // namespace partita::memory

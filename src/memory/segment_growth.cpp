@@ -5,7 +5,7 @@
 
 #include "base/check.hpp"
 
-namespace partita {
+namespace partita::memory {
 
 std::int64_t heap_limit(const ContextOptions& options) {
   return options.memory_limit > 0 ? options.memory_limit : std::numeric_limits<std::int64_t>::max();
@@ -40,4 +40,4 @@ void SegmentGrowth::grow(std::int64_t bytes) {
   populated_ = end;
 }
 
-}  // namespace partita
+}  // namespace partita::memory

@@ -8,7 +8,7 @@
 
 #include "memory/page.hpp"
 
-namespace partita {
+namespace partita::memory {
 
 /// The memory behind one rank's segment.
 class SegmentGrowth {
@@ -52,4 +52,4 @@ class SegmentGrowth {
 /// Bytes that a rank's heap may have, by `options.memory_limit`.
 std::int64_t heap_limit(const ContextOptions& options);
 
-}  // namespace partita
+}  // namespace partita::memory

@@ -13,7 +13,7 @@
 #include "runtime/meeting.hpp"
 #include "runtime/rank_list.hpp"
 
-namespace partita {
+namespace partita::memory {
 namespace {
 
 std::string place_text(const SourcePlace& where) {
@@ -22,7 +22,8 @@ std::string place_text(const SourcePlace& where) {
 
 }  // namespace
 
-SymmetricHeap::SymmetricHeap(Runtime& state, NodeMemory& memory, Settle settle, std::string_view what)
+SymmetricHeap::SymmetricHeap(runtime::Runtime& state, NodeMemory& memory, Settle settle,
+                             std::string_view what)
     : allocating_(fmt::format("allocate {}", what)),
       freeing_(fmt::format("free {}", what)),
       collecting_(fmt::format("collect {}", what)),
@@ -34,9 +35,9 @@ SymmetricHeap::SymmetricHeap(Runtime& state, NodeMemory& memory, Settle settle, 
 
 /// One meeting: what must agree, the largest size, and whether anyone has drops to tell. Those are told in
 /// it, and what all ranks have dropped is free afterwards.
-Summary SymmetricHeap::meet(Meeting& meeting, std::string_view operation, const Report& report,
-                            std::int64_t bytes) {
-  Summary mine = Summary::of(hash_of(operation), hash_of_facts(report.facts));
+runtime::Summary SymmetricHeap::meet(runtime::Meeting& meeting, std::string_view operation,
+                                     const runtime::Report& report, std::int64_t bytes) {
+  runtime::Summary mine = runtime::Summary::of(hash_of(operation), hash_of_facts(report.facts));
   mine.threw = report.threw ? 1 : 0;
   mine.largest = bytes > 0 ? static_cast<std::uint64_t>(bytes) : 0;
   // Asked once: another thread may drop a block at any time, which is then told in the next meeting.
@@ -44,12 +45,13 @@ Summary SymmetricHeap::meet(Meeting& meeting, std::string_view operation, const 
   const std::string drops = dropped.empty() ? "" : serialize(dropped);
   if (!drops.empty()) settle_(operation);  // streams may still use them
   mine.bytes_smallest = mine.bytes_largest = static_cast<std::int64_t>(drops.size());
-  const Summary all = settle(meeting, mine, [&] { return report; });
+  const runtime::Summary all = runtime::settle(meeting, mine, [&] { return report; });
   release_dropped(meeting, all, drops);
   return all;
 }
 
-void SymmetricHeap::release_dropped(Meeting& meeting, const Summary& all, const std::string& mine) {
+void SymmetricHeap::release_dropped(runtime::Meeting& meeting, const runtime::Summary& all,
+                                    const std::string& mine) {
   if (all.bytes_largest == 0) return;
   std::vector<std::vector<std::uint64_t>> by_rank;
   for (const std::string& theirs : meeting.gather(mine, all.bytes_smallest == all.bytes_largest)) {
@@ -61,16 +63,17 @@ void SymmetricHeap::release_dropped(Meeting& meeting, const Summary& all, const 
 HeapBlock SymmetricHeap::allocate(std::int64_t bytes, Sizes sizes, std::string_view purpose,
                                   SourcePlace where) {
   state_.require_usable(allocating_);
-  Report report;
+  runtime::Report report;
   report.operation = allocating_;
   report.facts = {{"purpose", std::string(purpose)},
                   {"sizes", sizes == Sizes::equal ? "equal" : "the largest of the ranks'"}};
   if (sizes == Sizes::equal) report.facts.push_back({"bytes", fmt::format("{}", bytes)});
   report.threw = bytes < 0;
-  report.error = {ErrorKind::argument, fmt::format("{}: {} bytes is less than none", allocating_, bytes)};
-  Summary all;
+  report.error = {runtime::ErrorKind::argument,
+                  fmt::format("{}: {} bytes is less than none", allocating_, bytes)};
+  runtime::Summary all;
   {
-    Meeting meeting(state_, allocating_);
+    runtime::Meeting meeting(state_, allocating_);
     all = meet(meeting, allocating_, report, bytes);
   }
   const auto largest = static_cast<std::int64_t>(all.largest);
@@ -96,7 +99,7 @@ std::int64_t SymmetricHeap::place(std::int64_t bytes) {
 }
 
 void SymmetricHeap::grow(std::int64_t bytes) {
-  collectively(state_, allocating_, [&] {
+  runtime::collectively(state_, allocating_, [&] {
     try {
       memory_.grow(bytes);
     } catch (const MemoryError& error) {
@@ -109,9 +112,9 @@ void SymmetricHeap::grow(std::int64_t bytes) {
 
 void SymmetricHeap::collect() {
   state_.require_usable(collecting_);
-  Report report;
+  runtime::Report report;
   report.operation = collecting_;
-  Meeting meeting(state_, collecting_);
+  runtime::Meeting meeting(state_, collecting_);
   meet(meeting, collecting_, report, 0);
 }
 
@@ -119,26 +122,26 @@ void SymmetricHeap::collect() {
 /// and not as a fact.
 void SymmetricHeap::free(void* pointer) {
   state_.require_usable(freeing_);
-  Report report;
+  runtime::Report report;
   report.operation = freeing_;
   std::uint64_t id = 0;
   try {
     id = blocks_.find(segment_offset(pointer));
   } catch (const MemoryError& error) {
     report.threw = true;
-    report.error = {ErrorKind::memory, fmt::format("{}: {}", freeing_, error.what())};
+    report.error = {runtime::ErrorKind::memory, fmt::format("{}: {}", freeing_, error.what())};
   }
-  Summary mine = Summary::of(hash_of(freeing_));
+  runtime::Summary mine = runtime::Summary::of(hash_of(freeing_));
   mine.threw = report.threw ? 1 : 0;
   mine.bytes_smallest = mine.bytes_largest = static_cast<std::int64_t>(id);
-  Meeting meeting(state_, freeing_);
-  const Summary all = settle(meeting, mine, [&] { return report; });
+  runtime::Meeting meeting(state_, freeing_);
+  const runtime::Summary all = runtime::settle(meeting, mine, [&] { return report; });
   if (all.bytes_smallest != all.bytes_largest) {
     const auto blocks = meeting.gather(fmt::format("block {}, {}", id, blocks_.describe(id)), false);
     std::vector<int> ranks(blocks.size());
     std::iota(ranks.begin(), ranks.end(), 0);
-    throw MemoryError(
-        fmt::format("{}: the ranks free different blocks: {}", freeing_, values_of_ranks(blocks, ranks)));
+    throw MemoryError(fmt::format("{}: the ranks free different blocks: {}", freeing_,
+                                  runtime::values_of_ranks(blocks, ranks)));
   }
   free_list_.release(blocks_.remove(id));
 }
@@ -163,4 +166,4 @@ std::int64_t SymmetricHeap::offset_of(const void* pointer) const {
   return blocks_.contains(offset) ? offset : -1;
 }
 
-}  // namespace partita
+}  // namespace partita::memory

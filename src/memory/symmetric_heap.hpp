@@ -12,11 +12,13 @@
 #include "memory/node_memory.hpp"
 #include "runtime/runtime.hpp"
 
-namespace partita {
-
+namespace partita::runtime {
 class Meeting;
 struct Report;
 struct Summary;
+}  // namespace partita::runtime
+
+namespace partita::memory {
 
 /// All ranks make the same sequence of allocations and releases, so the (deterministic, best-fit, coalescing)
 /// free list gives the same offset on every rank without talking about it. Freed blocks are re-used; segments
@@ -50,18 +52,19 @@ class SymmetricHeap {
   using Settle = std::function<void(std::string_view operation)>;
   /// In `memory`; `what` names it in errors: "symmetric memory". Both outlive it, as what `settle` uses,
   /// which is called before the ranks tell each other what they have dropped.
-  SymmetricHeap(Runtime& state, NodeMemory& memory, Settle settle,
+  SymmetricHeap(runtime::Runtime& state, NodeMemory& memory, Settle settle,
                 std::string_view what = "symmetric memory");
 
  private:
-  Summary meet(Meeting& meeting, std::string_view operation, const Report& report, std::int64_t bytes);
-  void release_dropped(Meeting& meeting, const Summary& all, const std::string& mine);
+  runtime::Summary meet(runtime::Meeting& meeting, std::string_view operation, const runtime::Report& report,
+                        std::int64_t bytes);
+  void release_dropped(runtime::Meeting& meeting, const runtime::Summary& all, const std::string& mine);
   std::int64_t place(std::int64_t bytes);
   void grow(std::int64_t bytes);
   std::int64_t segment_offset(const void* pointer) const;
 
   const std::string allocating_, freeing_, collecting_;  // the operations, for errors
-  Runtime& state_;
+  runtime::Runtime& state_;
   NodeMemory& memory_;
   Settle settle_;
   mutable HeapBlocks blocks_;
@@ -69,4 +72,4 @@ class SymmetricHeap {
   std::int64_t grown_ = 0;  // all ranks' segments are at least so long
 };
 
-}  // namespace partita
+}  // namespace partita::memory

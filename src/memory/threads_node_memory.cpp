@@ -14,7 +14,7 @@
 #include "runtime/keeper.hpp"
 #include "runtime/runtime.hpp"
 
-namespace partita {
+namespace partita::memory {
 namespace {
 
 constexpr std::string_view operation = "share memory within the node";
@@ -53,13 +53,13 @@ struct ThreadsNodeMemory::Shared {
   Reservation control;
 };
 
-ThreadsNodeMemory::ThreadsNodeMemory(Runtime& state, std::int64_t control_bytes)
+ThreadsNodeMemory::ThreadsNodeMemory(runtime::Runtime& state, std::int64_t control_bytes)
     : places_(state.topology(), state.rank()) {
   const bool first = state.rank() == places_.first();
   std::shared_ptr<Shared> made;
   if (first) made = std::make_shared<Shared>();
   auto reserved = reserve_segments_alike(state, first ? places_.count() : 0);
-  collectively(state, operation, [&] {
+  runtime::collectively(state, operation, [&] {
     if (!first) return;
     made->range = std::move(reserved.first);
     made->stride = reserved.second;
@@ -71,20 +71,20 @@ ThreadsNodeMemory::ThreadsNodeMemory(Runtime& state, std::int64_t control_bytes)
 
 /// The address of the first rank's pointer travels; all have copied it before the first rank frees it. When
 /// that cannot be known (a passed deadline), it stays.
-void ThreadsNodeMemory::receive_shared(Runtime& state, std::shared_ptr<Shared> made) {
+void ThreadsNodeMemory::receive_shared(runtime::Runtime& state, std::shared_ptr<Shared> made) {
   auto pointer = std::make_shared<std::shared_ptr<Shared>>(std::move(made));
   try {
     const std::shared_ptr<Shared>* const address = pointer.get();
-    const auto addresses = exchange_values(state, operation, address);
-    collectively(state, operation,
-                 [&] { adopt(*addresses[static_cast<std::size_t>(places_.first())], state); });
+    const auto addresses = runtime::exchange_values(state, operation, address);
+    runtime::collectively(state, operation,
+                          [&] { adopt(*addresses[static_cast<std::size_t>(places_.first())], state); });
   } catch (...) {
-    keep_until_exit(std::move(pointer));
+    runtime::keep_until_exit(std::move(pointer));
     throw;
   }
 }
 
-void ThreadsNodeMemory::adopt(const std::shared_ptr<Shared>& theirs, const Runtime& state) {
+void ThreadsNodeMemory::adopt(const std::shared_ptr<Shared>& theirs, const runtime::Runtime& state) {
   shared_ = theirs;
   growth_ = std::make_unique<SegmentGrowth>(shared_->stride, heap_limit(state.options),
                                             anonymous_backing(segment(state.rank()), places_.count()));
@@ -100,4 +100,4 @@ std::int64_t ThreadsNodeMemory::stride() const {
   return shared_->stride;
 }
 
-}  // namespace partita
+}  // namespace partita::memory

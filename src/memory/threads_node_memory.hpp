@@ -7,11 +7,11 @@
 #include "memory/node_places.hpp"
 #include "memory/segment_growth.hpp"
 
-namespace partita {
+namespace partita::memory {
 
 class ThreadsNodeMemory final : public NodeMemory {
  public:
-  ThreadsNodeMemory(Runtime& state, std::int64_t control_bytes);
+  ThreadsNodeMemory(runtime::Runtime& state, std::int64_t control_bytes);
 
   void* control() override;
   char* segment(int rank) override;
@@ -20,12 +20,12 @@ class ThreadsNodeMemory final : public NodeMemory {
 
  private:
   struct Shared;
-  void receive_shared(Runtime& state, std::shared_ptr<Shared> made);
-  void adopt(const std::shared_ptr<Shared>& theirs, const Runtime& state);
+  void receive_shared(runtime::Runtime& state, std::shared_ptr<Shared> made);
+  void adopt(const std::shared_ptr<Shared>& theirs, const runtime::Runtime& state);
 
   NodePlaces places_;
   std::shared_ptr<Shared> shared_;  // lives as long as a rank of the node does
   std::unique_ptr<SegmentGrowth> growth_;
 };
 
-}  // namespace partita
+}  // namespace partita::memory

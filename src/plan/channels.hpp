@@ -1,7 +1,7 @@
 // What signals between two ranks are about.
 #pragma once
 
-namespace partita {
+namespace partita::planning {
 
 /// `ready` goes from the owner of a source or slot to its reader, `done` back; `grant` from the owner of a
 /// destination to its writer, `written` back. In every plan: who reads steps goes by it.
@@ -12,4 +12,4 @@ constexpr bool opens(int channel) {
   return channel == static_cast<int>(Channel::ready) || channel == static_cast<int>(Channel::grant);
 }
 
-}  // namespace partita
+}  // namespace partita::planning

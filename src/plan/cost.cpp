@@ -4,7 +4,7 @@
 
 #include "plan/moves.hpp"
 
-namespace partita {
+namespace partita::planning {
 namespace {
 
 constexpr double short_run = 64;  // bytes: a cache line
@@ -54,4 +54,4 @@ int ranks_on_node(const Topology& topology, int rank) {
   return static_cast<int>(topology.node_ranks(topology.node(rank)).size());
 }
 
-}  // namespace partita
+}  // namespace partita::planning

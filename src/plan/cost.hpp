@@ -3,7 +3,7 @@
 
 #include <partita/machine.hpp>
 
-namespace partita {
+namespace partita::planning {
 
 /// A copy as the memory system sees it.
 struct CopyCost {
@@ -22,4 +22,4 @@ bool is_message(StepKind kind);
 /// Ranks of the topology on the node of `rank`.
 int ranks_on_node(const Topology& topology, int rank);
 
-}  // namespace partita
+}  // namespace partita::planning

@@ -4,7 +4,7 @@
 #include <functional>
 #include <utility>
 
-namespace partita {
+namespace partita::planning {
 namespace {
 
 using Steps = std::vector<int>;
@@ -90,4 +90,4 @@ Dependencies find_dependencies(const Plan& plan, std::span<const Touched> touche
   return found;
 }
 
-}  // namespace partita
+}  // namespace partita::planning

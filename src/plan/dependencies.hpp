@@ -7,7 +7,7 @@
 
 #include "plan/touched.hpp"
 
-namespace partita {
+namespace partita::planning {
 
 /// Steps in lanes, each of which goes in the order of the plan. A step follows
 ///   - earlier ones that have written bytes that it reads or writes, or have read bytes that it writes,
@@ -25,4 +25,4 @@ struct Dependencies {
 Dependencies find_dependencies(const Plan& plan, std::span<const Touched> touched,
                                std::span<const int> lanes);
 
-}  // namespace partita
+}  // namespace partita::planning

@@ -7,7 +7,7 @@
 #include "base/check.hpp"
 #include "plan/work.hpp"
 
-namespace partita {
+namespace partita::planning {
 namespace {
 
 std::string after_text(const Step& step) {
@@ -84,4 +84,4 @@ std::string describe_bytes(std::int64_t bytes) {
   return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.1f} {}", value, units[unit]);
 }
 
-}  // namespace partita
+}  // namespace partita::planning

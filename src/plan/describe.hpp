@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace partita {
+namespace partita::planning {
 
 std::string_view name(StepKind kind);
 std::string_view name(BufferKind kind);
@@ -18,4 +18,4 @@ std::string describe(const Plan& plan, const Step& step);
 /// "512 B", "1.5 MiB".
 std::string describe_bytes(std::int64_t bytes);
 
-}  // namespace partita
+}  // namespace partita::planning

@@ -9,7 +9,7 @@
 #include "plan/cost.hpp"
 #include "plan/work.hpp"
 
-namespace partita {
+namespace partita::planning {
 namespace {
 
 constexpr double never = std::numeric_limits<double>::infinity();
@@ -239,4 +239,4 @@ std::vector<double> run_events(const std::vector<Plan>& plans, const Machine& ma
   return Events(plans, machine, observer).run();
 }
 
-}  // namespace partita
+}  // namespace partita::planning

@@ -5,7 +5,7 @@
 #include <partita/machine.hpp>
 #include <vector>
 
-namespace partita {
+namespace partita::planning {
 
 /// Told of every step when it ends: a step begins when the one before it has ended.
 using StepObserver = std::function<void(std::size_t rank, std::size_t step, double begin, double end)>;
@@ -16,4 +16,4 @@ using StepObserver = std::function<void(std::size_t rank, std::size_t step, doub
 std::vector<double> run_events(const std::vector<Plan>& plans, const Machine& machine,
                                const StepObserver& observer = {});
 
-}  // namespace partita
+}  // namespace partita::planning

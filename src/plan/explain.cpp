@@ -16,6 +16,8 @@
 namespace partita {
 namespace {
 
+using namespace planning;
+
 /// Totals over the ranks of an operation, scaled up where only a sample was asked.
 struct Totals {
   Traffic traffic;

@@ -83,7 +83,7 @@ Machine parse(std::string_view text, const std::string& origin) {
 // deep.
 void add_installed(std::vector<fs::path>& directories) {
   Dl_info information{};
-  if (dladdr(reinterpret_cast<const void*>(&shipped_machines), &information) == 0) return;
+  if (dladdr(reinterpret_cast<const void*>(&planning::shipped_machines), &information) == 0) return;
   if (information.dli_fname == nullptr) return;
   std::error_code ignored;
   fs::path prefix = fs::absolute(information.dli_fname, ignored).parent_path();
@@ -124,7 +124,7 @@ Machine Machine::find(std::string_view name_or_path) {
     const fs::path candidate = directory / (text + ".json");
     if (fs::is_regular_file(candidate, ignored)) return read(candidate.string());
   }
-  for (const ShippedMachine& machine : shipped_machines) {
+  for (const planning::ShippedMachine& machine : planning::shipped_machines) {
     if (machine.name == name_or_path) return parse(machine.json, text);
   }
   throw ArgumentError(fmt::format("unknown machine \"{}\"; known: {}, or the path of a description", text,
@@ -144,7 +144,7 @@ std::string to_string(const Machine& machine) {
 
 std::vector<std::string> Machine::shipped() {
   std::vector<std::string> names;
-  for (const ShippedMachine& machine : shipped_machines) names.emplace_back(machine.name);
+  for (const planning::ShippedMachine& machine : planning::shipped_machines) names.emplace_back(machine.name);
   return names;
 }
 

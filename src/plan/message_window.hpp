@@ -11,7 +11,7 @@
 #include "base/round.hpp"
 #include "plan/plan_builder.hpp"
 
-namespace partita {
+namespace partita::planning {
 
 /// Hands out room, first in first out, in whole cache lines. Room that an older piece takes is free once that
 /// piece is popped.
@@ -117,4 +117,4 @@ class ReceiveWindow {
   FifoWindow window_;
 };
 
-}  // namespace partita
+}  // namespace partita::planning

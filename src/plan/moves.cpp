@@ -5,7 +5,7 @@
 
 #include "base/check.hpp"
 
-namespace partita {
+namespace partita::planning {
 namespace {
 
 const Extents& axis_order(const Plan& plan, const Place& place) {
@@ -116,4 +116,4 @@ std::vector<int> sample_ranks(int ranks, int most) {
   return result;
 }
 
-}  // namespace partita
+}  // namespace partita::planning

@@ -4,7 +4,7 @@
 #include <partita/plan.hpp>
 #include <vector>
 
-namespace partita {
+namespace partita::planning {
 
 const Buffer& buffer_of(const Plan& plan, const Place& place);
 bool is_scratch(const Plan& plan, const Place& place);
@@ -31,4 +31,4 @@ double run_bytes(const Plan& plan, const Step& step);
 /// At most `most` ranks of 0 .. ranks-1, evenly spaced, the first and the last among them.
 std::vector<int> sample_ranks(int ranks, int most);
 
-}  // namespace partita
+}  // namespace partita::planning

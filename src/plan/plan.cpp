@@ -47,10 +47,10 @@ void add_topology(Hash& hash, const Topology& topology) {
 }
 
 void add_move(Traffic& traffic, const Plan& plan, const Step& step) {
-  const std::int64_t bytes = moved_bytes(plan, step);
+  const std::int64_t bytes = planning::moved_bytes(plan, step);
   if (step.from.rank != plan.rank || step.to.rank != plan.rank) {
     traffic.node_bytes += bytes;
-  } else if (is_scratch(plan, step.from) || is_scratch(plan, step.to)) {
+  } else if (planning::is_scratch(plan, step.from) || planning::is_scratch(plan, step.to)) {
     traffic.staging_bytes += bytes;
   } else {
     traffic.local_bytes += bytes;
@@ -84,8 +84,8 @@ Traffic traffic(const Plan& plan) {
     if (kind == StepKind::receive) result.network_bytes += step.bytes;
     if (kind == StepKind::signal) ++result.signals;
   }
-  for (const Part& part : parts_read_from_peers(plan)) {
-    result.node_bytes += part.region.size() * size_of(dtype_at(plan, part.place));
+  for (const Part& part : planning::parts_read_from_peers(plan)) {
+    result.node_bytes += part.region.size() * size_of(planning::dtype_at(plan, part.place));
   }
   return result;
 }

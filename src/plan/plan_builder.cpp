@@ -5,7 +5,7 @@
 #include "base/check.hpp"
 #include "plan/work.hpp"
 
-namespace partita {
+namespace partita::planning {
 namespace {
 
 Step step_of(StepKind kind, int peer) {
@@ -187,4 +187,4 @@ void PlanBuilder::append(Plan part, int from, int to, const std::function<void(i
   append(std::move(part), buffers, before);
 }
 
-}  // namespace partita
+}  // namespace partita::planning

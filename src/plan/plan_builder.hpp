@@ -12,7 +12,7 @@
 
 #include "plan/channels.hpp"
 
-namespace partita {
+namespace partita::planning {
 
 /// Appends buffers and steps to the plan of one rank, and keeps account of the signals that it waits for.
 /// Functions give the number of what they have appended, by which later ones name it. `after`: messages that
@@ -88,4 +88,4 @@ class PlanBuilder {
   std::int64_t rounds_ = 0;  // ranges of them
 };
 
-}  // namespace partita
+}  // namespace partita::planning

@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-namespace partita {
+namespace partita::planning {
 
 struct ShippedMachine {
   std::string_view name;
@@ -13,4 +13,4 @@ struct ShippedMachine {
 
 extern const std::array<ShippedMachine, 3> shipped_machines;
 
-}  // namespace partita
+}  // namespace partita::planning

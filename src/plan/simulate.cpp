@@ -12,6 +12,8 @@
 namespace partita {
 namespace {
 
+using namespace planning;
+
 // One rank alone, its partners taken to be as far as it is: copies share the node's memory bandwidth evenly,
 // messages share its link evenly and run behind the copies, one after another in each direction.
 class Pricing {

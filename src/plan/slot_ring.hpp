@@ -9,7 +9,7 @@
 
 #include "plan/plan_builder.hpp"
 
-namespace partita {
+namespace partita::planning {
 
 /// Slots in the giver's memory. Both ends know which slot a piece goes through: the taker reads it in place,
 /// and says when it has.
@@ -59,4 +59,4 @@ class SlotRing {
   std::map<int, std::int64_t> given_;  // pieces, by taker
 };
 
-}  // namespace partita
+}  // namespace partita::planning

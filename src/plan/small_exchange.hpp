@@ -5,7 +5,7 @@
 #include <partita/plan.hpp>
 #include <vector>
 
-namespace partita {
+namespace partita::planning {
 
 /// One rank's side of it, as its planner knows it. Regions are of one index space, that of both operands.
 /// What one rank gives another is one message, dense in the source's order of axes.
@@ -28,4 +28,4 @@ struct SmallExchange {
   int root = -1;
 };
 
-}  // namespace partita
+}  // namespace partita::planning

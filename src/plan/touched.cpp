@@ -8,7 +8,7 @@
 #include "plan/moves.hpp"
 #include "plan/work.hpp"
 
-namespace partita {
+namespace partita::planning {
 namespace {
 
 constexpr std::int64_t all_bytes = std::numeric_limits<std::int64_t>::max();
@@ -131,4 +131,4 @@ void LastTouch::cut(Pieces& pieces, std::int64_t at) {
   piece.last = at;
 }
 
-}  // namespace partita
+}  // namespace partita::planning

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace partita {
+namespace partita::planning {
 
 /// Bytes [first, last) of a buffer's memory (see `memory_of`) on a rank.
 struct MemoryRange {
@@ -47,4 +47,4 @@ class LastTouch {
   std::map<std::pair<int, int>, Pieces> buffers_;  // by buffer and rank
 };
 
-}  // namespace partita
+}  // namespace partita::planning

@@ -50,7 +50,7 @@ struct Describe {
   const Plan& plan;
 
   std::string text(const Part& part) const {
-    return fmt::format("{} of {}", to_string(part.region), describe(plan, part.place));
+    return fmt::format("{} of {}", to_string(part.region), planning::describe(plan, part.place));
   }
   std::string operator()(const Multiply& work) const {
     return fmt::format("multiply {} by {} {} {}", text(work.a), text(work.b),
@@ -73,8 +73,8 @@ struct Describe {
 
 Place target_of(const Work& work) {
   std::optional<Place> target;
-  for_each_part(work, [&](const Part& part, Use use) {
-    if (use != Use::read && !target) target = part.place;
+  planning::for_each_part(work, [&](const Part& part, planning::Use use) {
+    if (use != planning::Use::read && !target) target = part.place;
   });
   return *target;
 }
@@ -84,6 +84,8 @@ Place target_of(const Work& work) {
 double flops(const Work& work, bool is_complex) {
   return std::visit(Count{is_complex}, work);
 }
+
+namespace planning {
 
 const Work& work_of(const Plan& plan, const Step& step) {
   const auto index = static_cast<std::size_t>(step.work);
@@ -128,4 +130,5 @@ double compute_seconds(const Plan& plan, const Step& step, const Machine& machin
   return machine.copy_latency + flops(work, complex_items) / machine.flops;
 }
 
+}  // namespace planning
 }  // namespace partita

@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-namespace partita {
+namespace partita::planning {
 
 /// The work of a compute step; throws ArgumentError where the plan has none of that number.
 const Work& work_of(const Plan& plan, const Step& step);
@@ -58,4 +58,4 @@ Dtype dtype_at(const Plan& plan, const Place& place);
 /// Seconds of a compute step on one rank of the machine.
 double compute_seconds(const Plan& plan, const Step& step, const Machine& machine);
 
-}  // namespace partita
+}  // namespace partita::planning

@@ -182,8 +182,9 @@ void choose_private(Staging& staging, const Problem& problem, std::int64_t bound
   staging.message = std::min({longest, most, transfer});
   // Little to send needs little room: every peer's messages at once, at most as many as may be in flight.
   const std::int64_t useful =
-      staging.message * std::clamp<std::int64_t>(2 * ranks, window_messages,
-                                                 static_cast<std::int64_t>(FifoWindow::most_pieces));
+      staging.message *
+      std::clamp<std::int64_t>(2 * ranks, window_messages,
+                               static_cast<std::int64_t>(planning::FifoWindow::most_pieces));
   staging.window = std::min(budget, useful);
   staging.private_bytes = 2 * staging.window;
 }

@@ -6,7 +6,7 @@
 #include "redistribute/exchange.hpp"
 #include "redistribute/problem.hpp"
 
-namespace partita {
+namespace partita::redistribution {
 namespace {
 
 using namespace redistribution;
@@ -15,7 +15,7 @@ using namespace redistribution;
 bool is_small(const Problem& problem) {
   const std::int64_t elements =
       std::max(problem.source.layout.largest_local_size(), problem.destination.layout.largest_local_size());
-  return elements * problem.item_bytes() <= 2 * PacketSlots::most_given;
+  return elements * problem.item_bytes() <= 2 * devices::PacketSlots::most_given;
 }
 
 /// Rank c has contribution c to all of the source.
@@ -51,8 +51,8 @@ bool goes_whole_to_all(const Problem& problem, int root) {
   return true;
 }
 
-SmallExchange small_exchange(const Problem& problem) {
-  SmallExchange small{problem.source, problem.destination, problem.rank, {}, {}};
+planning::SmallExchange small_exchange(const Problem& problem) {
+  planning::SmallExchange small{problem.source, problem.destination, problem.rank, {}, {}};
   Exchange all = exchange(problem);
   for (Transfer& transfer : all.outgoing) small.given.push_back({transfer.peer, std::move(transfer.region)});
   for (Transfer& transfer : all.incoming) {
@@ -78,9 +78,9 @@ bool may_be_small(const Problem& problem) {
 
 }  // namespace
 
-std::optional<SmallExchange> small_exchange(const Operand& source, const Operand& destination,
-                                            const Topology& topology, int rank,
-                                            const RedistributeOptions& options) {
+std::optional<planning::SmallExchange> small_exchange(const Operand& source, const Operand& destination,
+                                                      const Topology& topology, int rank,
+                                                      const RedistributeOptions& options) {
   const Problem problem = make_problem(source, destination, topology, rank, options);
   if (!may_be_small(problem)) return std::nullopt;
   return small_exchange(problem);
@@ -91,7 +91,7 @@ std::optional<PlanInPackets> plan_in_packets(const Operand& source, const Operan
                                              const RedistributeOptions& options) {
   const int ranks = topology.ranks();
   if (source.space != MemorySpace::device || destination.space != MemorySpace::device || ranks < 2 ||
-      ranks > PacketSlots::most_ranks || topology.node_count() != 1 ||
+      ranks > devices::PacketSlots::most_ranks || topology.node_count() != 1 ||
       options.method != RedistributeMethod::automatic || options.staging_bytes != 0) {
     return std::nullopt;
   }
@@ -105,4 +105,4 @@ std::optional<PlanInPackets> plan_in_packets(const Operand& source, const Operan
   return PlanInPackets{std::move(plan), small_exchange(problem)};
 }
 
-}  // namespace partita
+}  // namespace partita::redistribution

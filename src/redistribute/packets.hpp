@@ -6,20 +6,20 @@
 
 #include "plan/small_exchange.hpp"
 
-namespace partita {
+namespace partita::redistribution {
 
 /// Everything that the rank gives and takes, at once. Nothing where the destination holds contributions, or
 /// those of the source are not of every rank. Pure, and the same decision on all ranks.
-std::optional<SmallExchange> small_exchange(const Operand& source, const Operand& destination,
-                                            const Topology& topology, int rank,
-                                            const RedistributeOptions& options = {});
+std::optional<planning::SmallExchange> small_exchange(const Operand& source, const Operand& destination,
+                                                      const Topology& topology, int rank,
+                                                      const RedistributeOptions& options = {});
 
 /// What devices carry in packets (PacketRunner): one start and one way, where writing into peers' memory
 /// takes a grant before and a signal after. The plan is the same as it would go between nodes, every message
 /// packed, sent and unpacked.
 struct PlanInPackets {
   Plan plan;
-  SmallExchange exchange;
+  planning::SmallExchange exchange;
 };
 
 /// Nothing: something else is asked for or better. Pure, and the same decision on all ranks.
@@ -27,4 +27,4 @@ std::optional<PlanInPackets> plan_in_packets(const Operand& source, const Operan
                                              const Topology& topology, int rank,
                                              const RedistributeOptions& options);
 
-}  // namespace partita
+}  // namespace partita::redistribution

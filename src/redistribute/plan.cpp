@@ -20,7 +20,7 @@ using namespace redistribution;
 
 // The same list on every rank, with fixed numbers: shared staging of no bytes stands before private staging
 // where only that is used.
-void add_buffers(PlanBuilder& builder, const Problem& problem, std::int64_t shared_bytes,
+void add_buffers(planning::PlanBuilder& builder, const Problem& problem, std::int64_t shared_bytes,
                  std::int64_t private_bytes) {
   builder.add_operand("source", problem.source);
   builder.add_operand("destination", problem.destination);
@@ -38,7 +38,7 @@ PlanInParts plan_in_parts(const Operand& source, const Operand& destination, con
   const Method method = choose_method(problem);
   const Exchange whole = exchange(problem);
   Plan plan{"redistribute", method.name, method.reason, rank, topology, {}, {}};
-  PlanBuilder builder(plan);
+  planning::PlanBuilder builder(plan);
   if (method.is_grouped()) {
     plan.grouped = true;
     const Rounds rounds = choose_rounds(problem);

@@ -44,13 +44,13 @@ Array stand_in(ContextState& context, const Operand& operand) {
   const std::shared_ptr<ContextState> unowned(std::shared_ptr<void>(), &context);
   const bool rows = operand.axis_order == Operand::of(operand.layout, operand.dtype).axis_order;
   const Order order = rows ? Order::row_major : Order::column_major;
-  return allocate_on_heap(unowned, operand.layout, operand.dtype, order, "scratch of a plan",
-                          SourcePlace::current(), MemorySpace::device);
+  return arrays::allocate_on_heap(unowned, operand.layout, operand.dtype, order, "scratch of a plan",
+                                  SourcePlace::current(), MemorySpace::device);
 }
 
 /// A plan that is bound.
 struct Made {
-  std::unique_ptr<Executor> bound;
+  std::unique_ptr<execution::Executor> bound;
   bool in_packets = false;
   RedistributeOptions options;  ///< that it was made with
 };
@@ -60,12 +60,12 @@ struct Made {
 Made plan_together(ContextState& context, const Operand& source, const std::function<Operand()>& destination,
                    const RedistributeOptions& options) {
   context.require_usable("redistribute");
-  std::unique_ptr<PacketPlan> packets;
+  std::unique_ptr<execution::PacketPlan> packets;
   Made made{nullptr, false, options};
   std::optional<Operand> from, to;
   std::vector<Fact> identity;
   const auto prepare = [&]() -> std::vector<Fact> {
-    require_no_capture(context, "redistribute", "making a plan");
+    devices::require_no_capture(context, "redistribute", "making a plan");
     const Operand target = destination();
     from = as_planned(source, target.space);
     to = as_planned(target, source.space);
@@ -73,10 +73,10 @@ Made plan_together(ContextState& context, const Operand& source, const std::func
     return identity;
   };
   if (context.device_topology.node_count() > 1) {
-    collectively(context, "redistribute", prepare);
+    runtime::collectively(context, "redistribute", prepare);
     const bool may = from->space == MemorySpace::device && options.method == RedistributeMethod::automatic;
     const Topology& topology = context.topology(from->space);
-    if (may && messages_go_in_groups(context) &&
+    if (may && devices::messages_go_in_groups(context) &&
         redistribution::fits_rounds(
             redistribution::make_problem(*from, *to, topology, context.rank(), options))) {
       made.options.method = RedistributeMethod::grouped;
@@ -86,16 +86,17 @@ Made plan_together(ContextState& context, const Operand& source, const std::func
     const Topology& topology = context.topology(from->space);
     Plan plan = plan_redistribute(*from, *to, topology, context.rank(), made.options);
     plan.identity = identity;
-    made.bound = Executor::bind(context, std::move(plan));
+    made.bound = execution::Executor::bind(context, std::move(plan));
   };
-  collectively(context, "redistribute", [&]() -> std::vector<Fact> {
+  runtime::collectively(context, "redistribute", [&]() -> std::vector<Fact> {
     if (!from) prepare();
-    auto planned = plan_in_packets(*from, *to, context.topology(from->space), context.rank(), made.options);
+    auto planned = redistribution::plan_in_packets(*from, *to, context.topology(from->space), context.rank(),
+                                                   made.options);
     if (!planned) {
       bind();
     } else {
       planned->plan.identity = identity;
-      packets = std::make_unique<PacketPlan>(context, std::move(planned->plan), planned->exchange);
+      packets = std::make_unique<execution::PacketPlan>(context, std::move(planned->plan), planned->exchange);
     }
     return identity;
   });
@@ -106,8 +107,8 @@ Made plan_together(ContextState& context, const Operand& source, const std::func
     made.in_packets = true;
     return made;
   }
-  if (packets) collectively(context, "redistribute", bind);
-  Executor::connect_all(context, made.bound);
+  if (packets) runtime::collectively(context, "redistribute", bind);
+  execution::Executor::connect_all(context, made.bound);
   return made;
 }
 
@@ -136,9 +137,10 @@ class Runner {
   const Layout& destination() const { return destination_; }  ///< as the caller sees it
 
   void run(const Array& source, const Array& destination) {
-    if (device_source_.valid()) copy_view(context_, source.local(), device_source_.local());
+    if (device_source_.valid()) arrays::copy_view(context_, source.local(), device_source_.local());
     with_operands(source, destination, [&](auto operands) { bound_->execute(operands); });
-    if (device_destination_.valid()) copy_view(context_, device_destination_.local(), destination.local());
+    if (device_destination_.valid())
+      arrays::copy_view(context_, device_destination_.local(), destination.local());
   }
 
   void enqueue(const Array& source, const Array& destination, Stream stream) {
@@ -153,14 +155,14 @@ class Runner {
   void with_operands(const Array& source, const Array& destination, Body&& body) {
     std::shared_ptr<Array::State> seen =
         (device_destination_.valid() ? device_destination_ : destination).state();
-    if (!inverse_.empty()) seen = permuted(*seen, inverse_);
+    if (!inverse_.empty()) seen = arrays::permuted(*seen, inverse_);
     const Array& given = device_source_.valid() ? device_source_ : source;
     const std::array<const Array::State*, 2> operands{given.state().get(), seen.get()};
     body(std::span<const Array::State* const>(operands));
   }
 
   ContextState& context_;
-  std::unique_ptr<Executor> bound_;
+  std::unique_ptr<execution::Executor> bound_;
   bool in_packets_;
   Layout destination_;
   std::vector<int> inverse_;
@@ -194,8 +196,8 @@ Array redistribute_to_new(const Array& source, const std::string& target,
   Runner& runner =
       cached_plan(*context, source.operand(),
                   fmt::format("new {} {}", static_cast<int>(options.order), target), destination, options);
-  Array array = allocate_on_heap(context, runner.destination(), source.dtype(), options.order,
-                                 "redistribute to " + target, where, source.local().space);
+  Array array = arrays::allocate_on_heap(context, runner.destination(), source.dtype(), options.order,
+                                         "redistribute to " + target, where, source.local().space);
   runner.run(source, array);
   return array;
 }
@@ -253,7 +255,7 @@ Redistribute::Redistribute(const Context& context, const Operand& source, const 
   const bool in_packets = state_->runner->in_packets();
   state_->planner = [from, to, planned, in_packets,
                      topology = state_->context->topology(from.space)](int rank) {
-    return in_packets ? plan_in_packets(from, to, topology, rank, planned).value().plan
+    return in_packets ? redistribution::plan_in_packets(from, to, topology, rank, planned).value().plan
                       : plan_redistribute(from, to, topology, rank, planned);
   };
 }
@@ -280,7 +282,7 @@ void Redistribute::execute(const Array& source, Array& destination) {
 
 void Redistribute::execute(const Array& source, Array& destination, Stream stream) {
   check_apart(source, destination);
-  keep_for_graph(*state_->context, stream, state_->runner);
+  contexts::keep_for_graph(*state_->context, stream, state_->runner);
   state_->runner->enqueue(source, destination, stream);
 }
 

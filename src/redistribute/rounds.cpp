@@ -40,7 +40,7 @@ Holders holders(const Layout& layout) {
 
 class RoundsWalk {
  public:
-  RoundsWalk(const Problem& problem, const Rounds& rounds, PlanBuilder& builder)
+  RoundsWalk(const Problem& problem, const Rounds& rounds, planning::PlanBuilder& builder)
       : problem_(problem), rounds_(rounds), builder_(builder) {}
 
   std::vector<int> run(const std::vector<Exchange>& parts) {
@@ -157,7 +157,7 @@ class RoundsWalk {
 
   const Problem& problem_;
   const Rounds& rounds_;
-  PlanBuilder& builder_;
+  planning::PlanBuilder& builder_;
   std::vector<Piece> arrived_;              // of the round before
   std::array<std::vector<int>, 2> sent_{};  // messages of each half that have not been waited for
   std::size_t turn_ = 0;
@@ -198,7 +198,7 @@ Rounds choose_rounds(const Problem& problem) {
 }
 
 std::vector<int> walk_rounds(const Problem& problem, const Rounds& rounds, const std::vector<Exchange>& parts,
-                             PlanBuilder& builder) {
+                             planning::PlanBuilder& builder) {
   return RoundsWalk(problem, rounds, builder).run(parts);
 }
 

@@ -32,6 +32,6 @@ Rounds choose_rounds(const Problem& problem);
 
 /// Writes the steps; gives those at which the parts of the exchange begin.
 std::vector<int> walk_rounds(const Problem& problem, const Rounds& rounds, const std::vector<Exchange>& parts,
-                             PlanBuilder& builder);
+                             planning::PlanBuilder& builder);
 
 }  // namespace partita::redistribution

@@ -14,7 +14,7 @@ constexpr std::size_t most_behind = 32;  // messages that have been waited for b
 
 class Walk {
  public:
-  Walk(const Problem& problem, const Method& method, const Staging& staging, PlanBuilder& builder)
+  Walk(const Problem& problem, const Method& method, const Staging& staging, planning::PlanBuilder& builder)
       : problem_(problem),
         method_(method),
         staging_(staging),
@@ -42,7 +42,7 @@ class Walk {
   }
 
  private:
-  using enum Channel;
+  using enum planning::Channel;
 
   // What a message carries is kept with its receive; the walk itself needs only to know when to unpack.
   std::vector<std::vector<Item>> scheduled(const std::vector<Exchange>& parts) {
@@ -213,36 +213,37 @@ class Walk {
   const Problem& problem_;
   const Method& method_;
   const Staging& staging_;
-  PlanBuilder& builder_;
+  planning::PlanBuilder& builder_;
   std::vector<int> node_;  // the ranks of this rank's node
 
   // By peer: pieces that went through its ring, each way, and transfers that it may read or write in place.
   std::map<int, std::int64_t> produced_, consumed_;
   std::map<int, std::int64_t> offered_, written_to_, awaited_;
-  SlotRing ring_;
+  planning::SlotRing ring_;
 
   struct Incoming {
     Item item;
-    ReceiveWindow::Message message = {};
+    planning::ReceiveWindow::Message message = {};
   };
   std::vector<Incoming> receives_;  // all messages to this rank, by key
   std::size_t posted_ = 0;          // receives_[0 .. posted_) have been posted,
   std::size_t passed_ = 0;          // [0 .. passed_) of them stand behind the walk,
   std::size_t unpacked_ = 0;        // and [0 .. unpacked_) are done
   std::int64_t behind_bytes_ = 0;   // of [unpacked_ .. passed_)
-  SendWindow sending_;              // the first half of the private scratch
-  ReceiveWindow receiving_;
+  planning::SendWindow sending_;    // the first half of the private scratch
+  planning::ReceiveWindow receiving_;
 };
 
 }  // namespace
 
 std::vector<int> walk(const Problem& problem, const Method& method, const Staging& staging,
-                      const Exchange& whole, const std::vector<Exchange>& parts, PlanBuilder& builder) {
+                      const Exchange& whole, const std::vector<Exchange>& parts,
+                      planning::PlanBuilder& builder) {
   return Walk(problem, method, staging, builder).run(whole, parts);
 }
 
 void deliver(const Problem& problem, int owner, int contribution, Region region, const Place& from,
-             std::vector<int> after, PlanBuilder& builder) {
+             std::vector<int> after, planning::PlanBuilder& builder) {
   const Place to = builder.own(destination_buffer);
   if (!problem.accumulates || contribution == 0) {
     builder.copy(owner, std::move(region), from, to, std::move(after));

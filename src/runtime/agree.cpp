@@ -7,7 +7,7 @@
 #include "runtime/meeting.hpp"
 #include "runtime/runtime.hpp"
 
-namespace partita {
+namespace partita::runtime {
 
 namespace {
 
@@ -82,4 +82,4 @@ void barrier(Runtime& state, std::string_view operation) {
   settle(meeting, Summary::of(hash_of(operation)), [&] { return report_of(operation); });
 }
 
-}  // namespace partita
+}  // namespace partita::runtime

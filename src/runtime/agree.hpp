@@ -13,7 +13,7 @@
 
 #include "base/serialize.hpp"
 
-namespace partita {
+namespace partita::runtime {
 
 class Meeting;
 struct Report;
@@ -72,4 +72,4 @@ Summary collectively(Meeting& meeting, std::string_view operation, std::uint64_t
 /// Returns when all ranks are in it.
 void barrier(Runtime& state, std::string_view operation = "barrier");
 
-}  // namespace partita
+}  // namespace partita::runtime

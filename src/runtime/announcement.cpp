@@ -7,7 +7,7 @@
 #include "base/hash.hpp"
 #include "runtime/runtime.hpp"
 
-namespace partita {
+namespace partita::runtime {
 namespace {
 
 std::string text_of(const Runtime& context, std::string_view operation, const char* what,
@@ -101,4 +101,4 @@ std::optional<std::string> announced_difference(const Runtime& context, std::str
   return std::nullopt;
 }
 
-}  // namespace partita
+}  // namespace partita::runtime

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace partita {
+namespace partita::runtime {
 
 struct Runtime;
 
@@ -36,4 +36,4 @@ void compare_announcements(Runtime& context, std::string_view operation, int nod
 /// What `compare_announcements` would throw. Any thread.
 std::optional<std::string> announced_difference(const Runtime& context, std::string_view operation);
 
-}  // namespace partita
+}  // namespace partita::runtime

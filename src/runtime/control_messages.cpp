@@ -8,7 +8,7 @@
 #include "runtime/runtime.hpp"
 #include "runtime/wait.hpp"
 
-namespace partita {
+namespace partita::runtime {
 
 ControlMessages::ControlMessages(Runtime& state, std::string_view operation,
                                  std::function<std::vector<int>(int)> not_here)
@@ -74,4 +74,4 @@ void ControlMessages::complete(Message& message, bool sending) {
   message.complete = true;
 }
 
-}  // namespace partita
+}  // namespace partita::runtime

@@ -10,7 +10,7 @@
 
 #include "runtime/process_group.hpp"
 
-namespace partita {
+namespace partita::runtime {
 
 struct Runtime;
 
@@ -46,4 +46,4 @@ class ControlMessages {
   std::vector<std::unique_ptr<Message>> messages_;
 };
 
-}  // namespace partita
+}  // namespace partita::runtime

@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-namespace partita {
+namespace partita::runtime {
 namespace {
 
 constexpr int success = 0;  // MPI_SUCCESS, of every MPI
@@ -34,4 +34,4 @@ std::string why_no_device_memory(std::string_view version, const DeviceMemoryQue
   return queries.cuda_support() != 0 ? "" : "the MPI says that it takes host memory only";
 }
 
-}  // namespace partita
+}  // namespace partita::runtime

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace partita {
+namespace partita::runtime {
 
 /// What the MPI library has; null: not there.
 struct DeviceMemoryQueries {
@@ -19,4 +19,4 @@ struct DeviceMemoryQueries {
 std::string why_no_device_memory(std::string_view version, const DeviceMemoryQueries& queries,
                                  const char* cray_setting);
 
-}  // namespace partita
+}  // namespace partita::runtime

@@ -6,7 +6,7 @@
 #include "base/check.hpp"
 #include "runtime/rank_list.hpp"
 
-namespace partita {
+namespace partita::runtime {
 
 namespace {
 
@@ -77,4 +77,4 @@ void throw_difference(std::span<const Report> reports, const std::vector<int>& r
   throw DisagreementError(fmt::format("{}: the ranks disagree on {}", reports.front().operation, facts));
 }
 
-}  // namespace partita
+}  // namespace partita::runtime

@@ -11,6 +11,12 @@
 #include "runtime/error_kind.hpp"
 
 namespace partita {
+auto members_of(is_a<Fact> auto& fact) {
+  return std::tie(fact.name, fact.value);
+}
+}  // namespace partita
+
+namespace partita::runtime {
 
 struct Report {
   std::string operation;
@@ -19,9 +25,6 @@ struct Report {
   std::vector<Fact> facts;  ///< if it did not
 };
 
-auto members_of(is_a<Fact> auto& fact) {
-  return std::tie(fact.name, fact.value);
-}
 auto members_of(is_a<Report> auto& report) {
   return std::tie(report.operation, report.threw, report.error.kind, report.error.text, report.facts);
 }
@@ -31,4 +34,4 @@ auto members_of(is_a<Report> auto& report) {
 /// order.
 [[noreturn]] void throw_difference(std::span<const Report> reports, const std::vector<int>& ranks);
 
-}  // namespace partita
+}  // namespace partita::runtime

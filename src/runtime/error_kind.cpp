@@ -5,7 +5,7 @@
 #include <new>
 #include <partita/error.hpp>
 
-namespace partita {
+namespace partita::runtime {
 namespace {
 
 struct Row {
@@ -51,4 +51,4 @@ void throw_error(ErrorKind kind, const std::string& text) {
   throw Error(text);
 }
 
-}  // namespace partita
+}  // namespace partita::runtime

@@ -6,7 +6,7 @@
 #include <exception>
 #include <string>
 
-namespace partita {
+namespace partita::runtime {
 
 enum class ErrorKind : std::uint8_t {
   error,
@@ -31,4 +31,4 @@ CaughtError describe_error(const std::exception_ptr& failure);
 /// Throws the class that `kind` stands for.
 [[noreturn]] void throw_error(ErrorKind kind, const std::string& text);
 
-}  // namespace partita
+}  // namespace partita::runtime

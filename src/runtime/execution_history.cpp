@@ -4,7 +4,7 @@
 
 #include "base/hash.hpp"
 
-namespace partita {
+namespace partita::runtime {
 
 std::uint64_t ExecutionHistory::begin(std::uint64_t hash, std::string_view operation) {
   const Word before = load(number_, std::memory_order_relaxed);
@@ -48,4 +48,4 @@ std::optional<std::uint64_t> first_difference(const ExecutionHistory& mine, cons
   return number;
 }
 
-}  // namespace partita
+}  // namespace partita::runtime

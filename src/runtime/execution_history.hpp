@@ -10,7 +10,7 @@
 
 #include "runtime/shared_words.hpp"
 
-namespace partita {
+namespace partita::runtime {
 
 /// Lies in zero-initialised memory that ranks share. One rank writes, any rank and thread reads; lock-free.
 ///
@@ -54,4 +54,4 @@ class alignas(64) ExecutionHistory {
 /// The first execution, of those that both still know, in which the two differ.
 std::optional<std::uint64_t> first_difference(const ExecutionHistory& mine, const ExecutionHistory& theirs);
 
-}  // namespace partita
+}  // namespace partita::runtime

@@ -7,7 +7,7 @@
 #include "runtime/runtime.hpp"
 #include "runtime/wait.hpp"
 
-namespace partita {
+namespace partita::runtime {
 
 Greetings::~Greetings() {
   if (first_ != last_) keep_until_exit(slots_);
@@ -92,4 +92,4 @@ Greetings& greetings_of(Runtime& context) {
   return *context.greetings;
 }
 
-}  // namespace partita
+}  // namespace partita::runtime

@@ -10,7 +10,7 @@
 #include "runtime/announcement.hpp"
 #include "runtime/process_group.hpp"
 
-namespace partita {
+namespace partita::runtime {
 
 struct Runtime;
 
@@ -65,4 +65,4 @@ class Greetings {
 /// The context's, made when they are wanted first.
 Greetings& greetings_of(Runtime& context);
 
-}  // namespace partita
+}  // namespace partita::runtime

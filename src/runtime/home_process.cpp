@@ -5,7 +5,7 @@
 
 #include <atomic>
 
-namespace partita {
+namespace partita::runtime {
 namespace {
 
 std::atomic<std::uint64_t> forks{0};
@@ -28,4 +28,4 @@ bool HomeProcess::is_here() const noexcept {
   return forks_ == forks.load(std::memory_order_relaxed);
 }
 
-}  // namespace partita
+}  // namespace partita::runtime

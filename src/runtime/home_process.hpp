@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace partita {
+namespace partita::runtime {
 
 /// Made in the process that it names. Any thread.
 class HomeProcess {
@@ -19,4 +19,4 @@ class HomeProcess {
   std::int64_t number_;
 };
 
-}  // namespace partita
+}  // namespace partita::runtime

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace partita {
+namespace partita::runtime {
 namespace {
 
 template <std::size_t size>
@@ -94,4 +94,4 @@ Topology topology_of(std::span<const HostIdentity> ranks, int ranks_per_node) {
   return Topology::of(std::move(nodes));
 }
 
-}  // namespace partita
+}  // namespace partita::runtime

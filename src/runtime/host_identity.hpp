@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace partita {
+namespace partita::runtime {
 
 /// Plain bytes of fixed size: it travels in one all-gather.
 struct HostIdentity {
@@ -39,4 +39,4 @@ std::uint64_t process_start_time(std::int64_t process);
 /// are numbered in order of appearance.
 Topology topology_of(std::span<const HostIdentity> ranks, int ranks_per_node);
 
-}  // namespace partita
+}  // namespace partita::runtime

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-namespace partita {
+namespace partita::runtime {
 
 namespace {
 
@@ -31,4 +31,4 @@ void keep_until_exit(std::shared_ptr<void> thing) noexcept {
   }
 }
 
-}  // namespace partita
+}  // namespace partita::runtime

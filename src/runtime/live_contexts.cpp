@@ -5,7 +5,7 @@
 
 #include "runtime/runtime.hpp"
 
-namespace partita {
+namespace partita::runtime {
 namespace {
 
 struct LiveContexts {
@@ -36,4 +36,4 @@ void leave_contexts(std::string_view how) noexcept {
   for (Runtime* const context : live().contexts) context->leave(how);
 }
 
-}  // namespace partita
+}  // namespace partita::runtime

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-namespace partita {
+namespace partita::runtime {
 
 struct Runtime;
 
@@ -15,4 +15,4 @@ void forget_live_context(Runtime& context);
 /// Does not block. Any thread.
 void leave_contexts(std::string_view how) noexcept;
 
-}  // namespace partita
+}  // namespace partita::runtime

@@ -4,7 +4,7 @@
 
 #include <array>
 
-namespace partita {
+namespace partita::runtime {
 
 namespace {
 
@@ -25,4 +25,4 @@ std::shared_ptr<spdlog::logger> make_logger(int rank, int size, LogLevel level) 
   return logger;
 }
 
-}  // namespace partita
+}  // namespace partita::runtime

@@ -12,7 +12,7 @@
 #include "runtime/peer_watch.hpp"
 #include "runtime/runtime.hpp"
 
-namespace partita {
+namespace partita::runtime {
 
 namespace {
 
@@ -201,4 +201,4 @@ std::vector<std::string> Meeting::gather_pieces(std::string_view mine,
   return pieces;
 }
 
-}  // namespace partita
+}  // namespace partita::runtime

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace partita {
+namespace partita::runtime {
 
 struct Runtime;
 struct Report;
@@ -79,4 +79,4 @@ class Meeting {
   std::uint64_t circle_hash_;
 };
 
-}  // namespace partita
+}  // namespace partita::runtime

@@ -8,7 +8,7 @@
 #include "base/check.hpp"
 #include "runtime/process_group.hpp"
 
-namespace partita {
+namespace partita::runtime {
 
 template <class Message>
 class MessageTable {
@@ -56,4 +56,4 @@ class MessageTable {
   std::vector<MessageId> free_;
 };
 
-}  // namespace partita
+}  // namespace partita::runtime

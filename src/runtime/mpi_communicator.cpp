@@ -12,7 +12,7 @@
 #include "runtime/mpi_library.hpp"
 #include "runtime/process_group.hpp"
 
-namespace partita {
+namespace partita::runtime {
 
 OurCommunicator::~OurCommunicator() {
   if (communicator == MPI_COMM_NULL || messages_left || context_failed_in_this_process()) return;
@@ -114,4 +114,4 @@ MpiNodes find_mpi_nodes(MPI_Comm communicator, int ranks_per_node, std::chrono::
   return nodes;
 }
 
-}  // namespace partita
+}  // namespace partita::runtime

@@ -13,7 +13,7 @@
 
 #include "runtime/host_identity.hpp"
 
-namespace partita {
+namespace partita::runtime {
 
 /// A group and its sub-groups share it.
 struct OurCommunicator {
@@ -45,4 +45,4 @@ struct MpiNodes {
 /// same ArgumentError or DisagreementError on every rank.
 MpiNodes find_mpi_nodes(MPI_Comm communicator, int ranks_per_node, std::chrono::milliseconds deadline);
 
-}  // namespace partita
+}  // namespace partita::runtime

@@ -29,21 +29,22 @@ void find(const char* name, Function*& function) {
 }
 
 std::string ask() {
-  DeviceMemoryQueries queries;
+  runtime::DeviceMemoryQueries queries;
   find("MPIX_GPU_query_support", queries.gpu_support);
   find("MPIX_Query_cuda_support", queries.cuda_support);
-  const MpiCall call;
+  const runtime::MpiCall call;
   // Where the errors of calls go that have no communicator; these end the process unless somebody says
   // otherwise.
-  const ReturnedErrors errors({MPI_COMM_WORLD, MPI_COMM_SELF});
-  return why_no_device_memory(mpi_library_version(), queries, std::getenv("MPICH_GPU_SUPPORT_ENABLED"));
+  const runtime::ReturnedErrors errors({MPI_COMM_WORLD, MPI_COMM_SELF});
+  return runtime::why_no_device_memory(runtime::mpi_library_version(), queries,
+                                       std::getenv("MPICH_GPU_SUPPORT_ENABLED"));
 }
 
 /// Asked once: the answer stays what it was when MPI started.
 std::string why_not() {
   static std::mutex mutex;
   static std::optional<std::string> answer;
-  if (!mpi_is_running()) return "MPI does not run";
+  if (!runtime::mpi_is_running()) return "MPI does not run";
   const std::lock_guard lock(mutex);
   if (!answer) answer = ask();
   return *answer;
@@ -51,7 +52,7 @@ std::string why_not() {
 
 }  // namespace
 
-bool mpi_takes_device_memory() {
+bool runtime::mpi_takes_device_memory() {
   return why_not().empty();
 }
 

@@ -12,7 +12,7 @@
 #include "runtime/mpi_library.hpp"
 #include "runtime/process_watch.hpp"
 
-namespace partita {
+namespace partita::runtime {
 namespace {
 
 std::atomic<bool> context_failed{false};
@@ -84,4 +84,4 @@ void end_at_exit() {
   }
 }
 
-}  // namespace partita
+}  // namespace partita::runtime

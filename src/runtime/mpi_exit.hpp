@@ -6,7 +6,7 @@
 
 #include "runtime/host_identity.hpp"
 
-namespace partita {
+namespace partita::runtime {
 
 /// Says that this rank leaves whatever contexts are still open, so that nobody waits for it in vain. Then,
 /// where we have initialised MPI: finalises MPI once all ranks have come this far; gives up when a context
@@ -26,4 +26,4 @@ bool context_failed_in_this_process() noexcept;
 void note_group_made() noexcept;
 void note_group_gone() noexcept;
 
-}  // namespace partita
+}  // namespace partita::runtime

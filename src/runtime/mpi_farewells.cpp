@@ -11,7 +11,7 @@
 #include "runtime/mpi_group.hpp"
 #include "runtime/mpi_library.hpp"
 
-namespace partita {
+namespace partita::runtime {
 namespace {
 
 constexpr int tag = 0;
@@ -147,4 +147,4 @@ std::vector<Farewell> MpiFarewells::heard(std::uint64_t context) const {
   return ours;
 }
 
-}  // namespace partita
+}  // namespace partita::runtime

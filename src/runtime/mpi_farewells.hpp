@@ -12,7 +12,7 @@
 
 #include "runtime/process_group.hpp"
 
-namespace partita {
+namespace partita::runtime {
 
 struct OurCommunicator;
 
@@ -55,4 +55,4 @@ class MpiFarewells {
   std::vector<Farewell> heard_;  // the latest ones
 };
 
-}  // namespace partita
+}  // namespace partita::runtime

@@ -14,7 +14,7 @@
 #include "runtime/process_watch.hpp"
 #include "runtime/subgroup.hpp"
 
-namespace partita {
+namespace partita::runtime {
 namespace {
 
 /// MPI counts in int; larger messages go in pieces of this size.
@@ -266,4 +266,4 @@ std::unique_ptr<ProcessGroup> make_mpi_group(const Communicator& communicator, i
                                     std::move(nodes.hosts), std::move(nodes.topology));
 }
 
-}  // namespace partita
+}  // namespace partita::runtime

@@ -8,7 +8,7 @@
 
 #include "runtime/process_group.hpp"
 
-namespace partita {
+namespace partita::runtime {
 
 /// This build has the MPI backend.
 bool mpi_available();
@@ -33,4 +33,4 @@ void note_failed_context() noexcept;
 std::unique_ptr<ProcessGroup> make_mpi_group(const Communicator& communicator, int ranks_per_node,
                                              std::chrono::milliseconds deadline);
 
-}  // namespace partita
+}  // namespace partita::runtime

@@ -5,6 +5,7 @@
 #include "runtime/mpi_group.hpp"
 
 namespace partita {
+namespace runtime {
 
 bool mpi_available() {
   return false;
@@ -18,15 +19,19 @@ bool mpi_initialised_by_us() {
 bool mpi_takes_device_memory() {
   return false;
 }
+
+}  // namespace runtime
+
 MpiMemoryReport report_mpi_memory() {
   return {false, "there is no MPI"};
 }
-void note_failed_context() noexcept {}
+void runtime::note_failed_context() noexcept {}
 std::string mpi_description() {
   return "none";
 }
 
-std::unique_ptr<ProcessGroup> make_mpi_group(const Communicator&, int, std::chrono::milliseconds) {
+std::unique_ptr<runtime::ProcessGroup> runtime::make_mpi_group(const Communicator&, int,
+                                                               std::chrono::milliseconds) {
   throw UnsupportedError(
       "this Partita was built without MPI; build it with PARTITA_MPI=openmpi or mpich, or use a ThreadGroup");
 }

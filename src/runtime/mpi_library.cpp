@@ -15,6 +15,7 @@
 #include "runtime/mpi_group.hpp"
 
 namespace partita {
+namespace runtime {
 namespace {
 
 std::atomic<bool> initialised_by_us{false};
@@ -77,9 +78,6 @@ std::string mpi_library_version() {
   return version;
 }
 
-std::string mpi_description() {
-  return mpi_library_version();
-}
 bool mpi_available() {
   return true;
 }
@@ -197,6 +195,12 @@ ReturnedErrors::~ReturnedErrors() {
     const bool predefined = before == MPI_ERRORS_ARE_FATAL || before == MPI_ERRORS_RETURN;
     if (!predefined) MPI_Errhandler_free(&before);
   }
+}
+
+}  // namespace runtime
+
+std::string mpi_description() {
+  return runtime::mpi_library_version();
 }
 
 }  // namespace partita

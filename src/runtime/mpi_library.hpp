@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace partita {
+namespace partita::runtime {
 
 /// Initialises MPI unless somebody has. Throws ArgumentError where MPI has been finalised already, or where
 /// the library that was loaded is another than the one that we were compiled for; UnsupportedError in a fork
@@ -64,4 +64,4 @@ class ReturnedErrors {
   std::vector<std::pair<MPI_Comm, MPI_Errhandler>> before_;
 };
 
-}  // namespace partita
+}  // namespace partita::runtime

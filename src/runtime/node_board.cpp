@@ -4,7 +4,7 @@
 
 #include "base/check.hpp"
 
-namespace partita {
+namespace partita::runtime {
 
 // A cache line a pair, so that waiting for one peer does not disturb the signals of another.
 struct alignas(64) NodeBoard::Cell {
@@ -132,4 +132,4 @@ CaughtError NodeBoard::failure(int node_rank) const {
   return {static_cast<ErrorKind>(word - 1), read_text(theirs.last_words)};
 }
 
-}  // namespace partita
+}  // namespace partita::runtime

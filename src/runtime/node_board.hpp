@@ -8,7 +8,7 @@
 #include "runtime/error_kind.hpp"
 #include "runtime/execution_history.hpp"
 
-namespace partita {
+namespace partita::runtime {
 
 /// Lies in zero-initialised memory that all ranks of the node map (NodeMemory::control). Lock-free; a signal
 /// is a release, reading a counter an acquire. Ranks here are numbered within the node. Each rank writes only
@@ -65,4 +65,4 @@ class NodeBoard {
   int me_;
 };
 
-}  // namespace partita
+}  // namespace partita::runtime

@@ -7,7 +7,7 @@
 #include "runtime/announcement.hpp"
 #include "runtime/runtime.hpp"
 
-namespace partita {
+namespace partita::runtime {
 
 namespace {
 
@@ -144,4 +144,4 @@ PeerWatch::Found PeerWatch::look_for_lost_peers(const std::vector<int>& peers,
   return std::nullopt;
 }
 
-}  // namespace partita
+}  // namespace partita::runtime

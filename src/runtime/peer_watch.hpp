@@ -11,7 +11,7 @@
 #include "runtime/node_board.hpp"
 #include "runtime/wait.hpp"
 
-namespace partita {
+namespace partita::runtime {
 
 /// Fails the context and throws if that of a rank of this node has failed: LostPeerError, or the
 /// DisagreementError that the neighbour found. For the beginning of a call: what the failed rank left behind
@@ -53,4 +53,4 @@ class PeerWatch {
   std::map<int, std::chrono::steady_clock::time_point> gone_since_;
 };
 
-}  // namespace partita
+}  // namespace partita::runtime

@@ -10,7 +10,7 @@
 
 #include "runtime/error_kind.hpp"
 
-namespace partita {
+namespace partita::runtime {
 
 /// Messages of different lanes never match each other.
 enum class Lane : std::uint8_t {
@@ -93,4 +93,4 @@ class ProcessGroup {
   virtual std::string place() const = 0;
 };
 
-}  // namespace partita
+}  // namespace partita::runtime

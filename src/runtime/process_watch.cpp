@@ -7,7 +7,7 @@
 
 #include <utility>
 
-namespace partita {
+namespace partita::runtime {
 
 ProcessWatch::ProcessWatch(const HostIdentity& mine, std::vector<HostIdentity> ranks)
     : mine_(mine), ranks_(std::move(ranks)), processes_(ranks_.size()) {}
@@ -47,4 +47,4 @@ bool ProcessWatch::open(int rank) {
   return !process.no_descriptor;
 }
 
-}  // namespace partita
+}  // namespace partita::runtime

@@ -10,7 +10,7 @@
 #include "base/file_descriptor.hpp"
 #include "runtime/host_identity.hpp"
 
-namespace partita {
+namespace partita::runtime {
 
 /// For any number of threads.
 class ProcessWatch {
@@ -38,4 +38,4 @@ class ProcessWatch {
   std::vector<Process> processes_;
 };
 
-}  // namespace partita
+}  // namespace partita::runtime

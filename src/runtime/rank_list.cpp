@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace partita {
+namespace partita::runtime {
 
 std::string rank_list(const std::vector<int>& ranks) {
   if (ranks.empty()) return "no rank";
@@ -41,4 +41,4 @@ std::string values_of_ranks(std::span<const std::string> values, std::span<const
   return result;
 }
 
-}  // namespace partita
+}  // namespace partita::runtime

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace partita {
+namespace partita::runtime {
 
 /// "rank 3", "ranks 0,1,3", "ranks 0-2,5". `ranks` in increasing order; none: "no rank".
 std::string rank_list(const std::vector<int>& ranks);
@@ -14,4 +14,4 @@ std::string rank_list(const std::vector<int>& ranks);
 /// few.
 std::string values_of_ranks(std::span<const std::string> values, std::span<const int> ranks);
 
-}  // namespace partita
+}  // namespace partita::runtime

@@ -8,7 +8,7 @@
 #include "runtime/keeper.hpp"
 #include "runtime/mpi_group.hpp"
 
-namespace partita {
+namespace partita::runtime {
 
 std::vector<int> Runtime::others() const {
   std::vector<int> ranks(static_cast<std::size_t>(size()));
@@ -118,4 +118,4 @@ Runtime::~Runtime() {
   keep_until_exit(std::shared_ptr<ProcessGroup>(std::move(group)));
 }
 
-}  // namespace partita
+}  // namespace partita::runtime

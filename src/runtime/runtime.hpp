@@ -18,7 +18,7 @@
 #include "runtime/node_board.hpp"
 #include "runtime/process_group.hpp"
 
-namespace partita {
+namespace partita::runtime {
 
 /// What lies above derives from it: memory and devices do not matter here.
 struct Runtime {
@@ -94,4 +94,4 @@ struct Runtime {
   mutable std::atomic<bool> unseen_disagreement_{false};
 };
 
-}  // namespace partita
+}  // namespace partita::runtime

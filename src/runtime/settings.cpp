@@ -15,6 +15,8 @@
 namespace partita {
 namespace {
 
+using namespace runtime;
+
 template <class Number>
 std::optional<Number> parse(std::string_view text) {
   Number number{};
@@ -168,11 +170,11 @@ void check_options(const ContextOptions& options) {
 
 }  // namespace
 
-std::span<const Setting> settings() {
+std::span<const Setting> runtime::settings() {
   return table;
 }
 
-std::string refusal_of(const Setting& setting, std::string_view text) {
+std::string runtime::refusal_of(const Setting& setting, std::string_view text) {
   return fmt::format("{} is \"{:.40}\"; {}", setting.variable, text, setting.values);
 }
 
@@ -201,7 +203,7 @@ std::vector<SettingReport> report_settings(const ContextOptions& options) {
   return reports;
 }
 
-ContextOptions with_environment(ContextOptions options) {
+ContextOptions runtime::with_environment(ContextOptions options) {
   check_options(options);
   for (const Setting& setting : table) {
     const std::string_view text = environment_variable(setting.variable);

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace partita {
+namespace partita::runtime {
 
 struct Setting {
   const char* variable;
@@ -32,4 +32,4 @@ std::string refusal_of(const Setting& setting, std::string_view text);
 /// option. Local.
 ContextOptions with_environment(ContextOptions options);
 
-}  // namespace partita
+}  // namespace partita::runtime

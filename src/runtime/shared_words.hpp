@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace partita {
+namespace partita::runtime {
 
 using Word = std::uint64_t;
 static_assert(std::atomic_ref<Word>::is_always_lock_free, "signals between processes need lock-free words");
@@ -43,4 +43,4 @@ inline std::string read_text(std::span<Word> words) {
   return text.substr(0, text.find('\0'));
 }
 
-}  // namespace partita
+}  // namespace partita::runtime

@@ -5,7 +5,7 @@
 
 #include "base/check.hpp"
 
-namespace partita {
+namespace partita::runtime {
 
 int check_subgroup(const std::vector<int>& ranks, int size, int caller) {
   std::vector<bool> named(static_cast<std::size_t>(size));
@@ -46,4 +46,4 @@ bool SubgroupKeys::claim(std::int32_t key, std::uint64_t owner) {
   return owners_.try_emplace(key, owner).first->second == owner;
 }
 
-}  // namespace partita
+}  // namespace partita::runtime

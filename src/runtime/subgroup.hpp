@@ -7,7 +7,7 @@
 #include <partita/topology.hpp>
 #include <vector>
 
-namespace partita {
+namespace partita::runtime {
 
 /// Throws ArgumentError unless `ranks` names ranks of a group of `size`, each once, `caller` among them.
 /// Returns the place of `caller` in it.
@@ -33,4 +33,4 @@ class SubgroupKeys {
   std::map<std::int32_t, std::uint64_t> owners_;
 };
 
-}  // namespace partita
+}  // namespace partita::runtime

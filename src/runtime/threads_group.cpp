@@ -10,7 +10,7 @@
 #include "runtime/subgroup.hpp"
 #include "runtime/threads_mail.hpp"
 
-namespace partita {
+namespace partita::runtime {
 
 ThreadsShared::ThreadsShared(int ranks) {
   check(ranks >= 1, "a thread group needs at least one rank, not {}", ranks);
@@ -222,4 +222,4 @@ std::unique_ptr<ProcessGroup> make_threads_group(const Communicator& communicato
   return make_threads_group(member->shared, member->rank, ranks_per_node);
 }
 
-}  // namespace partita
+}  // namespace partita::runtime

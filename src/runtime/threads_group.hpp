@@ -12,7 +12,7 @@
 
 #include "runtime/process_group.hpp"
 
-namespace partita {
+namespace partita::runtime {
 
 class MailRoom;
 
@@ -57,4 +57,4 @@ std::unique_ptr<ProcessGroup> make_threads_group(std::shared_ptr<ThreadsShared> 
                                                  int ranks_per_node);
 std::unique_ptr<ProcessGroup> make_threads_group(const Communicator& communicator, int ranks_per_node);
 
-}  // namespace partita
+}  // namespace partita::runtime

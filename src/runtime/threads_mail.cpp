@@ -3,7 +3,7 @@
 #include <cstring>
 #include <thread>
 
-namespace partita {
+namespace partita::runtime {
 namespace {
 
 void deliver(PendingMessage& send, PendingMessage& receive) {
@@ -90,4 +90,4 @@ std::shared_ptr<Attendance> MailRoom::attendance(std::int32_t key, const std::ve
   return held;
 }
 
-}  // namespace partita
+}  // namespace partita::runtime

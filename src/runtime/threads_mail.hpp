@@ -11,7 +11,7 @@
 
 #include "runtime/process_group.hpp"
 
-namespace partita {
+namespace partita::runtime {
 
 /// One side of a message: a send or a receive.
 struct PendingMessage {
@@ -84,4 +84,4 @@ class MailRoom {
   std::map<GroupName, std::shared_ptr<Attendance>> attendances_;  ///< those that some member has yet to enter
 };
 
-}  // namespace partita
+}  // namespace partita::runtime

@@ -9,7 +9,7 @@
 #include "base/control_group.hpp"
 #include "runtime/host_identity.hpp"
 
-namespace partita {
+namespace partita::runtime {
 
 namespace {
 
@@ -89,4 +89,4 @@ bool cores_for_all(std::span<const Cores> ranks, int me) {
   return static_cast<std::size_t>(sharing) <= cores && (mine.quota <= 0 || sharing <= mine.quota);
 }
 
-}  // namespace partita
+}  // namespace partita::runtime

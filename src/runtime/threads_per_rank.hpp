@@ -8,7 +8,7 @@
 
 #include "base/serialize.hpp"
 
-namespace partita {
+namespace partita::runtime {
 
 /// Of one rank.
 struct Cores {
@@ -34,4 +34,4 @@ int threads_per_rank(std::span<const Cores> ranks, int me);
 /// Every rank on the host of `me` can have a core of its own, so spinning takes time from nobody. Pure.
 bool cores_for_all(std::span<const Cores> ranks, int me);
 
-}  // namespace partita
+}  // namespace partita::runtime

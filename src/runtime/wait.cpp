@@ -11,7 +11,7 @@
 #include "runtime/rank_list.hpp"
 #include "runtime/runtime.hpp"
 
-namespace partita {
+namespace partita::runtime {
 
 namespace {
 
@@ -105,4 +105,4 @@ void WaitLoop::give_up() const {
   state_.give_up({ErrorKind::timeout, text});
 }
 
-}  // namespace partita
+}  // namespace partita::runtime

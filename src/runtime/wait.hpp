@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace partita {
+namespace partita::runtime {
 
 struct Runtime;
 class PeerWatch;
@@ -68,4 +68,4 @@ void wait_until(Runtime& state, const WaitReason& reason, Ready&& ready) {
   while (!ready()) loop.pause();
 }
 
-}  // namespace partita
+}  // namespace partita::runtime

@@ -17,10 +17,11 @@ Timeline planned_timeline(const Planner& planner, int ranks, const Machine& mach
         ranks);
   Timeline timeline{"planned", {}};
   timeline.ranks.resize(plans.size());
-  run_events(plans, machine, [&](std::size_t rank, std::size_t step, double begin, double end) {
+  planning::run_events(plans, machine, [&](std::size_t rank, std::size_t step, double begin, double end) {
     const Step& done = plans[rank].steps[step];
-    timeline.ranks[rank].push_back({std::string(name(done.kind)), describe(plans[rank], done), 0,
-                                    static_cast<int>(step), 0, begin, end});
+    timeline.ranks[rank].push_back({std::string(planning::name(done.kind)),
+                                    planning::describe(plans[rank], done), 0, static_cast<int>(step), 0,
+                                    begin, end});
   });
   return timeline;
 }

@@ -20,7 +20,7 @@ static auto members_of(is_a<TracedStep> auto& one) {
 namespace {
 
 /// Notes what the executors of a context do, until it is asked.
-class Recorder final : public StepClock {
+class Recorder final : public execution::StepClock {
  public:
   void execution(const Plan& plan) override {
     plans_.push_back(plan);
@@ -30,8 +30,8 @@ class Recorder final : public StepClock {
     notes_.push_back({plans_.size() - 1, step, 0, host_clock(), 0, all});
   }
   void end(std::size_t /*step*/) override { notes_.back().end = host_clock(); }
-  void in_stream(std::span<const std::size_t> steps, int line, std::unique_ptr<TimedEvent> begin,
-                 std::unique_ptr<TimedEvent> end) override {
+  void in_stream(std::span<const std::size_t> steps, int line, std::unique_ptr<devices::TimedEvent> begin,
+                 std::unique_ptr<devices::TimedEvent> end) override {
     const std::size_t interval = intervals_.size();
     intervals_.push_back({std::move(begin), std::move(end)});
     const auto note = [&](std::size_t step) {
@@ -58,7 +58,7 @@ class Recorder final : public StepClock {
     std::size_t interval;  ///< of a stream: its number in `intervals_`
   };
   struct Interval {
-    std::unique_ptr<TimedEvent> begin, end;
+    std::unique_ptr<devices::TimedEvent> begin, end;
   };
   static constexpr auto all = static_cast<std::size_t>(-1);
 
@@ -68,8 +68,8 @@ class Recorder final : public StepClock {
                       note.begin,  note.end};
     if (note.step != all) {
       const Step& step = plan.steps[note.step];
-      result.kind = name(step.kind);
-      result.what = describe(plan, step);
+      result.kind = planning::name(step.kind);
+      result.what = planning::describe(plan, step);
       result.step = static_cast<int>(note.step);
     }
     if (note.interval != all) {
@@ -94,9 +94,9 @@ struct Readings {
 
 Readings read_clock(ContextState& state) {
   Readings mine;
-  mine.boot = this_host().boot;
+  mine.boot = runtime::this_host().boot;
   for (double& seconds : mine.seconds) {
-    barrier(state, "compare clocks");
+    runtime::barrier(state, "compare clocks");
     seconds = host_clock();
   }
   return mine;
@@ -112,7 +112,7 @@ double median_difference(const Readings& one, const Readings& other) {
 /// Seconds that the steady clock of each rank is ahead of that of rank 0; 0 on rank 0's machine, and the same
 /// for all ranks of a machine. Collective, blocking; the same on every rank.
 std::vector<double> clock_offsets(ContextState& state) {
-  const std::vector<Readings> all = exchange_values(state, "compare clocks", read_clock(state));
+  const std::vector<Readings> all = runtime::exchange_values(state, "compare clocks", read_clock(state));
   std::vector<double> offsets;
   for (const Readings& one : all) {
     // Of the ranks of one machine, which have one clock, the lowest stands for all.
@@ -140,13 +140,13 @@ void count_from_first_step(Timeline& timeline) {
 
 Timeline record_timeline(const Context& context, const std::function<void()>& body) {
   ContextState& state = *context.state();
-  collectively(state, "record a timeline", [&] {
+  runtime::collectively(state, "record a timeline", [&] {
     state.require_usable("record a timeline");
     check(static_cast<bool>(body), "record a timeline: there is nothing to call");
     check(state.step_clock == nullptr, "record a timeline: one is being recorded already");
   });
   const std::vector<double> ahead = clock_offsets(state);
-  collectively(state, "compare the clock of the device", [&] {
+  runtime::collectively(state, "compare the clock of the device", [&] {
     if (state.device) {
       state.device->use();
       state.device->align_clock();
@@ -163,10 +163,10 @@ Timeline record_timeline(const Context& context, const std::function<void()>& bo
     thrown = std::current_exception();
     if (state.failed()) throw;
   }
-  collectively(state, "the recorded work", [&] {
+  runtime::collectively(state, "the recorded work", [&] {
     if (thrown) std::rethrow_exception(thrown);
   });
-  Timeline timeline{"measured", exchange_values(state, "record a timeline", recorder.steps())};
+  Timeline timeline{"measured", runtime::exchange_values(state, "record a timeline", recorder.steps())};
   for (std::size_t rank = 0; rank < timeline.ranks.size(); ++rank) {
     for (TracedStep& step : timeline.ranks[rank]) step.begin -= ahead[rank], step.end -= ahead[rank];
   }

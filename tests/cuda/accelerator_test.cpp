@@ -18,14 +18,14 @@ namespace {
 class CudaAcceleratorTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    Accelerators& devices = Accelerators::built_in();
+    devices::Accelerators& devices = devices::Accelerators::built_in();
     if (devices.count() == 0) GTEST_SKIP() << "no GPU: " << devices.why_none();
     physical_ = devices.device(0);
     device_ = physical_->open({}, 1);
   }
 
   void finish() {
-    const std::unique_ptr<DeviceEvent> end = device_->event();
+    const std::unique_ptr<devices::DeviceEvent> end = device_->event();
     end->record(device_->stream());
     while (!end->reached()) {
     }
@@ -48,14 +48,14 @@ class CudaAcceleratorTest : public ::testing::Test {
     return result;
   }
 
-  std::shared_ptr<PhysicalDevice> physical_;
-  std::unique_ptr<Accelerator> device_;
+  std::shared_ptr<devices::PhysicalDevice> physical_;
+  std::unique_ptr<devices::Accelerator> device_;
   std::mt19937_64 random_{std::random_device()()};
 };
 
 /// A nest of up to four loops whose elements lie apart on both sides, in memory of `bytes`.
 struct Sample {
-  StridedCopy nest;
+  kernels::StridedCopy nest;
   std::int64_t bytes = 0;
 };
 
@@ -65,7 +65,7 @@ Sample sample(std::mt19937_64& random, std::int64_t item) {
   };
   Sample result{{item, number(0, 3) * item, number(0, 3) * item, {}}, 0};
   std::int64_t from = item, to = item;
-  std::vector<CopyLoop> loops;  // innermost first
+  std::vector<kernels::CopyLoop> loops;  // innermost first
   for (std::int64_t left = number(0, 4); left > 0; --left) {
     const std::int64_t count = number(1, left == 1 ? 300 : 9);
     const std::int64_t gap = number(0, 2) == 0 ? number(1, 3) * item : 0;
@@ -89,12 +89,12 @@ TEST_F(CudaAcceleratorTest, CopiesAsTheHostDoes) {
   for (int round = 0; round < 300; ++round) {
     const std::int64_t item = std::int64_t{1} << (round % 5);
     const Sample one = sample(random_, item);
-    const StridedCopy nest = simplify(one.nest);
+    const kernels::StridedCopy nest = kernels::simplify(one.nest);
     const std::vector<char> from = noise(random_, one.bytes);
     std::vector<char> expected = noise(random_, one.bytes);
     const auto there = upload(from);
     const auto to = upload(expected);
-    if (nest.item_bytes > 0) copy(nest, from.data(), expected.data(), StoreHint::cache);
+    if (nest.item_bytes > 0) kernels::copy(nest, from.data(), expected.data(), kernels::StoreHint::cache);
     device_->copy(nest, there.get(), to.get(), device_->stream(), round % 2 == 0);
     ASSERT_EQ(download(to, expected.size()), expected) << "item " << item << " round " << round;
   }
@@ -103,27 +103,28 @@ TEST_F(CudaAcceleratorTest, CopiesAsTheHostDoes) {
 TEST_F(CudaAcceleratorTest, CopiesSeveralAtOnceAsTheHostDoes) {
   for (int round = 0; round < 40; ++round) {
     const std::int64_t item = std::int64_t{1} << (round % 5);
-    std::vector<StridedCopy> nests;
+    std::vector<kernels::StridedCopy> nests;
     std::vector<std::vector<char>> expected;
     std::vector<std::shared_ptr<void>> from, to;
     for (int i = 0; i < 1 + round % 11; ++i) {
       const Sample one = sample(random_, item);
       const std::vector<char> source = noise(random_, one.bytes);
-      nests.push_back(simplify(one.nest));
+      nests.push_back(kernels::simplify(one.nest));
       from.push_back(upload(source));
       expected.push_back(noise(random_, one.bytes));
       to.push_back(upload(expected.back()));
       if (nests.back().item_bytes > 0)
-        copy(nests.back(), source.data(), expected.back().data(), StoreHint::cache);
+        kernels::copy(nests.back(), source.data(), expected.back().data(), kernels::StoreHint::cache);
     }
-    std::vector<PlacedCopy> copies;
+    std::vector<devices::PlacedCopy> copies;
     for (std::size_t i = 0; i < nests.size(); ++i) copies.push_back({&nests[i], from[i].get(), to[i].get()});
     const auto memory = upload(std::vector<char>(24, 0));
     auto* const flags = static_cast<std::uint64_t*>(memory.get());
     const auto one = static_cast<std::uint64_t>(round) + 1;
-    using Kind = FlagOperation::Kind;
-    const FlagOperation tell{Kind::write, flags, one}, hear{Kind::wait, flags, one};
-    const FlagOperation tell_late{Kind::write, flags + 1, one}, hear_late{Kind::wait, flags + 1, one};
+    using Kind = devices::FlagOperation::Kind;
+    const devices::FlagOperation tell{Kind::write, flags, one}, hear{Kind::wait, flags, one};
+    const devices::FlagOperation tell_late{Kind::write, flags + 1, one},
+        hear_late{Kind::wait, flags + 1, one};
     device_->exchange({{}, {&tell, 1}, {&hear, 1}, copies, {&tell_late, 1}, {&hear_late, 1}},
                       device_->stream());
     for (std::size_t i = 0; i < nests.size(); ++i)
@@ -135,11 +136,12 @@ TEST_F(CudaAcceleratorTest, FillsAsTheHostDoes) {
   for (int round = 0; round < 100; ++round) {
     const std::int64_t item = std::int64_t{1} << (round % 5);
     const Sample one = sample(random_, item);
-    const StridedCopy nest = destination_of(one.nest);
+    const kernels::StridedCopy nest = kernels::destination_of(one.nest);
     const std::vector<char> element = noise(random_, item);
     std::vector<char> expected = noise(random_, one.bytes);
     const auto to = upload(expected);
-    if (nest.item_bytes > 0) fill(nest, element.data(), item, expected.data(), StoreHint::cache);
+    if (nest.item_bytes > 0)
+      kernels::fill(nest, element.data(), item, expected.data(), kernels::StoreHint::cache);
     device_->fill(nest, element.data(), item, to.get(), device_->stream());
     ASSERT_EQ(download(to, expected.size()), expected) << "item " << item << " round " << round;
   }
@@ -178,13 +180,13 @@ TEST_F(CudaAcceleratorTest, AccumulatesAsTheHostDoesInEveryDtype) {
       const auto reduction = static_cast<Reduction>(operation);
       if (!is_defined(reduction, dtype)) continue;
       const Sample one = sample(random_, size_of(dtype));
-      const StridedCopy nest = simplify(one.nest);
+      const kernels::StridedCopy nest = kernels::simplify(one.nest);
       const std::int64_t count = one.bytes / size_of(dtype);
       const std::vector<char> from = numbers(random_, dtype, count);
       std::vector<char> expected = numbers(random_, dtype, count);
       const auto there = upload(from);
       const auto to = upload(expected);
-      if (nest.item_bytes > 0) accumulate(nest, dtype, reduction, from.data(), expected.data());
+      if (nest.item_bytes > 0) kernels::accumulate(nest, dtype, reduction, from.data(), expected.data());
       device_->accumulate(nest, dtype, reduction, there.get(), to.get(), device_->stream());
       ASSERT_EQ(download(to, expected.size()), expected) << name(dtype) << " " << name(reduction);
     }
@@ -195,11 +197,11 @@ TEST_F(CudaAcceleratorTest, StreamsWaitForFlagsAndArePassed) {
   const std::vector<char> zeros(16, 0);
   const auto memory = upload(zeros);
   auto* const flags = static_cast<std::uint64_t*>(memory.get());
-  const FlagOperation wait{FlagOperation::Kind::wait, flags, 5};
-  const FlagOperation write{FlagOperation::Kind::write, flags + 1, 7};
-  const FlagOperation both[] = {wait, write};
+  const devices::FlagOperation wait{devices::FlagOperation::Kind::wait, flags, 5};
+  const devices::FlagOperation write{devices::FlagOperation::Kind::write, flags + 1, 7};
+  const devices::FlagOperation both[] = {wait, write};
   device_->flags(both, device_->stream());
-  const std::unique_ptr<DeviceEvent> end = device_->event();
+  const std::unique_ptr<devices::DeviceEvent> end = device_->event();
   end->record(device_->stream());
   EXPECT_FALSE(end->reached());
   std::uint64_t seen = 1;

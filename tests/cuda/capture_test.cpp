@@ -91,7 +91,7 @@ class Numbers {
  private:
   Context& context_;
   std::int64_t stride_;
-  DeviceMemory memory_;
+  devices::DeviceMemory memory_;
 };
 
 RedistributeOptions pushed() {
@@ -162,7 +162,7 @@ TEST(CudaCapture, AgainAndAgainInOneContext) {
 void be_busy(Context& context, const std::atomic<bool>& capturing) {
   ContextState& state = *context.state();
   while (capturing) {
-    const DeviceMemory memory(*state.device, 1 << 20);
+    const devices::DeviceMemory memory(*state.device, 1 << 20);
     void* const pinned = state.device->physical().allocate_pinned(4096);
     std::vector<Number> values(count);
     state.device->physical().copy_past(memory.data(), values.data(), bytes);
@@ -181,7 +181,7 @@ TEST(CudaCapture, OtherRanksAreBusyMeanwhile) {
     context.barrier();
     if (context.rank() != 0) return be_busy(context, capturing);
     auto* const stream = static_cast<cudaStream_t>(mine.stream().handle);
-    const DeviceMemory memory(*context.state()->device, bytes);
+    const devices::DeviceMemory memory(*context.state()->device, bytes);
     for (int repeat = 0; repeat < 20; ++repeat) {
       cudaGraph_t graph = nullptr;
       EXPECT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
@@ -196,7 +196,7 @@ TEST(CudaCapture, OtherRanksAreBusyMeanwhile) {
 
 // The watchdog looks at that stream while there is work that it has not seen the end of, but not now.
 TEST(CudaCapture, TheContextsOwnStreamMayBeCaptured) {
-  if (Accelerators::built_in().count() == 0) GTEST_SKIP() << "no GPU";
+  if (devices::Accelerators::built_in().count() == 0) GTEST_SKIP() << "no GPU";
   ContextOptions options;
   options.device = Device::cuda();
   options.deadline = 4s;
@@ -231,7 +231,7 @@ bool comes_free(ContextState& state) {
 }
 
 TEST(CudaCapture, WhatAGraphUsesStaysAsLongAsIt) {
-  if (Accelerators::built_in().count() == 0) GTEST_SKIP() << "no GPU";
+  if (devices::Accelerators::built_in().count() == 0) GTEST_SKIP() << "no GPU";
   ContextOptions options;
   options.device = Device::cuda();
   options.plan_cache_size = 2;

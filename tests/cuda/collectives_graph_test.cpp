@@ -24,14 +24,14 @@ Number brought(int rank, int round, std::int64_t i) {
 /// Every rank gathers what all bring, and adds up what all have gathered.
 struct Chain {
   Context& context;
-  DeviceMemory part, whole, sum;
+  devices::DeviceMemory part, whole, sum;
 
   explicit Chain(Context& on)
       : context(on),
         part(*on.state()->device, bytes),
         whole(*on.state()->device, bytes * on.size()),
         sum(*on.state()->device, bytes * on.size()) {}
-  View view(const DeviceMemory& memory, std::int64_t elements) const {
+  View view(const devices::DeviceMemory& memory, std::int64_t elements) const {
     return {memory.data(), Dtype::i64, {elements}, {1}, MemorySpace::device};
   }
   void execute(Stream stream) const {

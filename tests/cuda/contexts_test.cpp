@@ -47,8 +47,8 @@ void live(Context& context, int round) {
 }
 
 TEST(CudaContexts, AreMadeGrowAndEndInFourThreads) {
-  if (Accelerators::built_in().count() == 0)
-    GTEST_SKIP() << "no GPU: " << Accelerators::built_in().why_none();
+  if (devices::Accelerators::built_in().count() == 0)
+    GTEST_SKIP() << "no GPU: " << devices::Accelerators::built_in().why_none();
   ContextOptions options;
   options.device = Device::cuda();
   options.deadline = std::chrono::seconds(30);

@@ -29,13 +29,13 @@ using Bytes = std::vector<char>;
 class Member {
  public:
   explicit Member(Context& context) : context_(context), state_(*context.state()) {}
-  DeviceGroup& group() { return *state_.device_group(); }
+  devices::DeviceGroup& group() { return *state_.device_group(); }
   ContextState& state() { return state_; }
   int rank() const { return context_.rank(); }
   int size() const { return context_.size(); }
 
   std::shared_ptr<void> upload(const Bytes& bytes) {
-    Accelerator& device = *state_.device;
+    devices::Accelerator& device = *state_.device;
     device.use();
     std::shared_ptr<void> memory(device.physical().allocate(static_cast<std::int64_t>(bytes.size()) + 1),
                                  [&device](void* pointer) { device.physical().release(pointer); });
@@ -59,7 +59,7 @@ class Member {
 
 /// Runs on `ranks` threads, each with a GPU of its own and a group, or says why not.
 void on_groups(int ranks, const std::function<void(Member&)>& body) {
-  Accelerators& devices = Accelerators::built_in();
+  devices::Accelerators& devices = devices::Accelerators::built_in();
   if (devices.count() < ranks) {
     GTEST_SKIP() << "needs " << ranks << " GPUs, there are " << devices.count() << " " << devices.why_none();
   }
@@ -84,7 +84,7 @@ void on_groups(int ranks, const std::function<void(Member&)>& body) {
 }
 
 void on_all_groups(const std::function<void(Member&)>& body) {
-  on_groups(std::max(1, Accelerators::built_in().count()), body);
+  on_groups(std::max(1, devices::Accelerators::built_in().count()), body);
 }
 
 /// What rank `rank` brings: small whole numbers, so that no order of sums or products rounds.
@@ -113,9 +113,10 @@ Bytes numbers(Dtype dtype, int rank, std::int64_t count) {
 
 Bytes reduced(Dtype dtype, Reduction reduction, int ranks, std::int64_t count) {
   Bytes result = numbers(dtype, 0, count);
-  const StridedCopy nest = simplify({size_of(dtype), 0, 0, {{count, size_of(dtype), size_of(dtype)}}});
+  const kernels::StridedCopy nest =
+      kernels::simplify({size_of(dtype), 0, 0, {{count, size_of(dtype), size_of(dtype)}}});
   for (int rank = 1; rank < ranks; ++rank) {
-    accumulate(nest, dtype, reduction, numbers(dtype, rank, count).data(), result.data());
+    kernels::accumulate(nest, dtype, reduction, numbers(dtype, rank, count).data(), result.data());
   }
   return result;
 }
@@ -140,7 +141,7 @@ void each_reduction(Member& member, const std::function<void(Dtype, Reduction, s
 
 TEST(CudaGroup, OffersWhatIsTheSameAsOnTheHost) {
   on_all_groups([](Member& member) {
-    const DeviceGroup& group = member.group();
+    const devices::DeviceGroup& group = member.group();
     EXPECT_EQ(group.name().substr(0, 5), "NCCL ");
     for (const Dtype dtype : {Dtype::i8, Dtype::u64, Dtype::f16, Dtype::bf16, Dtype::f64, Dtype::c128}) {
       EXPECT_TRUE(group.reduces(dtype, Reduction::sum)) << name(dtype);
@@ -231,7 +232,8 @@ Bytes letter(int from, int to) {
   return numbers(Dtype::u8, 10 * from + to, 2 * letter_bytes(from, to));
 }
 
-std::vector<DeviceGroup::Part> parts_of(int peer, const std::shared_ptr<void>& memory, std::int64_t bytes) {
+std::vector<devices::DeviceGroup::Part> parts_of(int peer, const std::shared_ptr<void>& memory,
+                                                 std::int64_t bytes) {
   char* const data = static_cast<char*>(memory.get());
   return {{peer, data, bytes}, {peer, data + bytes, bytes}};
 }
@@ -240,7 +242,7 @@ TEST(CudaGroup, ExchangeMovesPartsOfAllLengths) {
   on_all_groups([](Member& member) {
     const int me = member.rank();
     std::vector<std::shared_ptr<void>> from, to;
-    std::vector<DeviceGroup::Part> sent, received;
+    std::vector<devices::DeviceGroup::Part> sent, received;
     for (int peer = 0; peer < member.size(); ++peer) {
       from.push_back(member.upload(letter(me, peer)));
       to.push_back(member.upload(Bytes(letter(peer, me).size())));
@@ -256,7 +258,7 @@ TEST(CudaGroup, ExchangeMovesPartsOfAllLengths) {
   });
 }
 
-bool passes_within(DeviceEvent& end, std::chrono::seconds limit) {
+bool passes_within(devices::DeviceEvent& end, std::chrono::seconds limit) {
   const auto start = std::chrono::steady_clock::now();
   while (!end.reached()) {
     if (std::chrono::steady_clock::now() - start > limit) return false;
@@ -269,9 +271,9 @@ TEST(CudaGroup, AbortLetsAHangingOperationEnd) {
   on_groups(2, [](Member& member) {
     const auto memory = member.upload(Bytes(4000));
     if (member.rank() == 0) {  // and nobody else
-      Accelerator& device = *member.state().device;
+      devices::Accelerator& device = *member.state().device;
       member.group().all_reduce(memory.get(), memory.get(), 1000, Dtype::f32, Reduction::sum, {});
-      const std::unique_ptr<DeviceEvent> end = device.event();
+      const std::unique_ptr<devices::DeviceEvent> end = device.event();
       end->record(device.stream());
       EXPECT_FALSE(passes_within(*end, 1s));
       member.group().abort();
@@ -291,10 +293,10 @@ TEST(CudaGroup, AContextThatFailsLetsItsOperationsEnd) {
   on_groups(2, [](Member& member) {
     const auto memory = member.upload(Bytes(4000));
     if (member.rank() == 0) {
-      Accelerator& device = *member.state().device;
+      devices::Accelerator& device = *member.state().device;
       member.group().all_reduce(memory.get(), memory.get(), 1000, Dtype::f32, Reduction::sum, {});
       member.state().fail("as a test");
-      const std::unique_ptr<DeviceEvent> end = device.event();
+      const std::unique_ptr<devices::DeviceEvent> end = device.event();
       end->record(device.stream());
       EXPECT_TRUE(passes_within(*end, 20s));
       EXPECT_THROW(

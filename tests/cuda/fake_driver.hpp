@@ -20,7 +20,7 @@ class FakeDriver {
     static FakeDriver driver;
     return driver;
   }
-  CudaVirtualMemoryCalls calls();
+  cuda::CudaVirtualMemoryCalls calls();
 
   void reset() {
     handles_.clear();
@@ -74,9 +74,9 @@ class FakeDriver {
   std::size_t bytes_ = 0;
 };
 
-inline CudaVirtualMemoryCalls FakeDriver::calls() {
+inline cuda::CudaVirtualMemoryCalls FakeDriver::calls() {
   static constexpr std::size_t device_bytes = std::size_t{1} << 30;
-  CudaVirtualMemoryCalls calls;
+  cuda::CudaVirtualMemoryCalls calls;
   calls.device_bytes = [](std::size_t* bytes, CUdevice) {
     return visit([&](FakeDriver&) { return *bytes = device_bytes; });
   };

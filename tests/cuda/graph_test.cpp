@@ -132,7 +132,7 @@ ContextOptions own_nodes(DeviceMessages messages) {
 
 // Messages of NCCL's.
 TEST(CudaGraph, BetweenNodesAThousandTimes) {
-  const int devices = Accelerators::built_in().count();
+  const int devices = devices::Accelerators::built_in().count();
   if (devices < 2) GTEST_SKIP() << "needs 2 GPUs";
   for (int ranks = 2; ranks <= std::min(4, devices); ++ranks) {
     ThreadGroup::run(
@@ -146,7 +146,7 @@ TEST(CudaGraph, BetweenNodesAThousandTimes) {
 }
 
 TEST(CudaGraph, MessagesOfTheHostAreRefused) {
-  if (Accelerators::built_in().count() == 0) GTEST_SKIP() << "no GPU";
+  if (devices::Accelerators::built_in().count() == 0) GTEST_SKIP() << "no GPU";
   ThreadGroup::run(
       2,
       [](Context& context) {

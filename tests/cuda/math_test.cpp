@@ -32,7 +32,7 @@ double rounding(Dtype dtype) {
 class CudaMathTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    Accelerators& devices = Accelerators::built_in();
+    devices::Accelerators& devices = devices::Accelerators::built_in();
     if (devices.count() == 0) GTEST_SKIP() << "no GPU: " << devices.why_none();
     device_ = devices.device(0)->open({}, 1);
     if (device_->math() == nullptr) GTEST_SKIP() << "no cuBLAS: " << device_->why_no_math();
@@ -51,9 +51,9 @@ class CudaMathTest : public ::testing::Test {
       const Wide value(any(random_), any(random_));
       const double real = value.real();
       if (is_complex(dtype)) {
-        store_run(&value, 1, bytes, dtype, i, 1);
+        kernels::store_run(&value, 1, bytes, dtype, i, 1);
       } else {
-        store_run(&real, 1, bytes, dtype, i, 1);
+        kernels::store_run(&real, 1, bytes, dtype, i, 1);
       }
     }
     return memory;
@@ -65,9 +65,9 @@ class CudaMathTest : public ::testing::Test {
     std::vector<Wide> result(static_cast<std::size_t>(count));
     std::vector<double> real(result.size());
     if (is_complex(dtype)) {
-      load_run(bytes, dtype, 0, 1, count, result.data());
+      kernels::load_run(bytes, dtype, 0, 1, count, result.data());
     } else {
-      load_run(bytes, dtype, 0, 1, count, real.data());
+      kernels::load_run(bytes, dtype, 0, 1, count, real.data());
       std::ranges::copy(real, result.begin());
     }
     return result;
@@ -83,11 +83,12 @@ class CudaMathTest : public ::testing::Test {
   }
 
   struct Uploaded {
-    DeviceMemory memory;
+    devices::DeviceMemory memory;
     std::size_t bytes;
   };
   Uploaded upload(const Memory& memory) {
-    Uploaded result{DeviceMemory(*device_, static_cast<std::int64_t>(memory.size()) + 16), memory.size()};
+    Uploaded result{devices::DeviceMemory(*device_, static_cast<std::int64_t>(memory.size()) + 16),
+                    memory.size()};
     put(memory, result);
     return result;
   }
@@ -103,22 +104,23 @@ class CudaMathTest : public ::testing::Test {
     return result;
   }
 
-  std::unique_ptr<Accelerator> device_;
+  std::unique_ptr<devices::Accelerator> device_;
   FakeMath host_{[](Stream, const std::function<void()>& work) { work(); }};
   std::mt19937_64 random_{std::random_device()()};
 };
 
 TEST_F(CudaMathTest, ProductsAreThoseOfTheHost) {
   for (int round = 0; round < 120; ++round) {
-    DeviceGemm what;
+    devices::DeviceGemm what;
     what.factors = dtypes[static_cast<std::size_t>(round) % dtypes.size()];
     what.result = is_half(what.factors) ? Dtype::f32 : what.factors;
     what.m = number(1, 300), what.n = number(1, 300), what.k = number(1, 600);
     what.batches = number(0, 2) == 0 ? number(2, 4) : 1;
     const auto factor = [&](std::int64_t rows, std::int64_t columns) {
-      const auto op = static_cast<BlasOp>(number(0, is_complex(what.factors) ? 2 : 1));
-      const std::int64_t leading = (op == BlasOp::none ? rows : columns) + number(0, 3);
-      return DeviceGemm::Factor{op, leading, leading * (op == BlasOp::none ? columns : rows)};
+      const auto op = static_cast<devices::BlasOp>(number(0, is_complex(what.factors) ? 2 : 1));
+      const std::int64_t leading = (op == devices::BlasOp::none ? rows : columns) + number(0, 3);
+      return devices::DeviceGemm::Factor{op, leading,
+                                         leading * (op == devices::BlasOp::none ? columns : rows)};
     };
     what.a = factor(what.m, what.k);
     what.b = factor(what.k, what.n);
@@ -142,30 +144,30 @@ TEST_F(CudaMathTest, ProductsAreThoseOfTheHost) {
 
 TEST_F(CudaMathTest, PassesAreThoseOfTheHost) {
   for (int round = 0; round < 200; ++round) {
-    ElementPass pass;
+    devices::ElementPass pass;
     pass.computed = dtypes[2 + static_cast<std::size_t>(round) % 4];
     const bool real = !is_complex(pass.computed);
     if (real) pass.activation = static_cast<Activation>(number(0, 4));
     pass.scale = number(0, 1) == 0 ? 1 : 0.5;
     pass.beta = number(0, 1) == 0 ? Wide(0) : Wide(-0.75, real ? 0 : 0.25);
-    ElementNest nest;
+    devices::ElementNest nest;
     std::int64_t elements = 1;
     for (std::int64_t left = number(0, 4); left > 0; --left) {
-      ElementNest::Loop loop{number(1, 40), {}};
-      for (std::size_t x = 0; x < ElementNest::parts; ++x)
-        loop.strides[x] = x == ElementPass::bias ? 0 : elements;
+      devices::ElementNest::Loop loop{number(1, 40), {}};
+      for (std::size_t x = 0; x < devices::ElementNest::parts; ++x)
+        loop.strides[x] = x == devices::ElementPass::bias ? 0 : elements;
       elements *= loop.count;
       nest.loops.insert(nest.loops.begin(), loop);
     }
     const bool backward = pass.activation == Activation::drelu || pass.activation == Activation::dgelu;
-    ElementPass there = pass;
-    std::array<Memory, ElementNest::parts> here;
+    devices::ElementPass there = pass;
+    std::array<Memory, devices::ElementNest::parts> here;
     std::vector<Uploaded> uploaded;
-    for (std::size_t x = 0; x < ElementNest::parts; ++x) {
+    for (std::size_t x = 0; x < devices::ElementNest::parts; ++x) {
       const Dtype dtype =
           pass.computed == Dtype::f32 ? dtypes[static_cast<std::size_t>(number(0, 2))] : pass.computed;
-      const bool is_there =
-          x == ElementPass::to || (x == ElementPass::auxiliary && backward) || number(0, 3) > 0;
+      const bool is_there = x == devices::ElementPass::to ||
+                            (x == devices::ElementPass::auxiliary && backward) || number(0, 3) > 0;
       pass.dtypes[x] = there.dtypes[x] = dtype;
       nest.offset[x] = number(0, 2);
       here[x] = random_numbers(elements + 4, dtype);
@@ -175,7 +177,7 @@ TEST_F(CudaMathTest, PassesAreThoseOfTheHost) {
     }
     device_->math()->pass(there, nest, device_->stream());
     host_.pass(pass, nest, {});
-    for (const std::size_t x : {ElementPass::to, ElementPass::auxiliary}) {
+    for (const std::size_t x : {devices::ElementPass::to, devices::ElementPass::auxiliary}) {
       const double bound = 32 * rounding(pass.computed) + 8 * rounding(pass.dtypes[x]);
       expect_near(download(uploaded[x]), here[x], pass.dtypes[x], bound, "pass");
     }
@@ -185,7 +187,7 @@ TEST_F(CudaMathTest, PassesAreThoseOfTheHost) {
 // What is captured has no memory but ours, so that a graph gives the bits that a call gives.
 TEST_F(CudaMathTest, GraphsGiveTheBitsOfCalls) {
   constexpr std::int64_t n = 257;
-  DeviceGemm what;
+  devices::DeviceGemm what;
   what.m = what.n = what.k = n;
   what.a.leading = what.b.leading = what.leading = n;
   Uploaded a = upload(random_numbers(n * n, Dtype::f64)), b = upload(random_numbers(n * n, Dtype::f64));

@@ -20,15 +20,15 @@ class CudaNodeMemoryTest : public ::testing::Test {
   void SetUp() override { driver_.reset(); }
 
   /// Each rank has a device of its own.
-  CudaNodeMemory memory_of(Context& context) const {
+  memory::CudaNodeMemory memory_of(Context& context) const {
     ContextState& state = *context.state();
     return {state, state.topology(), context.rank(), memory_};
   }
   FakeDriver& driver_ = FakeDriver::get();
-  const CudaVirtualMemory memory_{driver_.calls()};
+  const cuda::CudaVirtualMemory memory_{driver_.calls()};
 };
 
-void grow(NodeMemory& memory, std::int64_t bytes) {
+void grow(memory::NodeMemory& memory, std::int64_t bytes) {
   memory.grow(bytes);
   memory.share_growth();
 }
@@ -36,7 +36,7 @@ void grow(NodeMemory& memory, std::int64_t bytes) {
 TEST_F(CudaNodeMemoryTest, OneThreadOfTheProcessIsInTheDriverAtATime) {
   ThreadGroup::run(ranks, [&](Context& context) {
     for (int round = 0; round < 5; ++round) {
-      CudaNodeMemory memory = memory_of(context);
+      memory::CudaNodeMemory memory = memory_of(context);
       grow(memory, 1);
       grow(memory, 65 * mebibyte);
     }
@@ -48,7 +48,7 @@ TEST_F(CudaNodeMemoryTest, OneThreadOfTheProcessIsInTheDriverAtATime) {
 
 TEST_F(CudaNodeMemoryTest, EveryChunkIsMappedByEveryRank) {
   ThreadGroup::run(ranks, [&](Context& context) {
-    CudaNodeMemory memory = memory_of(context);
+    memory::CudaNodeMemory memory = memory_of(context);
     grow(memory, 1);
     grow(memory, 65 * mebibyte);
     grow(memory, 65 * mebibyte);
@@ -60,7 +60,7 @@ TEST_F(CudaNodeMemoryTest, EveryChunkIsMappedByEveryRank) {
 
 TEST_F(CudaNodeMemoryTest, WhoAsksForLittleTakesLittle) {
   ThreadGroup::run(ranks, [&](Context& context) {
-    CudaNodeMemory memory = memory_of(context);
+    memory::CudaNodeMemory memory = memory_of(context);
     grow(memory, 1000);
     EXPECT_EQ(driver_.bytes(), std::size_t{2 * mebibyte * ranks});
     context.barrier();
@@ -69,7 +69,7 @@ TEST_F(CudaNodeMemoryTest, WhoAsksForLittleTakesLittle) {
 
 TEST_F(CudaNodeMemoryTest, AGrowthThatCannotBeMappedIsNoGrowth) {
   ThreadGroup::run(ranks, [&](Context& context) {
-    CudaNodeMemory memory = memory_of(context);
+    memory::CudaNodeMemory memory = memory_of(context);
     grow(memory, 1);
     context.barrier();
     if (context.rank() == 1) {
@@ -88,7 +88,7 @@ TEST_F(CudaNodeMemoryTest, AGrowthThatCannotBeMappedIsNoGrowth) {
 
 TEST_F(CudaNodeMemoryTest, AGrowthThatOneRankCannotMapIsSharedAnewByAll) {
   ThreadGroup::run(ranks, [&](Context& context) {
-    CudaNodeMemory memory = memory_of(context);
+    memory::CudaNodeMemory memory = memory_of(context);
     grow(memory, 1);
     memory.grow(65 * mebibyte);
     context.barrier();

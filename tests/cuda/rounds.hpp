@@ -35,8 +35,8 @@ class Rounds {
 
 /// On 1 to 4 ranks, as threads; two share a GPU where there is one only.
 inline void on_devices(const std::function<void(Context&)>& body) {
-  const int devices = Accelerators::built_in().count();
-  if (devices == 0) GTEST_SKIP() << "no GPU: " << Accelerators::built_in().why_none();
+  const int devices = devices::Accelerators::built_in().count();
+  if (devices == 0) GTEST_SKIP() << "no GPU: " << devices::Accelerators::built_in().why_none();
   ContextOptions options;
   options.device = Device::cuda();
   options.deadline = std::chrono::seconds(30);

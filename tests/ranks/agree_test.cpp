@@ -30,7 +30,7 @@ std::string piece(int rank, int round) {
 
 RANK_TEST(Exchange, GivesEveryRankAllPieces) {
   for (int round = 0; round < 20; ++round) {
-    const auto pieces = exchange(*context.state(), "exchange", piece(context.rank(), round));
+    const auto pieces = runtime::exchange(*context.state(), "exchange", piece(context.rank(), round));
     ASSERT_EQ(pieces.size(), static_cast<std::size_t>(context.size()));
     for (int rank = 0; rank < context.size(); ++rank) {
       EXPECT_EQ(pieces[static_cast<std::size_t>(rank)], piece(rank, round)) << rank << " in round " << round;
@@ -39,12 +39,12 @@ RANK_TEST(Exchange, GivesEveryRankAllPieces) {
 }
 
 RANK_TEST(Exchange, OfNothing) {
-  for (const std::string& text : exchange(*context.state(), "exchange", "")) EXPECT_EQ(text, "");
+  for (const std::string& text : runtime::exchange(*context.state(), "exchange", "")) EXPECT_EQ(text, "");
 }
 
 RANK_TEST(Exchange, OfOneRankOnly) {
   const std::string mine = am_last(context) ? std::string(100000, 'x') : "";
-  const auto pieces = exchange(*context.state(), "exchange", mine);
+  const auto pieces = runtime::exchange(*context.state(), "exchange", mine);
   EXPECT_EQ(pieces.back(), std::string(100000, 'x'));
   if (context.size() > 1) {
     EXPECT_EQ(pieces.front(), "");
@@ -53,14 +53,15 @@ RANK_TEST(Exchange, OfOneRankOnly) {
 
 RANK_TEST(Agree, IsSilentWhenAllAgree) {
   const std::vector<Fact> facts{{"shape", "8x8"}, {"dtype", "f64"}};
-  for (int i = 0; i < 50; ++i) agree(*context.state(), "redistribute", facts);
-  agree(*context.state(), "nothing to compare", {});
+  for (int i = 0; i < 50; ++i) runtime::agree(*context.state(), "redistribute", facts);
+  runtime::agree(*context.state(), "nothing to compare", {});
 }
 
 RANK_TEST(Agree, NamesTheRanksAndBothValues) {
   if (context.size() == 1) GTEST_SKIP() << "needs several ranks";
   const std::vector<Fact> facts{{"dtype", "f64"}, {"shape", am_last(context) ? "8x9" : "8x8"}};
-  const std::string text = caught<DisagreementError>([&] { agree(*context.state(), "redistribute", facts); });
+  const std::string text =
+      caught<DisagreementError>([&] { runtime::agree(*context.state(), "redistribute", facts); });
   const std::string others = context.size() == 2   ? "rank 0"
                              : context.size() == 3 ? "ranks 0,1"
                                                    : "ranks 0-" + std::to_string(context.size() - 2);
@@ -74,7 +75,7 @@ RANK_TEST(Agree, NamesFactsThatSomeRanksLack) {
   if (context.size() == 1) GTEST_SKIP() << "needs several ranks";
   std::vector<Fact> facts;
   if (am_last(context)) facts.push_back({"axis", "1"});
-  const std::string text = caught<DisagreementError>([&] { agree(*context.state(), "fft", facts); });
+  const std::string text = caught<DisagreementError>([&] { runtime::agree(*context.state(), "fft", facts); });
   EXPECT_TRUE(contains(text, "axis: nothing on rank")) << text;
   EXPECT_TRUE(contains(text, "1 on " + last_rank(context))) << text;
 }
@@ -83,19 +84,21 @@ RANK_TEST(Agree, TellsDifferentOperationsApart) {
   if (context.size() == 1) GTEST_SKIP() << "needs several ranks";
   const std::string text = caught<DisagreementError>([&] {
     if (am_last(context)) return context.barrier();
-    if (context.rank() == 0) return static_cast<void>(exchange(*context.state(), "gather", "some bytes"));
-    agree(*context.state(), "redistribute", {});
+    if (context.rank() == 0)
+      return static_cast<void>(runtime::exchange(*context.state(), "gather", "some bytes"));
+    runtime::agree(*context.state(), "redistribute", {});
   });
   EXPECT_TRUE(contains(text, "the ranks called different operations: gather on rank 0; ")) << text;
   EXPECT_TRUE(contains(text, "barrier on " + last_rank(context))) << text;
   // The same text on every rank, and the context goes on.
-  for (const std::string& other : exchange(*context.state(), "exchange", text)) EXPECT_EQ(other, text);
+  for (const std::string& other : runtime::exchange(*context.state(), "exchange", text))
+    EXPECT_EQ(other, text);
 }
 
 template <class Failure, class Throw>
 void expect_to_travel(Context& context, Throw&& throw_it) {
   const std::string text = caught<Failure>([&] {
-    collectively(*context.state(), "work", [&]() -> std::vector<Fact> {
+    runtime::collectively(*context.state(), "work", [&]() -> std::vector<Fact> {
       if (am_last(context)) throw_it();
       return {};
     });
@@ -126,14 +129,16 @@ RANK_TEST(Collectively, ThrowsTheErrorOfOneRankOnAll) {
 RANK_TEST(Collectively, TakesTheLowestRankAndNamesNoneIfAllThrewAlike) {
   const auto throw_on_all = [&](const std::string& text) {
     return caught<ArgumentError>([&] {
-      collectively(*context.state(), "work", [&]() -> std::vector<Fact> { throw ArgumentError(text); });
+      runtime::collectively(*context.state(), "work",
+                            [&]() -> std::vector<Fact> { throw ArgumentError(text); });
     });
   };
   EXPECT_EQ(throw_on_all("bad shape"), "bad shape");
   const std::string different = throw_on_all("bad on " + std::to_string(context.rank()));
   EXPECT_EQ(different, context.size() == 1 ? "bad on 0" : "rank 0: bad on 0");
   EXPECT_EQ(caught<MemoryError>([&] {
-              collectively(*context.state(), "work", []() -> std::vector<Fact> { throw std::bad_alloc(); });
+              runtime::collectively(*context.state(), "work",
+                                    []() -> std::vector<Fact> { throw std::bad_alloc(); });
             }),
             "no memory left (std::bad_alloc)");
 }

@@ -85,18 +85,18 @@ T joined_value(std::int64_t number, int contributions, Reduction reduction, int 
 /// Of a part in device memory the body sees a copy; what it changes is copied back.
 template <class Body>
 void each_element(const Array& array, Body&& body) {
-  const Array part = on_host(array);
+  const Array part = arrays::on_host(array);
   bool changed = false;
   visit_dtype(array.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    for_each_element<T>(part.local(), part.layout(), part.context()->rank(),
-                        [&](std::int64_t number, T& element) {
-                          // Bytes, not a value: memory that was never written may hold no valid one.
-                          std::array<unsigned char, sizeof(T)> before{};
-                          std::memcpy(before.data(), &element, sizeof(T));
-                          body(number, element);
-                          changed = changed || std::memcmp(before.data(), &element, sizeof(T)) != 0;
-                        });
+    arrays::for_each_element<T>(part.local(), part.layout(), part.context()->rank(),
+                                [&](std::int64_t number, T& element) {
+                                  // Bytes, not a value: memory that was never written may hold no valid one.
+                                  std::array<unsigned char, sizeof(T)> before{};
+                                  std::memcpy(before.data(), &element, sizeof(T));
+                                  body(number, element);
+                                  changed = changed || std::memcmp(before.data(), &element, sizeof(T)) != 0;
+                                });
   });
   Array target = array;
   if (changed && part.state() != array.state()) copy(part, target);

@@ -130,7 +130,7 @@ class Block {
     if (memory_ != Memory::device && memory_ != Memory::device_strided) return;
     if (context_.failed()) return;  // streams may be using it for ever
     try {
-      finish_device(context_, "test");  // streams may still be using it
+      devices::finish_device(context_, "test");  // streams may still be using it
       context_.device->physical().release(there_);
     } catch (const Error&) {
       // A failed context: the memory stays.
@@ -191,7 +191,7 @@ class Block {
     View source = View::dense(from, Dtype::u8, {bytes_});
     View destination = View::dense(to, Dtype::u8, {bytes_});
     (up ? destination : source).space = MemorySpace::device;
-    copy_view(context_, source, destination);
+    arrays::copy_view(context_, source, destination);
   }
 
   ContextState& context_;

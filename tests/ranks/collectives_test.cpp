@@ -386,7 +386,7 @@ RANK_TEST(Collectives, Barrier) {
       const auto come = now();
       barrier(context);
       const auto gone = now();
-      for (const std::string& theirs : exchange(*context.state(), "test", std::to_string(come))) {
+      for (const std::string& theirs : runtime::exchange(*context.state(), "test", std::to_string(come))) {
         EXPECT_GE(gone, std::stoll(theirs)) << "round " << round << ", last is rank " << last;
       }
     }

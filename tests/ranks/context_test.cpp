@@ -23,7 +23,7 @@ RANK_TEST(Context, KnowsItsRanks) {
   EXPECT_EQ(context.size(), ranks().count);
   EXPECT_GE(context.threads(), 1);
   EXPECT_EQ(context.topology().ranks(), context.size());
-  const auto all = exchange(*context.state(), "ranks", std::to_string(context.rank()));
+  const auto all = runtime::exchange(*context.state(), "ranks", std::to_string(context.rank()));
   for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i], std::to_string(i));
   EXPECT_FALSE(context.failed());
   EXPECT_EQ(context.failure(), "");
@@ -172,7 +172,7 @@ TEST(ContextEnd, WhatArrivesAfterwardsIsNotTakenForTheNextContexts) {
 RANK_TEST(ContextThreads, AreThoseOfBlas) {
   // Every rank is in this test, so no context goes in between; the setting is of the process.
   if (ranks().kind == GroupKind::threads && context.rank() != 0) return context.barrier();
-  EXPECT_EQ(blas().threads(), context.threads());
+  EXPECT_EQ(kernels::blas().threads(), context.threads());
   context.barrier();
 }
 

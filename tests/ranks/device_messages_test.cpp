@@ -29,7 +29,7 @@ ContextOptions nodes_of(int ranks_per_node) {
 }
 
 bool takes_device_memory() {
-  return ranks().kind == GroupKind::mpi && mpi_takes_device_memory();
+  return ranks().kind == GroupKind::mpi && runtime::mpi_takes_device_memory();
 }
 
 bool may_go_direct() {
@@ -322,7 +322,7 @@ TEST(DeviceMessages, DirectIsRefusedWhereTheTransportTakesNoDeviceMemory) {
   NEEDS_DEVICES();
   if (tests_fake_devices()) fake_memory_is_separate(true);
   const Setting messages("PARTITA_DEVICE_MESSAGES", "direct");
-  const bool takes = ranks().kind == GroupKind::mpi && mpi_takes_device_memory();
+  const bool takes = ranks().kind == GroupKind::mpi && runtime::mpi_takes_device_memory();
   const std::string text = refused();
   EXPECT_EQ(contains(text, "unsupported: "), !takes) << text;
   EXPECT_EQ(contains(text, "PARTITA_DEVICE_MESSAGES is \"direct\""), !takes) << text;

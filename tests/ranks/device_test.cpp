@@ -305,7 +305,7 @@ TEST(Device, AWatchdogSeesThatANeighbourHasFailed) {
 
 TEST(Device, AnyIsTheCpuWhereThereIsNoDevice) {
   if (has_devices()) GTEST_SKIP() << "there are devices";
-  if (!Accelerators::of_process().why_none().empty()) {
+  if (!devices::Accelerators::of_process().why_none().empty()) {
     ContextOptions options;
     options.device = Device::any();
     on_ranks([](Context& context) { EXPECT_EQ(context.device().kind, Device::Kind::cpu); }, options);

@@ -397,8 +397,8 @@ TEST(DisagreementOf, AHostFarAheadOfItsDevice) {
         const Calls calls = mismatch_of("ReductionOfScan").prepare(context);
         calls.one();
         context.synchronize();
-        constexpr int many = 3 * static_cast<int>(RunAhead::most);
-        const ExecutionHistory& of_first = context.state()->board->executions(0);
+        constexpr int many = 3 * static_cast<int>(devices::RunAhead::most);
+        const runtime::ExecutionHistory& of_first = context.state()->board->executions(0);
         const std::uint64_t before = of_first.number();
         context.barrier();
         if (context.rank() != 0) {  // until the first rank comes no further
@@ -407,7 +407,7 @@ TEST(DisagreementOf, AHostFarAheadOfItsDevice) {
             std::this_thread::sleep_for(100ms);
           }
           EXPECT_GT(of_first.number(), before);
-          EXPECT_LE(of_first.number(), before + RunAhead::most);
+          EXPECT_LE(of_first.number(), before + devices::RunAhead::most);
         }
         for (int i = 0; i < many; ++i) calls.one();
         context.synchronize();
@@ -435,10 +435,11 @@ TEST(DisagreementOf, CapturedExecutions) {
   if (ranks().count == 1 || ranks().per_node != 0) return;
   on_ranks(
       [&](Context& context) {
-        announce(*context.state(), 1, "all_reduce", true);
+        runtime::announce(*context.state(), 1, "all_reduce", true);
         context.barrier();
-        expect_told(context,
-                    [&] { announce(*context.state(), context.rank() == 0 ? 2 : 3, "all_reduce", true); });
+        expect_told(context, [&] {
+          runtime::announce(*context.state(), context.rank() == 0 ? 2 : 3, "all_reduce", true);
+        });
       },
       patient());
 }
@@ -448,7 +449,7 @@ TEST(DisagreementOf, NumbersOfExecutions) {
   if (ranks().count == 1) return;
   on_ranks(
       [](Context& context) {
-        if (context.rank() == 0) announce(*context.state(), 1, "scan");
+        if (context.rank() == 0) runtime::announce(*context.state(), 1, "scan");
         const std::string text = caught<DisagreementError>([&] { context.barrier(); });
         EXPECT_TRUE(contains(text,
                              "barrier: the ranks disagree on the executions before it: 1 and 0 captured, "

@@ -56,7 +56,8 @@ TEST(Failure, ARankThatNeverCalls) {
         EXPECT_TRUE(contains(caught<FailedContextError>([&] { context.close(); }), text));
         EXPECT_TRUE(
             contains(caught<FailedContextError>([&] { SymmetricMemory::allocate(context, 8); }), text));
-        EXPECT_TRUE(contains(caught<FailedContextError>([&] { agree(*context.state(), "x", {}); }), text));
+        EXPECT_TRUE(
+            contains(caught<FailedContextError>([&] { runtime::agree(*context.state(), "x", {}); }), text));
       },
       short_deadline());
 }
@@ -81,7 +82,8 @@ TEST(Failure, MismatchedCallsFailAlikeAndTheContextGoesOn) {
     };
     const std::string text = caught<DisagreementError>(mismatched);
     EXPECT_TRUE(contains(text, "the ranks called different operations: barrier on rank")) << text;
-    for (const std::string& other : exchange(*context.state(), "texts", text)) EXPECT_EQ(other, text);
+    for (const std::string& other : runtime::exchange(*context.state(), "texts", text))
+      EXPECT_EQ(other, text);
     const SymmetricMemory memory = SymmetricMemory::allocate(context, 8);
     context.barrier();
   });
@@ -145,7 +147,7 @@ TEST(Failure, WhatAnotherThreadFoundFirstIsWhatTheWaitThrows) {
     if (context.rank() == 0) {
       std::thread beside([state = group.state()] {
         std::this_thread::sleep_for(200ms);
-        state->fail_beside("rank 1 is lost", ErrorKind::lost_peer);
+        state->fail_beside("rank 1 is lost", runtime::ErrorKind::lost_peer);
       });
       EXPECT_EQ(caught<LostPeerError>([&] { group.barrier(); }), "rank 1 is lost");
       EXPECT_EQ(group.failure(), "rank 1 is lost");

@@ -140,10 +140,10 @@ class Queue {
 };
 
 /// The host's memory of the node, or of it only this rank's part.
-class FakeNodeMemory final : public NodeMemory {
+class FakeNodeMemory final : public memory::NodeMemory {
  public:
-  FakeNodeMemory(Runtime& state, Topology topology)
-      : memory_(NodeMemory::create(state, 64)),
+  FakeNodeMemory(runtime::Runtime& state, Topology topology)
+      : memory_(memory::NodeMemory::create(state, 64)),
         topology_(std::move(topology)),
         rank_(state.rank()),
         refused_(refuses) {}
@@ -156,14 +156,14 @@ class FakeNodeMemory final : public NodeMemory {
   void grow(std::int64_t bytes) override { memory_->grow(bytes); }
 
  private:
-  std::unique_ptr<NodeMemory> memory_;
+  std::unique_ptr<memory::NodeMemory> memory_;
   Topology topology_;
   int rank_;
   bool refused_;
 };
 
 /// Noted by the stream's thread.
-class FakeTimedEvent final : public TimedEvent {
+class FakeTimedEvent final : public devices::TimedEvent {
  public:
   explicit FakeTimedEvent(std::shared_ptr<const std::atomic<double>> noted) : noted_(std::move(noted)) {}
   double seconds() const override { return *noted_; }
@@ -180,7 +180,7 @@ bool is_given_up(const std::uint64_t* given_up) {
   return given_up != nullptr && std::atomic_ref(const_cast<std::uint64_t&>(*given_up)).load() != 0;
 }
 
-class FakeEvent final : public DeviceEvent {
+class FakeEvent final : public devices::DeviceEvent {
  public:
   void record(Stream stream) override {
     check(of(stream).graph() == nullptr, "a fake stream that is being captured is asked how far it has come");
@@ -204,7 +204,7 @@ class FakeEvent final : public DeviceEvent {
   std::shared_ptr<std::atomic<bool>> done_;
 };
 
-class FakePhysicalDevice final : public PhysicalDevice {
+class FakePhysicalDevice final : public devices::PhysicalDevice {
  public:
   explicit FakePhysicalDevice(int index) : index_(index) {}
 
@@ -221,14 +221,17 @@ class FakePhysicalDevice final : public PhysicalDevice {
   void* allocate_pinned(std::int64_t bytes) override { return allocate(bytes); }
   void release_pinned(void* memory) noexcept override { release(memory); }
   bool is_host_memory() const override { return !is_separate; }
-  std::unique_ptr<NodeMemory> share_memory(Runtime& state, const Topology& topology) override {
+  std::unique_ptr<memory::NodeMemory> share_memory(runtime::Runtime& state,
+                                                   const Topology& topology) override {
     return std::make_unique<FakeNodeMemory>(state, topology);
   }
-  std::unique_ptr<NodeMemory> share_memory_of_library(Runtime& state, const Topology& topology) override {
-    if (!has_nvshmem) return PhysicalDevice::share_memory_of_library(state, topology);
+  std::unique_ptr<memory::NodeMemory> share_memory_of_library(runtime::Runtime& state,
+                                                              const Topology& topology) override {
+    if (!has_nvshmem) return devices::PhysicalDevice::share_memory_of_library(state, topology);
     constexpr std::int64_t free_bytes = std::int64_t{1} << 30;  // only what is touched costs memory
-    return std::make_unique<NvshmemNodeMemory>(
-        state, topology, NvshmemDevice{device_identity(state, *this), [] {}, [] { return free_bytes; }},
+    return std::make_unique<memory::NvshmemNodeMemory>(
+        state, topology,
+        memory::NvshmemDevice{devices::device_identity(state, *this), [] {}, [] { return free_bytes; }},
         fake_nvshmem());
   }
 
@@ -243,19 +246,19 @@ class FakePhysicalDevice final : public PhysicalDevice {
     }
   }
   Stream stream_past() override { return {&past_}; }
-  std::unique_ptr<Accelerator> open(const ContextOptions& options, int ranks) override;
+  std::unique_ptr<devices::Accelerator> open(const ContextOptions& options, int ranks) override;
 
  private:
   int index_;
   Queue past_;
 };
 
-class FakeAccelerator final : public Accelerator {
+class FakeAccelerator final : public devices::Accelerator {
  public:
-  using Accelerator::Accelerator;
+  using devices::Accelerator::Accelerator;
 
-  std::unique_ptr<DeviceGroup> make_group(DeviceRuntime& state) override {
-    if (library == FakeLibrary::none) return Accelerator::make_group(state);
+  std::unique_ptr<devices::DeviceGroup> make_group(devices::DeviceRuntime& state) override {
+    if (library == FakeLibrary::none) return devices::Accelerator::make_group(state);
     const auto put = [this](Stream where, FakeDeviceGroup::Task task) {
       Queue& queue = of(where.handle == nullptr ? stream() : where);
       queue.put([&queue, work = std::move(task)] {
@@ -266,7 +269,7 @@ class FakeAccelerator final : public Accelerator {
                                              library == FakeLibrary::moves, put);
   }
 
-  DeviceMath* math() override {
+  devices::DeviceMath* math() override {
     if (!computes) return nullptr;
     if (!math_) {
       math_ = std::make_unique<FakeMath>(
@@ -280,12 +283,12 @@ class FakeAccelerator final : public Accelerator {
   bool has_stream() const override { return queues_[0] != nullptr; }
   int lanes() const override { return 2; }
   Stream lane(int number) override { return made(static_cast<std::size_t>(number) + 1); }
-  std::unique_ptr<DeviceEvent> event() override { return std::make_unique<FakeEvent>(); }
+  std::unique_ptr<devices::DeviceEvent> event() override { return std::make_unique<FakeEvent>(); }
   bool idle() override { return !has_stream() || queues_[0]->idle(); }
   bool captures(Stream stream) override { return of(stream).graph() != nullptr; }
   std::weak_ptr<const void> graph_of(Stream stream) override { return of(stream).graph(); }
 
-  std::unique_ptr<TimedEvent> timed_event(Stream stream) override {
+  std::unique_ptr<devices::TimedEvent> timed_event(Stream stream) override {
     auto noted = std::make_shared<std::atomic<double>>(0);
     of(stream).put([noted] { *noted = host_clock(); });
     return std::make_unique<FakeTimedEvent>(std::move(noted));
@@ -294,39 +297,40 @@ class FakeAccelerator final : public Accelerator {
   void copy_bytes(const void* from, void* to, std::int64_t bytes, Stream stream) override {
     of(stream).put([=] { std::memcpy(to, from, static_cast<std::size_t>(bytes)); });
   }
-  void copy(const StridedCopy& nest, const void* from, void* to, Stream stream, bool) override {
-    of(stream).put([=] { partita::copy(nest, from, to, StoreHint::cache); });
+  void copy(const kernels::StridedCopy& nest, const void* from, void* to, Stream stream, bool) override {
+    of(stream).put([=] { kernels::copy(nest, from, to, kernels::StoreHint::cache); });
   }
-  void accumulate(const StridedCopy& nest, Dtype dtype, Reduction reduction, const void* from, void* to,
-                  Stream stream) override {
-    of(stream).put([=] { partita::accumulate(nest, dtype, reduction, from, to); });
+  void accumulate(const kernels::StridedCopy& nest, Dtype dtype, Reduction reduction, const void* from,
+                  void* to, Stream stream) override {
+    of(stream).put([=] { kernels::accumulate(nest, dtype, reduction, from, to); });
   }
-  void fill(const StridedCopy& nest, const void* element, std::int64_t element_bytes, void* to,
+  void fill(const kernels::StridedCopy& nest, const void* element, std::int64_t element_bytes, void* to,
             Stream stream) override {
     std::array<char, 16> value{};
     std::memcpy(value.data(), element, static_cast<std::size_t>(element_bytes));
-    of(stream).put([=] { partita::fill(nest, value.data(), element_bytes, to, StoreHint::cache); });
+    of(stream).put([=] { kernels::fill(nest, value.data(), element_bytes, to, kernels::StoreHint::cache); });
   }
 
-  void flags(std::span<const FlagOperation> operations, Stream stream) override {
+  void flags(std::span<const devices::FlagOperation> operations, Stream stream) override {
     Queue& queue = of(stream);
-    for (const FlagOperation& one : operations) {
+    for (const devices::FlagOperation& one : operations) {
       queue.put([&queue, one] {
         std::atomic_ref flag(*one.flag);
         const std::uint64_t value = one.count == nullptr ? one.value : * one.count += one.value;
-        if (one.kind == FlagOperation::Kind::write) return flag.store(value, std::memory_order_release);
+        if (one.kind == devices::FlagOperation::Kind::write)
+          return flag.store(value, std::memory_order_release);
         queue.wait(
             [&] { return flag.load(std::memory_order_acquire) >= value || is_given_up(one.given_up); });
       });
     }
   }
   bool offers_packets(Dtype, std::optional<Reduction>) const override { return true; }
-  void exchange_packets(const PacketExchange& what, Stream stream) override {
+  void exchange_packets(const devices::PacketExchange& what, Stream stream) override {
     Queue& queue = of(stream);
     const auto wait = [&queue](const std::function<bool()>& ready) { queue.wait(ready); };
     queue.put([work = FakePackets(what, wait)]() mutable { work.run(); });
   }
-  void move_packets(const PacketMoves& what, Stream stream) override {
+  void move_packets(const devices::PacketMoves& what, Stream stream) override {
     Queue& queue = of(stream);
     const auto wait = [&queue](const std::function<bool()>& ready) { queue.wait(ready); };
     queue.put([work = FakePacketMoves(what, wait)]() mutable { work.run(); });
@@ -343,19 +347,19 @@ class FakeAccelerator final : public Accelerator {
   std::unique_ptr<FakeMath> math_;
 };
 
-std::unique_ptr<Accelerator> FakePhysicalDevice::open(const ContextOptions&, int) {
+std::unique_ptr<devices::Accelerator> FakePhysicalDevice::open(const ContextOptions&, int) {
   return std::make_unique<FakeAccelerator>(shared_from_this());
 }
 
-class FakeAccelerators final : public Accelerators {
+class FakeAccelerators final : public devices::Accelerators {
  public:
   explicit FakeAccelerators(int count) : open_(static_cast<std::size_t>(count)) {}
   int count() override { return static_cast<int>(open_.size()); }
   std::string why_none() override { return open_.empty() ? "there are no fake devices" : ""; }
-  std::shared_ptr<PhysicalDevice> device(int index) override {
+  std::shared_ptr<devices::PhysicalDevice> device(int index) override {
     const std::lock_guard lock(mutex_);
-    std::weak_ptr<PhysicalDevice>& open = open_.at(static_cast<std::size_t>(index));
-    std::shared_ptr<PhysicalDevice> device = open.lock();
+    std::weak_ptr<devices::PhysicalDevice>& open = open_.at(static_cast<std::size_t>(index));
+    std::shared_ptr<devices::PhysicalDevice> device = open.lock();
     if (!device) open = device = std::make_shared<FakePhysicalDevice>(index);
     return device;
   }
@@ -363,7 +367,7 @@ class FakeAccelerators final : public Accelerators {
 
  private:
   std::mutex mutex_;
-  std::vector<std::weak_ptr<PhysicalDevice>> open_;
+  std::vector<std::weak_ptr<devices::PhysicalDevice>> open_;
 };
 
 }  // namespace
@@ -394,7 +398,7 @@ void start_fake_graph(const FakeGraph& graph, Stream stream) {
 void install_fake_devices(int count) {
   static std::unique_ptr<FakeAccelerators> installed;
   auto fake = std::make_unique<FakeAccelerators>(count);
-  Accelerators::replace(fake.get());
+  devices::Accelerators::replace(fake.get());
   installed = std::move(fake);
 }
 

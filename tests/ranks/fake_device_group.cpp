@@ -25,7 +25,7 @@ class Transit {
     static Transit& transit = *new Transit;  // streams may outlive static objects
     return transit;
   }
-  std::shared_ptr<Sent> send(const Key& key, const DeviceGroup::Part& part) {
+  std::shared_ptr<Sent> send(const Key& key, const devices::DeviceGroup::Part& part) {
     auto sent = std::make_shared<Sent>();
     sent->data = part.data;
     sent->bytes = part.bytes;
@@ -47,9 +47,9 @@ class Transit {
   std::map<Key, std::deque<std::shared_ptr<Sent>>> under_way_;
 };
 
-std::vector<DeviceGroup::Part> with_bytes(std::span<const DeviceGroup::Part> parts) {
-  std::vector<DeviceGroup::Part> result;
-  for (const DeviceGroup::Part& part : parts) {
+std::vector<devices::DeviceGroup::Part> with_bytes(std::span<const devices::DeviceGroup::Part> parts) {
+  std::vector<devices::DeviceGroup::Part> result;
+  for (const devices::DeviceGroup::Part& part : parts) {
     if (part.bytes > 0) result.push_back(part);
   }
   return result;

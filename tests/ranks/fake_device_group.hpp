@@ -12,7 +12,7 @@ namespace partita::testing {
 
 /// Moves what ranks of this process exchange, in the order of their streams. Reductions are not offered. One
 /// that does not move anything offers all: its calls only take their place among the others.
-class FakeDeviceGroup final : public DeviceGroup {
+class FakeDeviceGroup final : public devices::DeviceGroup {
  public:
   /// Called by a task of a stream: returns once `ready`, or when the stream ends.
   using Wait = std::function<void(const std::function<bool()>& ready)>;

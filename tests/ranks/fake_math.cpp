@@ -40,18 +40,18 @@ T factor_as(std::complex<double> value) {
 template <class T>
 struct Wide {
   std::vector<T> memory;  // of what had to be widened
-  Matrix<const T> matrix;
+  kernels::Matrix<const T> matrix;
 
-  Wide(const DeviceGemm::Factor& how, Dtype dtype, const void* data, std::int64_t number, std::int64_t rows,
-       std::int64_t columns) {
+  Wide(const devices::DeviceGemm::Factor& how, Dtype dtype, const void* data, std::int64_t number,
+       std::int64_t rows, std::int64_t columns) {
     const auto* bytes = static_cast<const std::byte*>(data) + number * how.stride * size_of(dtype);
-    const bool plain = how.op == BlasOp::none;
+    const bool plain = how.op == devices::BlasOp::none;
     const std::int64_t length = plain ? rows : columns, lines = plain ? columns : rows;
     std::int64_t leading = how.leading;
     if (size_of(dtype) != sizeof(T)) {
       memory.resize(static_cast<std::size_t>(length * lines));
       for (std::int64_t line = 0; line < lines; ++line)
-        load_run(bytes, dtype, line * leading, 1, length, memory.data() + line * length);
+        kernels::load_run(bytes, dtype, line * leading, 1, length, memory.data() + line * length);
       bytes = reinterpret_cast<const std::byte*>(memory.data());
       leading = length;
     }
@@ -60,43 +60,47 @@ struct Wide {
 };
 
 template <class T>
-void multiply(const DeviceGemm& what, const void* a, const void* b, void* c, T alpha, T beta) {
+void multiply(const devices::DeviceGemm& what, const void* a, const void* b, void* c, T alpha, T beta) {
   for (std::int64_t number = 0; number < what.batches; ++number) {
     const Wide<T> left(what.a, what.factors, a, number, what.m, what.k);
     const Wide<T> right(what.b, what.factors, b, number, what.k, what.n);
-    const Matrix<T> to{static_cast<T*>(c) + number * what.stride, what.m, what.n, 1, what.leading};
-    gemm(alpha, left.matrix, what.a.op == BlasOp::conjugate_transpose, right.matrix,
-         what.b.op == BlasOp::conjugate_transpose, beta, to);
+    const kernels::Matrix<T> to{static_cast<T*>(c) + number * what.stride, what.m, what.n, 1, what.leading};
+    kernels::gemm(alpha, left.matrix, what.a.op == devices::BlasOp::conjugate_transpose, right.matrix,
+                  what.b.op == devices::BlasOp::conjugate_transpose, beta, to);
   }
 }
 
 template <class T>
-void pass_element(const ElementPass& what, const std::array<std::int64_t, ElementNest::parts>& at) {
-  const auto load = [&](ElementPass::Part part) {
+void pass_element(const devices::ElementPass& what,
+                  const std::array<std::int64_t, devices::ElementNest::parts>& at) {
+  const auto load = [&](devices::ElementPass::Part part) {
     T value;
-    load_run(static_cast<const std::byte*>(what.data[part]), what.dtypes[part], at[part], 1, 1, &value);
+    kernels::load_run(static_cast<const std::byte*>(what.data[part]), what.dtypes[part], at[part], 1, 1,
+                      &value);
     return value;
   };
-  const auto store = [&](ElementPass::Part part, T value) {
-    store_run(&value, 1, static_cast<std::byte*>(what.data[part]), what.dtypes[part], at[part], 1);
+  const auto store = [&](devices::ElementPass::Part part, T value) {
+    kernels::store_run(&value, 1, static_cast<std::byte*>(what.data[part]), what.dtypes[part], at[part], 1);
   };
   const bool backward = what.activation == Activation::drelu || what.activation == Activation::dgelu;
   T value(0);
-  if (what.data[ElementPass::from] != nullptr) value = load(ElementPass::from) * factor_as<T>(what.scale);
-  if (what.data[ElementPass::c] != nullptr && what.beta != std::complex<double>(0))
-    value += factor_as<T>(what.beta) * load(ElementPass::c);
-  if (what.data[ElementPass::bias] != nullptr) value += load(ElementPass::bias);
-  if (what.data[ElementPass::auxiliary] != nullptr && !backward) store(ElementPass::auxiliary, value);
+  if (what.data[devices::ElementPass::from] != nullptr)
+    value = load(devices::ElementPass::from) * factor_as<T>(what.scale);
+  if (what.data[devices::ElementPass::c] != nullptr && what.beta != std::complex<double>(0))
+    value += factor_as<T>(what.beta) * load(devices::ElementPass::c);
+  if (what.data[devices::ElementPass::bias] != nullptr) value += load(devices::ElementPass::bias);
+  if (what.data[devices::ElementPass::auxiliary] != nullptr && !backward)
+    store(devices::ElementPass::auxiliary, value);
   if constexpr (std::is_floating_point_v<T>) {
-    const T input = backward ? load(ElementPass::auxiliary) : value;
-    activate(what.activation, &value, &input, 1);
+    const T input = backward ? load(devices::ElementPass::auxiliary) : value;
+    kernels::activate(what.activation, &value, &input, 1);
   }
-  store(ElementPass::to, value);
+  store(devices::ElementPass::to, value);
 }
 
 template <class T>
-void pass_loops(const ElementPass& what, const ElementNest& nest, std::size_t loop,
-                std::array<std::int64_t, ElementNest::parts> at) {
+void pass_loops(const devices::ElementPass& what, const devices::ElementNest& nest, std::size_t loop,
+                std::array<std::int64_t, devices::ElementNest::parts> at) {
   if (loop == nest.loops.size()) return pass_element<T>(what, at);
   for (std::int64_t i = 0; i < nest.loops[loop].count; ++i) {
     pass_loops<T>(what, nest, loop + 1, at);
@@ -112,8 +116,8 @@ bool FakeMath::multiplies(Dtype factors, Dtype result) const {
   return result == factors && (factors == Dtype::f32 || factors == Dtype::f64 || is_complex(factors));
 }
 
-void FakeMath::gemm(const DeviceGemm& what, const void* a, const void* b, void* c, std::complex<double> alpha,
-                    std::complex<double> beta, Stream stream) {
+void FakeMath::gemm(const devices::DeviceGemm& what, const void* a, const void* b, void* c,
+                    std::complex<double> alpha, std::complex<double> beta, Stream stream) {
   check(what.m > 0 && what.n > 0 && what.k > 0, "a product of {} x {} x {}", what.m, what.n, what.k);
   put_(stream, [=] {
     with_type(what.result, [&](auto type) {
@@ -123,8 +127,8 @@ void FakeMath::gemm(const DeviceGemm& what, const void* a, const void* b, void* 
   });
 }
 
-void FakeMath::pass(const ElementPass& what, const ElementNest& nest, Stream stream) {
-  check(nest.loops.size() <= ElementNest::most_loops, "a pass of {} loops", nest.loops.size());
+void FakeMath::pass(const devices::ElementPass& what, const devices::ElementNest& nest, Stream stream) {
+  check(nest.loops.size() <= devices::ElementNest::most_loops, "a pass of {} loops", nest.loops.size());
   put_(stream, [what, nest] {
     with_type(what.computed, [&](auto type) { pass_loops<decltype(type)>(what, nest, 0, nest.offset); });
   });

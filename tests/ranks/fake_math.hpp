@@ -8,7 +8,7 @@
 
 namespace partita::testing {
 
-class FakeMath final : public DeviceMath {
+class FakeMath final : public devices::DeviceMath {
  public:
   using Put = std::function<void(Stream stream, std::function<void()> work)>;
 
@@ -16,10 +16,10 @@ class FakeMath final : public DeviceMath {
 
   std::string name() const override { return "the host's kernels"; }
   bool multiplies(Dtype factors, Dtype result) const override;
-  void prepare(const DeviceGemm&) override {}
-  void gemm(const DeviceGemm& what, const void* a, const void* b, void* c, std::complex<double> alpha,
-            std::complex<double> beta, Stream stream) override;
-  void pass(const ElementPass& what, const ElementNest& nest, Stream stream) override;
+  void prepare(const devices::DeviceGemm&) override {}
+  void gemm(const devices::DeviceGemm& what, const void* a, const void* b, void* c,
+            std::complex<double> alpha, std::complex<double> beta, Stream stream) override;
+  void pass(const devices::ElementPass& what, const devices::ElementNest& nest, Stream stream) override;
 
  private:
   Put put_;

@@ -93,22 +93,22 @@ void* allocate(std::size_t bytes) {
   return all_have ? mine : nullptr;
 }
 
-int get_unique_id(NvshmemId* id) {
+int get_unique_id(memory::NvshmemId* id) {
   static int number = 0;
   const std::string name = fmt::format("partita-fake-nvshmem-{}-{}", getpid(), ++number);
   std::memcpy(id->bytes, name.c_str(), name.size() + 1);
   return id->version == (1 << 16) + 128 ? 0 : 1;
 }
 
-int set_id(int rank, int ranks, const NvshmemId* id, NvshmemAttributes* attributes) {
-  attributes->arguments.of_id.id = const_cast<NvshmemId*>(id);
+int set_id(int rank, int ranks, const memory::NvshmemId* id, memory::NvshmemAttributes* attributes) {
+  attributes->arguments.of_id.id = const_cast<memory::NvshmemId*>(id);
   attributes->arguments.of_id.rank = rank;
   attributes->arguments.of_id.ranks = ranks;
   return 0;
 }
 
-int init(unsigned flags, NvshmemAttributes* attributes) {
-  const NvshmemAttributes::Arguments::OfId& of_id = attributes->arguments.of_id;
+int init(unsigned flags, memory::NvshmemAttributes* attributes) {
+  const memory::NvshmemAttributes::Arguments::OfId& of_id = attributes->arguments.of_id;
   if (flags != 8 || attributes->version != (1 << 16) + 144 || of_id.id == nullptr) return 1;
   world().rank = of_id.rank;
   world().ranks = of_id.ranks;
@@ -125,8 +125,8 @@ void* address_of(const void* mine, int pe) {
   return all.memories[static_cast<std::size_t>(pe)] + offset;
 }
 
-NvshmemLibrary make() {
-  NvshmemLibrary library;
+memory::NvshmemLibrary make() {
+  memory::NvshmemLibrary library;
   library.version = 30000;
   library.path = "fake";
   library.init_status = [] { return world().ranks == 0 ? 0 : 2; };
@@ -142,8 +142,8 @@ NvshmemLibrary make() {
 
 }  // namespace
 
-const NvshmemLibrary& fake_nvshmem() {
-  static const NvshmemLibrary library = make();
+const memory::NvshmemLibrary& fake_nvshmem() {
+  static const memory::NvshmemLibrary library = make();
   return library;
 }
 

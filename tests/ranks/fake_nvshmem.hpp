@@ -6,7 +6,7 @@
 namespace partita::testing {
 
 /// Its functions do as the real library's do, for one allocation.
-const NvshmemLibrary& fake_nvshmem();
+const memory::NvshmemLibrary& fake_nvshmem();
 
 /// This process has not started it, and a start will not return on its last PE until called with false; then
 /// it fails.

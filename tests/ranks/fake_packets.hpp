@@ -18,7 +18,7 @@ using FakeWait = std::function<void(const std::function<bool()>&)>;
 class FakeSlots {
  public:
   /// `wait`: until what it is given says so.
-  FakeSlots(const PacketSlots& slots, int rank, FakeWait wait)
+  FakeSlots(const devices::PacketSlots& slots, int rank, FakeWait wait)
       : slots_(slots),
         of_ranks_(slots.of_ranks.begin(), slots.of_ranks.end()),
         me_(static_cast<std::size_t>(rank)),
@@ -27,8 +27,8 @@ class FakeSlots {
   std::size_t ranks() const { return of_ranks_.size(); }
   std::size_t me() const { return me_; }
   void begin() {
-    number_ = PacketSlots::number_after(slots_.counters[0]);
-    if (PacketSlots::renews(number_)) forget_last();
+    number_ = devices::PacketSlots::number_after(slots_.counters[0]);
+    if (devices::PacketSlots::renews(number_)) forget_last();
   }
   void end() const { slots_.counters[0] = number_; }
 
@@ -51,7 +51,7 @@ class FakeSlots {
 
  private:
   void forget_last() const {
-    const auto bytes = static_cast<std::size_t>(PacketSlots::slot_bytes(static_cast<int>(ranks())));
+    const auto bytes = static_cast<std::size_t>(devices::PacketSlots::slot_bytes(static_cast<int>(ranks())));
     const std::size_t words = ranks() * bytes / sizeof(std::uint64_t);
     auto* const halves = reinterpret_cast<std::uint64_t*>(of_ranks_[me_]);
     std::uint64_t* const last = halves + ((number_ + 1) & 1U) * words;
@@ -59,14 +59,14 @@ class FakeSlots {
   }
   std::atomic_ref<std::uint64_t> at(std::size_t receiver, std::size_t sender, std::size_t half,
                                     std::size_t round) const {
-    const auto bytes = static_cast<std::size_t>(PacketSlots::slot_bytes(static_cast<int>(ranks())));
+    const auto bytes = static_cast<std::size_t>(devices::PacketSlots::slot_bytes(static_cast<int>(ranks())));
     const std::size_t slot = (number_ & 1U) * ranks() + sender;
     auto* const halves =
         reinterpret_cast<std::uint64_t*>(of_ranks_[receiver] + slot * bytes + round * bytes / 2);
     return std::atomic_ref<std::uint64_t>(halves[half]);
   }
 
-  PacketSlots slots_;
+  devices::PacketSlots slots_;
   std::vector<char*> of_ranks_;
   std::size_t me_;
   FakeWait wait_;
@@ -75,7 +75,7 @@ class FakeSlots {
 
 class FakePackets {
  public:
-  FakePackets(const PacketExchange& what, FakeWait wait)
+  FakePackets(const devices::PacketExchange& what, FakeWait wait)
       : what_(what), ranges_(*what.ranges), slots_(what.slots, what.rank, std::move(wait)) {}
 
   void run() {
@@ -128,13 +128,14 @@ class FakePackets {
   }
 
   void give(std::size_t peer, const char* from, std::int64_t bytes, std::size_t round) const {
-    std::vector<std::uint32_t> data(static_cast<std::size_t>(2 * PacketSlots::packets(bytes)));
+    std::vector<std::uint32_t> data(static_cast<std::size_t>(2 * devices::PacketSlots::packets(bytes)));
     if (bytes > 0) std::memcpy(data.data(), from, static_cast<std::size_t>(bytes));
     for (std::size_t i = 0; i < data.size(); ++i) slots_.send(peer, i, data[i], round);
   }
 
   std::vector<char> take(std::size_t peer, std::int64_t bytes, std::size_t round) const {
-    std::vector<char> come(static_cast<std::size_t>(PacketSlots::packets(bytes) * PacketSlots::data_bytes));
+    std::vector<char> come(
+        static_cast<std::size_t>(devices::PacketSlots::packets(bytes) * devices::PacketSlots::data_bytes));
     for (std::size_t i = 0; i < come.size() / sizeof(std::uint32_t); ++i) {
       const std::uint32_t word = slots_.await(peer, i, round);
       std::memcpy(come.data() + i * sizeof(word), &word, sizeof(word));
@@ -143,33 +144,33 @@ class FakePackets {
   }
 
   std::vector<char> own() const {
-    const ByteRange& parcel = ranges_.given[slots_.me()];
+    const devices::ByteRange& parcel = ranges_.given[slots_.me()];
     return {source() + parcel.offset, source() + parcel.offset + parcel.bytes};
   }
 
   void keep(std::size_t rank, const std::vector<char>& come, bool joins) const {
-    const ByteRange& parcel = ranges_.taken[rank];
+    const devices::ByteRange& parcel = ranges_.taken[rank];
     if (parcel.bytes == 0) return;
     char* const to = static_cast<char*>(what_.destination) + parcel.offset;
     if (!joins) {
       std::memcpy(to, come.data(), static_cast<std::size_t>(parcel.bytes));
     } else {
-      StridedCopy row;
+      kernels::StridedCopy row;
       row.item_bytes = size_of(ranges_.dtype);
       row.loops = {{parcel.bytes / row.item_bytes, row.item_bytes, row.item_bytes}};
-      accumulate(row, ranges_.dtype, *ranges_.joined, come.data(), to);
+      kernels::accumulate(row, ranges_.dtype, *ranges_.joined, come.data(), to);
     }
   }
 
-  PacketExchange what_;
-  ByteExchange ranges_;
+  devices::PacketExchange what_;
+  devices::ByteExchange ranges_;
   FakeSlots slots_;
 };
 
 /// Messages whole, from and to nests.
 class FakePacketMoves {
  public:
-  FakePacketMoves(const PacketMoves& what, FakeWait wait)
+  FakePacketMoves(const devices::PacketMoves& what, FakeWait wait)
       : what_(what),
         given_(copies_of(what.given)),
         taken_(copies_of(what.taken)),
@@ -179,8 +180,8 @@ class FakePacketMoves {
   void run() {
     slots_.begin();
     for (const Part& part : given_) give(part);
-    for (const StridedCopy& nest : kept_) {
-      copy(nest, what_.source, what_.destination, StoreHint::cache);
+    for (const kernels::StridedCopy& nest : kept_) {
+      kernels::copy(nest, what_.source, what_.destination, kernels::StoreHint::cache);
     }
     for (const Part& part : taken_) take(part);
     slots_.end();
@@ -189,11 +190,11 @@ class FakePacketMoves {
  private:
   struct Part {
     std::size_t peer;
-    std::optional<StridedCopy> nest;
+    std::optional<kernels::StridedCopy> nest;
   };
-  static std::vector<Part> copies_of(std::span<const PacketPart> parts) {
+  static std::vector<Part> copies_of(std::span<const devices::PacketPart> parts) {
     std::vector<Part> copies;
-    for (const PacketPart& part : parts) {
+    for (const devices::PacketPart& part : parts) {
       copies.push_back({static_cast<std::size_t>(part.peer), std::nullopt});
       if (part.nest != nullptr) copies.back().nest = *part.nest;
     }
@@ -202,9 +203,9 @@ class FakePacketMoves {
 
   /// visit(number of the unit in the message) of those that the nest has there.
   template <class Visit>
-  void for_each_unit(const StridedCopy& nest, bool is_given, const Visit& visit) const {
+  void for_each_unit(const kernels::StridedCopy& nest, bool is_given, const Visit& visit) const {
     std::int64_t rows = 1;
-    for (const CopyLoop& loop : nest.loops) rows *= loop.count;
+    for (const kernels::CopyLoop& loop : nest.loops) rows *= loop.count;
     for (std::int64_t row = 0; row < rows; ++row) {
       std::int64_t place = is_given ? nest.to_offset : nest.from_offset, rest = row;
       for (std::size_t i = nest.loops.size(); i-- > 0; rest /= nest.loops[i].count) {
@@ -216,7 +217,7 @@ class FakePacketMoves {
       }
     }
   }
-  std::vector<char> message(const StridedCopy& nest, bool is_given) const {
+  std::vector<char> message(const kernels::StridedCopy& nest, bool is_given) const {
     std::int64_t end = 0;
     for_each_unit(nest, is_given, [&](std::int64_t unit) { end = std::max(end, unit + 1); });
     return std::vector<char>(static_cast<std::size_t>(end * what_.unit_bytes));
@@ -238,7 +239,7 @@ class FakePacketMoves {
       return;
     }
     std::vector<char> dense = message(*part.nest, true);
-    copy(*part.nest, what_.source, dense.data(), StoreHint::cache);
+    kernels::copy(*part.nest, what_.source, dense.data(), kernels::StoreHint::cache);
     for_each_unit(*part.nest, true, [&](std::int64_t unit) {
       for_each_half(unit, dense.data(), [&](std::size_t half, const char* bytes, std::size_t count) {
         std::uint32_t data = 0;
@@ -260,12 +261,12 @@ class FakePacketMoves {
         std::memcpy(bytes, &data, count);
       });
     });
-    copy(*part.nest, dense.data(), what_.destination, StoreHint::cache);
+    kernels::copy(*part.nest, dense.data(), what_.destination, kernels::StoreHint::cache);
   }
 
-  PacketMoves what_;
+  devices::PacketMoves what_;
   std::vector<Part> given_, taken_;
-  std::vector<StridedCopy> kept_;
+  std::vector<kernels::StridedCopy> kept_;
   FakeSlots slots_;
 };
 

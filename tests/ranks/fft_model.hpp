@@ -186,7 +186,7 @@ void each_number(const Array& array, Body&& body) {
     using T = typename decltype(tag)::type;
     if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double> ||
                   std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>) {
-      for_each_element<T>(
+      arrays::for_each_element<T>(
           array.local(), array.layout(), array.context()->rank(),
           [&](std::int64_t number, T& element) { body(static_cast<std::size_t>(number), element); });
     }

@@ -35,7 +35,7 @@ void outlive_a_late_signal(Context& context) {
   constexpr int channel = 0, many = 1000;
   if (context.rank() == 1) {
     EXPECT_TRUE(comes_true([&] { return state.board->status(0).failed; }));
-    const FlagOperation late = state.flags->signal(0, channel);
+    const devices::FlagOperation late = state.flags->signal(0, channel);
     state.device->flags({&late, 1}, state.device->stream());
     EXPECT_TRUE(comes_true([&] { return state.device->idle(); }));
   } else if (context.rank() == 0) {
@@ -43,7 +43,7 @@ void outlive_a_late_signal(Context& context) {
     state.fail("a rank has had enough");
     const std::vector<std::uint64_t> given_up = state.flags->arrived();
     EXPECT_TRUE(comes_true([&] { return state.flags->arrived() != given_up; }));
-    const FlagOperation wait = state.flags->wait(1, channel, many);
+    const devices::FlagOperation wait = state.flags->wait(1, channel, many);
     state.device->flags({&wait, 1}, state.device->stream());
     EXPECT_TRUE(comes_true([&] { return state.device->idle(); }));
   }
@@ -76,7 +76,7 @@ void run_out_of_step(Context& context) {
   Pushed work(context);
   const Array large = zeros(context, {1 << 20}, Replicated(), Dtype::f64);
   const std::int64_t bytes = large.local_size() * static_cast<std::int64_t>(sizeof(double));
-  const StridedCopy all{bytes, 0, 0, {}};
+  const kernels::StridedCopy all{bytes, 0, 0, {}};
   const int executions[] = {60, 10, 1};
   for (int i = 0; i < executions[context.rank()]; ++i) {
     work.plan.execute(work.rows, work.columns, Stream{});

@@ -33,24 +33,24 @@ void store(char* to, hid_t type, double value) {
   if (H5Tget_order(type) == H5T_ORDER_BE) std::reverse(to, to + bytes);
 }
 
-Hdf5Handle compound(const std::string& path, const std::vector<Member>& members, std::size_t bytes) {
-  Hdf5Handle type(H5Tcreate(H5T_COMPOUND, bytes), H5Tclose, path, "compound");
+io::Hdf5Handle compound(const std::string& path, const std::vector<Member>& members, std::size_t bytes) {
+  io::Hdf5Handle type(H5Tcreate(H5T_COMPOUND, bytes), H5Tclose, path, "compound");
   for (const Member& member : members)
-    check_hdf5(H5Tinsert(type, member.name, member.offset, member.type), path, "member");
+    io::check_hdf5(H5Tinsert(type, member.name, member.offset, member.type), path, "member");
   return type;
 }
 
 /// A file with the dataset "data" of these bytes, as they are.
 void write_bytes(const std::string& path, hid_t type, hid_t space, const void* bytes) {
-  const Hdf5Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose, path,
-                        "file");
-  const Hdf5Handle dataset(H5Dcreate2(file, "data", type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
-                           H5Dclose, path, "dataset");
+  const io::Hdf5Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose, path,
+                            "file");
+  const io::Hdf5Handle dataset(H5Dcreate2(file, "data", type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+                               H5Dclose, path, "dataset");
   if (bytes != nullptr)
-    check_hdf5(H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes), path, "write");
+    io::check_hdf5(H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes), path, "write");
 }
 
-Hdf5Handle line_of(const std::string& path) {
+io::Hdf5Handle line_of(const std::string& path) {
   const hsize_t extent = elements;
   return {H5Screate_simple(1, &extent, nullptr), H5Sclose, path, "space"};
 }
@@ -73,7 +73,7 @@ template <class Make>
 void by_first_rank(Context& context, Make&& make) {
   context.barrier();
   if (context.rank() == 0) {
-    const auto lock = lock_hdf5();
+    const auto lock = io::lock_hdf5();
     make();
   }
   context.barrier();
@@ -148,7 +148,7 @@ RANK_TEST(Hdf5Types, OnlyTruthsAreBooleans) {
   by_first_rank(context, [&] {
     for (const bool truths : {true, false}) {
       const std::string& file = path(truths);
-      const Hdf5Handle type(H5Tenum_create(H5T_STD_I8BE), H5Tclose, file, "enumeration");
+      const io::Hdf5Handle type(H5Tenum_create(H5T_STD_I8BE), H5Tclose, file, "enumeration");
       const signed char yes = 1, no = 0;
       H5Tenum_insert(type, truths ? "TRUE" : "RED", &yes);
       H5Tenum_insert(type, truths ? "FALSE" : "GREEN", &no);
@@ -172,7 +172,7 @@ RANK_TEST(Hdf5Types, ADatasetWithoutShapeIsNoScalar) {
   const SharedDirectory directory(context);
   const std::string path = directory / "empty.h5";
   by_first_rank(context, [&] {
-    const Hdf5Handle space(H5Screate(H5S_NULL), H5Sclose, path, "space");
+    const io::Hdf5Handle space(H5Screate(H5S_NULL), H5Sclose, path, "space");
     write_bytes(path, H5T_IEEE_F64LE, space, nullptr);
   });
   expect_file_error(context, "H5S_NULL", [&] { (void)read_hdf5(context, path, "data", Replicated()); });

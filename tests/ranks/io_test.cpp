@@ -145,7 +145,7 @@ bool make_null_device(Context& context, const std::string& path) {
       ::access(path.c_str(), W_OK) == 0 && std::ofstream(path).is_open()) {
     made = "made";
   }
-  return exchange(*context.state(), "test", made).front() == "made";
+  return runtime::exchange(*context.state(), "test", made).front() == "made";
 }
 
 RANK_TEST(Files, ADeviceIsNeverReplaced) {

@@ -55,7 +55,7 @@ int number_of(std::string_view text, std::string_view what) {
 }
 
 void read_arguments(int argc, char** argv, Ranks& ranks) {
-  const bool processes = mpi_available() && is_launched_rank();
+  const bool processes = runtime::mpi_available() && is_launched_rank();
   ranks.kind = processes ? GroupKind::mpi : GroupKind::threads;
   ranks.count = 4;
   for (int i = 1; i < argc; ++i) {
@@ -88,7 +88,7 @@ void agree_on_seed(RankRun& run) {
 
 void start(RankRun& run) {
   if (run.ranks.kind == GroupKind::mpi) {
-    run.referee = std::make_unique<Referee>(make_mpi_group({}, 0, deadline()));
+    run.referee = std::make_unique<Referee>(runtime::make_mpi_group({}, 0, deadline()));
     run.ranks.count = run.referee->size();
   }
   agree_on_seed(run);

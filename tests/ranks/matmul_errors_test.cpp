@@ -15,7 +15,7 @@ template <class Failure, class Action>
 void expect_refused(Context& context, const std::string& part, Action&& action) {
   const std::string text = caught<Failure>(action);
   EXPECT_TRUE(contains(text, part)) << text;
-  for (const std::string& theirs : exchange(*context.state(), "texts of a test", text))
+  for (const std::string& theirs : runtime::exchange(*context.state(), "texts of a test", text))
     EXPECT_EQ(theirs, text);
   EXPECT_FALSE(context.failed());
 }

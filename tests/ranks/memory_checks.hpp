@@ -20,7 +20,8 @@ inline std::vector<int> all_ranks(const Context& context) {
 }
 
 inline void expect_same_on_all(const Context& context, const std::string& text) {
-  for (const std::string& other : exchange(*context.state(), "compare texts", text)) EXPECT_EQ(other, text);
+  for (const std::string& other : runtime::exchange(*context.state(), "compare texts", text))
+    EXPECT_EQ(other, text);
 }
 
 /// Calls `body`, which must throw a `Failure` with the same text on every rank. Returns the text.

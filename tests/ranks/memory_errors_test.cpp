@@ -103,7 +103,7 @@ RANK_TEST(MemoryErrors, MoreThanTheMachineHas) {
   const std::int64_t stride = context.state()->node_memory->stride();
   const Topology& topology = context.topology();
   const std::size_t sharers = topology.node_ranks(topology.node(context.rank())).size();
-  if (stride - 64 * mebibyte <= NodeLimits::read().available / static_cast<std::int64_t>(sharers))
+  if (stride - 64 * mebibyte <= memory::NodeLimits::read().available / static_cast<std::int64_t>(sharers))
     GTEST_SKIP() << "a rank may have more than all that is available";
   const std::string text =
       same_error<MemoryError>(context, [&] { SymmetricMemory::allocate(context, stride - 64 * mebibyte); });

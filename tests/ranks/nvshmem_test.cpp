@@ -57,7 +57,7 @@ std::string start() {
 }
 
 bool lies_in_nvshmem(const Context& context) {
-  return dynamic_cast<const NvshmemNodeMemory*>(context.state()->device_memory.get()) != nullptr;
+  return dynamic_cast<const memory::NvshmemNodeMemory*>(context.state()->device_memory.get()) != nullptr;
 }
 
 void check_rows_to_columns(Context& context) {
@@ -212,7 +212,7 @@ TEST(Nvshmem, AStartThatHangsEndsWithinTheDeadline) {
     GTEST_SKIP() << "needs processes on fake devices that could share memory";
   }
   const FakeNvshmem fake;
-  NvshmemWorld::forget();
+  memory::NvshmemWorld::forget();
   let_fake_nvshmem_hang(true);
   refuse_fake_peers(true);
   ContextOptions options = options_of_tests();

@@ -32,7 +32,7 @@ void on_nodes(const std::function<void(Context&)>& body) {
 /// `call` makes a plan: it fails where the last rank gets no memory, and then goes well.
 void expect_all_go_without(const Context& context, const char* what, const std::function<void()>& call) {
   const std::string poor = "rank " + std::to_string(context.size() - 1) + ": ";
-  const PlanCache& plans = context.state()->plans;
+  const contexts::PlanCache& plans = context.state()->plans;
   {
     std::optional<RefusedMemory> refused;
     if (context.rank() == context.size() - 1) refused.emplace();

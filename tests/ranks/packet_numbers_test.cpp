@@ -26,7 +26,8 @@ void set_number(Context& context, std::uint32_t number) {
   context.synchronize();
   context.barrier();
   const std::uint64_t counters = number;  // and no blocks of a launch
-  state.device->physical().copy_past(PacketBoard::of(state)->slots().counters, &counters, sizeof(counters));
+  state.device->physical().copy_past(devices::PacketBoard::of(state)->slots().counters, &counters,
+                                     sizeof(counters));
   context.barrier();
 }
 
@@ -81,7 +82,7 @@ bool goes_in_packets(const Context& context) {
 
 /// As many as go in packets, of a kind that has a second round where there is one.
 std::int64_t large(const Context& context) {
-  return PacketSlots::most_given / 8 / context.size();
+  return devices::PacketSlots::most_given / 8 / context.size();
 }
 
 // What memory holds that nobody has sent to is no packet.
@@ -114,7 +115,7 @@ TEST(PacketNumbers, ANumberThatComesAgainIsNotThatOfAnOldPacket) {
       for (const std::uint32_t number : {1000U, 1001U}) {  // one of each half
         set_number(context, number - 1);
         check_exchange(context, kind, large(context), 1);
-        set_number(context, PacketSlots::renewal - 2);
+        set_number(context, devices::PacketSlots::renewal - 2);
         for (int round = 0; round < 4; ++round) check_exchange(context, kind, 1, round);
         set_number(context, number - 1);
         check_exchange(context, kind, large(context), 2);

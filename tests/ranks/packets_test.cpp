@@ -41,7 +41,7 @@ TEST(Packets, EachCallTakesWhatTheOneBeforeMade) {
   NEEDS_DEVICES();
   on_ranks([](Context& context) {
     // In words of 8 bytes: as much as goes in packets, and more.
-    const std::int64_t slot = PacketSlots::most_bytes(std::max(context.size(), 2)) / 8;
+    const std::int64_t slot = devices::PacketSlots::most_bytes(std::max(context.size(), 2)) / 8;
     for (const std::int64_t count :
          {std::int64_t{1}, std::int64_t{5}, std::int64_t{1021}, slot / context.size(), slot + 1}) {
       check_chain(context, count, Memory::device);
@@ -78,8 +78,9 @@ TEST(Packets, TwoRoundsInOneStart) {
   NEEDS_DEVICES();
   on_ranks([](Context& context) {
     // In words of 8 bytes: one round, two, as many as go in packets, one more.
-    for (const std::int64_t count : {std::int64_t{3001}, std::int64_t{65537}, PacketSlots::most_given / 8,
-                                     PacketSlots::most_given / 8 + 1}) {
+    for (const std::int64_t count :
+         {std::int64_t{3001}, std::int64_t{65537}, devices::PacketSlots::most_given / 8,
+          devices::PacketSlots::most_given / 8 + 1}) {
       check_rounds_of_all(context, count);
     }
   });
@@ -90,7 +91,8 @@ std::uint32_t exchanges_made(Context& context) {
   ContextState& state = *context.state();
   context.synchronize();
   std::uint64_t counters = 0;  // and the blocks of a launch
-  state.device->physical().copy_past(&counters, PacketBoard::of(state)->slots().counters, sizeof(counters));
+  state.device->physical().copy_past(&counters, devices::PacketBoard::of(state)->slots().counters,
+                                     sizeof(counters));
   return static_cast<std::uint32_t>(counters);
 }
 

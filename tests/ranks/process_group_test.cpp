@@ -27,9 +27,9 @@ Bytes pattern(std::int64_t bytes, int from, int to, int number) {
   return result;
 }
 
-void finish(ProcessGroup& group, const std::vector<MessageId>& messages) {
+void finish(runtime::ProcessGroup& group, const std::vector<runtime::MessageId>& messages) {
   const auto latest = std::chrono::steady_clock::now() + deadline();
-  for (const MessageId message : messages) {
+  for (const runtime::MessageId message : messages) {
     while (!group.test(message)) {
       if (std::chrono::steady_clock::now() > latest) throw TimeoutError("a message does not complete");
       std::this_thread::yield();
@@ -40,7 +40,7 @@ void finish(ProcessGroup& group, const std::vector<MessageId>& messages) {
 /// Every rank sends to every rank, itself included, `count` messages at once; sizes by message number.
 class AllToAll {
  public:
-  AllToAll(ProcessGroup& group, Lane lane, std::vector<std::int64_t> sizes, int salt)
+  AllToAll(runtime::ProcessGroup& group, runtime::Lane lane, std::vector<std::int64_t> sizes, int salt)
       : group_(group), lane_(lane), sizes_(std::move(sizes)), salt_(salt) {}
 
   void send() {
@@ -72,22 +72,22 @@ class AllToAll {
     }
   }
 
-  std::vector<MessageId>& messages() { return messages_; }
+  std::vector<runtime::MessageId>& messages() { return messages_; }
 
  private:
   int number(std::size_t i) const { return salt_ + static_cast<int>(i); }
-  ProcessGroup& group_;
-  Lane lane_;
+  runtime::ProcessGroup& group_;
+  runtime::Lane lane_;
   std::vector<std::int64_t> sizes_;
   int salt_;
   std::vector<Bytes> sent_, received_;
-  std::vector<MessageId> messages_;
+  std::vector<runtime::MessageId> messages_;
 };
 
 TEST(ProcessGroup, CarriesAllSizes) {
-  on_groups([](ProcessGroup& group) {
+  on_groups([](runtime::ProcessGroup& group) {
     for (const std::int64_t size : {0, 1, 3, 17, 1000, 4097, 65537, 5000001}) {
-      AllToAll exchange(group, Lane::data, {size}, static_cast<int>(size));
+      AllToAll exchange(group, runtime::Lane::data, {size}, static_cast<int>(size));
       exchange.send();
       exchange.receive();
       exchange.check();
@@ -96,8 +96,8 @@ TEST(ProcessGroup, CarriesAllSizes) {
 }
 
 TEST(ProcessGroup, ReceivesMayComeFirst) {
-  on_groups([](ProcessGroup& group) {
-    AllToAll exchange(group, Lane::control, {5, 0, 70001}, 1);
+  on_groups([](runtime::ProcessGroup& group) {
+    AllToAll exchange(group, runtime::Lane::control, {5, 0, 70001}, 1);
     exchange.receive();
     exchange.send();
     exchange.check();
@@ -105,10 +105,10 @@ TEST(ProcessGroup, ReceivesMayComeFirst) {
 }
 
 TEST(ProcessGroup, KeepsTheOrderOfManyInFlight) {
-  on_groups([](ProcessGroup& group) {
+  on_groups([](runtime::ProcessGroup& group) {
     std::vector<std::int64_t> sizes;
     for (int i = 0; i < 300; ++i) sizes.push_back(i % 7 == 0 ? 20000 + i : i % 5 == 0 ? 0 : i);
-    AllToAll exchange(group, Lane::data, sizes, 7);
+    AllToAll exchange(group, runtime::Lane::data, sizes, 7);
     if (group.rank() % 2 == 0) exchange.send();
     exchange.receive();
     if (group.rank() % 2 != 0) exchange.send();
@@ -118,10 +118,10 @@ TEST(ProcessGroup, KeepsTheOrderOfManyInFlight) {
 }
 
 TEST(ProcessGroup, LanesDoNotMix) {
-  on_groups([](ProcessGroup& group) {
+  on_groups([](runtime::ProcessGroup& group) {
     const std::vector<std::int64_t> sizes(20, 100);
-    AllToAll data(group, Lane::data, sizes, 1000);
-    AllToAll control(group, Lane::control, sizes, 2000);
+    AllToAll data(group, runtime::Lane::data, sizes, 1000);
+    AllToAll control(group, runtime::Lane::control, sizes, 2000);
     control.send();
     data.send();
     data.receive();
@@ -132,13 +132,13 @@ TEST(ProcessGroup, LanesDoNotMix) {
 }
 
 TEST(ProcessGroup, UsesNumbersAgain) {
-  on_groups([](ProcessGroup& group) {
+  on_groups([](runtime::ProcessGroup& group) {
     const int next = (group.rank() + 1) % group.size();
     const int previous = (group.rank() + group.size() - 1) % group.size();
     for (int i = 0; i < 500; ++i) {
       int out = i, in = -1;
-      const MessageId receive = group.receive(previous, Lane::data, &in, sizeof(in));
-      const MessageId send = group.send(next, Lane::data, &out, sizeof(out));
+      const runtime::MessageId receive = group.receive(previous, runtime::Lane::data, &in, sizeof(in));
+      const runtime::MessageId send = group.send(next, runtime::Lane::data, &out, sizeof(out));
       ASSERT_LT(std::max(receive, send), 2);
       finish(group, {send, receive});
       ASSERT_EQ(in, i);
@@ -147,7 +147,7 @@ TEST(ProcessGroup, UsesNumbersAgain) {
 }
 
 TEST(ProcessGroup, SubgroupsWorkSideBySide) {
-  on_groups([](ProcessGroup& group) {
+  on_groups([](runtime::ProcessGroup& group) {
     std::vector<int> reversed, alike;
     for (int r = group.size() - 1; r >= 0; --r) reversed.push_back(r);
     for (int r = group.rank() % 2; r < group.size(); r += 2) alike.push_back(r);
@@ -158,9 +158,9 @@ TEST(ProcessGroup, SubgroupsWorkSideBySide) {
     EXPECT_EQ(half->size(), static_cast<int>(alike.size()));
 
     const std::vector<std::int64_t> sizes{9, 0, 30000};
-    AllToAll on_all(group, Lane::data, sizes, 10);
-    AllToAll on_backwards(*backwards, Lane::data, sizes, 20);
-    AllToAll on_half(*half, Lane::data, sizes, 30);
+    AllToAll on_all(group, runtime::Lane::data, sizes, 10);
+    AllToAll on_backwards(*backwards, runtime::Lane::data, sizes, 20);
+    AllToAll on_half(*half, runtime::Lane::data, sizes, 30);
     on_half.send();
     on_all.send();
     on_backwards.send();
@@ -176,9 +176,9 @@ TEST(ProcessGroup, SubgroupsWorkSideBySide) {
 TEST(ProcessGroup, SubgroupsOutliveTheirParent) {
   std::vector<int> all(static_cast<std::size_t>(ranks().count));
   std::iota(all.begin(), all.end(), 0);
-  on_groups([&all](ProcessGroup& group) {
-    std::unique_ptr<ProcessGroup> below = group.subgroup(all, 1)->subgroup(all, 2);
-    AllToAll exchange(*below, Lane::control, {100, 50001}, 3);
+  on_groups([&all](runtime::ProcessGroup& group) {
+    std::unique_ptr<runtime::ProcessGroup> below = group.subgroup(all, 1)->subgroup(all, 2);
+    AllToAll exchange(*below, runtime::Lane::control, {100, 50001}, 3);
     exchange.send();
     exchange.receive();
     exchange.check();
@@ -189,7 +189,7 @@ TEST(ProcessGroup, SubgroupsOutliveTheirParent) {
 TEST(ProcessGroup, KnowsItsNodes) {
   for (const int per_node : {1, 2, 3}) {
     on_groups(
-        [per_node](ProcessGroup& group) {
+        [per_node](runtime::ProcessGroup& group) {
           EXPECT_EQ(group.topology(), Topology::regular(group.size(), per_node));
           std::vector<int> last_first;
           for (int r = group.size() - 1; r >= 0; --r) last_first.push_back(r);
@@ -207,7 +207,7 @@ TEST(ProcessGroup, KnowsItsNodes) {
 }
 
 TEST(ProcessGroup, SaysWhereItIs) {
-  on_groups([](ProcessGroup& group) {
+  on_groups([](runtime::ProcessGroup& group) {
     EXPECT_EQ(group.in_process(), ranks().kind == GroupKind::threads);
     EXPECT_EQ(group.size(), ranks().count);
     EXPECT_NE(group.place().find(':'), std::string::npos);
@@ -216,12 +216,12 @@ TEST(ProcessGroup, SaysWhereItIs) {
 }
 
 TEST(ProcessGroup, LosesNobodyWhoLives) {
-  on_groups([](ProcessGroup& group) {
+  on_groups([](runtime::ProcessGroup& group) {
     for (int turn = 0; turn < 3; ++turn) {
       for (int peer = 0; peer < group.size(); ++peer) EXPECT_EQ(group.lost(peer), "");
       std::this_thread::sleep_for(std::chrono::milliseconds(110));
     }
-    AllToAll everybody_looked(group, Lane::control, {1}, 0);
+    AllToAll everybody_looked(group, runtime::Lane::control, {1}, 0);
     everybody_looked.send();
     everybody_looked.receive();
     everybody_looked.check();
@@ -229,27 +229,27 @@ TEST(ProcessGroup, LosesNobodyWhoLives) {
 }
 
 TEST(ProcessGroup, RefusesBadArguments) {
-  on_groups([](ProcessGroup& group) {
+  on_groups([](runtime::ProcessGroup& group) {
     char byte = 0;
-    EXPECT_THROW(group.send(group.size(), Lane::data, &byte, 1), ArgumentError);
-    EXPECT_THROW(group.receive(-1, Lane::data, &byte, 1), ArgumentError);
-    EXPECT_THROW(group.send(0, Lane::data, &byte, -1), ArgumentError);
+    EXPECT_THROW(group.send(group.size(), runtime::Lane::data, &byte, 1), ArgumentError);
+    EXPECT_THROW(group.receive(-1, runtime::Lane::data, &byte, 1), ArgumentError);
+    EXPECT_THROW(group.send(0, runtime::Lane::data, &byte, -1), ArgumentError);
     EXPECT_THROW(group.subgroup({group.rank(), group.rank()}, 1), ArgumentError);
     EXPECT_THROW(group.subgroup({group.rank(), group.size()}, 1), ArgumentError);
     EXPECT_THROW(group.subgroup({}, 1), ArgumentError);
   });
-  EXPECT_NO_THROW(on_groups([](ProcessGroup&) {}));
+  EXPECT_NO_THROW(on_groups([](runtime::ProcessGroup&) {}));
 }
 
 TEST(ProcessGroup, SaysWhenSizesDiffer) {
-  on_groups([](ProcessGroup& group) {
+  on_groups([](runtime::ProcessGroup& group) {
     // Less arrives than is expected, and more; the latter Open MPI does not always report.
     for (const auto& [sent, expected] : {std::pair{8, 16}, std::pair{16, 8}}) {
       if (sent > expected && ranks().kind == GroupKind::mpi) continue;
       const auto pair = group.subgroup({group.rank()}, sent);
       Bytes out(16), in(16);
-      const MessageId receive = pair->receive(0, Lane::data, in.data(), expected);
-      const MessageId send = pair->send(0, Lane::data, out.data(), sent);
+      const runtime::MessageId receive = pair->receive(0, runtime::Lane::data, in.data(), expected);
+      const runtime::MessageId send = pair->send(0, runtime::Lane::data, out.data(), sent);
       EXPECT_THROW(finish(*pair, {receive}), Error);
       try {
         finish(*pair, {send});
@@ -261,7 +261,7 @@ TEST(ProcessGroup, SaysWhenSizesDiffer) {
 }
 
 TEST(ProcessGroup, WritesToNoBufferThatWasGivenUp) {
-  on_groups([](ProcessGroup& group) {
+  on_groups([](runtime::ProcessGroup& group) {
     std::vector<int> all(static_cast<std::size_t>(group.size()));
     std::iota(all.begin(), all.end(), 0);
     const auto given_up = group.subgroup(all, 1);
@@ -269,20 +269,20 @@ TEST(ProcessGroup, WritesToNoBufferThatWasGivenUp) {
     const int previous = (group.rank() + group.size() - 1) % group.size();
     Bytes in(100, 0xee);
     const Bytes out(100, 1);
-    const MessageId receive = given_up->receive(previous, Lane::data, in.data(), 100);
+    const runtime::MessageId receive = given_up->receive(previous, runtime::Lane::data, in.data(), 100);
     given_up->abandon();
     EXPECT_THROW(given_up->test(receive), Error);
-    MessageId send = -1;
+    runtime::MessageId send = -1;
     for (int step = 0; step < 2; ++step) {  // all have given up; all have sent
-      AllToAll barrier(group, Lane::control, {1}, step);
+      AllToAll barrier(group, runtime::Lane::control, {1}, step);
       barrier.send();
       barrier.receive();
       barrier.check();
-      if (step == 0) send = given_up->send(next, Lane::data, out.data(), 100);
+      if (step == 0) send = given_up->send(next, runtime::Lane::data, out.data(), 100);
     }
     EXPECT_EQ(in, Bytes(100, 0xee));
     // The message is still there for a receive that wants it.
-    finish(*given_up, {given_up->receive(previous, Lane::data, in.data(), 100), send});
+    finish(*given_up, {given_up->receive(previous, runtime::Lane::data, in.data(), 100), send});
     EXPECT_EQ(in, out);
   });
 }

@@ -20,7 +20,7 @@ static_assert(std::is_trivially_copyable_v<OutcomeBytes>);
 
 /// Nothing can be tested any more, and nothing collective may be called.
 [[noreturn]] void end_run(int rank, const std::string& why) {
-  note_failed_context();
+  runtime::note_failed_context();
   std::fprintf(stderr, "[rank %d] the run ends here: %s\n", rank, why.c_str());
   std::fflush(nullptr);
   std::_Exit(1);
@@ -37,11 +37,11 @@ std::vector<Outcome> Referee::gather(const Outcome& mine) {
   OutcomeBytes sent{mine.good, {}};
   std::strncpy(sent.what.data(), mine.what.c_str(), sent.what.size() - 1);
   std::vector<OutcomeBytes> received(static_cast<std::size_t>(size()));
-  std::vector<MessageId> sends, receives;
+  std::vector<runtime::MessageId> sends, receives;
   for (int peer = 0; peer < size(); ++peer) {
-    sends.push_back(group_->send(peer, Lane::data, &sent, sizeof(sent)));
-    receives.push_back(
-        group_->receive(peer, Lane::data, &received[static_cast<std::size_t>(peer)], sizeof(OutcomeBytes)));
+    sends.push_back(group_->send(peer, runtime::Lane::data, &sent, sizeof(sent)));
+    receives.push_back(group_->receive(peer, runtime::Lane::data, &received[static_cast<std::size_t>(peer)],
+                                       sizeof(OutcomeBytes)));
   }
   std::vector<Outcome> outcomes;
   for (int peer = 0; peer < size(); ++peer) {
@@ -53,7 +53,7 @@ std::vector<Outcome> Referee::gather(const Outcome& mine) {
   return outcomes;
 }
 
-void Referee::wait(MessageId message, int peer) {
+void Referee::wait(runtime::MessageId message, int peer) {
   // A test may wait out its own deadline twice before it comes here.
   const auto latest = std::chrono::steady_clock::now() + 3 * deadline();
   for (int turn = 0; !group_->test(message); ++turn) {

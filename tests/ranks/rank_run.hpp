@@ -20,14 +20,14 @@ struct Outcome {
 /// touch. One a process. A process that does not answer ends the run.
 class Referee {
  public:
-  explicit Referee(std::unique_ptr<ProcessGroup> group) : group_(std::move(group)) {}
+  explicit Referee(std::unique_ptr<runtime::ProcessGroup> group) : group_(std::move(group)) {}
   int rank() const { return group_->rank(); }
   int size() const { return group_->size(); }
   std::vector<Outcome> gather(const Outcome& mine);
 
  private:
-  void wait(MessageId message, int peer);
-  std::unique_ptr<ProcessGroup> group_;
+  void wait(runtime::MessageId message, int peer);
+  std::unique_ptr<runtime::ProcessGroup> group_;
 };
 
 struct RankRun {

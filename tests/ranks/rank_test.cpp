@@ -31,11 +31,11 @@ bool run_refereed(const std::function<void()>& test) {
       test();
     } catch (...) {
       error = std::current_exception();
-      ADD_FAILURE() << "the body threw: " << describe_error(error).text;
+      ADD_FAILURE() << "the body threw: " << runtime::describe_error(error).text;
     }
   }
-  const std::vector<Outcome> outcomes =
-      referee.gather({!::testing::Test::HasFailure(), error ? describe_error(error).text : "see its output"});
+  const std::vector<Outcome> outcomes = referee.gather(
+      {!::testing::Test::HasFailure(), error ? runtime::describe_error(error).text : "see its output"});
   bool all_good = true;
   for (std::size_t rank = 0; rank < outcomes.size(); ++rank) {
     all_good = all_good && outcomes[rank].good;
@@ -50,7 +50,7 @@ void run_body(Context& context, const std::function<void(Context&)>& body) {
   try {
     body(context);
   } catch (...) {
-    context.state()->fail(describe_error(std::current_exception()).text);
+    context.state()->fail(runtime::describe_error(std::current_exception()).text);
     throw;
   }
 }
@@ -72,18 +72,18 @@ void on_threads(const std::function<void(Context&)>& body, const ContextOptions&
       options);
 }
 
-void on_thread_groups(const std::function<void(ProcessGroup&)>& body, int ranks_per_node) {
-  const auto shared = std::make_shared<ThreadsShared>(ranks().count);
+void on_thread_groups(const std::function<void(runtime::ProcessGroup&)>& body, int ranks_per_node) {
+  const auto shared = std::make_shared<runtime::ThreadsShared>(ranks().count);
   std::vector<std::thread> threads;
   for (int rank = 0; rank < ranks().count; ++rank) {
     threads.emplace_back([&body, shared, rank, ranks_per_node] {
       const ::testing::ScopedTrace trace(__FILE__, __LINE__, rank_name(rank));
       try {
-        body(*make_threads_group(shared, rank, ranks_per_node));
+        body(*runtime::make_threads_group(shared, rank, ranks_per_node));
         shared->end(rank, "");
       } catch (...) {
-        ADD_FAILURE() << "the body threw: " << describe_error(std::current_exception()).text;
-        shared->end(rank, describe_error(std::current_exception()).text);
+        ADD_FAILURE() << "the body threw: " << runtime::describe_error(std::current_exception()).text;
+        shared->end(rank, runtime::describe_error(std::current_exception()).text);
       }
     });
   }
@@ -141,10 +141,10 @@ void on_ranks(const std::function<void(Context&)>& body, ContextOptions options)
   });
 }
 
-void on_groups(const std::function<void(ProcessGroup&)>& body, int ranks_per_node) {
+void on_groups(const std::function<void(runtime::ProcessGroup&)>& body, int ranks_per_node) {
   if (ranks_per_node == 0) ranks_per_node = ranks().per_node;
   if (ranks().kind == GroupKind::threads) return on_thread_groups(body, ranks_per_node);
-  run_refereed([&] { body(*make_mpi_group({}, ranks_per_node, deadline())); });
+  run_refereed([&] { body(*runtime::make_mpi_group({}, ranks_per_node, deadline())); });
 }
 
 }  // namespace partita::testing

@@ -52,7 +52,7 @@ void on_ranks(const std::function<void(Context&)>& body);
 /// The same with a context of its own, made with these options.
 void on_ranks(const std::function<void(Context&)>& body, ContextOptions options);
 /// The same with a group of all ranks and no context.
-void on_groups(const std::function<void(ProcessGroup&)>& body, int ranks_per_node = 0);
+void on_groups(const std::function<void(runtime::ProcessGroup&)>& body, int ranks_per_node = 0);
 
 }  // namespace partita::testing
 

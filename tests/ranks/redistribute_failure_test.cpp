@@ -128,7 +128,7 @@ RANK_TEST(RedistributeFailure, AnExceptionInLoweringIsNoLowering) {
   Array columns = empty(context, {13, 29}, Slab(1), Dtype::f64);
   const Operand from = rows.operand(), to = columns.operand();
   const Plan plan = plan_redistribute(from, to, context.state()->topology(from.space), context.rank());
-  PlanMemory memory(*context.state(), plan, from.space, from.space);
+  execution::PlanMemory memory(*context.state(), plan, from.space, from.space);
   const std::array<const Array::State*, 2> operands{rows.state().get(), columns.state().get()};
   int calls = 0;
   const auto bind = [&](bool fails) {

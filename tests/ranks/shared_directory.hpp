@@ -23,7 +23,7 @@ class SharedDirectory {
       std::string pattern = (fs::temp_directory_path() / "partita-io-XXXXXX").string();
       if (const char* name = ::mkdtemp(pattern.data())) made = name;
     }
-    path_ = exchange(*context.state(), "test", made).front();
+    path_ = runtime::exchange(*context.state(), "test", made).front();
   }
   ~SharedDirectory() {
     try {
@@ -57,7 +57,7 @@ void expect_file_error(Context& context, const std::string& word, Body&& body) {
     text = error.what();
   }
   EXPECT_NE(text.find(word), std::string::npos) << text;
-  for (const std::string& other : exchange(*context.state(), "test", text)) EXPECT_EQ(other, text);
+  for (const std::string& other : runtime::exchange(*context.state(), "test", text)) EXPECT_EQ(other, text);
   EXPECT_FALSE(context.failed());
 }
 

@@ -25,7 +25,7 @@ bool has(const std::vector<int>& ranks, int rank) {
 
 // Everything that a context does: exchange, symmetric memory read by the neighbours, barrier.
 void use(Context& group, const std::string& label) {
-  const auto texts = exchange(*group.state(), "use", label + std::to_string(group.rank()));
+  const auto texts = runtime::exchange(*group.state(), "use", label + std::to_string(group.rank()));
   for (std::size_t i = 0; i < texts.size(); ++i) EXPECT_EQ(texts[i], label + std::to_string(i));
   SymmetricMemory memory = SymmetricMemory::allocate(group, 64);
   *static_cast<int*>(memory.data()) = 100 + group.rank();

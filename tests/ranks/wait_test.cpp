@@ -22,11 +22,11 @@ ContextOptions with_deadline(std::chrono::milliseconds deadline) {
 
 RANK_TEST(Wait, EndsWhenReady) {
   int turns = 0;
-  const WaitReason reason{.operation = "test"};
-  wait_until(*context.state(), reason, [&] { return ++turns == 150; });
+  const runtime::WaitReason reason{.operation = "test"};
+  runtime::wait_until(*context.state(), reason, [&] { return ++turns == 150; });
   EXPECT_EQ(turns, 150);
   const auto end = std::chrono::steady_clock::now() + 30ms;
-  wait_until(*context.state(), reason, [&] { return std::chrono::steady_clock::now() >= end; });
+  runtime::wait_until(*context.state(), reason, [&] { return std::chrono::steady_clock::now() >= end; });
 }
 
 TEST(WaitDeadline, SaysWhoWaitedForWhomAndFailsTheContext) {
@@ -35,10 +35,11 @@ TEST(WaitDeadline, SaysWhoWaitedForWhomAndFailsTheContext) {
         // Nobody may see a neighbour's failure before its own deadline: each has a context of its own.
         const std::vector<int> me{context.rank()};
         Context alone = context.subgroup(me);
-        WaitReason reason{.operation = "redistribute", .what = [] { return "the signal \"ready\""; }};
+        runtime::WaitReason reason{.operation = "redistribute",
+                                   .what = [] { return "the signal \"ready\""; }};
         reason.peer = 0;
         const std::string text =
-            caught<TimeoutError>([&] { wait_until(*alone.state(), reason, [] { return false; }); });
+            caught<TimeoutError>([&] { runtime::wait_until(*alone.state(), reason, [] { return false; }); });
         EXPECT_EQ(
             text,
             "redistribute: rank 0 waited 0.2 s for rank 0 (the signal \"ready\"); set PARTITA_DEADLINE or "
@@ -56,8 +57,8 @@ TEST(WaitDeadline, StartsAnewWithProgress) {
       [](Context& context) {
         const std::vector<int> me{context.rank()};
         Context alone = context.subgroup(me);
-        const WaitReason reason{.operation = "test"};
-        WaitLoop loop(*alone.state(), reason);
+        const runtime::WaitReason reason{.operation = "test"};
+        runtime::WaitLoop loop(*alone.state(), reason);
         const auto start = std::chrono::steady_clock::now();
         auto last = start;
         while (std::chrono::steady_clock::now() - start < 1500ms) {
@@ -76,8 +77,9 @@ RANK_TEST(Wait, AnErrorOfTheTransportFailsTheContext) {
   ScriptedGroup::Script script;
   script.progress = [] { throw Error("progress: the cable is cut"); };
   Context alone = alone_by(context, script);
-  const WaitReason reason{.operation = "test"};
-  const std::string text = caught<Error>([&] { wait_until(*alone.state(), reason, [] { return false; }); });
+  const runtime::WaitReason reason{.operation = "test"};
+  const std::string text =
+      caught<Error>([&] { runtime::wait_until(*alone.state(), reason, [] { return false; }); });
   EXPECT_EQ(text, "progress: the cable is cut");
   EXPECT_EQ(alone.failure(), text);
   EXPECT_TRUE(contains(caught<FailedContextError>([&] { alone.barrier(); }), text));
@@ -109,9 +111,10 @@ TEST(WaitWatch, NoticesTwoRanksThatWaitForEachOtherInDifferentCalls) {
       if (context.rank() != 0) return context.barrier();
       // Rank 0 is in the execution of a plan and waits for the signal of rank 1.
       context.state()->board->begin_execution(4711, "redistribute");
-      WaitReason reason{.operation = "redistribute"};
+      runtime::WaitReason reason{.operation = "redistribute"};
       reason.peer = 1;
-      wait_until(*context.state(), reason, [&] { return context.state()->board->counter(1, 0) > 0; });
+      runtime::wait_until(*context.state(), reason,
+                          [&] { return context.state()->board->counter(1, 0) > 0; });
     });
     EXPECT_EQ(text, "the ranks called different operations: redistribute on rank 0; barrier on rank 1");
   });

@@ -169,7 +169,7 @@ int live(Run& run, Context& context, int turn) {
     } catch (const Leaves&) {
       throw;
     } catch (...) {
-      const std::string what = describe_error(std::current_exception()).text;
+      const std::string what = runtime::describe_error(std::current_exception()).text;
       run.report.fail(context.rank(), run.options.seed, turn, now.call, what);
       context.state()->fail(what);
       return turn + 1;
@@ -283,7 +283,7 @@ int from_environment(const char* name, int otherwise) {
 Options read_arguments(int argc, char** argv) {
   Options options;
   Ranks& ranks = rank_run().ranks;
-  ranks.kind = mpi_available() && is_launched_rank() ? GroupKind::mpi : GroupKind::threads;
+  ranks.kind = runtime::mpi_available() && is_launched_rank() ? GroupKind::mpi : GroupKind::threads;
   ranks.count = 4;
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];
@@ -319,7 +319,7 @@ int start(int argc, char** argv) {
   if (tests_fake_devices()) install_fake_devices(usual_fake_devices);
   const bool processes = ranks().kind == GroupKind::mpi;
   if (processes) {
-    rank_run().referee = std::make_unique<Referee>(make_mpi_group({}, 0, deadline()));
+    rank_run().referee = std::make_unique<Referee>(runtime::make_mpi_group({}, 0, deadline()));
     rank_run().ranks.count = rank_run().referee->size();
     agree_on_seed(options);
     if (options.lost == "on") options.lost = "off";

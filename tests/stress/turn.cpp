@@ -20,11 +20,11 @@ std::int64_t span_bytes(const View& view) {
 
 /// In stream order, by the device itself.
 void copy_behind(const Turn& turn, const View& from, const View& to) {
-  Accelerator& device = *turn.context.state()->device;
+  devices::Accelerator& device = *turn.context.state()->device;
   device.use();
   const std::int64_t bytes = span_bytes(from);
   if (bytes > 0)
-    device.copy_bytes(from.data, to.data, bytes, stream_or_own(*turn.context.state(), turn.stream));
+    device.copy_bytes(from.data, to.data, bytes, devices::stream_or_own(*turn.context.state(), turn.stream));
 }
 
 }  // namespace
@@ -34,7 +34,8 @@ void Turn::delay() {
   if (chance < 12) std::this_thread::sleep_for(std::chrono::microseconds(own() % 400));
   if (chance == 63) std::this_thread::sleep_for(std::chrono::milliseconds(4));
   if (chance < 58 || chance == 63 || !on_device() || !tests_fake_devices()) return;
-  delay_fake_stream(stream_or_own(*context.state(), stream), std::chrono::microseconds(own() % 3000));
+  delay_fake_stream(devices::stream_or_own(*context.state(), stream),
+                    std::chrono::microseconds(own() % 3000));
 }
 
 void run_rounds(Turn& turn, const StreamRounds& rounds, const std::function<void()>& call) {

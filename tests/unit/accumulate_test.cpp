@@ -119,7 +119,7 @@ void tame(Dtype dtype, Buffer& buffer, std::int64_t at) {
 }
 
 // The sign of a NaN that a sum makes (inf - inf) is the machine's choice.
-void tame_all(Dtype dtype, const StridedCopy& nest, Buffer& buffer) {
+void tame_all(Dtype dtype, const kernels::StridedCopy& nest, Buffer& buffer) {
   testing::for_each_item(nest, [&](std::int64_t, std::int64_t at) { tame(dtype, buffer, at); });
 }
 
@@ -134,7 +134,7 @@ void expect_accumulated(Random& random, const Row& row, Reduction reduction, con
   testing::for_each_item(sample.nest, [&](std::int64_t source, std::int64_t destination) {
     row.reference(reduction, from, source, expected, destination);
   });
-  accumulate(simplify(sample.nest), row.dtype, reduction, from.data(), result.data());
+  kernels::accumulate(kernels::simplify(sample.nest), row.dtype, reduction, from.data(), result.data());
   tame_all(row.dtype, sample.nest, expected);
   tame_all(row.dtype, sample.nest, result);
   ASSERT_TRUE(result == expected) << name(reduction) << " of " << name(row.dtype);
@@ -159,7 +159,7 @@ TEST(Accumulate, NanWins) {
   const double from[] = {nan, 1.0, nan, 2.0};
   for (const Reduction reduction : {Reduction::min, Reduction::max}) {
     double to[] = {0.0, nan, nan, 2.0};
-    accumulate({32, 0, 0, {}}, Dtype::f64, reduction, from, to);
+    kernels::accumulate({32, 0, 0, {}}, Dtype::f64, reduction, from, to);
     EXPECT_TRUE(std::isnan(to[0]) && std::isnan(to[1]) && std::isnan(to[2]));
     EXPECT_EQ(to[3], 2.0);
   }
@@ -170,15 +170,18 @@ TEST(Accumulate, StandingDestinationCollectsAll) {
   std::int32_t from[100];
   for (int i = 0; i < 100; ++i) from[i] = i;
   std::int32_t to[2] = {};
-  accumulate(simplify({4, 0, 0, {{50, 8, 0}, {2, 4, 4}}}), Dtype::i32, Reduction::sum, from, to);
+  kernels::accumulate(kernels::simplify({4, 0, 0, {{50, 8, 0}, {2, 4, 4}}}), Dtype::i32, Reduction::sum, from,
+                      to);
   EXPECT_EQ(to[0], 2450);
   EXPECT_EQ(to[1], 2500);
 }
 
 TEST(Accumulate, RefusesWhatIsNotDefined) {
   std::byte element[16] = {};
-  EXPECT_THROW(accumulate({16, 0, 0, {}}, Dtype::c128, Reduction::min, element, element), ArgumentError);
-  EXPECT_THROW(accumulate({12, 0, 0, {}}, Dtype::f64, Reduction::sum, element, element), ArgumentError);
+  EXPECT_THROW(kernels::accumulate({16, 0, 0, {}}, Dtype::c128, Reduction::min, element, element),
+               ArgumentError);
+  EXPECT_THROW(kernels::accumulate({12, 0, 0, {}}, Dtype::f64, Reduction::sum, element, element),
+               ArgumentError);
 }
 
 }  // namespace

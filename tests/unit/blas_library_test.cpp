@@ -10,24 +10,24 @@ namespace partita {
 namespace {
 
 TEST(BlasLibrary, ChoosesTheKernelsByTheProcessor) {
-  EXPECT_EQ(suitable_core_type({.avx512 = true, .avx2 = true, .amd = true}), "SKYLAKEX");
-  EXPECT_EQ(suitable_core_type({.avx512 = true, .avx2 = true, .amd = false}), "SKYLAKEX");
-  EXPECT_EQ(suitable_core_type({.avx512 = false, .avx2 = true, .amd = true}), "ZEN");
-  EXPECT_EQ(suitable_core_type({.avx512 = false, .avx2 = true, .amd = false}), "HASWELL");
-  EXPECT_EQ(suitable_core_type({}), "");
+  EXPECT_EQ(kernels::suitable_core_type({.avx512 = true, .avx2 = true, .amd = true}), "SKYLAKEX");
+  EXPECT_EQ(kernels::suitable_core_type({.avx512 = true, .avx2 = true, .amd = false}), "SKYLAKEX");
+  EXPECT_EQ(kernels::suitable_core_type({.avx512 = false, .avx2 = true, .amd = true}), "ZEN");
+  EXPECT_EQ(kernels::suitable_core_type({.avx512 = false, .avx2 = true, .amd = false}), "HASWELL");
+  EXPECT_EQ(kernels::suitable_core_type({}), "");
 }
 
 TEST(BlasLibrary, SaysWhereTheKernelsAreSlowerThanTheProcessor) {
-  EXPECT_EQ(note_on_kernels("SkylakeX", "SKYLAKEX", nullptr, false), "");
-  EXPECT_EQ(note_on_kernels("Cooperlake", "SKYLAKEX", "Cooperlake", false), "");
-  EXPECT_EQ(note_on_kernels("Zen", "HASWELL", "Zen", true), "");
-  EXPECT_EQ(note_on_kernels("Prescott", "", "Prescott", true), "");
-  const std::string forced = note_on_kernels("Haswell", "SKYLAKEX", "Haswell", false);
+  EXPECT_EQ(kernels::note_on_kernels("SkylakeX", "SKYLAKEX", nullptr, false), "");
+  EXPECT_EQ(kernels::note_on_kernels("Cooperlake", "SKYLAKEX", "Cooperlake", false), "");
+  EXPECT_EQ(kernels::note_on_kernels("Zen", "HASWELL", "Zen", true), "");
+  EXPECT_EQ(kernels::note_on_kernels("Prescott", "", "Prescott", true), "");
+  const std::string forced = kernels::note_on_kernels("Haswell", "SKYLAKEX", "Haswell", false);
   EXPECT_NE(forced.find("OPENBLAS_CORETYPE=Haswell in the environment forces OpenBLAS's Haswell kernels"),
             std::string::npos)
       << forced;
   EXPECT_NE(forced.find("unset OPENBLAS_CORETYPE"), std::string::npos) << forced;
-  const std::string before = note_on_kernels("Prescott", "ZEN", nullptr, true);
+  const std::string before = kernels::note_on_kernels("Prescott", "ZEN", nullptr, true);
   EXPECT_NE(before.find("loaded before Partita"), std::string::npos) << before;
   EXPECT_NE(before.find("set OPENBLAS_CORETYPE=ZEN"), std::string::npos) << before;
 }
@@ -35,7 +35,7 @@ TEST(BlasLibrary, SaysWhereTheKernelsAreSlowerThanTheProcessor) {
 TEST(BlasLibrary, SaysWhatItIs) {
   const char* const before = std::getenv("OPENBLAS_CORETYPE");
   const std::string set_by_user = before == nullptr ? "" : before;
-  const BlasLibrary& library = blas();
+  const kernels::BlasLibrary& library = kernels::blas();
   EXPECT_NE(library.path().find("openblas"), std::string::npos) << library.path();
   EXPECT_NE(library.configuration().find("OpenBLAS"), std::string::npos) << library.configuration();
   EXPECT_FALSE(library.core_type().empty());
@@ -43,13 +43,13 @@ TEST(BlasLibrary, SaysWhatItIs) {
   const char* const after = std::getenv("OPENBLAS_CORETYPE");
   EXPECT_EQ(after == nullptr ? "" : after, set_by_user);
   if (set_by_user.empty() && library.note().empty()) {
-    EXPECT_EQ(library.chosen_core_type(), suitable_core_type(ProcessorFeatures::detect()));
+    EXPECT_EQ(library.chosen_core_type(), kernels::suitable_core_type(kernels::ProcessorFeatures::detect()));
   }
-  EXPECT_EQ(&blas(), &library);
+  EXPECT_EQ(&kernels::blas(), &library);
 }
 
 template <class T>
-void expect_product(Gemm<T> gemm) {
+void expect_product(kernels::Gemm<T> gemm) {
   using Real = decltype(std::abs(T()));
   // C[i,j] = sum over k of A[i,k] B[k,j], column-major, odd sizes.
   const int m = 7, n = 5, k = 11;
@@ -71,19 +71,19 @@ void expect_product(Gemm<T> gemm) {
 }
 
 TEST(BlasLibrary, Multiplies) {
-  expect_product(blas().sgemm);
-  expect_product(blas().dgemm);
-  expect_product(blas().cgemm);
-  expect_product(blas().zgemm);
+  expect_product(kernels::blas().sgemm);
+  expect_product(kernels::blas().dgemm);
+  expect_product(kernels::blas().cgemm);
+  expect_product(kernels::blas().zgemm);
 }
 
 TEST(BlasLibrary, ThreadsAreHeldByTheFirstAndRestoredByTheLast) {
-  const BlasLibrary& library = blas();
+  const kernels::BlasLibrary& library = kernels::blas();
   const int before = library.threads();
   const int wanted = before == 1 ? 2 : 1;
-  auto first = hold_blas_threads(wanted);
+  auto first = kernels::hold_blas_threads(wanted);
   EXPECT_EQ(library.threads(), wanted);
-  auto second = hold_blas_threads(before);
+  auto second = kernels::hold_blas_threads(before);
   EXPECT_EQ(library.threads(), wanted);
   first.reset();
   EXPECT_EQ(library.threads(), wanted);

@@ -13,8 +13,8 @@ namespace {
 
 template <class T>
 T joined(Reduction reduction, T to, T from) {
-  StridedCopy nest{static_cast<std::int64_t>(sizeof(T)), 0, 0, {}};
-  accumulate(nest, dtype_of<T>(), reduction, &from, &to);
+  kernels::StridedCopy nest{static_cast<std::int64_t>(sizeof(T)), 0, 0, {}};
+  kernels::accumulate(nest, dtype_of<T>(), reduction, &from, &to);
   return to;
 }
 
@@ -35,7 +35,7 @@ TEST(Reductions, WhatIsDefined) {
   }
   EXPECT_TRUE(is_defined(Reduction::product, Dtype::c128));
   float one = 1;
-  EXPECT_THROW(accumulate({4, 0, 0, {}}, Dtype::f32, Reduction::bit_or, &one, &one), ArgumentError);
+  EXPECT_THROW(kernels::accumulate({4, 0, 0, {}}, Dtype::f32, Reduction::bit_or, &one, &one), ArgumentError);
 }
 
 // x op identity = x, of the reductions that keep values

@@ -20,8 +20,8 @@ void expect_products() {
       y.emplace_back(5 - i, i / 4 + 1);
       expected.push_back(x.back() * y.back());
     }
-    multiply_complex(reinterpret_cast<Real*>(x.data()), reinterpret_cast<const Real*>(y.data()),
-                     static_cast<std::int64_t>(count));
+    kernels::multiply_complex(reinterpret_cast<Real*>(x.data()), reinterpret_cast<const Real*>(y.data()),
+                              static_cast<std::int64_t>(count));
     for (std::size_t j = 0; j < count; ++j) {
       EXPECT_LE(std::abs(x[j] - expected[j]),
                 4 * std::numeric_limits<Real>::epsilon() * std::abs(expected[j]))

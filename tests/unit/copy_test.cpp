@@ -24,16 +24,16 @@ void move_item(const Buffer& from, std::int64_t source, Buffer& to, std::int64_t
   std::memcpy(to.data() + destination, from.data() + source, static_cast<std::size_t>(size));
 }
 
-Buffer copied_by_brute_force(const StridedCopy& nest, const Buffer& from, Buffer to) {
+Buffer copied_by_brute_force(const kernels::StridedCopy& nest, const Buffer& from, Buffer to) {
   testing::for_each_item(nest, [&](std::int64_t source, std::int64_t destination) {
     move_item(from, source, to, destination, nest.item_bytes);
   });
   return to;
 }
 
-std::string text(const StridedCopy& nest) {
+std::string text(const kernels::StridedCopy& nest) {
   std::string result = "item " + std::to_string(nest.item_bytes);
-  for (const CopyLoop& loop : nest.loops) {
+  for (const kernels::CopyLoop& loop : nest.loops) {
     result += " (" + std::to_string(loop.count) + ": " + std::to_string(loop.from_stride) + " -> " +
               std::to_string(loop.to_stride) + ")";
   }
@@ -45,11 +45,11 @@ void expect_copied(Random& random, const Case& sample) {
   const Buffer from = testing::random_bytes(random, sample.from_bytes);
   const Buffer to = testing::random_bytes(random, sample.to_bytes);
   const Buffer expected = copied_by_brute_force(sample.nest, from, to);
-  const StridedCopy nest = simplify(sample.nest);
-  for (const CopyKernels* kernels : available_copy_kernels()) {
-    for (const StoreHint hint : {StoreHint::cache, StoreHint::memory}) {
+  const kernels::StridedCopy nest = kernels::simplify(sample.nest);
+  for (const kernels::CopyKernels* kernels : kernels::available_copy_kernels()) {
+    for (const kernels::StoreHint hint : {kernels::StoreHint::cache, kernels::StoreHint::memory}) {
       Buffer result = to;
-      copy_with(*kernels, nest, from.data(), result.data(), hint);
+      kernels::copy_with(*kernels, nest, from.data(), result.data(), hint);
       ASSERT_TRUE(result == expected) << kernels->name << ", hint " << static_cast<int>(hint) << ": "
                                       << text(sample.nest) << " as " << text(nest);
     }
@@ -114,43 +114,45 @@ TEST(Copy, TransposeLargerThanATile) {
 }
 
 TEST(Simplify, DenseNestsBecomeOneRun) {
-  const StridedCopy nest = simplify({8, 0, 0, {{5, 320, 320}, {1, 7, 7}, {4, 80, 80}, {10, 8, 8}}});
+  const kernels::StridedCopy nest =
+      kernels::simplify({8, 0, 0, {{5, 320, 320}, {1, 7, 7}, {4, 80, 80}, {10, 8, 8}}});
   EXPECT_EQ(nest.item_bytes, 1600);
   EXPECT_TRUE(nest.loops.empty());
 }
 
 TEST(Simplify, ReversedOnBothSidesIsForward) {
-  const StridedCopy nest = simplify({4, 36, 36, {{10, -4, -4}}});
+  const kernels::StridedCopy nest = kernels::simplify({4, 36, 36, {{10, -4, -4}}});
   EXPECT_EQ(nest.item_bytes, 40);
   EXPECT_EQ(nest.from_offset, 0);
   EXPECT_EQ(nest.to_offset, 0);
 }
 
 TEST(Simplify, TransposedLoopsAreInnermost) {
-  const StridedCopy nest = simplify({8, 0, 0, {{100, 8, 80000}, {7, 80000, 800}, {100, 560000, 8}}});
+  const kernels::StridedCopy nest =
+      kernels::simplify({8, 0, 0, {{100, 8, 80000}, {7, 80000, 800}, {100, 560000, 8}}});
   ASSERT_EQ(nest.loops.size(), 3u);
   EXPECT_EQ(nest.loops[1].from_stride, 8);
   EXPECT_EQ(nest.loops[2].to_stride, 8);
 }
 
 TEST(Simplify, ZeroCountIsEmpty) {
-  const StridedCopy nest = simplify({8, 16, 16, {{3, 8, 8}, {0, 80, 80}}});
+  const kernels::StridedCopy nest = kernels::simplify({8, 16, 16, {{3, 8, 8}, {0, 80, 80}}});
   EXPECT_EQ(nest.item_bytes, 0);
-  EXPECT_EQ(bytes(nest), 0);
-  copy(nest, nullptr, nullptr, StoreHint::memory);
+  EXPECT_EQ(kernels::bytes(nest), 0);
+  kernels::copy(nest, nullptr, nullptr, kernels::StoreHint::memory);
 }
 
 TEST(Simplify, KeepsTheBytes) {
   Random random(6);
   for (int i = 0; i < 300; ++i) {
     const Case sample = testing::random_case(random, 4, 16, 3000);
-    EXPECT_EQ(bytes(simplify(sample.nest)), bytes(sample.nest));
+    EXPECT_EQ(kernels::bytes(kernels::simplify(sample.nest)), kernels::bytes(sample.nest));
   }
 }
 
 TEST(Simplify, RefusesNegativeCounts) {
-  EXPECT_THROW(simplify({8, 0, 0, {{-1, 8, 8}}}), ArgumentError);
-  EXPECT_THROW(simplify({-8, 0, 0, {}}), ArgumentError);
+  EXPECT_THROW(kernels::simplify({8, 0, 0, {{-1, 8, 8}}}), ArgumentError);
+  EXPECT_THROW(kernels::simplify({-8, 0, 0, {}}), ArgumentError);
 }
 
 TEST(Fill, RandomNestsAgreeWithBruteForce) {
@@ -164,9 +166,9 @@ TEST(Fill, RandomNestsAgreeWithBruteForce) {
     testing::for_each_item(sample.nest, [&](std::int64_t, std::int64_t destination) {
       move_item(element, 0, expected, destination, size);
     });
-    for (const StoreHint hint : {StoreHint::cache, StoreHint::memory}) {
+    for (const kernels::StoreHint hint : {kernels::StoreHint::cache, kernels::StoreHint::memory}) {
       Buffer result = to;
-      fill(destination_of(sample.nest), element.data(), size, result.data(), hint);
+      kernels::fill(kernels::destination_of(sample.nest), element.data(), size, result.data(), hint);
       ASSERT_TRUE(result == expected) << text(sample.nest);
     }
   }
@@ -174,8 +176,8 @@ TEST(Fill, RandomNestsAgreeWithBruteForce) {
 
 TEST(Fill, RefusesBrokenElements) {
   std::byte element[16] = {};
-  EXPECT_THROW(fill({12, 0, 0, {}}, element, 8, element, StoreHint::cache), ArgumentError);
-  EXPECT_THROW(fill({12, 0, 0, {}}, element, 0, element, StoreHint::cache), ArgumentError);
+  EXPECT_THROW(kernels::fill({12, 0, 0, {}}, element, 8, element, kernels::StoreHint::cache), ArgumentError);
+  EXPECT_THROW(kernels::fill({12, 0, 0, {}}, element, 0, element, kernels::StoreHint::cache), ArgumentError);
 }
 
 }  // namespace

@@ -8,8 +8,8 @@ namespace {
 
 constexpr std::int64_t kib = 1024, mib = 1024 * kib;
 
-CopyWay chosen(const StridedCopy& nest, CopyWay wanted = CopyWay::automatic) {
-  return choose_copy_way(nest, false, wanted).way;
+CopyWay chosen(const kernels::StridedCopy& nest, CopyWay wanted = CopyWay::automatic) {
+  return devices::choose_copy_way(nest, false, wanted).way;
 }
 
 TEST(CopyWay, LongRowsGoThroughTheEngine) {
@@ -27,8 +27,8 @@ TEST(CopyWay, ShortRowsAndFewBytesGoThroughAKernel) {
 }
 
 TEST(CopyWay, WithinADeviceKernelsAreFaster) {
-  EXPECT_EQ(choose_copy_way({64 * mib, 0, 0, {}}, true).way, CopyWay::kernel);
-  EXPECT_EQ(choose_copy_way({64 * mib, 0, 0, {}}, true, CopyWay::engine).way, CopyWay::engine);
+  EXPECT_EQ(devices::choose_copy_way({64 * mib, 0, 0, {}}, true).way, CopyWay::kernel);
+  EXPECT_EQ(devices::choose_copy_way({64 * mib, 0, 0, {}}, true, CopyWay::engine).way, CopyWay::engine);
 }
 
 TEST(CopyWay, TheEngineTakesOnlyRowsInOrder) {
@@ -39,32 +39,32 @@ TEST(CopyWay, TheEngineTakesOnlyRowsInOrder) {
   EXPECT_EQ(chosen({2 * mib, 0, 0, {}}, CopyWay::kernel), CopyWay::kernel);
 }
 
-BusWay over_bus(std::vector<StridedCopy> nests, CopyWay wanted = CopyWay::automatic) {
-  return choose_bus_way(nests, wanted).way;
+devices::BusWay over_bus(std::vector<kernels::StridedCopy> nests, CopyWay wanted = CopyWay::automatic) {
+  return devices::choose_bus_way(nests, wanted).way;
 }
 
 TEST(BusWay, LongRowsGoStraight) {
-  EXPECT_EQ(over_bus({{16 * kib, 0, 0, {{256, 64 * kib, 16 * kib}}}}), BusWay::engine);
-  EXPECT_EQ(over_bus({{128 * kib, 0, 0, {}}}), BusWay::engine);
-  EXPECT_EQ(over_bus({{512 * kib, 0, 0, {}}, {512 * kib, mib, 512 * kib, {}}}), BusWay::engine);
+  EXPECT_EQ(over_bus({{16 * kib, 0, 0, {{256, 64 * kib, 16 * kib}}}}), devices::BusWay::engine);
+  EXPECT_EQ(over_bus({{128 * kib, 0, 0, {}}}), devices::BusWay::engine);
+  EXPECT_EQ(over_bus({{512 * kib, 0, 0, {}}, {512 * kib, mib, 512 * kib, {}}}), devices::BusWay::engine);
 }
 
 TEST(BusWay, ShortRowsArePackedOnTheDevice) {
-  EXPECT_EQ(over_bus({{512, 0, 0, {{8192, 1024, 512}}}}), BusWay::through_device);
+  EXPECT_EQ(over_bus({{512, 0, 0, {{8192, 1024, 512}}}}), devices::BusWay::through_device);
   EXPECT_EQ(over_bus({{8 * kib, 0, 0, {{256, 4 * mib, 16 * kib}, {2, 16 * kib, 8 * kib}}}}),
-            BusWay::through_device);                                          // many copies
-  EXPECT_EQ(over_bus({{mib, 0, 0, {{4, 0, mib}}}}), BusWay::through_device);  // the same row again
+            devices::BusWay::through_device);                                          // many copies
+  EXPECT_EQ(over_bus({{mib, 0, 0, {{4, 0, mib}}}}), devices::BusWay::through_device);  // the same row again
 }
 
 TEST(BusWay, FewBytesTakeOneStart) {
-  EXPECT_EQ(over_bus({{64 * kib, 0, 0, {}}}), BusWay::kernel);
-  EXPECT_EQ(over_bus({}), BusWay::kernel);
+  EXPECT_EQ(over_bus({{64 * kib, 0, 0, {}}}), devices::BusWay::kernel);
+  EXPECT_EQ(over_bus({}), devices::BusWay::kernel);
 }
 
 TEST(BusWay, WishesAreGrantedWhereTheyCanBe) {
-  EXPECT_EQ(over_bus({{4 * mib, 0, 0, {}}}, CopyWay::kernel), BusWay::kernel);
-  EXPECT_EQ(over_bus({{64, 0, 0, {{4, 128, 64}}}}, CopyWay::engine), BusWay::engine);
-  EXPECT_EQ(over_bus({{64, 0, 0, {{4, -128, 64}}}}, CopyWay::engine), BusWay::through_device);
+  EXPECT_EQ(over_bus({{4 * mib, 0, 0, {}}}, CopyWay::kernel), devices::BusWay::kernel);
+  EXPECT_EQ(over_bus({{64, 0, 0, {{4, 128, 64}}}}, CopyWay::engine), devices::BusWay::engine);
+  EXPECT_EQ(over_bus({{64, 0, 0, {{4, -128, 64}}}}, CopyWay::engine), devices::BusWay::through_device);
 }
 
 }  // namespace

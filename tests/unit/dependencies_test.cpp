@@ -25,14 +25,14 @@ int below(Random& random, int limit) {
 
 struct Case {
   Plan plan;
-  std::vector<Touched> touched;
+  std::vector<planning::Touched> touched;
   std::vector<int> lanes;
 };
 
 constexpr int buffers = 3, bytes = 41;
 
-std::vector<MemoryRange> random_ranges(Random& random) {
-  std::vector<MemoryRange> ranges;
+std::vector<planning::MemoryRange> random_ranges(Random& random) {
+  std::vector<planning::MemoryRange> ranges;
   for (int i = below(random, 3); i > 0; --i) {
     const int first = below(random, bytes);
     ranges.push_back({below(random, buffers), below(random, 2), first,
@@ -46,7 +46,7 @@ Case random_case(Random& random) {
   const int count = 1 + below(random, 5);
   for (int steps = below(random, 70); steps > 0; --steps) {
     Step step;
-    Touched touched;
+    planning::Touched touched;
     const int kind = below(random, 8);
     if (kind < 2) {
       step.kind = kind == 0 ? StepKind::signal : StepKind::wait;
@@ -60,9 +60,9 @@ Case random_case(Random& random) {
   return made;
 }
 
-bool meet(const std::vector<MemoryRange>& a, const std::vector<MemoryRange>& b) {
-  for (const MemoryRange& one : a) {
-    for (const MemoryRange& other : b) {
+bool meet(const std::vector<planning::MemoryRange>& a, const std::vector<planning::MemoryRange>& b) {
+  for (const planning::MemoryRange& one : a) {
+    for (const planning::MemoryRange& other : b) {
       if (one.buffer == other.buffer && one.rank == other.rank &&
           std::max(one.first, other.first) < std::min(one.last, other.last)) {
         return true;
@@ -75,8 +75,8 @@ bool meet(const std::vector<MemoryRange>& a, const std::vector<MemoryRange>& b) 
 /// The later one has to follow the earlier one.
 bool conflict(const Case& one, std::size_t early, std::size_t late) {
   if (one.lanes[early] < 0 || one.lanes[late] < 0) return false;
-  const Touched& first = one.touched[early];
-  const Touched& second = one.touched[late];
+  const planning::Touched& first = one.touched[early];
+  const planning::Touched& second = one.touched[late];
   const StepKind before = one.plan.steps[early].kind, behind = one.plan.steps[late].kind;
   const auto is_flag = [](StepKind kind) { return kind == StepKind::signal || kind == StepKind::wait; };
   return meet(first.written, second.read) || meet(first.written, second.written) ||
@@ -86,7 +86,7 @@ bool conflict(const Case& one, std::size_t early, std::size_t late) {
 }
 
 /// [late][early]: it is done by then, without the wait of `but` for `for_step`.
-std::vector<std::vector<bool>> order_of(const Case& one, const Dependencies& found, int but = -1,
+std::vector<std::vector<bool>> order_of(const Case& one, const planning::Dependencies& found, int but = -1,
                                         int for_step = -1) {
   const std::size_t steps = one.lanes.size();
   std::vector<std::vector<bool>> done(steps, std::vector<bool>(steps, false));
@@ -110,7 +110,7 @@ TEST(Dependencies, EveryConflictIsOrderedAndNoWaitIsIdle) {
   Random random(20261122);
   for (int turn = 0; turn < 400; ++turn) {
     const Case one = random_case(random);
-    const Dependencies found = find_dependencies(one.plan, one.touched, one.lanes);
+    const planning::Dependencies found = planning::find_dependencies(one.plan, one.touched, one.lanes);
     ASSERT_EQ(found.after.size(), one.lanes.size());
     const auto done = order_of(one, found);
     for (std::size_t late = 0; late < one.lanes.size(); ++late) {
@@ -142,8 +142,8 @@ class RecordedMemory {
 
  private:
   template <class Visit>
-  void for_each(const std::vector<MemoryRange>& ranges, const Visit& visit) {
-    for (const MemoryRange& range : ranges) {
+  void for_each(const std::vector<planning::MemoryRange>& ranges, const Visit& visit) {
+    for (const planning::MemoryRange& range : ranges) {
       for (std::int64_t i = range.first; i < range.last; ++i) {
         visit(cells_[static_cast<std::size_t>((range.buffer * 2 + range.rank) * bytes + i)]);
       }
@@ -157,7 +157,7 @@ TEST(Dependencies, LanesAtAnyPaceLeaveTheMemoryOfThePlan) {
   for (int turn = 0; turn < 300; ++turn) {
     Case one = random_case(random);
     for (int& lane : one.lanes) lane = std::max(lane, 0);
-    const Dependencies found = find_dependencies(one.plan, one.touched, one.lanes);
+    const planning::Dependencies found = planning::find_dependencies(one.plan, one.touched, one.lanes);
     RecordedMemory expected, memory;
     for (std::size_t i = 0; i < one.lanes.size(); ++i) expected.run(one, i);
 
@@ -184,13 +184,14 @@ TEST(Dependencies, LanesAtAnyPaceLeaveTheMemoryOfThePlan) {
 
 // --- what steps touch
 
-MemoryRange hull(const Plan& plan, const Place& place, const std::vector<StridedCopy>& nests,
-                 bool is_source) {
-  MemoryRange range{memory_of(plan, place), place.rank, std::numeric_limits<std::int64_t>::max(), -1};
-  for (const StridedCopy& nest : nests) {
+planning::MemoryRange hull(const Plan& plan, const Place& place,
+                           const std::vector<kernels::StridedCopy>& nests, bool is_source) {
+  planning::MemoryRange range{planning::memory_of(plan, place), place.rank,
+                              std::numeric_limits<std::int64_t>::max(), -1};
+  for (const kernels::StridedCopy& nest : nests) {
     const std::int64_t first = is_source ? nest.from_offset : nest.to_offset;
     std::int64_t last = first + nest.item_bytes;
-    for (const CopyLoop& loop : nest.loops) {
+    for (const kernels::CopyLoop& loop : nest.loops) {
       last += (loop.count - 1) * (is_source ? loop.from_stride : loop.to_stride);
     }
     range.first = std::min(range.first, first);
@@ -199,9 +200,9 @@ MemoryRange hull(const Plan& plan, const Place& place, const std::vector<Strided
   return range;
 }
 
-void expect_range(const std::vector<MemoryRange>& found, const MemoryRange& wanted) {
+void expect_range(const std::vector<planning::MemoryRange>& found, const planning::MemoryRange& wanted) {
   EXPECT_TRUE(std::ranges::any_of(found,
-                                  [&](const MemoryRange& one) {
+                                  [&](const planning::MemoryRange& one) {
                                     return one.buffer == wanted.buffer && one.rank == wanted.rank &&
                                            one.first == wanted.first && one.last == wanted.last;
                                   }))
@@ -209,23 +210,23 @@ void expect_range(const std::vector<MemoryRange>& found, const MemoryRange& want
 }
 
 void expect_touched(const Plan& plan) {
-  const std::vector<Touched> touched = touched_by_steps(plan);
+  const std::vector<planning::Touched> touched = planning::touched_by_steps(plan);
   const std::vector<Strides> strides(plan.buffers.size());
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     const Step& step = plan.steps[i];
-    if (is_copy(step.kind) && !step.region.empty()) {
-      const std::vector<StridedCopy> nests = lower(plan, step, strides);
+    if (planning::is_copy(step.kind) && !step.region.empty()) {
+      const std::vector<kernels::StridedCopy> nests = execution::lower(plan, step, strides);
       ASSERT_EQ(touched[i].written.size(), 1);
       expect_range(touched[i].written, hull(plan, step.to, nests, false));
       if (step.kind != StepKind::fill) expect_range(touched[i].read, hull(plan, step.from, nests, true));
     }
     if (step.kind != StepKind::compute) continue;
-    for_each_part(work_of(plan, step), [&](const Part& part, Use use) {
+    planning::for_each_part(planning::work_of(plan, step), [&](const Part& part, planning::Use use) {
       if (part.region.empty()) return;
-      const std::int64_t item = size_of(dtype_at(plan, part.place));
-      const Side side = side_of(plan, part.place, part.region, {}, item);
-      expect_range(use == Use::read ? touched[i].read : touched[i].written,
-                   hull(plan, part.place, lower(part.region, side, side, item), true));
+      const std::int64_t item = size_of(planning::dtype_at(plan, part.place));
+      const execution::Side side = execution::side_of(plan, part.place, part.region, {}, item);
+      expect_range(use == planning::Use::read ? touched[i].read : touched[i].written,
+                   hull(plan, part.place, execution::lower(part.region, side, side, item), true));
     });
   }
 }
@@ -262,12 +263,13 @@ TEST(Touched, OperandsThatMeetAreOnePiece) {
   plan.buffers = {{"scratch", BufferKind::scratch, {}, 64},
                   {"source", BufferKind::operand, operand, 0},
                   {"destination", BufferKind::operand, operand, 0}};
-  std::vector<Touched> touched{{{{1, 0, 0, 4}}, {{2, 0, 28, 32}}}, {{{2, 0, 0, 4}}, {{0, 0, 0, 4}}}};
+  std::vector<planning::Touched> touched{{{{1, 0, 0, 4}}, {{2, 0, 28, 32}}},
+                                         {{{2, 0, 0, 4}}, {{0, 0, 0, 4}}}};
   const std::vector<int> lanes{0, 1};
   plan.steps.resize(2);
-  EXPECT_TRUE(find_dependencies(plan, touched, lanes).after[1].empty());
-  join_operands(plan, touched);
-  EXPECT_EQ(find_dependencies(plan, touched, lanes).after[1], std::vector{0});
+  EXPECT_TRUE(planning::find_dependencies(plan, touched, lanes).after[1].empty());
+  planning::join_operands(plan, touched);
+  EXPECT_EQ(planning::find_dependencies(plan, touched, lanes).after[1], std::vector{0});
 }
 
 }  // namespace

@@ -50,11 +50,11 @@ FileDescriptor stranger(const std::string& address, std::string_view text) {
 }
 
 TEST(DescriptorMailbox, ManyDeliveriesWaitForTheirReader) {
-  DescriptorMailbox mailbox(8);
+  memory::DescriptorMailbox mailbox(8);
   for (int sender = 0; sender < 7; ++sender) {
     const FileDescriptor first = memory_file("first of " + std::to_string(sender));
     const FileDescriptor second = memory_file("second");
-    DescriptorMailbox::deliver(mailbox.address(), sender, {first.get(), second.get()});
+    memory::DescriptorMailbox::deliver(mailbox.address(), sender, {first.get(), second.get()});
   }
   const auto deliveries = mailbox.collect();
   ASSERT_EQ(deliveries.size(), 7U);
@@ -68,11 +68,11 @@ TEST(DescriptorMailbox, ManyDeliveriesWaitForTheirReader) {
 }
 
 TEST(DescriptorMailbox, BetweenProcesses) {
-  DescriptorMailbox mailbox(1);
+  memory::DescriptorMailbox mailbox(1);
   const pid_t child = fork();
   if (child == 0) {
     const FileDescriptor file = memory_file("from the child");
-    DescriptorMailbox::deliver(mailbox.address(), 3, {file.get()});
+    memory::DescriptorMailbox::deliver(mailbox.address(), 3, {file.get()});
     _exit(0);
   }
   int status = 0;
@@ -84,15 +84,15 @@ TEST(DescriptorMailbox, BetweenProcesses) {
 }
 
 TEST(DescriptorMailbox, StrangersAreTurnedAway) {
-  DescriptorMailbox mailbox(8);
+  memory::DescriptorMailbox mailbox(8);
   const FileDescriptor silent = stranger(mailbox.address(), "");
   const FileDescriptor talking = stranger(mailbox.address(), std::string(24, 'x'));
   const FileDescriptor hasty = stranger(mailbox.address(), "short");
   std::string forged = mailbox.address();
   forged[3] = static_cast<char>(forged[3] ^ 1);
   const FileDescriptor file = memory_file("x");
-  DescriptorMailbox::deliver(forged, 1, {file.get()});
-  DescriptorMailbox::deliver(mailbox.address(), 2, {file.get()});
+  memory::DescriptorMailbox::deliver(forged, 1, {file.get()});
+  memory::DescriptorMailbox::deliver(mailbox.address(), 2, {file.get()});
   const auto deliveries = mailbox.collect();
   EXPECT_EQ(deliveries.size(), 1U);
   EXPECT_TRUE(deliveries.contains(2));
@@ -100,13 +100,13 @@ TEST(DescriptorMailbox, StrangersAreTurnedAway) {
 
 TEST(DescriptorMailbox, AnotherUserIsTurnedAway) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can become somebody else";
-  DescriptorMailbox mailbox(2);
+  memory::DescriptorMailbox mailbox(2);
   const pid_t child = fork();
   if (child == 0) {
     const FileDescriptor file = memory_file("x");
     if (seteuid(65534) != 0) _exit(2);
     try {
-      DescriptorMailbox::deliver(mailbox.address(), 1, {file.get()});
+      memory::DescriptorMailbox::deliver(mailbox.address(), 1, {file.get()});
     } catch (const Error&) {
       _exit(1);
     }
@@ -121,12 +121,12 @@ TEST(DescriptorMailbox, AnotherUserIsTurnedAway) {
 TEST(DescriptorMailbox, NothingIsLeftOpen) {
   const auto before = open_files();
   {
-    DescriptorMailbox mailbox(4);
+    memory::DescriptorMailbox mailbox(4);
     const FileDescriptor file = memory_file("x");
-    DescriptorMailbox::deliver(mailbox.address(), 0, {file.get()});
-    DescriptorMailbox::deliver(mailbox.address(), 1, {file.get()});
+    memory::DescriptorMailbox::deliver(mailbox.address(), 0, {file.get()});
+    memory::DescriptorMailbox::deliver(mailbox.address(), 1, {file.get()});
     EXPECT_EQ(mailbox.collect().size(), 2U);
-    DescriptorMailbox::deliver(mailbox.address(), 2, {file.get()});  // never read
+    memory::DescriptorMailbox::deliver(mailbox.address(), 2, {file.get()});  // never read
   }
   EXPECT_EQ(open_files(), before);
 }
@@ -145,7 +145,7 @@ TEST(DescriptorMailbox, NothingIsLeftOfAKilledProcess) {
   const FileDescriptor reader(ends[0]), writer(ends[1]);
   const pid_t child = fork();
   if (child == 0) {
-    const DescriptorMailbox mailbox(1);
+    const memory::DescriptorMailbox mailbox(1);
     const std::string address = mailbox.address();
     if (write(writer.get(), address.data(), address.size()) < 0) _exit(1);
     pause();
@@ -162,12 +162,12 @@ TEST(DescriptorMailbox, NothingIsLeftOfAKilledProcess) {
 TEST(DescriptorMailbox, RefusedWhenNobodyListens) {
   std::string address;
   {
-    const DescriptorMailbox mailbox(1);
+    const memory::DescriptorMailbox mailbox(1);
     address = mailbox.address();
   }
   const FileDescriptor file = memory_file("x");
   try {
-    DescriptorMailbox::deliver(address, 0, {file.get()});
+    memory::DescriptorMailbox::deliver(address, 0, {file.get()});
     FAIL() << "it should have thrown";
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(), "cannot be reached over a local socket: Connection refused");
@@ -175,7 +175,7 @@ TEST(DescriptorMailbox, RefusedWhenNobodyListens) {
 }
 
 TEST(DescriptorMailbox, NamesAreNotGuessable) {
-  const DescriptorMailbox a(1), b(1);
+  const memory::DescriptorMailbox a(1), b(1);
   EXPECT_NE(a.address(), b.address());
   EXPECT_GT(a.address().size(), 16 + 32U);
 }

@@ -34,8 +34,9 @@ int cuda_ends_the_process() {
   return 1;
 }
 
-bool takes(std::string_view version, const DeviceMemoryQueries& queries, const char* cray_setting = nullptr) {
-  return why_no_device_memory(version, queries, cray_setting).empty();
+bool takes(std::string_view version, const runtime::DeviceMemoryQueries& queries,
+           const char* cray_setting = nullptr) {
+  return runtime::why_no_device_memory(version, queries, cray_setting).empty();
 }
 
 TEST(DeviceMemoryQuery, OpenMpiIsAskedForCuda) {
@@ -50,19 +51,21 @@ TEST(DeviceMemoryQuery, MpichIsAskedInItsOwnWayOnly) {
 }
 
 TEST(DeviceMemoryQuery, CrayHasToBeTold) {
-  const DeviceMemoryQueries queries{gpu_yes, cuda_ends_the_process};
+  const runtime::DeviceMemoryQueries queries{gpu_yes, cuda_ends_the_process};
   EXPECT_TRUE(takes(cray, queries, "1"));
   for (const char* const off : {static_cast<const char*>(nullptr), "", "0", "no"}) {
     EXPECT_FALSE(takes(cray, queries, off));
   }
   EXPECT_FALSE(takes(cray, {gpu_no, cuda_ends_the_process}, "1"));  // linked for others' GPUs
-  EXPECT_NE(why_no_device_memory(cray, queries, "0").find("MPICH_GPU_SUPPORT_ENABLED=1"), std::string::npos);
+  EXPECT_NE(runtime::why_no_device_memory(cray, queries, "0").find("MPICH_GPU_SUPPORT_ENABLED=1"),
+            std::string::npos);
   EXPECT_TRUE(takes(mpich, queries, "0"));  // Cray's alone
 }
 
 TEST(DeviceMemoryQuery, WhoDoesNotSayTakesNone) {
   for (const std::string_view version : {open_mpi, mpich, cray}) {
-    EXPECT_NE(why_no_device_memory(version, {}, "1").find("does not say"), std::string::npos) << version;
+    EXPECT_NE(runtime::why_no_device_memory(version, {}, "1").find("does not say"), std::string::npos)
+        << version;
   }
 }
 

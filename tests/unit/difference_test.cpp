@@ -9,49 +9,49 @@
 namespace partita {
 namespace {
 
-Report report(const std::string& operation, std::vector<Fact> facts) {
-  Report result;
+runtime::Report report(const std::string& operation, std::vector<Fact> facts) {
+  runtime::Report result;
   result.operation = operation;
   result.facts = std::move(facts);
   return result;
 }
 
-std::string text_of(const std::vector<Report>& reports, const std::vector<int>& ranks) {
+std::string text_of(const std::vector<runtime::Report>& reports, const std::vector<int>& ranks) {
   try {
-    throw_difference(reports, ranks);
+    runtime::throw_difference(reports, ranks);
   } catch (const DisagreementError& error) {
     return error.what();
   }
 }
 
 TEST(RankList, IsCompressed) {
-  EXPECT_EQ(rank_list({}), "no rank");
-  EXPECT_EQ(rank_list({3}), "rank 3");
-  EXPECT_EQ(rank_list({0, 1}), "ranks 0,1");
-  EXPECT_EQ(rank_list({0, 1, 3}), "ranks 0,1,3");
-  EXPECT_EQ(rank_list({0, 1, 2, 5}), "ranks 0-2,5");
-  EXPECT_EQ(rank_list({1, 3, 4, 5, 6, 9, 10}), "ranks 1,3-6,9,10");
+  EXPECT_EQ(runtime::rank_list({}), "no rank");
+  EXPECT_EQ(runtime::rank_list({3}), "rank 3");
+  EXPECT_EQ(runtime::rank_list({0, 1}), "ranks 0,1");
+  EXPECT_EQ(runtime::rank_list({0, 1, 3}), "ranks 0,1,3");
+  EXPECT_EQ(runtime::rank_list({0, 1, 2, 5}), "ranks 0-2,5");
+  EXPECT_EQ(runtime::rank_list({1, 3, 4, 5, 6, 9, 10}), "ranks 1,3-6,9,10");
 }
 
 TEST(Difference, ReportsTravelAsBytes) {
-  Report sent = report("fft", {{"shape", "8x8"}, {"", ""}});
-  Report received = deserialize<Report>(serialize(sent));
+  runtime::Report sent = report("fft", {{"shape", "8x8"}, {"", ""}});
+  runtime::Report received = deserialize<runtime::Report>(serialize(sent));
   EXPECT_EQ(received.operation, "fft");
   EXPECT_FALSE(received.threw);
   ASSERT_EQ(received.facts.size(), 2U);
   EXPECT_EQ(received.facts[0].value, "8x8");
   sent.threw = true;
-  sent.error = {ErrorKind::error, "sorry"};
-  received = deserialize<Report>(serialize(sent));
+  sent.error = {runtime::ErrorKind::error, "sorry"};
+  received = deserialize<runtime::Report>(serialize(sent));
   EXPECT_TRUE(received.threw);
   EXPECT_EQ(received.error.text, "sorry");
-  EXPECT_THROW(deserialize<Report>("rubbish"), Error);
+  EXPECT_THROW(deserialize<runtime::Report>("rubbish"), Error);
 }
 
 TEST(Difference, NamesOnlyTheFactsThatDiffer) {
-  const std::vector<Report> reports{report("fft", {{"a", "1"}, {"b", "x"}, {"c", "7"}}),
-                                    report("fft", {{"a", "1"}, {"b", "y"}, {"c", "8"}}),
-                                    report("fft", {{"a", "1"}, {"b", "x"}, {"c", "7"}})};
+  const std::vector<runtime::Report> reports{report("fft", {{"a", "1"}, {"b", "x"}, {"c", "7"}}),
+                                             report("fft", {{"a", "1"}, {"b", "y"}, {"c", "8"}}),
+                                             report("fft", {{"a", "1"}, {"b", "x"}, {"c", "7"}})};
   EXPECT_EQ(
       text_of(reports, {0, 1, 2}),
       "fft: the ranks disagree on b: x on ranks 0,2; y on rank 1; and on c: 7 on ranks 0,2; 8 on rank 1");
@@ -60,7 +60,7 @@ TEST(Difference, NamesOnlyTheFactsThatDiffer) {
 }
 
 TEST(Difference, StaysShort) {
-  std::vector<Report> reports;
+  std::vector<runtime::Report> reports;
   std::vector<int> ranks;
   for (int rank = 0; rank < 1000; ++rank) {
     reports.push_back(report("fft", {{"shape", std::string(5000, 'x') + std::to_string(rank)}}));

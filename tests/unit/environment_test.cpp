@@ -14,7 +14,7 @@ using testing::Setting;
 std::string refusal(const char* name, const char* value) {
   const Setting setting(name, value);
   try {
-    with_environment({});
+    runtime::with_environment({});
   } catch (const ArgumentError& error) {
     return error.what();
   }
@@ -27,7 +27,7 @@ TEST(Environment, WinsOverTheOptions) {
   options.threads = 5;
   const Setting deadline("PARTITA_DEADLINE", "0.25"), threads("PARTITA_THREADS", "2");
   const Setting ranks("PARTITA_RANKS_PER_NODE", "");
-  const ContextOptions result = with_environment(options);
+  const ContextOptions result = runtime::with_environment(options);
   EXPECT_EQ(result.deadline, std::chrono::milliseconds(250));
   EXPECT_EQ(result.threads, 2);
   EXPECT_EQ(result.ranks_per_node, 0);
@@ -39,7 +39,7 @@ TEST(Environment, EverySettingOfAContextIsRead) {
   const Setting heap("PARTITA_DEVICE_HEAP", "nvshmem"), who("PARTITA_DEVICE_COLLECTIVES", "library");
   const Setting messages("PARTITA_DEVICE_MESSAGES", "direct"), way("PARTITA_COPY_WAY", "kernel");
   const Setting lanes("PARTITA_DEVICE_LANES", "7");
-  const ContextOptions result = with_environment({});
+  const ContextOptions result = runtime::with_environment({});
   EXPECT_EQ(result.log, LogLevel::off);
   EXPECT_EQ(result.memory_limit, 123456789012);
   EXPECT_EQ(result.plan_cache_size, 3);
@@ -54,7 +54,7 @@ TEST(Environment, EverySettingOfAContextIsRead) {
 TEST(Environment, BadOptionsAreRefusedByName) {
   const auto refused = [](const ContextOptions& options) -> std::string {
     try {
-      with_environment(options);
+      runtime::with_environment(options);
     } catch (const ArgumentError& error) {
       return error.what();
     }

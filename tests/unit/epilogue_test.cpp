@@ -47,8 +47,8 @@ void expect_gelu_close(long double tolerance) {
     const T x = static_cast<T>(i) / 317;
     T value = x;
     T slope = 1;
-    activate(Activation::gelu, &value, static_cast<const T*>(nullptr), 1);
-    activate(Activation::dgelu, &slope, &x, 1);
+    kernels::activate(Activation::gelu, &value, static_cast<const T*>(nullptr), 1);
+    kernels::activate(Activation::dgelu, &slope, &x, 1);
     const auto wide = static_cast<long double>(value);
     EXPECT_LE(std::abs(wide - gelu(static_cast<long double>(x))),
               tolerance * std::max(1.0L, std::abs(static_cast<long double>(x))))
@@ -69,7 +69,7 @@ TEST(Activations, NaNPassesAndInfinityEndsWhereItShould) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (const Activation activation : {Activation::relu, Activation::gelu}) {
     double values[] = {nan, inf, -inf, 1e30, -1e30, 0};
-    activate(activation, values, static_cast<const double*>(nullptr), 6);
+    kernels::activate(activation, values, static_cast<const double*>(nullptr), 6);
     EXPECT_TRUE(std::isnan(values[0]));
     EXPECT_EQ(values[1], inf);
     EXPECT_NEAR(values[2], 0, 1e-300);
@@ -79,7 +79,7 @@ TEST(Activations, NaNPassesAndInfinityEndsWhereItShould) {
   }
   const double at[] = {nan, inf, -inf, 1e30};
   double slopes[] = {1, 1, 1, 1};
-  activate(Activation::dgelu, slopes, at, 4);
+  kernels::activate(Activation::dgelu, slopes, at, 4);
   EXPECT_TRUE(std::isnan(slopes[0]));
   EXPECT_EQ(slopes[1], 1);
   EXPECT_NEAR(slopes[2], 0, 1e-300);
@@ -108,7 +108,7 @@ class EpilogueCase {
     before_ = locals_;
     parameters_.beta = random_.maybe(0.3) ? 0 : std::complex<double>(0.5, 0.25);
     parameters_.scale = random_.maybe(0.5) ? 1 : 1.25;
-    bind_work(work_, {plan_, strides_})
+    execution::bind_work(work_, {plan_, strides_})
         ->run(
             [&](const Place& place) { return locals_[static_cast<std::size_t>(place.buffer)].memory.data(); },
             parameters_);
@@ -234,7 +234,7 @@ TEST(SumAlongWork, AddsUpAllOtherDimensions) {
       expected[static_cast<std::size_t>(index[work.axis])] += next % 7;
     });
     each_index(to.owned, [&](const Index& index) { to.set(index, 5); });
-    bind_work(work, {plan, strides})
+    execution::bind_work(work, {plan, strides})
         ->run([&](const Place& place) { return place.buffer == 0 ? from.memory.data() : to.memory.data(); },
               {});
     each_index(to.owned, [&](const Index& index) {
@@ -254,7 +254,7 @@ TEST(EpilogueWork, RefusesDtypesWithoutAKernel) {
     work.from = {layout.region(0), {0, 0, 0, {}}};
     work.to = {layout.region(0), {1, 0, 0, {}}};
     work.activation = activation;
-    (void)bind_work(work, {plan, strides});
+    (void)execution::bind_work(work, {plan, strides});
   };
   EXPECT_THROW(attempt(Dtype::i32, Dtype::i32, Activation::identity), UnsupportedError);
   EXPECT_THROW(attempt(Dtype::c64, Dtype::f32, Activation::identity), UnsupportedError);

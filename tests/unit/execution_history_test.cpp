@@ -11,11 +11,11 @@ namespace partita {
 namespace {
 
 /// As it lies in shared memory: zeros.
-std::unique_ptr<ExecutionHistory> make_history() {
-  return std::make_unique<ExecutionHistory>();
+std::unique_ptr<runtime::ExecutionHistory> make_history() {
+  return std::make_unique<runtime::ExecutionHistory>();
 }
 
-constexpr std::uint64_t kept = ExecutionHistory::reach - 1;
+constexpr std::uint64_t kept = runtime::ExecutionHistory::reach - 1;
 
 TEST(ExecutionHistory, KeepsTheLatestChains) {
   const auto history = make_history();
@@ -23,12 +23,12 @@ TEST(ExecutionHistory, KeepsTheLatestChains) {
   EXPECT_EQ(history->chain(0), std::nullopt);
   EXPECT_EQ(history->chain(1), std::nullopt);
   std::vector<std::uint64_t> chains{0};
-  for (std::uint64_t number = 1; number <= 3 * ExecutionHistory::reach; ++number) {
+  for (std::uint64_t number = 1; number <= 3 * runtime::ExecutionHistory::reach; ++number) {
     chains.push_back(history->begin(number % 7, "all_gather"));
     EXPECT_NE(chains.back(), chains[number - 1]);
   }
   const std::uint64_t last = history->number();
-  EXPECT_EQ(last, 3 * ExecutionHistory::reach);
+  EXPECT_EQ(last, 3 * runtime::ExecutionHistory::reach);
   for (std::uint64_t number = 1; number <= last; ++number) {
     const auto expected = number + kept > last ? std::optional<std::uint64_t>(chains[number]) : std::nullopt;
     EXPECT_EQ(history->chain(number), expected) << number;
@@ -46,18 +46,18 @@ TEST(ExecutionHistory, KnowsTheNamesOfTheLatest) {
 
 TEST(ExecutionHistory, FindsTheFirstDifference) {
   const auto one = make_history(), other = make_history();
-  EXPECT_EQ(first_difference(*one, *other), std::nullopt);
+  EXPECT_EQ(runtime::first_difference(*one, *other), std::nullopt);
   one->begin(1, "scan");
-  EXPECT_EQ(first_difference(*one, *other), std::nullopt);  // the other has not come yet
+  EXPECT_EQ(runtime::first_difference(*one, *other), std::nullopt);  // the other has not come yet
   other->begin(1, "scan");
-  EXPECT_EQ(first_difference(*one, *other), std::nullopt);
+  EXPECT_EQ(runtime::first_difference(*one, *other), std::nullopt);
   EXPECT_TRUE(one->agrees_at_once(*other));
   other->begin(2, "scan");
   for (int i = 0; i < 500; ++i) one->begin(3, "scan");  // far ahead
-  EXPECT_EQ(first_difference(*one, *other), 2U);
-  EXPECT_EQ(first_difference(*other, *one), 2U);
+  EXPECT_EQ(runtime::first_difference(*one, *other), 2U);
+  EXPECT_EQ(runtime::first_difference(*other, *one), 2U);
   for (int i = 0; i < 499; ++i) other->begin(3, "scan");  // alike again
-  EXPECT_EQ(first_difference(*one, *other), 2U);
+  EXPECT_EQ(runtime::first_difference(*one, *other), 2U);
   EXPECT_EQ(one->number(), other->number());
   EXPECT_FALSE(one->agrees_at_once(*other));
 }
@@ -67,11 +67,11 @@ TEST(ExecutionHistory, ADifferenceNeverGoes) {
   const auto one = make_history(), other = make_history();
   one->begin(1, "scan");
   other->begin(2, "scan");
-  for (std::uint64_t i = 0; i < 5 * ExecutionHistory::reach; ++i) {
+  for (std::uint64_t i = 0; i < 5 * runtime::ExecutionHistory::reach; ++i) {
     one->begin(i, "scan");
     other->begin(i, "scan");
   }
-  const auto found = first_difference(*one, *other);
+  const auto found = runtime::first_difference(*one, *other);
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(*found, one->number() - kept + 1);
 }
@@ -93,7 +93,7 @@ TEST(ExecutionHistory, IsReadWhileItIsWritten) {
     if (found && expected != 0) {
       EXPECT_EQ(*found, expected) << number;
     }
-    EXPECT_EQ(first_difference(*written, *model), std::nullopt);
+    EXPECT_EQ(runtime::first_difference(*written, *model), std::nullopt);
   }
   writer.join();
 }

@@ -16,9 +16,9 @@ namespace partita {
 namespace {
 
 TEST(FftwLibrary, IsOpenedOnceForEachPrecision) {
-  const FftwLibrary& f64 = fftw(FftwPrecision::f64);
-  const FftwLibrary& f32 = fftw(FftwPrecision::f32);
-  EXPECT_EQ(&f64, &fftw(FftwPrecision::f64));
+  const kernels::FftwLibrary& f64 = kernels::fftw(kernels::FftwPrecision::f64);
+  const kernels::FftwLibrary& f32 = kernels::fftw(kernels::FftwPrecision::f32);
+  EXPECT_EQ(&f64, &kernels::fftw(kernels::FftwPrecision::f64));
   EXPECT_NE(&f64, &f32);
   EXPECT_FALSE(f64.path().empty());
   EXPECT_FALSE(f64.version().empty());
@@ -26,8 +26,8 @@ TEST(FftwLibrary, IsOpenedOnceForEachPrecision) {
   EXPECT_EQ(f64.alignment_of(numbers.data()), f64.alignment_of(numbers.data() + 8));
 }
 
-TransformShape line_of(std::int64_t n) {
-  TransformShape shape;
+kernels::TransformShape line_of(std::int64_t n) {
+  kernels::TransformShape shape;
   shape.lines = {{n, 1, 1}};
   return shape;
 }
@@ -37,38 +37,38 @@ TEST(FftPlanning, KeepsWisdomInAFile) {
       std::filesystem::temp_directory_path() /
       ("partita-wisdom-" + std::to_string(std::hash<std::thread::id>{}(std::this_thread::get_id())));
   std::filesystem::remove(file);
-  TransformShape shape = line_of(360);
+  kernels::TransformShape shape = line_of(360);
   shape.measure = true;
   {
-    const FftPlanning planning(true, file.string());
-    EXPECT_EQ(FftPlanning::current(), &planning);
-    const FftPlanning inner(false);
-    EXPECT_FALSE(FftPlanning::current()->measure());
+    const kernels::FftPlanning planning(true, file.string());
+    EXPECT_EQ(kernels::FftPlanning::current(), &planning);
+    const kernels::FftPlanning inner(false);
+    EXPECT_FALSE(kernels::FftPlanning::current()->measure());
   }
   EXPECT_FALSE(std::filesystem::exists(file)) << "nothing was planned";
   {
-    const FftPlanning planning(true, file.string());
-    (void)plan_transform(shape, {});
+    const kernels::FftPlanning planning(true, file.string());
+    (void)kernels::plan_transform(shape, {});
   }
-  EXPECT_EQ(FftPlanning::current(), nullptr);
+  EXPECT_EQ(kernels::FftPlanning::current(), nullptr);
   std::string first_word;
   std::ifstream(file) >> first_word;
   EXPECT_NE(first_word.find("fftw"), std::string::npos);
   std::filesystem::remove(file);
   // A file that cannot be written is no error.
-  const FftPlanning planning(true, "/nowhere/wisdom");
-  (void)plan_transform(line_of(361), {});
+  const kernels::FftPlanning planning(true, "/nowhere/wisdom");
+  (void)kernels::plan_transform(line_of(361), {});
 }
 
 TEST(FftPlanning, TheFirstHolderOfThreadsCounts) {
-  EXPECT_EQ(held_fft_threads(), 1);
-  auto first = hold_fft_threads(3);
-  auto second = hold_fft_threads(2);
-  EXPECT_EQ(held_fft_threads(), 3);
+  EXPECT_EQ(kernels::held_fft_threads(), 1);
+  auto first = kernels::hold_fft_threads(3);
+  auto second = kernels::hold_fft_threads(2);
+  EXPECT_EQ(kernels::held_fft_threads(), 3);
   first.reset();
-  EXPECT_EQ(held_fft_threads(), 3);
+  EXPECT_EQ(kernels::held_fft_threads(), 3);
   second.reset();
-  EXPECT_EQ(held_fft_threads(), 1);
+  EXPECT_EQ(kernels::held_fft_threads(), 1);
 }
 
 TEST(FftPlanning, PlansFromManyThreads) {
@@ -78,8 +78,9 @@ TEST(FftPlanning, PlansFromManyThreads) {
     threads.emplace_back([&sums, t] {
       for (std::int64_t n = 2; n < 40; ++n) {
         std::vector<std::complex<double>> from(static_cast<std::size_t>(n), 1.0), to(from.size());
-        const TransformMemory memory = memory_of(fftw(FftwPrecision::f64), from.data(), to.data());
-        plan_transform(line_of(n), memory)->run(from.data(), to.data());
+        const kernels::TransformMemory memory =
+            kernels::memory_of(kernels::fftw(kernels::FftwPrecision::f64), from.data(), to.data());
+        kernels::plan_transform(line_of(n), memory)->run(from.data(), to.data());
         sums[t] += to[0];
       }
     });

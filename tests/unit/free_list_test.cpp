@@ -19,11 +19,15 @@ constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
 /// One flag a page; finds the best fit by looking at everything.
 class BruteForce {
  public:
-  explicit BruteForce(std::int64_t capacity) : taken_(static_cast<std::size_t>(capacity / page_bytes)) {}
+  explicit BruteForce(std::int64_t capacity)
+      : taken_(static_cast<std::size_t>(capacity / memory::page_bytes)) {}
 
   std::optional<std::int64_t> allocate(std::int64_t bytes) {
-    const std::int64_t pages = std::max<std::int64_t>(1, (bytes + page_bytes - 1) / page_bytes);
-    const std::int64_t unit = pages * page_bytes >= huge_page_bytes ? huge_page_bytes / page_bytes : 1;
+    const std::int64_t pages =
+        std::max<std::int64_t>(1, (bytes + memory::page_bytes - 1) / memory::page_bytes);
+    const std::int64_t unit = pages * memory::page_bytes >= memory::huge_page_bytes
+                                  ? memory::huge_page_bytes / memory::page_bytes
+                                  : 1;
     std::int64_t best = -1, best_length = 0;
     for (const auto& [first, length] : holes()) {
       const std::int64_t begin = (first + unit - 1) / unit * unit;
@@ -33,16 +37,18 @@ class BruteForce {
     if (best < 0) return std::nullopt;
     set(best, pages, true);
     sizes_[best] = pages;
-    return best * page_bytes;
+    return best * memory::page_bytes;
   }
   void release(std::int64_t offset) {
-    const std::int64_t page = offset / page_bytes;
+    const std::int64_t page = offset / memory::page_bytes;
     set(page, sizes_.at(page), false);
     sizes_.erase(page);
   }
-  std::int64_t used_bytes() const { return std::count(taken_.begin(), taken_.end(), true) * page_bytes; }
+  std::int64_t used_bytes() const {
+    return std::count(taken_.begin(), taken_.end(), true) * memory::page_bytes;
+  }
   std::int64_t extent() const {
-    return sizes_.empty() ? 0 : (sizes_.rbegin()->first + sizes_.rbegin()->second) * page_bytes;
+    return sizes_.empty() ? 0 : (sizes_.rbegin()->first + sizes_.rbegin()->second) * memory::page_bytes;
   }
 
  private:
@@ -79,7 +85,7 @@ void compare_with_brute_force(unsigned seed) {
   SCOPED_TRACE(seed);
   std::mt19937 random(seed);
   const std::int64_t capacity = 19 * mebibyte + static_cast<std::int64_t>(random() % 8192);
-  FreeList list(capacity);
+  memory::FreeList list(capacity);
   BruteForce expected(capacity);
   std::vector<std::int64_t> live;
   for (int step = 0; step < 150; ++step) {
@@ -105,7 +111,7 @@ TEST(FreeList, AgreesWithBruteForce) {
 
 TEST(FreeList, LargestIsTheLargestThatCanBeHad) {
   std::mt19937 random(7);
-  FreeList list(41 * mebibyte);
+  memory::FreeList list(41 * mebibyte);
   std::vector<std::int64_t> live;
   for (int step = 0; step < 300; ++step) {
     if (const auto offset = list.allocate(random_size(random))) live.push_back(*offset);
@@ -124,14 +130,14 @@ TEST(FreeList, LargestIsTheLargestThatCanBeHad) {
 }
 
 TEST(FreeList, LargeBlocksBeginAtHugePages) {
-  FreeList list(64 * mebibyte);
+  memory::FreeList list(64 * mebibyte);
   ASSERT_EQ(list.allocate(1), 0);
   EXPECT_EQ(list.allocate(2 * mebibyte), 2 * mebibyte);
   EXPECT_EQ(list.allocate(4097), 4096) << "the gap before the large block serves small ones";
 }
 
 TEST(FreeList, NeighboursGrowTogetherAgain) {
-  FreeList list(8 * mebibyte);
+  memory::FreeList list(8 * mebibyte);
   const auto a = list.allocate(4096), b = list.allocate(4096), c = list.allocate(4096);
   list.release(*a);
   list.release(*c);
@@ -140,15 +146,15 @@ TEST(FreeList, NeighboursGrowTogetherAgain) {
 }
 
 TEST(FreeList, RefusesWhatDoesNotFit) {
-  FreeList list(mebibyte);
+  memory::FreeList list(mebibyte);
   EXPECT_FALSE(list.allocate(mebibyte + 1));
   EXPECT_FALSE(list.allocate(std::numeric_limits<std::int64_t>::max()));
   ASSERT_EQ(list.allocate(0), 0);
-  EXPECT_EQ(list.used_bytes(), page_bytes);
+  EXPECT_EQ(list.used_bytes(), memory::page_bytes);
   EXPECT_THROW(list.release(4096), Error);
   list.release(0);
   EXPECT_THROW(list.release(0), Error);
-  FreeList empty(0);
+  memory::FreeList empty(0);
   EXPECT_FALSE(empty.allocate(1));
   EXPECT_EQ(empty.largest(), 0);
 }

@@ -14,16 +14,16 @@ namespace partita {
 namespace {
 
 /// A rank on the machine of this name.
-HostIdentity on(char name) {
-  HostIdentity identity;
+runtime::HostIdentity on(char name) {
+  runtime::HostIdentity identity;
   identity.host[0] = name;
   return identity;
 }
 
 std::vector<int> nodes_of(const std::string& hosts, int ranks_per_node) {
-  std::vector<HostIdentity> ranks;
+  std::vector<runtime::HostIdentity> ranks;
   for (const char host : hosts) ranks.push_back(on(host));
-  const Topology topology = topology_of(ranks, ranks_per_node);
+  const Topology topology = runtime::topology_of(ranks, ranks_per_node);
   std::vector<int> nodes;
   for (int rank = 0; rank < topology.ranks(); ++rank) nodes.push_back(topology.node(rank));
   return nodes;
@@ -44,7 +44,7 @@ TEST(HostIdentity, HostsAreSplitIntoConsecutiveRanks) {
 }
 
 TEST(HostIdentity, ContainersOfOneMachineAreApart) {
-  HostIdentity mine = this_host(), other = mine;
+  runtime::HostIdentity mine = runtime::this_host(), other = mine;
   EXPECT_TRUE(mine.same_node(other));
   other.mount_namespace += 1;
   EXPECT_FALSE(mine.same_node(other));
@@ -54,11 +54,11 @@ TEST(HostIdentity, ContainersOfOneMachineAreApart) {
 }
 
 TEST(HostIdentity, NamesThisProcess) {
-  const HostIdentity mine = this_host();
+  const runtime::HostIdentity mine = runtime::this_host();
   EXPECT_EQ(mine.process, ::getpid());
   EXPECT_NE(mine.start_time, 0U);
   EXPECT_EQ(mine.place(), mine.host_name() + ":" + std::to_string(::getpid()));
-  EXPECT_EQ(process_start_time(0), 0U);
+  EXPECT_EQ(runtime::process_start_time(0), 0U);
 }
 
 /// A process that sleeps until it is killed.
@@ -79,16 +79,16 @@ struct Sleeper {
     ::waitpid(process, nullptr, 0);
     process = -1;
   }
-  HostIdentity identity() const {
-    HostIdentity identity = this_host();
+  runtime::HostIdentity identity() const {
+    runtime::HostIdentity identity = runtime::this_host();
     identity.process = process;
-    identity.start_time = process_start_time(process);
+    identity.start_time = runtime::process_start_time(process);
     return identity;
   }
 };
 
 /// What is known after a few looks.
-std::string after_looks(ProcessWatch& watch, int rank) {
+std::string after_looks(runtime::ProcessWatch& watch, int rank) {
   std::string what;
   for (int look = 0; look < 5 && what.empty(); ++look) {
     what = watch.lost(rank);
@@ -100,7 +100,7 @@ std::string after_looks(ProcessWatch& watch, int rank) {
 TEST(ProcessWatch, SeesThatAProcessEnds) {
   Sleeper lives, dies;
   const std::string ended = "(process " + std::to_string(dies.process) + ") has ended";
-  ProcessWatch watch(this_host(), {lives.identity(), dies.identity()});
+  runtime::ProcessWatch watch(runtime::this_host(), {lives.identity(), dies.identity()});
   EXPECT_EQ(after_looks(watch, 0), "");
   EXPECT_EQ(after_looks(watch, 1), "");
   dies.kill();  // nobody has asked for its exit code yet
@@ -112,24 +112,24 @@ TEST(ProcessWatch, SeesThatAProcessEnds) {
 
 TEST(ProcessWatch, SeesWhoEndedBeforeTheFirstLook) {
   Sleeper dies;
-  ProcessWatch watch(this_host(), {dies.identity()});
+  runtime::ProcessWatch watch(runtime::this_host(), {dies.identity()});
   dies.end();
   EXPECT_NE(after_looks(watch, 0), "");
 }
 
 TEST(ProcessWatch, AProcessNumberUsedAgainIsAnotherProcess) {
   Sleeper other;
-  HostIdentity former = other.identity();
+  runtime::HostIdentity former = other.identity();
   former.start_time -= 1;
-  ProcessWatch watch(this_host(), {former});
+  runtime::ProcessWatch watch(runtime::this_host(), {former});
   EXPECT_NE(after_looks(watch, 0), "");
 }
 
 TEST(ProcessWatch, KnowsNothingOfOtherMachines) {
-  HostIdentity far = this_host();
+  runtime::HostIdentity far = runtime::this_host();
   far.boot[0] = 'x';
   far.process = 1 << 30;
-  ProcessWatch watch(this_host(), {far});
+  runtime::ProcessWatch watch(runtime::this_host(), {far});
   EXPECT_EQ(after_looks(watch, 0), "");
 }
 

@@ -61,8 +61,8 @@ TEST(Machine, ShippedOnesAgreeWithTheirFiles) {
   if (!fs::exists(directory)) GTEST_SKIP() << "the source tree is not here";
   std::size_t files = 0;
   for (const auto& entry : fs::directory_iterator(directory)) files += entry.path().extension() == ".json";
-  EXPECT_EQ(files, shipped_machines.size());
-  for (const ShippedMachine& machine : shipped_machines) {
+  EXPECT_EQ(files, planning::shipped_machines.size());
+  for (const planning::ShippedMachine& machine : planning::shipped_machines) {
     std::ifstream file(directory / (std::string(machine.name) + ".json"));
     std::ostringstream text;
     text << file.rdbuf();

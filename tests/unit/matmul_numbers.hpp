@@ -247,7 +247,7 @@ inline void run(const MatmulCase& test, std::uint64_t seed) {
 inline std::int64_t most_scratch(const MatmulCase& test) {
   std::int64_t most = 0;
   for (int rank = 0; rank < test.topology.ranks(); ++rank) {
-    most = std::max(most, scratch_bytes(test.plan(rank)));
+    most = std::max(most, planning::scratch_bytes(test.plan(rank)));
   }
   return most;
 }

@@ -48,15 +48,15 @@ TEST(MatmulPlan, DevicesSendFromPrivateScratchAndComputeElsewhere) {
     if (HasFatalFailure()) return;
     for (int rank = 0; rank < test.topology.ranks(); ++rank) {
       const Plan plan = test.plan(rank);
-      const std::vector<bool> of_messages = message_buffers(plan);
+      const std::vector<bool> of_messages = execution::message_buffers(plan);
       for (const Step& step : plan.steps) {
         if (step.kind == StepKind::send) {
-          ASSERT_TRUE(is_private(plan, step.from));
+          ASSERT_TRUE(planning::is_private(plan, step.from));
           ++sends;
         }
         if (step.kind != StepKind::compute) continue;
-        for_each_part(work_of(plan, step), [&](const Part& part, Use) {
-          EXPECT_FALSE(of_messages[static_cast<std::size_t>(memory_of(plan, part.place))]);
+        planning::for_each_part(planning::work_of(plan, step), [&](const Part& part, planning::Use) {
+          EXPECT_FALSE(of_messages[static_cast<std::size_t>(planning::memory_of(plan, part.place))]);
         });
       }
     }
@@ -127,7 +127,7 @@ TEST(MatmulPlan, NothingIsCopiedThatTheLocalMultiplyCanReadWhereItLies) {
     const MatmulCase test = square(37, Distribution::parse(distribution), Topology::regular(4));
     for (int rank = 0; rank < 4; ++rank) {
       const Plan plan = test.plan(rank);
-      EXPECT_EQ(scratch_bytes(plan), 0) << distribution;
+      EXPECT_EQ(planning::scratch_bytes(plan), 0) << distribution;
       for (const Step& step : plan.steps) EXPECT_NE(step.kind, StepKind::copy) << distribution;
     }
     run(test, 1);
@@ -209,7 +209,7 @@ TEST(MatmulPlan, WhatManyOwnersHoldIsGatheredIntoPanelsWithinAMemoryLimit) {
     SCOPED_TRACE(test.to_string());
     const Plan plan = test.plan(37);
     EXPECT_LT(plan.works.size(), 20u) << plan.method;
-    EXPECT_LE(scratch_bytes(plan), test.options.memory_limit);
+    EXPECT_LE(planning::scratch_bytes(plan), test.options.memory_limit);
     run(test, ++seed);
     if (HasFatalFailure()) return;
   }
@@ -226,7 +226,7 @@ TEST(MatmulPlan, SignalsMeanWhatTheyMeanInAllPlans) {
     for (const Step& step : test.plan(rank).steps) {
       if (step.kind != StepKind::signal && step.kind != StepKind::wait) continue;
       ++signals;
-      EXPECT_LE(step.channel, static_cast<int>(Channel::done)) << "rank " << rank;
+      EXPECT_LE(step.channel, static_cast<int>(planning::Channel::done)) << "rank " << rank;
     }
   }
   EXPECT_GT(signals, 0);

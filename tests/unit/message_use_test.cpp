@@ -14,7 +14,7 @@
 namespace partita::testing {
 namespace {
 
-using Side = MessageUse::Side;
+using Side = execution::MessageUse::Side;
 
 Step receive(int peer, Place to, std::int64_t bytes) {
   Step step;
@@ -46,13 +46,13 @@ Region elements(std::int64_t first, std::int64_t last) {
   return Region{{IndexSet::range(first, last)}};
 }
 
-MessageUse use_of(const Plan& plan) {
-  return find_message_use(plan, touched_by_steps(plan));
+execution::MessageUse use_of(const Plan& plan) {
+  return execution::find_message_use(plan, planning::touched_by_steps(plan));
 }
 
 /// Of a message, the moves that it follows, where each side has a lane, and sends and receives one each.
 std::vector<std::vector<int>> moves_before(const Plan& plan) {
-  const MessageUse use = use_of(plan);
+  const execution::MessageUse use = use_of(plan);
   std::vector<int> lanes;
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     const StepKind kind = plan.steps[i].kind;
@@ -61,7 +61,7 @@ std::vector<std::vector<int>> moves_before(const Plan& plan) {
                     : use.apart                 ? static_cast<int>(use.sides[i])
                                                 : 0);
   }
-  return find_dependencies(plan, touched_by_steps(plan), lanes).after;
+  return planning::find_dependencies(plan, planning::touched_by_steps(plan), lanes).after;
 }
 
 TEST(MessageUse, AMessageWaitsForTheLastMoveThatTouchesItsMemory) {
@@ -77,7 +77,7 @@ TEST(MessageUse, AMessageWaitsForTheLastMoveThatTouchesItsMemory) {
       receive(1, room(144), 16),                                     // 7
       hand_made::copy(elements(0, 8), source, destination),          // 8
   });
-  const MessageUse use = use_of(plan);
+  const execution::MessageUse use = use_of(plan);
   EXPECT_TRUE(use.apart);
   EXPECT_EQ(use.largest, 64);
   EXPECT_EQ(use.sides, (std::vector{Side::out, Side::out, Side::out, Side::out, Side::out, Side::in, Side::in,
@@ -126,21 +126,22 @@ TEST(MessageUse, TheSidesOfARedistributionAreApart) {
 
 // --- messages that are neither packed nor unpacked
 
-DirectMessages direct_of(const Plan& plan) {
+execution::DirectMessages direct_of(const Plan& plan) {
   std::vector<int> closing(plan.steps.size(), -1);
   int last = -1;
   for (std::size_t i = plan.steps.size(); i-- > 0;) {
-    if (!is_message(plan.steps[i].kind)) continue;
+    if (!planning::is_message(plan.steps[i].kind)) continue;
     if (last < 0 || plan.steps[static_cast<std::size_t>(last)].round != plan.steps[i].round) {
       last = static_cast<int>(i);
     }
     closing[i] = last;
   }
   const std::vector<Strides> strides(plan.buffers.size());
-  return find_direct_messages(plan, touched_by_steps(plan), closing, lower_moves(plan, strides));
+  return execution::find_direct_messages(plan, planning::touched_by_steps(plan), closing,
+                                         execution::lower_moves(plan, strides));
 }
 
-constexpr std::size_t packed = DirectMessages::packed;
+constexpr std::size_t packed = execution::DirectMessages::packed;
 
 /// A pack, a round of a send and a receive, and an unpacking, from and to these elements, with a step between
 /// the round and the unpacking or, where it comes early, between the pack and the round.
@@ -157,7 +158,7 @@ TEST(DirectMessages, AreSparedTheirCopiesWhereNothingComesBetween) {
   const Place source{0, 0, 0, {}}, destination{1, 0, 0, {}};
   const Step far = hand_made::copy(elements(20, 28), source, destination);
   for (const bool early : {false, true}) {
-    const DirectMessages found = direct_of(exchange_with(0, 1, 8, far, early));
+    const execution::DirectMessages found = direct_of(exchange_with(0, 1, 8, far, early));
     EXPECT_EQ(found.spared, (std::vector{true, false, false, false, true}));
     EXPECT_EQ(found.copy, early ? (std::vector{packed, packed, std::size_t{0}, std::size_t{4}, packed})
                                 : (std::vector{packed, std::size_t{0}, std::size_t{4}, packed, packed}));

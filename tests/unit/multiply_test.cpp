@@ -100,7 +100,7 @@ class MultiplyCase {
     if (random_.maybe(0.2)) parameters_.alpha = 0;
     if (random_.maybe(0.2)) parameters_.beta = 0;
     before_ = locals_[2];
-    const auto bound = bind_work(work_, {plan_, strides_});
+    const auto bound = execution::bind_work(work_, {plan_, strides_});
     bound->run(
         [&](const Place& place) { return locals_[static_cast<std::size_t>(place.buffer)].memory.data(); },
         parameters_);
@@ -197,7 +197,7 @@ void multiply_dense(Dtype dtype, Dtype result, std::int64_t m, std::int64_t n, s
   work.to = add({m, n}, result);
   const std::vector<Strides> strides(3);
   std::vector<const void*> data{a.data(), b.data(), d.data()};
-  bind_work(work, {plan, strides})
+  execution::bind_work(work, {plan, strides})
       ->run(
           [&](const Place& place) {
             return static_cast<char*>(const_cast<void*>(data[static_cast<std::size_t>(place.buffer)]));

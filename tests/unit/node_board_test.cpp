@@ -16,7 +16,7 @@ namespace {
 // Zeroed memory on a cache line, as NodeMemory::control gives it.
 class Memory {
  public:
-  explicit Memory(int ranks) : bytes_(static_cast<std::size_t>(NodeBoard::bytes(ranks))) {
+  explicit Memory(int ranks) : bytes_(static_cast<std::size_t>(runtime::NodeBoard::bytes(ranks))) {
     memory_ = ::operator new(bytes_, std::align_val_t(64));
     std::memset(memory_, 0, bytes_);
   }
@@ -33,23 +33,23 @@ class Memory {
 TEST(NodeBoard, CountsSignalsByPairAndChannel) {
   for (const int ranks : {1, 2, 3, 7}) {
     const Memory memory(ranks);
-    std::vector<NodeBoard> boards;
+    std::vector<runtime::NodeBoard> boards;
     for (int rank = 0; rank < ranks; ++rank) boards.emplace_back(memory.get(), ranks, rank);
-    std::vector<std::uint64_t> model(static_cast<std::size_t>(ranks * ranks * NodeBoard::channels));
+    std::vector<std::uint64_t> model(static_cast<std::size_t>(ranks * ranks * runtime::NodeBoard::channels));
     const auto count = [&](int from, int to, int channel) -> std::uint64_t& {
-      const int place = (from * ranks + to) * NodeBoard::channels + channel;
+      const int place = (from * ranks + to) * runtime::NodeBoard::channels + channel;
       return model[static_cast<std::size_t>(place)];
     };
     std::mt19937 random(17);
     const auto below = [&](int end) { return static_cast<int>(random() % static_cast<unsigned>(end)); };
     for (int i = 0; i < 1000; ++i) {
-      const int from = below(ranks), to = below(ranks), channel = below(NodeBoard::channels);
+      const int from = below(ranks), to = below(ranks), channel = below(runtime::NodeBoard::channels);
       boards[static_cast<std::size_t>(from)].signal(to, channel);
       ++count(from, to, channel);
     }
     for (int i = 0; i < static_cast<int>(model.size()); ++i) {
-      const int channel = i % NodeBoard::channels, to = i / NodeBoard::channels % ranks;
-      const int from = i / NodeBoard::channels / ranks;
+      const int channel = i % runtime::NodeBoard::channels, to = i / runtime::NodeBoard::channels % ranks;
+      const int from = i / runtime::NodeBoard::channels / ranks;
       EXPECT_EQ(boards[static_cast<std::size_t>(to)].counter(from, channel), count(from, to, channel));
     }
   }
@@ -57,7 +57,7 @@ TEST(NodeBoard, CountsSignalsByPairAndChannel) {
 
 TEST(NodeBoard, ShowsWhoHasLeft) {
   const Memory memory(2);
-  NodeBoard mine(memory.get(), 2, 0), theirs(memory.get(), 2, 1);
+  runtime::NodeBoard mine(memory.get(), 2, 0), theirs(memory.get(), 2, 1);
   EXPECT_FALSE(mine.status(1).left);
   theirs.leave();
   EXPECT_TRUE(mine.status(1).left);
@@ -73,8 +73,8 @@ TEST(NodeBoard, ShowsWhoHasLeft) {
 
 TEST(NodeBoard, ShowsWhatANeighbourIsDoing) {
   const Memory memory(2);
-  NodeBoard mine(memory.get(), 2, 0), theirs(memory.get(), 2, 1);
-  EXPECT_EQ(mine.status(1), NodeBoard::Status());
+  runtime::NodeBoard mine(memory.get(), 2, 0), theirs(memory.get(), 2, 1);
+  EXPECT_EQ(mine.status(1), runtime::NodeBoard::Status());
   theirs.begin_agreement("barrier");
   EXPECT_TRUE(mine.status(1).in_agreement);
   EXPECT_EQ(mine.status(1).agreements, 1U);
@@ -87,12 +87,12 @@ TEST(NodeBoard, ShowsWhatANeighbourIsDoing) {
   EXPECT_EQ(mine.executions(1).number(), 1U);
   EXPECT_EQ(mine.executions(1).operation(1), "redistribute");
   EXPECT_EQ(mine.operation(1), "barrier");
-  EXPECT_EQ(mine.status(0), NodeBoard::Status());
+  EXPECT_EQ(mine.status(0), runtime::NodeBoard::Status());
 }
 
 TEST(NodeBoard, NumbersCapturesApartFromExecutions) {
   const Memory memory(2);
-  NodeBoard mine(memory.get(), 2, 0), theirs(memory.get(), 2, 1);
+  runtime::NodeBoard mine(memory.get(), 2, 0), theirs(memory.get(), 2, 1);
   const std::uint64_t chain = theirs.begin_execution(4711, "scan");
   EXPECT_EQ(theirs.begin_capture(4711, "scan"), chain);
   EXPECT_EQ(mine.executions(1).chain(1), chain);
@@ -104,13 +104,13 @@ TEST(NodeBoard, NumbersCapturesApartFromExecutions) {
 
 TEST(NodeBoard, KeepsTheFirstFailureAndCutsLongTexts) {
   const Memory memory(2);
-  NodeBoard mine(memory.get(), 2, 0), theirs(memory.get(), 2, 1);
+  runtime::NodeBoard mine(memory.get(), 2, 0), theirs(memory.get(), 2, 1);
   EXPECT_FALSE(mine.status(1).failed);
-  theirs.fail(ErrorKind::timeout, std::string(2000, 'x'));
-  theirs.fail(ErrorKind::disagreement, "later");
+  theirs.fail(runtime::ErrorKind::timeout, std::string(2000, 'x'));
+  theirs.fail(runtime::ErrorKind::disagreement, "later");
   EXPECT_TRUE(mine.status(1).failed);
-  const CaughtError failure = mine.failure(1);
-  EXPECT_EQ(failure.kind, ErrorKind::timeout);
+  const runtime::CaughtError failure = mine.failure(1);
+  EXPECT_EQ(failure.kind, runtime::ErrorKind::timeout);
   EXPECT_EQ(failure.text, std::string(failure.text.size(), 'x'));
   EXPECT_GE(failure.text.size(), 400U);
 }
@@ -121,14 +121,14 @@ TEST(NodeBoard, ASignalReleasesWhatWasWrittenBefore) {
   std::vector<int> data(1, 0);
   constexpr int rounds = 200;
   std::thread writer([&] {
-    NodeBoard board(memory.get(), 2, 0);
+    runtime::NodeBoard board(memory.get(), 2, 0);
     for (int round = 1; round <= rounds; ++round) {
       data[0] = round;
       board.signal(1, 2);
       while (board.counter(1, 3) < static_cast<std::uint64_t>(round)) std::this_thread::yield();
     }
   });
-  NodeBoard board(memory.get(), 2, 1);
+  runtime::NodeBoard board(memory.get(), 2, 1);
   for (int round = 1; round <= rounds; ++round) {
     while (board.counter(0, 2) < static_cast<std::uint64_t>(round)) std::this_thread::yield();
     EXPECT_EQ(data[0], round);
@@ -142,7 +142,7 @@ TEST(NodeBoard, AStatusIsOfOneMoment) {
   const Memory memory(2);
   std::atomic<bool> done{false};
   std::thread writer([&] {
-    NodeBoard board(memory.get(), 2, 0);
+    runtime::NodeBoard board(memory.get(), 2, 0);
     for (int round = 0; round < 3000; ++round) {
       board.begin_execution(7);
       board.begin_agreement("check");
@@ -151,9 +151,9 @@ TEST(NodeBoard, AStatusIsOfOneMoment) {
     }
     done = true;
   });
-  const NodeBoard board(memory.get(), 2, 1);
+  const runtime::NodeBoard board(memory.get(), 2, 1);
   while (!done) {
-    const NodeBoard::Status status = board.status(0);
+    const runtime::NodeBoard::Status status = board.status(0);
     EXPECT_LE(status.agreements, status.executions);
     EXPECT_LE(status.executions, status.agreements + 1);
   }

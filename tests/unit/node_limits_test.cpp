@@ -26,12 +26,12 @@ class NodeLimitsTest : public testing::Test {
     std::filesystem::create_directories(whole.parent_path());
     std::ofstream(whole) << text;
   }
-  NodeLimits read() const { return NodeLimits::read(root_.string()); }
+  memory::NodeLimits read() const { return memory::NodeLimits::read(root_.string()); }
   std::filesystem::path root_;
 };
 
 TEST_F(NodeLimitsTest, TheMachineAlone) {
-  const NodeLimits limits = read();
+  const memory::NodeLimits limits = read();
   EXPECT_EQ(limits.total, 1024000 * 1024);
   EXPECT_EQ(limits.available, 512000 * 1024);
   EXPECT_EQ(limits.bound, "the machine");
@@ -45,7 +45,7 @@ TEST_F(NodeLimitsTest, UnifiedGroupsBoundAtEveryLevel) {
   write("sys/fs/cgroup/jobs/memory.max", std::to_string(100 * mebibyte));
   write("sys/fs/cgroup/jobs/memory.current", std::to_string(70 * mebibyte));
   write("sys/fs/cgroup/jobs/memory.stat", "anon 5\ninactive_file 10485760\nactive_file 1048576\n");
-  const NodeLimits limits = read();
+  const memory::NodeLimits limits = read();
   EXPECT_EQ(limits.total, 100 * mebibyte);
   EXPECT_EQ(limits.available, 41 * mebibyte);
   EXPECT_EQ(limits.bound, "the control group /jobs");
@@ -70,7 +70,7 @@ TEST_F(NodeLimitsTest, FirstVersionInAContainer) {
   write("sys/fs/cgroup/memory/memory.limit_in_bytes", std::to_string(64 * mebibyte));
   write("sys/fs/cgroup/memory/memory.usage_in_bytes", std::to_string(60 * mebibyte));
   write("sys/fs/cgroup/memory/memory.stat", "total_inactive_file 1048576\n");
-  const NodeLimits limits = read();
+  const memory::NodeLimits limits = read();
   EXPECT_EQ(limits.total, 64 * mebibyte);
   EXPECT_EQ(limits.available, 5 * mebibyte);
   EXPECT_EQ(limits.bound, "the control group /");
@@ -86,7 +86,7 @@ TEST_F(NodeLimitsTest, UnlimitedAndUnreadableGroupsBoundNothing) {
 }
 
 TEST(NodeLimits, OfThisMachine) {
-  const NodeLimits limits = NodeLimits::read();
+  const memory::NodeLimits limits = memory::NodeLimits::read();
   EXPECT_GT(limits.total, 64 * mebibyte);
   EXPECT_GT(limits.available, 0);
   EXPECT_LE(limits.available, limits.total);

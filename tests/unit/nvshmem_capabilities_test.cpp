@@ -12,37 +12,37 @@ namespace {
 
 using testing::Setting;
 
-std::vector<NvshmemCapabilities> offers() {
+std::vector<memory::NvshmemCapabilities> offers() {
   return {{30800, 11, 100, 0, 0}, {30800, 12, 90, 0, 0}, {30800, 13, 95, 0, 0}};
 }
 
 TEST(NvshmemCapabilities, NothingSpeaksAgainstProcessesThatAreAlike) {
-  EXPECT_EQ(obstacle(offers()), "");
-  std::vector<NvshmemCapabilities> running = offers();
-  for (NvshmemCapabilities& one : running) one.world = 77;
-  EXPECT_EQ(obstacle(running), "");
+  EXPECT_EQ(memory::obstacle(offers()), "");
+  std::vector<memory::NvshmemCapabilities> running = offers();
+  for (memory::NvshmemCapabilities& one : running) one.world = 77;
+  EXPECT_EQ(memory::obstacle(running), "");
 }
 
 TEST(NvshmemCapabilities, SaysWhoStandsInTheWay) {
-  std::vector<NvshmemCapabilities> all = offers();
+  std::vector<memory::NvshmemCapabilities> all = offers();
   all[2].version = 30700;
-  EXPECT_EQ(obstacle(all), "ranks 0 and 2 have different ones");
+  EXPECT_EQ(memory::obstacle(all), "ranks 0 and 2 have different ones");
   all = offers();
   all[2].device = 12;
-  EXPECT_EQ(obstacle(all), "ranks 1 and 2 share a device");
+  EXPECT_EQ(memory::obstacle(all), "ranks 1 and 2 share a device");
   all = offers();
   all[1].world = 5;
-  EXPECT_EQ(obstacle(all),
+  EXPECT_EQ(memory::obstacle(all),
             "rank 1 has started it with other processes than rank 0, and a process starts it once");
   all = offers();
   all[0].world = 5;
-  EXPECT_EQ(obstacle(all),
+  EXPECT_EQ(memory::obstacle(all),
             "rank 0 has started it with other processes than rank 1, and a process starts it once");
 }
 
 std::int64_t size_of_setting(const char* text) {
   const Setting size("NVSHMEM_SYMMETRIC_SIZE", text);
-  return symmetric_size_of_environment(-1);
+  return memory::symmetric_size_of_environment(-1);
 }
 
 TEST(NvshmemCapabilities, ReadsTheSizeThatTheUserWants) {

@@ -10,18 +10,18 @@ namespace {
 
 using Pairs = std::vector<std::pair<std::int64_t, std::int64_t>>;
 
-Pairs pairs(const std::vector<OffsetRange>& ranges) {
+Pairs pairs(const std::vector<memory::OffsetRange>& ranges) {
   Pairs result;
-  for (const OffsetRange& range : ranges) result.emplace_back(range.first, range.bytes);
+  for (const memory::OffsetRange& range : ranges) result.emplace_back(range.first, range.bytes);
   return result;
 }
 
-Pairs free_for(const NvshmemPool& pool, const std::vector<int>& pes) {
+Pairs free_for(const memory::NvshmemPool& pool, const std::vector<int>& pes) {
   return pairs(pool.free_for(pes));
 }
 
 TEST(NvshmemPool, GivesEachByteOnce) {
-  NvshmemPool pool(100);
+  memory::NvshmemPool pool(100);
   EXPECT_EQ(free_for(pool, {0, 1}), (Pairs{{0, 100}}));
   pool.take({0, 60}, {0, 1});
   pool.take({70, 30}, {0, 1});
@@ -33,12 +33,12 @@ TEST(NvshmemPool, GivesEachByteOnce) {
   pool.release(70);
   pool.release(60);
   EXPECT_EQ(free_for(pool, {0, 1}), (Pairs{{60, 40}}));
-  EXPECT_EQ(free_for(NvshmemPool(), {0}), Pairs{});
+  EXPECT_EQ(free_for(memory::NvshmemPool(), {0}), Pairs{});
 }
 
 // A peer that is not asked may still write what this one has given back.
 TEST(NvshmemPool, WhatIsGivenBackWaitsForAllOfItsPes) {
-  NvshmemPool pool(100);
+  memory::NvshmemPool pool(100);
   pool.take({0, 50}, {0, 1, 2});
   pool.release(0);
   EXPECT_EQ(free_for(pool, {0, 1}), (Pairs{{50, 50}}));
@@ -54,15 +54,15 @@ TEST(NvshmemPool, WhatIsGivenBackWaitsForAllOfItsPes) {
 }
 
 TEST(NvshmemPool, RangesInCommon) {
-  const std::vector<std::vector<OffsetRange>> books{
+  const std::vector<std::vector<memory::OffsetRange>> books{
       {{0, 10}, {20, 30}, {60, 5}}, {{5, 20}, {30, 40}}, {{0, 100}}};
-  EXPECT_EQ(pairs(common_ranges(books)), (Pairs{{5, 5}, {20, 5}, {30, 20}, {60, 5}}));
-  const OffsetRange largest = largest_range(common_ranges(books));
+  EXPECT_EQ(pairs(memory::common_ranges(books)), (Pairs{{5, 5}, {20, 5}, {30, 20}, {60, 5}}));
+  const memory::OffsetRange largest = memory::largest_range(memory::common_ranges(books));
   EXPECT_EQ(largest.first, 30);
   EXPECT_EQ(largest.bytes, 20);
-  const std::vector<std::vector<OffsetRange>> apart{{{0, 10}}, {{10, 10}}};
-  EXPECT_EQ(largest_range(common_ranges(apart)).bytes, 0);
-  EXPECT_EQ(largest_range({}).bytes, 0);
+  const std::vector<std::vector<memory::OffsetRange>> apart{{{0, 10}}, {{10, 10}}};
+  EXPECT_EQ(memory::largest_range(memory::common_ranges(apart)).bytes, 0);
+  EXPECT_EQ(memory::largest_range({}).bytes, 0);
 }
 
 }  // namespace

@@ -105,7 +105,7 @@ TEST_F(OutputFiles, PermissionsStay) {
 TEST_F(OutputFiles, NobodyElseCanOpenWhatIsNotFinished) {
   std::ofstream(in("old")) << "old";
   ASSERT_EQ(::chmod(in("old").c_str(), 0600), 0);
-  const OutputFile output(in("old"));
+  const io::OutputFile output(in("old"));
   EXPECT_EQ(permissions(output.written()), 0600U);
 }
 
@@ -170,7 +170,7 @@ TEST_F(OutputFiles, APipeIsWrittenThroughWhereSomebodyReadsIt) {
   write_file(in("pipe"), text);
   reading.join();
   EXPECT_EQ(received, text);
-  EXPECT_THROW(OutputFile(in("pipe")).require_positions(), FileError);
+  EXPECT_THROW(io::OutputFile(in("pipe")).require_positions(), FileError);
   ::close(reader);
   EXPECT_TRUE(S_ISFIFO(status(in("pipe")).st_mode));
 }
@@ -180,7 +180,7 @@ TEST_F(OutputFiles, APipeHasAWriterUntilAllIsWritten) {
   ASSERT_EQ(::mkfifo(in("pipe").c_str(), 0600), 0);
   const int reader = ::open(in("pipe").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   ASSERT_GE(reader, 0);
-  const OutputFile output(in("pipe"));
+  const io::OutputFile output(in("pipe"));
   char byte = 0;
   EXPECT_EQ(::read(reader, &byte, 1), -1) << "0 is the end";
   EXPECT_EQ(errno, EAGAIN);
@@ -265,8 +265,8 @@ TEST_F(OutputFiles, TheDirectoryIsSynchronized) {
 TEST_F(OutputFiles, WithoutCommitNothingIsLeft) {
   std::ofstream(in("old")) << "old";
   {
-    const OutputFile output(in("old"));
-    const OutputFile other(in("new"));
+    const io::OutputFile output(in("old"));
+    const io::OutputFile other(in("new"));
     EXPECT_EQ(entries(), 3U);
   }
   EXPECT_EQ(entries(), 1U);

@@ -42,8 +42,8 @@ TEST(Overlap, OfPartsOfOneMatrixIsExact) {
     const std::set<const double*> in_a = elements(a);
     bool shared = false;
     for (const double* element : elements(b)) shared = shared || in_a.contains(element);
-    ASSERT_EQ(overlap(a, b), shared) << to_string(a.extents) << " and " << to_string(b.extents);
-    ASSERT_EQ(overlap(b, a), shared);
+    ASSERT_EQ(arrays::overlap(a, b), shared) << to_string(a.extents) << " and " << to_string(b.extents);
+    ASSERT_EQ(arrays::overlap(b, a), shared);
     apart_but_interleaved += !shared && !in_a.empty() ? 1 : 0;
   }
   EXPECT_GT(apart_but_interleaved, 100);
@@ -53,11 +53,11 @@ TEST(Overlap, WhatIsNotOneMatrixIsJudgedBySpans) {
   std::vector<double> memory(100);
   const View a{memory.data(), Dtype::f64, {4, 4}, {1, 6}};
   const View b{memory.data() + 4, Dtype::f64, {2, 3}, {1, 7}};
-  EXPECT_TRUE(overlap(a, b));
+  EXPECT_TRUE(arrays::overlap(a, b));
   const View beyond{memory.data() + 50, Dtype::f64, {2, 3}, {1, 7}};
-  EXPECT_FALSE(overlap(a, beyond));
+  EXPECT_FALSE(arrays::overlap(a, beyond));
   const View other_dtype{memory.data() + 4, Dtype::f32, {2, 3}, {1, 12}};
-  EXPECT_TRUE(overlap(a, other_dtype));
+  EXPECT_TRUE(arrays::overlap(a, other_dtype));
 }
 
 }  // namespace

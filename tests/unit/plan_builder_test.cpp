@@ -27,7 +27,7 @@ TEST(PlanBuilder, RenumbersBuffersAndMessages) {
   copy.after = {0};
   part.steps = {receive, copy};
   const std::vector<int> buffers{5, 7};
-  PlanBuilder(plan).append(part, buffers);
+  planning::PlanBuilder(plan).append(part, buffers);
   ASSERT_EQ(plan.steps.size(), 5U);
   EXPECT_EQ(plan.steps[3].to.buffer, 7);
   EXPECT_EQ(plan.steps[4].from.buffer, 7);
@@ -40,8 +40,8 @@ TEST(PlanBuilder, CountsOfSignalsGoOn) {
   part.steps = {counter(StepKind::signal, 1, 0), counter(StepKind::wait, 1, 0, 1),
                 counter(StepKind::wait, 1, 0, 2), counter(StepKind::wait, 1, 2, 1)};
   Plan plan;
-  PlanBuilder(plan).append(part, std::vector<int>{0});
-  PlanBuilder(plan).append(part, std::vector<int>{0});
+  planning::PlanBuilder(plan).append(part, std::vector<int>{0});
+  planning::PlanBuilder(plan).append(part, std::vector<int>{0});
   EXPECT_EQ(plan.steps[5].count, 3);
   EXPECT_EQ(plan.steps[6].count, 4);
   EXPECT_EQ(plan.steps[7].count, 2);
@@ -51,9 +51,9 @@ TEST(PlanBuilder, WorksFollowTheirSteps) {
   Plan part;
   Twiddle twiddle;
   twiddle.part.place.buffer = 1;
-  PlanBuilder(part).compute(twiddle);
+  planning::PlanBuilder(part).compute(twiddle);
   Plan plan;
-  PlanBuilder builder(plan);
+  planning::PlanBuilder builder(plan);
   builder.compute(Transform{});
   builder.append(part, std::vector<int>{3, 4});
   ASSERT_EQ(plan.works.size(), 2U);
@@ -63,12 +63,12 @@ TEST(PlanBuilder, WorksFollowTheirSteps) {
 
 TEST(PlanBuilder, WaitsCountSignalsOfPeerAndChannel) {
   Plan plan;
-  PlanBuilder builder(plan);
-  builder.wait(1, Channel::ready);
-  builder.wait(1, Channel::ready);
-  builder.wait(1, Channel::done);
-  builder.wait(2, Channel::ready, 7);
-  builder.wait(2, Channel::ready);
+  planning::PlanBuilder builder(plan);
+  builder.wait(1, planning::Channel::ready);
+  builder.wait(1, planning::Channel::ready);
+  builder.wait(1, planning::Channel::done);
+  builder.wait(2, planning::Channel::ready, 7);
+  builder.wait(2, planning::Channel::ready);
   std::vector<std::int64_t> counts;
   for (const Step& step : plan.steps) counts.push_back(step.count);
   EXPECT_EQ(counts, (std::vector<std::int64_t>{1, 2, 1, 7, 8}));
@@ -76,7 +76,7 @@ TEST(PlanBuilder, WaitsCountSignalsOfPeerAndChannel) {
 
 TEST(PlanBuilder, ScratchIsSharedByNameKindAndDtype) {
   Plan plan;
-  PlanBuilder builder(plan);
+  planning::PlanBuilder builder(plan);
   const int first = builder.add_or_share({"lines", BufferKind::scratch, {}, 64, Dtype::f32});
   EXPECT_EQ(builder.add_or_share({"lines", BufferKind::scratch, {}, 128, Dtype::f32}), first);
   EXPECT_EQ(plan.buffers[0].bytes, 128);

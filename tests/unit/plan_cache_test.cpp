@@ -12,7 +12,7 @@ std::shared_ptr<int> plan(int number) {
 }
 
 TEST(PlanCache, TheLeastRecentlyUsedGoesFirst) {
-  PlanCache plans;
+  contexts::PlanCache plans;
   plans.set_capacity(3);
   for (const char* const key : {"a", "b", "c"}) plans.insert(key, plan(1));
   EXPECT_NE(plans.find("a"), nullptr);
@@ -23,7 +23,7 @@ TEST(PlanCache, TheLeastRecentlyUsedGoesFirst) {
 }
 
 TEST(PlanCache, WhatIsKeptTakesNoPlace) {
-  PlanCache plans;
+  contexts::PlanCache plans;
   plans.set_capacity(1);
   plans.keep("the context's", plan(1));
   for (int i = 0; i < 5; ++i) plans.insert(std::to_string(i), plan(i));
@@ -35,7 +35,7 @@ TEST(PlanCache, WhatIsKeptTakesNoPlace) {
 }
 
 TEST(PlanCache, WhatIsPinnedStaysAsLongAsItsUser) {
-  PlanCache plans;
+  contexts::PlanCache plans;
   plans.set_capacity(1);
   std::weak_ptr<int> pinned;
   auto user = std::make_shared<int>(0);

@@ -82,7 +82,7 @@ TEST(Runs, AreWhatOneMemcpyMoves) {
     Plan plan = problem.plans()[0];
     plan.buffers[1].operand = Operand::of(problem.to, Dtype::f64, order);
     plan.steps = {copy(problem.piece(0, 0), source(0), destination(0))};
-    return run_bytes(plan, plan.steps[0]);
+    return planning::run_bytes(plan, plan.steps[0]);
   };
   EXPECT_EQ(run("slab:0", "slab:1"), 8 * 5);
   EXPECT_EQ(run("slab:0", "replicated"), 8 * 60);                 // whole rows, next to each other
@@ -92,9 +92,9 @@ TEST(Runs, AreWhatOneMemcpyMoves) {
 }
 
 TEST(Samples, AreEvenlySpacedWithBothEnds) {
-  EXPECT_EQ(sample_ranks(3, 5), (std::vector<int>{0, 1, 2}));
-  EXPECT_EQ(sample_ranks(9, 3), (std::vector<int>{0, 4, 8}));
-  const std::vector<int> sample = sample_ranks(1'000'000, 256);
+  EXPECT_EQ(planning::sample_ranks(3, 5), (std::vector<int>{0, 1, 2}));
+  EXPECT_EQ(planning::sample_ranks(9, 3), (std::vector<int>{0, 4, 8}));
+  const std::vector<int> sample = planning::sample_ranks(1'000'000, 256);
   EXPECT_EQ(sample.size(), 256u);
   EXPECT_EQ(sample.back(), 999'999);
 }

@@ -21,35 +21,38 @@ using testing::Number;
 using testing::Numbers;
 
 TEST(Rader, KnowsWhichLengthsHaveAConvolution) {
-  EXPECT_EQ(largest_prime_factor(1), 1);
-  EXPECT_EQ(largest_prime_factor(64), 2);
-  EXPECT_EQ(largest_prime_factor(217), 31);
-  EXPECT_EQ(largest_prime_factor(181), 181);
-  EXPECT_EQ(largest_prime_factor(31 * 37 * 4), 37);
+  EXPECT_EQ(kernels::largest_prime_factor(1), 1);
+  EXPECT_EQ(kernels::largest_prime_factor(64), 2);
+  EXPECT_EQ(kernels::largest_prime_factor(217), 31);
+  EXPECT_EQ(kernels::largest_prime_factor(181), 181);
+  EXPECT_EQ(kernels::largest_prime_factor(31 * 37 * 4), 37);
   for (const std::int64_t length : {17, 19, 34, 181, 217, 323, 65521})
-    EXPECT_TRUE(has_rader(length)) << length;
+    EXPECT_TRUE(kernels::has_rader(length)) << length;
   // Small factors only; the large one twice; too long.
   for (const std::int64_t length : {1, 2, 13, 16, 143, 256, 289, 17 * 17 * 2, 65537}) {
-    EXPECT_FALSE(has_rader(length)) << length;
-    EXPECT_FALSE(rader(length).has_value()) << length;
-    EXPECT_FALSE(rader_pays(TransformKind::complex_forward, FftwPrecision::f64, length, true)) << length;
+    EXPECT_FALSE(kernels::has_rader(length)) << length;
+    EXPECT_FALSE(kernels::rader(length).has_value()) << length;
+    EXPECT_FALSE(
+        kernels::rader_pays(TransformKind::complex_forward, kernels::FftwPrecision::f64, length, true))
+        << length;
   }
 }
 
 TEST(Rader, IsForComplexTransforms) {
-  EXPECT_TRUE(rader_pays(TransformKind::complex_forward, FftwPrecision::f32, 181, false));
-  EXPECT_TRUE(rader_pays(TransformKind::complex_backward, FftwPrecision::f64, 181, false));
-  EXPECT_FALSE(rader_pays(TransformKind::real_to_complex, FftwPrecision::f64, 181, false));
-  EXPECT_FALSE(rader_pays(TransformKind::complex_to_real, FftwPrecision::f64, 181, false));
+  EXPECT_TRUE(kernels::rader_pays(TransformKind::complex_forward, kernels::FftwPrecision::f32, 181, false));
+  EXPECT_TRUE(kernels::rader_pays(TransformKind::complex_backward, kernels::FftwPrecision::f64, 181, false));
+  EXPECT_FALSE(kernels::rader_pays(TransformKind::real_to_complex, kernels::FftwPrecision::f64, 181, false));
+  EXPECT_FALSE(kernels::rader_pays(TransformKind::complex_to_real, kernels::FftwPrecision::f64, 181, false));
   // With zeros behind, too long.
-  EXPECT_FALSE(rader_pays(TransformKind::complex_forward, FftwPrecision::f64, 10007, false));
-  EXPECT_TRUE(rader_pays(TransformKind::complex_forward, FftwPrecision::f64, 12289, false));
-  EXPECT_FALSE(rader_pays(TransformKind::dct2, FftwPrecision::f64, 181, false));
+  EXPECT_FALSE(
+      kernels::rader_pays(TransformKind::complex_forward, kernels::FftwPrecision::f64, 10007, false));
+  EXPECT_TRUE(kernels::rader_pays(TransformKind::complex_forward, kernels::FftwPrecision::f64, 12289, false));
+  EXPECT_FALSE(kernels::rader_pays(TransformKind::dct2, kernels::FftwPrecision::f64, 181, false));
 }
 
 TEST(Rader, IndicesAreReadAndWrittenOnce) {
   for (const std::int64_t length : {17, 23, 34, 181, 217, 465, 1147}) {
-    const Rader form = *rader(length);
+    const kernels::Rader form = *kernels::rader(length);
     std::vector<std::int64_t> read = form.convolved, written = form.results;
     read.insert(read.end(), form.first.begin(), form.first.end());
     std::ranges::sort(read);
@@ -63,7 +66,7 @@ TEST(Rader, IndicesAreReadAndWrittenOnce) {
   }
 }
 
-std::unique_ptr<char, decltype(&std::free)> workspace_of(const Lines& lines) {
+std::unique_ptr<char, decltype(&std::free)> workspace_of(const kernels::Lines& lines) {
   const auto bytes = static_cast<std::size_t>((lines.workspace_bytes() + 63) / 64 * 64);
   return {static_cast<char*>(std::aligned_alloc(64, bytes)), &std::free};
 }
@@ -77,8 +80,10 @@ void expect_transform(std::int64_t length, std::int64_t lines, TransformKind kin
                                     << (in_place ? ", in place" : "") << ", " << sizeof(Real) << " bytes");
   std::mt19937_64 random(static_cast<std::uint64_t>(length));
   std::uniform_real_distribution<float> number(-1, 1);
-  const FftwLoop line = across ? FftwLoop{length, lines + 1, lines + 1} : FftwLoop{length, 1, 1};
-  const FftwLoop batch = across ? FftwLoop{lines, 1, 1} : FftwLoop{lines, length + 1, length + 1};
+  const kernels::FftwLoop line =
+      across ? kernels::FftwLoop{length, lines + 1, lines + 1} : kernels::FftwLoop{length, 1, 1};
+  const kernels::FftwLoop batch =
+      across ? kernels::FftwLoop{lines, 1, 1} : kernels::FftwLoop{lines, length + 1, length + 1};
   const auto size = static_cast<std::size_t>((length + 1) * (lines + 1));
   std::vector<std::complex<Real>> from(size, 7), to(size, 7);
   Numbers numbers{{lines, length}, {}};
@@ -90,8 +95,9 @@ void expect_transform(std::int64_t length, std::int64_t lines, TransformKind kin
     }
   }
   const Numbers expected = testing::transform_axis(kind, length, 1, numbers);
-  const FftwPrecision precision = sizeof(Real) == 8 ? FftwPrecision::f64 : FftwPrecision::f32;
-  const auto made = rader_lines(kind, precision, line, {batch}, measure);
+  const kernels::FftwPrecision precision =
+      sizeof(Real) == 8 ? kernels::FftwPrecision::f64 : kernels::FftwPrecision::f32;
+  const auto made = kernels::rader_lines(kind, precision, line, {batch}, measure);
   const auto workspace = workspace_of(*made);
   std::vector<std::complex<Real>>& result = in_place ? from : to;
   made->run(reinterpret_cast<const char*>(from.data()), reinterpret_cast<char*>(result.data()),
@@ -118,7 +124,7 @@ void expect_transform(std::int64_t length, std::int64_t lines, TransformKind kin
 TEST(Rader, PrimeLengthsAgreeWithTheDefinition) {
   std::int64_t lines = 1;
   for (std::int64_t length = 17; length < 260; ++length) {
-    if (largest_prime_factor(length) != length) continue;
+    if (kernels::largest_prime_factor(length) != length) continue;
     const bool across = length % 4 == 1, in_place = length % 3 == 1;
     const auto kind = length % 8 < 4 ? TransformKind::complex_forward : TransformKind::complex_backward;
     expect_transform<double>(length, lines, kind, across, in_place, false);
@@ -142,14 +148,15 @@ TEST(Rader, MeasuredPlansGiveTheSame) {
     expect_transform<float>(length, 5, TransformKind::complex_backward, false, false, true);
     // Whatever it says, it says it again.
     const auto pays = [&] {
-      return rader_pays(TransformKind::complex_forward, FftwPrecision::f64, length, true);
+      return kernels::rader_pays(TransformKind::complex_forward, kernels::FftwPrecision::f64, length, true);
     };
     EXPECT_EQ(pays(), pays());
   }
 }
 
 TEST(Rader, LinesThatMoveInPlaceAreRefused) {
-  const auto made = rader_lines(TransformKind::complex_forward, FftwPrecision::f64, {17, 1, 2}, {}, false);
+  const auto made = kernels::rader_lines(TransformKind::complex_forward, kernels::FftwPrecision::f64,
+                                         {17, 1, 2}, {}, false);
   std::vector<std::complex<double>> values(34);
   const auto workspace = workspace_of(*made);
   char* const data = reinterpret_cast<char*>(values.data());

@@ -19,11 +19,11 @@ inline std::int64_t uniform(Random& random, std::int64_t low, std::int64_t high)
 }
 
 /// Calls visit(from, to): the byte offsets of every element.
-inline void for_each_item(const StridedCopy& nest,
+inline void for_each_item(const kernels::StridedCopy& nest,
                           const std::function<void(std::int64_t, std::int64_t)>& visit, std::size_t depth = 0,
                           std::int64_t from = 0, std::int64_t to = 0) {
   if (depth == nest.loops.size()) return visit(nest.from_offset + from, nest.to_offset + to);
-  const CopyLoop& loop = nest.loops[depth];
+  const kernels::CopyLoop& loop = nest.loops[depth];
   for (std::int64_t i = 0; i < loop.count; ++i) {
     for_each_item(nest, visit, depth + 1, from + i * loop.from_stride, to + i * loop.to_stride);
   }
@@ -31,7 +31,7 @@ inline void for_each_item(const StridedCopy& nest,
 
 /// A nest and buffers that hold both of its sides, misaligned and with a margin around each.
 struct Case {
-  StridedCopy nest;
+  kernels::StridedCopy nest;
   std::int64_t from_bytes = 0;
   std::int64_t to_bytes = 0;
 };

@@ -27,7 +27,7 @@ Plan made_in_parts(const Operand& source, const Operand& made, const Operand& de
     buffers.push_back(static_cast<int>(plan.buffers.size()));
     plan.buffers.push_back(exchange.buffers[i]);
   }
-  PlanBuilder builder(plan);
+  planning::PlanBuilder builder(plan);
   const Region own = made.layout.region(rank);
   const auto make = [&, starts = begins](int step) {
     for (int i = 0; i < parts.count; ++i) {

@@ -29,7 +29,7 @@ bool holds_within(std::int64_t more_bytes, const std::function<bool()>& body) {
   if (child == 0) {
     std::int64_t pages = 0;
     std::ifstream("/proc/self/statm") >> pages;
-    const auto limit = static_cast<rlim_t>(pages * page_bytes + more_bytes);
+    const auto limit = static_cast<rlim_t>(pages * memory::page_bytes + more_bytes);
     const rlimit limits{limit, limit};
     setrlimit(RLIMIT_AS, &limits);
     bool good = false;
@@ -54,9 +54,9 @@ bool is_mapped(const char* address) {
 TEST(Reservation, BeginsAtAHugePageAndIsGoneAfterwards) {
   const char* data = nullptr;
   {
-    const Reservation range(3 * huge_page_bytes);
+    const memory::Reservation range(3 * memory::huge_page_bytes);
     data = range.data();
-    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(data) % huge_page_bytes, 0U);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(data) % memory::huge_page_bytes, 0U);
     EXPECT_TRUE(is_mapped(data));
     EXPECT_TRUE(is_mapped(data + range.bytes() - 4096));
   }
@@ -64,27 +64,27 @@ TEST(Reservation, BeginsAtAHugePageAndIsGoneAfterwards) {
 }
 
 TEST(Reservation, TrimGivesTheEndBack) {
-  Reservation range(8 * huge_page_bytes);
-  range.trim(3 * huge_page_bytes);
-  EXPECT_EQ(range.bytes(), 3 * huge_page_bytes);
-  EXPECT_TRUE(is_mapped(range.data() + 3 * huge_page_bytes - 4096));
-  EXPECT_FALSE(is_mapped(range.data() + 3 * huge_page_bytes));
-  Reservation other = std::move(range);
+  memory::Reservation range(8 * memory::huge_page_bytes);
+  range.trim(3 * memory::huge_page_bytes);
+  EXPECT_EQ(range.bytes(), 3 * memory::huge_page_bytes);
+  EXPECT_TRUE(is_mapped(range.data() + 3 * memory::huge_page_bytes - 4096));
+  EXPECT_FALSE(is_mapped(range.data() + 3 * memory::huge_page_bytes));
+  memory::Reservation other = std::move(range);
   // NOLINTNEXTLINE(bugprone-use-after-move): that it holds nothing is tested
   EXPECT_EQ(range.data(), nullptr);
   EXPECT_TRUE(is_mapped(other.data()));
 }
 
 TEST(Reservation, StrideIsTwiceTheMemoryOverTheRanks) {
-  EXPECT_EQ(preferred_stride(16 * gibibyte, 1), 32 * gibibyte);
-  EXPECT_EQ(preferred_stride(16 * gibibyte, 3), 11 * gibibyte);
-  EXPECT_EQ(preferred_stride(gibibyte / 2, 7), gibibyte);
+  EXPECT_EQ(memory::preferred_stride(16 * gibibyte, 1), 32 * gibibyte);
+  EXPECT_EQ(memory::preferred_stride(16 * gibibyte, 3), 11 * gibibyte);
+  EXPECT_EQ(memory::preferred_stride(gibibyte / 2, 7), gibibyte);
 }
 
 TEST(Reservation, HalvesTheStrideUntilItCanBeHad) {
   if (sanitized) GTEST_SKIP() << "sanitizers take the address space themselves";
   EXPECT_TRUE(holds_within(8 * gibibyte, [] {
-    const auto [range, stride] = Reservation::segments(3, 16 * gibibyte);
+    const auto [range, stride] = memory::Reservation::segments(3, 16 * gibibyte);
     return stride == gibibyte && range.bytes() == 3 * gibibyte;  // half of 8 GiB over 3, as 16 GiB / 2^n
   }));
 }
@@ -93,13 +93,13 @@ TEST(Reservation, SaysWhenThereAreNoAddresses) {
   if (sanitized) GTEST_SKIP() << "sanitizers take the address space themselves";
   EXPECT_TRUE(holds_within(gibibyte / 8, [] {
     try {
-      Reservation::segments(4, 16 * gibibyte);
+      memory::Reservation::segments(4, 16 * gibibyte);
     } catch (const MemoryError& error) {
       return std::string(error.what()).find("ulimit -v") != std::string::npos;
     }
     return false;
   }));
-  EXPECT_THROW(Reservation(std::int64_t{1} << 60), MemoryError);
+  EXPECT_THROW(memory::Reservation(std::int64_t{1} << 60), MemoryError);
 }
 
 }  // namespace

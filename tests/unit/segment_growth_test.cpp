@@ -17,7 +17,7 @@ struct Memory {
   std::vector<std::string> calls;
   int until_failure = -1;  // that many times it is taken; -1: always
 
-  SegmentGrowth::Backing backing() {
+  memory::SegmentGrowth::Backing backing() {
     return {.populate =
                 [this](std::int64_t first, std::int64_t end) {
                   note('+', first, end);
@@ -34,7 +34,7 @@ using Calls = std::vector<std::string>;
 
 TEST(SegmentGrowth, GrowsInStepsOfWholeUnits) {
   Memory memory;
-  SegmentGrowth growth(1024 * mebibyte, unlimited, memory.backing(), {.step = 8 * mebibyte});
+  memory::SegmentGrowth growth(1024 * mebibyte, unlimited, memory.backing(), {.step = 8 * mebibyte});
   growth.grow(1);
   growth.grow(2 * mebibyte);
   growth.grow(17 * mebibyte);
@@ -44,12 +44,12 @@ TEST(SegmentGrowth, GrowsInStepsOfWholeUnits) {
 
 TEST(SegmentGrowth, DoublesUpToWhatItIsToldAndToTheEndOfWhatItMayHave) {
   Memory memory;
-  const SegmentGrowth::Sizes sizes{.least = 64 * mebibyte};
-  SegmentGrowth growth(150 * mebibyte, unlimited, memory.backing(), sizes);
+  const memory::SegmentGrowth::Sizes sizes{.least = 64 * mebibyte};
+  memory::SegmentGrowth growth(150 * mebibyte, unlimited, memory.backing(), sizes);
   for (const std::int64_t bytes : {1, 3, 5, 65, 67, 131}) growth.grow(bytes * mebibyte);
   EXPECT_EQ(memory.calls, (Calls{"+0..2", "+2..4", "+4..8", "+8..66", "+66..130", "+130..150"}));
   memory.calls.clear();
-  SegmentGrowth limited(1024 * mebibyte, 100 * mebibyte, memory.backing(), sizes);
+  memory::SegmentGrowth limited(1024 * mebibyte, 100 * mebibyte, memory.backing(), sizes);
   for (const std::int64_t bytes : {60, 99}) limited.grow(bytes * mebibyte);
   EXPECT_EQ(memory.calls, (Calls{"+0..60", "+60..100"}));
   EXPECT_THROW(limited.grow(101 * mebibyte), MemoryError);
@@ -57,7 +57,7 @@ TEST(SegmentGrowth, DoublesUpToWhatItIsToldAndToTheEndOfWhatItMayHave) {
 
 TEST(SegmentGrowth, AGrowthThatFailsIsNoGrowth) {
   Memory memory;
-  SegmentGrowth growth(1024 * mebibyte, unlimited, memory.backing(), {.step = 8 * mebibyte});
+  memory::SegmentGrowth growth(1024 * mebibyte, unlimited, memory.backing(), {.step = 8 * mebibyte});
   growth.grow(2 * mebibyte);
   memory.calls.clear();
   memory.until_failure = 1;
@@ -71,11 +71,11 @@ TEST(SegmentGrowth, AGrowthThatFailsIsNoGrowth) {
 
 TEST(SegmentGrowth, ChecksTheRoomBeforeItTakesAny) {
   Memory memory;
-  SegmentGrowth::Backing backing = memory.backing();
+  memory::SegmentGrowth::Backing backing = memory.backing();
   backing.check_room = [](std::int64_t bytes) {
     if (bytes > 16 * mebibyte) throw MemoryError("no room");
   };
-  SegmentGrowth growth(1024 * mebibyte, unlimited, backing);
+  memory::SegmentGrowth growth(1024 * mebibyte, unlimited, backing);
   EXPECT_THROW(growth.grow(17 * mebibyte), MemoryError);
   EXPECT_EQ(memory.calls, Calls{});
   growth.grow(16 * mebibyte);

@@ -33,22 +33,22 @@ bool holds(const Region& region, const Index& index) {
   return all;
 }
 
-std::vector<SmallExchange> of_all_ranks(const Layout& from, const Layout& to, Dtype dtype) {
-  std::vector<SmallExchange> all;
+std::vector<planning::SmallExchange> of_all_ranks(const Layout& from, const Layout& to, Dtype dtype) {
+  std::vector<planning::SmallExchange> all;
   for (int rank = 0; rank < from.ranks(); ++rank) {
-    const auto one =
-        small_exchange(on_device(from, dtype), on_device(to, dtype), Topology::regular(from.ranks()), rank);
+    const auto one = redistribution::small_exchange(on_device(from, dtype), on_device(to, dtype),
+                                                    Topology::regular(from.ranks()), rank);
     if (one) all.push_back(*one);
   }
   return all;
 }
 
 /// From which ranks `rank` gets the element.
-std::vector<int> givers(const std::vector<SmallExchange>& all, int rank, const Index& index) {
-  const SmallExchange& mine = all[static_cast<std::size_t>(rank)];
+std::vector<int> givers(const std::vector<planning::SmallExchange>& all, int rank, const Index& index) {
+  const planning::SmallExchange& mine = all[static_cast<std::size_t>(rank)];
   std::vector<int> result;
   if (mine.kept && holds(*mine.kept, index)) result.push_back(rank);
-  for (const SmallExchange::Part& taken : mine.taken) {
+  for (const planning::SmallExchange::Part& taken : mine.taken) {
     if (holds(taken.region, index)) result.push_back(taken.peer);
   }
   return result;
@@ -61,7 +61,7 @@ TEST(SmallExchange, EveryWantedElementComesOnceFromARankThatOwnsIt) {
     const Shape shape = random.shape(random.number(1, 3), 7);
     const Layout from = random.layout(shape, ranks), to = random.layout(shape, ranks);
     if (from.partial() || to.partial()) continue;
-    const std::vector<SmallExchange> all = of_all_ranks(from, to, Dtype::f32);
+    const std::vector<planning::SmallExchange> all = of_all_ranks(from, to, Dtype::f32);
     ASSERT_EQ(all.size(), static_cast<std::size_t>(ranks));
     for_each_index(shape, [&](const Index& index) {
       for (int rank = 0; rank < ranks; ++rank) {
@@ -81,7 +81,7 @@ TEST(SmallExchange, BothEndsOfAMessageSayTheSame) {
     const Shape shape = random.shape(2, 9);
     const auto all = of_all_ranks(random.layout(shape, ranks), random.layout(shape, ranks), Dtype::u8);
     std::map<std::pair<int, int>, Region> sent, received;
-    for (const SmallExchange& one : all) {
+    for (const planning::SmallExchange& one : all) {
       for (const auto& part : one.given)
         EXPECT_TRUE(sent.emplace(std::pair(one.rank, part.peer), part.region).second);
       for (const auto& part : one.taken)
@@ -97,7 +97,7 @@ TEST(SmallExchange, WhatIsJoinedIsAContributionOfEveryRank) {
     const Layout from = collective::contributions(shape, Reduction::sum, ranks);
     for (const Layout& to : {collective::everywhere(shape, ranks), collective::at_root(shape, 1, ranks),
                              collective::parts(shape, {}, ranks)}) {
-      const std::vector<SmallExchange> all = of_all_ranks(from, to, Dtype::f32);
+      const std::vector<planning::SmallExchange> all = of_all_ranks(from, to, Dtype::f32);
       ASSERT_EQ(all.size(), static_cast<std::size_t>(ranks));
       for_each_index(shape, [&](const Index& index) {
         for (int rank = 0; rank < ranks; ++rank) {
@@ -110,7 +110,7 @@ TEST(SmallExchange, WhatIsJoinedIsAContributionOfEveryRank) {
           EXPECT_EQ(found, wanted) << to.to_string();
         }
       });
-      for (const SmallExchange& one : all) EXPECT_EQ(one.joined, Reduction::sum);
+      for (const planning::SmallExchange& one : all) EXPECT_EQ(one.joined, Reduction::sum);
     }
   }
   const Layout slabs(Slab(0), {6}, 2);
@@ -126,13 +126,13 @@ std::int64_t bytes_at(const Layout& layout, int rank) {
 }
 
 /// Sums of bytes where something is joined.
-std::vector<Bytes> exchanged(const std::vector<ByteExchange>& all, const std::vector<Bytes>& sources,
+std::vector<Bytes> exchanged(const std::vector<devices::ByteExchange>& all, const std::vector<Bytes>& sources,
                              std::vector<Bytes> destinations) {
   const auto ranks = all.size();
   const auto root = static_cast<std::size_t>(std::max(all[0].root, 0));
   const auto put = [&](std::size_t rank, std::size_t giver, std::size_t place) {
-    const ByteRange& given = all[giver].given[rank];
-    const ByteRange& taken = all[rank].taken[place];
+    const devices::ByteRange& given = all[giver].given[rank];
+    const devices::ByteRange& taken = all[rank].taken[place];
     EXPECT_EQ(given.bytes, taken.bytes) << giver << " -> " << rank;
     for (std::int64_t i = 0; i < std::min(given.bytes, taken.bytes); ++i) {
       std::uint8_t& to = destinations[rank][static_cast<std::size_t>(taken.offset + i)];
@@ -155,7 +155,7 @@ std::vector<Bytes> exchanged(const std::vector<ByteExchange>& all, const std::ve
     for (std::size_t giver = 0; giver < ranks; ++giver) {
       const bool takes = giver != rank && (all[0].root < 0 || (giver != root && rank != root));
       if (!takes) continue;
-      const ByteRange& slice = all[rank].taken[giver];
+      const devices::ByteRange& slice = all[rank].taken[giver];
       std::copy_n(first[giver].begin() + slice.offset, slice.bytes,
                   destinations[rank].begin() + slice.offset);
     }
@@ -186,10 +186,10 @@ Bytes local(const Layout& layout, int rank, int ranks, bool is_sum, bool is_sour
 void check_ranges(const Layout& from, const Layout& to, bool passed_on) {
   const int ranks = from.ranks();
   const bool is_sum = from.partial().has_value();
-  std::vector<ByteExchange> ranges;
+  std::vector<devices::ByteExchange> ranges;
   std::vector<Bytes> sources, destinations, expected;
-  for (const SmallExchange& one : of_all_ranks(from, to, Dtype::u8)) {
-    const auto mine = byte_ranges(one);
+  for (const planning::SmallExchange& one : of_all_ranks(from, to, Dtype::u8)) {
+    const auto mine = execution::byte_ranges(one);
     ASSERT_TRUE(mine.has_value()) << from.to_string() << " -> " << to.to_string();
     EXPECT_EQ(mine->passed_on, passed_on);
     ranges.push_back(*mine);
@@ -234,7 +234,7 @@ TEST(SmallExchange, MuchGoesInTwoRounds) {
 
 TEST(SmallExchange, WhatDoesNotLieInRunsOrIsTooLargeIsNoBytes) {
   const auto fits = [](const Layout& from, const Layout& to) {
-    return byte_ranges(of_all_ranks(from, to, Dtype::f32).front()).has_value();
+    return execution::byte_ranges(of_all_ranks(from, to, Dtype::f32).front()).has_value();
   };
   EXPECT_FALSE(fits(Layout(Slab(0), {12, 20}, 4), Layout(Slab(1), {12, 20}, 4)));
   EXPECT_TRUE(fits(Layout(Slab(0), {13, 20}, 4), Layout(Replicated(), {13, 20}, 4)));
@@ -242,7 +242,8 @@ TEST(SmallExchange, WhatDoesNotLieInRunsOrIsTooLargeIsNoBytes) {
   Operand strided = on_device(Layout(Slab(0), {12}, 4), Dtype::f32);
   strided.dense = false;
   const Operand whole = on_device(Layout(Replicated(), {12}, 4), Dtype::f32);
-  EXPECT_FALSE(byte_ranges(*small_exchange(strided, whole, Topology::regular(4), 0)));
+  EXPECT_FALSE(
+      execution::byte_ranges(*redistribution::small_exchange(strided, whole, Topology::regular(4), 0)));
 }
 
 // --- as nests
@@ -253,9 +254,9 @@ Operand spread(const Distribution& distribution, const Shape& shape, Dtype dtype
   return on_device(Layout(distribution, shape, ranks), dtype);
 }
 
-std::optional<PlanInPackets> plan_of(const Operand& source, const Operand& destination, int rank,
-                                     const RedistributeOptions& options = {}) {
-  return plan_in_packets(source, destination, Topology::regular(ranks), rank, options);
+std::optional<redistribution::PlanInPackets> plan_of(const Operand& source, const Operand& destination,
+                                                     int rank, const RedistributeOptions& options = {}) {
+  return redistribution::plan_in_packets(source, destination, Topology::regular(ranks), rank, options);
 }
 
 TEST(PacketNests, PlansAreRightAndFit) {
@@ -266,9 +267,9 @@ TEST(PacketNests, PlansAreRightAndFit) {
     const Verdict verdict = verify([&](int rank) { return plan_of(rows, other, rank)->plan; });
     EXPECT_TRUE(verdict.ok()) << distribution.to_string() << ": " << verdict.faults.front();
     for (int rank = 0; rank < ranks; ++rank) {
-      const PlanInPackets planned = *plan_of(rows, other, rank);
+      const redistribution::PlanInPackets planned = *plan_of(rows, other, rank);
       EXPECT_EQ(planned.plan.method, "packets");
-      EXPECT_GT(PacketNests(planned.exchange).unit_bytes(), 0)
+      EXPECT_GT(execution::PacketNests(planned.exchange).unit_bytes(), 0)
           << distribution.to_string() << " on rank " << rank;
     }
   }
@@ -276,15 +277,15 @@ TEST(PacketNests, PlansAreRightAndFit) {
 
 TEST(PacketNests, EveryPeerHasAPartEachWay) {
   const Operand rows = spread(Slab(0), {12, 20}, Dtype::f32);
-  PacketNests nests(plan_of(rows, spread(Slab(1), {12, 20}, Dtype::f32), 1)->exchange);
+  execution::PacketNests nests(plan_of(rows, spread(Slab(1), {12, 20}, Dtype::f32), 1)->exchange);
   nests.lower({20, 1}, {5, 1});
-  const PacketMoves moves = nests.moves();
+  const devices::PacketMoves moves = nests.moves();
   EXPECT_EQ(moves.given.size(), ranks - 1U);
   EXPECT_EQ(moves.taken.size(), ranks - 1U);
   EXPECT_EQ(moves.kept.size(), 1U);
-  for (const PacketPart& part : moves.given) {
+  for (const devices::PacketPart& part : moves.given) {
     ASSERT_NE(part.nest, nullptr);
-    EXPECT_EQ(partita::bytes(*part.nest), 3 * 5 * 4);
+    EXPECT_EQ(kernels::bytes(*part.nest), 3 * 5 * 4);
   }
   EXPECT_EQ(nests.message_bytes(), 3 * 5 * 4);
 }
@@ -294,7 +295,7 @@ TEST(PacketNests, UnitsAreAsWideAsRowsAllow) {
     Operand source = spread(Slab(0), shape, dtype);
     if (!dense) source.residency = Residency::ordinary;
     source.dense = dense;
-    return PacketNests(plan_of(source, spread(Slab(1), shape, dtype), 0)->exchange).unit_bytes();
+    return execution::PacketNests(plan_of(source, spread(Slab(1), shape, dtype), 0)->exchange).unit_bytes();
   };
   EXPECT_EQ(unit({16, 64}, Dtype::f32, true), 8);
   EXPECT_EQ(unit({16, 20}, Dtype::f32, true), 4);  // rows of 5
@@ -310,7 +311,7 @@ TEST(PacketNests, OnlyLittleBetweenDevicesOfOneNode) {
   const Operand columns = spread(Slab(1), {64, 64}, Dtype::f32);
   EXPECT_TRUE(plan_of(rows, columns, 0));
   EXPECT_FALSE(plan_of(rows, rows, 0));  // nothing moves
-  EXPECT_FALSE(plan_in_packets(rows, columns, Topology::regular(ranks, 2), 0, {}));
+  EXPECT_FALSE(redistribution::plan_in_packets(rows, columns, Topology::regular(ranks, 2), 0, {}));
   RedistributeOptions asked;
   asked.method = RedistributeMethod::pushed;
   EXPECT_FALSE(plan_of(rows, columns, 0, asked));

@@ -15,9 +15,9 @@ namespace partita {
 namespace {
 
 TEST(MessageTable, UsesFreeNumbersAgain) {
-  MessageTable<std::vector<int>> table;
-  const MessageId first = table.add();
-  const MessageId second = table.add();
+  runtime::MessageTable<std::vector<int>> table;
+  const runtime::MessageId first = table.add();
+  const runtime::MessageId second = table.add();
   EXPECT_NE(first, second);
   std::vector<int>* place = &table.at(first);
   for (int i = 0; i < 1000; ++i) EXPECT_GE(table.add(), 2);
@@ -28,42 +28,44 @@ TEST(MessageTable, UsesFreeNumbersAgain) {
 }
 
 TEST(MessageTable, RefusesNumbersThatAreNotInFlight) {
-  MessageTable<int> table;
+  runtime::MessageTable<int> table;
   EXPECT_THROW(table.at(0), Error);
   EXPECT_THROW(table.at(-1), Error);
-  const MessageId number = table.add();
+  const runtime::MessageId number = table.add();
   table.remove(number);
   EXPECT_THROW(table.at(number), Error);
   EXPECT_THROW(table.remove(number), Error);
 }
 
 /// The groups of all ranks, used by one thread: nothing in them blocks.
-std::vector<std::unique_ptr<ProcessGroup>> all_ranks(const std::shared_ptr<ThreadsShared>& shared) {
-  std::vector<std::unique_ptr<ProcessGroup>> groups;
-  for (int rank = 0; rank < shared->ranks(); ++rank) groups.push_back(make_threads_group(shared, rank, 0));
+std::vector<std::unique_ptr<runtime::ProcessGroup>> all_ranks(
+    const std::shared_ptr<runtime::ThreadsShared>& shared) {
+  std::vector<std::unique_ptr<runtime::ProcessGroup>> groups;
+  for (int rank = 0; rank < shared->ranks(); ++rank)
+    groups.push_back(runtime::make_threads_group(shared, rank, 0));
   return groups;
 }
 
 TEST(ThreadsGroup, SuccessiveGroupsDoNotMix) {
-  const auto shared = std::make_shared<ThreadsShared>(2);
+  const auto shared = std::make_shared<runtime::ThreadsShared>(2);
   // The ranks make their groups in different order of time, as with a duplicated communicator.
-  auto first_of_0 = make_threads_group(shared, 0, 0);
-  auto second_of_0 = make_threads_group(shared, 0, 0);
-  auto first_of_1 = make_threads_group(shared, 1, 0);
-  auto second_of_1 = make_threads_group(shared, 1, 0);
+  auto first_of_0 = runtime::make_threads_group(shared, 0, 0);
+  auto second_of_0 = runtime::make_threads_group(shared, 0, 0);
+  auto first_of_1 = runtime::make_threads_group(shared, 1, 0);
+  auto second_of_1 = runtime::make_threads_group(shared, 1, 0);
   int one = 1, two = 2, in = 0;
-  const MessageId send_second = second_of_0->send(1, Lane::data, &two, sizeof(two));
-  const MessageId send_first = first_of_0->send(1, Lane::data, &one, sizeof(one));
-  EXPECT_TRUE(first_of_1->test(first_of_1->receive(0, Lane::data, &in, sizeof(in))));
+  const runtime::MessageId send_second = second_of_0->send(1, runtime::Lane::data, &two, sizeof(two));
+  const runtime::MessageId send_first = first_of_0->send(1, runtime::Lane::data, &one, sizeof(one));
+  EXPECT_TRUE(first_of_1->test(first_of_1->receive(0, runtime::Lane::data, &in, sizeof(in))));
   EXPECT_EQ(in, 1);
   EXPECT_TRUE(first_of_0->test(send_first));
   EXPECT_FALSE(second_of_0->test(send_second));
-  EXPECT_TRUE(second_of_1->test(second_of_1->receive(0, Lane::data, &in, sizeof(in))));
+  EXPECT_TRUE(second_of_1->test(second_of_1->receive(0, runtime::Lane::data, &in, sizeof(in))));
   EXPECT_EQ(in, 2);
 }
 
 TEST(ThreadsGroup, TellsWhoHasLeft) {
-  const auto shared = std::make_shared<ThreadsShared>(3);
+  const auto shared = std::make_shared<runtime::ThreadsShared>(3);
   auto groups = all_ranks(shared);
   const auto pair = groups[0]->subgroup({2, 0}, 1);
   auto other_of_pair = groups[2]->subgroup({2, 0}, 1);
@@ -79,15 +81,15 @@ TEST(ThreadsGroup, TellsWhoHasLeft) {
 }
 
 TEST(ThreadsGroup, AMemberThatLeavesEarlyIsKnownToThoseWhoComeLater) {
-  const auto shared = std::make_shared<ThreadsShared>(2);
-  make_threads_group(shared, 0, 0).reset();
-  const auto late = make_threads_group(shared, 1, 0);
+  const auto shared = std::make_shared<runtime::ThreadsShared>(2);
+  runtime::make_threads_group(shared, 0, 0).reset();
+  const auto late = runtime::make_threads_group(shared, 1, 0);
   late->lost(0);
   EXPECT_EQ(late->lost(0), "rank 0 (thread) has ended");
 }
 
 TEST(ThreadsGroup, TellsWhyARankEnded) {
-  const auto shared = std::make_shared<ThreadsShared>(2);
+  const auto shared = std::make_shared<runtime::ThreadsShared>(2);
   const auto groups = all_ranks(shared);
   shared->end(1, "no memory left");
   shared->end(1, "later");
@@ -96,32 +98,32 @@ TEST(ThreadsGroup, TellsWhyARankEnded) {
 }
 
 TEST(ThreadsGroup, MessagesOfAMemberThatLeftAreTakenBack) {
-  const auto shared = std::make_shared<ThreadsShared>(2);
+  const auto shared = std::make_shared<runtime::ThreadsShared>(2);
   auto groups = all_ranks(shared);
   {
     std::array<char, 8> gone{};
-    groups[0]->send(1, Lane::data, gone.data(), 8);
-    groups[0]->receive(1, Lane::data, gone.data(), 8);
+    groups[0]->send(1, runtime::Lane::data, gone.data(), 8);
+    groups[0]->receive(1, runtime::Lane::data, gone.data(), 8);
     groups[0].reset();
   }
   std::array<char, 8> in{};
-  const MessageId receive = groups[1]->receive(0, Lane::data, in.data(), 8);
-  const MessageId send = groups[1]->send(0, Lane::data, in.data(), 8);
+  const runtime::MessageId receive = groups[1]->receive(0, runtime::Lane::data, in.data(), 8);
+  const runtime::MessageId send = groups[1]->send(0, runtime::Lane::data, in.data(), 8);
   EXPECT_FALSE(groups[1]->test(receive));
   EXPECT_FALSE(groups[1]->test(send));
 }
 
 TEST(ThreadsGroup, TakesBackFromTheMiddle) {
-  const auto shared = std::make_shared<ThreadsShared>(2);
+  const auto shared = std::make_shared<runtime::ThreadsShared>(2);
   const auto groups = all_ranks(shared);
   std::array<int, 3> out{1, 2, 3}, in{};
-  const MessageId given_up = groups[0]->send(1, Lane::data, &out[0], sizeof(int));
+  const runtime::MessageId given_up = groups[0]->send(1, runtime::Lane::data, &out[0], sizeof(int));
   groups[0]->abandon();
   EXPECT_THROW(groups[0]->test(given_up), Error);
-  const MessageId second = groups[0]->send(1, Lane::data, &out[1], sizeof(int));
-  const MessageId third = groups[0]->send(1, Lane::data, &out[2], sizeof(int));
-  EXPECT_TRUE(groups[1]->test(groups[1]->receive(0, Lane::data, &in[0], sizeof(int))));
-  EXPECT_TRUE(groups[1]->test(groups[1]->receive(0, Lane::data, &in[1], sizeof(int))));
+  const runtime::MessageId second = groups[0]->send(1, runtime::Lane::data, &out[1], sizeof(int));
+  const runtime::MessageId third = groups[0]->send(1, runtime::Lane::data, &out[2], sizeof(int));
+  EXPECT_TRUE(groups[1]->test(groups[1]->receive(0, runtime::Lane::data, &in[0], sizeof(int))));
+  EXPECT_TRUE(groups[1]->test(groups[1]->receive(0, runtime::Lane::data, &in[1], sizeof(int))));
   EXPECT_TRUE(groups[0]->test(third));
   EXPECT_TRUE(groups[0]->test(second));
   EXPECT_EQ(in[0], 2);
@@ -131,11 +133,11 @@ TEST(ThreadsGroup, TakesBackFromTheMiddle) {
 }
 
 TEST(ThreadsGroup, BothSidesHearOfSizesThatDiffer) {
-  const auto shared = std::make_shared<ThreadsShared>(2);
+  const auto shared = std::make_shared<runtime::ThreadsShared>(2);
   const auto groups = all_ranks(shared);
   std::array<char, 16> bytes{};
-  const MessageId receive = groups[1]->receive(0, Lane::control, bytes.data(), 16);
-  const MessageId send = groups[0]->send(1, Lane::control, bytes.data(), 8);
+  const runtime::MessageId receive = groups[1]->receive(0, runtime::Lane::control, bytes.data(), 16);
+  const runtime::MessageId send = groups[0]->send(1, runtime::Lane::control, bytes.data(), 8);
   for (const auto& [group, message] : {std::pair(1, receive), std::pair(0, send)}) {
     try {
       groups[static_cast<std::size_t>(group)]->test(message);
@@ -147,12 +149,12 @@ TEST(ThreadsGroup, BothSidesHearOfSizesThatDiffer) {
 }
 
 TEST(ThreadsGroup, RefusesBadPlaces) {
-  EXPECT_THROW(ThreadsShared(0), ArgumentError);
-  const auto shared = std::make_shared<ThreadsShared>(2);
-  EXPECT_THROW(make_threads_group(shared, 2, 0), ArgumentError);
-  EXPECT_THROW(make_threads_group(shared, -1, 0), ArgumentError);
-  EXPECT_THROW(make_threads_group(shared, 0, -1), ArgumentError);
-  EXPECT_THROW(make_threads_group(Communicator{}, 0), ArgumentError);
+  EXPECT_THROW(runtime::ThreadsShared(0), ArgumentError);
+  const auto shared = std::make_shared<runtime::ThreadsShared>(2);
+  EXPECT_THROW(runtime::make_threads_group(shared, 2, 0), ArgumentError);
+  EXPECT_THROW(runtime::make_threads_group(shared, -1, 0), ArgumentError);
+  EXPECT_THROW(runtime::make_threads_group(shared, 0, -1), ArgumentError);
+  EXPECT_THROW(runtime::make_threads_group(Communicator{}, 0), ArgumentError);
 }
 
 TEST(ThreadGroup, RefusesBadPlaces) {

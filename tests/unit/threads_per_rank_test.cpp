@@ -10,50 +10,51 @@
 namespace partita {
 namespace {
 
-Cores cores(const std::string& host, int first, int end, double quota = 0) {
-  Cores result{host, std::vector<int>(static_cast<std::size_t>(end - first)), quota};
+runtime::Cores cores(const std::string& host, int first, int end, double quota = 0) {
+  runtime::Cores result{host, std::vector<int>(static_cast<std::size_t>(end - first)), quota};
   std::iota(result.usable.begin(), result.usable.end(), first);
   return result;
 }
 
 TEST(ThreadsPerRank, SharesTheCoresOfAHost) {
-  const std::vector<Cores> unbound(4, cores("a", 0, 16));
-  for (int rank = 0; rank < 4; ++rank) EXPECT_EQ(threads_per_rank(unbound, rank), 4);
-  const std::vector<Cores> uneven(3, cores("a", 0, 16));
-  EXPECT_EQ(threads_per_rank(uneven, 2), 5);
-  const std::vector<Cores> crowded(5, cores("a", 0, 2));
-  EXPECT_EQ(threads_per_rank(crowded, 0), 1);
+  const std::vector<runtime::Cores> unbound(4, cores("a", 0, 16));
+  for (int rank = 0; rank < 4; ++rank) EXPECT_EQ(runtime::threads_per_rank(unbound, rank), 4);
+  const std::vector<runtime::Cores> uneven(3, cores("a", 0, 16));
+  EXPECT_EQ(runtime::threads_per_rank(uneven, 2), 5);
+  const std::vector<runtime::Cores> crowded(5, cores("a", 0, 2));
+  EXPECT_EQ(runtime::threads_per_rank(crowded, 0), 1);
 }
 
 TEST(ThreadsPerRank, CountsBoundRanksByThemselves) {
   // Rank 0 has cores of its own; ranks 1 and 2 share theirs; rank 3 is on another host.
-  const std::vector<Cores> ranks{cores("a", 0, 6), cores("a", 6, 10), cores("a", 6, 10), cores("b", 0, 3)};
-  EXPECT_EQ(threads_per_rank(ranks, 0), 6);
-  EXPECT_EQ(threads_per_rank(ranks, 1), 2);
-  EXPECT_EQ(threads_per_rank(ranks, 2), 2);
-  EXPECT_EQ(threads_per_rank(ranks, 3), 3);
+  const std::vector<runtime::Cores> ranks{cores("a", 0, 6), cores("a", 6, 10), cores("a", 6, 10),
+                                          cores("b", 0, 3)};
+  EXPECT_EQ(runtime::threads_per_rank(ranks, 0), 6);
+  EXPECT_EQ(runtime::threads_per_rank(ranks, 1), 2);
+  EXPECT_EQ(runtime::threads_per_rank(ranks, 2), 2);
+  EXPECT_EQ(runtime::threads_per_rank(ranks, 3), 3);
 }
 
 TEST(ThreadsPerRank, KeepsTheQuotaOfTheControlGroup) {
-  const std::vector<Cores> ranks(2, cores("a", 0, 64, 6.0));
-  EXPECT_EQ(threads_per_rank(ranks, 1), 3);
-  const std::vector<Cores> little(2, cores("a", 0, 64, 1.5));
-  EXPECT_EQ(threads_per_rank(little, 1), 1);
+  const std::vector<runtime::Cores> ranks(2, cores("a", 0, 64, 6.0));
+  EXPECT_EQ(runtime::threads_per_rank(ranks, 1), 3);
+  const std::vector<runtime::Cores> little(2, cores("a", 0, 64, 1.5));
+  EXPECT_EQ(runtime::threads_per_rank(little, 1), 1);
 }
 
 TEST(CoresForAll, SaysWhetherSpinningTakesTimeFromOthers) {
-  EXPECT_TRUE(cores_for_all(std::vector<Cores>(2, cores("a", 0, 2)), 0));
-  EXPECT_FALSE(cores_for_all(std::vector<Cores>(3, cores("a", 0, 2)), 0));
-  EXPECT_FALSE(cores_for_all(std::vector<Cores>(3, cores("a", 0, 8, 2.0)), 0));
+  EXPECT_TRUE(runtime::cores_for_all(std::vector<runtime::Cores>(2, cores("a", 0, 2)), 0));
+  EXPECT_FALSE(runtime::cores_for_all(std::vector<runtime::Cores>(3, cores("a", 0, 2)), 0));
+  EXPECT_FALSE(runtime::cores_for_all(std::vector<runtime::Cores>(3, cores("a", 0, 8, 2.0)), 0));
   // Each bound to a core of its own.
-  EXPECT_TRUE(cores_for_all(std::vector<Cores>{cores("a", 0, 1), cores("a", 1, 2)}, 1));
-  EXPECT_FALSE(cores_for_all(std::vector<Cores>{cores("a", 0, 1), cores("a", 0, 1)}, 1));
+  EXPECT_TRUE(runtime::cores_for_all(std::vector<runtime::Cores>{cores("a", 0, 1), cores("a", 1, 2)}, 1));
+  EXPECT_FALSE(runtime::cores_for_all(std::vector<runtime::Cores>{cores("a", 0, 1), cores("a", 0, 1)}, 1));
 }
 
 TEST(Cores, TravelAsBytes) {
-  for (const Cores& sent :
+  for (const runtime::Cores& sent :
        {cores("node.example.org", 0, 3, 2.5), cores("b", 5, 6), cores("c", 200, 300, 0.1)}) {
-    const Cores received = deserialize<Cores>(serialize(sent));
+    const runtime::Cores received = deserialize<runtime::Cores>(serialize(sent));
     EXPECT_EQ(received.host, sent.host);
     EXPECT_EQ(received.usable, sent.usable);
     EXPECT_EQ(received.quota, sent.quota);
@@ -61,7 +62,7 @@ TEST(Cores, TravelAsBytes) {
 }
 
 TEST(Cores, OfThisProcess) {
-  const Cores mine = this_rank_cores("somewhere:4711");
+  const runtime::Cores mine = runtime::this_rank_cores("somewhere:4711");
   EXPECT_EQ(mine.host, "somewhere");
   EXPECT_FALSE(mine.usable.empty());
 }
@@ -77,7 +78,7 @@ class Machine {
     std::filesystem::create_directories((root_ / path).parent_path());
     std::ofstream(root_ / path) << text;
   }
-  double quota() const { return processor_quota(root_.string()); }
+  double quota() const { return runtime::processor_quota(root_.string()); }
 
  private:
   std::filesystem::path root_;

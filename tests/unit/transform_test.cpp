@@ -284,10 +284,10 @@ void run_sample(Sample& sample, double scale) {
   const std::vector<std::byte> input = sample.from.memory;
   std::ranges::fill(sample.to.memory, std::byte{0x3f});
   const std::vector<std::byte> before = sample.to.memory;
-  const AddressOf address = [&](const Place& place) {
+  const execution::AddressOf address = [&](const Place& place) {
     return reinterpret_cast<char*>((place.buffer == 0 ? sample.from : sample.to).memory.data());
   };
-  const auto bound = bind_transform(sample.work, {plan, strides});
+  const auto bound = execution::bind_transform(sample.work, {plan, strides});
   bound->run(address, {{1, 0}, {0, 0}, scale});
   EXPECT_TRUE(input == sample.from.memory) << "the input was written";
   expect_numbers(sample.to, before, sample.output, sample.work.scaled ? scale : 1,
@@ -309,7 +309,7 @@ TEST(Transform, RandomPartsAgreeWithTheDefinitions) {
 
 TEST(Transform, MeasuredPlansLeaveTheDataAlone) {
   Random random(2);
-  const FftPlanning planning(true);
+  const kernels::FftPlanning planning(true);
   for (int i = 0; i < 20; ++i) {
     Sample sample = random_sample(random);
     run_sample(sample, 2);
@@ -333,8 +333,8 @@ struct Dense {
     strides = {dense_strides(shape), dense_strides(shape)};
     values.resize(static_cast<std::size_t>(volume(shape)));
   }
-  std::unique_ptr<BoundWork> bind() { return bind_transform(work, {plan, strides}); }
-  AddressOf address() {
+  std::unique_ptr<execution::BoundWork> bind() { return execution::bind_transform(work, {plan, strides}); }
+  execution::AddressOf address() {
     return [this](const Place& /*place*/) { return reinterpret_cast<char*>(values.data()); };
   }
 };
@@ -370,7 +370,7 @@ TEST(Transform, AxesWithLargePrimeFactors) {
                                                                           {{37, 90, 61}, {2, 1}}}) {
     for (const bool measure : {false, true}) {
       SCOPED_TRACE(to_string(shape) + (measure ? ", measured" : ", estimated"));
-      const FftPlanning planning(measure);
+      const kernels::FftPlanning planning(measure);
       Dense dense(shape, axes);
       dense.work.scaled = measure;
       Numbers numbers{shape, {}};
@@ -423,20 +423,20 @@ TEST(Transform, StridedLinesGoThroughABuffer) {
     }
     sample.output = expected(sample);
     run_sample(sample, 0.5);
-    const FftPlanning planning(true);
+    const kernels::FftPlanning planning(true);
     run_sample(sample, 0.5);
   }
 }
 
 TEST(Transform, EqualShapesShareOnePlan) {
-  TransformShape shape;
+  kernels::TransformShape shape;
   shape.lines = {{16, 1, 1}};
   shape.batch = {{4, 16, 16}};
-  const TransformMemory memory;
-  const auto one = plan_transform(shape, memory);
-  EXPECT_EQ(plan_transform(shape, memory), one);
+  const kernels::TransformMemory memory;
+  const auto one = kernels::plan_transform(shape, memory);
+  EXPECT_EQ(kernels::plan_transform(shape, memory), one);
   shape.batch = {{5, 16, 16}};
-  EXPECT_NE(plan_transform(shape, memory), one);
+  EXPECT_NE(kernels::plan_transform(shape, memory), one);
 }
 
 TEST(Transform, RefusesWhatIsNoTransform) {
@@ -476,10 +476,10 @@ TEST(Transform, ALineAtUnevenDistancesIsRefused) {
 }
 
 TEST(Transform, ADctOfOnePointHasNoFirstKind) {
-  TransformShape shape;
+  kernels::TransformShape shape;
   shape.kind = TransformKind::dct1;
   shape.lines = {{1, 1, 1}};
-  EXPECT_THROW(plan_transform(shape, {}), ArgumentError);
+  EXPECT_THROW(kernels::plan_transform(shape, {}), ArgumentError);
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ void expect_twiddled(Fixture& fixture, long double tolerance) {
     values[i] = {static_cast<Real>(i % 7) - 3, static_cast<Real>(i % 5)};
   }
   const auto before = values;
-  const auto bound = bind_twiddle(work, {fixture.plan, fixture.strides});
+  const auto bound = execution::bind_twiddle(work, {fixture.plan, fixture.strides});
   bound->run([&](const Place& /*place*/) { return reinterpret_cast<char*>(values.data()); }, {});
   for (std::int64_t a = 0; a < local[0]; ++a) {
     for (std::int64_t b = 0; b < local[1]; ++b) {
@@ -88,14 +88,15 @@ TEST(Twiddle, SinglePrecisionAndLongLengths) {
 TEST(Twiddle, RefusesRealNumbersAndUnknownAxes) {
   Fixture real({4, 4, 4}, 1, 0, Dtype::f64, Order::row_major);
   real.work.length = 16;
-  EXPECT_THROW(bind_twiddle(real.work, {real.plan, real.strides}), ArgumentError);
+  EXPECT_THROW(execution::bind_twiddle(real.work, {real.plan, real.strides}), ArgumentError);
   Fixture fixture({4, 4, 4}, 1, 0, Dtype::c128, Order::row_major);
-  EXPECT_THROW(bind_twiddle(fixture.work, {fixture.plan, fixture.strides}), ArgumentError);  // length 0
+  EXPECT_THROW(execution::bind_twiddle(fixture.work, {fixture.plan, fixture.strides}),
+               ArgumentError);  // length 0
   fixture.work.length = 16;
   fixture.work.other = 3;
-  EXPECT_THROW(bind_twiddle(fixture.work, {fixture.plan, fixture.strides}), ArgumentError);
+  EXPECT_THROW(execution::bind_twiddle(fixture.work, {fixture.plan, fixture.strides}), ArgumentError);
   fixture.work.other = 0;
-  EXPECT_THROW(bind_twiddle(fixture.work, {fixture.plan, fixture.strides}), ArgumentError);
+  EXPECT_THROW(execution::bind_twiddle(fixture.work, {fixture.plan, fixture.strides}), ArgumentError);
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 #include "kernels/cuda/reduce.cuh"
 #include "kernels/cuda/rows.cuh"
 
-namespace partita::cuda {
+namespace partita::kernels::cuda {
 namespace {
 
 template <class T, Reduction operation>
@@ -126,4 +126,4 @@ int load_accumulate_kernels() {
   return cudaSuccess;
 }
 
-}  // namespace partita::cuda
+}  // namespace partita::kernels::cuda

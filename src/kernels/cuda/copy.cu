@@ -2,7 +2,7 @@
 #include "kernels/cuda/copy.cuh"
 #include "kernels/cuda/flags.cuh"
 
-namespace partita::cuda {
+namespace partita::kernels::cuda {
 namespace {
 
 __global__ void flags_in_order(const __grid_constant__ Flags flags) {
@@ -180,4 +180,4 @@ int load_copy_kernels() {
   return cudaSuccess;
 }
 
-}  // namespace partita::cuda
+}  // namespace partita::kernels::cuda

@@ -3,7 +3,7 @@
 
 #include "kernels/cuda/rows.cuh"
 
-namespace partita::cuda {
+namespace partita::kernels::cuda {
 
 /// Units of a row: four loads in flight before the first store.
 template <class Unit>
@@ -82,4 +82,4 @@ inline std::uint64_t alignment_of(const Nest& nest, const void* from, const void
   return bits & (~bits + 1);
 }
 
-}  // namespace partita::cuda
+}  // namespace partita::kernels::cuda

@@ -4,7 +4,7 @@
 #include "kernels/cuda/reduce.cuh"
 #include "kernels/cuda/rows.cuh"
 
-namespace partita::cuda {
+namespace partita::kernels::cuda {
 namespace {
 
 enum Part { from, to, c, auxiliary, bias };
@@ -209,4 +209,4 @@ int load_pass_kernels() {
   return cudaSuccess;
 }
 
-}  // namespace partita::cuda
+}  // namespace partita::kernels::cuda

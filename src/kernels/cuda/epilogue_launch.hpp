@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <partita/dtype.hpp>
 
-namespace partita::cuda {
+namespace partita::kernels::cuda {
 
 /// Those of partita::Activation.
 enum class Activation : std::uint8_t { identity, relu, gelu, drelu, dgelu };
@@ -28,4 +28,4 @@ int launch_pass(const ElementPass& pass, Dtype computed, void* stream);
 /// As load_copy_kernels.
 int load_pass_kernels();
 
-}  // namespace partita::cuda
+}  // namespace partita::kernels::cuda

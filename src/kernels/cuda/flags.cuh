@@ -4,7 +4,7 @@
 #include "kernels/cuda/given_up.cuh"
 #include "kernels/cuda/launch.hpp"
 
-namespace partita::cuda {
+namespace partita::kernels::cuda {
 
 __device__ inline std::uint64_t value_of(const Flags::One& flag) {
   return flag.count == nullptr ? flag.value : *flag.count + flag.value;
@@ -57,4 +57,4 @@ __device__ inline void close(const Flags& late_signals, const Flags& late_waits,
   }
 }
 
-}  // namespace partita::cuda
+}  // namespace partita::kernels::cuda

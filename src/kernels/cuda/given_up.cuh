@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace partita::cuda {
+namespace partita::kernels::cuda {
 
 /// Looking costs as much as looking at what is waited for.
 constexpr unsigned turns_between_looks = 1024;
@@ -14,4 +14,4 @@ __device__ inline bool is_given_up(const std::uint64_t* given_up) {
   return value != 0;
 }
 
-}  // namespace partita::cuda
+}  // namespace partita::kernels::cuda

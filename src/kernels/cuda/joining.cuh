@@ -4,7 +4,7 @@
 
 #include "kernels/cuda/reduce.cuh"
 
-namespace partita::cuda {
+namespace partita::kernels::cuda {
 
 /// Elements that one access moves.
 template <class T, int bytes>
@@ -57,4 +57,4 @@ __device__ void join_as(Dtype element, Reduction operation, const Body& body) {
   }
 }
 
-}  // namespace partita::cuda
+}  // namespace partita::kernels::cuda

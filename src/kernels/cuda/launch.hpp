@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <partita/reduction.hpp>
 
-namespace partita::cuda {
+namespace partita::kernels::cuda {
 
 /// A nest of loops around a contiguous row; see StridedCopy. Bytes.
 struct Nest {
@@ -79,4 +79,4 @@ int load_copy_kernels();
 int load_accumulate_kernels();
 int load_pack_kernel();
 
-}  // namespace partita::cuda
+}  // namespace partita::kernels::cuda

@@ -2,7 +2,7 @@
 #include "kernels/cuda/copy.cuh"
 #include "kernels/cuda/flags.cuh"
 
-namespace partita::cuda {
+namespace partita::kernels::cuda {
 namespace {
 
 /// Ranks that share a device must all find room on it: every block waits for every other one.
@@ -98,4 +98,4 @@ int load_pack_kernel() {
   return load(pack_exchange);
 }
 
-}  // namespace partita::cuda
+}  // namespace partita::kernels::cuda

@@ -5,7 +5,7 @@
 
 #include "kernels/cuda/launch.hpp"
 
-namespace partita::cuda {
+namespace partita::kernels::cuda {
 
 inline constexpr int most_packet_ranks = 8;
 /// How exchanges are numbered; see partita::PacketSlots.
@@ -90,4 +90,4 @@ int launch_packet_nests(PacketNests& nests, void* stream);  // sets `parts`
 int load_packet_kernels();
 int load_packet_nest_kernels();
 
-}  // namespace partita::cuda
+}  // namespace partita::kernels::cuda

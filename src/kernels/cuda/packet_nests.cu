@@ -3,7 +3,7 @@
 #include "kernels/cuda/packets.cuh"
 #include "kernels/cuda/rows.cuh"
 
-namespace partita::cuda {
+namespace partita::kernels::cuda {
 namespace {
 
 constexpr int units_at_once = 4;
@@ -224,4 +224,4 @@ int load_packet_nest_kernels() {
               exchange_nests<std::uint8_t>);
 }
 
-}  // namespace partita::cuda
+}  // namespace partita::kernels::cuda

@@ -5,7 +5,7 @@
 #include "kernels/cuda/packets.cuh"
 #include "kernels/cuda/rows.cuh"
 
-namespace partita::cuda {
+namespace partita::kernels::cuda {
 namespace {
 
 /// Ends of memory, and memory that words of 8 bytes do not suit. What is not there is 0.
@@ -352,4 +352,4 @@ int load_packet_kernels() {
               spread_packets<8>);
 }
 
-}  // namespace partita::cuda
+}  // namespace partita::kernels::cuda

@@ -9,7 +9,7 @@
 #include "kernels/cuda/given_up.cuh"
 #include "kernels/cuda/packet_launch.hpp"
 
-namespace partita::cuda {
+namespace partita::kernels::cuda {
 
 using Word = std::uint64_t;
 constexpr std::int64_t word_bytes = sizeof(Word);
@@ -194,4 +194,4 @@ inline unsigned packet_threads_for(std::int64_t packets, int most = packet_threa
   return static_cast<unsigned>(std::clamp<std::int64_t>(32 * warps, 32, most));
 }
 
-}  // namespace partita::cuda
+}  // namespace partita::kernels::cuda

@@ -8,7 +8,7 @@
 
 #include "kernels/cuda/launch.hpp"
 
-namespace partita::cuda {
+namespace partita::kernels::cuda {
 
 struct Boolean {
   std::uint8_t byte;
@@ -81,4 +81,4 @@ __device__ Complex<Real> reduce(Complex<Real> a, Complex<Real> b) {
   }
 }
 
-}  // namespace partita::cuda
+}  // namespace partita::kernels::cuda

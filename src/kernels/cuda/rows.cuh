@@ -7,7 +7,7 @@
 
 #include "kernels/cuda/launch.hpp"
 
-namespace partita::cuda {
+namespace partita::kernels::cuda {
 
 constexpr int threads_per_block = 256;
 /// Enough stores to keep a link busy from a few multiprocessors, and all of memory from many.
@@ -106,4 +106,4 @@ int load(Kernels... kernels) {
   return result;
 }
 
-}  // namespace partita::cuda
+}  // namespace partita::kernels::cuda

@@ -12,7 +12,7 @@
 #include "kernels/host/number_runs.hpp"
 #include "kernels/host/walk.hpp"
 
-namespace partita {
+namespace partita::kernels {
 namespace {
 
 // Integers wrap around, as in NumPy: the sum is taken unsigned.
@@ -226,4 +226,4 @@ void accumulate(const StridedCopy& nest, Dtype dtype, Reduction reduction, const
                                static_cast<std::byte*>(to) + nest.to_offset);
 }
 
-}  // namespace partita
+}  // namespace partita::kernels

@@ -14,7 +14,7 @@
 #include "base/default_variable.hpp"
 #include "base/opened_library.hpp"
 
-namespace partita {
+namespace partita::kernels {
 
 namespace {
 
@@ -162,4 +162,4 @@ std::shared_ptr<void> hold_blas_threads(int threads) {
           }};
 }
 
-}  // namespace partita
+}  // namespace partita::kernels

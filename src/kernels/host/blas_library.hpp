@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-namespace partita {
+namespace partita::kernels {
 
 /// What decides on the kernels.
 struct ProcessorFeatures {
@@ -67,4 +67,4 @@ BlasLibrary& blas();
 /// back when the last one goes. Thread-safe.
 std::shared_ptr<void> hold_blas_threads(int threads);
 
-}  // namespace partita
+}  // namespace partita::kernels

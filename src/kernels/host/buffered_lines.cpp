@@ -6,7 +6,7 @@
 #include "base/check.hpp"
 #include "kernels/host/number_arithmetic.hpp"
 
-namespace partita {
+namespace partita::kernels {
 namespace {
 
 constexpr std::int64_t run_bytes = 256;                        // of neighbouring lines: four cache lines
@@ -84,10 +84,10 @@ void BufferedLines::scale(char* results, double factor) const {
   const std::int64_t reals = to_count_ * width_ * to_item_ / (precision_ == FftwPrecision::f64 ? 8 : 4);
   const std::array<ScaleLoop, 1> all{{{reals, 1}}};
   if (precision_ == FftwPrecision::f64) {
-    partita::scale(all, 1, factor, reinterpret_cast<double*>(results));
+    kernels::scale(all, 1, factor, reinterpret_cast<double*>(results));
   } else {
-    partita::scale(all, 1, static_cast<float>(factor), reinterpret_cast<float*>(results));
+    kernels::scale(all, 1, static_cast<float>(factor), reinterpret_cast<float*>(results));
   }
 }
 
-}  // namespace partita
+}  // namespace partita::kernels

@@ -10,7 +10,7 @@
 #include "kernels/host/lines.hpp"
 #include "kernels/host/transform.hpp"
 
-namespace partita {
+namespace partita::kernels {
 
 class BufferedLines final : public Lines {
  public:
@@ -42,4 +42,4 @@ class BufferedLines final : public Lines {
   std::shared_ptr<const LocalTransform> plan_;
 };
 
-}  // namespace partita
+}  // namespace partita::kernels

@@ -8,7 +8,7 @@
 #include "kernels/host/rows.hpp"
 #include "kernels/host/walk.hpp"
 
-namespace partita {
+namespace partita::kernels {
 namespace {
 
 // Shorter runs hold too few whole lines to be worth streaming, unless they are lines themselves.
@@ -81,4 +81,4 @@ void copy(const StridedCopy& nest, const void* from, void* to, StoreHint hint) {
   copy_with(copy_kernels(), nest, from, to, hint);
 }
 
-}  // namespace partita
+}  // namespace partita::kernels

@@ -6,7 +6,7 @@
 #include <partita/reduction.hpp>
 #include <vector>
 
-namespace partita {
+namespace partita::kernels {
 
 /// One loop of a nest: `count` iterations, each advancing the two sides by so many bytes.
 struct CopyLoop {
@@ -52,4 +52,4 @@ void copy(const StridedCopy& nest, const void* from, void* to, StoreHint hint);
 /// anything are NaN. Throws ArgumentError where the reduction is not defined for the dtype. Thread-safe.
 void accumulate(const StridedCopy& nest, Dtype dtype, Reduction reduction, const void* from, void* to);
 
-}  // namespace partita
+}  // namespace partita::kernels

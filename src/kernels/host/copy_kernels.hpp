@@ -8,7 +8,7 @@
 
 #include "kernels/host/copy.hpp"
 
-namespace partita {
+namespace partita::kernels {
 
 /// A matrix of items to be transposed: to[column][row] = from[row][column], the items of a row adjacent in
 /// `from`, those of a column adjacent in `to`. Strides in bytes.
@@ -54,4 +54,4 @@ bool ends_in_transpose(const StridedCopy& nest);
 void transpose_pair(const CopyKernels& kernels, std::int64_t item_bytes, const TransposeShape& shape,
                     const std::byte* from, std::byte* to, StoreHint hint);
 
-}  // namespace partita
+}  // namespace partita::kernels

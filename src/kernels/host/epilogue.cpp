@@ -3,7 +3,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace partita {
+namespace partita::kernels {
 namespace {
 
 template <class T>
@@ -110,4 +110,4 @@ void activate(Activation activation, T* values, const T* auxiliary, std::int64_t
 template void activate(Activation, float*, const float*, std::int64_t);
 template void activate(Activation, double*, const double*, std::int64_t);
 
-}  // namespace partita
+}  // namespace partita::kernels

@@ -4,7 +4,7 @@
 #include <partita/io.hpp>
 #include <utility>
 
-namespace partita {
+namespace partita::kernels {
 namespace {
 
 thread_local FftPlanning* innermost = nullptr;
@@ -79,4 +79,4 @@ int held_fft_threads() {
   return held().threads;
 }
 
-}  // namespace partita
+}  // namespace partita::kernels

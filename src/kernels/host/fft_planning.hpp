@@ -7,7 +7,7 @@
 
 #include "kernels/host/fftw_library.hpp"
 
-namespace partita {
+namespace partita::kernels {
 
 /// For as long as it lives, local transforms that this thread plans are timed (`measure`) or estimated, and
 /// wisdom is read from `wisdom_file` before the first plan and written there at the end if anything was
@@ -40,4 +40,4 @@ class FftPlanning {
 std::shared_ptr<void> hold_fft_threads(int threads);
 int held_fft_threads();  ///< 1 where nobody holds
 
-}  // namespace partita
+}  // namespace partita::kernels

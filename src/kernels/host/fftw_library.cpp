@@ -9,7 +9,7 @@
 #include "base/environment_variable.hpp"
 #include "base/opened_library.hpp"
 
-namespace partita {
+namespace partita::kernels {
 namespace {
 
 constexpr const char* library_variable = "PARTITA_FFT_LIBRARY";
@@ -137,4 +137,4 @@ std::mutex& fftw_planner_mutex() {
   return *mutex;
 }
 
-}  // namespace partita
+}  // namespace partita::kernels

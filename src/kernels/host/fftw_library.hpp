@@ -8,7 +8,7 @@
 #include <mutex>
 #include <string>
 
-namespace partita {
+namespace partita::kernels {
 
 enum class FftwPrecision : std::uint8_t { f32, f64 };
 
@@ -74,4 +74,4 @@ FftwLibrary& fftw(FftwPrecision precision);
 /// Planning is not thread-safe in FFTW: one lock for the process, both precisions.
 std::mutex& fftw_planner_mutex();
 
-}  // namespace partita
+}  // namespace partita::kernels

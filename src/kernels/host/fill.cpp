@@ -10,7 +10,7 @@
 #include "kernels/host/rows.hpp"
 #include "kernels/host/walk.hpp"
 
-namespace partita {
+namespace partita::kernels {
 namespace {
 
 constexpr std::int64_t pattern_bytes = 4096;
@@ -58,4 +58,4 @@ void fill(const StridedCopy& nest, const void* element, std::int64_t element_byt
   copy_kernels().finish();
 }
 
-}  // namespace partita
+}  // namespace partita::kernels

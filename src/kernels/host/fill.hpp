@@ -3,7 +3,7 @@
 
 #include "kernels/host/copy.hpp"
 
-namespace partita {
+namespace partita::kernels {
 
 /// The nest that `fill` wants: only the destination side of `nest`, simplified. Done once, like `simplify`.
 StridedCopy destination_of(StridedCopy nest);
@@ -12,4 +12,4 @@ StridedCopy destination_of(StridedCopy nest);
 /// `nest`, whose `item_bytes` is a multiple of `element_bytes`. Thread-safe. Throws ArgumentError otherwise.
 void fill(const StridedCopy& nest, const void* element, std::int64_t element_bytes, void* to, StoreHint hint);
 
-}  // namespace partita
+}  // namespace partita::kernels

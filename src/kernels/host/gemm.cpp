@@ -8,7 +8,7 @@
 
 #include "kernels/host/blas_library.hpp"
 
-namespace partita {
+namespace partita::kernels {
 namespace {
 
 // Sizes of one call: BLAS counts in 32 bits.
@@ -172,4 +172,4 @@ PARTITA_GEMM(std::complex<float>)
 PARTITA_GEMM(std::complex<double>)
 #undef PARTITA_GEMM
 
-}  // namespace partita
+}  // namespace partita::kernels

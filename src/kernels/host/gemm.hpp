@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace partita {
+namespace partita::kernels {
 
 /// A matrix in memory: element (i, j) is data[i * row_stride + j * column_stride], strides in elements.
 template <class T>
@@ -51,4 +51,4 @@ void gemm(T alpha, const Matrix<const T>& a, bool conjugate_a, const Matrix<cons
 template <class T>
 void scale(T beta, const Matrix<T>& c);
 
-}  // namespace partita
+}  // namespace partita::kernels

@@ -4,7 +4,7 @@
 #include "kernels/host/copy_kernels.hpp"
 #include "kernels/host/rows.hpp"
 
-namespace partita {
+namespace partita::kernels {
 namespace {
 
 void stream(const std::byte* from, std::byte* to, std::int64_t bytes) {
@@ -49,4 +49,4 @@ std::span<const CopyKernels* const> available_copy_kernels() {
 }
 #endif
 
-}  // namespace partita
+}  // namespace partita::kernels

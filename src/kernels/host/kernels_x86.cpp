@@ -11,7 +11,7 @@
 #define AVX2 __attribute__((target("avx2")))
 #define AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq")))
 
-namespace partita {
+namespace partita::kernels {
 namespace {
 
 constexpr std::int64_t line = 64;
@@ -222,6 +222,6 @@ std::span<const CopyKernels* const> available_copy_kernels() {
   return tables;
 }
 
-}  // namespace partita
+}  // namespace partita::kernels
 
 #endif

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <functional>
 
-namespace partita {
+namespace partita::kernels {
 namespace {
 
 std::int64_t steps(const FftwLoop& loop) {
@@ -43,4 +43,4 @@ bool LineBlocks::stays() const {
   return same_steps(along_) && std::ranges::all_of(outer_, same_steps);
 }
 
-}  // namespace partita
+}  // namespace partita::kernels

@@ -9,7 +9,7 @@
 #include "kernels/host/fftw_library.hpp"
 #include "kernels/host/walk.hpp"
 
-namespace partita {
+namespace partita::kernels {
 
 /// A nest of lines that is transformed by way of buffers. Immutable; `run` is thread-safe and allocates
 /// nothing.
@@ -51,4 +51,4 @@ class LineBlocks {
   std::vector<FftwLoop> outer_;
 };
 
-}  // namespace partita
+}  // namespace partita::kernels

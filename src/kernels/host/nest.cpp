@@ -5,7 +5,7 @@
 #include "base/check.hpp"
 #include "kernels/host/copy.hpp"
 
-namespace partita {
+namespace partita::kernels {
 namespace {
 
 // Runs of at least this length use whole pages and lines on both sides in any order of the loops.
@@ -92,4 +92,4 @@ std::int64_t bytes(const StridedCopy& nest) {
   return product;
 }
 
-}  // namespace partita
+}  // namespace partita::kernels

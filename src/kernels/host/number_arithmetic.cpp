@@ -6,7 +6,7 @@
 #include <immintrin.h>
 #endif
 
-namespace partita {
+namespace partita::kernels {
 namespace {
 
 template <class Real>
@@ -81,4 +81,4 @@ void scale(std::span<const ScaleLoop> loops, int reals, Real factor, Real* first
 template void scale(std::span<const ScaleLoop> loops, int reals, float factor, float* first);
 template void scale(std::span<const ScaleLoop> loops, int reals, double factor, double* first);
 
-}  // namespace partita
+}  // namespace partita::kernels

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-namespace partita {
+namespace partita::kernels {
 
 /// x[j] *= y[j]; both are real and imaginary parts in turn. They must not overlap.
 void multiply_complex(double* x, const double* y, std::int64_t count);
@@ -23,4 +23,4 @@ void scale(std::span<const ScaleLoop> loops, int reals, Real factor, Real* first
 extern template void scale(std::span<const ScaleLoop> loops, int reals, float factor, float* first);
 extern template void scale(std::span<const ScaleLoop> loops, int reals, double factor, double* first);
 
-}  // namespace partita
+}  // namespace partita::kernels

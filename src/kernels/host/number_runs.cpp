@@ -12,7 +12,7 @@
 #include <immintrin.h>
 #endif
 
-namespace partita {
+namespace partita::kernels {
 namespace {
 
 template <class Half>
@@ -192,4 +192,4 @@ PARTITA_RUNS(std::complex<float>)
 PARTITA_RUNS(std::complex<double>)
 #undef PARTITA_RUNS
 
-}  // namespace partita
+}  // namespace partita::kernels

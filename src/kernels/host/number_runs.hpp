@@ -7,7 +7,7 @@
 
 #include "base/half.hpp"
 
-namespace partita {
+namespace partita::kernels {
 
 /// Whether numbers of `dtype` can be computed with in `computed` (f32, f64, c64 or c128): real in real,
 /// complex in complex, not integers.
@@ -35,4 +35,4 @@ void widen(const std::byte* from, float* to, std::int64_t count, BFloat16 kind);
 void narrow(const float* from, std::byte* to, std::int64_t count, Float16 kind);
 void narrow(const float* from, std::byte* to, std::int64_t count, BFloat16 kind);
 
-}  // namespace partita
+}  // namespace partita::kernels

@@ -2,7 +2,7 @@
 
 #include <initializer_list>
 
-namespace partita {
+namespace partita::kernels {
 namespace {
 
 constexpr std::int64_t smallest_prime = 17;
@@ -88,4 +88,4 @@ std::optional<Rader> rader(std::int64_t length) {
   return result;
 }
 
-}  // namespace partita
+}  // namespace partita::kernels

@@ -14,7 +14,7 @@
 #include <optional>
 #include <vector>
 
-namespace partita {
+namespace partita::kernels {
 
 struct Rader {
   std::int64_t length = 0;
@@ -39,4 +39,4 @@ std::int64_t convolution_length(std::int64_t prime);
 std::optional<Rader> rader(std::int64_t length);
 bool has_rader(std::int64_t length);
 
-}  // namespace partita
+}  // namespace partita::kernels

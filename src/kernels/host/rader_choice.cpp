@@ -13,7 +13,7 @@
 #include "kernels/host/rader_lines.hpp"
 #include "kernels/host/transform.hpp"
 
-namespace partita {
+namespace partita::kernels {
 namespace {
 
 constexpr std::int64_t lines = 16;
@@ -83,4 +83,4 @@ bool rader_pays(TransformKind kind, FftwPrecision precision, std::int64_t length
   return known->emplace(key, is_faster(kind, precision, length)).first->second;
 }
 
-}  // namespace partita
+}  // namespace partita::kernels

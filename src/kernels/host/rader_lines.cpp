@@ -13,7 +13,7 @@
 #include "kernels/host/rader.hpp"
 #include "kernels/host/transform.hpp"
 
-namespace partita {
+namespace partita::kernels {
 namespace {
 
 template <class Real>
@@ -232,4 +232,4 @@ std::shared_ptr<const Lines> rader_lines(TransformKind kind, FftwPrecision preci
   return std::make_shared<const RaderLines<double>>(kind, line, std::move(batch), measure);
 }
 
-}  // namespace partita
+}  // namespace partita::kernels

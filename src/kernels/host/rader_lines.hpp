@@ -7,7 +7,7 @@
 
 #include "kernels/host/lines.hpp"
 
-namespace partita {
+namespace partita::kernels {
 
 /// What FFTW does for such lengths goes element by element, at several times the cost of a fast length. Here
 /// the lines are gathered in the order of Rader's convolution and scattered from it, which a walk through
@@ -21,4 +21,4 @@ std::shared_ptr<const Lines> rader_lines(TransformKind kind, FftwPrecision preci
 /// zeros behind.
 bool rader_pays(TransformKind kind, FftwPrecision precision, std::int64_t length, bool measure);
 
-}  // namespace partita
+}  // namespace partita::kernels

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstring>
 
-namespace partita {
+namespace partita::kernels {
 namespace {
 
 constexpr std::int64_t piece_bytes = 8192;   // half of the nearest cache at most
@@ -96,4 +96,4 @@ void gather_rows(const CopyKernels& kernels, const std::byte* from, std::byte* t
   }
 }
 
-}  // namespace partita
+}  // namespace partita::kernels

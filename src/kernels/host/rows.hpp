@@ -8,7 +8,7 @@
 
 #include "kernels/host/copy_kernels.hpp"
 
-namespace partita {
+namespace partita::kernels {
 
 /// rows.count runs of `item_bytes` bytes each. No alignment is needed.
 void copy_rows(const std::byte* from, std::byte* to, std::int64_t item_bytes, const CopyLoop& rows);
@@ -40,4 +40,4 @@ bool is_gather(std::int64_t item_bytes, const CopyLoop& rows);
 void gather_rows(const CopyKernels& kernels, const std::byte* from, std::byte* to, std::int64_t item_bytes,
                  const CopyLoop& rows);
 
-}  // namespace partita
+}  // namespace partita::kernels

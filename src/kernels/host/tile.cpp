@@ -5,7 +5,7 @@
 
 #include "kernels/host/number_runs.hpp"
 
-namespace partita {
+namespace partita::kernels {
 namespace {
 
 template <class T>
@@ -67,4 +67,4 @@ PARTITA_TILE(std::complex<float>)
 PARTITA_TILE(std::complex<double>)
 #undef PARTITA_TILE
 
-}  // namespace partita
+}  // namespace partita::kernels

@@ -7,7 +7,7 @@
 
 #include "kernels/host/gemm.hpp"
 
-namespace partita {
+namespace partita::kernels {
 
 /// Where the lines of a tile lie along one dimension, in elements from the tile's matrix: from a table, or
 /// evenly apart.
@@ -33,4 +33,4 @@ void pack(const std::byte* from, Dtype dtype, const TileAxis& rows, const TileAx
 template <class T>
 void unpack(const Matrix<const T>& from, T beta, const TileAxis& rows, const TileAxis& columns, T* to);
 
-}  // namespace partita
+}  // namespace partita::kernels

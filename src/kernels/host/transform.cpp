@@ -10,7 +10,7 @@
 #include "base/check.hpp"
 #include "kernels/host/fft_planning.hpp"
 
-namespace partita {
+namespace partita::kernels {
 namespace {
 
 constexpr int forward_sign = -1, backward_sign = 1;
@@ -188,4 +188,4 @@ std::shared_ptr<const LocalTransform> plan_transform(const TransformShape& shape
   return plan;
 }
 
-}  // namespace partita
+}  // namespace partita::kernels

@@ -8,7 +8,7 @@
 
 #include "kernels/host/fftw_library.hpp"
 
-namespace partita {
+namespace partita::kernels {
 
 /// Which transform: all that FFTW plans for, but the addresses themselves. Lines are the transformed
 /// dimensions, counts on the real side for real to complex and back; batch loops over lines.
@@ -65,4 +65,4 @@ class LocalTransform {
 std::shared_ptr<const LocalTransform> plan_transform(const TransformShape& shape,
                                                      const TransformMemory& memory);
 
-}  // namespace partita
+}  // namespace partita::kernels

@@ -5,7 +5,7 @@
 #include "kernels/host/copy_kernels.hpp"
 #include "kernels/host/rows.hpp"
 
-namespace partita {
+namespace partita::kernels {
 namespace {
 
 // Towards the source a tile is a whole page wide where the buffer allows it: reading is what limits a
@@ -74,4 +74,4 @@ void transpose_pair(const CopyKernels& kernels, std::int64_t item, const Transpo
   });
 }
 
-}  // namespace partita
+}  // namespace partita::kernels

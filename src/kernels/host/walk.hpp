@@ -8,7 +8,7 @@
 
 #include "kernels/host/copy.hpp"
 
-namespace partita {
+namespace partita::kernels {
 
 /// Calls body(from, to) at the start of every iteration of `loops`: addresses, or offsets.
 template <class Loop, class From, class To, class Body>
@@ -55,4 +55,4 @@ void for_each_row(const StridedCopy& nest, const std::byte* from, std::byte* to,
   });
 }
 
-}  // namespace partita
+}  // namespace partita::kernels

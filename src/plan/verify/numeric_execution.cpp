@@ -127,7 +127,7 @@ Number identity_of(Reduction reduction) {
 // --- memory
 
 Numbers NumericExecution::load(const Part& part, std::int64_t item) const {
-  const Cells<NumberCell>& held = cells(part.place.rank, memory_of(plans_.plan(0), part.place));
+  const Cells<NumberCell>& held = cells(part.place.rank, planning::memory_of(plans_.plan(0), part.place));
   Numbers numbers;
   for (const std::int64_t slot : memory().slots(part.place, part.region, item)) {
     numbers.push_back(held.read(slot).value);
@@ -136,7 +136,7 @@ Numbers NumericExecution::load(const Part& part, std::int64_t item) const {
 }
 
 void NumericExecution::store(const Part& part, const Numbers& numbers, std::int64_t item) {
-  Cells<NumberCell>& held = cells(part.place.rank, memory_of(plans_.plan(0), part.place));
+  Cells<NumberCell>& held = cells(part.place.rank, planning::memory_of(plans_.plan(0), part.place));
   std::size_t i = 0;
   for (const std::int64_t slot : memory().slots(part.place, part.region, item))
     held.at(slot).value = numbers[i++];
@@ -161,12 +161,12 @@ void NumericExecution::write(const Part& part, const Numbers& numbers, std::int6
 void NumericExecution::run_local(int rank, const Step& step) {
   rank_ = rank;
   if (step.kind != StepKind::compute) return move(step);
-  std::visit([this](const auto& work) { compute(work); }, work_of(plans_.plan(rank), step));
+  std::visit([this](const auto& work) { compute(work); }, planning::work_of(plans_.plan(rank), step));
 }
 
 void NumericExecution::move(const Step& step) {
   const Part to{step.region, step.to};
-  const std::int64_t item = item_bytes(plans_.plan(0), step);
+  const std::int64_t item = planning::item_bytes(plans_.plan(0), step);
   if (step.kind == StepKind::fill) {
     return write(to, Numbers(static_cast<std::size_t>(step.region.size()), identity_of(step.reduction)),
                  item);

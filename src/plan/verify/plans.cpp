@@ -57,22 +57,23 @@ void check_counter(const Plans& plans, const Step& step) {
 
 void check_after(const Plan& plan, const Step& step, int number) {
   for (const int message : step.after) {
-    check<Fault>(
-        message >= 0 && message < number && is_message(plan.steps[static_cast<std::size_t>(message)].kind),
-        "step {} is not an earlier message", message);
+    check<Fault>(message >= 0 && message < number &&
+                     planning::is_message(plan.steps[static_cast<std::size_t>(message)].kind),
+                 "step {} is not an earlier message", message);
   }
 }
 
 void check_step(const Plans& plans, const Step& step, int rank) {
-  if (is_copy(step.kind)) {
+  if (planning::is_copy(step.kind)) {
     check_place(plans, step.to, &step.region);
     if (step.kind != StepKind::fill) check_place(plans, step.from, &step.region);
   }
   if (step.kind == StepKind::compute) {
-    for_each_part(work_of(plans.plan(rank), step),
-                  [&](const Part& part, Use) { check_place(plans, part.place, &part.region); });
+    planning::for_each_part(planning::work_of(plans.plan(rank), step), [&](const Part& part, planning::Use) {
+      check_place(plans, part.place, &part.region);
+    });
   }
-  if (is_message(step.kind)) check_message(plans, step, rank);
+  if (planning::is_message(step.kind)) check_message(plans, step, rank);
   if (step.kind == StepKind::signal || step.kind == StepKind::wait) check_counter(plans, step);
 }
 
@@ -103,13 +104,13 @@ void check_order_of_rounds(const Plan& plan, Faults& faults) {
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     const Step& step = plan.steps[i];
     const bool signals = step.kind == StepKind::signal || step.kind == StepKind::wait;
-    if (plan.grouped && (signals || (is_message(step.kind) && step.round < 0))) {
+    if (plan.grouped && (signals || (planning::is_message(step.kind) && step.round < 0))) {
       faults.add(label(plan, plan.rank, i) + ": no part of a group");
     }
     for (const int message : step.after) {
       closed = std::max(closed, plan.steps[static_cast<std::size_t>(message)].round);
     }
-    if (!is_message(step.kind) || step.round < 0) continue;
+    if (!planning::is_message(step.kind) || step.round < 0) continue;
     if (step.round < last || step.round <= closed) {
       faults.add(fmt::format("{}: it is of round {}, but round {} has {}", label(plan, plan.rank, i),
                              step.round, step.round < last ? last : closed,
@@ -140,7 +141,7 @@ void check_rounds(const Plans& plans, Faults& faults) {
 }  // namespace
 
 std::string label(const Plan& plan, int rank, std::size_t step) {
-  return fmt::format("rank {}, step {} ({})", rank, step, describe(plan, plan.steps[step]));
+  return fmt::format("rank {}, step {} ({})", rank, step, planning::describe(plan, plan.steps[step]));
 }
 
 std::int64_t Plans::item(int number) const {
