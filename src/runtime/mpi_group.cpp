@@ -175,7 +175,7 @@ bool MpiGroup::test_piece(Message& message) {
 }
 
 std::vector<Farewell> MpiGroup::farewells(std::uint64_t context) {
-  const std::vector<Farewell> all = farewells_->heard(context);
+  std::vector<Farewell> all = farewells_->heard(context);
   if (size() > ranks_told_at_once) {
     for (std::size_t i = told_on_.exchange(all.size()); i < all.size(); ++i) farewells_->say(all[i], told());
   }
