@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 
+#include <exception>
 #include <string>
 #include <string_view>
 
@@ -29,6 +30,20 @@ Function symbol_of(void* handle, const char* library, const char* name) {
 template <class Function>
 void find_symbol(void* handle, const char* library, const std::string& name, Function& function) {
   function = symbol_of<Function>(handle, library, name.c_str());
+}
+
+/// A library (a LibraryReport and its functions) as `find` fills it in. Where that throws, nothing is there
+/// but the reason.
+template <class Library>
+Library open_or_say_why(void (*find)(Library&)) {
+  Library library;
+  try {
+    find(library);
+  } catch (const std::exception& error) {
+    library = {};
+    library.why_none = error.what();
+  }
+  return library;
 }
 
 /// The file of the library that has this function, links resolved; `otherwise` where nobody knows.

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
+#include <partita/device_report.hpp>
 
 struct cublasContext;
 
@@ -17,11 +17,7 @@ enum class CublasCompute : int { f32 = 68, f64 = 70 };  // f32: no TF32
 enum class CublasOperation : int { none, transpose, conjugate_transpose };
 
 /// Its functions return a cublasStatus_t, 0: all is well; streams are cudaStream_t.
-struct CublasLibrary {
-  int version = 0;       ///< 130100: 13.1.0; 0: not there
-  std::string path;      ///< of its file
-  std::string why_none;  ///< empty: it can be used
-
+struct CublasLibrary : LibraryReport {
   int (*get_property)(int which, int* value) = nullptr;
   int (*create)(CublasHandle* made) = nullptr;
   int (*destroy)(CublasHandle handle) = nullptr;

@@ -1,7 +1,6 @@
 #include "device/nccl_library.hpp"
 
 #include <array>
-#include <partita/device_report.hpp>
 
 #include "base/opened_library.hpp"
 
@@ -12,7 +11,9 @@ namespace {
 constexpr const char* library_name = "libnccl.so.2";
 constexpr int oldest = 21700;  // knows NcclConfig
 
-void find_all(void* handle, NcclLibrary& library) {
+/// Stays open: its threads and kernels do.
+void find_all(NcclLibrary& library) {
+  void* const handle = open_library_or_package(library_name, "nccl");
   find_symbol(handle, library_name, "ncclGetVersion", library.get_version);
   find_symbol(handle, library_name, "ncclGetUniqueId", library.get_unique_id);
   find_symbol(handle, library_name, "ncclCommInitRankConfig", library.init_rank);
@@ -30,21 +31,10 @@ void find_all(void* handle, NcclLibrary& library) {
   find_symbol(handle, library_name, "ncclReduceScatter", library.reduce_scatter);
   find_symbol(handle, library_name, "ncclSend", library.send);
   find_symbol(handle, library_name, "ncclRecv", library.receive);
-}
-
-/// Stays open: its threads and kernels do.
-NcclLibrary open() {
-  NcclLibrary library;
-  try {
-    find_all(open_library_or_package(library_name, "nccl"), library);
-    check<UnsupportedError>(library.get_version(&library.version) == nccl_success,
-                            "{} does not know its version", library_name);
-    check<UnsupportedError>(library.version >= oldest, "{} is older than 2.17", library_name);
-    library.path = path_of_library(reinterpret_cast<void*>(library.get_version));
-  } catch (const std::exception& error) {
-    library.why_none = error.what();
-  }
-  return library;
+  check<UnsupportedError>(library.get_version(&library.version) == nccl_success,
+                          "{} does not know its version", library_name);
+  check<UnsupportedError>(library.version >= oldest, "{} is older than 2.17", library_name);
+  library.path = path_of_library(reinterpret_cast<void*>(library.get_version));
 }
 
 /// The type of NCCL, and how many of them an element is; 0: NCCL has no such.
@@ -89,16 +79,14 @@ std::optional<NcclReducing> nccl_reducing(std::int64_t count, Dtype dtype, Reduc
 }
 
 const NcclLibrary& NcclLibrary::of_process() {
-  static const NcclLibrary library = open();
+  static const auto library = open_or_say_why(find_all);
   return library;
 }
 
 }  // namespace devices
 
 LibraryReport report_nccl() {
-  const devices::NcclLibrary& library = devices::NcclLibrary::of_process();
-  if (!library.why_none.empty()) return {0, "", library.why_none};
-  return {library.version, library.path, ""};
+  return static_cast<const LibraryReport&>(devices::NcclLibrary::of_process());
 }
 
 }  // namespace partita

@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <partita/device_report.hpp>
 #include <partita/dtype.hpp>
 #include <partita/reduction.hpp>
-#include <string>
 
 struct ncclComm;
 
@@ -47,11 +47,7 @@ struct NcclReducing {
 std::optional<NcclReducing> nccl_reducing(std::int64_t count, Dtype dtype, Reduction reduction);
 
 /// Its functions return an NcclResult; streams are cudaStream_t.
-struct NcclLibrary {
-  int version = 0;       ///< 22803: 2.28.3; 0: not there
-  std::string path;      ///< of its file
-  std::string why_none;  ///< empty: it can be used
-
+struct NcclLibrary : LibraryReport {
   int (*get_version)(int* version) = nullptr;
   int (*get_unique_id)(NcclId* id) = nullptr;
   int (*init_rank)(NcclCommunicator* made, int ranks, NcclId id, int rank, NcclConfig* config) = nullptr;

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/check.hpp"
+#include "base/round.hpp"
 #include "execute/device_bound_work.hpp"
 #include "execute/element_nests.hpp"
 #include "execute/lower.hpp"
@@ -133,8 +134,7 @@ class DeviceMultiply final : public DeviceBoundWork {
       const bool is_new = to.place.buffer < binding.workspaces;
       const std::int64_t offset = is_new ? workspace_bytes_ : to.place.offset;
       if (is_new) {
-        const std::int64_t bytes = from.region.size() * size_of(dtype);
-        workspace_bytes_ += (bytes + alignment - 1) / alignment * alignment;
+        workspace_bytes_ += round_up(from.region.size() * size_of(dtype), alignment);
       }
       to.place = {binding.workspaces + static_cast<int>(dtype), rank_, offset, order};
       return true;

@@ -48,15 +48,17 @@ Plan for_device(Plan plan) {
 }  // namespace
 
 DevicePlan::DevicePlan(ContextState& context, Plan plan)
+    : DevicePlan(context, plan, planning::touched_by_steps(plan)) {}
+
+DevicePlan::DevicePlan(ContextState& context, Plan& plan, std::vector<planning::Touched> touched)
     : Executor(context, for_device(std::move(plan)),
                context.device_messages_direct ? MemorySpace::device : MemorySpace::host),
-      message_use_(find_message_use(plan_, planning::touched_by_steps(plan_))),
+      message_use_(find_message_use(plan_, touched)),
       lanes_(lanes_of(plan_, message_use_)),
       message_memory_(context, plan_, message_use_),
       mail_(context, plan_),
       works_(context, plan_) {
-  if (!has_messages()) return;
-  std::vector<planning::Touched> touched = planning::touched_by_steps(plan_);
+  if (std::ranges::none_of(plan_.steps, planning::is_message, &Step::kind)) return;
   planning::Dependencies apart = planning::find_dependencies(plan_, touched, lanes_);
   planning::join_operands(plan_, touched);
   context.device->use();
@@ -93,10 +95,6 @@ void DevicePlan::relower() {
     }
   }
   works_.lower(memory_.strides());
-}
-
-bool DevicePlan::has_messages() const {
-  return std::ranges::any_of(plan_.steps, [](const Step& step) { return planning::is_message(step.kind); });
 }
 
 void DevicePlan::run(const Execution& execution) {

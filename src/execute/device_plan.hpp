@@ -31,6 +31,8 @@ class DevicePlan final : public Executor {
   void connect() override;
 
  private:
+  DevicePlan(ContextState& context, Plan& plan, std::vector<planning::Touched> touched);
+
   /// A stream, and the operations on flags that it has not been given yet.
   struct Line {
     Stream stream;
@@ -38,7 +40,7 @@ class DevicePlan final : public Executor {
     std::vector<std::size_t> pending_steps;  // whose they are
   };
 
-  bool has_messages() const;
+  bool has_messages() const { return events_.has_value(); }
   bool may_be_captured() const override;
   std::int64_t starts() const override;
   void relower() override;

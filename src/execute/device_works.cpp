@@ -10,8 +10,6 @@
 namespace partita::execution {
 namespace {
 
-constexpr int dtypes = static_cast<int>(Dtype::c128) + 1;
-
 /// Of operands that are dense nobody asks; the others are taken to lie as badly as may be.
 std::vector<Strides> strides_for_trial(const Plan& plan) {
   std::vector<Strides> strides;
@@ -34,7 +32,7 @@ DeviceWorks::DeviceWorks(ContextState& context, const Plan& plan) : context_(con
   places_.operation = plan.operation;
   places_.rank = plan.rank;
   places_.buffers = plan.buffers;
-  for (int dtype = 0; dtype < dtypes; ++dtype) {
+  for (int dtype = 0; dtype < dtype_count; ++dtype) {
     places_.buffers.push_back({"workspace", BufferKind::scratch, {}, 0, static_cast<Dtype>(dtype)});
   }
   lower(strides_for_trial(plan));

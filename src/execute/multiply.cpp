@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "base/check.hpp"
+#include "base/round.hpp"
 #include "execute/bound_work.hpp"
 #include "execute/product_shape.hpp"
 #include "execute/scalar_as.hpp"
@@ -83,7 +84,7 @@ void BoundMultiply<T>::reserve_tiles() {
     if (!role->packed) continue;
     role->tile_offset = elements;
     elements += role->rows->largest_chunk() * role->columns->largest_chunk();
-    elements = (elements + 15) / 16 * 16;
+    elements = round_up(elements, 16);
   }
   workspace_->reserve(elements * static_cast<std::int64_t>(sizeof(T)));
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/round.hpp"
 #include "execute/lower.hpp"
 
 namespace partita::execution {
@@ -12,8 +13,7 @@ namespace {
 std::vector<devices::ByteRange> in_slices(int ranks, std::int64_t bytes, int but) {
   constexpr std::int64_t largest_element = 16;
   const std::int64_t takers = but < 0 ? ranks : ranks - 1;
-  const std::int64_t share = (bytes + takers - 1) / takers;
-  const std::int64_t slice = (share + largest_element - 1) / largest_element * largest_element;
+  const std::int64_t slice = round_up(ceil_divide(bytes, takers), largest_element);
   std::vector<devices::ByteRange> ranges;
   std::int64_t begin = 0;
   for (int rank = 0; rank < ranks; ++rank) {

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/check.hpp"
+#include "base/round.hpp"
 
 namespace partita::execution {
 namespace {
@@ -79,7 +80,7 @@ ScratchPlaces scratch_places(const Plan& plan) {
     for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
       if (plan.buffers[b].kind != kind || plan.buffers[b].view_of >= 0) continue;
       places.offsets[b] = places.bytes;
-      places.bytes += (plan.buffers[b].bytes + page - 1) / page * page;
+      places.bytes += round_up(plan.buffers[b].bytes, page);
     }
   }
   return places;

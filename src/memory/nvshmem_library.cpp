@@ -2,7 +2,6 @@
 
 #include <cctype>
 #include <charconv>
-#include <partita/device_report.hpp>
 #include <string_view>
 
 #include "base/check.hpp"
@@ -15,7 +14,8 @@ namespace {
 
 constexpr const char* library_name = "libnvshmem_host.so.3";
 
-void find_all(void* handle, NvshmemLibrary& library) {
+void find_all(NvshmemLibrary& library) {
+  void* const handle = open_library_or_package(library_name, "nvshmem");
   find_symbol(handle, library_name, "nvshmemx_init_status", library.init_status);
   find_symbol(handle, library_name, "nvshmemx_get_uniqueid", library.get_unique_id);
   find_symbol(handle, library_name, "nvshmemx_set_attr_uniqueid_args", library.set_id);
@@ -25,20 +25,10 @@ void find_all(void* handle, NvshmemLibrary& library) {
   find_symbol(handle, library_name, "nvshmem_malloc", library.allocate);
   find_symbol(handle, library_name, "nvshmem_ptr", library.address_of);
   find_symbol(handle, library_name, "nvshmemx_vendor_get_version_info", library.get_version);
-}
-
-NvshmemLibrary open() {
-  NvshmemLibrary library;
-  try {
-    find_all(open_library_or_package(library_name, "nvshmem"), library);
-    int major = 0, minor = 0, patch = 0;
-    library.get_version(&major, &minor, &patch);
-    library.version = 10000 * major + 100 * minor + patch;
-    library.path = path_of_library(reinterpret_cast<void*>(library.init));
-  } catch (const std::exception& error) {
-    library.why_none = error.what();
-  }
-  return library;
+  int major = 0, minor = 0, patch = 0;
+  library.get_version(&major, &minor, &patch);
+  library.version = 10000 * major + 100 * minor + patch;
+  library.path = path_of_library(reinterpret_cast<void*>(library.init));
 }
 
 /// "", k, m, g or t; -1: another one.
@@ -52,15 +42,14 @@ int power_of(std::string_view suffix) {
 }  // namespace
 
 const NvshmemLibrary& NvshmemLibrary::of_process() {
-  static const NvshmemLibrary library = open();
+  static const auto library = open_or_say_why(find_all);
   return library;
 }
 
 }  // namespace memory
 
 LibraryReport report_nvshmem() {
-  const memory::NvshmemLibrary& library = memory::NvshmemLibrary::of_process();
-  return {library.version, library.path, library.why_none};
+  return static_cast<const LibraryReport&>(memory::NvshmemLibrary::of_process());
 }
 
 std::string memory::obstacle(std::span<const NvshmemCapabilities> offers) {

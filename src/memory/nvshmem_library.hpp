@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <partita/device_report.hpp>
 #include <span>
 #include <string>
 
@@ -40,11 +41,7 @@ inline constexpr unsigned nvshmem_init_with_id = 1U << 3U;
 
 /// Functions that return an int return 0 when all is well, where nothing else is said. "PE" is NVSHMEM's word
 /// for a rank.
-struct NvshmemLibrary {
-  int version = 0;       ///< 30800: 3.8.0; 0: not there
-  std::string path;      ///< what has been opened
-  std::string why_none;  ///< empty: it can be used
-
+struct NvshmemLibrary : LibraryReport {
   int (*init_status)() = nullptr;  ///< 0: this process has not started it
   int (*get_unique_id)(NvshmemId* id) = nullptr;
   int (*set_id)(int rank, int ranks, const NvshmemId* id, NvshmemAttributes* attributes) = nullptr;

@@ -28,6 +28,7 @@ int forget_farewells(MPI_Comm callers, int, void* value, void*) {
 }
 
 int make_key() {
+  const MpiCall call;
   int key = MPI_KEYVAL_INVALID;
   MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &forget_farewells, &key, nullptr);
   return key;
