@@ -19,9 +19,9 @@ bool suits(const Layout& operand, const Layout& result, int rank) {
   const Region held = operand.region(rank);
   if (held.empty()) return false;
   const int skipped = result.dimensions() - operand.dimensions();
-  for (int i = 0; i < operand.dimensions(); ++i) {
+  for (int i = 0, d = skipped; i < operand.dimensions(); ++i, ++d) {
     const bool repeated = operand.shape()[i] == 1;
-    const IndexSet read = repeated ? IndexSet::range(0, 1) : part.sets[static_cast<std::size_t>(i + skipped)];
+    const IndexSet read = repeated ? IndexSet::range(0, 1) : part.sets[static_cast<std::size_t>(d)];
     if (!is_there(held.sets[static_cast<std::size_t>(i)], read)) return false;
   }
   return true;
@@ -57,11 +57,12 @@ std::vector<Step> steps_of(const Layout& operand, const Strides& strides, const 
   std::vector<Step> steps(static_cast<std::size_t>(result.dimensions()));
   const Region part = result.region(rank), held = operand.region(rank);
   const int skipped = result.dimensions() - operand.dimensions();
-  for (int i = 0; i < operand.dimensions(); ++i) {
+  for (int i = 0, d = skipped; i < operand.dimensions(); ++i, ++d) {
     if (operand.shape()[i] == 1) continue;  // the same all along
+    const auto place = static_cast<std::size_t>(d);
     const IndexSet& set = held.sets[static_cast<std::size_t>(i)];
-    const bool same = set == part.sets[static_cast<std::size_t>(i + skipped)];
-    steps[static_cast<std::size_t>(i + skipped)] = {strides[i], !same, same ? 0 : set.front()};
+    const bool same = set == part.sets[place];
+    steps[place] = {strides[i], !same, same ? 0 : set.front()};
   }
   return steps;
 }

@@ -41,7 +41,7 @@ Scalar Scalar::of(Dtype dtype, const void* element) {
     T value;
     std::memcpy(&value, element, sizeof value);
     if constexpr (std::is_integral_v<T>) {
-      scalar.integer_ = static_cast<std::int64_t>(value);
+      scalar.integer_ = static_cast<std::int64_t>(+value);
     } else if constexpr (is_half_type<T>) {
       scalar.number_ = static_cast<double>(to_float(value));
     } else {

@@ -193,6 +193,52 @@ RANK_TEST(ArrayReductions, OverAxesOfEveryLayout) {
   }
 }
 
+RANK_TEST(ArrayReductions, OfWindowsAndOfPartsOfLargerGroups) {
+  const Shape whole{9, 8, 7};
+  const Index lower{1, 2, 3};
+  std::vector<int> others;
+  for (int rank = context.size() - 1; rank > 0; --rank) others.push_back(rank);
+  std::vector<Layout> layouts;
+  for (const Distribution& distribution : three_dimensional(whole, context.size()))
+    layouts.push_back(Layout(distribution, whole, context.size()).window(lower, reduced_shape));
+  const int fewer = static_cast<int>(others.size());
+  if (fewer > 0) {
+    for (const Distribution& distribution : three_dimensional(reduced_shape, fewer))
+      layouts.push_back(Layout(distribution, reduced_shape, fewer).embedded(others, context.size()));
+  }
+  for (const Layout& layout : layouts) {
+    SCOPED_TRACE(layout.to_string());
+    Array array = empty(context, layout, Dtype::i32);
+    write_numbers(array, [](std::int64_t i) { return known_value(i, 0); });
+    const std::vector<Number> numbers = whole_numbers(array);
+    EXPECT_EQ(sum<Number>(array), brute_force(ArrayReduction::sum, numbers));
+    for (const std::vector<int>& axes : {std::vector<int>{0}, {1}, {2, 1}, {2, 0}}) {
+      expect_over_axes(array, ArrayReduction::sum, axes, {});
+      expect_over_axes(array, ArrayReduction::min, axes, {.keep_dimensions = true});
+    }
+  }
+}
+
+RANK_TEST(ArrayReductions, LongRowsAndColumns) {
+  const Shape shape{20011, 37};
+  for (const Distribution& distribution :
+       std::vector<Distribution>{Slab(0), Slab(1), BlockCyclic(ProcessGrid({context.size(), 1}), {64, 5})}) {
+    for (const Dtype dtype : {Dtype::u8, Dtype::f32, Dtype::f64}) {
+      SCOPED_TRACE(distribution.to_string() + " " + std::string(name(dtype)));
+      Array array = empty(context, shape, distribution, dtype);
+      write_numbers(array, [](std::int64_t i) { return static_cast<double>(i % 101); });
+      std::vector<Number> rows(20011), columns(37);
+      for (std::size_t i = 0; i < rows.size() * columns.size(); ++i) {
+        rows[i / 37] += static_cast<double>(i % 101);
+        columns[i % 37] += static_cast<double>(i % 101);
+      }
+      EXPECT_EQ(whole_numbers(sum(array, {0})), columns);
+      EXPECT_EQ(whole_numbers(sum(array, {1})), rows);
+      EXPECT_EQ(max<Number>(array), 100.0);
+    }
+  }
+}
+
 RANK_TEST(ArrayReductions, AllReductionsOverAnAxis) {
   for (const Dtype dtype : every_dtype) {
     Array array = empty(context, reduced_shape, Slab(1), dtype);

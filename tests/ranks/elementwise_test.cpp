@@ -166,6 +166,15 @@ RANK_TEST(Elementwise, BroadcastOfWhatIsLaidOutAlike) {
   expect_elements(whole_numbers(outer), column, whole_row, {6, 11}, std::multiplies<>());
 }
 
+RANK_TEST(Elementwise, WindowsOfCyclicBlocksBesideWholeArrays) {
+  const Layout whole(BlockCyclic(ProcessGrid({1, context.size()}), {2, 3}), {9, 31}, context.size());
+  Array x = empty(context, whole.window({1, 4}, {6, 23}), Dtype::f64);
+  Array row = empty(context, {23}, Replicated{}, Dtype::f64);
+  write_positive(x, 1);
+  write_positive(row, 2);
+  expect_elements(whole_numbers(x * row), x, row, x.shape(), std::multiplies<>());
+}
+
 RANK_TEST(Elementwise, Operators) {
   Array x = empty(context, {8, 9}, Slab(1), Dtype::f64);
   Array everywhere = empty(context, {8, 9}, Replicated{}, Dtype::f64);

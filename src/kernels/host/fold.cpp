@@ -294,17 +294,11 @@ void fold_in(const FoldPass& pass) {
 /// body(J()) with the type in which is joined.
 template <class Body>
 void with_joined(Dtype joined, const Body& body) {
-  switch (joined) {
-    case Dtype::i64:
-      return body(std::int64_t());
-    case Dtype::u64:
-      return body(std::uint64_t());
-    case Dtype::f64:
-      return body(double());
-    default:
-      invariant(joined == Dtype::c128, "elements joined in {}", name(joined));
-      return body(std::complex<double>());
-  }
+  if (joined == Dtype::i64) return body(std::int64_t());
+  if (joined == Dtype::u64) return body(std::uint64_t());
+  if (joined == Dtype::f64) return body(double());
+  invariant(joined == Dtype::c128, "elements joined in {}", name(joined));
+  body(std::complex<double>());
 }
 
 template <class S, class J>
