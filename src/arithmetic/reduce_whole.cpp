@@ -1,9 +1,11 @@
 // All elements of an array joined: each rank its own part, then one number a rank.
-#include <partita/collectives.hpp>
+#include <fmt/format.h>
+
+#include <partita/array_reductions.hpp>
 
 #include "arithmetic/arguments.hpp"
 #include "arithmetic/folding.hpp"
-#include "collectives/call.hpp"
+#include "collectives/reducing.hpp"
 #include "device/device_synchronization.hpp"
 
 namespace partita {
@@ -43,7 +45,10 @@ Scalar joined_of_all_ranks(const Folding& folding, const Array& array, const Arr
     }
   }
   const View joined = number.view(folding.joined);
-  all_reduce(Context(context), joined, joined, {folding.reduction, true});
+  collective::Call call =
+      collective::all_reducing_call(operation, joined, joined, {folding.reduction, true}, context->size());
+  call.facts.push_back({"array", fmt::format("{} of {}", to_string(array.shape()), name(array.dtype()))});
+  collective::run(Context(context), std::move(call), {});
   arithmetic::finish_part(*context, folding, joined, result.view(folding.result), volume(array.shape()), {});
   return Scalar::of(folding.result, result.bytes.data());
 }

@@ -385,6 +385,8 @@ RANK_TEST(ArrayReductions, RanksThatDifferAreToldSo) {
   if (context.size() == 1) GTEST_SKIP() << "needs two ranks";
   const Array rows = zeros(context, {4, 4}, Slab(0), Dtype::f32);
   EXPECT_THROW((void)sum(rows, {context.rank() == 0 ? 0 : 1}), DisagreementError);
+  const Array others = zeros(context, {3, 11}, Slab(0), Dtype::f32);  // of which there is no plan yet
+  EXPECT_THROW((void)(context.rank() == 0 ? sum<double>(others) : norm(others)), DisagreementError);
   EXPECT_EQ(sum<double>(rows), 0);
 }
 
