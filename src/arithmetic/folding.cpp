@@ -141,4 +141,8 @@ char* fold_scratch(ContextState& context) {
   return static_cast<char*>(memory->data());
 }
 
+void prepare_folds(const Array& array) {
+  if (array.local().space == MemorySpace::device) (void)fold_scratch(*array.context());
+}
+
 }  // namespace partita::arithmetic

@@ -41,12 +41,15 @@ struct Destination {
 void fold_part(const Folding& folding, const Array& array, const Array* other, const Destination& to,
                Stream stream);
 
-/// The results, dense, for `elements` that have been joined, dense, each of `count` elements; as above.
+/// result = what becomes of `joined`, which has been joined of `count` elements for each; both are dense. As
+/// above.
 void finish_part(ContextState& context, const Folding& folding, const View& joined, const View& result,
                  std::int64_t count, Stream stream);
 
-/// Memory of the context's device that folds of whole arrays use, in the order of streams:
-/// `DeviceWork::fold_scratch_bytes`, and 16 for a result.
+/// Memory of the context's device that folds use, in the order of streams: `DeviceWork::fold_scratch_bytes`,
+/// and 16 for a result. Throws MemoryError when it is wanted first.
 char* fold_scratch(ContextState& context);
+/// What the array's folds want beside it is there. To be called where all ranks hear of errors.
+void prepare_folds(const Array& array);
 
 }  // namespace partita::arithmetic

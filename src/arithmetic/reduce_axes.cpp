@@ -67,6 +67,7 @@ AxesReduction checked(const Array& array, ArrayReduction reduction, const std::v
   for (const int axis : axes) count *= array.shape()[axis];
   check(!folding.needs_elements || count > 0, "{}: the array {} has no elements along the axes", operation,
         to_string(array.shape()));
+  arithmetic::prepare_folds(array);
   const ReducedAxes reduced{axes, options.keep_dimensions, folding.reduction};
   ReducedLayouts layouts = arithmetic::reduced_layouts(array.layout(), reduced);
   Layout result = wanted_layout(operation, options, layouts, array.layout().ranks());

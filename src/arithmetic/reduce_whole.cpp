@@ -73,6 +73,7 @@ Scalar reduce(const Array& array, ArrayReduction reduction, Stream stream) {
     folding = arithmetic::folding_of(reduction, array.dtype());
     check(!folding.needs_elements || volume(array.shape()) > 0, "{}: the array {} has no elements", operation,
           to_string(array.shape()));
+    arithmetic::prepare_folds(array);
   });
   return joined_of_all_ranks(folding, array, nullptr, operation, stream);
 }
@@ -89,6 +90,7 @@ Scalar inner_product(const Array& a, const Array& b, bool conjugated, Stream str
     check(a.layout() == b.layout() || a.layout().equivalent(b.layout()),
           "{}: the arrays are {} and {}; redistribute one of them", operation, a.layout().to_string(),
           b.layout().to_string());
+    arithmetic::prepare_folds(a);
   });
   return joined_of_all_ranks(arithmetic::inner_product_of(a.dtype(), conjugated), a, &b, operation, stream);
 }
