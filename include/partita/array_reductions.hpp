@@ -22,8 +22,9 @@
 //
 // All are collective over the array's context and block until the result is there, on devices too. What
 // `stream` (by default the context's own) holds comes before; in host memory any but the default is an
-// UnsupportedError. Errors, the same on every rank: ArgumentError (a partial array, no such axis, not defined
-// for the dtype), DisagreementError, MemoryError, and those of all collective calls.
+// UnsupportedError, as is one that is being captured. Errors, the same on every rank: ArgumentError (a
+// partial array, no such axis, not defined for the dtype), DisagreementError, MemoryError, and those of all
+// collective calls.
 #pragma once
 
 #include <initializer_list>

@@ -6,6 +6,7 @@
 #include "array/elements.hpp"
 #include "base/check.hpp"
 #include "device/device_memory.hpp"
+#include "device/device_synchronization.hpp"
 
 namespace partita::arithmetic {
 namespace {
@@ -141,8 +142,13 @@ char* fold_scratch(ContextState& context) {
   return static_cast<char*>(memory->data());
 }
 
-void prepare_folds(const Array& array) {
-  if (array.local().space == MemorySpace::device) (void)fold_scratch(*array.context());
+void prepare_folds(std::string_view operation, const Array& array, Stream stream) {
+  if (array.local().space == MemorySpace::host) return;
+  ContextState& context = *array.context();
+  devices::require_no_capture(context, operation, "it");
+  check<UnsupportedError>(stream.handle == nullptr || !context.device->captures(stream),
+                          "{}: the stream is being captured into a graph", operation);
+  (void)fold_scratch(context);
 }
 
 }  // namespace partita::arithmetic

@@ -49,7 +49,8 @@ void finish_part(ContextState& context, const Folding& folding, const View& join
 /// Memory of the context's device that folds use, in the order of streams: `DeviceWork::fold_scratch_bytes`,
 /// and 16 for a result. Throws MemoryError when it is wanted first.
 char* fold_scratch(ContextState& context);
-/// What the array's folds want beside it is there. To be called where all ranks hear of errors.
-void prepare_folds(const Array& array);
+/// What waits for the array's folds in `stream` may, and what they want beside it is there. To be called
+/// where all ranks hear of errors: UnsupportedError where a stream is captured, MemoryError.
+void prepare_folds(std::string_view operation, const Array& array, Stream stream);
 
 }  // namespace partita::arithmetic

@@ -60,14 +60,13 @@ AxesReduction checked(const Array& array, ArrayReduction reduction, const std::v
   const std::string_view operation = name(reduction);
   arithmetic::check_values(operation, array);
   arithmetic::check_stream(operation, array, stream);
-  devices::require_no_capture(*array.context(), operation, "it");
   check_axes(operation, array.shape(), axes);
   const Folding folding = arithmetic::folding_of(reduction, array.dtype());
   std::int64_t count = 1;
   for (const int axis : axes) count *= array.shape()[axis];
   check(!folding.needs_elements || count > 0, "{}: the array {} has no elements along the axes", operation,
         to_string(array.shape()));
-  arithmetic::prepare_folds(array);
+  arithmetic::prepare_folds(operation, array, stream);
   const ReducedAxes reduced{axes, options.keep_dimensions, folding.reduction};
   ReducedLayouts layouts = arithmetic::reduced_layouts(array.layout(), reduced);
   Layout result = wanted_layout(operation, options, layouts, array.layout().ranks());

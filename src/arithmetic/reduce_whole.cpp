@@ -22,7 +22,6 @@ struct Number {
 void fold_on_device(const Folding& folding, const Array& array, const Array* other, Number& number,
                     std::string_view operation, Stream stream) {
   ContextState& context = *array.context();
-  devices::require_no_capture(context, operation, "it");
   const Stream used = devices::begin_device_work(context, stream);
   void* const result = arithmetic::fold_scratch(context) + devices::DeviceWork::fold_scratch_bytes;
   arithmetic::fold_part(folding, array, other, {result, {}, {}, false}, used);
@@ -73,7 +72,7 @@ Scalar reduce(const Array& array, ArrayReduction reduction, Stream stream) {
     folding = arithmetic::folding_of(reduction, array.dtype());
     check(!folding.needs_elements || volume(array.shape()) > 0, "{}: the array {} has no elements", operation,
           to_string(array.shape()));
-    arithmetic::prepare_folds(array);
+    arithmetic::prepare_folds(operation, array, stream);
   });
   return joined_of_all_ranks(folding, array, nullptr, operation, stream);
 }
@@ -90,7 +89,7 @@ Scalar inner_product(const Array& a, const Array& b, bool conjugated, Stream str
     check(a.layout() == b.layout() || a.layout().equivalent(b.layout()),
           "{}: the arrays are {} and {}; redistribute one of them", operation, a.layout().to_string(),
           b.layout().to_string());
-    arithmetic::prepare_folds(a);
+    arithmetic::prepare_folds(operation, a, stream);
   });
   return joined_of_all_ranks(arithmetic::inner_product_of(a.dtype(), conjugated), a, &b, operation, stream);
 }

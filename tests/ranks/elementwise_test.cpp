@@ -265,6 +265,14 @@ RANK_TEST(Elementwise, StreamsAreKept) {
     const Array columns = sum(y, {0}, {}, stream.stream());
     EXPECT_EQ(sum<double>(columns), 2100.0 * round * (round + 1));
   }
+  begin_fake_capture(stream.stream());
+  scale(x, 2, stream.stream());
+  EXPECT_THROW((void)sum(x, stream.stream()), UnsupportedError);
+  EXPECT_THROW((void)sum(x, {0}, {}, stream.stream()), UnsupportedError);
+  const auto graph = end_fake_capture(stream.stream());
+  for (int start = 0; start < 3; ++start) start_fake_graph(*graph, stream.stream());
+  context.synchronize(stream.stream());
+  EXPECT_EQ(sum<double>(x), 2100.0 * 5 * 8);
 }
 
 }  // namespace
