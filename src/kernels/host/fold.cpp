@@ -14,8 +14,8 @@ namespace {
 
 enum Part : std::size_t { to, a, b };
 
-constexpr std::int64_t row_stretch = 512;     // elements that become one number
-constexpr std::int64_t column_stretch = 256;  // numbers that are joined side by side
+constexpr std::int64_t row_stretch = 512;      // elements that become one number
+constexpr std::int64_t column_stretch = 2048;  // numbers that are joined side by side: some pages of memory
 constexpr std::int64_t least_columns = 16;
 constexpr std::int64_t in_turn = 16;  // stretches that are joined one after the other; more are halved
 
@@ -145,24 +145,20 @@ struct Max {
 template <class J, class Join>
 class Folding {
  public:
-  Folding(const FoldPass& pass, Load<J> load) : pass_(pass), load_(load) {
+  Folding(const FoldPass& pass, Load<J> load) : pass_(pass), load_(load), kept_(pass.kept), over_(pass.over) {
     write_identity(pass.reduction, pass.joined, &identity_);
-    is_dense_ = pass.folded == Folded::value && pass.dtype == pass.joined;
-    over_ = pass.over;
-    kept_ = pass.kept;
     if (over_.empty()) over_.push_back({});
     columns_ = goes_by_columns();
-    if (columns_) {
-      inner_ = kept_.back();
-      kept_.pop_back();
-      chunks_ = 1;
-    } else {
-      inner_ = over_.back();
-      over_.pop_back();
-      chunks_ = (inner_.count + row_stretch - 1) / row_stretch;
-    }
+    std::vector<ElementwiseLoop>& loops = columns_ ? kept_ : over_;
+    inner_ = loops.back();
+    loops.pop_back();
+    chunks_ = columns_ ? 1 : (inner_.count + row_stretch - 1) / row_stretch;
     units_ = chunks_;
     for (const ElementwiseLoop& loop : over_) units_ *= loop.count;
+    width_ = columns_ ? std::min(column_stretch, inner_.count) : 1;
+    std::int64_t levels = 1;
+    for (std::int64_t units = units_; units > in_turn; units -= units / 2) ++levels;
+    sums_.resize(static_cast<std::size_t>(levels * width_));
   }
 
   void run() { walk(kept_, {}); }
@@ -191,33 +187,28 @@ class Folding {
 
   void fold_at(const Offsets& at) {
     auto* const result = static_cast<J*>(pass_.data[to]);
-    std::array<J, column_stretch> sums;
-    if (!columns_) {
-      pairwise(at, 0, units_, sums.data(), 1);
-      result[at[to]] = sums[0];
-      return;
-    }
-    for (std::int64_t first = 0; first < inner_.count; first += column_stretch) {
-      const std::int64_t width = std::min(column_stretch, inner_.count - first);
-      const Offsets here = moved(at, inner_, first);
-      pairwise(here, 0, units_, sums.data(), width);
-      for (std::int64_t j = 0; j < width; ++j) {
-        result[here[to] + j * inner_.strides[to]] = sums[static_cast<std::size_t>(j)];
-      }
+    const std::int64_t count = columns_ ? inner_.count : 1, step = columns_ ? inner_.strides[to] : 0;
+    for (std::int64_t first = 0; first < count; first += width_) {
+      const std::int64_t width = std::min(width_, count - first);
+      const Offsets here = columns_ ? moved(at, inner_, first) : at;
+      pairwise(here, 0, units_, sums_.data(), width);
+      for (std::int64_t j = 0; j < width; ++j)
+        result[here[to] + j * step] = sums_[static_cast<std::size_t>(j)];
     }
   }
 
   /// Halves are joined by themselves: what is lost to rounding grows with the logarithm of their number.
+  /// Behind `sums` there is room for those of all halves within.
   void pairwise(const Offsets& at, std::int64_t first, std::int64_t units, J* sums, std::int64_t width) {
     if (units <= in_turn) {
       std::fill(sums, sums + width, identity_);
       for (std::int64_t unit = first; unit < first + units; ++unit) join_unit(at, unit, sums, width);
       return;
     }
-    std::array<J, column_stretch> others;
+    J* const others = sums + width_;
     pairwise(at, first, units / 2, sums, width);
-    pairwise(at, first + units / 2, units - units / 2, others.data(), width);
-    for (std::int64_t j = 0; j < width; ++j) sums[j] = join_(sums[j], others[static_cast<std::size_t>(j)]);
+    pairwise(at, first + units / 2, units - units / 2, others, width);
+    for (std::int64_t j = 0; j < width; ++j) sums[j] = join_(sums[j], others[j]);
   }
 
   void join_unit(const Offsets& at, std::int64_t unit, J* sums, std::int64_t width) {
@@ -228,37 +219,59 @@ class Folding {
       here = moved(here, over_[l], rest % over_[l].count);
       rest /= over_[l].count;
     }
-    if (columns_) {
-      const J* const numbers = numbers_at(here, width);
-      for (std::int64_t j = 0; j < width; ++j) sums[j] = join_(sums[j], numbers[j]);
-    } else {
-      const std::int64_t first = chunk * row_stretch, count = std::min(row_stretch, inner_.count - first);
-      sums[0] = join_(sums[0], total(numbers_at(moved(here, inner_, first), count), count));
+    if (!columns_) {
+      const std::int64_t first = chunk * row_stretch;
+      with_numbers(
+          moved(here, inner_, first), std::min(row_stretch, inner_.count - first),
+          [&](const auto& number, std::int64_t count) { sums[0] = join_(sums[0], total(number, count)); });
+      return;
+    }
+    for (std::int64_t first = 0; first < width; first += row_stretch) {
+      J* const to_these = sums + first;
+      with_numbers(moved(here, inner_, first), std::min(row_stretch, width - first),
+                   [&](const auto& number, std::int64_t count) {
+                     for (std::int64_t j = 0; j < count; ++j) to_these[j] = join_(to_these[j], number(j));
+                   });
     }
   }
 
-  /// Along the innermost loop, in the type in which they are joined.
-  const J* numbers_at(const Offsets& at, std::int64_t count) {
+  /// body(number, count), where number(i) is the i-th along the innermost loop, in the type in which they are
+  /// joined. What is dense, and wide or widened at once, is not copied.
+  template <class Body>
+  void with_numbers(const Offsets& at, std::int64_t count, const Body& body) {
     const std::int64_t bytes = size_of(pass_.dtype);
     Run run{static_cast<const std::byte*>(pass_.data[a]) + at[a] * bytes, nullptr, inner_.strides[a],
             inner_.strides[b], count};
-    if (is_dense_ && run.step_a == 1) return reinterpret_cast<const J*>(run.a);
+    if (run.step_a == 1 && pass_.folded == Folded::value && pass_.dtype == pass_.joined) {
+      return body([numbers = reinterpret_cast<const J*>(run.a)](std::int64_t i) { return numbers[i]; },
+                  count);
+    }
+    if constexpr (std::is_same_v<J, double>) {
+      if (run.step_a == 1 && pass_.dtype == Dtype::f32) {
+        const auto* const floats = reinterpret_cast<const float*>(run.a);
+        const auto wide = [floats](std::int64_t i) { return static_cast<double>(floats[i]); };
+        if (pass_.folded == Folded::value) return body(wide, count);
+        if (pass_.folded == Folded::square)
+          return body([wide](std::int64_t i) { return wide(i) * wide(i); }, count);
+      }
+    }
     if (pass_.data[b] != nullptr) run.b = static_cast<const std::byte*>(pass_.data[b]) + at[b] * bytes;
     load_(run, dense_.data());
-    return dense_.data();
+    body([numbers = dense_.data()](std::int64_t i) { return numbers[i]; }, count);
   }
 
   /// Eight sums side by side: the machine adds them at once, and the order does not depend on it.
-  J total(const J* numbers, std::int64_t count) const {
+  template <class Number>
+  J total(const Number& number, std::int64_t count) const {
     std::array<J, 8> lanes;
     lanes.fill(identity_);
     std::int64_t i = 0;
     for (; i + 8 <= count; i += 8) {
       for (std::size_t lane = 0; lane < 8; ++lane) {
-        lanes[lane] = join_(lanes[lane], numbers[i + static_cast<std::int64_t>(lane)]);
+        lanes[lane] = join_(lanes[lane], number(i + static_cast<std::int64_t>(lane)));
       }
     }
-    for (std::size_t lane = 0; i < count; ++i, ++lane) lanes[lane] = join_(lanes[lane], numbers[i]);
+    for (std::size_t lane = 0; i < count; ++i, ++lane) lanes[lane] = join_(lanes[lane], number(i));
     for (std::size_t half = 4; half > 0; half /= 2) {
       for (std::size_t lane = 0; lane < half; ++lane) lanes[lane] = join_(lanes[lane], lanes[lane + half]);
     }
@@ -269,12 +282,13 @@ class Folding {
   Load<J> load_;
   Join join_;
   J identity_{};
-  bool is_dense_ = false;  // the elements are what is joined
   bool columns_ = false;
   std::vector<ElementwiseLoop> kept_, over_;  // but for the innermost one
   ElementwiseLoop inner_;
   std::int64_t chunks_ = 1;  // of a row
-  std::int64_t units_ = 1;
+  std::int64_t units_ = 1;   // that are joined to one result, or to `width_` side by side
+  std::int64_t width_ = 1;
+  std::vector<J> sums_;  // of `width_`, a level of halves each
   std::array<J, row_stretch> dense_;
 };
 
