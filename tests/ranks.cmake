@@ -11,7 +11,9 @@ target_link_libraries(partita_rank_tests PRIVATE partita_test_support partita_ob
 partita_unite(
   partita_rank_tests
   ALONE
+  ranks/array_reductions_test.cpp
   ranks/device_messages_test.cpp
+  ranks/elementwise_test.cpp
   ranks/fft_errors_test.cpp
   ranks/fft_object_test.cpp
   ranks/fft_test.cpp

@@ -138,6 +138,10 @@ PARTITA_API double matmul_volume_bound(std::int64_t m, std::int64_t n, std::int6
 /// DisagreementError, UnsupportedError (no BLAS on this machine; arrays in host and in device memory; in
 /// device memory: epilogues with a gradient), MemoryError, TimeoutError.
 ///
+/// D's layout (where neither `distribution` nor C says it) may change with the shapes and the number of
+/// ranks, and need not be A's or B's: a sum over products of local parts of D and another array goes wrong
+/// there. `dot` (array_reductions.hpp) compares the layouts.
+///
 /// Arrays in device memory are multiplied by their device, in the context's own stream.
 PARTITA_API Array matmul(const Array& a, const Array& b, const MatmulOptions& options = {},
                          const EpilogueArrays& arrays = {}, SourcePlace where = SourcePlace::current());

@@ -16,18 +16,11 @@ Plan plan_all_reduce(const Request& request) {
   return plan_joining(request, "all join slices of it, then all read all slices");
 }
 
-}  // namespace collective
-
-void all_reduce(const Context& context, const View& source, const View& destination,
-                const ReduceOptions& options, Stream stream) {
-  using namespace collective;
-  CallSignature signature = signature_of("all_reduce", source, destination, options);
-  if (run_again(context, signature, stream)) return;
-  const int ranks = context.size();
-  Call call = reducing_call("all_reduce", source, destination, options);
-  call.signature = &signature;
-  call.layouts = [&] {
-    check_reduction("all_reduce", options.reduction, source.dtype);
+Call all_reducing_call(std::string_view operation, const View& source, const View& destination,
+                       const ReduceOptions& options, int ranks) {
+  Call call = reducing_call(operation, source, destination, options);
+  call.layouts = [=] {
+    check_reduction(operation, options.reduction, source.dtype);
     return std::vector<Layout>{contributions(source.extents, options.reduction, ranks),
                                everywhere(source.extents, ranks)};
   };
@@ -39,6 +32,18 @@ void all_reduce(const Context& context, const View& source, const View& destinat
     group.all_reduce(views[0].data, views[1].data, volume(views[0].extents), views[0].dtype, reduction,
                      where);
   };
+  return call;
+}
+
+}  // namespace collective
+
+void all_reduce(const Context& context, const View& source, const View& destination,
+                const ReduceOptions& options, Stream stream) {
+  using namespace collective;
+  CallSignature signature = signature_of("all_reduce", source, destination, options);
+  if (run_again(context, signature, stream)) return;
+  Call call = all_reducing_call("all_reduce", source, destination, options, context.size());
+  call.signature = &signature;
   run(context, std::move(call), stream);
 }
 

@@ -15,6 +15,10 @@ CallSignature signature_of(std::string_view operation, const View& source, const
 Call reducing_call(std::string_view operation, const View& source, const View& destination,
                    const ReduceOptions& options);
 
+/// An all-reduce, whole, in the name of an operation: a literal.
+Call all_reducing_call(std::string_view operation, const View& source, const View& destination,
+                       const ReduceOptions& options, int ranks);
+
 /// contributions -> a layout of whole values, joined in rank order: the small ones read whole from shared
 /// scratch, the large ones in slices.
 Plan plan_joining(const Request& request, const char* how_in_slices);

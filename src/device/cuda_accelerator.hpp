@@ -46,6 +46,9 @@ class CudaAccelerator final : public Accelerator {
                   void* to, Stream stream) override;
   void fill(const kernels::StridedCopy& nest, const void* element, std::int64_t element_bytes, void* to,
             Stream stream) override;
+  void compute(const kernels::ElementwisePass& pass, Stream stream) override;
+  void fold(const kernels::FoldPass& pass, void* scratch, Stream stream) override;
+  void finish(const kernels::FinishPass& pass, Stream stream) override;
   void flags(std::span<const FlagOperation> operations, Stream stream) override;
 
  private:

@@ -6,6 +6,7 @@
 #include "base/check.hpp"
 #include "cuda/stream.hpp"
 #include "device/cuda_accelerator.hpp"
+#include "kernels/cuda/arithmetic_launch.hpp"
 #include "kernels/cuda/epilogue_launch.hpp"
 #include "kernels/cuda/launch.hpp"
 #include "kernels/cuda/packet_launch.hpp"
@@ -28,6 +29,8 @@ CudaPhysicalDevice::CudaPhysicalDevice(int index) : index_(index) {
   cuda::check_launch(kernels::cuda::load_packet_kernels(), "load the kernels");
   cuda::check_launch(kernels::cuda::load_packet_nest_kernels(), "load the kernels");
   cuda::check_launch(kernels::cuda::load_pass_kernels(), "load the kernels");
+  cuda::check_launch(kernels::cuda::load_elementwise_kernels(), "load the kernels");
+  cuda::check_launch(kernels::cuda::load_fold_kernels(), "load the kernels");
   past_ = cuda::new_cuda_stream();
 }
 

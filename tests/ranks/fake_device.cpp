@@ -311,6 +311,18 @@ class FakeAccelerator final : public devices::Accelerator {
     std::memcpy(value.data(), element, static_cast<std::size_t>(element_bytes));
     of(stream).put([=] { kernels::fill(nest, value.data(), element_bytes, to, kernels::StoreHint::cache); });
   }
+  void compute(const kernels::ElementwisePass& pass, Stream stream) override {
+    of(stream).put([=] { kernels::compute(pass); });
+  }
+  void fold(const kernels::FoldPass& pass, void* scratch, Stream stream) override {
+    of(stream).put([=] {
+      static_cast<char*>(scratch)[fold_scratch_bytes - 1] = 1;
+      kernels::fold(pass);
+    });
+  }
+  void finish(const kernels::FinishPass& pass, Stream stream) override {
+    of(stream).put([=] { kernels::finish(pass); });
+  }
 
   void flags(std::span<const devices::FlagOperation> operations, Stream stream) override {
     Queue& queue = of(stream);

@@ -9,68 +9,38 @@
 #include "base/check.hpp"
 #include "base/visit_dtype.hpp"
 #include "kernels/host/copy.hpp"
+#include "kernels/host/number_rules.hpp"
 #include "kernels/host/number_runs.hpp"
 #include "kernels/host/walk.hpp"
 
 namespace partita::kernels {
 namespace {
 
-// Integers wrap around, as in NumPy: the sum is taken unsigned.
-template <class T>
-T add(T a, T b) {
-  if constexpr (std::is_integral_v<T>) {
-    using Unsigned = std::make_unsigned_t<T>;
-    return static_cast<T>(static_cast<Unsigned>(static_cast<Unsigned>(a) + static_cast<Unsigned>(b)));
-  } else {
-    return static_cast<T>(a + b);
-  }
-}
-
-// `before` is a strict order. A NaN on either side is the result: a NaN in `a` is kept by the second
-// comparison, one in `b` by the first, which is false then.
-template <class T, class Before>
-T first_of(T a, T b, Before before) {
-  if constexpr (std::is_floating_point_v<T>) {
-    return before(a, b) || a != a ? a : b;
-  } else {
-    return before(a, b) ? a : b;
-  }
-}
-
 struct Sum {
   template <class T>
   T operator()(T a, T b) const {
-    return add(a, b);
+    return sum_of(a, b);
   }
 };
 
 struct Min {
   template <class T>
   T operator()(T a, T b) const {
-    return first_of(a, b, [](T x, T y) { return x < y; });
+    return least_of(a, b);
   }
 };
 
 struct Max {
   template <class T>
   T operator()(T a, T b) const {
-    return first_of(a, b, [](T x, T y) { return x > y; });
+    return most_of(a, b);
   }
 };
 
 struct Product {
   template <class T>
   T operator()(T a, T b) const {
-    if constexpr (std::is_integral_v<T>) {
-      return static_cast<T>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
-    } else {
-      return a * b;
-    }
-  }
-  // The plain formula: no second look at infinities, and the same on every machine.
-  template <class T>
-  std::complex<T> operator()(std::complex<T> a, std::complex<T> b) const {
-    return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+    return product_of(a, b);
   }
 };
 

@@ -1,0 +1,160 @@
+// Sums, products, extrema, means and norms of arrays: whole, or over some axes.
+//
+// They know layouts: every element counts once, however many ranks hold a replica of it. A partial array has
+// no values yet: ArgumentError that names `redistribute`.
+//
+// What is computed in what, and of which dtype the result is:
+//
+//   of                 sum, product, dot   min, max   mean   norm   any, all
+//   bool, signed       i64                 as it is   f64    f64    bool
+//   unsigned           u64                 as it is   f64    f64    bool
+//   f16, bf16, f32     f32                 as it is   f32    f32    bool
+//   f64                f64                 f64        f64    f64    bool
+//   c64                c64                 -          c64    f32    bool
+//   c128               c128                -          c128   f64    bool
+//
+// Floating numbers are joined in f64 (complex ones in c128) and rounded once, in the end; in f64 itself the
+// sums are pairwise. Sums of integers wrap around. The order is fixed by shape, layout and memory, and the
+// ranks' results are joined in rank order: the same bits on every rank and in every run. Another layout is
+// another order, and may differ in the last digits. min and max of a NaN and anything are NaN; a NaN is true.
+// A norm is sqrt(sum |x|^2), infinite where a square exceeds f64. Of no elements the sum is 0, the product 1,
+// the norm 0, any false and all true; min, max and mean are ArgumentErrors.
+//
+// All are collective over the array's context and block until the result is there, on devices too. What
+// `stream` (by default the context's own) holds comes before; in host memory any but the default is an
+// UnsupportedError, as is one that is being captured. Errors, the same on every rank: ArgumentError (a
+// partial array, no such axis, not defined for the dtype), DisagreementError, MemoryError, and those of all
+// collective calls.
+#pragma once
+
+#include <initializer_list>
+#include <optional>
+#include <partita/array.hpp>
+#include <partita/scalar.hpp>
+#include <partita/stream.hpp>
+#include <string_view>
+#include <vector>
+
+namespace partita {
+
+enum class ArrayReduction : std::uint8_t { sum, product, min, max, mean, norm, any, all };
+
+PARTITA_API std::string_view name(ArrayReduction reduction);  ///< "sum", ...
+
+/// One axis of an array, or several: `0`, `{0, 2}`. Made of what names them; checked where it is used.
+struct Axes {
+  std::vector<int> list;
+  Axes(int axis) : list{axis} {}                          // NOLINT: implicit by design
+  Axes(std::initializer_list<int> axes) : list(axes) {}   // NOLINT: likewise
+  Axes(std::vector<int> axes) : list(std::move(axes)) {}  // NOLINT: likewise
+};
+
+/// Where the result of a reduction over axes lies.
+struct ReduceAxesOptions {
+  bool keep_dimensions = false;  ///< reduced axes stay, with extent 1
+  /// Of the result; none: what is left of the array's. That is its own rule without the reduced axes, where
+  /// these are whole on every rank. On a mesh (or what can be written as one: Slab, one block a process) the
+  /// ranks along an axis that has cut reduced dimensions hold replicas. In all other cases: Replicated.
+  std::optional<Distribution> distribution = {};
+  std::optional<int> root = {};  ///< the whole result on this rank, nothing on the others
+};
+
+/// Of all elements, on every rank.
+PARTITA_API Scalar reduce(const Array& array, ArrayReduction reduction, Stream stream = {});
+/// Of the elements along `axes` (at least one, each once): a new array on the symmetric heap, where the
+/// source's memory is.
+PARTITA_API Array reduce(const Array& array, ArrayReduction reduction, const Axes& axes,
+                         const ReduceAxesOptions& options = {}, Stream stream = {},
+                         SourcePlace where = SourcePlace::current());
+
+/// sum of a[i] b[i], or of conj(a[i]) b[i]. Both arrays have one dtype and equal or equivalent layouts: else
+/// an ArgumentError that names both and `redistribute`.
+PARTITA_API Scalar inner_product(const Array& a, const Array& b, bool conjugated, Stream stream = {});
+
+// --- by name: `sum<double>(x)` of all elements, `sum(x, {0})` along an axis. T: what the number is wanted
+// as; see Scalar::as
+
+/// sum of a[i] b[i]
+template <class T = Scalar>
+T dot(const Array& a, const Array& b, Stream stream = {}) {
+  return inner_product(a, b, false, stream).as<T>();
+}
+/// sum of conj(a[i]) b[i]: the inner product of complex vectors, NumPy's vdot and BLAS's dotc.
+template <class T = Scalar>
+T vdot(const Array& a, const Array& b, Stream stream = {}) {
+  return inner_product(a, b, true, stream).as<T>();
+}
+
+template <class T = Scalar>
+T sum(const Array& array, Stream stream = {}) {
+  return reduce(array, ArrayReduction::sum, stream).as<T>();
+}
+inline Array sum(const Array& array, const Axes& axes, const ReduceAxesOptions& options = {},
+                 Stream stream = {}, SourcePlace where = SourcePlace::current()) {
+  return reduce(array, ArrayReduction::sum, axes, options, stream, where);
+}
+
+template <class T = Scalar>
+T product(const Array& array, Stream stream = {}) {
+  return reduce(array, ArrayReduction::product, stream).as<T>();
+}
+inline Array product(const Array& array, const Axes& axes, const ReduceAxesOptions& options = {},
+                     Stream stream = {}, SourcePlace where = SourcePlace::current()) {
+  return reduce(array, ArrayReduction::product, axes, options, stream, where);
+}
+
+template <class T = Scalar>
+T min(const Array& array, Stream stream = {}) {
+  return reduce(array, ArrayReduction::min, stream).as<T>();
+}
+inline Array min(const Array& array, const Axes& axes, const ReduceAxesOptions& options = {},
+                 Stream stream = {}, SourcePlace where = SourcePlace::current()) {
+  return reduce(array, ArrayReduction::min, axes, options, stream, where);
+}
+
+template <class T = Scalar>
+T max(const Array& array, Stream stream = {}) {
+  return reduce(array, ArrayReduction::max, stream).as<T>();
+}
+inline Array max(const Array& array, const Axes& axes, const ReduceAxesOptions& options = {},
+                 Stream stream = {}, SourcePlace where = SourcePlace::current()) {
+  return reduce(array, ArrayReduction::max, axes, options, stream, where);
+}
+
+template <class T = Scalar>
+T mean(const Array& array, Stream stream = {}) {
+  return reduce(array, ArrayReduction::mean, stream).as<T>();
+}
+inline Array mean(const Array& array, const Axes& axes, const ReduceAxesOptions& options = {},
+                  Stream stream = {}, SourcePlace where = SourcePlace::current()) {
+  return reduce(array, ArrayReduction::mean, axes, options, stream, where);
+}
+
+template <class T = double>
+T norm(const Array& array, Stream stream = {}) {
+  return reduce(array, ArrayReduction::norm, stream).as<T>();
+}
+inline Array norm(const Array& array, const Axes& axes, const ReduceAxesOptions& options = {},
+                  Stream stream = {}, SourcePlace where = SourcePlace::current()) {
+  return reduce(array, ArrayReduction::norm, axes, options, stream, where);
+}
+
+template <class T = bool>
+T any(const Array& array, Stream stream = {}) {
+  return reduce(array, ArrayReduction::any, stream).as<T>();
+}
+inline Array any(const Array& array, const Axes& axes, const ReduceAxesOptions& options = {},
+                 Stream stream = {}, SourcePlace where = SourcePlace::current()) {
+  return reduce(array, ArrayReduction::any, axes, options, stream, where);
+}
+
+template <class T = bool>
+T all(const Array& array, Stream stream = {}) {
+  return reduce(array, ArrayReduction::all, stream).as<T>();
+}
+inline Array all(const Array& array, const Axes& axes, const ReduceAxesOptions& options = {},
+                 Stream stream = {}, SourcePlace where = SourcePlace::current()) {
+  return reduce(array, ArrayReduction::all, axes, options, stream, where);
+}
+
+}  // namespace partita

@@ -1,0 +1,55 @@
+// One number with its dtype.
+#pragma once
+
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <partita/dtype.hpp>
+#include <partita/export.hpp>
+#include <string>
+#include <type_traits>
+
+namespace partita {
+
+/// What reductions of whole arrays give and elementwise operations take. Made of any C++ number that has a
+/// dtype. A value; thread-safe for reading.
+class PARTITA_API Scalar {
+ public:
+  template <class T>
+  requires(std::is_arithmetic_v<T> || detail::is_one_of<T, std::complex<float>, std::complex<double>>)
+      Scalar(T value)  // NOLINT: implicit by design
+      : Scalar(of(dtype_of<T>(), &value)) {}
+  /// `element`: one element of the dtype, f16 and bf16 among them.
+  static Scalar of(Dtype dtype, const void* element);
+
+  Dtype dtype() const { return dtype_; }
+
+  /// The same number as a T: `total.as<double>()`. Throws ArgumentError as `write`.
+  template <class T>
+  T as() const {
+    if constexpr (std::is_same_v<T, Scalar>) {
+      return *this;
+    } else {
+      T value{};
+      write(dtype_of<T>(), &value);
+      return value;
+    }
+  }
+  /// The same number as one element of a dtype, rounded to nearest even. Throws ArgumentError where more than
+  /// digits would be lost: complex as real, floating as integer, an integer out of range, numbers as
+  /// booleans.
+  void write(Dtype dtype, void* element) const;
+
+  std::string to_string() const;  ///< "2.5 (f64)"
+
+  friend bool operator==(const Scalar&, const Scalar&) = default;  ///< of the same dtype, too
+
+ private:
+  Scalar() = default;
+
+  Dtype dtype_ = Dtype::f64;
+  std::int64_t integer_ = 0;     // of an integer or boolean; u64 by its bits
+  std::complex<double> number_;  // of the others
+};
+
+}  // namespace partita

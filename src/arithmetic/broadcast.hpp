@@ -1,0 +1,20 @@
+// Which elements of an operand a part of the result reads, and whether they are where it is computed.
+#pragma once
+
+#include <partita/layout.hpp>
+#include <vector>
+
+#include "arithmetic/pieces.hpp"
+
+namespace partita::arithmetic {
+
+/// NumPy's rule; throws ArgumentError where the shapes have no common one.
+Shape broadcast(std::string_view operation, const Shape& a, const Shape& b);
+
+/// Whether every rank has what its part of `result` reads of the operand, evenly apart.
+bool suits(const Layout& operand, const Layout& result);
+
+/// How the operand goes along with each dimension of the result's part: a step a dimension. `suits`.
+std::vector<Step> steps_of(const Layout& operand, const Strides& strides, const Layout& result, int rank);
+
+}  // namespace partita::arithmetic

@@ -1,0 +1,154 @@
+#include "arithmetic/folding.hpp"
+
+#include <algorithm>
+
+#include "arithmetic/pieces.hpp"
+#include "array/elements.hpp"
+#include "base/check.hpp"
+#include "device/device_memory.hpp"
+#include "device/device_synchronization.hpp"
+
+namespace partita::arithmetic {
+namespace {
+
+/// In what numbers are joined so that little is lost.
+Dtype wide(Dtype dtype) {
+  if (is_complex(dtype)) return Dtype::c128;
+  if (dtype == Dtype::boolean || is_signed(dtype)) return Dtype::i64;
+  return is_integer(dtype) ? Dtype::u64 : Dtype::f64;
+}
+
+/// Of sums and products: as wide for integers, at least f32.
+Dtype result_of_sum(Dtype dtype) {
+  if (dtype == Dtype::f16 || dtype == Dtype::bf16) return Dtype::f32;
+  const bool whole = dtype == Dtype::boolean || is_integer(dtype);
+  return whole ? wide(dtype) : dtype;
+}
+
+Dtype result_of_mean(Dtype dtype) {
+  const bool whole = dtype == Dtype::boolean || is_integer(dtype);
+  return whole ? Dtype::f64 : result_of_sum(dtype);
+}
+
+Dtype real_part(Dtype dtype) {
+  if (dtype == Dtype::c64) return Dtype::f32;
+  return dtype == Dtype::c128 ? Dtype::f64 : dtype;
+}
+
+}  // namespace
+
+Folding folding_of(ArrayReduction reduction, Dtype dtype) {
+  const Dtype mean = result_of_mean(dtype);
+  switch (reduction) {
+    case ArrayReduction::sum:
+      return {Reduction::sum, kernels::Folded::value, wide(dtype), result_of_sum(dtype)};
+    case ArrayReduction::product:
+      return {Reduction::product, kernels::Folded::value, wide(dtype), result_of_sum(dtype)};
+    case ArrayReduction::min:
+    case ArrayReduction::max: {
+      check(!is_complex(dtype), "{} is not defined for {}", name(reduction), name(dtype));
+      const bool least = reduction == ArrayReduction::min;
+      return {least ? Reduction::min : Reduction::max,
+              kernels::Folded::value,
+              wide(dtype),
+              dtype,
+              false,
+              false,
+              true};
+    }
+    case ArrayReduction::mean:
+      return {Reduction::sum,
+              kernels::Folded::value,
+              is_complex(dtype) ? Dtype::c128 : Dtype::f64,
+              mean,
+              false,
+              true,
+              true};
+    case ArrayReduction::norm:
+      return {Reduction::sum, kernels::Folded::square, Dtype::f64, real_part(mean), true};
+    case ArrayReduction::any:
+      return {Reduction::max, kernels::Folded::truth, Dtype::u64, Dtype::boolean};
+    case ArrayReduction::all:
+      return {Reduction::min, kernels::Folded::truth, Dtype::u64, Dtype::boolean};
+  }
+  throw ArgumentError(fmt::format("reduction number {}", static_cast<int>(reduction)));
+}
+
+Folding inner_product_of(Dtype dtype, bool conjugated) {
+  const auto folded = conjugated ? kernels::Folded::conjugate_product : kernels::Folded::product;
+  return {Reduction::sum, folded, wide(dtype), result_of_sum(dtype)};
+}
+
+bool counts(const Layout& layout, int rank) {
+  return layout.is_replicated() ? arrays::is_first_holder(layout, rank) : layout.local_size(rank) > 0;
+}
+
+void fold_part(const Folding& folding, const Array& array, const Array* other, const Destination& to,
+               Stream stream) {
+  using kernels::ElementwisePass;
+  const View& local = array.local();
+  const Region region = array.layout().region(array.context()->rank());
+  kernels::FoldPass pass{folding.reduction, folding.folded, local.dtype, folding.joined, {}, {}, {}};
+  std::vector<Dimension> kept;
+  for (int d = 0; d < local.extents.size(); ++d) {
+    const std::int64_t second = other == nullptr ? 0 : other->local().strides[d];
+    const auto place = std::find(to.kept.begin(), to.kept.end(), d);
+    if (place == to.kept.end()) {
+      pass.over.push_back({local.extents[d], {0, local.strides[d], second}});
+      continue;
+    }
+    const std::int64_t stride = to.strides[static_cast<int>(place - to.kept.begin())];
+    kept.push_back(
+        {to.by_index ? pieces_of(region.sets[static_cast<std::size_t>(d)]) : one_piece(local.extents[d]),
+         {Step{stride, to.by_index, 0}, Step{local.strides[d], false, 0}, Step{second, false, 0}}});
+  }
+  ContextState& context = *array.context();
+  for_each_nest(kept, [&](const Offsets& at, const Nest& loops) {
+    const auto place = [&](void* data, std::int64_t offset, Dtype dtype) -> void* {
+      return static_cast<char*>(data) + offset * size_of(dtype);
+    };
+    pass.data = {place(to.data, at[0], folding.joined), place(local.data, at[1], local.dtype),
+                 other == nullptr ? nullptr : place(other->local().data, at[2], local.dtype)};
+    pass.kept = loops;
+    const kernels::FoldPass simple = simplify(pass);
+    if (local.space == MemorySpace::host) return kernels::fold(simple);
+    context.device->fold(simple, fold_scratch(context), stream);
+  });
+}
+
+void finish_part(ContextState& context, const Folding& folding, const View& joined, const View& result,
+                 std::int64_t count, Stream stream) {
+  const std::int64_t elements = volume(result.extents);
+  if (elements == 0) return;
+  kernels::FinishPass pass;
+  pass.joined = folding.joined;
+  pass.result = folding.result;
+  pass.root = folding.root;
+  pass.divisor = folding.divided ? static_cast<double>(count) : 1;
+  pass.data = {result.data, joined.data};
+  pass.loops = {{elements, {1, 1, 0}}};
+  if (result.space == MemorySpace::host) return kernels::finish(pass);
+  context.device->finish(pass, stream);
+}
+
+char* fold_scratch(ContextState& context) {
+  const std::string key = "scratch of folds";
+  auto memory = std::static_pointer_cast<devices::DeviceMemory>(context.plans.find_kept(key));
+  if (!memory) {
+    memory = std::make_shared<devices::DeviceMemory>(*context.device,
+                                                     devices::DeviceWork::fold_scratch_bytes + 16);
+    context.plans.keep(key, memory);
+  }
+  return static_cast<char*>(memory->data());
+}
+
+void prepare_folds(std::string_view operation, const Array& array, Stream stream) {
+  if (array.local().space == MemorySpace::host) return;
+  ContextState& context = *array.context();
+  devices::require_no_capture(context, operation, "it");
+  check<UnsupportedError>(stream.handle == nullptr || !context.device->captures(stream),
+                          "{}: the stream is being captured into a graph", operation);
+  (void)fold_scratch(context);
+}
+
+}  // namespace partita::arithmetic

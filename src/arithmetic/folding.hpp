@@ -1,0 +1,56 @@
+// What a reduction joins, in what, and what becomes of it; and the part of it that each rank does alone.
+#pragma once
+
+#include <partita/array_reductions.hpp>
+#include <string_view>
+#include <vector>
+
+#include "array/array_state.hpp"
+#include "kernels/host/fold.hpp"
+
+namespace partita::arithmetic {
+
+struct Folding {
+  Reduction reduction = Reduction::sum;  ///< of what is joined
+  kernels::Folded folded = kernels::Folded::value;
+  Dtype joined = Dtype::f64;
+  Dtype result = Dtype::f64;
+  bool root = false;     ///< of what has been joined
+  bool divided = false;  ///< by the number of elements
+  bool needs_elements = false;
+};
+
+/// Throws ArgumentError where it is not defined for the dtype.
+Folding folding_of(ArrayReduction reduction, Dtype dtype);
+Folding inner_product_of(Dtype dtype, bool conjugated);
+
+/// Whether the rank's elements are to be counted: of replicas one is.
+bool counts(const Layout& layout, int rank);
+
+/// Where what is joined goes: element k of the kept dimensions is `strides` behind `data`, by position in the
+/// rank's part, or, where `by_index`, by index in the array.
+struct Destination {
+  void* data = nullptr;
+  std::vector<int> kept;  ///< dimensions of the array
+  Strides strides;        ///< one each
+  bool by_index = false;
+};
+
+/// This rank's part joined along all dimensions but the kept ones: in host memory, or in device memory in
+/// `stream` (what `begin_device_work` gave). `other`: for products; null: none. The part has elements.
+void fold_part(const Folding& folding, const Array& array, const Array* other, const Destination& to,
+               Stream stream);
+
+/// result = what becomes of `joined`, which has been joined of `count` elements for each; both are dense. As
+/// above.
+void finish_part(ContextState& context, const Folding& folding, const View& joined, const View& result,
+                 std::int64_t count, Stream stream);
+
+/// Memory of the context's device that folds use, in the order of streams: `DeviceWork::fold_scratch_bytes`,
+/// and 16 for a result. Throws MemoryError when it is wanted first.
+char* fold_scratch(ContextState& context);
+/// What waits for the array's folds in `stream` may, and what they want beside it is there. To be called
+/// where all ranks hear of errors: UnsupportedError where a stream is captured, MemoryError.
+void prepare_folds(std::string_view operation, const Array& array, Stream stream);
+
+}  // namespace partita::arithmetic

@@ -1,0 +1,97 @@
+// All elements of an array joined: each rank its own part, then one number a rank.
+#include <fmt/format.h>
+
+#include <partita/array_reductions.hpp>
+
+#include "arithmetic/arguments.hpp"
+#include "arithmetic/folding.hpp"
+#include "collectives/reducing.hpp"
+#include "device/device_synchronization.hpp"
+
+namespace partita {
+namespace {
+
+using arithmetic::Folding;
+
+/// One number of any dtype.
+struct Number {
+  alignas(16) std::array<std::byte, 16> bytes{};
+  View view(Dtype dtype) { return View::dense(bytes.data(), dtype, {1}); }
+};
+
+void fold_on_device(const Folding& folding, const Array& array, const Array* other, Number& number,
+                    std::string_view operation, Stream stream) {
+  ContextState& context = *array.context();
+  const Stream used = devices::begin_device_work(context, stream);
+  void* const result = arithmetic::fold_scratch(context) + devices::DeviceWork::fold_scratch_bytes;
+  arithmetic::fold_part(folding, array, other, {result, {}, {}, false}, used);
+  context.device->copy_bytes(result, number.bytes.data(), size_of(folding.joined), used);
+  devices::end_device_work(context, used);
+  devices::finish_device(context, operation);
+}
+
+/// Collective. The arrays are checked.
+Scalar joined_of_all_ranks(const Folding& folding, const Array& array, const Array* other,
+                           std::string_view operation, Stream stream) {
+  const std::shared_ptr<ContextState>& context = array.context();
+  Number number, result;
+  write_identity(folding.reduction, folding.joined, number.bytes.data());
+  if (arithmetic::counts(array.layout(), context->rank())) {
+    if (array.local().space == MemorySpace::device) {
+      fold_on_device(folding, array, other, number, operation, stream);
+    } else {
+      arithmetic::fold_part(folding, array, other, {number.bytes.data(), {}, {}, false}, {});
+    }
+  }
+  const View joined = number.view(folding.joined);
+  collective::Call call =
+      collective::all_reducing_call(operation, joined, joined, {folding.reduction, true}, context->size());
+  call.facts.push_back({"array", fmt::format("{} of {}", to_string(array.shape()), name(array.dtype()))});
+  collective::run(Context(context), std::move(call), {});
+  arithmetic::finish_part(*context, folding, joined, result.view(folding.result), volume(array.shape()), {});
+  return Scalar::of(folding.result, result.bytes.data());
+}
+
+}  // namespace
+
+std::string_view name(ArrayReduction reduction) {
+  constexpr std::string_view names[] = {"sum", "product", "min", "max", "mean", "norm", "any", "all"};
+  const auto index = static_cast<std::size_t>(reduction);
+  check(index < std::size(names), "unknown reduction number {}", index);
+  return names[index];
+}
+
+Scalar reduce(const Array& array, ArrayReduction reduction, Stream stream) {
+  const std::string_view operation = name(reduction);
+  check(array.valid(), "{}: the array is missing", operation);
+  array.context()->require_usable(operation);
+  Folding folding;
+  collective::check_or_tell_all(*array.context(), operation, [&] {
+    arithmetic::check_values(operation, array);
+    arithmetic::check_stream(operation, array, stream);
+    folding = arithmetic::folding_of(reduction, array.dtype());
+    check(!folding.needs_elements || volume(array.shape()) > 0, "{}: the array {} has no elements", operation,
+          to_string(array.shape()));
+    arithmetic::prepare_folds(operation, array, stream);
+  });
+  return joined_of_all_ranks(folding, array, nullptr, operation, stream);
+}
+
+Scalar inner_product(const Array& a, const Array& b, bool conjugated, Stream stream) {
+  const std::string_view operation = conjugated ? "vdot" : "dot";
+  check(a.valid(), "{}: an array is missing", operation);
+  a.context()->require_usable(operation);
+  collective::check_or_tell_all(*a.context(), operation, [&] {
+    arithmetic::check_values(operation, a);
+    arithmetic::check_values(operation, b);
+    arithmetic::check_alike(operation, a, b);
+    arithmetic::check_stream(operation, a, stream);
+    check(a.layout() == b.layout() || a.layout().equivalent(b.layout()),
+          "{}: the arrays are {} and {}; redistribute one of them", operation, a.layout().to_string(),
+          b.layout().to_string());
+    arithmetic::prepare_folds(operation, a, stream);
+  });
+  return joined_of_all_ranks(arithmetic::inner_product_of(a.dtype(), conjugated), a, &b, operation, stream);
+}
+
+}  // namespace partita

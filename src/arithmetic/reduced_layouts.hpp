@@ -1,0 +1,33 @@
+// How the results of reductions over axes are laid out.
+#pragma once
+
+#include <partita/layout.hpp>
+#include <vector>
+
+namespace partita::arithmetic {
+
+/// What is reduced.
+struct ReducedAxes {
+  std::vector<int> axes;  ///< of the array, each once
+  bool keep_dimensions = false;
+  Reduction reduction = Reduction::sum;
+
+  bool contains(int dimension) const;
+  std::vector<int> kept(int dimensions) const;  ///< the others
+  Shape shape(const Shape& whole) const;        ///< of the result
+};
+
+struct ReducedLayouts {
+  /// Of what each rank joins of its own part: it holds what is left of its part, as a whole value or as a
+  /// contribution.
+  Layout joined;
+  /// Instead each rank that counts holds a contribution to the whole, the identity where it has nothing.
+  bool whole = false;
+  /// Of the result, where nobody says otherwise.
+  Layout left;
+};
+
+/// Pure. `layout` is not partial.
+ReducedLayouts reduced_layouts(const Layout& layout, const ReducedAxes& reduced);
+
+}  // namespace partita::arithmetic

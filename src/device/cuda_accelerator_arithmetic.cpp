@@ -1,0 +1,66 @@
+// What the accelerator computes element by element, and joins.
+#include <algorithm>
+#include <cstring>
+
+#include "base/check.hpp"
+#include "cuda/stream.hpp"
+#include "device/cuda_accelerator.hpp"
+#include "kernels/cuda/arithmetic_launch.hpp"
+
+namespace partita::devices {
+namespace {
+
+kernels::cuda::ElementLoops kernel_loops(const std::vector<kernels::ElementwiseLoop>& loops) {
+  kernels::cuda::ElementLoops result;
+  invariant(loops.size() <= kernels::cuda::ElementLoops::most, "a pass of {} loops", loops.size());
+  result.loops = static_cast<int>(loops.size());
+  for (std::size_t l = 0; l < loops.size(); ++l) {
+    result.counts[l] = loops[l].count;
+    std::ranges::copy(loops[l].strides, result.strides[l]);
+  }
+  return result;
+}
+
+}  // namespace
+
+void CudaAccelerator::compute(const kernels::ElementwisePass& pass, Stream stream) {
+  using kernels::Arithmetic;
+  static_assert(static_cast<int>(kernels::cuda::Arithmetic::axpy) == static_cast<int>(Arithmetic::axpy));
+  kernels::cuda::Elementwise kernel;
+  kernel.operation = static_cast<kernels::cuda::Arithmetic>(pass.operation);
+  kernel.dtype = pass.dtype;
+  std::ranges::copy(pass.data, kernel.data);
+  std::memcpy(kernel.number, pass.number.data(), sizeof kernel.number);
+  kernel.loops = kernel_loops(pass.loops);
+  cuda::check_launch(kernels::cuda::launch_elementwise(kernel, cuda::native(stream)), "compute elements");
+}
+
+void CudaAccelerator::fold(const kernels::FoldPass& pass, void* scratch, Stream stream) {
+  using kernels::Folded;
+  static_assert(static_cast<int>(kernels::cuda::Folded::conjugate_product) ==
+                static_cast<int>(Folded::conjugate_product));
+  static_assert(fold_scratch_bytes == kernels::cuda::fold_scratch_bytes);
+  kernels::cuda::Fold kernel;
+  kernel.reduction = pass.reduction;
+  kernel.folded = static_cast<kernels::cuda::Folded>(pass.folded);
+  kernel.dtype = pass.dtype;
+  kernel.joined = pass.joined;
+  std::ranges::copy(pass.data, kernel.data);
+  write_identity(pass.reduction, pass.joined, kernel.identity);
+  kernel.kept = kernel_loops(pass.kept);
+  kernel.over = kernel_loops(pass.over);
+  cuda::check_launch(kernels::cuda::launch_fold(kernel, scratch, cuda::native(stream)), "join elements");
+}
+
+void CudaAccelerator::finish(const kernels::FinishPass& pass, Stream stream) {
+  kernels::cuda::Finish kernel;
+  kernel.joined = pass.joined;
+  kernel.result = pass.result;
+  kernel.root = pass.root;
+  kernel.divisor = pass.divisor;
+  std::ranges::copy(pass.data, kernel.data);
+  kernel.loops = kernel_loops(pass.loops);
+  cuda::check_launch(kernels::cuda::launch_finish(kernel, cuda::native(stream)), "join elements");
+}
+
+}  // namespace partita::devices

@@ -1,0 +1,174 @@
+// to = a op b on a device, a thread an element, with the rules of kernels/host/elementwise.cpp.
+#include "kernels/cuda/arithmetic.cuh"
+#include "kernels/cuda/reduce.cuh"
+
+namespace partita::kernels::cuda {
+namespace {
+
+enum Part { to, a, b };
+
+template <class S>
+struct ComputedAs {
+  using type = S;
+};
+template <>
+struct ComputedAs<__half> {
+  using type = float;
+};
+template <>
+struct ComputedAs<__nv_bfloat16> {
+  using type = float;
+};
+
+template <class S>
+__device__ auto widened(S value) {
+  if constexpr (std::is_same_v<S, __half>) {
+    return __half2float(value);
+  } else if constexpr (std::is_same_v<S, __nv_bfloat16>) {
+    return __bfloat162float(value);
+  } else {
+    return value;
+  }
+}
+
+template <class S>
+__device__ S rounded(typename ComputedAs<S>::type value) {
+  if constexpr (std::is_same_v<S, __half>) {
+    return __float2half_rn(value);
+  } else if constexpr (std::is_same_v<S, __nv_bfloat16>) {
+    return __float2bfloat16_rn(value);
+  } else {
+    return value;
+  }
+}
+
+/// What takes no notice of an integer's sign, so that it may wrap around.
+template <class T>
+__device__ auto without_sign(T value) {
+  if constexpr (std::is_integral_v<T>) {
+    return static_cast<std::uint64_t>(value);
+  } else {
+    return value;
+  }
+}
+
+template <class T>
+__device__ T sum(T x, T y) {
+  return static_cast<T>(without_sign(x) + without_sign(y));
+}
+__device__ Boolean sum(Boolean x, Boolean y) {
+  return reduce<Reduction::logical_or>(x, y);
+}
+template <class Real>
+__device__ Complex<Real> sum(Complex<Real> x, Complex<Real> y) {
+  return reduce<Reduction::sum>(x, y);
+}
+
+template <class T>
+__device__ T product(T x, T y) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return rounded_product(x, y);
+  } else {
+    return static_cast<T>(without_sign(x) * without_sign(y));
+  }
+}
+__device__ Boolean product(Boolean x, Boolean y) {
+  return reduce<Reduction::logical_and>(x, y);
+}
+template <class Real>
+__device__ Complex<Real> product(Complex<Real> x, Complex<Real> y) {
+  return reduce<Reduction::product>(x, y);
+}
+
+template <class T>
+__device__ T difference(T x, T y) {
+  return static_cast<T>(without_sign(x) - without_sign(y));
+}
+template <class Real>
+__device__ Complex<Real> difference(Complex<Real> x, Complex<Real> y) {
+  return {x.real - y.real, x.imaginary - y.imaginary};
+}
+
+template <class T>
+__device__ T quotient(T x, T y) {
+  if constexpr (std::is_integral_v<T>) {
+    if (y == 0) return 0;
+    if constexpr (std::is_signed_v<T>) {
+      if (y == -1) return difference(T(0), x);
+    }
+  }
+  return static_cast<T>(x / y);
+}
+template <class Real>
+__device__ Complex<Real> quotient(Complex<Real> x, Complex<Real> y) {
+  if (fabs(y.real) >= fabs(y.imaginary)) {
+    const Real ratio = y.imaginary / y.real, scale = y.real + y.imaginary * ratio;
+    return {(x.real + x.imaginary * ratio) / scale, (x.imaginary - x.real * ratio) / scale};
+  }
+  const Real ratio = y.real / y.imaginary, scale = y.real * ratio + y.imaginary;
+  return {(x.real * ratio + x.imaginary) / scale, (x.imaginary * ratio - x.real) / scale};
+}
+
+template <class T>
+__device__ T joined_by(Arithmetic operation, T number, T x, T y) {
+  switch (operation) {
+    case Arithmetic::add:
+      return sum(x, y);
+    case Arithmetic::multiply:
+      return product(x, y);
+    case Arithmetic::axpy:
+      return sum(product(number, x), y);
+    default:
+      break;
+  }
+  if constexpr (std::is_same_v<T, Boolean>) {
+    return x;
+  } else {
+    return operation == Arithmetic::divide ? quotient(x, y) : difference(x, y);
+  }
+}
+
+template <class S>
+__global__ void join_elements(const __grid_constant__ Elementwise what, std::int64_t elements) {
+  using T = typename ComputedAs<S>::type;
+  const T number = widened(*reinterpret_cast<const S*>(what.number));
+  const auto step = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
+  for (auto i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < elements; i += step) {
+    std::int64_t at[3] = {};
+    move_to(what.loops, elements <= narrow_numbers, i, at);
+    const auto load = [&](int part) {
+      return what.data[part] == nullptr ? number
+                                        : T(widened(static_cast<const S*>(what.data[part])[at[part]]));
+    };
+    static_cast<S*>(what.data[to])[at[to]] =
+        rounded<S>(joined_by<T>(what.operation, number, load(a), load(b)));
+  }
+}
+
+using Kernel = void (*)(Elementwise, std::int64_t);
+
+constexpr Kernel of_dtypes[] = {
+    join_elements<Boolean>,       join_elements<std::int8_t>,    join_elements<std::uint8_t>,
+    join_elements<std::int16_t>,  join_elements<std::uint16_t>,  join_elements<std::int32_t>,
+    join_elements<std::uint32_t>, join_elements<std::int64_t>,   join_elements<std::uint64_t>,
+    join_elements<__half>,        join_elements<__nv_bfloat16>,  join_elements<float>,
+    join_elements<double>,        join_elements<Complex<float>>, join_elements<Complex<double>>};
+
+}  // namespace
+
+int launch_elementwise(const Elementwise& what, void* stream) {
+  const std::int64_t elements = elements_of(what.loops);
+  const Kernel kernel = of_dtypes[static_cast<int>(what.dtype)];
+  kernel<<<blocks_for(elements), threads_per_block, 0, static_cast<cudaStream_t>(stream)>>>(what, elements);
+  return cudaGetLastError();
+}
+
+int load_elementwise_kernels() {
+  for (const Kernel kernel : of_dtypes) {
+    const int result = load(kernel);
+    if (result != cudaSuccess) return result;
+  }
+  return cudaSuccess;
+}
+
+}  // namespace partita::kernels::cuda

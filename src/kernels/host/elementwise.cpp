@@ -1,0 +1,230 @@
+#include "kernels/host/elementwise.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+
+#include "base/check.hpp"
+#include "base/visit_dtype.hpp"
+#include "kernels/host/number_rules.hpp"
+#include "kernels/host/number_runs.hpp"
+
+namespace partita::kernels {
+namespace {
+
+// Stretches stay in the nearest cache, where what is strided, half as wide or always the same is made dense.
+constexpr std::int64_t stretch = 512;
+
+struct Boolean {
+  std::uint8_t value;
+};
+
+template <class T>
+T sum(T a, T b) {
+  return sum_of(a, b);
+}
+Boolean sum(Boolean a, Boolean b) {
+  return {static_cast<std::uint8_t>(a.value != 0 || b.value != 0)};
+}
+template <class T>
+T product(T a, T b) {
+  return product_of(a, b);
+}
+Boolean product(Boolean a, Boolean b) {
+  return {static_cast<std::uint8_t>(a.value != 0 && b.value != 0)};
+}
+
+struct Add {
+  template <class T>
+  T operator()(T a, T b) const {
+    return sum(a, b);
+  }
+};
+struct Subtract {
+  template <class T>
+  T operator()(T a, T b) const {
+    return difference_of(a, b);
+  }
+};
+struct Multiply {
+  template <class T>
+  T operator()(T a, T b) const {
+    return product(a, b);
+  }
+};
+struct Divide {
+  template <class T>
+  T operator()(T a, T b) const {
+    return quotient_of(a, b);
+  }
+};
+
+/// How an element is stored, and in what is computed.
+template <class S>
+struct ComputedAs {
+  using type = std::conditional_t<is_half_type<S>, float, S>;
+};
+
+/// A stretch of one operand, dense: its own memory where it is so already, else copied to `dense`.
+template <class S, class T>
+const T* dense_stretch(const S* from, std::int64_t stride, std::int64_t count, T* dense) {
+  if constexpr (is_half_type<S>) {
+    if (stride == 1) {
+      widen(reinterpret_cast<const std::byte*>(from), dense, count, S{});
+    } else {
+      for (std::int64_t i = 0; i < count; ++i) dense[i] = to_float(from[i * stride]);
+    }
+  } else {
+    if (stride == 1) return from;
+    for (std::int64_t i = 0; i < count; ++i) dense[i] = from[i * stride];
+  }
+  return dense;
+}
+
+template <class S, class T>
+void spread_stretch(const T* dense, S* to, std::int64_t stride, std::int64_t count) {
+  if constexpr (is_half_type<S>) {
+    if (stride == 1) return narrow(dense, reinterpret_cast<std::byte*>(to), count, S{});
+    for (std::int64_t i = 0; i < count; ++i) to[i * stride] = from_float<S>(dense[i]);
+  } else {
+    for (std::int64_t i = 0; i < count; ++i) to[i * stride] = dense[i];
+  }
+}
+
+/// One operand along the innermost loop. What does not move is loaded once.
+template <class S, class T>
+class Source {
+ public:
+  Source(const S* first, std::int64_t stride, std::int64_t count) : first_(first), stride_(stride) {
+    if (stride_ == 0) (void)dense_stretch<S, T>(first_, 0, std::min(count, stretch), dense_.data());
+  }
+  const T* at(std::int64_t position, std::int64_t count) {
+    if (stride_ == 0) return dense_.data();
+    return dense_stretch<S, T>(first_ + position * stride_, stride_, count, dense_.data());
+  }
+
+ private:
+  const S* first_;
+  std::int64_t stride_;
+  std::array<T, stretch> dense_;
+};
+
+// An operand may be the destination, element by element, which compilers cannot know.
+#if defined(__clang__)
+#define EACH_BY_ITSELF _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define EACH_BY_ITSELF _Pragma("GCC ivdep")
+#endif
+
+template <class T, class Operation>
+void join(const T* a, const T* b, T* to, std::int64_t count, const Operation& operation) {
+  EACH_BY_ITSELF
+  for (std::int64_t i = 0; i < count; ++i) to[i] = operation(a[i], b[i]);
+}
+
+/// Along one loop.
+template <class S, class Operation>
+void join_row(const ElementwiseLoop& loop, S* to, const S* a, const S* b, const Operation& operation) {
+  using T = typename ComputedAs<S>::type;
+  Source<S, T> from_a(a, loop.strides[ElementwisePass::a], loop.count);
+  Source<S, T> from_b(b, loop.strides[ElementwisePass::b], loop.count);
+  const std::int64_t step = loop.strides[ElementwisePass::to];
+  std::array<T, stretch> dense;
+  for (std::int64_t i = 0; i < loop.count; i += stretch) {
+    const std::int64_t count = std::min(stretch, loop.count - i);
+    const T* const left = from_a.at(i, count);
+    const T* const right = from_b.at(i, count);
+    if constexpr (std::is_same_v<S, T>) {
+      if (step == 1) {
+        join(left, right, to + i, count, operation);
+        continue;
+      }
+    }
+    join(left, right, dense.data(), count, operation);
+    spread_stretch<S, T>(dense.data(), to + i * step, step, count);
+  }
+}
+
+template <class S, class Operation>
+void join_nest(std::span<const ElementwiseLoop> loops, S* to, const S* a, const S* b,
+               const Operation& operation) {
+  if (loops.empty()) return join_row({}, to, a, b, operation);
+  const ElementwiseLoop& loop = loops.front();
+  if (loops.size() == 1) return join_row(loop, to, a, b, operation);
+  for (std::int64_t i = 0; i < loop.count; ++i) {
+    join_nest(loops.subspan(1), to + i * loop.strides[ElementwisePass::to],
+              a + i * loop.strides[ElementwisePass::a], b + i * loop.strides[ElementwisePass::b], operation);
+  }
+}
+
+template <class T>
+auto computed(T element) {
+  if constexpr (is_half_type<T>) {
+    return to_float(element);
+  } else {
+    return element;
+  }
+}
+
+template <class S>
+void compute_as(const ElementwisePass& pass) {
+  S number;
+  std::memcpy(&number, pass.number.data(), sizeof number);
+  auto* const to = static_cast<S*>(pass.data[ElementwisePass::to]);
+  const auto* a = static_cast<const S*>(pass.data[ElementwisePass::a]);
+  const auto* b = static_cast<const S*>(pass.data[ElementwisePass::b]);
+  if (a == nullptr) a = &number;  // its strides are 0
+  if (b == nullptr) b = &number;
+  const auto run = [&](const auto& operation) { join_nest<S>(pass.loops, to, a, b, operation); };
+  switch (pass.operation) {
+    case Arithmetic::add:
+      return run(Add{});
+    case Arithmetic::multiply:
+      return run(Multiply{});
+    case Arithmetic::axpy:
+      return run([alpha = computed(number)](auto x, auto y) { return sum(product(alpha, x), y); });
+    default:
+      break;
+  }
+  if constexpr (!std::is_same_v<S, Boolean>) {
+    return pass.operation == Arithmetic::divide ? run(Divide{}) : run(Subtract{});
+  }
+}
+
+/// Whether `outer` goes on where `inner` ends, in all parts.
+bool continues(const ElementwiseLoop& outer, const ElementwiseLoop& inner) {
+  for (std::size_t x = 0; x < inner.strides.size(); ++x) {
+    if (outer.strides[x] != inner.count * inner.strides[x]) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool is_defined(Arithmetic operation, Dtype dtype) {
+  const bool has_inverse = operation == Arithmetic::subtract || operation == Arithmetic::divide;
+  return dtype != Dtype::boolean || !has_inverse;
+}
+
+std::vector<ElementwiseLoop> simplified(std::vector<ElementwiseLoop> loops, std::size_t part) {
+  std::erase_if(loops, [](const ElementwiseLoop& loop) { return loop.count == 1; });
+  std::ranges::stable_sort(loops, std::ranges::greater(),
+                           [&](const ElementwiseLoop& loop) { return std::abs(loop.strides[part]); });
+  for (std::size_t i = loops.size(); i-- > 1;) {
+    if (!continues(loops[i - 1], loops[i])) continue;
+    loops[i].count *= loops[i - 1].count;
+    loops.erase(loops.begin() + static_cast<std::ptrdiff_t>(i) - 1);
+  }
+  return loops;
+}
+
+void compute(const ElementwisePass& pass) {
+  invariant(is_defined(pass.operation, pass.dtype), "elementwise operation {} of {}",
+            static_cast<int>(pass.operation), name(pass.dtype));
+  visit_dtype(pass.dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    compute_as<std::conditional_t<std::is_same_v<T, bool>, Boolean, T>>(pass);
+  });
+}
+
+}  // namespace partita::kernels

@@ -1,0 +1,54 @@
+// Many elements joined into few.
+#pragma once
+
+#include <cstdint>
+#include <partita/dtype.hpp>
+#include <partita/reduction.hpp>
+#include <vector>
+
+#include "kernels/host/elementwise.hpp"
+
+namespace partita::kernels {
+
+/// What of an element is joined.
+enum class Folded : std::uint8_t {
+  value,
+  truth,              ///< 1 where it is not zero, else 0
+  square,             ///< |a|^2
+  product,            ///< a b
+  conjugate_product,  ///< conj(a) b
+};
+
+/// to[k] = join over r of a[k, r] (and b[k, r]): sum, product, min or max, `reduction`. `to` is of the dtype
+/// in which is joined: i64 of signed integers and booleans, u64 of unsigned ones and of truths, f64 of all
+/// real numbers, c128 of complex ones; its strides in the loops over r are 0.
+struct FoldPass {
+  Reduction reduction = Reduction::sum;
+  Folded folded = Folded::value;
+  Dtype dtype = Dtype::f64;   ///< of a and b
+  Dtype joined = Dtype::f64;  ///< of `to`
+  std::array<void*, 3> data{};
+  std::vector<ElementwiseLoop> kept;  ///< over k; no count is 0
+  std::vector<ElementwiseLoop> over;  ///< over r; a count of 0: the identity of the reduction
+};
+
+/// As of an ElementwisePass: what is kept in the order of `to`, the others in that of `a`.
+FoldPass simplify(FoldPass pass);
+
+/// In a fixed order, pairwise. `pass` is simplified. A NaN in a min or max wins. Thread-safe.
+void fold(const FoldPass& pass);
+
+/// to[k] = the result for what has been joined: divided, or its root, rounded to the result's dtype.
+struct FinishPass {
+  Dtype joined = Dtype::f64;
+  Dtype result = Dtype::f64;
+  bool root = false;
+  double divisor = 1;
+  std::array<void*, 2> data{};         ///< to, from; they do not overlap
+  std::vector<ElementwiseLoop> loops;  ///< no count is 0
+};
+
+/// Joined integers become integers or booleans, floating numbers such, complex ones such. Thread-safe.
+void finish(const FinishPass& pass);
+
+}  // namespace partita::kernels

@@ -1,0 +1,95 @@
+// What one number and another are together: rules of every dtype, the same for all kernels of the host.
+#pragma once
+
+#include <cmath>
+#include <complex>
+#include <cstdint>
+#include <type_traits>
+
+namespace partita::kernels {
+
+// Integers wrap around, as in NumPy: they are taken unsigned, and small ones not promoted to signed.
+template <class T>
+T wrapped(std::uint64_t value) {
+  return static_cast<T>(value);
+}
+
+template <class T>
+T sum_of(T a, T b) {
+  if constexpr (std::is_integral_v<T>) {
+    return wrapped<T>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+  } else {
+    return a + b;
+  }
+}
+
+template <class T>
+T difference_of(T a, T b) {
+  if constexpr (std::is_integral_v<T>) {
+    return wrapped<T>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
+  } else {
+    return a - b;
+  }
+}
+
+template <class T>
+T product_of(T a, T b) {
+  if constexpr (std::is_integral_v<T>) {
+    return wrapped<T>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+  } else {
+    return a * b;
+  }
+}
+
+// The plain formula: no second look at infinities, and the same on every machine.
+template <class T>
+std::complex<T> product_of(std::complex<T> a, std::complex<T> b) {
+  return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+}
+
+// `before` is a strict order. A NaN on either side is the result: a NaN in `a` is kept by the second
+// comparison, one in `b` by the first, which is false then.
+template <class T, class Before>
+T first_of(T a, T b, Before before) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return before(a, b) || a != a ? a : b;
+  } else {
+    return before(a, b) ? a : b;
+  }
+}
+
+template <class T>
+T least_of(T a, T b) {
+  return first_of(a, b, [](T x, T y) { return x < y; });
+}
+
+template <class T>
+T most_of(T a, T b) {
+  return first_of(a, b, [](T x, T y) { return x > y; });
+}
+
+template <class T>
+T quotient_of(T a, T b) {
+  if constexpr (std::is_integral_v<T>) {
+    if (b == 0) return 0;
+    if constexpr (std::is_signed_v<T>) {
+      if (b == -1) return difference_of(T{0}, a);  // the smallest has no counterpart
+    }
+    return static_cast<T>(a / b);
+  } else {
+    return a / b;
+  }
+}
+
+// Smith's method (1962): nothing overflows that need not.
+template <class T>
+std::complex<T> quotient_of(std::complex<T> a, std::complex<T> b) {
+  if (std::abs(b.real()) >= std::abs(b.imag())) {
+    const T ratio = b.imag() / b.real(), scale = b.real() + b.imag() * ratio;
+    return {(a.real() + a.imag() * ratio) / scale, (a.imag() - a.real() * ratio) / scale};
+  }
+  const T ratio = b.real() / b.imag(), scale = b.real() * ratio + b.imag();
+  return {(a.real() * ratio + a.imag()) / scale, (a.imag() * ratio - a.real()) / scale};
+}
+
+}  // namespace partita::kernels

@@ -1,0 +1,46 @@
+// Numbers with a dtype.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <limits>
+#include <partita/error.hpp>
+#include <partita/scalar.hpp>
+
+namespace partita {
+namespace {
+
+TEST(Scalar, KnowsItsDtypeAndNumber) {
+  EXPECT_EQ(Scalar(2.5).dtype(), Dtype::f64);
+  EXPECT_EQ(Scalar(std::uint8_t{7}).dtype(), Dtype::u8);
+  EXPECT_EQ(Scalar(true).as<bool>(), true);
+  EXPECT_EQ(Scalar(std::numeric_limits<std::uint64_t>::max()).as<std::uint64_t>(), ~std::uint64_t{0});
+  EXPECT_EQ(Scalar(std::complex<float>(1, -2)).as<std::complex<double>>(), std::complex<double>(1, -2));
+  const std::uint16_t half = 0x4100;  // 2.5 in f16
+  EXPECT_EQ(Scalar::of(Dtype::f16, &half).as<double>(), 2.5);
+  std::uint16_t written = 0;
+  Scalar(2.5F).write(Dtype::f16, &written);
+  EXPECT_EQ(written, half);
+}
+
+TEST(Scalar, IsRoundedButNotCut) {
+  EXPECT_EQ(Scalar(0.1).as<float>(), 0.1F);
+  EXPECT_EQ(Scalar(3).as<double>(), 3);
+  EXPECT_EQ(Scalar(std::int64_t{200}).as<std::uint8_t>(), 200);
+  EXPECT_THROW((void)Scalar(2.0).as<int>(), ArgumentError);
+  EXPECT_THROW((void)Scalar(300).as<std::uint8_t>(), ArgumentError);
+  EXPECT_THROW((void)Scalar(-1).as<std::uint64_t>(), ArgumentError);
+  EXPECT_THROW((void)Scalar(std::uint64_t{1} << 63U).as<std::int64_t>(), ArgumentError);
+  EXPECT_THROW((void)Scalar(std::complex<double>(1, 0)).as<double>(), ArgumentError);
+  EXPECT_THROW((void)Scalar(1).as<bool>(), ArgumentError);
+}
+
+TEST(Scalar, SaysWhatItIs) {
+  EXPECT_EQ(Scalar(2.5).to_string(), "2.5 (f64)");
+  EXPECT_EQ(Scalar(-3).to_string(), "-3 (i32)");
+  EXPECT_EQ(Scalar(std::complex<float>(1, -2)).to_string(), "1-2i (c64)");
+  EXPECT_EQ(Scalar(2), Scalar(2));
+  EXPECT_FALSE(Scalar(2) == Scalar(2.0));
+}
+
+}  // namespace
+}  // namespace partita
