@@ -135,7 +135,8 @@ PARTITA_API void scan(const Context& context, const View& source, const View& de
 /// the receiver asks for it. Messages that were not received when the sender's context goes are lost. Not
 /// collective; blocks within the deadline, and a passed deadline fails the
 /// context. Errors on this rank only: ArgumentError (no such rank, a bad view), UnsupportedError,
-/// TimeoutError, LostPeerError.
+/// TimeoutError, LostPeerError. Ranks of one node that wait in a ring for each other's receipts and so for
+/// ever get a DisagreementError, which names them: `send_receive` is for rings.
 PARTITA_API void send(const Context& context, const View& view, int peer, int tag = 0, Stream stream = {});
 
 /// Waits for the oldest message of `peer` with this tag. It must have the dtype and the number of elements of
