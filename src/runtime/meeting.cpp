@@ -149,14 +149,18 @@ std::vector<int> Meeting::not_here(int awaited) const {
 void Meeting::refuse(int peer, const std::string& theirs, const std::vector<int>& their_members) {
   constexpr auto others_come_within = std::chrono::seconds(1);
   std::map<int, std::string> meetings{{state_.rank(), std::string(operation_)}, {peer, theirs}};
-  std::vector<int> awaited;
-  if (!of_all() && state_.board) awaited = circle_.members;
-  if (!awaited.empty()) awaited.insert(awaited.end(), their_members.begin(), their_members.end());
+  std::vector<int> awaited;  // nobody where both are of all ranks: those are in calls of any number
+  const bool of_some = !of_all() || !their_members.empty();
+  for (int rank = 0; rank < state_.size() && of_some; ++rank) {
+    const bool mine = of_all() || std::ranges::binary_search(circle_.members, rank);
+    const bool other = their_members.empty() || std::ranges::binary_search(their_members, rank);
+    if (mine || other) awaited.push_back(rank);
+  }
   const auto have_come = [&] {
     std::erase_if(awaited, [&](int rank) {
       const std::optional<int> number = number_on_board(state_, rank);
       if (!number || meetings.contains(rank)) return true;
-      std::string meeting = state_.board->circle(*number);
+      std::string meeting = state_.board->meeting(*number);
       return !meeting.empty() && meetings.emplace(rank, std::move(meeting)).second;
     });
     return awaited.empty();

@@ -155,9 +155,10 @@ std::string NodeBoard::operation(int node_rank) const {
   return read_text(card(node_rank).operation);
 }
 
-std::string NodeBoard::circle(int node_rank) const {
+std::string NodeBoard::meeting(int node_rank) const {
   Card& theirs = card(node_rank);
-  return load(theirs.circles) % 2 == 1 ? read_text(theirs.circle) : "";
+  if (load(theirs.circles) % 2 == 1) return read_text(theirs.circle);
+  return load(theirs.agreement) % 2 == 1 ? read_text(theirs.operation) : "";
 }
 
 // The counter is read on both sides of what belongs to it.

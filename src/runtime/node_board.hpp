@@ -59,7 +59,7 @@ class NodeBoard {
   const ExecutionHistory& executions(int node_rank) const;
   const ExecutionHistory& captures(int node_rank) const;
   std::string operation(int node_rank) const;  ///< the latest check that it began
-  std::string circle(int node_rank) const;     ///< the meeting of some ranks that it is in; "": in none
+  std::string meeting(int node_rank) const;    ///< of some ranks or of all, that it is in; "": in none
   struct Send {
     std::uint64_t number = 0;  ///< another one for each
     int to = -1;               ///< rank of the node; -1: it waits for no receiver

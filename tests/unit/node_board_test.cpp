@@ -173,11 +173,11 @@ TEST(NodeBoard, ShowsSendsAndMeetingsOfSome) {
   EXPECT_EQ(other.sending(0).to, -1);
   one.begin_send(1);
   EXPECT_NE(other.sending(0).number, first.number);
-  EXPECT_EQ(other.circle(0), "");
+  EXPECT_EQ(other.meeting(0), "");
   one.enter_circle("subgroup of ranks 0,1");
-  EXPECT_EQ(other.circle(0), "subgroup of ranks 0,1");
+  EXPECT_EQ(other.meeting(0), "subgroup of ranks 0,1");
   one.leave_circle();
-  EXPECT_EQ(other.circle(0), "");
+  EXPECT_EQ(other.meeting(0), "");
 }
 
 }  // namespace
