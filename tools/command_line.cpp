@@ -83,7 +83,7 @@ int ranks_named_by(const Distribution& distribution) {
   if (const auto* rule = distribution.as<BlockCyclic>()) return rule->grid.rank_bound();
   if (const auto* rule = distribution.as<BlockNonCyclic>()) return rule->grid.rank_bound();
   if (const auto* rule = distribution.as<Box>()) return static_cast<int>(rule->boxes.size());
-  if (const auto* rule = distribution.as<Partitioned>()) return rule->mesh.size();
+  if (const auto* rule = distribution.as<Partitioned>()) return rule->mesh.rank_bound();
   return 0;
 }
 

@@ -94,7 +94,7 @@ void describe(Subcommand& command, Options& options) {
       "Distributions:\n  slab:AXIS  box:0,0-4,3;4,0-8,3  "
       "block-cyclic:GRID:BLOCK[:column][:first=..][:ranks=..]\n"
       "  block-noncyclic:GRID[:BLOCK]  replicated  "
-      "mesh:x=2,y=2:x,y[;partial=sum:AXES][;uneven=balanced]\n\n" +
+      "mesh:x=2,y=2:x,y[;partial=sum:AXES][;uneven=balanced][;ranks=R,...]\n\n" +
       examples("partita layout block-cyclic:2x2:2x2 --shape 8x8\n"
                "partita layout slab:1 --shape 197x233x189 -n 6 --slice 98,:,:\n"
                "partita layout mesh:x=2,y=2:x,y --shape 10x10 --svg mesh.svg"));

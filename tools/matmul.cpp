@@ -59,11 +59,30 @@ struct Shapes {
   std::int64_t gradient = 0;
 };
 
+/// A vector is a row on the left and a column on the right, and D has no such dimension.
+Shapes shapes_with_vectors(const Options& options, const Shape& a, const Shape& b) {
+  const auto extent = [](const Shape& shape, bool turned, int from_end) {
+    return shape[shape.size() - (turned ? 3 - from_end : from_end)];
+  };
+  const bool matrix_a = a.size() > 1, matrix_b = b.size() > 1;
+  const std::int64_t m = matrix_a ? extent(a, transposes(options.how.op_a), 2) : 1;
+  const std::int64_t n = matrix_b ? extent(b, transposes(options.how.op_b), 1) : 1;
+  Shapes shapes;
+  const Shape& batches = matrix_a ? a : b;
+  for (int d = 0; d + 2 < batches.size(); ++d) shapes.d.push_back(batches[d]);
+  if (matrix_a) shapes.d.push_back(m);
+  if (matrix_b) shapes.d.push_back(n);
+  shapes.k = matrix_a ? extent(a, transposes(options.how.op_a), 1) : a[0];
+  shapes.gradient = options.how.epilogue == Epilogue::bias_gradient_b ? n : m;
+  return shapes;
+}
+
 Shapes shapes_of(const Options& options, const Shape& a, const Shape& b) {
   for (const auto& [path, shape] : {std::pair(&options.a, &a), std::pair(&options.b, &b)}) {
-    if (shape->size() < 2)
-      throw ArgumentError(fmt::format("{}: {} is no matrix", *path, partita::to_string(*shape)));
+    if (shape->empty())
+      throw ArgumentError(fmt::format("{}: a scalar is neither a matrix nor a vector", *path));
   }
+  if (a.size() == 1 || b.size() == 1) return shapes_with_vectors(options, a, b);
   const int rows = a.size() - 2, columns = b.size() - 2;
   const bool turned_a = transposes(options.how.op_a), turned_b = transposes(options.how.op_b);
   Shapes shapes;
@@ -192,8 +211,7 @@ void multiply(const Options& options) {
 }
 
 void describe_arrays(Subcommand& command, Options& options) {
-  command.word("A", options.a, "left operand, .npy of two dimensions or more (the leading ones: batches)")
-      .required();
+  command.word("A", options.a, "left operand, .npy: a vector, or a matrix with batches before it").required();
   command.word("B", options.b, "right operand").required();
   command.word("-o,--output", options.output, "D, .npy; it lands whole or not at all", "D.npy").required();
   command.op(options.how, "of A and of B: n, t, c (conjugate transpose), j (nn)");

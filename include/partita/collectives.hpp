@@ -135,7 +135,8 @@ PARTITA_API void scan(const Context& context, const View& source, const View& de
 /// the receiver asks for it. Messages that were not received when the sender's context goes are lost. Not
 /// collective; blocks within the deadline, and a passed deadline fails the
 /// context. Errors on this rank only: ArgumentError (no such rank, a bad view), UnsupportedError,
-/// TimeoutError, LostPeerError.
+/// TimeoutError, LostPeerError. Ranks of one node that wait in a ring for each other's receipts and so for
+/// ever get a DisagreementError, which names them: `send_receive` is for rings.
 PARTITA_API void send(const Context& context, const View& view, int peer, int tag = 0, Stream stream = {});
 
 /// Waits for the oldest message of `peer` with this tag. It must have the dtype and the number of elements of
@@ -166,8 +167,8 @@ PARTITA_API View halo_interior(const View& extended, const Layout& layout, int r
 /// The parts of an array, each extended by ghost cells: plan once, execute many times. For every distribution
 /// whose parts are boxes, even or not, empty ones among them; any width, also beyond the neighbour's part or
 /// the whole of a periodic array. Corners are filled too. Ghost cells outside of the array are left alone.
-/// Creation is collective; so are `execute` and `refresh`, which allocate nothing. Not copyable, one thread
-/// at a time.
+/// Creation is collective; so are `execute` and `refresh`, which allocate nothing, and `start` and `finish`.
+/// Not copyable, one thread at a time.
 class PARTITA_API Halo {
  public:
   /// `operand` is that of the array, of at most 7 dimensions. Errors, the same on every rank: ArgumentError
@@ -188,7 +189,26 @@ class PARTITA_API Halo {
   /// The ghost cells alone: the part is already in its place in `extended`.
   void refresh(const View& extended, Stream stream = {});
 
-  const Plan& plan() const;  ///< this rank's
+  /// `execute` in two halves, so that the interior is computed meanwhile. `start` copies what this rank gives
+  /// and waits for nobody, but for the first one of all, which plans and allocates together with all ranks;
+  /// `finish` waits for what the neighbours have given and puts it in its place. On the host nobody works in
+  /// between but the peers: messages to other nodes travel as far as MPI carries them by itself.
+  ///
+  /// From `start` to `finish` the caller may read the source and the part inside `extended`, and must write
+  /// neither, nor touch the ghost cells. Other calls on the context may come in between, other halos' too;
+  /// what was started first is finished first. One that goes unfinished, by an exception, fails its context:
+  /// the peers wait for it. Errors, on this rank: ArgumentError (a second start, or `execute` or `refresh`,
+  /// before `finish`; `finish` without a start or out of turn), and as of `execute`.
+  ///
+  /// In device memory `start` puts the whole into `stream` (null: the context's own), where it may run beside
+  /// what other streams do, and what the `stream` of `finish` is given afterwards comes behind it. Both may
+  /// be captured. Between nodes messages that go through the host are waited for in `start`.
+  void start(const Array& source, const View& extended, Stream stream = {});
+  void start(const View& source, const View& extended, Stream stream = {});
+  void start(const View& extended, Stream stream = {});  ///< of `refresh`
+  void finish(Stream stream = {});
+
+  const Plan& plan() const;  ///< this rank's, of `execute`
 
  private:
   struct State;

@@ -30,6 +30,11 @@ struct Box {
   };
   std::vector<Bounds> boxes;
   explicit Box(std::vector<Bounds> boxes_) : boxes(std::move(boxes_)) {}
+  /// The boxes between cut points, one list a dimension, both ends of the array among them; ranks in
+  /// row-major order. {{0, 3, 10}, {0, 4, 4, 9}}: 2 x 3 boxes of a 10 x 9 array, two of them empty. Throws
+  /// ArgumentError: a list of fewer than two points, one that does not begin with 0, a point below the one
+  /// before it.
+  PARTITA_API static Box from_cuts(const std::vector<std::vector<std::int64_t>>& cuts);
   friend bool operator==(const Box&, const Box&) = default;
 };
 
@@ -91,7 +96,8 @@ class PARTITA_API Distribution {
   ///   block-cyclic:GRID:BLOCK[:OPTION...]        block-cyclic:2x2:128x128:column:first=0,1
   ///   block-noncyclic:GRID[:BLOCK][:OPTION...]   options: column | ranks=R,R,... | first=C,C,...
   ///   replicated
-  ///   mesh:NAME=SIZE,...:SPEC[;partial=OP:AXES][;uneven=balanced]     mesh:x=2,y=2,z=2:(x,y),-;partial=sum:z
+  ///   mesh:NAME=SIZE,...:SPEC[;partial=OP:AXES][;uneven=balanced][;ranks=R,R,...]
+  ///                                               mesh:x=2,y=2,z=2:(x,y),-;partial=sum:z
   /// A grid without dimensions (that of a scalar) is written "scalar".
   static Distribution parse(std::string_view text);
   std::string to_string() const;  ///< the text form; `parse(to_string())` is equal to this

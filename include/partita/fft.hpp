@@ -39,26 +39,28 @@ enum class FftMethod : std::uint8_t {
   four_step,  ///< one long 1-D transform over all ranks (Bailey 1990)
 };
 
-/// Which distribution the result gets.
+/// Which distribution a new result gets.
 enum class Output : std::uint8_t {
-  as_input,
+  as_input,  ///< the input's, or FftOptions::distribution where that is set
   cheapest,  ///< that in which the method leaves it (transposed); `result_layout` says which
   given,     ///< FftOptions::distribution
 };
 
 /// Behaviour first, performance after.
 struct FftOptions {
-  FftKind kind = FftKind::c2c;
+  FftKind kind = FftKind::c2c;  ///< functions that are called as a kind allow no other
   std::vector<int>
       axes;  ///< which to transform; empty: all. For r2c and c2r the last named is the halved one
   bool inverse = false;
   Norm norm = Norm::backward;
   std::int64_t last_length = 0;  ///< of c2r: n along the last axis; 0: 2 (extent - 1), the even one
   Output output = Output::as_input;
-  std::optional<Distribution> distribution;  ///< of the result, with Output::given
-  Order order = Order::row_major;            ///< of a new result
+  /// Of the result: enough by itself; an error with Output::cheapest, and where the caller's own result lies
+  /// otherwise.
+  std::optional<Distribution> distribution;
+  Order order = Order::row_major;  ///< of a new result
   FftMethod method = FftMethod::automatic;
-  std::vector<int> grid;           ///< of pencil: extents of the process grid; empty: chosen
+  std::vector<int> grid;           ///< of processes, for pencil, which it asks for by itself; empty: chosen
   std::int64_t scratch_bytes = 0;  ///< bound on what one rank stages; 0: chosen by the planner
   bool measure = false;            ///< local transforms are timed when planned (FFTW_MEASURE), not estimated
   std::string wisdom_file;         ///< read before planning local transforms, written after; empty: none
@@ -68,7 +70,8 @@ struct FftOptions {
 
 /// The layout of the result: of the transformed shape (r2c, c2r change the last axis), distributed as the
 /// options say. Throws ArgumentError: an axis named twice or out of range, real data to a complex transform
-/// and the reverse, a wrong half-spectrum extent, a distribution that does not cover the array.
+/// and the reverse, a wrong half-spectrum extent, a distribution that does not cover the array, options that
+/// contradict each other.
 PARTITA_API Layout result_layout(const Operand& input, const Topology& topology,
                                  const FftOptions& options = {}, const Machine& machine = {});
 PARTITA_API Dtype result_dtype(Dtype input, FftKind kind);
@@ -100,6 +103,19 @@ PARTITA_API Array dst(const Array& input, int type = 2, const FftOptions& option
                       SourcePlace where = SourcePlace::current());
 PARTITA_API Array idst(const Array& input, int type = 2, const FftOptions& options = {},
                        SourcePlace where = SourcePlace::current());
+
+/// The same into an array of the caller's, in any distribution, of the result's shape and dtype. `output` may
+/// be `input` itself where shape and dtype stay. Of `irfft_into`, `last_length` is that of the output if
+/// nothing is said. Errors, too: ArgumentError (an output of another shape, dtype or context, or that shares
+/// memory with the input without being the same array; an output that the options want elsewhere).
+PARTITA_API void fft_into(const Array& input, Array& output, const FftOptions& options = {});
+PARTITA_API void ifft_into(const Array& input, Array& output, const FftOptions& options = {});
+PARTITA_API void rfft_into(const Array& input, Array& output, const FftOptions& options = {});
+PARTITA_API void irfft_into(const Array& input, Array& output, const FftOptions& options = {});
+PARTITA_API void dct_into(const Array& input, Array& output, int type = 2, const FftOptions& options = {});
+PARTITA_API void idct_into(const Array& input, Array& output, int type = 2, const FftOptions& options = {});
+PARTITA_API void dst_into(const Array& input, Array& output, int type = 2, const FftOptions& options = {});
+PARTITA_API void idst_into(const Array& input, Array& output, int type = 2, const FftOptions& options = {});
 
 /// Plan once, execute many times: forward from the input's layout to the output's and inverse back. Creation
 /// and execution are collective and blocking; a second execute allocates nothing and makes no collective call

@@ -65,7 +65,8 @@ struct MatmulOptions {
   std::complex<double> alpha{1, 0};
   std::complex<double> beta{0, 0};
   Epilogue epilogue = Epilogue::none;
-  /// Of a new result: nothing: C's, or the cheapest (whatever the method leaves the product in).
+  /// Of a new result: nothing: C's, or the cheapest (whatever the method leaves the product in). Where the
+  /// caller gives D it must be D's.
   std::optional<Distribution> distribution;
   Order order = Order::row_major;  ///< of a new result
   std::optional<Dtype> result;     ///< of D: the operands' by default; f32 too for f16 and bf16
@@ -86,7 +87,9 @@ struct EpilogueArrays {
 };
 
 /// The operands of a multiply as planners see them: a: [.., m, k], or [.., k, m] with a transposing op; b:
-/// [.., k, n] or [.., n, k]; c and d: [.., m, n].
+/// [.., k, n] or [.., n, k]; c and d: [.., m, n]. As in NumPy, a or b of one dimension is a vector [k], on
+/// the left a row and on the right a column, and c and d have no such dimension: [.., n], [.., m], or, of two
+/// vectors, a scalar's shape. Transposition leaves vectors as they are.
 struct MatmulOperands {
   Operand a;
   Operand b;
@@ -108,7 +111,8 @@ PARTITA_API Plan plan_matmul(const MatmulOperands& operands, const Topology& top
                              bool in_place = false);
 
 /// The layout that D gets when nobody asked for one: C's, else the one that the chosen method leaves the
-/// product in. Shapes after op. Pure, the same for every rank.
+/// product in; of two vectors every rank gets the whole, one number. Shapes after op. Pure, the same for
+/// every rank.
 PARTITA_API Layout cheapest_result(const Operand& a, const Operand& b, const Topology& topology,
                                    const MatmulOptions& options = {}, const Machine& machine = {});
 

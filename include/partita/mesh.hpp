@@ -1,6 +1,7 @@
 // Named process meshes, and how an array's dimensions are laid over their axes.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <partita/extents.hpp>
 #include <partita/reduction.hpp>
@@ -11,7 +12,8 @@
 
 namespace partita {
 
-/// Ranks arranged along named axes, the last axis fastest: Mesh({{"x", 2}, {"y", 4}}) has 8 ranks. A value.
+/// Ranks arranged along named axes, the last axis fastest: Mesh({{"x", 2}, {"y", 4}}) has 8 ranks. A value;
+/// two meshes are equal where their axes are and every rank sits at the same coordinates.
 class PARTITA_API Mesh {
  public:
   struct Axis {
@@ -22,16 +24,33 @@ class PARTITA_API Mesh {
 
   Mesh() = default;
   explicit Mesh(std::vector<Axis> axes);  ///< throws ArgumentError: a name twice or malformed, a size below 1
+  /// An explicit list: ranks[i] sits at the i-th coordinates, the last axis fastest. Throws ArgumentError,
+  /// too, if a rank is negative or named twice or their number is not the number of coordinates.
+  Mesh(std::vector<Axis> axes, std::vector<int> ranks);
 
   const std::vector<Axis>& axes() const { return axes_; }
-  int size() const;                          ///< number of ranks
+  const std::vector<int>& ranks() const { return ranks_; }  ///< as listed; empty: rank i sits at the i-th
+  int size() const;                                         ///< number of ranks
+  int rank_bound() const;                                   ///< one more than the largest rank named
   int axis(std::string_view name) const;     ///< its position; throws ArgumentError naming the known axes
   int coordinate(int rank, int axis) const;  ///< where the rank sits along the axis; throws out of range
   int rank_at(std::span<const int> coordinates) const;  ///< throws ArgumentError out of range
+
+  /// The ranks that differ from `rank` along these axes only, itself among them; the first axis named is the
+  /// slowest. Throws ArgumentError: an unknown axis or one named twice, a rank that is not in the mesh.
+  std::vector<int> ranks_along(int rank, std::span<const std::string> axes) const;
+  /// These axes alone, of ranks 0, 1, ...: a mesh of the ranks that `ranks_along` gives, in its order.
+  Mesh submesh(std::span<const std::string> axes) const;
+  /// The mesh of other ranks: rank `number(rank)` sits where `rank` sits in this one.
+  Mesh renumbered(const std::function<int(int)>& number) const;
   friend bool operator==(const Mesh&, const Mesh&) = default;
 
  private:
+  int place_of(int rank) const;  // which of the coordinates
+  std::vector<int> positions(std::span<const std::string> axes) const;
+
   std::vector<Axis> axes_;
+  std::vector<int> ranks_;  // empty where they count up
 };
 
 /// How an extent that does not divide is cut along mesh axes.

@@ -1,6 +1,7 @@
 // Everything: partition once, compose everywhere.
 #pragma once
 
+#include <partita/along.hpp>
 #include <partita/array.hpp>
 #include <partita/array_reductions.hpp>
 #include <partita/collectives.hpp>

@@ -65,8 +65,12 @@ PARTITA_API Array redistribute(const Array& source, const Layout& destination,
 
 /// The same into memory that the caller gives; `destination` must have the source's dtype and (permuted)
 /// shape. The two must not overlap.
-PARTITA_API void redistribute(const Array& source, Array& destination,
-                              const RedistributeOptions& options = {});
+PARTITA_API void redistribute_into(const Array& source, Array& destination,
+                                   const RedistributeOptions& options = {});
+/// By another name.
+inline void redistribute(const Array& source, Array& destination, const RedistributeOptions& options = {}) {
+  redistribute_into(source, destination, options);
+}
 
 /// Plan once, execute many times. Creation is collective; execute is collective and blocking, allocates
 /// nothing, and when it returns the caller may overwrite the source, read the destination and free either.

@@ -7,6 +7,7 @@
 #include <optional>
 #include <partita/array.hpp>
 #include <partita/fft.hpp>
+#include <span>
 #include <vector>
 
 namespace partita {
@@ -90,6 +91,18 @@ PARTITA_API std::vector<Array> gradient(const Array& field, const SpectralOption
 PARTITA_API Array convolve(const Array& a, const Array& b, const SpectralOptions& options = {},
                            SourcePlace where = SourcePlace::current());
 
+/// The same into arrays of the caller's, in any distributions, of the field's shape and dtype; a result may
+/// be the field itself. `gradient_into`: one array for each of the axes. Errors, too: ArgumentError (a result
+/// of another shape, dtype or context, or that shares memory with the field without being the same array).
+PARTITA_API void spectral_apply_into(const Array& field, Array& result, const Multiplier& multiplier,
+                                     const SpectralOptions& options = {});
+PARTITA_API void solve_poisson_into(const Array& right_side, Array& result,
+                                    const SpectralOptions& options = {});
+PARTITA_API void gradient_into(const Array& field, std::span<Array> results,
+                               const SpectralOptions& options = {});
+PARTITA_API void convolve_into(const Array& a, const Array& b, Array& result,
+                               const SpectralOptions& options = {});
+
 // --- more or fewer modes
 
 /// Three halves of each length (of `axes`; empty: all), rounded up: a product of two fields of n modes has no
@@ -113,5 +126,9 @@ struct ResizeOptions {
 PARTITA_API Array resize_spectrum(const Array& spectrum, const Shape& from, const Shape& to,
                                   const ResizeOptions& options = {},
                                   SourcePlace where = SourcePlace::current());
+/// The same into an array of the caller's, apart from the spectrum's memory, in any distribution without
+/// replicas. A distribution in the options must be that of the result.
+PARTITA_API void resize_spectrum_into(const Array& spectrum, Array& result, const Shape& from,
+                                      const Shape& to, const ResizeOptions& options = {});
 
 }  // namespace partita

@@ -1,4 +1,5 @@
 // The part of each rank, extended by what its neighbours own.
+#include <array>
 #include <optional>
 #include <partita/collectives.hpp>
 
@@ -11,26 +12,48 @@
 #include "collectives/layouts.hpp"
 #include "collectives/plan_runner.hpp"
 #include "collectives/plans.hpp"
+#include "collectives/posted_exchange.hpp"
 #include "context/context_state.hpp"
 #include "device/device_runtime.hpp"
+#include "device/device_synchronization.hpp"
 
 namespace partita {
 namespace collective {
 
+namespace {
+
 // Three operands: the part, the extended part, and the part's place in the extended one.
+constexpr const char* halo_names[] = {"source", "extended", "interior"};
+
+void copy_own_part(Chain& chain, const Layout& layout, int rank) {
+  if (layout.region(rank).empty()) return;
+  Region own{{IndexSet::range(rank, rank + 1)}};
+  for (const std::int64_t extent : layout.local_shape(rank)) own.sets.push_back(IndexSet::range(0, extent));
+  chain.builder().copy(rank, own, chain.builder().own(0), chain.builder().own(2));
+}
+
+}  // namespace
+
 Plan plan_halo(const Request& request, const HaloOptions& options, const Layout& layout) {
   const Halos halos = make_halos(layout, options);
-  constexpr const char* names[] = {"source", "extended", "interior"};
-  Chain chain(request, names, "exchange", "pieces of neighbours through rings and messages");
-  const int rank = request.rank;
-  if (!layout.region(rank).empty()) {
-    Region own{{IndexSet::range(rank, rank + 1)}};
-    for (const std::int64_t extent : layout.local_shape(rank)) own.sets.push_back(IndexSet::range(0, extent));
-    chain.builder().copy(rank, own, chain.builder().own(0), chain.builder().own(2));
-  }
-  append_pairwise_exchange(chain, 0, 1, halo_pieces(halos, request.topology, rank),
+  Chain chain(request, halo_names, "exchange", "pieces of neighbours through rings and messages");
+  copy_own_part(chain, layout, request.rank);
+  append_pairwise_exchange(chain, 0, 1, halo_pieces(halos, request.topology, request.rank),
                            layout.largest_local_size());
   return chain.take();
+}
+
+HaloInHalves plan_halo_in_halves(const Request& request, const Halos& halos, std::int64_t most_bytes) {
+  Chain chain(request, halo_names, "exchange in halves", "all pieces are given before any is taken");
+  copy_own_part(chain, halos.layout, request.rank);
+  const GivenBy given_by = [&](int rank) { return halo_pieces(halos, request.topology, rank).given; };
+  const std::size_t given = append_posted_exchange(
+      chain, 0, 1, halo_pieces(halos, request.topology, request.rank), given_by, most_bytes);
+  return {chain.take(), given};
+}
+
+std::int64_t halo_posted_bytes(const Halos& halos, const Topology& topology, int rank, Dtype dtype) {
+  return posted_bytes(halo_pieces(halos, topology, rank).given, topology, rank, size_of(dtype));
 }
 
 std::vector<Operand> halo_operands(const Halos& halos, Dtype dtype, MemorySpace space) {
@@ -60,6 +83,9 @@ View with_rank(View view) {
   return view;
 }
 
+/// The views of a call, checked: none where the rank's part is empty.
+using HaloViews = std::array<View, 3>;
+
 /// A halo plan bound to memory. Holds no share of the context.
 class HaloRunner {
  public:
@@ -75,19 +101,28 @@ class HaloRunner {
       halos_ = make_halos(layout, options);
       check<UnsupportedError>(space_ == MemorySpace::host || context.device != nullptr,
                               "halo: an array in device memory, but the context has no device");
+      facts_ = {{"layout and widths", halo_text(layout, options)},
+                {"dtype", std::string(name(dtype_))},
+                {"memory", std::string(name(space_))}};
       const std::vector<Operand> operands = halo_operands(*halos_, dtype_, space_);
-      const Fact facts[] = {{"layout and widths", halo_text(layout, options)},
-                            {"dtype", std::string(name(dtype_))},
-                            {"memory", std::string(name(space_))}};
-      Plan plan = plan_halo({"halo", operands, context.topology(space_), context.rank(), facts, grouped},
+      Plan plan = plan_halo({"halo", operands, context.topology(space_), context.rank(), facts_, grouped},
                             options, layout);
-      std::vector<Fact> identity = plan.identity;
       bound_ = std::make_unique<PlanRunner>(context, std::move(plan));
-      return identity;
+      return facts_;
     });
     context.heap_in(space_).collect();
     bound_->connect();
   }
+
+  /// Peers wait for what has been started.
+  ~HaloRunner() {
+    if (!started_) return;
+    std::erase(context_.started, this);
+    if (space_ == MemorySpace::host && !context_.failed())
+      context_.fail("halo: an exchange was started and never finished");
+  }
+  HaloRunner(const HaloRunner&) = delete;
+  HaloRunner& operator=(const HaloRunner&) = delete;
 
   const Plan& plan() const { return bound_->plan(); }
   Shape extended() const { return extended_shape(*halos_, context_.rank()); }
@@ -95,17 +130,69 @@ class HaloRunner {
   View interior(const View& extended) const { return interior_of(*halos_, extended, context_.rank()); }
 
   void run(const View& source, const View& extended, Stream stream) {
-    context_.require_usable("halo");
-    check_or_tell_all(context_, "halo", [&] { check_views(source, extended, stream); });
-    if (volume(halos_->layout.local_shape(context_.rank())) == 0) {
-      const View views[] = {{}, {}, {}};
-      return bound_->run(views, stream);
+    bound_->run(checked(source, extended, stream), stream);
+  }
+
+  void start(const View& source, const View& extended, Stream stream) {
+    const HaloViews views = checked(source, extended, stream);
+    if (space_ == MemorySpace::device) {
+      start_on_device(views, stream);
+    } else {
+      if (!halves_) plan_halves();
+      halves_->run(views, {});
     }
-    const View views[] = {with_rank(source), with_rank(extended), with_rank(interior(extended))};
-    bound_->run(views, stream);
+    started_ = true;
+    context_.started.push_back(this);
+  }
+
+  void finish(Stream stream) {
+    context_.require_usable("halo");
+    check(started_, "halo: finish() without a start()");
+    check(context_.started.front() == this,
+          "halo: another exchange of this context was started earlier and is to be finished first");
+    check<UnsupportedError>(space_ == MemorySpace::device || stream.handle == nullptr,
+                            "halo: host memory has no streams");
+    started_ = false;
+    context_.started.erase(context_.started.begin());
+    if (space_ == MemorySpace::host) return halves_->finish();
+    context_.device->use();
+    exchanged_->hold(devices::stream_or_own(context_, stream));
   }
 
  private:
+  /// What is refused on this rank is refused on all that come to listen.
+  HaloViews checked(const View& source, const View& extended, Stream stream) {
+    context_.require_usable("halo");
+    check(!started_, "halo: an exchange was started and is not finished: call finish() first");
+    check_or_tell_all(context_, "halo", [&] { check_views(source, extended, stream); });
+    if (volume(halos_->layout.local_shape(context_.rank())) == 0) return {};
+    return {with_rank(source), with_rank(extended), with_rank(interior(extended))};
+  }
+
+  void start_on_device(const HaloViews& views, Stream stream) {
+    bound_->run(views, stream);
+    if (!exchanged_) exchanged_ = context_.device->event();
+    exchanged_->record(devices::stream_or_own(context_, stream));
+  }
+
+  /// Collective.
+  void plan_halves() {
+    const Topology& topology = context_.topology();
+    const std::int64_t most = runtime::largest_of_ranks(
+        context_, "halo start", halo_posted_bytes(*halos_, topology, context_.rank(), dtype_));
+    std::unique_ptr<PlanRunner> halves;
+    runtime::collectively(context_, "halo start", [&]() -> std::vector<Fact> {
+      const std::vector<Operand> operands = halo_operands(*halos_, dtype_);
+      HaloInHalves made =
+          plan_halo_in_halves({"halo", operands, topology, context_.rank(), facts_}, *halos_, most);
+      halves = std::make_unique<PlanRunner>(context_, std::move(made.plan), made.given);
+      return facts_;
+    });
+    context_.heap->collect();
+    halves->connect();
+    halves_ = std::move(halves);
+  }
+
   void check_views(const View& source, const View& extended, Stream stream) const {
     const View views[] = {source, extended};
     check_space(context_, "halo", views, space_, stream);
@@ -128,8 +215,12 @@ class HaloRunner {
   ContextState& context_;
   Dtype dtype_;
   MemorySpace space_;
+  std::vector<Fact> facts_;
   std::optional<Halos> halos_;
   std::unique_ptr<PlanRunner> bound_;
+  std::unique_ptr<PlanRunner> halves_;               // of the host; null until the first start
+  std::unique_ptr<devices::DeviceEvent> exchanged_;  // of a device: behind what was started
+  bool started_ = false;
 };
 
 }  // namespace
@@ -176,6 +267,23 @@ void Halo::execute(const View& source, const View& extended, Stream stream) {
 
 void Halo::refresh(const View& extended, Stream stream) {
   execute(interior(extended), extended, stream);
+}
+
+void Halo::start(const Array& source, const View& extended, Stream stream) {
+  start(source.local(), extended, stream);
+}
+
+void Halo::start(const View& source, const View& extended, Stream stream) {
+  contexts::keep_for_graph(*state_->context, stream, state_->runner);
+  state_->runner->start(source, extended, stream);
+}
+
+void Halo::start(const View& extended, Stream stream) {
+  start(interior(extended), extended, stream);
+}
+
+void Halo::finish(Stream stream) {
+  state_->runner->finish(stream);
 }
 
 const Plan& Halo::plan() const {

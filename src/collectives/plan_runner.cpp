@@ -4,16 +4,31 @@ namespace partita::collective {
 
 PlanRunner::PlanRunner(ContextState& context, Plan plan, std::optional<Reduction> logical)
     : context_(context), logical_(logical) {
+  note_operands(plan);
+  if (logical_ && execution::space_of(plan) == MemorySpace::device) {
+    identity_ = identity_on(*context.device, *logical_, states_.back().operand.dtype);
+  }
+  executor_ = execution::Executor::bind(context, std::move(plan));
+}
+
+PlanRunner::PlanRunner(ContextState& context, Plan plan, std::size_t given) : context_(context) {
+  note_operands(plan);
+  auto bound = std::make_unique<execution::BoundPlan>(context, std::move(plan), std::nullopt, given);
+  halves_ = bound.get();
+  executor_ = std::move(bound);
+}
+
+void PlanRunner::note_operands(const Plan& plan) {
   for (const Buffer& buffer : plan.buffers) {
     if (buffer.kind != BufferKind::operand) continue;
     layouts_.push_back(buffer.operand->layout);
     states_.push_back({nullptr, *buffer.operand, {}, nullptr, -1});
   }
   for (const Array::State& state : states_) pointers_.push_back(&state);
-  if (logical_ && execution::space_of(plan) == MemorySpace::device) {
-    identity_ = identity_on(*context.device, *logical_, states_.back().operand.dtype);
-  }
-  executor_ = execution::Executor::bind(context, std::move(plan));
+}
+
+void PlanRunner::finish() {
+  halves_->finish();
 }
 
 void PlanRunner::set_heap_offsets(std::span<const std::int64_t> offsets) {

@@ -11,6 +11,7 @@
 #include "array/array_state.hpp"
 #include "collectives/normalize_logical.hpp"
 #include "collectives/runner.hpp"
+#include "execute/bound_plan.hpp"
 #include "execute/executor.hpp"
 
 namespace partita::collective {
@@ -20,6 +21,9 @@ class PlanRunner final : public Runner {
  public:
   /// Local. `logical`: the last view is made 0 or 1 after each run.
   PlanRunner(ContextState& context, Plan plan, std::optional<Reduction> logical = {});
+  /// One whose `run` does only the first `given` steps, in host memory, and `finish` the rest: see
+  /// execution::BoundPlan.
+  PlanRunner(ContextState& context, Plan plan, std::size_t given);
 
   void connect() {
     execution::Executor::connect_all(context_, executor_);
@@ -31,8 +35,11 @@ class PlanRunner final : public Runner {
   void set_heap_offsets(std::span<const std::int64_t> offsets);
 
   void run(std::span<const View> views, Stream stream) override;
+  void finish();  ///< of the constructor in halves
 
  private:
+  void note_operands(const Plan& plan);
+
   std::vector<Layout> layouts_;  // of the operands
   std::vector<Array::State> states_;
   std::vector<const Array::State*> pointers_;
@@ -40,6 +47,7 @@ class PlanRunner final : public Runner {
   std::optional<Reduction> logical_;
   devices::DeviceMemory identity_;  // of a logical on a device
   std::unique_ptr<execution::Executor> executor_;
+  execution::BoundPlan* halves_ = nullptr;  // the executor, where it runs in halves
 };
 
 }  // namespace partita::collective

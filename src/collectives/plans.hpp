@@ -24,6 +24,14 @@ Plan plan_all_gather(const Request& request);
 Plan plan_scan(const Request& request, Reduction reduction, bool exclusive);
 /// Operands as `halo_operands` says.
 Plan plan_halo(const Request& request, const HaloOptions& options, const Layout& layout);
+/// The same, all given before any is taken: after `given` steps. `most_bytes`: the largest
+/// `halo_posted_bytes` of any rank.
+struct HaloInHalves {
+  Plan plan;
+  std::size_t given = 0;
+};
+HaloInHalves plan_halo_in_halves(const Request& request, const Halos& halos, std::int64_t most_bytes);
+std::int64_t halo_posted_bytes(const Halos& halos, const Topology& topology, int rank, Dtype dtype);
 std::vector<Operand> halo_operands(const Halos& halos, Dtype dtype, MemorySpace space = MemorySpace::host);
 /// What all ranks must have alike.
 std::string halo_text(const Layout& layout, const HaloOptions& options);

@@ -3,9 +3,13 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
+#include <functional>
+#include <optional>
+#include <string>
 
 #include "base/check.hpp"
 #include "runtime/keeper.hpp"
+#include "runtime/peer_watch.hpp"
 #include "runtime/wait.hpp"
 
 namespace partita::collective {
@@ -20,47 +24,79 @@ bool arrived(ContextState& context, runtime::MessageId message) {
   }
 }
 
-void wait(ContextState& context, runtime::MessageId message, int peer, const char* operation,
-          const char* what) {
-  const runtime::WaitReason reason{
-      operation, [&] { return fmt::format("{} rank {}", what, peer); }, peer, {}};
-  runtime::wait_until(context, reason, [&] { return arrived(context, message); });
+std::string content_text(const MessageHeader& header) {
+  const auto dtype = static_cast<Dtype>(header.dtype);
+  return fmt::format("{} elements of {}", header.bytes / size_of(dtype), name(dtype));
 }
+
+/// What a receive waits for, for errors.
+using Awaited = std::function<std::string()>;
 
 /// Receives into memory that stays until the process ends if an exception comes first.
 void receive_bytes(ContextState& context, int from, const std::shared_ptr<void>& memory, void* to,
-                   std::int64_t bytes) {
+                   std::int64_t bytes, const Awaited& what) {
   const runtime::MessageId message = context.group->receive(from, runtime::Lane::point_to_point, to, bytes);
+  const runtime::WaitReason reason{"receive", what, from, {}};
   try {
-    wait(context, message, from, "receive", "a message of");
+    runtime::wait_until(context, reason, [&] { return arrived(context, message); });
   } catch (...) {
     if (memory) runtime::keep_until_exit(memory);
     throw;
   }
 }
 
-MessageHeader next_header(ContextState& context, int from) {
+MessageHeader next_header(ContextState& context, int from, const Awaited& what) {
   const auto header = std::make_shared<MessageHeader>();
-  receive_bytes(context, from, header, header.get(), sizeof(MessageHeader));
+  receive_bytes(context, from, header, header.get(), sizeof(MessageHeader), what);
   return *header;
 }
 
-UnexpectedMessage rest_of_message(ContextState& context, int from, const MessageHeader& header) {
+UnexpectedMessage rest_of_message(ContextState& context, int from, const MessageHeader& header,
+                                  const Awaited& what) {
   if (header.bytes == 0) return {header, {}};
   const auto content = std::make_shared<std::vector<std::byte>>(static_cast<std::size_t>(header.bytes));
-  receive_bytes(context, from, content, content->data(), header.bytes);
+  receive_bytes(context, from, content, content->data(), header.bytes, what);
   return {header, std::move(*content)};
 }
 
 void check_fits(const MessageHeader& come, const MessageHeader& wanted, int from) {
-  const auto text = [](const MessageHeader& header) {
-    const auto dtype = static_cast<Dtype>(header.dtype);
-    return fmt::format("{} elements of {}", header.bytes / size_of(dtype), name(dtype));
-  };
   check(come.bytes == wanted.bytes && come.dtype == wanted.dtype,
         "receive: the message of rank {} with tag {} has {}, but {} are expected", from, wanted.tag,
-        text(come), text(wanted));
+        content_text(come), content_text(wanted));
 }
+
+/// "a message of rank 1 with tag 5; not asked for are tag 3 (12 elements of f32), tag 4 (...)".
+std::string awaited_text(int from, std::int64_t tag, const std::deque<UnexpectedMessage>& others) {
+  constexpr std::size_t most = 8;
+  std::string text = fmt::format("a message of rank {} with tag {}", from, tag);
+  if (others.empty()) return text + "; no other message of it lies here";
+  text += "; of it lie here and are not asked for: ";
+  for (std::size_t i = 0; i < std::min(others.size(), most); ++i) {
+    const MessageHeader& header = others[i].header;
+    text += fmt::format("{}tag {} ({})", i == 0 ? "" : ", ", header.tag, content_text(header));
+  }
+  return others.size() > most ? text + fmt::format(" and {} more", others.size() - most) : text;
+}
+
+/// While it lives the node sees that this rank waits for that one to receive.
+class SendOnBoard {
+ public:
+  SendOnBoard(ContextState& context, int to) {
+    const std::optional<int> number = runtime::number_on_board(context, to);
+    if (number) (board_ = context.board.get())->begin_send(*number);
+  }
+  ~SendOnBoard() {
+    if (board_ != nullptr) board_->end_send();
+  }
+  SendOnBoard(const SendOnBoard&) = delete;
+  SendOnBoard& operator=(const SendOnBoard&) = delete;
+  void asked() {
+    if (board_ != nullptr) board_->ask_about_send();
+  }
+
+ private:
+  runtime::NodeBoard* board_ = nullptr;
+};
 
 }  // namespace
 
@@ -79,8 +115,24 @@ PendingSend::~PendingSend() {
 }
 
 void PendingSend::finish() {
+  const runtime::WaitReason reason{"send",
+                                   [this] {
+                                     return fmt::format(
+                                         "the receipt of a message with tag {} of {} by rank {}; ranks that "
+                                         "send to each other call send_receive",
+                                         header_->tag, content_text(*header_), to_);
+                                   },
+                                   to_,
+                                   {}};
+  SendOnBoard on_board(context_, to_);
   for (runtime::MessageId* message : {&first_, &second_}) {
-    if (*message >= 0) wait(context_, *message, to_, "send", "the receipt of a message by");
+    if (*message >= 0) {
+      runtime::wait_until(context_, reason, [&] {
+        const bool is_over = arrived(context_, *message);
+        if (!is_over) on_board.asked();
+        return is_over;
+      });
+    }
     *message = -1;
   }
 }
@@ -134,14 +186,15 @@ void UnexpectedQueue::receive(ContextState& context, int from, const MessageHead
   }
   check(from != context.rank(), "receive: there is no message with tag {} of this rank to itself",
         wanted.tag);
+  const Awaited what = [&] { return awaited_text(from, wanted.tag, waiting); };
   for (;;) {
-    const MessageHeader header = next_header(context, from);
+    const MessageHeader header = next_header(context, from, what);
     const bool asked_for = header.tag == wanted.tag;
     if (asked_for && header.bytes == wanted.bytes && header.dtype == wanted.dtype) {
-      if (header.bytes > 0) receive_bytes(context, from, keep, content, header.bytes);
+      if (header.bytes > 0) receive_bytes(context, from, keep, content, header.bytes, what);
       return;
     }
-    UnexpectedMessage message = rest_of_message(context, from, header);
+    UnexpectedMessage message = rest_of_message(context, from, header, what);
     if (asked_for) check_fits(message.header, wanted, from);
     waiting.push_back(std::move(message));
   }

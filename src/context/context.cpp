@@ -77,6 +77,7 @@ void Context::collect() {
 std::string Context::close() {
   present(state_).require_alive("close");
   if (state_->closed) return "";
+  check(state_->started.empty(), "close: a halo exchange was started and is not finished");
   state_->plans.clear();  // they own scratch memory
   state_->run_ahead.reset();
   state_->packets.reset();

@@ -30,6 +30,8 @@ struct ContextState final : devices::DeviceRuntime {
   // Order matters: members are destroyed from the last to the first.
   std::unique_ptr<memory::NodeMemory> node_memory;
   std::unique_ptr<memory::SymmetricHeap> heap;
+  /// Executions in halves whose second ones are still to come, the oldest first.
+  std::vector<const void*> started;
   /// The operations' own; they must not own this state (a circle would keep both for ever).
   contexts::PlanCache plans;
   /// What has come from single ranks before it was asked for; of send and receive.

@@ -108,7 +108,8 @@ void Arrangement::arrange(const Replicated&, const Binding& binding) {
 void Arrangement::arrange(const Partitioned& rule, const Binding& binding) {
   const ResolvedSpec spec = resolve(rule.spec, rule.mesh);
   binding.refuse_dimensions(static_cast<int>(spec.dimensions.size()));
-  binding.refuse_processes(rule.mesh.size());
+  binding.refuse_processes(rule.mesh.rank_bound());
+  ranks_ = rule.mesh.ranks();
   std::vector<GridAxis> axes;  // the last one fastest
   std::int64_t stride = rule.mesh.size();
   for (const Mesh::Axis& axis : rule.mesh.axes()) {

@@ -53,6 +53,12 @@ Extents parse_extents(std::string_view text, std::string_view what) {
   return parse_numbers(text, 'x', what);
 }
 
+std::vector<int> parse_ranks(std::string_view text) {
+  std::vector<int> ranks;
+  for (const std::string_view rank : split(text, ',')) ranks.push_back(parse_number<int>(rank, "rank"));
+  return ranks;
+}
+
 /// "column", "ranks=3,2,1,0", "first=0,1", each at most once.
 ProcessGrid parse_grid(const Extents& extents, std::span<const std::string_view> options) {
   bool column = false;
@@ -62,9 +68,7 @@ ProcessGrid parse_grid(const Extents& extents, std::span<const std::string_view>
     if (option == "column" && !column) {
       column = true;
     } else if (option.starts_with("ranks=") && !ranks) {
-      ranks.emplace();
-      for (const std::string_view rank : split(option.substr(6), ','))
-        ranks->push_back(parse_number<int>(rank, "rank"));
+      ranks = parse_ranks(option.substr(6));
     } else if (option.starts_with("first=") && !first) {
       first = parse_numbers(option.substr(6), ',', "first process");
       check(!first->empty(), "\"first=\" names no process");
@@ -162,6 +166,7 @@ Distribution parse_partitioned(std::string_view text) {
   rule.spec.dimensions = parse_dimensions(pieces[0]);
   bool partial = false;
   bool uneven = false;
+  bool ranks = false;
   for (const std::string_view option : std::span(pieces).subspan(1)) {
     if (option.starts_with("partial=") && !partial) {
       const std::size_t names = option.find(':');
@@ -172,9 +177,13 @@ Distribution parse_partitioned(std::string_view text) {
     } else if ((option == "uneven=balanced" || option == "uneven=ceil") && !uneven) {
       rule.spec.uneven = option == "uneven=ceil" ? Uneven::ceil : Uneven::balanced;
       uneven = true;
+    } else if (option.starts_with("ranks=") && !ranks) {
+      rule.mesh = Mesh(rule.mesh.axes(), parse_ranks(option.substr(6)));
+      ranks = true;
     } else {
       throw ArgumentError(fmt::format(
-          "\"{}\" is not understood here; known options, each once: partial=OP:AXES, uneven=balanced",
+          "\"{}\" is not understood here; known options, each once: partial=OP:AXES, uneven=balanced, "
+          "ranks=R,R,...",
           option));
     }
   }
@@ -257,6 +266,7 @@ std::string text_of(const Partitioned& rule) {
                         fmt::join(rule.spec.partial_axes, ","));
   }
   if (rule.spec.uneven == Uneven::balanced) text += ";uneven=balanced";
+  if (!rule.mesh.ranks().empty()) text += fmt::format(";ranks={}", fmt::join(rule.mesh.ranks(), ","));
   return text;
 }
 

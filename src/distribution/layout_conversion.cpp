@@ -114,7 +114,8 @@ std::vector<GridForm> grid_forms(const Layout& layout, const Arrangement* arrang
   return forms;
 }
 
-/// A mesh with one axis for each dimension that is cut, in the order in which the ranks are numbered.
+/// A mesh with one axis for each dimension that is cut, in the order in which the ranks are numbered, or of
+/// those that the grid lists.
 Partitioned partitioned(const ProcessGrid& grid, Order order, Uneven uneven) {
   static constexpr std::array<const char*, max_dimensions> names{"x", "y", "z", "w", "v", "u", "t", "s"};
   std::vector<Mesh::Axis> axes;
@@ -127,6 +128,7 @@ Partitioned partitioned(const ProcessGrid& grid, Order order, Uneven uneven) {
     axes.push_back({names[static_cast<std::size_t>(i)], static_cast<int>(grid.extents()[i])});
   }
   if (axes.empty()) axes.push_back({"x", 1});
+  if (!grid.ranks().empty()) return {Mesh(std::move(axes), grid.ranks()), std::move(spec)};
   if (order == Order::column_major) std::reverse(axes.begin(), axes.end());
   return {Mesh(std::move(axes)), std::move(spec)};
 }

@@ -86,6 +86,8 @@ std::optional<Distribution> embedded_rule(const Distribution& rule, std::span<co
     return BlockCyclic(cyclic->grid.renumbered(member), cyclic->block);
   if (const auto* blocks = rule.as<BlockNonCyclic>())
     return BlockNonCyclic(blocks->grid.renumbered(member), blocks->block);
+  if (const auto* mesh = rule.as<Partitioned>(); mesh != nullptr && !mesh->mesh.ranks().empty())
+    return Partitioned{mesh->mesh.renumbered(member), mesh->spec};
   const bool same = distribution::counts_up(members);
   if (same && (rule.as<Partitioned>() != nullptr || static_cast<int>(members.size()) == total)) return rule;
   return std::nullopt;
@@ -188,6 +190,9 @@ Layout Layout::restricted(std::span<const int> ranks) const {
     return Layout(BlockCyclic(cyclic->grid.renumbered(place_of), cyclic->block), shape(), total);
   if (const auto* blocks = rule.as<BlockNonCyclic>(); blocks != nullptr && state_->members.empty())
     return Layout(BlockNonCyclic(blocks->grid.renumbered(place_of), blocks->block), shape(), total);
+  if (const auto* mesh = rule.as<Partitioned>();
+      mesh != nullptr && !mesh->mesh.ranks().empty() && state_->members.empty())
+    return Layout(Partitioned{mesh->mesh.renumbered(place_of), mesh->spec}, shape(), total);
   std::vector<int> members = implicit_ranks(*this, state_->members);
   for (int& member : members) member = place_of(member);
   const bool plain = distribution::counts_up(members) && (static_cast<int>(members.size()) == total ||

@@ -5,6 +5,7 @@
 #include "base/check.hpp"
 #include "execute/step_clock.hpp"
 #include "kernels/host/fill.hpp"
+#include "plan/channels.hpp"
 #include "plan/cost.hpp"
 #include "plan/work.hpp"
 #include "runtime/announcement.hpp"
@@ -12,12 +13,20 @@
 
 namespace partita::execution {
 
-BoundPlan::BoundPlan(ContextState& context, Plan plan, std::optional<std::int64_t> workspace)
+namespace {
+
+constexpr auto ready = static_cast<std::size_t>(planning::Channel::ready);
+
+}  // namespace
+
+BoundPlan::BoundPlan(ContextState& context, Plan plan, std::optional<std::int64_t> workspace,
+                     std::size_t given)
     : Executor(context, std::move(plan), MemorySpace::host, workspace),
       moves_(plan_.steps.size()),
       works_(plan_.works.size()),
       node_index_(static_cast<std::size_t>(context.size()), -1),
-      mail_(context, plan_) {
+      given_(given),
+      mail_(context, plan_, given > 0 ? runtime::Lane::halves : runtime::Lane::data) {
   const std::vector<int> neighbours = context.topology().node_ranks(context.topology().node(context.rank()));
   for (std::size_t i = 0; i < neighbours.size(); ++i) {
     node_index_[static_cast<std::size_t>(neighbours[i])] = static_cast<int>(i);
@@ -59,15 +68,50 @@ void BoundPlan::lower_works() {
 }
 
 void BoundPlan::run(const Execution& execution) {
-  mail_.begin(execution.announced);
-  StepClock* const clock = execution.clock;
-  for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
-    if (clock != nullptr) clock->begin(i);
-    run_step(i, execution.parameters);
-    if (clock != nullptr) clock->end(i);
+  if (given_ > 0) {
+    mail_.greet(execution.announced);
+    run_steps(0, given_, execution.parameters, nullptr);
+    return begin_halves();
   }
+  mail_.begin(execution.announced);
+  run_steps(0, plan_.steps.size(), execution.parameters, execution.clock);
   mail_.end();
   advance_signals();
+}
+
+void BoundPlan::finish() {
+  try {
+    mail_.expect();
+    run_steps(given_, plan_.steps.size(), {}, nullptr);
+    mail_.end();
+    advance_signals();
+  } catch (...) {
+    context_.fail_with_current();
+    throw;
+  }
+}
+
+void BoundPlan::run_steps(std::size_t first, std::size_t end, const Parameters& parameters,
+                          StepClock* clock) {
+  for (std::size_t i = first; i < end; ++i) {
+    if (clock != nullptr) clock->begin(i);
+    run_step(i, parameters);
+    if (clock != nullptr) clock->end(i);
+  }
+}
+
+// What peers signal in their first halves comes before the signals of all that is executed from here on.
+void BoundPlan::begin_halves() {
+  ready_seen_.resize(signals_.size());
+  for (std::size_t node_rank = 0; node_rank < signals_.size(); ++node_rank) {
+    std::uint64_t& seen = context_.signals_seen[node_rank][ready];
+    ready_seen_[node_rank] = seen;
+    seen += signals_[node_rank][ready];
+  }
+}
+
+bool BoundPlan::came_before(int channel) const {
+  return given_ > 0 && static_cast<std::size_t>(channel) == ready;
 }
 
 void BoundPlan::run_step(std::size_t index, const Parameters& parameters) {
@@ -116,8 +160,10 @@ void BoundPlan::run_move(const Step& step, const Move& move) {
 
 void BoundPlan::wait_signal(const Step& step) {
   const int node_rank = node_index_[static_cast<std::size_t>(step.peer)];
-  const std::uint64_t seen =
-      context_.signals_seen[static_cast<std::size_t>(node_rank)][static_cast<std::size_t>(step.channel)];
+  const auto number = static_cast<std::size_t>(node_rank);
+  const std::uint64_t seen = came_before(step.channel)
+                                 ? ready_seen_[number]
+                                 : context_.signals_seen[number][static_cast<std::size_t>(step.channel)];
   const std::uint64_t wanted = seen + static_cast<std::uint64_t>(step.count);
   const runtime::WaitReason reason{
       plan_.operation,
@@ -133,6 +179,7 @@ void BoundPlan::wait_signal(const Step& step) {
 void BoundPlan::advance_signals() {
   for (std::size_t node_rank = 0; node_rank < signals_.size(); ++node_rank) {
     for (std::size_t channel = 0; channel < channel_count; ++channel) {
+      if (came_before(static_cast<int>(channel))) continue;
       context_.signals_seen[node_rank][channel] += signals_[node_rank][channel];
     }
   }

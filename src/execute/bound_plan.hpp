@@ -16,7 +16,13 @@ namespace partita::execution {
 /// Knows steps, regions and messages; nothing of what operation they belong to.
 class BoundPlan final : public Executor {
  public:
-  BoundPlan(ContextState& context, Plan plan, std::optional<std::int64_t> workspace);
+  /// `given`: 0, or an execution runs in halves: so many steps when it is enqueued, which wait for nobody and
+  /// whose only signals, on all ranks, are those on the channel `ready`; the rest by `finish`. Other plans
+  /// may run in between, also in halves; what was begun first is finished first.
+  BoundPlan(ContextState& context, Plan plan, std::optional<std::int64_t> workspace, std::size_t given = 0);
+
+  /// The second half of what was enqueued. Collective, blocking. Errors fail the context.
+  void finish();
 
  private:
   struct Move {
@@ -32,12 +38,17 @@ class BoundPlan final : public Executor {
   void run_move(const Step& step, const Move& move);
   void wait_signal(const Step& step);
   void advance_signals();
+  void run_steps(std::size_t first, std::size_t end, const Parameters& parameters, StepClock* clock);
+  void begin_halves();
+  bool came_before(int channel) const;
 
   std::vector<Move> moves_;                        // by step
   std::vector<std::unique_ptr<BoundWork>> works_;  // by work
   std::vector<int> node_index_;                    // by rank: its place in my node; -1 elsewhere
   std::vector<std::array<std::uint64_t, channel_count>>
-      signals_;  // by node rank: waited for in one execution
+      signals_;                            // by node rank: waited for in one execution
+  std::size_t given_;                      // steps of the first half; 0: an execution is one
+  std::vector<std::uint64_t> ready_seen_;  // by node rank: signals on `ready` before those of this execution
   PlanMessages mail_;
 };
 

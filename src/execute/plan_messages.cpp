@@ -18,8 +18,8 @@ constexpr std::chrono::milliseconds most_patience{200};
 
 }  // namespace
 
-PlanMessages::PlanMessages(ContextState& context, const Plan& plan)
-    : context_(context), plan_(plan), in_flight_(plan.steps.size(), -1) {
+PlanMessages::PlanMessages(ContextState& context, const Plan& plan, runtime::Lane lane)
+    : context_(context), plan_(plan), lane_(lane), in_flight_(plan.steps.size(), -1) {
   for (const int peer : peers_of(plan, StepKind::send)) receivers_.push_back({peer});
   for (const int peer : peers_of(plan, StepKind::receive)) senders_.push_back({peer});
   greetings_->received.resize(senders_.size());
@@ -30,21 +30,29 @@ PlanMessages::~PlanMessages() {
 }
 
 void PlanMessages::begin(const runtime::Executed& execution) {
-  greetings_->mine = execution;
+  expect();
+  greet(execution);
+}
+
+void PlanMessages::expect() {
   for (std::size_t i = 0; i < senders_.size(); ++i) {
     Correspondent& sender = senders_[i];
-    sender.message = context_.group->receive(sender.peer, runtime::Lane::data, &greetings_->received[i],
-                                             sizeof(runtime::Executed));
+    sender.message =
+        context_.group->receive(sender.peer, lane_, &greetings_->received[i], sizeof(runtime::Executed));
   }
+}
+
+void PlanMessages::greet(const runtime::Executed& execution) {
+  greetings_->mine = execution;
   for (Correspondent& receiver : receivers_) {
-    receiver.message = context_.group->send(receiver.peer, runtime::Lane::data, &greetings_->mine,
-                                            sizeof(runtime::Executed));
+    receiver.message =
+        context_.group->send(receiver.peer, lane_, &greetings_->mine, sizeof(runtime::Executed));
   }
 }
 
 void PlanMessages::send(std::size_t step, const void* data) {
   const Step& message = plan_.steps[step];
-  in_flight_[step] = context_.group->send(message.peer, runtime::Lane::data, data, message.bytes);
+  in_flight_[step] = context_.group->send(message.peer, lane_, data, message.bytes);
   bytes_under_way_ += message.bytes;
 }
 
@@ -60,7 +68,7 @@ bool PlanMessages::may_receive(std::size_t step) {
 void PlanMessages::receive(std::size_t step, void* data) {
   const Step& message = plan_.steps[step];
   check_greeting(*sender(message.peer));
-  in_flight_[step] = context_.group->receive(message.peer, runtime::Lane::data, data, message.bytes);
+  in_flight_[step] = context_.group->receive(message.peer, lane_, data, message.bytes);
   bytes_under_way_ += message.bytes;
 }
 

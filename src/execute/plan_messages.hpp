@@ -18,13 +18,16 @@ namespace partita::execution {
 /// operation is found out; the greeting overlaps with the packing and costs no extra wait.
 class PlanMessages {
  public:
-  PlanMessages(ContextState& context, const Plan& plan);
+  PlanMessages(ContextState& context, const Plan& plan, runtime::Lane lane = runtime::Lane::data);
   /// Of a failed context, greetings may still be under way: their memory stays until the process ends.
   ~PlanMessages();
   PlanMessages(const PlanMessages&) = delete;
   PlanMessages& operator=(const PlanMessages&) = delete;
 
   void begin(const runtime::Executed& execution);  ///< starts the greetings
+  /// The same in two steps: those to receivers, and, before the first `receive`, those of senders.
+  void greet(const runtime::Executed& execution);
+  void expect();
   void send(std::size_t step, const void* data);
   /// Waits for the sender's greeting, which comes as soon as the sender begins: a message of another
   /// execution must not meet this receive. Open MPI 4.1 writes all of a longer one where its kernel copies it
@@ -58,6 +61,7 @@ class PlanMessages {
 
   ContextState& context_;
   const Plan& plan_;
+  runtime::Lane lane_;
   std::shared_ptr<Greetings> greetings_ = std::make_shared<Greetings>();
   std::vector<Correspondent> receivers_;       // of my messages
   std::vector<Correspondent> senders_;         // of messages to me, by increasing rank

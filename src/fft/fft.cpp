@@ -1,5 +1,8 @@
 // The transforms of one line.
+#include <array>
+#include <functional>
 #include <partita/fft.hpp>
+#include <string_view>
 
 #include "array/array_state.hpp"
 #include "base/check.hpp"
@@ -12,31 +15,97 @@ namespace {
 
 using fourier::Runner;
 
-/// The context's plan into a new array, made where there is none yet. Collective when it is made; otherwise
-/// without any communication.
-std::shared_ptr<Runner> cached_plan(ContextState& context, const Operand& input, const FftOptions& options) {
-  const std::string key =
-      fmt::format("fft {} | {} | {}", input.to_string(), fourier::to_string(options), options.wisdom_file);
-  return context.plans.find_or_make<Runner>(key, [&] {
-    return std::make_shared<Runner>(context, [&] { return fourier::into_new(context, input, options); });
-  });
+constexpr std::array<std::string_view, 11> functions{"fft", "rfft", "irfft", "dct", "dct", "dct",
+                                                     "dct", "dst",  "dst",   "dst", "dst"};
+
+std::string_view function_of(FftKind kind) {
+  return functions.at(static_cast<std::size_t>(kind));
 }
 
-Array transformed(const Array& input, const FftOptions& options, SourcePlace where) {
-  const std::shared_ptr<ContextState>& context = input.context();
-  context->require_usable("fft");
-  const std::shared_ptr<Runner> runner = cached_plan(*context, input.operand(), options);
+/// What a function is called for leaves no room for another kind or direction in its options.
+FftOptions as_called(const FftOptions& options, FftKind kind, bool inverse) {
+  check(options.kind == FftKind::c2c || options.kind == kind,
+        "{}{} does not do the kind of transform in its options: call {}{}", inverse ? "i" : "",
+        function_of(kind), options.inverse ? "i" : "", function_of(options.kind));
+  const bool backwards = inverse || kind == FftKind::c2r;
+  check(!options.inverse || backwards || kind == FftKind::c2c,
+        "{} is the forward transform, but its options ask for the inverse one", function_of(kind));
+  FftOptions result = options;
+  result.kind = kind;
+  result.inverse = inverse || (kind == FftKind::c2c && options.inverse);
+  return result;
+}
+
+/// The context's plan, made where there is none yet. Collective when it is made; otherwise without any
+/// communication.
+std::shared_ptr<Runner> cached_plan(ContextState& context, const std::string& result, const Operand& input,
+                                    const FftOptions& options,
+                                    const std::function<fourier::Request()>& request) {
+  const std::string key = fmt::format("fft {} | {} | {} | {}", input.to_string(), result,
+                                      fourier::to_string(options), options.wisdom_file);
+  return context.plans.find_or_make<Runner>(key, [&] { return std::make_shared<Runner>(context, request); });
+}
+
+ContextState& usable_context(const Array& input) {
+  check(input.valid(), "fft: the input is missing");
+  input.context()->require_usable("fft");
+  return *input.context();
+}
+
+/// Throws what the call as such is refused for, the same on every rank.
+FftOptions checked(ContextState& context, const FftOptions& options, FftKind kind, bool inverse) {
+  try {
+    return as_called(options, kind, inverse);
+  } catch (const ArgumentError&) {
+    runtime::collectively(context, "fft", []() -> std::vector<Fact> { throw; });
+    throw;
+  }
+}
+
+Array transformed(const Array& input, FftKind kind, bool inverse, const FftOptions& given,
+                  SourcePlace where) {
+  ContextState& context = usable_context(input);
+  const FftOptions options = checked(context, given, kind, inverse);
+  const Operand from = input.operand();
+  const std::shared_ptr<Runner> runner =
+      cached_plan(context, "new", from, options, [&] { return fourier::into_new(context, from, options); });
   const Operand& output = runner->request().output;
-  Array result = arrays::allocate_on_heap(context, output.layout, output.dtype, options.order,
+  Array result = arrays::allocate_on_heap(input.context(), output.layout, output.dtype, options.order,
                                           "fft " + fourier::to_string(options), where);
   runner->run(input, result, 1);
   return result;
 }
 
-Array transformed(const Array& input, FftKind kind, bool inverse, FftOptions options, SourcePlace where) {
-  options.kind = kind;
-  options.inverse = inverse;
-  return transformed(input, options, where);
+/// What this rank knows of the places of the two, all ranks know.
+bool alike_on_all_ranks(const Array& input, const Array& output) {
+  return input.state()->heap_offset >= 0 && output.state()->heap_offset >= 0;
+}
+
+/// n of the real side is that of the output, where nothing is said.
+FftOptions to_length_of(const Array& output, FftOptions options) {
+  const bool halved_back = options.kind == FftKind::c2r;
+  const int last = options.axes.empty() ? output.shape().size() - 1 : options.axes.back();
+  const bool known = last >= 0 && last < output.shape().size();
+  if (halved_back && options.last_length == 0 && known) options.last_length = output.shape()[last];
+  return options;
+}
+
+void transform_into(const Array& input, Array& output, FftKind kind, bool inverse, const FftOptions& given) {
+  ContextState& context = usable_context(input);
+  check(output.valid(), "fft: the output is missing");
+  const bool in_place = input.state() == output.state();
+  const auto check_arrays = [&] { fourier::check_aliasing(input, output, in_place); };
+  if (alike_on_all_ranks(input, output)) {
+    check_arrays();
+  } else {
+    runtime::collectively(context, "fft", check_arrays);
+  }
+  const FftOptions options = to_length_of(output, checked(context, given, kind, inverse));
+  const Operand from = input.operand(), to = output.operand();
+  const std::string result = to.to_string() + (in_place ? " in place" : "");
+  cached_plan(context, result, from, options, [&]() -> fourier::Request {
+    return {from, to, options, in_place};
+  })->run(input, output, 1);
 }
 
 // Types I to IV stand behind one another.
@@ -52,7 +121,7 @@ FftKind kind_of_type(const Array& input, FftKind first, int type) {
 }  // namespace
 
 Array fft(const Array& input, const FftOptions& options, SourcePlace where) {
-  return transformed(input, FftKind::c2c, options.inverse, options, where);
+  return transformed(input, FftKind::c2c, false, options, where);
 }
 
 Array ifft(const Array& input, const FftOptions& options, SourcePlace where) {
@@ -81,6 +150,38 @@ Array dst(const Array& input, int type, const FftOptions& options, SourcePlace w
 
 Array idst(const Array& input, int type, const FftOptions& options, SourcePlace where) {
   return transformed(input, kind_of_type(input, FftKind::dst1, type), true, options, where);
+}
+
+void fft_into(const Array& input, Array& output, const FftOptions& options) {
+  transform_into(input, output, FftKind::c2c, false, options);
+}
+
+void ifft_into(const Array& input, Array& output, const FftOptions& options) {
+  transform_into(input, output, FftKind::c2c, true, options);
+}
+
+void rfft_into(const Array& input, Array& output, const FftOptions& options) {
+  transform_into(input, output, FftKind::r2c, false, options);
+}
+
+void irfft_into(const Array& input, Array& output, const FftOptions& options) {
+  transform_into(input, output, FftKind::c2r, false, options);
+}
+
+void dct_into(const Array& input, Array& output, int type, const FftOptions& options) {
+  transform_into(input, output, kind_of_type(input, FftKind::dct1, type), false, options);
+}
+
+void idct_into(const Array& input, Array& output, int type, const FftOptions& options) {
+  transform_into(input, output, kind_of_type(input, FftKind::dct1, type), true, options);
+}
+
+void dst_into(const Array& input, Array& output, int type, const FftOptions& options) {
+  transform_into(input, output, kind_of_type(input, FftKind::dst1, type), false, options);
+}
+
+void idst_into(const Array& input, Array& output, int type, const FftOptions& options) {
+  transform_into(input, output, kind_of_type(input, FftKind::dst1, type), true, options);
 }
 
 }  // namespace partita

@@ -35,6 +35,10 @@ void check_output(const Problem& problem, const Operand& output, bool in_place) 
   check(layout.ranks() == problem.topology.ranks(), "the output {} must be laid out over the {} ranks",
         layout.to_string(), problem.topology.ranks());
   check(!layout.partial(), "the output ({}) is partial: a transform gives whole values", layout.to_string());
+  if (const std::optional<Distribution>& wanted = problem.options.distribution) {
+    check(same(layout, Layout(*wanted, problem.shape, layout.ranks())),
+          "the result is asked for as {}, but the output is {}", wanted->to_string(), layout.to_string());
+  }
   check<UnsupportedError>(output.space == MemorySpace::host,
                           "transforms of device memory are not offered by this build");
   if (!in_place) return;
@@ -210,7 +214,7 @@ class Walk {
 Layout result_layout(const Operand& input, const Topology& topology, const FftOptions& options,
                      const Machine& machine) {
   const Problem problem = make_problem(input, topology, options, machine);
-  if (options.output == Output::as_input) return as_input(problem);
+  if (options.output == Output::as_input && !options.distribution) return as_input(problem);
   if (options.output == Output::cheapest) return choose(problem, std::nullopt).result();
   check(options.distribution.has_value(), "output \"given\" needs a distribution");
   Layout given(*options.distribution, problem.shape, topology.ranks());

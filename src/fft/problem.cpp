@@ -57,11 +57,29 @@ std::vector<int> checked_axes(const std::vector<int>& axes, int dimensions) {
   return result;
 }
 
+/// The function for an array of the other sort of numbers.
+std::string_view advice(Dtype dtype, FftKind kind) {
+  if (kind == FftKind::c2c && is_real(dtype)) return "; for real data there is rfft (r2c)";
+  if (kind == FftKind::r2c && is_complex(dtype)) return "; for complex data there is fft (c2c)";
+  if (kind == FftKind::c2r && is_real(dtype)) return "; it comes back from the half spectrum that rfft gives";
+  return "";
+}
+
 void check_dtype(Dtype dtype, FftKind kind) {
   const bool wants_complex = kind == FftKind::c2c || kind == FftKind::c2r;
   check(wants_complex ? is_complex(dtype) : is_real(dtype), "{} transforms {}, but the array is {}{}",
         name_of(kind), wants_complex ? "complex numbers (c64 or c128)" : "real numbers (f32 or f64)",
-        name(dtype), kind == FftKind::c2c && is_real(dtype) ? "; real data wants r2c" : "");
+        name(dtype), advice(dtype, kind));
+}
+
+/// What would be ignored without another option is refused.
+void check_options(const FftOptions& options) {
+  check(!options.distribution || options.output != Output::cheapest,
+        "a distribution is given for the result ({}), but also output \"cheapest\"",
+        options.distribution ? options.distribution->to_string() : "");
+  const bool uses_grid = options.method == FftMethod::pencil || options.method == FftMethod::automatic;
+  check(options.grid.empty() || uses_grid, "a process grid ({}) is for the pencil method",
+        fmt::join(options.grid, "x"));
 }
 
 // c2r: n of the real side, whose half spectrum has n/2 + 1 elements.
@@ -116,7 +134,9 @@ Problem make_problem(const Operand& input, const Topology& topology, const FftOp
   check<UnsupportedError>(input.space == MemorySpace::host,
                           "transforms of device memory are not offered by this build");
   check_dtype(input.dtype, kind);
+  check_options(options);
   Problem problem{input, topology, options, machine};
+  if (!options.grid.empty()) problem.options.method = FftMethod::pencil;
   problem.kind = along_axes(kind, options.inverse);
   problem.halves = kind == FftKind::r2c;
   problem.doubles = kind == FftKind::c2r;
@@ -147,7 +167,8 @@ FftOptions opposite(const FftOptions& options, const Shape& input) {
   if (options.kind == FftKind::r2c || options.kind == FftKind::c2r) {
     result.kind = opposite(options.kind);
     const int last = options.axes.empty() ? input.size() - 1 : options.axes.back();
-    result.last_length = input[last];
+    const bool comes_back = (result.kind == FftKind::c2r) != options.inverse;
+    result.last_length = comes_back ? input[last] : 0;
   } else {
     result.inverse = !options.inverse;
   }

@@ -2,11 +2,13 @@
 // the forward transform leaves it: only its wavenumbers have to be known there.
 #include <fmt/ranges.h>
 
+#include <functional>
 #include <numbers>
 #include <partita/redistribute.hpp>
 #include <partita/spectral.hpp>
 
 #include "array/array_state.hpp"
+#include "array/overlap.hpp"
 #include "base/check.hpp"
 #include "fft/spectral.hpp"
 #include "runtime/agree.hpp"
@@ -63,6 +65,29 @@ Array forward(const Array& field, const Pair& pair, SourcePlace where) {
 
 Array inverse(const Array& spectrum, const Pair& pair, SourcePlace where) {
   return pair.halved_axis >= 0 ? irfft(spectrum, pair.inverse, where) : ifft(spectrum, pair.inverse, where);
+}
+
+/// Throws, the same on every rank, for results that cannot take what the field's transforms give.
+void check_result(const Array& field, const Array& result, std::string_view operation) {
+  runtime::collectively(*field.context(), operation, [&] {
+    check(result.valid(), "{}: the result is missing", operation);
+    check(result.context() == field.context(), "{}: field and result belong to different contexts",
+          operation);
+    check(result.shape() == field.shape() && result.dtype() == field.dtype(),
+          "{}: the field is {} of shape {}, but the result is {} of shape {}", operation, name(field.dtype()),
+          to_string(field.shape()), name(result.dtype()), to_string(result.shape()));
+    check(!result.layout().partial(), "{}: the result ({}) is partial: it gets whole values", operation,
+          result.layout().to_string());
+    check(result.state() == field.state() || !arrays::overlap(field.local(), result.local()),
+          "{}: field and result share memory, but are not the same array", operation);
+  });
+}
+
+void inverse_into(const Array& spectrum, Array& result, const Pair& pair) {
+  FftOptions options = pair.inverse;
+  options.output = Output::as_input;
+  options.distribution.reset();
+  pair.halved_axis >= 0 ? irfft_into(spectrum, result, options) : ifft_into(spectrum, result, options);
 }
 
 /// What local indices along one dimension stand for.
@@ -131,57 +156,108 @@ void multiply_spectrum(Array& spectrum, const Shape& lengths, int halved_axis, c
   });
 }
 
-Array spectral_apply(const Array& field, const Multiplier& multiplier, const SpectralOptions& options,
-                     SourcePlace where) {
-  const Pair pair = options_of(field, options, "spectral_apply");
+namespace {
+
+/// The spectrum of the field, multiplied.
+Array multiplied(const Array& field, const Multiplier& multiplier, const SpectralOptions& options,
+                 const Pair& pair, SourcePlace where) {
   Array spectrum = forward(field, pair, where);
   multiply_spectrum(spectrum, field.shape(), pair.halved_axis, multiplier, options);
-  return inverse(spectrum, pair, where);
+  return spectrum;
 }
 
-Array solve_poisson(const Array& right_side, const SpectralOptions& options, SourcePlace where) {
-  // -|k|^2 u = f, mode by mode.
-  return spectral_apply(
-      right_side,
-      [](const WaveVector& wave) -> std::complex<double> {
-        const double squared = wave.squared();
-        return squared == 0 ? 0 : -1 / squared;
-      },
-      options, where);
+// -|k|^2 u = f, mode by mode.
+std::complex<double> inverse_laplacian(const WaveVector& wave) {
+  const double squared = wave.squared();
+  return squared == 0 ? 0 : -1 / squared;
 }
 
-std::vector<Array> gradient(const Array& field, const SpectralOptions& options, SourcePlace where) {
-  const Pair pair = options_of(field, options, "gradient");
+/// Hands `take(i, spectrum)` the spectrum of the derivative along the i-th axis.
+void for_each_derivative(const Array& field, const SpectralOptions& options, const Pair& pair,
+                         SourcePlace where, const std::function<void(std::size_t, const Array&)>& take) {
   const Array spectrum = forward(field, pair, where);
   Array derivative = empty(Context(field.context()), spectrum.layout(), spectrum.dtype(),
                            {Residency::heap, pair.forward.order});
-  std::vector<Array> result;
-  for (const int axis : pair.forward.axes) {
-    const auto a = static_cast<std::size_t>(axis);
+  for (std::size_t i = 0; i < pair.forward.axes.size(); ++i) {
+    const auto axis = static_cast<std::size_t>(pair.forward.axes[i]);
     copy(spectrum, derivative);
     multiply_spectrum(
         derivative, field.shape(), pair.halved_axis,
-        [a](const WaveVector& wave) {
-          return wave.at_nyquist[a] ? std::complex<double>() : std::complex<double>(0, wave.k[a]);
+        [axis](const WaveVector& wave) {
+          return wave.at_nyquist[axis] ? std::complex<double>() : std::complex<double>(0, wave.k[axis]);
         },
         options);
-    result.push_back(inverse(derivative, pair, where));
+    take(i, derivative);
   }
-  return result;
 }
 
-Array convolve(const Array& a, const Array& b, const SpectralOptions& options, SourcePlace where) {
-  const Pair pair = options_of(a, options, "convolve");
+/// The product of the spectra of both.
+Array convolved(const Array& a, const Array& b, const Pair& pair, SourcePlace where) {
   runtime::collectively(*a.context(), "convolve", [&] {
     check(b.valid() && a.shape() == b.shape() && a.dtype() == b.dtype(),
           "convolve: both must have the same shape and dtype");
   });
-  const Array spectrum = forward(a, pair, where);
+  Array spectrum = forward(a, pair, where);
   Array other = forward(b.layout() == a.layout() ? b : redistribute(b, a.layout()), pair, where);
   // The two may lie in memory in different orders, for which other distributions can be the cheapest.
   if (!(other.layout() == spectrum.layout())) other = redistribute(other, spectrum.layout());
   spectral::for_each_pair(spectrum.local(), other.local(), [](auto& value, auto factor) { value *= factor; });
-  return inverse(spectrum, pair, where);
+  return spectrum;
+}
+
+}  // namespace
+
+Array spectral_apply(const Array& field, const Multiplier& multiplier, const SpectralOptions& options,
+                     SourcePlace where) {
+  const Pair pair = options_of(field, options, "spectral_apply");
+  return inverse(multiplied(field, multiplier, options, pair, where), pair, where);
+}
+
+void spectral_apply_into(const Array& field, Array& result, const Multiplier& multiplier,
+                         const SpectralOptions& options) {
+  const Pair pair = options_of(field, options, "spectral_apply");
+  check_result(field, result, "spectral_apply");
+  inverse_into(multiplied(field, multiplier, options, pair, SourcePlace::current()), result, pair);
+}
+
+Array solve_poisson(const Array& right_side, const SpectralOptions& options, SourcePlace where) {
+  return spectral_apply(right_side, inverse_laplacian, options, where);
+}
+
+void solve_poisson_into(const Array& right_side, Array& result, const SpectralOptions& options) {
+  spectral_apply_into(right_side, result, inverse_laplacian, options);
+}
+
+std::vector<Array> gradient(const Array& field, const SpectralOptions& options, SourcePlace where) {
+  const Pair pair = options_of(field, options, "gradient");
+  std::vector<Array> result;
+  for_each_derivative(field, options, pair, where, [&](std::size_t /*i*/, const Array& spectrum) {
+    result.push_back(inverse(spectrum, pair, where));
+  });
+  return result;
+}
+
+void gradient_into(const Array& field, std::span<Array> results, const SpectralOptions& options) {
+  const Pair pair = options_of(field, options, "gradient");
+  runtime::collectively(*field.context(), "gradient", [&] {
+    check(results.size() == pair.forward.axes.size(),
+          "gradient: {} results for the derivatives along {} axes", results.size(), pair.forward.axes.size());
+  });
+  for (const Array& result : results) check_result(field, result, "gradient");
+  for_each_derivative(
+      field, options, pair, SourcePlace::current(),
+      [&](std::size_t i, const Array& spectrum) { inverse_into(spectrum, results[i], pair); });
+}
+
+Array convolve(const Array& a, const Array& b, const SpectralOptions& options, SourcePlace where) {
+  const Pair pair = options_of(a, options, "convolve");
+  return inverse(convolved(a, b, pair, where), pair, where);
+}
+
+void convolve_into(const Array& a, const Array& b, Array& result, const SpectralOptions& options) {
+  const Pair pair = options_of(a, options, "convolve");
+  check_result(a, result, "convolve");
+  inverse_into(convolved(a, b, pair, SourcePlace::current()), result, pair);
 }
 
 }  // namespace partita

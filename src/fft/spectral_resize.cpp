@@ -6,6 +6,7 @@
 #include <partita/spectral.hpp>
 
 #include "array/array_state.hpp"
+#include "array/overlap.hpp"
 #include "base/check.hpp"
 #include "fft/layouts.hpp"
 #include "fft/spectral.hpp"
@@ -177,31 +178,81 @@ Layout result_layout_of(const Array& spectrum, const Shape& shape,
   return layout;
 }
 
-}  // namespace
+/// The shape of the result of a checked request.
+Shape shape_of_modes(const Shape& to, int halved_axis) {
+  Shape shape = to;
+  if (halved_axis >= 0) shape[halved_axis] = to[halved_axis] / 2 + 1;
+  return shape;
+}
 
-Array resize_spectrum(const Array& spectrum, const Shape& from, const Shape& to, const ResizeOptions& options,
-                      SourcePlace where) {
-  check(spectrum.valid(), "resize_spectrum: the spectrum is missing");
+std::vector<AxisRuns> all_runs(const Shape& from, const Shape& to, int halved_axis) {
   std::vector<AxisRuns> axes;
-  std::optional<Layout> layout;
-  runtime::collectively(*spectrum.context(), "resize_spectrum", [&]() -> std::vector<Fact> {
-    check_shapes(spectrum, from, to, options.halved_axis);
-    Shape shape = to;
-    if (options.halved_axis >= 0) shape[options.halved_axis] = to[options.halved_axis] / 2 + 1;
-    layout = result_layout_of(spectrum, shape, options.distribution);
-    check<UnsupportedError>(fourier::is_plain(*layout),
-                            "resize_spectrum: a result of which ranks hold replicas or contributions: {}",
-                            layout->to_string());
-    for (int d = 0; d < shape.size(); ++d) axes.push_back(runs_of(from[d], to[d], d == options.halved_axis));
-    return {{"from", to_string(from)}, {"to", to_string(to)}};
-  });
-  Array result = empty(Context(spectrum.context()), *layout, spectrum.dtype(), {}, where);
+  for (int d = 0; d < from.size(); ++d) axes.push_back(runs_of(from[d], to[d], d == halved_axis));
+  return axes;
+}
+
+std::vector<Fact> facts_of_resize(const Shape& from, const Shape& to) {
+  return {{"from", to_string(from)}, {"to", to_string(to)}};
+}
+
+void check_plain_result(const Layout& layout) {
+  check<UnsupportedError>(fourier::is_plain(layout),
+                          "resize_spectrum: a result of which ranks hold replicas or contributions: {}",
+                          layout.to_string());
+}
+
+void check_given(const Array& spectrum, const Array& result, const Shape& shape,
+                 const ResizeOptions& options) {
+  check(result.valid() && result.context() == spectrum.context(),
+        "resize_spectrum: the result is missing or belongs to another context");
+  check(result.shape() == shape && result.dtype() == spectrum.dtype(),
+        "resize_spectrum: the modes are {} of shape {}, but the result is {} of shape {}",
+        name(spectrum.dtype()), to_string(shape), name(result.dtype()), to_string(result.shape()));
+  check(result.state() != spectrum.state() && !arrays::overlap(spectrum.local(), result.local()),
+        "resize_spectrum: spectrum and result share memory");
+  check(!options.distribution ||
+            fourier::same(result.layout(), Layout(*options.distribution, shape, result.layout().ranks())),
+        "resize_spectrum: the result is asked for in another distribution than that of the array, {}",
+        result.layout().to_string());
+  check_plain_result(result.layout());
+}
+
+void move_modes(const Array& spectrum, Array& result, const Shape& from, const Shape& to,
+                const ResizeOptions& options) {
+  const std::vector<AxisRuns> axes = all_runs(from, to, options.halved_axis);
   spectral::with_number(spectrum.dtype(), [&](auto zero) { fill(result, static_cast<const void*>(&zero)); });
   for (const Corner& corner : corners_of(axes)) move_corner(spectrum, result, corner);
   const double factor = norm_of(from, to, options.norm);
   spectral::with_number(spectrum.dtype(),
                         [&]<class Number>(Number /*zero*/) { scale_local<Number>(result, axes, factor); });
+}
+
+}  // namespace
+
+Array resize_spectrum(const Array& spectrum, const Shape& from, const Shape& to, const ResizeOptions& options,
+                      SourcePlace where) {
+  check(spectrum.valid(), "resize_spectrum: the spectrum is missing");
+  std::optional<Layout> layout;
+  runtime::collectively(*spectrum.context(), "resize_spectrum", [&]() -> std::vector<Fact> {
+    check_shapes(spectrum, from, to, options.halved_axis);
+    layout = result_layout_of(spectrum, shape_of_modes(to, options.halved_axis), options.distribution);
+    check_plain_result(*layout);
+    return facts_of_resize(from, to);
+  });
+  Array result = empty(Context(spectrum.context()), *layout, spectrum.dtype(), {}, where);
+  move_modes(spectrum, result, from, to, options);
   return result;
+}
+
+void resize_spectrum_into(const Array& spectrum, Array& result, const Shape& from, const Shape& to,
+                          const ResizeOptions& options) {
+  check(spectrum.valid(), "resize_spectrum: the spectrum is missing");
+  runtime::collectively(*spectrum.context(), "resize_spectrum", [&]() -> std::vector<Fact> {
+    check_shapes(spectrum, from, to, options.halved_axis);
+    check_given(spectrum, result, shape_of_modes(to, options.halved_axis), options);
+    return facts_of_resize(from, to);
+  });
+  move_modes(spectrum, result, from, to, options);
 }
 
 }  // namespace partita

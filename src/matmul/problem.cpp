@@ -6,6 +6,7 @@
 
 #include "base/check.hpp"
 #include "base/memory_space.hpp"
+#include "matmul/vectors.hpp"
 
 namespace partita::multiplication {
 namespace {
@@ -221,8 +222,16 @@ Dtype compute_dtype(Dtype operands) {
   return is_half(operands) ? Dtype::f32 : operands;
 }
 
-Problem make_problem(const MatmulOperands& operands, const Topology& topology, int rank,
-                     const MatmulOptions& options, const Machine& machine, bool in_place) {
+void check_distribution(const Distribution& wanted, const Layout& d) {
+  check(d.distribution() == wanted || d.equivalent(Layout(wanted, d.shape(), d.ranks())),
+        "D is asked for as {}, but lies as {}", wanted.to_string(), d.to_string());
+}
+
+Problem make_problem(const MatmulOperands& given, const Topology& topology, int rank,
+                     const MatmulOptions& asked, const Machine& machine, bool in_place) {
+  MatmulOperands operands = given;
+  MatmulOptions options = asked;
+  see_as_matrices(operands, options);
   Problem problem{op_space(operands.a, options.op_a),
                   op_space(operands.b, options.op_b),
                   operands.c,
@@ -247,6 +256,7 @@ Problem make_problem(const MatmulOperands& operands, const Topology& topology, i
         "D in place of C needs a C that lies as D does");
   check(options.memory_limit >= 0, "memory_limit must not be negative, but is {}", options.memory_limit);
   check_epilogue(problem);
+  if (asked.distribution) check_distribution(*asked.distribution, given.d.layout);
   return problem;
 }
 

@@ -108,6 +108,9 @@ struct Problem {
 Problem make_problem(const MatmulOperands& operands, const Topology& topology, int rank,
                      const MatmulOptions& options, const Machine& machine, bool in_place);
 
+/// Throws ArgumentError where D is asked for otherwise than it lies.
+void check_distribution(const Distribution& wanted, const Layout& d);
+
 /// Operands and options, one by one: the plan's identity. alpha and beta are no part of a plan but for
 /// whether alpha is 0.
 std::vector<Fact> facts(const MatmulOperands& operands, const MatmulOptions& options, bool in_place);

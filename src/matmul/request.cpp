@@ -6,6 +6,7 @@
 #include "array/overlap.hpp"
 #include "base/check.hpp"
 #include "matmul/problem.hpp"
+#include "matmul/vectors.hpp"
 
 namespace partita::multiplication {
 namespace {
@@ -94,6 +95,8 @@ void check_arrays(const Request& request, const MatmulOptions& options) {
           "matmul: C is {} of shape {}, but D is {} of shape {}", name(request.c.dtype()),
           to_string(request.c.shape()), name(request.d.dtype()), to_string(request.d.shape()));
   }
+  if (request.d.valid() && options.distribution)
+    check_distribution(*options.distribution, request.d.layout());
   check_apart(request, options);
 }
 
@@ -114,14 +117,17 @@ MatmulOperands operands_of(const Request& request, const Operand& d) {
 
 std::vector<std::shared_ptr<Array::State>> in_plan_order(const Request& request,
                                                          const MatmulOptions& options) {
+  const Vectors vectors(request.a.state()->operand, request.b.state()->operand);
   const auto seen = [](const Array& array, Op op) {
-    return transposes(op) ? arrays::permuted(*array.state(), axes_of(op, array.layout().dimensions()))
-                          : array.state();
+    const bool turns = transposes(op) && array.layout().dimensions() > 1;
+    return turns ? arrays::permuted(*array.state(), axes_of(op, array.layout().dimensions())) : array.state();
   };
-  std::vector<std::shared_ptr<Array::State>> result{seen(request.a, options.op_a),
-                                                    seen(request.b, options.op_b)};
+  std::vector<std::shared_ptr<Array::State>> result{matrix_a(seen(request.a, options.op_a), vectors),
+                                                    matrix_b(seen(request.b, options.op_b), vectors)};
   for (const Array* array : {&request.c, &request.d, &request.bias, &request.auxiliary, &request.gradient}) {
-    if (array->valid()) result.push_back(array->state());
+    if (!array->valid()) continue;
+    const bool like_d = array != &request.bias && array != &request.gradient;
+    result.push_back(like_d ? matrix_d(array->state(), vectors) : array->state());
   }
   return result;
 }

@@ -4,6 +4,7 @@
 
 #include "base/check.hpp"
 #include "matmul/chooser.hpp"
+#include "matmul/vectors.hpp"
 
 namespace partita {
 namespace multiplication {
@@ -17,6 +18,7 @@ struct Factors {
   MatmulOptions options;
   Machine machine;
   Shape result;
+  int missing = -1;  ///< the dimension that D has not, of one index: to cut it is to leave all to one rank
 };
 
 Shape shape_of_result(const Shape& a, const Shape& b) {
@@ -26,6 +28,16 @@ Shape shape_of_result(const Shape& a, const Shape& b) {
   result[result.size() - 2] = a[a.size() - 2];
   result[result.size() - 1] = b[b.size() - 1];
   return result;
+}
+
+/// What NumPy calls the product's shape, without the dimensions that the vectors do not have.
+Shape shape_without_rows_of(Vectors vectors, const Shape& product) {
+  Shape shape;
+  for (int d = 0; d < product.size(); ++d) {
+    const bool missing = (vectors.a && d == product.size() - 2) || (vectors.b && d == product.size() - 1);
+    if (!missing) shape.push_back(product[d]);
+  }
+  return shape;
 }
 
 Operand result_with(const Factors& factors, const Distribution& distribution) {
@@ -107,6 +119,8 @@ std::vector<Distribution> candidates(const Factors& factors, const Problem& prob
   const int dimensions = factors.result.size();
   std::vector<Distribution> result;
   const auto add = [&](const std::optional<Distribution>& one) {
+    const Slab* const slab = one ? one->as<Slab>() : nullptr;
+    if (slab != nullptr && slab->axis == factors.missing) return;
     if (one && std::find(result.begin(), result.end(), *one) == result.end()) result.push_back(*one);
   };
   add(like(factors.a, dimensions - 1, factors.result));
@@ -150,16 +164,26 @@ Distribution cheapest(const Factors& factors) {
 Layout cheapest_result(const Operand& a, const Operand& b, const Topology& topology,
                        const MatmulOptions& options, const Machine& machine) {
   using namespace multiplication;
-  Factors factors{op_space(a, options.op_a), op_space(b, options.op_b), topology, options, machine, {}};
+  const Vectors vectors(a, b);
+  const Op op_a = vectors.a ? without_transposition(options.op_a) : options.op_a;
+  const Op op_b = vectors.b ? without_transposition(options.op_b) : options.op_b;
+  Factors factors{op_space(matrix_a(a, vectors), op_a),
+                  op_space(matrix_b(b, vectors), op_b),
+                  topology,
+                  options,
+                  machine,
+                  {}};
   factors.result = shape_of_result(factors.a.layout.shape(), factors.b.layout.shape());
   const auto bound = [&](const Distribution& distribution) {
-    return Layout(distribution, factors.result, topology.ranks());
+    return Layout(distribution, shape_without_rows_of(vectors, factors.result), topology.ranks());
   };
   if (options.distribution) return bound(*options.distribution);
-  if (parts_of(options.epilogue).everywhere) return bound(Replicated());
+  if (parts_of(options.epilogue).everywhere || (vectors.a && vectors.b)) return bound(Replicated());
   factors.options.op_a = factors.options.op_b = Op::none;  // done
   factors.options.epilogue = Epilogue::none;               // comes after the product, wherever that is
-  return bound(cheapest(factors));
+  if (vectors) factors.missing = factors.result.size() - (vectors.a ? 2 : 1);
+  const Layout product(cheapest(factors), factors.result, topology.ranks());
+  return vectors ? without_dimension(product, factors.missing) : product;
 }
 
 }  // namespace partita

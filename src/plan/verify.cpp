@@ -204,7 +204,8 @@ class Expectation {
         sets_(sets),
         stays_partial_(problem.source_operand().layout.partial() &&
                        problem.source_operand().layout.equivalent(problem.destination_operand().layout)),
-        held_(held_contributions(problem.destination_operand().layout)),
+        held_(held_contributions(stays_partial_ ? problem.source_operand().layout
+                                                : problem.destination_operand().layout)),
         values_(whole_values(problem.source_operand().layout, sets)) {}
 
   /// One line for each rank and kind of fault.

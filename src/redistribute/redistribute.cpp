@@ -224,7 +224,7 @@ Array redistribute(const Array& source, const Distribution& destination, const R
   return redistribute_to_new(source, destination.to_string(), bind, options, where);
 }
 
-void redistribute(const Array& source, Array& destination, const RedistributeOptions& options) {
+void redistribute_into(const Array& source, Array& destination, const RedistributeOptions& options) {
   check_apart(source, destination);
   Operand target = destination.operand();
   const auto given = [&] { return target; };

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstring>
+#include <map>
+#include <optional>
 
 #include "base/check.hpp"
 #include "base/hash.hpp"
@@ -10,7 +13,9 @@
 #include "runtime/control_messages.hpp"
 #include "runtime/difference.hpp"
 #include "runtime/peer_watch.hpp"
+#include "runtime/rank_list.hpp"
 #include "runtime/runtime.hpp"
+#include "runtime/wait.hpp"
 
 namespace partita::runtime {
 
@@ -21,9 +26,28 @@ struct RoundMessage {
   std::uint64_t circle = 0;
   std::uint64_t number = 0;
   Summary summary;
-  std::array<char, 112> operation{};  // of the sender, for errors
+  // For errors, of the sender: what it is in, and with whom (bits, of the first ranks) where not with all.
+  std::array<char, 112> operation{};
+  std::array<std::uint64_t, 4> members{};
 };
 static_assert(std::is_trivially_copyable_v<RoundMessage>);
+
+constexpr int bits = 64;
+
+void note_ranks(const std::vector<int>& ranks, std::span<std::uint64_t> words) {
+  for (const int rank : ranks) {
+    const auto word = static_cast<std::size_t>(rank / bits);
+    if (word < words.size()) words[word] |= std::uint64_t{1} << (rank % bits);
+  }
+}
+
+std::vector<int> ranks_of(std::span<const std::uint64_t> words) {
+  std::vector<int> ranks;
+  for (int rank = 0; rank < bits * static_cast<int>(words.size()); ++rank) {
+    if ((words[static_cast<std::size_t>(rank / bits)] >> (rank % bits) & 1U) != 0) ranks.push_back(rank);
+  }
+  return ranks;
+}
 
 std::span<const std::byte> bytes_of(std::string_view text) {
   return std::as_bytes(std::span(text));
@@ -33,16 +57,6 @@ std::uint64_t hash_of_members(const std::vector<int>& members) {
   std::uint64_t hash = members.size();
   for (const int member : members) hash = mix(hash, static_cast<std::uint64_t>(member));
   return hash;
-}
-
-[[noreturn]] void refuse(Runtime& state, std::string_view mine, const RoundMessage& theirs, int peer) {
-  // The messages of the two calls are mixed up for good: the context cannot go on.
-  const int first = std::min(state.rank(), peer);
-  const std::string_view other = theirs.operation.data();
-  const std::string text = fmt::format("the ranks called different operations: {} on rank {}; {} on rank {}",
-                                       first == state.rank() ? mine : other, first,
-                                       first == state.rank() ? other : mine, std::max(state.rank(), peer));
-  state.give_up({ErrorKind::disagreement, text});
 }
 
 }  // namespace
@@ -87,15 +101,16 @@ Meeting::Meeting(Runtime& state, std::string_view operation, Circle circle)
     ++state_.agreements;
     if (state_.board) state_.board->begin_agreement(operation_);
   }
+  if (!of_all() && state_.board) state_.board->enter_circle(operation_);
   ++state_.agreement_depth;
 }
 
 Meeting::~Meeting() {
   --state_.agreement_depth;
   // After a failure the board goes on showing where this rank stopped.
-  if (of_all() && state_.agreement_depth == 0 && state_.board && !state_.failed()) {
-    state_.board->end_agreement();
-  }
+  if (!state_.board || state_.failed()) return;
+  if (!of_all()) state_.board->leave_circle();
+  if (of_all() && state_.agreement_depth == 0) state_.board->end_agreement();
 }
 
 int Meeting::rank(int position) const {
@@ -129,6 +144,41 @@ std::vector<int> Meeting::not_here(int awaited) const {
   return missing;
 }
 
+// The messages of the calls are mixed up for good: the context cannot go on. What the other members of either
+// meeting are in, the node sees once they have come.
+void Meeting::refuse(int peer, const std::string& theirs, const std::vector<int>& their_members) {
+  constexpr auto others_come_within = std::chrono::seconds(1);
+  std::map<int, std::string> meetings{{state_.rank(), std::string(operation_)}, {peer, theirs}};
+  std::vector<int> awaited;  // nobody where both are of all ranks: those are in calls of any number
+  const bool of_some = !of_all() || !their_members.empty();
+  for (int rank = 0; rank < state_.size() && of_some; ++rank) {
+    const bool mine = of_all() || std::ranges::binary_search(circle_.members, rank);
+    const bool other = their_members.empty() || std::ranges::binary_search(their_members, rank);
+    if (mine || other) awaited.push_back(rank);
+  }
+  const auto have_come = [&] {
+    std::erase_if(awaited, [&](int rank) {
+      const std::optional<int> number = number_on_board(state_, rank);
+      if (!number || meetings.contains(rank)) return true;
+      std::string meeting = state_.board->meeting(*number);
+      return !meeting.empty() && meetings.emplace(rank, std::move(meeting)).second;
+    });
+    return awaited.empty();
+  };
+  const auto until = std::chrono::steady_clock::now() + others_come_within;
+  const WaitReason reason{.operation = operation_};
+  WaitLoop loop(state_, reason);
+  while (!have_come() && std::chrono::steady_clock::now() < until) loop.pause();
+  std::vector<int> ranks;
+  std::vector<std::string> names;
+  for (auto& [rank, name] : meetings) {
+    ranks.push_back(rank);
+    names.push_back(std::move(name));
+  }
+  state_.give_up(
+      {ErrorKind::disagreement, "the ranks called different operations: " + values_of_ranks(names, ranks)});
+}
+
 void Meeting::report_history(Report& report) const {
   report.threw = false;
   report.facts = {{"the executions before it", history_text(state_)}};
@@ -143,14 +193,16 @@ Summary Meeting::join(Summary summary) {
   Messages messages(*this);
   // After the round of distance d I know the summary of the 2d members that end with me.
   for (int distance = 1; distance < size_; distance *= 2) {
-    RoundMessage mine{.circle = circle_hash_, .number = number(), .summary = summary, .operation = {}};
+    RoundMessage mine{
+        .circle = circle_hash_, .number = number(), .summary = summary, .operation = {}, .members = {}};
     operation_.copy(mine.operation.data(), mine.operation.size() - 1);
+    note_ranks(circle_.members, mine.members);
     messages.send(at(distance), std::as_bytes(std::span(&mine, 1)));
     const int peer = at(-distance);
     RoundMessage theirs;
     std::memcpy(&theirs, messages.receive(peer, sizeof(theirs)).data(), sizeof(theirs));
     if (theirs.circle != mine.circle || theirs.number != mine.number)
-      refuse(state_, operation_, theirs, peer);
+      refuse(peer, theirs.operation.data(), ranks_of(theirs.members));
     summary.join(theirs.summary);
   }
   messages.finish();

@@ -70,6 +70,7 @@ class Meeting {
   int at(int distance) const;  ///< the rank so many positions after mine
   std::uint64_t number() const;
   std::vector<int> not_here(int awaited) const;
+  [[noreturn]] void refuse(int peer, const std::string& theirs, const std::vector<int>& their_members);
 
   Runtime& state_;
   std::string_view operation_;

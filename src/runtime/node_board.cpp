@@ -17,7 +17,12 @@ struct alignas(64) NodeBoard::Card {
   Word agreement;  ///< two a collective check: odd while in one
   Word failure;    ///< 0: none, else 1 + its kind
   Word left;       ///< 1: in good order, 2: as its text says
+  Word circles;    ///< two a meeting of some ranks: odd while in one
+  Word sends;      ///< two a wait for a receiver: odd while in one
+  Word receiver;   ///< of that
+  Word asked;      ///< whether it is over
   std::array<Word, 12> operation;
+  std::array<Word, 12> circle;
   std::array<Word, 64> last_words;  ///< of the failure, or how it left
 };
 
@@ -78,6 +83,36 @@ void NodeBoard::end_agreement() {
   store(mine.agreement, load(mine.agreement, std::memory_order_relaxed) + 1);
 }
 
+namespace {
+
+void count_up(Word& word) {  // only this rank writes it
+  store(word, load(word, std::memory_order_relaxed) + 1);
+}
+
+}  // namespace
+
+void NodeBoard::enter_circle(std::string_view operation) {
+  write_text(card(me_).circle, operation);
+  count_up(card(me_).circles);
+}
+
+void NodeBoard::leave_circle() {
+  count_up(card(me_).circles);
+}
+
+void NodeBoard::begin_send(int to) {
+  store(card(me_).receiver, static_cast<Word>(to));
+  count_up(card(me_).sends);
+}
+
+void NodeBoard::ask_about_send() {
+  count_up(card(me_).asked);
+}
+
+void NodeBoard::end_send() {
+  count_up(card(me_).sends);
+}
+
 void NodeBoard::fail(ErrorKind kind, std::string_view why) {
   Card& mine = card(me_);
   if (load(mine.failure) != 0) return;
@@ -118,6 +153,21 @@ NodeBoard::Status NodeBoard::status(int node_rank) const {
 
 std::string NodeBoard::operation(int node_rank) const {
   return read_text(card(node_rank).operation);
+}
+
+std::string NodeBoard::meeting(int node_rank) const {
+  Card& theirs = card(node_rank);
+  if (load(theirs.circles) % 2 == 1) return read_text(theirs.circle);
+  return load(theirs.agreement) % 2 == 1 ? read_text(theirs.operation) : "";
+}
+
+// The counter is read on both sides of what belongs to it.
+NodeBoard::Send NodeBoard::sending(int node_rank) const {
+  Card& theirs = card(node_rank);
+  const Word number = load(theirs.sends);
+  if (number % 2 == 0) return {};
+  const Send send{number, static_cast<int>(load(theirs.receiver)), load(theirs.asked)};
+  return load(theirs.sends) == number ? send : Send{};
 }
 
 std::string NodeBoard::departure(int node_rank) const {

@@ -42,6 +42,14 @@ class NodeBoard {
   std::uint64_t begin_capture(std::uint64_t hash, std::string_view operation = {});
   void begin_agreement(std::string_view operation = {});
   void end_agreement();
+  /// A meeting of some of the ranks, `operation`; the others of the node see it while it lasts.
+  void enter_circle(std::string_view operation);
+  void leave_circle();
+  /// This rank waits until rank `to` of the node has received, and receives nothing itself meanwhile; in
+  /// between it says each time that it has asked whether that is so.
+  void begin_send(int to);
+  void ask_about_send();
+  void end_send();
   void fail(ErrorKind kind = ErrorKind::error, std::string_view why = {});
   /// `how` it is left: nothing to hold against it (it was closed) where that is empty.
   void leave(std::string_view how = {});
@@ -51,6 +59,13 @@ class NodeBoard {
   const ExecutionHistory& executions(int node_rank) const;
   const ExecutionHistory& captures(int node_rank) const;
   std::string operation(int node_rank) const;  ///< the latest check that it began
+  std::string meeting(int node_rank) const;    ///< of some ranks or of all, that it is in; "": in none
+  struct Send {
+    std::uint64_t number = 0;  ///< another one for each
+    int to = -1;               ///< rank of the node; -1: it waits for no receiver
+    std::uint64_t asked = 0;   ///< so often it was not over
+  };
+  Send sending(int node_rank) const;
   CaughtError failure(int node_rank) const;    ///< once its status says `failed`
   std::string departure(int node_rank) const;  ///< how the rank has left; "": it has not, or in good order
 

@@ -5,6 +5,7 @@
 
 #include "base/check.hpp"
 #include "runtime/announcement.hpp"
+#include "runtime/rank_list.hpp"
 #include "runtime/runtime.hpp"
 
 namespace partita::runtime {
@@ -14,6 +15,8 @@ namespace {
 // What a peer sent before it ended, or left the context, may still be on its way for so long.
 constexpr auto grace_of_the_dead = std::chrono::milliseconds(100);
 constexpr auto grace_of_the_living = std::chrono::milliseconds(300);
+// What a transport keeps by itself may take so long to leave.
+constexpr auto grace_of_senders = std::chrono::milliseconds(500);
 
 // I am in execution number `mine.executions`, which the peer has not begun, and the peer is in a collective
 // check that I have not begun. It cannot leave that check before I join it, and I do not before my execution
@@ -31,14 +34,13 @@ CaughtError failure_of(std::string_view operation, int rank, const CaughtError& 
           fmt::format("{}: rank {} failed: its context met this: {}", operation, rank, theirs.text)};
 }
 
-/// None: there is no board yet, or the rank is of another node.
+}  // namespace
+
 std::optional<int> number_on_board(const Runtime& state, int rank) {
   if (!state.board || !state.topology().same_node(rank, state.rank())) return std::nullopt;
   const std::vector<int> neighbours = state.neighbours();
   return static_cast<int>(std::find(neighbours.begin(), neighbours.end(), rank) - neighbours.begin());
 }
-
-}  // namespace
 
 void refuse_failed_neighbours(Runtime& state, std::string_view operation) {
   const NodeBoard& board = *state.board;
@@ -72,6 +74,7 @@ PeerWatch::Found PeerWatch::look(std::chrono::steady_clock::time_point now) {
   if (!found && state_.board) found = look_for_disagreement();
   // Inside a check of some of the ranks only, the counts of the others say nothing.
   if (!found && state_.board && state_.agreement_depth == 0) found = look_for_mutual_waits(peers);
+  if (!found && state_.board) found = look_for_ring_of_sends(now);
   return found ? found : look_for_lost_peers(peers, now);
 }
 
@@ -122,6 +125,43 @@ PeerWatch::Found PeerWatch::look_for_mutual_waits(const std::vector<int>& peers)
   }
   crossed_ = std::move(pairs);
   return std::nullopt;
+}
+
+/// From this rank to whom it sends to, and on, if that comes back to it; else empty.
+std::vector<PeerWatch::Sender> PeerWatch::ring_of_sends() const {
+  const NodeBoard& board = *state_.board;
+  std::vector<Sender> ring;
+  int at = board.me();
+  do {
+    ring.push_back({at, board.sending(at)});
+    at = ring.back().send.to;
+    if (at < 0 || ring.size() > static_cast<std::size_t>(board.node_ranks())) return {};
+  } while (at != board.me());
+  return ring;
+}
+
+// Numbers that stand as before say that nobody has left its send in between, so nobody has received; and each
+// has asked again and found that its own is not over.
+PeerWatch::Found PeerWatch::look_for_ring_of_sends(std::chrono::steady_clock::time_point now) {
+  std::vector<Sender> ring = ring_of_sends();
+  const bool same = std::ranges::equal(ring, ring_, [](const Sender& a, const Sender& b) {
+    return a.number == b.number && a.send.number == b.send.number;
+  });
+  if (!same) {
+    ring_ = std::move(ring);
+    ring_since_ = now;
+    return std::nullopt;
+  }
+  const bool all_asked = std::ranges::equal(
+      ring, ring_, [](const Sender& a, const Sender& b) { return a.send.asked >= b.send.asked + 2; });
+  if (ring.empty() || !all_asked || now - ring_since_ < grace_of_senders) return std::nullopt;
+  std::vector<int> ranks;
+  for (const Sender& sender : ring) ranks.push_back(neighbours_[static_cast<std::size_t>(sender.number)]);
+  std::ranges::sort(ranks);
+  return CaughtError{ErrorKind::disagreement,
+                     fmt::format("send: {} send to each other in a ring and none of them receives: large "
+                                 "messages wait for their receivers; send_receive does both at once",
+                                 rank_list(ranks))};
 }
 
 PeerWatch::Found PeerWatch::look_for_lost_peers(const std::vector<int>& peers,

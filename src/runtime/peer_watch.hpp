@@ -1,5 +1,5 @@
 // What a sleeping wait looks at: peers that have ended, neighbours whose context failed or that execute
-// something else, and two ranks that wait for each other in different calls.
+// something else, two ranks that wait for each other in different calls, and rings of ranks that send.
 #pragma once
 
 #include <chrono>
@@ -17,6 +17,9 @@ namespace partita::runtime {
 /// DisagreementError that the neighbour found. For the beginning of a call: what the failed rank left behind
 /// might else let this rank believe that all is well.
 void refuse_failed_neighbours(Runtime& state, std::string_view operation);
+
+/// The place of the rank on the node's board. None: there is no board yet, or the rank is of another node.
+std::optional<int> number_on_board(const Runtime& state, int rank);
 
 /// `rank` has left the context, which had not failed, as far as this rank has heard. Any thread.
 bool has_left(const Runtime& state, int rank);
@@ -40,9 +43,15 @@ class PeerWatch {
     NodeBoard::Status theirs;
     friend bool operator==(const Pair&, const Pair&) = default;
   };
+  struct Sender {
+    int number = -1;  ///< on the board
+    NodeBoard::Send send;
+  };
+  std::vector<Sender> ring_of_sends() const;
   Found look_for_failed_ranks();
   Found look_for_disagreement() const;
   Found look_for_mutual_waits(const std::vector<int>& peers);
+  Found look_for_ring_of_sends(std::chrono::steady_clock::time_point now);
   Found look_for_lost_peers(const std::vector<int>& peers, std::chrono::steady_clock::time_point now);
 
   Runtime& state_;
@@ -51,6 +60,8 @@ class PeerWatch {
   std::map<int, CaughtError> failed_;  ///< as found at the last look
   std::map<int, Pair> crossed_;        ///< pairs that seemed to wait for each other at the last look
   std::map<int, std::chrono::steady_clock::time_point> gone_since_;
+  std::vector<Sender> ring_;  ///< of sends, this rank's first, as it was seen first
+  std::chrono::steady_clock::time_point ring_since_;
 };
 
 }  // namespace partita::runtime

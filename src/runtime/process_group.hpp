@@ -18,9 +18,10 @@ enum class Lane : std::uint8_t {
   data,            ///< the messages of plans
   point_to_point,  ///< from one rank to another, outside of collective calls
   greetings,       ///< of executions between nodes that go past the host
+  halves,          ///< the messages of plans that are begun and finished apart
 };
 
-inline constexpr int lane_count = 4;
+inline constexpr int lane_count = 5;
 
 /// A message in flight: a number of the group's own table, so that nothing is allocated per message in steady
 /// state.

@@ -13,4 +13,17 @@ if(PARTITA_HAVE_MPI AND NOT PARTITA_SANITIZE MATCHES thread)
                            ENVIRONMENT "${mpi_environment};PARTITA_RANKS_PER_NODE=${per_node}")
     endforeach()
   endforeach()
+
+  # Contexts on communicators of the program's own.
+  add_executable(partita_communicators beside_mpi/communicators.cpp)
+  partita_our_code(partita_communicators)
+  partita_compile_quickly(partita_communicators)
+  target_link_libraries(partita_communicators PRIVATE partita MPI::MPI_CXX)
+  foreach(per_node 0 1)
+    add_test(NAME communicators-${per_node}
+             COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/run_ranks.sh 3 ${PARTITA_MPI_LAUNCHER} ${PARTITA_MPI_FLAGS} --
+                     $<TARGET_FILE:partita_communicators>)
+    set_tests_properties(communicators-${per_node} PROPERTIES PROCESSORS 3 TIMEOUT 240
+                         ENVIRONMENT "${mpi_environment};PARTITA_RANKS_PER_NODE=${per_node}")
+  endforeach()
 endif()

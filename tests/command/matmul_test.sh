@@ -26,6 +26,18 @@ for method in all-gather reduce-scatter summa-c communication-avoiding; do
   check d.npy 'product(load("a.npy"), load("b.npy"))'
 done
 
+# Vectors: a column on the right, a row on the left, and both.
+make v.npy '<f8' 11 False 10
+make w.npy '<f8' 13 False 11
+multiply a.npy v.npy -o d.npy -n 3
+check d.npy '[row[0] for row in product(load("a.npy"), [[x] for x in load("v.npy")])]'
+multiply w.npy a.npy -o d.npy -n 4 --distribution slab:0
+check d.npy 'product([load("w.npy")], load("a.npy"))[0]'
+multiply a.npy w.npy -o d.npy --op tn -n 2
+check d.npy 'product([load("w.npy")], load("a.npy"))[0]'
+multiply v.npy v.npy -o d.npy -n 3
+check d.npy 'product([load("v.npy")], [[x] for x in load("v.npy")])[0]'
+
 # Transposed operands, factors, C.
 make left.npy '<f8' 11x13 True 4
 make right.npy '<f8' 17x11 False 5
@@ -54,7 +66,7 @@ make single.npy '<f4' 11x17 False 9
 expect_failure 1 'missing.npy' "$partita" matmul missing.npy b.npy -o d.npy -n 2
 expect_failure 2 'do not multiply\|11.*13' "$partita" matmul b.npy a.npy -o d.npy -n 2
 expect_failure 2 'f32' "$partita" matmul a.npy single.npy -o d.npy -n 2
-expect_failure 2 'no matrix' "$partita" matmul bias.npy b.npy -o d.npy -n 2
+expect_failure 2 'columns of op(A)' "$partita" matmul bias.npy b.npy -o d.npy -n 2
 expect_failure 2 'one letter' "$partita" matmul a.npy b.npy -o d.npy --op n
 expect_failure 2 'a number' "$partita" matmul a.npy b.npy -o d.npy --alpha two
 expect_failure 2 '--beta is for C' "$partita" matmul a.npy b.npy -o d.npy --beta 2

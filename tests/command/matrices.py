@@ -24,7 +24,7 @@ def load(path):
     flat = struct.unpack("<%d%s" % (math.prod(shape) * len(kind), kind[0]), data[10 + length :])
     if len(kind) == 2:
         flat = [complex(*flat[i : i + 2]) for i in range(0, len(flat), 2)]
-    if len(shape) == 1:
+    if len(shape) < 2:  # a scalar as a list of one
         return list(flat)
     rows, columns = shape
     down, across = (1, rows) if header["fortran_order"] else (columns, 1)

@@ -24,8 +24,9 @@ RANK_TEST(FftErrors, WrongKindsOfNumbers) {
   const Array real = make(context, Dtype::f64);
   const Array complex = make(context, Dtype::c64);
   const Array integers = empty(context, {6, 5}, Slab(0), Dtype::i32);
-  refuses("real data wants r2c", [&] { (void)fft(real); });
+  refuses("for real data there is rfft", [&] { (void)fft(real); });
   refuses("r2c transforms real numbers", [&] { (void)rfft(complex); });
+  refuses("for complex data there is fft", [&] { (void)rfft(complex); });
   refuses("c2r transforms complex numbers", [&] { (void)irfft(real); });
   refuses("dct2 transforms real numbers", [&] { (void)dct(complex); });
   refuses("the array is i32", [&] { (void)dst(integers); });
@@ -70,6 +71,46 @@ RANK_TEST(FftErrors, WrongDistributions) {
     const Array partial = empty(context, {6, 5, 4}, *options.distribution, Dtype::c128);
     refuses("give a distribution", [&] { (void)fft(partial); });
   }
+}
+
+// What would be ignored is refused, and what says enough by itself is done.
+RANK_TEST(FftErrors, OptionsThatContradictEachOther) {
+  const Array complex = make(context, Dtype::c128), real = make(context, Dtype::f64);
+  FftOptions options;
+  options.distribution = Slab(1);
+  EXPECT_EQ(fft(complex, options).layout(), Layout(Slab(1), {6, 5, 4}, context.size()));
+  options.output = Output::cheapest;
+  refuses("but also output", [&] { (void)fft(complex, options); });
+  options = {};
+  options.kind = FftKind::r2c;
+  refuses("call rfft", [&] { (void)fft(real, options); });
+  EXPECT_NO_THROW((void)rfft(real, options));
+  options = {};
+  options.inverse = true;
+  refuses("is the forward transform", [&] { (void)rfft(real, options); });
+  refuses("is the forward transform", [&] { (void)dct(real, 2, options); });
+  EXPECT_NO_THROW((void)ifft(complex, options));
+  options = {};
+  options.grid = {context.size(), 1};
+  options.method = FftMethod::slab;
+  refuses("is for the pencil method", [&] { (void)fft(complex, options); });
+  options.method = FftMethod::automatic;
+  FFT pencil(context, complex.operand(), options);
+  EXPECT_TRUE(contains(pencil.plan().method, "pencil")) << pencil.plan().method;
+}
+
+RANK_TEST(FftErrors, OutputsOfTheCaller) {
+  const Array complex = make(context, Dtype::c128), real = make(context, Dtype::f64);
+  Array other = make(context, Dtype::c128, {6, 5, 5}), single = make(context, Dtype::c64);
+  Array result = make(context, Dtype::c128), none;
+  refuses("the result of this transform has shape 6x5x4", [&] { fft_into(complex, other); });
+  refuses("the result of this transform is c128", [&] { fft_into(complex, single); });
+  refuses("missing", [&] { fft_into(complex, none); });
+  FftOptions options;
+  options.distribution = Slab(1);
+  if (context.size() > 1) refuses("is asked for as slab:1", [&] { fft_into(complex, result, options); });
+  refuses("for real data there is rfft", [&] { fft_into(real, result); });
+  refuses("the types of cosine", [&] { dct_into(real, result, 0); });
 }
 
 RANK_TEST(FftErrors, MethodsThatDoNotSuit) {

@@ -31,7 +31,7 @@ RANK_TEST(MatmulErrors, ShapesAndDtypes) {
   Array a = made(context, {8, 6});
   Array b = made(context, {5, 7});
   expect_refused<ArgumentError>(context, "multiply", [&] { (void)matmul(a, b); });
-  Array vector = made(context, {6});
+  Array vector = made(context, {5});
   expect_refused<ArgumentError>(context, "multiply", [&] { (void)matmul(a, vector); });
   Array right = made(context, {6, 7});
   Array d = made(context, {7, 8});

@@ -6,6 +6,7 @@
 #include <deque>
 #include <numeric>
 #include <random>
+#include <thread>
 
 #include "ranks/caught.hpp"
 #include "ranks/collectives_model.hpp"
@@ -208,6 +209,74 @@ TEST(PointToPoint, TheDeadlineEndsAWait) {
         caught<FailedContextError>([&] { send(context, block.view(), next); });
       },
       options);
+}
+
+TEST(PointToPoint, AWrongTagIsNamedWithWhatLiesThere) {
+  if (ranks().count == 1) GTEST_SKIP() << "needs several ranks";
+  ContextOptions options;
+  options.deadline = 60s;
+  on_ranks(
+      [](Context& context) {
+        Block three(context, Dtype::f32, {3}), four(context, Dtype::i16, {4});
+        if (context.rank() == 0) {
+          send(context, three.view(), 1, 7);
+          send(context, four.view(), 1, 9);
+        }
+        context.barrier();
+        if (context.rank() != 1) {  // stays until rank 1 has given up
+          caught<LostPeerError>([&] { receive(context, four.view(), 1); });
+          return;
+        }
+        context.state()->options.deadline = 500ms;
+        const std::string text = caught<TimeoutError>([&] { receive(context, three.view(), 0, 8); });
+        EXPECT_TRUE(contains(text,
+                             "with tag 8; of it lie here and are not asked for: tag 7 (3 elements of f32), "
+                             "tag 9 (4 elements of i16)"))
+            << text;
+      },
+      options);
+}
+
+TEST(PointToPoint, ARingOfSendsIsFoundOut) {
+  if (ranks().count == 1) GTEST_SKIP() << "needs several ranks";
+  const bool one_node = ranks().per_node == 0;
+  ContextOptions options;
+  options.deadline = one_node ? std::chrono::milliseconds(60s) : std::chrono::milliseconds(2s);
+  on_ranks(
+      [one_node](Context& context) {
+        Block large(context, Dtype::f64, {1 << 20}), small(context, Dtype::f64, {100});
+        const int next = (context.rank() + 1) % context.size();
+        const int previous = (context.rank() + context.size() - 1) % context.size();
+        send(context, small.view(), next, 1);  // nobody waits for what is copied
+        receive(context, small.view(), previous, 1);
+        if (one_node) {
+          const std::string text = caught<DisagreementError>([&] { send(context, large.view(), next); });
+          EXPECT_TRUE(contains(text, "send to each other in a ring")) << text;
+          EXPECT_TRUE(contains(text, "send_receive")) << text;
+        } else {
+          try {
+            send(context, large.view(), next);
+            ADD_FAILURE() << "nobody has received it";
+          } catch (const TimeoutError& error) {
+            EXPECT_TRUE(contains(error.what(), "send_receive")) << error.what();
+          } catch (const LostPeerError&) {  // who gave up first
+          }
+        }
+        EXPECT_TRUE(context.failed());
+      },
+      options);
+}
+
+// Many who wait for slow receivers are no ring.
+RANK_TEST(PointToPoint, AChainOfSendsIsNone) {
+  Block large(context, Dtype::f64, {1 << 18});
+  for (int turn = 0; turn < 3; ++turn) {
+    if (context.rank() > 0) receive(context, large.view(), context.rank() - 1);
+    if (context.rank() == 0) std::this_thread::sleep_for(100ms);
+    if (context.rank() + 1 < context.size()) send(context, large.view(), context.rank() + 1);
+  }
+  barrier(context);
+  EXPECT_FALSE(context.failed());
 }
 
 }  // namespace

@@ -143,9 +143,11 @@ TEST(SubgroupOfOthers, IsADisagreementThatFailsTheParent) {
         // Ranks 0 and 1 meet; rank 1 thinks that rank 2 comes too.
         std::vector<int> list{0, 1};
         if (context.rank() > 0) list.push_back(2);
+        context.barrier();
         if (context.rank() > 2) return;
         const std::string text = caught<DisagreementError>([&] { context.subgroup(list); });
-        EXPECT_TRUE(contains(text, "subgroup of ranks 0,1 on rank 0")) << text;
+        EXPECT_TRUE(contains(text, "subgroup of ranks 0,1 on rank 0; subgroup of ranks 0-2 on ranks 1,2"))
+            << text;
         EXPECT_TRUE(context.failed());
       },
       options);

@@ -112,5 +112,23 @@ TEST(Box, ThousandsOfBoxesWithVolumesBeyond32Bits) {
   EXPECT_NE(refusal(boxes, shape, ranks).find("ranks 4321 and 4322 overlap"), std::string::npos);
 }
 
+TEST(Box, FromCutPoints) {
+  EXPECT_EQ(Box::from_cuts({{0, 3, 10}, {0, 4, 4, 9}}), Box({{{0, 0}, {3, 4}},
+                                                             {{0, 4}, {3, 4}},
+                                                             {{0, 4}, {3, 9}},
+                                                             {{3, 0}, {10, 4}},
+                                                             {{3, 4}, {10, 4}},
+                                                             {{3, 4}, {10, 9}}}));
+  const Layout layout(Box::from_cuts({{0, 3, 10}, {0, 4, 4, 9}}), {10, 9}, 7);
+  EXPECT_EQ(layout.local_shape(3), Shape({7, 4}));
+  EXPECT_EQ(layout.local_size(1), 0);
+  EXPECT_EQ(layout.local_size(6), 0);  // beyond the boxes
+  EXPECT_EQ(Box::from_cuts({{0, 5}}), Box({{{0}, {5}}}));
+  EXPECT_THROW((void)Box::from_cuts({{0, 3}, {0}}), ArgumentError);
+  EXPECT_THROW((void)Box::from_cuts({{1, 3}}), ArgumentError);
+  EXPECT_THROW((void)Box::from_cuts({{0, 3, 2}}), ArgumentError);
+  EXPECT_THROW((void)Box::from_cuts(std::vector<std::vector<std::int64_t>>(9, {0, 1})), ArgumentError);
+}
+
 }  // namespace
 }  // namespace partita

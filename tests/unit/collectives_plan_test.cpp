@@ -1,8 +1,11 @@
 // The plans of collectives, of all ranks, on symbols; and what travels.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "collectives/layouts.hpp"
 #include "collectives/plans.hpp"
+#include "plan/channels.hpp"
 
 namespace partita::collective {
 namespace {
@@ -122,6 +125,42 @@ TEST(CollectivePlans, AHaloGetsWhatItNeeds) {
   EXPECT_EQ(middle.messages, 2);
   const Traffic first = traffic(plan_halo({"halo", operands, topology, 0}, options, layout));
   EXPECT_EQ(first.network_bytes, 2 * 100 * 4);
+}
+
+// In halves it gets the same; the first waits for nobody, the second gives nothing.
+TEST(CollectivePlans, AHaloInHalvesGivesBeforeItTakes) {
+  const int ranks = 12;
+  const Layout layout(Slab(0), {40, 10}, ranks);
+  const HaloOptions options{{4, 0}, {1, 2}, {true, true}};
+  const Halos halos = make_halos(layout, options);
+  const std::vector<Operand> operands = halo_operands(halos, Dtype::f32);
+  for (const int per_node : {1, 3, ranks}) {
+    const Topology topology = Topology::regular(ranks, per_node);
+    std::int64_t most = 0;
+    for (int rank = 0; rank < ranks; ++rank) {
+      most = std::max(most, halo_posted_bytes(halos, topology, rank, Dtype::f32));
+    }
+    for (int rank = 0; rank < ranks; ++rank) {
+      const Request request{"halo", operands, topology, rank};
+      const HaloInHalves halves = plan_halo_in_halves(request, halos, most);
+      const Traffic moved = traffic(halves.plan), ringed = traffic(plan_halo(request, options, layout));
+      EXPECT_EQ(moved.network_bytes, ringed.network_bytes);
+      EXPECT_EQ(moved.node_bytes, ringed.node_bytes);
+      for (std::size_t i = 0; i < halves.plan.steps.size(); ++i) {
+        const Step& step = halves.plan.steps[i];
+        const bool gives =
+            step.kind == StepKind::send || (step.kind == StepKind::signal && planning::opens(step.channel));
+        const bool waits =
+            step.kind == StepKind::wait || step.kind == StepKind::receive || !step.after.empty();
+        if (gives) {
+          EXPECT_LT(i, halves.given);
+        }
+        if (waits) {
+          EXPECT_GE(i, halves.given);
+        }
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -32,6 +32,8 @@ TEST(Distribution, ReadsWhatItPrints) {
                            "mesh:x=2:",
                            "mesh::-,-",
                            "mesh:x=2,y=3:-,(y,x);uneven=balanced",
+                           "mesh:x=2,y=2:x,y;ranks=3,2,1,0",
+                           "mesh:x=2,y=2:x;partial=sum:y;uneven=balanced;ranks=5,2,1,0",
                            "mesh:x=2,y=3:-;partial=max:y,x;uneven=balanced"}) {
     const Distribution distribution = Distribution::parse(text);
     EXPECT_EQ(distribution.to_string(), text);
@@ -40,6 +42,7 @@ TEST(Distribution, ReadsWhatItPrints) {
   }
   EXPECT_EQ(Distribution::parse("mesh:x=2:x;uneven=ceil").to_string(), "mesh:x=2:x");
   EXPECT_EQ(Distribution::parse("mesh:x=2:(x)").to_string(), "mesh:x=2:x");
+  EXPECT_EQ(Distribution::parse("mesh:x=2:x;ranks=0,1").to_string(), "mesh:x=2:x");
   EXPECT_EQ(Distribution::parse("block-cyclic:4:2:column:first=0").to_string(), "block-cyclic:4:2");
 }
 
@@ -102,6 +105,9 @@ TEST(Distribution, SaysWhatItDoesNotUnderstand) {
   expect_refused("mesh:x=2:-;partial=mean:x", "sum");
   expect_refused("mesh:x=2:-;partial=sum", "names no axes");
   expect_refused("mesh:x=2:-;uneven=floor", "uneven=balanced");
+  expect_refused("mesh:x=2:x;ranks=0", "places for 2 ranks");
+  expect_refused("mesh:x=2:x;ranks=1,1", "rank 1 twice");
+  expect_refused("mesh:x=2:x;ranks=1,b", "\"b\" is no rank");
 }
 
 TEST(Distribution, PermutesItsRule) {
@@ -115,6 +121,7 @@ TEST(Distribution, PermutesItsRule) {
   EXPECT_EQ(permuted("block-cyclic:1x3x1:4x5x6"), "block-cyclic:1x1x3:6x4x5");
   EXPECT_EQ(permuted("block-noncyclic:2x1x2:first=1,0,0"), "block-noncyclic:2x2x1:column:first=0,1,0");
   EXPECT_EQ(permuted("mesh:x=2,y=3:x,y,-"), "mesh:x=2,y=3:-,x,y");
+  EXPECT_EQ(permuted("mesh:x=2:x,-,-;ranks=1,0"), "mesh:x=2:-,x,-;ranks=1,0");
   EXPECT_EQ(permuted("replicated"), "replicated");
   EXPECT_THROW((void)permuted("slab:3"), ArgumentError);
   EXPECT_THROW((void)permuted("mesh:x=2,y=3:x,y"), ArgumentError);

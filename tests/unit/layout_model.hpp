@@ -80,6 +80,15 @@ inline Box random_boxes(Draw& draw, const Shape& shape, int ranks) {
   return Box(boxes);
 }
 
+/// So many of the ranks, in any order.
+inline std::vector<int> random_ranks(Draw& draw, int count, int ranks) {
+  std::vector<int> all(static_cast<std::size_t>(ranks));
+  for (int rank = 0; rank < ranks; ++rank) all[static_cast<std::size_t>(rank)] = rank;
+  draw.shuffle(all);
+  all.resize(static_cast<std::size_t>(count));
+  return all;
+}
+
 inline Partitioned random_partitioned(Draw& draw, int dimensions, int ranks) {
   std::vector<Mesh::Axis> axes;
   PartitionSpec spec;
@@ -97,7 +106,9 @@ inline Partitioned random_partitioned(Draw& draw, int dimensions, int ranks) {
     auto& names = spec.dimensions[static_cast<std::size_t>(where)];
     names.insert(names.begin() + draw(0, std::ssize(names)), axis.name);
   }
-  return {Mesh(axes), spec};
+  Mesh mesh(axes);
+  if (draw(0, 2) == 0) mesh = Mesh(axes, random_ranks(draw, mesh.size(), ranks));
+  return {mesh, spec};
 }
 
 inline Distribution random_distribution(Draw& draw, const Shape& shape, int ranks, DistributionKind kind) {
@@ -137,7 +148,10 @@ inline std::int64_t ceil_part(std::int64_t index, std::int64_t extent, std::int6
 /// Whether `rank` of the mesh holds the element, and which contribution to it (0 without partial axes).
 inline std::optional<std::int64_t> contribution(const Partitioned& rule, const Shape& shape, int rank,
                                                 const Index& index) {
-  if (rank >= rule.mesh.size()) return std::nullopt;
+  const std::vector<int>& listed = rule.mesh.ranks();
+  const bool inside = listed.empty() ? rank < rule.mesh.size()
+                                     : std::find(listed.begin(), listed.end(), rank) != listed.end();
+  if (!inside) return std::nullopt;
   for (int i = 0; i < shape.size(); ++i) {
     std::int64_t parts = 1;
     std::int64_t mine = 0;

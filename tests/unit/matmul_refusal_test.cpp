@@ -36,6 +36,8 @@ TEST_F(MatmulRefusal, ShapesThatDoNotMultiply) {
   test.operands.a = matrix(7, 8);
   refuses("rows of op(A)");
   test.operands.a = vector(8);
+  refuses("one dimension less than the matrix");
+  test.operands.a = Operand::of(Layout(Replicated(), {}, 2), Dtype::f64);
   refuses("at least two dimensions");
   test.operands.a = Operand::of(Layout(Slab(0), {2, 8, 8}, 2), Dtype::f64);
   refuses("leading dimensions");

@@ -123,7 +123,11 @@ class RandomLayouts {
         spec.dimensions[static_cast<std::size_t>(number(0, shape.size() - 1))].emplace_back(name);
       }
     }
-    return {Mesh(axes), spec};
+    // Without a draw of its own: some meshes list their ranks, from the last to the first.
+    std::vector<int> backwards;
+    for (int rank = ranks - 1; rank >= 0; --rank) backwards.push_back(rank);
+    const bool lists = (axes[0].size + axes[1].size) % 2 == 1;
+    return {lists ? Mesh(axes, backwards) : Mesh(axes), spec};
   }
 
  private:

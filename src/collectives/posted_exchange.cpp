@@ -1,0 +1,170 @@
+#include "collectives/posted_exchange.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/round.hpp"
+
+namespace partita::collective {
+namespace {
+
+using planning::Channel;
+
+constexpr std::int64_t line_bytes = 64;
+
+std::int64_t room(const Region& region, std::int64_t item) {
+  return round_up(region.size() * item, line_bytes);
+}
+
+class PostedExchange {
+ public:
+  PostedExchange(planning::PlanBuilder& builder, int from, int to, const ExchangedPieces& moves,
+                 std::int64_t most_bytes)
+      : builder_(builder),
+        from_(from),
+        to_(to),
+        moves_(moves),
+        item_(size_of(builder.operand(from).dtype)),
+        order_(builder.operand(from).axis_order) {
+    shared_ = builder.add_scratch("given", BufferKind::shared, most_bytes);
+    private_ = builder.add_scratch("messages", BufferKind::scratch, private_bytes());
+  }
+
+  void give() {
+    move_own();
+    for (const Piece& piece : moves_.given) {
+      if (piece.peer != builder_.rank()) give_to(piece);
+    }
+    for (const int taker : peers_of(moves_.given)) builder_.signal(taker, Channel::ready);
+  }
+
+  void take(const GivenBy& given_by) {
+    std::vector<std::pair<const Piece*, Arrival>> messages;
+    for (const Piece& piece : moves_.taken) {
+      if (!builder_.same_node(piece.peer)) messages.emplace_back(&piece, arrival(piece));
+    }
+    for (const int giver : peers_of(moves_.taken)) take_from(giver, given_by(giver));
+    for (const auto& [piece, message] : messages) {
+      builder_.copy(piece->peer, piece->region, message.place, here(to_), {message.step});
+    }
+    for (const int taker : peers_of(moves_.given)) builder_.wait(taker, Channel::done);
+    builder_.finish(sent_);
+  }
+
+ private:
+  struct Arrival {
+    Place place;
+    int step = -1;
+  };
+
+  Place here(int buffer) const { return {buffer, builder_.rank(), 0, order_}; }
+
+  /// Those of this node but this rank itself, each once.
+  std::vector<int> peers_of(const std::vector<Piece>& pieces) const {
+    std::vector<int> peers;
+    for (const Piece& piece : pieces) {
+      const bool near = piece.peer != builder_.rank() && builder_.same_node(piece.peer);
+      if (near && (peers.empty() || peers.back() != piece.peer)) peers.push_back(piece.peer);
+    }
+    return peers;
+  }
+
+  bool through_private(const Piece& piece) const {
+    return piece.peer == builder_.rank() || !builder_.same_node(piece.peer);
+  }
+
+  std::int64_t private_bytes() const {
+    std::int64_t bytes = 0;
+    for (const Piece& piece : moves_.given) bytes += through_private(piece) ? room(piece.region, item_) : 0;
+    for (const Piece& piece : moves_.taken) {
+      bytes += builder_.same_node(piece.peer) ? 0 : room(piece.region, item_);
+    }
+    return bytes;
+  }
+
+  Place next_private(const Region& region) {
+    const Place place{private_, builder_.rank(), used_private_, order_};
+    used_private_ += room(region, item_);
+    return place;
+  }
+
+  // The k-th piece that a rank gives itself is the k-th that it takes.
+  void move_own() {
+    auto taken = moves_.taken.begin();
+    for (const Piece& piece : moves_.given) {
+      if (piece.peer != builder_.rank()) continue;
+      while (taken->peer != builder_.rank()) ++taken;
+      const Place between = next_private(piece.region);
+      builder_.copy(builder_.rank(), piece.region, here(from_), between);
+      builder_.copy(builder_.rank(), (taken++)->region, between, here(to_));
+    }
+  }
+
+  void give_to(const Piece& piece) {
+    if (builder_.same_node(piece.peer)) {
+      const Place place{shared_, builder_.rank(), used_shared_, order_};
+      used_shared_ += room(piece.region, item_);
+      builder_.copy(builder_.rank(), piece.region, here(from_), place);
+      return;
+    }
+    const Place packed = next_private(piece.region);
+    builder_.copy(builder_.rank(), piece.region, here(from_), packed);
+    sent_.push_back(builder_.send(piece.peer, packed, piece.region.size() * item_));
+  }
+
+  Arrival arrival(const Piece& piece) {
+    const Place place = next_private(piece.region);
+    return {place, builder_.receive(piece.peer, place, piece.region.size() * item_)};
+  }
+
+  /// `given`: all that the giver gives, as it has put it into its scratch.
+  void take_from(int giver, const std::vector<Piece>& given) {
+    builder_.wait(giver, Channel::ready);
+    auto taken = std::ranges::find(moves_.taken, giver, &Piece::peer);
+    std::int64_t offset = 0;
+    for (const Piece& piece : given) {
+      if (piece.peer == giver || !builder_.same_node(piece.peer)) continue;
+      if (piece.peer == builder_.rank()) {
+        builder_.copy(giver, (taken++)->region, {shared_, giver, offset, order_}, here(to_));
+      }
+      offset += room(piece.region, item_);
+    }
+    builder_.signal(giver, Channel::done);
+  }
+
+  planning::PlanBuilder& builder_;
+  int from_;
+  int to_;
+  const ExchangedPieces& moves_;
+  std::int64_t item_;
+  Extents order_;
+  int shared_ = -1;
+  int private_ = -1;
+  std::int64_t used_shared_ = 0;
+  std::int64_t used_private_ = 0;
+  std::vector<int> sent_;
+};
+
+}  // namespace
+
+std::int64_t posted_bytes(const std::vector<Piece>& given, const Topology& topology, int rank,
+                          std::int64_t item) {
+  std::int64_t bytes = 0;
+  for (const Piece& piece : given) {
+    const bool near = piece.peer != rank && topology.same_node(piece.peer, rank);
+    bytes += near ? room(piece.region, item) : 0;
+  }
+  return bytes;
+}
+
+std::size_t append_posted_exchange(Chain& chain, int from, int to, const ExchangedPieces& moves,
+                                   const GivenBy& given_by, std::int64_t most_bytes) {
+  planning::PlanBuilder& builder = chain.builder();
+  PostedExchange exchange(builder, from, to, moves, most_bytes);
+  exchange.give();
+  const std::size_t given = builder.plan().steps.size();
+  exchange.take(given_by);
+  return given;
+}
+
+}  // namespace partita::collective

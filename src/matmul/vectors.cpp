@@ -1,0 +1,244 @@
+#include "matmul/vectors.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/check.hpp"
+
+namespace partita::multiplication {
+namespace {
+
+Extents inserted(const Extents& extents, int position, std::int64_t value) {
+  Extents result;
+  for (int d = 0; d <= extents.size(); ++d) {
+    if (d == position) result.push_back(value);
+    if (d < extents.size()) result.push_back(extents[d]);
+  }
+  return result;
+}
+
+Extents removed(const Extents& extents, int position) {
+  Extents result;
+  for (int d = 0; d < extents.size(); ++d) {
+    if (d != position) result.push_back(extents[d]);
+  }
+  return result;
+}
+
+/// The rule of the array with one more dimension, which it cuts nowhere.
+struct WithDimension {
+  int position;
+
+  Distribution operator()(const Slab& rule) const {
+    return Slab(rule.axis + (rule.axis >= position ? 1 : 0));
+  }
+  Distribution operator()(const Box& rule) const {
+    std::vector<Box::Bounds> boxes;
+    for (const Box::Bounds& box : rule.boxes) {
+      boxes.push_back({inserted(box.lower, position, 0), inserted(box.upper, position, 1)});
+    }
+    return Box(std::move(boxes));
+  }
+  ProcessGrid grid(const ProcessGrid& grid) const {
+    const Extents extents = inserted(grid.extents(), position, 1);
+    const Extents first = inserted(grid.first(), position, 0);
+    if (grid.ranks().empty()) return {extents, grid.order(), first};
+    return ProcessGrid::of_ranks(extents, grid.ranks(), first);
+  }
+  Distribution operator()(const BlockCyclic& rule) const {
+    return BlockCyclic(grid(rule.grid), inserted(rule.block, position, 1));
+  }
+  Distribution operator()(const BlockNonCyclic& rule) const {
+    return BlockNonCyclic(grid(rule.grid), rule.block.empty() && rule.grid.dimensions() > 0
+                                               ? rule.block
+                                               : inserted(rule.block, position, 1));
+  }
+  Distribution operator()(const Replicated& rule) const { return rule; }
+  Distribution operator()(const Partitioned& rule) const {
+    Partitioned result = rule;
+    result.spec.dimensions.insert(result.spec.dimensions.begin() + position, std::vector<std::string>());
+    return result;
+  }
+};
+
+/// The rule of the array without a dimension of extent 1, where the rule does not cut it; nothing elsewhere.
+struct WithoutDimension {
+  int position;
+  using Result = std::optional<Distribution>;
+
+  Result operator()(const Slab& rule) const {
+    if (rule.axis == position) return std::nullopt;
+    return Slab(rule.axis - (rule.axis > position ? 1 : 0));
+  }
+  Result operator()(const Box& /*rule*/) const { return std::nullopt; }
+  std::optional<ProcessGrid> grid(const ProcessGrid& grid) const {
+    if (grid.extents()[position] != 1) return std::nullopt;
+    const Extents extents = removed(grid.extents(), position);
+    const Extents first = removed(grid.first(), position);
+    if (grid.ranks().empty()) return ProcessGrid(extents, grid.order(), first);
+    return ProcessGrid::of_ranks(extents, grid.ranks(), first);
+  }
+  Result operator()(const BlockCyclic& rule) const {
+    const std::optional<ProcessGrid> left = grid(rule.grid);
+    if (!left) return std::nullopt;
+    return BlockCyclic(*left, removed(rule.block, position));
+  }
+  Result operator()(const BlockNonCyclic& rule) const {
+    const std::optional<ProcessGrid> left = grid(rule.grid);
+    if (!left) return std::nullopt;
+    return BlockNonCyclic(*left, rule.block.empty() ? rule.block : removed(rule.block, position));
+  }
+  Result operator()(const Replicated& rule) const { return rule; }
+  Result operator()(const Partitioned& rule) const {
+    Partitioned result = rule;
+    const auto cut = result.spec.dimensions.begin() + position;
+    if (!cut->empty()) return std::nullopt;
+    result.spec.dimensions.erase(cut);
+    return result;
+  }
+};
+
+std::optional<Layout> rule_without(const Layout& layout, int position, const Shape& shape) {
+  const bool plain = layout.members().empty() && layout.whole_shape() == layout.shape();
+  if (!plain) return std::nullopt;
+  const std::optional<Distribution> rule =
+      std::visit(WithoutDimension{position}, layout.distribution().rule());
+  if (!rule) return std::nullopt;
+  return Layout(*rule, shape, layout.ranks());
+}
+
+/// Nothing where a rank holds no box, or what others hold too.
+std::optional<Layout> boxes_without(const Layout& layout, int position, const Shape& shape) {
+  if (layout.is_replicated() || layout.partial() || shape.empty()) return std::nullopt;
+  std::vector<Box::Bounds> boxes;
+  for (int rank = 0; rank < layout.ranks(); ++rank) {
+    Box::Bounds box{Extents::filled(shape.size(), 0), Extents::filled(shape.size(), 0)};
+    const Region region = layout.region(rank);
+    for (int d = 0; d < shape.size() && !region.empty(); ++d) {
+      const IndexSet& set = region.sets[static_cast<std::size_t>(d < position ? d : d + 1)];
+      if (!set.is_range()) return std::nullopt;
+      box.lower[d] = set.front();
+      box.upper[d] = set.back() + 1;
+    }
+    boxes.push_back(box);
+  }
+  return Layout(Box(std::move(boxes)), shape, layout.ranks());
+}
+
+/// Where the dimension that D has not stands among those of the product.
+struct Missing {
+  std::vector<int> positions;  // to be added, in this order
+
+  Missing(const Shape& d, Vectors vectors) {
+    const int dimensions = d.size();
+    if (vectors.b) positions.push_back(dimensions);
+    if (vectors.a) positions.push_back(vectors.b ? dimensions : dimensions - 1);
+    check(vectors.b || !vectors.a || dimensions > 0,
+          "the product of a vector and a matrix has one dimension at least, but D has shape {}",
+          to_string(d));
+  }
+};
+
+void check_dimensions(const MatmulOperands& operands, Vectors vectors) {
+  const Shape &a = operands.a.layout.shape(), &b = operands.b.layout.shape(), &d = operands.d.layout.shape();
+  const int matrix = std::max(a.size(), b.size());
+  const int wanted = vectors.a && vectors.b ? 0 : matrix - 1;
+  check(d.size() == wanted && matrix >= 1,
+        "cannot multiply A of shape {} by B of shape {} into D of shape {}: with a vector D has {}",
+        to_string(a), to_string(b), to_string(d),
+        wanted == 0 ? "no dimension" : "one dimension less than the matrix");
+}
+
+}  // namespace
+
+Op without_transposition(Op op) {
+  if (op == Op::transpose) return Op::none;
+  return op == Op::conjugate_transpose ? Op::conjugate : op;
+}
+
+Layout with_dimension(const Layout& layout, int position) {
+  const Distribution rule = std::visit(WithDimension{position}, layout.distribution().rule());
+  const std::span<const int> members = layout.members();
+  const int inner = members.empty() ? layout.ranks() : static_cast<int>(members.size());
+  Layout result(rule, inserted(layout.whole_shape(), position, 1), inner);
+  if (!members.empty()) result = result.embedded(members, layout.ranks());
+  return result.window(inserted(layout.origin(), position, 0), inserted(layout.shape(), position, 1));
+}
+
+Operand with_dimension(const Operand& operand, int position) {
+  Operand result = operand;
+  result.layout = with_dimension(operand.layout, position);
+  result.axis_order = Extents();
+  // The new dimension varies slowest, or fastest: one element is as near either way.
+  result.axis_order.push_back(position);
+  for (const std::int64_t axis : operand.axis_order) {
+    result.axis_order.push_back(axis + (axis >= position ? 1 : 0));
+  }
+  return result;
+}
+
+std::shared_ptr<Array::State> with_dimension(const Array::State& array, int position) {
+  auto result = std::make_shared<Array::State>(array);
+  result->operand = with_dimension(array.operand, position);
+  const int rank = array.context->rank();
+  result->local.extents = result->operand.layout.local_shape(rank);
+  result->local.strides =
+      array.operand.dense ? result->operand.local_strides(rank) : inserted(array.local.strides, position, 1);
+  return result;
+}
+
+Layout without_dimension(const Layout& layout, int position) {
+  const Shape shape = removed(layout.shape(), position);
+  for (const auto& found : {rule_without(layout, position, shape), boxes_without(layout, position, shape)}) {
+    if (found && with_dimension(*found, position).equivalent(layout)) return *found;
+  }
+  if (shape.empty()) return {Replicated(), shape, layout.ranks()};
+  return {Slab(shape.size() - 1), shape, layout.ranks()};
+}
+
+Operand matrix_a(const Operand& a, Vectors vectors) {
+  return vectors.a ? with_dimension(a, 0) : a;
+}
+
+Operand matrix_b(const Operand& b, Vectors vectors) {
+  return vectors.b ? with_dimension(b, 1) : b;
+}
+
+Operand matrix_d(const Operand& d, Vectors vectors) {
+  Operand result = d;
+  for (const int position : Missing(d.layout.shape(), vectors).positions) {
+    result = with_dimension(result, position);
+  }
+  return result;
+}
+
+std::shared_ptr<Array::State> matrix_a(std::shared_ptr<Array::State> a, Vectors vectors) {
+  return vectors.a ? with_dimension(*a, 0) : a;
+}
+
+std::shared_ptr<Array::State> matrix_b(std::shared_ptr<Array::State> b, Vectors vectors) {
+  return vectors.b ? with_dimension(*b, 1) : b;
+}
+
+std::shared_ptr<Array::State> matrix_d(std::shared_ptr<Array::State> d, Vectors vectors) {
+  for (const int position : Missing(d->operand.layout.shape(), vectors).positions) {
+    d = with_dimension(*d, position);
+  }
+  return d;
+}
+
+void see_as_matrices(MatmulOperands& operands, MatmulOptions& options) {
+  const Vectors vectors(operands.a, operands.b);
+  if (!vectors) return;
+  check_dimensions(operands, vectors);
+  if (vectors.a) options.op_a = without_transposition(options.op_a);
+  if (vectors.b) options.op_b = without_transposition(options.op_b);
+  operands.a = matrix_a(operands.a, vectors);
+  operands.b = matrix_b(operands.b, vectors);
+  operands.d = matrix_d(operands.d, vectors);
+  for (std::optional<Operand>* like_d : {&operands.c, &operands.auxiliary}) {
+    if (*like_d) *like_d = matrix_d(**like_d, vectors);
+  }
+}
+
+}  // namespace partita::multiplication

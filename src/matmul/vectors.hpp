@@ -1,0 +1,44 @@
+// Operands of one dimension, seen as matrices: a row on the left, a column on the right, as in NumPy.
+#pragma once
+
+#include <memory>
+#include <partita/matmul.hpp>
+
+#include "array/array_state.hpp"
+
+namespace partita::multiplication {
+
+/// Which of the factors are vectors.
+struct Vectors {
+  bool a = false;
+  bool b = false;
+
+  Vectors(const Operand& a_, const Operand& b_)
+      : a(a_.layout.dimensions() == 1), b(b_.layout.dimensions() == 1) {}
+  explicit operator bool() const { return a || b; }
+};
+
+/// The operation on a vector: there is nothing to transpose.
+Op without_transposition(Op op);
+
+/// The same elements with a dimension of extent 1 at `position`, and the array on the same memory.
+Layout with_dimension(const Layout& layout, int position);
+Operand with_dimension(const Operand& operand, int position);
+std::shared_ptr<Array::State> with_dimension(const Array::State& array, int position);
+
+/// A layout like that one, of the shape without the dimension `position` of extent 1: its `with_dimension` is
+/// equivalent to it. Where no rule says so, boxes; in slabs where there are none.
+Layout without_dimension(const Layout& layout, int position);
+
+/// A and B, and what has D's shape, as matrices.
+Operand matrix_a(const Operand& a, Vectors vectors);
+Operand matrix_b(const Operand& b, Vectors vectors);
+Operand matrix_d(const Operand& d, Vectors vectors);
+std::shared_ptr<Array::State> matrix_a(std::shared_ptr<Array::State> a, Vectors vectors);
+std::shared_ptr<Array::State> matrix_b(std::shared_ptr<Array::State> b, Vectors vectors);
+std::shared_ptr<Array::State> matrix_d(std::shared_ptr<Array::State> d, Vectors vectors);
+
+/// The same of a whole request. Throws ArgumentError where D's shape has no room for what is missing.
+void see_as_matrices(MatmulOperands& operands, MatmulOptions& options);
+
+}  // namespace partita::multiplication
