@@ -27,8 +27,9 @@ Array transformed(const Array& input, const FftOptions& options, SourcePlace whe
   context->require_usable("fft");
   const std::shared_ptr<Runner> runner = cached_plan(*context, input.operand(), options);
   const Operand& output = runner->request().output;
-  Array result = arrays::allocate_on_heap(context, output.layout, output.dtype, options.order,
-                                          "fft " + fourier::to_string(options), where);
+  Array result =
+      arrays::allocate(context, output.layout, output.dtype, {options.residency, options.order, output.space},
+                       "fft " + fourier::to_string(options), where);
   runner->run(input, result, 1);
   return result;
 }
