@@ -2,11 +2,14 @@
 #pragma once
 
 #include <partita/array.hpp>
+#include <partita/astype.hpp>
 #include <partita/collectives.hpp>
 #include <partita/context.hpp>
+#include <partita/create.hpp>
 #include <partita/distribution.hpp>
 #include <partita/dlpack.hpp>
 #include <partita/dtype.hpp>
+#include <partita/elements.hpp>
 #include <partita/error.hpp>
 #include <partita/fft.hpp>
 #include <partita/io.hpp>
@@ -15,6 +18,7 @@
 #include <partita/matmul.hpp>
 #include <partita/memory.hpp>
 #include <partita/plan.hpp>
+#include <partita/print.hpp>
 #include <partita/redistribute.hpp>
 #include <partita/settings.hpp>
 #include <partita/spectral.hpp>
