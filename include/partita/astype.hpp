@@ -12,8 +12,8 @@ namespace partita {
 /// is no way but an error: which part is meant must be said (`for_each_local`).
 ///
 /// The same dtype: a copy. Of a partial array the contributions are converted, each by itself. `options`: of
-/// the result; nothing said of the space: where the array lies. Device memory is converted on the host.
-/// Collective, blocking. Errors, the same on every rank: ArgumentError, DisagreementError, MemoryError.
+/// the result; nothing said of the space: where the array lies. Collective, blocking. Errors, the same on
+/// every rank: ArgumentError, DisagreementError, MemoryError.
 PARTITA_API Array astype(const Array& array, Dtype dtype, const ArrayOptions& options = {},
                          SourcePlace where = SourcePlace::current());
 

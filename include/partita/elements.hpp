@@ -1,9 +1,9 @@
 // Elements of arrays by their global indices.
 #pragma once
 
-#include <array>
 #include <partita/array.hpp>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace partita {

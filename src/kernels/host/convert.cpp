@@ -7,6 +7,7 @@
 #include <complex>
 #include <cstdlib>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "base/check.hpp"
@@ -89,67 +90,87 @@ constexpr std::int64_t piece = 512;
 template <class W>
 using Piece = std::array<W, piece>;
 
+/// `stride` is in bytes.
 template <class W>
-void store(const Piece<W>& values, std::int64_t count, const View& to, char* at, std::int64_t stride) {
-  visit_dtype(to.dtype, [&](auto tag) {
+void store(const Piece<W>& values, std::int64_t count, Dtype dtype, char* to, std::int64_t stride) {
+  visit_dtype(dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     if constexpr (!is_complex_type<W> || is_complex_type<T> || std::is_same_v<T, bool>) {
-      T* const first = reinterpret_cast<T*>(at);
-      if (stride == 1) {
-        for (std::int64_t i = 0; i < count; ++i) first[i] = narrowed<T>(values[static_cast<std::size_t>(i)]);
+      const auto value = [&](std::int64_t i) { return narrowed<T>(values[static_cast<std::size_t>(i)]); };
+      if (stride == sizeof(T)) {
+        T* const first = reinterpret_cast<T*>(to);
+        for (std::int64_t i = 0; i < count; ++i) first[i] = value(i);
       } else {
-        for (std::int64_t i = 0; i < count; ++i)
-          first[i * stride] = narrowed<T>(values[static_cast<std::size_t>(i)]);
+        for (std::int64_t i = 0; i < count; ++i) *reinterpret_cast<T*>(to + i * stride) = value(i);
       }
     } else {
-      check(false, "complex numbers do not become {}", name(to.dtype));
+      check(false, "complex numbers do not become {}", name(dtype));
     }
   });
 }
 
 template <class T>
-void convert_row(const T* from, std::int64_t from_stride, const View& to, char* at, std::int64_t to_stride,
-                 std::int64_t count) {
+void convert_row(const CopyLoop& row, Dtype dtype, const char* from, char* to) {
   Piece<Wide<T>> values;
-  for (std::int64_t done = 0; done < count; done += piece) {
-    const std::int64_t now = std::min(piece, count - done);
-    for (std::int64_t i = 0; i < now; ++i)
-      values[static_cast<std::size_t>(i)] = widened(from[(done + i) * from_stride]);
-    store(values, now, to, at + done * to_stride * size_of(to.dtype), to_stride);
+  for (std::int64_t done = 0; done < row.count; done += piece) {
+    const std::int64_t now = std::min(piece, row.count - done);
+    const char* const source = from + done * row.from_stride;
+    const auto value = [&](std::size_t i, std::int64_t stride) {
+      return widened(*reinterpret_cast<const T*>(source + static_cast<std::int64_t>(i) * stride));
+    };
+    const auto count = static_cast<std::size_t>(now);
+    if (row.from_stride == sizeof(T)) {
+      for (std::size_t i = 0; i < count; ++i) values[i] = value(i, sizeof(T));
+    } else {
+      for (std::size_t i = 0; i < count; ++i) values[i] = value(i, row.from_stride);
+    }
+    store(values, now, dtype, to + done * row.to_stride, row.to_stride);
   }
-}
-
-/// The dimensions, the one that lies closest in `to` last.
-std::vector<int> nesting(const View& to) {
-  std::vector<int> dimensions;
-  for (int d = 0; d < to.extents.size(); ++d) {
-    if (to.extents[d] != 1) dimensions.push_back(d);
-  }
-  std::ranges::stable_sort(dimensions,
-                           [&](int a, int b) { return std::abs(to.strides[a]) > std::abs(to.strides[b]); });
-  return dimensions;
 }
 
 template <class T>
-void convert_nest(const View& from, const View& to, const std::vector<int>& nest, std::size_t depth,
-                  const T* source, char* target) {
-  if (nest.empty()) return convert_row(source, 0, to, target, 0, 1);
-  const int d = nest[depth];
-  if (depth + 1 == nest.size())
-    return convert_row(source, from.strides[d], to, target, to.strides[d], to.extents[d]);
-  for (std::int64_t i = 0; i < to.extents[d]; ++i) {
-    convert_nest(from, to, nest, depth + 1, source + i * from.strides[d],
-                 target + i * to.strides[d] * size_of(to.dtype));
+void convert_loops(std::span<const CopyLoop> loops, Dtype dtype, const char* from, char* to) {
+  if (loops.size() == 1) return convert_row<T>(loops.front(), dtype, from, to);
+  for (std::int64_t i = 0; i < loops.front().count; ++i) {
+    convert_loops<T>(loops.subspan(1), dtype, from, to);
+    from += loops.front().from_stride;
+    to += loops.front().to_stride;
   }
 }
 
 }  // namespace
 
-void convert(const View& from, const View& to) {
-  if (volume(to.extents) == 0) return;
-  visit_dtype(from.dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    convert_nest(from, to, nesting(to), 0, static_cast<const T*>(from.data), static_cast<char*>(to.data));
+StridedCopy conversion_nest(const View& from, const View& to) {
+  const std::int64_t from_bytes = size_of(from.dtype), to_bytes = size_of(to.dtype);
+  StridedCopy nest{volume(to.extents) == 0 ? 0 : to_bytes, 0, 0, {}};
+  std::vector<CopyLoop> loops;
+  for (int d = 0; d < to.extents.size(); ++d) {
+    if (to.extents[d] != 1)
+      loops.push_back({to.extents[d], from.strides[d] * from_bytes, to.strides[d] * to_bytes});
+  }
+  std::ranges::stable_sort(loops, [](const CopyLoop& a, const CopyLoop& b) {
+    return std::abs(a.to_stride) > std::abs(b.to_stride);
+  });
+  for (const CopyLoop& inner : loops) {
+    const bool goes_on = !nest.loops.empty() &&
+                         nest.loops.back().from_stride == inner.count * inner.from_stride &&
+                         nest.loops.back().to_stride == inner.count * inner.to_stride;
+    if (goes_on) {
+      nest.loops.back() = {nest.loops.back().count * inner.count, inner.from_stride, inner.to_stride};
+    } else {
+      nest.loops.push_back(inner);
+    }
+  }
+  if (nest.loops.empty()) nest.loops.push_back({1, from_bytes, to_bytes});
+  return nest;
+}
+
+void convert(const StridedCopy& nest, Dtype from_dtype, Dtype to_dtype, const void* from, void* to) {
+  if (nest.item_bytes == 0) return;
+  visit_dtype(from_dtype, [&](auto tag) {
+    convert_loops<typename decltype(tag)::type>(nest.loops, to_dtype,
+                                                static_cast<const char*>(from) + nest.from_offset,
+                                                static_cast<char*>(to) + nest.to_offset);
   });
 }
 

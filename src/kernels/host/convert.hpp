@@ -3,10 +3,17 @@
 
 #include <partita/view.hpp>
 
+#include "kernels/host/copy.hpp"
+
 namespace partita::kernels {
 
-/// to[...] = from[...], converted as `astype` says: views in host memory of the same extents, which do not
-/// overlap. A complex dtype does not become a real one but boolean: ArgumentError. Thread-safe.
-void convert(const View& from, const View& to);
+/// The nest over all elements of two views of the same extents, which `convert` wants: `item_bytes` is one
+/// element of `to`, or 0 where there is none; loops that are one on both sides are merged, and the innermost
+/// lies closest in `to`. Not to be simplified: rows are no runs of bytes that both sides share.
+StridedCopy conversion_nest(const View& from, const View& to);
+
+/// to[...] = from[...], converted as `astype` says, in host memory; the two must not overlap. Complex numbers
+/// become complex or boolean, otherwise: ArgumentError. Thread-safe.
+void convert(const StridedCopy& nest, Dtype from_dtype, Dtype to_dtype, const void* from, void* to);
 
 }  // namespace partita::kernels
