@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <partita/astype.hpp>
 #include <partita/io.hpp>
 #include <partita/redistribute.hpp>
 
@@ -17,6 +18,7 @@ struct Options {
   std::string input, output, dataset = "data";
   std::optional<Distribution> through;
   std::optional<Order> order;
+  std::optional<Dtype> dtype;
   std::vector<int> axes;
   int ranks = usual_ranks();
 };
@@ -45,6 +47,11 @@ Job prepare(const Options& options) {
   }
   if (!to_npy && options.order == Order::column_major)
     throw UsageError("HDF5 has C order only; reverse the dimensions with --axes instead");
+  if (options.dtype && is_complex(header.dtype) && !is_complex(*options.dtype)) {
+    throw UsageError(
+        fmt::format("--dtype {}: {} holds {}; which part of its complex numbers is meant is not said",
+                    name(*options.dtype), options.input, name(header.dtype)));
+  }
   const Distribution as_read = file_distribution(header);
   return {header, as_read, options.through.value_or(as_read),
           options.order.value_or(to_npy ? header.order : Order::row_major)};
@@ -65,6 +72,7 @@ void convert_on(Context& context, const Options& options, const Job& job) {
   Progress progress({"read", "redistribute", "write"}, speaks);
   Array array = is_npy(options.input) ? read_npy(context, options.input, job.as_read)
                                       : read_hdf5(context, options.input, options.dataset, job.as_read);
+  if (options.dtype && *options.dtype != array.dtype()) array = astype(array, *options.dtype);
   progress.next();
   const bool moves = !options.axes.empty() || !(job.through == job.as_read);
   if (moves) array = redistribute(array, job.through, {.axes = options.axes, .order = job.order});
@@ -91,11 +99,13 @@ void describe(Subcommand& command, Options& options) {
                        "slab:0");
   command.word("--dataset", options.dataset, "the dataset in the HDF5 file (data)", "NAME");
   command.order(options.order, "order of the elements in an .npy file: c or f (as it was)");
+  command.dtype(options.dtype, "of the elements in OUT (as they are): rounded, or for integers cut off");
   command.axes(options.axes, "transpose: dimension i of OUT is dimension axes[i] of IN");
   command.ranks(options.ranks);
   command.footer(
       examples("partita convert brain.npy brain.h5\n"
-               "partita convert -n 4 -d block-cyclic:2x2:64x64 a.h5 a.npy --dataset group/a --order f"));
+               "partita convert -n 4 -d block-cyclic:2x2:64x64 a.h5 a.npy --dataset group/a --order f\n"
+               "partita convert counts.npy field.npy --dtype f32"));
 }
 
 const Register registered("convert", ".npy to HDF5 and back, through any distribution", describe, convert);

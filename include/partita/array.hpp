@@ -10,6 +10,8 @@
 #include <partita/view.hpp>
 #include <span>
 #include <string>
+#include <type_traits>
+#include <vector>
 
 namespace partita {
 
@@ -36,6 +38,16 @@ class PARTITA_API Array {
     require_dtype(dtype_of<T>());
     return static_cast<T*>(local().data);
   }
+
+  /// The sub-array [lower, lower + shape) on the same memory, without a copy: what is written through either
+  /// is seen through both. Every rank has what it has of it (`Layout::window`). It counts as ordinary memory,
+  /// and is not dense, so that peers do not read it in place. Local; to be made alike on all ranks. Throws
+  /// ArgumentError where the sub-array does not lie inside.
+  Array window(const Index& lower, const Shape& shape) const;
+  /// The transposed array on the same memory, likewise: its dimension i is dimension axes[i] of this one.
+  /// Where `redistribute` with these axes moves elements, nothing moves here. Throws ArgumentError where
+  /// `axes` is no permutation.
+  Array permuted(const std::vector<int>& axes) const;
 
   struct State;
   explicit Array(std::shared_ptr<State> state) : state_(std::move(state)) {}  ///< for the library itself
@@ -91,7 +103,7 @@ void fill(Array& array, const T* value) {
   fill(array, static_cast<const void*>(value));
 }
 template <class T>
-requires(!std::is_pointer_v<T>) void fill(Array& array, T value) {
+requires(!std::is_pointer_v<T> && !std::is_invocable_v<T&, const Index&>) void fill(Array& array, T value) {
   fill(array, &value);
 }
 
@@ -100,18 +112,28 @@ requires(!std::is_pointer_v<T>) void fill(Array& array, T value) {
 /// integers: uniform over [-100, 100] (unsigned [0, 200]); boolean: fair. Local. Source: the SplitMix64
 /// finaliser (Steele et al. 2014).
 PARTITA_API void fill_random(Array& array, std::uint64_t seed);
+/// Likewise, of the normal distribution with mean 0 and variance 1; of complex numbers, each of the two
+/// parts. Floating and complex dtypes; ArgumentError otherwise. Local. Source: Box and Muller (1958) on the
+/// same generator; the same bits in every distribution, up to the mathematical functions of the machine.
+PARTITA_API void fill_normal(Array& array, std::uint64_t seed);
 
 /// destination = source, element by element; equivalent layouts, same dtype, any local orders, host and
 /// device memory alike. Local.
 PARTITA_API void copy(const Array& source, Array& destination);
+/// Between this rank's part and plain memory of the same extents and dtype, host or device, any strides: no
+/// array is made of it. The two must not overlap. Local; each rank may do it or not. Throws ArgumentError.
+PARTITA_API void copy(const View& source, Array& destination);
+PARTITA_API void copy(const Array& source, const View& destination);
 
-/// The whole array on rank `root` (an ordinary array whose other local parts are empty), and back.
-/// Collective.
-PARTITA_API Array gather(const Array& source, int root = 0, SourcePlace where = SourcePlace::current());
+/// The whole array on rank `root` (an ordinary array whose other local parts are empty), and back. In
+/// ordinary memory only the root has any; on the heap every rank has as much. Nothing said of the space:
+/// where the source lies. Collective.
+PARTITA_API Array gather(const Array& source, int root = 0, const ArrayOptions& options = {},
+                         SourcePlace where = SourcePlace::current());
 /// `source` is valid on `root` only: a dense whole array in host memory; the result lies where the context's
-/// arrays do. Collective over `context`.
+/// arrays do, if the options say nothing else. Collective over `context`.
 PARTITA_API Array scatter(const Context& context, const View& source, const Shape& shape,
-                          const Distribution& distribution, int root = 0,
+                          const Distribution& distribution, int root = 0, const ArrayOptions& options = {},
                           SourcePlace where = SourcePlace::current());
 
 /// What `compare` found, the same on every rank.

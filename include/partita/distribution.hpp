@@ -1,6 +1,7 @@
 // Distributions: rules that say which rank owns which indices, not bound to a shape.
 #pragma once
 
+#include <iosfwd>
 #include <partita/extents.hpp>
 #include <partita/mesh.hpp>
 #include <partita/process_grid.hpp>
@@ -118,5 +119,8 @@ class PARTITA_API Distribution {
  private:
   Rule rule_;
 };
+
+/// Writes the text form.
+PARTITA_API std::ostream& operator<<(std::ostream& stream, const Distribution& distribution);
 
 }  // namespace partita

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <iosfwd>
 #include <partita/export.hpp>
 #include <span>
 #include <string>
@@ -63,5 +64,7 @@ PARTITA_API Strides dense_strides(const Extents& shape, Order order = Order::row
 
 /// "197x233x189"; "scalar" for none.
 PARTITA_API std::string to_string(const Extents& extents);
+/// Writes that.
+PARTITA_API std::ostream& operator<<(std::ostream& stream, const Extents& extents);
 
 }  // namespace partita

@@ -58,7 +58,8 @@ struct FftOptions {
   /// Of the result: enough by itself; an error with Output::cheapest, and where the caller's own result lies
   /// otherwise.
   std::optional<Distribution> distribution;
-  Order order = Order::row_major;  ///< of a new result
+  Order order = Order::row_major;         ///< of a new result
+  Residency residency = Residency::heap;  ///< likewise
   FftMethod method = FftMethod::automatic;
   std::vector<int> grid;           ///< of processes, for pencil, which it asks for by itself; empty: chosen
   std::int64_t scratch_bytes = 0;  ///< bound on what one rank stages; 0: chosen by the planner
@@ -83,10 +84,10 @@ PARTITA_API Plan plan_fft(const Operand& input, const Operand& output, const Top
 
 // --- carrying out
 
-/// One line each: a new array on the symmetric heap. Collective over the context of `input`; blocks until
-/// this rank's part is complete; the input keeps its values. The plan is cached in the context. Errors, the
-/// same on every rank: ArgumentError, DisagreementError, UnsupportedError (no FFTW on this machine),
-/// MemoryError, TimeoutError.
+/// One line each: a new array, on the symmetric heap unless the options say otherwise. Collective over the
+/// context of `input`; blocks until this rank's part is complete; the input keeps its values. The plan is
+/// cached in the context. Errors, the same on every rank: ArgumentError, DisagreementError, UnsupportedError
+/// (no FFTW on this machine), MemoryError, TimeoutError.
 PARTITA_API Array fft(const Array& input, const FftOptions& options = {},
                       SourcePlace where = SourcePlace::current());  ///< c2c
 PARTITA_API Array ifft(const Array& input, const FftOptions& options = {},

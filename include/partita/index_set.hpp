@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iosfwd>
 #include <memory>
 #include <partita/export.hpp>
 #include <span>
@@ -75,5 +76,6 @@ PARTITA_API IndexSet intersect(const IndexSet& a, const IndexSet& b);
 
 /// "[0,128)+512*3, [1536,1600)", "empty".
 PARTITA_API std::string to_string(const IndexSet& set);
+PARTITA_API std::ostream& operator<<(std::ostream& stream, const IndexSet& set);
 
 }  // namespace partita

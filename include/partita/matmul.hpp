@@ -68,8 +68,9 @@ struct MatmulOptions {
   /// Of a new result: nothing: C's, or the cheapest (whatever the method leaves the product in). Where the
   /// caller gives D it must be D's.
   std::optional<Distribution> distribution;
-  Order order = Order::row_major;  ///< of a new result
-  std::optional<Dtype> result;     ///< of D: the operands' by default; f32 too for f16 and bf16
+  Order order = Order::row_major;         ///< of a new result
+  Residency residency = Residency::heap;  ///< likewise
+  std::optional<Dtype> result;            ///< of D: the operands' by default; f32 too for f16 and bf16
   /// In which is summed: f32 for f16, bf16 and f32 (nothing else is supported for them); the operands' own
   /// for the others.
   std::optional<Dtype> compute;
@@ -133,14 +134,14 @@ PARTITA_API double matmul_volume_bound(std::int64_t m, std::int64_t n, std::int6
 
 // --- carrying out
 
-/// One line: a new D on the symmetric heap (or into memory that the caller gives, or in place of C: `d` and
-/// `c` the same array). Collective over the context of `a`; blocks until this rank's part is complete and its
-/// operands may be overwritten. The plan is cached in the context. With beta = 0 C is never read; with alpha
-/// = 0 or k = 0 neither A nor B, and nothing of them moves. alpha and beta must be the same on all ranks. NaN
-/// and Inf pass as BLAS passes them. Errors, the same on every rank: ArgumentError (shapes, dtypes, D
-/// aliasing A or B, arrays of several contexts, epilogue arrays missing or superfluous, memory limit),
-/// DisagreementError, UnsupportedError (no BLAS on this machine; arrays in host and in device memory; in
-/// device memory: epilogues with a gradient), MemoryError, TimeoutError.
+/// One line: a new D on the symmetric heap, or as the options say (or into memory that the caller gives, or
+/// in place of C: `d` and `c` the same array). Collective over the context of `a`; blocks until this rank's
+/// part is complete and its operands may be overwritten. The plan is cached in the context. With beta = 0 C
+/// is never read; with alpha = 0 or k = 0 neither A nor B, and nothing of them moves. alpha and beta must be
+/// the same on all ranks. NaN and Inf pass as BLAS passes them. Errors, the same on every rank: ArgumentError
+/// (shapes, dtypes, D aliasing A or B, arrays of several contexts, epilogue arrays missing or superfluous,
+/// memory limit), DisagreementError, UnsupportedError (no BLAS on this machine; arrays in host and in device
+/// memory; in device memory: epilogues with a gradient), MemoryError, TimeoutError.
 ///
 /// D's layout (where neither `distribution` nor C says it) may change with the shapes and the number of
 /// ranks, and need not be A's or B's: a sum over products of local parts of D and another array goes wrong

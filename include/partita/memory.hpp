@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <partita/context.hpp>
 #include <partita/source_place.hpp>
+#include <partita/view.hpp>
 
 namespace partita {
 
@@ -19,10 +21,14 @@ class PARTITA_API SymmetricMemory {
   /// `bytes` must be the same on all ranks; `make_symmetric` allows unequal sizes and allocates the largest
   /// on all. Collective, blocking. The memory is aligned to 4096 bytes and its contents are undefined.
   /// Errors, the same on every rank: DisagreementError (unequal sizes without make_symmetric), MemoryError
-  /// (no memory left on a rank: names it), FailedContextError, TimeoutError.
+  /// (no memory left on a rank: names it), UnsupportedError (device memory in a context without a device),
+  /// FailedContextError, TimeoutError. `space`: nothing: in the memory of the context's device, if it has
+  /// one.
   static SymmetricMemory allocate(const Context& context, std::int64_t bytes,
+                                  std::optional<MemorySpace> space = {},
                                   SourcePlace where = SourcePlace::current());
   static SymmetricMemory make_symmetric(const Context& context, std::int64_t bytes,
+                                        std::optional<MemorySpace> space = {},
                                         SourcePlace where = SourcePlace::current());
   SymmetricMemory();
   ~SymmetricMemory();
@@ -31,6 +37,10 @@ class PARTITA_API SymmetricMemory {
 
   void* data() const;
   std::int64_t bytes() const;  ///< as allocated: the largest of all ranks
+  MemorySpace space() const;   ///< ArgumentError: no block
+  /// A dense array at the start of the block, for collectives, `copy` and `wrap`. Local. Throws ArgumentError
+  /// where there is no block, or it is too small.
+  View view(Dtype dtype, const Shape& extents, Order order = Order::row_major) const;
   /// The same place of the block on `rank`; null where that rank is on another node.
   void* peer(int rank) const;
 
@@ -43,8 +53,9 @@ class PARTITA_API SymmetricMemory {
   std::unique_ptr<State> state_;
 };
 
-/// The C-like face, for pointers kept elsewhere. Same contract; `symmetric_free` gives MemoryError on every
-/// rank for a double free, a foreign pointer, or different blocks.
+/// The C-like face, for pointers kept elsewhere; in the memory of the context's device, if it has one. Same
+/// contract; `symmetric_free` gives MemoryError on every rank for a double free, a foreign pointer, or
+/// different blocks.
 PARTITA_API void* symmetric_allocate(const Context& context, std::int64_t bytes,
                                      SourcePlace where = SourcePlace::current());
 PARTITA_API void symmetric_free(const Context& context, void* pointer);

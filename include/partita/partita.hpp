@@ -4,12 +4,15 @@
 #include <partita/along.hpp>
 #include <partita/array.hpp>
 #include <partita/array_reductions.hpp>
+#include <partita/astype.hpp>
 #include <partita/collectives.hpp>
 #include <partita/context.hpp>
+#include <partita/create.hpp>
 #include <partita/distribution.hpp>
 #include <partita/dlpack.hpp>
 #include <partita/dtype.hpp>
 #include <partita/elementwise.hpp>
+#include <partita/elements.hpp>
 #include <partita/error.hpp>
 #include <partita/fft.hpp>
 #include <partita/io.hpp>
@@ -18,6 +21,7 @@
 #include <partita/matmul.hpp>
 #include <partita/memory.hpp>
 #include <partita/plan.hpp>
+#include <partita/print.hpp>
 #include <partita/redistribute.hpp>
 #include <partita/scalar.hpp>
 #include <partita/settings.hpp>

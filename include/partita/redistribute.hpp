@@ -26,7 +26,9 @@ enum class RedistributeMethod : std::uint8_t {
 /// Behaviour first, performance after.
 struct RedistributeOptions {
   std::vector<int> axes;  ///< dimension i of the result is dimension axes[i] of the source; empty: unchanged
-  Order order = Order::row_major;  ///< of a result that `redistribute` allocates
+  Order order = Order::row_major;         ///< of a result that `redistribute` allocates
+  Residency residency = Residency::heap;  ///< likewise
+  std::optional<MemorySpace> space = {};  ///< likewise; nothing: the source's
   RedistributeMethod method =
       RedistributeMethod::automatic;  ///< for peers that allow it; others take their own way
   std::int64_t staging_bytes = 0;     ///< bound on the scratch of one rank; 0: chosen by the planner

@@ -58,6 +58,7 @@ struct SpectralOptions {
   std::vector<double> lengths = {};  ///< the period along each of `axes`, in units; empty: 2 pi each, so that
                                      ///< wavenumbers are integers
   bool measure = false;              ///< local transforms are timed when planned, not estimated
+  Residency residency = Residency::heap;  ///< of results
 };
 
 /// Multiplies every mode of a spectrum (of `lengths` samples along each dimension, forward transform with any
@@ -113,7 +114,8 @@ struct ResizeOptions {
   int halved_axis = -1;        ///< of a half spectrum; -1: none
   Norm norm = Norm::backward;  ///< of the forward transform: values are scaled so that the field keeps its
   std::optional<Distribution> distribution =
-      {};  ///< of the result; nothing: the same rule, with the new extents
+      {};                                 ///< of the result; nothing: the same rule, with the new extents
+  Residency residency = Residency::heap;  ///< of the result
 };
 
 /// The spectrum of the same field on another number of points: `from` and `to` are the numbers of samples

@@ -4,6 +4,9 @@
 #include <cstddef>
 #include <partita/dtype.hpp>
 #include <partita/extents.hpp>
+#include <span>
+#include <type_traits>
+#include <utility>
 
 namespace partita {
 
@@ -24,5 +27,42 @@ struct View {
     return {data, dtype, extents, dense_strides(extents, order), MemorySpace::host};
   }
 };
+
+namespace detail {
+/// std::vector, std::array, std::span, arrays of C: elements one behind the other, that outlive the call.
+template <class T>
+concept Elements = requires(T&& memory) {
+  std::span(std::forward<T>(memory));
+};
+
+/// The view says nothing of const: what is const may only be read.
+template <class T>
+View view_of(T* data, const Shape& extents, Order order) {
+  using Element = std::remove_const_t<T>;
+  return View::dense(const_cast<Element*>(data), dtype_of<Element>(), extents, order);
+}
+
+PARTITA_API void require_volume(const Shape& extents, std::size_t elements);
+}  // namespace detail
+
+/// Memory of C++ as a View of one dimension, the dtype that of its elements: `view(numbers)`. Owns nothing.
+/// A view of const memory is for what is only read: sources of collectives and copies.
+template <detail::Elements Memory>
+View view(Memory&& memory) {
+  const std::span elements(std::forward<Memory>(memory));
+  return detail::view_of(elements.data(), {static_cast<std::int64_t>(elements.size())}, Order::row_major);
+}
+/// The same as a dense array of these extents. Throws ArgumentError where they do not hold as many elements.
+template <detail::Elements Memory>
+View view(Memory&& memory, const Shape& extents, Order order = Order::row_major) {
+  const std::span elements(std::forward<Memory>(memory));
+  detail::require_volume(extents, elements.size());
+  return detail::view_of(elements.data(), extents, order);
+}
+/// One number as a View without dimensions.
+template <class T>
+requires(!detail::Elements<T&>) View view(T& number) {
+  return detail::view_of(&number, {}, Order::row_major);
+}
 
 }  // namespace partita

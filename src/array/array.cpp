@@ -33,17 +33,6 @@ const std::shared_ptr<ContextState>& Array::context() const {
   return require(state_).context;
 }
 
-std::shared_ptr<Array::State> arrays::permuted(const Array::State& array, std::span<const int> axes) {
-  auto result = std::make_shared<Array::State>(array);
-  result->operand = array.operand.permuted(axes);
-  for (int i = 0; i < array.local.extents.size(); ++i) {
-    const int from = axes[static_cast<std::size_t>(i)];
-    result->local.extents[i] = array.local.extents[from];
-    result->local.strides[i] = array.local.strides[from];
-  }
-  return result;
-}
-
 bool arrays::is_first_holder(const Layout& layout, int rank) {
   const Region mine = layout.region(rank);
   if (mine.empty()) return false;

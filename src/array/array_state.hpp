@@ -25,6 +25,13 @@ Array allocate_on_heap(const std::shared_ptr<ContextState>& context, const Layou
                        Order order, std::string_view purpose, SourcePlace where,
                        MemorySpace space = MemorySpace::host);
 
+/// A new array as the options say, on the heap or not; as `allocate_on_heap`.
+Array allocate(const std::shared_ptr<ContextState>& context, const Layout& layout, Dtype dtype,
+               const ArrayOptions& options, std::string_view purpose, SourcePlace where);
+
+/// An array like this one, with undefined contents, in ordinary host memory, in the array's order (row-major
+/// where it is strided). Local.
+Array host_like(const Array& array);
 /// A copy of the part in ordinary host memory, in the array's order (row-major where it is strided). Local,
 /// blocking.
 Array copied_to_host(const Array& array);

@@ -40,6 +40,13 @@ std::int64_t checked_bytes(std::int64_t elements, Dtype dtype) {
   return bytes;
 }
 
+/// The rank's part in memory of its own.
+std::shared_ptr<void> own_memory(const std::shared_ptr<ContextState>& context, const Layout& layout,
+                                 Dtype dtype, MemorySpace space) {
+  const std::int64_t bytes = checked_bytes(layout.local_size(context->rank()), dtype);
+  return space == MemorySpace::device ? device_memory(context, bytes) : ordinary_memory(bytes);
+}
+
 std::vector<Fact> facts_of(const Layout& layout, Dtype dtype, MemorySpace space,
                            const ArrayOptions& options) {
   return {{"layout", layout.to_string()},
@@ -58,6 +65,13 @@ Array array_on(const std::shared_ptr<ContextState>& context, const Operand& oper
       std::make_shared<Array::State>(Array::State{context, operand, local, std::move(memory), heap_offset}));
 }
 
+Array array_on(const std::shared_ptr<ContextState>& context, const Layout& layout, Dtype dtype, Order order,
+               MemorySpace space, std::shared_ptr<void> memory) {
+  Operand operand = Operand::of(layout, dtype, order);
+  operand.space = space;
+  return array_on(context, operand, std::move(memory), -1);
+}
+
 Array make(const Context& context, const std::function<Layout()>& layout, Dtype dtype,
            const ArrayOptions& options, SourcePlace where) {
   const std::shared_ptr<ContextState>& state = context.state();
@@ -69,19 +83,15 @@ Array make(const Context& context, const std::function<Layout()>& layout, Dtype 
     agreed = layout();
     check(agreed->ranks() == state->size(), "the layout {} does not suit a context of {} ranks",
           agreed->to_string(), state->size());
-    const std::int64_t most = checked_bytes(agreed->largest_local_size(), dtype);
+    (void)checked_bytes(agreed->largest_local_size(), dtype);
     check<UnsupportedError>(space == MemorySpace::host || state->device != nullptr,
                             "empty: device memory is asked for, but the context has no device");
-    if (options.residency == Residency::ordinary) {
-      ordinary = space == MemorySpace::device ? device_memory(state, most) : ordinary_memory(most);
-    }
+    if (options.residency == Residency::ordinary) ordinary = own_memory(state, *agreed, dtype, space);
     return facts_of(*agreed, dtype, space, options);
   });
   if (options.residency == Residency::heap)
     return arrays::allocate_on_heap(state, *agreed, dtype, options.order, "empty", where, space);
-  Operand operand = Operand::of(*agreed, dtype, options.order);
-  operand.space = space;
-  return array_on(state, operand, std::move(ordinary), -1);
+  return array_on(state, *agreed, dtype, options.order, space, std::move(ordinary));
 }
 
 }  // namespace
@@ -99,6 +109,16 @@ Array arrays::allocate_on_heap(const std::shared_ptr<ContextState>& context, con
   Operand operand = Operand::of(layout, dtype, order, Residency::heap);
   operand.space = space;
   return array_on(context, operand, std::move(memory), block.offset);
+}
+
+Array arrays::allocate(const std::shared_ptr<ContextState>& context, const Layout& layout, Dtype dtype,
+                       const ArrayOptions& options, std::string_view purpose, SourcePlace where) {
+  const MemorySpace space = options.space.value_or(context->default_space());
+  if (options.residency == Residency::heap)
+    return allocate_on_heap(context, layout, dtype, options.order, purpose, where, space);
+  std::shared_ptr<void> memory;
+  runtime::collectively(*context, purpose, [&] { memory = own_memory(context, layout, dtype, space); });
+  return array_on(context, layout, dtype, options.order, space, std::move(memory));
 }
 
 Array empty(const Context& context, const Shape& shape, const Distribution& distribution, Dtype dtype,

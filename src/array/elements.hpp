@@ -16,13 +16,10 @@ void for_each_element(const View& local, const Layout& layout, int rank, Body&& 
   const Strides global = dense_strides(layout.shape());
   // numbers[d][i]: what position i along dimension d adds to the row-major number.
   std::vector<std::vector<std::int64_t>> numbers(static_cast<std::size_t>(dimensions));
-  const Region region = layout.region(rank);
   for (int d = 0; d < dimensions; ++d) {
     auto& table = numbers[static_cast<std::size_t>(d)];
-    table.reserve(static_cast<std::size_t>(local.extents[d]));
-    for (std::int64_t i = 0; i < local.extents[d]; ++i) {
-      table.push_back(region.sets[static_cast<std::size_t>(d)].at(i) * global[d]);
-    }
+    table = local_indices(layout, d, rank);
+    for (std::int64_t& index : table) index *= global[d];
   }
   auto* base = static_cast<T*>(local.data);
   Extents at = Extents::filled(dimensions, 0);

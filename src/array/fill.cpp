@@ -46,7 +46,7 @@ void fill(Array& array, const void* value) {
 
 void fill_random(Array& array, std::uint64_t seed) {
   if (array.local().space == MemorySpace::device) {
-    Array part = arrays::on_host(array);
+    Array part = arrays::host_like(array);
     fill_random(part, seed);
     return arrays::copy_view(*array.context(), part.local(), array.local());
   }

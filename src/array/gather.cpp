@@ -40,15 +40,23 @@ Dtype dtype_of_root(const Context& context, const View& source, const Shape& sha
   return runtime::exchange_values(state, "scatter", source.dtype)[static_cast<std::size_t>(root)];
 }
 
+RedistributeOptions with(const ArrayOptions& options) {
+  RedistributeOptions result;
+  result.order = options.order;
+  result.residency = options.residency;
+  result.space = options.space;
+  return result;
+}
+
 }  // namespace
 
-Array gather(const Array& source, int root, SourcePlace where) {
+Array gather(const Array& source, int root, const ArrayOptions& options, SourcePlace where) {
   check_root(root, source.context()->size());
-  return redistribute(source, all_on(root, source.shape(), source.context()->size()), {}, where);
+  return redistribute(source, all_on(root, source.shape(), source.context()->size()), with(options), where);
 }
 
 Array scatter(const Context& context, const View& source, const Shape& shape,
-              const Distribution& distribution, int root, SourcePlace where) {
+              const Distribution& distribution, int root, const ArrayOptions& options, SourcePlace where) {
   context.state()->require_usable("scatter");
   const Dtype dtype = dtype_of_root(context, source, shape, root);
   const Layout layout = all_on(root, shape, context.size());
@@ -56,11 +64,9 @@ Array scatter(const Context& context, const View& source, const Shape& shape,
   if (context.rank() != root) part = View::dense(nullptr, dtype, layout.local_shape(context.rank()));
   part.space = MemorySpace::host;
   const Array whole = arrays::wrap_agreed(context.state(), part, layout, "scatter");
-  if (context.state()->default_space() == MemorySpace::host)
-    return redistribute(whole, distribution, {}, where);
-  Array result = empty(context, shape, distribution, dtype, {}, where);
-  redistribute(whole, result);
-  return result;
+  RedistributeOptions how = with(options);
+  how.space = options.space.value_or(context.state()->default_space());
+  return redistribute(whole, distribution, how, where);
 }
 
 }  // namespace partita

@@ -89,7 +89,7 @@ Array on_host(const Array& array) {
   return array.local().space == MemorySpace::host ? array : copied_to_host(array);
 }
 
-Array copied_to_host(const Array& array) {
+Array host_like(const Array& array) {
   const Array::State& given = *array.state();
   auto memory = std::make_shared<std::vector<char>>(static_cast<std::size_t>(bytes_of(given.local)));
   auto copied = std::make_shared<Array::State>(given);
@@ -104,8 +104,13 @@ Array copied_to_host(const Array& array) {
     copied->local.strides = dense_strides(given.local.extents);
   }
   copied->owner = std::move(memory);
-  copy_view(*given.context, given.local, copied->local);
   return Array(std::move(copied));
+}
+
+Array copied_to_host(const Array& array) {
+  Array copied = host_like(array);
+  copy_view(*array.context(), array.local(), copied.local());
+  return copied;
 }
 
 }  // namespace partita::arrays

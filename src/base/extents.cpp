@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ostream>
 #include <partita/extents.hpp>
 
 #include "base/check.hpp"
@@ -54,6 +55,10 @@ Strides dense_strides(const Extents& shape, Order order) {
 std::string to_string(const Extents& extents) {
   if (extents.empty()) return "scalar";
   return fmt::format("{}", fmt::join(extents.begin(), extents.end(), "x"));
+}
+
+std::ostream& operator<<(std::ostream& stream, const Extents& extents) {
+  return stream << to_string(extents);
 }
 
 }  // namespace partita

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view by_hand = "symmetric memory";
 
-/// Symmetric memory lies where the context computes.
+/// Where it lies if nothing is said: where the context computes.
 memory::SymmetricHeap& heap_of(const ContextState& state) {
   return state.heap_in(state.default_space());
 }
@@ -25,16 +25,21 @@ ContextState& state_of(const Context& context) {
 /// Keeps what it needs of the context alive.
 struct SymmetricMemory::State {
   std::shared_ptr<ContextState> context;
+  MemorySpace space;
   memory::HeapBlock block;
   bool freed = false;
 
-  State(const Context& of, std::int64_t bytes, memory::SymmetricHeap::Sizes sizes, SourcePlace where)
-      : context(of.state()), block(heap_of(state_of(of)).allocate(bytes, sizes, by_hand, where)) {}
+  State(const Context& of, std::int64_t bytes, memory::SymmetricHeap::Sizes sizes,
+        std::optional<MemorySpace> wanted, SourcePlace where)
+      : context(of.state()),
+        space(wanted.value_or(state_of(of).default_space())),
+        block(heap().allocate(bytes, sizes, by_hand, where)) {}
   State(const State&) = delete;
   State& operator=(const State&) = delete;
   ~State() {
-    if (!freed) heap_of(*context).drop(block.id);
+    if (!freed) heap().drop(block.id);
   }
+  memory::SymmetricHeap& heap() const { return context->heap_in(space); }
 };
 
 SymmetricMemory::SymmetricMemory() = default;
@@ -42,21 +47,37 @@ SymmetricMemory::~SymmetricMemory() = default;
 SymmetricMemory::SymmetricMemory(SymmetricMemory&&) noexcept = default;
 SymmetricMemory& SymmetricMemory::operator=(SymmetricMemory&&) noexcept = default;
 
-SymmetricMemory SymmetricMemory::allocate(const Context& context, std::int64_t bytes, SourcePlace where) {
+SymmetricMemory SymmetricMemory::allocate(const Context& context, std::int64_t bytes,
+                                          std::optional<MemorySpace> space, SourcePlace where) {
   SymmetricMemory result;
-  result.state_ = std::make_unique<State>(context, bytes, memory::SymmetricHeap::Sizes::equal, where);
+  result.state_ = std::make_unique<State>(context, bytes, memory::SymmetricHeap::Sizes::equal, space, where);
   return result;
 }
 
 SymmetricMemory SymmetricMemory::make_symmetric(const Context& context, std::int64_t bytes,
-                                                SourcePlace where) {
+                                                std::optional<MemorySpace> space, SourcePlace where) {
   SymmetricMemory result;
-  result.state_ = std::make_unique<State>(context, bytes, memory::SymmetricHeap::Sizes::largest, where);
+  result.state_ =
+      std::make_unique<State>(context, bytes, memory::SymmetricHeap::Sizes::largest, space, where);
   return result;
 }
 
 void* SymmetricMemory::data() const {
-  return state_ && !state_->freed ? heap_of(*state_->context).address(state_->block) : nullptr;
+  return state_ && !state_->freed ? state_->heap().address(state_->block) : nullptr;
+}
+
+MemorySpace SymmetricMemory::space() const {
+  check(data() != nullptr, "symmetric memory: there is no block");
+  return state_->space;
+}
+
+View SymmetricMemory::view(Dtype dtype, const Shape& extents, Order order) const {
+  View result = View::dense(data(), dtype, extents, order);
+  result.space = space();
+  const std::int64_t elements = volume(extents);
+  check(elements <= bytes() / size_of(dtype), "symmetric memory: {} of {} does not fit a block of {} bytes",
+        to_string(extents), name(dtype), bytes());
+  return result;
 }
 
 std::int64_t SymmetricMemory::bytes() const {
@@ -67,13 +88,13 @@ void* SymmetricMemory::peer(int rank) const {
   if (data() == nullptr) return nullptr;
   check(rank >= 0 && rank < state_->context->size(), "symmetric memory: rank {} is not one of the {} ranks",
         rank, state_->context->size());
-  return heap_of(*state_->context).at(rank, state_->block.offset);
+  return state_->heap().at(rank, state_->block.offset);
 }
 
 void SymmetricMemory::free() {
   check(state_ != nullptr, "symmetric memory: nothing was allocated here, or it was moved away");
   // A freed block gives a null pointer, which the heap refuses on every rank.
-  heap_of(*state_->context).free(data());
+  state_->heap().free(data());
   state_->freed = true;
 }
 

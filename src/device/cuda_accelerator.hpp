@@ -44,6 +44,8 @@ class CudaAccelerator final : public Accelerator {
   void move_packets(const PacketMoves& what, Stream stream) override;
   void accumulate(const kernels::StridedCopy& nest, Dtype dtype, Reduction reduction, const void* from,
                   void* to, Stream stream) override;
+  void convert(const kernels::StridedCopy& nest, Dtype from_dtype, Dtype to_dtype, const void* from, void* to,
+               Stream stream) override;
   void fill(const kernels::StridedCopy& nest, const void* element, std::int64_t element_bytes, void* to,
             Stream stream) override;
   void compute(const kernels::ElementwisePass& pass, Stream stream) override;

@@ -25,6 +25,7 @@ CudaPhysicalDevice::CudaPhysicalDevice(int index) : index_(index) {
   cuda::check_cuda(cudaFree(nullptr), "start the device");
   cuda::check_launch(kernels::cuda::load_copy_kernels(), "load the kernels");
   cuda::check_launch(kernels::cuda::load_accumulate_kernels(), "load the kernels");
+  cuda::check_launch(kernels::cuda::load_convert_kernel(), "load the kernels");
   cuda::check_launch(kernels::cuda::load_pack_kernel(), "load the kernels");
   cuda::check_launch(kernels::cuda::load_packet_kernels(), "load the kernels");
   cuda::check_launch(kernels::cuda::load_packet_nest_kernels(), "load the kernels");

@@ -86,6 +86,9 @@ class DeviceWork {
   virtual void move_packets(const PacketMoves& what, Stream stream) { (void)what, (void)stream; }
   virtual void accumulate(const kernels::StridedCopy& nest, Dtype dtype, Reduction reduction,
                           const void* from, void* to, Stream stream) = 0;
+  /// As kernels/host/convert.hpp; never from complex numbers to real ones.
+  virtual void convert(const kernels::StridedCopy& nest, Dtype from_dtype, Dtype to_dtype, const void* from,
+                       void* to, Stream stream) = 0;
   /// As kernels/host/fill.hpp.
   virtual void fill(const kernels::StridedCopy& nest, const void* element, std::int64_t element_bytes,
                     void* to, Stream stream) = 0;

@@ -70,8 +70,9 @@ Array transformed(const Array& input, FftKind kind, bool inverse, const FftOptio
   const std::shared_ptr<Runner> runner =
       cached_plan(context, "new", from, options, [&] { return fourier::into_new(context, from, options); });
   const Operand& output = runner->request().output;
-  Array result = arrays::allocate_on_heap(input.context(), output.layout, output.dtype, options.order,
-                                          "fft " + fourier::to_string(options), where);
+  Array result = arrays::allocate(input.context(), output.layout, output.dtype,
+                                  {options.residency, options.order, output.space},
+                                  "fft " + fourier::to_string(options), where);
   runner->run(input, result, 1);
   return result;
 }

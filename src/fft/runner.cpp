@@ -11,7 +11,7 @@ namespace partita::fourier {
 Request into_new(const ContextState& context, const Operand& input, const FftOptions& options) {
   const Layout layout = result_layout(input, context.topology(), options, context.machine);
   const Problem problem = make_problem(input, context.topology(), options, context.machine);
-  return {input, Operand::of(layout, problem.dtype, options.order, Residency::heap), options};
+  return {input, Operand::of(layout, problem.dtype, options.order, options.residency), options};
 }
 
 Runner::Runner(ContextState& context, const std::function<Request()>& request) : context_(context) {

@@ -55,31 +55,6 @@ AxisRuns runs_of(std::int64_t n, std::int64_t m, bool halved) {
   return result;
 }
 
-/// A box of an array's indices as an array on the same memory. Local.
-Array window_of(const Array& array, const Index& lower, const Shape& shape) {
-  const Context context(array.context());
-  const int rank = context.rank();
-  const Layout layout = array.layout().window(lower, shape);
-  const Shape local = layout.local_shape(rank);
-  View view = array.local();
-  view.extents = local;
-  if (volume(local) > 0) {
-    const Region region = layout.region(rank);
-    std::int64_t offset = 0;
-    const Region whole = array.layout().region(rank);
-    for (int d = 0; d < local.size(); ++d) {
-      const auto i = static_cast<std::size_t>(d);
-      offset += whole.sets[i].position(lower[d] + region.sets[i].front()) * view.strides[d];
-    }
-    view.data = static_cast<char*>(view.data) + offset * size_of(array.dtype());
-  }
-  Operand operand = array.operand();
-  operand.layout = layout;
-  operand.dense = false;
-  operand.residency = Residency::ordinary;
-  return wrap(context, view, operand);
-}
-
 /// One combination of runs.
 struct Corner {
   Index from, to;
@@ -109,8 +84,8 @@ std::vector<Corner> corners_of(const std::vector<AxisRuns>& axes) {
 }
 
 void move_corner(const Array& spectrum, const Array& result, const Corner& corner) {
-  const Array source = window_of(spectrum, corner.from, corner.shape);
-  Array destination = window_of(result, corner.to, corner.shape);
+  const Array source = spectrum.window(corner.from, corner.shape);
+  Array destination = result.window(corner.to, corner.shape);
   if (!corner.adds) return redistribute(source, destination);
   const Array addend = redistribute(source, destination.layout());
   spectral::for_each_pair(destination.local(), addend.local(), [](auto& value, auto more) { value += more; });
@@ -239,7 +214,7 @@ Array resize_spectrum(const Array& spectrum, const Shape& from, const Shape& to,
     check_plain_result(*layout);
     return facts_of_resize(from, to);
   });
-  Array result = empty(Context(spectrum.context()), *layout, spectrum.dtype(), {}, where);
+  Array result = empty(Context(spectrum.context()), *layout, spectrum.dtype(), {options.residency}, where);
   move_modes(spectrum, result, from, to, options);
   return result;
 }

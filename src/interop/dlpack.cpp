@@ -64,15 +64,7 @@ DLManagedTensor* to_dlpack(const Context& context, SymmetricMemory memory, Dtype
   check(context.state() != nullptr, "to_dlpack: the context was moved away");
   const auto owner = std::make_shared<SymmetricMemory>(std::move(memory));
   check(owner->data() != nullptr, "to_dlpack: there is no block of symmetric memory");
-  for (const std::int64_t extent : extents) {
-    check(extent >= 0, "to_dlpack: {} is no shape", to_string(extents));
-  }
-  const std::int64_t bytes = volume(extents) * size_of(dtype);
-  check(bytes <= owner->bytes(), "to_dlpack: {} of {} takes {} bytes, and the block has {}",
-        to_string(extents), name(dtype), bytes, owner->bytes());
-  View view = View::dense(owner->data(), dtype, extents);
-  view.space = context.state()->default_space();
-  return make_tensor(view, device_of(*context.state()), owner);
+  return make_tensor(owner->view(dtype, extents), device_of(*context.state()), owner);
 }
 
 }  // namespace partita

@@ -24,7 +24,7 @@ Layout layout_of_result(const Request& request, const MatmulOptions& options) {
 
 Operand new_result(const Request& request, const MatmulOptions& options) {
   Operand result = Operand::of(layout_of_result(request, options), options.result.value_or(request.a.dtype()),
-                               options.order, Residency::heap);
+                               options.order, options.residency);
   result.space = request.a.operand().space;
   return result;
 }
@@ -65,7 +65,7 @@ Array into_new(const Request& request, const MatmulOptions& options, SourcePlace
   std::vector<Fact> asked = facts(operands_of(read, request.a.operand()), options, false);
   asked.push_back(
       {"new",
-       fmt::format("new {} {} c {}", static_cast<int>(options.order),
+       fmt::format("new {} {} {} c {}", static_cast<int>(options.order), static_cast<int>(options.residency),
                    options.distribution ? options.distribution->to_string() : "any",
                    request.c.valid() && !options.distribution ? request.c.layout().to_string() : "none")});
   const std::string key = key_of(asked);
@@ -73,11 +73,10 @@ Array into_new(const Request& request, const MatmulOptions& options, SourcePlace
     return Setting{operands_of(read, new_result(request, options)), options, false, multiplies(options)};
   });
   const Operand& d = runner->setting().operands.d;
-  read.d = arrays::allocate_on_heap(
-      context, d.layout, d.dtype, options.order,
-      fmt::format("matmul alpha {}{:+}i beta {}{:+}i {}", options.alpha.real(), options.alpha.imag(),
-                  options.beta.real(), options.beta.imag(), key),
-      where, d.space);
+  read.d = arrays::allocate(context, d.layout, d.dtype, {options.residency, options.order, d.space},
+                            fmt::format("matmul alpha {}{:+}i beta {}{:+}i {}", options.alpha.real(),
+                                        options.alpha.imag(), options.beta.real(), options.beta.imag(), key),
+                            where);
   run(*runner, read, options);
   return read.d;
 }

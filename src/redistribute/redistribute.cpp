@@ -182,22 +182,26 @@ Runner& cached_plan(ContextState& context, const Operand& source, const std::str
   });
 }
 
-/// Into a new array on the heap; its allocation is the call's one exchange, and carries what must agree.
+/// Into a new array; its allocation is the call's one exchange, and carries what must agree.
 Array redistribute_to_new(const Array& source, const std::string& target,
                           const std::function<Layout()>& layout, const RedistributeOptions& options,
                           SourcePlace where) {
   const std::shared_ptr<ContextState>& context = source.context();
   context->require_usable("redistribute");
+  const ArrayOptions made{options.residency, options.order, options.space.value_or(source.local().space)};
   const auto destination = [&] {
-    Operand operand = Operand::of(layout(), source.dtype(), options.order, Residency::heap);
-    operand.space = source.local().space;
+    check<UnsupportedError>(made.space == MemorySpace::host || context->device != nullptr,
+                            "redistribute: device memory is asked for, but the context has no device");
+    Operand operand = Operand::of(layout(), source.dtype(), made.order, made.residency);
+    operand.space = *made.space;
     return operand;
   };
-  Runner& runner =
-      cached_plan(*context, source.operand(),
-                  fmt::format("new {} {}", static_cast<int>(options.order), target), destination, options);
-  Array array = arrays::allocate_on_heap(context, runner.destination(), source.dtype(), options.order,
-                                         "redistribute to " + target, where, source.local().space);
+  Runner& runner = cached_plan(*context, source.operand(),
+                               fmt::format("new {} {} {} {}", static_cast<int>(made.order),
+                                           static_cast<int>(made.residency), name(*made.space), target),
+                               destination, options);
+  Array array = arrays::allocate(context, runner.destination(), source.dtype(), made,
+                                 "redistribute to " + target, where);
   runner.run(source, array);
   return array;
 }

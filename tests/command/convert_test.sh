@@ -22,6 +22,14 @@ make_npy one.npy '<i2' 2 False 3
 "$partita" convert -n 3 one.npy one.h5 >out && "$partita" convert -n 2 one.h5 back.npy >out
 cmp one.npy back.npy || fail "fewer elements than ranks"
 
+# Other dtypes: there and back where nothing is lost, and the rest as the library says.
+make_npy i.npy '<i2' 5,9 False 4
+"$partita" convert -n 3 i.npy wide.h5 --dtype f64 >out || fail "to f64: $(cat out)"
+grep -q '5x9 f64, 360 B' out || fail "$(cat out)"
+"$partita" convert -n 2 wide.h5 back.npy --dtype i16 -d slab:1 >out
+cmp i.npy back.npy || fail "integers to f64 and back"
+"$partita" convert -n 2 i.npy same.npy --dtype int16 >out && cmp i.npy same.npy || fail "the same dtype"
+
 # Progress goes to a terminal only.
 "$partita" convert -n 2 a.npy b.npy >out 2>err && [ ! -s err ] || fail "stderr of a good run: $(cat err)"
 
@@ -37,6 +45,8 @@ expect_failure 2 'axis 3' "$partita" convert -n 2 a.npy c.npy -d slab:3
 expect_failure 2 'axes' "$partita" convert -n 2 a.npy c.npy --axes 1,0
 expect_failure 2 'permutation' "$partita" convert -n 2 a.npy c.npy --axes 1,1,0
 expect_failure 2 'C order' "$partita" convert -n 2 a.npy c.h5 --order f
+expect_failure 2 'complex' "$partita" convert -n 2 f.npy c.npy --dtype f64
+expect_failure 2 'known: bool, i8' "$partita" convert -n 2 a.npy c.npy --dtype f33
 expect_failure 1 'missing/c.npy\|missing/' "$partita" convert -n 2 a.npy missing/c.npy
 [ ! -e c.npy ] && [ ! -e c.h5 ] || fail "a failed conversion leaves a file"
 [ -z "$(find . -name '.*partial*')" ] || fail "temporary files are left"

@@ -4,12 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <memory>
 #include <random>
 #include <vector>
 
 #include "base/visit_dtype.hpp"
+#include "kernels/host/convert.hpp"
 #include "kernels/host/fill.hpp"
 
 namespace partita::testing {
@@ -191,6 +193,39 @@ TEST_F(CudaAcceleratorTest, AccumulatesAsTheHostDoesInEveryDtype) {
       device_->accumulate(nest, dtype, reduction, there.get(), to.get(), device_->stream());
       ASSERT_EQ(download(to, expected.size()), expected) << name(dtype) << " " << name(reduction);
     }
+  }
+}
+
+/// Of all magnitudes, beyond those of other dtypes too.
+std::vector<char> wide_numbers(std::mt19937_64& random, std::int64_t count) {
+  std::vector<char> result;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const auto mantissa = static_cast<double>(static_cast<std::int64_t>(random()));
+    const double value = std::ldexp(mantissa, static_cast<int>(random() % 200) - 130);
+    result.insert(result.end(), sizeof(value), 0);
+    std::memcpy(&*(result.end() - sizeof(value)), &value, sizeof(value));
+  }
+  return result;
+}
+
+TEST_F(CudaAcceleratorTest, ConvertsAsTheHostDoesBetweenAllDtypes) {
+  const Shape extents{7, 5, 61};
+  const std::int64_t count = volume(extents);
+  for (int number = 0; number < dtype_count * dtype_count; ++number) {
+    const auto from_dtype = static_cast<Dtype>(number / dtype_count),
+               to_dtype = static_cast<Dtype>(number % dtype_count);
+    if (is_complex(from_dtype) && !is_complex(to_dtype) && to_dtype != Dtype::boolean) continue;
+    const std::vector<char> from =
+        from_dtype == Dtype::f64 ? wide_numbers(random_, count) : numbers(random_, from_dtype, count);
+    std::vector<char> expected = noise(random_, count * size_of(to_dtype));
+    const auto there = upload(from);
+    const auto to = upload(expected);
+    const Order order = number % 2 == 0 ? Order::row_major : Order::column_major;
+    const kernels::StridedCopy nest = kernels::conversion_nest(
+        View::dense(nullptr, from_dtype, extents), View::dense(nullptr, to_dtype, extents, order));
+    kernels::convert(nest, from_dtype, to_dtype, from.data(), expected.data());
+    device_->convert(nest, from_dtype, to_dtype, there.get(), to.get(), device_->stream());
+    ASSERT_EQ(download(to, expected.size()), expected) << name(from_dtype) << " to " << name(to_dtype);
   }
 }
 

@@ -14,6 +14,7 @@
 #include "base/check.hpp"
 #include "base/host_clock.hpp"
 #include "device/device_runtime.hpp"
+#include "kernels/host/convert.hpp"
 #include "kernels/host/fill.hpp"
 #include "memory/nvshmem_node_memory.hpp"
 #include "ranks/fake_device_group.hpp"
@@ -304,6 +305,10 @@ class FakeAccelerator final : public devices::Accelerator {
   void accumulate(const kernels::StridedCopy& nest, Dtype dtype, Reduction reduction, const void* from,
                   void* to, Stream stream) override {
     of(stream).put([=] { kernels::accumulate(nest, dtype, reduction, from, to); });
+  }
+  void convert(const kernels::StridedCopy& nest, Dtype from_dtype, Dtype to_dtype, const void* from, void* to,
+               Stream stream) override {
+    of(stream).put([=] { kernels::convert(nest, from_dtype, to_dtype, from, to); });
   }
   void fill(const kernels::StridedCopy& nest, const void* element, std::int64_t element_bytes, void* to,
             Stream stream) override {

@@ -73,11 +73,15 @@ int launch_flags(const Flags& flags, void* stream);  // one after the other
 int launch_fill(const Nest& nest, const Pattern& pattern, void* to, void* stream);
 int launch_accumulate(const Nest& nest, Dtype element, Reduction operation, const void* from, void* to,
                       void* stream);
+/// The loops go over elements; `row_bytes` is one of `to_dtype`.
+int launch_convert(const Nest& nest, Dtype from_dtype, Dtype to_dtype, const void* from, void* to,
+                   void* stream);
 
 /// Loads every kernel into the current device. A kernel's first start may wait for the device, and a stream
 /// of it may be waiting for a peer.
 int load_copy_kernels();
 int load_accumulate_kernels();
+int load_convert_kernel();
 int load_pack_kernel();
 
 }  // namespace partita::kernels::cuda

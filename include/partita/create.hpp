@@ -1,0 +1,61 @@
+// Arrays that begin with something in them. `empty` and `zeros` are in <partita/array.hpp>.
+//
+// All are collective and blocking, with the errors of `empty`; the ranks compare what the elements are, too.
+// In a partial distribution every contribution gets them.
+#pragma once
+
+#include <partita/array.hpp>
+#include <type_traits>
+
+namespace partita {
+
+namespace detail {
+PARTITA_API Array full(const Context& context, const Shape& shape, const Distribution& distribution,
+                       Dtype dtype, const void* value, const ArrayOptions& options, SourcePlace where);
+/// start, stop and step: of std::int64_t, std::uint64_t or double, as `number` says.
+PARTITA_API Array arange(const Context& context, Dtype number, const void* start, const void* stop,
+                         const void* step, const Distribution& distribution, Dtype dtype,
+                         const ArrayOptions& options, SourcePlace where);
+
+/// What ranges are computed in.
+template <class T>
+using RangeNumber =
+    std::conditional_t<std::is_floating_point_v<T>, double,
+                       std::conditional_t<std::is_unsigned_v<T>, std::uint64_t, std::int64_t>>;
+}  // namespace detail
+
+/// Every element is `value`, whose type is the dtype.
+template <class T>
+Array full(const Context& context, const Shape& shape, const Distribution& distribution, T value,
+           const ArrayOptions& options = {}, SourcePlace where = SourcePlace::current()) {
+  return detail::full(context, shape, distribution, dtype_of<T>(), &value, options, where);
+}
+
+/// start, start + step, ... below (with a negative step: above) `stop`, along one dimension; the dtype is
+/// that of T, an integer or floating type. As NumPy's: with a step that is no integer the number of elements
+/// is ceil((stop - start) / step), element i is start + i step. ArgumentError: a step of 0, a NaN or
+/// infinity.
+template <class T>
+requires(std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) Array
+    arange(const Context& context, T start, T stop, T step, const Distribution& distribution,
+           const ArrayOptions& options = {}, SourcePlace where = SourcePlace::current()) {
+  using Number = detail::RangeNumber<T>;
+  const Number first = static_cast<Number>(start), last = static_cast<Number>(stop),
+               by = static_cast<Number>(step);
+  return detail::arange(context, dtype_of<Number>(), &first, &last, &by, distribution, dtype_of<T>(), options,
+                        where);
+}
+/// 0, 1, ... below `stop`.
+template <class T>
+requires(std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) Array
+    arange(const Context& context, T stop, const Distribution& distribution, const ArrayOptions& options = {},
+           SourcePlace where = SourcePlace::current()) {
+  return arange(context, T(0), stop, T(1), distribution, options, where);
+}
+
+/// rows x columns, 1 where column = row + diagonal and 0 elsewhere.
+PARTITA_API Array eye(const Context& context, std::int64_t rows, std::int64_t columns,
+                      const Distribution& distribution, Dtype dtype, std::int64_t diagonal = 0,
+                      const ArrayOptions& options = {}, SourcePlace where = SourcePlace::current());
+
+}  // namespace partita

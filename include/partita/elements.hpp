@@ -1,0 +1,97 @@
+// Elements of arrays by their global indices.
+#pragma once
+
+#include <partita/array.hpp>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace partita {
+
+/// Of this rank's part: see <partita/layout.hpp>.
+PARTITA_API std::vector<std::int64_t> local_indices(const Array& array, int axis);
+
+namespace detail {
+/// One loop over this rank's part a dimension, the innermost along the dimension that lies closest.
+struct LocalLoops {
+  struct Loop {
+    int dimension = 0;
+    std::int64_t stride = 0;
+    std::vector<std::int64_t> indices;  // global, by local index
+  };
+  std::vector<Loop> loops;  // outermost first
+  bool empty = false;       // nothing is owned
+};
+/// Throws UnsupportedError: device memory.
+PARTITA_API LocalLoops local_loops(const Array& array);
+
+/// The array itself, or one of the same layout in host memory with undefined contents. Local.
+PARTITA_API Array host_stand_in(const Array& array);
+
+template <class T, class Body>
+void loop_over(const std::vector<LocalLoops::Loop>& loops, std::size_t depth, Index& index, T* at,
+               Body& body) {
+  if (depth == loops.size()) return static_cast<void>(body(std::as_const(index), *at));
+  const LocalLoops::Loop& loop = loops[depth];
+  std::int64_t& global = index[loop.dimension];
+  const bool innermost = depth + 1 == loops.size();
+  for (const std::int64_t i : loop.indices) {
+    global = i;
+    if (innermost) {
+      body(std::as_const(index), *at);
+    } else {
+      loop_over(loops, depth + 1, index, at, body);
+    }
+    at += loop.stride;
+  }
+}
+
+PARTITA_API void read_element(const Array& array, const Index& index, void* value);
+PARTITA_API void write_element(Array& array, const Index& index, const void* value);
+}  // namespace detail
+
+/// Calls `body(index, value)` for every element of this rank's part: its global index (const Index&) and the
+/// element itself (T&), in the order in which they lie. Each holder of a replicated element has its own; of a
+/// partial array, its contribution. Local. Throws ArgumentError if T is not the dtype, UnsupportedError for
+/// device memory: fill(array, f) does that, or `copy` to an array in host memory and back.
+template <class T, class Body>
+void for_each_local(const Array& array, Body&& body) {
+  T* const data = array.data<T>();
+  const detail::LocalLoops walk = detail::local_loops(array);
+  Index index = Extents::filled(array.shape().size(), 0);
+  if (!walk.empty) detail::loop_over(walk.loops, 0, index, data, body);
+}
+
+/// Every element becomes f(its global index): `fill(array, [](const Index& i) { return 10.0 * i[0]; })`. What
+/// f gives must be of the array's dtype, else ArgumentError. Local; f is called on this thread, once for each
+/// element of this rank's part. Device memory is filled on the host and copied over.
+template <class F>
+requires std::is_invocable_v<F&, const Index&>
+void fill(Array& array, F f) {
+  using T = std::remove_cvref_t<std::invoke_result_t<F&, const Index&>>;
+  (void)array.data<T>();
+  const Array part = detail::host_stand_in(array);
+  for_each_local<T>(part, [&](const Index& index, T& value) { value = f(index); });
+  if (part.state() != array.state()) copy(part, array);
+}
+
+/// The element at a global index, on every rank: `at<double>(array, {3, 4})`. Collective, blocking, one small
+/// exchange: for a look at a few, not for loops. Errors, the same on every rank: ArgumentError (T is not the
+/// dtype, an index outside, a partial array: redistribute it first), DisagreementError.
+template <class T>
+T at(const Array& array, const Index& index) {
+  (void)array.data<T>();
+  T value{};
+  detail::read_element(array, index, &value);
+  return value;
+}
+
+/// The ranks that hold the element write it; called alike by all ranks, it is set everywhere. Local. Throws
+/// ArgumentError (T is not the dtype, an index outside, a partial array).
+template <class T>
+void set_at(Array& array, const Index& index, T value) {
+  (void)array.data<T>();
+  detail::write_element(array, index, &value);
+}
+
+}  // namespace partita

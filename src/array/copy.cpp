@@ -1,0 +1,34 @@
+// Copies between parts of arrays and plain memory.
+#include "array/array_state.hpp"
+#include "array/transfer.hpp"
+#include "base/check.hpp"
+
+namespace partita {
+namespace {
+
+void check_like_part(const View& view, const Array& array) {
+  const View& part = array.local();
+  const int rank = array.context()->rank();
+  check(view.dtype == part.dtype, "copy: the view is {}, the array {}", name(view.dtype), name(part.dtype));
+  check(view.extents == part.extents, "copy: the view is {}, this part of the array (rank {}) {}",
+        to_string(view.extents), rank, to_string(part.extents));
+  check(view.strides.size() == view.extents.size(), "copy: the view has {} extents but {} strides",
+        view.extents.size(), view.strides.size());
+  check(view.data != nullptr || volume(view.extents) == 0, "copy: the view is a null pointer");
+  check<UnsupportedError>(view.space == MemorySpace::host || array.context()->device != nullptr,
+                          "copy: the view is of device memory, but the context has no device");
+}
+
+}  // namespace
+
+void copy(const View& source, Array& destination) {
+  check_like_part(source, destination);
+  arrays::copy_view(*destination.context(), source, destination.local());
+}
+
+void copy(const Array& source, const View& destination) {
+  check_like_part(destination, source);
+  arrays::copy_view(*source.context(), source.local(), destination);
+}
+
+}  // namespace partita

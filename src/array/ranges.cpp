@@ -1,0 +1,129 @@
+// New arrays of one value, of a range of numbers, of ones on a diagonal.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <partita/create.hpp>
+#include <partita/elements.hpp>
+
+#include "array/array_state.hpp"
+#include "array/elements.hpp"
+#include "array/transfer.hpp"
+#include "base/check.hpp"
+#include "base/visit_dtype.hpp"
+#include "runtime/agree.hpp"
+
+namespace partita {
+namespace {
+
+/// Of arrays in device memory on the host, and copied over.
+template <class Body>
+void fill_by_number(Array& array, Body&& body) {
+  const Array part = detail::host_stand_in(array);
+  visit_dtype(array.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    arrays::for_each_element<T>(part.local(), part.layout(), part.context()->rank(), body);
+  });
+  if (part.state() != array.state()) copy(part, array);
+}
+
+/// A range in the numbers that it is computed in.
+template <class Number>
+struct Range {
+  Number start, stop, step;
+
+  std::int64_t count() const {
+    check(step != 0, "arange: the step is 0");
+    if constexpr (std::is_floating_point_v<Number>) {
+      const double steps = std::ceil((stop - start) / step);
+      check(std::isfinite(steps) && steps < 0x1p63, "arange: from {} to {} by {}", start, stop, step);
+      return steps > 0 ? static_cast<std::int64_t>(steps) : 0;
+    } else {
+      const bool up = step > 0;
+      if (up ? start >= stop : start <= stop) return 0;
+      // Differences as unsigned numbers: they may be larger than any signed one.
+      const auto whole =
+          static_cast<std::uint64_t>(up ? stop : start) - static_cast<std::uint64_t>(up ? start : stop);
+      const auto by =
+          up ? static_cast<std::uint64_t>(step) : std::uint64_t{0} - static_cast<std::uint64_t>(step);
+      const std::uint64_t steps = (whole - 1) / by + 1;
+      check(steps <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()),
+            "arange: from {} to {} by {} are more than 2^63 - 1 numbers", start, stop, step);
+      return static_cast<std::int64_t>(steps);
+    }
+  }
+  std::string text() const { return fmt::format("{}:{}:{}", start, stop, step); }
+  Number at(std::int64_t i) const { return start + static_cast<Number>(i) * step; }
+};
+
+template <class Number>
+Array arange_of(const Context& context, const Range<Number>& range, const Distribution& distribution,
+                Dtype dtype, const ArrayOptions& options, SourcePlace where) {
+  std::int64_t count = 0;
+  context.state()->require_usable("arange");
+  runtime::collectively(*context.state(), "arange", [&]() -> std::vector<Fact> {
+    count = range.count();
+    return {{"range", range.text()}};
+  });
+  Array array = empty(context, {count}, distribution, dtype, options, where);
+  fill_by_number(array, [&](std::int64_t number, auto& element) {
+    using T = std::remove_reference_t<decltype(element)>;
+    if constexpr (std::is_arithmetic_v<T>) element = static_cast<T>(range.at(number));
+  });
+  return array;
+}
+
+template <class Number>
+Range<Number> range_of(const void* start, const void* stop, const void* step) {
+  return {*static_cast<const Number*>(start), *static_cast<const Number*>(stop),
+          *static_cast<const Number*>(step)};
+}
+
+}  // namespace
+
+Array detail::full(const Context& context, const Shape& shape, const Distribution& distribution, Dtype dtype,
+                   const void* value, const ArrayOptions& options, SourcePlace where) {
+  context.state()->require_usable("full");
+  const auto* const bytes = static_cast<const unsigned char*>(value);
+  const std::span element(bytes, static_cast<std::size_t>(size_of(dtype)));
+  runtime::collectively(*context.state(), "full", [&]() -> std::vector<Fact> {
+    return {{"dtype", std::string(name(dtype))},
+            {"bytes of the value", fmt::format("{:02x}", fmt::join(element, ""))}};
+  });
+  Array array = empty(context, shape, distribution, dtype, options, where);
+  fill(array, value);
+  return array;
+}
+
+Array detail::arange(const Context& context, Dtype number, const void* start, const void* stop,
+                     const void* step, const Distribution& distribution, Dtype dtype,
+                     const ArrayOptions& options, SourcePlace where) {
+  if (number == Dtype::f64)
+    return arange_of(context, range_of<double>(start, stop, step), distribution, dtype, options, where);
+  if (number == Dtype::u64)
+    return arange_of(context, range_of<std::uint64_t>(start, stop, step), distribution, dtype, options,
+                     where);
+  return arange_of(context, range_of<std::int64_t>(start, stop, step), distribution, dtype, options, where);
+}
+
+Array eye(const Context& context, std::int64_t rows, std::int64_t columns, const Distribution& distribution,
+          Dtype dtype, std::int64_t diagonal, const ArrayOptions& options, SourcePlace where) {
+  context.state()->require_usable("eye");
+  runtime::collectively(*context.state(), "eye", [&]() -> std::vector<Fact> {
+    return {{"diagonal", std::to_string(diagonal)}};
+  });
+  Array array = empty(context, {rows, columns}, distribution, dtype, options, where);
+  fill_by_number(array, [&](std::int64_t number, auto& element) {
+    using T = std::remove_reference_t<decltype(element)>;
+    const bool one = number / columns + diagonal == number % columns;
+    if constexpr (is_half_type<T>) {
+      element = from_float<T>(one ? 1.0F : 0.0F);
+    } else {
+      element = static_cast<T>(one ? 1 : 0);
+    }
+  });
+  return array;
+}
+
+}  // namespace partita

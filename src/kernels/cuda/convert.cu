@@ -1,0 +1,193 @@
+// Elements of one dtype to elements of another on a device, a thread an element, with the rules of
+// kernels/host/convert.cpp. The dtypes are looked at as it runs: all threads go the same way, and memory is
+// what they wait for.
+#include "kernels/cuda/reduce.cuh"
+#include "kernels/cuda/rows.cuh"
+
+namespace partita::kernels::cuda {
+namespace {
+
+/// A value between its dtypes, exact.
+struct Number {
+  enum class Kind : std::uint8_t { signed_integer, unsigned_integer, real, complex } kind;
+  std::int64_t integer;  // of either kind: its bits
+  double real, imaginary;
+
+  __device__ bool is_integer() const {
+    return kind == Kind::signed_integer || kind == Kind::unsigned_integer;
+  }
+  template <class Real>
+  __device__ Real as() const {
+    if (kind == Kind::signed_integer) return static_cast<Real>(integer);
+    if (kind == Kind::unsigned_integer) return static_cast<Real>(static_cast<std::uint64_t>(integer));
+    return static_cast<Real>(real);
+  }
+};
+
+template <class T>
+__device__ Number number_at(const char* place) {
+  const T value = *reinterpret_cast<const T*>(place);
+  if constexpr (std::is_same_v<T, __half>) {
+    return {Number::Kind::real, 0, static_cast<double>(__half2float(value)), 0};
+  } else if constexpr (std::is_same_v<T, __nv_bfloat16>) {
+    return {Number::Kind::real, 0, static_cast<double>(__bfloat162float(value)), 0};
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return {Number::Kind::real, 0, static_cast<double>(value), 0};
+  } else if constexpr (std::is_integral_v<T>) {
+    const auto kind = std::is_signed_v<T> ? Number::Kind::signed_integer : Number::Kind::unsigned_integer;
+    return {kind, static_cast<std::int64_t>(value), 0, 0};
+  } else {
+    return {Number::Kind::complex, 0, static_cast<double>(value.real), static_cast<double>(value.imaginary)};
+  }
+}
+
+__device__ Number load_number(Dtype dtype, const char* place) {
+  switch (dtype) {
+    case Dtype::i8:
+      return number_at<std::int8_t>(place);
+    case Dtype::boolean:
+    case Dtype::u8:
+      return number_at<std::uint8_t>(place);
+    case Dtype::i16:
+      return number_at<std::int16_t>(place);
+    case Dtype::u16:
+      return number_at<std::uint16_t>(place);
+    case Dtype::i32:
+      return number_at<std::int32_t>(place);
+    case Dtype::u32:
+      return number_at<std::uint32_t>(place);
+    case Dtype::i64:
+      return number_at<std::int64_t>(place);
+    case Dtype::u64:
+      return number_at<std::uint64_t>(place);
+    case Dtype::f16:
+      return number_at<__half>(place);
+    case Dtype::bf16:
+      return number_at<__nv_bfloat16>(place);
+    case Dtype::f32:
+      return number_at<float>(place);
+    case Dtype::f64:
+      return number_at<double>(place);
+    case Dtype::c64:
+      return number_at<Complex<float>>(place);
+    case Dtype::c128:
+      break;
+  }
+  return number_at<Complex<double>>(place);
+}
+
+/// Without its fraction; what is out of range becomes the nearest there is, NaN 0.
+template <class Integer>
+__device__ Integer cut_off(double value) {
+  constexpr auto least =
+      static_cast<Integer>(std::is_signed_v<Integer> ? std::uint64_t{1} << (8 * sizeof(Integer) - 1) : 0);
+  constexpr auto most = static_cast<Integer>(~least);
+  constexpr double beyond = 2.0 * static_cast<double>(most / 2 + 1);
+  if (value != value) return 0;
+  if (value >= beyond) return most;
+  if (value <= static_cast<double>(least)) return least;
+  return static_cast<Integer>(value);
+}
+
+template <class Integer>
+__device__ void store_integer(char* place, const Number& number) {
+  *reinterpret_cast<Integer*>(place) =
+      number.is_integer() ? static_cast<Integer>(number.integer) : cut_off<Integer>(number.real);
+}
+
+__device__ __half to_half(const Number& number) {
+  if (number.kind == Number::Kind::signed_integer) return __ll2half_rn(number.integer);
+  if (number.kind == Number::Kind::unsigned_integer)
+    return __ull2half_rn(static_cast<unsigned long long>(number.integer));
+  return __double2half(number.real);
+}
+
+__device__ __nv_bfloat16 to_bfloat16(const Number& number) {
+  if (number.kind == Number::Kind::signed_integer) return __ll2bfloat16_rn(number.integer);
+  if (number.kind == Number::Kind::unsigned_integer)
+    return __ull2bfloat16_rn(static_cast<unsigned long long>(number.integer));
+  return __double2bfloat16(number.real);
+}
+
+template <class Real>
+__device__ void store_complex(char* place, const Number& number) {
+  *reinterpret_cast<Complex<Real>*>(place) = {number.as<Real>(), static_cast<Real>(number.imaginary)};
+}
+
+__device__ void store_number(Dtype dtype, char* place, const Number& number) {
+  switch (dtype) {
+    case Dtype::boolean:
+      *reinterpret_cast<std::uint8_t*>(place) =
+          number.integer != 0 || number.real != 0 || number.imaginary != 0;
+      return;
+    case Dtype::i8:
+      return store_integer<std::int8_t>(place, number);
+    case Dtype::u8:
+      return store_integer<std::uint8_t>(place, number);
+    case Dtype::i16:
+      return store_integer<std::int16_t>(place, number);
+    case Dtype::u16:
+      return store_integer<std::uint16_t>(place, number);
+    case Dtype::i32:
+      return store_integer<std::int32_t>(place, number);
+    case Dtype::u32:
+      return store_integer<std::uint32_t>(place, number);
+    case Dtype::i64:
+      return store_integer<std::int64_t>(place, number);
+    case Dtype::u64:
+      return store_integer<std::uint64_t>(place, number);
+    case Dtype::f16:
+      *reinterpret_cast<__half*>(place) = to_half(number);
+      return;
+    case Dtype::bf16:
+      *reinterpret_cast<__nv_bfloat16*>(place) = to_bfloat16(number);
+      return;
+    case Dtype::f32:
+      *reinterpret_cast<float*>(place) = number.as<float>();
+      return;
+    case Dtype::f64:
+      *reinterpret_cast<double*>(place) = number.as<double>();
+      return;
+    case Dtype::c64:
+      return store_complex<float>(place, number);
+    case Dtype::c128:
+      return store_complex<double>(place, number);
+  }
+}
+
+/// `Index` is 32 bits wide where all elements can be numbered so.
+template <class Index>
+__global__ void convert_elements(const __grid_constant__ Nest nest, Index elements, Dtype from_dtype,
+                                 Dtype to_dtype, const char* from, char* to) {
+  const Index step = static_cast<Index>(gridDim.x) * blockDim.x;
+  for (Index i = static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x; i < elements; i += step) {
+    const RowOffsets at = row_offsets(nest, i);
+    store_number(to_dtype, to + at.to, load_number(from_dtype, from + at.from));
+  }
+}
+
+}  // namespace
+
+int launch_convert(const Nest& nest, Dtype from_dtype, Dtype to_dtype, const void* from, void* to,
+                   void* stream) {
+  const std::int64_t elements = rows_of(nest);
+  const std::int64_t wanted = (elements + threads_per_block - 1) / threads_per_block;
+  const auto blocks = static_cast<unsigned>(std::clamp<std::int64_t>(wanted, 1, 4 * most_blocks));
+  auto* const queue = static_cast<cudaStream_t>(stream);
+  const auto* const source = static_cast<const char*>(from);
+  auto* const destination = static_cast<char*>(to);
+  if (elements <= std::int64_t{1} << 31) {
+    convert_elements<std::uint32_t><<<blocks, threads_per_block, 0, queue>>>(
+        nest, static_cast<std::uint32_t>(elements), from_dtype, to_dtype, source, destination);
+  } else {
+    convert_elements<std::uint64_t><<<blocks, threads_per_block, 0, queue>>>(
+        nest, static_cast<std::uint64_t>(elements), from_dtype, to_dtype, source, destination);
+  }
+  return cudaGetLastError();
+}
+
+int load_convert_kernel() {
+  return load(convert_elements<std::uint32_t>, convert_elements<std::uint64_t>);
+}
+
+}  // namespace partita::kernels::cuda

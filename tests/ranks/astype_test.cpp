@@ -1,0 +1,93 @@
+// Arrays in other dtypes, on the host or (PARTITA_TEST_DEVICE) on devices.
+#include <partita/astype.hpp>
+#include <partita/elements.hpp>
+#include <partita/redistribute.hpp>
+
+#include "ranks/any_memory.hpp"
+#include "ranks/array_model.hpp"
+#include "ranks/caught.hpp"
+#include "ranks/memory_checks.hpp"
+#include "ranks/rank_test.hpp"
+
+namespace partita::testing {
+namespace {
+
+constexpr Dtype every_dtype[] = {Dtype::boolean, Dtype::i8,  Dtype::u8,  Dtype::i16, Dtype::u16,
+                                 Dtype::i32,     Dtype::u32, Dtype::i64, Dtype::u64, Dtype::f16,
+                                 Dtype::bf16,    Dtype::f32, Dtype::f64, Dtype::c64, Dtype::c128};
+
+// Small numbers are the same in every dtype; an imaginary part there is only where there was one.
+template <class T>
+T expected_value(Dtype from, std::int64_t number) {
+  const int known = from == Dtype::boolean ? known_value(number, 0) % 2 : known_value(number, 0);
+  if constexpr (std::is_same_v<T, bool>) {
+    return known != 0;
+  } else if constexpr (std::is_arithmetic_v<T> || is_half_type<T>) {
+    return make_value<T>(known);
+  } else {
+    using Real = typename T::value_type;
+    return {static_cast<Real>(known), is_complex(from) ? static_cast<Real>(-known) : Real(0)};
+  }
+}
+
+RANK_TEST(Astype, EveryPairOfDtypes) {
+  const Layout layout(BlockCyclic({1, context.size()}, {2, 3}), {5, 7}, context.size());
+  for (const Dtype from : every_dtype) {
+    Array source = empty(context, layout, from);
+    write_known(source);
+    for (const Dtype to : every_dtype) {
+      if (is_complex(from) && !is_complex(to) && to != Dtype::boolean) continue;
+      const Array result = astype(source, to);
+      EXPECT_EQ(result.dtype(), to);
+      EXPECT_EQ(result.layout(), layout);
+      EXPECT_EQ(result.local().space, source.local().space);
+      each_element(result, [&](std::int64_t number, auto& element) {
+        using T = std::decay_t<decltype(element)>;
+        EXPECT_TRUE(same_value(element, expected_value<T>(from, number))) << name(from) << " to " << name(to);
+      });
+    }
+  }
+}
+
+RANK_TEST(Astype, OfAnyMemoryIntoAnyMemory) {
+  const Layout layout(Slab(1), {5, 7}, context.size());
+  for (int memory = 0; memory < 5; ++memory) {
+    Wrapped source = make_array(context, layout, Dtype::i32, memory);
+    write_known(source.array);
+    for (const Residency residency : {Residency::heap, Residency::ordinary}) {
+      for (const Order order : {Order::row_major, Order::column_major}) {
+        const Array result = astype(source.array, Dtype::f32, {residency, order});
+        EXPECT_EQ(result.operand().residency, residency);
+        EXPECT_EQ(result.operand().axis_order, Operand::of(layout, Dtype::f32, order).axis_order);
+        EXPECT_EQ(count_wrong(result, layout), 0) << memory;
+      }
+    }
+    EXPECT_EQ(count_wrong(astype(source.array, Dtype::i32), layout), 0);
+    EXPECT_EQ(
+        count_wrong(astype(source.array, Dtype::f64, {Residency::heap, Order::row_major, MemorySpace::host}),
+                    layout),
+        0);
+  }
+}
+
+RANK_TEST(Astype, PartialArraysKeepTheirContributions) {
+  const std::string mesh = "mesh:x=" + std::to_string(context.size()) + ":-,-;partial=sum:x";
+  Array partial = empty(context, {4, 3}, Distribution::parse(mesh), Dtype::f16);
+  write_known(partial);
+  const Array wide = astype(partial, Dtype::f64);
+  EXPECT_EQ(count_wrong(redistribute(wide, Slab(0)), partial.layout()), 0);
+}
+
+RANK_TEST(Astype, ComplexToRealSaysWhatToDo) {
+  const Array array = zeros(context, {4, 3}, Slab(0), Dtype::c64);
+  const std::string text = same_error<ArgumentError>(context, [&] { (void)astype(array, Dtype::f32); });
+  EXPECT_TRUE(contains(text, "c64") && contains(text, "f32") && contains(text, "for_each_local")) << text;
+  if (context.size() > 1) {
+    (void)same_error<DisagreementError>(
+        context, [&] { (void)astype(array, context.rank() == 0 ? Dtype::c64 : Dtype::c128); });
+  }
+  EXPECT_FALSE(context.failed());
+}
+
+}  // namespace
+}  // namespace partita::testing

@@ -1,0 +1,119 @@
+// Where results lie, and symmetric memory seen as arrays; on the host or (PARTITA_TEST_DEVICE) on devices.
+#include <partita/fft.hpp>
+#include <partita/matmul.hpp>
+#include <partita/memory.hpp>
+#include <partita/redistribute.hpp>
+#include <partita/spectral.hpp>
+
+#include "ranks/array_model.hpp"
+#include "ranks/memory_checks.hpp"
+#include "ranks/rank_test.hpp"
+
+namespace partita::testing {
+namespace {
+
+RANK_TEST(Results, SymmetricMemoryIsSeenAsArrays) {
+  for (const MemorySpace space : {MemorySpace::host, context.state()->default_space()}) {
+    const SymmetricMemory block = SymmetricMemory::allocate(context, 6 * 4 * 8, space);
+    EXPECT_EQ(block.space(), space);
+    const View part = block.view(Dtype::f64, {6, 4}, Order::column_major);
+    EXPECT_EQ(part.data, block.data());
+    EXPECT_EQ(part.strides, Strides({1, 6}));
+    EXPECT_EQ(part.space, space);
+    Array wrapped = wrap(context, part, Slab(0), {6 * context.size(), 4});
+    EXPECT_EQ(wrapped.operand().residency, Residency::heap);
+    write_known(wrapped);
+    EXPECT_EQ(count_wrong(redistribute(wrapped, Slab(1)), wrapped.layout()), 0);
+    EXPECT_NE(block.peer(context.rank()), nullptr);
+    EXPECT_THROW((void)block.view(Dtype::f64, {6, 5}), ArgumentError);
+    EXPECT_THROW((void)block.view(Dtype::f64, {-1, 5}), ArgumentError);
+    EXPECT_NO_THROW((void)block.view(Dtype::u8, {192}));
+  }
+  SymmetricMemory block =
+      SymmetricMemory::make_symmetric(context, 8 * (context.rank() + 1), MemorySpace::host);
+  EXPECT_EQ(block.view(Dtype::i64, {context.size()}).extents, Shape({context.size()}));
+  block.free();
+  EXPECT_THROW((void)block.view(Dtype::i64, {1}), ArgumentError);
+  if (context.device().kind == Device::Kind::cpu) {
+    (void)same_error<UnsupportedError>(
+        context, [&] { (void)SymmetricMemory::allocate(context, 8, MemorySpace::device); });
+  }
+}
+
+RANK_TEST(Results, LieWhereTheOptionsSay) {
+  Array a = empty(context, {9, 8}, Slab(0), Dtype::f64), b = empty(context, {8, 7}, Slab(1), Dtype::f64);
+  fill_random(a, 1);
+  fill_random(b, 2);
+  const Array product = matmul(a, b);
+  const MemorySpace there = context.state()->default_space();
+  for (const Residency residency : {Residency::heap, Residency::ordinary}) {
+    const auto check_of = [&](const Array& result, const Array& expected, MemorySpace space) {
+      EXPECT_EQ(result.operand().residency, residency);
+      EXPECT_EQ(result.local().space, space);
+      EXPECT_LT(compare(result, expected).largest_difference, 1e-12);
+    };
+    for (int twice = 0; twice < 2; ++twice) {
+      check_of(redistribute(a, Slab(1), {{}, Order::row_major, residency}), a, there);
+      check_of(redistribute(a, Slab(1), {{}, Order::row_major, residency, MemorySpace::host}), a,
+               MemorySpace::host);
+      check_of(gather(a, 0, {residency}), a, there);
+      check_of(gather(a, context.size() - 1, {residency, Order::column_major, MemorySpace::host}), a,
+               MemorySpace::host);
+      MatmulOptions multiply;
+      multiply.residency = residency;
+      check_of(matmul(a, b, multiply), product, there);
+    }
+    const Array whole = gather(a, 0, {Residency::ordinary, Order::row_major, MemorySpace::host});
+    check_of(scatter(context, whole.local(), {9, 8}, Slab(1), 0, {residency}), a, there);
+    check_of(
+        scatter(context, whole.local(), {9, 8}, Slab(1), 0, {residency, Order::row_major, MemorySpace::host}),
+        a, MemorySpace::host);
+  }
+  const Array on_host = redistribute(a, Slab(0), {{}, Order::row_major, Residency::heap, MemorySpace::host});
+  const Array back = redistribute(on_host, Slab(1), {{}, Order::row_major, Residency::ordinary, there});
+  EXPECT_EQ(back.local().space, there);
+  EXPECT_TRUE(compare(back, a).equal);
+  if (there == MemorySpace::host) {
+    (void)same_error<UnsupportedError>(context, [&] {
+      (void)redistribute(a, Slab(1), {{}, Order::row_major, Residency::heap, MemorySpace::device});
+    });
+  }
+  EXPECT_FALSE(context.failed());
+}
+
+RANK_TEST(Results, OfTransformsLieWhereTheOptionsSay) {
+  if (context.device().kind == Device::Kind::cuda) return;  // transforms are of host memory
+  Array field = empty(context, {8, 6}, Slab(0), Dtype::f64);
+  fill_random(field, 1);
+  const Array spectrum = rfft(field);
+  for (const Residency residency : {Residency::heap, Residency::ordinary}) {
+    FftOptions options;
+    options.residency = residency;
+    const auto check_of = [&](const Array& result, const Array& expected) {
+      EXPECT_EQ(result.operand().residency, residency);
+      EXPECT_LT(compare(result, expected).largest_difference, 1e-12);
+    };
+    check_of(rfft(field, options), spectrum);
+    check_of(irfft(spectrum, options), field);
+    SpectralOptions apply;
+    apply.axes = {0, 1};
+    apply.residency = residency;
+    check_of(spectral_apply(
+                 field, [](const WaveVector&) { return std::complex<double>(1); }, apply),
+             field);
+    ResizeOptions resize;
+    resize.halved_axis = 1;
+    resize.residency = residency;
+    check_of(resize_spectrum(spectrum, {8, 6}, {8, 6}, resize), spectrum);
+    FFT plan(context, field.operand(), [&] {
+      FftOptions forward;
+      forward.kind = FftKind::r2c;
+      forward.residency = residency;
+      return forward;
+    }());
+    EXPECT_EQ(plan.output().residency, residency);
+  }
+}
+
+}  // namespace
+}  // namespace partita::testing
