@@ -9,6 +9,7 @@
 #include <partita/dtype.hpp>
 #include <partita/error.hpp>
 #include <partita/fft.hpp>
+#include <partita/half.hpp>
 #include <partita/io.hpp>
 #include <partita/layout.hpp>
 #include <partita/machine.hpp>

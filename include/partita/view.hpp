@@ -15,8 +15,8 @@ enum class MemorySpace : std::uint8_t { host, device };
 struct View {
   void* data = nullptr;
   Dtype dtype = Dtype::f64;
-  Shape extents;
-  Strides strides;
+  Shape extents = {};
+  Strides strides = {};
   MemorySpace space = MemorySpace::host;
 
   /// A dense view.
