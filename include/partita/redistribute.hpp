@@ -25,7 +25,8 @@ enum class RedistributeMethod : std::uint8_t {
 
 /// Behaviour first, performance after.
 struct RedistributeOptions {
-  std::vector<int> axes;  ///< dimension i of the result is dimension axes[i] of the source; empty: unchanged
+  std::vector<int> axes =
+      {};  ///< dimension i of the result is dimension axes[i] of the source; empty: unchanged
   Order order = Order::row_major;  ///< of a result that `redistribute` allocates
   RedistributeMethod method =
       RedistributeMethod::automatic;  ///< for peers that allow it; others take their own way
@@ -67,6 +68,9 @@ PARTITA_API Array redistribute(const Array& source, const Layout& destination,
 /// shape. The two must not overlap.
 PARTITA_API void redistribute(const Array& source, Array& destination,
                               const RedistributeOptions& options = {});
+/// The same in a stream, of arrays in device memory: as `Redistribute::execute` with one.
+PARTITA_API void redistribute(const Array& source, Array& destination, const RedistributeOptions& options,
+                              Stream stream);
 
 /// Plan once, execute many times. Creation is collective; execute is collective and blocking, allocates
 /// nothing, and when it returns the caller may overwrite the source, read the destination and free either.
@@ -85,8 +89,8 @@ class PARTITA_API Redistribute {
   void reset(const Array& source, Array& destination);
   void execute();
   void execute(const Array& source, Array& destination);
-  /// For arrays in device memory: puts the work into `stream` (null: the context's own) and returns. The
-  /// contract then holds in stream order: what the stream does next may overwrite the source, read the
+  /// For arrays in device memory: puts the work into `stream` (`Stream{}`: the context's own) and returns.
+  /// The contract then holds in stream order: what the stream does next may overwrite the source, read the
   /// destination or free either. `Context::synchronize` waits, and throws what went wrong. Plans with
   /// messages wait for them here. UnsupportedError: an array in host memory.
   ///

@@ -23,7 +23,7 @@ std::shared_ptr<Runner> cached_plan(ContextState& context, const Operand& input,
 }
 
 Array transformed(const Array& input, const FftOptions& options, SourcePlace where) {
-  const std::shared_ptr<ContextState>& context = input.context();
+  const std::shared_ptr<ContextState>& context = input.context_state();
   context->require_usable("fft");
   const std::shared_ptr<Runner> runner = cached_plan(*context, input.operand(), options);
   const Operand& output = runner->request().output;
@@ -42,7 +42,7 @@ Array transformed(const Array& input, FftKind kind, bool inverse, FftOptions opt
 // Types I to IV stand behind one another.
 FftKind kind_of_type(const Array& input, FftKind first, int type) {
   if (type < 1 || type > 4) {
-    runtime::collectively(*input.context(), "fft", [&]() -> std::vector<Fact> {
+    runtime::collectively(*input.context_state(), "fft", [&]() -> std::vector<Fact> {
       throw ArgumentError(fmt::format("type {}: the types of cosine and sine transforms are 1 to 4", type));
     });
   }

@@ -28,7 +28,7 @@ struct Pair {
 Pair options_of(const Array& field, const SpectralOptions& options, std::string_view operation) {
   check(field.valid(), "{}: the field is missing", operation);
   Pair pair;
-  runtime::collectively(*field.context(), std::string(operation), [&]() -> std::vector<Fact> {
+  runtime::collectively(*field.context_state(), std::string(operation), [&]() -> std::vector<Fact> {
     check(is_field(field.dtype()), "{}: the field is {}; f32, f64, c64 and c128 have a spectrum", operation,
           name(field.dtype()));
     const Layout& layout = field.layout();
@@ -88,7 +88,7 @@ std::vector<AxisModes> local_modes(const Array& spectrum, const Shape& lengths, 
   const std::vector<int> axes = spectral::all_or(options.axes, lengths.size());
   check(options.lengths.empty() || options.lengths.size() == axes.size(), "{} periods for {} axes",
         options.lengths.size(), axes.size());
-  const Region region = spectrum.layout().region(spectrum.context()->rank());
+  const Region region = spectrum.layout().region(spectrum.context_state()->rank());
   std::vector<AxisModes> result(static_cast<std::size_t>(lengths.size()));
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const int axis = axes[i];
@@ -153,8 +153,8 @@ Array solve_poisson(const Array& right_side, const SpectralOptions& options, Sou
 std::vector<Array> gradient(const Array& field, const SpectralOptions& options, SourcePlace where) {
   const Pair pair = options_of(field, options, "gradient");
   const Array spectrum = forward(field, pair, where);
-  Array derivative = empty(Context(field.context()), spectrum.layout(), spectrum.dtype(),
-                           {Residency::heap, pair.forward.order});
+  Array derivative =
+      empty(field.context(), spectrum.layout(), spectrum.dtype(), {Residency::heap, pair.forward.order});
   std::vector<Array> result;
   for (const int axis : pair.forward.axes) {
     const auto a = static_cast<std::size_t>(axis);
@@ -172,7 +172,7 @@ std::vector<Array> gradient(const Array& field, const SpectralOptions& options, 
 
 Array convolve(const Array& a, const Array& b, const SpectralOptions& options, SourcePlace where) {
   const Pair pair = options_of(a, options, "convolve");
-  runtime::collectively(*a.context(), "convolve", [&] {
+  runtime::collectively(*a.context_state(), "convolve", [&] {
     check(b.valid() && a.shape() == b.shape() && a.dtype() == b.dtype(),
           "convolve: both must have the same shape and dtype");
   });

@@ -56,7 +56,7 @@ AxisRuns runs_of(std::int64_t n, std::int64_t m, bool halved) {
 
 /// A box of an array's indices as an array on the same memory. Local.
 Array window_of(const Array& array, const Index& lower, const Shape& shape) {
-  const Context context(array.context());
+  const Context context = array.context();
   const int rank = context.rank();
   const Layout layout = array.layout().window(lower, shape);
   const Shape local = layout.local_shape(rank);
@@ -118,7 +118,7 @@ void move_corner(const Array& spectrum, const Array& result, const Corner& corne
 /// The factors of the Nyquist planes and of the norm, in one pass over what is not 1.
 template <class Number>
 void scale_local(const Array& result, const std::vector<AxisRuns>& axes, double factor) {
-  const Region region = result.layout().region(result.context()->rank());
+  const Region region = result.layout().region(result.context_state()->rank());
   if (region.empty()) return;
   using Real = typename Number::value_type;
   std::vector<std::vector<Real>> factors(axes.size());
@@ -184,7 +184,7 @@ Array resize_spectrum(const Array& spectrum, const Shape& from, const Shape& to,
   check(spectrum.valid(), "resize_spectrum: the spectrum is missing");
   std::vector<AxisRuns> axes;
   std::optional<Layout> layout;
-  runtime::collectively(*spectrum.context(), "resize_spectrum", [&]() -> std::vector<Fact> {
+  runtime::collectively(*spectrum.context_state(), "resize_spectrum", [&]() -> std::vector<Fact> {
     check_shapes(spectrum, from, to, options.halved_axis);
     Shape shape = to;
     if (options.halved_axis >= 0) shape[options.halved_axis] = to[options.halved_axis] / 2 + 1;
@@ -195,7 +195,7 @@ Array resize_spectrum(const Array& spectrum, const Shape& from, const Shape& to,
     for (int d = 0; d < shape.size(); ++d) axes.push_back(runs_of(from[d], to[d], d == options.halved_axis));
     return {{"from", to_string(from)}, {"to", to_string(to)}};
   });
-  Array result = empty(Context(spectrum.context()), *layout, spectrum.dtype(), {}, where);
+  Array result = empty(spectrum.context(), *layout, spectrum.dtype(), {}, where);
   spectral::with_number(spectrum.dtype(), [&](auto zero) { fill(result, static_cast<const void*>(&zero)); });
   for (const Corner& corner : corners_of(axes)) move_corner(spectrum, result, corner);
   const double factor = norm_of(from, to, options.norm);

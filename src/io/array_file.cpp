@@ -78,7 +78,7 @@ Array as_file_slab(const Array& array, Order order, std::string_view operation) 
 
 void write_whole(const std::string& path, const Array& slab, std::string_view operation,
                  const std::function<std::int64_t(const OutputFile&)>& begin) {
-  ContextState& context = *slab.context();
+  ContextState& context = *slab.context_state();
   const bool first = context.rank() == 0;
   std::optional<OutputFile> output;
   std::string start;

@@ -126,7 +126,7 @@ Array read_hdf5(const Context& context, const std::string& path, const std::stri
 }
 
 void write_hdf5(const std::string& path, const std::string& dataset, const Array& array) {
-  array.context()->require_usable("write_hdf5");
+  array.context_state()->require_usable("write_hdf5");
   const Array slab = as_file_slab(array, Order::row_major, "write_hdf5");
   write_whole(path, slab, "write_hdf5", [&](const OutputFile& output) {
     check<FileError>(output.regular(), "{}: an HDF5 file is not written in one go; name a regular file",
