@@ -25,7 +25,7 @@ std::uint64_t device_identity(const runtime::Runtime& state, const PhysicalDevic
 
 // One thing after the other.
 void DeviceWork::exchange(const PeerExchange& what, Stream stream) {
-  const auto copy_one = [&](const PlacedCopy& one) { copy(*one.nest, one.from, one.to, stream, one.inside); };
+  const auto copy_one = [&](const PlacedCopy& one) { copy(*one.nest, one.from, one.to, stream, one.scope); };
   for (const PlacedCopy& one : what.packs) copy_one(one);
   flags(what.early_signals, stream);
   flags(what.early_waits, stream);

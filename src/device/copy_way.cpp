@@ -30,11 +30,11 @@ std::int64_t engine_copies(const kernels::StridedCopy& nest) {
 
 }  // namespace
 
-CopyChoice choose_copy_way(const kernels::StridedCopy& nest, bool inside, CopyWay wanted) {
+CopyChoice choose_copy_way(const kernels::StridedCopy& nest, CopyScope scope, CopyWay wanted) {
   if (wanted == CopyWay::kernel) return {CopyWay::kernel, "asked for"};
   if (!engine_can(nest)) return {CopyWay::kernel, "the engine needs rows one after the other on both sides"};
   if (wanted == CopyWay::engine) return {CopyWay::engine, "asked for"};
-  if (inside) return {CopyWay::kernel, "it stays within the device"};
+  if (scope != CopyScope::any) return {CopyWay::kernel, "it stays within the device"};
   const std::int64_t copies = engine_copies(nest);
   if (!nest.loops.empty() && nest.item_bytes < least_row) return {CopyWay::kernel, "the rows are short"};
   if (kernels::bytes(nest) < least_bytes || kernels::bytes(nest) / copies < least_copy)

@@ -16,8 +16,8 @@ struct CopyChoice {
 };
 
 /// For a simplified nest. A wish for the engine is granted only where it can do it. Pure.
-/// `inside`: within one device, whose multiprocessors copy several times faster than its engines.
-CopyChoice choose_copy_way(const kernels::StridedCopy& nest, bool inside,
+/// Within one device its multiprocessors copy several times faster than its engines.
+CopyChoice choose_copy_way(const kernels::StridedCopy& nest, CopyScope scope,
                            CopyWay wanted = CopyWay::automatic);
 
 /// Between a device and pinned host memory, over a bus that its engines fill with pieces of some 256 KiB.

@@ -35,7 +35,7 @@ class CudaAccelerator final : public Accelerator {
 
   void copy_bytes(const void* from, void* to, std::int64_t bytes, Stream stream) override;
   void copy(const kernels::StridedCopy& nest, const void* from, void* to, Stream stream,
-            bool inside) override;
+            CopyScope scope) override;
   void transfer(const kernels::StridedCopy& nest, const void* from, void* to, Stream stream) override;
   bool copies_at_once(std::span<const PlacedCopy> copies) const override;
   void exchange(const PeerExchange& what, Stream stream) override;

@@ -9,6 +9,12 @@
 #include "kernels/cuda/launch.hpp"
 
 namespace partita::devices {
+namespace {
+
+// Measured on H200: with 16 to 64 of them NCCL's kernels lose nothing, with 132 the gain is gone.
+constexpr unsigned background_blocks = 48;
+
+}  // namespace
 
 void CudaAccelerator::copy_bytes(const void* from, void* to, std::int64_t bytes, Stream stream) {
   const cuda::CudaBesideCaptures unharmed;  // ordinary host memory may make this wait
@@ -18,15 +24,17 @@ void CudaAccelerator::copy_bytes(const void* from, void* to, std::int64_t bytes,
 }
 
 void CudaAccelerator::copy(const kernels::StridedCopy& nest, const void* from, void* to, Stream stream,
-                           bool inside) {
+                           CopyScope scope) {
   if (nest.item_bytes == 0) return;
   const char* const source = static_cast<const char*>(from) + nest.from_offset;
   char* const destination = static_cast<char*>(to) + nest.to_offset;
-  if (choose_copy_way(nest, inside, way_).way == CopyWay::engine) {
+  if (choose_copy_way(nest, scope, way_).way == CopyWay::engine) {
     return copy_by_engine(nest, source, destination, cuda::native(stream));
   }
-  cuda::check_launch(kernels::cuda::launch_copy(kernel_nest(nest), source, destination, cuda::native(stream)),
-                     "copy");
+  const unsigned most_blocks = scope == CopyScope::background ? background_blocks : 0;
+  cuda::check_launch(
+      kernels::cuda::launch_copy(kernel_nest(nest), source, destination, most_blocks, cuda::native(stream)),
+      "copy");
 }
 
 void CudaAccelerator::transfer(const kernels::StridedCopy& nest, const void* from, void* to, Stream stream) {

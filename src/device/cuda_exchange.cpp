@@ -49,7 +49,7 @@ bool ExchangeFit::flags() const {
 }
 
 bool ExchangeFit::fits(const PlacedCopy& one) const {
-  return one.nest->item_bytes > 0 && choose_copy_way(*one.nest, one.inside, way_).way == CopyWay::kernel;
+  return one.nest->item_bytes > 0 && choose_copy_way(*one.nest, one.scope, way_).way == CopyWay::kernel;
 }
 
 bool ExchangeFit::copies() const {

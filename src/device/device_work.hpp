@@ -13,12 +13,19 @@
 
 namespace partita::devices {
 
+/// What a copy shares the device with.
+enum class CopyScope : std::uint8_t {
+  any,         ///< one side may be a peer's memory or the host's
+  inside,      ///< both sides are this device's own memory
+  background,  ///< the same, and has time: it leaves most of the device to kernels that carry messages
+};
+
 /// A strided copy between two places. `nest` belongs to somebody else.
 struct PlacedCopy {
   const kernels::StridedCopy* nest = nullptr;
   const void* from = nullptr;
   void* to = nullptr;
-  bool inside = false;  // this device's own memory on both sides
+  CopyScope scope = CopyScope::any;
 };
 
 /// What a stream does with a flag.
@@ -56,14 +63,13 @@ class DeviceWork {
 
   /// Any two places: device, peer, host. Ordinary host memory may make this wait.
   virtual void copy_bytes(const void* from, void* to, std::int64_t bytes, Stream stream) = 0;
-  /// `nest` is simplified (kernels/host/copy.hpp); device, peer or pinned memory on both sides. `inside`:
-  /// both sides are this device's own memory.
+  /// `nest` is simplified (kernels/host/copy.hpp); device, peer or pinned memory on both sides.
   virtual void copy(const kernels::StridedCopy& nest, const void* from, void* to, Stream stream,
-                    bool inside = false) = 0;
+                    CopyScope scope = CopyScope::any) = 0;
   /// The same between this device and pinned host memory by its copy engine, which `nest` suits
   /// (choose_bus_way).
   virtual void transfer(const kernels::StridedCopy& nest, const void* from, void* to, Stream stream) {
-    copy(nest, from, to, stream, false);
+    copy(nest, from, to, stream);
   }
   /// Whether an exchange of these copies and nothing else is one start.
   virtual bool copies_at_once(std::span<const PlacedCopy> copies) const { return (void)copies, false; }

@@ -36,7 +36,8 @@ View DenseViews::packed(std::size_t number, const View& view) {
 }
 
 void DenseViews::copy(const View& from, const View& to, Stream stream) {
-  device_.copy(kernels::simplify(arrays::nest_over(from, to)), from.data, to.data, stream, true);
+  device_.copy(kernels::simplify(arrays::nest_over(from, to)), from.data, to.data, stream,
+               devices::CopyScope::inside);
 }
 
 }  // namespace partita::execution

@@ -255,8 +255,9 @@ class DeviceMultiply final : public DeviceBoundWork {
   void copy(const std::vector<kernels::StridedCopy>& nests, const Place& from, const Place& to,
             const AddressOf& address, Stream stream) const {
     const bool inside = from.rank == rank_ && to.rank == rank_;
+    const auto scope = inside ? devices::CopyScope::inside : devices::CopyScope::any;
     for (const kernels::StridedCopy& nest : nests)
-      device_.copy(nest, address(from), address(to), stream, inside);
+      device_.copy(nest, address(from), address(to), stream, scope);
   }
 
   bool scaled_;

@@ -212,8 +212,7 @@ void DevicePlan::run_move(std::size_t index, Line& line) {
   if (message_use_.sides[index] != MessageUse::Side::none && step.kind != StepKind::fill) {
     message_memory_.move(index, moves_[index], memory_, line.stream);
   } else {
-    put_move(*context_.device, plan_, step, moves_[index], memory_,
-             planning::other_rank(plan_, step) == plan_.rank, line.stream);
+    put_move(*context_.device, plan_, step, moves_[index], memory_, scope_of(plan_, step), line.stream);
   }
   passed(index, line);
 }

@@ -63,9 +63,9 @@ void FusedPlan::place(Steps steps, std::vector<devices::PlacedCopy>& to) const {
   to.clear();
   for (const std::size_t i : steps) {
     const Step& step = plan_.steps[i];
-    const bool inside = planning::other_rank(plan_, step) == plan_.rank;
+    const devices::CopyScope scope = scope_of(plan_, step);
     for (const kernels::StridedCopy& nest : moves_[i]) {
-      to.push_back({&nest, memory_.address(step.from), memory_.address(step.to), inside});
+      to.push_back({&nest, memory_.address(step.from), memory_.address(step.to), scope});
     }
   }
 }
@@ -121,8 +121,7 @@ void FusedPlan::run_branches() {
     const Step& step = plan_.steps[i];
     const std::size_t lane = lane_of(step);
     timed(std::array{i}, lane, [&] {
-      put_move(*context_.device, plan_, step, moves_[i], memory_,
-               planning::other_rank(plan_, step) == plan_.rank, streams_[lane]);
+      put_move(*context_.device, plan_, step, moves_[i], memory_, scope_of(plan_, step), streams_[lane]);
     });
   }
   join(1, streams_.size() - 1);

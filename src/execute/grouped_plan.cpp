@@ -15,6 +15,12 @@ namespace {
 
 constexpr int of_groups = 0, of_packs = 1, of_unpacks = 2;  // lines
 
+/// From one operand to the other, by no message.
+bool is_own(const Plan& plan, const Step& step) {
+  return step.kind == StepKind::copy && !planning::is_scratch(plan, step.from) &&
+         !planning::is_scratch(plan, step.to);
+}
+
 }  // namespace
 
 bool GroupedPlan::suits(const ContextState& context, const Plan& plan) {
@@ -57,6 +63,18 @@ void GroupedPlan::find_groups() {
   }
   // One small group has nothing to overlap with.
   may_overlap_ = message_use_.apart && (groups > 1 || message_use_.largest > small);
+  std::int64_t stays = 0, leaves = 0;
+  for (const Step& step : plan_.steps) {
+    if (step.kind == StepKind::send) leaves += step.bytes;
+    if (is_own(plan_, step)) stays += planning::moved_bytes(plan_, step);
+  }
+  own_has_time_ = stays <= leaves;
+}
+
+/// What stays on the rank goes beside the groups, whose kernels would else wait for a place on the device.
+devices::CopyScope GroupedPlan::scope(std::size_t index) const {
+  const bool beside_groups = order_ != nullptr && own_has_time_ && is_own(plan_, plan_.steps[index]);
+  return beside_groups ? devices::CopyScope::background : devices::CopyScope::inside;
 }
 
 void GroupedPlan::relower() {
@@ -159,7 +177,7 @@ void GroupedPlan::put(std::size_t index, std::span<const std::size_t> steps, con
 
 void GroupedPlan::run_move(std::size_t index) {
   put(index, std::array{index}, [&](Stream stream) {
-    put_move(*context_.device, plan_, plan_.steps[index], moves_[index], memory_, true, stream);
+    put_move(*context_.device, plan_, plan_.steps[index], moves_[index], memory_, scope(index), stream);
   });
 }
 

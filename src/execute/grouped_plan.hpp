@@ -31,6 +31,7 @@ class GroupedPlan final : public Executor {
 
  private:
   void find_groups();
+  devices::CopyScope scope(std::size_t index) const;
   std::vector<planning::Touched> touched_in_groups(bool direct) const;
   void relower() override;
   void run(const Execution& execution) override;
@@ -46,10 +47,11 @@ class GroupedPlan final : public Executor {
   std::vector<planning::Touched> touched_;                // by step
   MessageUse message_use_;
   DirectMessages direct_;
-  bool is_direct_ = false;    // in this execution
-  std::vector<int> closing_;  // by step; of a message, the last one of its round: where the group is put
-  std::vector<int> lanes_;    // by step: its line; -1: none
-  bool may_overlap_ = false;  // several lines are worth it
+  bool is_direct_ = false;     // in this execution
+  std::vector<int> closing_;   // by step; of a message, the last one of its round: where the group is put
+  std::vector<int> lanes_;     // by step: its line; -1: none
+  bool may_overlap_ = false;   // several lines are worth it
+  bool own_has_time_ = false;  // what stays on the rank is no more than what leaves it
   std::optional<LaneEvents> events_;      // nothing: all goes through one line always
   LaneEvents* order_ = nullptr;           // of this execution; null: all goes through one line
   std::vector<int> senders_, receivers_;  // of messages

@@ -46,7 +46,7 @@ void MessageMemory::move(std::size_t step, std::span<const kernels::StridedCopy>
   char* const to = memory.address(move.to);
   devices::Accelerator& device = *context_.device;
   const auto put = [&](const char* source, char* destination) {
-    put_move(device, plan_, move, nests, source, destination, true, stream);
+    put_move(device, plan_, move, nests, source, destination, devices::CopyScope::inside, stream);
   };
   if (ways_[step] == devices::BusWay::kernel) return put(from, to);
   if (ways_[step] == devices::BusWay::engine) {

@@ -9,15 +9,17 @@
 
 namespace partita::execution {
 
-/// Puts a copy or accumulation, lowered to `nests`, into the stream. `inside`: both sides are the device's
-/// own memory.
+/// `inside` where both sides are memory of the plan's rank.
+devices::CopyScope scope_of(const Plan& plan, const Step& step);
+
+/// Puts a copy or accumulation, lowered to `nests`, into the stream.
 void put_move(devices::Accelerator& device, const Plan& plan, const Step& step,
-              std::span<const kernels::StridedCopy> nests, const char* from, char* to, bool inside,
-              Stream stream);
+              std::span<const kernels::StridedCopy> nests, const char* from, char* to,
+              devices::CopyScope scope, Stream stream);
 
 /// The same between places of `memory`; also a fill.
 void put_move(devices::Accelerator& device, const Plan& plan, const Step& step,
-              std::span<const kernels::StridedCopy> nests, const PlanMemory& memory, bool inside,
+              std::span<const kernels::StridedCopy> nests, const PlanMemory& memory, devices::CopyScope scope,
               Stream stream);
 
 }  // namespace partita::execution

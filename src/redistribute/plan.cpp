@@ -41,9 +41,10 @@ PlanInParts plan_in_parts(const Operand& source, const Operand& destination, con
   planning::PlanBuilder builder(plan);
   if (method.is_grouped()) {
     plan.grouped = true;
-    const Rounds rounds = choose_rounds(problem);
+    const std::vector<Exchange> exchanges = in_parts(whole, problem, parts);
+    const Rounds rounds = choose_rounds(problem, exchanges.size());
     add_buffers(builder, problem, 0, rounds.private_bytes());
-    std::vector<int> begins = walk_rounds(problem, rounds, in_parts(whole, problem, parts), builder);
+    std::vector<int> begins = walk_rounds(problem, rounds, exchanges, builder);
     return {std::move(plan), std::move(begins)};
   }
   const Staging staging = choose_staging(problem, method);

@@ -13,11 +13,10 @@ namespace {
 
 constexpr std::int64_t line = 64;
 constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
-// Of what one rank gives in a round: a group costs some thirty microseconds, as long as it takes to pack
-// 64 MiB (docs/performance.md).
-constexpr std::int64_t worth_a_round = 128 * mebibyte;
-constexpr std::int64_t good_rounds = 8;
-constexpr std::int64_t most_half = 128 * mebibyte;
+// A group costs some thirty microseconds, as long as it takes to pack 64 MiB, so one round is best as far as
+// there is scratch for it; it needs half as much as several do (docs/performance.md).
+constexpr std::int64_t most_of_one_round = 256 * mebibyte;
+constexpr std::int64_t most_of_several = 128 * mebibyte;
 
 /// Of every element of a layout.
 struct Holders {
@@ -108,7 +107,7 @@ class RoundsWalk {
   }
 
   void round(std::vector<Piece>& given, std::vector<Piece> taken, std::int64_t number) {
-    const std::size_t half = turn_++ % 2;
+    const std::size_t half = turn_++ % static_cast<std::size_t>(rounds_.halves);
     receive(taken, half, number);
     send(given, half, number);
     unpack();
@@ -116,7 +115,7 @@ class RoundsWalk {
   }
 
   void receive(std::vector<Piece>& taken, std::size_t half, std::int64_t number) {
-    std::int64_t offset = (2 + static_cast<std::int64_t>(half)) * rounds_.half_bytes;
+    std::int64_t offset = (rounds_.halves + static_cast<std::int64_t>(half)) * rounds_.half_bytes;
     for (Piece& piece : taken) {
       piece.place = builder_.own(source_buffer);
       if (piece.peer == problem_.rank) continue;
@@ -178,7 +177,7 @@ bool fits_rounds(const Problem& problem) {
 // What a rank gives is its part once for each replica of the destination, what it takes its part once for
 // each contribution. Of a transfer of n elements a round takes n / count, rounded up; so of a rank's bytes it
 // takes that share, and at most an element and a line more for each peer.
-Rounds choose_rounds(const Problem& problem) {
+Rounds choose_rounds(const Problem& problem, std::size_t parts) {
   const std::int64_t item = problem.item_bytes();
   const std::int64_t slack = slack_of(problem);
   const std::int64_t given =
@@ -189,10 +188,11 @@ Rounds choose_rounds(const Problem& problem) {
   const std::int64_t bound = problem.options.staging_bytes;
   check(fits_rounds(problem), "staging_bytes is {}, but this redistribution needs at least {}", bound,
         8 * slack);
-  const std::int64_t room = std::max(bound > 0 ? round_down(bound / 4, line) : most_half + slack, 2 * slack);
+  std::int64_t room = slack + (largest <= most_of_one_round ? most_of_one_round : most_of_several);
+  if (bound > 0) room = std::clamp(round_down(bound / 4, line), 2 * slack, room);
   Rounds rounds;
-  rounds.count = std::clamp<std::int64_t>(largest / worth_a_round, 1, good_rounds);
-  rounds.count = std::max(rounds.count, ceil_divide(largest, room - slack));
+  rounds.count = ceil_divide(largest, room - slack);
+  if (rounds.count == 1 && parts == 1) rounds.halves = 1;
   rounds.half_bytes = round_up(ceil_divide(largest, rounds.count) + slack, line);
   return rounds;
 }

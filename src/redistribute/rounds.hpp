@@ -20,15 +20,17 @@ namespace partita::redistribution {
 struct Rounds {
   std::int64_t count = 1;       ///< that a transfer is cut into, at most
   std::int64_t half_bytes = 0;  ///< of scratch, for the messages of a round one way
+  std::int64_t halves = 2;      ///< one where no other round comes beside it
 
-  std::int64_t private_bytes() const { return 4 * half_bytes; }
+  std::int64_t private_bytes() const { return 2 * halves * half_bytes; }
 };
 
 /// Whether `options.staging_bytes` is enough. The same on every rank.
 bool fits_rounds(const Problem& problem);
 
-/// The same on every rank. Throws ArgumentError where `options.staging_bytes` is too small.
-Rounds choose_rounds(const Problem& problem);
+/// For an exchange of so many parts. The same on every rank. Throws ArgumentError where
+/// `options.staging_bytes` is too small.
+Rounds choose_rounds(const Problem& problem, std::size_t parts);
 
 /// Writes the steps; gives those at which the parts of the exchange begin.
 std::vector<int> walk_rounds(const Problem& problem, const Rounds& rounds, const std::vector<Exchange>& parts,

@@ -321,7 +321,8 @@ class FakeAccelerator final : public devices::Accelerator {
   void copy_bytes(const void* from, void* to, std::int64_t bytes, Stream stream) override {
     of(stream).put([=] { std::memcpy(to, from, static_cast<std::size_t>(bytes)); });
   }
-  void copy(const kernels::StridedCopy& nest, const void* from, void* to, Stream stream, bool) override {
+  void copy(const kernels::StridedCopy& nest, const void* from, void* to, Stream stream,
+            devices::CopyScope) override {
     of(stream).put([=] { kernels::copy(nest, from, to, kernels::StoreHint::cache); });
   }
   void accumulate(const kernels::StridedCopy& nest, Dtype dtype, Reduction reduction, const void* from,

@@ -9,7 +9,7 @@ namespace {
 constexpr std::int64_t kib = 1024, mib = 1024 * kib;
 
 CopyWay chosen(const kernels::StridedCopy& nest, CopyWay wanted = CopyWay::automatic) {
-  return devices::choose_copy_way(nest, false, wanted).way;
+  return devices::choose_copy_way(nest, devices::CopyScope::any, wanted).way;
 }
 
 TEST(CopyWay, LongRowsGoThroughTheEngine) {
@@ -27,8 +27,9 @@ TEST(CopyWay, ShortRowsAndFewBytesGoThroughAKernel) {
 }
 
 TEST(CopyWay, WithinADeviceKernelsAreFaster) {
-  EXPECT_EQ(devices::choose_copy_way({64 * mib, 0, 0, {}}, true).way, CopyWay::kernel);
-  EXPECT_EQ(devices::choose_copy_way({64 * mib, 0, 0, {}}, true, CopyWay::engine).way, CopyWay::engine);
+  EXPECT_EQ(devices::choose_copy_way({64 * mib, 0, 0, {}}, devices::CopyScope::inside).way, CopyWay::kernel);
+  EXPECT_EQ(devices::choose_copy_way({64 * mib, 0, 0, {}}, devices::CopyScope::inside, CopyWay::engine).way,
+            CopyWay::engine);
 }
 
 TEST(CopyWay, TheEngineTakesOnlyRowsInOrder) {

@@ -71,9 +71,10 @@ bool needs_64_bits(const Deal& deal) {
 }
 
 template <class Unit>
-int copy_in_units(const Nest& nest, const void* from, void* to, cudaStream_t stream) {
+int copy_in_units(const Nest& nest, const void* from, void* to, unsigned most_blocks, cudaStream_t stream) {
   const Deal deal = deal_of(nest, sizeof(Unit));
-  const Shape shape = shape_of(deal);
+  Shape shape = shape_of(deal);
+  if (most_blocks > 0) shape.blocks = std::min(shape.blocks, most_blocks);
   if (needs_64_bits(deal)) {
     copy_rows<Unit, std::uint64_t>
         <<<shape.blocks, threads_per_block, 0, stream>>>(nest, deal, shape.lanes, from, to);
@@ -145,10 +146,11 @@ int in_units(std::uint64_t bytes, const Work& work) {
 
 }  // namespace
 
-int launch_copy(const Nest& nest, const void* from, void* to, void* stream) {
+int launch_copy(const Nest& nest, const void* from, void* to, unsigned most_blocks, void* stream) {
   auto* const queue = static_cast<cudaStream_t>(stream);
-  return in_units(alignment_of(nest, from, to),
-                  [&](auto unit) { return copy_in_units<decltype(unit)>(nest, from, to, queue); });
+  return in_units(alignment_of(nest, from, to), [&](auto unit) {
+    return copy_in_units<decltype(unit)>(nest, from, to, most_blocks, queue);
+  });
 }
 
 int launch_exchange(const Exchange& exchange, void* stream) {

@@ -65,7 +65,8 @@ struct PackExchange {
 };
 
 /// Each gives a cudaError_t; 0: started. `stream` is a cudaStream_t. The pointers include the offsets.
-int launch_copy(const Nest& nest, const void* from, void* to, void* stream);
+/// `most_blocks`: 0: as many as it takes.
+int launch_copy(const Nest& nest, const void* from, void* to, unsigned most_blocks, void* stream);
 int launch_exchange(const Exchange& exchange, void* stream);
 int launch_pack_exchange(const PackExchange& exchange, void* stream);
 int launch_flags(const Flags& flags, void* stream);  // one after the other
