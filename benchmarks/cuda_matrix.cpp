@@ -11,7 +11,7 @@ Shape matrix_of(std::int64_t elements) {
 }
 
 void check_matrix(const Array& result, const std::string& name) {
-  Array expected = empty(Context(result.context()), result.layout(), result.dtype());
+  Array expected = empty(result.context(), result.layout(), result.dtype());
   fill_random(expected, 1);
   if (!compare(expected, result).equal) throw Error(name + ": the result is wrong");
 }

@@ -47,7 +47,7 @@ std::string draw(const std::string& folder, const std::string& name, const Image
 /// the first local element.
 template <class Visit>
 void for_each(const Array& array, const Visit& visit) {
-  const Region region = array.layout().region(Context(array.context()).rank());
+  const Region region = array.layout().region(array.context().rank());
   const View& local = array.local();
   if (volume(local.extents) == 0) return;
   const int dimensions = local.extents.size();

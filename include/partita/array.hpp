@@ -5,6 +5,7 @@
 #include <optional>
 #include <partita/context.hpp>
 #include <partita/error.hpp>
+#include <partita/half.hpp>
 #include <partita/operand.hpp>
 #include <partita/source_place.hpp>
 #include <partita/view.hpp>
@@ -30,7 +31,7 @@ class PARTITA_API Array {
   const View& local() const;  ///< this rank's part
   Shape local_shape() const { return local().extents; }
   std::int64_t local_size() const;  ///< elements
-  const std::shared_ptr<ContextState>& context() const;
+  Context context() const;          ///< in which it was made
 
   /// The first local element, typed; throws ArgumentError if T is not the dtype.
   template <class T>
@@ -52,6 +53,7 @@ class PARTITA_API Array {
   struct State;
   explicit Array(std::shared_ptr<State> state) : state_(std::move(state)) {}  ///< for the library itself
   const std::shared_ptr<State>& state() const { return state_; }
+  const std::shared_ptr<ContextState>& context_state() const;  ///< for the library itself
 
  private:
   void require_dtype(Dtype wanted) const;
@@ -78,24 +80,35 @@ PARTITA_API Array zeros(const Context& context, const Shape& shape, const Distri
                         Dtype dtype, const ArrayOptions& options = {},
                         SourcePlace where = SourcePlace::current());
 
-/// An array on memory that the caller owns and keeps alive. `local` must have the local shape of this rank;
-/// dense row- or column-major and any strides are fine. Memory inside the symmetric heap (from
-/// `SymmetricMemory`) at the same offset on all ranks is recognised. Device memory (`local.space`) must
-/// belong to the context's device, or be mapped there. Collective: a wrong shape on one rank is the same
-/// error on all.
+/// An array on the caller's memory. `local` must have the local shape of this rank; dense row- or
+/// column-major and any strides are fine. `owner` keeps the memory: the array and its copies hold it as long
+/// as they live, and let it go in whatever thread the last one ends; without it the caller keeps the memory
+/// alive. Memory inside the symmetric heap (from `SymmetricMemory`) at the same offset on all ranks is
+/// recognised.
+///
+/// In a context with a device its driver is asked whose memory it is. ArgumentError: memory of a device that
+/// `local.space` says is the host's, the reverse, or another device's than the context's. Pinned and managed
+/// memory may be either. Collective: what is wrong on one rank is the same error on all.
 PARTITA_API Array wrap(const Context& context, const View& local, const Distribution& distribution,
-                       const Shape& shape);
-PARTITA_API Array wrap(const Context& context, const View& local, const Layout& layout);
+                       const Shape& shape, std::shared_ptr<void> owner = {});
+PARTITA_API Array wrap(const Context& context, const View& local, const Layout& layout,
+                       std::shared_ptr<void> owner = {});
 /// The same where every rank already knows what all ranks pass: the operand says it, and nothing is
 /// exchanged. Local. The operand must be of ordinary memory on the host, and the same on all ranks (that is
 /// not checked here; the operations on the array check it). Where it is not dense, strides are each rank's
 /// own. Throws ArgumentError where `local` does not suit it.
-PARTITA_API Array wrap(const Context& context, const View& local, const Operand& operand);
+PARTITA_API Array wrap(const Context& context, const View& local, const Operand& operand,
+                       std::shared_ptr<void> owner = {});
 
 // --- operations of one step
+//
+// They are done when they return. With a stream (`Stream{}`: the context's own), of arrays in device memory,
+// they come in its order instead: after what it was given before, and what it is given next comes after them.
+// The host then waits only where it says so. In host memory a stream that is given is an UnsupportedError.
 
 /// Every element becomes `value`, given as one element of the array's dtype. Local.
 PARTITA_API void fill(Array& array, const void* value);
+PARTITA_API void fill(Array& array, const void* value, Stream stream);
 /// The same, typed: throws ArgumentError if T is not the dtype.
 template <class T>
 void fill(Array& array, const T* value) {
@@ -106,20 +119,33 @@ template <class T>
 requires(!std::is_pointer_v<T> && !std::is_invocable_v<T&, const Index&>) void fill(Array& array, T value) {
   fill(array, &value);
 }
+template <class T>
+void fill(Array& array, const T* value, Stream stream) {
+  (void)array.data<T>();
+  fill(array, static_cast<const void*>(value), stream);
+}
+template <class T>
+requires(!std::is_pointer_v<T>) void fill(Array& array, T value, Stream stream) {
+  fill(array, &value, stream);
+}
 
 /// Reproducible pseudo-random numbers: the value of an element depends only on `seed` and its global index
 /// (row-major number), so it is the same in every distribution. Floating and complex: uniform in [-1, 1);
 /// integers: uniform over [-100, 100] (unsigned [0, 200]); boolean: fair. Local. Source: the SplitMix64
 /// finaliser (Steele et al. 2014).
+/// The host makes the numbers, of a device too, and waits until they are there.
 PARTITA_API void fill_random(Array& array, std::uint64_t seed);
 /// Likewise, of the normal distribution with mean 0 and variance 1; of complex numbers, each of the two
 /// parts. Floating and complex dtypes; ArgumentError otherwise. Local. Source: Box and Muller (1958) on the
 /// same generator; the same bits in every distribution, up to the mathematical functions of the machine.
 PARTITA_API void fill_normal(Array& array, std::uint64_t seed);
+PARTITA_API void fill_random(Array& array, std::uint64_t seed, Stream stream);
 
 /// destination = source, element by element; equivalent layouts, same dtype, any local orders, host and
-/// device memory alike. Local.
+/// device memory alike. Local. With a stream at least one side lies in device memory; where the other does
+/// not, the host waits.
 PARTITA_API void copy(const Array& source, Array& destination);
+PARTITA_API void copy(const Array& source, Array& destination, Stream stream);
 /// Between this rank's part and plain memory of the same extents and dtype, host or device, any strides: no
 /// array is made of it. The two must not overlap. Local; each rank may do it or not. Throws ArgumentError.
 PARTITA_API void copy(const View& source, Array& destination);
@@ -130,11 +156,17 @@ PARTITA_API void copy(const Array& source, const View& destination);
 /// where the source lies. Collective.
 PARTITA_API Array gather(const Array& source, int root = 0, const ArrayOptions& options = {},
                          SourcePlace where = SourcePlace::current());
+PARTITA_API Array gather(const Array& source, int root, const ArrayOptions& options, Stream stream,
+                         SourcePlace where = SourcePlace::current());
 /// `source` is valid on `root` only: a dense whole array in host memory; the result lies where the context's
-/// arrays do, if the options say nothing else. Collective over `context`.
+/// arrays do, if the options say nothing else. Collective over `context`. The host waits, also with a stream,
+/// which is for a context with a device.
 PARTITA_API Array scatter(const Context& context, const View& source, const Shape& shape,
                           const Distribution& distribution, int root = 0, const ArrayOptions& options = {},
                           SourcePlace where = SourcePlace::current());
+PARTITA_API Array scatter(const Context& context, const View& source, const Shape& shape,
+                          const Distribution& distribution, int root, const ArrayOptions& options,
+                          Stream stream, SourcePlace where = SourcePlace::current());
 
 /// What `compare` found, the same on every rank.
 struct Comparison {
@@ -144,8 +176,9 @@ struct Comparison {
   Index first_difference;         ///< of the smallest row-major number; empty if none
 };
 /// Compares two arrays of the same shape and dtype in any distributions (b is redistributed to a's layout).
-/// Collective, blocking.
+/// Collective, blocking, also with a stream.
 PARTITA_API Comparison compare(const Array& a, const Array& b);
+PARTITA_API Comparison compare(const Array& a, const Array& b, Stream stream);
 
 /// The array seen from a larger context: `array` lives on `context.subgroup(ranks)`; ranks outside pass an
 /// invalid Array. The result shares the memory and counts as ordinary memory. Collective over `context`.

@@ -20,18 +20,18 @@
 // DisagreementError. TimeoutError, LostPeerError, FailedContextError as everywhere. A context belongs to one
 // thread at a time.
 //
-// Views in device memory: the work is put into `stream` (null: the context's own), and the call returns. What
-// the stream does next may overwrite the source and read the destination; `Context::synchronize` waits for
-// it. The first call of a kind plans together with the other ranks and allocates, on the host; later ones
-// wait for nothing and may be captured into a CUDA graph (not those that the vendor's library does:
-// UnsupportedError), which keeps what it needs of the context until it is destroyed or the context closed.
-// While the context's own stream is captured, a first call is an UnsupportedError, too. Sources may lie
-// anywhere. A destination on the symmetric heap is written in place if it lies at the same place on all
-// ranks; which ranks' do may change only together with shape, dtype or place, on all ranks at once: a rank on
-// its own would wait until the deadline, and then throw. Large calls are the vendor's library's (NCCL) where
-// that is faster and there is one; `deterministic` reductions are always ours. `send` and `receive` wait on
-// the host, for the stream and for each other; `all_to_all_v` compares its counts on the host. In host memory
-// there are no streams, and any but the default is refused.
+// Views in device memory: the work is put into `stream` (none given: the context's own), and the call
+// returns. What the stream does next may overwrite the source and read the destination;
+// `Context::synchronize` waits for it. The first call of a kind plans together with the other ranks and
+// allocates, on the host; later ones wait for nothing and may be captured into a CUDA graph (not those that
+// the vendor's library does: UnsupportedError), which keeps what it needs of the context until it is
+// destroyed or the context closed. While the context's own stream is captured, a first call is an
+// UnsupportedError, too. Sources may lie anywhere. A destination on the symmetric heap is written in place if
+// it lies at the same place on all ranks; which ranks' do may change only together with shape, dtype or
+// place, on all ranks at once: a rank on its own would wait until the deadline, and then throw. Large calls
+// are the vendor's library's (NCCL) where that is faster and there is one; `deterministic` reductions are
+// always ours. `send` and `receive` wait on the host, for the stream and for each other; `all_to_all_v`
+// compares its counts on the host. In host memory there are no streams, and any that is given is refused.
 #pragma once
 
 #include <array>
@@ -50,8 +50,8 @@ namespace partita {
 
 /// Returns when all ranks have called it.
 PARTITA_API void barrier(const Context& context);
-/// The same of streams: what `stream` (null: the context's own) does next waits until the streams of all
-/// ranks have come there. Returns at once. In a context without a device, where there are no streams, as
+/// The same of streams: what `stream` (none given: the context's own) does next waits until the streams of
+/// all ranks have come there. Returns at once. In a context without a device, where there are no streams, as
 /// above.
 PARTITA_API void barrier(const Context& context, Stream stream);
 
@@ -151,9 +151,9 @@ PARTITA_API void send_receive(const Context& context, const View& sent, int to, 
 
 /// How far a rank's part is extended with what its neighbours own.
 struct HaloOptions {
-  Extents lower;               ///< ghost cells before the part, along each dimension; empty: none anywhere
-  Extents upper;               ///< behind it; empty: as `lower`
-  std::vector<bool> periodic;  ///< whether indices go round, along each dimension; empty: nowhere
+  Extents lower = {};  ///< ghost cells before the part, along each dimension; empty: none anywhere
+  Extents upper = {};  ///< behind it; empty: as `lower`
+  std::vector<bool> periodic = {};  ///< whether indices go round, along each dimension; empty: nowhere
 };
 
 /// The extents of rank's part with its ghost cells, also where they lie outside the array (dimensions that

@@ -4,8 +4,11 @@
 #include <array>
 #include <chrono>
 #include <functional>
+#include <initializer_list>
 #include <memory>
+#include <optional>
 #include <partita/export.hpp>
+#include <partita/language.hpp>
 #include <partita/stream.hpp>
 #include <partita/topology.hpp>
 #include <span>
@@ -66,11 +69,11 @@ enum class CopyWay : std::uint8_t {
   kernel,  ///< a kernel with accesses as wide as both sides allow: short rows, few bytes, transpositions
 };
 
-/// Behaviour first, performance after. But for the communicator and the device the environment may set each
-/// of these, too, and wins: PARTITA_ and the name in capitals (`report_settings` in <partita/settings.hpp>
-/// lists them).
+/// Behaviour first, performance after. But for the communicator, the device and `on_wait` the environment may
+/// set each of these, too, and wins: PARTITA_ and the name in capitals (`report_settings` in
+/// <partita/settings.hpp> lists them).
 struct ContextOptions {
-  Communicator communicator;
+  Communicator communicator = {};
   /// Kinds must be the same on all ranks. On a GPU, new arrays lie in its memory unless they say otherwise.
   Device device = Device::cpu();
   /// Longest time without progress that a blocking wait allows. In the environment: seconds.
@@ -83,7 +86,14 @@ struct ContextOptions {
   /// The machine whose figures operations choose their algorithms by: a shipped name ("cluster") or the path
   /// of a description, see `Machine::find`; empty: `Machine::here()`. Read once, and the figures must be the
   /// same on all ranks.
-  std::string machine;
+  std::string machine = {};
+  /// Called on the rank's own thread, every 10 ms or so, while a call of the context waits for other ranks or
+  /// for its device: so that a program may look for Ctrl-C, or hand on an interpreter's lock. Waits of some
+  /// microseconds do not call it, nor do destructors. It must not use the context (ArgumentError), and be
+  /// short, for other ranks wait meanwhile. It may throw: then the context has failed, for the other ranks
+  /// too, and what was thrown comes out of the call that waits. Sub-groups take it over; in a ThreadGroup
+  /// several threads call it.
+  std::function<void()> on_wait = {};
   LogLevel log = LogLevel::warn;  ///< what is logged, on stderr
   std::int64_t memory_limit = 0;  ///< bytes that this rank's symmetric heap may have; 0: unlimited
   /// How many plans of one-line calls (`redistribute`, `matmul`, collectives, ...) the context keeps with
@@ -100,9 +110,10 @@ struct ContextOptions {
   int device_lanes = 1;
 };
 
-/// Owns a group of ranks with its heap, plan cache, deadlines and logger. Several may live side by side.
-/// Movable, not copyable. A context belongs to one thread at a time; different contexts may be used by
-/// different threads.
+/// A group of ranks with its heap, plan cache, deadlines and logger. Several may live side by side. A handle:
+/// copies are the same context, which lives as long as any of them, or any array that was made in it. A
+/// context with all its copies belongs to one thread at a time; different contexts may be used by different
+/// threads.
 ///
 /// After a passed deadline or a lost peer the context is *failed*: every call on it throws FailedContextError
 /// at once, memory with transfers in flight is kept until the process exits, and nothing collective is called
@@ -118,8 +129,10 @@ class PARTITA_API Context {
   ~Context();
   Context(Context&&) noexcept;
   Context& operator=(Context&&) noexcept;
-  Context(const Context&) = delete;
-  Context& operator=(const Context&) = delete;
+  Context(const Context&);
+  Context& operator=(const Context&);
+  /// Whether both are the same context.
+  friend bool operator==(const Context& a, const Context& b) { return a.state_ == b.state_; }
 
   int rank() const;
   int size() const;
@@ -133,13 +146,18 @@ class PARTITA_API Context {
   /// only; the others do not call. Errors, the same on every caller: ArgumentError (a rank named twice or out
   /// of range, the caller not in the list), DisagreementError.
   Context subgroup(std::span<const int> ranks) const;
+  Context subgroup(std::initializer_list<int> ranks) const;
+  /// The ranks that give the same `colour` as a context of their own, ordered by `key` and then by their
+  /// ranks here: `context.split(context.rank() % 2)`. Nothing for a rank whose colour is negative. Collective
+  /// over all ranks, blocking.
+  std::optional<Context> split(int colour, int key = 0) const;
 
   /// Returns when all ranks have called it. Collective, blocking.
   void barrier() const;
 
   /// Where the context computes: the CPU, or the GPU with its index.
   Device device() const;
-  /// The stream into which the context puts its work on the device; null on the CPU. Owned by the context.
+  /// The stream into which the context puts its work on the device; none on the CPU. Owned by the context.
   Stream stream() const;
   /// Waits until the device has done all that this rank gave it through this context, and all that was put
   /// into `stream` before (a graph of captured executions, say), if one is given. Local, blocking within the
@@ -171,6 +189,11 @@ class PARTITA_API Context {
 /// read), DisagreementError (options that differ), UnsupportedError (a device that this build or machine does
 /// not have), TimeoutError.
 PARTITA_API Context initialize(const ContextOptions& options = {});
+
+/// Calls `body` on rank 0 while the others wait, within the deadline: output appears once, and what rank 0
+/// throws is thrown by every rank (another exception than Partita's as an Error with its text). `body` makes
+/// no collective call of the context. Collective, blocking.
+PARTITA_API void rank_zero(const Context& context, const std::function<void()>& body);
 
 /// All ranks as threads of this process: no MPI needed. A ThreadGroup must outlive its members' contexts'
 /// creation, not the contexts.

@@ -7,7 +7,14 @@
 #include <string_view>
 #include <type_traits>
 
+// CUDA's halves by name only: <cuda_fp16.h> and <cuda_bf16.h> are for whoever has them.
+struct __half;         // NOLINT(bugprone-reserved-identifier)
+struct __nv_bfloat16;  // NOLINT(bugprone-reserved-identifier)
+
 namespace partita {
+
+struct Float16;   // of <partita/half.hpp>
+struct BFloat16;  // likewise
 
 enum class Dtype : std::uint8_t {
   boolean,  ///< one byte, 0 or 1
@@ -45,11 +52,28 @@ PARTITA_API bool is_signed(Dtype dtype);   ///< signed integers
 namespace detail {
 template <class T, class... Others>
 inline constexpr bool is_one_of = (std::is_same_v<T, Others> || ...);
+
+// std::float16_t is _Float16, std::bfloat16_t is __bf16, wherever there are such types.
+#if defined(__FLT16_MAX__) && !defined(__CUDACC__) && (!defined(__clang__) || __clang_major__ >= 15)
+using NativeFloat16 = _Float16;
+#else
+using NativeFloat16 = Float16;
+#endif
+#if defined(__BFLT16_MAX__) && !defined(__CUDACC__)
+using NativeBFloat16 = __bf16;
+#else
+using NativeBFloat16 = BFloat16;
+#endif
+template <class T>
+inline constexpr bool is_f16 = is_one_of<T, Float16, NativeFloat16, __half>;
+template <class T>
+inline constexpr bool is_bf16 = is_one_of<T, BFloat16, NativeBFloat16, __nv_bfloat16>;
 }  // namespace detail
 
 /// The dtype of a C++ type, for typed access: `dtype_of<double>() == Dtype::f64`. Integers go by size and
-/// sign: `long` and `long long` are both i64 where both have 64 bits. Does not compile for a type without a
-/// dtype; f16 and bf16 have no type in C++.
+/// sign: `long` and `long long` are both i64 where both have 64 bits. Of 16 bits are Float16 and BFloat16 of
+/// <partita/half.hpp>, std::float16_t and std::bfloat16_t (C++23), _Float16, CUDA's __half and __nv_bfloat16.
+/// Does not compile for a type without a dtype.
 template <class T>
 constexpr Dtype dtype_of() {
   using detail::is_one_of;
@@ -57,10 +81,10 @@ constexpr Dtype dtype_of() {
   constexpr bool is_unsigned =
       is_one_of<T, unsigned char, unsigned short, unsigned int, unsigned long, unsigned long long>;
   static_assert(
-      is_signed || is_unsigned ||
+      is_signed || is_unsigned || detail::is_f16<T> || detail::is_bf16<T> ||
           is_one_of<T, bool, float, double, std::complex<float>, std::complex<double>>,
       "Partita has no dtype for this C++ type: use bool, signed or unsigned integers, float, double, "
-      "std::complex<float> or std::complex<double>");
+      "partita::Float16, partita::BFloat16, std::complex<float> or std::complex<double>");
   if constexpr (is_signed) {
     constexpr Dtype by_bytes[] = {{}, Dtype::i8, Dtype::i16, {}, Dtype::i32, {}, {}, {}, Dtype::i64};
     return by_bytes[sizeof(T)];
@@ -69,6 +93,10 @@ constexpr Dtype dtype_of() {
     return by_bytes[sizeof(T)];
   } else if constexpr (is_one_of<T, bool>) {
     return Dtype::boolean;
+  } else if constexpr (detail::is_f16<T>) {
+    return Dtype::f16;
+  } else if constexpr (detail::is_bf16<T>) {
+    return Dtype::bf16;
   } else if constexpr (is_one_of<T, float>) {
     return Dtype::f32;
   } else if constexpr (is_one_of<T, double>) {

@@ -2,11 +2,14 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <iosfwd>
 #include <partita/export.hpp>
+#include <partita/language.hpp>
+#include <ranges>
 #include <span>
 #include <string>
 
@@ -14,19 +17,48 @@ namespace partita {
 
 inline constexpr int max_dimensions = 8;
 
-/// A value of at most 8 integers, without allocation. `{}` is the shape of a scalar.
-/// Not thread-safe for writing; reading from several threads is fine.
+namespace detail {
+[[noreturn]] PARTITA_API void refuse_extent(std::uint64_t value);
+[[noreturn]] PARTITA_API void refuse_dimension(int dimension, int dimensions);
+
+/// One of the integers, of whatever type it came: `std::size_t` is as good as `int`.
+struct Extent {
+  std::int64_t value;
+
+  template <std::integral T>
+  constexpr Extent(T given) : value(static_cast<std::int64_t>(given)) {
+    static_assert(sizeof(T) <= sizeof(value));
+    if constexpr (std::unsigned_integral<T> && sizeof(T) == sizeof(value)) {
+      if (value < 0) refuse_extent(given);
+    }
+  }
+};
+}  // namespace detail
+
+/// A value of at most 8 integers, without allocation. `{}` is the shape of a scalar. Made of integers of any
+/// types; ArgumentError for one beyond 2^63 - 1. Not thread-safe for writing; reading from several threads is
+/// fine.
 class PARTITA_API Extents {
  public:
   Extents() = default;
-  Extents(std::initializer_list<std::int64_t> values);        ///< throws ArgumentError beyond 8 values
-  explicit Extents(std::span<const std::int64_t> values);     ///< likewise
+  Extents(std::initializer_list<detail::Extent> values);   ///< throws ArgumentError beyond 8 values
+  explicit Extents(std::span<const std::int64_t> values);  ///< likewise
+  /// Likewise, of a vector of `std::size_t` and the like.
+  template <std::ranges::input_range Values>
+  requires std::integral<std::ranges::range_value_t<Values>> &&
+      (!std::convertible_to<const Values&, std::span<const std::int64_t>>)explicit Extents(
+          const Values& values) {
+    for (const auto value : values) push_back(detail::Extent(value).value);
+  }
   static Extents filled(int dimensions, std::int64_t value);  ///< `dimensions` times `value`
 
   int size() const { return size_; }
   bool empty() const { return size_ == 0; }
-  std::int64_t operator[](int i) const { return values_[static_cast<std::size_t>(i)]; }
-  std::int64_t& operator[](int i) { return values_[static_cast<std::size_t>(i)]; }
+  /// `i` is a dimension that there is; else ArgumentError where the program is compiled without NDEBUG.
+  std::int64_t operator[](int i) const { return values_[place(i)]; }
+  std::int64_t& operator[](int i) { return values_[place(i)]; }
+  std::int64_t at(int i) const { return values_[checked_place(i)]; }  ///< ArgumentError beyond the dimensions
+  std::int64_t& at(int i) { return values_[checked_place(i)]; }       ///< likewise
   const std::int64_t* begin() const { return values_.data(); }
   const std::int64_t* end() const { return values_.data() + size_; }
   std::int64_t* begin() { return values_.data(); }
@@ -42,6 +74,20 @@ class PARTITA_API Extents {
   }
 
  private:
+  std::size_t checked_place(int i) const {
+    if (i < 0 || i >= size_) [[unlikely]] {
+      detail::refuse_dimension(i, size_);
+    }
+    return static_cast<std::size_t>(i);
+  }
+  std::size_t place(int i) const {
+#ifdef NDEBUG
+    return static_cast<std::size_t>(i);
+#else
+    return checked_place(i);
+#endif
+  }
+
   std::array<std::int64_t, max_dimensions> values_{};
   int size_ = 0;
 };

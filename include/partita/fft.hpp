@@ -49,22 +49,22 @@ enum class Output : std::uint8_t {
 /// Behaviour first, performance after.
 struct FftOptions {
   FftKind kind = FftKind::c2c;  ///< functions that are called as a kind allow no other
-  std::vector<int>
-      axes;  ///< which to transform; empty: all. For r2c and c2r the last named is the halved one
+  /// Which to transform; empty: all. For r2c and c2r the last named is the halved one.
+  std::vector<int> axes = {};
   bool inverse = false;
   Norm norm = Norm::backward;
   std::int64_t last_length = 0;  ///< of c2r: n along the last axis; 0: 2 (extent - 1), the even one
   Output output = Output::as_input;
   /// Of the result: enough by itself; an error with Output::cheapest, and where the caller's own result lies
   /// otherwise.
-  std::optional<Distribution> distribution;
+  std::optional<Distribution> distribution = {};
   Order order = Order::row_major;         ///< of a new result
   Residency residency = Residency::heap;  ///< likewise
   FftMethod method = FftMethod::automatic;
-  std::vector<int> grid;           ///< of processes, for pencil, which it asks for by itself; empty: chosen
+  std::vector<int> grid = {};      ///< of processes, for pencil, which it asks for by itself; empty: chosen
   std::int64_t scratch_bytes = 0;  ///< bound on what one rank stages; 0: chosen by the planner
   bool measure = false;            ///< local transforms are timed when planned (FFTW_MEASURE), not estimated
-  std::string wisdom_file;         ///< read before planning local transforms, written after; empty: none
+  std::string wisdom_file = {};    ///< read before planning local transforms, written after; empty: none
 };
 
 // --- planning: pure functions, for any rank of any number of ranks, without MPI

@@ -67,13 +67,13 @@ struct MatmulOptions {
   Epilogue epilogue = Epilogue::none;
   /// Of a new result: nothing: C's, or the cheapest (whatever the method leaves the product in). Where the
   /// caller gives D it must be D's.
-  std::optional<Distribution> distribution;
+  std::optional<Distribution> distribution = {};
   Order order = Order::row_major;         ///< of a new result
   Residency residency = Residency::heap;  ///< likewise
-  std::optional<Dtype> result;            ///< of D: the operands' by default; f32 too for f16 and bf16
+  std::optional<Dtype> result = {};       ///< of D: the operands' by default; f32 too for f16 and bf16
   /// In which is summed: f32 for f16, bf16 and f32 (nothing else is supported for them); the operands' own
   /// for the others.
-  std::optional<Dtype> compute;
+  std::optional<Dtype> compute = {};
   MatmulMethod method = MatmulMethod::automatic;
   /// Bound on the scratch of one rank, in bytes; 0: as much as the fastest way takes. Too small for any
   /// method: an ArgumentError that says how much would do.
@@ -94,11 +94,12 @@ struct EpilogueArrays {
 struct MatmulOperands {
   Operand a;
   Operand b;
-  std::optional<Operand> c;  ///< present where beta C is wanted; may describe the same array as d (in place)
+  std::optional<Operand> c =
+      {};  ///< present where beta C is wanted; may describe the same array as d (in place)
   Operand d;
-  std::optional<Operand> bias;
-  std::optional<Operand> auxiliary;
-  std::optional<Operand> gradient;
+  std::optional<Operand> bias = {};
+  std::optional<Operand> auxiliary = {};
+  std::optional<Operand> gradient = {};
 };
 
 // --- planning: pure functions, for any rank of any number of ranks, without MPI

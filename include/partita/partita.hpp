@@ -11,10 +11,11 @@
 #include <partita/distribution.hpp>
 #include <partita/dlpack.hpp>
 #include <partita/dtype.hpp>
-#include <partita/elementwise.hpp>
 #include <partita/elements.hpp>
+#include <partita/elementwise.hpp>
 #include <partita/error.hpp>
 #include <partita/fft.hpp>
+#include <partita/half.hpp>
 #include <partita/io.hpp>
 #include <partita/layout.hpp>
 #include <partita/machine.hpp>

@@ -19,7 +19,7 @@ class PARTITA_API ProcessGrid {
   ProcessGrid() = default;
   /// Ranks 0, 1, ... in row- or column-major order. Throws ArgumentError on an extent below 1.
   ProcessGrid(Extents extents, Order order = Order::row_major, Extents first = {});
-  ProcessGrid(std::initializer_list<std::int64_t> extents) : ProcessGrid(Extents(extents)) {}
+  ProcessGrid(std::initializer_list<detail::Extent> extents) : ProcessGrid(Extents(extents)) {}
   /// An explicit list: ranks[i] sits at the i-th coordinates in row-major order. Throws ArgumentError if a
   /// rank is named twice or their number is not the volume.
   static ProcessGrid of_ranks(Extents extents, std::vector<int> ranks, Extents first = {});

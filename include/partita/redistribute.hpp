@@ -25,7 +25,8 @@ enum class RedistributeMethod : std::uint8_t {
 
 /// Behaviour first, performance after.
 struct RedistributeOptions {
-  std::vector<int> axes;  ///< dimension i of the result is dimension axes[i] of the source; empty: unchanged
+  /// Dimension i of the result is dimension axes[i] of the source; empty: unchanged.
+  std::vector<int> axes = {};
   Order order = Order::row_major;         ///< of a result that `redistribute` allocates
   Residency residency = Residency::heap;  ///< likewise
   std::optional<MemorySpace> space = {};  ///< likewise; nothing: the source's
@@ -69,6 +70,9 @@ PARTITA_API Array redistribute(const Array& source, const Layout& destination,
 /// shape. The two must not overlap.
 PARTITA_API void redistribute_into(const Array& source, Array& destination,
                                    const RedistributeOptions& options = {});
+/// The same in a stream, of arrays in device memory: as `Redistribute::execute` with one.
+PARTITA_API void redistribute_into(const Array& source, Array& destination,
+                                   const RedistributeOptions& options, Stream stream);
 /// By another name.
 inline void redistribute(const Array& source, Array& destination, const RedistributeOptions& options = {}) {
   redistribute_into(source, destination, options);
@@ -91,8 +95,8 @@ class PARTITA_API Redistribute {
   void reset(const Array& source, Array& destination);
   void execute();
   void execute(const Array& source, Array& destination);
-  /// For arrays in device memory: puts the work into `stream` (null: the context's own) and returns. The
-  /// contract then holds in stream order: what the stream does next may overwrite the source, read the
+  /// For arrays in device memory: puts the work into `stream` (`Stream{}`: the context's own) and returns.
+  /// The contract then holds in stream order: what the stream does next may overwrite the source, read the
   /// destination or free either. `Context::synchronize` waits, and throws what went wrong. Plans with
   /// messages wait for them here. UnsupportedError: an array in host memory.
   ///

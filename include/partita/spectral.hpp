@@ -54,7 +54,7 @@ struct WaveVector {
 using Multiplier = std::function<std::complex<double>(const WaveVector&)>;
 
 struct SpectralOptions {
-  std::vector<int> axes;             ///< along which the field is periodic and transformed; empty: all
+  std::vector<int> axes = {};        ///< along which the field is periodic and transformed; empty: all
   std::vector<double> lengths = {};  ///< the period along each of `axes`, in units; empty: 2 pi each, so that
                                      ///< wavenumbers are integers
   bool measure = false;              ///< local transforms are timed when planned, not estimated

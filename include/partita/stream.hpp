@@ -3,10 +3,16 @@
 
 namespace partita {
 
-/// A stream of a context's device; owns nothing. `handle` is the runtime's own (a cudaStream_t); null means
-/// the stream of the context.
+/// A stream of a context's device; owns nothing. `Stream{}` is none: the context's own is meant. A handle
+/// that is given is the runtime's own (a cudaStream_t), and means what it means there: null, as
+/// cudaStreamLegacy, is CUDA's default stream (the handle 0 that PyTorch has by default), cudaStreamPerThread
+/// the thread's own.
 struct Stream {
   void* handle = nullptr;
+  bool given = false;
+
+  constexpr Stream() = default;
+  constexpr Stream(void* native) : handle(native), given(true) {}
 };
 
 }  // namespace partita

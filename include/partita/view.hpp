@@ -12,14 +12,15 @@ namespace partita {
 
 enum class MemorySpace : std::uint8_t { host, device };
 
-/// A pointer with dtype, extents and strides. Owns nothing; as cheap to copy as a pointer.
+/// A pointer with dtype, extents and strides. Owns nothing; as cheap to copy as a pointer. Device memory is
+/// that of the context's device.
 /// `data` may be null only where the extents hold no element. Strides are in elements and may be negative or
 /// zero for reading; for writing, distinct indices must lie at distinct addresses.
 struct View {
   void* data = nullptr;
   Dtype dtype = Dtype::f64;
-  Shape extents;
-  Strides strides;
+  Shape extents = {};
+  Strides strides = {};
   MemorySpace space = MemorySpace::host;
 
   /// A dense view.

@@ -78,7 +78,7 @@ std::array<std::byte, 16> number_of(const Joining& joining, Dtype dtype) {
 /// The dimensions of the rank's part, in pieces where an operand has more than its part along some.
 std::vector<arithmetic::Dimension> dimensions_of(const Joining& joining, const Array& destination) {
   const Layout& layout = destination.layout();
-  const int rank = destination.context()->rank();
+  const int rank = destination.context_state()->rank();
   const View& local = destination.local();
   const Region region = layout.region(rank);
   std::array<std::vector<Step>, 2> steps;
@@ -132,7 +132,7 @@ void join(const Joining& joining, Array& destination, Stream stream) {
   }
   arithmetic::check_stream(joining.name, destination, stream);
   const std::array<std::byte, 16> number = number_of(joining, destination.dtype());
-  ContextState& context = *destination.context();
+  ContextState& context = *destination.context_state();
   context.require_usable(joining.name);
   if (destination.local_size() == 0) return;
   if (destination.local().space == MemorySpace::host)
@@ -192,7 +192,7 @@ Result result_of(const Joining& joining) {
 Array joined(const Joining& joining) {
   const Array& one = joining.a.is_array() ? joining.a.array() : joining.b.array();
   check(one.valid(), "{}: an array is missing", joining.name);
-  const std::shared_ptr<ContextState>& context = one.context();
+  const std::shared_ptr<ContextState>& context = one.context_state();
   context->require_usable(joining.name);
   std::optional<Result> result;
   collective::check_or_tell_all(*context, joining.name, [&] { result = result_of(joining); });

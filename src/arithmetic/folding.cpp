@@ -87,7 +87,7 @@ void fold_part(const Folding& folding, const Array& array, const Array* other, c
                Stream stream) {
   using kernels::ElementwisePass;
   const View& local = array.local();
-  const Region region = array.layout().region(array.context()->rank());
+  const Region region = array.layout().region(array.context_state()->rank());
   kernels::FoldPass pass{folding.reduction, folding.folded, local.dtype, folding.joined, {}, {}, {}};
   std::vector<Dimension> kept;
   for (int d = 0; d < local.extents.size(); ++d) {
@@ -102,7 +102,7 @@ void fold_part(const Folding& folding, const Array& array, const Array* other, c
         {to.by_index ? pieces_of(region.sets[static_cast<std::size_t>(d)]) : one_piece(local.extents[d]),
          {Step{stride, to.by_index, 0}, Step{local.strides[d], false, 0}, Step{second, false, 0}}});
   }
-  ContextState& context = *array.context();
+  ContextState& context = *array.context_state();
   for_each_nest(kept, [&](const Offsets& at, const Nest& loops) {
     const auto place = [&](void* data, std::int64_t offset, Dtype dtype) -> void* {
       return static_cast<char*>(data) + offset * size_of(dtype);
@@ -144,7 +144,7 @@ char* fold_scratch(ContextState& context) {
 
 void prepare_folds(std::string_view operation, const Array& array, Stream stream) {
   if (array.local().space == MemorySpace::host) return;
-  ContextState& context = *array.context();
+  ContextState& context = *array.context_state();
   devices::require_no_capture(context, operation, "it");
   check<UnsupportedError>(stream.handle == nullptr || !context.device->captures(stream),
                           "{}: the stream is being captured into a graph", operation);

@@ -92,7 +92,7 @@ Strides kept_strides(const ReducedAxes& reduced, const Strides& strides, int dim
 
 /// What this rank has, joined. Local; done, or in the stream.
 void fold_into(const AxesReduction& what, const Array& array, Array& joined, Stream stream) {
-  ContextState& context = *array.context();
+  ContextState& context = *array.context_state();
   const bool has_elements =
       what.layouts.whole ? arithmetic::counts(array.layout(), context.rank()) : array.local_size() > 0;
   if (what.layouts.whole || !has_elements) {
@@ -116,7 +116,7 @@ void fold_into(const AxesReduction& what, const Array& array, Array& joined, Str
 Array finished(const AxesReduction& what, const Array& joined, SourcePlace where) {
   const Folding& folding = what.folding;
   if (folding.joined == folding.result && !folding.root && !folding.divided) return joined;
-  const std::shared_ptr<ContextState>& context = joined.context();
+  const std::shared_ptr<ContextState>& context = joined.context_state();
   Array result =
       arrays::allocate_on_heap(context, what.result, folding.result, Order::row_major,
                                fmt::format("result of {}", what.operation), where, joined.local().space);
@@ -133,7 +133,7 @@ Array reduce(const Array& array, ArrayReduction reduction, const Axes& axes, con
              Stream stream, SourcePlace where) {
   const std::string_view operation = name(reduction);
   check(array.valid(), "{}: the array is missing", operation);
-  const std::shared_ptr<ContextState>& context = array.context();
+  const std::shared_ptr<ContextState>& context = array.context_state();
   context->require_usable(operation);
   std::optional<AxesReduction> what;
   runtime::collectively(*context, operation, [&] {

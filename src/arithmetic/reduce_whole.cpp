@@ -21,7 +21,7 @@ struct Number {
 
 void fold_on_device(const Folding& folding, const Array& array, const Array* other, Number& number,
                     std::string_view operation, Stream stream) {
-  ContextState& context = *array.context();
+  ContextState& context = *array.context_state();
   const Stream used = devices::begin_device_work(context, stream);
   void* const result = arithmetic::fold_scratch(context) + devices::DeviceWork::fold_scratch_bytes;
   arithmetic::fold_part(folding, array, other, {result, {}, {}, false}, used);
@@ -33,7 +33,7 @@ void fold_on_device(const Folding& folding, const Array& array, const Array* oth
 /// Collective. The arrays are checked.
 Scalar joined_of_all_ranks(const Folding& folding, const Array& array, const Array* other,
                            std::string_view operation, Stream stream) {
-  const std::shared_ptr<ContextState>& context = array.context();
+  const std::shared_ptr<ContextState>& context = array.context_state();
   Number number, result;
   write_identity(folding.reduction, folding.joined, number.bytes.data());
   if (arithmetic::counts(array.layout(), context->rank())) {
@@ -64,9 +64,9 @@ std::string_view name(ArrayReduction reduction) {
 Scalar reduce(const Array& array, ArrayReduction reduction, Stream stream) {
   const std::string_view operation = name(reduction);
   check(array.valid(), "{}: the array is missing", operation);
-  array.context()->require_usable(operation);
+  array.context_state()->require_usable(operation);
   Folding folding;
-  collective::check_or_tell_all(*array.context(), operation, [&] {
+  collective::check_or_tell_all(*array.context_state(), operation, [&] {
     arithmetic::check_values(operation, array);
     arithmetic::check_stream(operation, array, stream);
     folding = arithmetic::folding_of(reduction, array.dtype());
@@ -80,8 +80,8 @@ Scalar reduce(const Array& array, ArrayReduction reduction, Stream stream) {
 Scalar inner_product(const Array& a, const Array& b, bool conjugated, Stream stream) {
   const std::string_view operation = conjugated ? "vdot" : "dot";
   check(a.valid(), "{}: an array is missing", operation);
-  a.context()->require_usable(operation);
-  collective::check_or_tell_all(*a.context(), operation, [&] {
+  a.context_state()->require_usable(operation);
+  collective::check_or_tell_all(*a.context_state(), operation, [&] {
     arithmetic::check_values(operation, a);
     arithmetic::check_values(operation, b);
     arithmetic::check_alike(operation, a, b);

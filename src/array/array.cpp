@@ -29,7 +29,10 @@ const View& Array::local() const {
 std::int64_t Array::local_size() const {
   return volume(local().extents);
 }
-const std::shared_ptr<ContextState>& Array::context() const {
+Context Array::context() const {
+  return Context(require(state_).context);
+}
+const std::shared_ptr<ContextState>& Array::context_state() const {
   return require(state_).context;
 }
 

@@ -1,6 +1,7 @@
 // What an Array is made of.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <partita/array.hpp>
 
@@ -12,7 +13,7 @@ struct Array::State {
   std::shared_ptr<ContextState> context;  // declared first: the heap outlives the block
   Operand operand;
   View local;
-  std::shared_ptr<void> owner;  // what owns the memory; nothing for wrapped memory
+  std::shared_ptr<void> owner;  // what owns the memory; nothing where the caller of `wrap` keeps it
   std::int64_t heap_offset =
       -1;  // of `local` in this rank's segment, the same on all ranks; -1: not on the heap
 };
@@ -38,10 +39,18 @@ Array copied_to_host(const Array& array);
 /// The array itself where it lies in host memory; otherwise such a copy.
 Array on_host(const Array& array);
 
-/// An array on memory that the caller owns; the ranks agree on residency and order in one exchange.
-/// Collective.
+/// An array on memory that the caller owns, or `owner`; the ranks agree on residency and order in one
+/// exchange. Collective.
 Array wrap_agreed(const std::shared_ptr<ContextState>& context, const View& local, const Layout& layout,
-                  std::string_view operation);
+                  std::string_view operation, std::shared_ptr<void> owner = {});
+
+/// Throws ArgumentError where the driver of the context's device knows that the view's memory is not what
+/// `local.space` says. Local; nothing to do in a context without a device.
+void check_whose_memory(const ContextState& context, const View& local);
+
+/// `wrap` of what `local` gives, whose errors are every rank's. Collective.
+Array wrap_together(const Context& context, std::string_view operation, const std::function<View()>& local,
+                    const std::function<Layout()>& layout, std::shared_ptr<void> owner);
 
 /// The transposed array on the same memory: dimension i of the result is dimension axes[i] of this one.
 /// Local.

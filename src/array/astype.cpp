@@ -25,7 +25,7 @@ void convert_on_device(ContextState& context, const View& from, const View& to) 
 }  // namespace
 
 Array astype(const Array& array, Dtype dtype, const ArrayOptions& options, SourcePlace where) {
-  const std::shared_ptr<ContextState>& context = array.context();
+  const std::shared_ptr<ContextState>& context = array.context_state();
   context->require_usable("astype");
   const bool loses = is_complex(array.dtype()) && !is_complex(dtype) && dtype != Dtype::boolean;
   runtime::collectively(*context, "astype", [&]() -> std::vector<Fact> {

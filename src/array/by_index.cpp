@@ -23,7 +23,7 @@ void check_index(const Array& array, const Index& index, std::string_view operat
 
 /// This rank's place of an element; nothing where it has none.
 std::optional<View> place_of(const Array& array, const Index& index) {
-  const std::optional<Index> local = array.layout().to_local(array.context()->rank(), index);
+  const std::optional<Index> local = array.layout().to_local(array.context_state()->rank(), index);
   if (!local) return std::nullopt;
   const View& part = array.local();
   std::int64_t offset = 0;
@@ -34,7 +34,7 @@ std::optional<View> place_of(const Array& array, const Index& index) {
 }  // namespace
 
 std::vector<std::int64_t> local_indices(const Array& array, int axis) {
-  return local_indices(array.layout(), axis, array.context()->rank());
+  return local_indices(array.layout(), axis, array.context_state()->rank());
 }
 
 detail::LocalLoops detail::local_loops(const Array& array) {
@@ -58,7 +58,7 @@ Array detail::host_stand_in(const Array& array) {
 }
 
 void detail::read_element(const Array& array, const Index& index, void* value) {
-  ContextState& context = *array.context();
+  ContextState& context = *array.context_state();
   context.require_usable("at");
   runtime::collectively(context, "at", [&]() -> std::vector<Fact> {
     check_index(array, index, "at");
@@ -81,7 +81,7 @@ void detail::write_element(Array& array, const Index& index, const void* value) 
   if (!place) return;
   std::array<char, 16> bytes{};  // of the largest dtype
   std::copy_n(static_cast<const char*>(value), size_of(array.dtype()), bytes.begin());
-  arrays::copy_view(*array.context(), View::dense(bytes.data(), array.dtype(), {}), *place);
+  arrays::copy_view(*array.context_state(), View::dense(bytes.data(), array.dtype(), {}), *place);
 }
 
 }  // namespace partita

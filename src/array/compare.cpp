@@ -5,8 +5,10 @@
 
 #include "array/array_state.hpp"
 #include "array/elements.hpp"
+#include "array/transfer.hpp"
 #include "base/check.hpp"
 #include "base/visit_dtype.hpp"
+#include "device/device_synchronization.hpp"
 #include "runtime/agree.hpp"
 
 namespace partita {
@@ -42,7 +44,7 @@ Finding compare_parts(const Array& a, const Array& b) {
   Finding finding;
   std::vector<T> values;  // of b, in the order in which for_each_element walks
   values.reserve(static_cast<std::size_t>(b.local_size()));
-  const int rank = a.context()->rank();
+  const int rank = a.context_state()->rank();
   arrays::for_each_element<T>(b.local(), b.layout(), rank,
                               [&](std::int64_t, T& element) { values.push_back(element); });
   std::size_t next = 0;
@@ -67,7 +69,7 @@ Finding join(const std::vector<Finding>& findings) {
 }
 
 void check_comparable(const Array& a, const Array& b) {
-  check(a.context() == b.context(), "compare: the two arrays belong to different contexts");
+  check(a.context_state() == b.context_state(), "compare: the two arrays belong to different contexts");
   check(a.shape() == b.shape(), "compare: the shapes differ: {} and {}", to_string(a.shape()),
         to_string(b.shape()));
   check(a.dtype() == b.dtype(), "compare: the dtypes differ: {} and {}", name(a.dtype()), name(b.dtype()));
@@ -77,9 +79,21 @@ void check_comparable(const Array& a, const Array& b) {
 
 }  // namespace
 
+Comparison compare(const Array& a, const Array& b, Stream stream) {
+  check_comparable(a, b);
+  ContextState& context = *a.context_state();
+  const auto on_device = [](const Array& array) { return array.local().space == MemorySpace::device; };
+  context.require_usable("compare");
+  runtime::collectively(context, "compare", [&] {
+    arrays::require_stream_of_device("compare", on_device(a) || on_device(b), stream);
+    devices::follow(context, "compare", stream);
+  });
+  return compare(a, b);
+}
+
 Comparison compare(const Array& a, const Array& b) {
   check_comparable(a, b);
-  ContextState& context = *a.context();
+  ContextState& context = *a.context_state();
   context.require_usable("compare");
   const bool together = a.layout() == b.layout() || a.layout().equivalent(b.layout());
   const Array moved = together ? b : redistribute(b, a.layout());

@@ -8,14 +8,14 @@ namespace {
 
 void check_like_part(const View& view, const Array& array) {
   const View& part = array.local();
-  const int rank = array.context()->rank();
+  const int rank = array.context_state()->rank();
   check(view.dtype == part.dtype, "copy: the view is {}, the array {}", name(view.dtype), name(part.dtype));
   check(view.extents == part.extents, "copy: the view is {}, this part of the array (rank {}) {}",
         to_string(view.extents), rank, to_string(part.extents));
   check(view.strides.size() == view.extents.size(), "copy: the view has {} extents but {} strides",
         view.extents.size(), view.strides.size());
   check(view.data != nullptr || volume(view.extents) == 0, "copy: the view is a null pointer");
-  check<UnsupportedError>(view.space == MemorySpace::host || array.context()->device != nullptr,
+  check<UnsupportedError>(view.space == MemorySpace::host || array.context_state()->device != nullptr,
                           "copy: the view is of device memory, but the context has no device");
 }
 
@@ -23,12 +23,12 @@ void check_like_part(const View& view, const Array& array) {
 
 void copy(const View& source, Array& destination) {
   check_like_part(source, destination);
-  arrays::copy_view(*destination.context(), source, destination.local());
+  arrays::copy_view(*destination.context_state(), source, destination.local());
 }
 
 void copy(const Array& source, const View& destination) {
   check_like_part(destination, source);
-  arrays::copy_view(*source.context(), source.local(), destination);
+  arrays::copy_view(*source.context_state(), source.local(), destination);
 }
 
 }  // namespace partita

@@ -63,9 +63,8 @@ Array embed(const Context& context, const Array& array, std::span<const int> ran
   View part =
       array.valid() ? array.local() : View::dense(nullptr, outline.dtype, layout.local_shape(state->rank()));
   part.space = outline.space;
-  Array wrapped = arrays::wrap_agreed(state, part, layout, "embed");
-  wrapped.state()->owner = array.state();  // the memory lives as long as any view of it
-  return wrapped;
+  // The memory lives as long as any view of it.
+  return arrays::wrap_agreed(state, part, layout, "embed", array.state());
 }
 
 Array restrict_to(const Context& subgroup, const Array& array, std::span<const int> ranks) {
@@ -78,9 +77,7 @@ Array restrict_to(const Context& subgroup, const Array& array, std::span<const i
     layout = array.layout().restricted(ranks);
     return {{"layout", layout->to_string()}, {"ranks", ranks_text(ranks)}};
   });
-  Array wrapped = arrays::wrap_agreed(state, array.local(), *layout, "restrict_to");
-  wrapped.state()->owner = array.state();
-  return wrapped;
+  return arrays::wrap_agreed(state, array.local(), *layout, "restrict_to", array.state());
 }
 
 }  // namespace partita

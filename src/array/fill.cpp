@@ -6,6 +6,7 @@
 #include "base/check.hpp"
 #include "base/hash.hpp"
 #include "base/visit_dtype.hpp"
+#include "device/device_synchronization.hpp"
 
 namespace partita {
 namespace {
@@ -38,19 +39,36 @@ T random_value(std::uint64_t bits) {
 
 void fill(Array& array, const void* value) {
   const View& local = array.local();
-  if (local.space == MemorySpace::device) return arrays::fill_on_device(*array.context(), local, value);
+  if (local.space == MemorySpace::device) {
+    arrays::fill_on_device(*array.context_state(), local, value, {});
+    return devices::finish_device(*array.context_state(), "fill");
+  }
   const kernels::StridedCopy nest = kernels::destination_of(arrays::nest_over(local, local));
   if (nest.item_bytes == 0) return;
   kernels::fill(nest, value, size_of(local.dtype), local.data, kernels::hint_for(arrays::bytes_of(local)));
+}
+
+void fill(Array& array, const void* value, Stream stream) {
+  const bool on_device = array.local().space == MemorySpace::device;
+  arrays::require_stream_of_device("fill", on_device, stream);
+  if (!on_device) return fill(array, value);
+  array.context_state()->require_usable("fill");
+  arrays::fill_on_device(*array.context_state(), array.local(), value, stream);
+}
+
+void fill_random(Array& array, std::uint64_t seed, Stream stream) {
+  arrays::require_stream_of_device("fill_random", array.local().space == MemorySpace::device, stream);
+  devices::follow(*array.context_state(), "fill_random", stream);
+  fill_random(array, seed);
 }
 
 void fill_random(Array& array, std::uint64_t seed) {
   if (array.local().space == MemorySpace::device) {
     Array part = arrays::host_like(array);
     fill_random(part, seed);
-    return arrays::copy_view(*array.context(), part.local(), array.local());
+    return arrays::copy_view(*array.context_state(), part.local(), array.local());
   }
-  const int rank = array.context()->rank();
+  const int rank = array.context_state()->rank();
   visit_dtype(array.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     arrays::for_each_element<T>(array.local(), array.layout(), rank, [&](std::int64_t number, T& element) {
@@ -59,13 +77,32 @@ void fill_random(Array& array, std::uint64_t seed) {
   });
 }
 
-void copy(const Array& source, Array& destination) {
+namespace {
+
+void check_copy(const Array& source, const Array& destination) {
   check(source.dtype() == destination.dtype(), "copy: the source is {}, the destination {}",
         name(source.dtype()), name(destination.dtype()));
   check(source.layout() == destination.layout() || source.layout().equivalent(destination.layout()),
         "copy: the source is {}, the destination {}; use redistribute", source.layout().to_string(),
         destination.layout().to_string());
-  arrays::copy_view(*destination.context(), source.local(), destination.local());
+}
+
+}  // namespace
+
+void copy(const Array& source, Array& destination) {
+  check_copy(source, destination);
+  arrays::copy_view(*destination.context_state(), source.local(), destination.local());
+}
+
+void copy(const Array& source, Array& destination, Stream stream) {
+  const bool on_host = source.local().space == MemorySpace::host;
+  const bool to_host = destination.local().space == MemorySpace::host;
+  arrays::require_stream_of_device("copy", !on_host || !to_host, stream);
+  if (on_host && to_host) return copy(source, destination);
+  check_copy(source, destination);
+  const Array& there = to_host ? source : destination;
+  there.context_state()->require_usable("copy");
+  arrays::copy_view(*there.context_state(), source.local(), destination.local(), stream);
 }
 
 }  // namespace partita

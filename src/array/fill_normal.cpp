@@ -44,7 +44,7 @@ void fill_normal(Array& array, std::uint64_t seed) {
     using T = typename decltype(tag)::type;
     if constexpr (!std::is_integral_v<T>) {
       arrays::for_each_element<T>(
-          array.local(), array.layout(), array.context()->rank(), [&](std::int64_t number, T& element) {
+          array.local(), array.layout(), array.context_state()->rank(), [&](std::int64_t number, T& element) {
             element = normal_value<T>(mix(scramble(seed), static_cast<std::uint64_t>(number)));
           });
     }

@@ -3,7 +3,9 @@
 #include <partita/redistribute.hpp>
 
 #include "array/array_state.hpp"
+#include "array/transfer.hpp"
 #include "base/check.hpp"
+#include "device/device_synchronization.hpp"
 #include "runtime/agree.hpp"
 
 namespace partita {
@@ -34,6 +36,9 @@ Dtype dtype_of_root(const Context& context, const View& source, const Shape& sha
       check(source.extents == shape, "scatter: the view of the root is {}, the array {}",
             to_string(source.extents), to_string(shape));
       check(source.data != nullptr || volume(shape) == 0, "scatter: the view of the root is a null pointer");
+      check<UnsupportedError>(source.space == MemorySpace::host,
+                              "scatter: the view of the root is device memory; copy it to the host");
+      arrays::check_whose_memory(state, source);
     }
     return {{"shape", to_string(shape)}, {"root", std::to_string(root)}};
   });
@@ -51,8 +56,37 @@ RedistributeOptions with(const ArrayOptions& options) {
 }  // namespace
 
 Array gather(const Array& source, int root, const ArrayOptions& options, SourcePlace where) {
-  check_root(root, source.context()->size());
-  return redistribute(source, all_on(root, source.shape(), source.context()->size()), with(options), where);
+  check_root(root, source.context_state()->size());
+  return redistribute(source, all_on(root, source.shape(), source.context_state()->size()), with(options),
+                      where);
+}
+
+Array gather(const Array& source, int root, const ArrayOptions& options, Stream stream, SourcePlace where) {
+  ContextState& context = *source.context_state();
+  context.require_usable("gather");
+  const MemorySpace space = source.local().space;
+  runtime::collectively(context, "gather", [&] {
+    arrays::require_stream_of_device("gather", space == MemorySpace::device, stream);
+    check_root(root, context.size());
+  });
+  const ArrayOptions made{options.residency, options.order, options.space.value_or(space)};
+  if (space == MemorySpace::host) return gather(source, root, made, where);
+  Array result =
+      empty(source.context(), all_on(root, source.shape(), context.size()), source.dtype(), made, where);
+  redistribute_into(source, result, {}, stream);
+  return result;
+}
+
+Array scatter(const Context& context, const View& source, const Shape& shape,
+              const Distribution& distribution, int root, const ArrayOptions& options, Stream stream,
+              SourcePlace where) {
+  ContextState& state = *context.state();
+  state.require_usable("scatter");
+  runtime::collectively(state, "scatter", [&] {
+    arrays::require_stream_of_device("scatter", state.default_space() == MemorySpace::device, stream);
+    devices::follow(state, "scatter", stream);
+  });
+  return scatter(context, source, shape, distribution, root, options, where);
 }
 
 Array scatter(const Context& context, const View& source, const Shape& shape,

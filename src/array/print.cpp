@@ -64,7 +64,7 @@ void write_window(const Array& array, const Index& lower, const Shape& shape, in
   const Strides strides = dense_strides(array.shape()), inside = dense_strides(shape);
   visit_dtype(array.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    arrays::for_each_element<T>(part.local(), part.layout(), array.context()->rank(),
+    arrays::for_each_element<T>(part.local(), part.layout(), array.context_state()->rank(),
                                 [&](std::int64_t number, const T& element) {
                                   std::int64_t place = 0;
                                   for (int d = 0; d < shape.size(); ++d)
@@ -77,7 +77,7 @@ void write_window(const Array& array, const Index& lower, const Shape& shape, in
 /// The corners that are shown, or all, of what this rank is the first to hold.
 std::vector<Written> written_here(const Array& array, const std::vector<Shown>& shown, int precision) {
   std::vector<Written> written;
-  if (!arrays::is_first_holder(array.layout(), array.context()->rank())) return written;
+  if (!arrays::is_first_holder(array.layout(), array.context_state()->rank())) return written;
   int corners = 1;
   for (const Shown& one : shown) corners *= one.pieces();
   for (int corner = 0; corner < corners; ++corner) {
@@ -130,7 +130,7 @@ class Writer {
 }  // namespace
 
 std::string to_string(const Array& array, const PrintOptions& options) {
-  ContextState& context = *array.context();
+  ContextState& context = *array.context_state();
   context.require_usable("to_string");
   runtime::collectively(context, "to_string", [&]() -> std::vector<Fact> {
     check(!array.layout().partial(), "to_string: a partial array has no values yet; redistribute it first");

@@ -23,7 +23,7 @@ void fill_by_number(Array& array, Body&& body) {
   const Array part = detail::host_stand_in(array);
   visit_dtype(array.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    arrays::for_each_element<T>(part.local(), part.layout(), part.context()->rank(), body);
+    arrays::for_each_element<T>(part.local(), part.layout(), part.context_state()->rank(), body);
   });
   if (part.state() != array.state()) copy(part, array);
 }

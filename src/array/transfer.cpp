@@ -3,8 +3,10 @@
 #include <vector>
 
 #include "array/array_state.hpp"
+#include "base/check.hpp"
 #include "device/device_memory.hpp"
 #include "device/device_synchronization.hpp"
+#include "device/stream_work.hpp"
 #include "kernels/host/fill.hpp"
 
 namespace partita::arrays {
@@ -17,14 +19,27 @@ char* at(const View& view, std::int64_t offset) {
 }
 
 /// One run of bytes, or both sides on the device.
-void copy_at_once(ContextState& context, const kernels::StridedCopy& nest, const View& from, const View& to) {
-  const Stream stream = devices::begin_device_work(context);
+void put_copy(ContextState& context, const kernels::StridedCopy& nest, const View& from, const View& to,
+              Stream stream) {
   if (nest.loops.empty()) {
     context.device->copy_bytes(at(from, nest.from_offset), at(to, nest.to_offset), nest.item_bytes, stream);
   } else {
     context.device->copy(nest, from.data, to.data, stream);
   }
+}
+
+void copy_at_once(ContextState& context, const kernels::StridedCopy& nest, const View& from, const View& to) {
+  put_copy(context, nest, from, to, devices::begin_device_work(context));
   devices::finish_device(context, operation);
+}
+
+/// As one execution of one start.
+template <class Put>
+void put_one(ContextState& context, std::string_view what, Stream stream, Put&& put) {
+  devices::put_into_stream(context, *devices::RunAhead::of(context), what, stream, [&](Stream used, bool) {
+    put(used);
+    return 1;
+  });
 }
 
 /// Gaps are closed and opened on either side; what crosses is dense.
@@ -77,12 +92,25 @@ void copy_view(ContextState& context, const View& from, const View& to) {
   copy_across(context, from, to);
 }
 
-void fill_on_device(ContextState& context, const View& to, const void* element) {
+void copy_view(ContextState& context, const View& from, const View& to, Stream stream) {
+  if (from.space != to.space) {
+    devices::follow(context, operation, stream);
+    return copy_view(context, from, to);
+  }
+  const kernels::StridedCopy nest = kernels::simplify(nest_over(from, to));
+  if (nest.item_bytes == 0) return;
+  put_one(context, operation, stream, [&](Stream used) { put_copy(context, nest, from, to, used); });
+}
+
+void fill_on_device(ContextState& context, const View& to, const void* element, Stream stream) {
   const kernels::StridedCopy nest = kernels::destination_of(nest_over(to, to));
   if (nest.item_bytes == 0) return;
-  const Stream stream = devices::begin_device_work(context);
-  context.device->fill(nest, element, size_of(to.dtype), to.data, stream);
-  devices::finish_device(context, "fill");
+  put_one(context, "fill", stream,
+          [&](Stream used) { context.device->fill(nest, element, size_of(to.dtype), to.data, used); });
+}
+
+void require_stream_of_device(std::string_view operation, bool on_device, Stream stream) {
+  check<UnsupportedError>(on_device || !stream.given, "{}: host memory has no streams", operation);
 }
 
 Array on_host(const Array& array) {
@@ -109,7 +137,7 @@ Array host_like(const Array& array) {
 
 Array copied_to_host(const Array& array) {
   Array copied = host_like(array);
-  copy_view(*array.context(), array.local(), copied.local());
+  copy_view(*array.context_state(), array.local(), copied.local());
   return copied;
 }
 

@@ -28,7 +28,15 @@ kernels::StridedCopy nest_over(const View& from, const View& to);
 /// the context's device reaches. Local; done when it returns.
 void copy_view(ContextState& context, const View& from, const View& to);
 
-/// Every element of a view in device memory becomes `element`. Local; done when it returns.
-void fill_on_device(ContextState& context, const View& to, const void* element);
+/// The same in the order of `stream` (none given: the context's own); where one side is host memory it is
+/// done when this returns. One side at least is device memory.
+void copy_view(ContextState& context, const View& from, const View& to, Stream stream);
+
+/// Every element of a view in device memory becomes `element`, in the order of `stream` (none given: the
+/// context's own). Local.
+void fill_on_device(ContextState& context, const View& to, const void* element, Stream stream);
+
+/// Throws UnsupportedError for a stream that is given for arrays in host memory.
+void require_stream_of_device(std::string_view operation, bool on_device, Stream stream);
 
 }  // namespace partita::arrays

@@ -59,26 +59,53 @@ void check_view(const View& local, const Layout& layout, int rank, bool has_devi
                           "the local part of rank {} is device memory, but the context has no device", rank);
 }
 
-Array wrap_checked(const Context& context, const View& local, const std::function<Layout()>& layout) {
+}  // namespace
+
+void arrays::check_whose_memory(const ContextState& context, const View& local) {
+  if (!context.device || local.data == nullptr || volume(local.extents) == 0) return;
+  if (context.heap_in(local.space).offset_of(local.data) >= 0) return;
+  const devices::PhysicalDevice& device = context.device->physical();
+  const devices::FoundMemory found = context.device->physical().find_memory(local.data);
+  const int rank = context.rank();
+  if (local.space == MemorySpace::host) {
+    check(found.of_host,
+          "the local part of rank {} is said to be host memory, but it is memory of device {}: its "
+          "View::space must be MemorySpace::device",
+          rank, found.owner);
+  } else {
+    check(found.of_device || found.owner < 0,
+          "the local part of rank {} is memory of device {}, but the context's is device {}", rank,
+          found.owner, device.index());
+    check(found.of_device,
+          "the local part of rank {} is said to be device memory, but it is host memory that the device does "
+          "not know: its View::space must be MemorySpace::host",
+          rank);
+  }
+}
+
+Array arrays::wrap_together(const Context& context, std::string_view operation,
+                            const std::function<View()>& local, const std::function<Layout()>& layout,
+                            std::shared_ptr<void> owner) {
   const std::shared_ptr<ContextState>& state = context.state();
-  state->require_usable("wrap");
+  state->require_usable(operation);
+  View view;
   std::optional<Layout> agreed;
-  runtime::collectively(*state, "wrap", [&]() -> std::vector<Fact> {
+  runtime::collectively(*state, operation, [&]() -> std::vector<Fact> {
+    view = local();
     agreed = layout();
     check(agreed->ranks() == state->size(), "the layout {} does not suit a context of {} ranks",
           agreed->to_string(), state->size());
-    check_view(local, *agreed, state->rank(), state->device != nullptr);
+    check_view(view, *agreed, state->rank(), state->device != nullptr);
+    check_whose_memory(*state, view);
     return {{"layout", agreed->to_string()},
-            {"dtype", std::string(name(local.dtype))},
-            {"memory", std::string(name(local.space))}};
+            {"dtype", std::string(name(view.dtype))},
+            {"memory", std::string(name(view.space))}};
   });
-  return arrays::wrap_agreed(state, local, *agreed, "wrap");
+  return wrap_agreed(state, view, *agreed, operation, std::move(owner));
 }
 
-}  // namespace
-
 Array arrays::wrap_agreed(const std::shared_ptr<ContextState>& context, const View& local,
-                          const Layout& layout, std::string_view operation) {
+                          const Layout& layout, std::string_view operation, std::shared_ptr<void> owner) {
   const Joint joint = join(runtime::exchange_values(*context, operation, part_of(*context, local)));
   const Order order = joint.rows || !joint.columns ? Order::row_major : Order::column_major;
   Operand operand =
@@ -86,18 +113,23 @@ Array arrays::wrap_agreed(const std::shared_ptr<ContextState>& context, const Vi
   operand.space = local.space;
   operand.dense = joint.rows || joint.columns;
   const std::int64_t offset = joint.heap ? joint.heap_offset : -1;
-  return Array(std::make_shared<Array::State>(Array::State{context, operand, local, nullptr, offset}));
+  return Array(
+      std::make_shared<Array::State>(Array::State{context, operand, local, std::move(owner), offset}));
 }
 
-Array wrap(const Context& context, const View& local, const Distribution& distribution, const Shape& shape) {
-  return wrap_checked(context, local, [&] { return Layout(distribution, shape, context.size()); });
+Array wrap(const Context& context, const View& local, const Distribution& distribution, const Shape& shape,
+           std::shared_ptr<void> owner) {
+  return arrays::wrap_together(
+      context, "wrap", [&] { return local; }, [&] { return Layout(distribution, shape, context.size()); },
+      std::move(owner));
 }
 
-Array wrap(const Context& context, const View& local, const Layout& layout) {
-  return wrap_checked(context, local, [&] { return layout; });
+Array wrap(const Context& context, const View& local, const Layout& layout, std::shared_ptr<void> owner) {
+  return arrays::wrap_together(
+      context, "wrap", [&] { return local; }, [&] { return layout; }, std::move(owner));
 }
 
-Array wrap(const Context& context, const View& local, const Operand& operand) {
+Array wrap(const Context& context, const View& local, const Operand& operand, std::shared_ptr<void> owner) {
   const std::shared_ptr<ContextState>& state = context.state();
   state->require_usable("wrap");
   check(operand.layout.ranks() == state->size(), "the layout {} does not suit a context of {} ranks",
@@ -112,7 +144,8 @@ Array wrap(const Context& context, const View& local, const Operand& operand) {
       !operand.dense || local.extents.empty() || arrays::lies_as(local, operand.local_strides(state->rank())),
       "the local part of rank {} is not dense in the order of the operand {}", state->rank(),
       operand.to_string());
-  return Array(std::make_shared<Array::State>(Array::State{state, operand, local, nullptr, -1}));
+  arrays::check_whose_memory(*state, local);
+  return Array(std::make_shared<Array::State>(Array::State{state, operand, local, std::move(owner), -1}));
 }
 
 }  // namespace partita

@@ -8,8 +8,19 @@
 
 namespace partita {
 
-Extents::Extents(std::initializer_list<std::int64_t> values)
-    : Extents(std::span<const std::int64_t>(values.begin(), values.size())) {}
+void detail::refuse_extent(std::uint64_t value) {
+  throw ArgumentError(fmt::format("{} is no extent, index or stride: it is beyond 2^63 - 1", value));
+}
+
+void detail::refuse_dimension(int dimension, int dimensions) {
+  throw ArgumentError(fmt::format("there is no dimension {} where there are {}", dimension, dimensions));
+}
+
+Extents::Extents(std::initializer_list<detail::Extent> values) {
+  check(values.size() <= max_dimensions, "{} dimensions; at most {} are supported", values.size(),
+        max_dimensions);
+  for (const detail::Extent one : values) values_[static_cast<std::size_t>(size_++)] = one.value;
+}
 
 Extents::Extents(std::span<const std::int64_t> values) {
   check(values.size() <= max_dimensions, "{} dimensions; at most {} are supported", values.size(),

@@ -34,7 +34,7 @@ void barrier(const Context& context, Stream stream) {
   ContextState& state = *context.state();
   state.require_usable("barrier");
   if (!state.device) {
-    check<UnsupportedError>(stream.handle == nullptr, "barrier: a stream, but the context has no device");
+    check<UnsupportedError>(!stream.given, "barrier: a stream, but the context has no device");
     return context.barrier();
   }
   const std::shared_ptr<devices::DeviceMemory> memory = bytes_of_ranks(state);

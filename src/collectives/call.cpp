@@ -196,8 +196,9 @@ void check_or_tell_all(ContextState& context, std::string_view operation,
 
 bool run_again(const Context& context, CallSignature& signature, Stream stream) {
   ContextState& state = *context.state();
-  signature.add(stream.handle == nullptr ? 0 : 1);  // host memory has none
-  return !state.failed() && !state.closed && RecentCalls::of(state).run(state, signature, stream);
+  signature.add(stream.given ? 1 : 0);  // host memory has none
+  return !state.failed() && !state.closed && !state.in_on_wait &&
+         RecentCalls::of(state).run(state, signature, stream);
 }
 
 void run(const Context& context, Call call, Stream stream) {

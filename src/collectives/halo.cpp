@@ -291,7 +291,7 @@ const Plan& Halo::plan() const {
 }
 
 void halo_exchange(const Array& source, const View& extended, const HaloOptions& options, Stream stream) {
-  ContextState& context = *source.context();
+  ContextState& context = *source.context_state();
   context.require_usable("halo");
   const std::string key =
       fmt::format("halo {} {}{}", collective::halo_text(source.layout(), options), name(source.dtype()),

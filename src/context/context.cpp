@@ -30,6 +30,8 @@ Context::Context(std::shared_ptr<ContextState> state) : state_(std::move(state))
 Context::~Context() = default;
 Context::Context(Context&&) noexcept = default;
 Context& Context::operator=(Context&&) noexcept = default;
+Context::Context(const Context&) = default;
+Context& Context::operator=(const Context&) = default;
 
 int Context::rank() const {
   return present(state_).rank();
@@ -99,6 +101,14 @@ bool Context::failed() const noexcept {
 
 std::string Context::failure() const {
   return present(state_).failure();
+}
+
+void rank_zero(const Context& context, const std::function<void()>& body) {
+  ContextState& state = present(context.state());
+  state.require_usable("rank_zero");
+  runtime::collectively(state, "rank_zero", [&] {
+    if (state.rank() == 0) body();
+  });
 }
 
 }  // namespace partita

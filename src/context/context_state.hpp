@@ -70,7 +70,7 @@ namespace contexts {
 /// Collective over the group, blocking.
 void start_context(ContextState& state);
 
-/// Where `stream` (the context's own where it is null) is being captured, `plan`, whose work it is given,
+/// Where `stream` (the context's own where none is given) is being captured, `plan`, whose work it is given,
 /// stays as long as the graph and all that is made of it, at most until the context is closed or goes.
 void keep_for_graph(ContextState& state, Stream stream, const std::shared_ptr<void>& plan);
 

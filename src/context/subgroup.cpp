@@ -1,4 +1,4 @@
-// Context::subgroup: some ranks of a context as a context of their own.
+// Context::subgroup and split: some ranks of a context as a context of their own.
 #include "runtime/subgroup.hpp"
 
 #include <fmt/format.h>
@@ -49,6 +49,22 @@ std::int32_t agree_on_key(ContextState& parent, runtime::Meeting& meeting, const
   }
 }
 
+/// What a rank gives to `split`.
+struct Choice {
+  int colour = 0;
+  int key = 0;
+};
+
+/// The ranks of one colour, in the order of their keys; equal keys in that of the ranks.
+std::vector<int> ranks_of_colour(const std::vector<Choice>& choices, int colour) {
+  std::vector<int> ranks;
+  for (int rank = 0; rank < static_cast<int>(choices.size()); ++rank) {
+    if (choices[static_cast<std::size_t>(rank)].colour == colour) ranks.push_back(rank);
+  }
+  std::ranges::stable_sort(ranks, {}, [&](int rank) { return choices[static_cast<std::size_t>(rank)].key; });
+  return ranks;
+}
+
 std::shared_ptr<ContextState> make_child(ContextState& parent, const std::vector<int>& ranks,
                                          std::int32_t key) {
   std::shared_ptr<ContextState> child = ContextState::make();
@@ -77,6 +93,18 @@ Context Context::subgroup(std::span<const int> ranks) const {
     key = agree_on_key(*state_, meeting, list);
   }
   return Context(make_child(*state_, list, key));
+}
+
+Context Context::subgroup(std::initializer_list<int> ranks) const {
+  return subgroup(std::span<const int>(ranks.begin(), ranks.size()));
+}
+
+std::optional<Context> Context::split(int colour, int key) const {
+  check(state_ != nullptr, "the context has been moved away");
+  state_->require_usable("split");
+  const std::vector<Choice> choices = runtime::exchange_values(*state_, "split", Choice{colour, key});
+  if (colour < 0) return std::nullopt;
+  return subgroup(ranks_of_colour(choices, colour));
 }
 
 }  // namespace partita

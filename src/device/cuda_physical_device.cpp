@@ -21,6 +21,8 @@ CudaPhysicalDevice::CudaPhysicalDevice(int index) : index_(index) {
   check_suitable();
   cuda::check_cuda(cudaDeviceGetAttribute(&multiprocessors_, cudaDevAttrMultiProcessorCount, index_),
                    "look at the device");
+  cuda::check_cuda(cudaDeviceGetAttribute(&reaches_all_host_memory_, cudaDevAttrPageableMemoryAccess, index_),
+                   "look at the device");
   use();
   cuda::check_cuda(cudaFree(nullptr), "start the device");
   cuda::check_launch(kernels::cuda::load_copy_kernels(), "load the kernels");
@@ -93,6 +95,22 @@ void* CudaPhysicalDevice::allocate_pinned(std::int64_t bytes) {
 void CudaPhysicalDevice::release_pinned(void* memory) noexcept {
   const cuda::CudaBesideCaptures unharmed;
   cudaFreeHost(memory);
+}
+
+FoundMemory CudaPhysicalDevice::find_memory(const void* address) {
+  use();
+  const cuda::CudaBesideCaptures unharmed;
+  cudaPointerAttributes found{};
+  cuda::check_cuda(cudaPointerGetAttributes(&found, address), "ask whose memory it is");
+  switch (found.type) {
+    case cudaMemoryTypeDevice:
+      return {false, found.device == index_, found.device};
+    case cudaMemoryTypeHost:
+    case cudaMemoryTypeManaged:
+      return {true, true, -1};
+    default:
+      return {true, reaches_all_host_memory_ != 0, -1};
+  }
 }
 
 std::unique_ptr<memory::NodeMemory> CudaPhysicalDevice::share_memory(runtime::Runtime& state,

@@ -20,6 +20,7 @@ class CudaPhysicalDevice final : public PhysicalDevice {
   void release(void* memory) noexcept override;
   void* allocate_pinned(std::int64_t bytes) override;
   void release_pinned(void* memory) noexcept override;
+  FoundMemory find_memory(const void* address) override;
   std::unique_ptr<memory::NodeMemory> share_memory(runtime::Runtime& state,
                                                    const Topology& topology) override;
   std::unique_ptr<memory::NodeMemory> share_memory_of_library(runtime::Runtime& state,
@@ -38,6 +39,7 @@ class CudaPhysicalDevice final : public PhysicalDevice {
 
   int index_;
   int multiprocessors_ = 0;
+  int reaches_all_host_memory_ = 0;  ///< also what no driver has been told of
   bool overlaps_launches_ = false;
   cuda::CudaStream past_;
 };

@@ -11,10 +11,10 @@
 namespace partita::devices {
 
 /// The ranks of one context as such a library knows them. Every operation is put into `stream` (of the
-/// context's device; null: the context's own) and is over in the order of that stream; all ranks put the same
-/// ones in the same order. The host waits until the operation has been put there, within the deadline.
-/// Nothing is done for a count of 0, which is 0 on all ranks. One thread at a time, but for `abort` and
-/// `failed`. What an operation throws has failed the context.
+/// context's device; none given: the context's own) and is over in the order of that stream; all ranks put
+/// the same ones in the same order. The host waits until the operation has been put there, within the
+/// deadline. Nothing is done for a count of 0, which is 0 on all ranks. One thread at a time, but for `abort`
+/// and `failed`. What an operation throws has failed the context.
 class DeviceGroup {
  public:
   /// Bytes for or from a peer; the rank itself may be one.

@@ -29,7 +29,7 @@ std::vector<int> others_of_the_node(const DeviceRuntime& state) {
 }
 
 Stream stream_or_own(const DeviceRuntime& state, Stream wanted) {
-  return wanted.handle == nullptr ? state.device->stream() : wanted;
+  return wanted.given ? wanted : state.device->stream();
 }
 
 Stream begin_device_work(DeviceRuntime& state, Stream wanted) {
@@ -56,6 +56,15 @@ void end_device_work(DeviceRuntime& state, Stream stream) {
   if (state.device_work_is_marked) state.device_mark->record(stream);
 }
 
+namespace {
+
+void require_not_captured(const DeviceRuntime& state, std::string_view operation, Stream stream) {
+  check<UnsupportedError>(!stream.given || !state.device->captures(stream),
+                          "{}: the stream is being captured into a graph", operation);
+}
+
+}  // namespace
+
 void require_no_capture(const DeviceRuntime& state, std::string_view operation, std::string_view what) {
   check<UnsupportedError>(
       !state.device || !state.device->has_stream() || !state.device->captures(state.device->stream()),
@@ -64,11 +73,28 @@ void require_no_capture(const DeviceRuntime& state, std::string_view operation, 
       operation, what);
 }
 
+void follow(DeviceRuntime& state, std::string_view operation, Stream stream) {
+  if (!stream.given) return;
+  require_not_captured(state, operation, stream);
+  end_device_work(state, begin_device_work(state, stream));
+}
+
+void let_follow(DeviceRuntime& state, std::string_view operation, Stream reader) {
+  if (!state.device || !state.device->has_stream() || !reader.given) return;
+  state.device->use();
+  require_no_capture(state, operation, "the stream of the reader");
+  require_not_captured(state, operation, reader);
+  if (state.device_work_is_marked) {
+    state.device_mark->hold(reader);
+  } else {
+    state.device->order(state.device->stream(), reader);
+  }
+}
+
 void finish_device(DeviceRuntime& state, std::string_view operation, Stream stream) {
   if (!state.device) return;
   require_no_capture(state, operation, "it");
-  check<UnsupportedError>(stream.handle == nullptr || !state.device->captures(stream),
-                          "{}: the stream is being captured into a graph", operation);
+  require_not_captured(state, operation, stream);
   const bool was_alive = !state.failed();  // what a failed context holds may still be read
   // Such waits are for milliseconds, and what comes next on the device waits for their end.
   const runtime::WaitReason reason{operation, [] { return std::string("work on the device"); }, -1,
@@ -76,7 +102,7 @@ void finish_device(DeviceRuntime& state, std::string_view operation, Stream stre
   try {
     Accelerator& device = *state.device;
     device.use();
-    if (stream.handle != nullptr) end_device_work(state, begin_device_work(state, stream));
+    if (stream.given) end_device_work(state, begin_device_work(state, stream));
     if (device.has_stream()) {
       if (!state.device_work_is_marked) state.device_mark->record(device.stream());
       runtime::wait_until(state, reason, [&] {

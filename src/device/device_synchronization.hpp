@@ -17,10 +17,10 @@ std::vector<int> less_those_that_left(const DeviceRuntime& state, std::vector<in
 /// The other ranks of this node by whose devices this rank's work may be held up.
 std::vector<int> others_of_the_node(const DeviceRuntime& state);
 
-/// `wanted`, or the context's own stream where that is null.
+/// `wanted`, or the context's own stream where none is given.
 Stream stream_or_own(const DeviceRuntime& state, Stream wanted);
 
-/// The stream to put work into: `wanted`, or the context's own where that is null. What it gets from here on
+/// The stream to put work into: `wanted`, or the context's own where none is given. What it gets from here on
 /// comes after all that the context has put into other streams; but a stream that is being captured stands
 /// for itself. The calling thread drives the device from here on.
 Stream begin_device_work(DeviceRuntime& state, Stream wanted = {});
@@ -39,6 +39,14 @@ void require_no_capture(const DeviceRuntime& state, std::string_view operation, 
 /// execution as if they were of their own. But for UnsupportedError, which is thrown before any wait: a
 /// stream that it would wait for is being captured.
 void finish_device(DeviceRuntime& state, std::string_view operation, Stream stream = {});
+
+/// What the context puts into its streams from here on comes after what `stream` has been given, if one is
+/// given. UnsupportedError: it is being captured.
+void follow(DeviceRuntime& state, std::string_view operation, Stream stream);
+
+/// What `reader` is given from here on comes after all that the context has put into streams. Nothing to do
+/// in a context without a device. UnsupportedError: that stream or the context's own is being captured.
+void let_follow(DeviceRuntime& state, std::string_view operation, Stream reader);
 
 /// Before memory goes that streams may still use: until `done`, or the context has failed, which it has at
 /// the deadline. Peers may have ended by now, and rightly: nobody looks after them here.

@@ -17,6 +17,13 @@ namespace partita::devices {
 
 class Accelerator;
 
+/// Where memory lies, as the driver knows it.
+struct FoundMemory {
+  bool of_host = false;    ///< the host may use the address
+  bool of_device = false;  ///< this device may
+  int owner = -1;          ///< index of the device whose memory it is; -1: the host's, or of both
+};
+
 /// Memory, and what is known of the device. Any thread, at any time; but `use` comes first in each. Errors of
 /// the device are Errors here.
 class PhysicalDevice : public std::enable_shared_from_this<PhysicalDevice> {
@@ -36,6 +43,7 @@ class PhysicalDevice : public std::enable_shared_from_this<PhysicalDevice> {
   /// Host memory that the device reads and writes in place.
   virtual void* allocate_pinned(std::int64_t bytes) = 0;
   virtual void release_pinned(void* memory) noexcept = 0;
+  virtual FoundMemory find_memory(const void* address) = 0;
   /// `allocate` gives host memory: any transport takes its addresses.
   virtual bool is_host_memory() const { return false; }
   /// Backing of the symmetric heap in this device's memory, for the ranks that `topology` puts on one node.

@@ -7,7 +7,7 @@
 
 namespace partita::devices {
 
-/// Puts one execution into `wanted` (null: the context's own stream): `work(stream, captured)` gives it to
+/// Puts one execution into `wanted` (none: the context's own stream): `work(stream, captured)` gives it to
 /// the device and says how many starts that were, about. Blocks only while the host is too far ahead of its
 /// device. Whatever is thrown from here fails the context, since peers wait for this rank's part.
 template <class Work>

@@ -83,8 +83,7 @@ void Executor::enqueue(std::span<const Array::State* const> operands, const Para
                        Stream stream) {
   context_.require_usable(plan_.operation);
   const bool on_host = memory_.space() == MemorySpace::host;
-  check<UnsupportedError>(!on_host || stream.handle == nullptr, "{}: host memory has no streams",
-                          plan_.operation);
+  check<UnsupportedError>(!on_host || !stream.given, "{}: host memory has no streams", plan_.operation);
   memory_.bind(operands, [this] { relower(); });
   if (on_host) {
     try {

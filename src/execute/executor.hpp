@@ -35,12 +35,12 @@ class Executor {
   virtual void connect() { memory_.connect(); }
 
   /// Runs the plan on these arrays, one an operand buffer, in the order of the plan's buffers, with these
-  /// numbers, which must be alike on all ranks. In the order of `stream` (null: the context's own): returns
-  /// when the work has been given to the device, except where a plan's messages have to be waited for. The
-  /// host, which has no streams, has done it by then. Collective. Throws ArgumentError where an array does
-  /// not match its buffer's operand, UnsupportedError on the host for any stream but null and where the plan
-  /// cannot be captured. Any error after the first step fails the context: its peers cannot know how far
-  /// this rank came.
+  /// numbers, which must be alike on all ranks. In the order of `stream` (none given: the context's own):
+  /// returns when the work has been given to the device, except where a plan's messages have to be waited
+  /// for. The host, which has no streams, has done it by then. Collective. Throws ArgumentError where an
+  /// array does not match its buffer's operand, UnsupportedError on the host for any stream that is given and
+  /// where the plan cannot be captured. Any error after the first step fails the context: its peers cannot
+  /// know how far this rank came.
   void enqueue(std::span<const Array::State* const> operands, const Parameters& parameters, Stream stream);
   /// The same, done when it returns. Blocking.
   void execute(std::span<const Array::State* const> operands, const Parameters& parameters = {});
@@ -58,7 +58,7 @@ class Executor {
   struct Execution {
     runtime::Executed announced;
     const Parameters& parameters;
-    Stream stream;               ///< null on the host
+    Stream stream;               ///< none on the host
     bool captured = false;       ///< it goes into a graph
     StepClock* clock = nullptr;  ///< null: nobody records
   };

@@ -48,8 +48,8 @@ std::shared_ptr<Runner> cached_plan(ContextState& context, const std::string& re
 
 ContextState& usable_context(const Array& input) {
   check(input.valid(), "fft: the input is missing");
-  input.context()->require_usable("fft");
-  return *input.context();
+  input.context_state()->require_usable("fft");
+  return *input.context_state();
 }
 
 /// Throws what the call as such is refused for, the same on every rank.
@@ -70,7 +70,7 @@ Array transformed(const Array& input, FftKind kind, bool inverse, const FftOptio
   const std::shared_ptr<Runner> runner =
       cached_plan(context, "new", from, options, [&] { return fourier::into_new(context, from, options); });
   const Operand& output = runner->request().output;
-  Array result = arrays::allocate(input.context(), output.layout, output.dtype,
+  Array result = arrays::allocate(input.context_state(), output.layout, output.dtype,
                                   {options.residency, options.order, output.space},
                                   "fft " + fourier::to_string(options), where);
   runner->run(input, result, 1);
@@ -112,7 +112,7 @@ void transform_into(const Array& input, Array& output, FftKind kind, bool invers
 // Types I to IV stand behind one another.
 FftKind kind_of_type(const Array& input, FftKind first, int type) {
   if (type < 1 || type > 4) {
-    runtime::collectively(*input.context(), "fft", [&]() -> std::vector<Fact> {
+    runtime::collectively(*input.context_state(), "fft", [&]() -> std::vector<Fact> {
       throw ArgumentError(fmt::format("type {}: the types of cosine and sine transforms are 1 to 4", type));
     });
   }

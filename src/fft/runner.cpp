@@ -81,7 +81,7 @@ void Runner::set_workspace(const Array& workspace) {
 
 void check_aliasing(const Array& input, const Array& output, bool in_place) {
   check(input.valid() && output.valid(), "fft: an array is missing");
-  check(input.context() == output.context(), "fft: the two arrays belong to different contexts");
+  check(input.context_state() == output.context_state(), "fft: the two arrays belong to different contexts");
   const bool same = input.state() == output.state() ||
                     (input.local().data == output.local().data && input.local_size() > 0);
   check(!same || in_place, "fft: input and output are the same array, but the plan is not in place");

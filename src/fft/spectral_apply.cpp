@@ -30,7 +30,7 @@ struct Pair {
 Pair options_of(const Array& field, const SpectralOptions& options, std::string_view operation) {
   check(field.valid(), "{}: the field is missing", operation);
   Pair pair;
-  runtime::collectively(*field.context(), std::string(operation), [&]() -> std::vector<Fact> {
+  runtime::collectively(*field.context_state(), std::string(operation), [&]() -> std::vector<Fact> {
     check(is_field(field.dtype()), "{}: the field is {}; f32, f64, c64 and c128 have a spectrum", operation,
           name(field.dtype()));
     const Layout& layout = field.layout();
@@ -70,10 +70,10 @@ Array inverse(const Array& spectrum, const Pair& pair, SourcePlace where) {
 
 /// Throws, the same on every rank, for results that cannot take what the field's transforms give.
 void check_result(const Array& field, const Array& result, std::string_view operation) {
-  runtime::collectively(*field.context(), operation, [&] {
+  runtime::collectively(*field.context_state(), operation, [&] {
     check(result.valid(), "{}: the result is missing", operation);
-    check(result.context() == field.context(), "{}: field and result belong to different contexts",
-          operation);
+    check(result.context_state() == field.context_state(),
+          "{}: field and result belong to different contexts", operation);
     check(result.shape() == field.shape() && result.dtype() == field.dtype(),
           "{}: the field is {} of shape {}, but the result is {} of shape {}", operation, name(field.dtype()),
           to_string(field.shape()), name(result.dtype()), to_string(result.shape()));
@@ -114,7 +114,7 @@ std::vector<AxisModes> local_modes(const Array& spectrum, const Shape& lengths, 
   const std::vector<int> axes = spectral::all_or(options.axes, lengths.size());
   check(options.lengths.empty() || options.lengths.size() == axes.size(), "{} periods for {} axes",
         options.lengths.size(), axes.size());
-  const Region region = spectrum.layout().region(spectrum.context()->rank());
+  const Region region = spectrum.layout().region(spectrum.context_state()->rank());
   std::vector<AxisModes> result(static_cast<std::size_t>(lengths.size()));
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const int axis = axes[i];
@@ -177,8 +177,8 @@ std::complex<double> inverse_laplacian(const WaveVector& wave) {
 void for_each_derivative(const Array& field, const SpectralOptions& options, const Pair& pair,
                          SourcePlace where, const std::function<void(std::size_t, const Array&)>& take) {
   const Array spectrum = forward(field, pair, where);
-  Array derivative = empty(Context(field.context()), spectrum.layout(), spectrum.dtype(),
-                           {Residency::heap, pair.forward.order});
+  Array derivative =
+      empty(field.context(), spectrum.layout(), spectrum.dtype(), {Residency::heap, pair.forward.order});
   for (std::size_t i = 0; i < pair.forward.axes.size(); ++i) {
     const auto axis = static_cast<std::size_t>(pair.forward.axes[i]);
     copy(spectrum, derivative);
@@ -194,7 +194,7 @@ void for_each_derivative(const Array& field, const SpectralOptions& options, con
 
 /// The product of the spectra of both.
 Array convolved(const Array& a, const Array& b, const Pair& pair, SourcePlace where) {
-  runtime::collectively(*a.context(), "convolve", [&] {
+  runtime::collectively(*a.context_state(), "convolve", [&] {
     check(b.valid() && a.shape() == b.shape() && a.dtype() == b.dtype(),
           "convolve: both must have the same shape and dtype");
   });
@@ -240,7 +240,7 @@ std::vector<Array> gradient(const Array& field, const SpectralOptions& options, 
 
 void gradient_into(const Array& field, std::span<Array> results, const SpectralOptions& options) {
   const Pair pair = options_of(field, options, "gradient");
-  runtime::collectively(*field.context(), "gradient", [&] {
+  runtime::collectively(*field.context_state(), "gradient", [&] {
     check(results.size() == pair.forward.axes.size(),
           "gradient: {} results for the derivatives along {} axes", results.size(), pair.forward.axes.size());
   });

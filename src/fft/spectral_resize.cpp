@@ -94,7 +94,7 @@ void move_corner(const Array& spectrum, const Array& result, const Corner& corne
 /// The factors of the Nyquist planes and of the norm, in one pass over what is not 1.
 template <class Number>
 void scale_local(const Array& result, const std::vector<AxisRuns>& axes, double factor) {
-  const Region region = result.layout().region(result.context()->rank());
+  const Region region = result.layout().region(result.context_state()->rank());
   if (region.empty()) return;
   using Real = typename Number::value_type;
   std::vector<std::vector<Real>> factors(axes.size());
@@ -178,7 +178,7 @@ void check_plain_result(const Layout& layout) {
 
 void check_given(const Array& spectrum, const Array& result, const Shape& shape,
                  const ResizeOptions& options) {
-  check(result.valid() && result.context() == spectrum.context(),
+  check(result.valid() && result.context_state() == spectrum.context_state(),
         "resize_spectrum: the result is missing or belongs to another context");
   check(result.shape() == shape && result.dtype() == spectrum.dtype(),
         "resize_spectrum: the modes are {} of shape {}, but the result is {} of shape {}",
@@ -208,13 +208,13 @@ Array resize_spectrum(const Array& spectrum, const Shape& from, const Shape& to,
                       SourcePlace where) {
   check(spectrum.valid(), "resize_spectrum: the spectrum is missing");
   std::optional<Layout> layout;
-  runtime::collectively(*spectrum.context(), "resize_spectrum", [&]() -> std::vector<Fact> {
+  runtime::collectively(*spectrum.context_state(), "resize_spectrum", [&]() -> std::vector<Fact> {
     check_shapes(spectrum, from, to, options.halved_axis);
     layout = result_layout_of(spectrum, shape_of_modes(to, options.halved_axis), options.distribution);
     check_plain_result(*layout);
     return facts_of_resize(from, to);
   });
-  Array result = empty(Context(spectrum.context()), *layout, spectrum.dtype(), {options.residency}, where);
+  Array result = empty(spectrum.context(), *layout, spectrum.dtype(), {options.residency}, where);
   move_modes(spectrum, result, from, to, options);
   return result;
 }
@@ -222,7 +222,7 @@ Array resize_spectrum(const Array& spectrum, const Shape& from, const Shape& to,
 void resize_spectrum_into(const Array& spectrum, Array& result, const Shape& from, const Shape& to,
                           const ResizeOptions& options) {
   check(spectrum.valid(), "resize_spectrum: the spectrum is missing");
-  runtime::collectively(*spectrum.context(), "resize_spectrum", [&]() -> std::vector<Fact> {
+  runtime::collectively(*spectrum.context_state(), "resize_spectrum", [&]() -> std::vector<Fact> {
     check_shapes(spectrum, from, to, options.halved_axis);
     check_given(spectrum, result, shape_of_modes(to, options.halved_axis), options);
     return facts_of_resize(from, to);

@@ -1,11 +1,28 @@
 #include <dlpack/dlpack.h>
+#include <fmt/format.h>
 
 #include <memory>
 #include <partita/dlpack.hpp>
 #include <vector>
 
 #include "array/array_state.hpp"
+#include "array/transfer.hpp"
 #include "base/check.hpp"
+#include "device/device_synchronization.hpp"
+
+#ifndef DLPACK_MAJOR_VERSION
+// As DLPack 1.0 and later have it.
+struct DLManagedTensorVersioned {
+  struct {
+    std::uint32_t major;
+    std::uint32_t minor;
+  } version;
+  void* manager_ctx;
+  void (*deleter)(DLManagedTensorVersioned* self);
+  std::uint64_t flags;
+  DLTensor dl_tensor;
+};
+#endif
 
 namespace partita {
 namespace {
@@ -52,11 +69,90 @@ Device device_of(const ContextState& context) {
   return context.device ? Device::cuda(context.device->physical().index()) : Device::cpu();
 }
 
+Dtype dtype_of_tensor(const DLDataType& wanted) {
+  for (int number = 0; number < dtype_count && wanted.lanes == 1; ++number) {
+    const auto dtype = static_cast<Dtype>(number);
+    if (wanted.code == code_of(dtype) && wanted.bits == 8 * size_of(dtype)) return dtype;
+  }
+  throw ArgumentError(fmt::format("from_dlpack: no dtype has code {}, {} bits and {} lanes", wanted.code,
+                                  wanted.bits, wanted.lanes));
+}
+
+MemorySpace space_of_tensor(const DLDevice& device, const ContextState& context) {
+  switch (device.device_type) {
+    case kDLCPU:
+    case kDLCUDAHost:
+      return MemorySpace::host;
+    case kDLCUDAManaged:
+      return context.default_space();
+    case kDLCUDA:
+      check(!context.device || context.device->physical().index() == device.device_id,
+            "from_dlpack: the tensor of rank {} lies on device {}, but the context's is device {}",
+            context.rank(), device.device_id, context.device ? context.device->physical().index() : -1);
+      return MemorySpace::device;
+    default:
+      throw ArgumentError(fmt::format("from_dlpack: memory of the device type {} cannot be used",
+                                      static_cast<int>(device.device_type)));
+  }
+}
+
+View view_of_tensor(const DLTensor& tensor, const ContextState& context) {
+  check(tensor.ndim >= 0 && tensor.ndim <= max_dimensions,
+        "from_dlpack: a tensor of {} dimensions; at most {} are supported", tensor.ndim, max_dimensions);
+  const auto dimensions = static_cast<std::size_t>(tensor.ndim);
+  const Shape extents(std::span<const std::int64_t>(tensor.shape, dimensions));
+  View view = View::dense(tensor.data, dtype_of_tensor(tensor.dtype), extents);
+  if (tensor.strides != nullptr) {
+    view.strides = Strides(std::span<const std::int64_t>(tensor.strides, dimensions));
+  }
+  if (tensor.data != nullptr) view.data = static_cast<char*>(tensor.data) + tensor.byte_offset;
+  view.space = space_of_tensor(tensor.device, context);
+  return view;
+}
+
+void check_version(const DLManagedTensor&) {}
+void check_version(const DLManagedTensorVersioned& tensor) {
+  check(tensor.version.major == 1, "from_dlpack: a tensor of DLPack {}.{}; 1 is known", tensor.version.major,
+        tensor.version.minor);
+}
+
+template <class Tensor>
+Array array_of(const Context& context, Tensor* tensor, const Distribution& distribution, const Shape& shape) {
+  std::shared_ptr<void> owner(tensor, [](Tensor* ended) {
+    if (ended != nullptr && ended->deleter != nullptr) ended->deleter(ended);
+  });
+  const auto view = [&] {
+    check(tensor != nullptr, "from_dlpack: there is no tensor");
+    check_version(*tensor);
+    return view_of_tensor(tensor->dl_tensor, *context.state());
+  };
+  return arrays::wrap_together(
+      context, "from_dlpack", view, [&] { return Layout(distribution, shape, context.size()); },
+      std::move(owner));
+}
+
 }  // namespace
+
+Array from_dlpack(const Context& context, DLManagedTensor* tensor, const Distribution& distribution,
+                  const Shape& shape) {
+  return array_of(context, tensor, distribution, shape);
+}
+
+Array from_dlpack(const Context& context, DLManagedTensorVersioned* tensor, const Distribution& distribution,
+                  const Shape& shape) {
+  return array_of(context, tensor, distribution, shape);
+}
+
+DLManagedTensor* to_dlpack(const Array& array, Stream reader) {
+  check(array.valid(), "to_dlpack: there is no array");
+  arrays::require_stream_of_device("to_dlpack", array.local().space == MemorySpace::device, reader);
+  devices::let_follow(*array.context_state(), "to_dlpack", reader);
+  return to_dlpack(array);
+}
 
 DLManagedTensor* to_dlpack(const Array& array) {
   check(array.valid(), "to_dlpack: there is no array");
-  return make_tensor(array.local(), device_of(*array.context()), array.state());
+  return make_tensor(array.local(), device_of(*array.context_state()), array.state());
 }
 
 DLManagedTensor* to_dlpack(const Context& context, SymmetricMemory memory, Dtype dtype,

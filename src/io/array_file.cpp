@@ -77,7 +77,7 @@ Array as_file_slab(const Array& array, Order order, std::string_view operation) 
 }
 
 void write_whole(const std::string& path, const Array& slab, const FileWriter& writer) {
-  ContextState& context = *slab.context();
+  ContextState& context = *slab.context_state();
   const std::string_view operation = writer.operation;
   const bool first = context.rank() == 0;
   std::optional<OutputFile> output;

@@ -156,7 +156,7 @@ std::vector<Fact> facts_of(const std::string& dataset, const Hdf5Options& option
 
 void write_hdf5(const std::string& path, const std::string& dataset, const Array& array,
                 const Hdf5Options& options) {
-  ContextState& context = *array.context();
+  ContextState& context = *array.context_state();
   context.require_usable("write_hdf5");
   runtime::collectively(context, "write_hdf5", [&] {
     check_options(array.shape(), options);

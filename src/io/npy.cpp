@@ -164,7 +164,7 @@ Array read_npy(const Context& context, const std::string& path, const Distributi
 }
 
 void write_npy(const std::string& path, const Array& array, Order order) {
-  array.context()->require_usable("write_npy");
+  array.context_state()->require_usable("write_npy");
   const Array slab = as_file_slab(array, order, "write_npy");
   const auto begin = [&](const OutputFile& output) {
     output.require_positions();

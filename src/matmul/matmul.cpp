@@ -17,7 +17,7 @@ Layout layout_of_result(const Request& request, const MatmulOptions& options) {
   if (request.c.valid() && !options.distribution && !everywhere && !request.c.layout().partial()) {
     return request.c.layout();
   }
-  const ContextState& context = *request.a.context();
+  const ContextState& context = *request.a.context_state();
   return cheapest_result(request.a.operand(), request.b.operand(),
                          context.topology(request.a.operand().space), options, context.machine);
 }
@@ -39,7 +39,7 @@ std::shared_ptr<Runner> cached_plan(ContextState& context, const std::string& ke
 /// The request as it is read, its arrays checked on all ranks. C is not read with beta = 0, so that the plan
 /// does without it. Its layout may still be wanted.
 Request checked(Request request, const MatmulOptions& options) {
-  ContextState& context = *request.a.context();
+  ContextState& context = *request.a.context_state();
   context.require_usable("matmul");
   check_together(context, request.alike_on_all_ranks(), [&] {
     check_arrays(request, options);
@@ -61,7 +61,7 @@ void run(Runner& runner, const Request& request, const MatmulOptions& options) {
 Array into_new(const Request& request, const MatmulOptions& options, SourcePlace where) {
   check(request.a.valid(), "matmul: A holds no array");
   Request read = checked(request, options);
-  const std::shared_ptr<ContextState>& context = request.a.context();
+  const std::shared_ptr<ContextState>& context = request.a.context_state();
   std::vector<Fact> asked = facts(operands_of(read, request.a.operand()), options, false);
   asked.push_back(
       {"new",
@@ -100,7 +100,7 @@ void matmul_into(const Array& a, const Array& b, const Array* c, Array& d, const
   const Request read = checked(request, options);
   const MatmulOperands operands = operands_of(read, d.operand());
   const std::string key = key_of(facts(operands, options, read.in_place()));
-  const auto runner = cached_plan(*a.context(), key, [&] {
+  const auto runner = cached_plan(*a.context_state(), key, [&] {
     return Setting{operands, options, read.in_place(), multiplies(options)};
   });
   run(*runner, read, options);

@@ -87,8 +87,8 @@ bool Request::alike_on_all_ranks() const {
 void check_arrays(const Request& request, const MatmulOptions& options) {
   check(request.a.valid() && request.b.valid(), "matmul: A or B holds no array");
   for (const Named& named : arrays_of(request)) {
-    check(named.array->context() == request.a.context(), "matmul: A and {} belong to different contexts",
-          named.name);
+    check(named.array->context_state() == request.a.context_state(),
+          "matmul: A and {} belong to different contexts", named.name);
   }
   if (request.c.valid() && request.d.valid()) {
     check(request.c.shape() == request.d.shape() && request.c.dtype() == request.d.dtype(),

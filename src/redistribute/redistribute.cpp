@@ -172,11 +172,12 @@ class Runner {
 
 /// The context's plan from `source` to what `target` describes in words, made where there is none yet.
 /// Collective when it is made; otherwise without any communication.
-Runner& cached_plan(ContextState& context, const Operand& source, const std::string& target,
-                    const std::function<Operand()>& destination, const RedistributeOptions& options) {
+std::shared_ptr<Runner> cached_plan(ContextState& context, const Operand& source, const std::string& target,
+                                    const std::function<Operand()>& destination,
+                                    const RedistributeOptions& options) {
   const std::string key = fmt::format("redistribute {} | {} | {}", source.to_string(), target,
                                       redistribution::options_text(options));
-  return *context.plans.find_or_make<Runner>(key, [&] {
+  return context.plans.find_or_make<Runner>(key, [&] {
     Made made = plan_together(context, source, destination, options);
     return std::make_shared<Runner>(context, std::move(made), source, destination(), options);
   });
@@ -186,7 +187,7 @@ Runner& cached_plan(ContextState& context, const Operand& source, const std::str
 Array redistribute_to_new(const Array& source, const std::string& target,
                           const std::function<Layout()>& layout, const RedistributeOptions& options,
                           SourcePlace where) {
-  const std::shared_ptr<ContextState>& context = source.context();
+  const std::shared_ptr<ContextState>& context = source.context_state();
   context->require_usable("redistribute");
   const ArrayOptions made{options.residency, options.order, options.space.value_or(source.local().space)};
   const auto destination = [&] {
@@ -196,20 +197,29 @@ Array redistribute_to_new(const Array& source, const std::string& target,
     operand.space = *made.space;
     return operand;
   };
-  Runner& runner = cached_plan(*context, source.operand(),
-                               fmt::format("new {} {} {} {}", static_cast<int>(made.order),
-                                           static_cast<int>(made.residency), name(*made.space), target),
-                               destination, options);
-  Array array = arrays::allocate(context, runner.destination(), source.dtype(), made,
+  const std::shared_ptr<Runner> runner =
+      cached_plan(*context, source.operand(),
+                  fmt::format("new {} {} {} {}", static_cast<int>(made.order),
+                              static_cast<int>(made.residency), name(*made.space), target),
+                  destination, options);
+  Array array = arrays::allocate(context, runner->destination(), source.dtype(), made,
                                  "redistribute to " + target, where);
-  runner.run(source, array);
+  runner->run(source, array);
   return array;
 }
 
 void check_apart(const Array& source, const Array& destination) {
-  check(source.context() == destination.context(),
+  check(source.context_state() == destination.context_state(),
         "redistribute: the two arrays belong to different contexts");
   check(source.state() != destination.state(), "redistribute: source and destination are the same array");
+}
+
+std::shared_ptr<Runner> plan_into(const Array& source, const Array& destination,
+                                  const RedistributeOptions& options) {
+  check_apart(source, destination);
+  const Operand target = destination.operand();
+  return cached_plan(
+      *source.context_state(), source.operand(), target.to_string(), [&] { return target; }, options);
 }
 
 }  // namespace
@@ -223,17 +233,20 @@ Array redistribute(const Array& source, const Layout& destination, const Redistr
 Array redistribute(const Array& source, const Distribution& destination, const RedistributeOptions& options,
                    SourcePlace where) {
   const auto bind = [&] {
-    return Layout(destination, result_shape(source.shape(), options.axes), source.context()->size());
+    return Layout(destination, result_shape(source.shape(), options.axes), source.context_state()->size());
   };
   return redistribute_to_new(source, destination.to_string(), bind, options, where);
 }
 
 void redistribute_into(const Array& source, Array& destination, const RedistributeOptions& options) {
-  check_apart(source, destination);
-  Operand target = destination.operand();
-  const auto given = [&] { return target; };
-  cached_plan(*source.context(), source.operand(), target.to_string(), given, options)
-      .run(source, destination);
+  plan_into(source, destination, options)->run(source, destination);
+}
+
+void redistribute_into(const Array& source, Array& destination, const RedistributeOptions& options,
+                       Stream stream) {
+  const std::shared_ptr<Runner> runner = plan_into(source, destination, options);
+  contexts::keep_for_graph(*source.context_state(), stream, runner);
+  runner->enqueue(source, destination, stream);
 }
 
 // --- Redistribute

@@ -18,6 +18,7 @@ std::vector<int> Runtime::others() const {
 }
 
 void Runtime::require_alive(std::string_view operation) const {
+  check(!in_on_wait, "{}: called by on_wait, in the midst of another call of the context", operation);
   if (!failed()) return;
   if (unseen_disagreement_.exchange(false)) throw DisagreementError(failure());
   throw FailedContextError(fmt::format("{}: the context has failed: {}", operation, failure()));

@@ -4,6 +4,7 @@
 #include <spdlog/logger.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -45,8 +46,8 @@ struct Runtime {
 
   /// Throws FailedContextError or (closed) ArgumentError. The first line of every call on a context.
   void require_usable(std::string_view operation) const;
-  /// Throws FailedContextError, in a forked child too, or a DisagreementError that was found behind the
-  /// rank's back.
+  /// Throws FailedContextError, in a forked child too, a DisagreementError that was found behind the rank's
+  /// back, or ArgumentError (called by `on_wait`).
   void require_alive(std::string_view operation) const;
   /// Marks the context failed, here and for the other ranks; the first failure stays. Gives up the messages
   /// under way, so it is for the thread that uses the context.
@@ -67,6 +68,10 @@ struct Runtime {
   /// Says that this rank takes part no more, and `how` it left unless the context was closed.
   void leave(std::string_view how) noexcept;
   std::string failure() const;
+
+  /// ContextOptions::on_wait: not before, and whether the rank is in it.
+  std::chrono::steady_clock::time_point on_wait_due{};
+  bool in_on_wait = false;
 
   /// Collective checks begun by all ranks together (those of subgroups do not count).
   std::uint64_t agreements = 0;

@@ -20,6 +20,7 @@ using namespace std::chrono_literals;
 constexpr std::chrono::nanoseconds shortest_nap = 20us;
 constexpr std::chrono::nanoseconds longest_nap = 1ms;
 constexpr auto between_looks = 10ms;
+constexpr auto between_calls = 10ms;  // of on_wait
 
 // Tells the processor that this is a spinning wait.
 inline void relax() {
@@ -69,6 +70,7 @@ void WaitLoop::yield_or_sleep() {
   }
   state_.throw_failure();  // of another thread's finding
   progress();
+  if (state_.options.on_wait && now >= state_.on_wait_due) call_on_wait();
   if (now - start_ < reason_.yields_for) {
     sched_yield();
     return;
@@ -87,6 +89,20 @@ void WaitLoop::progress() {
     state_.fail(error.what());
     throw;
   }
+}
+
+/// At most so often over all waits: each may be short, and there may be many.
+void WaitLoop::call_on_wait() {
+  state_.in_on_wait = true;
+  try {
+    state_.options.on_wait();
+  } catch (...) {
+    state_.in_on_wait = false;
+    state_.fail_with_current();
+    throw;
+  }
+  state_.in_on_wait = false;
+  state_.on_wait_due = Clock::now() + between_calls;
 }
 
 void WaitLoop::look(Clock::time_point now) {

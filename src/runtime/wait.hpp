@@ -40,8 +40,8 @@ class WaitLoop {
 
   /// Spins, yields or sleeps a moment. Throws TimeoutError (deadline passed), LostPeerError (a peer waited
   /// for has ended or left the context, or its context failed), DisagreementError (peer and this rank wait
-  /// for each other in different calls, or in a ring of sends), or what the transport reports, after marking
-  /// the context failed; where that has failed before, what it failed of first.
+  /// for each other in different calls, or in a ring of sends), or what the transport reports or `on_wait`
+  /// throws, after marking the context failed; where that has failed before, what it failed of first.
   void pause();
   /// Something moved: the deadline starts anew.
   void progressed();
@@ -50,6 +50,7 @@ class WaitLoop {
   using Clock = std::chrono::steady_clock;
   void yield_or_sleep();
   void progress();
+  void call_on_wait();
   void look(Clock::time_point now);
   [[noreturn]] void give_up() const;
 

@@ -13,3 +13,26 @@ add_library(partita_header_tests OBJECT EXCLUDE_FROM_ALL ${header_sources})
 partita_our_code(partita_header_tests)
 target_compile_options(partita_header_tests PRIVATE -O0 -g0)
 target_link_libraries(partita_header_tests PRIVATE partita_headers $<TARGET_NAME_IF_EXISTS:MPI::MPI_CXX>)
+
+# What users write is compiled without a warning, by this compiler and by Clang.
+find_program(PARTITA_CLANG NAMES clang++ clang++-18 clang++-16 clang++-14)
+foreach(compiler IN ITEMS ${CMAKE_CXX_COMPILER} ${PARTITA_CLANG})
+  get_filename_component(stem ${compiler} NAME)
+  if(NOT TEST headers-quiet-${stem} AND EXISTS ${compiler})
+    add_test(NAME headers-quiet-${stem}
+             COMMAND ${compiler} -std=c++20 -Wall -Wextra -Wconversion -Werror -fsyntax-only -I${PROJECT_SOURCE_DIR}/include
+                     -I${PROJECT_BINARY_DIR}/generated/include ${CMAKE_CURRENT_LIST_DIR}/quiet.cpp)
+    set_tests_properties(headers-quiet-${stem} PROPERTIES LABELS unit)
+  endif()
+endforeach()
+if(NOT PARTITA_CLANG)
+  add_test(NAME headers-quiet-clang++ COMMAND ${CMAKE_COMMAND} -E echo "skipped: there is no clang++")
+  set_tests_properties(headers-quiet-clang++ PROPERTIES SKIP_REGULAR_EXPRESSION "skipped" LABELS unit)
+endif()
+
+add_executable(partita_debug_index ${CMAKE_CURRENT_LIST_DIR}/debug_index.cpp)
+partita_our_code(partita_debug_index)
+target_compile_options(partita_debug_index PRIVATE -UNDEBUG)
+target_link_libraries(partita_debug_index PRIVATE partita::partita)
+add_test(NAME headers-debug-index COMMAND partita_debug_index)
+set_tests_properties(headers-debug-index PROPERTIES LABELS unit)

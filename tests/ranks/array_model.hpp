@@ -89,7 +89,7 @@ void each_element(const Array& array, Body&& body) {
   bool changed = false;
   visit_dtype(array.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    arrays::for_each_element<T>(part.local(), part.layout(), part.context()->rank(),
+    arrays::for_each_element<T>(part.local(), part.layout(), part.context_state()->rank(),
                                 [&](std::int64_t number, T& element) {
                                   // Bytes, not a value: memory that was never written may hold no valid one.
                                   std::array<unsigned char, sizeof(T)> before{};
@@ -104,7 +104,7 @@ void each_element(const Array& array, Body&& body) {
 
 /// Every rank writes the known values of its contribution.
 inline void write_known(Array& array, int round = 0) {
-  const int contribution = std::max(0, contribution_of(array.layout(), array.context()->rank()));
+  const int contribution = std::max(0, contribution_of(array.layout(), array.context_state()->rank()));
   each_element(array, [&](std::int64_t number, auto& element) {
     element = make_value<std::decay_t<decltype(element)>>(known_value(number, contribution, round));
   });
@@ -139,7 +139,7 @@ inline std::int64_t count_wrong(const Array& result, const Layout& source, const
   const Reduction reduction = source.partial() ? source.partial()->reduction : Reduction::sum;
   const Layout wanted = axes.empty() ? source : source.permuted(axes);
   const bool kept = result.layout().partial() && wanted.equivalent(result.layout());
-  const int mine = contribution_of(result.layout(), result.context()->rank());
+  const int mine = contribution_of(result.layout(), result.context_state()->rank());
   std::int64_t wrong = 0;
   each_element(result, [&](std::int64_t number, auto& element) {
     using T = std::decay_t<decltype(element)>;

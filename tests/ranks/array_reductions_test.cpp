@@ -155,7 +155,7 @@ void expect_over_axes(const Array& array, ArrayReduction reduction, const std::v
   }
   ASSERT_EQ(found.shape(), shape);
   if (options.root) {
-    EXPECT_EQ(found.local_size(), *options.root == found.context()->rank() ? volume(shape) : 0);
+    EXPECT_EQ(found.local_size(), *options.root == found.context().rank() ? volume(shape) : 0);
   }
   const std::vector<Number> numbers = whole_numbers(found);
   ASSERT_EQ(numbers.size(), lines.size());

@@ -134,6 +134,68 @@ RANK_TEST(Array, WrapRecognisesOrdersAndTheHeap) {
   EXPECT_TRUE(ordinary.operand().dense);
 }
 
+RANK_TEST(Array, WrapKeepsTheOwnerAsLongAsTheArray) {
+  const Layout layout(Slab(0), {3, 5}, context.size());  // some parts are empty
+  auto memory =
+      std::make_shared<std::vector<double>>(static_cast<std::size_t>(layout.local_size(context.rank()) + 1));
+  const std::weak_ptr<void> watched = memory;
+  const View view = View::dense(memory->data(), Dtype::f64, layout.local_shape(context.rank()));
+  Array array = wrap(context, view, layout, std::move(memory));
+  memory.reset();
+  Array copy = array;
+  array = Array();
+  EXPECT_FALSE(watched.expired());
+  fill(copy, 2.0);
+  copy = Array();
+  EXPECT_TRUE(watched.expired());
+  memory = std::make_shared<std::vector<double>>(15);
+  const Operand operand = Operand::of(layout, Dtype::f64);
+  const View again = View::dense(memory->data(), Dtype::f64, layout.local_shape(context.rank()));
+  array = wrap(context, again, operand, memory);
+  EXPECT_EQ(memory.use_count(), 2);
+  // Refused: nothing is kept.
+  EXPECT_THROW((void)wrap(context, again, Slab(0), {99, 5}, memory), ArgumentError);
+  EXPECT_EQ(memory.use_count(), 2);
+}
+
+RANK_TEST(Array, KnowsItsContext) {
+  const Array array = zeros(context, {3, 5}, Slab(0), Dtype::f16);
+  EXPECT_EQ(array.context(), context);
+  const Array other = zeros(array.context(), array.shape(), Slab(1), array.dtype());
+  EXPECT_TRUE(compare(array, other).equal);
+  EXPECT_THROW((void)Array().context(), ArgumentError);
+}
+
+RANK_TEST(Array, HalvesHaveTypes) {
+  Array array = empty(context, {7, 3}, Slab(0), Dtype::bf16);
+  fill(array, BFloat16(1.5f));
+  for (std::int64_t i = 0; i < array.local_size(); ++i) EXPECT_EQ(array.data<BFloat16>()[i], 1.5f);
+  EXPECT_THROW(fill(array, Float16(1.5f)), ArgumentError);
+}
+
+RANK_TEST(Array, HostMemoryHasNoStreams) {
+  int queue = 0;
+  const Stream stream{&queue};
+  const ArrayOptions on_host{.space = MemorySpace::host};
+  Array array = zeros(context, {4, 3}, Slab(0), Dtype::f64, on_host);
+  Array other = zeros(context, {4, 3}, Slab(0), Dtype::f64, on_host);
+  double value = 3;
+  EXPECT_THROW(fill(array, value, stream), UnsupportedError);
+  EXPECT_THROW(fill(array, &value, Stream{nullptr}), UnsupportedError);
+  EXPECT_THROW(fill_random(array, 1, stream), UnsupportedError);
+  EXPECT_THROW(copy(array, other, stream), UnsupportedError);
+  EXPECT_THROW((void)compare(array, other, stream), UnsupportedError);
+  EXPECT_THROW((void)gather(array, 0, {}, stream), UnsupportedError);
+  if (context.device().kind == Device::Kind::cpu) {
+    EXPECT_THROW((void)scatter(context, array.local(), {4, 3}, Slab(0), 0, {}, stream), UnsupportedError);
+  }
+  // None is given.
+  fill(array, value, Stream());
+  copy(array, other, Stream());
+  EXPECT_TRUE(compare(array, other, Stream()).equal);
+  EXPECT_EQ(gather(array, 0, {}, Stream()).local_size(), context.rank() == 0 ? 12 : 0);
+}
+
 RANK_TEST(Array, WrapWithAWrongShapeOnOneRankFailsOnAll) {
   const Layout layout(Slab(0), {2 * context.size(), 4}, context.size());
   std::vector<double> memory(64);

@@ -1,6 +1,7 @@
 // Contexts: their making, their settings, their end.
 #include <chrono>
 #include <cstdlib>
+#include <optional>
 #include <partita/collectives.hpp>
 #include <partita/context.hpp>
 #include <partita/error.hpp>
@@ -38,6 +39,31 @@ TEST(ContextOptions, SeveralContextsLiveSideBySideAndGoInAnyOrder) {
     context = std::move(moved);
     context.barrier();
   });
+}
+
+RANK_TEST(Context, CopiesAreTheSameContext) {
+  std::vector<int> all(static_cast<std::size_t>(context.size()));
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int>(i);
+  std::optional<Context> mine = context.subgroup(all);
+  Context copy = *mine;
+  EXPECT_EQ(copy, *mine);
+  EXPECT_FALSE(copy == context);
+  mine.reset();
+  copy.barrier();
+  EXPECT_EQ(copy.close(), "");
+}
+
+RANK_TEST(Context, RankZeroSpeaksForAll) {
+  int said = 0;
+  rank_zero(context, [&] { ++said; });
+  EXPECT_EQ(said, context.rank() == 0 ? 1 : 0);
+  const std::string refused =
+      caught<FileError>([&] { rank_zero(context, [] { throw FileError("no such volume"); }); });
+  EXPECT_TRUE(contains(refused, "no such volume")) << refused;
+  const std::string foreign =
+      caught<Error>([&] { rank_zero(context, [] { throw std::runtime_error("somebody else's"); }); });
+  EXPECT_TRUE(contains(foreign, "somebody else's")) << foreign;
+  EXPECT_FALSE(context.failed());
 }
 
 TEST(ContextOptions, ThreadsAreAnOption) {

@@ -1,5 +1,8 @@
 // Contexts with a device: on the GPUs of the machine (PARTITA_TEST_DEVICE=cuda) or on fake ones.
+#include <atomic>
 #include <cstdlib>
+#include <future>
+#include <memory>
 #include <numeric>
 #include <partita/memory.hpp>
 #include <partita/redistribute.hpp>
@@ -199,6 +202,153 @@ DEVICE_TEST(DroppedArraysOutliveTheirStreams) {
   }
   context.synchronize();
   EXPECT_EQ(count_wrong(kept, source.layout()), 0);
+}
+
+/// Holds up a stream of a fake device until it is opened, or goes.
+class Gate {
+ public:
+  explicit Gate(Stream stream) {
+    put_into_fake_stream(stream, [open = open_] {
+      while (!*open) std::this_thread::yield();
+    });
+  }
+  ~Gate() { open(); }
+  Gate(const Gate&) = delete;
+  Gate& operator=(const Gate&) = delete;
+  void open() { *open_ = true; }
+
+ private:
+  std::shared_ptr<std::atomic<bool>> open_ = std::make_shared<std::atomic<bool>>(false);
+};
+
+// Of CUDA the handle 0 is a stream, and PyTorch's usual one: not to be taken for the context's own.
+DEVICE_TEST(ANullHandleIsTheDefaultStream) {
+  Array array = zeros(context, {64, 3}, Slab(0), Dtype::f64);
+  Array other = zeros(context, {64, 3}, Slab(0), Dtype::f64);
+  if (tests_fake_devices()) {
+    Gate gate{Stream{nullptr}};
+    fill(array, 4.0, Stream{nullptr});
+    std::promise<void> own_is_done;
+    put_into_fake_stream(context.stream(), [&own_is_done] { own_is_done.set_value(); });
+    own_is_done.get_future().wait();
+    for (std::int64_t i = 0; i < array.local_size(); ++i) EXPECT_EQ(array.data<double>()[i], 0);
+  } else {
+    fill(array, 4.0, Stream{nullptr});
+  }
+  copy(array, other, Stream{nullptr});
+  context.synchronize(Stream{nullptr});
+  each_element(other, [](std::int64_t, auto& element) {
+    EXPECT_TRUE(same_value(element, make_value<std::decay_t<decltype(element)>>(4)));
+  });
+}
+
+DEVICE_TEST(ArraysAreFilledAndCopiedInStreams) {
+  if (!tests_fake_devices()) GTEST_SKIP() << "needs PARTITA_TEST_DEVICE=fake";
+  const FakeStream mine;
+  const Stream stream = mine.stream();
+  Array from = zeros(context, {31, 6}, Slab(0), Dtype::i32);
+  Array to = zeros(context, {31, 6}, Slab(0), Dtype::i32, {.order = Order::column_major});
+  const std::int32_t value = 5;
+  {
+    const Gate gate(stream);
+    fill(from, value, stream);
+    copy(from, to, stream);
+    for (std::int64_t i = 0; i < to.local_size(); ++i) EXPECT_EQ(to.data<std::int32_t>()[i], 0);
+  }
+  context.synchronize(stream);
+  for (std::int64_t i = 0; i < to.local_size(); ++i) EXPECT_EQ(to.data<std::int32_t>()[i], value);
+}
+
+// What the stream was given before has been done when they look.
+DEVICE_TEST(WhatWaitsOnTheHostComesAfterTheStream) {
+  if (!tests_fake_devices()) GTEST_SKIP() << "needs PARTITA_TEST_DEVICE=fake";
+  const FakeStream mine;
+  const Stream stream = mine.stream();
+  const auto late = [&] { delay_fake_stream(stream, std::chrono::milliseconds(20)); };
+  Array there = zeros(context, {31, 6}, Slab(0), Dtype::f32);
+  Array here = zeros(context, {31, 6}, Slab(0), Dtype::f32, {.space = MemorySpace::host});
+  late();
+  fill(there, 5.0f, stream);
+  copy(there, here, stream);
+  each_element(here, [](std::int64_t, auto& element) {
+    EXPECT_TRUE(same_value(element, make_value<std::decay_t<decltype(element)>>(5)));
+  });
+  late();
+  fill(there, 7.0f, stream);
+  EXPECT_EQ(compare(there, here, stream).largest_difference, 2);
+  late();
+  fill(there, 8.0f, stream);
+  fill_random(there, 11, stream);
+  fill_random(here, 11);
+  EXPECT_TRUE(compare(there, here).equal);
+}
+
+DEVICE_TEST(GathersAndScattersInStreams) {
+  Array there = empty(context, {31, 6}, Slab(0), Dtype::f32);
+  fill_random(there, 3);
+  const int root = context.size() - 1;
+  const Array whole = gather(there, root, {}, context.stream());
+  EXPECT_EQ(whole.local_size(), context.rank() == root ? 186 : 0);
+  EXPECT_TRUE(compare(whole, there, context.stream()).equal);
+  std::vector<float> memory(31 * 6, 9.0f);
+  const View all = View::dense(memory.data(), Dtype::f32, {31, 6});
+  const Array dealt = scatter(context, all, {31, 6}, Slab(1), 0, {}, context.stream());
+  fill(there, 9.0f, context.stream());
+  EXPECT_TRUE(compare(dealt, there, context.stream()).equal);
+}
+
+DEVICE_TEST(WrapAsksTheDriverWhoseMemoryItIs) {
+  const Layout layout(Slab(0), {8 * context.size(), 3}, context.size());
+  const Array there =
+      empty(context, layout, Dtype::f64, {Residency::ordinary, Order::row_major, MemorySpace::device});
+  View view = there.local();
+  EXPECT_EQ(wrap(context, view, layout).local().space, MemorySpace::device);
+  // On one rank it is wrong; all hear of it.
+  const bool odd_one = context.rank() == context.size() - 1;
+  std::vector<double> here(24);
+  view = View::dense(odd_one ? there.local().data : here.data(), Dtype::f64, {8, 3});
+  const std::string text = caught<ArgumentError>([&] { (void)wrap(context, view, layout); });
+  EXPECT_TRUE(contains(text, "is said to be host memory, but it is memory of device")) << text;
+  EXPECT_FALSE(context.failed());
+  // Pinned memory is of both.
+  devices::PhysicalDevice& device = context.state()->device->physical();
+  void* const pinned = device.allocate_pinned(24 * 8);
+  view = View::dense(pinned, Dtype::f64, {8, 3});
+  EXPECT_EQ(wrap(context, view, layout).local().space, MemorySpace::host);
+  view.space = MemorySpace::device;
+  EXPECT_EQ(wrap(context, view, layout).local().space, MemorySpace::device);
+  device.release_pinned(pinned);
+}
+
+DEVICE_TEST(WrapRefusesMemoryOfAnotherDevice) {
+  devices::Accelerators& all = devices::Accelerators::of_process();
+  if (all.count() < 2) GTEST_SKIP() << "needs two devices";
+  const auto other = all.device((context.device().index + 1) % all.count());
+  other->use();
+  void* const memory = other->allocate(24 * 8);
+  View view = View::dense(memory, Dtype::f64, {8, 3});
+  view.space = MemorySpace::device;
+  const std::string text = caught<ArgumentError>([&] {
+    (void)wrap(context, view, Slab(0), {8 * context.size(), 3});
+  });
+  EXPECT_TRUE(contains(text, "but the context's is device")) << text;
+  other->use();
+  other->release(memory);
+}
+
+TEST(Device, WrapRefusesHostMemoryThatIsSaidToBeADevices) {
+  NEEDS_DEVICES();
+  if (tests_fake_devices()) fake_memory_is_separate(true);
+  on_ranks([](Context& context) {
+    std::vector<double> memory(24);
+    View view = View::dense(memory.data(), Dtype::f64, {8, 3});
+    view.space = MemorySpace::device;
+    const std::string text = caught<ArgumentError>([&] {
+      (void)wrap(context, view, Slab(0), {8 * context.size(), 3});
+    });
+    EXPECT_TRUE(contains(text, "is said to be device memory")) << text;
+  });
+  fake_memory_is_separate(false);
 }
 
 DEVICE_TEST(RefusesMixedOperandsInStreams) {

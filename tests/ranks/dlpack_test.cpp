@@ -1,12 +1,32 @@
 // Arrays as DLPack tensors, on the host or (PARTITA_TEST_DEVICE) on devices.
 #include <dlpack/dlpack.h>
 
+#include <algorithm>
+#include <array>
+#include <future>
 #include <partita/dlpack.hpp>
 #include <partita/partita.hpp>
 #include <thread>
 
 #include "ranks/array_model.hpp"
+#include "ranks/caught.hpp"
+#include "ranks/fake_device.hpp"
+#include "ranks/needs_devices.hpp"
 #include "ranks/rank_test.hpp"
+
+#ifndef DLPACK_MAJOR_VERSION
+// As DLPack 1.0 has it.
+struct DLManagedTensorVersioned {
+  struct {
+    std::uint32_t major;
+    std::uint32_t minor;
+  } version;
+  void* manager_ctx;
+  void (*deleter)(DLManagedTensorVersioned* self);
+  std::uint64_t flags;
+  DLTensor dl_tensor;
+};
+#endif
 
 namespace partita::testing {
 namespace {
@@ -144,6 +164,142 @@ TEST(Dlpack, RefusesWhatDoesNotFitIntoTheBlock) {
     EXPECT_THROW(to_dlpack(context, SymmetricMemory::allocate(context, 64), Dtype::f64, {3, 3}),
                  ArgumentError);
     context.barrier();
+  });
+}
+
+/// A tensor of a test's own, which counts how often it has ended.
+struct Foreign {
+  DLManagedTensor tensor{};
+  std::vector<double> memory = std::vector<double>(24, 7.0);
+  std::array<std::int64_t, 2> shape{8, 3};
+  int ended = 0;
+
+  Foreign() {
+    tensor.dl_tensor.data = memory.data();
+    tensor.dl_tensor.device = {kDLCPU, 0};
+    tensor.dl_tensor.ndim = 2;
+    tensor.dl_tensor.dtype = {kDLFloat, 64, 1};
+    tensor.dl_tensor.shape = shape.data();
+    tensor.manager_ctx = this;
+    tensor.deleter = [](DLManagedTensor* self) { ++static_cast<Foreign*>(self->manager_ctx)->ended; };
+  }
+};
+
+TEST(Dlpack, ArraysOnForeignTensorsEndThemOnce) {
+  on_context([](Context& context) {
+    Foreign foreign;
+    foreign.tensor.dl_tensor.byte_offset = 8;
+    foreign.memory.push_back(7.0);
+    foreign.tensor.dl_tensor.data = foreign.memory.data();
+    {
+      const Array array = from_dlpack(context, &foreign.tensor, Slab(0), {8 * context.size(), 3});
+      const Array copy = array;  // NOLINT(performance-unnecessary-copy-initialization)
+      EXPECT_EQ(copy.local().data, foreign.memory.data() + 1);
+      EXPECT_EQ(copy.local().strides, (Strides{3, 1}));
+      EXPECT_EQ(copy.dtype(), Dtype::f64);
+      EXPECT_EQ(foreign.ended, 0);
+    }
+    EXPECT_EQ(foreign.ended, 1);
+  });
+}
+
+TEST(Dlpack, TakesVersionedTensors) {
+  on_context([](Context& context) {
+    Foreign foreign;
+    int ended = 0;
+    DLManagedTensorVersioned tensor{};
+    tensor.version.major = 1;
+    tensor.manager_ctx = &ended;
+    tensor.deleter = [](DLManagedTensorVersioned* self) { ++*static_cast<int*>(self->manager_ctx); };
+    tensor.dl_tensor = foreign.tensor.dl_tensor;
+    const Array array = from_dlpack(context, &tensor, Slab(0), {8 * context.size(), 3});
+    EXPECT_EQ(array.local().data, foreign.memory.data());
+    tensor.version.major = 2;
+    const std::string text = caught<ArgumentError>([&] {
+      (void)from_dlpack(context, &tensor, Slab(0), {8 * context.size(), 3});
+    });
+    EXPECT_TRUE(contains(text, "DLPack 2.0")) << text;
+    EXPECT_EQ(ended, 1);
+  });
+}
+
+TEST(Dlpack, GoesOutAndComesBackWithoutACopy) {
+  on_context([](Context& context) {
+    for (const Residency residency : {Residency::heap, Residency::ordinary}) {
+      Array array = empty(context, {7, 5}, Slab(0), Dtype::bf16, {residency, Order::column_major});
+      fill(array, BFloat16(3.0f));
+      const void* const data = array.local().data;
+      const Array again = from_dlpack(context, to_dlpack(array), Slab(0), {7, 5});
+      array = Array();
+      EXPECT_EQ(again.local().data, data);
+      EXPECT_EQ(again.operand().residency, residency);
+      EXPECT_EQ(again.local().space,
+                context.device().kind == Device::Kind::cuda ? MemorySpace::device : MemorySpace::host);
+      const Array rows = redistribute(again, Slab(1));
+      const Array whole = zeros(context, {7, 5}, Slab(1), Dtype::bf16);
+      EXPECT_EQ(compare(rows, whole).largest_difference, 3);
+    }
+  });
+}
+
+TEST(Dlpack, RefusesForeignTensorsOnAllRanksAndEndsThem) {
+  on_context([](Context& context) {
+    const Shape shape{8 * context.size(), 3};
+    const bool odd_one = context.rank() == context.size() - 1;
+    const auto refused = [&](const std::function<void(DLTensor&)>& spoil) {
+      Foreign foreign;
+      if (odd_one) spoil(foreign.tensor.dl_tensor);
+      const std::string text =
+          caught<ArgumentError>([&] { (void)from_dlpack(context, &foreign.tensor, Slab(0), shape); });
+      EXPECT_EQ(foreign.ended, 1);
+      return text;
+    };
+    EXPECT_TRUE(contains(refused([](DLTensor& tensor) { tensor.dtype.bits = 80; }), "no dtype has"));
+    EXPECT_TRUE(contains(refused([](DLTensor& tensor) { tensor.dtype.lanes = 2; }), "2 lanes"));
+    EXPECT_TRUE(contains(refused([](DLTensor& tensor) { tensor.ndim = 9; }), "9 dimensions"));
+    EXPECT_TRUE(contains(refused([](DLTensor& tensor) { tensor.shape[0] = 5; }), "5x3"));
+    EXPECT_TRUE(
+        contains(refused([](DLTensor& tensor) { tensor.device.device_type = kDLOpenCL; }), "device type"));
+    Foreign foreign;
+    const std::string text = caught<ArgumentError>(
+        [&] { (void)from_dlpack(context, odd_one ? nullptr : &foreign.tensor, Slab(0), shape); });
+    EXPECT_TRUE(contains(text, "there is no tensor")) << text;
+    EXPECT_EQ(foreign.ended, odd_one ? 0 : 1);
+    EXPECT_FALSE(context.failed());
+  });
+}
+
+TEST(Dlpack, RefusesATensorOfAnotherDevice) {
+  NEEDS_DEVICES();
+  on_context([](Context& context) {
+    Foreign foreign;
+    foreign.tensor.dl_tensor.device = {kDLCUDA, 77};
+    const std::string text = caught<ArgumentError>([&] {
+      (void)from_dlpack(context, &foreign.tensor, Slab(0), {8 * context.size(), 3});
+    });
+    EXPECT_TRUE(contains(text, "lies on device 77")) << text;
+    EXPECT_EQ(foreign.ended, 1);
+  });
+}
+
+TEST(Dlpack, TheStreamOfTheReaderComesAfterTheContexts) {
+  if (!tests_fake_devices()) GTEST_SKIP() << "needs PARTITA_TEST_DEVICE=fake";
+  on_context([](Context& context) {
+    Array array = zeros(context, {64, 3}, Slab(0), Dtype::f64);
+    const FakeStream mine, other;
+    for (const Stream writer : {Stream(), mine.stream()}) {
+      fill(array, 0.0);
+      delay_fake_stream(writer.given ? writer : context.stream(), std::chrono::milliseconds(20));
+      fill(array, 6.0, writer);
+      const Tensor tensor(to_dlpack(array, other.stream()));
+      const auto* const seen = static_cast<const double*>(tensor->dl_tensor.data);
+      std::promise<bool> good;
+      put_into_fake_stream(other.stream(), [&good, seen, count = array.local_size()] {
+        good.set_value(std::all_of(seen, seen + count, [](double value) { return value == 6; }));
+      });
+      EXPECT_TRUE(good.get_future().get());
+    }
+    context.synchronize();
   });
 }
 

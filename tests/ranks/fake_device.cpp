@@ -6,9 +6,9 @@
 #include <cstring>
 #include <deque>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <thread>
-#include <unordered_set>
 #include <vector>
 
 #include "base/check.hpp"
@@ -40,23 +40,40 @@ class FakeMemory {
     static FakeMemory& memory = *new FakeMemory;  // outlives every static object that may still use it
     return memory;
   }
-  void* allocate(std::int64_t bytes) {
+  /// `owner`: the device; -1: pinned memory of the host.
+  void* allocate(std::int64_t bytes, int owner) {
     void* const block = std::malloc(static_cast<std::size_t>(bytes));
     const std::lock_guard lock(mutex_);
-    if (block != nullptr) blocks_.insert(block);
+    if (block != nullptr) blocks_[static_cast<char*>(block)] = {bytes, owner};
     return block;
+  }
+  /// What nobody has allocated here is the host's, and (but for a test) the devices' as well: they say that
+  /// it is, and of the heap it is true.
+  devices::FoundMemory find(const void* address, int asked) {
+    const auto* const wanted = static_cast<const char*>(address);
+    const std::lock_guard lock(mutex_);
+    auto found = blocks_.upper_bound(const_cast<char*>(wanted));
+    if (found == blocks_.begin() || wanted - std::prev(found)->first >= std::prev(found)->second.bytes) {
+      return {true, !is_separate, -1};
+    }
+    const int owner = std::prev(found)->second.owner;
+    return {owner < 0, owner < 0 || owner == asked, owner};
   }
   void release(void* block) noexcept {
     {
       const std::lock_guard lock(mutex_);
-      blocks_.erase(block);
+      blocks_.erase(static_cast<char*>(block));
     }
     std::free(block);
   }
 
  private:
+  struct Block {
+    std::int64_t bytes = 0;
+    int owner = -1;
+  };
   std::mutex mutex_;
-  std::unordered_set<void*> blocks_;
+  std::map<char*, Block> blocks_;
 };
 
 /// A stream: a thread that does one thing after the other.
@@ -173,8 +190,11 @@ class FakeTimedEvent final : public devices::TimedEvent {
   std::shared_ptr<const std::atomic<double>> noted_;
 };
 
+/// As of CUDA the handle 0 is a stream, too.
 Queue& of(Stream stream) {
-  return *static_cast<Queue*>(stream.handle);
+  invariant(stream.given, "a fake device is given work and no stream");
+  static Queue& usual = *new Queue;
+  return stream.handle == nullptr ? usual : *static_cast<Queue*>(stream.handle);
 }
 
 bool is_given_up(const std::uint64_t* given_up) {
@@ -213,14 +233,18 @@ class FakePhysicalDevice final : public devices::PhysicalDevice {
   std::string name() const override { return fmt::format("fake device {}", index_); }
   void use() override {}
 
-  void* allocate(std::int64_t bytes) override {
-    void* const memory = memory_is_refused() ? nullptr : FakeMemory::get().allocate(bytes);
+  void* allocate(std::int64_t bytes) override { return allocate(bytes, index_); }
+  void* allocate(std::int64_t bytes, int owner) {
+    void* const memory = memory_is_refused() ? nullptr : FakeMemory::get().allocate(bytes, owner);
     check<MemoryError>(memory != nullptr, "no memory left on the fake device: {} bytes", bytes);
     return memory;
   }
   void release(void* memory) noexcept override { FakeMemory::get().release(memory); }
-  void* allocate_pinned(std::int64_t bytes) override { return allocate(bytes); }
+  void* allocate_pinned(std::int64_t bytes) override { return allocate(bytes, -1); }
   void release_pinned(void* memory) noexcept override { release(memory); }
+  devices::FoundMemory find_memory(const void* address) override {
+    return FakeMemory::get().find(address, index_);
+  }
   bool is_host_memory() const override { return !is_separate; }
   std::unique_ptr<memory::NodeMemory> share_memory(runtime::Runtime& state,
                                                    const Topology& topology) override {
@@ -261,7 +285,7 @@ class FakeAccelerator final : public devices::Accelerator {
   std::unique_ptr<devices::DeviceGroup> make_group(devices::DeviceRuntime& state) override {
     if (library == FakeLibrary::none) return devices::Accelerator::make_group(state);
     const auto put = [this](Stream where, FakeDeviceGroup::Task task) {
-      Queue& queue = of(where.handle == nullptr ? stream() : where);
+      Queue& queue = of(where.given ? where : stream());
       queue.put([&queue, work = std::move(task)] {
         work([&queue](const std::function<bool()>& ready) { queue.wait(ready); });
       });
@@ -421,7 +445,11 @@ void install_fake_devices(int count) {
 }
 
 void delay_fake_stream(Stream stream, std::chrono::microseconds time) {
-  static_cast<Queue*>(stream.handle)->put([time] { std::this_thread::sleep_for(time); });
+  of(stream).put([time] { std::this_thread::sleep_for(time); });
+}
+
+void put_into_fake_stream(Stream stream, std::function<void()> task) {
+  of(stream).put(std::move(task));
 }
 
 void refuse_fake_peers(bool refuse) {

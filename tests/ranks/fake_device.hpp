@@ -20,6 +20,9 @@ void install_fake_devices(int count);
 /// What a stream of a fake device is given from here on is late.
 void delay_fake_stream(Stream stream, std::chrono::microseconds time);
 
+/// What a stream of a fake device does in its turn.
+void put_into_fake_stream(Stream stream, std::function<void()> task);
+
 /// How many streams of fake devices the process has made so far. Each is a thread.
 int fake_queues_made();
 

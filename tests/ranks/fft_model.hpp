@@ -187,7 +187,7 @@ void each_number(const Array& array, Body&& body) {
     if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double> ||
                   std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>) {
       arrays::for_each_element<T>(
-          array.local(), array.layout(), array.context()->rank(),
+          array.local(), array.layout(), array.context_state()->rank(),
           [&](std::int64_t number, T& element) { body(static_cast<std::size_t>(number), element); });
     }
   });

@@ -93,7 +93,7 @@ Case random_case(RandomLayouts& random, int ranks) {
 void write_input(Array& array, std::uint64_t seed) {
   fill_random(array, seed);
   if (!array.layout().partial()) return;
-  const int rank = array.context()->rank();
+  const int rank = array.context_state()->rank();
   const Region mine = array.layout().region(rank);
   if (mine.empty()) return;
   const std::vector<int> first = array.layout().cells(mine).front().contributions.front();

@@ -15,7 +15,7 @@ inline Number element(Dtype dtype, const Index& index) {
 inline void write_array(const Array& array) {
   const View& local = array.local();
   const Layout& layout = array.layout();
-  const int rank = Context(array.context()).rank();
+  const int rank = array.context().rank();
   for_each_index(local.extents, [&](const Index& index) {
     std::int64_t offset = 0;
     for (int d = 0; d < index.size(); ++d) offset += index[d] * local.strides[d];

@@ -33,7 +33,7 @@ class Whole {
     const Layout everywhere(Replicated(), array.shape(), array.layout().ranks());
     const View view = View::dense(memory.data(), array.dtype(), array.shape());
     Array whole(std::make_shared<Array::State>(
-        Array::State{array.context(), Operand::of(everywhere, array.dtype()), view, nullptr, -1}));
+        Array::State{array.context_state(), Operand::of(everywhere, array.dtype()), view, nullptr, -1}));
     fill_random(whole, seed);
     Whole result;
     result.shape_ = array.shape();

@@ -21,7 +21,7 @@ std::vector<Distribution> distributions(int ranks) {
 template <class T, class Function>
 void set(Array& array, Function&& function) {
   const Shape& shape = array.shape();
-  arrays::for_each_element<T>(array.local(), array.layout(), Context(array.context()).rank(),
+  arrays::for_each_element<T>(array.local(), array.layout(), array.context().rank(),
                               [&](std::int64_t number, T& value) {
                                 Index index = Extents::filled(shape.size(), 0);
                                 for (int d = shape.size() - 1; d >= 0; --d) {

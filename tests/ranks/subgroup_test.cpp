@@ -51,6 +51,42 @@ RANK_TEST(Subgroup, TwoHalvesAtOnce) {
   use(mine, "again");
 }
 
+RANK_TEST(Subgroup, OfRanksThatAreWrittenOut) {
+  if (context.size() < 2) GTEST_SKIP() << "needs two ranks";
+  if (context.rank() < 2) {
+    Context pair = context.subgroup({1, 0});
+    EXPECT_EQ(pair.rank(), 1 - context.rank());
+    use(pair, "pair");
+  }
+  use(context, "all");
+}
+
+RANK_TEST(Subgroup, SplitByColour) {
+  std::optional<Context> mine = context.split(context.rank() % 2);
+  ASSERT_TRUE(mine);
+  EXPECT_EQ(mine->rank(), context.rank() / 2);
+  EXPECT_EQ(mine->size(), (context.size() + 1 - context.rank() % 2) / 2);
+  use(*mine, "colour");
+  use(context, "all");
+}
+
+RANK_TEST(Subgroup, SplitInTheOrderOfKeys) {
+  Context reversed = context.split(7, -context.rank()).value();
+  EXPECT_EQ(reversed.rank(), context.size() - 1 - context.rank());
+  use(reversed, "reversed");
+  // Equal keys: as here.
+  EXPECT_EQ(context.split(0, 5).value().rank(), context.rank());
+}
+
+RANK_TEST(Subgroup, ANegativeColourIsInNone) {
+  const bool out = context.rank() == context.size() - 1;
+  std::optional<Context> mine = context.split(out ? -1 : 3);
+  EXPECT_EQ(mine.has_value(), !out);
+  if (mine) use(*mine, "those that are in");
+  EXPECT_FALSE(context.split(-5));
+  use(context, "all");
+}
+
 RANK_TEST(Subgroup, InAnotherOrder) {
   std::vector<int> reversed = sequence(0, context.size());
   std::reverse(reversed.begin(), reversed.end());

@@ -1,6 +1,8 @@
 // The one wait: progress, the deadline, and what it notices on the way.
 #include "runtime/wait.hpp"
 
+#include <functional>
+#include <optional>
 #include <partita/error.hpp>
 #include <thread>
 
@@ -84,6 +86,69 @@ RANK_TEST(Wait, AnErrorOfTheTransportFailsTheContext) {
   EXPECT_EQ(alone.failure(), text);
   EXPECT_TRUE(contains(caught<FailedContextError>([&] { alone.barrier(); }), text));
   EXPECT_FALSE(context.failed());
+}
+
+/// Of the rank whose thread this is: what on_wait does next.
+thread_local std::function<void()>
+    next_on_wait;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+
+/// A wait without end, or until so much later, of a context that nobody else is in. Its on_wait is `body`.
+void wait_alone(Context& alone, std::function<void()> body,
+                std::optional<std::chrono::milliseconds> time = std::nullopt) {
+  next_on_wait = std::move(body);
+  const auto start = std::chrono::steady_clock::now();
+  const runtime::WaitReason reason{.operation = "test"};
+  try {
+    runtime::wait_until(*alone.state(), reason,
+                        [&] { return time && std::chrono::steady_clock::now() - start >= *time; });
+  } catch (...) {
+    next_on_wait = nullptr;
+    throw;
+  }
+  next_on_wait = nullptr;
+}
+
+void with_on_wait(const std::function<void(Context&)>& body) {
+  ContextOptions options;
+  options.on_wait = [] {
+    if (next_on_wait) next_on_wait();
+  };
+  on_ranks(
+      [&body](Context& context) {
+        Context alone = context.split(context.rank()).value();
+        body(alone);
+        EXPECT_FALSE(context.failed());
+        context.barrier();
+      },
+      options);
+}
+
+TEST(OnWait, IsCalledByTheThreadThatWaits) {
+  with_on_wait([](Context& alone) {
+    int calls = 0;
+    wait_alone(
+        alone, [&calls] { ++calls; }, 300ms);
+    EXPECT_GE(calls, 1);
+    EXPECT_LE(calls, 31);
+    alone.barrier();
+  });
+}
+
+TEST(OnWait, WhatItThrowsComesOutAndFailsTheContext) {
+  struct Interrupted {};
+  with_on_wait([](Context& alone) {
+    EXPECT_THROW(wait_alone(alone, [] { throw Interrupted(); }), Interrupted);
+    EXPECT_TRUE(alone.failed());
+    EXPECT_TRUE(contains(caught<FailedContextError>([&] { alone.barrier(); }), "not a std::exception"));
+  });
+}
+
+TEST(OnWait, MustNotUseItsContext) {
+  with_on_wait([](Context& alone) {
+    const std::string text = caught<ArgumentError>([&] { wait_alone(alone, [&alone] { alone.barrier(); }); });
+    EXPECT_EQ(text, "barrier: called by on_wait, in the midst of another call of the context");
+    EXPECT_EQ(alone.failure(), text);
+  });
 }
 
 TEST(WaitWatch, NoticesAFailedNeighbour) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <partita/dtype.hpp>
+#include <partita/half.hpp>
 
 namespace partita {
 namespace {
@@ -18,6 +19,13 @@ static_assert(dtype_of<long long>() == Dtype::i64 && dtype_of<unsigned long long
 static_assert(dtype_of<float>() == Dtype::f32 && dtype_of<double>() == Dtype::f64);
 static_assert(dtype_of<std::complex<float>>() == Dtype::c64);
 static_assert(dtype_of<std::complex<double>>() == Dtype::c128);
+static_assert(dtype_of<Float16>() == Dtype::f16 && dtype_of<BFloat16>() == Dtype::bf16);
+static_assert(dtype_of<__half>() == Dtype::f16 && dtype_of<__nv_bfloat16>() == Dtype::bf16);
+#if defined(__FLT16_MAX__) && !defined(__clang__)
+static_assert(dtype_of<_Float16>() == Dtype::f16);
+#endif
+static_assert(sizeof(Float16) == 2 && std::is_trivially_copyable_v<Float16>);
+static_assert(sizeof(BFloat16) == 2 && std::is_trivially_copyable_v<BFloat16>);
 
 template <class T>
 void expect_its_size() {
@@ -33,6 +41,18 @@ TEST(Dtype, OfATypeHasItsSize) {
   expect_its_size<unsigned long long>();
   expect_its_size<double>();
   expect_its_size<std::complex<double>>();
+  expect_its_size<Float16>();
+  expect_its_size<BFloat16>();
+}
+
+TEST(Dtype, HalvesComputeAsFloats) {
+  const Float16 third(1.0f / 3);
+  EXPECT_NEAR(third, 1.0 / 3, 1e-3);
+  EXPECT_EQ(Float16(0.5f) + Float16(1.5f), 2.0f);
+  EXPECT_LT(BFloat16(-2.0f), BFloat16(1.0f));
+  EXPECT_EQ(Float16(1.0f).bits, 0x3c00);
+  EXPECT_EQ(BFloat16(1.0f).bits, 0x3f80);
+  EXPECT_EQ(Float16(), 0.0f);
 }
 
 }  // namespace

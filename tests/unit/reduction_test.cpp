@@ -68,7 +68,7 @@ float float16_by_definition(std::uint16_t bits) {
 
 TEST(Half, EveryFloat16RoundTrips) {
   for (std::uint32_t i = 0; i < 0x10000; ++i) {
-    const Float16 half{static_cast<std::uint16_t>(i)};
+    const Float16 half = Float16::from_bits(static_cast<std::uint16_t>(i));
     const float value = to_float(half);
     const float expected = float16_by_definition(half.bits);
     if (std::isnan(expected)) {
@@ -87,8 +87,8 @@ TEST(Half, Float16RoundsToNearestEven) {
   for (std::uint32_t i = 0; i < 0x7bff; ++i) {
     const auto low_bits = static_cast<std::uint16_t>(i);
     const auto high_bits = static_cast<std::uint16_t>(i + 1);
-    const float low = to_float(Float16{low_bits});
-    const float high = to_float(Float16{high_bits});
+    const float low = to_float(Float16::from_bits(low_bits));
+    const float high = to_float(Float16::from_bits(high_bits));
     const float middle = 0.5f * (low + high);
     const std::uint16_t even = i % 2 == 0 ? low_bits : high_bits;
     EXPECT_EQ(to_float16(middle).bits, even);
@@ -104,7 +104,7 @@ TEST(Half, Float16RoundsToNearestEven) {
 
 TEST(Half, BFloat16) {
   for (std::uint32_t i = 0; i < 0x10000; ++i) {
-    const BFloat16 half{static_cast<std::uint16_t>(i)};
+    const BFloat16 half = BFloat16::from_bits(static_cast<std::uint16_t>(i));
     const float value = to_float(half);
     if (std::isnan(value)) {
       EXPECT_TRUE(std::isnan(to_float(to_bfloat16(value))));

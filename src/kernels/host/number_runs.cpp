@@ -20,7 +20,7 @@ void widen_each(const std::byte* __restrict from, float* __restrict to, std::int
   for (std::int64_t i = 0; i < count; ++i) {
     std::uint16_t bits = 0;
     std::memcpy(&bits, from + 2 * i, sizeof bits);
-    to[i] = to_float(Half{bits});
+    to[i] = to_float(Half::from_bits(bits));
   }
 }
 

@@ -1,0 +1,73 @@
+// Numbers of 16 bits. Storage only: arithmetic on them happens in f32.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+namespace partita {
+
+/// An IEEE binary16 number. Two bytes, trivially copyable; converts to float by itself and exactly, so that
+/// sums and comparisons are those of floats.
+struct Float16 {
+  std::uint16_t bits = 0;
+
+  constexpr Float16() = default;
+  /// Rounds to nearest, ties to even; overflows to infinity; NaN becomes a quiet NaN of the same sign.
+  constexpr explicit Float16(float value) {
+    const std::uint32_t all = std::bit_cast<std::uint32_t>(value);
+    const std::uint32_t sign = (all >> 16) & 0x8000u;
+    const std::uint32_t magnitude = all & 0x7fffffffu;
+    // Normal result: rebias, then round on the 13 bits that fall off. A carry runs into the exponent rightly.
+    const std::uint32_t odd = (magnitude >> 13) & 1u;
+    const std::uint32_t normal = (magnitude - (112u << 23) + 0xfffu + odd) >> 13;
+    // Subnormal result (below 2^-14): adding 0.5 makes the f32 unit round at 2^-24, which is binary16's step.
+    const float shifted = std::bit_cast<float>(magnitude) + 0.5f;
+    const std::uint32_t subnormal =
+        std::bit_cast<std::uint32_t>(shifted) - std::bit_cast<std::uint32_t>(0.5f);
+    std::uint32_t result = magnitude < (113u << 23) ? subnormal : normal;
+    result = magnitude >= (143u << 23) ? 0x7c00u : result;  // 65536 and beyond; 65520..65535 round up to it
+    result = magnitude > 0x7f800000u ? 0x7e00u : result;
+    bits = static_cast<std::uint16_t>(result | sign);
+  }
+  static constexpr Float16 from_bits(std::uint16_t bits) {
+    Float16 result;
+    result.bits = bits;
+    return result;
+  }
+
+  /// Exact. Subnormals, infinities and NaN keep their value.
+  constexpr operator float() const {
+    const std::uint32_t magnitude = bits & 0x7fffu;
+    const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000u) << 16;
+    // Normal numbers: move exponent and mantissa into place and rebias by 127 - 15. Infinity and NaN have the
+    // exponent 31, which must become 255: rebias a second time.
+    const std::uint32_t special = magnitude >= 0x7c00u ? 112u << 23 : 0u;
+    const std::uint32_t normal = (magnitude << 13) + (112u << 23) + special;
+    // Subnormal numbers: magnitude * 2^-24, exact in f32.
+    const float tiny = static_cast<float>(static_cast<std::int32_t>(magnitude)) * 0x1p-24f;
+    const std::uint32_t found = magnitude < 0x400u ? std::bit_cast<std::uint32_t>(tiny) : normal;
+    return std::bit_cast<float>(found | sign);
+  }
+};
+
+/// A bfloat16 number: the upper half of an f32. As Float16.
+struct BFloat16 {
+  std::uint16_t bits = 0;
+
+  constexpr BFloat16() = default;
+  constexpr explicit BFloat16(float value) {
+    const std::uint32_t all = std::bit_cast<std::uint32_t>(value);
+    const std::uint32_t rounded = (all + 0x7fffu + ((all >> 16) & 1u)) >> 16;
+    const bool is_nan = (all & 0x7fffffffu) > 0x7f800000u;
+    bits = static_cast<std::uint16_t>(is_nan ? (all >> 16) | 0x40u : rounded);
+  }
+  static constexpr BFloat16 from_bits(std::uint16_t bits) {
+    BFloat16 result;
+    result.bits = bits;
+    return result;
+  }
+
+  constexpr operator float() const { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); }
+};
+
+}  // namespace partita
