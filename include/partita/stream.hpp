@@ -1,6 +1,8 @@
 // Where work on a device is put: a queue that runs in order.
 #pragma once
 
+#include <type_traits>
+
 namespace partita {
 
 /// A stream of a context's device; owns nothing. `Stream{}` is none: the context's own is meant. A handle
@@ -12,7 +14,10 @@ struct Stream {
   bool given = false;
 
   constexpr Stream() = default;
-  constexpr Stream(void* native) : handle(native), given(true) {}
+  /// Of a cudaStream_t or nullptr; the number 0 is neither.
+  template <class Native>
+  requires(std::is_pointer_v<Native> || std::is_null_pointer_v<Native>) constexpr Stream(Native native)
+      : handle(native), given(true) {}
 };
 
 }  // namespace partita
