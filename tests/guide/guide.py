@@ -1,0 +1,44 @@
+"""Makes one C++ program of the pieces of code in a Markdown document: a function a piece.
+
+A piece is what stands in a fence of ```cpp; a comment <!-- check: EXPRESSION --> behind it must hold at its end.
+"""
+
+import re
+import sys
+
+document, program = sys.argv[1:]
+text = open(document, encoding="utf-8").read()
+pieces = re.findall(r"^```cpp\n(.*?)^```\n(?:<!-- check: (.*?) -->)?", text, re.S | re.M)
+headings = [
+    re.findall(r"^## (.*)$", text[: text.index(code)], re.M)[-1] for code, _ in pieces
+]
+
+lines = [
+    "#include <iostream>",
+    "#include <numeric>",
+    "#include <optional>",
+    "#include <partita/partita.hpp>",
+    "#include <sstream>",
+    "#include <stdexcept>",
+    "",
+    '#include "guide/piece.hpp"',
+    "",
+    "namespace pt = partita;",
+    "",
+    "namespace {",
+]
+for number, (code, check) in enumerate(pieces):
+    # Pieces that make a context of their own show how; in the tests it is the one that they run on.
+    body = re.sub(r"pt::initialize\(.*?\);", "given;", code)
+    body = body.replace("Context context = given", "Context& context = given")
+    given = "given" if "given" in body else "context"
+    lines += ["", f"void piece_{number}([[maybe_unused]] const pt::Context& {given}) {{"]
+    lines += ["  " + line if line else "" for line in body.splitlines()]
+    if check:
+        lines += [f"  guide::require({check}, {check!r});".replace("'", '"') if '"' not in check else
+                  f"  guide::require({check}, R\"({check})\");"]
+    lines += ["}"]
+lines += ["", "}  // namespace", "", "const std::vector<guide::Piece> guide::pieces{"]
+lines += [f'    {{"{heading}, {number}", &piece_{number}}},' for number, heading in enumerate(headings)]
+lines += ["};", ""]
+open(program, "w", encoding="utf-8").write("\n".join(lines))
