@@ -1,6 +1,8 @@
 // Elements by their global indices: loops over the local ones, and single ones.
 #include <algorithm>
+#include <array>
 #include <cstdlib>
+#include <optional>
 #include <partita/elements.hpp>
 
 #include "array/array_state.hpp"

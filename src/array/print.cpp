@@ -111,7 +111,7 @@ class Writer {
         innermost ? " " : std::string(shown_.size() - depth - 1, '\n') + std::string(depth + 1, ' ');
     std::string text = "[";
     for (int piece = 0; piece < one.pieces(); ++piece) {
-      if (piece > 0) text += gap + "..." + gap;
+      if (piece > 0) text.append(gap).append("...").append(gap);
       for (std::int64_t i = 0; i < one.length(); ++i) {
         if (i > 0) text += gap;
         text += write(depth + 1, number + (one.lower(piece) + i) * strides_[static_cast<int>(depth)]);
