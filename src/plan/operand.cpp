@@ -29,7 +29,8 @@ Strides Operand::local_strides(int rank) const {
   const Shape shape = layout.local_shape(rank);
   Strides strides = Extents::filled(shape.size(), 1);
   std::int64_t step = 1;
-  for (int i = shape.size() - 1; i >= 0; --i) {
+  // Nothing of a scalar has one dimension more than the scalar.
+  for (int i = axis_order.size() - 1; i >= 0; --i) {
     const int dimension = static_cast<int>(axis_order[i]);
     strides[dimension] = step;
     step *= std::max<std::int64_t>(shape[dimension], 1);
