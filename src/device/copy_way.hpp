@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "kernels/host/copy.hpp"
+#include "device/device_work.hpp"
 
 namespace partita::devices {
 
