@@ -59,9 +59,8 @@ double to_odd_double(Integer value) {
 
 template <class Integer>
 Integer cut_off(double value) {
-  constexpr double beyond = std::is_signed_v<Integer>
-                                ? -2.0 * static_cast<double>(std::numeric_limits<Integer>::min() / 2)
-                                : 2.0 * static_cast<double>(std::numeric_limits<Integer>::max() / 2 + 1);
+  constexpr auto half = static_cast<Integer>(std::numeric_limits<Integer>::max() / 2 + 1);
+  constexpr double beyond = 2.0 * static_cast<double>(half);
   if (std::isnan(value)) return 0;
   if (value >= beyond) return std::numeric_limits<Integer>::max();
   if (value <= static_cast<double>(std::numeric_limits<Integer>::min()))
