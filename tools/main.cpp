@@ -7,6 +7,7 @@
 
 #include "tools/command_line.hpp"
 #include "tools/job.hpp"
+#include "tools/nearest.hpp"
 #include "tools/subcommand.hpp"
 
 namespace partita::tools {
@@ -39,7 +40,10 @@ int run_guarded(CLI::App& app, std::vector<std::string> arguments) {
     app.parse(std::move(arguments));
     return 0;
   } catch (const CLI::ParseError& error) {
-    return error.get_exit_code() == 0 ? app.exit(error) : refuse(error.what());  // 0: help and version
+    if (error.get_exit_code() == 0) return app.exit(error);  // help and version
+    // What is not known comes before what is missing: one is often the other, written wrongly.
+    const std::string unknown = unknown_word(app, arguments_before_dashes());
+    return refuse(unknown.empty() ? error.what() : unknown);
   } catch (const ExitCode& end) {
     return end.code;
   } catch (const UsageError& error) {

@@ -1,5 +1,5 @@
-// partita plan: what a redistribution or a multiply would move, on any number of ranks, and how long it would
-// take. No MPI.
+// partita plan: what a redistribution, a multiply or a transform would move, on any number of ranks, and how
+// long it would take. No MPI.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -22,9 +22,23 @@ Setting setting_of(const PlanOptions& options) {
           std::move(machine)};
 }
 
-Planner planner_of(const Question& question, const Topology& topology) {
+Planner planner_of_fft(const Question& question, const Setting& setting) {
+  const auto& [topology, machine] = setting;
+  const FftOptions how = question.fft_options();
+  const auto operand = [&](const Layout& layout, Dtype dtype) {
+    return Operand::of(layout, dtype, Order::row_major, question.residency());
+  };
+  const Dtype dtype = question.dtype_or_usual();
+  const Operand input = operand(Layout(*question.from, question.shape, topology.ranks()), dtype);
+  const Operand output = operand(result_layout(input, topology, how, machine), result_dtype(dtype, how.kind));
+  return [=](int rank) { return plan_fft(input, output, topology, rank, how, machine); };
+}
+
+Planner planner_of(const Question& question, const Setting& setting) {
+  if (question.operation == Operation::fft) return planner_of_fft(question, setting);
+  const Topology& topology = setting.topology;
   const auto operand = [&](const Distribution& distribution, const Shape& shape) {
-    return Operand::of(Layout(distribution, shape, topology.ranks()), question.dtype.value_or(Dtype::f64),
+    return Operand::of(Layout(distribution, shape, topology.ranks()), question.dtype_or_usual(),
                        Order::row_major, question.residency());
   };
   const Operand source = operand(*question.from, question.shape);
@@ -36,6 +50,8 @@ Planner planner_of(const Question& question, const Topology& topology) {
 
 Verdict verified(const Question& question, const Planner& planner) {
   constexpr std::int64_t most = 4'000'000;
+  if (question.operation != Operation::redistribute)
+    throw UsageError("--verify follows the elements of a redistribution");
   const std::int64_t elements = volume(question.shape);
   if (elements > most) {
     throw UsageError(
@@ -71,9 +87,10 @@ void print_text(const PlanOptions& options, const Setting& setting, const Planne
 
 void plan(const PlanOptions& options) {
   const Question& question = options.question;
+  question.require_both_distributions();
   const Setting setting = setting_of(options);
   if (question.operation == Operation::matmul) return plan_multiply(options, setting);
-  const Planner planner = planner_of(question, setting.topology);
+  const Planner planner = planner_of(question, setting);
   const Prediction prediction = simulate(planner, setting.topology.ranks(), setting.machine);
   if (options.json) return print_json(options, setting, planner, prediction);
   print_text(options, setting, planner, prediction);
@@ -88,13 +105,13 @@ void describe(Subcommand& command, PlanOptions& options) {
   Question& question = options.question;
   command
       .distribution("FROM", question.from,
-                    "distribution of the source (or of A): slab:0, block-cyclic:2x2:64x64, ...")
+                    "distribution of the source (of A, of the input): slab:0, block-cyclic:2x2:64x64, ...")
       .required();
-  command.distribution("TO", question.to, "distribution of the destination (or of B)").required();
+  command.distribution("TO", question.to, "of the destination (of B; of the result: what costs least)");
   tools::describe(command, question);
   command.number("--ranks-per-node", options.ranks_per_node, 0, "0: all on one node (the machine's, else 0)");
-  command.choice("--operation", question.operation, plannable,
-                 "redistribute (that is the default), or matmul");
+  command.choice("--operation", question.operation, operations,
+                 "redistribute (that is the default), matmul or fft");
   command.distribution("--result", question.product.distribution,
                        "of a multiply: distribution of D (the cheapest)", "DISTRIBUTION");
   command.number("--memory", options.memory, 1.0,
@@ -110,12 +127,13 @@ void describe(Subcommand& command, PlanOptions& options) {
       "cluster\n"
       "partita plan --operation matmul block-cyclic:64x64:128x128 block-cyclic:64x64:128x128 --shape "
       "131072x131072x131072 --machine cluster\n"
+      "partita plan --operation fft slab:0 --shape 1024x1024x1024 -n 64 --machine cluster\n"
       "partita plan slab:0 slab:0 --axes 1,0 --shape 12x10 -n 3 --verify --steps"));
 }
 
-const Register registered("plan",
-                          "what a redistribution or a multiply would move, and how long it would take",
-                          describe, plan);
+const Register registered(
+    "plan", "what a redistribution, a multiply or a transform would move, and how long it would take",
+    describe, plan);
 
 }  // namespace plan_command
 }  // namespace partita::tools

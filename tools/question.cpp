@@ -38,6 +38,25 @@ MatmulOptions Question::matmul_options() const {
   return options;
 }
 
+FftOptions Question::fft_options() const {
+  FftOptions options;
+  options.kind = usual_kind(dtype_or_usual());
+  options.axes = axes;
+  options.method = fft_methods.parse(method);
+  options.output = to ? Output::given : Output::cheapest;
+  options.distribution = to;
+  return options;
+}
+
+Dtype Question::dtype_or_usual() const {
+  return dtype.value_or(operation == Operation::fft ? Dtype::c128 : Dtype::f64);
+}
+
+void Question::require_both_distributions() const {
+  if (!to && operation != Operation::fft)
+    throw UsageError(fmt::format("{} needs two distributions", operations.of(operation)));
+}
+
 Shape Question::destination_shape() const {
   if (axes.empty()) return shape;
   Shape result;

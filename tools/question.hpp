@@ -25,8 +25,11 @@ struct Question {
   int ranks_or(int otherwise) const;
 
   // Each throws UsageError where the words do not suit the operation.
+  void require_both_distributions() const;  ///< a transform's second may be missing
   RedistributeOptions redistribute_options() const;
   MatmulOptions matmul_options() const;
+  FftOptions fft_options() const;   ///< into TO, or into what costs least
+  Dtype dtype_or_usual() const;     ///< c128 of a transform, else f64
   Shape destination_shape() const;  ///< of a redistribution
   Shape shape_of_a() const;         ///< of a multiply
   Shape shape_of_b() const;

@@ -27,8 +27,8 @@ struct Traced {
 };
 
 Array make_random(const Context& context, const Question& question, const Distribution& distribution,
-                  const Shape& shape, Dtype usual = Dtype::f64) {
-  Array array = empty(context, shape, distribution, question.dtype.value_or(usual),
+                  const Shape& shape) {
+  Array array = empty(context, shape, distribution, question.dtype_or_usual(),
                       {question.residency(), Order::row_major});
   fill_random(array, 1);
   return array;
@@ -68,13 +68,8 @@ Traced trace_matmul(const Context& context, const Question& question) {
 }
 
 Traced trace_fft(const Context& context, const Question& question) {
-  Array input = make_random(context, question, *question.from, question.shape, Dtype::c128);
-  FftOptions how;
-  how.kind = usual_kind(input.dtype());
-  how.axes = question.axes;
-  how.method = fft_methods.parse(question.method);
-  how.output = question.to ? Output::given : Output::cheapest;
-  how.distribution = question.to;
+  const FftOptions how = question.fft_options();
+  Array input = make_random(context, question, *question.from, question.shape);
   auto plan = std::make_shared<FFT>(context, input.operand(), how);
   Array result = empty(context, plan->output().layout, plan->output().dtype);
   const Operand from = input.operand(), to = result.operand();
@@ -120,8 +115,7 @@ void trace_on(const Context& context, const Options& options) {
 void trace(const Options& options) {
   const Question& question = options.question;
   // What can be refused without ranks is refused without them.
-  if (!question.to && question.operation != Operation::fft)
-    throw UsageError(fmt::format("{} needs two distributions", operations.of(question.operation)));
+  question.require_both_distributions();
   constexpr int most = 64;
   const int ranks = question.ranks_or(usual_ranks());
   if (ranks > most) throw UsageError(fmt::format("timelines are for up to {} ranks, not {}", most, ranks));

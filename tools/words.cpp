@@ -5,17 +5,19 @@
 
 #include <algorithm>
 
+#include "tools/nearest.hpp"
+
 namespace partita::tools {
 
 std::size_t place_of(const std::string& word, const std::vector<std::string>& words, const char* what) {
   const auto found = std::ranges::find(words, word);
   if (found == words.end())
-    throw UsageError(fmt::format("there is no {} \"{}\": {}", what, word, fmt::join(words, ", ")));
+    throw UsageError(fmt::format("there is no {} \"{}\": {}{}", what, word, fmt::join(words, ", "),
+                                 suggestion(word, words)));
   return static_cast<std::size_t>(found - words.begin());
 }
 
 const Words<Operation> operations("operation", {"redistribute", "matmul", "fft"});
-const Words<Operation> plannable("operation", {"redistribute", "matmul"});
 const Words<Order> orders("order", {"c", "f"});
 const Words<bool> devices("device", {"cpu", "cuda"});
 const Words<RedistributeMethod> redistribute_methods("method of a redistribution",

@@ -38,7 +38,6 @@ class Words {
 enum class Operation : std::uint8_t { redistribute, matmul, fft };
 
 extern const Words<Operation> operations;
-extern const Words<Operation> plannable;  ///< the first of them
 extern const Words<Order> orders;
 extern const Words<bool> devices;  ///< whether it is a GPU
 extern const Words<RedistributeMethod> redistribute_methods;

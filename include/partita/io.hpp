@@ -1,9 +1,14 @@
 // Files, read and written by all ranks at once, in any distribution.
 #pragma once
 
+#include <cstdint>
+#include <map>
+#include <optional>
 #include <partita/array.hpp>
 #include <string>
 #include <string_view>
+#include <variant>
+#include <vector>
 
 namespace partita {
 
@@ -15,9 +20,10 @@ struct FileHeader {
 };
 
 /// Reads the header only. Local. FileError: missing, truncated, foreign, a dtype that Partita does not have,
-/// or more than 2^63 - 1 bytes. In HDF5 a compound of two equal floats is complex if its members are called
-/// r and i, re and im, or real and imag, in either order and in any case; a dataset without shape (H5S_NULL)
-/// is a FileError.
+/// or more than 2^63 - 1 bytes. Elements of either byte order are read. In HDF5 a compound of two equal
+/// floats is complex if its members are called r and i, re and im, or real and imag, in either order and in
+/// any case; a dataset without shape (H5S_NULL) is a FileError; where a dataset is missing the error names
+/// those that are there.
 PARTITA_API FileHeader inspect_npy(const std::string& path);
 PARTITA_API FileHeader inspect_hdf5(const std::string& path, const std::string& dataset);
 
@@ -35,9 +41,42 @@ PARTITA_API Array read_hdf5(const Context& context, const std::string& path, con
 /// is written through; any other target is a FileError, as is an old file that the caller may not write. A
 /// partial array is an ArgumentError: redistribute it first. Collective, blocking.
 PARTITA_API void write_npy(const std::string& path, const Array& array, Order order = Order::row_major);
-/// A file with this one dataset (intermediate groups are created). Contiguous, so other programs read it at
-/// speed. A device is a FileError.
-PARTITA_API void write_hdf5(const std::string& path, const std::string& dataset, const Array& array);
+
+/// What HDF5 keeps beside a dataset or a group: a text, a number, or a vector of numbers.
+using Hdf5Attribute =
+    std::variant<std::string, std::int64_t, double, std::vector<std::int64_t>, std::vector<double>>;
+using Hdf5Attributes = std::map<std::string, Hdf5Attribute>;
+
+/// How a dataset is stored, in the words of h5py.
+struct Hdf5Options {
+  /// The file afterwards has this dataset alone, whatever it was before.
+  bool truncate = false;
+  /// Extents of a chunk; empty: contiguous, which all ranks write at once and other programs read at speed.
+  Extents chunks = {};
+  int compression = 0;   ///< of chunks, by deflate ("gzip"): 1 (fast) to 9 (small); 0: none
+  bool shuffle = false;  ///< of chunks: bytes of like significance stand together, which compresses better
+  Hdf5Attributes attributes = {};  ///< of the dataset
+};
+
+/// Adds a dataset (intermediate groups are created) to the file, or makes the file. One of this name is
+/// replaced, its attributes with it; all else in the file stays as it is. As above the file lands whole or
+/// not at all: an old one is copied first. With chunks the ranks write in turn. Errors besides: FileError (a
+/// device, a file that is not HDF5, a group of this name), ArgumentError (chunks that do not fit the shape,
+/// compression without chunks or beyond 9).
+PARTITA_API void write_hdf5(const std::string& path, const std::string& dataset, const Array& array,
+                            const Hdf5Options& options = {});
+
+struct Hdf5Entry {
+  std::string name;                  ///< with its groups: "group/data"
+  std::optional<FileHeader> header;  ///< of a dataset that can be read as an array
+  Extents chunks = {};               ///< of a dataset in chunks
+};
+/// The groups and datasets of a file, by name; of groups, and of datasets that are no arrays, names alone.
+/// Local. FileError.
+PARTITA_API std::vector<Hdf5Entry> list_hdf5(const std::string& path);
+
+/// The attributes of a dataset or group ("/": of the file), but for those of other kinds. Local. FileError.
+PARTITA_API Hdf5Attributes read_hdf5_attributes(const std::string& path, const std::string& object);
 
 /// The same for bytes of one rank, such as a picture: whole or not at all; a pipe that somebody reads is
 /// written through as well. Local, blocking; throws FileError.

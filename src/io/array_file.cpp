@@ -76,25 +76,33 @@ Array as_file_slab(const Array& array, Order order, std::string_view operation) 
   return redistribute(array, slab, options);
 }
 
-void write_whole(const std::string& path, const Array& slab, std::string_view operation,
-                 const std::function<std::int64_t(const OutputFile&)>& begin) {
+void write_whole(const std::string& path, const Array& slab, const FileWriter& writer) {
   ContextState& context = *slab.context_state();
+  const std::string_view operation = writer.operation;
   const bool first = context.rank() == 0;
   std::optional<OutputFile> output;
   std::string start;
   runtime::collectively(context, operation, [&]() -> std::vector<Fact> {
     if (first) {
-      const std::int64_t first_element = begin(output.emplace(path));  // before `written` is asked
+      const std::int64_t first_element = writer.begin(output.emplace(path));  // before `written` is asked
       start = fmt::format("{} {}", first_element, output->written());
     }
     return {{"path", path}};
   });
   start = runtime::exchange(context, operation, start).front();
-  runtime::collectively(context, operation, [&]() -> std::vector<Fact> {
-    if (arrays::is_first_holder(slab.layout(), context.rank()))
-      write_part(start.substr(start.find(' ') + 1), slab, std::stoll(start), context.rank());
-    return {};
-  });
+  const std::string written = start.substr(start.find(' ') + 1);
+  const bool writes = arrays::is_first_holder(slab.layout(), context.rank());
+  for (int turn = 0; turn < (writer.write_in_turn ? context.size() : 1); ++turn) {
+    runtime::collectively(context, operation, [&]() -> std::vector<Fact> {
+      if (!writes) return {};
+      if (!writer.write_in_turn) {
+        write_part(written, slab, std::stoll(start), context.rank());
+      } else if (turn == context.rank() && slab.local_size() > 0) {
+        writer.write_in_turn(written, arrays::on_host(slab).local());
+      }
+      return {};
+    });
+  }
   runtime::collectively(context, operation, [&]() -> std::vector<Fact> {
     if (output) output->commit();
     return {};

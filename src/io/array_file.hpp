@@ -37,11 +37,18 @@ std::int64_t slab_offset(const Layout& slab, int rank, std::int64_t item_bytes);
 /// refused.
 Array as_file_slab(const Array& array, Order order, std::string_view operation);
 
-/// Makes `path` in three collective steps: rank 0 opens it and calls `begin`, which writes what stands before
-/// the elements and returns the offset of the first; every rank writes its part of `slab`; rank 0 commits. If
-/// anything fails on any rank, the temporary file is removed, an old `path` stays as it was, and every rank
-/// throws the same FileError.
-void write_whole(const std::string& path, const Array& slab, std::string_view operation,
-                 const std::function<std::int64_t(const OutputFile&)>& begin);
+struct FileWriter {
+  std::string_view operation;
+  /// Writes what stands before the elements, on rank 0, and returns the offset of the first.
+  std::function<std::int64_t(const OutputFile&)> begin;
+  /// Writes the rank's part; the ranks call it one after the other. None: all write at once, each to where
+  /// its part lies behind the first element.
+  std::function<void(const std::string& written, const View& part)> write_in_turn = {};
+};
+
+/// Makes `path` in collective steps: rank 0 opens it and begins; every rank writes its part of `slab`; rank 0
+/// commits. If anything fails on any rank, the temporary file is removed, an old `path` stays as it was, and
+/// every rank throws the same FileError.
+void write_whole(const std::string& path, const Array& slab, const FileWriter& writer);
 
 }  // namespace partita::io

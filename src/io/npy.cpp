@@ -1,4 +1,5 @@
 // The .npy format: NumPy Enhancement Proposal 1 (Kern 2007), versions 1.0 to 3.0.
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <charconv>
@@ -20,6 +21,7 @@ using namespace io;
 
 struct NpyHeader {
   FileHeader array;
+  bool swapped = false;          ///< the bytes of numbers: big-endian
   std::int64_t data_offset = 0;  ///< of the first element
 };
 
@@ -32,15 +34,14 @@ std::string code_of(Dtype dtype) {
   return fmt::format("{}{}{}", size_of(dtype) == 1 ? '|' : '<', letter, size_of(dtype));
 }
 
-Dtype dtype_from(std::string_view descr, const std::string& path) {
+Dtype dtype_from(std::string descr, const std::string& path) {
+  if (descr.starts_with('>')) descr.front() = '<';
   for (int i = 0; i < dtype_count; ++i) {
     const auto dtype = static_cast<Dtype>(i);
     const std::string code = code_of(dtype);
     const bool one_byte = code[0] == '|' && descr.size() == 3 && descr.substr(1) == code.substr(1);
     if (descr == code || one_byte || (dtype == Dtype::bf16 && descr == "|V2")) return dtype;
   }
-  check<FileError>(descr.empty() || descr[0] != '>',
-                   "{}: the elements are big-endian ({}); write the file as little-endian", path, descr);
   throw FileError(fmt::format("{}: elements of the NumPy type {} are not supported", path, descr));
 }
 
@@ -79,16 +80,28 @@ Shape parse_shape(std::string_view text, const std::string& path) {
   }
 }
 
-FileHeader parse_dictionary(std::string_view dictionary, const std::string& path) {
-  FileHeader header;
-  header.dtype = dtype_from(between(value_of(dictionary, "descr", path), '\'', '\'', path), path);
+NpyHeader parse_dictionary(std::string_view dictionary, const std::string& path) {
+  NpyHeader whole;
+  FileHeader& header = whole.array;
+  const std::string_view descr = between(value_of(dictionary, "descr", path), '\'', '\'', path);
+  whole.swapped = descr.starts_with('>');
+  header.dtype = dtype_from(std::string(descr), path);
   header.order = value_of(dictionary, "fortran_order", path).starts_with("True") ? Order::column_major
                                                                                  : Order::row_major;
   header.shape = parse_shape(between(value_of(dictionary, "shape", path), '(', ')', path), path);
-  return header;
+  return whole;
 }
 
-/// Throws FileError: not a .npy file, truncated, a dtype or byte order that Partita does not have.
+/// The other byte order; of complex numbers, of both parts.
+void swap_bytes(Dtype dtype, std::int64_t elements, void* data) {
+  const std::int64_t item = size_of(dtype) / (is_complex(dtype) ? 2 : 1);
+  auto* const bytes = static_cast<char*>(data);
+  for (std::int64_t at = 0; at < elements * size_of(dtype); at += item) {
+    std::reverse(bytes + at, bytes + at + item);
+  }
+}
+
+/// Throws FileError: not a .npy file, truncated, a dtype that Partita does not have.
 /// bfloat16, which NumPy itself lacks, is stored as its extension ml_dtypes does: descr '<V2'.
 NpyHeader read_npy_header(const File& file, const std::string& path) {
   std::array<unsigned char, 12> start{};
@@ -105,7 +118,8 @@ NpyHeader read_npy_header(const File& file, const std::string& path) {
   check<FileError>(prefix + length <= size, "{}: the file is truncated inside its header", path);
   std::string dictionary(static_cast<std::size_t>(length), ' ');
   file.read(prefix, dictionary.data(), length);
-  NpyHeader header{parse_dictionary(dictionary, path), prefix + length};
+  NpyHeader header = parse_dictionary(dictionary, path);
+  header.data_offset = prefix + length;
   const std::int64_t expected = bytes_of(header.array, path);
   check<FileError>(size - header.data_offset >= expected,
                    "{}: the file is truncated: {} elements of {} need {} bytes, {} are there", path,
@@ -144,6 +158,7 @@ Array read_npy(const Context& context, const std::string& path, const Distributi
   const auto read_part = [&](std::int64_t first, std::int64_t elements, void* data) {
     const std::int64_t item = size_of(header->array.dtype);
     File::open_to_read(path).read(header->data_offset + first * item, data, elements * item);
+    if (header->swapped) swap_bytes(header->array.dtype, elements, data);
   };
   return read_as_slab(context, path, distribution, options, {"read_npy", inspect, read_part}, where);
 }
@@ -151,7 +166,7 @@ Array read_npy(const Context& context, const std::string& path, const Distributi
 void write_npy(const std::string& path, const Array& array, Order order) {
   array.context_state()->require_usable("write_npy");
   const Array slab = as_file_slab(array, order, "write_npy");
-  write_whole(path, slab, "write_npy", [&](const OutputFile& output) {
+  const auto begin = [&](const OutputFile& output) {
     output.require_positions();
     const std::string header = npy_header_text({array.shape(), array.dtype(), order});
     const auto offset = static_cast<std::int64_t>(header.size());
@@ -160,7 +175,8 @@ void write_npy(const std::string& path, const Array& array, Order order) {
     file.write(0, header.data(), offset);
     file.close();
     return offset;
-  });
+  };
+  write_whole(path, slab, {"write_npy", begin});
 }
 
 }  // namespace partita

@@ -21,3 +21,11 @@ expect_failure 2 'nonsense' "$partita" layout slab:0 --shape 4 --nonsense
 code=0
 "$partita" >out 2>err || code=$?
 [ "$code" = 2 ] && [ ! -s out ] && grep -q Usage err || fail "without a subcommand: the usage, and exit code 2"
+
+# What is not known is named, with what was meant.
+expect_failure 2 'no command "layoot"; did you mean layout?' "$partita" layoot
+expect_failure 2 'no command "zzzzzz" (' "$partita" zzzzzz
+expect_failure 2 'no option --shap; did you mean --shape?' "$partita" layout slab:0 --shap 4
+expect_failure 2 'no option --hlep; did you mean --help?' "$partita" --hlep
+expect_failure 2 'redistribute, matmul, fft; did you mean fft?' "$partita" plan --operation ftt slab:0 --shape 4
+expect_failure 2 'needs two distributions' "$partita" plan slab:0 --shape 4

@@ -84,3 +84,15 @@ expect_failure 2 'no rank 3' "$partita" plan slab:0 slab:1 --shape 9x9 -n 3 --ra
 expect_failure 2 'axis 5' "$partita" plan slab:0 slab:1 --shape 9x9 --axes 1,5
 expect_failure 2 'too many' "$partita" plan slab:0 slab:1 --shape 9000x9000 --verify
 expect_failure 2 'f65' "$partita" plan slab:0 slab:1 --shape 9x9 --dtype f65
+
+# A transform of rows: what is not on the diagonal of 4 x 4 blocks moves once, 16 bytes an element.
+"$partita" plan --operation fft slab:0 --shape 64x64 -n 4 --json >out
+python3 - <<'END'
+import json
+plan = json.load(open("out"))
+assert plan["operation"] == "fft" and plan["ranks"] == 4, plan
+assert plan["total"]["node_bytes"] == 64 * 64 * 16 * 3 // 4, plan["total"]
+END
+"$partita" plan --operation fft slab:0 slab:0 --shape 64x64x64 --dtype f32 -n 4 --machine cluster >out
+grep -q 'f32' out && grep -q 'c64' out || fail "real numbers become complex ones"
+expect_failure 2 'verify' "$partita" plan --operation fft slab:0 --shape 8x8 -n 2 --verify

@@ -1,0 +1,145 @@
+#include "io/hdf5_attributes.hpp"
+
+#include <fmt/ranges.h>
+
+#include <cstring>
+#include <optional>
+#include <type_traits>
+
+#include "base/check.hpp"
+
+namespace partita::io {
+namespace {
+
+template <class T>
+constexpr bool is_vector = false;
+template <class T>
+constexpr bool is_vector<std::vector<T>> = true;
+
+Hdf5Handle scalar_space(const std::string& path) {
+  return {H5Screate(H5S_SCALAR), H5Sclose, path, "cannot describe an attribute"};
+}
+
+/// A UTF-8 text of any length, what h5py makes of a str.
+Hdf5Handle text_type(const std::string& path) {
+  Hdf5Handle type(H5Tcopy(H5T_C_S1), H5Tclose, path, "cannot describe a text");
+  H5Tset_size(type, H5T_VARIABLE);
+  H5Tset_cset(type, H5T_CSET_UTF8);
+  return type;
+}
+
+void write_one(hid_t object, const std::string& name, hid_t stored, hid_t memory, hid_t space,
+               const void* data, const std::string& path) {
+  const Hdf5Handle attribute(H5Acreate2(object, name.c_str(), stored, space, H5P_DEFAULT, H5P_DEFAULT),
+                             H5Aclose, path, "cannot create an attribute");
+  check_hdf5(H5Awrite(attribute, memory, data), path, "cannot write an attribute");
+}
+
+template <class Number>
+void write_numbers(hid_t object, const std::string& name, const Number* numbers, hid_t space,
+                   const std::string& path) {
+  constexpr bool is_integer = std::is_integral_v<Number>;
+  write_one(object, name, is_integer ? H5T_STD_I64LE : H5T_IEEE_F64LE,
+            is_integer ? H5T_NATIVE_INT64 : H5T_NATIVE_DOUBLE, space, numbers, path);
+}
+
+void write_attribute(hid_t object, const std::string& name, const Hdf5Attribute& value,
+                     const std::string& path) {
+  const auto write = [&](const auto& given) {
+    using Value = std::decay_t<decltype(given)>;
+    if constexpr (std::is_same_v<Value, std::string>) {
+      const Hdf5Handle type = text_type(path);
+      const char* const text = given.c_str();
+      write_one(object, name, type, type, scalar_space(path), &text, path);
+    } else if constexpr (is_vector<Value>) {
+      const hsize_t count = given.size();
+      const Hdf5Handle space(H5Screate_simple(1, &count, nullptr), H5Sclose, path,
+                             "cannot describe an attribute");
+      write_numbers(object, name, given.data(), space, path);
+    } else {
+      write_numbers(object, name, &given, scalar_space(path), path);
+    }
+  };
+  std::visit(write, value);
+}
+
+/// Of fixed length, padded as the file says, or of any length.
+std::string read_text(hid_t attribute, hid_t type, const std::string& path) {
+  if (H5Tis_variable_str(type) > 0) {
+    char* text = nullptr;
+    const Hdf5Handle memory(H5Tcopy(type), H5Tclose, path, "cannot read a text");
+    check_hdf5(H5Aread(attribute, memory, static_cast<void*>(&text)), path, "cannot read an attribute");
+    std::string result = text != nullptr ? text : "";
+    H5free_memory(text);
+    return result;
+  }
+  std::string text(H5Tget_size(type), '\0');
+  check_hdf5(H5Aread(attribute, type, text.data()), path, "cannot read an attribute");
+  if (H5Tget_strpad(type) != H5T_STR_SPACEPAD) return text.c_str();
+  text.resize(text.find_last_not_of(' ') + 1);
+  return text;
+}
+
+template <class Number>
+Hdf5Attribute read_numbers(hid_t attribute, hid_t memory, hid_t space, const std::string& path) {
+  std::vector<Number> numbers(static_cast<std::size_t>(H5Sget_simple_extent_npoints(space)));
+  if (!numbers.empty())
+    check_hdf5(H5Aread(attribute, memory, numbers.data()), path, "cannot read an attribute");
+  if (H5Sget_simple_extent_ndims(space) == 0) return numbers.front();
+  return numbers;
+}
+
+/// Nothing: of another kind.
+std::optional<Hdf5Attribute> read_attribute(hid_t attribute, const std::string& path) {
+  const Hdf5Handle type(H5Aget_type(attribute), H5Tclose, path, "cannot read the type of an attribute");
+  const Hdf5Handle space(H5Aget_space(attribute), H5Sclose, path, "cannot read the shape of an attribute");
+  if (H5Sget_simple_extent_type(space) == H5S_NULL || H5Sget_simple_extent_ndims(space) > 1)
+    return std::nullopt;
+  const bool is_scalar = H5Sget_simple_extent_ndims(space) == 0;
+  switch (H5Tget_class(type)) {
+    case H5T_STRING:
+      return is_scalar ? std::optional<Hdf5Attribute>(read_text(attribute, type, path)) : std::nullopt;
+    case H5T_INTEGER:
+      return read_numbers<std::int64_t>(attribute, H5T_NATIVE_INT64, space, path);
+    case H5T_FLOAT:
+      return read_numbers<double>(attribute, H5T_NATIVE_DOUBLE, space, path);
+    default:
+      return std::nullopt;
+  }
+}
+
+herr_t keep_name(hid_t /*object*/, const char* name, const H5A_info_t* /*info*/, void* names) {
+  static_cast<std::vector<std::string>*>(names)->emplace_back(name);
+  return 0;
+}
+
+}  // namespace
+
+void write_attributes(hid_t object, const Hdf5Attributes& attributes, const std::string& path) {
+  for (const auto& [name, value] : attributes) write_attribute(object, name, value, path);
+}
+
+Hdf5Attributes read_attributes(hid_t object, const std::string& path) {
+  std::vector<std::string> names;
+  hsize_t from = 0;
+  check_hdf5(H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_INC, &from, keep_name, &names), path,
+             "cannot list the attributes");
+  Hdf5Attributes result;
+  for (const std::string& name : names) {
+    const Hdf5Handle attribute(H5Aopen(object, name.c_str(), H5P_DEFAULT), H5Aclose, path,
+                               "cannot open an attribute");
+    if (std::optional<Hdf5Attribute> value = read_attribute(attribute, path))
+      result[name] = *std::move(value);
+  }
+  return result;
+}
+
+std::string to_string(const Hdf5Attributes& attributes) {
+  std::string text;
+  for (const auto& [name, value] : attributes) {
+    text += std::visit([&](const auto& given) { return fmt::format("{}={} ", name, given); }, value);
+  }
+  return text;
+}
+
+}  // namespace partita::io

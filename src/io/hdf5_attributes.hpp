@@ -1,0 +1,19 @@
+// Attributes of HDF5 objects, as h5py writes and reads them. The caller holds `lock_hdf5`.
+#pragma once
+
+#include <partita/io.hpp>
+#include <string>
+
+#include "io/hdf5_library.hpp"
+
+namespace partita::io {
+
+void write_attributes(hid_t object, const Hdf5Attributes& attributes, const std::string& path);
+
+/// Those that are a text, numbers, or a vector of numbers.
+Hdf5Attributes read_attributes(hid_t object, const std::string& path);
+
+/// One line, so that ranks can compare what they pass.
+std::string to_string(const Hdf5Attributes& attributes);
+
+}  // namespace partita::io

@@ -1,0 +1,37 @@
+// What stands in an HDF5 file: its datasets, their shapes and types. The caller holds `lock_hdf5`.
+#pragma once
+
+#include <partita/io.hpp>
+#include <string>
+#include <vector>
+
+#include "io/hdf5_library.hpp"
+
+namespace partita::io {
+
+/// Throws FileError where there is no HDF5 file. `flags`: H5F_ACC_RDONLY, H5F_ACC_RDWR.
+Hdf5Handle open_hdf5(const std::string& path, unsigned flags);
+
+/// Every link behind the root: "group", "group/data".
+std::vector<std::string> links_of(hid_t file);
+
+/// Whether this link, and all before it, are there.
+bool has_link(hid_t file, const std::string& name);
+
+/// Throws FileError that names what the file has where this is not there.
+void require_link(hid_t file, const std::string& name, const std::string& path);
+
+/// A dataset opened for reading.
+struct Dataset {
+  Hdf5Handle file;
+  Hdf5Handle dataset;
+  Hdf5Handle space;
+};
+Dataset open_dataset(const std::string& path, const std::string& name);
+
+Hdf5Handle element_type(hid_t dataset, const std::string& path);
+
+/// Throws FileError where the dataset is no array of ours.
+FileHeader header_of(hid_t dataset, hid_t space, const std::string& path);
+
+}  // namespace partita::io

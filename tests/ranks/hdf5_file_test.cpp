@@ -1,0 +1,150 @@
+// HDF5 files of several datasets: what is added, replaced and kept, chunks, attributes, lists.
+#include <partita/io.hpp>
+
+#include "ranks/array_model.hpp"
+#include "ranks/rank_test.hpp"
+#include "ranks/shared_directory.hpp"
+#include "unit/random_layouts.hpp"
+
+namespace partita::testing {
+namespace {
+
+Array known(const Context& context, const Shape& shape, Dtype dtype = Dtype::f64) {
+  Array array = empty(context, shape, Slab(0), dtype);
+  write_known(array);
+  return array;
+}
+
+std::vector<std::string> names_in(const std::string& path) {
+  std::vector<std::string> names;
+  for (const Hdf5Entry& entry : list_hdf5(path)) names.push_back(entry.name);
+  return names;
+}
+
+int wrong(const Context& context, const std::string& path, const std::string& dataset, const Array& array) {
+  return static_cast<int>(count_wrong(read_hdf5(context, path, dataset, Slab(0)), array.layout()));
+}
+
+RANK_TEST(Hdf5Files, ADatasetIsAddedOrReplacedAndAllElseStays) {
+  const SharedDirectory directory(context);
+  const std::string path = directory / "a.h5";
+  const Array first = known(context, {7, 3}), second = known(context, {40}, Dtype::i32);
+  const Hdf5Attributes attributes{{"unit", std::string("m/s")}, {"step", std::int64_t{12}}};
+  write_hdf5(path, "first", first, {.attributes = attributes});
+  write_hdf5(path, "group/second", second);
+  EXPECT_EQ(names_in(path), (std::vector<std::string>{"first", "group", "group/second"}));
+  EXPECT_EQ(wrong(context, path, "first", first), 0);
+  EXPECT_EQ(wrong(context, path, "group/second", second), 0);
+  context.barrier();
+  const Array other = known(context, {100, 2}, Dtype::c64);
+  write_hdf5(path, "group/second", other);
+  EXPECT_EQ(names_in(path), (std::vector<std::string>{"first", "group", "group/second"}));
+  EXPECT_EQ(wrong(context, path, "first", first), 0);
+  EXPECT_EQ(wrong(context, path, "group/second", other), 0);
+  EXPECT_EQ(read_hdf5_attributes(path, "first"), attributes);
+  context.barrier();
+  write_hdf5(path, "alone", second, {.truncate = true});
+  EXPECT_EQ(names_in(path), std::vector<std::string>{"alone"});
+  EXPECT_EQ(wrong(context, path, "alone", second), 0);
+}
+
+RANK_TEST(Hdf5Files, ReplacingAgainAndAgainDoesNotGrowTheFile) {
+  const SharedDirectory directory(context);
+  const std::string path = directory / "a.h5";
+  const Array array = known(context, {64, 64});
+  write_hdf5(path, "kept", array);
+  write_hdf5(path, "data", array);
+  context.barrier();
+  const auto size = fs::file_size(path);
+  for (int i = 0; i < 5; ++i) write_hdf5(path, "data", array);
+  context.barrier();
+  EXPECT_LE(fs::file_size(path), size + size / 2);
+  EXPECT_EQ(wrong(context, path, "kept", array), 0);
+}
+
+RANK_TEST(Hdf5Files, AttributesOfEveryKind) {
+  const SharedDirectory directory(context);
+  const std::string path = directory / "a.h5";
+  const Hdf5Attributes attributes{{"text", std::string("größer")},
+                                  {"empty", std::string()},
+                                  {"whole", std::int64_t{-5}},
+                                  {"real", 0.1},
+                                  {"list", std::vector<std::int64_t>{1, 2, 3}},
+                                  {"reals", std::vector<double>{0.5, -1}}};
+  write_hdf5(path, "data", known(context, {4}), {.attributes = attributes});
+  EXPECT_EQ(read_hdf5_attributes(path, "data"), attributes);
+  EXPECT_TRUE(read_hdf5_attributes(path, "/").empty());
+  context.barrier();
+  write_hdf5(path, "data", known(context, {4}));
+  EXPECT_TRUE(read_hdf5_attributes(path, "data").empty());
+}
+
+RANK_TEST(Hdf5Files, ChunksOfEveryShape) {
+  const SharedDirectory directory(context);
+  const std::string path = directory / "a.h5";
+  RandomLayouts random(static_cast<std::uint64_t>(pairs_seed()) + 3);
+  for (int i = 0; i < 12; ++i) {
+    const Shape shape = random.shape(random.number(1, 3), 20);
+    const Layout layout = random.layout(shape, context.size());
+    if (layout.partial()) continue;
+    Array array = empty(context, layout, random.maybe() ? Dtype::f32 : Dtype::boolean);
+    write_known(array);
+    Hdf5Options options;
+    for (const std::int64_t extent : shape) {
+      options.chunks.push_back(random.number(1, static_cast<int>(std::max<std::int64_t>(extent, 1))));
+    }
+    options.compression = random.number(0, 9);
+    options.shuffle = random.maybe();
+    const std::string name = fmt::format("set{}", i);
+    write_hdf5(path, name, array, options);
+    EXPECT_EQ(wrong(context, path, name, array), 0) << layout.to_string() << to_string(options.chunks);
+    EXPECT_EQ(list_hdf5(path).back().header->shape, shape);
+    context.barrier();
+    fs::remove(path);
+    context.barrier();
+  }
+}
+
+RANK_TEST(Hdf5Files, CompressedFilesAreSmaller) {
+  const SharedDirectory directory(context);
+  const Array array = zeros(context, {256, 256}, Slab(0), Dtype::f64);
+  write_hdf5(directory / "plain.h5", "data", array);
+  write_hdf5(directory / "small.h5", "data", array, {.chunks = {32, 256}, .compression = 4, .shuffle = true});
+  EXPECT_EQ(list_hdf5(directory / "small.h5").front().chunks, (Extents{32, 256}));
+  EXPECT_TRUE(list_hdf5(directory / "plain.h5").front().chunks.empty());
+  context.barrier();
+  EXPECT_LT(10 * fs::file_size(directory / "small.h5"), fs::file_size(directory / "plain.h5"));
+}
+
+RANK_TEST(Hdf5Files, WhatCannotBeWrittenLeavesTheOldFile) {
+  const SharedDirectory directory(context);
+  const std::string path = directory / "a.h5";
+  const Array array = known(context, {6, 2});
+  write_hdf5(path, "group/data", array);
+  expect_file_error(context, "is a group", [&] { write_hdf5(path, "group", array); });
+  expect_file_error(context, "a.h5", [&] { write_hdf5(path, "group/data/below", array); });
+  EXPECT_THROW(write_hdf5(path, "x", array, {.compression = 3}), ArgumentError);
+  EXPECT_THROW(write_hdf5(path, "x", array, {.chunks = {7, 1}}), ArgumentError);
+  EXPECT_THROW(write_hdf5(path, "x", array, {.chunks = {2}}), ArgumentError);
+  EXPECT_THROW(write_hdf5(path, "x", array, {.chunks = {2, 2}, .compression = 10}), ArgumentError);
+  EXPECT_EQ(names_in(path), (std::vector<std::string>{"group", "group/data"}));
+  EXPECT_EQ(wrong(context, path, "group/data", array), 0);
+  context.barrier();
+  if (context.rank() == 0) overwrite(directory / "text.h5", "not HDF5");
+  context.barrier();
+  expect_file_error(context, "not an HDF5 file", [&] { write_hdf5(directory / "text.h5", "x", array); });
+  write_hdf5(directory / "text.h5", "x", array, {.truncate = true});
+  EXPECT_EQ(wrong(context, directory / "text.h5", "x", array), 0);
+}
+
+RANK_TEST(Hdf5Files, RanksThatWantDifferentThingsHearOfIt) {
+  if (context.size() == 1) GTEST_SKIP() << "one rank agrees with itself";
+  const SharedDirectory directory(context);
+  const Array array = known(context, {6, 2});
+  const Hdf5Options options{.chunks = {context.rank() == 0 ? 2 : 3, 2}};
+  EXPECT_THROW(write_hdf5(directory / "a.h5", "x", array, options), DisagreementError);
+  EXPECT_FALSE(fs::exists(directory / "a.h5"));
+}
+
+}  // namespace
+}  // namespace partita::testing
