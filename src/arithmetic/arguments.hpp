@@ -28,7 +28,7 @@ inline void check_alike(std::string_view operation, const Array& a, const Array&
 }
 
 inline void check_stream(std::string_view operation, const Array& array, Stream stream) {
-  check<UnsupportedError>(stream.handle == nullptr || array.local().space == MemorySpace::device,
+  check<UnsupportedError>(!stream.given || array.local().space == MemorySpace::device,
                           "{}: host memory has no streams", operation);
 }
 

@@ -146,7 +146,7 @@ void prepare_folds(std::string_view operation, const Array& array, Stream stream
   if (array.local().space == MemorySpace::host) return;
   ContextState& context = *array.context_state();
   devices::require_no_capture(context, operation, "it");
-  check<UnsupportedError>(stream.handle == nullptr || !context.device->captures(stream),
+  check<UnsupportedError>(!stream.given || !context.device->captures(stream),
                           "{}: the stream is being captured into a graph", operation);
   (void)fold_scratch(context);
 }

@@ -150,7 +150,7 @@ class HaloRunner {
     check(started_, "halo: finish() without a start()");
     check(context_.started.front() == this,
           "halo: another exchange of this context was started earlier and is to be finished first");
-    check<UnsupportedError>(space_ == MemorySpace::device || stream.handle == nullptr,
+    check<UnsupportedError>(space_ == MemorySpace::device || !stream.given,
                             "halo: host memory has no streams");
     started_ = false;
     context_.started.erase(context_.started.begin());

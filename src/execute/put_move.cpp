@@ -3,6 +3,7 @@
 #include <array>
 
 #include "kernels/host/fill.hpp"
+#include "plan/moves.hpp"
 #include "plan/work.hpp"
 
 namespace partita::execution {
