@@ -149,6 +149,8 @@ std::vector<int> Meeting::not_here(int awaited) const {
 void Meeting::refuse(int peer, const std::string& theirs, const std::vector<int>& their_members) {
   constexpr auto others_come_within = std::chrono::seconds(1);
   std::map<int, std::string> meetings{{state_.rank(), std::string(operation_)}, {peer, theirs}};
+  // Who is still in a check of all that this rank has left, comes yet.
+  const std::uint64_t before = state_.agreements - (of_all() ? 1 : 0);
   std::vector<int> awaited;  // nobody where both are of all ranks: those are in calls of any number
   const bool of_some = !of_all() || !their_members.empty();
   for (int rank = 0; rank < state_.size() && of_some; ++rank) {
@@ -160,7 +162,7 @@ void Meeting::refuse(int peer, const std::string& theirs, const std::vector<int>
     std::erase_if(awaited, [&](int rank) {
       const std::optional<int> number = number_on_board(state_, rank);
       if (!number || meetings.contains(rank)) return true;
-      std::string meeting = state_.board->meeting(*number);
+      std::string meeting = state_.board->meeting(*number, before);
       return !meeting.empty() && meetings.emplace(rank, std::move(meeting)).second;
     });
     return awaited.empty();

@@ -155,10 +155,11 @@ std::string NodeBoard::operation(int node_rank) const {
   return read_text(card(node_rank).operation);
 }
 
-std::string NodeBoard::meeting(int node_rank) const {
+std::string NodeBoard::meeting(int node_rank, std::uint64_t after) const {
   Card& theirs = card(node_rank);
   if (load(theirs.circles) % 2 == 1) return read_text(theirs.circle);
-  return load(theirs.agreement) % 2 == 1 ? read_text(theirs.operation) : "";
+  const Word agreement = load(theirs.agreement);
+  return agreement % 2 == 1 && (agreement + 1) / 2 > after ? read_text(theirs.operation) : "";
 }
 
 // The counter is read on both sides of what belongs to it.

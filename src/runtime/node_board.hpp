@@ -59,7 +59,8 @@ class NodeBoard {
   const ExecutionHistory& executions(int node_rank) const;
   const ExecutionHistory& captures(int node_rank) const;
   std::string operation(int node_rank) const;  ///< the latest check that it began
-  std::string meeting(int node_rank) const;    ///< of some ranks or of all, that it is in; "": in none
+  /// The meeting that it is in: of some ranks, or of all after so many of those; "": in none.
+  std::string meeting(int node_rank, std::uint64_t after = 0) const;
   struct Send {
     std::uint64_t number = 0;  ///< another one for each
     int to = -1;               ///< rank of the node; -1: it waits for no receiver
