@@ -64,8 +64,8 @@ enum class Uneven : std::uint8_t {
 /// replicas, or, where `partial` names it, contributions that are still to be joined (a partial sum, min or
 /// max). Naming an axis twice, or as both, is an error where the spec meets its mesh.
 struct PARTITA_API PartitionSpec {
-  std::vector<std::vector<std::string>> dimensions;
-  std::vector<std::string> partial_axes;
+  std::vector<std::vector<std::string>> dimensions = {};
+  std::vector<std::string> partial_axes = {};
   Reduction partial_reduction = Reduction::sum;  ///< used only where `partial_axes` is not empty
   Uneven uneven = Uneven::ceil;
 

@@ -100,7 +100,7 @@ TEST_F(CudaAcceleratorTest, CopiesAsTheHostDoes) {
     device_->copy(
         nest, there.get(), to.get(), device_->stream(),
         std::array{devices::CopyScope::any, devices::CopyScope::inside, devices::CopyScope::background}.at(
-            round % 3));
+            static_cast<std::size_t>(round % 3)));
     ASSERT_EQ(download(to, expected.size()), expected) << "item " << item << " round " << round;
   }
 }

@@ -101,7 +101,7 @@ TEST(Convert, ComplexAndBoolean) {
 
 TEST(Convert, EveryHalfIsKept) {
   for (int bits = 0; bits < 1 << 16; ++bits) {
-    const Float16 half{static_cast<std::uint16_t>(bits)};
+    const auto half = Float16::from_bits(static_cast<std::uint16_t>(bits));
     if (std::isnan(to_float(half))) continue;
     ASSERT_EQ(converted<double>(half), static_cast<double>(to_float(half)));
     ASSERT_EQ(converted<Float16>(converted<double>(half)).bits, half.bits);
