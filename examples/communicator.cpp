@@ -38,7 +38,8 @@ int main(int argc, char** argv) {
     MPI_Comm_free(&parity);
 
     const double of_part = sum(part, 1), of_whole = sum(whole, 1);
-    right = of_part == (size + 1 - rank % 2) / 2 && of_whole == size;
+    const int members = (size + 1 - rank % 2) / 2;  // of the ranks, the even or the odd ones
+    right = of_part == members && of_whole == size;
     std::printf("rank %d of %d is rank %d of %d in its part\n", rank, size, part.rank(), part.size());
     part.close();
     whole.close();

@@ -44,6 +44,8 @@ Scalar Scalar::of(Dtype dtype, const void* element) {
       scalar.integer_ = static_cast<std::int64_t>(+value);
     } else if constexpr (is_half_type<T>) {
       scalar.number_ = static_cast<double>(to_float(value));
+    } else if constexpr (std::is_same_v<T, float>) {
+      scalar.number_ = static_cast<double>(value);
     } else {
       scalar.number_ = value;
     }

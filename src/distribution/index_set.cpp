@@ -7,7 +7,6 @@
 
 namespace partita {
 
-using distribution::common_period;
 using distribution::IndexSetBuilder;
 using distribution::IndexSetState;
 using distribution::Run;

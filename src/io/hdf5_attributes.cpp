@@ -2,7 +2,7 @@
 
 #include <fmt/ranges.h>
 
-#include <cstring>
+#include <algorithm>
 #include <optional>
 #include <type_traits>
 
@@ -75,8 +75,8 @@ std::string read_text(hid_t attribute, hid_t type, const std::string& path) {
   }
   std::string text(H5Tget_size(type), '\0');
   check_hdf5(H5Aread(attribute, type, text.data()), path, "cannot read an attribute");
-  if (H5Tget_strpad(type) != H5T_STR_SPACEPAD) return text.c_str();
-  text.resize(text.find_last_not_of(' ') + 1);
+  const bool has_spaces = H5Tget_strpad(type) == H5T_STR_SPACEPAD;
+  text.resize(has_spaces ? text.find_last_not_of(' ') + 1 : std::min(text.find('\0'), text.size()));
   return text;
 }
 
@@ -136,8 +136,9 @@ Hdf5Attributes read_attributes(hid_t object, const std::string& path) {
 
 std::string to_string(const Hdf5Attributes& attributes) {
   std::string text;
-  for (const auto& [name, value] : attributes) {
-    text += std::visit([&](const auto& given) { return fmt::format("{}={} ", name, given); }, value);
+  for (const auto& one : attributes) {
+    text +=
+        std::visit([&](const auto& given) { return fmt::format("{}={} ", one.first, given); }, one.second);
   }
   return text;
 }

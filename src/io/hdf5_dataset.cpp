@@ -1,5 +1,7 @@
 #include "io/hdf5_dataset.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 

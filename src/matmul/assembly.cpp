@@ -124,7 +124,7 @@ void Assembly::sum_contributions() {
 void Assembly::choose() {
   Problem seen = frame_.problem;
   if (seen.d.layout.partial()) {
-    Operand d = seen.d;
+    auto d = static_cast<const Operand&>(seen.d);
     d.layout = slabs(seen.d.layout, seen.batches());
     seen.d = std::move(d);
   }
@@ -172,7 +172,7 @@ void Assembly::relay_thin_operands(Problem seen) {
   for (std::size_t i = 0; i < operands.size(); ++i) {
     const Layout squares = squarest(operands[i]->layout);
     thin[i] = shortest_side(squares) >= 4 * shortest_side(operands[i]->layout);
-    Operand square = *operands[i];
+    auto square = static_cast<const Operand&>(*operands[i]);
     square.layout = squares;
     if (thin[i]) *operands[i] = std::move(square);
   }

@@ -113,7 +113,7 @@ void Assembly::add_scratch_buffers() {
   const bool between_nodes = problem.topology.node_count() > 1;
   const Dtype compute = problem.compute;
   if (sums_apart(problem, frame_.delivers)) {
-    Operand sums = problem.d;
+    auto sums = static_cast<const Operand&>(problem.d);
     sums.dtype = compute;
     sums.dense = true;
     frame_.sums = builder_.add_array("sums", sums, BufferKind::scratch);

@@ -212,11 +212,11 @@ Operand matrix_d(const Operand& d, Vectors vectors) {
   return result;
 }
 
-std::shared_ptr<Array::State> matrix_a(std::shared_ptr<Array::State> a, Vectors vectors) {
+std::shared_ptr<Array::State> matrix_a(const std::shared_ptr<Array::State>& a, Vectors vectors) {
   return vectors.a ? with_dimension(*a, 0) : a;
 }
 
-std::shared_ptr<Array::State> matrix_b(std::shared_ptr<Array::State> b, Vectors vectors) {
+std::shared_ptr<Array::State> matrix_b(const std::shared_ptr<Array::State>& b, Vectors vectors) {
   return vectors.b ? with_dimension(*b, 1) : b;
 }
 

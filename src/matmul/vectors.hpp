@@ -34,8 +34,8 @@ Layout without_dimension(const Layout& layout, int position);
 Operand matrix_a(const Operand& a, Vectors vectors);
 Operand matrix_b(const Operand& b, Vectors vectors);
 Operand matrix_d(const Operand& d, Vectors vectors);
-std::shared_ptr<Array::State> matrix_a(std::shared_ptr<Array::State> a, Vectors vectors);
-std::shared_ptr<Array::State> matrix_b(std::shared_ptr<Array::State> b, Vectors vectors);
+std::shared_ptr<Array::State> matrix_a(const std::shared_ptr<Array::State>& a, Vectors vectors);
+std::shared_ptr<Array::State> matrix_b(const std::shared_ptr<Array::State>& b, Vectors vectors);
 std::shared_ptr<Array::State> matrix_d(std::shared_ptr<Array::State> d, Vectors vectors);
 
 /// The same of a whole request. Throws ArgumentError where D's shape has no room for what is missing.

@@ -217,7 +217,7 @@ void check_apart(const Array& source, const Array& destination) {
 std::shared_ptr<Runner> plan_into(const Array& source, const Array& destination,
                                   const RedistributeOptions& options) {
   check_apart(source, destination);
-  const Operand target = destination.operand();
+  Operand target = destination.operand();
   return cached_plan(
       *source.context_state(), source.operand(), target.to_string(), [&] { return target; }, options);
 }

@@ -150,7 +150,8 @@ void Meeting::refuse(int peer, const std::string& theirs, const std::vector<int>
   constexpr auto others_come_within = std::chrono::seconds(1);
   std::map<int, std::string> meetings{{state_.rank(), std::string(operation_)}, {peer, theirs}};
   // Who is still in a check of all that this rank has left, comes yet.
-  const std::uint64_t before = state_.agreements - (of_all() ? 1 : 0);
+  const std::uint64_t begun = state_.board ? state_.board->status(state_.board->me()).agreements : 0;
+  const std::uint64_t before = begun - (of_all() && begun > 0 ? 1 : 0);
   std::vector<int> awaited;  // nobody where both are of all ranks: those are in calls of any number
   const bool of_some = !of_all() || !their_members.empty();
   for (int rank = 0; rank < state_.size() && of_some; ++rank) {

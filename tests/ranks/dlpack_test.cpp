@@ -249,7 +249,7 @@ TEST(Dlpack, RefusesForeignTensorsOnAllRanksAndEndsThem) {
     const auto refused = [&](const std::function<void(DLTensor&)>& spoil) {
       Foreign foreign;
       if (odd_one) spoil(foreign.tensor.dl_tensor);
-      const std::string text =
+      std::string text =
           caught<ArgumentError>([&] { (void)from_dlpack(context, &foreign.tensor, Slab(0), shape); });
       EXPECT_EQ(foreign.ended, 1);
       return text;

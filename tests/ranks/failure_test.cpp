@@ -113,7 +113,7 @@ TEST(Failure, ARankThatLeavesItsContextIsTold) {
   if (ranks().count == 1) return;
   on_ranks([](Context& context) {
     expect_told(
-        context, [](Context) {}, "has left its context without closing it");
+        context, [](const Context&) {}, "has left its context without closing it");
     context.barrier();
     expect_told(
         context,

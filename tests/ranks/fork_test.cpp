@@ -1,9 +1,9 @@
 // A process that forks: the child has a copy of everything, but no part among the ranks.
-#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <functional>
 #include <numeric>
