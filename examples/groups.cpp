@@ -14,15 +14,12 @@ int main() {
 
   pt::Array product, spectrum;  // each on its group; elsewhere no array
   if (context.rank() < half) {
-    const pt::Context group = context.subgroup(left);
-    const pt::Array a = pt::eye(group, 64, 64, pt::Slab(0), pt::Dtype::c128);
+    const pt::Array a = pt::eye(context.subgroup(left), 64, 64, pt::Slab(0), pt::Dtype::c128);
     product = pt::matmul(a, a * 2);
   }
   if (context.rank() >= ranks - half) {
-    const pt::Context group = context.subgroup(right);
-    spectrum = pt::fft(pt::eye(group, 64, 64, pt::Slab(1), pt::Dtype::c128));
+    spectrum = pt::fft(pt::eye(context.subgroup(right), 64, 64, pt::Slab(1), pt::Dtype::c128));
   }
-
   // The whole context sees both; what the right group made goes to where the left one's lies.
   const pt::Array ours = pt::embed(context, product, left);
   const pt::Array theirs = pt::redistribute(pt::embed(context, spectrum, right), ours.layout());

@@ -109,8 +109,8 @@ void fill_on_device(ContextState& context, const View& to, const void* element, 
           [&](Stream used) { context.device->fill(nest, element, size_of(to.dtype), to.data, used); });
 }
 
-void require_stream_of_device(std::string_view operation, bool is_device, Stream stream) {
-  check<UnsupportedError>(is_device || !stream.given, "{}: host memory has no streams", operation);
+void require_stream_of_device(std::string_view caller, bool is_device, Stream stream) {
+  check<UnsupportedError>(is_device || !stream.given, "{}: host memory has no streams", caller);
 }
 
 Array on_host(const Array& array) {

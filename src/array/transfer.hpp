@@ -37,6 +37,6 @@ void copy_view(ContextState& context, const View& from, const View& to, Stream s
 void fill_on_device(ContextState& context, const View& to, const void* element, Stream stream);
 
 /// Throws UnsupportedError for a stream that is given for arrays in host memory.
-void require_stream_of_device(std::string_view operation, bool on_device, Stream stream);
+void require_stream_of_device(std::string_view caller, bool is_device, Stream stream);
 
 }  // namespace partita::arrays
