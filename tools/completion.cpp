@@ -10,6 +10,7 @@ namespace partita::tools {
 namespace completion_command {
 
 using Words = std::vector<std::string>;
+using tools::names_of;  // of an option
 
 struct Command {
   std::string name, help;
@@ -19,13 +20,6 @@ struct Command {
 
 bool takes_value(const CLI::Option& option) {
   return option.get_items_expected_max() > 0;
-}
-
-Words names_of(const CLI::Option& option) {
-  Words names;
-  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
-  for (const std::string& name : option.get_snames()) names.push_back("-" + name);
-  return names;
 }
 
 Command describe(const CLI::App& app) {

@@ -8,6 +8,8 @@
 #include <numeric>
 #include <utility>
 
+#include "tools/subcommand.hpp"
+
 namespace partita::tools {
 namespace {
 
@@ -37,8 +39,7 @@ std::vector<std::string> commands_of(const CLI::App& app) {
 std::vector<std::string> options_of(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::Option* const option : app.get_options()) {
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
+    for (std::string& name : names_of(*option)) names.push_back(std::move(name));
   }
   return names;
 }

@@ -144,6 +144,13 @@ std::vector<std::string> offered_words(const CLI::Option& option) {
   return found == offered().end() ? std::vector<std::string>() : found->second;
 }
 
+std::vector<std::string> names_of(const CLI::Option& option) {
+  std::vector<std::string> names;
+  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
+  for (const std::string& name : option.get_snames()) names.push_back("-" + name);
+  return names;
+}
+
 std::string examples(const std::string& lines) {
   std::string text = "Examples:\n";
   std::istringstream stream(lines);

@@ -116,6 +116,8 @@ class Register {
 
 /// The words that shells complete for an option; empty: files.
 std::vector<std::string> offered_words(const CLI::Option& option);
+/// As they are written: "--ranks", "-n".
+std::vector<std::string> names_of(const CLI::Option& option);
 
 /// Ends the command with this code, silently.
 struct ExitCode {

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "array/array_state.hpp"
+#include "array/transfer.hpp"
 #include "base/check.hpp"
 
 namespace partita::arithmetic {
@@ -13,8 +14,7 @@ namespace partita::arithmetic {
 /// An array that has values. Throws ArgumentError.
 inline void check_values(std::string_view operation, const Array& array) {
   check(array.valid(), "{}: an array is missing", operation);
-  check(!array.layout().partial(), "{}: the array {} is partial and has no values yet; redistribute it first",
-        operation, array.layout().to_string());
+  arrays::check_has_values(operation, array);
 }
 
 /// Both on one context and of one dtype.
@@ -28,8 +28,7 @@ inline void check_alike(std::string_view operation, const Array& a, const Array&
 }
 
 inline void check_stream(std::string_view operation, const Array& array, Stream stream) {
-  check<UnsupportedError>(!stream.given || array.local().space == MemorySpace::device,
-                          "{}: host memory has no streams", operation);
+  arrays::require_stream_of_device(operation, array.local().space == MemorySpace::device, stream);
 }
 
 }  // namespace partita::arithmetic

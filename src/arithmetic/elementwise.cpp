@@ -123,6 +123,19 @@ void for_each_pass(const Joining& joining, const Array& destination, const std::
       });
 }
 
+/// All is checked. Local.
+void carry_out(const Joining& joining, Array& destination, const std::array<std::byte, 16>& number,
+               Stream stream) {
+  ContextState& context = *destination.context_state();
+  if (destination.local_size() == 0) return;
+  if (destination.local().space == MemorySpace::host)
+    return for_each_pass(joining, destination, number, kernels::compute);
+  stream = devices::begin_device_work(context, stream);
+  for_each_pass(joining, destination, number,
+                [&](const ElementwisePass& pass) { context.device->compute(pass, stream); });
+  devices::end_device_work(context, stream);
+}
+
 /// Local.
 void join(const Joining& joining, Array& destination, Stream stream) {
   check_operation(joining);
@@ -132,15 +145,8 @@ void join(const Joining& joining, Array& destination, Stream stream) {
   }
   arithmetic::check_stream(joining.name, destination, stream);
   const std::array<std::byte, 16> number = number_of(joining, destination.dtype());
-  ContextState& context = *destination.context_state();
-  context.require_usable(joining.name);
-  if (destination.local_size() == 0) return;
-  if (destination.local().space == MemorySpace::host)
-    return for_each_pass(joining, destination, number, kernels::compute);
-  stream = devices::begin_device_work(context, stream);
-  for_each_pass(joining, destination, number,
-                [&](const ElementwisePass& pass) { context.device->compute(pass, stream); });
-  devices::end_device_work(context, stream);
+  destination.context_state()->require_usable(joining.name);
+  carry_out(joining, destination, number, stream);
 }
 
 // --- into a new array
@@ -168,14 +174,10 @@ const Array* model_of(const Joining& joining, const Shape& shape) {
   return nullptr;
 }
 
-Order order_of(const Array& array) {
-  const Operand rows = Operand::of(array.layout(), array.dtype());
-  return array.operand().axis_order == rows.axis_order ? Order::row_major : Order::column_major;
-}
-
 struct Result {
   Layout layout;
   Order order;
+  std::array<std::byte, 16> number;  ///< the operand that is none of an array
 };
 
 Result result_of(const Joining& joining) {
@@ -183,10 +185,10 @@ Result result_of(const Joining& joining) {
   const Array& one = joining.a.is_array() ? joining.a.array() : joining.b.array();
   const Array& other = joining.b.is_array() ? joining.b.array() : one;
   const Shape shape = arithmetic::broadcast(joining.name, one.shape(), other.shape());
-  (void)number_of(joining, one.dtype());
+  const std::array<std::byte, 16> number = number_of(joining, one.dtype());
   const Array* const model = model_of(joining, shape);
-  if (model != nullptr) return {model->layout(), order_of(*model)};
-  return {Layout(Replicated{}, shape, one.layout().ranks()), Order::row_major};
+  if (model != nullptr) return {model->layout(), arrays::order_of(model->operand()), number};
+  return {Layout(Replicated{}, shape, one.layout().ranks()), Order::row_major, number};
 }
 
 Array joined(const Joining& joining) {
@@ -195,12 +197,12 @@ Array joined(const Joining& joining) {
   const std::shared_ptr<ContextState>& context = one.context_state();
   context->require_usable(joining.name);
   std::optional<Result> result;
-  collective::check_or_tell_all(*context, joining.name, [&] { result = result_of(joining); });
+  runtime::check_or_tell_all(*context, joining.name, [&] { result = result_of(joining); });
   Array array = arrays::allocate_on_heap(
       context, result->layout, one.dtype(), result->order,
       fmt::format("{} into {} {}", joining.name, name(one.dtype()), result->layout.to_string()),
       SourcePlace::current(), one.local().space);
-  join(joining, array, {});
+  carry_out(joining, array, result->number, {});
   return array;
 }
 

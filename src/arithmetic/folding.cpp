@@ -136,7 +136,7 @@ char* fold_scratch(ContextState& context) {
   auto memory = std::static_pointer_cast<devices::DeviceMemory>(context.plans.find_kept(key));
   if (!memory) {
     memory = std::make_shared<devices::DeviceMemory>(*context.device,
-                                                     devices::DeviceWork::fold_scratch_bytes + 16);
+                                                     devices::DeviceArithmetic::fold_scratch_bytes + 16);
     context.plans.keep(key, memory);
   }
   return static_cast<char*>(memory->data());
@@ -146,8 +146,7 @@ void prepare_folds(std::string_view operation, const Array& array, Stream stream
   if (array.local().space == MemorySpace::host) return;
   ContextState& context = *array.context_state();
   devices::require_no_capture(context, operation, "it");
-  check<UnsupportedError>(!stream.given || !context.device->captures(stream),
-                          "{}: the stream is being captured into a graph", operation);
+  devices::require_not_captured(context, operation, stream);
   (void)fold_scratch(context);
 }
 

@@ -46,8 +46,8 @@ void fold_part(const Folding& folding, const Array& array, const Array* other, c
 void finish_part(ContextState& context, const Folding& folding, const View& joined, const View& result,
                  std::int64_t count, Stream stream);
 
-/// Memory of the context's device that folds use, in the order of streams: `DeviceWork::fold_scratch_bytes`,
-/// and 16 for a result. Throws MemoryError when it is wanted first.
+/// Memory of the context's device that folds use, in the order of streams:
+/// `DeviceArithmetic::fold_scratch_bytes`, and 16 for a result. Throws MemoryError when it is wanted first.
 char* fold_scratch(ContextState& context);
 /// What waits for the array's folds in `stream` may, and what they want beside it is there. To be called
 /// where all ranks hear of errors: UnsupportedError where a stream is captured, MemoryError.

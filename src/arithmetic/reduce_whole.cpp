@@ -23,7 +23,7 @@ void fold_on_device(const Folding& folding, const Array& array, const Array* oth
                     std::string_view operation, Stream stream) {
   ContextState& context = *array.context_state();
   const Stream used = devices::begin_device_work(context, stream);
-  void* const result = arithmetic::fold_scratch(context) + devices::DeviceWork::fold_scratch_bytes;
+  void* const result = arithmetic::fold_scratch(context) + devices::DeviceArithmetic::fold_scratch_bytes;
   arithmetic::fold_part(folding, array, other, {result, {}, {}, false}, used);
   context.device->copy_bytes(result, number.bytes.data(), size_of(folding.joined), used);
   devices::end_device_work(context, used);
@@ -66,7 +66,7 @@ Scalar reduce(const Array& array, ArrayReduction reduction, Stream stream) {
   check(array.valid(), "{}: the array is missing", operation);
   array.context_state()->require_usable(operation);
   Folding folding;
-  collective::check_or_tell_all(*array.context_state(), operation, [&] {
+  runtime::check_or_tell_all(*array.context_state(), operation, [&] {
     arithmetic::check_values(operation, array);
     arithmetic::check_stream(operation, array, stream);
     folding = arithmetic::folding_of(reduction, array.dtype());
@@ -81,7 +81,7 @@ Scalar inner_product(const Array& a, const Array& b, bool conjugated, Stream str
   const std::string_view operation = conjugated ? "vdot" : "dot";
   check(a.valid(), "{}: an array is missing", operation);
   a.context_state()->require_usable(operation);
-  collective::check_or_tell_all(*a.context_state(), operation, [&] {
+  runtime::check_or_tell_all(*a.context_state(), operation, [&] {
     arithmetic::check_values(operation, a);
     arithmetic::check_values(operation, b);
     arithmetic::check_alike(operation, a, b);

@@ -43,6 +43,16 @@ bool arrays::is_first_holder(const Layout& layout, int rank) {
   return !cells.empty() && cells.front().contributions.front().front() == rank;
 }
 
+void arrays::check_has_values(std::string_view operation, const Array& array) {
+  check(!array.layout().partial(), "{}: the array {} is partial and has no values yet; redistribute it first",
+        operation, array.layout().to_string());
+}
+
+Order arrays::order_of(const Operand& operand) {
+  const Extents rows = Operand::of(operand.layout, operand.dtype).axis_order;
+  return operand.axis_order == rows ? Order::row_major : Order::column_major;
+}
+
 void Array::require_dtype(Dtype wanted) const {
   check(dtype() == wanted, "the array holds {}, not {}", name(dtype()), name(wanted));
 }

@@ -52,6 +52,12 @@ void check_whose_memory(const ContextState& context, const View& local);
 Array wrap_together(const Context& context, std::string_view operation, const std::function<View()>& local,
                     const std::function<Layout()>& layout, std::shared_ptr<void> owner);
 
+/// Throws ArgumentError for a partial array.
+void check_has_values(std::string_view operation, const Array& array);
+
+/// Row-major, or column-major: of an operand that is dense in one of these orders.
+Order order_of(const Operand& operand);
+
 /// The transposed array on the same memory: dimension i of the result is dimension axes[i] of this one.
 /// Local.
 std::shared_ptr<Array::State> permuted(const Array::State& array, std::span<const int> axes);

@@ -20,7 +20,7 @@ void check_index(const Array& array, const Index& index, std::string_view operat
     check(index[d] >= 0 && index[d] < array.shape()[d], "{}: index {} along dimension {} of an array {}",
           operation, index[d], d, to_string(array.shape()));
   }
-  check(!array.layout().partial(), "{}: a partial array has no values yet; redistribute it first", operation);
+  arrays::check_has_values(operation, array);
 }
 
 /// This rank's place of an element; nothing where it has none.

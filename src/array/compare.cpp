@@ -73,8 +73,7 @@ void check_comparable(const Array& a, const Array& b) {
   check(a.shape() == b.shape(), "compare: the shapes differ: {} and {}", to_string(a.shape()),
         to_string(b.shape()));
   check(a.dtype() == b.dtype(), "compare: the dtypes differ: {} and {}", name(a.dtype()), name(b.dtype()));
-  check(!a.layout().partial() && !b.layout().partial(),
-        "compare: a partial array has no values yet; redistribute it first");
+  for (const Array* one : {&a, &b}) arrays::check_has_values("compare", *one);
 }
 
 }  // namespace

@@ -1,11 +1,9 @@
 #include "kernels/host/fill.hpp"
 
-#include "array/array_state.hpp"
-#include "array/elements.hpp"
+#include "array/fill_by_number.hpp"
 #include "array/transfer.hpp"
 #include "base/check.hpp"
 #include "base/hash.hpp"
-#include "base/visit_dtype.hpp"
 #include "device/device_synchronization.hpp"
 
 namespace partita {
@@ -63,17 +61,9 @@ void fill_random(Array& array, std::uint64_t seed, Stream stream) {
 }
 
 void fill_random(Array& array, std::uint64_t seed) {
-  if (array.local().space == MemorySpace::device) {
-    Array part = arrays::host_like(array);
-    fill_random(part, seed);
-    return arrays::copy_view(*array.context_state(), part.local(), array.local());
-  }
-  const int rank = array.context_state()->rank();
-  visit_dtype(array.dtype(), [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    arrays::for_each_element<T>(array.local(), array.layout(), rank, [&](std::int64_t number, T& element) {
-      element = random_value<T>(mix(scramble(seed), static_cast<std::uint64_t>(number)));
-    });
+  arrays::fill_by_number(array, [&](std::int64_t number, auto& element) {
+    using T = std::remove_reference_t<decltype(element)>;
+    element = random_value<T>(mix(scramble(seed), static_cast<std::uint64_t>(number)));
   });
 }
 

@@ -1,12 +1,9 @@
 #include <cmath>
 #include <numbers>
 
-#include "array/array_state.hpp"
-#include "array/elements.hpp"
-#include "array/transfer.hpp"
+#include "array/fill_by_number.hpp"
 #include "base/check.hpp"
 #include "base/hash.hpp"
-#include "base/visit_dtype.hpp"
 
 namespace partita {
 namespace {
@@ -35,18 +32,10 @@ T normal_value(std::uint64_t bits) {
 void fill_normal(Array& array, std::uint64_t seed) {
   const Dtype dtype = array.dtype();
   check(dtype != Dtype::boolean && !is_integer(dtype), "fill_normal: {} has no normal numbers", name(dtype));
-  if (array.local().space == MemorySpace::device) {
-    Array part = arrays::host_like(array);
-    fill_normal(part, seed);
-    return copy(part, array);
-  }
-  visit_dtype(dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
+  arrays::fill_by_number(array, [&](std::int64_t number, auto& element) {
+    using T = std::remove_reference_t<decltype(element)>;
     if constexpr (!std::is_integral_v<T>) {
-      arrays::for_each_element<T>(
-          array.local(), array.layout(), array.context_state()->rank(), [&](std::int64_t number, T& element) {
-            element = normal_value<T>(mix(scramble(seed), static_cast<std::uint64_t>(number)));
-          });
+      element = normal_value<T>(mix(scramble(seed), static_cast<std::uint64_t>(number)));
     }
   });
 }

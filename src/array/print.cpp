@@ -133,7 +133,7 @@ std::string to_string(const Array& array, const PrintOptions& options) {
   ContextState& context = *array.context_state();
   context.require_usable("to_string");
   runtime::collectively(context, "to_string", [&]() -> std::vector<Fact> {
-    check(!array.layout().partial(), "to_string: a partial array has no values yet; redistribute it first");
+    arrays::check_has_values("to_string", array);
     check(options.threshold >= 0 && options.edge >= 1 && options.precision >= 1 && options.precision <= 17,
           "to_string: a threshold of {}, an edge of {}, a precision of {}", options.threshold, options.edge,
           options.precision);

@@ -5,28 +5,13 @@
 #include <limits>
 #include <optional>
 #include <partita/create.hpp>
-#include <partita/elements.hpp>
 
-#include "array/array_state.hpp"
-#include "array/elements.hpp"
-#include "array/transfer.hpp"
+#include "array/fill_by_number.hpp"
 #include "base/check.hpp"
-#include "base/visit_dtype.hpp"
 #include "runtime/agree.hpp"
 
 namespace partita {
 namespace {
-
-/// Of arrays in device memory on the host, and copied over.
-template <class Body>
-void fill_by_number(Array& array, Body&& body) {
-  const Array part = detail::host_stand_in(array);
-  visit_dtype(array.dtype(), [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    arrays::for_each_element<T>(part.local(), part.layout(), part.context_state()->rank(), body);
-  });
-  if (part.state() != array.state()) copy(part, array);
-}
 
 /// A range in the numbers that it is computed in.
 template <class Number>
@@ -67,7 +52,7 @@ Array arange_of(const Context& context, const Range<Number>& range, const Distri
     return {{"range", range.text()}};
   });
   Array array = empty(context, {count}, distribution, dtype, options, where);
-  fill_by_number(array, [&](std::int64_t number, auto& element) {
+  arrays::fill_by_number(array, [&](std::int64_t number, auto& element) {
     using T = std::remove_reference_t<decltype(element)>;
     if constexpr (std::is_arithmetic_v<T>) element = static_cast<T>(range.at(number));
   });
@@ -114,7 +99,7 @@ Array eye(const Context& context, std::int64_t rows, std::int64_t columns, const
     return {{"diagonal", std::to_string(diagonal)}};
   });
   Array array = empty(context, {rows, columns}, distribution, dtype, options, where);
-  fill_by_number(array, [&](std::int64_t number, auto& element) {
+  arrays::fill_by_number(array, [&](std::int64_t number, auto& element) {
     using T = std::remove_reference_t<decltype(element)>;
     const bool one = number / columns + diagonal == number % columns;
     if constexpr (is_half_type<T>) {

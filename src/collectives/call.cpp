@@ -103,7 +103,7 @@ std::shared_ptr<PlanRunner> make_plan(ContextState& context, const Call& call, M
 }
 
 void check_again(ContextState& context, const Call& call, std::span<const Layout> layouts) {
-  check_or_tell_all(context, call.operation, [&] { check_views(call, layouts, context.rank()); });
+  runtime::check_or_tell_all(context, call.operation, [&] { check_views(call, layouts, context.rank()); });
 }
 
 /// Large views are looked for on the heap, by all ranks at every call.
@@ -183,15 +183,6 @@ std::shared_ptr<Runner> runner_on_device(ContextState& context, const Call& call
 
 std::uint64_t hash_of(const Call& call, std::string_view way) {
   return mix(mix(partita::hash_of(call.operation), partita::hash_of(way)), hash_of_facts(call.facts));
-}
-
-void check_or_tell_all(ContextState& context, std::string_view operation,
-                       const std::function<void()>& check) {
-  try {
-    check();
-  } catch (const Error&) {
-    runtime::collectively(context, operation, []() -> std::vector<Fact> { throw; });
-  }
 }
 
 bool run_again(const Context& context, CallSignature& signature, Stream stream) {

@@ -62,9 +62,6 @@ bool run_again(const Context& context, CallSignature& signature, Stream stream);
 /// Collective. Blocking in host memory; on a device the work is put into the stream.
 void run(const Context& context, Call call, Stream stream);
 
-/// What `check` throws on this rank is thrown on all ranks, if they come to listen. Communicates only then.
-void check_or_tell_all(ContextState& context, std::string_view operation, const std::function<void()>& check);
-
 /// Throws ArgumentError.
 void check_root(std::string_view operation, int root, int ranks);
 void check_reduction(std::string_view operation, Reduction reduction, Dtype dtype);

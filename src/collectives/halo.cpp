@@ -4,6 +4,7 @@
 #include <partita/collectives.hpp>
 
 #include "array/array_state.hpp"
+#include "array/transfer.hpp"
 #include "base/check.hpp"
 #include "base/memory_space.hpp"
 #include "collectives/call.hpp"
@@ -150,8 +151,7 @@ class HaloRunner {
     check(started_, "halo: finish() without a start()");
     check(context_.started.front() == this,
           "halo: another exchange of this context was started earlier and is to be finished first");
-    check<UnsupportedError>(space_ == MemorySpace::device || !stream.given,
-                            "halo: host memory has no streams");
+    arrays::require_stream_of_device("halo", space_ == MemorySpace::device, stream);
     started_ = false;
     context_.started.erase(context_.started.begin());
     if (space_ == MemorySpace::host) return halves_->finish();
@@ -164,7 +164,7 @@ class HaloRunner {
   HaloViews checked(const View& source, const View& extended, Stream stream) {
     context_.require_usable("halo");
     check(!started_, "halo: an exchange was started and is not finished: call finish() first");
-    check_or_tell_all(context_, "halo", [&] { check_views(source, extended, stream); });
+    runtime::check_or_tell_all(context_, "halo", [&] { check_views(source, extended, stream); });
     if (volume(halos_->layout.local_shape(context_.rank())) == 0) return {};
     return {with_rank(source), with_rank(extended), with_rank(interior(extended))};
   }

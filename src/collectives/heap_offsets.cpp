@@ -45,7 +45,7 @@ void check_space(const ContextState& context, std::string_view operation, std::s
     check<UnsupportedError>(context.device != nullptr,
                             "{}: a view in device memory, but the context has no device", operation);
   } else {
-    check<UnsupportedError>(!stream.given, "{}: host memory has no streams", operation);
+    arrays::require_stream_of_device(operation, false, stream);
   }
 }
 

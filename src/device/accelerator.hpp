@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "device/device_arithmetic.hpp"
 #include "device/device_group.hpp"
 #include "device/device_math.hpp"
 #include "device/device_queues.hpp"
@@ -22,7 +23,7 @@ struct DeviceRuntime;
 ///
 /// The seam between Partita and a vendor's runtime: `cuda_accelerator.cpp` is CUDA; the tests bring one whose
 /// device memory is host memory and whose streams are threads.
-class Accelerator : public DeviceQueues, public DeviceWork {
+class Accelerator : public DeviceQueues, public DeviceWork, public DeviceArithmetic {
  public:
   explicit Accelerator(std::shared_ptr<PhysicalDevice> physical) : physical_(std::move(physical)) {}
 

@@ -5,7 +5,9 @@
 #include "base/check.hpp"
 #include "cuda/stream.hpp"
 #include "device/cuda_accelerator.hpp"
+#include "device/cuda_exchange.hpp"
 #include "kernels/cuda/arithmetic_launch.hpp"
+#include "kernels/cuda/launch.hpp"
 
 namespace partita::devices {
 namespace {
@@ -22,6 +24,16 @@ kernels::cuda::ElementLoops kernel_loops(const std::vector<kernels::ElementwiseL
 }
 
 }  // namespace
+
+void CudaAccelerator::convert(const kernels::StridedCopy& nest, Dtype from_dtype, Dtype to_dtype,
+                              const void* from, void* to, Stream stream) {
+  if (nest.item_bytes == 0) return;
+  cuda::check_launch(
+      kernels::cuda::launch_convert(kernel_nest(nest), from_dtype, to_dtype,
+                                    static_cast<const char*>(from) + nest.from_offset,
+                                    static_cast<char*>(to) + nest.to_offset, cuda::native(stream)),
+      "convert");
+}
 
 void CudaAccelerator::compute(const kernels::ElementwisePass& pass, Stream stream) {
   using kernels::Arithmetic;

@@ -120,16 +120,6 @@ void CudaAccelerator::accumulate(const kernels::StridedCopy& nest, Dtype dtype, 
       "accumulate");
 }
 
-void CudaAccelerator::convert(const kernels::StridedCopy& nest, Dtype from_dtype, Dtype to_dtype,
-                              const void* from, void* to, Stream stream) {
-  if (nest.item_bytes == 0) return;
-  cuda::check_launch(
-      kernels::cuda::launch_convert(kernel_nest(nest), from_dtype, to_dtype,
-                                    static_cast<const char*>(from) + nest.from_offset,
-                                    static_cast<char*>(to) + nest.to_offset, cuda::native(stream)),
-      "convert");
-}
-
 void CudaAccelerator::fill(const kernels::StridedCopy& nest, const void* element, std::int64_t element_bytes,
                            void* to, Stream stream) {
   if (nest.item_bytes == 0) return;

@@ -56,14 +56,10 @@ void end_device_work(DeviceRuntime& state, Stream stream) {
   if (state.device_work_is_marked) state.device_mark->record(stream);
 }
 
-namespace {
-
 void require_not_captured(const DeviceRuntime& state, std::string_view operation, Stream stream) {
   check<UnsupportedError>(!stream.given || !state.device->captures(stream),
                           "{}: the stream is being captured into a graph", operation);
 }
-
-}  // namespace
 
 void require_no_capture(const DeviceRuntime& state, std::string_view operation, std::string_view what) {
   check<UnsupportedError>(

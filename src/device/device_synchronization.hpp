@@ -40,6 +40,9 @@ void require_no_capture(const DeviceRuntime& state, std::string_view operation, 
 /// stream that it would wait for is being captured.
 void finish_device(DeviceRuntime& state, std::string_view operation, Stream stream = {});
 
+/// Throws UnsupportedError where a stream that is given is being captured.
+void require_not_captured(const DeviceRuntime& state, std::string_view operation, Stream stream);
+
 /// What the context puts into its streams from here on comes after what `stream` has been given, if one is
 /// given. UnsupportedError: it is being captured.
 void follow(DeviceRuntime& state, std::string_view operation, Stream stream);

@@ -10,8 +10,6 @@
 
 #include "device/packet_exchange.hpp"
 #include "kernels/host/copy.hpp"
-#include "kernels/host/elementwise.hpp"
-#include "kernels/host/fold.hpp"
 
 namespace partita::devices {
 
@@ -86,19 +84,9 @@ class DeviceWork {
   virtual void move_packets(const PacketMoves& what, Stream stream) { (void)what, (void)stream; }
   virtual void accumulate(const kernels::StridedCopy& nest, Dtype dtype, Reduction reduction,
                           const void* from, void* to, Stream stream) = 0;
-  /// As kernels/host/convert.hpp; never from complex numbers to real ones.
-  virtual void convert(const kernels::StridedCopy& nest, Dtype from_dtype, Dtype to_dtype, const void* from,
-                       void* to, Stream stream) = 0;
   /// As kernels/host/fill.hpp.
   virtual void fill(const kernels::StridedCopy& nest, const void* element, std::int64_t element_bytes,
                     void* to, Stream stream) = 0;
-
-  /// As kernels/host/elementwise.hpp and kernels/host/fold.hpp; the places are in device memory. A fold wants
-  /// `fold_scratch_bytes` of it besides, which nothing else uses meanwhile.
-  virtual void compute(const kernels::ElementwisePass& pass, Stream stream) = 0;
-  virtual void fold(const kernels::FoldPass& pass, void* scratch, Stream stream) = 0;
-  virtual void finish(const kernels::FinishPass& pass, Stream stream) = 0;
-  static constexpr std::int64_t fold_scratch_bytes = std::int64_t{4} << 20;
 
   /// Flags are numbers of 64 bits in device memory, a peer's too. In order; many at once cost little more
   /// than one.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "array/transfer.hpp"
 #include "base/check.hpp"
 #include "base/hash.hpp"
 #include "device/stream_work.hpp"
@@ -83,7 +84,7 @@ void Executor::enqueue(std::span<const Array::State* const> operands, const Para
                        Stream stream) {
   context_.require_usable(plan_.operation);
   const bool on_host = memory_.space() == MemorySpace::host;
-  check<UnsupportedError>(!on_host || !stream.given, "{}: host memory has no streams", plan_.operation);
+  arrays::require_stream_of_device(plan_.operation, !on_host, stream);
   memory_.bind(operands, [this] { relower(); });
   if (on_host) {
     try {

@@ -54,12 +54,9 @@ ContextState& usable_context(const Array& input) {
 
 /// Throws what the call as such is refused for, the same on every rank.
 FftOptions checked(ContextState& context, const FftOptions& options, FftKind kind, bool inverse) {
-  try {
-    return as_called(options, kind, inverse);
-  } catch (const ArgumentError&) {
-    runtime::collectively(context, "fft", []() -> std::vector<Fact> { throw; });
-    throw;
-  }
+  FftOptions result;
+  runtime::check_or_tell_all(context, "fft", [&] { result = as_called(options, kind, inverse); });
+  return result;
 }
 
 Array transformed(const Array& input, FftKind kind, bool inverse, const FftOptions& given,

@@ -9,20 +9,7 @@
 #include "array/transfer.hpp"
 #include "base/check.hpp"
 #include "device/device_synchronization.hpp"
-
-#ifndef DLPACK_MAJOR_VERSION
-// As DLPack 1.0 and later have it.
-struct DLManagedTensorVersioned {
-  struct {
-    std::uint32_t major;
-    std::uint32_t minor;
-  } version;
-  void* manager_ctx;
-  void (*deleter)(DLManagedTensorVersioned* self);
-  std::uint64_t flags;
-  DLTensor dl_tensor;
-};
-#endif
+#include "interop/dlpack_versioned.hpp"
 
 namespace partita {
 namespace {

@@ -42,10 +42,8 @@ Operand as_planned(const Operand& operand, MemorySpace other) {
 /// An array of the operand for as long as a plan lives. It does not keep the context, which keeps the plan.
 Array stand_in(ContextState& context, const Operand& operand) {
   const std::shared_ptr<ContextState> unowned(std::shared_ptr<void>(), &context);
-  const bool rows = operand.axis_order == Operand::of(operand.layout, operand.dtype).axis_order;
-  const Order order = rows ? Order::row_major : Order::column_major;
-  return arrays::allocate_on_heap(unowned, operand.layout, operand.dtype, order, "scratch of a plan",
-                                  SourcePlace::current(), MemorySpace::device);
+  return arrays::allocate_on_heap(unowned, operand.layout, operand.dtype, arrays::order_of(operand),
+                                  "scratch of a plan", SourcePlace::current(), MemorySpace::device);
 }
 
 /// A plan that is bound.

@@ -68,6 +68,14 @@ void collectively(Runtime& state, std::string_view operation,
   collectively(meeting, operation, 0, local);
 }
 
+void check_or_tell_all(Runtime& state, std::string_view operation, const std::function<void()>& check) {
+  try {
+    check();
+  } catch (const Error&) {
+    collectively(state, operation, []() -> std::vector<Fact> { throw; });
+  }
+}
+
 std::vector<std::string> exchange(Runtime& state, std::string_view operation, std::string_view mine) {
   Meeting meeting(state, operation);
   Summary summary = Summary::of(hash_of(operation));

@@ -39,6 +39,9 @@ void collectively(Runtime& state, std::string_view operation, Local&& local) {
   collectively(state, operation, [&] { return local(), std::vector<Fact>(); });
 }
 
+/// What `check` throws on this rank is thrown on all ranks, if they come to listen. Communicates only then.
+void check_or_tell_all(Runtime& state, std::string_view operation, const std::function<void()>& check);
+
 /// Every rank's bytes, on every rank. Sizes may differ. Dissemination in ceil(log2 P) rounds (Bruck et al.
 /// 1997). Collective, blocking.
 std::vector<std::string> exchange(Runtime& state, std::string_view operation, std::string_view mine);

@@ -8,25 +8,12 @@
 #include <partita/partita.hpp>
 #include <thread>
 
+#include "interop/dlpack_versioned.hpp"
 #include "ranks/array_model.hpp"
 #include "ranks/caught.hpp"
 #include "ranks/fake_device.hpp"
 #include "ranks/needs_devices.hpp"
 #include "ranks/rank_test.hpp"
-
-#ifndef DLPACK_MAJOR_VERSION
-// As DLPack 1.0 has it.
-struct DLManagedTensorVersioned {
-  struct {
-    std::uint32_t major;
-    std::uint32_t minor;
-  } version;
-  void* manager_ctx;
-  void (*deleter)(DLManagedTensorVersioned* self);
-  std::uint64_t flags;
-  DLTensor dl_tensor;
-};
-#endif
 
 namespace partita::testing {
 namespace {

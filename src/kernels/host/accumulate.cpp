@@ -16,34 +16,6 @@
 namespace partita::kernels {
 namespace {
 
-struct Sum {
-  template <class T>
-  T operator()(T a, T b) const {
-    return sum_of(a, b);
-  }
-};
-
-struct Min {
-  template <class T>
-  T operator()(T a, T b) const {
-    return least_of(a, b);
-  }
-};
-
-struct Max {
-  template <class T>
-  T operator()(T a, T b) const {
-    return most_of(a, b);
-  }
-};
-
-struct Product {
-  template <class T>
-  T operator()(T a, T b) const {
-    return product_of(a, b);
-  }
-};
-
 template <class Operation>
 struct OfTruth {
   template <class T>

@@ -117,31 +117,6 @@ Load<J> load_of(Dtype dtype, Folded folded) {
   return visit_dtype(dtype, [&](auto tag) { return load_of<typename decltype(tag)::type, J>(folded); });
 }
 
-struct Sum {
-  template <class J>
-  J operator()(J x, J y) const {
-    return sum_of(x, y);
-  }
-};
-struct Product {
-  template <class J>
-  J operator()(J x, J y) const {
-    return product_of(x, y);
-  }
-};
-struct Min {
-  template <class J>
-  J operator()(J x, J y) const {
-    return least_of(x, y);
-  }
-};
-struct Max {
-  template <class J>
-  J operator()(J x, J y) const {
-    return most_of(x, y);
-  }
-};
-
 template <class J, class Join>
 class Folding {
  public:

@@ -68,6 +68,32 @@ T most_of(T a, T b) {
   return first_of(a, b, [](T x, T y) { return x > y; });
 }
 
+// The same as objects, for what is made for each of them.
+struct Sum {
+  template <class T>
+  T operator()(T a, T b) const {
+    return sum_of(a, b);
+  }
+};
+struct Product {
+  template <class T>
+  T operator()(T a, T b) const {
+    return product_of(a, b);
+  }
+};
+struct Min {
+  template <class T>
+  T operator()(T a, T b) const {
+    return least_of(a, b);
+  }
+};
+struct Max {
+  template <class T>
+  T operator()(T a, T b) const {
+    return most_of(a, b);
+  }
+};
+
 template <class T>
 T quotient_of(T a, T b) {
   if constexpr (std::is_integral_v<T>) {

@@ -1,0 +1,25 @@
+// Arrays whose elements follow from their numbers.
+#pragma once
+
+#include <partita/array.hpp>
+#include <partita/elements.hpp>
+
+#include "array/array_state.hpp"
+#include "array/elements.hpp"
+#include "base/visit_dtype.hpp"
+
+namespace partita::arrays {
+
+/// Calls `body(number, element)` as `for_each_element`, with elements of the array's dtype. Those of an array
+/// in device memory are made on the host and copied over; done when it returns. Local.
+template <class Body>
+void fill_by_number(Array& array, Body&& body) {
+  const Array part = detail::host_stand_in(array);
+  visit_dtype(array.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    for_each_element<T>(part.local(), part.layout(), part.context_state()->rank(), body);
+  });
+  if (part.state() != array.state()) copy(part, array);
+}
+
+}  // namespace partita::arrays
