@@ -9,9 +9,8 @@
 #include <cstdint>
 #include <memory>
 #include <partita/context.hpp>
-#include <vector>
 
-#include "runtime/host_identity.hpp"
+#include "runtime/host_cards.hpp"
 
 namespace partita::runtime {
 
@@ -35,14 +34,8 @@ MPI_Comm handle_of(const Communicator& communicator);
 /// Collective over the communicator. TimeoutError when the other ranks do not come.
 std::shared_ptr<OurCommunicator> duplicate(MPI_Comm callers, std::chrono::milliseconds deadline);
 
-/// Who shares a node, and who is who.
-struct MpiNodes {
-  std::vector<HostIdentity> hosts;  ///< by rank
-  Topology topology;
-};
-
 /// One non-blocking all-gather over the communicator. A bad or differing setting of the ranks per node is the
 /// same ArgumentError or DisagreementError on every rank.
-MpiNodes find_mpi_nodes(MPI_Comm communicator, int ranks_per_node, std::chrono::milliseconds deadline);
+RankHosts find_mpi_hosts(MPI_Comm communicator, int ranks_per_node, std::chrono::milliseconds deadline);
 
 }  // namespace partita::runtime

@@ -1,7 +1,5 @@
 #include "runtime/mpi_farewells.hpp"
 
-#include <algorithm>
-#include <array>
 #include <type_traits>
 #include <utility>
 
@@ -15,8 +13,6 @@ namespace partita::runtime {
 namespace {
 
 constexpr int tag = 0;
-/// What came for contexts that are over by then is never asked for: the oldest goes.
-constexpr std::size_t most_heard = 16384;
 
 using Shared = std::shared_ptr<MpiFarewells>;
 
@@ -36,27 +32,6 @@ int make_key() {
 
 }  // namespace
 
-/// What travels: small enough to leave without its receiver's help.
-struct MpiFarewells::Message {
-  std::uint64_t context = 0;
-  std::int32_t rank = -1;
-  std::uint8_t failed = 0;
-  std::uint8_t kind = 0;
-  std::array<char, longest_farewell + 1> text{};
-
-  Message() = default;
-  explicit Message(const Farewell& farewell)
-      : context(farewell.context),
-        rank(farewell.rank),
-        failed(farewell.failed ? 1 : 0),
-        kind(static_cast<std::uint8_t>(farewell.why.kind)) {
-    farewell.why.text.copy(text.data(), text.size() - 1);
-  }
-  Farewell farewell() const {
-    return {context, rank, failed != 0, {static_cast<ErrorKind>(kind), text.data()}};
-  }
-};
-
 Shared MpiFarewells::of(MPI_Comm callers, std::chrono::milliseconds deadline) {
   static const int key = make_key();
   void* found = nullptr;
@@ -75,7 +50,7 @@ Shared MpiFarewells::of(MPI_Comm callers, std::chrono::milliseconds deadline) {
 }
 
 MpiFarewells::~MpiFarewells() {
-  static_assert(std::is_trivially_copyable_v<Message>);
+  static_assert(std::is_trivially_copyable_v<FarewellMessage>);
   try {
     forget_sent();
   } catch (const Error&) {
@@ -91,12 +66,12 @@ void MpiFarewells::say(const Farewell& farewell, const std::vector<int>& ranks) 
     forget_sent();
     ours_->messages_left = true;  // one may be there for ever
     Sending& sending = sending_.emplace_back();
-    sending.message = std::make_shared<Message>(farewell);
+    sending.message = std::make_shared<FarewellMessage>(farewell);
     sending.requests.reserve(ranks.size());
     const MpiCall call;
     for (const int rank : ranks) {
       MPI_Request request = MPI_REQUEST_NULL;
-      const int code = MPI_Isend(sending.message.get(), sizeof(Message), MPI_BYTE, rank, tag,
+      const int code = MPI_Isend(sending.message.get(), sizeof(FarewellMessage), MPI_BYTE, rank, tag,
                                  ours_->communicator, &request);
       if (code == MPI_SUCCESS) sending.requests.push_back(request);
     }
@@ -124,28 +99,16 @@ void MpiFarewells::listen() {
   check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, tag, ours_->communicator, &arrived, &status), "progress");
   if (arrived == 0) return;
   // It is here, and nobody else takes it while this thread has the lock: the receive does not wait.
-  Message message;
-  check_mpi(MPI_Recv(&message, sizeof(Message), MPI_BYTE, status.MPI_SOURCE, tag, ours_->communicator,
+  FarewellMessage message;
+  check_mpi(MPI_Recv(&message, sizeof(FarewellMessage), MPI_BYTE, status.MPI_SOURCE, tag, ours_->communicator,
                      MPI_STATUS_IGNORE),
             "a farewell");
-  note(message.farewell());
-}
-
-void MpiFarewells::note(const Farewell& farewell) {
-  const bool known = std::any_of(heard_.begin(), heard_.end(), [&](const Farewell& before) {
-    return before.context == farewell.context && before.rank == farewell.rank;
-  });
-  if (known) return;
-  if (heard_.size() == most_heard) heard_.erase(heard_.begin());
-  heard_.push_back(farewell);
+  heard_.note(message.farewell());
 }
 
 std::vector<Farewell> MpiFarewells::heard(std::uint64_t context) const {
   const std::lock_guard lock(mutex_);
-  std::vector<Farewell> ours;
-  std::copy_if(heard_.begin(), heard_.end(), std::back_inserter(ours),
-               [&](const Farewell& farewell) { return farewell.context == context; });
-  return ours;
+  return heard_.of(context);
 }
 
 }  // namespace partita::runtime

@@ -10,7 +10,7 @@
 #include <partita/context.hpp>
 #include <vector>
 
-#include "runtime/process_group.hpp"
+#include "runtime/heard_farewells.hpp"
 
 namespace partita::runtime {
 
@@ -41,18 +41,16 @@ class MpiFarewells {
   std::vector<Farewell> heard(std::uint64_t context) const;
 
  private:
-  struct Message;
   struct Sending {
-    std::shared_ptr<Message> message;
+    std::shared_ptr<FarewellMessage> message;
     std::vector<MPI_Request> requests;
   };
   void forget_sent();
-  void note(const Farewell& farewell);
 
   std::shared_ptr<OurCommunicator> ours_;
   mutable std::mutex mutex_;
   std::vector<Sending> sending_;
-  std::vector<Farewell> heard_;  // the latest ones
+  HeardFarewells heard_;
 };
 
 }  // namespace partita::runtime

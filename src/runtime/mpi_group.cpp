@@ -256,7 +256,7 @@ std::unique_ptr<ProcessGroup> make_mpi_group(const Communicator& communicator, i
   const MPI_Comm callers = handle_of(communicator);
   std::shared_ptr<MpiFarewells> farewells = MpiFarewells::of(callers, deadline);
   std::shared_ptr<OurCommunicator> ours = duplicate(callers, deadline);
-  MpiNodes nodes = find_mpi_nodes(ours->communicator, ranks_per_node, deadline);
+  RankHosts nodes = find_mpi_hosts(ours->communicator, ranks_per_node, deadline);
   std::vector<int> ranks(nodes.hosts.size());
   for (std::size_t r = 0; r < ranks.size(); ++r) ranks[r] = static_cast<int>(r);
   int rank = 0;
