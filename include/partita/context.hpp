@@ -182,12 +182,14 @@ class PARTITA_API Context {
   std::shared_ptr<ContextState> state_;
 };
 
-/// Starts a context. Collective over the communicator, blocking, within the deadline. Initialises MPI (asking
-/// for MPI_THREAD_MULTIPLE) when nobody has; then MPI is finalised at process exit, and only when no context
-/// failed. Errors, the same on every rank: ArgumentError (a communicator of another MPI build than the
-/// library's, a bad environment variable, an unknown or wrong machine), FileError (a machine that cannot be
-/// read), DisagreementError (options that differ), UnsupportedError (a device that this build or machine does
-/// not have), TimeoutError.
+/// Starts a context. Collective over the communicator, blocking, within the deadline. Where no communicator
+/// is given, its ranks are those that `partita run --threads` has connected, or MPI_COMM_WORLD's under an MPI
+/// launcher or where MPI runs, or this process alone. Initialises MPI (asking for MPI_THREAD_MULTIPLE) when
+/// nobody has; then MPI is finalised at process exit, and only when no context failed. Errors, the same on
+/// every rank: ArgumentError (a communicator of another MPI build than the library's, a bad environment
+/// variable, an unknown or wrong machine), FileError (a machine that cannot be read), DisagreementError
+/// (options that differ), UnsupportedError (a device that this build or machine does not have), TimeoutError
+/// or LostPeerError (ranks that did not come).
 PARTITA_API Context initialize(const ContextOptions& options = {});
 
 /// Calls `body` on rank 0 while the others wait, within the deadline: output appears once, and what rank 0

@@ -47,7 +47,8 @@ struct MemoryReport {
 /// Reads limits and tries a memory file of 4 MiB. Local, thread-safe; leaves nothing behind.
 PARTITA_API MemoryReport report_memory();
 
-/// An MPI launcher (mpirun, srun with PMI, ...) started this process: `initialize` then takes its ranks.
+/// A launcher started this process (mpirun, srun with PMI, ..., `partita run --threads`): `initialize` then
+/// takes its ranks.
 PARTITA_API bool is_launched_rank();
 
 }  // namespace partita

@@ -14,6 +14,7 @@
 #include "runtime/meeting.hpp"
 #include "runtime/mpi_group.hpp"
 #include "runtime/settings.hpp"
+#include "runtime/sockets_group.hpp"
 #include "runtime/threads_group.hpp"
 #include "runtime/threads_per_rank.hpp"
 
@@ -37,6 +38,8 @@ ContextOptions options_to_begin_with(const ContextOptions& options) {
 std::unique_ptr<runtime::ProcessGroup> make_group(const ContextOptions& options) {
   const Communicator& communicator = options.communicator;
   if (communicator.thread_member) return runtime::make_threads_group(communicator, options.ranks_per_node);
+  if (communicator.handle_bytes == 0 && runtime::has_sockets())
+    return runtime::make_sockets_group(options.ranks_per_node, options.deadline);
   const bool use_mpi = communicator.handle_bytes > 0 ||
                        (runtime::mpi_available() && (runtime::mpi_is_running() || is_launched_rank()));
   if (use_mpi) return runtime::make_mpi_group(communicator, options.ranks_per_node, options.deadline);

@@ -19,6 +19,7 @@
 #include "memory/node_limits.hpp"
 #include "memory/page.hpp"
 #include "memory/reservation.hpp"
+#include "runtime/sockets_group.hpp"
 
 namespace partita {
 namespace {
@@ -133,8 +134,9 @@ bool is_launched_rank() {
   // Open MPI; PMI-1 and PMI-2 (MPICH, Intel MPI, Slurm, Flux); PMIx (Open MPI 5, Slurm); Cray PALS.
   static constexpr std::array names{"OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMI_FD", "PMI_SIZE", "PMIX_RANK",
                                     "PALS_RANKID"};
-  return std::any_of(names.begin(), names.end(),
-                     [](const char* name) { return !environment_variable(name).empty(); });
+  return runtime::has_sockets() || std::any_of(names.begin(), names.end(), [](const char* name) {
+           return !environment_variable(name).empty();
+         });
 }
 
 }  // namespace partita

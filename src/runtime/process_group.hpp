@@ -1,5 +1,5 @@
-// The ranks of a context and the messages between them. One of the few virtual seams: backends `mpi` and
-// `threads`.
+// The ranks of a context and the messages between them. One of the few virtual seams: backends `mpi`,
+// `sockets` and `threads`.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 // Starts the rank tests: see rank_test.hpp.
 //
 //   mpirun -n 3 partita_rank_tests [gtest's flags]
+//   partita run --threads 3 -- partita_rank_tests [gtest's flags]
 //   partita_rank_tests --threads-group [--ranks=N] [gtest's flags]
 //
 // Rank 0 prints the progress; the other ranks print their failures only. The exit code of each process is its
@@ -19,6 +20,7 @@
 #include "ranks/fake_device.hpp"
 #include "ranks/rank_run.hpp"
 #include "runtime/mpi_group.hpp"
+#include "runtime/sockets_group.hpp"
 
 namespace partita::testing {
 namespace {
@@ -55,7 +57,7 @@ int number_of(std::string_view text, std::string_view what) {
 }
 
 void read_arguments(int argc, char** argv, Ranks& ranks) {
-  const bool processes = runtime::mpi_available() && is_launched_rank();
+  const bool processes = runtime::has_sockets() || (runtime::mpi_available() && is_launched_rank());
   ranks.kind = processes ? GroupKind::mpi : GroupKind::threads;
   ranks.count = 4;
   for (int i = 1; i < argc; ++i) {
@@ -88,7 +90,7 @@ void agree_on_seed(RankRun& run) {
 
 void start(RankRun& run) {
   if (run.ranks.kind == GroupKind::mpi) {
-    run.referee = std::make_unique<Referee>(runtime::make_mpi_group({}, 0, deadline()));
+    run.referee = std::make_unique<Referee>(make_group_of_processes(0));
     run.ranks.count = run.referee->size();
   }
   agree_on_seed(run);

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "runtime/mpi_group.hpp"
+#include "runtime/sockets_group.hpp"
 
 namespace partita::testing {
 namespace {
@@ -31,6 +32,11 @@ static_assert(std::is_trivially_copyable_v<OutcomeBytes>);
 RankRun& rank_run() {
   static RankRun run;
   return run;
+}
+
+std::unique_ptr<runtime::ProcessGroup> make_group_of_processes(int ranks_per_node) {
+  if (runtime::has_sockets()) return runtime::make_sockets_group(ranks_per_node, deadline());
+  return runtime::make_mpi_group({}, ranks_per_node, deadline());
 }
 
 std::vector<Outcome> Referee::gather(const Outcome& mine) {

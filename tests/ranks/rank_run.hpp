@@ -30,6 +30,9 @@ class Referee {
   std::unique_ptr<runtime::ProcessGroup> group_;
 };
 
+/// The processes of the launcher that has started this one, over MPI or over sockets. Collective.
+std::unique_ptr<runtime::ProcessGroup> make_group_of_processes(int ranks_per_node);
+
 struct RankRun {
   Ranks ranks;
   int seed = 0;

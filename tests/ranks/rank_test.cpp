@@ -10,7 +10,6 @@
 #include "context/context_state.hpp"
 #include "ranks/rank_run.hpp"
 #include "runtime/error_kind.hpp"
-#include "runtime/mpi_group.hpp"
 #include "runtime/threads_group.hpp"
 
 namespace partita::testing {
@@ -144,7 +143,7 @@ void on_ranks(const std::function<void(Context&)>& body, ContextOptions options)
 void on_groups(const std::function<void(runtime::ProcessGroup&)>& body, int ranks_per_node) {
   if (ranks_per_node == 0) ranks_per_node = ranks().per_node;
   if (ranks().kind == GroupKind::threads) return on_thread_groups(body, ranks_per_node);
-  run_refereed([&] { body(*runtime::make_mpi_group({}, ranks_per_node, deadline())); });
+  run_refereed([&] { body(*make_group_of_processes(ranks_per_node)); });
 }
 
 }  // namespace partita::testing

@@ -1,5 +1,6 @@
-// Tests that run on several ranks: under a launcher each process is a rank and runs all tests in the same
-// order; with --threads-group one process runs them, and each body on as many threads as there are ranks.
+// Tests that run on several ranks: under a launcher (`partita run --threads` is one) each process is a rank
+// and runs all tests in the same order; with --threads-group one process runs them, and each body on as many
+// threads as there are ranks.
 //
 //   RANK_TEST(Redistribute, KeepsEmptyParts) {            // `context` is there
 //     EXPECT_EQ(context.size(), ranks().count);
@@ -21,7 +22,10 @@
 
 namespace partita::testing {
 
-enum class GroupKind { mpi, threads };
+enum class GroupKind {
+  mpi,  ///< processes: of MPI, or without it those of `partita run --threads`
+  threads,
+};
 
 struct Ranks {
   GroupKind kind = GroupKind::threads;

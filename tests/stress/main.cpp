@@ -29,6 +29,7 @@
 #include "ranks/rank_run.hpp"
 #include "runtime/error_kind.hpp"
 #include "runtime/mpi_group.hpp"
+#include "runtime/sockets_group.hpp"
 #include "stress/turn.hpp"
 
 namespace partita::testing {
@@ -283,7 +284,9 @@ int from_environment(const char* name, int otherwise) {
 Options read_arguments(int argc, char** argv) {
   Options options;
   Ranks& ranks = rank_run().ranks;
-  ranks.kind = runtime::mpi_available() && is_launched_rank() ? GroupKind::mpi : GroupKind::threads;
+  ranks.kind = runtime::has_sockets() || (runtime::mpi_available() && is_launched_rank())
+                   ? GroupKind::mpi
+                   : GroupKind::threads;
   ranks.count = 4;
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];
@@ -319,7 +322,7 @@ int start(int argc, char** argv) {
   if (tests_fake_devices()) install_fake_devices(usual_fake_devices);
   const bool processes = ranks().kind == GroupKind::mpi;
   if (processes) {
-    rank_run().referee = std::make_unique<Referee>(runtime::make_mpi_group({}, 0, deadline()));
+    rank_run().referee = std::make_unique<Referee>(make_group_of_processes(0));
     rank_run().ranks.count = rank_run().referee->size();
     agree_on_seed(options);
     if (options.lost == "on") options.lost = "off";
