@@ -64,6 +64,18 @@ foreach(ranks RANGE 1 4)
   endif()
 endforeach()
 
+# Without MPI, by the command's own launcher.
+if(TARGET partita_command AND NOT PARTITA_SANITIZE MATCHES thread)
+  set(by_sockets ${launch} 2 $<TARGET_FILE:partita_command> run -q --threads -- $<TARGET_FILE:partita_rank_tests>)
+  partita_add_rank_test(
+    ranks-sockets-2 2
+    COMMAND ${by_sockets}
+            --gtest_filter=Sockets.*:ProcessGroup.*:Context.*:Subgroup*:Collectives.*:PointToPoint.*:Redistribute.*:Failure.*:Fork.*)
+  partita_add_rank_test(ranks-sockets-2-as-nodes 2
+                        COMMAND ${by_sockets} --gtest_filter=ProcessGroup.*:Subgroup*:PointToPoint.*:Redistribute.*:Failure.*
+                        ENVIRONMENT PARTITA_RANKS_PER_NODE=1)
+endif()
+
 # Over a network messages may arrive long after they were sent.
 if(processes AND PARTITA_MPI STREQUAL openmpi)
   partita_add_rank_test(

@@ -8,7 +8,7 @@ shift
 . "$(dirname "$0")/launch_arguments.sh"
 
 # One file a process; its name only has to be unique. MPICH's launcher sends SIGUSR1 when a process has died.
-PARTITA_CODES=$codes $launch -n "$ranks" sh -c 'trap : USR1; "$@"; echo $? >"$PARTITA_CODES/$$"' rank "$@" </dev/null
+PARTITA_CODES=$codes $launch $count "$ranks" sh -c 'trap : USR1; "$@"; echo $? >"$PARTITA_CODES/$$"' rank "$@" </dev/null
 launched=$?
 
 succeeded=$(cat "$codes"/* 2>/dev/null | grep -c '^0$')

@@ -81,7 +81,7 @@ void run_cases(const Context& context, const std::vector<benchmarks::Case>& case
 /// This command again as a job for each number of ranks: a process is a rank of one job only.
 void run_jobs(const Options& options, const std::vector<int>& ranks) {
   const Launcher launcher = find_launcher("");
-  if (launcher.kind == LauncherKind::none) throw std::runtime_error(launcher.problem);
+  if (!launcher.problem.empty()) throw std::runtime_error(launcher.problem);  // the peers are MPI's
   bool heading = true;
   for (const int count : ranks) {
     std::vector<std::string> program{own_program()};

@@ -55,15 +55,16 @@ std::string version_in(const std::string& text) {
 
 Finding examine_mpi() {
   if (built_with() != "none") return {"MPI", Health::ok, mpi_description()};
-  return {"MPI", Health::missing, "this build has none: its ranks are threads of one process",
+  return {"MPI", Health::missing, "this build has none: its ranks are on this machine",
           "for ranks on several machines, build with MPI=openmpi or MPI=mpich"};
 }
 
 Finding examine_launcher() {
-  if (built_with() == "none") return {"launcher", Health::missing, "not needed: there is no MPI"};
+  if (built_with() == "none") return {"launcher", Health::ok, "its own: processes on this machine"};
   const Launcher launcher = find_launcher();
-  if (launcher.kind == LauncherKind::none)
-    return {"launcher", Health::broken, launcher.problem, "until then, only one rank, or ranks as threads"};
+  if (launcher.kind == LauncherKind::own)
+    return {"launcher", Health::warning, launcher.problem,
+            "until then, ranks on this machine only, without MPI"};
   Finding finding{"launcher", Health::ok, fmt::format("{} ({})", launcher.path, launcher.version)};
   if (!launcher.of_our_build) {
     finding.health = Health::broken;
@@ -85,6 +86,7 @@ Finding examine_launcher() {
   }
   const std::string survivors = launcher.kind == LauncherKind::other ? "unknown" : "yes";
   finding.details.push_back(fmt::format("survivors outlive a dead rank: {}", survivors));
+  finding.details.emplace_back("without it: partita run --threads starts ranks on this machine");
   return finding;
 }
 

@@ -16,6 +16,7 @@
 #include <partita/machine_report.hpp>
 
 #include "tools/command_line.hpp"
+#include "tools/connected_ranks.hpp"
 #include "tools/subcommand.hpp"
 #include "tools/terminal.hpp"
 
@@ -26,18 +27,20 @@ namespace fs = std::filesystem;
 
 constexpr const char* folder_variable = "PARTITA_JOB";
 
-// A child that the signals meant for us reach too.
-pid_t child = 0;
-void pass_on(int signal) {
-  if (child > 0) kill(child, signal);
+// Children that the signals meant for us reach too; 0: has ended.
+std::vector<pid_t> children;
+void pass_on(int signal, siginfo_t* info, void*) {
+  const bool of_terminal = signal == SIGINT && info->si_code > 0;  // which sends it to the children as well
+  for (const pid_t child : children) {
+    if (child > 0 && !of_terminal) kill(child, signal);
+  }
 }
 
 void pass_signals_on() {
   struct sigaction action {};
-  action.sa_handler = pass_on;
-  for (const int signal : {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}) sigaction(signal, &action, nullptr);
-  action.sa_handler = SIG_IGN;  // the terminal sends it to the child as well
-  sigaction(SIGINT, &action, nullptr);
+  action.sa_sigaction = pass_on;
+  action.sa_flags = SA_SIGINFO;
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}) sigaction(signal, &action, nullptr);
 }
 
 [[noreturn]] void become(char** words) {
@@ -50,24 +53,33 @@ void pass_signals_on() {
 }
 
 // The exit code of a child; 128 + signal where it was killed, as in a shell.
-int wait_for(pid_t process) {
+int wait_for(pid_t& child) {
   int status = 0;
-  while (waitpid(process, &status, 0) < 0) {
+  while (waitpid(child, &status, 0) < 0) {
     if (errno != EINTR) return 1;
   }
+  child = 0;
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 int spawn_and_wait(char** words, bool die_with_us) {
-  child = fork();
+  const pid_t child = fork();
   if (child < 0)
     throw std::runtime_error(fmt::format("no process could be started: {}", std::strerror(errno)));
   if (child == 0) {
     if (die_with_us) prctl(PR_SET_PDEATHSIG, SIGKILL);
     become(words);
   }
+  children = {child};
   pass_signals_on();
-  return wait_for(child);
+  return wait_for(children.front());
+}
+
+std::vector<char*> pointers_to(std::vector<std::string>& words) {
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  return pointers;
 }
 
 // Gone with all that is in it when the job is over.
@@ -92,25 +104,45 @@ class JobFolder {
   std::string path_;
 };
 
-// What the ranks left. A rank on another machine leaves nothing; then the launcher's word counts.
-int judge(const std::string& folder, int ranks, int launcher_code) {
-  int worst = 0;
-  std::string message;
+// What the ranks left. One on another machine leaves nothing: 0, and then the launcher's word counts.
+std::vector<int> codes_in(const std::string& folder, int ranks) {
+  std::vector<int> codes(static_cast<std::size_t>(ranks), 0);
   for (int rank = 0; rank < ranks; ++rank) {
     const std::string base = fmt::format("{}/{}.", folder, rank);
     if (!fs::exists(base + "started")) continue;
     const std::string text = first_line_of(base + "code");
-    int code = text.empty() ? 128 + SIGKILL : 0;  // the process that would have written it is gone
+    int& code = codes[static_cast<std::size_t>(rank)];
+    code = text.empty() ? 128 + SIGKILL : 0;  // the process that would have written it is gone
     std::from_chars(text.data(), text.data() + text.size(), code);
+  }
+  return codes;
+}
+
+// The code of the lowest rank that failed; 0: none. Its words are printed.
+int judge(const std::string& folder, const std::vector<int>& codes) {
+  int worst = 0;
+  std::string message;
+  for (std::size_t rank = 0; rank < codes.size(); ++rank) {
+    const int code = codes[rank];
     if (worst == 0) worst = code;
-    if (message.empty()) message = first_line_of(base + "error");
+    if (message.empty()) message = first_line_of(fmt::format("{}/{}.error", folder, rank));
     if (message.empty() && code > 128 && code < 128 + 65) {
       message = fmt::format("partita: rank {} was ended by signal {} ({})", rank, code - 128,
                             strsignal(code - 128));
     }
   }
   if (!message.empty()) fmt::print(stderr, "{}\n", message);
-  return worst != 0 ? worst : launcher_code;
+  return worst;
+}
+
+int run_connected(const std::string& folder, int ranks, std::vector<std::string> program) {
+  setenv(folder_variable, folder.c_str(), 1);
+  std::vector<char*> words = pointers_to(program);
+  children = start_connected_ranks(ranks, [&words] { become(words.data()); });
+  pass_signals_on();
+  std::vector<int> codes;
+  for (pid_t& child : children) codes.push_back(wait_for(child));
+  return judge(folder, codes);
 }
 
 }  // namespace
@@ -123,7 +155,7 @@ std::string first_line_of(const std::string& path) {
 }
 
 int launched_rank() {
-  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "PALS_RANKID"}) {
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "PALS_RANKID", "PARTITA_RANK"}) {
     const char* const text = std::getenv(name);
     int rank = 0;
     if (text != nullptr && std::from_chars(text, text + std::strlen(text), rank).ec == std::errc{})
@@ -162,6 +194,8 @@ int run_job(const Launcher& launcher, int ranks, const std::vector<std::string>&
   if (launcher.kind == LauncherKind::none) throw std::runtime_error(launcher.problem);
   if (is_launched_rank()) throw UsageError("this process is itself a rank of a launcher: no job in a job");
   const JobFolder folder;
+  pass_terminal_on();
+  if (launcher.kind == LauncherKind::own) return run_connected(folder.path(), ranks, program);
   std::vector<std::string> words{launcher.path};
   words.insert(words.end(), launcher.flags.begin(), launcher.flags.end());
   const std::string count = std::to_string(ranks);
@@ -170,11 +204,9 @@ int run_job(const Launcher& launcher, int ranks, const std::vector<std::string>&
   }
   words.push_back(folder.path());
   words.insert(words.end(), program.begin(), program.end());
-  std::vector<char*> pointers;
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-  pass_terminal_on();
-  return judge(folder.path(), ranks, spawn_and_wait(pointers.data(), false));
+  const int code = spawn_and_wait(pointers_to(words).data(), false);
+  const int worst = judge(folder.path(), codes_in(folder.path(), ranks));
+  return worst != 0 ? worst : code;
 }
 
 int run_rank_of_job(const std::string& folder, char** program) {

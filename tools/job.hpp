@@ -1,5 +1,5 @@
-// A job: ranks that the command starts, itself once a rank or a program of the user's, by the MPI launcher:
-// which one it is, and the flags that it needs.
+// A job: ranks that the command starts, itself once a rank or a program of the user's, by the MPI launcher
+// (which one it is, and the flags that it needs), or by itself where there is none.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@
 
 namespace partita::tools {
 
-enum class LauncherKind { none, open_mpi, mpich, other };
+enum class LauncherKind { none, own, open_mpi, mpich, other };
 
 /// A program that starts ranks.
 struct Launcher {
@@ -18,15 +18,18 @@ struct Launcher {
   std::string version = {};             ///< the first line that it says of itself
   bool of_our_build = false;            ///< of the MPI that Partita was built with
   std::vector<std::string> flags = {};  ///< before -n
-  std::string problem = {};             ///< why there is none
+  std::string problem = {};             ///< why there is none of MPI's
 };
 
 /// The MPI that Partita was built with: "openmpi", "mpich" or "none".
 std::string built_with();
 
-/// The launcher of the MPI that Partita was built with, or else what `mpirun` of the PATH is. `given`: this
-/// one, instead.
+/// The launcher of the MPI that Partita was built with, or else what `mpirun` of the PATH is, or else, and in
+/// a build without MPI, our own. `given`: this one, instead.
 Launcher find_launcher(const std::string& given = "");
+
+/// This command itself: ranks on this machine, connected by sockets, without MPI.
+Launcher own_launcher();
 
 /// The first program of that name in the PATH; empty: none.
 std::string find_in_path(const std::string& name);

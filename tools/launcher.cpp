@@ -8,6 +8,7 @@
 #include <memory>
 #include <sstream>
 
+#include "tools/command_line.hpp"
 #include "tools/job.hpp"
 
 namespace partita::tools {
@@ -110,20 +111,27 @@ std::string output_of(const std::vector<std::string>& command) {
   return text;
 }
 
+Launcher own_launcher() {
+  return {.kind = LauncherKind::own, .path = own_program()};
+}
+
 Launcher find_launcher(const std::string& given) {
   if (!given.empty()) {
     const std::string path = given.find('/') == std::string::npos ? find_in_path(given) : given;
     if (is_program(path)) return examine(path);
     return {.problem = fmt::format("there is no launcher \"{}\"", given)};
   }
+  if (built_with() == "none") return own_launcher();
   if (is_program(our_launcher)) return examine(our_launcher);
   for (const std::string& name : {std::string("mpirun.") + our_mpi, std::string("mpirun")}) {
     const std::string path = find_in_path(name);
     if (!path.empty()) return examine(path);
   }
   const std::string package = built_with() == "mpich" ? "mpich" : "openmpi-bin";
-  return {.problem = fmt::format("no MPI launcher: neither {} nor mpirun in the PATH; install the package {}",
-                                 *our_launcher == '\0' ? "that of the build" : our_launcher, package)};
+  Launcher own = own_launcher();
+  own.problem = fmt::format("no MPI launcher: neither {} nor mpirun in the PATH; install the package {}",
+                            *our_launcher == '\0' ? "that of the build" : our_launcher, package);
+  return own;
 }
 
 }  // namespace partita::tools

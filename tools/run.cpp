@@ -1,21 +1,43 @@
-// partita run: starts a program on ranks, through the MPI that Partita was built with.
+// partita run: starts a program on ranks, through the MPI that Partita was built with or without any.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include <algorithm>
 
 #include "tools/command_line.hpp"
 #include "tools/job.hpp"
 #include "tools/subcommand.hpp"
 
-namespace partita::tools {
-namespace run_command {
+namespace partita::tools::run_command {
 
 struct Options {
-  int ranks = usable_cores();
+  int ranks = 0;    ///< 0: not given
+  int threads = 0;  ///< the same without MPI
   std::string launcher;
   std::vector<std::string> program;  ///< up to "--"
   bool quiet = false;
   bool dry = false;
 };
+
+Launcher wanted_launcher(const Options& options) {
+  if (options.threads == 0) return find_launcher(options.launcher);
+  if (options.ranks > 0) throw UsageError("-n and --threads both say how many ranks: give one of them");
+  if (!options.launcher.empty()) throw UsageError("--threads needs no launcher");
+  return own_launcher();
+}
+
+std::string command_of(const Launcher& launcher, int ranks) {
+  if (launcher.kind == LauncherKind::own) return fmt::format("{} run --threads {} --", launcher.path, ranks);
+  return fmt::format("{} {} -n {}", launcher.path, fmt::join(launcher.flags, " "), ranks);
+}
+
+std::string description_of(const Launcher& launcher) {
+  if (launcher.kind == LauncherKind::own) {
+    const std::string why = launcher.problem.empty() ? "" : fmt::format(" ({})", launcher.problem);
+    return fmt::format("on this machine, without MPI{}", why);
+  }
+  return fmt::format("by {} ({})", launcher.path, launcher.version);
+}
 
 void run(const Options& options) {
   std::vector<std::string> program = options.program;
@@ -23,26 +45,28 @@ void run(const Options& options) {
   if (!program.empty() && !rest.empty()) program.emplace_back("--");
   program.insert(program.end(), rest.begin(), rest.end());
   if (program.empty()) throw UsageError("what shall run? partita run -n 4 -- PROGRAM ARGUMENTS...");
-  const Launcher launcher = find_launcher(options.launcher);
+  const Launcher launcher = wanted_launcher(options);
+  const int given = std::max(options.ranks, options.threads);
+  const int ranks = given > 0 ? given : usable_cores();
   if (launcher.kind == LauncherKind::none) throw std::runtime_error(launcher.problem);
-  if (!launcher.of_our_build && built_with() != "none") {
+  if (launcher.kind != LauncherKind::own && !launcher.of_our_build && built_with() != "none") {
     fmt::print(stderr, "partita: note: {} is not of the MPI that Partita was built with ({})\n",
                launcher.path, built_with());
   }
   if (options.dry) {
-    fmt::print("{} {} -n {} {}\n", launcher.path, fmt::join(launcher.flags, " "), options.ranks,
-               fmt::join(program, " "));
+    fmt::print("{} {}\n", command_of(launcher, ranks), fmt::join(program, " "));
     return;
   }
   if (!options.quiet) {
-    fmt::print(stderr, "partita: {} by {} ({})\n", count_of(options.ranks, "rank"), launcher.path,
-               launcher.version);
+    fmt::print(stderr, "partita: {} {}\n", count_of(ranks, "rank"), description_of(launcher));
   }
-  throw ExitCode{run_job(launcher, options.ranks, program)};
+  throw ExitCode{run_job(launcher, ranks, program)};
 }
 
 void describe(Subcommand& command, Options& options) {
   command.ranks(options.ranks, "ranks to start (the cores that this shell may use)");
+  command.number("--threads", options.threads, 1,
+                 "instead: so many ranks on this machine, processes that need no MPI");
   command.word("--launcher", options.launcher, "this launcher instead of the one found", "PROGRAM");
   command.flag("-q,--quiet", options.quiet, "do not say which launcher it is");
   command.flag("--dry-run", options.dry, "print the launcher's command line and do nothing");
@@ -52,10 +76,11 @@ void describe(Subcommand& command, Options& options) {
       "The exit code is that of the lowest rank that failed, 128 + signal where it was killed. More ranks "
       "than\n"
       "cores are fine, ranks are not bound to cores, and survivors outlive a dead rank.\n\n" +
-      examples("partita run -n 4 -- ./first\npartita run -n 2 -- python3 solve.py --steps 10"));
+      examples("partita run -n 4 -- ./first\npartita run --threads 4 -- ./first\npartita run -n 2 -- python3 "
+               "solve.py --steps 10"));
 }
 
-const Register registered("run", "start a program on ranks, through the installed MPI", describe, run);
+const Register registered("run", "start a program on ranks, through the installed MPI or without any",
+                          describe, run);
 
-}  // namespace run_command
-}  // namespace partita::tools
+}  // namespace partita::tools::run_command

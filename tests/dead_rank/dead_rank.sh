@@ -22,7 +22,7 @@ run_case() {
   begin=$(date +%s)
   rm -f "$codes"/*
   ls -A /dev/shm 2>/dev/null | sort >"$codes/.before"
-  PARTITA_RANKS_PER_NODE=$2 PARTITA_CODES=$codes $launch -n "$1" \
+  PARTITA_RANKS_PER_NODE=$2 PARTITA_CODES=$codes $launch $count "$1" \
     sh -c '"$@"; echo $? >"$PARTITA_CODES/$$"' rank "$program" "$3" "$4" </dev/null >"$codes/.output" 2>&1
   expected=$(($1 - 1))
   [ "$4" = silent ] && expected=$1

@@ -1,4 +1,5 @@
-# The examples are built as they are shown, and run on 2 ranks; the programs of docs/guide.md on 1 to 7.
+# The examples are built as they are shown, and run on 2 ranks; the programs of docs/guide.md on 1 to 7, the first one
+# on 1 to 4.
 file(GLOB examples CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/*.cpp)
 set(examples_of_mpi communicator) # call MPI themselves
 set(on_all_ranks power_iteration heat poisson columns groups)
@@ -16,6 +17,8 @@ foreach(source IN LISTS examples)
   set(numbers 2)
   if(stem IN_LIST on_all_ranks)
     set(numbers 1 2 3 5 7)
+  elseif(stem STREQUAL first)
+    set(numbers 1 2 3 4)
   endif()
   foreach(ranks IN LISTS numbers)
     set(launch)
@@ -29,5 +32,16 @@ foreach(source IN LISTS examples)
     file(MAKE_DIRECTORY ${folder})
     add_test(NAME ${name} COMMAND ${launch} $<TARGET_FILE:example_${stem}> WORKING_DIRECTORY ${folder})
     set_tests_properties(${name} PROPERTIES TIMEOUT 120 LABELS examples ENVIRONMENT "${mpi_environment}")
+  endforeach()
+  if(stem IN_LIST examples_of_mpi OR NOT TARGET partita_command)
+    continue()
+  endif()
+  foreach(ranks IN LISTS numbers) # without MPI, by the command's own launcher
+    set(name example-${stem}-${ranks}-sockets)
+    set(folder ${CMAKE_CURRENT_BINARY_DIR}/${name})
+    file(MAKE_DIRECTORY ${folder})
+    add_test(NAME ${name} COMMAND $<TARGET_FILE:partita_command> run -q --threads ${ranks} -- $<TARGET_FILE:example_${stem}>
+             WORKING_DIRECTORY ${folder})
+    set_tests_properties(${name} PROPERTIES TIMEOUT 120 LABELS examples)
   endforeach()
 endforeach()
