@@ -144,7 +144,7 @@ PARTITA_API void fill_normal(Array& array, std::uint64_t seed);
 
 /// destination = source, element by element; equivalent layouts, same dtype, any local orders, host and
 /// device memory alike. Local. With a stream at least one side lies in device memory; where the other does
-/// not, the host waits.
+/// not, the host waits. Throws ArgumentError where layouts or dtypes differ.
 PARTITA_API void copy(const Array& source, Array& destination);
 PARTITA_API void copy(const Array& source, Array& destination, Stream stream);
 /// Between this rank's part and plain memory of the same extents and dtype, host or device, any strides: no
@@ -185,10 +185,12 @@ PARTITA_API Comparison compare(const Array& a, const Array& b);
 PARTITA_API Comparison compare(const Array& a, const Array& b, Stream stream);
 
 /// The array seen from a larger context: `array` lives on `context.subgroup(ranks)`; ranks outside pass an
-/// invalid Array. The result shares the memory and counts as ordinary memory. Collective over `context`.
+/// invalid Array. The result shares the memory and counts as ordinary memory. Collective over `context`,
+/// blocking. ArgumentError, the same on every rank: a rank named twice or out of range, an array where there
+/// should be none.
 PARTITA_API Array embed(const Context& context, const Array& array, std::span<const int> ranks);
 /// The opposite: the same memory as an array of the subgroup; ranks outside get an invalid Array. Collective
-/// over `subgroup`; `array`'s layout must give nothing to ranks outside (ArgumentError).
+/// over `subgroup`, blocking; `array`'s layout must give nothing to ranks outside (ArgumentError).
 PARTITA_API Array restrict_to(const Context& subgroup, const Array& array, std::span<const int> ranks);
 
 }  // namespace partita

@@ -64,7 +64,8 @@ struct SpectralOptions {
 };
 
 /// Multiplies every mode of a spectrum (of `lengths` samples along each dimension, forward transform with any
-/// norm) in place. `halved_axis`: that of a half spectrum, -1 for a full one. Local.
+/// norm) in place. `halved_axis`: that of a half spectrum, -1 for a full one. Local. Throws ArgumentError: an
+/// array that is not complex, lengths or axes that do not fit it.
 PARTITA_API void multiply_spectrum(Array& spectrum, const Shape& lengths, int halved_axis,
                                    const Multiplier& multiplier, const SpectralOptions& options = {});
 
