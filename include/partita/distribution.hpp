@@ -17,7 +17,7 @@ namespace partita {
 /// S mod P ranks get one more.
 struct Slab {
   int axis = 0;  ///< the dimension that is cut
-  /// Checked where it is bound to a shape, as all of these.
+  /// Checked where it is bound to a shape, as all rules.
   explicit Slab(int axis_) : axis(axis_) {}
   friend bool operator==(const Slab&, const Slab&) = default;
 };
@@ -87,13 +87,14 @@ enum class DistributionKind : std::uint8_t {
 /// "slab", "box", "block-cyclic", "block-noncyclic", "replicated", "mesh": how the text form begins.
 PARTITA_API std::string_view name(DistributionKind kind);
 
-/// Any of the above. A value; cheap to copy; nothing in it communicates. Thread-safe for reading.
+/// Any rule: Slab, Box, BlockCyclic, BlockNonCyclic, Replicated or Partitioned. A value; cheap to copy;
+/// nothing in it communicates. Thread-safe for reading.
 class PARTITA_API Distribution {
  public:
-  /// One of the above.
+  /// One of the rules.
   using Rule = std::variant<Slab, Box, BlockCyclic, BlockNonCyclic, Replicated, Partitioned>;
 
-  /// Made implicitly of any of them.
+  /// Made implicitly of any rule.
   template <class T>
   requires std::is_constructible_v<Rule, T> &&
       (!std::is_same_v<std::decay_t<T>, Distribution>)Distribution(T&& rule)
@@ -111,7 +112,7 @@ class PARTITA_API Distribution {
   static Distribution parse(std::string_view text);
   std::string to_string() const;  ///< the text form; `parse(to_string())` is equal to this
 
-  /// Which of them it is.
+  /// Which rule it is.
   DistributionKind kind() const { return static_cast<DistributionKind>(rule_.index()); }
   const Rule& rule() const { return rule_; }  ///< for `std::visit`
   /// The rule as a T, `as<Slab>()`; null if it is another one.
