@@ -15,6 +15,7 @@ namespace partita {
 /// dtype. A value; thread-safe for reading.
 class PARTITA_API Scalar {
  public:
+  /// Made implicitly; the dtype is that of T.
   template <class T>
   requires(std::is_arithmetic_v<T> || detail::is_one_of<T, std::complex<float>, std::complex<double>>)
       Scalar(T value)  // NOLINT: implicit by design
@@ -22,7 +23,7 @@ class PARTITA_API Scalar {
   /// `element`: one element of the dtype, f16 and bf16 among them.
   static Scalar of(Dtype dtype, const void* element);
 
-  Dtype dtype() const { return dtype_; }
+  Dtype dtype() const { return dtype_; }  ///< in which it was computed
 
   /// The same number as a T: `total.as<double>()`. Throws ArgumentError as `write`.
   template <class T>
