@@ -210,6 +210,24 @@ RANK_TEST(Array, WrapWithAWrongShapeOnOneRankFailsOnAll) {
   EXPECT_FALSE(context.failed());
 }
 
+RANK_TEST(Array, WhatIsWrongOnOneRankIsToldToAll) {
+  if (context.size() == 1) GTEST_SKIP() << "needs two ranks";
+  const bool first = context.rank() == 0;
+  const Array array = zeros(context, {4, 3}, Slab(0), Dtype::f32);
+  const Array other = zeros(context, {4, 4}, Slab(0), Dtype::f32);
+  const std::string root =
+      same_error<DisagreementError>(context, [&] { (void)gather(array, first ? -1 : 0); });
+  EXPECT_TRUE(contains(root, "root -1")) << root;
+  const std::string shapes =
+      same_error<ArgumentError>(context, [&] { (void)compare(array, first ? other : array); });
+  EXPECT_TRUE(contains(shapes, "4x4")) << shapes;
+  const Array columns = zeros(context, {4, 3}, Slab(1), Dtype::f32);
+  const std::string layouts =
+      same_error<DisagreementError>(context, [&] { (void)compare(array, first ? columns : array); });
+  EXPECT_TRUE(contains(layouts, "slab:1")) << layouts;
+  EXPECT_TRUE(compare(array, columns).equal);  // the context is as before
+}
+
 RANK_TEST(Array, DisagreementNamesRanksAndValues) {
   if (context.size() == 1) GTEST_SKIP() << "needs several ranks";
   const Shape shape{context.rank() == 0 ? 8 : 9, 4};
