@@ -47,7 +47,8 @@ function(partita_add_rank_test name ranks)
   endif()
   math(EXPR cores "${ranks} / 2 + 1 / ${ranks}")
   add_test(NAME ${name} COMMAND ${arg_COMMAND} ${configurations})
-  set_tests_properties(${name} PROPERTIES LABELS ranks PROCESSORS ${cores} ENVIRONMENT "${arg_ENVIRONMENT}")
+  set_tests_properties(${name} PROPERTIES LABELS ranks PROCESSORS ${cores}
+                                           ENVIRONMENT "GTEST_BRIEF=1;${arg_ENVIRONMENT}")
 endfunction()
 
 set(launch ${CMAKE_CURRENT_SOURCE_DIR}/run_ranks.sh)

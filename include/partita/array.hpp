@@ -125,7 +125,8 @@ void fill(Array& array, const T* value, Stream stream) {
   fill(array, static_cast<const void*>(value), stream);
 }
 template <class T>
-requires(!std::is_pointer_v<T>) void fill(Array& array, T value, Stream stream) {
+requires(!std::is_pointer_v<T> && !std::is_invocable_v<T&, const Index&>) void fill(Array& array, T value,
+                                                                                    Stream stream) {
   fill(array, &value, stream);
 }
 
@@ -140,6 +141,7 @@ PARTITA_API void fill_random(Array& array, std::uint64_t seed);
 /// same generator; the same bits in every distribution, up to the mathematical functions of the machine.
 PARTITA_API void fill_normal(Array& array, std::uint64_t seed);
 PARTITA_API void fill_random(Array& array, std::uint64_t seed, Stream stream);
+PARTITA_API void fill_normal(Array& array, std::uint64_t seed, Stream stream);
 
 /// destination = source, element by element; equivalent layouts, same dtype, any local orders, host and
 /// device memory alike. Local. With a stream at least one side lies in device memory; where the other does
@@ -150,6 +152,8 @@ PARTITA_API void copy(const Array& source, Array& destination, Stream stream);
 /// array is made of it. The two must not overlap. Local; each rank may do it or not. Throws ArgumentError.
 PARTITA_API void copy(const View& source, Array& destination);
 PARTITA_API void copy(const Array& source, const View& destination);
+PARTITA_API void copy(const View& source, Array& destination, Stream stream);
+PARTITA_API void copy(const Array& source, const View& destination, Stream stream);
 
 /// The whole array on rank `root` (an ordinary array whose other local parts are empty), and back. In
 /// ordinary memory only the root has any; on the heap every rank has as much. Nothing said of the space:

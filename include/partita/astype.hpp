@@ -13,8 +13,11 @@ namespace partita {
 ///
 /// The same dtype: a copy. Of a partial array the contributions are converted, each by itself. `options`: of
 /// the result; nothing said of the space: where the array lies. Collective, blocking. Errors, the same on
-/// every rank: ArgumentError, DisagreementError, MemoryError.
+/// every rank: ArgumentError, DisagreementError, MemoryError. With a stream as <partita/array.hpp> says;
+/// where one of the two lies in host memory, the host waits.
 PARTITA_API Array astype(const Array& array, Dtype dtype, const ArrayOptions& options = {},
+                         SourcePlace where = SourcePlace::current());
+PARTITA_API Array astype(const Array& array, Dtype dtype, const ArrayOptions& options, Stream stream,
                          SourcePlace where = SourcePlace::current());
 
 }  // namespace partita

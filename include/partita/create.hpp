@@ -1,6 +1,7 @@
 // Arrays that begin with something in them. `empty` and `zeros` are in <partita/array.hpp>.
 //
 // All are collective and blocking, with the errors of `empty`; the ranks compare what the elements are, too.
+// The elements are there when the call returns, for any stream.
 // In a partial distribution every contribution gets them.
 #pragma once
 

@@ -14,21 +14,31 @@ void convert_on_host(const View& from, const View& to) {
   kernels::convert(kernels::conversion_nest(from, to), from.dtype, to.dtype, from.data, to.data);
 }
 
-void convert_on_device(ContextState& context, const View& from, const View& to) {
-  const kernels::StridedCopy nest = kernels::conversion_nest(from, to);
-  if (nest.item_bytes == 0) return;
-  const Stream stream = devices::begin_device_work(context);
-  context.device->convert(nest, from.dtype, to.dtype, from.data, to.data, stream);
-  devices::finish_device(context, "astype");
+/// One side at least lies in host memory.
+void convert_across(const Array& array, Array& result) {
+  const bool to_device = result.local().space == MemorySpace::device;
+  const Array to = to_device ? arrays::host_like(result) : result;
+  convert_on_host(arrays::on_host(array).local(), to.local());
+  if (to_device) copy(to, result);
 }
 
 }  // namespace
 
 Array astype(const Array& array, Dtype dtype, const ArrayOptions& options, SourcePlace where) {
+  Array result = astype(array, dtype, options, Stream{}, where);
+  if (result.local().space == MemorySpace::device) devices::finish_device(*result.context_state(), "astype");
+  return result;
+}
+
+Array astype(const Array& array, Dtype dtype, const ArrayOptions& options, Stream stream, SourcePlace where) {
   const std::shared_ptr<ContextState>& context = array.context_state();
   context->require_usable("astype");
   const bool loses = is_complex(array.dtype()) && !is_complex(dtype) && dtype != Dtype::boolean;
+  const MemorySpace space = options.space.value_or(array.local().space);
+  const bool on_device = array.local().space == MemorySpace::device && space == MemorySpace::device;
   runtime::collectively(*context, "astype", [&]() -> std::vector<Fact> {
+    arrays::require_stream_of_device("astype", on_device || space != array.local().space, stream);
+    if (!on_device) devices::follow(*context, "astype", stream);
     check(!loses,
           "astype: {} numbers do not become {}: write the part that is meant, or the absolute value, into a "
           "real array (for_each_local, fill)",
@@ -36,18 +46,17 @@ Array astype(const Array& array, Dtype dtype, const ArrayOptions& options, Sourc
     return {{"array", array.operand().to_string()}, {"dtype", std::string(name(dtype))}};
   });
   ArrayOptions made = options;
-  made.space = options.space.value_or(array.local().space);
+  made.space = space;
   Array result =
       arrays::allocate(context, array.layout(), dtype, made, fmt::format("astype {}", name(dtype)), where);
-  if (dtype == array.dtype()) return copy(array, result), result;
-  const bool on_device = array.local().space == MemorySpace::device;
-  const bool to_device = result.local().space == MemorySpace::device;
-  if (on_device && to_device) {
-    convert_on_device(*context, array.local(), result.local());
+  if (on_device && dtype == array.dtype()) {
+    copy(array, result, stream);
+  } else if (on_device) {
+    arrays::convert_on_device(*context, array.local(), result.local(), stream);
+  } else if (dtype == array.dtype()) {
+    copy(array, result);
   } else {
-    const Array to = to_device ? arrays::host_like(result) : result;
-    convert_on_host(arrays::on_host(array).local(), to.local());
-    if (to_device) copy(to, result);
+    convert_across(array, result);
   }
   return result;
 }

@@ -8,6 +8,7 @@
 #include "array/array_state.hpp"
 #include "array/transfer.hpp"
 #include "base/check.hpp"
+#include "device/device_synchronization.hpp"
 #include "runtime/agree.hpp"
 
 namespace partita {
@@ -21,6 +22,11 @@ void check_index(const Array& array, const Index& index, std::string_view operat
           operation, index[d], d, to_string(array.shape()));
   }
   arrays::check_has_values(operation, array);
+}
+
+void follow(const Array& array, std::string_view operation, Stream stream) {
+  arrays::require_stream_of_device(operation, array.local().space == MemorySpace::device, stream);
+  devices::follow(*array.context_state(), operation, stream);
 }
 
 /// This rank's place of an element; nothing where it has none.
@@ -55,14 +61,16 @@ detail::LocalLoops detail::local_loops(const Array& array) {
   return result;
 }
 
-Array detail::host_stand_in(const Array& array) {
+Array detail::host_stand_in(const Array& array, Stream stream) {
+  arrays::require_stream_of_device("fill", array.local().space == MemorySpace::device, stream);
   return array.local().space == MemorySpace::host ? array : arrays::host_like(array);
 }
 
-void detail::read_element(const Array& array, const Index& index, void* value) {
+void detail::read_element(const Array& array, const Index& index, void* value, Stream stream) {
   ContextState& context = *array.context_state();
   context.require_usable("at");
   runtime::collectively(context, "at", [&]() -> std::vector<Fact> {
+    follow(array, "at", stream);
     check_index(array, index, "at");
     return {{"array", array.operand().to_string()}, {"index", to_string(index)}};
   });
@@ -77,7 +85,8 @@ void detail::read_element(const Array& array, const Index& index, void* value) {
   std::copy(found.begin(), found.end(), static_cast<char*>(value));
 }
 
-void detail::write_element(Array& array, const Index& index, const void* value) {
+void detail::write_element(Array& array, const Index& index, const void* value, Stream stream) {
+  follow(array, "set_at", stream);
   check_index(array, index, "set_at");
   const std::optional<View> place = place_of(array, index);
   if (!place) return;

@@ -19,6 +19,15 @@ void check_like_part(const View& view, const Array& array) {
                           "copy: the view is of device memory, but the context has no device");
 }
 
+/// The array and the view may be either.
+void copy_in_order(ContextState& context, const View& from, const View& to, Stream stream) {
+  const bool on_host = from.space == MemorySpace::host && to.space == MemorySpace::host;
+  arrays::require_stream_of_device("copy", !on_host, stream);
+  if (on_host) return arrays::copy_view(context, from, to);
+  context.require_usable("copy");
+  arrays::copy_view(context, from, to, stream);
+}
+
 }  // namespace
 
 void copy(const View& source, Array& destination) {
@@ -29,6 +38,16 @@ void copy(const View& source, Array& destination) {
 void copy(const Array& source, const View& destination) {
   check_like_part(destination, source);
   arrays::copy_view(*source.context_state(), source.local(), destination);
+}
+
+void copy(const View& source, Array& destination, Stream stream) {
+  check_like_part(source, destination);
+  copy_in_order(*destination.context_state(), source, destination.local(), stream);
+}
+
+void copy(const Array& source, const View& destination, Stream stream) {
+  check_like_part(destination, source);
+  copy_in_order(*source.context_state(), source.local(), destination, stream);
 }
 
 }  // namespace partita

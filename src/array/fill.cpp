@@ -54,17 +54,16 @@ void fill(Array& array, const void* value, Stream stream) {
   arrays::fill_on_device(*array.context_state(), array.local(), value, stream);
 }
 
-void fill_random(Array& array, std::uint64_t seed, Stream stream) {
-  arrays::require_stream_of_device("fill_random", array.local().space == MemorySpace::device, stream);
-  devices::follow(*array.context_state(), "fill_random", stream);
-  fill_random(array, seed);
+void fill_random(Array& array, std::uint64_t seed) {
+  fill_random(array, seed, {});
 }
 
-void fill_random(Array& array, std::uint64_t seed) {
-  arrays::fill_by_number(array, [&](std::int64_t number, auto& element) {
+void fill_random(Array& array, std::uint64_t seed, Stream stream) {
+  const auto make = [&](std::int64_t number, auto& element) {
     using T = std::remove_reference_t<decltype(element)>;
     element = random_value<T>(mix(scramble(seed), static_cast<std::uint64_t>(number)));
-  });
+  };
+  arrays::fill_by_number(array, make, stream);
 }
 
 namespace {

@@ -30,14 +30,19 @@ T normal_value(std::uint64_t bits) {
 }  // namespace
 
 void fill_normal(Array& array, std::uint64_t seed) {
+  fill_normal(array, seed, {});
+}
+
+void fill_normal(Array& array, std::uint64_t seed, Stream stream) {
   const Dtype dtype = array.dtype();
   check(dtype != Dtype::boolean && !is_integer(dtype), "fill_normal: {} has no normal numbers", name(dtype));
-  arrays::fill_by_number(array, [&](std::int64_t number, auto& element) {
+  const auto make = [&](std::int64_t number, auto& element) {
     using T = std::remove_reference_t<decltype(element)>;
     if constexpr (!std::is_integral_v<T>) {
       element = normal_value<T>(mix(scramble(seed), static_cast<std::uint64_t>(number)));
     }
-  });
+  };
+  arrays::fill_by_number(array, make, stream);
 }
 
 }  // namespace partita

@@ -7,6 +7,7 @@
 #include "device/device_memory.hpp"
 #include "device/device_synchronization.hpp"
 #include "device/stream_work.hpp"
+#include "kernels/host/convert.hpp"
 #include "kernels/host/fill.hpp"
 
 namespace partita::arrays {
@@ -107,6 +108,14 @@ void fill_on_device(ContextState& context, const View& to, const void* element, 
   if (nest.item_bytes == 0) return;
   put_one(context, "fill", stream,
           [&](Stream used) { context.device->fill(nest, element, size_of(to.dtype), to.data, used); });
+}
+
+void convert_on_device(ContextState& context, const View& from, const View& to, Stream stream) {
+  const kernels::StridedCopy nest = kernels::conversion_nest(from, to);
+  if (nest.item_bytes == 0) return;
+  put_one(context, "astype", stream, [&](Stream used) {
+    context.device->convert(nest, from.dtype, to.dtype, from.data, to.data, used);
+  });
 }
 
 void require_stream_of_device(std::string_view caller, bool is_device, Stream stream) {

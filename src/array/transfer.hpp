@@ -36,6 +36,9 @@ void copy_view(ContextState& context, const View& from, const View& to, Stream s
 /// context's own). Local.
 void fill_on_device(ContextState& context, const View& to, const void* element, Stream stream);
 
+/// to = from, converted: views of the same extents in device memory; likewise.
+void convert_on_device(ContextState& context, const View& from, const View& to, Stream stream);
+
 /// Throws UnsupportedError for a stream that is given for arrays in host memory.
 void require_stream_of_device(std::string_view caller, bool is_device, Stream stream);
 

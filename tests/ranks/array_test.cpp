@@ -2,6 +2,8 @@
 #include <cmath>
 #include <numeric>
 #include <partita/array.hpp>
+#include <partita/astype.hpp>
+#include <partita/elements.hpp>
 #include <partita/fft.hpp>
 #include <partita/matmul.hpp>
 #include <partita/memory.hpp>
@@ -183,7 +185,16 @@ RANK_TEST(Array, HostMemoryHasNoStreams) {
   EXPECT_THROW(fill(array, value, stream), UnsupportedError);
   EXPECT_THROW(fill(array, &value, Stream{nullptr}), UnsupportedError);
   EXPECT_THROW(fill_random(array, 1, stream), UnsupportedError);
+  EXPECT_THROW(fill_normal(array, 1, stream), UnsupportedError);
+  EXPECT_THROW(fill(
+                   array, [](const Index&) { return 1.0; }, stream),
+               UnsupportedError);
   EXPECT_THROW(copy(array, other, stream), UnsupportedError);
+  EXPECT_THROW(copy(array, other.local(), stream), UnsupportedError);
+  EXPECT_THROW(copy(array.local(), other, stream), UnsupportedError);
+  EXPECT_THROW((void)at<double>(array, {0, 0}, stream), UnsupportedError);
+  EXPECT_THROW(set_at(array, {0, 0}, 1.0, stream), UnsupportedError);
+  EXPECT_THROW((void)astype(array, Dtype::f32, on_host, stream), UnsupportedError);
   EXPECT_THROW((void)compare(array, other, stream), UnsupportedError);
   EXPECT_THROW((void)gather(array, 0, {}, stream), UnsupportedError);
   if (context.device().kind == Device::Kind::cpu) {

@@ -1,7 +1,5 @@
 // Contexts with a device: on the GPUs of the machine (PARTITA_TEST_DEVICE=cuda) or on fake ones.
-#include <atomic>
 #include <cstdlib>
-#include <future>
 #include <memory>
 #include <numeric>
 #include <partita/memory.hpp>
@@ -14,18 +12,9 @@
 #include "ranks/fake_device.hpp"
 #include "ranks/needs_devices.hpp"
 #include "ranks/rank_test.hpp"
-#include "ranks/stream_order.hpp"
 
 namespace partita::testing {
 namespace {
-
-#define DEVICE_TEST(name)                                                                \
-  static void device_##name(partita::Context& context);                                  \
-  TEST(Device, name) {                                                                   \
-    NEEDS_DEVICES();                                                                     \
-    on_ranks([](partita::Context& on_this_context) { device_##name(on_this_context); }); \
-  }                                                                                      \
-  static void device_##name([[maybe_unused]] partita::Context& context)
 
 DEVICE_TEST(ArraysLieInItsMemoryUnlessTheySayOtherwise) {
   EXPECT_EQ(context.device().kind, Device::Kind::cuda);
@@ -162,139 +151,6 @@ DEVICE_TEST(LargeRowsToColumns) {
   Array expected = empty(context, {rows, columns}, Slab(0), Dtype::f64);
   fill_random(expected, 3);
   EXPECT_TRUE(compare(source, expected).equal);
-}
-
-DEVICE_TEST(ExecutesInStreamOrder) {
-  if (context.state()->device_topology.node_count() > 1)
-    GTEST_SKIP() << "needs devices that reach each other: messages wait in execute";
-  check_stream_order(context, {}, 200);
-}
-
-// As it does once an execution has been captured into a graph.
-DEVICE_TEST(TheDeviceItselfMayCountSignals) {
-  Array source = empty(context, {37, 29}, Slab(0), Dtype::i64);
-  Array destination = empty(context, {37, 29}, Slab(1), Dtype::i64);
-  Redistribute there(context, source.operand(), destination.operand());
-  Redistribute back(context, destination.operand(), source.operand());
-  write_known(source);
-  for (int round = 0; round < 20; ++round) {
-    if (round == context.rank()) context.state()->flags->count_on_device();  // each rank when it likes
-    there.execute(source, destination);
-    write_constant(source, round);
-    back.execute(destination, source);
-  }
-  EXPECT_EQ(count_wrong(source, source.layout()), 0);
-}
-
-// Memory that is dropped while a stream still uses it is not given to anybody else.
-DEVICE_TEST(DroppedArraysOutliveTheirStreams) {
-  if (context.state()->device_topology.node_count() > 1)
-    GTEST_SKIP() << "needs devices that reach each other: messages wait in execute";
-  Array source = empty(context, {301, 203}, Slab(0), Dtype::f32);
-  write_known(source);
-  Array kept = empty(context, {301, 203}, Slab(1), Dtype::f32);
-  for (int round = 0; round < 20; ++round) {
-    Array passing = empty(context, {301, 203}, BlockCyclic({1, context.size()}, {3, 3}), Dtype::f32);
-    Redistribute up(context, source.operand(), passing.operand());
-    Redistribute down(context, passing.operand(), kept.operand());
-    up.execute(source, passing, Stream{});
-    down.execute(passing, kept, Stream{});
-  }
-  context.synchronize();
-  EXPECT_EQ(count_wrong(kept, source.layout()), 0);
-}
-
-/// Holds up a stream of a fake device until it is opened, or goes.
-class Gate {
- public:
-  explicit Gate(Stream stream) {
-    put_into_fake_stream(stream, [open = open_] {
-      while (!*open) std::this_thread::yield();
-    });
-  }
-  ~Gate() { open(); }
-  Gate(const Gate&) = delete;
-  Gate& operator=(const Gate&) = delete;
-  void open() { *open_ = true; }
-
- private:
-  std::shared_ptr<std::atomic<bool>> open_ = std::make_shared<std::atomic<bool>>(false);
-};
-
-// Of CUDA the handle 0 is a stream, and PyTorch's usual one: not to be taken for the context's own.
-DEVICE_TEST(ANullHandleIsTheDefaultStream) {
-  Array array = zeros(context, {64, 3}, Slab(0), Dtype::f64);
-  Array other = zeros(context, {64, 3}, Slab(0), Dtype::f64);
-  if (tests_fake_devices()) {
-    Gate gate{Stream{nullptr}};
-    fill(array, 4.0, Stream{nullptr});
-    std::promise<void> own_is_done;
-    put_into_fake_stream(context.stream(), [&own_is_done] { own_is_done.set_value(); });
-    own_is_done.get_future().wait();
-    for (std::int64_t i = 0; i < array.local_size(); ++i) EXPECT_EQ(array.data<double>()[i], 0);
-  } else {
-    fill(array, 4.0, Stream{nullptr});
-  }
-  copy(array, other, Stream{nullptr});
-  context.synchronize(Stream{nullptr});
-  each_element(other, [](std::int64_t, auto& element) {
-    EXPECT_TRUE(same_value(element, make_value<std::decay_t<decltype(element)>>(4)));
-  });
-}
-
-DEVICE_TEST(ArraysAreFilledAndCopiedInStreams) {
-  if (!tests_fake_devices()) GTEST_SKIP() << "needs PARTITA_TEST_DEVICE=fake";
-  const FakeStream mine;
-  const Stream stream = mine.stream();
-  Array from = zeros(context, {31, 6}, Slab(0), Dtype::i32);
-  Array to = zeros(context, {31, 6}, Slab(0), Dtype::i32, {.order = Order::column_major});
-  const std::int32_t value = 5;
-  {
-    const Gate gate(stream);
-    fill(from, value, stream);
-    copy(from, to, stream);
-    for (std::int64_t i = 0; i < to.local_size(); ++i) EXPECT_EQ(to.data<std::int32_t>()[i], 0);
-  }
-  context.synchronize(stream);
-  for (std::int64_t i = 0; i < to.local_size(); ++i) EXPECT_EQ(to.data<std::int32_t>()[i], value);
-}
-
-// What the stream was given before has been done when they look.
-DEVICE_TEST(WhatWaitsOnTheHostComesAfterTheStream) {
-  if (!tests_fake_devices()) GTEST_SKIP() << "needs PARTITA_TEST_DEVICE=fake";
-  const FakeStream mine;
-  const Stream stream = mine.stream();
-  const auto late = [&] { delay_fake_stream(stream, std::chrono::milliseconds(20)); };
-  Array there = zeros(context, {31, 6}, Slab(0), Dtype::f32);
-  Array here = zeros(context, {31, 6}, Slab(0), Dtype::f32, {.space = MemorySpace::host});
-  late();
-  fill(there, 5.0f, stream);
-  copy(there, here, stream);
-  each_element(here, [](std::int64_t, auto& element) {
-    EXPECT_TRUE(same_value(element, make_value<std::decay_t<decltype(element)>>(5)));
-  });
-  late();
-  fill(there, 7.0f, stream);
-  EXPECT_EQ(compare(there, here, stream).largest_difference, 2);
-  late();
-  fill(there, 8.0f, stream);
-  fill_random(there, 11, stream);
-  fill_random(here, 11);
-  EXPECT_TRUE(compare(there, here).equal);
-}
-
-DEVICE_TEST(GathersAndScattersInStreams) {
-  Array there = empty(context, {31, 6}, Slab(0), Dtype::f32);
-  fill_random(there, 3);
-  const int root = context.size() - 1;
-  const Array whole = gather(there, root, {}, context.stream());
-  EXPECT_EQ(whole.local_size(), context.rank() == root ? 186 : 0);
-  EXPECT_TRUE(compare(whole, there, context.stream()).equal);
-  std::vector<float> memory(31 * 6, 9.0f);
-  const View all = View::dense(memory.data(), Dtype::f32, {31, 6});
-  const Array dealt = scatter(context, all, {31, 6}, Slab(1), 0, {}, context.stream());
-  fill(there, 9.0f, context.stream());
-  EXPECT_TRUE(compare(dealt, there, context.stream()).equal);
 }
 
 DEVICE_TEST(WrapAsksTheDriverWhoseMemoryItIs) {

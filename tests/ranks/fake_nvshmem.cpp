@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <random>
 #include <string>
 #include <thread>
 #include <vector>
@@ -77,25 +78,31 @@ std::atomic_ref<int> readers(char* memory) {
   return std::atomic_ref(*reinterpret_cast<int*>(memory + world().bytes));
 }
 
+bool map_all(char* mine, std::size_t bytes) {
+  World& all = world();
+  for (int rank = 0; rank < all.ranks; ++rank) {
+    char* const memory = rank == all.rank ? mine : open(rank, bytes);
+    if (memory == nullptr) return false;
+    all.memories[static_cast<std::size_t>(rank)] = memory;
+    ++readers(memory);
+  }
+  return comes([&] { return readers(mine) == all.ranks; });
+}
+
 void* allocate(std::size_t bytes) {
   World& all = world();
   all.bytes = bytes;
   all.memories.assign(static_cast<std::size_t>(all.ranks), nullptr);
   char* const mine = create(bytes);
-  for (int rank = 0; rank < all.ranks; ++rank) {
-    char* const memory = rank == all.rank ? mine : open(rank, bytes);
-    if (memory == nullptr) return nullptr;
-    all.memories[static_cast<std::size_t>(rank)] = memory;
-    ++readers(memory);
-  }
-  const bool all_have = comes([&] { return readers(mine) == all.ranks; });
+  if (mine == nullptr) return nullptr;
+  const bool all_have = map_all(mine, bytes);
   shm_unlink(name_of(all.rank).c_str());
   return all_have ? mine : nullptr;
 }
 
 int get_unique_id(memory::NvshmemId* id) {
-  static int number = 0;
-  const std::string name = fmt::format("partita-fake-nvshmem-{}-{}", getpid(), ++number);
+  std::random_device device;  // numbers of processes come again, and what was killed may have left its memory
+  const std::string name = fmt::format("partita-fake-nvshmem-{:08x}{:08x}", device(), device());
   std::memcpy(id->bytes, name.c_str(), name.size() + 1);
   return id->version == (1 << 16) + 128 ? 0 : 1;
 }

@@ -3,11 +3,14 @@
 //   mpirun -n 3 partita_rank_tests [gtest's flags]
 //   partita_rank_tests --threads-group [--ranks=N] [gtest's flags]
 //
-// Rank 0 prints the progress; the other ranks print their failures only. The exit code of each process is its
-// own.
+// Rank 0 prints the progress; the other ranks, and with --gtest_brief=1 rank 0 too, print their failures
+// only. The exit code of each process is its own.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <array>
 #include <charconv>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -23,24 +26,37 @@
 namespace partita::testing {
 namespace {
 
-/// What the ranks other than 0 print.
+/// The test that runs, for who prints no progress.
+std::array<char, 128> running_test = {};
+
+/// Signals that end the process end it all the same; but the log knows of which test.
+void name_the_test(int signal) {
+  const ssize_t named = ::write(STDERR_FILENO, running_test.data(), std::strlen(running_test.data()));
+  if (named > 0) static_cast<void>(::write(STDERR_FILENO, ": killed\n", 9) > 0);
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
+/// What is printed where nobody wants to see the progress.
 class FailurePrinter : public ::testing::EmptyTestEventListener {
  public:
-  explicit FailurePrinter(int rank) : rank_(rank) {}
+  explicit FailurePrinter(int rank) : rank_(rank) {
+    for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGABRT, SIGTERM}) std::signal(signal, name_the_test);
+  }
   void OnTestStart(const ::testing::TestInfo& test) override {
-    test_ = std::string(test.test_suite_name()) + "." + test.name();
+    std::snprintf(running_test.data(), running_test.size(), "[rank %d] %s.%s", rank_, test.test_suite_name(),
+                  test.name());
   }
   // GoogleTest holds its lock here: it must not be asked which test runs.
   void OnTestPartResult(const ::testing::TestPartResult& result) override {
     if (!result.failed()) return;
-    std::fprintf(stderr, "[rank %d] %s: %s:%d: %s\n", rank_, test_.c_str(),
+    std::fprintf(stderr, "%s: %s:%d: %s\n", running_test.data(),
                  result.file_name() ? result.file_name() : "?", result.line_number(), result.message());
     std::fflush(stderr);
   }
 
  private:
   int rank_;
-  std::string test_;
 };
 
 int number_of(std::string_view text, std::string_view what) {
@@ -93,12 +109,12 @@ void start(RankRun& run) {
   }
   agree_on_seed(run);
   const int rank = run.referee ? run.referee->rank() : 0;
-  if (rank != 0) {
+  if (rank != 0 || GTEST_FLAG_GET(brief)) {
     auto& listeners = ::testing::UnitTest::GetInstance()->listeners();
     delete listeners.Release(listeners.default_result_printer());
     listeners.Append(new FailurePrinter(rank));
-    return;
   }
+  if (rank != 0) return;
   std::printf("%d ranks as %s on %s, %d a node (0: all), PARTITA_SEED=%d%s\n", run.ranks.count,
               run.ranks.kind == GroupKind::mpi ? "processes" : "threads",
               tests_fake_devices()                      ? "fake devices"
