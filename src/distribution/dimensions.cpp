@@ -4,8 +4,7 @@
 
 #include "distribution/boxes.hpp"
 
-namespace partita {
-namespace distribution {
+namespace partita::distribution {
 namespace {
 
 bool contains(std::span<const int> axes, int dimension) {
@@ -161,5 +160,4 @@ std::optional<Layout> without_dimensions(const Layout& layout, std::span<const i
                     left.left_of(layout.shape(), 1));
 }
 
-}  // namespace distribution
-}  // namespace partita
+}  // namespace partita::distribution
