@@ -236,6 +236,15 @@ RANK_TEST(Array, WhatIsWrongOnOneRankIsToldToAll) {
   const std::string layouts =
       same_error<DisagreementError>(context, [&] { (void)compare(array, first ? columns : array); });
   EXPECT_TRUE(contains(layouts, "slab:1")) << layouts;
+  // Of these there is no plan yet.
+  const Array square = zeros(context, {13, 13}, Slab(0), Dtype::f32);
+  const std::string missing =
+      same_error<ArgumentError>(context, [&] { (void)matmul(square, first ? Array() : square); });
+  EXPECT_TRUE(contains(missing, "no array")) << missing;
+  Array moved = zeros(context, {13, 13}, Slab(1), Dtype::f32), itself = square;
+  const std::string same =
+      same_error<ArgumentError>(context, [&] { redistribute_into(square, first ? itself : moved); });
+  EXPECT_TRUE(contains(same, "the same array")) << same;
   EXPECT_TRUE(compare(array, columns).equal);  // the context is as before
 }
 
