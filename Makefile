@@ -16,7 +16,7 @@ export MPI BUILD JOBS
 
 .DEFAULT_GOAL := all
 .PHONY: all help setup setup-lint configure test test-openmpi test-mpich test-threads test-cuda bundle-cuda demo check format \
-        check-format lint install clean
+        check-format lint docs install clean
 
 all: configure  ## build into build/ (the command is build/bin/partita); the default
 	@cmake --build $(BUILD) -j $(JOBS)
@@ -65,6 +65,10 @@ check-format: setup-lint
 
 lint: check-format setup  ## clang-format and clang-tidy over all sources
 	@scripts/lint --all
+
+docs:  ## the page of the public headers, into build/docs/html
+	@scripts/setup docs
+	@scripts/docs $(BUILD)/docs
 
 install: all  ## install into PREFIX (/usr/local)
 	@cmake --install $(BUILD) --prefix $(PREFIX)

@@ -23,15 +23,15 @@ class PARTITA_API Array {
  public:
   Array() = default;  ///< no array; only assignment and `valid()` are allowed
 
-  bool valid() const { return state_ != nullptr; }
-  const Layout& layout() const;
+  bool valid() const { return state_ != nullptr; }         ///< there is one
+  const Layout& layout() const;                            ///< who has what
   const Shape& shape() const { return layout().shape(); }  ///< global
-  Dtype dtype() const;
+  Dtype dtype() const;                                     ///< of its elements
   Operand operand() const;    ///< what planners need to know; agreed by all ranks when the array was made
   const View& local() const;  ///< this rank's part
-  Shape local_shape() const { return local().extents; }
-  std::int64_t local_size() const;  ///< elements
-  Context context() const;          ///< in which it was made
+  Shape local_shape() const { return local().extents; }  ///< of this rank's part
+  std::int64_t local_size() const;                       ///< elements of this rank's part
+  Context context() const;                               ///< in which it was made
 
   /// The first local element, typed; throws ArgumentError if T is not the dtype.
   template <class T>
@@ -52,17 +52,18 @@ class PARTITA_API Array {
 
   struct State;
   explicit Array(std::shared_ptr<State> state) : state_(std::move(state)) {}  ///< for the library itself
-  const std::shared_ptr<State>& state() const { return state_; }
-  const std::shared_ptr<ContextState>& context_state() const;  ///< for the library itself
+  const std::shared_ptr<State>& state() const { return state_; }              ///< for the library itself
+  const std::shared_ptr<ContextState>& context_state() const;                 ///< for the library itself
 
  private:
   void require_dtype(Dtype wanted) const;
   std::shared_ptr<State> state_;
 };
 
+/// How a new array lies in memory.
 struct ArrayOptions {
-  Residency residency = Residency::heap;
-  Order order = Order::row_major;
+  Residency residency = Residency::heap;  ///< on the symmetric heap, or not
+  Order order = Order::row_major;         ///< of the local parts
   /// Where it lies; nothing said: in the memory of the context's device.
   std::optional<MemorySpace> space = {};
 };
@@ -136,16 +137,16 @@ requires(!std::is_pointer_v<T> && !std::is_invocable_v<T&, const Index&>) void f
 /// finaliser (Steele et al. 2014).
 /// The host makes the numbers, of a device too, and waits until they are there.
 PARTITA_API void fill_random(Array& array, std::uint64_t seed);
+PARTITA_API void fill_random(Array& array, std::uint64_t seed, Stream stream);
 /// Likewise, of the normal distribution with mean 0 and variance 1; of complex numbers, each of the two
 /// parts. Floating and complex dtypes; ArgumentError otherwise. Local. Source: Box and Muller (1958) on the
 /// same generator; the same bits in every distribution, up to the mathematical functions of the machine.
 PARTITA_API void fill_normal(Array& array, std::uint64_t seed);
-PARTITA_API void fill_random(Array& array, std::uint64_t seed, Stream stream);
 PARTITA_API void fill_normal(Array& array, std::uint64_t seed, Stream stream);
 
 /// destination = source, element by element; equivalent layouts, same dtype, any local orders, host and
 /// device memory alike. Local. With a stream at least one side lies in device memory; where the other does
-/// not, the host waits.
+/// not, the host waits. Throws ArgumentError where layouts or dtypes differ.
 PARTITA_API void copy(const Array& source, Array& destination);
 PARTITA_API void copy(const Array& source, Array& destination, Stream stream);
 /// Between this rank's part and plain memory of the same extents and dtype, host or device, any strides: no
@@ -157,14 +158,16 @@ PARTITA_API void copy(const Array& source, const View& destination, Stream strea
 
 /// The whole array on rank `root` (an ordinary array whose other local parts are empty), and back. In
 /// ordinary memory only the root has any; on the heap every rank has as much. Nothing said of the space:
-/// where the source lies. Collective.
+/// where the source lies. Collective; blocking where no stream is given. Errors, the same on every rank:
+/// ArgumentError (no such root), DisagreementError, MemoryError.
 PARTITA_API Array gather(const Array& source, int root = 0, const ArrayOptions& options = {},
                          SourcePlace where = SourcePlace::current());
 PARTITA_API Array gather(const Array& source, int root, const ArrayOptions& options, Stream stream,
                          SourcePlace where = SourcePlace::current());
 /// `source` is valid on `root` only: a dense whole array in host memory; the result lies where the context's
-/// arrays do, if the options say nothing else. Collective over `context`. The host waits, also with a stream,
-/// which is for a context with a device.
+/// arrays do, if the options say nothing else. Collective over `context`, blocking, also with a stream, which
+/// is for a context with a device. Errors as of the other direction; ArgumentError, too, where `source` is
+/// not of that shape.
 PARTITA_API Array scatter(const Context& context, const View& source, const Shape& shape,
                           const Distribution& distribution, int root = 0, const ArrayOptions& options = {},
                           SourcePlace where = SourcePlace::current());
@@ -180,15 +183,18 @@ struct Comparison {
   Index first_difference;         ///< of the smallest row-major number; empty if none
 };
 /// Compares two arrays of the same shape and dtype in any distributions (b is redistributed to a's layout).
-/// Collective, blocking, also with a stream.
+/// Collective, blocking, also with a stream. Errors, the same on every rank: ArgumentError (other shapes or
+/// dtypes), DisagreementError.
 PARTITA_API Comparison compare(const Array& a, const Array& b);
 PARTITA_API Comparison compare(const Array& a, const Array& b, Stream stream);
 
 /// The array seen from a larger context: `array` lives on `context.subgroup(ranks)`; ranks outside pass an
-/// invalid Array. The result shares the memory and counts as ordinary memory. Collective over `context`.
+/// invalid Array. The result shares the memory and counts as ordinary memory. Collective over `context`,
+/// blocking. ArgumentError, the same on every rank: a rank named twice or out of range, an array where there
+/// should be none.
 PARTITA_API Array embed(const Context& context, const Array& array, std::span<const int> ranks);
 /// The opposite: the same memory as an array of the subgroup; ranks outside get an invalid Array. Collective
-/// over `subgroup`; `array`'s layout must give nothing to ranks outside.
+/// over `subgroup`, blocking; `array`'s layout must give nothing to ranks outside (ArgumentError).
 PARTITA_API Array restrict_to(const Context& subgroup, const Array& array, std::span<const int> ranks);
 
 }  // namespace partita

@@ -37,13 +37,15 @@
 
 namespace partita {
 
+/// What a reduction computes.
 enum class ArrayReduction : std::uint8_t { sum, product, min, max, mean, norm, any, all };
 
 PARTITA_API std::string_view name(ArrayReduction reduction);  ///< "sum", ...
 
 /// One axis of an array, or several: `0`, `{0, 2}`. Made of what names them; checked where it is used.
 struct Axes {
-  std::vector<int> list;
+  std::vector<int> list;  ///< counted from 0
+  /// Made implicitly.
   Axes(int axis) : list{axis} {}                          // NOLINT: implicit by design
   Axes(std::initializer_list<int> axes) : list(axes) {}   // NOLINT: likewise
   Axes(std::vector<int> axes) : list(std::move(axes)) {}  // NOLINT: likewise

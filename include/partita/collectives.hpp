@@ -61,13 +61,14 @@ PARTITA_API void barrier(const Context& context, Stream stream);
 /// as slices to all ranks and from them to all (van de Geijn's scatter and all-gather).
 PARTITA_API void broadcast(const Context& context, const View& view, int root = 0, Stream stream = {});
 
-/// destination of `root` = all sources joined. In place allowed. The rest as `all_reduce`.
+/// How contributions are joined.
 struct ReduceOptions {
-  Reduction reduction = Reduction::sum;
+  Reduction reduction = Reduction::sum;  ///< what joins two of them
   /// The result is bit for bit the same however the ranks sit on nodes, and in whatever memory: contributions
   /// are joined in rank order. Every way that there is today does so; the promise keeps it so.
   bool deterministic = false;
 };
+/// destination of `root` = all sources joined. In place allowed. The rest as `all_reduce`.
 PARTITA_API void reduce(const Context& context, const View& source, const View& destination,
                         const ReduceOptions& options = {}, int root = 0, Stream stream = {});
 
@@ -118,6 +119,7 @@ PARTITA_API void all_to_all_v(const Context& context, const View& source, const 
                               std::span<const std::int64_t> send_counts,
                               std::span<const std::int64_t> receive_counts, Stream stream = {});
 
+/// Whose contributions a scan joins.
 enum class Scan : std::uint8_t {
   inclusive,  ///< of the ranks up to and with this one
   exclusive,  ///< of the ranks before this one; the identity of the reduction on rank 0
@@ -160,7 +162,8 @@ struct HaloOptions {
 /// are not periodic). A part without elements has no ghost cells. Pure. Throws ArgumentError as `Halo` does.
 PARTITA_API Shape halo_shape(const Layout& layout, int rank, const HaloOptions& options);
 
-/// This rank's part inside its extended part.
+/// The rank's part inside its extended part, of the same number of dimensions. Pure. Throws ArgumentError as
+/// `Halo` does.
 PARTITA_API View halo_interior(const View& extended, const Layout& layout, int rank,
                                const HaloOptions& options);
 

@@ -21,11 +21,12 @@ struct Machine;
 
 /// Where a context computes.
 struct Device {
-  enum class Kind : std::uint8_t { any, cpu, cuda } kind = Kind::any;
-  int index = -1;                     ///< of a GPU; -1: chosen by the rank's place in its node
-  static Device any() { return {}; }  ///< a GPU if this process has one, else the CPU
-  static Device cpu() { return {Kind::cpu, -1}; }
-  static Device cuda(int index = -1) { return {Kind::cuda, index}; }
+  /// Which sort of device; `any`: a GPU where there is one.
+  enum class Kind : std::uint8_t { any, cpu, cuda } kind = Kind::any;  ///< which sort is wanted, or is
+  int index = -1;                                  ///< of a GPU; -1: chosen by the rank's place in its node
+  static Device any() { return {}; }               ///< a GPU if this process has one, else the CPU
+  static Device cpu() { return {Kind::cpu, -1}; }  ///< the host alone
+  static Device cuda(int index = -1) { return {Kind::cuda, index}; }  ///< a GPU, else UnsupportedError
 };
 
 /// Whom a context is made of. Default: all processes of MPI_COMM_WORLD, or this process alone when the
@@ -38,6 +39,7 @@ struct PARTITA_API Communicator {
   std::shared_ptr<void> thread_member;     ///< a place in a ThreadGroup
 };
 
+/// What is logged: this, and what is graver.
 enum class LogLevel : std::uint8_t { trace, debug, info, warn, error, off };
 
 /// What the symmetric heap of devices lies in.
@@ -134,17 +136,17 @@ class PARTITA_API Context {
   /// Whether both are the same context.
   friend bool operator==(const Context& a, const Context& b) { return a.state_ == b.state_; }
 
-  int rank() const;
-  int size() const;
-  const Topology& topology() const;
-  int threads() const;  ///< that BLAS and FFT may use in this rank
+  int rank() const;                  ///< this one: 0, 1, ... below size()
+  int size() const;                  ///< number of ranks
+  const Topology& topology() const;  ///< which ranks share a node
+  int threads() const;               ///< that BLAS and FFT may use in this rank
   /// Whose figures operations choose their algorithms by; see <partita/machine.hpp>. Lives as long as the
   /// context.
   const Machine& machine() const;
 
   /// The ranks `ranks` of this context (in that order) as a context of its own. Collective over those ranks
-  /// only; the others do not call. Errors, the same on every caller: ArgumentError (a rank named twice or out
-  /// of range, the caller not in the list), DisagreementError.
+  /// only, blocking; the others do not call. Errors, the same on every caller: ArgumentError (a rank named
+  /// twice or out of range, the caller not in the list), DisagreementError.
   Context subgroup(std::span<const int> ranks) const;
   Context subgroup(std::initializer_list<int> ranks) const;
   /// The ranks that give the same `colour` as a context of their own, ordered by `key` and then by their
@@ -173,8 +175,8 @@ class PARTITA_API Context {
   /// marks the context closed. Arrays that still live stay readable locally.
   std::string close();
 
-  bool failed() const noexcept;
-  std::string failure() const;  ///< the first failure's text; empty: none
+  bool failed() const noexcept;  ///< by this rank's own knowledge. Local; asks nobody
+  std::string failure() const;   ///< the first failure's text; empty: none
 
   const std::shared_ptr<ContextState>& state() const { return state_; }  ///< for the library itself
 
@@ -202,8 +204,8 @@ class PARTITA_API ThreadGroup {
   explicit ThreadGroup(int ranks);  ///< throws ArgumentError below 1
   /// The communicator of one rank; each is to be used by a thread of its own.
   Communicator member(int rank) const;
-  /// Starts one thread a rank, initialises a context in each, calls `body`, and joins. The first exception of
-  /// the lowest rank that threw is thrown again here.
+  /// Starts one thread a rank, initialises a context in each, calls `body`, and joins: blocking. The first
+  /// exception of the lowest rank that threw is thrown again here.
   static void run(int ranks, const std::function<void(Context&)>& body, const ContextOptions& options = {});
 
  private:
@@ -212,6 +214,7 @@ class PARTITA_API ThreadGroup {
 };
 
 /// Whether this build can talk to other processes, and through what: "Open MPI v4.1.4, ...", or "none".
+/// Local, thread-safe.
 PARTITA_API std::string mpi_description();
 
 }  // namespace partita

@@ -8,11 +8,13 @@
 
 namespace partita {
 
+/// What there is, and what this build can use of it.
 struct DeviceReport {
   bool built_in = false;    ///< this build has a device backend
   int driver_version = 0;   ///< 13000: CUDA 13.0; 0: no driver
   int runtime_version = 0;  ///< that Partita was built with
   std::string note;         ///< why no device can be used; empty: some can
+  /// A device.
   struct One {
     std::string name;
     std::int64_t memory_bytes = 0;
@@ -20,7 +22,7 @@ struct DeviceReport {
     bool shareable_memory = false;  ///< its memory can be mapped by peers (virtual-memory API, descriptors)
     std::vector<int> peers;         ///< devices whose memory it can reach
   };
-  std::vector<One> devices;
+  std::vector<One> devices;  ///< by index
 };
 
 /// Starts the driver where there is one; never an error. Local, thread-safe.

@@ -16,7 +16,8 @@ namespace partita {
 /// Cut along one axis into as many contiguous parts as there are ranks; of an extent S over P ranks the first
 /// S mod P ranks get one more.
 struct Slab {
-  int axis = 0;
+  int axis = 0;  ///< the dimension that is cut
+  /// Checked where it is bound to a shape, as all rules.
   explicit Slab(int axis_) : axis(axis_) {}
   friend bool operator==(const Slab&, const Slab&) = default;
 };
@@ -24,12 +25,14 @@ struct Slab {
 /// One box a rank: rank r owns lower[r] <= index < upper[r]. Ranks beyond the list own nothing, and a box may
 /// be empty. The boxes must cover the array without overlap (checked when bound to a shape).
 struct Box {
+  /// lower <= index < upper, along each dimension.
   struct Bounds {
     Extents lower;
     Extents upper;
     friend bool operator==(const Bounds&, const Bounds&) = default;
   };
-  std::vector<Bounds> boxes;
+  std::vector<Bounds> boxes;  ///< by rank
+  /// By rank.
   explicit Box(std::vector<Bounds> boxes_) : boxes(std::move(boxes_)) {}
   /// The boxes between cut points, one list a dimension, both ends of the array among them; ranks in
   /// row-major order. {{0, 3, 10}, {0, 4, 4, 9}}: 2 x 3 boxes of a 10 x 9 array, two of them empty. Throws
@@ -42,8 +45,9 @@ struct Box {
 /// Blocks dealt out cyclically over a grid, dimension by dimension (ScaLAPACK's distribution in N dimensions;
 /// its counts are those of NUMROC).
 struct BlockCyclic {
-  ProcessGrid grid;
-  Extents block;  ///< block extent along each dimension, at least 1
+  ProcessGrid grid;  ///< of the ranks, as many dimensions as the array
+  Extents block;     ///< block extent along each dimension, at least 1
+  /// A grid and blocks of as many dimensions as the array has.
   BlockCyclic(ProcessGrid grid_, Extents block_) : grid(std::move(grid_)), block(block_) {}
   friend bool operator==(const BlockCyclic&, const BlockCyclic&) = default;
 };
@@ -51,8 +55,9 @@ struct BlockCyclic {
 /// One block a process and dimension. Without block extents: ceil(S / P) each (the last may be short or
 /// empty). With them, grid extent times block must reach the array's extent.
 struct BlockNonCyclic {
-  ProcessGrid grid;
-  Extents block;  ///< empty: ceil
+  ProcessGrid grid;  ///< of the ranks, as many dimensions as the array
+  Extents block;     ///< empty: ceil
+  /// Likewise.
   explicit BlockNonCyclic(ProcessGrid grid_, Extents block_ = {}) : grid(std::move(grid_)), block(block_) {}
   friend bool operator==(const BlockNonCyclic&, const BlockNonCyclic&) = default;
 };
@@ -69,6 +74,7 @@ struct Partitioned {
   friend bool operator==(const Partitioned&, const Partitioned&) = default;
 };
 
+/// Which of the rules.
 enum class DistributionKind : std::uint8_t {
   slab,
   box,
@@ -81,11 +87,14 @@ enum class DistributionKind : std::uint8_t {
 /// "slab", "box", "block-cyclic", "block-noncyclic", "replicated", "mesh": how the text form begins.
 PARTITA_API std::string_view name(DistributionKind kind);
 
-/// Any of the above. A value; cheap to copy; nothing in it communicates. Thread-safe for reading.
+/// Any rule: Slab, Box, BlockCyclic, BlockNonCyclic, Replicated or Partitioned. A value; cheap to copy;
+/// nothing in it communicates. Thread-safe for reading.
 class PARTITA_API Distribution {
  public:
+  /// One of the rules.
   using Rule = std::variant<Slab, Box, BlockCyclic, BlockNonCyclic, Replicated, Partitioned>;
 
+  /// Made implicitly of any rule.
   template <class T>
   requires std::is_constructible_v<Rule, T> &&
       (!std::is_same_v<std::decay_t<T>, Distribution>)Distribution(T&& rule)
@@ -103,8 +112,10 @@ class PARTITA_API Distribution {
   static Distribution parse(std::string_view text);
   std::string to_string() const;  ///< the text form; `parse(to_string())` is equal to this
 
+  /// Which rule it is.
   DistributionKind kind() const { return static_cast<DistributionKind>(rule_.index()); }
-  const Rule& rule() const { return rule_; }
+  const Rule& rule() const { return rule_; }  ///< for `std::visit`
+  /// The rule as a T, `as<Slab>()`; null if it is another one.
   template <class T>
   const T* as() const {
     return std::get_if<T>(&rule_);

@@ -16,6 +16,7 @@ namespace partita {
 struct Float16;   // of <partita/half.hpp>
 struct BFloat16;  // likewise
 
+/// The element types, by the names that files and texts have.
 enum class Dtype : std::uint8_t {
   boolean,  ///< one byte, 0 or 1
   i8,
@@ -34,7 +35,7 @@ enum class Dtype : std::uint8_t {
   c128,  ///< two f64
 };
 
-inline constexpr int dtype_count = 15;
+inline constexpr int dtype_count = 15;  ///< how many there are
 
 /// Bytes of one element: 1, 2, 4, 8 or 16.
 PARTITA_API std::int64_t size_of(Dtype dtype);
@@ -45,7 +46,7 @@ PARTITA_API std::string_view name(Dtype dtype);
 /// Also reads NumPy's names ("float64", "complex64", ...). Throws ArgumentError that lists the known names.
 PARTITA_API Dtype parse_dtype(std::string_view text);
 
-PARTITA_API bool is_complex(Dtype dtype);
+PARTITA_API bool is_complex(Dtype dtype);  ///< c64, c128
 PARTITA_API bool is_integer(Dtype dtype);  ///< signed and unsigned integers; not boolean
 PARTITA_API bool is_signed(Dtype dtype);   ///< signed integers
 

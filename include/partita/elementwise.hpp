@@ -32,15 +32,16 @@ namespace partita {
 /// An operand: an array, or one number for all elements. Holds a share of the array.
 class PARTITA_API ArrayOrScalar {
  public:
+  /// Made implicitly, of either.
   ArrayOrScalar(Array array)  // NOLINT: implicit by design
       : is_array_(true), array_(std::move(array)) {}
   template <class T>
   requires std::is_constructible_v<Scalar, T> ArrayOrScalar(T number)
       : scalar_(number) {}  // NOLINT: implicit by design
 
-  bool is_array() const { return is_array_; }
-  const Array& array() const { return array_; }
-  const Scalar& scalar() const { return scalar_; }
+  bool is_array() const { return is_array_; }       ///< or else a number
+  const Array& array() const { return array_; }     ///< invalid where it is a number
+  const Scalar& scalar() const { return scalar_; }  ///< 0 where it is an array
 
  private:
   bool is_array_ = false;

@@ -15,7 +15,7 @@
 
 namespace partita {
 
-inline constexpr int max_dimensions = 8;
+inline constexpr int max_dimensions = 8;  ///< of arrays
 
 namespace detail {
 [[noreturn]] PARTITA_API void refuse_extent(std::uint64_t value);
@@ -52,19 +52,21 @@ class PARTITA_API Extents {
   }
   static Extents filled(int dimensions, std::int64_t value);  ///< `dimensions` times `value`
 
-  int size() const { return size_; }
-  bool empty() const { return size_ == 0; }
+  int size() const { return size_; }         ///< the number of dimensions
+  bool empty() const { return size_ == 0; }  ///< no dimensions: a scalar
   /// `i` is a dimension that there is; else ArgumentError where the program is compiled without NDEBUG.
   std::int64_t operator[](int i) const { return values_[place(i)]; }
   std::int64_t& operator[](int i) { return values_[place(i)]; }
   std::int64_t at(int i) const { return values_[checked_place(i)]; }  ///< ArgumentError beyond the dimensions
   std::int64_t& at(int i) { return values_[checked_place(i)]; }       ///< likewise
+  /// For loops over the integers.
   const std::int64_t* begin() const { return values_.data(); }
   const std::int64_t* end() const { return values_.data() + size_; }
   std::int64_t* begin() { return values_.data(); }
   std::int64_t* end() { return values_.data() + size_; }
   void push_back(std::int64_t value);  ///< throws ArgumentError beyond 8 values
 
+  /// As many dimensions, and the same integers.
   friend bool operator==(const Extents& a, const Extents& b) {
     if (a.size_ != b.size_) return false;
     for (int i = 0; i < a.size_; ++i) {

@@ -13,6 +13,8 @@
 
 namespace partita {
 
+/// Which transform: complex (c2c), of real data and back (r2c, c2r), cosine and sine transforms of FFTW's
+/// types.
 enum class FftKind : std::uint8_t {
   c2c,
   r2c,  ///< half spectrum along the last of the axes: n/2+1
@@ -31,6 +33,7 @@ enum class FftKind : std::uint8_t {
 /// 2n and the like).
 enum class Norm : std::uint8_t { backward, ortho, forward };
 
+/// How lines that are cut between ranks become whole.
 enum class FftMethod : std::uint8_t {
   automatic,
   local,      ///< every rank owns whole lines already
@@ -75,6 +78,7 @@ struct FftOptions {
 /// contradict each other.
 PARTITA_API Layout result_layout(const Operand& input, const Topology& topology,
                                  const FftOptions& options = {}, const Machine& machine = {});
+/// Of the result: real to complex and back change it, in its precision. Pure.
 PARTITA_API Dtype result_dtype(Dtype input, FftKind kind);
 
 /// Buffers: 0 input, 1 output (the same array where in place), then scratch. `batch` transforms of the same
@@ -123,6 +127,8 @@ PARTITA_API void idst_into(const Array& input, Array& output, int type = 2, cons
 /// beyond the exchange. Not copyable; one object must not be used from two threads at once.
 class PARTITA_API FFT {
  public:
+  /// Collective. The output: as the options say, or this operand; the memory of the input where in place.
+  /// Errors, the same on every rank, as of `fft`.
   FFT(const Context& context, const Operand& input, const FftOptions& options = {});
   FFT(const Context& context, const Operand& input, const Operand& output, const FftOptions& options = {},
       bool in_place = false);
@@ -135,6 +141,8 @@ class PARTITA_API FFT {
 
   /// Binds the arrays for execute() without arguments; the same array twice where in place. Local.
   void reset(const Array& input, Array& output);
+  /// Collective, blocking, as `fft`; ArgumentError where no arrays are bound, or they are not those of the
+  /// plan.
   void execute();
   /// `scale` multiplies beside the norm's factor.
   void execute(const Array& input, Array& output, double scale = 1);
@@ -155,6 +163,7 @@ class PARTITA_API FFT {
   void release();
 
   const Plan& plan() const;  ///< this rank's, forward
+  /// That in words. Local.
   std::string explain(const ExplainOptions& options = {}) const;
 
  private:

@@ -9,7 +9,7 @@ namespace partita {
 /// An IEEE binary16 number. Two bytes, trivially copyable; converts to float by itself and exactly, so that
 /// sums and comparisons are those of floats.
 struct Float16 {
-  std::uint16_t bits = 0;
+  std::uint16_t bits = 0;  ///< as they lie in memory
 
   constexpr Float16() = default;
   /// Rounds to nearest, ties to even; overflows to infinity; NaN becomes a quiet NaN of the same sign.
@@ -29,6 +29,7 @@ struct Float16 {
     result = magnitude > 0x7f800000u ? 0x7e00u : result;
     bits = static_cast<std::uint16_t>(result | sign);
   }
+  /// Of its bits.
   static constexpr Float16 from_bits(std::uint16_t bits) {
     Float16 result;
     result.bits = bits;
@@ -52,21 +53,24 @@ struct Float16 {
 
 /// A bfloat16 number: the upper half of an f32. As Float16.
 struct BFloat16 {
-  std::uint16_t bits = 0;
+  std::uint16_t bits = 0;  ///< as they lie in memory
 
   constexpr BFloat16() = default;
+  /// As of Float16: to nearest, ties to even.
   constexpr explicit BFloat16(float value) {
     const std::uint32_t all = std::bit_cast<std::uint32_t>(value);
     const std::uint32_t rounded = (all + 0x7fffu + ((all >> 16) & 1u)) >> 16;
     const bool is_nan = (all & 0x7fffffffu) > 0x7f800000u;
     bits = static_cast<std::uint16_t>(is_nan ? (all >> 16) | 0x40u : rounded);
   }
+  /// Of its bits.
   static constexpr BFloat16 from_bits(std::uint16_t bits) {
     BFloat16 result;
     result.bits = bits;
     return result;
   }
 
+  /// Exact.
   constexpr operator float() const { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); }
 };
 

@@ -40,12 +40,12 @@ class PARTITA_API IndexSet {
   /// Any disjoint intervals (in any order). Throws ArgumentError where they overlap.
   static IndexSet of(const std::vector<Interval>& intervals);
 
-  std::int64_t size() const { return size_; }
-  bool empty() const { return size_ == 0; }
-  std::int64_t front() const;  ///< smallest index; the set must not be empty
-  std::int64_t back() const;   ///< largest index; the set must not be empty
-  bool is_range() const;       ///< all of [front(), back()]; so is the empty set
-  bool contains(std::int64_t index) const;
+  std::int64_t size() const { return size_; }       ///< number of elements
+  bool empty() const { return size_ == 0; }         ///< there is none
+  std::int64_t front() const;                       ///< smallest index; the set must not be empty
+  std::int64_t back() const;                        ///< largest index; the set must not be empty
+  bool is_range() const;                            ///< all of [front(), back()]; so is the empty set
+  bool contains(std::int64_t index) const;          ///< it is an element
   std::int64_t position(std::int64_t index) const;  ///< number of elements smaller than `index`
   std::int64_t at(std::int64_t position) const;  ///< inverse of position; throws ArgumentError out of range
 

@@ -45,6 +45,7 @@ PARTITA_API void write_npy(const std::string& path, const Array& array, Order or
 /// What HDF5 keeps beside a dataset or a group: a text, a number, or a vector of numbers.
 using Hdf5Attribute =
     std::variant<std::string, std::int64_t, double, std::vector<std::int64_t>, std::vector<double>>;
+/// By name.
 using Hdf5Attributes = std::map<std::string, Hdf5Attribute>;
 
 /// How a dataset is stored, in the words of h5py.
@@ -67,6 +68,7 @@ struct Hdf5Options {
 PARTITA_API void write_hdf5(const std::string& path, const std::string& dataset, const Array& array,
                             const Hdf5Options& options = {});
 
+/// A group or a dataset.
 struct Hdf5Entry {
   std::string name;                  ///< with its groups: "group/data"
   std::optional<FileHeader> header;  ///< of a dataset that can be read as an array

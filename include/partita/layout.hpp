@@ -15,14 +15,15 @@ namespace partita {
 
 /// A product of index sets, one a dimension: what a rank owns, or what one rank has to give another.
 struct PARTITA_API Region {
-  std::vector<IndexSet> sets;
+  std::vector<IndexSet> sets;  ///< by dimension
 
   bool empty() const;  ///< some set is empty (the region of a scalar, without sets, is not; nothing of a
                        ///< scalar is one empty set)
   std::int64_t size() const;  ///< elements
-  Extents shape() const;
+  Extents shape() const;      ///< as many indices along each dimension
   friend bool operator==(const Region&, const Region&) = default;
 };
+/// What both have, dimension by dimension.
 PARTITA_API Region intersect(const Region& a, const Region& b);
 /// "[0,4) x [0,128)+512*3", "nothing".
 PARTITA_API std::string to_string(const Region& region);
@@ -57,11 +58,11 @@ class PARTITA_API Layout {
   /// shape. Zeros and shape() otherwise.
   Index origin() const;
   const Shape& whole_shape() const;
-  int ranks() const;
-  int dimensions() const { return shape().size(); }
+  int ranks() const;                                 ///< of the group that it is bound to
+  int dimensions() const { return shape().size(); }  ///< of the array
 
-  Region region(int rank) const;  ///< what the rank owns; empty where it owns nothing
-  Shape local_shape(int rank) const;
+  Region region(int rank) const;            ///< what the rank owns; empty where it owns nothing
+  Shape local_shape(int rank) const;        ///< of that
   std::int64_t local_size(int rank) const;  ///< elements
   std::int64_t largest_local_size()
       const;  ///< over all ranks; does not loop over all ranks where a formula does
@@ -127,6 +128,7 @@ class PARTITA_API Layout {
   std::shared_ptr<const State> state_;
 };
 
+/// As above: `Layout::equivalent` asks whether two rules say the same.
 PARTITA_API bool operator==(const Layout& a, const Layout& b);
 /// Writes `to_string`.
 PARTITA_API std::ostream& operator<<(std::ostream& stream, const Layout& layout);

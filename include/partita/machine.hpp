@@ -11,19 +11,19 @@ namespace partita {
 /// Figures that the cost model prices with, read from a JSON file. Bandwidths in bytes a second, latencies in
 /// seconds.
 struct PARTITA_API Machine {
-  std::string name;
+  std::string name;                   ///< "laptop", ...
   int ranks_per_node = 1;             ///< used where a simulation is not told otherwise
   double copy_bandwidth = 1e10;       ///< one rank copying alone, payload (read + write count once)
   double node_copy_bandwidth = 2e10;  ///< all ranks of a node copying at once
   double strided_bandwidth = 5e9;     ///< one rank, runs shorter than 64 bytes or a transposition
   double copy_latency = 1e-6;         ///< start of a copy step
-  double signal_latency = 5e-7;
-  double peer_bandwidth = 1e10;     ///< one rank reading a peer's memory (a link, for GPUs)
-  double network_bandwidth = 1e10;  ///< into and out of one node
-  double network_latency = 2e-6;    ///< one message
-  double flops = 1e10;              ///< one rank, f64 multiply-add counted as two
+  double signal_latency = 5e-7;       ///< until a peer of the node sees it
+  double peer_bandwidth = 1e10;       ///< one rank reading a peer's memory (a link, for GPUs)
+  double network_bandwidth = 1e10;    ///< into and out of one node
+  double network_latency = 2e-6;      ///< one message
+  double flops = 1e10;                ///< one rank, f64 multiply-add counted as two
 
-  /// Reads a description; throws FileError or ArgumentError that names the key.
+  /// Reads a description; throws FileError or ArgumentError that names the key. Local, as all of these.
   static Machine read(const std::string& path);
   /// A shipped description by name ("laptop", "node-8-gpu", "cluster"), or a path. Throws ArgumentError with
   /// the list.
@@ -48,7 +48,7 @@ struct Prediction {
 };
 
 /// The seconds of one rank's steps: copies at the bandwidth that its node leaves it, messages overlapped with
-/// copies.
+/// copies. Pure.
 PARTITA_API double price(const Plan& plan, const Machine& machine);
 
 /// Predicted seconds for `ranks` ranks: a discrete-event run of all plans up to 64 ranks (waits and messages

@@ -45,6 +45,7 @@ enum class Epilogue : std::uint8_t {
   bias_gradient_b,  ///< sums of op(B) over k into the gradient (length n)
 };
 
+/// What moves, and what stays; docs/algorithms.md has them in steps.
 enum class MatmulMethod : std::uint8_t {
   automatic,
   local,           ///< every rank has what it needs
@@ -124,6 +125,7 @@ struct MatmulVolume {
   std::int64_t received = 0;  ///< elements
   std::int64_t scratch = 0;   ///< elements
 };
+/// Of a plan of `plan_matmul`. Pure.
 PARTITA_API MatmulVolume matmul_volume(const Plan& plan);
 
 /// The lower bound to compare it with: the least over all process grids of 2mnk / (P sqrt(S)) + mn/P elements
@@ -163,6 +165,7 @@ PARTITA_API void matmul_into(const Array& a, const Array& b, const Array* c, Arr
 /// such execution makes a plan for it. Not copyable; one object must not be used from two threads at once.
 class PARTITA_API Matmul {
  public:
+  /// `in_place`: c and d are the same memory. Errors, the same on every rank, as of `matmul`.
   Matmul(const Context& context, const MatmulOperands& operands, const MatmulOptions& options = {},
          bool in_place = false);
   ~Matmul();
@@ -172,6 +175,7 @@ class PARTITA_API Matmul {
   /// Binds the arrays that `execute` uses. Local; they must match the operands of the plan and outlive their
   /// use.
   void reset(const Array& a, const Array& b, const Array* c, Array& d, const EpilogueArrays& arrays = {});
+  /// Of the arrays that are bound; ArgumentError where there are none.
   void execute();
   void execute(std::complex<double> alpha, std::complex<double> beta);
 
@@ -184,6 +188,7 @@ class PARTITA_API Matmul {
   void release();
 
   const Plan& plan() const;  ///< this rank's
+  /// That in words. Local.
   std::string explain(const ExplainOptions& options = {}) const;
 
  private:

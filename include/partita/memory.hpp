@@ -35,13 +35,14 @@ class PARTITA_API SymmetricMemory {
   SymmetricMemory(SymmetricMemory&&) noexcept;
   SymmetricMemory& operator=(SymmetricMemory&&) noexcept;
 
-  void* data() const;
+  void* data() const;          ///< this rank's; null: no block
   std::int64_t bytes() const;  ///< as allocated: the largest of all ranks
   MemorySpace space() const;   ///< ArgumentError: no block
   /// A dense array at the start of the block, for collectives, `copy` and `wrap`. Local. Throws ArgumentError
   /// where there is no block, or it is too small.
   View view(Dtype dtype, const Shape& extents, Order order = Order::row_major) const;
-  /// The same place of the block on `rank`; null where that rank is on another node.
+  /// The same place of the block on `rank`; null where that rank is on another node. Local. Who reads there
+  /// while the rank writes must be ordered by the program: `Context::barrier`, say.
   void* peer(int rank) const;
 
   /// Releases now instead of later. Collective, blocking. MemoryError on every rank if any rank's block is

@@ -16,6 +16,7 @@ namespace partita {
 /// two meshes are equal where their axes are and every rank sits at the same coordinates.
 class PARTITA_API Mesh {
  public:
+  /// A name and the number of ranks along it.
   struct Axis {
     std::string name;  ///< letters, digits and '_', not starting with a digit
     int size = 1;
@@ -28,7 +29,7 @@ class PARTITA_API Mesh {
   /// too, if a rank is negative or named twice or their number is not the number of coordinates.
   Mesh(std::vector<Axis> axes, std::vector<int> ranks);
 
-  const std::vector<Axis>& axes() const { return axes_; }
+  const std::vector<Axis>& axes() const { return axes_; }   ///< slowest first
   const std::vector<int>& ranks() const { return ranks_; }  ///< as listed; empty: rank i sits at the i-th
   int size() const;                                         ///< number of ranks
   int rank_bound() const;                                   ///< one more than the largest rank named
@@ -64,11 +65,12 @@ enum class Uneven : std::uint8_t {
 /// replicas, or, where `partial` names it, contributions that are still to be joined (a partial sum, min or
 /// max). Naming an axis twice, or as both, is an error where the spec meets its mesh.
 struct PARTITA_API PartitionSpec {
-  std::vector<std::vector<std::string>> dimensions = {};
-  std::vector<std::string> partial_axes = {};
-  Reduction partial_reduction = Reduction::sum;  ///< used only where `partial_axes` is not empty
-  Uneven uneven = Uneven::ceil;
+  std::vector<std::vector<std::string>> dimensions = {};  ///< the mesh axes of each, by name
+  std::vector<std::string> partial_axes = {};             ///< mesh axes with contributions
+  Reduction partial_reduction = Reduction::sum;           ///< used only where `partial_axes` is not empty
+  Uneven uneven = Uneven::ceil;                           ///< what does not divide
 
+  /// The reduction counts only where something is partial.
   friend bool operator==(const PartitionSpec& a, const PartitionSpec& b) {
     return a.dimensions == b.dimensions && a.partial_axes == b.partial_axes && a.uneven == b.uneven &&
            (a.partial_axes.empty() || a.partial_reduction == b.partial_reduction);

@@ -17,15 +17,15 @@ enum class Residency : std::uint8_t {
 /// A value, the same on all ranks (the worst residency of any rank counts); another Operand means another
 /// plan.
 struct PARTITA_API Operand {
-  Layout layout;
-  Dtype dtype = Dtype::f64;
+  Layout layout;             ///< who has what
+  Dtype dtype = Dtype::f64;  ///< of the elements
   /// The dimensions from slowest to fastest in memory: {0, 1, 2} is row-major, {2, 1, 0} column-major.
   Extents axis_order;
   /// The local parts are dense in that order. Otherwise the strides are each rank's own business, known when
   /// a plan is bound, and peers cannot read the memory in place.
   bool dense = true;
-  MemorySpace space = MemorySpace::host;
-  Residency residency = Residency::ordinary;
+  MemorySpace space = MemorySpace::host;      ///< of all local parts
+  Residency residency = Residency::ordinary;  ///< likewise
 
   /// Dense, in the given order.
   static Operand of(Layout layout, Dtype dtype, Order order = Order::row_major,

@@ -14,6 +14,7 @@
 
 namespace partita {
 
+/// Whose the memory is.
 enum class BufferKind : std::uint8_t {
   operand,  ///< an array that the caller binds
   shared,   ///< scratch on the symmetric heap: peers of the same node read it in place
@@ -36,6 +37,7 @@ struct Buffer {
   int view_of = -1;
 };
 
+/// What a step does.
 enum class StepKind : std::uint8_t {
   copy,        ///< region: from -> to
   accumulate,  ///< region: to = reduction(to, from)
@@ -69,17 +71,17 @@ struct Step {
   int work = -1;  ///< of compute: index into Plan::works
 };
 
-inline constexpr int channel_count = 4;
+inline constexpr int channel_count = 4;  ///< of signals, between two ranks
 
 /// The steps of one rank. Knows no context and no pointer. A value.
 struct PARTITA_API Plan {
-  std::string operation;  ///< "redistribute"
-  std::string method;     ///< the algorithm that was chosen
-  std::string reason;     ///< why, in a few words
-  int rank = 0;
-  Topology topology;
-  std::vector<Buffer> buffers;
-  std::vector<Step> steps;
+  std::string operation;         ///< "redistribute"
+  std::string method;            ///< the algorithm that was chosen
+  std::string reason;            ///< why, in a few words
+  int rank = 0;                  ///< whose steps these are
+  Topology topology;             ///< of all ranks of the operation
+  std::vector<Buffer> buffers;   ///< operands first, then scratch
+  std::vector<Step> steps;       ///< in their order
   std::vector<Work> works = {};  ///< of the compute steps
   /// On all ranks alike: every message has a round, and nothing is signalled. So it may be put into streams
   /// as groups of sends and receives, with no host in between.
@@ -105,35 +107,39 @@ struct Traffic {
   std::int64_t messages = 0;       ///< sent
   std::int64_t signals = 0;        ///< sent
 };
+/// Of this rank's plan. Pure.
 PARTITA_API Traffic traffic(const Plan& plan);
 
+/// How much of a plan is told.
 struct ExplainOptions {
-  enum class Format : std::uint8_t { text, json } format = Format::text;
+  /// Text for people, JSON for programs.
+  enum class Format : std::uint8_t { text, json } format = Format::text;  ///< as what
   bool steps = false;  ///< list every step, not only the totals
 };
 /// One rank's plan, and the totals over all ranks of `planner` where it is given (it is asked for every rank
-/// up to 1,024 ranks, for an evenly spaced sample of 256 beyond, and says so).
+/// up to 1,024 ranks, for an evenly spaced sample of 256 beyond, and says so). Pure.
 PARTITA_API std::string explain(const Plan& plan, const ExplainOptions& options = {},
                                 const Planner& planner = {});
 
 /// What `verify` found wrong, one line each, at most 20; empty: nothing.
 struct Verdict {
-  std::vector<std::string> faults;
+  std::vector<std::string> faults;  ///< rank, step and element of each
+  /// Nothing is wrong.
   bool ok() const { return faults.empty(); }
 };
 
 /// Runs the plans of all ranks on symbols instead of numbers, under `schedules` different interleavings of
 /// the ranks (round-robin, each rank as far as it can, and random ones from `seed`), and checks that
-///   - every element of every rank's destination holds what it should: each logical contribution exactly
-///   once, one
-///     write and then the other partials accumulated, each taken from an owner,
-///   - no step reads scratch that is not (or no longer) what the plan wrote for it, or memory of a rank on
+/// - every element of every rank's destination holds what it should: each logical contribution exactly once,
+///   one write and then the other partials accumulated, each taken from an owner,
+/// - no step reads scratch that is not (or no longer) what the plan wrote for it, or memory of a rank on
 ///   another node,
-///   - a peer's operand is read only between that peer's first and last step (its grant), scratch is within
-///   bounds,
-///   - every message has its receiver with the same bytes, and no cycle of waits.
+/// - a peer's operand is read only between that peer's first and last step (its grant),
+/// - scratch is within bounds,
+/// - every message has its receiver with the same bytes, and no cycle of waits.
+///
 /// Memory and time grow with the number of elements of the array: meant for up to some 10^6 elements.
-/// `source` and `destination` are buffer numbers; both are in the plan's index space.
+/// `source` and `destination` are buffer numbers; both are in the plan's index space. Local, thread-safe.
 PARTITA_API Verdict verify(const Planner& planner, int source = 0, int destination = 1, int schedules = 4,
                            std::uint64_t seed = 1);
 

@@ -24,17 +24,17 @@ class PARTITA_API ProcessGrid {
   /// rank is named twice or their number is not the volume.
   static ProcessGrid of_ranks(Extents extents, std::vector<int> ranks, Extents first = {});
 
-  const Extents& extents() const { return extents_; }
-  const Extents& first() const { return first_; }  ///< as many as dimensions
+  const Extents& extents() const { return extents_; }  ///< processes along each dimension
+  const Extents& first() const { return first_; }      ///< as many as dimensions
   /// Ranks are numbered along the last dimension first, unless `ranks()` lists them. Column-major grids whose
   /// numbering is the same either way say row-major.
   Order order() const { return order_; }
   const std::vector<int>& ranks() const { return ranks_; }  ///< in row-major order; empty: by `order()`
-  int dimensions() const { return extents_.size(); }
-  int size() const;                                    ///< number of processes in the grid
-  int rank_bound() const;                              ///< one more than the largest rank named
-  std::optional<Extents> coordinates(int rank) const;  ///< nothing where the rank is not in the grid
-  int rank_at(const Extents& coordinates) const;       ///< throws ArgumentError out of range
+  int dimensions() const { return extents_.size(); }        ///< of the grid, and of its arrays
+  int size() const;                                         ///< number of processes in the grid
+  int rank_bound() const;                                   ///< one more than the largest rank named
+  std::optional<Extents> coordinates(int rank) const;       ///< nothing where the rank is not in the grid
+  int rank_at(const Extents& coordinates) const;            ///< throws ArgumentError out of range
 
   /// "2x3", "2x3:column", "2x2:ranks=3,2,1,0", "2x2:first=0,1".
   std::string to_string() const;

@@ -11,6 +11,7 @@
 
 namespace partita {
 
+/// How ranks hand regions over; docs/algorithms.md has the steps.
 enum class RedistributeMethod : std::uint8_t {
   automatic,
   direct,    ///< the destination reads the source in place (source on the heap, same node)
@@ -44,7 +45,8 @@ PARTITA_API Plan plan_redistribute(const Operand& source, const Operand& destina
                                    const Topology& topology, int rank,
                                    const RedistributeOptions& options = {});
 
-/// What would move, as text, seen from rank 0 with the totals of all ranks.
+/// What would move, as text, seen from rank 0 with the totals of all ranks. Throws ArgumentError where the
+/// distribution does not fit.
 PARTITA_API std::string explain_redistribute(const Layout& source, const Distribution& destination,
                                              Dtype dtype = Dtype::f64,
                                              const RedistributeOptions& options = {});
@@ -83,6 +85,7 @@ inline void redistribute(const Array& source, Array& destination, const Redistri
 /// Not copyable. One object must not be used from two threads at once.
 class PARTITA_API Redistribute {
  public:
+  /// Errors, the same on every rank, as of `redistribute`; also ArgumentError where dtypes or shapes differ.
   Redistribute(const Context& context, const Operand& source, const Operand& destination,
                const RedistributeOptions& options = {});
   ~Redistribute();
@@ -93,6 +96,7 @@ class PARTITA_API Redistribute {
   /// (layout, dtype, order; an array on the heap also serves where the plan expects ordinary memory).
   /// Local; the arrays must outlive their use.
   void reset(const Array& source, Array& destination);
+  /// ArgumentError where no arrays are bound, or they are not those of the plan.
   void execute();
   void execute(const Array& source, Array& destination);
   /// For arrays in device memory: puts the work into `stream` (`Stream{}`: the context's own) and returns.
@@ -109,6 +113,7 @@ class PARTITA_API Redistribute {
   void execute(const Array& source, Array& destination, Stream stream);
 
   const Plan& plan() const;  ///< this rank's
+  /// That in words. Local.
   std::string explain(const ExplainOptions& options = {}) const;
 
  private:

@@ -8,6 +8,7 @@
 
 namespace partita {
 
+/// The operations, with the meanings of MPI's and of C.
 enum class Reduction : std::uint8_t {
   sum,
   min,
@@ -21,7 +22,7 @@ enum class Reduction : std::uint8_t {
   bit_xor,
 };
 
-inline constexpr int reduction_count = 10;
+inline constexpr int reduction_count = 10;  ///< how many there are
 
 PARTITA_API std::string_view name(Reduction reduction);        ///< "sum", "logical_and", ...
 PARTITA_API Reduction parse_reduction(std::string_view text);  ///< throws ArgumentError listing the names

@@ -16,6 +16,7 @@ namespace partita {
 /// dtype. A value; thread-safe for reading.
 class PARTITA_API Scalar {
  public:
+  /// Made implicitly; the dtype is that of T.
   template <class T>
   requires(std::is_arithmetic_v<T> || detail::is_f16<T> || detail::is_bf16<T> ||
            detail::is_one_of<T, std::complex<float>, std::complex<double>>)
@@ -24,7 +25,7 @@ class PARTITA_API Scalar {
   /// `element`: one element of the dtype.
   static Scalar of(Dtype dtype, const void* element);
 
-  Dtype dtype() const { return dtype_; }
+  Dtype dtype() const { return dtype_; }  ///< in which it was computed
 
   /// The same number as a T: `total.as<double>()`. Throws ArgumentError as `write`.
   template <class T>

@@ -8,6 +8,7 @@
 
 namespace partita {
 
+/// A setting, and its present value.
 struct SettingReport {
   std::string variable;  ///< of the environment
   std::string option;    ///< of ContextOptions; empty: of the process as a whole

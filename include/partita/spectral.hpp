@@ -39,8 +39,9 @@ struct WaveVector {
                                            ///< that are not transformed
   std::array<bool, max_dimensions> at_nyquist{};  ///< n even and the frequency n/2, which has no sign: odd
                                                   ///< functions of k must be 0 there
-  int dimensions = 0;
+  int dimensions = 0;                             ///< of the array
 
+  /// Radians per unit along a dimension of the array.
   double operator[](int axis) const { return k[static_cast<std::size_t>(axis)]; }
   double squared() const {  ///< |k|^2
     double sum = 0;
@@ -53,6 +54,7 @@ struct WaveVector {
 /// modes are asked for. Called from one thread.
 using Multiplier = std::function<std::complex<double>(const WaveVector&)>;
 
+/// Along what a field is periodic.
 struct SpectralOptions {
   std::vector<int> axes = {};        ///< along which the field is periodic and transformed; empty: all
   std::vector<double> lengths = {};  ///< the period along each of `axes`, in units; empty: 2 pi each, so that
@@ -62,7 +64,8 @@ struct SpectralOptions {
 };
 
 /// Multiplies every mode of a spectrum (of `lengths` samples along each dimension, forward transform with any
-/// norm) in place. `halved_axis`: that of a half spectrum, -1 for a full one. Local.
+/// norm) in place. `halved_axis`: that of a half spectrum, -1 for a full one. Local. Throws ArgumentError: an
+/// array that is not complex, lengths or axes that do not fit it.
 PARTITA_API void multiply_spectrum(Array& spectrum, const Shape& lengths, int halved_axis,
                                    const Multiplier& multiplier, const SpectralOptions& options = {});
 
@@ -110,6 +113,7 @@ PARTITA_API void convolve_into(const Array& a, const Array& b, Array& result,
 /// aliases on so many points (Orszag 1971).
 PARTITA_API Shape three_halves(const Shape& lengths, const std::vector<int>& axes = {});
 
+/// What the spectrum is, and where the result lies.
 struct ResizeOptions {
   int halved_axis = -1;        ///< of a half spectrum; -1: none
   Norm norm = Norm::backward;  ///< of the forward transform: values are scaled so that the field keeps its

@@ -10,8 +10,8 @@ namespace partita {
 /// cudaStreamLegacy, is CUDA's default stream (the handle 0 that PyTorch has by default), cudaStreamPerThread
 /// the thread's own.
 struct Stream {
-  void* handle = nullptr;
-  bool given = false;
+  void* handle = nullptr;  ///< a cudaStream_t
+  bool given = false;      ///< not the context's own
 
   constexpr Stream() = default;
   /// Of a cudaStream_t or nullptr; the number 0 is neither.

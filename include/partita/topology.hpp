@@ -16,11 +16,11 @@ class PARTITA_API Topology {
   /// nodes[r] is the node of rank r, numbered from 0.
   static Topology of(std::vector<int> nodes);
 
-  int ranks() const { return ranks_; }
-  int node(int rank) const;
-  int node_count() const;
-  bool same_node(int a, int b) const { return node(a) == node(b); }
-  std::vector<int> node_ranks(int node) const;  ///< in increasing order
+  int ranks() const { return ranks_; }  ///< how many there are
+  int node(int rank) const;             ///< of the rank; throws ArgumentError out of range
+  int node_count() const;               ///< nodes
+  bool same_node(int a, int b) const { return node(a) == node(b); }  ///< throws likewise
+  std::vector<int> node_ranks(int node) const;                       ///< in increasing order
   friend bool operator==(const Topology& a, const Topology& b);
 
  private:

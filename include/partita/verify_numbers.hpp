@@ -9,6 +9,7 @@ namespace partita {
 /// What stands in an operand buffer of the plans that `verify_numbers` runs, by global index. The functions
 /// are asked for every element that some rank holds, in one thread.
 struct OperandNumbers {
+  /// Of real arrays the real part.
   using Number = std::complex<double>;
   int buffer = 0;
   /// What the caller puts there, by contribution (0 where the array is not partial). None: NaN.

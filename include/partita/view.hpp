@@ -10,6 +10,7 @@
 
 namespace partita {
 
+/// Whose memory it is.
 enum class MemorySpace : std::uint8_t { host, device };
 
 /// A pointer with dtype, extents and strides. Owns nothing; as cheap to copy as a pointer. Device memory is
@@ -17,11 +18,11 @@ enum class MemorySpace : std::uint8_t { host, device };
 /// `data` may be null only where the extents hold no element. Strides are in elements and may be negative or
 /// zero for reading; for writing, distinct indices must lie at distinct addresses.
 struct View {
-  void* data = nullptr;
-  Dtype dtype = Dtype::f64;
-  Shape extents = {};
-  Strides strides = {};
-  MemorySpace space = MemorySpace::host;
+  void* data = nullptr;                   ///< of the element at index 0
+  Dtype dtype = Dtype::f64;               ///< of the elements
+  Shape extents = {};                     ///< how many along each dimension
+  Strides strides = {};                   ///< as many
+  MemorySpace space = MemorySpace::host;  ///< which `data` is an address of
 
   /// A dense view.
   static View dense(void* data, Dtype dtype, const Shape& extents, Order order = Order::row_major) {

@@ -116,6 +116,7 @@ struct Twiddle {
   int sign = -1;
 };
 
+/// What a compute step does: one of these.
 using Work = std::variant<Multiply, ApplyEpilogue, SumAlong, Transform, Twiddle>;
 
 /// Floating-point operations of a work, a complex multiply-add counted as eight; 5 n log2 n for a complex

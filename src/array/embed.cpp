@@ -47,6 +47,10 @@ Array embed(const Context& context, const Array& array, std::span<const int> ran
   runtime::collectively(*state, "embed", [&]() -> std::vector<Fact> {
     const bool member = contains(ranks, state->rank());
     check(!ranks.empty(), "embed: the list of ranks is empty");
+    for (const int rank : ranks) {
+      check(rank >= 0 && rank < state->size(), "embed: rank {} is in the list, but there are {} ranks", rank,
+            state->size());
+    }
     check(member == array.valid(), "embed: rank {} {} in the list {}, but its array is {}", state->rank(),
           member ? "is" : "is not", ranks_text(ranks), array.valid() ? "valid" : "not valid");
     check(!member || array.layout().ranks() == static_cast<int>(ranks.size()),

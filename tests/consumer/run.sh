@@ -1,16 +1,21 @@
 #!/bin/sh
 # run.sh BUILD SOURCE COMPILER [COMMAND TO RUN RANKS...]: installs the build, moves the installed tree, builds
-# the first program against it through find_package and through pkg-config, and runs both.
+# the first program against it as README.md says, through find_package and through pkg-config, and runs it.
 set -eu
 build=$1 source=$2 compiler=$3
 shift 3
 here=$(cd "$(dirname "$0")" && pwd)
+readme=$here/../../README.md
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 cmake --install "$build" --prefix "$work/installed" >/dev/null
 mv "$work/installed" "$work/moved"
 prefix=$work/moved
+
+if [ "$(basename "$source")" = first.cpp ]; then
+  awk '/^```cpp$/ { on = 1; next } /^```$/ { on = 0 } on' "$readme" | diff - "$source"
+fi
 
 echo "consumer: find_package"
 cmake -S "$here" -B "$work/consumer" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_COMPILER="$compiler" \
@@ -27,7 +32,21 @@ export PKG_CONFIG_PATH
   -Wl,-rpath,"$(pkg-config --variable=libdir partita)" -o "$work/first"
 (cd "$work" && "$@" "$work/first")
 
+echo "consumer: pkg-config, the library by LD_LIBRARY_PATH"
+# shellcheck disable=SC2046
+"$compiler" -std=c++20 "$source" $(pkg-config --cflags --libs partita) -o "$work/first"
+(cd "$work" && LD_LIBRARY_PATH="$(pkg-config --variable=libdir partita)${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" "$@" "$work/first")
+
+echo "consumer: ranks as threads"
+# shellcheck disable=SC2046
+"$compiler" -std=c++20 "$here/threads.cpp" $(pkg-config --cflags --libs partita) \
+  -Wl,-rpath,"$(pkg-config --variable=libdir partita)" -o "$work/threads"
+"$work/threads"
+
 if [ -x "$prefix/bin/partita" ]; then
   echo "consumer: the installed command"
   "$prefix/bin/partita" --help >/dev/null
+  if [ $# -gt 0 ]; then
+    (cd "$work" && "$prefix/bin/partita" run -q -n 2 -- "$work/consumer/first")
+  fi
 fi

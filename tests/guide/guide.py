@@ -14,6 +14,7 @@ headings = [
 ]
 
 lines = [
+    "#include <cmath>",
     "#include <iostream>",
     "#include <numeric>",
     "#include <optional>",
@@ -36,7 +37,7 @@ for number, (code, check) in enumerate(pieces):
     lines += ["  " + line if line else "" for line in body.splitlines()]
     if check:
         lines += [f"  guide::require({check}, {check!r});".replace("'", '"') if '"' not in check else
-                  f"  guide::require({check}, R\"({check})\");"]
+                  f"  guide::require({check}, R\"check({check})check\");"]
     lines += ["}"]
 lines += ["", "}  // namespace", "", "const std::vector<guide::Piece> guide::pieces{"]
 lines += [f'    {{"{heading}, {number}", &piece_{number}}},' for number, heading in enumerate(headings)]

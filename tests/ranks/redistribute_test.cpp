@@ -170,5 +170,12 @@ RANK_TEST(Redistribute, BetweenSubgroups) {
   context.barrier();
 }
 
+RANK_TEST(Redistribute, EmbedRefusesRanksThatAreNotThere) {
+  const std::vector<int> outside{context.size()}, negative{-1};
+  EXPECT_THROW(embed(context, Array(), outside), ArgumentError);
+  EXPECT_THROW(embed(context, Array(), negative), ArgumentError);
+  context.barrier();
+}
+
 }  // namespace
 }  // namespace partita::testing

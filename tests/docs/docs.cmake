@@ -1,0 +1,11 @@
+# The documents: links lead somewhere, and the page of the public headers is made without a warning where Doxygen is.
+find_package(Python3 COMPONENTS Interpreter REQUIRED)
+add_test(NAME docs-links COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/scripts/check-links)
+set_tests_properties(docs-links PROPERTIES TIMEOUT 60 LABELS docs)
+find_program(PARTITA_DOXYGEN doxygen)
+mark_as_advanced(PARTITA_DOXYGEN)
+if(PARTITA_DOXYGEN)
+  add_test(NAME docs-headers COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/scripts/docs
+                                     ${CMAKE_CURRENT_BINARY_DIR}/docs-headers)
+  set_tests_properties(docs-headers PROPERTIES TIMEOUT 120 LABELS docs)
+endif()
