@@ -55,16 +55,18 @@ struct Axes {
 struct ReduceAxesOptions {
   bool keep_dimensions = false;  ///< reduced axes stay, with extent 1
   /// Of the result; none: what is left of the array's. That is its own rule without the reduced axes, where
-  /// these are whole on every rank. On a mesh (or what can be written as one: Slab, one block a process) the
-  /// ranks along an axis that has cut reduced dimensions hold replicas. In all other cases: Replicated.
+  /// it does not cut these. On a mesh (or what can be written as one: Slab, one block a process) the ranks
+  /// along an axis that has cut reduced dimensions hold replicas. In all other cases: Replicated.
   std::optional<Distribution> distribution = {};
-  std::optional<int> root = {};  ///< the whole result on this rank, nothing on the others
+  std::optional<int> root = {};           ///< the whole result on this rank, nothing on the others
+  Residency residency = Residency::heap;  ///< of the result
 };
 
 /// Of all elements, on every rank.
 PARTITA_API Scalar reduce(const Array& array, ArrayReduction reduction, Stream stream = {});
-/// Of the elements along `axes` (at least one, each once): a new array on the symmetric heap, where the
-/// source's memory is.
+/// Of the elements along `axes` (at least one, each once): a new array where the source's memory is, on the
+/// symmetric heap unless the options say otherwise. The plan, with memory for what the ranks have joined, is
+/// cached in the context.
 PARTITA_API Array reduce(const Array& array, ArrayReduction reduction, const Axes& axes,
                          const ReduceAxesOptions& options = {}, Stream stream = {},
                          SourcePlace where = SourcePlace::current());

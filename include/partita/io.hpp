@@ -62,8 +62,9 @@ struct Hdf5Options {
 /// Adds a dataset (intermediate groups are created) to the file, or makes the file. One of this name is
 /// replaced, its attributes with it; all else in the file stays as it is. As above the file lands whole or
 /// not at all: an old one is copied first. With chunks the ranks write in turn. Errors besides: FileError (a
-/// device, a file that is not HDF5, a group of this name), ArgumentError (chunks that do not fit the shape,
-/// compression without chunks or beyond 9).
+/// device, a file that is not HDF5, a group of this name, a dataset where a group is wanted, attributes
+/// beyond 64 KiB), ArgumentError (chunks that do not fit the shape, compression without chunks or beyond 9,
+/// no name, a zero byte in names or texts).
 PARTITA_API void write_hdf5(const std::string& path, const std::string& dataset, const Array& array,
                             const Hdf5Options& options = {});
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <partita/dtype.hpp>
 #include <partita/export.hpp>
+#include <partita/half.hpp>
 #include <string>
 #include <type_traits>
 
@@ -17,10 +18,11 @@ class PARTITA_API Scalar {
  public:
   /// Made implicitly; the dtype is that of T.
   template <class T>
-  requires(std::is_arithmetic_v<T> || detail::is_one_of<T, std::complex<float>, std::complex<double>>)
+  requires(std::is_arithmetic_v<T> || detail::is_f16<T> || detail::is_bf16<T> ||
+           detail::is_one_of<T, std::complex<float>, std::complex<double>>)
       Scalar(T value)  // NOLINT: implicit by design
       : Scalar(of(dtype_of<T>(), &value)) {}
-  /// `element`: one element of the dtype, f16 and bf16 among them.
+  /// `element`: one element of the dtype.
   static Scalar of(Dtype dtype, const void* element);
 
   Dtype dtype() const { return dtype_; }  ///< in which it was computed

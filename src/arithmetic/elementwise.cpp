@@ -191,6 +191,12 @@ Result result_of(const Joining& joining) {
   return {Layout(Replicated{}, shape, one.layout().ranks()), Order::row_major, number};
 }
 
+/// What ranks compare.
+std::string number_text(const Joining& joining) {
+  if (joining.a.is_array() && joining.b.is_array()) return "";
+  return (joining.a.is_array() ? joining.b : joining.a).scalar().to_string() + " ";
+}
+
 Array joined(const Joining& joining) {
   const Array& one = joining.a.is_array() ? joining.a.array() : joining.b.array();
   check(one.valid(), "{}: an array is missing", joining.name);
@@ -198,10 +204,10 @@ Array joined(const Joining& joining) {
   context->require_usable(joining.name);
   std::optional<Result> result;
   runtime::check_or_tell_all(*context, joining.name, [&] { result = result_of(joining); });
-  Array array = arrays::allocate_on_heap(
-      context, result->layout, one.dtype(), result->order,
-      fmt::format("{} into {} {}", joining.name, name(one.dtype()), result->layout.to_string()),
-      SourcePlace::current(), one.local().space);
+  Array array = arrays::allocate_on_heap(context, result->layout, one.dtype(), result->order,
+                                         fmt::format("{} {}into {} {}", joining.name, number_text(joining),
+                                                     name(one.dtype()), result->layout.to_string()),
+                                         SourcePlace::current(), one.local().space);
   carry_out(joining, array, result->number, {});
   return array;
 }

@@ -18,7 +18,7 @@ using arithmetic::Folding;
 using arithmetic::ReducedAxes;
 using arithmetic::ReducedLayouts;
 
-/// One reduction, checked.
+/// One reduction, as all ranks have agreed on it.
 struct AxesReduction {
   std::string_view operation;
   Folding folding;
@@ -26,6 +26,9 @@ struct AxesReduction {
   ReducedLayouts layouts;
   Layout result;
   std::int64_t count = 1;  ///< elements that become one
+
+  bool moves() const { return !(layouts.joined == result); }
+  bool finishes() const { return folding.joined != folding.result || folding.root || folding.divided; }
 };
 
 void check_axes(std::string_view operation, const Shape& shape, const std::vector<int>& axes) {
@@ -56,27 +59,18 @@ Layout wanted_layout(std::string_view operation, const ReduceAxesOptions& option
 }
 
 AxesReduction checked(const Array& array, ArrayReduction reduction, const std::vector<int>& axes,
-                      const ReduceAxesOptions& options, Stream stream) {
+                      const ReduceAxesOptions& options) {
   const std::string_view operation = name(reduction);
-  arithmetic::check_values(operation, array);
-  arithmetic::check_stream(operation, array, stream);
   check_axes(operation, array.shape(), axes);
   const Folding folding = arithmetic::folding_of(reduction, array.dtype());
   std::int64_t count = 1;
   for (const int axis : axes) count *= array.shape()[axis];
   check(!folding.needs_elements || count > 0, "{}: the array {} has no elements along the axes", operation,
         to_string(array.shape()));
-  arithmetic::prepare_folds(operation, array, stream);
   const ReducedAxes reduced{axes, options.keep_dimensions, folding.reduction};
   ReducedLayouts layouts = arithmetic::reduced_layouts(array.layout(), reduced);
   Layout result = wanted_layout(operation, options, layouts, array.layout().ranks());
   return {operation, folding, reduced, std::move(layouts), std::move(result), count};
-}
-
-std::vector<Fact> facts_of(const Array& array, const AxesReduction& what) {
-  return {{"array", array.operand().to_string()},
-          {"axes", fmt::format("{}", fmt::join(what.reduced.axes, ","))},
-          {"result", what.result.to_string()}};
 }
 
 /// The strides of the kept dimensions in an array of the result's shape.
@@ -112,19 +106,76 @@ void fold_into(const AxesReduction& what, const Array& array, Array& joined, Str
   devices::end_device_work(context, used);
 }
 
-/// Of joined values the results. Collective.
-Array finished(const AxesReduction& what, const Array& joined, SourcePlace where) {
-  const Folding& folding = what.folding;
-  if (folding.joined == folding.result && !folding.root && !folding.divided) return joined;
-  const std::shared_ptr<ContextState>& context = joined.context_state();
-  Array result =
-      arrays::allocate_on_heap(context, what.result, folding.result, Order::row_major,
-                               fmt::format("result of {}", what.operation), where, joined.local().space);
+/// Of joined values the results. Local; done, or in the context's stream.
+void finish_into(const AxesReduction& what, const Array& joined, const Array& result) {
+  ContextState& context = *joined.context_state();
   const bool on_device = result.local().space == MemorySpace::device;
-  const Stream used = on_device ? devices::begin_device_work(*context) : Stream{};
-  arithmetic::finish_part(*context, folding, joined.local(), result.local(), what.count, used);
-  if (on_device) devices::end_device_work(*context, used);
-  return result;
+  const Stream used = on_device ? devices::begin_device_work(context) : Stream{};
+  arithmetic::finish_part(context, what.folding, joined.local(), result.local(), what.count, used);
+  if (on_device) devices::end_device_work(context, used);
+}
+
+/// A reduction with the memory and the redistribution between its steps. It does not keep the context, which
+/// keeps it.
+class AxesPlan {
+ public:
+  /// Collective.
+  AxesPlan(ContextState& context, AxesReduction what, MemorySpace space, Residency residency)
+      : what_(std::move(what)) {
+    const Context unowned(std::shared_ptr<ContextState>(std::shared_ptr<void>(), &context));
+    const auto scratch = [&](const Layout& layout) {
+      return arrays::allocate_on_heap(unowned.state(), layout, what_.folding.joined, Order::row_major,
+                                      "scratch of a reduction", SourcePlace::current(), space);
+    };
+    if (what_.moves() || what_.finishes()) joined_ = scratch(what_.layouts.joined);
+    if (!what_.moves()) return;
+    Operand destination = Operand::of(what_.result, what_.folding.joined, Order::row_major, residency);
+    destination.space = space;
+    if (what_.finishes()) {
+      moved_ = scratch(what_.result);
+      destination = moved_.operand();
+    }
+    redistribution_.emplace(unowned, joined_.operand(), destination);
+  }
+
+  const AxesReduction& what() const { return what_; }
+
+  /// Collective, blocking in host memory.
+  void run(const Array& array, Array& result, Stream stream) {
+    fold_into(what_, array, joined_.valid() ? joined_ : result, stream);
+    Array& moved = moved_.valid() ? moved_ : result;
+    if (redistribution_) redistribution_->execute(joined_, moved);
+    if (what_.finishes()) finish_into(what_, redistribution_ ? moved_ : joined_, result);
+  }
+
+ private:
+  AxesReduction what_;
+  Array joined_;  // unless it is the result itself
+  Array moved_;   // in the result's layout, where it must still be finished
+  std::optional<Redistribute> redistribution_;
+};
+
+std::string key_of(const Array& array, ArrayReduction reduction, const std::vector<int>& axes,
+                   const ReduceAxesOptions& options) {
+  return fmt::format("{} {} over {}{} to {} {} {}", name(reduction), array.operand().to_string(),
+                     fmt::join(axes, ","), options.keep_dimensions ? " kept" : "",
+                     options.distribution ? options.distribution->to_string() : "what is left",
+                     options.root ? fmt::format("root {}", *options.root) : "",
+                     options.residency == Residency::heap ? "heap" : "ordinary");
+}
+
+std::shared_ptr<AxesPlan> plan_together(const Array& array, ArrayReduction reduction,
+                                        const std::vector<int>& axes, const ReduceAxesOptions& options) {
+  ContextState& context = *array.context_state();
+  std::optional<AxesReduction> what;
+  runtime::collectively(context, name(reduction), [&]() -> std::vector<Fact> {
+    what = checked(array, reduction, axes, options);
+    return {{"array", array.operand().to_string()},
+            {"axes", fmt::format("{}", fmt::join(axes, ","))},
+            {"result", what->result.to_string()},
+            {"residency", options.residency == Residency::heap ? "heap" : "ordinary memory"}};
+  });
+  return std::make_shared<AxesPlan>(context, std::move(*what), array.local().space, options.residency);
 }
 
 }  // namespace
@@ -135,17 +186,18 @@ Array reduce(const Array& array, ArrayReduction reduction, const Axes& axes, con
   check(array.valid(), "{}: the array is missing", operation);
   const std::shared_ptr<ContextState>& context = array.context_state();
   context->require_usable(operation);
-  std::optional<AxesReduction> what;
-  runtime::collectively(*context, operation, [&] {
-    what = checked(array, reduction, axes.list, options, stream);
-    return facts_of(array, *what);
+  runtime::check_or_tell_all(*context, operation, [&] {
+    arithmetic::check_values(operation, array);
+    arithmetic::check_stream(operation, array, stream);
+    arithmetic::prepare_folds(operation, array, stream);
   });
+  const std::string key = key_of(array, reduction, axes.list, options);
+  const std::shared_ptr<AxesPlan> plan = context->plans.find_or_make<AxesPlan>(
+      key, [&] { return plan_together(array, reduction, axes.list, options); });
   const MemorySpace space = array.local().space;
-  Array joined = arrays::allocate_on_heap(context, what->layouts.joined, what->folding.joined,
-                                          Order::row_major, operation, where, space);
-  fold_into(*what, array, joined, stream);
-  if (!(joined.layout() == what->result)) joined = redistribute(joined, what->result, {}, where);
-  Array result = finished(*what, joined, where);
+  Array result = arrays::allocate(context, plan->what().result, plan->what().folding.result,
+                                  {options.residency, Order::row_major, space}, key, where);
+  plan->run(array, result, stream);
   if (space == MemorySpace::device) devices::finish_device(*context, operation);
   return result;
 }

@@ -46,7 +46,7 @@ Scalar joined_of_all_ranks(const Folding& folding, const Array& array, const Arr
   const View joined = number.view(folding.joined);
   collective::Call call =
       collective::all_reducing_call(operation, joined, joined, {folding.reduction, true}, context->size());
-  call.facts.push_back({"array", fmt::format("{} of {}", to_string(array.shape()), name(array.dtype()))});
+  call.facts.push_back({"array", fmt::format("{} of {}", array.layout().to_string(), name(array.dtype()))});
   collective::run(Context(context), std::move(call), {});
   arithmetic::finish_part(*context, folding, joined, result.view(folding.result), volume(array.shape()), {});
   return Scalar::of(folding.result, result.bytes.data());

@@ -79,11 +79,11 @@ void check_comparable(const Array& a, const Array& b) {
 }  // namespace
 
 Comparison compare(const Array& a, const Array& b, Stream stream) {
-  check_comparable(a, b);
   ContextState& context = *a.context_state();
   const auto on_device = [](const Array& array) { return array.local().space == MemorySpace::device; };
   context.require_usable("compare");
   runtime::collectively(context, "compare", [&] {
+    check_comparable(a, b);
     arrays::require_stream_of_device("compare", on_device(a) || on_device(b), stream);
     devices::follow(context, "compare", stream);
   });
@@ -91,9 +91,12 @@ Comparison compare(const Array& a, const Array& b, Stream stream) {
 }
 
 Comparison compare(const Array& a, const Array& b) {
-  check_comparable(a, b);
   ContextState& context = *a.context_state();
   context.require_usable("compare");
+  runtime::collectively(context, "compare", [&]() -> std::vector<Fact> {
+    check_comparable(a, b);
+    return {{"arrays", fmt::format("{} and {}", a.operand().to_string(), b.operand().to_string())}};
+  });
   const bool together = a.layout() == b.layout() || a.layout().equivalent(b.layout());
   const Array moved = together ? b : redistribute(b, a.layout());
   Finding mine;

@@ -56,9 +56,10 @@ RedistributeOptions with(const ArrayOptions& options) {
 }  // namespace
 
 Array gather(const Array& source, int root, const ArrayOptions& options, SourcePlace where) {
-  check_root(root, source.context_state()->size());
-  return redistribute(source, all_on(root, source.shape(), source.context_state()->size()), with(options),
-                      where);
+  ContextState& context = *source.context_state();
+  context.require_usable("gather");
+  runtime::check_or_tell_all(context, "gather", [&] { check_root(root, context.size()); });
+  return redistribute(source, all_on(root, source.shape(), context.size()), with(options), where);
 }
 
 Array gather(const Array& source, int root, const ArrayOptions& options, Stream stream, SourcePlace where) {

@@ -28,7 +28,7 @@ std::vector<Shown> shown_of(const Shape& shape, const PrintOptions& options) {
   const bool cut = volume(shape) > options.threshold;
   std::vector<Shown> shown;
   for (const std::int64_t extent : shape)
-    shown.push_back({extent, cut && extent > 2 * options.edge ? options.edge : 0});
+    shown.push_back({extent, cut && extent - options.edge > options.edge ? options.edge : 0});
   return shown;
 }
 

@@ -56,9 +56,11 @@ Scalar Scalar::of(Dtype dtype, const void* element) {
 void Scalar::write(Dtype dtype, void* element) const {
   const bool whole = is_whole(dtype_), is_u64 = dtype_ == Dtype::u64;
   const auto refuse = [&] { throw ArgumentError(fmt::format("{} is no {}", to_string(), name(dtype))); };
-  const std::complex<double> number = !whole   ? number_
-                                      : is_u64 ? static_cast<double>(static_cast<std::uint64_t>(integer_))
-                                               : static_cast<double>(integer_);
+  const auto real_part = [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if (!whole) return nearest<T>(number_.real());
+    return is_u64 ? nearest<T>(static_cast<std::uint64_t>(integer_)) : nearest<T>(integer_);
+  };
   visit_dtype(dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     if constexpr (std::is_same_v<T, bool>) {
@@ -68,14 +70,11 @@ void Scalar::write(Dtype dtype, void* element) const {
       if (!whole || !fits<T>(integer_, is_u64)) refuse();
       put(element, static_cast<T>(integer_));
     } else if constexpr (std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>) {
-      put(element, T(number));
+      using Part = typename T::value_type;
+      put(element, T(real_part(TypeTag<Part>{}), nearest<Part>(number_.imag())));
     } else {
       if (is_complex(dtype_)) refuse();
-      if constexpr (is_half_type<T>) {
-        put(element, from_float<T>(static_cast<float>(number.real())));
-      } else {
-        put(element, static_cast<T>(number.real()));
-      }
+      put(element, real_part(tag));
     }
   });
 }

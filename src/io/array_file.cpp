@@ -64,8 +64,7 @@ std::int64_t slab_offset(const Layout& slab, int rank, std::int64_t item_bytes) 
   return region.sets[axis].front() * (volume(slab.shape()) / whole) * item_bytes;
 }
 
-Array as_file_slab(const Array& array, Order order, std::string_view operation) {
-  arrays::check_has_values(operation, array);
+Array as_file_slab(const Array& array, Order order) {
   if (array.shape().empty()) return gather(array, 0);
   const Layout slab(file_slab(array.shape(), order), array.shape(), array.layout().ranks());
   const Operand wanted = Operand::of(slab, array.dtype(), order);

@@ -33,9 +33,8 @@ Slab file_slab(const Shape& shape, Order order);
 /// Byte offset of the rank's part of the slab from the first element.
 std::int64_t slab_offset(const Layout& slab, int rank, std::int64_t item_bytes);
 
-/// The array as slabs, dense in the file's order. Collective where it has to move; a partial array is
-/// refused.
-Array as_file_slab(const Array& array, Order order, std::string_view operation);
+/// The array, which has values, as slabs, dense in the file's order. Collective where it has to move.
+Array as_file_slab(const Array& array, Order order);
 
 struct FileWriter {
   std::string_view operation;

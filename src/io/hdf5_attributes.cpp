@@ -28,11 +28,13 @@ Hdf5Handle text_type(const std::string& path) {
   return type;
 }
 
+/// `data`: null where the space has no element.
 void write_one(hid_t object, const std::string& name, hid_t stored, hid_t memory, hid_t space,
                const void* data, const std::string& path) {
+  const std::string what = fmt::format("cannot write the attribute \"{}\"", name);
   const Hdf5Handle attribute(H5Acreate2(object, name.c_str(), stored, space, H5P_DEFAULT, H5P_DEFAULT),
-                             H5Aclose, path, "cannot create an attribute");
-  check_hdf5(H5Awrite(attribute, memory, data), path, "cannot write an attribute");
+                             H5Aclose, path, what.c_str());
+  if (data != nullptr) check_hdf5(H5Awrite(attribute, memory, data), path, what.c_str());
 }
 
 template <class Number>
@@ -55,7 +57,7 @@ void write_attribute(hid_t object, const std::string& name, const Hdf5Attribute&
       const hsize_t count = given.size();
       const Hdf5Handle space(H5Screate_simple(1, &count, nullptr), H5Sclose, path,
                              "cannot describe an attribute");
-      write_numbers(object, name, given.data(), space, path);
+      write_numbers(object, name, given.empty() ? nullptr : given.data(), space, path);
     } else {
       write_numbers(object, name, &given, scalar_space(path), path);
     }

@@ -148,11 +148,16 @@ Dtype boolean_of(hid_t type, const std::string& path) {
 
 }  // namespace
 
-std::unique_lock<std::mutex> lock_hdf5() {
-  static std::mutex mutex;
-  std::unique_lock lock(mutex);
+namespace {
+std::mutex hdf5_mutex;
+}
+
+Hdf5Lock::Hdf5Lock() : lock_(hdf5_mutex) {
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // of this thread: a library never prints
-  return lock;
+}
+
+Hdf5Lock::~Hdf5Lock() {
+  H5Eclear2(H5E_DEFAULT);
 }
 
 Hdf5Handle::Hdf5Handle(hid_t id, Close close, const std::string& path, const char* what)

@@ -12,8 +12,21 @@
 namespace partita::io {
 
 /// The serial HDF5 library is not thread-safe: whoever calls it holds this. (Ranks may be threads of one
-/// process.)
-std::unique_lock<std::mutex> lock_hdf5();
+/// process.) Ends with what HDF5 remembers of errors of this thread: it does not survive the end of a thread
+/// that has any left, but complains when the process exits.
+class Hdf5Lock {
+ public:
+  Hdf5Lock();
+  ~Hdf5Lock();
+  Hdf5Lock(const Hdf5Lock&) = delete;
+  Hdf5Lock& operator=(const Hdf5Lock&) = delete;
+
+ private:
+  std::unique_lock<std::mutex> lock_;
+};
+inline Hdf5Lock lock_hdf5() {
+  return {};
+}
 
 /// Owns one identifier. Creation from a negative one throws FileError: path, what was tried, HDF5's own
 /// reason.

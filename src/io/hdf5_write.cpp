@@ -32,6 +32,22 @@ void check_room(const std::string& path, std::int64_t bytes) {
   file.reserve(file.size() + bytes + metadata);
 }
 
+/// HDF5's names and texts end at the first zero byte, whatever comes behind it.
+void check_text(std::string_view what, const std::string& text) {
+  check(text.find('\0') == std::string::npos, "write_hdf5: {} has a zero byte", what);
+}
+
+void check_names(const std::string& dataset, const Hdf5Attributes& attributes) {
+  check(!dataset.empty(), "write_hdf5: the dataset has no name");
+  check_text("the name of the dataset", dataset);
+  for (const auto& [name, value] : attributes) {
+    check(!name.empty(), "write_hdf5: an attribute has no name");
+    check_text("the name of an attribute", name);
+    if (const auto* text = std::get_if<std::string>(&value))
+      check_text(fmt::format("the attribute \"{}\"", name), *text);
+  }
+}
+
 void check_options(const Shape& shape, const Hdf5Options& options) {
   const bool filtered = options.compression != 0 || options.shuffle;
   check(options.compression >= 0 && options.compression <= 9, "write_hdf5: compression is {}: 0 to 9",
@@ -73,6 +89,18 @@ void remove_old(hid_t file, const std::string& name, const std::string& path) {
                      name);
   }
   check_hdf5(H5Ldelete(file, name.c_str(), H5P_DEFAULT), path, "cannot remove the old dataset");
+}
+
+/// What the name stands behind is a group, or nothing yet.
+void check_groups(hid_t file, const std::string& name, const std::string& path) {
+  for (std::size_t end = name.find('/', 1); end != std::string::npos; end = name.find('/', end + 1)) {
+    const std::string before = name.substr(0, end);
+    if (!has_link(file, before)) return;
+    const Hdf5Handle object(H5Oopen(file, before.c_str(), H5P_DEFAULT), H5Oclose, path,
+                            "cannot open a group");
+    check<FileError>(H5Iget_type(object) == H5I_GROUP,
+                     "{}: \"{}\" is a dataset, and \"{}\" cannot stand in it", path, before, name);
+  }
 }
 
 /// Where its first element lies, if it is contiguous: from there on the ranks write with plain system calls,
@@ -159,11 +187,13 @@ void write_hdf5(const std::string& path, const std::string& dataset, const Array
   ContextState& context = *array.context_state();
   context.require_usable("write_hdf5");
   runtime::collectively(context, "write_hdf5", [&] {
+    arrays::check_has_values("write_hdf5", array);
+    check_names(dataset, options.attributes);
     check_options(array.shape(), options);
     return facts_of(dataset, options);
   });
   const bool contiguous = options.chunks.empty();
-  Array slab = as_file_slab(array, Order::row_major, "write_hdf5");
+  Array slab = as_file_slab(array, Order::row_major);
   if (!contiguous) slab = as_chunk_slab(slab, options.chunks);
   FileWriter writer{"write_hdf5", {}};
   writer.begin = [&](const OutputFile& output) -> std::int64_t {
@@ -177,6 +207,7 @@ void write_hdf5(const std::string& path, const std::string& dataset, const Array
     std::int64_t first = 0;
     {
       const Hdf5Handle file = open_hdf5(temporary, H5F_ACC_RDWR);
+      check_groups(file, dataset, path);
       remove_old(file, dataset, path);
       first = create_dataset(file, path, dataset, array, options);
     }

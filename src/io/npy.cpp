@@ -13,6 +13,7 @@
 #include "base/check.hpp"
 #include "io/array_file.hpp"
 #include "io/file.hpp"
+#include "runtime/agree.hpp"
 
 namespace partita {
 namespace {
@@ -164,8 +165,15 @@ Array read_npy(const Context& context, const std::string& path, const Distributi
 }
 
 void write_npy(const std::string& path, const Array& array, Order order) {
-  array.context_state()->require_usable("write_npy");
-  const Array slab = as_file_slab(array, order, "write_npy");
+  ContextState& context = *array.context_state();
+  context.require_usable("write_npy");
+  runtime::collectively(context, "write_npy", [&]() -> std::vector<Fact> {
+    arrays::check_has_values("write_npy", array);
+    return {{"path", path},
+            {"array", array.operand().to_string()},
+            {"order", order == Order::row_major ? "row-major" : "column-major"}};
+  });
+  const Array slab = as_file_slab(array, order);
   const auto begin = [&](const OutputFile& output) {
     output.require_positions();
     const std::string header = npy_header_text({array.shape(), array.dtype(), order});

@@ -51,7 +51,7 @@ std::shared_ptr<Runner> plan_together(ContextState& context, const std::function
 }
 
 void check_together(ContextState& context, bool alike_on_all_ranks, const std::function<void()>& local) {
-  if (alike_on_all_ranks) return local();
+  if (alike_on_all_ranks) return runtime::check_or_tell_all(context, "matmul", local);
   runtime::collectively(context, "matmul", [&]() -> std::vector<Fact> {
     local();
     return {};

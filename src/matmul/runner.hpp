@@ -44,8 +44,8 @@ Plan plan_of(const Setting& setting, const ContextState& context, int rank);
 /// making it may fail. Collective, blocking.
 std::shared_ptr<Runner> plan_together(ContextState& context, const std::function<Setting()>& setting);
 
-/// Throws what `local` throws, the same on every rank: by itself where all ranks see the same, otherwise
-/// after an exchange.
+/// Throws what `local` throws, the same on every rank: where all ranks see the same, and it throws nothing,
+/// without an exchange.
 void check_together(ContextState& context, bool alike_on_all_ranks, const std::function<void()>& local);
 
 }  // namespace partita::multiplication

@@ -1,111 +1,14 @@
 #include "matmul/vectors.hpp"
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "base/check.hpp"
+#include "distribution/dimensions.hpp"
 
 namespace partita::multiplication {
 namespace {
-
-Extents inserted(const Extents& extents, int position, std::int64_t value) {
-  Extents result;
-  for (int d = 0; d <= extents.size(); ++d) {
-    if (d == position) result.push_back(value);
-    if (d < extents.size()) result.push_back(extents[d]);
-  }
-  return result;
-}
-
-Extents removed(const Extents& extents, int position) {
-  Extents result;
-  for (int d = 0; d < extents.size(); ++d) {
-    if (d != position) result.push_back(extents[d]);
-  }
-  return result;
-}
-
-/// The rule of the array with one more dimension, which it cuts nowhere.
-struct WithDimension {
-  int position;
-
-  Distribution operator()(const Slab& rule) const {
-    return Slab(rule.axis + (rule.axis >= position ? 1 : 0));
-  }
-  Distribution operator()(const Box& rule) const {
-    std::vector<Box::Bounds> boxes;
-    for (const Box::Bounds& box : rule.boxes) {
-      boxes.push_back({inserted(box.lower, position, 0), inserted(box.upper, position, 1)});
-    }
-    return Box(std::move(boxes));
-  }
-  ProcessGrid grid(const ProcessGrid& grid) const {
-    const Extents extents = inserted(grid.extents(), position, 1);
-    const Extents first = inserted(grid.first(), position, 0);
-    if (grid.ranks().empty()) return {extents, grid.order(), first};
-    return ProcessGrid::of_ranks(extents, grid.ranks(), first);
-  }
-  Distribution operator()(const BlockCyclic& rule) const {
-    return BlockCyclic(grid(rule.grid), inserted(rule.block, position, 1));
-  }
-  Distribution operator()(const BlockNonCyclic& rule) const {
-    return BlockNonCyclic(grid(rule.grid), rule.block.empty() && rule.grid.dimensions() > 0
-                                               ? rule.block
-                                               : inserted(rule.block, position, 1));
-  }
-  Distribution operator()(const Replicated& rule) const { return rule; }
-  Distribution operator()(const Partitioned& rule) const {
-    Partitioned result = rule;
-    result.spec.dimensions.insert(result.spec.dimensions.begin() + position, std::vector<std::string>());
-    return result;
-  }
-};
-
-/// The rule of the array without a dimension of extent 1, where the rule does not cut it; nothing elsewhere.
-struct WithoutDimension {
-  int position;
-  using Result = std::optional<Distribution>;
-
-  Result operator()(const Slab& rule) const {
-    if (rule.axis == position) return std::nullopt;
-    return Slab(rule.axis - (rule.axis > position ? 1 : 0));
-  }
-  Result operator()(const Box& /*rule*/) const { return std::nullopt; }
-  std::optional<ProcessGrid> grid(const ProcessGrid& grid) const {
-    if (grid.extents()[position] != 1) return std::nullopt;
-    const Extents extents = removed(grid.extents(), position);
-    const Extents first = removed(grid.first(), position);
-    if (grid.ranks().empty()) return ProcessGrid(extents, grid.order(), first);
-    return ProcessGrid::of_ranks(extents, grid.ranks(), first);
-  }
-  Result operator()(const BlockCyclic& rule) const {
-    const std::optional<ProcessGrid> left = grid(rule.grid);
-    if (!left) return std::nullopt;
-    return BlockCyclic(*left, removed(rule.block, position));
-  }
-  Result operator()(const BlockNonCyclic& rule) const {
-    const std::optional<ProcessGrid> left = grid(rule.grid);
-    if (!left) return std::nullopt;
-    return BlockNonCyclic(*left, rule.block.empty() ? rule.block : removed(rule.block, position));
-  }
-  Result operator()(const Replicated& rule) const { return rule; }
-  Result operator()(const Partitioned& rule) const {
-    Partitioned result = rule;
-    const auto cut = result.spec.dimensions.begin() + position;
-    if (!cut->empty()) return std::nullopt;
-    result.spec.dimensions.erase(cut);
-    return result;
-  }
-};
-
-std::optional<Layout> rule_without(const Layout& layout, int position, const Shape& shape) {
-  const bool plain = layout.members().empty() && layout.whole_shape() == layout.shape();
-  if (!plain) return std::nullopt;
-  const std::optional<Distribution> rule =
-      std::visit(WithoutDimension{position}, layout.distribution().rule());
-  if (!rule) return std::nullopt;
-  return Layout(*rule, shape, layout.ranks());
-}
 
 /// Nothing where a rank holds no box, or what others hold too.
 std::optional<Layout> boxes_without(const Layout& layout, int position, const Shape& shape) {
@@ -156,18 +59,9 @@ Op without_transposition(Op op) {
   return op == Op::conjugate_transpose ? Op::conjugate : op;
 }
 
-Layout with_dimension(const Layout& layout, int position) {
-  const Distribution rule = std::visit(WithDimension{position}, layout.distribution().rule());
-  const std::span<const int> members = layout.members();
-  const int inner = members.empty() ? layout.ranks() : static_cast<int>(members.size());
-  Layout result(rule, inserted(layout.whole_shape(), position, 1), inner);
-  if (!members.empty()) result = result.embedded(members, layout.ranks());
-  return result.window(inserted(layout.origin(), position, 0), inserted(layout.shape(), position, 1));
-}
-
 Operand with_dimension(const Operand& operand, int position) {
   Operand result = operand;
-  result.layout = with_dimension(operand.layout, position);
+  result.layout = distribution::with_dimension(operand.layout, position);
   result.axis_order = Extents();
   // The new dimension varies slowest, or fastest: one element is as near either way.
   result.axis_order.push_back(position);
@@ -182,16 +76,17 @@ std::shared_ptr<Array::State> with_dimension(const Array::State& array, int posi
   result->operand = with_dimension(array.operand, position);
   const int rank = array.context->rank();
   result->local.extents = result->operand.layout.local_shape(rank);
-  result->local.strides =
-      array.operand.dense ? result->operand.local_strides(rank) : inserted(array.local.strides, position, 1);
+  result->local.strides = array.operand.dense
+                              ? result->operand.local_strides(rank)
+                              : distribution::with_dimension(array.local.strides, position, 1);
   return result;
 }
 
 Layout without_dimension(const Layout& layout, int position) {
-  const Shape shape = removed(layout.shape(), position);
-  for (const auto& found : {rule_without(layout, position, shape), boxes_without(layout, position, shape)}) {
-    if (found && with_dimension(*found, position).equivalent(layout)) return *found;
-  }
+  const std::array<int, 1> axes{position};
+  if (const auto found = distribution::without_dimensions(layout, axes)) return *found;
+  const Shape shape = distribution::without_dimensions(layout.shape(), axes);
+  if (const auto found = boxes_without(layout, position, shape)) return *found;
   if (shape.empty()) return {Replicated(), shape, layout.ranks()};
   return {Slab(shape.size() - 1), shape, layout.ranks()};
 }

@@ -22,12 +22,12 @@ struct Vectors {
 Op without_transposition(Op op);
 
 /// The same elements with a dimension of extent 1 at `position`, and the array on the same memory.
-Layout with_dimension(const Layout& layout, int position);
 Operand with_dimension(const Operand& operand, int position);
 std::shared_ptr<Array::State> with_dimension(const Array::State& array, int position);
 
-/// A layout like that one, of the shape without the dimension `position` of extent 1: its `with_dimension` is
-/// equivalent to it. Where no rule says so, boxes; in slabs where there are none.
+/// A layout like that one, of the shape without the dimension `position` of extent 1: its
+/// `distribution::with_dimension` is equivalent to it. Where no rule says so, boxes; in slabs where there are
+/// none.
 Layout without_dimension(const Layout& layout, int position);
 
 /// A and B, and what has D's shape, as matrices.

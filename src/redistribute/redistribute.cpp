@@ -214,10 +214,12 @@ void check_apart(const Array& source, const Array& destination) {
 
 std::shared_ptr<Runner> plan_into(const Array& source, const Array& destination,
                                   const RedistributeOptions& options) {
-  check_apart(source, destination);
+  ContextState& context = *source.context_state();
+  context.require_usable("redistribute");
+  runtime::check_or_tell_all(context, "redistribute", [&] { check_apart(source, destination); });
   Operand target = destination.operand();
   return cached_plan(
-      *source.context_state(), source.operand(), target.to_string(), [&] { return target; }, options);
+      context, source.operand(), target.to_string(), [&] { return target; }, options);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 
 #include "base/check.hpp"
 #include "runtime/rank_list.hpp"
@@ -48,29 +49,31 @@ std::string facts_text(std::span<const Report> reports, const std::vector<int>& 
   return text;
 }
 
-[[noreturn]] void throw_first(std::span<const Report> reports, const std::vector<int>& ranks) {
+/// What the lowest rank that threw has thrown, and who has, where not all have. Nothing: nobody threw.
+std::optional<CaughtError> first_thrown(std::span<const Report> reports, const std::vector<int>& ranks) {
   const auto first =
       std::find_if(reports.begin(), reports.end(), [](const Report& report) { return report.threw; });
+  if (first == reports.end()) return std::nullopt;
   std::vector<int> alike;
   for (std::size_t i = 0; i < reports.size(); ++i) {
     if (reports[i].threw && reports[i].error.text == first->error.text) alike.push_back(ranks[i]);
   }
-  const bool all = alike.size() == reports.size();
-  throw_error(first->error.kind,
-              all ? first->error.text : fmt::format("{}: {}", rank_list(alike), first->error.text));
+  if (alike.size() == reports.size()) return first->error;
+  return CaughtError{first->error.kind, fmt::format("{}: {}", rank_list(alike), first->error.text)};
 }
 
 }  // namespace
 
 void throw_difference(std::span<const Report> reports, const std::vector<int>& ranks) {
   const ValueOf operation = [](const Report& report) { return report.operation; };
+  const auto thrown = first_thrown(reports, ranks);
   if (!all_alike(reports, operation)) {
-    throw DisagreementError("the ranks called different operations: " +
-                            values_text(reports, ranks, operation));
+    // Who threw is in no other step of the call.
+    throw DisagreementError(fmt::format("the ranks called different operations: {}{}{}",
+                                        values_text(reports, ranks, operation), thrown ? "; " : "",
+                                        thrown ? thrown->text : ""));
   }
-  if (std::any_of(reports.begin(), reports.end(), [](const Report& report) { return report.threw; })) {
-    throw_first(reports, ranks);
-  }
+  if (thrown) throw_error(thrown->kind, thrown->text);
   const std::string facts = facts_text(reports, ranks);
   invariant(!facts.empty(), "{}: the ranks' hashes differ and their values do not",
             reports.front().operation);

@@ -1,8 +1,26 @@
-# The examples are built as they are shown, and run on 2 ranks; the programs of docs/guide.md on 1 to 7, the first one
-# on 1 to 4.
+# The examples are built as they are shown, and run on 2 ranks; the programs of docs/guide.md, and what works otherwise on
+# other numbers of ranks, on 1 to 7, the first one on 1 to 4. Where there is no GPU, fill_on_device says so.
 file(GLOB examples CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/*.cpp)
+if(PARTITA_HAVE_CUDA)
+  file(GLOB kernels CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/*.cu)
+  list(APPEND examples ${kernels})
+  if(NOT DEFINED CMAKE_CUDA20_STANDARD_COMPILE_OPTION) # CMake 3.25 does not know it
+    set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
+    set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
+  endif()
+endif()
 set(examples_of_mpi communicator) # call MPI themselves
-set(on_all_ranks power_iteration heat poisson columns groups)
+set(on_all_ranks
+    power_iteration
+    heat
+    poisson
+    columns
+    groups
+    along_axis
+    symmetric_memory
+    overlap
+    checkpoint
+    errors)
 foreach(source IN LISTS examples)
   get_filename_component(stem ${source} NAME_WE)
   if(stem IN_LIST examples_of_mpi AND NOT PARTITA_HAVE_MPI)
@@ -10,6 +28,7 @@ foreach(source IN LISTS examples)
   endif()
   add_executable(example_${stem} ${source})
   partita_our_code(example_${stem})
+  set_target_properties(example_${stem} PROPERTIES CUDA_STANDARD 20) # for the public headers
   target_link_libraries(example_${stem} PRIVATE partita::partita)
   if(stem IN_LIST examples_of_mpi)
     target_link_libraries(example_${stem} PRIVATE MPI::MPI_CXX)

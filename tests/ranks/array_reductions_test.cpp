@@ -265,6 +265,53 @@ RANK_TEST(ArrayReductions, WhatIsLeftOfALayout) {
   EXPECT_EQ(mean(cyclic, {0, 1}).shape(), Shape({}));
 }
 
+RANK_TEST(ArrayReductions, RepeatedOnesHaveAPlan) {
+  // Three steps (joined, moved, finished), two, one.
+  Array rows = empty(context, {9, 4}, Slab(0), Dtype::i16);
+  const auto& plans = context.state()->plans;
+  const auto results = [&](int round) {
+    write_numbers(rows, [&](std::int64_t i) { return known_value(i, 0, round); });
+    return std::vector<Array>{mean(rows, {0}), norm(rows, {0}, {.root = 0}), sum(rows, {0}), sum(rows, {1})};
+  };
+  std::size_t after_one = 0;
+  for (const int round : {0, 1, 2, 3}) {
+    const std::vector<Array> found = results(round);
+    const std::vector<Number> numbers = whole_numbers(rows);
+    for (std::size_t row = 0; row < 9; ++row) {
+      const std::vector<Number> line(numbers.begin() + 4 * static_cast<std::ptrdiff_t>(row),
+                                     numbers.begin() + 4 * static_cast<std::ptrdiff_t>(row + 1));
+      EXPECT_EQ(whole_numbers(found[3])[row], brute_force(ArrayReduction::sum, line));
+    }
+    for (std::size_t column = 0; column < 4; ++column) {
+      std::vector<Number> line;
+      for (std::size_t row = 0; row < 9; ++row) line.push_back(numbers[4 * row + column]);
+      expect_near_number(whole_numbers(found[0])[column], brute_force(ArrayReduction::mean, line),
+                         Dtype::f64);
+      expect_near_number(whole_numbers(found[1])[column], brute_force(ArrayReduction::norm, line),
+                         Dtype::f64);
+      EXPECT_EQ(whole_numbers(found[2])[column], brute_force(ArrayReduction::sum, line));
+    }
+    if (round == 0) after_one = plans.size();
+  }
+  EXPECT_EQ(plans.size(), after_one);
+}
+
+RANK_TEST(ArrayReductions, ResultsInOrdinaryMemory) {
+  const Array rows = zeros(context, {9, 4}, Slab(0), Dtype::f32);
+  for (const int axis : {0, 1}) {
+    for (const ArrayReduction reduction : {ArrayReduction::sum, ArrayReduction::max}) {
+      const Array ordinary = reduce(rows, reduction, axis, {.residency = Residency::ordinary});
+      EXPECT_EQ(ordinary.operand().residency, Residency::ordinary);
+      EXPECT_EQ(reduce(rows, reduction, axis).operand().residency, Residency::heap);
+      EXPECT_EQ(whole_numbers(ordinary), std::vector<Number>(axis == 0 ? 4 : 9, 0.0));
+    }
+  }
+  if (context.size() == 1) return;
+  const bool first = context.rank() == 0;
+  EXPECT_THROW((void)sum(rows, {1}, {.residency = first ? Residency::ordinary : Residency::heap}),
+               DisagreementError);
+}
+
 RANK_TEST(ArrayReductions, ByNameAndType) {
   Array array = empty(context, {3, 7}, Slab(1), Dtype::i8);
   write_numbers(array, [](std::int64_t i) { return i % 5 == 0 ? -120.0 : 100.0; });
@@ -384,6 +431,10 @@ RANK_TEST(ArrayReductions, ErrorsSayWhatHelps) {
 RANK_TEST(ArrayReductions, RanksThatDifferAreToldSo) {
   if (context.size() == 1) GTEST_SKIP() << "needs two ranks";
   const Array rows = zeros(context, {4, 4}, Slab(0), Dtype::f32);
+  EXPECT_THROW((void)sum(rows, {context.rank() == 0 ? 0 : 1}), DisagreementError);
+  (void)sum(rows, {0});  // now there is a plan of one, and then of both
+  EXPECT_THROW((void)sum(rows, {context.rank() == 0 ? 0 : 1}), DisagreementError);
+  (void)sum(rows, {1});
   EXPECT_THROW((void)sum(rows, {context.rank() == 0 ? 0 : 1}), DisagreementError);
   const Array others = zeros(context, {3, 11}, Slab(0), Dtype::f32);  // of which there is no plan yet
   EXPECT_THROW((void)(context.rank() == 0 ? sum<double>(others) : norm(others)), DisagreementError);

@@ -221,6 +221,33 @@ RANK_TEST(Array, WrapWithAWrongShapeOnOneRankFailsOnAll) {
   EXPECT_FALSE(context.failed());
 }
 
+RANK_TEST(Array, WhatIsWrongOnOneRankIsToldToAll) {
+  if (context.size() == 1) GTEST_SKIP() << "needs two ranks";
+  const bool first = context.rank() == 0;
+  const Array array = zeros(context, {4, 3}, Slab(0), Dtype::f32);
+  const Array other = zeros(context, {4, 4}, Slab(0), Dtype::f32);
+  const std::string root =
+      same_error<DisagreementError>(context, [&] { (void)gather(array, first ? -1 : 0); });
+  EXPECT_TRUE(contains(root, "root -1")) << root;
+  const std::string shapes =
+      same_error<ArgumentError>(context, [&] { (void)compare(array, first ? other : array); });
+  EXPECT_TRUE(contains(shapes, "4x4")) << shapes;
+  const Array columns = zeros(context, {4, 3}, Slab(1), Dtype::f32);
+  const std::string layouts =
+      same_error<DisagreementError>(context, [&] { (void)compare(array, first ? columns : array); });
+  EXPECT_TRUE(contains(layouts, "slab:1")) << layouts;
+  // Of these there is no plan yet.
+  const Array square = zeros(context, {13, 13}, Slab(0), Dtype::f32);
+  const std::string missing =
+      same_error<ArgumentError>(context, [&] { (void)matmul(square, first ? Array() : square); });
+  EXPECT_TRUE(contains(missing, "no array")) << missing;
+  Array moved = zeros(context, {13, 13}, Slab(1), Dtype::f32), itself = square;
+  const std::string same =
+      same_error<ArgumentError>(context, [&] { redistribute_into(square, first ? itself : moved); });
+  EXPECT_TRUE(contains(same, "the same array")) << same;
+  EXPECT_TRUE(compare(array, columns).equal);  // the context is as before
+}
+
 RANK_TEST(Array, DisagreementNamesRanksAndValues) {
   if (context.size() == 1) GTEST_SKIP() << "needs several ranks";
   const Shape shape{context.rank() == 0 ? 8 : 9, 4};

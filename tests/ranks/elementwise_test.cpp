@@ -238,6 +238,20 @@ RANK_TEST(Elementwise, ErrorsSayWhatHelps) {
   EXPECT_EQ(sum<double>(x), 0);  // the context is as before
 }
 
+RANK_TEST(Elementwise, RanksThatDifferAreToldSo) {
+  if (context.size() == 1) GTEST_SKIP() << "needs two ranks";
+  const bool first = context.rank() == 0;
+  const Array rows = zeros(context, {4, 4}, Slab(0), Dtype::f64);
+  EXPECT_THROW((void)(first ? rows + rows : rows - rows), DisagreementError);
+  EXPECT_THROW((void)(rows + (first ? 1.0 : 2.0)), DisagreementError);
+  EXPECT_THROW((void)sum(rows.window({0, first ? 0 : 1}, {2, 2})), DisagreementError);
+  const std::string mesh = "mesh:r=" + std::to_string(context.size()) + ":-,-;partial=sum:r";
+  const Array partial = zeros(context, {4, 4}, Distribution::parse(mesh), Dtype::f64);
+  const std::string text = caught<DisagreementError>([&] { (void)(rows + (first ? partial : rows)); });
+  EXPECT_TRUE(contains(text, "is partial")) << text;  // what rank 0 found
+  EXPECT_EQ(sum<double>(rows + 1), 16);
+}
+
 RANK_TEST(Elementwise, AnOperandMayBeTheDestinationButNotOverlapIt) {
   const ArrayOptions here{Residency::ordinary, Order::row_major, MemorySpace::host};
   Array x = zeros(context, {8, 6}, Replicated{}, Dtype::f64, here);

@@ -1,4 +1,6 @@
 // HDF5 files of several datasets: what is added, replaced and kept, chunks, attributes, lists.
+#include <hdf5.h>
+
 #include <partita/io.hpp>
 
 #include "ranks/array_model.hpp"
@@ -70,6 +72,7 @@ RANK_TEST(Hdf5Files, AttributesOfEveryKind) {
                                   {"whole", std::int64_t{-5}},
                                   {"real", 0.1},
                                   {"list", std::vector<std::int64_t>{1, 2, 3}},
+                                  {"nothing", std::vector<double>()},
                                   {"reals", std::vector<double>{0.5, -1}}};
   write_hdf5(path, "data", known(context, {4}), {.attributes = attributes});
   EXPECT_EQ(read_hdf5_attributes(path, "data"), attributes);
@@ -122,7 +125,16 @@ RANK_TEST(Hdf5Files, WhatCannotBeWrittenLeavesTheOldFile) {
   const Array array = known(context, {6, 2});
   write_hdf5(path, "group/data", array);
   expect_file_error(context, "is a group", [&] { write_hdf5(path, "group", array); });
-  expect_file_error(context, "a.h5", [&] { write_hdf5(path, "group/data/below", array); });
+  expect_file_error(context, "\"group/data\" is a dataset",
+                    [&] { write_hdf5(path, "group/data/below", array); });
+  const Hdf5Attributes huge{{"huge", std::vector<double>(20000)}};
+  expect_file_error(context, "\"huge\"", [&] { write_hdf5(path, "x", array, {.attributes = huge}); });
+  EXPECT_THROW(write_hdf5(path, "", array), ArgumentError);
+  EXPECT_THROW(write_hdf5(path, std::string("a\0b", 3), array), ArgumentError);
+  for (const auto& [name, text] : {std::pair(std::string(), std::string("text")),
+                                   {std::string("a\0b", 3), "text"},
+                                   {"name", std::string("te\0xt", 5)}})
+    EXPECT_THROW(write_hdf5(path, "x", array, {.attributes = {{name, text}}}), ArgumentError);
   EXPECT_THROW(write_hdf5(path, "x", array, {.compression = 3}), ArgumentError);
   EXPECT_THROW(write_hdf5(path, "x", array, {.chunks = {7, 1}}), ArgumentError);
   EXPECT_THROW(write_hdf5(path, "x", array, {.chunks = {2}}), ArgumentError);
@@ -135,6 +147,18 @@ RANK_TEST(Hdf5Files, WhatCannotBeWrittenLeavesTheOldFile) {
   expect_file_error(context, "not an HDF5 file", [&] { write_hdf5(directory / "text.h5", "x", array); });
   write_hdf5(directory / "text.h5", "x", array, {.truncate = true});
   EXPECT_EQ(wrong(context, directory / "text.h5", "x", array), 0);
+}
+
+/// Errors that HDF5 remembers of a thread that has ended keep it from closing itself.
+RANK_TEST(Hdf5Files, NothingIsLeftOfErrors) {
+  const SharedDirectory directory(context);
+  EXPECT_THROW((void)list_hdf5(directory / "missing.h5"), FileError);
+  EXPECT_EQ(H5Eget_num(H5E_DEFAULT), 0);
+  const Array array = known(context, {6, 2});
+  write_hdf5(directory / "a.h5", "data", array);
+  expect_file_error(context, "is a dataset", [&] { write_hdf5(directory / "a.h5", "data/x", array); });
+  EXPECT_THROW((void)read_hdf5_attributes(directory / "a.h5", "other"), FileError);
+  EXPECT_EQ(H5Eget_num(H5E_DEFAULT), 0);
 }
 
 RANK_TEST(Hdf5Files, RanksThatWantDifferentThingsHearOfIt) {

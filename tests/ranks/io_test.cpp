@@ -10,6 +10,8 @@
 #include <random>
 
 #include "ranks/array_model.hpp"
+#include "ranks/caught.hpp"
+#include "ranks/memory_checks.hpp"
 #include "ranks/rank_test.hpp"
 #include "ranks/shared_directory.hpp"
 #include "runtime/agree.hpp"
@@ -231,6 +233,21 @@ RANK_TEST(Files, LinksAndPermissionsStay) {
 
 // A limit on file sizes stands for a full disk: the write fails in the middle, the old file stays, nothing is
 // left.
+RANK_TEST(Files, RanksThatWriteDifferentThingsHearOfIt) {
+  if (context.size() == 1) GTEST_SKIP() << "one rank agrees with itself";
+  const SharedDirectory directory(context);
+  const Array array = zeros(context, {6, 2}, Slab(0), Dtype::f64);
+  const bool first = context.rank() == 0;
+  const std::string order = same_error<DisagreementError>(context, [&] {
+    write_npy(directory / "a.npy", array, first ? Order::row_major : Order::column_major);
+  });
+  EXPECT_TRUE(contains(order, "order")) << order;
+  const std::string path = same_error<DisagreementError>(
+      context, [&] { write_npy(directory / (first ? "a.npy" : "b.npy"), array); });
+  EXPECT_TRUE(contains(path, "path")) << path;
+  EXPECT_EQ(directory.entries(), 0U);
+}
+
 RANK_TEST(Files, AFailedWriteLeavesTheOldFile) {
   const SharedDirectory directory(context);
   Array small = empty(context, {4}, Slab(0), Dtype::f64);

@@ -1,4 +1,5 @@
 // Arrays as text, on the host or (PARTITA_TEST_DEVICE) on devices.
+#include <limits>
 #include <partita/create.hpp>
 #include <partita/elements.hpp>
 #include <partita/print.hpp>
@@ -31,6 +32,10 @@ RANK_TEST(Print, WholeArraysInBrackets) {
 RANK_TEST(Print, OnlyTheEdgesOfLargeOnes) {
   EXPECT_EQ(to_string(arange(context, 1001, Slab(0))), "[   0    1    2 ...  998  999 1000]");
   EXPECT_EQ(to_string(arange(context, 9, Slab(0)), {.threshold = 5, .edge = 2}), "[0 1 ... 7 8]");
+  // Edges that meet, however large.
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(to_string(arange(context, 3, Slab(0)), {.threshold = 0, .edge = most}), "[0 1 2]");
+  EXPECT_EQ(to_string(arange(context, 4, Slab(0)), {.threshold = 0, .edge = 2}), "[0 1 2 3]");
   for (const Distribution& rule :
        {Distribution(Slab(0)), Distribution(BlockCyclic({1, context.size()}, {3, 2})),
         Distribution(Replicated())}) {

@@ -59,6 +59,15 @@ TEST(Difference, NamesOnlyTheFactsThatDiffer) {
   EXPECT_NE(text_of(reports, {4, 6, 9}).find("x on ranks 4,9; y on rank 6"), std::string::npos);
 }
 
+TEST(Difference, WhatSomebodyThrewIsSaidInAnyCase) {
+  std::vector<runtime::Report> reports{report("allocate", {}), report("add", {}), report("allocate", {})};
+  reports[1].threw = true;
+  reports[1].error = {runtime::ErrorKind::argument, "no such axis"};
+  EXPECT_EQ(
+      text_of(reports, {0, 1, 2}),
+      "the ranks called different operations: allocate on ranks 0,2; add on rank 1; rank 1: no such axis");
+}
+
 TEST(Difference, StaysShort) {
   std::vector<runtime::Report> reports;
   std::vector<int> ranks;

@@ -34,6 +34,29 @@ TEST(Scalar, IsRoundedButNotCut) {
   EXPECT_THROW((void)Scalar(1).as<bool>(), ArgumentError);
 }
 
+TEST(Scalar, OfSixteenBits) {
+  EXPECT_EQ(Scalar(Float16(2.5F)).dtype(), Dtype::f16);
+  EXPECT_EQ(Scalar(BFloat16(-3.0F)).dtype(), Dtype::bf16);
+  EXPECT_EQ(Scalar(Float16(2.5F)).as<double>(), 2.5);
+  EXPECT_EQ(Scalar(BFloat16(-3.0F)).as<Float16>(), -3.0F);
+  EXPECT_EQ(Scalar(std::uint8_t{7}).as<BFloat16>(), 7.0F);
+  EXPECT_EQ(Scalar(Float16(65504.0F)).to_string(), "65504 (f16)");
+  EXPECT_EQ(Scalar(Float16(1.0F)), Scalar(Float16(1.0F)));
+  EXPECT_THROW((void)Scalar(Float16(1.0F)).as<int>(), ArgumentError);
+  EXPECT_THROW((void)Scalar(std::complex<float>(1, 0)).as<Float16>(), ArgumentError);
+}
+
+TEST(Scalar, IsRoundedOnce) {
+  // By way of f32 these would be ties, and go to the even neighbour.
+  EXPECT_EQ(Scalar(1 + 0x1p-11 + 0x1p-30).as<Float16>(), 1 + 0x1p-10F);
+  EXPECT_EQ(Scalar(1 + 0x1p-8 + 0x1p-30).as<BFloat16>(), 1 + 0x1p-7F);
+  // And by way of f64.
+  constexpr std::int64_t tie = (std::int64_t{1} << 62) + (std::int64_t{1} << 38);
+  EXPECT_EQ(Scalar(tie + 1).as<float>(), 0x1p62F + 0x1p39F);
+  EXPECT_EQ(Scalar(tie + 1).as<std::complex<float>>(), 0x1p62F + 0x1p39F);
+  EXPECT_EQ(Scalar(static_cast<std::uint64_t>(tie) + 1).as<float>(), 0x1p62F + 0x1p39F);
+}
+
 TEST(Scalar, SaysWhatItIs) {
   EXPECT_EQ(Scalar(2.5).to_string(), "2.5 (f64)");
   EXPECT_EQ(Scalar(-3).to_string(), "-3 (i32)");

@@ -38,25 +38,6 @@ Wide<T> widened(T value) {
   }
 }
 
-/// An f32 that rounds to every half as `value` does: what does not fit is kept in the last bit ("round to
-/// odd", Boldo and Melquiond 2008).
-float to_odd(double value) {
-  const float nearest = static_cast<float>(value);
-  if (static_cast<double>(nearest) == value || !std::isfinite(nearest)) return nearest;
-  std::uint32_t bits = std::bit_cast<std::uint32_t>(nearest);
-  if (std::abs(static_cast<double>(nearest)) > std::abs(value)) --bits;
-  return std::bit_cast<float>(bits | 1U);
-}
-
-/// Likewise a double, of an integer of 64 bits.
-template <class Integer>
-double to_odd_double(Integer value) {
-  constexpr int spare = 11;
-  constexpr Integer low = (Integer{1} << spare) - 1;
-  if (value >> 53 == 0 || value >> 53 == Integer(-1)) return static_cast<double>(value);
-  return static_cast<double>((value >> spare) | Integer((value & low) != 0)) * (1 << spare);
-}
-
 template <class Integer>
 Integer cut_off(double value) {
   constexpr auto half = static_cast<Integer>(std::numeric_limits<Integer>::max() / 2 + 1);
@@ -74,14 +55,12 @@ T narrowed(W value) {
     return value != W(0);
   } else if constexpr (is_complex_type<T> && !is_complex_type<W>) {
     return static_cast<typename T::value_type>(value);
-  } else if constexpr (is_half_type<T> && std::is_integral_v<W>) {
-    return from_float<T>(to_odd(to_odd_double(value)));
-  } else if constexpr (is_half_type<T>) {
-    return from_float<T>(to_odd(value));
   } else if constexpr (std::is_integral_v<T> && std::is_floating_point_v<W>) {
     return cut_off<T>(value);
-  } else {
+  } else if constexpr (std::is_integral_v<T> || is_complex_type<T>) {
     return static_cast<T>(value);
+  } else {
+    return nearest<T>(value);
   }
 }
 
