@@ -66,9 +66,10 @@ Array gather(const Array& source, int root, const ArrayOptions& options, Stream 
   ContextState& context = *source.context_state();
   context.require_usable("gather");
   const MemorySpace space = source.local().space;
-  runtime::collectively(context, "gather", [&] {
+  runtime::collectively(context, "gather", [&]() -> std::vector<Fact> {
     arrays::require_stream_of_device("gather", space == MemorySpace::device, stream);
     check_root(root, context.size());
+    return {{"root", std::to_string(root)}};
   });
   const ArrayOptions made{options.residency, options.order, options.space.value_or(space)};
   if (space == MemorySpace::host) return gather(source, root, made, where);

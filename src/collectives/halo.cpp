@@ -72,8 +72,9 @@ std::vector<Operand> halo_operands(const Halos& halos, Dtype dtype, MemorySpace 
 std::string halo_text(const Layout& layout, const HaloOptions& options) {
   std::string periodic;
   for (const bool turns : options.periodic) periodic += turns ? 'p' : '-';
-  return fmt::format("{}, widths {} and {}, periodic {}", layout.to_string(), to_string(options.lower),
-                     to_string(options.upper), periodic);
+  const auto widths = [](const Extents& given) { return given.empty() ? "none" : to_string(given); };
+  return fmt::format("{}, widths {} and {}, periodic {}", layout.to_string(), widths(options.lower),
+                     widths(options.upper), periodic);
 }
 
 namespace {
