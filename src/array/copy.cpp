@@ -1,4 +1,4 @@
-// Copies between parts of arrays and plain memory.
+// Copies between arrays, and between parts of arrays and plain memory.
 #include "array/array_state.hpp"
 #include "array/transfer.hpp"
 #include "base/check.hpp"
@@ -19,7 +19,14 @@ void check_like_part(const View& view, const Array& array) {
                           "copy: the view is of device memory, but the context has no device");
 }
 
-/// The array and the view may be either.
+void check_copy(const Array& source, const Array& destination) {
+  check(source.dtype() == destination.dtype(), "copy: the source is {}, the destination {}",
+        name(source.dtype()), name(destination.dtype()));
+  check(source.layout() == destination.layout() || source.layout().equivalent(destination.layout()),
+        "copy: the source is {}, the destination {}; use redistribute", source.layout().to_string(),
+        destination.layout().to_string());
+}
+
 void copy_in_order(ContextState& context, const View& from, const View& to, Stream stream) {
   const bool on_host = from.space == MemorySpace::host && to.space == MemorySpace::host;
   arrays::require_stream_of_device("copy", !on_host, stream);
@@ -29,6 +36,17 @@ void copy_in_order(ContextState& context, const View& from, const View& to, Stre
 }
 
 }  // namespace
+
+void copy(const Array& source, Array& destination) {
+  check_copy(source, destination);
+  arrays::copy_view(*destination.context_state(), source.local(), destination.local());
+}
+
+void copy(const Array& source, Array& destination, Stream stream) {
+  check_copy(source, destination);
+  const Array& there = destination.local().space == MemorySpace::device ? destination : source;
+  copy_in_order(*there.context_state(), source.local(), destination.local(), stream);
+}
 
 void copy(const View& source, Array& destination) {
   check_like_part(source, destination);

@@ -66,32 +66,4 @@ void fill_random(Array& array, std::uint64_t seed, Stream stream) {
   arrays::fill_by_number(array, make, stream);
 }
 
-namespace {
-
-void check_copy(const Array& source, const Array& destination) {
-  check(source.dtype() == destination.dtype(), "copy: the source is {}, the destination {}",
-        name(source.dtype()), name(destination.dtype()));
-  check(source.layout() == destination.layout() || source.layout().equivalent(destination.layout()),
-        "copy: the source is {}, the destination {}; use redistribute", source.layout().to_string(),
-        destination.layout().to_string());
-}
-
-}  // namespace
-
-void copy(const Array& source, Array& destination) {
-  check_copy(source, destination);
-  arrays::copy_view(*destination.context_state(), source.local(), destination.local());
-}
-
-void copy(const Array& source, Array& destination, Stream stream) {
-  const bool on_host = source.local().space == MemorySpace::host;
-  const bool to_host = destination.local().space == MemorySpace::host;
-  arrays::require_stream_of_device("copy", !on_host || !to_host, stream);
-  if (on_host && to_host) return copy(source, destination);
-  check_copy(source, destination);
-  const Array& there = to_host ? source : destination;
-  there.context_state()->require_usable("copy");
-  arrays::copy_view(*there.context_state(), source.local(), destination.local(), stream);
-}
-
 }  // namespace partita

@@ -13,7 +13,7 @@ using namespace io;
 /// others.
 void read_rows(const std::string& path, const std::string& name, std::int64_t first, std::int64_t elements,
                void* data) {
-  const auto lock = lock_hdf5();
+  const Hdf5Lock lock;
   const Dataset opened = open_dataset(path, name);
   const FileHeader header = header_of(opened.dataset, opened.space, path);
   const Hdf5Handle type = hdf5_memory_type(element_type(opened.dataset, path), header.dtype, path);
@@ -41,7 +41,7 @@ void read_rows(const std::string& path, const std::string& name, std::int64_t fi
 }  // namespace
 
 FileHeader inspect_hdf5(const std::string& path, const std::string& dataset) {
-  const auto lock = lock_hdf5();
+  const Hdf5Lock lock;
   const Dataset opened = open_dataset(path, dataset);
   return header_of(opened.dataset, opened.space, path);
 }

@@ -1,4 +1,4 @@
-// Attributes of HDF5 objects, as h5py writes and reads them. The caller holds `lock_hdf5`.
+// Attributes of HDF5 objects, as h5py writes and reads them. The caller holds an `Hdf5Lock`.
 #pragma once
 
 #include <partita/io.hpp>

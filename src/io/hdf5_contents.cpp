@@ -41,7 +41,7 @@ Hdf5Entry entry_of(hid_t file, const std::string& name, const std::string& path)
 }  // namespace
 
 std::vector<Hdf5Entry> list_hdf5(const std::string& path) {
-  const auto lock = lock_hdf5();
+  const Hdf5Lock lock;
   const Hdf5Handle file = open_hdf5(path, H5F_ACC_RDONLY);
   std::vector<Hdf5Entry> entries;
   for (const std::string& name : links_of(file)) {
@@ -52,7 +52,7 @@ std::vector<Hdf5Entry> list_hdf5(const std::string& path) {
 }
 
 Hdf5Attributes read_hdf5_attributes(const std::string& path, const std::string& object) {
-  const auto lock = lock_hdf5();
+  const Hdf5Lock lock;
   const Hdf5Handle file = open_hdf5(path, H5F_ACC_RDONLY);
   require_link(file, object, path);
   const Hdf5Handle opened(H5Oopen(file, object.c_str(), H5P_DEFAULT), H5Oclose, path,

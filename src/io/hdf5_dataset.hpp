@@ -1,4 +1,4 @@
-// What stands in an HDF5 file: its datasets, their shapes and types. The caller holds `lock_hdf5`.
+// What stands in an HDF5 file: its datasets, their shapes and types. The caller holds an `Hdf5Lock`.
 #pragma once
 
 #include <partita/io.hpp>

@@ -24,9 +24,6 @@ class Hdf5Lock {
  private:
   std::unique_lock<std::mutex> lock_;
 };
-inline Hdf5Lock lock_hdf5() {
-  return {};
-}
 
 /// Owns one identifier. Creation from a negative one throws FileError: path, what was tried, HDF5's own
 /// reason.

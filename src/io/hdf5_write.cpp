@@ -151,7 +151,7 @@ Array as_chunk_slab(const Array& slab, const Extents& chunks) {
 }
 
 void write_region(const std::string& path, const std::string& name, const Region& region, const View& part) {
-  const auto lock = lock_hdf5();
+  const Hdf5Lock lock;
   check_room(path, volume(part.extents) * size_of(part.dtype));
   {
     const Hdf5Handle file = open_hdf5(path, H5F_ACC_RDWR);
@@ -201,7 +201,7 @@ void write_hdf5(const std::string& path, const std::string& dataset, const Array
                      path);
     const std::string& temporary = output.written();
     const std::int64_t bytes = volume(array.shape()) * size_of(array.dtype());
-    const auto lock = lock_hdf5();
+    const Hdf5Lock lock;
     begin_file(path, temporary, options.truncate);
     check_room(temporary, contiguous ? bytes : 0);
     std::int64_t first = 0;

@@ -6,13 +6,12 @@
 #include <vector>
 
 #include "base/check.hpp"
+#include "runtime/group_of_processes.hpp"
 #include "runtime/message_table.hpp"
 #include "runtime/mpi_communicator.hpp"
 #include "runtime/mpi_exit.hpp"
 #include "runtime/mpi_farewells.hpp"
 #include "runtime/mpi_library.hpp"
-#include "runtime/process_watch.hpp"
-#include "runtime/subgroup.hpp"
 
 namespace partita::runtime {
 namespace {
@@ -22,29 +21,23 @@ constexpr std::int64_t piece_bytes = std::int64_t{1} << 30;
 
 constexpr int ranks_told_at_once = 64;
 
-class MpiGroup final : public ProcessGroup {
+class MpiGroup final : public GroupOfProcesses {
  public:
-  /// ranks[r]: the rank of this group's rank r in the communicator.
+  /// The job's ranks are the communicator's.
   MpiGroup(std::shared_ptr<OurCommunicator> shared, std::shared_ptr<MpiFarewells> farewells, std::int32_t key,
-           std::vector<int> ranks, int rank, std::vector<HostIdentity> hosts, Topology topology);
+           ProcessMembers members);
   ~MpiGroup() override;
 
-  int rank() const override { return rank_; }
-  int size() const override { return static_cast<int>(ranks_.size()); }
-  const Topology& topology() const override { return topology_; }
-  bool in_process() const override { return false; }
   MessageId send(int peer, Lane lane, const void* data, std::int64_t bytes) override;
   MessageId receive(int peer, Lane lane, void* data, std::int64_t bytes) override;
   bool test(MessageId message) override;
   void progress() override { farewells_->listen(); }
-  std::string lost(int peer) override;
   std::size_t in_flight() const override { return messages_.in_flight(); }
   void say_farewell(const Farewell& farewell) noexcept override;
   std::vector<Farewell> farewells(std::uint64_t context) override;
   void abandon() noexcept override;
   std::unique_ptr<ProcessGroup> subgroup(const std::vector<int>& ranks, std::int32_t key) override;
   bool takes_device_memory() const override { return mpi_takes_device_memory(); }
-  std::string place() const override { return hosts_[static_cast<std::size_t>(rank_)].place(); }
 
  private:
   struct Message {
@@ -67,26 +60,16 @@ class MpiGroup final : public ProcessGroup {
   std::shared_ptr<OurCommunicator> shared_;
   std::shared_ptr<MpiFarewells> farewells_;
   std::int32_t key_;
-  std::vector<int> ranks_;
-  int rank_;
-  std::vector<HostIdentity> hosts_;
-  Topology topology_;
-  ProcessWatch watch_;
   MessageTable<Message> messages_;
   std::atomic<std::size_t> told_on_{0};  // farewells
 };
 
 MpiGroup::MpiGroup(std::shared_ptr<OurCommunicator> shared, std::shared_ptr<MpiFarewells> farewells,
-                   std::int32_t key, std::vector<int> ranks, int rank, std::vector<HostIdentity> hosts,
-                   Topology topology)
-    : shared_(std::move(shared)),
+                   std::int32_t key, ProcessMembers members)
+    : GroupOfProcesses(std::move(members)),
+      shared_(std::move(shared)),
       farewells_(std::move(farewells)),
-      key_(key),
-      ranks_(std::move(ranks)),
-      rank_(rank),
-      hosts_(std::move(hosts)),
-      topology_(std::move(topology)),
-      watch_(hosts_[static_cast<std::size_t>(rank)], hosts_) {
+      key_(key) {
   note_group_made();
 }
 
@@ -100,8 +83,7 @@ MpiGroup::~MpiGroup() {
 /// start_piece(data offset, bytes, rank in the communicator, request)
 template <class Start>
 MessageId MpiGroup::start(bool is_send, int peer, std::int64_t bytes, Start&& start_piece) {
-  check(peer >= 0 && peer < size(), "rank {} is not one of the {} ranks", peer, size());
-  check(bytes >= 0, "a message of {} bytes", bytes);
+  const int other = in_job(peer, bytes);
   const MessageId number = messages_.add();
   Message& message = messages_.at(number);
   message.bytes = bytes;
@@ -113,10 +95,9 @@ MessageId MpiGroup::start(bool is_send, int peer, std::int64_t bytes, Start&& st
   message.pieces.assign(static_cast<std::size_t>(pieces), MPI_REQUEST_NULL);
   for (std::size_t piece = 0; piece < message.pieces.size(); ++piece) {
     const MpiCall call;
-    check_mpi(
-        start_piece(static_cast<std::int64_t>(piece) * piece_bytes, static_cast<int>(message.bytes_of(piece)),
-                    ranks_[static_cast<std::size_t>(peer)], &message.pieces[piece]),
-        is_send ? "MPI_Isend" : "MPI_Irecv");
+    check_mpi(start_piece(static_cast<std::int64_t>(piece) * piece_bytes,
+                          static_cast<int>(message.bytes_of(piece)), other, &message.pieces[piece]),
+              is_send ? "MPI_Isend" : "MPI_Irecv");
   }
   return number;
 }
@@ -208,11 +189,6 @@ void MpiGroup::say_farewell(const Farewell& farewell) noexcept {
   }
 }
 
-std::string MpiGroup::lost(int peer) {
-  const std::string what = watch_.lost(peer);
-  return what.empty() ? "" : fmt::format("rank {} {}", peer, what);
-}
-
 /// A cancelled receive is complete at once; one that cannot be cancelled any more is left to itself.
 void MpiGroup::abandon() noexcept {
   try {
@@ -233,18 +209,11 @@ void MpiGroup::abandon() noexcept {
 }
 
 std::unique_ptr<ProcessGroup> MpiGroup::subgroup(const std::vector<int>& ranks, std::int32_t key) {
-  const int place = check_subgroup(ranks, size(), rank_);
+  ProcessMembers theirs = members(ranks);
   check<UnsupportedError>(key >= 0 && key <= shared_->largest_key,
                           "sub-group number {} is beyond the {} that this MPI has tags for", key,
                           shared_->largest_key);
-  std::vector<int> members;
-  std::vector<HostIdentity> hosts;
-  for (const int rank : ranks) {
-    members.push_back(ranks_[static_cast<std::size_t>(rank)]);
-    hosts.push_back(hosts_[static_cast<std::size_t>(rank)]);
-  }
-  return std::make_unique<MpiGroup>(shared_, farewells_, key, std::move(members), place, std::move(hosts),
-                                    subgroup_topology(topology_, ranks));
+  return std::make_unique<MpiGroup>(shared_, farewells_, key, std::move(theirs));
 }
 
 }  // namespace
@@ -257,13 +226,11 @@ std::unique_ptr<ProcessGroup> make_mpi_group(const Communicator& communicator, i
   std::shared_ptr<MpiFarewells> farewells = MpiFarewells::of(callers, deadline);
   std::shared_ptr<OurCommunicator> ours = duplicate(callers, deadline);
   RankHosts nodes = find_mpi_hosts(ours->communicator, ranks_per_node, deadline);
-  std::vector<int> ranks(nodes.hosts.size());
-  for (std::size_t r = 0; r < ranks.size(); ++r) ranks[r] = static_cast<int>(r);
   int rank = 0;
   MPI_Comm_rank(ours->communicator, &rank);
   note_group(nodes.hosts, rank, deadline);
-  return std::make_unique<MpiGroup>(std::move(ours), std::move(farewells), 0, std::move(ranks), rank,
-                                    std::move(nodes.hosts), std::move(nodes.topology));
+  return std::make_unique<MpiGroup>(std::move(ours), std::move(farewells), 0,
+                                    ProcessMembers::all(std::move(nodes), rank));
 }
 
 }  // namespace partita::runtime

@@ -1,33 +1,25 @@
 #include "runtime/sockets_group.hpp"
 
 #include <array>
-#include <numeric>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "base/check.hpp"
-#include "runtime/host_cards.hpp"
+#include "runtime/group_of_processes.hpp"
 #include "runtime/message_table.hpp"
-#include "runtime/process_watch.hpp"
 #include "runtime/sockets_launch.hpp"
 #include "runtime/sockets_links.hpp"
-#include "runtime/subgroup.hpp"
 
 namespace partita::runtime {
 namespace {
 
-class SocketsGroup final : public ProcessGroup {
+class SocketsGroup final : public GroupOfProcesses {
  public:
-  /// ranks[r]: the rank of this group's rank r in the job.
   SocketsGroup(std::shared_ptr<SocketsLinks> links, std::uint32_t room, std::int32_t key,
-               std::vector<int> ranks, int rank, std::vector<HostIdentity> hosts, Topology topology);
+               ProcessMembers members);
   ~SocketsGroup() override;
 
-  int rank() const override { return rank_; }
-  int size() const override { return static_cast<int>(ranks_.size()); }
-  const Topology& topology() const override { return topology_; }
-  bool in_process() const override { return false; }
   MessageId send(int peer, Lane lane, const void* data, std::int64_t bytes) override;
   MessageId receive(int peer, Lane lane, void* data, std::int64_t bytes) override;
   bool test(MessageId message) override;
@@ -38,7 +30,6 @@ class SocketsGroup final : public ProcessGroup {
   std::vector<Farewell> farewells(std::uint64_t context) override { return links_->heard(context); }
   void abandon() noexcept override;
   std::unique_ptr<ProcessGroup> subgroup(const std::vector<int>& ranks, std::int32_t key) override;
-  std::string place() const override { return hosts_[static_cast<std::size_t>(rank_)].place(); }
 
  private:
   struct Message {
@@ -53,25 +44,12 @@ class SocketsGroup final : public ProcessGroup {
   std::shared_ptr<SocketsLinks> links_;
   std::uint32_t room_;
   std::int32_t key_;
-  std::vector<int> ranks_;
-  int rank_;
-  std::vector<HostIdentity> hosts_;
-  Topology topology_;
-  ProcessWatch watch_;
   MessageTable<Message> messages_;
 };
 
 SocketsGroup::SocketsGroup(std::shared_ptr<SocketsLinks> links, std::uint32_t room, std::int32_t key,
-                           std::vector<int> ranks, int rank, std::vector<HostIdentity> hosts,
-                           Topology topology)
-    : links_(std::move(links)),
-      room_(room),
-      key_(key),
-      ranks_(std::move(ranks)),
-      rank_(rank),
-      hosts_(std::move(hosts)),
-      topology_(std::move(topology)),
-      watch_(hosts_[static_cast<std::size_t>(rank)], hosts_) {
+                           ProcessMembers members)
+    : GroupOfProcesses(std::move(members)), links_(std::move(links)), room_(room), key_(key) {
   links_->enter(room_);
 }
 
@@ -81,9 +59,7 @@ SocketsGroup::~SocketsGroup() {
 }
 
 SocketsAddress SocketsGroup::address(int peer, Lane lane, std::int64_t bytes) const {
-  check(peer >= 0 && peer < size(), "rank {} is not one of the {} ranks", peer, size());
-  check(bytes >= 0, "a message of {} bytes", bytes);
-  return {room_, key_, lane, ranks_[static_cast<std::size_t>(peer)]};
+  return {room_, key_, lane, in_job(peer, bytes)};
 }
 
 MessageId SocketsGroup::send(int peer, Lane lane, const void* data, std::int64_t bytes) {
@@ -118,10 +94,10 @@ bool SocketsGroup::test(MessageId number) {
 /// Who holds a copy of the ended process's descriptors (a shell around it) keeps its connections open; the
 /// kernel's word on the process comes later, but never fails.
 std::string SocketsGroup::lost(int peer) {
-  std::string what = watch_.lost(peer);
-  if (what.empty() && links_->closed(ranks_[static_cast<std::size_t>(peer)]))
-    what = fmt::format("(process {}) has ended", hosts_[static_cast<std::size_t>(peer)].process);
-  return what.empty() ? "" : fmt::format("rank {} {}", peer, what);
+  const std::string what = GroupOfProcesses::lost(peer);
+  const auto place = static_cast<std::size_t>(peer);
+  if (!what.empty() || !links_->closed(ranks_[place])) return what;
+  return fmt::format("rank {} (process {}) has ended", peer, hosts_[place].process);
 }
 
 void SocketsGroup::say_farewell(const Farewell& farewell) noexcept {
@@ -143,15 +119,7 @@ void SocketsGroup::abandon() noexcept {
 }
 
 std::unique_ptr<ProcessGroup> SocketsGroup::subgroup(const std::vector<int>& ranks, std::int32_t key) {
-  const int place = check_subgroup(ranks, size(), rank_);
-  std::vector<int> members;
-  std::vector<HostIdentity> hosts;
-  for (const int rank : ranks) {
-    members.push_back(ranks_[static_cast<std::size_t>(rank)]);
-    hosts.push_back(hosts_[static_cast<std::size_t>(rank)]);
-  }
-  return std::make_unique<SocketsGroup>(links_, room_, key, std::move(members), place, std::move(hosts),
-                                        subgroup_topology(topology_, ranks));
+  return std::make_unique<SocketsGroup>(links_, room_, key, members(ranks));
 }
 
 /// The key of the room's first messages; those of sub-groups are positive, and 0 is the group's.
@@ -232,12 +200,8 @@ std::unique_ptr<ProcessGroup> make_sockets_group(std::shared_ptr<SocketsLinks> l
   check(ranks_per_node >= 0, "ranks_per_node is {}; it must be 0 or more", ranks_per_node);
   const std::uint32_t room = links->begin_room();
   CardExchange exchange(*links, room, {this_host(), ranks_per_node});
-  RankHosts all = hosts_of(exchange.wait(deadline));
-  std::vector<int> ranks(all.hosts.size());
-  std::iota(ranks.begin(), ranks.end(), 0);
-  const int rank = links->rank();
-  return std::make_unique<SocketsGroup>(std::move(links), room, 0, std::move(ranks), rank,
-                                        std::move(all.hosts), std::move(all.topology));
+  ProcessMembers all = ProcessMembers::all(hosts_of(exchange.wait(deadline)), links->rank());
+  return std::make_unique<SocketsGroup>(std::move(links), room, 0, std::move(all));
 }
 
 std::unique_ptr<ProcessGroup> make_sockets_group(int ranks_per_node, std::chrono::milliseconds deadline) {

@@ -10,13 +10,7 @@
 namespace partita::testing {
 namespace {
 
-#define DEVICE_MATMUL_TEST(name)                                                                \
-  static void device_matmul_##name(partita::Context& context);                                  \
-  TEST(DeviceMatmul, name) {                                                                    \
-    NEEDS_DEVICES();                                                                            \
-    on_ranks([](partita::Context& on_this_context) { device_matmul_##name(on_this_context); }); \
-  }                                                                                             \
-  static void device_matmul_##name([[maybe_unused]] partita::Context& context)
+#define DEVICE_MATMUL_TEST(name) DEVICE_TEST_OF(DeviceMatmul, name)
 
 Array random_array(Context& context, const Shape& shape, const Distribution& how, std::uint64_t seed,
                    ArrayOptions options = {}, Dtype dtype = Dtype::f64) {

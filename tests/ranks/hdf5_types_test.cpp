@@ -73,7 +73,7 @@ template <class Make>
 void by_first_rank(Context& context, Make&& make) {
   context.barrier();
   if (context.rank() == 0) {
-    const auto lock = io::lock_hdf5();
+    const io::Hdf5Lock lock;
     make();
   }
   context.barrier();

@@ -12,13 +12,14 @@ inline bool has_devices() {
 #define NEEDS_DEVICES() \
   if (!has_devices()) GTEST_SKIP() << "needs PARTITA_TEST_DEVICE=cuda or fake"
 
-/// A test of the suite Device with a `context`.
-#define DEVICE_TEST(name)                                                                \
-  static void device_##name(partita::Context& context);                                  \
-  TEST(Device, name) {                                                                   \
-    NEEDS_DEVICES();                                                                     \
-    on_ranks([](partita::Context& on_this_context) { device_##name(on_this_context); }); \
-  }                                                                                      \
-  static void device_##name([[maybe_unused]] partita::Context& context)
+/// A test on devices with a `context`.
+#define DEVICE_TEST_OF(suite, name)                                                       \
+  static void suite##_##name(partita::Context& context);                                  \
+  TEST(suite, name) {                                                                     \
+    NEEDS_DEVICES();                                                                      \
+    on_ranks([](partita::Context& on_this_context) { suite##_##name(on_this_context); }); \
+  }                                                                                       \
+  static void suite##_##name([[maybe_unused]] partita::Context& context)
+#define DEVICE_TEST(name) DEVICE_TEST_OF(Device, name)
 
 }  // namespace partita::testing

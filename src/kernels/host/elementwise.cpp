@@ -19,37 +19,18 @@ struct Boolean {
   std::uint8_t value;
 };
 
-template <class T>
-T sum(T a, T b) {
-  return sum_of(a, b);
-}
-Boolean sum(Boolean a, Boolean b) {
+// Found by Sum and Product beside those of numbers.
+Boolean sum_of(Boolean a, Boolean b) {
   return {static_cast<std::uint8_t>(a.value != 0 || b.value != 0)};
 }
-template <class T>
-T product(T a, T b) {
-  return product_of(a, b);
-}
-Boolean product(Boolean a, Boolean b) {
+Boolean product_of(Boolean a, Boolean b) {
   return {static_cast<std::uint8_t>(a.value != 0 && b.value != 0)};
 }
 
-struct Add {
-  template <class T>
-  T operator()(T a, T b) const {
-    return sum(a, b);
-  }
-};
 struct Subtract {
   template <class T>
   T operator()(T a, T b) const {
     return difference_of(a, b);
-  }
-};
-struct Multiply {
-  template <class T>
-  T operator()(T a, T b) const {
-    return product(a, b);
   }
 };
 struct Divide {
@@ -178,11 +159,11 @@ void compute_as(const ElementwisePass& pass) {
   const auto run = [&](const auto& operation) { join_nest<S>(pass.loops, to, a, b, operation); };
   switch (pass.operation) {
     case Arithmetic::add:
-      return run(Add{});
+      return run(Sum{});
     case Arithmetic::multiply:
-      return run(Multiply{});
+      return run(Product{});
     case Arithmetic::axpy:
-      return run([alpha = computed(number)](auto x, auto y) { return sum(product(alpha, x), y); });
+      return run([alpha = computed(number)](auto x, auto y) { return Sum{}(Product{}(alpha, x), y); });
     default:
       break;
   }
