@@ -94,7 +94,7 @@ bool SocketsGroup::test(MessageId number) {
 /// Who holds a copy of the ended process's descriptors (a shell around it) keeps its connections open; the
 /// kernel's word on the process comes later, but never fails.
 std::string SocketsGroup::lost(int peer) {
-  const std::string what = GroupOfProcesses::lost(peer);
+  std::string what = GroupOfProcesses::lost(peer);
   const auto place = static_cast<std::size_t>(peer);
   if (!what.empty() || !links_->closed(ranks_[place])) return what;
   return fmt::format("rank {} (process {}) has ended", peer, hosts_[place].process);
