@@ -87,7 +87,7 @@ if(processes AND PARTITA_MPI STREQUAL openmpi)
 endif()
 
 # The same tests of redistribution and collectives, on devices made of host memory and threads.
-set(device_tests --gtest_filter=Device.*:Elements.*:Create.*:Astype.*:Print.*:Views.*:Results.*:DeviceMatmul.*:Matmul*:DeviceMessages.*:Nvshmem.*:Redistribute.*:RedistributeFailure.*:Packets.*:OutOfMemory.*:*Disagreement*)
+set(device_tests --gtest_filter=Device.*:Elements.*:Create.*:Astype.*:Print.*:Views.*:Results.*:DeviceMatmul*:Matmul*:DeviceMessages.*:Nvshmem.*:Redistribute.*:RedistributeFailure.*:Packets.*:OutOfMemory.*:*Disagreement*)
 partita_add_rank_test(ranks-threads-3-fake-device 3 COMMAND partita_rank_tests --threads-group --ranks=3 ${device_tests}:Collectives.*
                       ENVIRONMENT PARTITA_TEST_DEVICE=fake)
 # Each a node, with a library of collectives that carries the messages.

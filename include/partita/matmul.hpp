@@ -8,6 +8,7 @@
 #include <partita/machine.hpp>
 #include <partita/operand.hpp>
 #include <partita/plan.hpp>
+#include <partita/stream.hpp>
 #include <string>
 #include <vector>
 
@@ -71,13 +72,16 @@ struct MatmulOptions {
   std::optional<Distribution> distribution = {};
   Order order = Order::row_major;         ///< of a new result
   Residency residency = Residency::heap;  ///< likewise
-  std::optional<Dtype> result = {};       ///< of D: the operands' by default; f32 too for f16 and bf16
+  /// likewise; nothing: the device's where any of the arrays lies there, else the host's
+  std::optional<MemorySpace> space = {};
+  std::optional<Dtype> result = {};  ///< of D: the operands' by default; f32 too for f16 and bf16
   /// In which is summed: f32 for f16, bf16 and f32 (nothing else is supported for them); the operands' own
   /// for the others.
   std::optional<Dtype> compute = {};
   MatmulMethod method = MatmulMethod::automatic;
   /// Bound on the scratch of one rank, in bytes; 0: as much as the fastest way takes. Too small for any
-  /// method: an ArgumentError that says how much would do.
+  /// method: an ArgumentError that says how much would do. Of devices it counts neither the workspace of
+  /// their products nor copies of arrays in host memory.
   std::int64_t memory_limit = 0;
 };
 
@@ -108,7 +112,9 @@ struct MatmulOperands {
 /// Throws ArgumentError where shapes do not multiply, layouts are not bound to `topology.ranks()` ranks, the
 /// dtypes are not supported together (the text lists what is), or the memory limit is too small. Buffers, in
 /// this order: a, b, c (if any), d, bias, auxiliary, gradient (those there are), then scratch. `machine`
-/// prices the methods; `in_place`: c and d are the same memory.
+/// prices the methods; `in_place`: c and d are the same memory. Where some operands lie in device memory, the
+/// plan is that of the device: the others are arrays of the same layouts on its heap there, and its reason
+/// says which are copied.
 PARTITA_API Plan plan_matmul(const MatmulOperands& operands, const Topology& topology, int rank,
                              const MatmulOptions& options = {}, const Machine& machine = {},
                              bool in_place = false);
@@ -143,14 +149,16 @@ PARTITA_API double matmul_volume_bound(std::int64_t m, std::int64_t n, std::int6
 /// is never read; with alpha = 0 or k = 0 neither A nor B, and nothing of them moves. alpha and beta must be
 /// the same on all ranks. NaN and Inf pass as BLAS passes them. Errors, the same on every rank: ArgumentError
 /// (shapes, dtypes, D aliasing A or B, arrays of several contexts, epilogue arrays missing or superfluous,
-/// memory limit), DisagreementError, UnsupportedError (no BLAS on this machine; arrays in host and in device
-/// memory; in device memory: epilogues with a gradient), MemoryError, TimeoutError.
+/// memory limit), DisagreementError, UnsupportedError (no BLAS on this machine; device memory asked for in a
+/// context without a device), MemoryError, TimeoutError.
 ///
 /// D's layout (where neither `distribution` nor C says it) may change with the shapes and the number of
 /// ranks, and need not be A's or B's: a sum over products of local parts of D and another array goes wrong
 /// there. `dot` (array_reductions.hpp) compares the layouts.
 ///
-/// Arrays in device memory are multiplied by their device, in the context's own stream.
+/// Arrays in device memory are multiplied by their device, in the context's own stream. So are arrays of
+/// which only some lie there: this rank's parts of the others are copied to the device's heap before (of
+/// those that are read), and from there after (of those that are written); `explain` names them.
 PARTITA_API Array matmul(const Array& a, const Array& b, const MatmulOptions& options = {},
                          const EpilogueArrays& arrays = {}, SourcePlace where = SourcePlace::current());
 PARTITA_API Array matmul(const Array& a, const Array& b, const Array& c, const MatmulOptions& options = {},
@@ -158,7 +166,20 @@ PARTITA_API Array matmul(const Array& a, const Array& b, const Array& c, const M
 PARTITA_API void matmul_into(const Array& a, const Array& b, const Array* c, Array& d,
                              const MatmulOptions& options = {}, const EpilogueArrays& arrays = {});
 
-/// Plan once, execute many times. Creation, `autotune` and `execute` are collective and blocking; `execute`
+/// The same in a stream, of arrays in device memory: as `Matmul::execute` with one. Where a new plan or a new
+/// D is made, where arrays lie in ordinary memory, and where something is wrong, the ranks meet on the host
+/// first.
+PARTITA_API Array matmul(const Array& a, const Array& b, const MatmulOptions& options,
+                         const EpilogueArrays& arrays, Stream stream,
+                         SourcePlace where = SourcePlace::current());
+PARTITA_API Array matmul(const Array& a, const Array& b, const Array& c, const MatmulOptions& options,
+                         const EpilogueArrays& arrays, Stream stream,
+                         SourcePlace where = SourcePlace::current());
+PARTITA_API void matmul_into(const Array& a, const Array& b, const Array* c, Array& d,
+                             const MatmulOptions& options, const EpilogueArrays& arrays, Stream stream);
+
+/// Plan once, execute many times. Creation, `autotune` and `execute` are collective and blocking (but for
+/// `execute` with a stream, below); `execute`
 /// allocates nothing, and when it returns the caller may overwrite the operands, read D and free any of them.
 /// alpha and beta are given anew at each execution, the same on all ranks (those of the options by default);
 /// beta may only be other than 0 where the plan has a c. With alpha = 0 neither A nor B is read; the first
@@ -178,12 +199,26 @@ class PARTITA_API Matmul {
   /// Of the arrays that are bound; ArgumentError where there are none.
   void execute();
   void execute(std::complex<double> alpha, std::complex<double> beta);
+  /// For arrays in device memory: puts the work into `stream` (`Stream{}`: the context's own) and returns.
+  /// The contract then holds in stream order: what the stream does next may overwrite the operands, read D or
+  /// free any of them. alpha and beta are those of the call. `Context::synchronize` waits, and throws what
+  /// went wrong. Plans with messages wait for them here; the first execution after `reset` with arrays in
+  /// ordinary memory compares them with the other ranks, on the host. UnsupportedError: an array in host
+  /// memory.
+  ///
+  /// A stream that is being captured gets the work into its graph, with this alpha and beta; nothing is done
+  /// now. The graph may be started as one of `Redistribute::execute` may, with the same duties.
+  /// UnsupportedError, the same on every rank: a plan with messages (between nodes), which cannot be
+  /// captured.
+  void execute(Stream stream);
+  void execute(std::complex<double> alpha, std::complex<double> beta, Stream stream);
 
   /// Times every method that fits on the bound arrays (D is overwritten; in place C is, too: then it is saved
   /// and put back) and keeps the fastest. Collective. Returns its name.
   std::string autotune(int runs = 3);
 
-  std::int64_t workspace_size() const;  ///< bytes of scratch on this rank
+  /// Bytes of scratch on this rank, and of copies of arrays in host memory.
+  std::int64_t workspace_size() const;
   /// Frees scratch now (collective); the next execute plans anew.
   void release();
 

@@ -108,7 +108,7 @@ void DevicePlan::run(const Execution& execution) {
   }
   run_in_order();
   if (events_) mail_.end(lines_.back().stream, execution.stream);
-  if (!execution.captured) works_.end(execution.stream);
+  works_.end(execution.stream, execution.captured);
   context_.flags->advance();
 }
 

@@ -40,8 +40,9 @@ DeviceWorks::DeviceWorks(ContextState& context, const Plan& plan) : context_(con
 
 DeviceWorks::~DeviceWorks() {
   await_last();
-  if (context_.failed())
-    runtime::keep_until_exit(std::make_shared<devices::DeviceMemory>(std::move(workspace_)));
+  if (!context_.failed()) return;
+  outgrown_.push_back(std::move(workspace_));
+  runtime::keep_until_exit(std::make_shared<std::vector<devices::DeviceMemory>>(std::move(outgrown_)));
 }
 
 void DeviceWorks::await_last() {
@@ -62,8 +63,13 @@ void DeviceWorks::lower(const std::vector<Strides>& strides) {
     bytes = std::max(bytes, works_.back()->workspace_bytes());
   }
   if (bytes <= workspace_.bytes()) return;
-  await_last();
-  workspace_.reset();
+  if (in_graphs_) {
+    outgrown_.push_back(std::move(workspace_));
+    in_graphs_ = false;
+  } else {
+    await_last();
+    workspace_.reset();
+  }
   workspace_ = devices::DeviceMemory(*context_.device, bytes);
 }
 
@@ -76,8 +82,10 @@ void DeviceWorks::enqueue(const Step& step, const PlanMemory& memory, const Para
   works_[static_cast<std::size_t>(step.work)]->enqueue(address, parameters, stream);
 }
 
-void DeviceWorks::end(Stream stream) {
+void DeviceWorks::end(Stream stream, bool captured) {
   if (workspace_.bytes() == 0) return;
+  in_graphs_ = in_graphs_ || captured;
+  if (captured) return;
   if (!end_) end_ = context_.device->event();
   end_->record(stream);
 }

@@ -251,8 +251,10 @@ Operand Assembly::gradient_of_a_rank() const {
   spec.partial_axes = {"rank"};
   spec.partial_reduction = Reduction::sum;
   const int ranks = frame_.problem.ranks();
-  return Operand::of(Layout(Partitioned{Mesh({{"rank", ranks}}), spec}, shape, ranks), frame_.problem.compute,
-                     Order::row_major, Residency::heap);
+  Operand share = Operand::of(Layout(Partitioned{Mesh({{"rank", ranks}}), spec}, shape, ranks),
+                              frame_.problem.compute, Order::row_major, Residency::heap);
+  share.space = frame_.problem.gradient->space;
+  return share;
 }
 
 // The sum of them, of the compute dtype.

@@ -2,6 +2,7 @@
 
 #include "base/check.hpp"
 #include "matmul/assembly.hpp"
+#include "matmul/crossing.hpp"
 #include "matmul/grid_search.hpp"
 #include "plan/moves.hpp"
 #include "plan/work.hpp"
@@ -51,6 +52,7 @@ Plan plan_matmul(const MatmulOperands& operands, const Topology& topology, int r
   Plan plan =
       Assembly(multiplication::make_problem(operands, topology, rank, options, machine, in_place)).finish();
   plan.identity = multiplication::facts(operands, options, in_place);
+  plan.reason += multiplication::crossing_text(operands, options);
   return plan;
 }
 

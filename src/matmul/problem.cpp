@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "base/check.hpp"
-#include "base/memory_space.hpp"
+#include "matmul/crossing.hpp"
 #include "matmul/vectors.hpp"
 
 namespace partita::multiplication {
@@ -101,9 +101,6 @@ void check_epilogue(const Problem& problem) {
   check_vector(problem.bias, parts.bias, problem.m(), d, problem.compute, "bias");
   check_vector(problem.gradient, parts.gradient, parts.gradient_of_b ? problem.n() : problem.m(), d,
                problem.compute, "gradient");
-  check<UnsupportedError>(!parts.gradient || !problem.on_device(),
-                          "epilogues with gradients are not offered in device memory yet; copy the arrays to "
-                          "host memory");
   check(problem.auxiliary.has_value() == parts.auxiliary, "this epilogue {} auxiliary array",
         parts.auxiliary ? "needs an" : "has no");
   if (problem.auxiliary) check_like_d(*problem.auxiliary, problem.d, "the auxiliary array");
@@ -119,9 +116,6 @@ void check_groups(const Problem& problem) {
   const auto check_one = [&](const Operand& operand, const char* role) {
     check(operand.layout.ranks() == ranks, "{} is {}, but must be laid out over the {} ranks of the group",
           role, operand.layout.to_string(), ranks);
-    check<UnsupportedError>(operand.space == problem.d.space,
-                            "{} lies in {} memory, but D in {} memory; copy the arrays to one side", role,
-                            name(operand.space), name(problem.d.space));
     const std::optional<Partial> partial = operand.layout.partial();
     check(!partial || partial->reduction == Reduction::sum,
           "{} is a partial {}, but only partial sums can be multiplied", role,
@@ -229,7 +223,7 @@ void check_distribution(const Distribution& wanted, const Layout& d) {
 
 Problem make_problem(const MatmulOperands& given, const Topology& topology, int rank,
                      const MatmulOptions& asked, const Machine& machine, bool in_place) {
-  MatmulOperands operands = given;
+  MatmulOperands operands = as_planned(given);
   MatmulOptions options = asked;
   see_as_matrices(operands, options);
   Problem problem{op_space(operands.a, options.op_a),

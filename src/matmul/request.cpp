@@ -100,6 +100,14 @@ void check_arrays(const Request& request, const MatmulOptions& options) {
   check_apart(request, options);
 }
 
+void check_in_device_memory(const Request& request) {
+  for (const Named& named : arrays_of(request)) {
+    check<UnsupportedError>(named.array->local().space == MemorySpace::device,
+                            "matmul: {} lies in host memory; only device memory can wait in a stream",
+                            named.name);
+  }
+}
+
 void check_factors(std::complex<double> alpha, std::complex<double> beta, Dtype dtype, bool has_c) {
   check(is_complex(dtype) || (alpha.imag() == 0 && beta.imag() == 0),
         "matmul: alpha and beta must be real for {}, but are {}{:+}i and {}{:+}i", name(dtype), alpha.real(),

@@ -35,6 +35,9 @@ void check_arrays(const Request& request, const MatmulOptions& options);
 /// Throws ArgumentError where alpha or beta do not suit real arrays, or there is no C to multiply by beta.
 void check_factors(std::complex<double> alpha, std::complex<double> beta, Dtype dtype, bool has_c);
 
+/// Throws UnsupportedError where some array lies in host memory, which has no streams. Local.
+void check_in_device_memory(const Request& request);
+
 /// What the planner needs to know; `d` as it is or is going to be.
 MatmulOperands operands_of(const Request& request, const Operand& d);
 
