@@ -38,5 +38,7 @@ std::unique_ptr<DeviceBoundWork> bind_device_work(const Work& work, const Device
 std::unique_ptr<DeviceBoundWork> bind_device_multiply(const Multiply& work, const DeviceWorkBinding& binding);
 std::unique_ptr<DeviceBoundWork> bind_device_epilogue(const ApplyEpilogue& work,
                                                       const DeviceWorkBinding& binding);
+std::unique_ptr<DeviceBoundWork> bind_device_sum_along(const SumAlong& work,
+                                                       const DeviceWorkBinding& binding);
 
 }  // namespace partita::execution

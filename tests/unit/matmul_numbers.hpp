@@ -23,9 +23,9 @@ class RandomMatmul {
  public:
   explicit RandomMatmul(std::uint64_t seed) : random_(seed) {}
 
-  MatmulCase make() {
+  MatmulCase make(int least_ranks = 1, int most_ranks = 6) {
     MatmulCase test;
-    const int ranks = random_.number(1, 6);
+    const int ranks = random_.number(least_ranks, most_ranks);
     test.topology = topology(ranks);
     if (random_.maybe(0.3)) test.batch = {random_.number(1, 3)};
     for (std::int64_t* extent : {&test.m, &test.n, &test.k}) {

@@ -26,15 +26,44 @@ TEST(MatmulPlan, MultipliesWhateverTheDistributionsAre) {
   }
 }
 
-/// The same in device memory; false: not offered there.
-bool put_on_device(MatmulCase& test) {
-  if (test.operands.gradient) return false;
+/// The same in device memory.
+void put_on_device(MatmulCase& test) {
   MatmulOperands& all = test.operands;
   for (Operand* const one : {&all.a, &all.b, &all.d}) one->space = MemorySpace::device;
-  for (auto* const one : {&all.c, &all.bias, &all.auxiliary}) {
+  for (auto* const one : {&all.c, &all.bias, &all.auxiliary, &all.gradient}) {
     if (*one) (*one)->space = MemorySpace::device;
   }
-  return true;
+}
+
+TEST(MatmulPlan, DevicesMultiplyWhateverTheDistributionsAreToo) {
+  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+    MatmulCase test = RandomMatmul(50000 + seed).make(2, 8);
+    put_on_device(test);
+    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + test.to_string());
+    run(test, seed);
+    if (HasFatalFailure()) return;
+  }
+}
+
+// What lies on the host crosses to arrays of the device's own, which the plan knows.
+TEST(MatmulPlan, IsTheDevicesWhereAnyOperandLiesThere) {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    MatmulCase test = RandomMatmul(60000 + seed).make(1, 4);
+    if (test.in_place) continue;
+    (seed % 2 == 0 ? test.operands.a : test.operands.d).space = MemorySpace::device;
+    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + test.to_string());
+    const Plan plan = test.plan(0);
+    for (const Buffer& buffer : plan.buffers) {
+      if (buffer.kind == BufferKind::operand) {
+        EXPECT_EQ(buffer.operand->space, MemorySpace::device) << buffer.name;
+      }
+    }
+    const bool reads = test.parameters.alpha != Number(0);
+    EXPECT_TRUE(!reads || plan.reason.find("from host memory to the device before: ") != std::string::npos);
+    EXPECT_EQ(plan.reason.find("copied back to host memory after: D") != std::string::npos, seed % 2 == 0);
+    run(test, seed);
+    if (HasFatalFailure()) return;
+  }
 }
 
 // Messages may go through host memory.
@@ -42,7 +71,7 @@ TEST(MatmulPlan, DevicesSendFromPrivateScratchAndComputeElsewhere) {
   int sends = 0;
   for (std::uint64_t seed = 0; seed < 600; ++seed) {
     MatmulCase test = RandomMatmul(seed).make();
-    if (!put_on_device(test)) continue;
+    put_on_device(test);
     SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + test.to_string());
     run(test, seed);
     if (HasFatalFailure()) return;
