@@ -83,6 +83,10 @@ struct MatmulOptions {
   /// method: an ArgumentError that says how much would do. Of devices it counts neither the workspace of
   /// their products nor copies of arrays in host memory.
   std::int64_t memory_limit = 0;
+  /// On devices each product is tried in several ways when it is planned first; what was fastest is read
+  /// before from the file of this name with ".products" behind it, and written there after. Empty: it is
+  /// known as long as the process.
+  std::string wisdom_file = {};
 };
 
 /// The arrays of an epilogue. What the epilogue does not use must be null.

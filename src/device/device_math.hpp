@@ -4,9 +4,11 @@
 #include <array>
 #include <complex>
 #include <cstdint>
+#include <memory>
 #include <partita/dtype.hpp>
 #include <partita/stream.hpp>
 #include <partita/work.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -30,7 +32,20 @@ struct DeviceGemm {
   Factor a, b;
   std::int64_t leading = 1, stride = 0;  ///< of c
   std::int64_t batches = 1;
+  /// In bytes, a power of two: what is known of the places of a, b and c before they are.
+  std::int64_t alignment = 1;
   bool operator==(const DeviceGemm&) const = default;
+};
+
+/// A product that is ready to be made, by whoever has prepared it.
+class DeviceProduct {
+ public:
+  explicit DeviceProduct(const DeviceGemm& product) : what(product) {}
+  virtual ~DeviceProduct() = default;
+  DeviceProduct(const DeviceProduct&) = delete;
+  DeviceProduct& operator=(const DeviceProduct&) = delete;
+
+  const DeviceGemm what;
 };
 
 /// A nest of loops over the elements of several parts: where loop l is at i, part x is i * strides[l][x]
@@ -60,7 +75,7 @@ struct ElementPass {
 /// What a context computes with on its device; made by Accelerator::math. Calls put their work into `stream`
 /// and return; they allocate nothing, wait for nothing, and may be captured. Of two streams only one at a
 /// time may have such work: they share a workspace. For the thread that drives the context. The same product
-/// gives the same bits each time, on the same device with the same library.
+/// gives the same bits each time, as long as the context is there.
 class DeviceMath {
  public:
   virtual ~DeviceMath() = default;
@@ -68,12 +83,16 @@ class DeviceMath {
   virtual std::string name() const = 0;  ///< "cuBLAS 13.1.0"
   /// Whether there is a `gemm` of these: float32 is summed in float32, halves in float32 and never in less.
   virtual bool multiplies(Dtype factors, Dtype result) const = 0;
-  /// Loads what such a product needs, so that `gemm` does not while a stream waits for a peer. Not while
-  /// something is captured that this must not break off: may wait for the device.
-  virtual void prepare(const DeviceGemm& what) = 0;
+  /// Chooses how such a product is made, which may take some tries on the device, and loads what it needs, so
+  /// that `gemm` does neither while a stream waits for a peer. May wait for the device.
+  virtual std::shared_ptr<DeviceProduct> prepare(const DeviceGemm& what) = 0;
+  /// What has been chosen since this was asked last, for the other ranks; empty: nothing.
+  virtual std::string news_of_choices() { return ""; }
+  /// The news of all ranks: those of the first rank count, so that all make the same product the same way.
+  virtual void agree_on_choices(std::span<const std::string> /*news*/) {}
   /// With beta = 0 `c` is never read. m, n and k are not 0.
-  virtual void gemm(const DeviceGemm& what, const void* a, const void* b, void* c, std::complex<double> alpha,
-                    std::complex<double> beta, Stream stream) = 0;
+  virtual void gemm(const DeviceProduct& product, const void* a, const void* b, void* c,
+                    std::complex<double> alpha, std::complex<double> beta, Stream stream) = 0;
   /// One nest of a pass; no loop has a count of 0.
   virtual void pass(const ElementPass& what, const ElementNest& nest, Stream stream) = 0;
 };

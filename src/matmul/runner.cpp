@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "device/device_synchronization.hpp"
+#include "device/product_agreement.hpp"
+#include "device/product_choices.hpp"
 #include "kernels/host/blas_library.hpp"
 #include "plan/moves.hpp"
 #include "runtime/agree.hpp"
@@ -42,6 +46,11 @@ void Runner::enqueue(const Request& request, const Arrays& arrays, const Paramet
 
 namespace {
 
+/// Beside FFTW's wisdom of that name.
+std::string file_beside(const std::string& wisdom_file) {
+  return wisdom_file.empty() ? "" : wisdom_file + ".products";
+}
+
 std::string number_text(std::complex<double> value) {
   return fmt::format("{}{:+}i", value.real(), value.imag());
 }
@@ -58,9 +67,13 @@ Plan plan_of(const Setting& setting, const ContextState& context, int rank) {
 std::shared_ptr<Runner> plan_together(ContextState& context, const std::function<Setting()>& setting) {
   context.require_usable("matmul");
   std::shared_ptr<Runner> runner;
+  std::optional<devices::ChoicesFile> wisdom;
+  std::string chosen;
+  bool on_device = false;
   runtime::collectively(context, "matmul", [&]() -> std::vector<Fact> {
     const Setting made = setting();
-    const bool on_device = space_of(made.operands) == MemorySpace::device;
+    on_device = space_of(made.operands) == MemorySpace::device;
+    if (on_device) wisdom.emplace(file_beside(made.options.wisdom_file));
     if (on_device) devices::require_no_capture(context, "matmul", "making a plan");
     if (!on_device) (void)kernels::blas();  // where there is none, say so before anything has begun
     Plan plan = plan_of(made, context, context.rank());
@@ -68,8 +81,10 @@ std::shared_ptr<Runner> plan_together(ContextState& context, const std::function
     facts.push_back({"alpha", number_text(made.options.alpha)});
     facts.push_back({"beta", number_text(made.options.beta)});
     runner = std::make_shared<Runner>(context, std::move(plan), made);
+    if (on_device) chosen = devices::news_of_choices(context);
     return facts;
   });
+  if (on_device) devices::agree_on_choices(context, "matmul", chosen);
   context.heap_in(space_of(runner->setting().operands))
       .collect();  // plan creation is a named point of deferred release
   runner->connect();

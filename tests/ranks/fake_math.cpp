@@ -116,8 +116,9 @@ bool FakeMath::multiplies(Dtype factors, Dtype result) const {
   return result == factors && (factors == Dtype::f32 || factors == Dtype::f64 || is_complex(factors));
 }
 
-void FakeMath::gemm(const devices::DeviceGemm& what, const void* a, const void* b, void* c,
+void FakeMath::gemm(const devices::DeviceProduct& product, const void* a, const void* b, void* c,
                     std::complex<double> alpha, std::complex<double> beta, Stream stream) {
+  const devices::DeviceGemm what = product.what;
   check(what.m > 0 && what.n > 0 && what.k > 0, "a product of {} x {} x {}", what.m, what.n, what.k);
   put_(stream, [=] {
     with_type(what.result, [&](auto type) {
