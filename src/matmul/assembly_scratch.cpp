@@ -4,6 +4,7 @@
 #include "base/check.hpp"
 #include "matmul/assembly.hpp"
 #include "matmul/cutting.hpp"
+#include "matmul/pushes.hpp"
 #include "matmul/scratch_account.hpp"
 #include "matmul/walk.hpp"
 #include "plan/moves.hpp"
@@ -89,10 +90,11 @@ void Assembly::measure() {
   frame_.b.moves = demand.moves_b;
   frame_.delivers = demand.delivers;
   frame_.most_products = demand.products;
+  landing_bytes_ = find_pushes(frame_);
   for (const bool of_a : {true, false}) {
     Input& input = frame_.input(of_a);
     const Operand& operand = problem.input(of_a);
-    if (!input.moves || !is_published(problem, operand)) continue;
+    if (!input.moves || input.pushed || !is_published(problem, operand)) continue;
     const std::string& name = builder_.buffer(input.buffer).name;
     input.published = builder_.add_array(name + " published", in_scratch(operand, operand.layout));
   }
@@ -121,6 +123,9 @@ void Assembly::add_scratch_buffers() {
   if (frame_.delivers) {
     const std::int64_t bytes = frame_.most_products * size_of(compute);
     frame_.products = builder_.add_scratch("products", BufferKind::shared, bytes, compute);
+  }
+  if (landing_bytes_ > 0) {
+    frame_.landing = builder_.add_scratch("landing", BufferKind::shared, landing_bytes_, problem.a.dtype);
   }
   const auto add = [&](const char* name, Dtype dtype) {
     return builder_.add_scratch(name, BufferKind::scratch, 0, dtype);

@@ -16,10 +16,11 @@ inline constexpr std::int64_t good_turn = 128;
 /// A or B as the multiply reads it.
 struct Input {
   int buffer = -1;
-  int published = -1;  ///< shared scratch into which an owner copies its part for the peers of its node;
-                       ///< none: they read the operand in place, or need nothing
-  bool moves = true;   ///< some rank needs what another one holds
-  bool far = false;    ///< and on another node: a panel of it is received while another is multiplied
+  int published = -1;   ///< shared scratch into which an owner copies its part for the peers of its node;
+                        ///< none: they read the operand in place, or need nothing
+  bool moves = true;    ///< some rank needs what another one holds
+  bool far = false;     ///< and on another node: a panel of it is received while another is multiplied
+  bool pushed = false;  ///< neighbours put it into each other's `landing`, and do not read it in place
 
   int readable() const { return published >= 0 ? published : buffer; }  ///< by peers of the node
 };
@@ -39,6 +40,7 @@ struct Frame {
   int gradient = -1;  ///< this rank's share of the sums, all of them
   int sums = -1;      ///< laid out as D, of the compute dtype: where D cannot hold the sums on the way
   int products = -1;  ///< shared: pieces of a rank's tile that other ranks hold in D
+  int landing = -1;   ///< shared: pieces of A and B that neighbours put there
   int arriving = -1;  ///< private: pieces of A and B from other nodes
   int leaving = -1;   ///< private: those for other nodes
   int arriving_products = -1;
