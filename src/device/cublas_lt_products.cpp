@@ -71,7 +71,7 @@ CublasLtProduct::CublasLtProduct(const CublasLtLibrary& library, CublasLtHandle 
                                  const DeviceGemm& what)
     : library_(library), handle_(handle), what_(what) {
   CublasLtDescriptor made = nullptr;
-  require(library.make_product(&made, static_cast<int>(cublas_compute(what.result)),
+  require(library.make_product(&made, static_cast<int>(cublas_compute(what)),
                                static_cast<int>(*cublas_type(what.result))),
           "describe a product");
   product_ = Descriptor(made, {library.destroy_product});
@@ -189,9 +189,10 @@ std::unique_ptr<CublasLtProduct> CublasLtProducts::prepare(const DeviceGemm& wha
   return product;
 }
 
-bool CublasLtProducts::follow_choice(CublasLtProduct& product, const DeviceGemm& what) {
+bool CublasLtProducts::follow_choice(CublasLtProduct& product) {
   CublasLtAlgorithm agreed;
-  if (!read_words(choices_.find(name_of(what)), agreed.words) || agreed == product.algorithm()) return false;
+  if (!read_words(choices_.find(name_of(product.what())), agreed.words) || agreed == product.algorithm())
+    return false;
   return product.take(agreed, static_cast<std::size_t>(workspace_.bytes()));
 }
 

@@ -26,6 +26,7 @@ class CublasLtProduct {
   std::vector<CublasLtAnswer> ask(std::size_t workspace_bytes) const;
   /// Makes it this way from here on; false: it does not suit, and nothing changes.
   bool take(const CublasLtAlgorithm& algorithm, std::size_t workspace_bytes);
+  const DeviceGemm& what() const { return what_; }
   const CublasLtAlgorithm& algorithm() const { return algorithm_; }
   /// Gives a cublasStatus_t.
   int multiply(const void* a, const void* b, void* c, const void* alpha, const void* beta,
@@ -61,7 +62,7 @@ class CublasLtProducts {
   /// In the way that was found to be the fastest, or is found now. Null: the library has none.
   std::unique_ptr<CublasLtProduct> prepare(const DeviceGemm& what);
   /// Makes it in the way that the ranks have agreed on; whether that is another one.
-  bool follow_choice(CublasLtProduct& product, const DeviceGemm& what);
+  bool follow_choice(CublasLtProduct& product);
 
   ChoicesOfContext& choices() { return choices_; }
 

@@ -30,8 +30,16 @@ constexpr std::optional<CublasType> cublas_type(Dtype dtype) {
   }
 }
 
-constexpr CublasCompute cublas_compute(Dtype result) {
-  return result == Dtype::f64 || result == Dtype::c128 ? CublasCompute::f64 : CublasCompute::f32;
+constexpr bool is_double(Dtype dtype) {
+  return dtype == Dtype::f64 || dtype == Dtype::c128;
+}
+
+/// Halves are summed in f32 whatever would do.
+constexpr CublasCompute cublas_compute(const DeviceGemm& what) {
+  if (is_double(what.result)) return CublasCompute::f64;
+  if (what.factors != what.result) return CublasCompute::f32;
+  if (what.compute == ComputeType::tf32) return CublasCompute::tf32;
+  return what.compute == ComputeType::bf16x9 ? CublasCompute::bf16x9 : CublasCompute::f32;
 }
 
 constexpr CublasOperation cublas_operation(BlasOp op) {
@@ -45,7 +53,7 @@ struct CublasFactor {
   alignas(16) char bytes[16];
   CublasFactor(std::complex<double> value, Dtype result) {
     const std::complex<float> single(value);
-    if (cublas_compute(result) == CublasCompute::f64) {
+    if (is_double(result)) {
       std::memcpy(bytes, &value, sizeof(value));  // a real one is the first half
     } else {
       std::memcpy(bytes, &single, sizeof(single));

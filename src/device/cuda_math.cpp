@@ -13,6 +13,12 @@ namespace {
 constexpr std::int64_t workspace_bytes = std::int64_t{32} << 20;  // what NVIDIA names for Hopper
 constexpr int any_algorithm = -1;                                 // CUBLAS_GEMM_DEFAULT
 
+/// Not every cuBLAS knows bf16x9, in whose place f32 is as good.
+CublasCompute compute_of_cublas(const DeviceGemm& what) {
+  const CublasCompute wanted = cublas_compute(what);
+  return wanted == CublasCompute::bf16x9 ? CublasCompute::f32 : wanted;
+}
+
 /// In the one way or the other.
 struct CudaProduct final : DeviceProduct {
   using DeviceProduct::DeviceProduct;
@@ -62,6 +68,11 @@ std::shared_ptr<DeviceProduct> CudaMath::prepare(const DeviceGemm& what) {
   const cuda::CudaBesideCaptures unharmed;
   auto product = std::make_shared<CudaProduct>(what);
   if (light_) product->light = light_->prepare(what);
+  if (light_ && !product->light && what.compute != ComputeType::automatic) {
+    DeviceGemm precise = what;
+    precise.compute = ComputeType::automatic;
+    product->light = light_->prepare(precise);
+  }
   load(*product);
   prepared_.push_back(product);
   return product;
@@ -78,7 +89,7 @@ void CudaMath::agree_on_choices(std::span<const std::string> news) {
   const cuda::CudaBesideCaptures unharmed;
   for (const auto& one : prepared_) {
     const auto product = std::static_pointer_cast<CudaProduct>(one.lock());
-    if (product && product->light && light_->follow_choice(*product->light, product->what)) load(*product);
+    if (product && product->light && light_->follow_choice(*product->light)) load(*product);
   }
 }
 
@@ -134,12 +145,11 @@ void CudaMath::by_cublas(const DeviceGemm& what, const void* a, const void* b, v
   check_cublas(library_.set_workspace(handle_, workspace_.data(), static_cast<std::size_t>(workspace_bytes)),
                "set the workspace");
   const CublasType factors = *cublas_type(what.factors);
-  check_cublas(
-      library_.gemm(handle_, cublas_operation(what.a.op), cublas_operation(what.b.op), what.m, what.n, what.k,
-                    alpha.bytes, a, factors, what.a.leading, what.a.stride, b, factors, what.b.leading,
-                    what.b.stride, beta.bytes, c, *cublas_type(what.result), what.leading, what.stride,
-                    what.batches, cublas_compute(what.result), any_algorithm),
-      "multiply");
+  check_cublas(library_.gemm(handle_, cublas_operation(what.a.op), cublas_operation(what.b.op), what.m,
+                             what.n, what.k, alpha.bytes, a, factors, what.a.leading, what.a.stride, b,
+                             factors, what.b.leading, what.b.stride, beta.bytes, c, *cublas_type(what.result),
+                             what.leading, what.stride, what.batches, compute_of_cublas(what), any_algorithm),
+               "multiply");
 }
 
 void CudaMath::check_light(int status) {

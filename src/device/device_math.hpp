@@ -5,6 +5,7 @@
 #include <complex>
 #include <cstdint>
 #include <memory>
+#include <partita/compute_type.hpp>
 #include <partita/dtype.hpp>
 #include <partita/stream.hpp>
 #include <partita/work.hpp>
@@ -26,8 +27,9 @@ struct DeviceGemm {
     std::int64_t stride = 0;
     bool operator==(const Factor&) const = default;
   };
-  Dtype factors = Dtype::f64;  ///< of a and b
-  Dtype result = Dtype::f64;   ///< of c, and in which is summed
+  Dtype factors = Dtype::f64;                    ///< of a and b
+  Dtype result = Dtype::f64;                     ///< of c, and in which is summed
+  ComputeType compute = ComputeType::automatic;  ///< at least so precisely
   std::int64_t m = 0, n = 0, k = 0;
   Factor a, b;
   std::int64_t leading = 1, stride = 0;  ///< of c
@@ -81,7 +83,8 @@ class DeviceMath {
   virtual ~DeviceMath() = default;
 
   virtual std::string name() const = 0;  ///< "cuBLAS 13.1.0"
-  /// Whether there is a `gemm` of these: float32 is summed in float32, halves in float32 and never in less.
+  /// Whether there is a `gemm` of these: halves are summed in f32, and f32 is multiplied as such but where a
+  /// product says that less will do.
   virtual bool multiplies(Dtype factors, Dtype result) const = 0;
   /// Chooses how such a product is made, which may take some tries on the device, and loads what it needs, so
   /// that `gemm` does neither while a stream waits for a peer. May wait for the device.

@@ -225,6 +225,7 @@ class DeviceMultiply final : public DeviceBoundWork {
     }
     call.what.factors = shape.a.dtype();
     call.what.result = shape.to.dtype();
+    call.what.compute = work.compute;
     call.what.m = to.rows;
     call.what.n = to.columns;
     call.what.k = a.columns;

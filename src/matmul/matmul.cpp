@@ -5,6 +5,7 @@
 #include "array/array_state.hpp"
 #include "base/check.hpp"
 #include "base/memory_space.hpp"
+#include "matmul/dtypes.hpp"
 #include "matmul/problem.hpp"
 #include "matmul/runner.hpp"
 
@@ -40,7 +41,7 @@ Operand new_result(const Request& request, const MatmulOptions& options) {
   check<UnsupportedError>(
       options.space != MemorySpace::device || request.a.context_state()->device != nullptr,
       "matmul: device memory is asked for, but the context has no device");
-  Operand result = Operand::of(layout_of_result(request, options), options.result.value_or(request.a.dtype()),
+  Operand result = Operand::of(layout_of_result(request, options), result_dtype(request.a.dtype(), options),
                                options.order, options.residency);
   result.space = spaces_of(request, options).of_d;
   return result;

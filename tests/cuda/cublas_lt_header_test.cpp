@@ -36,7 +36,11 @@ static_assert(all({static_cast<int>(CublasLtPreference::workspace_bytes) ==
                    least_alignment + 2 == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES,
                    least_alignment + 3 == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES}));
 static_assert(all({static_cast<int>(CublasCompute::f32) == CUBLAS_COMPUTE_32F,
-                   static_cast<int>(CublasCompute::f64) == CUBLAS_COMPUTE_64F}));
+                   static_cast<int>(CublasCompute::f64) == CUBLAS_COMPUTE_64F,
+                   static_cast<int>(CublasCompute::tf32) == CUBLAS_COMPUTE_32F_FAST_TF32}));
+#if CUBLAS_VERSION >= 120900
+static_assert(static_cast<int>(CublasCompute::bf16x9) == CUBLAS_COMPUTE_32F_EMULATED_16BFX9);
+#endif
 static_assert(
     all({static_cast<int>(CublasType::f32) == CUDA_R_32F, static_cast<int>(CublasType::f64) == CUDA_R_64F,
          static_cast<int>(CublasType::f16) == CUDA_R_16F, static_cast<int>(CublasType::bf16) == CUDA_R_16BF,

@@ -204,6 +204,12 @@ MatmulOptions with_alpha(double alpha) {
   return options;
 }
 
+MatmulOptions with_compute(ComputeType compute) {
+  MatmulOptions options;
+  options.compute = compute;
+  return options;
+}
+
 const Mismatch mismatches[] = {
     {"Operation", true, [](Context& c) { return operations(c, little); }},
     {"OperationOfMuch", true, [](Context& c) { return operations(c, much); }},
@@ -229,6 +235,10 @@ const Mismatch mismatches[] = {
     {"Epilogue", true,
      [](Context& c) { return products(c, with_epilogue(Epilogue::relu), with_epilogue(Epilogue::gelu)); }},
     {"Op", true, [](Context& c) { return products(c, with_op(Op::none), with_op(Op::transpose)); }},
+    {"ComputeType", true,
+     [](Context& c) {
+       return products(c, with_compute(ComputeType::automatic), with_compute(ComputeType::f64));
+     }},
     {"Factor", true, [](Context& c) { return products(c, with_alpha(2), with_alpha(3)); }},
     {"ShapeOfProduct", true, shapes_of_products},
 };
