@@ -4,7 +4,6 @@
 #include "base/check.hpp"
 #include "matmul/assembly.hpp"
 #include "matmul/cutting.hpp"
-#include "matmul/pushes.hpp"
 #include "matmul/scratch_account.hpp"
 #include "matmul/walk.hpp"
 #include "plan/moves.hpp"
@@ -122,11 +121,14 @@ void Assembly::add_scratch_buffers() {
   }
   if (frame_.delivers) {
     const std::int64_t bytes = frame_.most_products * size_of(compute);
-    frame_.products = builder_.add_scratch("products", BufferKind::shared, bytes, compute);
+    const BufferKind kind = frame_.pushes_products ? BufferKind::scratch : BufferKind::shared;
+    frame_.products = builder_.add_scratch("products", kind, bytes, compute);
   }
-  if (landing_bytes_ > 0) {
-    frame_.landing = builder_.add_scratch("landing", BufferKind::shared, landing_bytes_, problem.a.dtype);
-  }
+  const auto add_landing = [&](const char* name, std::int64_t bytes, Dtype dtype) {
+    return bytes > 0 ? builder_.add_scratch(name, BufferKind::shared, bytes, dtype) : -1;
+  };
+  frame_.landing = add_landing("landing", landing_bytes_.inputs, problem.a.dtype);
+  frame_.landing_products = add_landing("landing products", landing_bytes_.products, compute);
   const auto add = [&](const char* name, Dtype dtype) {
     return builder_.add_scratch(name, BufferKind::scratch, 0, dtype);
   };

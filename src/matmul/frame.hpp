@@ -39,10 +39,12 @@ struct Frame {
   int auxiliary = -1;
   int gradient = -1;  ///< this rank's share of the sums, all of them
   int sums = -1;      ///< laid out as D, of the compute dtype: where D cannot hold the sums on the way
-  int products = -1;  ///< shared: pieces of a rank's tile that other ranks hold in D
+  int products = -1;  ///< pieces of a rank's tile that other ranks hold in D; shared, where those read them
   int landing = -1;   ///< shared: pieces of A and B that neighbours put there
-  int arriving = -1;  ///< private: pieces of A and B from other nodes
-  int leaving = -1;   ///< private: those for other nodes
+  int landing_products = -1;     ///< shared: products, likewise
+  bool pushes_products = false;  ///< neighbours do, and do not read them in place
+  int arriving = -1;             ///< private: pieces of A and B from other nodes
+  int leaving = -1;              ///< private: those for other nodes
   int arriving_products = -1;
   /// Private, on devices, whose messages leave from host memory, perhaps, and come there: products that
   /// leave; what has arrived, where it is computed with.

@@ -1,7 +1,6 @@
 #include "matmul/pushes.hpp"
 
 #include <algorithm>
-#include <set>
 
 #include "base/check.hpp"
 
@@ -52,40 +51,90 @@ Landings landings_of(const Frame& frame, const Blocks& blocks, int rank) {
   return result;
 }
 
-std::int64_t find_pushes(Frame& frame) {
-  const Problem& problem = frame.problem;
-  if (!problem.on_device() || problem.options.memory_limit != 0 || problem.ranks() > most_ranks ||
-      !has_neighbours(problem.topology)) {
-    return 0;
+std::vector<ProductLanding> product_landings(const Frame& frame, Cutting& cutting) {
+  std::vector<ProductLanding> result;
+  std::vector<std::int64_t> bytes(static_cast<std::size_t>(frame.problem.ranks()));
+  for (int maker = 0; maker < frame.problem.ranks(); ++maker) {
+    if (frame.tile(maker).empty()) continue;
+    for (Product& product : products_of(frame, cutting.blocks(maker), maker)) {
+      if (product.holder == maker || !frame.same_node(product.holder, maker)) continue;
+      std::int64_t& offset = bytes[static_cast<std::size_t>(product.holder)];
+      result.push_back({maker, product.holder, product.offset, offset, std::move(product.region)});
+      offset += rounded(result.back().region.size() * size_of(frame.problem.compute));
+    }
   }
+  return result;
+}
+
+namespace {
+
+/// Of pieces of that many bytes.
+bool worth_a_start(const Machine& machine, double bytes, std::size_t pieces) {
+  return pieces > 0 && bytes >= static_cast<double>(pieces) * machine.copy_latency * machine.peer_bandwidth;
+}
+
+std::int64_t find_input_pushes(Frame& frame) {
   Frame pushing = frame;
   for (const bool of_a : {true, false}) pushing.input(of_a).pushed = pushing.input(of_a).moves;
   Cutting cutting(pushing);
-  std::int64_t most = 0;
-  double bytes = 0, pieces = 0;
-  for (int rank = 0; rank < problem.ranks(); ++rank) {
+  std::int64_t most = 0, bytes = 0;
+  std::size_t pieces = 0;
+  for (int rank = 0; rank < frame.problem.ranks(); ++rank) {
     const Landings landings = landings_of(pushing, cutting.blocks(rank), rank);
     most = std::max(most, landings.bytes);
-    bytes += static_cast<double>(landings.bytes);
-    pieces += static_cast<double>(landings.pieces.size());
+    bytes += landings.bytes;
+    pieces += landings.pieces.size();
   }
-  const Machine& machine = problem.machine;
-  if (pieces == 0 || bytes / pieces < machine.copy_latency * machine.peer_bandwidth) return 0;
+  if (!worth_a_start(frame.problem.machine, static_cast<double>(bytes), pieces)) return 0;
   for (const bool of_a : {true, false}) frame.input(of_a).pushed = pushing.input(of_a).pushed;
   return most;
 }
 
+std::int64_t find_product_pushes(Frame& frame) {
+  if (!frame.delivers) return 0;
+  Cutting cutting(frame);
+  std::int64_t most = 0, bytes = 0;
+  const std::vector<ProductLanding> landings = product_landings(frame, cutting);
+  for (const ProductLanding& product : landings) {
+    const std::int64_t its = rounded(product.region.size() * size_of(frame.problem.compute));
+    bytes += its;
+    most = std::max(most, product.offset + its);
+  }
+  frame.pushes_products = worth_a_start(frame.problem.machine, static_cast<double>(bytes), landings.size());
+  return frame.pushes_products ? most : 0;
+}
+
+}  // namespace
+
+LandingBytes find_pushes(Frame& frame) {
+  const Problem& problem = frame.problem;
+  if (!problem.on_device() || problem.options.memory_limit != 0 || problem.ranks() > most_ranks ||
+      !has_neighbours(problem.topology)) {
+    return {};
+  }
+  const std::int64_t of_inputs = find_input_pushes(frame);
+  return {of_inputs, find_product_pushes(frame)};
+}
+
 Pushes::Pushes(const Frame& frame, planning::PlanBuilder& builder, Cutting& cutting, const Blocks& blocks)
     : frame_(frame), builder_(builder) {
-  if (frame_.landing < 0) return;
-  landings_ = landings_of(frame_, blocks, frame_.rank());
-  std::map<int, std::int64_t> given;  // by owner
+  if (frame_.landing >= 0) {
+    landings_ = landings_of(frame_, blocks, frame_.rank());
+    puts_ = puts(cutting);
+  }
   for (std::size_t i = 0; i < landings_.pieces.size(); ++i) {
     const Landing& piece = landings_.pieces[i];
     pieces_[{piece.turn, piece.of_a, piece.number}] = i;
-    ordinals_.push_back(++given[piece.owner]);
+    ordinals_.push_back(++given_[piece.owner]);
   }
-  puts_ = puts(cutting);
+  if (frame_.pushes_products) list_products(cutting);
+}
+
+void Pushes::list_products(Cutting& cutting) {
+  for (ProductLanding& product : product_landings(frame_, cutting)) {
+    if (product.holder == frame_.rank()) arriving_[{product.maker, product.made_at}] = product.offset;
+    if (product.maker == frame_.rank()) made_.push_back(std::move(product));
+  }
 }
 
 // What this rank gives, in the order in which it is wanted.
@@ -108,17 +157,49 @@ Place Pushes::landing(int rank, const Landing& piece) const {
 
 // Nobody waits before all its peers may begin.
 void Pushes::begin() {
-  std::set<int> owners;
-  for (const Landing& piece : landings_.pieces) {
-    if (owners.insert(piece.owner).second) builder_.signal(piece.owner, planning::Channel::grant);
-  }
-  std::set<int> granted;
+  std::set<int> givers;
+  for (const Landing& piece : landings_.pieces) givers.insert(piece.owner);
+  for (const auto& [made, offset] : arriving_) givers.insert(made.first);
+  for (const int giver : givers) builder_.signal(giver, planning::Channel::grant);
   for (const Put& put : puts_) {
-    if (granted.insert(put.taker).second) builder_.wait(put.taker, planning::Channel::grant);
+    await_grant(put.taker);
     const Place from = builder_.own(frame_.input(put.piece.of_a).buffer);
     builder_.copy(frame_.rank(), put.piece.region, from, landing(put.taker, put.piece));
     builder_.signal(put.taker, planning::Channel::written);
   }
+}
+
+void Pushes::await_grant(int taker) {
+  if (granted_.insert(taker).second) builder_.wait(taker, planning::Channel::grant);
+}
+
+// Each piece of A and B is told of, and after them all products at once.
+void Pushes::await(int giver, std::int64_t puts) {
+  std::int64_t& arrived = arrived_[giver];
+  if (puts <= arrived) return;
+  builder_.wait_for(giver, planning::Channel::written, puts - arrived);
+  arrived = puts;
+}
+
+void Pushes::put_products(int holder) {
+  if (!delivered_.insert(holder).second) return;
+  const Extents order = frame_.product_order();
+  for (const ProductLanding& product : made_) {
+    if (product.holder != holder) continue;
+    await_grant(holder);
+    builder_.copy(frame_.rank(), product.region, {frame_.products, frame_.rank(), product.made_at, order},
+                  {frame_.landing_products, holder, product.offset, order});
+  }
+  builder_.signal(holder, planning::Channel::written);
+}
+
+void Pushes::await_products(int maker) {
+  const auto given = given_.find(maker);
+  await(maker, (given == given_.end() ? 0 : given->second) + 1);
+}
+
+std::int64_t Pushes::offset_of_product(int maker, std::int64_t made_at) const {
+  return arriving_.at({maker, made_at});
 }
 
 std::size_t Pushes::position(std::size_t t, bool of_a, std::size_t number) const {
@@ -129,11 +210,7 @@ std::size_t Pushes::position(std::size_t t, bool of_a, std::size_t number) const
 Place Pushes::place_of(std::size_t t, bool of_a, std::size_t number) {
   const std::size_t i = pieces_.at({t, of_a, number});
   const Landing& piece = landings_.pieces[i];
-  std::int64_t& arrived = arrived_[piece.owner];
-  if (ordinals_[i] > arrived) {
-    builder_.wait_for(piece.owner, planning::Channel::written, ordinals_[i] - arrived);
-    arrived = ordinals_[i];
-  }
+  await(piece.owner, ordinals_[i]);
   return landing(frame_.rank(), piece);
 }
 

@@ -240,6 +240,7 @@ void Walk::multiply(Multiply work, bool complete, std::vector<int> after) {
 
 void Walk::announce(int holder) {
   if (holder == rank_ || !frame_.same_node(holder, rank_)) return;
+  if (frame_.pushes_products) return pushes_.put_products(holder);
   if (takers_.insert(holder).second) builder_.signal(holder, ready);
 }
 

@@ -53,6 +53,7 @@ class Walk {
   // walk_sums.cpp
   void gather();
   void gather_sum(const Sum& sum);
+  Place place_of_product(const Contribution& from, std::int64_t first) const;
   void add(const Region& piece, int maker, const Place& from, bool first, std::vector<int> after);
   void finish_all(bool c_pending);
   bool has_epilogue(bool c_pending) const;
