@@ -41,7 +41,8 @@ enum class Beta : std::uint8_t {
 struct Multiply {
   Part a;   ///< [.., m, k]
   Part b;   ///< [.., k, n]
-  Part to;  ///< [.., m, n]; of the compute dtype, which may be wider than that of a and b
+  Part to;  ///< [.., m, n]; of the compute dtype, which may be wider than that of a and b; on devices also of
+            ///< theirs, to which each sum is rounded at last
   bool conjugate_a = false;
   bool conjugate_b = false;
   bool scaled = true;  ///< by the alpha of this execution; otherwise alpha is 1

@@ -72,7 +72,7 @@ CublasLtProduct::CublasLtProduct(const CublasLtLibrary& library, CublasLtHandle 
     : library_(library), handle_(handle), what_(what) {
   CublasLtDescriptor made = nullptr;
   require(library.make_product(&made, static_cast<int>(cublas_compute(what)),
-                               static_cast<int>(*cublas_type(what.result))),
+                               static_cast<int>(*cublas_type(wide(what.result)))),
           "describe a product");
   product_ = Descriptor(made, {library.destroy_product});
   const auto operation = [&](CublasLtOfProduct which, BlasOp op) {

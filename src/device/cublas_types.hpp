@@ -37,7 +37,7 @@ constexpr bool is_double(Dtype dtype) {
 /// Halves are summed in f32 whatever would do.
 constexpr CublasCompute cublas_compute(const DeviceGemm& what) {
   if (is_double(what.result)) return CublasCompute::f64;
-  if (what.factors != what.result) return CublasCompute::f32;
+  if (size_of(what.factors) < size_of(Dtype::f32)) return CublasCompute::f32;
   if (what.compute == ComputeType::tf32) return CublasCompute::tf32;
   return what.compute == ComputeType::bf16x9 ? CublasCompute::bf16x9 : CublasCompute::f32;
 }

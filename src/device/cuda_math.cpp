@@ -56,7 +56,7 @@ std::string CudaMath::name() const {
 
 bool CudaMath::multiplies(Dtype factors, Dtype result) const {
   const bool half = factors == Dtype::f16 || factors == Dtype::bf16;
-  return cublas_type(factors).has_value() && result == (half ? Dtype::f32 : factors);
+  return cublas_type(factors).has_value() && (result == factors || (half && result == Dtype::f32));
 }
 
 std::shared_ptr<DeviceProduct> CudaMath::prepare(const DeviceGemm& what) {

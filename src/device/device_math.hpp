@@ -39,6 +39,11 @@ struct DeviceGemm {
   bool operator==(const DeviceGemm&) const = default;
 };
 
+/// In which is computed what results in this dtype.
+constexpr Dtype wide(Dtype result) {
+  return result == Dtype::f16 || result == Dtype::bf16 ? Dtype::f32 : result;
+}
+
 /// A product that is ready to be made, by whoever has prepared it.
 class DeviceProduct {
  public:

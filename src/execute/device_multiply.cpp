@@ -260,7 +260,7 @@ class DeviceMultiply final : public DeviceBoundWork {
   void scale(const AddressOf& address, std::complex<double> beta, Stream stream) const {
     if (!to_ || beta == std::complex<double>(1)) return;
     devices::ElementPass pass;
-    pass.computed = result_;
+    pass.computed = devices::wide(result_);
     pass.beta = beta;
     for (const std::size_t x : {devices::ElementPass::to, devices::ElementPass::c}) {
       pass.dtypes[x] = result_;

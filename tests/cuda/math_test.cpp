@@ -113,7 +113,7 @@ TEST_F(CudaMathTest, ProductsAreThoseOfTheHost) {
   for (int round = 0; round < 120; ++round) {
     devices::DeviceGemm what;
     what.factors = dtypes[static_cast<std::size_t>(round) % dtypes.size()];
-    what.result = is_half(what.factors) ? Dtype::f32 : what.factors;
+    what.result = is_half(what.factors) && round % 4 < 2 ? Dtype::f32 : what.factors;
     what.m = number(1, 300), what.n = number(1, 300), what.k = number(1, 600);
     what.batches = number(0, 2) == 0 ? number(2, 4) : 1;
     what.alignment = round % 2 == 0 ? 256 : size_of(what.factors);
