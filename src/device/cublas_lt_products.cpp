@@ -14,8 +14,9 @@ namespace {
 
 constexpr int ways_tried = 8;
 constexpr int usual_runs = 4;
-/// Of one product, about: a large one is run less often, and its last ways not at all.
-constexpr double most_seconds = 0.3;
+/// Of one product, about: a large one is run less often, and its last ways not at all. And of all products of
+/// a plan.
+constexpr double most_seconds = 0.3, most_seconds_of_plan = 1;
 /// To wait for the device; it may have to do with other work.
 constexpr std::chrono::seconds most_patience{5};
 
@@ -170,7 +171,7 @@ std::string CublasLtProducts::name_of(const DeviceGemm& what) const {
   return fmt::format("cuBLASLt {} {} {}", library_.version, device_.physical().name(), words_of(what));
 }
 
-std::unique_ptr<CublasLtProduct> CublasLtProducts::prepare(const DeviceGemm& what) {
+std::unique_ptr<CublasLtProduct> CublasLtProducts::prepare(const DeviceGemm& what, bool may_try) {
   if (what.batches > std::numeric_limits<std::int32_t>::max()) return nullptr;
   const auto room = static_cast<std::size_t>(workspace_.bytes());
   std::unique_ptr<CublasLtProduct> product;
@@ -183,9 +184,10 @@ std::unique_ptr<CublasLtProduct> CublasLtProducts::prepare(const DeviceGemm& wha
   CublasLtAlgorithm known;
   if (read_words(choices_.find(name), known.words) && product->take(known, room)) return product;
   const std::vector<CublasLtAnswer> answers = product->ask(room);
-  const std::optional<std::size_t> best = fastest(*product, what, answers);
+  if (answers.empty()) return nullptr;
+  const std::optional<std::size_t> best = may_try ? fastest(*product, what, answers) : 0;
   if (!best || !product->take(answers[*best].algorithm, room)) return nullptr;
-  choices_.keep(name, words_of(answers[*best].algorithm.words));
+  if (may_try) choices_.keep(name, words_of(answers[*best].algorithm.words));
   return product;
 }
 
@@ -196,12 +198,11 @@ bool CublasLtProducts::follow_choice(CublasLtProduct& product) {
   return product.take(agreed, static_cast<std::size_t>(workspace_.bytes()));
 }
 
-/// By number; nothing: none of them makes it. Where there is no memory for tries, the library's own best. The
-/// workspace of tries is not the context's, whose streams may be busy.
+/// By number; nothing: none of them makes it. Where there is no memory for tries, or no time, the library's
+/// own best. The workspace of tries is not the context's, whose streams may be busy.
 std::optional<std::size_t> CublasLtProducts::fastest(CublasLtProduct& product, const DeviceGemm& what,
                                                      const std::vector<CublasLtAnswer>& answers) {
-  if (answers.empty()) return std::nullopt;
-  if (answers.size() == 1) return 0;
+  if (answers.size() == 1 || spent_ > most_seconds_of_plan) return 0;
   const bool plain_a = what.a.op == BlasOp::none, plain_b = what.b.op == BlasOp::none;
   const CublasFactor alpha(1, what.result), beta(0, what.result);
   try {
@@ -231,6 +232,7 @@ std::optional<std::size_t> CublasLtProducts::fastest(CublasLtProduct& product, c
       best = way;
       least = *seconds / runs;
     }
+    spent_ += spent;
     return best;
   } catch (const MemoryError&) {
     return 0;

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -59,12 +60,18 @@ class CublasLtProducts {
   CublasLtProducts(const CublasLtProducts&) = delete;
   CublasLtProducts& operator=(const CublasLtProducts&) = delete;
 
-  /// In the way that was found to be the fastest, or is found now. Null: the library has none.
-  std::unique_ptr<CublasLtProduct> prepare(const DeviceGemm& what);
+  /// In the way that was found to be the fastest, or is found now; where it may not try, in the library's own
+  /// best. Null: the library has none.
+  std::unique_ptr<CublasLtProduct> prepare(const DeviceGemm& what, bool may_try);
   /// Makes it in the way that the ranks have agreed on; whether that is another one.
   bool follow_choice(CublasLtProduct& product);
 
-  ChoicesOfContext& choices() { return choices_; }
+  /// What has been chosen since this was asked last; another plan's tries begin.
+  std::string news() {
+    spent_ = 0;
+    return choices_.news();
+  }
+  void agree(std::span<const std::string> news) { choices_.agree(news); }
 
  private:
   CublasLtProducts(Accelerator& device, const CublasLtLibrary& library, const DeviceMemory& workspace,
@@ -80,6 +87,7 @@ class CublasLtProducts {
   const DeviceMemory& workspace_;
   CublasLtHandle handle_;
   ChoicesOfContext choices_;
+  double spent_ = 0;  // seconds of this plan's tries
 };
 
 }  // namespace partita::devices

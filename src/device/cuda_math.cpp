@@ -11,6 +11,7 @@ namespace partita::devices {
 namespace {
 
 constexpr std::int64_t workspace_bytes = std::int64_t{32} << 20;  // what NVIDIA names for Hopper
+constexpr std::size_t most_prepared = 256;                        // but for those in use
 constexpr int any_algorithm = -1;                                 // CUBLAS_GEMM_DEFAULT
 
 /// Not every cuBLAS knows bf16x9, in whose place f32 is as good.
@@ -59,19 +60,20 @@ bool CudaMath::multiplies(Dtype factors, Dtype result) const {
   return cublas_type(factors).has_value() && (result == factors || (half && result == Dtype::f32));
 }
 
-std::shared_ptr<DeviceProduct> CudaMath::prepare(const DeviceGemm& what) {
-  std::erase_if(prepared_, [](const auto& one) { return one.expired(); });
-  for (const auto& one : prepared_) {
-    if (const auto known = one.lock(); known && known->what == what) return known;
+std::shared_ptr<DeviceProduct> CudaMath::prepare(const DeviceGemm& what, bool may_try) {
+  for (const auto& known : prepared_) {
+    if (known->what == what) return known;
   }
+  if (prepared_.size() >= most_prepared)
+    std::erase_if(prepared_, [](const auto& one) { return one.use_count() == 1; });
   device_.use();
   const cuda::CudaBesideCaptures unharmed;
   auto product = std::make_shared<CudaProduct>(what);
-  if (light_) product->light = light_->prepare(what);
+  if (light_) product->light = light_->prepare(what, may_try);
   if (light_ && !product->light && what.compute != ComputeType::automatic) {
     DeviceGemm precise = what;
     precise.compute = ComputeType::automatic;
-    product->light = light_->prepare(precise);
+    product->light = light_->prepare(precise, may_try);
   }
   load(*product);
   prepared_.push_back(product);
@@ -79,17 +81,17 @@ std::shared_ptr<DeviceProduct> CudaMath::prepare(const DeviceGemm& what) {
 }
 
 std::string CudaMath::news_of_choices() {
-  return light_ ? light_->choices().news() : "";
+  return light_ ? light_->news() : "";
 }
 
 void CudaMath::agree_on_choices(std::span<const std::string> news) {
   if (!light_) return;
-  light_->choices().agree(news);
+  light_->agree(news);
   device_.use();
   const cuda::CudaBesideCaptures unharmed;
   for (const auto& one : prepared_) {
-    const auto product = std::static_pointer_cast<CudaProduct>(one.lock());
-    if (product && product->light && light_->follow_choice(*product->light)) load(*product);
+    const auto& light = static_cast<const CudaProduct&>(*one).light;
+    if (light && light_->follow_choice(*light)) load(*one);
   }
 }
 

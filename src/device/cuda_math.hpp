@@ -23,7 +23,7 @@ class CudaMath final : public DeviceMath {
 
   std::string name() const override;
   bool multiplies(Dtype factors, Dtype result) const override;
-  std::shared_ptr<DeviceProduct> prepare(const DeviceGemm& what) override;
+  std::shared_ptr<DeviceProduct> prepare(const DeviceGemm& what, bool may_try) override;
   std::string news_of_choices() override;
   void agree_on_choices(std::span<const std::string> news) override;
   void gemm(const DeviceProduct& product, const void* a, const void* b, void* c, std::complex<double> alpha,
@@ -44,8 +44,8 @@ class CudaMath final : public DeviceMath {
   const CublasLibrary& library_;
   DeviceMemory workspace_;
   CublasHandle handle_ = nullptr;
-  std::unique_ptr<CublasLtProducts> light_;  // null: there is no cuBLASLt
-  std::vector<std::weak_ptr<DeviceProduct>> prepared_;
+  std::unique_ptr<CublasLtProducts> light_;               // null: there is no cuBLASLt
+  std::vector<std::shared_ptr<DeviceProduct>> prepared_;  // strided operands come again and again
 };
 
 }  // namespace partita::devices

@@ -91,9 +91,9 @@ class DeviceMath {
   /// Whether there is a `gemm` of these: halves are summed in f32, and f32 is multiplied as such but where a
   /// product says that less will do.
   virtual bool multiplies(Dtype factors, Dtype result) const = 0;
-  /// Chooses how such a product is made, which may take some tries on the device, and loads what it needs, so
-  /// that `gemm` does neither while a stream waits for a peer. May wait for the device.
-  virtual std::shared_ptr<DeviceProduct> prepare(const DeviceGemm& what) = 0;
+  /// Chooses how such a product is made, after some tries on the device if it may take the time for them, and
+  /// loads what it needs, so that `gemm` does not while a stream waits for a peer. May wait for the device.
+  virtual std::shared_ptr<DeviceProduct> prepare(const DeviceGemm& what, bool may_try) = 0;
   /// What has been chosen since this was asked last, for the other ranks; empty: nothing.
   virtual std::string news_of_choices() { return ""; }
   /// The news of all ranks: those of the first rank count, so that all make the same product the same way.

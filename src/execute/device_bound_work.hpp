@@ -16,6 +16,7 @@ struct DeviceWorkBinding {
   devices::Accelerator& device;
   devices::DeviceMath& math;
   int workspaces = 0;
+  bool may_try = false;  ///< a plan is made: there is time to find out how products are made fastest
 };
 
 /// A compute step with all that can be prepared prepared.

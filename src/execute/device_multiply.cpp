@@ -73,7 +73,7 @@ class DeviceMultiply final : public DeviceBoundWork {
     }
     for (BlasCall& call : calls_) {
       call.what.alignment = alignment_of(call);
-      call.product = math_.prepare(call.what);
+      call.product = math_.prepare(call.what, binding.may_try);
     }
   }
 

@@ -35,7 +35,7 @@ DeviceWorks::DeviceWorks(ContextState& context, const Plan& plan) : context_(con
   for (int dtype = 0; dtype < dtype_count; ++dtype) {
     places_.buffers.push_back({"workspace", BufferKind::scratch, {}, 0, static_cast<Dtype>(dtype)});
   }
-  lower(strides_for_trial(plan));
+  lower(strides_for_trial(plan), true);
 }
 
 DeviceWorks::~DeviceWorks() {
@@ -49,13 +49,13 @@ void DeviceWorks::await_last() {
   devices::await_streams(context_, plan_.operation, [this] { return !end_ || end_->reached(); });
 }
 
-void DeviceWorks::lower(const std::vector<Strides>& strides) {
+void DeviceWorks::lower(const std::vector<Strides>& strides, bool may_try) {
   if (plan_.works.empty()) return;
   std::vector<Strides> all = strides;
   all.resize(places_.buffers.size());
   const WorkBinding memory{places_, all};
   const DeviceWorkBinding binding{memory, *context_.device, *context_.device->math(),
-                                  static_cast<int>(plan_.buffers.size())};
+                                  static_cast<int>(plan_.buffers.size()), may_try};
   works_.clear();
   std::int64_t bytes = 0;
   for (const Work& work : plan_.works) {

@@ -22,12 +22,13 @@ class DeviceWorks {
   DeviceWorks& operator=(const DeviceWorks&) = delete;
 
   /// The operands lie so from here on. May take more workspace, where they are not dense.
-  void lower(const std::vector<Strides>& strides);
+  void lower(const std::vector<Strides>& strides) { lower(strides, false); }
   void enqueue(const Step& step, const PlanMemory& memory, const Parameters& parameters, Stream stream);
   /// The execution is all in the stream.
   void end(Stream stream, bool captured);
 
  private:
+  void lower(const std::vector<Strides>& strides, bool may_try);
   void await_last();
 
   ContextState& context_;

@@ -56,10 +56,10 @@ std::string joined(const std::vector<const char*>& words) {
 /// What an executor says of arrays that it is given.
 void check_suits(const Array& own, const Array& given, const char* name) {
   check(given.local().space == MemorySpace::host,
-        "the {} lies in device memory, but the plan was made for host memory", name);
+        "matmul: {} lies in device memory, but the plan was made for host memory", name);
   check(given.dtype() == own.dtype() &&
             (given.layout() == own.layout() || given.layout().equivalent(own.layout())),
-        "the {} is {} {}, but the plan was made for {} {}", name, partita::name(given.dtype()),
+        "matmul: {} is {} {}, but the plan was made for {} {}", name, partita::name(given.dtype()),
         given.layout().to_string(), partita::name(own.dtype()), own.layout().to_string());
 }
 

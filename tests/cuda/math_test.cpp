@@ -134,7 +134,7 @@ TEST_F(CudaMathTest, ProductsAreThoseOfTheHost) {
     const Wide alpha(1.25, real ? 0 : -0.5), beta = round % 3 == 0 ? Wide(0) : Wide(-0.75, real ? 0 : 0.25);
     if (beta == Wide(0)) std::ranges::fill(c, '\xff');  // NaN
     const Uploaded on_a = upload(a), on_b = upload(b), on_c = upload(c);
-    const auto product = device_->math()->prepare(what);
+    const auto product = device_->math()->prepare(what, true);
     device_->math()->gemm(*product, on_a.memory.data(), on_b.memory.data(), on_c.memory.data(), alpha, beta,
                           device_->stream());
     host_.gemm(*product, a.data(), b.data(), c.data(), alpha, beta, {});
@@ -151,8 +151,8 @@ TEST_F(CudaMathTest, MemoryOfAnyAlignmentIsTaken) {
   what.m = what.n = what.k = n;
   what.a.leading = what.b.leading = what.leading = n;
   what.alignment = 256;
-  const auto product = device_->math()->prepare(what);
-  EXPECT_EQ(device_->math()->prepare(what), product);
+  const auto product = device_->math()->prepare(what, true);
+  EXPECT_EQ(device_->math()->prepare(what, true), product);
   const Memory a = random_numbers(n * n + 1, Dtype::f16), b = random_numbers(n * n, Dtype::f16);
   Memory c(static_cast<std::size_t>(n * n * size_of(Dtype::f32)));
   const Uploaded on_a = upload(a), on_b = upload(b), on_c = upload(c);
@@ -168,7 +168,7 @@ TEST_F(CudaMathTest, WhatWasChosenIsToldAndOthersAreHeard) {
   what.m = what.n = what.k = 320;
   what.a.leading = what.b.leading = what.leading = 320;
   what.alignment = 256;
-  const auto product = device_->math()->prepare(what);
+  const auto product = device_->math()->prepare(what, true);
   const std::string news = device_->math()->news_of_choices();
   if (news.empty()) GTEST_SKIP() << "no cuBLASLt";
   EXPECT_TRUE(device_->math()->news_of_choices().empty());
@@ -236,7 +236,7 @@ TEST_F(CudaMathTest, GraphsGiveTheBitsOfCalls) {
   what.alignment = 256;
   Uploaded a = upload(random_numbers(n * n, Dtype::f64)), b = upload(random_numbers(n * n, Dtype::f64));
   const Uploaded c = upload(random_numbers(n * n, Dtype::f64));
-  const auto product = device_->math()->prepare(what);
+  const auto product = device_->math()->prepare(what, true);
   const auto stream = static_cast<cudaStream_t>(device_->stream().handle);
   const auto multiply = [&] {
     device_->math()->gemm(*product, a.memory.data(), b.memory.data(), c.memory.data(), 1, 0,

@@ -16,7 +16,7 @@ class FakeMath final : public devices::DeviceMath {
 
   std::string name() const override { return "the host's kernels"; }
   bool multiplies(Dtype factors, Dtype result) const override;
-  std::shared_ptr<devices::DeviceProduct> prepare(const devices::DeviceGemm& what) override {
+  std::shared_ptr<devices::DeviceProduct> prepare(const devices::DeviceGemm& what, bool) override {
     return std::make_shared<devices::DeviceProduct>(what);
   }
   void gemm(const devices::DeviceProduct& product, const void* a, const void* b, void* c,

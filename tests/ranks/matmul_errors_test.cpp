@@ -175,6 +175,10 @@ RANK_TEST(MatmulErrors, DistributionsAndMemory) {
   options.distribution = Box({{{0, 0}, {8, 8}}});  // of another shape
   expect_refused<ArgumentError>(context, "", [&] { (void)matmul(a, b, options); });
   options = {};
+  options.space = MemorySpace::device;
+  if (context.state()->device == nullptr)
+    expect_refused<UnsupportedError>(context, "no device", [&] { (void)matmul(a, b, options); });
+  options = {};
   options.memory_limit = -1;
   expect_refused<ArgumentError>(context, "memory", [&] { (void)matmul(a, b, options); });
   // On the heap it takes no scratch at all.
