@@ -169,6 +169,7 @@ void Walk::turn(std::size_t t) {
     work.conjugate_a = frame_.problem.conjugate_a;
     work.conjugate_b = frame_.problem.conjugate_b;
     work.beta = beta_of(product, t);
+    work.compute = frame_.problem.options.compute;
     if (blocks_.joined && i > 0 && join(work, *products[i - 1], product)) continue;
     multiply(std::move(work), product.in_place() && last, std::move(after));
     const bool leaves_holder = i + 1 == products.size() || products[i + 1]->holder != product.holder;
