@@ -162,7 +162,9 @@ void DevicePlan::follow(std::size_t index) {
     flush(*current_);
     current_ = &line;
   }
-  events_->hold(index, line_of(index).stream);
+  if (events_->after(index).empty()) return;
+  flush(*current_);
+  events_->hold(index, current_->stream);
 }
 
 /// Who waits for it may do so now.
