@@ -3,7 +3,6 @@
 
 #include "array/array_state.hpp"
 #include "base/check.hpp"
-#include "matmul/dtypes.hpp"
 #include "matmul/problem.hpp"
 #include "matmul/runner.hpp"
 

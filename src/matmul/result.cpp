@@ -4,7 +4,6 @@
 
 #include "base/check.hpp"
 #include "matmul/chooser.hpp"
-#include "matmul/dtypes.hpp"
 #include "matmul/vectors.hpp"
 
 namespace partita {
