@@ -153,7 +153,7 @@ Layout layout_of_result(const Context& context, const Job& job, const MatmulOpti
 
 void plan(const Context& context, Job& job, const MatmulOptions& how, const Shapes& shapes) {
   const Layout layout = layout_of_result(context, job, how, shapes.d);
-  const Dtype dtype = how.result.value_or(job.a.dtype());
+  const Dtype dtype = result_dtype(job.a.dtype(), how);
   const ArrayOptions on_heap{Residency::heap, how.order};
   job.d = empty(context, layout, dtype, on_heap);
   const EpilogueNeeds needs(how.epilogue);

@@ -5,7 +5,6 @@
 #include "array/array_state.hpp"
 #include "base/check.hpp"
 #include "base/memory_space.hpp"
-#include "matmul/dtypes.hpp"
 #include "matmul/problem.hpp"
 #include "matmul/runner.hpp"
 

@@ -20,11 +20,21 @@ std::string text(const std::optional<Operand>& operand) {
 
 std::string text(const MatmulOptions& options, bool in_place) {
   const auto dtype = [](const std::optional<Dtype>& wanted) { return wanted ? name(*wanted) : "any"; };
-  return fmt::format("ops {} {} epilogue {} result {} compute {} scale {} method {} memory {}{}{}",
+  return fmt::format("ops {} {} epilogue {} result {} compute {} scale {} {} method {} memory {}{}{}",
                      static_cast<int>(options.op_a), static_cast<int>(options.op_b),
                      static_cast<int>(options.epilogue), dtype(options.result), name(options.compute),
-                     dtype(options.scale), static_cast<int>(options.method), options.memory_limit,
-                     in_place ? " in place" : "", options.alpha == std::complex<double>(0) ? " alpha 0" : "");
+                     dtype(options.scale), static_cast<int>(options.scale_mode),
+                     static_cast<int>(options.method), options.memory_limit, in_place ? " in place" : "",
+                     options.alpha == std::complex<double>(0) ? " alpha 0" : "");
+}
+
+/// One after the other: most multiplies have none.
+std::string text_of_scales(const MatmulOperands& operands) {
+  std::string result;
+  for (const auto* scale : {&operands.scale_a, &operands.scale_b, &operands.scale_d, &operands.amax_d}) {
+    result += *scale ? (*scale)->to_string() + "; " : "none; ";
+  }
+  return result;
 }
 
 }  // namespace
@@ -37,6 +47,7 @@ std::vector<Fact> facts(const MatmulOperands& operands, const MatmulOptions& opt
           {"the bias", text(operands.bias)},
           {"the auxiliary array", text(operands.auxiliary)},
           {"the gradient", text(operands.gradient)},
+          {"the scales of A, B, D and the amax", text_of_scales(operands)},
           {"options", text(options, in_place)}};
 }
 

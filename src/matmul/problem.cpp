@@ -74,6 +74,9 @@ void check_epilogue(const Problem& problem) {
   const Dtype d = problem.d.dtype;
   check(!is_complex(d) || (parts.activation == Activation::identity),
         "the activation of this epilogue is not defined for {}", name(d));
+  const Epilogue epilogue = problem.options.epilogue;
+  check(!is_integer(d) || epilogue == Epilogue::none || epilogue == Epilogue::all_reduce,
+        "this epilogue is not defined for {}: only none and all_reduce are", name(d));
   check_vector(problem.bias, parts.bias, problem.m(), d, problem.compute, "bias");
   check_vector(problem.gradient, parts.gradient, parts.gradient_of_b ? problem.n() : problem.m(), d,
                problem.compute, "gradient");
@@ -84,6 +87,37 @@ void check_epilogue(const Problem& problem) {
   const bool everywhere =
       problem.d.layout.equivalent(Layout(Replicated(), problem.d.layout.shape(), problem.d.layout.ranks()));
   check(everywhere, "all_reduce gives D to every rank, but D is laid out {}", problem.d.layout.to_string());
+}
+
+void check_scale(const std::optional<Operand>& scale, Dtype of, std::optional<std::int64_t> length,
+                 ScaleMode mode, const char* role, const char* matrix) {
+  if (!scale) return;
+  check(is_float8(of), "{} is for multiplies of f8e4m3 and f8e5m2, but {} is {}", role, matrix, name(of));
+  const Shape& shape = scale->layout.shape();
+  const bool scalar = shape.empty() && mode != ScaleMode::outer_vector;
+  const bool vector = length && shape == Shape({*length}) && mode != ScaleMode::tensor;
+  check(scalar || vector, "{} has shape {}, but should be {}{}{}", role, to_string(shape),
+        mode == ScaleMode::outer_vector && length ? "" : "a scalar",
+        mode == ScaleMode::automatic && length ? " or of shape " : "",
+        mode != ScaleMode::tensor && length ? std::to_string(*length) : "");
+  check(scale->dtype == Dtype::f32, "{} is {}, but should be f32", role, name(scale->dtype));
+}
+
+void check_scales(const Problem& problem) {
+  const ScaleMode mode = problem.options.scale_mode;
+  const auto refuse = [&](ScaleMode asked, const char* what) {
+    check<UnsupportedError>(mode != asked,
+                            "scales of blocks, {}, need a GPU of compute capability 10.0 or later and "
+                            "cuBLASLt 12.8 or later, and are not offered yet: supported are tensor and "
+                            "outer_vector",
+                            what);
+  };
+  refuse(ScaleMode::block32_ue8m0, "block32_ue8m0 (MXFP8)");
+  refuse(ScaleMode::block16_ue4m3, "block16_ue4m3 (NVFP4)");
+  check_scale(problem.scale_a, problem.a.dtype, problem.m(), mode, "the scale of A", "A");
+  check_scale(problem.scale_b, problem.b.dtype, problem.n(), mode, "the scale of B", "B");
+  check_scale(problem.scale_d, problem.d.dtype, {}, ScaleMode::tensor, "the scale of D", "D");
+  check_scale(problem.amax_d, problem.a.dtype, {}, ScaleMode::tensor, "the amax of D", "A");
 }
 
 void check_groups(const Problem& problem) {
@@ -104,6 +138,10 @@ void check_groups(const Problem& problem) {
   if (problem.bias) check_one(*problem.bias, "the bias");
   if (problem.auxiliary) check_one(*problem.auxiliary, "the auxiliary array");
   if (problem.gradient) check_one(*problem.gradient, "the gradient");
+  if (problem.scale_a) check_one(*problem.scale_a, "the scale of A");
+  if (problem.scale_b) check_one(*problem.scale_b, "the scale of B");
+  if (problem.scale_d) check_one(*problem.scale_d, "the scale of D");
+  if (problem.amax_d) check_one(*problem.amax_d, "the amax of D");
 }
 
 }  // namespace
@@ -205,6 +243,10 @@ Problem make_problem(const MatmulOperands& given, const Topology& topology, int 
                   operands.bias,
                   operands.auxiliary,
                   operands.gradient,
+                  operands.scale_a,
+                  operands.scale_b,
+                  operands.scale_d,
+                  operands.amax_d,
                   topology,
                   rank,
                   options,
@@ -216,12 +258,13 @@ Problem make_problem(const MatmulOperands& given, const Topology& topology, int 
   problem.epilogue = parts_of(options.epilogue);
   check_groups(problem);
   check_shapes(problem.a, problem.b, problem.d);
-  check_dtypes(problem.a.dtype, problem.b.dtype, problem.d.dtype, options);
+  check_dtypes(problem.a.dtype, problem.b.dtype, problem.d.dtype, problem.on_device(), options);
   if (problem.c) check_like_d(*problem.c, problem.d, "C");
   check(!in_place || (problem.c && problem.c->layout == problem.d.layout),
         "D in place of C needs a C that lies as D does");
   check(options.memory_limit >= 0, "memory_limit must not be negative, but is {}", options.memory_limit);
   check_epilogue(problem);
+  check_scales(problem);
   if (asked.distribution) check_distribution(*asked.distribution, given.d.layout);
   return problem;
 }

@@ -5,7 +5,6 @@
 #include "base/check.hpp"
 #include "matmul/chooser.hpp"
 #include "matmul/crossing.hpp"
-#include "matmul/dtypes.hpp"
 #include "matmul/vectors.hpp"
 
 namespace partita {
