@@ -15,8 +15,7 @@
 #include "tools/job.hpp"
 #include "tools/subcommand.hpp"
 
-namespace partita::tools {
-namespace bench_command {
+namespace partita::tools::bench_command {
 
 struct Options {
   std::string operation;
@@ -133,5 +132,4 @@ void describe(Subcommand& command, Options& options) {
 
 const Register registered("bench", "measure beside peers and bound, in the same run", describe, run);
 
-}  // namespace bench_command
-}  // namespace partita::tools
+}  // namespace partita::tools::bench_command

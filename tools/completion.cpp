@@ -6,8 +6,7 @@
 
 #include "tools/subcommand.hpp"
 
-namespace partita::tools {
-namespace completion_command {
+namespace partita::tools::completion_command {
 
 using Words = std::vector<std::string>;
 using tools::names_of;  // of an option
@@ -162,5 +161,4 @@ void add_completion(Subcommand command) {
 
 const Register registered("completion", "print a completion script for a shell", add_completion);
 
-}  // namespace completion_command
-}  // namespace partita::tools
+}  // namespace partita::tools::completion_command

@@ -46,7 +46,7 @@ std::string version_in(const std::string& text) {
   constexpr const char* digits = "0123456789";
   for (std::size_t at = text.find_first_of(digits); at < text.size(); at = text.find_first_of(digits, at)) {
     const std::size_t end = std::min(text.size(), text.find_first_not_of("0123456789.", at));
-    const std::string number = text.substr(at, end - at);
+    std::string number = text.substr(at, end - at);
     if (number.find('.') != std::string::npos) return number;
     at = end;
   }

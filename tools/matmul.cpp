@@ -235,6 +235,8 @@ void describe(Subcommand& command, Options& options) {
   command.number("--memory-limit", options.memory_limit, 0, "the most scratch that a rank may use, in MiB",
                  "MIB");
   command.dtype(how.result, "of D (that of A and B)");
+  command.choice("--compute", how.compute, compute_types,
+                 "the least precision of the sums (what A and B say)");
   command.order(how.order, "order of the elements of D (c)");
   command.flag("--explain", options.explain, "print the plan too");
   command.ranks(options.ranks);

@@ -52,9 +52,9 @@ Option& Option::offers(const std::vector<std::string>& words) {
   return *this;
 }
 
-Option Subcommand::taken(const std::string& names, std::function<void(const std::string&)> take,
+Option Subcommand::taken(const std::string& names, const std::function<void(const std::string&)>& take,
                          const std::string& help, const std::string& type) {
-  CLI::Option* const option = app_.add_option_function<std::string>(names, std::move(take), help);
+  CLI::Option* const option = app_.add_option_function<std::string>(names, take, help);
   if (!type.empty()) option->type_name(type);
   return Option(option);
 }

@@ -92,7 +92,7 @@ class Subcommand {
   CLI::App& app() const { return app_; }
 
  private:
-  Option taken(const std::string& names, std::function<void(const std::string&)> take,
+  Option taken(const std::string& names, const std::function<void(const std::string&)>& take,
                const std::string& help, const std::string& type);
   CLI::App& app_;
 };

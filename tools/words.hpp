@@ -42,6 +42,7 @@ extern const Words<Order> orders;
 extern const Words<bool> devices;  ///< whether it is a GPU
 extern const Words<RedistributeMethod> redistribute_methods;
 extern const Words<MatmulMethod> matmul_methods;
+extern const Words<ComputeType> compute_types;
 extern const Words<FftMethod> fft_methods;
 extern const Words<FftKind> fft_kinds;
 extern const Words<Norm> norms;

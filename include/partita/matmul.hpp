@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <partita/array.hpp>
+#include <partita/compute_type.hpp>
 #include <partita/machine.hpp>
 #include <partita/operand.hpp>
 #include <partita/plan.hpp>
@@ -72,9 +73,12 @@ struct MatmulOptions {
   Order order = Order::row_major;         ///< of a new result
   Residency residency = Residency::heap;  ///< likewise
   std::optional<Dtype> result = {};       ///< of D: the operands' by default; f32 too for f16 and bf16
-  /// In which is summed: f32 for f16, bf16 and f32 (nothing else is supported for them); the operands' own
-  /// for the others.
-  std::optional<Dtype> compute = {};
+  /// At least so precisely: f32 for f16 and bf16, f16 for f16, too; f32, tf32 and bf16x9 for f32 and c64; f64
+  /// for f64 and c128.
+  ComputeType compute = ComputeType::automatic;
+  /// To which alpha and beta are rounded, or one that has all its numbers: that of the sums (f32 for f16 and
+  /// bf16, the operands' for the others); f16, too, where computed in f16.
+  std::optional<Dtype> scale = {};
   MatmulMethod method = MatmulMethod::automatic;
   /// Bound on the scratch of one rank, in bytes; 0: as much as the fastest way takes. Too small for any
   /// method: an ArgumentError that says how much would do.
@@ -106,7 +110,8 @@ struct MatmulOperands {
 // --- planning: pure functions, for any rank of any number of ranks, without MPI
 
 /// Throws ArgumentError where shapes do not multiply, layouts are not bound to `topology.ranks()` ranks, the
-/// dtypes are not supported together (the text lists what is), or the memory limit is too small. Buffers, in
+/// dtypes are not supported together (the text lists what is), or the memory limit is too small;
+/// UnsupportedError where they are not computed in what `compute` and `scale` say (likewise). Buffers, in
 /// this order: a, b, c (if any), d, bias, auxiliary, gradient (those there are), then scratch. `machine`
 /// prices the methods; `in_place`: c and d are the same memory.
 PARTITA_API Plan plan_matmul(const MatmulOperands& operands, const Topology& topology, int rank,
@@ -143,8 +148,9 @@ PARTITA_API double matmul_volume_bound(std::int64_t m, std::int64_t n, std::int6
 /// is never read; with alpha = 0 or k = 0 neither A nor B, and nothing of them moves. alpha and beta must be
 /// the same on all ranks. NaN and Inf pass as BLAS passes them. Errors, the same on every rank: ArgumentError
 /// (shapes, dtypes, D aliasing A or B, arrays of several contexts, epilogue arrays missing or superfluous,
-/// memory limit), DisagreementError, UnsupportedError (no BLAS on this machine; arrays in host and in device
-/// memory; in device memory: epilogues with a gradient), MemoryError, TimeoutError.
+/// memory limit), DisagreementError, UnsupportedError (no BLAS on this machine; a compute type or scale that
+/// the dtypes do not have; arrays in host and in device memory; in device memory: epilogues with a gradient),
+/// MemoryError, TimeoutError.
 ///
 /// D's layout (where neither `distribution` nor C says it) may change with the shapes and the number of
 /// ranks, and need not be A's or B's: a sum over products of local parts of D and another array goes wrong

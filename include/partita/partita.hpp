@@ -23,6 +23,7 @@
 #include <partita/array_reductions.hpp>
 #include <partita/astype.hpp>
 #include <partita/collectives.hpp>
+#include <partita/compute_type.hpp>
 #include <partita/context.hpp>
 #include <partita/create.hpp>
 #include <partita/distribution.hpp>

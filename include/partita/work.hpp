@@ -3,6 +3,7 @@
 
 #include <complex>
 #include <cstdint>
+#include <partita/compute_type.hpp>
 #include <partita/extents.hpp>
 #include <partita/layout.hpp>
 #include <variant>
@@ -45,6 +46,7 @@ struct Multiply {
   bool conjugate_b = false;
   bool scaled = true;  ///< by the alpha of this execution; otherwise alpha is 1
   Beta beta = Beta::zero;
+  ComputeType compute = ComputeType::automatic;  ///< at least so precisely
 };
 
 /// What happens to elements once their sum is complete.

@@ -157,10 +157,10 @@ class AxesPlan {
 
 std::string key_of(const Array& array, ArrayReduction reduction, const std::vector<int>& axes,
                    const ReduceAxesOptions& options) {
-  return fmt::format("{} {} over {}{} to {} {} {}", name(reduction), array.operand().to_string(),
+  return fmt::format("{} {} over {}{} to {}{} {}", name(reduction), array.operand().to_string(),
                      fmt::join(axes, ","), options.keep_dimensions ? " kept" : "",
                      options.distribution ? options.distribution->to_string() : "what is left",
-                     options.root ? fmt::format("root {}", *options.root) : "",
+                     options.root ? fmt::format(" root {}", *options.root) : "",
                      options.residency == Residency::heap ? "heap" : "ordinary");
 }
 

@@ -23,8 +23,11 @@ namespace {
 
 constexpr std::string_view operation = "subgroup";
 
-std::vector<int> sorted(std::vector<int> ranks) {
-  std::sort(ranks.begin(), ranks.end());
+/// Who meets to make the group: the ranks of the list that there are, each once, in increasing order.
+std::vector<int> members(std::vector<int> ranks, int size) {
+  std::erase_if(ranks, [&](int rank) { return rank < 0 || rank >= size; });
+  std::ranges::sort(ranks);
+  ranks.erase(std::ranges::unique(ranks).begin(), ranks.end());
   return ranks;
 }
 
@@ -34,14 +37,17 @@ std::uint64_t identity_of(const ContextState& parent, const std::vector<int>& ra
   return hash;
 }
 
-// The key of the new group, the same on its members, and claimed by all of them.
+// The key of the new group, the same on its members, and claimed by all of them. A list that is wrong on one
+// of them is an error on all.
 std::int32_t agree_on_key(ContextState& parent, runtime::Meeting& meeting, const std::vector<int>& ranks) {
   const std::vector<Fact> facts{{"the list of ranks", fmt::format("{}", fmt::join(ranks, ","))}};
   runtime::SubgroupKeys& keys = runtime::SubgroupKeys::of_process();
   while (true) {
     const auto drawn = static_cast<std::uint64_t>(keys.draw());
-    const runtime::Summary all =
-        runtime::collectively(meeting, operation, drawn, [&] { return std::vector<Fact>(facts); });
+    const runtime::Summary all = runtime::collectively(meeting, operation, drawn, [&] {
+      runtime::check_subgroup(ranks, parent.size(), parent.rank());
+      return std::vector<Fact>(facts);
+    });
     const auto key = static_cast<std::int32_t>(all.largest);
     runtime::Summary vote = runtime::Summary::of(hash_of(operation));
     vote.largest = keys.claim(key, identity_of(parent, ranks, key)) ? 0 : 1;
@@ -85,11 +91,12 @@ Context Context::subgroup(std::span<const int> ranks) const {
   check(state_ != nullptr, "the context has been moved away");
   state_->require_usable(operation);
   const std::vector<int> list(ranks.begin(), ranks.end());
-  runtime::check_subgroup(list, state_->size(), state_->rank());
-  const std::string name = fmt::format("{} of {}", operation, runtime::rank_list(sorted(list)));
+  runtime::check_in_subgroup(list, state_->rank());
+  const std::vector<int> circle = members(list, state_->size());
+  const std::string name = fmt::format("{} of {}", operation, runtime::rank_list(circle));
   std::int32_t key = 0;
   {
-    runtime::Meeting meeting(*state_, name, {sorted(list)});
+    runtime::Meeting meeting(*state_, name, {circle});
     key = agree_on_key(*state_, meeting, list);
   }
   return Context(make_child(*state_, list, key));

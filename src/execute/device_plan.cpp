@@ -6,29 +6,43 @@
 #include "base/check.hpp"
 #include "execute/put_move.hpp"
 #include "plan/cost.hpp"
+#include "plan/lanes.hpp"
 #include "plan/moves.hpp"
 #include "plan/work.hpp"
 
 namespace partita::execution {
 namespace {
 
-/// The lines of a plan with messages, and what the host gives out in the order of the plan.
-constexpr int lines = 3, sends = 3, receives = 4;
+/// The lines of a plan: in its order, what leaves, what arrives; and what the host gives out in the order of
+/// the plan.
+constexpr int leaving = 1, arriving = 2, lines = 3, sends = 3, receives = 4;
 
-/// What works for messages has a line for each side, where they are apart.
+/// What works for messages has a line for each side, where they are apart. What is put into peers' memory
+/// leaves, too.
 std::vector<int> lanes_of(const Plan& plan, const MessageUse& use) {
   std::vector<int> lanes;
+  const std::vector<int> pushing = planning::lanes_of(plan);
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     const StepKind kind = plan.steps[i].kind;
     if (planning::is_message(kind)) {
       lanes.push_back(kind == StepKind::send ? sends : receives);
     } else if (kind == StepKind::finish) {
       lanes.push_back(-1);
+    } else if (pushing[i] == planning::pushing) {
+      lanes.push_back(leaving);
     } else {
       lanes.push_back(use.apart ? static_cast<int>(use.sides[i]) : 0);
     }
   }
   return lanes;
+}
+
+int last_line(const std::vector<int>& lanes) {
+  int last = 0;
+  for (const int lane : lanes) {
+    if (lane < lines) last = std::max(last, lane);
+  }
+  return last;
 }
 
 const Place& message_place(const Step& step) {
@@ -58,7 +72,8 @@ DevicePlan::DevicePlan(ContextState& context, Plan& plan, std::vector<planning::
       message_memory_(context, plan_, message_use_),
       mail_(context, plan_),
       works_(context, plan_) {
-  if (std::ranges::none_of(plan_.steps, planning::is_message, &Step::kind)) return;
+  has_messages_ = std::ranges::any_of(plan_.steps, planning::is_message, &Step::kind);
+  if (!has_messages_ && last_line(lanes_) == 0) return;
   planning::Dependencies apart = planning::find_dependencies(plan_, touched, lanes_);
   planning::join_operands(plan_, touched);
   context.device->use();
@@ -69,7 +84,8 @@ DevicePlan::DevicePlan(ContextState& context, Plan& plan, std::vector<planning::
 
 void DevicePlan::connect() {
   memory_.connect();
-  lines_.resize(has_messages() && message_use_.apart ? lines : 1);
+  lines_.resize(has_messages_ && message_use_.apart ? lines
+                                                    : static_cast<std::size_t>(last_line(lanes_)) + 1);
   for (Line& line : lines_) {
     line.pending.reserve(plan_.steps.size());
     line.pending_steps.reserve(plan_.steps.size());
@@ -78,7 +94,7 @@ void DevicePlan::connect() {
 
 /// The same on every rank: where there are nodes, some rank has messages.
 bool DevicePlan::may_be_captured() const {
-  return context_.device_topology.node_count() == 1 && !has_messages();
+  return context_.device_topology.node_count() == 1 && !has_messages_;
 }
 
 // Flags come in few, copies one by one at worst.
@@ -101,13 +117,12 @@ void DevicePlan::run(const Execution& execution) {
   parameters_ = &execution.parameters;
   clock_ = execution.clock;
   if (execution.captured) context_.flags->count_on_device();
+  in_one_line_ = execution.captured || lines_.size() == 1;
   lines_[0].stream = execution.stream;
-  if (events_) {
-    events_->begin(memory_.operands_meet());
-    mail_.begin(execution.announced, *events_);
-  }
+  if (events_) events_->begin(memory_.operands_meet());
+  if (has_messages_) mail_.begin(execution.announced, *events_);
   run_in_order();
-  if (events_) mail_.end(lines_.back().stream, execution.stream);
+  if (has_messages_) mail_.end(lines_[message_use_.apart ? arriving : 0].stream, execution.stream);
   if (!execution.captured) works_.end(execution.stream);
   context_.flags->advance();
 }
@@ -131,27 +146,33 @@ void DevicePlan::timed(std::span<const std::size_t> steps, const Line& line, con
 }
 
 void DevicePlan::open_lines() {
+  current_ = &lines_[0];
+  if (in_one_line_) return;
   for (std::size_t i = 1; i < lines_.size(); ++i) {
     lines_[i].stream = context_.device->lane(static_cast<int>(i) - 1);
     context_.device->order(lines_[0].stream, lines_[i].stream);
   }
 }
 
+/// Flags are given out before those of other lines that come behind them: streams that share a queue of the
+/// device then stand in the order of the plan, in which no wait is before what lets it go.
 void DevicePlan::follow(std::size_t index) {
-  if (lines_.size() == 1) return;
-  for (const int before : events_->after(index)) {
-    if (lanes_[static_cast<std::size_t>(before)] < lines) flush(line_of(static_cast<std::size_t>(before)));
+  if (in_one_line_) return;
+  if (Line& line = line_of(index); &line != current_) {
+    flush(*current_);
+    current_ = &line;
   }
   events_->hold(index, line_of(index).stream);
 }
 
 /// Who waits for it may do so now.
 void DevicePlan::passed(std::size_t index, const Line& line) {
-  if (events_) events_->record(index, line.stream);
+  if (events_ && !(in_one_line_ && !has_messages_)) events_->record(index, line.stream);
 }
 
 /// The first line goes on after the others.
 void DevicePlan::join_lines() {
+  if (in_one_line_) return;
   for (std::size_t i = 1; i < lines_.size(); ++i) {
     flush(lines_[i]);
     context_.device->order(lines_[i].stream, lines_[0].stream);

@@ -22,7 +22,8 @@ namespace partita::execution {
 /// nothing. Only messages need the host, which starts each when what was packed for it is there
 /// (DevicePlanMessages). What is packed goes through one stream, what is unpacked through another, so that
 /// both directions of the bus are busy at once: as far as one depends on what the other has done, which is
-/// found once, when the plan is bound (Dependencies).
+/// found once, when the plan is bound (Dependencies). So is what the plan puts into peers' memory while it
+/// computes (plan/lanes.hpp); of what goes into a graph all is in one stream.
 class DevicePlan final : public Executor {
  public:
   /// Throws UnsupportedError: a step that devices do not offer.
@@ -40,7 +41,6 @@ class DevicePlan final : public Executor {
     std::vector<std::size_t> pending_steps;  // whose they are
   };
 
-  bool has_messages() const { return events_.has_value(); }
   bool may_be_captured() const override;
   std::int64_t starts() const override;
   void relower() override;
@@ -54,18 +54,24 @@ class DevicePlan final : public Executor {
   void finish_messages(const Step& step);
   void follow(std::size_t index);
   void passed(std::size_t index, const Line& line);
-  Line& line_of(std::size_t index) { return lines_[static_cast<std::size_t>(lanes_[index])]; }
+  Line& line_of(std::size_t index) {
+    return lines_[in_one_line_ ? 0 : static_cast<std::size_t>(lanes_[index])];
+  }
   void flush(Line& line);
   void put_flag(std::size_t index, const devices::FlagOperation& operation);
   template <class Work>
   void timed(std::span<const std::size_t> steps, const Line& line, const Work& work);
 
   std::vector<std::vector<kernels::StridedCopy>> moves_;  // by step
-  std::vector<Line> lines_;  // [0]: the stream of the execution; then those of packs and unpacks, if any
+  std::vector<Line>
+      lines_;  // [0]: the stream of the execution; then those of what leaves and arrives, if any
+  bool has_messages_ = false;
+  bool in_one_line_ = true;  // this execution
+  Line* current_ = nullptr;  // that was given something last; no other has flags pending
   MessageUse message_use_;
   std::vector<int> lanes_;  // by step: its line; of messages behind those
   MessageMemory message_memory_;
-  std::optional<LaneEvents> events_;  // nothing: no messages, and all goes through one line
+  std::optional<LaneEvents> events_;  // nothing: no messages, and one line
   DevicePlanMessages mail_;
   DeviceWorks works_;
   const Parameters* parameters_ = nullptr;  // of this execution

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "matmul/frame.hpp"
+#include "matmul/pushes.hpp"
 #include "plan/plan_builder.hpp"
 
 namespace partita::multiplication {
@@ -81,6 +82,7 @@ class Assembly {
   std::string noted_;                 // what was redistributed
   std::vector<Delivery> deliveries_;  // after the multiply
   int given_gradient_ = -1;           // the caller's
+  LandingBytes landing_bytes_;        // of what neighbours put
   std::optional<Layout> relaid_d_;    // in which D is made, where its own is too thin
 };
 

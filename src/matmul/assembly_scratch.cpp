@@ -89,10 +89,11 @@ void Assembly::measure() {
   frame_.b.moves = demand.moves_b;
   frame_.delivers = demand.delivers;
   frame_.most_products = demand.products;
+  landing_bytes_ = find_pushes(frame_);
   for (const bool of_a : {true, false}) {
     Input& input = frame_.input(of_a);
     const Operand& operand = problem.input(of_a);
-    if (!input.moves || !is_published(problem, operand)) continue;
+    if (!input.moves || input.pushed || !is_published(problem, operand)) continue;
     const std::string& name = builder_.buffer(input.buffer).name;
     input.published = builder_.add_array(name + " published", in_scratch(operand, operand.layout));
   }
@@ -120,8 +121,14 @@ void Assembly::add_scratch_buffers() {
   }
   if (frame_.delivers) {
     const std::int64_t bytes = frame_.most_products * size_of(compute);
-    frame_.products = builder_.add_scratch("products", BufferKind::shared, bytes, compute);
+    const BufferKind kind = frame_.pushes_products ? BufferKind::scratch : BufferKind::shared;
+    frame_.products = builder_.add_scratch("products", kind, bytes, compute);
   }
+  const auto add_landing = [&](const char* name, std::int64_t bytes, Dtype dtype) {
+    return bytes > 0 ? builder_.add_scratch(name, BufferKind::shared, bytes, dtype) : -1;
+  };
+  frame_.landing = add_landing("landing", landing_bytes_.inputs, problem.a.dtype);
+  frame_.landing_products = add_landing("landing products", landing_bytes_.products, compute);
   const auto add = [&](const char* name, Dtype dtype) {
     return builder_.add_scratch(name, BufferKind::scratch, 0, dtype);
   };

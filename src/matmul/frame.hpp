@@ -16,10 +16,11 @@ inline constexpr std::int64_t good_turn = 128;
 /// A or B as the multiply reads it.
 struct Input {
   int buffer = -1;
-  int published = -1;  ///< shared scratch into which an owner copies its part for the peers of its node;
-                       ///< none: they read the operand in place, or need nothing
-  bool moves = true;   ///< some rank needs what another one holds
-  bool far = false;    ///< and on another node: a panel of it is received while another is multiplied
+  int published = -1;   ///< shared scratch into which an owner copies its part for the peers of its node;
+                        ///< none: they read the operand in place, or need nothing
+  bool moves = true;    ///< some rank needs what another one holds
+  bool far = false;     ///< and on another node: a panel of it is received while another is multiplied
+  bool pushed = false;  ///< neighbours put it into each other's `landing`, and do not read it in place
 
   int readable() const { return published >= 0 ? published : buffer; }  ///< by peers of the node
 };
@@ -38,9 +39,12 @@ struct Frame {
   int auxiliary = -1;
   int gradient = -1;  ///< this rank's share of the sums, all of them
   int sums = -1;      ///< laid out as D, of the compute dtype: where D cannot hold the sums on the way
-  int products = -1;  ///< shared: pieces of a rank's tile that other ranks hold in D
-  int arriving = -1;  ///< private: pieces of A and B from other nodes
-  int leaving = -1;   ///< private: those for other nodes
+  int products = -1;  ///< pieces of a rank's tile that other ranks hold in D; shared, where those read them
+  int landing = -1;   ///< shared: pieces of A and B that neighbours put there
+  int landing_products = -1;     ///< shared: products, likewise
+  bool pushes_products = false;  ///< neighbours do, and do not read them in place
+  int arriving = -1;             ///< private: pieces of A and B from other nodes
+  int leaving = -1;              ///< private: those for other nodes
   int arriving_products = -1;
   /// Private, on devices, whose messages leave from host memory, perhaps, and come there: products that
   /// leave; what has arrived, where it is computed with.

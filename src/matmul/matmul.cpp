@@ -3,6 +3,7 @@
 
 #include "array/array_state.hpp"
 #include "base/check.hpp"
+#include "matmul/dtypes.hpp"
 #include "matmul/problem.hpp"
 #include "matmul/runner.hpp"
 
@@ -23,7 +24,7 @@ Layout layout_of_result(const Request& request, const MatmulOptions& options) {
 }
 
 Operand new_result(const Request& request, const MatmulOptions& options) {
-  Operand result = Operand::of(layout_of_result(request, options), options.result.value_or(request.a.dtype()),
+  Operand result = Operand::of(layout_of_result(request, options), result_dtype(request.a.dtype(), options),
                                options.order, options.residency);
   result.space = request.a.operand().space;
   return result;

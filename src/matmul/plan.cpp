@@ -15,11 +15,11 @@ std::string text(const std::optional<Operand>& operand) {
 
 std::string text(const MatmulOptions& options, bool in_place) {
   const auto dtype = [](const std::optional<Dtype>& wanted) { return wanted ? name(*wanted) : "any"; };
-  return fmt::format("ops {} {} epilogue {} result {} compute {} method {} memory {}{}{}",
+  return fmt::format("ops {} {} epilogue {} result {} compute {} scale {} method {} memory {}{}{}",
                      static_cast<int>(options.op_a), static_cast<int>(options.op_b),
-                     static_cast<int>(options.epilogue), dtype(options.result), dtype(options.compute),
-                     static_cast<int>(options.method), options.memory_limit, in_place ? " in place" : "",
-                     options.alpha == std::complex<double>(0) ? " alpha 0" : "");
+                     static_cast<int>(options.epilogue), dtype(options.result), name(options.compute),
+                     dtype(options.scale), static_cast<int>(options.method), options.memory_limit,
+                     in_place ? " in place" : "", options.alpha == std::complex<double>(0) ? " alpha 0" : "");
 }
 
 }  // namespace

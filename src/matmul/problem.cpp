@@ -6,6 +6,7 @@
 
 #include "base/check.hpp"
 #include "base/memory_space.hpp"
+#include "matmul/dtypes.hpp"
 #include "matmul/vectors.hpp"
 
 namespace partita::multiplication {
@@ -29,31 +30,6 @@ std::vector<int> first_holders(const std::vector<Region>& regions) {
     result.push_back(first_at.emplace(std::move(corner), static_cast<int>(rank)).first->second);
   }
   return result;
-}
-
-Dtype result_dtype_or(const MatmulOptions& options, Dtype otherwise) {
-  return options.result.value_or(otherwise);
-}
-
-bool is_half(Dtype dtype) {
-  return dtype == Dtype::f16 || dtype == Dtype::bf16;
-}
-
-void check_dtypes(const Operand& a, const Operand& b, const Operand& d, const MatmulOptions& options) {
-  constexpr const char* supported =
-      "supported are f32, f64, c64 and c128 (computed in and resulting in the same), and f16 and bf16 "
-      "(computed in f32, resulting in the same or f32)";
-  check(a.dtype == b.dtype, "cannot multiply {} by {}: {}", name(a.dtype), name(b.dtype), supported);
-  const bool known =
-      is_half(a.dtype) || a.dtype == Dtype::f32 || a.dtype == Dtype::f64 || is_complex(a.dtype);
-  check(known, "cannot multiply matrices of {}: {}", name(a.dtype), supported);
-  check(d.dtype == a.dtype || (is_half(a.dtype) && d.dtype == Dtype::f32),
-        "cannot multiply matrices of {} into one of {}: {}", name(a.dtype), name(d.dtype), supported);
-  check(result_dtype_or(options, d.dtype) == d.dtype, "the result is asked for in {}, but D is {}",
-        name(result_dtype_or(options, d.dtype)), name(d.dtype));
-  const Dtype compute = options.compute.value_or(compute_dtype(a.dtype));
-  check(compute == compute_dtype(a.dtype), "cannot compute in {} with matrices of {}: {}", name(compute),
-        name(a.dtype), supported);
 }
 
 void check_shapes(const Operand& a, const Operand& b, const Operand& d) {
@@ -218,10 +194,6 @@ Operand op_space(const Operand& operand, Op op) {
   return operand.permuted(axes_of(op, operand.layout.dimensions()));
 }
 
-Dtype compute_dtype(Dtype operands) {
-  return is_half(operands) ? Dtype::f32 : operands;
-}
-
 void check_distribution(const Distribution& wanted, const Layout& d) {
   check(d.distribution() == wanted || d.equivalent(Layout(wanted, d.shape(), d.ranks())),
         "D is asked for as {}, but lies as {}", wanted.to_string(), d.to_string());
@@ -246,11 +218,11 @@ Problem make_problem(const MatmulOperands& given, const Topology& topology, int 
                   in_place};
   problem.conjugate_a = conjugates(options.op_a) && is_complex(operands.a.dtype);
   problem.conjugate_b = conjugates(options.op_b) && is_complex(operands.b.dtype);
-  problem.compute = compute_dtype(operands.a.dtype);
+  problem.compute = sum_dtype(operands.a.dtype);
   problem.epilogue = parts_of(options.epilogue);
   check_groups(problem);
   check_shapes(problem.a, problem.b, problem.d);
-  check_dtypes(problem.a, problem.b, problem.d, options);
+  check_dtypes(problem.a.dtype, problem.b.dtype, problem.d.dtype, options);
   if (problem.c) check_like_d(*problem.c, problem.d, "C");
   check(!in_place || (problem.c && problem.c->layout == problem.d.layout),
         "D in place of C needs a C that lies as D does");

@@ -84,7 +84,7 @@ struct Problem {
   bool in_place = false;  ///< c and d are the same memory
   bool conjugate_a = false;
   bool conjugate_b = false;
-  Dtype compute = Dtype::f64;
+  Dtype compute = Dtype::f64;  ///< of sums
   EpilogueParts epilogue = {};
   /// Bytes of scratch that the plan needs beside the multiply itself, the same on every rank: what is
   /// redistributed before and after it. Where every rank multiplies what it holds of D, and elsewhere.
@@ -124,8 +124,5 @@ Operand op_space(const Operand& operand, Op op);
 std::vector<int> axes_of(Op op, int dimensions);
 bool transposes(Op op);
 bool conjugates(Op op);
-
-/// In what is summed where nobody says, of operands of this dtype.
-Dtype compute_dtype(Dtype operands);
 
 }  // namespace partita::multiplication

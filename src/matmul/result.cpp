@@ -4,6 +4,7 @@
 
 #include "base/check.hpp"
 #include "matmul/chooser.hpp"
+#include "matmul/dtypes.hpp"
 #include "matmul/vectors.hpp"
 
 namespace partita {
@@ -42,7 +43,7 @@ Shape shape_without_rows_of(Vectors vectors, const Shape& product) {
 
 Operand result_with(const Factors& factors, const Distribution& distribution) {
   const Layout layout(distribution, factors.result, factors.topology.ranks());
-  const Dtype dtype = factors.options.result.value_or(factors.a.dtype);
+  const Dtype dtype = result_dtype(factors.a.dtype, factors.options);
   Operand result = Operand::of(layout, dtype, factors.options.order, factors.options.residency);
   result.space = factors.a.space;
   return result;

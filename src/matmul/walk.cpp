@@ -21,21 +21,21 @@ Walk::Walk(const Frame& frame, planning::PlanBuilder& builder)
       blocks_(cutting_.blocks(rank_)),
       products_(products_of(frame, blocks_, rank_)),
       sums_(sums_of(frame, cutting_, products_)),
-      mail_(frame, builder, cutting_, blocks_) {
+      mail_(frame, builder, cutting_, blocks_),
+      pushes_(frame, builder, cutting_, blocks_) {
   const bool own_memory = frame.problem.d.dtype != frame.problem.compute ||
                           (frame.problem.in_place && (sums_.irregular || frame.problem.multiplies_nothing()));
   sums_buffer_ = own_memory ? frame.sums : frame.d;
   c_in_product_ = frame.problem.in_place && !own_memory;
   if (joins_panel()) whole_ = {{region_of_d(frame.tile(rank_)), rank_, 0, 0, 0, 0}};
   if (blocks_.joined) return;
-  // The own part comes last, so that peers can add meanwhile; each piece is told of as soon as it is there.
-  std::stable_sort(products_.begin(), products_.end(), [&](const Product& a, const Product& b) {
-    const auto order = [&](const Product& product) {
-      const int distance = frame_.distance(rank_, product.holder);
-      return distance == 0 ? frame_.problem.ranks() : distance;
-    };
-    return order(a) < order(b);
-  });
+  std::ranges::stable_sort(products_, {}, [&](const Product& product) { return turn_of(product.holder); });
+}
+
+// The own part comes last, so that peers can add meanwhile; each piece is told of as soon as it is there.
+int Walk::turn_of(int holder) const {
+  const int distance = frame_.distance(rank_, holder);
+  return distance == 0 ? frame_.problem.ranks() : distance;
 }
 
 // Products that lie one behind the other, of a panel whose lines do: one multiply makes them all.
@@ -60,6 +60,7 @@ void Walk::run() {
 // Nobody waits before all its peers have been told that they may start.
 void Walk::open() {
   for (const bool of_a : {true, false}) {
+    if (frame_.input(of_a).pushed) continue;
     const OwnPart own(frame_, of_a);
     bool is_read = false;
     for (const int peer : frame_.problem.topology.node_ranks(frame_.problem.topology.node(rank_))) {
@@ -70,6 +71,7 @@ void Walk::open() {
     if (is_read) publish(frame_.input(of_a), own.region());
   }
   for (const int reader : readers_) builder_.signal(reader, ready);
+  pushes_.begin();
   if (sums_.irregular || frame_.problem.multiplies_nothing()) zero();
 }
 
@@ -91,15 +93,19 @@ Place Walk::readable(const Input& input, int owner) {
   return {input.readable(), owner, 0, {}};
 }
 
+std::size_t Walk::piece_number(bool of_a, const Product& product) const {
+  const std::size_t batch = frame_.problem.input(of_a).batched() ? product.batch : 0;
+  return batch * blocks_.lines(of_a).pieces->size() + (of_a ? product.row : product.column);
+}
+
 Part Walk::part_of(std::size_t t, bool of_a, const Product& product, const std::vector<Piece>& pieces,
                    std::vector<int>& after) {
   const Input& input = frame_.input(of_a);
   const Lines& lines = blocks_.lines(of_a);
   if (lines.panel != Panel::none) return part_of_panel(t, of_a, product);
-  const std::size_t number =
-      (frame_.problem.input(of_a).batched() ? product.batch : 0) * lines.pieces->size() +
-      (of_a ? product.row : product.column);
+  const std::size_t number = piece_number(of_a, product);
   const Piece& piece = pieces[number];
+  if (pushes_.brings(t, of_a, number)) return {piece.region, pushes_.place_of(t, of_a, number)};
   if (frame_.same_node(piece.owner, rank_)) return {piece.region, readable(input, piece.owner)};
   return {piece.region, mail_.place_of(t, of_a, number, after)};
 }
@@ -133,6 +139,18 @@ void Walk::gather_panel(std::size_t t, bool of_a, const std::vector<Piece>& piec
   }
 }
 
+// For each holder those first whose pieces come first.
+std::vector<const Product*> Walk::order_of(std::size_t t) const {
+  std::vector<const Product*> order;
+  for (const Product& product : whole_.empty() ? products_ : whole_) order.push_back(&product);
+  if (blocks_.joined || frame_.landing < 0) return order;
+  std::ranges::stable_sort(order, {}, [&](const Product* product) {
+    const auto position = [&](bool of_a) { return pushes_.position(t, of_a, piece_number(of_a, *product)); };
+    return std::pair(turn_of(product->holder), std::max(position(true), position(false)));
+  });
+  return order;
+}
+
 void Walk::turn(std::size_t t) {
   const std::vector<Piece> of_a = pieces_of(frame_, blocks_, rank_, t, true, givers_[0]);
   const std::vector<Piece> of_b = pieces_of(frame_, blocks_, rank_, t, false, givers_[1]);
@@ -140,9 +158,9 @@ void Walk::turn(std::size_t t) {
   std::vector<int> arrived;
   gather_panel(t, true, of_a, arrived);
   gather_panel(t, false, of_b, arrived);
-  const std::vector<Product>& products = whole_.empty() ? products_ : whole_;
+  const std::vector<const Product*> products = order_of(t);
   for (std::size_t i = 0; i < products.size(); ++i) {
-    const Product& product = products[i];
+    const Product& product = *products[i];
     Multiply work;
     std::vector<int> after = std::exchange(arrived, {});
     work.a = part_of(t, true, product, of_a, after);
@@ -151,9 +169,10 @@ void Walk::turn(std::size_t t) {
     work.conjugate_a = frame_.problem.conjugate_a;
     work.conjugate_b = frame_.problem.conjugate_b;
     work.beta = beta_of(product, t);
-    if (blocks_.joined && i > 0 && join(work, products[i - 1], product)) continue;
+    work.compute = frame_.problem.options.compute;
+    if (blocks_.joined && i > 0 && join(work, *products[i - 1], product)) continue;
     multiply(std::move(work), product.in_place() && last, std::move(after));
-    const bool leaves_holder = i + 1 == products.size() || products[i + 1].holder != product.holder;
+    const bool leaves_holder = i + 1 == products.size() || products[i + 1]->holder != product.holder;
     if (last && leaves_holder && !blocks_.joined) announce(product.holder);
   }
   if (!last || !blocks_.joined) return;
@@ -221,6 +240,7 @@ void Walk::multiply(Multiply work, bool complete, std::vector<int> after) {
 
 void Walk::announce(int holder) {
   if (holder == rank_ || !frame_.same_node(holder, rank_)) return;
+  if (frame_.pushes_products) return pushes_.put_products(holder);
   if (takers_.insert(holder).second) builder_.signal(holder, ready);
 }
 

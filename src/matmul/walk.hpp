@@ -6,13 +6,14 @@
 #include <vector>
 
 #include "matmul/mail.hpp"
+#include "matmul/pushes.hpp"
 
 namespace partita::multiplication {
 
 /// Writes the multiply itself: buffers are there already, A, B, C and the arrays of the epilogue lie as the
 /// frame says.
 ///
-///     tell the peers of the node that they may read
+///     tell the peers of the node that they may read, or put to them what they need
 ///     for each turn t:  send and receive what turn t + 1 needs;  multiply the blocks of turn t
 ///     add up the products of other ranks, with the epilogue in the last pass
 ///     wait until the peers have read everything
@@ -34,6 +35,8 @@ class Walk {
   void zero();
   bool joins_panel() const;
   void turn(std::size_t t);
+  std::size_t piece_number(bool of_a, const Product& product) const;
+  std::vector<const Product*> order_of(std::size_t t) const;
   Place readable(const Input& input, int owner);
   Part part_of(std::size_t t, bool of_a, const Product& product, const std::vector<Piece>& pieces,
                std::vector<int>& after);
@@ -42,6 +45,7 @@ class Walk {
   Part target(const Product& product) const;
   Beta beta_of(const Product& product, std::size_t t) const;
   void multiply(Multiply work, bool complete, std::vector<int> after);
+  int turn_of(int holder) const;
   bool join(const Multiply& next, const Product& before, const Product& product);
   void announce(int holder);
   void close();
@@ -49,6 +53,7 @@ class Walk {
   // walk_sums.cpp
   void gather();
   void gather_sum(const Sum& sum);
+  Place place_of_product(const Contribution& from, std::int64_t first) const;
   void add(const Region& piece, int maker, const Place& from, bool first, std::vector<int> after);
   void finish_all(bool c_pending);
   bool has_epilogue(bool c_pending) const;
@@ -64,6 +69,7 @@ class Walk {
   std::array<std::vector<int>, 2> givers_;  // of the last turn's pieces of A and B
   Sums sums_;
   Mail mail_;
+  Pushes pushes_;
   int sums_buffer_;           // where this rank adds up: D itself, or scratch
   bool c_in_product_;         // the first product onto an element takes beta C in
   std::set<int> waited_for_;  // owners whose operands may be read

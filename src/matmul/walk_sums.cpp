@@ -71,11 +71,18 @@ void Walk::gather() {
   for (const Sum& sum : sums_.sums) {
     for (const Contribution& from : sum.contributions) {
       const bool near = from.rank != rank_ && frame_.same_node(from.rank, rank_);
-      if (near && makers.insert(from.rank).second) builder_.wait(from.rank, ready);
+      if (!near || !makers.insert(from.rank).second) continue;
+      if (frame_.pushes_products) {
+        pushes_.await_products(from.rank);
+      } else {
+        builder_.wait(from.rank, ready);
+      }
     }
     gather_sum(sum);
   }
-  for (const int maker : makers) builder_.signal(maker, done);
+  for (const int maker : makers) {
+    if (!frame_.pushes_products) builder_.signal(maker, done);
+  }
   if (sums_.irregular) finish_all(!c_in_product_);
 }
 
@@ -84,6 +91,15 @@ void Walk::finish_all(bool c_pending) {
   for (const Region& piece : in_cache(frame_, own, frame_.problem.compute)) {
     finish(piece, {piece, builder_.own(sums_buffer_)}, c_pending);
   }
+}
+
+/// Of what a rank of the node has made, from a byte of it on.
+Place Walk::place_of_product(const Contribution& from, std::int64_t first) const {
+  const Extents order = frame_.product_order();
+  if (from.rank == rank_ || !frame_.pushes_products) {
+    return {frame_.products, from.rank, from.offset + first, order};
+  }
+  return {frame_.landing_products, rank_, pushes_.offset_of_product(from.rank, from.offset) + first, order};
 }
 
 void Walk::gather_sum(const Sum& sum) {
@@ -96,10 +112,8 @@ void Walk::gather_sum(const Sum& sum) {
     for (const Contribution& from : sum.contributions) {
       if (from.offset < 0) continue;
       std::vector<int> after;
-      const Place place =
-          frame_.same_node(from.rank, rank_)
-              ? Place{frame_.products, from.rank, from.offset + offset, frame_.product_order()}
-              : mail_.take_product(piece, after);
+      const Place place = frame_.same_node(from.rank, rank_) ? place_of_product(from, offset)
+                                                             : mail_.take_product(piece, after);
       if (alone) {
         finish(piece, {piece, place}, c_pending, std::move(after));
       } else {

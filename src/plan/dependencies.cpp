@@ -1,21 +1,48 @@
 #include "plan/dependencies.hpp"
 
 #include <algorithm>
+#include <array>
 #include <functional>
+#include <map>
 #include <utility>
+
+#include "plan/channels.hpp"
 
 namespace partita::planning {
 namespace {
 
 using Steps = std::vector<int>;
 
+using Access = std::pair<int, bool>;  // of a rank's shared memory; a write
+using Flag = std::array<int, 3>;      // signal or wait, peer, channel
+
 struct Lane {
   LastTouch reads, writes;
-  int flag = -1;
-  int wait = -1;
-  int seen_by_peers = -1;
+  std::map<Flag, int> flags;
+  std::map<Access, int> accessed;
+  std::map<Access, int> awaited;
   Steps known;  // by lane: the last that is done before what comes next
 };
+
+bool is_flag(const Step& step) {
+  return step.kind == StepKind::signal || step.kind == StepKind::wait;
+}
+
+Flag flag_of(const Step& step) {
+  return {static_cast<int>(step.kind), step.peer, step.channel};
+}
+
+template <class Key>
+int last_of(const std::map<Key, int>& steps, const Key& key) {
+  const auto found = steps.find(key);
+  return found == steps.end() ? -1 : found->second;
+}
+
+template <class Visit>
+void for_each_access(const SharedAccess& access, const Visit& visit) {
+  if (access.reads) visit(Access{access.rank, false});
+  if (access.writes) visit(Access{access.rank, true});
+}
 
 class Search {
  public:
@@ -45,30 +72,49 @@ class Search {
   }
 
  private:
+  /// Of the ranges that peers may access, too.
+  template <class Visit>
+  void for_each_access(const Touched& touched, const Visit& visit) const {
+    const auto look = [&](const std::vector<MemoryRange>& ranges, bool written) {
+      for (const MemoryRange& range : ranges) {
+        if (range.shared || range.rank != plan_.rank) visit(Access{range.rank, written});
+      }
+    };
+    look(touched.read, false);
+    look(touched.written, true);
+  }
+
   /// The last one of the lane that the step follows.
-  static int last_before(const Step& step, const Touched& touched, const Lane& lane) {
+  int last_before(const Step& step, const Touched& touched, const Lane& lane) const {
     int last = -1;
-    for (const MemoryRange& range : touched.read) last = std::max(last, lane.writes.last(range));
+    const auto follow = [&last](int before) { last = std::max(last, before); };
+    for (const MemoryRange& range : touched.read) follow(lane.writes.last(range));
     for (const MemoryRange& range : touched.written) {
-      last = std::max({last, lane.writes.last(range), lane.reads.last(range)});
+      follow(lane.writes.last(range));
+      follow(lane.reads.last(range));
     }
-    const bool signals = step.kind == StepKind::signal;
-    if (signals || step.kind == StepKind::wait) last = std::max(last, lane.flag);
-    if (signals) last = std::max(last, lane.seen_by_peers);
-    if (touched.seen_by_peers) last = std::max(last, lane.wait);
+    for_each_access(touched, [&](const Access& access) { follow(last_of(lane.awaited, access)); });
+    if (is_flag(step)) follow(last_of(lane.flags, flag_of(step)));
+    if (step.kind == StepKind::signal) {
+      planning::for_each_access(announced_by(step, plan_.rank),
+                                [&](const Access& access) { follow(last_of(lane.accessed, access)); });
+    }
     return last;
   }
 
   void note(std::size_t index, const Touched& touched, std::size_t number) {
-    const auto step = static_cast<int>(index);
-    const StepKind kind = plan_.steps[index].kind;
+    const auto number_of_step = static_cast<int>(index);
+    const Step& step = plan_.steps[index];
     Lane& lane = lanes_[number];
-    for (const MemoryRange& range : touched.read) lane.reads.touch(range, step);
-    for (const MemoryRange& range : touched.written) lane.writes.touch(range, step);
-    if (kind == StepKind::signal || kind == StepKind::wait) lane.flag = step;
-    if (kind == StepKind::wait) lane.wait = step;
-    if (touched.seen_by_peers) lane.seen_by_peers = step;
-    lane.known[number] = step;
+    for (const MemoryRange& range : touched.read) lane.reads.touch(range, number_of_step);
+    for (const MemoryRange& range : touched.written) lane.writes.touch(range, number_of_step);
+    for_each_access(touched, [&](const Access& access) { lane.accessed[access] = number_of_step; });
+    if (is_flag(step)) lane.flags[flag_of(step)] = number_of_step;
+    if (step.kind == StepKind::wait) {
+      planning::for_each_access(awaited_by(step, plan_.rank),
+                                [&](const Access& access) { lane.awaited[access] = number_of_step; });
+    }
+    lane.known[number] = number_of_step;
     known_at_[index] = lane.known;
   }
 
@@ -78,6 +124,36 @@ class Search {
 };
 
 }  // namespace
+
+// A reader has read, a writer has written; an owner has written what may be read, and no longer uses what may
+// be written.
+SharedAccess announced_by(const Step& signal, int own) {
+  switch (static_cast<Channel>(signal.channel)) {
+    case Channel::ready:
+      return {own, false, true};
+    case Channel::grant:
+      return {own, true, true};
+    case Channel::done:
+      return {signal.peer, true, false};
+    case Channel::written:
+      return {signal.peer, false, true};
+  }
+  return {own, true, true};
+}
+
+SharedAccess awaited_by(const Step& wait, int own) {
+  switch (static_cast<Channel>(wait.channel)) {
+    case Channel::ready:
+      return {wait.peer, true, false};
+    case Channel::grant:
+      return {wait.peer, false, true};
+    case Channel::done:
+      return {own, false, true};
+    case Channel::written:
+      return {own, true, true};
+  }
+  return {own, true, true};
+}
 
 Dependencies find_dependencies(const Plan& plan, std::span<const Touched> touched,
                                std::span<const int> lanes) {

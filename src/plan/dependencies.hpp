@@ -11,14 +11,25 @@ namespace partita::planning {
 
 /// Steps in lanes, each of which goes in the order of the plan. A step follows
 ///   - earlier ones that have written bytes that it reads or writes, or have read bytes that it writes,
-///   - as a signal or wait: all signals and waits before,
-///   - as a signal: all before that touch what peers see, who may use it from then on,
-///   - where it touches what peers see: all waits before.
+///   - as a signal or wait: those before of the same peer and channel,
+///   - as a signal: those that did what the peer then knows to be done (`announced_by`),
+///   - where it does what a wait before was for (`awaited_by`): that wait.
 struct Dependencies {
   /// By step: those in other lanes that it waits for; of each lane the last one at most, and none of which
   /// its lane knows already that it is done, because it has waited for it or for what has waited for it.
   std::vector<std::vector<int>> after;
 };
+
+/// Accesses of a rank's memory, of that which peers may access, too.
+struct SharedAccess {
+  int rank = 0;
+  bool reads = false;
+  bool writes = false;
+};
+/// What a signal of rank `own` says is done, and what a wait is for, by the meaning of the channels
+/// (channels.hpp).
+SharedAccess announced_by(const Step& signal, int own);
+SharedAccess awaited_by(const Step& wait, int own);
 
 /// `lanes`: by step; negative: in none, and ordered by others. Time and memory grow with the number of steps,
 /// and that with the number of lanes.

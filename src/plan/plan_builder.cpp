@@ -118,8 +118,8 @@ int PlanBuilder::signal(int peer, Channel channel) {
   return push(std::move(step));
 }
 
-int PlanBuilder::wait(int peer, Channel channel) {
-  return wait(peer, channel, waited_[{peer, static_cast<int>(channel)}] + 1);
+int PlanBuilder::wait_for(int peer, Channel channel, std::int64_t signals) {
+  return wait(peer, channel, waited_[{peer, static_cast<int>(channel)}] + signals);
 }
 
 int PlanBuilder::wait(int peer, Channel channel, std::int64_t number) {

@@ -54,7 +54,9 @@ class PlanBuilder {
   int compute(Work work, std::vector<int> after = {});
   int signal(int peer, Channel channel);
   /// For one more signal than has been waited for.
-  int wait(int peer, Channel channel);
+  int wait(int peer, Channel channel) { return wait_for(peer, channel, 1); }
+  /// For so many more.
+  int wait_for(int peer, Channel channel, std::int64_t signals);
   /// For the signal of that number since the start of the execution.
   int wait(int peer, Channel channel, std::int64_t number);
   int send(int peer, const Place& from, std::int64_t bytes, std::int64_t round = -1);

@@ -21,13 +21,13 @@ class TouchedBytes {
     Touched touched;
     if (is_copy(step.kind)) {
       const std::int64_t item = item_bytes(plan_, step);
-      if (step.kind != StepKind::fill) add(step.from, step.region, item, touched.read, touched);
-      add(step.to, step.region, item, touched.written, touched);
+      if (step.kind != StepKind::fill) add(step.from, step.region, item, touched.read);
+      add(step.to, step.region, item, touched.written);
     }
     if (step.kind == StepKind::compute) {
       for_each_part(work_of(plan_, step), [&](const Part& part, Use use) {
         const std::int64_t item = size_of(dtype_at(plan_, part.place));
-        add(part.place, part.region, item, use == Use::read ? touched.read : touched.written, touched);
+        add(part.place, part.region, item, use == Use::read ? touched.read : touched.written);
       });
     }
     if (step.kind == StepKind::send) touched.read.push_back(bytes_at(step.from, step.bytes));
@@ -41,15 +41,14 @@ class TouchedBytes {
     Strides strides;
   };
 
-  void add(const Place& place, const Region& region, std::int64_t item, std::vector<MemoryRange>& ranges,
-           Touched& touched) {
+  void add(const Place& place, const Region& region, std::int64_t item, std::vector<MemoryRange>& ranges) {
     if (region.empty()) return;
     const Buffer& buffer = buffer_of(plan_, place);
-    const bool on_heap = buffer.kind == BufferKind::shared ||
-                         (buffer.kind == BufferKind::operand && buffer.operand->residency == Residency::heap);
-    touched.seen_by_peers = touched.seen_by_peers || on_heap || place.rank != plan_.rank;
-    ranges.push_back(buffer.operand ? part_of_array(place, region, item)
-                                    : bytes_at(place, region.size() * item));
+    MemoryRange range =
+        buffer.operand ? part_of_array(place, region, item) : bytes_at(place, region.size() * item);
+    range.shared = buffer.kind == BufferKind::shared ||
+                   (buffer.kind == BufferKind::operand && buffer.operand->residency == Residency::heap);
+    ranges.push_back(range);
   }
 
   MemoryRange bytes_at(const Place& place, std::int64_t bytes) const {
@@ -93,7 +92,7 @@ void join_operands(const Plan& plan, std::vector<Touched>& touched) {
     for (auto* const ranges : {&one.read, &one.written}) {
       for (MemoryRange& range : *ranges) {
         if (!is_operand(plan.buffers[static_cast<std::size_t>(range.buffer)])) continue;
-        range = {first, range.rank, 0, all_bytes};
+        range = {first, range.rank, 0, all_bytes, range.shared};
       }
     }
   }

@@ -15,13 +15,13 @@ struct MemoryRange {
   int rank = 0;
   std::int64_t first = 0;
   std::int64_t last = 0;
+  bool shared = false;  ///< of this rank, where peers may come, too
 };
 
 /// Of an array, all bytes from the first to the last that a step uses; of one that is not dense, all.
 struct Touched {
   std::vector<MemoryRange> read;
   std::vector<MemoryRange> written;  ///< or updated
-  bool seen_by_peers = false;        ///< some of it lies where peers may come, too
 };
 
 /// By step, of copies and works, and of messages where they are on this rank.

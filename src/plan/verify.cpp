@@ -66,8 +66,8 @@ class SymbolicExecution final : public ExecutionOn<Symbol> {
   using Execution::memory;
 
   /// The source holds its contributions.
-  SymbolicExecution(const Problem& problem, ContributionSets& sets, SendMode mode, Faults& faults)
-      : ExecutionOn(problem, mode, faults), problem_(problem), sets_(sets) {
+  SymbolicExecution(const Problem& problem, ContributionSets& sets, Pace pace, Faults& faults)
+      : ExecutionOn(problem, pace, faults), problem_(problem), sets_(sets) {
     const Layout& layout = problem_.source_operand().layout;
     const std::vector<int> held = held_contributions(layout);
     for (int rank = 0; rank < problem_.ranks(); ++rank) {
@@ -262,8 +262,8 @@ Verdict verify(const Planner& planner, int source, int destination, int schedule
   if (!faults.empty()) return {faults.lines()};
   ContributionSets sets;
   const Expectation expectation(problem, sets);
-  const auto make = [&](SendMode mode) {
-    return std::make_unique<SymbolicExecution>(problem, sets, mode, faults);
+  const auto make = [&](Pace pace) {
+    return std::make_unique<SymbolicExecution>(problem, sets, pace, faults);
   };
   const auto check = [&](const SymbolicExecution& execution) { expectation.check(execution, faults); };
   run_schedules(problem.ranks(), schedules, seed, faults, make, check);

@@ -112,8 +112,8 @@ Verdict verify_numbers(const Planner& planner, const std::vector<OperandNumbers>
   Faults faults;
   check_structure(plans, faults);
   if (!faults.empty()) return {faults.lines()};
-  const auto make = [&](SendMode mode) {
-    auto execution = std::make_unique<NumericExecution>(plans, mode, faults, parameters);
+  const auto make = [&](Pace pace) {
+    auto execution = std::make_unique<NumericExecution>(plans, pace, faults, parameters);
     for (const HeldNumbers& held : all) put(*execution, held);
     return execution;
   };

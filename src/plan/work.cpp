@@ -53,8 +53,10 @@ struct Describe {
     return fmt::format("{} of {}", to_string(part.region), planning::describe(plan, part.place));
   }
   std::string operator()(const Multiply& work) const {
-    return fmt::format("multiply {} by {} {} {}", text(work.a), text(work.b),
-                       work.beta == Beta::one ? "onto" : "into", text(work.to));
+    const bool asked = work.compute != ComputeType::automatic;
+    return fmt::format("multiply {} by {} {} {}{}{}", text(work.a), text(work.b),
+                       work.beta == Beta::one ? "onto" : "into", text(work.to), asked ? " in " : "",
+                       asked ? name(work.compute) : "");
   }
   std::string operator()(const ApplyEpilogue& work) const {
     return fmt::format("epilogue of {} into {}", text(work.from), text(work.to));

@@ -68,12 +68,9 @@ void collectively(Runtime& state, std::string_view operation,
   collectively(meeting, operation, 0, local);
 }
 
-void check_or_tell_all(Runtime& state, std::string_view operation, const std::function<void()>& check) {
-  try {
-    check();
-  } catch (const Error&) {
-    collectively(state, operation, []() -> std::vector<Fact> { throw; });
-  }
+void throw_on_all(Runtime& state, std::string_view operation) {
+  collectively(state, operation, []() -> std::vector<Fact> { throw; });
+  throw;  // collectively has thrown it
 }
 
 std::vector<std::string> exchange(Runtime& state, std::string_view operation, std::string_view mine) {

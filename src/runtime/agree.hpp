@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <partita/error.hpp>
 #include <partita/fact.hpp>
 #include <span>
 #include <string>
@@ -39,8 +40,18 @@ void collectively(Runtime& state, std::string_view operation, Local&& local) {
   collectively(state, operation, [&] { return local(), std::vector<Fact>(); });
 }
 
-/// What `check` throws on this rank is thrown on all ranks, if they come to listen. Communicates only then.
-void check_or_tell_all(Runtime& state, std::string_view operation, const std::function<void()>& check);
+/// In the handler of an exception: throws it on all ranks, if they come to listen.
+[[noreturn]] void throw_on_all(Runtime& state, std::string_view operation);
+
+/// What `check` throws on this rank is thrown on all ranks. Communicates only then.
+template <class Check>
+void check_or_tell_all(Runtime& state, std::string_view operation, Check&& check) {
+  try {
+    check();
+  } catch (const Error&) {
+    throw_on_all(state, operation);
+  }
+}
 
 /// Every rank's bytes, on every rank. Sizes may differ. Dissemination in ceil(log2 P) rounds (Bruck et al.
 /// 1997). Collective, blocking.

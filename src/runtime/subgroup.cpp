@@ -14,6 +14,10 @@ int check_subgroup(const std::vector<int>& ranks, int size, int caller) {
     check(!named[static_cast<std::size_t>(rank)], "sub-group: rank {} is named twice", rank);
     named[static_cast<std::size_t>(rank)] = true;
   }
+  return check_in_subgroup(ranks, caller);
+}
+
+int check_in_subgroup(const std::vector<int>& ranks, int caller) {
   const auto place = std::find(ranks.begin(), ranks.end(), caller);
   check(place != ranks.end(), "sub-group: the calling rank {} is not in the list of ranks", caller);
   return static_cast<int>(place - ranks.begin());

@@ -196,6 +196,12 @@ MatmulOptions with_alpha(double alpha) {
   return options;
 }
 
+MatmulOptions with_compute(ComputeType compute) {
+  MatmulOptions options;
+  options.compute = compute;
+  return options;
+}
+
 const Mismatch mismatches[] = {
     {"Operation", true, [](Context& c) { return operations(c, little); }},
     {"OperationOfMuch", true, [](Context& c) { return operations(c, much); }},
@@ -221,6 +227,10 @@ const Mismatch mismatches[] = {
     {"Epilogue", false,
      [](Context& c) { return products(c, with_epilogue(Epilogue::relu), with_epilogue(Epilogue::gelu)); }},
     {"Op", false, [](Context& c) { return products(c, with_op(Op::none), with_op(Op::transpose)); }},
+    {"ComputeType", false,
+     [](Context& c) {
+       return products(c, with_compute(ComputeType::automatic), with_compute(ComputeType::f64));
+     }},
     {"Factor", false, [](Context& c) { return products(c, with_alpha(2), with_alpha(3)); }},
 };
 

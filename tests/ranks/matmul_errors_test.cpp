@@ -46,8 +46,12 @@ RANK_TEST(MatmulErrors, ShapesAndDtypes) {
   options.beta = 1;
   expect_refused<ArgumentError>(context, "", [&] { (void)matmul(a, right, c, options); });
   options = {};
-  options.compute = Dtype::f32;
-  expect_refused<ArgumentError>(context, "compute", [&] { (void)matmul(a, right, options); });
+  options.compute = ComputeType::f32;
+  expect_refused<UnsupportedError>(context, "compute in f32", [&] { (void)matmul(a, right, options); });
+  options = {};
+  options.scale = Dtype::f32;
+  expect_refused<UnsupportedError>(context, "alpha and beta in f32",
+                                   [&] { (void)matmul(a, right, options); });
   options = {};
   options.result = Dtype::c64;
   expect_refused<ArgumentError>(context, "c64", [&] { (void)matmul(a, right, options); });

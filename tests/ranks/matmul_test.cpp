@@ -82,6 +82,9 @@ Case random_case(RandomLayouts& random, int ranks) {
   choice.options.op_a = static_cast<Op>(random.number(0, 3));
   choice.options.op_b = static_cast<Op>(random.number(0, 3));
   if (random.maybe(0.6)) choice.options.method = pick(random, methods);
+  const bool single = choice.dtype == Dtype::f32 || choice.dtype == Dtype::c64;
+  if (single && random.maybe(0.3))
+    choice.options.compute = pick(random, std::array{ComputeType::tf32, ComputeType::bf16x9});
   choose_factors(random, choice);
   const auto layout = [&](const Shape& shape) { return random.layout(shape, ranks); };
   choice.layouts = {layout(choice.shape_a()), layout(choice.shape_b()), layout(choice.shape_d()),

@@ -161,6 +161,17 @@ RANK_TEST(Subgroup, BadListsAreRefused) {
   use(context, "after");
 }
 
+RANK_TEST(Subgroup, AListThatIsBadOnOneRankIsRefusedOnAll) {
+  std::vector<int> ranks = sequence(0, context.size());
+  if (context.rank() == 0) ranks.push_back(context.size());
+  const std::string text = caught<ArgumentError>([&] { context.subgroup(ranks); });
+  EXPECT_TRUE(contains(text, "is not one of")) << text;
+  ranks = sequence(0, context.size());
+  if (context.rank() == context.size() - 1) ranks.push_back(0);
+  EXPECT_TRUE(contains(caught<ArgumentError>([&] { context.subgroup(ranks); }), "twice"));
+  use(context, "after");
+}
+
 RANK_TEST(Subgroup, TheSameRanksInDifferentOrders) {
   if (context.size() == 1) GTEST_SKIP() << "needs several ranks";
   std::vector<int> ranks = sequence(0, context.size());

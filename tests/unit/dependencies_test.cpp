@@ -10,6 +10,7 @@
 #include <random>
 
 #include "execute/lower.hpp"
+#include "plan/channels.hpp"
 #include "plan/cost.hpp"
 #include "plan/moves.hpp"
 #include "plan/work.hpp"
@@ -36,7 +37,7 @@ std::vector<planning::MemoryRange> random_ranges(Random& random) {
   for (int i = below(random, 3); i > 0; --i) {
     const int first = below(random, bytes);
     ranges.push_back({below(random, buffers), below(random, 2), first,
-                      first + below(random, std::min(8, bytes - first) + 1)});
+                      first + below(random, std::min(8, bytes - first) + 1), below(random, 3) == 0});
   }
   return ranges;
 }
@@ -50,8 +51,10 @@ Case random_case(Random& random) {
     const int kind = below(random, 8);
     if (kind < 2) {
       step.kind = kind == 0 ? StepKind::signal : StepKind::wait;
+      step.peer = 1 + below(random, 2);
+      step.channel = below(random, 4);
     } else {
-      touched = {random_ranges(random), random_ranges(random), kind == 2};
+      touched = {random_ranges(random), random_ranges(random)};
     }
     made.plan.steps.push_back(step);
     made.touched.push_back(touched);
@@ -72,17 +75,47 @@ bool meet(const std::vector<planning::MemoryRange>& a, const std::vector<plannin
   return false;
 }
 
+/// Of memory that peers may access, too: the step has read (or written) that of `rank`.
+bool accesses(const planning::Touched& touched, int rank, bool written) {
+  return std::ranges::any_of(
+      written ? touched.written : touched.read,
+      [&](const planning::MemoryRange& range) { return range.rank == rank && (range.shared || rank != 0); });
+}
+
+/// A signal says that this is done, or a wait was for it. The plan's rank is 0.
+bool concerns(const Step& flag, const planning::Touched& touched) {
+  const bool signals = flag.kind == StepKind::signal;
+  const auto writes = [&](int rank) { return accesses(touched, rank, true); };
+  const auto reads = [&](int rank) { return accesses(touched, rank, false); };
+  switch (static_cast<planning::Channel>(flag.channel)) {
+    case planning::Channel::ready:
+      return signals ? writes(0) : reads(flag.peer);
+    case planning::Channel::done:
+      return signals ? reads(flag.peer) : writes(0);
+    case planning::Channel::grant:
+      return signals ? reads(0) || writes(0) : writes(flag.peer);
+    case planning::Channel::written:
+      return signals ? writes(flag.peer) : reads(0) || writes(0);
+  }
+  return true;
+}
+
 /// The later one has to follow the earlier one.
 bool conflict(const Case& one, std::size_t early, std::size_t late) {
   if (one.lanes[early] < 0 || one.lanes[late] < 0) return false;
   const planning::Touched& first = one.touched[early];
   const planning::Touched& second = one.touched[late];
-  const StepKind before = one.plan.steps[early].kind, behind = one.plan.steps[late].kind;
-  const auto is_flag = [](StepKind kind) { return kind == StepKind::signal || kind == StepKind::wait; };
+  const Step& before = one.plan.steps[early];
+  const Step& behind = one.plan.steps[late];
+  const auto is_flag = [](const Step& step) {
+    return step.kind == StepKind::signal || step.kind == StepKind::wait;
+  };
+  const bool same_flag = is_flag(before) && before.kind == behind.kind && before.peer == behind.peer &&
+                         before.channel == behind.channel;
   return meet(first.written, second.read) || meet(first.written, second.written) ||
-         meet(first.read, second.written) || (is_flag(before) && is_flag(behind)) ||
-         (behind == StepKind::signal && first.seen_by_peers) ||
-         (before == StepKind::wait && second.seen_by_peers);
+         meet(first.read, second.written) || same_flag ||
+         (behind.kind == StepKind::signal && concerns(behind, first)) ||
+         (before.kind == StepKind::wait && concerns(before, second));
 }
 
 /// [late][early]: it is done by then, without the wait of `but` for `for_step`.

@@ -1,7 +1,9 @@
 // C++ types and their dtypes: settled while this compiles.
 #include <gtest/gtest.h>
 
+#include <partita/compute_type.hpp>
 #include <partita/dtype.hpp>
+#include <partita/error.hpp>
 #include <partita/half.hpp>
 
 namespace partita {
@@ -53,6 +55,12 @@ TEST(Dtype, HalvesComputeAsFloats) {
   EXPECT_EQ(Float16(1.0f).bits, 0x3c00);
   EXPECT_EQ(BFloat16(1.0f).bits, 0x3f80);
   EXPECT_EQ(Float16(), 0.0f);
+}
+
+TEST(ComputeType, HasANameEach) {
+  EXPECT_EQ(name(ComputeType::automatic), "automatic");
+  EXPECT_EQ(name(ComputeType::f64), "f64");
+  EXPECT_THROW((void)name(static_cast<ComputeType>(compute_type_count)), ArgumentError);
 }
 
 }  // namespace

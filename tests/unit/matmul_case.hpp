@@ -24,10 +24,11 @@ struct MatmulCase {
   std::int64_t n = 0;
   std::int64_t k = 0;
   Parameters parameters;
+  Machine machine;
 
   static Operand any() { return Operand::of(Layout(Slab(0), {1}, 1), Dtype::f64); }
 
-  Plan plan(int rank) const { return plan_matmul(operands, topology, rank, options, {}, in_place); }
+  Plan plan(int rank) const { return plan_matmul(operands, topology, rank, options, machine, in_place); }
 
   std::string to_string() const {
     std::ostringstream text;

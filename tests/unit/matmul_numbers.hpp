@@ -212,7 +212,7 @@ class Reference {
 };
 
 /// All ranks' plans, carried out in one process. What was never written is NaN, and must not show in D.
-inline void run(const MatmulCase& test, std::uint64_t seed) {
+inline Verdict verdict_of(const MatmulCase& test, const Planner& planner, std::uint64_t seed) {
   const Reference reference(test);
   const EpilogueParts parts = parts_of(test.options.epilogue);
   const bool product = test.parameters.alpha != Number(0);
@@ -239,8 +239,12 @@ inline void run(const MatmulCase& test, std::uint64_t seed) {
     operands.push_back(
         {buffer++, {}, [&](const Index& at) { return gradient[static_cast<std::size_t>(at[0])]; }});
   }
-  const Verdict verdict =
-      verify_numbers([&](int rank) { return test.plan(rank); }, operands, test.parameters, 4, seed);
+  return verify_numbers(planner, operands, test.parameters, 4, seed);
+}
+
+inline void run(const MatmulCase& test, std::uint64_t seed) {
+  const Verdict verdict = verdict_of(
+      test, [&](int rank) { return test.plan(rank); }, seed);
   ASSERT_TRUE(verdict.ok()) << verdict.faults.front();
 }
 

@@ -64,6 +64,69 @@ TEST(MatmulPlan, DevicesSendFromPrivateScratchAndComputeElsewhere) {
   EXPECT_GT(sends, 500);
 }
 
+bool is_push(const Plan& plan, const Step& step) {
+  return step.kind == StepKind::copy && step.to.rank != plan.rank &&
+         plan.buffers[static_cast<std::size_t>(step.to.buffer)].name.starts_with("landing");
+}
+
+/// On a device of a machine on which no piece is too small.
+std::optional<MatmulCase> pushing_case(std::uint64_t seed) {
+  MatmulCase test = RandomMatmul(seed).make();
+  test.machine.copy_latency = 0;
+  return put_on_device(test) ? std::optional(test) : std::nullopt;
+}
+
+// In whatever order what is put comes beside what is multiplied.
+TEST(MatmulPlan, NeighboursPutWhatDevicesMultiply) {
+  int pushes = 0;
+  for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+    const std::optional<MatmulCase> test = pushing_case(seed);
+    if (!test) continue;
+    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + test->to_string());
+    run(*test, seed);
+    if (HasFatalFailure()) return;
+    for (int rank = 0; rank < test->topology.ranks(); ++rank) {
+      const Plan plan = test->plan(rank);
+      pushes += static_cast<int>(
+          std::ranges::count_if(plan.steps, [&](const Step& step) { return is_push(plan, step); }));
+      for (const Part& part : planning::parts_read_from_peers(plan)) {
+        EXPECT_EQ(part.place.rank, rank) << plan.buffers[static_cast<std::size_t>(part.place.buffer)].name;
+      }
+    }
+  }
+  EXPECT_GT(pushes, 1000);
+}
+
+// Lanes go at any pace: what is not waited for is not there in some order.
+TEST(MatmulPlan, APieceThatNobodyWaitsForIsFound) {
+  int found = 0, tried = 0;
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    const std::optional<MatmulCase> test = pushing_case(seed);
+    if (!test || test->k == 0 || test->parameters.alpha == Number(0)) continue;
+    const Planner hasty = [&](int rank) {
+      Plan plan = test->plan(rank);
+      for (Step& step : plan.steps) {
+        const bool waits =
+            step.kind == StepKind::wait && step.channel == static_cast<int>(planning::Channel::written);
+        if (waits) step.count = 0;
+      }
+      return plan;
+    };
+    const Plan first = test->plan(0);
+    const bool pushed =
+        std::ranges::any_of(first.steps, [&](const Step& step) { return is_push(first, step); });
+    if (!pushed) continue;
+    ++tried;
+    const Verdict verdict = testing::matmul_numbers::verdict_of(*test, hasty, seed);
+    const auto is_number = [](const std::string& fault) {
+      return fault.find("are wrong") != std::string::npos;
+    };
+    if (std::ranges::any_of(verdict.faults, is_number)) ++found;
+  }
+  EXPECT_GT(tried, 20);
+  EXPECT_GT(found * 10, tried * 9);
+}
+
 TEST(MatmulPlan, KeepsToTheMemoryLimitOrSaysWhatWouldDo) {
   int kept = 0;
   int refused = 0;

@@ -13,11 +13,12 @@ using testing::MatmulCase;
 
 class MatmulRefusal : public ::testing::Test {
  protected:
+  template <class Refusal = ArgumentError>
   void refuses(const std::string& text) {
     try {
       (void)test.plan(0);
       ADD_FAILURE() << "not refused: " << text;
-    } catch (const ArgumentError& error) {
+    } catch (const Refusal& error) {
       EXPECT_NE(std::string(error.what()).find(text), std::string::npos) << error.what();
     }
   }
@@ -50,9 +51,43 @@ TEST_F(MatmulRefusal, DtypesThatAreNotSupportedTogether) {
   refuses("matrices of i32");
   test.operands.a = test.operands.b = matrix(8, 8, Dtype::bf16);
   refuses("into one of f64");
-  test.operands.a = test.operands.b = matrix(8, 8);
-  test.options.compute = Dtype::f32;
-  refuses("compute in f32");
+}
+
+TEST_F(MatmulRefusal, ComputeTypesAndScalesThatTheDtypesDoNotHave) {
+  test.options.compute = ComputeType::f32;
+  refuses<UnsupportedError>("cannot compute in f32 with matrices of f64: supported: f64");
+  test.options.compute = ComputeType::automatic;
+  test.options.scale = Dtype::f32;
+  refuses<UnsupportedError>("alpha and beta in f32 with matrices of f64 computed in f64: supported: f64");
+  test.operands.a = test.operands.b = test.operands.d = matrix(8, 8, Dtype::bf16);
+  test.options.scale = {};
+  test.options.compute = ComputeType::tf32;
+  refuses<UnsupportedError>("in tf32 with matrices of bf16: supported: f32");
+  test.operands.a = test.operands.b = test.operands.d = matrix(8, 8, Dtype::f16);
+  test.options.compute = ComputeType::f32;
+  test.options.scale = Dtype::f16;
+  refuses<UnsupportedError>("in f16 with matrices of f16 computed in f32: supported: f32");
+}
+
+TEST_F(MatmulRefusal, ComputeTypesThatTheDtypesHaveAreKeptInTheSteps) {
+  const auto planned = [&](Dtype dtype, ComputeType compute, std::optional<Dtype> scale = {}) {
+    test.operands.a = test.operands.b = test.operands.d = matrix(8, 8, dtype);
+    test.options.compute = compute;
+    test.options.scale = scale;
+    const Plan plan = test.plan(0);
+    return std::get<Multiply>(plan.works.front()).compute;
+  };
+  for (const Dtype dtype : {Dtype::f32, Dtype::c64}) {
+    for (const ComputeType compute : {ComputeType::f32, ComputeType::tf32, ComputeType::bf16x9})
+      EXPECT_EQ(planned(dtype, compute, dtype), compute);
+  }
+  EXPECT_EQ(planned(Dtype::f16, ComputeType::f16, Dtype::f16), ComputeType::f16);
+  EXPECT_EQ(planned(Dtype::bf16, ComputeType::f32, Dtype::f32), ComputeType::f32);
+  EXPECT_EQ(planned(Dtype::c128, ComputeType::f64, Dtype::c128), ComputeType::f64);
+  EXPECT_EQ(planned(Dtype::f64, ComputeType::automatic), ComputeType::automatic);
+  EXPECT_EQ(explain(test.plan(0)).find("in f64"), std::string::npos);
+  (void)planned(Dtype::f32, ComputeType::tf32);
+  EXPECT_NE(explain(test.plan(0), {.steps = true}).find(" in tf32"), std::string::npos);
 }
 
 TEST_F(MatmulRefusal, LayoutsOfAnotherGroup) {

@@ -3,7 +3,11 @@
 #include <algorithm>
 
 #include "base/check.hpp"
+#include "plan/cost.hpp"
+#include "plan/dependencies.hpp"
 #include "plan/describe.hpp"
+#include "plan/lanes.hpp"
+#include "plan/touched.hpp"
 #include "plan/verify/slots.hpp"
 
 namespace partita::verification {
@@ -67,15 +71,35 @@ void Memory::finish(int rank, int step) {
 
 // --- one run
 
-Execution::Execution(const Plans& plans, SendMode mode, Faults& faults)
-    : plans_(plans), mode_(mode), faults_(faults), memory_(plans), progress_(plans.plans.size()) {}
+Execution::Execution(const Plans& plans, Pace pace, Faults& faults)
+    : plans_(plans), pace_(pace), faults_(faults), memory_(plans), progress_(plans.plans.size()) {
+  for (int rank = 0; rank < plans_.ranks(); ++rank) divide(rank);
+}
+
+void Execution::divide(int rank) {
+  const Plan& plan = plans_.plan(rank);
+  Progress& made = progress(rank);
+  const bool messages = std::ranges::any_of(plan.steps, planning::is_message, &Step::kind);
+  const std::vector<int> lanes =
+      messages ? std::vector<int>(plan.steps.size(), planning::in_order) : planning::lanes_of(plan);
+  const bool apart = std::ranges::any_of(lanes, [](int lane) { return lane != planning::in_order; });
+  made.after.resize(lanes.size());
+  if (apart) made.after = planning::find_dependencies(plan, planning::touched_by_steps(plan), lanes).after;
+  made.lanes.resize(planning::lane_count);
+  for (std::size_t i = 0; i < lanes.size(); ++i) {
+    made.lanes[static_cast<std::size_t>(lanes[i])].push_back(static_cast<int>(i));
+  }
+  made.next.resize(made.lanes.size());
+  made.done.resize(plan.steps.size());
+  made.left = plan.steps.size();
+}
 
 const Step& Execution::step(int rank) const {
-  return plans_.plan(rank).steps[static_cast<std::size_t>(progress(rank).next)];
+  return plans_.plan(rank).steps[static_cast<std::size_t>(progress(rank).current)];
 }
 
 bool Execution::ended(int rank) const {
-  return static_cast<std::size_t>(progress(rank).next) == plans_.plan(rank).steps.size();
+  return progress(rank).left == 0;
 }
 
 bool Execution::all_ended() const {
@@ -86,16 +110,39 @@ bool Execution::all_ended() const {
 }
 
 bool Execution::advance(int rank) {
-  if (ended(rank)) return false;
-  progress(rank).began = true;
+  Progress& own = progress(rank);
+  if (own.left == 0) return false;
+  own.began = true;
+  const std::size_t lanes = own.lanes.size();
+  const std::size_t first = pace_.lanes == LaneOrder::by_turns ? own.turn++ : 0;
+  for (std::size_t i = 0; i < lanes; ++i) {
+    const std::size_t lane = pace_.lanes == LaneOrder::last ? lanes - 1 - i : (first + i) % lanes;
+    if (advance(rank, lane)) return true;
+  }
+  return false;
+}
+
+bool Execution::advance(int rank, std::size_t lane) {
+  Progress& own = progress(rank);
+  if (own.next[lane] == own.lanes[lane].size()) return false;
+  const int next = own.lanes[lane][own.next[lane]];
+  if (!may_begin(own, next)) return false;
+  own.current = next;
   if (must_wait(rank)) return false;
   try {
     run(rank, step(rank));
   } catch (const Fault& fault) {
-    faults_.add(fmt::format("{}: {}", label(rank, progress(rank).next), fault.what()));
+    faults_.add(fmt::format("{}: {}", label(rank, next), fault.what()));
   }
-  ++progress(rank).next;
+  ++own.next[lane];
+  own.done[static_cast<std::size_t>(next)] = true;
+  --own.left;
   return true;
+}
+
+bool Execution::may_begin(const Progress& progress, int step) const {
+  return std::ranges::all_of(progress.after[static_cast<std::size_t>(step)],
+                             [&](int before) { return progress.done[static_cast<std::size_t>(before)]; });
 }
 
 // --- waiting
@@ -119,7 +166,7 @@ bool Execution::is_complete(int rank, int message) {
   const Step& sent = plans_.plan(rank).steps[static_cast<std::size_t>(message)];
   const auto number = static_cast<std::size_t>(order->second);
   if (sent.kind == StepKind::receive) return messages_.lane(sent.peer, rank).sends.size() > number;
-  return mode_ == SendMode::buffered || messages_.lane(rank, sent.peer).receives.size() > number;
+  return pace_.mode == SendMode::buffered || messages_.lane(rank, sent.peer).receives.size() > number;
 }
 
 Execution::Blockage Execution::blockage(int rank) {
@@ -182,7 +229,7 @@ void Execution::check_access(int rank, const Place& place) const {
 
 void Execution::send(int rank, const Step& next) {
   Lane& lane = messages_.lane(rank, next.peer);
-  const int number = progress(rank).next;
+  const int number = progress(rank).current;
   progress(rank).order[number] = static_cast<int>(lane.sends.size());
   lane.sends.push_back({number, next.bytes});
   const InFlight range = memory_.range(next.from, next.bytes, false, number);
@@ -193,7 +240,7 @@ void Execution::send(int rank, const Step& next) {
 
 void Execution::receive(int rank, const Step& next) {
   Lane& lane = messages_.lane(next.peer, rank);
-  const int number = progress(rank).next;
+  const int number = progress(rank).current;
   progress(rank).order[number] = static_cast<int>(lane.receives.size());
   lane.receives.push_back({number, next.bytes});
   const InFlight range = memory_.range(next.to, next.bytes, true, number);

@@ -75,10 +75,20 @@ class Messages {
 /// (it did not). A plan must work both ways.
 enum class SendMode : std::uint8_t { buffered, rendezvous };
 
+/// Which of a rank's lanes goes on where several can: those without messages run by lanes (plan/lanes.hpp),
+/// in any order that their dependencies leave.
+enum class LaneOrder : std::uint8_t { first, last, by_turns };
+
+/// How an execution goes, where plans leave it open.
+struct Pace {
+  SendMode mode = SendMode::buffered;
+  LaneOrder lanes = LaneOrder::first;
+};
+
 /// Signals, waits, messages, and who may touch which memory when. Those that derive from it know values.
 class Execution {
  public:
-  Execution(const Plans& plans, SendMode mode, Faults& faults);
+  Execution(const Plans& plans, Pace pace, Faults& faults);
   virtual ~Execution() = default;
   Execution(const Execution&) = delete;
   Execution& operator=(const Execution&) = delete;
@@ -100,7 +110,7 @@ class Execution {
   void check_rest();
 
   /// "rank 1, step 3 (copy ...)", its next one.
-  std::string next_label(int rank) const { return label(rank, progress(rank).next); }
+  std::string next_label(int rank) const { return label(rank, progress(rank).current); }
 
  protected:
   /// Copy, accumulate, fill or compute. Throws Fault.
@@ -117,12 +127,21 @@ class Execution {
 
  private:
   struct Progress {
-    int next = 0;
+    std::vector<std::vector<int>> lanes;  // their steps
+    std::vector<std::vector<int>> after;  // by step: those of other lanes
+    std::vector<std::size_t> next;        // by lane
+    std::vector<bool> done;               // by step
+    std::size_t left = 0;                 // steps
+    std::size_t turn = 0;                 // whose it is among the lanes
+    int current = 0;                      // step that runs, or is looked at
     bool began = false;
     std::map<int, int> order;                           // of messages under way: step -> number in its lane
     std::map<std::array<int, 2>, std::int64_t> waited;  // (peer, channel): highest count
   };
 
+  void divide(int rank);
+  bool advance(int rank, std::size_t lane);
+  bool may_begin(const Progress& progress, int step) const;
   const Step& step(int rank) const;
   Progress& progress(int rank) { return progress_[static_cast<std::size_t>(rank)]; }
   const Progress& progress(int rank) const { return progress_[static_cast<std::size_t>(rank)]; }
@@ -139,7 +158,7 @@ class Execution {
   void receive(int rank, const Step& step);
 
   const Plans& plans_;
-  SendMode mode_;
+  Pace pace_;
   Faults& faults_;
   Memory memory_;
   Messages messages_;
@@ -174,8 +193,8 @@ class Cells {
 template <class Value>
 class ExecutionOn : public Execution {
  public:
-  ExecutionOn(const Plans& plans, SendMode mode, Faults& faults)
-      : Execution(plans, mode, faults),
+  ExecutionOn(const Plans& plans, Pace pace, Faults& faults)
+      : Execution(plans, pace, faults),
         buffers_(plans.plan(0).buffers.size()),
         cells_(plans.plans.size() * buffers_) {}
 

@@ -18,8 +18,8 @@ struct NumberCell {
 
 class NumericExecution final : public ExecutionOn<NumberCell> {
  public:
-  NumericExecution(const Plans& plans, SendMode mode, Faults& faults, const Parameters& parameters)
-      : ExecutionOn(plans, mode, faults), plans_(plans), parameters_(parameters) {}
+  NumericExecution(const Plans& plans, Pace pace, Faults& faults, const Parameters& parameters)
+      : ExecutionOn(plans, pace, faults), plans_(plans), parameters_(parameters) {}
 
   /// The numbers of a part, row-major. No rank's access: whoever asks stands outside. `item`: as in
   /// Memory::slots.

@@ -1,0 +1,18 @@
+// Which dtypes multiply, into what, and how that is computed.
+#pragma once
+
+#include <partita/matmul.hpp>
+
+namespace partita::multiplication {
+
+/// In which the products of factors of this dtype are summed up, whatever their compute type.
+Dtype sum_dtype(Dtype factors);
+
+/// Of a new D that nothing else is asked of.
+Dtype result_dtype(Dtype factors, const MatmulOptions& options);
+
+/// Throws ArgumentError where the dtypes are not supported together, UnsupportedError where they are not
+/// computed so; the texts list what is supported. The same for every rank.
+void check_dtypes(Dtype a, Dtype b, Dtype d, const MatmulOptions& options);
+
+}  // namespace partita::multiplication

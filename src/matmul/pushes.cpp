@@ -1,0 +1,217 @@
+#include "matmul/pushes.hpp"
+
+#include <algorithm>
+
+#include "base/check.hpp"
+
+namespace partita::multiplication {
+namespace {
+
+// Each rank works out what all others are given.
+constexpr int most_ranks = 256;
+
+std::int64_t rounded(std::int64_t bytes) {
+  constexpr std::int64_t unit = 256;  // on which devices read best
+  return (bytes + unit - 1) / unit * unit;
+}
+
+std::int64_t bytes_of(const Frame& frame, const Landing& piece) {
+  return piece.region.size() * size_of(frame.problem.input(piece.of_a).dtype);
+}
+
+bool has_neighbours(const Topology& topology) {
+  return topology.node_count() < topology.ranks();
+}
+
+}  // namespace
+
+Landings landings_of(const Frame& frame, const Blocks& blocks, int rank) {
+  Landings result;
+  std::vector<int> givers[2];
+  for (std::size_t t = 0; t < blocks.turns(); ++t) {
+    const auto begin = static_cast<std::ptrdiff_t>(result.pieces.size());
+    for (const bool of_a : {true, false}) {
+      if (!frame.input(of_a).pushed) continue;
+      std::vector<Piece> pieces = pieces_of(frame, blocks, rank, t, of_a, givers[of_a ? 0 : 1]);
+      for (std::size_t number = 0; number < pieces.size(); ++number) {
+        Piece& piece = pieces[number];
+        if (piece.owner == rank || !frame.same_node(piece.owner, rank)) continue;
+        result.pieces.push_back({t, of_a, number, piece.owner, std::move(piece.region)});
+      }
+    }
+    std::stable_sort(result.pieces.begin() + begin, result.pieces.end(),
+                     [&](const Landing& a, const Landing& b) {
+                       return frame.distance(rank, a.owner) < frame.distance(rank, b.owner);
+                     });
+  }
+  for (Landing& piece : result.pieces) {
+    piece.offset = result.bytes;
+    result.bytes += rounded(bytes_of(frame, piece));
+  }
+  return result;
+}
+
+std::vector<ProductLanding> product_landings(const Frame& frame, Cutting& cutting) {
+  std::vector<ProductLanding> result;
+  std::vector<std::int64_t> bytes(static_cast<std::size_t>(frame.problem.ranks()));
+  for (int maker = 0; maker < frame.problem.ranks(); ++maker) {
+    if (frame.tile(maker).empty()) continue;
+    for (Product& product : products_of(frame, cutting.blocks(maker), maker)) {
+      if (product.holder == maker || !frame.same_node(product.holder, maker)) continue;
+      std::int64_t& offset = bytes[static_cast<std::size_t>(product.holder)];
+      result.push_back({maker, product.holder, product.offset, offset, std::move(product.region)});
+      offset += rounded(result.back().region.size() * size_of(frame.problem.compute));
+    }
+  }
+  return result;
+}
+
+namespace {
+
+/// Of pieces of that many bytes.
+bool worth_a_start(const Machine& machine, double bytes, std::size_t pieces) {
+  return pieces > 0 && bytes >= static_cast<double>(pieces) * machine.copy_latency * machine.peer_bandwidth;
+}
+
+std::int64_t find_input_pushes(Frame& frame) {
+  Frame pushing = frame;
+  for (const bool of_a : {true, false}) pushing.input(of_a).pushed = pushing.input(of_a).moves;
+  Cutting cutting(pushing);
+  std::int64_t most = 0, bytes = 0;
+  std::size_t pieces = 0;
+  for (int rank = 0; rank < frame.problem.ranks(); ++rank) {
+    const Landings landings = landings_of(pushing, cutting.blocks(rank), rank);
+    most = std::max(most, landings.bytes);
+    bytes += landings.bytes;
+    pieces += landings.pieces.size();
+  }
+  if (!worth_a_start(frame.problem.machine, static_cast<double>(bytes), pieces)) return 0;
+  for (const bool of_a : {true, false}) frame.input(of_a).pushed = pushing.input(of_a).pushed;
+  return most;
+}
+
+std::int64_t find_product_pushes(Frame& frame) {
+  if (!frame.delivers) return 0;
+  Cutting cutting(frame);
+  std::int64_t most = 0, bytes = 0;
+  const std::vector<ProductLanding> landings = product_landings(frame, cutting);
+  for (const ProductLanding& product : landings) {
+    const std::int64_t its = rounded(product.region.size() * size_of(frame.problem.compute));
+    bytes += its;
+    most = std::max(most, product.offset + its);
+  }
+  frame.pushes_products = worth_a_start(frame.problem.machine, static_cast<double>(bytes), landings.size());
+  return frame.pushes_products ? most : 0;
+}
+
+}  // namespace
+
+LandingBytes find_pushes(Frame& frame) {
+  const Problem& problem = frame.problem;
+  if (!problem.on_device() || problem.options.memory_limit != 0 || problem.ranks() > most_ranks ||
+      !has_neighbours(problem.topology)) {
+    return {};
+  }
+  const std::int64_t of_inputs = find_input_pushes(frame);
+  return {of_inputs, find_product_pushes(frame)};
+}
+
+Pushes::Pushes(const Frame& frame, planning::PlanBuilder& builder, Cutting& cutting, const Blocks& blocks)
+    : frame_(frame), builder_(builder) {
+  if (frame_.landing >= 0) {
+    landings_ = landings_of(frame_, blocks, frame_.rank());
+    puts_ = puts(cutting);
+  }
+  for (std::size_t i = 0; i < landings_.pieces.size(); ++i) {
+    const Landing& piece = landings_.pieces[i];
+    pieces_[{piece.turn, piece.of_a, piece.number}] = i;
+    ordinals_.push_back(++given_[piece.owner]);
+  }
+  if (frame_.pushes_products) list_products(cutting);
+}
+
+void Pushes::list_products(Cutting& cutting) {
+  for (ProductLanding& product : product_landings(frame_, cutting)) {
+    if (product.holder == frame_.rank()) arriving_[{product.maker, product.made_at}] = product.offset;
+    if (product.maker == frame_.rank()) made_.push_back(std::move(product));
+  }
+}
+
+// What this rank gives, in the order in which it is wanted.
+std::vector<Pushes::Put> Pushes::puts(Cutting& cutting) const {
+  std::vector<Put> result;
+  for (int step = 1; step < frame_.problem.ranks(); ++step) {
+    const int taker = (frame_.rank() - step + frame_.problem.ranks()) % frame_.problem.ranks();
+    if (!frame_.same_node(taker, frame_.rank()) || frame_.tile(taker).empty()) continue;
+    for (Landing& piece : landings_of(frame_, cutting.blocks(taker), taker).pieces) {
+      if (piece.owner == frame_.rank()) result.push_back({taker, std::move(piece)});
+    }
+  }
+  std::ranges::stable_sort(result, {}, [](const Put& put) { return put.piece.turn; });
+  return result;
+}
+
+Place Pushes::landing(int rank, const Landing& piece) const {
+  return {frame_.landing, rank, piece.offset, frame_.problem.input(piece.of_a).axis_order};
+}
+
+// Nobody waits before all its peers may begin.
+void Pushes::begin() {
+  std::set<int> givers;
+  for (const Landing& piece : landings_.pieces) givers.insert(piece.owner);
+  for (const auto& [made, offset] : arriving_) givers.insert(made.first);
+  for (const int giver : givers) builder_.signal(giver, planning::Channel::grant);
+  for (const Put& put : puts_) {
+    await_grant(put.taker);
+    const Place from = builder_.own(frame_.input(put.piece.of_a).buffer);
+    builder_.copy(frame_.rank(), put.piece.region, from, landing(put.taker, put.piece));
+    builder_.signal(put.taker, planning::Channel::written);
+  }
+}
+
+void Pushes::await_grant(int taker) {
+  if (granted_.insert(taker).second) builder_.wait(taker, planning::Channel::grant);
+}
+
+// Each piece of A and B is told of, and after them all products at once.
+void Pushes::await(int giver, std::int64_t puts) {
+  std::int64_t& arrived = arrived_[giver];
+  if (puts <= arrived) return;
+  builder_.wait_for(giver, planning::Channel::written, puts - arrived);
+  arrived = puts;
+}
+
+void Pushes::put_products(int holder) {
+  if (!delivered_.insert(holder).second) return;
+  const Extents order = frame_.product_order();
+  for (const ProductLanding& product : made_) {
+    if (product.holder != holder) continue;
+    await_grant(holder);
+    builder_.copy(frame_.rank(), product.region, {frame_.products, frame_.rank(), product.made_at, order},
+                  {frame_.landing_products, holder, product.offset, order});
+  }
+  builder_.signal(holder, planning::Channel::written);
+}
+
+void Pushes::await_products(int maker) {
+  const auto given = given_.find(maker);
+  await(maker, (given == given_.end() ? 0 : given->second) + 1);
+}
+
+std::int64_t Pushes::offset_of_product(int maker, std::int64_t made_at) const {
+  return arriving_.at({maker, made_at});
+}
+
+std::size_t Pushes::position(std::size_t t, bool of_a, std::size_t number) const {
+  const auto found = pieces_.find({t, of_a, number});
+  return found == pieces_.end() ? 0 : found->second + 1;
+}
+
+Place Pushes::place_of(std::size_t t, bool of_a, std::size_t number) {
+  const std::size_t i = pieces_.at({t, of_a, number});
+  const Landing& piece = landings_.pieces[i];
+  await(piece.owner, ordinals_[i]);
+  return landing(frame_.rank(), piece);
+}
+
+}  // namespace partita::multiplication

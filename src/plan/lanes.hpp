@@ -1,0 +1,16 @@
+// Which steps of a plan a device carries out beside the others.
+#pragma once
+
+#include <partita/plan.hpp>
+#include <vector>
+
+namespace partita::planning {
+
+/// What is put into peers' memory goes beside what is computed; without works all steps go in one lane.
+enum Lane : int { in_order, pushing, lane_count };
+
+/// By step, of a plan without messages: its lane. To `pushing` belong what writes a peer's memory, the wait
+/// for that peer's grant, and the signal that it has been written.
+std::vector<int> lanes_of(const Plan& plan);
+
+}  // namespace partita::planning
