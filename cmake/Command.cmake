@@ -19,9 +19,9 @@ function(partita_add_peers name)
   if(PARTITA_FFTW_MPI_LIBRARY AND name STREQUAL openmpi) # Debian builds it with Open MPI
     set(PARTITA_HAVE_FFTW_MPI ON)
   endif()
-  set(have_drop_in false) # libpartita_scalapack.so is linked to PARTITA_MPI
+  set(drop_in) # it is linked to PARTITA_MPI
   if(name STREQUAL PARTITA_MPI)
-    set(have_drop_in true)
+    set(drop_in libpartita_scalapack.so)
     set(PARTITA_HAVE_SCALAPACK ${PARTITA_HAVE_SCALAPACK} PARENT_SCOPE)
   endif()
   file(GLOB peer_sources CONFIGURE_DEPENDS benchmarks/mpi/*.cpp)
@@ -31,7 +31,7 @@ function(partita_add_peers name)
   target_link_libraries(partita_peers_${name} PRIVATE partita::partita ${CMAKE_DL_LIBS})
   target_compile_definitions(
     partita_peers_${name}
-    PRIVATE PARTITA_HAVE_DROP_IN=${have_drop_in} "PARTITA_SCALAPACK_LIBRARY=\"${PARTITA_SCALAPACK_${name}}\""
+    PRIVATE "PARTITA_DROP_IN=\"${drop_in}\"" "PARTITA_SCALAPACK_LIBRARY=\"${PARTITA_SCALAPACK_${name}}\""
             "PARTITA_FFTW_MPI_LIBRARY=\"${PARTITA_FFTW_MPI_LIBRARY}\"")
   message(STATUS "Peers in the benchmarks with ${name}: ScaLAPACK ${PARTITA_HAVE_SCALAPACK}, FFTW-MPI ${PARTITA_HAVE_FFTW_MPI}")
 endfunction()
