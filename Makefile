@@ -1,6 +1,7 @@
 # Thin: what each target does is in scripts/ and CMake. `make help` lists them.
 #
-#   MPI=openmpi|mpich|none    the MPI to build with; openmpi builds into build/, the others into build-$(MPI)/
+#   MPI=openmpi|mpich|none    the MPI to test with (the library serves any); openmpi builds into build/, the others into
+#                             build-$(MPI)/
 #   UNITY=OFF                 compile each file alone, which suits who edits (when the build folder is made)
 #   INPUT=my.npy              the volume for `make demo`
 #   PARTITA_SETUP=skip        install nothing

@@ -1,11 +1,9 @@
 # A backend that is absent is a stub file, not #ifdefs through the code. A source belongs to a backend by its
-# name: `mpi_group.cpp` (or anything in a folder `mpi/`) to MPI, `cuda_*.cpp`, `cublas_*.cpp`, `nccl_*.cpp` and
-# `cuda/` to CUDA.
+# name: `cuda_*.cpp`, `cublas_*.cpp`, `nccl_*.cpp` (or anything in a folder `cuda/`) to CUDA.
 # A file `X_absent.cpp` is compiled in the place of `X.cpp` when the backend of `X.cpp` is off.
 
 # Pairs of a pattern for the path of a source and the variable that switches its backend.
 set(partita_backends
-    "(^|/)(mpi|alltoallv)[_/.]" PARTITA_HAVE_MPI
     "(^|/)(cuda|cublas|nccl)[_/.]" PARTITA_HAVE_CUDA
     "(^|/)fftw_mpi[_/.]" PARTITA_HAVE_FFTW_MPI
     "(^|/)(pdgemr2d|pdgemm|scalapack)[_/.]" PARTITA_HAVE_SCALAPACK)

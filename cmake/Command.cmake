@@ -4,27 +4,42 @@ if(NOT EXISTS ${PROJECT_SOURCE_DIR}/tools/main.cpp)
   return()
 endif()
 
-# ScaLAPACK is a peer that the benchmarks measure against; without it a stub says so.
-set(PARTITA_HAVE_SCALAPACK OFF)
-if(PARTITA_HAVE_MPI)
-  find_library(PARTITA_SCALAPACK_${PARTITA_MPI} NAMES scalapack-${PARTITA_MPI})
-  mark_as_advanced(PARTITA_SCALAPACK_${PARTITA_MPI})
-  if(PARTITA_SCALAPACK_${PARTITA_MPI})
+# Peers of the benchmarks that call MPI themselves, and ScaLAPACK and FFTW's own distributed transform, where they are
+# there for the MPI: a module for each MPI. They are opened when they are wanted; linked, ScaLAPACK would load a BLAS
+# before the library has chosen its kernels.
+function(partita_add_peers name)
+  find_library(PARTITA_SCALAPACK_${name} NAMES scalapack-${name})
+  find_library(PARTITA_FFTW_MPI_LIBRARY NAMES fftw3_mpi)
+  mark_as_advanced(PARTITA_SCALAPACK_${name} PARTITA_FFTW_MPI_LIBRARY)
+  set(PARTITA_HAVE_SCALAPACK OFF)
+  if(PARTITA_SCALAPACK_${name})
     set(PARTITA_HAVE_SCALAPACK ON)
   endif()
-endif()
-message(STATUS "ScaLAPACK (a peer in the benchmarks): ${PARTITA_HAVE_SCALAPACK}")
-
-# So is FFTW's own distributed transform; Debian builds it with Open MPI.
-set(PARTITA_HAVE_FFTW_MPI OFF)
-if(PARTITA_HAVE_MPI AND PARTITA_MPI STREQUAL openmpi)
-  find_library(PARTITA_FFTW_MPI_LIBRARY NAMES fftw3_mpi)
-  mark_as_advanced(PARTITA_FFTW_MPI_LIBRARY)
-  if(PARTITA_FFTW_MPI_LIBRARY)
+  set(PARTITA_HAVE_FFTW_MPI OFF)
+  if(PARTITA_FFTW_MPI_LIBRARY AND name STREQUAL openmpi) # Debian builds it with Open MPI
     set(PARTITA_HAVE_FFTW_MPI ON)
   endif()
-endif()
-message(STATUS "FFTW-MPI (a peer in the benchmarks): ${PARTITA_HAVE_FFTW_MPI}")
+  set(drop_in) # it is linked to PARTITA_MPI
+  if(name STREQUAL PARTITA_MPI)
+    set(drop_in libpartita_scalapack.so)
+    set(PARTITA_HAVE_SCALAPACK ${PARTITA_HAVE_SCALAPACK} PARENT_SCOPE)
+  endif()
+  file(GLOB peer_sources CONFIGURE_DEPENDS benchmarks/mpi/*.cpp)
+  partita_choose_backends(peer_sources)
+  partita_of_mpi(partita_peers_${name} ${name} ${peer_sources} benchmarks/openblas.cpp)
+  target_include_directories(partita_peers_${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(partita_peers_${name} PRIVATE partita::partita ${CMAKE_DL_LIBS})
+  target_compile_definitions(
+    partita_peers_${name}
+    PRIVATE "PARTITA_DROP_IN=\"${drop_in}\"" "PARTITA_SCALAPACK_LIBRARY=\"${PARTITA_SCALAPACK_${name}}\""
+            "PARTITA_FFTW_MPI_LIBRARY=\"${PARTITA_FFTW_MPI_LIBRARY}\"")
+  message(STATUS "Peers in the benchmarks with ${name}: ScaLAPACK ${PARTITA_HAVE_SCALAPACK}, FFTW-MPI ${PARTITA_HAVE_FFTW_MPI}")
+endfunction()
+
+set(PARTITA_HAVE_SCALAPACK OFF)
+foreach(name IN LISTS PARTITA_MPI_MODULES)
+  partita_add_peers(${name})
+endforeach()
 
 # The benchmarks are optimised, and so compiled apart from the rest, none of which runs for long.
 file(GLOB benchmark_sources CONFIGURE_DEPENDS benchmarks/*.cpp)
@@ -39,8 +54,7 @@ partita_unite(
   benchmarks/cuda_collectives.cpp
   benchmarks/cuda_redistribute.cpp
   benchmarks/fftw.cpp
-  benchmarks/matmul.cpp
-  benchmarks/pdgemr2d.cpp)
+  benchmarks/matmul.cpp)
 
 file(GLOB command_sources CONFIGURE_DEPENDS tools/*.cpp)
 partita_choose_backends(command_sources)
@@ -50,12 +64,17 @@ partita_compile_quickly(partita_command)
 partita_precompile(partita_command <fmt/format.h> <fmt/ranges.h>)
 target_include_directories(partita_command PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/tools)
 # `partita run` starts ranks as the tests do.
-string(REPLACE ";" " " launcher_flags "${PARTITA_MPI_FLAGS}")
+foreach(name openmpi mpich)
+  string(REPLACE ";" " " launcher_flags_${name} "${PARTITA_MPI_FLAGS_${name}}")
+endforeach()
 set_property(
   SOURCE ${PROJECT_SOURCE_DIR}/tools/launcher.cpp
   APPEND
-  PROPERTY COMPILE_DEFINITIONS "PARTITA_BUILT_WITH=\"${PARTITA_MPI}\""
-           "PARTITA_LAUNCHER_PATH=\"${PARTITA_MPI_LAUNCHER}\"" "PARTITA_LAUNCHER_FLAGS=\"${launcher_flags}\"")
+  PROPERTY COMPILE_DEFINITIONS "PARTITA_LAUNCHER_PATH=\"${PARTITA_MPI_LAUNCHER}\""
+           "PARTITA_OPENMPI_FLAGS=\"${launcher_flags_openmpi}\"" "PARTITA_MPICH_FLAGS=\"${launcher_flags_mpich}\"")
+foreach(name IN LISTS PARTITA_MPI_MODULES)
+  add_dependencies(partita_command partita_peers_${name})
+endforeach()
 target_link_libraries(partita_command PRIVATE partita_benchmarks partita::partita partita_dependencies CLI11::CLI11 PNG::PNG)
 partita_unite(
   partita_command
@@ -65,19 +84,6 @@ partita_unite(
   tools/picture.cpp
   tools/redistribute_options.cpp
   tools/terminal.cpp)
-if(PARTITA_HAVE_SCALAPACK)
-  # Opened when it is wanted; linked, it would load a BLAS before the library has chosen its kernels.
-  set_property(
-    SOURCE ${PROJECT_SOURCE_DIR}/benchmarks/scalapack.cpp
-    APPEND
-    PROPERTY COMPILE_DEFINITIONS "PARTITA_SCALAPACK_LIBRARY=\"${PARTITA_SCALAPACK_${PARTITA_MPI}}\"")
-endif()
-if(PARTITA_HAVE_FFTW_MPI)
-  set_property(
-    SOURCE ${PROJECT_SOURCE_DIR}/benchmarks/fftw_mpi.cpp
-    APPEND
-    PROPERTY COMPILE_DEFINITIONS "PARTITA_FFTW_MPI_LIBRARY=\"${PARTITA_FFTW_MPI_LIBRARY}\"")
-endif()
 set_target_properties(partita_command PROPERTIES OUTPUT_NAME partita
                                                  INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
 

@@ -1,6 +1,5 @@
 # The libraries that Partita stands on, all from the distribution's packages (scripts/setup installs them).
-# `partita_dependencies` collects what the library's own sources use; nothing of it shows in public headers,
-# but for <mpi.h> where a caller hands us a communicator.
+# `partita_dependencies` collects what the library's own sources use; nothing of it shows in public headers.
 
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
@@ -27,5 +26,5 @@ add_library(partita_dependencies INTERFACE)
 target_include_directories(partita_dependencies SYSTEM INTERFACE ${PARTITA_DLPACK_INCLUDE})
 target_link_libraries(
   partita_dependencies INTERFACE Threads::Threads fmt::fmt spdlog::spdlog nlohmann_json::nlohmann_json
-                                 PkgConfig::HWLOC PkgConfig::HDF5 ${CMAKE_DL_LIBS} $<TARGET_NAME_IF_EXISTS:MPI::MPI_CXX>
+                                 PkgConfig::HWLOC PkgConfig::HDF5 ${CMAKE_DL_LIBS}
                                  $<TARGET_NAME_IF_EXISTS:CUDA::cudart_static>)

@@ -4,16 +4,10 @@
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/partita)
 
-# Without MPI there is no header that takes its communicators.
-set(headers_left_out)
-if(NOT PARTITA_HAVE_MPI)
-  set(headers_left_out PATTERN mpi.hpp EXCLUDE)
-endif()
-
 install(TARGETS partita EXPORT partita-targets)
 install(DIRECTORY include/partita ${PROJECT_BINARY_DIR}/generated/include/partita
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING
-        PATTERN "*.hpp" ${headers_left_out})
+        PATTERN "*.hpp")
 install(EXPORT partita-targets NAMESPACE partita:: DESTINATION ${package_dir})
 configure_package_config_file(cmake/partita-config.cmake.in generated/partita-config.cmake
                               INSTALL_DESTINATION ${package_dir})
@@ -22,6 +16,7 @@ install(FILES ${PROJECT_BINARY_DIR}/generated/partita-config.cmake
               ${PROJECT_BINARY_DIR}/generated/partita-config-version.cmake DESTINATION ${package_dir})
 
 # partita.pc names all places relative to itself, so that the installed tree may be moved.
+list(JOIN PARTITA_MPI_MODULES " " PC_MPI)
 set(pc_root ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig)
 file(RELATIVE_PATH PC_PREFIX ${pc_root} ${CMAKE_INSTALL_PREFIX})
 file(RELATIVE_PATH PC_INCLUDEDIR ${pc_root} ${CMAKE_INSTALL_FULL_INCLUDEDIR})

@@ -65,6 +65,24 @@ foreach(ranks RANGE 1 4)
   endif()
 endforeach()
 
+# The same programs under the other MPI: what MPI does, in a node and between nodes; all of them in `make check`.
+foreach(name IN LISTS PARTITA_MPI_LAUNCHED)
+  if(name STREQUAL PARTITA_MPI OR NOT processes)
+    continue()
+  endif()
+  set(command ${launch} 3 ${PARTITA_MPI_LAUNCHER_${name}} ${PARTITA_MPI_FLAGS_${name}} -- $<TARGET_FILE:partita_rank_tests>)
+  list(APPEND full_tests ranks-${name}-3 ranks-${name}-3-all-as-nodes)
+  partita_add_rank_test(ranks-${name}-3 3 COMMAND ${command} ENVIRONMENT ${mpi_environment})
+  partita_add_rank_test(ranks-${name}-3-all-as-nodes 3 COMMAND ${command}
+                        ENVIRONMENT ${mpi_environment} PARTITA_RANKS_PER_NODE=1)
+  foreach(per_node 0 1)
+    partita_add_rank_test(
+      ranks-${name}-3-messages-${per_node} 3
+      COMMAND ${command} --gtest_filter=ProcessGroup.*:Context.*:Subgroup*:PointToPoint.*:Failure.*:Fork.*
+      ENVIRONMENT ${mpi_environment} PARTITA_RANKS_PER_NODE=${per_node})
+  endforeach()
+endforeach()
+
 # Without MPI, by the command's own launcher.
 if(TARGET partita_command AND NOT PARTITA_SANITIZE MATCHES thread)
   set(by_sockets ${launch} 2 $<TARGET_FILE:partita_command> run -q --threads -- $<TARGET_FILE:partita_rank_tests>)

@@ -101,7 +101,7 @@ void run(const Options& options) {
   const bool rank_already = is_launched_rank();
   if (!rank_already && !options.append && !options.json.empty()) write_file(options.json, "");
   const std::vector<int> ranks = options.ranks.empty() ? cases.front().ranks : options.ranks;
-  if (rank_already || built_with() == "none") {
+  if (rank_already || !has_mpi()) {
     std::string lines = written_before(options);
     for (const int count : rank_already ? std::vector<int>{0} : ranks) {
       on_ranks(count, [&](Context& context) { run_cases(context, cases, options, lines); });

@@ -55,15 +55,12 @@ void print_json(const std::vector<Finding>& findings) {
 }
 
 struct Options {
-  bool json = false, asks_mpi = false;
+  bool json = false, starts_mpi = false;
+  std::string mpi;  ///< to be asked
 };
 
 void diagnose(const Options& options) {
-  if (options.asks_mpi) {  // see examine_device_messages
-    const std::string why_not = ask_mpi_for_device_memory();
-    fmt::print("{}\n", why_not.empty() ? "yes" : why_not);
-    return;
-  }
+  if (!options.mpi.empty()) return answer_for_mpi(options.mpi, options.starts_mpi);
   const std::vector<Finding> findings = examine();
   options.json ? print_json(findings) : print(findings);
   for (const Finding& finding : findings) {
@@ -74,7 +71,8 @@ void diagnose(const Options& options) {
 
 void describe(Subcommand& command, Options& options) {
   command.flag("--json", options.json, "as JSON");
-  command.flag("--ask-mpi", options.asks_mpi, "").hidden();  // as a process of its own
+  command.word("--ask-mpi", options.mpi, "").hidden();  // as a process of its own: see ask_mpi
+  command.flag("--start-mpi", options.starts_mpi, "").hidden();
   command.footer("Ends with 0 unless something essential is broken.\n\n" +
                  examples("partita doctor\npartita doctor --json"));
 }

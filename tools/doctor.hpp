@@ -55,8 +55,24 @@ struct Links {
 /// device. Nothing in a build without CUDA.
 Links measure_links(int devices);
 
-/// Why the MPI does not take addresses of device memory; empty: it does. Asks the MPI, which answers only
-/// once it runs: starts it, and ends it again, in this process, which cannot start it a second time.
-std::string ask_mpi_for_device_memory();
+/// What an MPI library says of itself.
+struct MpiAnswer {
+  std::string library;
+  std::string version;  ///< empty: it cannot be opened
+  std::string problem;  ///< why not
+  std::string memory;   ///< "yes": it takes addresses of device memory; else why not, or empty: not asked
+};
+
+/// What is opened for ranks of that module's MPI: what PARTITA_MPI_LIBRARY names, or else what the module
+/// has.
+std::vector<std::string> libraries_for(const std::string& module);
+
+/// Asks the first of the libraries that can be opened, in a process of its own: two MPIs in one do no good,
+/// and one that has run (`starts_it`: it answers for device memory only then) cannot be started a second
+/// time.
+MpiAnswer ask_mpi(const std::vector<std::string>& libraries, bool starts_it = false);
+
+/// What that process does: `partita doctor --ask-mpi LIBRARY [--start-mpi]`.
+void answer_for_mpi(const std::string& library, bool starts_it);
 
 }  // namespace partita::tools

@@ -130,12 +130,10 @@ Finding examine_links() {
 
 Finding examine_device_messages() {
   const std::string subject = "device MPI";
-  if (built_with() == "none") return {subject, Health::missing, "there is no MPI"};
+  if (!has_mpi()) return {subject, Health::missing, "there is no MPI"};
   if (report_devices().devices.empty()) return {subject, Health::missing, "not asked: there are no devices"};
-  // MPI answers only once it runs, and starting it is nothing for this process.
-  const std::string answer = output_of({own_program(), "doctor", "--ask-mpi"});
-  if (answer.starts_with("yes")) return {subject, Health::ok, "the MPI takes addresses of device memory"};
-  const std::string why_not = answer.substr(0, answer.find('\n'));
+  const std::string why_not = ask_mpi(libraries_for(find_launcher().module), true).memory;
+  if (why_not == "yes") return {subject, Health::ok, "the MPI takes addresses of device memory"};
   return {
       subject,
       Health::missing,

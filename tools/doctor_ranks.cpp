@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <fstream>
 #include <memory>
 #include <partita/context.hpp>
+#include <partita/mpi_report.hpp>
 
 #include "tools/doctor.hpp"
 #include "tools/job.hpp"
@@ -53,36 +55,50 @@ std::string version_in(const std::string& text) {
 
 }  // namespace
 
+std::vector<std::string> libraries_for(const std::string& module) {
+  if (const char* const named = std::getenv("PARTITA_MPI_LIBRARY"); named != nullptr && *named != '\0')
+    return {named};
+  for (const MpiReport::Module& candidate : report_mpi().modules) {
+    if (candidate.name == module) return candidate.libraries;
+  }
+  return {};
+}
+
 Finding examine_mpi() {
-  if (built_with() != "none") return {"MPI", Health::ok, mpi_description()};
-  return {"MPI", Health::missing, "this build has none: its ranks are on this machine",
-          "for ranks on several machines, build with MPI=openmpi or MPI=mpich"};
+  const MpiReport report = report_mpi();
+  if (report.modules.empty())
+    return {"MPI", Health::missing, "this Partita has no module for any: its ranks are on this machine",
+            "for ranks on several machines, build it where Open MPI's or MPICH's mpicxx is"};
+  Finding finding{"MPI", Health::ok, mpi_description()};
+  int can_be_opened = 0;
+  for (const MpiReport::Module& module : report.modules) {
+    const MpiAnswer answer = ask_mpi(libraries_for(module.name));
+    const std::string found = fmt::format("{} ({})", answer.version, answer.library);
+    const std::string& what = answer.version.empty() ? answer.problem : found;
+    finding.details.push_back(fmt::format("for ranks of {}: {}", module.name, what));
+    can_be_opened += answer.version.empty() ? 0 : 1;
+  }
+  if (can_be_opened == 0)
+    finding.warn("install Open MPI or MPICH, or let LD_LIBRARY_PATH or PARTITA_MPI_LIBRARY lead to one");
+  return finding;
 }
 
 Finding examine_launcher() {
-  if (built_with() == "none") return {"launcher", Health::ok, "its own: processes on this machine"};
+  if (!has_mpi()) return {"launcher", Health::ok, "its own: processes on this machine"};
   const Launcher launcher = find_launcher();
   if (launcher.kind == LauncherKind::own)
     return {"launcher", Health::warning, launcher.problem,
             "until then, ranks on this machine only, without MPI"};
   Finding finding{"launcher", Health::ok, fmt::format("{} ({})", launcher.path, launcher.version)};
-  if (!launcher.of_our_build) {
-    finding.health = Health::broken;
-    finding.advice =
-        fmt::format("Partita was built with {}; its launcher must start the ranks", built_with());
-    return finding;
-  }
-  const std::string ours = version_in(mpi_description()), its = version_in(launcher.version);
+  const std::string ours = version_in(ask_mpi(libraries_for(launcher.module)).version),
+                    its = version_in(launcher.version);
   if (!ours.empty() && !its.empty() && ours != its) {
     finding.details.push_back(fmt::format("the library is {}, the launcher {}", ours, its));
-    finding.warn("use the launcher of the same release, or build again");
+    finding.warn("use the launcher of the library's release, or let LD_LIBRARY_PATH lead to the launcher's");
   }
   const std::string other = find_in_path("mpirun");
   if (!other.empty() && find_launcher(other).kind != launcher.kind) {
-    finding.details.push_back(
-        fmt::format("note: mpirun of the PATH ({}) is another MPI's; `partita run` takes the "
-                    "right one",
-                    other));
+    finding.details.push_back(fmt::format("note: mpirun of the PATH ({}) is another MPI's", other));
   }
   const std::string survivors = launcher.kind == LauncherKind::other ? "unknown" : "yes";
   finding.details.push_back(fmt::format("survivors outlive a dead rank: {}", survivors));

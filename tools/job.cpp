@@ -226,7 +226,7 @@ void on_ranks(int ranks, const std::function<void(Context&)>& body, const Contex
     body(context);
     return;
   }
-  if (built_with() == "none") return ThreadGroup::run(ranks, body, options);
+  if (!has_mpi()) return ThreadGroup::run(ranks, body, options);
   std::vector<std::string> words{own_program()};
   words.insert(words.end(), command_line().begin(), command_line().end());
   throw ExitCode{run_job(find_launcher(), ranks, words)};

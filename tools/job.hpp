@@ -16,16 +16,18 @@ struct Launcher {
   LauncherKind kind = LauncherKind::none;
   std::string path = {};
   std::string version = {};             ///< the first line that it says of itself
-  bool of_our_build = false;            ///< of the MPI that Partita was built with
+  std::string module = {};              ///< of the MPI whose ranks it starts; empty: nobody knows which
   std::vector<std::string> flags = {};  ///< before -n
   std::string problem = {};             ///< why there is none of MPI's
 };
 
-/// The MPI that Partita was built with: "openmpi", "mpich" or "none".
-std::string built_with();
+/// This Partita has a module for some MPI.
+bool has_mpi();
+/// It has that one ("openmpi").
+bool has_mpi(const std::string& module);
 
-/// The launcher of the MPI that Partita was built with, or else what `mpirun` of the PATH is, or else, and in
-/// a build without MPI, our own. `given`: this one, instead.
+/// The launcher that Partita was built beside, or else one in the PATH of an MPI that it has a module for, or
+/// else, and where it has none, our own. `given`: this one, instead.
 Launcher find_launcher(const std::string& given = "");
 
 /// This command itself: ranks on this machine, connected by sockets, without MPI.
@@ -49,7 +51,7 @@ int run_rank_of_job(const std::string& folder, char** program);
 
 /// Calls `body` on ranks: those of the launcher that started this process, or `ranks` ranks that it starts by
 /// starting this very command line again (this process then ends with the job's code), or threads where
-/// Partita was built without MPI. One rank needs no launcher.
+/// Partita has no MPI. One rank needs no launcher.
 void on_ranks(int ranks, const std::function<void(Context&)>& body, const ContextOptions& options = {});
 
 /// The rank that the launcher gave this process; 0 without one.

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <partita/mpi_report.hpp>
 #include <sstream>
 
 #include "tools/command_line.hpp"
@@ -15,9 +16,9 @@ namespace partita::tools {
 namespace {
 
 // Set by cmake/Command.cmake.
-constexpr const char* our_mpi = PARTITA_BUILT_WITH;
 constexpr const char* our_launcher = PARTITA_LAUNCHER_PATH;
-constexpr const char* our_flags = PARTITA_LAUNCHER_FLAGS;
+constexpr const char* open_mpi_flags = PARTITA_OPENMPI_FLAGS;
+constexpr const char* mpich_flags = PARTITA_MPICH_FLAGS;
 
 std::vector<std::string> split(const std::string& text) {
   std::istringstream stream(text);
@@ -50,17 +51,15 @@ std::string one_line(const std::string& version, LauncherKind kind) {
 }
 
 // The flags that a laptop, a root shell and more ranks than cores need, and that let survivors outlive a dead
-// rank. Those of our own build come from CMake, which starts the tests' ranks with the same.
+// rank. They come from CMake, which starts the tests' ranks with the same.
 std::vector<std::string> flags_of(LauncherKind kind) {
   std::vector<std::string> flags;
   if (kind == LauncherKind::open_mpi) {
-    flags = split(std::string(our_mpi) == "openmpi"
-                      ? our_flags
-                      : "--allow-run-as-root --oversubscribe --bind-to none --enable-recovery");
+    flags = split(open_mpi_flags);
     // Refused by nobody, but a user who is not root should not read it in the list of processes.
     if (geteuid() != 0) std::erase(flags, "--allow-run-as-root");
   } else if (kind == LauncherKind::mpich) {
-    flags = split(std::string(our_mpi) == "mpich" ? our_flags : "-disable-auto-cleanup");
+    flags = split(mpich_flags);
   }
   return flags;
 }
@@ -68,10 +67,10 @@ std::vector<std::string> flags_of(LauncherKind kind) {
 Launcher examine(const std::string& path) {
   const std::string said = output_of({path, "--version"});
   const LauncherKind kind = kind_of(said);
-  const std::string name = kind == LauncherKind::open_mpi ? "openmpi"
-                           : kind == LauncherKind::mpich  ? "mpich"
-                                                          : "other";
-  return {kind, path, one_line(said, kind), name == our_mpi, flags_of(kind)};
+  const std::string module = kind == LauncherKind::open_mpi ? "openmpi"
+                             : kind == LauncherKind::mpich  ? "mpich"
+                                                            : "";
+  return {kind, path, one_line(said, kind), module, flags_of(kind)};
 }
 
 std::string quoted(const std::string& word) {
@@ -82,8 +81,13 @@ std::string quoted(const std::string& word) {
 
 }  // namespace
 
-std::string built_with() {
-  return our_mpi;
+bool has_mpi() {
+  return !report_mpi().modules.empty();
+}
+
+bool has_mpi(const std::string& module) {
+  const std::vector<MpiReport::Module> all = report_mpi().modules;
+  return std::any_of(all.begin(), all.end(), [&](const auto& one) { return one.name == module; });
 }
 
 std::string find_in_path(const std::string& name) {
@@ -121,16 +125,18 @@ Launcher find_launcher(const std::string& given) {
     if (is_program(path)) return examine(path);
     return {.problem = fmt::format("there is no launcher \"{}\"", given)};
   }
-  if (built_with() == "none") return own_launcher();
-  if (is_program(our_launcher)) return examine(our_launcher);
-  for (const std::string& name : {std::string("mpirun.") + our_mpi, std::string("mpirun")}) {
-    const std::string path = find_in_path(name);
-    if (!path.empty()) return examine(path);
+  if (!has_mpi()) return own_launcher();
+  for (const std::string& path : {std::string(our_launcher), find_in_path("mpirun"),
+                                  find_in_path("mpirun.openmpi"), find_in_path("mpirun.mpich")}) {
+    if (!is_program(path)) continue;
+    Launcher launcher = examine(path);
+    if (launcher.module.empty() || has_mpi(launcher.module)) return launcher;
   }
-  const std::string package = built_with() == "mpich" ? "mpich" : "openmpi-bin";
   Launcher own = own_launcher();
-  own.problem = fmt::format("no MPI launcher: neither {} nor mpirun in the PATH; install the package {}",
-                            *our_launcher == '\0' ? "that of the build" : our_launcher, package);
+  own.problem = fmt::format(
+      "no launcher of an MPI that Partita has a module for: neither {} nor mpirun in the PATH; "
+      "install the package openmpi-bin or mpich",
+      *our_launcher == '\0' ? "that of the build" : our_launcher);
   return own;
 }
 

@@ -1,4 +1,4 @@
-// partita run: starts a program on ranks, through the MPI that Partita was built with or without any.
+// partita run: starts a program on ranks, through the MPI that is there or without any.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -49,9 +49,9 @@ void run(const Options& options) {
   const int given = std::max(options.ranks, options.threads);
   const int ranks = given > 0 ? given : usable_cores();
   if (launcher.kind == LauncherKind::none) throw std::runtime_error(launcher.problem);
-  if (launcher.kind != LauncherKind::own && !launcher.of_our_build && built_with() != "none") {
-    fmt::print(stderr, "partita: note: {} is not of the MPI that Partita was built with ({})\n",
-               launcher.path, built_with());
+  if (!launcher.module.empty() && !has_mpi(launcher.module)) {
+    fmt::print(stderr, "partita: note: {} starts ranks of an MPI that this Partita has no module for ({})\n",
+               launcher.path, launcher.module);
   }
   if (options.dry) {
     fmt::print("{} {}\n", command_of(launcher, ranks), fmt::join(program, " "));

@@ -29,14 +29,14 @@ struct Device {
   static Device cuda(int index = -1) { return {Kind::cuda, index}; }  ///< a GPU, else UnsupportedError
 };
 
-/// Whom a context is made of. Default: all processes of MPI_COMM_WORLD, or this process alone when the
-/// library was built without MPI or the program was not started by a launcher. Made by
+/// Whom a context is made of. Default: all processes of MPI_COMM_WORLD, or this process alone when neither a
+/// launcher started it nor MPI runs in it. Made by
 /// `communicator(MPI_Comm)` in <partita/mpi.hpp> or by `ThreadGroup::member`.
 struct PARTITA_API Communicator {
   std::array<unsigned char, 16> handle{};  ///< the bytes of an MPI_Comm
   int handle_bytes = 0;                    ///< 0: none given
-  std::string implementation;              ///< of the caller's mpi.h, compared with the library's own
-  std::shared_ptr<void> thread_member;     ///< a place in a ThreadGroup
+  std::string implementation;  ///< "Open MPI 4", "MPICH 4": of the caller's mpi.h, or as its MPI calls itself
+  std::shared_ptr<void> thread_member;  ///< a place in a ThreadGroup
 };
 
 /// What is logged: this, and what is graver.
@@ -186,12 +186,13 @@ class PARTITA_API Context {
 
 /// Starts a context. Collective over the communicator, blocking, within the deadline. Where no communicator
 /// is given, its ranks are those that `partita run --threads` has connected, or MPI_COMM_WORLD's under an MPI
-/// launcher or where MPI runs, or this process alone. Initialises MPI (asking for MPI_THREAD_MULTIPLE) when
-/// nobody has; then MPI is finalised at process exit, and only when no context failed. Errors, the same on
-/// every rank: ArgumentError (a communicator of another MPI build than the library's, a bad environment
-/// variable, an unknown or wrong machine), FileError (a machine that cannot be read), DisagreementError
-/// (options that differ), UnsupportedError (a device that this build or machine does not have), TimeoutError
-/// or LostPeerError (ranks that did not come).
+/// launcher or where MPI runs, or this process alone. Which MPI that is, <partita/mpi_report.hpp> says; it is
+/// opened here. Initialises MPI (asking for MPI_THREAD_MULTIPLE) when nobody has; then MPI is finalised at
+/// process exit, and only when no context failed. Errors, the same on every rank: ArgumentError (a
+/// communicator of another MPI than the process's, a bad environment variable, an unknown or wrong machine),
+/// FileError (a machine that cannot be read), DisagreementError (options that differ), UnsupportedError (a
+/// device that this build or machine does not have; an MPI that it has no module for), TimeoutError or
+/// LostPeerError (ranks that did not come).
 PARTITA_API Context initialize(const ContextOptions& options = {});
 
 /// Calls `body` on rank 0 while the others wait, within the deadline: output appears once, and what rank 0
@@ -215,8 +216,8 @@ class PARTITA_API ThreadGroup {
   int ranks_;
 };
 
-/// Whether this build can talk to other processes, and through what: "Open MPI v4.1.4, ...", or "none".
-/// Local, thread-safe.
+/// Through which MPI this process talks to others, or would now, and why: "Open MPI v4.1.4, ...: the process
+/// has loaded it", "none: ...". Local, thread-safe; opens nothing.
 PARTITA_API std::string mpi_description();
 
 }  // namespace partita

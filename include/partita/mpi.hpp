@@ -22,8 +22,8 @@ inline std::string mpi_implementation() {
 }
 
 /// Wraps a communicator for `initialize`. The caller keeps it; Partita duplicates it and never uses it
-/// otherwise. Inline on purpose: it is compiled with the caller's mpi.h, so that another build than the
-/// library's is found out.
+/// otherwise. Inline on purpose: it is compiled with the caller's mpi.h, so that Partita knows whose it is;
+/// it serves any MPI that it has a module for.
 inline Communicator communicator(MPI_Comm comm) {
   Communicator result;
   static_assert(sizeof(MPI_Comm) <= sizeof(result.handle));

@@ -40,6 +40,7 @@
 #include <partita/machine.hpp>
 #include <partita/matmul.hpp>
 #include <partita/memory.hpp>
+#include <partita/mpi_report.hpp>
 #include <partita/plan.hpp>
 #include <partita/print.hpp>
 #include <partita/redistribute.hpp>

@@ -40,9 +40,8 @@ std::unique_ptr<runtime::ProcessGroup> make_group(const ContextOptions& options)
   if (communicator.thread_member) return runtime::make_threads_group(communicator, options.ranks_per_node);
   if (communicator.handle_bytes == 0 && runtime::has_sockets())
     return runtime::make_sockets_group(options.ranks_per_node, options.deadline);
-  const bool use_mpi = communicator.handle_bytes > 0 ||
-                       (runtime::mpi_available() && (runtime::mpi_is_running() || is_launched_rank()));
-  if (use_mpi) return runtime::make_mpi_group(communicator, options.ranks_per_node, options.deadline);
+  if (communicator.handle_bytes > 0 || runtime::mpi_is_running() || is_launched_rank())
+    return runtime::make_mpi_group(communicator, options.ranks_per_node, options.deadline);
   return runtime::make_threads_group(std::make_shared<runtime::ThreadsShared>(1), 0, options.ranks_per_node);
 }
 

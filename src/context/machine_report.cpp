@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -19,6 +18,7 @@
 #include "memory/node_limits.hpp"
 #include "memory/page.hpp"
 #include "memory/reservation.hpp"
+#include "runtime/mpi_choice.hpp"
 #include "runtime/sockets_group.hpp"
 
 namespace partita {
@@ -131,12 +131,7 @@ MemoryReport report_memory() {
 }
 
 bool is_launched_rank() {
-  // Open MPI; PMI-1 and PMI-2 (MPICH, Intel MPI, Slurm, Flux); PMIx (Open MPI 5, Slurm); Cray PALS.
-  static constexpr std::array names{"OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMI_FD", "PMI_SIZE", "PMIX_RANK",
-                                    "PALS_RANKID"};
-  return runtime::has_sockets() || std::any_of(names.begin(), names.end(), [](const char* name) {
-           return !environment_variable(name).empty();
-         });
+  return runtime::has_sockets() || runtime::launcher_of(environment_variable).has_value();
 }
 
 }  // namespace partita

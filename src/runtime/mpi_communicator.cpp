@@ -14,35 +14,37 @@
 namespace partita::runtime {
 
 OurCommunicator::~OurCommunicator() {
-  if (communicator == MPI_COMM_NULL || messages_left || context_failed_in_this_process()) return;
+  if (communicator == mpi_calls().no_comm || messages_left || context_failed_in_this_process()) return;
   if (!mpi_is_running()) return;
   try {
     const MpiCall call;
-    MPI_Comm_free(&communicator);
+    mpi_calls().comm_free(&communicator);
   } catch (const Error&) {
     // Another thread than MPI allows: the communicator stays until MPI_Finalize.
   }
 }
 
-MPI_Comm handle_of(const Communicator& communicator) {
-  MPI_Comm handle = MPI_COMM_WORLD;
+mpi::Comm handle_of(const Communicator& communicator) {
+  const mpi::Calls& mpi = mpi_calls();
+  mpi::Comm handle = mpi.world;
   if (communicator.handle_bytes != 0) {
-    std::memcpy(&handle, communicator.handle.data(), sizeof(handle));
-    check(handle != MPI_COMM_NULL, "the communicator is MPI_COMM_NULL");
-    int between = 0;
-    MPI_Comm_test_inter(handle, &between);
-    check(between == 0, "an inter-communicator is no group of ranks; merge it first (MPI_Intercomm_merge)");
+    handle = {};
+    std::memcpy(&handle.bits, communicator.handle.data(), static_cast<std::size_t>(mpi.handle_bytes));
+    check(handle != mpi.no_comm, "the communicator is MPI_COMM_NULL");
+    check(!mpi.comm_test_inter(handle),
+          "an inter-communicator is no group of ranks; merge it first (MPI_Intercomm_merge)");
   }
   return handle;
 }
 
-std::shared_ptr<OurCommunicator> duplicate(MPI_Comm communicator, std::chrono::milliseconds deadline) {
+std::shared_ptr<OurCommunicator> duplicate(mpi::Comm communicator, std::chrono::milliseconds deadline) {
+  const mpi::Calls& mpi = mpi_calls();
   auto ours = std::make_unique<OurCommunicator>();
-  MPI_Request request = MPI_REQUEST_NULL;
+  mpi::Request request = mpi.no_request;
   {
     const MpiCall call;
     const ReturnedErrors errors({communicator});
-    check_mpi(MPI_Comm_idup(communicator, &ours->communicator, &request), "MPI_Comm_idup");
+    check_mpi(mpi.comm_idup(communicator, &ours->communicator, &request), "MPI_Comm_idup");
   }
   if (!wait_mpi(request, deadline, "MPI_Comm_idup")) {
     (void)ours.release();  // MPI may still write into it.
@@ -51,11 +53,8 @@ std::shared_ptr<OurCommunicator> duplicate(MPI_Comm communicator, std::chrono::m
                                    std::chrono::duration<double>(deadline).count()));
   }
   const MpiCall call;
-  MPI_Comm_set_errhandler(ours->communicator, MPI_ERRORS_RETURN);
-  int found = 0;
-  const int* largest_tag = nullptr;
-  MPI_Comm_get_attr(ours->communicator, MPI_TAG_UB, static_cast<void*>(&largest_tag), &found);
-  ours->largest_key = ((found != 0 ? *largest_tag : 32767) - (lane_count - 1)) / lane_count;
+  mpi.return_errors(ours->communicator);
+  ours->largest_key = (mpi.largest_tag(ours->communicator) - (lane_count - 1)) / lane_count;
   return ours;
 }
 
@@ -64,21 +63,21 @@ namespace {
 struct Exchange {
   HostCard mine;
   std::vector<HostCard> all;
-  MPI_Request request = MPI_REQUEST_NULL;
+  mpi::Request request = mpi_calls().no_request;
 };
 
-std::vector<HostCard> all_cards(MPI_Comm communicator, const HostCard& mine,
+std::vector<HostCard> all_cards(mpi::Comm communicator, const HostCard& mine,
                                 std::chrono::milliseconds deadline) {
   int size = 0;
-  MPI_Comm_size(communicator, &size);
+  mpi_calls().comm_size(communicator, &size);
   auto exchange = std::make_unique<Exchange>();
   exchange->mine = mine;
   exchange->all.resize(static_cast<std::size_t>(size));
   constexpr int bytes = static_cast<int>(sizeof(HostCard));
   {
     const MpiCall call;
-    check_mpi(MPI_Iallgather(&exchange->mine, bytes, MPI_BYTE, exchange->all.data(), bytes, MPI_BYTE,
-                             communicator, &exchange->request),
+    check_mpi(mpi_calls().iallgather(&exchange->mine, exchange->all.data(), bytes, communicator,
+                                     &exchange->request),
               "MPI_Iallgather");
   }
   if (!wait_mpi(exchange->request, deadline, "MPI_Iallgather")) {
@@ -91,7 +90,7 @@ std::vector<HostCard> all_cards(MPI_Comm communicator, const HostCard& mine,
 
 }  // namespace
 
-RankHosts find_mpi_hosts(MPI_Comm communicator, int ranks_per_node, std::chrono::milliseconds deadline) {
+RankHosts find_mpi_hosts(mpi::Comm communicator, int ranks_per_node, std::chrono::milliseconds deadline) {
   return hosts_of(all_cards(communicator, {this_host(), ranks_per_node}, deadline));
 }
 

@@ -2,21 +2,21 @@
 // backend only.
 #pragma once
 
-#include <mpi.h>
-
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
 #include <partita/context.hpp>
 
+#include "mpi/calls.hpp"
 #include "runtime/host_cards.hpp"
+#include "runtime/mpi_module.hpp"
 
 namespace partita::runtime {
 
 /// A group and its sub-groups share it.
 struct OurCommunicator {
-  MPI_Comm communicator = MPI_COMM_NULL;
+  mpi::Comm communicator = mpi_calls().no_comm;
   std::int32_t largest_key = 0;  ///< of a sub-group, as the tags allow
   std::atomic<bool> messages_left{false};
 
@@ -29,13 +29,13 @@ struct OurCommunicator {
 };
 
 /// MPI_COMM_WORLD where none is given. Throws ArgumentError for one that is no group of ranks.
-MPI_Comm handle_of(const Communicator& communicator);
+mpi::Comm handle_of(const Communicator& communicator);
 
 /// Collective over the communicator. TimeoutError when the other ranks do not come.
-std::shared_ptr<OurCommunicator> duplicate(MPI_Comm callers, std::chrono::milliseconds deadline);
+std::shared_ptr<OurCommunicator> duplicate(mpi::Comm callers, std::chrono::milliseconds deadline);
 
 /// One non-blocking all-gather over the communicator. A bad or differing setting of the ranks per node is the
 /// same ArgumentError or DisagreementError on every rank.
-RankHosts find_mpi_hosts(MPI_Comm communicator, int ranks_per_node, std::chrono::milliseconds deadline);
+RankHosts find_mpi_hosts(mpi::Comm communicator, int ranks_per_node, std::chrono::milliseconds deadline);
 
 }  // namespace partita::runtime

@@ -10,34 +10,27 @@
 #include "runtime/device_memory_query.hpp"
 #include "runtime/mpi_group.hpp"
 #include "runtime/mpi_library.hpp"
+#include "runtime/mpi_module.hpp"
 
 namespace partita {
 namespace {
 
-/// Of the MPI library, also where it was opened for somebody else alone; null: it has none.
+/// Of the MPI library, which all libraries see; null: it has none.
 template <class Function>
 void find(const char* name, Function*& function) {
-  void* found = dlsym(RTLD_DEFAULT, name);
-  Dl_info mine{};
-  if (found == nullptr && dladdr(reinterpret_cast<const void*>(&MPI_Query_thread), &mine) != 0) {
-    void* const library = dlopen(mine.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-    if (library == nullptr) return;
-    found = dlsym(library, name);
-    dlclose(library);  // one share of it: it stays open
-  }
-  function = reinterpret_cast<Function*>(found);
+  function = reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
 }
 
 std::string ask() {
+  const runtime::OpenedMpi& mpi = runtime::open_mpi();
   runtime::DeviceMemoryQueries queries;
   find("MPIX_GPU_query_support", queries.gpu_support);
   find("MPIX_Query_cuda_support", queries.cuda_support);
   const runtime::MpiCall call;
   // Where the errors of calls go that have no communicator; these end the process unless somebody says
   // otherwise.
-  const runtime::ReturnedErrors errors({MPI_COMM_WORLD, MPI_COMM_SELF});
-  return runtime::why_no_device_memory(runtime::mpi_library_version(), queries,
-                                       std::getenv("MPICH_GPU_SUPPORT_ENABLED"));
+  const runtime::ReturnedErrors errors({mpi.calls->world, mpi.calls->self});
+  return runtime::why_no_device_memory(mpi.version, queries, std::getenv("MPICH_GPU_SUPPORT_ENABLED"));
 }
 
 /// Asked once: the answer stays what it was when MPI started.

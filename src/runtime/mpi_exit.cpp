@@ -1,7 +1,5 @@
 #include "runtime/mpi_exit.hpp"
 
-#include <mpi.h>
-
 #include <algorithm>
 #include <atomic>
 #include <exception>
@@ -10,6 +8,7 @@
 #include "runtime/live_contexts.hpp"
 #include "runtime/mpi_group.hpp"
 #include "runtime/mpi_library.hpp"
+#include "runtime/mpi_module.hpp"
 #include "runtime/process_watch.hpp"
 
 namespace partita::runtime {
@@ -75,10 +74,11 @@ void end_at_exit() {
       }
       return false;
     };
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    MPI_Request barrier = MPI_REQUEST_NULL;
-    if (MPI_Ibarrier(MPI_COMM_WORLD, &barrier) != MPI_SUCCESS) return;
-    if (wait_mpi(barrier, patience_at_exit(group), "MPI_Finalize", somebody_ended)) MPI_Finalize();
+    const mpi::Calls& mpi = mpi_calls();
+    mpi.return_errors(mpi.world);
+    mpi::Request barrier = mpi.no_request;
+    if (mpi.ibarrier(mpi.world, &barrier) != mpi::success) return;
+    if (wait_mpi(barrier, patience_at_exit(group), "MPI_Finalize", somebody_ended)) mpi.finalize();
   } catch (...) {
     // A transport that fails now has nothing to lose any more: the process ends.
   }

@@ -1,5 +1,6 @@
 #include "runtime/mpi_farewells.hpp"
 
+#include <algorithm>
 #include <type_traits>
 #include <utility>
 
@@ -17,34 +18,30 @@ constexpr int tag = 0;
 using Shared = std::shared_ptr<MpiFarewells>;
 
 /// MPI calls it when the caller frees the communicator, or while MPI itself ends, when nothing may be freed.
-int forget_farewells(MPI_Comm callers, int, void* value, void*) {
+void forget_farewells(mpi::Comm callers, void* value) {
   const std::unique_ptr<Shared> ours(static_cast<Shared*>(value));
-  if (callers == MPI_COMM_WORLD || callers == MPI_COMM_SELF) keep_until_exit(*ours);
-  return MPI_SUCCESS;
+  if (callers == mpi_calls().world || callers == mpi_calls().self) keep_until_exit(*ours);
 }
 
 int make_key() {
   const MpiCall call;
-  int key = MPI_KEYVAL_INVALID;
-  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &forget_farewells, &key, nullptr);
-  return key;
+  return mpi_calls().comm_create_keyval(&forget_farewells);
 }
 
 }  // namespace
 
-Shared MpiFarewells::of(MPI_Comm callers, std::chrono::milliseconds deadline) {
+Shared MpiFarewells::of(mpi::Comm callers, std::chrono::milliseconds deadline) {
   static const int key = make_key();
   void* found = nullptr;
-  int is_there = 0;
   {
     const MpiCall call;
-    MPI_Comm_get_attr(callers, key, static_cast<void*>(&found), &is_there);
+    found = mpi_calls().comm_get_attr(callers, key);
   }
-  if (is_there != 0) return *static_cast<Shared*>(found);
+  if (found != nullptr) return *static_cast<Shared*>(found);
   auto ours = std::make_unique<Shared>(std::make_shared<MpiFarewells>(duplicate(callers, deadline)));
   Shared result = *ours;
   const MpiCall call;
-  check_mpi(MPI_Comm_set_attr(callers, key, ours.get()), "MPI_Comm_set_attr");
+  check_mpi(mpi_calls().comm_set_attr(callers, key, ours.get()), "MPI_Comm_set_attr");
   (void)ours.release();  // the attribute's
   return result;
 }
@@ -70,10 +67,10 @@ void MpiFarewells::say(const Farewell& farewell, const std::vector<int>& ranks) 
     sending.requests.reserve(ranks.size());
     const MpiCall call;
     for (const int rank : ranks) {
-      MPI_Request request = MPI_REQUEST_NULL;
-      const int code = MPI_Isend(sending.message.get(), sizeof(FarewellMessage), MPI_BYTE, rank, tag,
-                                 ours_->communicator, &request);
-      if (code == MPI_SUCCESS) sending.requests.push_back(request);
+      mpi::Request request = mpi_calls().no_request;
+      const int code = mpi_calls().isend(sending.message.get(), sizeof(FarewellMessage), rank, tag,
+                                         ours_->communicator, &request);
+      if (code == mpi::success) sending.requests.push_back(request);
     }
   } catch (...) {
     // Another thread than MPI allows, or no memory: the ranks of other nodes find out by their deadline.
@@ -84,24 +81,24 @@ void MpiFarewells::forget_sent() {
   if (sending_.empty() || !mpi_is_running()) return;
   const MpiCall call;
   std::erase_if(sending_, [](Sending& sending) {
-    int complete = 0;
-    MPI_Testall(static_cast<int>(sending.requests.size()), sending.requests.data(), &complete,
-                MPI_STATUSES_IGNORE);
-    return complete != 0;
+    return std::all_of(sending.requests.begin(), sending.requests.end(), [](mpi::Request& request) {
+      bool complete = false;
+      mpi_calls().test(&request, &complete, nullptr);
+      return complete;
+    });
   });
 }
 
 void MpiFarewells::listen() {
   const std::lock_guard lock(mutex_);
   const MpiCall call;
-  int arrived = 0;
-  MPI_Status status;
-  check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, tag, ours_->communicator, &arrived, &status), "progress");
-  if (arrived == 0) return;
+  bool arrived = false;
+  int source = 0;
+  check_mpi(mpi_calls().iprobe(tag, ours_->communicator, &arrived, &source), "progress");
+  if (!arrived) return;
   // It is here, and nobody else takes it while this thread has the lock: the receive does not wait.
   FarewellMessage message;
-  check_mpi(MPI_Recv(&message, sizeof(FarewellMessage), MPI_BYTE, status.MPI_SOURCE, tag, ours_->communicator,
-                     MPI_STATUS_IGNORE),
+  check_mpi(mpi_calls().recv(&message, sizeof(FarewellMessage), source, tag, ours_->communicator),
             "a farewell");
   heard_.note(message.farewell());
 }

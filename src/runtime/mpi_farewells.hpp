@@ -1,8 +1,6 @@
 // Farewells as messages of their own, beside all others. For the files of the mpi backend only.
 #pragma once
 
-#include <mpi.h>
-
 #include <chrono>
 #include <memory>
 #include <mutex>
@@ -10,6 +8,7 @@
 #include <partita/context.hpp>
 #include <vector>
 
+#include "mpi/calls.hpp"
 #include "runtime/heard_farewells.hpp"
 
 namespace partita::runtime {
@@ -25,7 +24,7 @@ class MpiFarewells {
  public:
   /// Of the caller's communicator; made with its first group. Collective; TimeoutError when the other ranks
   /// do not come.
-  static std::shared_ptr<MpiFarewells> of(MPI_Comm callers, std::chrono::milliseconds deadline);
+  static std::shared_ptr<MpiFarewells> of(mpi::Comm callers, std::chrono::milliseconds deadline);
 
   explicit MpiFarewells(std::shared_ptr<OurCommunicator> ours) : ours_(std::move(ours)) {}
   /// What has not left by now stays until the process ends.
@@ -43,7 +42,7 @@ class MpiFarewells {
  private:
   struct Sending {
     std::shared_ptr<FarewellMessage> message;
-    std::vector<MPI_Request> requests;
+    std::vector<mpi::Request> requests;
   };
   void forget_sent();
 

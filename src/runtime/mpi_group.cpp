@@ -41,7 +41,7 @@ class MpiGroup final : public GroupOfProcesses {
 
  private:
   struct Message {
-    std::vector<MPI_Request> pieces;
+    std::vector<mpi::Request> pieces;
     std::size_t completed = 0;  ///< pieces
     std::int64_t bytes = 0;
     int peer = 0;
@@ -92,7 +92,7 @@ MessageId MpiGroup::start(bool is_send, int peer, std::int64_t bytes, Start&& st
   message.abandoned = false;
   message.completed = 0;
   const std::int64_t pieces = std::max<std::int64_t>(1, (bytes + piece_bytes - 1) / piece_bytes);
-  message.pieces.assign(static_cast<std::size_t>(pieces), MPI_REQUEST_NULL);
+  message.pieces.assign(static_cast<std::size_t>(pieces), mpi_calls().no_request);
   for (std::size_t piece = 0; piece < message.pieces.size(); ++piece) {
     const MpiCall call;
     check_mpi(start_piece(static_cast<std::int64_t>(piece) * piece_bytes,
@@ -103,16 +103,16 @@ MessageId MpiGroup::start(bool is_send, int peer, std::int64_t bytes, Start&& st
 }
 
 MessageId MpiGroup::send(int peer, Lane lane, const void* data, std::int64_t bytes) {
-  return start(true, peer, bytes, [&](std::int64_t offset, int count, int to, MPI_Request* request) {
+  return start(true, peer, bytes, [&](std::int64_t offset, int count, int to, mpi::Request* request) {
     const std::byte* from = bytes == 0 ? nullptr : static_cast<const std::byte*>(data) + offset;
-    return MPI_Isend(from, count, MPI_BYTE, to, tag(lane), shared_->communicator, request);
+    return mpi_calls().isend(from, count, to, tag(lane), shared_->communicator, request);
   });
 }
 
 MessageId MpiGroup::receive(int peer, Lane lane, void* data, std::int64_t bytes) {
-  return start(false, peer, bytes, [&](std::int64_t offset, int count, int from, MPI_Request* request) {
+  return start(false, peer, bytes, [&](std::int64_t offset, int count, int from, mpi::Request* request) {
     std::byte* to = bytes == 0 ? nullptr : static_cast<std::byte*>(data) + offset;
-    return MPI_Irecv(to, count, MPI_BYTE, from, tag(lane), shared_->communicator, request);
+    return mpi_calls().irecv(to, count, from, tag(lane), shared_->communicator, request);
   });
 }
 
@@ -134,18 +134,17 @@ bool MpiGroup::test(MessageId number) {
 
 /// Tests the oldest piece that is not complete; MPI makes progress on all of them.
 bool MpiGroup::test_piece(Message& message) {
-  int complete = 0;
+  bool complete = false;
   int received = 0;
   {
     const MpiCall call;
-    MPI_Status status;
-    const int code = MPI_Test(&message.pieces[message.completed], &complete, &status);
-    if (code != MPI_SUCCESS) {
+    const int code = mpi_calls().test(&message.pieces[message.completed], &complete,
+                                      message.is_send ? nullptr : &received);
+    if (code != mpi::success) {
       check_mpi(code, fmt::format("a message of {} bytes {} rank {}", message.bytes,
                                   message.is_send ? "to" : "from", message.peer));
     }
-    if (complete == 0) return false;
-    if (!message.is_send) MPI_Get_count(&status, MPI_BYTE, &received);
+    if (!complete) return false;
   }
   const std::int64_t expected = message.bytes_of(message.completed);
   check<DisagreementError>(message.is_send || received == expected,
@@ -196,11 +195,11 @@ void MpiGroup::abandon() noexcept {
     const MpiCall call;
     messages_.for_each([](Message& message) {
       message.abandoned = true;
-      for (MPI_Request& piece : message.pieces) {
-        if (message.is_send || piece == MPI_REQUEST_NULL) continue;
-        int complete = 0;
-        MPI_Cancel(&piece);
-        MPI_Test(&piece, &complete, MPI_STATUS_IGNORE);
+      for (mpi::Request& piece : message.pieces) {
+        if (message.is_send || piece == mpi_calls().no_request) continue;
+        bool complete = false;
+        mpi_calls().cancel(&piece);
+        mpi_calls().test(&piece, &complete, nullptr);
       }
     });
   } catch (const Error&) {
@@ -220,14 +219,14 @@ std::unique_ptr<ProcessGroup> MpiGroup::subgroup(const std::vector<int>& ranks, 
 
 std::unique_ptr<ProcessGroup> make_mpi_group(const Communicator& communicator, int ranks_per_node,
                                              std::chrono::milliseconds deadline) {
-  check_mpi_build(communicator);
+  open_mpi(communicator);
   start_mpi();
-  const MPI_Comm callers = handle_of(communicator);
+  const mpi::Comm callers = handle_of(communicator);
   std::shared_ptr<MpiFarewells> farewells = MpiFarewells::of(callers, deadline);
   std::shared_ptr<OurCommunicator> ours = duplicate(callers, deadline);
   RankHosts nodes = find_mpi_hosts(ours->communicator, ranks_per_node, deadline);
   int rank = 0;
-  MPI_Comm_rank(ours->communicator, &rank);
+  mpi_calls().comm_rank(ours->communicator, &rank);
   note_group(nodes.hosts, rank, deadline);
   return std::make_unique<MpiGroup>(std::move(ours), std::move(farewells), 0,
                                     ProcessMembers::all(std::move(nodes), rank));

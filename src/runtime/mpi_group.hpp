@@ -1,5 +1,4 @@
-// The ranks as processes that talk through MPI. Free of <mpi.h>; without the MPI backend the functions that
-// need it throw UnsupportedError.
+// The ranks as processes that talk through MPI: whichever the process has (mpi_module.hpp).
 #pragma once
 
 #include <chrono>
@@ -10,10 +9,8 @@
 
 namespace partita::runtime {
 
-/// This build has the MPI backend.
-bool mpi_available();
-
-/// MPI has been initialised, by whomever, and not finalised, and is not only a copy of the parent's.
+/// MPI has been initialised, by whomever, and not finalised, and is not only a copy of the parent's: the one
+/// that we have opened, or else any that the process has loaded.
 bool mpi_is_running();
 
 /// MPI has been initialised by us; then we finalise it at exit.
@@ -28,8 +25,9 @@ void note_failed_context() noexcept;
 
 /// The processes of the communicator (none given: MPI_COMM_WORLD), on a duplicate of it. Initialises MPI
 /// where nobody has. `ranks_per_node`: as ContextOptions has it; with 0, PARTITA_RANKS_PER_NODE. Collective;
-/// waits for the other ranks to call it, at most `deadline`. Errors: ArgumentError (another MPI build than
-/// ours, a bad setting on some rank: the same on every rank), TimeoutError, Error (what MPI reports).
+/// waits for the other ranks to call it, at most `deadline`. Errors: ArgumentError (a communicator of another
+/// MPI than this process's, a bad setting on some rank: the same on every rank), UnsupportedError (no MPI, or
+/// none that there is a module for), TimeoutError, Error (what MPI reports).
 std::unique_ptr<ProcessGroup> make_mpi_group(const Communicator& communicator, int ranks_per_node,
                                              std::chrono::milliseconds deadline);
 

@@ -6,101 +6,69 @@
 #include <csignal>
 #include <cstdlib>
 #include <partita/machine_report.hpp>
-#include <partita/mpi.hpp>
 #include <thread>
 
 #include "base/check.hpp"
+#include "base/environment_variable.hpp"
 #include "runtime/home_process.hpp"
 #include "runtime/mpi_exit.hpp"
 #include "runtime/mpi_group.hpp"
+#include "runtime/mpi_loaded.hpp"
+#include "runtime/mpi_module.hpp"
 
-namespace partita {
-namespace runtime {
+namespace partita::runtime {
 namespace {
 
 std::atomic<bool> initialised_by_us{false};
-std::atomic<int> thread_level{-1};
+std::atomic<mpi::ThreadLevel> thread_level{mpi::ThreadLevel::unknown};
 std::atomic<const HomeProcess*> home_of_mpi{nullptr};
 std::mutex start_mutex;
 std::mutex serial_mutex;
-
-bool is_initialised() {
-  int flag = 0;
-  MPI_Initialized(&flag);
-  return flag != 0;
-}
 
 /// MPICH's launcher, told not to kill the others when a process dies (-disable-auto-cleanup), sends them
 /// SIGUSR1 instead, which kills them all the same unless somebody handles it. A handler of the program's own
 /// stays.
 void outlive_notice_of_launcher() {
-#if defined(MPICH_NUMVERSION)
   struct sigaction present {};
   if (sigaction(SIGUSR1, nullptr, &present) != 0 || present.sa_handler != SIG_DFL) return;
   struct sigaction heard {};
   heard.sa_handler = [](int) {};
   heard.sa_flags = SA_RESTART;
   sigaction(SIGUSR1, &heard, nullptr);
-#endif
 }
 
 /// MPICH has forgotten a request's communicator when it reports the error of one that is over (a message that
 /// was longer than its receive), and calls the handler of these. Where the caller started MPI, they are the
 /// caller's.
 void return_errors() {
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  mpi_calls().return_errors(mpi_calls().world);
+  mpi_calls().return_errors(mpi_calls().self);
 }
 
-/// Our mpi.h and the library that was loaded are of one family (a version may differ: the families keep their
-/// binary interface).
-void check_loaded_library() {
-  const std::string loaded = mpi_library_version();
-#if defined(OMPI_MAJOR_VERSION)
-  constexpr bool ours_is_open_mpi = true;
-#else
-  constexpr bool ours_is_open_mpi = false;
-#endif
-  const bool same = loaded.starts_with("Open MPI") == ours_is_open_mpi;
-  check(same, "Partita was built with {}, but the MPI library loaded is {}; look at LD_LIBRARY_PATH",
-        mpi_implementation(), loaded);
+/// An MPI that does not understand the launcher starts all the same, as a world of one rank.
+void check_is_of_launcher() {
+  int size = 0;
+  mpi_calls().comm_size(mpi_calls().world, &size);
+  const int launched = launched_ranks(environment_variable);
+  check<UnsupportedError>(
+      size > 1 || launched <= 1 || !initialised_by_us,
+      "the launcher has started {} ranks, but {} ({}) knows of one alone: it is not the launcher's MPI",
+      launched, opened_mpi()->version, opened_mpi()->library);
 }
 
 }  // namespace
 
-std::string mpi_library_version() {
-  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
-  int length = 0;
-  MPI_Get_library_version(text.data(), &length);
-  std::string version(text.data());
-  version.resize(std::min(version.size(), version.find('\n')));
-  for (char& c : version) c = c == '\t' ? ' ' : c;
-  return version;
-}
-
-bool mpi_available() {
-  return true;
-}
 bool mpi_is_finalised() {
-  int flag = 0;
-  MPI_Finalized(&flag);
-  return flag != 0;
+  return mpi_calls().finalized();
 }
 
 bool mpi_is_running() {
-  return is_initialised() && !mpi_is_finalised() && !mpi_is_of_parent();
+  if (opened_mpi() != nullptr) return mpi_calls().initialized() && !mpi_is_finalised() && !mpi_is_of_parent();
+  const std::vector<LoadedMpi> loaded = loaded_mpis();
+  return std::any_of(loaded.begin(), loaded.end(), [](const LoadedMpi& mpi) { return mpi.running; });
 }
 bool mpi_initialised_by_us() {
   return initialised_by_us;
-}
-
-void check_mpi_build(const Communicator& communicator) {
-  check_loaded_library();
-  if (communicator.handle_bytes == 0) return;
-  const bool same = communicator.implementation == mpi_implementation() &&
-                    communicator.handle_bytes == static_cast<int>(sizeof(MPI_Comm));
-  check(same, "the communicator belongs to {}, but Partita was built with {} (and runs with {})",
-        communicator.implementation, mpi_implementation(), mpi_library_version());
 }
 
 bool mpi_is_of_parent() noexcept {
@@ -115,62 +83,59 @@ void start_mpi() {
                           started == nullptr ? 0 : started->number());
   const std::lock_guard lock(start_mutex);
   check(!mpi_is_finalised(), "MPI has been finalised already; it cannot be started again in this process");
-  if (thread_level >= 0) return;
-  int provided = MPI_THREAD_SINGLE;
-  if (is_initialised()) {
-    check_mpi(MPI_Query_thread(&provided), "MPI_Query_thread");
+  if (thread_level != mpi::ThreadLevel::unknown) return;
+  mpi::ThreadLevel provided{};
+  if (mpi_calls().initialized()) {
+    check_mpi(mpi_calls().query_thread(&provided), "MPI_Query_thread");
   } else {
-    check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided), "MPI_Init_thread");
+    check_mpi(mpi_calls().init_thread(&provided), "MPI_Init_thread");
     initialised_by_us = true;
     return_errors();
   }
+  check_is_of_launcher();
   static const HomeProcess home;
   home_of_mpi = &home;
   std::atexit(end_at_exit);
-  if (is_launched_rank()) outlive_notice_of_launcher();
+  if (is_launched_rank() && opened_mpi()->family == MpiFamily::mpich) outlive_notice_of_launcher();
   thread_level = provided;
 }
 
 MpiCall::MpiCall() {
-  const int level = thread_level.load(std::memory_order_relaxed);
-  if (level == MPI_THREAD_MULTIPLE) return;
-  if (level == MPI_THREAD_SERIALIZED) {
+  const mpi::ThreadLevel level = thread_level.load(std::memory_order_relaxed);
+  if (level == mpi::ThreadLevel::multiple) return;
+  if (level == mpi::ThreadLevel::serialized) {
     lock_ = std::unique_lock(serial_mutex);
     return;
   }
-  static thread_local int is_main = -1;
-  if (is_main < 0) MPI_Is_thread_main(&is_main);
+  static thread_local const bool is_main = mpi_calls().is_thread_main();
   check<Error>(
-      is_main != 0,
+      is_main,
       "MPI was initialised with {}: only the thread that did so may use Partita over MPI; initialise "
       "it with MPI_THREAD_MULTIPLE",
-      level == MPI_THREAD_SINGLE ? "MPI_THREAD_SINGLE" : "MPI_THREAD_FUNNELED");
+      level == mpi::ThreadLevel::single ? "MPI_THREAD_SINGLE" : "MPI_THREAD_FUNNELED");
 }
 
 void check_mpi(int code, std::string_view operation) {
-  if (code == MPI_SUCCESS) return;
-  std::array<char, MPI_MAX_ERROR_STRING> text{};
-  int length = 0;
-  MPI_Error_string(code, text.data(), &length);
+  if (code == mpi::success) return;
+  std::array<char, mpi::longest_text> text{};
+  mpi_calls().error_string(code, text.data());
   std::string line(text.data());
   for (char& c : line) c = c == '\n' ? ' ' : c;
   const std::string what = fmt::format("{}: {}", operation, line);
-  int kind = MPI_SUCCESS;
-  MPI_Error_class(code, &kind);
-  if (kind == MPI_ERR_TRUNCATE) throw DisagreementError(what);
+  if (mpi_calls().is_truncation(code)) throw DisagreementError(what);
   throw Error(what);
 }
 
-bool wait_mpi(MPI_Request& request, std::chrono::milliseconds deadline, std::string_view operation,
+bool wait_mpi(mpi::Request& request, std::chrono::milliseconds deadline, std::string_view operation,
               const std::function<bool()>& give_up) {
   const auto start = std::chrono::steady_clock::now();
   for (int turn = 0;; ++turn) {
-    int complete = 0;
+    bool complete = false;
     {
       const MpiCall call;
-      check_mpi(MPI_Test(&request, &complete, MPI_STATUS_IGNORE), operation);
+      check_mpi(mpi_calls().test(&request, &complete, nullptr), operation);
     }
-    if (complete != 0) return true;
+    if (complete) return true;
     if (turn < 200) continue;
     if (std::chrono::steady_clock::now() - start > deadline) return false;
     if (turn < 2000) {
@@ -182,25 +147,15 @@ bool wait_mpi(MPI_Request& request, std::chrono::milliseconds deadline, std::str
   }
 }
 
-ReturnedErrors::ReturnedErrors(std::initializer_list<MPI_Comm> communicators) {
-  for (const MPI_Comm communicator : communicators) {
-    MPI_Comm_get_errhandler(communicator, &before_.emplace_back(communicator, MPI_ERRHANDLER_NULL).second);
-    MPI_Comm_set_errhandler(communicator, MPI_ERRORS_RETURN);
+ReturnedErrors::ReturnedErrors(std::initializer_list<mpi::Comm> communicators) {
+  for (const mpi::Comm communicator : communicators) {
+    before_.emplace_back(communicator, mpi_calls().comm_get_errhandler(communicator));
+    mpi_calls().return_errors(communicator);
   }
 }
 
 ReturnedErrors::~ReturnedErrors() {
-  for (auto& [communicator, before] : before_) {
-    MPI_Comm_set_errhandler(communicator, before);
-    const bool predefined = before == MPI_ERRORS_ARE_FATAL || before == MPI_ERRORS_RETURN;
-    if (!predefined) MPI_Errhandler_free(&before);
-  }
+  for (const auto& [communicator, before] : before_) mpi_calls().restore_errhandler(communicator, before);
 }
 
-}  // namespace runtime
-
-std::string mpi_description() {
-  return runtime::mpi_library_version();
-}
-
-}  // namespace partita
+}  // namespace partita::runtime

@@ -1,8 +1,6 @@
 // The MPI library of this process: initialised and checked. For the files of the mpi backend only.
 #pragma once
 
-#include <mpi.h>
-
 #include <chrono>
 #include <functional>
 #include <initializer_list>
@@ -13,22 +11,17 @@
 #include <utility>
 #include <vector>
 
+#include "mpi/calls.hpp"
+
 namespace partita::runtime {
 
-/// Initialises MPI unless somebody has. Throws ArgumentError where MPI has been finalised already, or where
-/// the library that was loaded is another than the one that we were compiled for; UnsupportedError in a fork
-/// of the process that called it first.
+/// Initialises the MPI that `open_mpi` has opened unless somebody has. Throws ArgumentError where MPI has
+/// been finalised already, UnsupportedError in a fork of the process that called it first, and where it is a
+/// world of one rank under a launcher that has started several.
 void start_mpi();
 
 /// This process is a fork of the one that called `start_mpi`.
 bool mpi_is_of_parent() noexcept;
-
-/// Throws ArgumentError unless the communicator belongs to our MPI. Call it before start_mpi: nothing is
-/// initialised then.
-void check_mpi_build(const Communicator& communicator);
-
-/// The text of MPI_Get_library_version, its first line.
-std::string mpi_library_version();
 
 /// MPI_Finalize has been called, by whomever.
 bool mpi_is_finalised();
@@ -43,25 +36,25 @@ class MpiCall {
   std::unique_lock<std::mutex> lock_;
 };
 
-/// Throws Error with MPI's own text unless `code` is MPI_SUCCESS.
+/// Throws Error with MPI's own text unless `code` is that of success.
 void check_mpi(int code, std::string_view operation);
 
 /// Polls the request. False: the deadline passed or `give_up` said so, and the request is still active. For
 /// the moments before a context (whose WaitLoop does this) exists and after the last one.
-bool wait_mpi(MPI_Request& request, std::chrono::milliseconds deadline, std::string_view operation,
+bool wait_mpi(mpi::Request& request, std::chrono::milliseconds deadline, std::string_view operation,
               const std::function<bool()>& give_up = {});
 
 /// Errors of these communicators come back to us while this lives, and go not to the handlers that their
 /// owners chose.
 class ReturnedErrors {
  public:
-  explicit ReturnedErrors(std::initializer_list<MPI_Comm> communicators);
+  explicit ReturnedErrors(std::initializer_list<mpi::Comm> communicators);
   ~ReturnedErrors();
   ReturnedErrors(const ReturnedErrors&) = delete;
   ReturnedErrors& operator=(const ReturnedErrors&) = delete;
 
  private:
-  std::vector<std::pair<MPI_Comm, MPI_Errhandler>> before_;
+  std::vector<std::pair<mpi::Comm, mpi::ErrorHandler>> before_;
 };
 
 }  // namespace partita::runtime

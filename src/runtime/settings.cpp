@@ -138,6 +138,9 @@ constexpr std::array table{
                                    "streams that large plans may use beside the context's own", true),
     Setting{"PARTITA_MACHINES", "", "it must be a folder",
             "where machine descriptions are looked for before anywhere else"},
+    Setting{"PARTITA_MPI_LIBRARY", "", "it must be an MPI library of Open MPI's or of MPICH's family",
+            "the MPI that a process opens which a launcher has started and that has loaded none; unset: the "
+            "launcher's"},
     Setting{"PARTITA_FFT_LIBRARY", "", "it must be a library with the FFTW3 interface",
             "the library that computes transforms in place of FFTW"},
     Setting{"PARTITA_SCALAPACK_THRESHOLD", "", "it must be a number of 0 or more",

@@ -26,4 +26,18 @@ if(PARTITA_HAVE_MPI AND NOT PARTITA_SANITIZE MATCHES thread)
     set_tests_properties(communicators-${per_node} PROPERTIES PROCESSORS 3 TIMEOUT 240
                          ENVIRONMENT "${mpi_environment};PARTITA_RANKS_PER_NODE=${per_node}")
   endforeach()
+
+  # An MPI that a program has opened for itself alone: one program for all of them.
+  add_executable(partita_opened beside_mpi/opened.cpp)
+  partita_our_code(partita_opened)
+  partita_compile_quickly(partita_opened)
+  target_link_libraries(partita_opened PRIVATE partita ${CMAKE_DL_LIBS})
+  set(libraries_openmpi libmpi.so.40)
+  set(libraries_mpich libmpich.so.12 libmpi.so.12)
+  foreach(name IN LISTS PARTITA_MPI_LAUNCHED)
+    add_test(NAME beside-mpi-opened-${name}
+             COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/run_ranks.sh 2 ${PARTITA_MPI_LAUNCHER_${name}} ${PARTITA_MPI_FLAGS_${name}} --
+                     $<TARGET_FILE:partita_opened> ${libraries_${name}})
+    set_tests_properties(beside-mpi-opened-${name} PROPERTIES PROCESSORS 2 TIMEOUT 240 ENVIRONMENT "${mpi_environment}")
+  endforeach()
 endif()

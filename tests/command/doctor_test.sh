@@ -6,6 +6,18 @@
 for subject in MPI launcher cores memory 'shared memory' BLAS FFT CUDA links 'device MPI' cuBLAS cuBLASLt NCCL NVSHMEM settings; do
   grep -q "^$subject " out || fail "nothing on $subject"
 done
+# Which MPI this process would take, and which there are: one command for all of them.
+if ! grep -q '^MPI *missing' out; then
+  grep -q "^MPI *ok *none: no launcher of MPI's has started this process" out || fail "$(cat out)"
+  grep -q 'for ranks of \(openmpi: Open MPI v\|mpich: MPICH\)' out || fail "$(cat out)"
+  OMPI_COMM_WORLD_SIZE=1 "$partita" doctor >out
+  grep -q 'MPI .*\(libmpi.so.40: its launcher started the process (OMPI_COMM_WORLD_SIZE\|has no module\)' out ||
+    fail "$(cat out)"
+  PMI_RANK=0 PARTITA_MPI_LIBRARY=libc.so.6 "$partita" doctor >out
+  grep -q '^MPI *warning *libc.so.6: PARTITA_MPI_LIBRARY names it' out || fail "$(cat out)"
+  grep -q 'for ranks of .*: it is no MPI' out || fail "$(cat out)"
+fi
+
 "$partita" doctor --json >out
 python3 - <<'END'
 import json

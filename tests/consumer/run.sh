@@ -1,9 +1,10 @@
 #!/bin/sh
-# run.sh BUILD SOURCE COMPILER [COMMAND TO RUN RANKS...]: installs the build, moves the installed tree, builds
-# the first program against it as README.md says, through find_package and through pkg-config, and runs it.
+# run.sh BUILD SOURCE COMPILER OTHERS [COMMAND TO RUN RANKS...]: installs the build, moves the installed tree, builds
+# the first program against it as README.md says, through find_package and through pkg-config, and runs it. OTHERS: a
+# line for each command that runs ranks of another MPI.
 set -eu
-build=$1 source=$2 compiler=$3
-shift 3
+build=$1 source=$2 compiler=$3 others=$4
+shift 4
 here=$(cd "$(dirname "$0")" && pwd)
 readme=$here/../../README.md
 work=$(mktemp -d)
@@ -22,6 +23,35 @@ cmake -S "$here" -B "$work/consumer" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_C
   -DFIRST_SOURCE="$source" >/dev/null
 cmake --build "$work/consumer"
 (cd "$work" && "$@" "$work/consumer/first")
+
+echo "consumer: the same program and library under every MPI"
+library=$(find "$prefix" -name libpartita.so)
+if ldd "$library" "$work/consumer/first" | grep -i 'libmpi\|not found'; then exit 1; fi
+printf %s "$others" | while read -r command; do
+  (cd "$work" && $command "$work/consumer/first" </dev/null)
+done
+if [ $# -gt 0 ]; then
+  echo "consumer: a launcher of an MPI that there is no module, or no library for"
+  refused() {
+    if (cd "$work" && "$@" "$work/consumer/first") >"$work/output" 2>&1; then exit 1; fi
+  }
+  modules=$(dirname "$library")/partita
+  mv "$modules" "$modules.away"
+  refused "$@"
+  [ "$(grep -c 'this Partita has no module (it has: none)' "$work/output")" = 2 ] || { cat "$work/output"; exit 1; }
+  mv "$modules.away" "$modules"
+  refused env PARTITA_MPI_LIBRARY=/nowhere/libmpi.so "$@"
+  grep -q 'PARTITA_MPI_LIBRARY names it, but no MPI library can be opened: /nowhere' "$work/output" ||
+    { cat "$work/output"; exit 1; }
+  if [ -n "$others" ]; then
+    of_another=libmpich.so.12
+    echo "$others" | grep -q openmpi && of_another=libmpi.so.40
+    refused env PARTITA_MPI_LIBRARY=$of_another "$@"
+    grep -q 'the launcher has started 2 ranks, but .* knows of one alone' "$work/output" ||
+      { cat "$work/output"; exit 1; }
+  fi
+  "$work/consumer/first" # alone: it needs no MPI
+fi
 
 echo "consumer: pkg-config"
 PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name partita.pc)")

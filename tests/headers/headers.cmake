@@ -1,6 +1,8 @@
 # Every public header compiles alone, and twice. The lint builds this, and lints the headers through these sources.
 file(GLOB_RECURSE public_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/*.hpp)
-partita_choose_backends(public_headers)
+if(NOT PARTITA_HAVE_MPI)
+  list(FILTER public_headers EXCLUDE REGEX "/partita/mpi\\.hpp$")
+endif()
 list(TRANSFORM public_headers REPLACE "^${PROJECT_SOURCE_DIR}/include/" "")
 set(header_sources)
 foreach(header IN LISTS public_headers ITEMS partita/version.hpp)

@@ -73,8 +73,7 @@ int number_of(std::string_view text, std::string_view what) {
 }
 
 void read_arguments(int argc, char** argv, Ranks& ranks) {
-  const bool processes = runtime::has_sockets() || (runtime::mpi_available() && is_launched_rank());
-  ranks.kind = processes ? GroupKind::mpi : GroupKind::threads;
+  ranks.kind = is_launched_rank() ? GroupKind::mpi : GroupKind::threads;
   ranks.count = 4;
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];

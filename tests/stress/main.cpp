@@ -284,9 +284,7 @@ int from_environment(const char* name, int otherwise) {
 Options read_arguments(int argc, char** argv) {
   Options options;
   Ranks& ranks = rank_run().ranks;
-  ranks.kind = runtime::has_sockets() || (runtime::mpi_available() && is_launched_rank())
-                   ? GroupKind::mpi
-                   : GroupKind::threads;
+  ranks.kind = is_launched_rank() ? GroupKind::mpi : GroupKind::threads;
   ranks.count = 4;
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];

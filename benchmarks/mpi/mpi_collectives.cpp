@@ -2,7 +2,7 @@
 
 #include <mpi.h>
 
-#include "benchmarks/mpi_world.hpp"
+#include "benchmarks/mpi/mpi_world.hpp"
 
 namespace partita::benchmarks {
 

@@ -7,7 +7,7 @@
 #include <complex>
 #include <cstddef>
 
-#include "benchmarks/mpi_world.hpp"
+#include "benchmarks/mpi/mpi_world.hpp"
 
 namespace partita::benchmarks {
 namespace {

@@ -1,4 +1,4 @@
-#include "benchmarks/mpi_world.hpp"
+#include "benchmarks/mpi/mpi_world.hpp"
 
 #include <mpi.h>
 

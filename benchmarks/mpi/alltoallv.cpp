@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-#include "benchmarks/mpi_world.hpp"
+#include "benchmarks/mpi/mpi_world.hpp"
 
 namespace partita::benchmarks {
 namespace {

@@ -1,6 +1,6 @@
 #include "benchmarks/pdgemm.hpp"
 
-#include "benchmarks/scalapack.hpp"
+#include "benchmarks/mpi/scalapack.hpp"
 
 namespace partita::benchmarks {
 namespace {
@@ -41,7 +41,8 @@ class Fortran : public Pdgemm {
 
 /// Side by side with ScaLAPACK in one process: it is told where BLACS is (partita_scalapack.h).
 void* open_drop_in(const Scalapack& tools) {
-  void* const handle = ::dlopen("libpartita_scalapack.so", RTLD_NOW | RTLD_LOCAL);
+  constexpr const char* library = PARTITA_DROP_IN;  // empty: it is linked to another MPI
+  void* const handle = *library == '\0' ? nullptr : ::dlopen(library, RTLD_NOW | RTLD_LOCAL);
   void (*use)(void*) = nullptr;
   if (handle == nullptr || !find_symbol(handle, "partita_scalapack_use", use)) return nullptr;
   use(tools.handle);

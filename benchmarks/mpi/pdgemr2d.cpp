@@ -1,6 +1,6 @@
 #include "benchmarks/pdgemr2d.hpp"
 
-#include "benchmarks/scalapack.hpp"
+#include "benchmarks/mpi/scalapack.hpp"
 
 namespace partita::benchmarks {
 namespace {

@@ -1,9 +1,9 @@
-#include "benchmarks/scalapack.hpp"
+#include "benchmarks/mpi/scalapack.hpp"
 
 #include <algorithm>
 #include <partita/error.hpp>
 
-#include "benchmarks/mpi_world.hpp"
+#include "benchmarks/mpi/mpi_world.hpp"
 #include "benchmarks/openblas.hpp"
 
 namespace partita::benchmarks {
