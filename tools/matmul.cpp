@@ -10,8 +10,7 @@
 #include "tools/question.hpp"
 #include "tools/subcommand.hpp"
 
-namespace partita::tools {
-namespace matmul_command {
+namespace partita::tools::matmul_command {
 
 struct Options {
   std::string a, b, output, c, bias, auxiliary, gradient;
@@ -256,5 +255,4 @@ void describe(Subcommand& command, Options& options) {
 
 const Register registered("matmul", "multiply matrices in .npy files, on all ranks", describe, multiply);
 
-}  // namespace matmul_command
-}  // namespace partita::tools
+}  // namespace partita::tools::matmul_command

@@ -188,8 +188,8 @@ RANK_TEST(MatmulFloat8, APlanTakesTheScalesOfEachExecution) {
   for (const double factor : {4.0, 2.0, 0.0}) {
     fill(scale, static_cast<float>(factor));
     multiply.execute();
-    EXPECT_EQ(Whole(d)[7], Wide(6 * factor));
-    EXPECT_EQ(Whole(amax)[0], Wide(6 * factor));
+    EXPECT_EQ(Whole(d)[7], widened(6 * factor));
+    EXPECT_EQ(Whole(amax)[0], widened(6 * factor));
   }
 }
 
