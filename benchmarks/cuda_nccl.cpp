@@ -16,7 +16,8 @@ struct UniqueId {
 using Communicator = void*;
 constexpr int bytes_type = 0;   // ncclInt8
 constexpr int floats_type = 7;  // ncclFloat32
-constexpr int sum = 0;          // ncclSum
+constexpr int halves_type = 6, doubles_type = 8, bfloats_type = 9;
+constexpr int sum = 0;  // ncclSum
 
 template <class Function>
 Function symbol(void* library, const char* name) {
@@ -64,6 +65,12 @@ const Library& library() {
   return opened;
 }
 
+int type_of(Dtype dtype) {
+  if (dtype == Dtype::f64) return doubles_type;
+  if (dtype == Dtype::f32) return floats_type;
+  return dtype == Dtype::bf16 ? bfloats_type : halves_type;
+}
+
 class OpenedNccl final : public Nccl {
  public:
   OpenedNccl(const UniqueId& id, int rank, int ranks) : rank_(rank), ranks_(ranks) {
@@ -88,23 +95,24 @@ class OpenedNccl final : public Nccl {
     require(library().group_end(), "ncclGroupEnd");
   }
 
-  void run(Collective which, const void* from, void* to, std::int64_t count, void* stream) override {
+  void run(Collective which, const void* from, void* to, std::int64_t count, void* stream,
+           Dtype dtype) override {
+    const int type = type_of(dtype);
     const auto whole = static_cast<std::size_t>(count), part = whole / static_cast<std::size_t>(ranks_);
     switch (which) {
       case Collective::all_reduce:
-        return require(library().all_reduce(from, to, whole, floats_type, sum, communicator_, stream),
+        return require(library().all_reduce(from, to, whole, type, sum, communicator_, stream),
                        "ncclAllReduce");
       case Collective::reduce_scatter:
-        return require(library().reduce_scatter(from, to, part, floats_type, sum, communicator_, stream),
+        return require(library().reduce_scatter(from, to, part, type, sum, communicator_, stream),
                        "ncclReduceScatter");
       case Collective::all_gather:
-        return require(library().all_gather(from, to, part, floats_type, communicator_, stream),
-                       "ncclAllGather");
+        return require(library().all_gather(from, to, part, type, communicator_, stream), "ncclAllGather");
       case Collective::all_to_all:
-        return all_to_all(from, to, static_cast<std::int64_t>(part * sizeof(float)), stream);
+        return all_to_all(from, to,
+                          static_cast<std::int64_t>(part * static_cast<std::size_t>(size_of(dtype))), stream);
       case Collective::broadcast:
-        return require(library().broadcast(to, to, whole, floats_type, 0, communicator_, stream),
-                       "ncclBroadcast");
+        return require(library().broadcast(to, to, whole, type, 0, communicator_, stream), "ncclBroadcast");
     }
   }
 

@@ -13,9 +13,10 @@ class Nccl {
   virtual ~Nccl() = default;
   /// `bytes` from every rank to every rank, this one's own too. Puts it into the stream (a cudaStream_t).
   virtual void all_to_all(const void* from, void* to, std::int64_t bytes, void* stream) = 0;
-  /// `count` elements of f32: of the whole, as in `make_mpi_collective`; sums. A broadcast is of `to`, from
-  /// rank 0.
-  virtual void run(Collective which, const void* from, void* to, std::int64_t count, void* stream) = 0;
+  /// `count` elements (of f16, bf16, f32 or f64): of the whole, as in `make_mpi_collective`; sums. A
+  /// broadcast is of `to`, from rank 0.
+  virtual void run(Collective which, const void* from, void* to, std::int64_t count, void* stream,
+                   Dtype dtype = Dtype::f32) = 0;
 };
 
 /// Collective over `world`, whose ranks have chosen their devices. Null: no NCCL here.

@@ -6,6 +6,7 @@
 
 #include "benchmarks/apart.hpp"
 #include "benchmarks/benchmark.hpp"
+#include "benchmarks/cuda_matmul.hpp"
 #include "benchmarks/openblas.hpp"
 #include "benchmarks/pdgemm.hpp"
 
@@ -197,6 +198,7 @@ std::vector<Case> matmul_cases() {
     add("/native", run_native);
     add("/pdgemm", run_pdgemm);
   }
+  for (Case& one : cuda_matmul_cases()) cases.push_back(std::move(one));
   return cases;
 }
 

@@ -105,9 +105,14 @@ if(processes AND PARTITA_MPI STREQUAL openmpi)
 endif()
 
 # The same tests of redistribution and collectives, on devices made of host memory and threads.
-set(device_tests --gtest_filter=Device.*:Elements.*:Create.*:Astype.*:Print.*:Views.*:Results.*:DeviceMatmul.*:Matmul*:DeviceMessages.*:Nvshmem.*:Redistribute.*:RedistributeFailure.*:Packets.*:OutOfMemory.*:*Disagreement*)
+set(device_tests --gtest_filter=Device.*:Elements.*:Create.*:Astype.*:Print.*:Views.*:Results.*:DeviceMatmul*:Matmul*:DeviceMessages.*:Nvshmem.*:Redistribute.*:RedistributeFailure.*:Packets.*:OutOfMemory.*:*Disagreement*)
 partita_add_rank_test(ranks-threads-3-fake-device 3 COMMAND partita_rank_tests --threads-group --ranks=3 ${device_tests}:Collectives.*
                       ENVIRONMENT PARTITA_TEST_DEVICE=fake)
+# What a device multiplies is put into its memory, however small it is.
+partita_add_rank_test(
+  ranks-threads-2-fake-device-pushing 2
+  COMMAND partita_rank_tests --threads-group --ranks=2 --gtest_filter=DeviceMatmul*:Matmul.*:MatmulObject.*:MatmulVectors.*:MatmulEpilogue.*
+  ENVIRONMENT PARTITA_TEST_DEVICE=fake PARTITA_MACHINE=${CMAKE_CURRENT_SOURCE_DIR}/ranks/machine_that_pushes.json)
 # Each a node, with a library of collectives that carries the messages.
 partita_add_rank_test(ranks-threads-3-fake-library 3
                       COMMAND partita_rank_tests --threads-group --ranks=3

@@ -152,6 +152,11 @@ Finding examine_cublas() {
                   "pip install nvidia-cublas, or the CUDA toolkit's package libcublas");
 }
 
+Finding examine_cublas_lt() {
+  return describe("cuBLASLt", report_cublas_lt(), "products are cuBLAS's, in the way that it chooses itself",
+                  "pip install nvidia-cublas, or the CUDA toolkit's package libcublas");
+}
+
 Finding examine_nccl() {
   return describe("NCCL", report_nccl(), "devices then use copies and kernels of Partita's own",
                   "pip install nvidia-nccl-cu13, or the CUDA toolkit's package libnccl2");

@@ -20,6 +20,7 @@ struct Options {
   MatmulOptions how;
   double memory_limit = 0;  // MiB
   bool explain = false;
+  bool on_gpu = false;
   int ranks = usual_ranks();
 };
 
@@ -152,7 +153,7 @@ Layout layout_of_result(const Context& context, const Job& job, const MatmulOpti
 
 void plan(const Context& context, Job& job, const MatmulOptions& how, const Shapes& shapes) {
   const Layout layout = layout_of_result(context, job, how, shapes.d);
-  const Dtype dtype = how.result.value_or(job.a.dtype());
+  const Dtype dtype = result_dtype(job.a.dtype(), how);
   const ArrayOptions on_heap{Residency::heap, how.order};
   job.d = empty(context, layout, dtype, on_heap);
   const EpilogueNeeds needs(how.epilogue);
@@ -207,7 +208,10 @@ void multiply(const Options& options) {
   MatmulOptions how = options.how;
   if (!options.c.empty()) how.beta = options.beta.value_or(1.0);
   how.memory_limit = static_cast<std::int64_t>(options.memory_limit * 1048576);
-  on_ranks(options.ranks, [&](Context& context) { multiply_on(context, options, how); });
+  ContextOptions where;
+  where.device = options.on_gpu ? usable_gpu() : Device::cpu();
+  on_ranks(
+      options.ranks, [&](Context& context) { multiply_on(context, options, how); }, where);
 }
 
 void describe_arrays(Subcommand& command, Options& options) {
@@ -238,12 +242,16 @@ void describe(Subcommand& command, Options& options) {
   command.choice("--compute", how.compute, compute_types,
                  "the least precision of the sums (what A and B say)");
   command.order(how.order, "order of the elements of D (c)");
+  command.device(options.on_gpu, "where it is multiplied (cpu)");
+  command.word("--wisdom", how.wisdom_file, "what of GPUs' products was fastest, kept in FILE.products",
+               "FILE");
   command.flag("--explain", options.explain, "print the plan too");
   command.ranks(options.ranks);
   command.footer(examples(
       "partita matmul a.npy b.npy -o d.npy -n 4 --explain\n"
       "partita matmul x.npy x.npy -o gram.npy --op nt --distribution block-cyclic:2x2:128x128 -n 4\n"
-      "partita matmul w.npy x.npy -o y.npy --epilogue gelu-bias --bias bias.npy --method all-gather"));
+      "partita matmul w.npy x.npy -o y.npy --epilogue gelu-bias --bias bias.npy --method all-gather\n"
+      "partita matmul a.npy b.npy -o d.npy --device cuda -n 4"));
 }
 
 const Register registered("matmul", "multiply matrices in .npy files, on all ranks", describe, multiply);

@@ -35,8 +35,8 @@ class Multiply {
         setting_(setting),
         dtype_(question_.dtype.value_or(Dtype::f64)),
         how_(question_.matmul_options()),
-        a_(operand(*question_.from, question_.shape_of_a())),
-        b_(operand(*question_.to, question_.shape_of_b())) {}
+        a_(operand(*question_.from, question_.shape_of_a(), dtype_)),
+        b_(operand(*question_.to, question_.shape_of_b(), dtype_)) {}
 
   void answer() {
     answers_.push_back(answer_within(options_.memory));
@@ -50,8 +50,8 @@ class Multiply {
   std::int64_t n() const { return question_.shape[1]; }
   std::int64_t k() const { return question_.shape[2]; }
 
-  Operand operand(const Distribution& distribution, const Shape& shape) const {
-    return Operand::of(Layout(distribution, shape, ranks()), dtype_, Order::row_major, question_.residency());
+  Operand operand(const Distribution& distribution, const Shape& shape, Dtype dtype) const {
+    return Operand::of(Layout(distribution, shape, ranks()), dtype, Order::row_major, question_.residency());
   }
 
   /// Elements beside a rank's share of A, B and D: `times` the share in all.
@@ -67,7 +67,7 @@ class Multiply {
     MatmulOptions how = how_;
     how.memory_limit = scratch * size_of(dtype_);
     const Distribution d = cheapest_result(a_, b_, setting_.topology, how, setting_.machine).distribution();
-    const MatmulOperands operands{a_, b_, {}, operand(d, {m(), n()}), {}, {}, {}};
+    const MatmulOperands operands{a_, b_, {}, operand(d, {m(), n()}, result_dtype(dtype_, how)), {}, {}, {}};
     Answer answer;
     answer.memory = times;
     answer.d = d.to_string();

@@ -26,7 +26,8 @@ const Words<RedistributeMethod> redistribute_methods("method of a redistribution
 const Words<MatmulMethod> matmul_methods("method of a multiply",
                                          {"automatic", "local", "all-gather", "reduce-scatter", "all-reduce",
                                           "summa-c", "summa-a", "summa-b", "communication-avoiding"});
-const Words<ComputeType> compute_types("compute type", {"automatic", "f16", "f32", "tf32", "bf16x9", "f64"});
+const Words<ComputeType> compute_types("compute type",
+                                       {"automatic", "f16", "f32", "tf32", "bf16x9", "f64", "i32"});
 const Words<FftMethod> fft_methods("method of a transform",
                                    {"automatic", "local", "slab", "pencil", "four-step"});
 const Words<FftKind> fft_kinds("kind of transform", {"c2c", "r2c", "c2r", "dct1", "dct2", "dct3", "dct4",

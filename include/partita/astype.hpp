@@ -6,10 +6,10 @@
 namespace partita {
 
 /// A new array of the same layout with every element converted. Numbers become the nearest that the new dtype
-/// has (ties to even; beyond its range infinity); on the way to integers the fraction is cut off, what is out
-/// of range becomes the nearest integer that there is, NaN 0. Integers among each other keep their low bits,
-/// as in C. Anything but 0 becomes true. Real numbers get an imaginary part of 0; from complex to real there
-/// is no way but an error: which part is meant must be said (`for_each_local`).
+/// has (ties to even; beyond its range infinity, of f8e4m3 NaN); on the way to integers the fraction is cut
+/// off, what is out of range becomes the nearest integer that there is, NaN 0. Integers among each other keep
+/// their low bits, as in C. Anything but 0 becomes true. Real numbers get an imaginary part of 0; from
+/// complex to real there is no way but an error: which part is meant must be said (`for_each_local`).
 ///
 /// The same dtype: a copy. Of a partial array the contributions are converted, each by itself. `options`: of
 /// the result; nothing said of the space: where the array lies. Collective, blocking. Errors, the same on

@@ -86,8 +86,8 @@ struct ContextOptions {
   /// them. Set while the context lives, restored when it goes.
   int threads = 0;
   /// The machine whose figures operations choose their algorithms by: a shipped name ("cluster") or the path
-  /// of a description, see `Machine::find`; empty: `Machine::here()`. Read once, and the figures must be the
-  /// same on all ranks.
+  /// of a description, see `Machine::find`; empty: "laptop", and "node-8-gpu" where it computes on GPUs. Read
+  /// once, and the figures must be the same on all ranks.
   std::string machine = {};
   /// Called on the rank's own thread, every 10 ms or so, while a call of the context waits for other ranks or
   /// for its device: so that a program may look for Ctrl-C, or hand on an interpreter's lock. Waits of some

@@ -38,6 +38,7 @@ struct LibraryReport {
 /// Open the library where it is found and start nothing; never an error. Local, thread-safe.
 PARTITA_API LibraryReport report_nccl();
 PARTITA_API LibraryReport report_cublas();
+PARTITA_API LibraryReport report_cublas_lt();
 PARTITA_API LibraryReport report_nvshmem();
 
 /// Whether the MPI of this process takes addresses of CUDA's device memory, or messages go through the host.

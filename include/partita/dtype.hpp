@@ -7,14 +7,18 @@
 #include <string_view>
 #include <type_traits>
 
-// CUDA's halves by name only: <cuda_fp16.h> and <cuda_bf16.h> are for whoever has them.
+// CUDA's by name only: <cuda_fp16.h>, <cuda_bf16.h> and <cuda_fp8.h> are for whoever has them.
 struct __half;         // NOLINT(bugprone-reserved-identifier)
 struct __nv_bfloat16;  // NOLINT(bugprone-reserved-identifier)
+struct __nv_fp8_e4m3;  // NOLINT(bugprone-reserved-identifier)
+struct __nv_fp8_e5m2;  // NOLINT(bugprone-reserved-identifier)
 
 namespace partita {
 
-struct Float16;   // of <partita/half.hpp>
-struct BFloat16;  // likewise
+struct Float16;     // of <partita/half.hpp>
+struct BFloat16;    // likewise
+struct Float8E4M3;  // of <partita/float8.hpp>
+struct Float8E5M2;  // likewise
 
 /// The element types, by the names that files and texts have.
 enum class Dtype : std::uint8_t {
@@ -33,9 +37,14 @@ enum class Dtype : std::uint8_t {
   f64,
   c64,   ///< two f32: real, imaginary
   c128,  ///< two f64
+  /// Float8E4M3, the "float8_e4m3fn" of NumPy's extensions. Numbers of 8 bits are moved, converted
+  /// (`astype`), stored in files and multiplied as matrices; other arithmetic on them, which has too few bits
+  /// for sums, is an ArgumentError.
+  f8e4m3,
+  f8e5m2,  ///< Float8E5M2, "float8_e5m2"; likewise
 };
 
-inline constexpr int dtype_count = 15;  ///< how many there are
+inline constexpr int dtype_count = 17;  ///< how many there are
 
 /// Bytes of one element: 1, 2, 4, 8 or 16.
 PARTITA_API std::int64_t size_of(Dtype dtype);
@@ -43,12 +52,13 @@ PARTITA_API std::int64_t size_of(Dtype dtype);
 /// "f64", "bool", ...: the inverse of `parse_dtype`.
 PARTITA_API std::string_view name(Dtype dtype);
 
-/// Also reads NumPy's names ("float64", "complex64", ...). Throws ArgumentError that lists the known names.
+/// Also reads NumPy's names ("float64", "float8_e5m2", ...). Throws ArgumentError that lists the known names.
 PARTITA_API Dtype parse_dtype(std::string_view text);
 
 PARTITA_API bool is_complex(Dtype dtype);  ///< c64, c128
 PARTITA_API bool is_integer(Dtype dtype);  ///< signed and unsigned integers; not boolean
 PARTITA_API bool is_signed(Dtype dtype);   ///< signed integers
+PARTITA_API bool is_float8(Dtype dtype);   ///< f8e4m3, f8e5m2
 
 namespace detail {
 template <class T, class... Others>
@@ -69,11 +79,19 @@ template <class T>
 inline constexpr bool is_f16 = is_one_of<T, Float16, NativeFloat16, __half>;
 template <class T>
 inline constexpr bool is_bf16 = is_one_of<T, BFloat16, NativeBFloat16, __nv_bfloat16>;
+template <class T>
+inline constexpr bool is_f8e4m3 = is_one_of<T, Float8E4M3, __nv_fp8_e4m3>;
+template <class T>
+inline constexpr bool is_f8e5m2 = is_one_of<T, Float8E5M2, __nv_fp8_e5m2>;
+/// Of 16 and of 8 bits.
+template <class T>
+inline constexpr bool is_small_float = is_f16<T> || is_bf16<T> || is_f8e4m3<T> || is_f8e5m2<T>;
 }  // namespace detail
 
 /// The dtype of a C++ type, for typed access: `dtype_of<double>() == Dtype::f64`. Integers go by size and
 /// sign: `long` and `long long` are both i64 where both have 64 bits. Of 16 bits are Float16 and BFloat16 of
-/// <partita/half.hpp>, std::float16_t and std::bfloat16_t (C++23), _Float16, CUDA's __half and __nv_bfloat16.
+/// <partita/half.hpp>, std::float16_t and std::bfloat16_t (C++23), _Float16, CUDA's __half and __nv_bfloat16;
+/// of 8 bits Float8E4M3 and Float8E5M2 of <partita/float8.hpp>, CUDA's __nv_fp8_e4m3 and __nv_fp8_e5m2.
 /// Does not compile for a type without a dtype.
 template <class T>
 constexpr Dtype dtype_of() {
@@ -82,10 +100,10 @@ constexpr Dtype dtype_of() {
   constexpr bool is_unsigned =
       is_one_of<T, unsigned char, unsigned short, unsigned int, unsigned long, unsigned long long>;
   static_assert(
-      is_signed || is_unsigned || detail::is_f16<T> || detail::is_bf16<T> ||
+      is_signed || is_unsigned || detail::is_small_float<T> ||
           is_one_of<T, bool, float, double, std::complex<float>, std::complex<double>>,
       "Partita has no dtype for this C++ type: use bool, signed or unsigned integers, float, double, "
-      "partita::Float16, partita::BFloat16, std::complex<float> or std::complex<double>");
+      "partita::Float16, BFloat16, Float8E4M3 or Float8E5M2, std::complex<float> or std::complex<double>");
   if constexpr (is_signed) {
     constexpr Dtype by_bytes[] = {{}, Dtype::i8, Dtype::i16, {}, Dtype::i32, {}, {}, {}, Dtype::i64};
     return by_bytes[sizeof(T)];
@@ -98,6 +116,10 @@ constexpr Dtype dtype_of() {
     return Dtype::f16;
   } else if constexpr (detail::is_bf16<T>) {
     return Dtype::bf16;
+  } else if constexpr (detail::is_f8e4m3<T>) {
+    return Dtype::f8e4m3;
+  } else if constexpr (detail::is_f8e5m2<T>) {
+    return Dtype::f8e5m2;
   } else if constexpr (is_one_of<T, float>) {
     return Dtype::f32;
   } else if constexpr (is_one_of<T, double>) {

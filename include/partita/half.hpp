@@ -1,10 +1,28 @@
 // Numbers of 16 bits. Storage only: arithmetic on them happens in f32.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 
 namespace partita {
+
+namespace detail {
+/// The bits, without sign, of the number with that many bits of mantissa and that bias of the exponent that
+/// is nearest to a float, which is given likewise; ties to even. What overflows is beyond its largest number.
+template <std::uint32_t mantissa, std::uint32_t bias>
+constexpr std::uint32_t nearest_magnitude(std::uint32_t magnitude) {
+  constexpr std::uint32_t dropped = 23 - mantissa, rebias = 127 - bias;
+  // Normal result: rebias, then round on the bits that fall off. A carry runs into the exponent rightly.
+  const std::uint32_t odd = (magnitude >> dropped) & 1u;
+  const std::uint32_t normal = (magnitude - (rebias << 23) + ((1u << (dropped - 1)) - 1u) + odd) >> dropped;
+  // Subnormal result: beside a number whose last bit is its step, the f32 unit rounds to that.
+  constexpr std::uint32_t larger = (rebias + 1 + dropped) << 23;
+  const float shifted = std::bit_cast<float>(magnitude) + std::bit_cast<float>(larger);
+  const std::uint32_t subnormal = std::bit_cast<std::uint32_t>(shifted) - larger;
+  return magnitude < ((rebias + 1) << 23) ? subnormal : normal;
+}
+}  // namespace detail
 
 /// An IEEE binary16 number. Two bytes, trivially copyable; converts to float by itself and exactly, so that
 /// sums and comparisons are those of floats.
@@ -17,16 +35,8 @@ struct Float16 {
     const std::uint32_t all = std::bit_cast<std::uint32_t>(value);
     const std::uint32_t sign = (all >> 16) & 0x8000u;
     const std::uint32_t magnitude = all & 0x7fffffffu;
-    // Normal result: rebias, then round on the 13 bits that fall off. A carry runs into the exponent rightly.
-    const std::uint32_t odd = (magnitude >> 13) & 1u;
-    const std::uint32_t normal = (magnitude - (112u << 23) + 0xfffu + odd) >> 13;
-    // Subnormal result (below 2^-14): adding 0.5 makes the f32 unit round at 2^-24, which is binary16's step.
-    const float shifted = std::bit_cast<float>(magnitude) + 0.5f;
-    const std::uint32_t subnormal =
-        std::bit_cast<std::uint32_t>(shifted) - std::bit_cast<std::uint32_t>(0.5f);
-    std::uint32_t result = magnitude < (113u << 23) ? subnormal : normal;
-    result = magnitude >= (143u << 23) ? 0x7c00u : result;  // 65536 and beyond; 65520..65535 round up to it
-    result = magnitude > 0x7f800000u ? 0x7e00u : result;
+    const std::uint32_t number = std::min(detail::nearest_magnitude<10, 15>(magnitude), 0x7c00u);
+    const std::uint32_t result = magnitude > 0x7f800000u ? 0x7e00u : number;
     bits = static_cast<std::uint16_t>(result | sign);
   }
   /// Of its bits.

@@ -20,10 +20,12 @@ struct FileHeader {
 };
 
 /// Reads the header only. Local. FileError: missing, truncated, foreign, a dtype that Partita does not have,
-/// or more than 2^63 - 1 bytes. Elements of either byte order are read. In HDF5 a compound of two equal
-/// floats is complex if its members are called r and i, re and im, or real and imag, in either order and in
-/// any case; a dataset without shape (H5S_NULL) is a FileError; where a dataset is missing the error names
-/// those that are there.
+/// or more than 2^63 - 1 bytes. Elements of either byte order are read. What NumPy lacks is named as its
+/// extension ml_dtypes does it: bfloat16 V2, float8_e5m2 f1 (which NumPy itself does not read), float8_e4m3fn
+/// V1; so ml_dtypes names other types of 8 bits, too, and they are taken for it. In HDF5 a compound of two
+/// equal floats is complex if its members are called r and i, re and im, or real and imag, in either order
+/// and in any case; a dataset without shape (H5S_NULL) is a FileError; where a dataset is missing the error
+/// names those that are there.
 PARTITA_API FileHeader inspect_npy(const std::string& path);
 PARTITA_API FileHeader inspect_hdf5(const std::string& path, const std::string& dataset);
 

@@ -1,4 +1,4 @@
-// Distributed matrix multiply: D = F(alpha op(A) op(B) + beta C).
+// Distributed matrix multiply: D = F(alpha op(A) op(B) + beta C), of f8 with scales.
 #pragma once
 
 #include <complex>
@@ -9,6 +9,7 @@
 #include <partita/machine.hpp>
 #include <partita/operand.hpp>
 #include <partita/plan.hpp>
+#include <partita/stream.hpp>
 #include <string>
 #include <vector>
 
@@ -60,6 +61,16 @@ enum class MatmulMethod : std::uint8_t {
                            ///< (Kwasniewski et al. 2019; Demmel et al. 2013)
 };
 
+/// What the factors are multiplied by, beside alpha, where they are of f8: how `scale_a` and `scale_b` belong
+/// to their elements; with the meanings of cuBLASLt.
+enum class ScaleMode : std::uint8_t {
+  automatic,      ///< each as its shape says, tensor or outer_vector
+  tensor,         ///< one number for all
+  outer_vector,   ///< one for each row of op(A), and for each column of op(B)
+  block32_ue8m0,  ///< MXFP8: one of 8 bits for 32 elements along k. Not offered: an UnsupportedError
+  block16_ue4m3,  ///< NVFP4: one of 8 bits for 16 elements along k; likewise
+};
+
 /// What identifies a multiply beside its arrays. Behaviour first, performance after.
 struct MatmulOptions {
   Op op_a = Op::none;
@@ -72,17 +83,28 @@ struct MatmulOptions {
   std::optional<Distribution> distribution = {};
   Order order = Order::row_major;         ///< of a new result
   Residency residency = Residency::heap;  ///< likewise
-  std::optional<Dtype> result = {};       ///< of D: the operands' by default; f32 too for f16 and bf16
-  /// At least so precisely: f32 for f16 and bf16, f16 for f16, too; f32, tf32 and bf16x9 for f32 and c64; f64
-  /// for f64 and c128.
+  /// likewise; nothing: the device's where any of the arrays lies there, else the host's
+  std::optional<MemorySpace> space = {};
+  /// Of D: the operands' by default, i32 of i8, f32 of f8. Otherwise f32, too, of f16 and bf16, and of f8
+  /// (f8e4m3 and f8e5m2, which may be multiplied by each other) f16, bf16, f8e4m3 and f8e5m2.
+  std::optional<Dtype> result = {};
+  /// At least so precisely: f32 for f8, f16 and bf16, f16 for f16, too; f32, tf32 and bf16x9 for f32 and c64;
+  /// f64 for f64 and c128; i32 for i8, whose sums wrap around.
   ComputeType compute = ComputeType::automatic;
-  /// To which alpha and beta are rounded, or one that has all its numbers: that of the sums (f32 for f16 and
-  /// bf16, the operands' for the others); f16, too, where computed in f16.
+  /// To which alpha and beta are rounded, or one that has all its numbers: that of the sums (f32 for f8, f16
+  /// and bf16, i32 for i8, the operands' for the others); f16, too, where computed in f16. Of i32 they must
+  /// be integers that it has: ArgumentError otherwise.
   std::optional<Dtype> scale = {};
+  ScaleMode scale_mode = ScaleMode::automatic;
   MatmulMethod method = MatmulMethod::automatic;
   /// Bound on the scratch of one rank, in bytes; 0: as much as the fastest way takes. Too small for any
-  /// method: an ArgumentError that says how much would do.
+  /// method: an ArgumentError that says how much would do. Of devices it counts neither the workspace of
+  /// their products nor copies of arrays in host memory.
   std::int64_t memory_limit = 0;
+  /// On devices each product is tried in several ways when it is planned first; what was fastest is read
+  /// before from the file of this name with ".products" behind it, and written there after. Empty: it is
+  /// known as long as the process.
+  std::string wisdom_file = {};
 };
 
 /// The arrays of an epilogue. What the epilogue does not use must be null.
@@ -90,6 +112,15 @@ struct EpilogueArrays {
   const Array* bias = nullptr;  ///< [m] (broadcast over batches), any distribution
   Array* auxiliary = nullptr;   ///< D's shape and dtype, any distribution
   Array* gradient = nullptr;    ///< [m] or [n], overwritten
+  /// Of multiplies of f8, all of f32 and in any distribution; none is 1. With them
+  /// D = scale_d F(scale_a scale_b alpha op(A) op(B) + beta C), and where D is of f8 what is beyond its
+  /// largest number becomes that number (NaN stays). C, bias and auxiliary have no scales.
+  const Array* scale_a = nullptr;  ///< a scalar ({}) or [m]
+  const Array* scale_b = nullptr;  ///< a scalar or [n]
+  const Array* scale_d = nullptr;  ///< a scalar; only where D is of f8
+  /// A scalar of f32, overwritten with the largest absolute value of D before scale_d and before rounding: 0
+  /// where there is none, NaN where there is one.
+  Array* amax_d = nullptr;
 };
 
 /// The operands of a multiply as planners see them: a: [.., m, k], or [.., k, m] with a transposing op; b:
@@ -105,15 +136,21 @@ struct MatmulOperands {
   std::optional<Operand> bias = {};
   std::optional<Operand> auxiliary = {};
   std::optional<Operand> gradient = {};
+  std::optional<Operand> scale_a = {};
+  std::optional<Operand> scale_b = {};
+  std::optional<Operand> scale_d = {};
+  std::optional<Operand> amax_d = {};
 };
 
 // --- planning: pure functions, for any rank of any number of ranks, without MPI
 
 /// Throws ArgumentError where shapes do not multiply, layouts are not bound to `topology.ranks()` ranks, the
 /// dtypes are not supported together (the text lists what is), or the memory limit is too small;
-/// UnsupportedError where they are not computed in what `compute` and `scale` say (likewise). Buffers, in
-/// this order: a, b, c (if any), d, bias, auxiliary, gradient (those there are), then scratch. `machine`
-/// prices the methods; `in_place`: c and d are the same memory.
+/// UnsupportedError where they are not computed in what `compute`, `scale` and `scale_mode` say (likewise).
+/// Buffers, in this order: a, b, c (if any), d, bias, auxiliary, gradient, scale_a, scale_b, scale_d, amax_d
+/// (those there are), then scratch. `machine` prices the methods; `in_place`: c and d are the same memory.
+/// Where some operands lie in device memory, the plan is that of the device: the others are arrays of the
+/// same layouts on its heap there, and its reason says which are copied.
 PARTITA_API Plan plan_matmul(const MatmulOperands& operands, const Topology& topology, int rank,
                              const MatmulOptions& options = {}, const Machine& machine = {},
                              bool in_place = false);
@@ -123,6 +160,9 @@ PARTITA_API Plan plan_matmul(const MatmulOperands& operands, const Topology& top
 /// every rank.
 PARTITA_API Layout cheapest_result(const Operand& a, const Operand& b, const Topology& topology,
                                    const MatmulOptions& options = {}, const Machine& machine = {});
+
+/// The dtype of a new D, of factors of that dtype: `options.result`, or as it says there. Pure.
+PARTITA_API Dtype result_dtype(Dtype factors, const MatmulOptions& options = {});
 
 /// What a rank receives from other ranks in its plan, owned elements not counted (what it reads in place in a
 /// neighbour's memory counts once), and the scratch that it holds, in elements of A.
@@ -149,14 +189,16 @@ PARTITA_API double matmul_volume_bound(std::int64_t m, std::int64_t n, std::int6
 /// the same on all ranks. NaN and Inf pass as BLAS passes them. Errors, the same on every rank: ArgumentError
 /// (shapes, dtypes, D aliasing A or B, arrays of several contexts, epilogue arrays missing or superfluous,
 /// memory limit), DisagreementError, UnsupportedError (no BLAS on this machine; a compute type or scale that
-/// the dtypes do not have; arrays in host and in device memory; in device memory: epilogues with a gradient),
-/// MemoryError, TimeoutError.
+/// the dtypes do not have; scales of blocks; i8 and f8 in device memory; device memory asked for in a context
+/// without a device), MemoryError, TimeoutError.
 ///
 /// D's layout (where neither `distribution` nor C says it) may change with the shapes and the number of
 /// ranks, and need not be A's or B's: a sum over products of local parts of D and another array goes wrong
 /// there. `dot` (array_reductions.hpp) compares the layouts.
 ///
-/// Arrays in device memory are multiplied by their device, in the context's own stream.
+/// Arrays in device memory are multiplied by their device, in the context's own stream. So are arrays of
+/// which only some lie there: this rank's parts of the others are copied to the device's heap before (of
+/// those that are read), and from there after (of those that are written); `explain` names them.
 PARTITA_API Array matmul(const Array& a, const Array& b, const MatmulOptions& options = {},
                          const EpilogueArrays& arrays = {}, SourcePlace where = SourcePlace::current());
 PARTITA_API Array matmul(const Array& a, const Array& b, const Array& c, const MatmulOptions& options = {},
@@ -164,7 +206,20 @@ PARTITA_API Array matmul(const Array& a, const Array& b, const Array& c, const M
 PARTITA_API void matmul_into(const Array& a, const Array& b, const Array* c, Array& d,
                              const MatmulOptions& options = {}, const EpilogueArrays& arrays = {});
 
-/// Plan once, execute many times. Creation, `autotune` and `execute` are collective and blocking; `execute`
+/// The same in a stream, of arrays in device memory: as `Matmul::execute` with one. Where a new plan or a new
+/// D is made, where arrays lie in ordinary memory, and where something is wrong, the ranks meet on the host
+/// first.
+PARTITA_API Array matmul(const Array& a, const Array& b, const MatmulOptions& options,
+                         const EpilogueArrays& arrays, Stream stream,
+                         SourcePlace where = SourcePlace::current());
+PARTITA_API Array matmul(const Array& a, const Array& b, const Array& c, const MatmulOptions& options,
+                         const EpilogueArrays& arrays, Stream stream,
+                         SourcePlace where = SourcePlace::current());
+PARTITA_API void matmul_into(const Array& a, const Array& b, const Array* c, Array& d,
+                             const MatmulOptions& options, const EpilogueArrays& arrays, Stream stream);
+
+/// Plan once, execute many times. Creation, `autotune` and `execute` are collective and blocking (but for
+/// `execute` with a stream, below); `execute`
 /// allocates nothing, and when it returns the caller may overwrite the operands, read D and free any of them.
 /// alpha and beta are given anew at each execution, the same on all ranks (those of the options by default);
 /// beta may only be other than 0 where the plan has a c. With alpha = 0 neither A nor B is read; the first
@@ -184,12 +239,26 @@ class PARTITA_API Matmul {
   /// Of the arrays that are bound; ArgumentError where there are none.
   void execute();
   void execute(std::complex<double> alpha, std::complex<double> beta);
+  /// For arrays in device memory: puts the work into `stream` (`Stream{}`: the context's own) and returns.
+  /// The contract then holds in stream order: what the stream does next may overwrite the operands, read D or
+  /// free any of them. alpha and beta are those of the call. `Context::synchronize` waits, and throws what
+  /// went wrong. Plans with messages wait for them here; the first execution after `reset` with arrays in
+  /// ordinary memory compares them with the other ranks, on the host. UnsupportedError: an array in host
+  /// memory.
+  ///
+  /// A stream that is being captured gets the work into its graph, with this alpha and beta; nothing is done
+  /// now. The graph may be started as one of `Redistribute::execute` may, with the same duties.
+  /// UnsupportedError, the same on every rank: a plan with messages (between nodes), which cannot be
+  /// captured.
+  void execute(Stream stream);
+  void execute(std::complex<double> alpha, std::complex<double> beta, Stream stream);
 
   /// Times every method that fits on the bound arrays (D is overwritten; in place C is, too: then it is saved
   /// and put back) and keeps the fastest. Collective. Returns its name.
   std::string autotune(int runs = 3);
 
-  std::int64_t workspace_size() const;  ///< bytes of scratch on this rank
+  /// Bytes of scratch on this rank, and of copies of arrays in host memory.
+  std::int64_t workspace_size() const;
   /// Frees scratch now (collective); the next execute plans anew.
   void release();
 

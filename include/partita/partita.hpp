@@ -33,6 +33,7 @@
 #include <partita/elementwise.hpp>
 #include <partita/error.hpp>
 #include <partita/fft.hpp>
+#include <partita/float8.hpp>
 #include <partita/half.hpp>
 #include <partita/io.hpp>
 #include <partita/layout.hpp>

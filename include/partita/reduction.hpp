@@ -28,7 +28,8 @@ PARTITA_API std::string_view name(Reduction reduction);        ///< "sum", "logi
 PARTITA_API Reduction parse_reduction(std::string_view text);  ///< throws ArgumentError listing the names
 
 /// Whether the reduction is defined for the dtype: sum and product for all (of booleans they are "or" and
-/// "and"), min and max for all but complex, the logical and the bit-wise ones for integers and booleans.
+/// "and"), min and max for all but complex, the logical and the bit-wise ones for integers and booleans; of
+/// f8e4m3 and f8e5m2 none.
 PARTITA_API bool is_defined(Reduction reduction, Dtype dtype);
 
 /// Writes the identity of the reduction (0 for sum, the largest value or +inf for min, ...) as one element of

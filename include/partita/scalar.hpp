@@ -18,7 +18,7 @@ class PARTITA_API Scalar {
  public:
   /// Made implicitly; the dtype is that of T.
   template <class T>
-  requires(std::is_arithmetic_v<T> || detail::is_f16<T> || detail::is_bf16<T> ||
+  requires(std::is_arithmetic_v<T> || detail::is_small_float<T> ||
            detail::is_one_of<T, std::complex<float>, std::complex<double>>)
       Scalar(T value)  // NOLINT: implicit by design
       : Scalar(of(dtype_of<T>(), &value)) {}

@@ -3,7 +3,9 @@
 
 #include <complex>
 #include <cstdint>
+#include <optional>
 #include <partita/compute_type.hpp>
+#include <partita/dtype.hpp>
 #include <partita/extents.hpp>
 #include <partita/layout.hpp>
 #include <variant>
@@ -41,21 +43,25 @@ enum class Beta : std::uint8_t {
 struct Multiply {
   Part a;   ///< [.., m, k]
   Part b;   ///< [.., k, n]
-  Part to;  ///< [.., m, n]; of the compute dtype, which may be wider than that of a and b
+  Part to;  ///< [.., m, n]; of the compute dtype, which may be wider than that of a and b; on devices also of
+            ///< theirs, to which each sum is rounded at last
   bool conjugate_a = false;
   bool conjugate_b = false;
   bool scaled = true;  ///< by the alpha of this execution; otherwise alpha is 1
   Beta beta = Beta::zero;
   ComputeType compute = ComputeType::automatic;  ///< at least so precisely
+  /// Of the elements of b, where its place does not say it: in scratch that it shares with a.
+  std::optional<Dtype> dtype_b = {};
 };
 
 /// What happens to elements once their sum is complete.
 enum class Activation : std::uint8_t { identity, relu, gelu, drelu, dgelu };
 
-/// to = activation(scale from + beta c + bias), element by element, in one pass; the last pass over a result.
-/// Dtypes may differ: `from` is of the compute dtype, `to` of the result's. relu: max(x, 0). gelu: the tanh
-/// form, x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) (Hendrycks and Gimpel 2016). drelu, dgelu: `x` times
-/// the derivative at the auxiliary *input*.
+/// to = scale_d activation(scale_a scale_b scale from + beta c + bias), element by element, in one pass; the
+/// last pass over a result. Into f8 what is beyond the largest number becomes that. Dtypes may differ: `from`
+/// is of the compute dtype, `to` of the result's. relu: max(x, 0). gelu: the tanh form, x/2 (1 +
+/// tanh(sqrt(2/pi) (x + 0.044715 x^3))) (Hendrycks and Gimpel 2016). drelu, dgelu: `x` times the derivative
+/// at the auxiliary *input*.
 struct ApplyEpilogue {
   Part from;
   Part to;
@@ -70,6 +76,14 @@ struct ApplyEpilogue {
   bool has_gradient = false;
   Part gradient;  ///< one-dimensional, added to: the sum of `to` over the other dimension
   bool gradient_along_rows = true;
+  bool has_scale_a = false;
+  Part scale_a;  ///< without dimensions, or along the rows
+  bool has_scale_b = false;
+  Part scale_b;  ///< without dimensions, or along the columns
+  bool has_scale_d = false;
+  Part scale_d;  ///< without dimensions
+  bool has_amax = false;
+  Part amax;  ///< without dimensions: the maximum of it and of |to| before scale_d
 };
 
 /// to[i] += sum over the other dimensions of from: bias gradients of A (over k: one number a row) and of B.

@@ -38,6 +38,7 @@ Dtype real_part(Dtype dtype) {
 }  // namespace
 
 Folding folding_of(ArrayReduction reduction, Dtype dtype) {
+  check(!is_float8(dtype), "{} is not defined for {}", name(reduction), name(dtype));
   const Dtype mean = result_of_mean(dtype);
   switch (reduction) {
     case ArrayReduction::sum:
@@ -75,6 +76,7 @@ Folding folding_of(ArrayReduction reduction, Dtype dtype) {
 }
 
 Folding inner_product_of(Dtype dtype, bool conjugated) {
+  check(!is_float8(dtype), "an inner product is not defined for {}", name(dtype));
   const auto folded = conjugated ? kernels::Folded::conjugate_product : kernels::Folded::product;
   return {Reduction::sum, folded, wide(dtype), result_of_sum(dtype)};
 }

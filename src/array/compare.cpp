@@ -23,7 +23,7 @@ struct Finding {
 
 template <class T>
 double distance(T a, T b) {
-  if constexpr (is_half_type<T>) {
+  if constexpr (is_small_float_type<T>) {
     return distance(to_float(a), to_float(b));
   } else if constexpr (std::is_integral_v<T>) {
     return std::abs(static_cast<double>(a) - static_cast<double>(b));

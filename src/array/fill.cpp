@@ -18,7 +18,7 @@ template <class T>
 T random_value(std::uint64_t bits) {
   if constexpr (std::is_same_v<T, bool>) {
     return (bits >> 63U) != 0;
-  } else if constexpr (is_half_type<T>) {
+  } else if constexpr (is_small_float_type<T>) {
     return from_float<T>(static_cast<float>(unit(bits)));
   } else if constexpr (std::is_floating_point_v<T>) {
     // Rounding to T could reach 1: the top is pulled back under it.

@@ -18,7 +18,7 @@ std::complex<double> normal_pair(std::uint64_t bits) {
 template <class T>
 T normal_value(std::uint64_t bits) {
   const std::complex<double> pair = normal_pair(bits);
-  if constexpr (is_half_type<T>) {
+  if constexpr (is_small_float_type<T>) {
     return from_float<T>(static_cast<float>(pair.real()));
   } else if constexpr (std::is_floating_point_v<T>) {
     return static_cast<T>(pair.real());

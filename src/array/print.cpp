@@ -38,7 +38,7 @@ std::string text_of(const T& value, int precision) {
     return value ? "true" : "false";
   } else if constexpr (std::is_integral_v<T>) {
     return std::to_string(value);
-  } else if constexpr (is_half_type<T>) {
+  } else if constexpr (is_small_float_type<T>) {
     return text_of(to_float(value), precision);
   } else if constexpr (std::is_floating_point_v<T>) {
     return fmt::format("{:.{}g}", value, precision);

@@ -102,7 +102,7 @@ Array eye(const Context& context, std::int64_t rows, std::int64_t columns, const
   arrays::fill_by_number(array, [&](std::int64_t number, auto& element) {
     using T = std::remove_reference_t<decltype(element)>;
     const bool one = number / columns + diagonal == number % columns;
-    if constexpr (is_half_type<T>) {
+    if constexpr (is_small_float_type<T>) {
       element = from_float<T>(one ? 1.0F : 0.0F);
     } else {
       element = static_cast<T>(one ? 1 : 0);

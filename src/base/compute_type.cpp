@@ -6,8 +6,8 @@
 namespace partita {
 namespace {
 
-constexpr std::array<std::string_view, compute_type_count> compute_names{"automatic", "f16",    "f32",
-                                                                         "tf32",      "bf16x9", "f64"};
+constexpr std::array<std::string_view, compute_type_count> compute_names{"automatic", "f16", "f32", "tf32",
+                                                                         "bf16x9",    "f64", "i32"};
 
 }  // namespace
 

@@ -29,6 +29,8 @@ constexpr std::array<Row, dtype_count> rows{{
     {Dtype::f64, 8, "f64", "float64"},
     {Dtype::c64, 8, "c64", "complex64"},
     {Dtype::c128, 16, "c128", "complex128"},
+    {Dtype::f8e4m3, 1, "f8e4m3", "float8_e4m3fn"},
+    {Dtype::f8e5m2, 1, "f8e5m2", "float8_e5m2"},
 }};
 
 const Row& row(Dtype dtype) {
@@ -57,6 +59,10 @@ bool is_integer(Dtype dtype) {
 
 bool is_signed(Dtype dtype) {
   return name(dtype).front() == 'i';
+}
+
+bool is_float8(Dtype dtype) {
+  return dtype == Dtype::f8e4m3 || dtype == Dtype::f8e5m2;
 }
 
 Dtype parse_dtype(std::string_view text) {

@@ -1,24 +1,29 @@
-// Half precisions to and from f32, for templates: in integer arithmetic that the compiler can vectorise (no
-// branches). And from wider numbers, rounded once.
+// Floating-point numbers of 16 and of 8 bits to and from f32, for templates: in integer arithmetic that the
+// compiler can vectorise (no branches). And from wider numbers, rounded once.
 #pragma once
 
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <partita/half.hpp>
+#include <partita/dtype.hpp>
+#include <partita/float8.hpp>
 #include <type_traits>
 
 namespace partita {
 
-/// The two kinds.
+/// Stored so, computed with in f32.
 template <class T>
-inline constexpr bool is_half_type = std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>;
+inline constexpr bool is_small_float_type = std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16> ||
+                                            std::is_same_v<T, Float8E4M3> || std::is_same_v<T, Float8E5M2>;
 
-constexpr float to_float(Float16 value) {
-  return value;
+/// The dtypes of those.
+inline bool is_small_float(Dtype dtype) {
+  return dtype == Dtype::f16 || dtype == Dtype::bf16 || is_float8(dtype);
 }
 
-constexpr float to_float(BFloat16 value) {
+template <class Small>
+requires is_small_float_type<Small>
+constexpr float to_float(Small value) {
   return value;
 }
 
@@ -30,13 +35,13 @@ constexpr BFloat16 to_bfloat16(float value) {
   return BFloat16(value);
 }
 
-template <class Half>
-constexpr Half from_float(float value) {
-  return Half(value);
+template <class Small>
+constexpr Small from_float(float value) {
+  return Small(value);
 }
 
-/// An f32 that rounds to every half as `value` does: what does not fit is kept in the last bit ("round to
-/// odd", Boldo and Melquiond 2008).
+/// An f32 that rounds to every small float as `value` does: what does not fit is kept in the last bit ("round
+/// to odd", Boldo and Melquiond 2008).
 inline float to_odd(double value) {
   const float nearest = static_cast<float>(value);
   if (static_cast<double>(nearest) == value || !std::isfinite(nearest)) return nearest;
@@ -57,7 +62,7 @@ double to_odd_double(Integer value) {
 /// The nearest T, f16 to f64, of a double or an integer of 64 bits: rounded once.
 template <class T, class Wide>
 T nearest(Wide value) {
-  if constexpr (!is_half_type<T>) {
+  if constexpr (!is_small_float_type<T>) {
     return static_cast<T>(value);
   } else if constexpr (std::is_integral_v<Wide>) {
     return from_float<T>(to_odd(to_odd_double(value)));

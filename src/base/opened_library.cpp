@@ -52,6 +52,18 @@ void add_packages_below(const fs::path& prefix, std::vector<fs::path>& folders) 
 
 }  // namespace
 
+void* open_first_library(std::span<const PackagedLibrary> libraries, const char*& file) {
+  for (const PackagedLibrary& library : libraries) {
+    file = library.file;
+    try {
+      return open_library_or_package(library.file, library.package);
+    } catch (const UnsupportedError&) {
+      if (&library == &libraries.back()) throw;
+    }
+  }
+  return nullptr;
+}
+
 void* open_library(const std::string& name, std::string_view refusal) {
   void* const handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle != nullptr) return handle;

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 
 #include <exception>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -14,6 +15,14 @@ namespace partita {
 /// The library of that name: where the loader looks for it, or else in NVIDIA's package `package` for Python.
 /// Throws UnsupportedError.
 void* open_library_or_package(const std::string& name, const std::string& package);
+
+/// A library by its file, and NVIDIA's package for Python that may have it.
+struct PackagedLibrary {
+  const char* file;
+  const char* package;
+};
+/// The first of these that is there; `file` becomes its name. Throws what the absence of the last one says.
+void* open_first_library(std::span<const PackagedLibrary> libraries, const char*& file);
 
 /// The library of that name. Throws UnsupportedError: `refusal`, with the loader's reason in place of its {}.
 void* open_library(const std::string& name, std::string_view refusal);

@@ -70,6 +70,7 @@ Reduction parse_reduction(std::string_view text) {
 }
 
 bool is_defined(Reduction reduction, Dtype dtype) {
+  if (is_float8(dtype)) return false;
   if (reduction == Reduction::sum || reduction == Reduction::product) return true;
   if (reduction == Reduction::min || reduction == Reduction::max) return !is_complex(dtype);
   return is_integer(dtype) || dtype == Dtype::boolean;
@@ -81,7 +82,7 @@ void write_identity(Reduction reduction, Dtype dtype, void* element) {
     using T = typename decltype(tag)::type;
     if constexpr (std::is_same_v<T, bool>) {
       write(element, identity_of_boolean(reduction));
-    } else if constexpr (is_half_type<T>) {
+    } else if constexpr (is_small_float_type<T>) {
       write(element, from_float<T>(identity_of<float>(reduction)));
     } else if constexpr (std::is_arithmetic_v<T>) {
       write(element, identity_of<T>(reduction));

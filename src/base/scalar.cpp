@@ -42,7 +42,7 @@ Scalar Scalar::of(Dtype dtype, const void* element) {
     std::memcpy(&value, element, sizeof value);
     if constexpr (std::is_integral_v<T>) {
       scalar.integer_ = static_cast<std::int64_t>(+value);
-    } else if constexpr (is_half_type<T>) {
+    } else if constexpr (is_small_float_type<T>) {
       scalar.number_ = static_cast<double>(to_float(value));
     } else if constexpr (std::is_same_v<T, float>) {
       scalar.number_ = static_cast<double>(value);

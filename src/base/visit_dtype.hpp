@@ -20,7 +20,7 @@ struct TypeTag {
 /// The storage types in the order of Dtype: booleans are bytes, halves are their bits.
 using StorageTypes = std::tuple<bool, std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, std::int32_t,
                                 std::uint32_t, std::int64_t, std::uint64_t, Float16, BFloat16, float, double,
-                                std::complex<float>, std::complex<double>>;
+                                std::complex<float>, std::complex<double>, Float8E4M3, Float8E5M2>;
 static_assert(std::tuple_size_v<StorageTypes> == dtype_count);
 
 /// Calls `body` with the TypeTag of the dtype's storage type.

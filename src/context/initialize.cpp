@@ -61,7 +61,7 @@ std::string_view name_of(Device::Kind kind) {
 std::vector<Fact> settle_options(ContextState& state, const ContextOptions& options) {
   state.options = runtime::with_environment(options);
   state.log = runtime::make_logger(state.rank(), state.size(), state.options.log);
-  state.machine = state.options.machine.empty() ? Machine::here() : Machine::find(state.options.machine);
+  state.machine = Machine::find(runtime::machine_of(state.options));
   std::vector<Fact> facts{{"the version of Partita", PARTITA_VERSION},
                           {"the kind of device", std::string(name_of(state.options.device.kind))},
                           {"the machine", to_string(state.machine)}};
@@ -102,6 +102,7 @@ Context initialize(const ContextOptions& options) {
   state->group = make_group(state->options);
   agree_on_options(*state, options);
   devices::settle_device(*state);
+  state->machine = Machine::find(runtime::machine_of(state->options));
   settle_threads(*state);
   contexts::start_context(*state);
   state->log->debug(fmt::format("{} ranks on {} nodes, {} threads a rank, {}", state->size(),

@@ -1,7 +1,6 @@
 #include "device/cublas_library.hpp"
 
 #include <array>
-#include <utility>
 
 #include "base/opened_library.hpp"
 
@@ -11,25 +10,13 @@ namespace {
 
 /// From 12 on sizes have 64 bits. Where NVIDIA's packages for Python have it: of CUDA 13 all is in one
 /// folder.
-constexpr std::array<std::pair<const char*, const char*>, 2> cublas_names{
-    {{"libcublas.so.13", "cu13"}, {"libcublas.so.12", "cublas"}}};
-
-void* open_any_cublas(const char*& name) {
-  for (const auto& [file, package] : cublas_names) {
-    name = file;
-    try {
-      return open_library_or_package(file, package);
-    } catch (const UnsupportedError&) {
-      if (file == cublas_names.back().first) throw;
-    }
-  }
-  return nullptr;
-}
+constexpr std::array cublas_names{PackagedLibrary{"libcublas.so.13", "cu13"},
+                                  PackagedLibrary{"libcublas.so.12", "cublas"}};
 
 /// Stays open: its kernels do.
 void find_cublas(CublasLibrary& library) {
   const char* name = nullptr;
-  void* const handle = open_any_cublas(name);
+  void* const handle = open_first_library(cublas_names, name);
   find_symbol(handle, name, "cublasGetProperty", library.get_property);
   find_symbol(handle, name, "cublasCreate_v2", library.create);
   find_symbol(handle, name, "cublasDestroy_v2", library.destroy);

@@ -13,7 +13,7 @@ namespace partita::devices {
 using CublasHandle = cublasContext*;
 
 enum class CublasType : int { f32 = 0, f64 = 1, f16 = 2, c64 = 4, c128 = 5, bf16 = 14 };
-enum class CublasCompute : int { f32 = 68, f64 = 70 };  // f32: no TF32
+enum class CublasCompute : int { f32 = 68, f64 = 70, tf32 = 77, bf16x9 = 78 };  // f32: no TF32
 enum class CublasOperation : int { none, transpose, conjugate_transpose };
 
 /// Its functions return a cublasStatus_t, 0: all is well; streams are cudaStream_t.

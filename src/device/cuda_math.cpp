@@ -1,8 +1,7 @@
 #include "device/cuda_math.hpp"
 
 #include <algorithm>
-#include <cstring>
-#include <optional>
+#include <utility>
 
 #include "base/check.hpp"
 #include "cuda/stream.hpp"
@@ -12,50 +11,20 @@ namespace partita::devices {
 namespace {
 
 constexpr std::int64_t workspace_bytes = std::int64_t{32} << 20;  // what NVIDIA names for Hopper
+constexpr std::size_t most_prepared = 256;                        // but for those in use
 constexpr int any_algorithm = -1;                                 // CUBLAS_GEMM_DEFAULT
-constexpr std::size_t most_prepared = 64;
 
-std::optional<CublasType> type_of(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::f16:
-      return CublasType::f16;
-    case Dtype::bf16:
-      return CublasType::bf16;
-    case Dtype::f32:
-      return CublasType::f32;
-    case Dtype::f64:
-      return CublasType::f64;
-    case Dtype::c64:
-      return CublasType::c64;
-    case Dtype::c128:
-      return CublasType::c128;
-    default:
-      return std::nullopt;
-  }
+/// Not every cuBLAS knows bf16x9, in whose place f32 is as good.
+CublasCompute compute_of_cublas(const DeviceGemm& what) {
+  const CublasCompute wanted = cublas_compute(what);
+  return wanted == CublasCompute::bf16x9 ? CublasCompute::f32 : wanted;
 }
 
-bool is_double(Dtype dtype) {
-  return dtype == Dtype::f64 || dtype == Dtype::c128;
-}
-
-/// A factor in the type that computes; cuBLAS takes its address.
-struct Factor {
-  alignas(16) char bytes[16];
-  Factor(std::complex<double> value, Dtype computed) {
-    const std::complex<float> single(value);
-    if (is_double(computed)) {
-      std::memcpy(bytes, &value, sizeof(value));  // a real one is the first half
-    } else {
-      std::memcpy(bytes, &single, sizeof(single));
-    }
-  }
+/// In the one way or the other.
+struct CudaProduct final : DeviceProduct {
+  using DeviceProduct::DeviceProduct;
+  std::unique_ptr<CublasLtProduct> light;  // null: cuBLASLt does not make it
 };
-
-CublasOperation operation_of(BlasOp op) {
-  static_assert(static_cast<int>(BlasOp::conjugate_transpose) ==
-                static_cast<int>(CublasOperation::conjugate_transpose));
-  return static_cast<CublasOperation>(op);
-}
 
 }  // namespace
 
@@ -69,6 +38,7 @@ CudaMath::CudaMath(Accelerator& device, const CublasLibrary& library)
     : device_(device), library_(library), workspace_(device, workspace_bytes) {
   const cuda::CudaBesideCaptures unharmed;
   check_cublas(library_.create(&handle_), "start");
+  light_ = CublasLtProducts::make(device, workspace_);
 }
 
 CudaMath::~CudaMath() {
@@ -87,20 +57,66 @@ std::string CudaMath::name() const {
 
 bool CudaMath::multiplies(Dtype factors, Dtype result) const {
   const bool half = factors == Dtype::f16 || factors == Dtype::bf16;
-  return type_of(factors).has_value() && result == (half ? Dtype::f32 : factors);
+  return cublas_type(factors).has_value() && (result == factors || (half && result == Dtype::f32));
 }
 
-/// A graph that is never started: what is loaded for it stays. Its addresses are not looked at.
-void CudaMath::prepare(const DeviceGemm& what) {
-  if (std::ranges::find(prepared_, what) != prepared_.end()) return;
-  if (prepared_.size() < most_prepared) prepared_.push_back(what);
+std::shared_ptr<DeviceProduct> CudaMath::prepare(const DeviceGemm& what, bool may_try) {
+  for (const auto& known : prepared_) {
+    if (known->what == what) return known;
+  }
+  if (prepared_.size() >= most_prepared)
+    std::erase_if(prepared_, [](const auto& one) { return one.use_count() == 1; });
   device_.use();
   const cuda::CudaBesideCaptures unharmed;
+  auto product = std::make_shared<CudaProduct>(what);
+  if (light_) product->light = light_->prepare(what, may_try);
+  if (light_ && !product->light && what.compute != ComputeType::automatic) {
+    DeviceGemm precise = what;
+    precise.compute = ComputeType::automatic;
+    product->light = light_->prepare(precise, may_try);
+  }
+  load(*product);
+  prepared_.push_back(product);
+  return product;
+}
+
+std::string CudaMath::news_of_choices() {
+  return light_ ? light_->news() : "";
+}
+
+void CudaMath::agree_on_choices(std::span<const std::string> news) {
+  if (!light_) return;
+  light_->agree(news);
+  device_.use();
+  const cuda::CudaBesideCaptures unharmed;
+  for (const auto& one : prepared_) {
+    const auto& light = static_cast<const CudaProduct&>(*one).light;
+    if (light && light_->follow_choice(*light)) load(*one);
+  }
+}
+
+/// Graphs that are never started: what is loaded for them stays. Their addresses are not looked at. Memory
+/// may turn out to lie as only cuBLAS takes it.
+void CudaMath::load(const DeviceProduct& product) {
+  const auto& made = static_cast<const CudaProduct&>(product);
+  const CublasFactor one(1, product.what.result);
+  load_by_graph([&](Stream aside) {
+    by_cublas(product.what, workspace_.data(), workspace_.data(), workspace_.data(), one, one, aside);
+  });
+  if (!made.light) return;
+  load_by_graph([&](Stream aside) {
+    check_light(made.light->multiply(workspace_.data(), workspace_.data(), workspace_.data(), one.bytes,
+                                     one.bytes, workspace_, aside));
+  });
+}
+
+template <class Put>
+void CudaMath::load_by_graph(const Put& put) {
   const cuda::CudaStream aside = cuda::new_cuda_stream();
   cuda::check_cuda(cudaStreamBeginCapture(aside.get(), cudaStreamCaptureModeRelaxed), "load a product");
   cudaGraph_t graph = nullptr;
   try {
-    gemm(what, workspace_.data(), workspace_.data(), workspace_.data(), 1, 1, {aside.get()});
+    put(Stream(aside.get()));
   } catch (...) {
     if (cudaStreamEndCapture(aside.get(), &graph) == cudaSuccess) cudaGraphDestroy(graph);
     throw;
@@ -113,22 +129,34 @@ void CudaMath::prepare(const DeviceGemm& what) {
   cudaGraphExecDestroy(loaded);
 }
 
-/// To set the stream takes the workspace away, so it is set anew.
-void CudaMath::gemm(const DeviceGemm& what, const void* a, const void* b, void* c, std::complex<double> alpha,
-                    std::complex<double> beta, Stream stream) {
+void CudaMath::gemm(const DeviceProduct& product, const void* a, const void* b, void* c,
+                    std::complex<double> alpha, std::complex<double> beta, Stream stream) {
+  const DeviceGemm& what = product.what;
   invariant(multiplies(what.factors, what.result), "cuBLAS was asked for products of {} into {}",
             partita::name(what.factors), partita::name(what.result));
+  const CublasFactor of_product(alpha, what.result), of_c(beta, what.result);
+  const auto& light = static_cast<const CudaProduct&>(product).light;
+  if (!light || !light->takes(a, b, c)) return by_cublas(what, a, b, c, of_product, of_c, stream);
+  check_light(light->multiply(a, b, c, of_product.bytes, of_c.bytes, workspace_, stream));
+}
+
+/// To set the stream takes the workspace away, so it is set anew.
+void CudaMath::by_cublas(const DeviceGemm& what, const void* a, const void* b, void* c,
+                         const CublasFactor& alpha, const CublasFactor& beta, Stream stream) const {
   check_cublas(library_.set_stream(handle_, cuda::native(stream)), "set a stream");
   check_cublas(library_.set_workspace(handle_, workspace_.data(), static_cast<std::size_t>(workspace_bytes)),
                "set the workspace");
-  const Factor of_product(alpha, what.result), of_c(beta, what.result);
-  const CublasType factors = *type_of(what.factors);
-  check_cublas(library_.gemm(handle_, operation_of(what.a.op), operation_of(what.b.op), what.m, what.n,
-                             what.k, of_product.bytes, a, factors, what.a.leading, what.a.stride, b, factors,
-                             what.b.leading, what.b.stride, of_c.bytes, c, *type_of(what.result),
-                             what.leading, what.stride, what.batches,
-                             is_double(what.result) ? CublasCompute::f64 : CublasCompute::f32, any_algorithm),
+  const CublasType factors = *cublas_type(what.factors);
+  check_cublas(library_.gemm(handle_, cublas_operation(what.a.op), cublas_operation(what.b.op), what.m,
+                             what.n, what.k, alpha.bytes, a, factors, what.a.leading, what.a.stride, b,
+                             factors, what.b.leading, what.b.stride, beta.bytes, c, *cublas_type(what.result),
+                             what.leading, what.stride, what.batches, compute_of_cublas(what), any_algorithm),
                "multiply");
+}
+
+void CudaMath::check_light(int status) {
+  check<Error>(status == 0, "cuBLASLt: multiply: {}",
+               status == 0 ? "" : CublasLtLibrary::of_process().status_string(status));
 }
 
 void CudaMath::pass(const ElementPass& what, const ElementNest& nest, Stream stream) {

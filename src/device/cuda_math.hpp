@@ -1,15 +1,18 @@
-// cuBLAS and kernels of our own, as what a CUDA device computes with.
+// cuBLAS, cuBLASLt and kernels of our own, as what a CUDA device computes with.
 #pragma once
 
 #include <vector>
 
-#include "device/cublas_library.hpp"
+#include "device/cublas_lt_products.hpp"
+#include "device/cublas_types.hpp"
 #include "device/device_math.hpp"
 #include "device/device_memory.hpp"
 
 namespace partita::devices {
 
-/// One handle of cuBLAS a context, with a workspace of ours, so that calls allocate nothing in graphs either.
+/// One handle of each library a context, with a workspace of ours, so that calls allocate nothing in graphs
+/// either. Products are cuBLASLt's, in the way that was fastest when it was tried; where it has none, or
+/// memory is aligned worse than was known, cuBLAS's.
 class CudaMath final : public DeviceMath {
  public:
   /// Null: there is no cuBLAS, `report_cublas` says why. Errors: it is there and does not start.
@@ -20,20 +23,29 @@ class CudaMath final : public DeviceMath {
 
   std::string name() const override;
   bool multiplies(Dtype factors, Dtype result) const override;
-  void prepare(const DeviceGemm& what) override;
-  void gemm(const DeviceGemm& what, const void* a, const void* b, void* c, std::complex<double> alpha,
+  std::shared_ptr<DeviceProduct> prepare(const DeviceGemm& what, bool may_try) override;
+  std::string news_of_choices() override;
+  void agree_on_choices(std::span<const std::string> news) override;
+  void gemm(const DeviceProduct& product, const void* a, const void* b, void* c, std::complex<double> alpha,
             std::complex<double> beta, Stream stream) override;
   void pass(const ElementPass& what, const ElementNest& nest, Stream stream) override;
 
  private:
   CudaMath(Accelerator& device, const CublasLibrary& library);
   void check_cublas(int status, const char* what) const;
+  static void check_light(int status);
+  void load(const DeviceProduct& product);
+  template <class Put>
+  void load_by_graph(const Put& put);
+  void by_cublas(const DeviceGemm& what, const void* a, const void* b, void* c, const CublasFactor& alpha,
+                 const CublasFactor& beta, Stream stream) const;
 
   Accelerator& device_;
   const CublasLibrary& library_;
   DeviceMemory workspace_;
   CublasHandle handle_ = nullptr;
-  std::vector<DeviceGemm> prepared_;
+  std::unique_ptr<CublasLtProducts> light_;               // null: there is no cuBLASLt
+  std::vector<std::shared_ptr<DeviceProduct>> prepared_;  // strided operands come again and again
 };
 
 }  // namespace partita::devices

@@ -4,9 +4,12 @@
 #include <array>
 #include <complex>
 #include <cstdint>
+#include <memory>
+#include <partita/compute_type.hpp>
 #include <partita/dtype.hpp>
 #include <partita/stream.hpp>
 #include <partita/work.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,13 +27,32 @@ struct DeviceGemm {
     std::int64_t stride = 0;
     bool operator==(const Factor&) const = default;
   };
-  Dtype factors = Dtype::f64;  ///< of a and b
-  Dtype result = Dtype::f64;   ///< of c, and in which is summed
+  Dtype factors = Dtype::f64;                    ///< of a and b
+  Dtype result = Dtype::f64;                     ///< of c, and in which is summed
+  ComputeType compute = ComputeType::automatic;  ///< at least so precisely
   std::int64_t m = 0, n = 0, k = 0;
   Factor a, b;
   std::int64_t leading = 1, stride = 0;  ///< of c
   std::int64_t batches = 1;
+  /// In bytes, a power of two: what is known of the places of a, b and c before they are.
+  std::int64_t alignment = 1;
   bool operator==(const DeviceGemm&) const = default;
+};
+
+/// In which is computed what results in this dtype.
+constexpr Dtype wide(Dtype result) {
+  return result == Dtype::f16 || result == Dtype::bf16 ? Dtype::f32 : result;
+}
+
+/// A product that is ready to be made, by whoever has prepared it.
+class DeviceProduct {
+ public:
+  explicit DeviceProduct(const DeviceGemm& product) : what(product) {}
+  virtual ~DeviceProduct() = default;
+  DeviceProduct(const DeviceProduct&) = delete;
+  DeviceProduct& operator=(const DeviceProduct&) = delete;
+
+  const DeviceGemm what;
 };
 
 /// A nest of loops over the elements of several parts: where loop l is at i, part x is i * strides[l][x]
@@ -60,20 +82,25 @@ struct ElementPass {
 /// What a context computes with on its device; made by Accelerator::math. Calls put their work into `stream`
 /// and return; they allocate nothing, wait for nothing, and may be captured. Of two streams only one at a
 /// time may have such work: they share a workspace. For the thread that drives the context. The same product
-/// gives the same bits each time, on the same device with the same library.
+/// gives the same bits each time, as long as the context is there.
 class DeviceMath {
  public:
   virtual ~DeviceMath() = default;
 
   virtual std::string name() const = 0;  ///< "cuBLAS 13.1.0"
-  /// Whether there is a `gemm` of these: float32 is summed in float32, halves in float32 and never in less.
+  /// Whether there is a `gemm` of these: halves are summed in f32, and f32 is multiplied as such but where a
+  /// product says that less will do.
   virtual bool multiplies(Dtype factors, Dtype result) const = 0;
-  /// Loads what such a product needs, so that `gemm` does not while a stream waits for a peer. Not while
-  /// something is captured that this must not break off: may wait for the device.
-  virtual void prepare(const DeviceGemm& what) = 0;
+  /// Chooses how such a product is made, after some tries on the device if it may take the time for them, and
+  /// loads what it needs, so that `gemm` does not while a stream waits for a peer. May wait for the device.
+  virtual std::shared_ptr<DeviceProduct> prepare(const DeviceGemm& what, bool may_try) = 0;
+  /// What has been chosen since this was asked last, for the other ranks; empty: nothing.
+  virtual std::string news_of_choices() { return ""; }
+  /// The news of all ranks: those of the first rank count, so that all make the same product the same way.
+  virtual void agree_on_choices(std::span<const std::string> /*news*/) {}
   /// With beta = 0 `c` is never read. m, n and k are not 0.
-  virtual void gemm(const DeviceGemm& what, const void* a, const void* b, void* c, std::complex<double> alpha,
-                    std::complex<double> beta, Stream stream) = 0;
+  virtual void gemm(const DeviceProduct& product, const void* a, const void* b, void* c,
+                    std::complex<double> alpha, std::complex<double> beta, Stream stream) = 0;
   /// One nest of a pass; no loop has a count of 0.
   virtual void pass(const ElementPass& what, const ElementNest& nest, Stream stream) = 0;
 };

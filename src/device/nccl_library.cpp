@@ -58,7 +58,9 @@ constexpr std::array<Numbers, dtype_count> numbers_of{{{NcclType::u8, 0},
                                                        {NcclType::f32},
                                                        {NcclType::f64},
                                                        {NcclType::f32, 2},
-                                                       {NcclType::f64, 2}}};
+                                                       {NcclType::f64, 2},
+                                                       {NcclType::u8, 0},
+                                                       {NcclType::u8, 0}}};
 
 /// NCCL's min and max of a NaN and a number are the number.
 std::optional<NcclOperation> operation_of(Dtype dtype, Reduction reduction) {

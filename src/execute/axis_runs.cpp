@@ -78,8 +78,10 @@ std::vector<AxisRun> axis_runs(std::span<const PartAxis> parts, std::int64_t siz
   return runs;
 }
 
-BoundPart::BoundPart(const Part& part, const WorkBinding& binding)
-    : place_(part.place), region_(part.region), dtype_(planning::dtype_at(binding.plan, part.place)) {
+BoundPart::BoundPart(const Part& part, const WorkBinding& binding, std::optional<Dtype> dtype)
+    : place_(part.place),
+      region_(part.region),
+      dtype_(dtype.value_or(planning::dtype_at(binding.plan, part.place))) {
   Side side = side_of(binding.plan, part.place, part.region,
                       binding.strides[static_cast<std::size_t>(part.place.buffer)], 1);
   owned_ = region_.empty() ? region_ : std::move(side.owned);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <partita/plan.hpp>
 #include <span>
 #include <vector>
@@ -10,7 +11,7 @@
 
 namespace partita::execution {
 
-inline constexpr int max_parts = 5;  ///< that one work has and that have dimensions in common
+inline constexpr int max_parts = 7;  ///< that one work has and that have dimensions in common
 
 /// Where one part's elements lie along one dimension: element p of `set` at the set's p-th position in
 /// `owned`, times `stride`. A part that has no such dimension: no sets, it is the same for every p.
@@ -37,7 +38,8 @@ std::vector<AxisRun> axis_runs(std::span<const PartAxis> parts, std::int64_t siz
 /// A part of a work bound to memory: what its place's rank owns, and its strides in elements.
 class BoundPart {
  public:
-  BoundPart(const Part& part, const WorkBinding& binding);
+  /// `dtype`: of its elements; nothing: what its place says.
+  BoundPart(const Part& part, const WorkBinding& binding, std::optional<Dtype> dtype = {});
 
   int dimensions() const { return static_cast<int>(region_.sets.size()); }
   std::int64_t extent(int dimension) const;

@@ -15,11 +15,8 @@ struct BindOnDevice {
   using Bound = std::unique_ptr<DeviceBoundWork>;
 
   Bound operator()(const Multiply& work) const { return bind_device_multiply(work, binding); }
-  Bound operator()(const ApplyEpilogue& work) const {
-    if (work.has_gradient) refuse(binding.memory, "gradients");
-    return bind_device_epilogue(work, binding);
-  }
-  Bound operator()(const SumAlong&) const { refuse(binding.memory, "sums along a dimension"); }
+  Bound operator()(const ApplyEpilogue& work) const { return bind_device_epilogue(work, binding); }
+  Bound operator()(const SumAlong& work) const { return bind_device_sum_along(work, binding); }
   Bound operator()(const Transform&) const { refuse(binding.memory, "transforms"); }
   Bound operator()(const Twiddle&) const { refuse(binding.memory, "transforms"); }
 };

@@ -16,6 +16,7 @@ struct DeviceWorkBinding {
   devices::Accelerator& device;
   devices::DeviceMath& math;
   int workspaces = 0;
+  bool may_try = false;  ///< a plan is made: there is time to find out how products are made fastest
 };
 
 /// A compute step with all that can be prepared prepared.
@@ -38,5 +39,7 @@ std::unique_ptr<DeviceBoundWork> bind_device_work(const Work& work, const Device
 std::unique_ptr<DeviceBoundWork> bind_device_multiply(const Multiply& work, const DeviceWorkBinding& binding);
 std::unique_ptr<DeviceBoundWork> bind_device_epilogue(const ApplyEpilogue& work,
                                                       const DeviceWorkBinding& binding);
+std::unique_ptr<DeviceBoundWork> bind_device_sum_along(const SumAlong& work,
+                                                       const DeviceWorkBinding& binding);
 
 }  // namespace partita::execution

@@ -1,5 +1,8 @@
-// The last pass over a result on a device: to = activation(scale from + beta c + bias).
-#include "execute/device_bound_work.hpp"
+// The last pass over a result on a device: to = activation(scale from + beta c + bias), and the sums of that
+// along its lines.
+#include <optional>
+
+#include "execute/device_line_sums.hpp"
 #include "execute/element_nests.hpp"
 #include "execute/epilogue_parts.hpp"
 
@@ -18,7 +21,11 @@ class DeviceEpilogue final : public DeviceBoundWork {
     for (std::size_t x = 0; x < devices::ElementNest::parts; ++x) {
       if (parts_[x]) pass_.dtypes[x] = parts_[x]->dtype();
     }
+    if (work.has_gradient)
+      sums_.emplace(work.to, parts_.axis(work.gradient_along_rows), work.gradient, binding);
   }
+
+  std::int64_t workspace_bytes() const override { return sums_ ? sums_->workspace_bytes() : 0; }
 
   void enqueue(const AddressOf& address, const Parameters& parameters, Stream stream) override {
     if (nests_.empty()) return;
@@ -28,6 +35,7 @@ class DeviceEpilogue final : public DeviceBoundWork {
       pass_.data[x] = parts_[x] ? parts_[x]->base(address) : nullptr;
     }
     for (const devices::ElementNest& nest : nests_) math_.pass(pass_, nest, stream);
+    if (sums_) sums_->enqueue(address, stream);
   }
 
  private:
@@ -35,6 +43,7 @@ class DeviceEpilogue final : public DeviceBoundWork {
   EpilogueParts parts_;
   std::vector<devices::ElementNest> nests_;
   devices::ElementPass pass_;
+  std::optional<DeviceLineSums> sums_;  // of what it has written
 };
 
 }  // namespace

@@ -35,6 +35,7 @@ struct BlasCall {
   std::array<std::int64_t, 3> offset{};  // of a, b and to, in elements
   bool exchanged = false;
   bool first = false;  // onto its elements of `to`
+  std::shared_ptr<devices::DeviceProduct> product = nullptr;
 };
 
 devices::DeviceGemm::Factor factor_of(const Shape2& matrix, bool conjugated) {
@@ -68,8 +69,12 @@ class DeviceMultiply final : public DeviceBoundWork {
     list_calls(packed, *shape);
     for (const Part* const part : {&packed.a, &packed.b, &packed.to}) {
       parts_.push_back(BoundPart(*part, binding.memory));
+      places_ |= part->place.offset;
     }
-    for (const BlasCall& call : calls_) math_.prepare(call.what);
+    for (BlasCall& call : calls_) {
+      call.what.alignment = alignment_of(call);
+      call.product = math_.prepare(call.what, binding.may_try);
+    }
   }
 
   std::int64_t workspace_bytes() const override { return workspace_bytes_; }
@@ -95,7 +100,7 @@ class DeviceMultiply final : public DeviceBoundWork {
         const auto at = [&](std::size_t x) {
           return base[x] + (batch[x] + call.offset[x]) * size_of(parts_[x].dtype());
         };
-        math_.gemm(call.what, at(call.exchanged ? 1 : 0), at(call.exchanged ? 0 : 1), at(2), alpha,
+        math_.gemm(*call.product, at(call.exchanged ? 1 : 0), at(call.exchanged ? 0 : 1), at(2), alpha,
                    call.first ? beta : 1, stream);
       }
     }
@@ -220,6 +225,7 @@ class DeviceMultiply final : public DeviceBoundWork {
     }
     call.what.factors = shape.a.dtype();
     call.what.result = shape.to.dtype();
+    call.what.compute = work.compute;
     call.what.m = to.rows;
     call.what.n = to.columns;
     call.what.k = a.columns;
@@ -228,6 +234,17 @@ class DeviceMultiply final : public DeviceBoundWork {
     call.what.leading =
         kernels::blas_factor(to.rows, to.columns, to.row_stride, to.column_stride, false).leading;
     return call;
+  }
+
+  /// As far as the places in the parts say; where those begin is known when it is executed.
+  std::int64_t alignment_of(const BlasCall& call) const {
+    std::int64_t bits = alignment | places_;
+    bits |= (call.what.a.stride | call.what.b.stride) * size_of(call.what.factors);
+    bits |= call.what.stride * size_of(call.what.result);
+    for (const ProductShape::Batch& batch : batches_) {
+      for (std::size_t x = 0; x < 3; ++x) bits |= (batch[x] + call.offset[x]) * size_of(parts_[x].dtype());
+    }
+    return bits & -bits;
   }
 
   void list_passes(const Extents& extents) {
@@ -243,7 +260,7 @@ class DeviceMultiply final : public DeviceBoundWork {
   void scale(const AddressOf& address, std::complex<double> beta, Stream stream) const {
     if (!to_ || beta == std::complex<double>(1)) return;
     devices::ElementPass pass;
-    pass.computed = result_;
+    pass.computed = devices::wide(result_);
     pass.beta = beta;
     for (const std::size_t x : {devices::ElementPass::to, devices::ElementPass::c}) {
       pass.dtypes[x] = result_;
@@ -271,6 +288,7 @@ class DeviceMultiply final : public DeviceBoundWork {
   std::vector<devices::ElementNest> passes_;  // over it
   std::vector<Packing> packings_;
   std::vector<BoundPart> parts_;  // a, b and to as they are multiplied
+  std::int64_t places_ = 0;       // the bits of their offsets
   std::vector<ProductShape::Batch> batches_;
   std::vector<BlasCall> calls_;
 };

@@ -123,7 +123,7 @@ void DevicePlan::run(const Execution& execution) {
   if (has_messages_) mail_.begin(execution.announced, *events_);
   run_in_order();
   if (has_messages_) mail_.end(lines_[message_use_.apart ? arriving : 0].stream, execution.stream);
-  if (!execution.captured) works_.end(execution.stream);
+  works_.end(execution.stream, execution.captured);
   context_.flags->advance();
 }
 
@@ -162,7 +162,9 @@ void DevicePlan::follow(std::size_t index) {
     flush(*current_);
     current_ = &line;
   }
-  events_->hold(index, line_of(index).stream);
+  if (events_->after(index).empty()) return;
+  flush(*current_);
+  events_->hold(index, current_->stream);
 }
 
 /// Who waits for it may do so now.

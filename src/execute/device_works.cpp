@@ -35,26 +35,27 @@ DeviceWorks::DeviceWorks(ContextState& context, const Plan& plan) : context_(con
   for (int dtype = 0; dtype < dtype_count; ++dtype) {
     places_.buffers.push_back({"workspace", BufferKind::scratch, {}, 0, static_cast<Dtype>(dtype)});
   }
-  lower(strides_for_trial(plan));
+  lower(strides_for_trial(plan), true);
 }
 
 DeviceWorks::~DeviceWorks() {
   await_last();
-  if (context_.failed())
-    runtime::keep_until_exit(std::make_shared<devices::DeviceMemory>(std::move(workspace_)));
+  if (!context_.failed()) return;
+  outgrown_.push_back(std::move(workspace_));
+  runtime::keep_until_exit(std::make_shared<std::vector<devices::DeviceMemory>>(std::move(outgrown_)));
 }
 
 void DeviceWorks::await_last() {
   devices::await_streams(context_, plan_.operation, [this] { return !end_ || end_->reached(); });
 }
 
-void DeviceWorks::lower(const std::vector<Strides>& strides) {
+void DeviceWorks::lower(const std::vector<Strides>& strides, bool may_try) {
   if (plan_.works.empty()) return;
   std::vector<Strides> all = strides;
   all.resize(places_.buffers.size());
   const WorkBinding memory{places_, all};
   const DeviceWorkBinding binding{memory, *context_.device, *context_.device->math(),
-                                  static_cast<int>(plan_.buffers.size())};
+                                  static_cast<int>(plan_.buffers.size()), may_try};
   works_.clear();
   std::int64_t bytes = 0;
   for (const Work& work : plan_.works) {
@@ -62,8 +63,13 @@ void DeviceWorks::lower(const std::vector<Strides>& strides) {
     bytes = std::max(bytes, works_.back()->workspace_bytes());
   }
   if (bytes <= workspace_.bytes()) return;
-  await_last();
-  workspace_.reset();
+  if (in_graphs_) {
+    outgrown_.push_back(std::move(workspace_));
+    in_graphs_ = false;
+  } else {
+    await_last();
+    workspace_.reset();
+  }
   workspace_ = devices::DeviceMemory(*context_.device, bytes);
 }
 
@@ -76,8 +82,10 @@ void DeviceWorks::enqueue(const Step& step, const PlanMemory& memory, const Para
   works_[static_cast<std::size_t>(step.work)]->enqueue(address, parameters, stream);
 }
 
-void DeviceWorks::end(Stream stream) {
+void DeviceWorks::end(Stream stream, bool captured) {
   if (workspace_.bytes() == 0) return;
+  in_graphs_ = in_graphs_ || captured;
+  if (captured) return;
   if (!end_) end_ = context_.device->event();
   end_->record(stream);
 }

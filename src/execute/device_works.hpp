@@ -22,12 +22,13 @@ class DeviceWorks {
   DeviceWorks& operator=(const DeviceWorks&) = delete;
 
   /// The operands lie so from here on. May take more workspace, where they are not dense.
-  void lower(const std::vector<Strides>& strides);
+  void lower(const std::vector<Strides>& strides) { lower(strides, false); }
   void enqueue(const Step& step, const PlanMemory& memory, const Parameters& parameters, Stream stream);
-  /// The execution is all in the stream, and it is not captured.
-  void end(Stream stream);
+  /// The execution is all in the stream.
+  void end(Stream stream, bool captured);
 
  private:
+  void lower(const std::vector<Strides>& strides, bool may_try);
   void await_last();
 
   ContextState& context_;
@@ -35,7 +36,9 @@ class DeviceWorks {
   Plan places_;  // the buffers of the plan, and those of DeviceWorkBinding
   std::vector<std::unique_ptr<DeviceBoundWork>> works_;
   devices::DeviceMemory workspace_;
-  std::unique_ptr<devices::DeviceEvent> end_;  // of the last execution; null: there has been none
+  bool in_graphs_ = false;                       // graphs use it
+  std::vector<devices::DeviceMemory> outgrown_;  // and still use these
+  std::unique_ptr<devices::DeviceEvent> end_;    // of the last execution; null: there has been none
 };
 
 }  // namespace partita::execution

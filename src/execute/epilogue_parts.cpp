@@ -1,17 +1,15 @@
 #include "execute/epilogue_parts.hpp"
 
 #include "base/check.hpp"
+#include "base/half.hpp"
 #include "kernels/host/number_runs.hpp"
 #include "plan/work.hpp"
 
 namespace partita::execution {
-namespace {
 
-std::optional<BoundPart> bound(bool has, const Part& part, const WorkBinding& binding) {
+std::optional<BoundPart> bound_if(bool has, const Part& part, const WorkBinding& binding) {
   return has ? std::optional<BoundPart>(std::in_place, part, binding) : std::nullopt;
 }
-
-}  // namespace
 
 bool reads_auxiliary(Activation activation) {
   return activation == Activation::drelu || activation == Activation::dgelu;
@@ -19,7 +17,7 @@ bool reads_auxiliary(Activation activation) {
 
 Dtype computed_in(const ApplyEpilogue& work, const Plan& plan) {
   const Dtype from = planning::dtype_at(plan, work.from.place);
-  const Dtype computed = from == Dtype::f16 || from == Dtype::bf16 ? Dtype::f32 : from;
+  const Dtype computed = is_small_float(from) ? Dtype::f32 : from;
   const auto check_part = [&](bool has, const Part& part, const char* role) {
     if (!has) return;
     const Dtype dtype = planning::dtype_at(plan, part.place);
@@ -32,8 +30,11 @@ Dtype computed_in(const ApplyEpilogue& work, const Plan& plan) {
   check_part(work.has_bias, work.bias, "bias");
   check_part(work.has_auxiliary, work.auxiliary, "auxiliary array");
   check_part(work.has_gradient, work.gradient, "gradient");
-  check<UnsupportedError>(work.activation == Activation::identity || !is_complex(computed),
-                          "no activation of complex numbers");
+  const bool real = !is_complex(computed) && !is_integer(computed);
+  check<UnsupportedError>(work.activation == Activation::identity || real,
+                          "no activation of complex numbers or integers");
+  const bool scaled = work.has_scale_a || work.has_scale_b || work.has_scale_d || work.has_amax;
+  check<UnsupportedError>(!scaled || computed == Dtype::f32, "no scales of {}", name(computed));
   invariant(!reads_auxiliary(work.activation) || work.has_auxiliary, "a derivative without auxiliary values");
   return computed;
 }
@@ -41,9 +42,13 @@ Dtype computed_in(const ApplyEpilogue& work, const Plan& plan) {
 EpilogueParts::EpilogueParts(const ApplyEpilogue& work, const WorkBinding& binding)
     : dimensions_(static_cast<int>(work.from.region.sets.size())),
       bias_along_rows_(work.bias_along_rows),
-      parts_{bound(true, work.from, binding), bound(true, work.to, binding),
-             bound(work.has_c, work.c, binding), bound(work.has_auxiliary, work.auxiliary, binding),
-             bound(work.has_bias, work.bias, binding)} {
+      parts_{bound_if(true, work.from, binding),
+             bound_if(true, work.to, binding),
+             bound_if(work.has_c, work.c, binding),
+             bound_if(work.has_auxiliary, work.auxiliary, binding),
+             bound_if(work.has_bias, work.bias, binding),
+             bound_if(work.has_scale_a, work.scale_a, binding),
+             bound_if(work.has_scale_b, work.scale_b, binding)} {
   invariant(work.from.region.empty() || work.from.region.shape() == work.to.region.shape(),
             "an epilogue of {} into {}", to_string(work.from.region.shape()),
             to_string(work.to.region.shape()));
@@ -57,7 +62,13 @@ std::vector<std::vector<PartAxis>> EpilogueParts::axes() const {
     for (std::size_t x = 0; x < bias; ++x) {
       if (parts_[x]) here[x] = parts_[x]->axis(d);
     }
-    if (parts_[bias] && d == axis(bias_along_rows_)) here[bias] = parts_[bias]->axis(0);
+    const auto add = [&](Slot slot, bool along_rows) {
+      const bool has = parts_[slot] && parts_[slot]->dimensions() > 0;
+      if (has && d == axis(along_rows)) here[slot] = parts_[slot]->axis(0);
+    };
+    add(bias, bias_along_rows_);
+    add(scale_a, true);
+    add(scale_b, false);
   }
   return result;
 }

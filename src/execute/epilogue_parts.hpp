@@ -11,11 +11,14 @@ namespace partita::execution {
 /// The dtype that the pass computes in. Throws UnsupportedError where a part does not go with it.
 Dtype computed_in(const ApplyEpilogue& work, const Plan& plan);
 
+/// Nothing where the work has no such part.
+std::optional<BoundPart> bound_if(bool has, const Part& part, const WorkBinding& binding);
+
 bool reads_auxiliary(Activation activation);
 
-/// All but the gradient.
+/// All that are walked over together.
 struct EpilogueParts {
-  enum Slot : std::size_t { from, to, c, auxiliary, bias };
+  enum Slot : std::size_t { from, to, c, auxiliary, bias, scale_a, scale_b };
 
   EpilogueParts(const ApplyEpilogue& work, const WorkBinding& binding);
 

@@ -63,12 +63,15 @@ bool reads_what_is_written(const Plan& plan, const FusedExchange& fused) {
 
 std::optional<FusedExchange> FusedExchange::of(const Plan& plan) {
   FusedExchange fused;
+  bool ending = false;  // what a peer has done is waited for; what comes behind may need it
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     const Step& step = plan.steps[i];
     if (!is_known(plan, step)) return std::nullopt;
     if (is_flag(step)) {
+      ending = ending || (step.kind == StepKind::wait && !planning::opens(step.channel));
       (planning::opens(step.channel) ? fused.early : fused.late).push_back(i);
     } else {
+      if (ending) return std::nullopt;
       (is_pack(plan, step) ? fused.packs : fused.copies).push_back(i);
     }
   }

@@ -16,7 +16,7 @@ namespace partita::execution {
 template <class T>
 class LineSums {
  public:
-  using Sum = std::conditional_t<std::is_floating_point_v<T>, double, std::complex<double>>;
+  using Sum = std::conditional_t<std::is_arithmetic_v<T>, double, std::complex<double>>;
 
   LineSums(int axis, std::int64_t extent) : axis_(axis), sums_(static_cast<std::size_t>(extent)) {}
 

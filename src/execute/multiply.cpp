@@ -1,11 +1,13 @@
 // to[I, J] = alpha a[I, K] b[K, J] + beta to[I, J] on sets of indices: as few calls of BLAS as the positions
-// of the sets allow, each on memory where it lies; what BLAS cannot read (halves, neither stride 1,
-// conjugated without transposition, short runs) goes through tiles that stay in cache.
+// of the sets allow, each on memory where it lies; what BLAS cannot read (small floats, integers, neither
+// stride 1, conjugated without transposition, short runs) goes through tiles that stay in cache. Integers
+// are multiplied as floats, which hold the sums of a tile, and summed up as integers.
 #include <algorithm>
 #include <complex>
 #include <type_traits>
 
 #include "base/check.hpp"
+#include "base/half.hpp"
 #include "base/round.hpp"
 #include "execute/bound_work.hpp"
 #include "execute/product_shape.hpp"
@@ -17,8 +19,10 @@ namespace partita::execution {
 namespace {
 
 constexpr std::int64_t tile_extent = 512;
+static_assert(tile_extent * 128 * 128 <= std::int64_t{1} << 24, "sums of products of i8 are exact in f32");
 
-template <class T>
+/// T: in which BLAS multiplies. R: of the result.
+template <class T, class R = T>
 class BoundMultiply final : public BoundWork {
  public:
   BoundMultiply(const Multiply& work, const WorkBinding& binding)
@@ -29,14 +33,14 @@ class BoundMultiply final : public BoundWork {
 
   void run(const AddressOf& address, const Parameters& parameters) override {
     if (shape_.empty()) return;
-    alpha_ = work_.scaled ? scalar_as<T>(parameters.alpha) : T(1);
-    beta_ = work_.beta == Beta::zero ? T(0) : work_.beta == Beta::one ? T(1) : scalar_as<T>(parameters.beta);
-    const bool product = shape_.k_size > 0 && alpha_ != T(0);
+    alpha_ = work_.scaled ? scalar_as<R>(parameters.alpha) : R(1);
+    beta_ = work_.beta == Beta::zero ? R(0) : work_.beta == Beta::one ? R(1) : scalar_as<R>(parameters.beta);
+    const bool product = shape_.k_size > 0 && alpha_ != R(0);
     char* const to = shape_.to.base(address);
     const char* const a = product ? shape_.a.base(address) : nullptr;
     const char* const b = product ? shape_.b.base(address) : nullptr;
     for (const ProductShape::Batch& batch : shape_.batches) {
-      auto* const result = reinterpret_cast<T*>(to) + batch[2];
+      auto* const result = reinterpret_cast<R*>(to) + batch[2];
       if (product) {
         multiply(item(shape_.a, a, batch[0]), item(shape_.b, b, batch[1]), result);
       } else {
@@ -46,18 +50,19 @@ class BoundMultiply final : public BoundWork {
   }
 
  private:
-  // Halves are copied anyway, so that longer runs are worth joining.
-  static ProductRules rules() { return {.short_run_of_halves = tile_extent}; }
+  static constexpr bool of_integers = !std::is_same_v<T, R>;
+  // What is converted is copied anyway, so that longer runs are worth joining.
+  static ProductRules rules() { return {.short_run_of_others = tile_extent, .packs_result = of_integers}; }
   static const std::byte* item(const BoundPart& part, const char* base, std::int64_t offset) {
     return reinterpret_cast<const std::byte*>(base) + offset * size_of(part.dtype());
   }
 
   void split_for_tiles();
   void reserve_tiles();
-  void scale_all(T* to) const;
-  void multiply(const std::byte* a, const std::byte* b, T* to);
+  void scale_all(R* to) const;
+  void multiply(const std::byte* a, const std::byte* b, R* to);
   void multiply_chunk(const kernels::Matrix<const T>& a, const kernels::Matrix<const T>& b, std::size_t i,
-                      std::size_t j, T beta, T* to);
+                      std::size_t j, R beta, R* to);
   kernels::Matrix<T> tile(const ProductRole& role, std::size_t i, std::size_t j) const;
   kernels::Matrix<const T> read(const ProductRole& role, Dtype dtype, bool conjugate, const std::byte* from,
                                 std::size_t i, std::size_t j) const;
@@ -65,20 +70,20 @@ class BoundMultiply final : public BoundWork {
   const Multiply work_;
   ProductShape shape_;
   std::shared_ptr<Workspace> workspace_;
-  T alpha_{};
-  T beta_{};
+  R alpha_{};
+  R beta_{};
 };
 
-template <class T>
-void BoundMultiply<T>::split_for_tiles() {
+template <class T, class R>
+void BoundMultiply<T, R>::split_for_tiles() {
   const bool a = shape_.role_a.packed, b = shape_.role_b.packed, to = shape_.role_to.packed;
   if (a || to) shape_.m.split(tile_extent);
   if (b || to) shape_.n.split(tile_extent);
   if (a || b) shape_.k.split(tile_extent);
 }
 
-template <class T>
-void BoundMultiply<T>::reserve_tiles() {
+template <class T, class R>
+void BoundMultiply<T, R>::reserve_tiles() {
   std::int64_t elements = 0;
   for (ProductRole* const role : {&shape_.role_a, &shape_.role_b, &shape_.role_to}) {
     if (!role->packed) continue;
@@ -89,11 +94,11 @@ void BoundMultiply<T>::reserve_tiles() {
   workspace_->reserve(elements * static_cast<std::int64_t>(sizeof(T)));
 }
 
-template <class T>
-void BoundMultiply<T>::scale_all(T* to) const {
+template <class T, class R>
+void BoundMultiply<T, R>::scale_all(R* to) const {
   const auto matrix = [&](const kernels::TileAxis& r, const kernels::TileAxis& c, std::int64_t row_offset,
                           std::int64_t offset) {
-    return kernels::Matrix<T>{to + row_offset + offset, r.count, c.count, r.step, c.step};
+    return kernels::Matrix<R>{to + row_offset + offset, r.count, c.count, r.step, c.step};
   };
   for (std::size_t i = 0; i < shape_.m.chunks().size(); ++i) {
     for (std::size_t j = 0; j < shape_.n.chunks().size(); ++j) {
@@ -105,15 +110,15 @@ void BoundMultiply<T>::scale_all(T* to) const {
       }
       for (std::int64_t p = 0; p < r.count; ++p) {
         for (std::int64_t q = 0; q < c.count; ++q)
-          kernels::scale(beta_, kernels::Matrix<T>{to + r.at(p) + c.at(q), 1, 1, 1, 1});
+          kernels::scale(beta_, kernels::Matrix<R>{to + r.at(p) + c.at(q), 1, 1, 1, 1});
       }
     }
   }
 }
 
 // Tiles lie as what they stand for does, so that copies run along its adjacent elements.
-template <class T>
-kernels::Matrix<T> BoundMultiply<T>::tile(const ProductRole& role, std::size_t i, std::size_t j) const {
+template <class T, class R>
+kernels::Matrix<T> BoundMultiply<T, R>::tile(const ProductRole& role, std::size_t i, std::size_t j) const {
   T* const data = reinterpret_cast<T*>(workspace_->data()) + role.tile_offset;
   const kernels::TileAxis& r = role.row(i);
   const kernels::TileAxis& c = role.column(j);
@@ -122,9 +127,10 @@ kernels::Matrix<T> BoundMultiply<T>::tile(const ProductRole& role, std::size_t i
   return {data, r.count, c.count, c.count, 1};
 }
 
-template <class T>
-kernels::Matrix<const T> BoundMultiply<T>::read(const ProductRole& role, Dtype dtype, bool conjugate,
-                                                const std::byte* from, std::size_t i, std::size_t j) const {
+template <class T, class R>
+kernels::Matrix<const T> BoundMultiply<T, R>::read(const ProductRole& role, Dtype dtype, bool conjugate,
+                                                   const std::byte* from, std::size_t i,
+                                                   std::size_t j) const {
   const kernels::TileAxis& r = role.row(i);
   const kernels::TileAxis& c = role.column(j);
   if (!role.packed) {
@@ -136,8 +142,8 @@ kernels::Matrix<const T> BoundMultiply<T>::read(const ProductRole& role, Dtype d
 }
 
 // The operand whose copy is used again goes outside.
-template <class T>
-void BoundMultiply<T>::multiply(const std::byte* a, const std::byte* b, T* to) {
+template <class T, class R>
+void BoundMultiply<T, R>::multiply(const std::byte* a, const std::byte* b, R* to) {
   const auto read_a = [&](std::size_t i, std::size_t l) {
     return read(shape_.role_a, shape_.a.dtype(), work_.conjugate_a, a, i, l);
   };
@@ -145,7 +151,7 @@ void BoundMultiply<T>::multiply(const std::byte* a, const std::byte* b, T* to) {
     return read(shape_.role_b, shape_.b.dtype(), work_.conjugate_b, b, l, j);
   };
   for (std::size_t l = 0; l < shape_.k.chunks().size(); ++l) {
-    const T beta = l == 0 ? beta_ : T(1);
+    const R beta = l == 0 ? beta_ : R(1);
     if (shape_.role_a.packed && !shape_.role_b.packed) {
       for (std::size_t i = 0; i < shape_.m.chunks().size(); ++i) {
         const kernels::Matrix<const T> left = read_a(i, l);
@@ -164,27 +170,31 @@ void BoundMultiply<T>::multiply(const std::byte* a, const std::byte* b, T* to) {
   }
 }
 
-template <class T>
-void BoundMultiply<T>::multiply_chunk(const kernels::Matrix<const T>& a, const kernels::Matrix<const T>& b,
-                                      std::size_t i, std::size_t j, T beta, T* to) {
+template <class T, class R>
+void BoundMultiply<T, R>::multiply_chunk(const kernels::Matrix<const T>& a, const kernels::Matrix<const T>& b,
+                                         std::size_t i, std::size_t j, R beta, R* to) {
   const kernels::TileAxis& r = shape_.role_to.row(i);
   const kernels::TileAxis& c = shape_.role_to.column(j);
   const bool conjugate_a = work_.conjugate_a && !shape_.role_a.packed;
   const bool conjugate_b = work_.conjugate_b && !shape_.role_b.packed;
-  if (!shape_.role_to.packed) {
+  const auto packed = [&](T alpha) {
+    const kernels::Matrix<T> sum = tile(shape_.role_to, i, j);
+    kernels::gemm(alpha, a, conjugate_a, b, conjugate_b, T(0), sum);
+    return kernels::Matrix<const T>{sum.data, sum.rows, sum.columns, sum.row_stride, sum.column_stride};
+  };
+  if constexpr (of_integers) {
+    kernels::unpack_integers(packed(T(1)), alpha_, beta, r, c, to);
+  } else if (shape_.role_to.packed) {
+    kernels::unpack(packed(alpha_), beta, r, c, to);
+  } else {
     const kernels::Matrix<T> result{to + r.offset + c.offset, r.count, c.count, r.step, c.step};
-    return kernels::gemm(alpha_, a, conjugate_a, b, conjugate_b, beta, result);
+    kernels::gemm(alpha_, a, conjugate_a, b, conjugate_b, beta, result);
   }
-  const kernels::Matrix<T> sum = tile(shape_.role_to, i, j);
-  kernels::gemm(alpha_, a, conjugate_a, b, conjugate_b, T(0), sum);
-  kernels::unpack(
-      kernels::Matrix<const T>{sum.data, sum.rows, sum.columns, sum.row_stride, sum.column_stride}, beta, r,
-      c, to);
 }
 
-template <class T>
+template <class T, class R = T>
 std::unique_ptr<BoundWork> bind(const Multiply& work, const WorkBinding& binding) {
-  return std::make_unique<BoundMultiply<T>>(work, binding);
+  return std::make_unique<BoundMultiply<T, R>>(work, binding);
 }
 
 }  // namespace
@@ -193,14 +203,18 @@ std::unique_ptr<BoundWork> bind_multiply(const Multiply& work, const WorkBinding
   const Dtype result = planning::dtype_at(binding.plan, work.to.place);
   for (const Part* const part : {&work.a, &work.b}) {
     const Dtype dtype = planning::dtype_at(binding.plan, part->place);
-    check<UnsupportedError>(dtype == result || (is_half(dtype) && result == Dtype::f32),
+    const bool widened = is_small_float(dtype) && result == Dtype::f32;
+    const bool integers = dtype == Dtype::i8 && result == Dtype::i32;
+    check<UnsupportedError>((dtype == result && !is_integer(dtype)) || widened || integers,
                             "no local multiply of {} into {}: only f32, f64, c64 and c128 into themselves, "
-                            "f16 and bf16 into f32",
+                            "f16, bf16, f8e4m3 and f8e5m2 into f32, i8 into i32",
                             name(dtype), name(result));
   }
   switch (result) {
     case Dtype::f32:
       return bind<float>(work, binding);
+    case Dtype::i32:
+      return bind<float, std::int32_t>(work, binding);
     case Dtype::f64:
       return bind<double>(work, binding);
     case Dtype::c64:

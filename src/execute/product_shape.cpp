@@ -18,8 +18,10 @@ PartAxis column_axis(const BoundPart& part) {
   return part.axis(part.dimensions() - 1);
 }
 
-std::int64_t joins(const BoundPart& one, const BoundPart& other, const ProductRules& rules) {
-  return is_half(one.dtype()) || is_half(other.dtype()) ? rules.short_run_of_halves : rules.short_run;
+std::int64_t joins(const BoundPart& one, const BoundPart& other, const BoundPart& to,
+                   const ProductRules& rules) {
+  const bool others = one.dtype() != to.dtype() || other.dtype() != to.dtype();
+  return others ? rules.short_run_of_others : rules.short_run;
 }
 
 /// Whether all chunks lie evenly in two dimensions, of a form that passes the test.
@@ -38,24 +40,20 @@ bool all_forms(const ProductRole& role, Test&& test) {
 
 }  // namespace
 
-bool is_half(Dtype dtype) {
-  return dtype == Dtype::f16 || dtype == Dtype::bf16;
-}
-
 bool ProductRole::lies_by_columns(std::size_t i, std::size_t j) const {
   return !rows->chunks().empty() && !columns->chunks().empty() && row(i).adjacent() && !column(j).adjacent();
 }
 
 ProductShape::ProductShape(const Multiply& work, const WorkBinding& binding, const ProductRules& rules)
     : a(work.a, binding),
-      b(work.b, binding),
+      b(work.b, binding, work.dtype_b),
       to(work.to, binding),
       m_size(rows(to)),
       n_size(columns(to)),
       k_size(columns(a)),
-      m(row_axis(a), row_axis(to), m_size, joins(a, to, rules)),
-      n(column_axis(b), column_axis(to), n_size, joins(b, to, rules)),
-      k(column_axis(a), row_axis(b), k_size, joins(a, b, rules)),
+      m(row_axis(a), row_axis(to), m_size, joins(a, to, to, rules)),
+      n(column_axis(b), column_axis(to), n_size, joins(b, to, to, rules)),
+      k(column_axis(a), row_axis(b), k_size, joins(a, b, to, rules)),
       role_a{&m, 0, &k, 0},
       role_b{&k, 1, &n, 0},
       role_to{&m, 1, &n, 1} {
@@ -93,10 +91,10 @@ void ProductShape::list_batches() {
 void ProductShape::choose_roles(const Multiply& work, const ProductRules& rules) {
   const bool by_columns = all_forms(role_to, [](const kernels::BlasForm& form) { return form.by_columns; });
   const bool by_rows = all_forms(role_to, [](const kernels::BlasForm& form) { return form.by_rows; });
-  role_to.packed = !by_columns && !by_rows;
+  role_to.packed = rules.packs_result || (!by_columns && !by_rows);
   to_by_columns = role_to.packed ? role_to.lies_by_columns(0, 0) : by_columns;
   const auto readable = [&](const ProductRole& role, Dtype dtype, bool conjugated) {
-    if (is_half(dtype) && !rules.reads_halves) return false;
+    if (dtype != to.dtype() && !rules.reads_others) return false;
     return all_forms(role, [&](const kernels::BlasForm& form) {
       return form.any() && (!conjugated || kernels::blas_conjugates(form, to_by_columns));
     });

@@ -10,8 +10,6 @@
 
 namespace partita::execution {
 
-bool is_half(Dtype dtype);
-
 /// One operand of a multiply: which chunks of the dimensions it takes, and whether BLAS can take all of them
 /// where they lie.
 struct ProductRole {
@@ -30,8 +28,9 @@ struct ProductRole {
 /// What BLAS can do, and what is worth its while.
 struct ProductRules {
   std::int64_t short_run = 64;  ///< over fewer indices it does not get to its speed: a copy costs less
-  std::int64_t short_run_of_halves = 64;  ///< of a dimension of f16 or bf16
-  bool reads_halves = false;
+  std::int64_t short_run_of_others = 64;  ///< of a dimension of factors of another dtype than the result's
+  bool reads_others = false;              ///< takes such factors where they lie
+  bool packs_result = false;              ///< wherever it lies
 };
 
 /// The parts of a multiply bound to memory, and its dimensions in chunks that lie evenly in both operands

@@ -6,10 +6,10 @@
 
 namespace partita::execution {
 
-/// The real part alone where T is real.
+/// The real part alone where T is real; of an integer it is one.
 template <class T>
 T scalar_as(std::complex<double> value) {
-  if constexpr (std::is_floating_point_v<T>) {
+  if constexpr (std::is_arithmetic_v<T>) {
     return static_cast<T>(value.real());
   } else {
     return T(value);

@@ -14,12 +14,14 @@
 namespace partita {
 namespace {
 
-// Of DLPack 0.8; Debian 12 and Ubuntu 24.04 have 0.6.
-constexpr std::uint8_t boolean_code = 6;
+// Of DLPack 0.8 and 1.1; Debian 12 and Ubuntu 24.04 have 0.6.
+constexpr std::uint8_t boolean_code = 6, f8e4m3_code = 10, f8e5m2_code = 12;
 
 std::uint8_t code_of(Dtype dtype) {
   if (dtype == Dtype::boolean) return boolean_code;
   if (dtype == Dtype::bf16) return kDLBfloat;
+  if (dtype == Dtype::f8e4m3) return f8e4m3_code;
+  if (dtype == Dtype::f8e5m2) return f8e5m2_code;
   if (is_complex(dtype)) return kDLComplex;
   if (!is_integer(dtype)) return kDLFloat;
   return is_signed(dtype) ? kDLInt : kDLUInt;

@@ -24,12 +24,12 @@ herr_t keep_description(unsigned /*depth*/, const H5E_error2_t* entry, void* rea
   throw FileError(fmt::format("{}: {}: {}", path, what, innermost.empty() ? reason : innermost));
 }
 
-/// A little-endian float of two bytes: sign at bit 15, then exponent, then mantissa.
-hid_t half_type(std::size_t exponent_bits, std::size_t bias) {
-  const std::size_t mantissa_bits = 15 - exponent_bits;
+/// A little-endian float of one or two bytes: sign at the highest bit, then exponent, then mantissa.
+hid_t small_float_type(std::size_t bytes, std::size_t exponent_bits, std::size_t bias) {
+  const std::size_t sign = 8 * bytes - 1, mantissa_bits = sign - exponent_bits;
   const hid_t type = H5Tcopy(H5T_IEEE_F32LE);
-  H5Tset_fields(type, 15, mantissa_bits, exponent_bits, 0, mantissa_bits);
-  H5Tset_size(type, 2);
+  H5Tset_fields(type, sign, mantissa_bits, exponent_bits, 0, mantissa_bits);
+  H5Tset_size(type, bytes);
   H5Tset_ebias(type, bias);
   return type;
 }
@@ -63,8 +63,10 @@ hid_t make_type(Dtype dtype) {
   if (is_integer(dtype))
     return H5Tcopy(integers[static_cast<std::size_t>(dtype) - static_cast<std::size_t>(Dtype::i8)]);
   if (dtype == Dtype::boolean) return boolean_type();
-  if (dtype == Dtype::f16) return half_type(5, 15);
-  if (dtype == Dtype::bf16) return half_type(8, 127);
+  if (dtype == Dtype::f16) return small_float_type(2, 5, 15);
+  if (dtype == Dtype::bf16) return small_float_type(2, 8, 127);
+  if (dtype == Dtype::f8e4m3) return small_float_type(1, 4, 7);
+  if (dtype == Dtype::f8e5m2) return small_float_type(1, 5, 15);
   const hid_t real = size_of(dtype) == (is_complex(dtype) ? 8 : 4) ? H5T_IEEE_F32LE : H5T_IEEE_F64LE;
   return is_complex(dtype) ? complex_type(real, {"r", "i"}) : H5Tcopy(real);  // as h5py does
 }
@@ -81,8 +83,13 @@ Dtype float_of(hid_t type, const std::string& path) {
   const std::size_t bytes = H5Tget_size(type);
   if (bytes == 4) return Dtype::f32;
   if (bytes == 8) return Dtype::f64;
-  check<FileError>(bytes == 2, "{}: floating-point numbers of {} bytes are not supported", path, bytes);
-  return H5Tget_ebias(type) == 127 ? Dtype::bf16 : Dtype::f16;
+  if (bytes == 2) return H5Tget_ebias(type) == 127 ? Dtype::bf16 : Dtype::f16;
+  for (const Dtype dtype : {Dtype::f8e4m3, Dtype::f8e5m2}) {
+    const Hdf5Handle known = hdf5_type(dtype, path);
+    if (H5Tequal(type, known) > 0) return dtype;
+  }
+  throw FileError(fmt::format("{}: floating-point numbers of {} bytes{} are not supported", path, bytes,
+                              bytes == 1 ? " other than E4M3 and E5M2" : ""));
 }
 
 std::string member_name(hid_t type, unsigned member) {

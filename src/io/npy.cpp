@@ -29,9 +29,10 @@ struct NpyHeader {
 constexpr std::string_view magic{"\x93NUMPY", 6};
 static_assert(std::endian::native == std::endian::little, "files are written as little-endian");
 
-/// NumPy's letters are those that our own names begin with.
+/// NumPy's letters are those that our own names begin with; what it lacks is stored as its extension
+/// ml_dtypes does: bfloat16 as V2, float8_e4m3fn as V1, float8_e5m2 as f1.
 std::string code_of(Dtype dtype) {
-  const char letter = dtype == Dtype::bf16 ? 'V' : name(dtype).front();
+  const char letter = dtype == Dtype::bf16 || dtype == Dtype::f8e4m3 ? 'V' : name(dtype).front();
   return fmt::format("{}{}{}", size_of(dtype) == 1 ? '|' : '<', letter, size_of(dtype));
 }
 
@@ -103,7 +104,6 @@ void swap_bytes(Dtype dtype, std::int64_t elements, void* data) {
 }
 
 /// Throws FileError: not a .npy file, truncated, a dtype that Partita does not have.
-/// bfloat16, which NumPy itself lacks, is stored as its extension ml_dtypes does: descr '<V2'.
 NpyHeader read_npy_header(const File& file, const std::string& path) {
   std::array<unsigned char, 12> start{};
   const std::int64_t size = file.size();

@@ -54,6 +54,7 @@ Assembly::Assembly(const Problem& problem) : frame_{problem} {
 
 Plan Assembly::finish() && {
   sum_gradient();
+  open_amax();
   sum_contributions();
   choose();
   gather_up_d();
@@ -64,6 +65,7 @@ Plan Assembly::finish() && {
   multiply();
   for (const Delivery& delivery : deliveries_) append_redistribution(delivery.from, delivery.to);
   deliver_gradient();
+  if (given_amax_ >= 0) append_redistribution(frame_.amax, given_amax_);
   check_limit();
   plan_.method = frame_.tiling.name;
   plan_.reason = frame_.tiling.reason + noted_;
@@ -81,6 +83,10 @@ void Assembly::add_operands() {
   if (problem.bias) frame_.bias = builder_.add_operand("bias", *problem.bias);
   if (problem.auxiliary) frame_.auxiliary = builder_.add_operand("auxiliary", *problem.auxiliary);
   if (problem.gradient) given_gradient_ = builder_.add_operand("gradient", *problem.gradient);
+  if (problem.scale_a) frame_.scale_a = builder_.add_operand("scale a", *problem.scale_a);
+  if (problem.scale_b) frame_.scale_b = builder_.add_operand("scale b", *problem.scale_b);
+  if (problem.scale_d) frame_.scale_d = builder_.add_operand("scale d", *problem.scale_d);
+  if (problem.amax_d) given_amax_ = builder_.add_operand("amax d", *problem.amax_d);
 }
 
 // --- redistributions around the multiply
@@ -220,11 +226,16 @@ std::vector<Assembly::Relay> Assembly::relays(const Operand& d) const {
   };
   add(&Frame::c, d, "c", false);
   add(&Frame::auxiliary, d, "auxiliary", frame_.problem.epilogue.writes_auxiliary);
-  if (frame_.bias >= 0) {
-    Operand everywhere = operand_of(frame_.bias);
+  const auto add_everywhere = [&](int Frame::*buffer, const char* name) {
+    if (frame_.*buffer < 0) return;
+    Operand everywhere = operand_of(frame_.*buffer);
     everywhere.layout = Layout(Replicated(), everywhere.layout.shape(), everywhere.layout.ranks());
-    add(&Frame::bias, everywhere, "bias", false);
-  }
+    add(buffer, everywhere, name, false);
+  };
+  add_everywhere(&Frame::bias, "bias");
+  add_everywhere(&Frame::scale_a, "scale a");
+  add_everywhere(&Frame::scale_b, "scale b");
+  add_everywhere(&Frame::scale_d, "scale d");
   return result;
 }
 
@@ -243,16 +254,22 @@ void Assembly::prepare_epilogue() {
 
 // --- gradients: every rank sums what it holds, then the contributions are added
 
-// What a rank adds to the gradient: a contribution to all elements.
-Operand Assembly::gradient_of_a_rank() const {
-  const Shape& shape = frame_.problem.gradient->layout.shape();
+// A contribution to all elements, of the compute dtype.
+Operand Assembly::share_of_a_rank(const Operand& whole, Reduction reduction) const {
+  const Shape& shape = whole.layout.shape();
   PartitionSpec spec;
   spec.dimensions.resize(static_cast<std::size_t>(shape.size()));
   spec.partial_axes = {"rank"};
-  spec.partial_reduction = Reduction::sum;
+  spec.partial_reduction = reduction;
   const int ranks = frame_.problem.ranks();
-  return Operand::of(Layout(Partitioned{Mesh({{"rank", ranks}}), spec}, shape, ranks), frame_.problem.compute,
-                     Order::row_major, Residency::heap);
+  Operand share = Operand::of(Layout(Partitioned{Mesh({{"rank", ranks}}), spec}, shape, ranks),
+                              frame_.problem.compute, Order::row_major, Residency::heap);
+  share.space = frame_.problem.gradient->space;
+  return share;
+}
+
+Operand Assembly::gradient_of_a_rank() const {
+  return share_of_a_rank(*frame_.problem.gradient, Reduction::sum);
 }
 
 // The sum of them, of the compute dtype.
@@ -296,6 +313,15 @@ void Assembly::deliver_gradient() {
   narrow.from = {own, builder_.own(sums)};
   narrow.to = {own, builder_.own(given_gradient_)};
   builder_.compute(std::move(narrow));
+}
+
+// --- the amax: every rank finds that of what it makes, then the largest is found; 0 where it makes nothing
+
+void Assembly::open_amax() {
+  if (given_amax_ < 0) return;
+  const Operand share = share_of_a_rank(*frame_.problem.amax_d, Reduction::max);
+  frame_.amax = builder_.add_array("amax of a rank", share);
+  builder_.fill(Reduction::sum, share.layout.region(plan_.rank), builder_.own(frame_.amax));
 }
 
 }  // namespace partita::multiplication

@@ -57,9 +57,11 @@ class Assembly {
   void gather_up_d();
   std::vector<Relay> relays(const Operand& d) const;
   void prepare_epilogue();
+  Operand share_of_a_rank(const Operand& whole, Reduction reduction) const;
   Operand gradient_of_a_rank() const;
   Operand gradient_summed() const;
   void sum_gradient();
+  void open_amax();
   void measure();
   void measure_panels();
   void add_scratch_buffers();
@@ -71,6 +73,7 @@ class Assembly {
   std::int64_t common_scratch_bytes() const;
   std::int64_t relayout_scratch(bool stationary) const;
   std::int64_t gradient_scratch() const;
+  std::int64_t amax_scratch() const;
   std::int64_t scratch_after() const;
 
   int redistributed(int from, const Operand& to, const std::string& name);
@@ -82,6 +85,7 @@ class Assembly {
   std::string noted_;                 // what was redistributed
   std::vector<Delivery> deliveries_;  // after the multiply
   int given_gradient_ = -1;           // the caller's
+  int given_amax_ = -1;               // likewise
   LandingBytes landing_bytes_;        // of what neighbours put
   std::optional<Layout> relaid_d_;    // in which D is made, where its own is too thin
 };

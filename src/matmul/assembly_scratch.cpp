@@ -190,7 +190,7 @@ std::int64_t Assembly::relayout_scratch(bool stationary) const {
     bytes += array_bytes(relay.to) + (relay.written ? staging_bytes(problem, relay.to, given)
                                                     : staging_bytes(problem, given, relay.to));
   }
-  return bytes + gradient_scratch();
+  return bytes + gradient_scratch() + amax_scratch();
 }
 
 std::int64_t Assembly::gradient_scratch() const {
@@ -202,9 +202,14 @@ std::int64_t Assembly::gradient_scratch() const {
   return array_bytes(sums) + staging_bytes(problem, share, sums);
 }
 
+std::int64_t Assembly::amax_scratch() const {
+  if (given_amax_ < 0) return 0;
+  return staging_bytes(frame_.problem, operand_of(frame_.amax), operand_of(given_amax_));
+}
+
 // What will be redistributed after the multiply.
 std::int64_t Assembly::scratch_after() const {
-  std::int64_t bytes = gradient_scratch();
+  std::int64_t bytes = gradient_scratch() + amax_scratch();
   for (const Delivery& delivery : deliveries_) {
     bytes += staging_bytes(frame_.problem, operand_of(delivery.from), operand_of(delivery.to));
   }

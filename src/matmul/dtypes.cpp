@@ -5,12 +5,19 @@
 #include <algorithm>
 
 #include "base/check.hpp"
+#include "base/half.hpp"
 
 namespace partita::multiplication {
 namespace {
 
-bool is_half(Dtype dtype) {
-  return dtype == Dtype::f16 || dtype == Dtype::bf16;
+/// What products of factors of this dtype may result in; the first where nobody says. None: there are none.
+std::vector<Dtype> result_dtypes(Dtype factors) {
+  using enum Dtype;
+  if (is_float8(factors)) return {f32, f16, bf16, f8e4m3, f8e5m2};
+  if (factors == f16 || factors == bf16) return {factors, f32};
+  if (factors == i8) return {i32};
+  if (factors == f32 || factors == f64 || is_complex(factors)) return {factors};
+  return {};
 }
 
 std::vector<ComputeType> compute_types(Dtype factors) {
@@ -18,6 +25,7 @@ std::vector<ComputeType> compute_types(Dtype factors) {
   if (factors == Dtype::f16) return {f32, f16};
   if (factors == Dtype::f32 || factors == Dtype::c64) return {f32, tf32, bf16x9};
   if (factors == Dtype::f64 || factors == Dtype::c128) return {f64};
+  if (factors == Dtype::i8) return {i32};
   return {f32};
 }
 
@@ -49,25 +57,36 @@ void check_compute(Dtype factors, const MatmulOptions& options) {
 }  // namespace
 
 Dtype sum_dtype(Dtype factors) {
-  return is_half(factors) ? Dtype::f32 : factors;
+  if (factors == Dtype::i8) return Dtype::i32;
+  return is_small_float(factors) ? Dtype::f32 : factors;
 }
 
-Dtype result_dtype(Dtype factors, const MatmulOptions& options) {
-  return options.result.value_or(factors);
-}
-
-void check_dtypes(Dtype a, Dtype b, Dtype d, const MatmulOptions& options) {
+void check_dtypes(Dtype a, Dtype b, Dtype d, bool on_device, const MatmulOptions& options) {
   constexpr const char* supported =
-      "supported are f32, f64, c64 and c128 (resulting in the same), and f16 and bf16 (resulting in the same "
-      "or f32)";
-  check(a == b, "cannot multiply {} by {}: {}", name(a), name(b), supported);
-  const bool known = is_half(a) || a == Dtype::f32 || a == Dtype::f64 || is_complex(a);
-  check(known, "cannot multiply matrices of {}: {}", name(a), supported);
-  check(d == a || (is_half(a) && d == Dtype::f32), "cannot multiply matrices of {} into one of {}: {}",
+      "supported are f32, f64, c64 and c128 (resulting in the same), f16 and bf16 (resulting in the same or "
+      "f32), i8 (resulting in i32), f8e4m3 and f8e5m2 (by each other, too; resulting in f32, f16, bf16 or "
+      "either)";
+  check(a == b || (is_float8(a) && is_float8(b)), "cannot multiply {} by {}: {}", name(a), name(b),
+        supported);
+  const std::vector<Dtype> known = result_dtypes(a);
+  check(!known.empty(), "cannot multiply matrices of {}: {}", name(a), supported);
+  check(std::ranges::find(known, d) != known.end(), "cannot multiply matrices of {} into one of {}: {}",
         name(a), name(d), supported);
   const Dtype wanted = options.result.value_or(d);
   check(wanted == d, "the result is asked for in {}, but D is {}", name(wanted), name(d));
   check_compute(a, options);
+  check<UnsupportedError>(!on_device || (a != Dtype::i8 && !is_float8(a)),
+                          "matrices of {} are not multiplied in device memory yet; copy them to host memory",
+                          name(a));
 }
 
 }  // namespace partita::multiplication
+
+namespace partita {
+
+Dtype result_dtype(Dtype factors, const MatmulOptions& options) {
+  const std::vector<Dtype> known = multiplication::result_dtypes(factors);
+  return options.result.value_or(known.empty() ? factors : known.front());
+}
+
+}  // namespace partita

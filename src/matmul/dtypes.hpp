@@ -8,11 +8,8 @@ namespace partita::multiplication {
 /// In which the products of factors of this dtype are summed up, whatever their compute type.
 Dtype sum_dtype(Dtype factors);
 
-/// Of a new D that nothing else is asked of.
-Dtype result_dtype(Dtype factors, const MatmulOptions& options);
-
 /// Throws ArgumentError where the dtypes are not supported together, UnsupportedError where they are not
 /// computed so; the texts list what is supported. The same for every rank.
-void check_dtypes(Dtype a, Dtype b, Dtype d, const MatmulOptions& options);
+void check_dtypes(Dtype a, Dtype b, Dtype d, bool on_device, const MatmulOptions& options);
 
 }  // namespace partita::multiplication

@@ -38,6 +38,8 @@ struct Frame {
   int bias = -1;
   int auxiliary = -1;
   int gradient = -1;  ///< this rank's share of the sums, all of them
+  int scale_a = -1, scale_b = -1, scale_d = -1;
+  int amax = -1;      ///< of what this rank makes of D
   int sums = -1;      ///< laid out as D, of the compute dtype: where D cannot hold the sums on the way
   int products = -1;  ///< pieces of a rank's tile that other ranks hold in D; shared, where those read them
   int landing = -1;   ///< shared: pieces of A and B that neighbours put there

@@ -1,9 +1,10 @@
 // The one-line calls: plans are kept in the context, so that a call is as fast as a plan.
+#include <optional>
 #include <partita/matmul.hpp>
 
 #include "array/array_state.hpp"
 #include "base/check.hpp"
-#include "matmul/dtypes.hpp"
+#include "base/memory_space.hpp"
 #include "matmul/problem.hpp"
 #include "matmul/runner.hpp"
 
@@ -11,6 +12,18 @@ namespace partita {
 namespace {
 
 using namespace multiplication;
+
+/// Where a new D lies, and where it is multiplied.
+struct Spaces {
+  MemorySpace of_d = MemorySpace::host;
+  MemorySpace of_product = MemorySpace::host;
+};
+
+Spaces spaces_of(const Request& request, const MatmulOptions& options) {
+  const MemorySpace found = space_of(operands_of(request, request.a.operand()));
+  const MemorySpace of_d = options.space.value_or(found);
+  return {of_d, of_d == MemorySpace::device ? of_d : found};
+}
 
 /// The layout of a new D: asked for, or C's, or the cheapest.
 Layout layout_of_result(const Request& request, const MatmulOptions& options) {
@@ -20,13 +33,16 @@ Layout layout_of_result(const Request& request, const MatmulOptions& options) {
   }
   const ContextState& context = *request.a.context_state();
   return cheapest_result(request.a.operand(), request.b.operand(),
-                         context.topology(request.a.operand().space), options, context.machine);
+                         context.topology(spaces_of(request, options).of_product), options, context.machine);
 }
 
 Operand new_result(const Request& request, const MatmulOptions& options) {
+  check<UnsupportedError>(
+      options.space != MemorySpace::device || request.a.context_state()->device != nullptr,
+      "matmul: device memory is asked for, but the context has no device");
   Operand result = Operand::of(layout_of_result(request, options), result_dtype(request.a.dtype(), options),
                                options.order, options.residency);
-  result.space = request.a.operand().space;
+  result.space = spaces_of(request, options).of_d;
   return result;
 }
 
@@ -39,12 +55,16 @@ std::shared_ptr<Runner> cached_plan(ContextState& context, const std::string& ke
 
 /// The request as it is read, its arrays checked on all ranks. C is not read with beta = 0, so that the plan
 /// does without it. Its layout may still be wanted.
-Request checked(Request request, const MatmulOptions& options) {
+Request checked(Request request, const MatmulOptions& options, const std::optional<Stream>& stream) {
   ContextState& context = *request.a.context_state();
   context.require_usable("matmul");
   check_together(context, request.alike_on_all_ranks(), [&] {
     check_arrays(request, options);
     check_factors(options.alpha, options.beta, request.a.dtype(), request.c.valid());
+    if (!stream) return;
+    check_in_device_memory(request);
+    check<UnsupportedError>(request.d.valid() || options.space != MemorySpace::host,
+                            "matmul: D is asked for in host memory; only device memory can wait in a stream");
   });
   if (options.beta == std::complex<double>(0)) request.c = Array();
   return request;
@@ -55,18 +75,26 @@ bool multiplies(const MatmulOptions& options) {
   return options.alpha != std::complex<double>(0);
 }
 
-void run(Runner& runner, const Request& request, const MatmulOptions& options) {
-  runner.run(in_plan_order(request, options), {options.alpha, options.beta, 1});
+/// Without a stream it is done when this returns.
+void run(ContextState& context, const std::shared_ptr<Runner>& runner, const Request& request,
+         const MatmulOptions& options, const std::optional<Stream>& stream) {
+  const Parameters parameters{options.alpha, options.beta, 1};
+  const Runner::Arrays arrays = runner->in_plan_order(request);
+  if (!stream) return runner->run(request, arrays, parameters);
+  contexts::keep_for_graph(context, *stream, runner);
+  runner->enqueue(request, arrays, parameters, *stream);
 }
 
-Array into_new(const Request& request, const MatmulOptions& options, SourcePlace where) {
+Array into_new(const Request& request, const MatmulOptions& options, const std::optional<Stream>& stream,
+               SourcePlace where) {
   check(request.a.valid(), "matmul: A holds no array");
-  Request read = checked(request, options);
+  Request read = checked(request, options, stream);
   const std::shared_ptr<ContextState>& context = request.a.context_state();
   std::vector<Fact> asked = facts(operands_of(read, request.a.operand()), options, false);
   asked.push_back(
       {"new",
-       fmt::format("new {} {} {} c {}", static_cast<int>(options.order), static_cast<int>(options.residency),
+       fmt::format("new {} {} {} {} c {}", static_cast<int>(options.order),
+                   static_cast<int>(options.residency), name(spaces_of(request, options).of_d),
                    options.distribution ? options.distribution->to_string() : "any",
                    request.c.valid() && !options.distribution ? request.c.layout().to_string() : "none")});
   const std::string key = key_of(asked);
@@ -78,33 +106,52 @@ Array into_new(const Request& request, const MatmulOptions& options, SourcePlace
                             fmt::format("matmul alpha {}{:+}i beta {}{:+}i {}", options.alpha.real(),
                                         options.alpha.imag(), options.beta.real(), options.beta.imag(), key),
                             where);
-  run(*runner, read, options);
+  run(*context, runner, read, options, stream);
   return read.d;
+}
+
+void into_given(const Request& request, const MatmulOptions& options, const std::optional<Stream>& stream) {
+  check(request.a.valid() && request.d.valid(), "matmul: A or D holds no array");
+  const Request read = checked(request, options, stream);
+  ContextState& context = *request.a.context_state();
+  const MatmulOperands operands = operands_of(read, request.d.operand());
+  const std::string key = key_of(facts(operands, options, read.in_place()));
+  const auto runner = cached_plan(context, key, [&] {
+    return Setting{operands, options, read.in_place(), multiplies(options)};
+  });
+  run(context, runner, read, options, stream);
 }
 
 }  // namespace
 
 Array matmul(const Array& a, const Array& b, const MatmulOptions& options, const EpilogueArrays& arrays,
              SourcePlace where) {
-  return into_new(Request(a, b, nullptr, nullptr, arrays), options, where);
+  return into_new(Request(a, b, nullptr, nullptr, arrays), options, {}, where);
 }
 
 Array matmul(const Array& a, const Array& b, const Array& c, const MatmulOptions& options,
              const EpilogueArrays& arrays, SourcePlace where) {
-  return into_new(Request(a, b, &c, nullptr, arrays), options, where);
+  return into_new(Request(a, b, &c, nullptr, arrays), options, {}, where);
 }
 
 void matmul_into(const Array& a, const Array& b, const Array* c, Array& d, const MatmulOptions& options,
                  const EpilogueArrays& arrays) {
-  const Request request(a, b, c, &d, arrays);
-  check(a.valid() && d.valid(), "matmul: A or D holds no array");
-  const Request read = checked(request, options);
-  const MatmulOperands operands = operands_of(read, d.operand());
-  const std::string key = key_of(facts(operands, options, read.in_place()));
-  const auto runner = cached_plan(*a.context_state(), key, [&] {
-    return Setting{operands, options, read.in_place(), multiplies(options)};
-  });
-  run(*runner, read, options);
+  into_given(Request(a, b, c, &d, arrays), options, {});
+}
+
+Array matmul(const Array& a, const Array& b, const MatmulOptions& options, const EpilogueArrays& arrays,
+             Stream stream, SourcePlace where) {
+  return into_new(Request(a, b, nullptr, nullptr, arrays), options, stream, where);
+}
+
+Array matmul(const Array& a, const Array& b, const Array& c, const MatmulOptions& options,
+             const EpilogueArrays& arrays, Stream stream, SourcePlace where) {
+  return into_new(Request(a, b, &c, nullptr, arrays), options, stream, where);
+}
+
+void matmul_into(const Array& a, const Array& b, const Array* c, Array& d, const MatmulOptions& options,
+                 const EpilogueArrays& arrays, Stream stream) {
+  into_given(Request(a, b, c, &d, arrays), options, stream);
 }
 
 }  // namespace partita

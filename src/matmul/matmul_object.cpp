@@ -1,12 +1,12 @@
 // The object: one plan, many executions.
 #include <array>
+#include <optional>
 #include <partita/matmul.hpp>
 
 #include "array/array_state.hpp"
 #include "base/check.hpp"
 #include "execute/autotune.hpp"
 #include "matmul/runner.hpp"
-#include "plan/moves.hpp"
 
 namespace partita {
 
@@ -16,25 +16,39 @@ using multiplication::Runner;
 using multiplication::Setting;
 
 struct Matmul::State {
+  /// A plan, and the arrays of the request as it sees them.
+  struct Planned {
+    std::shared_ptr<Runner>
+        runner;  // null until it is wanted, and after release(); graphs may have their share
+    Runner::Arrays arrays;
+  };
+
   State(std::shared_ptr<ContextState> in, Setting what) : context(std::move(in)), setting(std::move(what)) {}
 
   std::shared_ptr<ContextState> context;  // declared first: it outlives the plan
   Setting setting;
-  std::shared_ptr<Runner> runner;   // null after release()
-  std::shared_ptr<Runner> scaling;  // with alpha = 0; null until it is wanted, and after release()
-  Plan plan;                        // after release(): what was
+  Planned product;
+  Planned scaling;  // with alpha = 0
+  Plan plan;        // after release(): what was
   Request request;
-  std::vector<std::shared_ptr<Array::State>> arrays;  // of the request, as the plan sees them
-  bool checked = false;                               // the request, on all ranks together
+  bool checked = false;  // the request, on all ranks together
 
-  Runner& planned(bool product) {
-    std::shared_ptr<Runner>& one = product ? runner : scaling;
-    if (!one) {
+  void take(Planned& one, std::shared_ptr<Runner> runner) {
+    one.runner = std::move(runner);
+    see(one);
+  }
+  void see(Planned& one) const {
+    if (one.runner && request.a.valid()) one.arrays = one.runner->in_plan_order(request);
+  }
+
+  Planned& planned(bool multiplies) {
+    Planned& one = multiplies ? product : scaling;
+    if (!one.runner) {
       Setting wanted = setting;
-      wanted.product = product;
-      one = plan_together(*context, [&] { return wanted; });
+      wanted.product = multiplies;
+      take(one, plan_together(*context, [&] { return wanted; }));
     }
-    return *one;
+    return one;
   }
 
   // What is alike on all ranks was checked by reset(); the rest is checked once, by the first execution.
@@ -45,20 +59,25 @@ struct Matmul::State {
     checked = true;
   }
 
-  void execute(std::complex<double> alpha, std::complex<double> beta) {
+  /// Without a stream it is done when this returns.
+  void execute(std::complex<double> alpha, std::complex<double> beta, const std::optional<Stream>& stream) {
     context->require_usable("matmul");
     check(request.a.valid(), "matmul: execute() needs reset() first");
     multiplication::check_factors(alpha, beta, setting.operands.a.dtype, setting.operands.c.has_value());
-    Runner& chosen = planned(alpha != std::complex<double>(0));
+    if (stream) multiplication::check_in_device_memory(request);
+    const Planned& chosen = planned(alpha != std::complex<double>(0));
     check_once();
-    chosen.run(arrays, {alpha, beta, 1});
+    const Parameters parameters{alpha, beta, 1};
+    if (!stream) return chosen.runner->run(request, chosen.arrays, parameters);
+    contexts::keep_for_graph(*context, *stream, chosen.runner);
+    chosen.runner->enqueue(request, chosen.arrays, parameters, *stream);
   }
 };
 
 Matmul::Matmul(const Context& context, const MatmulOperands& operands, const MatmulOptions& options,
                bool in_place)
     : state_(std::make_unique<State>(context.state(), Setting{operands, options, in_place})) {
-  state_->runner = plan_together(*state_->context, [&] {
+  state_->product.runner = plan_together(*state_->context, [&] {
     multiplication::check_factors(options.alpha, options.beta, operands.a.dtype, operands.c.has_value());
     return state_->setting;
   });
@@ -79,16 +98,25 @@ void Matmul::reset(const Array& a, const Array& b, const Array* c, Array& d, con
         setting.in_place ? "in place of" : "apart from");
   if (request.alike_on_all_ranks()) multiplication::check_arrays(request, setting.options);
   state_->request = request;
-  state_->arrays = multiplication::in_plan_order(request, setting.options);
+  state_->see(state_->product);
+  state_->see(state_->scaling);
   state_->checked = request.alike_on_all_ranks();
 }
 
 void Matmul::execute() {
-  state_->execute(state_->setting.options.alpha, state_->setting.options.beta);
+  state_->execute(state_->setting.options.alpha, state_->setting.options.beta, {});
 }
 
 void Matmul::execute(std::complex<double> alpha, std::complex<double> beta) {
-  state_->execute(alpha, beta);
+  state_->execute(alpha, beta, {});
+}
+
+void Matmul::execute(Stream stream) {
+  state_->execute(state_->setting.options.alpha, state_->setting.options.beta, stream);
+}
+
+void Matmul::execute(std::complex<double> alpha, std::complex<double> beta, Stream stream) {
+  state_->execute(alpha, beta, stream);
 }
 
 namespace {
@@ -117,8 +145,9 @@ std::shared_ptr<Runner> fastest(ContextState& context, const Setting& setting, c
     return plan_together(context, [&] { return one; });
   };
   const MatmulOptions& options = setting.options;
-  const auto arrays = in_plan_order(request, options);
-  const auto run = [&](Runner& runner) { runner.run(arrays, {options.alpha, options.beta, 1}); };
+  const auto run = [&](Runner& runner) {
+    runner.run(request, runner.in_plan_order(request), {options.alpha, options.beta, 1});
+  };
   Array d = request.d;
   const auto put_back = [&] {
     if (kept) copy(*kept, d);
@@ -135,15 +164,15 @@ std::string Matmul::autotune(int runs) {
   state.context->require_usable("matmul");
   check(state.request.a.valid(), "matmul: autotune() needs reset() first");
   state.check_once();
-  state.runner = fastest(*state.context, state.setting, state.request, runs);
-  state.setting = state.runner->setting();
-  return state.runner->plan().method;
+  state.take(state.product, fastest(*state.context, state.setting, state.request, runs));
+  state.setting = state.product.runner->setting();
+  return state.product.runner->plan().method;
 }
 
 std::int64_t Matmul::workspace_size() const {
   std::int64_t bytes = 0;
-  for (const auto& runner : {state_->runner, state_->scaling}) {
-    if (runner) bytes += planning::scratch_bytes(runner->plan());
+  for (const State::Planned* const one : {&state_->product, &state_->scaling}) {
+    if (one->runner) bytes += one->runner->scratch_bytes();
   }
   return bytes;
 }
@@ -151,15 +180,15 @@ std::int64_t Matmul::workspace_size() const {
 void Matmul::release() {
   State& state = *state_;
   state.context->require_usable("matmul");
-  if (state.runner) state.plan = state.runner->plan();
-  state.runner.reset();
-  state.scaling.reset();
+  if (state.product.runner) state.plan = state.product.runner->plan();
+  state.product = {};
+  state.scaling = {};
   runtime::collectively(*state.context, "matmul release", [] { return std::vector<Fact>(); });
-  state.context->heap_in(state.setting.operands.d.space).collect();
+  state.context->heap_in(multiplication::space_of(state.setting.operands)).collect();
 }
 
 const Plan& Matmul::plan() const {
-  return state_->runner ? state_->runner->plan() : state_->plan;
+  return state_->product.runner ? state_->product.runner->plan() : state_->plan;
 }
 
 std::string Matmul::explain(const ExplainOptions& options) const {

@@ -1,7 +1,12 @@
 #include <fmt/format.h>
 
+#include <set>
+#include <string>
+#include <tuple>
+
 #include "base/check.hpp"
 #include "matmul/assembly.hpp"
+#include "matmul/crossing.hpp"
 #include "matmul/grid_search.hpp"
 #include "plan/moves.hpp"
 #include "plan/work.hpp"
@@ -15,11 +20,21 @@ std::string text(const std::optional<Operand>& operand) {
 
 std::string text(const MatmulOptions& options, bool in_place) {
   const auto dtype = [](const std::optional<Dtype>& wanted) { return wanted ? name(*wanted) : "any"; };
-  return fmt::format("ops {} {} epilogue {} result {} compute {} scale {} method {} memory {}{}{}",
+  return fmt::format("ops {} {} epilogue {} result {} compute {} scale {} {} method {} memory {}{}{}",
                      static_cast<int>(options.op_a), static_cast<int>(options.op_b),
                      static_cast<int>(options.epilogue), dtype(options.result), name(options.compute),
-                     dtype(options.scale), static_cast<int>(options.method), options.memory_limit,
-                     in_place ? " in place" : "", options.alpha == std::complex<double>(0) ? " alpha 0" : "");
+                     dtype(options.scale), static_cast<int>(options.scale_mode),
+                     static_cast<int>(options.method), options.memory_limit, in_place ? " in place" : "",
+                     options.alpha == std::complex<double>(0) ? " alpha 0" : "");
+}
+
+/// One after the other: most multiplies have none.
+std::string text_of_scales(const MatmulOperands& operands) {
+  std::string result;
+  for (const auto* scale : {&operands.scale_a, &operands.scale_b, &operands.scale_d, &operands.amax_d}) {
+    result += *scale ? (*scale)->to_string() + "; " : "none; ";
+  }
+  return result;
 }
 
 }  // namespace
@@ -32,6 +47,7 @@ std::vector<Fact> facts(const MatmulOperands& operands, const MatmulOptions& opt
           {"the bias", text(operands.bias)},
           {"the auxiliary array", text(operands.auxiliary)},
           {"the gradient", text(operands.gradient)},
+          {"the scales of A, B, D and the amax", text_of_scales(operands)},
           {"options", text(options, in_place)}};
 }
 
@@ -51,17 +67,59 @@ Plan plan_matmul(const MatmulOperands& operands, const Topology& topology, int r
   Plan plan =
       Assembly(multiplication::make_problem(operands, topology, rank, options, machine, in_place)).finish();
   plan.identity = multiplication::facts(operands, options, in_place);
+  plan.reason += multiplication::crossing_text(operands, options);
   return plan;
 }
 
 namespace {
 
-/// Elements that come in from other ranks. What works read in place again and again is counted once.
-std::int64_t incoming(const Plan& plan) {
+/// What of this rank's memory a step reads or writes.
+template <class Visit>
+void for_each_own_part(const Plan& plan, const Step& step, const Visit& visit) {
+  const auto own = [&](const Part& part, planning::Use use) {
+    if (part.place.rank == plan.rank) visit(part, use);
+  };
+  if (step.kind == StepKind::compute) return planning::for_each_part(planning::work_of(plan, step), own);
+  if (step.kind != StepKind::copy && step.kind != StepKind::accumulate) return;
+  own({step.region, step.from}, planning::Use::read);
+  own({step.region, step.to}, planning::Use::written);
+}
+
+bool is_shared_scratch(const Plan& plan, const Place& place) {
+  const Buffer& buffer = planning::buffer_of(plan, place);
+  return buffer.kind == BufferKind::shared && !buffer.operand;
+}
+
+/// What neighbours have put into this rank's scratch, where it writes nothing itself. Counted once, however
+/// often it is read.
+std::int64_t put_by_neighbours(const Plan& plan) {
+  std::set<int> own;
+  std::set<std::tuple<int, std::int64_t, std::string>> seen;
   std::int64_t elements = 0;
   for (const Step& step : plan.steps) {
+    for_each_own_part(plan, step, [&](const Part& part, planning::Use use) {
+      if (use != planning::Use::read) own.insert(part.place.buffer);
+    });
+  }
+  for (const Step& step : plan.steps) {
+    for_each_own_part(plan, step, [&](const Part& part, planning::Use use) {
+      const Place& place = part.place;
+      if (use != planning::Use::read || own.contains(place.buffer) || !is_shared_scratch(plan, place)) return;
+      if (seen.emplace(place.buffer, place.offset, to_string(part.region)).second)
+        elements += part.region.size();
+    });
+  }
+  return elements;
+}
+
+/// Elements that come in from other ranks. What works read in place again and again is counted once.
+std::int64_t incoming(const Plan& plan) {
+  std::int64_t elements = put_by_neighbours(plan);
+  for (const Step& step : plan.steps) {
     if (step.kind == StepKind::copy || step.kind == StepKind::accumulate) {
-      if (step.from.rank != plan.rank || step.to.rank != plan.rank) elements += step.region.size();
+      const bool leaves = step.to.rank != plan.rank && is_shared_scratch(plan, step.to);
+      const bool crosses = step.from.rank != plan.rank || step.to.rank != plan.rank;
+      if (crosses && !leaves) elements += step.region.size();
     } else if (step.kind == StepKind::receive) {
       elements += step.bytes / size_of(planning::dtype_at(plan, step.to));
     }

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "base/check.hpp"
-#include "base/memory_space.hpp"
+#include "matmul/crossing.hpp"
 #include "matmul/dtypes.hpp"
 #include "matmul/vectors.hpp"
 
@@ -74,12 +74,12 @@ void check_epilogue(const Problem& problem) {
   const Dtype d = problem.d.dtype;
   check(!is_complex(d) || (parts.activation == Activation::identity),
         "the activation of this epilogue is not defined for {}", name(d));
+  const Epilogue epilogue = problem.options.epilogue;
+  check(!is_integer(d) || epilogue == Epilogue::none || epilogue == Epilogue::all_reduce,
+        "this epilogue is not defined for {}: only none and all_reduce are", name(d));
   check_vector(problem.bias, parts.bias, problem.m(), d, problem.compute, "bias");
   check_vector(problem.gradient, parts.gradient, parts.gradient_of_b ? problem.n() : problem.m(), d,
                problem.compute, "gradient");
-  check<UnsupportedError>(!parts.gradient || !problem.on_device(),
-                          "epilogues with gradients are not offered in device memory yet; copy the arrays to "
-                          "host memory");
   check(problem.auxiliary.has_value() == parts.auxiliary, "this epilogue {} auxiliary array",
         parts.auxiliary ? "needs an" : "has no");
   if (problem.auxiliary) check_like_d(*problem.auxiliary, problem.d, "the auxiliary array");
@@ -89,15 +89,43 @@ void check_epilogue(const Problem& problem) {
   check(everywhere, "all_reduce gives D to every rank, but D is laid out {}", problem.d.layout.to_string());
 }
 
+void check_scale(const std::optional<Operand>& scale, Dtype of, std::optional<std::int64_t> length,
+                 ScaleMode mode, const char* role, const char* matrix) {
+  if (!scale) return;
+  check(is_float8(of), "{} is for multiplies of f8e4m3 and f8e5m2, but {} is {}", role, matrix, name(of));
+  const Shape& shape = scale->layout.shape();
+  const bool scalar = shape.empty() && mode != ScaleMode::outer_vector;
+  const bool vector = length && shape == Shape({*length}) && mode != ScaleMode::tensor;
+  check(scalar || vector, "{} has shape {}, but should be {}{}{}", role, to_string(shape),
+        mode == ScaleMode::outer_vector && length ? "" : "a scalar",
+        mode == ScaleMode::automatic && length ? " or of shape " : "",
+        mode != ScaleMode::tensor && length ? std::to_string(*length) : "");
+  check(scale->dtype == Dtype::f32, "{} is {}, but should be f32", role, name(scale->dtype));
+}
+
+void check_scales(const Problem& problem) {
+  const ScaleMode mode = problem.options.scale_mode;
+  const auto refuse = [&](ScaleMode asked, const char* what) {
+    check<UnsupportedError>(mode != asked,
+                            "scales of blocks, {}, need a GPU of compute capability 10.0 or later and "
+                            "cuBLASLt 12.8 or later, and are not offered yet: supported are tensor and "
+                            "outer_vector",
+                            what);
+  };
+  refuse(ScaleMode::block32_ue8m0, "block32_ue8m0 (MXFP8)");
+  refuse(ScaleMode::block16_ue4m3, "block16_ue4m3 (NVFP4)");
+  check_scale(problem.scale_a, problem.a.dtype, problem.m(), mode, "the scale of A", "A");
+  check_scale(problem.scale_b, problem.b.dtype, problem.n(), mode, "the scale of B", "B");
+  check_scale(problem.scale_d, problem.d.dtype, {}, ScaleMode::tensor, "the scale of D", "D");
+  check_scale(problem.amax_d, problem.a.dtype, {}, ScaleMode::tensor, "the amax of D", "A");
+}
+
 void check_groups(const Problem& problem) {
   const int ranks = problem.ranks();
   check(problem.rank >= 0 && problem.rank < ranks, "rank {} is not one of the {} ranks", problem.rank, ranks);
   const auto check_one = [&](const Operand& operand, const char* role) {
     check(operand.layout.ranks() == ranks, "{} is {}, but must be laid out over the {} ranks of the group",
           role, operand.layout.to_string(), ranks);
-    check<UnsupportedError>(operand.space == problem.d.space,
-                            "{} lies in {} memory, but D in {} memory; copy the arrays to one side", role,
-                            name(operand.space), name(problem.d.space));
     const std::optional<Partial> partial = operand.layout.partial();
     check(!partial || partial->reduction == Reduction::sum,
           "{} is a partial {}, but only partial sums can be multiplied", role,
@@ -110,6 +138,10 @@ void check_groups(const Problem& problem) {
   if (problem.bias) check_one(*problem.bias, "the bias");
   if (problem.auxiliary) check_one(*problem.auxiliary, "the auxiliary array");
   if (problem.gradient) check_one(*problem.gradient, "the gradient");
+  if (problem.scale_a) check_one(*problem.scale_a, "the scale of A");
+  if (problem.scale_b) check_one(*problem.scale_b, "the scale of B");
+  if (problem.scale_d) check_one(*problem.scale_d, "the scale of D");
+  if (problem.amax_d) check_one(*problem.amax_d, "the amax of D");
 }
 
 }  // namespace
@@ -201,7 +233,7 @@ void check_distribution(const Distribution& wanted, const Layout& d) {
 
 Problem make_problem(const MatmulOperands& given, const Topology& topology, int rank,
                      const MatmulOptions& asked, const Machine& machine, bool in_place) {
-  MatmulOperands operands = given;
+  MatmulOperands operands = as_planned(given);
   MatmulOptions options = asked;
   see_as_matrices(operands, options);
   Problem problem{op_space(operands.a, options.op_a),
@@ -211,6 +243,10 @@ Problem make_problem(const MatmulOperands& given, const Topology& topology, int 
                   operands.bias,
                   operands.auxiliary,
                   operands.gradient,
+                  operands.scale_a,
+                  operands.scale_b,
+                  operands.scale_d,
+                  operands.amax_d,
                   topology,
                   rank,
                   options,
@@ -222,12 +258,13 @@ Problem make_problem(const MatmulOperands& given, const Topology& topology, int 
   problem.epilogue = parts_of(options.epilogue);
   check_groups(problem);
   check_shapes(problem.a, problem.b, problem.d);
-  check_dtypes(problem.a.dtype, problem.b.dtype, problem.d.dtype, options);
+  check_dtypes(problem.a.dtype, problem.b.dtype, problem.d.dtype, problem.on_device(), options);
   if (problem.c) check_like_d(*problem.c, problem.d, "C");
   check(!in_place || (problem.c && problem.c->layout == problem.d.layout),
         "D in place of C needs a C that lies as D does");
   check(options.memory_limit >= 0, "memory_limit must not be negative, but is {}", options.memory_limit);
   check_epilogue(problem);
+  check_scales(problem);
   if (asked.distribution) check_distribution(*asked.distribution, given.d.layout);
   return problem;
 }

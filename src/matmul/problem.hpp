@@ -77,6 +77,7 @@ struct Problem {
   std::optional<Operand> bias;
   std::optional<Operand> auxiliary;
   std::optional<Operand> gradient;
+  std::optional<Operand> scale_a, scale_b, scale_d, amax_d;
   Topology topology;
   int rank = 0;
   MatmulOptions options;
@@ -98,6 +99,8 @@ struct Problem {
   std::int64_t m() const { return d.layout.shape()[batches()]; }
   std::int64_t n() const { return d.layout.shape()[batches() + 1]; }
   std::int64_t k() const { return a.layout.shape()[a.layout.dimensions() - 1]; }
+  /// The product is not D but for what is added to it.
+  bool scales_product() const { return scale_a || scale_b; }
   /// All operands lie in device memory; otherwise all in the host's.
   bool on_device() const { return d.space == MemorySpace::device; }
   /// D = F(beta C), and neither A nor B is read.

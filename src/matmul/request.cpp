@@ -1,5 +1,6 @@
 #include "matmul/request.hpp"
 
+#include <cmath>
 #include <utility>
 
 #include "array/array_state.hpp"
@@ -40,7 +41,11 @@ std::vector<Named> arrays_of(const Request& request) {
                             {"D", &request.d},
                             {"the bias", &request.bias},
                             {"the auxiliary array", &request.auxiliary},
-                            {"the gradient", &request.gradient}};
+                            {"the gradient", &request.gradient},
+                            {"the scale of A", &request.scale_a},
+                            {"the scale of B", &request.scale_b},
+                            {"the scale of D", &request.scale_d},
+                            {"the amax of D", &request.amax_d}};
   std::erase_if(result, [](const Named& named) { return !named.array->valid(); });
   return result;
 }
@@ -48,7 +53,7 @@ std::vector<Named> arrays_of(const Request& request) {
 void check_apart(const Request& request, const MatmulOptions& options) {
   const std::vector<Named> all = arrays_of(request);
   const auto written = [&](const Array* array) {
-    return array == &request.d || array == &request.gradient ||
+    return array == &request.d || array == &request.gradient || array == &request.amax_d ||
            (array == &request.auxiliary && parts_of(options.epilogue).writes_auxiliary);
   };
   for (const Named& one : all) {
@@ -75,6 +80,10 @@ Request::Request(const Array& given_a, const Array& given_b, const Array* given_
   take(bias, arrays.bias);
   take(auxiliary, arrays.auxiliary);
   take(gradient, arrays.gradient);
+  take(scale_a, arrays.scale_a);
+  take(scale_b, arrays.scale_b);
+  take(scale_d, arrays.scale_d);
+  take(amax_d, arrays.amax_d);
 }
 
 bool Request::alike_on_all_ranks() const {
@@ -100,10 +109,22 @@ void check_arrays(const Request& request, const MatmulOptions& options) {
   check_apart(request, options);
 }
 
+void check_in_device_memory(const Request& request) {
+  for (const Named& named : arrays_of(request)) {
+    check<UnsupportedError>(named.array->local().space == MemorySpace::device,
+                            "matmul: {} lies in host memory; only device memory can wait in a stream",
+                            named.name);
+  }
+}
+
 void check_factors(std::complex<double> alpha, std::complex<double> beta, Dtype dtype, bool has_c) {
   check(is_complex(dtype) || (alpha.imag() == 0 && beta.imag() == 0),
         "matmul: alpha and beta must be real for {}, but are {}{:+}i and {}{:+}i", name(dtype), alpha.real(),
         alpha.imag(), beta.real(), beta.imag());
+  const auto is_i32 = [](double value) { return value == std::trunc(value) && std::abs(value) < 0x1p31; };
+  check(!is_integer(dtype) || (is_i32(alpha.real()) && is_i32(beta.real())),
+        "matmul: alpha and beta must be integers of 32 bits for {}, but are {} and {}", name(dtype),
+        alpha.real(), beta.real());
   check(has_c || beta == std::complex<double>(0), "matmul: beta is not 0, but there is no C");
 }
 
@@ -111,8 +132,12 @@ MatmulOperands operands_of(const Request& request, const Operand& d) {
   const auto optional = [](const Array& array) {
     return array.valid() ? std::optional<Operand>(array.operand()) : std::nullopt;
   };
-  return {request.a.operand(),    request.b.operand(),         optional(request.c),       d,
-          optional(request.bias), optional(request.auxiliary), optional(request.gradient)};
+  return {request.a.operand(),        request.b.operand(),
+          optional(request.c),        d,
+          optional(request.bias),     optional(request.auxiliary),
+          optional(request.gradient), optional(request.scale_a),
+          optional(request.scale_b),  optional(request.scale_d),
+          optional(request.amax_d)};
 }
 
 std::vector<std::shared_ptr<Array::State>> in_plan_order(const Request& request,
@@ -124,9 +149,10 @@ std::vector<std::shared_ptr<Array::State>> in_plan_order(const Request& request,
   };
   std::vector<std::shared_ptr<Array::State>> result{matrix_a(seen(request.a, options.op_a), vectors),
                                                     matrix_b(seen(request.b, options.op_b), vectors)};
-  for (const Array* array : {&request.c, &request.d, &request.bias, &request.auxiliary, &request.gradient}) {
+  for (const Array* array : {&request.c, &request.d, &request.bias, &request.auxiliary, &request.gradient,
+                             &request.scale_a, &request.scale_b, &request.scale_d, &request.amax_d}) {
     if (!array->valid()) continue;
-    const bool like_d = array != &request.bias && array != &request.gradient;
+    const bool like_d = array == &request.c || array == &request.d || array == &request.auxiliary;
     result.push_back(like_d ? matrix_d(array->state(), vectors) : array->state());
   }
   return result;

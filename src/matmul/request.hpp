@@ -19,6 +19,7 @@ struct Request {
   Array c;  ///< not valid: none
   Array d;  ///< not valid: to be made
   Array bias, auxiliary, gradient;
+  Array scale_a, scale_b, scale_d, amax_d;
 
   Request() = default;
   Request(const Array& a, const Array& b, const Array* c, const Array* d, const EpilogueArrays& arrays);
@@ -32,8 +33,12 @@ struct Request {
 /// overlaps anything else (but C where it is D). Local.
 void check_arrays(const Request& request, const MatmulOptions& options);
 
-/// Throws ArgumentError where alpha or beta do not suit real arrays, or there is no C to multiply by beta.
+/// Throws ArgumentError where alpha or beta do not suit real arrays or integers, or there is no C to multiply
+/// by beta. `dtype`: of the factors.
 void check_factors(std::complex<double> alpha, std::complex<double> beta, Dtype dtype, bool has_c);
+
+/// Throws UnsupportedError where some array lies in host memory, which has no streams. Local.
+void check_in_device_memory(const Request& request);
 
 /// What the planner needs to know; `d` as it is or is going to be.
 MatmulOperands operands_of(const Request& request, const Operand& d);

@@ -4,7 +4,7 @@
 
 #include "base/check.hpp"
 #include "matmul/chooser.hpp"
-#include "matmul/dtypes.hpp"
+#include "matmul/crossing.hpp"
 #include "matmul/vectors.hpp"
 
 namespace partita {
@@ -165,11 +165,12 @@ Distribution cheapest(const Factors& factors) {
 Layout cheapest_result(const Operand& a, const Operand& b, const Topology& topology,
                        const MatmulOptions& options, const Machine& machine) {
   using namespace multiplication;
+  const MatmulOperands planned = as_planned({a, b, {}, a, {}, {}, {}});
   const Vectors vectors(a, b);
   const Op op_a = vectors.a ? without_transposition(options.op_a) : options.op_a;
   const Op op_b = vectors.b ? without_transposition(options.op_b) : options.op_b;
-  Factors factors{op_space(matrix_a(a, vectors), op_a),
-                  op_space(matrix_b(b, vectors), op_b),
+  Factors factors{op_space(matrix_a(planned.a, vectors), op_a),
+                  op_space(matrix_b(planned.b, vectors), op_b),
                   topology,
                   options,
                   machine,

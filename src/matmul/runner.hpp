@@ -4,8 +4,10 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "execute/executor.hpp"
+#include "matmul/crossing.hpp"
 #include "matmul/request.hpp"
 
 namespace partita::multiplication {
@@ -22,18 +24,34 @@ struct Setting {
 class Runner {
  public:
   /// Local.
-  Runner(ContextState& context, Plan plan, Setting setting)
-      : bound_(execution::Executor::bind(context, std::move(plan))), setting_(std::move(setting)) {}
+  Runner(ContextState& context, Plan plan, const Setting& setting)
+      : context_(context),
+        bound_(execution::Executor::bind(context, std::move(plan))),
+        setting_(setting),
+        crossing_(setting.operands, setting.options, setting.in_place) {}
 
   /// Before the first run. Collective.
-  void connect(ContextState& context) { execution::Executor::connect_all(context, bound_); }
+  void connect();
   const Plan& plan() const { return bound_->plan(); }
   const Setting& setting() const { return setting_; }
-  void run(std::span<const std::shared_ptr<Array::State>> arrays, const Parameters& parameters);
+  std::int64_t scratch_bytes() const;  ///< on this rank
+
+  /// The request's arrays as `run` and `enqueue` take them: those that stand in for some on the host among
+  /// them. Local.
+  using Arrays = std::vector<std::shared_ptr<Array::State>>;
+  Arrays in_plan_order(const Request& request) const;
+  /// Blocking.
+  void run(const Request& request, const Arrays& arrays, const Parameters& parameters);
+  /// Puts it into the stream. Throws UnsupportedError where an array lies in host memory.
+  void enqueue(const Request& request, const Arrays& arrays, const Parameters& parameters, Stream stream);
 
  private:
+  std::span<const Array::State* const> given(const Arrays& arrays);
+
+  ContextState& context_;
   std::unique_ptr<execution::Executor> bound_;
   Setting setting_;
+  Crossing crossing_;
   std::vector<const Array::State*> given_;
 };
 

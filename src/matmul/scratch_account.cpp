@@ -61,7 +61,7 @@ bool is_published(const Problem& problem, const Operand& operand) {
 
 bool sums_apart(const Problem& problem, bool delivers) {
   return problem.d.dtype != problem.compute ||
-         (problem.in_place && (delivers || problem.multiplies_nothing()));
+         (problem.in_place && (delivers || problem.multiplies_nothing() || problem.scales_product()));
 }
 
 std::int64_t array_bytes(const Operand& operand) {

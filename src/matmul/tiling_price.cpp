@@ -34,7 +34,7 @@ std::vector<int> spread_ranks(int ranks) {
 /// Floating-point operations of a multiply-add, in units of those that Machine::flops counts (f64).
 double flops_per_multiplication(Dtype compute) {
   const double parts = is_complex(compute) ? 8 : 2;
-  const bool single = compute == Dtype::f32 || compute == Dtype::c64;
+  const bool single = compute == Dtype::f32 || compute == Dtype::c64 || compute == Dtype::i32;
   return single ? parts / 2 : parts;
 }
 

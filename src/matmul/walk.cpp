@@ -23,13 +23,20 @@ Walk::Walk(const Frame& frame, planning::PlanBuilder& builder)
       sums_(sums_of(frame, cutting_, products_)),
       mail_(frame, builder, cutting_, blocks_),
       pushes_(frame, builder, cutting_, blocks_) {
-  const bool own_memory = frame.problem.d.dtype != frame.problem.compute ||
-                          (frame.problem.in_place && (sums_.irregular || frame.problem.multiplies_nothing()));
+  const bool own_memory = (frame.problem.d.dtype != frame.problem.compute && !rounds_in_product()) ||
+                          (frame.problem.in_place && (sums_.irregular || frame.problem.multiplies_nothing() ||
+                                                      frame.problem.scales_product()));
   sums_buffer_ = own_memory ? frame.sums : frame.d;
   c_in_product_ = frame.problem.in_place && !own_memory;
   if (joins_panel()) whole_ = {{region_of_d(frame.tile(rank_)), rank_, 0, 0, 0, 0}};
   if (blocks_.joined) return;
   std::ranges::stable_sort(products_, {}, [&](const Product& product) { return turn_of(product.holder); });
+}
+
+// Devices round a sum on its way into D, where one product makes it and nothing comes after.
+bool Walk::rounds_in_product() const {
+  return frame_.problem.on_device() && blocks_.turns() == 1 && !frame_.delivers && !sums_.irregular &&
+         !has_epilogue(!frame_.problem.in_place);
 }
 
 // The own part comes last, so that peers can add meanwhile; each piece is told of as soon as it is there.
@@ -170,6 +177,7 @@ void Walk::turn(std::size_t t) {
     work.conjugate_b = frame_.problem.conjugate_b;
     work.beta = beta_of(product, t);
     work.compute = frame_.problem.options.compute;
+    if (frame_.problem.a.dtype != frame_.problem.b.dtype) work.dtype_b = frame_.problem.b.dtype;
     if (blocks_.joined && i > 0 && join(work, *products[i - 1], product)) continue;
     multiply(std::move(work), product.in_place() && last, std::move(after));
     const bool leaves_holder = i + 1 == products.size() || products[i + 1]->holder != product.holder;

@@ -34,6 +34,7 @@ class Walk {
   void publish(const Input& input, const Region& own);
   void zero();
   bool joins_panel() const;
+  bool rounds_in_product() const;
   void turn(std::size_t t);
   std::size_t piece_number(bool of_a, const Product& product) const;
   std::vector<const Product*> order_of(std::size_t t) const;

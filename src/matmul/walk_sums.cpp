@@ -151,7 +151,8 @@ void Walk::add(const Region& piece, int maker, const Place& from, bool first, st
 bool Walk::has_epilogue(bool c_pending) const {
   const EpilogueParts& parts = frame_.problem.epilogue;
   return parts.activation != Activation::identity || parts.bias || parts.auxiliary || parts.gradient_of_d ||
-         (frame_.c >= 0 && c_pending);
+         (frame_.c >= 0 && c_pending) || frame_.problem.scales_product() || frame_.scale_d >= 0 ||
+         frame_.amax >= 0;
 }
 
 // D[piece] = F(from + beta C), if there is anything to do.
@@ -181,6 +182,17 @@ void Walk::finish(const Region& piece, Part from, bool c_pending, std::vector<in
   // Of several holders of the same elements one counts them.
   work.has_gradient = parts.gradient_of_d && frame_.problem.d.layout.owner(front(piece)) == rank_;
   if (work.has_gradient) work.gradient = rows(frame_.gradient);
+  const auto scale = [&](int buffer, std::size_t from_end, bool& has, Part& part) {
+    has = buffer >= 0;
+    if (!has) return;
+    part.place = builder_.own(buffer);
+    const bool scalar = builder_.operand(buffer).layout.dimensions() == 0;
+    part.region = scalar ? Region() : Region{{piece.sets[piece.sets.size() - from_end]}};
+  };
+  scale(frame_.scale_a, 2, work.has_scale_a, work.scale_a);
+  scale(frame_.scale_b, 1, work.has_scale_b, work.scale_b);
+  scale(frame_.scale_d, 0, work.has_scale_d, work.scale_d);
+  scale(frame_.amax, 0, work.has_amax, work.amax);
   builder_.compute(std::move(work), std::move(after));
 }
 

@@ -31,9 +31,13 @@ void for_each_part(AnyWork& work, const Visit& visit) {
       visit(one.from, Use::read);
       if (one.has_c) visit(one.c, Use::read);
       if (one.has_bias) visit(one.bias, Use::read);
+      if (one.has_scale_a) visit(one.scale_a, Use::read);
+      if (one.has_scale_b) visit(one.scale_b, Use::read);
+      if (one.has_scale_d) visit(one.scale_d, Use::read);
       visit(one.to, Use::written);
       if (one.has_auxiliary) visit(one.auxiliary, backward ? Use::read : Use::written);
       if (one.has_gradient) visit(one.gradient, Use::updated);
+      if (one.has_amax) visit(one.amax, Use::updated);
     } else if constexpr (std::is_same_v<Kind, Twiddle>) {
       visit(one.part, Use::updated);
     } else {

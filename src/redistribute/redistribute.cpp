@@ -5,6 +5,7 @@
 #include <partita/redistribute.hpp>
 
 #include "array/array_state.hpp"
+#include "array/stand_in.hpp"
 #include "array/transfer.hpp"
 #include "base/check.hpp"
 #include "context/context_state.hpp"
@@ -30,20 +31,8 @@ Shape result_shape(const Shape& shape, const std::vector<int>& axes) {
 /// Between host and device memory, the device does the redistribution; the side on the host is copied as it
 /// is, to or from an array of the same layout on the heap of the device.
 Operand as_planned(const Operand& operand, MemorySpace other) {
-  if (operand.space == other || operand.space == MemorySpace::device) return operand;
-  Operand result = operand;
-  result.space = MemorySpace::device;
-  result.residency = Residency::heap;
-  if (!result.dense) result.axis_order = Operand::of(operand.layout, operand.dtype).axis_order;
-  result.dense = true;
-  return result;
-}
-
-/// An array of the operand for as long as a plan lives. It does not keep the context, which keeps the plan.
-Array stand_in(ContextState& context, const Operand& operand) {
-  const std::shared_ptr<ContextState> unowned(std::shared_ptr<void>(), &context);
-  return arrays::allocate_on_heap(unowned, operand.layout, operand.dtype, arrays::order_of(operand),
-                                  "scratch of a plan", SourcePlace::current(), MemorySpace::device);
+  const bool crosses = operand.space == MemorySpace::host && other == MemorySpace::device;
+  return crosses ? arrays::stand_in_of(operand) : operand;
 }
 
 /// A plan that is bound.
@@ -123,10 +112,9 @@ class Runner {
       inverse_ = redistribution::inverse_axes(options.axes, destination_.dimensions());
     }
     if (source.space == destination.space) return;
-    if (source.space == MemorySpace::host)
-      device_source_ = stand_in(context, as_planned(source, destination.space));
+    if (source.space == MemorySpace::host) device_source_ = arrays::allocate_stand_in(context, source);
     if (destination.space == MemorySpace::host) {
-      device_destination_ = stand_in(context, as_planned(destination, source.space));
+      device_destination_ = arrays::allocate_stand_in(context, destination);
     }
   }
 

@@ -13,6 +13,12 @@
 #include "base/environment_variable.hpp"
 
 namespace partita {
+
+std::string runtime::machine_of(const ContextOptions& options) {
+  if (!options.machine.empty()) return options.machine;
+  return options.device.kind == Device::Kind::cuda ? "node-8-gpu" : "laptop";
+}
+
 namespace {
 
 using namespace runtime;
@@ -54,9 +60,6 @@ std::string show_deadline(const ContextOptions& options) {
 bool read_machine(std::string_view text, ContextOptions& options) {
   options.machine = text;
   return true;
-}
-std::string show_machine(const ContextOptions& options) {
-  return options.machine.empty() ? "laptop" : options.machine;
 }
 
 // The words of each enumeration, in its order.
@@ -104,7 +107,7 @@ constexpr std::array table{
                                   "treat the ranks as if so many sat on a node; 0: as they are", true),
     // All ranks must have the same figures, whatever the machine is called.
     Setting{"PARTITA_MACHINE", "machine", "it must be a shipped name or the path of a description",
-            "the machine by whose figures algorithms are chosen", false, read_machine, show_machine},
+            "the machine by whose figures algorithms are chosen", false, read_machine, runtime::machine_of},
     word<&O::log, levels>("PARTITA_LOG", "log", "known: trace, debug, info, warn, error, off",
                           "what is logged, on stderr", false),
     number<&O::memory_limit, 0>("PARTITA_MEMORY_LIMIT", "memory_limit",

@@ -24,6 +24,9 @@ struct Setting {
 
 std::span<const Setting> settings();
 
+/// The machine by whose figures a context chooses: what the options name, else what is usual for the device.
+std::string machine_of(const ContextOptions& options);
+
 /// 'PARTITA_THREADS is "many"; it must be a whole number, 0 or more'
 std::string refusal_of(const Setting& setting, std::string_view text);
 

@@ -74,4 +74,8 @@ expect_failure 2 'needs --bias' "$partita" matmul a.npy b.npy -o d.npy --epilogu
 expect_failure 2 'no use for --auxiliary' "$partita" matmul a.npy b.npy -o d.npy --auxiliary e.npy
 expect_failure 2 'swish' "$partita" matmul a.npy b.npy -o d.npy --epilogue swish
 expect_failure 2 'slop' "$partita" matmul a.npy b.npy -o d.npy -n 2 -d slop
+expect_failure 2 'cpu, cuda' "$partita" matmul a.npy b.npy -o d.npy --device gpu
+if ! nvidia-smi >/dev/null 2>&1; then
+  expect_failure 1 '--device cuda: no GPU' "$partita" matmul a.npy b.npy -o d.npy -n 2 --device cuda
+fi
 [ ! -e d.npy ] || fail "a failed multiply leaves a file"

@@ -160,10 +160,8 @@ std::vector<char> numbers(std::mt19937_64& random, Dtype dtype, std::int64_t cou
     for (std::int64_t i = 0; i < count; ++i) {
       const float value = static_cast<float>(random() % 2001) / 16.0F - 62.0F;
       T element{};
-      if constexpr (std::is_same_v<T, Float16>) {
-        element = to_float16(value);
-      } else if constexpr (std::is_same_v<T, BFloat16>) {
-        element = to_bfloat16(value);
+      if constexpr (is_small_float_type<T>) {
+        element = from_float<T>(value);
       } else if constexpr (std::is_same_v<T, bool>) {
         element = value > 0;
       } else if constexpr (std::is_arithmetic_v<T>) {

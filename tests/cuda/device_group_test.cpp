@@ -96,10 +96,8 @@ Bytes numbers(Dtype dtype, int rank, std::int64_t count) {
     for (std::int64_t i = 0; i < count; ++i) {
       const auto value = static_cast<float>(random() % 2 + 1);
       T element{};
-      if constexpr (std::is_same_v<T, Float16>) {
-        element = to_float16(value);
-      } else if constexpr (std::is_same_v<T, BFloat16>) {
-        element = to_bfloat16(value);
+      if constexpr (is_small_float_type<T>) {
+        element = from_float<T>(value);
       } else if constexpr (std::is_arithmetic_v<T>) {
         element = static_cast<T>(std::is_signed_v<T> && random() % 2 == 0 ? -value : value);
       } else {

@@ -113,9 +113,10 @@ TEST_F(CudaMathTest, ProductsAreThoseOfTheHost) {
   for (int round = 0; round < 120; ++round) {
     devices::DeviceGemm what;
     what.factors = dtypes[static_cast<std::size_t>(round) % dtypes.size()];
-    what.result = is_half(what.factors) ? Dtype::f32 : what.factors;
+    what.result = is_half(what.factors) && round % 4 < 2 ? Dtype::f32 : what.factors;
     what.m = number(1, 300), what.n = number(1, 300), what.k = number(1, 600);
     what.batches = number(0, 2) == 0 ? number(2, 4) : 1;
+    what.alignment = round % 2 == 0 ? 256 : size_of(what.factors);
     const auto factor = [&](std::int64_t rows, std::int64_t columns) {
       const auto op = static_cast<devices::BlasOp>(number(0, is_complex(what.factors) ? 2 : 1));
       const std::int64_t leading = (op == devices::BlasOp::none ? rows : columns) + number(0, 3);
@@ -133,12 +134,54 @@ TEST_F(CudaMathTest, ProductsAreThoseOfTheHost) {
     const Wide alpha(1.25, real ? 0 : -0.5), beta = round % 3 == 0 ? Wide(0) : Wide(-0.75, real ? 0 : 0.25);
     if (beta == Wide(0)) std::ranges::fill(c, '\xff');  // NaN
     const Uploaded on_a = upload(a), on_b = upload(b), on_c = upload(c);
-    device_->math()->prepare(what);
-    device_->math()->gemm(what, on_a.memory.data(), on_b.memory.data(), on_c.memory.data(), alpha, beta,
+    const auto product = device_->math()->prepare(what, true);
+    device_->math()->gemm(*product, on_a.memory.data(), on_b.memory.data(), on_c.memory.data(), alpha, beta,
                           device_->stream());
-    host_.gemm(what, a.data(), b.data(), c.data(), alpha, beta, {});
+    host_.gemm(*product, a.data(), b.data(), c.data(), alpha, beta, {});
     const double bound = 8 * static_cast<double>(what.k + 4) * rounding(what.result);
     expect_near(download(on_c), c, what.result, bound, "product");
+  }
+}
+
+// A product that was prepared for better memory than it is given.
+TEST_F(CudaMathTest, MemoryOfAnyAlignmentIsTaken) {
+  constexpr std::int64_t n = 96;
+  devices::DeviceGemm what;
+  what.factors = Dtype::f16, what.result = Dtype::f32;
+  what.m = what.n = what.k = n;
+  what.a.leading = what.b.leading = what.leading = n;
+  what.alignment = 256;
+  const auto product = device_->math()->prepare(what, true);
+  EXPECT_EQ(device_->math()->prepare(what, true), product);
+  const Memory a = random_numbers(n * n + 1, Dtype::f16), b = random_numbers(n * n, Dtype::f16);
+  Memory c(static_cast<std::size_t>(n * n * size_of(Dtype::f32)));
+  const Uploaded on_a = upload(a), on_b = upload(b), on_c = upload(c);
+  const auto* const odd = static_cast<const char*>(on_a.memory.data()) + size_of(Dtype::f16);
+  device_->math()->gemm(*product, odd, on_b.memory.data(), on_c.memory.data(), 1, 0, device_->stream());
+  host_.gemm(*product, a.data() + size_of(Dtype::f16), b.data(), c.data(), 1, 0, {});
+  expect_near(download(on_c), c, Dtype::f32, 8 * static_cast<double>(n + 4) * rounding(Dtype::f32), "odd");
+}
+
+// The choices of another rank: those that do not suit change nothing.
+TEST_F(CudaMathTest, WhatWasChosenIsToldAndOthersAreHeard) {
+  devices::DeviceGemm what;
+  what.m = what.n = what.k = 320;
+  what.a.leading = what.b.leading = what.leading = 320;
+  what.alignment = 256;
+  const auto product = device_->math()->prepare(what, true);
+  const std::string news = device_->math()->news_of_choices();
+  if (news.empty()) GTEST_SKIP() << "no cuBLASLt";
+  EXPECT_TRUE(device_->math()->news_of_choices().empty());
+  const std::string other = news.substr(0, news.find('\t')) + "\t1 2 3 4 5 6 7 8\n";
+  for (const std::string& told : {other, news}) {
+    device_->math()->agree_on_choices(std::array{told});
+    const Memory a = random_numbers(320 * 320, Dtype::f64), b = random_numbers(320 * 320, Dtype::f64);
+    Memory c(a.size());
+    const Uploaded on_a = upload(a), on_b = upload(b), on_c = upload(c);
+    device_->math()->gemm(*product, on_a.memory.data(), on_b.memory.data(), on_c.memory.data(), 1, 0,
+                          device_->stream());
+    host_.gemm(*product, a.data(), b.data(), c.data(), 1, 0, {});
+    expect_near(download(on_c), c, Dtype::f64, 8 * 324.0 * rounding(Dtype::f64), "product");
   }
 }
 
@@ -190,12 +233,14 @@ TEST_F(CudaMathTest, GraphsGiveTheBitsOfCalls) {
   devices::DeviceGemm what;
   what.m = what.n = what.k = n;
   what.a.leading = what.b.leading = what.leading = n;
+  what.alignment = 256;
   Uploaded a = upload(random_numbers(n * n, Dtype::f64)), b = upload(random_numbers(n * n, Dtype::f64));
   const Uploaded c = upload(random_numbers(n * n, Dtype::f64));
-  device_->math()->prepare(what);
+  const auto product = device_->math()->prepare(what, true);
   const auto stream = static_cast<cudaStream_t>(device_->stream().handle);
   const auto multiply = [&] {
-    device_->math()->gemm(what, a.memory.data(), b.memory.data(), c.memory.data(), 1, 0, device_->stream());
+    device_->math()->gemm(*product, a.memory.data(), b.memory.data(), c.memory.data(), 1, 0,
+                          device_->stream());
   };
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t program = nullptr;

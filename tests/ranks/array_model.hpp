@@ -23,10 +23,8 @@ inline int known_value(std::int64_t number, int contribution, int round = 0) {
 
 template <class T>
 T make_value(double value) {
-  if constexpr (std::is_same_v<T, Float16>) {
-    return to_float16(static_cast<float>(value));
-  } else if constexpr (std::is_same_v<T, BFloat16>) {
-    return to_bfloat16(static_cast<float>(value));
+  if constexpr (is_small_float_type<T>) {
+    return from_float<T>(static_cast<float>(value));
   } else if constexpr (std::is_same_v<T, bool>) {
     return static_cast<int>(value) % 2 != 0;
   } else if constexpr (std::is_arithmetic_v<T>) {
@@ -38,7 +36,7 @@ T make_value(double value) {
 
 template <class T>
 bool same_value(const T& a, const T& b) {
-  if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>) {
+  if constexpr (is_small_float_type<T>) {
     return a.bits == b.bits;
   } else {
     return a == b;

@@ -171,7 +171,7 @@ RANK_TEST(ArrayReductions, OverAxesOfEveryLayout) {
     for (const std::vector<int>& axes : lists) {
       SCOPED_TRACE(distribution.to_string() + " over " + std::to_string(axes.size()) + " axes from " +
                    std::to_string(axes.front()));
-      const Dtype dtype = every_dtype[static_cast<std::size_t>(turn % dtype_count)];
+      const Dtype dtype = every_dtype[static_cast<std::size_t>(turn) % std::size(every_dtype)];
       Wrapped wrapped = make_array(context, layout, dtype, turn % 5);
       const ArrayReduction reduction = all_reductions[static_cast<std::size_t>(turn / 2 % 8)];
       if (orders(reduction) && is_complex(dtype)) {

@@ -22,7 +22,7 @@ T expected_value(Dtype from, std::int64_t number) {
   const int known = from == Dtype::boolean ? known_value(number, 0) % 2 : known_value(number, 0);
   if constexpr (std::is_same_v<T, bool>) {
     return known != 0;
-  } else if constexpr (std::is_arithmetic_v<T> || is_half_type<T>) {
+  } else if constexpr (std::is_arithmetic_v<T> || is_small_float_type<T>) {
     return make_value<T>(known);
   } else {
     using Real = typename T::value_type;
@@ -45,6 +45,27 @@ RANK_TEST(Astype, EveryPairOfDtypes) {
         using T = std::decay_t<decltype(element)>;
         EXPECT_TRUE(same_value(element, expected_value<T>(from, number))) << name(from) << " to " << name(to);
       });
+    }
+  }
+}
+
+// 0 to 8 are exact in numbers of 8 bits.
+RANK_TEST(Astype, NumbersOf8BitsFromAndToEveryDtype) {
+  const Layout layout(BlockCyclic({1, context.size()}, {2, 3}), {5, 7}, context.size());
+  const auto value = [](std::int64_t number) { return static_cast<double>(number % 9); };
+  for (const Dtype small : {Dtype::f8e4m3, Dtype::f8e5m2}) {
+    for (const Dtype other : every_dtype) {
+      if (is_complex(other) || other == Dtype::boolean) continue;
+      Array source = empty(context, layout, other);
+      each_element(source, [&](std::int64_t number, auto& element) {
+        element = make_value<std::decay_t<decltype(element)>>(value(number));
+      });
+      const Array there = astype(source, small), back = astype(there, other);
+      EXPECT_EQ(there.dtype(), small);
+      each_element(there, [&](std::int64_t number, auto& element) {
+        EXPECT_TRUE(same_value(element, make_value<std::decay_t<decltype(element)>>(value(number))));
+      });
+      EXPECT_TRUE(compare(back, source).equal) << name(other) << " by " << name(small);
     }
   }
 }

@@ -1,6 +1,9 @@
 // Graphs of what contexts are given while a stream is captured: on fake devices, which know graphs as CUDA
 // does.
+#include <chrono>
+#include <optional>
 #include <partita/collectives.hpp>
+#include <partita/matmul.hpp>
 #include <partita/redistribute.hpp>
 
 #include "ranks/array_model.hpp"
@@ -233,6 +236,76 @@ TEST(Captured, TheContextsOwnStreamTakesWhatIsPlanned) {
     refused([&] { context.synchronize(mine.stream()); });
     end_fake_capture(mine.stream());
   });
+}
+
+/// Products whose operands are given anew in each round: in place with factors of their own, and of a result
+/// whose factor has to be packed first.
+class CapturedProducts {
+ public:
+  explicit CapturedProducts(Context& context)
+      : a_(empty(context, {21, 34}, Slab(0), Dtype::c128)),
+        b_(empty(context, {34, 27}, Slab(1), Dtype::c128)),
+        sum_(zeros(context, {21, 27}, Slab(0), Dtype::c128)),
+        last_(zeros(context, {21, 27}, Slab(1), Dtype::c128)),
+        before_(zeros(context, {21, 27}, Slab(0), Dtype::c128)) {
+    MatmulOptions options;
+    options.op_a = Op::conjugate;
+    options.beta = 1;
+    adds_.emplace(context,
+                  MatmulOperands{a_.operand(), b_.operand(), sum_.operand(), sum_.operand(), {}, {}, {}},
+                  options, true);
+    adds_->reset(a_, b_, &sum_, sum_);
+  }
+  void give(int round) {
+    write_known(a_, round % 7);
+    write_known(b_, round % 5);
+  }
+  void multiply(Stream stream) {
+    adds_->execute(2, 1, stream);
+    matmul_into(a_, b_, nullptr, last_, {}, {}, stream);
+  }
+  /// The object goes; its graphs live on.
+  void let_go() { adds_.reset(); }
+  void expect(int round) {
+    MatmulOptions options;
+    options.op_a = Op::conjugate;
+    options.alpha = 2;
+    options.beta = 1;
+    matmul_into(a_, b_, &before_, before_, options);
+    EXPECT_TRUE(compare(sum_, before_).equal) << "round " << round;
+    EXPECT_TRUE(compare(last_, matmul(a_, b_)).equal) << "round " << round;
+  }
+
+ private:
+  Array a_, b_, sum_, last_, before_;
+  std::optional<Matmul> adds_;
+};
+
+// A thousand times, with ranks that are late by turns; plans that the context would give up stay.
+TEST(Captured, ProductsAreMadeAsOftenAsTheGraphIsStarted) {
+  on_fake_devices(
+      [](Context& context) {
+        const FakeStream mine;
+        CapturedProducts products(context);
+        begin_fake_capture(mine.stream());
+        products.multiply(mine.stream());
+        std::shared_ptr<FakeGraph> graph = end_fake_capture(mine.stream());
+        EXPECT_EQ(context.state()->plans.pinned(), 2U);
+        products.let_go();
+        context.collect();
+        for (int round = 0; round < 1000; ++round) {
+          products.give(round);
+          if (round % 16 == context.rank()) delay_fake_stream(mine.stream(), std::chrono::microseconds(200));
+          start_fake_graph(*graph, mine.stream());
+          context.synchronize(mine.stream());
+          products.expect(round);
+          if (::testing::Test::HasFailure()) break;
+        }
+        graph.reset();
+        context.collect();
+        EXPECT_EQ(context.state()->plans.pinned(), 0U);
+      },
+      2);
 }
 
 }  // namespace

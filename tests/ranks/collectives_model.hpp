@@ -27,14 +27,19 @@ inline std::vector<Dtype> all_dtypes() {
   return result;
 }
 
+/// Those that can be joined.
+inline std::vector<Dtype> summed_dtypes() {
+  std::vector<Dtype> result = all_dtypes();
+  std::erase_if(result, [](Dtype dtype) { return !is_defined(Reduction::sum, dtype); });
+  return result;
+}
+
 inline void write_number(Dtype dtype, void* element, Number number) {
   visit_dtype(dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     T value{};
-    if constexpr (std::is_same_v<T, Float16>) {
-      value = to_float16(static_cast<float>(number.real()));
-    } else if constexpr (std::is_same_v<T, BFloat16>) {
-      value = to_bfloat16(static_cast<float>(number.real()));
+    if constexpr (is_small_float_type<T>) {
+      value = from_float<T>(static_cast<float>(number.real()));
     } else if constexpr (std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>) {
       value = T(number);
     } else if constexpr (std::is_same_v<T, bool>) {
@@ -51,7 +56,7 @@ inline Number read_number(Dtype dtype, const void* element) {
     using T = typename decltype(tag)::type;
     T value{};
     std::memcpy(static_cast<void*>(&value), element, sizeof(value));
-    if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>) {
+    if constexpr (is_small_float_type<T>) {
       return static_cast<double>(to_float(value));
     } else if constexpr (std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>) {
       return Number(value);

@@ -82,7 +82,7 @@ RANK_TEST(Create, OnesOnADiagonal) {
       each_element(ones, [&](std::int64_t number, auto& element) {
         using T = std::decay_t<decltype(element)>;
         const T one = [] {
-          if constexpr (is_half_type<T>)
+          if constexpr (is_small_float_type<T>)
             return from_float<T>(1.0F);
           else
             return static_cast<T>(1);

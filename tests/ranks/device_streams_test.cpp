@@ -1,6 +1,5 @@
 // What is put into the streams of devices: its order, and what the host waits for.
 #include <algorithm>
-#include <atomic>
 #include <future>
 #include <memory>
 #include <partita/array_reductions.hpp>
@@ -13,6 +12,7 @@
 #include "context/context_state.hpp"
 #include "ranks/array_model.hpp"
 #include "ranks/fake_device.hpp"
+#include "ranks/gate.hpp"
 #include "ranks/needs_devices.hpp"
 #include "ranks/rank_test.hpp"
 #include "ranks/stream_order.hpp"
@@ -59,23 +59,6 @@ DEVICE_TEST(DroppedArraysOutliveTheirStreams) {
   context.synchronize();
   EXPECT_EQ(count_wrong(kept, source.layout()), 0);
 }
-
-/// Holds up a stream of a fake device until it is opened, or goes.
-class Gate {
- public:
-  explicit Gate(Stream stream) {
-    put_into_fake_stream(stream, [open = open_] {
-      while (!*open) std::this_thread::yield();
-    });
-  }
-  ~Gate() { open(); }
-  Gate(const Gate&) = delete;
-  Gate& operator=(const Gate&) = delete;
-  void open() { *open_ = true; }
-
- private:
-  std::shared_ptr<std::atomic<bool>> open_ = std::make_shared<std::atomic<bool>>(false);
-};
 
 // Of CUDA the handle 0 is a stream, and PyTorch's usual one: not to be taken for the context's own.
 DEVICE_TEST(ANullHandleIsTheDefaultStream) {

@@ -178,6 +178,14 @@ Calls products(Context& context, const MatmulOptions& one, const MatmulOptions& 
   return {call(one), call(other)};
 }
 
+Calls shapes_of_products(Context& context) {
+  const auto square = std::make_shared<Square>(context);
+  const auto wider = std::make_shared<Array>(zeros(context, {24, 26}, Slab(1), Dtype::f64));
+  const auto result = std::make_shared<Array>(zeros(context, {24, 26}, Slab(0), Dtype::f64));
+  return {[=] { matmul_into(square->rows, square->columns, nullptr, square->result); },
+          [=] { matmul_into(square->rows, *wider, nullptr, *result); }};
+}
+
 MatmulOptions with_epilogue(Epilogue epilogue) {
   MatmulOptions options;
   options.epilogue = epilogue;
@@ -224,14 +232,15 @@ const Mismatch mismatches[] = {
     {"AxisOfTransform", false, [](Context& c) { return ffts(c, Dtype::c128, along(0), along(1)); }},
     {"NormOfTransform", false,
      [](Context& c) { return ffts(c, Dtype::c128, with_norm(Norm::ortho), with_norm(Norm::forward)); }},
-    {"Epilogue", false,
+    {"Epilogue", true,
      [](Context& c) { return products(c, with_epilogue(Epilogue::relu), with_epilogue(Epilogue::gelu)); }},
-    {"Op", false, [](Context& c) { return products(c, with_op(Op::none), with_op(Op::transpose)); }},
-    {"ComputeType", false,
+    {"Op", true, [](Context& c) { return products(c, with_op(Op::none), with_op(Op::transpose)); }},
+    {"ComputeType", true,
      [](Context& c) {
        return products(c, with_compute(ComputeType::automatic), with_compute(ComputeType::f64));
      }},
-    {"Factor", false, [](Context& c) { return products(c, with_alpha(2), with_alpha(3)); }},
+    {"Factor", true, [](Context& c) { return products(c, with_alpha(2), with_alpha(3)); }},
+    {"ShapeOfProduct", true, shapes_of_products},
 };
 
 // --- how it is executed

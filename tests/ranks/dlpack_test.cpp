@@ -43,10 +43,11 @@ void expect_same(const DLTensor& tensor, const Array& array) {
 TEST(Dlpack, SaysWhatTheElementsAre) {
   on_context([](Context& context) {
     const std::tuple<Dtype, int, int> known[] = {
-        {Dtype::boolean, 6, 8}, {Dtype::i8, 0, 8},   {Dtype::u8, 1, 8},    {Dtype::i16, 0, 16},
-        {Dtype::u16, 1, 16},    {Dtype::i32, 0, 32}, {Dtype::u32, 1, 32},  {Dtype::i64, 0, 64},
-        {Dtype::u64, 1, 64},    {Dtype::f16, 2, 16}, {Dtype::bf16, 4, 16}, {Dtype::f32, 2, 32},
-        {Dtype::f64, 2, 64},    {Dtype::c64, 5, 64}, {Dtype::c128, 5, 128}};
+        {Dtype::boolean, 6, 8}, {Dtype::i8, 0, 8},   {Dtype::u8, 1, 8},     {Dtype::i16, 0, 16},
+        {Dtype::u16, 1, 16},    {Dtype::i32, 0, 32}, {Dtype::u32, 1, 32},   {Dtype::i64, 0, 64},
+        {Dtype::u64, 1, 64},    {Dtype::f16, 2, 16}, {Dtype::bf16, 4, 16},  {Dtype::f32, 2, 32},
+        {Dtype::f64, 2, 64},    {Dtype::c64, 5, 64}, {Dtype::c128, 5, 128}, {Dtype::f8e4m3, 10, 8},
+        {Dtype::f8e5m2, 12, 8}};
     ASSERT_EQ(std::size(known), static_cast<std::size_t>(dtype_count));
     for (const auto& [dtype, code, bits] : known) {
       const Array array = zeros(context, {5, 3}, Slab(0), dtype);

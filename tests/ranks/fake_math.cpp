@@ -59,14 +59,44 @@ struct Wide {
   }
 };
 
+/// The result of a batch in the type that computes, and back where it lies.
+template <class T>
+class WideResult {
+ public:
+  WideResult(const devices::DeviceGemm& what, void* c, std::int64_t number)
+      : what_(what), bytes_(static_cast<std::byte*>(c) + number * what.stride * size_of(what.result)) {
+    if (size_of(what.result) == sizeof(T)) {
+      matrix = {reinterpret_cast<T*>(bytes_), what.m, what.n, 1, what.leading};
+      return;
+    }
+    memory_.resize(static_cast<std::size_t>(what.m * what.n));
+    for (std::int64_t j = 0; j < what.n; ++j)
+      kernels::load_run(bytes_, what.result, j * what.leading, 1, what.m, memory_.data() + j * what.m);
+    matrix = {memory_.data(), what.m, what.n, 1, what.m};
+  }
+  void store() const {
+    if (memory_.empty()) return;
+    for (std::int64_t j = 0; j < what_.n; ++j)
+      kernels::store_run(memory_.data() + j * what_.m, what_.m, bytes_, what_.result, j * what_.leading, 1);
+  }
+
+  kernels::Matrix<T> matrix;
+
+ private:
+  const devices::DeviceGemm& what_;
+  std::byte* bytes_;
+  std::vector<T> memory_;
+};
+
 template <class T>
 void multiply(const devices::DeviceGemm& what, const void* a, const void* b, void* c, T alpha, T beta) {
   for (std::int64_t number = 0; number < what.batches; ++number) {
     const Wide<T> left(what.a, what.factors, a, number, what.m, what.k);
     const Wide<T> right(what.b, what.factors, b, number, what.k, what.n);
-    const kernels::Matrix<T> to{static_cast<T*>(c) + number * what.stride, what.m, what.n, 1, what.leading};
+    const WideResult<T> to(what, c, number);
     kernels::gemm(alpha, left.matrix, what.a.op == devices::BlasOp::conjugate_transpose, right.matrix,
-                  what.b.op == devices::BlasOp::conjugate_transpose, beta, to);
+                  what.b.op == devices::BlasOp::conjugate_transpose, beta, to.matrix);
+    to.store();
   }
 }
 
@@ -112,15 +142,16 @@ void pass_loops(const devices::ElementPass& what, const devices::ElementNest& ne
 
 /// As cuBLAS.
 bool FakeMath::multiplies(Dtype factors, Dtype result) const {
-  if (factors == Dtype::f16 || factors == Dtype::bf16) return result == Dtype::f32;
+  if (factors == Dtype::f16 || factors == Dtype::bf16) return result == Dtype::f32 || result == factors;
   return result == factors && (factors == Dtype::f32 || factors == Dtype::f64 || is_complex(factors));
 }
 
-void FakeMath::gemm(const devices::DeviceGemm& what, const void* a, const void* b, void* c,
+void FakeMath::gemm(const devices::DeviceProduct& product, const void* a, const void* b, void* c,
                     std::complex<double> alpha, std::complex<double> beta, Stream stream) {
+  const devices::DeviceGemm what = product.what;
   check(what.m > 0 && what.n > 0 && what.k > 0, "a product of {} x {} x {}", what.m, what.n, what.k);
   put_(stream, [=] {
-    with_type(what.result, [&](auto type) {
+    with_type(devices::wide(what.result), [&](auto type) {
       using T = decltype(type);
       multiply(what, a, b, c, factor_as<T>(alpha), factor_as<T>(beta));
     });

@@ -16,8 +16,10 @@ class FakeMath final : public devices::DeviceMath {
 
   std::string name() const override { return "the host's kernels"; }
   bool multiplies(Dtype factors, Dtype result) const override;
-  void prepare(const devices::DeviceGemm&) override {}
-  void gemm(const devices::DeviceGemm& what, const void* a, const void* b, void* c,
+  std::shared_ptr<devices::DeviceProduct> prepare(const devices::DeviceGemm& what, bool) override {
+    return std::make_shared<devices::DeviceProduct>(what);
+  }
+  void gemm(const devices::DeviceProduct& product, const void* a, const void* b, void* c,
             std::complex<double> alpha, std::complex<double> beta, Stream stream) override;
   void pass(const devices::ElementPass& what, const devices::ElementNest& nest, Stream stream) override;
 

@@ -168,6 +168,42 @@ RANK_TEST(Hdf5Types, OnlyTruthsAreBooleans) {
   });
 }
 
+/// Sign, exponent, mantissa; with infinities and subnormal numbers as IEEE's have them.
+io::Hdf5Handle float_of_one_byte(const std::string& path, std::size_t exponent_bits, std::size_t bias) {
+  io::Hdf5Handle type(H5Tcopy(H5T_IEEE_F32LE), H5Tclose, path, "float");
+  H5Tset_fields(type, 7, 7 - exponent_bits, exponent_bits, 0, 7 - exponent_bits);
+  H5Tset_size(type, 1);
+  H5Tset_ebias(type, bias);
+  return type;
+}
+
+// Every bit of them: E4M3 has no infinities, which HDF5 does not know.
+RANK_TEST(Hdf5Types, FloatsOfOneByte) {
+  struct Case {
+    std::size_t exponent_bits, bias;
+    std::optional<Dtype> dtype;
+  };
+  const SharedDirectory directory(context);
+  const std::string path = directory / "bytes.h5";
+  for (const Case& one : {Case{4, 7, Dtype::f8e4m3}, Case{5, 15, Dtype::f8e5m2}, Case{4, 8, std::nullopt},
+                          Case{3, 3, std::nullopt}}) {
+    std::array<std::uint8_t, elements> bytes{0, 1, 0x7b, 0x7c, 0x7d, 0x7e, 0x7f, 0x80, 0xfc, 0xff, 0x38};
+    by_first_rank(context, [&] {
+      write_bytes(path, float_of_one_byte(path, one.exponent_bits, one.bias), line_of(path), bytes.data());
+    });
+    if (!one.dtype) {
+      expect_file_error(context, "other than E4M3 and E5M2",
+                        [&] { (void)read_hdf5(context, path, "data", Slab(0)); });
+      continue;
+    }
+    const Array array = read_hdf5(context, path, "data", Slab(0));
+    EXPECT_EQ(array.dtype(), *one.dtype);
+    each_element(array, [&](std::int64_t number, auto& element) {
+      EXPECT_EQ(std::memcmp(&element, &bytes[static_cast<std::size_t>(number)], 1), 0) << number;
+    });
+  }
+}
+
 RANK_TEST(Hdf5Types, ADatasetWithoutShapeIsNoScalar) {
   const SharedDirectory directory(context);
   const std::string path = directory / "empty.h5";

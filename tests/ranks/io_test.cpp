@@ -46,6 +46,30 @@ RANK_TEST(Files, RoundTripOfEveryDtypeAndOrder) {
   }
 }
 
+// As ml_dtypes writes them.
+RANK_TEST(Files, NpyNamesOfWhatNumPyLacks) {
+  const SharedDirectory directory(context);
+  const std::tuple<Dtype, const char*, const char*> known[] = {
+      {Dtype::bf16, "'<V2'", "'<V2'"}, {Dtype::f8e4m3, "'|V1'", "'<V1'"}, {Dtype::f8e5m2, "'|f1'", "'<f1'"}};
+  for (const auto& [dtype, written, theirs] : known) {
+    Array array = empty(context, {5, 3}, Slab(0), dtype);
+    write_known(array);
+    write_npy(directory / "a.npy", array);
+    std::string bytes;
+    {
+      std::ifstream file(directory / "a.npy", std::ios::binary);
+      bytes.assign(std::istreambuf_iterator<char>(file), {});
+    }
+    const std::size_t at = bytes.find(written);
+    ASSERT_NE(at, std::string::npos) << name(dtype);
+    context.barrier();
+    if (context.rank() == 0)
+      std::ofstream(directory / "b.npy", std::ios::binary) << bytes.replace(at, 5, theirs);
+    context.barrier();
+    EXPECT_EQ(count_wrong(read_npy(context, directory / "b.npy", Slab(1)), array.layout()), 0);
+  }
+}
+
 // The bytes of a .npy file are what NumPy's format says, computed here by hand.
 RANK_TEST(Files, NpyBytesAreAsTheFormatSays) {
   const SharedDirectory directory(context);

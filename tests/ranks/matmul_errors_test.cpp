@@ -4,6 +4,7 @@
 
 #include "ranks/caught.hpp"
 #include "ranks/matmul_model.hpp"
+#include "ranks/needs_devices.hpp"
 #include "ranks/rank_test.hpp"
 #include "runtime/agree.hpp"
 
@@ -55,6 +56,73 @@ RANK_TEST(MatmulErrors, ShapesAndDtypes) {
   options = {};
   options.result = Dtype::c64;
   expect_refused<ArgumentError>(context, "c64", [&] { (void)matmul(a, right, options); });
+}
+
+RANK_TEST(MatmulErrors, IntegersAndNumbersOf8Bits) {
+  const ArrayOptions here{.space = MemorySpace::host};
+  const auto array = [&](const Shape& shape, Dtype dtype) {
+    return zeros(context, shape, shape.empty() ? Distribution(Replicated()) : Distribution(Slab(0)), dtype,
+                 here);
+  };
+  const Array a = array({8, 6}, Dtype::i8), b = array({6, 7}, Dtype::i8);
+  const auto with = [&](const auto& change) {
+    MatmulOptions options;
+    change(options);
+    return [&a, &b, options] { (void)matmul(a, b, options); };
+  };
+  expect_refused<ArgumentError>(context, "integers of 32 bits", with([](auto& o) { o.alpha = 0.5; }));
+  expect_refused<ArgumentError>(context, "integers of 32 bits", with([](auto& o) { o.alpha = 0x1p31; }));
+  expect_refused<ArgumentError>(context, "only none and all_reduce",
+                                with([](auto& o) { o.epilogue = Epilogue::relu; }));
+  expect_refused<ArgumentError>(context, "into one of f32", with([](auto& o) { o.result = Dtype::f32; }));
+  expect_refused<UnsupportedError>(context, "compute in f32",
+                                   with([](auto& o) { o.compute = ComputeType::f32; }));
+  expect_refused<ArgumentError>(context, "multiply i8 by u8", [&] {
+    (void)matmul(a, array({6, 7}, Dtype::u8));
+  });
+  const Array scalar = array({}, Dtype::f32);
+  expect_refused<ArgumentError>(context, "the scale of A is for multiplies of f8",
+                                [&] { (void)matmul(a, b, {}, {.scale_a = &scalar}); });
+}
+
+RANK_TEST(MatmulErrors, ScalesThatDoNotFit) {
+  const ArrayOptions here{.space = MemorySpace::host};
+  const auto array = [&](const Shape& shape, Dtype dtype) {
+    return zeros(context, shape, shape.empty() ? Distribution(Replicated()) : Distribution(Slab(0)), dtype,
+                 here);
+  };
+  const Array a = array({8, 6}, Dtype::f8e4m3), b = array({6, 7}, Dtype::f8e5m2);
+  const Array scalar = array({}, Dtype::f32), rows = array({8}, Dtype::f32), wide = array({}, Dtype::f64);
+  const auto refused = [&](const std::string& text, const EpilogueArrays& arrays, ScaleMode mode = {}) {
+    expect_refused<ArgumentError>(context, text, [&] { (void)matmul(a, b, {.scale_mode = mode}, arrays); });
+  };
+  refused("the scale of B has shape 8, but should be a scalar or of shape 7", {.scale_b = &rows});
+  refused("should be 8", {.scale_a = &scalar}, ScaleMode::outer_vector);
+  refused("should be a scalar", {.scale_a = &rows}, ScaleMode::tensor);
+  refused("the scale of A is f64, but should be f32", {.scale_a = &wide});
+  refused("the scale of D is for multiplies of f8e4m3 and f8e5m2, but D is f32", {.scale_d = &scalar});
+  Array result = array({}, Dtype::f32);
+  refused("the amax of D is written, so it must not overlap the scale of A",
+          {.scale_a = &result, .amax_d = &result});
+  for (const auto& [mode, name] :
+       {std::pair(ScaleMode::block32_ue8m0, "MXFP8"), std::pair(ScaleMode::block16_ue4m3, "NVFP4")}) {
+    expect_refused<UnsupportedError>(context, name,
+                                     [&, mode = mode] { (void)matmul(a, b, {.scale_mode = mode}); });
+  }
+  if (context.size() == 1) return;  // whose contribution is the sum
+  const Array partial = empty(
+      context, {8, 6}, Distribution::parse("mesh:r=" + std::to_string(context.size()) + ":-,-;partial=sum:r"),
+      Dtype::f8e4m3, here);
+  expect_refused<ArgumentError>(context, "not defined for f8e4m3", [&] { (void)matmul(partial, b); });
+}
+
+RANK_TEST(MatmulErrors, DevicesNameWhatTheyDoNotMultiplyYet) {
+  if (!has_devices()) GTEST_SKIP() << "on devices";
+  for (const Dtype dtype : {Dtype::i8, Dtype::f8e4m3}) {
+    const Array a = zeros(context, {8, 8}, Slab(0), dtype);
+    expect_refused<UnsupportedError>(context, "not multiplied in device memory yet",
+                                     [&] { (void)matmul(a, a); });
+  }
 }
 
 // A cached call exchanges nothing before its first signal or message, which carries the factors.
@@ -174,6 +242,10 @@ RANK_TEST(MatmulErrors, DistributionsAndMemory) {
   MatmulOptions options;
   options.distribution = Box({{{0, 0}, {8, 8}}});  // of another shape
   expect_refused<ArgumentError>(context, "", [&] { (void)matmul(a, b, options); });
+  options = {};
+  options.space = MemorySpace::device;
+  if (context.state()->device == nullptr)
+    expect_refused<UnsupportedError>(context, "no device", [&] { (void)matmul(a, b, options); });
   options = {};
   options.memory_limit = -1;
   expect_refused<ArgumentError>(context, "memory", [&] { (void)matmul(a, b, options); });

@@ -78,12 +78,23 @@ inline long double rounding(Dtype dtype) {
       return 0x1p-11L;
     case Dtype::bf16:
       return 0x1p-8L;
+    case Dtype::f8e4m3:
+      return 0x1p-4L;
+    case Dtype::f8e5m2:
+      return 0x1p-3L;
     case Dtype::f32:
     case Dtype::c64:
       return 0x1p-24L;
     default:
       return 0x1p-53L;
   }
+}
+
+/// Half the distance between the numbers next to 0, or more.
+inline long double underflow(Dtype dtype) {
+  if (dtype == Dtype::f8e4m3) return 0x1p-10L;
+  if (dtype == Dtype::f8e5m2) return 0x1p-17L;
+  return is_small_float(dtype) ? 0x1p-25L : 0;
 }
 
 /// alpha op(A) op(B) + beta C, and with absolute values instead of values: the scale of its rounding errors.
@@ -141,11 +152,11 @@ inline void expect_product(const Product& product, const Whole& d, Dtype dtype, 
       }
     }
   }
-  const bool half = dtype == Dtype::f16 || dtype == Dtype::bf16;
-  const long double summed = rounding(half ? Dtype::f32 : dtype);
+  const long double summed = rounding(is_small_float(dtype) ? Dtype::f32 : dtype);
   const auto terms = std::sqrt(static_cast<long double>(product.k)) + 3;
-  const long double bound =
-      4 * terms * summed * std::sqrt(scale) + 1.5L * rounding(dtype) * std::sqrt(size) + (half ? 1e-6L : 0);
+  const auto elements = static_cast<long double>(volume(shape));
+  const long double bound = 4 * terms * summed * std::sqrt(scale) + 1.5L * rounding(dtype) * std::sqrt(size) +
+                            underflow(dtype) * std::sqrt(elements);
   EXPECT_LE(std::sqrt(error), bound) << text;
 }
 
@@ -182,9 +193,11 @@ inline Held make_held(const Context& context, const Layout& layout, Dtype dtype,
   return result;
 }
 
+/// What must not show; of integers, which have no NaN, -77.
 inline void fill_nan(Array& array) {
-  each_element(array, [](std::int64_t, auto& element) {
-    element = make_value<std::decay_t<decltype(element)>>(std::numeric_limits<double>::quiet_NaN());
+  const double value = is_integer(array.dtype()) ? -77 : std::numeric_limits<double>::quiet_NaN();
+  each_element(array, [&](std::int64_t, auto& element) {
+    element = make_value<std::decay_t<decltype(element)>>(value);
   });
 }
 

@@ -2,12 +2,15 @@
 #include <partita/matmul.hpp>
 
 #include "ranks/matmul_model.hpp"
+#include "ranks/needs_devices.hpp"
 #include "ranks/rank_test.hpp"
 
 namespace partita::testing {
 namespace {
 
-constexpr std::array dtypes{Dtype::f32, Dtype::f64, Dtype::c64, Dtype::c128, Dtype::f16, Dtype::bf16};
+constexpr std::array dtypes{Dtype::f32, Dtype::f64,  Dtype::c64, Dtype::c128,
+                            Dtype::f16, Dtype::bf16, Dtype::i8,  Dtype::f8e4m3};
+constexpr std::array results_of_float8{Dtype::f32, Dtype::f16, Dtype::bf16, Dtype::f8e4m3, Dtype::f8e5m2};
 constexpr std::array methods{
     MatmulMethod::local,          MatmulMethod::all_gather,
     MatmulMethod::reduce_scatter, MatmulMethod::all_reduce,
@@ -25,6 +28,7 @@ struct Case {
   bool batched_a = true, batched_b = true;
   std::int64_t m = 1, n = 1, k = 1;
   Dtype dtype = Dtype::f64;
+  Dtype dtype_b = Dtype::f64;
   Dtype result = Dtype::f64;
   MatmulOptions options;
   bool with_c = false, in_place = false, fresh = false;
@@ -43,18 +47,20 @@ struct Case {
     return line;
   }
   std::string plan_text() const {
-    return std::string(name(dtype)) + " into " + std::string(name(result)) + " ops " +
-           std::to_string(static_cast<int>(options.op_a)) + std::to_string(static_cast<int>(options.op_b)) +
-           " method " + std::to_string(static_cast<int>(options.method)) + " alpha " +
+    return std::string(name(dtype)) + " by " + std::string(name(dtype_b)) + " into " +
+           std::string(name(result)) + " ops " + std::to_string(static_cast<int>(options.op_a)) +
+           std::to_string(static_cast<int>(options.op_b)) + " method " +
+           std::to_string(static_cast<int>(options.method)) + " alpha " +
            std::to_string(options.alpha.real()) + " beta " + std::to_string(options.beta.real()) +
            (with_c ? " c" : "") + (in_place ? " in place" : "") + (fresh ? " new" : "");
   }
 };
 
 void choose_factors(RandomLayouts& random, Case& choice) {
-  const bool real = !is_complex(choice.dtype);
+  const bool real = !is_complex(choice.dtype), whole = is_integer(choice.dtype);
   const auto factor = [&] {
-    const std::array<std::complex<double>, 4> values{0, 1, -0.5, {1.25, real ? 0.0 : -0.75}};
+    const std::array<std::complex<double>, 4> values{
+        0, 1, whole ? -2 : -0.5, {whole ? 3 : 1.25, real ? 0.0 : -0.75}};
     return values[static_cast<std::size_t>(random.number(random.maybe(0.2) ? 0 : 1, 3))];
   };
   choice.options.alpha = factor();
@@ -62,6 +68,21 @@ void choose_factors(RandomLayouts& random, Case& choice) {
   if (choice.with_c) choice.options.beta = factor();
   choice.in_place = choice.with_c && random.maybe(0.4);
   choice.fresh = !choice.in_place && random.maybe(0.3);
+}
+
+/// Devices do not multiply all of them.
+void choose_dtypes(RandomLayouts& random, Case& choice) {
+  do {
+    choice.dtype = pick(random, dtypes);
+  } while (has_devices() && (choice.dtype == Dtype::i8 || is_float8(choice.dtype)));
+  choice.dtype_b = choice.result = choice.dtype;
+  const bool half = choice.dtype == Dtype::f16 || choice.dtype == Dtype::bf16;
+  if (half && random.maybe()) choice.result = Dtype::f32;
+  if (choice.dtype == Dtype::i8) choice.result = Dtype::i32;
+  if (!is_float8(choice.dtype)) return;
+  choice.result = pick(random, results_of_float8);
+  if (random.maybe()) choice.dtype_b = Dtype::f8e5m2;
+  if (random.maybe(0.3)) std::swap(choice.dtype, choice.dtype_b);
 }
 
 Case random_case(RandomLayouts& random, int ranks) {
@@ -76,9 +97,7 @@ Case random_case(RandomLayouts& random, int ranks) {
   if (random.maybe(0.25)) choice.batch = random.shape(random.number(1, 2), 3);
   choice.batched_a = random.maybe(0.8);
   choice.batched_b = random.maybe(0.8);
-  choice.dtype = choice.result = pick(random, dtypes);
-  const bool half = choice.dtype == Dtype::f16 || choice.dtype == Dtype::bf16;
-  if (half && random.maybe()) choice.result = Dtype::f32;
+  choose_dtypes(random, choice);
   choice.options.op_a = static_cast<Op>(random.number(0, 3));
   choice.options.op_b = static_cast<Op>(random.number(0, 3));
   if (random.maybe(0.6)) choice.options.method = pick(random, methods);
@@ -86,9 +105,14 @@ Case random_case(RandomLayouts& random, int ranks) {
   if (single && random.maybe(0.3))
     choice.options.compute = pick(random, std::array{ComputeType::tf32, ComputeType::bf16x9});
   choose_factors(random, choice);
-  const auto layout = [&](const Shape& shape) { return random.layout(shape, ranks); };
-  choice.layouts = {layout(choice.shape_a()), layout(choice.shape_b()), layout(choice.shape_d()),
-                    layout(choice.shape_d())};
+  const auto layout = [&](const Shape& shape, Dtype dtype) {
+    for (;;) {
+      const Layout drawn = random.layout(shape, ranks);
+      if (!drawn.partial() || is_defined(Reduction::sum, dtype)) return drawn;
+    }
+  };
+  choice.layouts = {layout(choice.shape_a(), choice.dtype), layout(choice.shape_b(), choice.dtype_b),
+                    layout(choice.shape_d(), choice.result), layout(choice.shape_d(), choice.result)};
   for (int x = 0; x < 4; ++x) choice.lies.push_back(static_cast<Lies>(random.number(0, 4)));
   return choice;
 }
@@ -101,7 +125,7 @@ bool deducible(const Case& choice) {
 /// Whether the method could be had; what it gave is checked.
 bool run_case(Context& context, const Case& choice) {
   Held a = make_held(context, choice.layouts[0], choice.dtype, choice.lies[0]);
-  Held b = make_held(context, choice.layouts[1], choice.dtype, choice.lies[1]);
+  Held b = make_held(context, choice.layouts[1], choice.dtype_b, choice.lies[1]);
   Held c = make_held(context, choice.layouts[2], choice.result, choice.lies[2]);
   Held d = make_held(context, choice.layouts[3], choice.result, choice.lies[3]);
   fill_random(a.array, 1);
@@ -117,7 +141,7 @@ bool run_case(Context& context, const Case& choice) {
   const Whole whole_b = Whole::random(b.array, 2);
   const Whole whole_c = reads_c ? Whole::random(c.array, 3) : Whole();
   MatmulOptions options = choice.options;
-  if (choice.fresh && choice.result != choice.dtype) options.result = choice.result;
+  if (choice.fresh && choice.result != result_dtype(choice.dtype)) options.result = choice.result;
   Array result = choice.in_place ? c.array : d.array;
   try {
     if (choice.fresh && deducible(choice)) {

@@ -14,7 +14,7 @@ using Number = std::complex<double>;
 
 template <class T>
 Number number_of(const T& element) {
-  if constexpr (is_half_type<T>) {
+  if constexpr (is_small_float_type<T>) {
     return static_cast<double>(to_float(element));
   } else if constexpr (std::is_arithmetic_v<T>) {
     return static_cast<double>(element);
@@ -53,6 +53,7 @@ inline void write_numbers(Array& array, const std::function<double(std::int64_t)
   });
 }
 
+/// That is computed with.
 inline constexpr Dtype every_dtype[] = {Dtype::boolean, Dtype::i8,  Dtype::u8,  Dtype::i16, Dtype::u16,
                                         Dtype::i32,     Dtype::u32, Dtype::i64, Dtype::u64, Dtype::f16,
                                         Dtype::bf16,    Dtype::f32, Dtype::f64, Dtype::c64, Dtype::c128};

@@ -10,7 +10,9 @@ inline CollectiveCall random_collective(RandomLayouts& random, int ranks) {
   CollectiveCall call;
   call.kind = static_cast<CollectiveCall::Kind>(random.number(0, CollectiveCall::kinds - 1));
   call.ranks = ranks;
-  call.dtype = static_cast<Dtype>(random.number(0, dtype_count - 1));
+  do {
+    call.dtype = static_cast<Dtype>(random.number(0, dtype_count - 1));
+  } while (!is_defined(Reduction::sum, call.dtype));
   const int most = random.maybe(0.1) ? 9000 : 12;
   call.uneven = call.kind == CollectiveCall::Kind::all_to_all_v ||
                 (call.kind >= CollectiveCall::Kind::gather && call.kind < CollectiveCall::Kind::all_to_all &&

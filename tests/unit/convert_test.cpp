@@ -15,17 +15,6 @@
 namespace partita {
 namespace {
 
-template <class T>
-Dtype dtype_of_storage() {
-  if constexpr (std::is_same_v<T, Float16>) {
-    return Dtype::f16;
-  } else if constexpr (std::is_same_v<T, BFloat16>) {
-    return Dtype::bf16;
-  } else {
-    return dtype_of<T>();
-  }
-}
-
 void convert_views(const View& from, const View& to) {
   kernels::convert(kernels::conversion_nest(from, to), from.dtype, to.dtype, from.data, to.data);
 }
@@ -33,8 +22,8 @@ void convert_views(const View& from, const View& to) {
 template <class To, class From>
 To converted(From value) {
   To result{};
-  convert_views(View{&value, dtype_of_storage<From>(), {}, {}, MemorySpace::host},
-                View{&result, dtype_of_storage<To>(), {}, {}, MemorySpace::host});
+  convert_views(View{&value, dtype_of<From>(), {}, {}, MemorySpace::host},
+                View{&result, dtype_of<To>(), {}, {}, MemorySpace::host});
   return result;
 }
 
@@ -99,13 +88,36 @@ TEST(Convert, ComplexAndBoolean) {
   EXPECT_THROW((void)converted<float>(std::complex<float>(1, 0)), ArgumentError);
 }
 
-TEST(Convert, EveryHalfIsKept) {
-  for (int bits = 0; bits < 1 << 16; ++bits) {
-    const auto half = Float16::from_bits(static_cast<std::uint16_t>(bits));
-    if (std::isnan(to_float(half))) continue;
-    ASSERT_EQ(converted<double>(half), static_cast<double>(to_float(half)));
-    ASSERT_EQ(converted<Float16>(converted<double>(half)).bits, half.bits);
+template <class Small>
+void expect_each_is_kept() {
+  for (int bits = 0; bits < 1 << (8 * sizeof(Small)); ++bits) {
+    const auto number = Small::from_bits(static_cast<decltype(Small::bits)>(bits));
+    if (std::isnan(to_float(number))) continue;
+    ASSERT_EQ(converted<double>(number), static_cast<double>(to_float(number)));
+    ASSERT_EQ(converted<Small>(converted<double>(number)).bits, number.bits);
   }
+}
+
+TEST(Convert, EverySmallFloatIsKept) {
+  expect_each_is_kept<Float16>();
+  expect_each_is_kept<Float8E4M3>();
+  expect_each_is_kept<Float8E5M2>();
+}
+
+TEST(Convert, NumbersOf8Bits) {
+  EXPECT_EQ(converted<Float8E4M3>(1 + 0x1p-4 + 0x1p-40).bits, Float8E4M3(1.125F).bits);
+  EXPECT_EQ(converted<Float8E4M3>(1 + 0x1p-4).bits, Float8E4M3(1.0F).bits);
+  EXPECT_EQ(converted<Float8E5M2>(-(1 + 0x1p-3 + 0x1p-50)).bits, Float8E5M2(-1.25F).bits);
+  EXPECT_EQ(converted<Float8E4M3>(464.0).bits, 0x7e);
+  EXPECT_EQ(converted<Float8E4M3>(465.0).bits, 0x7f);
+  EXPECT_EQ(converted<Float8E4M3>(-1e300).bits, 0xff);
+  EXPECT_EQ(converted<Float8E5M2>(1e300).bits, 0x7c);
+  EXPECT_EQ(converted<Float8E5M2>(std::numeric_limits<std::int64_t>::min()).bits, 0xfc);
+  EXPECT_EQ(converted<Float8E4M3>(std::int32_t{-7}).bits, Float8E4M3(-7.0F).bits);
+  EXPECT_EQ(converted<std::int8_t>(Float8E4M3(-300.0F)), -128);
+  EXPECT_EQ(converted<std::uint8_t>(Float8E5M2::from_bits(0x7f)), 0);
+  EXPECT_TRUE(converted<bool>(Float8E5M2(0x1p-16F)));
+  EXPECT_EQ(converted<std::complex<float>>(Float8E5M2(3.5F)), std::complex<float>(3.5F, 0));
 }
 
 TEST(Convert, AnyStrides) {

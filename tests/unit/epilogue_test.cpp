@@ -98,6 +98,7 @@ class EpilogueCase {
     computed_ = computed[static_cast<std::size_t>(random_.number(0, 3))];
     add_arrays(shape);
     choose_work();
+    choose_scales();
     long double next = 0;
     for (Local& local : locals_) {
       each_index(local.owned, [&](const Index& index) {
@@ -119,8 +120,9 @@ class EpilogueCase {
   bool real() const { return !is_complex(computed_); }
   Dtype any_dtype() {
     if (!real()) return random_.maybe() ? Dtype::c64 : Dtype::c128;
-    const std::array<Dtype, 4> reals{Dtype::f16, Dtype::bf16, Dtype::f32, Dtype::f64};
-    return reals[static_cast<std::size_t>(random_.number(0, 3))];
+    const std::array<Dtype, 6> reals{Dtype::f16, Dtype::bf16,   Dtype::f32,
+                                     Dtype::f64, Dtype::f8e4m3, Dtype::f8e5m2};
+    return reals[static_cast<std::size_t>(random_.number(0, 5))];
   }
   Local add(const char* name, const Layout& layout, Dtype dtype) {
     return add_operand(plan_, strides_, name, layout, dtype, random_.number(0, 2));
@@ -138,8 +140,13 @@ class EpilogueCase {
                add("c", random_.layout(shape, 2), any_dtype()),
                add("auxiliary", random_.layout(shape, 2), any_dtype()),
                add("bias", line(work_.bias_along_rows), any_dtype()),
-               add("gradient", line(work_.gradient_along_rows), real() ? Dtype::f64 : Dtype::c128)};
+               add("gradient", line(work_.gradient_along_rows), real() ? Dtype::f64 : Dtype::c128),
+               add("scale a", random_.maybe() ? scalar() : line(true), Dtype::f32),
+               add("scale b", random_.maybe() ? scalar() : line(false), Dtype::f32),
+               add("scale d", scalar(), Dtype::f32),
+               add("amax", scalar(), Dtype::f32)};
   }
+  static Layout scalar() { return Layout(Replicated(), Shape{}, 2); }
 
   void choose_work() {
     work_.activation = real() ? static_cast<Activation>(random_.number(0, 4)) : Activation::identity;
@@ -155,14 +162,36 @@ class EpilogueCase {
     work_.gradient = {{{set_of(common, work_.gradient_along_rows)}}, {5, 0, 0, {}}};
   }
 
+  void choose_scales() {
+    if (computed_ != Dtype::f32) return;
+    work_.has_scale_a = random_.maybe();
+    work_.has_scale_b = random_.maybe();
+    work_.has_scale_d = random_.maybe();
+    work_.has_amax = random_.maybe();
+    const auto part = [&](int buffer, bool rows) {
+      const bool line = !locals_[static_cast<std::size_t>(buffer)].owned.sets.empty();
+      return Part{line ? Region{{set_of(work_.from.region, rows)}} : Region(), {buffer, 0, 0, {}}};
+    };
+    work_.scale_a = part(6, true);
+    work_.scale_b = part(7, false);
+    work_.scale_d = part(8, true);
+    work_.amax = part(9, true);
+  }
+
   static IndexSet set_of(const Region& region, bool rows) {
     return region.sets[region.sets.size() - (rows ? 2 : 1)];
   }
   static Index line_of(const Index& index, bool rows) { return {index[index.size() - (rows ? 2 : 1)]}; }
 
+  Wide scale(bool has, std::size_t which, const Index& index, bool rows) const {
+    if (!has) return 1;
+    return before_[which].get(before_[which].owned.sets.empty() ? Index{} : line_of(index, rows));
+  }
+
   Wide sum_before(const Index& index) const {
     const bool as_real = real();
     Wide value = before_[0].get(index) * static_cast<long double>(parameters_.scale);
+    value *= scale(work_.has_scale_a, 6, index, true) * scale(work_.has_scale_b, 7, index, false);
     const Wide beta = as_real ? widened(parameters_.beta.real()) : widened(parameters_.beta);
     if (work_.has_c) value += beta * before_[2].get(index);
     if (work_.has_bias) value += before_[4].get(line_of(index, work_.bias_along_rows));
@@ -172,10 +201,12 @@ class EpilogueCase {
   void compare() const {
     long wrong = 0;
     std::map<std::int64_t, Wide> sums;
+    long double largest = before_[9].get({}).real();
     each_index(work_.from.region, [&](const Index& index) {
       const Wide value = sum_before(index);
       const Wide result = activated(work_.activation, value, before_[3].get(index));
-      wrong += !close(locals_[1], index, result);
+      wrong += !close(locals_[1], index, result * scale(work_.has_scale_d, 8, {}, true));
+      largest = std::max(largest, std::abs(result));
       const bool writes = work_.has_auxiliary && work_.activation < Activation::drelu;
       wrong += !close(locals_[3], index, writes ? value : before_[3].get(index));
       sums[line_of(index, work_.gradient_along_rows)[0]] += result;
@@ -184,13 +215,17 @@ class EpilogueCase {
       const Wide added = locals_[5].get({i}) - before_[5].get({i});
       wrong += std::abs(added - (work_.has_gradient ? sum : Wide(0))) > 1e-3L;
     }
+    if (!work_.has_amax) largest = before_[9].get({}).real();
+    EXPECT_NEAR(static_cast<double>(locals_[9].get({}).real()), static_cast<double>(largest), 1e-4);
     EXPECT_EQ(wrong, 0) << name(computed_) << " into " << plan_.buffers[1].operand->to_string();
   }
 
   static bool close(const Local& local, const Index& index, Wide expected) {
-    const long double tolerance = local.dtype == Dtype::bf16  ? 6e-3L
-                                  : local.dtype == Dtype::f16 ? 1e-3L
-                                                              : 3e-6L;
+    const long double tolerance = local.dtype == Dtype::f8e5m2   ? 0x1.1p-3L
+                                  : local.dtype == Dtype::f8e4m3 ? 0x1.1p-4L
+                                  : local.dtype == Dtype::bf16   ? 6e-3L
+                                  : local.dtype == Dtype::f16    ? 1e-3L
+                                                                 : 3e-6L;
     return std::abs(local.get(index) - expected) <= tolerance * std::max(1.0L, std::abs(expected));
   }
 
@@ -243,6 +278,37 @@ TEST(SumAlongWork, AddsUpAllOtherDimensions) {
   }
 }
 
+/// One number of f32 into one of f8.
+template <class Small>
+Small narrowed_to(float value) {
+  Plan plan;
+  std::vector<Strides> strides;
+  const Layout layout(Replicated(), Shape{1, 1}, 1);
+  (void)add_operand(plan, strides, "from", layout, Dtype::f32, 0);
+  (void)add_operand(plan, strides, "to", layout, dtype_of<Small>(), 0);
+  ApplyEpilogue work;
+  work.from = {layout.region(0), {0, 0, 0, {}}};
+  work.to = {layout.region(0), {1, 0, 0, {}}};
+  Small result;
+  execution::bind_work(work, {plan, strides})
+      ->run(
+          [&](const Place& place) {
+            return place.buffer == 0 ? reinterpret_cast<char*>(&value) : reinterpret_cast<char*>(&result);
+          },
+          {});
+  return result;
+}
+
+TEST(EpilogueWork, GoesAsFarAsNumbersOf8BitsGo) {
+  for (const float beyond : {464.5F, 1e30F, INFINITY}) {
+    EXPECT_EQ(narrowed_to<Float8E4M3>(beyond), 448.0F);
+    EXPECT_EQ(narrowed_to<Float8E4M3>(-beyond), -448.0F);
+  }
+  EXPECT_EQ(narrowed_to<Float8E5M2>(-1e6F), -57344.0F);
+  EXPECT_EQ(narrowed_to<Float8E5M2>(1e3F), 1024.0F);
+  EXPECT_TRUE(std::isnan(narrowed_to<Float8E4M3>(NAN)) && std::isnan(narrowed_to<Float8E5M2>(NAN)));
+}
+
 TEST(EpilogueWork, RefusesDtypesWithoutAKernel) {
   const Layout layout(Replicated(), Shape{2, 2}, 1);
   const auto attempt = [&](Dtype from, Dtype to, Activation activation) {
@@ -256,7 +322,10 @@ TEST(EpilogueWork, RefusesDtypesWithoutAKernel) {
     work.activation = activation;
     (void)execution::bind_work(work, {plan, strides});
   };
-  EXPECT_THROW(attempt(Dtype::i32, Dtype::i32, Activation::identity), UnsupportedError);
+  EXPECT_THROW(attempt(Dtype::i64, Dtype::i64, Activation::identity), UnsupportedError);
+  EXPECT_THROW(attempt(Dtype::i32, Dtype::f32, Activation::identity), UnsupportedError);
+  EXPECT_THROW(attempt(Dtype::i32, Dtype::i32, Activation::relu), UnsupportedError);
+  EXPECT_NO_THROW(attempt(Dtype::i32, Dtype::i32, Activation::identity));
   EXPECT_THROW(attempt(Dtype::c64, Dtype::f32, Activation::identity), UnsupportedError);
   EXPECT_THROW(attempt(Dtype::c64, Dtype::c64, Activation::relu), UnsupportedError);
   EXPECT_NO_THROW(attempt(Dtype::f64, Dtype::f16, Activation::relu));

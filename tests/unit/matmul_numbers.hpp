@@ -17,15 +17,15 @@ using multiplication::op_space;
 using multiplication::parts_of;
 using Number = OperandNumbers::Number;
 
-enum Array : int { in_a, in_b, in_c, in_bias, in_auxiliary };
+enum Array : int { in_a, in_b, in_c, in_bias, in_auxiliary, in_scale_a, in_scale_b, in_scale_d };
 
 class RandomMatmul {
  public:
   explicit RandomMatmul(std::uint64_t seed) : random_(seed) {}
 
-  MatmulCase make() {
+  MatmulCase make(int least_ranks = 1, int most_ranks = 6) {
     MatmulCase test;
-    const int ranks = random_.number(1, 6);
+    const int ranks = random_.number(least_ranks, most_ranks);
     test.topology = topology(ranks);
     if (random_.maybe(0.3)) test.batch = {random_.number(1, 3)};
     for (std::int64_t* extent : {&test.m, &test.n, &test.k}) {
@@ -35,11 +35,11 @@ class RandomMatmul {
     test.options.op_b = static_cast<Op>(random_.number(0, 3));
     test.options.method = static_cast<MatmulMethod>(random_.number(0, 8));
     if (test.options.method == MatmulMethod::local) test.options.method = MatmulMethod::automatic;
-    const auto dtypes = {Dtype::f64, Dtype::c128, Dtype::bf16, Dtype::f32};
-    const Dtype dtype = *(dtypes.begin() + random_.number(0, 3));
-    const Dtype result = dtype == Dtype::bf16 && random_.maybe() ? Dtype::f32 : dtype;
-    add_operands(test, ranks, dtype, result);
+    const auto dtypes = {Dtype::f64, Dtype::c128, Dtype::bf16, Dtype::f32, Dtype::i8, Dtype::f8e4m3};
+    const Dtype dtype = *(dtypes.begin() + random_.number(0, 5));
+    add_operands(test, ranks, dtype, result(dtype));
     add_epilogue(test, ranks);
+    if (is_float8(dtype)) add_scales(test, ranks);
     test.parameters.alpha = random_.number(-1, 3);
     test.options.alpha = test.parameters.alpha;  // 0: another plan
     test.parameters.beta = test.operands.c ? random_.number(-1, 2) : 0;
@@ -58,8 +58,23 @@ class RandomMatmul {
     return Topology::of(nodes);
   }
 
+  Dtype result(Dtype factors) {
+    if (factors == Dtype::i8) return Dtype::i32;
+    if (factors == Dtype::bf16 && random_.maybe()) return Dtype::f32;
+    if (factors != Dtype::f8e4m3) return factors;
+    const auto results = {Dtype::f32, Dtype::f16, Dtype::bf16, Dtype::f8e4m3, Dtype::f8e5m2};
+    return *(results.begin() + random_.number(0, 4));
+  }
+
+  Layout layout(const Shape& shape, int ranks, Dtype dtype) {
+    for (;;) {
+      const Layout drawn = random_.layout(shape, ranks);
+      if (!drawn.partial() || is_defined(Reduction::sum, dtype)) return drawn;
+    }
+  }
+
   Operand operand(const Shape& shape, int ranks, Dtype dtype) {
-    Operand result = Operand::of(random_.layout(shape, ranks), dtype,
+    Operand result = Operand::of(layout(shape, ranks, dtype), dtype,
                                  random_.maybe() ? Order::row_major : Order::column_major,
                                  random_.maybe() ? Residency::heap : Residency::ordinary);
     if (random_.maybe(0.2)) result.dense = false;
@@ -79,8 +94,9 @@ class RandomMatmul {
     const Shape& batch = test.batch;
     test.operands.a = operand(
         with_batch(random_.maybe(0.7) ? batch : none, test.m, test.k, test.options.op_a), ranks, dtype);
-    test.operands.b = operand(
-        with_batch(random_.maybe(0.7) ? batch : none, test.k, test.n, test.options.op_b), ranks, dtype);
+    test.operands.b =
+        operand(with_batch(random_.maybe(0.7) ? batch : none, test.k, test.n, test.options.op_b), ranks,
+                is_float8(dtype) && random_.maybe() ? Dtype::f8e5m2 : dtype);
     const Shape of_d = with_batch(batch, test.m, test.n, Op::none);
     test.operands.d = operand(of_d, ranks, result);
     const int c = random_.number(0, 3);
@@ -94,7 +110,8 @@ class RandomMatmul {
     test.options.epilogue = static_cast<Epilogue>(random_.number(0, 17));
     const EpilogueParts parts = parts_of(test.options.epilogue);
     const Dtype result = test.operands.d.dtype;
-    if (is_complex(result) && parts.activation != Activation::identity) {
+    const bool of_integers = is_integer(result) && test.options.epilogue != Epilogue::all_reduce;
+    if (of_integers || (is_complex(result) && parts.activation != Activation::identity)) {
       test.options.epilogue = Epilogue::none;
       return;
     }
@@ -106,6 +123,25 @@ class RandomMatmul {
     if (parts.auxiliary) test.operands.auxiliary = operand(test.operands.d.layout.shape(), ranks, result);
     if (parts.gradient)
       test.operands.gradient = operand({parts.gradient_of_b ? test.n : test.m}, ranks, result);
+  }
+
+  // On every rank, or the sum of what the ranks hold.
+  Operand scalar(int ranks) {
+    const std::string partial = "mesh:r=" + std::to_string(ranks) + ":;partial=sum:r";
+    const Layout layout(random_.maybe() ? Replicated() : Distribution::parse(partial), {}, ranks);
+    return Operand::of(layout, Dtype::f32, Order::row_major,
+                       random_.maybe() ? Residency::heap : Residency::ordinary);
+  }
+
+  void add_scales(MatmulCase& test, int ranks) {
+    const auto factor = [&](std::int64_t extent) {
+      return random_.maybe() ? scalar(ranks) : operand({extent}, ranks, Dtype::f32);
+    };
+    MatmulOperands& operands = test.operands;
+    if (random_.maybe()) operands.scale_a = factor(test.m);
+    if (random_.maybe()) operands.scale_b = factor(test.n);
+    if (is_float8(operands.d.dtype) && random_.maybe()) operands.scale_d = scalar(ranks);
+    if (random_.maybe()) operands.amax_d = scalar(ranks);
   }
 
   RandomLayouts random_;
@@ -154,14 +190,25 @@ class Reference {
       result += (multiplication::conjugates(test_.options.op_a) ? std::conj(x) : x) *
                 (multiplication::conjugates(test_.options.op_b) ? std::conj(y) : y);
     }
-    result *= test_.parameters.alpha;
+    result *= test_.parameters.alpha * scale(in_scale_a, test_.operands.scale_a, row(at)) *
+              scale(in_scale_b, test_.operands.scale_b, column(at));
     if (test_.operands.c && test_.parameters.beta != Number(0)) {
       result += test_.parameters.beta * whole(in_c, test_.operands.c->layout, at);
     }
     if (parts_.bias) result += whole(in_bias, test_.operands.bias->layout, {row(at)});
     return result;
   }
-  Number d(const Index& at) const {
+  Number d(const Index& at) const { return before_scale(at) * scale(in_scale_d, test_.operands.scale_d, 0); }
+  double amax() const {
+    double largest = 0;
+    Region all;
+    for (const std::int64_t extent : test_.operands.d.layout.shape())
+      all.sets.push_back(IndexSet::range(0, extent));
+    if (!all.empty())
+      for_each_index(all, [&](const Index& at) { largest = std::max(largest, std::abs(before_scale(at))); });
+    return largest;
+  }
+  Number before_scale(const Index& at) const {
     const Number x = sum(at);
     if (parts_.activation == Activation::identity) return x;
     double auxiliary = 0;
@@ -180,7 +227,7 @@ class Reference {
       const std::int64_t i = at[at.size() - (parts_.gradient_of_b ? 1 : 2)];
       result[static_cast<std::size_t>(i)] += parts_.gradient_of_a   ? whole(in_a, a_, at)
                                              : parts_.gradient_of_b ? whole(in_b, b_, at)
-                                                                    : d(at);
+                                                                    : before_scale(at);
     });
     return result;
   }
@@ -192,6 +239,10 @@ class Reference {
     Index result;
     for (int i = 0; i < layout.dimensions() - 2; ++i) result.push_back(at[i]);
     return result;
+  }
+  Number scale(int array, const std::optional<Operand>& operand, std::int64_t i) const {
+    if (!operand) return 1;
+    return whole(array, operand->layout, operand->layout.dimensions() == 0 ? Index{} : Index{i});
   }
   Number element(int array, const Layout& layout, Index at, std::int64_t i, std::int64_t j) const {
     at.push_back(i);
@@ -239,6 +290,14 @@ inline Verdict verdict_of(const MatmulCase& test, const Planner& planner, std::u
     operands.push_back(
         {buffer++, {}, [&](const Index& at) { return gradient[static_cast<std::size_t>(at[0])]; }});
   }
+  const auto scales = {std::pair(&test.operands.scale_a, in_scale_a),
+                       std::pair(&test.operands.scale_b, in_scale_b),
+                       std::pair(&test.operands.scale_d, in_scale_d)};
+  for (const auto& [scale, array] : scales) {
+    if (*scale) operands.push_back({buffer++, from(array)});
+  }
+  if (test.operands.amax_d)
+    operands.push_back({buffer++, {}, [&](const Index&) { return Number(reference.amax()); }});
   return verify_numbers(planner, operands, test.parameters, 4, seed);
 }
 

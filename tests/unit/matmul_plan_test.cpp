@@ -26,15 +26,68 @@ TEST(MatmulPlan, MultipliesWhateverTheDistributionsAre) {
   }
 }
 
+bool is_offered_on_devices(const MatmulCase& test) {
+  const Dtype factors = test.operands.a.dtype;
+  return factors != Dtype::i8 && !is_float8(factors);
+}
+
 /// The same in device memory; false: not offered there.
 bool put_on_device(MatmulCase& test) {
-  if (test.operands.gradient) return false;
+  if (!is_offered_on_devices(test)) return false;
   MatmulOperands& all = test.operands;
   for (Operand* const one : {&all.a, &all.b, &all.d}) one->space = MemorySpace::device;
-  for (auto* const one : {&all.c, &all.bias, &all.auxiliary}) {
+  for (auto* const one : {&all.c, &all.bias, &all.auxiliary, &all.gradient}) {
     if (*one) (*one)->space = MemorySpace::device;
   }
   return true;
+}
+
+TEST(MatmulPlan, DevicesMultiplyWhateverTheDistributionsAreToo) {
+  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+    MatmulCase test = RandomMatmul(50000 + seed).make(2, 8);
+    if (!put_on_device(test)) continue;
+    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + test.to_string());
+    run(test, seed);
+    if (HasFatalFailure()) return;
+  }
+}
+
+// No pass, and no scratch, for rounding alone.
+TEST(MatmulPlan, DevicesRoundInTheProductWhereNothingComesAfter) {
+  MatmulCase test = square(24, Slab(1), Topology::regular(3));
+  for (auto* const one : {&test.operands.a, &test.operands.b, &test.operands.d}) one->dtype = Dtype::bf16;
+  test.operands.a.layout = Layout(Slab(0), {24, 24}, 3);
+  ASSERT_TRUE(put_on_device(test));
+  const auto passes = [](const Plan& plan) {
+    return std::ranges::count_if(
+        plan.works, [](const Work& work) { return std::holds_alternative<ApplyEpilogue>(work); });
+  };
+  EXPECT_EQ(passes(test.plan(1)), 0);
+  run(test, 1);
+  test.options.epilogue = Epilogue::relu;
+  EXPECT_GT(passes(test.plan(1)), 0);
+  run(test, 2);
+}
+
+// What lies on the host crosses to arrays of the device's own, which the plan knows.
+TEST(MatmulPlan, IsTheDevicesWhereAnyOperandLiesThere) {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    MatmulCase test = RandomMatmul(60000 + seed).make(1, 4);
+    if (test.in_place || !is_offered_on_devices(test)) continue;
+    (seed % 2 == 0 ? test.operands.a : test.operands.d).space = MemorySpace::device;
+    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + test.to_string());
+    const Plan plan = test.plan(0);
+    for (const Buffer& buffer : plan.buffers) {
+      if (buffer.kind == BufferKind::operand) {
+        EXPECT_EQ(buffer.operand->space, MemorySpace::device) << buffer.name;
+      }
+    }
+    const bool reads = test.parameters.alpha != Number(0);
+    EXPECT_TRUE(!reads || plan.reason.find("from host memory to the device before: ") != std::string::npos);
+    EXPECT_EQ(plan.reason.find("copied back to host memory after: D") != std::string::npos, seed % 2 == 0);
+    run(test, seed);
+    if (HasFatalFailure()) return;
+  }
 }
 
 // Messages may go through host memory.
@@ -80,13 +133,14 @@ std::optional<MatmulCase> pushing_case(std::uint64_t seed) {
 TEST(MatmulPlan, NeighboursPutWhatDevicesMultiply) {
   int pushes = 0;
   for (std::uint64_t seed = 0; seed < 1000; ++seed) {
-    const std::optional<MatmulCase> test = pushing_case(seed);
-    if (!test) continue;
-    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + test->to_string());
-    run(*test, seed);
+    const std::optional<MatmulCase> made = pushing_case(seed);
+    if (!made) continue;
+    const MatmulCase& test = *made;
+    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + test.to_string());
+    run(test, seed);
     if (HasFatalFailure()) return;
-    for (int rank = 0; rank < test->topology.ranks(); ++rank) {
-      const Plan plan = test->plan(rank);
+    for (int rank = 0; rank < test.topology.ranks(); ++rank) {
+      const Plan plan = test.plan(rank);
       pushes += static_cast<int>(
           std::ranges::count_if(plan.steps, [&](const Step& step) { return is_push(plan, step); }));
       for (const Part& part : planning::parts_read_from_peers(plan)) {
@@ -101,10 +155,12 @@ TEST(MatmulPlan, NeighboursPutWhatDevicesMultiply) {
 TEST(MatmulPlan, APieceThatNobodyWaitsForIsFound) {
   int found = 0, tried = 0;
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
-    const std::optional<MatmulCase> test = pushing_case(seed);
-    if (!test || test->k == 0 || test->parameters.alpha == Number(0)) continue;
+    const std::optional<MatmulCase> made = pushing_case(seed);
+    if (!made) continue;
+    const MatmulCase& test = *made;
+    if (test.k == 0 || test.parameters.alpha == Number(0)) continue;
     const Planner hasty = [&](int rank) {
-      Plan plan = test->plan(rank);
+      Plan plan = test.plan(rank);
       for (Step& step : plan.steps) {
         const bool waits =
             step.kind == StepKind::wait && step.channel == static_cast<int>(planning::Channel::written);
@@ -112,12 +168,12 @@ TEST(MatmulPlan, APieceThatNobodyWaitsForIsFound) {
       }
       return plan;
     };
-    const Plan first = test->plan(0);
+    const Plan first = test.plan(0);
     const bool pushed =
         std::ranges::any_of(first.steps, [&](const Step& step) { return is_push(first, step); });
     if (!pushed) continue;
     ++tried;
-    const Verdict verdict = testing::matmul_numbers::verdict_of(*test, hasty, seed);
+    const Verdict verdict = testing::matmul_numbers::verdict_of(test, hasty, seed);
     const auto is_number = [](const std::string& fault) {
       return fault.find("are wrong") != std::string::npos;
     };
@@ -135,7 +191,7 @@ TEST(MatmulPlan, KeepsToTheMemoryLimitOrSaysWhatWouldDo) {
     const std::int64_t unlimited = most_scratch(test);
     if (unlimited < 2) continue;
     RandomLayouts random(seed);
-    test.options.memory_limit = unlimited * random.number(20, 100) / 100;
+    test.options.memory_limit = std::max<std::int64_t>(unlimited * random.number(20, 100) / 100, 1);
     SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + test.to_string());
     try {
       ASSERT_LE(most_scratch(test), test.options.memory_limit);

@@ -160,6 +160,44 @@ TEST(MatmulVolume, PlansTakeInWhatTheirTilesSay) {
   }
 }
 
+/// Every element has one holder.
+Layout layout_without_replicas(testing::RandomLayouts& random, const Shape& shape, int ranks) {
+  for (;;) {
+    Layout layout = random.layout(shape, ranks);
+    if (!layout.partial() && !layout.is_replicated()) return layout;
+  }
+}
+
+// Cyclic ones, boxes and uneven parts are multiplied where they lie.
+TEST(MatmulVolume, DevicesTakeInNoMoreThanHosts) {
+  testing::RandomLayouts random(11);
+  for (int i = 0; i < 300; ++i) {
+    const int ranks = random.number(1, 9);
+    const int most = i % 4 == 0 ? 400 : 40;  // of these neighbours put pieces into each other's memory
+    const std::int64_t m = random.number(1, most), n = random.number(1, most), k = random.number(1, most);
+    const auto matrix = [&](const Shape& shape) {
+      return Operand::of(layout_without_replicas(random, shape, ranks), Dtype::f32, Order::row_major,
+                         random.maybe() ? Residency::heap : Residency::ordinary);
+    };
+    MatmulOperands operands{matrix({m, k}), matrix({k, n}), {}, matrix({m, n}), {}, {}, {}};
+    MatmulOptions options;
+    if (random.maybe()) options.method = static_cast<MatmulMethod>(random.number(5, 8));
+    const Topology topology = Topology::regular(ranks, random.number(0, 3));
+    for (int rank = 0; rank < ranks; ++rank) {
+      const Plan of_host = plan_matmul(operands, topology, rank, options);
+      MatmulOperands there = operands;
+      there.a.space = there.b.space = there.d.space = MemorySpace::device;
+      const Plan of_device = plan_matmul(there, topology, rank, options);
+      EXPECT_LE(matmul_volume(of_device).received, matmul_volume(of_host).received)
+          << of_device.method << ": " << operands.a.to_string() << " by " << operands.b.to_string();
+      for (const Buffer& buffer : of_device.buffers) {
+        EXPECT_EQ(buffer.name.find("redistributed"), std::string::npos) << buffer.name;
+        EXPECT_NE(buffer.name, "d summed");
+      }
+    }
+  }
+}
+
 std::string cheapest(const Distribution& a, const Distribution& b, const Shape& shape_a, const Shape& shape_b,
                      int ranks, const MatmulOptions& options = {}) {
   return cheapest_result(on_heap(a, shape_a, ranks), on_heap(b, shape_b, ranks), Topology::regular(ranks),

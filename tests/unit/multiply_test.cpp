@@ -24,13 +24,15 @@ class MultiplyCase {
     const int batch = random_.maybe(0.3) ? random_.number(1, 2) : 0;
     batch_ = random_.shape(batch, 3);
     const std::int64_t m = extent(), n = extent(), k = extent();
-    const std::array<Dtype, 6> dtypes{Dtype::f32,  Dtype::f64, Dtype::c64,
-                                      Dtype::c128, Dtype::f16, Dtype::bf16};
-    const Dtype dtype = dtypes[static_cast<std::size_t>(random_.number(0, 5))];
-    const bool half = dtype == Dtype::f16 || dtype == Dtype::bf16;
+    const std::array<Dtype, 8> dtypes{Dtype::f32, Dtype::f64,  Dtype::c64, Dtype::c128,
+                                      Dtype::f16, Dtype::bf16, Dtype::i8,  Dtype::f8e4m3};
+    const Dtype dtype = dtypes[static_cast<std::size_t>(random_.number(0, 7))];
+    const Dtype result = dtype == Dtype::i8 ? Dtype::i32 : is_small_float(dtype) ? Dtype::f32 : dtype;
+    const Dtype dtype_b = dtype == Dtype::f8e4m3 && random_.maybe() ? Dtype::f8e5m2 : dtype;
     add("a", random_.maybe(0.7), m, k, dtype);
-    add("b", random_.maybe(0.7), k, n, dtype);
-    add("d", true, m, n, half ? Dtype::f32 : dtype);
+    add("b", random_.maybe(0.7), k, n, dtype_b);
+    add("d", true, m, n, result);
+    if (dtype == Dtype::i8) parameters_ = {3, -2, 1};
     choose_work();
     execute();
     compare();
@@ -93,8 +95,9 @@ class MultiplyCase {
       if (x == 2 && work_.beta == Beta::zero) continue;
       each_index(local.owned, [&](const Index& index) {
         const std::uint64_t bits = scramble(++seed);
-        local.set(index, {static_cast<long double>(bits % 17) / 8 - 1,
-                          static_cast<long double>(bits % 13) / 8 - .7L});
+        const long double step = is_integer(local.dtype) ? 1 : 8;
+        local.set(index, {static_cast<long double>(bits % 17) / step - 1,
+                          static_cast<long double>(bits % 13) / step - .7L});
       });
     }
     if (random_.maybe(0.2)) parameters_.alpha = 0;
@@ -184,7 +187,8 @@ TEST(MultiplyWork, RandomSetsOfEverything) {
 /// Two dense matrices and their product, in one buffer each.
 template <class T>
 void multiply_dense(Dtype dtype, Dtype result, std::int64_t m, std::int64_t n, std::int64_t k,
-                    const std::vector<char>& a, const std::vector<char>& b, std::vector<T>& d) {
+                    const std::vector<char>& a, const std::vector<char>& b, std::vector<T>& d,
+                    double alpha = 1) {
   Plan plan;
   const auto add = [&](const Shape& shape, Dtype type) {
     plan.buffers.push_back({"x", BufferKind::operand, Operand::of(Layout(Replicated(), shape, 1), type), 0});
@@ -202,7 +206,7 @@ void multiply_dense(Dtype dtype, Dtype result, std::int64_t m, std::int64_t n, s
           [&](const Place& place) {
             return static_cast<char*>(const_cast<void*>(data[static_cast<std::size_t>(place.buffer)]));
           },
-          {});
+          {alpha, 0, 1});
 }
 
 template <class T>
@@ -240,6 +244,30 @@ TEST(MultiplyWork, HalvesBeyondOneTile) {
   }
 }
 
+// Sums beyond what a float holds exactly, and beyond 32 bits.
+TEST(MultiplyWork, IntegersAreExactAndWrapAround) {
+  const std::int64_t m = 3, n = 2, k = 1700;
+  std::vector<std::int8_t> a, b;
+  for (std::int64_t i = 0; i < m * k; ++i)
+    a.push_back(static_cast<std::int8_t>(i < k ? -128 : i * 37 % 255 - 127));
+  for (std::int64_t i = 0; i < k * n; ++i)
+    b.push_back(static_cast<std::int8_t>(i % n == 0 ? -128 : i * 91 % 255 - 127));
+  for (const std::int64_t alpha : {1, 12345}) {
+    std::vector<std::int32_t> d(static_cast<std::size_t>(m * n), 7);
+    multiply_dense<std::int32_t>(Dtype::i8, Dtype::i32, m, n, k, bytes_of(a), bytes_of(b), d,
+                                 static_cast<double>(alpha));
+    for (std::int64_t i = 0; i < m; ++i) {
+      for (std::int64_t j = 0; j < n; ++j) {
+        std::int64_t sum = 0;
+        for (std::int64_t l = 0; l < k; ++l)
+          sum +=
+              std::int64_t{a[static_cast<std::size_t>(i * k + l)]} * b[static_cast<std::size_t>(l * n + j)];
+        EXPECT_EQ(d[static_cast<std::size_t>(i * n + j)], static_cast<std::int32_t>(alpha * sum)) << i << j;
+      }
+    }
+  }
+}
+
 TEST(MultiplyWork, RefusesDtypesWithoutAKernel) {
   std::vector<float> d(1);
   const auto attempt = [&](Dtype dtype, Dtype result) {
@@ -247,6 +275,9 @@ TEST(MultiplyWork, RefusesDtypesWithoutAKernel) {
   };
   EXPECT_THROW(attempt(Dtype::i32, Dtype::i32), UnsupportedError);
   EXPECT_THROW(attempt(Dtype::f16, Dtype::f16), UnsupportedError);
+  EXPECT_THROW(attempt(Dtype::i8, Dtype::f32), UnsupportedError);
+  EXPECT_THROW(attempt(Dtype::u8, Dtype::i32), UnsupportedError);
+  EXPECT_THROW(attempt(Dtype::f8e4m3, Dtype::f8e4m3), UnsupportedError);
   EXPECT_THROW(attempt(Dtype::f32, Dtype::f64), UnsupportedError);
 }
 

@@ -12,10 +12,8 @@ using Wide = std::complex<long double>;
 
 template <class T>
 T narrow_to(Wide value) {
-  if constexpr (std::is_same_v<T, Float16>) {
-    return to_float16(static_cast<float>(value.real()));
-  } else if constexpr (std::is_same_v<T, BFloat16>) {
-    return to_bfloat16(static_cast<float>(value.real()));
+  if constexpr (is_small_float_type<T>) {
+    return from_float<T>(static_cast<float>(value.real()));
   } else if constexpr (std::is_arithmetic_v<T>) {
     return static_cast<T>(value.real());
   } else {
@@ -26,7 +24,7 @@ T narrow_to(Wide value) {
 
 template <class T>
 Wide widened(T value) {
-  if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>) {
+  if constexpr (is_small_float_type<T>) {
     return static_cast<long double>(to_float(value));
   } else if constexpr (std::is_arithmetic_v<T>) {
     return static_cast<long double>(value);

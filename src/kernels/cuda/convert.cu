@@ -1,6 +1,8 @@
 // Elements of one dtype to elements of another on a device, a thread an element, with the rules of
 // kernels/host/convert.cpp. The dtypes are looked at as it runs: all threads go the same way, and memory is
 // what they wait for.
+#include <cuda_fp8.h>
+
 #include "kernels/cuda/reduce.cuh"
 #include "kernels/cuda/rows.cuh"
 
@@ -31,6 +33,8 @@ __device__ Number number_at(const char* place) {
     return {Number::Kind::real, 0, static_cast<double>(__half2float(value)), 0};
   } else if constexpr (std::is_same_v<T, __nv_bfloat16>) {
     return {Number::Kind::real, 0, static_cast<double>(__bfloat162float(value)), 0};
+  } else if constexpr (std::is_same_v<T, __nv_fp8_e4m3> || std::is_same_v<T, __nv_fp8_e5m2>) {
+    return {Number::Kind::real, 0, static_cast<double>(static_cast<float>(value)), 0};
   } else if constexpr (std::is_floating_point_v<T>) {
     return {Number::Kind::real, 0, static_cast<double>(value), 0};
   } else if constexpr (std::is_integral_v<T>) {
@@ -70,6 +74,10 @@ __device__ Number load_number(Dtype dtype, const char* place) {
       return number_at<double>(place);
     case Dtype::c64:
       return number_at<Complex<float>>(place);
+    case Dtype::f8e4m3:
+      return number_at<__nv_fp8_e4m3>(place);
+    case Dtype::f8e5m2:
+      return number_at<__nv_fp8_e5m2>(place);
     case Dtype::c128:
       break;
   }
@@ -107,6 +115,12 @@ __device__ __nv_bfloat16 to_bfloat16(const Number& number) {
   if (number.kind == Number::Kind::unsigned_integer)
     return __ull2bfloat16_rn(static_cast<unsigned long long>(number.integer));
   return __double2bfloat16(number.real);
+}
+
+/// Integers that a double does not hold are beyond the range anyway.
+__device__ void store_float8(char* place, const Number& number, __nv_fp8_interpretation_t kind) {
+  *reinterpret_cast<__nv_fp8_storage_t*>(place) =
+      __nv_cvt_double_to_fp8(number.as<double>(), __NV_NOSAT, kind);
 }
 
 template <class Real>
@@ -152,6 +166,10 @@ __device__ void store_number(Dtype dtype, char* place, const Number& number) {
       return store_complex<float>(place, number);
     case Dtype::c128:
       return store_complex<double>(place, number);
+    case Dtype::f8e4m3:
+      return store_float8(place, number, __NV_E4M3);
+    case Dtype::f8e5m2:
+      return store_float8(place, number, __NV_E5M2);
   }
 }
 

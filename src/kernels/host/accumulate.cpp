@@ -46,11 +46,11 @@ struct Boolean {
   static std::uint8_t store(std::uint8_t value) { return value != 0; }
 };
 
-template <class Half>
+template <class Small>
 struct ThroughFloat {
-  using Stored = Half;
-  static float load(Half value) { return to_float(value); }
-  static Half store(float value) { return from_float<Half>(value); }
+  using Stored = Small;
+  static float load(Small value) { return to_float(value); }
+  static Small store(float value) { return from_float<Small>(value); }
 };
 
 template <class Element, class Operation>
@@ -63,18 +63,18 @@ void reduce_one(const std::byte* from, std::byte* to) {
   std::memcpy(to, &a, sizeof a);
 }
 
-// Half precisions are widened, reduced and rounded by the block.
-template <class Half, class Operation>
-void reduce_halves(const std::byte* from, std::byte* to, std::int64_t count) {
-  constexpr std::int64_t block = 256;
+// Small floats are widened, reduced and rounded by the block.
+template <class Small, class Operation>
+void reduce_small(const std::byte* from, std::byte* to, std::int64_t count) {
+  constexpr std::int64_t block = 256, size = sizeof(Small);
   float a[block];
   float b[block];
   for (std::int64_t first = 0; first < count; first += block) {
     const std::int64_t length = std::min(block, count - first);
-    widen(to + 2 * first, a, length, Half{});
-    widen(from + 2 * first, b, length, Half{});
+    widen(to + size * first, a, length, Small{});
+    widen(from + size * first, b, length, Small{});
     for (std::int64_t i = 0; i < length; ++i) a[i] = Operation{}(a[i], b[i]);
-    narrow(a, to + 2 * first, length, Half{});
+    narrow(a, to + size * first, length, Small{});
   }
 }
 
@@ -82,8 +82,8 @@ void reduce_halves(const std::byte* from, std::byte* to, std::int64_t count) {
 template <class Element, class Operation>
 void reduce_run(const std::byte* __restrict from, std::byte* __restrict to, std::int64_t count) {
   using Stored = typename Element::Stored;
-  if constexpr (is_half_type<Stored>) {
-    reduce_halves<Stored, Operation>(from, to, count);
+  if constexpr (is_small_float_type<Stored>) {
+    reduce_small<Stored, Operation>(from, to, count);
   } else {
     constexpr auto size = static_cast<std::int64_t>(sizeof(Stored));
     for (std::int64_t i = 0; i < count; ++i) reduce_one<Element, Operation>(from + i * size, to + i * size);
@@ -146,7 +146,7 @@ Kernel kernel_for(Dtype dtype, Reduction reduction) {
     using T = typename decltype(tag)::type;
     if constexpr (std::is_same_v<T, bool>) {
       return boolean_kernel(reduction);
-    } else if constexpr (is_half_type<T>) {
+    } else if constexpr (is_small_float_type<T>) {
       return kernel_of<ThroughFloat<T>>(reduction);
     } else if constexpr (std::is_arithmetic_v<T>) {
       return kernel_of<Plain<T>>(reduction);

@@ -31,7 +31,7 @@ using Wide = std::conditional_t<
 
 template <class T>
 Wide<T> widened(T value) {
-  if constexpr (is_half_type<T>) {
+  if constexpr (is_small_float_type<T>) {
     return static_cast<double>(to_float(value));
   } else {
     return static_cast<Wide<T>>(value);

@@ -43,13 +43,13 @@ struct Divide {
 /// How an element is stored, and in what is computed.
 template <class S>
 struct ComputedAs {
-  using type = std::conditional_t<is_half_type<S>, float, S>;
+  using type = std::conditional_t<is_small_float_type<S>, float, S>;
 };
 
 /// A stretch of one operand, dense: its own memory where it is so already, else copied to `dense`.
 template <class S, class T>
 const T* dense_stretch(const S* from, std::int64_t stride, std::int64_t count, T* dense) {
-  if constexpr (is_half_type<S>) {
+  if constexpr (is_small_float_type<S>) {
     if (stride == 1) {
       widen(reinterpret_cast<const std::byte*>(from), dense, count, S{});
     } else {
@@ -64,7 +64,7 @@ const T* dense_stretch(const S* from, std::int64_t stride, std::int64_t count, T
 
 template <class S, class T>
 void spread_stretch(const T* dense, S* to, std::int64_t stride, std::int64_t count) {
-  if constexpr (is_half_type<S>) {
+  if constexpr (is_small_float_type<S>) {
     if (stride == 1) return narrow(dense, reinterpret_cast<std::byte*>(to), count, S{});
     for (std::int64_t i = 0; i < count; ++i) to[i * stride] = from_float<S>(dense[i]);
   } else {
@@ -140,7 +140,7 @@ void join_nest(std::span<const ElementwiseLoop> loops, S* to, const S* a, const 
 
 template <class T>
 auto computed(T element) {
-  if constexpr (is_half_type<T>) {
+  if constexpr (is_small_float_type<T>) {
     return to_float(element);
   } else {
     return element;
@@ -183,6 +183,7 @@ bool continues(const ElementwiseLoop& outer, const ElementwiseLoop& inner) {
 }  // namespace
 
 bool is_defined(Arithmetic operation, Dtype dtype) {
+  if (is_float8(dtype)) return false;
   const bool has_inverse = operation == Arithmetic::subtract || operation == Arithmetic::divide;
   return dtype != Dtype::boolean || !has_inverse;
 }

@@ -29,7 +29,7 @@ struct Run {
 
 template <class J, class S>
 J joined_as(S value) {
-  if constexpr (is_half_type<S>) {
+  if constexpr (is_small_float_type<S>) {
     return static_cast<J>(to_float(value));
   } else {
     return static_cast<J>(value);
@@ -38,7 +38,7 @@ J joined_as(S value) {
 
 template <class S>
 bool is_true(S value) {
-  if constexpr (is_half_type<S>) {
+  if constexpr (is_small_float_type<S>) {
     return to_float(value) != 0;
   } else {
     return value != S(0);
@@ -299,7 +299,7 @@ S finished(const FinishPass& pass, J value) {
       if (pass.root) value = std::sqrt(value);
     }
     if (pass.divisor != 1) value /= pass.divisor;
-    if constexpr (is_half_type<S>) {
+    if constexpr (is_small_float_type<S>) {
       return from_float<S>(static_cast<float>(value));
     } else {
       return static_cast<S>(value);
@@ -308,9 +308,10 @@ S finished(const FinishPass& pass, J value) {
 }
 
 template <class S, class J>
-inline constexpr bool fits = std::is_integral_v<J>       ? std::is_integral_v<S>
-                             : std::is_same_v<J, double> ? is_half_type<S> || std::is_floating_point_v<S>
-                                                         : !is_half_type<S> && !std::is_arithmetic_v<S>;
+inline constexpr bool fits =
+    std::is_integral_v<J>       ? std::is_integral_v<S>
+    : std::is_same_v<J, double> ? is_small_float_type<S> || std::is_floating_point_v<S>
+                                : !is_small_float_type<S> && !std::is_arithmetic_v<S>;
 
 template <class S, class J>
 void finish_nest(const FinishPass& pass, std::span<const ElementwiseLoop> loops, S* result, const J* from) {

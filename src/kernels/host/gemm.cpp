@@ -148,7 +148,11 @@ void scale(T beta, const Matrix<T>& c) {
     T* const line = lines.data + i * lines.row_stride;
     for (std::int64_t j = 0; j < lines.columns; ++j) {
       T& element = line[j * lines.column_stride];
-      element = beta == T(0) ? T(0) : beta * element;
+      if constexpr (std::is_integral_v<T>) {
+        element = static_cast<T>(static_cast<std::uint32_t>(beta) * static_cast<std::uint32_t>(element));
+      } else {
+        element = beta == T(0) ? T(0) : beta * element;
+      }
     }
   }
 }
@@ -162,6 +166,8 @@ void gemm(T alpha, const Matrix<const T>& a, bool conjugate_a, const Matrix<cons
   const Product<T> product{alpha, a, conjugates && conjugate_a, b, conjugates && conjugate_b, beta, c};
   split(suits_columns(product) ? product : product.transposed());
 }
+
+template void scale(std::int32_t, const Matrix<std::int32_t>&);
 
 #define PARTITA_GEMM(T)                     \
   template void scale(T, const Matrix<T>&); \

@@ -47,7 +47,8 @@ template <class T>
 void gemm(T alpha, const Matrix<const T>& a, bool conjugate_a, const Matrix<const T>& b, bool conjugate_b,
           T beta, const Matrix<T>& c);
 
-/// c = beta c; with beta = 0 `c` is never read. Any strides.
+/// c = beta c; with beta = 0 `c` is never read. Any strides. T: as above, or std::int32_t, which wraps
+/// around.
 template <class T>
 void scale(T beta, const Matrix<T>& c);
 

@@ -15,20 +15,20 @@
 namespace partita::kernels {
 namespace {
 
-template <class Half>
+template <class Small>
 void widen_each(const std::byte* __restrict from, float* __restrict to, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) {
-    std::uint16_t bits = 0;
-    std::memcpy(&bits, from + 2 * i, sizeof bits);
-    to[i] = to_float(Half::from_bits(bits));
+    decltype(Small::bits) bits = 0;
+    std::memcpy(&bits, from + static_cast<std::int64_t>(sizeof bits) * i, sizeof bits);
+    to[i] = to_float(Small::from_bits(bits));
   }
 }
 
-template <class Half, Half (*round)(float)>
+template <class Small>
 void narrow_each(const float* __restrict from, std::byte* __restrict to, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) {
-    const std::uint16_t bits = round(from[i]).bits;
-    std::memcpy(to + 2 * i, &bits, sizeof bits);
+    const auto bits = from_float<Small>(from[i]).bits;
+    std::memcpy(to + static_cast<std::int64_t>(sizeof bits) * i, &bits, sizeof bits);
   }
 }
 
@@ -69,9 +69,9 @@ bool has_eights() {
 
 template <class T, class S>
 T converted(S value) {
-  if constexpr (is_half_type<S>) {
+  if constexpr (is_small_float_type<S>) {
     return static_cast<T>(to_float(value));
-  } else if constexpr (is_half_type<T>) {
+  } else if constexpr (is_small_float_type<T>) {
     return from_float<T>(static_cast<float>(value));
   } else {
     return static_cast<T>(value);
@@ -83,7 +83,7 @@ void load(const S* from, std::int64_t step, std::int64_t count, T* to) {
   if (step == 0) {
     std::fill_n(to, count, converted<T>(*from));
   } else if (step == 1) {
-    if constexpr (is_half_type<S> && std::is_same_v<T, float>) {
+    if constexpr (is_small_float_type<S> && std::is_same_v<T, float>) {
       widen(reinterpret_cast<const std::byte*>(from), to, count, S{});
     } else if constexpr (std::is_same_v<S, T>) {
       std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(T));
@@ -98,7 +98,7 @@ void load(const S* from, std::int64_t step, std::int64_t count, T* to) {
 template <class T, class S>
 void store(const T* from, std::int64_t count, S* to, std::int64_t step) {
   if (step == 1) {
-    if constexpr (is_half_type<S> && std::is_same_v<T, float>) {
+    if constexpr (is_small_float_type<S> && std::is_same_v<T, float>) {
       narrow(from, reinterpret_cast<std::byte*>(to), count, S{});
     } else {
       for (std::int64_t i = 0; i < count; ++i) to[i] = converted<S>(from[i]);
@@ -116,6 +116,13 @@ void visit_number(Dtype dtype, Body&& body) {
     if (dtype == Dtype::f64) return body(double{});
     if (dtype == Dtype::f16) return body(Float16{});
     if (dtype == Dtype::bf16) return body(BFloat16{});
+    if (dtype == Dtype::f8e4m3) return body(Float8E4M3{});
+    if (dtype == Dtype::f8e5m2) return body(Float8E5M2{});
+    if constexpr (std::is_same_v<T, float>) {
+      if (dtype == Dtype::i8) return body(std::int8_t{});
+    }
+  } else if constexpr (std::is_integral_v<T>) {
+    if (dtype == Dtype::i32) return body(std::int32_t{});
   } else {
     if (dtype == Dtype::c64) return body(std::complex<float>{});
     if (dtype == Dtype::c128) return body(std::complex<double>{});
@@ -125,31 +132,39 @@ void visit_number(Dtype dtype, Body&& body) {
 
 }  // namespace
 
-void widen(const std::byte* from, float* to, std::int64_t count, Float16) {
+template <class Small>
+void widen(const std::byte* from, float* to, std::int64_t count, Small /*kind*/) {
   std::int64_t done = 0;
 #if defined(__x86_64__)
-  if (has_eights()) done = widen_eights(from, to, count);
+  if constexpr (std::is_same_v<Small, Float16>) {
+    if (has_eights()) done = widen_eights(from, to, count);
+  }
 #endif
-  widen_each<Float16>(from + 2 * done, to + done, count - done);
+  widen_each<Small>(from + static_cast<std::int64_t>(sizeof(Small)) * done, to + done, count - done);
 }
 
-void widen(const std::byte* from, float* to, std::int64_t count, BFloat16) {
-  widen_each<BFloat16>(from, to, count);
-}
-
-void narrow(const float* from, std::byte* to, std::int64_t count, Float16) {
+template <class Small>
+void narrow(const float* from, std::byte* to, std::int64_t count, Small /*kind*/) {
   std::int64_t done = 0;
 #if defined(__x86_64__)
-  if (has_eights()) done = narrow_eights(from, to, count);
+  if constexpr (std::is_same_v<Small, Float16>) {
+    if (has_eights()) done = narrow_eights(from, to, count);
+  }
 #endif
-  narrow_each<Float16, to_float16>(from + done, to + 2 * done, count - done);
+  narrow_each<Small>(from + done, to + static_cast<std::int64_t>(sizeof(Small)) * done, count - done);
 }
 
-void narrow(const float* from, std::byte* to, std::int64_t count, BFloat16) {
-  narrow_each<BFloat16, to_bfloat16>(from, to, count);
-}
+#define PARTITA_CONVERSIONS(Small)                                    \
+  template void widen(const std::byte*, float*, std::int64_t, Small); \
+  template void narrow(const float*, std::byte*, std::int64_t, Small);
+PARTITA_CONVERSIONS(Float16)
+PARTITA_CONVERSIONS(BFloat16)
+PARTITA_CONVERSIONS(Float8E4M3)
+PARTITA_CONVERSIONS(Float8E5M2)
+#undef PARTITA_CONVERSIONS
 
 bool computes_in(Dtype dtype, Dtype computed) {
+  if (is_integer(computed)) return dtype == Dtype::i32 && computed == Dtype::i32;
   const bool floating = dtype >= Dtype::f16;
   return floating && computed >= Dtype::f32 && is_complex(dtype) == is_complex(computed);
 }
@@ -186,6 +201,7 @@ using Pointer = T*;
   template void load_run(const std::byte*, Dtype, std::int64_t, std::int64_t, std::int64_t, Pointer<T>); \
   template void load_table(const std::byte*, Dtype, const std::int64_t*, std::int64_t, Pointer<T>);      \
   template void store_run(Pointer<const T>, std::int64_t, std::byte*, Dtype, std::int64_t, std::int64_t);
+PARTITA_RUNS(std::int32_t)
 PARTITA_RUNS(float)
 PARTITA_RUNS(double)
 PARTITA_RUNS(std::complex<float>)

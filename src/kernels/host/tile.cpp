@@ -3,6 +3,7 @@
 #include <complex>
 #include <type_traits>
 
+#include "kernels/host/number_rules.hpp"
 #include "kernels/host/number_runs.hpp"
 
 namespace partita::kernels {
@@ -51,6 +52,27 @@ void unpack(const Matrix<const T>& from, T beta, const TileAxis& rows, const Til
         T& element = target[columns.at(j)];
         element = row[j] + beta * element;
       }
+    }
+  }
+}
+
+void unpack_integers(const Matrix<const float>& from, std::int32_t alpha, std::int32_t beta,
+                     const TileAxis& rows, const TileAxis& columns, std::int32_t* to) {
+  if (from.column_stride != 1) return unpack_integers(from.transposed(), alpha, beta, columns, rows, to);
+  for (std::int64_t i = 0; i < from.rows; ++i) {
+    const float* const row = from.data + i * from.row_stride;
+    std::int32_t* const target = to + rows.at(i);
+    const auto add = [&](const auto& place) {
+      for (std::int64_t j = 0; j < from.columns; ++j) {
+        const std::int32_t product = product_of(alpha, static_cast<std::int32_t>(row[j]));
+        std::int32_t& element = target[place(j)];
+        element = beta == 0 ? product : sum_of(product, product_of(beta, element));
+      }
+    };
+    if (columns.adjacent()) {
+      add([first = columns.offset](std::int64_t j) { return first + j; });
+    } else {
+      add([&](std::int64_t j) { return columns.at(j); });
     }
   }
 }

@@ -21,9 +21,9 @@ struct TileAxis {
   bool adjacent() const { return table == nullptr && step == 1; }
 };
 
-/// to(i, j) = from[rows.at(i) + columns.at(j)], widened from f16 or bf16 where `dtype` says so (T is float
-/// then), conjugated if wanted. `to` is any matrix; it is fastest where its adjacent elements are adjacent in
-/// `from`. Thread-safe.
+/// to(i, j) = from[rows.at(i) + columns.at(j)], converted from a small float or i8 where `dtype` says so (T
+/// is float then), conjugated if wanted. `to` is any matrix; it is fastest where its adjacent elements are
+/// adjacent in `from`. Thread-safe.
 template <class T>
 void pack(const std::byte* from, Dtype dtype, const TileAxis& rows, const TileAxis& columns, bool conjugate,
           const Matrix<T>& to);
@@ -32,5 +32,10 @@ void pack(const std::byte* from, Dtype dtype, const TileAxis& rows, const TileAx
 /// 0.
 template <class T>
 void unpack(const Matrix<const T>& from, T beta, const TileAxis& rows, const TileAxis& columns, T* to);
+
+/// to[rows.at(i) + columns.at(j)] = alpha from(i, j) + beta times what was there, modulo 2^32. `from` has
+/// integers that a float holds.
+void unpack_integers(const Matrix<const float>& from, std::int32_t alpha, std::int32_t beta,
+                     const TileAxis& rows, const TileAxis& columns, std::int32_t* to);
 
 }  // namespace partita::kernels

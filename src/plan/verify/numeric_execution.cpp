@@ -216,13 +216,19 @@ void NumericExecution::compute(const ApplyEpilogue& work) {
   const Numbers bias = work.has_bias ? read(work.bias) : Numbers();
   Numbers auxiliary = work.has_auxiliary && backward ? read(work.auxiliary) : Numbers();
   Numbers gradient = work.has_gradient ? read(work.gradient) : Numbers();
+  const auto scales = [&](bool has, const Part& part) { return has ? read(part) : Numbers{1}; };
+  const Numbers scale_a = scales(work.has_scale_a, work.scale_a),
+                scale_b = scales(work.has_scale_b, work.scale_b),
+                scale_d = scales(work.has_scale_d, work.scale_d);
+  Numbers amax = work.has_amax ? read(work.amax) : Numbers();
   const bool writes = work.has_auxiliary && !backward;
   const auto along = [&](std::size_t i, bool rows) {
     const std::size_t n = extent(work.to, 1);
     return rows ? i / n % extent(work.to, 2) : i % n;
   };
   for (std::size_t i = 0; i < to.size(); ++i) {
-    to[i] *= parameters_.scale;
+    to[i] *= parameters_.scale * scale_a[scale_a.size() > 1 ? along(i, true) : 0] *
+             scale_b[scale_b.size() > 1 ? along(i, false) : 0];
     if (!c.empty()) to[i] += parameters_.beta * c[i];
     if (work.has_bias) to[i] += bias[along(i, work.bias_along_rows)];
     if (writes) auxiliary.push_back(to[i]);
@@ -230,10 +236,13 @@ void NumericExecution::compute(const ApplyEpilogue& work) {
       to[i] = activated(work.activation, to[i].real(), backward ? auxiliary[i].real() : 0);
     }
     if (work.has_gradient) gradient[along(i, work.gradient_along_rows)] += to[i];
+    if (work.has_amax) amax[0] = std::max(amax[0].real(), std::abs(to[i]));
+    to[i] *= scale_d[0];
   }
   write(work.to, to);
   if (writes) write(work.auxiliary, auxiliary);
   if (work.has_gradient) write(work.gradient, gradient);
+  if (work.has_amax) write(work.amax, amax);
 }
 
 void NumericExecution::compute(const SumAlong& work) {

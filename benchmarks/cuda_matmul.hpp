@@ -1,0 +1,11 @@
+// Matrix multiply on GPUs, beside cuBLASLt and NCCL one after the other.
+#pragma once
+
+#include "benchmarks/benchmark.hpp"
+
+namespace partita::benchmarks {
+
+/// None in a build without CUDA.
+std::vector<Case> cuda_matmul_cases();
+
+}  // namespace partita::benchmarks

@@ -1,0 +1,209 @@
+#include "benchmarks/cuda_products.hpp"
+
+#include <cuda_runtime_api.h>
+#include <dlfcn.h>
+
+#include <array>
+#include <partita/device_report.hpp>
+#include <partita/error.hpp>
+#include <string>
+#include <vector>
+
+namespace partita::benchmarks {
+namespace {
+
+// What is needed of <cublasLt.h>.
+using Handle = void*;
+using Descriptor = void*;
+struct Answer {
+  std::array<std::uint64_t, 8> algorithm{};
+  std::size_t workspace = 0;
+  int status = 0;
+  float waves = 0;
+  std::array<int, 4> reserved{};
+};
+constexpr int type_f32 = 0, type_f64 = 1, type_f16 = 2, type_bf16 = 14;
+constexpr int compute_f32 = 68, compute_f64 = 70;
+constexpr int preferred_workspace = 1;
+constexpr std::uint64_t workspace_bytes = std::uint64_t{32} << 20;
+
+template <class Function>
+void find(void* library, const char* name, Function& function) {
+  function = reinterpret_cast<Function>(dlsym(library, name));
+  if (function == nullptr) throw Error(std::string("cuBLASLt has no ") + name);
+}
+
+struct Library {
+  void* handle = nullptr;
+  int (*create)(Handle*) = nullptr;
+  int (*destroy)(Handle) = nullptr;
+  int (*make_product)(Descriptor*, int, int) = nullptr;
+  int (*destroy_product)(Descriptor) = nullptr;
+  int (*make_matrix)(Descriptor*, int, std::uint64_t, std::uint64_t, std::int64_t) = nullptr;
+  int (*destroy_matrix)(Descriptor) = nullptr;
+  int (*make_preference)(Descriptor*) = nullptr;
+  int (*destroy_preference)(Descriptor) = nullptr;
+  int (*prefer)(Descriptor, int, const void*, std::size_t) = nullptr;
+  int (*ask)(Handle, Descriptor, Descriptor, Descriptor, Descriptor, Descriptor, Descriptor, int, Answer*,
+             int*) = nullptr;
+  int (*multiply)(Handle, Descriptor, const void*, const void*, Descriptor, const void*, Descriptor,
+                  const void*, const void*, Descriptor, void*, Descriptor, const void*, void*, std::size_t,
+                  void*) = nullptr;
+
+  Library() {
+    const LibraryReport report = report_cublas_lt();
+    if (!report.why_none.empty()) return;
+    handle = dlopen(report.path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (handle == nullptr) return;
+    find(handle, "cublasLtCreate", create);
+    find(handle, "cublasLtDestroy", destroy);
+    find(handle, "cublasLtMatmulDescCreate", make_product);
+    find(handle, "cublasLtMatmulDescDestroy", destroy_product);
+    find(handle, "cublasLtMatrixLayoutCreate", make_matrix);
+    find(handle, "cublasLtMatrixLayoutDestroy", destroy_matrix);
+    find(handle, "cublasLtMatmulPreferenceCreate", make_preference);
+    find(handle, "cublasLtMatmulPreferenceDestroy", destroy_preference);
+    find(handle, "cublasLtMatmulPreferenceSetAttribute", prefer);
+    find(handle, "cublasLtMatmulAlgoGetHeuristic", ask);
+    find(handle, "cublasLtMatmul", multiply);
+  }
+};
+
+const Library& library() {
+  static const Library opened;
+  return opened;
+}
+
+void require(int status, const char* what) {
+  if (status != 0) throw Error(std::string("cuBLASLt: ") + what + ": status " + std::to_string(status));
+}
+
+void require_cuda(cudaError_t error) {
+  if (error != cudaSuccess) throw Error(std::string("cuBLASLt: ") + cudaGetErrorString(error));
+}
+
+int type_of(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::f16:
+      return type_f16;
+    case Dtype::bf16:
+      return type_bf16;
+    case Dtype::f32:
+      return type_f32;
+    default:
+      return type_f64;
+  }
+}
+
+class OpenedCublasLt final : public CublasLt {
+ public:
+  OpenedCublasLt() {
+    require(library().create(&handle_), "start");
+    require_cuda(cudaMalloc(&workspace_, workspace_bytes));
+  }
+  ~OpenedCublasLt() override {
+    forget();
+    cudaFree(workspace_);
+    library().destroy(handle_);
+  }
+  OpenedCublasLt(const OpenedCublasLt&) = delete;
+  OpenedCublasLt& operator=(const OpenedCublasLt&) = delete;
+
+  void choose(const LocalProduct& product, const void* a, const void* b, void* d) override;
+  void run(const void* a, const void* b, void* d, void* stream) override {
+    require(put(algorithm_, a, b, d, stream), "multiply");
+  }
+
+ private:
+  /// In its terms all is by columns: D' = B' A'.
+  int put(const std::array<std::uint64_t, 8>& algorithm, const void* a, const void* b, void* d,
+          void* stream) const {
+    const void* const one = is_double_ ? static_cast<const void*>(&double_one_) : &single_one_;
+    const void* const zero = is_double_ ? static_cast<const void*>(&double_zero_) : &single_zero_;
+    return library().multiply(handle_, product_, one, b, b_, a, a_, zero, d, d_, d, d_, algorithm.data(),
+                              workspace_, workspace_bytes, stream);
+  }
+  std::vector<Answer> ask() const;
+  float milliseconds(const Answer& answer, const void* a, const void* b, void* d) const;
+  void forget() {
+    if (product_ == nullptr) return;
+    library().destroy_product(product_);
+    for (Descriptor* const one : {&a_, &b_, &d_}) library().destroy_matrix(*one);
+    product_ = nullptr;
+  }
+
+  Handle handle_ = nullptr;
+  void* workspace_ = nullptr;
+  Descriptor product_ = nullptr, a_ = nullptr, b_ = nullptr, d_ = nullptr;
+  std::array<std::uint64_t, 8> algorithm_{};
+  bool is_double_ = false;
+  double double_one_ = 1, double_zero_ = 0;
+  float single_one_ = 1, single_zero_ = 0;
+};
+
+std::vector<Answer> OpenedCublasLt::ask() const {
+  constexpr int most = 8;
+  Descriptor preference = nullptr;
+  require(library().make_preference(&preference), "prefer");
+  require(library().prefer(preference, preferred_workspace, &workspace_bytes, sizeof workspace_bytes),
+          "prefer");
+  std::vector<Answer> answers(most);
+  int count = 0;
+  const int status =
+      library().ask(handle_, product_, b_, a_, d_, d_, preference, most, answers.data(), &count);
+  library().destroy_preference(preference);
+  require(status, "ask for ways");
+  answers.resize(static_cast<std::size_t>(count));
+  return answers;
+}
+
+float OpenedCublasLt::milliseconds(const Answer& answer, const void* a, const void* b, void* d) const {
+  constexpr int runs = 5;
+  cudaEvent_t before = nullptr, after = nullptr;
+  require_cuda(cudaEventCreate(&before));
+  require_cuda(cudaEventCreate(&after));
+  int status = put(answer.algorithm, a, b, d, nullptr);
+  require_cuda(cudaEventRecord(before, nullptr));
+  for (int i = 0; i < runs && status == 0; ++i) status = put(answer.algorithm, a, b, d, nullptr);
+  require_cuda(cudaEventRecord(after, nullptr));
+  require_cuda(cudaEventSynchronize(after));
+  float time = 0;
+  require_cuda(cudaEventElapsedTime(&time, before, after));
+  cudaEventDestroy(before);
+  cudaEventDestroy(after);
+  return status == 0 ? time : -1;
+}
+
+void OpenedCublasLt::choose(const LocalProduct& product, const void* a, const void* b, void* d) {
+  forget();
+  is_double_ = product.dtype == Dtype::f64;
+  const int type = type_of(product.dtype);
+  require(library().make_product(&product_, is_double_ ? compute_f64 : compute_f32,
+                                 is_double_ ? type_f64 : type_f32),
+          "describe a product");
+  const auto matrix = [&](Descriptor& made, std::int64_t rows, std::int64_t columns) {
+    require(library().make_matrix(&made, type, static_cast<std::uint64_t>(columns),
+                                  static_cast<std::uint64_t>(rows), columns),
+            "describe a matrix");
+  };
+  matrix(a_, product.m, product.k);
+  matrix(b_, product.k, product.n);
+  matrix(d_, product.m, product.n);
+  float least = -1;
+  for (const Answer& answer : ask()) {
+    const float time = answer.status == 0 ? milliseconds(answer, a, b, d) : -1;
+    if (time < 0 || (least >= 0 && time >= least)) continue;
+    least = time;
+    algorithm_ = answer.algorithm;
+  }
+  if (least < 0) throw Error("cuBLASLt knows no way to make this product");
+}
+
+}  // namespace
+
+std::unique_ptr<CublasLt> make_cublas_lt() {
+  if (library().handle == nullptr) return nullptr;
+  return std::make_unique<OpenedCublasLt>();
+}
+
+}  // namespace partita::benchmarks

@@ -1,0 +1,18 @@
+// Memory on a device for arrays in host memory, while the device works on them.
+#pragma once
+
+#include <partita/array.hpp>
+#include <partita/operand.hpp>
+
+#include "context/context_state.hpp"
+
+namespace partita::arrays {
+
+/// What a device sees of an array in host memory: an array of the same layout on the device's heap, dense; in
+/// the same order where that is row- or column-major.
+Operand stand_in_of(const Operand& operand);
+
+/// That array, for as long as a plan lives. It does not keep the context, which keeps the plan. Collective.
+Array allocate_stand_in(ContextState& context, const Operand& operand);
+
+}  // namespace partita::arrays

@@ -1,0 +1,242 @@
+#include "device/cublas_lt_products.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <thread>
+
+#include "base/check.hpp"
+#include "cuda/stream.hpp"
+#include "device/cublas_types.hpp"
+
+namespace partita::devices {
+namespace {
+
+constexpr int ways_tried = 8;
+constexpr int usual_runs = 4;
+/// Of one product, about: a large one is run less often, and its last ways not at all. And of all products of
+/// a plan.
+constexpr double most_seconds = 0.3, most_seconds_of_plan = 1;
+/// To wait for the device; it may have to do with other work.
+constexpr std::chrono::seconds most_patience{5};
+
+/// Whether the device comes there in time.
+bool reaches(cudaEvent_t event) {
+  const auto end = std::chrono::steady_clock::now() + most_patience;
+  while (true) {
+    const cudaError_t state = cudaEventQuery(event);
+    if (state == cudaSuccess) return true;
+    if (state != cudaErrorNotReady) cuda::check_cuda(state, "try a product");
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::yield();
+  }
+}
+
+/// A stream for tries, and how long they take there.
+class Tries {
+ public:
+  /// None of it holds NaN.
+  DeviceMemory memory(Accelerator& device, std::int64_t bytes) const {
+    constexpr int byte = 0x3c;  // 1.06 in f16; 0.01 in bf16 and f32
+    DeviceMemory memory(device, bytes);
+    cuda::check_cuda(cudaMemsetAsync(memory.data(), byte, static_cast<std::size_t>(bytes), stream_.get()),
+                     "try a product");
+    return memory;
+  }
+
+  /// Seconds of so many runs, each of which gives a cublasStatus_t; nothing: it cannot be done, or not now.
+  template <class Run>
+  std::optional<double> time(int runs, const Run& run) const {
+    cuda::check_cuda(cudaEventRecord(before_.get(), stream_.get()), "try a product");
+    for (int i = 0; i < runs; ++i) {
+      if (run(Stream(stream_.get())) != 0) return std::nullopt;
+    }
+    cuda::check_cuda(cudaEventRecord(after_.get(), stream_.get()), "try a product");
+    if (!reaches(after_.get())) return std::nullopt;
+    float milliseconds = 0;
+    cuda::check_cuda(cudaEventElapsedTime(&milliseconds, before_.get(), after_.get()), "try a product");
+    return static_cast<double>(milliseconds) / 1e3;
+  }
+
+ private:
+  cuda::CudaStream stream_ = cuda::new_cuda_stream();
+  cuda::CudaEvent before_ = cuda::new_cuda_event(cudaEventDefault);
+  cuda::CudaEvent after_ = cuda::new_cuda_event(cudaEventDefault);
+};
+
+}  // namespace
+
+// --- one product
+
+CublasLtProduct::CublasLtProduct(const CublasLtLibrary& library, CublasLtHandle handle,
+                                 const DeviceGemm& what)
+    : library_(library), handle_(handle), what_(what) {
+  CublasLtDescriptor made = nullptr;
+  require(library.make_product(&made, static_cast<int>(cublas_compute(what)),
+                               static_cast<int>(*cublas_type(wide(what.result)))),
+          "describe a product");
+  product_ = Descriptor(made, {library.destroy_product});
+  const auto operation = [&](CublasLtOfProduct which, BlasOp op) {
+    const auto value = static_cast<std::int32_t>(cublas_operation(op));
+    require(library.set_product(made, which, &value, sizeof value), "describe a product");
+  };
+  operation(CublasLtOfProduct::operation_a, what.a.op);
+  operation(CublasLtOfProduct::operation_b, what.b.op);
+  const bool plain_a = what.a.op == BlasOp::none, plain_b = what.b.op == BlasOp::none;
+  a_ = matrix(what.factors, plain_a ? what.m : what.k, plain_a ? what.k : what.m, what.a.leading,
+              what.a.stride);
+  b_ = matrix(what.factors, plain_b ? what.k : what.n, plain_b ? what.n : what.k, what.b.leading,
+              what.b.stride);
+  c_ = matrix(what.result, what.m, what.n, what.leading, what.stride);
+}
+
+CublasLtProduct::Descriptor CublasLtProduct::matrix(Dtype dtype, std::int64_t rows, std::int64_t columns,
+                                                    std::int64_t leading, std::int64_t stride) const {
+  CublasLtDescriptor made = nullptr;
+  require(library_.make_matrix(&made, static_cast<int>(*cublas_type(dtype)), static_cast<std::uint64_t>(rows),
+                               static_cast<std::uint64_t>(columns), leading),
+          "describe a matrix");
+  Descriptor matrix(made, {library_.destroy_matrix});
+  if (what_.batches == 1) return matrix;
+  const auto batches = static_cast<std::int32_t>(what_.batches);
+  require(library_.set_matrix(made, CublasLtOfMatrix::batches, &batches, sizeof batches), "describe a batch");
+  require(library_.set_matrix(made, CublasLtOfMatrix::stride, &stride, sizeof stride), "describe a batch");
+  return matrix;
+}
+
+void CublasLtProduct::require(int status, const char* what) const {
+  check<Error>(status == 0, "cuBLASLt: {}: {}", what, status == 0 ? "" : library_.status_string(status));
+}
+
+bool CublasLtProduct::takes(const void* a, const void* b, const void* c) const {
+  const auto bits = reinterpret_cast<std::uintptr_t>(a) | reinterpret_cast<std::uintptr_t>(b) |
+                    reinterpret_cast<std::uintptr_t>(c);
+  return bits % static_cast<std::uintptr_t>(what_.alignment) == 0;
+}
+
+std::vector<CublasLtAnswer> CublasLtProduct::ask(std::size_t workspace_bytes) const {
+  CublasLtDescriptor made = nullptr;
+  require(library_.make_preference(&made), "say what is preferred");
+  const Descriptor preference(made, {library_.destroy_preference});
+  const auto prefer = [&](int which, const auto& value) {
+    require(library_.set_preference(made, which, &value, sizeof value), "say what is preferred");
+  };
+  prefer(static_cast<int>(CublasLtPreference::workspace_bytes), std::uint64_t{workspace_bytes});
+  for (int operand = 0; operand < 4; ++operand) {
+    prefer(static_cast<int>(CublasLtPreference::least_alignment_of_a) + operand,
+           static_cast<std::uint32_t>(what_.alignment));
+  }
+  std::vector<CublasLtAnswer> answers(ways_tried);
+  int count = 0;
+  const int status = library_.ask(handle_, product_.get(), a_.get(), b_.get(), c_.get(), c_.get(), made,
+                                  ways_tried, answers.data(), &count);
+  answers.resize(status == 0 ? static_cast<std::size_t>(count) : 0);
+  std::erase_if(answers, [](const CublasLtAnswer& answer) { return answer.status != 0; });
+  return answers;
+}
+
+bool CublasLtProduct::take(const CublasLtAlgorithm& algorithm, std::size_t workspace_bytes) {
+  CublasLtAnswer answer;
+  const int status =
+      library_.check(handle_, product_.get(), a_.get(), b_.get(), c_.get(), c_.get(), &algorithm, &answer);
+  if (status != 0 || answer.workspace_bytes > workspace_bytes) return false;
+  algorithm_ = algorithm;
+  return true;
+}
+
+int CublasLtProduct::multiply(const void* a, const void* b, void* c, const void* alpha, const void* beta,
+                              const DeviceMemory& workspace, Stream stream) const {
+  return library_.multiply(handle_, product_.get(), alpha, a, a_.get(), b, b_.get(), beta, c, c_.get(), c,
+                           c_.get(), &algorithm_, workspace.data(),
+                           static_cast<std::size_t>(workspace.bytes()), cuda::native(stream));
+}
+
+// --- all of them
+
+std::unique_ptr<CublasLtProducts> CublasLtProducts::make(Accelerator& device, const DeviceMemory& workspace) {
+  const CublasLtLibrary& library = CublasLtLibrary::of_process();
+  CublasLtHandle handle = nullptr;
+  const cuda::CudaBesideCaptures unharmed;
+  if (!library.why_none.empty() || library.create(&handle) != 0) return nullptr;
+  return std::unique_ptr<CublasLtProducts>(new CublasLtProducts(device, library, workspace, handle));
+}
+
+CublasLtProducts::~CublasLtProducts() {
+  const cuda::CudaBesideCaptures unharmed;
+  library_.destroy(handle_);
+}
+
+/// Ways are those of a version of the library, on a kind of device.
+std::string CublasLtProducts::name_of(const DeviceGemm& what) const {
+  return fmt::format("cuBLASLt {} {} {}", library_.version, device_.physical().name(), words_of(what));
+}
+
+std::unique_ptr<CublasLtProduct> CublasLtProducts::prepare(const DeviceGemm& what, bool may_try) {
+  if (what.batches > std::numeric_limits<std::int32_t>::max()) return nullptr;
+  const auto room = static_cast<std::size_t>(workspace_.bytes());
+  std::unique_ptr<CublasLtProduct> product;
+  try {
+    product = std::make_unique<CublasLtProduct>(library_, handle_, what);
+  } catch (const Error&) {
+    return nullptr;  // it knows no such product
+  }
+  const std::string name = name_of(what);
+  CublasLtAlgorithm known;
+  if (read_words(choices_.find(name), known.words) && product->take(known, room)) return product;
+  const std::vector<CublasLtAnswer> answers = product->ask(room);
+  if (answers.empty()) return nullptr;
+  const std::optional<std::size_t> best = may_try ? fastest(*product, what, answers) : 0;
+  if (!best || !product->take(answers[*best].algorithm, room)) return nullptr;
+  if (may_try) choices_.keep(name, words_of(answers[*best].algorithm.words));
+  return product;
+}
+
+bool CublasLtProducts::follow_choice(CublasLtProduct& product) {
+  CublasLtAlgorithm agreed;
+  if (!read_words(choices_.find(name_of(product.what())), agreed.words) || agreed == product.algorithm())
+    return false;
+  return product.take(agreed, static_cast<std::size_t>(workspace_.bytes()));
+}
+
+/// By number; nothing: none of them makes it. Where there is no memory for tries, or no time, the library's
+/// own best. The workspace of tries is not the context's, whose streams may be busy.
+std::optional<std::size_t> CublasLtProducts::fastest(CublasLtProduct& product, const DeviceGemm& what,
+                                                     const std::vector<CublasLtAnswer>& answers) {
+  if (answers.size() == 1 || spent_ > most_seconds_of_plan) return 0;
+  const bool plain_a = what.a.op == BlasOp::none, plain_b = what.b.op == BlasOp::none;
+  const CublasFactor alpha(1, what.result), beta(0, what.result);
+  try {
+    const Tries tries;
+    const auto matrix = [&](std::int64_t leading, std::int64_t lines, std::int64_t stride, Dtype dtype) {
+      return tries.memory(device_, (leading * lines + stride * (what.batches - 1)) * size_of(dtype));
+    };
+    const DeviceMemory a = matrix(what.a.leading, plain_a ? what.k : what.m, what.a.stride, what.factors),
+                       b = matrix(what.b.leading, plain_b ? what.n : what.k, what.b.stride, what.factors),
+                       c = matrix(what.leading, what.n, what.stride, what.result),
+                       workspace(device_, workspace_.bytes());
+    const auto run = [&](Stream stream) {
+      return product.multiply(a.data(), b.data(), c.data(), alpha.bytes, beta.bytes, workspace, stream);
+    };
+    std::optional<std::size_t> best;
+    double least = 0, spent = 0;
+    for (std::size_t way = 0; way < answers.size() && (!best || spent < most_seconds); ++way) {
+      if (!product.take(answers[way].algorithm, static_cast<std::size_t>(workspace.bytes()))) continue;
+      const std::optional<double> first = tries.time(1, run);  // loads it
+      if (!first) continue;
+      const int runs =
+          std::clamp(static_cast<int>(most_seconds / ways_tried / (*first + 1e-9)), 1, usual_runs);
+      const std::optional<double> seconds = tries.time(runs, run);
+      if (!seconds) continue;
+      spent += *first + *seconds;
+      if (best && *seconds / runs >= least) continue;
+      best = way;
+      least = *seconds / runs;
+    }
+    spent_ += spent;
+    return best;
+  } catch (const MemoryError&) {
+    return 0;
+  }
+}
+
+}  // namespace partita::devices

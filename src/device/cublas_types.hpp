@@ -1,0 +1,64 @@
+// Partita's words in those of cuBLAS and cuBLASLt.
+#pragma once
+
+#include <complex>
+#include <cstring>
+#include <optional>
+
+#include "device/cublas_library.hpp"
+#include "device/device_math.hpp"
+
+namespace partita::devices {
+
+/// Nothing: it knows none.
+constexpr std::optional<CublasType> cublas_type(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::f16:
+      return CublasType::f16;
+    case Dtype::bf16:
+      return CublasType::bf16;
+    case Dtype::f32:
+      return CublasType::f32;
+    case Dtype::f64:
+      return CublasType::f64;
+    case Dtype::c64:
+      return CublasType::c64;
+    case Dtype::c128:
+      return CublasType::c128;
+    default:
+      return std::nullopt;
+  }
+}
+
+constexpr bool is_double(Dtype dtype) {
+  return dtype == Dtype::f64 || dtype == Dtype::c128;
+}
+
+/// Halves are summed in f32 whatever would do.
+constexpr CublasCompute cublas_compute(const DeviceGemm& what) {
+  if (is_double(what.result)) return CublasCompute::f64;
+  if (size_of(what.factors) < size_of(Dtype::f32)) return CublasCompute::f32;
+  if (what.compute == ComputeType::tf32) return CublasCompute::tf32;
+  return what.compute == ComputeType::bf16x9 ? CublasCompute::bf16x9 : CublasCompute::f32;
+}
+
+constexpr CublasOperation cublas_operation(BlasOp op) {
+  static_assert(static_cast<int>(BlasOp::conjugate_transpose) ==
+                static_cast<int>(CublasOperation::conjugate_transpose));
+  return static_cast<CublasOperation>(op);
+}
+
+/// A factor in the type that computes; its address is taken.
+struct CublasFactor {
+  alignas(16) char bytes[16];
+  CublasFactor(std::complex<double> value, Dtype result) {
+    const std::complex<float> single(value);
+    if (is_double(result)) {
+      std::memcpy(bytes, &value, sizeof(value));  // a real one is the first half
+    } else {
+      std::memcpy(bytes, &single, sizeof(single));
+    }
+  }
+};
+
+}  // namespace partita::devices

@@ -1,0 +1,17 @@
+// All ranks of a context make the same product the same way.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace partita::devices {
+
+struct DeviceRuntime;
+
+/// What this rank has chosen since it was asked last. Local; starts what computes where nobody has: Errors.
+std::string news_of_choices(DeviceRuntime& state);
+
+/// The choices of the lowest rank that has made them count from here on. Collective, blocking.
+void agree_on_choices(DeviceRuntime& state, std::string_view operation, const std::string& news);
+
+}  // namespace partita::devices

@@ -1,0 +1,139 @@
+#include "device/product_choices.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <partita/io.hpp>
+#include <ranges>
+#include <sstream>
+#include <utility>
+
+namespace partita::devices {
+namespace {
+
+std::string contents_of(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+}  // namespace
+
+std::string words_of(const DeviceGemm& what) {
+  const auto factor = [](const DeviceGemm::Factor& one) {
+    return fmt::format("{}:{}:{}", static_cast<int>(one.op), one.leading, one.stride);
+  };
+  return fmt::format("{} {} {} {}x{}x{} {} {} {}:{} {} times, aligned {}", name(what.factors),
+                     name(what.result), name(what.compute), what.m, what.n, what.k, factor(what.a),
+                     factor(what.b), what.leading, what.stride, what.batches, what.alignment);
+}
+
+std::string words_of(std::span<const std::uint64_t> numbers) {
+  std::string words;
+  for (const std::uint64_t number : numbers) words += fmt::format("{}{:x}", words.empty() ? "" : " ", number);
+  return words;
+}
+
+bool read_words(const std::string& words, std::span<std::uint64_t> numbers) {
+  std::istringstream in(words);
+  in >> std::hex;
+  for (std::uint64_t& number : numbers) {
+    if (!(in >> number)) return false;
+  }
+  return (in >> std::ws).eof();
+}
+
+std::string ProductChoices::find(const std::string& product) const {
+  const auto found = ways_.find(product);
+  return found == ways_.end() ? "" : found->second;
+}
+
+void ProductChoices::add(std::string_view text, bool ours) {
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    const std::size_t tab = line.find('\t');
+    if (tab == std::string_view::npos || tab == 0 || tab + 1 == line.size()) continue;
+    std::string product(line.substr(0, tab)), way(line.substr(tab + 1));
+    if (ours) {
+      ways_.emplace(std::move(product), std::move(way));
+    } else {
+      ways_[std::move(product)] = std::move(way);
+    }
+  }
+}
+
+std::string ProductChoices::text() const {
+  std::string text;
+  for (const auto& [product, way] : ways_) text += product + '\t' + way + '\n';
+  return text;
+}
+
+ChoicesOfProcess& ChoicesOfProcess::get() {
+  static auto* const choices = new ChoicesOfProcess;
+  return *choices;
+}
+
+std::string ChoicesOfProcess::find(const std::string& product) {
+  const std::lock_guard lock(mutex_);
+  return choices_.find(product);
+}
+
+void ChoicesOfProcess::keep(const std::string& product, const std::string& way) {
+  const std::lock_guard lock(mutex_);
+  choices_.keep(product, way);
+  for (auto& [file, has_news] : files_) has_news = true;
+}
+
+void ChoicesOfProcess::read(const std::string& file) {
+  const std::lock_guard lock(mutex_);
+  if (!files_.emplace(file, !choices_.empty()).second) return;
+  choices_.add(contents_of(file), true);
+}
+
+void ChoicesOfProcess::write(const std::string& file) {
+  const std::lock_guard lock(mutex_);
+  if (!std::exchange(files_[file], false)) return;
+  ProductChoices all = choices_;
+  all.add(contents_of(file), true);  // of other processes, meanwhile
+  try {
+    write_file(file, all.text());
+  } catch (const std::exception&) {
+    // It would only have saved time.
+  }
+}
+
+std::string ChoicesOfContext::find(const std::string& product) {
+  std::string way = agreed_.find(product);
+  if (!way.empty()) return way;
+  way = ChoicesOfProcess::get().find(product);
+  if (way.empty()) return way;
+  agreed_.keep(product, way);
+  news_.keep(product, way);
+  return way;
+}
+
+void ChoicesOfContext::keep(const std::string& product, const std::string& way) {
+  agreed_.keep(product, way);
+  news_.keep(product, way);
+  ChoicesOfProcess::get().keep(product, way);
+}
+
+std::string ChoicesOfContext::news() {
+  return std::exchange(news_, {}).text();
+}
+
+void ChoicesOfContext::agree(std::span<const std::string> news) {
+  for (const std::string& of_rank : std::views::reverse(news)) agreed_.add(of_rank, false);
+}
+
+ChoicesFile::ChoicesFile(std::string file) : file_(std::move(file)) {
+  if (!file_.empty()) ChoicesOfProcess::get().read(file_);
+}
+
+ChoicesFile::~ChoicesFile() {
+  if (!file_.empty()) ChoicesOfProcess::get().write(file_);
+}
+
+}  // namespace partita::devices
