@@ -75,11 +75,11 @@ foreach(name IN LISTS PARTITA_MPI_LAUNCHED)
   partita_add_rank_test(ranks-${name}-3 3 COMMAND ${command} ENVIRONMENT ${mpi_environment})
   partita_add_rank_test(ranks-${name}-3-all-as-nodes 3 COMMAND ${command}
                         ENVIRONMENT ${mpi_environment} PARTITA_RANKS_PER_NODE=1)
+  set(tests_0 ProcessGroup.*:Context.*:Fork.*)
+  set(tests_1 ProcessGroup.*:Context.*:Subgroup*:PointToPoint.*:Failure.*)
   foreach(per_node 0 1)
-    partita_add_rank_test(
-      ranks-${name}-3-messages-${per_node} 3
-      COMMAND ${command} --gtest_filter=ProcessGroup.*:Context.*:Subgroup*:PointToPoint.*:Failure.*:Fork.*
-      ENVIRONMENT ${mpi_environment} PARTITA_RANKS_PER_NODE=${per_node})
+    partita_add_rank_test(ranks-${name}-3-messages-${per_node} 3 COMMAND ${command} --gtest_filter=${tests_${per_node}}
+                          ENVIRONMENT ${mpi_environment} PARTITA_RANKS_PER_NODE=${per_node})
   endforeach()
 endforeach()
 

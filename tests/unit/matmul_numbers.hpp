@@ -263,7 +263,8 @@ class Reference {
 };
 
 /// All ranks' plans, carried out in one process. What was never written is NaN, and must not show in D.
-inline Verdict verdict_of(const MatmulCase& test, const Planner& planner, std::uint64_t seed) {
+inline Verdict verdict_of(const MatmulCase& test, const Planner& planner, std::uint64_t seed,
+                          int schedules = 4) {
   const Reference reference(test);
   const EpilogueParts parts = parts_of(test.options.epilogue);
   const bool product = test.parameters.alpha != Number(0);
@@ -298,7 +299,7 @@ inline Verdict verdict_of(const MatmulCase& test, const Planner& planner, std::u
   }
   if (test.operands.amax_d)
     operands.push_back({buffer++, {}, [&](const Index&) { return Number(reference.amax()); }});
-  return verify_numbers(planner, operands, test.parameters, 4, seed);
+  return verify_numbers(planner, operands, test.parameters, schedules, seed);
 }
 
 inline void run(const MatmulCase& test, std::uint64_t seed) {

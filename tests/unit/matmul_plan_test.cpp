@@ -173,7 +173,7 @@ TEST(MatmulPlan, APieceThatNobodyWaitsForIsFound) {
         std::ranges::any_of(first.steps, [&](const Step& step) { return is_push(first, step); });
     if (!pushed) continue;
     ++tried;
-    const Verdict verdict = testing::matmul_numbers::verdict_of(test, hasty, seed);
+    const Verdict verdict = testing::matmul_numbers::verdict_of(test, hasty, seed, 12);
     const auto is_number = [](const std::string& fault) {
       return fault.find("are wrong") != std::string::npos;
     };
