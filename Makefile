@@ -25,8 +25,9 @@ all: configure  ## build into build/ (the command is build/bin/partita); the def
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 16
 
-setup:  ## install what is missing (Debian, Ubuntu)
+setup:  ## install what is missing (Debian, Ubuntu), and Python's packages into the build folder
 	@scripts/setup
+	@scripts/setup-python $(BUILD)
 
 setup-lint:
 	@scripts/setup lint

@@ -4,7 +4,7 @@
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/partita)
 
-install(TARGETS partita EXPORT partita-targets)
+install(TARGETS partita EXPORT partita-targets LIBRARY COMPONENT python)
 install(DIRECTORY include/partita ${PROJECT_BINARY_DIR}/generated/include/partita
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING
         PATTERN "*.hpp")

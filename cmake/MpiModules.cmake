@@ -15,7 +15,7 @@ function(partita_of_mpi target name)
   target_include_directories(${target} SYSTEM PRIVATE ${PARTITA_MPI_INCLUDES_${name}})
   target_compile_definitions(${target} PRIVATE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
   target_link_libraries(${target} PRIVATE partita_headers)
-  install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/partita)
+  install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/partita COMPONENT python)
 endfunction()
 
 foreach(name IN LISTS PARTITA_MPI_MODULES)

@@ -170,11 +170,15 @@ class PARTITA_API Context {
   /// Releases heap blocks whose arrays are gone on all ranks. Collective, blocking.
   void collect();
 
-  /// Collective end: releases all blocks that are dead everywhere, reports (by the log, and as the returned
-  /// text, one line a block; empty: none) blocks that were never freed and where they were allocated, and
-  /// marks the context closed. Arrays that still live stay readable locally.
-  std::string close();
+  /// Collective end: releases all blocks that are dead everywhere, reports (as the returned text, one line a
+  /// block; empty: none; and by the log, if `logged`) blocks that were never freed and where they were
+  /// allocated, and marks the context closed. Arrays that still live stay readable locally.
+  std::string close(bool logged = true);
 
+  /// Marks the context failed because of `why`, one line: for a rank whose program can go on no more, while
+  /// the context is still held somewhere. Ranks that wait for this one get a LostPeerError with that text. In
+  /// a closed context it does nothing. Local.
+  void fail(const std::string& why) const noexcept;
   bool failed() const noexcept;  ///< by this rank's own knowledge. Local; asks nobody
   std::string failure() const;   ///< the first failure's text; empty: none
 

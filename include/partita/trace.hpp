@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <partita/context.hpp>
 #include <partita/machine.hpp>
 #include <partita/plan.hpp>
@@ -45,6 +46,32 @@ PARTITA_API Timeline planned_timeline(const Planner& planner, int ranks, const M
 /// Collective, blocking. `body` must call the same operations on every rank; what it throws on some rank is
 /// thrown on all. ArgumentError: a recording inside a recording.
 PARTITA_API Timeline record_timeline(const Context& context, const std::function<void()>& body);
+
+/// One execution of a plan by this rank, and what it moved.
+struct ExecutedTraffic {
+  std::string operation;  ///< "redistribute", "all_reduce", ...
+  std::string method;     ///< the algorithm
+  Traffic traffic;        ///< of this rank
+};
+
+/// Counts what the executors of `context` move on this rank, from its creation to `stop` or its end: every
+/// execution of a plan, as `traffic(plan)` counts it. Not what needs no plan: messages of `send` and
+/// `receive`, checks, files; nor what is put into a graph. Local. Throws ArgumentError: what the context does
+/// is recorded already, here or by `record_timeline`. Not copyable, one thread at a time.
+class PARTITA_API TrafficRecord {
+ public:
+  explicit TrafficRecord(const Context& context);
+  ~TrafficRecord();
+  TrafficRecord(TrafficRecord&&) noexcept;
+  TrafficRecord& operator=(TrafficRecord&&) noexcept;
+
+  void stop();                                             ///< nothing is counted from here on
+  const std::vector<ExecutedTraffic>& executions() const;  ///< in their order
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 /// As JSON in Chrome's trace event format, which chrome://tracing and Perfetto load: a process a timeline, a
 /// row a rank (and stream). Pure.

@@ -47,10 +47,13 @@ Joint join(const std::vector<LocalPart>& parts) {
   return joint;
 }
 
+// Where nothing is wrong no texts are made, here and below: they take longer than the rest.
 void check_view(const View& local, const Layout& layout, int rank, bool has_device) {
   const Shape wanted = layout.local_shape(rank);
-  check(local.extents == wanted, "the local part of rank {} is {}, but {} gives it {}", rank,
-        to_string(local.extents), layout.to_string(), to_string(wanted));
+  if (local.extents != wanted) {
+    check(false, "the local part of rank {} is {}, but {} gives it {}", rank, to_string(local.extents),
+          layout.to_string(), to_string(wanted));
+  }
   check(local.strides.size() == local.extents.size(),
         "the local part of rank {} has {} extents but {} strides", rank, local.extents.size(),
         local.strides.size());
@@ -132,18 +135,22 @@ Array wrap(const Context& context, const View& local, const Layout& layout, std:
 Array wrap(const Context& context, const View& local, const Operand& operand, std::shared_ptr<void> owner) {
   const std::shared_ptr<ContextState>& state = context.state();
   state->require_usable("wrap");
-  check(operand.layout.ranks() == state->size(), "the layout {} does not suit a context of {} ranks",
-        operand.layout.to_string(), state->size());
-  check(operand.residency == Residency::ordinary && operand.space == MemorySpace::host,
-        "memory of the caller's own is ordinary memory of the host, but the operand is {}",
-        operand.to_string());
+  if (operand.layout.ranks() != state->size()) {
+    check(false, "the layout {} does not suit a context of {} ranks", operand.layout.to_string(),
+          state->size());
+  }
+  if (operand.residency != Residency::ordinary || operand.space != MemorySpace::host) {
+    check(false, "memory of the caller's own is ordinary memory of the host, but the operand is {}",
+          operand.to_string());
+  }
   check(local.dtype == operand.dtype, "the local part is {}, but the operand is {}", name(local.dtype),
         name(operand.dtype));
   check_view(local, operand.layout, state->rank(), state->device != nullptr);
-  check(
-      !operand.dense || local.extents.empty() || arrays::lies_as(local, operand.local_strides(state->rank())),
-      "the local part of rank {} is not dense in the order of the operand {}", state->rank(),
-      operand.to_string());
+  if (operand.dense && !local.extents.empty() &&
+      !arrays::lies_as(local, operand.local_strides(state->rank()))) {
+    check(false, "the local part of rank {} is not dense in the order of the operand {}", state->rank(),
+          operand.to_string());
+  }
   arrays::check_whose_memory(*state, local);
   return Array(std::make_shared<Array::State>(Array::State{state, operand, local, std::move(owner), -1}));
 }

@@ -76,7 +76,7 @@ void Context::collect() {
   collect_heaps(*state_);
 }
 
-std::string Context::close() {
+std::string Context::close(bool logged) {
   present(state_).require_alive("close");
   if (state_->closed) return "";
   check(state_->started.empty(), "close: a halo exchange was started and is not finished");
@@ -87,10 +87,15 @@ std::string Context::close() {
   collect_heaps(*state_);
   std::string leaks = state_->heap->leaks();
   if (state_->device_heap) leaks += state_->device_heap->leaks();
-  if (!leaks.empty()) state_->log->warn("symmetric memory that was never freed:\n" + leaks);
+  if (logged && !leaks.empty()) state_->log->warn("symmetric memory that was never freed:\n" + leaks);
   runtime::barrier(*state_, "close");
   state_->closed = true;
   return leaks;
+}
+
+void Context::fail(const std::string& why) const noexcept {
+  if (state_ == nullptr || state_->closed || !state_->home.is_here()) return;
+  state_->fail(why);
 }
 
 bool Context::failed() const noexcept {

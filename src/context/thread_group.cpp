@@ -18,7 +18,7 @@ void run_body(Context& context, const std::function<void(Context&)>& body) {
   try {
     body(context);
   } catch (...) {
-    context.state()->fail(runtime::describe_error(std::current_exception()).text);
+    context.fail(runtime::describe_error(std::current_exception()).text);
     throw;
   }
 }

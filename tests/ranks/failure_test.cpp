@@ -37,6 +37,27 @@ ContextOptions short_deadline() {
   return options;
 }
 
+TEST(Failure, ARankThatSaysItCanGoOnNoMore) {
+  if (ranks().count == 1) GTEST_SKIP() << "needs several ranks";
+  on_ranks([](Context& context) {
+    const Context copy = context;  // as long as somebody holds it nothing else would tell the others
+    if (context.rank() == 1) {
+      context.fail("no more input");
+      context.fail("a second reason");
+      EXPECT_EQ(context.failure(), "no more input");
+      EXPECT_TRUE(contains(caught<FailedContextError>([&] { context.barrier(); }), "no more input"));
+      return;
+    }
+    EXPECT_TRUE(contains(caught<LostPeerError>([&] { context.barrier(); }), "no more input"));
+  });
+}
+
+RANK_TEST(Failure, AClosedContextFailsNoMore) {
+  context.close();
+  context.fail("too late");
+  EXPECT_FALSE(context.failed());
+}
+
 TEST(Failure, ARankThatNeverCalls) {
   if (ranks().count == 1) GTEST_SKIP() << "needs several ranks";
   on_ranks(

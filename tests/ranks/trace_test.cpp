@@ -116,5 +116,29 @@ TEST(Trace, ThrowsOnAllRanksWhatOneThrew) {
   });
 }
 
+TEST(TrafficRecord, CountsEveryExecutionAsItsPlanSays) {
+  on_context([](Context& context) {
+    Moved moved(context);
+    TrafficRecord record(context);
+    EXPECT_THROW(TrafficRecord second(context), ArgumentError);
+    moved.run();
+    moved.run();
+    record.stop();
+    moved.run();
+    context.synchronize();
+    const Traffic planned = traffic(moved.plan.plan());
+    ASSERT_EQ(record.executions().size(), 2U);
+    for (const ExecutedTraffic& one : record.executions()) {
+      EXPECT_EQ(one.operation, "redistribute");
+      EXPECT_EQ(one.method, moved.plan.plan().method);
+      EXPECT_EQ(one.traffic.local_bytes, planned.local_bytes);
+      EXPECT_EQ(one.traffic.node_bytes, planned.node_bytes);
+      EXPECT_EQ(one.traffic.network_bytes, planned.network_bytes);
+    }
+    const TrafficRecord another(context);  // the first has stopped
+    EXPECT_TRUE(another.executions().empty());
+  });
+}
+
 }  // namespace
 }  // namespace partita::testing

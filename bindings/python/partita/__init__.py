@@ -1,0 +1,76 @@
+"""Partita: arrays spread over many processes. Partition once, compose everywhere.
+
+    import numpy as np, partita as pt
+    with pt.initialize() as ctx:                      # the ranks of mpirun, of `partita run --threads`, or this one
+        a = pt.from_local(ctx, np.ones((100, 300)), pt.Slab(0))
+        b = a.T @ a                                   # communicates, as functions and methods that say so
+        c = np.sqrt(b) + 1                            # never communicates
+        total = c.sum()
+
+The words of the docstrings: *collective*: all ranks of the context make the call, in the same order, with the same arguments,
+and what is wrong on one of them is the same exception on all. *Blocking*: it returns when this rank's part is done. *Local*:
+of this rank alone. A context with its arrays belongs to one thread at a time.
+"""
+
+from . import fft, io, plans, spectral
+from ._array import Array
+from ._collectives import (
+    all_gather,
+    all_reduce,
+    all_to_all,
+    broadcast,
+    gather,
+    receive,
+    reduce,
+    reduce_scatter,
+    scan,
+    scatter_from,
+    send,
+    send_receive,
+)
+from ._context import Context, initialize, run
+from ._core import (
+    BlockCyclic,
+    BlockNonCyclic,
+    Box,
+    Layout,
+    Mesh,
+    P,
+    Partitioned,
+    ProcessGrid,
+    Replicated,
+    Slab,
+    Topology,
+    mpi_description,
+    parse,
+)
+from ._core import version as __version__
+from ._create import arange, empty, eye, from_function, from_local, full, random, scatter, zeros
+from ._errors import (
+    ArgumentError,
+    DisagreementError,
+    Error,
+    FailedContextError,
+    FileError,
+    LostPeerError,
+    MemoryError,
+    TimeoutError,
+    UnsupportedError,
+)
+from ._halo import Halo
+from ._linear import Matmul, dot, matmul, norm, vdot
+from ._memory import SymmetricArray
+from ._mesh import current_mesh
+from ._redistribute import Redistribute, redistribute
+from ._spmd import spmd
+from ._traffic import traffic
+
+__all__ = [
+    "ArgumentError", "Array", "BlockCyclic", "BlockNonCyclic", "Box", "Context", "DisagreementError", "Error",
+    "FailedContextError", "FileError", "Halo", "Layout", "LostPeerError", "Matmul", "MemoryError", "Mesh", "P", "Partitioned",
+    "ProcessGrid", "Redistribute", "Replicated", "Slab", "SymmetricArray", "TimeoutError", "Topology", "UnsupportedError",
+    "__version__", "all_gather", "all_reduce", "all_to_all", "arange", "broadcast", "current_mesh", "dot", "empty", "eye", "fft",
+    "from_function", "from_local", "full", "gather", "initialize", "io", "matmul", "mpi_description", "norm", "parse", "plans",
+    "random", "receive", "redistribute", "reduce", "reduce_scatter", "run", "scan", "scatter", "scatter_from", "send",
+    "send_receive", "spectral", "spmd", "traffic", "vdot", "zeros",
+]  # fmt: skip

@@ -1,0 +1,393 @@
+"""Distributed arrays."""
+
+from __future__ import annotations
+
+from typing import Any, Optional, Sequence, Tuple, Union
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+from . import _core
+from ._context import Context
+from ._dtypes import dtype_name, numpy_dtype
+from ._errors import ArgumentError
+from ._mesh import DistributionLike, Rule, rule_of
+from ._packages import seen_by
+
+Axis = Union[None, int, Sequence[int]]
+default_redistribution = _core.RedistributeOptions()
+default_multiply = _core.MatmulOptions()
+
+
+def axes_of(axis: Union[int, Sequence[int]], dimensions: int) -> list[int]:
+    """The axes, counted from 0."""
+    axes = [axis] if isinstance(axis, int) else list(axis)
+    for one in axes:
+        if not -dimensions <= one < dimensions:
+            raise ArgumentError(f"axis {one} is none of an array of {dimensions} dimensions")
+    return [one % dimensions for one in axes]
+
+
+class Array(NDArrayOperatorsMixin):
+    """One rank's part of a distributed array, and its layout.
+
+    Made by `from_local`, `empty`, `zeros`, ..., and by operations on arrays; never by its class. Copies of the
+    variable share the memory. When the last one goes, the memory goes when all ranks have dropped it; nothing is
+    communicated for it.
+
+    NumPy's ufuncs and operators work on the local parts of arrays with equal layouts, and never communicate. What
+    communicates is a method or function that says so, to be called by all ranks alike.
+    """
+
+    __slots__ = ("_core", "_package", "_local", "_read_only")
+
+    def __init__(self, core: _core.Array, package: str = "numpy", local: Any = None, read_only: bool = False) -> None:
+        self._core = core
+        self._package = package
+        self._local = local
+        self._read_only = read_only
+
+    # --- what it is; local
+
+    @property
+    def shape(self) -> Tuple[int, ...]:
+        """Of the whole array."""
+        return self._core.shape
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return len(self._core.shape)
+
+    @property
+    def size(self) -> int:
+        """Elements of the whole array."""
+        size = 1
+        for extent in self._core.shape:
+            size *= extent
+        return size
+
+    @property
+    def dtype(self) -> "np.dtype[Any]":
+        """As NumPy's."""
+        return numpy_dtype(self._core.dtype)
+
+    @property
+    def layout(self) -> _core.Layout:
+        """Which rank has what."""
+        return self._core.layout
+
+    @property
+    def distribution(self) -> Rule:
+        """The rule of the layout."""
+        return self._core.distribution
+
+    @property
+    def context(self) -> Context:
+        """In which it was made."""
+        return Context(self._core.context)
+
+    @property
+    def operand(self) -> _core.Operand:
+        """What planners need to know of it."""
+        return self._core.operand
+
+    @property
+    def local_shape(self) -> Tuple[int, ...]:
+        """Of this rank's part."""
+        return self._core.local_shape
+
+    @property
+    def local(self) -> Any:
+        """This rank's part: the memory itself, as an array of the package that the array came from.
+
+        It keeps the memory. What is written to it is written to the array.
+        """
+        if self._local is None:
+            local = seen_by(self._package, self._core)
+            if self._read_only and self._package == "numpy":
+                local.flags.writeable = False
+            self._local = local
+        return self._local
+
+    def indices(self, axis: int) -> "np.ndarray[Any, np.dtype[np.int64]]":
+        """The global indices of this rank's part along an axis, increasing."""
+        return self.layout.indices(axes_of(axis, self.ndim)[0], self._core.context.rank)
+
+    def __repr__(self) -> str:
+        return f"<partita.Array: {self.layout}, {self._core.dtype}; rank {self._core.context.rank} has {self.local_shape}>"
+
+    def __str__(self) -> str:
+        return f"{self!r}\n{self.local}"
+
+    def __bool__(self) -> bool:
+        raise ValueError("the truth of a distributed array: a.any() or a.all(), which communicate, say which is meant")
+
+    def __array__(self, *options: Any, **more: Any) -> Any:
+        raise TypeError("a distributed array becomes one of NumPy by .gather(), which communicates; .local is this rank's part")
+
+    # --- the same memory, seen otherwise; local, and to be made alike on all ranks
+
+    def _seen_as(self, core: _core.Array) -> Array:
+        return Array(core, self._package, read_only=self._read_only)
+
+    @property
+    def T(self) -> Array:
+        """The transposed array on the same memory."""
+        return self.transpose()
+
+    def transpose(self, *axes: int) -> Array:
+        """The array with its dimensions in this order (reversed by default), on the same memory."""
+        order = axes_of(axes, self.ndim) if axes else list(range(self.ndim))[::-1]
+        return self._seen_as(self._core.permuted(order))
+
+    def __getitem__(self, key: Any) -> Array:
+        """A window on the same memory: ``a[1:8, :, -3:]``. Steps are 1, and every dimension stays."""
+        lower, shape = window_of(key, self.shape)
+        return self._seen_as(self._core.window(lower, shape))
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """``a[1:8] = x``, a number or an array of the window's layout and dtype. Local."""
+        target = self[key]
+        if self._read_only:
+            raise ArgumentError("the array may only be read, as what it was made of")
+        if isinstance(value, Array):
+            _core.copy(value._core, target._core)
+        elif np.ndim(value) == 0:
+            target.local[...] = value
+        else:
+            raise ArgumentError("a number or a distributed array is wanted; write to .local what each rank has by itself")
+
+    # --- ufuncs: local
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+        from ._ufuncs import apply
+
+        return apply(ufunc, method, inputs, options)
+
+    # --- what communicates: collective, blocking
+
+    def __matmul__(self, other: Array) -> Array:
+        """The matrix product. Collective, blocking: see `matmul`."""
+        if not isinstance(other, Array):
+            return NotImplemented
+        return Array(_core.matmul(self._core, other._core, None, default_multiply), self._package)
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return NotImplemented
+
+    def __imatmul__(self, other: Array) -> Array:
+        """Refused: the product may have another shape and layout. Use `matmul` with out."""
+        return NotImplemented
+
+    def redistribute(
+        self,
+        distribution: Union[DistributionLike, _core.Layout],
+        *,
+        axes: Sequence[int] = (),
+        order: str = "C",
+        heap: bool = True,
+        method: str = "automatic",
+    ) -> Array:
+        """The array in another distribution, in new memory. Collective, blocking.
+
+        Parameters
+        ----------
+        distribution
+            The rule, or a layout.
+        axes : sequence of int
+            Dimension i of the result is dimension axes[i] of this array; empty: unchanged.
+        order : {'C', 'F'}
+            Of the local parts of the result.
+        heap : bool
+            On the symmetric heap, or in ordinary memory.
+        method : str
+            'automatic', 'direct', 'pushed', 'staged', 'messages' or 'grouped'.
+
+        Returns
+        -------
+        Array
+            A partial array's contributions are joined in it.
+        """
+        options = default_redistribution
+        if axes or order != "C" or not heap or method != "automatic":
+            options = _core.RedistributeOptions(axes=list(axes), order=order, heap=heap, method=method)
+        if isinstance(distribution, _core.Layout):
+            core = _core.redistribute_to_layout(self._core, distribution, options)
+        else:
+            core = _core.redistribute(self._core, rule_of(distribution), options)
+        return Array(core, self._package)
+
+    def gather(self, root: Optional[int] = None) -> Any:
+        """The whole array, as one of its package. Collective, blocking.
+
+        Parameters
+        ----------
+        root : int, optional
+            The rank that gets it; None: all.
+
+        Returns
+        -------
+        array or None
+            None on other ranks than the root.
+        """
+        if root is None:
+            return self.redistribute(_core.Replicated()).local
+        whole = Array(_core.gather(self._core, root), self._package)
+        return whole.local if self._core.context.rank == root else None
+
+    def astype(self, dtype: Any) -> Array:
+        """A copy in another dtype, of the same layout. Collective, blocking."""
+        return Array(_core.astype(self._core, dtype_name(dtype)), self._package)
+
+    def copy(self) -> Array:
+        """A copy of the same layout, in new memory. Collective, blocking."""
+        return self.astype(self._core.dtype)
+
+    def at(self, index: Sequence[int]) -> Any:
+        """The element at a global index, on every rank. Collective, blocking: for a few, not for loops."""
+        return _core.at(self._core, tuple(index))
+
+    def to_string(self, threshold: int = 1000, edge: int = 3, precision: int = 8) -> str:
+        """All values as NumPy prints them, on every rank. Collective, blocking; gathers only what it shows."""
+        return _core.to_string(self._core, threshold, edge, precision)
+
+    def _reduce(
+        self,
+        reduction: str,
+        axis: Axis,
+        keepdims: bool,
+        distribution: Optional[DistributionLike],
+        root: Optional[int],
+        out: None,
+    ) -> Any:
+        if out is not None:
+            raise ArgumentError(f"{reduction}: there is no out")
+        if axis is None:
+            if keepdims or distribution is not None or root is not None:
+                raise ArgumentError(f"{reduction}: over all axes it is one number, on every rank")
+            return _core.reduce_all(self._core, reduction)
+        rule = None if distribution is None else rule_of(distribution)
+        axes = axes_of(axis, self.ndim)
+        return Array(_core.reduce_axes(self._core, reduction, axes, keepdims, rule, root), self._package)
+
+    def sum(
+        self,
+        axis: Axis = None,
+        *,
+        keepdims: bool = False,
+        distribution: Optional[DistributionLike] = None,
+        root: Optional[int] = None,
+        out: None = None,
+    ) -> Any:
+        """The sum, over all axes or some. Collective, blocking.
+
+        Parameters
+        ----------
+        axis : int or sequence of int, optional
+            Over which; None: over all, to one number on every rank.
+        keepdims : bool
+            Reduced axes stay, with extent 1.
+        distribution, root
+            Where the result over axes lies: by default in what is left of the array's own distribution, else
+            Replicated; with a root, whole on that rank.
+
+        Returns
+        -------
+        number or Array
+        """
+        return self._reduce("sum", axis, keepdims, distribution, root, out)
+
+    def prod(
+        self,
+        axis: Axis = None,
+        *,
+        keepdims: bool = False,
+        distribution: Optional[DistributionLike] = None,
+        root: Optional[int] = None,
+        out: None = None,
+    ) -> Any:
+        """The product, as `sum`. Collective, blocking."""
+        return self._reduce("prod", axis, keepdims, distribution, root, out)
+
+    def min(
+        self,
+        axis: Axis = None,
+        *,
+        keepdims: bool = False,
+        distribution: Optional[DistributionLike] = None,
+        root: Optional[int] = None,
+        out: None = None,
+    ) -> Any:
+        """The least element, as `sum`. Collective, blocking."""
+        return self._reduce("min", axis, keepdims, distribution, root, out)
+
+    def max(
+        self,
+        axis: Axis = None,
+        *,
+        keepdims: bool = False,
+        distribution: Optional[DistributionLike] = None,
+        root: Optional[int] = None,
+        out: None = None,
+    ) -> Any:
+        """The greatest element, as `sum`. Collective, blocking."""
+        return self._reduce("max", axis, keepdims, distribution, root, out)
+
+    def mean(
+        self,
+        axis: Axis = None,
+        *,
+        keepdims: bool = False,
+        distribution: Optional[DistributionLike] = None,
+        root: Optional[int] = None,
+        out: None = None,
+    ) -> Any:
+        """The mean, as `sum`. Collective, blocking."""
+        return self._reduce("mean", axis, keepdims, distribution, root, out)
+
+    def any(
+        self,
+        axis: Axis = None,
+        *,
+        keepdims: bool = False,
+        distribution: Optional[DistributionLike] = None,
+        root: Optional[int] = None,
+        out: None = None,
+    ) -> Any:
+        """Whether any element is not 0, as `sum`. Collective, blocking."""
+        return self._reduce("any", axis, keepdims, distribution, root, out)
+
+    def all(
+        self,
+        axis: Axis = None,
+        *,
+        keepdims: bool = False,
+        distribution: Optional[DistributionLike] = None,
+        root: Optional[int] = None,
+        out: None = None,
+    ) -> Any:
+        """Whether all elements are not 0, as `sum`. Collective, blocking."""
+        return self._reduce("all", axis, keepdims, distribution, root, out)
+
+
+def window_of(key: Any, shape: Tuple[int, ...]) -> Tuple[Tuple[int, ...], Tuple[int, ...]]:
+    """First index and shape of the window that the key names."""
+    keys = list(key) if isinstance(key, tuple) else [key]
+    if keys.count(Ellipsis) > 1 or len(keys) - keys.count(Ellipsis) > len(shape):
+        raise ArgumentError(f"{len(keys)} indices of an array of {len(shape)} dimensions")
+    place = keys.index(Ellipsis) if Ellipsis in keys else len(keys)
+    missing = [slice(None)] * (len(shape) - len([one for one in keys if one is not Ellipsis]))
+    keys = keys[:place] + missing + [one for one in keys[place:] if one is not Ellipsis]
+    lower, extents = [], []
+    for one, extent in zip(keys, shape):
+        if not isinstance(one, slice):
+            raise ArgumentError(
+                f"index {one!r}: windows keep every dimension, so write 3:4 for 3; .at(index) is one element, on all ranks"
+            )
+        first, last, step = one.indices(extent)
+        if step != 1:
+            raise ArgumentError(f"a step of {step}: windows are of neighbouring indices")
+        lower.append(first)
+        extents.append(max(0, last - first))
+    return tuple(lower), tuple(extents)

@@ -1,0 +1,238 @@
+"""The ranks that work together."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from types import TracebackType
+from typing import Any, Callable, List, Optional, Sequence, Tuple, Type, TypeVar, Union
+
+from . import _core
+from ._errors import ArgumentError
+
+Result = TypeVar("Result")
+
+
+def one_line(error: BaseException) -> str:
+    """What went wrong, for the other ranks."""
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+class Context:
+    """A group of ranks with its heap, plan cache, deadlines and logger. Made by `initialize`, `run` or `split`.
+
+    A context with its arrays belongs to one thread at a time. Several may live side by side. ``with context:``
+    closes it in the end; where the block ends by an exception the context fails instead, and ranks that wait for
+    this one get a `LostPeerError` with its text.
+    """
+
+    __slots__ = ("_core",)
+
+    def __init__(self, core: _core.Context) -> None:
+        self._core = core
+
+    @property
+    def rank(self) -> int:
+        """This rank: 0, 1, ... below `size`."""
+        return self._core.rank
+
+    @property
+    def size(self) -> int:
+        """The number of ranks."""
+        return self._core.size
+
+    @property
+    def device(self) -> str:
+        """Where the context computes: 'cpu', 'cuda:0', ..."""
+        return self._core.device
+
+    @property
+    def threads(self) -> int:
+        """How many threads BLAS and FFT may use in this rank."""
+        return self._core.threads
+
+    @property
+    def topology(self) -> _core.Topology:
+        """Which ranks share a node."""
+        return self._core.topology
+
+    @property
+    def failed(self) -> bool:
+        """Whether it has failed, by this rank's own knowledge."""
+        return self._core.failed
+
+    @property
+    def failure(self) -> str:
+        """The first failure's text; empty where there is none."""
+        return self._core.failure
+
+    def barrier(self) -> None:
+        """Return when all ranks have called it. Collective, blocking."""
+        self._core.barrier()
+
+    def synchronize(self) -> None:
+        """Wait until the context's device has done what this rank gave it. Local; nothing to do on the CPU."""
+        self._core.synchronize()
+
+    def collect(self) -> None:
+        """Release memory whose arrays are gone on all ranks. Collective, blocking."""
+        self._core.collect()
+
+    def close(self) -> str:
+        """End the context. Collective, blocking.
+
+        Returns
+        -------
+        str
+            The blocks that variables of some rank still hold; empty: none. Such arrays stay readable locally.
+        """
+        return self._core.close()
+
+    def fail(self, why: str) -> None:
+        """Mark the context failed, for a rank that can go on no more: others stop waiting for it. Local."""
+        self._core.fail(why)
+
+    def subgroup(self, ranks: Sequence[int]) -> Context:
+        """Those ranks, in that order, as a context of their own. Collective over them alone, blocking."""
+        return Context(self._core.subgroup(list(ranks)))
+
+    def split(self, colour: int, key: int = 0) -> Optional[Context]:
+        """The ranks that give the same colour as a context of their own; None where it is negative. Collective."""
+        core = self._core.split(colour, key)
+        return None if core is None else Context(core)
+
+    def along(self, mesh: _core.Mesh, axes: Union[str, Sequence[str]]) -> Context:
+        """The ranks that differ from this one along these axes of the mesh only. Collective over those ranks.
+
+        Made by the first call and kept: later ones communicate nothing.
+        """
+        return Context(self._core.along(mesh, [axes] if isinstance(axes, str) else list(axes)))
+
+    def __enter__(self) -> Context:
+        return self
+
+    def __exit__(
+        self, kind: Optional[Type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
+    ) -> None:
+        if error is None:
+            self.close()
+        else:
+            self.fail(one_line(error))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Context) and self._core == other._core
+
+    def __hash__(self) -> int:
+        return hash(self._core)
+
+    def __repr__(self) -> str:
+        return f"<partita.Context: rank {self.rank} of {self.size}, {self.device}>"
+
+
+def _options(given: dict[str, Any]) -> _core.ContextOptions:
+    options = _core.ContextOptions()
+    known = [name for name in dir(options) if not name.startswith("_")]
+    for name, value in given.items():
+        if name not in known:
+            raise ArgumentError(f"there is no option {name}; known: {', '.join(known)}")
+        setattr(options, name, value)
+    return options
+
+
+def _handle_of(comm: Any) -> Tuple[int, int, str]:
+    """Address and size of the MPI_Comm, and whose it is, as partita::communicator has it."""
+    if comm is None:
+        return 0, 0, ""
+    MPI = sys.modules.get("mpi4py.MPI")
+    if MPI is None or not isinstance(comm, MPI.Comm):
+        raise TypeError(f"comm: a communicator of mpi4py is wanted, and not a {type(comm).__name__}")
+    name, version = MPI.get_vendor()
+    return MPI._addressof(comm), MPI._sizeof(comm), f"{name} {version[0]}"
+
+
+def initialize(comm: Any = None, device: str = "any", **options: Any) -> Context:
+    """Start a context. Collective over its ranks, blocking.
+
+    Parameters
+    ----------
+    comm : mpi4py.MPI.Comm, optional
+        Whom it is made of; Partita duplicates it. By default the ranks that a launcher has started: those of
+        ``partita run --threads``, else MPI_COMM_WORLD's under mpirun and the like, else this process alone.
+    device : str
+        'cpu', 'cuda', 'cuda:1', or 'any': a GPU where this process has one.
+    **options
+        deadline (seconds without progress that a wait allows, 300), threads (for BLAS and FFT), ranks_per_node,
+        machine, log ('warn'), memory_limit (bytes), plan_cache_size, and for devices device_heap,
+        device_collectives, device_messages, copy_way, device_lanes. The environment may set each, as PARTITA_ and
+        the name in capitals, and wins.
+
+    Raises
+    ------
+    ArgumentError
+        An unknown option or value, or a communicator of another MPI than the library's.
+    TimeoutError, LostPeerError
+        Ranks that did not come.
+
+    Notes
+    -----
+    In the main thread Ctrl-C ends a wait: the context has failed then, on the other ranks, too.
+    """
+    address, size, implementation = _handle_of(comm)
+    return Context(_core.initialize(_options(options), device, address, size, implementation))
+
+
+def run(ranks: int, function: Callable[[Context], Result], *, device: str = "any", **options: Any) -> List[Result]:
+    """Call ``function(context)`` on so many ranks that are threads of this process. Blocking.
+
+    Parameters
+    ----------
+    ranks : int
+        How many.
+    function : callable
+        What each does. Its context is closed when it has returned.
+    device, **options
+        As of `initialize`.
+
+    Returns
+    -------
+    list
+        What the ranks have returned, by rank.
+
+    Raises
+    ------
+    BaseException
+        What some rank has raised first; the others stop waiting for it.
+    """
+    results: List[Any] = [None] * ranks
+    raised: List[BaseException] = []
+    interruption = _core.Interruption()
+
+    def body(core: _core.Context) -> str:
+        try:
+            context = Context(core)
+            results[context.rank] = function(context)
+            context.close()
+        except BaseException as error:  # also KeyboardInterrupt and SystemExit: they are raised again below
+            raised.append(error)
+            return one_line(error)
+        return ""
+
+    def start(options: _core.ContextOptions) -> None:
+        try:
+            _core.run_threads(ranks, body, options, device, interruption)
+        except BaseException as error:  # of a rank: it is in the list before; or of the start
+            raised.append(error)
+
+    # The main thread stays free for signals.
+    thread = threading.Thread(target=start, args=(_options(options),), name="partita.run")
+    thread.start()
+    try:
+        thread.join()
+    except BaseException:
+        interruption.wanted = True
+        thread.join()
+        raise
+    if raised:
+        raise raised[0]
+    return results

@@ -1,0 +1,237 @@
+"""Arrays that begin with something in them. All are collective and blocking."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from . import _core
+from ._array import Array
+from ._context import Context
+from ._dtypes import dtype_name
+from ._errors import ArgumentError
+from ._mesh import DistributionLike, Rule, rule_of
+from ._packages import package_of
+
+ShapeLike = Union[int, Sequence[int]]
+
+
+def shape_of(shape: ShapeLike) -> Tuple[int, ...]:
+    """A tuple; an integer is the shape of one dimension."""
+    return (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
+
+
+def empty(
+    context: Context,
+    shape: ShapeLike,
+    distribution: DistributionLike,
+    dtype: Any = "float64",
+    *,
+    order: str = "C",
+    heap: bool = True,
+) -> Array:
+    """A new array with undefined contents. Collective, blocking.
+
+    Parameters
+    ----------
+    context : Context
+    shape : int or sequence of int
+        Of the whole array.
+    distribution
+        A rule (`Slab(0)`), its text ('slab:0'), or a spec (`P('x', None)`) inside ``with mesh:``.
+    dtype
+        As NumPy takes them; 'bfloat16', too.
+    order : {'C', 'F'}
+        Of the local parts.
+    heap : bool
+        On the symmetric heap, where ranks of a node read each other's parts in place, or in ordinary memory.
+
+    Raises
+    ------
+    ArgumentError, DisagreementError, MemoryError
+        The same on every rank.
+    """
+    return Array(_core.empty(context._core, shape_of(shape), rule_of(distribution), dtype_name(dtype), order, heap))
+
+
+def full(
+    context: Context,
+    shape: ShapeLike,
+    distribution: DistributionLike,
+    value: Any,
+    dtype: Any = None,
+    *,
+    order: str = "C",
+    heap: bool = True,
+) -> Array:
+    """Every element is `value`. Collective, blocking; the rest as `empty`. dtype: that of the value by default."""
+    name = dtype_name(np.asarray(value).dtype if dtype is None else dtype)
+    rule = rule_of(distribution)
+    return Array(_core.full(context._core, shape_of(shape), rule, value, name, order, heap))
+
+
+def zeros(
+    context: Context,
+    shape: ShapeLike,
+    distribution: DistributionLike,
+    dtype: Any = "float64",
+    *,
+    order: str = "C",
+    heap: bool = True,
+) -> Array:
+    """Every element is 0. Collective, blocking; the rest as `empty`."""
+    return full(context, shape, distribution, 0, dtype, order=order, heap=heap)
+
+
+def arange(
+    context: Context, start: Any, stop: Any = None, step: Any = 1, *, distribution: DistributionLike, dtype: Any = None
+) -> Array:
+    """start, start + step, ... below `stop`, as NumPy's; of one argument it is `stop`. Collective, blocking."""
+    if stop is None:
+        start, stop = 0, start
+    name = dtype_name(np.result_type(start, stop, step) if dtype is None else dtype)
+    return Array(_core.arange(context._core, start, stop, step, rule_of(distribution), name))
+
+
+def eye(
+    context: Context,
+    rows: int,
+    columns: Optional[int] = None,
+    *,
+    distribution: DistributionLike,
+    dtype: Any = "float64",
+    diagonal: int = 0,
+) -> Array:
+    """1 where column = row + diagonal, 0 elsewhere; square by default. Collective, blocking."""
+    wide = rows if columns is None else columns
+    return Array(_core.eye(context._core, rows, wide, rule_of(distribution), dtype_name(dtype), diagonal))
+
+
+def random(
+    context: Context,
+    shape: ShapeLike,
+    distribution: DistributionLike,
+    dtype: Any = "float64",
+    *,
+    seed: int = 0,
+    normal: bool = False,
+) -> Array:
+    """Reproducible pseudo-random numbers, the same in every distribution. Collective, blocking.
+
+    Floating and complex: uniform in [-1, 1), or normal with mean 0 and variance 1; integers: uniform over
+    [-100, 100], unsigned [0, 200]; boolean: fair.
+    """
+    array = empty(context, shape, distribution, dtype)
+    _core.fill_random(array._core, seed, normal)
+    return array
+
+
+def from_function(
+    context: Context,
+    shape: ShapeLike,
+    distribution: DistributionLike,
+    function: Callable[..., Any],
+    dtype: Any = "float64",
+) -> Array:
+    """Each rank's part is ``function(i, j, ...)`` of its global indices, as open grids. Collective, blocking.
+
+    The indices are arrays that broadcast against each other, as of `numpy.ogrid`: ``lambda i, j: i + 10.0 * j``.
+    """
+    array = empty(context, shape, distribution, dtype)
+    array.local[...] = function(*np.ix_(*(array.indices(axis) for axis in range(array.ndim))))
+    return array
+
+
+def from_local(
+    context: Context, local: Any, distribution: DistributionLike, shape: Optional[ShapeLike] = None
+) -> Array:
+    """An array on memory that each rank has, without a copy. Collective, blocking.
+
+    Parameters
+    ----------
+    context : Context
+    local : array
+        This rank's part: of NumPy, PyTorch, CuPy, JAX, or anything with DLPack, `__cuda_array_interface__` or the
+        buffer protocol, of any strides. It is kept alive, and `.local` is itself again. What may not be written is
+        only read.
+    distribution
+        As of `empty`.
+    shape : int or sequence of int, optional
+        Of the whole array; by default what the parts add up to.
+
+    Raises
+    ------
+    ArgumentError
+        A part that is not of the shape that the distribution gives its rank: on every rank.
+    TypeError
+        No array, on this rank alone.
+    """
+    rule = rule_of(distribution)
+    part = local if hasattr(local, "shape") else np.asarray(memoryview(local))
+    whole = global_shape(context, tuple(part.shape), rule) if shape is None else shape_of(shape)
+    core, read_only = _core.wrap(context._core, part, rule, whole)
+    return Array(core, package_of(part), part, read_only)
+
+
+def scatter(
+    context: Context, source: Any, distribution: DistributionLike, *, root: int = 0, shape: Optional[ShapeLike] = None
+) -> Array:
+    """The array of one rank, spread over all. Collective, blocking.
+
+    Parameters
+    ----------
+    source : array
+        Whole and dense, in host memory, on the root; not looked at elsewhere.
+    shape : optional
+        Of the source; where it is not given the root tells the others.
+    """
+    if not 0 <= root < context.size:
+        raise ArgumentError(f"scatter: there is no rank {root} among {context.size}")
+    here = context.rank == root
+    if shape is None:
+        told = np.zeros(9, np.int64)
+        if here:
+            extents = np.shape(source)
+            told[0], told[1 : 1 + len(extents)] = len(extents), extents
+        _core.broadcast(context._core, told, root)
+        shape = tuple(int(extent) for extent in told[1 : 1 + told[0]])
+    dense = np.ascontiguousarray(source) if here else None
+    return Array(_core.scatter(context._core, dense, shape_of(shape), rule_of(distribution), root))
+
+
+def global_shape(context: Context, local: Tuple[int, ...], rule: Rule) -> Tuple[int, ...]:
+    """What the parts of all ranks add up to in the distribution. Collective, blocking."""
+    mine = np.full(9, -1, np.int64)
+    mine[0], mine[1 : 1 + len(local)] = len(local), local
+    all_of_them = np.empty(9 * context.size, np.int64)
+    _core.all_gather(context._core, mine, all_of_them, [])
+    parts = [[int(n) for n in one[1 : 1 + one[0]]] for one in all_of_them.reshape(context.size, 9)]
+    if len({len(one) for one in parts}) != 1:
+        raise ArgumentError(f"from_local: the parts have different numbers of dimensions: {[len(one) for one in parts]}")
+    return tuple(_extent(rule, axis, parts) for axis in range(len(parts[0])))
+
+
+def _extent(rule: Rule, axis: int, parts: Sequence[Sequence[int]]) -> int:
+    """The sum along the ranks that the axis is cut over."""
+    ranks: Sequence[int]
+    if isinstance(rule, _core.Slab):
+        ranks = range(len(parts)) if axis == rule.axis else range(1)
+    elif isinstance(rule, _core.Box):
+        return max(upper[axis] for _, upper in rule.boxes)
+    elif isinstance(rule, (_core.BlockCyclic, _core.BlockNonCyclic)):
+        extents = rule.grid.extents
+        if axis >= len(extents):
+            return parts[0][axis]  # which the layout refuses
+        ranks = [rule.grid.rank_at(tuple(i if one == axis else 0 for one in range(len(extents)))) for i in range(extents[axis])]
+    elif isinstance(rule, _core.Partitioned):
+        axes = rule.spec.dimensions[axis] if axis < len(rule.spec.dimensions) else []
+        ranks = rule.mesh.ranks_along(rule.mesh.ranks[0] if rule.mesh.ranks else 0, axes)
+    else:
+        ranks = range(1)
+    return sum(parts[rank][axis] for rank in ranks if rank < len(parts))
+
+
+__all__ = [
+    "arange", "empty", "eye", "from_function", "from_local", "full", "random", "scatter", "zeros",
+]  # fmt: skip

@@ -1,0 +1,41 @@
+"""The exception family of the C++ library, which has the same texts."""
+
+from __future__ import annotations
+
+import builtins
+
+
+class Error(Exception):
+    """Base of everything that Partita raises. The text is one line and says what to do where that is known."""
+
+
+class ArgumentError(Error, ValueError):
+    """A bad argument: a wrong shape, an unknown word, a distribution that does not cover its array, ..."""
+
+
+class DisagreementError(ArgumentError):
+    """Ranks called different operations, or the same with different arguments."""
+
+
+class UnsupportedError(Error, NotImplementedError):
+    """The request is legal, but this build, machine or dtype does not offer it."""
+
+
+class MemoryError(Error, builtins.MemoryError):
+    """No memory left on at least one rank, or memory that was freed already."""
+
+
+class FileError(Error, OSError):
+    """A file is missing, truncated, foreign, or could not be written whole."""
+
+
+class TimeoutError(Error, builtins.TimeoutError):
+    """A wait made no progress until its deadline. The context has failed."""
+
+
+class LostPeerError(Error, ConnectionError):
+    """A rank that this one waited for has ended or failed. The context has failed."""
+
+
+class FailedContextError(Error):
+    """A call on a context that failed earlier; the text repeats the first failure."""

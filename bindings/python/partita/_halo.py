@@ -1,0 +1,66 @@
+"""Ghost cells."""
+
+from __future__ import annotations
+
+from typing import Any, Optional, Sequence, Tuple
+
+from . import _core
+from ._array import Array
+from ._packages import empty_beside
+
+
+class Halo:
+    """The parts of an array, each extended by what its neighbours own. Planned once, executed many times.
+
+    For all distributions whose parts are boxes. Corners are filled, too; cells outside of the array are left alone.
+    Creation is collective and blocking.
+
+    Parameters
+    ----------
+    array : Array
+        One like those that are exchanged.
+    lower, upper : sequence of int
+        Ghost cells before and behind the part, along each dimension; `upper` as `lower` by default.
+    periodic : sequence of bool
+        Whether indices go round, along each dimension; nowhere by default.
+    """
+
+    def __init__(
+        self, array: Array, lower: Sequence[int], upper: Sequence[int] = (), periodic: Sequence[bool] = ()
+    ) -> None:
+        self._lower = tuple(lower)
+        self._core = _core.Halo(array._core.context, array.operand, tuple(lower), tuple(upper), list(periodic))
+
+    @property
+    def extended_shape(self) -> Tuple[int, ...]:
+        """Of this rank's part with its ghost cells."""
+        return self._core.extended_shape
+
+    def interior(self, extended: Any, array: Array) -> Any:
+        """This rank's part inside the extended part: a view."""
+        places = zip(self._lower, array.local_shape)
+        return extended[tuple(slice(lower, lower + extent) for lower, extent in places)] if 0 not in array.local_shape else extended
+
+    def execute(self, array: Array, extended: Optional[Any] = None) -> Any:
+        """The part and its ghost cells into `extended`, a new array by default. Collective, blocking. Returns it."""
+        target = empty_beside(array.local, self.extended_shape) if extended is None else extended
+        self._core.execute(array._core, target)
+        return target
+
+    def refresh(self, extended: Any) -> Any:
+        """The ghost cells alone: the part is in its place already. Collective, blocking. Returns `extended`."""
+        self._core.refresh(extended)
+        return extended
+
+    def start(self, array: Array, extended: Any) -> None:
+        """The first half of `execute`: until `finish` the part inside may be read, and nothing written. Collective."""
+        self._core.start(array._core, extended)
+
+    def finish(self) -> None:
+        """Wait until `extended` is complete. Collective, blocking."""
+        self._core.finish()
+
+    @property
+    def plan(self) -> _core.Plan:
+        """This rank's, of `execute`."""
+        return self._core.plan

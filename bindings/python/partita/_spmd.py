@@ -1,0 +1,75 @@
+"""Functions of local parts as functions of arrays."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, Callable, Optional, Sequence, Tuple, Union
+
+from . import _core
+from ._array import Array
+from ._create import from_local
+from ._errors import ArgumentError
+from ._mesh import current_mesh
+
+Specs = Union[_core.P, None, Sequence[Optional[_core.P]]]
+
+
+def _listed(specs: Specs) -> Tuple[Optional[_core.P], ...]:
+    return (specs,) if specs is None or isinstance(specs, _core.P) else tuple(specs)
+
+
+def spmd(
+    function: Callable[..., Any], mesh: Optional[_core.Mesh] = None, *, in_specs: Specs, out_specs: Specs
+) -> Callable[..., Any]:
+    """`function`, which works on local parts, as a function of arrays: JAX's shard_map on NumPy, CuPy or PyTorch.
+
+    Parameters
+    ----------
+    function : callable
+        Gets the local part of each array, and what is no array as it is. It may call collectives, along axes of the
+        mesh, too: `Context.along`.
+    mesh : Mesh, optional
+        By default that of ``with mesh:`` around the call.
+    in_specs : P or None, or one for each argument
+        Arrays that lie otherwise are redistributed. None: the argument is handed over as it is.
+    out_specs : P or None, or one for each result
+        Results become arrays of these specs, whose parts they must be. None: handed back as it is.
+
+    Returns
+    -------
+    callable
+        Collective and blocking.
+    """
+    arguments, results = _listed(in_specs), _listed(out_specs)
+
+    @functools.wraps(function)
+    def called(*given: Any) -> Any:
+        over = current_mesh() if mesh is None else mesh
+        if over is None:
+            raise ArgumentError("spmd: no mesh: say which, or call it in with mesh:")
+        if len(given) != len(arguments):
+            raise ArgumentError(f"spmd: {len(given)} arguments for {len(arguments)} specs")
+        laid = [_laid(one, spec, over) for one, spec in zip(given, arguments)]
+        contexts = [one.context for one in laid if isinstance(one, Array)]
+        if not contexts:
+            raise ArgumentError("spmd: none of the arguments is a distributed array")
+        parts = function(*(one.local if isinstance(one, Array) else one for one in laid))
+        several = isinstance(parts, tuple)
+        listed = parts if several else (parts,)
+        if len(listed) != len(results):
+            raise ArgumentError(f"spmd: {len(listed)} results for {len(results)} specs")
+        made = tuple(
+            one if spec is None else from_local(contexts[0], one, _core.Partitioned(over, spec))
+            for one, spec in zip(listed, results)
+        )
+        return made if several else made[0]
+
+    return called
+
+
+def _laid(one: Any, spec: Optional[_core.P], mesh: _core.Mesh) -> Any:
+    if spec is None or not isinstance(one, Array):
+        return one
+    rule = _core.Partitioned(mesh, spec)
+    wanted = _core.Layout(rule, one.shape, one._core.context.size)
+    return one if one.layout.equivalent(wanted) else one.redistribute(rule)

@@ -1,0 +1,186 @@
+"""NumPy's ufuncs on local parts. Nothing here communicates."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from typing import Any, Dict, List, Optional, Tuple
+
+import numpy as np
+
+from . import _core
+from ._array import Array
+from ._errors import ArgumentError
+
+# Where PyTorch has another name than NumPy.
+_of_torch = {"power": "pow", "conjugate": "conj", "invert": "bitwise_not", "equal": "eq", "not_equal": "ne"}
+
+
+def apply(ufunc: np.ufunc, method: str, inputs: Tuple[Any, ...], options: Dict[str, Any]) -> Any:
+    """Array.__array_ufunc__"""
+    if method == "__call__" and not options:
+        found = _alike(ufunc, inputs)
+        if found is not None:
+            return found
+    name = ufunc.__name__
+    if method != "__call__":
+        raise ArgumentError(f"{name}.{method}: only elementwise calls are local; reductions are methods, such as a.sum(axis)")
+    if ufunc.signature is not None:
+        raise ArgumentError(f"{name} communicates: use a @ b, or the functions of this package")
+    outputs = options.pop("out", ())
+    given = [*inputs, *outputs, *([options["where"]] if isinstance(options.get("where"), Array) else [])]
+    arrays = [one for one in given if isinstance(one, Array)]
+    _refuse_others(name, given)
+    like = _like(name, arrays)
+    parts = [_aligned(name, one, like) for one in inputs]
+    if isinstance(options.get("where"), Array):
+        options["where"] = _aligned(name, options["where"], like)
+    context, package = arrays[0]._core.context, arrays[0]._package
+    if outputs:
+        _write(ufunc, parts, outputs, like, options)
+        return outputs[0] if len(outputs) == 1 else outputs
+    results = _call(package, ufunc, parts, options)
+    made = [
+        Array(_core.wrap_like(context, like, one), package, one)
+        for one in (results if isinstance(results, tuple) else (results,))
+    ]
+    return made[0] if len(made) == 1 else tuple(made)
+
+
+def _alike(ufunc: np.ufunc, inputs: Tuple[Any, ...]) -> Optional[Array]:
+    """The usual case, fast: one result of NumPy's arrays with equal layouts, and numbers. None: another case."""
+    first: Optional[Array] = None
+    parts = []
+    for one in inputs:
+        if type(one) is Array:
+            if first is None:
+                first = one
+            if one._package != "numpy" or not one._core.same_layout(first._core):
+                return None
+            parts.append(one.local)
+        elif type(one) in (int, float, complex):
+            parts.append(one)
+        else:
+            return None
+    if first is None or ufunc.signature is not None or ufunc.nout != 1 or first._core.is_partial:
+        return None
+    result = np.asarray(ufunc(*parts, order="C"))
+    return Array(_core.wrap_beside(first._core, result), "numpy", result)
+
+
+def _refuse_others(name: str, given: List[Any]) -> None:
+    for one in given:
+        if not isinstance(one, Array) and np.ndim(one) != 0:
+            raise ArgumentError(
+                f"{name}: beside a distributed array a {type(one).__name__} has no layout: make it one by from_local"
+            )
+        if isinstance(one, Array) and one.layout.partial is not None:
+            raise ArgumentError(f"{name}: {one.layout} is partial and has no values yet: redistribute it first")
+
+
+def _same(a: Array, b: Array) -> bool:
+    return a is b or a._core.same_layout(b._core)
+
+
+def _like(name: str, arrays: List[Array]) -> _core.Layout:
+    """The layout of the result: that of the first array with its shape which the others suit."""
+    first = arrays[0]
+    if all(_same(first, one) for one in arrays[1:]):
+        return first.layout
+    if any(one._core.context != first._core.context for one in arrays):
+        raise ArgumentError(f"{name}: the arrays are of different contexts")
+    try:
+        shape = np.broadcast_shapes(*(one.shape for one in arrays))
+    except ValueError as error:
+        raise ArgumentError(f"{name}: the shapes {', '.join(str(one.shape) for one in arrays)} do not fit") from error
+    candidates = [one.layout for one in arrays if one.shape == shape]
+    if not candidates:
+        candidates = [_core.Layout(_core.Replicated(), shape, first._core.context.size)]
+    for layout in candidates:
+        if all(_suits(layout, one.layout) for one in arrays):
+            return layout
+    other = next(one for one in arrays if not _suits(candidates[0], one.layout))
+    raise ArgumentError(_difference(name, candidates[0], other))
+
+
+@functools.lru_cache(maxsize=256)
+def _suits(result: _core.Layout, operand: _core.Layout) -> bool:
+    return result.equivalent(operand) if result.shape == operand.shape and result == operand else result.reads_locally(operand)
+
+
+def _difference(name: str, wanted: _core.Layout, other: Array) -> str:
+    """Both layouts, the bytes that a redistribution would move, and the call that does it."""
+    text = f"{name}: the layouts differ: {wanted} and {other.layout}; "
+    if other.shape != wanted.shape:
+        return text + "lay out what is broadcast as the result along its dimensions, or redistribute it to Replicated()"
+    moved = _core.moved_bytes(other.operand, wanted, other._core.context.topology)
+    return text + f'the call that moves {moved} bytes between ranks: .redistribute(partita.parse("{wanted.distribution}"))'
+
+
+def _aligned(name: str, one: Any, like: _core.Layout) -> Any:
+    """What this rank reads of an operand; a number as it is."""
+    if not isinstance(one, Array):
+        return one
+    layout = one.layout
+    if layout.shape == like.shape and (layout == like or layout.equivalent(like)):
+        return one.local
+    rank = one._core.context.rank
+    local_shape = like.local_shape(rank)
+    if 0 in local_shape:  # nothing is read, and maybe nothing is here
+        return np.empty(local_shape, one.dtype)
+    part = one.local
+    for axis, places in _places(like, layout, rank):
+        part = part[(slice(None),) * axis + (places,)]
+    return part
+
+
+@functools.lru_cache(maxsize=256)
+def _places(result: _core.Layout, operand: _core.Layout, rank: int) -> Tuple[Tuple[int, Any], ...]:
+    """Where the indices of a rank's part of the result are in its part of the operand, along axes where that is not all."""
+    found: List[Tuple[int, Any]] = []
+    missing = len(result.shape) - len(operand.shape)
+    for axis, extent in enumerate(operand.shape):
+        if extent == 1 and result.shape[axis + missing] != 1:
+            continue
+        here, wanted = operand.indices(axis, rank), result.indices(axis + missing, rank)
+        if len(here) == len(wanted):
+            continue
+        places = np.searchsorted(here, wanted)
+        first = int(places[0])
+        adjacent = bool((places == np.arange(first, first + len(places))).all())
+        found.append((axis, slice(first, first + len(places)) if adjacent else places))
+    return tuple(found)
+
+
+def _call(package: str, ufunc: np.ufunc, parts: List[Any], options: Dict[str, Any]) -> Any:
+    """Dense results in row-major order."""
+    if package == "numpy":
+        results = ufunc(*parts, order="C", **options)
+        return results if isinstance(results, tuple) else np.asarray(results)
+    if package == "torch":
+        function = getattr(importlib.import_module("torch"), _of_torch.get(ufunc.__name__, ufunc.__name__), None)
+        if function is None or options:
+            raise ArgumentError(f"{ufunc.__name__}: PyTorch has none with these options")
+        return function(*parts).contiguous()
+    module = importlib.import_module("cupy" if package == "cupy" else "jax.numpy")
+    results = ufunc(*parts, **options) if package == "cupy" else getattr(module, ufunc.__name__)(*parts, **options)
+    return tuple(map(module.ascontiguousarray, results)) if isinstance(results, tuple) else module.ascontiguousarray(results)
+
+
+def _write(
+    ufunc: np.ufunc, parts: List[Any], outputs: Tuple[Optional[Array], ...], like: _core.Layout, options: Dict[str, Any]
+) -> None:
+    for one in outputs:
+        if not isinstance(one, Array):
+            raise ArgumentError(f"{ufunc.__name__}: out must be distributed, too")
+        if one._read_only:
+            raise ArgumentError(f"{ufunc.__name__}: out may only be read, as what it was made of")
+        if one.shape != like.shape or not one.layout.equivalent(like):
+            raise ArgumentError(_difference(ufunc.__name__, like, one))
+    locals_ = tuple(one.local for one in outputs if one is not None)
+    if all(one._package in ("numpy", "cupy") for one in outputs if one is not None):
+        ufunc(*parts, out=locals_, **options)
+    else:
+        results = _call(outputs[0]._package if outputs[0] is not None else "numpy", ufunc, parts, options)
+        for part, result in zip(locals_, results if isinstance(results, tuple) else (results,)):
+            part[...] = result

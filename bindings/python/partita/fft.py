@@ -1,0 +1,275 @@
+"""Fourier, cosine and sine transforms, by the names of numpy.fft and scipy.fft.
+
+All are collective and blocking, take arrays in any distribution, and keep plans. ``out`` is an array of the result's shape
+and dtype, in any distribution. More options of all: output ('as-input', or 'cheapest': the distribution in which the
+transform ends, which saves an exchange), distribution, order and heap of a new result, method ('automatic', 'local', 'slab',
+'pencil', 'four-step'), grid, scratch_bytes, measure, wisdom_file.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Optional, Sequence, Tuple
+
+from . import _core
+from ._array import Array, axes_of
+from ._errors import ArgumentError
+from ._linear import writable
+from ._mesh import rule_of
+
+__all__ = [
+    "FFT", "dct", "dctn", "dst", "dstn", "fft", "fft2", "fftn", "idct", "idctn", "idst", "idstn", "ifft", "ifft2", "ifftn",
+    "irfft", "irfft2", "irfftn", "rfft", "rfft2", "rfftn",
+]  # fmt: skip
+
+
+def _options(kind: str, axes: Sequence[int], norm: Optional[str], options: dict[str, Any]) -> _core.FftOptions:
+    given = dict(options)
+    if given.get("distribution") is not None:
+        given["distribution"] = rule_of(given["distribution"])
+    return _core.FftOptions(kind=kind, axes=list(axes), norm=norm or "backward", **given)
+
+
+def _transform(
+    a: Array, kind: str, axes: Optional[Sequence[int]], norm: Optional[str], out: Optional[Array], options: dict[str, Any]
+) -> Array:
+    along = list(range(a.ndim)) if axes is None else axes_of(axes, a.ndim)
+    how = _options(kind, along, norm, options)
+    if out is None:
+        return Array(_core.transform(a._core, how), a._package)
+    target = writable("out", out)
+    assert target is not None
+    _core.transform_into(a._core, target, how)
+    return out
+
+
+def fftn(a: Array, axes: Optional[Sequence[int]] = None, norm: Optional[str] = None, *, out: Optional[Array] = None, **options: Any) -> Array:
+    """The Fourier transform over several axes, all by default. Collective, blocking.
+
+    Parameters
+    ----------
+    a : Array
+        Complex.
+    axes : sequence of int, optional
+    norm : {'backward', 'ortho', 'forward'}
+        Whose the 1/N is.
+    out, **options
+        See the module.
+
+    Raises
+    ------
+    ArgumentError, DisagreementError, UnsupportedError, MemoryError
+        The same on every rank.
+    """
+    return _transform(a, "c2c", axes, norm, out, options)
+
+
+def ifftn(a: Array, axes: Optional[Sequence[int]] = None, norm: Optional[str] = None, *, out: Optional[Array] = None, **options: Any) -> Array:
+    """The inverse of `fftn`. Collective, blocking."""
+    return _transform(a, "c2c", axes, norm, out, {**options, "inverse": True})
+
+
+def rfftn(a: Array, axes: Optional[Sequence[int]] = None, norm: Optional[str] = None, *, out: Optional[Array] = None, **options: Any) -> Array:
+    """The transform of real data: half the spectrum along the last of the axes. Collective, blocking; as `fftn`."""
+    return _transform(a, "r2c", axes, norm, out, options)
+
+
+def irfftn(
+    a: Array,
+    s: Optional[Sequence[int]] = None,
+    axes: Optional[Sequence[int]] = None,
+    norm: Optional[str] = None,
+    *,
+    out: Optional[Array] = None,
+    **options: Any,
+) -> Array:
+    """The inverse of `rfftn`. Collective, blocking.
+
+    `s` are the lengths of the result along the axes; only the last may differ from what `a` has, where it is
+    2 (n - 1) by default.
+    """
+    along = list(range(a.ndim)) if axes is None else axes_of(axes, a.ndim)
+    if s is not None:
+        kept = [a.shape[axis] for axis in along]
+        if len(s) != len(along) or list(s[:-1]) != kept[:-1]:
+            raise ArgumentError(f"irfftn: the lengths {list(s)} are not {kept[:-1]} and that of the last axis")
+        options = {**options, "last_length": int(s[-1])}
+    return _transform(a, "c2r", along, norm, out, options)
+
+
+def fft(a: Array, axis: int = -1, norm: Optional[str] = None, **options: Any) -> Array:
+    """`fftn` over one axis. Collective, blocking."""
+    return fftn(a, (axis,), norm, **options)
+
+
+def ifft(a: Array, axis: int = -1, norm: Optional[str] = None, **options: Any) -> Array:
+    """`ifftn` over one axis. Collective, blocking."""
+    return ifftn(a, (axis,), norm, **options)
+
+
+def rfft(a: Array, axis: int = -1, norm: Optional[str] = None, **options: Any) -> Array:
+    """`rfftn` over one axis. Collective, blocking."""
+    return rfftn(a, (axis,), norm, **options)
+
+
+def irfft(a: Array, n: Optional[int] = None, axis: int = -1, norm: Optional[str] = None, **options: Any) -> Array:
+    """`irfftn` over one axis, to n samples. Collective, blocking."""
+    return irfftn(a, None if n is None else (n,), (axis,), norm, **options)
+
+
+_two = (-2, -1)
+
+
+def fft2(a: Array, axes: Tuple[int, int] = _two, norm: Optional[str] = None, **options: Any) -> Array:
+    """`fftn` over two axes. Collective, blocking."""
+    return fftn(a, axes, norm, **options)
+
+
+def ifft2(a: Array, axes: Tuple[int, int] = _two, norm: Optional[str] = None, **options: Any) -> Array:
+    """`ifftn` over two axes. Collective, blocking."""
+    return ifftn(a, axes, norm, **options)
+
+
+def rfft2(a: Array, axes: Tuple[int, int] = _two, norm: Optional[str] = None, **options: Any) -> Array:
+    """`rfftn` over two axes. Collective, blocking."""
+    return rfftn(a, axes, norm, **options)
+
+
+def irfft2(
+    a: Array, s: Optional[Tuple[int, int]] = None, axes: Tuple[int, int] = _two, norm: Optional[str] = None, **options: Any
+) -> Array:
+    """`irfftn` over two axes. Collective, blocking."""
+    return irfftn(a, s, axes, norm, **options)
+
+
+def _real_kind(name: str, type: int) -> str:
+    if type not in (1, 2, 3, 4):
+        raise ArgumentError(f"{name}: there is no type {type}; known: 1 to 4, as of FFTW and SciPy")
+    return f"{name}{type}"
+
+
+def dctn(
+    a: Array, type: int = 2, axes: Optional[Sequence[int]] = None, norm: Optional[str] = None, *, out: Optional[Array] = None, **options: Any
+) -> Array:
+    """The cosine transform of real data, of types 1 to 4. Collective, blocking; as `fftn`."""
+    return _transform(a, _real_kind("dct", type), axes, norm, out, options)
+
+
+def idctn(
+    a: Array, type: int = 2, axes: Optional[Sequence[int]] = None, norm: Optional[str] = None, *, out: Optional[Array] = None, **options: Any
+) -> Array:
+    """The inverse of `dctn`. Collective, blocking."""
+    return _transform(a, _real_kind("dct", type), axes, norm, out, {**options, "inverse": True})
+
+
+def dstn(
+    a: Array, type: int = 2, axes: Optional[Sequence[int]] = None, norm: Optional[str] = None, *, out: Optional[Array] = None, **options: Any
+) -> Array:
+    """The sine transform of real data, of types 1 to 4. Collective, blocking; as `fftn`."""
+    return _transform(a, _real_kind("dst", type), axes, norm, out, options)
+
+
+def idstn(
+    a: Array, type: int = 2, axes: Optional[Sequence[int]] = None, norm: Optional[str] = None, *, out: Optional[Array] = None, **options: Any
+) -> Array:
+    """The inverse of `dstn`. Collective, blocking."""
+    return _transform(a, _real_kind("dst", type), axes, norm, out, {**options, "inverse": True})
+
+
+def dct(a: Array, type: int = 2, axis: int = -1, norm: Optional[str] = None, **options: Any) -> Array:
+    """`dctn` over one axis. Collective, blocking."""
+    return dctn(a, type, (axis,), norm, **options)
+
+
+def idct(a: Array, type: int = 2, axis: int = -1, norm: Optional[str] = None, **options: Any) -> Array:
+    """`idctn` over one axis. Collective, blocking."""
+    return idctn(a, type, (axis,), norm, **options)
+
+
+def dst(a: Array, type: int = 2, axis: int = -1, norm: Optional[str] = None, **options: Any) -> Array:
+    """`dstn` over one axis. Collective, blocking."""
+    return dstn(a, type, (axis,), norm, **options)
+
+
+def idst(a: Array, type: int = 2, axis: int = -1, norm: Optional[str] = None, **options: Any) -> Array:
+    """`idstn` over one axis. Collective, blocking."""
+    return idstn(a, type, (axis,), norm, **options)
+
+
+class FFT:
+    """A transform that is planned once and executed many times.
+
+    Creation and execution are collective and blocking; `execute` allocates nothing.
+
+    Parameters
+    ----------
+    a : Array
+        Of the first execution; later ones may have others of the same operand.
+    kind : str
+        'c2c', 'r2c', 'c2r', 'dct1' to 'dct4', 'dst1' to 'dst4'.
+    axes : sequence of int, optional
+        All by default.
+    norm : {'backward', 'ortho', 'forward'}
+    out : Array, optional
+        Where results go, `a` itself where shape and dtype stay; by default a new array, which is `out` of this object.
+    **options
+        See the module; inverse and last_length, too.
+    """
+
+    def __init__(
+        self,
+        a: Array,
+        kind: str = "c2c",
+        axes: Optional[Sequence[int]] = None,
+        norm: Optional[str] = None,
+        *,
+        out: Optional[Array] = None,
+        **options: Any,
+    ) -> None:
+        along = list(range(a.ndim)) if axes is None else axes_of(axes, a.ndim)
+        how = _options(kind, along, norm, options)
+        context = a._core.context
+        if out is None:
+            layout, dtype = _core.fft_result(a.operand, context.topology, how)
+            core = _core.empty_like_layout(context, layout, dtype, options.get("order", "C"), options.get("heap", True))
+            out = Array(core, a._package)
+        self.out = out
+        self._input = a
+        self._core = _core.FFT(context, a.operand, out.operand, how, out._core is a._core)
+
+    def execute(self, a: Optional[Array] = None, out: Optional[Array] = None, scale: float = 1.0) -> Array:
+        """Transform; `scale` multiplies beside the norm's factor. Collective, blocking. Returns the result."""
+        source, result = self._input if a is None else a, self.out if out is None else out
+        target = writable("out", result)
+        assert target is not None
+        self._core.execute(source._core, target, scale)
+        return result
+
+    def inverse(self, out: Optional[Array] = None, a: Optional[Array] = None, scale: float = 1.0) -> Array:
+        """The opposite transform, from a result back to an input. Collective, blocking. Returns the input."""
+        source, result = self.out if out is None else out, self._input if a is None else a
+        target = writable("a", result)
+        assert target is not None
+        self._core.inverse(source._core, target, scale)
+        return result
+
+    def autotune(self, runs: int = 3) -> str:
+        """Time methods and grids and keep the fastest: its name. Collective, blocking."""
+        return self._core.autotune(runs)
+
+    @property
+    def workspace_size(self) -> int:
+        """Bytes of scratch on this rank."""
+        return self._core.workspace_size
+
+    def release(self) -> None:
+        """Free scratch now. Collective, blocking; the next execution makes it anew."""
+        self._core.release()
+
+    @property
+    def plan(self) -> _core.Plan:
+        """This rank's, forward."""
+        return self._core.plan
+
+    def explain(self, steps: bool = False, json: bool = False) -> str:
+        """The plan in words. Local."""
+        return self._core.explain(steps, json)

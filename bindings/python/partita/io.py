@@ -1,0 +1,96 @@
+"""Files, read and written by all ranks at once, in any distribution. A file lands whole or not at all.
+
+Reading and writing arrays is collective and blocking; FileError, the same on every rank, names file and cause.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
+
+from . import _core
+from ._array import Array
+from ._context import Context
+from ._mesh import DistributionLike, rule_of
+
+Path = Union[str, "os.PathLike[str]"]
+Attribute = Union[str, int, float, Sequence[int], Sequence[float]]
+
+__all__ = [
+    "Header", "inspect_hdf5", "inspect_npy", "list_hdf5", "read_hdf5", "read_hdf5_attributes", "read_npy", "write_hdf5",
+    "write_npy",
+]  # fmt: skip
+
+
+class Header(NamedTuple):
+    """What a file says of an array."""
+
+    shape: Tuple[int, ...]
+    dtype: str
+    order: str
+
+
+def inspect_npy(path: Path) -> Header:
+    """Read the header only. Local."""
+    return Header(*_core.inspect_npy(os.fspath(path)))
+
+
+def inspect_hdf5(path: Path, dataset: str) -> Header:
+    """Read what describes the dataset only. Local."""
+    return Header(*_core.inspect_hdf5(os.fspath(path), dataset))
+
+
+def read_npy(context: Context, path: Path, distribution: DistributionLike, *, order: str = "C") -> Array:
+    """The array of a file that all ranks see. Collective, blocking."""
+    return Array(_core.read_npy(context._core, os.fspath(path), rule_of(distribution), order))
+
+
+def write_npy(path: Path, array: Array, *, order: str = "C") -> None:
+    """Every rank writes its own part. Collective, blocking."""
+    _core.write_npy(os.fspath(path), array._core, order)
+
+
+def read_hdf5(
+    context: Context, path: Path, dataset: str, distribution: DistributionLike, *, order: str = "C"
+) -> Array:
+    """A dataset of a file that all ranks see. Collective, blocking."""
+    return Array(_core.read_hdf5(context._core, os.fspath(path), dataset, rule_of(distribution), order))
+
+
+def write_hdf5(
+    path: Path,
+    dataset: str,
+    array: Array,
+    *,
+    truncate: bool = False,
+    chunks: Sequence[int] = (),
+    compression: int = 0,
+    shuffle: bool = False,
+    attributes: Optional[Dict[str, Attribute]] = None,
+) -> None:
+    """Add or replace a dataset; what else is in the file stays, unless `truncate`. Collective, blocking.
+
+    Parameters
+    ----------
+    chunks : sequence of int
+        Extents of a chunk; empty: contiguous.
+    compression : int
+        Of chunks, by deflate: 1 (fast) to 9 (small); 0: none.
+    shuffle : bool
+        Of chunks: bytes of like significance stand together.
+    attributes : dict
+        Of the dataset: texts, numbers, and sequences of numbers.
+    """
+    given = {name: list(value) if isinstance(value, tuple) else value for name, value in (attributes or {}).items()}
+    _core.write_hdf5(os.fspath(path), dataset, array._core, truncate, tuple(chunks), compression, shuffle, given)
+
+
+def list_hdf5(path: Path) -> Dict[str, Optional[Header]]:
+    """Groups and datasets by name; None for what is no array. Local."""
+    entries: List[Tuple[str, Optional[Tuple[Tuple[int, ...], str, str]]]] = _core.list_hdf5(os.fspath(path))
+    return {name: None if header is None else Header(*header) for name, header in entries}
+
+
+def read_hdf5_attributes(path: Path, name: str) -> Dict[str, Attribute]:
+    """Those of a dataset or group ('/': of the file). Local."""
+    return dict(_core.read_hdf5_attributes(os.fspath(path), name))

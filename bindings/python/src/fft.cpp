@@ -1,0 +1,137 @@
+#include <nanobind/nanobind.h>
+
+#include <partita/fft.hpp>
+
+#include "binding.hpp"
+#include "casters.hpp"
+#include "choices.hpp"
+#include "norms.hpp"
+#include "plans.hpp"
+
+namespace partita::python {
+
+namespace {
+
+constexpr std::pair<std::string_view, FftKind> fft_kinds[] = {
+    {"c2c", FftKind::c2c},   {"r2c", FftKind::r2c},   {"c2r", FftKind::c2r},   {"dct1", FftKind::dct1},
+    {"dct2", FftKind::dct2}, {"dct3", FftKind::dct3}, {"dct4", FftKind::dct4}, {"dst1", FftKind::dst1},
+    {"dst2", FftKind::dst2}, {"dst3", FftKind::dst3}, {"dst4", FftKind::dst4}};
+constexpr std::pair<std::string_view, FftMethod> methods_of_fft[] = {{"automatic", FftMethod::automatic},
+                                                                     {"local", FftMethod::local},
+                                                                     {"slab", FftMethod::slab},
+                                                                     {"pencil", FftMethod::pencil},
+                                                                     {"four-step", FftMethod::four_step}};
+constexpr std::pair<std::string_view, Output> outputs[] = {
+    {"as-input", Output::as_input}, {"cheapest", Output::cheapest}, {"given", Output::given}};
+
+void bind_fft_options(nb::module_& module) {
+  nb::class_<FftOptions>(module, "FftOptions")
+      .def(
+          "__init__",
+          [](FftOptions* self, const std::string& kind, const std::vector<int>& axes, bool inverse,
+             const std::string& norm, std::int64_t last_length, const std::string& output,
+             const std::optional<Distribution>& distribution, const std::string& order, bool heap,
+             const std::string& method, const std::vector<int>& grid, std::int64_t scratch_bytes,
+             bool measure, const std::string& wisdom_file) {
+            FftOptions options;
+            options.kind = named("kind", kind, fft_kinds);
+            options.axes = axes;
+            options.inverse = inverse;
+            options.norm = named("norm", norm, norms);
+            options.last_length = last_length;
+            options.output = named("output", output, outputs);
+            options.distribution = distribution;
+            options.order = named("order", order, orders);
+            options.residency = residency_of(heap);
+            options.method = named("method", method, methods_of_fft);
+            options.grid = grid;
+            options.scratch_bytes = scratch_bytes;
+            options.measure = measure;
+            options.wisdom_file = wisdom_file;
+            new (self) FftOptions(std::move(options));
+          },
+          nb::kw_only(), nb::arg("kind") = "c2c", nb::arg("axes") = std::vector<int>{},
+          nb::arg("inverse") = false, nb::arg("norm") = "backward", nb::arg("last_length") = 0,
+          nb::arg("output") = "as-input", nb::arg("distribution") = nb::none(), nb::arg("order") = "C",
+          nb::arg("heap") = true, nb::arg("method") = "automatic", nb::arg("grid") = std::vector<int>{},
+          nb::arg("scratch_bytes") = 0, nb::arg("measure") = false, nb::arg("wisdom_file") = "");
+}
+
+/// Which function the options name.
+Array transformed(const Array& input, const FftOptions& options) {
+  const auto kind = static_cast<int>(options.kind);
+  if (options.kind == FftKind::c2c) return options.inverse ? ifft(input, options) : fft(input, options);
+  if (options.kind == FftKind::r2c) return rfft(input, options);
+  if (options.kind == FftKind::c2r) return irfft(input, options);
+  const bool sine = options.kind >= FftKind::dst1;
+  const int type = 1 + kind - static_cast<int>(sine ? FftKind::dst1 : FftKind::dct1);
+  if (sine) return options.inverse ? idst(input, type, options) : dst(input, type, options);
+  return options.inverse ? idct(input, type, options) : dct(input, type, options);
+}
+
+void transformed_into(const Array& input, Array& output, const FftOptions& options) {
+  const auto kind = static_cast<int>(options.kind);
+  if (options.kind == FftKind::c2c)
+    return options.inverse ? ifft_into(input, output, options) : fft_into(input, output, options);
+  if (options.kind == FftKind::r2c) return rfft_into(input, output, options);
+  if (options.kind == FftKind::c2r) return irfft_into(input, output, options);
+  const bool sine = options.kind >= FftKind::dst1;
+  const int type = 1 + kind - static_cast<int>(sine ? FftKind::dst1 : FftKind::dct1);
+  if (sine)
+    return options.inverse ? idst_into(input, output, type, options) : dst_into(input, output, type, options);
+  return options.inverse ? idct_into(input, output, type, options) : dct_into(input, output, type, options);
+}
+
+}  // namespace
+
+void bind_fft(nb::module_& module) {
+  bind_fft_options(module);
+  module.def("transform", &transformed, nb::arg("input"), nb::arg("options"), Unlocked());
+  module.def("transform_into", &transformed_into, nb::arg("input"), nb::arg("output"), nb::arg("options"),
+             Unlocked());
+  module.def(
+      "plan_fft",
+      [](const Operand& input, const Operand& output, const Topology& topology, const FftOptions& options,
+         const std::string& machine) {
+        const Machine figures = machine.empty() ? Machine::here() : Machine::find(machine);
+        return Planned{[=](int rank) { return plan_fft(input, output, topology, rank, options, figures); },
+                       topology.ranks()};
+      },
+      nb::arg("input"), nb::arg("output"), nb::arg("topology"), nb::arg("options"), nb::arg("machine") = "");
+  module.def(
+      "fft_result",
+      [](const Operand& input, const Topology& topology, const FftOptions& options) {
+        return std::make_pair(result_layout(input, topology, options, Machine::here()),
+                              result_dtype(input.dtype, options.kind));
+      },
+      nb::arg("input"), nb::arg("topology"), nb::arg("options"));
+  nb::class_<FFT>(module, "FFT")
+      .def(nb::init<const Context&, const Operand&, const FftOptions&>(), nb::arg("context"),
+           nb::arg("input"), nb::arg("options"), Unlocked())
+      .def(nb::init<const Context&, const Operand&, const Operand&, const FftOptions&, bool>(),
+           nb::arg("context"), nb::arg("input"), nb::arg("output"), nb::arg("options"), nb::arg("in_place"),
+           Unlocked())
+      .def_prop_ro("output", &FFT::output, nb::rv_policy::copy)
+      .def(
+          "execute",
+          [](FFT& self, const Array& input, Array& output, double scale) {
+            self.execute(input, output, scale);
+          },
+          nb::arg("input"), nb::arg("output"), nb::arg("scale") = 1.0, Unlocked())
+      .def(
+          "inverse",
+          [](FFT& self, const Array& output, Array& input, double scale) {
+            self.inverse(output, input, scale);
+          },
+          nb::arg("output"), nb::arg("input"), nb::arg("scale") = 1.0, Unlocked())
+      .def("autotune", &FFT::autotune, nb::arg("runs") = 3, Unlocked())
+      .def_prop_ro("workspace_size", &FFT::workspace_size)
+      .def("release", &FFT::release, Unlocked())
+      .def_prop_ro("plan", &FFT::plan, nb::rv_policy::copy)
+      .def(
+          "explain",
+          [](const FFT& self, bool steps, bool json) { return explained(self.plan(), steps, json); },
+          nb::arg("steps") = false, nb::arg("json") = false);
+}
+
+}  // namespace partita::python

@@ -1,0 +1,68 @@
+// .npy and HDF5.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/map.h>
+
+#include <partita/io.hpp>
+
+#include "binding.hpp"
+#include "casters.hpp"
+#include "choices.hpp"
+
+namespace partita::python {
+
+namespace {
+
+/// shape, dtype, order
+Tuple told(const FileHeader& header) {
+  return nb::make_tuple(header.shape, header.dtype, header.order == Order::row_major ? "C" : "F");
+}
+
+ArrayOptions lying(const std::string& order) {
+  return {Residency::heap, named("order", order, orders), {}};
+}
+
+void bind_hdf5(nb::module_& module) {
+  module.def("inspect_hdf5", [](const std::string& path, const std::string& dataset) {
+    return told(inspect_hdf5(path, dataset));
+  });
+  module.def(
+      "read_hdf5",
+      [](const Context& context, const std::string& path, const std::string& dataset,
+         const Distribution& distribution,
+         const std::string& order) { return read_hdf5(context, path, dataset, distribution, lying(order)); },
+      Unlocked());
+  module.def(
+      "write_hdf5",
+      [](const std::string& path, const std::string& dataset, const Array& array, bool truncate,
+         const Extents& chunks, int compression, bool shuffle, const Hdf5Attributes& attributes) {
+        write_hdf5(path, dataset, array, {truncate, chunks, compression, shuffle, attributes});
+      },
+      Unlocked());
+  module.def("list_hdf5", [](const std::string& path) {
+    List entries;
+    for (const Hdf5Entry& entry : list_hdf5(path))
+      entries.append(nb::make_tuple(entry.name, entry.header ? nb::object(told(*entry.header)) : nb::none()));
+    return entries;
+  });
+  module.def("read_hdf5_attributes", &read_hdf5_attributes);
+}
+
+}  // namespace
+
+void bind_files(nb::module_& module) {
+  module.def("inspect_npy", [](const std::string& path) { return told(inspect_npy(path)); });
+  module.def(
+      "read_npy",
+      [](const Context& context, const std::string& path, const Distribution& distribution,
+         const std::string& order) { return read_npy(context, path, distribution, lying(order)); },
+      Unlocked());
+  module.def(
+      "write_npy",
+      [](const std::string& path, const Array& array, const std::string& order) {
+        write_npy(path, array, named("order", order, orders));
+      },
+      Unlocked());
+  bind_hdf5(module);
+}
+
+}  // namespace partita::python

@@ -1,0 +1,70 @@
+// Ghost cells.
+#include <nanobind/nanobind.h>
+
+#include <partita/collectives.hpp>
+
+#include "binding.hpp"
+#include "casters.hpp"
+#include "views.hpp"
+
+namespace partita::python {
+
+namespace {
+
+/// An exchange that was started, and the memory that it uses until it is finished.
+struct HaloExchange {
+  HaloExchange(const Context& context, const Operand& operand, const HaloOptions& options)
+      : halo(context, operand, options) {}
+  Halo halo;
+  std::shared_ptr<void> kept;
+};
+
+void begin_exchange(HaloExchange& self, const Array& source, const nb::object& extended) {
+  const Memory memory("extended", extended, true);
+  std::shared_ptr<void> owner = memory.owner();
+  const nb::gil_scoped_release unlocked;
+  self.halo.start(source, memory.view());
+  self.kept = std::move(owner);
+}
+
+void end_exchange(HaloExchange& self) {
+  const nb::gil_scoped_release unlocked;
+  self.halo.finish();
+  self.kept.reset();
+}
+
+}  // namespace
+
+void bind_halos(nb::module_& module) {
+  nb::class_<HaloExchange>(module, "Halo")
+      .def(
+          "__init__",
+          [](HaloExchange* self, const Context& context, const Operand& operand, const Extents& lower,
+             const Extents& upper, const std::vector<bool>& periodic) {
+            const nb::gil_scoped_release unlocked;
+            new (self) HaloExchange(context, operand, {lower, upper, periodic});
+          },
+          nb::arg("context"), nb::arg("operand"), nb::arg("lower"), nb::arg("upper"), nb::arg("periodic"))
+      .def_prop_ro("extended_shape", [](const HaloExchange& self) { return self.halo.extended_shape(); })
+      .def(
+          "execute",
+          [](HaloExchange& self, const Array& source, const nb::object& extended) {
+            const Memory memory("extended", extended, true);
+            const nb::gil_scoped_release unlocked;
+            self.halo.execute(source, memory.view());
+          },
+          nb::arg("source"), nb::arg("extended"))
+      .def(
+          "refresh",
+          [](HaloExchange& self, const nb::object& extended) {
+            const Memory memory("extended", extended, true);
+            const nb::gil_scoped_release unlocked;
+            self.halo.refresh(memory.view());
+          },
+          nb::arg("extended"))
+      .def("start", &begin_exchange, nb::arg("source"), nb::arg("extended"))
+      .def("finish", &end_exchange)
+      .def_prop_ro("plan", [](const HaloExchange& self) { return self.halo.plan(); });
+}
+
+}  // namespace partita::python

@@ -1,0 +1,102 @@
+// Layouts and topologies: values that can be asked anything about any rank.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <memory>
+#include <partita/layout.hpp>
+
+#include "binding.hpp"
+#include "casters.hpp"
+
+namespace partita::python {
+
+namespace {
+
+/// Whether every rank has, of its own part of `result`, all that it reads of `operand`: dimensions are
+/// counted from the last one, and where `operand` has none, or one of extent 1, it is the same along that.
+bool reads_locally(const Layout& result, const Layout& operand) {
+  const int missing = result.dimensions() - operand.dimensions();
+  for (int rank = 0; rank < result.ranks(); ++rank) {
+    const Region wanted = result.region(rank);
+    if (wanted.empty()) continue;
+    const Region present = operand.region(rank);
+    if (present.empty()) return false;
+    for (int i = 0; i < operand.dimensions(); ++i) {
+      const IndexSet& here = present.sets[static_cast<std::size_t>(i)];
+      const IndexSet& there = wanted.sets[static_cast<std::size_t>(i + missing)];
+      if (operand.shape()[i] != 1 && intersect(here, there).size() != there.size()) return false;
+    }
+  }
+  return true;
+}
+
+using Indices = nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>>;
+
+Indices indices(const Layout& layout, int axis, int rank) {
+  auto list = std::make_unique<std::vector<std::int64_t>>(local_indices(layout, axis, rank));
+  std::vector<std::int64_t>* const kept = list.get();
+  const nb::capsule owner(
+      list.release(), [](void* memory) noexcept { delete static_cast<std::vector<std::int64_t>*>(memory); });
+  return Indices(kept->data(), {kept->size()}, owner);
+}
+
+}  // namespace
+
+void bind_layouts(nb::module_& module) {
+  nb::class_<Topology>(module, "Topology", "Which ranks share a node. A value.")
+      .def(
+          "__init__",
+          [](Topology* self, int ranks, int ranks_per_node) {
+            new (self) Topology(Topology::regular(ranks, ranks_per_node));
+          },
+          nb::arg("ranks"), nb::arg("ranks_per_node") = 0)
+      .def_prop_ro("ranks", &Topology::ranks)
+      .def_prop_ro("node_count", &Topology::node_count)
+      .def("node", &Topology::node, nb::arg("rank"));
+
+  nb::class_<Layout>(
+      module, "Layout",
+      "A distribution bound to a global shape and a number of ranks.\n\nA value: any rank of any number "
+      "can be asked anywhere, nothing is communicated.")
+      .def(nb::init<Distribution, Shape, int>(), nb::arg("distribution"), nb::arg("shape"), nb::arg("ranks"))
+      .def_prop_ro("distribution", &Layout::distribution, "The rule.")
+      .def_prop_ro("shape", &Layout::shape, "Of the whole array.")
+      .def_prop_ro("ranks", &Layout::ranks, "The number of ranks.")
+      .def_prop_ro("is_replicated", &Layout::is_replicated,
+                   "Some element has several owners that hold its value.")
+      .def_prop_ro(
+          "partial",
+          [](const Layout& self) -> std::optional<std::string> {
+            if (const auto partial = self.partial()) return std::string(name(partial->reduction));
+            return std::nullopt;
+          },
+          "The reduction that joins contributions, where elements have several.")
+      .def("local_shape", &Layout::local_shape, nb::arg("rank"), "The shape of a rank's part.")
+      .def("local_size", &Layout::local_size, nb::arg("rank"), "Its elements.")
+      .def("owners", &Layout::owners, nb::arg("index"), "The ranks that own an element, in increasing order.")
+      .def("owner", &Layout::owner, nb::arg("index"), "The first of them.")
+      .def("to_local", &Layout::to_local, nb::arg("rank"), nb::arg("index"),
+           "Where a global index lies in the rank's part; None where the rank does not own it.")
+      .def("to_global", &Layout::to_global, nb::arg("rank"), nb::arg("index"), "And back.")
+      .def(
+          "region", [](const Layout& self, int rank) { return to_string(self.region(rank)); },
+          nb::arg("rank"), "What the rank owns, as text: '[0,4) x [0,128)+512*3'.")
+      .def(
+          "indices", &indices, nb::arg("axis"), nb::arg("rank"),
+          "The global indices that the rank owns along one dimension, increasing: local index i is the i-th.")
+      .def("equivalent", &Layout::equivalent, nb::arg("other"),
+           "The same elements on the same ranks in the same state, however the distributions are written.")
+      .def("reads_locally", &reads_locally, nb::arg("operand"))
+      .def(
+          "permuted", [](const Layout& self, const std::vector<int>& axes) { return self.permuted(axes); },
+          nb::arg("axes"), "The layout of the transposed array.")
+      .def("window", &Layout::window, nb::arg("lower"), nb::arg("shape"), "The layout of a sub-array.")
+      .def(
+          "__eq__", [](const Layout& a, const Layout& b) { return a == b; }, nb::is_operator(),
+          nb::sig("def __eq__(self, other: object, /) -> bool"))
+      .def("__hash__", [](const Layout& self) { return std::hash<std::string>{}(self.to_string()); })
+      .def("__str__", &Layout::to_string)
+      .def("__repr__", [](const Layout& self) { return "Layout<" + self.to_string() + ">"; });
+}
+
+}  // namespace partita::python

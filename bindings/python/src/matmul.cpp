@@ -1,0 +1,169 @@
+#include <nanobind/nanobind.h>
+
+#include <partita/matmul.hpp>
+
+#include "binding.hpp"
+#include "casters.hpp"
+#include "choices.hpp"
+#include "plans.hpp"
+
+namespace partita::python {
+
+namespace {
+
+constexpr std::pair<std::string_view, Op> ops[] = {{"none", Op::none},
+                                                   {"transpose", Op::transpose},
+                                                   {"conjugate-transpose", Op::conjugate_transpose},
+                                                   {"conjugate", Op::conjugate}};
+constexpr std::pair<std::string_view, Epilogue> epilogues[] = {
+    {"none", Epilogue::none},
+    {"all-reduce", Epilogue::all_reduce},
+    {"relu", Epilogue::relu},
+    {"relu-aux", Epilogue::relu_aux},
+    {"bias", Epilogue::bias},
+    {"bias-aux", Epilogue::bias_aux},
+    {"relu-bias", Epilogue::relu_bias},
+    {"relu-bias-aux", Epilogue::relu_bias_aux},
+    {"gelu", Epilogue::gelu},
+    {"gelu-aux", Epilogue::gelu_aux},
+    {"gelu-bias", Epilogue::gelu_bias},
+    {"gelu-bias-aux", Epilogue::gelu_bias_aux},
+    {"drelu", Epilogue::drelu},
+    {"drelu-bias-gradient", Epilogue::drelu_bias_gradient},
+    {"dgelu", Epilogue::dgelu},
+    {"dgelu-bias-gradient", Epilogue::dgelu_bias_gradient},
+    {"bias-gradient-a", Epilogue::bias_gradient_a},
+    {"bias-gradient-b", Epilogue::bias_gradient_b}};
+constexpr std::pair<std::string_view, MatmulMethod> methods_of_matmul[] = {
+    {"automatic", MatmulMethod::automatic},
+    {"local", MatmulMethod::local},
+    {"all-gather", MatmulMethod::all_gather},
+    {"reduce-scatter", MatmulMethod::reduce_scatter},
+    {"all-reduce", MatmulMethod::all_reduce},
+    {"summa-c", MatmulMethod::summa_c},
+    {"summa-a", MatmulMethod::summa_a},
+    {"summa-b", MatmulMethod::summa_b},
+    {"communication-avoiding", MatmulMethod::communication_avoiding}};
+
+constexpr std::pair<std::string_view, ComputeType> compute_types[] = {{"automatic", ComputeType::automatic},
+                                                                      {"f16", ComputeType::f16},
+                                                                      {"f32", ComputeType::f32},
+                                                                      {"tf32", ComputeType::tf32},
+                                                                      {"bf16x9", ComputeType::bf16x9},
+                                                                      {"f64", ComputeType::f64},
+                                                                      {"i32", ComputeType::i32}};
+
+void bind_matmul_options(nb::module_& module) {
+  nb::class_<MatmulOptions>(module, "MatmulOptions")
+      .def(
+          "__init__",
+          [](MatmulOptions* self, const std::string& op_a, const std::string& op_b,
+             std::complex<double> alpha, std::complex<double> beta, const std::string& epilogue,
+             const std::optional<Distribution>& distribution, const std::string& order, bool heap,
+             std::optional<Dtype> result, const std::string& compute, std::optional<Dtype> scale,
+             const std::string& method, std::int64_t memory_limit) {
+            MatmulOptions options;
+            options.op_a = named("op_a", op_a, ops);
+            options.op_b = named("op_b", op_b, ops);
+            options.alpha = alpha;
+            options.beta = beta;
+            options.epilogue = named("epilogue", epilogue, epilogues);
+            options.distribution = distribution;
+            options.order = named("order", order, orders);
+            options.residency = residency_of(heap);
+            options.result = result;
+            options.compute = named("compute", compute, compute_types);
+            options.scale = scale;
+            options.method = named("method", method, methods_of_matmul);
+            options.memory_limit = memory_limit;
+            new (self) MatmulOptions(std::move(options));
+          },
+          nb::kw_only(), nb::arg("op_a") = "none", nb::arg("op_b") = "none", nb::arg("alpha") = 1.0,
+          nb::arg("beta") = 0.0, nb::arg("epilogue") = "none", nb::arg("distribution") = nb::none(),
+          nb::arg("order") = "C", nb::arg("heap") = true, nb::arg("result") = nb::none(),
+          nb::arg("compute") = "automatic", nb::arg("scale") = nb::none(), nb::arg("method") = "automatic",
+          nb::arg("memory_limit") = 0)
+      .def_ro("alpha", &MatmulOptions::alpha)
+      .def_ro("beta", &MatmulOptions::beta);
+  nb::class_<MatmulOperands>(module, "MatmulOperands")
+      .def(
+          "__init__",
+          [](MatmulOperands* self, const Operand& a, const Operand& b, const Operand& d,
+             const std::optional<Operand>& c, const std::optional<Operand>& bias,
+             const std::optional<Operand>& auxiliary, const std::optional<Operand>& gradient) {
+            new (self) MatmulOperands{a, b, c, d, bias, auxiliary, gradient};
+          },
+          nb::arg("a"), nb::arg("b"), nb::arg("d"), nb::arg("c") = nb::none(), nb::arg("bias") = nb::none(),
+          nb::arg("auxiliary") = nb::none(), nb::arg("gradient") = nb::none());
+}
+
+void bind_matmul_object(nb::module_& module) {
+  nb::class_<Matmul>(module, "Matmul")
+      .def(nb::init<const Context&, const MatmulOperands&, const MatmulOptions&, bool>(), nb::arg("context"),
+           nb::arg("operands"), nb::arg("options"), nb::arg("in_place"), Unlocked())
+      .def(
+          "reset",
+          [](Matmul& self, const Array& a, const Array& b, const Array* c, Array& d, const Array* bias,
+             Array* auxiliary, Array* gradient) {
+            self.reset(a, b, c, d, {bias, auxiliary, gradient});
+          },
+          nb::arg("a"), nb::arg("b"), nb::arg("c").none(), nb::arg("d"), nb::arg("bias").none() = nb::none(),
+          nb::arg("auxiliary").none() = nb::none(), nb::arg("gradient").none() = nb::none())
+      .def(
+          "execute",
+          [](Matmul& self, std::complex<double> alpha, std::complex<double> beta) {
+            self.execute(alpha, beta);
+          },
+          nb::arg("alpha"), nb::arg("beta"), Unlocked())
+      .def("autotune", &Matmul::autotune, nb::arg("runs") = 3, Unlocked())
+      .def_prop_ro("workspace_size", &Matmul::workspace_size)
+      .def("release", &Matmul::release, Unlocked())
+      .def_prop_ro("plan", &Matmul::plan, nb::rv_policy::copy)
+      .def(
+          "explain",
+          [](const Matmul& self, bool steps, bool json) { return explained(self.plan(), steps, json); },
+          nb::arg("steps") = false, nb::arg("json") = false);
+}
+
+}  // namespace
+
+void bind_matmul(nb::module_& module) {
+  bind_matmul_options(module);
+  bind_matmul_object(module);
+  module.def(
+      "matmul",
+      [](const Array& a, const Array& b, const Array* c, const MatmulOptions& options, const Array* bias,
+         Array* auxiliary, Array* gradient) {
+        const EpilogueArrays arrays{bias, auxiliary, gradient};
+        return c == nullptr ? matmul(a, b, options, arrays) : matmul(a, b, *c, options, arrays);
+      },
+      nb::arg("a"), nb::arg("b"), nb::arg("c").none(), nb::arg("options"),
+      nb::arg("bias").none() = nb::none(), nb::arg("auxiliary").none() = nb::none(),
+      nb::arg("gradient").none() = nb::none(), Unlocked());
+  module.def(
+      "matmul_into",
+      [](const Array& a, const Array& b, const Array* c, Array& d, const MatmulOptions& options,
+         const Array* bias, Array* auxiliary, Array* gradient) {
+        matmul_into(a, b, c, d, options, {bias, auxiliary, gradient});
+      },
+      nb::arg("a"), nb::arg("b"), nb::arg("c").none(), nb::arg("d"), nb::arg("options"),
+      nb::arg("bias").none() = nb::none(), nb::arg("auxiliary").none() = nb::none(),
+      nb::arg("gradient").none() = nb::none(), Unlocked());
+  module.def(
+      "cheapest_result",
+      [](const Operand& a, const Operand& b, const Topology& topology, const MatmulOptions& options) {
+        return cheapest_result(a, b, topology, options, Machine::here());
+      },
+      nb::arg("a"), nb::arg("b"), nb::arg("topology"), nb::arg("options"));
+  module.def(
+      "plan_matmul",
+      [](const MatmulOperands& operands, const Topology& topology, const MatmulOptions& options,
+         const std::string& machine) {
+        const Machine figures = machine.empty() ? Machine::here() : Machine::find(machine);
+        return Planned{[=](int rank) { return plan_matmul(operands, topology, rank, options, figures); },
+                       topology.ranks()};
+      },
+      nb::arg("operands"), nb::arg("topology"), nb::arg("options"), nb::arg("machine") = "");
+}
+
+}  // namespace partita::python

@@ -1,0 +1,136 @@
+#include "views.hpp"
+
+#include <nanobind/stl/string.h>
+
+#include <optional>
+#include <partita/error.hpp>
+
+namespace partita::python {
+
+namespace {
+
+std::optional<Dtype> dtype_of(const nb::dlpack::dtype& dtype) {
+  if (dtype.lanes != 1) return std::nullopt;
+  const auto by_bits = [&](Dtype of_8, Dtype of_16, Dtype of_32, Dtype of_64) -> std::optional<Dtype> {
+    if (dtype.bits == 8) return of_8;
+    if (dtype.bits == 16) return of_16;
+    if (dtype.bits == 32) return of_32;
+    if (dtype.bits == 64) return of_64;
+    return std::nullopt;
+  };
+  using Code = nb::dlpack::dtype_code;
+  switch (static_cast<Code>(dtype.code)) {
+    case Code::Int:
+      return by_bits(Dtype::i8, Dtype::i16, Dtype::i32, Dtype::i64);
+    case Code::UInt:
+      return by_bits(Dtype::u8, Dtype::u16, Dtype::u32, Dtype::u64);
+    case Code::Float:
+      if (dtype.bits == 8) return std::nullopt;
+      return by_bits({}, Dtype::f16, Dtype::f32, Dtype::f64);
+    case Code::Bfloat:
+      if (dtype.bits == 16) return Dtype::bf16;
+      return std::nullopt;
+    case Code::Complex:
+      if (dtype.bits == 64) return Dtype::c64;
+      if (dtype.bits == 128) return Dtype::c128;
+      return std::nullopt;
+    case Code::Bool:
+      if (dtype.bits == 8) return Dtype::boolean;
+      return std::nullopt;
+    default:
+      return std::nullopt;
+  }
+}
+
+View view_of(std::string_view what, const nb::ndarray<nb::ro>& array) {
+  const std::optional<Dtype> dtype = dtype_of(array.dtype());
+  if (!dtype) throw ArgumentError(std::string(what) + ": its elements are of no dtype that Partita has");
+  if (array.ndim() > max_dimensions)
+    throw ArgumentError(std::string(what) + ": " + std::to_string(array.ndim()) + " dimensions; at most 8");
+  View view{const_cast<void*>(array.data()), *dtype, {}, {}, MemorySpace::host};
+  for (std::size_t i = 0; i < array.ndim(); ++i) {
+    view.extents.push_back(static_cast<std::int64_t>(array.shape(i)));
+    view.strides.push_back(array.stride(i));
+  }
+  const int device = array.device_type();
+  if (device == nb::device::cuda::value || device == nb::device::cuda_managed::value)
+    view.space = MemorySpace::device;
+  else if (device != nb::device::cpu::value && device != nb::device::cuda_host::value)
+    throw ArgumentError(std::string(what) + ": it lies on a device that is no CUDA device");
+  return view;
+}
+
+/// Version 3: https://numba.readthedocs.io/en/stable/cuda/cuda_array_interface.html.
+View view_of_cuda(std::string_view what, const nb::dict& interface, bool& read_only) {
+  const auto text = nb::cast<std::string>(interface["typestr"]);
+  const nb::object dtype = nb::module_::import_("numpy").attr("dtype")(text);
+  const auto place = nb::cast<std::pair<std::uintptr_t, bool>>(interface["data"]);
+  View view{};
+  view.data = reinterpret_cast<void*>(place.first);
+  view.dtype = parse_dtype(nb::cast<std::string>(dtype.attr("name")));
+  view.extents = nb::cast<Extents>(interface["shape"]);
+  view.strides = dense_strides(view.extents);
+  view.space = MemorySpace::device;
+  read_only = place.second;
+  if (!interface.contains("strides") || interface["strides"].is_none()) return view;
+  view.strides = nb::cast<Extents>(interface["strides"]);
+  const std::int64_t bytes = size_of(view.dtype);
+  for (std::int64_t& stride : view.strides) {
+    if (stride % bytes != 0) throw ArgumentError(std::string(what) + ": strides that are no whole elements");
+    stride /= bytes;
+  }
+  return view;
+}
+
+}  // namespace
+
+Memory::Memory(std::string_view what, const nb::handle& array, bool writable)
+    : array_(nb::borrow<nb::object>(array)) {
+  nb::ndarray<> found;
+  if (nb::try_cast(array, found, false)) {
+    held_ = nb::ndarray<nb::ro>(found);
+  } else {
+    read_only_ = nb::try_cast(array, held_, false);
+  }
+  if (held_.is_valid()) {
+    view_ = view_of(what, held_);
+  } else if (nb::hasattr(array, "__cuda_array_interface__")) {
+    view_ = view_of_cuda(what, nb::cast<nb::dict>(array.attr("__cuda_array_interface__")), read_only_);
+  } else {
+    auto type = nb::cast<std::string>(array.type().attr("__name__"));
+    if (nb::hasattr(array, "dtype"))
+      type += " of dtype " + nb::cast<std::string>(array.attr("dtype").attr("__str__")());
+    throw nb::type_error((std::string(what) +
+                          ": an array of NumPy, CuPy, PyTorch, ... is wanted, with DLPack, the "
+                          "buffer protocol or __cuda_array_interface__, and not a " +
+                          type)
+                             .c_str());
+  }
+  if (writable && read_only_) throw ArgumentError(std::string(what) + ": the array may only be read");
+}
+
+Dict interface_of(const View& view) {
+  constexpr const char* types[dtype_count] = {"|b1", "|i1", "|u1", "<i2", "<u2", "<i4",  "<u4", "<i8", "<u8",
+                                              "<f2", "<u2", "<f4", "<f8", "<c8", "<c16", "|u1", "|u1"};
+  Strides bytes = view.strides;
+  for (std::int64_t& stride : bytes) stride *= size_of(view.dtype);
+  Dict interface;
+  interface["version"] = 3;
+  interface["typestr"] = types[static_cast<int>(view.dtype)];
+  interface["shape"] = view.extents;
+  interface["strides"] = bytes;
+  interface["data"] = nb::make_tuple(reinterpret_cast<std::uintptr_t>(view.data), false);
+  return interface;
+}
+
+std::shared_ptr<void> Memory::owner() const {
+  // Of a tensor, too, the object itself is enough: it keeps what it exports.
+  PyObject* const kept = nb::object(array_).release().ptr();
+  return {kept, [](void* object) {
+            if (Py_IsInitialized() == 0) return;  // at the end of the process nobody counts any more
+            const nb::gil_scoped_acquire lock;
+            Py_DECREF(static_cast<PyObject*>(object));
+          }};
+}
+
+}  // namespace partita::python

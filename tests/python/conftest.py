@@ -1,0 +1,56 @@
+"""Tests that take `ctx` run on PARTITA_TEST_RANKS ranks: threads of this process, or (PARTITA_TEST_GROUP=processes) the
+processes that a launcher has started, each with a pytest of its own. Others need no ranks, and run in one process."""
+
+import os
+
+import numpy as np
+import pytest
+
+import partita as pt
+
+RANKS = int(os.environ.get("PARTITA_TEST_RANKS", "3"))
+PROCESSES = os.environ.get("PARTITA_TEST_GROUP") == "processes"
+
+
+def pytest_addoption(parser):
+    parser.addoption("--with-ranks-only", action="store_true", default=PROCESSES, help="only the tests that take ranks")
+
+
+def pytest_collection_modifyitems(config, items):
+    if config.getoption("--with-ranks-only"):
+        items[:] = [item for item in items if "ctx" in item.fixturenames]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem):
+    if PROCESSES or "ctx" not in pyfuncitem.fixturenames:
+        return None
+    given = {name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}
+    pt.run(RANKS, lambda context: pyfuncitem.obj(**{**given, "ctx": context}), device="cpu", deadline=60)
+    return True
+
+
+@pytest.fixture(scope="session")
+def launched():
+    context = pt.initialize(device="cpu", deadline=60) if PROCESSES else None
+    assert context is None or context.size == RANKS
+    yield context
+    if context is not None:
+        context.close()
+
+
+@pytest.fixture
+def ctx(launched):
+    return launched
+
+
+@pytest.fixture
+def folder(ctx, tmp_path):
+    """The same on all ranks."""
+    if not PROCESSES:
+        return tmp_path
+    text = np.zeros(1000, np.uint8)
+    if ctx.rank == 0:
+        path = str(tmp_path).encode()
+        text[: len(path)] = list(path)
+    return type(tmp_path)(bytes(pt.broadcast(ctx, text)).rstrip(b"\0").decode())

@@ -1,0 +1,40 @@
+# The Python package: pytest on 1 to 4 ranks, as threads of one process and as processes; the examples on 2.
+if(NOT PARTITA_HAVE_PYTHON)
+  return()
+endif()
+set(python_environment PYTHONPATH=${PROJECT_BINARY_DIR}/python PYTHONDONTWRITEBYTECODE=1)
+set(pytest ${Python_EXECUTABLE} -m pytest -q -p no:cacheprovider)
+
+# partita_add_python_test(NAME RANKS GROUP COMMAND...)
+function(partita_add_python_test name ranks group)
+  math(EXPR cores "${ranks} / 2 + 1 / ${ranks}")
+  add_test(NAME ${name} COMMAND ${ARGN})
+  set_tests_properties(
+    ${name} PROPERTIES LABELS python PROCESSORS ${cores}
+                       ENVIRONMENT "${python_environment};PARTITA_TEST_GROUP=${group};PARTITA_TEST_RANKS=${ranks}")
+endfunction()
+
+set(all ${CMAKE_CURRENT_SOURCE_DIR}/python)
+partita_add_python_test(python-threads-3 3 threads ${pytest} ${all})
+# What needs no ranks has been tested there.
+foreach(ranks 1 2 4)
+  partita_add_python_test(python-threads-${ranks} ${ranks} threads ${pytest} ${all} --with-ranks-only)
+endforeach()
+if(PARTITA_HAVE_MPI)
+  foreach(ranks RANGE 1 4)
+    partita_add_python_test(
+      python-mpi-${ranks} ${ranks} processes ${CMAKE_CURRENT_SOURCE_DIR}/run_ranks.sh ${ranks} ${PARTITA_MPI_LAUNCHER}
+      ${PARTITA_MPI_FLAGS} -- ${pytest} ${all})
+  endforeach()
+endif()
+if(TARGET partita_command)
+  partita_add_python_test(python-sockets-2 2 processes ${CMAKE_CURRENT_SOURCE_DIR}/run_ranks.sh 2 $<TARGET_FILE:partita_command> run
+                          -q --threads -- ${pytest} ${all})
+  file(GLOB python_examples CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/python/*.py)
+  foreach(example IN LISTS python_examples)
+    get_filename_component(stem ${example} NAME_WE)
+    partita_add_python_test(python-example-${stem} 2 processes ${CMAKE_CURRENT_SOURCE_DIR}/run_ranks.sh 2
+                            $<TARGET_FILE:partita_command> run -q --threads -- ${Python_EXECUTABLE} ${example})
+    set_tests_properties(python-example-${stem} PROPERTIES WORKING_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  endforeach()
+endif()

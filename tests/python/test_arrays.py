@@ -1,0 +1,209 @@
+"""Arrays: made of what people have, seen, gathered, reduced."""
+
+import array as arrays_of_python
+import gc
+import sys
+import weakref
+
+import numpy as np
+import pytest
+from shapes import part, rules, spread, whole
+
+import partita as pt
+
+DTYPES = "bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 float32 float64 complex64 complex128".split()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_local_memory_is_wrapped_not_copied(ctx, dtype):
+    local = whole((3, 2), dtype)
+    a = pt.from_local(ctx, local, pt.Slab(0))
+    assert a.local is local and a.dtype == local.dtype and a.shape == (3 * ctx.size, 2) and a.local_shape == (3, 2)
+    assert (a.gather() == np.concatenate([local] * ctx.size)).all()
+    assert np.shares_memory(a[:, 1:].local, local) and np.shares_memory(a.T.local, local)
+
+
+def test_shapes_are_what_the_parts_add_up_to(ctx):
+    for shape in [(7, 5), (1, 1), (ctx.size, 9), (0, 4)]:
+        for rule in rules(ctx.size):
+            layout = pt.Layout(rule, shape, ctx.size)
+            a = pt.from_local(ctx, np.zeros(layout.local_shape(ctx.rank)), rule)
+            assert a.shape == shape and a.layout == layout
+
+
+def test_memory_of_any_strides_and_kinds(ctx):
+    source = whole((6, 8))
+    for local in [source[::2, ::-2], np.asfortranarray(source), source.T, source[:0]]:
+        a = pt.from_local(ctx, local, pt.Slab(0))
+        assert a.local is local
+        assert (a.gather() == np.concatenate([local] * ctx.size)).all()
+    plain = pt.from_local(ctx, arrays_of_python.array("d", [1, 2, 3]), pt.Slab(0))
+    assert plain.sum() == 6 * ctx.size
+    words = pt.from_local(ctx, bytearray(b"abc"), pt.Slab(0))
+    assert words.dtype == np.uint8 and words.shape == (3 * ctx.size,)
+
+
+def test_what_may_only_be_read_is_only_read(ctx):
+    local = whole((4, 2))
+    local.flags.writeable = False
+    a = pt.from_local(ctx, local, pt.Slab(0))
+    assert (a.redistribute(pt.Slab(1)).gather() == a.gather()).all()
+    out = pt.zeros(ctx, a.shape, pt.Slab(0))
+    for write in [
+        lambda: a.__setitem__(slice(0, 1), 0),
+        lambda: np.add(a, 1, out=a),
+        lambda: pt.redistribute(out, a),
+        lambda: a[1:].__setitem__(slice(0, 1), 0),
+        lambda: pt.Redistribute(out, a).execute(),
+    ]:
+        with pytest.raises(pt.ArgumentError, match="only be read"):
+            write()
+    assert not a[1:].local.flags.writeable
+    assert (local == whole((4, 2))).all()
+
+
+def test_owners_live_as_long_as_arrays_and_no_longer(ctx):
+    class Owned(np.ndarray):
+        pass
+
+    local = np.zeros((2, 3)).view(Owned)
+    seen = weakref.ref(local)
+    a = pt.from_local(ctx, local, pt.Slab(0))
+    window = a[1:]
+    del local, a
+    gc.collect()
+    assert seen() is not None
+    del window
+    ctx.collect()
+    gc.collect()
+    assert seen() is None
+
+
+def test_local_parts_keep_the_memory(ctx):
+    local = pt.full(ctx, (40, 3), pt.Slab(0), 2.0).local
+    gc.collect()
+    ctx.collect()
+    pt.full(ctx, (40, 3), pt.Slab(0), 5.0)
+    assert (local == 2.0).all() and local.flags.writeable
+
+
+def test_bad_parts_are_refused_on_every_rank(ctx):
+    with pytest.raises(pt.ArgumentError, match="local part of rank"):
+        pt.from_local(ctx, np.zeros((2 if ctx.rank else 3, 2)), pt.Slab(0), (2 * ctx.size, 2))
+    with pytest.raises(TypeError, match="datetime64"):
+        pt.from_local(ctx, np.zeros(3, "datetime64[s]"), pt.Slab(0), (3 * ctx.size,))
+    with pytest.raises(TypeError):
+        pt.from_local(ctx, 3.0, pt.Slab(0))
+    with pytest.raises(pt.ArgumentError, match="says no mesh"):
+        pt.empty(ctx, (3,), pt.P("x"))
+    with pytest.raises(pt.ArgumentError, match="float128|longdouble|none that Partita has"):
+        pt.empty(ctx, (3,), pt.Slab(0), "longdouble")
+    ctx.barrier()
+
+
+def test_arrays_begin_with_what_is_asked(ctx):
+    for rule in rules(ctx.size):
+        for name, made, wanted in [
+            ("zeros", pt.zeros(ctx, (5, 7), rule, "int32"), np.zeros((5, 7), "int32")),
+            ("full", pt.full(ctx, (5, 7), rule, 2 + 1j), np.full((5, 7), 2 + 1j)),
+            ("eye", pt.eye(ctx, 5, 7, distribution=rule, diagonal=1), np.eye(5, 7, 1)),
+            ("function", pt.from_function(ctx, (5, 7), rule, lambda i, j: 10.0 * i + j), np.fromfunction(lambda i, j: 10.0 * i + j, (5, 7))),
+            ("scatter", pt.scatter(ctx, whole((5, 7)) if ctx.rank == ctx.size - 1 else None, rule, root=ctx.size - 1), whole((5, 7))),
+        ]:
+            assert made.dtype == wanted.dtype and (made.gather() == wanted).all(), (name, rule)
+    assert (pt.arange(ctx, 2, 30, 3, distribution=pt.Slab(0)).gather() == np.arange(2, 30, 3)).all()
+    assert (pt.arange(ctx, 1.0, 0.0, -0.25, distribution=pt.Slab(0)).gather() == np.arange(1.0, 0.0, -0.25)).all()
+    a, b = (pt.random(ctx, (6, 5), rule, "complex64", seed=7) for rule in (pt.Slab(0), pt.Slab(1)))
+    assert (a.gather() == b.gather()).all() and len(np.unique(a.gather())) == 30
+    with pt.Mesh({"x": ctx.size}):
+        assert pt.zeros(ctx, (4, 4), pt.P("x", None)).distribution == pt.Partitioned(pt.current_mesh(), pt.P("x", None))
+
+
+def test_redistribution_between_all_rules(ctx):
+    source = whole((9, 11))
+    for rule in rules(ctx.size):
+        a = spread(ctx, source, rule)
+        for other in rules(ctx.size):
+            b = a.redistribute(other)
+            assert (b.local == part(source, b.layout, ctx.rank)).all()
+        into = pt.zeros(ctx, (11, 9), rule)
+        assert pt.redistribute(a, into, axes=[1, 0]) is into and (into.gather() == source.T).all()
+        assert (a.redistribute(a.layout).gather() == source).all()
+    plan = pt.Redistribute(a, b)
+    a.local[...] += 1
+    assert plan.execute() is b and (b.gather() == source + 1).all() and "redistribute" in plan.explain()
+
+
+def test_windows_and_transposed_arrays(ctx):
+    source = whole((9, 11))
+    for rule in rules(ctx.size):
+        a = spread(ctx, source, rule)
+        for key in [slice(2, 7), (slice(None), slice(-4, None)), (Ellipsis, slice(0, 3)), (slice(3, 3),), slice(100, 200)]:
+            assert (a[key].gather() == source[key]).all()
+        assert (a.T.gather() == source.T).all() and (a[1:4].T[2:].gather() == source[1:4].T[2:]).all()
+        a[2:5, 1:] = -1
+        changed = source.copy()
+        changed[2:5, 1:] = -1
+        a[7:8] = a[7:8] * 2
+        changed[7:8] *= 2
+        assert (a.gather() == changed).all()
+    for key in [3, (slice(None), 2), slice(None, None, 2), (0, 0, 0), (Ellipsis, Ellipsis)]:
+        with pytest.raises(pt.ArgumentError):
+            a[key]
+    with pytest.raises(pt.ArgumentError):
+        a[1:2] = np.zeros(11)
+    assert a.at((8, 10)) == source[8, 10]
+
+
+def test_reductions(ctx):
+    source = np.cos(whole((6, 7)))
+    for rule in rules(ctx.size):
+        a = spread(ctx, source, rule)
+        for name in "sum prod min max mean any all".split():
+            assert getattr(a, name)() == pytest.approx(getattr(source, name)(), rel=1e-13), name
+            for axis in (0, -1, (0, 1)):
+                found = getattr(a, name)(axis, keepdims=True).gather()
+                np.testing.assert_allclose(found, getattr(source, name)(axis, keepdims=True), rtol=1e-13, atol=1e-13)
+        assert pt.norm(a) == pytest.approx(np.linalg.norm(source)) and np.sum(a) == a.sum()
+        assert pt.dot(a, a) == pytest.approx((source**2).sum()) and pt.vdot(a * 1j, a * (1 + 0j)) == pytest.approx(-1j * (source**2).sum())
+        on_root = a.sum(0, root=ctx.size - 1)
+        assert on_root.local_shape == ((7,) if ctx.rank == ctx.size - 1 else (0,))
+    with pytest.raises(pt.ArgumentError):
+        a.sum(2)
+    assert isinstance(spread(ctx, whole((3, 3), "int8"), pt.Slab(0)).sum(), int)
+
+
+def test_gathering_copies_printing(ctx):
+    source = whole((4, 5), "float32")
+    a = spread(ctx, source, pt.Slab(1))
+    root = a.gather(root=ctx.size - 1)
+    assert (root is None) == (ctx.rank != ctx.size - 1)
+    if root is not None:
+        assert (root == source).all()
+    assert (a.astype("int64").gather() == source).all() and a.astype(np.int64).dtype == np.int64
+    copied = a.copy()
+    copied[...] = 0
+    assert (a.gather() == source).all()
+    assert a.to_string() == str(np.float64(source)).replace(".", "")
+    assert "4x5 slab:1" in repr(a) and str(a.local) in str(a)
+    for what in [bool, np.asarray, list]:
+        with pytest.raises((TypeError, ValueError)):
+            what(a)
+
+
+def test_packages_are_kept(ctx):
+    torch = pytest.importorskip("torch")
+    local = torch.arange(6.0).reshape(3, 2)
+    a = pt.from_local(ctx, local, pt.Slab(0))
+    assert a.local is local
+    b = a.redistribute(pt.Slab(1)) + 1
+    assert isinstance(b.local, torch.Tensor) and isinstance((a.T @ a).local, torch.Tensor)
+
+
+def test_references_are_balanced(ctx):
+    local = np.zeros((3, 3))
+    before = sys.getrefcount(local)
+    for _ in range(50):
+        pt.from_local(ctx, local, pt.Slab(0), (3 * ctx.size, 3))
+    ctx.collect()
+    assert sys.getrefcount(local) == before

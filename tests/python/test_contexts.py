@@ -1,0 +1,217 @@
+"""How contexts begin, fail and end: what is said, and that nothing hangs. Programs are run as users run them."""
+
+import multiprocessing
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+from conftest import PROCESSES
+
+import partita as pt
+
+
+def program(text, *, interrupt=None, seconds=60):
+    """What it prints, and its exit code; Ctrl-C when it has printed `interrupt`."""
+    running = subprocess.Popen(
+        [sys.executable, "-c", "import numpy as np, partita as pt, sys, time\n" + text],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env={**os.environ, "OMPI_MCA_ess_singleton_isolated": "1"},
+    )
+    killer = threading.Timer(seconds, running.kill)
+    killer.start()
+    try:
+        lines = []
+        for line in running.stdout:
+            lines.append(line)
+            if interrupt is not None and interrupt in line:
+                running.send_signal(signal.SIGINT)
+        return "".join(lines), running.wait()
+    finally:
+        killer.cancel()
+
+
+def test_results_come_by_rank():
+    assert pt.run(4, lambda context: (context.rank, context.size)) == [(rank, 4) for rank in range(4)]
+
+
+def test_arrays_outlive_their_ranks():
+    arrays = pt.run(2, lambda context: pt.full(context, (4,), pt.Slab(0), 1.0))
+    assert [one.local.sum() for one in arrays] == [2.0, 2.0]
+
+
+def test_what_a_rank_raises_first_comes_out():
+    class Odd(Exception):
+        pass
+
+    def body(context):
+        if context.rank == 1:
+            raise Odd("of rank 1")
+        context.barrier()
+
+    with pytest.raises(Odd, match="of rank 1"):
+        pt.run(3, body)
+    with pytest.raises(pt.ArgumentError, match="slab:7|axis"):
+        pt.run(2, lambda context: pt.zeros(context, (3,), "slab:7"))
+    with pytest.raises(pt.ArgumentError):
+        pt.run(0, lambda context: None)
+
+
+def test_a_block_that_ends_by_an_exception_fails_its_context():
+    seen = []
+
+    def body(context):
+        with context:
+            if context.rank == 0:
+                raise KeyError("lost")
+            try:
+                context.barrier()
+            except pt.Error as error:
+                seen.append(str(error))
+                assert context.failed and "lost" in context.failure
+                raise
+
+    with pytest.raises(KeyError):
+        pt.run(2, body)
+    assert "KeyError" in seen[0] and "lost" in seen[0]
+
+
+def test_options():
+    with pt.initialize(device="cpu", deadline=2.5, log="error", plan_cache_size=3) as context:
+        assert context.size >= 1 and context.threads >= 1 and context.topology.ranks == context.size
+        assert "rank 0 of" in repr(context) and context == context and context != 0
+    with pytest.raises(pt.Error, match="closed"):
+        context.barrier()
+    for bad, what in [({"dead": 1}, "no option dead; known: .*deadline"), ({"deadline": -1}, "deadline"), ({"log": "loud"}, "known: trace")]:
+        with pytest.raises(pt.ArgumentError, match=what):
+            pt.initialize(**bad)
+    for device in ["gpu", "cpu:1", "cuda:x"]:
+        with pytest.raises(pt.ArgumentError, match="known"):
+            pt.initialize(device=device)
+    with pytest.raises(TypeError, match="mpi4py"):
+        pt.initialize(comm=3)
+
+
+def test_several_contexts_and_any_order_of_garbage():
+    first, second = pt.initialize(), pt.initialize()
+    a, b = pt.zeros(first, (4,), pt.Slab(0)), pt.zeros(second, (4,), pt.Slab(0))
+    with pytest.raises(pt.ArgumentError, match="different contexts"):
+        a + b
+    window = a[1:]
+    del first, a
+    assert (window + 1).sum() == 3
+    second.close()
+    assert b.local.sum() == 0
+
+
+def test_ctrl_c_ends_a_wait():
+    text = """
+def body(context):
+    pt.receive(context, np.zeros(1), 1 - context.rank)
+print("waiting", flush=True)
+try:
+    pt.run(2, body)
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+"""
+    begin = time.monotonic()
+    printed, code = program(text, interrupt="waiting")
+    assert "interrupted" in printed and code == 0 and time.monotonic() - begin < 30
+
+
+def test_ctrl_c_between_calls():
+    text = """
+with pt.initialize() as context:
+    try:
+        print(context.size, "waiting", flush=True)
+        while True:
+            context.barrier()
+    except KeyboardInterrupt:
+        print("interrupted", flush=True)
+"""
+    printed, code = program(text, interrupt="waiting")
+    assert "interrupted" in printed
+
+
+def test_ctrl_c_ends_a_wait_of_a_process(ctx):
+    group = ctx.split(0)
+    if not PROCESSES or ctx.size == 1:
+        pytest.skip("one process waits for another")
+    with pytest.raises(KeyboardInterrupt if ctx.rank == 0 else pt.LostPeerError):
+        if ctx.rank == 0:
+            threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+            pt.receive(group, np.zeros(1), 1)
+        else:
+            group.barrier()
+    assert group.failed and not ctx.failed
+    ctx.barrier()
+
+
+def test_forked_children_do_no_harm():
+    context = pt.initialize()
+    a = pt.full(context, (8,), pt.Slab(0), 2.0)
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        assert pool.map(len, ["ab", "c"]) == [2, 1]
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            context.barrier()
+        except pt.FailedContextError as error:
+            os.write(writing, f"{a.local.sum()} {error}".encode())
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    assert re.match(rb"16.0 .*fork", os.read(reading, 1000))
+    assert (a + 1).sum() == 24.0
+    context.close()
+
+
+def test_programs_end_with_everything_alive():
+    printed, code = program(
+        """
+context = pt.initialize()
+a = pt.zeros(context, (3,), pt.Slab(0))
+local = a.local
+cycle = [a]; cycle.append(cycle)
+print("done", flush=True)
+"""
+    )
+    assert printed.split() == ["done"] and code == 0
+
+
+def test_communicators_of_mpi4py():
+    pytest.importorskip("mpi4py")
+    printed, code = program(
+        """
+from mpi4py import MPI
+if pt.mpi_description().startswith("none"):  # the library is built without that MPI
+    sys.exit(print("done"))
+with pt.initialize(MPI.COMM_SELF) as context:
+    assert pt.all_reduce(context, np.ones(2)).sum() == 2 * context.size
+print("done")
+"""
+    )
+    assert printed.split() == ["done"] and code == 0
+
+
+@pytest.mark.parametrize("kind", ["array", "product"])
+def test_threads_go_on_while_ranks_wait(kind):
+    """A rank that waits holds no lock of the interpreter."""
+    counted = []
+
+    def body(context):
+        if context.rank == 0:
+            for _ in range(100):
+                counted.append(time.sleep(0.0001))
+        a = pt.zeros(context, (6, 6), pt.Slab(0))
+        return (a @ a).sum() if kind == "product" else a.sum()
+
+    assert pt.run(3, body) == [0.0] * 3 and len(counted) == 100
+    assert np.ones(1)[0] == 1

@@ -1,0 +1,118 @@
+"""Matrix multiply, transforms, spectral helpers, against NumPy."""
+
+import numpy as np
+import pytest
+from shapes import rules, spread, whole
+
+import partita as pt
+
+
+def close(found, wanted):
+    np.testing.assert_allclose(found.gather(), wanted, rtol=1e-10, atol=1e-10)
+
+
+def test_products(ctx):
+    x, y = np.sin(whole((6, 9))), np.cos(whole((9, 5)))
+    for rule in rules(ctx.size):
+        a, b = spread(ctx, x, rule), spread(ctx, y, rule)
+        close(a @ b, x @ y)
+        close(b.T @ a.T, (x @ y).T)
+        close(pt.matmul(b, a, op_a="transpose", op_b="transpose", epilogue="relu"), np.maximum((x @ y).T, 0))
+        c = spread(ctx, whole((6, 5)), rule)
+        close(pt.matmul(a, b, c, alpha=2, beta=-1), 2 * x @ y - whole((6, 5)))
+        assert pt.matmul(a, b, c, beta=1, out=c) is c
+        close(c, x @ y + whole((6, 5)))
+    v = spread(ctx, whole((9,)), pt.Replicated())
+    close(a @ v, x @ whole((9,)))
+    bias = spread(ctx, whole((6,)), pt.Slab(0))
+    close(pt.matmul(a, b, bias=bias, epilogue="bias", distribution="slab:1"), x @ y + whole((6, 1)))
+
+
+def test_products_that_cannot_be(ctx):
+    a = pt.zeros(ctx, (4, 5), pt.Slab(0))
+    with pytest.raises(pt.ArgumentError):
+        a @ a
+    with pytest.raises(pt.ArgumentError, match="known: automatic, local"):
+        pt.matmul(a, a.T, method="fast")
+    with pytest.raises(TypeError, match="speed"):
+        pt.matmul(a, a.T, speed=3)
+    ctx.barrier()
+
+
+def test_a_planned_product(ctx):
+    x, y = np.sin(whole((6, 9))), np.cos(whole((9, 5)))
+    a, b = spread(ctx, x, pt.Slab(0)), spread(ctx, y, pt.Slab(1))
+    multiply = pt.Matmul(a, b)
+    assert multiply.execute() is multiply.out
+    close(multiply.out, x @ y)
+    close(multiply.execute(alpha=3), 3 * x @ y)
+    out = pt.zeros(ctx, (6, 5), pt.Replicated())
+    again = pt.Matmul(a, b, out=out)
+    again.reset(a + 1, b)
+    close(again.execute(), (x + 1) @ y)
+    assert again.autotune(runs=1) and again.workspace_size >= 0 and "matmul" in again.explain()
+    again.release()
+
+
+def test_transforms(ctx):
+    real = np.sin(whole((6, 8)))
+    field = real + 1j * np.cos(3 * real)
+    for rule in rules(ctx.size):
+        f, r = spread(ctx, field, rule), spread(ctx, real, rule)
+        for norm in (None, "ortho", "forward"):
+            close(pt.fft.fftn(f, norm=norm), np.fft.fftn(field, norm=norm))
+            close(pt.fft.ifft(f, axis=0, norm=norm), np.fft.ifft(field, axis=0, norm=norm))
+        close(pt.fft.fft(f), np.fft.fft(field))
+        close(pt.fft.fft2(f), np.fft.fft2(field))
+        close(pt.fft.rfftn(r, axes=(1, 0)), np.fft.rfftn(real, axes=(1, 0)))
+        half = pt.fft.rfft2(r, output="cheapest")
+        close(half, np.fft.rfft2(real))
+        close(pt.fft.irfft2(half, (6, 8), distribution=rule), real)
+        close(pt.fft.idctn(pt.fft.dctn(r)), real)
+        close(pt.fft.idst(pt.fft.dst(r, type=3), type=3), real)
+    odd = spread(ctx, real[:, :7].copy(), pt.Slab(0))
+    close(pt.fft.irfft(pt.fft.rfft(odd), 7), real[:, :7])
+    target = pt.zeros(ctx, (6, 8), pt.Slab(1), "complex128")
+    assert pt.fft.fftn(f, out=target) is target
+    close(target, np.fft.fftn(field))
+
+
+def test_a_planned_transform(ctx):
+    field = np.exp(1j * whole((6, 8)))
+    a = spread(ctx, field, pt.Slab(0))
+    plan = pt.fft.FFT(a, output="cheapest")
+    close(plan.execute(), np.fft.fftn(field))
+    a[...] = 0
+    assert plan.inverse() is a
+    close(a, field)
+    assert plan.workspace_size >= 0 and plan.plan.operation and plan.explain(json=True).startswith("{")
+
+
+def test_transforms_that_cannot_be(ctx):
+    real = pt.zeros(ctx, (6, 8), pt.Slab(0))
+    for call in [
+        lambda: pt.fft.fftn(real),
+        lambda: pt.fft.rfft(real, axis=2),
+        lambda: pt.fft.dct(real, type=5),
+        lambda: pt.fft.irfftn(real.astype("complex128"), (7, 8)),
+        lambda: pt.fft.rfft(real, norm="unit"),
+    ]:
+        with pytest.raises(pt.ArgumentError):
+            call()
+
+
+def test_spectral_helpers(ctx):
+    n = 16
+    x = 2 * np.pi * np.arange(n) / n
+    u = np.sin(x)[:, None] * np.cos(2 * x)[None, :]
+    a = spread(ctx, u, pt.Slab(0))
+    close(pt.spectral.solve_poisson(a * -5.0), u)
+    along_x, along_y = pt.spectral.gradient(a)
+    close(along_x, np.cos(x)[:, None] * np.cos(2 * x)[None, :])
+    close(along_y, -2 * np.sin(x)[:, None] * np.sin(2 * x)[None, :])
+    close(pt.spectral.multiply(a, lambda k: -(k[0] ** 2 + k[1] ** 2)), -5 * u)
+    close(pt.spectral.convolve(a, a), np.fft.ifft2(np.fft.fft2(u) ** 2).real)
+    wide = pt.spectral.resize(pt.fft.fftn(a.astype("complex128")), (n, n), (24, 24))
+    assert np.allclose(pt.fft.ifftn(wide).gather()[::3, ::3], u[::2, ::2])
+    with pytest.raises(ZeroDivisionError):
+        pt.spectral.multiply(a, lambda k: 1 / 0)

@@ -1,0 +1,37 @@
+"""The package and the examples are typed as strictly as mypy can check."""
+
+import pathlib
+import subprocess
+import sys
+
+import partita as pt
+
+ROOT = pathlib.Path(__file__).parents[2]
+
+
+def test_types(tmp_path):
+    package = pathlib.Path(pt.__file__).parent
+    checked = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path), str(package), *map(str, EXAMPLES)],
+        capture_output=True,
+        text=True,
+        env={"MYPYPATH": str(package.parent), "PATH": ""},
+    )
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+def test_everything_public_has_a_docstring():
+    for name in pt.__all__:
+        thing = getattr(pt, name)
+        if name.startswith("__"):
+            continue
+        assert thing.__doc__, name
+        for member, value in vars(thing).items() if isinstance(thing, type) else []:
+            if not member.startswith("_") and (callable(value) or isinstance(value, property)):
+                assert getattr(value, "__doc__", None) or thing.__module__ == "partita._core", f"{name}.{member}"
+    for module in (pt.fft, pt.io, pt.spectral, pt.plans):
+        for name in module.__all__:
+            assert getattr(module, name).__doc__, name
+
+
+EXAMPLES = sorted((ROOT / "examples/python").glob("*.py"))

@@ -1,0 +1,88 @@
+"""NumPy's ufuncs on distributed arrays: local, or refused."""
+
+import numpy as np
+import pytest
+from shapes import rules, spread, whole
+
+import partita as pt
+
+
+def test_operators_are_numpys(ctx):
+    x, y = whole((5, 7)), np.sin(whole((5, 7)))
+    for rule in rules(ctx.size):
+        a, b = spread(ctx, x, rule), spread(ctx, y, rule)
+        for found, wanted in [
+            (a + b, x + y), (a - 2, x - 2), (3 * b, 3 * y), (a / b, x / y), (a // 2, x // 2), (a**2, x**2), (-b, -y),
+            (a % 3 == 0, x % 3 == 0), (np.maximum(a, b), np.maximum(x, y)), (np.exp(1j * b), np.exp(1j * y)),
+            (abs(b) < 0.5, abs(y) < 0.5), (np.hypot(a, b), np.hypot(x, y)),
+        ]:  # fmt: skip
+            assert found.layout.equivalent(a.layout) and found.dtype == wanted.dtype
+            np.testing.assert_array_equal(found.gather(), wanted)
+        quotient, rest = np.divmod(a, 4)
+        assert (quotient.gather() == x // 4).all() and (rest.gather() == x % 4).all()
+
+
+def test_in_place_and_out(ctx):
+    x = whole((4, 6))
+    a = spread(ctx, x, pt.Slab(0))
+    memory = a.local
+    a += 1
+    a *= a
+    np.sqrt(a, out=a)
+    np.add(a, 1, out=a, where=a > 10)
+    assert a.local is memory and (a.gather() == np.where(x + 1 > 10, x + 2, x + 1)).all()
+    with pytest.raises(pt.ArgumentError, match="from_local"):
+        np.add(a, 1, out=(np.zeros(3),))
+
+
+def test_nothing_is_communicated(ctx):
+    a = pt.full(ctx, (9, 9), pt.Slab(0), 2.0)
+    with pt.traffic(ctx) as moved:
+        np.sqrt(a + a) * 3 - a
+    assert moved.operations == [] and moved.total.messages == 0
+
+
+def test_what_is_broadcast(ctx):
+    x, row, column = whole((6, 8)), np.cos(whole((8,))), np.sin(whole((6, 1)))
+    for rule in rules(ctx.size):
+        a = spread(ctx, x, rule)
+        for one, values in [(row, row), (column, column), (x, x)]:
+            b = spread(ctx, values, pt.Replicated())
+            assert ((a * b).gather() == x * values).all() and (b + a).layout.equivalent(a.layout)
+    beside = spread(ctx, column, pt.Slab(0)) + spread(ctx, x, pt.Slab(0))
+    assert (beside.gather() == column + x).all()
+    outer = spread(ctx, row, pt.Replicated()) * spread(ctx, column, pt.Replicated())
+    assert (outer.gather() == row * column).all()
+
+
+def test_layouts_that_differ_name_the_way_out(ctx):
+    if ctx.size == 1:
+        pytest.skip("one rank has everything")
+    a, b = pt.zeros(ctx, (8, 8), pt.Slab(0)), pt.zeros(ctx, (8, 8), pt.Slab(1))
+    with pytest.raises(pt.ArgumentError) as caught:
+        a + b
+    text = str(caught.value)
+    with pt.traffic(ctx) as moved:
+        b = eval("b" + text.rpartition(": ")[2], {"b": b, "partita": pt})
+    total = pt.all_reduce(ctx, np.array([moved.total.node_bytes + moved.total.network_bytes]))[0]
+    assert "8x8 slab:0" in text and "8x8 slab:1" in text and f"{total} bytes" in text
+    assert (a + b).sum() == 0
+    with pytest.raises(pt.ArgumentError, match="broadcast"):
+        a + pt.zeros(ctx, (8,), pt.Slab(0))
+    with pytest.raises(pt.ArgumentError, match="do not fit"):
+        a + pt.zeros(ctx, (7, 8), pt.Slab(0))
+
+
+def test_what_is_refused(ctx):
+    a = pt.zeros(ctx, (4, 4), pt.Slab(0))
+    with pytest.raises(pt.ArgumentError, match="from_local"):
+        a + np.zeros((4, 4))
+    with pytest.raises(pt.ArgumentError, match="a.sum"):
+        np.add.reduce(a)
+    with pytest.raises(pt.ArgumentError, match="communicates"):
+        np.matmul(a, a)
+    partial = pt.zeros(ctx, (4, 4), f"mesh:x={ctx.size}:-,-;partial=sum:x")
+    with pytest.raises(pt.ArgumentError, match="partial"):
+        partial + 1
+    with pytest.raises(pt.ArgumentError):
+        a @ np.zeros((4, 4))
