@@ -66,7 +66,7 @@ void ProductChoices::add(std::string_view text, bool ours) {
 
 std::string ProductChoices::text() const {
   std::string text;
-  for (const auto& [product, way] : ways_) text += product + '\t' + way + '\n';
+  for (const auto& [product, way] : ways_) text.append(product).append(1, '\t').append(way).append(1, '\n');
   return text;
 }
 

@@ -3,12 +3,17 @@ if(NOT PARTITA_HAVE_PYTHON)
   return()
 endif()
 set(python_environment PYTHONPATH=${PROJECT_BINARY_DIR}/python PYTHONDONTWRITEBYTECODE=1)
+set(full_tests python-threads-2 python-threads-4 python-mpi-1 python-mpi-3 python-mpi-4) # for `make check`
 set(pytest ${Python_EXECUTABLE} -m pytest -q -p no:cacheprovider)
 
 # partita_add_python_test(NAME RANKS GROUP COMMAND...)
 function(partita_add_python_test name ranks group)
   math(EXPR cores "${ranks} / 2 + 1 / ${ranks}")
-  add_test(NAME ${name} COMMAND ${ARGN})
+  set(configurations)
+  if(name IN_LIST full_tests)
+    set(configurations CONFIGURATIONS full)
+  endif()
+  add_test(NAME ${name} COMMAND ${ARGN} ${configurations})
   set_tests_properties(
     ${name} PROPERTIES LABELS python PROCESSORS ${cores}
                        ENVIRONMENT "${python_environment};PARTITA_TEST_GROUP=${group};PARTITA_TEST_RANKS=${ranks}")

@@ -115,8 +115,8 @@ def test_ctrl_c_ends_a_wait():
     text = """
 def body(context):
     pt.receive(context, np.zeros(1), 1 - context.rank)
-print("waiting", flush=True)
 try:
+    print("waiting", flush=True)
     pt.run(2, body)
 except KeyboardInterrupt:
     print("interrupted", flush=True)

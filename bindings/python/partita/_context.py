@@ -207,6 +207,7 @@ def run(ranks: int, function: Callable[[Context], Result], *, device: str = "any
     results: List[Any] = [None] * ranks
     raised: List[BaseException] = []
     interruption = _core.Interruption()
+    begun = threading.Event()
 
     def body(core: _core.Context) -> str:
         try:
@@ -219,6 +220,7 @@ def run(ranks: int, function: Callable[[Context], Result], *, device: str = "any
         return ""
 
     def start(options: _core.ContextOptions) -> None:
+        begun.set()
         try:
             _core.run_threads(ranks, body, options, device, interruption)
         except BaseException as error:  # of a rank: it is in the list before; or of the start
@@ -226,12 +228,13 @@ def run(ranks: int, function: Callable[[Context], Result], *, device: str = "any
 
     # The main thread stays free for signals.
     thread = threading.Thread(target=start, args=(_options(options),), name="partita.run")
-    thread.start()
     try:
+        thread.start()
         thread.join()
     except BaseException:
         interruption.wanted = True
-        thread.join()
+        if begun.wait(1):  # Ctrl-C may come before there is a thread
+            thread.join()
         raise
     if raised:
         raise raised[0]

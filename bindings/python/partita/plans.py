@@ -125,10 +125,11 @@ def _matmul_options(options: Dict[str, Any]) -> _core.MatmulOptions:
 
 
 def plan_fft(
-    a: Operand, topology: Topology, output: Optional[Operand] = None, *, machine: str = "", **options: Any
+    a: Operand, topology: Topology, result: Optional[Operand] = None, *, machine: str = "", **options: Any
 ) -> Planned:
-    """Of a transform, with options of `partita.fft` and its kind, axes, norm, inverse."""
+    """Of a transform, with options of `partita.fft` and its kind, axes, norm, inverse; result: where it lies,
+    by default as the option `output` says."""
     how = _core.FftOptions(**options)
-    if output is None:
-        output = Operand(*_core.fft_result(a, topology, how))
-    return Planned(_core.plan_fft(a, output, topology, how, machine))
+    if result is None:
+        result = Operand(*_core.fft_result(a, topology, how))
+    return Planned(_core.plan_fft(a, result, topology, how, machine))

@@ -63,7 +63,7 @@ std::string explained(const Plan& plan, bool steps, bool json) {
 }
 
 void bind_plans(nb::module_& module) {
-  nb::class_<Operand>(module, "Operand")
+  nb::class_<Operand>(module, "Operand", "What a planner needs to know of an array. A value.")
       .def(
           "__init__",
           [](Operand* self, const Layout& layout, Dtype dtype, const std::string& order, bool heap) {
@@ -74,7 +74,7 @@ void bind_plans(nb::module_& module) {
       .def_ro("dtype", &Operand::dtype)
       .def("__str__", &Operand::to_string)
       .def("__repr__", [](const Operand& self) { return "Operand<" + self.to_string() + ">"; });
-  nb::class_<Plan>(module, "Plan")
+  nb::class_<Plan>(module, "Plan", "The steps of one rank, as data.")
       .def_ro("operation", &Plan::operation)
       .def_ro("method", &Plan::method)
       .def_ro("reason", &Plan::reason)
