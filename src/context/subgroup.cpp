@@ -27,7 +27,7 @@ constexpr std::string_view operation = "subgroup";
 std::vector<int> members(std::vector<int> ranks, int size) {
   std::erase_if(ranks, [&](int rank) { return rank < 0 || rank >= size; });
   std::ranges::sort(ranks);
-  ranks.erase(std::ranges::unique(ranks).begin(), ranks.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
   return ranks;
 }
 

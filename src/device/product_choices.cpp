@@ -6,7 +6,6 @@
 #include <fstream>
 #include <iterator>
 #include <partita/io.hpp>
-#include <ranges>
 #include <sstream>
 #include <utility>
 
@@ -125,7 +124,7 @@ std::string ChoicesOfContext::news() {
 }
 
 void ChoicesOfContext::agree(std::span<const std::string> news) {
-  for (const std::string& of_rank : std::views::reverse(news)) agreed_.add(of_rank, false);
+  for (auto of_rank = news.rbegin(); of_rank != news.rend(); ++of_rank) agreed_.add(*of_rank, false);
 }
 
 ChoicesFile::ChoicesFile(std::string file) : file_(std::move(file)) {

@@ -11,8 +11,7 @@
 namespace partita::multiplication {
 namespace {
 
-constexpr std::size_t in_a = 0, in_b = 1, in_c = 2, in_d = 3, in_bias = 4, in_auxiliary = 5, in_gradient = 6,
-                      roles = 7;
+enum Role : std::size_t { in_a, in_b, in_c, in_d, in_bias, in_auxiliary, in_gradient, roles };
 constexpr std::array<Array Request::*, roles> arrays_of_request{
     &Request::a,    &Request::b,         &Request::c,       &Request::d,
     &Request::bias, &Request::auxiliary, &Request::gradient};
