@@ -60,7 +60,7 @@ struct ExecutedTraffic {
 /// is recorded already, here or by `record_timeline`. Not copyable, one thread at a time.
 class PARTITA_API TrafficRecord {
  public:
-  explicit TrafficRecord(const Context& context);
+  explicit TrafficRecord(const Context& context);  ///< begins
   ~TrafficRecord();
   TrafficRecord(TrafficRecord&&) noexcept;
   TrafficRecord& operator=(TrafficRecord&&) noexcept;

@@ -1,6 +1,7 @@
 // Ranks that do not come: the others give up within the deadline, and say for whom they waited.
 #include <atomic>
 #include <numeric>
+#include <optional>
 #include <partita/context.hpp>
 #include <partita/error.hpp>
 #include <partita/memory.hpp>
@@ -53,9 +54,10 @@ TEST(Failure, ARankThatSaysItCanGoOnNoMore) {
 }
 
 RANK_TEST(Failure, AClosedContextFailsNoMore) {
-  context.close();
-  context.fail("too late");
-  EXPECT_FALSE(context.failed());
+  std::optional<Context> group = context.split(0);
+  group->close();
+  group->fail("too late");
+  EXPECT_FALSE(group->failed());
 }
 
 TEST(Failure, ARankThatNeverCalls) {
