@@ -68,7 +68,7 @@ class RandomMatmul {
 
   Layout layout(const Shape& shape, int ranks, Dtype dtype) {
     for (;;) {
-      const Layout drawn = random_.layout(shape, ranks);
+      Layout drawn = random_.layout(shape, ranks);
       if (!drawn.partial() || is_defined(Reduction::sum, dtype)) return drawn;
     }
   }
