@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/check.hpp"
+#include "base/round.hpp"
 
 namespace partita::multiplication {
 namespace {
@@ -11,8 +11,7 @@ namespace {
 constexpr int most_ranks = 256;
 
 std::int64_t rounded(std::int64_t bytes) {
-  constexpr std::int64_t unit = 256;  // on which devices read best
-  return (bytes + unit - 1) / unit * unit;
+  return round_up(bytes, 256);  // on which devices read best
 }
 
 std::int64_t bytes_of(const Frame& frame, const Landing& piece) {

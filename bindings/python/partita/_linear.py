@@ -6,9 +6,11 @@ from typing import Any, Optional
 
 from . import _core
 from ._array import Array, default_multiply
+from ._core import Matmul as CoreMatmul
 from ._dtypes import dtype_name
 from ._errors import ArgumentError
 from ._mesh import rule_of
+from ._planned import PlannedOperation
 
 
 def _options(options: dict[str, Any]) -> _core.MatmulOptions:
@@ -83,7 +85,7 @@ def matmul(
     return out
 
 
-class Matmul:
+class Matmul(PlannedOperation):
     """A multiply that is planned once and executed many times; options as of `matmul`.
 
     Creation, `autotune` and `execute` are collective and blocking; `execute` allocates nothing.
@@ -95,6 +97,8 @@ class Matmul:
     out : Array, optional
         Where the result goes; by default a new array, which is `out` of this object.
     """
+
+    _core: CoreMatmul
 
     def __init__(
         self,
@@ -154,28 +158,6 @@ class Matmul:
             self._options.alpha if alpha is None else alpha, self._options.beta if beta is None else beta
         )
         return self.out
-
-    def autotune(self, runs: int = 3) -> str:
-        """Time every method that fits and keep the fastest: its name. `out` is overwritten. Collective, blocking."""
-        return self._core.autotune(runs)
-
-    @property
-    def workspace_size(self) -> int:
-        """Bytes of scratch on this rank."""
-        return self._core.workspace_size
-
-    def release(self) -> None:
-        """Free scratch now. Collective, blocking; the next execution plans anew."""
-        self._core.release()
-
-    @property
-    def plan(self) -> _core.Plan:
-        """This rank's."""
-        return self._core.plan
-
-    def explain(self, steps: bool = False, json: bool = False) -> str:
-        """The plan in words. Local."""
-        return self._core.explain(steps, json)
 
 
 def dot(a: Array, b: Array) -> Any:

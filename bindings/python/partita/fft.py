@@ -12,9 +12,11 @@ from typing import Any, Optional, Sequence, Tuple
 
 from . import _core
 from ._array import Array, axes_of
+from ._core import FFT as CoreFFT
 from ._errors import ArgumentError
 from ._linear import writable
 from ._mesh import rule_of
+from ._planned import PlannedOperation
 
 __all__ = [
     "FFT", "dct", "dctn", "dst", "dstn", "fft", "fft2", "fftn", "idct", "idctn", "idst", "idstn", "ifft", "ifft2", "ifftn",
@@ -195,7 +197,7 @@ def idst(a: Array, type: int = 2, axis: int = -1, norm: Optional[str] = None, **
     return idstn(a, type, (axis,), norm, **options)
 
 
-class FFT:
+class FFT(PlannedOperation):
     """A transform that is planned once and executed many times.
 
     Creation and execution are collective and blocking; `execute` allocates nothing.
@@ -214,6 +216,8 @@ class FFT:
     **options
         See the module; inverse and last_length, too.
     """
+
+    _core: CoreFFT
 
     def __init__(
         self,
@@ -251,25 +255,3 @@ class FFT:
         assert target is not None
         self._core.inverse(source._core, target, scale)
         return result
-
-    def autotune(self, runs: int = 3) -> str:
-        """Time methods and grids and keep the fastest: its name. Collective, blocking."""
-        return self._core.autotune(runs)
-
-    @property
-    def workspace_size(self) -> int:
-        """Bytes of scratch on this rank."""
-        return self._core.workspace_size
-
-    def release(self) -> None:
-        """Free scratch now. Collective, blocking; the next execution makes it anew."""
-        self._core.release()
-
-    @property
-    def plan(self) -> _core.Plan:
-        """This rank's, forward."""
-        return self._core.plan
-
-    def explain(self, steps: bool = False, json: bool = False) -> str:
-        """The plan in words. Local."""
-        return self._core.explain(steps, json)
