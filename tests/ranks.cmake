@@ -12,6 +12,8 @@ partita_unite(
   partita_rank_tests
   ALONE
   ranks/array_reductions_test.cpp
+  ranks/device_fft_streams_test.cpp
+  ranks/device_fft_test.cpp
   ranks/device_messages_test.cpp
   ranks/elementwise_test.cpp
   ranks/fft_errors_test.cpp
@@ -105,7 +107,7 @@ if(processes AND PARTITA_MPI STREQUAL openmpi)
 endif()
 
 # The same tests of redistribution and collectives, on devices made of host memory and threads.
-set(device_tests --gtest_filter=Device.*:Elements.*:Create.*:Astype.*:Print.*:Views.*:Results.*:DeviceMatmul*:Matmul*:DeviceMessages.*:Nvshmem.*:Redistribute.*:RedistributeFailure.*:Packets.*:OutOfMemory.*:*Disagreement*)
+set(device_tests --gtest_filter=Device.*:Elements.*:Create.*:Astype.*:Print.*:Views.*:Results.*:DeviceMatmul*:Matmul*:DeviceFft*:Fft*:Spectral*:DeviceMessages.*:Nvshmem.*:Redistribute.*:RedistributeFailure.*:Packets.*:OutOfMemory.*:*Disagreement*)
 partita_add_rank_test(ranks-threads-3-fake-device 3 COMMAND partita_rank_tests --threads-group --ranks=3 ${device_tests}:Collectives.*
                       ENVIRONMENT PARTITA_TEST_DEVICE=fake)
 # What a device multiplies is put into its memory, however small it is.

@@ -53,7 +53,7 @@ class DeviceMultiply final : public DeviceBoundWork {
       : scaled_(work.scaled),
         beta_(work.beta),
         device_(binding.device),
-        math_(binding.math),
+        math_(binding.math()),
         rank_(binding.memory.plan.rank) {
     Multiply packed = work;
     std::unique_ptr<ProductShape> shape = take(packed, binding);
@@ -300,8 +300,8 @@ std::unique_ptr<DeviceBoundWork> bind_device_multiply(const Multiply& work,
   const Plan& plan = binding.memory.plan;
   const Dtype a = planning::dtype_at(plan, work.a.place), b = planning::dtype_at(plan, work.b.place),
               to = planning::dtype_at(plan, work.to.place);
-  check<UnsupportedError>(a == b && binding.math.multiplies(a, to),
-                          "{}: {} does not multiply {} by {} into {}", plan.operation, binding.math.name(),
+  check<UnsupportedError>(a == b && binding.math().multiplies(a, to),
+                          "{}: {} does not multiply {} by {} into {}", plan.operation, binding.math().name(),
                           name(a), name(b), name(to));
   return std::make_unique<DeviceMultiply>(work, binding);
 }

@@ -1,10 +1,11 @@
 // Spectral helpers against analytic derivatives, known solutions, and sums over all elements.
 #include <cmath>
 #include <numbers>
+#include <partita/elements.hpp>
 #include <partita/redistribute.hpp>
 #include <partita/spectral.hpp>
 
-#include "array/elements.hpp"
+#include "array/array_state.hpp"
 #include "ranks/rank_test.hpp"
 #include "unit/naive_transform.hpp"
 
@@ -17,33 +18,18 @@ std::vector<Distribution> distributions(int ranks) {
           BlockNonCyclic(ProcessGrid({ranks, 1, 1})), Replicated{}};
 }
 
-/// Sets every element by its global index.
-template <class T, class Function>
-void set(Array& array, Function&& function) {
-  const Shape& shape = array.shape();
-  arrays::for_each_element<T>(array.local(), array.layout(), array.context().rank(),
-                              [&](std::int64_t number, T& value) {
-                                Index index = Extents::filled(shape.size(), 0);
-                                for (int d = shape.size() - 1; d >= 0; --d) {
-                                  index[d] = number % shape[d];
-                                  number /= shape[d];
-                                }
-                                value = function(index);
-                              });
-}
-
 template <class T, class Function>
 Array make(const Context& context, const Shape& shape, const Distribution& distribution,
            Function&& function) {
   Array array = empty(context, shape, distribution, dtype_of<T>());
-  set<T>(array, function);
+  fill(array, [&](const Index& at) { return T(function(at)); });
   return array;
 }
 
 /// A whole array's elements, row-major, on every rank.
 template <class T>
 std::vector<T> whole(const Array& array) {
-  const Array all = redistribute(array, Replicated{});
+  const Array all = arrays::on_host(redistribute(array, Replicated{}));
   const T* const first = all.data<T>();
   return {first, first + all.local_size()};
 }
