@@ -166,7 +166,7 @@ TEST(MemoryErrors, BadLimit) {
 TEST(MemoryErrors, NothingAfterAFailure) {
   on_ranks(
       [](Context& context) {
-        SymmetricMemory memory = SymmetricMemory::allocate(context, 100);
+        SymmetricMemory memory = SymmetricMemory::allocate(context, 100, MemorySpace::host);
         context.barrier();
         context.state()->fail("a test says so");
         EXPECT_THROW(SymmetricMemory::allocate(context, 100), FailedContextError);
