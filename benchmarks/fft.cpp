@@ -8,6 +8,7 @@
 
 #include "benchmarks/apart.hpp"
 #include "benchmarks/benchmark.hpp"
+#include "benchmarks/cuda_fft.hpp"
 #include "benchmarks/fftw.hpp"
 #include "benchmarks/fftw_mpi.hpp"
 
@@ -94,6 +95,7 @@ std::vector<Case> fft_cases() {
   }
   add({"real-256", {256, 256, 256}, true}, "transposed", true, 0);
   add({"cube-256", {256, 256, 256}, false}, "messages", true, 1);
+  for (Case& one : cuda_fft_cases()) cases.push_back(std::move(one));
   return cases;
 }
 

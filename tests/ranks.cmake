@@ -15,6 +15,7 @@ partita_unite(
   ranks/device_fft_streams_test.cpp
   ranks/device_fft_test.cpp
   ranks/device_messages_test.cpp
+  ranks/device_passes_test.cpp
   ranks/elementwise_test.cpp
   ranks/fft_errors_test.cpp
   ranks/fft_object_test.cpp

@@ -20,6 +20,7 @@ struct Options {
   Shape grid;
   FftOptions how;
   bool explain = false;
+  bool on_gpu = false;
   int ranks = usual_ranks();
 };
 
@@ -94,7 +95,10 @@ void transform_on(Context& context, const Options& options, const Job& job) {
 
 void transform(const Options& options) {
   const Job job = prepare(options);
-  on_ranks(options.ranks, [&](Context& context) { transform_on(context, options, job); });
+  ContextOptions where;
+  where.device = options.on_gpu ? usable_gpu() : Device::cpu();
+  on_ranks(
+      options.ranks, [&](Context& context) { transform_on(context, options, job); }, where);
 }
 
 void describe(Subcommand& command, Options& options) {
@@ -115,12 +119,14 @@ void describe(Subcommand& command, Options& options) {
   command.order(how.order, "order of the elements of the result (c)");
   command.flag("--measure", how.measure, "time local transforms when planning them");
   command.word("--wisdom", how.wisdom_file, "FFTW's wisdom, read before and written after", "FILE");
+  command.device(options.on_gpu, "where it is transformed (cpu)");
   command.flag("--explain", options.explain, "print the plan too");
   command.ranks(options.ranks);
   command.footer(
       examples("partita fft brain.npy -o spectrum.npy -n 4 --explain\n"
                "partita fft spectrum.npy -o brain.npy --kind c2r --last-length 189\n"
-               "partita fft x.npy -o y.npy --kind dct2 --axes 0,2 --norm ortho"));
+               "partita fft x.npy -o y.npy --kind dct2 --axes 0,2 --norm ortho\n"
+               "partita fft brain.npy -o spectrum.npy --device cuda -n 4"));
 }
 
 const Register registered("fft", "Fourier, cosine and sine transforms of .npy files, on all ranks", describe,

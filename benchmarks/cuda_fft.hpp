@@ -1,0 +1,11 @@
+// Transforms on GPUs, beside cuFFT and NCCL one after the other.
+#pragma once
+
+#include "benchmarks/benchmark.hpp"
+
+namespace partita::benchmarks {
+
+/// None in a build without CUDA.
+std::vector<Case> cuda_fft_cases();
+
+}  // namespace partita::benchmarks

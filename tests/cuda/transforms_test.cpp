@@ -1,0 +1,193 @@
+// What a GPU transforms, against the host's FFTW and the same passes as plain code.
+#include <cuda_runtime.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <random>
+
+#include "device/accelerator.hpp"
+#include "device/device_memory.hpp"
+#include "ranks/fake_transforms.hpp"
+
+namespace partita::testing {
+namespace {
+
+using devices::DeviceFft;
+using kernels::cuda::LinePass;
+using kernels::cuda::LineStep;
+using kernels::cuda::TwiddlePass;
+
+/// The numbers of either precision.
+struct Numbers {
+  bool single = false;
+  std::vector<char> bytes;
+
+  std::size_t count() const { return bytes.size() / (single ? sizeof(float) : sizeof(double)); }
+  double at(std::size_t i) const {
+    if (!single) return reinterpret_cast<const double*>(bytes.data())[i];
+    return static_cast<double>(reinterpret_cast<const float*>(bytes.data())[i]);
+  }
+};
+
+class CudaTransformsTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    devices::Accelerators& devices = devices::Accelerators::built_in();
+    if (devices.count() == 0) GTEST_SKIP() << "no GPU: " << devices.why_none();
+    device_ = devices.device(0)->open({}, 1);
+    if (device_->transforms() == nullptr) GTEST_SKIP() << "no cuFFT: " << device_->why_no_transforms();
+  }
+
+  std::int64_t number(std::int64_t least, std::int64_t most) {
+    return std::uniform_int_distribution<std::int64_t>(least, most)(random_);
+  }
+
+  Numbers random_numbers(std::int64_t count, bool single) {
+    std::uniform_real_distribution<double> any(-1, 1);
+    Numbers result{single, {}};
+    result.bytes.resize(static_cast<std::size_t>(count) * (single ? sizeof(float) : sizeof(double)));
+    for (std::int64_t i = 0; i < count; ++i) {
+      if (single) {
+        reinterpret_cast<float*>(result.bytes.data())[i] = static_cast<float>(any(random_));
+      } else {
+        reinterpret_cast<double*>(result.bytes.data())[i] = any(random_);
+      }
+    }
+    return result;
+  }
+
+  devices::DeviceMemory upload(const Numbers& numbers) {
+    devices::DeviceMemory memory(*device_, static_cast<std::int64_t>(numbers.bytes.size()));
+    EXPECT_EQ(cudaMemcpy(memory.data(), numbers.bytes.data(), numbers.bytes.size(), cudaMemcpyDefault),
+              cudaSuccess);
+    EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+    return memory;
+  }
+  void download(const devices::DeviceMemory& memory, Numbers& numbers) {
+    EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+    EXPECT_EQ(cudaMemcpy(numbers.bytes.data(), memory.data(), numbers.bytes.size(), cudaMemcpyDefault),
+              cudaSuccess);
+  }
+
+  static void expect_near(const Numbers& there, const Numbers& here, const std::string& what) {
+    double difference = 0, size = 0;
+    for (std::size_t i = 0; i < here.count(); ++i) {
+      difference += std::pow(there.at(i) - here.at(i), 2);
+      size += std::pow(here.at(i), 2);
+    }
+    EXPECT_LE(std::sqrt(difference), (here.single ? 1e-5 : 1e-13) * std::sqrt(size)) << what;
+  }
+
+  std::unique_ptr<devices::Accelerator> device_;
+  FakeTransforms host_{[](Stream, const std::function<void()>& work) { work(); }};
+  std::mt19937_64 random_{std::random_device()()};
+};
+
+TEST_F(CudaTransformsTest, LinesAreThoseOfTheHost) {
+  constexpr std::array kinds{TransformKind::complex_forward, TransformKind::complex_backward,
+                             TransformKind::real_to_complex, TransformKind::complex_to_real};
+  for (int round = 0; round < 120; ++round) {
+    DeviceFft what;
+    what.kind = kinds[static_cast<std::size_t>(round) % kinds.size()];
+    what.single = number(0, 1) == 0;
+    what.dimensions =
+        what.kind == TransformKind::complex_to_real ? 1 : static_cast<std::size_t>(number(1, 3));
+    what.batches = number(1, 5);
+    for (std::size_t i = 0; i < what.dimensions; ++i)
+      what.n.at(i) = number(2, what.dimensions == 1 ? 300 : 30);
+    const auto lay_out = [&](DeviceFft::Side& side, bool halved) {
+      side.stride = number(1, 3);
+      std::int64_t elements = side.stride;
+      for (std::size_t i = what.dimensions; i-- > 0;) {
+        const bool half = halved && i + 1 == what.dimensions;
+        side.embed.at(i) = (half ? what.n.at(i) / 2 + 1 : what.n.at(i)) + number(0, 2);
+        elements *= side.embed.at(i);
+      }
+      side.apart = elements;
+      return elements * what.batches;
+    };
+    const bool from_real = what.kind == TransformKind::real_to_complex;
+    const bool to_real = what.kind == TransformKind::complex_to_real;
+    Numbers from = random_numbers((from_real ? 1 : 2) * lay_out(what.from, to_real), what.single);
+    Numbers to = random_numbers((to_real ? 1 : 2) * lay_out(what.to, from_real), what.single);
+    const devices::DeviceMemory from_there = upload(from), to_there = upload(to);
+    const auto there = device_->transforms()->prepare(what), here = host_.prepare(what);
+    const devices::DeviceMemory workspace(*device_, std::max<std::int64_t>(there->workspace_bytes(), 1));
+    device_->transforms()->transform(*there, from_there.data(), to_there.data(), workspace.data(),
+                                     device_->stream());
+    std::vector<char> memory(static_cast<std::size_t>(here->workspace_bytes()));
+    host_.transform(*here, from.bytes.data(), to.bytes.data(), memory.data(), {});
+    Numbers result = to;
+    download(to_there, result);
+    expect_near(result, to, "round " + std::to_string(round));
+  }
+}
+
+TEST_F(CudaTransformsTest, PassesAreThoseOfTheHost) {
+  for (int step = 0; step <= static_cast<int>(LineStep::after_4); ++step) {
+    for (const bool sine : {false, true}) {
+      for (const std::int64_t n : {2, 3, 8, 9}) {
+        LinePass pass;
+        pass.step = static_cast<LineStep>(step);
+        pass.single = number(0, 1) == 0;
+        pass.sine = sine;
+        pass.n = n;
+        pass.positions = n / 2;
+        pass.first = 1;
+        pass.lines = 3;
+        pass.along = number(0, 1) == 0;
+        pass.scale = 0.75;
+        pass.batch.loops = 2;
+        constexpr std::int64_t line = 40;
+        for (int l = 0; l < 2; ++l) {
+          pass.batch.counts[l] = 2;
+          pass.batch.strides[l][0] = pass.batch.strides[l][1] = line * (2 - l);
+        }
+        const Numbers from = random_numbers(2 * 4 * line, pass.single);
+        Numbers to = random_numbers(2 * 4 * line, pass.single);
+        const devices::DeviceMemory from_there = upload(from), to_there = upload(to);
+        pass.from = from_there.data();
+        pass.to = to_there.data();
+        device_->transforms()->pass(pass, device_->stream());
+        pass.from = from.bytes.data();
+        pass.to = to.bytes.data();
+        host_.pass(pass, {});
+        Numbers result = to;
+        download(to_there, result);
+        expect_near(result, to, "step " + std::to_string(step) + " of " + std::to_string(n));
+      }
+    }
+  }
+}
+
+TEST_F(CudaTransformsTest, RootsOfUnityAreThoseOfTheHost) {
+  for (const bool single : {false, true}) {
+    for (const std::int64_t length : {std::int64_t{35}, std::int64_t{1} << 40}) {
+      TwiddlePass pass;
+      pass.single = single;
+      pass.length = length;
+      pass.sign = single ? 1 : -1;
+      pass.offset[1] = length / 3;
+      pass.offset[2] = 2;
+      pass.loops.loops = 2;
+      for (int l = 0; l < 2; ++l) {
+        pass.loops.counts[l] = 16;
+        pass.loops.strides[l][0] = l == 0 ? 16 : 1;
+        pass.loops.strides[l][1 + l] = 1;
+      }
+      Numbers numbers = random_numbers(2 * 256, single);
+      const devices::DeviceMemory there = upload(numbers);
+      pass.data = there.data();
+      device_->transforms()->twiddle(pass, device_->stream());
+      pass.data = numbers.bytes.data();
+      host_.twiddle(pass, {});
+      Numbers result = numbers;
+      download(there, result);
+      expect_near(result, numbers, std::to_string(length));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace partita::testing
