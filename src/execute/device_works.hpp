@@ -34,7 +34,8 @@ class DeviceWorks {
   ContextState& context_;
   const Plan& plan_;
   Plan places_;  // the buffers of the plan, and those of DeviceWorkBinding
-  std::vector<std::unique_ptr<DeviceBoundWork>> works_;
+  std::vector<std::optional<EndedMultiply>> ended_;      // by work
+  std::vector<std::unique_ptr<DeviceBoundWork>> works_;  // null: done with the one before
   devices::DeviceMemory workspace_;
   bool in_graphs_ = false;                       // graphs use it
   std::vector<devices::DeviceMemory> outgrown_;  // and still use these
