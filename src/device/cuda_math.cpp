@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/check.hpp"
-#include "cuda/stream.hpp"
+#include "cuda/load_by_graph.hpp"
 #include "kernels/cuda/epilogue_launch.hpp"
 
 namespace partita::devices {
@@ -95,38 +95,18 @@ void CudaMath::agree_on_choices(std::span<const std::string> news) {
   }
 }
 
-/// Graphs that are never started: what is loaded for them stays. Their addresses are not looked at. Memory
-/// may turn out to lie as only cuBLAS takes it.
+/// Memory may turn out to lie as only cuBLAS takes it.
 void CudaMath::load(const DeviceProduct& product) {
   const auto& made = static_cast<const CudaProduct&>(product);
   const CublasFactor one(1, product.what.result);
-  load_by_graph([&](Stream aside) {
+  cuda::load_by_graph("load a product", [&](Stream aside) {
     by_cublas(product.what, workspace_.data(), workspace_.data(), workspace_.data(), one, one, aside);
   });
   if (!made.light) return;
-  load_by_graph([&](Stream aside) {
+  cuda::load_by_graph("load a product", [&](Stream aside) {
     check_light(made.light->multiply(workspace_.data(), workspace_.data(), workspace_.data(),
                                      workspace_.data(), one.bytes, one.bytes, workspace_, aside));
   });
-}
-
-template <class Put>
-void CudaMath::load_by_graph(const Put& put) {
-  const cuda::CudaStream aside = cuda::new_cuda_stream();
-  cuda::check_cuda(cudaStreamBeginCapture(aside.get(), cudaStreamCaptureModeRelaxed), "load a product");
-  cudaGraph_t graph = nullptr;
-  try {
-    put(Stream(aside.get()));
-  } catch (...) {
-    if (cudaStreamEndCapture(aside.get(), &graph) == cudaSuccess) cudaGraphDestroy(graph);
-    throw;
-  }
-  cuda::check_cuda(cudaStreamEndCapture(aside.get(), &graph), "load a product");
-  cudaGraphExec_t loaded = nullptr;
-  const cudaError_t result = cudaGraphInstantiate(&loaded, graph, 0);
-  cudaGraphDestroy(graph);
-  cuda::check_cuda(result, "load a product");
-  cudaGraphExecDestroy(loaded);
 }
 
 bool CudaMath::makes(const DeviceProduct& product, const void* a, const void* b, const void* c) const {

@@ -36,8 +36,6 @@ class CudaMath final : public DeviceMath {
   void check_cublas(int status, const char* what) const;
   static void check_light(int status);
   void load(const DeviceProduct& product);
-  template <class Put>
-  void load_by_graph(const Put& put);
   void by_cublas(const DeviceGemm& what, const void* a, const void* b, void* c, const CublasFactor& alpha,
                  const CublasFactor& beta, Stream stream) const;
 

@@ -16,9 +16,12 @@ namespace partita::execution {
 struct DeviceWorkBinding {
   const WorkBinding& memory;
   devices::Accelerator& device;
-  devices::DeviceMath& math;
   int workspaces = 0;
   bool may_try = false;  ///< a plan is made: there is time to find out how products are made fastest
+
+  /// Throw UnsupportedError where there is none, the same on every rank that has none.
+  devices::DeviceMath& math() const;
+  devices::DeviceTransforms& transforms() const;
 };
 
 /// A compute step with all that can be prepared prepared.
@@ -67,5 +70,8 @@ std::unique_ptr<DeviceBoundWork> bind_device_epilogue(const ApplyEpilogue& work,
                                                       const DeviceWorkBinding& binding);
 std::unique_ptr<DeviceBoundWork> bind_device_sum_along(const SumAlong& work,
                                                        const DeviceWorkBinding& binding);
+std::unique_ptr<DeviceBoundWork> bind_device_transform(const Transform& work,
+                                                       const DeviceWorkBinding& binding);
+std::unique_ptr<DeviceBoundWork> bind_device_twiddle(const Twiddle& work, const DeviceWorkBinding& binding);
 
 }  // namespace partita::execution

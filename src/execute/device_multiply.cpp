@@ -55,7 +55,7 @@ class DeviceMultiply final : public FusedMultiply {
       : scaled_(work.scaled),
         beta_(work.beta),
         device_(binding.device),
-        math_(binding.math),
+        math_(binding.math()),
         rank_(binding.memory.plan.rank) {
     Multiply packed = work;
     std::unique_ptr<ProductShape> shape = take(packed, binding);
@@ -343,16 +343,16 @@ std::array<Dtype, 3> dtypes_of(const Multiply& work, const Plan& plan) {
 std::unique_ptr<DeviceBoundWork> bind_device_multiply(const Multiply& work,
                                                       const DeviceWorkBinding& binding) {
   const auto [a, b, to] = dtypes_of(work, binding.memory.plan);
-  check<UnsupportedError>(a == b && binding.math.multiplies(a, to),
+  check<UnsupportedError>(a == b && binding.math().multiplies(a, to),
                           "{}: {} does not multiply {} by {} into {}", binding.memory.plan.operation,
-                          binding.math.name(), name(a), name(b), name(to));
+                          binding.math().name(), name(a), name(b), name(to));
   return std::make_unique<DeviceMultiply>(work, nullptr, binding);
 }
 
 std::unique_ptr<FusedMultiply> bind_fused_multiply(const Multiply& work, const ApplyEpilogue& epilogue,
                                                    const DeviceWorkBinding& binding) {
   const auto [a, b, to] = dtypes_of(work, binding.memory.plan);
-  if (a != b || !binding.math.multiplies(a, to)) return nullptr;
+  if (a != b || !binding.math().multiplies(a, to)) return nullptr;
   return std::make_unique<DeviceMultiply>(work, &epilogue, binding);
 }
 
