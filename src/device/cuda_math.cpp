@@ -104,20 +104,28 @@ void CudaMath::load(const DeviceProduct& product) {
   });
   if (!made.light) return;
   cuda::load_by_graph("load a product", [&](Stream aside) {
-    check_light(made.light->multiply(workspace_.data(), workspace_.data(), workspace_.data(), one.bytes,
-                                     one.bytes, workspace_, aside));
+    check_light(made.light->multiply(workspace_.data(), workspace_.data(), workspace_.data(),
+                                     workspace_.data(), one.bytes, one.bytes, workspace_, aside));
   });
 }
 
-void CudaMath::gemm(const DeviceProduct& product, const void* a, const void* b, void* c,
+bool CudaMath::makes(const DeviceProduct& product, const void* a, const void* b, const void* c) const {
+  const auto& light = static_cast<const CudaProduct&>(product).light;
+  return product.what.ends_with_sums() || (light && light->takes(a, b, c));
+}
+
+void CudaMath::gemm(const DeviceProduct& product, const void* a, const void* b, void* c, const void* bias,
                     std::complex<double> alpha, std::complex<double> beta, Stream stream) {
   const DeviceGemm& what = product.what;
   invariant(multiplies(what.factors, what.result), "cuBLAS was asked for products of {} into {}",
             partita::name(what.factors), partita::name(what.result));
   const CublasFactor of_product(alpha, what.result), of_c(beta, what.result);
   const auto& light = static_cast<const CudaProduct&>(product).light;
-  if (!light || !light->takes(a, b, c)) return by_cublas(what, a, b, c, of_product, of_c, stream);
-  check_light(light->multiply(a, b, c, of_product.bytes, of_c.bytes, workspace_, stream));
+  if (light && light->takes(a, b, c)) {
+    return check_light(light->multiply(a, b, c, bias, of_product.bytes, of_c.bytes, workspace_, stream));
+  }
+  invariant(what.ends_with_sums(), "cuBLAS was asked for more than sums");
+  by_cublas(what, a, b, c, of_product, of_c, stream);
 }
 
 /// To set the stream takes the workspace away, so it is set anew.

@@ -38,6 +38,7 @@ DeviceWorks::DeviceWorks(ContextState& context, const Plan& plan, std::optional<
     const std::int64_t offset = *given + scratch_places(plan).bytes;
     given_ = static_cast<char*>(context.heap_in(MemorySpace::device).at(context.rank(), offset));
   }
+  ended_ = find_ended_multiplies(plan);
   lower(strides_for_trial(plan), true);
 }
 
@@ -66,9 +67,13 @@ void DeviceWorks::lower(const std::vector<Strides>& strides, bool may_try) {
   const std::vector<std::unique_ptr<DeviceBoundWork>> before = std::move(works_);
   works_.clear();
   std::int64_t bytes = 0;
-  for (const Work& work : plan_.works) {
-    works_.push_back(bind_device_work(work, binding));
+  for (std::size_t i = 0; i < plan_.works.size(); ++i) {
+    works_.push_back(ended_[i] ? bind_ended_multiply(plan_, static_cast<int>(i), *ended_[i], binding)
+                               : bind_device_work(plan_.works[i], binding));
     bytes = std::max(bytes, works_.back()->workspace_bytes());
+  }
+  for (const auto& ended : ended_) {
+    if (ended) works_[static_cast<std::size_t>(ended->epilogue)].reset();
   }
   if (given_ != nullptr && may_try) given_bytes_ = bytes;
   if (bytes <= workspace_bytes()) return;
@@ -88,7 +93,8 @@ void DeviceWorks::enqueue(const Step& step, const PlanMemory& memory, const Para
     const bool in_workspace = static_cast<std::size_t>(place.buffer) >= plan_.buffers.size();
     return in_workspace ? workspace() : memory.address(place);
   };
-  works_[static_cast<std::size_t>(step.work)]->enqueue(address, parameters, stream);
+  DeviceBoundWork* const work = works_[static_cast<std::size_t>(step.work)].get();
+  if (work != nullptr) work->enqueue(address, parameters, stream);
 }
 
 void DeviceWorks::end(Stream stream, bool captured) {

@@ -38,7 +38,8 @@ class DeviceWorks {
   ContextState& context_;
   const Plan& plan_;
   Plan places_;  // the buffers of the plan, and those of DeviceWorkBinding
-  std::vector<std::unique_ptr<DeviceBoundWork>> works_;
+  std::vector<std::optional<EndedMultiply>> ended_;      // by work
+  std::vector<std::unique_ptr<DeviceBoundWork>> works_;  // null: done with the one before
   devices::DeviceMemory workspace_;
   char* given_ = nullptr;  // in its place, as long as no more is needed
   std::int64_t given_bytes_ = 0;
