@@ -52,10 +52,10 @@ def test_functions(ctx, shape, slab, redistribute):
 
 @pytest.mark.parametrize("kind", ["C2C", "R2C", "C2R"])
 def test_boxes(ctx, kind):
-    before = {"C2C": (8, 9), "R2C": (8, 9), "C2R": (8, 5)}[kind]
-    after = {"C2C": (8, 9), "R2C": (8, 5), "C2R": (8, 9)}[kind]
-    real = numbers((8, 9), "float64")
-    whole = {"C2C": numbers((8, 9), "complex128"), "R2C": real, "C2R": np.fft.rfftn(real)}[kind]
+    before = {"C2C": (8, 17), "R2C": (8, 17), "C2R": (8, 9)}[kind]
+    after = {"C2C": (8, 17), "R2C": (8, 9), "C2R": (8, 17)}[kind]
+    real = numbers((8, 17), "float64")
+    whole = {"C2C": numbers((8, 17), "complex128"), "R2C": real, "C2R": np.fft.rfftn(real)}[kind]
     wanted = {"C2C": np.fft.fftn(whole), "R2C": np.fft.rfftn(real), "C2R": real * real.size}[kind]
     with runtime(ctx):
         boxes = box(before, 0, ctx.rank, ctx.size), box(after, 1, ctx.rank, ctx.size)
@@ -85,7 +85,7 @@ def test_where_results_lie(ctx):
                 transform = FFT(roomy, distribution=Slab.X, options=FFTOptions(kind, redistribute))
                 transform.plan()
                 found = transform.execute()
-                assert np.shares_memory(found, roomy) and found.ctypes.data == roomy.ctypes.data
+                assert (np.shares_memory(found, roomy) or not found.size) and found.ctypes.data == roomy.ctypes.data
                 assert (found is roomy) == (kind == "C2C" and (redistribute or ctx.size == 1))
         with FFT(mine, distribution=Slab.X) as transform:
             transform.plan()
@@ -124,7 +124,7 @@ def test_operands_with_room_that_cannot_be(ctx):
             given = {"shape": Slab.X.shape(ctx.rank, (8, 8)), "package": np, "distribution": Slab.X, **wrong}
             with pytest.raises(ValueError, match=match):
                 nv.allocate_operand(given.pop("shape"), given.pop("package"), **given)
-        boxes = box((8, 8), 0, ctx.rank, ctx.size), box((8, 5), 1, ctx.rank, ctx.size) if ctx.size <= 5 else None
+        boxes = box((8, 16), 0, ctx.rank, ctx.size), box((8, 9), 1, ctx.rank, ctx.size)
         room = nv.allocate_operand(boxes[0].box_shape, np, distribution=boxes, memory_space="cpu", logger=logging.getLogger())
         assert room.shape == boxes[0].box_shape
 

@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+import partita.compat.nvmath as nvmath
+
 HERE = pathlib.Path(__file__).parent
 PROGRAM = HERE / "nvmath_program.py"
 
@@ -67,6 +69,19 @@ ours.install("0.9")
 """
     done = python("-c", code)
     assert done.returncode == 0, done.stderr
+
+
+def test_everything_public_has_a_docstring():
+    modules = [nvmath, nvmath.distribution, nvmath.fft, nvmath.linalg, nvmath.linalg.advanced, nvmath.linalg.generic, nvmath.reshape]
+    for module in modules:
+        assert module.__doc__
+        for name in module.__all__:
+            thing = getattr(module, name)
+            assert thing.__doc__, name
+            for member, value in vars(thing).items() if isinstance(thing, type) else []:
+                if not member.startswith("_") and (callable(value) or isinstance(value, property)):
+                    inherited = getattr(super(thing, thing), member, None)
+                    assert value.__doc__ or getattr(inherited, "__doc__", None), f"{name}.{member}"
 
 
 def test_too_late():

@@ -22,7 +22,7 @@ resource_registry: Dict[int, Array] = {}
 
 
 def is_symmetric(tensor: Any) -> bool:
-    """Whether it is what `allocate_symmetric_memory`, or an operation on a GPU, has given."""
+    """Whether it is what `allocate_symmetric_memory`, or an operation on such memory of a GPU, has given."""
     return tensor.data_ptr in resource_registry
 
 
@@ -114,7 +114,7 @@ def free(tensors: Sequence[Any]) -> None:
 
 
 def free_symmetric_memory(*tensors: Any) -> None:
-    """Give memory of `allocate_symmetric_memory`, or of results on a GPU, back. Collective, blocking; in the same order.
+    """Give memory of `allocate_symmetric_memory`, or of results of it on a GPU, back. Collective, blocking; in the same order.
 
     What still refers to it, a view for instance, stays readable, and the memory goes with the last one.
 
@@ -137,15 +137,20 @@ def distributed(context: Context, tensor: Any, layout: _core.Layout) -> Array:
     return from_local(context, tensor.tensor, layout.distribution, layout.shape)
 
 
-def new_array(context: Context, layout: _core.Layout, dtype: str, order: str, like: Any) -> Array:
-    """Undefined contents, of the package and in the memory of `like`. Collective."""
+def new_array(
+    context: Context, layout: _core.Layout, dtype: str, order: str, like: Any, operands: Sequence[Any] = ()
+) -> Array:
+    """Undefined contents, of the package and in the memory of `like`. Collective.
+
+    On a GPU, where all operands are on symmetric memory, it is, too, and the program's to free.
+    """
     if like.device == "cpu" and context.device != "cpu":
         shape = layout.local_shape(context.rank)
         axes = list(range(len(shape)))
         flat = type(like)._flat(math.prod(shape), "cpu", dtype)
         local = shaped(flat, shape, axes if order == "F" else axes[::-1])
         return from_local(context, local, layout.distribution, layout.shape)
-    array = Array(_core.empty_like_layout(context._core, layout, dtype, order, True), like.name)
-    if like.device != "cpu":
+    array = Array(empty(context, layout.shape, layout.distribution, dtype, order=order)._core, like.name)
+    if like.device != "cpu" and operands and all(is_symmetric(one) for one in operands):
         _registered(array, array.local)
     return array

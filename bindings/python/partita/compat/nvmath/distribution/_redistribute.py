@@ -154,7 +154,7 @@ class Redistribute(Stateful):
         return (source, destination), order
 
     def _facts_of(self, tensor: Any) -> Tuple[Any, ...]:
-        return tensor.name, tensor.dtype, tensor.device_id, tensor.shape, tensor.strides
+        return tensor.name, tensor.dtype, tensor.device_id, tensor.shape
 
     def _move(self, result: Array) -> Moving:
         """The plan for the operand that there is."""
@@ -185,11 +185,11 @@ class Redistribute(Stateful):
         -------
         array
             This rank's part in the output distribution: new memory, of the operand's package, place and order (C where the
-            operand has none). On a GPU it is the program's to free by `free_symmetric_memory`.
+            operand has none). Of symmetric memory on a GPU it is symmetric, too: see `free_symmetric_memory`.
         """
         self._check_ready()
         _streams.wait_for(stream, self._operand)
-        result = new_array(self._context, self._layouts[1], self._facts[1], self._result_order, self._operand)
+        result = new_array(self._context, self._layouts[1], self._facts[1], self._result_order, self._operand, [self._operand])
         move = self._move(result)
         assert self._source is not None
         move.execute(self._source, result)
@@ -200,7 +200,7 @@ class Redistribute(Stateful):
         return result.local
 
     def reset_operand(self, operand: Any = None, *, stream: Any = None) -> None:
-        """Take another operand of the same package, dtype, device, shape and strides; None lets go of it. Collective, blocking."""
+        """Take another operand of the same package, dtype, device and shape; None lets go of it. Collective, blocking."""
         self._check_valid()
         if operand is None:
             self._let_go("if the input operand has been set to None")
@@ -236,7 +236,7 @@ def agree_on_reset(object: Any, operand: Any, facts: Tuple[Any, ...], facts_of: 
 
     def check() -> None:
         found = facts_of(wrap_operand(operand))
-        for name, old, new in zip(("package", "data type", "device", "shape", "strides"), facts, found):
+        for name, old, new in zip(("package", "data type", "device", "shape"), facts, found):
             if old != new:
                 kind = TypeError if name == "package" else ValueError
                 raise kind(f"reset_operand: the new operand's {name} does not match: {new}, and it was {old}")

@@ -215,14 +215,17 @@ class Matmul(Stateful):
         Returns
         -------
         array, or (array, dict)
-            This rank's part of D: C itself where in place, else new column-major memory; with what the epilog writes beside it,
-            by name.
+            This rank's part of D: C itself where in place, else new column-major memory, symmetric on a GPU where all operands
+            are; with what the epilog writes beside it, by name.
         """
         self._check_ready()
         assert self._epilog is not None
         _streams.wait_for(stream, self._operands[0])
         c = self._addend()
-        out = self._arrays[2] if self.inplace else new_array(self._context, self._layout_d, self._dtype, "F", self._like)
+        if self.inplace:
+            out = self._arrays[2]
+        else:
+            out = new_array(self._context, self._layout_d, self._dtype, "F", self._like, self._operands)
         product = self._product(c, out)
         product.execute(*self._factors)
         self._context.synchronize()
