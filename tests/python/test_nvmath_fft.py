@@ -1,6 +1,7 @@
 """partita.compat.nvmath.fft, against NumPy."""
 
 import logging
+import sys
 
 import numpy as np
 import pytest
@@ -68,6 +69,11 @@ def test_boxes(ctx, kind):
             if kind == "C2C":  # and back, from where it is
                 transform.reset_operand(found, distribution=boxes[::-1])
                 close(transform.execute(direction="inverse"), part(whole, Slab.X, ctx.rank, ctx.size) * whole.size)
+                again = part(whole, Slab.X, ctx.rank, ctx.size).copy()
+                transform.reset_operand(again, distribution=boxes)
+                close(transform.execute(), part(wanted, Slab.Y, ctx.rank, ctx.size))
+                with pytest.raises(ValueError, match="either order"):
+                    transform.reset_operand(again, distribution=(boxes[0], boxes[0]))
                 with pytest.raises(ValueError, match="another kind"):
                     transform.reset_operand(mine, distribution=Slab.X)
 
@@ -161,6 +167,17 @@ def test_states_and_options(ctx):
         for call in (transform.plan, transform.execute, transform.release_operand, transform.reset_operand):
             with pytest.raises(nv.InvalidFFTState):
                 call()
+
+
+def test_nobody_keeps_what_was_released(ctx):
+    with runtime(ctx):
+        mine = np.ones(Slab.X.shape(ctx.rank, (8, 8)), complex)
+        holders = sys.getrefcount(mine)
+        with FFT(mine, distribution=Slab.X) as transform:
+            transform.plan()
+            transform.execute()
+            transform.release_operand()
+            assert sys.getrefcount(mine) == holders
 
 
 def test_what_may_not_be_reset(ctx):

@@ -22,7 +22,7 @@ _stand_ins: List[Tuple[str, str]] = [
     ("bindings", ""), ("bindings.cublas", "_nvmath.cublas"), ("bindings.cublasMp", "_nvmath.cublasMp"),
     ("bindings.nvshmem", "_nvmath.nvshmem"), ("internal", ""), ("internal.utils", "_nvmath.utils"),
     ("internal.typemaps", "_nvmath.typemaps"), ("internal.tensor_wrapper", "_internal.tensor_wrapper"),
-    ("internal.tensor_ifc", "_internal.tensor_ifc"), ("internal.tensor_ifc_numpy", "_internal.tensor_ifc_numpy"),
+    ("internal.tensor_ifc", "_internal.tensor_ifc"), ("internal.tensor_ifc_ndbuffer", "_nvmath.ndbuffer"), ("internal.tensor_ifc_numpy", "_internal.tensor_ifc_numpy"),
     ("internal.tensor_ifc_cupy", "_internal.tensor_ifc_cupy"), ("internal.tensor_ifc_torch", "_internal.tensor_ifc_torch"),
 ]  # fmt: skip
 

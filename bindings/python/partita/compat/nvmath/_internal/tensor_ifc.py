@@ -183,7 +183,7 @@ class Tensor:
         free([self])
 
 
-DistributedTensor = Tensor
+DistributedTensor = TensorHolder = Tensor
 
 
 def shaped(flat: Any, shape: Sequence[int], fastest_first: Sequence[int]) -> Any:

@@ -161,8 +161,10 @@ class Redistribute(Stateful):
         assert self._source is not None
         key = f"{self._source.operand} {result.operand}"
         if key not in self._moves:
-            self._moves[key] = Moving(self._source, result)
-            self.logger.info("Redistribute: %s", self._moves[key].plan.reason)
+            made = Moving(self._source, result)
+            del made._arrays  # each execution names its own
+            self._moves[key] = made
+            self.logger.info("Redistribute: %s", made.plan.reason)
         return self._moves[key]
 
     def plan(self, stream: Any = None) -> None:

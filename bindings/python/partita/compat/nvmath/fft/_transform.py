@@ -108,7 +108,7 @@ class FFT(Stateful):
         """The operand's memory as the result; None where it is not enough."""
         shape, tensor = self._layouts[1].local_shape(self._context.rank), self._operand
         if self.fft_type == "C2C" and tensor.size == math.prod(shape) and tensor.is_row_major:
-            return tensor.reshape(shape)
+            return tensor if tensor.shape == shape else tensor.reshape(shape)
         buffer = buffer_of(tensor)
         if buffer is None:
             return None
@@ -134,8 +134,10 @@ class FFT(Stateful):
                 options["inverse"] = inverse
             if self.fft_type == "C2R":
                 options["last_length"] = result.shape[-1]
-            self._transforms[key] = Transform(source, self.fft_type.lower(), out=result, **options)
-            self.logger.info("FFT: %s", self._transforms[key].plan.reason)
+            made = Transform(source, self.fft_type.lower(), out=result, **options)
+            del made._input, made.out  # each execution names its own
+            self._transforms[key] = made
+            self.logger.info("FFT: %s", made.plan.reason)
         return self._transforms[key]
 
     def execute(
@@ -199,10 +201,10 @@ class FFT(Stateful):
             raise ValueError(f"reset_operand: the distribution cannot change with a {self.fft_type} transform")
         if not same and isinstance(given, Slab) and self.options.redistribute:
             raise ValueError("reset_operand: the distribution cannot change with redistribute=True")
-        turned = self._first[::-1]
-        if isinstance(given, tuple) and not same and given[::-1] != self._given_first:
+        first = self._given_first
+        if isinstance(given, tuple) and isinstance(first, tuple) and given not in (first, first[::-1]):
             raise ValueError("reset_operand: the boxes are those of the first operand, in either order")
-        wanted = self._first if given == self._given_first else turned
+        wanted = self._first if given == first else self._first[::-1]
         expected = wanted[0].local_shape(self._context.rank)
         if tensor.shape != expected:
             raise ValueError(f"reset_operand: an operand of shape {expected} is expected, and not {tensor.shape}")
