@@ -86,7 +86,7 @@ def transforms():
     np.testing.assert_allclose(there(back) / whole.size, rows(whole), atol=1e-12)
     moved = nvmath.distributed.distribution.redistribute(mine, Slab.X, Slab.Y)
     np.testing.assert_allclose(there(moved) / whole.size, rows(whole, 1), atol=1e-12)
-    nvmath.distributed.free_symmetric_memory(mine, *([moved] if name == "cupy" else []))
+    nvmath.distributed.free_symmetric_memory(mine, moved)
 
 
 def memory():

@@ -11,7 +11,6 @@ from ..._array import Array
 from ..._context import Context
 from ..._create import empty, from_local, shape_of
 from ..._dtypes import dtype_name
-from ..._packages import seen_by
 from ._agreement import agree
 from ._context import current
 from ._internal.tensor_ifc import shaped
@@ -22,13 +21,18 @@ resource_registry: Dict[int, Array] = {}
 
 
 def is_symmetric(tensor: Any) -> bool:
-    """Whether it is what `allocate_symmetric_memory`, or an operation on such memory of a GPU, has given."""
+    """Whether it is what `allocate_symmetric_memory`, or an operation on such memory, has given."""
     return tensor.data_ptr in resource_registry
 
 
 def _registered(array: Array, tensor: Any) -> Any:
     resource_registry[wrap_operand(tensor).data_ptr] = array
     return tensor
+
+
+def on_heap(context: Context, size: int, package: str, dtype: str) -> Array:
+    """So many elements at the same place of every rank, flat. Collective."""
+    return Array(empty(context, (max(size, 1),), _core.Replicated(), dtype)._core, package)
 
 
 def allocate(
@@ -42,8 +46,8 @@ def allocate(
         raise ValueError(f"symmetric memory is of one size on all ranks, and not {sizes} elements: see make_symmetric")
     if on_host != (context.device == "cpu"):
         raise ValueError(f"symmetric memory of {package} {'on the host' if on_host else 'on a GPU'}: the runtime's is that of {context.device}")
-    array = empty(context, (max(max(sizes), 1),), _core.Replicated(), dtype)
-    return _registered(array, shaped(seen_by(package, array._core), shape, axes))
+    array = on_heap(context, max(sizes), package, dtype)
+    return _registered(array, shaped(array.local, shape, axes))
 
 
 def allocate_symmetric_memory(
@@ -114,7 +118,7 @@ def free(tensors: Sequence[Any]) -> None:
 
 
 def free_symmetric_memory(*tensors: Any) -> None:
-    """Give memory of `allocate_symmetric_memory`, or of results of it on a GPU, back. Collective, blocking; in the same order.
+    """Give memory of `allocate_symmetric_memory`, or of results of it, back. Collective, blocking; in the same order.
 
     What still refers to it, a view for instance, stays readable, and the memory goes with the last one.
 
@@ -142,7 +146,7 @@ def new_array(
 ) -> Array:
     """Undefined contents, of the package and in the memory of `like`. Collective.
 
-    On a GPU, where all operands are on symmetric memory, it is, too, and the program's to free.
+    Where all operands are on symmetric memory, it is, too, and the program's to free.
     """
     if like.device == "cpu" and context.device != "cpu":
         shape = layout.local_shape(context.rank)
@@ -151,6 +155,6 @@ def new_array(
         local = shaped(flat, shape, axes if order == "F" else axes[::-1])
         return from_local(context, local, layout.distribution, layout.shape)
     array = Array(empty(context, layout.shape, layout.distribution, dtype, order=order)._core, like.name)
-    if like.device != "cpu" and operands and all(is_symmetric(one) for one in operands):
+    if operands and all(is_symmetric(one) for one in operands):
         _registered(array, array.local)
     return array

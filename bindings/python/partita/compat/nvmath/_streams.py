@@ -6,6 +6,7 @@ import importlib
 import sys
 from typing import Any
 
+from ..._context import Context
 from ..._errors import UnsupportedError
 
 
@@ -45,3 +46,9 @@ def wait_for(stream: Any, operand: Any) -> None:
         if wait is None:
             raise TypeError(f"stream: one of CuPy or PyTorch, a handle or an object with __cuda_stream__, and not {stream!r}")
         wait()
+
+
+def settle(context: Context, operand: Any) -> None:
+    """Return when what a call has put into streams is done: those of the context, and the current one of the package."""
+    context.synchronize()
+    wait_for(None, operand)

@@ -187,7 +187,7 @@ class Redistribute(Stateful):
         -------
         array
             This rank's part in the output distribution: new memory, of the operand's package, place and order (C where the
-            operand has none). Of symmetric memory on a GPU it is symmetric, too: see `free_symmetric_memory`.
+            operand has none). Of symmetric memory it is symmetric, too: see `free_symmetric_memory`.
         """
         self._check_ready()
         _streams.wait_for(stream, self._operand)
@@ -195,7 +195,7 @@ class Redistribute(Stateful):
         move = self._move(result)
         assert self._source is not None
         move.execute(self._source, result)
-        self._context.synchronize()
+        _streams.settle(self._context, self._operand)
         if release_workspace:
             self._moves.clear()
         self.logger.info("Redistribute: done, of %s into %s", *self._layouts)

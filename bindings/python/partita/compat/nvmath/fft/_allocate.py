@@ -12,7 +12,7 @@ from ...._dtypes import dtype_name
 from .._agreement import agree
 from .._context import current
 from .._internal.tensor_wrapper import _TENSOR_TYPES, wrap_operand
-from .._memory import allocate
+from .._memory import allocate, on_heap
 from ..distribution import Slab
 from ..distribution._base import Shape
 from ._configuration import fft_type_of
@@ -32,7 +32,8 @@ def result_dtype(dtype: str, kind: str) -> str:
 
 
 def _root(tensor: Any) -> Any:
-    return tensor.tensor if tensor.base is None else tensor.base
+    whole, base = tensor.tensor, tensor.base
+    return base if isinstance(base, type(whole)) else whole  # an array's base may be what has given the memory
 
 
 def buffer_of(tensor: Any) -> Any:
@@ -110,10 +111,12 @@ def allocate_operand(
     if logger is not None:
         logger.info("allocate_operand: %s of %s in %s bytes", extents, dtype, room)
     capacity = -(-room // 16) * 16 // _BYTES[dtype]  # whole elements of any dtype
-    if place == "cpu" and context.device != "cpu":
-        flat = _TENSOR_TYPES[name]._flat(capacity, "cpu", dtype)
+    if place == "cuda":
+        flat = allocate((capacity,), name, dtype, [0], True, True, False)
+    elif context.device == "cpu":
+        flat = on_heap(context, capacity, name, dtype).local
     else:
-        flat = allocate((capacity,), name, dtype, [0], True, True, place == "cpu")
+        flat = _TENSOR_TYPES[name]._flat(capacity, "cpu", dtype)
     tensor = wrap_operand(flat)
     _buffers[tensor.data_ptr] = _root(tensor)
     return flat[: math.prod(extents)].reshape(extents)

@@ -182,7 +182,7 @@ class FFT(Stateful):
             if place is not None:
                 place.copy_(wrap_operand(result.local))
             found = result.local if place is None else place.tensor
-        self._context.synchronize()
+        _streams.settle(self._context, self._operand)
         if release_workspace:
             transform.release()
             self._staging.clear()

@@ -215,8 +215,8 @@ class Matmul(Stateful):
         Returns
         -------
         array, or (array, dict)
-            This rank's part of D: C itself where in place, else new column-major memory, symmetric on a GPU where all operands
-            are; with what the epilog writes beside it, by name.
+            This rank's part of D: C itself where in place, else new column-major memory, symmetric where all operands are; with
+            what the epilog writes beside it, by name.
         """
         self._check_ready()
         assert self._epilog is not None
@@ -228,7 +228,7 @@ class Matmul(Stateful):
             out = new_array(self._context, self._layout_d, self._dtype, "F", self._like, self._operands)
         product = self._product(c, out)
         product.execute(*self._factors)
-        self._context.synchronize()
+        _streams.settle(self._context, self._operands[0])
         if release_workspace:
             product.release()
         self.logger.info("Matmul: done, %s by %s", *self._layouts[:2])
