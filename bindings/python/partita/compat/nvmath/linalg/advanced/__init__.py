@@ -11,7 +11,8 @@ from ._enums import ComputeType as MatmulComputeType
 from ._enums import MatmulAlgoType
 from ._enums import MatmulEpilogue as MatmulEpilog
 from ._enums import numroc
-from ._product import InvalidMatmulState, Matmul, matmul
+from ._functions import matmul
+from ._product import InvalidMatmulState, Matmul
 
 __all__ = [
     "InvalidMatmulState", "Matmul", "MatmulAlgoType", "MatmulComputeType", "MatmulEpilog", "MatmulEpilogPreferences", "MatmulOptions",

@@ -15,7 +15,8 @@ from ..._agreement import agree
 from ..._internal.tensor_wrapper import wrap_operand
 from ..._memory import new_array
 from .._internal.epilog_protocol import gelu_aux_mm_shape, relu_aux_mm_shape
-from ._enums import MatmulEpilogue
+from ._configuration import MatmulPlanPreferences
+from ._enums import DATA_TYPE_TO_NAME, CudaDataType, MatmulEpilogue
 from ._problem import MMTraits
 
 
@@ -34,6 +35,18 @@ def output_of(epilog: MatmulEpilogue) -> Optional[str]:
     if "_AUX" in epilog.name:
         return epilog.name[:4].lower() + "_aux"
     return epilog.name.lower() if "BGRAD" in epilog.name else None
+
+
+def check_preferences(preferences: MatmulPlanPreferences, kind: MatmulEpilogue, dtype: str) -> None:
+    """ValueError, UnsupportedError: an auxiliary output that is asked for otherwise than it is."""
+    wanted = preferences.epilog
+    if wanted.aux_amax:
+        raise ValueError("aux_amax: only of an auxiliary output of 8 bits")
+    if wanted.aux_type is None:
+        return
+    name = DATA_TYPE_TO_NAME.get(CudaDataType(wanted.aux_type))
+    if output_of(kind) != "gelu_aux" or name != dtype:
+        raise UnsupportedError(f"aux_type: the auxiliary output of {kind.name} has its own dtype, and not {name}")
 
 
 def packed(values: Any, shape: Tuple[int, int]) -> Any:

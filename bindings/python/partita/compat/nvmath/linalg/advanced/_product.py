@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
-import numpy as np
-
 from ..... import _core
 from ....._array import Array
 from ....._collectives import all_reduce
@@ -18,8 +16,8 @@ from ..._memory import distributed, new_array
 from ..._stateful import Stateful, options_of
 from ...distribution import Distribution
 from ._configuration import MatmulOptions, MatmulPlanPreferences
-from ._enums import DATA_TYPE_TO_NAME, EPILOGUES, CudaDataType, MatmulAlgoType, MatmulEpilogue
-from ._epilogs import Epilog, inputs_of, output_of
+from ._enums import EPILOGUES, MatmulAlgoType, MatmulEpilogue
+from ._epilogs import Epilog, check_preferences, inputs_of
 from ._problem import algorithm, layout_of_c, layout_of_d, method_of, settle, spec_of
 from ._types import types_of
 
@@ -85,7 +83,7 @@ class Matmul(Stateful):
         self._types = types_of(self.options, first.dtypes)
         self._dtype = self._types.result or first.dtypes[0]
         self.inplace = self.options.inplace and len(given) == 3
-        self._factors = [self._factor("alpha", 1 if alpha is None else alpha), self._factor("beta", beta or 0)]
+        self._factors = [self._types.factor("alpha", 1 if alpha is None else alpha), self._types.factor("beta", beta or 0)]
         self._operands: List[Any] = [wrap_operand(one) for one in given]
         _streams.wait_for(stream, self._operands[0])
         self._facts = [self._facts_of(one) for one in self._operands]
@@ -99,28 +97,7 @@ class Matmul(Stateful):
     def _facts_of(self, tensor: Any) -> Tuple[Any, ...]:
         return tensor.name, tensor.dtype, tensor.device_id, tensor.shape
 
-    def _factor(self, name: str, value: Any) -> complex:
-        """In the dtype of scales."""
-        dtype = self._specs[0].dtypes[0]
-        usual = {"float16": "float32", "bfloat16": "float32", "int8": "int32"}.get(dtype, dtype)
-        rounded = np.zeros(1, self._types.scale or usual)
-        try:
-            rounded[0] = value
-        except (TypeError, ValueError) as wrong:
-            raise ValueError(f"{name}: {value!r} is no number of {rounded.dtype}") from wrong
-        return complex(rounded[0])
-
     # --- planning
-
-    def _check_preferences(self, preferences: MatmulPlanPreferences, kind: MatmulEpilogue) -> None:
-        wanted = preferences.epilog
-        if wanted.aux_amax:
-            raise ValueError("aux_amax: only of an auxiliary output of 8 bits")
-        if wanted.aux_type is None:
-            return
-        name = DATA_TYPE_TO_NAME.get(CudaDataType(wanted.aux_type))
-        if output_of(kind) != "gelu_aux" or name != self._dtype:
-            raise UnsupportedError(f"aux_type: the auxiliary output of {kind.name} has its own dtype, and not {name}")
 
     def plan(self, *, preferences: Any = None, epilog: Optional[int] = None, epilog_inputs: Any = None, stream: Any = None) -> None:
         """Say F, and make ready. Collective, blocking.
@@ -138,7 +115,7 @@ class Matmul(Stateful):
         _streams.wait_for(stream, self._operands[0])
         chosen = options_of(MatmulPlanPreferences, preferences, "preferences")
         kind = MatmulEpilogue.DEFAULT if epilog is None else MatmulEpilogue(epilog)
-        agree(self._context, lambda: self._check_preferences(chosen, kind))
+        agree(self._context, lambda: check_preferences(chosen, kind, self._dtype))
         if len(set(agree(self._context, lambda: kind))) != 1:
             raise ValueError("epilog: it is inconsistent across processes")
         all_reduce = kind == MatmulEpilogue.ALLREDUCE
@@ -294,9 +271,9 @@ class Matmul(Stateful):
 
     def _reset(self, given: Dict[str, Any], alpha: Any, beta: Any, epilog_inputs: Any, stream: Any) -> None:
         if alpha is not None:
-            self._factors[0] = self._factor("alpha", alpha)
+            self._factors[0] = self._types.factor("alpha", alpha)
         if beta is not None and len(self._facts) == 3:
-            self._factors[1] = self._factor("beta", beta)
+            self._factors[1] = self._types.factor("beta", beta)
         for name, one in given.items():
             self._operands["abc".index(name)] = wrap_operand(one)
         _streams.wait_for(stream, self._operands[0])
@@ -316,37 +293,3 @@ class Matmul(Stateful):
 
     def _drop(self) -> None:
         self._operands, self._arrays, self._epilog, self._products = [], [], None, {}
-
-
-def matmul(
-    a: Any,
-    b: Any,
-    /,
-    c: Any = None,
-    *,
-    distributions: Sequence[Distribution],
-    alpha: Any = None,
-    beta: Any = None,
-    epilog: Optional[int] = None,
-    epilog_inputs: Any = None,
-    qualifiers: Any = None,
-    quantization_scales: Any = None,
-    options: OptionsLike = None,
-    preferences: Any = None,
-    stream: Any = None,
-) -> Any:
-    """D = F(alpha op(A) op(B) + beta C), this rank's part. Collective, blocking; see `Matmul`."""
-    with Matmul(
-        a,
-        b,
-        c,
-        distributions=distributions,
-        alpha=alpha,
-        beta=beta,
-        qualifiers=qualifiers,
-        quantization_scales=quantization_scales,
-        options=options,
-        stream=stream,
-    ) as product:
-        product.plan(preferences=preferences, epilog=epilog, epilog_inputs=epilog_inputs, stream=stream)
-        return product.execute(stream=stream)

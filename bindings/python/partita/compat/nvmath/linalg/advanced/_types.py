@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Dict, Optional, Sequence, Tuple
+from typing import Any, Dict, Optional, Sequence, Tuple
+
+import numpy as np
 
 from ._configuration import MatmulOptions
 from ._enums import DATA_TYPE_TO_NAME, ComputeType, CudaDataType
@@ -46,6 +48,17 @@ class Types:
     compute: str
     scale: Optional[str]
     result: Optional[str]
+    operands: str
+
+    def factor(self, name: str, value: Any) -> complex:
+        """alpha or beta, rounded; ValueError where it is no number of their dtype."""
+        usual = {"float16": "float32", "bfloat16": "float32", "int8": "int32"}.get(self.operands, self.operands)
+        rounded = np.zeros(1, self.scale or usual)
+        try:
+            rounded[0] = value
+        except (TypeError, ValueError) as wrong:
+            raise ValueError(f"{name}: {value!r} is no number of {rounded.dtype}") from wrong
+        return complex(rounded[0])
 
 
 def is_narrow(dtype: str) -> bool:
@@ -94,4 +107,4 @@ def types_of(options: MatmulOptions, dtypes: Sequence[str]) -> Types:
             raise ValueError(f"result_type: {result} is not the dtype of C, {dtypes[2]}, which inplace says that it is written into")
         result = result or dtypes[2]
     sums = "automatic" if compute is None else _sums[ComputeType(compute)][0]
-    return Types(sums, None if scale is None else DATA_TYPE_TO_NAME[CudaDataType(scale)], result)
+    return Types(sums, None if scale is None else DATA_TYPE_TO_NAME[CudaDataType(scale)], result, a)
