@@ -12,6 +12,8 @@ partita_unite(
   partita_rank_tests
   ALONE
   ranks/array_reductions_test.cpp
+  ranks/device_fft_streams_test.cpp
+  ranks/device_fft_test.cpp
   ranks/device_messages_test.cpp
   ranks/elementwise_test.cpp
   ranks/fft_errors_test.cpp
@@ -105,8 +107,8 @@ if(processes AND PARTITA_MPI STREQUAL openmpi)
 endif()
 
 # On devices made of host memory and threads: all but what no device takes part in (messages and waits of the
-# host, its files and memory, other processes), and but transforms, which devices do not make yet.
-set(device_tests --gtest_filter=-Agree.*:Barrier.*:Exchange.*:Fork.*:Hdf5Types.*:NodeMemory.*:OnWait.*:ProcessGroup.*:Sockets.*:Wait*:Fft*:Into.*:Spectral.*)
+# host, its files and memory, other processes).
+set(device_tests --gtest_filter=-Agree.*:Barrier.*:Exchange.*:Fork.*:Hdf5Types.*:NodeMemory.*:OnWait.*:ProcessGroup.*:Sockets.*:Wait*)
 partita_add_rank_test(ranks-threads-3-fake-device 3 COMMAND partita_rank_tests --threads-group --ranks=3 ${device_tests}
                       ENVIRONMENT PARTITA_TEST_DEVICE=fake)
 # What a device multiplies is put into its memory, however small it is.

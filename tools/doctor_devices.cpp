@@ -157,6 +157,11 @@ Finding examine_cublas_lt() {
                   "pip install nvidia-cublas, or the CUDA toolkit's package libcublas");
 }
 
+Finding examine_cufft() {
+  return describe("cuFFT", report_cufft(), "arrays in device memory are not transformed",
+                  "pip install nvidia-cufft, or the CUDA toolkit's package libcufft");
+}
+
 Finding examine_nccl() {
   return describe("NCCL", report_nccl(), "devices then use copies and kernels of Partita's own",
                   "pip install nvidia-nccl-cu13, or the CUDA toolkit's package libnccl2");

@@ -39,6 +39,7 @@ struct LibraryReport {
 PARTITA_API LibraryReport report_nccl();
 PARTITA_API LibraryReport report_cublas();
 PARTITA_API LibraryReport report_cublas_lt();
+PARTITA_API LibraryReport report_cufft();
 PARTITA_API LibraryReport report_nvshmem();
 
 /// Whether the MPI of this process takes addresses of CUDA's device memory, or messages go through the host.

@@ -8,6 +8,7 @@
 #include <partita/machine.hpp>
 #include <partita/operand.hpp>
 #include <partita/plan.hpp>
+#include <partita/stream.hpp>
 #include <string>
 #include <vector>
 
@@ -82,7 +83,8 @@ PARTITA_API Layout result_layout(const Operand& input, const Topology& topology,
 PARTITA_API Dtype result_dtype(Dtype input, FftKind kind);
 
 /// Buffers: 0 input, 1 output (the same array where in place), then scratch. `batch` transforms of the same
-/// plan one behind the other use the scratch in turn.
+/// plan one behind the other use the scratch in turn. Where one of the two lies in device memory, the plan is
+/// that of the device: the other is an array of the same layout on its heap there.
 PARTITA_API Plan plan_fft(const Operand& input, const Operand& output, const Topology& topology, int rank,
                           const FftOptions& options = {}, const Machine& machine = {}, bool in_place = false);
 
@@ -92,6 +94,10 @@ PARTITA_API Plan plan_fft(const Operand& input, const Operand& output, const Top
 /// context of `input`; blocks until this rank's part is complete; the input keeps its values. The plan is
 /// cached in the context. Errors, the same on every rank: ArgumentError, DisagreementError, UnsupportedError
 /// (no FFTW on this machine), MemoryError, TimeoutError.
+///
+/// What lies in device memory is transformed by its device, in the context's own stream, and so is its
+/// result; UnsupportedError where there is no cuFFT. Complex numbers must begin at a multiple of their size
+/// there (ArgumentError).
 PARTITA_API Array fft(const Array& input, const FftOptions& options = {},
                       SourcePlace where = SourcePlace::current());  ///< c2c
 PARTITA_API Array ifft(const Array& input, const FftOptions& options = {},
@@ -111,8 +117,10 @@ PARTITA_API Array idst(const Array& input, int type = 2, const FftOptions& optio
 
 /// The same into an array of the caller's, in any distribution, of the result's shape and dtype. `output` may
 /// be `input` itself where shape and dtype stay. Of `irfft_into`, `last_length` is that of the output if
-/// nothing is said. Errors, too: ArgumentError (an output of another shape, dtype or context, or that shares
-/// memory with the input without being the same array; an output that the options want elsewhere).
+/// nothing is said. Where one of the two lies in device memory and the other in host memory, this rank's part
+/// of the latter is copied to the device's heap before, or from there after. Errors, too: ArgumentError (an
+/// output of another shape, dtype or context, or that shares memory with the input without being the same
+/// array; an output that the options want elsewhere).
 PARTITA_API void fft_into(const Array& input, Array& output, const FftOptions& options = {});
 PARTITA_API void ifft_into(const Array& input, Array& output, const FftOptions& options = {});
 PARTITA_API void rfft_into(const Array& input, Array& output, const FftOptions& options = {});
@@ -123,8 +131,9 @@ PARTITA_API void dst_into(const Array& input, Array& output, int type = 2, const
 PARTITA_API void idst_into(const Array& input, Array& output, int type = 2, const FftOptions& options = {});
 
 /// Plan once, execute many times: forward from the input's layout to the output's and inverse back. Creation
-/// and execution are collective and blocking; a second execute allocates nothing and makes no collective call
-/// beyond the exchange. Not copyable; one object must not be used from two threads at once.
+/// and execution are collective and blocking (but for executions with a stream); a second execute allocates
+/// nothing and makes no collective call beyond the exchange. Not copyable; one object must not be used from
+/// two threads at once.
 class PARTITA_API FFT {
  public:
   /// Collective. The output: as the options say, or this operand; the memory of the input where in place.
@@ -151,13 +160,28 @@ class PARTITA_API FFT {
   /// Several transforms of the plan, one call: messages of one overlap the computing of the next.
   void execute_batch(const std::vector<Array>& inputs, std::vector<Array>& outputs, double scale = 1);
 
+  /// For arrays in device memory: puts the work into `stream` (`Stream{}`: the context's own) and returns.
+  /// The contract then holds in stream order: what the stream does next may overwrite the input, read the
+  /// output or free either. `Context::synchronize` waits, and throws what went wrong. Plans with messages
+  /// (between nodes) wait for them here. Local transforms are planned when the object is made, those of
+  /// `inverse` at its first use, which waits for the device. UnsupportedError: an array in host memory.
+  ///
+  /// A stream that is being captured gets the work into its graph, with this scale; nothing is done now. The
+  /// graph may be started as one of `Redistribute::execute` may, with the same duties. UnsupportedError, the
+  /// same on every rank: a plan with messages, which cannot be captured, or one that has yet to be made.
+  void execute(Stream stream);
+  void execute(const Array& input, Array& output, double scale, Stream stream);
+  void inverse(const Array& output, Array& input, double scale, Stream stream);
+  void execute_batch(const std::vector<Array>& inputs, std::vector<Array>& outputs, double scale,
+                     Stream stream);
+
   /// Times methods, grids and exchange ways on scratch arrays and keeps the fastest. Collective. Returns its
   /// name.
   std::string autotune(int runs = 3);
 
   std::int64_t workspace_size() const;  ///< bytes of scratch on this rank
-  /// Scratch from the caller: on the symmetric heap, at least the largest workspace_size() of all ranks; must
-  /// outlive its use. Collective.
+  /// Scratch from the caller: on the symmetric heap, of the device where that transforms, at least the
+  /// largest workspace_size() of all ranks; must outlive its use. Collective.
   void set_workspace(const Array& workspace);
   /// Frees scratch now (collective); the next execute makes it anew.
   void release();

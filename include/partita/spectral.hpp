@@ -31,7 +31,8 @@ PARTITA_API std::vector<double> fftfreq(const Layout& spectrum, int axis, int ra
 PARTITA_API std::vector<double> rfftfreq(const Layout& spectrum, int axis, int rank, std::int64_t length,
                                          double spacing = 1);
 
-// --- from a field to a field through its spectrum
+// --- from a field to a field through its spectrum. Fields in device memory are transformed and multiplied by
+// their device; the host asks multipliers for their numbers.
 
 /// One mode of a field: what a multiplier depends on.
 struct WaveVector {
@@ -64,7 +65,8 @@ struct SpectralOptions {
 };
 
 /// Multiplies every mode of a spectrum (of `lengths` samples along each dimension, forward transform with any
-/// norm) in place. `halved_axis`: that of a half spectrum, -1 for a full one. Local. Throws ArgumentError: an
+/// norm) in place. `halved_axis`: that of a half spectrum, -1 for a full one. Local, done when it returns.
+/// Throws ArgumentError: an
 /// array that is not complex, lengths or axes that do not fit it.
 PARTITA_API void multiply_spectrum(Array& spectrum, const Shape& lengths, int halved_axis,
                                    const Multiplier& multiplier, const SpectralOptions& options = {});

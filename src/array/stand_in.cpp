@@ -12,6 +12,11 @@ Operand stand_in_of(const Operand& operand) {
   return result;
 }
 
+Operand as_planned(const Operand& operand, MemorySpace other) {
+  const bool crosses = operand.space == MemorySpace::host && other == MemorySpace::device;
+  return crosses ? stand_in_of(operand) : operand;
+}
+
 Array allocate_stand_in(ContextState& context, const Operand& operand) {
   const std::shared_ptr<ContextState> unowned(std::shared_ptr<void>(), &context);
   const Operand made = stand_in_of(operand);

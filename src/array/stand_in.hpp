@@ -12,6 +12,11 @@ namespace partita::arrays {
 /// the same order where that is row- or column-major.
 Operand stand_in_of(const Operand& operand);
 
+/// An operand beside one in `other`, as planners see it. Between host and device memory, the device does the
+/// work; what lies on the host is copied as it is, to or from an array of the same layout on the heap of the
+/// device.
+Operand as_planned(const Operand& operand, MemorySpace other);
+
 /// That array, for as long as a plan lives. It does not keep the context, which keeps the plan. Collective.
 Array allocate_stand_in(ContextState& context, const Operand& operand);
 

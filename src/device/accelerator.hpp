@@ -10,6 +10,7 @@
 #include "device/device_group.hpp"
 #include "device/device_math.hpp"
 #include "device/device_queues.hpp"
+#include "device/device_transforms.hpp"
 #include "device/device_work.hpp"
 #include "device/physical_device.hpp"
 
@@ -36,6 +37,9 @@ class Accelerator : public DeviceQueues, public DeviceWork, public DeviceArithme
   /// `why_no_math` says why. Errors: it does not start.
   virtual DeviceMath* math() { return nullptr; }
   virtual std::string why_no_math() const { return ""; }
+  /// What it transforms with, likewise.
+  virtual DeviceTransforms* transforms() { return nullptr; }
+  virtual std::string why_no_transforms() const { return ""; }
 
  private:
   std::shared_ptr<PhysicalDevice> physical_;

@@ -29,8 +29,16 @@ struct CublasLtAnswer {
   std::array<int, 4> reserved{};
 };
 
-enum class CublasLtOfProduct : int { operation_a = 3, operation_b = 4 };  // int32_t
-enum class CublasLtOfMatrix : int { batches = 5, stride = 6 };            // int32_t, int64_t
+/// int32_t, but a pointer to the bias.
+enum class CublasLtOfProduct : int {
+  operation_a = 3,
+  operation_b = 4,
+  epilogue = 7,
+  bias = 8,
+  bias_type = 26
+};
+enum class CublasLtEpilogue : std::int32_t { none = 1, relu = 2, bias = 4, gelu = 32 };  // bits, but none
+enum class CublasLtOfMatrix : int { batches = 5, stride = 6 };                           // int32_t, int64_t
 enum class CublasLtPreference : int {
   workspace_bytes = 1,
   least_alignment_of_a = 5

@@ -120,12 +120,24 @@ CublasLtProduct::CublasLtProduct(const CublasLtLibrary& library, CublasLtHandle 
   };
   operation(CublasLtOfProduct::operation_a, what.a.op);
   operation(CublasLtOfProduct::operation_b, what.b.op);
+  if (!what.ends_with_sums()) describe_epilogue();
   const bool plain_a = what.a.op == BlasOp::none, plain_b = what.b.op == BlasOp::none;
   a_ = matrix(what.factors, plain_a ? what.m : what.k, plain_a ? what.k : what.m, what.a.leading,
               what.a.stride);
   b_ = matrix(what.factors, plain_b ? what.k : what.n, plain_b ? what.n : what.k, what.b.leading,
               what.b.stride);
   c_ = matrix(what.result, what.m, what.n, what.leading, what.stride);
+}
+
+void CublasLtProduct::describe_epilogue() {
+  const auto set = [this](CublasLtOfProduct which, std::int32_t value) {
+    require(library_.set_product(product_.get(), which, &value, sizeof value), "describe an epilogue");
+  };
+  const auto bit = [](bool is, CublasLtEpilogue what) { return is ? static_cast<std::int32_t>(what) : 0; };
+  set(CublasLtOfProduct::epilogue, bit(what_.activation == Activation::relu, CublasLtEpilogue::relu) |
+                                       bit(what_.activation == Activation::gelu, CublasLtEpilogue::gelu) |
+                                       bit(what_.bias.has_value(), CublasLtEpilogue::bias));
+  if (what_.bias) set(CublasLtOfProduct::bias_type, static_cast<std::int32_t>(*cublas_type(*what_.bias)));
 }
 
 CublasLtProduct::Descriptor CublasLtProduct::matrix(Dtype dtype, std::int64_t rows, std::int64_t columns,
@@ -182,8 +194,12 @@ bool CublasLtProduct::take(const CublasLtAlgorithm& algorithm, std::size_t works
   return true;
 }
 
-int CublasLtProduct::multiply(const void* a, const void* b, void* c, const void* alpha, const void* beta,
-                              const DeviceMemory& workspace, Stream stream) const {
+int CublasLtProduct::multiply(const void* a, const void* b, void* c, const void* bias, const void* alpha,
+                              const void* beta, const DeviceMemory& workspace, Stream stream) const {
+  if (what_.bias) {
+    const int status = library_.set_product(product_.get(), CublasLtOfProduct::bias, &bias, sizeof bias);
+    if (status != 0) return status;
+  }
   return library_.multiply(handle_, product_.get(), alpha, a, a_.get(), b, b_.get(), beta, c, c_.get(), c,
                            c_.get(), &algorithm_, workspace.data(),
                            static_cast<std::size_t>(workspace.bytes()), cuda::native(stream));
@@ -253,7 +269,8 @@ std::optional<std::size_t> CublasLtProducts::fastest(CublasLtProduct& product, c
                        c = matrix(what.leading, what.n, what.stride, what.result),
                        workspace(device_, workspace_.bytes());
     const auto run = [&](Stream stream) {
-      return product.multiply(a.data(), b.data(), c.data(), alpha.bytes, beta.bytes, workspace, stream);
+      return product.multiply(a.data(), b.data(), c.data(), workspace.data(), alpha.bytes, beta.bytes,
+                              workspace, stream);
     };
     std::optional<std::size_t> best;
     double least = 0, spent = 0;

@@ -30,7 +30,7 @@ class CublasLtProduct {
   const DeviceGemm& what() const { return what_; }
   const CublasLtAlgorithm& algorithm() const { return algorithm_; }
   /// Gives a cublasStatus_t.
-  int multiply(const void* a, const void* b, void* c, const void* alpha, const void* beta,
+  int multiply(const void* a, const void* b, void* c, const void* bias, const void* alpha, const void* beta,
                const DeviceMemory& workspace, Stream stream) const;
 
  private:
@@ -42,6 +42,7 @@ class CublasLtProduct {
 
   Descriptor matrix(Dtype dtype, std::int64_t rows, std::int64_t columns, std::int64_t leading,
                     std::int64_t stride) const;
+  void describe_epilogue();
   void require(int status, const char* what) const;
 
   const CublasLtLibrary& library_;

@@ -62,6 +62,11 @@ DeviceMath* CudaAccelerator::math() {
   return math_.get();
 }
 
+DeviceTransforms* CudaAccelerator::transforms() {
+  if (!transforms_) transforms_ = CudaTransforms::make(*this);
+  return transforms_.get();
+}
+
 Stream CudaAccelerator::made(std::size_t number) {
   cuda::CudaStream& stream = streams_.at(number);
   if (!stream) {

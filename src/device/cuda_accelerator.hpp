@@ -9,6 +9,7 @@
 #include "device/cuda_math.hpp"
 #include "device/cuda_physical_device.hpp"
 #include "device/cuda_timed_event.hpp"
+#include "device/cuda_transforms.hpp"
 #include "device/device_memory.hpp"
 
 namespace partita::devices {
@@ -21,6 +22,8 @@ class CudaAccelerator final : public Accelerator {
   std::unique_ptr<DeviceGroup> make_group(DeviceRuntime& state) override;
   DeviceMath* math() override;
   std::string why_no_math() const override { return CublasLibrary::of_process().why_none; }
+  DeviceTransforms* transforms() override;
+  std::string why_no_transforms() const override { return CufftLibrary::of_process().why_none; }
 
   Stream stream() override { return made(0); }
   bool has_stream() const override { return streams_[0].get() != nullptr; }
@@ -68,6 +71,7 @@ class CudaAccelerator final : public Accelerator {
   DeviceMemory counters_;                                   // three numbers, of exchanges
   std::shared_ptr<const CudaOrigin> origin_;                // what moments are counted from
   std::unique_ptr<CudaMath> math_;                          // null: nobody has asked, or there is none
+  std::unique_ptr<CudaTransforms> transforms_;              // likewise
 };
 
 }  // namespace partita::devices

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/check.hpp"
-#include "cuda/stream.hpp"
+#include "cuda/load_by_graph.hpp"
 #include "kernels/cuda/epilogue_launch.hpp"
 
 namespace partita::devices {
@@ -95,49 +95,37 @@ void CudaMath::agree_on_choices(std::span<const std::string> news) {
   }
 }
 
-/// Graphs that are never started: what is loaded for them stays. Their addresses are not looked at. Memory
-/// may turn out to lie as only cuBLAS takes it.
+/// Memory may turn out to lie as only cuBLAS takes it.
 void CudaMath::load(const DeviceProduct& product) {
   const auto& made = static_cast<const CudaProduct&>(product);
   const CublasFactor one(1, product.what.result);
-  load_by_graph([&](Stream aside) {
+  cuda::load_by_graph("load a product", [&](Stream aside) {
     by_cublas(product.what, workspace_.data(), workspace_.data(), workspace_.data(), one, one, aside);
   });
   if (!made.light) return;
-  load_by_graph([&](Stream aside) {
-    check_light(made.light->multiply(workspace_.data(), workspace_.data(), workspace_.data(), one.bytes,
-                                     one.bytes, workspace_, aside));
+  cuda::load_by_graph("load a product", [&](Stream aside) {
+    check_light(made.light->multiply(workspace_.data(), workspace_.data(), workspace_.data(),
+                                     workspace_.data(), one.bytes, one.bytes, workspace_, aside));
   });
 }
 
-template <class Put>
-void CudaMath::load_by_graph(const Put& put) {
-  const cuda::CudaStream aside = cuda::new_cuda_stream();
-  cuda::check_cuda(cudaStreamBeginCapture(aside.get(), cudaStreamCaptureModeRelaxed), "load a product");
-  cudaGraph_t graph = nullptr;
-  try {
-    put(Stream(aside.get()));
-  } catch (...) {
-    if (cudaStreamEndCapture(aside.get(), &graph) == cudaSuccess) cudaGraphDestroy(graph);
-    throw;
-  }
-  cuda::check_cuda(cudaStreamEndCapture(aside.get(), &graph), "load a product");
-  cudaGraphExec_t loaded = nullptr;
-  const cudaError_t result = cudaGraphInstantiate(&loaded, graph, 0);
-  cudaGraphDestroy(graph);
-  cuda::check_cuda(result, "load a product");
-  cudaGraphExecDestroy(loaded);
+bool CudaMath::makes(const DeviceProduct& product, const void* a, const void* b, const void* c) const {
+  const auto& light = static_cast<const CudaProduct&>(product).light;
+  return product.what.ends_with_sums() || (light && light->takes(a, b, c));
 }
 
-void CudaMath::gemm(const DeviceProduct& product, const void* a, const void* b, void* c,
+void CudaMath::gemm(const DeviceProduct& product, const void* a, const void* b, void* c, const void* bias,
                     std::complex<double> alpha, std::complex<double> beta, Stream stream) {
   const DeviceGemm& what = product.what;
   invariant(multiplies(what.factors, what.result), "cuBLAS was asked for products of {} into {}",
             partita::name(what.factors), partita::name(what.result));
   const CublasFactor of_product(alpha, what.result), of_c(beta, what.result);
   const auto& light = static_cast<const CudaProduct&>(product).light;
-  if (!light || !light->takes(a, b, c)) return by_cublas(what, a, b, c, of_product, of_c, stream);
-  check_light(light->multiply(a, b, c, of_product.bytes, of_c.bytes, workspace_, stream));
+  if (light && light->takes(a, b, c)) {
+    return check_light(light->multiply(a, b, c, bias, of_product.bytes, of_c.bytes, workspace_, stream));
+  }
+  invariant(what.ends_with_sums(), "cuBLAS was asked for more than sums");
+  by_cublas(what, a, b, c, of_product, of_c, stream);
 }
 
 /// To set the stream takes the workspace away, so it is set anew.

@@ -5,6 +5,7 @@
 #include <complex>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <partita/compute_type.hpp>
 #include <partita/dtype.hpp>
 #include <partita/stream.hpp>
@@ -18,8 +19,9 @@ namespace partita::devices {
 /// What BLAS does with a factor before it multiplies.
 enum class BlasOp : std::uint8_t { none, transpose, conjugate_transpose };
 
-/// c = alpha op(a) op(b) + beta c, `batches` times, in the terms of BLAS: every matrix by columns, `leading`
-/// elements from one column to the next; `stride` elements from one matrix of a batch to the next.
+/// c = activation(alpha op(a) op(b) + beta c + bias), `batches` times, in the terms of BLAS: every matrix by
+/// columns, `leading` elements from one column to the next; `stride` elements from one matrix of a batch to
+/// the next. The bias has an element a row of c, the same for each batch.
 struct DeviceGemm {
   struct Factor {
     BlasOp op = BlasOp::none;
@@ -32,11 +34,15 @@ struct DeviceGemm {
   ComputeType compute = ComputeType::automatic;  ///< at least so precisely
   std::int64_t m = 0, n = 0, k = 0;
   Factor a, b;
-  std::int64_t leading = 1, stride = 0;  ///< of c
+  std::int64_t leading = 1, stride = 0;          ///< of c
+  Activation activation = Activation::identity;  ///< identity, relu or gelu
+  std::optional<Dtype> bias = {};                ///< nothing: there is none
   std::int64_t batches = 1;
   /// In bytes, a power of two: what is known of the places of a, b and c before they are.
   std::int64_t alignment = 1;
   bool operator==(const DeviceGemm&) const = default;
+
+  bool ends_with_sums() const { return activation == Activation::identity && !bias; }
 };
 
 /// In which is computed what results in this dtype.
@@ -98,8 +104,11 @@ class DeviceMath {
   virtual std::string news_of_choices() { return ""; }
   /// The news of all ranks: those of the first rank count, so that all make the same product the same way.
   virtual void agree_on_choices(std::span<const std::string> /*news*/) {}
-  /// With beta = 0 `c` is never read. m, n and k are not 0.
-  virtual void gemm(const DeviceProduct& product, const void* a, const void* b, void* c,
+  /// Whether `gemm` makes it as it is wanted, with matrices that begin there.
+  virtual bool makes(const DeviceProduct& product, const void* a, const void* b, const void* c) const = 0;
+  /// With beta = 0 `c` is never read. m, n and k are not 0. Only what it `makes`, where something comes after
+  /// the sums.
+  virtual void gemm(const DeviceProduct& product, const void* a, const void* b, void* c, const void* bias,
                     std::complex<double> alpha, std::complex<double> beta, Stream stream) = 0;
   /// One nest of a pass; no loop has a count of 0.
   virtual void pass(const ElementPass& what, const ElementNest& nest, Stream stream) = 0;

@@ -46,4 +46,7 @@ std::unique_ptr<BoundWork> bind_sum_along(const SumAlong& work, const WorkBindin
 std::unique_ptr<BoundWork> bind_transform(const Transform& work, const WorkBinding& binding);
 std::unique_ptr<BoundWork> bind_twiddle(const Twiddle& work, const WorkBinding& binding);
 
+/// Throws ArgumentError for one that cannot be.
+void check_twiddle(const Twiddle& work, const WorkBinding& binding);
+
 }  // namespace partita::execution

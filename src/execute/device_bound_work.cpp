@@ -5,11 +5,6 @@
 namespace partita::execution {
 namespace {
 
-[[noreturn]] void refuse(const WorkBinding& memory, const char* what) {
-  throw UnsupportedError(fmt::format("{}: {} on a device are not offered yet; copy the arrays to host memory",
-                                     memory.plan.operation, what));
-}
-
 struct BindOnDevice {
   const DeviceWorkBinding& binding;
   using Bound = std::unique_ptr<DeviceBoundWork>;
@@ -17,11 +12,25 @@ struct BindOnDevice {
   Bound operator()(const Multiply& work) const { return bind_device_multiply(work, binding); }
   Bound operator()(const ApplyEpilogue& work) const { return bind_device_epilogue(work, binding); }
   Bound operator()(const SumAlong& work) const { return bind_device_sum_along(work, binding); }
-  Bound operator()(const Transform&) const { refuse(binding.memory, "transforms"); }
-  Bound operator()(const Twiddle&) const { refuse(binding.memory, "transforms"); }
+  Bound operator()(const Transform& work) const { return bind_device_transform(work, binding); }
+  Bound operator()(const Twiddle& work) const { return bind_device_twiddle(work, binding); }
 };
 
 }  // namespace
+
+devices::DeviceMath& DeviceWorkBinding::math() const {
+  devices::DeviceMath* const math = device.math();
+  check<UnsupportedError>(math != nullptr, "{}: this device computes nothing: {}", memory.plan.operation,
+                          device.why_no_math());
+  return *math;
+}
+
+devices::DeviceTransforms& DeviceWorkBinding::transforms() const {
+  devices::DeviceTransforms* const transforms = device.transforms();
+  check<UnsupportedError>(transforms != nullptr, "{}: this device transforms nothing: {}",
+                          memory.plan.operation, device.why_no_transforms());
+  return *transforms;
+}
 
 std::unique_ptr<DeviceBoundWork> bind_device_work(const Work& work, const DeviceWorkBinding& binding) {
   return std::visit(BindOnDevice{binding}, work);

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <vector>
 
 #include "device/accelerator.hpp"
 #include "execute/bound_work.hpp"
@@ -14,9 +16,12 @@ namespace partita::execution {
 struct DeviceWorkBinding {
   const WorkBinding& memory;
   devices::Accelerator& device;
-  devices::DeviceMath& math;
   int workspaces = 0;
   bool may_try = false;  ///< a plan is made: there is time to find out how products are made fastest
+
+  /// Throw UnsupportedError where there is none, the same on every rank that has none.
+  devices::DeviceMath& math() const;
+  devices::DeviceTransforms& transforms() const;
 };
 
 /// A compute step with all that can be prepared prepared.
@@ -35,11 +40,38 @@ class DeviceBoundWork {
 /// offer it.
 std::unique_ptr<DeviceBoundWork> bind_device_work(const Work& work, const DeviceWorkBinding& binding);
 
+/// A multiply with what comes after its sums.
+class FusedMultiply : public DeviceBoundWork {
+ public:
+  /// Whether the device makes this execution's in one.
+  virtual bool goes(const AddressOf& address, const Parameters& parameters) const = 0;
+};
+
+/// By work of the plan: the one that ends it, as the same multiply into what its epilogue writes; nothing
+/// where it has none, or another one. Of each pair the epilogue follows at once, is the only one that reads
+/// the sums, and has no more than an activation and a bias. Plans of one stream only.
+struct EndedMultiply {
+  int epilogue = -1;
+  Multiply work;
+};
+std::vector<std::optional<EndedMultiply>> find_ended_multiplies(const Plan& plan);
+
+/// Both as one where the device can, and one after the other where not. Does what the two works do.
+std::unique_ptr<DeviceBoundWork> bind_ended_multiply(const Plan& plan, int multiply,
+                                                     const EndedMultiply& ended,
+                                                     const DeviceWorkBinding& binding);
+
 // One a kind of work, each in a file of its own.
 std::unique_ptr<DeviceBoundWork> bind_device_multiply(const Multiply& work, const DeviceWorkBinding& binding);
+/// Null: the device has no such product. Of the epilogue activation and bias count.
+std::unique_ptr<FusedMultiply> bind_fused_multiply(const Multiply& work, const ApplyEpilogue& epilogue,
+                                                   const DeviceWorkBinding& binding);
 std::unique_ptr<DeviceBoundWork> bind_device_epilogue(const ApplyEpilogue& work,
                                                       const DeviceWorkBinding& binding);
 std::unique_ptr<DeviceBoundWork> bind_device_sum_along(const SumAlong& work,
                                                        const DeviceWorkBinding& binding);
+std::unique_ptr<DeviceBoundWork> bind_device_transform(const Transform& work,
+                                                       const DeviceWorkBinding& binding);
+std::unique_ptr<DeviceBoundWork> bind_device_twiddle(const Twiddle& work, const DeviceWorkBinding& binding);
 
 }  // namespace partita::execution

@@ -12,7 +12,7 @@ namespace {
 class DeviceEpilogue final : public DeviceBoundWork {
  public:
   DeviceEpilogue(const ApplyEpilogue& work, const DeviceWorkBinding& binding)
-      : math_(binding.math),
+      : math_(binding.math()),
         parts_(work, binding.memory),
         nests_(element_nests(parts_.axes(), work.from.region.shape(), EpilogueParts::to)) {
     static_assert(static_cast<int>(EpilogueParts::bias) == static_cast<int>(devices::ElementPass::bias));

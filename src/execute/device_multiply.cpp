@@ -18,6 +18,7 @@ namespace {
 /// Starts of small products cost more than copies.
 constexpr std::int64_t short_run = 128;
 constexpr std::int64_t alignment = 256;
+constexpr std::uintptr_t bias_alignment = 16;
 
 using Shape2 = kernels::Matrix<const std::byte>;  // without its memory
 
@@ -47,13 +48,14 @@ devices::DeviceGemm::Factor factor_of(const Shape2& matrix, bool conjugated) {
           leading, 0};
 }
 
-class DeviceMultiply final : public DeviceBoundWork {
+class DeviceMultiply final : public FusedMultiply {
  public:
-  DeviceMultiply(const Multiply& work, const DeviceWorkBinding& binding)
+  /// `epilogue`, where there is one: what comes after the sums, of which activation and bias count.
+  DeviceMultiply(const Multiply& work, const ApplyEpilogue* epilogue, const DeviceWorkBinding& binding)
       : scaled_(work.scaled),
         beta_(work.beta),
         device_(binding.device),
-        math_(binding.math),
+        math_(binding.math()),
         rank_(binding.memory.plan.rank) {
     Multiply packed = work;
     std::unique_ptr<ProductShape> shape = take(packed, binding);
@@ -71,10 +73,21 @@ class DeviceMultiply final : public DeviceBoundWork {
       parts_.push_back(BoundPart(*part, binding.memory));
       places_ |= part->place.offset;
     }
+    if (epilogue != nullptr && !add_epilogue(*epilogue, binding)) {
+      calls_.clear();
+      return;
+    }
     for (BlasCall& call : calls_) {
       call.what.alignment = alignment_of(call);
       call.product = math_.prepare(call.what, binding.may_try);
     }
+  }
+
+  bool goes(const AddressOf& address, const Parameters& parameters) const override {
+    if (calls_.empty() || (scaled_ && parameters.alpha == std::complex<double>(0))) return false;
+    const auto [a, b, c] = addresses(calls_.front(), batches_.front(), address);
+    const auto bias = reinterpret_cast<std::uintptr_t>(bias_at(address));
+    return bias % bias_alignment == 0 && math_.makes(*calls_.front().product, a, b, c);
   }
 
   std::int64_t workspace_bytes() const override { return workspace_bytes_; }
@@ -93,15 +106,10 @@ class DeviceMultiply final : public DeviceBoundWork {
       if (!packing.of_result || reads_result)
         copy(packing.nests, packing.part, packing.packed, address, stream);
     }
-    std::array<char*, 3> base{};
-    for (std::size_t x = 0; x < 3; ++x) base[x] = parts_[x].base(address);
     for (const ProductShape::Batch& batch : batches_) {
       for (const BlasCall& call : calls_) {
-        const auto at = [&](std::size_t x) {
-          return base[x] + (batch[x] + call.offset[x]) * size_of(parts_[x].dtype());
-        };
-        math_.gemm(*call.product, at(call.exchanged ? 1 : 0), at(call.exchanged ? 0 : 1), at(2), alpha,
-                   call.first ? beta : 1, stream);
+        const auto [a, b, c] = addresses(call, batch, address);
+        math_.gemm(*call.product, a, b, c, bias_at(address), alpha, call.first ? beta : 1, stream);
       }
     }
     for (const Packing& packing : packings_) {
@@ -116,6 +124,35 @@ class DeviceMultiply final : public DeviceBoundWork {
     Place part, packed;
     std::vector<kernels::StridedCopy> nests, back;
   };
+
+  /// As BLAS takes them.
+  std::array<char*, 3> addresses(const BlasCall& call, const ProductShape::Batch& batch,
+                                 const AddressOf& address) const {
+    const auto at = [&](std::size_t x) {
+      return parts_[x].base(address) + (batch[x] + call.offset[x]) * size_of(parts_[x].dtype());
+    };
+    return {at(call.exchanged ? 1 : 0), at(call.exchanged ? 0 : 1), at(2)};
+  }
+
+  const char* bias_at(const AddressOf& address) const {
+    return bias_ ? bias_->base(address) + bias_offset_ * size_of(bias_->dtype()) : nullptr;
+  }
+
+  /// False: it cannot come with the one product that this would be.
+  bool add_epilogue(const ApplyEpilogue& epilogue, const DeviceWorkBinding& binding) {
+    const bool packs_result = std::ranges::any_of(packings_, &Packing::of_result);
+    if (calls_.size() != 1 || batches_.size() != 1 || packs_result) return false;
+    BlasCall& call = calls_.front();
+    call.what.activation = epilogue.activation;
+    if (!epilogue.has_bias) return true;
+    bias_.emplace(epilogue.bias, binding.memory);
+    const std::array axis{bias_->axis(0)};
+    const std::vector<AxisRun> runs = axis_runs(axis, bias_->extent(0));
+    if (epilogue.bias_along_rows == call.exchanged || runs.size() != 1 || runs[0].step[0] != 1) return false;
+    bias_offset_ = runs[0].offset[0];
+    call.what.bias = bias_->dtype();
+    return true;
+  }
 
   static std::unique_ptr<ProductShape> take(const Multiply& work, const DeviceWorkBinding& binding) {
     return std::make_unique<ProductShape>(work, binding.memory, ProductRules{short_run, short_run, true});
@@ -291,19 +328,32 @@ class DeviceMultiply final : public DeviceBoundWork {
   std::int64_t places_ = 0;       // the bits of their offsets
   std::vector<ProductShape::Batch> batches_;
   std::vector<BlasCall> calls_;
+  std::optional<BoundPart> bias_;
+  std::int64_t bias_offset_ = 0;  // in elements
 };
+
+/// Of a, b and to.
+std::array<Dtype, 3> dtypes_of(const Multiply& work, const Plan& plan) {
+  return {planning::dtype_at(plan, work.a.place), planning::dtype_at(plan, work.b.place),
+          planning::dtype_at(plan, work.to.place)};
+}
 
 }  // namespace
 
 std::unique_ptr<DeviceBoundWork> bind_device_multiply(const Multiply& work,
                                                       const DeviceWorkBinding& binding) {
-  const Plan& plan = binding.memory.plan;
-  const Dtype a = planning::dtype_at(plan, work.a.place), b = planning::dtype_at(plan, work.b.place),
-              to = planning::dtype_at(plan, work.to.place);
-  check<UnsupportedError>(a == b && binding.math.multiplies(a, to),
-                          "{}: {} does not multiply {} by {} into {}", plan.operation, binding.math.name(),
-                          name(a), name(b), name(to));
-  return std::make_unique<DeviceMultiply>(work, binding);
+  const auto [a, b, to] = dtypes_of(work, binding.memory.plan);
+  check<UnsupportedError>(a == b && binding.math().multiplies(a, to),
+                          "{}: {} does not multiply {} by {} into {}", binding.memory.plan.operation,
+                          binding.math().name(), name(a), name(b), name(to));
+  return std::make_unique<DeviceMultiply>(work, nullptr, binding);
+}
+
+std::unique_ptr<FusedMultiply> bind_fused_multiply(const Multiply& work, const ApplyEpilogue& epilogue,
+                                                   const DeviceWorkBinding& binding) {
+  const auto [a, b, to] = dtypes_of(work, binding.memory.plan);
+  if (a != b || !binding.math().multiplies(a, to)) return nullptr;
+  return std::make_unique<DeviceMultiply>(work, &epilogue, binding);
 }
 
 }  // namespace partita::execution

@@ -61,17 +61,18 @@ Plan for_device(Plan plan) {
 
 }  // namespace
 
-DevicePlan::DevicePlan(ContextState& context, Plan plan)
-    : DevicePlan(context, plan, planning::touched_by_steps(plan)) {}
+DevicePlan::DevicePlan(ContextState& context, Plan plan, std::optional<std::int64_t> workspace)
+    : DevicePlan(context, plan, planning::touched_by_steps(plan), workspace) {}
 
-DevicePlan::DevicePlan(ContextState& context, Plan& plan, std::vector<planning::Touched> touched)
+DevicePlan::DevicePlan(ContextState& context, Plan& plan, std::vector<planning::Touched> touched,
+                       std::optional<std::int64_t> workspace)
     : Executor(context, for_device(std::move(plan)),
-               context.device_messages_direct ? MemorySpace::device : MemorySpace::host),
+               context.device_messages_direct ? MemorySpace::device : MemorySpace::host, workspace),
       message_use_(find_message_use(plan_, touched)),
       lanes_(lanes_of(plan_, message_use_)),
       message_memory_(context, plan_, message_use_),
       mail_(context, plan_),
-      works_(context, plan_) {
+      works_(context, plan_, workspace) {
   has_messages_ = std::ranges::any_of(plan_.steps, planning::is_message, &Step::kind);
   if (!has_messages_ && last_line(lanes_) == 0) return;
   planning::Dependencies apart = planning::find_dependencies(plan_, touched, lanes_);

@@ -26,13 +26,15 @@ namespace partita::execution {
 /// computes (plan/lanes.hpp); of what goes into a graph all is in one stream.
 class DevicePlan final : public Executor {
  public:
-  /// Throws UnsupportedError: a step that devices do not offer.
-  DevicePlan(ContextState& context, Plan plan);
+  /// Throws UnsupportedError: a step that devices do not offer. `workspace`: see Executor::bind.
+  DevicePlan(ContextState& context, Plan plan, std::optional<std::int64_t> workspace = {});
 
   void connect() override;
+  std::int64_t local_workspace_bytes() const override { return works_.workspace_bytes(); }
 
  private:
-  DevicePlan(ContextState& context, Plan& plan, std::vector<planning::Touched> touched);
+  DevicePlan(ContextState& context, Plan& plan, std::vector<planning::Touched> touched,
+             std::optional<std::int64_t> workspace);
 
   /// A stream, and the operations on flags that it has not been given yet.
   struct Line {

@@ -24,17 +24,21 @@ std::vector<Strides> strides_for_trial(const Plan& plan) {
 
 }  // namespace
 
-DeviceWorks::DeviceWorks(ContextState& context, const Plan& plan) : context_(context), plan_(plan) {
+DeviceWorks::DeviceWorks(ContextState& context, const Plan& plan, std::optional<std::int64_t> given)
+    : context_(context), plan_(plan) {
   if (plan.works.empty()) return;
   context.device->use();
-  check<UnsupportedError>(context.device->math() != nullptr, "{}: this device computes nothing: {}",
-                          plan.operation, context.device->why_no_math());
   places_.operation = plan.operation;
   places_.rank = plan.rank;
   places_.buffers = plan.buffers;
   for (int dtype = 0; dtype < dtype_count; ++dtype) {
     places_.buffers.push_back({"workspace", BufferKind::scratch, {}, 0, static_cast<Dtype>(dtype)});
   }
+  if (given) {
+    const std::int64_t offset = *given + scratch_places(plan).bytes;
+    given_ = static_cast<char*>(context.heap_in(MemorySpace::device).at(context.rank(), offset));
+  }
+  ended_ = find_ended_multiplies(plan);
   lower(strides_for_trial(plan), true);
 }
 
@@ -43,6 +47,10 @@ DeviceWorks::~DeviceWorks() {
   if (!context_.failed()) return;
   outgrown_.push_back(std::move(workspace_));
   runtime::keep_until_exit(std::make_shared<std::vector<devices::DeviceMemory>>(std::move(outgrown_)));
+}
+
+char* DeviceWorks::workspace() const {
+  return workspace_.bytes() > 0 ? static_cast<char*>(workspace_.data()) : given_;
 }
 
 void DeviceWorks::await_last() {
@@ -54,15 +62,21 @@ void DeviceWorks::lower(const std::vector<Strides>& strides, bool may_try) {
   std::vector<Strides> all = strides;
   all.resize(places_.buffers.size());
   const WorkBinding memory{places_, all};
-  const DeviceWorkBinding binding{memory, *context_.device, *context_.device->math(),
-                                  static_cast<int>(plan_.buffers.size()), may_try};
+  const DeviceWorkBinding binding{memory, *context_.device, static_cast<int>(plan_.buffers.size()), may_try};
+  // What they have prepared is there as long as they are, and found again.
+  const std::vector<std::unique_ptr<DeviceBoundWork>> before = std::move(works_);
   works_.clear();
   std::int64_t bytes = 0;
-  for (const Work& work : plan_.works) {
-    works_.push_back(bind_device_work(work, binding));
+  for (std::size_t i = 0; i < plan_.works.size(); ++i) {
+    works_.push_back(ended_[i] ? bind_ended_multiply(plan_, static_cast<int>(i), *ended_[i], binding)
+                               : bind_device_work(plan_.works[i], binding));
     bytes = std::max(bytes, works_.back()->workspace_bytes());
   }
-  if (bytes <= workspace_.bytes()) return;
+  for (const auto& ended : ended_) {
+    if (ended) works_[static_cast<std::size_t>(ended->epilogue)].reset();
+  }
+  if (given_ != nullptr && may_try) given_bytes_ = bytes;
+  if (bytes <= workspace_bytes()) return;
   if (in_graphs_) {
     outgrown_.push_back(std::move(workspace_));
     in_graphs_ = false;
@@ -77,13 +91,14 @@ void DeviceWorks::enqueue(const Step& step, const PlanMemory& memory, const Para
                           Stream stream) {
   const AddressOf address = [this, &memory](const Place& place) {
     const bool in_workspace = static_cast<std::size_t>(place.buffer) >= plan_.buffers.size();
-    return in_workspace ? static_cast<char*>(workspace_.data()) : memory.address(place);
+    return in_workspace ? workspace() : memory.address(place);
   };
-  works_[static_cast<std::size_t>(step.work)]->enqueue(address, parameters, stream);
+  DeviceBoundWork* const work = works_[static_cast<std::size_t>(step.work)].get();
+  if (work != nullptr) work->enqueue(address, parameters, stream);
 }
 
 void DeviceWorks::end(Stream stream, bool captured) {
-  if (workspace_.bytes() == 0) return;
+  if (workspace_bytes() == 0) return;
   in_graphs_ = in_graphs_ || captured;
   if (captured) return;
   if (!end_) end_ = context_.device->event();

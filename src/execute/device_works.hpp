@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "device/device_memory.hpp"
@@ -14,8 +15,9 @@ namespace partita::execution {
 class DeviceWorks {
  public:
   /// Binds them for trial, so that what devices do not offer is refused before anything has begun, and takes
-  /// the workspace. Local; throws UnsupportedError, MemoryError.
-  DeviceWorks(ContextState& context, const Plan& plan);
+  /// the workspace: behind the scratch of the plan in memory of the caller's on the heap, if that is given
+  /// from this offset on. Local; throws UnsupportedError, MemoryError.
+  DeviceWorks(ContextState& context, const Plan& plan, std::optional<std::int64_t> given = {});
   /// The streams have done with the workspace, or the context has failed. Never throws.
   ~DeviceWorks();
   DeviceWorks(const DeviceWorks&) = delete;
@@ -26,16 +28,21 @@ class DeviceWorks {
   void enqueue(const Step& step, const PlanMemory& memory, const Parameters& parameters, Stream stream);
   /// The execution is all in the stream.
   void end(Stream stream, bool captured);
+  std::int64_t workspace_bytes() const { return workspace_.bytes() > 0 ? workspace_.bytes() : given_bytes_; }
 
  private:
   void lower(const std::vector<Strides>& strides, bool may_try);
+  char* workspace() const;
   void await_last();
 
   ContextState& context_;
   const Plan& plan_;
   Plan places_;  // the buffers of the plan, and those of DeviceWorkBinding
-  std::vector<std::unique_ptr<DeviceBoundWork>> works_;
+  std::vector<std::optional<EndedMultiply>> ended_;      // by work
+  std::vector<std::unique_ptr<DeviceBoundWork>> works_;  // null: done with the one before
   devices::DeviceMemory workspace_;
+  char* given_ = nullptr;  // in its place, as long as no more is needed
+  std::int64_t given_bytes_ = 0;
   bool in_graphs_ = false;                       // graphs use it
   std::vector<devices::DeviceMemory> outgrown_;  // and still use these
   std::unique_ptr<devices::DeviceEvent> end_;    // of the last execution; null: there has been none

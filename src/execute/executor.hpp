@@ -34,6 +34,9 @@ class Executor {
   /// same on every rank.
   virtual void connect() { memory_.connect(); }
 
+  /// On a device: what its works take on this rank beside the scratch of the plan.
+  virtual std::int64_t local_workspace_bytes() const { return 0; }
+
   /// Runs the plan on these arrays, one an operand buffer, in the order of the plan's buffers, with these
   /// numbers, which must be alike on all ranks. In the order of `stream` (none given: the context's own):
   /// returns when the work has been given to the device, except where a plan's messages have to be waited
@@ -45,8 +48,8 @@ class Executor {
   /// The same, done when it returns. Blocking.
   void execute(std::span<const Array::State* const> operands, const Parameters& parameters = {});
 
-  /// The one for the memory that the plan's operands lie in. Local. `workspace`: see PlanMemory; for plans of
-  /// the host.
+  /// The one for the memory that the plan's operands lie in. Local. `workspace`: see PlanMemory; behind the
+  /// scratch of the plan comes that of its works.
   static std::unique_ptr<Executor> bind(ContextState& context, Plan plan,
                                         std::optional<std::int64_t> workspace = {});
   /// Connects what `bind` has given, or another one in its place where that is only for all ranks, and not

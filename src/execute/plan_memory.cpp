@@ -49,7 +49,7 @@ PlanMemory::PlanMemory(ContextState& context, const Plan& plan, MemorySpace spac
   for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
     if (places.offsets[b] < 0) continue;
     if (workspace) {
-      scratch_[b] = std::make_unique<Scratch>(context, *workspace + places.offsets[b]);
+      scratch_[b] = std::make_unique<Scratch>(context, *workspace + places.offsets[b], space);
     } else if (plan.buffers[b].kind == BufferKind::scratch) {
       scratch_[b] =
           std::make_unique<Scratch>(context, plan.buffers[b], space, of_messages[b] ? messages : space);

@@ -56,9 +56,9 @@ Scratch::Scratch(ContextState& context, const Buffer& buffer, MemorySpace space,
   }
 }
 
-Scratch::Scratch(ContextState& context, std::int64_t heap_offset)
+Scratch::Scratch(ContextState& context, std::int64_t heap_offset, MemorySpace space)
     : context_(context),
-      space_(MemorySpace::host),
+      space_(space),
       messages_(MemorySpace::host),
       block_{0, heap_offset, 0},
       on_heap_(true),

@@ -17,9 +17,9 @@ class Scratch {
  public:
   Scratch(ContextState& context, const Buffer& buffer, MemorySpace space = MemorySpace::host,
           MemorySpace messages = MemorySpace::host);
-  /// On memory of the caller's: from this offset on of the symmetric heap, the same on all ranks for shared
-  /// scratch. Local.
-  Scratch(ContextState& context, std::int64_t heap_offset);
+  /// On memory of the caller's: from this offset on of the symmetric heap in that memory, the same on all
+  /// ranks for shared scratch. Local.
+  Scratch(ContextState& context, std::int64_t heap_offset, MemorySpace space);
   ~Scratch();
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;

@@ -169,6 +169,13 @@ class BoundTwiddle final : public BoundWork {
   Extents loops_;  // dimensions, outermost first
 };
 
+class NoWork final : public BoundWork {
+ public:
+  void run(const AddressOf& /*address*/, const Parameters& /*parameters*/) override {}
+};
+
+}  // namespace
+
 void check_twiddle(const Twiddle& work, const WorkBinding& binding) {
   const auto dimensions = static_cast<int>(work.part.region.sets.size());
   const auto inside = [&](int d) { return d >= 0 && d < dimensions; };
@@ -179,13 +186,6 @@ void check_twiddle(const Twiddle& work, const WorkBinding& binding) {
   const Dtype dtype = planning::dtype_at(binding.plan, work.part.place);
   check(is_complex(dtype), "a twiddle works on complex numbers, not on {}", name(dtype));
 }
-
-class NoWork final : public BoundWork {
- public:
-  void run(const AddressOf& /*address*/, const Parameters& /*parameters*/) override {}
-};
-
-}  // namespace
 
 std::unique_ptr<BoundWork> bind_twiddle(const Twiddle& work, const WorkBinding& binding) {
   check_twiddle(work, binding);

@@ -22,7 +22,19 @@ struct FFT::State {
   Array workspace;
 
   const Request& request() const { return forward->request(); }
+  /// Of the opposite transform, planned where there is none yet.
+  Runner& backward();
 };
+
+Runner& FFT::State::backward() {
+  if (inverse) return *inverse;
+  inverse = std::make_unique<Runner>(*context, [&]() -> Request {
+    const FftOptions options = fourier::opposite(request().options, request().input.layout.shape());
+    return {request().output, request().input, options, request().in_place};
+  });
+  if (workspace.valid()) inverse->set_workspace(workspace);
+  return *inverse;
+}
 
 FFT::FFT(const Context& context, const Operand& input, const FftOptions& options)
     : state_(std::make_unique<State>()) {
@@ -66,22 +78,36 @@ void FFT::execute(const Array& input, Array& output, double scale) {
 }
 
 void FFT::inverse(const Array& output, Array& input, double scale) {
-  const Request& request = state_->request();
-  check_aliasing(output, input, request.in_place);
-  if (!state_->inverse) {
-    state_->inverse = std::make_unique<Runner>(*state_->context, [&]() -> Request {
-      const FftOptions options = fourier::opposite(request.options, request.input.layout.shape());
-      return {request.output, request.input, options, request.in_place};
-    });
-    if (state_->workspace.valid()) state_->inverse->set_workspace(state_->workspace);
-  }
-  state_->inverse->run(output, input, scale);
+  check_aliasing(output, input, state_->request().in_place);
+  state_->backward().run(output, input, scale);
 }
 
 void FFT::execute_batch(const std::vector<Array>& inputs, std::vector<Array>& outputs, double scale) {
   check(inputs.size() == outputs.size(), "fft: a batch of {} inputs and {} outputs", inputs.size(),
         outputs.size());
   for (std::size_t i = 0; i < inputs.size(); ++i) execute(inputs[i], outputs[i], scale);
+}
+
+void FFT::execute(Stream stream) {
+  check(state_->input.valid(), "fft: execute() without arrays needs reset() first");
+  state_->forward->enqueue(state_->input, state_->output, 1, stream);
+}
+
+void FFT::execute(const Array& input, Array& output, double scale, Stream stream) {
+  check_aliasing(input, output, state_->request().in_place);
+  state_->forward->enqueue(input, output, scale, stream);
+}
+
+void FFT::inverse(const Array& output, Array& input, double scale, Stream stream) {
+  check_aliasing(output, input, state_->request().in_place);
+  state_->backward().enqueue(output, input, scale, stream);
+}
+
+void FFT::execute_batch(const std::vector<Array>& inputs, std::vector<Array>& outputs, double scale,
+                        Stream stream) {
+  check(inputs.size() == outputs.size(), "fft: a batch of {} inputs and {} outputs", inputs.size(),
+        outputs.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i) execute(inputs[i], outputs[i], scale, stream);
 }
 
 // --- autotune
@@ -108,7 +134,7 @@ std::vector<FftOptions> variants(const FftOptions& options, int ranks) {
 
 Array scratch_array(const std::shared_ptr<ContextState>& context, const Operand& operand) {
   Array array = arrays::allocate_on_heap(context, operand.layout, operand.dtype, Order::row_major, "autotune",
-                                         SourcePlace::current());
+                                         SourcePlace::current(), operand.space);
   auto like = std::make_shared<Array::State>(*array.state());
   like->operand.axis_order = operand.axis_order;
   if (operand.dense) like->local.strides = like->operand.local_strides(context->rank());

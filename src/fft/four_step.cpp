@@ -42,6 +42,11 @@ class FourStep {
 
   bool is_operand(int buffer) const { return steps_.buffer(buffer).kind == BufferKind::operand; }
 
+  bool is_callers(int buffer) const {
+    const int viewed = steps_.buffer(buffer).view_of;
+    return is_operand(viewed < 0 ? buffer : viewed);
+  }
+
   int in_rows() {
     const Layout rows = rows_layout(factors_.rows, factors_.columns, ranks());
     if (serves(input_, rows)) return input_;
@@ -62,19 +67,20 @@ class FourStep {
       const int sign = problem_.kind == TransformKind::complex_forward ? -1 : 1;
       twiddle = Twiddle{{}, 0, 1, factors_.rows * factors_.columns, sign};
     }
-    if (on_one_node(problem_.topology) && fits_through_cache(steps_.operand(from), stage)) {
+    if (through_peers(problem_) && fits_through_cache(steps_.operand(from), stage)) {
       return transform_through_cache(steps_, problem_, stage, last, from, to, twiddle);
     }
-    int here = from;
-    if (!same(steps_.operand(from).layout, lines)) {
+    int here = from;  // where it is transformed in place
+    if (!same(steps_.operand(from).layout, lines) || (steps_.on_device() && is_callers(from))) {
       here = steps_.add_array(lines, problem_.dtype, {0, 1});
       steps_.redistribute(from, here);
     }
     const redistribution::Parts parts =
         parts_of(problem_, lines, problem_.dtype, {axis}, steps_.operand(to).layout);
-    if (parts.count == 1) transform_through_cache(steps_, problem_, stage, last, here, here, twiddle);
+    const bool in_parts = steps_.on_device() || parts.count > 1;
+    if (!in_parts) transform_through_cache(steps_, problem_, stage, last, here, here, twiddle);
     const auto make = [&](const Region& part) {
-      if (parts.count > 1) transform_owned(steps_, problem_, stage, last, part, here, here, twiddle);
+      if (in_parts) transform_owned(steps_, problem_, stage, last, part, here, here, twiddle);
     };
     steps_.redistribute(here, to, parts, make);
   }

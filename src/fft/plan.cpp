@@ -6,6 +6,7 @@
 // writes the steps.
 #include <utility>
 
+#include "array/stand_in.hpp"
 #include "base/check.hpp"
 #include "fft/four_step.hpp"
 #include "fft/layouts.hpp"
@@ -39,11 +40,10 @@ void check_output(const Problem& problem, const Operand& output, bool in_place) 
     check(same(layout, Layout(*wanted, problem.shape, layout.ranks())),
           "the result is asked for as {}, but the output is {}", wanted->to_string(), layout.to_string());
   }
-  check<UnsupportedError>(output.space == MemorySpace::host,
-                          "transforms of device memory are not offered by this build");
   if (!in_place) return;
-  check(output.dtype == problem.input.dtype && output.axis_order == problem.input.axis_order &&
-            output.dense == problem.input.dense && same(layout, problem.input.layout),
+  check(output.dtype == problem.input.dtype && output.space == problem.input.space &&
+            output.axis_order == problem.input.axis_order && output.dense == problem.input.dense &&
+            same(layout, problem.input.layout),
         "in place, input ({}) and output ({}) must be the same array", problem.input.to_string(),
         output.to_string());
 }
@@ -65,7 +65,7 @@ class Walk {
       : steps_(steps),
         problem_(problem),
         current_(in_place ? output : input),
-        one_node_(on_one_node(problem.topology)) {}
+        through_peers_(through_peers(problem)) {}
 
   void run(const Scheme& scheme) {
     last_ = &scheme.stages.back();
@@ -103,7 +103,7 @@ class Walk {
   }
 
   bool handed_over_in_place(const Stage& stage, int from) const {
-    return one_node_ && reachable_in_place(from) && is_plain(stage.before) &&
+    return through_peers_ && reachable_in_place(from) && is_plain(stage.before) &&
            fits_through_cache(operand(from), stage);
   }
 
@@ -117,7 +117,7 @@ class Walk {
     // The result's own memory serves for what stands between the stages, where it has the right layout.
     const bool done = problem_.doubles ? next == nullptr : true;
     const bool fits = done && result_lies_as(stage.after);
-    const bool peers_read = next != nullptr && one_node_;
+    const bool peers_read = next != nullptr && through_peers_;
     int to = current_;
     if (fits && (!peers_read || reachable_in_place(output))) {
       to = output;
@@ -127,8 +127,8 @@ class Walk {
     transform(stage, current_, to);
   }
 
-  // Inside a node the lines are gathered from whoever has them; between nodes the array is redistributed
-  // first.
+  // Inside a node the lines are gathered from whoever has them; between nodes and devices the array is
+  // redistributed first.
   void next_stage(const Stage& stage) {
     if (handed_over_in_place(stage, current_)) {
       transform_pending();
@@ -171,7 +171,7 @@ class Walk {
     if (!pending_) return;
     const Pending now = *std::exchange(pending_, std::nullopt);
     const Stage& stage = *now.stage;
-    if (has_fastest(operand(now.from), stage.axes) && !needs_scratch(now)) {
+    if (problem_.on_device() || (has_fastest(operand(now.from), stage.axes) && !needs_scratch(now))) {
       const Region own = stage.before.region(steps_.rank());
       transform_owned(steps_, problem_, stage, is_last(stage), own, now.from, now.to);
     } else {
@@ -182,7 +182,7 @@ class Walk {
   /// The array as it is now into another buffer, with all that has to be transformed before.
   void hand_over(int to) {
     redistribution::Parts parts;
-    if (pending_ && !(needs_scratch(*pending_) && pending_->from == input)) {
+    if (pending_ && (problem_.on_device() || !(needs_scratch(*pending_) && pending_->from == input))) {
       const Operand array = operand(current_);
       parts = parts_of(problem_, array.layout, array.dtype, pending_->stage->axes, operand(to).layout);
     }
@@ -206,7 +206,7 @@ class Walk {
   const Stage* last_ = nullptr;
   std::optional<Pending> pending_;
   int current_ = input;
-  bool one_node_ = false;
+  bool through_peers_ = false;  // lines are gathered from whoever has them
 };
 
 }  // namespace
@@ -222,8 +222,10 @@ Layout result_layout(const Operand& input, const Topology& topology, const FftOp
   return given;
 }
 
-Plan plan_fft(const Operand& input, const Operand& output, const Topology& topology, int rank,
+Plan plan_fft(const Operand& given_input, const Operand& given_output, const Topology& topology, int rank,
               const FftOptions& options, const Machine& machine, bool in_place) {
+  const Operand input = arrays::as_planned(given_input, given_output.space);
+  const Operand output = arrays::as_planned(given_output, given_input.space);
   const Problem problem = make_problem(input, topology, options, machine);
   check(rank >= 0 && rank < topology.ranks(), "rank {} is not one of the {} ranks", rank, topology.ranks());
   check_output(problem, output, in_place);

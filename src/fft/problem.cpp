@@ -131,8 +131,6 @@ Problem make_problem(const Operand& input, const Topology& topology, const FftOp
   const FftKind kind = options.inverse ? opposite(options.kind) : options.kind;
   check(input.layout.ranks() == topology.ranks(), "fft: the input is laid out over {} ranks, not over the {}",
         input.layout.ranks(), topology.ranks());
-  check<UnsupportedError>(input.space == MemorySpace::host,
-                          "transforms of device memory are not offered by this build");
   check_dtype(input.dtype, kind);
   check_options(options);
   Problem problem{input, topology, options, machine};

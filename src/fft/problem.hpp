@@ -24,6 +24,7 @@ struct Problem {
 
   int halved_axis() const { return halves || doubles ? axes.back() : -1; }
   bool transforms(int axis) const;
+  bool on_device() const { return input.space == MemorySpace::device; }
 };
 
 /// Whether the axis is one of them.

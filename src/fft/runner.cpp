@@ -1,17 +1,56 @@
 #include "fft/runner.hpp"
 
 #include "array/array_state.hpp"
+#include "array/stand_in.hpp"
+#include "array/transfer.hpp"
 #include "base/check.hpp"
+#include "base/memory_space.hpp"
+#include "device/device_synchronization.hpp"
 #include "fft/problem.hpp"
 #include "kernels/host/fft_planning.hpp"
 #include "runtime/agree.hpp"
 
 namespace partita::fourier {
 
+namespace {
+
+MemorySpace space_of(const Request& request) {
+  const bool on_device =
+      request.input.space == MemorySpace::device || request.output.space == MemorySpace::device;
+  return on_device ? MemorySpace::device : MemorySpace::host;
+}
+
+bool lies_on_device(const Array& array) {
+  return array.local().space == MemorySpace::device;
+}
+
+void check_aligned(const Array& array, const char* name) {
+  if (!is_complex(array.dtype()) || !lies_on_device(array) || array.local_size() == 0) return;
+  const std::int64_t item = size_of(array.dtype());
+  check(reinterpret_cast<std::uintptr_t>(array.local().data) % static_cast<std::uintptr_t>(item) == 0,
+        "fft: the {} begins at an address that is no multiple of {}, which devices do not transform", name,
+        item);
+}
+
+/// What an executor says of arrays that it is given.
+void check_suits(const Operand& planned, const Array& given, const char* name) {
+  check(!lies_on_device(given), "fft: the {} lies in device memory, but the plan was made for host memory",
+        name);
+  check(given.dtype() == planned.dtype &&
+            (given.layout() == planned.layout || given.layout().equivalent(planned.layout)),
+        "fft: the {} is {} {}, but the plan was made for {} {}", name, partita::name(given.dtype()),
+        given.layout().to_string(), partita::name(planned.dtype), planned.layout.to_string());
+}
+
+}  // namespace
+
 Request into_new(const ContextState& context, const Operand& input, const FftOptions& options) {
-  const Layout layout = result_layout(input, context.topology(), options, context.machine);
-  const Problem problem = make_problem(input, context.topology(), options, context.machine);
-  return {input, Operand::of(layout, problem.dtype, options.order, options.residency), options};
+  const Topology& topology = context.topology(input.space);
+  const Layout layout = result_layout(input, topology, options, context.machine);
+  const Problem problem = make_problem(input, topology, options, context.machine);
+  Operand output = Operand::of(layout, problem.dtype, options.order, options.residency);
+  output.space = input.space;
+  return {input, output, options};
 }
 
 Runner::Runner(ContextState& context, const std::function<Request()>& request) : context_(context) {
@@ -19,16 +58,25 @@ Runner::Runner(ContextState& context, const std::function<Request()>& request) :
   runtime::collectively(context, "fft", [&]() -> std::vector<Fact> {
     request_ = request();
     const Request& agreed = *request_;
-    plan_ = plan_fft(agreed.input, agreed.output, context.topology(), context.rank(), agreed.options,
-                     context.machine, agreed.in_place);
-    factor_ = norm_factor(make_problem(agreed.input, context.topology(), agreed.options, context.machine));
+    if (on_device()) devices::require_no_capture(context, "fft", "making a plan");
+    const Topology& topology = context.topology(space_of(agreed));
+    plan_ = plan_fft(agreed.input, agreed.output, topology, context.rank(), agreed.options, context.machine,
+                     agreed.in_place);
+    factor_ = norm_factor(make_problem(arrays::as_planned(agreed.input, agreed.output.space), topology,
+                                       agreed.options, context.machine));
     return plan_.identity;
   });
-  context.heap->collect();  // plan creation is a named point of deferred release
+  context.heap_in(space_of(*request_)).collect();  // plan creation is a named point of deferred release
+  if (on_device()) prepare();
+}
+
+bool Runner::on_device() const {
+  return space_of(*request_) == MemorySpace::device;
 }
 
 Planner Runner::planner() const {
-  return [request = *request_, topology = context_.topology(), machine = context_.machine](int rank) {
+  return [request = *request_, topology = context_.topology(space_of(*request_)),
+          machine = context_.machine](int rank) {
     return plan_fft(request.input, request.output, topology, rank, request.options, machine,
                     request.in_place);
   };
@@ -41,35 +89,75 @@ void Runner::prepare() {
   if (workspace_.valid()) workspace = workspace_.state()->heap_offset;
   std::unique_ptr<execution::Executor> bound;
   runtime::collectively(context_, "fft scratch", [&]() -> std::vector<Fact> {
+    if (on_device()) {
+      devices::require_no_capture(context_, "fft", "making a plan");
+      devices::finish_device(context_, "fft");  // what a library loads may wait for all that runs
+    }
     bound = execution::Executor::bind(context_, plan_, workspace);
     return {};
   });
-  bound->connect();
+  execution::Executor::connect_all(context_, bound);
+  local_workspace_bytes_ = bound->local_workspace_bytes();
+  const Request& request = *request_;
+  if (on_device() && request.input.space == MemorySpace::host)
+    device_input_ = arrays::allocate_stand_in(context_, request.input);
+  if (on_device() && request.output.space == MemorySpace::host)
+    device_output_ = arrays::allocate_stand_in(context_, request.output);
   bound_ = std::move(bound);
+}
+
+Parameters Runner::parameters(double scale) const {
+  Parameters parameters;
+  parameters.scale = factor_ * scale;
+  return parameters;
+}
+
+void Runner::execute(const Array& input, const Array& output, double scale) {
+  const std::array<const Array::State*, 2> operands{input.state().get(), output.state().get()};
+  bound_->execute(operands, parameters(scale));
 }
 
 void Runner::run(const Array& input, const Array& output, double scale) {
   const kernels::FftPlanning planning(request_->options.measure, request_->options.wisdom_file);
+  check_aligned(input, "input");
+  check_aligned(output, "output");
   prepare();
+  const bool brings = device_input_.valid(), takes_back = device_output_.valid();
+  if (brings) check_suits(request_->input, input, "input");
+  if (takes_back) check_suits(request_->output, output, "output");
+  if (brings) arrays::copy_view(context_, input.local(), device_input_.local());
+  execute(brings ? device_input_ : input, takes_back ? device_output_ : output, scale);
+  if (takes_back) arrays::copy_view(context_, device_output_.local(), output.local());
+}
+
+void Runner::enqueue(const Array& input, const Array& output, double scale, Stream stream) {
+  check<UnsupportedError>(lies_on_device(input) && lies_on_device(output),
+                          "fft: only device memory on both sides can wait in a stream");
+  check_aligned(input, "input");
+  check_aligned(output, "output");
+  prepare();
+  contexts::keep_for_graph(context_, stream, bound_);
   const std::array<const Array::State*, 2> operands{input.state().get(), output.state().get()};
-  Parameters parameters;
-  parameters.scale = factor_ * scale;
-  bound_->execute(operands, parameters);
+  bound_->enqueue(operands, parameters(scale), stream);
 }
 
 void Runner::release() {
   bound_.reset();
-  context_.heap->collect();
+  device_input_ = device_output_ = {};
+  context_.heap_in(space_of(*request_)).collect();
 }
 
 std::int64_t Runner::workspace_size() const {
-  return execution::scratch_places(plan_).bytes;
+  return execution::scratch_places(plan_).bytes + local_workspace_bytes_;
 }
 
 void Runner::set_workspace(const Array& workspace) {
   runtime::collectively(context_, "fft workspace", [&]() -> std::vector<Fact> {
     check(workspace.valid() && workspace.state()->heap_offset >= 0,
           "fft: a workspace must be an array on the symmetric heap");
+    check(lies_on_device(workspace) == on_device(),
+          "fft: a workspace of a plan of {} memory lies in {} memory", name(space_of(*request_)),
+          name(workspace.local().space));
     const std::int64_t bytes = workspace.local_size() * size_of(workspace.dtype());
     check(bytes >= workspace_size(), "fft: the workspace has {} bytes on this rank, but {} are needed", bytes,
           workspace_size());
@@ -77,6 +165,7 @@ void Runner::set_workspace(const Array& workspace) {
   });
   bound_.reset();
   workspace_ = workspace;
+  if (on_device()) prepare();
 }
 
 void check_aliasing(const Array& input, const Array& output, bool in_place) {

@@ -39,15 +39,16 @@ Taking taking(const Layout& from, const Layout& to, const Topology& topology, do
 }
 
 /// What is computed before the exchange takes `computed` seconds and is handed over in so many parts: the
-/// first part's messages leave when that has been computed, and the link works while the rest is.
+/// first part's messages leave when that has been computed, and the link works while the rest is. So do the
+/// copy engines of devices.
 double exchange_seconds(const Taking& taken, const Problem& problem, double computed = 0, int parts = 1) {
   const Machine& machine = problem.machine;
   const double sharers = planning::ranks_on_node(problem.topology, 0);
   const double share = std::min(machine.copy_bandwidth, machine.node_copy_bandwidth / sharers);
-  const double peer = std::min(share, machine.peer_bandwidth);
+  const double node = taken.node / std::min(share, machine.peer_bandwidth);
   // A message is packed and unpacked; the link works meanwhile.
-  const double copied = taken.own / share + taken.node / peer + 2 * taken.network / share;
-  const double sent = taken.network * sharers / machine.network_bandwidth;
+  const double copied = taken.own / share + (problem.on_device() ? 0 : node) + 2 * taken.network / share;
+  const double sent = taken.network * sharers / machine.network_bandwidth + (problem.on_device() ? node : 0);
   return std::max(computed + copied, computed / parts + sent) +
          parts * taken.messages * 2 * machine.copy_latency + machine.network_latency +
          2 * machine.signal_latency;
@@ -93,14 +94,14 @@ void predict_four_step(Scheme& scheme, const Problem& problem, const std::option
   const Dtype dtype = problem.halves ? problem.dtype : problem.input.dtype;
   const double part =
       static_cast<double>(size_of(dtype)) * static_cast<double>(volume(columns.shape())) / ranks;
-  const bool in_place = on_one_node(problem.topology);
   const double others = part * (ranks - 1) / ranks;
-  const Taking taken = in_place ? Taking{part / ranks, others, 0, 0} : Taking{part / ranks, 0, others, ranks};
+  const bool near = on_one_node(problem.topology);
+  const Taking taken = near ? Taking{part / ranks, others, 0, 0} : Taking{part / ranks, 0, others, ranks};
   int exchanges = 3;
   if (!same(problem.input.layout, stage.before) || problem.doubles) ++exchanges;
   if ((wanted && !same(*wanted, stage.after)) || problem.halves) ++exchanges;
   // Half of the transforms stand before each of the last two exchanges of the line.
-  const int parts = in_place ? 1 : parts_of(problem, columns, dtype, {0}, rows).count;
+  const int parts = parts_of(problem, columns, dtype, {0}, rows).count;
   scheme.seconds = (exchanges - 2) * exchange_seconds(taken, problem) +
                    2 * exchange_seconds(taken, problem, compute_seconds(stage, problem) / 2, parts);
   scheme.moved_bytes = static_cast<std::int64_t>(exchanges * others);
@@ -125,6 +126,10 @@ std::int64_t parts_for(std::int64_t transfer, std::int64_t scratch_bytes) {
   return std::clamp(transfer / std::min(bound, longest_message), few, most_parts);
 }
 
+// A device transforms large parts as fast as the whole; their copies are long.
+constexpr std::int64_t device_part = std::int64_t{16} << 20;
+constexpr std::int64_t most_device_parts = 8;
+
 /// The slowest axis in memory that is long enough, so that parts lie together; else the longest.
 int axis_to_cut(const Region& own, const Extents& slowest_first, const std::vector<int>& axes,
                 std::int64_t parts) {
@@ -146,7 +151,7 @@ int axis_to_cut(const Region& own, const Extents& slowest_first, const std::vect
 /// of hands, and what it computes.
 void predict(Scheme& scheme, const Problem& problem, const std::optional<Layout>& wanted) {
   if (scheme.factors) return predict_four_step(scheme, problem, wanted);
-  const bool in_place = on_one_node(problem.topology);
+  const bool in_place = through_peers(problem);
   const Layout* from = &problem.input.layout;
   const Stage* done = nullptr;
   double bytes = 0, computed = 0;
@@ -185,14 +190,21 @@ bool on_one_node(const Topology& topology) {
   return true;
 }
 
+bool through_peers(const Problem& problem) {
+  return on_one_node(problem.topology) && !problem.on_device();
+}
+
 // Judged by rank 0, which owns most.
 redistribution::Parts parts_of(const Problem& problem, const Layout& from, Dtype dtype,
                                const std::vector<int>& axes, const Layout& to) {
   const Region own = from.region(0);
-  if (own.empty() || on_one_node(problem.topology) || same(from, to)) return {};
+  if (own.empty() || through_peers(problem) || same(from, to)) return {};
+  const std::int64_t bytes = own.size() * size_of(dtype);
   const auto takers = static_cast<std::int64_t>(to.cells(own).size());
-  const std::int64_t transfer = own.size() * size_of(dtype) / std::max<std::int64_t>(takers, 1);
-  const std::int64_t wanted = parts_for(transfer, problem.options.scratch_bytes);
+  const bool by_copies = on_one_node(problem.topology) && problem.options.scratch_bytes == 0;
+  const std::int64_t wanted =
+      by_copies ? std::clamp<std::int64_t>(bytes / device_part, 1, most_device_parts)
+                : parts_for(bytes / std::max<std::int64_t>(takers, 1), problem.options.scratch_bytes);
   const int axis = axis_to_cut(own, problem.input.axis_order, axes, wanted);
   if (axis < 0) return {};
   const std::int64_t parts = std::min(wanted, own.sets[static_cast<std::size_t>(axis)].size());

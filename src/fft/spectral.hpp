@@ -2,8 +2,12 @@
 #pragma once
 
 #include <complex>
+#include <functional>
 #include <partita/array.hpp>
 #include <vector>
+
+#include "context/context_state.hpp"
+#include "kernels/host/elementwise.hpp"
 
 namespace partita::spectral {
 
@@ -40,17 +44,12 @@ void with_number(Dtype dtype, Body&& body) {
   }
 }
 
-/// Calls `body(element, other)` for every pair of elements of two complex local parts of the same extents.
-template <class Body>
-void for_each_pair(const View& local, const View& others, Body&& body) {
-  with_number(local.dtype, [&]<class Number>(Number /*zero*/) {
-    const auto* const first = static_cast<const Number*>(others.data);
-    for_each_local<Number>(local, [&](const Index& at, Number& element) {
-      std::int64_t offset = 0;
-      for (int d = 0; d < at.size(); ++d) offset += at[d] * others.strides[d];
-      body(element, first[offset]);
-    });
-  });
-}
+/// local = local op other, element by element: complex local parts of the same extents in the same memory.
+/// Local, done when it returns.
+void join_local(ContextState& context, kernels::Arithmetic operation, const View& local, const View& other);
+
+/// Multiplies a complex local part, in whatever memory, by what `scale` multiplies the elements of a part of
+/// the same extents in host memory by. Local, done when it returns.
+void scale_local(ContextState& context, const View& local, const std::function<void(const View&)>& scale);
 
 }  // namespace partita::spectral

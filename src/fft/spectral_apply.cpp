@@ -152,8 +152,10 @@ void multiply_spectrum(Array& spectrum, const Shape& lengths, int halved_axis, c
   check(lengths.size() == spectrum.shape().size(), "{} lengths for a spectrum of {} dimensions",
         lengths.size(), spectrum.shape().size());
   const std::vector<AxisModes> modes = local_modes(spectrum, lengths, halved_axis, options);
-  spectral::with_number(spectrum.dtype(), [&]<class Number>(Number /*zero*/) {
-    multiply_local<Number>(spectrum.local(), modes, multiplier);
+  spectral::scale_local(*spectrum.context_state(), spectrum.local(), [&](const View& local) {
+    spectral::with_number(local.dtype, [&]<class Number>(Number /*zero*/) {
+      multiply_local<Number>(local, modes, multiplier);
+    });
   });
 }
 
@@ -177,8 +179,8 @@ std::complex<double> inverse_laplacian(const WaveVector& wave) {
 void for_each_derivative(const Array& field, const SpectralOptions& options, const Pair& pair,
                          SourcePlace where, const std::function<void(std::size_t, const Array&)>& take) {
   const Array spectrum = forward(field, pair, where);
-  Array derivative =
-      empty(field.context(), spectrum.layout(), spectrum.dtype(), {Residency::heap, pair.forward.order});
+  Array derivative = empty(field.context(), spectrum.layout(), spectrum.dtype(),
+                           {Residency::heap, pair.forward.order, spectrum.local().space});
   for (std::size_t i = 0; i < pair.forward.axes.size(); ++i) {
     const auto axis = static_cast<std::size_t>(pair.forward.axes[i]);
     copy(spectrum, derivative);
@@ -199,10 +201,13 @@ Array convolved(const Array& a, const Array& b, const Pair& pair, SourcePlace wh
           "convolve: both must have the same shape and dtype");
   });
   Array spectrum = forward(a, pair, where);
-  Array other = forward(b.layout() == a.layout() ? b : redistribute(b, a.layout()), pair, where);
+  RedistributeOptions beside;
+  beside.space = a.local().space;
+  const bool lies_beside = b.layout() == a.layout() && b.local().space == a.local().space;
+  Array other = forward(lies_beside ? b : redistribute(b, a.layout(), beside), pair, where);
   // The two may lie in memory in different orders, for which other distributions can be the cheapest.
   if (!(other.layout() == spectrum.layout())) other = redistribute(other, spectrum.layout());
-  spectral::for_each_pair(spectrum.local(), other.local(), [](auto& value, auto factor) { value *= factor; });
+  spectral::join_local(*a.context_state(), kernels::Arithmetic::multiply, spectrum.local(), other.local());
   return spectrum;
 }
 

@@ -87,15 +87,16 @@ void move_corner(const Array& spectrum, const Array& result, const Corner& corne
   const Array source = spectrum.window(corner.from, corner.shape);
   Array destination = result.window(corner.to, corner.shape);
   if (!corner.adds) return redistribute(source, destination);
-  const Array addend = redistribute(source, destination.layout());
-  spectral::for_each_pair(destination.local(), addend.local(), [](auto& value, auto more) { value += more; });
+  RedistributeOptions beside;
+  beside.space = destination.local().space;
+  const Array addend = redistribute(source, destination.layout(), beside);
+  spectral::join_local(*result.context_state(), kernels::Arithmetic::add, destination.local(),
+                       addend.local());
 }
 
 /// The factors of the Nyquist planes and of the norm, in one pass over what is not 1.
 template <class Number>
-void scale_local(const Array& result, const std::vector<AxisRuns>& axes, double factor) {
-  const Region region = result.layout().region(result.context_state()->rank());
-  if (region.empty()) return;
+void scale_planes(const View& local, const Region& region, const std::vector<AxisRuns>& axes, double factor) {
   using Real = typename Number::value_type;
   std::vector<std::vector<Real>> factors(axes.size());
   for (std::size_t d = 0; d < axes.size(); ++d) {
@@ -107,7 +108,7 @@ void scale_local(const Array& result, const std::vector<AxisRuns>& axes, double 
       }
     }
   }
-  spectral::for_each_local<Number>(result.local(), [&](const Index& at, Number& value) {
+  spectral::for_each_local<Number>(local, [&](const Index& at, Number& value) {
     auto all = static_cast<Real>(factor);
     for (std::size_t d = 0; d < factors.size(); ++d) {
       all *= factors[d][static_cast<std::size_t>(at[static_cast<int>(d)])];
@@ -198,8 +199,13 @@ void move_modes(const Array& spectrum, Array& result, const Shape& from, const S
   spectral::with_number(spectrum.dtype(), [&](auto zero) { fill(result, static_cast<const void*>(&zero)); });
   for (const Corner& corner : corners_of(axes)) move_corner(spectrum, result, corner);
   const double factor = norm_of(from, to, options.norm);
-  spectral::with_number(spectrum.dtype(),
-                        [&]<class Number>(Number /*zero*/) { scale_local<Number>(result, axes, factor); });
+  ContextState& context = *result.context_state();
+  const Region region = result.layout().region(context.rank());
+  spectral::scale_local(context, result.local(), [&](const View& local) {
+    spectral::with_number(local.dtype, [&]<class Number>(Number /*zero*/) {
+      scale_planes<Number>(local, region, axes, factor);
+    });
+  });
 }
 
 }  // namespace
@@ -214,7 +220,8 @@ Array resize_spectrum(const Array& spectrum, const Shape& from, const Shape& to,
     check_plain_result(*layout);
     return facts_of_resize(from, to);
   });
-  Array result = empty(spectrum.context(), *layout, spectrum.dtype(), {options.residency}, where);
+  Array result = empty(spectrum.context(), *layout, spectrum.dtype(),
+                       {options.residency, Order::row_major, spectrum.local().space}, where);
   move_modes(spectrum, result, from, to, options);
   return result;
 }

@@ -8,7 +8,13 @@ namespace partita::fourier {
 int Steps::add_array(const Layout& layout, Dtype dtype, const Extents& axis_order) {
   Operand operand = Operand::of(layout, dtype, Order::row_major, Residency::heap);
   operand.axis_order = axis_order;
+  operand.space = this->operand(0).space;
   return planning::PlanBuilder::add_array("stage", operand);
+}
+
+int Steps::add_view(int buffer, Operand view) {
+  view.space = operand(buffer).space;
+  return planning::PlanBuilder::add_view(buffer, view);
 }
 
 int Steps::scratch(const char* name, Dtype dtype, std::int64_t bytes) {

@@ -207,6 +207,27 @@ class ThroughCache {
   std::vector<int> receivers_, pushers_;
 };
 
+/// What a local transform does at once: on the host, planes that stay in the second-level cache between their
+/// axes.
+std::vector<Region> pieces_of(const Steps& steps, const Stage& stage, const Region& region, int from) {
+  constexpr std::int64_t direct_bytes = std::int64_t{1} << 20;
+  const Operand& array = steps.operand(from);
+  if (!steps.on_device()) {
+    return chunks(region, stage.axes, array.axis_order, direct_bytes / size_of(array.dtype), 1);
+  }
+  return region.empty() ? std::vector<Region>() : std::vector<Region>{region};
+}
+
+/// Where complex lines stand before they become real: where they come from, unless that is the caller's.
+Place between_axes(Steps& steps, const Problem& problem, const Stage& stage, const Region& region, int from) {
+  const bool needed = problem.doubles && changes_dtype(problem, stage) && stage.axes.size() > 1;
+  const bool of_caller = steps.buffer(from).kind == BufferKind::operand;
+  if (!needed || !of_caller || !steps.on_device()) return {from, steps.rank(), 0, {}};
+  const Operand array = steps.operand(from);
+  const int lines = steps.scratch("lines", array.dtype, region.size() * size_of(array.dtype));
+  return {lines, steps.rank(), 0, array.axis_order};
+}
+
 }  // namespace
 
 // Judged by rank 0, which owns most.
@@ -228,14 +249,11 @@ void transform_through_cache(Steps& steps, const Problem& problem, const Stage& 
 
 void transform_owned(Steps& steps, const Problem& problem, const Stage& stage, bool last,
                      const Region& region, int from, int to, const std::optional<Twiddle>& twiddle) {
-  // What a local transform does at once: planes that stay in the second-level cache between their axes.
-  constexpr std::int64_t direct_bytes = std::int64_t{1} << 20;
   const Place source{from, steps.rank(), 0, {}};
   const Place target{to, steps.rank(), 0, {}};
-  const Operand& array = steps.operand(from);
-  const std::int64_t elements = direct_bytes / size_of(array.dtype);
-  for (const Region& piece : chunks(region, stage.axes, array.axis_order, elements, 1)) {
-    for (Work& work : transforms(problem, stage, last, piece, source, target, source)) {
+  const Place between = between_axes(steps, problem, stage, region, from);
+  for (const Region& piece : pieces_of(steps, stage, region, from)) {
+    for (Work& work : transforms(problem, stage, last, piece, source, target, between)) {
       steps.compute(std::move(work));
     }
     if (!twiddle) continue;

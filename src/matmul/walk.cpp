@@ -240,9 +240,9 @@ void Walk::multiply(Multiply work, bool complete, std::vector<int> after) {
     const Region region = part.to.region;
     builder_.compute(std::move(part), std::move(after));
     after.clear();
-    for (const Region& piece : in_cache(frame_, region, frame_.problem.compute)) {
-      finish(piece, {piece, builder_.own(sums_buffer_)}, !c_in_product_);
-    }
+    const auto pieces =
+        frame_.problem.on_device() ? std::vector{region} : in_cache(frame_, region, frame_.problem.compute);
+    for (const Region& piece : pieces) finish(piece, {piece, builder_.own(sums_buffer_)}, !c_in_product_);
   }
 }
 

@@ -28,13 +28,6 @@ Shape result_shape(const Shape& shape, const std::vector<int>& axes) {
   return distribution::permuted(shape, axes);
 }
 
-/// Between host and device memory, the device does the redistribution; the side on the host is copied as it
-/// is, to or from an array of the same layout on the heap of the device.
-Operand as_planned(const Operand& operand, MemorySpace other) {
-  const bool crosses = operand.space == MemorySpace::host && other == MemorySpace::device;
-  return crosses ? arrays::stand_in_of(operand) : operand;
-}
-
 /// A plan that is bound.
 struct Made {
   std::unique_ptr<execution::Executor> bound;
@@ -54,8 +47,8 @@ Made plan_together(ContextState& context, const Operand& source, const std::func
   const auto prepare = [&]() -> std::vector<Fact> {
     devices::require_no_capture(context, "redistribute", "making a plan");
     const Operand target = destination();
-    from = as_planned(source, target.space);
-    to = as_planned(target, source.space);
+    from = arrays::as_planned(source, target.space);
+    to = arrays::as_planned(target, source.space);
     identity = redistribution::facts(source, target, options);  // as the caller sees them
     return identity;
   };
@@ -255,8 +248,8 @@ Redistribute::Redistribute(const Context& context, const Operand& source, const 
       *state_->context, source, [&] { return destination; }, options);
   const RedistributeOptions planned = made.options;
   state_->runner = std::make_shared<Runner>(*state_->context, std::move(made), source, destination, options);
-  const Operand from = as_planned(source, destination.space);
-  const Operand to = as_planned(destination, source.space);
+  const Operand from = arrays::as_planned(source, destination.space);
+  const Operand to = arrays::as_planned(destination, source.space);
   const bool in_packets = state_->runner->in_packets();
   state_->planner = [from, to, planned, in_packets,
                      topology = state_->context->topology(from.space)](int rank) {

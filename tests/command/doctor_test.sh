@@ -3,7 +3,7 @@
 . "$(dirname "$0")/common.sh"
 
 "$partita" doctor >out || fail "$(cat out)"
-for subject in MPI launcher cores memory 'shared memory' BLAS FFT CUDA links 'device MPI' cuBLAS cuBLASLt NCCL NVSHMEM settings; do
+for subject in MPI launcher cores memory 'shared memory' BLAS FFT CUDA links 'device MPI' cuBLAS cuBLASLt cuFFT NCCL NVSHMEM settings; do
   grep -q "^$subject " out || fail "nothing on $subject"
 done
 # Which MPI this process would take, and which there are: one command for all of them.

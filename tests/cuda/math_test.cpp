@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 #include <random>
 
 #include "device/accelerator.hpp"
 #include "device/device_memory.hpp"
+#include "device/product_choices.hpp"
 #include "kernels/host/number_runs.hpp"
 #include "ranks/fake_math.hpp"
 
@@ -135,9 +137,9 @@ TEST_F(CudaMathTest, ProductsAreThoseOfTheHost) {
     if (beta == Wide(0)) std::ranges::fill(c, '\xff');  // NaN
     const Uploaded on_a = upload(a), on_b = upload(b), on_c = upload(c);
     const auto product = device_->math()->prepare(what, true);
-    device_->math()->gemm(*product, on_a.memory.data(), on_b.memory.data(), on_c.memory.data(), alpha, beta,
-                          device_->stream());
-    host_.gemm(*product, a.data(), b.data(), c.data(), alpha, beta, {});
+    device_->math()->gemm(*product, on_a.memory.data(), on_b.memory.data(), on_c.memory.data(), nullptr,
+                          alpha, beta, device_->stream());
+    host_.gemm(*product, a.data(), b.data(), c.data(), nullptr, alpha, beta, {});
     const double bound = 8 * static_cast<double>(what.k + 4) * rounding(what.result);
     expect_near(download(on_c), c, what.result, bound, "product");
   }
@@ -157,8 +159,9 @@ TEST_F(CudaMathTest, MemoryOfAnyAlignmentIsTaken) {
   Memory c(static_cast<std::size_t>(n * n * size_of(Dtype::f32)));
   const Uploaded on_a = upload(a), on_b = upload(b), on_c = upload(c);
   const auto* const odd = static_cast<const char*>(on_a.memory.data()) + size_of(Dtype::f16);
-  device_->math()->gemm(*product, odd, on_b.memory.data(), on_c.memory.data(), 1, 0, device_->stream());
-  host_.gemm(*product, a.data() + size_of(Dtype::f16), b.data(), c.data(), 1, 0, {});
+  device_->math()->gemm(*product, odd, on_b.memory.data(), on_c.memory.data(), nullptr, 1, 0,
+                        device_->stream());
+  host_.gemm(*product, a.data() + size_of(Dtype::f16), b.data(), c.data(), nullptr, 1, 0, {});
   expect_near(download(on_c), c, Dtype::f32, 8 * static_cast<double>(n + 4) * rounding(Dtype::f32), "odd");
 }
 
@@ -178,9 +181,9 @@ TEST_F(CudaMathTest, WhatWasChosenIsToldAndOthersAreHeard) {
     const Memory a = random_numbers(320 * 320, Dtype::f64), b = random_numbers(320 * 320, Dtype::f64);
     Memory c(a.size());
     const Uploaded on_a = upload(a), on_b = upload(b), on_c = upload(c);
-    device_->math()->gemm(*product, on_a.memory.data(), on_b.memory.data(), on_c.memory.data(), 1, 0,
+    device_->math()->gemm(*product, on_a.memory.data(), on_b.memory.data(), on_c.memory.data(), nullptr, 1, 0,
                           device_->stream());
-    host_.gemm(*product, a.data(), b.data(), c.data(), 1, 0, {});
+    host_.gemm(*product, a.data(), b.data(), c.data(), nullptr, 1, 0, {});
     expect_near(download(on_c), c, Dtype::f64, 8 * 324.0 * rounding(Dtype::f64), "product");
   }
 }
@@ -227,6 +230,42 @@ TEST_F(CudaMathTest, PassesAreThoseOfTheHost) {
   }
 }
 
+// An activation and a bias come with the product, where cuBLASLt has them together.
+TEST_F(CudaMathTest, WhatFollowsTheSumsIsThatOfTheHost) {
+  std::map<std::string, int> made;
+  for (const Dtype dtype : {Dtype::f16, Dtype::bf16, Dtype::f32, Dtype::f64}) {
+    for (const Activation activation : {Activation::identity, Activation::relu, Activation::gelu}) {
+      for (const bool biased : {false, true}) {
+        devices::DeviceGemm what;
+        what.factors = what.result = dtype;
+        what.m = 8 * number(1, 40), what.n = 8 * number(1, 40), what.k = 8 * number(1, 70);
+        what.a.leading = what.leading = what.m;
+        what.b.leading = what.k;
+        what.alignment = 256;
+        what.activation = activation;
+        if (biased) what.bias = dtype;
+        const auto product = device_->math()->prepare(what, true);
+        const Memory a = random_numbers(what.m * what.k, dtype), b = random_numbers(what.k * what.n, dtype),
+                     bias = random_numbers(what.m, dtype);
+        Memory c = random_numbers(what.m * what.n, dtype);
+        const Uploaded on_a = upload(a), on_b = upload(b), on_c = upload(c), on_bias = upload(bias);
+        if (!device_->math()->makes(*product, on_a.memory.data(), on_b.memory.data(), on_c.memory.data()))
+          continue;
+        ++made[std::string(name(dtype))];
+        for (int round = 0; round < 2; ++round) {  // the descriptor is used again
+          device_->math()->gemm(*product, on_a.memory.data(), on_b.memory.data(), on_c.memory.data(),
+                                on_bias.memory.data(), 0.5, 0.25, device_->stream());
+          host_.gemm(*product, a.data(), b.data(), c.data(), bias.data(), 0.5, 0.25, {});
+        }
+        const double bound = 8 * rounding(dtype) * std::sqrt(static_cast<double>(what.k)) +
+                             8 * rounding(is_half(dtype) ? Dtype::f32 : dtype) * static_cast<double>(what.k);
+        expect_near(download(on_c), c, dtype, bound, devices::words_of(what).c_str());
+      }
+    }
+  }
+  for (const char* const dtype : {"f16", "bf16", "f32"}) EXPECT_GE(made[dtype], 5) << dtype;
+}
+
 // What is captured has no memory but ours, so that a graph gives the bits that a call gives.
 TEST_F(CudaMathTest, GraphsGiveTheBitsOfCalls) {
   constexpr std::int64_t n = 257;
@@ -239,7 +278,7 @@ TEST_F(CudaMathTest, GraphsGiveTheBitsOfCalls) {
   const auto product = device_->math()->prepare(what, true);
   const auto stream = static_cast<cudaStream_t>(device_->stream().handle);
   const auto multiply = [&] {
-    device_->math()->gemm(*product, a.memory.data(), b.memory.data(), c.memory.data(), 1, 0,
+    device_->math()->gemm(*product, a.memory.data(), b.memory.data(), c.memory.data(), nullptr, 1, 0,
                           device_->stream());
   };
   cudaGraph_t graph = nullptr;

@@ -1,9 +1,11 @@
 // What is particular about matrix multiply in device memory; all else is tested by the suites of matmul,
 // which run on devices, too.
+#include <partita/astype.hpp>
 #include <partita/matmul.hpp>
 
 #include "ranks/caught.hpp"
 #include "ranks/fake_device.hpp"
+#include "ranks/fake_math.hpp"
 #include "ranks/matmul_model.hpp"
 #include "ranks/needs_devices.hpp"
 
@@ -37,6 +39,42 @@ DEVICE_MATMUL_TEST(EveryElementIsRightToTheRoundingOfItsSum) {
           ASSERT_LE(std::abs(whole.at(0, i, j) - product.value(0, i, j)), bound)
               << i << "," << j << " A " << of_a.to_string() << " B " << of_b.to_string();
         }
+      }
+    }
+  }
+}
+
+// In one product where nothing moves: a bias along the rows of what lies by columns, an activation anyhow.
+DEVICE_MATMUL_TEST(WhatFollowsTheSumsComesWithThem) {
+  for (const Dtype dtype : {Dtype::bf16, Dtype::f32}) {
+    for (const Order order : {Order::row_major, Order::column_major}) {
+      for (const Epilogue epilogue : {Epilogue::relu, Epilogue::gelu, Epilogue::relu_bias, Epilogue::bias}) {
+        const ArrayOptions how{Residency::heap, order};
+        const Array a = random_array(context, {64, 40}, Replicated(), 1, how, dtype);
+        const Array b = random_array(context, {40, 48 * context.size()}, Slab(1), 2, how, dtype);
+        const Array bias = random_array(context, {64}, Replicated(), 3, {}, dtype);
+        MatmulOptions options;
+        options.epilogue = epilogue;
+        options.distribution = Slab(1);
+        options.order = order;
+        EpilogueArrays arrays;
+        const bool biased = epilogue == Epilogue::relu_bias || epilogue == Epilogue::bias;
+        if (biased) arrays.bias = &bias;
+        context.barrier();
+        const int before = FakeMath::ended_products();
+        context.barrier();
+        const Array d = matmul(a, b, options, arrays);
+        context.barrier();
+        const bool together = !biased || order == Order::column_major;
+        if (tests_fake_devices()) {
+          EXPECT_EQ(FakeMath::ended_products() > before, together);
+        }
+        const Array wide_a = astype(a, Dtype::f64), wide_b = astype(b, Dtype::f64);
+        const Array wide_bias = astype(bias, Dtype::f64);
+        if (biased) arrays.bias = &wide_bias;
+        const Array expected = matmul(wide_a, wide_b, options, arrays);
+        const double bound = dtype == Dtype::bf16 ? 0.1 : 1e-4;
+        EXPECT_LE(compare(astype(d, Dtype::f64), expected).largest_difference, bound);
       }
     }
   }

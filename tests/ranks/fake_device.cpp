@@ -21,6 +21,7 @@
 #include "ranks/fake_math.hpp"
 #include "ranks/fake_nvshmem.hpp"
 #include "ranks/fake_packets.hpp"
+#include "ranks/fake_transforms.hpp"
 #include "ranks/refused_memory.hpp"
 
 namespace partita::testing {
@@ -303,6 +304,15 @@ class FakeAccelerator final : public devices::Accelerator {
     return math_.get();
   }
   std::string why_no_math() const override { return "fake devices do not compute"; }
+  devices::DeviceTransforms* transforms() override {
+    if (!computes) return nullptr;
+    if (!transforms_) {
+      transforms_ = std::make_unique<FakeTransforms>(
+          [](Stream where, std::function<void()> work) { of(where).put(std::move(work)); });
+    }
+    return transforms_.get();
+  }
+  std::string why_no_transforms() const override { return "fake devices do not compute"; }
 
   Stream stream() override { return made(0); }
   bool has_stream() const override { return queues_[0] != nullptr; }
@@ -387,6 +397,7 @@ class FakeAccelerator final : public devices::Accelerator {
 
   std::array<std::unique_ptr<Queue>, 3> queues_;
   std::unique_ptr<FakeMath> math_;
+  std::unique_ptr<FakeTransforms> transforms_;
 };
 
 std::unique_ptr<devices::Accelerator> FakePhysicalDevice::open(const ContextOptions&, int) {

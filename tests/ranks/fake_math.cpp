@@ -1,5 +1,6 @@
 #include "ranks/fake_math.hpp"
 
+#include <atomic>
 #include <type_traits>
 
 #include "base/check.hpp"
@@ -9,6 +10,8 @@
 
 namespace partita::testing {
 namespace {
+
+std::atomic<int> ended{0};
 
 /// Calls body(T()) with the type that computes.
 template <class Body>
@@ -88,14 +91,30 @@ class WideResult {
   std::vector<T> memory_;
 };
 
+/// What comes after the sums of a column.
 template <class T>
-void multiply(const devices::DeviceGemm& what, const void* a, const void* b, void* c, T alpha, T beta) {
+void finish_column(const devices::DeviceGemm& what, const void* bias, T* column) {
+  if (what.bias) {
+    std::vector<T> addends(static_cast<std::size_t>(what.m));
+    kernels::load_run(static_cast<const std::byte*>(bias), *what.bias, 0, 1, what.m, addends.data());
+    for (std::int64_t i = 0; i < what.m; ++i) column[i] += addends[static_cast<std::size_t>(i)];
+  }
+  if constexpr (std::is_floating_point_v<T>) kernels::activate(what.activation, column, column, what.m);
+}
+
+template <class T>
+void multiply(const devices::DeviceGemm& what, const void* a, const void* b, void* c, const void* bias,
+              T alpha, T beta) {
   for (std::int64_t number = 0; number < what.batches; ++number) {
     const Wide<T> left(what.a, what.factors, a, number, what.m, what.k);
     const Wide<T> right(what.b, what.factors, b, number, what.k, what.n);
     const WideResult<T> to(what, c, number);
     kernels::gemm(alpha, left.matrix, what.a.op == devices::BlasOp::conjugate_transpose, right.matrix,
                   what.b.op == devices::BlasOp::conjugate_transpose, beta, to.matrix);
+    if (!what.ends_with_sums()) {
+      for (std::int64_t j = 0; j < what.n; ++j)
+        finish_column(what, bias, &to.matrix.data[j * to.matrix.column_stride]);
+    }
     to.store();
   }
 }
@@ -146,14 +165,28 @@ bool FakeMath::multiplies(Dtype factors, Dtype result) const {
   return result == factors && (factors == Dtype::f32 || factors == Dtype::f64 || is_complex(factors));
 }
 
+int FakeMath::ended_products() {
+  return ended.load();
+}
+
+/// As cuBLASLt, which wants what it knows of addresses to hold.
+bool FakeMath::makes(const devices::DeviceProduct& product, const void* a, const void* b,
+                     const void* c) const {
+  const auto bits = reinterpret_cast<std::uintptr_t>(a) | reinterpret_cast<std::uintptr_t>(b) |
+                    reinterpret_cast<std::uintptr_t>(c);
+  const bool aligned = bits % static_cast<std::uintptr_t>(product.what.alignment) == 0;
+  return product.what.ends_with_sums() || (aligned && !is_complex(product.what.result));
+}
+
 void FakeMath::gemm(const devices::DeviceProduct& product, const void* a, const void* b, void* c,
-                    std::complex<double> alpha, std::complex<double> beta, Stream stream) {
+                    const void* bias, std::complex<double> alpha, std::complex<double> beta, Stream stream) {
   const devices::DeviceGemm what = product.what;
+  if (!what.ends_with_sums()) ++ended;
   check(what.m > 0 && what.n > 0 && what.k > 0, "a product of {} x {} x {}", what.m, what.n, what.k);
   put_(stream, [=] {
     with_type(devices::wide(what.result), [&](auto type) {
       using T = decltype(type);
-      multiply(what, a, b, c, factor_as<T>(alpha), factor_as<T>(beta));
+      multiply(what, a, b, c, bias, factor_as<T>(alpha), factor_as<T>(beta));
     });
   });
 }

@@ -7,9 +7,7 @@
 #include <partita/fft.hpp>
 #include <vector>
 
-#include "array/elements.hpp"
-#include "base/visit_dtype.hpp"
-#include "context/context_state.hpp"
+#include "ranks/array_model.hpp"
 
 namespace partita::testing {
 
@@ -182,13 +180,11 @@ inline NumberArray transformed(const NumberArray& input, const FftOptions& optio
 
 template <class Body>
 void each_number(const Array& array, Body&& body) {
-  visit_dtype(array.dtype(), [&](auto tag) {
-    using T = typename decltype(tag)::type;
+  each_element(array, [&](std::int64_t number, auto& element) {
+    using T = std::decay_t<decltype(element)>;
     if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double> ||
                   std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>) {
-      arrays::for_each_element<T>(
-          array.local(), array.layout(), array.context_state()->rank(),
-          [&](std::int64_t number, T& element) { body(static_cast<std::size_t>(number), element); });
+      body(static_cast<std::size_t>(number), element);
     }
   });
 }

@@ -1,11 +1,11 @@
 // Spectral helpers against analytic derivatives, known solutions, and sums over all elements.
 #include <cmath>
 #include <numbers>
+#include <partita/elements.hpp>
 #include <partita/redistribute.hpp>
 #include <partita/spectral.hpp>
 
 #include "array/array_state.hpp"
-#include "ranks/array_model.hpp"
 #include "ranks/rank_test.hpp"
 #include "unit/naive_transform.hpp"
 
@@ -18,25 +18,11 @@ std::vector<Distribution> distributions(int ranks) {
           BlockNonCyclic(ProcessGrid({ranks, 1, 1})), Replicated{}};
 }
 
-/// Sets every element by its global index.
-template <class T, class Function>
-void set(Array& array, Function&& function) {
-  const Shape& shape = array.shape();
-  each_element(array, [&](std::int64_t number, auto& element) {
-    Index index = Extents::filled(shape.size(), 0);
-    for (int d = shape.size() - 1; d >= 0; --d) {
-      index[d] = number % shape[d];
-      number /= shape[d];
-    }
-    if constexpr (std::is_same_v<std::decay_t<decltype(element)>, T>) element = function(index);
-  });
-}
-
 template <class T, class Function>
 Array make(const Context& context, const Shape& shape, const Distribution& distribution,
            Function&& function) {
   Array array = empty(context, shape, distribution, dtype_of<T>());
-  set<T>(array, function);
+  fill(array, [&](const Index& at) { return T(function(at)); });
   return array;
 }
 

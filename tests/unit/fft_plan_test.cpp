@@ -113,7 +113,7 @@ void expect_transforms(const Operand& input, const Operand& output, const Topolo
 }
 
 TEST(FftPlan, TransformsWhateverTheDistributionsAre) {
-  RandomLayouts random(11);
+  RandomLayouts random(11), devices(12);
   for (int i = 0; i < 300; ++i) {
     const int ranks = random.number(1, 8), dimensions = random.number(1, 3);
     Shape shape;
@@ -137,6 +137,10 @@ TEST(FftPlan, TransformsWhateverTheDistributionsAre) {
     Operand output = on_heap(given, result_dtype(input.dtype, options.kind));
     if (random.maybe(0.3)) input.residency = Residency::ordinary;
     if (random.maybe(0.3)) output.residency = Residency::ordinary;
+    if (devices.maybe(0.4)) {
+      input.space = output.space = MemorySpace::device;
+      if (options.scratch_bytes > 0) options.scratch_bytes += 2048;  // their staging takes more
+    }
     const Topology topology = Topology::regular(ranks, random.number(0, ranks));
     expect_transforms(input, output, topology, options);
     const bool may_be_in_place = input.dtype == output.dtype && result == shape && !input.layout.partial();
@@ -155,14 +159,34 @@ TEST(FftPlan, TransformsLongLinesInFourSteps) {
         options.method = FftMethod::four_step;
         options.last_length = kind == FftKind::c2r ? length : 0;
         const std::int64_t half = length / 2 + 1;
-        const Operand whole = on_heap(Layout(Slab(0), {kind == FftKind::c2r ? half : length}, 4),
-                                      kind == FftKind::r2c ? Dtype::f64 : Dtype::c128);
-        const Operand result = on_heap(Layout(Slab(0), {kind == FftKind::r2c ? half : length}, 4),
-                                       kind == FftKind::c2r ? Dtype::f64 : Dtype::c128);
+        Operand whole = on_heap(Layout(Slab(0), {kind == FftKind::c2r ? half : length}, 4),
+                                kind == FftKind::r2c ? Dtype::f64 : Dtype::c128);
+        Operand result = on_heap(Layout(Slab(0), {kind == FftKind::r2c ? half : length}, 4),
+                                 kind == FftKind::c2r ? Dtype::f64 : Dtype::c128);
+        expect_transforms(whole, result, topology, options);
+        whole.space = result.space = MemorySpace::device;
         expect_transforms(whole, result, topology, options);
       }
     }
   }
+}
+
+/// What is put into a peer's memory lies between the transforms of parts.
+TEST(FftPlan, ADevicesCopiesLeaveWhileTheNextPartIsTransformed) {
+  const Shape shape{256, 256, 256};
+  Operand input = on_heap(Layout(Slab(0), shape, 4), Dtype::c64),
+          output = on_heap(Layout(Slab(1), shape, 4), Dtype::c64);
+  input.space = output.space = MemorySpace::device;
+  const Plan plan = plan_fft(input, output, Topology::regular(4), 1);
+  std::vector<StepKind> kinds;
+  for (const Step& step : plan.steps) {
+    const bool to_peer = step.kind == StepKind::copy && step.to.rank != plan.rank;
+    if (step.kind == StepKind::compute || to_peer) kinds.push_back(step.kind);
+  }
+  const auto first_copy = std::ranges::find(kinds, StepKind::copy);
+  const auto computed_before = std::count(kinds.begin(), first_copy, StepKind::compute);
+  EXPECT_EQ(computed_before, 1);
+  EXPECT_EQ(std::ranges::count(kinds, StepKind::compute), 3);  // two parts, and the other axis
 }
 
 TEST(FftPlan, InsideANodeASlabMovesEachElementOnce) {

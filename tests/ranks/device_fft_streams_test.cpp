@@ -1,0 +1,193 @@
+// Transforms in the streams of devices: when arrays may be overwritten, what the host waits for, and graphs.
+#include <chrono>
+#include <cmath>
+#include <optional>
+#include <partita/fft.hpp>
+#include <random>
+#include <thread>
+
+#include "ranks/any_memory.hpp"
+#include "ranks/caught.hpp"
+#include "ranks/fake_device.hpp"
+#include "ranks/fake_transforms.hpp"
+#include "ranks/fft_model.hpp"
+#include "ranks/gate.hpp"
+#include "ranks/memory_checks.hpp"
+#include "ranks/needs_devices.hpp"
+
+namespace partita::testing {
+namespace {
+
+#define FFT_STREAM_TEST(name) DEVICE_TEST_OF(DeviceFftStreams, name)
+
+const Shape shape_of_field{11, 7, 10};
+
+/// There and back of several fields that take turns.
+class There {
+ public:
+  There(Context& context, Residency residency, Dtype dtype = Dtype::c128) : dtype_(dtype) {
+    const ArrayOptions options{residency, Order::row_major};
+    FftOptions how;
+    how.kind = is_complex(dtype) ? FftKind::c2c : FftKind::r2c;
+    how.output = Output::cheapest;
+    input_ = empty(context, shape_of_field, Slab(0), dtype, options);
+    plan_.emplace(context, input_.operand(), how);
+    spectrum_ = empty(context, plan_->output().layout, plan_->output().dtype);
+    for (int field = 0; field < fields; ++field) {
+      fields_.push_back(empty(context, shape_of_field, Slab(0), dtype));
+      back_.push_back(empty(context, shape_of_field, Slab(0), dtype, options));
+      fill_random(fields_.back(), static_cast<std::uint64_t>(field));
+    }
+    plan_->execute(input_, spectrum_);  // makes what is made at first
+    plan_->inverse(spectrum_, input_);
+  }
+
+  static constexpr int fields = 3;
+  Array& field(int number) { return fields_[static_cast<std::size_t>(number % fields)]; }
+  Array& back(int number) { return back_[static_cast<std::size_t>(number % fields)]; }
+
+  /// Arrays are given and taken away in stream order.
+  void run(int round, Stream stream) {
+    copy(field(round), input_, stream);
+    transform(back(round), stream);
+  }
+  void transform(Array& result, Stream stream) {
+    plan_->execute(input_, spectrum_, 2, stream);
+    spoil(input_, stream);
+    plan_->inverse(spectrum_, result, 0.5, stream);
+    spoil(spectrum_, stream);
+  }
+  Array& input() { return input_; }
+  void let_go() { plan_.reset(); }
+
+  void expect_back(int number, const Array& result) const {
+    const NumberArray whole =
+        random_whole(result.context(), shape_of_field, dtype_, static_cast<std::uint64_t>(number % fields));
+    EXPECT_LT(relative_error(result, whole), 2 * tolerance(dtype_, shape_of_field)) << number;
+  }
+
+ private:
+  static void spoil(Array& array, Stream stream) {
+    visit_dtype(array.dtype(), [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      if constexpr (std::is_constructible_v<T, float>) fill(array, T(std::nanf("")), stream);
+    });
+  }
+
+  Dtype dtype_;
+  Array input_, spectrum_;
+  std::vector<Array> fields_, back_;
+  std::optional<FFT> plan_;
+};
+
+FFT_STREAM_TEST(ArraysMayBeOverwrittenInStreamOrder) {
+  std::mt19937 random(static_cast<unsigned>(pairs_seed() + context.rank()));
+  for (const Dtype dtype : {Dtype::c128, Dtype::f32}) {
+    for (const Residency residency : {Residency::heap, Residency::ordinary}) {
+      There there(context, residency, dtype);
+      for (int round = 0; round < 30; ++round) {
+        there.run(round, Stream{});
+        if (random() % 8 == 0) std::this_thread::sleep_for(std::chrono::microseconds(random() % 300));
+      }
+      context.synchronize();
+      for (int field = 0; field < There::fields; ++field) there.expect_back(field, there.back(field));
+    }
+  }
+}
+
+// What a context puts into several streams keeps its order; one rank is late.
+FFT_STREAM_TEST(StreamsTakeTurns) {
+  if (!tests_fake_devices()) GTEST_SKIP() << "needs PARTITA_TEST_DEVICE=fake";
+  const FakeStream one, other;
+  There there(context, Residency::heap);
+  for (int round = 0; round < 12; ++round) {
+    const Stream stream = round % 3 == 0 ? one.stream() : round % 3 == 1 ? other.stream() : context.stream();
+    there.run(round, stream);
+    if (round % 3 == context.rank() % 3) delay_fake_stream(stream, std::chrono::milliseconds(2));
+  }
+  context.synchronize();
+  for (int field = 0; field < There::fields; ++field) there.expect_back(field, there.back(field));
+}
+
+FFT_STREAM_TEST(TheHostDoesNotWaitAndPlansNothing) {
+  if (!tests_fake_devices()) GTEST_SKIP() << "needs PARTITA_TEST_DEVICE=fake";
+  if (context.state()->device_topology.node_count() > 1) GTEST_SKIP() << "messages wait in execute";
+  const FakeStream mine;
+  There there(context, Residency::heap);
+  context.barrier();
+  const int prepared = fake_transforms_prepared();
+  {
+    const Gate gate(mine.stream());
+    there.run(0, mine.stream());
+    there.run(1, mine.stream());
+  }
+  context.synchronize(mine.stream());
+  context.barrier();
+  EXPECT_EQ(fake_transforms_prepared(), prepared);
+  there.expect_back(0, there.back(0));
+  there.expect_back(1, there.back(1));
+}
+
+// Strides are new at every execution, plans are not.
+FFT_STREAM_TEST(StridedArraysNeedNoNewPlans) {
+  if (!tests_fake_devices()) GTEST_SKIP() << "needs PARTITA_TEST_DEVICE=fake";
+  const Layout layout(Slab(0), shape_of_field, context.size());
+  WrappedSymmetric input = spread(context, layout, Dtype::c128, 2);
+  FFT plan(context, input.array.operand(), input.array.operand());
+  context.barrier();
+  const int prepared = fake_transforms_prepared();
+  context.barrier();
+  for (const std::int64_t apart : {1, 2, 3}) {
+    WrappedSymmetric from = spread(context, layout, Dtype::c128, apart);
+    WrappedSymmetric to = spread(context, layout, Dtype::c128, 4 - apart);
+    fill_random(from.array, 4);
+    plan.execute(from.array, to.array, 1, Stream{});
+    context.synchronize();
+    EXPECT_LT(
+        relative_error(to.array, transformed(random_whole(context, shape_of_field, Dtype::c128, 4), {})),
+        tolerance(Dtype::c128, shape_of_field));
+  }
+  context.barrier();
+  EXPECT_EQ(fake_transforms_prepared(), prepared);
+}
+
+// The object is let go; the graph keeps what it needs.
+FFT_STREAM_TEST(GraphsAreStartedAgainAndAgain) {
+  if (!tests_fake_devices()) GTEST_SKIP() << "needs PARTITA_TEST_DEVICE=fake";
+  if (ranks().per_node != 0) GTEST_SKIP() << "messages are not captured";
+  for (const Dtype dtype : {Dtype::c128, Dtype::f64}) {
+    const FakeStream mine;
+    There there(context, Residency::heap, dtype);
+    Array result = empty(context, shape_of_field, Slab(0), dtype);
+    begin_fake_capture(mine.stream());
+    there.transform(result, mine.stream());
+    const std::shared_ptr<FakeGraph> graph = end_fake_capture(mine.stream());
+    there.let_go();
+    context.collect();
+    for (int round = 0; round < 20; ++round) {
+      copy(there.field(round), there.input());
+      start_fake_graph(*graph, mine.stream());
+      context.synchronize(mine.stream());
+      there.expect_back(round, result);
+    }
+  }
+}
+
+FFT_STREAM_TEST(BetweenNodesItIsNotCaptured) {
+  if (!tests_fake_devices()) GTEST_SKIP() << "needs PARTITA_TEST_DEVICE=fake";
+  if (context.state()->device_topology.node_count() == 1) GTEST_SKIP() << "needs messages";
+  const FakeStream mine;
+  There there(context, Residency::heap);
+  begin_fake_capture(mine.stream());
+  const std::string text =
+      same_error<UnsupportedError>(context, [&] { there.transform(there.back(0), mine.stream()); });
+  EXPECT_TRUE(contains(text, "cannot be captured")) << text;
+  end_fake_capture(mine.stream());
+  EXPECT_FALSE(context.failed());
+  there.run(1, mine.stream());
+  context.synchronize(mine.stream());
+  there.expect_back(1, there.back(1));
+}
+
+}  // namespace
+}  // namespace partita::testing

@@ -1,0 +1,159 @@
+// What is particular about transforms in device memory; all else is tested by the suites of fft and spectral,
+// which run on devices, too.
+#include <array>
+#include <partita/fft.hpp>
+
+#include "ranks/any_memory.hpp"
+#include "ranks/caught.hpp"
+#include "ranks/fake_device.hpp"
+#include "ranks/fft_model.hpp"
+#include "ranks/memory_checks.hpp"
+#include "ranks/needs_devices.hpp"
+#include "runtime/agree.hpp"
+
+namespace partita::testing {
+namespace {
+
+#define DEVICE_FFT_TEST(name) DEVICE_TEST_OF(DeviceFft, name)
+
+Array random_array(Context& context, const Shape& shape, const Distribution& how, Dtype dtype,
+                   ArrayOptions options = {}) {
+  Array array = empty(context, shape, how, dtype, options);
+  fill_random(array, 9);
+  return array;
+}
+
+DEVICE_FFT_TEST(ResultsLieWhereTheInputDoes) {
+  const Array input = random_array(context, {8, 9, 10}, Slab(0), Dtype::c128);
+  const Array there = fft(input);
+  EXPECT_EQ(there.local().space, MemorySpace::device);
+  EXPECT_LT(relative_error(there, transformed(random_whole(context, {8, 9, 10}, Dtype::c128, 9), {})),
+            tolerance(Dtype::c128, {8, 9, 10}));
+  const Array on_host = random_array(context, {8, 9, 10}, Slab(0), Dtype::c128,
+                                     {Residency::heap, Order::row_major, MemorySpace::host});
+  EXPECT_EQ(fft(on_host).local().space, MemorySpace::host);
+}
+
+/// One side on the host, the other on the device, in all kinds of memory.
+DEVICE_FFT_TEST(WhatLiesOnTheHostCrosses) {
+  const Shape shape{7, 12};
+  const NumberArray expected = transformed(random_whole(context, shape, Dtype::c64, 9), {});
+  for (const bool from_host : {true, false}) {
+    for (const Residency residency : {Residency::heap, Residency::ordinary}) {
+      const auto made = [&](bool host) {
+        return ArrayOptions{residency, Order::column_major, host ? MemorySpace::host : MemorySpace::device};
+      };
+      const Array input = random_array(context, shape, Slab(0), Dtype::c64, made(from_host));
+      Array output = random_array(context, shape, Slab(1), Dtype::c64, made(!from_host));
+      fft_into(input, output);
+      EXPECT_LT(relative_error(output, expected), tolerance(Dtype::c64, shape));
+      FFT plan(context, input.operand(), output.operand());
+      plan.execute(input, output, 2);
+      plan.execute(input, output);
+      EXPECT_LT(relative_error(output, expected), tolerance(Dtype::c64, shape));
+      const std::string text =
+          same_error<UnsupportedError>(context, [&] { plan.execute(input, output, 1, Stream{}); });
+      EXPECT_TRUE(contains(text, "only device memory on both sides")) << text;
+      EXPECT_FALSE(context.failed());
+    }
+  }
+}
+
+/// Lines that lie in strides that no plan knows.
+DEVICE_FFT_TEST(StridedMemory) {
+  const Shape shape{9, 6, 10};
+  for (const FftKind kind : {FftKind::c2c, FftKind::r2c, FftKind::c2r, FftKind::dct2, FftKind::dst4}) {
+    FftOptions options;
+    options.kind = kind;
+    options.last_length = 18;
+    options.output = Output::given;
+    const Dtype dtype = kind == FftKind::c2c || kind == FftKind::c2r ? Dtype::c128 : Dtype::f64;
+    Shape after = shape;
+    if (kind == FftKind::r2c) after[2] = 6;
+    if (kind == FftKind::c2r) after[2] = 18;
+    const Layout from(Slab(0), shape, context.size()), to(Slab(1), after, context.size());
+    WrappedSymmetric input = spread(context, from, dtype, 3);
+    WrappedSymmetric output = spread(context, to, result_dtype(dtype, kind), 2);
+    fill_random(input.array, 9);
+    FFT plan(context, input.array.operand(), output.array.operand(), options);
+    plan.execute(input.array, output.array);
+    const NumberArray whole = random_whole(context, shape, dtype, 9);
+    EXPECT_LT(relative_error(output.array, transformed(whole, options)), tolerance(dtype, shape));
+    EXPECT_EQ(relative_error(input.array, whole), 0);
+  }
+}
+
+/// Real numbers in memory that begins anywhere.
+DEVICE_FFT_TEST(RealNumbersNeedNoAlignment) {
+  const Layout layout(Slab(0), {6, 8}, context.size());
+  const std::int64_t items = layout.largest_local_size() + 1;
+  const SymmetricMemory memory =
+      SymmetricMemory::allocate(context, items * static_cast<std::int64_t>(sizeof(float)));
+  const View view{static_cast<char*>(memory.data()) + sizeof(float), Dtype::f32,
+                  layout.local_shape(context.rank()), dense_strides(layout.local_shape(context.rank())),
+                  MemorySpace::device};
+  Array input = wrap(context, view, layout);
+  fill_random(input, 9);
+  const NumberArray whole = random_whole(context, {6, 8}, Dtype::f32, 9);
+  FftOptions options;
+  options.kind = FftKind::r2c;
+  const Array half = rfft(input);
+  EXPECT_LT(relative_error(half, transformed(whole, options)), tolerance(Dtype::f32, {6, 8}));
+  irfft_into(half, input);
+  EXPECT_LT(relative_error(input, whole), tolerance(Dtype::f32, {6, 8}));
+}
+
+DEVICE_FFT_TEST(ComplexNumbersAreAligned) {
+  const Layout layout(Slab(0), {8 * context.size()}, context.size());
+  const SymmetricMemory memory = SymmetricMemory::allocate(context, 9 * 16);
+  const View view{static_cast<char*>(memory.data()) + 8, Dtype::c128, {8}, {1}, MemorySpace::device};
+  Array array = wrap(context, view, layout);
+  const std::string text = same_error<ArgumentError>(context, [&] { fft_into(array, array); });
+  EXPECT_TRUE(contains(text, "no multiple of 16")) << text;
+  EXPECT_FALSE(context.failed());
+}
+
+DEVICE_FFT_TEST(WorkspaceOfTheCaller) {
+  const Shape shape{12, 10, 9};
+  const Array input = random_array(context, shape, Slab(0), Dtype::f64);
+  Array output = empty(context, shape, Slab(1), Dtype::f64);
+  FftOptions options;
+  options.kind = FftKind::dct2;
+  FFT plan(context, input.operand(), output.operand(), options);
+  const NumberArray expected = transformed(random_whole(context, shape, Dtype::f64, 9), options);
+  const std::int64_t own = plan.workspace_size();
+  EXPECT_GT(own, 0);
+  const std::int64_t bytes = std::ranges::max(runtime::exchange_values(*context.state(), "workspace", own));
+  const Array workspace = empty(context, {bytes * context.size()}, Slab(0), Dtype::u8);
+  const Array on_host = empty(context, {bytes * context.size()}, Slab(0), Dtype::u8,
+                              {Residency::heap, Order::row_major, MemorySpace::host});
+  (void)same_error<ArgumentError>(context, [&] { plan.set_workspace(on_host); });
+  plan.set_workspace(workspace);
+  EXPECT_EQ(plan.workspace_size(), own);
+  for (int round = 0; round < 2; ++round) {
+    fill_random(output, 3);
+    plan.execute(input, output);
+    EXPECT_LT(relative_error(output, expected), tolerance(Dtype::f64, shape));
+  }
+  plan.release();
+  plan.execute(input, output);
+  EXPECT_LT(relative_error(output, expected), tolerance(Dtype::f64, shape));
+}
+
+DEVICE_FFT_TEST(WithoutALibraryItIsRefusedAndTheContextLivesOn) {
+  if (!tests_fake_devices()) GTEST_SKIP() << "needs PARTITA_TEST_DEVICE=fake";
+  const Array input = random_array(context, {8, 8}, Slab(0), Dtype::c128);
+  context.barrier();
+  fake_devices_compute(false);
+  context.barrier();
+  const std::string text = same_error<UnsupportedError>(context, [&] { (void)fft(input); });
+  EXPECT_TRUE(contains(text, "this device transforms nothing")) << text;
+  context.barrier();
+  fake_devices_compute(true);
+  context.barrier();
+  EXPECT_LT(relative_error(fft(input), transformed(random_whole(context, {8, 8}, Dtype::c128, 9), {})),
+            tolerance(Dtype::c128, {8, 8}));
+}
+
+}  // namespace
+}  // namespace partita::testing
