@@ -32,6 +32,24 @@ if(PARTITA_HAVE_MPI)
       ${PARTITA_MPI_FLAGS} -- ${pytest} ${all})
   endforeach()
 endif()
+# A program written for nvmath.distributed, which makes its ranks of mpi4py's.
+if(PARTITA_HAVE_MPI)
+  set(program ${Python_EXECUTABLE} -m partita.compat.nvmath ${CMAKE_CURRENT_SOURCE_DIR}/python/nvmath_program.py)
+  foreach(ranks 1 2 4)
+    partita_add_python_test(
+      python-nvmath-mpi-${ranks} ${ranks} processes ${CMAKE_CURRENT_SOURCE_DIR}/run_ranks.sh ${ranks} ${PARTITA_MPI_LAUNCHER}
+      ${PARTITA_MPI_FLAGS} -- ${program} numpy)
+  endforeach()
+  foreach(package torch cupy)
+    partita_add_python_test(
+      python-nvmath-${package} 2 processes ${CMAKE_CURRENT_SOURCE_DIR}/run_ranks.sh 2 ${PARTITA_MPI_LAUNCHER} ${PARTITA_MPI_FLAGS}
+      -- ${program} ${package})
+    set_tests_properties(python-nvmath-${package} PROPERTIES SKIP_REGULAR_EXPRESSION "skipped: ")
+  endforeach()
+  if(TARGET partita_command)
+    partita_add_python_test(python-nvmath-run-2 2 processes $<TARGET_FILE:partita_command> run -q -n 2 -- ${program} numpy)
+  endif()
+endif()
 if(TARGET partita_command)
   partita_add_python_test(python-sockets-2 2 processes ${CMAKE_CURRENT_SOURCE_DIR}/run_ranks.sh 2 $<TARGET_FILE:partita_command> run
                           -q --threads -- ${pytest} ${all})

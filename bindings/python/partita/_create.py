@@ -209,6 +209,11 @@ def global_shape(context: Context, local: Tuple[int, ...], rule: Rule) -> Tuple[
     parts = [[int(n) for n in one[1 : 1 + one[0]]] for one in all_of_them.reshape(context.size, 9)]
     if len({len(one) for one in parts}) != 1:
         raise ArgumentError(f"from_local: the parts have different numbers of dimensions: {[len(one) for one in parts]}")
+    return joined_shape(rule, parts)
+
+
+def joined_shape(rule: Rule, parts: Sequence[Sequence[int]]) -> Tuple[int, ...]:
+    """What parts of these shapes, by rank, add up to in the distribution."""
     return tuple(_extent(rule, axis, parts) for axis in range(len(parts[0])))
 
 

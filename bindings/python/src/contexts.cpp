@@ -8,6 +8,7 @@
 #include <cstring>
 #include <partita/along.hpp>
 #include <partita/context.hpp>
+#include <partita/device_report.hpp>
 #include <partita/machine_report.hpp>
 
 #include "binding.hpp"
@@ -186,6 +187,13 @@ void bind_contexts(nb::module_& module) {
   module.def("run_threads", &run_threads, nb::arg("ranks"), nb::arg("body"), nb::arg("options"),
              nb::arg("device"), nb::arg("interruption"));
   module.def("is_launched_rank", &is_launched_rank);
+  module.def(
+      "device_count",
+      [] {
+        const DeviceReport report = report_devices();
+        return report.note.empty() ? report.devices.size() : 0;
+      },
+      Unlocked());
 }
 
 }  // namespace partita::python
