@@ -28,6 +28,7 @@ function(partita_add_peers name)
   partita_choose_backends(peer_sources)
   partita_of_mpi(partita_peers_${name} ${name} ${peer_sources} benchmarks/openblas.cpp)
   target_include_directories(partita_peers_${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  install(TARGETS partita_peers_${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/partita)
   target_link_libraries(partita_peers_${name} PRIVATE partita::partita ${CMAKE_DL_LIBS})
   target_compile_definitions(
     partita_peers_${name}
