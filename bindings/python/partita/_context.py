@@ -9,6 +9,7 @@ from typing import Any, Callable, List, Optional, Sequence, Tuple, Type, TypeVar
 
 from . import _core
 from ._errors import ArgumentError
+from ._streams import handle_of
 
 Result = TypeVar("Result")
 
@@ -67,13 +68,21 @@ class Context:
         """The first failure's text; empty where there is none."""
         return self._core.failure
 
-    def barrier(self) -> None:
-        """Return when all ranks have called it. Collective, blocking."""
-        self._core.barrier()
+    def barrier(self, *, stream: Any = None) -> None:
+        """Return when all ranks have called it; with a stream, at once: it waits for the ranks' streams. Collective, blocking."""
+        self._core.barrier(None if stream is None else handle_of(stream))
 
-    def synchronize(self) -> None:
-        """Wait until the context's device has done what this rank gave it. Local; nothing to do on the CPU."""
-        self._core.synchronize()
+    @property
+    def stream(self) -> Optional[int]:
+        """The number of the context's own stream; None on the CPU."""
+        return self._core.stream
+
+    def synchronize(self, stream: Any = None) -> None:
+        """Wait until the context's device has done what this rank gave it, and what `stream` holds.
+
+        Local; nothing to do on the CPU.
+        """
+        self._core.synchronize(None if stream is None else handle_of(stream))
 
     def collect(self) -> None:
         """Release memory whose arrays are gone on all ranks. Collective, blocking."""
