@@ -59,7 +59,7 @@ partita_unite(
   benchmarks/fftw.cpp
   benchmarks/matmul.cpp)
 
-file(GLOB command_sources CONFIGURE_DEPENDS tools/*.cpp)
+file(GLOB command_sources CONFIGURE_DEPENDS tools/*.cpp tools/pictures/*.cpp)
 partita_choose_backends(command_sources)
 add_executable(partita_command ${command_sources})
 partita_our_code(partita_command)
@@ -84,7 +84,7 @@ partita_unite(
   ALONE
   tools/demo_matmul.cpp
   tools/matmul_options.cpp
-  tools/picture.cpp
+  tools/pictures/picture.cpp
   tools/redistribute_options.cpp
   tools/terminal.cpp)
 set_target_properties(partita_command PROPERTIES OUTPUT_NAME partita

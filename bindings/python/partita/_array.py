@@ -144,6 +144,9 @@ class Array(NDArrayOperatorsMixin):
     def __repr__(self) -> str:
         return f"<partita.Array: {self.layout}, {self._core.dtype}; rank {self._core.context.rank} has {self.local_shape}>"
 
+    def _repr_svg_(self) -> Optional[str]:
+        return _core.svg_of_layout(self.layout)
+
     def __str__(self) -> str:
         return f"{self!r}\n{self.local}"
 

@@ -10,6 +10,7 @@ from typing import Any, Callable, List, Optional, Sequence, Tuple, Type, TypeVar
 from . import _core
 from ._errors import ArgumentError
 from ._streams import handle_of
+from ._torchrun import connect_ranks, forget_handed
 
 Result = TypeVar("Result")
 
@@ -167,7 +168,8 @@ def initialize(comm: Any = None, device: str = "any", **options: Any) -> Context
     ----------
     comm : mpi4py.MPI.Comm, optional
         Whom it is made of; Partita duplicates it. By default the ranks that a launcher has started: those of
-        ``partita run --threads``, else MPI_COMM_WORLD's under mpirun and the like, else this process alone.
+        ``partita run --threads``, else MPI_COMM_WORLD's under mpirun and the like, else those of torchrun on this
+        host, else this process alone.
     device : str
         'cpu', 'cuda', 'cuda:1', or 'any': a GPU where this process has one.
     **options
@@ -188,7 +190,13 @@ def initialize(comm: Any = None, device: str = "any", **options: Any) -> Context
     In the main thread Ctrl-C ends a wait: the context has failed then, on the other ranks, too.
     """
     address, size, implementation = _handle_of(comm)
-    return Context(_core.initialize(_options(options), device, address, size, implementation))
+    given = _options(options)
+    if comm is None:
+        connect_ranks(given.deadline)
+    try:
+        return Context(_core.initialize(given, device, address, size, implementation))
+    finally:
+        forget_handed()
 
 
 def run(ranks: int, function: Callable[[Context], Result], *, device: str = "any", **options: Any) -> List[Result]:

@@ -1,0 +1,92 @@
+"""Ranks by what a launcher leaves in the environment: torchrun's, whose variables are set here by hand."""
+
+import importlib.util
+import os
+import subprocess
+import sys
+import uuid
+
+import pytest
+
+import partita as pt
+
+BODY = """
+import os, sys, numpy as np, partita as pt
+context = pt.initialize(device="cpu", deadline=20)
+"""
+
+
+def started(ranks, text, **more):
+    """What each rank prints, and its exit code."""
+    job = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29500", "TORCHELASTIC_RUN_ID": uuid.uuid4().hex, "WORLD_SIZE": str(ranks)}
+    job.update({"LOCAL_WORLD_SIZE": str(ranks), **more})
+    base = {name: value for name, value in os.environ.items() if not name.startswith(("OMPI_", "PMI", "PARTITA_"))}
+    programs = [
+        subprocess.Popen(
+            [sys.executable, "-c", BODY + text],
+            env={**base, **job, "RANK": str(rank), "LOCAL_RANK": str(rank)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        for rank in (more.get("ranks") or range(ranks))
+    ]
+    return [(one.communicate(timeout=60)[0], one.returncode) for one in programs]
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 5])
+def test_torchrun_starts_ranks(ranks):
+    text = """
+a = pt.from_local(context, np.full((2, 3), context.rank + 1.0), pt.Slab(0))
+again = pt.initialize(device="cpu", deadline=20)
+print(context.rank, context.size, a.sum(), pt.all_reduce(again, np.ones(1))[0], "PARTITA_SOCKETS" in os.environ)
+context.close()
+"""
+    total = 6 * ranks * (ranks + 1) / 2
+    for rank, (printed, code) in enumerate(started(ranks, text)):
+        assert code == 0 and printed.split() == [str(rank), str(ranks), str(total), str(float(ranks)), "False"], printed
+
+
+def test_torchrun_on_several_hosts_is_refused():
+    for printed, code in started(2, "", LOCAL_WORLD_SIZE="1"):
+        assert code == 1 and "UnsupportedError" in printed and "mpirun" in printed
+
+
+def test_what_torchrun_did_not_write():
+    for printed, code in started(2, "", WORLD_SIZE="two"):
+        assert code == 1 and 'ArgumentError: WORLD_SIZE is "two"' in printed
+
+
+def test_ranks_that_do_not_come(monkeypatch):
+    monkeypatch.setenv("MASTER_ADDR", "127.0.0.1")
+    monkeypatch.setenv("MASTER_PORT", uuid.uuid4().hex)
+    monkeypatch.setenv("WORLD_SIZE", "3")
+    for name in list(os.environ):
+        if name.startswith(("OMPI_", "PMI", "PARTITA_SOCKETS")):
+            monkeypatch.delenv(name)
+    for rank, missing in [("0", "rank 1, 2"), ("2", "rank 0")]:
+        monkeypatch.setenv("RANK", rank)
+        with pytest.raises(pt.TimeoutError, match=missing):
+            pt.initialize(device="cpu", deadline=0.3)
+
+
+def test_a_rank_that_dies_is_told():
+    text = """
+if context.rank == 1:
+    os._exit(3)
+try:
+    context.barrier()
+except pt.LostPeerError as error:
+    print("lost", error)
+"""
+    (first, code), (_, died), (last, _) = started(3, text)
+    assert died == 3 and first.startswith("lost") and last.startswith("lost")
+
+
+@pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="PyTorch is not installed")
+def test_torchrun_itself(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(BODY + "assert context.size == 2; context.barrier(); print('done', flush=True); context.close()")
+    run = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", str(program)]
+    done = subprocess.run(run, capture_output=True, text=True, timeout=120)
+    assert done.stdout.count("done") == 2, done.stdout + done.stderr
