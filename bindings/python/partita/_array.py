@@ -200,8 +200,6 @@ class Array(NDArrayOperatorsMixin):
     # --- ufuncs: local
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
-        from ._ufuncs import apply
-
         return apply(ufunc, method, inputs, options)
 
     # --- what communicates: collective, blocking
@@ -467,3 +465,6 @@ def window_of(key: Any, shape: Tuple[int, ...]) -> Tuple[Tuple[int, ...], Tuple[
         lower.append(first)
         extents.append(max(0, last - first))
     return tuple(lower), tuple(extents)
+
+
+from ._ufuncs import apply  # noqa: E402: it knows Array
