@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <partita/device_report.hpp>
 #include <partita/matmul.hpp>
@@ -134,14 +135,15 @@ class Peer {
   }
 
   bool has_nccl() const { return nccl_ != nullptr; }
+  void start() { products_.run(data(a_), data(b_), data(d_), stream_); }
   void multiply(int turns) {
-    for (int i = 0; i < turns; ++i) products_.run(data(a_), data(b_), data(d_), stream_);
+    for (int i = 0; i < turns; ++i) start();
     require(cudaStreamSynchronize(stream_));
   }
   void move_and_multiply(int turns) {
     for (int i = 0; i < turns; ++i) {
       if (way_.before) nccl_->run(*way_.collective, data(moved_), data(a_), count_, stream_, dtype_);
-      products_.run(data(a_), data(b_), data(d_), stream_);
+      start();
       if (!way_.before) nccl_->run(*way_.collective, data(d_), data(moved_), count_, stream_, dtype_);
     }
     require(cudaStreamSynchronize(stream_));
@@ -174,16 +176,33 @@ void check_product(const Array& a, const Array& b, const Array& d, const Size& s
   other.method = MatmulMethod::summa_c;
   other.distribution = d.layout().distribution();
   const double difference = compare(matmul(a, b, other), d).largest_difference;
+  const bool is_double = size.dtype == Dtype::f64 || size.dtype == Dtype::c128;
   const double rounding = size.dtype == Dtype::bf16  ? 0x1p-7
                           : size.dtype == Dtype::f16 ? 0x1p-10
-                          : size.dtype == Dtype::f32 ? 0x1p-20
-                                                     : 0x1p-48;
+                          : is_double                ? 0x1p-48
+                                                     : 0x1p-20;
   if (!(difference <= 4 * rounding * std::sqrt(static_cast<double>(size.k))))
     throw Error(name + ": the result is wrong");
 }
 
+/// Seconds of the host for one call, of which the device may do more at a time than it is given.
+Contender host_time_of(std::string name, const Context& context, int turns, std::function<void()> call) {
+  return {std::move(name), {}, {}, {}, [&context, turns, call] {
+            context.synchronize();
+            const auto start = std::chrono::steady_clock::now();
+            for (int i = 0; i < turns; ++i) call();
+            const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+            context.synchronize();
+            return spent.count();
+          }};
+}
+
+/// What is compared: the time until the device has done it, or that of the calls alone.
+enum class Clock { device, host };
+
 std::optional<Result> run(const Context& world, const Options& options, const std::string& name,
-                          const Way& way, const Size& size, Residency residency) {
+                          const Way& way, const Size& size, Residency residency,
+                          Clock clock = Clock::device) {
   if (report_devices().devices.empty()) return std::nullopt;
   ContextOptions on_devices;
   on_devices.device = Device::cuda();
@@ -207,11 +226,15 @@ std::optional<Result> run(const Context& world, const Options& options, const st
                                      }},
                                     {"cublaslt_local", [&] { peer.multiply(size.turns); }}};
   if (peer.has_nccl()) contenders.push_back({"nccl_cublaslt", [&] { peer.move_and_multiply(size.turns); }});
+  if (clock == Clock::host) {
+    contenders = {host_time_of("ours", context, size.turns, [&] { plan.execute(Stream{}); }),
+                  host_time_of("cublaslt_local", context, size.turns, [&] { peer.start(); })};
+  }
   std::vector<double> seconds = measure(world, contenders, options.runs);
   for (double& time : seconds) time /= size.turns;
   check_product(a, b, d, size, name);
   Result result{"matmul", name, context.size(), size.bytes(), seconds[0], {}, "cublaslt_local", seconds[1]};
-  if (peer.has_nccl()) result.peers["nccl_cublaslt"] = seconds[2];
+  if (seconds.size() > 2) result.peers["nccl_cublaslt"] = seconds[2];
   return result;
 }
 
@@ -244,8 +267,18 @@ std::vector<Case> cuda_matmul_cases() {
   add(on_grid("cyclic-256", 256), {8192, 8192, 8192, 20});
   add(on_grid("blocks", 0), {32768, 32768, 32768, 1, Dtype::f64});
   add(on_grid("cyclic-512", 512), {32768, 32768, 32768, 1, Dtype::f64});
-  for (const Dtype dtype : {Dtype::bf16, Dtype::f32, Dtype::f64}) {
+  for (const Dtype dtype : {Dtype::bf16, Dtype::f16, Dtype::f32, Dtype::f64, Dtype::c64}) {
     for (const std::int64_t n : {512, 2048, 8192}) add(alone(), {n, n, n, n > 4096 ? 5 : 50, dtype});
+    if (dtype != Dtype::c64) add(alone(), {16384, 16384, 16384, 1, dtype});
+  }
+  for (Way way : {alone(), gathered()}) {
+    const Size size{256, 256, 256, 50};
+    const std::string name = fmt::format("{}-{}/cuda/bf16/host-time", way.name, size.name());
+    cases.push_back({"matmul", name, way.ranks,
+                     [=](const Context& world, const Options& options) {
+                       return run(world, options, name, way, size, Residency::heap, Clock::host);
+                     },
+                     Device::Kind::cuda});
   }
   return cases;
 }

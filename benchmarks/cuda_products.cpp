@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 
 #include <array>
+#include <complex>
 #include <partita/device_report.hpp>
 #include <partita/error.hpp>
 #include <string>
@@ -22,7 +23,7 @@ struct Answer {
   float waves = 0;
   std::array<int, 4> reserved{};
 };
-constexpr int type_f32 = 0, type_f64 = 1, type_f16 = 2, type_bf16 = 14;
+constexpr int type_f32 = 0, type_f64 = 1, type_f16 = 2, type_c64 = 4, type_c128 = 5, type_bf16 = 14;
 constexpr int compute_f32 = 68, compute_f64 = 70;
 constexpr int preferred_workspace = 1;
 constexpr std::uint64_t workspace_bytes = std::uint64_t{32} << 20;
@@ -90,9 +91,22 @@ int type_of(Dtype dtype) {
       return type_bf16;
     case Dtype::f32:
       return type_f32;
+    case Dtype::c64:
+      return type_c64;
+    case Dtype::c128:
+      return type_c128;
     default:
       return type_f64;
   }
+}
+
+bool is_double(Dtype dtype) {
+  return dtype == Dtype::f64 || dtype == Dtype::c128;
+}
+
+/// Of the factors alpha and beta.
+int scale_type_of(Dtype dtype) {
+  return size_of(dtype) < size_of(Dtype::f32) ? type_f32 : type_of(dtype);
 }
 
 class OpenedCublasLt final : public CublasLt {
@@ -137,8 +151,8 @@ class OpenedCublasLt final : public CublasLt {
   Descriptor product_ = nullptr, a_ = nullptr, b_ = nullptr, d_ = nullptr;
   std::array<std::uint64_t, 8> algorithm_{};
   bool is_double_ = false;
-  double double_one_ = 1, double_zero_ = 0;
-  float single_one_ = 1, single_zero_ = 0;
+  std::complex<double> double_one_ = 1, double_zero_ = 0;
+  std::complex<float> single_one_ = 1, single_zero_ = 0;
 };
 
 std::vector<Answer> OpenedCublasLt::ask() const {
@@ -176,11 +190,11 @@ float OpenedCublasLt::milliseconds(const Answer& answer, const void* a, const vo
 
 void OpenedCublasLt::choose(const LocalProduct& product, const void* a, const void* b, void* d) {
   forget();
-  is_double_ = product.dtype == Dtype::f64;
+  is_double_ = is_double(product.dtype);
   const int type = type_of(product.dtype);
-  require(library().make_product(&product_, is_double_ ? compute_f64 : compute_f32,
-                                 is_double_ ? type_f64 : type_f32),
-          "describe a product");
+  require(
+      library().make_product(&product_, is_double_ ? compute_f64 : compute_f32, scale_type_of(product.dtype)),
+      "describe a product");
   const auto matrix = [&](Descriptor& made, std::int64_t rows, std::int64_t columns) {
     require(library().make_matrix(&made, type, static_cast<std::uint64_t>(columns),
                                   static_cast<std::uint64_t>(rows), columns),

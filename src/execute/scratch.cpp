@@ -4,9 +4,11 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <new>
 
 #include "base/check.hpp"
 #include "base/round.hpp"
+#include "runtime/keeper.hpp"
 
 namespace partita::execution {
 namespace {
@@ -25,6 +27,14 @@ char* allocate_private(std::int64_t bytes) {
   if (huge) ::madvise(memory, size, MADV_HUGEPAGE);  // a wish: where it is refused the pages are small
   std::memset(memory, 0, static_cast<std::size_t>(bytes));
   return memory;
+}
+
+void keep(char* memory) noexcept {
+  try {
+    runtime::keep_until_exit(std::shared_ptr<void>(memory, [](void*) {}));
+  } catch (const std::bad_alloc&) {
+    // It stays without a note, too.
+  }
 }
 
 }  // namespace
@@ -57,9 +67,11 @@ Scratch::Scratch(ContextState& context, std::int64_t heap_offset)
 Scratch::~Scratch() {
   if (!owned_) return;
   if (on_heap_) context_.heap_in(space_).drop(block_.id);
+  if (private_ == nullptr) return;
   // A failed context may still have messages in flight into this memory: it stays until the process exits.
-  if (private_ == nullptr || context_.failed()) return;
-  if (messages_ == MemorySpace::device) {
+  if (context_.failed()) {
+    keep(private_);
+  } else if (messages_ == MemorySpace::device) {
     context_.device->physical().release(private_);
   } else if (space_ == MemorySpace::device) {
     context_.device->physical().release_pinned(private_);

@@ -264,7 +264,7 @@ Operand Assembly::share_of_a_rank(const Operand& whole, Reduction reduction) con
   const int ranks = frame_.problem.ranks();
   Operand share = Operand::of(Layout(Partitioned{Mesh({{"rank", ranks}}), spec}, shape, ranks),
                               frame_.problem.compute, Order::row_major, Residency::heap);
-  share.space = frame_.problem.gradient->space;
+  share.space = whole.space;
   return share;
 }
 

@@ -91,7 +91,8 @@ TEST(ContextOptions, TheSizeOfThePlanCacheIsAnOption) {
 TEST(ContextOptions, TheMachineIsAnOption) {
   on_ranks([](Context& context) {
     const char* const named = std::getenv("PARTITA_MACHINE");
-    EXPECT_EQ(context.machine().name, named == nullptr ? "laptop" : named);
+    const bool on_device = context.device().kind == Device::Kind::cuda;
+    EXPECT_EQ(context.machine().name, named != nullptr ? named : on_device ? "node-8-gpu" : "laptop");
   });
   ContextOptions options;
   options.machine = "cluster";

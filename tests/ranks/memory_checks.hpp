@@ -5,6 +5,7 @@
 
 #include <numeric>
 #include <partita/context.hpp>
+#include <partita/view.hpp>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,11 @@ inline std::vector<int> all_ranks(const Context& context) {
 inline void expect_same_on_all(const Context& context, const std::string& text) {
   for (const std::string& other : runtime::exchange(*context.state(), "compare texts", text))
     EXPECT_EQ(other, text);
+}
+
+/// Of memory that lies where the context's own does.
+inline View memory_view(const Context& context, const void* memory, std::int64_t bytes) {
+  return {const_cast<void*>(memory), Dtype::u8, {bytes}, {1}, context.state()->default_space()};
 }
 
 /// Calls `body`, which must throw a `Failure` with the same text on every rank. Returns the text.

@@ -6,6 +6,7 @@
 #include <partita/error.hpp>
 #include <partita/memory.hpp>
 
+#include "array/transfer.hpp"
 #include "context/context_state.hpp"
 #include "memory/node_limits.hpp"
 #include "ranks/memory_checks.hpp"
@@ -18,9 +19,14 @@ namespace {
 
 constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
 
+void write_byte(const Context& context, void* memory) {
+  char byte = 'x';
+  arrays::copy_view(*context.state(), View::dense(&byte, Dtype::u8, {1}), memory_view(context, memory, 1));
+}
+
 void expect_usable(const Context& context) {
   void* const memory = symmetric_allocate(context, 300);
-  static_cast<char*>(memory)[299] = 'x';
+  write_byte(context, static_cast<char*>(memory) + 299);
   symmetric_free(context, memory);
 }
 
@@ -105,8 +111,8 @@ RANK_TEST(MemoryErrors, MoreThanTheMachineHas) {
   const std::size_t sharers = topology.node_ranks(topology.node(context.rank())).size();
   if (stride - 64 * mebibyte <= memory::NodeLimits::read().available / static_cast<std::int64_t>(sharers))
     GTEST_SKIP() << "a rank may have more than all that is available";
-  const std::string text =
-      same_error<MemoryError>(context, [&] { SymmetricMemory::allocate(context, stride - 64 * mebibyte); });
+  const std::string text = same_error<MemoryError>(
+      context, [&] { SymmetricMemory::allocate(context, stride - 64 * mebibyte, MemorySpace::host); });
   expect_contains(text, "no memory left");
   expect_contains(text, "bytes available");
   expect_usable(context);
@@ -123,14 +129,16 @@ TEST(MemoryErrors, NoMemoryLeftOnOneRank) {
   if (last_process()) limit.emplace("PARTITA_MEMORY_LIMIT", std::to_string(10 * mebibyte));
   on_ranks(
       [](Context& context) {
-        const SymmetricMemory before = SymmetricMemory::allocate(context, 3 * mebibyte);
-        const std::string text =
-            same_error<MemoryError>(context, [&] { SymmetricMemory::allocate(context, 20 * mebibyte); });
+        const auto here = [&](std::int64_t bytes) {
+          return SymmetricMemory::allocate(context, bytes, MemorySpace::host);
+        };
+        const SymmetricMemory before = here(3 * mebibyte);
+        const std::string text = same_error<MemoryError>(context, [&] { here(20 * mebibyte); });
         expect_contains(text, "PARTITA_MEMORY_LIMIT is 10485760");
         if (ranks().kind == GroupKind::mpi && context.size() > 1) {
           expect_contains(text, "rank " + std::to_string(context.size() - 1) + ": ");
         }
-        const SymmetricMemory after = SymmetricMemory::allocate(context, 4 * mebibyte);
+        const SymmetricMemory after = here(4 * mebibyte);
         static_cast<char*>(after.data())[4 * mebibyte - 1] = 'x';
         expect_usable(context);
       },
@@ -158,7 +166,7 @@ TEST(MemoryErrors, BadLimit) {
 TEST(MemoryErrors, NothingAfterAFailure) {
   on_ranks(
       [](Context& context) {
-        SymmetricMemory memory = SymmetricMemory::allocate(context, 100);
+        SymmetricMemory memory = SymmetricMemory::allocate(context, 100, MemorySpace::host);
         context.barrier();
         context.state()->fail("a test says so");
         EXPECT_THROW(SymmetricMemory::allocate(context, 100), FailedContextError);

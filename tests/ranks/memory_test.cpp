@@ -1,11 +1,13 @@
 // The symmetric heap, on every backing.
 #include <algorithm>
-#include <cstring>
+#include <functional>
+#include <numeric>
 #include <partita/error.hpp>
 #include <partita/memory.hpp>
 #include <thread>
 #include <vector>
 
+#include "array/transfer.hpp"
 #include "context/context_state.hpp"
 #include "ranks/memory_checks.hpp"
 #include "ranks/rank_test.hpp"
@@ -19,16 +21,29 @@ unsigned char pattern(int rank, std::int64_t index) {
   return static_cast<unsigned char>(31 * rank + 7 * index + index / 251 + 1);
 }
 
-void write_pattern(void* memory, std::int64_t bytes, int rank) {
-  auto* const values = static_cast<unsigned char*>(memory);
-  for (std::int64_t i = 0; i < bytes; ++i) values[i] = pattern(rank, i);
+std::vector<unsigned char> patterns(std::int64_t bytes, int rank) {
+  std::vector<unsigned char> values(static_cast<std::size_t>(bytes));
+  for (std::int64_t i = 0; i < bytes; ++i) values[static_cast<std::size_t>(i)] = pattern(rank, i);
+  return values;
 }
 
-std::int64_t count_differences(const void* memory, std::int64_t bytes, int rank) {
-  const auto* const values = static_cast<const unsigned char*>(memory);
-  std::int64_t result = 0;
-  for (std::int64_t i = 0; i < bytes; ++i) result += values[i] != pattern(rank, i) ? 1 : 0;
-  return result;
+void write_pattern(const Context& context, void* memory, std::int64_t bytes, int rank) {
+  std::vector<unsigned char> values = patterns(bytes, rank);
+  arrays::copy_view(*context.state(), View::dense(values.data(), Dtype::u8, {bytes}),
+                    memory_view(context, memory, bytes));
+}
+
+std::vector<unsigned char> read(const Context& context, const void* memory, std::int64_t bytes) {
+  std::vector<unsigned char> values(static_cast<std::size_t>(bytes));
+  arrays::copy_view(*context.state(), memory_view(context, memory, bytes),
+                    View::dense(values.data(), Dtype::u8, {bytes}));
+  return values;
+}
+
+std::int64_t count_differences(const Context& context, const void* memory, std::int64_t bytes, int rank) {
+  const std::vector<unsigned char> values = read(context, memory, bytes), wanted = patterns(bytes, rank);
+  return std::inner_product(values.begin(), values.end(), wanted.begin(), std::int64_t{0}, std::plus{},
+                            std::not_equal_to{});
 }
 
 bool shared(const Context& context, int rank) {
@@ -42,21 +57,21 @@ void read_and_write_peers(Context& context, std::int64_t bytes) {
   EXPECT_EQ(memory.bytes(), bytes);
   EXPECT_EQ(memory.peer(context.rank()), memory.data());
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory.data()) % 4096, 0U);
-  write_pattern(memory.data(), bytes, context.rank());
+  write_pattern(context, memory.data(), bytes, context.rank());
   context.barrier();
   for (int rank = 0; rank < context.size(); ++rank) {
     ASSERT_EQ(memory.peer(rank) != nullptr, shared(context, rank));
     if (shared(context, rank)) {
-      EXPECT_EQ(count_differences(memory.peer(rank), bytes, rank), 0) << "of rank " << rank;
+      EXPECT_EQ(count_differences(context, memory.peer(rank), bytes, rank), 0) << "of rank " << rank;
     }
   }
   context.barrier();
   const int next = (context.rank() + 1) % context.size();
   const int previous = (context.rank() + context.size() - 1) % context.size();
-  if (shared(context, next)) write_pattern(memory.peer(next), bytes, context.rank() + 50);
+  if (shared(context, next)) write_pattern(context, memory.peer(next), bytes, context.rank() + 50);
   context.barrier();
   const int writer = shared(context, previous) ? previous + 50 : context.rank();
-  EXPECT_EQ(count_differences(memory.data(), bytes, writer), 0);
+  EXPECT_EQ(count_differences(context, memory.data(), bytes, writer), 0);
   context.barrier();
 }
 
@@ -83,8 +98,8 @@ RANK_TEST(SymmetricMemory, FreshMemoryIsZero) {
   const std::vector<int> all = all_ranks(context);
   Context fresh = context.subgroup(all);
   const SymmetricMemory memory = SymmetricMemory::allocate(fresh, bytes);
-  const auto* const values = static_cast<const unsigned char*>(memory.data());
-  EXPECT_EQ(std::count(values, values + bytes, 0), bytes);
+  const std::vector<unsigned char> values = read(context, memory.data(), bytes);
+  EXPECT_EQ(std::count(values.begin(), values.end(), 0), bytes);
 }
 
 RANK_TEST(SymmetricMemory, UnequalSizes) {
@@ -96,7 +111,7 @@ RANK_TEST(SymmetricMemory, UnequalSizes) {
   }
   const SymmetricMemory memory = SymmetricMemory::make_symmetric(context, mine);
   EXPECT_EQ(memory.bytes(), 1000 + 3000 * (context.size() - 1));
-  write_pattern(memory.data(), memory.bytes(), context.rank());
+  write_pattern(context, memory.data(), memory.bytes(), context.rank());
 }
 
 RANK_TEST(SymmetricMemory, DifferentCallsAreFoundOut) {
@@ -128,10 +143,12 @@ RANK_TEST(SymmetricMemory, GrowsOnDemandAtTheSameOffsets) {
     if (bytes >= 2 * mebibyte) {
       EXPECT_EQ(reinterpret_cast<std::uintptr_t>(data) % (2 * mebibyte), 0U);
     }
-    write_pattern(static_cast<char*>(data) + bytes - 1, 1, context.rank());
+    write_pattern(context, static_cast<char*>(data) + bytes - 1, 1, context.rank());
   }
   for (const SymmetricMemory& block : blocks) {
-    EXPECT_EQ(count_differences(static_cast<char*>(block.data()) + block.bytes() - 1, 1, context.rank()), 0);
+    EXPECT_EQ(
+        count_differences(context, static_cast<char*>(block.data()) + block.bytes() - 1, 1, context.rank()),
+        0);
   }
 }
 
@@ -198,7 +215,7 @@ RANK_TEST(SymmetricMemory, LeaksAreReportedWithTheirPlace) {
   SymmetricMemory dropped = SymmetricMemory::allocate(other, 5);
   void* const by_hand = symmetric_allocate(other, 77);
   dropped = SymmetricMemory();
-  const std::string leaks = other.state()->heap->leaks();
+  const std::string leaks = other.state()->heap_in(other.state()->default_space()).leaks();
   EXPECT_EQ(leaks, "1048576 bytes at memory_test.cpp:" + std::to_string(line) +
                        " (symmetric memory)\n77 bytes at memory_test.cpp:" + std::to_string(line + 2) +
                        " (symmetric memory)");
@@ -213,14 +230,14 @@ RANK_TEST(SymmetricMemory, OutlivesItsContext) {
   {
     const Context other = context.subgroup(all);
     memory = SymmetricMemory::allocate(other, 12345);
-    write_pattern(memory.data(), 12345, context.rank());
+    write_pattern(context, memory.data(), 12345, context.rank());
     other.barrier();
   }
   context.barrier();
-  EXPECT_EQ(count_differences(memory.data(), 12345, context.rank()), 0);
+  EXPECT_EQ(count_differences(context, memory.data(), 12345, context.rank()), 0);
   for (int rank = 0; rank < context.size(); ++rank) {
     if (!shared(context, rank)) continue;
-    EXPECT_EQ(count_differences(memory.peer(rank), 12345, rank), 0);
+    EXPECT_EQ(count_differences(context, memory.peer(rank), 12345, rank), 0);
   }
 }
 

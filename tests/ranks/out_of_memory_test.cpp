@@ -22,6 +22,7 @@ using namespace std::chrono_literals;
 /// Where every rank is a node of its own, what moves lies in private scratch.
 void on_nodes(const std::function<void(Context&)>& body) {
   if (ranks().count == 1) GTEST_SKIP() << "one rank moves nothing";
+  if (has_devices() && !tests_fake_devices()) GTEST_SKIP() << "a GPU's memory cannot be refused here";
   ContextOptions options;
   options.device = test_device();
   options.ranks_per_node = 1;

@@ -4,7 +4,8 @@
 #include <partita/redistribute.hpp>
 #include <partita/spectral.hpp>
 
-#include "array/elements.hpp"
+#include "array/array_state.hpp"
+#include "ranks/array_model.hpp"
 #include "ranks/rank_test.hpp"
 #include "unit/naive_transform.hpp"
 
@@ -21,15 +22,14 @@ std::vector<Distribution> distributions(int ranks) {
 template <class T, class Function>
 void set(Array& array, Function&& function) {
   const Shape& shape = array.shape();
-  arrays::for_each_element<T>(array.local(), array.layout(), array.context().rank(),
-                              [&](std::int64_t number, T& value) {
-                                Index index = Extents::filled(shape.size(), 0);
-                                for (int d = shape.size() - 1; d >= 0; --d) {
-                                  index[d] = number % shape[d];
-                                  number /= shape[d];
-                                }
-                                value = function(index);
-                              });
+  each_element(array, [&](std::int64_t number, auto& element) {
+    Index index = Extents::filled(shape.size(), 0);
+    for (int d = shape.size() - 1; d >= 0; --d) {
+      index[d] = number % shape[d];
+      number /= shape[d];
+    }
+    if constexpr (std::is_same_v<std::decay_t<decltype(element)>, T>) element = function(index);
+  });
 }
 
 template <class T, class Function>
@@ -43,7 +43,7 @@ Array make(const Context& context, const Shape& shape, const Distribution& distr
 /// A whole array's elements, row-major, on every rank.
 template <class T>
 std::vector<T> whole(const Array& array) {
-  const Array all = redistribute(array, Replicated{});
+  const Array all = arrays::on_host(redistribute(array, Replicated{}));
   const T* const first = all.data<T>();
   return {first, first + all.local_size()};
 }

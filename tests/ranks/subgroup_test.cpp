@@ -27,7 +27,7 @@ bool has(const std::vector<int>& ranks, int rank) {
 void use(Context& group, const std::string& label) {
   const auto texts = runtime::exchange(*group.state(), "use", label + std::to_string(group.rank()));
   for (std::size_t i = 0; i < texts.size(); ++i) EXPECT_EQ(texts[i], label + std::to_string(i));
-  SymmetricMemory memory = SymmetricMemory::allocate(group, 64);
+  SymmetricMemory memory = SymmetricMemory::allocate(group, 64, MemorySpace::host);
   *static_cast<int*>(memory.data()) = 100 + group.rank();
   group.barrier();
   for (int rank = 0; rank < group.size(); ++rank) {

@@ -41,7 +41,7 @@ bool has_interface(void* handle, FftwPrecision precision) {
 void* open_named(FftwPrecision precision) {
   const std::string named(environment_variable(library_variable));
   if (named.empty()) return nullptr;
-  void* const handle = open_library(named, std::string(library_variable) + " names no library: {}");
+  void* const handle = open_library(named, fmt::format("{} names no library: {{}}", library_variable));
   if (has_interface(handle, precision)) return handle;
   const auto other = precision == FftwPrecision::f64 ? FftwPrecision::f32 : FftwPrecision::f64;
   check<UnsupportedError>(has_interface(handle, other), "{}: {} does not have the FFTW3 interface",
