@@ -126,7 +126,7 @@ void bind_redistribute(nb::module_& module) {
          const Options& options) {
         return Planned{
             [=](int rank) { return plan_redistribute(source, destination, topology, rank, options); },
-            topology.ranks(), true};
+            topology.ranks()};
       },
       nb::arg("source"), nb::arg("destination"), nb::arg("topology"), nb::arg("options"));
   nb::class_<Redistribute>(module, "Redistribute")
