@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <random>
 #include <thread>
+#include <vector>
 
 #include "base/check.hpp"
 #include "cuda/stream.hpp"
@@ -16,7 +18,9 @@ constexpr int ways_tried = 8;
 constexpr int usual_runs = 4;
 /// Of one product, about: a large one is run less often, and its last ways not at all. And of all products of
 /// a plan.
-constexpr double most_seconds = 0.3, most_seconds_of_plan = 1;
+constexpr double most_seconds = 1.2, most_seconds_of_plan = 1.4;
+/// One run of a longer one is enough.
+constexpr double long_seconds = 5e-3;
 /// To wait for the device; it may have to do with other work.
 constexpr std::chrono::seconds most_patience{5};
 
@@ -32,15 +36,38 @@ bool reaches(cudaEvent_t event) {
   }
 }
 
+/// Random bits of the mantissa and the sign behind an exponent of 1/2: what a device computes with draws the
+/// power that decides how fast it may, and constants draw less.
+std::vector<std::uint64_t> random_numbers(Dtype dtype) {
+  struct Mask {
+    std::uint64_t random, exponent;
+  };
+  const Mask mask = dtype == Dtype::f16    ? Mask{0x83ff83ff83ff83ff, 0x3800380038003800}
+                    : dtype == Dtype::bf16 ? Mask{0x807f807f807f807f, 0x3f003f003f003f00}
+                    : is_double(dtype)     ? Mask{0x800fffffffffffff, 0x3fe0000000000000}
+                                           : Mask{0x807fffff807fffff, 0x3f0000003f000000};
+  std::vector<std::uint64_t> numbers(std::size_t{1} << 17);
+  std::mt19937_64 random;
+  for (std::uint64_t& number : numbers) number = (random() & mask.random) | mask.exponent;
+  return numbers;
+}
+
 /// A stream for tries, and how long they take there.
 class Tries {
  public:
-  /// None of it holds NaN.
-  DeviceMemory memory(Accelerator& device, std::int64_t bytes) const {
-    constexpr int byte = 0x3c;  // 1.06 in f16; 0.01 in bf16 and f32
+  DeviceMemory memory(Accelerator& device, std::int64_t bytes, Dtype dtype) const {
     DeviceMemory memory(device, bytes);
-    cuda::check_cuda(cudaMemsetAsync(memory.data(), byte, static_cast<std::size_t>(bytes), stream_.get()),
-                     "try a product");
+    const std::vector<std::uint64_t> numbers = random_numbers(dtype);
+    const auto put = [&](std::int64_t to, const void* from, std::int64_t count) {
+      cuda::check_cuda(cudaMemcpyAsync(static_cast<char*>(memory.data()) + to, from,
+                                       static_cast<std::size_t>(count), cudaMemcpyDefault, stream_.get()),
+                       "try a product");
+    };
+    std::int64_t filled = std::min(bytes, static_cast<std::int64_t>(numbers.size() * sizeof(numbers[0])));
+    put(0, numbers.data(), filled);
+    for (; filled < bytes; filled = std::min(bytes, 2 * filled)) {
+      put(filled, memory.data(), std::min(filled, bytes - filled));
+    }
     return memory;
   }
 
@@ -63,6 +90,17 @@ class Tries {
   cuda::CudaEvent before_ = cuda::new_cuda_event(cudaEventDefault);
   cuda::CudaEvent after_ = cuda::new_cuda_event(cudaEventDefault);
 };
+
+/// The run that loads it counts where it is a long one: that takes no time beside it.
+template <class Run>
+std::optional<double> seconds_of_one(const Tries& tries, const Run& run, double& spent) {
+  const std::optional<double> first = tries.time(1, run);
+  spent += first.value_or(0);
+  if (!first || *first > long_seconds) return first;
+  const std::optional<double> usual = tries.time(usual_runs, run);
+  spent += usual.value_or(0);
+  return usual ? std::optional(*usual / usual_runs) : std::nullopt;
+}
 
 }  // namespace
 
@@ -208,7 +246,7 @@ std::optional<std::size_t> CublasLtProducts::fastest(CublasLtProduct& product, c
   try {
     const Tries tries;
     const auto matrix = [&](std::int64_t leading, std::int64_t lines, std::int64_t stride, Dtype dtype) {
-      return tries.memory(device_, (leading * lines + stride * (what.batches - 1)) * size_of(dtype));
+      return tries.memory(device_, (leading * lines + stride * (what.batches - 1)) * size_of(dtype), dtype);
     };
     const DeviceMemory a = matrix(what.a.leading, plain_a ? what.k : what.m, what.a.stride, what.factors),
                        b = matrix(what.b.leading, plain_b ? what.n : what.k, what.b.stride, what.factors),
@@ -221,16 +259,11 @@ std::optional<std::size_t> CublasLtProducts::fastest(CublasLtProduct& product, c
     double least = 0, spent = 0;
     for (std::size_t way = 0; way < answers.size() && (!best || spent < most_seconds); ++way) {
       if (!product.take(answers[way].algorithm, static_cast<std::size_t>(workspace.bytes()))) continue;
-      const std::optional<double> first = tries.time(1, run);  // loads it
-      if (!first) continue;
-      const int runs =
-          std::clamp(static_cast<int>(most_seconds / ways_tried / (*first + 1e-9)), 1, usual_runs);
-      const std::optional<double> seconds = tries.time(runs, run);
-      if (!seconds) continue;
-      spent += *first + *seconds;
-      if (best && *seconds / runs >= least) continue;
+      if (!best) (void)tries.time(1, run);  // a device that was idle is slow at first
+      const std::optional<double> seconds = seconds_of_one(tries, run, spent);
+      if (!seconds || (best && *seconds >= least)) continue;
       best = way;
-      least = *seconds / runs;
+      least = *seconds;
     }
     spent_ += spent;
     return best;
