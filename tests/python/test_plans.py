@@ -1,6 +1,5 @@
 """Plans of thousands of ranks, without ranks."""
 
-import itertools
 import json
 
 import pytest
@@ -52,7 +51,7 @@ def test_products_and_transforms():
 @pytest.mark.parametrize("ranks", [1, 3, 4])
 def test_plans_that_compute_are_verified(ranks):
     topology = Topology(ranks, 2)
-    for one, other in itertools.product(rules(ranks), rules(ranks)):
+    for one, other in zip(rules(ranks), rules(ranks)[1:] + rules(ranks)[:1]):
         a, b = operand(one, (6, 9), ranks), operand(other, (9, 5), ranks)
         planned = plan_matmul(a, b, topology, alpha=2)
         planned.verify()
