@@ -90,3 +90,33 @@ def test_torchrun_itself(tmp_path):
     run = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", str(program)]
     done = subprocess.run(run, capture_output=True, text=True, timeout=120)
     assert done.stdout.count("done") == 2, done.stdout + done.stderr
+
+
+def alone(text, **variables):
+    """What a program prints that has only these variables of launchers."""
+    launchers = ("OMPI_", "PMI", "PARTITA_", "SLURM_", "PALS_", "FLUX_", "RANK", "WORLD_SIZE", "MASTER_")
+    base = {name: value for name, value in os.environ.items() if not name.startswith(launchers)}
+    done = subprocess.run(
+        [sys.executable, "-c", "import partita as pt\n" + text], env={**base, **variables}, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+SLURM = {"SLURM_JOB_ID": "7", "SLURM_PROCID": "1", "SLURM_NTASKS": "4", "SLURM_LOCALID": "1", "SLURM_NNODES": "1"}
+
+
+def test_slurm_without_mpi_starts_programs_of_one_rank():
+    text = "context = pt.initialize(device='cpu'); print(context.rank, context.size); context.close()"
+    assert alone(text, **SLURM) == "0 1"
+
+
+@pytest.mark.parametrize("variables", [{"PMI_RANK": "1", "PMI_SIZE": "4"}, {"PMIX_RANK": "1"}], ids=["pmi2", "pmix"])
+def test_slurm_says_by_what_it_has_started_ranks(variables):
+    assert f"{next(iter(variables))} is set" in alone("print(pt.mpi_description())", **SLURM, **variables)
+
+
+def test_slurm_with_the_variables_of_torch():
+    text = "print(context.rank, context.size, pt.all_reduce(context, np.ones(1))[0]); context.close()"
+    for rank, (printed, code) in enumerate(started(2, text, **{**SLURM, "LOCAL_WORLD_SIZE": "2"})):
+        assert code == 0 and printed.split() == [str(rank), "2", "2.0"], printed
