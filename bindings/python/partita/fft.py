@@ -8,6 +8,7 @@ transform ends, which saves an exchange), distribution, order and heap of a new 
 
 from __future__ import annotations
 
+import functools
 from typing import Any, Optional, Sequence, Tuple
 
 from . import _core
@@ -25,7 +26,14 @@ __all__ = [
 ]  # fmt: skip
 
 
+@functools.lru_cache(maxsize=256)
+def _usual_options(kind: str, axes: Tuple[int, ...], norm: str) -> _core.FftOptions:
+    return _core.FftOptions(kind=kind, axes=list(axes), norm=norm)
+
+
 def _options(kind: str, axes: Sequence[int], norm: Optional[str], options: dict[str, Any]) -> _core.FftOptions:
+    if not options:
+        return _usual_options(kind, tuple(axes), norm or "backward")
     given = dict(options)
     if given.get("distribution") is not None:
         given["distribution"] = rule_of(given["distribution"])
