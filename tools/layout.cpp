@@ -12,8 +12,7 @@
 #include "tools/picture_text.hpp"
 #include "tools/subcommand.hpp"
 
-namespace partita::tools {
-namespace layout_command {
+namespace partita::tools::layout_command {
 
 struct Options {
   std::optional<Distribution> distribution;
@@ -137,5 +136,4 @@ void describe(Subcommand& command, Options& options) {
 
 const Register registered("layout", "who owns what: a picture and a table", describe, show);
 
-}  // namespace layout_command
-}  // namespace partita::tools
+}  // namespace partita::tools::layout_command

@@ -18,7 +18,7 @@ SourcePlace caller();
 using StreamHandle = std::optional<std::uintptr_t>;
 
 inline Stream stream_of(StreamHandle handle) {
-  return handle ? Stream(reinterpret_cast<void*>(*handle)) : Stream();
+  return handle ? Stream(reinterpret_cast<void*>(*handle)) : Stream();  // NOLINT(performance-no-int-to-ptr)
 }
 
 /// With the interpreter's lock free.

@@ -15,7 +15,7 @@ namespace {
 constexpr int most_cells = 64;
 
 std::optional<std::string> svg_of_layout(const Layout& layout) {
-  if (layout.shape().size() == 0) return std::nullopt;  // of one number the text is shown
+  if (layout.shape().empty()) return std::nullopt;  // of one number the text is shown
   const tools::Slice slice = tools::usual_slice(layout.shape());
   return tools::svg_of(tools::paint(layout, slice, most_cells, most_cells), layout, slice);
 }
@@ -54,7 +54,7 @@ Layout example_of(const BlockCyclic& rule) {
 
 Layout example_of(const BlockNonCyclic& rule) {
   Shape shape = rule.grid.extents();
-  for (int i = 0; i < shape.size(); ++i) shape[i] *= rule.block.size() > 0 ? rule.block[i] : 2;
+  for (int i = 0; i < shape.size(); ++i) shape[i] *= rule.block.empty() ? 2 : rule.block[i];
   return {rule, shape, rule.grid.rank_bound()};
 }
 
