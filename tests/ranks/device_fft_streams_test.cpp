@@ -1,6 +1,7 @@
 // Transforms in the streams of devices: when arrays may be overwritten, what the host waits for, and graphs.
 #include <chrono>
-#include <cmath>
+#include <complex>
+#include <limits>
 #include <optional>
 #include <partita/fft.hpp>
 #include <random>
@@ -70,7 +71,11 @@ class There {
   static void spoil(Array& array, Stream stream) {
     visit_dtype(array.dtype(), [&](auto tag) {
       using T = typename decltype(tag)::type;
-      if constexpr (std::is_constructible_v<T, float>) fill(array, T(std::nanf("")), stream);
+      if constexpr (std::is_floating_point_v<T>) {
+        fill(array, std::numeric_limits<T>::quiet_NaN(), stream);
+      } else if constexpr (std::is_same_v<T, std::complex<double>>) {
+        fill(array, T(std::numeric_limits<double>::quiet_NaN()), stream);
+      }
     });
   }
 
