@@ -22,7 +22,7 @@ fi
 python3 - <<'END'
 import json
 findings = json.load(open("out"))["findings"]
-assert len(findings) == 15
+assert len(findings) == 16
 assert all(f["health"] in ("ok", "warning", "missing") for f in findings), findings
 assert all(f["summary"] for f in findings)
 END
