@@ -12,7 +12,7 @@ namespace {
 constexpr int type_c2c = 0x29, forward = -1;
 
 template <class Function>
-void find(void* library, const char* name, Function& function) {
+void find_cufft(void* library, const char* name, Function& function) {
   function = reinterpret_cast<Function>(dlsym(library, name));
   if (function == nullptr) throw Error(std::string("cuFFT has no ") + name);
 }
@@ -29,10 +29,10 @@ struct CufftFunctions {
     if (!report.why_none.empty()) return;
     handle = dlopen(report.path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr) return;
-    find(handle, "cufftPlanMany", plan_many);
-    find(handle, "cufftSetStream", set_stream);
-    find(handle, "cufftExecC2C", execute);
-    find(handle, "cufftDestroy", destroy);
+    find_cufft(handle, "cufftPlanMany", plan_many);
+    find_cufft(handle, "cufftSetStream", set_stream);
+    find_cufft(handle, "cufftExecC2C", execute);
+    find_cufft(handle, "cufftDestroy", destroy);
   }
 };
 
