@@ -16,7 +16,7 @@ TEST_FLAGS ?=
 export MPI BUILD JOBS
 
 .DEFAULT_GOAL := all
-.PHONY: all help setup setup-lint configure test test-openmpi test-mpich test-threads test-cuda bundle-cuda demo check format \
+.PHONY: all help setup setup-lint configure test test-openmpi test-mpich test-threads test-cuda bundle-cuda wheel demo check format \
         check-format lint docs install clean
 
 all: configure  ## build into build/ (the command is build/bin/partita); the default
@@ -71,6 +71,9 @@ lint: check-format setup  ## clang-format and clang-tidy over all sources
 docs:  ## the page of the public headers, into build/docs/html
 	@scripts/setup docs
 	@scripts/docs $(BUILD)/docs
+
+wheel: setup  ## a wheel of the Python package for other machines, into build/wheel/
+	@scripts/wheel $(BUILD)
 
 install: all  ## install into PREFIX (/usr/local)
 	@cmake --install $(BUILD) --prefix $(PREFIX)

@@ -6,16 +6,12 @@
 #include <partita/error.hpp>
 #include <string>
 
+#include "benchmarks/peer_symbol.hpp"
+
 namespace partita::benchmarks {
 namespace {
 
 constexpr int type_c2c = 0x29, forward = -1;
-
-template <class Function>
-void find_cufft(void* library, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(dlsym(library, name));
-  if (function == nullptr) throw Error(std::string("cuFFT has no ") + name);
-}
 
 struct CufftFunctions {
   void* handle = nullptr;
@@ -29,10 +25,10 @@ struct CufftFunctions {
     if (!report.why_none.empty()) return;
     handle = dlopen(report.path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr) return;
-    find_cufft(handle, "cufftPlanMany", plan_many);
-    find_cufft(handle, "cufftSetStream", set_stream);
-    find_cufft(handle, "cufftExecC2C", execute);
-    find_cufft(handle, "cufftDestroy", destroy);
+    find_symbol(handle, "cuFFT", "cufftPlanMany", plan_many);
+    find_symbol(handle, "cuFFT", "cufftSetStream", set_stream);
+    find_symbol(handle, "cuFFT", "cufftExecC2C", execute);
+    find_symbol(handle, "cuFFT", "cufftDestroy", destroy);
   }
 };
 

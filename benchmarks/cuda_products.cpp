@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "benchmarks/peer_symbol.hpp"
+
 namespace partita::benchmarks {
 namespace {
 
@@ -27,12 +29,6 @@ constexpr int type_f32 = 0, type_f64 = 1, type_f16 = 2, type_c64 = 4, type_c128 
 constexpr int compute_f32 = 68, compute_f64 = 70;
 constexpr int preferred_workspace = 1;
 constexpr std::uint64_t workspace_bytes = std::uint64_t{32} << 20;
-
-template <class Function>
-void find(void* library, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(dlsym(library, name));
-  if (function == nullptr) throw Error(std::string("cuBLASLt has no ") + name);
-}
 
 struct Library {
   void* handle = nullptr;
@@ -56,17 +52,17 @@ struct Library {
     if (!report.why_none.empty()) return;
     handle = dlopen(report.path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr) return;
-    find(handle, "cublasLtCreate", create);
-    find(handle, "cublasLtDestroy", destroy);
-    find(handle, "cublasLtMatmulDescCreate", make_product);
-    find(handle, "cublasLtMatmulDescDestroy", destroy_product);
-    find(handle, "cublasLtMatrixLayoutCreate", make_matrix);
-    find(handle, "cublasLtMatrixLayoutDestroy", destroy_matrix);
-    find(handle, "cublasLtMatmulPreferenceCreate", make_preference);
-    find(handle, "cublasLtMatmulPreferenceDestroy", destroy_preference);
-    find(handle, "cublasLtMatmulPreferenceSetAttribute", prefer);
-    find(handle, "cublasLtMatmulAlgoGetHeuristic", ask);
-    find(handle, "cublasLtMatmul", multiply);
+    find_symbol(handle, "cuBLASLt", "cublasLtCreate", create);
+    find_symbol(handle, "cuBLASLt", "cublasLtDestroy", destroy);
+    find_symbol(handle, "cuBLASLt", "cublasLtMatmulDescCreate", make_product);
+    find_symbol(handle, "cuBLASLt", "cublasLtMatmulDescDestroy", destroy_product);
+    find_symbol(handle, "cuBLASLt", "cublasLtMatrixLayoutCreate", make_matrix);
+    find_symbol(handle, "cuBLASLt", "cublasLtMatrixLayoutDestroy", destroy_matrix);
+    find_symbol(handle, "cuBLASLt", "cublasLtMatmulPreferenceCreate", make_preference);
+    find_symbol(handle, "cuBLASLt", "cublasLtMatmulPreferenceDestroy", destroy_preference);
+    find_symbol(handle, "cuBLASLt", "cublasLtMatmulPreferenceSetAttribute", prefer);
+    find_symbol(handle, "cuBLASLt", "cublasLtMatmulAlgoGetHeuristic", ask);
+    find_symbol(handle, "cuBLASLt", "cublasLtMatmul", multiply);
   }
 };
 

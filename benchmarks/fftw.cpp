@@ -12,6 +12,8 @@
 #include <cstring>
 #include <partita/error.hpp>
 
+#include "benchmarks/peer_symbol.hpp"
+
 namespace partita::benchmarks {
 namespace {
 
@@ -28,12 +30,6 @@ struct Library {
   void (*destroy_plan)(Plan) = nullptr;
 };
 
-template <class Function>
-void find(void* handle, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(::dlsym(handle, name));
-  if (function == nullptr) throw UnsupportedError(std::string("FFTW has no ") + name);
-}
-
 Library open() {
   void* const serial = ::dlopen("libfftw3.so.3", RTLD_NOW | RTLD_LOCAL);
   void* const threads = ::dlopen("libfftw3_threads.so.3", RTLD_NOW | RTLD_LOCAL);
@@ -41,12 +37,12 @@ Library open() {
     throw UnsupportedError("there is no FFTW with threads; install the package libfftw3-double3");
   }
   Library library;
-  find(threads, "fftw_init_threads", library.init_threads);
-  find(threads, "fftw_plan_with_nthreads", library.plan_with_nthreads);
-  find(serial, "fftw_plan_dft_3d", library.plan_dft_3d);
-  find(serial, "fftw_plan_dft_r2c_3d", library.plan_dft_r2c_3d);
-  find(serial, "fftw_execute", library.execute);
-  find(serial, "fftw_destroy_plan", library.destroy_plan);
+  find_symbol(threads, "FFTW", "fftw_init_threads", library.init_threads);
+  find_symbol(threads, "FFTW", "fftw_plan_with_nthreads", library.plan_with_nthreads);
+  find_symbol(serial, "FFTW", "fftw_plan_dft_3d", library.plan_dft_3d);
+  find_symbol(serial, "FFTW", "fftw_plan_dft_r2c_3d", library.plan_dft_r2c_3d);
+  find_symbol(serial, "FFTW", "fftw_execute", library.execute);
+  find_symbol(serial, "FFTW", "fftw_destroy_plan", library.destroy_plan);
   library.init_threads();
   return library;
 }

@@ -6,14 +6,10 @@
 #include <partita/error.hpp>
 #include <partita/machine_report.hpp>
 
+#include "benchmarks/peer_symbol.hpp"
+
 namespace partita::benchmarks {
 namespace {
-
-template <class Function>
-void find(void* handle, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(::dlsym(handle, name));
-  if (function == nullptr) throw UnsupportedError(std::string("OpenBLAS has no ") + name);
-}
 
 OpenBlas open() {
   const BlasReport report = report_blas(false);
@@ -21,8 +17,8 @@ OpenBlas open() {
   void* handle = ::dlopen(report.path.c_str(), RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD);
   if (handle == nullptr) throw UnsupportedError(report.path + " was opened and is not there");
   OpenBlas library;
-  find(handle, "dgemm_", library.dgemm);
-  find(handle, "openblas_set_num_threads", library.set_threads);
+  find_symbol(handle, "OpenBLAS", "dgemm_", library.dgemm);
+  find_symbol(handle, "OpenBLAS", "openblas_set_num_threads", library.set_threads);
   library.core_type = report.core_type;
   return library;
 }

@@ -28,6 +28,7 @@ function(partita_add_peers name)
   partita_choose_backends(peer_sources)
   partita_of_mpi(partita_peers_${name} ${name} ${peer_sources} benchmarks/openblas.cpp)
   target_include_directories(partita_peers_${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  install(TARGETS partita_peers_${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/partita)
   target_link_libraries(partita_peers_${name} PRIVATE partita::partita ${CMAKE_DL_LIBS})
   target_compile_definitions(
     partita_peers_${name}
@@ -60,7 +61,7 @@ partita_unite(
   benchmarks/fftw.cpp
   benchmarks/matmul.cpp)
 
-file(GLOB command_sources CONFIGURE_DEPENDS tools/*.cpp)
+file(GLOB command_sources CONFIGURE_DEPENDS tools/*.cpp tools/pictures/*.cpp)
 partita_choose_backends(command_sources)
 add_executable(partita_command ${command_sources})
 partita_our_code(partita_command)
@@ -85,7 +86,7 @@ partita_unite(
   ALONE
   tools/demo_matmul.cpp
   tools/matmul_options.cpp
-  tools/picture.cpp
+  tools/pictures/picture.cpp
   tools/redistribute_options.cpp
   tools/terminal.cpp)
 set_target_properties(partita_command PROPERTIES OUTPUT_NAME partita

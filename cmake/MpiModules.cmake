@@ -15,11 +15,11 @@ function(partita_of_mpi target name)
   target_include_directories(${target} SYSTEM PRIVATE ${PARTITA_MPI_INCLUDES_${name}})
   target_compile_definitions(${target} PRIVATE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
   target_link_libraries(${target} PRIVATE partita_headers)
-  install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/partita COMPONENT python)
 endfunction()
 
 foreach(name IN LISTS PARTITA_MPI_MODULES)
   partita_of_mpi(partita_mpi_${name} ${name} src/mpi/module.cpp)
   target_include_directories(partita_mpi_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  install(TARGETS partita_mpi_${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/partita COMPONENT python)
   add_dependencies(partita_dependencies partita_mpi_${name}) # of all that has the library, or its objects
 endforeach()

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <partita/io.hpp>
@@ -93,7 +94,33 @@ void run_jobs(const Options& options, const std::vector<int>& ranks) {
   }
 }
 
+/// The measures of the Python package, which are in it: with the Python of the build folder, else the first
+/// of PATH.
+std::vector<std::string> python_program(const Options& options) {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::path(own_program()).parent_path().parent_path();
+  const fs::path python = folder / "venv" / "bin" / "python";
+  const bool built = fs::exists(python) && fs::exists(folder / "python" / "partita");
+  if (built) setenv("PYTHONPATH", (folder / "python").c_str(), 1);
+  std::vector<std::string> program{built ? python.string() : "python3", "-m", "partita.bench", "--runs",
+                                   std::to_string(options.runs)};
+  if (!options.pattern.empty()) program.insert(program.end(), {"--case", options.pattern});
+  if (!options.json.empty()) program.insert(program.end(), {"--json", options.json});
+  return program;
+}
+
+void run_python(const Options& options) {
+  const Launcher launcher = find_launcher("");
+  if (!launcher.problem.empty()) throw std::runtime_error(launcher.problem);  // a peer is mpi4py
+  if (!options.json.empty()) write_file(options.json, "");
+  const std::vector<std::string> program = python_program(options);
+  for (const int count : options.ranks.empty() ? std::vector<int>{1, 2, 4} : options.ranks) {
+    if (const int code = run_job(launcher, count, program); code != 0) throw ExitCode{code};
+  }
+}
+
 void run(const Options& options) {
+  if (options.operation == "python") return run_python(options);
   if (!options.apart.empty()) return benchmarks::serve_apart(options.apart);
   if (!options.list && options.on_gpu.value_or(false)) (void)usable_gpu();
   const std::vector<benchmarks::Case> cases = wanted_cases(options);
@@ -112,8 +139,9 @@ void run(const Options& options) {
 }
 
 void describe(Subcommand& command, Options& options) {
-  command.word("OPERATION", options.operation, "redistribute, matmul, fft, collectives (all)")
-      .offers({"redistribute", "matmul", "fft", "collectives"});
+  command
+      .word("OPERATION", options.operation, "redistribute, matmul, fft, collectives (all of these); python")
+      .offers({"redistribute", "matmul", "fft", "collectives", "python"});
   command.word("--case", options.pattern, "a case's name, or a shell pattern", "NAME");
   command.numbers("--ranks", options.ranks, "numbers of ranks (2 and 4)");
   command.number("--runs", options.runs, 7, "interleaved runs that count; the median is quoted (9)");
@@ -127,7 +155,8 @@ void describe(Subcommand& command, Options& options) {
       examples("partita bench redistribute\n"
                "partita bench matmul --case 'square-*' --ranks 4\n"
                "partita bench redistribute --case 'row-to-column/*' --ranks 2 --json results.json\n"
-               "partita bench collectives --device cuda --case 'allreduce-*' --ranks 4"));
+               "partita bench collectives --device cuda --case 'allreduce-*' --ranks 4\n"
+               "partita bench python --ranks 2"));
 }
 
 const Register registered("bench", "measure beside peers and bound, in the same run", describe, run);

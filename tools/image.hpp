@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/picture.hpp"
+#include "tools/pictures/picture.hpp"
 
 namespace partita::tools {
 

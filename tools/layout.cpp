@@ -2,16 +2,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <partita/io.hpp>
 #include <partita/layout.hpp>
+#include <sstream>
 
 #include "tools/command_line.hpp"
 #include "tools/image.hpp"
-#include "tools/picture.hpp"
+#include "tools/picture_text.hpp"
 #include "tools/subcommand.hpp"
 
-namespace partita::tools {
-namespace layout_command {
+namespace partita::tools::layout_command {
 
 struct Options {
   std::optional<Distribution> distribution;
@@ -19,6 +20,39 @@ struct Options {
   std::string slice, svg, png;
   int ranks = 0;
 };
+
+std::int64_t parse_index(const std::string& piece, std::int64_t extent, int axis) {
+  std::int64_t index = -1;
+  const auto [end, error] = std::from_chars(piece.data(), piece.data() + piece.size(), index);
+  if (error != std::errc{} || end != piece.data() + piece.size() || index < 0 || index >= extent) {
+    throw UsageError(
+        fmt::format("\"{}\" is no index along axis {}, whose extent is {}", piece, axis, extent));
+  }
+  return index;
+}
+
+/// "0,:,:": a colon for each dimension to show. An empty text: the usual slice. Throws UsageError.
+Slice choose_slice(const std::string& text, const Shape& shape) {
+  if (text.empty()) return usual_slice(shape);
+  Slice slice;
+  std::istringstream pieces(text);
+  int shown = 0;
+  for (std::string piece; std::getline(pieces, piece, ',');) {
+    const int axis = slice.at.size();
+    if (axis == shape.size()) break;
+    slice.at.push_back(piece == ":" ? 0 : parse_index(piece, shape[axis], axis));
+    if (piece != ":") continue;
+    slice.row = slice.column;
+    slice.column = axis;
+    ++shown;
+  }
+  const auto commas = static_cast<int>(std::count(text.begin(), text.end(), ','));
+  if (commas + 1 != shape.size() || shown < 1 || shown > 2) {
+    throw UsageError(
+        fmt::format("the slice \"{}\" must have {} entries, one or two of them \":\"", text, shape.size()));
+  }
+  return slice;
+}
 
 std::string clipped(const std::string& text, std::size_t length) {
   return text.size() <= length ? text : text.substr(0, length - 3) + "...";
@@ -102,5 +136,4 @@ void describe(Subcommand& command, Options& options) {
 
 const Register registered("layout", "who owns what: a picture and a table", describe, show);
 
-}  // namespace layout_command
-}  // namespace partita::tools
+}  // namespace partita::tools::layout_command

@@ -1,8 +1,8 @@
+#include "tools/picture_text.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-
-#include "tools/picture.hpp"
 
 namespace partita::tools {
 namespace {

@@ -64,7 +64,8 @@ class PARTITA_API IndexSet {
   /// The same set with every index moved by `offset`; the part that falls below 0 is dropped.
   IndexSet shifted(std::int64_t offset) const;
 
-  friend bool operator==(const IndexSet& a, const IndexSet& b);  ///< the same elements, however written
+  friend PARTITA_API bool operator==(const IndexSet& a,
+                                     const IndexSet& b);  ///< the same elements, however written
 
  private:
   friend struct distribution::IndexSetState;

@@ -21,7 +21,7 @@ class PARTITA_API Topology {
   int node_count() const;               ///< nodes
   bool same_node(int a, int b) const { return node(a) == node(b); }  ///< throws likewise
   std::vector<int> node_ranks(int node) const;                       ///< in increasing order
-  friend bool operator==(const Topology& a, const Topology& b);
+  friend PARTITA_API bool operator==(const Topology& a, const Topology& b);
 
  private:
   int ranks_ = 1;

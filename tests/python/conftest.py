@@ -10,6 +10,7 @@ import partita as pt
 
 RANKS = int(os.environ.get("PARTITA_TEST_RANKS", "3"))
 PROCESSES = os.environ.get("PARTITA_TEST_GROUP") == "processes"
+DEVICE = "cuda" if os.environ.get("PARTITA_TEST_DEVICE") else "cpu"  # "fake", or "cuda"
 
 
 def pytest_addoption(parser):
@@ -26,13 +27,13 @@ def pytest_pyfunc_call(pyfuncitem):
     if PROCESSES or "ctx" not in pyfuncitem.fixturenames:
         return None
     given = {name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}
-    pt.run(RANKS, lambda context: pyfuncitem.obj(**{**given, "ctx": context}), device="cpu", deadline=60)
+    pt.run(RANKS, lambda context: pyfuncitem.obj(**{**given, "ctx": context}), device=DEVICE, deadline=60)
     return True
 
 
 @pytest.fixture(scope="session")
 def launched():
-    context = pt.initialize(device="cpu", deadline=60) if PROCESSES else None
+    context = pt.initialize(device=DEVICE, deadline=60) if PROCESSES else None
     assert context is None or context.size == RANKS
     yield context
     if context is not None:

@@ -25,12 +25,47 @@ partita_add_python_test(python-threads-3 3 threads ${pytest} ${all})
 foreach(ranks 1 2 4)
   partita_add_python_test(python-threads-${ranks} ${ranks} threads ${pytest} ${all} --with-ranks-only)
 endforeach()
+# What has streams and device memory, on fake devices.
+add_library(
+  partita_fake SHARED python/fake/library.cpp ranks/fake_device.cpp ranks/fake_device_group.cpp ranks/fake_math.cpp
+                      ranks/fake_nvshmem.cpp ranks/refused_memory.cpp)
+partita_our_code(partita_fake)
+partita_compile_quickly(partita_fake)
+target_include_directories(partita_fake PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+target_link_libraries(partita_fake PRIVATE partita_objects)
+set_target_properties(
+  partita_fake PROPERTIES OUTPUT_NAME partita SOVERSION ${PROJECT_VERSION} VERSION ${PROJECT_VERSION}
+                          LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/fake)
+foreach(ranks 1 3)
+  partita_add_python_test(
+    python-devices-${ranks} ${ranks} threads env LD_LIBRARY_PATH=$<TARGET_FILE_DIR:partita_fake> PARTITA_TEST_DEVICE=fake
+    ${pytest} ${all}/test_devices.py)
+endforeach()
+
 if(PARTITA_HAVE_MPI)
   foreach(ranks RANGE 1 4)
     partita_add_python_test(
       python-mpi-${ranks} ${ranks} processes ${CMAKE_CURRENT_SOURCE_DIR}/run_ranks.sh ${ranks} ${PARTITA_MPI_LAUNCHER}
       ${PARTITA_MPI_FLAGS} -- ${pytest} ${all})
   endforeach()
+endif()
+# A program written for nvmath.distributed, which makes its ranks of mpi4py's.
+if(PARTITA_HAVE_MPI)
+  set(program ${Python_EXECUTABLE} -m partita.compat.nvmath ${CMAKE_CURRENT_SOURCE_DIR}/python/nvmath_program.py)
+  foreach(ranks 1 2 4)
+    partita_add_python_test(
+      python-nvmath-mpi-${ranks} ${ranks} processes ${CMAKE_CURRENT_SOURCE_DIR}/run_ranks.sh ${ranks} ${PARTITA_MPI_LAUNCHER}
+      ${PARTITA_MPI_FLAGS} -- ${program} numpy)
+  endforeach()
+  foreach(package torch cupy)
+    partita_add_python_test(
+      python-nvmath-${package} 2 processes ${CMAKE_CURRENT_SOURCE_DIR}/run_ranks.sh 2 ${PARTITA_MPI_LAUNCHER} ${PARTITA_MPI_FLAGS}
+      -- ${program} ${package})
+    set_tests_properties(python-nvmath-${package} PROPERTIES SKIP_REGULAR_EXPRESSION "skipped: ")
+  endforeach()
+  if(TARGET partita_command)
+    partita_add_python_test(python-nvmath-run-2 2 processes $<TARGET_FILE:partita_command> run -q -n 2 -- ${program} numpy)
+  endif()
 endif()
 if(TARGET partita_command)
   partita_add_python_test(python-sockets-2 2 processes ${CMAKE_CURRENT_SOURCE_DIR}/run_ranks.sh 2 $<TARGET_FILE:partita_command> run

@@ -23,6 +23,18 @@ def test_local_memory_is_wrapped_not_copied(ctx, dtype):
     assert np.shares_memory(a[:, 1:].local, local) and np.shares_memory(a.T.local, local)
 
 
+@pytest.mark.parametrize("name", ["bfloat16", "float8_e4m3fn", "float8_e5m2"])
+def test_local_memory_of_ml_dtypes(ctx, name):
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    local = whole((3, 2), getattr(ml_dtypes, name))
+    a = pt.from_local(ctx, local, pt.Slab(0))
+    assert a.local is local and a.dtype == local.dtype and a.redistribute(pt.Slab(1)).dtype == local.dtype
+    assert (a.gather() == np.concatenate([local] * ctx.size)).all() and (a.astype("float32").local == local).all()
+    np.testing.assert_array_equal(pt.broadcast(ctx, local.copy()), local)
+    local[0, 0] = 5
+    assert a.at((0, 0)) == 5 and (a + a).dtype == local.dtype
+
+
 def test_shapes_are_what_the_parts_add_up_to(ctx):
     for shape in [(7, 5), (1, 1), (ctx.size, 9), (0, 4)]:
         for rule in rules(ctx.size):

@@ -99,6 +99,20 @@ def test_options():
         pt.initialize(comm=3)
 
 
+def test_what_is_still_held_is_named_by_the_line_that_made_it():
+    context = pt.initialize(device="cpu")
+    line = sys._getframe().f_lineno + 1
+    a = pt.zeros(context, (100,), pt.Slab(0))
+    b = a.redistribute(pt.Slab(0))
+    c = pt.fft.fft(a.astype("complex128"))
+    kept = [a @ a, pt.SymmetricArray(context, (3,)), a.sum(0, keepdims=True)]
+    held = context.close()
+    for number in (line, line + 1, line + 2, line + 3):
+        assert f"test_contexts.py:{number}" in held, held
+    assert "bindings" not in held and "partita/_" not in held
+    del b, c, kept
+
+
 def test_several_contexts_and_any_order_of_garbage():
     first, second = pt.initialize(), pt.initialize()
     a, b = pt.zeros(first, (4,), pt.Slab(0)), pt.zeros(second, (4,), pt.Slab(0))

@@ -116,3 +116,50 @@ def test_spectral_helpers(ctx):
     assert np.allclose(pt.fft.ifftn(wide).gather()[::3, ::3], u[::2, ::2])
     with pytest.raises(ZeroDivisionError):
         pt.spectral.multiply(a, lambda k: 1 / 0)
+
+
+def test_products_of_8_bits(ctx):
+    pytest.importorskip("ml_dtypes")
+    x, y = np.ones((4, 8)), np.ones((8, 4))
+    a, b = (spread(ctx, one, pt.Slab(0)).astype("float8_e4m3fn") for one in (x, y))
+    half, quarter, amax = (pt.full(ctx, (), pt.Replicated(), value, "float32") for value in (0.5, 0.25, 0))
+    close(pt.matmul(a, b, scale_a=half, scale_b=quarter), x @ y / 8)
+    d = pt.matmul(a, b, result="float8_e5m2", scale_a=half, scale_d=half, amax_d=amax, scale_mode="tensor")
+    assert d.dtype.name == "float8_e5m2" and amax.gather() == 4
+    close(d.astype("float64"), x @ y / 4)
+    planned = pt.Matmul(a, b, scale_a=half)
+    close(planned.execute(), x @ y / 2)
+    planned.reset(a, b, scale_a=quarter)
+    close(planned.execute(), x @ y / 4)
+    with pytest.raises(TypeError, match="no array scale_c"):
+        planned.reset(a, b, scale_c=half)
+    with pytest.raises(pt.UnsupportedError):
+        pt.matmul(a, b, scale_a=half, scale_mode="block32-ue8m0")
+    with pytest.raises(pt.ArgumentError, match="known: automatic, f16"):
+        pt.matmul(a, b, compute="f12")
+    close(pt.matmul(a, b, compute="float32", space="host", wisdom_file=""), x @ y)
+
+
+def test_what_is_no_distributed_array(ctx):
+    a, plain = pt.zeros(ctx, (4, 4), pt.Slab(0)), np.zeros((4, 4))
+    for call in [
+        lambda: pt.matmul(a, plain),
+        lambda: pt.matmul(plain, a),
+        lambda: pt.matmul(a, a, plain),
+        lambda: pt.matmul(a, a, out=plain),
+        lambda: pt.matmul(a, a, bias=plain, epilogue="bias"),
+        lambda: pt.matmul(a, None),
+        lambda: pt.Matmul(a, plain),
+        lambda: pt.dot(a, plain),
+        lambda: pt.norm(plain),
+        lambda: pt.fft.fftn(plain),
+        lambda: pt.fft.FFT(plain),
+        lambda: pt.redistribute(plain, "slab:0"),
+        lambda: pt.Redistribute(a, plain),
+        lambda: pt.Halo(plain, (1, 1)),
+        lambda: pt.spectral.gradient(plain),
+        lambda: pt.io.write_npy("a.npy", plain),
+    ]:
+        with pytest.raises(TypeError, match="distributed array"):
+            call()
+    ctx.barrier()

@@ -17,6 +17,7 @@ def test_equal_values_have_equal_hashes():
         (pt.Box([((0,), (3,)), ((3,), (5,))]), pt.Box.from_cuts([[0, 3, 5]])),
         (pt.Replicated(), pt.parse("replicated")),
         (pt.Layout(pt.Slab(0), (5,), 2), pt.Layout(pt.parse("slab:0"), [5], 2)),
+        (pt.Topology(4, 2), pt.Topology(4, 2)),
     ]
     for a, b in pairs:
         assert a == b and hash(a) == hash(b) and len({a, b}) == 1
@@ -26,6 +27,7 @@ def test_different_values_differ():
     values = [pt.Slab(0), pt.Slab(1), pt.Replicated(), pt.BlockCyclic((1, 2), (3, 3)), pt.P("x"), pt.P("x", partial="y")]
     assert len(set(values)) == len(values)
     assert pt.Slab(0) != 0 and pt.Slab(0) != "slab:0"
+    assert pt.Topology(4, 2) != pt.Topology(4) and pt.Topology(4) != 4
     assert pt.Mesh({"x": 2}) != pt.Mesh({"x": 2}, ranks=[1, 0])
 
 

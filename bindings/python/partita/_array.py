@@ -12,11 +12,30 @@ from ._context import Context
 from ._dtypes import dtype_name, numpy_dtype
 from ._errors import ArgumentError
 from ._mesh import DistributionLike, Rule, rule_of
-from ._packages import seen_by
+from ._packages import package_for, seen_by
+from ._streams import settle, stream_of_array
 
 Axis = Union[None, int, Sequence[int]]
 default_redistribution = _core.RedistributeOptions()
 default_multiply = _core.MatmulOptions()
+no_epilogue_arrays = _core.EpilogueArrays()
+
+
+def core_of(array: Optional[Array]) -> Optional[_core.Array]:
+    """What the C++ library takes. TypeError where it is no distributed array."""
+    if array is None:
+        return None
+    if not isinstance(array, Array):
+        raise TypeError(f"a distributed array is wanted, and not a {type(array).__name__}: from_local makes one of local parts")
+    return array._core
+
+
+def core_given(array: Array) -> _core.Array:
+    """The same of one that must be given."""
+    core = core_of(array)
+    if core is None:
+        raise TypeError("a distributed array is wanted, and not None")
+    return core
 
 
 def axes_of(axis: Union[int, Sequence[int]], dimensions: int) -> list[int]:
@@ -43,7 +62,7 @@ class Array(NDArrayOperatorsMixin):
 
     def __init__(self, core: _core.Array, package: str = "numpy", local: Any = None, read_only: bool = False) -> None:
         self._core = core
-        self._package = package
+        self._package = package if package == "numpy" and core.on_host else package_for(core, package)
         self._local = local
         self._read_only = read_only
 
@@ -71,6 +90,11 @@ class Array(NDArrayOperatorsMixin):
     def dtype(self) -> "np.dtype[Any]":
         """As NumPy's."""
         return numpy_dtype(self._core.dtype)
+
+    @property
+    def space(self) -> str:
+        """Where its memory is: 'host' or 'device'."""
+        return "host" if self._core.on_host else "device"
 
     @property
     def layout(self) -> _core.Layout:
@@ -101,14 +125,17 @@ class Array(NDArrayOperatorsMixin):
     def local(self) -> Any:
         """This rank's part: the memory itself, as an array of the package that the array came from.
 
-        It keeps the memory. What is written to it is written to the array.
+        It keeps the memory. What is written to it is written to the array. In device memory an array that Partita
+        has made is of CuPy or of PyTorch, whichever the program has imported.
         """
-        if self._local is None:
-            local = seen_by(self._package, self._core)
-            if self._read_only and self._package == "numpy":
-                local.flags.writeable = False
+        if self._local is not None:
+            return self._local
+        local = seen_by(self._package, self._core)
+        if self._read_only and self._package == "numpy":
+            local.flags.writeable = False
+        if self._core.on_host:  # each look at device memory comes after what the context's stream does
             self._local = local
-        return self._local
+        return local
 
     def indices(self, axis: int) -> "np.ndarray[Any, np.dtype[np.int64]]":
         """The global indices of this rank's part along an axis, increasing."""
@@ -116,6 +143,9 @@ class Array(NDArrayOperatorsMixin):
 
     def __repr__(self) -> str:
         return f"<partita.Array: {self.layout}, {self._core.dtype}; rank {self._core.context.rank} has {self.local_shape}>"
+
+    def _repr_svg_(self) -> Optional[str]:
+        return _core.svg_of_layout(self.layout)
 
     def __str__(self) -> str:
         return f"{self!r}\n{self.local}"
@@ -152,17 +182,24 @@ class Array(NDArrayOperatorsMixin):
         if self._read_only:
             raise ArgumentError("the array may only be read, as what it was made of")
         if isinstance(value, Array):
-            _core.copy(value._core, target._core)
+            _core.copy(value._core, target._core, stream_of_array(None, target._core, self._package))
         elif np.ndim(value) == 0:
-            target.local[...] = value
+            target.fill(value)
         else:
             raise ArgumentError("a number or a distributed array is wanted; write to .local what each rank has by itself")
+
+    def fill(self, value: Any, *, stream: Any = None) -> None:
+        """Every element becomes the number. Local."""
+        if self._read_only:
+            raise ArgumentError("the array may only be read, as what it was made of")
+        if self._core.on_host and stream is None:
+            self.local[...] = value
+        else:
+            _core.fill(self._core, value, stream_of_array(stream, self._core, self._package))
 
     # --- ufuncs: local
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
-        from ._ufuncs import apply
-
         return apply(ufunc, method, inputs, options)
 
     # --- what communicates: collective, blocking
@@ -171,7 +208,9 @@ class Array(NDArrayOperatorsMixin):
         """The matrix product. Collective, blocking: see `matmul`."""
         if not isinstance(other, Array):
             return NotImplemented
-        return Array(_core.matmul(self._core, other._core, None, default_multiply), self._package)
+        stream = stream_of_array(None, self._core, self._package)
+        core = _core.matmul(self._core, other._core, None, default_multiply, no_epilogue_arrays, stream)
+        return Array(core, self._package)
 
     def __rmatmul__(self, other: Any) -> Any:
         return NotImplemented
@@ -187,7 +226,9 @@ class Array(NDArrayOperatorsMixin):
         axes: Sequence[int] = (),
         order: str = "C",
         heap: bool = True,
+        space: Optional[str] = None,
         method: str = "automatic",
+        stream: Any = None,
     ) -> Array:
         """The array in another distribution, in new memory. Collective, blocking.
 
@@ -201,8 +242,12 @@ class Array(NDArrayOperatorsMixin):
             Of the local parts of the result.
         heap : bool
             On the symmetric heap, or in ordinary memory.
+        space : {'host', 'device'}, optional
+            Where the result lies; by default where this array does.
         method : str
             'automatic', 'direct', 'pushed', 'staged', 'messages' or 'grouped'.
+        stream
+            Of device memory: see the docs on streams.
 
         Returns
         -------
@@ -210,21 +255,32 @@ class Array(NDArrayOperatorsMixin):
             A partial array's contributions are joined in it.
         """
         options = default_redistribution
-        if axes or order != "C" or not heap or method != "automatic":
-            options = _core.RedistributeOptions(axes=list(axes), order=order, heap=heap, method=method)
+        if axes or order != "C" or not heap or space is not None or method != "automatic":
+            options = _core.RedistributeOptions(axes=list(axes), order=order, heap=heap, method=method, space=space)
+        handle = self._stream_to(space, stream)
         if isinstance(distribution, _core.Layout):
-            core = _core.redistribute_to_layout(self._core, distribution, options)
+            core = _core.redistribute_to_layout(self._core, distribution, options, handle)
         else:
-            core = _core.redistribute(self._core, rule_of(distribution), options)
+            core = _core.redistribute(self._core, rule_of(distribution), options, handle)
         return Array(core, self._package)
 
-    def gather(self, root: Optional[int] = None) -> Any:
+    def _stream_to(self, space: Optional[str], stream: Any) -> Optional[int]:
+        """The stream of what makes an array in a space: what goes from one into the other is waited for."""
+        handle = stream_of_array(stream, self._core, self._package)
+        if handle is None or space is None or (space == "host") == self._core.on_host:
+            return handle
+        self._core.context.synchronize(handle)
+        return None
+
+    def gather(self, root: Optional[int] = None, *, space: Optional[str] = None, stream: Any = None) -> Any:
         """The whole array, as one of its package. Collective, blocking.
 
         Parameters
         ----------
         root : int, optional
             The rank that gets it; None: all.
+        space, stream
+            As of `redistribute`.
 
         Returns
         -------
@@ -232,24 +288,30 @@ class Array(NDArrayOperatorsMixin):
             None on other ranks than the root.
         """
         if root is None:
-            return self.redistribute(_core.Replicated()).local
-        whole = Array(_core.gather(self._core, root), self._package)
+            return self.redistribute(_core.Replicated(), space=space, stream=stream).local
+        whole = Array(_core.gather(self._core, root, space, self._stream_to(space, stream)), self._package)
         return whole.local if self._core.context.rank == root else None
 
-    def astype(self, dtype: Any) -> Array:
-        """A copy in another dtype, of the same layout. Collective, blocking."""
-        return Array(_core.astype(self._core, dtype_name(dtype)), self._package)
+    def astype(
+        self, dtype: Any, *, order: str = "C", heap: bool = True, space: Optional[str] = None, stream: Any = None
+    ) -> Array:
+        """A copy in another dtype, of the same layout; the rest as `redistribute`. Collective, blocking."""
+        core = _core.astype(self._core, dtype_name(dtype), order, heap, space, self._stream_to(space, stream))
+        return Array(core, self._package)
 
-    def copy(self) -> Array:
-        """A copy of the same layout, in new memory. Collective, blocking."""
-        return self.astype(self._core.dtype)
+    def copy(
+        self, *, order: str = "C", heap: bool = True, space: Optional[str] = None, stream: Any = None
+    ) -> Array:
+        """A copy of the same layout, in new memory; ``space='host'``: of device memory, for NumPy. Collective, blocking."""
+        return self.astype(self._core.dtype, order=order, heap=heap, space=space, stream=stream)
 
-    def at(self, index: Sequence[int]) -> Any:
+    def at(self, index: Sequence[int], *, stream: Any = None) -> Any:
         """The element at a global index, on every rank. Collective, blocking: for a few, not for loops."""
-        return _core.at(self._core, tuple(index))
+        return _core.at(self._core, tuple(index), stream_of_array(stream, self._core, self._package))
 
     def to_string(self, threshold: int = 1000, edge: int = 3, precision: int = 8) -> str:
         """All values as NumPy prints them, on every rank. Collective, blocking; gathers only what it shows."""
+        settle(self._core, self._package)
         return _core.to_string(self._core, threshold, edge, precision)
 
     def _reduce(
@@ -260,16 +322,19 @@ class Array(NDArrayOperatorsMixin):
         distribution: Optional[DistributionLike],
         root: Optional[int],
         out: None,
+        stream: Any = None,
     ) -> Any:
+        handle = stream_of_array(stream, self._core, self._package)
         if out is not None:
             raise ArgumentError(f"{reduction}: there is no out")
         if axis is None:
             if keepdims or distribution is not None or root is not None:
                 raise ArgumentError(f"{reduction}: over all axes it is one number, on every rank")
-            return _core.reduce_all(self._core, reduction)
+            return _core.reduce_all(self._core, reduction, handle)
         rule = None if distribution is None else rule_of(distribution)
         axes = axes_of(axis, self.ndim)
-        return Array(_core.reduce_axes(self._core, reduction, axes, keepdims, rule, root), self._package)
+        core = _core.reduce_axes(self._core, reduction, axes, keepdims, rule, root, True, handle)
+        return Array(core, self._package)
 
     def sum(
         self,
@@ -278,6 +343,7 @@ class Array(NDArrayOperatorsMixin):
         keepdims: bool = False,
         distribution: Optional[DistributionLike] = None,
         root: Optional[int] = None,
+        stream: Any = None,
         out: None = None,
     ) -> Any:
         """The sum, over all axes or some. Collective, blocking.
@@ -291,12 +357,14 @@ class Array(NDArrayOperatorsMixin):
         distribution, root
             Where the result over axes lies: by default in what is left of the array's own distribution, else
             Replicated; with a root, whole on that rank.
+        stream
+            Of device memory: see the docs on streams.
 
         Returns
         -------
         number or Array
         """
-        return self._reduce("sum", axis, keepdims, distribution, root, out)
+        return self._reduce("sum", axis, keepdims, distribution, root, out, stream)
 
     def prod(
         self,
@@ -305,10 +373,11 @@ class Array(NDArrayOperatorsMixin):
         keepdims: bool = False,
         distribution: Optional[DistributionLike] = None,
         root: Optional[int] = None,
+        stream: Any = None,
         out: None = None,
     ) -> Any:
         """The product, as `sum`. Collective, blocking."""
-        return self._reduce("prod", axis, keepdims, distribution, root, out)
+        return self._reduce("prod", axis, keepdims, distribution, root, out, stream)
 
     def min(
         self,
@@ -317,10 +386,11 @@ class Array(NDArrayOperatorsMixin):
         keepdims: bool = False,
         distribution: Optional[DistributionLike] = None,
         root: Optional[int] = None,
+        stream: Any = None,
         out: None = None,
     ) -> Any:
         """The least element, as `sum`. Collective, blocking."""
-        return self._reduce("min", axis, keepdims, distribution, root, out)
+        return self._reduce("min", axis, keepdims, distribution, root, out, stream)
 
     def max(
         self,
@@ -329,10 +399,11 @@ class Array(NDArrayOperatorsMixin):
         keepdims: bool = False,
         distribution: Optional[DistributionLike] = None,
         root: Optional[int] = None,
+        stream: Any = None,
         out: None = None,
     ) -> Any:
         """The greatest element, as `sum`. Collective, blocking."""
-        return self._reduce("max", axis, keepdims, distribution, root, out)
+        return self._reduce("max", axis, keepdims, distribution, root, out, stream)
 
     def mean(
         self,
@@ -341,10 +412,11 @@ class Array(NDArrayOperatorsMixin):
         keepdims: bool = False,
         distribution: Optional[DistributionLike] = None,
         root: Optional[int] = None,
+        stream: Any = None,
         out: None = None,
     ) -> Any:
         """The mean, as `sum`. Collective, blocking."""
-        return self._reduce("mean", axis, keepdims, distribution, root, out)
+        return self._reduce("mean", axis, keepdims, distribution, root, out, stream)
 
     def any(
         self,
@@ -353,10 +425,11 @@ class Array(NDArrayOperatorsMixin):
         keepdims: bool = False,
         distribution: Optional[DistributionLike] = None,
         root: Optional[int] = None,
+        stream: Any = None,
         out: None = None,
     ) -> Any:
         """Whether any element is not 0, as `sum`. Collective, blocking."""
-        return self._reduce("any", axis, keepdims, distribution, root, out)
+        return self._reduce("any", axis, keepdims, distribution, root, out, stream)
 
     def all(
         self,
@@ -365,10 +438,11 @@ class Array(NDArrayOperatorsMixin):
         keepdims: bool = False,
         distribution: Optional[DistributionLike] = None,
         root: Optional[int] = None,
+        stream: Any = None,
         out: None = None,
     ) -> Any:
         """Whether all elements are not 0, as `sum`. Collective, blocking."""
-        return self._reduce("all", axis, keepdims, distribution, root, out)
+        return self._reduce("all", axis, keepdims, distribution, root, out, stream)
 
 
 def window_of(key: Any, shape: Tuple[int, ...]) -> Tuple[Tuple[int, ...], Tuple[int, ...]]:
@@ -391,3 +465,6 @@ def window_of(key: Any, shape: Tuple[int, ...]) -> Tuple[Tuple[int, ...], Tuple[
         lower.append(first)
         extents.append(max(0, last - first))
     return tuple(lower), tuple(extents)
+
+
+from ._ufuncs import apply  # noqa: E402: it knows Array

@@ -7,6 +7,9 @@ of several ranks stand one after the other along dimension 0. Reductions: 'sum',
 
 Unless said otherwise a call is collective and blocking. Errors are the same on every rank, but for a TypeError (no array) and
 a destination that may only be read, which are this rank's alone.
+
+Of device memory the work goes into a stream (`stream`; by default the current one of the array's package), and the call
+returns: what the stream does next comes after it.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from . import _core
 from ._array import Array
 from ._context import Context
 from ._packages import empty_beside
+from ._streams import stream_of_memory
 
 
 def _memory(array: Any) -> Any:
@@ -37,64 +41,84 @@ def _rows(source: Any) -> int:
     return int(np.shape(source)[0]) if np.ndim(source) else 1
 
 
-def broadcast(context: Context, array: Any, root: int = 0) -> Any:
+def broadcast(context: Context, array: Any, root: int = 0, *, stream: Any = None) -> Any:
     """The array of all ranks becomes that of the root. Returns it."""
-    _core.broadcast(context._core, _memory(array), root)
+    memory = _memory(array)
+    _core.broadcast(context._core, memory, root, stream_of_memory(stream, memory, context._core))
     return array
 
 
-def reduce(context: Context, source: Any, destination: Any = None, *, reduction: str = "sum", root: int = 0) -> Any:
+def reduce(
+    context: Context, source: Any, destination: Any = None, *, reduction: str = "sum", root: int = 0, stream: Any = None
+) -> Any:
     """All sources joined, on the root. Returns the destination there, None elsewhere."""
     source = _memory(source)
     target = _like(source, destination) if context.rank == root else None
-    _core.reduce(context._core, source, target, reduction, root)
+    handle = stream_of_memory(stream, source, context._core)
+    _core.reduce(context._core, source, target, reduction, root, handle)
     return target
 
 
-def all_reduce(context: Context, source: Any, destination: Any = None, *, reduction: str = "sum") -> Any:
+def all_reduce(
+    context: Context, source: Any, destination: Any = None, *, reduction: str = "sum", stream: Any = None
+) -> Any:
     """All sources joined, on every rank, the same bits. The destination may be the source. Returns it."""
     source = _memory(source)
     target = _like(source, destination)
-    _core.all_reduce(context._core, source, target, reduction)
+    handle = stream_of_memory(stream, source, context._core)
+    _core.all_reduce(context._core, source, target, reduction, handle)
     return target
 
 
 def gather(
-    context: Context, source: Any, destination: Any = None, *, counts: Sequence[int] = (), root: int = 0
+    context: Context, source: Any, destination: Any = None, *, counts: Sequence[int] = (), root: int = 0, stream: Any = None
 ) -> Any:
     """The sources of all ranks, on the root, of `counts[rank]` rows each if they differ. None elsewhere."""
     source = _memory(source)
     target = None
     if context.rank == root:
         target = _like(source, destination, sum(counts) if counts else context.size * _rows(source))
-    _core.gather_memory(context._core, source, target, list(counts), root)
+    handle = stream_of_memory(stream, source, context._core)
+    _core.gather_memory(context._core, source, target, list(counts), root, handle)
     return target
 
 
 def scatter_from(
-    context: Context, source: Any, destination: Any, *, counts: Sequence[int] = (), root: int = 0
+    context: Context, source: Any, destination: Any, *, counts: Sequence[int] = (), root: int = 0, stream: Any = None
 ) -> Any:
     """The root's source, cut along dimension 0, one part a rank. Returns the destination."""
     given = _memory(source) if context.rank == root else None
-    _core.scatter_memory(context._core, given, _memory(destination), list(counts), root)
+    target = _memory(destination)
+    handle = stream_of_memory(stream, target, context._core)
+    _core.scatter_memory(context._core, given, target, list(counts), root, handle)
     return destination
 
 
-def all_gather(context: Context, source: Any, destination: Any = None, *, counts: Sequence[int] = ()) -> Any:
+def all_gather(
+    context: Context, source: Any, destination: Any = None, *, counts: Sequence[int] = (), stream: Any = None
+) -> Any:
     """The sources of all ranks, on every rank, of `counts[rank]` rows each if they differ."""
     source = _memory(source)
     target = _like(source, destination, sum(counts) if counts else context.size * _rows(source))
-    _core.all_gather(context._core, source, target, list(counts))
+    handle = stream_of_memory(stream, source, context._core)
+    _core.all_gather(context._core, source, target, list(counts), handle)
     return target
 
 
 def reduce_scatter(
-    context: Context, source: Any, destination: Any = None, *, counts: Sequence[int] = (), reduction: str = "sum"
+    context: Context,
+    source: Any,
+    destination: Any = None,
+    *,
+    counts: Sequence[int] = (),
+    reduction: str = "sum",
+    stream: Any = None,
 ) -> Any:
     """This rank's part of all sources joined, of `counts[rank]` rows if they differ."""
     source = _memory(source)
     target = _like(source, destination, counts[context.rank] if counts else _rows(source) // context.size)
-    _core.reduce_scatter(context._core, source, target, list(counts), reduction)
+    handle = stream_of_memory(stream, source, context._core)
+    _core.reduce_scatter(context._core, source, target, list(counts), reduction, handle)
     return target
 
 
@@ -105,36 +129,45 @@ def all_to_all(
     *,
     send_counts: Sequence[int] = (),
     receive_counts: Sequence[int] = (),
+    stream: Any = None,
 ) -> Any:
     """Part q of the source of rank p becomes part p of the destination of rank q; parts of so many rows, if given."""
     source = _memory(source)
     target = _like(source, destination, sum(receive_counts) if receive_counts else None)
-    _core.all_to_all(context._core, source, target, list(send_counts), list(receive_counts))
+    handle = stream_of_memory(stream, source, context._core)
+    _core.all_to_all(context._core, source, target, list(send_counts), list(receive_counts), handle)
     return target
 
 
 def scan(
-    context: Context, source: Any, destination: Any = None, *, reduction: str = "sum", exclusive: bool = False
+    context: Context, source: Any, destination: Any = None, *, reduction: str = "sum", exclusive: bool = False, stream: Any = None
 ) -> Any:
     """The sources of the ranks up to this one joined, with this one's or without. The destination may be the source."""
     source = _memory(source)
     target = _like(source, destination)
-    _core.scan(context._core, source, target, reduction, exclusive)
+    handle = stream_of_memory(stream, source, context._core)
+    _core.scan(context._core, source, target, reduction, exclusive, handle)
     return target
 
 
-def send(context: Context, array: Any, peer: int, tag: int = 0) -> None:
+def send(context: Context, array: Any, peer: int, tag: int = 0, *, stream: Any = None) -> None:
     """The elements to `peer`. Not collective; returns when the array may be overwritten."""
-    _core.send(context._core, _memory(array), peer, tag)
+    memory = _memory(array)
+    _core.send(context._core, memory, peer, tag, stream_of_memory(stream, memory, context._core))
 
 
-def receive(context: Context, array: Any, peer: int, tag: int = 0) -> Any:
+def receive(context: Context, array: Any, peer: int, tag: int = 0, *, stream: Any = None) -> Any:
     """The oldest message of `peer` with this tag, into the array, which is returned. Not collective; blocking."""
-    _core.receive(context._core, _memory(array), peer, tag)
+    memory = _memory(array)
+    _core.receive(context._core, memory, peer, tag, stream_of_memory(stream, memory, context._core))
     return array
 
 
-def send_receive(context: Context, sent: Any, to: int, received: Any, from_rank: int, tag: int = 0) -> Any:
+def send_receive(
+    context: Context, sent: Any, to: int, received: Any, from_rank: int, tag: int = 0, *, stream: Any = None
+) -> Any:
     """Both at once, for rings. Returns what was received. Not collective; blocking."""
-    _core.send_receive(context._core, _memory(sent), to, _memory(received), from_rank, tag)
+    target = _memory(received)
+    handle = stream_of_memory(stream, target, context._core)
+    _core.send_receive(context._core, _memory(sent), to, target, from_rank, tag, handle)
     return received

@@ -9,6 +9,8 @@ from typing import Any, Callable, List, Optional, Sequence, Tuple, Type, TypeVar
 
 from . import _core
 from ._errors import ArgumentError
+from ._streams import handle_of
+from ._torchrun import connect_ranks, forget_handed
 
 Result = TypeVar("Result")
 
@@ -67,13 +69,21 @@ class Context:
         """The first failure's text; empty where there is none."""
         return self._core.failure
 
-    def barrier(self) -> None:
-        """Return when all ranks have called it. Collective, blocking."""
-        self._core.barrier()
+    def barrier(self, *, stream: Any = None) -> None:
+        """Return when all ranks have called it; with a stream, at once: it waits for the ranks' streams. Collective, blocking."""
+        self._core.barrier(None if stream is None else handle_of(stream))
 
-    def synchronize(self) -> None:
-        """Wait until the context's device has done what this rank gave it. Local; nothing to do on the CPU."""
-        self._core.synchronize()
+    @property
+    def stream(self) -> Optional[int]:
+        """The number of the context's own stream; None on the CPU."""
+        return self._core.stream
+
+    def synchronize(self, stream: Any = None) -> None:
+        """Wait until the context's device has done what this rank gave it, and what `stream` holds.
+
+        Local; nothing to do on the CPU.
+        """
+        self._core.synchronize(None if stream is None else handle_of(stream))
 
     def collect(self) -> None:
         """Release memory whose arrays are gone on all ranks. Collective, blocking."""
@@ -158,7 +168,8 @@ def initialize(comm: Any = None, device: str = "any", **options: Any) -> Context
     ----------
     comm : mpi4py.MPI.Comm, optional
         Whom it is made of; Partita duplicates it. By default the ranks that a launcher has started: those of
-        ``partita run --threads``, else MPI_COMM_WORLD's under mpirun and the like, else this process alone.
+        ``partita run --threads``, else MPI_COMM_WORLD's under mpirun and the like, else those of torchrun on this
+        host, else this process alone.
     device : str
         'cpu', 'cuda', 'cuda:1', or 'any': a GPU where this process has one.
     **options
@@ -179,7 +190,13 @@ def initialize(comm: Any = None, device: str = "any", **options: Any) -> Context
     In the main thread Ctrl-C ends a wait: the context has failed then, on the other ranks, too.
     """
     address, size, implementation = _handle_of(comm)
-    return Context(_core.initialize(_options(options), device, address, size, implementation))
+    given = _options(options)
+    if comm is None:
+        connect_ranks(given.deadline)
+    try:
+        return Context(_core.initialize(given, device, address, size, implementation))
+    finally:
+        forget_handed()
 
 
 def run(ranks: int, function: Callable[[Context], Result], *, device: str = "any", **options: Any) -> List[Result]:

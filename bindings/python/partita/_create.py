@@ -13,6 +13,7 @@ from ._dtypes import dtype_name
 from ._errors import ArgumentError
 from ._mesh import DistributionLike, Rule, rule_of
 from ._packages import package_of
+from ._streams import stream_of_array
 
 ShapeLike = Union[int, Sequence[int]]
 
@@ -30,6 +31,7 @@ def empty(
     *,
     order: str = "C",
     heap: bool = True,
+    space: Optional[str] = None,
 ) -> Array:
     """A new array with undefined contents. Collective, blocking.
 
@@ -46,13 +48,15 @@ def empty(
         Of the local parts.
     heap : bool
         On the symmetric heap, where ranks of a node read each other's parts in place, or in ordinary memory.
+    space : {'host', 'device'}, optional
+        Whose memory it is; by default that of the context's device, if it has one.
 
     Raises
     ------
     ArgumentError, DisagreementError, MemoryError
         The same on every rank.
     """
-    return Array(_core.empty(context._core, shape_of(shape), rule_of(distribution), dtype_name(dtype), order, heap))
+    return Array(_core.empty(context._core, shape_of(shape), rule_of(distribution), dtype_name(dtype), order, heap, space))
 
 
 def full(
@@ -64,11 +68,12 @@ def full(
     *,
     order: str = "C",
     heap: bool = True,
+    space: Optional[str] = None,
 ) -> Array:
     """Every element is `value`. Collective, blocking; the rest as `empty`. dtype: that of the value by default."""
     name = dtype_name(np.asarray(value).dtype if dtype is None else dtype)
     rule = rule_of(distribution)
-    return Array(_core.full(context._core, shape_of(shape), rule, value, name, order, heap))
+    return Array(_core.full(context._core, shape_of(shape), rule, value, name, order, heap, space))
 
 
 def zeros(
@@ -79,19 +84,27 @@ def zeros(
     *,
     order: str = "C",
     heap: bool = True,
+    space: Optional[str] = None,
 ) -> Array:
     """Every element is 0. Collective, blocking; the rest as `empty`."""
-    return full(context, shape, distribution, 0, dtype, order=order, heap=heap)
+    return full(context, shape, distribution, 0, dtype, order=order, heap=heap, space=space)
 
 
 def arange(
-    context: Context, start: Any, stop: Any = None, step: Any = 1, *, distribution: DistributionLike, dtype: Any = None
+    context: Context,
+    start: Any,
+    stop: Any = None,
+    step: Any = 1,
+    *,
+    distribution: DistributionLike,
+    dtype: Any = None,
+    space: Optional[str] = None,
 ) -> Array:
     """start, start + step, ... below `stop`, as NumPy's; of one argument it is `stop`. Collective, blocking."""
     if stop is None:
         start, stop = 0, start
     name = dtype_name(np.result_type(start, stop, step) if dtype is None else dtype)
-    return Array(_core.arange(context._core, start, stop, step, rule_of(distribution), name))
+    return Array(_core.arange(context._core, start, stop, step, rule_of(distribution), name, space))
 
 
 def eye(
@@ -102,10 +115,11 @@ def eye(
     distribution: DistributionLike,
     dtype: Any = "float64",
     diagonal: int = 0,
+    space: Optional[str] = None,
 ) -> Array:
     """1 where column = row + diagonal, 0 elsewhere; square by default. Collective, blocking."""
     wide = rows if columns is None else columns
-    return Array(_core.eye(context._core, rows, wide, rule_of(distribution), dtype_name(dtype), diagonal))
+    return Array(_core.eye(context._core, rows, wide, rule_of(distribution), dtype_name(dtype), diagonal, space))
 
 
 def random(
@@ -116,14 +130,18 @@ def random(
     *,
     seed: int = 0,
     normal: bool = False,
+    order: str = "C",
+    heap: bool = True,
+    space: Optional[str] = None,
+    stream: Any = None,
 ) -> Array:
     """Reproducible pseudo-random numbers, the same in every distribution. Collective, blocking.
 
     Floating and complex: uniform in [-1, 1), or normal with mean 0 and variance 1; integers: uniform over
     [-100, 100], unsigned [0, 200]; boolean: fair.
     """
-    array = empty(context, shape, distribution, dtype)
-    _core.fill_random(array._core, seed, normal)
+    array = empty(context, shape, distribution, dtype, order=order, heap=heap, space=space)
+    _core.fill_random(array._core, seed, normal, stream_of_array(stream, array._core, array._package))
     return array
 
 
@@ -133,14 +151,17 @@ def from_function(
     distribution: DistributionLike,
     function: Callable[..., Any],
     dtype: Any = "float64",
+    *,
+    space: Optional[str] = None,
 ) -> Array:
     """Each rank's part is ``function(i, j, ...)`` of its global indices, as open grids. Collective, blocking.
 
-    The indices are arrays that broadcast against each other, as of `numpy.ogrid`: ``lambda i, j: i + 10.0 * j``.
+    The indices are arrays that broadcast against each other, as of `numpy.ogrid`: ``lambda i, j: i + 10.0 * j``. What
+    lies in device memory in the end is made by NumPy first, too.
     """
-    array = empty(context, shape, distribution, dtype)
+    array = empty(context, shape, distribution, dtype, space="host")
     array.local[...] = function(*np.ix_(*(array.indices(axis) for axis in range(array.ndim))))
-    return array
+    return array if space == "host" or context.device == "cpu" else array.copy(space=space or "device")
 
 
 def from_local(
@@ -153,8 +174,8 @@ def from_local(
     context : Context
     local : array
         This rank's part: of NumPy, PyTorch, CuPy, JAX, or anything with DLPack, `__cuda_array_interface__` or the
-        buffer protocol, of any strides. It is kept alive, and `.local` is itself again. What may not be written is
-        only read.
+        buffer protocol, in host memory or that of the context's device, of any strides. It is kept alive, and `.local`
+        is itself again. What may not be written is only read.
     distribution
         As of `empty`.
     shape : int or sequence of int, optional
@@ -168,14 +189,35 @@ def from_local(
         No array, on this rank alone.
     """
     rule = rule_of(distribution)
-    part = local if hasattr(local, "shape") else np.asarray(memoryview(local))
-    whole = global_shape(context, tuple(part.shape), rule) if shape is None else shape_of(shape)
+    part, extents = _part(context, local)
+    whole = global_shape(context, extents, rule) if shape is None else shape_of(shape)
     core, read_only = _core.wrap(context._core, part, rule, whole)
     return Array(core, package_of(part), part, read_only)
 
 
+def _part(context: Context, local: Any) -> Tuple[Any, Tuple[int, ...]]:
+    """What is wrapped, and its shape. Where others are still writing to it, they are waited for."""
+    if type(local) is np.ndarray:
+        return local, local.shape
+    interface = getattr(local, "__cuda_array_interface__", None)
+    if interface is not None and interface.get("stream") is not None:
+        context.synchronize(interface["stream"])
+    elif hasattr(local, "block_until_ready"):  # JAX
+        local.block_until_ready()
+    if interface is not None and not hasattr(local, "shape"):
+        return local, tuple(interface["shape"])
+    part = local if hasattr(local, "shape") else np.asarray(memoryview(local))
+    return part, tuple(part.shape)
+
+
 def scatter(
-    context: Context, source: Any, distribution: DistributionLike, *, root: int = 0, shape: Optional[ShapeLike] = None
+    context: Context,
+    source: Any,
+    distribution: DistributionLike,
+    *,
+    root: int = 0,
+    shape: Optional[ShapeLike] = None,
+    space: Optional[str] = None,
 ) -> Array:
     """The array of one rank, spread over all. Collective, blocking.
 
@@ -197,7 +239,7 @@ def scatter(
         _core.broadcast(context._core, told, root)
         shape = tuple(int(extent) for extent in told[1 : 1 + told[0]])
     dense = np.ascontiguousarray(source) if here else None
-    return Array(_core.scatter(context._core, dense, shape_of(shape), rule_of(distribution), root))
+    return Array(_core.scatter(context._core, dense, shape_of(shape), rule_of(distribution), root, space))
 
 
 def global_shape(context: Context, local: Tuple[int, ...], rule: Rule) -> Tuple[int, ...]:
@@ -209,6 +251,11 @@ def global_shape(context: Context, local: Tuple[int, ...], rule: Rule) -> Tuple[
     parts = [[int(n) for n in one[1 : 1 + one[0]]] for one in all_of_them.reshape(context.size, 9)]
     if len({len(one) for one in parts}) != 1:
         raise ArgumentError(f"from_local: the parts have different numbers of dimensions: {[len(one) for one in parts]}")
+    return joined_shape(rule, parts)
+
+
+def joined_shape(rule: Rule, parts: Sequence[Sequence[int]]) -> Tuple[int, ...]:
+    """What parts of these shapes, by rank, add up to in the distribution."""
     return tuple(_extent(rule, axis, parts) for axis in range(len(parts[0])))
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any, Optional, Sequence, Tuple
 
 from . import _core
-from ._array import Array
+from ._array import Array, core_given
 from ._packages import empty_beside
+from ._streams import stream_of_array, stream_of_memory
 
 
 class Halo:
@@ -28,6 +29,9 @@ class Halo:
     def __init__(
         self, array: Array, lower: Sequence[int], upper: Sequence[int] = (), periodic: Sequence[bool] = ()
     ) -> None:
+        core_given(array)
+        self._context = array._core.context
+        self._stream: Optional[int] = None
         self._lower = tuple(lower)
         self._core = _core.Halo(array._core.context, array.operand, tuple(lower), tuple(upper), list(periodic))
 
@@ -41,24 +45,25 @@ class Halo:
         places = zip(self._lower, array.local_shape)
         return extended[tuple(slice(lower, lower + extent) for lower, extent in places)] if 0 not in array.local_shape else extended
 
-    def execute(self, array: Array, extended: Optional[Any] = None) -> Any:
+    def execute(self, array: Array, extended: Optional[Any] = None, *, stream: Any = None) -> Any:
         """The part and its ghost cells into `extended`, a new array by default. Collective, blocking. Returns it."""
         target = empty_beside(array.local, self.extended_shape) if extended is None else extended
-        self._core.execute(array._core, target)
+        self._core.execute(core_given(array), target, stream_of_array(stream, array._core, array._package))
         return target
 
-    def refresh(self, extended: Any) -> Any:
+    def refresh(self, extended: Any, *, stream: Any = None) -> Any:
         """The ghost cells alone: the part is in its place already. Collective, blocking. Returns `extended`."""
-        self._core.refresh(extended)
+        self._core.refresh(extended, stream_of_memory(stream, extended, self._context))
         return extended
 
-    def start(self, array: Array, extended: Any) -> None:
+    def start(self, array: Array, extended: Any, *, stream: Any = None) -> None:
         """The first half of `execute`: until `finish` the part inside may be read, and nothing written. Collective."""
-        self._core.start(array._core, extended)
+        self._stream = stream_of_array(stream, core_given(array), array._package)
+        self._core.start(array._core, extended, self._stream)
 
     def finish(self) -> None:
-        """Wait until `extended` is complete. Collective, blocking."""
-        self._core.finish()
+        """Wait until `extended` is complete, in the stream of `start`. Collective, blocking."""
+        self._core.finish(self._stream)
 
     @property
     def plan(self) -> _core.Plan:

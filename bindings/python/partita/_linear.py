@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any, Optional, Tuple
 
 from . import _core
-from ._array import Array, default_multiply
+from ._array import Array, core_given, core_of, default_multiply, no_epilogue_arrays
 from ._core import Matmul as CoreMatmul
 from ._dtypes import dtype_name
 from ._errors import ArgumentError
 from ._mesh import rule_of
 from ._planned import PlannedOperation
+from ._streams import stream_of_array
+
+
+# A dtype's name for a compute type.
+_computed = {"float16": "f16", "float32": "f32", "float64": "f64", "int32": "i32"}
 
 
 def _options(options: dict[str, Any]) -> _core.MatmulOptions:
@@ -22,32 +27,37 @@ def _options(options: dict[str, Any]) -> _core.MatmulOptions:
     for name in ("result", "scale"):
         if given.get(name) is not None:
             given[name] = dtype_name(given[name])
+    if "compute" in given:
+        given["compute"] = _computed.get(str(given["compute"]), given["compute"])
     return _core.MatmulOptions(**given)
 
 
-def core_of(array: Optional[Array]) -> Optional[_core.Array]:
-    """What the C++ library takes."""
-    return None if array is None else array._core
-
-
 def writable(what: str, array: Optional[Array]) -> Optional[_core.Array]:
-    """The same, of what is written."""
+    """What the C++ library takes, of what is written."""
+    core = core_of(array)
     if array is not None and array._read_only:
         raise ArgumentError(f"{what}: the array may only be read, as what it was made of")
-    return core_of(array)
+    return core
 
 
-def matmul(
-    a: Array,
-    b: Array,
-    c: Optional[Array] = None,
-    *,
-    out: Optional[Array] = None,
-    bias: Optional[Array] = None,
-    auxiliary: Optional[Array] = None,
-    gradient: Optional[Array] = None,
-    **options: Any,
-) -> Array:
+_of_epilogue = ("bias", "auxiliary", "gradient", "scale_a", "scale_b", "scale_d", "amax_d")
+_written = ("auxiliary", "gradient", "amax_d")
+
+
+def _parted(options: dict[str, Any]) -> Tuple[dict[str, Optional[Array]], dict[str, Any]]:
+    """The arrays of an epilogue among the options, and the others."""
+    arrays = {name: options[name] for name in _of_epilogue if options.get(name) is not None}
+    return arrays, {name: value for name, value in options.items() if name not in _of_epilogue}
+
+
+def _arrays(given: dict[str, Optional[Array]]) -> _core.EpilogueArrays:
+    if not given:
+        return no_epilogue_arrays
+    cores = {name: writable(name, one) if name in _written else core_of(one) for name, one in given.items()}
+    return _core.EpilogueArrays(**cores)
+
+
+def matmul(a: Array, b: Array, c: Optional[Array] = None, *, out: Optional[Array] = None, stream: Any = None, **options: Any) -> Array:
     """F(alpha op(a) op(b) + beta c), of arrays in any distributions. Collective, blocking; plans are kept.
 
     Parameters
@@ -56,14 +66,19 @@ def matmul(
         [.., m, k], [.., k, n] and [.., m, n], where no op transposes; vectors as in NumPy.
     out : Array, optional
         Where the result goes; c itself, too. By default a new array.
-    bias, auxiliary, gradient : Array, optional
-        Of epilogues that have them: [m]; of the result's shape; [m] or [n].
+    stream
+        Of device memory: see the docs on streams.
     **options
         alpha (1), beta (0); op_a and op_b ('none', 'transpose', 'conjugate-transpose', 'conjugate'); epilogue
         ('none', 'all-reduce', 'relu', 'bias', 'gelu', 'relu-bias', 'gelu-bias', each with '-aux', 'drelu', 'dgelu',
-        each with '-bias-gradient', 'bias-gradient-a', 'bias-gradient-b'); distribution, order and heap of a new
-        result; result and scale (dtypes), compute ('automatic', 'f32', 'tf32', ...); method ('automatic', 'local', 'all-gather', 'reduce-scatter',
-        'all-reduce', 'summa-c', 'summa-a', 'summa-b', 'communication-avoiding'); memory_limit (bytes).
+        each with '-bias-gradient', 'bias-gradient-a', 'bias-gradient-b') and its arrays bias ([m]), auxiliary (of the
+        result's shape) and gradient ([m] or [n], written); distribution, order, heap and space ('host', 'device') of a
+        new result; result and scale (dtypes), compute ('automatic', 'f16', 'f32', 'tf32', 'bf16x9', 'f64', 'i32');
+        method ('automatic', 'local', 'all-gather', 'reduce-scatter', 'all-reduce', 'summa-c', 'summa-a', 'summa-b',
+        'communication-avoiding'); memory_limit (bytes); wisdom_file (of devices: which products are fastest).
+
+        Of numbers of 8 bits, arrays of float32: scale_a (a scalar or [m]), scale_b (a scalar or [n]), scale_d (a
+        scalar) and amax_d (a scalar, written); scale_mode ('automatic', 'tensor', 'outer-vector').
 
     Returns
     -------
@@ -74,14 +89,17 @@ def matmul(
     ------
     ArgumentError, DisagreementError, UnsupportedError, MemoryError
         The same on every rank.
+    TypeError
+        What is no distributed array, on this rank alone.
     """
-    how = _options(options)
-    more = (core_of(bias), writable("auxiliary", auxiliary), writable("gradient", gradient))
+    given, options = _parted(options) if options else ({}, options)
+    how, arrays = _options(options), _arrays(given)
+    first, handle = core_given(a), stream_of_array(stream, core_given(a), a._package)
     if out is None:
-        return Array(_core.matmul(a._core, b._core, core_of(c), how, *more), a._package)
+        return Array(_core.matmul(first, core_given(b), core_of(c), how, arrays, handle), a._package)
     d = writable("out", out)
     assert d is not None
-    _core.matmul_into(a._core, b._core, core_of(c), d, how, *more)
+    _core.matmul_into(first, core_given(b), core_of(c), d, how, arrays, handle)
     return out
 
 
@@ -101,75 +119,67 @@ class Matmul(PlannedOperation):
     _core: CoreMatmul
 
     def __init__(
-        self,
-        a: Array,
-        b: Array,
-        c: Optional[Array] = None,
-        *,
-        out: Optional[Array] = None,
-        bias: Optional[Array] = None,
-        auxiliary: Optional[Array] = None,
-        gradient: Optional[Array] = None,
-        **options: Any,
+        self, a: Array, b: Array, c: Optional[Array] = None, *, out: Optional[Array] = None, **options: Any
     ) -> None:
+        given, options = _parted(options)
         self._options = _options(options)
-        context = a._core.context
+        context = core_given(a).context
+        core_given(b), core_of(c)
         if out is None:
             out = self._new_result(a, b, c, options)
         self.out: Array = out
-        operands = _core.MatmulOperands(
-            a.operand, b.operand, out.operand, *(None if one is None else one.operand for one in (c, bias, auxiliary, gradient))
-        )
+        more = {name: None if one is None else one.operand for name, one in {**given, "c": c}.items()}
+        operands = _core.MatmulOperands(a.operand, b.operand, out.operand, **more)
         self._core = _core.Matmul(context, operands, self._options, c is not None and c._core is out._core)
-        self.reset(a, b, c, out=out, bias=bias, auxiliary=auxiliary, gradient=gradient)
+        self.reset(a, b, c, out=out, **given)
 
     def _new_result(self, a: Array, b: Array, c: Optional[Array], options: dict[str, Any]) -> Array:
         context = a._core.context
-        if c is not None and options.get("distribution") is None:
+        if options.get("distribution") is None and c is not None:
             layout = c.layout
         else:
             layout = _core.cheapest_result(a.operand, b.operand, context.topology, self._options)
-        dtype = dtype_name(options.get("result") or a._core.dtype)
-        order, heap = options.get("order", "C"), options.get("heap", True)
-        return Array(_core.empty_like_layout(context, layout, dtype, order, heap), a._package)
+        dtype = _core.result_dtype(a._core.dtype, self._options)
+        order, heap, space = options.get("order", "C"), options.get("heap", True), options.get("space")
+        if space is None and not (a._core.on_host and b._core.on_host):
+            space = "device"
+        return Array(_core.empty_like_layout(context, layout, dtype, order, heap, space or "host"), a._package)
 
     def reset(
-        self,
-        a: Array,
-        b: Array,
-        c: Optional[Array] = None,
-        *,
-        out: Optional[Array] = None,
-        bias: Optional[Array] = None,
-        auxiliary: Optional[Array] = None,
-        gradient: Optional[Array] = None,
+        self, a: Array, b: Array, c: Optional[Array] = None, *, out: Optional[Array] = None, **arrays: Optional[Array]
     ) -> None:
-        """Bind other arrays, of the operands that were planned. Local."""
+        """Bind other arrays, of the operands that were planned; `arrays`: bias, ... Local."""
         self.out = self.out if out is None else out
         d = writable("out", self.out)
         assert d is not None
-        more = (core_of(bias), writable("auxiliary", auxiliary), writable("gradient", gradient))
-        self._core.reset(a._core, b._core, core_of(c), d, *more)
-        self._bound = (a, b, c, bias, auxiliary, gradient)  # they are read until the next reset
+        unknown = [name for name in arrays if name not in _of_epilogue]
+        if unknown:
+            raise TypeError(f"there is no array {unknown[0]}; known: {', '.join(_of_epilogue)}")
+        bound = _arrays({name: one for name, one in arrays.items() if one is not None})
+        self._core.reset(core_given(a), core_given(b), core_of(c), d, bound)
+        self._bound = (a, b, c, bound)  # they are read until the next reset
 
-    def execute(self, alpha: Optional[complex] = None, beta: Optional[complex] = None) -> Array:
+    def execute(self, alpha: Optional[complex] = None, beta: Optional[complex] = None, *, stream: Any = None) -> Array:
         """Multiply; factors are those of the options by default. Collective, blocking. Returns `out`."""
         self._core.execute(
-            self._options.alpha if alpha is None else alpha, self._options.beta if beta is None else beta
+            self._options.alpha if alpha is None else alpha,
+            self._options.beta if beta is None else beta,
+            stream_of_array(stream, self.out._core, self._bound[0]._package),
         )
         return self.out
 
 
-def dot(a: Array, b: Array) -> Any:
+def dot(a: Array, b: Array, *, stream: Any = None) -> Any:
     """The sum of a[i] b[i], on every rank. Collective, blocking. Layouts must be equal."""
-    return _core.inner_product(a._core, b._core, False)
+    return _core.inner_product(core_given(a), core_given(b), False, stream_of_array(stream, a._core, a._package))
 
 
-def vdot(a: Array, b: Array) -> Any:
+def vdot(a: Array, b: Array, *, stream: Any = None) -> Any:
     """The sum of conj(a[i]) b[i], on every rank. Collective, blocking. Layouts must be equal."""
-    return _core.inner_product(a._core, b._core, True)
+    return _core.inner_product(core_given(a), core_given(b), True, stream_of_array(stream, a._core, a._package))
 
 
-def norm(a: Array, axis: Any = None, *, keepdims: bool = False) -> Any:
+def norm(a: Array, axis: Any = None, *, keepdims: bool = False, stream: Any = None) -> Any:
     """sqrt(sum |a|^2), over all axes or some. Collective, blocking; see `Array.sum`."""
-    return a._reduce("norm", axis, keepdims, None, None, None)
+    core_given(a)
+    return a._reduce("norm", axis, keepdims, None, None, None, stream)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any, Tuple
+import sys
+from typing import Any, Tuple, Union
 
 import numpy as np
 
 from . import _core
 from ._dtypes import _of_ml_dtypes, numpy_dtype
+from ._errors import UnsupportedError
 
 _known = {"torch": "torch", "cupy": "cupy", "jax": "jax", "jaxlib": "jax"}
 
@@ -18,13 +20,41 @@ def package_of(array: Any) -> str:
     return _known.get(type(array).__module__.partition(".")[0], "numpy")
 
 
-def seen_by(package: str, part: Any) -> Any:
+def package_for(core: Union[_core.Array, _core.SymmetricPart], wanted: str) -> str:
+    """The package that shows an array's part: the wanted one, unless it cannot. 'none': of device memory, nobody."""
+    if core.on_host:
+        return "numpy" if wanted in ("cupy", "none") else wanted
+    if wanted not in ("numpy", "none"):
+        return wanted
+    for package in ("cupy", "torch"):
+        if package in sys.modules and _has_devices(sys.modules[package]):
+            return package
+    return "none"
+
+
+def _has_devices(module: Any) -> bool:
+    return bool(module.cuda.is_available())
+
+
+def seen_by(package: str, part: Union[_core.Array, _core.SymmetricPart]) -> Any:
     """An array of the package on the memory of a local part or of symmetric memory, without a copy."""
-    if package == "numpy" or isinstance(part, _core.SymmetricPart):
+    if package == "none":
+        raise UnsupportedError(
+            "the part lies in device memory, which NumPy cannot see: import CuPy or PyTorch for it, or look at "
+            "a.copy(space='host')"
+        )
+    small = part.dtype in _of_ml_dtypes
+    if package == "numpy" or (part.on_host and isinstance(part, _core.SymmetricPart)):
         array = np.asarray(part)
-        return array if part.dtype not in _of_ml_dtypes else array.view(numpy_dtype(part.dtype))
-    module = importlib.import_module("jax.dlpack" if package == "jax" else package)
-    return module.from_dlpack(part)
+        return array if not small else array.view(numpy_dtype(part.dtype))
+    module = importlib.import_module(package)
+    if package == "torch" and (isinstance(part, _core.SymmetricPart) or part.dtype.startswith("float8")):
+        # By the bits: not every PyTorch knows DLPack's numbers of 8 bits.
+        bits = module.as_tensor(part, device="cuda") if not part.on_host else module.from_numpy(np.asarray(part))
+        return bits.view(getattr(module, part.dtype)) if small else bits
+    if isinstance(part, _core.SymmetricPart):
+        return importlib.import_module("cupy").asarray(part)
+    return (importlib.import_module("jax.dlpack") if package == "jax" else module).from_dlpack(part)
 
 
 def empty_beside(array: Any, shape: Tuple[int, ...]) -> Any:

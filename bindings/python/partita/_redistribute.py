@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any, Optional, Sequence, Union
 
 from . import _core
-from ._array import Array, default_redistribution
+from ._array import Array, core_given, default_redistribution
 from ._linear import writable
 from ._mesh import DistributionLike
+from ._streams import stream_of_array
 
 
 def redistribute(
-    source: Array, destination: Union[DistributionLike, _core.Layout, Array], **options: Any
+    source: Array, destination: Union[DistributionLike, _core.Layout, Array], *, stream: Any = None, **options: Any
 ) -> Array:
     """The array in another distribution, or into an array. Collective, blocking; plans are kept.
 
@@ -21,13 +22,16 @@ def redistribute(
     destination
         A rule or a layout: a new array, with options as of `Array.redistribute`. Or an array of the same dtype and
         (permuted) shape, which is returned; options are axes, method and staging_bytes.
+    stream
+        Of device memory: see the docs on streams.
     """
+    origin = core_given(source)
     if not isinstance(destination, Array):
-        return source.redistribute(destination, **options)
+        return source.redistribute(destination, stream=stream, **options)
     core = writable("destination", destination)
     assert core is not None
     how = _core.RedistributeOptions(**options) if options else default_redistribution
-    _core.redistribute_into(source._core, core, how)
+    _core.redistribute_into(origin, core, how, stream_of_array(stream, origin, source._package))
     return destination
 
 
@@ -53,15 +57,18 @@ class Redistribute:
         if axes or method != "automatic" or staging_bytes:
             options = _core.RedistributeOptions(axes=list(axes), method=method, staging_bytes=staging_bytes)
         self._arrays = (source, destination)
+        core_given(source), core_given(destination)
         self._core = _core.Redistribute(source._core.context, source.operand, destination.operand, options)
 
-    def execute(self, source: Optional[Array] = None, destination: Optional[Array] = None) -> Array:
+    def execute(
+        self, source: Optional[Array] = None, destination: Optional[Array] = None, *, stream: Any = None
+    ) -> Array:
         """Move; then the source may be overwritten. Collective, blocking. Returns the destination."""
         origin = self._arrays[0] if source is None else source
         target = self._arrays[1] if destination is None else destination
         core = writable("destination", target)
         assert core is not None
-        self._core.execute(origin._core, core)
+        self._core.execute(core_given(origin), core, stream_of_array(stream, core, origin._package))
         return target
 
     @property

@@ -8,15 +8,17 @@ transform ends, which saves an exchange), distribution, order and heap of a new 
 
 from __future__ import annotations
 
+import functools
 from typing import Any, Optional, Sequence, Tuple
 
 from . import _core
-from ._array import Array, axes_of
+from ._array import Array, axes_of, core_given
 from ._core import FFT as CoreFFT
 from ._errors import ArgumentError
 from ._linear import writable
 from ._mesh import rule_of
 from ._planned import PlannedOperation
+from ._streams import settle
 
 __all__ = [
     "FFT", "dct", "dctn", "dst", "dstn", "fft", "fft2", "fftn", "idct", "idctn", "idst", "idstn", "ifft", "ifft2", "ifftn",
@@ -24,7 +26,14 @@ __all__ = [
 ]  # fmt: skip
 
 
+@functools.lru_cache(maxsize=256)
+def _usual_options(kind: str, axes: Tuple[int, ...], norm: str) -> _core.FftOptions:
+    return _core.FftOptions(kind=kind, axes=list(axes), norm=norm)
+
+
 def _options(kind: str, axes: Sequence[int], norm: Optional[str], options: dict[str, Any]) -> _core.FftOptions:
+    if not options:
+        return _usual_options(kind, tuple(axes), norm or "backward")
     given = dict(options)
     if given.get("distribution") is not None:
         given["distribution"] = rule_of(given["distribution"])
@@ -34,8 +43,10 @@ def _options(kind: str, axes: Sequence[int], norm: Optional[str], options: dict[
 def _transform(
     a: Array, kind: str, axes: Optional[Sequence[int]], norm: Optional[str], out: Optional[Array], options: dict[str, Any]
 ) -> Array:
+    core_given(a)
     along = list(range(a.ndim)) if axes is None else axes_of(axes, a.ndim)
     how = _options(kind, along, norm, options)
+    settle(a._core, a._package)
     if out is None:
         return Array(_core.transform(a._core, how), a._package)
     target = writable("out", out)
@@ -229,9 +240,9 @@ class FFT(PlannedOperation):
         out: Optional[Array] = None,
         **options: Any,
     ) -> None:
+        context = core_given(a).context
         along = list(range(a.ndim)) if axes is None else axes_of(axes, a.ndim)
         how = _options(kind, along, norm, options)
-        context = a._core.context
         if out is None:
             layout, dtype = _core.fft_result(a.operand, context.topology, how)
             core = _core.empty_like_layout(context, layout, dtype, options.get("order", "C"), options.get("heap", True))
@@ -245,6 +256,7 @@ class FFT(PlannedOperation):
         source, result = self._input if a is None else a, self.out if out is None else out
         target = writable("out", result)
         assert target is not None
+        settle(core_given(source), source._package)
         self._core.execute(source._core, target, scale)
         return result
 
@@ -253,5 +265,6 @@ class FFT(PlannedOperation):
         source, result = self.out if out is None else out, self._input if a is None else a
         target = writable("a", result)
         assert target is not None
+        settle(core_given(source), source._package)
         self._core.inverse(source._core, target, scale)
         return result

@@ -9,9 +9,10 @@ import os
 from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 from . import _core
-from ._array import Array
+from ._array import Array, core_given
 from ._context import Context
 from ._mesh import DistributionLike, rule_of
+from ._streams import settle
 
 Path = Union[str, "os.PathLike[str]"]
 Attribute = Union[str, int, float, Sequence[int], Sequence[float]]
@@ -40,21 +41,30 @@ def inspect_hdf5(path: Path, dataset: str) -> Header:
     return Header(*_core.inspect_hdf5(os.fspath(path), dataset))
 
 
-def read_npy(context: Context, path: Path, distribution: DistributionLike, *, order: str = "C") -> Array:
+def read_npy(
+    context: Context, path: Path, distribution: DistributionLike, *, order: str = "C", space: Optional[str] = None
+) -> Array:
     """The array of a file that all ranks see. Collective, blocking."""
-    return Array(_core.read_npy(context._core, os.fspath(path), rule_of(distribution), order))
+    return Array(_core.read_npy(context._core, os.fspath(path), rule_of(distribution), order, space))
 
 
 def write_npy(path: Path, array: Array, *, order: str = "C") -> None:
     """Every rank writes its own part. Collective, blocking."""
+    settle(core_given(array), array._package)
     _core.write_npy(os.fspath(path), array._core, order)
 
 
 def read_hdf5(
-    context: Context, path: Path, dataset: str, distribution: DistributionLike, *, order: str = "C"
+    context: Context,
+    path: Path,
+    dataset: str,
+    distribution: DistributionLike,
+    *,
+    order: str = "C",
+    space: Optional[str] = None,
 ) -> Array:
     """A dataset of a file that all ranks see. Collective, blocking."""
-    return Array(_core.read_hdf5(context._core, os.fspath(path), dataset, rule_of(distribution), order))
+    return Array(_core.read_hdf5(context._core, os.fspath(path), dataset, rule_of(distribution), order, space))
 
 
 def write_hdf5(
@@ -82,6 +92,7 @@ def write_hdf5(
         Of the dataset: texts, numbers, and sequences of numbers.
     """
     given = {name: list(value) if isinstance(value, tuple) else value for name, value in (attributes or {}).items()}
+    settle(core_given(array), array._package)
     _core.write_hdf5(os.fspath(path), dataset, array._core, truncate, tuple(chunks), compression, shuffle, given)
 
 

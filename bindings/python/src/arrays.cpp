@@ -6,6 +6,7 @@
 #include <partita/partita.hpp>
 
 #include "binding.hpp"
+#include "callers.hpp"
 #include "casters.hpp"
 #include "choices.hpp"
 #include "views.hpp"
@@ -13,10 +14,6 @@
 namespace partita::python {
 
 namespace {
-
-ArrayOptions made_as(const std::string& order, bool heap) {
-  return {heap ? Residency::heap : Residency::ordinary, named("order", order, orders), {}};
-}
 
 /// The array, and whether its memory may only be read.
 std::pair<Array, bool> wrapped(const Context& context, const nb::handle& local,
@@ -85,97 +82,175 @@ Dict array_interface(const Array& array) {
   return interface_of(array.local());
 }
 
-nb::object element_at(const Array& array, const Index& index) {
+/// For CuPy, PyTorch, Numba, ..., which then keep the array. Local parts in host memory have none.
+Dict cuda_array_interface(const Array& array) {
+  if (array.local().space != MemorySpace::device)
+    throw nb::attribute_error("__cuda_array_interface__: host memory");
+  return interface_of(array.local());
+}
+
+nb::object element_at(const Array& array, const Index& index, StreamHandle stream) {
   return for_dtype(array.dtype(), [&](auto zero) {
     using T = decltype(zero);
-    T value{};
-    {
-      const nb::gil_scoped_release unlocked;
-      value = at<T>(array, index);
-    }
+    const T value = unlocked([&] { return at<T>(array, index, stream_of(stream)); });
     return python_number(Scalar(value));
   });
 }
 
-void bind_making(nb::module_& module) {
+void bind_empty(nb::module_& module) {
   module.def(
       "empty",
       [](const Context& context, const Shape& shape, const Distribution& distribution, Dtype dtype,
-         const std::string& order,
-         bool heap) { return empty(context, shape, distribution, dtype, made_as(order, heap)); },
-      Unlocked());
+         const std::string& order, bool heap, const Words& space) {
+        const ArrayOptions options = lying(order, heap, space);
+        const SourcePlace where = caller();
+        return unlocked([&] { return empty(context, shape, distribution, dtype, options, where); });
+      },
+      nb::arg("context"), nb::arg("shape"), nb::arg("distribution"), nb::arg("dtype"), nb::arg("order") = "C",
+      nb::arg("heap") = true, nb::arg("space") = nb::none());
   module.def(
       "empty_like_layout",
-      [](const Context& context, const Layout& layout, Dtype dtype, const std::string& order, bool heap) {
-        return empty(context, layout, dtype, made_as(order, heap));
+      [](const Context& context, const Layout& layout, Dtype dtype, const std::string& order, bool heap,
+         const Words& space) {
+        const ArrayOptions options = lying(order, heap, space);
+        const SourcePlace where = caller();
+        return unlocked([&] { return empty(context, layout, dtype, options, where); });
       },
-      Unlocked());
-  module.def("full", [](const Context& context, const Shape& shape, const Distribution& distribution,
-                        const nb::handle& value, Dtype dtype, const std::string& order, bool heap) {
-    const Scalar number = scalar_of(value);
-    const ArrayOptions options = made_as(order, heap);
-    const nb::gil_scoped_release unlocked;
-    return for_dtype(dtype, [&](auto zero) {
-      return full(context, shape, distribution, number.as<decltype(zero)>(), options);
-    });
+      nb::arg("context"), nb::arg("layout"), nb::arg("dtype"), nb::arg("order") = "C", nb::arg("heap") = true,
+      nb::arg("space") = nb::none());
+}
+
+Array full_of(const Context& context, const Shape& shape, const Distribution& distribution,
+              const nb::handle& value, Dtype dtype, const std::string& order, bool heap, const Words& space) {
+  const Scalar number = scalar_of(value);
+  const ArrayOptions options = lying(order, heap, space);
+  const SourcePlace where = caller();
+  const nb::gil_scoped_release unlocked;
+  return for_dtype(dtype, [&](auto zero) {
+    return full(context, shape, distribution, number.as<decltype(zero)>(), options, where);
   });
-  module.def("arange", [](const Context& context, const nb::handle& start, const nb::handle& stop,
-                          const nb::handle& step, const Distribution& distribution, Dtype dtype) {
-    const Scalar first = scalar_of(start), last = scalar_of(stop), by = scalar_of(step);
-    const nb::gil_scoped_release unlocked;
-    return for_dtype(dtype, [&](auto zero) -> Array {
-      using T = decltype(zero);
-      if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) {
-        return arange(context, first.as<T>(), last.as<T>(), by.as<T>(), distribution);
-      } else {
-        throw ArgumentError(std::string("arange: there are none of dtype ") + numpy_name(dtype));
-      }
-    });
+}
+
+Array range_of(const Context& context, const nb::handle& start, const nb::handle& stop,
+               const nb::handle& step, const Distribution& distribution, Dtype dtype, const Words& space) {
+  const Scalar first = scalar_of(start), last = scalar_of(stop), by = scalar_of(step);
+  const ArrayOptions options = lying("C", true, space);
+  const SourcePlace where = caller();
+  const nb::gil_scoped_release unlocked;
+  return for_dtype(dtype, [&](auto zero) -> Array {
+    using T = decltype(zero);
+    if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) {
+      return arange(context, first.as<T>(), last.as<T>(), by.as<T>(), distribution, options, where);
+    } else {
+      throw ArgumentError(std::string("arange: there are none of dtype ") + numpy_name(dtype));
+    }
   });
+}
+
+void bind_filled(nb::module_& module) {
+  module.def("full", &full_of, nb::arg("context"), nb::arg("shape"), nb::arg("distribution"),
+             nb::arg("value"), nb::arg("dtype"), nb::arg("order") = "C", nb::arg("heap") = true,
+             nb::arg("space") = nb::none());
+  module.def("arange", &range_of, nb::arg("context"), nb::arg("start"), nb::arg("stop"), nb::arg("step"),
+             nb::arg("distribution"), nb::arg("dtype"), nb::arg("space") = nb::none());
   module.def(
       "eye",
       [](const Context& context, std::int64_t rows, std::int64_t columns, const Distribution& distribution,
-         Dtype dtype,
-         std::int64_t diagonal) { return eye(context, rows, columns, distribution, dtype, diagonal); },
-      Unlocked());
+         Dtype dtype, std::int64_t diagonal, const Words& space) {
+        const ArrayOptions options = lying("C", true, space);
+        const SourcePlace where = caller();
+        return unlocked(
+            [&] { return eye(context, rows, columns, distribution, dtype, diagonal, options, where); });
+      },
+      nb::arg("context"), nb::arg("rows"), nb::arg("columns"), nb::arg("distribution"), nb::arg("dtype"),
+      nb::arg("diagonal") = 0, nb::arg("space") = nb::none());
+  module.def(
+      "fill",
+      [](Array& array, const nb::handle& value, StreamHandle stream) {
+        const Scalar number = scalar_of(value);
+        const nb::gil_scoped_release unlocked;
+        for_dtype(array.dtype(), [&](auto zero) {
+          const auto one = number.as<decltype(zero)>();
+          stream ? fill(array, one, stream_of(stream)) : fill(array, one);
+        });
+      },
+      nb::arg("array"), nb::arg("value"), nb::arg("stream") = nb::none());
   module.def(
       "fill_random",
-      [](Array& array, std::uint64_t seed, bool normal) {
-        normal ? fill_normal(array, seed) : fill_random(array, seed);
+      [](Array& array, std::uint64_t seed, bool normal, StreamHandle stream) {
+        if (!stream) return normal ? fill_normal(array, seed) : fill_random(array, seed);
+        normal ? fill_normal(array, seed, stream_of(stream)) : fill_random(array, seed, stream_of(stream));
       },
-      Unlocked());
+      nb::arg("array"), nb::arg("seed"), nb::arg("normal"), nb::arg("stream") = nb::none(), Unlocked());
+}
+
+Array scattered(const Context& context, const nb::handle& source, const Shape& shape,
+                const Distribution& distribution, int root, const Words& space, StreamHandle stream) {
+  std::optional<Memory> memory;
+  if (context.rank() == root) memory.emplace("source", source, false);
+  const View view = memory ? memory->view() : View{};
+  const ArrayOptions options = lying("C", true, space);
+  const SourcePlace where = caller();
+  return unlocked([&] {
+    return stream ? scatter(context, view, shape, distribution, root, options, stream_of(stream), where)
+                  : scatter(context, view, shape, distribution, root, options, where);
+  });
+}
+
+void bind_making(nb::module_& module) {
+  bind_empty(module);
+  bind_filled(module);
   module.def("wrap", &wrapped);
   module.def("wrap_like", &wrapped_like);
   module.def("wrap_beside", &wrapped_beside);
+  module.def("scatter", &scattered, nb::arg("context"), nb::arg("source").none(), nb::arg("shape"),
+             nb::arg("distribution"), nb::arg("root"), nb::arg("space") = nb::none(),
+             nb::arg("stream") = nb::none());
+}
+
+void bind_copies(nb::module_& module) {
   module.def(
-      "scatter",
-      [](const Context& context, const nb::handle& source, const Shape& shape,
-         const Distribution& distribution, int root) {
-        std::optional<Memory> memory;
-        if (context.rank() == root) memory.emplace("source", source, false);
-        const View view = memory ? memory->view() : View{};
-        const nb::gil_scoped_release unlocked;
-        return scatter(context, view, shape, distribution, root);
+      "gather",
+      [](const Array& array, int root, const Words& space, StreamHandle stream) {
+        const ArrayOptions options = lying("C", true, space);
+        const SourcePlace where = caller();
+        return unlocked([&] {
+          return stream ? gather(array, root, options, stream_of(stream), where)
+                        : gather(array, root, options, where);
+        });
       },
-      nb::arg("context"), nb::arg("source").none(), nb::arg("shape"), nb::arg("distribution"),
-      nb::arg("root"));
+      nb::arg("array"), nb::arg("root"), nb::arg("space") = nb::none(), nb::arg("stream") = nb::none());
+  module.def(
+      "astype",
+      [](const Array& array, Dtype dtype, const std::string& order, bool heap, const Words& space,
+         StreamHandle stream) {
+        const ArrayOptions options = lying(order, heap, space);
+        const SourcePlace where = caller();
+        return unlocked([&] {
+          return stream ? astype(array, dtype, options, stream_of(stream), where)
+                        : astype(array, dtype, options, where);
+        });
+      },
+      nb::arg("array"), nb::arg("dtype"), nb::arg("order") = "C", nb::arg("heap") = true,
+      nb::arg("space") = nb::none(), nb::arg("stream") = nb::none());
+  module.def(
+      "copy",
+      [](const Array& source, Array& destination, StreamHandle stream) {
+        stream ? copy(source, destination, stream_of(stream)) : copy(source, destination);
+      },
+      nb::arg("source"), nb::arg("destination"), nb::arg("stream") = nb::none(), Unlocked());
 }
 
 void bind_reading(nb::module_& module) {
-  module.def(
-      "gather", [](const Array& array, int root) { return gather(array, root); }, Unlocked());
+  bind_copies(module);
   module.def(
       "compare",
-      [](const Array& a, const Array& b) {
-        const Comparison found = compare(a, b);
+      [](const Array& a, const Array& b, StreamHandle stream) {
+        const Comparison found = stream ? compare(a, b, stream_of(stream)) : compare(a, b);
         return std::make_pair(found.equal, found.largest_difference);
       },
-      Unlocked());
-  module.def("at", &element_at);
-  module.def(
-      "astype", [](const Array& array, Dtype dtype) { return astype(array, dtype); }, Unlocked());
-  module.def(
-      "copy", [](const Array& source, Array& destination) { copy(source, destination); }, Unlocked());
+      nb::arg("a"), nb::arg("b"), nb::arg("stream") = nb::none(), Unlocked());
+  module.def("at", &element_at, nb::arg("array"), nb::arg("index"), nb::arg("stream") = nb::none());
   module.def(
       "to_string",
       [](const Array& array, std::int64_t threshold, std::int64_t edge, int precision) {
@@ -195,36 +270,36 @@ constexpr std::pair<std::string_view, ArrayReduction> reductions[] = {
     {"max", ArrayReduction::max}, {"mean", ArrayReduction::mean},    {"norm", ArrayReduction::norm},
     {"any", ArrayReduction::any}, {"all", ArrayReduction::all}};
 
+Array reduced_along(const Array& array, const std::string& reduction, const std::vector<int>& axes, bool keep,
+                    const std::optional<Distribution>& distribution, std::optional<int> root, bool heap,
+                    StreamHandle stream) {
+  ReduceAxesOptions options;
+  options.keep_dimensions = keep;
+  options.distribution = distribution;
+  options.root = root;
+  options.residency = residency_of(heap);
+  const ArrayReduction kind = named("reduction", reduction, reductions);
+  const SourcePlace where = caller();
+  return unlocked([&] { return reduce(array, kind, axes, options, stream_of(stream), where); });
+}
+
 void bind_reductions(nb::module_& module) {
-  module.def("reduce_all", [](const Array& array, const std::string& reduction) {
-    const ArrayReduction kind = named("reduction", reduction, reductions);
-    std::optional<Scalar> number;
-    {
-      const nb::gil_scoped_release unlocked;
-      number = reduce(array, kind);
-    }
-    return python_number(*number);
-  });
   module.def(
-      "reduce_axes",
-      [](const Array& array, const std::string& reduction, const std::vector<int>& axes, bool keep,
-         const std::optional<Distribution>& distribution, std::optional<int> root) {
-        ReduceAxesOptions options;
-        options.keep_dimensions = keep;
-        options.distribution = distribution;
-        options.root = root;
-        return reduce(array, named("reduction", reduction, reductions), axes, options);
+      "reduce_all",
+      [](const Array& array, const std::string& reduction, StreamHandle stream) {
+        const ArrayReduction kind = named("reduction", reduction, reductions);
+        return python_number(unlocked([&] { return reduce(array, kind, stream_of(stream)); }));
       },
-      nb::arg("array"), nb::arg("reduction"), nb::arg("axes"), nb::arg("keepdims"),
-      nb::arg("distribution").none(), nb::arg("root").none(), Unlocked());
-  module.def("inner_product", [](const Array& a, const Array& b, bool conjugated) {
-    std::optional<Scalar> number;
-    {
-      const nb::gil_scoped_release unlocked;
-      number = inner_product(a, b, conjugated);
-    }
-    return python_number(*number);
-  });
+      nb::arg("array"), nb::arg("reduction"), nb::arg("stream") = nb::none());
+  module.def("reduce_axes", &reduced_along, nb::arg("array"), nb::arg("reduction"), nb::arg("axes"),
+             nb::arg("keepdims"), nb::arg("distribution").none(), nb::arg("root").none(),
+             nb::arg("heap") = true, nb::arg("stream") = nb::none());
+  module.def(
+      "inner_product",
+      [](const Array& a, const Array& b, bool conjugated, StreamHandle stream) {
+        return python_number(unlocked([&] { return inner_product(a, b, conjugated, stream_of(stream)); }));
+      },
+      nb::arg("a"), nb::arg("b"), nb::arg("conjugated"), nb::arg("stream") = nb::none());
 }
 
 }  // namespace
@@ -248,6 +323,7 @@ void bind_arrays(nb::module_& module) {
                     (self.layout() == other.layout() || self.layout().equivalent(other.layout()));
            })
       .def_prop_ro("__array_interface__", &array_interface)
+      .def_prop_ro("__cuda_array_interface__", &cuda_array_interface)
       .def("__dlpack__", &dlpack_capsule, nb::sig("def __dlpack__(self, **options: object) -> object"))
       .def("__dlpack_device__", &dlpack_device);
   bind_making(module);

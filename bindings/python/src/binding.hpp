@@ -48,5 +48,7 @@ void bind_collectives(nb::module_& module);
 void bind_halos(nb::module_& module);
 void bind_memory(nb::module_& module);
 void bind_files(nb::module_& module);
+void bind_pictures(nb::module_& module);
+void bind_bench(nb::module_& module);
 
 }  // namespace partita::python

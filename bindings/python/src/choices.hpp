@@ -4,10 +4,13 @@
 #include <nanobind/nanobind.h>
 
 #include <complex>
+#include <optional>
+#include <partita/array.hpp>
 #include <partita/extents.hpp>
 #include <partita/float8.hpp>
 #include <partita/operand.hpp>
 #include <partita/scalar.hpp>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -21,6 +24,20 @@ inline constexpr std::pair<std::string_view, Order> orders[] = {{"C", Order::row
 
 inline Residency residency_of(bool heap) {
   return heap ? Residency::heap : Residency::ordinary;
+}
+
+/// "host", "device", or nothing is said.
+inline std::optional<MemorySpace> space_of(const std::optional<std::string>& space) {
+  constexpr std::pair<std::string_view, MemorySpace> spaces[] = {{"host", MemorySpace::host},
+                                                                 {"device", MemorySpace::device}};
+  if (!space) return std::nullopt;
+  return named("space", *space, spaces);
+}
+
+/// How a new array lies in memory, in Python's words.
+using Words = std::optional<std::string>;
+inline ArrayOptions lying(const std::string& order, bool heap, const Words& space) {
+  return {residency_of(heap), named("order", order, orders), space_of(space)};
 }
 
 /// Of bool, int, float, complex and NumPy's numbers. TypeError: of nothing else.

@@ -4,6 +4,7 @@
 #include <partita/collectives.hpp>
 
 #include "binding.hpp"
+#include "callers.hpp"
 #include "casters.hpp"
 #include "views.hpp"
 
@@ -35,97 +36,117 @@ void with_root(const nb::handle& source, const nb::handle& destination, const Ca
   call(from ? from->view() : View{}, to ? to->view() : View{});
 }
 
-void bind_rooted(nb::module_& module) {
-  module.def("broadcast", [](const Context& context, const nb::object& array, int root) {
-    const Memory memory("array", array, context.rank() != root);
-    const nb::gil_scoped_release unlocked;
-    broadcast(context, memory.view(), root);
-  });
-  const auto source = nb::arg("source").none(), destination = nb::arg("destination").none();
-  module.def(
-      "reduce",
-      [](const Context& context, const nb::object& from, const nb::object& to, const std::string& reduction,
-         int root) {
-        const ReduceOptions options = reduced_by(reduction);
-        with_root(from, to, [&](const View& a, const View& b) { reduce(context, a, b, options, root); });
-      },
-      nb::arg("context"), source, destination, nb::arg("reduction"), nb::arg("root"));
-  module.def(
-      "gather_memory",
-      [](const Context& context, const nb::object& from, const nb::object& to, const Counts& counts,
-         int root) {
-        with_root(from, to, [&](const View& a, const View& b) {
-          counts.empty() ? gather(context, a, b, root) : gather_v(context, a, b, counts, root);
-        });
-      },
-      nb::arg("context"), source, destination, nb::arg("counts"), nb::arg("root"));
-  module.def(
-      "scatter_memory",
-      [](const Context& context, const nb::object& from, const nb::object& to, const Counts& counts,
-         int root) {
-        with_root(from, to, [&](const View& a, const View& b) {
-          counts.empty() ? scatter(context, a, b, root) : scatter_v(context, a, b, counts, root);
-        });
-      },
-      nb::arg("context"), source, destination, nb::arg("counts"), nb::arg("root"));
+void broadcast_memory(const Context& context, const nb::object& array, int root, StreamHandle stream) {
+  const Memory memory("array", array, context.rank() != root);
+  const nb::gil_scoped_release unlocked;
+  broadcast(context, memory.view(), root, stream_of(stream));
 }
 
-void bind_between_all(nb::module_& module) {
-  module.def("all_reduce", [](const Context& context, const nb::object& from, const nb::object& to,
-                              const std::string& reduction) {
-    const ReduceOptions options = reduced_by(reduction);
-    between(from, to, [&](const View& a, const View& b) { all_reduce(context, a, b, options); });
+void reduce_memory(const Context& context, const nb::object& from, const nb::object& to,
+                   const std::string& reduction, int root, StreamHandle stream) {
+  const ReduceOptions options = reduced_by(reduction);
+  with_root(from, to,
+            [&](const View& a, const View& b) { reduce(context, a, b, options, root, stream_of(stream)); });
+}
+
+void gather_memory(const Context& context, const nb::object& from, const nb::object& to, const Counts& counts,
+                   int root, StreamHandle stream) {
+  with_root(from, to, [&](const View& a, const View& b) {
+    counts.empty() ? gather(context, a, b, root, stream_of(stream))
+                   : gather_v(context, a, b, counts, root, stream_of(stream));
   });
-  module.def("all_gather",
-             [](const Context& context, const nb::object& from, const nb::object& to, const Counts& counts) {
-               between(from, to, [&](const View& a, const View& b) {
-                 counts.empty() ? all_gather(context, a, b) : all_gather_v(context, a, b, counts);
-               });
-             });
-  module.def("reduce_scatter", [](const Context& context, const nb::object& from, const nb::object& to,
-                                  const Counts& counts, const std::string& reduction) {
-    const ReduceOptions options = reduced_by(reduction);
-    between(from, to, [&](const View& a, const View& b) {
-      counts.empty() ? reduce_scatter(context, a, b, options)
-                     : reduce_scatter_v(context, a, b, counts, options);
-    });
+}
+
+void scatter_memory(const Context& context, const nb::object& from, const nb::object& to,
+                    const Counts& counts, int root, StreamHandle stream) {
+  with_root(from, to, [&](const View& a, const View& b) {
+    counts.empty() ? scatter(context, a, b, root, stream_of(stream))
+                   : scatter_v(context, a, b, counts, root, stream_of(stream));
   });
-  module.def("all_to_all", [](const Context& context, const nb::object& from, const nb::object& to,
-                              const Counts& sent, const Counts& received) {
-    between(from, to, [&](const View& a, const View& b) {
-      sent.empty() && received.empty() ? all_to_all(context, a, b)
-                                       : all_to_all_v(context, a, b, sent, received);
-    });
+}
+
+void all_reduce_memory(const Context& context, const nb::object& from, const nb::object& to,
+                       const std::string& reduction, StreamHandle stream) {
+  const ReduceOptions options = reduced_by(reduction);
+  between(from, to,
+          [&](const View& a, const View& b) { all_reduce(context, a, b, options, stream_of(stream)); });
+}
+
+void all_gather_memory(const Context& context, const nb::object& from, const nb::object& to,
+                       const Counts& counts, StreamHandle stream) {
+  between(from, to, [&](const View& a, const View& b) {
+    counts.empty() ? all_gather(context, a, b, stream_of(stream))
+                   : all_gather_v(context, a, b, counts, stream_of(stream));
   });
-  module.def("scan", [](const Context& context, const nb::object& from, const nb::object& to,
-                        const std::string& reduction, bool exclusive) {
-    const ReduceOptions options = reduced_by(reduction);
-    between(from, to, [&](const View& a, const View& b) {
-      scan(context, a, b, options, exclusive ? Scan::exclusive : Scan::inclusive);
-    });
+}
+
+void reduce_scatter_memory(const Context& context, const nb::object& from, const nb::object& to,
+                           const Counts& counts, const std::string& reduction, StreamHandle stream) {
+  const ReduceOptions options = reduced_by(reduction);
+  between(from, to, [&](const View& a, const View& b) {
+    counts.empty() ? reduce_scatter(context, a, b, options, stream_of(stream))
+                   : reduce_scatter_v(context, a, b, counts, options, stream_of(stream));
+  });
+}
+
+void all_to_all_memory(const Context& context, const nb::object& from, const nb::object& to,
+                       const Counts& sent, const Counts& received, StreamHandle stream) {
+  between(from, to, [&](const View& a, const View& b) {
+    sent.empty() && received.empty() ? all_to_all(context, a, b, stream_of(stream))
+                                     : all_to_all_v(context, a, b, sent, received, stream_of(stream));
+  });
+}
+
+void scan_memory(const Context& context, const nb::object& from, const nb::object& to,
+                 const std::string& reduction, bool exclusive, StreamHandle stream) {
+  const ReduceOptions options = reduced_by(reduction);
+  const Scan kind = exclusive ? Scan::exclusive : Scan::inclusive;
+  between(from, to,
+          [&](const View& a, const View& b) { scan(context, a, b, options, kind, stream_of(stream)); });
+}
+
+void send_memory(const Context& context, const nb::object& array, int peer, int tag, StreamHandle stream) {
+  const Memory memory("array", array, false);
+  const nb::gil_scoped_release unlocked;
+  send(context, memory.view(), peer, tag, stream_of(stream));
+}
+
+void receive_memory(const Context& context, const nb::object& array, int peer, int tag, StreamHandle stream) {
+  const Memory memory("array", array, true);
+  const nb::gil_scoped_release unlocked;
+  receive(context, memory.view(), peer, tag, stream_of(stream));
+}
+
+void exchange_memory(const Context& context, const nb::object& sent, int to, const nb::object& received,
+                     int from, int tag, StreamHandle stream) {
+  between(sent, received, [&](const View& a, const View& b) {
+    send_receive(context, a, to, b, from, tag, stream_of(stream));
   });
 }
 
 }  // namespace
 
 void bind_collectives(nb::module_& module) {
-  bind_rooted(module);
-  bind_between_all(module);
-  module.def("send", [](const Context& context, const nb::object& array, int peer, int tag) {
-    const Memory memory("array", array, false);
-    const nb::gil_scoped_release unlocked;
-    send(context, memory.view(), peer, tag);
-  });
-  module.def("receive", [](const Context& context, const nb::object& array, int peer, int tag) {
-    const Memory memory("array", array, true);
-    const nb::gil_scoped_release unlocked;
-    receive(context, memory.view(), peer, tag);
-  });
-  module.def("send_receive", [](const Context& context, const nb::object& sent, int to,
-                                const nb::object& received, int from, int tag) {
-    between(sent, received,
-            [&](const View& a, const View& b) { send_receive(context, a, to, b, from, tag); });
-  });
+  const auto context = nb::arg("context"), source = nb::arg("source"), destination = nb::arg("destination"),
+             array = nb::arg("array"), reduction = nb::arg("reduction"), counts = nb::arg("counts"),
+             root = nb::arg("root"), peer = nb::arg("peer"), tag = nb::arg("tag");
+  const auto stream = nb::arg("stream") = nb::none();
+  const auto any_source = nb::arg("source").none(), any_destination = nb::arg("destination").none();
+  module.def("broadcast", &broadcast_memory, context, array, root, stream);
+  module.def("reduce", &reduce_memory, context, any_source, any_destination, reduction, root, stream);
+  module.def("gather_memory", &gather_memory, context, any_source, any_destination, counts, root, stream);
+  module.def("scatter_memory", &scatter_memory, context, any_source, any_destination, counts, root, stream);
+  module.def("all_reduce", &all_reduce_memory, context, source, destination, reduction, stream);
+  module.def("all_gather", &all_gather_memory, context, source, destination, counts, stream);
+  module.def("reduce_scatter", &reduce_scatter_memory, context, source, destination, counts, reduction,
+             stream);
+  module.def("all_to_all", &all_to_all_memory, context, source, destination, nb::arg("sent"),
+             nb::arg("received"), stream);
+  module.def("scan", &scan_memory, context, source, destination, reduction, nb::arg("exclusive"), stream);
+  module.def("send", &send_memory, context, array, peer, tag, stream);
+  module.def("receive", &receive_memory, context, array, peer, tag, stream);
+  module.def("send_receive", &exchange_memory, context, nb::arg("sent"), nb::arg("to"), nb::arg("received"),
+             nb::arg("from_rank"), tag, stream);
 }
 
 }  // namespace partita::python

@@ -7,10 +7,13 @@
 #include <cmath>
 #include <cstring>
 #include <partita/along.hpp>
+#include <partita/collectives.hpp>
 #include <partita/context.hpp>
+#include <partita/device_report.hpp>
 #include <partita/machine_report.hpp>
 
 #include "binding.hpp"
+#include "callers.hpp"
 #include "casters.hpp"
 
 namespace partita::python {
@@ -155,13 +158,26 @@ void bind_contexts(nb::module_& module) {
       .def_prop_ro("failed", &Context::failed)
       .def_prop_ro("failure", &Context::failure)
       .def("fail", &Context::fail, nb::arg("why"), Unlocked())
-      .def("barrier", &Context::barrier, Unlocked())
+      .def(
+          "barrier",
+          [](const Context& self, StreamHandle stream) {
+            stream ? barrier(self, stream_of(stream)) : self.barrier();
+          },
+          nb::arg("stream") = nb::none(), Unlocked())
       .def("collect", &Context::collect, Unlocked())
       // In Python variables outlive the block that closes, so what they hold is no leak to log.
       .def(
           "close", [](Context& self) { return self.close(false); }, Unlocked())
+      .def_prop_ro("stream",
+                   [](const Context& self) -> StreamHandle {
+                     const Stream own = self.stream();
+                     if (!own.given) return std::nullopt;
+                     return reinterpret_cast<std::uintptr_t>(own.handle);
+                   })
       .def(
-          "synchronize", [](const Context& self) { self.synchronize(); }, Unlocked())
+          "synchronize",
+          [](const Context& self, StreamHandle stream) { self.synchronize(stream_of(stream)); },
+          nb::arg("stream") = nb::none(), Unlocked())
       .def(
           "subgroup", [](const Context& self, const std::vector<int>& ranks) { return self.subgroup(ranks); },
           nb::arg("ranks"), Unlocked())
@@ -186,6 +202,13 @@ void bind_contexts(nb::module_& module) {
   module.def("run_threads", &run_threads, nb::arg("ranks"), nb::arg("body"), nb::arg("options"),
              nb::arg("device"), nb::arg("interruption"));
   module.def("is_launched_rank", &is_launched_rank);
+  module.def(
+      "device_count",
+      [] {
+        const DeviceReport report = report_devices();
+        return report.note.empty() ? report.devices.size() : 0;
+      },
+      Unlocked());
 }
 
 }  // namespace partita::python

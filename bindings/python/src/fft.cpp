@@ -3,6 +3,7 @@
 #include <partita/fft.hpp>
 
 #include "binding.hpp"
+#include "callers.hpp"
 #include "casters.hpp"
 #include "choices.hpp"
 #include "norms.hpp"
@@ -59,14 +60,17 @@ void bind_fft_options(nb::module_& module) {
 
 /// Which function the options name.
 Array transformed(const Array& input, const FftOptions& options) {
+  const SourcePlace where = caller();
+  const nb::gil_scoped_release unlocked;
   const auto kind = static_cast<int>(options.kind);
-  if (options.kind == FftKind::c2c) return options.inverse ? ifft(input, options) : fft(input, options);
-  if (options.kind == FftKind::r2c) return rfft(input, options);
-  if (options.kind == FftKind::c2r) return irfft(input, options);
+  if (options.kind == FftKind::c2c)
+    return options.inverse ? ifft(input, options, where) : fft(input, options, where);
+  if (options.kind == FftKind::r2c) return rfft(input, options, where);
+  if (options.kind == FftKind::c2r) return irfft(input, options, where);
   const bool sine = options.kind >= FftKind::dst1;
   const int type = 1 + kind - static_cast<int>(sine ? FftKind::dst1 : FftKind::dct1);
-  if (sine) return options.inverse ? idst(input, type, options) : dst(input, type, options);
-  return options.inverse ? idct(input, type, options) : dct(input, type, options);
+  if (sine) return options.inverse ? idst(input, type, options, where) : dst(input, type, options, where);
+  return options.inverse ? idct(input, type, options, where) : dct(input, type, options, where);
 }
 
 void transformed_into(const Array& input, Array& output, const FftOptions& options) {
@@ -86,7 +90,7 @@ void transformed_into(const Array& input, Array& output, const FftOptions& optio
 
 void bind_fft(nb::module_& module) {
   bind_fft_options(module);
-  module.def("transform", &transformed, nb::arg("input"), nb::arg("options"), Unlocked());
+  module.def("transform", &transformed, nb::arg("input"), nb::arg("options"));
   module.def("transform_into", &transformed_into, nb::arg("input"), nb::arg("output"), nb::arg("options"),
              Unlocked());
   module.def(

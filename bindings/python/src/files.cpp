@@ -5,6 +5,7 @@
 #include <partita/io.hpp>
 
 #include "binding.hpp"
+#include "callers.hpp"
 #include "casters.hpp"
 #include "choices.hpp"
 
@@ -17,10 +18,6 @@ Tuple told(const FileHeader& header) {
   return nb::make_tuple(header.shape, header.dtype, header.order == Order::row_major ? "C" : "F");
 }
 
-ArrayOptions lying(const std::string& order) {
-  return {Residency::heap, named("order", order, orders), {}};
-}
-
 void bind_hdf5(nb::module_& module) {
   module.def("inspect_hdf5", [](const std::string& path, const std::string& dataset) {
     return told(inspect_hdf5(path, dataset));
@@ -28,9 +25,13 @@ void bind_hdf5(nb::module_& module) {
   module.def(
       "read_hdf5",
       [](const Context& context, const std::string& path, const std::string& dataset,
-         const Distribution& distribution,
-         const std::string& order) { return read_hdf5(context, path, dataset, distribution, lying(order)); },
-      Unlocked());
+         const Distribution& distribution, const std::string& order, const Words& space) {
+        const ArrayOptions options = lying(order, true, space);
+        const SourcePlace where = caller();
+        return unlocked([&] { return read_hdf5(context, path, dataset, distribution, options, where); });
+      },
+      nb::arg("context"), nb::arg("path"), nb::arg("dataset"), nb::arg("distribution"),
+      nb::arg("order") = "C", nb::arg("space") = nb::none());
   module.def(
       "write_hdf5",
       [](const std::string& path, const std::string& dataset, const Array& array, bool truncate,
@@ -54,8 +55,13 @@ void bind_files(nb::module_& module) {
   module.def(
       "read_npy",
       [](const Context& context, const std::string& path, const Distribution& distribution,
-         const std::string& order) { return read_npy(context, path, distribution, lying(order)); },
-      Unlocked());
+         const std::string& order, const Words& space) {
+        const ArrayOptions options = lying(order, true, space);
+        const SourcePlace where = caller();
+        return unlocked([&] { return read_npy(context, path, distribution, options, where); });
+      },
+      nb::arg("context"), nb::arg("path"), nb::arg("distribution"), nb::arg("order") = "C",
+      nb::arg("space") = nb::none());
   module.def(
       "write_npy",
       [](const std::string& path, const Array& array, const std::string& order) {

@@ -4,6 +4,7 @@
 #include <partita/collectives.hpp>
 
 #include "binding.hpp"
+#include "callers.hpp"
 #include "casters.hpp"
 #include "views.hpp"
 
@@ -19,17 +20,18 @@ struct HaloExchange {
   std::shared_ptr<void> kept;
 };
 
-void begin_exchange(HaloExchange& self, const Array& source, const nb::object& extended) {
+void begin_exchange(HaloExchange& self, const Array& source, const nb::object& extended,
+                    StreamHandle stream) {
   const Memory memory("extended", extended, true);
   std::shared_ptr<void> owner = memory.owner();
   const nb::gil_scoped_release unlocked;
-  self.halo.start(source, memory.view());
+  self.halo.start(source, memory.view(), stream_of(stream));
   self.kept = std::move(owner);
 }
 
-void end_exchange(HaloExchange& self) {
+void end_exchange(HaloExchange& self, StreamHandle stream) {
   const nb::gil_scoped_release unlocked;
-  self.halo.finish();
+  self.halo.finish(stream_of(stream));
   self.kept.reset();
 }
 
@@ -48,22 +50,22 @@ void bind_halos(nb::module_& module) {
       .def_prop_ro("extended_shape", [](const HaloExchange& self) { return self.halo.extended_shape(); })
       .def(
           "execute",
-          [](HaloExchange& self, const Array& source, const nb::object& extended) {
+          [](HaloExchange& self, const Array& source, const nb::object& extended, StreamHandle stream) {
             const Memory memory("extended", extended, true);
             const nb::gil_scoped_release unlocked;
-            self.halo.execute(source, memory.view());
+            self.halo.execute(source, memory.view(), stream_of(stream));
           },
-          nb::arg("source"), nb::arg("extended"))
+          nb::arg("source"), nb::arg("extended"), nb::arg("stream") = nb::none())
       .def(
           "refresh",
-          [](HaloExchange& self, const nb::object& extended) {
+          [](HaloExchange& self, const nb::object& extended, StreamHandle stream) {
             const Memory memory("extended", extended, true);
             const nb::gil_scoped_release unlocked;
-            self.halo.refresh(memory.view());
+            self.halo.refresh(memory.view(), stream_of(stream));
           },
-          nb::arg("extended"))
-      .def("start", &begin_exchange, nb::arg("source"), nb::arg("extended"))
-      .def("finish", &end_exchange)
+          nb::arg("extended"), nb::arg("stream") = nb::none())
+      .def("start", &begin_exchange, nb::arg("source"), nb::arg("extended"), nb::arg("stream") = nb::none())
+      .def("finish", &end_exchange, nb::arg("stream") = nb::none())
       .def_prop_ro("plan", [](const HaloExchange& self) { return self.halo.plan(); });
 }
 

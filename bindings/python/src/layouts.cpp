@@ -24,7 +24,7 @@ bool reads_locally(const Layout& result, const Layout& operand) {
     for (int i = 0; i < operand.dimensions(); ++i) {
       const IndexSet& here = present.sets[static_cast<std::size_t>(i)];
       const IndexSet& there = wanted.sets[static_cast<std::size_t>(i + missing)];
-      if (operand.shape()[i] != 1 && intersect(here, there).size() != there.size()) return false;
+      if (operand.shape()[i] != 1 && !(intersect(here, there) == there)) return false;
     }
   }
   return true;
@@ -52,7 +52,11 @@ void bind_layouts(nb::module_& module) {
           nb::arg("ranks"), nb::arg("ranks_per_node") = 0)
       .def_prop_ro("ranks", &Topology::ranks)
       .def_prop_ro("node_count", &Topology::node_count)
-      .def("node", &Topology::node, nb::arg("rank"));
+      .def("node", &Topology::node, nb::arg("rank"))
+      .def(
+          "__eq__", [](const Topology& a, const Topology& b) { return a == b; }, nb::is_operator(),
+          nb::sig("def __eq__(self, other: object, /) -> bool"))
+      .def("__hash__", [](const Topology& self) { return std::hash<int>{}(self.ranks()); });
 
   nb::class_<Layout>(
       module, "Layout",

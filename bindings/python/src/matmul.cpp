@@ -3,6 +3,7 @@
 #include <partita/matmul.hpp>
 
 #include "binding.hpp"
+#include "callers.hpp"
 #include "casters.hpp"
 #include "choices.hpp"
 #include "plans.hpp"
@@ -53,6 +54,13 @@ constexpr std::pair<std::string_view, ComputeType> compute_types[] = {{"automati
                                                                       {"f64", ComputeType::f64},
                                                                       {"i32", ComputeType::i32}};
 
+constexpr std::pair<std::string_view, ScaleMode> scale_modes[] = {
+    {"automatic", ScaleMode::automatic},
+    {"tensor", ScaleMode::tensor},
+    {"outer-vector", ScaleMode::outer_vector},
+    {"block32-ue8m0", ScaleMode::block32_ue8m0},
+    {"block16-ue4m3", ScaleMode::block16_ue4m3}};
+
 void bind_matmul_options(nb::module_& module) {
   nb::class_<MatmulOptions>(module, "MatmulOptions")
       .def(
@@ -61,7 +69,8 @@ void bind_matmul_options(nb::module_& module) {
              std::complex<double> alpha, std::complex<double> beta, const std::string& epilogue,
              const std::optional<Distribution>& distribution, const std::string& order, bool heap,
              std::optional<Dtype> result, const std::string& compute, std::optional<Dtype> scale,
-             const std::string& method, std::int64_t memory_limit) {
+             const std::string& method, std::int64_t memory_limit, const Words& space,
+             const std::string& scale_mode, const std::string& wisdom_file) {
             MatmulOptions options;
             options.op_a = named("op_a", op_a, ops);
             options.op_b = named("op_b", op_b, ops);
@@ -76,25 +85,45 @@ void bind_matmul_options(nb::module_& module) {
             options.scale = scale;
             options.method = named("method", method, methods_of_matmul);
             options.memory_limit = memory_limit;
+            options.space = space_of(space);
+            options.scale_mode = named("scale_mode", scale_mode, scale_modes);
+            options.wisdom_file = wisdom_file;
             new (self) MatmulOptions(std::move(options));
           },
           nb::kw_only(), nb::arg("op_a") = "none", nb::arg("op_b") = "none", nb::arg("alpha") = 1.0,
           nb::arg("beta") = 0.0, nb::arg("epilogue") = "none", nb::arg("distribution") = nb::none(),
           nb::arg("order") = "C", nb::arg("heap") = true, nb::arg("result") = nb::none(),
           nb::arg("compute") = "automatic", nb::arg("scale") = nb::none(), nb::arg("method") = "automatic",
-          nb::arg("memory_limit") = 0)
+          nb::arg("memory_limit") = 0, nb::arg("space") = nb::none(), nb::arg("scale_mode") = "automatic",
+          nb::arg("wisdom_file") = "")
       .def_ro("alpha", &MatmulOptions::alpha)
       .def_ro("beta", &MatmulOptions::beta);
+}
+
+/// Which of an epilogue's arrays there are: by their names in MatmulOperands and EpilogueArrays.
+void bind_matmul_operands(nb::module_& module) {
+  using Maybe = const std::optional<Operand>&;
+  const auto arg = [](const char* name) { return nb::arg(name) = nb::none(); };
   nb::class_<MatmulOperands>(module, "MatmulOperands")
       .def(
           "__init__",
-          [](MatmulOperands* self, const Operand& a, const Operand& b, const Operand& d,
-             const std::optional<Operand>& c, const std::optional<Operand>& bias,
-             const std::optional<Operand>& auxiliary, const std::optional<Operand>& gradient) {
-            new (self) MatmulOperands{a, b, c, d, bias, auxiliary, gradient};
+          [](MatmulOperands* self, const Operand& a, const Operand& b, const Operand& d, Maybe c, Maybe bias,
+             Maybe auxiliary, Maybe gradient, Maybe scale_a, Maybe scale_b, Maybe scale_d, Maybe amax_d) {
+            new (self)
+                MatmulOperands{a, b, c, d, bias, auxiliary, gradient, scale_a, scale_b, scale_d, amax_d};
           },
-          nb::arg("a"), nb::arg("b"), nb::arg("d"), nb::arg("c") = nb::none(), nb::arg("bias") = nb::none(),
-          nb::arg("auxiliary") = nb::none(), nb::arg("gradient") = nb::none());
+          nb::arg("a"), nb::arg("b"), nb::arg("d"), arg("c"), arg("bias"), arg("auxiliary"), arg("gradient"),
+          arg("scale_a"), arg("scale_b"), arg("scale_d"), arg("amax_d"));
+  nb::class_<EpilogueArrays>(module, "EpilogueArrays")
+      .def(
+          "__init__",
+          [](EpilogueArrays* self, const Array* bias, Array* auxiliary, Array* gradient, const Array* scale_a,
+             const Array* scale_b, const Array* scale_d, Array* amax_d) {
+            new (self) EpilogueArrays{bias, auxiliary, gradient, scale_a, scale_b, scale_d, amax_d};
+          },
+          arg("bias"), arg("auxiliary"), arg("gradient"), arg("scale_a"), arg("scale_b"), arg("scale_d"),
+          arg("amax_d"), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(),
+          nb::keep_alive<1, 5>(), nb::keep_alive<1, 6>(), nb::keep_alive<1, 7>(), nb::keep_alive<1, 8>());
 }
 
 void bind_matmul_object(nb::module_& module) {
@@ -103,18 +132,15 @@ void bind_matmul_object(nb::module_& module) {
            nb::arg("operands"), nb::arg("options"), nb::arg("in_place"), Unlocked())
       .def(
           "reset",
-          [](Matmul& self, const Array& a, const Array& b, const Array* c, Array& d, const Array* bias,
-             Array* auxiliary, Array* gradient) {
-            self.reset(a, b, c, d, {bias, auxiliary, gradient});
-          },
-          nb::arg("a"), nb::arg("b"), nb::arg("c").none(), nb::arg("d"), nb::arg("bias").none() = nb::none(),
-          nb::arg("auxiliary").none() = nb::none(), nb::arg("gradient").none() = nb::none())
+          [](Matmul& self, const Array& a, const Array& b, const Array* c, Array& d,
+             const EpilogueArrays& arrays) { self.reset(a, b, c, d, arrays); },
+          nb::arg("a"), nb::arg("b"), nb::arg("c").none(), nb::arg("d"), nb::arg("arrays"))
       .def(
           "execute",
-          [](Matmul& self, std::complex<double> alpha, std::complex<double> beta) {
-            self.execute(alpha, beta);
+          [](Matmul& self, std::complex<double> alpha, std::complex<double> beta, StreamHandle stream) {
+            stream ? self.execute(alpha, beta, stream_of(stream)) : self.execute(alpha, beta);
           },
-          nb::arg("alpha"), nb::arg("beta"), Unlocked())
+          nb::arg("alpha"), nb::arg("beta"), nb::arg("stream") = nb::none(), Unlocked())
       .def("autotune", &Matmul::autotune, nb::arg("runs") = 3, Unlocked())
       .def_prop_ro("workspace_size", &Matmul::workspace_size)
       .def("release", &Matmul::release, Unlocked())
@@ -125,36 +151,44 @@ void bind_matmul_object(nb::module_& module) {
           nb::arg("steps") = false, nb::arg("json") = false);
 }
 
+Array product(const Array& a, const Array& b, const Array* c, const MatmulOptions& options,
+              const EpilogueArrays& arrays, StreamHandle stream) {
+  const SourcePlace where = caller();
+  const nb::gil_scoped_release unlocked;
+  if (!stream)
+    return c == nullptr ? matmul(a, b, options, arrays, where) : matmul(a, b, *c, options, arrays, where);
+  const Stream in = stream_of(stream);
+  return c == nullptr ? matmul(a, b, options, arrays, in, where)
+                      : matmul(a, b, *c, options, arrays, in, where);
+}
+
 }  // namespace
 
 void bind_matmul(nb::module_& module) {
   bind_matmul_options(module);
+  bind_matmul_operands(module);
   bind_matmul_object(module);
-  module.def(
-      "matmul",
-      [](const Array& a, const Array& b, const Array* c, const MatmulOptions& options, const Array* bias,
-         Array* auxiliary, Array* gradient) {
-        const EpilogueArrays arrays{bias, auxiliary, gradient};
-        return c == nullptr ? matmul(a, b, options, arrays) : matmul(a, b, *c, options, arrays);
-      },
-      nb::arg("a"), nb::arg("b"), nb::arg("c").none(), nb::arg("options"),
-      nb::arg("bias").none() = nb::none(), nb::arg("auxiliary").none() = nb::none(),
-      nb::arg("gradient").none() = nb::none(), Unlocked());
+  module.def("matmul", &product, nb::arg("a"), nb::arg("b"), nb::arg("c").none(), nb::arg("options"),
+             nb::arg("arrays"), nb::arg("stream") = nb::none());
   module.def(
       "matmul_into",
       [](const Array& a, const Array& b, const Array* c, Array& d, const MatmulOptions& options,
-         const Array* bias, Array* auxiliary, Array* gradient) {
-        matmul_into(a, b, c, d, options, {bias, auxiliary, gradient});
+         const EpilogueArrays& arrays, StreamHandle stream) {
+        stream ? matmul_into(a, b, c, d, options, arrays, stream_of(stream))
+               : matmul_into(a, b, c, d, options, arrays);
       },
-      nb::arg("a"), nb::arg("b"), nb::arg("c").none(), nb::arg("d"), nb::arg("options"),
-      nb::arg("bias").none() = nb::none(), nb::arg("auxiliary").none() = nb::none(),
-      nb::arg("gradient").none() = nb::none(), Unlocked());
+      nb::arg("a"), nb::arg("b"), nb::arg("c").none(), nb::arg("d"), nb::arg("options"), nb::arg("arrays"),
+      nb::arg("stream") = nb::none(), Unlocked());
   module.def(
       "cheapest_result",
       [](const Operand& a, const Operand& b, const Topology& topology, const MatmulOptions& options) {
         return cheapest_result(a, b, topology, options, Machine::here());
       },
       nb::arg("a"), nb::arg("b"), nb::arg("topology"), nb::arg("options"));
+  module.def(
+      "result_dtype",
+      [](Dtype factors, const MatmulOptions& options) { return result_dtype(factors, options); },
+      nb::arg("factors"), nb::arg("options"));
   module.def(
       "plan_matmul",
       [](const MatmulOperands& operands, const Topology& topology, const MatmulOptions& options,

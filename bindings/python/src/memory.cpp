@@ -4,7 +4,9 @@
 #include <partita/memory.hpp>
 
 #include "binding.hpp"
+#include "callers.hpp"
 #include "casters.hpp"
+#include "choices.hpp"
 #include "views.hpp"
 
 namespace partita::python {
@@ -18,17 +20,26 @@ struct SymmetricPart {
   Dtype dtype;
   Shape shape;
 
-  Dict array_interface() const { return interface_of(View::dense(data, dtype, shape)); }
+  Dict array_interface() const {
+    if (on_device()) throw nb::attribute_error("__array_interface__: device memory");
+    return interface_of(View::dense(data, dtype, shape));
+  }
+  Dict cuda_array_interface() const {
+    if (!on_device()) throw nb::attribute_error("__cuda_array_interface__: host memory");
+    return interface_of(View::dense(data, dtype, shape));
+  }
+  bool on_device() const { return block->space() == MemorySpace::device; }
 };
 
 class SymmetricBlock {
  public:
-  SymmetricBlock(const Context& context, const Shape& shape, Dtype dtype, bool make_symmetric)
+  SymmetricBlock(const Context& context, const Shape& shape, Dtype dtype, bool make_symmetric,
+                 std::optional<MemorySpace> space, SourcePlace where)
       : dtype_(dtype), shape_(shape) {
     const std::int64_t bytes = volume(shape) * size_of(dtype);
     block_ = std::make_shared<SymmetricMemory>(
-        make_symmetric ? SymmetricMemory::make_symmetric(context, bytes, MemorySpace::host)
-                       : SymmetricMemory::allocate(context, bytes, MemorySpace::host));
+        make_symmetric ? SymmetricMemory::make_symmetric(context, bytes, space, where)
+                       : SymmetricMemory::allocate(context, bytes, space, where));
   }
   SymmetricPart mine() const {
     if (block_->data() == nullptr) throw MemoryError("symmetric memory: it has been freed");
@@ -53,10 +64,21 @@ class SymmetricBlock {
 void bind_memory(nb::module_& module) {
   nb::class_<SymmetricPart>(module, "SymmetricPart")
       .def_prop_ro("__array_interface__", &SymmetricPart::array_interface)
+      .def_prop_ro("__cuda_array_interface__", &SymmetricPart::cuda_array_interface)
+      .def_prop_ro("on_host", [](const SymmetricPart& self) { return !self.on_device(); })
       .def_ro("dtype", &SymmetricPart::dtype);
   nb::class_<SymmetricBlock>(module, "SymmetricBlock")
-      .def(nb::init<const Context&, const Shape&, Dtype, bool>(), nb::arg("context"), nb::arg("shape"),
-           nb::arg("dtype"), nb::arg("make_symmetric"), Unlocked())
+      .def(
+          "__init__",
+          [](SymmetricBlock* self, const Context& context, const Shape& shape, Dtype dtype,
+             bool make_symmetric, const Words& space) {
+            const std::optional<MemorySpace> place = space_of(space);
+            const SourcePlace where = caller();
+            const nb::gil_scoped_release unlocked;
+            new (self) SymmetricBlock(context, shape, dtype, make_symmetric, place, where);
+          },
+          nb::arg("context"), nb::arg("shape"), nb::arg("dtype"), nb::arg("make_symmetric"),
+          nb::arg("space") = nb::none())
       .def("mine", &SymmetricBlock::mine)
       .def("peer", &SymmetricBlock::peer, nb::arg("rank"))
       .def_prop_ro("bytes", &SymmetricBlock::bytes)

@@ -27,4 +27,6 @@ NB_MODULE(_core, module) {
   bind_halos(module);
   bind_memory(module);
   bind_files(module);
+  bind_pictures(module);
+  bind_bench(module);
 }

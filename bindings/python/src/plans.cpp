@@ -2,11 +2,14 @@
 #include "plans.hpp"
 
 #include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
 
 #include <partita/machine.hpp>
 #include <partita/trace.hpp>
+#include <partita/verify_numbers.hpp>
 
 #include "binding.hpp"
+#include "callers.hpp"
 #include "casters.hpp"
 #include "choices.hpp"
 
@@ -42,6 +45,35 @@ Dict dict_of(const Prediction& prediction) {
 
 Machine machine_of(const std::string& name) {
   return name.empty() ? Machine::here() : Machine::find(name);
+}
+
+/// A whole array of numbers, as verify_numbers is asked for them.
+using Whole = nb::ndarray<const std::complex<double>, nb::c_contig, nb::device::cpu>;
+
+std::complex<double> element(const Whole& whole, const Index& at) {
+  std::int64_t place = 0;
+  for (int i = 0; i < at.size(); ++i)
+    place = place * static_cast<std::int64_t>(whole.shape(static_cast<std::size_t>(i))) + at[i];
+  return whole.data()[place];
+}
+
+/// Operand buffer i holds given[i] in the beginning, and the one behind them `wanted` in the end. Where an
+/// array has several contributions, all but one are 0.
+std::vector<std::string> verified_on_numbers(const Planned& planned, const std::vector<Whole>& given,
+                                             const Whole& wanted, std::complex<double> alpha, int schedules,
+                                             std::uint64_t seed) {
+  std::vector<OperandNumbers> operands;
+  for (const Whole& one : given) {
+    operands.push_back({static_cast<int>(operands.size()), [&one](const Index& at, int contribution) {
+                          return contribution == 0 ? element(one, at) : 0.0;
+                        }});
+  }
+  operands.push_back(
+      {static_cast<int>(operands.size()), {}, [&wanted](const Index& at) { return element(wanted, at); }});
+  Parameters parameters;
+  parameters.alpha = alpha;
+  return unlocked(
+      [&] { return verify_numbers(planned.planner, operands, parameters, schedules, seed).faults; });
 }
 
 void bind_executed_traffic(nb::module_& module) {
@@ -96,9 +128,6 @@ void bind_plans(nb::module_& module) {
       .def(
           "verify",
           [](const Planned& self, int schedules, std::uint64_t seed) {
-            if (!self.verified)
-              throw UnsupportedError(
-                  "verify: plans that compute are verified on numbers, which the C++ API does");
             return verify(self.planner, 0, 1, schedules, seed).faults;
           },
           nb::arg("schedules") = 4, nb::arg("seed") = 1, Unlocked())
@@ -114,6 +143,8 @@ void bind_plans(nb::module_& module) {
             return dict_of(*prediction);
           },
           nb::arg("machine") = "");
+  module.def("verify_numbers", &verified_on_numbers, nb::arg("planned"), nb::arg("given"), nb::arg("wanted"),
+             nb::arg("alpha"), nb::arg("schedules"), nb::arg("seed"));
   bind_executed_traffic(module);
 }
 

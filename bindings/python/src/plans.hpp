@@ -10,7 +10,6 @@ namespace partita::python {
 struct Planned {
   Planner planner;
   int ranks = 1;
-  bool verified = false;  ///< moves only, from buffer 0 to buffer 1: `verify` checks it
 };
 
 std::string explained(const Plan& plan, bool steps, bool json);

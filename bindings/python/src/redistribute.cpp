@@ -1,8 +1,10 @@
 #include <nanobind/nanobind.h>
 
+#include <algorithm>
 #include <partita/redistribute.hpp>
 
 #include "binding.hpp"
+#include "callers.hpp"
 #include "casters.hpp"
 #include "choices.hpp"
 #include "plans.hpp"
@@ -17,14 +19,53 @@ constexpr std::pair<std::string_view, RedistributeMethod> methods[] = {
     {"messages", RedistributeMethod::messages},   {"grouped", RedistributeMethod::grouped}};
 
 RedistributeOptions options_of(const std::vector<int>& axes, const std::string& order, bool heap,
-                               const std::string& method, std::int64_t staging_bytes) {
+                               const std::string& method, std::int64_t staging_bytes, const Words& space) {
   RedistributeOptions options;
   options.axes = axes;
   options.order = named("order", order, orders);
   options.residency = residency_of(heap);
+  options.space = space_of(space);
   options.method = named("method", method, methods);
   options.staging_bytes = staging_bytes;
   return options;
+}
+
+bool is_permutation(std::vector<int> axes, int dimensions) {
+  std::sort(axes.begin(), axes.end());
+  for (int i = 0; i < static_cast<int>(axes.size()); ++i) {
+    if (axes[static_cast<std::size_t>(i)] != i) return false;
+  }
+  return static_cast<int>(axes.size()) == dimensions;
+}
+
+Shape permuted_shape(const Shape& shape, const std::vector<int>& axes) {
+  Shape permuted = shape;
+  for (int i = 0; i < static_cast<int>(axes.size()); ++i)
+    permuted[i] = shape[axes[static_cast<std::size_t>(i)]];
+  return permuted;
+}
+
+Array new_array(const Array& like, const Distribution& rule, const Shape& shape, const ArrayOptions& options,
+                SourcePlace where) {
+  return empty(like.context(), shape, rule, like.dtype(), options, where);
+}
+Array new_array(const Array& like, const Layout& layout, const Shape& /*shape*/, const ArrayOptions& options,
+                SourcePlace where) {
+  return empty(like.context(), layout, like.dtype(), options, where);
+}
+
+/// In new memory. In a stream: where the source lies in device memory.
+template <class Destination>
+Array redistributed(const Array& source, const Destination& destination, const RedistributeOptions& options,
+                    StreamHandle stream) {
+  const SourcePlace where = caller();
+  const nb::gil_scoped_release unlocked;
+  const bool fits = options.axes.empty() || is_permutation(options.axes, source.shape().size());
+  if (!stream || !fits) return redistribute(source, destination, options, where);
+  const ArrayOptions lying{options.residency, options.order, options.space.value_or(source.local().space)};
+  Array result = new_array(source, destination, permuted_shape(source.shape(), options.axes), lying, where);
+  redistribute_into(source, result, options, stream_of(stream));
+  return result;
 }
 
 /// Bytes that arrive on some rank from another one.
@@ -45,30 +86,32 @@ void bind_redistribute(nb::module_& module) {
       .def(
           "__init__",
           [](RedistributeOptions* self, const std::vector<int>& axes, const std::string& order, bool heap,
-             const std::string& method, std::int64_t staging_bytes) {
-            new (self) RedistributeOptions(options_of(axes, order, heap, method, staging_bytes));
+             const std::string& method, std::int64_t staging_bytes, const Words& space) {
+            new (self) RedistributeOptions(options_of(axes, order, heap, method, staging_bytes, space));
           },
           nb::kw_only(), nb::arg("axes") = std::vector<int>{}, nb::arg("order") = "C", nb::arg("heap") = true,
-          nb::arg("method") = "automatic", nb::arg("staging_bytes") = 0);
+          nb::arg("method") = "automatic", nb::arg("staging_bytes") = 0, nb::arg("space") = nb::none());
   using Options = RedistributeOptions;
   module.def(
       "redistribute",
-      [](const Array& source, const Distribution& destination, const Options& options) {
-        return redistribute(source, destination, options);
+      [](const Array& source, const Distribution& destination, const Options& options, StreamHandle stream) {
+        return redistributed(source, destination, options, stream);
       },
-      nb::arg("source"), nb::arg("destination"), nb::arg("options"), Unlocked());
+      nb::arg("source"), nb::arg("destination"), nb::arg("options"), nb::arg("stream") = nb::none());
   module.def(
       "redistribute_to_layout",
-      [](const Array& source, const Layout& destination, const Options& options) {
-        return redistribute(source, destination, options);
+      [](const Array& source, const Layout& destination, const Options& options, StreamHandle stream) {
+        return redistributed(source, destination, options, stream);
       },
-      nb::arg("source"), nb::arg("destination"), nb::arg("options"), Unlocked());
+      nb::arg("source"), nb::arg("destination"), nb::arg("options"), nb::arg("stream") = nb::none());
   module.def(
       "redistribute_into",
-      [](const Array& source, Array& destination, const Options& options) {
-        redistribute_into(source, destination, options);
+      [](const Array& source, Array& destination, const Options& options, StreamHandle stream) {
+        stream ? redistribute_into(source, destination, options, stream_of(stream))
+               : redistribute_into(source, destination, options);
       },
-      nb::arg("source"), nb::arg("destination"), nb::arg("options"), Unlocked());
+      nb::arg("source"), nb::arg("destination"), nb::arg("options"), nb::arg("stream") = nb::none(),
+      Unlocked());
   module.def(
       "explain_redistribute",
       [](const Layout& source, const Distribution& destination, Dtype dtype, const Options& options) {
@@ -83,7 +126,7 @@ void bind_redistribute(nb::module_& module) {
          const Options& options) {
         return Planned{
             [=](int rank) { return plan_redistribute(source, destination, topology, rank, options); },
-            topology.ranks(), true};
+            topology.ranks()};
       },
       nb::arg("source"), nb::arg("destination"), nb::arg("topology"), nb::arg("options"));
   nb::class_<Redistribute>(module, "Redistribute")
@@ -91,10 +134,10 @@ void bind_redistribute(nb::module_& module) {
            nb::arg("source"), nb::arg("destination"), nb::arg("options"), Unlocked())
       .def(
           "execute",
-          [](Redistribute& self, const Array& source, Array& destination) {
-            self.execute(source, destination);
+          [](Redistribute& self, const Array& source, Array& destination, StreamHandle stream) {
+            stream ? self.execute(source, destination, stream_of(stream)) : self.execute(source, destination);
           },
-          nb::arg("source"), nb::arg("destination"), Unlocked())
+          nb::arg("source"), nb::arg("destination"), nb::arg("stream") = nb::none(), Unlocked())
       .def_prop_ro("plan", &Redistribute::plan, nb::rv_policy::copy)
       .def(
           "explain",

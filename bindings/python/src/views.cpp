@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <partita/error.hpp>
+#include <utility>
 
 namespace partita::python {
 
@@ -38,8 +39,29 @@ std::optional<Dtype> dtype_of(const nb::dlpack::dtype& dtype) {
       if (dtype.bits == 8) return Dtype::boolean;
       return std::nullopt;
     default:
-      return std::nullopt;
+      break;
   }
+  // Of DLPack 1.1: kDLFloat8_e4m3fn and kDLFloat8_e5m2.
+  if (dtype.code == 10) return Dtype::f8e4m3;
+  if (dtype.code == 12) return Dtype::f8e5m2;
+  return std::nullopt;
+}
+
+/// What NumPy has by the package ml_dtypes, and what packages do not hand out by DLPack: the bits that stand
+/// for it.
+std::optional<std::pair<Dtype, nb::object>> bits_of(const nb::handle& array) {
+  if (!nb::hasattr(array, "dtype") || !nb::hasattr(array, "view")) return std::nullopt;
+  const nb::object dtype = array.attr("dtype");
+  auto name = nb::cast<std::string>(dtype.attr("__str__")());
+  const bool torch = name.starts_with("torch.");
+  if (torch) name.erase(0, 6);
+  for (const Dtype small : {Dtype::bf16, Dtype::f8e4m3, Dtype::f8e5m2}) {
+    if (name != numpy_name(small)) continue;
+    const char* const bits = small == Dtype::bf16 ? "uint16" : "uint8";
+    const nb::object wanted = torch ? nb::module_::import_("torch").attr(bits) : nb::object(nb::str(bits));
+    return std::pair{small, array.attr("view")(wanted)};
+  }
+  return std::nullopt;
 }
 
 View view_of(std::string_view what, const nb::ndarray<nb::ro>& array) {
@@ -86,14 +108,12 @@ View view_of_cuda(std::string_view what, const nb::dict& interface, bool& read_o
 
 Memory::Memory(std::string_view what, const nb::handle& array, bool writable)
     : array_(nb::borrow<nb::object>(array)) {
-  nb::ndarray<> found;
-  if (nb::try_cast(array, found, false)) {
-    held_ = nb::ndarray<nb::ro>(found);
-  } else {
-    read_only_ = nb::try_cast(array, held_, false);
-  }
+  hold(array);
+  std::optional<std::pair<Dtype, nb::object>> bits;
+  if (!held_.is_valid() && (bits = bits_of(array))) hold(bits->second);
   if (held_.is_valid()) {
     view_ = view_of(what, held_);
+    if (bits) view_.dtype = bits->first;
   } else if (nb::hasattr(array, "__cuda_array_interface__")) {
     view_ = view_of_cuda(what, nb::cast<nb::dict>(array.attr("__cuda_array_interface__")), read_only_);
   } else {
@@ -107,6 +127,15 @@ Memory::Memory(std::string_view what, const nb::handle& array, bool writable)
                              .c_str());
   }
   if (writable && read_only_) throw ArgumentError(std::string(what) + ": the array may only be read");
+}
+
+void Memory::hold(const nb::handle& array) {
+  nb::ndarray<> found;
+  if (nb::try_cast(array, found, false)) {
+    held_ = nb::ndarray<nb::ro>(found);
+  } else {
+    read_only_ = nb::try_cast(array, held_, false);
+  }
 }
 
 Dict interface_of(const View& view) {

@@ -26,6 +26,7 @@ class Memory {
   std::shared_ptr<void> owner() const;
 
  private:
+  void hold(const nb::handle& array);
   nb::object array_;
   nb::ndarray<nb::ro> held_;
   View view_;

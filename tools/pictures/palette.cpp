@@ -3,7 +3,7 @@
 #include <array>
 #include <cmath>
 
-#include "tools/picture.hpp"
+#include "tools/pictures/picture.hpp"
 
 namespace partita::tools {
 namespace {

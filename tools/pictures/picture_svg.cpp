@@ -4,7 +4,7 @@
 #include <set>
 #include <utility>
 
-#include "tools/picture.hpp"
+#include "tools/pictures/picture.hpp"
 
 namespace partita::tools {
 namespace {

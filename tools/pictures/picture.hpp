@@ -6,8 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "tools/terminal.hpp"
-
 namespace partita::tools {
 
 struct Colour {
@@ -35,9 +33,8 @@ struct Slice {
   Index at;
 };
 
-/// "0,:,:": a colon for each dimension to show. An empty text: the first two dimensions with more than one
-/// element, in the middle of the others. Throws UsageError.
-Slice choose_slice(const std::string& text, const Shape& shape);
+/// The first two dimensions with more than one element, in the middle of the others.
+Slice usual_slice(const Shape& shape);
 
 /// One cell of a picture: the elements [row range) x [column range).
 struct Cell {
@@ -66,9 +63,6 @@ Picture paint(const Layout& layout, const Slice& slice, int most_rows, int most_
 
 /// "0", "0,2", "*" for a mixed cell.
 std::string label_of(const Cell& cell);
-
-/// For a terminal: colours where it has them, and the labels.
-std::string text_of(const Picture& picture, const Terminal& terminal);
 
 /// A whole SVG file with a title and a legend of the ranks.
 std::string svg_of(const Picture& picture, const Layout& layout, const Slice& slice);

@@ -1,46 +1,15 @@
-#include "tools/picture.hpp"
+#include "tools/pictures/picture.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <numeric>
-#include <sstream>
-
-#include "tools/subcommand.hpp"
 
 namespace partita::tools {
 namespace {
 
 constexpr int hole = -1;  // a dimension that the picture does not have
-
-Slice default_slice(const Shape& shape) {
-  Slice slice;
-  std::vector<int> shown;
-  for (int axis = 0; axis < shape.size(); ++axis) {
-    slice.at.push_back(shape[axis] / 2);
-    if (shape[axis] > 1 && shown.size() < 2) shown.push_back(axis);
-  }
-  // A plane is shown as a plane, also where one of its extents is 1.
-  for (int axis = 0; axis < shape.size() && shown.size() < 2; ++axis) {
-    if (std::find(shown.begin(), shown.end(), axis) == shown.end()) shown.push_back(axis);
-  }
-  std::sort(shown.begin(), shown.end());
-  if (shown.size() == 2) slice.row = shown[0];
-  if (!shown.empty()) slice.column = shown.back();
-  return slice;
-}
-
-std::int64_t parse_index(const std::string& piece, std::int64_t extent, int axis) {
-  std::int64_t index = -1;
-  const auto [end, error] = std::from_chars(piece.data(), piece.data() + piece.size(), index);
-  if (error != std::errc{} || end != piece.data() + piece.size() || index < 0 || index >= extent) {
-    throw UsageError(
-        fmt::format("\"{}\" is no index along axis {}, whose extent is {}", piece, axis, extent));
-  }
-  return index;
-}
 
 // Elements along one direction, cut into cells.
 struct Scale {
@@ -151,25 +120,20 @@ Scale sharpened(Scale scale, const Layout& layout, int axis, int most) {
 
 }  // namespace
 
-Slice choose_slice(const std::string& text, const Shape& shape) {
-  if (text.empty()) return default_slice(shape);
+Slice usual_slice(const Shape& shape) {
   Slice slice;
-  std::istringstream pieces(text);
-  int shown = 0;
-  for (std::string piece; std::getline(pieces, piece, ',');) {
-    const int axis = slice.at.size();
-    if (axis == shape.size()) break;
-    slice.at.push_back(piece == ":" ? 0 : parse_index(piece, shape[axis], axis));
-    if (piece != ":") continue;
-    slice.row = slice.column;
-    slice.column = axis;
-    ++shown;
+  std::vector<int> shown;
+  for (int axis = 0; axis < shape.size(); ++axis) {
+    slice.at.push_back(shape[axis] / 2);
+    if (shape[axis] > 1 && shown.size() < 2) shown.push_back(axis);
   }
-  const auto commas = static_cast<int>(std::count(text.begin(), text.end(), ','));
-  if (commas + 1 != shape.size() || shown < 1 || shown > 2) {
-    throw UsageError(
-        fmt::format("the slice \"{}\" must have {} entries, one or two of them \":\"", text, shape.size()));
+  // A plane is shown as a plane, also where one of its extents is 1.
+  for (int axis = 0; axis < shape.size() && shown.size() < 2; ++axis) {
+    if (std::find(shown.begin(), shown.end(), axis) == shown.end()) shown.push_back(axis);
   }
+  std::sort(shown.begin(), shown.end());
+  if (shown.size() == 2) slice.row = shown[0];
+  if (!shown.empty()) slice.column = shown.back();
   return slice;
 }
 

@@ -1,0 +1,77 @@
+"""In which stream of a device work is put.
+
+`stream=` takes a stream of CuPy or PyTorch, anything with `__cuda_stream__`, or the number of a cudaStream_t. Nothing said:
+the current stream of the package that the array came from; where that has none (NumPy, JAX), the context's own.
+Work on arrays in device memory is then in order with what the stream does before and after; where no stream is found, a call
+is done when it returns. In host memory there are no streams: any that is given is an UnsupportedError.
+"""
+
+from __future__ import annotations
+
+import operator
+import sys
+from typing import Any, Optional
+
+import numpy as np
+
+from . import _core
+from ._packages import package_of
+
+
+def handle_of(stream: Any) -> int:
+    """The number of a stream's cudaStream_t."""
+    protocol = getattr(stream, "__cuda_stream__", None)
+    if protocol is not None:
+        return int((protocol() if callable(protocol) else protocol)[1])
+    for name in ("cuda_stream", "ptr"):  # PyTorch, CuPy
+        if hasattr(stream, name):
+            return int(getattr(stream, name))
+    try:
+        return operator.index(stream)
+    except TypeError:
+        raise TypeError(
+            f"stream: a stream of CuPy or PyTorch, the number of a cudaStream_t, or an object with __cuda_stream__ is "
+            f"wanted, and not a {type(stream).__name__}"
+        ) from None
+
+
+def current(package: str, device: str) -> Optional[int]:
+    """The package's current stream on the device ('cuda:0'); None: it has none."""
+    if package == "torch":
+        return int(sys.modules["torch"].cuda.current_stream(device).cuda_stream)
+    if package == "cupy":
+        return int(sys.modules["cupy"].cuda.get_current_stream().ptr)
+    return None
+
+
+def stream_of_array(stream: Any, core: _core.Array, package: str) -> Optional[int]:
+    """For work on a distributed array."""
+    if stream is not None:
+        return handle_of(stream)
+    return None if core.on_host else current(package, core.context.device)
+
+
+def stream_of_memory(stream: Any, memory: Any, context: _core.Context) -> Optional[int]:
+    """For work on plain memory of any package."""
+    if stream is not None:
+        return handle_of(stream)
+    if type(memory) is np.ndarray:
+        return None
+    package = package_of(memory)
+    if package == "torch":
+        return current(package, context.device) if memory.is_cuda else None
+    if package == "cupy":
+        return current(package, context.device)
+    if package == "jax":
+        memory.block_until_ready()
+        return None
+    interface = getattr(memory, "__cuda_array_interface__", None)
+    return interface.get("stream") if interface is not None else None
+
+
+def settle(core: _core.Array, package: str) -> None:
+    """Before a call that takes no stream: wait for what the array's package is doing. Nothing to do in host memory."""
+    if not core.on_host:
+        stream = current(package, core.context.device)
+        if stream is not None:
+            core.context.synchronize(stream)

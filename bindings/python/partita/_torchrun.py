@@ -1,0 +1,56 @@
+"""Ranks that torchrun has started, without MPI.
+
+torchrun says who they are in the environment. They connect to each other, and the library gets the connections as from
+``partita run --threads``.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+
+from . import _core
+from ._errors import ArgumentError, UnsupportedError
+
+_sockets = "PARTITA_SOCKETS"  # as the library reads it
+_wanted = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
+_connecting = threading.Lock()
+_connected = False
+
+
+def connect_ranks(deadline: float) -> None:
+    """Hand this rank's connections to the library, once, where torchrun has started it and no other launcher has."""
+    global _connected
+    with _connecting:
+        if _connected or _core.is_launched_rank() or _sockets in os.environ or any(not os.environ.get(one) for one in _wanted):
+            return
+        rank, size = _number("RANK"), _number("WORLD_SIZE")
+        if not 0 <= rank < size:
+            raise ArgumentError(f"RANK is {rank} and WORLD_SIZE is {size}; torchrun sets both")
+        if size == 1:
+            return
+        if os.environ.get("LOCAL_WORLD_SIZE", str(size)) != str(size):
+            raise UnsupportedError(
+                f"torchrun has started {size} ranks on several hosts (LOCAL_WORLD_SIZE is {os.environ['LOCAL_WORLD_SIZE']}): "
+                "between hosts Partita needs MPI, so start them by mpirun or srun"
+            )
+        from ._links import links_of_host  # with modules that take longer to import than all of the package's own
+
+        links = links_of_host(rank, size, time.monotonic() + deadline)
+        words = ["-" if link is None else str(link.detach()) for link in links]
+        os.environ[_sockets] = f"{rank}:{','.join(words)}"
+        _connected = True
+
+
+def forget_handed() -> None:
+    """The library has them: programs that this one starts shall not look for them."""
+    if _connected:
+        os.environ.pop(_sockets, None)
+
+
+def _number(name: str) -> int:
+    try:
+        return int(os.environ[name])
+    except ValueError:
+        raise ArgumentError(f'{name} is "{os.environ[name]}"; torchrun sets a number') from None

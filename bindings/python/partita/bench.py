@@ -1,0 +1,189 @@
+"""What the package costs: its calls beside the same in C++, NumPy and mpi4py, in the same run.
+
+    mpirun -n 2 python -m partita.bench               # or: partita bench python
+    python -m partita.bench --case 'matmul/*' --json results.jsonl
+
+Everything that is compared runs turn by turn on all ranks; medians are quoted, of the slowest rank.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+import json
+import subprocess
+import sys
+import time
+from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
+
+import numpy as np
+
+from . import _core, fft
+from ._array import Array, default_multiply, default_redistribution
+from ._collectives import all_gather, all_reduce, all_to_all
+from ._context import Context, initialize
+from ._create import from_local, random
+
+__all__ = ["main"]
+
+Seconds = Callable[[int], float]
+
+
+class Case(NamedTuple):
+    """What is measured: seconds of so many calls, of ours and of what it is compared with."""
+
+    name: str
+    bytes: int
+    ours: Seconds
+    peer: str
+    theirs: Seconds
+    calls: int
+
+
+def called(call: Callable[[], Any]) -> Seconds:
+    """The seconds of calls in Python."""
+
+    def seconds(calls: int) -> float:
+        begin = time.perf_counter()
+        for _ in range(calls):
+            call()
+        return time.perf_counter() - begin
+
+    return seconds
+
+
+# A case is measured before the next one is made, so its calls see the arrays of their own.
+def _beside_cpp(context: Context) -> Iterator[Case]:
+    core = context._core
+    for size, edge, calls in (("small", 16, 200), ("large", 1024, 3)):
+        a, b = (random(context, (edge, edge), "slab:0", seed=seed) for seed in (1, 2))
+        cpp = _matmul_in_cpp(a, b)
+        yield Case(f"matmul/{size}", 8 * edge * edge, called(lambda: a @ b), "cpp", cpp, calls)
+    for size, edge, calls in (("small", 16, 200), ("large", 1024, 5)):
+        z = random(context, (edge, edge), "slab:0", "complex128")
+        cpp = _fft_in_cpp(z)
+        yield Case(f"fftn/{size}", 16 * edge * edge, called(lambda: fft.fftn(z)), "cpp", cpp, calls)
+    for size, edge, calls in (("small", 16, 200), ("large", 2048, 5)):
+        a, columns = random(context, (edge, edge), "slab:0"), _core.Slab(1)
+        cpp = _redistribute_in_cpp(a, columns)
+        ours = called(lambda: a.redistribute(columns))
+        yield Case(f"redistribute/{size}", 8 * edge * edge, ours, "cpp", cpp, calls)
+    for size, length, calls in (("small", 100, 500), ("large", 1 << 20, 10)):
+        x, y = np.ones(length), np.empty(length)
+        cpp = _all_reduce_in_cpp(core, x, y)
+        ours = called(lambda: all_reduce(context, x, y))
+        yield Case(f"all_reduce/{size}", 8 * length, ours, "cpp", cpp, calls)
+
+
+def _matmul_in_cpp(a: Array, b: Array) -> Seconds:
+    return lambda calls: _core.seconds_of_matmul(a._core, b._core, default_multiply, calls)
+
+
+def _fft_in_cpp(z: Array) -> Seconds:
+    options = _core.FftOptions(axes=[0, 1])
+    return lambda calls: _core.seconds_of_fft(z._core, options, calls)
+
+
+def _redistribute_in_cpp(a: Array, rule: _core.Slab) -> Seconds:
+    return lambda calls: _core.seconds_of_redistribute(a._core, rule, default_redistribution, calls)
+
+
+def _all_reduce_in_cpp(context: _core.Context, x: Any, y: Any) -> Seconds:
+    return lambda calls: _core.seconds_of_all_reduce(context, x, y, calls)
+
+
+def _beside_numpy(context: Context) -> Iterator[Case]:
+    for size, rows, calls in (("small", 16, 1000), ("large", 2048, 10)):
+        x, y = np.ones((rows, 1024)), np.ones((rows, 1024))
+        a, b = (from_local(context, one, "slab:0") for one in (x, y))
+        ours, theirs = called(lambda: a + b), called(lambda: x + y)
+        yield Case(f"ufunc/{size}", x.nbytes * context.size, ours, "numpy", theirs, calls)
+
+
+def _beside_mpi4py(context: Context) -> Iterator[Case]:
+    try:
+        from mpi4py import MPI
+    except ImportError:
+        return
+    comm = MPI.COMM_WORLD
+    if comm.size != context.size:
+        return
+    length = (256 << 20) // 4
+    x, y = np.ones(length, np.float32), np.empty(length, np.float32)
+    part = np.ones(length // context.size, np.float32)
+    gathered = np.empty(part.size * context.size, np.float32)
+    rows, received = x[: gathered.size], y[: gathered.size]
+    for name, ours, theirs in (
+        ("all_reduce", lambda: all_reduce(context, x, y), lambda: comm.Allreduce(x, y)),
+        ("all_gather", lambda: all_gather(context, part, gathered), lambda: comm.Allgather(part, gathered)),
+        ("all_to_all", lambda: all_to_all(context, rows, received), lambda: comm.Alltoall(rows, received)),
+    ):
+        yield Case(f"collective/{name}", x.nbytes, called(ours), "mpi4py", called(theirs), 1)
+
+
+def _imported(package: str) -> Seconds:
+    return called(lambda: subprocess.run([sys.executable, "-c", f"import {package}"], check=True))
+
+
+def _cases(context: Context) -> Iterator[Case]:
+    yield from _beside_cpp(context)
+    yield from _beside_numpy(context)
+    if context.size > 1:
+        yield from _beside_mpi4py(context)
+    else:
+        yield Case("import", 0, _imported("partita"), "numpy", _imported("numpy"), 1)
+
+
+def _measure(context: Context, case: Case, runs: int) -> Tuple[float, float]:
+    """Seconds of one call: the medians over the runs, of the slowest rank."""
+    found: List[List[float]] = [[], []]
+    for turn in range(runs + 1):
+        for one, seconds in zip(found, (case.ours, case.theirs)):
+            context.barrier()
+            took = np.array([seconds(case.calls) / case.calls])
+            all_reduce(context, took, took, reduction="max")
+            if turn > 0:  # the first one warms up
+                one.append(float(took[0]))
+    return float(np.median(found[0])), float(np.median(found[1]))
+
+
+def _line(context: Context, case: Case, ours: float, theirs: float) -> Dict[str, Any]:
+    return {
+        "operation": "python",
+        "case": case.name,
+        "ranks": context.size,
+        "bytes": case.bytes,
+        "ours_s": ours,
+        "peers": {case.peer: theirs},
+        "bound": case.peer,
+        "bound_s": theirs,
+        "over_bound": ours / theirs,
+    }
+
+
+def main(arguments: Optional[List[str]] = None) -> None:
+    """The command. Collective over the ranks that started it."""
+    parser = argparse.ArgumentParser(prog="python -m partita.bench", description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--case", default="*", help="a case's name, or a shell pattern")
+    parser.add_argument("--runs", type=int, default=9, help="interleaved runs that count; the median is quoted (9)")
+    parser.add_argument("--json", help="one JSON object a line into this file, after what is there")
+    given = parser.parse_args(arguments)
+    with initialize(device="cpu") as context:
+        for case in _cases(context):
+            if not fnmatch.fnmatch(case.name, given.case):
+                continue
+            ours, theirs = _measure(context, case, given.runs)
+            if context.rank > 0:
+                continue
+            print(
+                f"{case.name:<24} {context.size:>3} ranks  ours {1e6 * ours:>11.1f} us  {case.peer} {1e6 * theirs:>11.1f} us  "
+                f"{1e6 * (ours - theirs):>+10.1f} us  {theirs / ours:>6.2f}x",
+                flush=True,
+            )
+            if given.json:
+                with open(given.json, "a") as file:
+                    file.write(json.dumps(_line(context, case, ours, theirs)) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Other libraries' names on top of Partita: `partita.compat.nvmath` for nvmath.distributed."""

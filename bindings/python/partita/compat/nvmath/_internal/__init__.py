@@ -1,0 +1,1 @@
+"""Helpers for tensors by the names that test suites of nvmath.distributed import."""

@@ -1,0 +1,73 @@
+"""What `FFT`, `Matmul` and `Redistribute` have in common: their states, and who may do what in which."""
+
+from __future__ import annotations
+
+import logging
+from types import TracebackType
+from typing import Any, ClassVar, Optional, Type, TypeVar, Union
+
+from ._context import current
+
+Self = TypeVar("Self", bound="Stateful")
+Options = TypeVar("Options")
+
+
+def options_of(cls: Type[Options], given: Union[Options, dict[str, Any], None], what: str) -> Options:
+    """An object of the class, made of a dict of its fields where one is given."""
+    if given is None:
+        return cls()
+    if isinstance(given, cls):
+        return given
+    if isinstance(given, dict):
+        return cls(**given)
+    raise TypeError(f"{what}: a {cls.__name__} or a dict is wanted, and not a {type(given).__name__}")
+
+
+def check_blocking(blocking: Any) -> None:
+    """Of options: calls return when their results are there, with either value."""
+    if blocking is not True and blocking != "auto":
+        raise ValueError(f"blocking: True or 'auto' is wanted, and not {blocking!r}")
+
+
+class Stateful:
+    """An operation that is specified, planned, executed any number of times, and freed."""
+
+    _invalid: ClassVar[Type[Exception]]
+
+    def _begin(self, logger: Optional[logging.Logger]) -> None:
+        context = current()
+        self.process_group = context.process_group
+        self._context = context.partita
+        self.logger = logger or logging.getLogger()
+        self.valid_state = True
+        self._planned = False
+        self._released = ""
+
+    def __enter__(self: Self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: Optional[Type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
+    ) -> None:
+        self.free()
+
+    def _check_valid(self) -> None:
+        if not self.valid_state:
+            raise self._invalid(f"the {type(self).__name__} object has been freed, and cannot be used any more")
+
+    def _check_ready(self) -> None:
+        self._check_valid()
+        if not self._planned:
+            raise RuntimeError("Execution cannot be performed before plan() has been called")
+        if self._released:
+            raise RuntimeError(f"Execution cannot be performed {self._released}: reset_operand gives another one")
+
+    def free(self) -> None:
+        """Let go of operands and plans. Local: what ranks share goes when all have let go. Nothing to do a second time."""
+        if self.valid_state:
+            self.valid_state = False
+            self._drop()
+            self.logger.info("%s: freed", type(self).__name__)
+
+    def _drop(self) -> None:
+        raise NotImplementedError

@@ -1,0 +1,1 @@
+"""Shapes of auxiliary arrays by the names that test suites import."""

@@ -1,0 +1,266 @@
+"""Arrays in device memory, and streams. PARTITA_TEST_DEVICE=fake: devices whose memory is the host's and whose streams are
+threads; =cuda: a GPU, with what is installed of CuPy and PyTorch."""
+
+import ctypes
+import importlib.util
+import os
+
+import numpy as np
+import pytest
+from shapes import part, rules, whole
+
+import partita as pt
+
+FAKE = os.environ.get("PARTITA_TEST_DEVICE") == "fake"
+pytestmark = pytest.mark.skipif(not os.environ.get("PARTITA_TEST_DEVICE"), reason="no device: PARTITA_TEST_DEVICE=fake or cuda")
+on_fakes = pytest.mark.skipif(not FAKE, reason="only fake devices can be late")
+
+
+class OnDevice:
+    """What other packages have on a device, as they show it; its memory is NumPy's."""
+
+    def __init__(self, array):
+        self.array = array
+
+    @property
+    def __cuda_array_interface__(self):
+        return {**self.array.__array_interface__, "version": 3}
+
+
+def of_fakes(array):
+    return OnDevice(array.copy()), lambda one: one.array
+
+
+def of_torch(array):
+    torch = pytest.importorskip("torch")
+    return torch.as_tensor(array, device="cuda"), lambda one: one.cpu().numpy()
+
+
+def of_cupy(array):
+    cupy = pytest.importorskip("cupy")
+    return cupy.asarray(array), cupy.asnumpy
+
+
+PACKAGES = [of_fakes] if FAKE else [of_torch, of_cupy]
+
+
+def host(array):
+    return array.gather(space="host")
+
+
+def test_arrays_are_made_on_the_device(ctx):
+    assert ctx.device.startswith("cuda") and ctx.stream is not None
+    for rule in rules(ctx.size):
+        a = pt.full(ctx, (6, 5), rule, 2.0)
+        assert a.space == "device" and (host(a) == 2).all()
+        a[1:3] = 7
+        assert a.at((2, 0)) == 7 and a.at((0, 0)) == 2
+        assert a.sum() == 2 * 30 + 5 * 10 and (host(a.sum(axis=0)) == 22).all()
+        again = a.redistribute(pt.Slab(1))
+        assert again.space == "device" and (host(again) == host(a)).all()
+        down = a.redistribute(pt.Slab(1), space="host")
+        assert down.space == "host" and (down.gather() == host(a)).all()
+    x = pt.random(ctx, (6, 5), pt.Slab(0), seed=3)
+    y = pt.random(ctx, (6, 5), pt.Slab(0), seed=3, space="host")
+    assert y.space == "host" and (host(x) == y.gather()).all()
+    made = pt.from_function(ctx, (6, 5), pt.Slab(0), lambda i, j: i + 10.0 * j)
+    assert made.space == "device" and host(made)[2, 3] == 32
+    assert host(pt.arange(ctx, 7, distribution=pt.Slab(0)))[6] == 6
+    assert a.copy(space="host").space == "host" and a.astype("float32").space == "device"
+    with pytest.raises(pt.ArgumentError, match="space"):
+        pt.empty(ctx, (3,), pt.Slab(0), space="moon")
+
+
+@on_fakes
+def test_device_memory_that_nobody_shows(ctx):
+    a = pt.zeros(ctx, (4,), pt.Slab(0))
+    with pytest.raises(pt.UnsupportedError, match="space='host'"):
+        a.local
+    with pytest.raises(pt.UnsupportedError):
+        pt.SymmetricArray(ctx, (4,)).local
+    assert pt.SymmetricArray(ctx, (4,), space="host").local.shape == (4,)
+    ctx.barrier()
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_arrays_of_other_packages(ctx, package):
+    x = whole((6, 5))
+    for rule in rules(ctx.size):
+        layout = pt.Layout(rule, x.shape, ctx.size)
+        given, back = package(part(x, layout, ctx.rank))
+        a = pt.from_local(ctx, given, rule)
+        assert a.shape == x.shape and a.space == "device" and a.local is given
+        assert (host(a) == x).all() and (host(a.T) == x.T).all()
+        np.testing.assert_allclose(host(a @ a.T), x @ x.T)
+        a[...] = 3
+        ctx.synchronize()
+        assert (back(given) == 3).all()
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_collectives(ctx, package):
+    mine = np.full(4 * ctx.size, ctx.rank + 1.0)
+    total = ctx.size * (ctx.size + 1) / 2
+
+    def both(size):
+        (source, _), (target, back) = package(mine), package(np.zeros(size))
+        return source, target, lambda: (ctx.synchronize(), back(target))[1]
+
+    source, target, result = both(mine.size)
+    assert pt.all_reduce(ctx, source, target) is target and (result() == total).all()
+    source, target, result = both(mine.size * ctx.size)
+    pt.all_gather(ctx, source, target)
+    assert (result().reshape(ctx.size, -1) == np.arange(1.0, ctx.size + 1)[:, None]).all()
+    source, target, result = both(4)
+    pt.reduce_scatter(ctx, source, target)
+    assert (result() == total).all()
+    source, target, result = both(mine.size)
+    pt.all_to_all(ctx, source, target)
+    assert (result().reshape(ctx.size, -1) == np.arange(1.0, ctx.size + 1)[:, None]).all()
+    source, target, result = both(mine.size)
+    pt.scan(ctx, source, target)
+    assert (result() == (ctx.rank + 1) * (ctx.rank + 2) / 2).all()
+    pt.broadcast(ctx, source, root=ctx.size - 1, stream=ctx.stream)
+    pt.all_reduce(ctx, source, target, reduction="max", stream=ctx.stream)
+    assert (result() == ctx.size).all()
+    with pytest.raises(pt.UnsupportedError):
+        pt.all_reduce(ctx, mine, stream=ctx.stream)
+
+
+class WithProtocol:
+    def __init__(self, handle):
+        self.handle = handle
+
+    def __cuda_stream__(self):
+        return (0, self.handle)
+
+
+class LikeTorch:
+    def __init__(self, handle):
+        self.cuda_stream = handle
+
+
+class LikeCupy:
+    def __init__(self, handle):
+        self.ptr = handle
+
+
+@on_fakes
+@pytest.mark.parametrize("kind", [int, np.int64, WithProtocol, LikeTorch, LikeCupy])
+def test_work_goes_into_the_stream_that_is_given(ctx, kind):
+    """All of it is late, and in order: in another stream something would read old values."""
+    other = ctx.split(0)
+    stream = kind(other.stream)
+    a, b = pt.zeros(ctx, (6, 6), pt.Slab(0)), pt.zeros(ctx, (6, 6), pt.Slab(1))
+    plan, multiply = pt.Redistribute(a, b), pt.Matmul(a, b)
+    for value in (1.0, 2.0):
+        late(other.stream)
+        a.fill(value, stream=stream)
+        assert pt.redistribute(a, b, stream=stream) is b
+        assert (b.copy(space="host", stream=stream).gather() == value).all()
+        late(other.stream)
+        a.fill(value + 10, stream=stream)
+        plan.execute(stream=stream)
+        assert b.sum(stream=stream) == 36 * (value + 10)
+        late(other.stream)
+        a.fill(value, stream=stream)
+        multiply.execute(stream=stream)
+        product = pt.matmul(a, b, stream=stream)
+        assert (multiply.out.gather(space="host", stream=stream) == 6 * value * (value + 10)).all()
+        assert product.at((0, 0), stream=stream) == 6 * value * (value + 10)
+        late(other.stream)
+        a.fill(value + 20, stream=stream)
+        moved = a.redistribute(pt.Replicated(), stream=stream)
+        ctx.barrier(stream=stream)
+        ctx.synchronize(stream)
+        assert host(moved)[5, 5] == value + 20
+    with pytest.raises(TypeError, match="__cuda_stream__"):
+        a.fill(0, stream="fast")
+    down = a.copy(space="host")
+    with pytest.raises(pt.UnsupportedError):
+        down.sum(stream=stream)
+    ctx.barrier()
+
+
+@on_fakes
+def test_who_shows_an_array_says_in_which_stream_it_is_written(ctx):
+    other = ctx.split(0)
+
+    class Late(OnDevice):
+        @property
+        def __cuda_array_interface__(self):
+            return {**super().__cuda_array_interface__, "stream": other.stream}
+
+    given, target = Late(np.zeros(3)), Late(np.zeros(3))
+    late(other.stream)
+    pt.broadcast(ctx, given)
+    written = pt.from_local(ctx, OnDevice(given.array), pt.Slab(0))
+    late(other.stream)
+    written.fill(ctx.rank + 1, stream=other.stream)
+    pt.all_reduce(ctx, given, target)
+    ctx.synchronize(other.stream)
+    assert (target.array == ctx.size * (ctx.size + 1) / 2).all()
+    late(other.stream)
+    written.fill(4, stream=other.stream)
+    assert (host(pt.from_local(ctx, given, pt.Slab(0))) == 4).all()
+
+
+@on_fakes
+def test_halos_in_streams(ctx):
+    other = ctx.split(0)
+    a = pt.zeros(ctx, (6 * ctx.size,), pt.Slab(0))
+    halo = pt.Halo(a, (1,), periodic=[True])
+    extended = OnDevice(np.zeros(8))
+    for value in (1.0, 2.0):
+        late(other.stream)
+        a.fill(value, stream=other.stream)
+        halo.execute(a, extended, stream=other.stream)
+        ctx.synchronize(other.stream)
+        assert (extended.array == value).all()
+    a.fill(3)
+    halo.start(a, extended)
+    halo.finish()
+    ctx.synchronize()
+    assert (extended.array == 3).all()
+
+
+def late(stream, milliseconds=30):
+    library = next(line.split()[-1] for line in open("/proc/self/maps") if "libpartita.so" in line)
+    ctypes.CDLL(library).partita_delay_fake_stream(ctypes.c_void_p(stream), milliseconds)
+
+
+@pytest.mark.skipif(FAKE or importlib.util.find_spec("torch") is None, reason="PyTorch on a GPU")
+def test_the_current_stream_of_torch(ctx):
+    import torch
+
+    x = torch.zeros(1 << 20, device="cuda")
+    a = pt.from_local(ctx, x, pt.Slab(0))
+    for value in range(1, 20):
+        with torch.cuda.stream(torch.cuda.Stream()):
+            x.fill_(value)
+            y = a.redistribute(pt.Replicated()).local
+            z = pt.all_reduce(ctx, x)
+            assert y.is_cuda and y.shape == ((1 << 20) * ctx.size,)
+            assert (y == value).all() and (z == value * ctx.size).all()
+            torch.cuda.current_stream().synchronize()
+    b = pt.full(ctx, (8,), pt.Slab(0), 2.0)
+    assert b.local.is_cuda and bool((b.local == 2).all())
+    for dtype in (torch.bfloat16, torch.float8_e4m3fn):
+        small = pt.from_local(ctx, torch.ones(4, device="cuda").to(dtype), pt.Slab(0))
+        assert small.redistribute(pt.Replicated()).local.dtype == dtype
+
+
+@pytest.mark.skipif(FAKE or importlib.util.find_spec("cupy") is None, reason="CuPy on a GPU")
+def test_the_current_stream_of_cupy(ctx):
+    import cupy
+
+    x = cupy.zeros(1 << 20)
+    a = pt.from_local(ctx, x, pt.Slab(0))
+    for value in range(1, 20):
+        with cupy.cuda.Stream(non_blocking=True):
+            x.fill(value)
+            y = a.redistribute(pt.Replicated()).local
+            assert isinstance(y, cupy.ndarray) and bool((y == value).all())
+            assert bool((pt.all_reduce(ctx, x) == value * ctx.size).all())
+            cupy.cuda.get_current_stream().synchronize()
+    assert float((a + 1).sum()) > 0

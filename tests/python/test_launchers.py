@@ -1,0 +1,122 @@
+"""Ranks by what a launcher leaves in the environment: torchrun's, whose variables are set here by hand."""
+
+import importlib.util
+import os
+import subprocess
+import sys
+import uuid
+
+import pytest
+
+import partita as pt
+
+BODY = """
+import os, sys, numpy as np, partita as pt
+context = pt.initialize(device="cpu", deadline=20)
+"""
+
+
+def started(ranks, text, **more):
+    """What each rank prints, and its exit code."""
+    job = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29500", "TORCHELASTIC_RUN_ID": uuid.uuid4().hex, "WORLD_SIZE": str(ranks)}
+    job.update({"LOCAL_WORLD_SIZE": str(ranks), **more})
+    base = {name: value for name, value in os.environ.items() if not name.startswith(("OMPI_", "PMI", "PARTITA_"))}
+    programs = [
+        subprocess.Popen(
+            [sys.executable, "-c", BODY + text],
+            env={**base, **job, "RANK": str(rank), "LOCAL_RANK": str(rank)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        for rank in (more.get("ranks") or range(ranks))
+    ]
+    return [(one.communicate(timeout=60)[0], one.returncode) for one in programs]
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 5])
+def test_torchrun_starts_ranks(ranks):
+    text = """
+a = pt.from_local(context, np.full((2, 3), context.rank + 1.0), pt.Slab(0))
+again = pt.initialize(device="cpu", deadline=20)
+print(context.rank, context.size, a.sum(), pt.all_reduce(again, np.ones(1))[0], "PARTITA_SOCKETS" in os.environ)
+context.close()
+"""
+    total = 6 * ranks * (ranks + 1) / 2
+    for rank, (printed, code) in enumerate(started(ranks, text)):
+        assert code == 0 and printed.split() == [str(rank), str(ranks), str(total), str(float(ranks)), "False"], printed
+
+
+def test_torchrun_on_several_hosts_is_refused():
+    for printed, code in started(2, "", LOCAL_WORLD_SIZE="1"):
+        assert code == 1 and "UnsupportedError" in printed and "mpirun" in printed
+
+
+def test_what_torchrun_did_not_write():
+    for printed, code in started(2, "", WORLD_SIZE="two"):
+        assert code == 1 and 'ArgumentError: WORLD_SIZE is "two"' in printed
+
+
+def test_ranks_that_do_not_come(monkeypatch):
+    monkeypatch.setenv("MASTER_ADDR", "127.0.0.1")
+    monkeypatch.setenv("MASTER_PORT", uuid.uuid4().hex)
+    monkeypatch.setenv("WORLD_SIZE", "3")
+    for name in list(os.environ):
+        if name.startswith(("OMPI_", "PMI", "PARTITA_SOCKETS")):
+            monkeypatch.delenv(name)
+    for rank, missing in [("0", "rank 1, 2"), ("2", "rank 0")]:
+        monkeypatch.setenv("RANK", rank)
+        with pytest.raises(pt.TimeoutError, match=missing):
+            pt.initialize(device="cpu", deadline=0.3)
+
+
+def test_a_rank_that_dies_is_told():
+    text = """
+if context.rank == 1:
+    os._exit(3)
+try:
+    context.barrier()
+except pt.LostPeerError as error:
+    print("lost", error)
+"""
+    (first, code), (_, died), (last, _) = started(3, text)
+    assert died == 3 and first.startswith("lost") and last.startswith("lost")
+
+
+@pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="PyTorch is not installed")
+def test_torchrun_itself(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(BODY + "assert context.size == 2; context.barrier(); print('done', flush=True); context.close()")
+    run = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", str(program)]
+    done = subprocess.run(run, capture_output=True, text=True, timeout=120)
+    assert done.stdout.count("done") == 2, done.stdout + done.stderr
+
+
+def alone(text, **variables):
+    """What a program prints that has only these variables of launchers."""
+    launchers = ("OMPI_", "PMI", "PARTITA_", "SLURM_", "PALS_", "FLUX_", "RANK", "WORLD_SIZE", "MASTER_")
+    base = {name: value for name, value in os.environ.items() if not name.startswith(launchers)}
+    done = subprocess.run(
+        [sys.executable, "-c", "import partita as pt\n" + text], env={**base, **variables}, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+SLURM = {"SLURM_JOB_ID": "7", "SLURM_PROCID": "1", "SLURM_NTASKS": "4", "SLURM_LOCALID": "1", "SLURM_NNODES": "1"}
+
+
+def test_slurm_without_mpi_starts_programs_of_one_rank():
+    text = "context = pt.initialize(device='cpu'); print(context.rank, context.size); context.close()"
+    assert alone(text, **SLURM) == "0 1"
+
+
+@pytest.mark.parametrize("variables", [{"PMI_RANK": "1", "PMI_SIZE": "4"}, {"PMIX_RANK": "1"}], ids=["pmi2", "pmix"])
+def test_slurm_says_by_what_it_has_started_ranks(variables):
+    assert f"{next(iter(variables))} is set" in alone("print(pt.mpi_description())", **SLURM, **variables)
+
+
+def test_slurm_with_the_variables_of_torch():
+    text = "print(context.rank, context.size, pt.all_reduce(context, np.ones(1))[0]); context.close()"
+    for rank, (printed, code) in enumerate(started(2, text, **{**SLURM, "LOCAL_WORLD_SIZE": "2"})):
+        assert code == 0 and printed.split() == [str(rank), "2", "2.0"], printed
