@@ -53,6 +53,8 @@ partita_unite(
   partita_benchmarks
   ALONE
   benchmarks/cuda_collectives.cpp
+  benchmarks/cuda_cufft.cpp
+  benchmarks/cuda_fft.cpp
   benchmarks/cuda_matmul.cpp
   benchmarks/cuda_products.cpp
   benchmarks/cuda_redistribute.cpp

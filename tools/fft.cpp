@@ -11,8 +11,7 @@
 #include "tools/progress.hpp"
 #include "tools/subcommand.hpp"
 
-namespace partita::tools {
-namespace fft_command {
+namespace partita::tools::fft_command {
 
 struct Options {
   std::string input, output;
@@ -132,5 +131,4 @@ void describe(Subcommand& command, Options& options) {
 const Register registered("fft", "Fourier, cosine and sine transforms of .npy files, on all ranks", describe,
                           transform);
 
-}  // namespace fft_command
-}  // namespace partita::tools
+}  // namespace partita::tools::fft_command
