@@ -26,9 +26,8 @@ foreach(ranks 1 2 4)
   partita_add_python_test(python-threads-${ranks} ${ranks} threads ${pytest} ${all} --with-ranks-only)
 endforeach()
 # What has streams and device memory, on fake devices.
-add_library(
-  partita_fake SHARED python/fake/library.cpp ranks/fake_device.cpp ranks/fake_device_group.cpp ranks/fake_math.cpp
-                      ranks/fake_nvshmem.cpp ranks/refused_memory.cpp)
+file(GLOB fake_sources CONFIGURE_DEPENDS ranks/fake_*.cpp)
+add_library(partita_fake SHARED python/fake/library.cpp ranks/refused_memory.cpp ${fake_sources})
 partita_our_code(partita_fake)
 partita_compile_quickly(partita_fake)
 target_include_directories(partita_fake PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
