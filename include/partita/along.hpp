@@ -16,8 +16,8 @@ namespace partita {
 /// `mesh.submesh(axes)`. Made by the first call, as `Context::subgroup` makes one, and kept in the context
 /// until that is closed or goes: later calls for the same mesh and axes give the same one without any
 /// communication. Collective over those ranks; blocking where it is made. Errors: ArgumentError (an unknown
-/// axis or one named twice, more ranks in the mesh than in the context, this rank not in the mesh) on the rank
-/// that has asked so, which has named nobody that could be told; and as of `Context::subgroup`.
+/// axis or one named twice, more ranks in the mesh than in the context, this rank not in the mesh) on the
+/// rank that has asked so, which has named nobody that could be told; and as of `Context::subgroup`.
 PARTITA_API Context along(const Context& context, const Mesh& mesh, std::span<const std::string> axes);
 
 /// Of one axis, and of several as they are written: along(context, mesh, {"x", "y"}).

@@ -48,10 +48,10 @@ std::vector<Scheme> candidates(const Problem& problem, const std::optional<Layou
 /// asked for does not suit.
 Scheme choose(const Problem& problem, const std::optional<Layout>& wanted);
 
-/// Between nodes and between devices: the parts in which what was transformed along `axes`, an array of layout
-/// `from`, goes into layout `to`, so that the messages or copies of one part are under way while the next is
-/// transformed; one where nothing is to be gained: no axis that is not transformed, or messages that would be
-/// too short. The same on every rank.
+/// Between nodes and between devices: the parts in which what was transformed along `axes`, an array of
+/// layout `from`, goes into layout `to`, so that the messages or copies of one part are under way while the
+/// next is transformed; one where nothing is to be gained: no axis that is not transformed, or messages that
+/// would be too short. The same on every rank.
 redistribution::Parts parts_of(const Problem& problem, const Layout& from, Dtype dtype,
                                const std::vector<int>& axes, const Layout& to);
 
