@@ -127,6 +127,24 @@ def test_collectives(ctx, package):
         pt.all_reduce(ctx, mine, stream=ctx.stream)
 
 
+@on_fakes
+def test_planned_transforms_in_streams(ctx):
+    other = ctx.split(0)
+    a = pt.full(ctx, (4, 6), pt.Slab(0), 1.0, "complex128")
+    plan = pt.fft.FFT(a)
+    plan.inverse()
+    for value in (1.0, 2.0):
+        late(other.stream)
+        a.fill(value, stream=other.stream)
+        plan.execute(stream=other.stream)
+        assert plan.out.at((0, 0), stream=other.stream) == 24 * value
+        late(other.stream)
+        a.fill(0, stream=other.stream)
+        plan.inverse(stream=other.stream)
+        assert abs(a.at((3, 5), stream=other.stream) - value) < 1e-12
+    assert (np.abs(host(pt.fft.fftn(a)) - host(plan.out)) < 1e-12).all()
+
+
 class WithProtocol:
     def __init__(self, handle):
         self.handle = handle

@@ -18,7 +18,7 @@ from ._errors import ArgumentError
 from ._linear import writable
 from ._mesh import rule_of
 from ._planned import PlannedOperation
-from ._streams import settle
+from ._streams import settle, stream_of_array
 
 __all__ = [
     "FFT", "dct", "dctn", "dst", "dstn", "fft", "fft2", "fftn", "idct", "idctn", "idst", "idstn", "ifft", "ifft2", "ifftn",
@@ -251,20 +251,24 @@ class FFT(PlannedOperation):
         self._input = a
         self._core = _core.FFT(context, a.operand, out.operand, how, out._core is a._core)
 
-    def execute(self, a: Optional[Array] = None, out: Optional[Array] = None, scale: float = 1.0) -> Array:
+    def execute(
+        self, a: Optional[Array] = None, out: Optional[Array] = None, scale: float = 1.0, *, stream: Any = None
+    ) -> Array:
         """Transform; `scale` multiplies beside the norm's factor. Collective, blocking. Returns the result."""
         source, result = self._input if a is None else a, self.out if out is None else out
         target = writable("out", result)
         assert target is not None
-        settle(core_given(source), source._package)
-        self._core.execute(source._core, target, scale)
+        handle = stream_of_array(stream, core_given(source), source._package)
+        self._core.execute(source._core, target, scale, handle)
         return result
 
-    def inverse(self, out: Optional[Array] = None, a: Optional[Array] = None, scale: float = 1.0) -> Array:
+    def inverse(
+        self, out: Optional[Array] = None, a: Optional[Array] = None, scale: float = 1.0, *, stream: Any = None
+    ) -> Array:
         """The opposite transform, from a result back to an input. Collective, blocking. Returns the input."""
         source, result = self.out if out is None else out, self._input if a is None else a
         target = writable("a", result)
         assert target is not None
-        settle(core_given(source), source._package)
-        self._core.inverse(source._core, target, scale)
+        handle = stream_of_array(stream, core_given(source), source._package)
+        self._core.inverse(source._core, target, scale, handle)
         return result

@@ -118,16 +118,20 @@ void bind_fft(nb::module_& module) {
       .def_prop_ro("output", &FFT::output, nb::rv_policy::copy)
       .def(
           "execute",
-          [](FFT& self, const Array& input, Array& output, double scale) {
-            self.execute(input, output, scale);
+          [](FFT& self, const Array& input, Array& output, double scale, StreamHandle stream) {
+            stream ? self.execute(input, output, scale, stream_of(stream))
+                   : self.execute(input, output, scale);
           },
-          nb::arg("input"), nb::arg("output"), nb::arg("scale") = 1.0, Unlocked())
+          nb::arg("input"), nb::arg("output"), nb::arg("scale") = 1.0, nb::arg("stream") = nb::none(),
+          Unlocked())
       .def(
           "inverse",
-          [](FFT& self, const Array& output, Array& input, double scale) {
-            self.inverse(output, input, scale);
+          [](FFT& self, const Array& output, Array& input, double scale, StreamHandle stream) {
+            stream ? self.inverse(output, input, scale, stream_of(stream))
+                   : self.inverse(output, input, scale);
           },
-          nb::arg("output"), nb::arg("input"), nb::arg("scale") = 1.0, Unlocked())
+          nb::arg("output"), nb::arg("input"), nb::arg("scale") = 1.0, nb::arg("stream") = nb::none(),
+          Unlocked())
       .def("autotune", &FFT::autotune, nb::arg("runs") = 3, Unlocked())
       .def_prop_ro("workspace_size", &FFT::workspace_size)
       .def("release", &FFT::release, Unlocked())
