@@ -123,8 +123,10 @@ partita_add_rank_test(ranks-threads-3-fake-library 3
                               --gtest_filter=DeviceMessages.*:Redistribute.*:Collectives*:Halo*:Captured.*
                       ENVIRONMENT PARTITA_TEST_DEVICE=fake PARTITA_TEST_LIBRARY=moves PARTITA_RANKS_PER_NODE=1)
 if(processes)
+  # What reaches into the memory of other processes, or waits for them.
+  set(between_processes --gtest_filter=Device*:Results.*:Matmul.*:MatmulObject.*:Fft.*:FftObject.*:Nvshmem.*:Redistribute.*:RedistributeFailure.*:Packets.*:Halo.*:OutOfMemory.*:*Disagreement*)
   set(command ${launch} 3 ${PARTITA_MPI_LAUNCHER} ${PARTITA_MPI_FLAGS} -- $<TARGET_FILE:partita_rank_tests>
-              ${device_tests})
+              ${between_processes})
   partita_add_rank_test(ranks-mpi-3-fake-device 3 COMMAND ${command}
                         ENVIRONMENT ${mpi_environment} PARTITA_TEST_DEVICE=fake)
   # What goes in packets otherwise is done with flags.
