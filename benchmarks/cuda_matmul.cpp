@@ -186,7 +186,8 @@ void check_product(const Array& a, const Array& b, const Array& d, const Size& s
 }
 
 /// Seconds of the host for one call, of which the device may do more at a time than it is given.
-Contender host_time_of(std::string name, const Context& context, int turns, std::function<void()> call) {
+Contender host_time_of(std::string name, const Context& context, int turns,
+                       const std::function<void()>& call) {
   return {std::move(name), {}, {}, {}, [&context, turns, call] {
             context.synchronize();
             const auto start = std::chrono::steady_clock::now();

@@ -18,9 +18,9 @@ template <class Body>
 void with_type(Dtype computed, const Body& body) {
   switch (computed) {
     case Dtype::f32:
-      return body(float());
+      return body(0.0F);
     case Dtype::f64:
-      return body(double());
+      return body(0.0);
     case Dtype::c64:
       return body(std::complex<float>());
     case Dtype::c128:
