@@ -106,15 +106,18 @@ std::vector<std::string> python_program(const Options& options) {
                                    std::to_string(options.runs)};
   if (!options.pattern.empty()) program.insert(program.end(), {"--case", options.pattern});
   if (!options.json.empty()) program.insert(program.end(), {"--json", options.json});
+  if (options.list) program.emplace_back("--list");
   return program;
 }
 
 void run_python(const Options& options) {
+  if (options.on_gpu.value_or(false)) throw UsageError("the cases of python are those of the CPU");
   const Launcher launcher = find_launcher("");
   if (!launcher.problem.empty()) throw std::runtime_error(launcher.problem);  // a peer is mpi4py
-  if (!options.json.empty()) write_file(options.json, "");
+  if (!options.append && !options.json.empty()) write_file(options.json, "");
   const std::vector<std::string> program = python_program(options);
-  for (const int count : options.ranks.empty() ? std::vector<int>{1, 2, 4} : options.ranks) {
+  const std::vector<int> usual = options.list ? std::vector{2} : std::vector{1, 2, 4};  // one rank has fewer
+  for (const int count : options.ranks.empty() ? usual : options.ranks) {
     if (const int code = run_job(launcher, count, program); code != 0) throw ExitCode{code};
   }
 }

@@ -167,10 +167,15 @@ def main(arguments: Optional[List[str]] = None) -> None:
     parser.add_argument("--case", default="*", help="a case's name, or a shell pattern")
     parser.add_argument("--runs", type=int, default=9, help="interleaved runs that count; the median is quoted (9)")
     parser.add_argument("--json", help="one JSON object a line into this file, after what is there")
+    parser.add_argument("--list", action="store_true", help="name the cases and do nothing")
     given = parser.parse_args(arguments)
     with initialize(device="cpu") as context:
         for case in _cases(context):
             if not fnmatch.fnmatch(case.name, given.case):
+                continue
+            if given.list:
+                if context.rank == 0:
+                    print(case.name)
                 continue
             ours, theirs = _measure(context, case, given.runs)
             if context.rank > 0:
