@@ -1,6 +1,7 @@
 #include "array/stand_in.hpp"
 
 #include "array/array_state.hpp"
+#include "base/check.hpp"
 
 namespace partita::arrays {
 
@@ -15,6 +16,16 @@ Operand stand_in_of(const Operand& operand) {
 Operand as_planned(const Operand& operand, MemorySpace other) {
   const bool crosses = operand.space == MemorySpace::host && other == MemorySpace::device;
   return crosses ? stand_in_of(operand) : operand;
+}
+
+void check_stands_for(const Operand& planned, const Array& given, std::string_view operation,
+                      std::string_view name) {
+  check(given.local().space == MemorySpace::host,
+        "{}: {} lies in device memory, but the plan was made for host memory", operation, name);
+  check(given.dtype() == planned.dtype &&
+            (given.layout() == planned.layout || given.layout().equivalent(planned.layout)),
+        "{}: {} is {} {}, but the plan was made for {} {}", operation, name, partita::name(given.dtype()),
+        given.layout().to_string(), partita::name(planned.dtype), planned.layout.to_string());
 }
 
 Array allocate_stand_in(ContextState& context, const Operand& operand) {

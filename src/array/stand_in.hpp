@@ -3,6 +3,7 @@
 
 #include <partita/array.hpp>
 #include <partita/operand.hpp>
+#include <string_view>
 
 #include "context/context_state.hpp"
 
@@ -16,6 +17,11 @@ Operand stand_in_of(const Operand& operand);
 /// work; what lies on the host is copied as it is, to or from an array of the same layout on the heap of the
 /// device.
 Operand as_planned(const Operand& operand, MemorySpace other);
+
+/// Throws ArgumentError where an array of the caller's is not in host memory, or not of the dtype and layout
+/// that the plan was made for. "fft", "the input".
+void check_stands_for(const Operand& planned, const Array& given, std::string_view operation,
+                      std::string_view name);
 
 /// That array, for as long as a plan lives. It does not keep the context, which keeps the plan. Collective.
 Array allocate_stand_in(ContextState& context, const Operand& operand);

@@ -3,10 +3,12 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "device/accelerator.hpp"
 #include "execute/bound_work.hpp"
+#include "plan/touched.hpp"
 
 namespace partita::execution {
 
@@ -49,12 +51,14 @@ class FusedMultiply : public DeviceBoundWork {
 
 /// By work of the plan: the one that ends it, as the same multiply into what its epilogue writes; nothing
 /// where it has none, or another one. Of each pair the epilogue follows at once, is the only one that reads
-/// the sums, and has no more than an activation and a bias. Plans of one stream only.
+/// the sums, and has no more than an activation and a bias. `touched`: by step; empty: there are none, since
+/// the plan has several streams.
 struct EndedMultiply {
   int epilogue = -1;
   Multiply work;
 };
-std::vector<std::optional<EndedMultiply>> find_ended_multiplies(const Plan& plan);
+std::vector<std::optional<EndedMultiply>> find_ended_multiplies(const Plan& plan,
+                                                                std::span<const planning::Touched> touched);
 
 /// Both as one where the device can, and one after the other where not. Does what the two works do.
 std::unique_ptr<DeviceBoundWork> bind_ended_multiply(const Plan& plan, int multiply,

@@ -3,9 +3,6 @@
 #include <utility>
 
 #include "execute/device_bound_work.hpp"
-#include "plan/cost.hpp"
-#include "plan/lanes.hpp"
-#include "plan/touched.hpp"
 
 namespace partita::execution {
 namespace {
@@ -49,7 +46,7 @@ bool overlap(const planning::MemoryRange& a, const planning::MemoryRange& b) {
 }
 
 /// Another step than the next one reads what step `multiply` makes.
-bool read_elsewhere(const std::vector<planning::Touched>& touched, std::size_t multiply) {
+bool read_elsewhere(std::span<const planning::Touched> touched, std::size_t multiply) {
   for (std::size_t i = 0; i < touched.size(); ++i) {
     if (i == multiply + 1) continue;
     for (const planning::MemoryRange& read : touched[i].read) {
@@ -61,14 +58,8 @@ bool read_elsewhere(const std::vector<planning::Touched>& touched, std::size_t m
   return false;
 }
 
-bool has_one_stream(const Plan& plan) {
-  if (std::ranges::any_of(plan.steps, planning::is_message, &Step::kind)) return false;
-  const std::vector<int> lanes = planning::lanes_of(plan);
-  return std::ranges::all_of(lanes, [](int lane) { return lane == planning::in_order; });
-}
-
 /// The work of step i and the next one's, where the one is a multiply that the other ends.
-std::optional<EndedMultiply> ended_multiply(const Plan& plan, const std::vector<planning::Touched>& touched,
+std::optional<EndedMultiply> ended_multiply(const Plan& plan, std::span<const planning::Touched> touched,
                                             std::size_t i) {
   const Step &step = plan.steps[i], &next = plan.steps[i + 1];
   if (step.kind != StepKind::compute || next.kind != StepKind::compute) return std::nullopt;
@@ -90,11 +81,10 @@ std::optional<EndedMultiply> ended_multiply(const Plan& plan, const std::vector<
 
 }  // namespace
 
-std::vector<std::optional<EndedMultiply>> find_ended_multiplies(const Plan& plan) {
+std::vector<std::optional<EndedMultiply>> find_ended_multiplies(const Plan& plan,
+                                                                std::span<const planning::Touched> touched) {
   std::vector<std::optional<EndedMultiply>> result(plan.works.size());
-  if (!has_one_stream(plan)) return result;
-  const std::vector<planning::Touched> touched = planning::touched_by_steps(plan);
-  for (std::size_t i = 0; i + 1 < plan.steps.size(); ++i) {
+  for (std::size_t i = 0; i + 1 < touched.size(); ++i) {
     if (auto ended = ended_multiply(plan, touched, i))
       result[static_cast<std::size_t>(plan.steps[i].work)] = std::move(ended);
   }

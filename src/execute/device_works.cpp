@@ -24,7 +24,8 @@ std::vector<Strides> strides_for_trial(const Plan& plan) {
 
 }  // namespace
 
-DeviceWorks::DeviceWorks(ContextState& context, const Plan& plan, std::optional<std::int64_t> given)
+DeviceWorks::DeviceWorks(ContextState& context, const Plan& plan, std::span<const planning::Touched> touched,
+                         std::optional<std::int64_t> given)
     : context_(context), plan_(plan) {
   if (plan.works.empty()) return;
   context.device->use();
@@ -38,7 +39,7 @@ DeviceWorks::DeviceWorks(ContextState& context, const Plan& plan, std::optional<
     const std::int64_t offset = *given + scratch_places(plan).bytes;
     given_ = static_cast<char*>(context.heap_in(MemorySpace::device).at(context.rank(), offset));
   }
-  ended_ = find_ended_multiplies(plan);
+  ended_ = find_ended_multiplies(plan, touched);
   lower(strides_for_trial(plan), true);
 }
 

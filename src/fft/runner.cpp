@@ -32,16 +32,6 @@ void check_aligned(const Array& array, const char* name) {
         item);
 }
 
-/// What an executor says of arrays that it is given.
-void check_suits(const Operand& planned, const Array& given, const char* name) {
-  check(!lies_on_device(given), "fft: the {} lies in device memory, but the plan was made for host memory",
-        name);
-  check(given.dtype() == planned.dtype &&
-            (given.layout() == planned.layout || given.layout().equivalent(planned.layout)),
-        "fft: the {} is {} {}, but the plan was made for {} {}", name, partita::name(given.dtype()),
-        given.layout().to_string(), partita::name(planned.dtype), planned.layout.to_string());
-}
-
 }  // namespace
 
 Request into_new(const ContextState& context, const Operand& input, const FftOptions& options) {
@@ -123,8 +113,8 @@ void Runner::run(const Array& input, const Array& output, double scale) {
   check_aligned(output, "output");
   prepare();
   const bool brings = device_input_.valid(), takes_back = device_output_.valid();
-  if (brings) check_suits(request_->input, input, "input");
-  if (takes_back) check_suits(request_->output, output, "output");
+  if (brings) arrays::check_stands_for(request_->input, input, "fft", "the input");
+  if (takes_back) arrays::check_stands_for(request_->output, output, "fft", "the output");
   if (brings) arrays::copy_view(context_, input.local(), device_input_.local());
   execute(brings ? device_input_ : input, takes_back ? device_output_ : output, scale);
   if (takes_back) arrays::copy_view(context_, device_output_.local(), output.local());

@@ -52,16 +52,6 @@ std::string joined(const std::vector<const char*>& words) {
   return text;
 }
 
-/// What an executor says of arrays that it is given.
-void check_suits(const Array& own, const Array& given, const char* name) {
-  check(given.local().space == MemorySpace::host,
-        "matmul: {} lies in device memory, but the plan was made for host memory", name);
-  check(given.dtype() == own.dtype() &&
-            (given.layout() == own.layout() || given.layout().equivalent(own.layout())),
-        "matmul: {} is {} {}, but the plan was made for {} {}", name, partita::name(given.dtype()),
-        given.layout().to_string(), partita::name(own.dtype()), own.layout().to_string());
-}
-
 void copy_part(ContextState& context, const Array& from, const Array& to) {
   arrays::copy_view(context, from.local(), to.local());
 }
@@ -141,7 +131,7 @@ void Crossing::bring(ContextState& context, const Request& given, const Paramete
   const EpilogueParts parts = parts_of(options_.epilogue);
   const bool product = parameters.alpha != std::complex<double>(0);
   for_each_own([&](std::size_t role, const Array& own) {
-    check_suits(own, given.*arrays_of_request[role], names[role]);
+    arrays::check_stands_for(own.operand(), given.*arrays_of_request[role], "matmul", names[role]);
   });
   for_each_own([&](std::size_t role, const Array& own) {
     if (!is_read(role, parts, product)) return;

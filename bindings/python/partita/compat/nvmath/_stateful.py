@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from types import TracebackType
-from typing import Any, ClassVar, Optional, Type, TypeVar, Union
+from typing import Any, ClassVar, Optional, Tuple, Type, TypeVar, Union
 
 from ._context import current
 
@@ -27,6 +27,19 @@ def check_blocking(blocking: Any) -> None:
     """Of options: calls return when their results are there, with either value."""
     if blocking is not True and blocking != "auto":
         raise ValueError(f"blocking: True or 'auto' is wanted, and not {blocking!r}")
+
+
+def facts_of(tensor: Any) -> Tuple[Any, ...]:
+    """What operands that take each other's place have in common."""
+    return tensor.name, tensor.dtype, tensor.device_id, tensor.shape
+
+
+def check_facts(call: str, of: str, tensor: Any, facts: Tuple[Any, ...]) -> None:
+    """TypeError or ValueError where it has others; of fewer facts, the first ones are compared."""
+    for fact, before, after in zip(("package", "data type", "device", "shape"), facts, facts_of(tensor)):
+        if before != after:
+            kind = TypeError if fact == "package" else ValueError
+            raise kind(f"{call}: {of.format(fact)} does not match: {after}, and it was {before}")
 
 
 class Stateful:

@@ -13,7 +13,7 @@ from .. import _streams
 from .._agreement import agree, require_alike
 from .._internal.tensor_wrapper import wrap_operand
 from .._memory import distributed, new_array
-from .._stateful import Stateful, check_blocking, options_of
+from .._stateful import Stateful, check_blocking, check_facts, facts_of, options_of
 from ._base import BindDistributionError, ConvertDistributionError, Distribution, Shape, layout_of
 from ._box import Box
 
@@ -98,7 +98,7 @@ class Redistribute(Stateful):
         self._layouts, self._result_order = self._settle(specs)
         self._operand = wrap_operand(operand)
         _streams.wait_for(stream, self._operand)
-        self._facts = self._facts_of(self._operand)
+        self._facts = facts_of(self._operand)
         self._source: Optional[Array] = distributed(self._context, self._operand, self._layouts[0])
         self._moves: dict[str, Moving] = {}
         self.input_box, self.output_box = self._boxes(input_distribution), self._boxes(output_distribution, 1)
@@ -153,9 +153,6 @@ class Redistribute(Stateful):
             destination = _core.Layout(wanted[0]._rule(wanted), source.shape, len(specs))
         return (source, destination), order
 
-    def _facts_of(self, tensor: Any) -> Tuple[Any, ...]:
-        return tensor.name, tensor.dtype, tensor.device_id, tensor.shape
-
     def _move(self, result: Array) -> Moving:
         """The plan for the operand that there is."""
         assert self._source is not None
@@ -207,8 +204,8 @@ class Redistribute(Stateful):
         if operand is None:
             self._let_go("if the input operand has been set to None")
             return
-        tensor = agree_on_reset(self, operand, self._facts, self._facts_of)
-        self._take(tensor, stream)
+        agree(self._context, lambda: check_facts("reset_operand", "the new operand's {}", wrap_operand(operand), self._facts))
+        self._take(wrap_operand(operand), stream)
 
     def reset_operand_unchecked(self, operand: Any, *, stream: Any = None) -> None:
         """The same by the word of the caller. Collective, blocking."""
@@ -231,20 +228,6 @@ class Redistribute(Stateful):
     def _drop(self) -> None:
         self._operand = self._source = None
         self._moves = {}
-
-
-def agree_on_reset(object: Any, operand: Any, facts: Tuple[Any, ...], facts_of: Any) -> Any:
-    """The operand with its face; the same ValueError or TypeError on all ranks where it is none for the object."""
-
-    def check() -> None:
-        found = facts_of(wrap_operand(operand))
-        for name, old, new in zip(("package", "data type", "device", "shape"), facts, found):
-            if old != new:
-                kind = TypeError if name == "package" else ValueError
-                raise kind(f"reset_operand: the new operand's {name} does not match: {new}, and it was {old}")
-
-    agree(object._context, check)
-    return wrap_operand(operand)
 
 
 def redistribute(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Dict, Optional, Tuple, Union
+from typing import Any, Dict, Optional, Union
 
 from ...._array import Array
 from ....fft import FFT as Transform
@@ -11,7 +11,7 @@ from .. import _streams
 from .._agreement import agree, gather_objects
 from .._internal.tensor_wrapper import wrap_operand
 from .._memory import distributed, new_array
-from .._stateful import Stateful, options_of
+from .._stateful import Stateful, check_facts, facts_of, options_of
 from ..distribution import Slab
 from ._allocate import buffer_of, result_dtype
 from ._configuration import FFTDirection, FFTOptions, direction_of, fft_type_of
@@ -65,7 +65,7 @@ class FFT(Stateful):
         self._transforms: Dict[str, Transform] = {}
         self._staging: Dict[str, Array] = {}
         self._take(wrap_operand(operand), stream)
-        self._facts = self._facts_of(self._operand)
+        self._facts = facts_of(self._operand)[:3]  # the shape may be another one
 
     def _spec(self, operand: Any, distribution: Any) -> Spec:
         tensor = wrap_operand(operand)
@@ -81,9 +81,6 @@ class FFT(Stateful):
             fft_type_of(tensor.dtype, options.fft_type),
             (options.fft_type, options.redistribute, options.last_axis_parity, options.blocking),
         )
-
-    def _facts_of(self, tensor: Any) -> Tuple[Any, ...]:
-        return tensor.name, tensor.dtype, tensor.device_id
 
     def _take(self, tensor: Any, stream: Any) -> None:
         _streams.wait_for(stream, tensor)
@@ -225,10 +222,7 @@ class FFT(Stateful):
 
         def check() -> None:
             tensor = wrap_operand(operand)
-            for name, old, new in zip(("package", "data type", "device"), self._facts, self._facts_of(tensor)):
-                if old != new:
-                    kind = TypeError if name == "package" else ValueError
-                    raise kind(f"reset_operand: the new operand's {name} does not match: {new}, and it was {old}")
+            check_facts("reset_operand", "the new operand's {}", tensor, self._facts)
             self._relaid(tensor, distribution)
 
         agree(self._context, check)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, List, Optional, Sequence, Union
 
 from ..... import _core
 from ....._array import Array
@@ -13,7 +13,7 @@ from ... import _streams
 from ..._agreement import agree
 from ..._internal.tensor_wrapper import wrap_operand
 from ..._memory import distributed, new_array
-from ..._stateful import Stateful, options_of
+from ..._stateful import Stateful, check_facts, facts_of, options_of
 from ...distribution import Distribution
 from ._configuration import MatmulOptions, MatmulPlanPreferences
 from ._enums import EPILOGUES, MatmulAlgoType, MatmulEpilogue
@@ -86,16 +86,13 @@ class Matmul(Stateful):
         self._factors = [self._types.factor("alpha", 1 if alpha is None else alpha), self._types.factor("beta", beta or 0)]
         self._operands: List[Any] = [wrap_operand(one) for one in given]
         _streams.wait_for(stream, self._operands[0])
-        self._facts = [self._facts_of(one) for one in self._operands]
+        self._facts = [facts_of(one) for one in self._operands]
         kind = type(self._operands[0])
         self._like = kind(kind._flat(0, self._operands[0].device_id, "float32"))
         self._epilog: Optional[Epilog] = None
         self._products: Dict[str, Product] = {}
         self._arrays: List[Array] = []
         self._expected_algo = -1
-
-    def _facts_of(self, tensor: Any) -> Tuple[Any, ...]:
-        return tensor.name, tensor.dtype, tensor.device_id, tensor.shape
 
     # --- planning
 
@@ -223,12 +220,7 @@ class Matmul(Stateful):
         for name, one in given.items():
             if "abc".index(name) >= len(self._facts):
                 raise ValueError("reset_operands: there is no C in this product")
-            tensor = wrap_operand(one)
-            old, new = self._facts["abc".index(name)], self._facts_of(tensor)
-            for what, before, after in zip(("package", "data type", "device", "shape"), old, new):
-                if before != after:
-                    kind = TypeError if what == "package" else ValueError
-                    raise kind(f"reset_operands: the {what} of {name} does not match: {after}, and it was {before}")
+            check_facts("reset_operands", "the {} of " + name, wrap_operand(one), self._facts["abc".index(name)])
 
     def _misses(self, epilog_inputs: Any) -> bool:
         return self._epilog is not None and bool(inputs_of(self._epilog.kind)) and not epilog_inputs
