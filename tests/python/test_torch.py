@@ -1,4 +1,7 @@
-"""partita.torch: every operator against its meaning, and its derivative against the adjoint's dot product."""
+"""partita.torch: every operator against its meaning, and its derivative against the adjoint's dot product; on a GPU where
+PARTITA_TEST_DEVICE=cuda."""
+
+import os
 
 import numpy as np
 import pytest
@@ -10,18 +13,30 @@ if not hasattr(torch.library, "custom_op"):
     pytest.skip("PyTorch 2.4 or newer", allow_module_level=True)
 
 import partita.torch as ptt  # noqa: E402
-from shapes import rules  # noqa: E402
+from shapes import part, rules, whole  # noqa: E402
+
+WHERE = "cuda" if os.environ.get("PARTITA_TEST_DEVICE") == "cuda" else "cpu"
+
+
+def close(found, expected, rtol=1e-12, atol=1e-12):
+    here = [one.detach().cpu() if isinstance(one, torch.Tensor) else one for one in (found, expected)]
+    np.testing.assert_allclose(*here, rtol=rtol, atol=atol)
 
 
 def numbers(ctx, shape, dtype=torch.float64, seed=0):
     """Other ones on every rank."""
     generator = torch.Generator().manual_seed(1000 * seed + ctx.rank)
-    return torch.randn(tuple(shape), dtype=dtype, generator=generator)
+    return torch.randn(tuple(shape), dtype=dtype, generator=generator).to(WHERE)
+
+
+def own(array, layout, ctx):
+    """This rank's part of what all ranks have."""
+    return torch.from_numpy(part(array, layout, ctx.rank).copy()).to(WHERE)
 
 
 def total(ctx, value):
     """Of all ranks."""
-    return float(pt.all_reduce(ctx, torch.as_tensor(value, dtype=torch.float64).detach().reshape(1)))
+    return float(pt.all_reduce(ctx, np.array([float(torch.as_tensor(value).detach())]))[0])
 
 
 def inner(ctx, x, y):
@@ -35,11 +50,11 @@ def check_adjoint(ctx, function, x, seed=7):
     y = numbers(ctx, found.shape, found.dtype, seed).requires_grad_()
     (back,) = torch.autograd.grad(found, x, y, create_graph=True)
     assert back.shape == x.shape and back.dtype == x.dtype
-    np.testing.assert_allclose(inner(ctx, found, y), inner(ctx, x, back), rtol=1e-10, atol=1e-10)
+    close(inner(ctx, found, y), inner(ctx, x, back), rtol=1e-10, atol=1e-10)
     again = numbers(ctx, x.shape, x.dtype, seed + 1)
     if back.requires_grad:
         (forth,) = torch.autograd.grad(back, y, again)
-        np.testing.assert_allclose(inner(ctx, y, forth), inner(ctx, back, again), rtol=1e-10, atol=1e-10)
+        close(inner(ctx, y, forth), inner(ctx, back, again), rtol=1e-10, atol=1e-10)
 
 
 def counts_of(ctx):
@@ -118,7 +133,7 @@ def test_derivatives_of_other_reductions_against_differences(ctx, reduction):
             step[i] = 1e-6 if rank == ctx.rank else 0.0
             slope = (loss(x + step) - loss(x - step)) / 2e-6
             if rank == ctx.rank:
-                np.testing.assert_allclose(given.grad[i], slope, rtol=1e-6, atol=1e-8)
+                close(given.grad[i], slope, rtol=1e-6, atol=1e-8)
 
 
 @pytest.mark.parametrize("number", range(8))
@@ -126,10 +141,9 @@ def test_redistribution(ctx, number):
     shape, rule = (7, 10), rules(ctx.size)[number]
     layout = pt.Layout(rule, shape, ctx.size)
     columns = pt.Layout(pt.Slab(1), shape, ctx.size)
-    a = pt.random(ctx, shape, layout.distribution, seed=1)
-    x = torch.from_numpy(np.ascontiguousarray(a.local))
+    x = own(whole(shape), layout, ctx)
     there = ptt.redistribute(ctx, x, layout, columns)
-    np.testing.assert_array_equal(there, a.redistribute(pt.Slab(1)).local)
+    assert torch.equal(there, own(whole(shape), columns, ctx))
     assert torch.equal(ptt.redistribute(ctx, there, columns, layout), x)
     check_adjoint(ctx, lambda x: ptt.redistribute(ctx, x, layout, columns), x)
     check_adjoint(ctx, lambda x: ptt.redistribute(ctx, x, columns, layout), there)
@@ -151,15 +165,13 @@ def test_redistribution_of_contributions_and_of_replicas(ctx):
 def test_transforms(ctx, norm):
     shape = (6, 5, 7)
     slabs = pt.Layout(pt.Slab(0), shape, ctx.size)
-    a = pt.random(ctx, shape, pt.Slab(0), seed=2)
-    x, whole = torch.from_numpy(a.local.copy()), a.gather()
+    samples = np.random.default_rng(2).standard_normal(shape)
+    x = own(samples, slabs, ctx)
     half = ptt.rfft(ctx, x, slabs, pt.Slab(1), norm=norm)
     spectrum = pt.Layout(pt.Slab(1), (6, 5, 4), ctx.size)
-    of_all = pt.from_local(ctx, half, spectrum.distribution, (6, 5, 4)).gather()
-    if ctx.rank == 0:
-        np.testing.assert_allclose(of_all, np.fft.rfftn(whole, norm=norm), rtol=1e-12, atol=1e-10)
+    close(half, part(np.fft.rfftn(samples, norm=norm), spectrum, ctx.rank), atol=1e-10)
     back = ptt.irfft(ctx, half, spectrum, pt.Slab(0), norm=norm, last_length=7)
-    np.testing.assert_allclose(back, x, rtol=1e-12, atol=1e-12)
+    close(back, x)
     check_adjoint(ctx, lambda x: ptt.rfft(ctx, x, slabs, pt.Slab(1), norm=norm), x)
     for length in (6, 7):
         check_adjoint(
@@ -172,6 +184,11 @@ def test_transforms(ctx, norm):
         check_adjoint(ctx, lambda x, i=inverse: ptt.fft(ctx, x, slabs, pt.Slab(2), axes=(1, 2), norm=norm, inverse=i), z)
 
 
+def drawn(shape, dtype, seed):
+    """The same on all ranks."""
+    return torch.randn(shape, dtype=dtype, generator=torch.Generator().manual_seed(seed)).numpy()
+
+
 @pytest.mark.parametrize("dtype", [torch.float64, torch.complex128], ids=str)
 @pytest.mark.parametrize("transposed", [(False, False), (True, False), (False, True), (True, True)])
 def test_products(ctx, dtype, transposed):
@@ -179,62 +196,55 @@ def test_products(ctx, dtype, transposed):
     shape_a, shape_b = ((k, m) if transposed[0] else (m, k)), ((n, k) if transposed[1] else (k, n))
     for rule_a, rule_b, rule_d in ((pt.Slab(0), pt.Slab(1), pt.Slab(0)), (pt.Slab(1), pt.Slab(0), pt.Replicated())):
         of_a, of_b = pt.Layout(rule_a, shape_a, ctx.size), pt.Layout(rule_b, shape_b, ctx.size)
-        a, b = (numbers(ctx, one.local_shape(ctx.rank), dtype, seed) for seed, one in ((1, of_a), (2, of_b)))
+        whole_a, whole_b = (drawn(shape, dtype, seed) for seed, shape in ((1, shape_a), (2, shape_b)))
+        a, b = own(whole_a, of_a, ctx), own(whole_b, of_b, ctx)
 
         def product(left, right):
             return ptt.matmul(ctx, left, right, of_a, of_b, rule_d, transpose_a=transposed[0], transpose_b=transposed[1])
 
-        whole_a, whole_b = (
-            pt.from_local(ctx, one, layout.distribution, layout.shape).redistribute(pt.Replicated()).local.clone()
-            for one, layout in ((a, of_a), (b, of_b))
-        )
         expected = (whole_a.T if transposed[0] else whole_a) @ (whole_b.T if transposed[1] else whole_b)
         of_d = pt.Layout(rule_d, (m, n), ctx.size)
-        own = [torch.as_tensor(of_d.indices(axis, ctx.rank)) for axis in (0, 1)]
-        np.testing.assert_allclose(product(a, b), expected[own[0]][:, own[1]], rtol=1e-12, atol=1e-12)
+        close(product(a, b), part(expected, of_d, ctx.rank))
         check_adjoint(ctx, lambda x: product(x, b), a)
         check_adjoint(ctx, lambda x: product(a, x), b)
 
 
 def one_layer_after_the_other(context, sequence_parallel, up, down, x):
-    first = ptt.ColumnParallelLinear(context, 6, 10, sequence_parallel=sequence_parallel, dtype=torch.float64)
-    second = ptt.RowParallelLinear(context, 10, 4, sequence_parallel=sequence_parallel, dtype=torch.float64)
+    given = {"sequence_parallel": sequence_parallel, "dtype": torch.float64, "device": WHERE}
+    first, second = ptt.ColumnParallelLinear(context, 6, 10, **given), ptt.RowParallelLinear(context, 10, 4, **given)
     first.take(up), second.take(down)
     return first, second, second(torch.nn.functional.gelu(first(x)))
 
 
 @pytest.mark.parametrize("sequence_parallel", [True, False])
 def test_layers_are_those_of_one_process(ctx, sequence_parallel):
-    generator = torch.Generator().manual_seed(11)
+    def given(seed, *shape):
+        return torch.from_numpy(drawn(shape, torch.float64, seed)).to(WHERE)
 
-    def drawn(*shape):
-        return torch.randn(*shape, dtype=torch.float64, generator=generator)
-
-    up, down = (torch.nn.Linear(*sizes, dtype=torch.float64) for sizes in ((6, 10), (10, 4)))
+    up, down = (torch.nn.Linear(*sizes, dtype=torch.float64, device=WHERE) for sizes in ((6, 10), (10, 4)))
     with torch.no_grad():
-        for one in (*up.parameters(), *down.parameters()):
-            one.copy_(drawn(*one.shape))
-    tokens = 3 * ctx.size
-    x = drawn(tokens, 2, 6).requires_grad_()
+        for seed, one in enumerate((*up.parameters(), *down.parameters())):
+            one.copy_(given(seed, *one.shape))
+    x = given(10, 3 * ctx.size, 2, 6).requires_grad_()
     y = down(torch.nn.functional.gelu(up(x)))
-    weight = drawn(*y.shape)
+    weight = given(11, *y.shape)
     (y * weight).sum().backward()
 
     here = slice(3 * ctx.rank, 3 * ctx.rank + 3) if sequence_parallel else slice(None)
-    own = x.detach()[here].clone().requires_grad_()
-    first, second, found = one_layer_after_the_other(ctx, sequence_parallel, up, down, own)
-    np.testing.assert_allclose(found.detach(), y.detach()[here], rtol=1e-12, atol=1e-12)
+    mine = x.detach()[here].clone().requires_grad_()
+    first, second, found = one_layer_after_the_other(ctx, sequence_parallel, up, down, mine)
+    close(found.detach(), y.detach()[here])
     (found * weight[here]).sum().backward()
-    np.testing.assert_allclose(own.grad, x.grad[here], rtol=1e-12, atol=1e-12)
+    close(mine.grad, x.grad[here])
     columns = torch.as_tensor(first.layout.indices(0, ctx.rank))
-    np.testing.assert_allclose(first.weight.grad, up.weight.grad[columns], rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(first.bias.grad, up.bias.grad[columns], rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(second.weight.grad, down.weight.grad[:, columns], rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(second.bias.grad, down.bias.grad, rtol=1e-12, atol=1e-12)
+    close(first.weight.grad, up.weight.grad[columns])
+    close(first.bias.grad, up.bias.grad[columns])
+    close(second.weight.grad, down.weight.grad[:, columns])
+    close(second.bias.grad, down.bias.grad)
 
 
 def test_new_layers_have_the_same_on_all_ranks_where_they_must(ctx):
-    layer = ptt.RowParallelLinear(ctx, 8, 3)
+    layer = ptt.RowParallelLinear(ctx, 8, 3, device=WHERE)
     biases = pt.all_gather(ctx, layer.bias.detach()[None])
     assert all(torch.equal(one, biases[0]) for one in biases)
     if ctx.size > 1:
@@ -246,11 +256,11 @@ def test_what_is_wrong_is_the_same_error_on_all_ranks(ctx):
     if ctx.size == 1:
         pytest.skip("needs ranks that differ")
     with pytest.raises(pt.DisagreementError):
-        ptt.all_reduce(ctx, torch.zeros(3 + ctx.rank))
+        ptt.all_reduce(ctx, torch.zeros(3 + ctx.rank, device=WHERE))
     rows = pt.Layout(pt.Slab(0), (6, 4), ctx.size)
     with pytest.raises(pt.ArgumentError, match="a part of shape"):
-        ptt.redistribute(ctx, torch.zeros(9, 9), rows, pt.Slab(1))
-    assert torch.equal(ptt.all_reduce(ctx, torch.ones(2)), torch.full((2,), float(ctx.size)))
+        ptt.redistribute(ctx, torch.zeros(9, 9, device=WHERE), rows, pt.Slab(1))
+    assert bool((ptt.all_reduce(ctx, torch.ones(2, device=WHERE)) == ctx.size).all())
 
 
 def test_compiled(ctx):
