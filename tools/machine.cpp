@@ -11,8 +11,7 @@
 #include "tools/job.hpp"
 #include "tools/subcommand.hpp"
 
-namespace partita::tools {
-namespace machine_command {
+namespace partita::tools::machine_command {
 
 struct Options {
   std::string name = "here";
@@ -243,5 +242,4 @@ void describe(Subcommand& command, Options& options) {
 const Register registered("machine", "measure this machine, for prices and for the choice of methods",
                           describe, measure);
 
-}  // namespace machine_command
-}  // namespace partita::tools
+}  // namespace partita::tools::machine_command
