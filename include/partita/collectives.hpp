@@ -170,7 +170,8 @@ PARTITA_API View halo_interior(const View& extended, const Layout& layout, int r
 /// The parts of an array, each extended by ghost cells: plan once, execute many times. For every distribution
 /// whose parts are boxes, even or not, empty ones among them; any width, also beyond the neighbour's part or
 /// the whole of a periodic array. Corners are filled too. Ghost cells outside of the array are left alone.
-/// Creation is collective; so are `execute` and `refresh`, which allocate nothing, and `start` and `finish`.
+/// Creation is collective; so are `execute`, `refresh` and `accumulate`, which allocate nothing, and `start`
+/// and `finish`.
 /// Not copyable, one thread at a time.
 class PARTITA_API Halo {
  public:
@@ -192,6 +193,18 @@ class PARTITA_API Halo {
   /// The ghost cells alone: the part is already in its place in `extended`.
   void refresh(const View& extended, Stream stream = {});
 
+  /// The adjoint of `execute`, <execute(x), y> = <x, accumulate(y)>: `destination` becomes the part inside
+  /// `extended`, and added to it what the ghost cells of all ranks hold of it (as PETSc's reverse scatter
+  /// with ADD_VALUES): for what was deposited into ghost cells. Ghost cells are left as they are, and those
+  /// outside of the array are ignored. Added in the order of the plan: the same bits in every execution.
+  /// Blocks until `destination` is complete and `extended` may be overwritten. The first one of all plans and
+  /// allocates together with all ranks. Errors as of `execute`, and ArgumentError on all ranks where the
+  /// layout is replicated (the copies would be added up) or no sum is defined for the dtype.
+  void accumulate(const View& extended, const Array& destination, Stream stream = {});
+  void accumulate(const View& extended, const View& destination, Stream stream = {});
+  /// The same in its place: the destination is the part inside `extended`; of `refresh`.
+  void accumulate(const View& extended, Stream stream = {});
+
   /// `execute` in two halves, so that the interior is computed meanwhile. `start` copies what this rank gives
   /// and waits for nobody, but for the first one of all, which plans and allocates together with all ranks;
   /// `finish` waits for what the neighbours have given and puts it in its place. On the host nobody works in
@@ -210,6 +223,11 @@ class PARTITA_API Halo {
   void start(const View& source, const View& extended, Stream stream = {});
   void start(const View& extended, Stream stream = {});  ///< of `refresh`
   void finish(Stream stream = {});
+  /// `accumulate` in two halves, the second of which is `finish`. In between neither `extended` nor the
+  /// destination may be written, nor the destination be read.
+  void start_accumulate(const View& extended, const Array& destination, Stream stream = {});
+  void start_accumulate(const View& extended, const View& destination, Stream stream = {});
+  void start_accumulate(const View& extended, Stream stream = {});
 
   const Plan& plan() const;  ///< this rank's, of `execute`
 

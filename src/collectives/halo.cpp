@@ -13,69 +13,12 @@
 #include "collectives/layouts.hpp"
 #include "collectives/plan_runner.hpp"
 #include "collectives/plans.hpp"
-#include "collectives/posted_exchange.hpp"
 #include "context/context_state.hpp"
 #include "device/device_runtime.hpp"
 #include "device/device_synchronization.hpp"
 
 namespace partita {
 namespace collective {
-
-namespace {
-
-// Three operands: the part, the extended part, and the part's place in the extended one.
-constexpr const char* halo_names[] = {"source", "extended", "interior"};
-
-void copy_own_part(Chain& chain, const Layout& layout, int rank) {
-  if (layout.region(rank).empty()) return;
-  Region own{{IndexSet::range(rank, rank + 1)}};
-  for (const std::int64_t extent : layout.local_shape(rank)) own.sets.push_back(IndexSet::range(0, extent));
-  chain.builder().copy(rank, own, chain.builder().own(0), chain.builder().own(2));
-}
-
-}  // namespace
-
-Plan plan_halo(const Request& request, const HaloOptions& options, const Layout& layout) {
-  const Halos halos = make_halos(layout, options);
-  Chain chain(request, halo_names, "exchange", "pieces of neighbours through rings and messages");
-  copy_own_part(chain, layout, request.rank);
-  append_pairwise_exchange(chain, 0, 1, halo_pieces(halos, request.topology, request.rank),
-                           layout.largest_local_size());
-  return chain.take();
-}
-
-HaloInHalves plan_halo_in_halves(const Request& request, const Halos& halos, std::int64_t most_bytes) {
-  Chain chain(request, halo_names, "exchange in halves", "all pieces are given before any is taken");
-  copy_own_part(chain, halos.layout, request.rank);
-  const GivenBy given_by = [&](int rank) { return halo_pieces(halos, request.topology, rank).given; };
-  const std::size_t given = append_posted_exchange(
-      chain, 0, 1, halo_pieces(halos, request.topology, request.rank), given_by, most_bytes);
-  return {chain.take(), given};
-}
-
-std::int64_t halo_posted_bytes(const Halos& halos, const Topology& topology, int rank, Dtype dtype) {
-  return posted_bytes(halo_pieces(halos, topology, rank).given, topology, rank, size_of(dtype));
-}
-
-std::vector<Operand> halo_operands(const Halos& halos, Dtype dtype, MemorySpace space) {
-  const int ranks = halos.layout.ranks();
-  const Layout part = by_rank(largest_part(halos), ranks);
-  std::vector<Operand> operands;
-  for (const Layout& layout : {part, by_rank(largest_extended(halos), ranks), part}) {
-    operands.push_back(Operand::of(layout, dtype));
-    operands.back().dense = false;
-    operands.back().space = space;
-  }
-  return operands;
-}
-
-std::string halo_text(const Layout& layout, const HaloOptions& options) {
-  std::string periodic;
-  for (const bool turns : options.periodic) periodic += turns ? 'p' : '-';
-  const auto widths = [](const Extents& given) { return given.empty() ? "none" : to_string(given); };
-  return fmt::format("{}, widths {} and {}, periodic {}", layout.to_string(), widths(options.lower),
-                     widths(options.upper), periodic);
-}
 
 namespace {
 
@@ -88,12 +31,13 @@ View with_rank(View view) {
 /// The views of a call, checked: none where the rank's part is empty.
 using HaloViews = std::array<View, 3>;
 
-/// A halo plan bound to memory. Holds no share of the context.
+/// A halo plan bound to memory, of one way. Holds no share of the context.
 class HaloRunner {
  public:
   /// Collective.
-  HaloRunner(ContextState& context, const Operand& operand, const HaloOptions& options)
-      : context_(context), dtype_(operand.dtype), space_(operand.space) {
+  HaloRunner(ContextState& context, const Operand& operand, const HaloOptions& options,
+             HaloWay way = HaloWay::exchange)
+      : context_(context), dtype_(operand.dtype), space_(operand.space), way_(way) {
     const Layout& layout = operand.layout;
     context.require_usable("halo");
     const bool grouped = space_ == MemorySpace::device && devices::messages_go_in_groups(context);
@@ -101,14 +45,16 @@ class HaloRunner {
       check(layout.ranks() == context.size(), "halo: the layout {} does not suit a context of {} ranks",
             layout.to_string(), context.size());
       halos_ = make_halos(layout, options);
+      if (way == HaloWay::accumulate) check_sums(layout);
       check<UnsupportedError>(space_ == MemorySpace::host || context.device != nullptr,
                               "halo: an array in device memory, but the context has no device");
       facts_ = {{"layout and widths", halo_text(layout, options)},
+                {"way", way == HaloWay::exchange ? "exchange" : "accumulate"},
                 {"dtype", std::string(name(dtype_))},
                 {"memory", std::string(name(space_))}};
       const std::vector<Operand> operands = halo_operands(*halos_, dtype_, space_);
       Plan plan = plan_halo({"halo", operands, context.topology(space_), context.rank(), facts_, grouped},
-                            options, layout);
+                            options, layout, way);
       bound_ = std::make_unique<PlanRunner>(context, std::move(plan));
       return facts_;
     });
@@ -127,16 +73,18 @@ class HaloRunner {
   HaloRunner& operator=(const HaloRunner&) = delete;
 
   const Plan& plan() const { return bound_->plan(); }
+  bool started() const { return started_; }
   Shape extended() const { return extended_shape(*halos_, context_.rank()); }
 
   View interior(const View& extended) const { return interior_of(*halos_, extended, context_.rank()); }
 
-  void run(const View& source, const View& extended, Stream stream) {
-    bound_->run(checked(source, extended, stream), stream);
+  /// `part`: the source, or the destination.
+  void run(const View& part, const View& extended, Stream stream) {
+    bound_->run(checked(part, extended, stream), stream);
   }
 
-  void start(const View& source, const View& extended, Stream stream) {
-    const HaloViews views = checked(source, extended, stream);
+  void start(const View& part, const View& extended, Stream stream) {
+    const HaloViews views = checked(part, extended, stream);
     if (space_ == MemorySpace::device) {
       start_on_device(views, stream);
     } else {
@@ -162,12 +110,11 @@ class HaloRunner {
 
  private:
   /// What is refused on this rank is refused on all that come to listen.
-  HaloViews checked(const View& source, const View& extended, Stream stream) {
+  HaloViews checked(const View& part, const View& extended, Stream stream) {
     context_.require_usable("halo");
-    check(!started_, "halo: an exchange was started and is not finished: call finish() first");
-    runtime::check_or_tell_all(context_, "halo", [&] { check_views(source, extended, stream); });
+    runtime::check_or_tell_all(context_, "halo", [&] { check_views(part, extended, stream); });
     if (volume(halos_->layout.local_shape(context_.rank())) == 0) return {};
-    return {with_rank(source), with_rank(extended), with_rank(interior(extended))};
+    return {with_rank(part), with_rank(extended), with_rank(interior(extended))};
   }
 
   void start_on_device(const HaloViews& views, Stream stream) {
@@ -180,12 +127,12 @@ class HaloRunner {
   void plan_halves() {
     const Topology& topology = context_.topology();
     const std::int64_t most = runtime::largest_of_ranks(
-        context_, "halo start", halo_posted_bytes(*halos_, topology, context_.rank(), dtype_));
+        context_, "halo start", halo_posted_bytes(*halos_, topology, context_.rank(), dtype_, way_));
     std::unique_ptr<PlanRunner> halves;
     runtime::collectively(context_, "halo start", [&]() -> std::vector<Fact> {
       const std::vector<Operand> operands = halo_operands(*halos_, dtype_);
       HaloInHalves made =
-          plan_halo_in_halves({"halo", operands, topology, context_.rank(), facts_}, *halos_, most);
+          plan_halo_in_halves({"halo", operands, topology, context_.rank(), facts_}, *halos_, most, way_);
       halves = std::make_unique<PlanRunner>(context_, std::move(made.plan), made.given);
       return facts_;
     });
@@ -194,14 +141,21 @@ class HaloRunner {
     halves_ = std::move(halves);
   }
 
-  void check_views(const View& source, const View& extended, Stream stream) const {
-    const View views[] = {source, extended};
+  void check_sums(const Layout& layout) const {
+    check(!layout.is_replicated(),
+          "halo: what is added to the replicas of {} would be added once a rank; redistribute it first",
+          layout.to_string());
+    check(is_defined(Reduction::sum, dtype_), "halo: no sum is defined for {}", name(dtype_));
+  }
+
+  void check_views(const View& part, const View& extended, Stream stream) const {
+    const View views[] = {part, extended};
     check_space(context_, "halo", views, space_, stream);
-    const Shape part = halos_->layout.local_shape(context_.rank());
-    if (volume(part) == 0) return;
-    check_one(source, part, "the part");
+    const Shape own = halos_->layout.local_shape(context_.rank());
+    if (volume(own) == 0) return;
+    check_one(part, own, "the part");
     check_one(extended, this->extended(), "the extended part");
-    check_same_or_apart("halo", source, interior(extended), extended);
+    check_same_or_apart("halo", part, interior(extended), extended);
   }
 
   void check_one(const View& view, const Shape& wanted, const char* what) const {
@@ -216,6 +170,7 @@ class HaloRunner {
   ContextState& context_;
   Dtype dtype_;
   MemorySpace space_;
+  HaloWay way_;
   std::vector<Fact> facts_;
   std::optional<Halos> halos_;
   std::unique_ptr<PlanRunner> bound_;
@@ -237,12 +192,41 @@ View halo_interior(const View& extended, const Layout& layout, int rank, const H
 }
 
 struct Halo::State {
-  std::shared_ptr<ContextState> context;           // declared first: it outlives the plan
+  std::shared_ptr<ContextState> context;  // declared first: it outlives the plans
+  Operand operand;
+  HaloOptions options;
   std::shared_ptr<collective::HaloRunner> runner;  // graphs may have their share
+  std::shared_ptr<collective::HaloRunner> adjoint = {};
+
+  bool accumulates() const { return adjoint && adjoint->started(); }
+
+  /// For a call in `stream`.
+  collective::HaloRunner& exchanging(Stream stream) {
+    require_finished();
+    contexts::keep_for_graph(*context, stream, runner);
+    return *runner;
+  }
+
+  /// Collective where it is the first time.
+  collective::HaloRunner& accumulating(Stream stream) {
+    require_finished();
+    if (!adjoint) {
+      adjoint = std::make_shared<collective::HaloRunner>(*context, operand, options,
+                                                         collective::HaloWay::accumulate);
+    }
+    contexts::keep_for_graph(*context, stream, adjoint);
+    return *adjoint;
+  }
+
+  void require_finished() const {
+    context->require_usable("halo");
+    check(!runner->started() && !accumulates(),
+          "halo: an exchange was started and is not finished: call finish() first");
+  }
 };
 
 Halo::Halo(const Context& context, const Operand& operand, const HaloOptions& options)
-    : state_(new State{context.state(),
+    : state_(new State{context.state(), operand, options,
                        std::make_shared<collective::HaloRunner>(*context.state(), operand, options)}) {}
 
 Halo::~Halo() = default;
@@ -262,12 +246,23 @@ void Halo::execute(const Array& source, const View& extended, Stream stream) {
 }
 
 void Halo::execute(const View& source, const View& extended, Stream stream) {
-  contexts::keep_for_graph(*state_->context, stream, state_->runner);
-  state_->runner->run(source, extended, stream);
+  state_->exchanging(stream).run(source, extended, stream);
 }
 
 void Halo::refresh(const View& extended, Stream stream) {
   execute(interior(extended), extended, stream);
+}
+
+void Halo::accumulate(const View& extended, const Array& destination, Stream stream) {
+  accumulate(extended, destination.local(), stream);
+}
+
+void Halo::accumulate(const View& extended, const View& destination, Stream stream) {
+  state_->accumulating(stream).run(destination, extended, stream);
+}
+
+void Halo::accumulate(const View& extended, Stream stream) {
+  accumulate(extended, interior(extended), stream);
 }
 
 void Halo::start(const Array& source, const View& extended, Stream stream) {
@@ -275,16 +270,27 @@ void Halo::start(const Array& source, const View& extended, Stream stream) {
 }
 
 void Halo::start(const View& source, const View& extended, Stream stream) {
-  contexts::keep_for_graph(*state_->context, stream, state_->runner);
-  state_->runner->start(source, extended, stream);
+  state_->exchanging(stream).start(source, extended, stream);
 }
 
 void Halo::start(const View& extended, Stream stream) {
   start(interior(extended), extended, stream);
 }
 
+void Halo::start_accumulate(const View& extended, const Array& destination, Stream stream) {
+  start_accumulate(extended, destination.local(), stream);
+}
+
+void Halo::start_accumulate(const View& extended, const View& destination, Stream stream) {
+  state_->accumulating(stream).start(destination, extended, stream);
+}
+
+void Halo::start_accumulate(const View& extended, Stream stream) {
+  start_accumulate(extended, interior(extended), stream);
+}
+
 void Halo::finish(Stream stream) {
-  state_->runner->finish(stream);
+  (state_->accumulates() ? state_->adjoint : state_->runner)->finish(stream);
 }
 
 const Plan& Halo::plan() const {

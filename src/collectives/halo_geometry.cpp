@@ -158,7 +158,8 @@ Shape largest_extended(const Halos& halos) {
   return largest(halos, [&](int rank) { return extended_shape(halos, rank); });
 }
 
-ExchangedPieces halo_pieces(const Halos& halos, const Topology& topology, int rank) {
+// What was taken in the exchange is given back in its adjoint: the same pieces in the same order.
+ExchangedPieces halo_pieces(const Halos& halos, const Topology& topology, int rank, HaloWay way) {
   ExchangedPieces moves;
   for (int peer = 0; peer < topology.ranks(); ++peer) {
     for_each_piece(halos, topology, rank, peer, [&](Region there, const Region& /*here*/) {
@@ -167,6 +168,10 @@ ExchangedPieces halo_pieces(const Halos& halos, const Topology& topology, int ra
     for_each_piece(halos, topology, peer, rank, [&](const Region& /*there*/, Region here) {
       moves.taken.push_back({peer, std::move(here)});
     });
+  }
+  if (way == HaloWay::accumulate) {
+    std::swap(moves.given, moves.taken);
+    moves.join = Reduction::sum;
   }
   return moves;
 }

@@ -31,8 +31,13 @@ View interior_of(const Halos& halos, const View& extended, int rank);
 Shape largest_part(const Halos& halos);
 Shape largest_extended(const Halos& halos);
 
+/// Which way: from parts to extended parts, or back, where what comes is added.
+enum class HaloWay : std::uint8_t { exchange, accumulate };
+
 /// What the rank gives and takes. Regions are of arrays [rank, ...]: of parts where it gives, of extended
-/// parts where it takes, each from its own corner on. The rank's part itself is not among them.
-ExchangedPieces halo_pieces(const Halos& halos, const Topology& topology, int rank);
+/// parts where it takes (of the other where it accumulates), each from its own corner on. The rank's part
+/// itself is not among them.
+ExchangedPieces halo_pieces(const Halos& halos, const Topology& topology, int rank,
+                            HaloWay way = HaloWay::exchange);
 
 }  // namespace partita::collective

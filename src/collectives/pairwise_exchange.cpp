@@ -44,7 +44,7 @@ class PairwiseExchange {
  public:
   PairwiseExchange(planning::PlanBuilder& builder, int from, int to, const ExchangedPieces& moves,
                    std::int64_t largest)
-      : builder_(builder), from_(from), to_(to), ranks_(builder.plan().topology.ranks()) {
+      : builder_(builder), moves_(moves), from_(from), to_(to), ranks_(builder.plan().topology.ranks()) {
     const Operand& source = builder.operand(from);
     item_ = size_of(source.dtype);
     order_ = source.axis_order;
@@ -88,7 +88,7 @@ class PairwiseExchange {
     const Place between{messages_, rank, 0, order_};
     for (std::size_t k = 0; k < given(rank).size(); ++k) {
       builder_.copy(rank, given(rank)[k], here(from_), between);
-      builder_.copy(rank, taken(rank)[k], between, here(to_));
+      append_taken(builder_, moves_, {rank, taken(rank)[k]}, between, here(to_));
     }
   }
 
@@ -112,7 +112,7 @@ class PairwiseExchange {
   std::int64_t bytes(const Region& region) const { return region.size() * item_; }
 
   void consume(int giver, std::int64_t slot, const Region& region) {
-    builder_.copy(giver, region, ring_->take(giver, slot, order_), here(to_));
+    append_taken(builder_, moves_, {giver, region}, ring_->take(giver, slot, order_), here(to_));
     ring_->taken(giver);
   }
 
@@ -127,7 +127,8 @@ class PairwiseExchange {
 
   void unpack() {
     const Posted& oldest = posted_.front();
-    builder_.copy(oldest.giver, oldest.region, oldest.message.place, here(to_), {oldest.message.step});
+    append_taken(builder_, moves_, {oldest.giver, oldest.region}, oldest.message.place, here(to_),
+                 {oldest.message.step});
     receiving_->pop();
     posted_.pop_front();
   }
@@ -146,6 +147,7 @@ class PairwiseExchange {
   };
 
   planning::PlanBuilder& builder_;
+  const ExchangedPieces& moves_;
   int from_;
   int to_;
   int ranks_;
@@ -162,6 +164,15 @@ class PairwiseExchange {
 };
 
 }  // namespace
+
+void append_taken(planning::PlanBuilder& builder, const ExchangedPieces& moves, const Piece& piece,
+                  const Place& from, const Place& to, std::vector<int> after) {
+  if (moves.join) {
+    builder.accumulate(piece.peer, *moves.join, piece.region, from, to, std::move(after));
+  } else {
+    builder.copy(piece.peer, piece.region, from, to, std::move(after));
+  }
+}
 
 void append_pairwise_exchange(Chain& chain, int from, int to, const ExchangedPieces& moves,
                               std::int64_t largest) {

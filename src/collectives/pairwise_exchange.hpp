@@ -2,6 +2,7 @@
 // another one of the same extents there.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "collectives/chain.hpp"
@@ -19,7 +20,12 @@ struct Piece {
 struct ExchangedPieces {
   std::vector<Piece> given;
   std::vector<Piece> taken;
+  std::optional<Reduction> join = {};  ///< of what is taken with what stands there; nothing: in its place
 };
+
+/// Appends the step that puts a taken piece into its place.
+void append_taken(planning::PlanBuilder& builder, const ExchangedPieces& moves, const Piece& piece,
+                  const Place& from, const Place& to, std::vector<int> after = {});
 
 /// Appends the steps that move the pieces from operand `from` to operand `to`: through rings of small buffers
 /// that peers of the node read, through messages between nodes. Bounded scratch, whatever the pieces are.

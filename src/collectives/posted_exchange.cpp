@@ -45,7 +45,7 @@ class PostedExchange {
     }
     for (const int giver : peers_of(moves_.taken)) take_from(giver, given_by(giver));
     for (const auto& [piece, message] : messages) {
-      builder_.copy(piece->peer, piece->region, message.place, here(to_), {message.step});
+      append_taken(builder_, moves_, *piece, message.place, here(to_), {message.step});
     }
     for (const int taker : peers_of(moves_.given)) builder_.wait(taker, Channel::done);
     builder_.finish(sent_);
@@ -96,7 +96,7 @@ class PostedExchange {
       while (taken->peer != builder_.rank()) ++taken;
       const Place between = next_private(piece.region);
       builder_.copy(builder_.rank(), piece.region, here(from_), between);
-      builder_.copy(builder_.rank(), (taken++)->region, between, here(to_));
+      append_taken(builder_, moves_, *taken++, between, here(to_));
     }
   }
 
@@ -125,7 +125,7 @@ class PostedExchange {
     for (const Piece& piece : given) {
       if (piece.peer == giver || !builder_.same_node(piece.peer)) continue;
       if (piece.peer == builder_.rank()) {
-        builder_.copy(giver, (taken++)->region, {shared_, giver, offset, order_}, here(to_));
+        append_taken(builder_, moves_, *taken++, {shared_, giver, offset, order_}, here(to_));
       }
       offset += room(piece.region, item_);
     }

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import fnmatch
 import json
+import os
 import subprocess
 import sys
 import time
@@ -122,7 +123,9 @@ def _beside_mpi4py(context: Context) -> Iterator[Case]:
 
 
 def _imported(package: str) -> Seconds:
-    return called(lambda: subprocess.run([sys.executable, "-c", f"import {package}"], check=True))
+    # As of an installed package, whose bytecode is there.
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": ""}
+    return called(lambda: subprocess.run([sys.executable, "-c", f"import {package}"], check=True, env=environment))
 
 
 def _cases(context: Context) -> Iterator[Case]:
