@@ -5,6 +5,7 @@ import pytest
 from shapes import part, rules, whole
 
 import partita as pt
+from partita._adjoints import as_partial, as_replicated
 
 pytest.importorskip("jax")
 from test_jax import ERROR, check_derivatives, dot, jax, jnp, pj, some
@@ -197,3 +198,11 @@ def test_bad_arguments(ctx):
                 pj.halo(here(ctx, whole((6, 4)), cyclic), cyclic, (1, 1))
         with pytest.raises(ERROR, match="ArgumentError"):
             jax.block_until_ready(pj.matmul(x, x, slab, slab))
+
+
+def test_shares_lie_as_replicas_do():
+    uneven = pt.Partitioned(pt.Mesh({"x": 4, "y": 2}), pt.P("x", None, uneven="balanced"))
+    replicas = pt.Layout(uneven, (5, 3), 8)
+    shares = as_partial(replicas)
+    assert shares.partial == "sum" and as_replicated(shares).equivalent(replicas)
+    assert [shares.local_shape(rank) for rank in range(8)] == [replicas.local_shape(rank) for rank in range(8)]
