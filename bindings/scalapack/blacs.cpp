@@ -89,6 +89,9 @@ PARTITA_API void partita_scalapack_use(void* handle) {
 PARTITA_API long partita_scalapack_calls() {
   return partita::scalapack::calls.computed;
 }
+PARTITA_API long partita_scalapack_calls_on_devices() {
+  return partita::scalapack::calls.on_devices;
+}
 PARTITA_API long partita_scalapack_calls_handed_on() {
   return partita::scalapack::calls.handed_on;
 }

@@ -24,6 +24,7 @@ struct Routine {
 struct Calls {
   std::atomic<long> computed{0};  ///< here
   std::atomic<long> handed_on{0};
+  std::atomic<long> on_devices{0};  ///< of those that are computed here
 };
 extern Calls calls;
 

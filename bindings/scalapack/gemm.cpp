@@ -4,6 +4,7 @@
 
 #include "call.hpp"
 #include "combine.hpp"
+#include "devices.hpp"
 #include "matrix.hpp"
 
 namespace partita::scalapack {
@@ -119,6 +120,20 @@ std::complex<double> wide(std::complex<T> number) {
   return {static_cast<double>(number.real()), static_cast<double>(number.imag())};
 }
 
+/// Asked once for each kind of call: prices take plans.
+template <class T>
+bool goes_to_devices(const GemmCall<T>& call, const Problem& problem, const MatmulOperands& operands,
+                     const MatmulOptions& options, Grid& grid) {
+  if (!machine_of_devices()) return false;
+  constexpr std::size_t most = 1024;
+  auto& chosen = grid.devices_chosen();
+  const std::uint64_t key = key_of(call, problem).value();
+  if (const auto found = chosen.find(key); found != chosen.end()) return found->second;
+  if (chosen.size() == most) chosen.clear();
+  const Topology& topology = grid.context().topology();
+  return chosen[key] = costs_less_on_devices(operands, topology, options, *machine_of_devices());
+}
+
 template <class T>
 void multiply(const GemmCall<T>& call, const Problem& problem, const Layouts& layouts, Grid& grid) {
   // Wrapped memory is not written to through A and B.
@@ -133,7 +148,15 @@ void multiply(const GemmCall<T>& call, const Problem& problem, const Layouts& la
   options.op_b = problem.op_b;
   options.alpha = wide(*call.alpha);
   options.beta = wide(*call.beta);
-  matmul_into(a, b, *call.beta == T(0) ? nullptr : &c, c, options);
+  const bool reads_c = *call.beta != T(0);
+  const auto read = reads_c ? std::optional<Operand>(c.operand()) : std::nullopt;
+  const MatmulOperands operands{a.operand(), b.operand(), read, c.operand(), {}, {}, {}};
+  if (goes_to_devices(call, problem, operands, options, grid) &&
+      multiplied_on_devices(grid, a, b, c, reads_c, options)) {
+    ++calls.on_devices;
+    return;
+  }
+  matmul_into(a, b, reads_c ? &c : nullptr, c, options);
 }
 
 /// What PBLAS itself can do and we cannot.

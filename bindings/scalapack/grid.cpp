@@ -77,16 +77,23 @@ Grid& Grid::of(int blacs_context, const Coordinates& coordinates) {
   return made;
 }
 
+Context Grid::started(const Device& device) const {
+  ContextOptions options;
+  options.communicator = partita::communicator(communicator_);
+  options.device = device;
+  // ScaLAPACK waits for late processes for ever. PARTITA_DEADLINE may shorten this.
+  options.deadline = std::chrono::hours(24);
+  return initialize(options);
+}
+
 const Context& Grid::context() {
-  if (!context_) {
-    ContextOptions options;
-    options.communicator = partita::communicator(communicator_);
-    options.device = Device::cpu();
-    // ScaLAPACK waits for late processes for ever. PARTITA_DEADLINE may shorten this.
-    options.deadline = std::chrono::hours(24);
-    context_.emplace(initialize(options));
-  }
+  if (!context_) context_.emplace(started(Device::cpu()));
   return *context_;
+}
+
+const Context& Grid::devices() {
+  if (!devices_) devices_.emplace(started(Device::cuda()));
+  return *devices_;
 }
 
 /// One row a rank, and all rows on every rank.

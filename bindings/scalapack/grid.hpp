@@ -8,6 +8,7 @@
 #include <optional>
 #include <partita/context.hpp>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "arguments.hpp"
@@ -34,9 +35,13 @@ class Grid {
 
   /// Collective over the grid at its first call; local afterwards.
   const Context& context();
+  /// On GPUs; likewise. Throws UnsupportedError where a process has none.
+  const Context& devices();
 
   SeenCalls& seen_calls() { return seen_calls_; }
   Trials& product_trials() { return product_trials_; }
+  /// Whether products of a kind (CallKey) go to GPUs, as far as that has been asked.
+  std::unordered_map<std::uint64_t, bool>& devices_chosen() { return devices_chosen_; }
 
   /// Every process's numbers, as many from each, in the order of ranks. Collective over the grid.
   std::vector<std::int64_t> gather(std::span<const std::int64_t> mine);
@@ -46,11 +51,15 @@ class Grid {
   std::vector<int> ranks_of(const Grid& inner) const;
 
  private:
+  Context started(const Device& device) const;
+
   MPI_Comm communicator_;
   Coordinates coordinates_;
   std::optional<Context> context_;
+  std::optional<Context> devices_;
   SeenCalls seen_calls_;
   Trials product_trials_;
+  std::unordered_map<std::uint64_t, bool> devices_chosen_;
   /// Of gather.
   struct Exchange;
   std::shared_ptr<Exchange> exchange_;

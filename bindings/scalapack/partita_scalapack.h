@@ -25,9 +25,11 @@ extern "C" {
  * call it before any other routine of the library, from one thread. The handle must stay open. */
 void partita_scalapack_use(void* handle);
 
-/* Calls that this process has computed itself so far, and those that it has handed on. Local. */
+/* Calls that this process has computed itself so far, those that it has handed on, and of the former those that GPUs have
+ * multiplied. Local. */
 long partita_scalapack_calls(void);
 long partita_scalapack_calls_handed_on(void);
+long partita_scalapack_calls_on_devices(void);
 
 #ifdef __cplusplus
 }

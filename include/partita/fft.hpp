@@ -163,12 +163,13 @@ class PARTITA_API FFT {
   /// For arrays in device memory: puts the work into `stream` (`Stream{}`: the context's own) and returns.
   /// The contract then holds in stream order: what the stream does next may overwrite the input, read the
   /// output or free either. `Context::synchronize` waits, and throws what went wrong. Plans with messages
-  /// (between nodes) wait for them here. Local transforms are planned when the object is made, those of
-  /// `inverse` at its first use, which waits for the device. UnsupportedError: an array in host memory.
+  /// (between nodes) wait for them here, unless NCCL carries them. Local transforms are planned when the
+  /// object is made, those of `inverse` at its first use, which waits for the device. UnsupportedError: host
+  /// memory.
   ///
   /// A stream that is being captured gets the work into its graph, with this scale; nothing is done now. The
   /// graph may be started as one of `Redistribute::execute` may, with the same duties. UnsupportedError, the
-  /// same on every rank: a plan with messages, which cannot be captured, or one that has yet to be made.
+  /// same on every rank: a plan with messages that the host waits for, or one that has yet to be made.
   void execute(Stream stream);
   void execute(const Array& input, Array& output, double scale, Stream stream);
   void inverse(const Array& output, Array& input, double scale, Stream stream);

@@ -21,12 +21,13 @@ struct PARTITA_API Machine {
   double peer_bandwidth = 1e10;       ///< one rank reading a peer's memory (a link, for GPUs)
   double network_bandwidth = 1e10;    ///< into and out of one node
   double network_latency = 2e-6;      ///< one message
+  double bus_bandwidth = 2.5e10;      ///< one rank, from host memory to its device or back
   double flops = 1e10;                ///< one rank, f64 multiply-add counted as two
 
   /// Reads a description; throws FileError or ArgumentError that names the key. Local, as all of these.
   static Machine read(const std::string& path);
-  /// A shipped description by name ("laptop", "node-8-gpu", "cluster"), or a path. Throws ArgumentError with
-  /// the list.
+  /// A shipped description by name ("laptop", "node-4-h200", "node-8-gpu", "cluster"), or a path. Throws
+  /// ArgumentError with the list.
   static Machine find(std::string_view name_or_path);
   static std::vector<std::string> shipped();  ///< the names
   /// What is priced for where nothing is said: the description that the environment variable PARTITA_MACHINE

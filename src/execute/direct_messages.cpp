@@ -25,6 +25,7 @@ class Search {
       const Step& step = plan_.steps[i];
       if (step.kind == StepKind::send) sends_.push_back(i);
       if (step.kind == StepKind::receive) received_.touch(touched_[i].written.front(), number(i));
+      if (step.kind == StepKind::compute) note(i);
       if (planning::is_copy(step.kind) && !step.region.empty()) {
         note_readers(i);
         if (step.kind == StepKind::copy && step.after.size() == 1) look_at_unpacking(i);
@@ -62,11 +63,11 @@ class Search {
     reader = number(copy);
   }
 
-  void note(std::size_t copy) {
-    for (const planning::MemoryRange& range : touched_[copy].read) touches_.touch(range, number(copy));
-    for (const planning::MemoryRange& range : touched_[copy].written) {
-      touches_.touch(range, number(copy));
-      written_.touch(range, number(copy));
+  void note(std::size_t step) {
+    for (const planning::MemoryRange& range : touched_[step].read) touches_.touch(range, number(step));
+    for (const planning::MemoryRange& range : touched_[step].written) {
+      touches_.touch(range, number(step));
+      written_.touch(range, number(step));
     }
   }
 
@@ -112,7 +113,7 @@ class Search {
   std::span<const planning::Touched> touched_;
   std::span<const int> closing_;
   std::span<const std::vector<kernels::StridedCopy>> moves_;
-  planning::LastTouch touches_, written_;  // by copies
+  planning::LastTouch touches_, written_;  // by copies, and what computes
   planning::LastTouch received_;           // by messages
   std::vector<int> reader_;                // by step: of a message the last copy that reads it; -1: none yet
   std::vector<bool> needed_;               // by step: a copy that is made

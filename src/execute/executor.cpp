@@ -47,8 +47,9 @@ std::unique_ptr<Executor> Executor::bind(ContextState& context, Plan plan,
   if (space_of(plan) == MemorySpace::host) {
     return std::make_unique<BoundPlan>(context, std::move(plan), workspace);
   }
+  if (GroupedPlan::suits(context, plan))
+    return std::make_unique<GroupedPlan>(context, std::move(plan), workspace);
   if (workspace) return std::make_unique<DevicePlan>(context, std::move(plan), workspace);
-  if (GroupedPlan::suits(context, plan)) return std::make_unique<GroupedPlan>(context, std::move(plan));
   if (auto fused = FusedPlan::of(context, plan)) return fused;
   return std::make_unique<DevicePlan>(context, std::move(plan));
 }

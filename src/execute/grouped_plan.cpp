@@ -27,12 +27,13 @@ bool GroupedPlan::suits(const ContextState& context, const Plan& plan) {
   return plan.grouped && context.device && context.device_group() != nullptr;
 }
 
-GroupedPlan::GroupedPlan(ContextState& context, Plan plan)
-    : Executor(context, std::move(plan), MemorySpace::device),
+GroupedPlan::GroupedPlan(ContextState& context, Plan plan, std::optional<std::int64_t> workspace)
+    : Executor(context, std::move(plan), MemorySpace::device, workspace),
       touched_(planning::touched_by_steps(plan_)),
       message_use_(find_message_use(plan_, touched_)),
       closing_(plan_.steps.size(), -1),
-      lanes_(plan_.steps.size(), -1) {
+      lanes_(plan_.steps.size(), -1),
+      works_(context, plan_, {}, workspace) {
   find_groups();
   senders_ = peers_of(plan_, StepKind::receive);
   receivers_ = peers_of(plan_, StepKind::send);
@@ -53,6 +54,7 @@ void GroupedPlan::find_groups() {
     const Step& step = plan_.steps[i];
     const bool packs = message_use_.sides[i] == MessageUse::Side::out;
     if (planning::is_copy(step.kind)) lanes_[i] = packs ? of_packs : of_unpacks;
+    if (step.kind == StepKind::compute) lanes_[i] = of_packs;  // what it makes is packed next
     if (!planning::is_message(step.kind)) continue;
     if (last < 0 || plan_.steps[static_cast<std::size_t>(last)].round != step.round) {
       last = static_cast<int>(i);
@@ -79,6 +81,7 @@ devices::CopyScope GroupedPlan::scope(std::size_t index) const {
 
 void GroupedPlan::relower() {
   moves_ = lower_moves(plan_, memory_.strides());
+  works_.lower(memory_.strides());
   direct_ = find_direct_messages(plan_, touched_, closing_, moves_);
   if (!may_overlap_) return;
   std::vector<planning::Touched> meeting = touched_in_groups(false);
@@ -115,16 +118,19 @@ void GroupedPlan::run(const Execution& execution) {
   const auto& [announced, parameters, stream, captured, clock] = execution;
   if (!captured)
     runtime::greetings_of(context_).greet(announced, senders_, receivers_, true, plan_.operation);
+  parameters_ = &parameters;
   clock_ = clock;
   open_lines(stream, captured);
   for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
     const Step& step = plan_.steps[i];
     const bool is_spared = is_direct_ && direct_.spared[i];
     if (planning::is_copy(step.kind) && !is_spared) run_move(i);
+    if (step.kind == StepKind::compute) run_work(i);
     if (planning::is_message(step.kind)) put_message(i);
     if (closing_[i] == static_cast<int>(i)) put_group(i);
   }
   join_lines();
+  works_.end(stream, captured);
   if (captured) return;
   if (!end_) end_ = context_.device->event();
   end_->record(stream);
@@ -179,6 +185,11 @@ void GroupedPlan::run_move(std::size_t index) {
   put(index, std::array{index}, [&](Stream stream) {
     put_move(*context_.device, plan_, plan_.steps[index], moves_[index], memory_, scope(index), stream);
   });
+}
+
+void GroupedPlan::run_work(std::size_t index) {
+  put(index, std::array{index},
+      [&](Stream stream) { works_.enqueue(plan_.steps[index], memory_, *parameters_, stream); });
 }
 
 void GroupedPlan::put_group(std::size_t index) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "execute/device_works.hpp"
 #include "execute/direct_messages.hpp"
 #include "execute/executor.hpp"
 #include "execute/lane_events.hpp"
@@ -16,18 +17,20 @@ namespace partita::execution {
 /// The vendor's library carries the messages of a round as one group (DeviceGroup::exchange), from device
 /// memory to device memory. The host waits for nothing, and all of it may be captured into a graph.
 ///
-/// Groups go through the stream of the execution; what is packed for them and what is unpacked each through
-/// one of its own, so that while a group is under way the next is packed and the one before unpacked. What
-/// lies in one run is neither packed nor unpacked. A graph has one stream: those of the context would stay in
-/// the capture.
+/// Groups go through the stream of the execution; what is computed and packed for them and what is unpacked
+/// each through one of its own, so that while a group is under way the next is made and packed and the one
+/// before unpacked. What lies in one run is neither packed nor unpacked. A graph has one stream: those of the
+/// context would stay in the capture.
 class GroupedPlan final : public Executor {
  public:
   /// Whether such a plan suits: it is `grouped`, and the context has a library.
   static bool suits(const ContextState& context, const Plan& plan);
 
-  GroupedPlan(ContextState& context, Plan plan);
+  GroupedPlan(ContextState& context, Plan plan, std::optional<std::int64_t> workspace = {});
   /// The streams have done with the plan's memory, or the context has failed. Never throws.
   ~GroupedPlan() override;
+
+  std::int64_t local_workspace_bytes() const override { return works_.workspace_bytes(); }
 
  private:
   void find_groups();
@@ -38,6 +41,7 @@ class GroupedPlan final : public Executor {
   void open_lines(Stream stream, bool captured);
   void join_lines();
   void run_move(std::size_t index);
+  void run_work(std::size_t index);
   void put_message(std::size_t index);
   void put_group(std::size_t index);
   template <class Work>
@@ -58,7 +62,9 @@ class GroupedPlan final : public Executor {
   std::array<Stream, 3> lines_;           // of groups, packs and unpacks
   std::vector<devices::DeviceGroup::Part> sent_, received_;  // of the next one
   std::vector<std::size_t> messages_;                        // its steps
+  DeviceWorks works_;
   std::unique_ptr<devices::DeviceEvent> end_;  // of the last execution; null: there has been none
+  const Parameters* parameters_ = nullptr;     // of this execution
   StepClock* clock_ = nullptr;
 };
 

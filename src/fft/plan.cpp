@@ -4,6 +4,8 @@
 // axis comes first from real numbers and last to them). Every stage transforms the axes along which its
 // layout owns whole lines; `candidates` lists the sequences of layouts, `choose` prices them, and `Walk`
 // writes the steps.
+#include "fft/plan.hpp"
+
 #include <utility>
 
 #include "array/stand_in.hpp"
@@ -11,6 +13,7 @@
 #include "fft/four_step.hpp"
 #include "fft/layouts.hpp"
 #include "fft/through_cache.hpp"
+#include "redistribute/rounds.hpp"
 
 namespace partita {
 
@@ -222,15 +225,37 @@ Layout result_layout(const Operand& input, const Topology& topology, const FftOp
   return given;
 }
 
-Plan plan_fft(const Operand& given_input, const Operand& given_output, const Topology& topology, int rank,
+Plan plan_fft(const Operand& input, const Operand& output, const Topology& topology, int rank,
               const FftOptions& options, const Machine& machine, bool in_place) {
+  return plan_transform(input, output, topology, rank, options, machine, in_place, false);
+}
+
+namespace {
+
+/// Whatever stands between the stages.
+bool fit_groups(const Problem& problem) {
+  RedistributeOptions options;
+  options.staging_bytes = problem.options.scratch_bytes;
+  Operand widest = problem.input;
+  widest.dtype = Dtype::c128;
+  return redistribution::fits_rounds(
+      redistribution::make_problem(widest, widest, problem.topology, 0, options));
+}
+
+}  // namespace
+
+Plan fourier::plan_transform(const Operand& given_input, const Operand& given_output,
+                             const Topology& topology, int rank, const FftOptions& options,
+                             const Machine& machine, bool in_place, bool grouped) {
   const Operand input = arrays::as_planned(given_input, given_output.space);
   const Operand output = arrays::as_planned(given_output, given_input.space);
-  const Problem problem = make_problem(input, topology, options, machine);
+  Problem problem = make_problem(input, topology, options, machine);
+  problem.grouped = grouped && problem.on_device() && topology.node_count() > 1 && fit_groups(problem);
   check(rank >= 0 && rank < topology.ranks(), "rank {} is not one of the {} ranks", rank, topology.ranks());
   check_output(problem, output, in_place);
   const Scheme scheme = choose(problem, output.layout);
   Plan plan{"fft", scheme.name, scheme.reason, rank, topology, {}, {}};
+  plan.grouped = problem.grouped;
   plan.identity = {{"input", input.to_string()},
                    {"output", output.to_string()},
                    {"options", to_string(options) + (in_place ? " in place" : "")}};

@@ -6,6 +6,7 @@
 #include "base/check.hpp"
 #include "base/memory_space.hpp"
 #include "device/device_synchronization.hpp"
+#include "fft/plan.hpp"
 #include "fft/problem.hpp"
 #include "kernels/host/fft_planning.hpp"
 #include "runtime/agree.hpp"
@@ -46,15 +47,21 @@ Request into_new(const ContextState& context, const Operand& input, const FftOpt
 
 Runner::Runner(ContextState& context, const std::function<Request()>& request) : context_(context) {
   context.require_usable("fft");
-  runtime::collectively(context, "fft", [&]() -> std::vector<Fact> {
+  const auto ask = [&]() -> std::vector<Fact> {
     request_ = request();
-    const Request& agreed = *request_;
     if (on_device()) devices::require_no_capture(context, "fft", "making a plan");
-    const Topology& topology = context.topology(space_of(agreed));
-    plan_ = plan_fft(agreed.input, agreed.output, topology, context.rank(), agreed.options, context.machine,
-                     agreed.in_place);
-    factor_ = norm_factor(make_problem(arrays::as_planned(agreed.input, agreed.output.space), topology,
-                                       agreed.options, context.machine));
+    return {{"input", request_->input.to_string()}, {"output", request_->output.to_string()}};
+  };
+  if (context.device_topology.node_count() > 1) {
+    runtime::collectively(context, "fft", ask);
+    grouped_ = on_device() && devices::messages_go_in_groups(context);
+  }
+  runtime::collectively(context, "fft", [&]() -> std::vector<Fact> {
+    if (!request_) ask();
+    const Request& agreed = *request_;
+    plan_ = plan_of(context.rank());
+    factor_ = norm_factor(make_problem(arrays::as_planned(agreed.input, agreed.output.space),
+                                       context.topology(space_of(agreed)), agreed.options, context.machine));
     return plan_.identity;
   });
   context.heap_in(space_of(*request_)).collect();  // plan creation is a named point of deferred release
@@ -65,12 +72,14 @@ bool Runner::on_device() const {
   return space_of(*request_) == MemorySpace::device;
 }
 
+Plan Runner::plan_of(int rank) const {
+  const Request& request = *request_;
+  return plan_transform(request.input, request.output, context_.topology(space_of(request)), rank,
+                        request.options, context_.machine, request.in_place, grouped_);
+}
+
 Planner Runner::planner() const {
-  return [request = *request_, topology = context_.topology(space_of(*request_)),
-          machine = context_.machine](int rank) {
-    return plan_fft(request.input, request.output, topology, rank, request.options, machine,
-                    request.in_place);
-  };
+  return [this](int rank) { return plan_of(rank); };
 }
 
 void Runner::prepare() {

@@ -45,12 +45,14 @@ class Runner {
 
  private:
   bool on_device() const;
+  Plan plan_of(int rank) const;
   Parameters parameters(double scale) const;
   void execute(const Array& input, const Array& output, double scale);
 
   ContextState& context_;
   std::optional<Request> request_;
   Plan plan_;
+  bool grouped_ = false;  // something carries messages between devices in groups
   double factor_ = 1;
   Array workspace_;
   std::shared_ptr<execution::Executor> bound_;  // graphs may have their share

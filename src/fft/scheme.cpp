@@ -126,7 +126,7 @@ std::int64_t parts_for(std::int64_t transfer, std::int64_t scratch_bytes) {
   return std::clamp(transfer / std::min(bound, longest_message), few, most_parts);
 }
 
-// A device transforms large parts as fast as the whole; their copies are long.
+// A device transforms large parts as fast as the whole; their copies, or groups of messages, are long.
 constexpr std::int64_t device_part = std::int64_t{16} << 20;
 constexpr std::int64_t most_device_parts = 8;
 
@@ -201,9 +201,10 @@ redistribution::Parts parts_of(const Problem& problem, const Layout& from, Dtype
   if (own.empty() || through_peers(problem) || same(from, to)) return {};
   const std::int64_t bytes = own.size() * size_of(dtype);
   const auto takers = static_cast<std::int64_t>(to.cells(own).size());
-  const bool by_copies = on_one_node(problem.topology) && problem.options.scratch_bytes == 0;
+  const bool are_large =
+      (on_one_node(problem.topology) || problem.grouped) && problem.options.scratch_bytes == 0;
   const std::int64_t wanted =
-      by_copies ? std::clamp<std::int64_t>(bytes / device_part, 1, most_device_parts)
+      are_large ? std::clamp<std::int64_t>(bytes / device_part, 1, most_device_parts)
                 : parts_for(bytes / std::max<std::int64_t>(takers, 1), problem.options.scratch_bytes);
   const int axis = axis_to_cut(own, problem.input.axis_order, axes, wanted);
   if (axis < 0) return {};

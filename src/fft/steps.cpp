@@ -31,6 +31,7 @@ void Steps::redistribute(int from, int to, const redistribution::Parts& parts,
   settle();
   RedistributeOptions options;
   options.staging_bytes = staging_bytes_;
+  if (plan().grouped) options.method = RedistributeMethod::grouped;
   auto [exchange, begins] =
       redistribution::plan_in_parts(operand(from), operand(to), plan().topology, rank(), options, parts);
   const Region own = operand(from).layout.region(rank());

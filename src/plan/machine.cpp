@@ -34,6 +34,7 @@ constexpr Field fields[] = {
     {"peer_bandwidth", &Machine::peer_bandwidth, false},
     {"network_bandwidth", &Machine::network_bandwidth, false},
     {"network_latency", &Machine::network_latency, true},
+    {"bus_bandwidth", &Machine::bus_bandwidth, false},
     {"flops", &Machine::flops, false},
 };
 

@@ -147,6 +147,11 @@ constexpr std::array table{
             "what the drop-in for ScaLAPACK multiplies its limits by; 0: nothing is handed on because it is "
             "small",
             false, nullptr, nullptr, "1"},
+    Setting{
+        "PARTITA_SCALAPACK_DEVICE", "", "it must be cpu, cuda or cuda:MACHINE",
+        "where the drop-in for ScaLAPACK multiplies; cuda: on GPUs, where the price by the figures of that "
+        "machine (unset: node-8-gpu) is lower",
+        false, nullptr, nullptr, "cpu"},
     Setting{"OPENBLAS_CORETYPE", "", "it must be a name that OpenBLAS knows",
             "whose kernels OpenBLAS uses; unset: those that suit the processor"},
     Setting{"NVSHMEM_SYMMETRIC_SIZE", "", "it must be a number of bytes, perhaps with k, m, g or t",

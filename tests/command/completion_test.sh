@@ -29,7 +29,7 @@ bash try >out
 cat >wanted <<'END'
 partita la -> layout
 partita plan --mach -> --machine
-partita plan --machine  -> laptop node-8-gpu cluster
+partita plan --machine  -> laptop node-4-h200 node-8-gpu cluster
 partita layout block-n -> block-noncyclic:
 partita trace m -> matmul mesh:
 partita bench --device  -> cpu cuda

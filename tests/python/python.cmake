@@ -40,6 +40,9 @@ target_link_libraries(partita_fake PRIVATE partita_objects)
 set_target_properties(
   partita_fake PROPERTIES OUTPUT_NAME partita SOVERSION ${PROJECT_VERSION} VERSION ${PROJECT_VERSION}
                           LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/fake)
+# The modules for each MPI are looked for beside it.
+file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/tests/fake)
+file(CREATE_LINK ${PROJECT_BINARY_DIR}/lib/partita ${PROJECT_BINARY_DIR}/tests/fake/partita SYMBOLIC)
 foreach(ranks 1 3)
   partita_add_python_test(
     python-devices-${ranks} ${ranks} threads env LD_LIBRARY_PATH=$<TARGET_FILE_DIR:partita_fake> PARTITA_TEST_DEVICE=fake

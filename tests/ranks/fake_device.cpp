@@ -416,7 +416,12 @@ class FakeAccelerators final : public devices::Accelerators {
     if (!device) open = device = std::make_shared<FakePhysicalDevice>(index);
     return device;
   }
-  DeviceReport report() override { return {}; }
+  DeviceReport report() override {
+    DeviceReport report;
+    report.devices.resize(static_cast<std::size_t>(count()));
+    for (DeviceReport::One& device : report.devices) device.name = "a fake device";
+    return report;
+  }
 
  private:
   std::mutex mutex_;

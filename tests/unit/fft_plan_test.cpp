@@ -6,6 +6,7 @@
 #include <partita/verify_numbers.hpp>
 #include <set>
 
+#include "fft/plan.hpp"
 #include "unit/indices.hpp"
 #include "unit/naive_transform.hpp"
 #include "unit/random_layouts.hpp"
@@ -90,8 +91,8 @@ Numbers by_definition(const FftOptions& options, std::vector<int> axes, const Op
 }
 
 void expect_transforms(const Operand& input, const Operand& output, const Topology& topology,
-                       const FftOptions& options, bool in_place = false) {
-  SCOPED_TRACE(input.to_string() + " -> " + output.to_string());
+                       const FftOptions& options, bool in_place = false, bool grouped = false) {
+  SCOPED_TRACE(input.to_string() + " -> " + output.to_string() + (grouped ? " in groups" : ""));
   std::vector<int> axes = options.axes;
   for (int d = 0; options.axes.empty() && d < input.layout.dimensions(); ++d) axes.push_back(d);
   const Numbers wanted = by_definition(options, axes, input, output.layout.shape());
@@ -105,7 +106,7 @@ void expect_transforms(const Operand& input, const Operand& output, const Topolo
     return std::complex<double>(wanted.values[static_cast<std::size_t>(place)]);
   };
   const Planner planner = [&](int rank) {
-    return plan_fft(input, output, topology, rank, options, {}, in_place);
+    return fourier::plan_transform(input, output, topology, rank, options, {}, in_place, grouped);
   };
   const Verdict verdict = in_place ? verify_numbers(planner, {{1, given, result, 0}})
                                    : verify_numbers(planner, {{0, given}, {1, {}, result}});
@@ -142,9 +143,10 @@ TEST(FftPlan, TransformsWhateverTheDistributionsAre) {
       if (options.scratch_bytes > 0) options.scratch_bytes += 2048;  // their staging takes more
     }
     const Topology topology = Topology::regular(ranks, random.number(0, ranks));
-    expect_transforms(input, output, topology, options);
+    const bool grouped = devices.maybe();
+    expect_transforms(input, output, topology, options, false, grouped);
     const bool may_be_in_place = input.dtype == output.dtype && result == shape && !input.layout.partial();
-    if (may_be_in_place) expect_transforms(input, input, topology, options, true);
+    if (may_be_in_place) expect_transforms(input, input, topology, options, true, grouped);
     if (HasFailure()) return;
   }
 }
@@ -165,7 +167,7 @@ TEST(FftPlan, TransformsLongLinesInFourSteps) {
                                  kind == FftKind::c2r ? Dtype::f64 : Dtype::c128);
         expect_transforms(whole, result, topology, options);
         whole.space = result.space = MemorySpace::device;
-        expect_transforms(whole, result, topology, options);
+        expect_transforms(whole, result, topology, options, false, per_node == 2);
       }
     }
   }
@@ -187,6 +189,36 @@ TEST(FftPlan, ADevicesCopiesLeaveWhileTheNextPartIsTransformed) {
   const auto computed_before = std::count(kinds.begin(), first_copy, StepKind::compute);
   EXPECT_EQ(computed_before, 1);
   EXPECT_EQ(std::ranges::count(kinds, StepKind::compute), 3);  // two parts, and the other axis
+}
+
+/// In groups that follow one another while the next part is transformed; a bound that is too small leaves
+/// messages as they are.
+TEST(FftPlan, BetweenDevicesOfNodesMessagesMayGoInGroups) {
+  const auto planned = [](std::int64_t extent, int per_node, bool grouped, std::int64_t scratch_bytes = 0) {
+    const Shape shape{extent, extent, extent};
+    Operand input = on_heap(Layout(Slab(0), shape, 4), Dtype::c64),
+            output = on_heap(Layout(Slab(1), shape, 4), Dtype::c64);
+    input.space = output.space = MemorySpace::device;
+    FftOptions options;
+    options.scratch_bytes = scratch_bytes;
+    return fourier::plan_transform(input, output, Topology::regular(4, per_node), 1, options, {}, false,
+                                   grouped);
+  };
+  const Plan plan = planned(256, 1, true);
+  EXPECT_TRUE(plan.grouped);
+  std::set<std::int64_t> rounds;
+  std::vector<StepKind> kinds;
+  for (const Step& step : plan.steps) {
+    if (step.kind == StepKind::send) rounds.insert(step.round);
+    if (step.kind == StepKind::send || step.kind == StepKind::compute) kinds.push_back(step.kind);
+  }
+  EXPECT_EQ(rounds.size(), 2U);
+  const auto first_send = std::ranges::find(kinds, StepKind::send);
+  EXPECT_EQ(std::count(kinds.begin(), first_send, StepKind::compute), 1);
+  EXPECT_EQ(std::ranges::count(kinds, StepKind::compute), 3);
+  EXPECT_FALSE(planned(16, 1, false).grouped);
+  EXPECT_FALSE(planned(16, 0, true).grouped);
+  EXPECT_FALSE(planned(16, 1, true, 2048).grouped);
 }
 
 TEST(FftPlan, InsideANodeASlabMovesEachElementOnce) {

@@ -47,11 +47,12 @@ bool contains(const std::string& text, const std::string& words) {
 }
 
 TEST(Machine, ShippedOnesAreFoundByName) {
-  EXPECT_EQ(Machine::shipped(), (std::vector<std::string>{"laptop", "node-8-gpu", "cluster"}));
+  EXPECT_EQ(Machine::shipped(), (std::vector<std::string>{"laptop", "node-4-h200", "node-8-gpu", "cluster"}));
   for (const std::string& name : Machine::shipped()) EXPECT_EQ(Machine::find(name).name, name);
   EXPECT_EQ(Machine::find("laptop").copy_bandwidth, 12e9);
   EXPECT_EQ(Machine::find("laptop").node_copy_bandwidth, 20e9);
   EXPECT_EQ(Machine::find("node-8-gpu").peer_bandwidth, 390e9);
+  EXPECT_EQ(Machine::find("node-4-h200").bus_bandwidth, 50e9);
   EXPECT_EQ(Machine::find("cluster").ranks_per_node, 64);
 }
 
@@ -93,7 +94,7 @@ TEST(Machine, AnUnknownNameIsRefusedWithTheList) {
     FAIL() << "abacus was found";
   } catch (const ArgumentError& error) {
     EXPECT_TRUE(contains(error.what(), "\"abacus\"")) << error.what();
-    EXPECT_TRUE(contains(error.what(), "laptop, node-8-gpu, cluster")) << error.what();
+    EXPECT_TRUE(contains(error.what(), "laptop, node-4-h200, node-8-gpu, cluster")) << error.what();
   }
 }
 

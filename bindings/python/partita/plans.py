@@ -98,7 +98,7 @@ class Planned:
             raise Error("; ".join(faults))
 
     def simulate(self, machine: str = "") -> Prediction:
-        """Predicted seconds on a machine: a shipped name ('laptop', 'node-8-gpu', 'cluster') or a file; here by default."""
+        """Predicted seconds on a machine: a shipped name ('laptop', 'node-4-h200', 'node-8-gpu', 'cluster') or a file; here by default."""
         found = self._core.simulate(machine)
         return Prediction(**{**found, "per_rank": Traffic(**found["per_rank"])})
 

@@ -1,0 +1,13 @@
+// Plans of transforms, with what only the ranks of a context know.
+#pragma once
+
+#include <partita/fft.hpp>
+
+namespace partita::fourier {
+
+/// `plan_fft`. `grouped`: something carries messages between the devices of nodes in groups (Plan::grouped);
+/// where `scratch_bytes` is too little for groups they go as always. Pure.
+Plan plan_transform(const Operand& input, const Operand& output, const Topology& topology, int rank,
+                    const FftOptions& options, const Machine& machine, bool in_place, bool grouped);
+
+}  // namespace partita::fourier
