@@ -7,7 +7,6 @@ list(REMOVE_ITEM density_sources ${PROJECT_SOURCE_DIR}/apps/density/main.cpp)
 list(REMOVE_ITEM shallow_water_sources ${PROJECT_SOURCE_DIR}/apps/shallow_water/main.cpp)
 set(PARTITA_APP_SOURCES ${density_sources} ${shallow_water_sources} ${picture_sources})
 
-find_package(PNG REQUIRED)
 add_library(partita_apps STATIC ${PARTITA_APP_SOURCES})
 partita_our_code(partita_apps)
 target_include_directories(partita_apps PUBLIC ${PROJECT_SOURCE_DIR}/apps)
