@@ -97,12 +97,13 @@ void run_jobs(const Options& options, const std::vector<int>& ranks) {
 /// The measures of the Python package, which are in it: with the Python of the build folder, else the first
 /// of PATH.
 std::vector<std::string> python_program(const Options& options) {
+  const char* const module = options.operation == "jax" ? "partita.jax.bench" : "partita.bench";
   namespace fs = std::filesystem;
   const fs::path folder = fs::path(own_program()).parent_path().parent_path();
   const fs::path python = folder / "venv" / "bin" / "python";
   const bool built = fs::exists(python) && fs::exists(folder / "python" / "partita");
   if (built) setenv("PYTHONPATH", (folder / "python").c_str(), 1);
-  std::vector<std::string> program{built ? python.string() : "python3", "-m", "partita.bench", "--runs",
+  std::vector<std::string> program{built ? python.string() : "python3", "-m", module, "--runs",
                                    std::to_string(options.runs)};
   if (!options.pattern.empty()) program.insert(program.end(), {"--case", options.pattern});
   if (!options.json.empty()) program.insert(program.end(), {"--json", options.json});
@@ -111,19 +112,20 @@ std::vector<std::string> python_program(const Options& options) {
 }
 
 void run_python(const Options& options) {
-  if (options.on_gpu.value_or(false)) throw UsageError("the cases of python are those of the CPU");
+  if (options.on_gpu.value_or(false)) throw UsageError("the cases of python and jax are those of the CPU");
   const Launcher launcher = find_launcher("");
   if (!launcher.problem.empty()) throw std::runtime_error(launcher.problem);  // a peer is mpi4py
   if (!options.append && !options.json.empty()) write_file(options.json, "");
   const std::vector<std::string> program = python_program(options);
-  const std::vector<int> usual = options.list ? std::vector{2} : std::vector{1, 2, 4};  // one rank has fewer
+  std::vector<int> usual = {2};
+  if (options.operation == "python" && !options.list) usual = {1, 2, 4};  // one rank has fewer
   for (const int count : options.ranks.empty() ? usual : options.ranks) {
     if (const int code = run_job(launcher, count, program); code != 0) throw ExitCode{code};
   }
 }
 
 void run(const Options& options) {
-  if (options.operation == "python") return run_python(options);
+  if (options.operation == "python" || options.operation == "jax") return run_python(options);
   if (!options.apart.empty()) return benchmarks::serve_apart(options.apart);
   if (!options.list && options.on_gpu.value_or(false)) (void)usable_gpu();
   const std::vector<benchmarks::Case> cases = wanted_cases(options);
@@ -144,8 +146,8 @@ void run(const Options& options) {
 void describe(Subcommand& command, Options& options) {
   command
       .word("OPERATION", options.operation,
-            "redistribute, matmul, fft, collectives, apps (all of these); python")
-      .offers({"redistribute", "matmul", "fft", "collectives", "apps", "python"});
+            "redistribute, matmul, fft, collectives, apps (all of these); python, jax")
+      .offers({"redistribute", "matmul", "fft", "collectives", "apps", "python", "jax"});
   command.word("--case", options.pattern, "a case's name, or a shell pattern", "NAME");
   command.numbers("--ranks", options.ranks, "numbers of ranks (2 and 4)");
   command.number("--runs", options.runs, 7, "interleaved runs that count; the median is quoted (9)");

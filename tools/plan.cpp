@@ -15,9 +15,9 @@ Setting setting_of(const PlanOptions& options) {
   const Question& question = options.question;
   const int ranks = question.ranks_or(4);
   if (options.rank >= ranks) throw UsageError(fmt::format("there is no rank {} of {}", options.rank, ranks));
-  const bool here = question.machine.empty();
-  Machine machine = here ? Machine::here() : Machine::find(question.machine);
-  const int usual = here ? 0 : machine.ranks_per_node;
+  const std::string name = question.machine_name();
+  Machine machine = name.empty() ? Machine::here() : Machine::find(name);
+  const int usual = question.machine.empty() ? 0 : machine.ranks_per_node;
   return {Topology::regular(ranks, options.ranks_per_node >= 0 ? options.ranks_per_node : usual),
           std::move(machine)};
 }
@@ -25,12 +25,11 @@ Setting setting_of(const PlanOptions& options) {
 Planner planner_of_fft(const Question& question, const Setting& setting) {
   const auto& [topology, machine] = setting;
   const FftOptions how = question.fft_options();
-  const auto operand = [&](const Layout& layout, Dtype dtype) {
-    return Operand::of(layout, dtype, Order::row_major, question.residency());
-  };
   const Dtype dtype = question.dtype_or_usual();
-  const Operand input = operand(Layout(*question.from, question.shape, topology.ranks()), dtype);
-  const Operand output = operand(result_layout(input, topology, how, machine), result_dtype(dtype, how.kind));
+  const Operand input = question.operand(*question.from, question.shape, dtype, topology.ranks());
+  Operand output = input;
+  output.layout = result_layout(input, topology, how, machine);
+  output.dtype = result_dtype(dtype, how.kind);
   return [=](int rank) { return plan_fft(input, output, topology, rank, how, machine); };
 }
 
@@ -38,8 +37,7 @@ Planner planner_of(const Question& question, const Setting& setting) {
   if (question.operation == Operation::fft) return planner_of_fft(question, setting);
   const Topology& topology = setting.topology;
   const auto operand = [&](const Distribution& distribution, const Shape& shape) {
-    return Operand::of(Layout(distribution, shape, topology.ranks()), question.dtype_or_usual(),
-                       Order::row_major, question.residency());
+    return question.operand(distribution, shape, question.dtype_or_usual(), topology.ranks());
   };
   const Operand source = operand(*question.from, question.shape);
   const Operand destination = operand(*question.to, question.destination_shape());
@@ -128,6 +126,7 @@ void describe(Subcommand& command, PlanOptions& options) {
       "partita plan --operation matmul block-cyclic:64x64:128x128 block-cyclic:64x64:128x128 --shape "
       "131072x131072x131072 --machine cluster\n"
       "partita plan --operation fft slab:0 --shape 1024x1024x1024 -n 64 --machine cluster\n"
+      "partita plan --operation fft slab:0 --shape 512x512x512 --dtype c64 -n 4 --device cuda --steps\n"
       "partita plan slab:0 slab:0 --axes 1,0 --shape 12x10 -n 3 --verify --steps"));
 }
 

@@ -51,7 +51,7 @@ class Multiply {
   std::int64_t k() const { return question_.shape[2]; }
 
   Operand operand(const Distribution& distribution, const Shape& shape, Dtype dtype) const {
-    return Operand::of(Layout(distribution, shape, ranks()), dtype, Order::row_major, question_.residency());
+    return question_.operand(distribution, shape, dtype, ranks());
   }
 
   /// Elements beside a rank's share of A, B and D: `times` the share in all.

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "tools/command_line.hpp"
 
@@ -26,6 +27,19 @@ int Question::ranks_or(int otherwise) const {
     if (distribution) named = std::max(named, ranks_named_by(*distribution));
   }
   return ranks > 0 ? ranks : named > 0 ? named : otherwise;
+}
+
+Operand Question::operand(const Distribution& distribution, const Shape& extents, Dtype element,
+                          int of_ranks) const {
+  Operand result =
+      Operand::of(Layout(distribution, extents, of_ranks), element, Order::row_major, residency());
+  if (on_gpu) result.space = MemorySpace::device;
+  return result;
+}
+
+std::string Question::machine_name() const {
+  const bool usual = machine.empty() && on_gpu && std::getenv("PARTITA_MACHINE") == nullptr;
+  return usual ? "node-8-gpu" : machine;
 }
 
 RedistributeOptions Question::redistribute_options() const {
@@ -86,6 +100,7 @@ void describe(Subcommand& command, Question& question) {
       .offers(redistribute_methods.list());
   command.op(question.product, "of a multiply: op(A) and op(B), as in nt (nn)");
   command.flag("--ordinary", question.ordinary, "arrays in ordinary memory, not on the symmetric heap");
+  command.device(question.on_gpu, "where the ranks compute (cpu); its usual machine is node-8-gpu for cuda");
   command.machine(question.machine, "whose figures are planned with ($PARTITA_MACHINE, else laptop)");
 }
 

@@ -18,9 +18,14 @@ struct Question {
   MatmulOptions product;  ///< op, and the distribution of D
   std::string machine;
   bool ordinary = false;
+  bool on_gpu = false;
   int ranks = 0;
 
   Residency residency() const { return ordinary ? Residency::ordinary : Residency::heap; }
+  /// Of all ranks, on its own side of the bus.
+  Operand operand(const Distribution& distribution, const Shape& shape, Dtype element, int of_ranks) const;
+  /// The name that was given, else the usual one of GPUs; empty: what `Machine::here` says.
+  std::string machine_name() const;
   /// As many as were asked for, else as the distributions name, else so many.
   int ranks_or(int otherwise) const;
 

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <partita/partita.hpp>
 
 #include "tools/command_line.hpp"
@@ -15,7 +14,6 @@ namespace trace_command {
 struct Options {
   Question question;
   std::string output = "trace.json";
-  bool on_gpu = false;
   int executions = 1;
 };
 
@@ -120,10 +118,8 @@ void trace(const Options& options) {
   const int ranks = question.ranks_or(usual_ranks());
   if (ranks > most) throw UsageError(fmt::format("timelines are for up to {} ranks, not {}", most, ranks));
   ContextOptions how;
-  how.device = options.on_gpu ? usable_gpu() : Device::cpu();
-  how.machine = question.machine;
-  if (how.machine.empty() && options.on_gpu && std::getenv("PARTITA_MACHINE") == nullptr)
-    how.machine = "node-8-gpu";
+  how.device = question.on_gpu ? usable_gpu() : Device::cpu();
+  how.machine = question.machine_name();
   on_ranks(
       ranks, [&](Context& context) { trace_on(context, options); }, how);
 }
@@ -136,7 +132,6 @@ void describe(Subcommand& command, Options& options) {
   command.distribution("TO", question.to, "of the destination (of B; of the result: what costs least)");
   tools::describe(command, question);
   command.word("-o,--output", options.output, "the timeline, JSON (trace.json)", "FILE");
-  command.device(options.on_gpu, "where the ranks compute (cpu); its usual machine is node-8-gpu for cuda");
   command.number("--executions", options.executions, 1,
                  "that are recorded, after a first one that is not (1)");
   command.footer(examples(

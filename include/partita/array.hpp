@@ -95,9 +95,9 @@ PARTITA_API Array wrap(const Context& context, const View& local, const Distribu
 PARTITA_API Array wrap(const Context& context, const View& local, const Layout& layout,
                        std::shared_ptr<void> owner = {});
 /// The same where every rank already knows what all ranks pass: the operand says it, and nothing is
-/// exchanged. Local. The operand must be of ordinary memory on the host, and the same on all ranks (that is
-/// not checked here; the operations on the array check it). Where it is not dense, strides are each rank's
-/// own. Throws ArgumentError where `local` does not suit it.
+/// exchanged. Local. The operand must be of ordinary memory, and the same on all ranks (that is not checked
+/// here; the operations on the array check it). Where it is not dense, strides are each rank's own. Memory of
+/// a device must begin at a multiple of an element's size. Throws ArgumentError where `local` does not suit.
 PARTITA_API Array wrap(const Context& context, const View& local, const Operand& operand,
                        std::shared_ptr<void> owner = {});
 

@@ -35,7 +35,7 @@ enum class Epilogue : std::uint8_t {
   bias_aux,
   relu_bias,
   relu_bias_aux,
-  gelu,  ///< tanh form
+  gelu,  ///< tanh form, to a rounding of the larger of |x| and |gelu(x)|
   gelu_aux,
   gelu_bias,
   gelu_bias_aux,

@@ -15,7 +15,8 @@ struct Array::State {
   View local;
   std::shared_ptr<void> owner;  // what owns the memory; nothing where the caller of `wrap` keeps it
   std::int64_t heap_offset =
-      -1;  // of `local` in this rank's segment, the same on all ranks; -1: not on the heap
+      -1;                    // of `local` in this rank's segment, the same on all ranks; -1: not on the heap
+  int misaligned_rank = -1;  // the first whose part begins at no multiple of an element's size; -1: none
 };
 
 namespace arrays {

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <optional>
 
 #include "array/array_state.hpp"
@@ -15,7 +16,13 @@ struct LocalPart {
   bool empty = false;
   bool rows = false;     // dense row-major
   bool columns = false;  // dense column-major
+  bool aligned = true;   // to whole elements
 };
+
+bool begins_aligned(const View& local) {
+  return reinterpret_cast<std::uintptr_t>(local.data) % static_cast<std::uintptr_t>(size_of(local.dtype)) ==
+         0;
+}
 
 LocalPart part_of(const ContextState& context, const View& local) {
   LocalPart part;
@@ -23,6 +30,7 @@ LocalPart part_of(const ContextState& context, const View& local) {
   part.rows = arrays::lies_dense(local);
   part.columns = arrays::lies_as(local, dense_strides(local.extents, Order::column_major));
   part.heap_offset = part.empty ? -1 : context.heap_in(local.space).offset_of(local.data);
+  part.aligned = part.empty || begins_aligned(local);
   return part;
 }
 
@@ -32,6 +40,7 @@ struct Joint {
   bool columns = true;
   bool heap = true;
   std::int64_t heap_offset = -1;
+  int misaligned_rank = -1;
 };
 
 Joint join(const std::vector<LocalPart>& parts) {
@@ -44,6 +53,8 @@ Joint join(const std::vector<LocalPart>& parts) {
     joint.heap = joint.heap && part.heap_offset >= 0 && part.heap_offset == joint.heap_offset;
   }
   joint.heap = joint.heap && joint.heap_offset >= 0;
+  const auto misaligned = std::ranges::find(parts, false, &LocalPart::aligned);
+  if (misaligned != parts.end()) joint.misaligned_rank = static_cast<int>(misaligned - parts.begin());
   return joint;
 }
 
@@ -116,8 +127,8 @@ Array arrays::wrap_agreed(const std::shared_ptr<ContextState>& context, const Vi
   operand.space = local.space;
   operand.dense = joint.rows || joint.columns;
   const std::int64_t offset = joint.heap ? joint.heap_offset : -1;
-  return Array(
-      std::make_shared<Array::State>(Array::State{context, operand, local, std::move(owner), offset}));
+  return Array(std::make_shared<Array::State>(
+      Array::State{context, operand, local, std::move(owner), offset, joint.misaligned_rank}));
 }
 
 Array wrap(const Context& context, const View& local, const Distribution& distribution, const Shape& shape,
@@ -139,8 +150,8 @@ Array wrap(const Context& context, const View& local, const Operand& operand, st
     check(false, "the layout {} does not suit a context of {} ranks", operand.layout.to_string(),
           state->size());
   }
-  if (operand.residency != Residency::ordinary || operand.space != MemorySpace::host) {
-    check(false, "memory of the caller's own is ordinary memory of the host, but the operand is {}",
+  if (operand.residency != Residency::ordinary || operand.space != local.space) {
+    check(false, "the local part is ordinary memory of the {}, but the operand is {}", name(local.space),
           operand.to_string());
   }
   check(local.dtype == operand.dtype, "the local part is {}, but the operand is {}", name(local.dtype),
@@ -152,6 +163,9 @@ Array wrap(const Context& context, const View& local, const Operand& operand, st
           operand.to_string());
   }
   arrays::check_whose_memory(*state, local);
+  check(local.space == MemorySpace::host || volume(local.extents) == 0 || begins_aligned(local),
+        "the local part of rank {} begins at an address that is no multiple of {}", state->rank(),
+        size_of(local.dtype));
   return Array(std::make_shared<Array::State>(Array::State{state, operand, local, std::move(owner), -1}));
 }
 

@@ -22,6 +22,13 @@ CufftType type_of(const DeviceFft& what) {
   return what.single ? CufftType::c2c : CufftType::z2z;
 }
 
+/// At most: as if all were complex.
+std::int64_t bytes_of(const DeviceFft& what, const DeviceFft::Side& side) {
+  std::int64_t elements = side.stride;
+  for (std::size_t i = 0; i < what.dimensions; ++i) elements *= std::max(side.embed.at(i), what.n.at(i));
+  return (elements + side.apart * (what.batches - 1)) * (what.single ? 8 : 16);
+}
+
 class CufftPlan final : public PreparedFft {
  public:
   CufftPlan(const DeviceFft& fft, const CufftLibrary& library) : PreparedFft(fft), library_(library) {
@@ -118,13 +125,29 @@ std::shared_ptr<PreparedFft> CudaTransforms::prepare(const DeviceFft& what) {
   return plan;
 }
 
+/// Most plans do not look at addresses. Those that do (of several dimensions and prime lengths, say) refuse
+/// areas that overlap, and get memory for the moment; where there is none, the first execution loads.
 void CudaTransforms::load(const PreparedFft& fft) {
   char* const one = static_cast<char*>(anywhere_.data());
-  char* const other = one + apart;
+  try {
+    return load_with(fft, one, one + apart, one);
+  } catch (const Error&) {  // it has looked
+  }
+  try {
+    const std::int64_t bytes = std::max(bytes_of(fft.what, fft.what.from), bytes_of(fft.what, fft.what.to));
+    const DeviceMemory from(device_, bytes), to(device_, bytes);
+    const DeviceMemory workspace(device_, std::max(fft.workspace_bytes(), apart));
+    load_with(fft, from.data(), to.data(), workspace.data());
+  } catch (const MemoryError&) {  // the first execution loads
+  }
+}
+
+void CudaTransforms::load_with(const PreparedFft& fft, void* one, void* other, void* workspace) const {
+  const auto& plan = static_cast<const CufftPlan&>(fft);
   const bool may_stay = fft.what.from == fft.what.to;
   cuda::load_by_graph("load a transform", [&](Stream aside) {
-    transform(fft, one, other, one, aside);
-    if (may_stay) transform(fft, one, one, one, aside);
+    plan.start(one, other, workspace, aside);
+    if (may_stay) plan.start(one, one, workspace, aside);
   });
 }
 

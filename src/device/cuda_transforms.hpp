@@ -24,6 +24,7 @@ class CudaTransforms final : public DeviceTransforms {
  private:
   CudaTransforms(Accelerator& device, const CufftLibrary& library);
   void load(const PreparedFft& fft);
+  void load_with(const PreparedFft& fft, void* one, void* other, void* workspace) const;
 
   Accelerator& device_;
   const CufftLibrary& library_;

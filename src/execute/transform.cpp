@@ -6,6 +6,7 @@
 #include "kernels/host/transform.hpp"
 
 #include <algorithm>
+#include <span>
 
 #include "execute/bound_work.hpp"
 #include "execute/transform_nests.hpp"
@@ -20,6 +21,8 @@ namespace {
 
 /// What is scaled is cut into calls of about this size, so that it is still in cache.
 constexpr std::int64_t scaled_bytes = std::int64_t{512} << 10;
+/// Less is done before a second thread is awake.
+constexpr std::int64_t threaded_bytes = std::int64_t{128} << 10;
 
 /// One FFTW call, or one nest of lines through buffers: bytes from the start of either part.
 struct Call {
@@ -125,6 +128,14 @@ class BoundTransform final : public BoundWork {
   const kernels::FftwLibrary& library_;
 };
 
+/// What a shape writes.
+std::int64_t bytes_of(const kernels::TransformShape& shape, std::span<const kernels::FftwLoop> batch) {
+  std::int64_t bytes = kernels::items_of(shape.kind, shape.precision).to;
+  for (const kernels::FftwLoop& loop : shape.lines) bytes *= loop.count;
+  for (const kernels::FftwLoop& loop : batch) bytes *= loop.count;
+  return bytes;
+}
+
 /// Builds the calls of one work.
 class Calls {
  public:
@@ -191,9 +202,7 @@ class Calls {
     std::ranges::sort(loops, std::greater{},
                       [](const kernels::FftwLoop& loop) { return std::abs(loop.to_stride); });
     const kernels::TransformItems items = kernels::items_of(shape.kind, shape.precision);
-    std::int64_t bytes = items.to;
-    for (const kernels::FftwLoop& loop : shape.lines) bytes *= loop.count;
-    for (const kernels::FftwLoop& loop : loops) bytes *= loop.count;
+    const std::int64_t bytes = bytes_of(shape, loops);
     const bool scaled = work_.scaled && call.last, cut = base_.measure && base_.threads == 1;
     const std::int64_t most = scaled ? scaled_bytes : measured_bytes;
     if ((!scaled && !cut) || loops.empty() || bytes <= most) {
@@ -216,6 +225,7 @@ class Calls {
 
   void add_shape(Call call, kernels::TransformShape shape, std::vector<kernels::FftwLoop> batch) {
     shape.batch = std::move(batch);
+    if (bytes_of(shape, shape.batch) < threaded_bytes) shape.threads = 1;
     std::vector<PlannedShape>& shapes = program_.shapes;
     const auto known = std::ranges::find(shapes, shape, &PlannedShape::shape);
     call.number = static_cast<std::size_t>(known - shapes.begin());

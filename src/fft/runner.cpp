@@ -24,12 +24,13 @@ bool lies_on_device(const Array& array) {
   return array.local().space == MemorySpace::device;
 }
 
+/// The same on every rank.
 void check_aligned(const Array& array, const char* name) {
-  if (!is_complex(array.dtype()) || !lies_on_device(array) || array.local_size() == 0) return;
-  const std::int64_t item = size_of(array.dtype());
-  check(reinterpret_cast<std::uintptr_t>(array.local().data) % static_cast<std::uintptr_t>(item) == 0,
-        "fft: the {} begins at an address that is no multiple of {}, which devices do not transform", name,
-        item);
+  const int rank = array.state()->misaligned_rank;
+  check(rank < 0 || !is_complex(array.dtype()) || !lies_on_device(array),
+        "fft: on rank {} the {} begins at an address that is no multiple of {}, which devices do not "
+        "transform",
+        rank, name, size_of(array.dtype()));
 }
 
 }  // namespace

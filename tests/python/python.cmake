@@ -3,7 +3,9 @@ if(NOT PARTITA_HAVE_PYTHON)
   return()
 endif()
 set(python_environment PYTHONPATH=${PROJECT_BINARY_DIR}/python PYTHONDONTWRITEBYTECODE=1)
-set(full_tests python-threads-2 python-threads-4 python-mpi-1 python-mpi-3 python-mpi-4) # for `make check`
+# For `make check`.
+set(full_tests python-threads-2 python-threads-4 python-mpi-1 python-mpi-3 python-mpi-4 python-jax-threads-1 python-jax-threads-2
+               python-jax-threads-4 python-jax-mpi-1 python-jax-mpi-3 python-jax-mpi-4)
 set(pytest ${Python_EXECUTABLE} -m pytest -q -p no:cacheprovider)
 
 # partita_add_python_test(NAME RANKS GROUP COMMAND...)
@@ -19,7 +21,8 @@ function(partita_add_python_test name ranks group)
                        ENVIRONMENT "${python_environment};PARTITA_TEST_GROUP=${group};PARTITA_TEST_RANKS=${ranks}")
 endfunction()
 
-set(all ${CMAKE_CURRENT_SOURCE_DIR}/python)
+set(all ${CMAKE_CURRENT_SOURCE_DIR}/python --ignore-glob=*/test_jax*)
+file(GLOB of_jax CONFIGURE_DEPENDS python/test_jax*.py)
 partita_add_python_test(python-threads-3 3 threads ${pytest} ${all})
 # What needs no ranks has been tested there.
 foreach(ranks 1 2 4)
@@ -38,7 +41,7 @@ set_target_properties(
 foreach(ranks 1 3)
   partita_add_python_test(
     python-devices-${ranks} ${ranks} threads env LD_LIBRARY_PATH=$<TARGET_FILE_DIR:partita_fake> PARTITA_TEST_DEVICE=fake
-    ${pytest} ${all}/test_devices.py)
+    ${pytest} ${CMAKE_CURRENT_SOURCE_DIR}/python/test_devices.py)
 endforeach()
 
 if(PARTITA_HAVE_MPI)
@@ -46,6 +49,25 @@ if(PARTITA_HAVE_MPI)
     partita_add_python_test(
       python-mpi-${ranks} ${ranks} processes ${CMAKE_CURRENT_SOURCE_DIR}/run_ranks.sh ${ranks} ${PARTITA_MPI_LAUNCHER}
       ${PARTITA_MPI_FLAGS} -- ${pytest} ${all})
+  endforeach()
+endif()
+# Programs of JAX: their modules skip all tests where it is not installed.
+foreach(ranks RANGE 1 4)
+  partita_add_python_test(python-jax-threads-${ranks} ${ranks} threads ${pytest} ${of_jax})
+  if(PARTITA_HAVE_MPI)
+    partita_add_python_test(
+      python-jax-mpi-${ranks} ${ranks} processes ${CMAKE_CURRENT_SOURCE_DIR}/run_ranks.sh ${ranks} ${PARTITA_MPI_LAUNCHER}
+      ${PARTITA_MPI_FLAGS} -- ${pytest} ${of_jax})
+  endif()
+endforeach()
+# A program written for mpi4jax, which makes its ranks of mpi4py's.
+if(PARTITA_HAVE_MPI)
+  foreach(ranks 1 4)
+    partita_add_python_test(
+      python-mpi4jax-${ranks} ${ranks} processes ${CMAKE_CURRENT_SOURCE_DIR}/run_ranks.sh ${ranks} ${PARTITA_MPI_LAUNCHER}
+      ${PARTITA_MPI_FLAGS} -- ${Python_EXECUTABLE} -m partita.compat.mpi4jax --version 0.7
+      ${CMAKE_CURRENT_SOURCE_DIR}/python/mpi4jax_program.py)
+    set_tests_properties(python-mpi4jax-${ranks} PROPERTIES SKIP_REGULAR_EXPRESSION "No module named 'jax'")
   endforeach()
 endif()
 # A program written for nvmath.distributed, which makes its ranks of mpi4py's.

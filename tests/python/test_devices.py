@@ -4,6 +4,9 @@ threads; =cuda: a GPU, with what is installed of CuPy and PyTorch."""
 import ctypes
 import importlib.util
 import os
+import sys
+import threading
+import types
 
 import numpy as np
 import pytest
@@ -95,6 +98,59 @@ def test_arrays_of_other_packages(ctx, package):
         a[...] = 3
         ctx.synchronize()
         assert (back(given) == 3).all()
+
+
+@pytest.fixture
+def cupy(monkeypatch):
+    """As much of CuPy as elementwise work takes, on fake devices; each rank says which its current stream is."""
+    module = types.ModuleType("cupy")
+    streams = threading.local()
+
+    class ndarray(OnDevice):
+        __module__ = "cupy"
+        shape = property(lambda self: self.array.shape)
+        dtype = property(lambda self: self.array.dtype)
+
+        def __array_ufunc__(self, ufunc, method, *inputs, out=None, **options):
+            if out is not None:
+                options["out"] = tuple(one.array for one in out)
+            made = getattr(ufunc, method)(*(getattr(one, "array", one) for one in inputs), **options)
+            return out[0] if out is not None else tuple(map(ndarray, made)) if isinstance(made, tuple) else ndarray(made)
+
+        def __getitem__(self, key):
+            return ndarray(self.array[key])
+
+        def sum(self, axis):
+            return ndarray(self.array.sum(axis))
+
+    module.ndarray = ndarray
+    module.empty = lambda shape, dtype: ndarray(np.empty(shape, dtype))
+    module.ascontiguousarray = lambda one: ndarray(np.ascontiguousarray(one.array))
+    module.streams = streams
+    module.cuda = types.SimpleNamespace(is_available=lambda: True, get_current_stream=lambda: streams)
+    monkeypatch.setitem(sys.modules, "cupy", module)
+    return module
+
+
+@on_fakes
+def test_elementwise_work_is_local(ctx, cupy):
+    cupy.streams.ptr = ctx.stream
+    for extent in (6, 2):  # some ranks may have nothing
+        x, row = whole((extent, 5)), np.cos(whole((5,)))
+        layout = pt.Layout(pt.Slab(0), x.shape, ctx.size)
+        a = pt.from_local(ctx, cupy.ndarray(part(x, layout, ctx.rank).copy()), pt.Slab(0))
+        b = pt.from_local(ctx, cupy.ndarray(row.copy()), pt.Replicated())
+        if ctx.rank == ctx.size - 1:  # without the others
+            np.divmod(np.sqrt(a) * 3 - a, 2)
+        ctx.barrier()
+        with pt.traffic(ctx) as moved:
+            sums, (quotient, rest) = 2 * a + b, np.divmod(a, 4)
+            a *= 2
+        assert moved.operations == []
+        for found, wanted in [(sums, 2 * x + row), (quotient, x // 4), (rest, x % 4), (a, 2 * x)]:
+            assert found.space == "device" and type(found.local) is cupy.ndarray
+            assert (host(found) == wanted).all()
+        np.testing.assert_allclose(host(sums @ sums.T), (2 * x + row) @ (2 * x + row).T)
 
 
 @pytest.mark.parametrize("package", PACKAGES)
@@ -262,7 +318,8 @@ def test_the_current_stream_of_torch(ctx):
             assert (y == value).all() and (z == value * ctx.size).all()
             torch.cuda.current_stream().synchronize()
     b = pt.full(ctx, (8,), pt.Slab(0), 2.0)
-    assert b.local.is_cuda and bool((b.local == 2).all())
+    own = torch.as_tensor(b.local)  # of CuPy where the program has imported that, too
+    assert own.is_cuda and bool((own == 2).all())
     for dtype in (torch.bfloat16, torch.float8_e4m3fn):
         small = pt.from_local(ctx, torch.ones(4, device="cuda").to(dtype), pt.Slab(0))
         assert small.redistribute(pt.Replicated()).local.dtype == dtype

@@ -1,5 +1,7 @@
 // What is particular about transforms in device memory; all else is tested by the suites of fft and spectral,
 // which run on devices, too.
+#include <fmt/format.h>
+
 #include <array>
 #include <partita/fft.hpp>
 
@@ -103,13 +105,29 @@ DEVICE_FFT_TEST(RealNumbersNeedNoAlignment) {
   EXPECT_LT(relative_error(input, whole), tolerance(Dtype::f32, {6, 8}));
 }
 
+/// One rank's are not, and all ranks know.
 DEVICE_FFT_TEST(ComplexNumbersAreAligned) {
   const Layout layout(Slab(0), {8 * context.size()}, context.size());
   const SymmetricMemory memory = SymmetricMemory::allocate(context, 9 * 16);
-  const View view{static_cast<char*>(memory.data()) + 8, Dtype::c128, {8}, {1}, MemorySpace::device};
+  const int guilty = context.size() - 1;
+  const View view{static_cast<char*>(memory.data()) + (context.rank() == guilty ? 8 : 0),
+                  Dtype::c128,
+                  {8},
+                  {1},
+                  MemorySpace::device};
   Array array = wrap(context, view, layout);
-  const std::string text = same_error<ArgumentError>(context, [&] { fft_into(array, array); });
-  EXPECT_TRUE(contains(text, "no multiple of 16")) << text;
+  Array aligned = empty(context, layout, Dtype::c128);
+  FFT plan(context, aligned.operand(), array.operand());
+  const auto expect_refused = [&](const char* name, const auto& action) {
+    const std::string text = same_error<ArgumentError>(context, action);
+    EXPECT_TRUE(contains(text, fmt::format("on rank {} the {} begins", guilty, name))) << text;
+    EXPECT_TRUE(contains(text, "no multiple of 16")) << text;
+  };
+  expect_refused("input", [&] { fft_into(array, array); });
+  expect_refused("output", [&] { plan.execute(aligned, array); });
+  expect_refused("output", [&] { plan.execute(aligned, array, 1, Stream{}); });
+  Array half = array.window({0}, {4 * context.size()});
+  expect_refused("input", [&] { (void)fft(half); });
   EXPECT_FALSE(context.failed());
 }
 

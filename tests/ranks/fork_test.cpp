@@ -29,7 +29,7 @@ bool is_child = false;
 }  // namespace partita::testing
 
 /// The leak checker's question. A child has none of its parent's threads, and so no way to what they held.
-extern "C" int __lsan_is_turned_off() {  // NOLINT: its name
+extern "C" __attribute__((visibility("default"))) int __lsan_is_turned_off() {  // NOLINT: its name
   return partita::testing::is_child ? 1 : 0;
 }
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 import threading
+import weakref
 from types import TracebackType
 from typing import Any, Callable, List, Optional, Sequence, Tuple, Type, TypeVar, Union
 
@@ -21,6 +23,18 @@ def one_line(error: BaseException) -> str:
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
+_numbers = itertools.count(1)
+_contexts: weakref.WeakValueDictionary[int, Context] = weakref.WeakValueDictionary()
+
+
+def context_of(number: int) -> Context:
+    """The context of a number, which does not keep it alive."""
+    found = _contexts.get(number)
+    if found is None:
+        raise ArgumentError("the context that this was made with is gone")
+    return found
+
+
 class Context:
     """A group of ranks with its heap, plan cache, deadlines and logger. Made by `initialize`, `run` or `split`.
 
@@ -29,20 +43,19 @@ class Context:
     this one get a `LostPeerError` with its text.
     """
 
-    __slots__ = ("_core",)
+    __slots__ = ("__weakref__", "_core", "_number", "rank", "size")
 
+    rank: int
+    """This rank: 0, 1, ... below `size`."""
+    size: int
+    """The number of ranks."""
+
+    # What compilers of Python look at is plain numbers.
     def __init__(self, core: _core.Context) -> None:
         self._core = core
-
-    @property
-    def rank(self) -> int:
-        """This rank: 0, 1, ... below `size`."""
-        return self._core.rank
-
-    @property
-    def size(self) -> int:
-        """The number of ranks."""
-        return self._core.size
+        self._number = next(_numbers)
+        self.rank, self.size = core.rank, core.size
+        _contexts[self._number] = self
 
     @property
     def device(self) -> str:

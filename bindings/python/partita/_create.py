@@ -199,7 +199,8 @@ def _part(context: Context, local: Any) -> Tuple[Any, Tuple[int, ...]]:
     """What is wrapped, and its shape. Where others are still writing to it, they are waited for."""
     if type(local) is np.ndarray:
         return local, local.shape
-    interface = getattr(local, "__cuda_array_interface__", None)
+    # PyTorch's raises for dtypes of 8 bits, and names no stream.
+    interface = None if package_of(local) == "torch" else getattr(local, "__cuda_array_interface__", None)
     if interface is not None and interface.get("stream") is not None:
         context.synchronize(interface["stream"])
     elif hasattr(local, "block_until_ready"):  # JAX

@@ -11,6 +11,7 @@ import numpy as np
 from . import _core
 from ._array import Array
 from ._errors import ArgumentError
+from ._packages import empty_beside
 
 # Where PyTorch has another name than NumPy.
 _of_torch = {"power": "pow", "conjugate": "conj", "invert": "bitwise_not", "equal": "eq", "not_equal": "ne"}
@@ -127,7 +128,7 @@ def _aligned(name: str, one: Any, like: _core.Layout) -> Any:
     rank = one._core.context.rank
     local_shape = like.local_shape(rank)
     if 0 in local_shape:  # nothing is read, and maybe nothing is here
-        return np.empty(local_shape, one.dtype)
+        return empty_beside(one.local, local_shape)
     part = one.local
     for axis, places in _places(like, layout, rank):
         part = part[(slice(None),) * axis + (places,)]

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import fnmatch
 import json
+import os
 import subprocess
 import sys
 import time
@@ -122,7 +123,9 @@ def _beside_mpi4py(context: Context) -> Iterator[Case]:
 
 
 def _imported(package: str) -> Seconds:
-    return called(lambda: subprocess.run([sys.executable, "-c", f"import {package}"], check=True))
+    # As of an installed package, whose bytecode is there.
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": ""}
+    return called(lambda: subprocess.run([sys.executable, "-c", f"import {package}"], check=True, env=environment))
 
 
 def _cases(context: Context) -> Iterator[Case]:
@@ -147,9 +150,9 @@ def _measure(context: Context, case: Case, runs: int) -> Tuple[float, float]:
     return float(np.median(found[0])), float(np.median(found[1]))
 
 
-def _line(context: Context, case: Case, ours: float, theirs: float) -> Dict[str, Any]:
+def _line(context: Context, operation: str, case: Case, ours: float, theirs: float) -> Dict[str, Any]:
     return {
-        "operation": "python",
+        "operation": operation,
         "case": case.name,
         "ranks": context.size,
         "bytes": case.bytes,
@@ -161,16 +164,21 @@ def _line(context: Context, case: Case, ours: float, theirs: float) -> Dict[str,
     }
 
 
-def main(arguments: Optional[List[str]] = None) -> None:
-    """The command. Collective over the ranks that started it."""
-    parser = argparse.ArgumentParser(prog="python -m partita.bench", description=(__doc__ or "").partition("\n")[0])
+def main(
+    arguments: Optional[List[str]] = None,
+    cases: Callable[[Context], Iterator[Case]] = _cases,
+    operation: str = "python",
+    about: str = (__doc__ or "").partition("\n")[0],
+) -> None:
+    """The command, of these cases. Collective over the ranks that started it."""
+    parser = argparse.ArgumentParser(description=about)
     parser.add_argument("--case", default="*", help="a case's name, or a shell pattern")
     parser.add_argument("--runs", type=int, default=9, help="interleaved runs that count; the median is quoted (9)")
     parser.add_argument("--json", help="one JSON object a line into this file, after what is there")
     parser.add_argument("--list", action="store_true", help="name the cases and do nothing")
     given = parser.parse_args(arguments)
     with initialize(device="cpu") as context:
-        for case in _cases(context):
+        for case in cases(context):
             if not fnmatch.fnmatch(case.name, given.case):
                 continue
             if given.list:
@@ -187,7 +195,7 @@ def main(arguments: Optional[List[str]] = None) -> None:
             )
             if given.json:
                 with open(given.json, "a") as file:
-                    file.write(json.dumps(_line(context, case, ours, theirs)) + "\n")
+                    file.write(json.dumps(_line(context, operation, case, ours, theirs)) + "\n")
 
 
 if __name__ == "__main__":

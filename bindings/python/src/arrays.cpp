@@ -34,13 +34,14 @@ View with_usual_strides(View view) {
   return view;
 }
 
-/// A part that this rank has computed for itself, of a layout. On the host nothing is exchanged.
+/// A part that this rank has computed for itself, of a layout. Nothing is exchanged.
 Array wrapped_like(const Context& context, const Layout& layout, const nb::handle& local) {
   const Memory memory("local", local, false);
   const std::shared_ptr<void> owner = memory.owner();
   const nb::gil_scoped_release unlocked;
-  if (memory.view().space == MemorySpace::device) return wrap(context, memory.view(), layout, owner);
-  return wrap(context, with_usual_strides(memory.view()), Operand::of(layout, memory.view().dtype), owner);
+  Operand operand = Operand::of(layout, memory.view().dtype);
+  operand.space = memory.view().space;
+  return wrap(context, with_usual_strides(memory.view()), operand, owner);
 }
 
 Array wrapped_beside(const Array& like, const nb::handle& local) {

@@ -50,5 +50,6 @@ void bind_memory(nb::module_& module);
 void bind_files(nb::module_& module);
 void bind_pictures(nb::module_& module);
 void bind_bench(nb::module_& module);
+void bind_xla(nb::module_& module);
 
 }  // namespace partita::python

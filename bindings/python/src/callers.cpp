@@ -1,5 +1,7 @@
 #include "callers.hpp"
 
+#include <array>
+#include <cstdint>
 #include <set>
 #include <string>
 #include <string_view>
@@ -22,6 +24,20 @@ std::string_view text_of(const nb::str& text) {
   return text.c_str();
 }
 
+/// An attribute's name, made once: a new one each time costs more than the look at it.
+class Attribute {
+ public:
+  explicit Attribute(const char* name) : name_(PyUnicode_InternFromString(name)) {}
+  nb::object of(const nb::object& object) const {
+    nb::object found = nb::steal(PyObject_GetAttr(object.ptr(), name_));
+    if (!found.is_valid()) nb::raise_python_error();
+    return found;
+  }
+
+ private:
+  PyObject* name_;  // stays, as interned texts do
+};
+
 /// "/.../partita/"
 std::string_view folder_of_package() {
   static const std::string& folder = *new std::string([] {
@@ -32,19 +48,43 @@ std::string_view folder_of_package() {
   return folder;
 }
 
+/// Where an instruction stands. To look for its line takes longer than all else here, so those that call
+/// again and again are kept, with the code that they are of.
+class Places {
+ public:
+  static SourcePlace of(const nb::object& frame, const nb::object& code, const nb::str& file) {
+    static const Attribute function_of("co_name"), instruction_of("f_lasti");
+    static auto& kept_places = *new std::array<Kept, 64>;  // code may outlive static objects
+    const int instruction = nb::cast<int>(instruction_of.of(frame));
+    const auto number =
+        reinterpret_cast<std::uintptr_t>(code.ptr()) / 64 + static_cast<unsigned>(instruction);
+    Kept& one = kept_places.at(number % kept_places.size());
+    if (!one.code.is(code) || one.instruction != instruction) {
+      const int line = PyFrame_GetLineNumber(reinterpret_cast<PyFrameObject*>(frame.ptr()));
+      one = {code, instruction, {kept(text_of(file)), kept(text_of(nb::str(function_of.of(code)))), line}};
+    }
+    return one.place;
+  }
+
+ private:
+  struct Kept {
+    nb::object code;
+    int instruction = -1;
+    SourcePlace place{"", "", 0};
+  };
+};
+
 }  // namespace
 
 SourcePlace caller() {
+  static const Attribute code_of("f_code"), file_of("co_filename"), back_of("f_back");
   PyFrameObject* const innermost = PyEval_GetFrame();
   nb::object frame = nb::borrow(reinterpret_cast<PyObject*>(innermost));
   while (frame.is_valid() && !frame.is_none()) {
-    const nb::object code = frame.attr("f_code");
-    const nb::str file(code.attr("co_filename"));
-    if (!text_of(file).starts_with(folder_of_package())) {
-      const nb::str function(code.attr("co_name"));
-      return {kept(text_of(file)), kept(text_of(function)), nb::cast<int>(frame.attr("f_lineno"))};
-    }
-    frame = frame.attr("f_back");
+    const nb::object code = code_of.of(frame);
+    const nb::str file(file_of.of(code));
+    if (!text_of(file).starts_with(folder_of_package())) return Places::of(frame, code, file);
+    frame = back_of.of(frame);
   }
   return {"Python", "", 0};
 }

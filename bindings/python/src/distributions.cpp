@@ -166,7 +166,11 @@ void bind_meshes(nb::module_& module) {
               "None"))
       .def("__repr__", &spec_text)
       .def_ro("dimensions", &PartitionSpec::dimensions, "The mesh axes of each dimension, by name.")
-      .def_ro("partial", &PartitionSpec::partial_axes, "Mesh axes with contributions.");
+      .def_ro("partial", &PartitionSpec::partial_axes, "Mesh axes with contributions.")
+      .def_prop_ro(
+          "uneven",
+          [](const PartitionSpec& self) { return self.uneven == Uneven::balanced ? "balanced" : "ceil"; },
+          "How an extent that does not divide is cut.");
 }
 
 void bind_grids(nb::module_& module) {

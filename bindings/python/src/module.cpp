@@ -29,4 +29,5 @@ NB_MODULE(_core, module) {
   bind_files(module);
   bind_pictures(module);
   bind_bench(module);
+  bind_xla(module);
 }

@@ -1,0 +1,39 @@
+"""Partita inside compiled programs of JAX: collectives, messages, redistribution, products, transforms, ghost cells.
+
+    import jax, jax.numpy as jnp, partita as pt, partita.jax as pj
+
+    with pt.initialize() as ctx, pj.Group(ctx) as group:
+        @jax.jit
+        def step(x):
+            return x / pj.all_reduce(jnp.sum(x))       # one XLA call: no callback into Python
+        y = step(jnp.arange(4.0) + ctx.rank)
+
+Each rank compiles its own program; what is passed are the parts of this rank. Calls happen in the order in which the program
+makes them, inside `scan`, `while_loop` and `cond`, too: XLA neither reorders nor merges nor drops them. All ranks of a group
+make the same collective calls in the same order. Each is differentiated forward and in reverse as the linear map that it is
+on the parts of all ranks together (docs/jax.md), and batched by `vmap`. What is wrong is a JaxRuntimeError with the text of
+Partita's exception, on every rank of a collective call.
+"""
+
+from ._arrays import fft, fft_result, irfft, matmul, matmul_result, redistribute, rfft
+from ._collectives import (
+    all_gather,
+    all_reduce,
+    all_to_all,
+    barrier,
+    broadcast,
+    gather,
+    reduce,
+    reduce_scatter,
+    scan,
+    scatter,
+)
+from ._group import Group
+from ._halo import halo
+from ._messages import receive, send, send_receive
+
+__all__ = [
+    "Group", "all_gather", "all_reduce", "all_to_all", "barrier", "broadcast", "fft", "fft_result", "gather", "halo", "irfft",
+    "matmul", "matmul_result", "receive", "redistribute", "reduce", "reduce_scatter", "rfft", "scan", "scatter", "send",
+    "send_receive",
+]  # fmt: skip

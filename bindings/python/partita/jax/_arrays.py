@@ -1,0 +1,319 @@
+"""Distributed arrays in programs: redistribution, products, Fourier transforms.
+
+A program has the parts of this rank; how they lie in the whole, layouts say (`partita.Layout`: a distribution, the global
+shape, the number of ranks), which are constants of the program. All functions are collective. Of a replicated array that is
+differentiated by, each rank's cotangent is a share: the sum over ranks is the whole.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Optional, Sequence, Tuple, Union
+
+import jax  # type: ignore[import-not-found,unused-ignore]
+import jax.numpy as jnp  # type: ignore[import-not-found,unused-ignore]
+import numpy as np
+
+from .. import _core
+from .._array import axes_of
+from .._errors import ArgumentError, UnsupportedError
+from .._mesh import DistributionLike, rule_of
+from ._group import Group, chosen
+from ._program import ad, batched_in_turn, call, linear
+
+Destination = Union[_core.Layout, DistributionLike]
+
+
+def _local(layout: _core.Layout, group: Group) -> Tuple[int, ...]:
+    return layout.local_shape(group.rank)
+
+
+def _part(what: str, x: Any, layout: _core.Layout, group: Group) -> Any:
+    """The array, which must be this rank's part of the layout."""
+    x = jnp.asarray(x)
+    if layout.ranks != group.size:
+        raise ArgumentError(f"{what}: the layout is of {layout.ranks} ranks, the group of {group.size}")
+    if x.shape != _local(layout, group):
+        raise ArgumentError(f"{what}: a part of shape {x.shape}, where {layout} has {_local(layout, group)} on rank {group.rank}")
+    return x
+
+
+def _layout(destination: Destination, shape: Sequence[int], group: Group) -> _core.Layout:
+    if isinstance(destination, _core.Layout):
+        return destination
+    return _core.Layout(rule_of(destination), tuple(shape), group.size)
+
+
+# --- replicas: their cotangents are shares
+
+
+def _meshed(layout: _core.Layout, partial: bool) -> _core.Layout:
+    """The same elements on the same ranks, as replicas, or as contributions that are still to be added up."""
+    rule = layout.distribution
+    if isinstance(rule, _core.Replicated):
+        rule = _core.Partitioned(_core.Mesh({"ranks": layout.ranks}), _core.P(*[None] * len(layout.shape)))
+    if not isinstance(rule, _core.Partitioned):
+        raise UnsupportedError(f"derivatives of replicas that lie as {rule}")
+    named = {axis for axes in rule.spec.dimensions for axis in axes}
+    free = [axis for axis in rule.mesh.axes if axis not in named] if partial else None
+    spec = _core.P(*[list(axes) or None for axes in rule.spec.dimensions], partial=free, uneven=rule.spec.uneven)
+    return _core.Layout(_core.Partitioned(rule.mesh, spec), layout.shape, layout.ranks)
+
+
+def _whole(cotangent: Any, layout: _core.Layout, group: Group) -> Any:
+    """Shares of replicas, added up on each."""
+    if not layout.is_replicated:
+        return cotangent
+    return _redistribute.bind(cotangent, group=group, source=_meshed(layout, True), destination=layout)
+
+
+def _share(cotangent: Any, layout: _core.Layout, group: Group) -> Any:
+    """Of replicas the first one's share is the whole, and others have none: exact, and nothing moves."""
+    if not layout.is_replicated or 0 in _local(layout, group):
+        return cotangent
+    first = tuple(int(layout.indices(axis, group.rank)[0]) for axis in range(len(layout.shape)))
+    return cotangent if layout.owner(first) == group.rank else jnp.zeros_like(cotangent)
+
+
+# --- redistribution
+
+_redistribute = call("redistribute", lambda x, group, source, destination: (_local(destination, group), x.dtype))
+
+
+def _redistribute_back(cotangent: Any, x: Any, group: Group, source: _core.Layout, destination: _core.Layout) -> Any:
+    if source.partial is not None:
+        if source.partial != "sum":
+            raise UnsupportedError(f"redistribute: the derivative of contributions to a {source.partial}")
+        # Every contribution has the cotangent of the sum.
+        given = _whole(cotangent, destination, group)
+        return _redistribute.bind(given, group=group, source=destination, destination=_meshed(source, False))
+    back = _meshed(destination, True) if destination.is_replicated else destination
+    return _share(_redistribute.bind(cotangent, group=group, source=back, destination=source), source, group)
+
+
+linear(_redistribute, _redistribute_back)
+batched_in_turn(_redistribute)
+
+
+def redistribute(x: Any, source: _core.Layout, destination: Destination, *, group: Optional[Group] = None) -> jax.Array:
+    """This rank's part of the array in another distribution: any into any, uneven, replicated and partial ones."""
+    among = chosen(group)
+    to = _layout(destination, source.shape, among)
+    found: jax.Array = _redistribute.bind(_part("redistribute", x, source, among), group=among, source=source, destination=to)
+    return found
+
+
+# --- Fourier transforms
+
+
+def _precision(x: Any, kind: str) -> Any:
+    if kind == "c2c":
+        return x.dtype
+    if kind == "r2c":
+        return jnp.result_type(x.dtype, jnp.complex64)
+    return np.zeros(0, x.dtype).real.dtype
+
+
+_transform = call("fft", lambda x, group, destination, kind, **_: (_local(destination, group), _precision(x, kind)))
+
+
+def _half_spectrum(spectrum: _core.Layout, length: int, axis: int, inside: float, group: Group, dtype: Any) -> Any:
+    """1 where an element of a half spectrum stands for itself, `inside` where it stands for its mirror image, too."""
+    places = spectrum.indices(axis, group.rank)
+    alone = (places == 0) | (2 * places == length)
+    shape = [1] * len(spectrum.shape)
+    shape[axis] = len(places)
+    return jnp.asarray(np.where(alone, 1.0, inside).reshape(shape), dtype)
+
+
+def _transform_back(
+    cotangent: Any,
+    x: Any,
+    group: Group,
+    source: _core.Layout,
+    destination: _core.Layout,
+    kind: str,
+    inverse: int,
+    axes: Tuple[int, ...],
+    norm: str,
+) -> Any:
+    given = _whole(cotangent, destination, group)
+    back = {"group": group, "source": destination, "destination": source, "axes": axes}
+    if kind == "c2c":  # the transform's matrix is symmetric
+        return _share(_transform.bind(given, kind=kind, inverse=inverse, norm=norm, **back), source, group)
+    opposite = {"backward": "forward", "forward": "backward"}.get(norm, norm)
+    if kind == "r2c":
+        half = _half_spectrum(destination, source.shape[axes[-1]], axes[-1], 0.5, group, x.dtype)
+        found = _transform.bind(jnp.conj(given) * half, kind="c2r", inverse=0, norm=opposite, **back)
+        return _share(found, source, group)
+    found = _transform.bind(given, kind="r2c", inverse=0, norm=opposite, **back)
+    twice = _half_spectrum(source, destination.shape[axes[-1]], axes[-1], 2.0, group, found.real.dtype)
+    return _share(jnp.conj(found * twice), source, group)
+
+
+linear(_transform, _transform_back)
+batched_in_turn(_transform)
+
+
+def fft_result(source: _core.Layout, destination: Optional[Destination] = None, axes: Optional[Sequence[int]] = None, kind: str = "c2c", last_length: int = 0) -> _core.Layout:
+    """The layout of a transform's result. `kind`: 'c2c', 'r2c' or 'c2r', to `last_length` samples, by default the even number."""
+    along = tuple(range(len(source.shape))) if axes is None else tuple(axes_of(axes, len(source.shape)))
+    shape = list(source.shape)
+    if kind == "r2c":
+        shape[along[-1]] = shape[along[-1]] // 2 + 1
+    elif kind == "c2r":
+        shape[along[-1]] = last_length or 2 * (shape[along[-1]] - 1)
+    if isinstance(destination, _core.Layout):
+        if destination.shape != tuple(shape):
+            raise ArgumentError(f"fft: the result is of shape {tuple(shape)}, and the layout is {destination}")
+        return destination
+    rule = source.distribution if destination is None else rule_of(destination)
+    return _core.Layout(rule, tuple(shape), source.ranks)
+
+
+def _transformed(
+    x: Any, source: _core.Layout, destination: Optional[Destination], axes: Optional[Sequence[int]], norm: Optional[str],
+    group: Optional[Group], kind: str, inverse: bool = False, last_length: int = 0,
+) -> jax.Array:  # fmt: skip
+    among = chosen(group)
+    x = _part("fft", x, source, among)
+    if (kind == "r2c") == jnp.iscomplexobj(x):
+        raise ArgumentError(f"fft: the transform of {'real' if kind == 'r2c' else 'complex'} numbers, and not of {x.dtype}")
+    along = tuple(range(len(source.shape))) if axes is None else tuple(axes_of(axes, len(source.shape)))
+    to = fft_result(source, destination, along, kind, last_length)
+    found: jax.Array = _transform.bind(
+        x, group=among, source=source, destination=to, kind=kind, inverse=int(inverse), axes=along, norm=norm or "backward"
+    )
+    return found
+
+
+def fft(
+    x: Any, source: _core.Layout, destination: Optional[Destination] = None, *, axes: Optional[Sequence[int]] = None,
+    norm: Optional[str] = None, inverse: bool = False, group: Optional[Group] = None,
+) -> jax.Array:  # fmt: skip
+    """This rank's part of the Fourier transform over several axes, all by default, of complex numbers.
+
+    `destination`: how the result lies, by default as the operand. `norm`: whose the 1/N is, in NumPy's words.
+    """
+    return _transformed(x, source, destination, axes, norm, group, "c2c", inverse)
+
+
+def rfft(
+    x: Any, source: _core.Layout, destination: Optional[Destination] = None, *, axes: Optional[Sequence[int]] = None,
+    norm: Optional[str] = None, group: Optional[Group] = None,
+) -> jax.Array:  # fmt: skip
+    """The transform of real numbers: half the spectrum along the last of the axes. As `fft`."""
+    return _transformed(x, source, destination, axes, norm, group, "r2c")
+
+
+def irfft(
+    x: Any, source: _core.Layout, destination: Optional[Destination] = None, *, axes: Optional[Sequence[int]] = None,
+    norm: Optional[str] = None, last_length: int = 0, group: Optional[Group] = None,
+) -> jax.Array:  # fmt: skip
+    """The inverse of `rfft`, to `last_length` samples along the last of the axes, by default the even number."""
+    return _transformed(x, source, destination, axes, norm, group, "c2r", True, last_length)
+
+
+# --- products
+
+_multiply = call("matmul", lambda a, b, *bias, group, d, **_: (_local(d, group), a.dtype))
+_plain = {"epilogue": "none", "bias": ""}
+_flipped = {"none": "transpose", "transpose": "none"}
+
+
+def _activated(d: Any, bias: Sequence[Any], layout: _core.Layout, epilogue: str, group: Group) -> Any:
+    """What an epilogue does, of XLA's own operations, whose derivatives are known."""
+    if bias:
+        d = d + bias[0][layout.indices(0, group.rank)][:, None]
+    if epilogue.startswith("relu"):
+        return jax.nn.relu(d)
+    return jax.nn.gelu(d, approximate=True) if epilogue.startswith("gelu") else d
+
+
+def _multiply_jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
+    """As a product of one operand at a time; an epilogue is taken apart first."""
+    if params["epilogue"] != "none":
+        group, layout, epilogue = params["group"], params["d"], params["epilogue"]
+        plain = {**params, **_plain}
+
+        def apart(a: Any, b: Any, *bias: Any) -> Any:
+            return _activated(_multiply.bind(a, b, **plain), bias, layout, epilogue, group)
+
+        return jax.jvp(apart, tuple(primals), tuple(map(ad.instantiate_zeros, tangents)))
+    (a, b), (da, db) = primals, tangents
+    found = _multiply.bind(a, b, **params)
+    terms = [] if isinstance(da, ad.Zero) else [_multiply.bind(da, b, **params)]
+    terms += [] if isinstance(db, ad.Zero) else [_multiply.bind(a, db, **params)]
+    return found, sum(terms[1:], terms[0]) if terms else ad.Zero.from_primal_value(found)
+
+
+def _multiply_back(
+    cotangent: Any, a: Any, b: Any, *, group: Group, layout_a: _core.Layout, layout_b: _core.Layout, d: _core.Layout,
+    op_a: str, op_b: str, **_: Any,
+) -> Any:  # fmt: skip
+    given = _whole(cotangent, d, group)
+
+    def product(left: Any, right: Any, of: Tuple[Any, Any, Any], ops: Tuple[str, str]) -> Any:
+        found = _multiply.bind(
+            left, right, group=group, layout_a=of[0], layout_b=of[1], d=of[2], op_a=ops[0], op_b=ops[1], **_plain
+        )
+        return _share(found, of[2], group)
+
+    if ad.is_undefined_primal(a):
+        if op_a == "none":  # A' = D' op(B)^T
+            return product(given, b, (d, layout_b, layout_a), ("none", _flipped[op_b])), None
+        return product(b, given, (layout_b, d, layout_a), (op_b, "transpose")), None  # A' = op(B) D'^T
+    if op_b == "none":  # B' = op(A)^T D'
+        return None, product(a, given, (layout_a, d, layout_b), (_flipped[op_a], "none"))
+    return None, product(given, a, (d, layout_a, layout_b), ("transpose", op_a))  # B' = D'^T op(A)
+
+
+ad.primitive_jvps[_multiply] = _multiply_jvp
+ad.primitive_transposes[_multiply] = _multiply_back
+batched_in_turn(_multiply)
+
+
+def matmul_result(
+    a: _core.Layout, b: _core.Layout, destination: Optional[DistributionLike] = None, *, transpose_a: bool = False, transpose_b: bool = False
+) -> _core.Layout:
+    """The layout of a product, by default as the left operand lies."""
+    shape = (a.shape[1 if transpose_a else 0], b.shape[0 if transpose_b else 1])
+    return _core.Layout(a.distribution if destination is None else rule_of(destination), shape, a.ranks)
+
+
+def matmul(
+    a: Any, b: Any, layout_a: _core.Layout, layout_b: _core.Layout, destination: Optional[Destination] = None, *,
+    transpose_a: bool = False, transpose_b: bool = False, bias: Any = None, activation: Optional[str] = None,
+    group: Optional[Group] = None,
+) -> jax.Array:  # fmt: skip
+    """This rank's part of the product of two matrices, of any distributions, with an epilogue.
+
+    Parameters
+    ----------
+    a, b : array
+        This rank's parts.
+    layout_a, layout_b : Layout
+    destination : Layout or distribution, optional
+        How the product lies; by default as `a`.
+    bias : array, optional
+        A number for each row of the product, the whole of it on every rank.
+    activation : {'relu', 'gelu'}, optional
+        Of the product with its bias; gelu in its form with tanh.
+    """
+    among = chosen(group)
+    a, b = _part("matmul", a, layout_a, among), _part("matmul", b, layout_b, among)
+    if a.dtype != b.dtype:
+        raise ArgumentError(f"matmul: {a.dtype} and {b.dtype}")
+    if activation not in (None, "relu", "gelu"):
+        raise ArgumentError(f"matmul: activation {activation!r}; known: relu, gelu")
+    if isinstance(destination, _core.Layout):
+        d = destination
+    else:
+        d = matmul_result(layout_a, layout_b, destination, transpose_a=transpose_a, transpose_b=transpose_b)
+    more = () if bias is None else (jnp.asarray(bias),)
+    epilogue = "-".join(([activation] if activation else []) + (["bias"] if more else [])) or "none"
+    params = {"op_a": "transpose" if transpose_a else "none", "op_b": "transpose" if transpose_b else "none", "epilogue": epilogue}
+    found: jax.Array = _multiply.bind(
+        a, b, *more, group=among, layout_a=layout_a, layout_b=layout_b, d=d,
+        bias=_core.Layout(_core.Replicated(), more[0].shape, among.size) if more else "", **params,
+    )  # fmt: skip
+    return found

@@ -1,0 +1,262 @@
+"""What ranks do together with arrays of a program.
+
+`x` is this rank's array, `group` by default that of the innermost ``with group:``. Parts of several ranks stand one after the
+other along dimension 0. Reductions: 'sum', 'product', 'min', 'max', 'logical_and', 'logical_or', 'logical_xor', 'bit_and',
+'bit_or', 'bit_xor'. All are collective. What does not fit is an ArgumentError when the program is traced, or, of what only
+the ranks together can see, a JaxRuntimeError when it runs, on every rank.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, Optional, Sequence, Tuple
+
+import jax  # type: ignore[import-not-found,unused-ignore]
+import jax.numpy as jnp  # type: ignore[import-not-found,unused-ignore]
+
+from .._errors import ArgumentError
+from ._group import Group, chosen
+from ._program import ad, batched, call, linear, local
+
+Shape = Tuple[int, ...]
+
+
+def _rows(what: str, x: Any) -> int:
+    if x.ndim == 0:
+        raise ArgumentError(f"{what}: an array of one dimension or more is wanted: parts stand along dimension 0")
+    return int(x.shape[0])
+
+
+def _counts(what: str, counts: Optional[Sequence[int]], group: Group, rows: int) -> Shape:
+    """Rows of each rank; by default `rows` over all of them, in equal parts."""
+    if counts is None:
+        if rows % group.size:
+            raise ArgumentError(f"{what}: {rows} rows over {group.size} ranks: say counts")
+        return (rows // group.size,) * group.size
+    given = tuple(int(count) for count in counts)
+    if len(given) != group.size or min(given) < 0:
+        raise ArgumentError(f"{what}: counts of {group.size} ranks are wanted, and not {given}")
+    return given
+
+
+def _on_root(what: str, root: int, group: Group) -> bool:
+    if not 0 <= root < group.size:
+        raise ArgumentError(f"{what}: root {root} of {group.size} ranks")
+    return group.rank == root
+
+
+def _elementwise(axis: int) -> Tuple[int, Optional[int]]:
+    return axis, axis
+
+
+def _behind_rows(axis: int) -> Tuple[int, Optional[int]]:
+    return 1, 1
+
+
+def _same(x: Any, **_: Any) -> Any:
+    return x.shape, x.dtype
+
+
+# --- primitives: of each the shape of its result, its transposed map, its batches
+
+_all_reduce = call("all_reduce", _same)
+_reduce = call("reduce", lambda x, group, root, **_: ((int(group.rank == root), *x.shape), x.dtype))
+_broadcast = call("broadcast", _same, in_place=True)
+_scan = call("scan", _same)
+_gather = call(
+    "gather", lambda x, group, root, counts: ((sum(counts) if group.rank == root else 0, *x.shape[1:]), x.dtype)
+)
+_scatter = call("scatter", lambda x, group, root, counts: ((counts[group.rank], *x.shape[1:]), x.dtype))
+_all_gather = call("all_gather", lambda x, group, counts: ((sum(counts), *x.shape[1:]), x.dtype))
+_reduce_scatter = call("reduce_scatter", lambda x, group, counts, reduction: ((counts[group.rank], *x.shape[1:]), x.dtype))
+_all_to_all = call("all_to_all", lambda x, group, sent, received: ((sum(received) if sent else x.shape[0], *x.shape[1:]), x.dtype))
+
+batched(_all_reduce, _elementwise)
+batched(_broadcast, _elementwise)
+batched(_scan, _elementwise)
+batched(_reduce, lambda axis: (axis, axis + 1))
+for _primitive in (_gather, _scatter, _all_gather, _reduce_scatter, _all_to_all):
+    batched(_primitive, _behind_rows)
+
+
+def _mirrored_scan(cotangent: Any, x: Any, group: Group, exclusive: int, reduction: str) -> Any:
+    from ._messages import mirror
+
+    return mirror(_scan.bind(mirror(cotangent, group), group=group, exclusive=exclusive, reduction=reduction), group)
+
+
+def _broadcast_back(cotangent: Any, x: Any, group: Group, root: int) -> Any:
+    return jnp.sum(_reduce.bind(cotangent, group=group, root=root, reduction="sum"), axis=0)
+
+
+def _reduce_back(cotangent: Any, x: Any, group: Group, root: int, reduction: str) -> Any:
+    return _broadcast.bind(jnp.sum(cotangent, axis=0), group=group, root=root)
+
+
+def _scatter_back(cotangent: Any, x: Any, group: Group, root: int, counts: Shape) -> Any:
+    gathered = _gather.bind(cotangent, group=group, root=root, counts=counts)
+    return gathered if group.rank == root else jnp.zeros(x.shape, x.dtype)
+
+
+linear(_broadcast, _broadcast_back)
+linear(_gather, lambda cotangent, x, **params: _scatter.bind(cotangent, **params))
+linear(_scatter, _scatter_back)
+linear(_all_gather, lambda cotangent, x, **params: _reduce_scatter.bind(cotangent, reduction="sum", **params))
+linear(
+    _all_to_all,
+    lambda cotangent, x, group, sent, received: _all_to_all.bind(cotangent, group=group, sent=received, received=sent),
+)
+# Of sums; other reductions come below.
+linear(_all_reduce, lambda cotangent, x, **params: _all_reduce.bind(cotangent, **params))
+_shared_sum = call("all_reduce", _same)
+_shared = local("shared")
+for _one, _other in ((_shared_sum, _shared), (_shared, _shared_sum)):
+    batched(_one, _elementwise)
+    linear(_one, lambda cotangent, x, back=_other, **params: back.bind(cotangent, **params))
+linear(_reduce, _reduce_back)
+linear(
+    _reduce_scatter,
+    lambda cotangent, x, group, counts, reduction: _all_gather.bind(cotangent, group=group, counts=counts),
+)
+linear(_scan, _mirrored_scan)
+
+
+def _of_gathered(primitive: Any, joined: Callable[..., Any]) -> None:
+    """The derivative of products, minima and maxima: that of the same on all ranks' arrays in a row, `joined(rows, fold,
+    **params)`."""
+    of_sums = ad.primitive_jvps[primitive]
+    folds: Dict[str, Callable[..., Any]] = {"product": jnp.prod, "min": jnp.min, "max": jnp.max}
+
+    def jvp(primals: Any, tangents: Any, **params: Any) -> Any:
+        fold = folds.get(params["reduction"])
+        if fold is None or isinstance(tangents[0], ad.Zero):
+            return of_sums(primals, tangents, **params)
+        group = params["group"]
+
+        def reference(x: Any) -> Any:
+            rows = _all_gather.bind(x[None], group=group, counts=(1,) * group.size)
+            return joined(rows, lambda some: fold(some, axis=0), **params)
+
+        found = primitive.bind(*primals, **params)
+        return found, jax.jvp(reference, primals, tangents)[1]
+
+    ad.primitive_jvps[primitive] = jvp
+
+
+def _scanned(rows: Any, fold: Any, group: Group, exclusive: int, reduction: str) -> Any:
+    upto = rows[: group.rank + 1 - exclusive]
+    # Nothing depends on anything on the first rank, but other ranks wait for its part in the reverse pass.
+    return fold(upto) if upto.shape[0] else jnp.where(False, rows[0], 0)
+
+
+def _scattered(rows: Any, fold: Any, group: Group, counts: Shape, reduction: str) -> Any:
+    begin = sum(counts[: group.rank])
+    return fold(rows)[begin : begin + counts[group.rank]]
+
+
+_of_gathered(_all_reduce, lambda rows, fold, **_: fold(rows))
+_of_gathered(_reduce, lambda rows, fold, group, root, reduction: fold(rows)[None][: int(group.rank == root)])
+_of_gathered(_reduce_scatter, _scattered)
+_of_gathered(_scan, _scanned)
+
+
+# --- functions
+
+
+def all_reduce(x: Any, reduction: str = "sum", *, shared: bool = False, group: Optional[Group] = None) -> jax.Array:
+    """All arrays joined, on every rank, the same bits.
+
+    `shared`, of sums: the result counts as one value that all ranks have, whose cotangent they all have, too. In reverse it
+    passes as it is then, and nothing moves. By default each rank's result counts by itself: cotangents are added up.
+    """
+    if shared and reduction != "sum":
+        raise ArgumentError(f"all_reduce: shared, and the reduction {reduction}; it is of sums")
+    primitive = _shared_sum if shared else _all_reduce
+    found: jax.Array = primitive.bind(jnp.asarray(x), group=chosen(group), reduction=reduction)
+    return found
+
+
+def reduce(x: Any, reduction: str = "sum", *, root: int = 0, group: Optional[Group] = None) -> jax.Array:
+    """All arrays joined, on the root; zeros elsewhere."""
+    among = chosen(group)
+    _on_root("reduce", root, among)
+    found = _reduce.bind(jnp.asarray(x), group=among, root=root, reduction=reduction)
+    return found[0] if among.rank == root else jnp.sum(found, axis=0, dtype=found.dtype)
+
+
+def broadcast(x: Any, *, root: int = 0, group: Optional[Group] = None) -> jax.Array:
+    """The root's array, on every rank. Of the others only shape and dtype count, which must be the root's."""
+    among = chosen(group)
+    _on_root("broadcast", root, among)
+    found: jax.Array = _broadcast.bind(jnp.asarray(x), group=among, root=root)
+    return found
+
+
+def gather(x: Any, *, counts: Optional[Sequence[int]] = None, root: int = 0, group: Optional[Group] = None) -> jax.Array:
+    """The arrays of all ranks, on the root, of `counts[rank]` rows if they differ; no rows elsewhere."""
+    among, x = chosen(group), jnp.asarray(x)
+    _on_root("gather", root, among)
+    rows = _counts("gather", counts, among, _rows("gather", x) * among.size)
+    found: jax.Array = _gather.bind(x, group=among, root=root, counts=rows)
+    return found
+
+
+def scatter(x: Any, *, counts: Optional[Sequence[int]] = None, root: int = 0, group: Optional[Group] = None) -> jax.Array:
+    """This rank's part of the root's array, of `counts[rank]` rows if they differ.
+
+    Of the others' arrays only the dtype and the shape behind dimension 0 count; without counts the whole shape.
+    """
+    among, x = chosen(group), jnp.asarray(x)
+    _on_root("scatter", root, among)
+    found: jax.Array = _scatter.bind(x, group=among, root=root, counts=_counts("scatter", counts, among, _rows("scatter", x)))
+    return found
+
+
+def all_gather(x: Any, *, counts: Optional[Sequence[int]] = None, group: Optional[Group] = None) -> jax.Array:
+    """The arrays of all ranks, on every rank, of `counts[rank]` rows if they differ."""
+    among, x = chosen(group), jnp.asarray(x)
+    rows = _counts("all_gather", counts, among, _rows("all_gather", x) * among.size)
+    found: jax.Array = _all_gather.bind(x, group=among, counts=rows)
+    return found
+
+
+def reduce_scatter(
+    x: Any, reduction: str = "sum", *, counts: Optional[Sequence[int]] = None, group: Optional[Group] = None
+) -> jax.Array:
+    """This rank's part of all arrays joined, of `counts[rank]` rows if they differ."""
+    among, x = chosen(group), jnp.asarray(x)
+    rows = _counts("reduce_scatter", counts, among, _rows("reduce_scatter", x))
+    found: jax.Array = _reduce_scatter.bind(x, group=among, counts=rows, reduction=reduction)
+    return found
+
+
+def all_to_all(
+    x: Any,
+    *,
+    send_counts: Optional[Sequence[int]] = None,
+    receive_counts: Optional[Sequence[int]] = None,
+    group: Optional[Group] = None,
+) -> jax.Array:
+    """Part q of the array of rank p becomes part p of the result of rank q; parts of so many rows, if given."""
+    among, x = chosen(group), jnp.asarray(x)
+    rows = _rows("all_to_all", x)
+    if (send_counts is None) != (receive_counts is None):
+        raise ArgumentError("all_to_all: counts of what is sent and of what is received come together")
+    sent, received = (_counts("all_to_all", counts, among, rows) for counts in (send_counts, receive_counts))
+    if send_counts is None:
+        sent = received = ()
+    found: jax.Array = _all_to_all.bind(x, group=among, sent=sent, received=received)
+    return found
+
+
+def scan(x: Any, reduction: str = "sum", *, exclusive: bool = False, group: Optional[Group] = None) -> jax.Array:
+    """The arrays of the ranks up to this one joined, with this one's or without (then the identity on rank 0)."""
+    found: jax.Array = _scan.bind(jnp.asarray(x), group=chosen(group), exclusive=int(exclusive), reduction=reduction)
+    return found
+
+
+_barrier = call("barrier", lambda group: None)
+
+
+def barrier(*, group: Optional[Group] = None) -> None:
+    """What the program calls behind it comes after what all ranks have called before it."""
+    _barrier.bind(group=chosen(group))

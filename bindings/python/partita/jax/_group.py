@@ -1,0 +1,117 @@
+"""The ranks that compiled programs work with."""
+
+from __future__ import annotations
+
+import threading
+from types import TracebackType
+from typing import Any, List, Optional, Sequence, Type, Union
+
+import jax  # type: ignore[import-not-found,unused-ignore]
+
+from .. import _core
+from .._context import Context, one_line
+from .._errors import ArgumentError
+
+
+_wait_for_programs: Any = jax.effects_barrier
+
+
+class _Entered(threading.local):
+    def __init__(self) -> None:
+        self.groups: List[Group] = []
+
+
+_entered = _Entered()
+
+
+class Group:
+    """The ranks of a context, for compiled programs.
+
+    Programs run in threads of XLA's, and a context belongs to one thread at a time: so a group has a context of its own, and
+    the given one stays free for other calls. Creation is collective over the context's ranks, and blocking. Inside of
+    ``with group:`` it is the group of calls that name none, in this thread; the block's end closes it.
+
+    Parameters
+    ----------
+    context : Context
+    """
+
+    def __init__(self, context: Context) -> None:
+        own = context.split(0, context.rank)
+        assert own is not None
+        self._begin(own)
+
+    def _begin(self, own: Context) -> None:
+        self._context = own
+        self._number = _core.add_xla_group(own._core)
+
+    @classmethod
+    def _of(cls, own: Context) -> Group:
+        made = cls.__new__(cls)
+        made._begin(own)
+        return made
+
+    @property
+    def rank(self) -> int:
+        """This rank: 0, 1, ... below `size`."""
+        return self._context.rank
+
+    @property
+    def size(self) -> int:
+        """The number of ranks."""
+        return self._context.size
+
+    def split(self, colour: int, key: int = 0) -> Optional[Group]:
+        """The ranks that give the same colour as a group of their own; None where it is negative. Collective."""
+        _wait_for_programs()
+        own = self._context.split(colour, key)
+        return None if own is None else Group._of(own)
+
+    def along(self, mesh: _core.Mesh, axes: Union[str, Sequence[str]]) -> Group:
+        """The ranks that differ from this one along these axes of the mesh only, as a new group. Collective."""
+        names = [axes] if isinstance(axes, str) else list(axes)
+        members = mesh.ranks_along(self.rank, names)
+        found = self.split(members[0], members.index(self.rank))
+        assert found is not None
+        return found
+
+    def close(self) -> None:
+        """Wait for the programs of this thread, then end the group. Collective, blocking."""
+        try:
+            _wait_for_programs()
+        finally:
+            _core.forget_xla_group(self._number)
+        self._context.close()
+
+    def fail(self, why: str) -> None:
+        """Mark the group failed: other ranks stop waiting for this one. Local."""
+        self._context.fail(why)
+
+    def __enter__(self) -> Group:
+        _entered.groups.append(self)
+        return self
+
+    def __exit__(
+        self, kind: Optional[Type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
+    ) -> None:
+        _entered.groups.remove(self)
+        if error is None:
+            self.close()
+        else:
+            self.fail(one_line(error))
+
+    def __repr__(self) -> str:
+        return f"<partita.jax.Group: rank {self.rank} of {self.size}>"
+
+
+def entered() -> Optional[Group]:
+    """The group of the innermost ``with group:`` of this thread."""
+    return _entered.groups[-1] if _entered.groups else None
+
+
+def chosen(group: Optional[Group]) -> Group:
+    """The group of a call."""
+    found = group or entered()
+    if found is None:
+        raise ArgumentError("no group: say which, or make the call inside of `with partita.jax.Group(context):`")
+    return found

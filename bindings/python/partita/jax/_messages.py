@@ -1,0 +1,95 @@
+"""Messages from one rank to another: not collective.
+
+Messages of one sender and one tag arrive in the order in which they were sent. A message that nobody sends is a JaxRuntimeError
+with the text of a TimeoutError when the deadline has passed.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Optional, Sequence, Tuple
+
+import jax  # type: ignore[import-not-found,unused-ignore]
+import jax.numpy as jnp  # type: ignore[import-not-found,unused-ignore]
+
+from .._errors import ArgumentError
+from ._group import Group, chosen
+from ._program import batched, batching, call, linear
+
+_send = call("send", lambda x, **_: None)
+_receive = call("receive", lambda like, **_: (like.shape, like.dtype))
+_send_receive = call("send_receive", lambda x, shape, **_: (shape, x.dtype))
+
+
+def _exchange_batch(operands: Sequence[Any], axes: Sequence[int], shape: Tuple[int, ...], **params: Any) -> Any:
+    moved = jnp.moveaxis(operands[0], axes[0], 0)
+    return _send_receive.bind(moved, shape=(moved.shape[0], *shape), **params), 0
+
+
+def _send_back(receipt: Any, x: Any, group: Group, to: int, tag: int) -> Any:
+    return _receive.bind(jnp.zeros(x.shape, x.dtype), group=group, source=to, tag=tag)
+
+
+def _receive_back(cotangent: Any, like: Any, group: Group, source: int, tag: int) -> Any:
+    _send.bind(cotangent, group=group, to=source, tag=tag)
+    return jnp.zeros(like.shape, like.dtype)
+
+
+def _exchange_back(cotangent: Any, x: Any, group: Group, to: int, source: int, tag: int, shape: Tuple[int, ...]) -> Any:
+    return _send_receive.bind(cotangent, group=group, to=source, source=to, tag=tag, shape=x.shape)
+
+
+batched(_send, lambda axis: (axis, None))
+batched(_receive, lambda axis: (axis, axis))
+batching.primitive_batchers[_send_receive] = _exchange_batch
+linear(_send, _send_back)
+linear(_receive, _receive_back)
+linear(_send_receive, _exchange_back)
+
+
+def _peer(what: str, peer: int, group: Group) -> int:
+    if not 0 <= peer < group.size:
+        raise ArgumentError(f"{what}: rank {peer} of {group.size} ranks")
+    return int(peer)
+
+
+def send(x: Any, to: int, *, tag: int = 0, group: Optional[Group] = None) -> jax.Array:
+    """The array to rank `to`.
+
+    Returns
+    -------
+    jax.Array
+        A receipt, which is 0. Its use is in derivatives: where it is added to what is differentiated, the cotangent of what
+        was sent comes back from the receiver, whose `like` depends on what it differentiates by.
+    """
+    among = chosen(group)
+    receipt: jax.Array = _send.bind(jnp.asarray(x), group=among, to=_peer("send", to, among), tag=int(tag))
+    return receipt
+
+
+def receive(like: Any, source: int, *, tag: int = 0, group: Optional[Group] = None) -> jax.Array:
+    """The oldest message of rank `source` with this tag, of the shape and dtype of `like`, whose numbers do not count."""
+    among = chosen(group)
+    found: jax.Array = _receive.bind(jnp.asarray(like), group=among, source=_peer("receive", source, among), tag=int(tag))
+    return found
+
+
+def send_receive(
+    x: Any, to: int, source: int, *, like: Any = None, tag: int = 0, group: Optional[Group] = None
+) -> jax.Array:
+    """The array to rank `to`, and that of rank `source`, at once: for rings. `like` has the shape of what is received."""
+    among, x = chosen(group), jnp.asarray(x)
+    shape = x.shape if like is None else jnp.shape(like)
+    if like is not None and jnp.result_type(like) != x.dtype:
+        raise ArgumentError(f"send_receive: {x.dtype} is sent and {jnp.result_type(like)} received")
+    return exchanged(x, _peer("send_receive", to, among), _peer("send_receive", source, among), shape, int(tag), among)
+
+
+def exchanged(x: Any, to: int, source: int, shape: Sequence[int], tag: int, group: Group) -> jax.Array:
+    found: jax.Array = _send_receive.bind(x, group=group, to=to, source=source, tag=tag, shape=tuple(shape))
+    return found
+
+
+def mirror(x: Any, group: Group) -> Any:
+    """The array of the rank that is as far from the last one as this one is from the first."""
+    peer = group.size - 1 - group.rank
+    return x if peer == group.rank else exchanged(x, peer, peer, x.shape, -1, group)

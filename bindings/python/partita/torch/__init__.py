@@ -1,0 +1,52 @@
+"""Partita in PyTorch: collectives, redistribution, products and Fourier transforms that autograd knows, and parallel layers.
+
+    import torch, partita as pt, partita.torch as ptt
+
+    with pt.initialize() as ctx:
+        x = torch.randn(128, 512, requires_grad=True)        # this rank's tokens
+        up = ptt.ColumnParallelLinear(ctx, 512, 2048)        # its part of the weights
+        down = ptt.RowParallelLinear(ctx, 2048, 512)
+        y = down(torch.nn.functional.gelu(up(x)))            # this rank's tokens again
+        y.square().sum().backward()                          # communicates as well
+
+What is passed are tensors of this rank, of the CPU or of the context's device; on a device the work goes into PyTorch's current
+stream. All functions are collective: all ranks make the same calls in the same order, in backward passes, too. Each is
+differentiated as the linear map that it is on the tensors of all ranks together: what backward() is called with on the ranks
+counts as one sum (docs/torch.md). They are operators of PyTorch (`torch.ops.partita`), which torch.compile keeps whole. Errors
+are those of `partita`, the same on every rank.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from ._arrays import fft, irfft, matmul, redistribute, rfft
+from ._collectives import (
+    all_gather,
+    all_reduce,
+    all_to_all,
+    broadcast,
+    gather,
+    reduce,
+    reduce_scatter,
+    scan,
+    scatter,
+    send_receive,
+)
+from ._layers import ColumnParallelLinear, RowParallelLinear
+
+if TYPE_CHECKING:
+    from ._dtensor import device_mesh, from_dtensor, layout_of, mesh_of, to_dtensor
+
+__all__ = [
+    "ColumnParallelLinear", "RowParallelLinear", "all_gather", "all_reduce", "all_to_all", "broadcast", "device_mesh", "fft",
+    "from_dtensor", "gather", "irfft", "layout_of", "matmul", "mesh_of", "redistribute", "reduce", "reduce_scatter", "rfft", "scan",
+    "scatter", "send_receive", "to_dtensor",
+]  # fmt: skip
+
+
+# torch.distributed takes as long to import as all the rest, and not every PyTorch has it.
+def __getattr__(name: str) -> Any:
+    if name not in ("device_mesh", "from_dtensor", "layout_of", "mesh_of", "to_dtensor"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from . import _dtensor
+
+    return getattr(_dtensor, name)

@@ -1,0 +1,296 @@
+"""Distributed arrays of tensors: redistribution, Fourier transforms, products.
+
+A tensor is this rank's part; how it lies in the whole, a layout says (`partita.Layout`: a distribution, the global shape, the
+number of ranks). Of a replicated array that is differentiated by, each rank's gradient is a share: the sum over the ranks is the
+whole.
+"""
+
+from __future__ import annotations
+
+from typing import Any, List, Optional, Sequence, Tuple, Union
+
+import torch
+from torch import Tensor
+
+from .. import _core
+from .._adjoints import as_partial, as_replicated, half_axis, is_first_replica, of_half_spectrum, opposite_norm
+from .._array import axes_of, no_epilogue_arrays
+from .._context import Context, context_of
+from .._errors import ArgumentError
+from .._mesh import DistributionLike, rule_of
+from .._streams import stream_of_memory
+from ._operators import layout_at, number_of, number_of_layout, operator, plain
+
+Destination = Union[_core.Layout, DistributionLike]
+
+
+def _check_part(what: str, x: Tensor, layout: _core.Layout, context: Context) -> None:
+    if layout.ranks != context.size:
+        raise ArgumentError(f"{what}: the layout is of {layout.ranks} ranks, the context of {context.size}")
+    wanted = layout.local_shape(context.rank)
+    if tuple(x.shape) != tuple(wanted):
+        raise ArgumentError(
+            f"{what}: a part of shape {tuple(x.shape)}, where {layout} has {tuple(wanted)} on rank {context.rank}"
+        )
+
+
+def _layout(destination: Destination, shape: Sequence[int], context: Context) -> _core.Layout:
+    if isinstance(destination, _core.Layout):
+        return destination
+    return _core.Layout(rule_of(destination), tuple(shape), context.size)
+
+
+def _array(x: Tensor, layout: int, context: Context) -> Any:
+    return _core.wrap_like(context._core, layout_at(layout), x)
+
+
+def _part(x: Tensor, layout: int, context: int, dtype: Optional[torch.dtype] = None) -> Tensor:
+    """A new tensor for this rank's part."""
+    return x.new_empty(layout_at(layout).local_shape(context_of(context).rank), dtype=dtype or x.dtype)
+
+
+# --- replicas: their gradients are shares
+
+
+def _whole(gradient: Tensor, layout: int, context: int) -> Tensor:
+    """Shares of replicas, added up on each."""
+    if not layout_at(layout).is_replicated:
+        return gradient
+    return _redistribute(gradient, context, number_of_layout(as_partial(layout_at(layout))), layout)
+
+
+def _share(gradient: Tensor, layout: int, context: int) -> Tensor:
+    """Of replicas the first one's share is the whole, and others have none: exact, and nothing moves.
+
+    All ranks have a graph behind it: where one had none, it would not come to what the others do together.
+    """
+    if is_first_replica(layout_at(layout), context_of(context).rank):
+        return gradient
+    return gradient.masked_fill(torch.ones((), dtype=torch.bool, device=gradient.device), 0)
+
+
+def _of_gradient(layout: int) -> int:
+    """How the gradient of an array lies: of contributions each has that of the sum."""
+    return layout if layout_at(layout).partial is None else number_of_layout(as_replicated(layout_at(layout)))
+
+
+# --- redistribution
+
+_into_ordinary = _core.RedistributeOptions(heap=False)
+
+
+def _call_redistribute(x: Tensor, context: int, source: int, destination: int) -> Tensor:
+    among, x = context_of(context), plain(x)
+    result = _part(x, destination, context)
+    stream = stream_of_memory(None, x, among._core)
+    _core.redistribute_into(_array(x, source, among), _array(result, destination, among), _into_ordinary, stream)
+    return result
+
+
+def _redistribute_back(gradient: Tensor, shape: Tuple[int, ...], context: int, source: int, destination: int) -> Tensor:
+    origin, result = layout_at(source), layout_at(destination)
+    if origin.partial is not None:
+        return _redistribute(_whole(gradient, destination, context), context, destination, _of_gradient(source))
+    given = number_of_layout(as_partial(result)) if result.is_replicated else destination
+    return _share(_redistribute(gradient, context, given, source), source, context)
+
+
+_redistribute = operator(
+    "redistribute",
+    _call_redistribute,
+    lambda x, context, source, destination: _part(x, destination, context),
+    _redistribute_back,
+)
+
+
+def redistribute(context: Context, x: Tensor, source: _core.Layout, destination: Destination) -> Tensor:
+    """This rank's part of the array in another distribution: any into any, uneven, replicated and partial ones."""
+    _check_part("redistribute", x, source, context)
+    to = _layout(destination, source.shape, context)
+    return _redistribute(x, number_of(context), number_of_layout(source), number_of_layout(to))
+
+
+# --- Fourier transforms
+
+
+def _precision(x: Tensor, kind: str) -> torch.dtype:
+    if kind == "r2c":
+        return torch.complex128 if x.dtype == torch.float64 else torch.complex64
+    if kind == "c2r":
+        return torch.float64 if x.dtype == torch.complex128 else torch.float32
+    return x.dtype
+
+
+def _call_fft(
+    x: Tensor, context: int, source: int, destination: int, kind: str, inverse: bool, axes: Sequence[int], norm: str
+) -> Tensor:
+    among, x = context_of(context), plain(x)
+    result = _part(x, destination, context, _precision(x, kind))
+    to = layout_at(destination)
+    last = to.shape[axes[-1]] if kind == "c2r" else 0
+    options = _core.FftOptions(
+        kind=kind, axes=list(axes), inverse=inverse and kind == "c2c", norm=norm, last_length=last, output="given",
+        distribution=to.distribution, heap=False,
+    )  # fmt: skip
+    array, made = _array(x, source, among), _array(result, destination, among)
+    stream = stream_of_memory(None, x, among._core)
+    if stream is not None:  # the call takes none: what was put into it before comes first
+        among.synchronize(stream)
+    _core.transform_into(array, made, options)
+    return result
+
+
+def _fft_back(
+    gradient: Tensor, shape: Tuple[int, ...], context: int, source: int, destination: int, kind: str, inverse: bool, axes: List[int],
+    norm: str,
+) -> Tensor:  # fmt: skip
+    given = _whole(gradient, destination, context)
+    rank, opposite, last = context_of(context).rank, opposite_norm(norm), half_axis(tuple(axes))
+    origin, result = layout_at(source), layout_at(destination)
+
+    def back(x: Tensor, kind: str, inverse: bool) -> Tensor:
+        return _fft(x, context, destination, source, kind, inverse, axes, opposite)
+
+    def weights(spectrum: _core.Layout, length: int, inside: float) -> Tensor:
+        real = gradient.real if gradient.is_complex() else gradient
+        return torch.as_tensor(of_half_spectrum(spectrum, length, last, inside, rank), dtype=real.dtype, device=gradient.device)
+
+    if kind == "c2c":
+        found = back(given, kind, not inverse)
+    elif kind == "r2c":
+        found = back(given * weights(result, origin.shape[last], 0.5), "c2r", True)
+    else:
+        found = back(given, "r2c", False) * weights(origin, result.shape[last], 2.0)
+    return _share(found, source, context)
+
+
+_fft = operator(
+    "fft",
+    _call_fft,
+    lambda x, context, source, destination, kind, *_: _part(x, destination, context, _precision(x, kind)),
+    _fft_back,
+)
+
+
+def _transformed(
+    context: Context, x: Tensor, source: _core.Layout, destination: Optional[Destination], axes: Optional[Sequence[int]],
+    norm: Optional[str], kind: str, inverse: bool = False, last_length: int = 0,
+) -> Tensor:  # fmt: skip
+    _check_part("fft", x, source, context)
+    if (kind == "r2c") == x.is_complex():
+        raise ArgumentError(f"fft: the transform of {'real' if kind == 'r2c' else 'complex'} numbers, and not of {x.dtype}")
+    along = list(range(x.ndim)) if axes is None else axes_of(axes, x.ndim)
+    shape = list(source.shape)
+    if kind == "r2c":
+        shape[along[-1]] = shape[along[-1]] // 2 + 1
+    elif kind == "c2r":
+        shape[along[-1]] = last_length or 2 * (shape[along[-1]] - 1)
+    to = _layout(source.distribution if destination is None else destination, shape, context)
+    if tuple(to.shape) != tuple(shape):
+        raise ArgumentError(f"fft: the result is of shape {tuple(shape)}, and the layout is {to}")
+    numbers = number_of(context), number_of_layout(source), number_of_layout(to)
+    return _fft(x, *numbers, kind, inverse, along, norm or "backward")
+
+
+def fft(
+    context: Context, x: Tensor, source: _core.Layout, destination: Optional[Destination] = None, *,
+    axes: Optional[Sequence[int]] = None, norm: Optional[str] = None, inverse: bool = False,
+) -> Tensor:  # fmt: skip
+    """This rank's part of the Fourier transform over several axes, all by default, of complex numbers.
+
+    `destination`: how the result lies, by default as the operand. `norm`: whose the 1/N is, in NumPy's words.
+    """
+    return _transformed(context, x, source, destination, axes, norm, "c2c", inverse)
+
+
+def rfft(
+    context: Context, x: Tensor, source: _core.Layout, destination: Optional[Destination] = None, *,
+    axes: Optional[Sequence[int]] = None, norm: Optional[str] = None,
+) -> Tensor:  # fmt: skip
+    """The transform of real numbers: half the spectrum along the last of the axes. As `fft`."""
+    return _transformed(context, x, source, destination, axes, norm, "r2c")
+
+
+def irfft(
+    context: Context, x: Tensor, source: _core.Layout, destination: Optional[Destination] = None, *,
+    axes: Optional[Sequence[int]] = None, norm: Optional[str] = None, last_length: int = 0,
+) -> Tensor:  # fmt: skip
+    """The inverse of `rfft`, to `last_length` samples along the last of the axes, by default the even number."""
+    return _transformed(context, x, source, destination, axes, norm, "c2r", True, last_length)
+
+
+# --- products
+
+_ops = {False: "none", True: "transpose"}
+
+
+def _call_matmul(
+    a: Tensor, b: Tensor, context: int, layout_a: int, layout_b: int, destination: int, transpose_a: bool, transpose_b: bool
+) -> Tensor:
+    among, a, b = context_of(context), plain(a), plain(b)
+    result = _part(a, destination, context)
+    options = _core.MatmulOptions(
+        op_a=_ops[transpose_a], op_b=_ops[transpose_b], distribution=layout_at(destination).distribution, heap=False
+    )
+    left, right = _array(a, layout_a, among), _array(b, layout_b, among)
+    stream = stream_of_memory(None, a, among._core)
+    _core.matmul_into(left, right, None, _array(result, destination, among), options, no_epilogue_arrays, stream)
+    return result
+
+
+_matmul = operator(
+    "matmul", _call_matmul, lambda a, b, context, layout_a, layout_b, destination, *_: _part(a, destination, context)
+)
+
+
+def _keep_factors(ctx: Any, inputs: Tuple[Any, ...], output: Tensor) -> None:
+    ctx.save_for_backward(inputs[0], inputs[1])
+    ctx.arguments = inputs[2:]
+
+
+def _matmul_gradients(ctx: Any, gradient: Tensor) -> Tuple[Any, ...]:
+    """A' = D' op(B)^H and B' = op(A)^H D', transposed where the operand is."""
+    a, b = ctx.saved_tensors
+    context, of_a, of_b, of_d, transpose_a, transpose_b = ctx.arguments
+    d = (_whole(gradient, of_d, context), of_d)
+
+    def product(left: Tuple[Tensor, int], right: Tuple[Tensor, int], to: int, *transpose: bool) -> Tensor:
+        result = _of_gradient(to)
+        found = _matmul(left[0], right[0], context, left[1], right[1], result, *transpose)
+        return found if result != to else _share(found, to, context)
+
+    by_a = by_b = None
+    if ctx.needs_input_grad[0]:
+        other = (b.conj(), of_b)
+        by_a = product(other, d, of_a, transpose_b, True) if transpose_a else product(d, other, of_a, False, not transpose_b)
+    if ctx.needs_input_grad[1]:
+        other = (a.conj(), of_a)
+        by_b = product(d, other, of_b, True, transpose_a) if transpose_b else product(other, d, of_b, not transpose_a, False)
+    return (by_a, by_b, *[None] * len(ctx.arguments))
+
+
+_matmul.register_autograd(_matmul_gradients, setup_context=_keep_factors)
+
+
+def matmul(
+    context: Context, a: Tensor, b: Tensor, layout_a: _core.Layout, layout_b: _core.Layout,
+    destination: Optional[Destination] = None, *, transpose_a: bool = False, transpose_b: bool = False,
+) -> Tensor:  # fmt: skip
+    """This rank's part of the product of two matrices, of any distributions.
+
+    Parameters
+    ----------
+    a, b : Tensor
+        This rank's parts, of one dtype.
+    layout_a, layout_b : Layout
+    destination : Layout or distribution, optional
+        How the product lies; by default as `a`.
+    """
+    _check_part("matmul", a, layout_a, context)
+    _check_part("matmul", b, layout_b, context)
+    if a.dtype != b.dtype:
+        raise ArgumentError(f"matmul: {a.dtype} and {b.dtype}")
+    shape = (layout_a.shape[1 if transpose_a else 0], layout_b.shape[0 if transpose_b else 1])
+    to = _layout(layout_a.distribution if destination is None else destination, shape, context)
+    numbers = [number_of_layout(one) for one in (layout_a, layout_b, to)]
+    return _matmul(a, b, number_of(context), *numbers, transpose_a, transpose_b)

@@ -1,0 +1,286 @@
+"""Collectives of tensors, with derivatives.
+
+Parts of several ranks stand one after the other along dimension 0. What `counts` say is the same on all ranks. Reductions:
+those of `partita`; derivatives are of sums, and for `all_reduce` of 'min', 'max' and 'product', too.
+"""
+
+from __future__ import annotations
+
+from typing import List, Optional, Sequence, Tuple
+
+import torch
+from torch import Tensor
+
+from .. import _collectives as plain_calls
+from .._context import Context, context_of
+from .._errors import ArgumentError, UnsupportedError
+from ._operators import number_of, only_sums, operator, plain, tensor
+
+
+def _rows(x: Tensor, rows: int) -> Tensor:
+    """A new tensor of so many rows."""
+    return x.new_empty((rows, *x.shape[1:]))
+
+
+def _counts(what: str, counts: Optional[Sequence[int]], context: Context, whole: int) -> List[int]:
+    """What each rank has: equal parts of `whole` rows where nobody says it."""
+    if counts is not None:
+        if len(counts) != context.size:
+            raise ArgumentError(f"{what}: {len(counts)} counts for {context.size} ranks")
+        return [int(count) for count in counts]
+    if whole % context.size:
+        raise ArgumentError(f"{what}: {whole} rows are not {context.size} equal parts: give counts")
+    return [whole // context.size] * context.size
+
+
+def _dimensions(what: str, x: Tensor) -> int:
+    if x.ndim == 0:
+        raise ArgumentError(f"{what}: a tensor of at least one dimension is wanted")
+    return int(x.shape[0])
+
+
+def _root(what: str, root: int, context: Context) -> int:
+    if not 0 <= root < context.size:
+        raise ArgumentError(f"{what}: there is no rank {root} among {context.size}")
+    return root
+
+
+# --- operators: each with its adjoint
+
+
+def _call_all_reduce(x: Tensor, context: int, reduction: str) -> Tensor:
+    return tensor(plain_calls.all_reduce(context_of(context), plain(x), reduction=reduction))
+
+
+def _call_reduce(x: Tensor, context: int, reduction: str, root: int) -> Tensor:
+    found = plain_calls.reduce(context_of(context), plain(x), reduction=reduction, root=root)
+    return torch.zeros_like(x, memory_format=torch.contiguous_format) if found is None else tensor(found)
+
+
+def _call_broadcast(x: Tensor, context: int, root: int) -> Tensor:
+    return tensor(plain_calls.broadcast(context_of(context), plain(x).clone(), root))
+
+
+def _call_all_gather(x: Tensor, context: int, counts: Sequence[int]) -> Tensor:
+    return tensor(plain_calls.all_gather(context_of(context), plain(x), counts=counts))
+
+
+def _call_reduce_scatter(x: Tensor, context: int, counts: Sequence[int], reduction: str) -> Tensor:
+    return tensor(plain_calls.reduce_scatter(context_of(context), plain(x), counts=counts, reduction=reduction))
+
+
+def _call_gather(x: Tensor, context: int, counts: Sequence[int], root: int) -> Tensor:
+    found = plain_calls.gather(context_of(context), plain(x), counts=counts, root=root)
+    return _rows(x, 0) if found is None else tensor(found)
+
+
+def _call_scatter(x: Tensor, context: int, counts: Sequence[int], root: int) -> Tensor:
+    among = context_of(context)
+    return tensor(plain_calls.scatter_from(among, plain(x), _rows(x, counts[among.rank]), counts=counts, root=root))
+
+
+def _call_all_to_all(x: Tensor, context: int, sent: Sequence[int], received: Sequence[int]) -> Tensor:
+    return tensor(plain_calls.all_to_all(context_of(context), plain(x), send_counts=sent, receive_counts=received))
+
+
+def _call_scan(x: Tensor, context: int, reduction: str, exclusive: bool) -> Tensor:
+    return tensor(plain_calls.scan(context_of(context), plain(x), reduction=reduction, exclusive=exclusive))
+
+
+def _call_send_receive(x: Tensor, context: int, to: int, source: int, tag: int, shape: Sequence[int]) -> Tensor:
+    return tensor(plain_calls.send_receive(context_of(context), plain(x), to, x.new_empty(tuple(shape)), source, tag))
+
+
+def _call_shared_sum(x: Tensor, context: int) -> Tensor:
+    return tensor(plain_calls.all_reduce(context_of(context), plain(x)))
+
+
+def _same(x: Tensor, *_: object) -> Tensor:
+    return x.new_empty(x.shape)
+
+
+_all_reduce = operator("all_reduce", _call_all_reduce, _same)  # its derivative is below: it needs more than the gradient
+_shared_sum = operator("shared_sum", _call_shared_sum, _same, lambda gradient, shape, context: gradient)
+
+
+def _reduce_back(gradient: Tensor, shape: Tuple[int, ...], context: int, reduction: str, root: int) -> Tensor:
+    only_sums("reduce", reduction)
+    return _broadcast(gradient, context, root)
+
+
+def _broadcast_back(gradient: Tensor, shape: Tuple[int, ...], context: int, root: int) -> Tensor:
+    return _reduce(gradient, context, "sum", root)
+
+
+_reduce = operator("reduce", _call_reduce, _same, _reduce_back)
+_broadcast = operator("broadcast", _call_broadcast, _same, _broadcast_back)
+
+
+def _all_gather_back(gradient: Tensor, shape: Tuple[int, ...], context: int, counts: List[int]) -> Tensor:
+    return _reduce_scatter(gradient, context, counts, "sum")
+
+
+def _reduce_scatter_back(gradient: Tensor, shape: Tuple[int, ...], context: int, counts: List[int], reduction: str) -> Tensor:
+    only_sums("reduce_scatter", reduction)
+    return _all_gather(gradient, context, counts)
+
+
+_all_gather = operator("all_gather", _call_all_gather, lambda x, context, counts: _rows(x, sum(counts)), _all_gather_back)
+_reduce_scatter = operator("reduce_scatter", _call_reduce_scatter, lambda x, context, counts, reduction: _rows(x, counts[context_of(context).rank]), _reduce_scatter_back
+)
+
+
+def _gather_back(gradient: Tensor, shape: Tuple[int, ...], context: int, counts: List[int], root: int) -> Tensor:
+    return _scatter(gradient, context, counts, root)
+
+
+def _scatter_back(gradient: Tensor, shape: Tuple[int, ...], context: int, counts: List[int], root: int) -> Tensor:
+    gathered = _gather(gradient, context, counts, root)
+    if context_of(context).rank == root:
+        return gathered
+    return gradient.new_zeros(shape) + gathered.sum()  # of nothing; with the graph that the root has
+
+
+_gather = operator("gather", _call_gather, lambda x, context, counts, root: _rows(x, sum(counts) if context_of(context).rank == root else 0), _gather_back
+)
+_scatter = operator("scatter", _call_scatter, lambda x, context, counts, root: _rows(x, counts[context_of(context).rank]), _scatter_back)
+
+
+def _all_to_all_back(gradient: Tensor, shape: Tuple[int, ...], context: int, sent: List[int], received: List[int]) -> Tensor:
+    return _all_to_all(gradient, context, received, sent)
+
+
+_all_to_all = operator("all_to_all", _call_all_to_all, lambda x, context, sent, received: _rows(x, sum(received) if received else x.shape[0]), _all_to_all_back
+)
+
+
+def _send_receive_back(gradient: Tensor, shape: Tuple[int, ...], context: int, to: int, source: int, tag: int, _: List[int]) -> Tensor:
+    return _send_receive(gradient, context, source, to, tag, list(shape))
+
+
+_send_receive = operator("send_receive", _call_send_receive, lambda x, context, to, source, tag, shape: x.new_empty(tuple(shape)), _send_receive_back
+)
+
+
+def _mirrored(x: Tensor, context: int) -> Tensor:
+    """Of rank size - 1 - rank."""
+    among = context_of(context)
+    other = among.size - 1 - among.rank
+    return x if other == among.rank else _send_receive(x, context, other, other, _tag_of_scans, list(x.shape))
+
+
+_tag_of_scans = 1 << 20
+
+
+def _scan_back(gradient: Tensor, shape: Tuple[int, ...], context: int, reduction: str, exclusive: bool) -> Tensor:
+    """Sums over the ranks from this one on: those up to it, in the mirror."""
+    only_sums("scan", reduction)
+    return _mirrored(_scan(_mirrored(gradient, context), context, "sum", exclusive), context)
+
+
+_scan = operator("scan", _call_scan, _same, _scan_back)
+
+
+# --- all_reduce, of more than sums
+
+
+def _keep_all(ctx, inputs, output) -> None:  # type: ignore[no-untyped-def]
+    x, ctx.context, ctx.reduction = inputs
+    if ctx.reduction != "sum":
+        ctx.save_for_backward(x, output)
+
+
+def _all_reduce_gradients(ctx, gradient):  # type: ignore[no-untyped-def]
+    context, reduction = ctx.context, ctx.reduction
+    whole = _all_reduce(gradient, context, "sum")
+    if reduction == "sum":
+        return whole, None, None
+    x, result = ctx.saved_tensors
+    if reduction in ("min", "max"):  # where several have it, in equal shares
+        here = (x == result).to(x.dtype)
+        return whole * here / _all_reduce(here, context, "sum"), None, None
+    if reduction == "product":
+        among = context_of(context)
+        rows = _all_gather(x[None], context, [1] * among.size)
+        others = torch.cat([rows[: among.rank], rows[among.rank + 1 :]])
+        return whole * others.prod(0).conj(), None, None
+    raise UnsupportedError(f"all_reduce: there is no derivative of the reduction {reduction!r}")
+
+
+_all_reduce.register_autograd(_all_reduce_gradients, setup_context=_keep_all)
+
+
+# --- functions
+
+
+def all_reduce(context: Context, x: Tensor, reduction: str = "sum", *, shared: bool = False) -> Tensor:
+    """All tensors joined, on every rank, the same bits.
+
+    `shared`, of sums: the result counts as one value that all ranks have, whose gradient they all have, too. Backward it passes as
+    it is then, and nothing moves. By default each rank's result counts by itself: gradients are added up.
+    """
+    if not shared:
+        return _all_reduce(x, number_of(context), reduction)
+    if reduction != "sum":
+        raise ArgumentError(f"all_reduce: shared, and the reduction {reduction}; it is of sums")
+    return _shared_sum(x, number_of(context))
+
+
+def reduce(context: Context, x: Tensor, reduction: str = "sum", *, root: int = 0) -> Tensor:
+    """All tensors joined, on the root; zeros elsewhere."""
+    return _reduce(x, number_of(context), reduction, _root("reduce", root, context))
+
+
+def broadcast(context: Context, x: Tensor, *, root: int = 0) -> Tensor:
+    """The root's tensor, on every rank. Of the others only shape and dtype count, which must be the root's."""
+    return _broadcast(x, number_of(context), _root("broadcast", root, context))
+
+
+def gather(context: Context, x: Tensor, *, counts: Optional[Sequence[int]] = None, root: int = 0) -> Tensor:
+    """The tensors of all ranks, on the root, of `counts[rank]` rows if they differ; no rows elsewhere."""
+    rows = _counts("gather", counts, context, _dimensions("gather", x) * context.size)
+    return _gather(x, number_of(context), rows, _root("gather", root, context))
+
+
+def scatter(context: Context, x: Tensor, *, counts: Optional[Sequence[int]] = None, root: int = 0) -> Tensor:
+    """This rank's part of the root's tensor, of `counts[rank]` rows if they differ.
+
+    Of the others' tensors only the dtype and the shape behind dimension 0 count; without counts the whole shape.
+    """
+    rows = _counts("scatter", counts, context, _dimensions("scatter", x))
+    return _scatter(x, number_of(context), rows, _root("scatter", root, context))
+
+
+def all_gather(context: Context, x: Tensor, *, counts: Optional[Sequence[int]] = None) -> Tensor:
+    """The tensors of all ranks, on every rank, of `counts[rank]` rows if they differ."""
+    rows = _counts("all_gather", counts, context, _dimensions("all_gather", x) * context.size)
+    return _all_gather(x, number_of(context), rows)
+
+
+def reduce_scatter(context: Context, x: Tensor, reduction: str = "sum", *, counts: Optional[Sequence[int]] = None) -> Tensor:
+    """This rank's part of all tensors joined, of `counts[rank]` rows if they differ."""
+    rows = _counts("reduce_scatter", counts, context, _dimensions("reduce_scatter", x))
+    return _reduce_scatter(x, number_of(context), rows, reduction)
+
+
+def all_to_all(
+    context: Context, x: Tensor, *, send_counts: Optional[Sequence[int]] = None, receive_counts: Optional[Sequence[int]] = None
+) -> Tensor:
+    """Part q of the tensor of rank p becomes part p of the result of rank q; parts of so many rows, if given."""
+    if (send_counts is None) != (receive_counts is None):
+        raise ArgumentError("all_to_all: counts of what is sent and of what is received come together")
+    sent = _counts("all_to_all", send_counts, context, _dimensions("all_to_all", x))
+    received = sent if receive_counts is None else _counts("all_to_all", receive_counts, context, 0)
+    return _all_to_all(x, number_of(context), sent, received)
+
+
+def scan(context: Context, x: Tensor, reduction: str = "sum", *, exclusive: bool = False) -> Tensor:
+    """The tensors of the ranks up to this one joined, with this one's or without (then the identity on rank 0)."""
+    return _scan(x, number_of(context), reduction, exclusive)
+
+
+def send_receive(
+    context: Context, x: Tensor, to: int, source: int, *, shape: Optional[Sequence[int]] = None, tag: int = 0
+) -> Tensor:
+    """The tensor to one rank, and that of another one, of `shape` (by default the same). Backward gradients go the other way."""
+    return _send_receive(x, number_of(context), to, source, tag, list(x.shape if shape is None else shape))

@@ -1,0 +1,190 @@
+// What compiled programs of JAX call: the library's operations, on XLA's buffers.
+#include <nanobind/nanobind.h>
+
+#include <partita/collectives.hpp>
+#include <partita/fft.hpp>
+#include <partita/matmul.hpp>
+#include <partita/redistribute.hpp>
+
+#include "binding.hpp"
+#include "casters.hpp"
+#include "choices.hpp"
+#include "matmul_words.hpp"
+#include "norms.hpp"
+#include "xla_groups.hpp"
+
+namespace partita::python {
+
+namespace {
+
+using xla::Call;
+using xla::Group;
+
+/// One call has the group's context at a time.
+template <void (*operation)(const Call&, Group&)>
+void in_group(const Call& call) {
+  const std::shared_ptr<Group> group = xla::group_of(call);
+  const std::lock_guard lock(group->mutex());
+  operation(call, *group);
+}
+
+ReduceOptions joined(const Call& call) {
+  return {parse_reduction(call.text("reduction")), false};
+}
+
+int rank_named(const Call& call, std::string_view name) {
+  return static_cast<int>(call.number(name));
+}
+
+void all_reduce_buffers(const Call& call, Group& group) {
+  all_reduce(group.context(), call.argument(0), call.result(0), joined(call), call.stream());
+}
+
+/// The result has one row on the root, and none elsewhere.
+void reduce_buffers(const Call& call, Group& group) {
+  const int root = rank_named(call, "root");
+  View result = call.argument(0);
+  result.data = group.context().rank() == root ? call.result(0).data : nullptr;
+  if (result.data == nullptr) result = {};
+  reduce(group.context(), call.argument(0), result, joined(call), root, call.stream());
+}
+
+/// In place: XLA has made result and argument one.
+void broadcast_buffer(const Call& call, Group& group) {
+  broadcast(group.context(), call.result(0), rank_named(call, "root"), call.stream());
+}
+
+void gather_buffers(const Call& call, Group& group) {
+  const int root = rank_named(call, "root");
+  const View result = group.context().rank() == root ? call.result(0) : View{};
+  gather_v(group.context(), call.argument(0), result, call.numbers("counts"), root, call.stream());
+}
+
+void scatter_buffers(const Call& call, Group& group) {
+  const int root = rank_named(call, "root");
+  const View source = group.context().rank() == root ? call.argument(0) : View{};
+  scatter_v(group.context(), source, call.result(0), call.numbers("counts"), root, call.stream());
+}
+
+void all_gather_buffers(const Call& call, Group& group) {
+  all_gather_v(group.context(), call.argument(0), call.result(0), call.numbers("counts"), call.stream());
+}
+
+void reduce_scatter_buffers(const Call& call, Group& group) {
+  reduce_scatter_v(group.context(), call.argument(0), call.result(0), call.numbers("counts"), joined(call),
+                   call.stream());
+}
+
+void all_to_all_buffers(const Call& call, Group& group) {
+  const auto sent = call.numbers("sent");
+  if (sent.empty()) return all_to_all(group.context(), call.argument(0), call.result(0), call.stream());
+  all_to_all_v(group.context(), call.argument(0), call.result(0), sent, call.numbers("received"),
+               call.stream());
+}
+
+void scan_buffers(const Call& call, Group& group) {
+  const Scan kind = call.number("exclusive") != 0 ? Scan::exclusive : Scan::inclusive;
+  scan(group.context(), call.argument(0), call.result(0), joined(call), kind, call.stream());
+}
+
+void send_buffer(const Call& call, Group& group) {
+  send(group.context(), call.argument(0), rank_named(call, "to"), rank_named(call, "tag"), call.stream());
+}
+
+void receive_buffer(const Call& call, Group& group) {
+  receive(group.context(), call.result(0), rank_named(call, "source"), rank_named(call, "tag"),
+          call.stream());
+}
+
+void exchange_buffers(const Call& call, Group& group) {
+  send_receive(group.context(), call.argument(0), rank_named(call, "to"), call.result(0),
+               rank_named(call, "source"), rank_named(call, "tag"), call.stream());
+}
+
+void barrier_in_program(const Call& call, Group& group) {
+  barrier(group.context(), call.stream());
+}
+
+void redistribute_buffers(const Call& call, Group& group) {
+  const Array source = group.array(call, "source", call.argument(0));
+  Array destination = group.array(call, "destination", call.result(0));
+  if (call.space() == MemorySpace::host) return redistribute_into(source, destination);
+  redistribute_into(source, destination, {}, call.stream());
+}
+
+void transform_buffers(const Call& call, Group& group) {
+  constexpr std::pair<std::string_view, FftKind> kinds[] = {
+      {"c2c", FftKind::c2c}, {"r2c", FftKind::r2c}, {"c2r", FftKind::c2r}};
+  const Array input = group.array(call, "source", call.argument(0));
+  Array output = group.array(call, "destination", call.result(0));
+  FftOptions options;
+  for (const std::int64_t axis : call.numbers("axes")) options.axes.push_back(static_cast<int>(axis));
+  options.norm = named("norm", call.text("norm"), norms);
+  switch (named("kind", call.text("kind"), kinds)) {
+    case FftKind::r2c:
+      return rfft_into(input, output, options);
+    case FftKind::c2r:
+      return irfft_into(input, output, options);
+    default:
+      return call.number("inverse") != 0 ? ifft_into(input, output, options)
+                                         : fft_into(input, output, options);
+  }
+}
+
+void multiply_buffers(const Call& call, Group& group) {
+  const Array a = group.array(call, "layout_a", call.argument(0)), b = group.array(call, "layout_b", call.argument(1));
+  Array d = group.array(call, "d", call.result(0));
+  MatmulOptions options;
+  options.op_a = named("op_a", call.text("op_a"), ops);
+  options.op_b = named("op_b", call.text("op_b"), ops);
+  options.epilogue = named("epilogue", call.text("epilogue"), epilogues);
+  Array bias;
+  EpilogueArrays arrays;
+  if (!call.text("bias").empty()) {
+    bias = group.array(call, "bias", call.argument(2));
+    arrays.bias = &bias;
+  }
+  if (call.space() == MemorySpace::host) return matmul_into(a, b, nullptr, d, options, arrays);
+  matmul_into(a, b, nullptr, d, options, arrays, call.stream());
+}
+
+/// The name of the platform as XLA has it, and the functions by name, as capsules.
+template <MemorySpace space>
+nb::dict handlers() {
+  nb::dict all;
+  const auto add = [&](const char* name, xla::Error* (*function)(xla::Frame*) noexcept) {
+    all[name] = nb::capsule(reinterpret_cast<const void*>(function));
+  };
+  add("all_reduce", xla::handler<in_group<all_reduce_buffers>, space>);
+  add("reduce", xla::handler<in_group<reduce_buffers>, space>);
+  add("broadcast", xla::handler<in_group<broadcast_buffer>, space>);
+  add("gather", xla::handler<in_group<gather_buffers>, space>);
+  add("scatter", xla::handler<in_group<scatter_buffers>, space>);
+  add("all_gather", xla::handler<in_group<all_gather_buffers>, space>);
+  add("reduce_scatter", xla::handler<in_group<reduce_scatter_buffers>, space>);
+  add("all_to_all", xla::handler<in_group<all_to_all_buffers>, space>);
+  add("scan", xla::handler<in_group<scan_buffers>, space>);
+  add("send", xla::handler<in_group<send_buffer>, space>);
+  add("receive", xla::handler<in_group<receive_buffer>, space>);
+  add("send_receive", xla::handler<in_group<exchange_buffers>, space>);
+  add("barrier", xla::handler<in_group<barrier_in_program>, space>);
+  add("redistribute", xla::handler<in_group<redistribute_buffers>, space>);
+  add("fft", xla::handler<in_group<transform_buffers>, space>);
+  add("matmul", xla::handler<in_group<multiply_buffers>, space>);
+  return all;
+}
+
+}  // namespace
+
+void bind_xla(nb::module_& module) {
+  module.def(
+      "xla_handlers",
+      [](bool device) {
+        return Dict(device ? handlers<MemorySpace::device>() : handlers<MemorySpace::host>());
+      },
+      nb::arg("device"));
+  module.def("add_xla_group", &xla::add_group, nb::arg("context"));
+  module.def("forget_xla_group", &xla::forget_group, nb::arg("number"));
+}
+
+}  // namespace partita::python

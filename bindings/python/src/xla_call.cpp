@@ -1,0 +1,151 @@
+#include "xla_call.hpp"
+
+#include <exception>
+#include <partita/error.hpp>
+#include <string>
+
+namespace partita::python::xla {
+
+namespace {
+
+Dtype dtype_of_xla(int dtype) {
+  switch (dtype) {
+    case 1:
+      return Dtype::boolean;
+    case 2:
+      return Dtype::i8;
+    case 3:
+      return Dtype::i16;
+    case 4:
+      return Dtype::i32;
+    case dtype_s64:
+      return Dtype::i64;
+    case 6:
+      return Dtype::u8;
+    case 7:
+      return Dtype::u16;
+    case 8:
+      return Dtype::u32;
+    case 9:
+      return Dtype::u64;
+    case 10:
+      return Dtype::f16;
+    case 11:
+      return Dtype::f32;
+    case 12:
+      return Dtype::f64;
+    case 15:
+      return Dtype::c64;
+    case 16:
+      return Dtype::bf16;
+    case 18:
+      return Dtype::c128;
+    case 19:
+      return Dtype::f8e5m2;
+    case 20:
+      return Dtype::f8e4m3;
+    default:
+      throw ArgumentError("XLA's element type " + std::to_string(dtype) + " is none that Partita has");
+  }
+}
+
+Error* refused(const Frame& frame, Code code, const std::string& message) {
+  ErrorText text{sizeof(ErrorText), nullptr, message.c_str(), static_cast<int>(code)};
+  return frame.runtime->make_error(&text);
+}
+
+/// The exception, as Python will see it: JAX raises one of its own, with this text.
+Error* refused(const Frame& frame) {
+  try {
+    throw;
+  } catch (const DisagreementError& error) {
+    return refused(frame, Code::invalid_argument, std::string("DisagreementError: ") + error.what());
+  } catch (const ArgumentError& error) {
+    return refused(frame, Code::invalid_argument, std::string("ArgumentError: ") + error.what());
+  } catch (const UnsupportedError& error) {
+    return refused(frame, Code::unimplemented, std::string("UnsupportedError: ") + error.what());
+  } catch (const MemoryError& error) {
+    return refused(frame, Code::resource_exhausted, std::string("MemoryError: ") + error.what());
+  } catch (const TimeoutError& error) {
+    return refused(frame, Code::deadline_exceeded, std::string("TimeoutError: ") + error.what());
+  } catch (const LostPeerError& error) {
+    return refused(frame, Code::unavailable, std::string("LostPeerError: ") + error.what());
+  } catch (const FailedContextError& error) {
+    return refused(frame, Code::failed_precondition, std::string("FailedContextError: ") + error.what());
+  } catch (const std::exception& error) {
+    return refused(frame, Code::internal, error.what());
+  } catch (...) {
+    return refused(frame, Code::internal, "an exception of an unknown kind");
+  }
+}
+
+}  // namespace
+
+Error* answered(Frame& frame, MemorySpace space, Body body) noexcept {
+  if (frame.extensions != nullptr && frame.extensions->type == metadata_extension) {
+    Metadata& metadata = *reinterpret_cast<MetadataExtension*>(frame.extensions)->metadata;
+    metadata.version = {sizeof(Version), nullptr, version_major, version_minor};
+    metadata.traits = 0;
+    return nullptr;
+  }
+  try {
+    if (frame.stage != execute_stage)
+      throw ArgumentError("XLA calls it in a stage where nothing is executed");
+    body(Call(frame, space));
+    return nullptr;
+  } catch (...) {
+    return refused(frame);
+  }
+}
+
+View Call::view(const Buffers& buffers, std::int64_t index) const {
+  if (index >= buffers.count) throw ArgumentError("XLA gives fewer buffers than are needed");
+  const Buffer& buffer = *buffers.buffers[index];
+  Shape shape;
+  if (buffer.dimensions < max_dimensions) {
+    for (std::int64_t i = 0; i < buffer.dimensions; ++i) shape.push_back(buffer.extents[i]);
+  } else {  // parts stand along dimension 0; the others count as one
+    shape = {buffer.extents[0], 1};
+    for (std::int64_t i = 1; i < buffer.dimensions; ++i) shape[1] *= buffer.extents[i];
+  }
+  View view = View::dense(buffer.data, dtype_of_xla(buffer.dtype), shape);
+  view.space = space_;
+  return view;
+}
+
+const void* Call::attribute(std::string_view name, int type) const {
+  const Attributes& attributes = frame_.attributes;
+  for (std::int64_t i = 0; i < attributes.count; ++i) {
+    const Text& found = *attributes.names[i];
+    if (std::string_view(found.data, found.length) == name && attributes.types[i] == type)
+      return attributes.values[i];
+  }
+  throw ArgumentError("XLA gives no attribute " + std::string(name));
+}
+
+std::int64_t Call::number(std::string_view name) const {
+  const auto& found = *static_cast<const Number*>(attribute(name, number_attribute));
+  if (found.dtype != dtype_s64) throw ArgumentError(std::string(name) + " is not of 64 bits");
+  return *static_cast<const std::int64_t*>(found.value);
+}
+
+std::span<const std::int64_t> Call::numbers(std::string_view name) const {
+  const auto& found = *static_cast<const Numbers*>(attribute(name, numbers_attribute));
+  if (found.count == 0) return {};
+  if (found.dtype != dtype_s64) throw ArgumentError(std::string(name) + " are not of 64 bits");
+  return {static_cast<const std::int64_t*>(found.values), found.count};
+}
+
+std::string_view Call::text(std::string_view name) const {
+  const auto& found = *static_cast<const Text*>(attribute(name, text_attribute));
+  return {found.data, found.length};
+}
+
+Stream Call::stream() const {
+  if (space_ == MemorySpace::host) return {};
+  StreamQuestion question{sizeof(StreamQuestion), nullptr, frame_.execution, nullptr};
+  if (frame_.runtime->stream(&question) != nullptr) throw UnsupportedError("XLA says no stream");
+  return Stream(question.stream);
+}
+
+}  // namespace partita::python::xla

@@ -1,0 +1,53 @@
+// One call of a compiled program.
+#pragma once
+
+#include <cstdint>
+#include <partita/context.hpp>
+#include <partita/stream.hpp>
+#include <partita/view.hpp>
+#include <span>
+#include <string_view>
+
+#include "xla_abi.hpp"
+
+namespace partita::python::xla {
+
+/// What XLA hands over: buffers as views, attributes by name. ArgumentError: there is no such thing. Lasts as
+/// long as the call.
+class Call {
+ public:
+  Call(const Frame& frame, MemorySpace space) : frame_(frame), space_(space) {}
+
+  View argument(std::int64_t index) const { return view(frame_.arguments, index); }
+  View result(std::int64_t index) const { return view(frame_.results, index); }
+  /// Of an array without anything to it there may be none.
+  bool has_result(std::int64_t index) const { return index < frame_.results.count; }
+
+  std::int64_t number(std::string_view name) const;
+  std::span<const std::int64_t> numbers(std::string_view name) const;
+  std::string_view text(std::string_view name) const;
+
+  MemorySpace space() const { return space_; }
+  /// XLA's own, of what lies in device memory.
+  Stream stream() const;
+
+ private:
+  View view(const Buffers& buffers, std::int64_t index) const;
+  const void* attribute(std::string_view name, int type) const;
+
+  const Frame& frame_;
+  MemorySpace space_;
+};
+
+using Body = void (*)(const Call&);
+
+/// The answer to XLA, which asks what a handler is before it calls it.
+Error* answered(Frame& frame, MemorySpace space, Body body) noexcept;
+
+/// A function that XLA calls.
+template <Body body, MemorySpace space>
+Error* handler(Frame* frame) noexcept {
+  return answered(*frame, space, body);
+}
+
+}  // namespace partita::python::xla

@@ -1,0 +1,277 @@
+"""partita.torch: every operator against its meaning, and its derivative against the adjoint's dot product; on a GPU where
+PARTITA_TEST_DEVICE=cuda."""
+
+import os
+
+import numpy as np
+import pytest
+
+import partita as pt
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+if not hasattr(torch.library, "custom_op"):
+    pytest.skip("PyTorch 2.4 or newer", allow_module_level=True)
+
+import partita.torch as ptt  # noqa: E402
+from shapes import part, rules, whole  # noqa: E402
+
+WHERE = "cuda" if os.environ.get("PARTITA_TEST_DEVICE") == "cuda" else "cpu"
+
+
+def close(found, expected, rtol=1e-12, atol=1e-12):
+    here = [one.detach().cpu() if isinstance(one, torch.Tensor) else one for one in (found, expected)]
+    np.testing.assert_allclose(*here, rtol=rtol, atol=atol)
+
+
+def numbers(ctx, shape, dtype=torch.float64, seed=0):
+    """Other ones on every rank."""
+    generator = torch.Generator().manual_seed(1000 * seed + ctx.rank)
+    return torch.randn(tuple(shape), dtype=dtype, generator=generator).to(WHERE)
+
+
+def own(array, layout, ctx):
+    """This rank's part of what all ranks have."""
+    return torch.from_numpy(part(array, layout, ctx.rank).copy()).to(WHERE)
+
+
+def total(ctx, value):
+    """Of all ranks."""
+    return float(pt.all_reduce(ctx, np.array([float(torch.as_tensor(value).detach())]))[0])
+
+
+def inner(ctx, x, y):
+    return total(ctx, (x.conj() * y).real.sum() if x.numel() else 0.0)
+
+
+def check_adjoint(ctx, function, x, seed=7):
+    """<A x, y> = <x, A* y> over all ranks, for a linear A; and backward twice is forward again."""
+    x = x.detach().requires_grad_()
+    found = function(x)
+    y = numbers(ctx, found.shape, found.dtype, seed).requires_grad_()
+    (back,) = torch.autograd.grad(found, x, y, create_graph=True)
+    assert back.shape == x.shape and back.dtype == x.dtype
+    close(inner(ctx, found, y), inner(ctx, x, back), rtol=1e-10, atol=1e-10)
+    again = numbers(ctx, x.shape, x.dtype, seed + 1)
+    if back.requires_grad:
+        (forth,) = torch.autograd.grad(back, y, again)
+        close(inner(ctx, y, forth), inner(ctx, back, again), rtol=1e-10, atol=1e-10)
+
+
+def counts_of(ctx):
+    return [rank + 1 for rank in range(ctx.size)]
+
+
+def test_collectives_are_those_of_the_library(ctx):
+    x = numbers(ctx, (ctx.size, 3))
+    assert torch.equal(ptt.all_reduce(ctx, x), pt.all_reduce(ctx, x))
+    assert torch.equal(ptt.all_reduce(ctx, x, "max"), pt.all_reduce(ctx, x, reduction="max"))
+    assert torch.equal(ptt.all_gather(ctx, x), pt.all_gather(ctx, x))
+    assert torch.equal(ptt.all_to_all(ctx, x), pt.all_to_all(ctx, x))
+    assert torch.equal(ptt.reduce_scatter(ctx, x), pt.reduce_scatter(ctx, x))
+    assert torch.equal(ptt.scan(ctx, x, exclusive=True), pt.scan(ctx, x, exclusive=True))
+    assert torch.equal(ptt.broadcast(ctx, x, root=ctx.size - 1), pt.broadcast(ctx, x.clone(), ctx.size - 1))
+    expected = pt.reduce(ctx, x, root=0)
+    assert torch.equal(ptt.reduce(ctx, x), expected if ctx.rank == 0 else torch.zeros_like(x))
+    whole = ptt.gather(ctx, x)
+    assert whole.shape == ((ctx.size**2, 3) if ctx.rank == 0 else (0, 3))
+    part = ptt.scatter(ctx, whole if ctx.rank == 0 else x.new_empty(ctx.size**2, 3))
+    assert torch.equal(part, x)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.complex128], ids=str)
+def test_derivatives_of_collectives(ctx, dtype):
+    after, before = (ctx.rank + 1) % ctx.size, (ctx.rank - 1) % ctx.size
+    own, uneven = numbers(ctx, (ctx.size, 2, 3), dtype), numbers(ctx, (ctx.rank + 1, 2), dtype)
+    counts = counts_of(ctx)
+    for function in (
+        lambda x: ptt.all_reduce(ctx, x),
+        lambda x: ptt.reduce(ctx, x, root=ctx.size - 1),
+        lambda x: ptt.broadcast(ctx, x, root=ctx.size - 1),
+        lambda x: ptt.all_gather(ctx, x),
+        lambda x: ptt.reduce_scatter(ctx, x),
+        lambda x: ptt.gather(ctx, x),
+        lambda x: ptt.scatter(ctx, x),
+        lambda x: ptt.all_to_all(ctx, x),
+        lambda x: ptt.scan(ctx, x),
+        lambda x: ptt.scan(ctx, x, exclusive=True),
+        lambda x: ptt.send_receive(ctx, x, after, before),
+        lambda x: ptt.all_reduce(ctx, x.transpose(0, 2)),
+    ):
+        check_adjoint(ctx, function, own)
+    check_adjoint(ctx, lambda x: ptt.all_gather(ctx, x, counts=counts), uneven)
+    check_adjoint(ctx, lambda x: ptt.gather(ctx, x, counts=counts, root=ctx.size - 1), uneven)
+    sent = [rank + 1 for rank in range(ctx.size)]
+    check_adjoint(
+        ctx,
+        lambda x: ptt.all_to_all(ctx, x, send_counts=sent, receive_counts=[ctx.rank + 1] * ctx.size),
+        numbers(ctx, (sum(sent), 2), dtype),
+    )
+    check_adjoint(ctx, lambda x: ptt.reduce_scatter(ctx, x, counts=counts), numbers(ctx, (sum(counts), 2), dtype))
+
+
+def test_a_shared_sum_counts_once(ctx):
+    x = numbers(ctx, (5,)).requires_grad_()
+    ptt.all_reduce(ctx, x, shared=True).square().sum().backward()
+    assert torch.equal(x.grad, 2 * pt.all_reduce(ctx, x.detach()))
+    with pytest.raises(pt.ArgumentError, match="of sums"):
+        ptt.all_reduce(ctx, x, "max", shared=True)
+
+
+@pytest.mark.parametrize("reduction", ["min", "max", "product"])
+def test_derivatives_of_other_reductions_against_differences(ctx, reduction):
+    x = numbers(ctx, (4,))
+    weight = numbers(ctx, (4,), seed=3)
+
+    def loss(given):
+        return total(ctx, (ptt.all_reduce(ctx, given, reduction) * weight).sum())
+
+    given = x.clone().requires_grad_()
+    (ptt.all_reduce(ctx, given, reduction) * weight).sum().backward()
+    for rank in range(ctx.size):
+        for i in range(4):
+            step = torch.zeros_like(x)
+            step[i] = 1e-6 if rank == ctx.rank else 0.0
+            slope = (loss(x + step) - loss(x - step)) / 2e-6
+            if rank == ctx.rank:
+                close(given.grad[i], slope, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("number", range(8))
+def test_redistribution(ctx, number):
+    shape, rule = (7, 10), rules(ctx.size)[number]
+    layout = pt.Layout(rule, shape, ctx.size)
+    columns = pt.Layout(pt.Slab(1), shape, ctx.size)
+    x = own(whole(shape), layout, ctx)
+    there = ptt.redistribute(ctx, x, layout, columns)
+    assert torch.equal(there, own(whole(shape), columns, ctx))
+    assert torch.equal(ptt.redistribute(ctx, there, columns, layout), x)
+    check_adjoint(ctx, lambda x: ptt.redistribute(ctx, x, layout, columns), x)
+    check_adjoint(ctx, lambda x: ptt.redistribute(ctx, x, columns, layout), there)
+
+
+def test_redistribution_of_contributions_and_of_replicas(ctx):
+    mesh = pt.Mesh({"ranks": ctx.size})
+    shape = (4, 6)
+    partial = pt.Layout(pt.Partitioned(mesh, pt.P(None, None, partial="ranks")), shape, ctx.size)
+    whole, rows = pt.Layout(pt.Replicated(), shape, ctx.size), pt.Layout(pt.Slab(0), shape, ctx.size)
+    x = numbers(ctx, shape)
+    assert torch.allclose(ptt.redistribute(ctx, x, partial, whole), pt.all_reduce(ctx, x))
+    check_adjoint(ctx, lambda x: ptt.redistribute(ctx, x, partial, rows), x)
+    check_adjoint(ctx, lambda x: ptt.redistribute(ctx, x, partial, whole), x)
+    check_adjoint(ctx, lambda x: ptt.redistribute(ctx, x, rows, whole), numbers(ctx, rows.local_shape(ctx.rank)))
+
+
+@pytest.mark.parametrize("norm", ["backward", "ortho", "forward"])
+def test_transforms(ctx, norm):
+    shape = (6, 5, 7)
+    slabs = pt.Layout(pt.Slab(0), shape, ctx.size)
+    samples = np.random.default_rng(2).standard_normal(shape)
+    x = own(samples, slabs, ctx)
+    half = ptt.rfft(ctx, x, slabs, pt.Slab(1), norm=norm)
+    spectrum = pt.Layout(pt.Slab(1), (6, 5, 4), ctx.size)
+    close(half, part(np.fft.rfftn(samples, norm=norm), spectrum, ctx.rank), atol=1e-10)
+    back = ptt.irfft(ctx, half, spectrum, pt.Slab(0), norm=norm, last_length=7)
+    close(back, x)
+    check_adjoint(ctx, lambda x: ptt.rfft(ctx, x, slabs, pt.Slab(1), norm=norm), x)
+    for length in (6, 7):
+        check_adjoint(
+            ctx,
+            lambda x, length=length: ptt.irfft(ctx, x, spectrum, pt.Slab(2), axes=(0, 2), norm=norm, last_length=length),
+            numbers(ctx, spectrum.local_shape(ctx.rank), torch.complex128),
+        )
+    z = numbers(ctx, slabs.local_shape(ctx.rank), torch.complex128)
+    for inverse in (False, True):
+        check_adjoint(ctx, lambda x, i=inverse: ptt.fft(ctx, x, slabs, pt.Slab(2), axes=(1, 2), norm=norm, inverse=i), z)
+
+
+def drawn(shape, dtype, seed):
+    """The same on all ranks."""
+    return torch.randn(shape, dtype=dtype, generator=torch.Generator().manual_seed(seed)).numpy()
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.complex128], ids=str)
+@pytest.mark.parametrize("transposed", [(False, False), (True, False), (False, True), (True, True)])
+def test_products(ctx, dtype, transposed):
+    m, n, k = 5, 7, 6
+    shape_a, shape_b = ((k, m) if transposed[0] else (m, k)), ((n, k) if transposed[1] else (k, n))
+    for rule_a, rule_b, rule_d in ((pt.Slab(0), pt.Slab(1), pt.Slab(0)), (pt.Slab(1), pt.Slab(0), pt.Replicated())):
+        of_a, of_b = pt.Layout(rule_a, shape_a, ctx.size), pt.Layout(rule_b, shape_b, ctx.size)
+        whole_a, whole_b = (drawn(shape, dtype, seed) for seed, shape in ((1, shape_a), (2, shape_b)))
+        a, b = own(whole_a, of_a, ctx), own(whole_b, of_b, ctx)
+
+        def product(left, right):
+            return ptt.matmul(ctx, left, right, of_a, of_b, rule_d, transpose_a=transposed[0], transpose_b=transposed[1])
+
+        expected = (whole_a.T if transposed[0] else whole_a) @ (whole_b.T if transposed[1] else whole_b)
+        of_d = pt.Layout(rule_d, (m, n), ctx.size)
+        close(product(a, b), part(expected, of_d, ctx.rank))
+        check_adjoint(ctx, lambda x: product(x, b), a)
+        check_adjoint(ctx, lambda x: product(a, x), b)
+
+
+def one_layer_after_the_other(context, sequence_parallel, up, down, x):
+    given = {"sequence_parallel": sequence_parallel, "dtype": torch.float64, "device": WHERE}
+    first, second = ptt.ColumnParallelLinear(context, 6, 10, **given), ptt.RowParallelLinear(context, 10, 4, **given)
+    first.take(up), second.take(down)
+    return first, second, second(torch.nn.functional.gelu(first(x)))
+
+
+@pytest.mark.parametrize("sequence_parallel", [True, False])
+def test_layers_are_those_of_one_process(ctx, sequence_parallel):
+    def given(seed, *shape):
+        return torch.from_numpy(drawn(shape, torch.float64, seed)).to(WHERE)
+
+    up, down = (torch.nn.Linear(*sizes, dtype=torch.float64, device=WHERE) for sizes in ((6, 10), (10, 4)))
+    with torch.no_grad():
+        for seed, one in enumerate((*up.parameters(), *down.parameters())):
+            one.copy_(given(seed, *one.shape))
+    x = given(10, 3 * ctx.size, 2, 6).requires_grad_()
+    y = down(torch.nn.functional.gelu(up(x)))
+    weight = given(11, *y.shape)
+    (y * weight).sum().backward()
+
+    here = slice(3 * ctx.rank, 3 * ctx.rank + 3) if sequence_parallel else slice(None)
+    mine = x.detach()[here].clone().requires_grad_()
+    first, second, found = one_layer_after_the_other(ctx, sequence_parallel, up, down, mine)
+    close(found.detach(), y.detach()[here])
+    (found * weight[here]).sum().backward()
+    close(mine.grad, x.grad[here])
+    columns = torch.as_tensor(first.layout.indices(0, ctx.rank))
+    close(first.weight.grad, up.weight.grad[columns])
+    close(first.bias.grad, up.bias.grad[columns])
+    close(second.weight.grad, down.weight.grad[:, columns])
+    close(second.bias.grad, down.bias.grad)
+
+
+def test_new_layers_have_the_same_on_all_ranks_where_they_must(ctx):
+    layer = ptt.RowParallelLinear(ctx, 8, 3, device=WHERE)
+    biases = pt.all_gather(ctx, layer.bias.detach()[None])
+    assert all(torch.equal(one, biases[0]) for one in biases)
+    if ctx.size > 1:
+        first = pt.all_gather(ctx, layer.weight.detach()[:1, :1].contiguous())
+        assert first.unique().numel() == ctx.size
+
+
+def test_what_is_wrong_is_the_same_error_on_all_ranks(ctx):
+    if ctx.size == 1:
+        pytest.skip("needs ranks that differ")
+    with pytest.raises(pt.DisagreementError):
+        ptt.all_reduce(ctx, torch.zeros(3 + ctx.rank, device=WHERE))
+    rows = pt.Layout(pt.Slab(0), (6, 4), ctx.size)
+    with pytest.raises(pt.ArgumentError, match="a part of shape"):
+        ptt.redistribute(ctx, torch.zeros(9, 9, device=WHERE), rows, pt.Slab(1))
+    assert bool((ptt.all_reduce(ctx, torch.ones(2, device=WHERE)) == ctx.size).all())
+
+
+def test_compiled(ctx):
+    if ctx.size > 1:
+        pytest.skip("the compiler of ranks that are threads is one")
+
+    def step(x):
+        y = ptt.all_gather(ctx, x.sin())
+        return ptt.all_reduce(ctx, y).cos().sum()
+
+    x = numbers(ctx, (4, 3)).requires_grad_()
+    (expected,) = torch.autograd.grad(step(x), x)
+    (found,) = torch.autograd.grad(torch.compile(step, backend="aot_eager", fullgraph=True)(x), x)
+    assert torch.allclose(found, expected)
