@@ -17,10 +17,10 @@ void demonstrate_density(const Context& context, const std::string& folder) {
 
 void demonstrate_shallow_water(const Context& context, const std::string& folder) {
   shallow_water::Program program;
-  program.settings.columns = 720;
-  program.settings.rows = 360;
-  program.steps = 3000;
-  program.look_every = 500;
+  program.settings.columns = 360;
+  program.settings.rows = 180;
+  program.steps = 43300;  // ten days
+  program.look_every = 4330;
   program.output = folder;
   shallow_water::run(context, program);
 }
