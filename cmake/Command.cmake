@@ -48,10 +48,13 @@ partita_choose_backends(benchmark_sources)
 add_library(partita_benchmarks OBJECT ${benchmark_sources})
 partita_our_code(partita_benchmarks)
 target_include_directories(partita_benchmarks PRIVATE ${PROJECT_SOURCE_DIR})
-target_link_libraries(partita_benchmarks PRIVATE partita::partita partita_dependencies)
+target_link_libraries(partita_benchmarks PRIVATE partita_apps partita::partita partita_dependencies)
+set_property(SOURCE ${PROJECT_SOURCE_DIR}/benchmarks/apps.cpp
+             APPEND PROPERTY COMPILE_DEFINITIONS PARTITA_PEERS="${PROJECT_SOURCE_DIR}/benchmarks/peers")
 partita_unite(
   partita_benchmarks
   ALONE
+  benchmarks/apps.cpp
   benchmarks/cuda_collectives.cpp
   benchmarks/cuda_cufft.cpp
   benchmarks/cuda_fft.cpp
@@ -80,7 +83,7 @@ set_property(
 foreach(name IN LISTS PARTITA_MPI_MODULES)
   add_dependencies(partita_command partita_peers_${name})
 endforeach()
-target_link_libraries(partita_command PRIVATE partita_benchmarks partita::partita partita_dependencies CLI11::CLI11 PNG::PNG)
+target_link_libraries(partita_command PRIVATE partita_benchmarks partita_apps partita::partita partita_dependencies CLI11::CLI11 PNG::PNG)
 partita_unite(
   partita_command
   ALONE

@@ -145,8 +145,9 @@ void run(const Options& options) {
 
 void describe(Subcommand& command, Options& options) {
   command
-      .word("OPERATION", options.operation, "redistribute, matmul, fft, collectives (all of these); python, jax")
-      .offers({"redistribute", "matmul", "fft", "collectives", "python", "jax"});
+      .word("OPERATION", options.operation,
+            "redistribute, matmul, fft, collectives, apps (all of these); python, jax")
+      .offers({"redistribute", "matmul", "fft", "collectives", "apps", "python", "jax"});
   command.word("--case", options.pattern, "a case's name, or a shell pattern", "NAME");
   command.numbers("--ranks", options.ranks, "numbers of ranks (2 and 4)");
   command.number("--runs", options.runs, 7, "interleaved runs that count; the median is quoted (9)");

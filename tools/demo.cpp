@@ -8,6 +8,7 @@
 #include <partita/redistribute.hpp>
 
 #include "tools/command_line.hpp"
+#include "tools/demo_apps.hpp"
 #include "tools/job.hpp"
 #include "tools/subcommand.hpp"
 
@@ -18,6 +19,7 @@ struct Options {
   std::string input;
   std::string output = "output";
   int ranks = 4;
+  App app = App::redistribution;
 };
 
 // One redistribution, timed over all ranks, the first time with its plan and once again without.
@@ -95,6 +97,11 @@ void demonstrate(Context& context, const Options& options, const Volume& volume)
 }
 
 void run(const Options& options) {
+  if (options.app != App::redistribution) {
+    if (!options.input.empty()) throw UsageError("demo --app: the programs take no INPUT");
+    return on_ranks(options.ranks,
+                    [&](Context& context) { demonstrate_app(context, options.app, options.output); });
+  }
   const Volume volume = choose_volume(options.input);
   on_ranks(options.ranks, [&](Context& context) { demonstrate(context, options, volume); });
 }
@@ -102,10 +109,11 @@ void run(const Options& options) {
 void describe(Subcommand& command, Options& options) {
   command.word("INPUT", options.input, ".npy of two or three dimensions (data/mni152.npy)");
   command.ranks(options.ranks, "ranks to start (4)");
+  command.choice("--app", options.app, apps, "another program instead: a universe, or an ocean");
   command.word("-o,--output", options.output, "folder for the picture (output)", "FOLDER");
   command.footer(
       "\"first\" makes the plan and the memory, \"again\" has both; bandwidth is of the latter.\n\n" +
-      examples("partita demo\npartita demo my.npy -n 6"));
+      examples("partita demo\npartita demo my.npy -n 6\npartita demo --app density -n 2"));
 }
 
 const Register registered("demo", "the main job: a volume through all distributions and back", describe, run);

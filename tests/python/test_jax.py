@@ -467,3 +467,8 @@ with pj.Group(context):
 """
     for printed, code in started(2, text):
         assert code == 0 and "[100.0, 124.0, 148.0] 744.0" in printed, printed
+
+
+def test_everything_public_has_a_docstring():
+    for name in pj.__all__:
+        assert getattr(pj, name).__doc__, name

@@ -5,12 +5,10 @@ import pytest
 from shapes import part, rules, whole
 
 import partita as pt
+from partita._adjoints import as_partial, as_replicated
 
 pytest.importorskip("jax")
-from test_jax import ERROR, check_derivatives, jax, jnp, pj, some
-
-LAST = pytest.mark.parametrize("last", [0, 1], ids=["slab", "other"])
-
+from test_jax import ERROR, check_derivatives, dot, jax, jnp, pj, some
 
 def layouts(ctx, shape):
     return [pt.Layout(rule, shape, ctx.size) for rule in rules(ctx.size)]
@@ -43,11 +41,6 @@ def test_redistribution_of_contributions(ctx):
         check_derivatives(ctx, lambda x: pj.redistribute(x, partial, pt.Replicated()), some((4, 3), np.float64, ctx.rank))
 
 
-def replicated_like(ctx, layout):
-    """A part of numbers that are the same on all ranks that have them."""
-    return jnp.asarray(here(ctx, np.cos(whole(layout.shape)), layout))
-
-
 def check_array_derivatives(ctx, function, *given):
     """As `check_derivatives`, of parts of arrays: replicas have the same numbers, and their tangents, too."""
     primals = tuple(jnp.asarray(here(ctx, np.cos(whole(one.shape, dtype)), one), dtype) for one, dtype in given)
@@ -65,14 +58,10 @@ def check_array_derivatives(ctx, function, *given):
     same(found, again)
     np.testing.assert_allclose(forward, difference, rtol=1e-6, atol=1e-6)
 
-    def dot(a, b):
-        own = sum(float(np.real(np.sum(np.asarray(x, np.complex128) * np.asarray(y)))) for x, y in zip(a, b))
-        return pt.all_reduce(ctx, np.array([own]))[0]
-
-    same(dot([forward], [weights]), dot(tangents, back))
+    same(dot(ctx, [forward], [weights]), dot(ctx, tangents, back))
 
 
-@pytest.mark.parametrize("which", [(0, 2), (2, 5), (5, 1), (5, 6), (6, 3), (7, 5)])
+@pytest.mark.parametrize("which", [(0, 2), (5, 1), (5, 6), (6, 3)])
 def test_derivatives_of_redistribution(ctx, which):
     source, to = (layouts(ctx, (7, 5))[i] for i in which)
     with pj.Group(ctx):
@@ -92,7 +81,7 @@ def test_batches(ctx):
             same(b, np.stack([a, a]))
 
 
-@pytest.mark.parametrize("axes", [(0, 1), (0,), (1, 0)])
+@pytest.mark.parametrize("axes", [(1,), (1, 0)])
 def test_transforms(ctx, axes):
     array, real = whole((6, 5), np.complex128) ** 1.5, np.sqrt(whole((6, 5)))
     with pj.Group(ctx):
@@ -118,10 +107,9 @@ def test_transforms(ctx, axes):
             same(found[3], here(ctx, real, source))
 
 
-@pytest.mark.parametrize("norm", ["backward", "ortho"])
-@pytest.mark.parametrize("kind", ["c2c", "r2c", "c2r"])
+@pytest.mark.parametrize("kind, norm", [("c2c", "ortho"), ("r2c", "backward"), ("c2r", "forward")])
 def test_derivatives_of_transforms(ctx, kind, norm):
-    source = pt.Layout(pt.Replicated() if norm == "ortho" else pt.Slab(0), (5, 4), ctx.size)
+    source = pt.Layout(pt.Slab(0) if kind == "r2c" else pt.Replicated(), (5, 4), ctx.size)
     to = pj.fft_result(source, pt.Slab(1), (0, 1), kind, 6 if kind == "c2r" else 0)
     function = {
         "c2c": lambda x: pj.fft(x, source, to, norm=norm),
@@ -132,7 +120,7 @@ def test_derivatives_of_transforms(ctx, kind, norm):
         check_array_derivatives(ctx, function, (source, np.float64 if kind == "r2c" else np.complex128))
 
 
-@pytest.mark.parametrize("transposed", [(False, False), (True, False), (False, True), (True, True)])
+@pytest.mark.parametrize("transposed", [(False, False), (True, True)])
 def test_products(ctx, transposed):
     a, b = np.cos(whole((6, 4))), np.sin(whole((4, 5)))
     left, right = (a.T if transposed[0] else a), (b.T if transposed[1] else b)
@@ -158,13 +146,12 @@ def test_products(ctx, transposed):
         )
 
 
-@pytest.mark.parametrize("activation", [None, "gelu"])
-def test_derivatives_of_epilogues(ctx, activation):
+def test_derivatives_of_epilogues(ctx):
     a, b, bias = (pt.Layout(rule, shape, ctx.size) for rule, shape in ((pt.Slab(0), (5, 3)), (pt.Slab(0), (3, 4)), (pt.Replicated(), (5,))))
     with pj.Group(ctx):
 
         def layer(x, y, z):
-            return pj.matmul(x, y, a, b, bias=z, activation=activation)
+            return pj.matmul(x, y, a, b, bias=z, activation="gelu")
 
         check_array_derivatives(ctx, layer, (a, np.float64), (b, np.float64), (bias, np.float64))
 
@@ -211,3 +198,11 @@ def test_bad_arguments(ctx):
                 pj.halo(here(ctx, whole((6, 4)), cyclic), cyclic, (1, 1))
         with pytest.raises(ERROR, match="ArgumentError"):
             jax.block_until_ready(pj.matmul(x, x, slab, slab))
+
+
+def test_shares_lie_as_replicas_do():
+    uneven = pt.Partitioned(pt.Mesh({"x": 4, "y": 2}), pt.P("x", None, uneven="balanced"))
+    replicas = pt.Layout(uneven, (5, 3), 8)
+    shares = as_partial(replicas)
+    assert shares.partial == "sum" and as_replicated(shares).equivalent(replicas)
+    assert [shares.local_shape(rank) for rank in range(8)] == [replicas.local_shape(rank) for rank in range(8)]

@@ -21,7 +21,7 @@ def as_partial(layout: _core.Layout) -> _core.Layout:
         raise UnsupportedError(f"derivatives of replicas that lie as {rule}")
     named = {axis for axes in rule.spec.dimensions for axis in axes}
     free = [axis for axis in rule.mesh.axes if axis not in named]
-    spec = _core.P(*[list(axes) or None for axes in rule.spec.dimensions], partial=free)
+    spec = _core.P(*[list(axes) or None for axes in rule.spec.dimensions], partial=free, uneven=rule.spec.uneven)
     return _core.Layout(_core.Partitioned(rule.mesh, spec), layout.shape, layout.ranks)
 
 
@@ -31,7 +31,8 @@ def as_replicated(layout: _core.Layout) -> _core.Layout:
         raise UnsupportedError(f"redistribute: the derivative of contributions to a {layout.partial}")
     rule = layout.distribution
     assert isinstance(rule, _core.Partitioned)  # none else has contributions
-    return _core.Layout(_core.Partitioned(rule.mesh, _core.P(*rule.spec.dimensions)), layout.shape, layout.ranks)
+    spec = _core.P(*rule.spec.dimensions, uneven=rule.spec.uneven)
+    return _core.Layout(_core.Partitioned(rule.mesh, spec), layout.shape, layout.ranks)
 
 
 def is_first_replica(layout: _core.Layout, rank: int) -> bool:

@@ -102,6 +102,7 @@ void exchange_buffers(const Call& call, Group& group) {
 }
 
 void barrier_in_program(const Call& call, Group& group) {
+  if (call.space() == MemorySpace::host) return barrier(group.context());
   barrier(group.context(), call.stream());
 }
 
@@ -115,6 +116,8 @@ void redistribute_buffers(const Call& call, Group& group) {
 void transform_buffers(const Call& call, Group& group) {
   constexpr std::pair<std::string_view, FftKind> kinds[] = {
       {"c2c", FftKind::c2c}, {"r2c", FftKind::r2c}, {"c2r", FftKind::c2r}};
+  if (call.space() == MemorySpace::device)
+    throw UnsupportedError("fft: compiled programs transform arrays in host memory");
   const Array input = group.array(call, "source", call.argument(0));
   Array output = group.array(call, "destination", call.result(0));
   FftOptions options;
@@ -132,7 +135,8 @@ void transform_buffers(const Call& call, Group& group) {
 }
 
 void multiply_buffers(const Call& call, Group& group) {
-  const Array a = group.array(call, "layout_a", call.argument(0)), b = group.array(call, "layout_b", call.argument(1));
+  const Array a = group.array(call, "layout_a", call.argument(0)),
+              b = group.array(call, "layout_b", call.argument(1));
   Array d = group.array(call, "d", call.result(0));
   MatmulOptions options;
   options.op_a = named("op_a", call.text("op_a"), ops);

@@ -20,8 +20,6 @@ class Call {
 
   View argument(std::int64_t index) const { return view(frame_.arguments, index); }
   View result(std::int64_t index) const { return view(frame_.results, index); }
-  /// Of an array without anything to it there may be none.
-  bool has_result(std::int64_t index) const { return index < frame_.results.count; }
 
   std::int64_t number(std::string_view name) const;
   std::span<const std::int64_t> numbers(std::string_view name) const;

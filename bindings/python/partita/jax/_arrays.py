@@ -14,8 +14,9 @@ import jax.numpy as jnp  # type: ignore[import-not-found,unused-ignore]
 import numpy as np
 
 from .. import _core
+from .._adjoints import as_partial, as_replicated, half_axis, is_first_replica, of_half_spectrum, opposite_norm
 from .._array import axes_of
-from .._errors import ArgumentError, UnsupportedError
+from .._errors import ArgumentError
 from .._mesh import DistributionLike, rule_of
 from ._group import Group, chosen
 from ._program import ad, batched_in_turn, call, linear
@@ -46,32 +47,16 @@ def _layout(destination: Destination, shape: Sequence[int], group: Group) -> _co
 # --- replicas: their cotangents are shares
 
 
-def _meshed(layout: _core.Layout, partial: bool) -> _core.Layout:
-    """The same elements on the same ranks, as replicas, or as contributions that are still to be added up."""
-    rule = layout.distribution
-    if isinstance(rule, _core.Replicated):
-        rule = _core.Partitioned(_core.Mesh({"ranks": layout.ranks}), _core.P(*[None] * len(layout.shape)))
-    if not isinstance(rule, _core.Partitioned):
-        raise UnsupportedError(f"derivatives of replicas that lie as {rule}")
-    named = {axis for axes in rule.spec.dimensions for axis in axes}
-    free = [axis for axis in rule.mesh.axes if axis not in named] if partial else None
-    spec = _core.P(*[list(axes) or None for axes in rule.spec.dimensions], partial=free, uneven=rule.spec.uneven)
-    return _core.Layout(_core.Partitioned(rule.mesh, spec), layout.shape, layout.ranks)
-
-
 def _whole(cotangent: Any, layout: _core.Layout, group: Group) -> Any:
     """Shares of replicas, added up on each."""
     if not layout.is_replicated:
         return cotangent
-    return _redistribute.bind(cotangent, group=group, source=_meshed(layout, True), destination=layout)
+    return _redistribute.bind(cotangent, group=group, source=as_partial(layout), destination=layout)
 
 
 def _share(cotangent: Any, layout: _core.Layout, group: Group) -> Any:
     """Of replicas the first one's share is the whole, and others have none: exact, and nothing moves."""
-    if not layout.is_replicated or 0 in _local(layout, group):
-        return cotangent
-    first = tuple(int(layout.indices(axis, group.rank)[0]) for axis in range(len(layout.shape)))
-    return cotangent if layout.owner(first) == group.rank else jnp.zeros_like(cotangent)
+    return cotangent if is_first_replica(layout, group.rank) else jnp.zeros_like(cotangent)
 
 
 # --- redistribution
@@ -81,12 +66,10 @@ _redistribute = call("redistribute", lambda x, group, source, destination: (_loc
 
 def _redistribute_back(cotangent: Any, x: Any, group: Group, source: _core.Layout, destination: _core.Layout) -> Any:
     if source.partial is not None:
-        if source.partial != "sum":
-            raise UnsupportedError(f"redistribute: the derivative of contributions to a {source.partial}")
         # Every contribution has the cotangent of the sum.
         given = _whole(cotangent, destination, group)
-        return _redistribute.bind(given, group=group, source=destination, destination=_meshed(source, False))
-    back = _meshed(destination, True) if destination.is_replicated else destination
+        return _redistribute.bind(given, group=group, source=destination, destination=as_replicated(source))
+    back = as_partial(destination) if destination.is_replicated else destination
     return _share(_redistribute.bind(cotangent, group=group, source=back, destination=source), source, group)
 
 
@@ -116,15 +99,6 @@ def _precision(x: Any, kind: str) -> Any:
 _transform = call("fft", lambda x, group, destination, kind, **_: (_local(destination, group), _precision(x, kind)))
 
 
-def _half_spectrum(spectrum: _core.Layout, length: int, axis: int, inside: float, group: Group, dtype: Any) -> Any:
-    """1 where an element of a half spectrum stands for itself, `inside` where it stands for its mirror image, too."""
-    places = spectrum.indices(axis, group.rank)
-    alone = (places == 0) | (2 * places == length)
-    shape = [1] * len(spectrum.shape)
-    shape[axis] = len(places)
-    return jnp.asarray(np.where(alone, 1.0, inside).reshape(shape), dtype)
-
-
 def _transform_back(
     cotangent: Any,
     x: Any,
@@ -140,13 +114,13 @@ def _transform_back(
     back = {"group": group, "source": destination, "destination": source, "axes": axes}
     if kind == "c2c":  # the transform's matrix is symmetric
         return _share(_transform.bind(given, kind=kind, inverse=inverse, norm=norm, **back), source, group)
-    opposite = {"backward": "forward", "forward": "backward"}.get(norm, norm)
+    opposite, along = opposite_norm(norm), half_axis(axes)
     if kind == "r2c":
-        half = _half_spectrum(destination, source.shape[axes[-1]], axes[-1], 0.5, group, x.dtype)
+        half = jnp.asarray(of_half_spectrum(destination, source.shape[along], along, 0.5, group.rank), x.dtype)
         found = _transform.bind(jnp.conj(given) * half, kind="c2r", inverse=0, norm=opposite, **back)
         return _share(found, source, group)
     found = _transform.bind(given, kind="r2c", inverse=0, norm=opposite, **back)
-    twice = _half_spectrum(source, destination.shape[axes[-1]], axes[-1], 2.0, group, found.real.dtype)
+    twice = jnp.asarray(of_half_spectrum(source, destination.shape[along], along, 2.0, group.rank), found.real.dtype)
     return _share(jnp.conj(found * twice), source, group)
 
 

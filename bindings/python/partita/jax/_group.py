@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from types import TracebackType
-from typing import Any, List, Optional, Sequence, Type, Union
+from typing import Any, Dict, List, Optional, Sequence, Type, Union
 
 import jax  # type: ignore[import-not-found,unused-ignore]
 
@@ -44,6 +44,7 @@ class Group:
     def _begin(self, own: Context) -> None:
         self._context = own
         self._number = _core.add_xla_group(own._core)
+        self._programs: Dict[Any, Any] = {}  # of calls outside of programs
 
     @classmethod
     def _of(cls, own: Context) -> Group:

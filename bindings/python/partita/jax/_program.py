@@ -108,15 +108,13 @@ def _first(item: Tuple[str, Any]) -> str:
     return item[0]
 
 
-_programs: Dict[Any, Any] = {}
-
-
 def _compiled(primitive: Any, params: Tuple[Tuple[str, Any], ...]) -> Any:
-    """A call outside of any program is one of its own."""
+    """A call outside of any program is one of its own, which the group keeps."""
+    programs = dict(params)["group"]._programs
     key = (primitive, params)
-    if key not in _programs:
-        _programs[key] = jax.jit(lambda *operands: primitive.bind(*operands, **dict(params)))
-    return _programs[key]
+    if key not in programs:
+        programs[key] = jax.jit(lambda *operands: primitive.bind(*operands, **dict(params)))
+    return programs[key]
 
 
 def _tangent(primal: Any, tangent: Any) -> Any:

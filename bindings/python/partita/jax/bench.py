@@ -19,6 +19,7 @@ from ..bench import Case, called, main
 from ..compat import mpi4jax as compatible
 
 _edge = 256
+_ready: Any = jax.block_until_ready
 
 
 def _peer() -> Tuple[str, Any, Any]:
@@ -31,7 +32,7 @@ def _peer() -> Tuple[str, Any, Any]:
 
 
 def _waited(function: Callable[..., Any], *arguments: Any) -> Callable[[], Any]:
-    return lambda: jax.block_until_ready(function(*arguments))
+    return lambda: _ready(function(*arguments))
 
 
 def _transform(alltoall: Callable[..., Any], ranks: int) -> Callable[[Any], Any]:

@@ -1,0 +1,54 @@
+// The mesh: the mass of the particles on it, and the force that it exerts on them.
+#pragma once
+
+#include <partita/partita.hpp>
+#include <span>
+#include <vector>
+
+#include "density/particles.hpp"
+
+namespace density {
+
+/// A cube of cells, periodic, distributed in boxes. Cells are 1 wide; mass is spread over 8 cells (cloud in
+/// cell), and force is gathered from 8, so that no particle pulls itself and momentum is conserved.
+class Mesh {
+ public:
+  /// `mean`: particles a cell. Collective.
+  Mesh(const partita::Context& context, std::int64_t cells, const partita::Distribution& distribution,
+       double mean);
+
+  const partita::Layout& layout() const { return density_.layout(); }
+  std::int64_t cells() const { return cells_; }
+
+  /// Particles a cell, over the mean. Collective.
+  void deposit(std::span<const Particle> particles);
+  const partita::Array& density() const { return density_; }  ///< since then
+  /// Its transform, wherever rfft leaves it cheapest. Collective.
+  const partita::Array& transformed();
+
+  /// The gradient of the u with laplacian(u) = density - 1, for `push`. Collective.
+  void solve();
+  /// momentum -= kick times that gradient, then position += drift times momentum. Local: particles may be
+  /// beyond this rank's cells afterwards.
+  void push(std::span<Particle> particles, double kick, double drift) const;
+
+ private:
+  void solve_in_fourier_space();
+  void differentiate();
+
+  partita::Context context_;
+  std::int64_t cells_;
+  double mean_;
+  Cells own_;
+  partita::Array density_;  // then the potential: one field of real numbers
+  partita::Array potential_;
+  partita::FFT transform_;
+  partita::Array spectrum_;
+  partita::Halo deposited_;   // one layer behind the own cells
+  partita::Halo surrounded_;  // so many that the gradient is known in all cells that deposits reach
+  std::vector<double> mass_;
+  std::vector<double> surroundings_;
+  std::vector<std::array<double, 3>> gradient_;
+};
+
+}  // namespace density

@@ -1,0 +1,22 @@
+// Pictures of numbers, as PNG files.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace picture {
+
+using Colour = std::array<std::uint8_t, 3>;
+
+/// From dark (0) to bright (1).
+Colour glow(double level);
+/// From blue (0) over white (1/2) to red (1).
+Colour blue_white_red(double level);
+
+/// Row by row from the top. Throws partita::FileError; the file lands whole or not at all.
+void write_png(const std::string& path, int width, int height, std::span<const Colour> pixels);
+
+}  // namespace picture

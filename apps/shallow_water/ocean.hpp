@@ -1,0 +1,89 @@
+// Shallow water on a rotating plane: the equations and their step, on this rank's part.
+//
+//   dh/dt = -div(h (u, v))
+//   du/dt =  q h v - d/dx (g h + (u^2 + v^2)/2) + friction
+//   dv/dt = -q h u - d/dy (g h + (u^2 + v^2)/2) + friction,   q = (f + dv/dx - du/dy) / h
+//
+// on a C grid (Arakawa and Lamb 1977): u on the eastern faces of cells, v on the northern ones. Periodic in
+// x; walls in y, through which nothing flows. Constants, domain and time step are those of the demo of
+// mpi4jax (after github.com/dionhaefner/shallow-water), so that times can be compared; but friction of v is
+// by its own differences here, where that takes u's.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <partita/partita.hpp>
+#include <vector>
+
+namespace shallow_water {
+
+/// In metres and seconds.
+struct Settings {
+  std::int64_t rows = 1800;     ///< cells along y
+  std::int64_t columns = 3600;  ///< and along x
+  double spacing = 5e3;         ///< of both
+  double gravity = 9.81;
+  double depth = 100;      ///< mean of h
+  double coriolis = 2e-4;  ///< f at y = 0
+  double beta = 2e-11;     ///< df/dy
+  double courant = 0.125;  ///< time step over that in which a wave crosses a cell
+
+  double time_step() const { return courant * spacing / std::sqrt(gravity * depth); }
+  double viscosity() const { return 1e-3 * coriolis * spacing * spacing; }
+};
+
+/// Sums over all cells. The first does not change; the second does by friction, and by what the time step is
+/// off.
+struct Budget {
+  double mass = 0;    ///< of h
+  double energy = 0;  ///< of (g h^2 + h (u^2 + v^2)) / 2
+};
+
+/// The fields h, u and v as one array [3, rows, columns], of f32 or f64, in any distribution whose parts are
+/// boxes and hold all three. All members but `field` are collective.
+template <class T>
+class Ocean {
+ public:
+  /// Begins with a jet in geostrophic balance, and a small disturbance.
+  Ocean(const partita::Context& context, const Settings& settings, const partita::Distribution& distribution);
+
+  /// One step of Adams and Bashforth (weights 1.6 and -0.6; the first one of Euler), then friction. What
+  /// needs no neighbour is computed while the ghost cells travel.
+  void step();
+  std::int64_t steps() const { return steps_; }
+  Budget budget() const;
+  /// [3, rows, columns], on the memory of this object.
+  const partita::Array& state() const { return state_; }
+
+ private:
+  struct Rows;
+  T* row(std::vector<T>& fields, int field, std::int64_t j) const {
+    return fields.data() + ((field * (rows_ + 4) + j + 2) * (columns_ + 4) + 2);
+  }
+  T* tendency(int field, std::int64_t j) {
+    return tendencies_.data() + ((field * (rows_ + 2) + j + 1) * (columns_ + 2) + 1);
+  }
+  void begin();
+  void advance(std::int64_t from_row, std::int64_t to_row, std::int64_t from, std::int64_t to);
+  void fluxes_north(Rows& rows, std::int64_t j, std::int64_t from, std::int64_t to);
+  void fluxes_east(Rows& rows, std::int64_t j, std::int64_t from, std::int64_t to);
+  void combine(const Rows& south, const Rows& here, const Rows& north, std::int64_t j, std::int64_t from,
+               std::int64_t to);
+  void rub();
+
+  partita::Context context_;
+  Settings settings_;
+  partita::Layout layout_;
+  partita::Halo halo_;
+  std::int64_t rows_ = 0, columns_ = 0;  // of this rank's part
+  std::int64_t first_row_ = 0, first_column_ = 0;
+  std::vector<T> now_, next_;  // h, u, v, each with two ghost cells around
+  std::vector<T> tendencies_;  // of the step before, with one around
+  partita::Array state_;       // the part inside now_
+  std::int64_t steps_ = 0;
+};
+
+/// Parts as square as the number of ranks allows, all three fields in each.
+partita::Distribution squares(int ranks);
+
+}  // namespace shallow_water

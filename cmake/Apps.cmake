@@ -1,0 +1,21 @@
+# Programs as users write them: a folder each in apps/, with nothing but the public headers. `partita demo --app` runs them,
+# too, so all but their main functions are in a library.
+file(GLOB density_sources CONFIGURE_DEPENDS apps/density/*.cpp)
+file(GLOB shallow_water_sources CONFIGURE_DEPENDS apps/shallow_water/*.cpp)
+file(GLOB picture_sources CONFIGURE_DEPENDS apps/picture/*.cpp)
+list(REMOVE_ITEM density_sources ${PROJECT_SOURCE_DIR}/apps/density/main.cpp)
+list(REMOVE_ITEM shallow_water_sources ${PROJECT_SOURCE_DIR}/apps/shallow_water/main.cpp)
+set(PARTITA_APP_SOURCES ${density_sources} ${shallow_water_sources} ${picture_sources})
+
+add_library(partita_apps STATIC ${PARTITA_APP_SOURCES})
+partita_our_code(partita_apps)
+target_include_directories(partita_apps PUBLIC ${PROJECT_SOURCE_DIR}/apps)
+target_link_libraries(partita_apps PUBLIC partita::partita PRIVATE fmt::fmt PNG::PNG)
+
+add_executable(partita_density apps/density/main.cpp)
+partita_our_code(partita_density)
+target_link_libraries(partita_density PRIVATE partita_apps CLI11::CLI11)
+
+add_executable(partita_shallow_water apps/shallow_water/main.cpp)
+partita_our_code(partita_shallow_water)
+target_link_libraries(partita_shallow_water PRIVATE partita_apps CLI11::CLI11)

@@ -1,0 +1,17 @@
+# What the programs of apps/ compute, on 1 to 4 ranks.
+file(GLOB app_tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/apps/*.cpp)
+add_executable(partita_app_tests ${app_tests} ${PARTITA_APP_SOURCES} ${CMAKE_CURRENT_SOURCE_DIR}/ranks/main.cpp)
+partita_our_code(partita_app_tests)
+target_include_directories(partita_app_tests PRIVATE ${PROJECT_SOURCE_DIR}/apps)
+target_link_libraries(partita_app_tests PRIVATE partita_test_support partita_objects fmt::fmt PNG::PNG)
+
+foreach(ranks 1 3)
+  partita_add_rank_test(apps-threads-${ranks} ${ranks} COMMAND partita_app_tests --threads-group --ranks=${ranks})
+endforeach()
+if(processes)
+  foreach(ranks 2 4)
+    partita_add_rank_test(
+      apps-mpi-${ranks} ${ranks} COMMAND ${launch} ${ranks} ${PARTITA_MPI_LAUNCHER} ${PARTITA_MPI_FLAGS} --
+      $<TARGET_FILE:partita_app_tests> ENVIRONMENT ${mpi_environment})
+  endforeach()
+endif()

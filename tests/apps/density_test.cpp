@@ -1,0 +1,187 @@
+// The particle-mesh universe against what is known of it.
+#include <cmath>
+#include <cstring>
+#include <numbers>
+
+#include "context/context_state.hpp"
+#include "density/universe.hpp"
+#include "ranks/rank_test.hpp"
+#include "ranks/shared_directory.hpp"
+
+namespace partita::testing {
+namespace {
+
+using density::Particle;
+using density::Settings;
+using density::State;
+using density::Universe;
+
+double scale_factor(double redshift) {
+  return 1 / (1 + redshift);
+}
+
+void go(Universe& universe, double to, int steps) {
+  const double from = universe.state().a;
+  for (int i = 1; i <= steps; ++i) universe.step(from * std::pow(to / from, static_cast<double>(i) / steps));
+}
+
+Settings small() {
+  Settings settings;
+  settings.cells = 17;
+  settings.particles = 16;
+  settings.box = 60;
+  return settings;
+}
+
+// Of linear waves the amplitude grows as D does.
+RANK_TEST(Density, WavesGrowAsLinearTheorySays) {
+  Settings settings;
+  settings.cells = settings.particles = 64;
+  Universe universe(context, settings);
+  const density::Power before = power_spectrum(context, universe.mesh(), settings.box);
+  const double first = settings.cosmology.growth(universe.state().a);
+  go(universe, scale_factor(20), 6);
+  const density::Power after = power_spectrum(context, universe.mesh(), settings.box);
+  const double growth = settings.cosmology.growth(universe.state().a) / first;
+  ASSERT_GT(growth, 2);
+  for (std::size_t i = 0; before.k[i] < 0.1; ++i) {
+    const double ratio = after.power[i] / before.power[i] / (growth * growth);
+    EXPECT_NEAR(ratio, 1, 0.03) << "k = " << before.k[i];
+  }
+}
+
+// The waves that it begins with are those of linear theory, as far as so few may be.
+RANK_TEST(Density, BeginsWithTheLinearSpectrum) {
+  Settings settings;
+  settings.cells = settings.particles = 48;
+  Universe universe(context, settings);
+  const density::Power power = power_spectrum(context, universe.mesh(), settings.box);
+  const density::LinearSpectrum linear(settings.cosmology);
+  const double growth = settings.cosmology.growth(universe.state().a);
+  double found = 0, wanted = 0;
+  for (std::size_t i = 0; i < 8; ++i) {
+    found += power.power[i] * static_cast<double>(power.modes[i]);
+    wanted += growth * growth * linear(power.k[i]) * static_cast<double>(power.modes[i]);
+  }
+  EXPECT_NEAR(found / wanted, 1, 0.1);
+}
+
+// Zel'dovich (1970): in one dimension, before shells cross, x = q + D(a) psi(q) is exact. Without a
+// cosmological constant D = a. Eight sheets of particles a cell, or the mesh would see them one by one.
+RANK_TEST(Density, APancakeFoldsAsZeldovichSays) {
+  constexpr std::int64_t cells = 16, sheets = 128;
+  constexpr double n = cells, wave = 2 * std::numbers::pi / n, first = 0.02, last = 0.5;  // they cross at 1
+  Settings settings;
+  settings.cosmology.matter = 1;
+  settings.cells = cells;
+  settings.particles = 2 * cells;  // 8 a cell
+  const auto psi = [](double q) { return -std::sin(wave * q) / wave; };
+  State state;
+  state.a = first;
+  const Layout lattice(Slab(1), {sheets, cells, cells}, context.size());
+  for (const std::int64_t j : local_indices(lattice, 1, context.rank())) {
+    for (std::int64_t i = 0; i < sheets; ++i) {
+      for (std::int64_t k = 0; k < cells; ++k) {
+        const double q = n * static_cast<double>(i) / sheets;
+        const double x = std::fmod(q + first * psi(q) + n, n);
+        // a^2 dD/dt = a^3 H, H = a^(-3/2)
+        state.particles.push_back(
+            {{x, static_cast<double>(j), static_cast<double>(k)}, {std::pow(first, 1.5) * psi(q), 0, 0}});
+      }
+    }
+  }
+  Universe universe(context, settings, state);
+  go(universe, last, 24);
+  double worst = 0, fastest = 0;
+  for (const Particle& particle : universe.state().particles) {
+    double q = particle.position[0];  // by Newton's method, the one for this x
+    for (int i = 0; i < 50; ++i) {
+      q -= (q + last * psi(q) - particle.position[0]) / (1 - last * std::cos(wave * q));
+    }
+    const double sheet = n / sheets * std::round(q * sheets / n);
+    worst = std::max(worst, std::abs(sheet + last * psi(sheet) - particle.position[0]));
+    fastest = std::max(fastest, std::abs(particle.momentum[0] - std::pow(last, 1.5) * psi(sheet)));
+    EXPECT_NEAR(particle.position[1], std::round(particle.position[1]), 1e-9);
+  }
+  EXPECT_LT(worst, 0.03 * last / wave);  // of the way that the fastest have gone
+  EXPECT_LT(fastest, 0.03 * std::pow(last, 1.5) / wave);
+}
+
+RANK_TEST(Density, MassAndMomentumAreConserved) {
+  const Settings settings = small();
+  Universe universe(context, settings);
+  go(universe, scale_factor(0), 8);
+  EXPECT_EQ(count(context, universe.state().particles), 16 * 16 * 16);
+  EXPECT_NEAR(sum<double>(universe.mesh().density()), 17. * 17 * 17, 1e-8);
+  const density::Cells own(universe.mesh().layout(), context.rank());
+  double sizes = 0;
+  for (const Particle& particle : universe.state().particles) {
+    EXPECT_TRUE(own.contain(particle.position));
+    sizes += std::abs(particle.momentum[0]);
+  }
+  all_reduce(context, view(sizes), view(sizes));
+  for (const double component : momentum(context, universe.state().particles)) {
+    EXPECT_NEAR(component, 0, 1e-11 * sizes);
+  }
+}
+
+// Up to rounding, whatever the number of ranks.
+RANK_TEST(Density, IsTheSameOnOneRank) {
+  const Settings settings = small();
+  Universe together(context, settings);
+  go(together, scale_factor(5), 6);
+  const Context alone = context.subgroup({context.rank()});
+  Universe serial(alone, settings);
+  go(serial, scale_factor(5), 6);
+  const Array ours = redistribute(together.mesh().density(), Replicated());
+  double worst = 0;
+  for (std::int64_t i = 0; i < ours.local_size(); ++i) {
+    worst = std::max(worst, std::abs(ours.data<double>()[i] - serial.mesh().density().data<double>()[i]));
+  }
+  EXPECT_LT(worst, 1e-9);
+}
+
+RANK_TEST(Density, GoesOnFromACheckpoint) {
+  const SharedDirectory directory(context);
+  const std::string file = directory / "checkpoint.h5";
+  const Settings settings = small();
+  Universe universe(context, settings);
+  go(universe, scale_factor(20), 2);
+  universe.write(file);
+  Universe other(context, settings, file);
+  EXPECT_EQ(other.state().step, 2);
+  go(universe, scale_factor(5), 3);
+  go(other, scale_factor(5), 3);
+  const density::Particles &wanted = universe.state().particles, &found = other.state().particles;
+  ASSERT_EQ(found.size(), wanted.size());
+  EXPECT_EQ(std::memcmp(found.data(), wanted.data(), wanted.size() * sizeof(Particle)), 0);
+
+  // On one rank.
+  const Context alone = context.subgroup({context.rank()});
+  Universe serial(alone, settings, file);
+  EXPECT_EQ(serial.state().particles.size(), 16U * 16 * 16);
+  context.barrier();
+
+  Settings different = settings;
+  different.seed = 7;
+  EXPECT_THROW(Universe(context, different, file), ArgumentError);
+}
+
+// Of jax-cosmo 0.1.0, whose background is a little warmer and has radiation; without a cosmological constant
+// D = a.
+TEST(DensityCosmology, AgreesWithOthers) {
+  const density::Cosmology cosmology;
+  EXPECT_NEAR(density::transfer(cosmology, 0.01) / 0.7807878, 1, 1e-3);
+  EXPECT_NEAR(density::transfer(cosmology, 0.1) / 0.13179507, 1, 1e-3);
+  EXPECT_NEAR(density::transfer(cosmology, 1) / 0.00471833, 1, 1e-3);
+  EXPECT_NEAR(density::LinearSpectrum(cosmology)(0.1) / 5614.81738777, 1, 5e-3);
+  EXPECT_DOUBLE_EQ(cosmology.growth(1), 1);
+  EXPECT_NEAR(cosmology.growth(0.5) / 0.60796701, 1, 3e-4);
+  density::Cosmology matter_alone = cosmology;
+  matter_alone.matter = 1;
+  EXPECT_NEAR(matter_alone.growth(0.3), 0.3, 1e-9);
+  EXPECT_NEAR(matter_alone.growth_rate(0.3), 1, 1e-7);
+}
+
+}  // namespace
+}  // namespace partita::testing

@@ -1,0 +1,37 @@
+#include "tools/demo_apps.hpp"
+
+#include "density/program.hpp"
+#include "shallow_water/program.hpp"
+
+namespace partita::tools {
+namespace {
+
+void demonstrate_density(const Context& context, const std::string& folder) {
+  density::Program program;
+  program.settings.box = 200;
+  program.settings.cells = program.settings.particles = 96;
+  program.steps = 32;
+  program.output = folder;
+  density::run(context, program);
+}
+
+void demonstrate_shallow_water(const Context& context, const std::string& folder) {
+  shallow_water::Program program;
+  program.settings.columns = 360;
+  program.settings.rows = 180;
+  program.steps = 43300;  // ten days
+  program.look_every = 4330;
+  program.output = folder;
+  shallow_water::run(context, program);
+}
+
+}  // namespace
+
+const Words<App> apps("program", {"redistribution", "density", "shallow-water"});
+
+void demonstrate_app(const Context& context, App app, const std::string& folder) {
+  return app == App::density ? demonstrate_density(context, folder)
+                             : demonstrate_shallow_water(context, folder);
+}
+
+}  // namespace partita::tools
