@@ -21,7 +21,7 @@ function(partita_add_python_test name ranks group)
                        ENVIRONMENT "${python_environment};PARTITA_TEST_GROUP=${group};PARTITA_TEST_RANKS=${ranks}")
 endfunction()
 
-set(all ${CMAKE_CURRENT_SOURCE_DIR}/python --ignore-glob=*/test_jax*)
+set(all ${CMAKE_CURRENT_SOURCE_DIR}/python --ignore-glob=${CMAKE_CURRENT_SOURCE_DIR}/python/test_jax*)
 file(GLOB of_jax CONFIGURE_DEPENDS python/test_jax*.py)
 set(of_jax_calls ${of_jax}) # where processes differ from threads
 list(FILTER of_jax_calls EXCLUDE REGEX arrays)
