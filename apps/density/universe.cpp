@@ -88,7 +88,7 @@ Power power_spectrum(const pt::Context& context, Mesh& mesh, double box) {
       clouds *= window[static_cast<std::size_t>(i)];
     }
     const double k = std::sqrt(square);
-    const auto shell = static_cast<std::size_t>(k + 0.5);
+    const auto shell = static_cast<std::size_t>(std::lround(k));
     if (shell == 0 || shell > shells) return;
     const double waves = index[2] == 0 || 2 * index[2] == n ? 1 : 2;  // and the one that has its conjugate
     sums[shell - 1] += waves * k;

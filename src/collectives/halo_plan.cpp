@@ -1,4 +1,6 @@
 // The plans of ghost cells: exchanged, or added to what they belong to.
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "collectives/layouts.hpp"

@@ -199,9 +199,18 @@ class Walk {
       }
       transform_owned(steps_, problem_, stage, is_last(stage), lines, pending_->from, pending_->to);
     };
+    if (pending_) make_nothing();
     steps_.redistribute(current_, to, parts, make);
     pending_.reset();
     current_ = to;
+  }
+
+  /// All ranks have the buffers of what is made in parts, those without a part, too.
+  void make_nothing() {
+    const Stage& stage = *pending_->stage;
+    Region nothing = stage.before.region(steps_.rank());
+    for (IndexSet& set : nothing.sets) set = IndexSet::range(0, 0);
+    transform_owned(steps_, problem_, stage, is_last(stage), nothing, pending_->from, pending_->to);
   }
 
   Steps& steps_;

@@ -54,6 +54,30 @@ TEST(FftPlan, EndsOnEveryRankWhateverTheDistributions) {
   }
 }
 
+// Empty parts among them: they are handed over in no parts at all.
+TEST(FftPlan, OnDevicesAllRanksAreInOnePlan) {
+  RandomLayouts random(11);
+  for (int i = 0; i < 200; ++i) {
+    const int ranks = random.number(2, 5);
+    const Shape half{random.number(2, 9), random.number(2, 9), random.number(2, 9)};
+    FftOptions options;
+    options.kind = FftKind::c2r;
+    options.axes = random.permutation(3);
+    options.axes.resize(static_cast<std::size_t>(random.number(1, 3)));
+    options.last_length = 2 * half[options.axes.back()] - 1;
+    options.scratch_bytes = 512 * ranks + random.number(0, 4096);
+    Shape whole = half;
+    whole[options.axes.back()] = options.last_length;
+    Operand from = on_heap(random.layout(half, ranks));
+    Operand to =
+        on_heap(random.maybe() ? Layout(Slab(0), whole, ranks) : random.layout(whole, ranks), Dtype::f64);
+    if (to.layout.partial()) to.layout = Layout(Slab(1), whole, ranks);
+    from.space = to.space = MemorySpace::device;
+    SCOPED_TRACE(from.to_string() + " -> " + to.to_string());
+    expect_consistent(planner_of(from, to, Topology::regular(ranks), options), ranks);
+  }
+}
+
 /// What stands at an index: small, and not symmetric.
 Number number_at(const Index& at, bool is_complex) {
   std::int64_t mixed = 7;
