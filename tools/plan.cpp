@@ -7,8 +7,7 @@
 #include "tools/command_line.hpp"
 #include "tools/question.hpp"
 
-namespace partita::tools {
-namespace plan_command {
+namespace partita::tools::plan_command {
 
 // Without a word about nodes, all ranks sit together, as they would on the laptop at hand.
 Setting setting_of(const PlanOptions& options) {
@@ -23,7 +22,8 @@ Setting setting_of(const PlanOptions& options) {
 }
 
 Planner planner_of_fft(const Question& question, const Setting& setting) {
-  const auto& [topology, machine] = setting;
+  const Topology& topology = setting.topology;
+  const Machine& machine = setting.machine;
   const FftOptions how = question.fft_options();
   const Dtype dtype = question.dtype_or_usual();
   const Operand input = question.operand(*question.from, question.shape, dtype, topology.ranks());
@@ -134,5 +134,4 @@ const Register registered(
     "plan", "what a redistribution, a multiply or a transform would move, and how long it would take",
     describe, plan);
 
-}  // namespace plan_command
-}  // namespace partita::tools
+}  // namespace partita::tools::plan_command

@@ -8,8 +8,7 @@
 #include "tools/job.hpp"
 #include "tools/question.hpp"
 
-namespace partita::tools {
-namespace trace_command {
+namespace partita::tools::trace_command {
 
 struct Options {
   Question question;
@@ -144,5 +143,4 @@ void describe(Subcommand& command, Options& options) {
 const Register registered("trace", "a timeline of an operation, planned beside measured, for Perfetto",
                           describe, trace);
 
-}  // namespace trace_command
-}  // namespace partita::tools
+}  // namespace partita::tools::trace_command
