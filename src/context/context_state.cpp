@@ -60,6 +60,7 @@ ContextState::~ContextState() {
   } catch (...) {
     // No memory left for the note: the plans go, as those of a context that has not failed do.
   }
+  if (node_memory) node_memory->give_back_addresses();
   runtime::keep_until_exit(std::shared_ptr<memory::SymmetricHeap>(std::move(heap)));
   runtime::keep_until_exit(std::shared_ptr<memory::NodeMemory>(std::move(node_memory)));
 }

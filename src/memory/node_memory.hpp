@@ -33,6 +33,9 @@ class NodeMemory {
   /// After all ranks have grown alike: lets peers reach what is new. Collective, blocking. Nothing to do
   /// where peers see it anyway.
   virtual void share_growth() {}
+  /// Where this must stay until the process ends, since its context has failed: gives back the addresses in
+  /// which there is nothing, of which a segment has many more than others. Local, last.
+  virtual void give_back_addresses() noexcept {}
 
   /// Collective over the context's ranks (messages on the control lane), blocking within the deadline.
   /// `control_bytes` is the same on all ranks. Where a peer of the same node cannot be reached by the socket

@@ -22,6 +22,7 @@ class ProcessNodeMemory final : public NodeMemory {
   char* segment(int rank) override { return places_.segment(range_.data(), stride_, rank); }
   std::int64_t stride() const override { return stride_; }
   void grow(std::int64_t bytes) override { growth_->grow(bytes); }
+  void give_back_addresses() noexcept override;
 
  private:
   void make_files(runtime::Runtime& state, std::int64_t control_bytes);

@@ -86,6 +86,10 @@ void Reservation::trim(std::int64_t bytes) {
   bytes_ = bytes;
 }
 
+void release_addresses(char* first, std::int64_t bytes) noexcept {
+  if (bytes > 0) munmap(first, static_cast<std::size_t>(bytes));
+}
+
 std::int64_t preferred_stride(std::int64_t node_memory_bytes, int node_ranks) {
   return std::max(gibibyte, round_up(2 * node_memory_bytes / node_ranks, gibibyte));
 }

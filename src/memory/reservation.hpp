@@ -34,6 +34,10 @@ class Reservation {
   std::int64_t bytes_ = 0;
 };
 
+/// Unmaps part of a reservation that is kept until the process ends, from a multiple of 2 MiB on: its
+/// addresses may be others' at once, so the reservation must never be destroyed.
+void release_addresses(char* first, std::int64_t bytes) noexcept;
+
 /// The stride of a rank's segment: twice the memory of the node over its ranks, in whole GiB.
 std::int64_t preferred_stride(std::int64_t node_memory_bytes, int node_ranks);
 

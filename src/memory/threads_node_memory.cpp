@@ -54,7 +54,7 @@ struct ThreadsNodeMemory::Shared {
 };
 
 ThreadsNodeMemory::ThreadsNodeMemory(runtime::Runtime& state, std::int64_t control_bytes)
-    : places_(state.topology(), state.rank()) {
+    : places_(state.topology(), state.rank()), rank_(state.rank()) {
   const bool first = state.rank() == places_.first();
   std::shared_ptr<Shared> made;
   if (first) made = std::make_shared<Shared>();
@@ -98,6 +98,11 @@ char* ThreadsNodeMemory::segment(int rank) {
 }
 std::int64_t ThreadsNodeMemory::stride() const {
   return shared_->stride;
+}
+
+/// Of its own segment alone: the others' ranks may not have heard of the failure, and still grow.
+void ThreadsNodeMemory::give_back_addresses() noexcept {
+  release_addresses(segment(rank_) + growth_->populated(), stride() - growth_->populated());
 }
 
 }  // namespace partita::memory

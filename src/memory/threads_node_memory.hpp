@@ -17,6 +17,7 @@ class ThreadsNodeMemory final : public NodeMemory {
   char* segment(int rank) override;
   std::int64_t stride() const override;
   void grow(std::int64_t bytes) override { growth_->grow(bytes); }
+  void give_back_addresses() noexcept override;
 
  private:
   struct Shared;
@@ -24,6 +25,7 @@ class ThreadsNodeMemory final : public NodeMemory {
   void adopt(const std::shared_ptr<Shared>& theirs, const runtime::Runtime& state);
 
   NodePlaces places_;
+  int rank_;
   std::shared_ptr<Shared> shared_;  // lives as long as a rank of the node does
   std::unique_ptr<SegmentGrowth> growth_;
 };

@@ -1,5 +1,6 @@
 // What the symmetric heap refuses: the same error on every rank, and the heap works on.
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <optional>
@@ -174,6 +175,28 @@ TEST(MemoryErrors, NothingAfterAFailure) {
         static_cast<char*>(memory.data())[99] = 'x';
       },
       ContextOptions());
+}
+
+std::int64_t address_space_bytes() {
+  std::int64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages * sysconf(_SC_PAGESIZE);
+}
+
+// What stays of them is memory, not the addresses into which it might have grown.
+TEST(MemoryErrors, FailedContextsKeepFewAddresses) {
+  constexpr int contexts = 8;
+  const std::int64_t before = address_space_bytes();
+  for (int i = 0; i < contexts; ++i) {
+    on_ranks(
+        [](Context& context) {
+          (void)SymmetricMemory::allocate(context, 100, MemorySpace::host);
+          context.barrier();
+          context.state()->fail("a test says so");
+        },
+        ContextOptions());
+  }
+  EXPECT_LT(address_space_bytes() - before, contexts * (std::int64_t{1} << 30)) << "each reserves more";
 }
 
 }  // namespace
