@@ -51,7 +51,7 @@ function(partita_add_rank_test name ranks)
   math(EXPR cores "${ranks} / 2 + 1 / ${ranks}")
   add_test(NAME ${name} COMMAND ${arg_COMMAND} ${configurations})
   set_tests_properties(${name} PROPERTIES LABELS ranks PROCESSORS ${cores}
-                                           ENVIRONMENT "GTEST_BRIEF=1;${arg_ENVIRONMENT}")
+                                           ENVIRONMENT "GTEST_BRIEF=1;${threads_environment};${arg_ENVIRONMENT}")
 endfunction()
 
 set(launch ${CMAKE_CURRENT_SOURCE_DIR}/run_ranks.sh)
