@@ -189,7 +189,7 @@ PARTITA_API double matmul_volume_bound(std::int64_t m, std::int64_t n, std::int6
 /// the same on all ranks. NaN and Inf pass as BLAS passes them. Errors, the same on every rank: ArgumentError
 /// (shapes, dtypes, D aliasing A or B, arrays of several contexts, epilogue arrays missing or superfluous,
 /// memory limit), DisagreementError, UnsupportedError (no BLAS on this machine; a compute type or scale that
-/// the dtypes do not have; scales of blocks; i8 and f8 in device memory; device memory asked for in a context
+/// the dtypes do not have; scales of blocks; device memory asked for in a context
 /// without a device), MemoryError, TimeoutError.
 ///
 /// D's layout (where neither `distribution` nor C says it) may change with the shapes and the number of

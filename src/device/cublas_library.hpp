@@ -12,8 +12,19 @@ namespace partita::devices {
 
 using CublasHandle = cublasContext*;
 
-enum class CublasType : int { f32 = 0, f64 = 1, f16 = 2, c64 = 4, c128 = 5, bf16 = 14 };
-enum class CublasCompute : int { f32 = 68, f64 = 70, tf32 = 77, bf16x9 = 78 };  // f32: no TF32
+enum class CublasType : int {
+  f32 = 0,
+  f64 = 1,
+  f16 = 2,
+  i8 = 3,
+  c64 = 4,
+  c128 = 5,
+  i32 = 10,
+  bf16 = 14,
+  f8e4m3 = 28,
+  f8e5m2 = 29
+};
+enum class CublasCompute : int { f32 = 68, f64 = 70, i32 = 72, tf32 = 77, bf16x9 = 78 };  // f32: no TF32
 enum class CublasOperation : int { none, transpose, conjugate_transpose };
 
 /// Its functions return a cublasStatus_t, 0: all is well; streams are cudaStream_t.

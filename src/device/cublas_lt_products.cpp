@@ -42,10 +42,13 @@ std::vector<std::uint64_t> random_numbers(Dtype dtype) {
   struct Mask {
     std::uint64_t random, exponent;
   };
-  const Mask mask = dtype == Dtype::f16    ? Mask{0x83ff83ff83ff83ff, 0x3800380038003800}
-                    : dtype == Dtype::bf16 ? Mask{0x807f807f807f807f, 0x3f003f003f003f00}
-                    : is_double(dtype)     ? Mask{0x800fffffffffffff, 0x3fe0000000000000}
-                                           : Mask{0x807fffff807fffff, 0x3f0000003f000000};
+  const Mask mask = dtype == Dtype::f16      ? Mask{0x83ff83ff83ff83ff, 0x3800380038003800}
+                    : dtype == Dtype::bf16   ? Mask{0x807f807f807f807f, 0x3f003f003f003f00}
+                    : dtype == Dtype::f8e4m3 ? Mask{0x8787878787878787, 0x3030303030303030}
+                    : dtype == Dtype::f8e5m2 ? Mask{0x8383838383838383, 0x3838383838383838}
+                    : dtype == Dtype::i8     ? Mask{~std::uint64_t{0}, 0}
+                    : is_double(dtype)       ? Mask{0x800fffffffffffff, 0x3fe0000000000000}
+                                             : Mask{0x807fffff807fffff, 0x3f0000003f000000};
   std::vector<std::uint64_t> numbers(std::size_t{1} << 17);
   std::mt19937_64 random;
   for (std::uint64_t& number : numbers) number = (random() & mask.random) | mask.exponent;
@@ -122,9 +125,9 @@ CublasLtProduct::CublasLtProduct(const CublasLtLibrary& library, CublasLtHandle 
   operation(CublasLtOfProduct::operation_b, what.b.op);
   if (!what.ends_with_sums()) describe_epilogue();
   const bool plain_a = what.a.op == BlasOp::none, plain_b = what.b.op == BlasOp::none;
-  a_ = matrix(what.factors, plain_a ? what.m : what.k, plain_a ? what.k : what.m, what.a.leading,
+  a_ = matrix(what.a.dtype, plain_a ? what.m : what.k, plain_a ? what.k : what.m, what.a.leading,
               what.a.stride);
-  b_ = matrix(what.factors, plain_b ? what.k : what.n, plain_b ? what.n : what.k, what.b.leading,
+  b_ = matrix(what.b.dtype, plain_b ? what.k : what.n, plain_b ? what.n : what.k, what.b.leading,
               what.b.stride);
   c_ = matrix(what.result, what.m, what.n, what.leading, what.stride);
 }
@@ -266,8 +269,8 @@ std::optional<std::size_t> CublasLtProducts::fastest(CublasLtProduct& product, c
     const auto matrix = [&](std::int64_t leading, std::int64_t lines, std::int64_t stride, Dtype dtype) {
       return tries.memory(device_, (leading * lines + stride * (what.batches - 1)) * size_of(dtype), dtype);
     };
-    const DeviceMemory a = matrix(what.a.leading, plain_a ? what.k : what.m, what.a.stride, what.factors),
-                       b = matrix(what.b.leading, plain_b ? what.n : what.k, what.b.stride, what.factors),
+    const DeviceMemory a = matrix(what.a.leading, plain_a ? what.k : what.m, what.a.stride, what.a.dtype),
+                       b = matrix(what.b.leading, plain_b ? what.n : what.k, what.b.stride, what.b.dtype),
                        c = matrix(what.leading, what.n, what.stride, what.result),
                        workspace(device_, workspace_.bytes());
     const auto run = [&](Stream stream) {

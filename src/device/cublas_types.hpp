@@ -25,6 +25,14 @@ constexpr std::optional<CublasType> cublas_type(Dtype dtype) {
       return CublasType::c64;
     case Dtype::c128:
       return CublasType::c128;
+    case Dtype::f8e4m3:
+      return CublasType::f8e4m3;
+    case Dtype::f8e5m2:
+      return CublasType::f8e5m2;
+    case Dtype::i8:
+      return CublasType::i8;
+    case Dtype::i32:
+      return CublasType::i32;
     default:
       return std::nullopt;
   }
@@ -34,10 +42,11 @@ constexpr bool is_double(Dtype dtype) {
   return dtype == Dtype::f64 || dtype == Dtype::c128;
 }
 
-/// Halves are summed in f32 whatever would do.
+/// Halves and bytes are summed in f32 whatever would do, or in i32.
 constexpr CublasCompute cublas_compute(const DeviceGemm& what) {
   if (is_double(what.result)) return CublasCompute::f64;
-  if (size_of(what.factors) < size_of(Dtype::f32)) return CublasCompute::f32;
+  if (what.result == Dtype::i32) return CublasCompute::i32;
+  if (size_of(what.a.dtype) < size_of(Dtype::f32)) return CublasCompute::f32;
   if (what.compute == ComputeType::tf32) return CublasCompute::tf32;
   return what.compute == ComputeType::bf16x9 ? CublasCompute::bf16x9 : CublasCompute::f32;
 }
@@ -53,7 +62,10 @@ struct CublasFactor {
   alignas(16) char bytes[16];
   CublasFactor(std::complex<double> value, Dtype result) {
     const std::complex<float> single(value);
-    if (is_double(result)) {
+    const auto integer = static_cast<std::int32_t>(value.real());
+    if (result == Dtype::i32) {
+      std::memcpy(bytes, &integer, sizeof(integer));
+    } else if (is_double(result)) {
       std::memcpy(bytes, &value, sizeof(value));  // a real one is the first half
     } else {
       std::memcpy(bytes, &single, sizeof(single));

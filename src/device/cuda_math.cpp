@@ -13,6 +13,16 @@ namespace {
 constexpr std::int64_t workspace_bytes = std::int64_t{32} << 20;  // what NVIDIA names for Hopper
 constexpr std::size_t most_prepared = 256;                        // but for those in use
 constexpr int any_algorithm = -1;                                 // CUBLAS_GEMM_DEFAULT
+constexpr int float8_capability = 89;                             // Ada, Hopper and what came after
+
+int compute_capability(int device) {
+  int major = 0, minor = 0;
+  cuda::check_cuda(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
+                   "look at the device");
+  cuda::check_cuda(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device),
+                   "look at the device");
+  return 10 * major + minor;
+}
 
 /// Not every cuBLAS knows bf16x9, in whose place f32 is as good.
 CublasCompute compute_of_cublas(const DeviceGemm& what) {
@@ -39,6 +49,7 @@ CudaMath::CudaMath(Accelerator& device, const CublasLibrary& library)
   const cuda::CudaBesideCaptures unharmed;
   check_cublas(library_.create(&handle_), "start");
   light_ = CublasLtProducts::make(device, workspace_);
+  has_float8_ = compute_capability(device.physical().index()) >= float8_capability;
 }
 
 CudaMath::~CudaMath() {
@@ -55,9 +66,14 @@ std::string CudaMath::name() const {
   return fmt::format("cuBLAS {}.{}.{}", version / 10000, version / 100 % 100, version % 100);
 }
 
-bool CudaMath::multiplies(Dtype factors, Dtype result) const {
-  const bool half = factors == Dtype::f16 || factors == Dtype::bf16;
-  return cublas_type(factors).has_value() && (result == factors || (half && result == Dtype::f32));
+/// Of bytes what cuBLASLt has: two f8e5m2 it has not.
+bool CudaMath::multiplies(Dtype a, Dtype b, Dtype result) const {
+  if (is_float8(a) && is_float8(b))
+    return light_ && has_float8_ && result == Dtype::f32 && (a == Dtype::f8e4m3 || b == Dtype::f8e4m3);
+  if (a != b) return false;
+  if (a == Dtype::i8) return light_ && result == Dtype::i32;
+  const bool half = a == Dtype::f16 || a == Dtype::bf16;
+  return cublas_type(a).has_value() && !is_integer(a) && (result == a || (half && result == Dtype::f32));
 }
 
 std::shared_ptr<DeviceProduct> CudaMath::prepare(const DeviceGemm& what, bool may_try) {
@@ -75,6 +91,8 @@ std::shared_ptr<DeviceProduct> CudaMath::prepare(const DeviceGemm& what, bool ma
     precise.compute = ComputeType::automatic;
     product->light = light_->prepare(precise, may_try);
   }
+  check<UnsupportedError>(product->light || !what.is_narrow(), "cuBLASLt does not multiply {} by {} as {}",
+                          partita::name(what.a.dtype), partita::name(what.b.dtype), words_of(what));
   load(*product);
   prepared_.push_back(product);
   return product;
@@ -99,9 +117,11 @@ void CudaMath::agree_on_choices(std::span<const std::string> news) {
 void CudaMath::load(const DeviceProduct& product) {
   const auto& made = static_cast<const CudaProduct&>(product);
   const CublasFactor one(1, product.what.result);
-  cuda::load_by_graph("load a product", [&](Stream aside) {
-    by_cublas(product.what, workspace_.data(), workspace_.data(), workspace_.data(), one, one, aside);
-  });
+  if (!product.what.is_narrow()) {
+    cuda::load_by_graph("load a product", [&](Stream aside) {
+      by_cublas(product.what, workspace_.data(), workspace_.data(), workspace_.data(), one, one, aside);
+    });
+  }
   if (!made.light) return;
   cuda::load_by_graph("load a product", [&](Stream aside) {
     check_light(made.light->multiply(workspace_.data(), workspace_.data(), workspace_.data(),
@@ -117,14 +137,15 @@ bool CudaMath::makes(const DeviceProduct& product, const void* a, const void* b,
 void CudaMath::gemm(const DeviceProduct& product, const void* a, const void* b, void* c, const void* bias,
                     std::complex<double> alpha, std::complex<double> beta, Stream stream) {
   const DeviceGemm& what = product.what;
-  invariant(multiplies(what.factors, what.result), "cuBLAS was asked for products of {} into {}",
-            partita::name(what.factors), partita::name(what.result));
+  invariant(multiplies(what.a.dtype, what.b.dtype, what.result),
+            "cuBLAS was asked for products of {} into {}", partita::name(what.a.dtype),
+            partita::name(what.result));
   const CublasFactor of_product(alpha, what.result), of_c(beta, what.result);
   const auto& light = static_cast<const CudaProduct&>(product).light;
   if (light && light->takes(a, b, c)) {
     return check_light(light->multiply(a, b, c, bias, of_product.bytes, of_c.bytes, workspace_, stream));
   }
-  invariant(what.ends_with_sums(), "cuBLAS was asked for more than sums");
+  invariant(what.ends_with_sums() && !what.is_narrow(), "cuBLAS was asked for more than it has");
   by_cublas(what, a, b, c, of_product, of_c, stream);
 }
 
@@ -134,7 +155,7 @@ void CudaMath::by_cublas(const DeviceGemm& what, const void* a, const void* b, v
   check_cublas(library_.set_stream(handle_, cuda::native(stream)), "set a stream");
   check_cublas(library_.set_workspace(handle_, workspace_.data(), static_cast<std::size_t>(workspace_bytes)),
                "set the workspace");
-  const CublasType factors = *cublas_type(what.factors);
+  const CublasType factors = *cublas_type(what.a.dtype);
   check_cublas(library_.gemm(handle_, cublas_operation(what.a.op), cublas_operation(what.b.op), what.m,
                              what.n, what.k, alpha.bytes, a, factors, what.a.leading, what.a.stride, b,
                              factors, what.b.leading, what.b.stride, beta.bytes, c, *cublas_type(what.result),
@@ -163,6 +184,8 @@ void CudaMath::pass(const ElementPass& what, const ElementNest& nest, Stream str
     kernel.dtypes[x] = what.dtypes[x];
   }
   if (what.beta == std::complex<double>(0)) kernel.data[ElementPass::c] = nullptr;
+  kernel.scale_d = static_cast<const float*>(what.scale_d);
+  kernel.amax = static_cast<float*>(what.amax);
   kernel.activation = static_cast<kernels::cuda::Activation>(what.activation);
   kernel.scale = what.scale;
   kernel.beta[0] = what.beta.real();

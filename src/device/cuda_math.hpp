@@ -22,7 +22,7 @@ class CudaMath final : public DeviceMath {
   CudaMath& operator=(const CudaMath&) = delete;
 
   std::string name() const override;
-  bool multiplies(Dtype factors, Dtype result) const override;
+  bool multiplies(Dtype a, Dtype b, Dtype result) const override;
   std::shared_ptr<DeviceProduct> prepare(const DeviceGemm& what, bool may_try) override;
   std::string news_of_choices() override;
   void agree_on_choices(std::span<const std::string> news) override;
@@ -44,6 +44,7 @@ class CudaMath final : public DeviceMath {
   DeviceMemory workspace_;
   CublasHandle handle_ = nullptr;
   std::unique_ptr<CublasLtProducts> light_;               // null: there is no cuBLASLt
+  bool has_float8_ = false;                               // the device multiplies it
   std::vector<std::shared_ptr<DeviceProduct>> prepared_;  // strided operands come again and again
 };
 

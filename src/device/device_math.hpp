@@ -27,9 +27,9 @@ struct DeviceGemm {
     BlasOp op = BlasOp::none;
     std::int64_t leading = 1;
     std::int64_t stride = 0;
+    Dtype dtype = Dtype::f64;
     bool operator==(const Factor&) const = default;
   };
-  Dtype factors = Dtype::f64;                    ///< of a and b
   Dtype result = Dtype::f64;                     ///< of c, and in which is summed
   ComputeType compute = ComputeType::automatic;  ///< at least so precisely
   std::int64_t m = 0, n = 0, k = 0;
@@ -43,7 +43,14 @@ struct DeviceGemm {
   bool operator==(const DeviceGemm&) const = default;
 
   bool ends_with_sums() const { return activation == Activation::identity && !bias; }
+  /// Of elements of a byte, which have rules of their own: `narrow_alignment`.
+  bool is_narrow() const { return size_of(a.dtype) == 1; }
 };
+
+/// Factors of a byte an element are multiplied only along k as they lie, op(a) transposed and op(b) not, with
+/// sizes, leading dimensions and strides that are multiples of this, in memory that is aligned to it (in
+/// bytes).
+inline constexpr std::int64_t narrow_alignment = 16;
 
 /// In which is computed what results in this dtype.
 constexpr Dtype wide(Dtype result) {
@@ -64,7 +71,7 @@ class DeviceProduct {
 /// A nest of loops over the elements of several parts: where loop l is at i, part x is i * strides[l][x]
 /// elements behind its first one, which is at `offset[x]`. Outermost first; most_loops at most.
 struct ElementNest {
-  static constexpr std::size_t parts = 5, most_loops = 16;
+  static constexpr std::size_t parts = 7, most_loops = 16;
   struct Loop {
     std::int64_t count = 1;
     std::array<std::int64_t, parts> strides{};
@@ -73,16 +80,20 @@ struct ElementNest {
   std::vector<Loop> loops;
 };
 
-/// to = activation(scale from + beta c + bias), element by element, as ApplyEpilogue says it. The numbers of
-/// the parts are those in a nest.
+/// to = scale_d activation(scale_a scale_b scale from + beta c + bias), element by element, as ApplyEpilogue
+/// says it. The numbers of the parts are those in a nest.
 struct ElementPass {
-  enum Part : std::size_t { from, to, c, auxiliary, bias };
-  Dtype computed = Dtype::f64;  ///< f32, f64, c64 or c128; real dtypes may differ from it where it is f32
+  enum Part : std::size_t { from, to, c, auxiliary, bias, scale_a, scale_b };
+  Dtype computed =
+      Dtype::f64;  ///< f32, f64, c64, c128 or i32; real dtypes may differ from it where it is f32
   Activation activation = Activation::identity;
   std::array<Dtype, ElementNest::parts> dtypes{};
   std::array<void*, ElementNest::parts> data{};  ///< null: there is none; without `from` it counts as 0
   double scale = 1;
   std::complex<double> beta{0, 0};  ///< where it is 0, c is not read
+  const void* scale_d = nullptr;    ///< a number of f32; null: 1
+  /// A number of f32: the largest of it and of all that is written, before scale_d; null: nobody asks.
+  void* amax = nullptr;
 };
 
 /// What a context computes with on its device; made by Accelerator::math. Calls put their work into `stream`
@@ -96,7 +107,7 @@ class DeviceMath {
   virtual std::string name() const = 0;  ///< "cuBLAS 13.1.0"
   /// Whether there is a `gemm` of these: halves are summed in f32, and f32 is multiplied as such but where a
   /// product says that less will do.
-  virtual bool multiplies(Dtype factors, Dtype result) const = 0;
+  virtual bool multiplies(Dtype a, Dtype b, Dtype result) const = 0;
   /// Chooses how such a product is made, after some tries on the device if it may take the time for them, and
   /// loads what it needs, so that `gemm` does not while a stream waits for a peer. May wait for the device.
   virtual std::shared_ptr<DeviceProduct> prepare(const DeviceGemm& what, bool may_try) = 0;

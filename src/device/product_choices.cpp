@@ -21,15 +21,15 @@ std::string contents_of(const std::string& file) {
 
 std::string words_of(const DeviceGemm& what) {
   const auto factor = [](const DeviceGemm::Factor& one) {
-    return fmt::format("{}:{}:{}", static_cast<int>(one.op), one.leading, one.stride);
+    return fmt::format("{}:{}:{}:{}", name(one.dtype), static_cast<int>(one.op), one.leading, one.stride);
   };
   std::string after;
   if (what.activation != Activation::identity)
     after += fmt::format(", activation {}", static_cast<int>(what.activation));
   if (what.bias) after += fmt::format(", bias {}", name(*what.bias));
-  return fmt::format("{} {} {} {}x{}x{} {} {} {}:{} {} times, aligned {}{}", name(what.factors),
-                     name(what.result), name(what.compute), what.m, what.n, what.k, factor(what.a),
-                     factor(what.b), what.leading, what.stride, what.batches, what.alignment, after);
+  return fmt::format("{} {} {}x{}x{} {} {} {}:{} {} times, aligned {}{}", name(what.result),
+                     name(what.compute), what.m, what.n, what.k, factor(what.a), factor(what.b), what.leading,
+                     what.stride, what.batches, what.alignment, after);
 }
 
 std::string words_of(std::span<const std::uint64_t> numbers) {

@@ -67,6 +67,9 @@ std::unique_ptr<DeviceBoundWork> bind_ended_multiply(const Plan& plan, int multi
 
 // One a kind of work, each in a file of its own.
 std::unique_ptr<DeviceBoundWork> bind_device_multiply(const Multiply& work, const DeviceWorkBinding& binding);
+/// Of factors of a byte an element, which are multiplied.
+std::unique_ptr<DeviceBoundWork> bind_device_narrow_multiply(const Multiply& work,
+                                                             const DeviceWorkBinding& binding);
 /// Null: the device has no such product. Of the epilogue activation and bias count.
 std::unique_ptr<FusedMultiply> bind_fused_multiply(const Multiply& work, const ApplyEpilogue& epilogue,
                                                    const DeviceWorkBinding& binding);

@@ -39,13 +39,13 @@ struct BlasCall {
   std::shared_ptr<devices::DeviceProduct> product = nullptr;
 };
 
-devices::DeviceGemm::Factor factor_of(const Shape2& matrix, bool conjugated) {
+devices::DeviceGemm::Factor factor_of(const Shape2& matrix, bool conjugated, Dtype dtype) {
   const auto [transposed, leading] =
       kernels::blas_factor(matrix.rows, matrix.columns, matrix.row_stride, matrix.column_stride, conjugated);
   return {conjugated   ? devices::BlasOp::conjugate_transpose
           : transposed ? devices::BlasOp::transpose
                        : devices::BlasOp::none,
-          leading, 0};
+          leading, 0, dtype};
 }
 
 class DeviceMultiply final : public FusedMultiply {
@@ -260,14 +260,13 @@ class DeviceMultiply final : public FusedMultiply {
       to = to.transposed();
       std::swap(of_a, of_b);
     }
-    call.what.factors = shape.a.dtype();
     call.what.result = shape.to.dtype();
     call.what.compute = work.compute;
     call.what.m = to.rows;
     call.what.n = to.columns;
     call.what.k = a.columns;
-    call.what.a = factor_of(a, of_a);
-    call.what.b = factor_of(b, of_b);
+    call.what.a = factor_of(a, of_a, shape.a.dtype());
+    call.what.b = factor_of(b, of_b, shape.a.dtype());
     call.what.leading =
         kernels::blas_factor(to.rows, to.columns, to.row_stride, to.column_stride, false).leading;
     return call;
@@ -276,7 +275,7 @@ class DeviceMultiply final : public FusedMultiply {
   /// As far as the places in the parts say; where those begin is known when it is executed.
   std::int64_t alignment_of(const BlasCall& call) const {
     std::int64_t bits = alignment | places_;
-    bits |= (call.what.a.stride | call.what.b.stride) * size_of(call.what.factors);
+    bits |= (call.what.a.stride | call.what.b.stride) * size_of(call.what.a.dtype);
     bits |= call.what.stride * size_of(call.what.result);
     for (const ProductShape::Batch& batch : batches_) {
       for (std::size_t x = 0; x < 3; ++x) bits |= (batch[x] + call.offset[x]) * size_of(parts_[x].dtype());
@@ -334,8 +333,15 @@ class DeviceMultiply final : public FusedMultiply {
 
 /// Of a, b and to.
 std::array<Dtype, 3> dtypes_of(const Multiply& work, const Plan& plan) {
-  return {planning::dtype_at(plan, work.a.place), planning::dtype_at(plan, work.b.place),
+  return {planning::dtype_at(plan, work.a.place),
+          work.dtype_b.value_or(planning::dtype_at(plan, work.b.place)),
           planning::dtype_at(plan, work.to.place)};
+}
+
+/// Of a byte an element, as numbers of 8 bits or as the halves that hold them.
+bool multiplies_narrow(const devices::DeviceMath& math, Dtype a, Dtype b, Dtype to) {
+  return math.multiplies(a, b, to) ||
+         (is_float8(a) && is_float8(b) && math.multiplies(Dtype::f16, Dtype::f16, to));
 }
 
 }  // namespace
@@ -343,16 +349,19 @@ std::array<Dtype, 3> dtypes_of(const Multiply& work, const Plan& plan) {
 std::unique_ptr<DeviceBoundWork> bind_device_multiply(const Multiply& work,
                                                       const DeviceWorkBinding& binding) {
   const auto [a, b, to] = dtypes_of(work, binding.memory.plan);
-  check<UnsupportedError>(a == b && binding.math().multiplies(a, to),
-                          "{}: {} does not multiply {} by {} into {}", binding.memory.plan.operation,
-                          binding.math().name(), name(a), name(b), name(to));
+  const bool narrow = size_of(a) == 1;
+  check<UnsupportedError>(
+      narrow ? multiplies_narrow(binding.math(), a, b, to) : binding.math().multiplies(a, b, to),
+      "{}: {} does not multiply {} by {} into {}", binding.memory.plan.operation, binding.math().name(),
+      name(a), name(b), name(to));
+  if (narrow) return bind_device_narrow_multiply(work, binding);
   return std::make_unique<DeviceMultiply>(work, nullptr, binding);
 }
 
 std::unique_ptr<FusedMultiply> bind_fused_multiply(const Multiply& work, const ApplyEpilogue& epilogue,
                                                    const DeviceWorkBinding& binding) {
   const auto [a, b, to] = dtypes_of(work, binding.memory.plan);
-  if (a != b || !binding.math().multiplies(a, to)) return nullptr;
+  if (size_of(a) == 1 || !binding.math().multiplies(a, b, to)) return nullptr;
   return std::make_unique<DeviceMultiply>(work, &epilogue, binding);
 }
 

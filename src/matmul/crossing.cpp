@@ -11,12 +11,35 @@
 namespace partita::multiplication {
 namespace {
 
-enum Role : std::size_t { in_a, in_b, in_c, in_d, in_bias, in_auxiliary, in_gradient, roles };
+enum Role : std::size_t {
+  in_a,
+  in_b,
+  in_c,
+  in_d,
+  in_bias,
+  in_auxiliary,
+  in_gradient,
+  in_scale_a,
+  in_scale_b,
+  in_scale_d,
+  in_amax_d,
+  roles
+};
 constexpr std::array<Array Request::*, roles> arrays_of_request{
-    &Request::a,    &Request::b,         &Request::c,       &Request::d,
-    &Request::bias, &Request::auxiliary, &Request::gradient};
-constexpr std::array<const char*, roles> names{
-    "A", "B", "C", "D", "the bias", "the auxiliary array", "the gradient"};
+    &Request::a,       &Request::b,         &Request::c,        &Request::d,
+    &Request::bias,    &Request::auxiliary, &Request::gradient, &Request::scale_a,
+    &Request::scale_b, &Request::scale_d,   &Request::amax_d};
+constexpr std::array<const char*, roles> names{"A",
+                                               "B",
+                                               "C",
+                                               "D",
+                                               "the bias",
+                                               "the auxiliary array",
+                                               "the gradient",
+                                               "the scale of A",
+                                               "the scale of B",
+                                               "the scale of D",
+                                               "the amax of D"};
 
 /// Null where there is none.
 std::array<Operand*, roles> list(MatmulOperands& operands) {
@@ -27,7 +50,11 @@ std::array<Operand*, roles> list(MatmulOperands& operands) {
           &operands.d,
           maybe(operands.bias),
           maybe(operands.auxiliary),
-          maybe(operands.gradient)};
+          maybe(operands.gradient),
+          maybe(operands.scale_a),
+          maybe(operands.scale_b),
+          maybe(operands.scale_d),
+          maybe(operands.amax_d)};
 }
 
 /// Whether the device reads it. With alpha = 0 it reads A and B for sums of them alone.
@@ -35,11 +62,12 @@ bool is_read(std::size_t role, const EpilogueParts& parts, bool product) {
   if (role == in_a) return product || parts.gradient_of_a;
   if (role == in_b) return product || parts.gradient_of_b;
   if (role == in_auxiliary) return !parts.writes_auxiliary;
-  return role != in_d && role != in_gradient;
+  return role != in_d && role != in_gradient && role != in_amax_d;
 }
 
 bool is_written(std::size_t role, const EpilogueParts& parts) {
-  return role == in_d || role == in_gradient || (role == in_auxiliary && parts.writes_auxiliary);
+  return role == in_d || role == in_gradient || role == in_amax_d ||
+         (role == in_auxiliary && parts.writes_auxiliary);
 }
 
 /// "A, C and D"

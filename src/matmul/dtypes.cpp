@@ -61,7 +61,7 @@ Dtype sum_dtype(Dtype factors) {
   return is_small_float(factors) ? Dtype::f32 : factors;
 }
 
-void check_dtypes(Dtype a, Dtype b, Dtype d, bool on_device, const MatmulOptions& options) {
+void check_dtypes(Dtype a, Dtype b, Dtype d, const MatmulOptions& options) {
   constexpr const char* supported =
       "supported are f32, f64, c64 and c128 (resulting in the same), f16 and bf16 (resulting in the same or "
       "f32), i8 (resulting in i32), f8e4m3 and f8e5m2 (by each other, too; resulting in f32, f16, bf16 or "
@@ -75,9 +75,6 @@ void check_dtypes(Dtype a, Dtype b, Dtype d, bool on_device, const MatmulOptions
   const Dtype wanted = options.result.value_or(d);
   check(wanted == d, "the result is asked for in {}, but D is {}", name(wanted), name(d));
   check_compute(a, options);
-  check<UnsupportedError>(!on_device || (a != Dtype::i8 && !is_float8(a)),
-                          "matrices of {} are not multiplied in device memory yet; copy them to host memory",
-                          name(a));
 }
 
 }  // namespace partita::multiplication

@@ -10,6 +10,6 @@ Dtype sum_dtype(Dtype factors);
 
 /// Throws ArgumentError where the dtypes are not supported together, UnsupportedError where they are not
 /// computed so; the texts list what is supported. The same for every rank.
-void check_dtypes(Dtype a, Dtype b, Dtype d, bool on_device, const MatmulOptions& options);
+void check_dtypes(Dtype a, Dtype b, Dtype d, const MatmulOptions& options);
 
 }  // namespace partita::multiplication

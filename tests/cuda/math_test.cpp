@@ -19,6 +19,8 @@ using Wide = std::complex<double>;
 using Memory = std::vector<char>;
 
 constexpr std::array dtypes{Dtype::f16, Dtype::bf16, Dtype::f32, Dtype::f64, Dtype::c64, Dtype::c128};
+/// Of the parts of a pass that computes in f32.
+constexpr std::array of_f32{Dtype::f16, Dtype::bf16, Dtype::f32, Dtype::f8e4m3, Dtype::f8e5m2};
 
 bool is_half(Dtype dtype) {
   return dtype == Dtype::f16 || dtype == Dtype::bf16;
@@ -28,6 +30,7 @@ bool is_half(Dtype dtype) {
 double rounding(Dtype dtype) {
   if (dtype == Dtype::f16) return 0x1p-11;
   if (dtype == Dtype::bf16) return 0x1p-8;
+  if (is_float8(dtype)) return dtype == Dtype::f8e4m3 ? 0x1p-4 : 0x1p-3;
   return dtype == Dtype::f32 || dtype == Dtype::c64 ? 0x1p-24 : 0x1p-53;
 }
 
@@ -58,6 +61,14 @@ class CudaMathTest : public ::testing::Test {
         kernels::store_run(&real, 1, bytes, dtype, i, 1);
       }
     }
+    return memory;
+  }
+
+  /// Of i8 any; of numbers of 8 bits those between -1 and 1.
+  Memory random_bytes(std::int64_t count, Dtype dtype) {
+    if (dtype != Dtype::i8) return random_numbers(count, dtype);
+    Memory memory(static_cast<std::size_t>(count));
+    for (char& byte : memory) byte = static_cast<char>(number(-128, 127));
     return memory;
   }
 
@@ -114,23 +125,23 @@ class CudaMathTest : public ::testing::Test {
 TEST_F(CudaMathTest, ProductsAreThoseOfTheHost) {
   for (int round = 0; round < 120; ++round) {
     devices::DeviceGemm what;
-    what.factors = dtypes[static_cast<std::size_t>(round) % dtypes.size()];
-    what.result = is_half(what.factors) && round % 4 < 2 ? Dtype::f32 : what.factors;
+    const Dtype factors = dtypes[static_cast<std::size_t>(round) % dtypes.size()];
+    what.result = is_half(factors) && round % 4 < 2 ? Dtype::f32 : factors;
     what.m = number(1, 300), what.n = number(1, 300), what.k = number(1, 600);
     what.batches = number(0, 2) == 0 ? number(2, 4) : 1;
-    what.alignment = round % 2 == 0 ? 256 : size_of(what.factors);
+    what.alignment = round % 2 == 0 ? 256 : size_of(factors);
     const auto factor = [&](std::int64_t rows, std::int64_t columns) {
-      const auto op = static_cast<devices::BlasOp>(number(0, is_complex(what.factors) ? 2 : 1));
+      const auto op = static_cast<devices::BlasOp>(number(0, is_complex(factors) ? 2 : 1));
       const std::int64_t leading = (op == devices::BlasOp::none ? rows : columns) + number(0, 3);
       return devices::DeviceGemm::Factor{op, leading,
-                                         leading * (op == devices::BlasOp::none ? columns : rows)};
+                                         leading * (op == devices::BlasOp::none ? columns : rows), factors};
     };
     what.a = factor(what.m, what.k);
     what.b = factor(what.k, what.n);
     what.leading = what.m + number(0, 3);
     what.stride = what.leading * what.n;
-    const Memory a = random_numbers(what.a.stride * what.batches, what.factors);
-    const Memory b = random_numbers(what.b.stride * what.batches, what.factors);
+    const Memory a = random_numbers(what.a.stride * what.batches, factors);
+    const Memory b = random_numbers(what.b.stride * what.batches, factors);
     Memory c = random_numbers(what.stride * what.batches, what.result);
     const bool real = !is_complex(what.result);
     const Wide alpha(1.25, real ? 0 : -0.5), beta = round % 3 == 0 ? Wide(0) : Wide(-0.75, real ? 0 : 0.25);
@@ -145,11 +156,48 @@ TEST_F(CudaMathTest, ProductsAreThoseOfTheHost) {
   }
 }
 
+// Of a byte an element: what cuBLASLt has of them.
+TEST_F(CudaMathTest, NarrowProductsAreThoseOfTheHost) {
+  using enum Dtype;
+  int made = 0;
+  for (const auto [of_a, of_b, result] : {std::array{f8e4m3, f8e4m3, f32}, std::array{f8e4m3, f8e5m2, f32},
+                                          std::array{f8e5m2, f8e4m3, f32}, std::array{i8, i8, i32}}) {
+    if (!device_->math()->multiplies(of_a, of_b, result)) continue;
+    for (int round = 0; round < 12; ++round) {
+      devices::DeviceGemm what;
+      const auto size = [&] { return devices::narrow_alignment * number(1, 20); };
+      what.m = size(), what.n = size(), what.k = size();
+      what.batches = round % 3 == 0 ? 3 : 1;
+      what.alignment = devices::narrow_alignment;
+      what.a = {devices::BlasOp::transpose, what.k + 16, (what.k + 16) * what.m, of_a};
+      what.b = {devices::BlasOp::none, what.k, what.k * what.n, of_b};
+      what.result = result;
+      what.leading = what.m + 16;
+      what.stride = what.leading * what.n;
+      const Memory a = random_bytes(what.a.stride * what.batches, of_a);
+      const Memory b = random_bytes(what.b.stride * what.batches, of_b);
+      Memory c = random_bytes(what.stride * what.batches * size_of(result), i8);
+      if (result == f32) c = random_numbers(what.stride * what.batches, f32);
+      const Uploaded on_a = upload(a), on_b = upload(b), on_c = upload(c);
+      const auto product = device_->math()->prepare(what, true);
+      const double alpha = result == i32 ? -3 : 0.5, beta = round % 2 == 0 ? 0 : 2;
+      device_->math()->gemm(*product, on_a.memory.data(), on_b.memory.data(), on_c.memory.data(), nullptr,
+                            alpha, beta, device_->stream());
+      host_.gemm(*product, a.data(), b.data(), c.data(), nullptr, alpha, beta, {});
+      // Hopper adds products of 8 bits up in fewer bits than f32 has, a few at a time.
+      const double bound = result == i32 ? 0 : 8 * static_cast<double>(what.k + 4) * 0x1p-14;
+      expect_near(download(on_c), c, result, bound, "product");
+      ++made;
+    }
+  }
+  if (made == 0) GTEST_SKIP() << "this device, or this cuBLASLt, multiplies none";
+}
+
 // A product that was prepared for better memory than it is given.
 TEST_F(CudaMathTest, MemoryOfAnyAlignmentIsTaken) {
   constexpr std::int64_t n = 96;
   devices::DeviceGemm what;
-  what.factors = Dtype::f16, what.result = Dtype::f32;
+  what.a.dtype = what.b.dtype = Dtype::f16, what.result = Dtype::f32;
   what.m = what.n = what.k = n;
   what.a.leading = what.b.leading = what.leading = n;
   what.alignment = 256;
@@ -211,9 +259,11 @@ TEST_F(CudaMathTest, PassesAreThoseOfTheHost) {
     std::vector<Uploaded> uploaded;
     for (std::size_t x = 0; x < devices::ElementNest::parts; ++x) {
       const Dtype dtype =
-          pass.computed == Dtype::f32 ? dtypes[static_cast<std::size_t>(number(0, 2))] : pass.computed;
+          pass.computed == Dtype::f32 ? of_f32[static_cast<std::size_t>(number(0, 4))] : pass.computed;
+      const bool scales = x == devices::ElementPass::scale_a || x == devices::ElementPass::scale_b;
       const bool is_there = x == devices::ElementPass::to ||
-                            (x == devices::ElementPass::auxiliary && backward) || number(0, 3) > 0;
+                            (x == devices::ElementPass::auxiliary && backward) ||
+                            (number(0, 3) > 0 && (!scales || pass.computed == Dtype::f32));
       pass.dtypes[x] = there.dtypes[x] = dtype;
       nest.offset[x] = number(0, 2);
       here[x] = random_numbers(elements + 4, dtype);
@@ -221,8 +271,17 @@ TEST_F(CudaMathTest, PassesAreThoseOfTheHost) {
       pass.data[x] = is_there ? here[x].data() : nullptr;
       there.data[x] = is_there ? uploaded.back().memory.data() : nullptr;
     }
+    Memory scalars = random_numbers(2, Dtype::f32);  // scale_d, amax
+    const Uploaded scalars_there = upload(scalars);
+    if (pass.computed == Dtype::f32 && number(0, 1) == 0) {
+      pass.scale_d = scalars.data();
+      pass.amax = scalars.data() + sizeof(float);
+      there.scale_d = scalars_there.memory.data();
+      there.amax = static_cast<char*>(scalars_there.memory.data()) + sizeof(float);
+    }
     device_->math()->pass(there, nest, device_->stream());
     host_.pass(pass, nest, {});
+    expect_near(download(scalars_there), scalars, Dtype::f32, 32 * rounding(Dtype::f32) * 8, "amax");
     for (const std::size_t x : {devices::ElementPass::to, devices::ElementPass::auxiliary}) {
       const double bound = 32 * rounding(pass.computed) + 8 * rounding(pass.dtypes[x]);
       expect_near(download(uploaded[x]), here[x], pass.dtypes[x], bound, "pass");
@@ -237,7 +296,7 @@ TEST_F(CudaMathTest, WhatFollowsTheSumsIsThatOfTheHost) {
     for (const Activation activation : {Activation::identity, Activation::relu, Activation::gelu}) {
       for (const bool biased : {false, true}) {
         devices::DeviceGemm what;
-        what.factors = what.result = dtype;
+        what.a.dtype = what.b.dtype = what.result = dtype;
         what.m = 8 * number(1, 40), what.n = 8 * number(1, 40), what.k = 8 * number(1, 70);
         what.a.leading = what.leading = what.m;
         what.b.leading = what.k;

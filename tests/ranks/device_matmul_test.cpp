@@ -3,6 +3,8 @@
 #include <partita/astype.hpp>
 #include <partita/matmul.hpp>
 
+#include "context/context_state.hpp"
+#include "execute/executor.hpp"
 #include "ranks/caught.hpp"
 #include "ranks/fake_device.hpp"
 #include "ranks/fake_math.hpp"
@@ -76,6 +78,29 @@ DEVICE_MATMUL_TEST(WhatFollowsTheSumsComesWithThem) {
         const double bound = dtype == Dtype::bf16 ? 0.1 : 1e-4;
         EXPECT_LE(compare(astype(d, Dtype::f64), expected).largest_difference, bound);
       }
+    }
+  }
+}
+
+// Of a byte an element, along k: no copy in the workspace; any other way has one.
+DEVICE_MATMUL_TEST(BytesAlongKAreMultipliedWhereTheyLie) {
+  const std::int64_t n = 32 * context.size();
+  for (const auto& [dtype, result] :
+       {std::pair(Dtype::f8e4m3, Dtype::f32), std::pair(Dtype::i8, Dtype::i32)}) {
+    for (const auto& [order, m] : {std::pair(Order::column_major, 48), std::pair(Order::row_major, 48),
+                                   std::pair(Order::column_major, 47)}) {
+      const Array a = random_array(context, {m, 64}, Replicated(), 1, {Residency::heap}, dtype);
+      const Array b = random_array(context, {64, n}, Slab(1), 2, {Residency::heap, order}, dtype);
+      Array d = empty(context, {m, n}, Slab(1), result, {Residency::heap});
+      const MatmulOperands operands{.a = a.operand(), .b = b.operand(), .d = d.operand()};
+      ContextState& state = *context.state();
+      const auto bound = execution::Executor::bind(
+          state, plan_matmul(operands, state.topology(MemorySpace::device), context.rank()));
+      EXPECT_EQ(bound->local_workspace_bytes() == 0, order == Order::column_major && m == 48)
+          << name(dtype) << m;
+      matmul_into(a, b, nullptr, d);
+      const Array expected = matmul(astype(a, Dtype::f64), astype(b, Dtype::f64));
+      EXPECT_LE(compare(astype(d, Dtype::f64), expected).largest_difference, dtype == Dtype::i8 ? 0 : 1e-3);
     }
   }
 }

@@ -1,11 +1,13 @@
 #include "ranks/fake_math.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <type_traits>
 
 #include "base/check.hpp"
 #include "kernels/host/epilogue.hpp"
 #include "kernels/host/gemm.hpp"
+#include "kernels/host/number_rules.hpp"
 #include "kernels/host/number_runs.hpp"
 
 namespace partita::testing {
@@ -25,6 +27,8 @@ void with_type(Dtype computed, const Body& body) {
       return body(std::complex<float>());
     case Dtype::c128:
       return body(std::complex<double>());
+    case Dtype::i32:
+      return body(std::int32_t{0});
     default:
       throw UnsupportedError("fake devices do not compute in " + std::string(name(computed)));
   }
@@ -32,10 +36,20 @@ void with_type(Dtype computed, const Body& body) {
 
 template <class T>
 T factor_as(std::complex<double> value) {
-  if constexpr (std::is_floating_point_v<T>) {
+  if constexpr (std::is_arithmetic_v<T>) {
     return static_cast<T>(value.real());
   } else {
     return T(value);
+  }
+}
+
+template <class T>
+void load_line(const std::byte* from, Dtype dtype, std::int64_t offset, std::int64_t count, T* to) {
+  if constexpr (std::is_integral_v<T>) {
+    const auto* const bytes = reinterpret_cast<const std::int8_t*>(from) + offset;
+    std::copy(bytes, bytes + count, to);
+  } else {
+    kernels::load_run(from, dtype, offset, 1, count, to);
   }
 }
 
@@ -54,7 +68,7 @@ struct Wide {
     if (size_of(dtype) != sizeof(T)) {
       memory.resize(static_cast<std::size_t>(length * lines));
       for (std::int64_t line = 0; line < lines; ++line)
-        kernels::load_run(bytes, dtype, line * leading, 1, length, memory.data() + line * length);
+        load_line(bytes, dtype, line * leading, length, memory.data() + line * length);
       bytes = reinterpret_cast<const std::byte*>(memory.data());
       leading = length;
     }
@@ -102,21 +116,56 @@ void finish_column(const devices::DeviceGemm& what, const void* bias, T* column)
   if constexpr (std::is_floating_point_v<T>) kernels::activate(what.activation, column, column, what.m);
 }
 
+/// Modulo 2^32.
+void multiply_integers(std::int32_t alpha, const kernels::Matrix<const std::int32_t>& a,
+                       const kernels::Matrix<const std::int32_t>& b, std::int32_t beta,
+                       const kernels::Matrix<std::int32_t>& c) {
+  for (std::int64_t i = 0; i < c.rows; ++i) {
+    for (std::int64_t j = 0; j < c.columns; ++j) {
+      std::uint32_t sum = 0;
+      for (std::int64_t l = 0; l < a.columns; ++l) {
+        sum += static_cast<std::uint32_t>(a.data[i * a.row_stride + l * a.column_stride]) *
+               static_cast<std::uint32_t>(b.data[l * b.row_stride + j * b.column_stride]);
+      }
+      std::int32_t& to = c.data[i * c.row_stride + j * c.column_stride];
+      sum *= static_cast<std::uint32_t>(alpha);
+      if (beta != 0) sum += static_cast<std::uint32_t>(beta) * static_cast<std::uint32_t>(to);
+      to = static_cast<std::int32_t>(sum);
+    }
+  }
+}
+
 template <class T>
 void multiply(const devices::DeviceGemm& what, const void* a, const void* b, void* c, const void* bias,
               T alpha, T beta) {
   for (std::int64_t number = 0; number < what.batches; ++number) {
-    const Wide<T> left(what.a, what.factors, a, number, what.m, what.k);
-    const Wide<T> right(what.b, what.factors, b, number, what.k, what.n);
+    const Wide<T> left(what.a, what.a.dtype, a, number, what.m, what.k);
+    const Wide<T> right(what.b, what.b.dtype, b, number, what.k, what.n);
     const WideResult<T> to(what, c, number);
-    kernels::gemm(alpha, left.matrix, what.a.op == devices::BlasOp::conjugate_transpose, right.matrix,
-                  what.b.op == devices::BlasOp::conjugate_transpose, beta, to.matrix);
+    if constexpr (std::is_integral_v<T>) {
+      multiply_integers(alpha, left.matrix, right.matrix, beta, to.matrix);
+    } else {
+      kernels::gemm(alpha, left.matrix, what.a.op == devices::BlasOp::conjugate_transpose, right.matrix,
+                    what.b.op == devices::BlasOp::conjugate_transpose, beta, to.matrix);
+    }
     if (!what.ends_with_sums()) {
       for (std::int64_t j = 0; j < what.n; ++j)
         finish_column(what, bias, &to.matrix.data[j * to.matrix.column_stride]);
     }
     to.store();
   }
+}
+
+/// Numbers of 8 bits go as far as they go.
+float scaled_and_cut(const devices::ElementPass& what, float value) {
+  if (what.amax != nullptr) {
+    auto* const amax = static_cast<float*>(what.amax);
+    *amax = kernels::most_of(*amax, std::abs(value));
+  }
+  if (what.scale_d != nullptr) value *= *static_cast<const float*>(what.scale_d);
+  const Dtype dtype = what.dtypes[devices::ElementPass::to];
+  const float most = dtype == Dtype::f8e4m3 ? 448 : 57344;
+  return is_float8(dtype) ? std::clamp(value, -most, most) : value;
 }
 
 template <class T>
@@ -135,8 +184,12 @@ void pass_element(const devices::ElementPass& what,
   T value(0);
   if (what.data[devices::ElementPass::from] != nullptr)
     value = load(devices::ElementPass::from) * factor_as<T>(what.scale);
+  for (const auto scale : {devices::ElementPass::scale_a, devices::ElementPass::scale_b}) {
+    if (what.data[scale] != nullptr) value *= load(scale);
+  }
   if (what.data[devices::ElementPass::c] != nullptr && what.beta != std::complex<double>(0))
-    value += factor_as<T>(what.beta) * load(devices::ElementPass::c);
+    value =
+        kernels::sum_of(value, kernels::product_of(factor_as<T>(what.beta), load(devices::ElementPass::c)));
   if (what.data[devices::ElementPass::bias] != nullptr) value += load(devices::ElementPass::bias);
   if (what.data[devices::ElementPass::auxiliary] != nullptr && !backward)
     store(devices::ElementPass::auxiliary, value);
@@ -144,6 +197,7 @@ void pass_element(const devices::ElementPass& what,
     const T input = backward ? load(devices::ElementPass::auxiliary) : value;
     kernels::activate(what.activation, &value, &input, 1);
   }
+  if constexpr (std::is_same_v<T, float>) value = scaled_and_cut(what, value);
   store(devices::ElementPass::to, value);
 }
 
@@ -159,11 +213,31 @@ void pass_loops(const devices::ElementPass& what, const devices::ElementNest& ne
 
 }  // namespace
 
-/// As cuBLAS.
-bool FakeMath::multiplies(Dtype factors, Dtype result) const {
-  if (factors == Dtype::f16 || factors == Dtype::bf16) return result == Dtype::f32 || result == factors;
-  return result == factors && (factors == Dtype::f32 || factors == Dtype::f64 || is_complex(factors));
+/// As cuBLAS and cuBLASLt.
+bool FakeMath::multiplies(Dtype a, Dtype b, Dtype result) const {
+  if (is_float8(a) && is_float8(b)) return result == Dtype::f32 && (a == Dtype::f8e4m3 || b == Dtype::f8e4m3);
+  if (a != b) return false;
+  if (a == Dtype::i8) return result == Dtype::i32;
+  if (a == Dtype::f16 || a == Dtype::bf16) return result == Dtype::f32 || result == a;
+  return result == a && (a == Dtype::f32 || a == Dtype::f64 || is_complex(a));
 }
+
+namespace {
+
+/// As cuBLASLt, which makes no other products of bytes.
+void check_narrow(const devices::DeviceGemm& what, const void* a, const void* b, const void* c) {
+  const std::int64_t of_c = size_of(what.result);
+  const std::int64_t bits =
+      what.m | what.n | what.k | what.a.leading | what.a.stride | what.b.leading | what.b.stride |
+      what.leading * of_c | what.stride * of_c |
+      static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(a) | reinterpret_cast<std::uintptr_t>(b) |
+                                reinterpret_cast<std::uintptr_t>(c));
+  check(bits % devices::narrow_alignment == 0 && what.a.op == devices::BlasOp::transpose &&
+            what.b.op == devices::BlasOp::none,
+        "a product of {} that no BLAS makes", name(what.a.dtype));
+}
+
+}  // namespace
 
 int FakeMath::ended_products() {
   return ended.load();
@@ -183,6 +257,7 @@ void FakeMath::gemm(const devices::DeviceProduct& product, const void* a, const 
   const devices::DeviceGemm what = product.what;
   if (!what.ends_with_sums()) ++ended;
   check(what.m > 0 && what.n > 0 && what.k > 0, "a product of {} x {} x {}", what.m, what.n, what.k);
+  if (what.is_narrow()) check_narrow(what, a, b, c);
   put_(stream, [=] {
     with_type(devices::wide(what.result), [&](auto type) {
       using T = decltype(type);

@@ -15,7 +15,7 @@ class FakeMath final : public devices::DeviceMath {
   explicit FakeMath(Put put) : put_(std::move(put)) {}
 
   std::string name() const override { return "the host's kernels"; }
-  bool multiplies(Dtype factors, Dtype result) const override;
+  bool multiplies(Dtype a, Dtype b, Dtype result) const override;
   std::shared_ptr<devices::DeviceProduct> prepare(const devices::DeviceGemm& what, bool) override {
     return std::make_shared<devices::DeviceProduct>(what);
   }

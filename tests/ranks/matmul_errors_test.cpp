@@ -116,15 +116,6 @@ RANK_TEST(MatmulErrors, ScalesThatDoNotFit) {
   expect_refused<ArgumentError>(context, "not defined for f8e4m3", [&] { (void)matmul(partial, b); });
 }
 
-RANK_TEST(MatmulErrors, DevicesNameWhatTheyDoNotMultiplyYet) {
-  if (!has_devices()) GTEST_SKIP() << "on devices";
-  for (const Dtype dtype : {Dtype::i8, Dtype::f8e4m3}) {
-    const Array a = zeros(context, {8, 8}, Slab(0), dtype);
-    expect_refused<UnsupportedError>(context, "not multiplied in device memory yet",
-                                     [&] { (void)matmul(a, a); });
-  }
-}
-
 // A cached call exchanges nothing before its first signal or message, which carries the factors.
 TEST(MatmulErrors, FactorsThatDifferOnACachedCall) {
   for (const double odd : {3.0, 0.0}) {

@@ -71,16 +71,20 @@ class Float8Case {
     const bool heap = random_.maybe();
     held.array = empty(context_, layout, dtype,
                        {heap ? Residency::heap : Residency::ordinary,
-                        random_.maybe() ? Order::row_major : Order::column_major, MemorySpace::host});
+                        random_.maybe() ? Order::row_major : Order::column_major, space()});
     fill_random(held.array, seed);
     return held;
   }
   Held scale(const Shape& shape, std::uint64_t seed) {
     if (!shape.empty()) return array(shape, Dtype::f32, seed);
     Held held;
-    held.array = empty(context_, shape, Replicated(), Dtype::f32, {.space = MemorySpace::host});
+    held.array = empty(context_, shape, Replicated(), Dtype::f32, {.space = space()});
     fill_random(held.array, seed);
     return held;
+  }
+  /// Where there is a device, mostly there; some multiplies mix both.
+  std::optional<MemorySpace> space() {
+    return random_.maybe(0.1) ? std::optional(MemorySpace::host) : std::nullopt;
   }
 
   long double factor(const Whole& scale, const Array* array, std::int64_t i) const {
@@ -148,7 +152,7 @@ RANK_TEST(MatmulFloat8, RandomScalesOfEverything) {
 /// The same number everywhere.
 Array all(Context& context, const Shape& shape, Dtype dtype, double value) {
   const Distribution how = shape.empty() ? Distribution(Replicated()) : Distribution(Slab(0));
-  Array array = empty(context, shape, how, dtype, {.space = MemorySpace::host});
+  Array array = empty(context, shape, how, dtype);
   each_element(array, [&](std::int64_t, auto& element) {
     element = make_value<std::decay_t<decltype(element)>>(value);
   });
@@ -196,9 +200,8 @@ RANK_TEST(MatmulFloat8, APlanTakesTheScalesOfEachExecution) {
 // Beyond what floats hold exactly.
 RANK_TEST(MatmulIntegers, AreExactHoweverTheyAreCut) {
   const std::int64_t k = 3001;
-  Array a = empty(context, {3, k}, Slab(1), Dtype::i8, {.space = MemorySpace::host});
-  Array b = empty(context, {k, 5}, BlockCyclic({context.size(), 1}, {7, 2}), Dtype::i8,
-                  {.space = MemorySpace::host});
+  Array a = empty(context, {3, k}, Slab(1), Dtype::i8);
+  Array b = empty(context, {k, 5}, BlockCyclic({context.size(), 1}, {7, 2}), Dtype::i8);
   const auto of_a = [](std::int64_t number) { return number % 3 == 0 ? -128 : 127 - number % 7; };
   const auto of_b = [](std::int64_t number) { return number % 5 == 0 ? 127 : -128 + number % 9; };
   const auto write = [](Array& array, const auto& value) {

@@ -70,11 +70,8 @@ void choose_factors(RandomLayouts& random, Case& choice) {
   choice.fresh = !choice.in_place && random.maybe(0.3);
 }
 
-/// Devices do not multiply all of them.
 void choose_dtypes(RandomLayouts& random, Case& choice) {
-  do {
-    choice.dtype = pick(random, dtypes);
-  } while (has_devices() && (choice.dtype == Dtype::i8 || is_float8(choice.dtype)));
+  choice.dtype = pick(random, dtypes);
   choice.dtype_b = choice.result = choice.dtype;
   const bool half = choice.dtype == Dtype::f16 || choice.dtype == Dtype::bf16;
   if (half && random.maybe()) choice.result = Dtype::f32;

@@ -44,7 +44,7 @@ TEST(ProductChoices, WordsTellProductsApart) {
   one.m = 8, one.n = 9, one.k = 10;
   std::vector<DeviceGemm> others(10, one);
   others[0].m = 9, others[1].n = 8, others[2].k = 11;
-  others[3].factors = Dtype::f32, others[4].a.leading = 16, others[5].b.op = BlasOp::transpose;
+  others[3].a.dtype = Dtype::f32, others[4].a.leading = 16, others[5].b.op = BlasOp::transpose;
   others[6].batches = 2, others[7].alignment = 256, others[8].stride = 72;
   others[9].compute = ComputeType::tf32;
   for (const DeviceGemm& other : others) EXPECT_NE(words_of(other), words_of(one));

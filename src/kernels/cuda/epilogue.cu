@@ -1,5 +1,7 @@
-// to = activation(scale from + beta c + bias) on a device, a thread an element, with the rules of
-// kernels/host/epilogue.cpp. Values in between are of the type that computes.
+// to = scale_d activation(scale_a scale_b scale from + beta c + bias) on a device, a thread an element, with
+// the rules of execute/epilogue.cpp. Values in between are of the type that computes.
+#include <cuda_fp8.h>
+
 #include "kernels/cuda/epilogue_launch.hpp"
 #include "kernels/cuda/reduce.cuh"
 #include "kernels/cuda/rows.cuh"
@@ -7,10 +9,18 @@
 namespace partita::kernels::cuda {
 namespace {
 
-enum Part { from, to, c, auxiliary, bias };
+enum Part { from, to, c, auxiliary, bias, scale_a, scale_b };
+constexpr int parts_without_scales = scale_a;
 
 template <class T>
 inline constexpr bool is_real = std::is_floating_point_v<T>;
+
+/// Whose sums and products wrap around.
+using Integer = std::int32_t;
+
+__device__ constexpr Integer wrapped(std::uint32_t bits) {
+  return static_cast<Integer>(bits);
+}
 
 template <class T>
 __device__ T load_number(const ElementPass& pass, int part, std::int64_t at) {
@@ -18,6 +28,10 @@ __device__ T load_number(const ElementPass& pass, int part, std::int64_t at) {
     if (pass.dtypes[part] == Dtype::f16) return __half2float(static_cast<const __half*>(pass.data[part])[at]);
     if (pass.dtypes[part] == Dtype::bf16)
       return __bfloat162float(static_cast<const __nv_bfloat16*>(pass.data[part])[at]);
+    if (pass.dtypes[part] == Dtype::f8e4m3)
+      return static_cast<float>(static_cast<const __nv_fp8_e4m3*>(pass.data[part])[at]);
+    if (pass.dtypes[part] == Dtype::f8e5m2)
+      return static_cast<float>(static_cast<const __nv_fp8_e5m2*>(pass.data[part])[at]);
   }
   return static_cast<const T*>(pass.data[part])[at];
 }
@@ -33,13 +47,20 @@ __device__ void store_number(const ElementPass& pass, int part, std::int64_t at,
       static_cast<__nv_bfloat16*>(pass.data[part])[at] = __float2bfloat16_rn(value);
       return;
     }
+    // Numbers of 8 bits go as far as they go, infinities too.
+    if (pass.dtypes[part] == Dtype::f8e4m3 || pass.dtypes[part] == Dtype::f8e5m2) {
+      const auto kind = pass.dtypes[part] == Dtype::f8e4m3 ? __NV_E4M3 : __NV_E5M2;
+      static_cast<__nv_fp8_storage_t*>(pass.data[part])[at] =
+          __nv_cvt_float_to_fp8(value, __NV_SATFINITE, kind);
+      return;
+    }
   }
   static_cast<T*>(pass.data[part])[at] = value;
 }
 
 template <class T>
 __device__ T scaled(T value, double scale) {
-  if constexpr (is_real<T>) {
+  if constexpr (is_real<T> || std::is_same_v<T, Integer>) {
     return value * static_cast<T>(scale);
   } else {
     using Real = decltype(value.real);
@@ -49,7 +70,7 @@ __device__ T scaled(T value, double scale) {
 
 template <class T>
 __device__ T factor(const double (&beta)[2]) {
-  if constexpr (is_real<T>) {
+  if constexpr (is_real<T> || std::is_same_v<T, Integer>) {
     return static_cast<T>(beta[0]);
   } else {
     using Real = decltype(T{}.real);
@@ -59,7 +80,9 @@ __device__ T factor(const double (&beta)[2]) {
 
 template <class T>
 __device__ T sum(T a, T b) {
-  if constexpr (is_real<T>) {
+  if constexpr (std::is_same_v<T, Integer>) {
+    return wrapped(static_cast<std::uint32_t>(a) + static_cast<std::uint32_t>(b));
+  } else if constexpr (is_real<T>) {
     return a + b;
   } else {
     return {a.real + b.real, a.imaginary + b.imaginary};
@@ -68,7 +91,9 @@ __device__ T sum(T a, T b) {
 
 template <class T>
 __device__ T product(T a, T b) {
-  if constexpr (is_real<T>) {
+  if constexpr (std::is_same_v<T, Integer>) {
+    return wrapped(static_cast<std::uint32_t>(a) * static_cast<std::uint32_t>(b));
+  } else if constexpr (is_real<T>) {
     return a * b;
   } else {
     return {a.real * b.real - a.imaginary * b.imaginary, a.real * b.imaginary + a.imaginary * b.real};
@@ -118,10 +143,17 @@ __device__ T activated(Activation activation, T value, T input) {
   return value;
 }
 
-template <class T>
-__device__ void pass_element(const ElementPass& pass, const std::int64_t (&at)[ElementPass::parts]) {
+/// Gives the magnitude of what is written, before scale_d: 0 where there are no scales.
+template <class T, int parts>
+__device__ float pass_element(const ElementPass& pass, const std::int64_t (&at)[parts]) {
+  constexpr bool has_scales = parts > parts_without_scales;
   T value{};
   if (pass.data[from] != nullptr) value = scaled(load_number<T>(pass, from, at[from]), pass.scale);
+  if constexpr (has_scales) {
+    for (const Part part : {scale_a, scale_b}) {
+      if (pass.data[part] != nullptr) value *= load_number<T>(pass, part, at[part]);
+    }
+  }
   if (pass.data[c] != nullptr) {
     value = sum(value, product(factor<T>(pass.beta), load_number<T>(pass, c, at[c])));
   }
@@ -138,28 +170,42 @@ __device__ void pass_element(const ElementPass& pass, const std::int64_t (&at)[E
   } else if (pass.data[auxiliary] != nullptr) {
     store_number(pass, auxiliary, at[auxiliary], value);
   }
+  float magnitude = 0;
+  if constexpr (has_scales) {
+    magnitude = fabsf(value);
+    if (pass.scale_d != nullptr) value *= *pass.scale_d;
+  }
   store_number(pass, to, at[to], value);
+  return magnitude;
+}
+
+/// Of numbers that are not negative and of NaN, which is the largest: their bits are ordered as they are.
+__device__ void keep_largest(float* place, std::int32_t bits) {
+  bits = __reduce_max_sync(~0U, bits);
+  if (threadIdx.x % warpSize == 0 && bits > 0) atomicMax(reinterpret_cast<std::int32_t*>(place), bits);
 }
 
 /// `Number` is 32 bits wide where all elements can be numbered so: division is several times cheaper.
-template <class T, class Number>
+template <class T, class Number, int parts>
 __global__ void pass_elements(const __grid_constant__ ElementPass pass, Number elements) {
+  std::int32_t largest = 0;
   const Number step = static_cast<Number>(gridDim.x) * blockDim.x;
   for (Number i = static_cast<Number>(blockIdx.x) * blockDim.x + threadIdx.x; i < elements; i += step) {
-    std::int64_t at[ElementPass::parts] = {};
+    std::int64_t at[parts] = {};
     Number rest = i;
     for (int l = pass.loops - 1; l >= 0; --l) {
       const Number count = static_cast<Number>(pass.counts[l]);
       const Number whole = l == 0 ? 0 : rest / count;
       const auto here = static_cast<std::int64_t>(rest - whole * count);
-      for (int x = 0; x < ElementPass::parts; ++x) at[x] += here * pass.strides[l][x];
+      for (int x = 0; x < parts; ++x) at[x] += here * pass.strides[l][x];
       rest = whole;
     }
-    pass_element<T>(pass, at);
+    largest = max(largest, __float_as_int(pass_element<T>(pass, at)));
   }
+  if (parts > parts_without_scales && pass.amax != nullptr) keep_largest(pass.amax, largest);
 }
 
-template <class T>
+template <class T, int parts = parts_without_scales>
 int start(const ElementPass& pass, cudaStream_t stream) {
   std::int64_t elements = 1;
   for (int l = 0; l < pass.loops; ++l) elements *= pass.counts[l];
@@ -167,19 +213,24 @@ int start(const ElementPass& pass, cudaStream_t stream) {
   const std::int64_t wanted = (elements + threads_per_block - 1) / threads_per_block;
   const auto blocks = static_cast<unsigned>(std::clamp<std::int64_t>(wanted, 1, most));
   if (elements <= std::int64_t{1} << 31) {
-    pass_elements<T, std::uint32_t>
+    pass_elements<T, std::uint32_t, parts>
         <<<blocks, threads_per_block, 0, stream>>>(pass, static_cast<std::uint32_t>(elements));
   } else {
-    pass_elements<T, std::uint64_t>
+    pass_elements<T, std::uint64_t, parts>
         <<<blocks, threads_per_block, 0, stream>>>(pass, static_cast<std::uint64_t>(elements));
   }
   return cudaGetLastError();
 }
 
-template <class T>
+template <class T, int parts = parts_without_scales>
 int load_both() {
-  const int result = load(pass_elements<T, std::uint32_t>);
-  return result != cudaSuccess ? result : load(pass_elements<T, std::uint64_t>);
+  const int result = load(pass_elements<T, std::uint32_t, parts>);
+  return result != cudaSuccess ? result : load(pass_elements<T, std::uint64_t, parts>);
+}
+
+bool has_scales(const ElementPass& pass) {
+  return pass.data[scale_a] != nullptr || pass.data[scale_b] != nullptr || pass.scale_d != nullptr ||
+         pass.amax != nullptr;
 }
 
 }  // namespace
@@ -188,7 +239,9 @@ int launch_pass(const ElementPass& pass, Dtype computed, void* stream) {
   const auto native = static_cast<cudaStream_t>(stream);
   switch (computed) {
     case Dtype::f32:
-      return start<float>(pass, native);
+      return has_scales(pass) ? start<float, ElementPass::parts>(pass, native) : start<float>(pass, native);
+    case Dtype::i32:
+      return start<Integer>(pass, native);
     case Dtype::f64:
       return start<double>(pass, native);
     case Dtype::c64:
@@ -201,8 +254,8 @@ int launch_pass(const ElementPass& pass, Dtype computed, void* stream) {
 }
 
 int load_pass_kernels() {
-  for (const auto load_one :
-       {load_both<float>, load_both<double>, load_both<Complex<float>>, load_both<Complex<double>>}) {
+  for (const auto load_one : {load_both<float>, load_both<float, ElementPass::parts>, load_both<Integer>,
+                              load_both<double>, load_both<Complex<float>>, load_both<Complex<double>>}) {
     const int result = load_one();
     if (result != cudaSuccess) return result;
   }
