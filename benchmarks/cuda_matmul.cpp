@@ -10,6 +10,7 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <partita/astype.hpp>
 #include <partita/device_report.hpp>
 #include <partita/matmul.hpp>
 #include <string>
@@ -27,7 +28,9 @@ struct Size {
   Dtype dtype = Dtype::bf16;
 
   std::string name() const { return fmt::format("{}x{}x{}", m, n, k); }
-  std::int64_t bytes() const { return (m * k + k * n + m * n) * size_of(dtype); }
+  bool narrow() const { return size_of(dtype) == 1; }
+  Dtype result() const { return dtype == Dtype::i8 ? Dtype::i32 : narrow() ? Dtype::bf16 : dtype; }
+  std::int64_t bytes() const { return (m * k + k * n) * size_of(dtype) + m * n * size_of(result()); }
 };
 
 /// How the arrays lie, what a rank multiplies then, and what NCCL does for it.
@@ -47,14 +50,14 @@ Way gathered() {
             return std::array<Distribution, 3>{Slab(0), Slab(1), Slab(1)};
           },
           [](const Size& size, int ranks) {
-            return LocalProduct{size.m, size.n / ranks, size.k, size.dtype};
+            return LocalProduct{size.m, size.n / ranks, size.k, size.dtype, size.result()};
           },
           Collective::all_gather,
           true};
 }
 
 LocalProduct cut_along_k(const Size& size, int ranks) {
-  return {size.m, size.n, size.k / ranks, size.dtype};
+  return {size.m, size.n, size.k / ranks, size.dtype, size.result()};
 }
 
 Way scattered() {
@@ -85,7 +88,7 @@ Way columns() {
             return std::array<Distribution, 3>{Replicated(), Slab(1), Replicated()};
           },
           [](const Size& size, int ranks) {
-            return LocalProduct{size.m, size.n / ranks, size.k, size.dtype};
+            return LocalProduct{size.m, size.n / ranks, size.k, size.dtype, size.result()};
           },
           Collective::all_gather};
 }
@@ -101,7 +104,7 @@ Way on_grid(const std::string& name, std::int64_t block) {
             return std::array<Distribution, 3>{lies, lies, lies};
           },
           [](const Size& size, int) {
-            return LocalProduct{size.m / 2, size.n / 2, size.k, size.dtype};
+            return LocalProduct{size.m / 2, size.n / 2, size.k, size.dtype, size.result()};
           }};
 }
 
@@ -112,7 +115,7 @@ Way alone() {
             return std::array<Distribution, 3>{Slab(0), Slab(0), Slab(0)};
           },
           [](const Size& size, int) {
-            return LocalProduct{size.m, size.n, size.k, size.dtype};
+            return LocalProduct{size.m, size.n, size.k, size.dtype, size.result()};
           }};
 }
 
@@ -125,10 +128,10 @@ class Peer {
         nccl_(way.collective ? make_nccl(world) : nullptr),
         product_(way.local(size, context.size())),
         dtype_(size.dtype),
-        a_(make(context, product_.m * product_.k)),
-        b_(make(context, product_.k * product_.n)),
-        d_(make(context, product_.m * product_.n)),
-        moved_(make(context, std::max(product_.m * product_.k, size.m * size.n))),
+        a_(make(context, product_.m * product_.k, dtype_)),
+        b_(make(context, product_.k * product_.n, dtype_)),
+        d_(make(context, product_.m * product_.n, product_.result)),
+        moved_(make(context, std::max(product_.m * product_.k, size.m * size.n), dtype_)),
         count_(way.before ? product_.m * product_.k : size.m * size.n),
         stream_(static_cast<cudaStream_t>(context.stream().handle)) {
     products_.choose(product_, data(a_), data(b_), data(d_));
@@ -150,8 +153,8 @@ class Peer {
   }
 
  private:
-  Array make(const Context& context, std::int64_t elements) const {
-    Array array = empty(context, {elements * context.size()}, Slab(0), dtype_,
+  static Array make(const Context& context, std::int64_t elements, Dtype dtype) {
+    Array array = empty(context, {elements * context.size()}, Slab(0), dtype,
                         {Residency::ordinary, Order::row_major, MemorySpace::device});
     fill_random(array, 3);
     return array;
@@ -175,12 +178,17 @@ void check_product(const Array& a, const Array& b, const Array& d, const Size& s
   MatmulOptions other;
   other.method = MatmulMethod::summa_c;
   other.distribution = d.layout().distribution();
-  const double difference = compare(matmul(a, b, other), d).largest_difference;
+  // Numbers of 8 bits once more as halves, which hold them.
+  const bool widened = size.dtype == Dtype::f8e4m3;
+  other.result = widened ? Dtype::f32 : size.result();
+  const Array again =
+      widened ? matmul(astype(a, Dtype::f16), astype(b, Dtype::f16), other) : matmul(a, b, other);
+  const double difference = compare(widened ? astype(again, d.dtype()) : again, d).largest_difference;
   const bool is_double = size.dtype == Dtype::f64 || size.dtype == Dtype::c128;
-  const double rounding = size.dtype == Dtype::bf16  ? 0x1p-7
-                          : size.dtype == Dtype::f16 ? 0x1p-10
-                          : is_double                ? 0x1p-48
-                                                     : 0x1p-20;
+  const double rounding = size.result() == Dtype::bf16 ? 0x1p-7
+                          : size.dtype == Dtype::f16   ? 0x1p-10
+                          : is_double                  ? 0x1p-48
+                                                       : 0x1p-20;
   if (!(difference <= 4 * rounding * std::sqrt(static_cast<double>(size.k))))
     throw Error(name + ": the result is wrong");
 }
@@ -213,8 +221,9 @@ std::optional<Result> run(const Context& world, const Options& options, const st
   const std::array<Distribution, 3> lie = way.lie(context.size());
   const ArrayOptions how{residency, Order::row_major};
   Array a = empty(context, {size.m, size.k}, lie[0], size.dtype, how);
-  Array b = empty(context, {size.k, size.n}, lie[1], size.dtype, how);
-  Array d = empty(context, {size.m, size.n}, lie[2], size.dtype, how);
+  Array b = empty(context, {size.k, size.n}, lie[1], size.dtype,
+                  {residency, size.narrow() ? Order::column_major : Order::row_major});
+  Array d = empty(context, {size.m, size.n}, lie[2], size.result(), how);
   fill_random(a, 1);
   fill_random(b, 2);
   Matmul plan(context, {a.operand(), b.operand(), {}, d.operand(), {}, {}, {}});
@@ -272,6 +281,10 @@ std::vector<Case> cuda_matmul_cases() {
     for (const std::int64_t n : {512, 2048, 8192}) add(alone(), {n, n, n, n > 4096 ? 5 : 50, dtype});
     if (dtype != Dtype::c64) add(alone(), {16384, 16384, 16384, 1, dtype});
   }
+  for (const Dtype dtype : {Dtype::f8e4m3, Dtype::i8}) {
+    for (const std::int64_t n : {2048, 8192}) add(alone(), {n, n, n, n > 4096 ? 10 : 50, dtype});
+  }
+  add(gathered(), {8192, 8192, 8192, 20, Dtype::f8e4m3});
   for (Way way : {alone(), gathered()}) {
     const Size size{256, 256, 256, 50};
     const std::string name = fmt::format("{}-{}/cuda/bf16/host-time", way.name, size.name());

@@ -66,6 +66,7 @@ const Library& library() {
 }
 
 int type_of(Dtype dtype) {
+  if (size_of(dtype) == 1) return bytes_type;  // which are only moved
   if (dtype == Dtype::f64) return doubles_type;
   if (dtype == Dtype::f32) return floats_type;
   return dtype == Dtype::bf16 ? bfloats_type : halves_type;

@@ -25,9 +25,12 @@ struct Answer {
   float waves = 0;
   std::array<int, 4> reserved{};
 };
-constexpr int type_f32 = 0, type_f64 = 1, type_f16 = 2, type_c64 = 4, type_c128 = 5, type_bf16 = 14;
-constexpr int compute_f32 = 68, compute_f64 = 70;
+constexpr int type_f32 = 0, type_f64 = 1, type_f16 = 2, type_i8 = 3, type_c64 = 4, type_c128 = 5,
+              type_i32 = 10, type_bf16 = 14, type_f8e4m3 = 28;
+constexpr int compute_f32 = 68, compute_f64 = 70, compute_i32 = 72;
 constexpr int preferred_workspace = 1;
+constexpr int operation_of_first = 3;
+constexpr std::int32_t transposed = 1;
 constexpr std::uint64_t workspace_bytes = std::uint64_t{32} << 20;
 
 struct Library {
@@ -36,6 +39,7 @@ struct Library {
   int (*destroy)(Handle) = nullptr;
   int (*make_product)(Descriptor*, int, int) = nullptr;
   int (*destroy_product)(Descriptor) = nullptr;
+  int (*set_product)(Descriptor, int, const void*, std::size_t) = nullptr;
   int (*make_matrix)(Descriptor*, int, std::uint64_t, std::uint64_t, std::int64_t) = nullptr;
   int (*destroy_matrix)(Descriptor) = nullptr;
   int (*make_preference)(Descriptor*) = nullptr;
@@ -56,6 +60,7 @@ struct Library {
     find_symbol(handle, "cuBLASLt", "cublasLtDestroy", destroy);
     find_symbol(handle, "cuBLASLt", "cublasLtMatmulDescCreate", make_product);
     find_symbol(handle, "cuBLASLt", "cublasLtMatmulDescDestroy", destroy_product);
+    find_symbol(handle, "cuBLASLt", "cublasLtMatmulDescSetAttribute", set_product);
     find_symbol(handle, "cuBLASLt", "cublasLtMatrixLayoutCreate", make_matrix);
     find_symbol(handle, "cuBLASLt", "cublasLtMatrixLayoutDestroy", destroy_matrix);
     find_symbol(handle, "cuBLASLt", "cublasLtMatmulPreferenceCreate", make_preference);
@@ -91,6 +96,12 @@ int type_of(Dtype dtype) {
       return type_c64;
     case Dtype::c128:
       return type_c128;
+    case Dtype::i8:
+      return type_i8;
+    case Dtype::i32:
+      return type_i32;
+    case Dtype::f8e4m3:
+      return type_f8e4m3;
     default:
       return type_f64;
   }
@@ -128,7 +139,9 @@ class OpenedCublasLt final : public CublasLt {
   /// In its terms all is by columns: D' = B' A'.
   int put(const std::array<std::uint64_t, 8>& algorithm, const void* a, const void* b, void* d,
           void* stream) const {
-    const void* const one = is_double_ ? static_cast<const void*>(&double_one_) : &single_one_;
+    const void* const one = is_integer_  ? static_cast<const void*>(&integer_one_)
+                            : is_double_ ? static_cast<const void*>(&double_one_)
+                                         : &single_one_;
     const void* const zero = is_double_ ? static_cast<const void*>(&double_zero_) : &single_zero_;
     return library().multiply(handle_, product_, one, b, b_, a, a_, zero, d, d_, d, d_, algorithm.data(),
                               workspace_, workspace_bytes, stream);
@@ -146,7 +159,8 @@ class OpenedCublasLt final : public CublasLt {
   void* workspace_ = nullptr;
   Descriptor product_ = nullptr, a_ = nullptr, b_ = nullptr, d_ = nullptr;
   std::array<std::uint64_t, 8> algorithm_{};
-  bool is_double_ = false;
+  bool is_double_ = false, is_integer_ = false;
+  std::int32_t integer_one_ = 1;
   std::complex<double> double_one_ = 1, double_zero_ = 0;
   std::complex<float> single_one_ = 1, single_zero_ = 0;
 };
@@ -187,18 +201,20 @@ float OpenedCublasLt::milliseconds(const Answer& answer, const void* a, const vo
 void OpenedCublasLt::choose(const LocalProduct& product, const void* a, const void* b, void* d) {
   forget();
   is_double_ = is_double(product.dtype);
-  const int type = type_of(product.dtype);
-  require(
-      library().make_product(&product_, is_double_ ? compute_f64 : compute_f32, scale_type_of(product.dtype)),
-      "describe a product");
-  const auto matrix = [&](Descriptor& made, std::int64_t rows, std::int64_t columns) {
-    require(library().make_matrix(&made, type, static_cast<std::uint64_t>(columns),
+  is_integer_ = product.dtype == Dtype::i8;
+  const int compute = is_integer_ ? compute_i32 : is_double_ ? compute_f64 : compute_f32;
+  require(library().make_product(&product_, compute, scale_type_of(product.result)), "describe a product");
+  const auto matrix = [&](Descriptor& made, Dtype dtype, std::int64_t rows, std::int64_t columns) {
+    require(library().make_matrix(&made, type_of(dtype), static_cast<std::uint64_t>(columns),
                                   static_cast<std::uint64_t>(rows), columns),
             "describe a matrix");
   };
-  matrix(a_, product.m, product.k);
-  matrix(b_, product.k, product.n);
-  matrix(d_, product.m, product.n);
+  const bool narrow = size_of(product.dtype) == 1;
+  if (narrow)
+    require(library().set_product(product_, operation_of_first, &transposed, sizeof transposed), "transpose");
+  matrix(a_, product.dtype, product.m, product.k);
+  matrix(b_, product.dtype, narrow ? product.n : product.k, narrow ? product.k : product.n);
+  matrix(d_, product.result, product.m, product.n);
   float least = -1;
   for (const Answer& answer : ask()) {
     const float time = answer.status == 0 ? milliseconds(answer, a, b, d) : -1;

@@ -7,10 +7,11 @@
 
 namespace partita::benchmarks {
 
-/// Row-major, without gaps: d[m, n] = a[m, k] b[k, n].
+/// Row-major, without gaps: d[m, n] = a[m, k] b[k, n]. Of a byte an element b is column-major.
 struct LocalProduct {
   std::int64_t m = 0, n = 0, k = 0;
-  Dtype dtype = Dtype::bf16;  ///< of all three; halves are summed in f32
+  Dtype dtype = Dtype::bf16;   ///< of a and b; halves and f8 are summed in f32, i8 in i32
+  Dtype result = Dtype::bf16;  ///< of d
 };
 
 class CublasLt {

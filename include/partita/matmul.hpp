@@ -88,7 +88,8 @@ struct MatmulOptions {
   /// Of D: the operands' by default, i32 of i8, f32 of f8. Otherwise f32, too, of f16 and bf16, and of f8
   /// (f8e4m3 and f8e5m2, which may be multiplied by each other) f16, bf16, f8e4m3 and f8e5m2.
   std::optional<Dtype> result = {};
-  /// At least so precisely: f32 for f8, f16 and bf16, f16 for f16, too; f32, tf32 and bf16x9 for f32 and c64;
+  /// At least so precisely: f32 for f8 (of which the tensor cores of devices add some at once in 14 bits, see
+  /// docs/algorithms.md), f16 and bf16, f16 for f16, too; f32, tf32 and bf16x9 for f32 and c64;
   /// f64 for f64 and c128; i32 for i8, whose sums wrap around.
   ComputeType compute = ComputeType::automatic;
   /// To which alpha and beta are rounded, or one that has all its numbers: that of the sums (f32 for f8, f16

@@ -5,6 +5,7 @@
 #include "array/transfer.hpp"
 #include "base/check.hpp"
 #include "base/memory_space.hpp"
+#include "device/device_math.hpp"
 #include "runtime/agree.hpp"
 
 namespace partita {
@@ -30,6 +31,8 @@ LocalPart part_of(const ContextState& context, const View& local) {
   part.rows = arrays::lies_dense(local);
   part.columns = arrays::lies_as(local, dense_strides(local.extents, Order::column_major));
   part.heap_offset = part.empty ? -1 : context.heap_in(local.space).offset_of(local.data);
+  // Who knows of an array that it is on the heap takes it to be aligned as bytes are wanted by devices' BLAS.
+  if (size_of(local.dtype) == 1 && part.heap_offset % devices::narrow_alignment != 0) part.heap_offset = -1;
   part.aligned = part.empty || begins_aligned(local);
   return part;
 }

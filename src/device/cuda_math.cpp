@@ -69,7 +69,7 @@ std::string CudaMath::name() const {
 /// Of bytes what cuBLASLt has: two f8e5m2 it has not.
 bool CudaMath::multiplies(Dtype a, Dtype b, Dtype result) const {
   if (is_float8(a) && is_float8(b))
-    return light_ && has_float8_ && result == Dtype::f32 && (a == Dtype::f8e4m3 || b == Dtype::f8e4m3);
+    return light_ && has_float8_ && wide(result) == Dtype::f32 && (a == Dtype::f8e4m3 || b == Dtype::f8e4m3);
   if (a != b) return false;
   if (a == Dtype::i8) return light_ && result == Dtype::i32;
   const bool half = a == Dtype::f16 || a == Dtype::bf16;

@@ -92,7 +92,8 @@ struct ElementPass {
   double scale = 1;
   std::complex<double> beta{0, 0};  ///< where it is 0, c is not read
   const void* scale_d = nullptr;    ///< a number of f32; null: 1
-  /// A number of f32: the largest of it and of all that is written, before scale_d; null: nobody asks.
+  /// A number of f32, not negative: the largest of it and of all that is written, before scale_d; null:
+  /// nobody asks.
   void* amax = nullptr;
 };
 

@@ -338,23 +338,14 @@ std::array<Dtype, 3> dtypes_of(const Multiply& work, const Plan& plan) {
           planning::dtype_at(plan, work.to.place)};
 }
 
-/// Of a byte an element, as numbers of 8 bits or as the halves that hold them.
-bool multiplies_narrow(const devices::DeviceMath& math, Dtype a, Dtype b, Dtype to) {
-  return math.multiplies(a, b, to) ||
-         (is_float8(a) && is_float8(b) && math.multiplies(Dtype::f16, Dtype::f16, to));
-}
-
 }  // namespace
 
 std::unique_ptr<DeviceBoundWork> bind_device_multiply(const Multiply& work,
                                                       const DeviceWorkBinding& binding) {
   const auto [a, b, to] = dtypes_of(work, binding.memory.plan);
-  const bool narrow = size_of(a) == 1;
-  check<UnsupportedError>(
-      narrow ? multiplies_narrow(binding.math(), a, b, to) : binding.math().multiplies(a, b, to),
-      "{}: {} does not multiply {} by {} into {}", binding.memory.plan.operation, binding.math().name(),
-      name(a), name(b), name(to));
-  if (narrow) return bind_device_narrow_multiply(work, binding);
+  if (size_of(a) == 1) return bind_device_narrow_multiply(work, binding);
+  check<UnsupportedError>(binding.math().multiplies(a, b, to), "{}: {} does not multiply {} by {} into {}",
+                          binding.memory.plan.operation, binding.math().name(), name(a), name(b), name(to));
   return std::make_unique<DeviceMultiply>(work, nullptr, binding);
 }
 

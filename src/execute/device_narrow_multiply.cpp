@@ -44,10 +44,16 @@ std::int64_t batches_of(const Part& part) {
 }
 
 /// A matrix of a batch that BLAS takes: lines of `length`, one behind the other.
-struct Lying {
+struct MatrixPlace {
   std::int64_t offset = 0;  // in bytes, from the part on, or in the workspace
   std::int64_t leading = 0, stride = 0;
 };
+
+/// Numbers of 8 bits as they are, or as the halves that hold them.
+bool multiplies_narrow(const devices::DeviceMath& math, Dtype a, Dtype b, Dtype to) {
+  return math.multiplies(a, b, to) ||
+         (is_float8(a) && is_float8(b) && math.multiplies(Dtype::f16, Dtype::f16, to));
+}
 
 class DeviceNarrowMultiply final : public DeviceBoundWork {
  public:
@@ -60,15 +66,15 @@ class DeviceNarrowMultiply final : public DeviceBoundWork {
         to_(work.to, binding.memory) {
     if (work.to.region.empty()) return;
     const int rows = to_.dimensions() - 2, columns = to_.dimensions() - 1;
-    result_ = lie_down_result(work.to, to_.extent(rows), to_.extent(columns), binding);
+    const Dtype a = dtype_at(work.a, {}, binding), b = dtype_at(work.b, work.dtype_b, binding);
+    result_ = place_result(work.to, multiplies_narrow(math_, a, b, to_.dtype()), binding);
     list_passes(work.to, rows, columns);
     const auto depth = static_cast<std::int64_t>(work.a.region.sets.back().size());
     if (depth == 0) return;
-    const Dtype a = dtype_at(work.a, {}, binding), b = dtype_at(work.b, work.dtype_b, binding);
-    const bool as_they_are = math_.multiplies(a, b, to_.dtype());
+    const bool as_they_are = math_.multiplies(a, b, sums_dtype());
     const auto factor = [&](const Part& part, std::optional<Dtype> dtype, int from_end) {
       factors_.emplace_back(BoundPart(part, binding.memory, dtype));
-      lie_down(part, factors_.back(), from_end, as_they_are, binding);
+      place_factor(part, factors_.back(), from_end, as_they_are, binding);
     };
     factors_.reserve(2);
     factor(work.a, {}, 2);
@@ -85,7 +91,7 @@ class DeviceNarrowMultiply final : public DeviceBoundWork {
     char* const scratch = address(workspace_);
     if (!product_ || alpha == 0) return finish(nullptr, beta, address, stream);
     std::array<const void*, 2> places{};
-    for (std::size_t x = 0; x < places.size(); ++x) places[x] = bring(factors_[x], address, scratch, stream);
+    for (std::size_t x = 0; x < places.size(); ++x) places[x] = pack(factors_[x], address, scratch, stream);
     if (by_rows_) std::swap(places[0], places[1]);
     char* const sums = (result_is_packed_ ? scratch : to_.base(address)) + result_.offset;
     math_.gemm(*product_, places[0], places[1], sums, nullptr, alpha, result_is_packed_ ? 0 : beta, stream);
@@ -99,7 +105,7 @@ class DeviceNarrowMultiply final : public DeviceBoundWork {
 
     BoundPart part;
     Dtype dtype = Dtype::i8;  // as it is multiplied
-    Lying lying;
+    MatrixPlace place;
     std::int64_t lines = 0;  // padded
     bool packed = false;
     std::int64_t zeroed_bytes = 0;  // before it is copied
@@ -118,19 +124,24 @@ class DeviceNarrowMultiply final : public DeviceBoundWork {
            (!buffer.operand || buffer.operand->residency == Residency::heap);
   }
 
+  /// Where they are not the result, rounding is left to the last pass.
+  Dtype sums_dtype() const { return result_is_packed_ ? devices::wide(to_.dtype()) : to_.dtype(); }
+
   std::int64_t take_workspace(std::int64_t bytes) {
     const std::int64_t offset = workspace_bytes_;
     workspace_bytes_ += round_up(bytes, alignment_in_workspace);
     return offset;
   }
 
-  /// Where it lies, or is to be copied: by rows or by columns, as it lies.
-  Lying lie_down_result(const Part& part, std::int64_t m, std::int64_t n, const DeviceWorkBinding& binding) {
+  /// Where the sums go, by rows or by columns as the result lies: there, where BLAS `takes` its dtype and
+  /// place, or into the workspace.
+  MatrixPlace place_result(const Part& part, bool takes, const DeviceWorkBinding& binding) {
     const int rows = to_.dimensions() - 2, columns = rows + 1;
+    const std::int64_t m = to_.extent(rows), n = to_.extent(columns);
     const std::int64_t item = size_of(to_.dtype());
     const std::optional<Line> down = even_line(to_, rows), along = even_line(to_, columns);
     by_rows_ = to_.axis(columns).stride <= to_.axis(rows).stride;
-    if (down && along && batches_of(part) == 1 && begins_aligned(part, binding)) {
+    if (takes && down && along && batches_of(part) == 1 && begins_aligned(part, binding)) {
       const std::int64_t offset = (down->offset + along->offset) * item;
       const Line &inner = by_rows_ ? *along : *down, &outer = by_rows_ ? *down : *along;
       const bool whole = m % narrow_alignment == 0 && n % narrow_alignment == 0;
@@ -140,7 +151,8 @@ class DeviceNarrowMultiply final : public DeviceBoundWork {
     }
     result_is_packed_ = true;
     const std::int64_t elements = padded(m) * padded(n);
-    return {take_workspace(batches_of(part) * elements * item), by_rows_ ? padded(n) : padded(m), elements};
+    return {take_workspace(batches_of(part) * elements * size_of(sums_dtype())),
+            by_rows_ ? padded(n) : padded(m), elements};
   }
 
   /// Over the result, and over its sums where they lie apart.
@@ -160,8 +172,8 @@ class DeviceNarrowMultiply final : public DeviceBoundWork {
   }
 
   /// `from_end`: the dimension of its lines, 1: the last one; k is the other.
-  void lie_down(const Part& part, Factor& factor, int from_end, bool as_it_is,
-                const DeviceWorkBinding& binding) {
+  void place_factor(const Part& part, Factor& factor, int from_end, bool as_it_is,
+                    const DeviceWorkBinding& binding) {
     const BoundPart& bound = factor.part;
     const int lines = bound.dimensions() - from_end, depth = bound.dimensions() - 3 + from_end;
     const std::int64_t count = bound.extent(lines), length = bound.extent(depth);
@@ -172,13 +184,13 @@ class DeviceNarrowMultiply final : public DeviceBoundWork {
     if (as_it_is && whole && down && along && bound.dimensions() == 2 && begins_aligned(part, binding) &&
         along->step == 1 && down->step % narrow_alignment == 0 &&
         (down->offset + along->offset) % narrow_alignment == 0) {
-      factor.lying = {down->offset + along->offset, down->step, 0};
+      factor.place = {down->offset + along->offset, down->step, 0};
       return;
     }
     factor.packed = true;
     const std::int64_t elements = padded(count) * padded(length), batches = batches_of(part);
     const std::int64_t bytes = batches * elements * size_of(factor.dtype);
-    factor.lying = {take_workspace(bytes), padded(length), bound.dimensions() > 2 ? elements : 0};
+    factor.place = {take_workspace(bytes), padded(length), bound.dimensions() > 2 ? elements : 0};
     factor.zeroed_bytes = whole ? 0 : bytes;
     Strides strides = Strides::filled(bound.dimensions(), 0);
     strides[depth] = 1;
@@ -212,9 +224,9 @@ class DeviceNarrowMultiply final : public DeviceBoundWork {
     const Factor &first = factors_[by_rows_ ? 1 : 0], &second = factors_[by_rows_ ? 0 : 1];
     devices::DeviceGemm what;
     what.m = first.lines, what.n = second.lines, what.k = padded(depth);
-    what.a = {devices::BlasOp::transpose, first.lying.leading, first.lying.stride, first.dtype};
-    what.b = {devices::BlasOp::none, second.lying.leading, second.lying.stride, second.dtype};
-    what.result = to_.dtype();
+    what.a = {devices::BlasOp::transpose, first.place.leading, first.place.stride, first.dtype};
+    what.b = {devices::BlasOp::none, second.place.leading, second.place.stride, second.dtype};
+    what.result = sums_dtype();
     what.leading = result_.leading;
     what.stride = result_.stride;
     what.batches = batches;
@@ -223,10 +235,10 @@ class DeviceNarrowMultiply final : public DeviceBoundWork {
   }
 
   /// Where BLAS takes it.
-  const char* bring(const Factor& factor, const AddressOf& address, char* scratch, Stream stream) const {
+  const char* pack(const Factor& factor, const AddressOf& address, char* scratch, Stream stream) const {
     const char* const part = factor.part.base(address);
-    if (!factor.packed) return part + factor.lying.offset;
-    char* const packed = scratch + factor.lying.offset;
+    if (!factor.packed) return part + factor.place.offset;
+    char* const packed = scratch + factor.place.offset;
     ElementPass pass;
     pass.computed = Dtype::f32;
     pass.data[ElementPass::to] = packed;
@@ -254,9 +266,10 @@ class DeviceNarrowMultiply final : public DeviceBoundWork {
   void finish(char* sums, double beta, const AddressOf& address, Stream stream) const {
     if (sums == nullptr && beta == 1) return;
     ElementPass pass;
-    pass.computed = to_.dtype();
+    pass.computed = devices::wide(to_.dtype());
     pass.beta = beta;
     pass.dtypes.fill(to_.dtype());
+    pass.dtypes[ElementPass::from] = sums_dtype();
     pass.data[ElementPass::from] = sums;
     pass.data[ElementPass::to] = pass.data[ElementPass::c] = to_.base(address);
     for (const devices::ElementNest& nest : passes_) math_.pass(pass, nest, stream);
@@ -271,7 +284,7 @@ class DeviceNarrowMultiply final : public DeviceBoundWork {
   BoundPart to_;
   bool by_rows_ = true;  // the result: then the factors change places
   bool result_is_packed_ = false;
-  Lying result_;
+  MatrixPlace result_;
   std::vector<devices::ElementNest> passes_;  // over the result; none: it is empty
   std::vector<Factor> factors_;
   std::shared_ptr<devices::DeviceProduct> product_;  // null: there is nothing to sum
@@ -281,6 +294,12 @@ class DeviceNarrowMultiply final : public DeviceBoundWork {
 
 std::unique_ptr<DeviceBoundWork> bind_device_narrow_multiply(const Multiply& work,
                                                              const DeviceWorkBinding& binding) {
+  const Plan& plan = binding.memory.plan;
+  const Dtype a = planning::dtype_at(plan, work.a.place), to = planning::dtype_at(plan, work.to.place);
+  const Dtype b = work.dtype_b.value_or(planning::dtype_at(plan, work.b.place));
+  check<UnsupportedError>(multiplies_narrow(binding.math(), a, b, devices::wide(to)),
+                          "{}: {} does not multiply {} by {} into {}", plan.operation, binding.math().name(),
+                          name(a), name(b), name(to));
   return std::make_unique<DeviceNarrowMultiply>(work, binding);
 }
 

@@ -160,8 +160,9 @@ TEST_F(CudaMathTest, ProductsAreThoseOfTheHost) {
 TEST_F(CudaMathTest, NarrowProductsAreThoseOfTheHost) {
   using enum Dtype;
   int made = 0;
-  for (const auto [of_a, of_b, result] : {std::array{f8e4m3, f8e4m3, f32}, std::array{f8e4m3, f8e5m2, f32},
-                                          std::array{f8e5m2, f8e4m3, f32}, std::array{i8, i8, i32}}) {
+  for (const auto [of_a, of_b, result] :
+       {std::array{f8e4m3, f8e4m3, f32}, std::array{f8e4m3, f8e5m2, f32}, std::array{f8e5m2, f8e4m3, f32},
+        std::array{i8, i8, i32}, std::array{f8e4m3, f8e4m3, bf16}, std::array{f8e5m2, f8e4m3, f16}}) {
     if (!device_->math()->multiplies(of_a, of_b, result)) continue;
     for (int round = 0; round < 12; ++round) {
       devices::DeviceGemm what;
@@ -177,16 +178,20 @@ TEST_F(CudaMathTest, NarrowProductsAreThoseOfTheHost) {
       const Memory a = random_bytes(what.a.stride * what.batches, of_a);
       const Memory b = random_bytes(what.b.stride * what.batches, of_b);
       Memory c = random_bytes(what.stride * what.batches * size_of(result), i8);
-      if (result == f32) c = random_numbers(what.stride * what.batches, f32);
+      if (result != i32) c = random_numbers(what.stride * what.batches, result);
       const Uploaded on_a = upload(a), on_b = upload(b), on_c = upload(c);
       const auto product = device_->math()->prepare(what, true);
       const double alpha = result == i32 ? -3 : 0.5, beta = round % 2 == 0 ? 0 : 2;
       device_->math()->gemm(*product, on_a.memory.data(), on_b.memory.data(), on_c.memory.data(), nullptr,
                             alpha, beta, device_->stream());
       host_.gemm(*product, a.data(), b.data(), c.data(), nullptr, alpha, beta, {});
-      // Hopper adds products of 8 bits up in fewer bits than f32 has, a few at a time.
-      const double bound = result == i32 ? 0 : 8 * static_cast<double>(what.k + 4) * 0x1p-14;
-      expect_near(download(on_c), c, result, bound, "product");
+      // Tensor cores add products of 8 bits with 13 bits behind the first, up to 32 at once.
+      const double bound = static_cast<double>(what.k + 4) * (0x1p-11 + rounding(result));
+      if (result == i32) {
+        EXPECT_EQ(download(on_c), c) << "product of integers";
+      } else {
+        expect_near(download(on_c), c, result, bound, "product");
+      }
       ++made;
     }
   }
@@ -271,7 +276,8 @@ TEST_F(CudaMathTest, PassesAreThoseOfTheHost) {
       pass.data[x] = is_there ? here[x].data() : nullptr;
       there.data[x] = is_there ? uploaded.back().memory.data() : nullptr;
     }
-    Memory scalars = random_numbers(2, Dtype::f32);  // scale_d, amax
+    Memory scalars = random_numbers(2, Dtype::f32);  // scale_d, amax, which is never negative
+    scalars.back() = static_cast<char>(scalars.back() & 0x7f);
     const Uploaded scalars_there = upload(scalars);
     if (pass.computed == Dtype::f32 && number(0, 1) == 0) {
       pass.scale_d = scalars.data();

@@ -215,7 +215,8 @@ void pass_loops(const devices::ElementPass& what, const devices::ElementNest& ne
 
 /// As cuBLAS and cuBLASLt.
 bool FakeMath::multiplies(Dtype a, Dtype b, Dtype result) const {
-  if (is_float8(a) && is_float8(b)) return result == Dtype::f32 && (a == Dtype::f8e4m3 || b == Dtype::f8e4m3);
+  if (is_float8(a) && is_float8(b))
+    return devices::wide(result) == Dtype::f32 && (a == Dtype::f8e4m3 || b == Dtype::f8e4m3);
   if (a != b) return false;
   if (a == Dtype::i8) return result == Dtype::i32;
   if (a == Dtype::f16 || a == Dtype::bf16) return result == Dtype::f32 || result == a;

@@ -111,7 +111,8 @@ class Float8Case {
         if (c != nullptr) add(0.5L * c->at(0, i, j).real());
         if (has_bias()) add(bias[i].real());
         if (has_relu()) value = std::max(value, 0.0L);
-        const long double error = static_cast<long double>(k_ + 4) * 0x1p-24L * magnitude;
+        const long double error =
+            (static_cast<long double>(k_ + 4) * 0x1p-24L + cut_of_sums(Dtype::f8e4m3)) * magnitude;
         largest = std::max(largest, std::abs(value));
         error_of_largest = std::max(error_of_largest, error);
         const long double last = factor(scale_d, arrays_.scale_d, 0);

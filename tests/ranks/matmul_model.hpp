@@ -15,6 +15,7 @@
 #include "base/visit_dtype.hpp"
 #include "ranks/any_memory.hpp"
 #include "ranks/array_model.hpp"
+#include "ranks/needs_devices.hpp"
 #include "unit/random_layouts.hpp"
 #include "unit/wide.hpp"
 
@@ -104,6 +105,8 @@ struct Product {
   const Whole* c;  ///< null where it is not read
   MatmulOptions options;
   std::int64_t k;
+  /// Of its terms, by which their sum may be off beside the roundings of its dtype: `cut_of_sums`.
+  long double cut = 0;
 
   Wide value(std::int64_t matrix, std::int64_t i, std::int64_t j) const {
     Wide sum = 0;
@@ -128,6 +131,12 @@ struct Product {
  private:
   std::int64_t depth() const { return options.alpha == std::complex<double>(0) ? 0 : k; }
 };
+
+/// Tensor cores of Hopper add up to 32 products of f8 at once, each with 13 bits behind the first of the
+/// largest; a few of them may be small beside it.
+inline long double cut_of_sums(Dtype factors) {
+  return is_float8(factors) && has_devices() && !tests_fake_devices() ? 4 * 0x1p-13L : 0;
+}
 
 /// Relative error in the Frobenius norm over the rows i with i mod ranks == rank, against a bound of the
 /// rounding errors: sqrt(k) in the precision that is summed in, one in that of the result.
@@ -156,7 +165,7 @@ inline void expect_product(const Product& product, const Whole& d, Dtype dtype, 
   const auto terms = std::sqrt(static_cast<long double>(product.k)) + 3;
   const auto elements = static_cast<long double>(volume(shape));
   // A device may cut both factors to ten bits behind the first.
-  const long double cut = product.options.compute == ComputeType::tf32 ? 2 * 0x1p-10L : 0;
+  const long double cut = product.cut + (product.options.compute == ComputeType::tf32 ? 2 * 0x1p-10L : 0);
   const long double bound = (4 * terms * summed + cut) * std::sqrt(scale) +
                             1.5L * rounding(dtype) * std::sqrt(size) + underflow(dtype) * std::sqrt(elements);
   EXPECT_LE(std::sqrt(error), bound) << text;

@@ -150,7 +150,8 @@ bool run_case(Context& context, const Case& choice) {
     EXPECT_NE(options.method, MatmulMethod::automatic) << choice.text() << ": " << refusal.what();
     return false;
   }
-  const Product product{&whole_a, &whole_b, reads_c ? &whole_c : nullptr, options, choice.k};
+  const Product product{&whole_a, &whole_b, reads_c ? &whole_c : nullptr,
+                        options,  choice.k, cut_of_sums(choice.dtype)};
   expect_product(product, Whole(result), choice.result, context.rank(), context.size(), choice.text());
   return true;
 }
