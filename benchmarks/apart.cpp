@@ -13,6 +13,7 @@
 #include <cstring>
 #include <filesystem>
 #include <partita/error.hpp>
+#include <string_view>
 #include <thread>
 
 #include "benchmarks/fftw.hpp"
@@ -39,7 +40,7 @@ pid_t spawn(const std::vector<std::string>& command, int input, int output) {
   posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
   pid_t process = -1;
-  const int error = ::posix_spawn(&process, pointers[0], &actions, nullptr, pointers.data(), environ);
+  const int error = ::posix_spawnp(&process, pointers[0], &actions, nullptr, pointers.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   if (error != 0) throw Error(fmt::format("{}: {}", command.front(), std::strerror(error)));
   return process;
@@ -57,6 +58,10 @@ std::vector<double> numbers(std::int64_t count) {
   std::vector<double> values(static_cast<std::size_t>(count));
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i % 1021) / 1021.0 - 0.5;
   return values;
+}
+
+std::string this_program() {
+  return std::filesystem::read_symlink("/proc/self/exe").string();
 }
 
 int usable_cores() {
@@ -112,7 +117,21 @@ void serve_apart(const std::string& what) {
 }
 
 std::vector<std::string> apart_command(const std::string& what) {
-  return {std::filesystem::read_symlink("/proc/self/exe").string(), "bench", "--apart", what};
+  return {this_program(), "bench", "--apart", what};
+}
+
+// What a launcher has told this process in its environment would make the other's ranks ours.
+std::vector<std::string> on_ranks_apart(const std::vector<std::string>& command, int ranks) {
+  std::vector<std::string> words{"env"};
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view name = std::string_view(*entry).substr(0, std::string_view(*entry).find('='));
+    const bool of_a_launcher =
+        name.starts_with("OMPI_") || name.starts_with("PMIX_") || name.starts_with("PMI_");
+    if (of_a_launcher) words.insert(words.end(), {"-u", std::string(name)});
+  }
+  words.insert(words.end(), {this_program(), "run", "-q", "-n", std::to_string(ranks), "--"});
+  words.insert(words.end(), command.begin(), command.end());
+  return words;
 }
 
 }  // namespace partita::benchmarks

@@ -37,4 +37,8 @@ void serve_apart(const std::string& what);
 /// The command line of such a process of this program.
 std::vector<std::string> apart_command(const std::string& what);
 
+/// The command line of another program on ranks of MPI of its own, by this program's launcher; the first of
+/// them reads its stdin.
+std::vector<std::string> on_ranks_apart(const std::vector<std::string>& command, int ranks);
+
 }  // namespace partita::benchmarks

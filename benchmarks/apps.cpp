@@ -1,6 +1,12 @@
-// The programs of apps/ beside those that do the same: one step of the particle-mesh universe, beside JaxPM
-// in a process of its own with all cores. Where PARTITA_BENCH_PYTHON (python3) has no JaxPM, it stands alone.
-// Bound: the transforms of a step alone, one forward and one back.
+// The programs of apps/ beside those that do the same, in processes of their own that have all cores. Where
+// PARTITA_BENCH_PYTHON (python3) lacks what they need, ours stand alone.
+//   density        one step of the particle-mesh universe, beside JaxPM. Bound: the transforms of a step
+//   alone,
+//                  one forward and one back
+//   shallow-water  20 steps of the ocean, beside its form with mpi4jax on as many ranks; 2 of them beside
+//                  NumPy. Bound: its fields, written and read as often as one step must
+#include <fmt/format.h>
+
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -8,23 +14,47 @@
 #include "benchmarks/apart.hpp"
 #include "benchmarks/benchmark.hpp"
 #include "density/universe.hpp"
+#include "shallow_water/ocean.hpp"
 
 namespace partita::benchmarks {
 namespace {
 
-/// A program of benchmarks/peers, warmed up; null: it does not run here. On rank 0.
-std::shared_ptr<Apart> peer_program(const std::string& script, const std::string& argument) {
-  const std::string path = std::string(PARTITA_PEERS) + "/" + script;
+/// A program of benchmarks/peers and its arguments, warmed up; null: it does not run here. On rank 0.
+/// `ranks`: of MPI that it wants; 0: none.
+std::shared_ptr<Apart> peer_program(std::vector<std::string> words, int ranks = 0) {
+  const std::string path = std::string(PARTITA_PEERS) + "/" + words.front();
   const char* const given = std::getenv("PARTITA_BENCH_PYTHON");
   if (!std::filesystem::exists(path)) return nullptr;
-  auto peer =
-      std::make_shared<Apart>(std::vector<std::string>{given != nullptr ? given : "python3", path, argument});
+  words.front() = path;
+  words.insert(words.begin(), given != nullptr ? given : "python3");
+  auto peer = std::make_shared<Apart>(ranks > 0 ? on_ranks_apart(words, ranks) : words);
   try {
     (void)peer->work();
   } catch (const Error&) {
     return nullptr;  // it has said why
   }
   return peer;
+}
+
+/// The peer joins in where rank 0 has one. Collective.
+void add_peer(const Context& context, std::vector<Contender>& contenders, const std::string& name,
+              const std::shared_ptr<Apart>& peer) {
+  int has_peer = peer ? 1 : 0;
+  broadcast(context, view(has_peer));
+  if (has_peer == 1) contenders.push_back({name, {}, {}, [peer] { return peer->work(); }});
+}
+
+/// What the contenders took: ours, the bound, and a peer if there is one.
+Result result_of(const Context& context, const std::vector<Contender>& contenders, const Options& options) {
+  const std::vector<double> seconds = measure(context, contenders, options.runs);
+  Result result;
+  result.operation = "apps";
+  result.ranks = context.size();
+  result.ours_s = seconds[0];
+  result.bound = contenders[1].name;
+  result.bound_s = seconds[1];
+  if (seconds.size() > 2) result.peers[contenders[2].name] = seconds[2];
+  return result;
 }
 
 std::optional<Result> density_step(const Context& context, const Options& options, std::int64_t cells) {
@@ -38,27 +68,54 @@ std::optional<Result> density_step(const Context& context, const Options& option
   Array spectrum = empty(context, transform.output().layout, Dtype::c128);
   std::vector<Contender> contenders{
       {"partita", [&] { universe.step(universe.state().a * 1.1); }},
-      {"transforms",
+      {"its transforms",
        [&] {
          transform.execute(field, spectrum);
          transform.inverse(spectrum, field);
        }},
   };
   std::shared_ptr<Apart> peer;
-  if (context.rank() == 0) peer = peer_program("jaxpm_step.py", std::to_string(cells));
-  int has_peer = peer ? 1 : 0;
-  broadcast(context, view(has_peer));
-  if (has_peer == 1) contenders.push_back({"JaxPM", {}, {}, [&] { return peer->work(); }});
-  const std::vector<double> seconds = measure(context, contenders, options.runs);
-  Result result;
-  result.operation = "apps";
+  if (context.rank() == 0) peer = peer_program({"jaxpm_step.py", std::to_string(cells)});
+  add_peer(context, contenders, "JaxPM", peer);
+  Result result = result_of(context, contenders, options);
   result.benchmark = "density-" + std::to_string(cells);
-  result.ranks = context.size();
   result.bytes = cells * cells * cells * static_cast<std::int64_t>(sizeof(density::Particle));
-  result.ours_s = seconds[0];
-  result.bound = "its transforms";
-  result.bound_s = seconds[1];
-  if (has_peer == 1) result.peers["JaxPM"] = seconds[2];
+  return result;
+}
+
+/// h, u, v and their rates of change: each read once and written once.
+void pass(std::vector<float>& fields) {
+  for (float& value : fields) value = 0.5F * value + 1.0F;
+}
+
+std::optional<Result> shallow_water_steps(const Context& context, const Options& options,
+                                          const std::string& form, int steps) {
+  const bool on_ranks = form == "mpi4jax";
+  if (!on_ranks && context.size() > 1) return std::nullopt;
+  const shallow_water::Settings settings;
+  shallow_water::Ocean<float> ocean(context, settings, shallow_water::squares(context.size()));
+  const std::int64_t cells = settings.rows * settings.columns;
+  std::vector<float> fields(static_cast<std::size_t>(6 * cells / context.size()));
+  std::vector<Contender> contenders{
+      {"partita",
+       [&] {
+         for (int i = 0; i < steps; ++i) ocean.step();
+       }},
+      {"its fields once a step",
+       [&] {
+         for (int i = 0; i < steps; ++i) pass(fields);
+       }},
+  };
+  std::shared_ptr<Apart> peer;
+  if (context.rank() == 0) {
+    peer = peer_program({"shallow_water.py", form, std::to_string(settings.rows),
+                         std::to_string(settings.columns), std::to_string(steps)},
+                        on_ranks ? context.size() : 0);
+  }
+  add_peer(context, contenders, form, peer);
+  Result result = result_of(context, contenders, options);
+  result.benchmark = fmt::format("shallow-water-{}-steps", steps);
+  result.bytes = 6 * cells * static_cast<std::int64_t>(sizeof(float));
   return result;
 }
 
@@ -74,6 +131,14 @@ std::vector<Case> apps_cases() {
                        return density_step(context, options, cells);
                      }});
   }
+  const auto ocean = [&](const std::string& form, int steps, std::vector<int> ranks) {
+    cases.push_back({"apps", fmt::format("shallow-water-{}-steps", steps), std::move(ranks),
+                     [form, steps](const Context& context, const Options& options) {
+                       return shallow_water_steps(context, options, form, steps);
+                     }});
+  };
+  ocean("mpi4jax", 20, {1, 2});
+  ocean("numpy", 2, {1});
   return cases;
 }
 

@@ -85,8 +85,7 @@ void Mesh::deposit(std::span<const Particle> particles) {
       mass_[static_cast<std::size_t>(cell)] += each * share;
     });
   }
-  deposited_.start_accumulate(pt::view(mass_, shape), density_);  // in halves: one wait for each neighbour
-  deposited_.finish();
+  deposited_.accumulate(pt::view(mass_, shape), density_);
 }
 
 const pt::Array& Mesh::transformed() {
@@ -120,8 +119,7 @@ void Mesh::solve_in_fourier_space() {
 // Of fourth order: (8 (u[1] - u[-1]) - (u[2] - u[-2])) / 12.
 void Mesh::differentiate() {
   const pt::Shape around = surrounded_.extended_shape(), inside = deposited_.extended_shape();
-  surrounded_.start(potential_, pt::view(surroundings_, around));
-  surrounded_.finish();
+  surrounded_.execute(potential_, pt::view(surroundings_, around));
   const Block from(around), to(inside);
   const std::array<std::int64_t, 3> steps{from.at(1, 0, 0), from.at(0, 1, 0), 1};
   for (std::int64_t i = 0; i < inside[0]; ++i) {

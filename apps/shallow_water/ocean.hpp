@@ -15,6 +15,8 @@
 #include <partita/partita.hpp>
 #include <vector>
 
+#include "shallow_water/equations.hpp"
+
 namespace shallow_water {
 
 /// In metres and seconds.
@@ -52,34 +54,26 @@ class Ocean {
   void step();
   std::int64_t steps() const { return steps_; }
   Budget budget() const;
-  /// [3, rows, columns], on the memory of this object.
-  const partita::Array& state() const { return state_; }
+  /// [3, rows, columns], on the memory of this object: until the next step.
+  const partita::Array& state() const { return states_[parity()]; }
 
  private:
-  struct Rows;
-  T* row(std::vector<T>& fields, int field, std::int64_t j) const {
-    return fields.data() + ((field * (rows_ + 4) + j + 2) * (columns_ + 4) + 2);
-  }
-  T* tendency(int field, std::int64_t j) {
-    return tendencies_.data() + ((field * (rows_ + 2) + j + 1) * (columns_ + 2) + 1);
-  }
+  void allocate();
   void begin();
-  void advance(std::int64_t from_row, std::int64_t to_row, std::int64_t from, std::int64_t to);
-  void fluxes_north(Rows& rows, std::int64_t j, std::int64_t from, std::int64_t to);
-  void fluxes_east(Rows& rows, std::int64_t j, std::int64_t from, std::int64_t to);
-  void combine(const Rows& south, const Rows& here, const Rows& north, std::int64_t j, std::int64_t from,
-               std::int64_t to);
-  void rub();
+  Coefficients<T> coefficients() const;
+  std::size_t parity() const { return static_cast<std::size_t>(steps_ % 2); }
 
   partita::Context context_;
   Settings settings_;
   partita::Layout layout_;
   partita::Halo halo_;
-  std::int64_t rows_ = 0, columns_ = 0;  // of this rank's part
+  std::int64_t rows_, columns_;  // of this rank's part
   std::int64_t first_row_ = 0, first_column_ = 0;
-  std::vector<T> now_, next_;  // h, u, v, each with two ghost cells around
-  std::vector<T> tendencies_;  // of the step before, with one around
-  partita::Array state_;       // the part inside now_
+  Workspace<T> workspace_;
+  partita::SymmetricMemory memory_;      // of part_
+  Part<T> part_ = {};                    // now and next change places with every step
+  std::vector<partita::View> extended_;  // what is now, by parity
+  std::vector<partita::Array> states_;   // and the part inside it
   std::int64_t steps_ = 0;
 };
 

@@ -1,5 +1,6 @@
 // The part of each rank, extended by what its neighbours own.
 #include <array>
+#include <functional>
 #include <optional>
 #include <partita/collectives.hpp>
 
@@ -40,7 +41,6 @@ class HaloRunner {
       : context_(context), dtype_(operand.dtype), space_(operand.space), way_(way) {
     const Layout& layout = operand.layout;
     context.require_usable("halo");
-    const bool grouped = space_ == MemorySpace::device && devices::messages_go_in_groups(context);
     runtime::collectively(context, "halo", [&]() -> std::vector<Fact> {
       check(layout.ranks() == context.size(), "halo: the layout {} does not suit a context of {} ranks",
             layout.to_string(), context.size());
@@ -52,14 +52,16 @@ class HaloRunner {
                 {"way", way == HaloWay::exchange ? "exchange" : "accumulate"},
                 {"dtype", std::string(name(dtype_))},
                 {"memory", std::string(name(space_))}};
-      const std::vector<Operand> operands = halo_operands(*halos_, dtype_, space_);
-      Plan plan = plan_halo({"halo", operands, context.topology(space_), context.rank(), facts_, grouped},
-                            options, layout, way);
-      bound_ = std::make_unique<PlanRunner>(context, std::move(plan));
       return facts_;
     });
-    context.heap_in(space_).collect();
-    bound_->connect();
+    if (space_ == MemorySpace::host) {
+      most_bytes_ = runtime::largest_of_ranks(
+          context, "halo", halo_posted_bytes(*halos_, context.topology(), context.rank(), dtype_, way));
+    }
+    bound_ = bind([&] {
+      return std::make_unique<PlanRunner>(
+          context, space_ == MemorySpace::host ? plan_posted(facts_).plan : plan_ringed(options));
+    });
   }
 
   /// Peers wait for what has been started.
@@ -88,7 +90,7 @@ class HaloRunner {
     if (space_ == MemorySpace::device) {
       start_on_device(views, stream);
     } else {
-      if (!halves_) plan_halves();
+      if (!halves_) bind_halves();
       halves_->run(views, {});
     }
     started_ = true;
@@ -123,22 +125,40 @@ class HaloRunner {
     exchanged_->record(devices::stream_or_own(context_, stream));
   }
 
+  Plan plan_ringed(const HaloOptions& options) const {
+    const std::vector<Operand> operands = halo_operands(*halos_, dtype_, space_);
+    return plan_halo({"halo", operands, context_.topology(space_), context_.rank(), facts_,
+                      devices::messages_go_in_groups(context_)},
+                     options, halos_->layout, way_);
+  }
+
+  PostedHalo plan_posted(const std::vector<Fact>& facts) const {
+    const std::vector<Operand> operands = halo_operands(*halos_, dtype_);
+    return plan_posted_halo({"halo", operands, context_.topology(), context_.rank(), facts}, *halos_,
+                            most_bytes_, way_);
+  }
+
+  // The same plan for `start` and `finish`, on whose messages what comes in between is not to wait. Another
+  // fact, so that a rank that starts where others execute is found out.
+  void bind_halves() {
+    std::vector<Fact> facts = facts_;
+    facts.push_back({"in halves", "yes"});
+    halves_ = bind([&] {
+      PostedHalo posted = plan_posted(facts);
+      return std::make_unique<PlanRunner>(context_, std::move(posted.plan), posted.given);
+    });
+  }
+
   /// Collective.
-  void plan_halves() {
-    const Topology& topology = context_.topology();
-    const std::int64_t most = runtime::largest_of_ranks(
-        context_, "halo start", halo_posted_bytes(*halos_, topology, context_.rank(), dtype_, way_));
-    std::unique_ptr<PlanRunner> halves;
-    runtime::collectively(context_, "halo start", [&]() -> std::vector<Fact> {
-      const std::vector<Operand> operands = halo_operands(*halos_, dtype_);
-      HaloInHalves made =
-          plan_halo_in_halves({"halo", operands, topology, context_.rank(), facts_}, *halos_, most, way_);
-      halves = std::make_unique<PlanRunner>(context_, std::move(made.plan), made.given);
+  std::unique_ptr<PlanRunner> bind(const std::function<std::unique_ptr<PlanRunner>()>& make) {
+    std::unique_ptr<PlanRunner> runner;
+    runtime::collectively(context_, "halo", [&]() -> std::vector<Fact> {
+      runner = make();
       return facts_;
     });
-    context_.heap->collect();
-    halves->connect();
-    halves_ = std::move(halves);
+    context_.heap_in(space_).collect();
+    runner->connect();
+    return runner;
   }
 
   void check_sums(const Layout& layout) const {
@@ -172,6 +192,7 @@ class HaloRunner {
   MemorySpace space_;
   HaloWay way_;
   std::vector<Fact> facts_;
+  std::int64_t most_bytes_ = 0;  // that a rank gives within its node
   std::optional<Halos> halos_;
   std::unique_ptr<PlanRunner> bound_;
   std::unique_ptr<PlanRunner> halves_;               // of the host; null until the first start

@@ -22,17 +22,17 @@ Plan plan_all_reduce(const Request& request);
 Plan plan_all_gather(const Request& request);
 /// by_rank -> by_rank
 Plan plan_scan(const Request& request, Reduction reduction, bool exclusive);
-/// Operands as `halo_operands` says.
+/// Operands as `halo_operands` says. Through rings: for devices.
 Plan plan_halo(const Request& request, const HaloOptions& options, const Layout& layout,
                HaloWay way = HaloWay::exchange);
 /// The same, all given before any is taken: after `given` steps. `most_bytes`: the largest
 /// `halo_posted_bytes` of any rank.
-struct HaloInHalves {
+struct PostedHalo {
   Plan plan;
   std::size_t given = 0;
 };
-HaloInHalves plan_halo_in_halves(const Request& request, const Halos& halos, std::int64_t most_bytes,
-                                 HaloWay way = HaloWay::exchange);
+PostedHalo plan_posted_halo(const Request& request, const Halos& halos, std::int64_t most_bytes,
+                            HaloWay way = HaloWay::exchange);
 std::int64_t halo_posted_bytes(const Halos& halos, const Topology& topology, int rank, Dtype dtype,
                                HaloWay way = HaloWay::exchange);
 std::vector<Operand> halo_operands(const Halos& halos, Dtype dtype, MemorySpace space = MemorySpace::host);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/round.hpp"
+#include "redistribute/split.hpp"
 
 namespace partita::collective {
 namespace {
@@ -11,6 +12,7 @@ namespace {
 using planning::Channel;
 
 constexpr std::int64_t line_bytes = 64;
+constexpr std::int64_t most_own_bytes = 256 << 10;
 
 std::int64_t room(const Region& region, std::int64_t item) {
   return round_up(region.size() * item, line_bytes);
@@ -69,15 +71,12 @@ class PostedExchange {
     return peers;
   }
 
-  bool through_private(const Piece& piece) const {
-    return piece.peer == builder_.rank() || !builder_.same_node(piece.peer);
-  }
-
   std::int64_t private_bytes() const {
-    std::int64_t bytes = 0;
-    for (const Piece& piece : moves_.given) bytes += through_private(piece) ? room(piece.region, item_) : 0;
-    for (const Piece& piece : moves_.taken) {
-      bytes += builder_.same_node(piece.peer) ? 0 : room(piece.region, item_);
+    std::int64_t bytes = own_bytes();
+    for (const std::vector<Piece>* pieces : {&moves_.given, &moves_.taken}) {
+      for (const Piece& piece : *pieces) {
+        bytes += builder_.same_node(piece.peer) ? 0 : room(piece.region, item_);
+      }
     }
     return bytes;
   }
@@ -88,16 +87,37 @@ class PostedExchange {
     return place;
   }
 
-  // The k-th piece that a rank gives itself is the k-th that it takes.
+  // The k-th piece that a rank gives itself is the k-th that it takes; both are cut alike, so that what lies
+  // between stays in cache.
   void move_own() {
     auto taken = moves_.taken.begin();
     for (const Piece& piece : moves_.given) {
       if (piece.peer != builder_.rank()) continue;
       while (taken->peer != builder_.rank()) ++taken;
-      const Place between = next_private(piece.region);
-      builder_.copy(builder_.rank(), piece.region, here(from_), between);
-      append_taken(builder_, moves_, *taken++, between, here(to_));
+      move_own(cut_own(piece), cut_own(*taken++));
     }
+    used_private_ = own_bytes();
+  }
+
+  void move_own(const std::vector<Region>& given, const std::vector<Region>& taken) {
+    const Place between{private_, builder_.rank(), 0, order_};
+    for (std::size_t k = 0; k < given.size(); ++k) {
+      builder_.copy(builder_.rank(), given[k], here(from_), between);
+      append_taken(builder_, moves_, {builder_.rank(), taken[k]}, between, here(to_));
+    }
+  }
+
+  std::vector<Region> cut_own(const Piece& piece) const {
+    return redistribution::split(piece.region, most_own_bytes / item_, order_, order_);
+  }
+
+  /// Of the largest own piece, or what is cut off it.
+  std::int64_t own_bytes() const {
+    std::int64_t bytes = 0;
+    for (const Piece& piece : moves_.given) {
+      if (piece.peer == builder_.rank()) bytes = std::max(bytes, room(piece.region, item_));
+    }
+    return std::min(bytes, most_own_bytes);
   }
 
   void give_to(const Piece& piece) {

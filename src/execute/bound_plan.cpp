@@ -70,7 +70,7 @@ void BoundPlan::lower_works() {
 void BoundPlan::run(const Execution& execution) {
   if (given_ > 0) {
     mail_.greet(execution.announced);
-    run_steps(0, given_, execution.parameters, nullptr);
+    run_steps(0, given_, execution.parameters, execution.clock);
     return begin_halves();
   }
   mail_.begin(execution.announced);
@@ -82,7 +82,8 @@ void BoundPlan::run(const Execution& execution) {
 void BoundPlan::finish() {
   try {
     mail_.expect();
-    run_steps(given_, plan_.steps.size(), {}, nullptr);
+    if (context_.step_clock != nullptr) context_.step_clock->resume(plan_);
+    run_steps(given_, plan_.steps.size(), {}, context_.step_clock);
     mail_.end();
     advance_signals();
   } catch (...) {

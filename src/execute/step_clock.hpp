@@ -17,6 +17,8 @@ class StepClock {
 
   /// What is noted from here on belongs to an execution of this plan.
   virtual void execution(const Plan& plan) = 0;
+  /// What is noted from here on belongs to the newest execution of this plan again: the second half of one.
+  virtual void resume(const Plan& plan) = 0;
   /// The calling thread is at this step, and has done it.
   virtual void begin(std::size_t step) = 0;
   virtual void end(std::size_t step) = 0;

@@ -23,20 +23,24 @@ namespace {
 class Recorder final : public execution::StepClock {
  public:
   void execution(const Plan& plan) override {
+    current_ = plans_.size();
     plans_.push_back(plan);
+    bound_.push_back(&plan);
     notes_.reserve(notes_.size() + plan.steps.size());
   }
-  void begin(std::size_t step) override {
-    notes_.push_back({plans_.size() - 1, step, 0, host_clock(), 0, all});
+  // The first half may have been executed before the recording began.
+  void resume(const Plan& plan) override {
+    const auto newest = std::find(bound_.rbegin(), bound_.rend(), &plan);
+    if (newest == bound_.rend()) return execution(plan);
+    current_ = static_cast<std::size_t>(bound_.rend() - newest) - 1;
   }
+  void begin(std::size_t step) override { notes_.push_back({current_, step, 0, host_clock(), 0, all}); }
   void end(std::size_t /*step*/) override { notes_.back().end = host_clock(); }
   void in_stream(std::span<const std::size_t> steps, int line, std::unique_ptr<devices::TimedEvent> begin,
                  std::unique_ptr<devices::TimedEvent> end) override {
     const std::size_t interval = intervals_.size();
     intervals_.push_back({std::move(begin), std::move(end)});
-    const auto note = [&](std::size_t step) {
-      notes_.push_back({plans_.size() - 1, step, line + 1, 0, 0, interval});
-    };
+    const auto note = [&](std::size_t step) { notes_.push_back({current_, step, line + 1, 0, 0, interval}); };
     if (steps.empty()) note(all);
     for (const std::size_t step : steps) note(step);
   }
@@ -79,7 +83,9 @@ class Recorder final : public execution::StepClock {
     return result;
   }
 
-  std::vector<Plan> plans_;  // by execution
+  std::vector<Plan> plans_;         // by execution
+  std::vector<const Plan*> bound_;  // which those are copies of
+  std::size_t current_ = 0;
   std::vector<Note> notes_;
   std::vector<Interval> intervals_;
 };

@@ -21,6 +21,7 @@ struct TrafficRecord::State final : execution::StepClock {
   void execution(const Plan& plan) override {
     executions.push_back({plan.operation, plan.method, traffic(plan)});
   }
+  void resume(const Plan& /*plan*/) override {}
   void begin(std::size_t /*step*/) override {}
   void end(std::size_t /*step*/) override {}
   void in_stream(std::span<const std::size_t> /*steps*/, int /*line*/,

@@ -1,4 +1,5 @@
 // Timelines of what executors did, on the host or (PARTITA_TEST_DEVICE) on devices.
+#include <map>
 #include <partita/partita.hpp>
 #include <set>
 
@@ -73,6 +74,37 @@ TEST(Trace, HasEveryStepOfEveryRank) {
       expect_whole(timeline.ranks[static_cast<std::size_t>(context.rank())], moved.plan.plan(), 3);
       for (const auto& rank : timeline.ranks) EXPECT_FALSE(rank.empty());
       expect_increasing(timeline);
+    }
+  });
+}
+
+// Another execution in between does not take the steps of the second half for its own.
+TEST(Trace, HasBothHalvesOfAnExecution) {
+  on_context([](Context& context) {
+    if (context.device().kind != Device::Kind::cpu) GTEST_SKIP() << "of the host";
+    Moved moved(context);
+    const HaloOptions around{{1, 1}, {}, {true, true}};
+    Halo halo(context, moved.source.operand(), around);
+    std::vector<float> cells(static_cast<std::size_t>(volume(halo.extended_shape())));
+    const View extended = view(cells, halo.extended_shape());
+    halo.start(moved.source, extended);
+    halo.finish();
+    const Timeline timeline = record_timeline(context, [&] {
+      halo.start(moved.source, extended);
+      moved.run();
+      halo.finish();
+    });
+    for (int rank = 0; rank < context.size(); ++rank) {
+      std::map<int, std::set<int>> steps;
+      int last = -1;
+      for (const TracedStep& step : timeline.ranks[static_cast<std::size_t>(rank)]) {
+        EXPECT_TRUE(steps[step.execution].insert(step.step).second) << step.what;
+        last = step.execution;
+      }
+      if (rank != context.rank()) continue;
+      EXPECT_EQ(steps[0].size(), halo.plan().steps.size());
+      EXPECT_EQ(steps[1].size(), moved.plan.plan().steps.size());
+      EXPECT_EQ(last, context.size() > 1 ? 0 : 1);  // alone it has nothing to finish
     }
   });
 }

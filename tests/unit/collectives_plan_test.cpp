@@ -128,7 +128,7 @@ TEST(CollectivePlans, AHaloGetsWhatItNeeds) {
 }
 
 // In halves it gets the same; the first waits for nobody, the second gives nothing.
-TEST(CollectivePlans, AHaloInHalvesGivesBeforeItTakes) {
+TEST(CollectivePlans, APostedHaloGivesBeforeItTakes) {
   const int ranks = 12;
   const Layout layout(Slab(0), {40, 10}, ranks);
   const HaloOptions options{{4, 0}, {1, 2}, {true, true}};
@@ -142,21 +142,21 @@ TEST(CollectivePlans, AHaloInHalvesGivesBeforeItTakes) {
     }
     for (int rank = 0; rank < ranks; ++rank) {
       const Request request{"halo", operands, topology, rank};
-      const HaloInHalves halves = plan_halo_in_halves(request, halos, most);
-      const Traffic moved = traffic(halves.plan), ringed = traffic(plan_halo(request, options, layout));
+      const PostedHalo posted = plan_posted_halo(request, halos, most);
+      const Traffic moved = traffic(posted.plan), ringed = traffic(plan_halo(request, options, layout));
       EXPECT_EQ(moved.network_bytes, ringed.network_bytes);
       EXPECT_EQ(moved.node_bytes, ringed.node_bytes);
-      for (std::size_t i = 0; i < halves.plan.steps.size(); ++i) {
-        const Step& step = halves.plan.steps[i];
+      for (std::size_t i = 0; i < posted.plan.steps.size(); ++i) {
+        const Step& step = posted.plan.steps[i];
         const bool gives =
             step.kind == StepKind::send || (step.kind == StepKind::signal && planning::opens(step.channel));
         const bool waits =
             step.kind == StepKind::wait || step.kind == StepKind::receive || !step.after.empty();
         if (gives) {
-          EXPECT_LT(i, halves.given);
+          EXPECT_LT(i, posted.given);
         }
         if (waits) {
-          EXPECT_GE(i, halves.given);
+          EXPECT_GE(i, posted.given);
         }
       }
     }
