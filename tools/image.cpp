@@ -1,12 +1,10 @@
 #include "tools/image.hpp"
 
-#include <fmt/format.h>
-#include <png.h>
-
 #include <algorithm>
 #include <array>
-#include <partita/error.hpp>
-#include <partita/io.hpp>
+#include <span>
+
+#include "picture/picture.hpp"
 
 namespace partita::tools {
 namespace {
@@ -91,19 +89,8 @@ Image image_of(const Picture& picture, int cell_pixels) {
 }
 
 void write_png(const std::string& path, const Image& image) {
-  static_assert(sizeof(Colour) == 3, "the pixels are handed to libpng as they lie");
-  png_image description{};
-  description.version = PNG_IMAGE_VERSION;
-  description.width = static_cast<png_uint_32>(image.width);
-  description.height = static_cast<png_uint_32>(image.height);
-  description.format = PNG_FORMAT_RGB;
-  png_alloc_size_t bytes = PNG_IMAGE_PNG_SIZE_MAX(description);
-  std::string file(bytes, '\0');
-  if (png_image_write_to_memory(&description, file.data(), &bytes, 0, image.pixels.data(), 0, nullptr) == 0) {
-    throw FileError(fmt::format("{} could not be written: {}", path, description.message));
-  }
-  file.resize(bytes);
-  write_file(path, file);
+  static_assert(sizeof(Colour) == 3, "the pixels are handed on as they lie");
+  picture::write_png(path, image.width, image.height, std::as_bytes(std::span(image.pixels)));
 }
 
 }  // namespace partita::tools

@@ -103,17 +103,16 @@ void Mesh::solve() {
 // force: sinc(k/2)^2 along each dimension.
 void Mesh::solve_in_fourier_space() {
   (void)transformed();
-  std::vector<double> squares, sharpened;
+  const std::vector<double> clouds = two_clouds(cells_);
+  std::vector<double> squares;
   for (const double frequency : pt::fftfreq(cells_)) {
-    const double half = std::numbers::pi * frequency, sinc = half == 0 ? 1 : std::sin(half) / half;
-    squares.push_back(4 * half * half);
-    sharpened.push_back(std::pow(sinc, -4));
+    squares.push_back(std::pow(2 * std::numbers::pi * frequency, 2));
   }
   pt::for_each_local<Complex>(spectrum_, [&](const pt::Index& index, Complex& value) {
     const auto i = static_cast<std::size_t>(index[0]), j = static_cast<std::size_t>(index[1]),
                k = static_cast<std::size_t>(index[2]);
     const double square = squares[i] + squares[j] + squares[k];
-    value *= square == 0 ? 0 : -sharpened[i] * sharpened[j] * sharpened[k] / square;
+    value *= square == 0 ? 0 : -1 / (clouds[i] * clouds[j] * clouds[k] * square);
   });
   transform_.inverse(spectrum_, potential_);
 }
@@ -155,6 +154,15 @@ void Mesh::push(std::span<Particle> particles, double kick, double drift) const 
       particle.position[d] = x < length ? x : 0;  // what is just below 0 rounds up to the length
     }
   }
+}
+
+std::vector<double> two_clouds(std::int64_t cells) {
+  std::vector<double> result;
+  for (const double frequency : pt::fftfreq(cells)) {
+    const double half = std::numbers::pi * frequency, sinc = half == 0 ? 1 : std::sin(half) / half;
+    result.push_back(std::pow(sinc, 4));
+  }
+  return result;
 }
 
 }  // namespace density

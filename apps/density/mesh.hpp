@@ -40,7 +40,7 @@ class Mesh {
   std::int64_t cells_;
   double mean_;
   Cells own_;
-  partita::Array density_;  // then the potential: one field of real numbers
+  partita::Array density_;
   partita::Array potential_;
   partita::FFT transform_;
   partita::Array spectrum_;
@@ -50,5 +50,9 @@ class Mesh {
   std::vector<double> surroundings_;
   std::vector<std::array<double, 3>> gradient_;
 };
+
+/// By place in a spectrum of so many cells: sinc(k/2)^4, by which two clouds weaken a wave along a dimension,
+/// and one its power.
+std::vector<double> two_clouds(std::int64_t cells);
 
 }  // namespace density

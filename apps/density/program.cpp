@@ -74,7 +74,7 @@ void draw(const pt::Context& context, const Mesh& mesh, const std::string& path)
         pixels.push_back(picture::glow((level + 0.5) / 1.5));
       }
     }
-    picture::write_png(path, width, width, pixels);
+    picture::write_png(path, width, width, std::as_bytes(std::span(pixels)));
   });
 }
 

@@ -73,11 +73,7 @@ void Universe::write(const std::string& checkpoint) const {
 Power power_spectrum(const pt::Context& context, Mesh& mesh, double box) {
   using Complex = std::complex<double>;
   const std::int64_t n = mesh.cells();
-  std::vector<double> window;
-  for (const double frequency : pt::fftfreq(n)) {
-    const double half = std::numbers::pi * frequency, sinc = half == 0 ? 1 : std::sin(half) / half;
-    window.push_back(std::pow(sinc, 4));
-  }
+  const std::vector<double> window = two_clouds(n);
   const auto shells = static_cast<std::size_t>(n / 2);
   std::vector<double> sums(3 * shells);  // of k, of power, of modes
   pt::for_each_local<Complex>(mesh.transformed(), [&](const pt::Index& index, const Complex& value) {

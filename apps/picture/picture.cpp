@@ -37,8 +37,7 @@ Colour blue_white_red(double level) {
   return between(colours, level);
 }
 
-void write_png(const std::string& path, int width, int height, std::span<const Colour> pixels) {
-  static_assert(sizeof(Colour) == 3, "the pixels are handed to libpng as they lie");
+void write_png(const std::string& path, int width, int height, std::span<const std::byte> pixels) {
   png_image image{};
   image.version = PNG_IMAGE_VERSION;
   image.width = static_cast<png_uint_32>(width);

@@ -38,7 +38,7 @@ void draw(const pt::Context& context, const Ocean<float>& ocean, const Settings&
         pixels.push_back(picture::blue_white_red(0.5 + off / 20));
       }
     }
-    picture::write_png(path, width, height, pixels);
+    picture::write_png(path, width, height, std::as_bytes(std::span(pixels)));
   });
 }
 

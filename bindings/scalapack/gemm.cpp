@@ -120,9 +120,9 @@ std::complex<double> wide(std::complex<T> number) {
   return {static_cast<double>(number.real()), static_cast<double>(number.imag())};
 }
 
-/// Asked once for each kind of call: prices take plans.
-template <class T>
-bool goes_to_devices(const GemmCall<T>& call, const Problem& problem, const MatmulOperands& operands,
+/// Asked once for each kind of call: prices take plans. `operands()`: of the call.
+template <class T, class Operands>
+bool goes_to_devices(const GemmCall<T>& call, const Problem& problem, const Operands& operands,
                      const MatmulOptions& options, Grid& grid) {
   if (!machine_of_devices()) return false;
   constexpr std::size_t most = 1024;
@@ -131,7 +131,7 @@ bool goes_to_devices(const GemmCall<T>& call, const Problem& problem, const Matm
   if (const auto found = chosen.find(key); found != chosen.end()) return found->second;
   if (chosen.size() == most) chosen.clear();
   const Topology& topology = grid.context().topology();
-  return chosen[key] = costs_less_on_devices(operands, topology, options, *machine_of_devices());
+  return chosen[key] = costs_less_on_devices(operands(), topology, options, *machine_of_devices());
 }
 
 template <class T>
@@ -149,8 +149,10 @@ void multiply(const GemmCall<T>& call, const Problem& problem, const Layouts& la
   options.alpha = wide(*call.alpha);
   options.beta = wide(*call.beta);
   const bool reads_c = *call.beta != T(0);
-  const auto read = reads_c ? std::optional<Operand>(c.operand()) : std::nullopt;
-  const MatmulOperands operands{a.operand(), b.operand(), read, c.operand(), {}, {}, {}};
+  const auto operands = [&]() -> MatmulOperands {
+    const auto read = reads_c ? std::optional<Operand>(c.operand()) : std::nullopt;
+    return {a.operand(), b.operand(), read, c.operand(), {}, {}, {}};
+  };
   if (goes_to_devices(call, problem, operands, options, grid) &&
       multiplied_on_devices(grid, a, b, c, reads_c, options)) {
     ++calls.on_devices;

@@ -28,16 +28,6 @@ Layout random_parts(std::mt19937& random, int ranks) {
   return {Box::from_cuts(cuts), shape, ranks};
 }
 
-HaloOptions random_widths(std::mt19937& random, int dimensions) {
-  HaloOptions options;
-  for (int d = 0; d < dimensions; ++d) {
-    options.lower.push_back(static_cast<std::int64_t>(random() % 4));
-    options.upper.push_back(static_cast<std::int64_t>(random() % 6));
-    options.periodic.push_back(random() % 2 == 0);
-  }
-  return options;
-}
-
 /// What a rank has deposited into a cell: 0 or 1, so that sums are exact in any dtype.
 int deposited(int rank, const Index& cell) {
   std::int64_t number = 3 * rank + 1;

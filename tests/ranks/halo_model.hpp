@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <random>
 
 #include "ranks/collectives_model.hpp"
 
@@ -22,6 +23,16 @@ inline void write_array(const Array& array) {
     write_number(local.dtype, static_cast<std::byte*>(local.data) + offset * size_of(local.dtype),
                  element(local.dtype, layout.to_global(rank, index)));
   });
+}
+
+inline HaloOptions random_widths(std::mt19937& random, int dimensions) {
+  HaloOptions options;
+  for (int d = 0; d < dimensions; ++d) {
+    options.lower.push_back(static_cast<std::int64_t>(random() % 5));
+    options.upper.push_back(static_cast<std::int64_t>(random() % 7));
+    options.periodic.push_back(random() % 2 == 0);
+  }
+  return options;
 }
 
 /// The global index of a cell of rank's extended part; nothing outside of the array.

@@ -75,22 +75,12 @@ Layout random_layout(std::mt19937& random, int ranks) {
   }
 }
 
-HaloOptions random_options(std::mt19937& random, int dimensions) {
-  HaloOptions options;
-  for (int d = 0; d < dimensions; ++d) {
-    options.lower.push_back(static_cast<std::int64_t>(random() % 5));
-    options.upper.push_back(static_cast<std::int64_t>(random() % 7));
-    options.periodic.push_back(random() % 2 == 0);
-  }
-  return options;
-}
-
 RANK_TEST(Halo, RandomBoxesWidthsAndPeriods) {
   std::mt19937 random(static_cast<unsigned>(pairs_seed()));
   const std::vector<Memory> memories = every_memory(context);
   for (int round = 0; round < 40; ++round) {
     const Layout layout = random_layout(random, context.size());
-    const HaloOptions options = random_options(random, layout.dimensions());
+    const HaloOptions options = random_widths(random, layout.dimensions());
     const auto dtype = static_cast<Dtype>(random() % dtype_count);
     const Residency residency = random() % 2 == 0 ? Residency::heap : Residency::ordinary;
     check_halo(context, layout, dtype, options, residency, memories[random() % memories.size()]);

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Tuple
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -54,8 +52,3 @@ def of_half_spectrum(spectrum: _core.Layout, length: int, axis: int, inside: flo
 def opposite_norm(norm: str) -> str:
     """With which the transform the other way is the adjoint."""
     return {"backward": "forward", "forward": "backward"}.get(norm, norm)
-
-
-def half_axis(axes: Tuple[int, ...]) -> int:
-    """The axis of which a half spectrum has the half."""
-    return axes[-1]

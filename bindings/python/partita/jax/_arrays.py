@@ -7,21 +7,19 @@ differentiated by, each rank's cotangent is a share: the sum over ranks is the w
 
 from __future__ import annotations
 
-from typing import Any, Optional, Sequence, Tuple, Union
+from typing import Any, Optional, Sequence, Tuple
 
 import jax  # type: ignore[import-not-found,unused-ignore]
 import jax.numpy as jnp  # type: ignore[import-not-found,unused-ignore]
 import numpy as np
 
 from .. import _core
-from .._adjoints import as_partial, as_replicated, half_axis, is_first_replica, of_half_spectrum, opposite_norm
+from .._adjoints import as_partial, as_replicated, is_first_replica, of_half_spectrum, opposite_norm
 from .._array import axes_of
 from .._errors import ArgumentError
-from .._mesh import DistributionLike, rule_of
+from .._parts import Destination, check_part, layout_of, of_product, of_transform
 from ._group import Group, chosen
 from ._program import ad, batched_in_turn, call, linear
-
-Destination = Union[_core.Layout, DistributionLike]
 
 
 def _local(layout: _core.Layout, group: Group) -> Tuple[int, ...]:
@@ -31,17 +29,8 @@ def _local(layout: _core.Layout, group: Group) -> Tuple[int, ...]:
 def _part(what: str, x: Any, layout: _core.Layout, group: Group) -> Any:
     """The array, which must be this rank's part of the layout."""
     x = jnp.asarray(x)
-    if layout.ranks != group.size:
-        raise ArgumentError(f"{what}: the layout is of {layout.ranks} ranks, the group of {group.size}")
-    if x.shape != _local(layout, group):
-        raise ArgumentError(f"{what}: a part of shape {x.shape}, where {layout} has {_local(layout, group)} on rank {group.rank}")
+    check_part(what, x.shape, layout, group.rank, group.size)
     return x
-
-
-def _layout(destination: Destination, shape: Sequence[int], group: Group) -> _core.Layout:
-    if isinstance(destination, _core.Layout):
-        return destination
-    return _core.Layout(rule_of(destination), tuple(shape), group.size)
 
 
 # --- replicas: their cotangents are shares
@@ -80,7 +69,7 @@ batched_in_turn(_redistribute)
 def redistribute(x: Any, source: _core.Layout, destination: Destination, *, group: Optional[Group] = None) -> jax.Array:
     """This rank's part of the array in another distribution: any into any, uneven, replicated and partial ones."""
     among = chosen(group)
-    to = _layout(destination, source.shape, among)
+    to = layout_of(destination, source.shape, among.size)
     found: jax.Array = _redistribute.bind(_part("redistribute", x, source, among), group=among, source=source, destination=to)
     return found
 
@@ -114,7 +103,7 @@ def _transform_back(
     back = {"group": group, "source": destination, "destination": source, "axes": axes}
     if kind == "c2c":  # the transform's matrix is symmetric
         return _share(_transform.bind(given, kind=kind, inverse=inverse, norm=norm, **back), source, group)
-    opposite, along = opposite_norm(norm), half_axis(axes)
+    opposite, along = opposite_norm(norm), axes[-1]
     if kind == "r2c":
         half = jnp.asarray(of_half_spectrum(destination, source.shape[along], along, 0.5, group.rank), x.dtype)
         found = _transform.bind(jnp.conj(given) * half, kind="c2r", inverse=0, norm=opposite, **back)
@@ -131,17 +120,7 @@ batched_in_turn(_transform)
 def fft_result(source: _core.Layout, destination: Optional[Destination] = None, axes: Optional[Sequence[int]] = None, kind: str = "c2c", last_length: int = 0) -> _core.Layout:
     """The layout of a transform's result. `kind`: 'c2c', 'r2c' or 'c2r', to `last_length` samples, by default the even number."""
     along = tuple(range(len(source.shape))) if axes is None else tuple(axes_of(axes, len(source.shape)))
-    shape = list(source.shape)
-    if kind == "r2c":
-        shape[along[-1]] = shape[along[-1]] // 2 + 1
-    elif kind == "c2r":
-        shape[along[-1]] = last_length or 2 * (shape[along[-1]] - 1)
-    if isinstance(destination, _core.Layout):
-        if destination.shape != tuple(shape):
-            raise ArgumentError(f"fft: the result is of shape {tuple(shape)}, and the layout is {destination}")
-        return destination
-    rule = source.distribution if destination is None else rule_of(destination)
-    return _core.Layout(rule, tuple(shape), source.ranks)
+    return of_transform(source, destination, along, kind, last_length)
 
 
 def _transformed(
@@ -153,7 +132,7 @@ def _transformed(
     if (kind == "r2c") == jnp.iscomplexobj(x):
         raise ArgumentError(f"fft: the transform of {'real' if kind == 'r2c' else 'complex'} numbers, and not of {x.dtype}")
     along = tuple(range(len(source.shape))) if axes is None else tuple(axes_of(axes, len(source.shape)))
-    to = fft_result(source, destination, along, kind, last_length)
+    to = of_transform(source, destination, along, kind, last_length)
     found: jax.Array = _transform.bind(
         x, group=among, source=source, destination=to, kind=kind, inverse=int(inverse), axes=along, norm=norm or "backward"
     )
@@ -247,11 +226,10 @@ batched_in_turn(_multiply)
 
 
 def matmul_result(
-    a: _core.Layout, b: _core.Layout, destination: Optional[DistributionLike] = None, *, transpose_a: bool = False, transpose_b: bool = False
+    a: _core.Layout, b: _core.Layout, destination: Optional[Destination] = None, *, transpose_a: bool = False, transpose_b: bool = False
 ) -> _core.Layout:
     """The layout of a product, by default as the left operand lies."""
-    shape = (a.shape[1 if transpose_a else 0], b.shape[0 if transpose_b else 1])
-    return _core.Layout(a.distribution if destination is None else rule_of(destination), shape, a.ranks)
+    return of_product(a, b, destination, transpose_a, transpose_b)
 
 
 def matmul(
@@ -279,10 +257,7 @@ def matmul(
         raise ArgumentError(f"matmul: {a.dtype} and {b.dtype}")
     if activation not in (None, "relu", "gelu"):
         raise ArgumentError(f"matmul: activation {activation!r}; known: relu, gelu")
-    if isinstance(destination, _core.Layout):
-        d = destination
-    else:
-        d = matmul_result(layout_a, layout_b, destination, transpose_a=transpose_a, transpose_b=transpose_b)
+    d = of_product(layout_a, layout_b, destination, transpose_a, transpose_b)
     more = () if bias is None else (jnp.asarray(bias),)
     epilogue = "-".join(([activation] if activation else []) + (["bias"] if more else [])) or "none"
     params = {"op_a": "transpose" if transpose_a else "none", "op_b": "transpose" if transpose_b else "none", "epilogue": epilogue}

@@ -14,34 +14,11 @@ import jax  # type: ignore[import-not-found,unused-ignore]
 import jax.numpy as jnp  # type: ignore[import-not-found,unused-ignore]
 
 from .._errors import ArgumentError
+from .._parts import check_root, counts_of, rows_of
 from ._group import Group, chosen
 from ._program import ad, batched, call, linear, local
 
 Shape = Tuple[int, ...]
-
-
-def _rows(what: str, x: Any) -> int:
-    if x.ndim == 0:
-        raise ArgumentError(f"{what}: an array of one dimension or more is wanted: parts stand along dimension 0")
-    return int(x.shape[0])
-
-
-def _counts(what: str, counts: Optional[Sequence[int]], group: Group, rows: int) -> Shape:
-    """Rows of each rank; by default `rows` over all of them, in equal parts."""
-    if counts is None:
-        if rows % group.size:
-            raise ArgumentError(f"{what}: {rows} rows over {group.size} ranks: say counts")
-        return (rows // group.size,) * group.size
-    given = tuple(int(count) for count in counts)
-    if len(given) != group.size or min(given) < 0:
-        raise ArgumentError(f"{what}: counts of {group.size} ranks are wanted, and not {given}")
-    return given
-
-
-def _on_root(what: str, root: int, group: Group) -> bool:
-    if not 0 <= root < group.size:
-        raise ArgumentError(f"{what}: root {root} of {group.size} ranks")
-    return group.rank == root
 
 
 def _elementwise(axis: int) -> Tuple[int, Optional[int]]:
@@ -178,7 +155,7 @@ def all_reduce(x: Any, reduction: str = "sum", *, shared: bool = False, group: O
 def reduce(x: Any, reduction: str = "sum", *, root: int = 0, group: Optional[Group] = None) -> jax.Array:
     """All arrays joined, on the root; zeros elsewhere."""
     among = chosen(group)
-    _on_root("reduce", root, among)
+    check_root("reduce", root, among.size)
     found = _reduce.bind(jnp.asarray(x), group=among, root=root, reduction=reduction)
     return found[0] if among.rank == root else jnp.sum(found, axis=0, dtype=found.dtype)
 
@@ -186,7 +163,7 @@ def reduce(x: Any, reduction: str = "sum", *, root: int = 0, group: Optional[Gro
 def broadcast(x: Any, *, root: int = 0, group: Optional[Group] = None) -> jax.Array:
     """The root's array, on every rank. Of the others only shape and dtype count, which must be the root's."""
     among = chosen(group)
-    _on_root("broadcast", root, among)
+    check_root("broadcast", root, among.size)
     found: jax.Array = _broadcast.bind(jnp.asarray(x), group=among, root=root)
     return found
 
@@ -194,8 +171,8 @@ def broadcast(x: Any, *, root: int = 0, group: Optional[Group] = None) -> jax.Ar
 def gather(x: Any, *, counts: Optional[Sequence[int]] = None, root: int = 0, group: Optional[Group] = None) -> jax.Array:
     """The arrays of all ranks, on the root, of `counts[rank]` rows if they differ; no rows elsewhere."""
     among, x = chosen(group), jnp.asarray(x)
-    _on_root("gather", root, among)
-    rows = _counts("gather", counts, among, _rows("gather", x) * among.size)
+    check_root("gather", root, among.size)
+    rows = counts_of("gather", counts, among.size, rows_of("gather", x.shape) * among.size)
     found: jax.Array = _gather.bind(x, group=among, root=root, counts=rows)
     return found
 
@@ -206,15 +183,15 @@ def scatter(x: Any, *, counts: Optional[Sequence[int]] = None, root: int = 0, gr
     Of the others' arrays only the dtype and the shape behind dimension 0 count; without counts the whole shape.
     """
     among, x = chosen(group), jnp.asarray(x)
-    _on_root("scatter", root, among)
-    found: jax.Array = _scatter.bind(x, group=among, root=root, counts=_counts("scatter", counts, among, _rows("scatter", x)))
+    check_root("scatter", root, among.size)
+    found: jax.Array = _scatter.bind(x, group=among, root=root, counts=counts_of("scatter", counts, among.size, rows_of("scatter", x.shape)))
     return found
 
 
 def all_gather(x: Any, *, counts: Optional[Sequence[int]] = None, group: Optional[Group] = None) -> jax.Array:
     """The arrays of all ranks, on every rank, of `counts[rank]` rows if they differ."""
     among, x = chosen(group), jnp.asarray(x)
-    rows = _counts("all_gather", counts, among, _rows("all_gather", x) * among.size)
+    rows = counts_of("all_gather", counts, among.size, rows_of("all_gather", x.shape) * among.size)
     found: jax.Array = _all_gather.bind(x, group=among, counts=rows)
     return found
 
@@ -224,7 +201,7 @@ def reduce_scatter(
 ) -> jax.Array:
     """This rank's part of all arrays joined, of `counts[rank]` rows if they differ."""
     among, x = chosen(group), jnp.asarray(x)
-    rows = _counts("reduce_scatter", counts, among, _rows("reduce_scatter", x))
+    rows = counts_of("reduce_scatter", counts, among.size, rows_of("reduce_scatter", x.shape))
     found: jax.Array = _reduce_scatter.bind(x, group=among, counts=rows, reduction=reduction)
     return found
 
@@ -238,10 +215,10 @@ def all_to_all(
 ) -> jax.Array:
     """Part q of the array of rank p becomes part p of the result of rank q; parts of so many rows, if given."""
     among, x = chosen(group), jnp.asarray(x)
-    rows = _rows("all_to_all", x)
+    rows = rows_of("all_to_all", x.shape)
     if (send_counts is None) != (receive_counts is None):
         raise ArgumentError("all_to_all: counts of what is sent and of what is received come together")
-    sent, received = (_counts("all_to_all", counts, among, rows) for counts in (send_counts, receive_counts))
+    sent, received = (counts_of("all_to_all", counts, among.size, rows) for counts in (send_counts, receive_counts))
     if send_counts is None:
         sent = received = ()
     found: jax.Array = _all_to_all.bind(x, group=among, sent=sent, received=received)

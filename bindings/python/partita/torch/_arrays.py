@@ -7,37 +7,19 @@ whole.
 
 from __future__ import annotations
 
-from typing import Any, List, Optional, Sequence, Tuple, Union
+from typing import Any, List, Optional, Sequence, Tuple
 
 import torch
 from torch import Tensor
 
 from .. import _core
-from .._adjoints import as_partial, as_replicated, half_axis, is_first_replica, of_half_spectrum, opposite_norm
+from .._adjoints import as_partial, as_replicated, is_first_replica, of_half_spectrum, opposite_norm
 from .._array import axes_of, no_epilogue_arrays
 from .._context import Context, context_of
 from .._errors import ArgumentError
-from .._mesh import DistributionLike, rule_of
+from .._parts import Destination, check_part, layout_of, of_product, of_transform
 from .._streams import stream_of_memory
 from ._operators import layout_at, number_of, number_of_layout, operator, plain
-
-Destination = Union[_core.Layout, DistributionLike]
-
-
-def _check_part(what: str, x: Tensor, layout: _core.Layout, context: Context) -> None:
-    if layout.ranks != context.size:
-        raise ArgumentError(f"{what}: the layout is of {layout.ranks} ranks, the context of {context.size}")
-    wanted = layout.local_shape(context.rank)
-    if tuple(x.shape) != tuple(wanted):
-        raise ArgumentError(
-            f"{what}: a part of shape {tuple(x.shape)}, where {layout} has {tuple(wanted)} on rank {context.rank}"
-        )
-
-
-def _layout(destination: Destination, shape: Sequence[int], context: Context) -> _core.Layout:
-    if isinstance(destination, _core.Layout):
-        return destination
-    return _core.Layout(rule_of(destination), tuple(shape), context.size)
 
 
 def _array(x: Tensor, layout: int, context: Context) -> Any:
@@ -105,8 +87,8 @@ _redistribute = operator(
 
 def redistribute(context: Context, x: Tensor, source: _core.Layout, destination: Destination) -> Tensor:
     """This rank's part of the array in another distribution: any into any, uneven, replicated and partial ones."""
-    _check_part("redistribute", x, source, context)
-    to = _layout(destination, source.shape, context)
+    check_part("redistribute", x.shape, source, context.rank, context.size)
+    to = layout_of(destination, source.shape, context.size)
     return _redistribute(x, number_of(context), number_of_layout(source), number_of_layout(to))
 
 
@@ -145,7 +127,7 @@ def _fft_back(
     norm: str,
 ) -> Tensor:  # fmt: skip
     given = _whole(gradient, destination, context)
-    rank, opposite, last = context_of(context).rank, opposite_norm(norm), half_axis(tuple(axes))
+    rank, opposite, last = context_of(context).rank, opposite_norm(norm), axes[-1]
     origin, result = layout_at(source), layout_at(destination)
 
     def back(x: Tensor, kind: str, inverse: bool) -> Tensor:
@@ -176,18 +158,11 @@ def _transformed(
     context: Context, x: Tensor, source: _core.Layout, destination: Optional[Destination], axes: Optional[Sequence[int]],
     norm: Optional[str], kind: str, inverse: bool = False, last_length: int = 0,
 ) -> Tensor:  # fmt: skip
-    _check_part("fft", x, source, context)
+    check_part("fft", x.shape, source, context.rank, context.size)
     if (kind == "r2c") == x.is_complex():
         raise ArgumentError(f"fft: the transform of {'real' if kind == 'r2c' else 'complex'} numbers, and not of {x.dtype}")
     along = list(range(x.ndim)) if axes is None else axes_of(axes, x.ndim)
-    shape = list(source.shape)
-    if kind == "r2c":
-        shape[along[-1]] = shape[along[-1]] // 2 + 1
-    elif kind == "c2r":
-        shape[along[-1]] = last_length or 2 * (shape[along[-1]] - 1)
-    to = _layout(source.distribution if destination is None else destination, shape, context)
-    if tuple(to.shape) != tuple(shape):
-        raise ArgumentError(f"fft: the result is of shape {tuple(shape)}, and the layout is {to}")
+    to = of_transform(source, destination, along, kind, last_length)
     numbers = number_of(context), number_of_layout(source), number_of_layout(to)
     return _fft(x, *numbers, kind, inverse, along, norm or "backward")
 
@@ -286,11 +261,10 @@ def matmul(
     destination : Layout or distribution, optional
         How the product lies; by default as `a`.
     """
-    _check_part("matmul", a, layout_a, context)
-    _check_part("matmul", b, layout_b, context)
+    check_part("matmul", a.shape, layout_a, context.rank, context.size)
+    check_part("matmul", b.shape, layout_b, context.rank, context.size)
     if a.dtype != b.dtype:
         raise ArgumentError(f"matmul: {a.dtype} and {b.dtype}")
-    shape = (layout_a.shape[1 if transpose_a else 0], layout_b.shape[0 if transpose_b else 1])
-    to = _layout(layout_a.distribution if destination is None else destination, shape, context)
+    to = of_product(layout_a, layout_b, destination, transpose_a, transpose_b)
     numbers = [number_of_layout(one) for one in (layout_a, layout_b, to)]
     return _matmul(a, b, number_of(context), *numbers, transpose_a, transpose_b)

@@ -14,35 +14,13 @@ from torch import Tensor
 from .. import _collectives as plain_calls
 from .._context import Context, context_of
 from .._errors import ArgumentError, UnsupportedError
+from .._parts import check_root, counts_of, rows_of
 from ._operators import number_of, only_sums, operator, plain, tensor
 
 
 def _rows(x: Tensor, rows: int) -> Tensor:
     """A new tensor of so many rows."""
     return x.new_empty((rows, *x.shape[1:]))
-
-
-def _counts(what: str, counts: Optional[Sequence[int]], context: Context, whole: int) -> List[int]:
-    """What each rank has: equal parts of `whole` rows where nobody says it."""
-    if counts is not None:
-        if len(counts) != context.size:
-            raise ArgumentError(f"{what}: {len(counts)} counts for {context.size} ranks")
-        return [int(count) for count in counts]
-    if whole % context.size:
-        raise ArgumentError(f"{what}: {whole} rows are not {context.size} equal parts: give counts")
-    return [whole // context.size] * context.size
-
-
-def _dimensions(what: str, x: Tensor) -> int:
-    if x.ndim == 0:
-        raise ArgumentError(f"{what}: a tensor of at least one dimension is wanted")
-    return int(x.shape[0])
-
-
-def _root(what: str, root: int, context: Context) -> int:
-    if not 0 <= root < context.size:
-        raise ArgumentError(f"{what}: there is no rank {root} among {context.size}")
-    return root
 
 
 # --- operators: each with its adjoint
@@ -166,10 +144,10 @@ def _mirrored(x: Tensor, context: int) -> Tensor:
     """Of rank size - 1 - rank."""
     among = context_of(context)
     other = among.size - 1 - among.rank
-    return x if other == among.rank else _send_receive(x, context, other, other, _tag_of_scans, list(x.shape))
+    return x if other == among.rank else _send_receive(x, context, other, other, _mirror_tag, list(x.shape))
 
 
-_tag_of_scans = 1 << 20
+_mirror_tag = -1  # none of the caller's
 
 
 def _scan_back(gradient: Tensor, shape: Tuple[int, ...], context: int, reduction: str, exclusive: bool) -> Tensor:
@@ -228,18 +206,18 @@ def all_reduce(context: Context, x: Tensor, reduction: str = "sum", *, shared: b
 
 def reduce(context: Context, x: Tensor, reduction: str = "sum", *, root: int = 0) -> Tensor:
     """All tensors joined, on the root; zeros elsewhere."""
-    return _reduce(x, number_of(context), reduction, _root("reduce", root, context))
+    return _reduce(x, number_of(context), reduction, check_root("reduce", root, context.size))
 
 
 def broadcast(context: Context, x: Tensor, *, root: int = 0) -> Tensor:
     """The root's tensor, on every rank. Of the others only shape and dtype count, which must be the root's."""
-    return _broadcast(x, number_of(context), _root("broadcast", root, context))
+    return _broadcast(x, number_of(context), check_root("broadcast", root, context.size))
 
 
 def gather(context: Context, x: Tensor, *, counts: Optional[Sequence[int]] = None, root: int = 0) -> Tensor:
     """The tensors of all ranks, on the root, of `counts[rank]` rows if they differ; no rows elsewhere."""
-    rows = _counts("gather", counts, context, _dimensions("gather", x) * context.size)
-    return _gather(x, number_of(context), rows, _root("gather", root, context))
+    rows = counts_of("gather", counts, context.size, rows_of("gather", x.shape) * context.size)
+    return _gather(x, number_of(context), rows, check_root("gather", root, context.size))
 
 
 def scatter(context: Context, x: Tensor, *, counts: Optional[Sequence[int]] = None, root: int = 0) -> Tensor:
@@ -247,19 +225,19 @@ def scatter(context: Context, x: Tensor, *, counts: Optional[Sequence[int]] = No
 
     Of the others' tensors only the dtype and the shape behind dimension 0 count; without counts the whole shape.
     """
-    rows = _counts("scatter", counts, context, _dimensions("scatter", x))
-    return _scatter(x, number_of(context), rows, _root("scatter", root, context))
+    rows = counts_of("scatter", counts, context.size, rows_of("scatter", x.shape))
+    return _scatter(x, number_of(context), rows, check_root("scatter", root, context.size))
 
 
 def all_gather(context: Context, x: Tensor, *, counts: Optional[Sequence[int]] = None) -> Tensor:
     """The tensors of all ranks, on every rank, of `counts[rank]` rows if they differ."""
-    rows = _counts("all_gather", counts, context, _dimensions("all_gather", x) * context.size)
+    rows = counts_of("all_gather", counts, context.size, rows_of("all_gather", x.shape) * context.size)
     return _all_gather(x, number_of(context), rows)
 
 
 def reduce_scatter(context: Context, x: Tensor, reduction: str = "sum", *, counts: Optional[Sequence[int]] = None) -> Tensor:
     """This rank's part of all tensors joined, of `counts[rank]` rows if they differ."""
-    rows = _counts("reduce_scatter", counts, context, _dimensions("reduce_scatter", x))
+    rows = counts_of("reduce_scatter", counts, context.size, rows_of("reduce_scatter", x.shape))
     return _reduce_scatter(x, number_of(context), rows, reduction)
 
 
@@ -269,8 +247,8 @@ def all_to_all(
     """Part q of the tensor of rank p becomes part p of the result of rank q; parts of so many rows, if given."""
     if (send_counts is None) != (receive_counts is None):
         raise ArgumentError("all_to_all: counts of what is sent and of what is received come together")
-    sent = _counts("all_to_all", send_counts, context, _dimensions("all_to_all", x))
-    received = sent if receive_counts is None else _counts("all_to_all", receive_counts, context, 0)
+    sent = counts_of("all_to_all", send_counts, context.size, rows_of("all_to_all", x.shape))
+    received = sent if receive_counts is None else counts_of("all_to_all", receive_counts, context.size, 0)
     return _all_to_all(x, number_of(context), sent, received)
 
 

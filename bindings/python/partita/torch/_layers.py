@@ -29,7 +29,7 @@ class _Shared(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> Tuple[Tensor, None]:
-        return all_reduce(ctx.context, gradient), None
+        return all_reduce(ctx.context, gradient, shared=True), None
 
 
 def _shared(x: Tensor, context: Context) -> Tensor:
