@@ -160,3 +160,19 @@ def test_other_scales(ctx):
                 product.reset_operands(quantization_scales={"b": tensor})
                 with pytest.raises(ValueError, match="inconsistent"):
                     product.execute()
+
+
+def test_tensors_of_torch(ctx):
+    torch = pytest.importorskip("torch")
+    with runtime(ctx):
+        parts, bias = Parts(ctx), np.arange(M) - 3.0
+        a, b = (torch.as_tensor(one.astype(np.float32)).to(torch.float8_e4m3fn) for one in (parts.a, parts.b))
+        given = {"bias": torch.as_tensor(parts.of(bias[:, None])[:, 0]).to(torch.bfloat16)}
+        scales, options = {"a": torch.tensor([0.5])}, {"result_type": CudaDataType.CUDA_R_16BF, "result_amax": True}
+        for dtype, wide in (("bfloat16", options), ("float8_e4m3fn", {"result_amax": True})):
+            found, more = matmul(
+                a, b, distributions=RULES, quantization_scales=scales, epilog=MatmulEpilog.BIAS, epilog_inputs=given, options=wide
+            )
+            wanted = 0.5 * parts.d + bias[:, None]
+            assert found.dtype == getattr(torch, dtype) and more["result_amax"].item() == np.abs(wanted).max()
+            assert (found.double().numpy() == parts.of(wanted).astype(pt.empty(ctx, (1,), pt.Slab(0), dtype).dtype)).all()
