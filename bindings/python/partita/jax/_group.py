@@ -19,10 +19,11 @@ _wait_for_programs: Any = jax.effects_barrier
 
 def _threads_of_xla() -> int:
     """That run programs on the CPU, of all ranks of this process."""
+    devices: int = jax.local_device_count()
     for name in ("PJRT_NPROC", "NPROC"):
         if os.environ.get(name, "").isdigit():
-            return max(int(os.environ[name]), jax.local_device_count())
-    return max(len(os.sched_getaffinity(0)), jax.local_device_count())
+            return max(int(os.environ[name]), devices)
+    return max(len(os.sched_getaffinity(0)), devices)
 
 
 def _require_threads() -> None:
