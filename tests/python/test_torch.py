@@ -14,6 +14,7 @@ if not hasattr(torch.library, "custom_op"):
 
 import partita.torch as ptt  # noqa: E402
 from shapes import part, rules, whole  # noqa: E402
+from test_launchers import started  # noqa: E402
 
 WHERE = "cuda" if os.environ.get("PARTITA_TEST_DEVICE") == "cuda" else "cpu"
 
@@ -331,6 +332,12 @@ def test_what_is_wrong_is_the_same_error_on_all_ranks(ctx):
     with pytest.raises(pt.ArgumentError, match="a part of shape"):
         ptt.redistribute(ctx, torch.zeros(9, 9, device=WHERE), rows, pt.Slab(1))
     assert bool((ptt.all_reduce(ctx, torch.ones(2, device=WHERE)) == ctx.size).all())
+
+
+def test_bench():
+    run = "from partita.bench import main; from partita.torch.bench import _cases; main(['--case', 'layers/*ward', '--runs', '1'], _cases)"
+    (printed, code), other = started(2, "", body=run)
+    assert code == 0 and printed.count("2 ranks  ours") == 2 and "cuda/*: skipped" in printed and other == ("", 0), (printed, other)
 
 
 def test_compiled(ctx):

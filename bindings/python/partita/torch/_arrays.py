@@ -17,6 +17,7 @@ from .._adjoints import as_partial, as_replicated, is_first_replica, of_half_spe
 from .._array import axes_of, no_epilogue_arrays
 from .._context import Context, context_of
 from .._errors import ArgumentError
+from .._packages import fresh
 from .._parts import Destination, check_activation, check_part, layout_of, of_product, of_transform
 from .._streams import stream_of_memory
 from ._operators import layout_at, number_of, number_of_layout, operator, plain
@@ -63,7 +64,7 @@ _into_ordinary = _core.RedistributeOptions(heap=False)
 
 def _call_redistribute(x: Tensor, context: int, source: int, destination: int) -> Tensor:
     among, x = context_of(context), plain(x)
-    result = _part(x, destination, context)
+    result = fresh(_part(x, destination, context))
     stream = stream_of_memory(None, x, among._core)
     _core.redistribute_into(_array(x, source, among), _array(result, destination, among), _into_ordinary, stream)
     return result
@@ -107,7 +108,7 @@ def _call_fft(
     x: Tensor, context: int, source: int, destination: int, kind: str, inverse: bool, axes: Sequence[int], norm: str
 ) -> Tensor:
     among, x = context_of(context), plain(x)
-    result = _part(x, destination, context, _precision(x, kind))
+    result = fresh(_part(x, destination, context, _precision(x, kind)))
     to = layout_at(destination)
     last = to.shape[axes[-1]] if kind == "c2r" else 0
     options = _core.FftOptions(
@@ -200,7 +201,7 @@ def _call_matmul(
     a: Tensor, b: Tensor, context: int, layout_a: int, layout_b: int, destination: int, transpose_a: bool, transpose_b: bool
 ) -> Tensor:
     among, a, b = context_of(context), plain(a), plain(b)
-    result = _part(a, destination, context)
+    result = fresh(_part(a, destination, context))
     options = _core.MatmulOptions(
         op_a=_ops[transpose_a], op_b=_ops[transpose_b], distribution=layout_at(destination).distribution, heap=False
     )
@@ -262,7 +263,7 @@ def _call_epilogue(
     The library's bias has a number a row, and PyTorch's a column, so that D^T = op(B)^T op(A)^T is what is made, in D's memory.
     """
     among, a, b = context_of(context), plain(a), plain(b)
-    result, before = _epilogue_results(a, context, destination, activation)
+    result, before = map(fresh, _epilogue_results(a, context, destination, activation))
 
     def turned(x: Tensor) -> Any:
         return _array(x, destination, among).permuted([1, 0])
