@@ -114,7 +114,8 @@ std::vector<std::string> python_program(const Options& options) {
 
 void run_python(const Options& options) {
   if (options.on_gpu.value_or(false))
-    throw UsageError("the cases of python and jax are those of the CPU, and torch takes the GPUs that there are");
+    throw UsageError(
+        "the cases of python and jax are those of the CPU, and torch takes the GPUs that there are");
   const Launcher launcher = find_launcher("");
   if (!launcher.problem.empty()) throw std::runtime_error(launcher.problem);  // a peer is mpi4py
   if (!options.append && !options.json.empty()) write_file(options.json, "");
