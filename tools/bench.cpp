@@ -97,7 +97,8 @@ void run_jobs(const Options& options, const std::vector<int>& ranks) {
 /// The measures of the Python package, which are in it: with the Python of the build folder, else the first
 /// of PATH.
 std::vector<std::string> python_program(const Options& options) {
-  const char* const module = options.operation == "jax" ? "partita.jax.bench" : "partita.bench";
+  const std::string module =
+      options.operation == "python" ? "partita.bench" : "partita." + options.operation + ".bench";
   namespace fs = std::filesystem;
   const fs::path folder = fs::path(own_program()).parent_path().parent_path();
   const fs::path python = folder / "venv" / "bin" / "python";
@@ -112,7 +113,9 @@ std::vector<std::string> python_program(const Options& options) {
 }
 
 void run_python(const Options& options) {
-  if (options.on_gpu.value_or(false)) throw UsageError("the cases of python and jax are those of the CPU");
+  if (options.on_gpu.value_or(false))
+    throw UsageError(
+        "the cases of python and jax are those of the CPU, and torch takes the GPUs that there are");
   const Launcher launcher = find_launcher("");
   if (!launcher.problem.empty()) throw std::runtime_error(launcher.problem);  // a peer is mpi4py
   if (!options.append && !options.json.empty()) write_file(options.json, "");
@@ -124,8 +127,12 @@ void run_python(const Options& options) {
   }
 }
 
+bool is_of_python(const Options& options) {
+  return options.operation == "python" || options.operation == "jax" || options.operation == "torch";
+}
+
 void run(const Options& options) {
-  if (options.operation == "python" || options.operation == "jax") return run_python(options);
+  if (is_of_python(options)) return run_python(options);
   if (!options.apart.empty()) return benchmarks::serve_apart(options.apart);
   if (!options.list && options.on_gpu.value_or(false)) (void)usable_gpu();
   const std::vector<benchmarks::Case> cases = wanted_cases(options);
@@ -146,8 +153,8 @@ void run(const Options& options) {
 void describe(Subcommand& command, Options& options) {
   command
       .word("OPERATION", options.operation,
-            "redistribute, matmul, fft, collectives, apps (all of these); python, jax")
-      .offers({"redistribute", "matmul", "fft", "collectives", "apps", "python", "jax"});
+            "redistribute, matmul, fft, collectives, apps (all of these); python, jax, torch")
+      .offers({"redistribute", "matmul", "fft", "collectives", "apps", "python", "jax", "torch"});
   command.word("--case", options.pattern, "a case's name, or a shell pattern", "NAME");
   command.numbers("--ranks", options.ranks, "numbers of ranks (2 and 4)");
   command.number("--runs", options.runs, 7, "interleaved runs that count; the median is quoted (9)");

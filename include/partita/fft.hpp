@@ -130,6 +130,38 @@ PARTITA_API void idct_into(const Array& input, Array& output, int type = 2, cons
 PARTITA_API void dst_into(const Array& input, Array& output, int type = 2, const FftOptions& options = {});
 PARTITA_API void idst_into(const Array& input, Array& output, int type = 2, const FftOptions& options = {});
 
+/// The same in a stream, of arrays in device memory: as `FFT::execute` with one. Where a new plan or a new
+/// result is made, where arrays lie in ordinary memory, and where something is wrong, the ranks meet on the
+/// host first. Errors, too: UnsupportedError (host memory; a new plan while the stream is being captured).
+PARTITA_API Array fft(const Array& input, const FftOptions& options, Stream stream,
+                      SourcePlace where = SourcePlace::current());
+PARTITA_API Array ifft(const Array& input, const FftOptions& options, Stream stream,
+                       SourcePlace where = SourcePlace::current());
+PARTITA_API Array rfft(const Array& input, const FftOptions& options, Stream stream,
+                       SourcePlace where = SourcePlace::current());
+PARTITA_API Array irfft(const Array& input, const FftOptions& options, Stream stream,
+                        SourcePlace where = SourcePlace::current());
+PARTITA_API Array dct(const Array& input, int type, const FftOptions& options, Stream stream,
+                      SourcePlace where = SourcePlace::current());
+PARTITA_API Array idct(const Array& input, int type, const FftOptions& options, Stream stream,
+                       SourcePlace where = SourcePlace::current());
+PARTITA_API Array dst(const Array& input, int type, const FftOptions& options, Stream stream,
+                      SourcePlace where = SourcePlace::current());
+PARTITA_API Array idst(const Array& input, int type, const FftOptions& options, Stream stream,
+                       SourcePlace where = SourcePlace::current());
+PARTITA_API void fft_into(const Array& input, Array& output, const FftOptions& options, Stream stream);
+PARTITA_API void ifft_into(const Array& input, Array& output, const FftOptions& options, Stream stream);
+PARTITA_API void rfft_into(const Array& input, Array& output, const FftOptions& options, Stream stream);
+PARTITA_API void irfft_into(const Array& input, Array& output, const FftOptions& options, Stream stream);
+PARTITA_API void dct_into(const Array& input, Array& output, int type, const FftOptions& options,
+                          Stream stream);
+PARTITA_API void idct_into(const Array& input, Array& output, int type, const FftOptions& options,
+                           Stream stream);
+PARTITA_API void dst_into(const Array& input, Array& output, int type, const FftOptions& options,
+                          Stream stream);
+PARTITA_API void idst_into(const Array& input, Array& output, int type, const FftOptions& options,
+                           Stream stream);
+
 /// Plan once, execute many times: forward from the input's layout to the output's and inverse back. Creation
 /// and execution are collective and blocking (but for executions with a stream); a second execute allocates
 /// nothing and makes no collective call beyond the exchange. Not copyable; one object must not be used from

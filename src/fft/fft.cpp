@@ -22,8 +22,16 @@ std::string_view function_of(FftKind kind) {
   return functions.at(static_cast<std::size_t>(kind));
 }
 
+/// What a function is called for.
+struct Call {
+  FftKind kind = FftKind::c2c;
+  bool inverse = false;
+  std::optional<Stream> stream = {};  // none: it is done when the function returns
+};
+
 /// What a function is called for leaves no room for another kind or direction in its options.
-FftOptions as_called(const FftOptions& options, FftKind kind, bool inverse) {
+FftOptions as_called(const FftOptions& options, const Call& call) {
+  const auto [kind, inverse, stream] = call;
   check(options.kind == FftKind::c2c || options.kind == kind,
         "{}{} does not do the kind of transform in its options: call {}{}", inverse ? "i" : "",
         function_of(kind), options.inverse ? "i" : "", function_of(options.kind));
@@ -53,16 +61,26 @@ ContextState& usable_context(const Array& input) {
 }
 
 /// Throws what the call as such is refused for, the same on every rank.
-FftOptions checked(ContextState& context, const FftOptions& options, FftKind kind, bool inverse) {
+FftOptions checked(ContextState& context, const FftOptions& options, const Call& call) {
   FftOptions result;
-  runtime::check_or_tell_all(context, "fft", [&] { result = as_called(options, kind, inverse); });
+  runtime::check_or_tell_all(context, "fft", [&] { result = as_called(options, call); });
   return result;
 }
 
-Array transformed(const Array& input, FftKind kind, bool inverse, const FftOptions& given,
-                  SourcePlace where) {
+/// Before a plan is made. All ranks know where the arrays lie.
+void check_waits_in_stream(const Call& call, const Array& array) {
+  check<UnsupportedError>(!call.stream || array.local().space == MemorySpace::device,
+                          "fft: only device memory on both sides can wait in a stream");
+}
+
+void run(Runner& runner, const Array& input, const Array& output, const Call& call) {
+  call.stream ? runner.enqueue(input, output, 1, *call.stream) : runner.run(input, output, 1);
+}
+
+Array transformed(const Array& input, const Call& call, const FftOptions& given, SourcePlace where) {
   ContextState& context = usable_context(input);
-  const FftOptions options = checked(context, given, kind, inverse);
+  check_waits_in_stream(call, input);
+  const FftOptions options = checked(context, given, call);
   const Operand from = input.operand();
   const std::shared_ptr<Runner> runner =
       cached_plan(context, "new", from, options, [&] { return fourier::into_new(context, from, options); });
@@ -70,7 +88,7 @@ Array transformed(const Array& input, FftKind kind, bool inverse, const FftOptio
   Array result = arrays::allocate(input.context_state(), output.layout, output.dtype,
                                   {options.residency, options.order, output.space},
                                   "fft " + fourier::to_string(options), where);
-  runner->run(input, result, 1);
+  run(*runner, input, result, call);
   return result;
 }
 
@@ -88,9 +106,11 @@ FftOptions to_length_of(const Array& output, FftOptions options) {
   return options;
 }
 
-void transform_into(const Array& input, Array& output, FftKind kind, bool inverse, const FftOptions& given) {
+void transform_into(const Array& input, Array& output, const Call& call, const FftOptions& given) {
   ContextState& context = usable_context(input);
   check(output.valid(), "fft: the output is missing");
+  check_waits_in_stream(call, input);
+  check_waits_in_stream(call, output);
   const bool in_place = input.state() == output.state();
   const auto check_arrays = [&] { fourier::check_aliasing(input, output, in_place); };
   if (alike_on_all_ranks(input, output)) {
@@ -98,12 +118,14 @@ void transform_into(const Array& input, Array& output, FftKind kind, bool invers
   } else {
     runtime::collectively(context, "fft", check_arrays);
   }
-  const FftOptions options = to_length_of(output, checked(context, given, kind, inverse));
+  const FftOptions options = to_length_of(output, checked(context, given, call));
   const Operand from = input.operand(), to = output.operand();
   const std::string result = to.to_string() + (in_place ? " in place" : "");
-  cached_plan(context, result, from, options, [&]() -> fourier::Request {
-    return {from, to, options, in_place};
-  })->run(input, output, 1);
+  const std::shared_ptr<Runner> runner =
+      cached_plan(context, result, from, options, [&]() -> fourier::Request {
+        return {from, to, options, in_place};
+      });
+  run(*runner, input, output, call);
 }
 
 // Types I to IV stand behind one another.
@@ -119,67 +141,131 @@ FftKind kind_of_type(const Array& input, FftKind first, int type) {
 }  // namespace
 
 Array fft(const Array& input, const FftOptions& options, SourcePlace where) {
-  return transformed(input, FftKind::c2c, false, options, where);
+  return transformed(input, {FftKind::c2c, false}, options, where);
 }
 
 Array ifft(const Array& input, const FftOptions& options, SourcePlace where) {
-  return transformed(input, FftKind::c2c, true, options, where);
+  return transformed(input, {FftKind::c2c, true}, options, where);
 }
 
 Array rfft(const Array& input, const FftOptions& options, SourcePlace where) {
-  return transformed(input, FftKind::r2c, false, options, where);
+  return transformed(input, {FftKind::r2c, false}, options, where);
 }
 
 Array irfft(const Array& input, const FftOptions& options, SourcePlace where) {
-  return transformed(input, FftKind::c2r, false, options, where);
+  return transformed(input, {FftKind::c2r, false}, options, where);
 }
 
 Array dct(const Array& input, int type, const FftOptions& options, SourcePlace where) {
-  return transformed(input, kind_of_type(input, FftKind::dct1, type), false, options, where);
+  return transformed(input, {kind_of_type(input, FftKind::dct1, type), false}, options, where);
 }
 
 Array idct(const Array& input, int type, const FftOptions& options, SourcePlace where) {
-  return transformed(input, kind_of_type(input, FftKind::dct1, type), true, options, where);
+  return transformed(input, {kind_of_type(input, FftKind::dct1, type), true}, options, where);
 }
 
 Array dst(const Array& input, int type, const FftOptions& options, SourcePlace where) {
-  return transformed(input, kind_of_type(input, FftKind::dst1, type), false, options, where);
+  return transformed(input, {kind_of_type(input, FftKind::dst1, type), false}, options, where);
 }
 
 Array idst(const Array& input, int type, const FftOptions& options, SourcePlace where) {
-  return transformed(input, kind_of_type(input, FftKind::dst1, type), true, options, where);
+  return transformed(input, {kind_of_type(input, FftKind::dst1, type), true}, options, where);
 }
 
 void fft_into(const Array& input, Array& output, const FftOptions& options) {
-  transform_into(input, output, FftKind::c2c, false, options);
+  transform_into(input, output, {FftKind::c2c, false}, options);
 }
 
 void ifft_into(const Array& input, Array& output, const FftOptions& options) {
-  transform_into(input, output, FftKind::c2c, true, options);
+  transform_into(input, output, {FftKind::c2c, true}, options);
 }
 
 void rfft_into(const Array& input, Array& output, const FftOptions& options) {
-  transform_into(input, output, FftKind::r2c, false, options);
+  transform_into(input, output, {FftKind::r2c, false}, options);
 }
 
 void irfft_into(const Array& input, Array& output, const FftOptions& options) {
-  transform_into(input, output, FftKind::c2r, false, options);
+  transform_into(input, output, {FftKind::c2r, false}, options);
 }
 
 void dct_into(const Array& input, Array& output, int type, const FftOptions& options) {
-  transform_into(input, output, kind_of_type(input, FftKind::dct1, type), false, options);
+  transform_into(input, output, {kind_of_type(input, FftKind::dct1, type), false}, options);
 }
 
 void idct_into(const Array& input, Array& output, int type, const FftOptions& options) {
-  transform_into(input, output, kind_of_type(input, FftKind::dct1, type), true, options);
+  transform_into(input, output, {kind_of_type(input, FftKind::dct1, type), true}, options);
 }
 
 void dst_into(const Array& input, Array& output, int type, const FftOptions& options) {
-  transform_into(input, output, kind_of_type(input, FftKind::dst1, type), false, options);
+  transform_into(input, output, {kind_of_type(input, FftKind::dst1, type), false}, options);
 }
 
 void idst_into(const Array& input, Array& output, int type, const FftOptions& options) {
-  transform_into(input, output, kind_of_type(input, FftKind::dst1, type), true, options);
+  transform_into(input, output, {kind_of_type(input, FftKind::dst1, type), true}, options);
+}
+
+Array fft(const Array& input, const FftOptions& options, Stream stream, SourcePlace where) {
+  return transformed(input, {FftKind::c2c, false, stream}, options, where);
+}
+
+Array ifft(const Array& input, const FftOptions& options, Stream stream, SourcePlace where) {
+  return transformed(input, {FftKind::c2c, true, stream}, options, where);
+}
+
+Array rfft(const Array& input, const FftOptions& options, Stream stream, SourcePlace where) {
+  return transformed(input, {FftKind::r2c, false, stream}, options, where);
+}
+
+Array irfft(const Array& input, const FftOptions& options, Stream stream, SourcePlace where) {
+  return transformed(input, {FftKind::c2r, false, stream}, options, where);
+}
+
+Array dct(const Array& input, int type, const FftOptions& options, Stream stream, SourcePlace where) {
+  return transformed(input, {kind_of_type(input, FftKind::dct1, type), false, stream}, options, where);
+}
+
+Array idct(const Array& input, int type, const FftOptions& options, Stream stream, SourcePlace where) {
+  return transformed(input, {kind_of_type(input, FftKind::dct1, type), true, stream}, options, where);
+}
+
+Array dst(const Array& input, int type, const FftOptions& options, Stream stream, SourcePlace where) {
+  return transformed(input, {kind_of_type(input, FftKind::dst1, type), false, stream}, options, where);
+}
+
+Array idst(const Array& input, int type, const FftOptions& options, Stream stream, SourcePlace where) {
+  return transformed(input, {kind_of_type(input, FftKind::dst1, type), true, stream}, options, where);
+}
+
+void fft_into(const Array& input, Array& output, const FftOptions& options, Stream stream) {
+  transform_into(input, output, {FftKind::c2c, false, stream}, options);
+}
+
+void ifft_into(const Array& input, Array& output, const FftOptions& options, Stream stream) {
+  transform_into(input, output, {FftKind::c2c, true, stream}, options);
+}
+
+void rfft_into(const Array& input, Array& output, const FftOptions& options, Stream stream) {
+  transform_into(input, output, {FftKind::r2c, false, stream}, options);
+}
+
+void irfft_into(const Array& input, Array& output, const FftOptions& options, Stream stream) {
+  transform_into(input, output, {FftKind::c2r, false, stream}, options);
+}
+
+void dct_into(const Array& input, Array& output, int type, const FftOptions& options, Stream stream) {
+  transform_into(input, output, {kind_of_type(input, FftKind::dct1, type), false, stream}, options);
+}
+
+void idct_into(const Array& input, Array& output, int type, const FftOptions& options, Stream stream) {
+  transform_into(input, output, {kind_of_type(input, FftKind::dct1, type), true, stream}, options);
+}
+
+void dst_into(const Array& input, Array& output, int type, const FftOptions& options, Stream stream) {
+  transform_into(input, output, {kind_of_type(input, FftKind::dst1, type), false, stream}, options);
+}
+
+void idst_into(const Array& input, Array& output, int type, const FftOptions& options, Stream stream) {
+  transform_into(input, output, {kind_of_type(input, FftKind::dst1, type), true, stream}, options);
 }
 
 }  // namespace partita

@@ -10,6 +10,8 @@ import partita as pt
 
 RANKS = int(os.environ.get("PARTITA_TEST_RANKS", "3"))
 PROCESSES = os.environ.get("PARTITA_TEST_GROUP") == "processes"
+# XLA runs the programs of all ranks of a process in so many threads.
+os.environ.setdefault("PJRT_NPROC", str(max(RANKS, len(os.sched_getaffinity(0)))))
 DEVICE = "cuda" if os.environ.get("PARTITA_TEST_DEVICE") else "cpu"  # "fake", or "cuda"
 
 

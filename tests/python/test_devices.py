@@ -201,6 +201,88 @@ def test_planned_transforms_in_streams(ctx):
     assert (np.abs(host(pt.fft.fftn(a)) - host(plan.out)) < 1e-12).all()
 
 
+@on_fakes
+def test_transforms_of_one_line_in_streams(ctx):
+    """What is transformed is late; in another stream old numbers would be transformed."""
+    other, x = ctx.split(0), whole((4, 6))
+    a, z = (pt.zeros(ctx, x.shape, pt.Slab(0), dtype) for dtype in ("float64", "complex128"))
+    out = pt.zeros(ctx, x.shape, pt.Slab(1), "complex128")
+    for value in (0.0, 1.0, 2.0):  # the plans are made first, with what is there
+        given = {"stream": other.stream}
+        late(other.stream)
+        z.fill(value, **given)
+        assert pt.fft.fftn(z, out=out, **given) is out
+        back = pt.fft.ifftn(out, **given)
+        assert out.at((0, 0), **given) == 24 * value and back.at((3, 5), **given) == value
+        late(other.stream)
+        a.fill(value, **given)
+        half = pt.fft.rfft2(a, **given)
+        assert half.at((0, 0), **given) == 24 * value
+        assert abs(pt.fft.irfft2(half, **given).at((3, 5), **given) - value) < 1e-12
+        late(other.stream)
+        a.fill(value, **given)
+        assert abs(pt.fft.idctn(pt.fft.dctn(a, **given), **given).at((1, 2), **given) - value) < 1e-12
+        assert abs(pt.fft.idst(pt.fft.dst(a, type=3, **given), type=3, **given).at((1, 2), **given) - value) < 1e-12
+        sent = pt.scatter(ctx, value + x, pt.Slab(0), **given)
+        assert sent.space == "device" and sent.at((3, 5), **given) == value + x[3, 5]
+    down = z.copy(space="host")
+    for call in (lambda: pt.fft.fftn(down, stream=other.stream), lambda: pt.fft.fftn(z, out=down, stream=other.stream)):
+        with pytest.raises(pt.UnsupportedError, match="device memory on both sides"):
+            call()
+    ctx.barrier()
+
+
+@on_fakes
+def test_operands_on_both_sides_wait_for_the_packages_stream(ctx, cupy):
+    """Of device memory that is written late, beside host memory, in a call that no stream can take."""
+    other, x = ctx.split(0), whole((6, 6))
+    cupy.streams.ptr = other.stream
+    mine = part(x, pt.Layout(pt.Slab(0), x.shape, ctx.size), ctx.rank)
+    a = pt.from_local(ctx, cupy.ndarray(np.zeros_like(mine)), pt.Slab(0))
+    eye, down = (pt.zeros(ctx, x.shape, pt.Slab(0), space="host") for _ in range(2))
+    eye.local[...] = part(np.eye(6), eye.layout, ctx.rank)
+    for value in (1.0, 2.0):
+        for call in (
+            lambda: eye @ a,
+            lambda: a @ eye,
+            lambda: pt.matmul(a, eye, out=down),
+            lambda: pt.redistribute(a, down),
+        ):
+            late(other.stream)
+            a.fill(value)
+            assert (host(call()) == value).all()
+    z, into = a.astype("complex128"), pt.zeros(ctx, x.shape, pt.Slab(0), "complex128", space="host")
+    late(other.stream)
+    z.fill(3)
+    assert abs(pt.fft.fftn(z, out=into).gather()[0, 0] - 3 * 36) < 1e-12
+
+
+@on_fakes
+def test_streams_of_programs_for_nvmath(ctx, cupy):
+    """What a stream holds is waited for: the given one, by default the package's current one."""
+    from nvmath_ranks import Stream, runtime
+    from partita.compat.nvmath.distribution import Slab, redistribute
+    from partita.compat.nvmath.linalg.advanced import matmul
+
+    other, another = ctx.split(0), ctx.split(0)
+    x = np.zeros((6 // ctx.size, 6))
+    array = pt.from_local(ctx, cupy.ndarray(x), pt.Slab(0))
+    with runtime(ctx):
+        for value, stream in ((1.0, None), (2.0, Stream(another.stream)), (3.0, another.stream)):
+            cupy.streams.ptr = other.stream
+            written = other.stream if stream is None else another.stream
+            late(written)
+            array.fill(value, stream=written)
+            found = redistribute(x.copy() * 0 + value, Slab.X, Slab.Y, stream=stream)  # of NumPy, too
+            assert (x == value).all() and (found == value).all()
+            late(written)
+            array.fill(10 * value, stream=written)
+            product = matmul(x, np.eye(6)[:, ctx.rank :: ctx.size].copy(), distributions=[Slab.X, Slab.Y, Slab.X], stream=stream)
+            assert (x == 10 * value).all() and abs(product.sum() - 10 * value * product.size) < 1e-9
+        with pytest.raises(TypeError, match="__cuda_stream__"):
+            redistribute(x, Slab.X, Slab.Y, stream="fast")
+
+
 class WithProtocol:
     def __init__(self, handle):
         self.handle = handle

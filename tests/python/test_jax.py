@@ -1,7 +1,10 @@
 """partita.jax: collectives and messages in compiled programs, with derivatives and batches, in order."""
 
 import os
+import signal
 import socket
+import subprocess
+import sys
 import time
 
 import numpy as np
@@ -424,24 +427,45 @@ def test_bad_arguments(ctx):
         pj.all_reduce(1.0)
 
 
-def test_a_rank_that_dies_is_told():
-    text = """
-import partita.jax as pj
+@pytest.mark.parametrize("where", ["outside", "inside"])
+def test_a_rank_that_dies_is_told(where):
+    """Killed outside of any program, or in the middle of a compiled loop: the other's loop ends within the deadline of 20 s."""
+    text = f"""
+import signal, threading, time
+import jax, partita.jax as pj
 def looping(x):
-    return jax.lax.fori_loop(0, 1000, lambda i, y: pj.all_reduce(y) / context.size, x)
+    return jax.lax.fori_loop(0, 2**30, lambda i, y: pj.all_reduce(y) / context.size, x)
+def die():
+    print(time.time(), flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
 with pj.Group(context) as group:
-    import jax
-    jax.block_until_ready(jax.jit(looping)(np.ones(3)))
+    jax.block_until_ready(jax.jit(pj.all_reduce)(np.ones(3)))
     if context.rank == 1:
-        os._exit(3)
+        {"die()" if where == "outside" else "threading.Timer(1, die).start()"}
     try:
         jax.block_until_ready(jax.jit(looping)(np.ones(4)))
     except jax.errors.JaxRuntimeError as error:
-        print("lost", error, flush=True)
+        print(time.time(), error, flush=True)
         os._exit(0)
 """
-    (told, code), (_, died) = started(2, text)
-    assert died == 3 and code == 0 and told.startswith("lost") and "LostPeerError" in told, told
+    (told, code), (died, killed) = started(2, text)
+    assert killed == -signal.SIGKILL and code == 0, (told, died)
+    assert float(told.split()[0]) - float(died) < 20 and "LostPeerError" in told, (told, died)
+
+
+def test_more_ranks_than_threads_of_xla():
+    text = """
+import partita as pt, partita.jax as pj
+def each(context):
+    try:
+        pj.Group(context)
+    except pt.UnsupportedError as error:
+        return str(error)
+print(pt.run(3, each, device="cpu"))
+"""
+    environment = {**os.environ, "PJRT_NPROC": "2"}
+    done = subprocess.run([sys.executable, "-c", text], env=environment, capture_output=True, text=True, timeout=60)
+    assert done.stdout.count("in 2 threads: set PJRT_NPROC=3") == 3, done
 
 
 def test_beside_shard_map():

@@ -233,15 +233,6 @@ def test_options_that_there_are_not(ctx):
             parts.product(options=[])
 
 
-def test_numbers_of_8_bits(ctx):
-    ml_dtypes = pytest.importorskip("ml_dtypes")
-    with runtime(ctx):
-        parts = Parts(ctx)
-        narrow = parts.a.astype(ml_dtypes.float8_e4m3fn)
-        with pytest.raises(pt.UnsupportedError, match="8 bits"):
-            matmul(narrow, narrow, distributions=parts.rules)
-
-
 GELU = np.vectorize(lambda x: 0.5 * x * (1 + math.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))))
 
 

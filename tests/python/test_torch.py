@@ -14,6 +14,7 @@ if not hasattr(torch.library, "custom_op"):
 
 import partita.torch as ptt  # noqa: E402
 from shapes import part, rules, whole  # noqa: E402
+from test_launchers import started  # noqa: E402
 
 WHERE = "cuda" if os.environ.get("PARTITA_TEST_DEVICE") == "cuda" else "cpu"
 
@@ -243,6 +244,76 @@ def test_layers_are_those_of_one_process(ctx, sequence_parallel):
     close(second.bias.grad, down.bias.grad)
 
 
+@pytest.mark.parametrize("sequence_parallel", [True, False])
+@pytest.mark.parametrize("activation, with_bias", [("gelu", True), ("relu", True), ("relu", False), ("gelu", False), (None, True)])
+def test_layers_with_an_activation(ctx, activation, with_bias, sequence_parallel):
+    """Made with the products; beside the same by PyTorch on the whole, to the second derivative."""
+    whole = [torch.nn.Linear(*sizes, bias=with_bias, dtype=torch.float64, device=WHERE) for sizes in ((6, 10), (10, 5))]
+    with torch.no_grad():
+        for seed, one in enumerate([one for layer in whole for one in layer.parameters()]):
+            one.copy_(torch.from_numpy(drawn(one.shape, torch.float64, seed)))
+    f = {"relu": torch.relu, "gelu": lambda x: torch.nn.functional.gelu(x, approximate="tanh"), None: lambda x: x}[activation]
+    x = torch.from_numpy(drawn((2 * ctx.size + 1, 3, 6), torch.float64, 10)).to(WHERE).requires_grad_()
+    y = f(whole[1](f(whole[0](x))))
+    weight = torch.from_numpy(drawn(y.shape, torch.float64, 11)).to(WHERE)
+    loss = (y * weight).sum()
+    (by_x,) = torch.autograd.grad(loss, x, create_graph=True)
+    (loss + (by_x**2).sum()).backward()
+
+    rows = pt.Layout(pt.Slab(0), (len(x),), ctx.size).indices(0, ctx.rank) if sequence_parallel else np.arange(len(x))
+    given = {"activation": activation, "bias": with_bias, "sequence_parallel": sequence_parallel, "dtype": torch.float64, "device": WHERE}
+    layers = ptt.ColumnParallelLinear(ctx, 6, 10, **given), ptt.RowParallelLinear(ctx, 10, 5, **given)
+    for one, of_whole in zip(layers, whole):
+        one.take(of_whole)
+    mine = x.detach()[rows].clone().requires_grad_()
+    found = layers[1](layers[0](mine, len(x)))
+    close(found.detach(), y.detach()[rows])
+    loss = (found * weight[rows]).sum()
+    (by_mine,) = torch.autograd.grad(loss, mine, create_graph=True)
+    close(by_mine.detach(), by_x.detach()[rows])
+    if not sequence_parallel:  # what is the same on all ranks counts once there
+        return
+    (loss + (by_mine**2).sum()).backward()
+    close(mine.grad, x.grad[rows])
+    columns = torch.as_tensor(layers[0].layout.indices(0, ctx.rank))
+    close(layers[0].weight.grad, whole[0].weight.grad[columns])
+    close(layers[1].weight.grad, whole[1].weight.grad[:, columns])
+    for one, other, own in zip(layers, whole, (columns, slice(None))):
+        if with_bias:
+            close(one.bias.grad, other.bias.grad[own])
+
+
+def test_products_with_an_epilogue(ctx):
+    """In any distributions; of the bias a rank's gradient is a share."""
+    a, b, bias = (torch.from_numpy(drawn(shape, torch.float64, seed)) for seed, shape in enumerate([(7, 5), (6, 5), (6,)]))
+    weight = torch.from_numpy(drawn((7, 6), torch.float64, 5))
+    wanted = [one.clone().requires_grad_() for one in (a, b, bias)]
+    result = torch.nn.functional.gelu(wanted[0] @ wanted[1].T + wanted[2], approximate="tanh")
+    (result * weight).sum().backward()
+    for number, rule in enumerate(rules(ctx.size)):
+        layout_a, layout_b = (pt.Layout(one, shape, ctx.size) for one, shape in ((rule, (7, 5)), (pt.Slab(1), (6, 5))))
+        to = pt.Layout(rules(ctx.size)[-1 - number], (7, 6), ctx.size)
+        own = [torch.from_numpy(part(one.numpy(), layout, ctx.rank).copy()).to(WHERE).requires_grad_() for one, layout in ((a, layout_a), (b, layout_b))]
+        mine = bias.clone().to(WHERE).requires_grad_()
+        found = ptt.matmul(ctx, *own, layout_a, layout_b, to, transpose_b=True, bias=mine, activation="gelu")
+        close(found.detach(), torch.from_numpy(part(result.detach().numpy(), to, ctx.rank)))
+        if to.is_replicated or layout_a.is_replicated:
+            continue
+        (found * torch.from_numpy(part(weight.numpy(), to, ctx.rank).copy()).to(WHERE)).sum().backward()
+        close(pt.all_reduce(ctx, mine.grad), wanted[2].grad)
+        close(own[0].grad, torch.from_numpy(part(wanted[0].grad.numpy(), layout_a, ctx.rank)))
+        close(own[1].grad, torch.from_numpy(part(wanted[1].grad.numpy(), layout_b, ctx.rank)))
+    layout = pt.Layout(pt.Slab(0), (6, 6), ctx.size)
+    square = torch.zeros(layout.local_shape(ctx.rank), device=WHERE)
+    for wrong in ({"activation": "selu"}, {"bias": torch.zeros(5, device=WHERE)}, {"bias": torch.zeros(6, dtype=torch.float64, device=WHERE)}):
+        with pytest.raises(pt.ArgumentError, match="activation|a bias of"):
+            ptt.matmul(ctx, square, square, layout, layout, **wrong)
+    with pytest.raises(pt.ArgumentError, match="activation 'selu'"):
+        ptt.ColumnParallelLinear(ctx, 6, 6, activation="selu")
+    with pytest.raises(pt.ArgumentError, match="tokens of torch.float64"):
+        ptt.ColumnParallelLinear(ctx, 6, 6, device=WHERE)(torch.zeros(2, 6, dtype=torch.float64, device=WHERE))
+
+
 def test_new_layers_have_the_same_on_all_ranks_where_they_must(ctx):
     layer = ptt.RowParallelLinear(ctx, 8, 3, device=WHERE)
     biases = pt.all_gather(ctx, layer.bias.detach()[None])
@@ -261,6 +332,12 @@ def test_what_is_wrong_is_the_same_error_on_all_ranks(ctx):
     with pytest.raises(pt.ArgumentError, match="a part of shape"):
         ptt.redistribute(ctx, torch.zeros(9, 9, device=WHERE), rows, pt.Slab(1))
     assert bool((ptt.all_reduce(ctx, torch.ones(2, device=WHERE)) == ctx.size).all())
+
+
+def test_bench():
+    run = "from partita.bench import main; from partita.torch.bench import _cases; main(['--case', 'layers/*ward', '--runs', '1'], _cases)"
+    (printed, code), other = started(2, "", body=run)
+    assert code == 0 and printed.count("2 ranks  ours") == 2 and "cuda/*: skipped" in printed and other == ("", 0), (printed, other)
 
 
 def test_compiled(ctx):

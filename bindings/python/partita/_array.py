@@ -13,7 +13,7 @@ from ._dtypes import dtype_name, numpy_dtype
 from ._errors import ArgumentError
 from ._mesh import DistributionLike, Rule, rule_of
 from ._packages import package_for, seen_by
-from ._streams import settle, stream_of_array
+from ._streams import settle, stream_of_array, stream_of_arrays
 
 Axis = Union[None, int, Sequence[int]]
 default_redistribution = _core.RedistributeOptions()
@@ -182,7 +182,7 @@ class Array(NDArrayOperatorsMixin):
         if self._read_only:
             raise ArgumentError("the array may only be read, as what it was made of")
         if isinstance(value, Array):
-            _core.copy(value._core, target._core, stream_of_array(None, target._core, self._package))
+            _core.copy(value._core, target._core, stream_of_arrays(None, target, value))
         elif np.ndim(value) == 0:
             target.fill(value)
         else:
@@ -208,7 +208,8 @@ class Array(NDArrayOperatorsMixin):
         """The matrix product. Collective, blocking: see `matmul`."""
         if not isinstance(other, Array):
             return NotImplemented
-        stream = stream_of_array(None, self._core, self._package)
+        on_host = self._core.on_host and other._core.on_host
+        stream = None if on_host else stream_of_arrays(None, self, other)
         core = _core.matmul(self._core, other._core, None, default_multiply, no_epilogue_arrays, stream)
         return Array(core, self._package)
 

@@ -23,6 +23,20 @@ def one_line(error: BaseException) -> str:
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
+class _Running(threading.local):
+    """What a thread of `run` is one of."""
+
+    ranks = 1
+
+
+_running = _Running()
+
+
+def ranks_of_process() -> int:
+    """How many ranks are threads of this process, of whom the calling thread is one."""
+    return _running.ranks
+
+
 _numbers = itertools.count(1)
 _contexts: weakref.WeakValueDictionary[int, Context] = weakref.WeakValueDictionary()
 
@@ -240,6 +254,7 @@ def run(ranks: int, function: Callable[[Context], Result], *, device: str = "any
     begun = threading.Event()
 
     def body(core: _core.Context) -> str:
+        _running.ranks = ranks
         try:
             context = Context(core)
             results[context.rank] = function(context)

@@ -13,7 +13,7 @@ from ._dtypes import dtype_name
 from ._errors import ArgumentError
 from ._mesh import DistributionLike, Rule, rule_of
 from ._packages import package_of
-from ._streams import stream_of_array
+from ._streams import handle_of, stream_of_array
 
 ShapeLike = Union[int, Sequence[int]]
 
@@ -219,6 +219,7 @@ def scatter(
     root: int = 0,
     shape: Optional[ShapeLike] = None,
     space: Optional[str] = None,
+    stream: Any = None,
 ) -> Array:
     """The array of one rank, spread over all. Collective, blocking.
 
@@ -228,6 +229,8 @@ def scatter(
         Whole and dense, in host memory, on the root; not looked at elsewhere.
     shape : optional
         Of the source; where it is not given the root tells the others.
+    stream
+        Of a result in device memory: see the docs on streams.
     """
     if not 0 <= root < context.size:
         raise ArgumentError(f"scatter: there is no rank {root} among {context.size}")
@@ -240,7 +243,8 @@ def scatter(
         _core.broadcast(context._core, told, root)
         shape = tuple(int(extent) for extent in told[1 : 1 + told[0]])
     dense = np.ascontiguousarray(source) if here else None
-    return Array(_core.scatter(context._core, dense, shape_of(shape), rule_of(distribution), root, space))
+    handle = None if stream is None else handle_of(stream)
+    return Array(_core.scatter(context._core, dense, shape_of(shape), rule_of(distribution), root, space, handle))
 
 
 def global_shape(context: Context, local: Tuple[int, ...], rule: Rule) -> Tuple[int, ...]:

@@ -11,7 +11,7 @@ from ._dtypes import dtype_name
 from ._errors import ArgumentError
 from ._mesh import rule_of
 from ._planned import PlannedOperation
-from ._streams import stream_of_array
+from ._streams import stream_of_arrays
 
 
 # A dtype's name for a compute type.
@@ -57,7 +57,9 @@ def _arrays(given: dict[str, Optional[Array]]) -> _core.EpilogueArrays:
     return _core.EpilogueArrays(**cores)
 
 
-def matmul(a: Array, b: Array, c: Optional[Array] = None, *, out: Optional[Array] = None, stream: Any = None, **options: Any) -> Array:
+def matmul(
+    a: Array, b: Array, c: Optional[Array] = None, *, out: Optional[Array] = None, stream: Any = None, **options: Any
+) -> Array:
     """F(alpha op(a) op(b) + beta c), of arrays in any distributions. Collective, blocking; plans are kept.
 
     Parameters
@@ -94,12 +96,12 @@ def matmul(a: Array, b: Array, c: Optional[Array] = None, *, out: Optional[Array
     """
     given, options = _parted(options) if options else ({}, options)
     how, arrays = _options(options), _arrays(given)
-    first, handle = core_given(a), stream_of_array(stream, core_given(a), a._package)
+    cores, d = (core_given(a), core_given(b), core_of(c)), writable("out", out)
+    handle = stream_of_arrays(stream, a, b, c, out, *given.values())
     if out is None:
-        return Array(_core.matmul(first, core_given(b), core_of(c), how, arrays, handle), a._package)
-    d = writable("out", out)
+        return Array(_core.matmul(*cores, how, arrays, handle), a._package)
     assert d is not None
-    _core.matmul_into(first, core_given(b), core_of(c), d, how, arrays, handle)
+    _core.matmul_into(*cores, d, how, arrays, handle)
     return out
 
 
@@ -157,26 +159,26 @@ class Matmul(PlannedOperation):
             raise TypeError(f"there is no array {unknown[0]}; known: {', '.join(_of_epilogue)}")
         bound = _arrays({name: one for name, one in arrays.items() if one is not None})
         self._core.reset(core_given(a), core_given(b), core_of(c), d, bound)
-        self._bound = (a, b, c, bound)  # they are read until the next reset
+        self._bound = (a, b, c, *arrays.values()), bound  # they are read until the next reset
 
     def execute(self, alpha: Optional[complex] = None, beta: Optional[complex] = None, *, stream: Any = None) -> Array:
         """Multiply; factors are those of the options by default. Collective, blocking. Returns `out`."""
         self._core.execute(
             self._options.alpha if alpha is None else alpha,
             self._options.beta if beta is None else beta,
-            stream_of_array(stream, self.out._core, self._bound[0]._package),
+            stream_of_arrays(stream, self.out, *self._bound[0]),
         )
         return self.out
 
 
 def dot(a: Array, b: Array, *, stream: Any = None) -> Any:
     """The sum of a[i] b[i], on every rank. Collective, blocking. Layouts must be equal."""
-    return _core.inner_product(core_given(a), core_given(b), False, stream_of_array(stream, a._core, a._package))
+    return _core.inner_product(core_given(a), core_given(b), False, stream_of_arrays(stream, a, b))
 
 
 def vdot(a: Array, b: Array, *, stream: Any = None) -> Any:
     """The sum of conj(a[i]) b[i], on every rank. Collective, blocking. Layouts must be equal."""
-    return _core.inner_product(core_given(a), core_given(b), True, stream_of_array(stream, a._core, a._package))
+    return _core.inner_product(core_given(a), core_given(b), True, stream_of_arrays(stream, a, b))
 
 
 def norm(a: Array, axis: Any = None, *, keepdims: bool = False, stream: Any = None) -> Any:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import importlib
 import sys
-from typing import Any, Tuple, Union
+from typing import Any, Tuple, TypeVar, Union
 
 import numpy as np
 
 from . import _core
 from ._dtypes import _of_ml_dtypes, numpy_dtype
 from ._errors import UnsupportedError
+
+Tensor = TypeVar("Tensor")
 
 _known = {"torch": "torch", "cupy": "cupy", "jax": "jax", "jaxlib": "jax"}
 
@@ -57,11 +59,19 @@ def seen_by(package: str, part: Union[_core.Array, _core.SymmetricPart]) -> Any:
     return (importlib.import_module("jax.dlpack") if package == "jax" else module).from_dlpack(part)
 
 
+def fresh(made: Tensor) -> Tensor:
+    """A new tensor of PyTorch's, which does not ask for huge pages, as NumPy does."""
+    tensor: Any = made
+    if tensor.device.type == "cpu":
+        _core.wish_for_huge_pages(tensor.data_ptr(), tensor.nbytes)
+    return made
+
+
 def empty_beside(array: Any, shape: Tuple[int, ...]) -> Any:
     """A new array of the package, dtype and device of `array`."""
     package = package_of(array)
     if package == "torch":
-        return array.new_empty(shape)
+        return fresh(array.new_empty(shape))
     if package == "cupy":
         return importlib.import_module("cupy").empty(shape, array.dtype)
     return np.empty(shape, np.asarray(array).dtype)

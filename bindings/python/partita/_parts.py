@@ -45,6 +45,11 @@ def check_part(what: str, shape: Sequence[int], layout: _core.Layout, rank: int,
         )
 
 
+def check_activation(what: str, activation: Optional[str]) -> None:
+    if activation not in (None, "relu", "gelu"):
+        raise ArgumentError(f"{what}: activation {activation!r}; known: relu, gelu")
+
+
 def layout_of(destination: Destination, shape: Sequence[int], ranks: int) -> _core.Layout:
     """A layout itself, or that of a distribution and a shape."""
     if isinstance(destination, _core.Layout):

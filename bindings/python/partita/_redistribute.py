@@ -8,7 +8,7 @@ from . import _core
 from ._array import Array, core_given, default_redistribution
 from ._linear import writable
 from ._mesh import DistributionLike
-from ._streams import stream_of_array
+from ._streams import stream_of_arrays
 
 
 def redistribute(
@@ -31,7 +31,7 @@ def redistribute(
     core = writable("destination", destination)
     assert core is not None
     how = _core.RedistributeOptions(**options) if options else default_redistribution
-    _core.redistribute_into(origin, core, how, stream_of_array(stream, origin, source._package))
+    _core.redistribute_into(origin, core, how, stream_of_arrays(stream, source, destination))
     return destination
 
 
@@ -68,7 +68,7 @@ class Redistribute:
         target = self._arrays[1] if destination is None else destination
         core = writable("destination", target)
         assert core is not None
-        self._core.execute(core_given(origin), core, stream_of_array(stream, core, origin._package))
+        self._core.execute(core_given(origin), core, stream_of_arrays(stream, origin, target))
         return target
 
     @property

@@ -2,20 +2,24 @@
 
 `stream=` takes a stream of CuPy or PyTorch, anything with `__cuda_stream__`, or the number of a cudaStream_t. Nothing said:
 the current stream of the package that the array came from; where that has none (NumPy, JAX), the context's own.
-Work on arrays in device memory is then in order with what the stream does before and after; where no stream is found, a call
-is done when it returns. In host memory there are no streams: any that is given is an UnsupportedError.
+Work on arrays in device memory is then in order with what the stream does before and after; where no stream is found, and where
+other arrays of the call lie in host memory, a call is done when it returns. In host memory there are no streams: any that is
+given is an UnsupportedError.
 """
 
 from __future__ import annotations
 
 import operator
 import sys
-from typing import Any, Optional
+from typing import TYPE_CHECKING, Any, Optional
 
 import numpy as np
 
 from . import _core
 from ._packages import package_of
+
+if TYPE_CHECKING:
+    from ._array import Array
 
 
 def handle_of(stream: Any) -> int:
@@ -49,6 +53,23 @@ def stream_of_array(stream: Any, core: _core.Array, package: str) -> Optional[in
     if stream is not None:
         return handle_of(stream)
     return None if core.on_host else current(package, core.context.device)
+
+
+def stream_of_arrays(stream: Any, *arrays: Optional[Array]) -> Optional[int]:
+    """For work on several. Of those that lie in device memory beside others in host memory no work waits in a stream: what the
+    streams of their packages hold is waited for here."""
+    if stream is not None:
+        return handle_of(stream)
+    given = [one for one in arrays if one is not None]
+    on_device = [one for one in given if not one._core.on_host]
+    if not on_device:
+        return None
+    context = on_device[0]._core.context
+    handles = [current(one._package, context.device) for one in on_device]
+    stays = len(on_device) == len(given)
+    for handle in set(handles) - {handles[0] if stays else None, None}:
+        context.synchronize(handle)
+    return handles[0] if stays else None
 
 
 def stream_of_memory(stream: Any, memory: Any, context: _core.Context) -> Optional[int]:

@@ -18,7 +18,10 @@ from ._errors import ArgumentError
 from ._linear import writable
 from ._mesh import rule_of
 from ._planned import PlannedOperation
-from ._streams import settle, stream_of_array
+from ._streams import stream_of_arrays
+
+#: Along what is transformed; None: all.
+Axes = Optional[Sequence[int]]
 
 __all__ = [
     "FFT", "dct", "dctn", "dst", "dstn", "fft", "fft2", "fftn", "idct", "idctn", "idst", "idstn", "ifft", "ifft2", "ifftn",
@@ -41,21 +44,29 @@ def _options(kind: str, axes: Sequence[int], norm: Optional[str], options: dict[
 
 
 def _transform(
-    a: Array, kind: str, axes: Optional[Sequence[int]], norm: Optional[str], out: Optional[Array], options: dict[str, Any]
+    a: Array,
+    kind: str,
+    axes: Axes,
+    norm: Optional[str],
+    out: Optional[Array],
+    stream: Any,
+    options: dict[str, Any],
 ) -> Array:
-    core_given(a)
-    along = list(range(a.ndim)) if axes is None else axes_of(axes, a.ndim)
+    core = core_given(a)
+    along = range(a.ndim) if axes is None else axes_of(axes, a.ndim)
     how = _options(kind, along, norm, options)
-    settle(a._core, a._package)
+    handle = stream_of_arrays(stream, a, out)
     if out is None:
-        return Array(_core.transform(a._core, how), a._package)
+        return Array(_core.transform(core, how, handle), a._package)
     target = writable("out", out)
     assert target is not None
-    _core.transform_into(a._core, target, how)
+    _core.transform_into(core, target, how, handle)
     return out
 
 
-def fftn(a: Array, axes: Optional[Sequence[int]] = None, norm: Optional[str] = None, *, out: Optional[Array] = None, **options: Any) -> Array:
+def fftn(
+    a: Array, axes: Axes = None, norm: Optional[str] = None, *, out: Optional[Array] = None, stream: Any = None, **options: Any
+) -> Array:  # fmt: skip
     """The Fourier transform over several axes, all by default. Collective, blocking.
 
     Parameters
@@ -67,32 +78,39 @@ def fftn(a: Array, axes: Optional[Sequence[int]] = None, norm: Optional[str] = N
         Whose the 1/N is.
     out, **options
         See the module.
+    stream
+        Of device memory: see the docs on streams.
 
     Raises
     ------
     ArgumentError, DisagreementError, UnsupportedError, MemoryError
         The same on every rank.
     """
-    return _transform(a, "c2c", axes, norm, out, options)
+    return _transform(a, "c2c", axes, norm, out, stream, options)
 
 
-def ifftn(a: Array, axes: Optional[Sequence[int]] = None, norm: Optional[str] = None, *, out: Optional[Array] = None, **options: Any) -> Array:
+def ifftn(
+    a: Array, axes: Axes = None, norm: Optional[str] = None, *, out: Optional[Array] = None, stream: Any = None, **options: Any
+) -> Array:  # fmt: skip
     """The inverse of `fftn`. Collective, blocking."""
-    return _transform(a, "c2c", axes, norm, out, {**options, "inverse": True})
+    return _transform(a, "c2c", axes, norm, out, stream, {**options, "inverse": True})
 
 
-def rfftn(a: Array, axes: Optional[Sequence[int]] = None, norm: Optional[str] = None, *, out: Optional[Array] = None, **options: Any) -> Array:
+def rfftn(
+    a: Array, axes: Axes = None, norm: Optional[str] = None, *, out: Optional[Array] = None, stream: Any = None, **options: Any
+) -> Array:  # fmt: skip
     """The transform of real data: half the spectrum along the last of the axes. Collective, blocking; as `fftn`."""
-    return _transform(a, "r2c", axes, norm, out, options)
+    return _transform(a, "r2c", axes, norm, out, stream, options)
 
 
 def irfftn(
     a: Array,
     s: Optional[Sequence[int]] = None,
-    axes: Optional[Sequence[int]] = None,
+    axes: Axes = None,
     norm: Optional[str] = None,
     *,
     out: Optional[Array] = None,
+    stream: Any = None,
     **options: Any,
 ) -> Array:
     """The inverse of `rfftn`. Collective, blocking.
@@ -106,7 +124,7 @@ def irfftn(
         if len(s) != len(along) or list(s[:-1]) != kept[:-1]:
             raise ArgumentError(f"irfftn: the lengths {list(s)} are not {kept[:-1]} and that of the last axis")
         options = {**options, "last_length": int(s[-1])}
-    return _transform(a, "c2r", along, norm, out, options)
+    return _transform(a, "c2r", along, norm, out, stream, options)
 
 
 def fft(a: Array, axis: int = -1, norm: Optional[str] = None, **options: Any) -> Array:
@@ -161,31 +179,35 @@ def _real_kind(name: str, type: int) -> str:
 
 
 def dctn(
-    a: Array, type: int = 2, axes: Optional[Sequence[int]] = None, norm: Optional[str] = None, *, out: Optional[Array] = None, **options: Any
-) -> Array:
+    a: Array, type: int = 2, axes: Axes = None, norm: Optional[str] = None, *,
+    out: Optional[Array] = None, stream: Any = None, **options: Any,
+) -> Array:  # fmt: skip
     """The cosine transform of real data, of types 1 to 4. Collective, blocking; as `fftn`."""
-    return _transform(a, _real_kind("dct", type), axes, norm, out, options)
+    return _transform(a, _real_kind("dct", type), axes, norm, out, stream, options)
 
 
 def idctn(
-    a: Array, type: int = 2, axes: Optional[Sequence[int]] = None, norm: Optional[str] = None, *, out: Optional[Array] = None, **options: Any
-) -> Array:
+    a: Array, type: int = 2, axes: Axes = None, norm: Optional[str] = None, *,
+    out: Optional[Array] = None, stream: Any = None, **options: Any,
+) -> Array:  # fmt: skip
     """The inverse of `dctn`. Collective, blocking."""
-    return _transform(a, _real_kind("dct", type), axes, norm, out, {**options, "inverse": True})
+    return _transform(a, _real_kind("dct", type), axes, norm, out, stream, {**options, "inverse": True})
 
 
 def dstn(
-    a: Array, type: int = 2, axes: Optional[Sequence[int]] = None, norm: Optional[str] = None, *, out: Optional[Array] = None, **options: Any
-) -> Array:
+    a: Array, type: int = 2, axes: Axes = None, norm: Optional[str] = None, *,
+    out: Optional[Array] = None, stream: Any = None, **options: Any,
+) -> Array:  # fmt: skip
     """The sine transform of real data, of types 1 to 4. Collective, blocking; as `fftn`."""
-    return _transform(a, _real_kind("dst", type), axes, norm, out, options)
+    return _transform(a, _real_kind("dst", type), axes, norm, out, stream, options)
 
 
 def idstn(
-    a: Array, type: int = 2, axes: Optional[Sequence[int]] = None, norm: Optional[str] = None, *, out: Optional[Array] = None, **options: Any
-) -> Array:
+    a: Array, type: int = 2, axes: Axes = None, norm: Optional[str] = None, *,
+    out: Optional[Array] = None, stream: Any = None, **options: Any,
+) -> Array:  # fmt: skip
     """The inverse of `dstn`. Collective, blocking."""
-    return _transform(a, _real_kind("dst", type), axes, norm, out, {**options, "inverse": True})
+    return _transform(a, _real_kind("dst", type), axes, norm, out, stream, {**options, "inverse": True})
 
 
 def dct(a: Array, type: int = 2, axis: int = -1, norm: Optional[str] = None, **options: Any) -> Array:
@@ -234,7 +256,7 @@ class FFT(PlannedOperation):
         self,
         a: Array,
         kind: str = "c2c",
-        axes: Optional[Sequence[int]] = None,
+        axes: Axes = None,
         norm: Optional[str] = None,
         *,
         out: Optional[Array] = None,
@@ -258,7 +280,8 @@ class FFT(PlannedOperation):
         source, result = self._input if a is None else a, self.out if out is None else out
         target = writable("out", result)
         assert target is not None
-        handle = stream_of_array(stream, core_given(source), source._package)
+        core_given(source)
+        handle = stream_of_arrays(stream, source, result)
         self._core.execute(source._core, target, scale, handle)
         return result
 
@@ -269,6 +292,7 @@ class FFT(PlannedOperation):
         source, result = self.out if out is None else out, self._input if a is None else a
         target = writable("a", result)
         assert target is not None
-        handle = stream_of_array(stream, core_given(source), source._package)
+        core_given(source)
+        handle = stream_of_arrays(stream, source, result)
         self._core.inverse(source._core, target, scale, handle)
         return result

@@ -58,41 +58,59 @@ void bind_fft_options(nb::module_& module) {
           nb::arg("scratch_bytes") = 0, nb::arg("measure") = false, nb::arg("wisdom_file") = "");
 }
 
-/// Which function the options name.
-Array transformed(const Array& input, const FftOptions& options) {
-  const SourcePlace where = caller();
-  const nb::gil_scoped_release unlocked;
+/// Which function the options name. `in`: a stream, or nothing.
+template <class... In>
+Array transformed(const Array& input, const FftOptions& options, SourcePlace where, In... in) {
   const auto kind = static_cast<int>(options.kind);
   if (options.kind == FftKind::c2c)
-    return options.inverse ? ifft(input, options, where) : fft(input, options, where);
-  if (options.kind == FftKind::r2c) return rfft(input, options, where);
-  if (options.kind == FftKind::c2r) return irfft(input, options, where);
-  const bool sine = options.kind >= FftKind::dst1;
-  const int type = 1 + kind - static_cast<int>(sine ? FftKind::dst1 : FftKind::dct1);
-  if (sine) return options.inverse ? idst(input, type, options, where) : dst(input, type, options, where);
-  return options.inverse ? idct(input, type, options, where) : dct(input, type, options, where);
-}
-
-void transformed_into(const Array& input, Array& output, const FftOptions& options) {
-  const auto kind = static_cast<int>(options.kind);
-  if (options.kind == FftKind::c2c)
-    return options.inverse ? ifft_into(input, output, options) : fft_into(input, output, options);
-  if (options.kind == FftKind::r2c) return rfft_into(input, output, options);
-  if (options.kind == FftKind::c2r) return irfft_into(input, output, options);
+    return options.inverse ? ifft(input, options, in..., where) : fft(input, options, in..., where);
+  if (options.kind == FftKind::r2c) return rfft(input, options, in..., where);
+  if (options.kind == FftKind::c2r) return irfft(input, options, in..., where);
   const bool sine = options.kind >= FftKind::dst1;
   const int type = 1 + kind - static_cast<int>(sine ? FftKind::dst1 : FftKind::dct1);
   if (sine)
-    return options.inverse ? idst_into(input, output, type, options) : dst_into(input, output, type, options);
-  return options.inverse ? idct_into(input, output, type, options) : dct_into(input, output, type, options);
+    return options.inverse ? idst(input, type, options, in..., where)
+                           : dst(input, type, options, in..., where);
+  return options.inverse ? idct(input, type, options, in..., where) : dct(input, type, options, in..., where);
+}
+
+template <class... In>
+void transformed_into(const Array& input, Array& output, const FftOptions& options, In... in) {
+  const auto kind = static_cast<int>(options.kind);
+  if (options.kind == FftKind::c2c)
+    return options.inverse ? ifft_into(input, output, options, in...)
+                           : fft_into(input, output, options, in...);
+  if (options.kind == FftKind::r2c) return rfft_into(input, output, options, in...);
+  if (options.kind == FftKind::c2r) return irfft_into(input, output, options, in...);
+  const bool sine = options.kind >= FftKind::dst1;
+  const int type = 1 + kind - static_cast<int>(sine ? FftKind::dst1 : FftKind::dct1);
+  if (sine)
+    return options.inverse ? idst_into(input, output, type, options, in...)
+                           : dst_into(input, output, type, options, in...);
+  return options.inverse ? idct_into(input, output, type, options, in...)
+                         : dct_into(input, output, type, options, in...);
 }
 
 }  // namespace
 
 void bind_fft(nb::module_& module) {
   bind_fft_options(module);
-  module.def("transform", &transformed, nb::arg("input"), nb::arg("options"));
-  module.def("transform_into", &transformed_into, nb::arg("input"), nb::arg("output"), nb::arg("options"),
-             Unlocked());
+  module.def(
+      "transform",
+      [](const Array& input, const FftOptions& options, StreamHandle stream) {
+        const SourcePlace where = caller();
+        const nb::gil_scoped_release unlocked;
+        return stream ? transformed(input, options, where, stream_of(stream))
+                      : transformed(input, options, where);
+      },
+      nb::arg("input"), nb::arg("options"), nb::arg("stream") = nb::none());
+  module.def(
+      "transform_into",
+      [](const Array& input, Array& output, const FftOptions& options, StreamHandle stream) {
+        stream ? transformed_into(input, output, options, stream_of(stream))
+               : transformed_into(input, output, options);
+      },
+      nb::arg("input"), nb::arg("output"), nb::arg("options"), nb::arg("stream") = nb::none(), Unlocked());
   module.def(
       "plan_fft",
       [](const Operand& input, const Operand& output, const Topology& topology, const FftOptions& options,

@@ -7,6 +7,7 @@
 #include "callers.hpp"
 #include "casters.hpp"
 #include "choices.hpp"
+#include "huge_pages.hpp"
 #include "views.hpp"
 
 namespace partita::python {
@@ -62,6 +63,12 @@ class SymmetricBlock {
 }  // namespace
 
 void bind_memory(nb::module_& module) {
+  module.def(
+      "wish_for_huge_pages",
+      [](std::uintptr_t data, std::int64_t bytes) {
+        wish_for_huge_pages(reinterpret_cast<void*>(data), bytes);  // NOLINT(performance-no-int-to-ptr)
+      },
+      nb::arg("data"), nb::arg("bytes"));
   nb::class_<SymmetricPart>(module, "SymmetricPart")
       .def_prop_ro("__array_interface__", &SymmetricPart::array_interface)
       .def_prop_ro("__cuda_array_interface__", &SymmetricPart::cuda_array_interface)

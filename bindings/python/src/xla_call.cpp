@@ -4,6 +4,8 @@
 #include <partita/error.hpp>
 #include <string>
 
+#include "huge_pages.hpp"
+
 namespace partita::python::xla {
 
 namespace {
@@ -111,6 +113,13 @@ View Call::view(const Buffers& buffers, std::int64_t index) const {
   View view = View::dense(buffer.data, dtype_of_xla(buffer.dtype), shape);
   view.space = space_;
   return view;
+}
+
+View Call::result(std::int64_t index) const {
+  const View found = view(frame_.results, index);
+  if (space_ == MemorySpace::host)
+    wish_for_huge_pages(found.data, volume(found.extents) * size_of(found.dtype));
+  return found;
 }
 
 const void* Call::attribute(std::string_view name, int type) const {

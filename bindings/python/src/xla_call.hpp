@@ -19,7 +19,7 @@ class Call {
   Call(const Frame& frame, MemorySpace space) : frame_(frame), space_(space) {}
 
   View argument(std::int64_t index) const { return view(frame_.arguments, index); }
-  View result(std::int64_t index) const { return view(frame_.results, index); }
+  View result(std::int64_t index) const;
 
   std::int64_t number(std::string_view name) const;
   std::span<const std::int64_t> numbers(std::string_view name) const;

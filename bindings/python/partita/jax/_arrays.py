@@ -17,7 +17,7 @@ from .. import _core
 from .._adjoints import as_partial, as_replicated, is_first_replica, of_half_spectrum, opposite_norm
 from .._array import axes_of
 from .._errors import ArgumentError
-from .._parts import Destination, check_part, layout_of, of_product, of_transform
+from .._parts import Destination, check_activation, check_part, layout_of, of_product, of_transform
 from ._group import Group, chosen
 from ._program import ad, batched_in_turn, call, linear
 
@@ -255,8 +255,7 @@ def matmul(
     a, b = _part("matmul", a, layout_a, among), _part("matmul", b, layout_b, among)
     if a.dtype != b.dtype:
         raise ArgumentError(f"matmul: {a.dtype} and {b.dtype}")
-    if activation not in (None, "relu", "gelu"):
-        raise ArgumentError(f"matmul: activation {activation!r}; known: relu, gelu")
+    check_activation("matmul", activation)
     d = of_product(layout_a, layout_b, destination, transpose_a, transpose_b)
     more = () if bias is None else (jnp.asarray(bias),)
     epilogue = "-".join(([activation] if activation else []) + (["bias"] if more else [])) or "none"

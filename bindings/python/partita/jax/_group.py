@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from types import TracebackType
 from typing import Any, Dict, List, Optional, Sequence, Type, Union
@@ -9,11 +10,30 @@ from typing import Any, Dict, List, Optional, Sequence, Type, Union
 import jax  # type: ignore[import-not-found,unused-ignore]
 
 from .. import _core
-from .._context import Context, one_line
-from .._errors import ArgumentError
+from .._context import Context, one_line, ranks_of_process
+from .._errors import ArgumentError, UnsupportedError
 
 
 _wait_for_programs: Any = jax.effects_barrier
+
+
+def _threads_of_xla() -> int:
+    """That run programs on the CPU, of all ranks of this process."""
+    devices: int = jax.local_device_count()
+    for name in ("PJRT_NPROC", "NPROC"):
+        if os.environ.get(name, "").isdigit():
+            return max(int(os.environ[name]), devices)
+    return max(len(os.sched_getaffinity(0)), devices)
+
+
+def _require_threads() -> None:
+    """A call waits for other ranks in one of these threads: with fewer than ranks, those who are waited for might get none."""
+    ranks = ranks_of_process()
+    if ranks > 1 and jax.default_backend() == "cpu" and _threads_of_xla() < ranks:
+        raise UnsupportedError(
+            f"Group: {ranks} ranks are threads of this process, whose programs XLA runs in {_threads_of_xla()} threads: set "
+            f"PJRT_NPROC={ranks} in the environment before JAX is used first, or start the ranks as processes"
+        )
 
 
 class _Entered(threading.local):
@@ -34,9 +54,15 @@ class Group:
     Parameters
     ----------
     context : Context
+
+    Raises
+    ------
+    UnsupportedError
+        More ranks that are threads of this process than XLA has threads for their programs; on each of them.
     """
 
     def __init__(self, context: Context) -> None:
+        _require_threads()
         own = context.split(0, context.rank)
         assert own is not None
         self._begin(own)

@@ -17,7 +17,8 @@ from .._adjoints import as_partial, as_replicated, is_first_replica, of_half_spe
 from .._array import axes_of, no_epilogue_arrays
 from .._context import Context, context_of
 from .._errors import ArgumentError
-from .._parts import Destination, check_part, layout_of, of_product, of_transform
+from .._packages import fresh
+from .._parts import Destination, check_activation, check_part, layout_of, of_product, of_transform
 from .._streams import stream_of_memory
 from ._operators import layout_at, number_of, number_of_layout, operator, plain
 
@@ -63,7 +64,7 @@ _into_ordinary = _core.RedistributeOptions(heap=False)
 
 def _call_redistribute(x: Tensor, context: int, source: int, destination: int) -> Tensor:
     among, x = context_of(context), plain(x)
-    result = _part(x, destination, context)
+    result = fresh(_part(x, destination, context))
     stream = stream_of_memory(None, x, among._core)
     _core.redistribute_into(_array(x, source, among), _array(result, destination, among), _into_ordinary, stream)
     return result
@@ -107,7 +108,7 @@ def _call_fft(
     x: Tensor, context: int, source: int, destination: int, kind: str, inverse: bool, axes: Sequence[int], norm: str
 ) -> Tensor:
     among, x = context_of(context), plain(x)
-    result = _part(x, destination, context, _precision(x, kind))
+    result = fresh(_part(x, destination, context, _precision(x, kind)))
     to = layout_at(destination)
     last = to.shape[axes[-1]] if kind == "c2r" else 0
     options = _core.FftOptions(
@@ -115,10 +116,7 @@ def _call_fft(
         distribution=to.distribution, heap=False,
     )  # fmt: skip
     array, made = _array(x, source, among), _array(result, destination, among)
-    stream = stream_of_memory(None, x, among._core)
-    if stream is not None:  # the call takes none: what was put into it before comes first
-        among.synchronize(stream)
-    _core.transform_into(array, made, options)
+    _core.transform_into(array, made, options, stream_of_memory(None, x, among._core))
     return result
 
 
@@ -203,7 +201,7 @@ def _call_matmul(
     a: Tensor, b: Tensor, context: int, layout_a: int, layout_b: int, destination: int, transpose_a: bool, transpose_b: bool
 ) -> Tensor:
     among, a, b = context_of(context), plain(a), plain(b)
-    result = _part(a, destination, context)
+    result = fresh(_part(a, destination, context))
     options = _core.MatmulOptions(
         op_a=_ops[transpose_a], op_b=_ops[transpose_b], distribution=layout_at(destination).distribution, heap=False
     )
@@ -224,9 +222,15 @@ def _keep_factors(ctx: Any, inputs: Tuple[Any, ...], output: Tensor) -> None:
 
 
 def _matmul_gradients(ctx: Any, gradient: Tensor) -> Tuple[Any, ...]:
-    """A' = D' op(B)^H and B' = op(A)^H D', transposed where the operand is."""
     a, b = ctx.saved_tensors
-    context, of_a, of_b, of_d, transpose_a, transpose_b = ctx.arguments
+    return (*_of_factors(ctx, a, b, gradient, *ctx.arguments), *[None] * len(ctx.arguments))
+
+
+def _of_factors(
+    ctx: Any, a: Tensor, b: Tensor, gradient: Tensor, context: int, of_a: int, of_b: int, of_d: int, transpose_a: bool,
+    transpose_b: bool,
+) -> Tuple[Optional[Tensor], Optional[Tensor]]:  # fmt: skip
+    """A' = D' op(B)^H and B' = op(A)^H D', transposed where the operand is."""
     d = (_whole(gradient, of_d, context), of_d)
 
     def product(left: Tuple[Tensor, int], right: Tuple[Tensor, int], to: int, *transpose: bool) -> Tensor:
@@ -241,17 +245,112 @@ def _matmul_gradients(ctx: Any, gradient: Tensor) -> Tuple[Any, ...]:
     if ctx.needs_input_grad[1]:
         other = (a.conj(), of_a)
         by_b = product(d, other, of_b, True, transpose_a) if transpose_b else product(other, d, of_b, not transpose_a, False)
-    return (by_a, by_b, *[None] * len(ctx.arguments))
+    return by_a, by_b
 
 
 _matmul.register_autograd(_matmul_gradients, setup_context=_keep_factors)
 
 
+# --- products with an epilogue
+
+
+def _call_epilogue(
+    a: Tensor, b: Tensor, bias: Optional[Tensor], context: int, layout_a: int, layout_b: int, layout_bias: int, destination: int,
+    transpose_a: bool, transpose_b: bool, activation: str,
+) -> Tuple[Tensor, Tensor]:  # fmt: skip
+    """The result, and what the activation was made of, where its derivative needs that.
+
+    The library's bias has a number a row, and PyTorch's a column, so that D^T = op(B)^T op(A)^T is what is made, in D's memory.
+    """
+    among, a, b = context_of(context), plain(a), plain(b)
+    result, before = map(fresh, _epilogue_results(a, context, destination, activation))
+
+    def turned(x: Tensor) -> Any:
+        return _array(x, destination, among).permuted([1, 0])
+
+    auxiliary = turned(before) if activation == "gelu" else None
+    arrays = _core.EpilogueArrays(
+        bias=None if bias is None else _array(plain(bias), layout_bias, among), auxiliary=auxiliary
+    )
+    words = [activation] if activation else []
+    words += ["bias"] if bias is not None else []
+    words += ["aux"] if auxiliary is not None else []
+    options = _core.MatmulOptions(op_a=_ops[not transpose_b], op_b=_ops[not transpose_a], epilogue="-".join(words), heap=False)
+    left, right = _array(b, layout_b, among), _array(a, layout_a, among)
+    _core.matmul_into(left, right, None, turned(result), options, arrays, stream_of_memory(None, a, among._core))
+    return result, before
+
+
+def _epilogue_results(a: Tensor, context: int, destination: int, activation: str) -> Tuple[Tensor, Tensor]:
+    return _part(a, destination, context), _part(a, destination, context) if activation == "gelu" else a.new_empty(0)
+
+
+_epilogue = operator(
+    "matmul_epilogue",
+    _call_epilogue,
+    lambda a, b, bias, context, layout_a, layout_b, layout_bias, destination, transpose_a, transpose_b, activation: (
+        _epilogue_results(a, context, destination, activation)
+    ),
+)
+
+
+def _keep_epilogue(ctx: Any, inputs: Tuple[Any, ...], output: Tuple[Tensor, Tensor]) -> None:
+    ctx.set_materialize_grads(False)
+    ctx.arguments = inputs[3:]
+    ctx.save_for_backward(*inputs[:2], *output)
+
+
+def _epilogue_gradients(ctx: Any, gradient: Optional[Tensor], of_before: Optional[Tensor]) -> Tuple[Any, ...]:
+    """Those of the product by what passes the activation."""
+    a, b, result, before = ctx.saved_tensors
+    context, layout_a, layout_b, layout_bias, destination, transpose_a, transpose_b, activation = ctx.arguments
+    given = gradient
+    if gradient is not None and activation == "relu":
+        given = gradient * (result > 0)
+    elif gradient is not None and activation == "gelu":
+        given = torch.ops.aten.gelu_backward(gradient, before, approximate="tanh")
+    if of_before is not None:
+        given = of_before if given is None else given + of_before
+    if given is None:
+        return (None,) * (3 + len(ctx.arguments))
+    factors = _of_factors(ctx, a, b, given, context, layout_a, layout_b, destination, transpose_a, transpose_b)
+    of_bias = _of_columns(given, destination, layout_bias, context) if ctx.needs_input_grad[2] else None
+    return (*factors, of_bias, *[None] * len(ctx.arguments))
+
+
+def _of_columns(given: Tensor, destination: int, layout_bias: int, context: int) -> Tensor:
+    """This rank's share of the sums over rows, where the bias has it."""
+    sums, bias = given.sum(0), layout_at(layout_bias)
+    if sums.shape == bias.local_shape(context_of(context).rank):
+        return sums
+    columns = layout_at(destination).indices(1, context_of(context).rank)
+    return sums.new_zeros(bias.shape).index_copy(0, torch.as_tensor(columns, device=sums.device), sums)
+
+
+_epilogue.register_autograd(_epilogue_gradients, setup_context=_keep_epilogue)
+
+
+def matmul_in_layout(
+    context: Context, a: Tensor, b: Tensor, layout_a: _core.Layout, layout_b: _core.Layout, to: _core.Layout,
+    transposed: Tuple[bool, bool], bias: Optional[Tensor] = None, of_bias: Optional[_core.Layout] = None,
+    activation: Optional[str] = None,
+) -> Tensor:  # fmt: skip
+    """What has been checked. `of_bias`: of a vector for the columns of D, whole on every rank, or cut as they are."""
+    numbers = [number_of_layout(one) for one in (layout_a, layout_b, to)]
+    if bias is None and activation is None:
+        return _matmul(a, b, number_of(context), *numbers, *transposed)
+    whole = _core.Layout(_core.Replicated(), (to.shape[1],), context.size) if of_bias is None else of_bias
+    numbers.insert(2, number_of_layout(whole))
+    found, _ = _epilogue(a, b, bias, number_of(context), *numbers, *transposed, activation or "")
+    return found
+
+
 def matmul(
     context: Context, a: Tensor, b: Tensor, layout_a: _core.Layout, layout_b: _core.Layout,
     destination: Optional[Destination] = None, *, transpose_a: bool = False, transpose_b: bool = False,
+    bias: Optional[Tensor] = None, activation: Optional[str] = None,
 ) -> Tensor:  # fmt: skip
-    """This rank's part of the product of two matrices, of any distributions.
+    """This rank's part of the product of two matrices, of any distributions, with an epilogue.
 
     Parameters
     ----------
@@ -260,11 +359,17 @@ def matmul(
     layout_a, layout_b : Layout
     destination : Layout or distribution, optional
         How the product lies; by default as `a`.
+    bias : Tensor, optional
+        A number for each column of the product, the whole of it on every rank; a rank's gradient is a share.
+    activation : {'relu', 'gelu'}, optional
+        Of the product with its bias; gelu in its form with tanh.
     """
+    check_activation("matmul", activation)
     check_part("matmul", a.shape, layout_a, context.rank, context.size)
     check_part("matmul", b.shape, layout_b, context.rank, context.size)
     if a.dtype != b.dtype:
         raise ArgumentError(f"matmul: {a.dtype} and {b.dtype}")
     to = of_product(layout_a, layout_b, destination, transpose_a, transpose_b)
-    numbers = [number_of_layout(one) for one in (layout_a, layout_b, to)]
-    return _matmul(a, b, number_of(context), *numbers, transpose_a, transpose_b)
+    if bias is not None and (bias.shape != to.shape[1:] or bias.dtype != a.dtype):
+        raise ArgumentError(f"matmul: a bias of {bias.dtype} and shape {tuple(bias.shape)}, where {to} is of {a.dtype}")
+    return matmul_in_layout(context, a, b, layout_a, layout_b, to, (transpose_a, transpose_b), bias, None, activation)

@@ -14,6 +14,7 @@ from torch import Tensor
 from .. import _collectives as plain_calls
 from .._context import Context, context_of
 from .._errors import ArgumentError, UnsupportedError
+from .._packages import fresh
 from .._parts import check_root, counts_of, rows_of
 from ._operators import number_of, only_sums, operator, plain, tensor
 
@@ -54,7 +55,7 @@ def _call_gather(x: Tensor, context: int, counts: Sequence[int], root: int) -> T
 
 def _call_scatter(x: Tensor, context: int, counts: Sequence[int], root: int) -> Tensor:
     among = context_of(context)
-    return tensor(plain_calls.scatter_from(among, plain(x), _rows(x, counts[among.rank]), counts=counts, root=root))
+    return tensor(plain_calls.scatter_from(among, plain(x), fresh(_rows(x, counts[among.rank])), counts=counts, root=root))
 
 
 def _call_all_to_all(x: Tensor, context: int, sent: Sequence[int], received: Sequence[int]) -> Tensor:
@@ -66,7 +67,7 @@ def _call_scan(x: Tensor, context: int, reduction: str, exclusive: bool) -> Tens
 
 
 def _call_send_receive(x: Tensor, context: int, to: int, source: int, tag: int, shape: Sequence[int]) -> Tensor:
-    return tensor(plain_calls.send_receive(context_of(context), plain(x), to, x.new_empty(tuple(shape)), source, tag))
+    return tensor(plain_calls.send_receive(context_of(context), plain(x), to, fresh(x.new_empty(tuple(shape))), source, tag))
 
 
 def _call_shared_sum(x: Tensor, context: int) -> Tensor:

@@ -6,6 +6,7 @@ gathers and scatters of activations are parts of the products, forward and backw
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any, Optional, Tuple
 
@@ -15,7 +16,9 @@ from torch.nn import functional
 
 from .. import _core
 from .._context import Context
-from ._arrays import matmul
+from .._errors import ArgumentError
+from .._parts import check_activation, check_part
+from ._arrays import matmul_in_layout
 from ._collectives import all_reduce, broadcast
 
 
@@ -37,15 +40,23 @@ def _shared(x: Tensor, context: Context) -> Tensor:
     return found
 
 
+def _activated(x: Tensor, activation: Optional[str]) -> Tensor:
+    """What the epilogue of a product does."""
+    if activation == "relu":
+        return functional.relu(x)
+    return functional.gelu(x, approximate="tanh") if activation == "gelu" else x
+
+
 class _ParallelLinear(nn.Module):
-    """y = x W^T + b. `axis`: the dimension of W that is cut, in parts of Slab."""
+    """y = f(x W^T + b). `axis`: the dimension of W that is cut, in parts of Slab."""
 
     def __init__(
-        self, context: Context, axis: int, in_features: int, out_features: int, bias: bool, sequence_parallel: bool,
-        device: Any, dtype: Any,
+        self, context: Context, axis: int, in_features: int, out_features: int, bias: bool, activation: Optional[str],
+        sequence_parallel: bool, device: Any, dtype: Any,
     ) -> None:  # fmt: skip
         super().__init__()
-        self.context, self.sequence_parallel = context, sequence_parallel
+        check_activation(type(self).__name__, activation)
+        self.context, self.activation, self.sequence_parallel = context, activation, sequence_parallel
         self.in_features, self.out_features = in_features, out_features
         self.layout = _core.Layout(_core.Slab(axis), (out_features, in_features), context.size)
         rows, columns = self.layout.local_shape(context.rank)
@@ -76,13 +87,25 @@ class _ParallelLinear(nn.Module):
         cut = "in" if self.layout.distribution == _core.Slab(1) else "out"
         return (
             f"in_features={self.in_features}, out_features={self.out_features}, {cut} over {self.context.size} ranks, "
-            f"bias={self.bias is not None}, sequence_parallel={self.sequence_parallel}"
+            f"bias={self.bias is not None}, activation={self.activation}, sequence_parallel={self.sequence_parallel}"
         )
 
-    def _whole_rows(self, x: Tensor, tokens: Optional[int], leading: Tuple[int, ...]) -> int:
-        """The tokens of all ranks, those of all dimensions of a tensor but the last."""
-        others = math.prod(leading[1:])
-        return (leading[0] * self.context.size if tokens is None else tokens) * others
+    def _rows(self, x: Tensor, layout: _core.Layout) -> Tensor:
+        """As a matrix, which must be this rank's part."""
+        rows = x.reshape(-1, x.shape[-1])
+        check_part(type(self).__name__, rows.shape, layout, self.context.rank, self.context.size)
+        if rows.dtype != self.weight.dtype:
+            raise ArgumentError(f"{type(self).__name__}: tokens of {rows.dtype}, and weights of {self.weight.dtype}")
+        return rows
+
+    def _of_tokens(self, tokens: int, others: int, features: int) -> _core.Layout:
+        """Of a matrix of `others` rows for each token, whose tokens are cut as Slab(0) does."""
+        size, shape = self.context.size, (tokens * others, features)
+        if others == 1 or tokens % size == 0:
+            return _core.Layout(_core.Slab(0), shape, size)
+        of_tokens = _core.Layout(_core.Slab(0), (tokens,), size)
+        ends = list(itertools.accumulate(of_tokens.local_shape(rank)[0] * others for rank in range(size)))
+        return _core.Layout(_core.Box([((begin, 0), (end, features)) for begin, end in zip([0, *ends], ends)]), shape, size)
 
 
 class ColumnParallelLinear(_ParallelLinear):
@@ -93,6 +116,8 @@ class ColumnParallelLinear(_ParallelLinear):
     context : Context
     in_features, out_features : int
         Of the whole layer. Each rank has the outputs of its part of Slab(0), even or not, and their bias.
+    activation : {'relu', 'gelu'}, optional
+        Of what comes out, made with the product, as the bias is; gelu in its form with tanh.
     sequence_parallel : bool
         x is this rank's tokens, [its tokens, ..., in], and what is gathered of the others' moves while products are made; backward
         gradients are scattered in the same way. False: x is the same on all ranks, [tokens, ..., in], and counts once.
@@ -102,22 +127,24 @@ class ColumnParallelLinear(_ParallelLinear):
     """
 
     def __init__(
-        self, context: Context, in_features: int, out_features: int, bias: bool = True, *, sequence_parallel: bool = True,
-        device: Any = None, dtype: Any = None,
+        self, context: Context, in_features: int, out_features: int, bias: bool = True, *, activation: Optional[str] = None,
+        sequence_parallel: bool = True, device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
-        super().__init__(context, 0, in_features, out_features, bias, sequence_parallel, device, dtype)
+        super().__init__(context, 0, in_features, out_features, bias, activation, sequence_parallel, device, dtype)
 
     def forward(self, x: Tensor, tokens: Optional[int] = None) -> Tensor:
         if not self.sequence_parallel:
-            return functional.linear(_shared(x, self.context), self.weight, self.bias)
+            return _activated(functional.linear(_shared(x, self.context), self.weight, self.bias), self.activation)
         leading = tuple(x.shape[:-1])
-        rows = self._whole_rows(x, tokens, leading)
-        of_x = _core.Layout(_core.Slab(0), (rows, self.in_features), self.context.size)
-        y = matmul(
-            self.context, x.reshape(-1, self.in_features), self.weight, of_x, self.layout, _core.Slab(1), transpose_b=True
-        )
-        y = y.reshape(rows // max(math.prod(leading[1:]), 1), *leading[1:], y.shape[-1])
-        return y if self.bias is None else y + self.bias
+        whole = leading[0] * self.context.size if tokens is None else tokens
+        of_x = self._of_tokens(whole, math.prod(leading[1:]), self.in_features)
+        to = _core.Layout(_core.Slab(1), (of_x.shape[0], self.out_features), self.context.size)
+        of_bias = _core.Layout(_core.Slab(0), (self.out_features,), self.context.size)
+        y = matmul_in_layout(
+            self.context, self._rows(x, of_x), self.weight, of_x, self.layout, to, (False, True), self.bias, of_bias,
+            self.activation,
+        )  # fmt: skip
+        return y.reshape(whole, *leading[1:], y.shape[-1])
 
 
 class RowParallelLinear(_ParallelLinear):
@@ -129,6 +156,8 @@ class RowParallelLinear(_ParallelLinear):
     in_features, out_features : int
         Of the whole layer. Each rank has the inputs of its part of Slab(1), even or not. The bias is the same on all ranks, and so
         is its gradient.
+    activation : {'relu', 'gelu'}, optional
+        As of `ColumnParallelLinear`.
     sequence_parallel : bool
         y is this rank's tokens, [its tokens, ..., out]: sums are scattered while products are made; backward gradients are
         gathered in the same way. False: y is the same on all ranks, and counts once.
@@ -137,18 +166,20 @@ class RowParallelLinear(_ParallelLinear):
     """
 
     def __init__(
-        self, context: Context, in_features: int, out_features: int, bias: bool = True, *, sequence_parallel: bool = True,
-        device: Any = None, dtype: Any = None,
+        self, context: Context, in_features: int, out_features: int, bias: bool = True, *, activation: Optional[str] = None,
+        sequence_parallel: bool = True, device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
-        super().__init__(context, 1, in_features, out_features, bias, sequence_parallel, device, dtype)
+        super().__init__(context, 1, in_features, out_features, bias, activation, sequence_parallel, device, dtype)
 
     def forward(self, x: Tensor) -> Tensor:
         if not self.sequence_parallel:
             y = all_reduce(self.context, functional.linear(x, self.weight), shared=True)
-            return y if self.bias is None else y + self.bias
+            return _activated(y if self.bias is None else y + self.bias, self.activation)
         leading = tuple(x.shape[:-1])
         of_x = _core.Layout(_core.Slab(1), (math.prod(leading), self.in_features), self.context.size)
-        to = _core.Layout(_core.Slab(0), (of_x.shape[0], self.out_features), self.context.size)
-        y = matmul(self.context, x.reshape(-1, x.shape[-1]), self.weight, of_x, self.layout, to, transpose_b=True)
-        y = y.reshape(-1, *leading[1:], self.out_features)
-        return y if self.bias is None else y + _shared(self.bias, self.context)
+        to = self._of_tokens(leading[0], math.prod(leading[1:]), self.out_features)
+        bias = None if self.bias is None else _shared(self.bias, self.context)
+        y = matmul_in_layout(
+            self.context, self._rows(x, of_x), self.weight, of_x, self.layout, to, (False, True), bias, None, self.activation
+        )
+        return y.reshape(-1, *leading[1:], self.out_features)

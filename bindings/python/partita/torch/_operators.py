@@ -5,7 +5,7 @@ An operator takes tensors and plain values: contexts and layouts go by numbers, 
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Optional, Protocol, Tuple
+from typing import Any, Callable, Dict, List, Optional, Protocol, Tuple, TypeVar, Union
 
 import torch
 from torch import Tensor
@@ -52,24 +52,30 @@ def tensor(found: Any) -> Tensor:
 Backward = Callable[..., Tensor]
 
 
-class Operator(Protocol):
+Results = Union[Tensor, Tuple[Tensor, Tensor]]
+Found = TypeVar("Found", covariant=True)
+
+
+class Operator(Protocol[Found]):
     """What torch.library makes of a call."""
 
-    def __call__(self, *arguments: Any) -> Tensor: ...
+    def __call__(self, *arguments: Any) -> Found: ...
 
     def register_autograd(self, backward: Callable[..., Any], *, setup_context: Callable[..., None]) -> None: ...
 
 
-def operator(name: str, call: Callable[..., Tensor], like: Callable[..., Tensor], backward: Optional[Backward] = None) -> Operator:
+def operator(
+    name: str, call: Callable[..., Found], like: Callable[..., Results], backward: Optional[Backward] = None
+) -> Operator[Found]:
     """The operator `partita::<name>`, which is differentiated by its first argument.
 
-    `like(x, *arguments)`: a new tensor of the result's shape. `backward(gradient, shape of x, *arguments)` is made of operators.
+    `like(x, *arguments)`: new tensors of the results' shapes. `backward(gradient, shape of x, *arguments)` is made of operators.
     """
     definition: Any = torch.library.custom_op(f"partita::{name}", call, mutates_args=())
     definition.register_fake(like)
     if backward is not None:
         definition.register_autograd(_gradient_by(backward), setup_context=_keep_arguments)
-    made: Operator = definition
+    made: Operator[Found] = definition
     return made
 
 

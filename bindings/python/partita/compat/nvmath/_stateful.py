@@ -6,6 +6,7 @@ import logging
 from types import TracebackType
 from typing import Any, ClassVar, Optional, Tuple, Type, TypeVar, Union
 
+from ..._streams import stream_of_memory
 from ._context import current
 
 Self = TypeVar("Self", bound="Stateful")
@@ -63,6 +64,13 @@ class Stateful:
         self, kind: Optional[Type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
     ) -> None:
         self.free()
+
+    def _wait_for(self, stream: Any, operand: Any) -> None:
+        """Return when what the stream holds is done, and what the runtime's device has been given: then operands may be read,
+        and results are there. No stream: the current one of the operand's package. Of host memory in a runtime without a
+        device there is nothing to wait for.
+        """
+        self._context.synchronize(stream_of_memory(stream, operand.tensor, self._context._core))
 
     def _check_valid(self) -> None:
         if not self.valid_state:

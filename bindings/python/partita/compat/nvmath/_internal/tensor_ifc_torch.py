@@ -6,7 +6,12 @@ import contextlib
 import importlib
 from typing import Any, ContextManager, Tuple
 
+from ...._dtypes import _of_ml_dtypes, numpy_dtype
 from .tensor_ifc import Device, Tensor
+
+
+#: What PyTorch and NumPy hand each other in the place of dtypes that they do not share.
+_bits = {1: "int8", 2: "int16"}
 
 
 def _torch_dtype(name: str) -> Any:
@@ -54,10 +59,15 @@ class TorchDistributedTensor(Tensor):
         return importlib.import_module("torch").empty(size, dtype=_torch_dtype(dtype), device=place)
 
     def to_numpy(self) -> Any:
-        return self.tensor.detach().cpu().resolve_conj().numpy()
+        held = self.tensor.detach().cpu().resolve_conj()
+        if self.dtype not in _of_ml_dtypes:
+            return held.numpy()
+        return held.view(_torch_dtype(_bits[self.itemsize])).numpy().view(numpy_dtype(self.dtype))
 
     def copy_(self, source: Any, stream_holder: Any = None) -> None:
         given = source.tensor
+        if source.name != "torch" and source.dtype in _of_ml_dtypes:
+            given = self.module.as_tensor(given.view(_bits[source.itemsize])).view(_torch_dtype(source.dtype))
         self.tensor.copy_(given if source.name == "torch" else self.module.as_tensor(given))
 
     def as_dtype(self, dtype: str) -> Any:

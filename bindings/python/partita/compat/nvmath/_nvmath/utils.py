@@ -8,6 +8,7 @@ import sys
 from dataclasses import dataclass
 from typing import Any, ContextManager, Iterator, Optional, Union
 
+from ...._streams import handle_of
 from .._stateful import options_of
 
 AnyStream = Any
@@ -45,9 +46,8 @@ def get_or_create_stream(device_id: Union[int, str], stream: Any, op_package: An
     with device_ctx(device_id):
         cuda = importlib.import_module(f"{name}.cuda")
         found = stream if stream is not None else (cuda.current_stream if name == "torch" else cuda.get_current_stream)()
-        handle = int(found.cuda_stream if name == "torch" else found.ptr)
         current: ContextManager[Any] = cuda.stream(found) if name == "torch" else found
-    return StreamHolder(current, device_id, handle, found, name, found)
+    return StreamHolder(current, device_id, handle_of(found), found, name, found)
 
 
 def check_or_create_options(cls: Any, options: Any, options_description: str, *, keep_none: bool = False) -> Any:

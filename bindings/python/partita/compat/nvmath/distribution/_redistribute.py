@@ -9,7 +9,6 @@ from typing import Any, List, Optional, Tuple, Union
 from .... import _core
 from ...._array import Array
 from ...._redistribute import Redistribute as Moving
-from .. import _streams
 from .._agreement import agree, require_alike
 from .._internal.tensor_wrapper import wrap_operand
 from .._memory import distributed, new_array
@@ -97,7 +96,7 @@ class Redistribute(Stateful):
         specs = agree(self._context, lambda: self._spec(operand, input_distribution, output_distribution))
         self._layouts, self._result_order = self._settle(specs)
         self._operand = wrap_operand(operand)
-        _streams.wait_for(stream, self._operand)
+        self._wait_for(stream, self._operand)
         self._facts = facts_of(self._operand)
         self._source: Optional[Array] = distributed(self._context, self._operand, self._layouts[0])
         self._moves: dict[str, Moving] = {}
@@ -167,7 +166,7 @@ class Redistribute(Stateful):
     def plan(self, stream: Any = None) -> None:
         """Work out what moves. Collective, blocking."""
         self._check_valid()
-        _streams.wait_for(stream, self._operand)
+        self._wait_for(stream, self._operand)
         self._planned = True
 
     def execute(self, stream: Any = None, release_workspace: bool = False, sync_symmetric_memory: bool = True) -> Any:
@@ -187,12 +186,12 @@ class Redistribute(Stateful):
             operand has none). Of symmetric memory it is symmetric, too: see `free_symmetric_memory`.
         """
         self._check_ready()
-        _streams.wait_for(stream, self._operand)
+        self._wait_for(stream, self._operand)
         result = new_array(self._context, self._layouts[1], self._facts[1], self._result_order, self._operand, [self._operand])
         move = self._move(result)
         assert self._source is not None
         move.execute(self._source, result)
-        _streams.settle(self._context, self._operand)
+        self._wait_for(None, self._operand)
         if release_workspace:
             self._moves.clear()
         self.logger.info("Redistribute: done, of %s into %s", *self._layouts)
@@ -212,7 +211,7 @@ class Redistribute(Stateful):
         self._take(wrap_operand(operand), stream)
 
     def _take(self, tensor: Any, stream: Any) -> None:
-        _streams.wait_for(stream, tensor)
+        self._wait_for(stream, tensor)
         self._operand, self._source = tensor, distributed(self._context, tensor, self._layouts[0])
         self._released = ""
 

@@ -7,7 +7,6 @@ from typing import Any, Dict, Optional, Union
 
 from ...._array import Array
 from ....fft import FFT as Transform
-from .. import _streams
 from .._agreement import agree, gather_objects
 from .._internal.tensor_wrapper import wrap_operand
 from .._memory import distributed, new_array
@@ -83,7 +82,7 @@ class FFT(Stateful):
         )
 
     def _take(self, tensor: Any, stream: Any) -> None:
-        _streams.wait_for(stream, tensor)
+        self._wait_for(stream, tensor)
         self._operand: Any = tensor
         self._fits = all(gather_objects(self._context, self._place() is not None))
         self._source: Optional[Array] = distributed(self._context, tensor, self._layouts[0])
@@ -92,7 +91,7 @@ class FFT(Stateful):
     def plan(self, *, stream: Any = None) -> None:
         """Make ready. Collective, blocking; the first execution in a direction plans it."""
         self._check_valid()
-        _streams.wait_for(stream, self._operand)
+        self._wait_for(stream, self._operand)
         self._planned = True
 
     # --- where the result goes
@@ -163,7 +162,7 @@ class FFT(Stateful):
         """
         self._check_ready()
         which = direction_of(direction, self.fft_type)
-        _streams.wait_for(stream, self._operand)
+        self._wait_for(stream, self._operand)
         source = self._source
         assert source is not None
         found: Any
@@ -179,7 +178,7 @@ class FFT(Stateful):
             if place is not None:
                 place.copy_(wrap_operand(result.local))
             found = result.local if place is None else place.tensor
-        _streams.settle(self._context, self._operand)
+        self._wait_for(None, self._operand)
         if release_workspace:
             transform.release()
             self._staging.clear()

@@ -33,8 +33,10 @@ class MatmulOptions:
     algo_type : MatmulAlgoType, optional
         A hint. P2P asks for the method that goes piece by piece, where distributions have one; others go as DEFAULT, and a warning
         is logged.
-    result_amax, block_scaling : bool
-        Only of numbers of 8 bits.
+    result_amax : bool
+        Of operands of 8 bits: the largest absolute value of D, over all ranks and before its scale, is returned as 'result_amax'.
+    block_scaling : bool
+        Only of operands of 8 bits, and UnsupportedError of them.
     sm_count_communication : int, optional
         UnsupportedError where it is given: nothing of Partita can be told.
     logger : logging.Logger, optional
@@ -87,7 +89,7 @@ class MatmulPlanPreferences:
 
 @dataclass
 class MatmulQuantizationScales:
-    """Factors of numbers of 8 bits."""
+    """What matrices of 8 bits are multiplied by: numbers, or tensors of one element; by default 1. `c`: of none here."""
 
     a: Any = None
     b: Any = None

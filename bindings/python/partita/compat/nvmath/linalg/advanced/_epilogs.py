@@ -18,6 +18,7 @@ from .._internal.epilog_protocol import gelu_aux_mm_shape, relu_aux_mm_shape
 from ._configuration import MatmulPlanPreferences
 from ._enums import DATA_TYPE_TO_NAME, CudaDataType, MatmulEpilogue
 from ._problem import MMTraits
+from ._types import is_narrow
 
 
 def inputs_of(epilog: MatmulEpilogue) -> Set[str]:
@@ -40,6 +41,8 @@ def output_of(epilog: MatmulEpilogue) -> Optional[str]:
 def check_preferences(preferences: MatmulPlanPreferences, kind: MatmulEpilogue, dtype: str) -> None:
     """ValueError, UnsupportedError: an auxiliary output that is asked for otherwise than it is."""
     wanted = preferences.epilog
+    if is_narrow(dtype) and (output_of(kind) or kind.name.startswith(("DRELU", "DGELU"))):
+        raise UnsupportedError(f"epilog: {kind.name} reads or writes an array of the dtype of D, which {dtype} is not offered for")
     if wanted.aux_amax:
         raise ValueError("aux_amax: only of an auxiliary output of 8 bits")
     if wanted.aux_type is None:
@@ -76,7 +79,8 @@ class Epilog:
         self.kind = kind
         self._context, self._layout, self._dtype, self._like = context, layout, dtype, like
         self._rows = [layout.indices(0, rank) for rank in range(context.size)]
-        self.bias = self._vector(traits.M, dtype) if "bias" in inputs_of(kind) else None
+        self._bias_dtypes = ("float16", "bfloat16", "float32") if is_narrow(dtype) else (dtype,)
+        self.bias = self._vector(traits.M, self._bias_dtypes[-1]) if "bias" in inputs_of(kind) else None
         aux = "AUX" in kind.name or kind.name.startswith(("DRELU", "DGELU"))
         self.auxiliary: Optional[Array] = new_array(context, layout, dtype, "F", like) if aux else None
         self.gradient: Optional[Array] = None
@@ -108,9 +112,9 @@ class Epilog:
             tensor = wrap_operand(one)
             if tensor.shape not in shapes[name]:
                 raise ValueError(f"epilog_inputs: {name} is of shape {' or '.join(map(str, shapes[name]))} here, and not {tensor.shape}")
-            dtype = "uint8" if name == "relu_aux" else self._dtype
-            if tensor.dtype != dtype:
-                raise ValueError(f"epilog_inputs: {name} is of {dtype}, and not {tensor.dtype}")
+            dtypes = {"bias": self._bias_dtypes, "relu_aux": ("uint8",)}.get(name, (self._dtype,))
+            if tensor.dtype not in dtypes:
+                raise ValueError(f"epilog_inputs: {name} is of {' or '.join(dtypes)}, and not {tensor.dtype}")
             if tensor.name != self._like.name:
                 raise TypeError(f"epilog_inputs: {name} is of {tensor.name}, and the operands are of {self._like.name}")
 

@@ -16,7 +16,8 @@ from ...distribution import BlockNonCyclic, Box, Distribution, Slab
 from ...distribution._base import Shape, layout_of
 from ._configuration import MatmulOptions, matrix_qualifiers_dtype
 from ._enums import MatmulAlgoType
-from ._types import is_narrow
+from ._scales import check_scales, given_scales
+from ._types import types_of
 
 _ops = {(0, 0): "none", (1, 0): "transpose", (1, 1): "conjugate-transpose", (0, 1): "conjugate"}
 
@@ -65,11 +66,7 @@ def _qualified(qualifiers: Any, operands: Sequence[Any]) -> Tuple[str, str]:
 def _refuse_what_there_is_not(options: MatmulOptions, dtypes: Sequence[str], scales: Any) -> None:
     if options.sm_count_communication is not None:
         raise UnsupportedError("sm_count_communication: how many multiprocessors move data cannot be told to Partita")
-    if any(is_narrow(dtype) for dtype in dtypes):
-        raise UnsupportedError(f"Matmul: operands of 8 bits ({', '.join(dtypes)}) are not multiplied here yet")
-    for name, given in (("quantization_scales", scales is not None), ("result_amax", options.result_amax), ("block_scaling", options.block_scaling)):
-        if given:
-            raise ValueError(f"{name}: only of operands of 8 bits, and these are of {', '.join(dtypes)}")
+    check_scales(options, dtypes, types_of(options, dtypes).result or dtypes[0], scales)
 
 
 def spec_of(
@@ -91,7 +88,10 @@ def spec_of(
         ["cpu" if one.device == "cpu" else "cuda" for one in tensors],
         [one.copy() for one in distributions],
         _qualified(qualifiers, tensors),
-        (len(tensors), alpha, beta, options.inplace, options.compute_type, options.scale_type, options.result_type, options.algo_type),
+        (
+            len(tensors), alpha, beta, options.inplace, options.compute_type, options.scale_type, options.result_type,
+            options.algo_type, options.result_amax, sorted(given_scales(scales)),
+        ),  # fmt: skip
     )
 
 

@@ -9,7 +9,6 @@ from ....._array import Array
 from ....._collectives import all_reduce
 from ....._errors import ArgumentError, UnsupportedError
 from ....._linear import Matmul as Product
-from ... import _streams
 from ..._agreement import agree
 from ..._internal.tensor_wrapper import wrap_operand
 from ..._memory import distributed, new_array
@@ -19,7 +18,8 @@ from ._configuration import MatmulOptions, MatmulPlanPreferences
 from ._enums import EPILOGUES, MatmulAlgoType, MatmulEpilogue
 from ._epilogs import Epilog, check_preferences, inputs_of
 from ._problem import algorithm, layout_of_c, layout_of_d, method_of, settle, spec_of
-from ._types import types_of
+from ._scales import Scales
+from ._types import is_narrow, types_of
 
 OptionsLike = Union[MatmulOptions, Dict[str, Any], None]
 
@@ -43,7 +43,7 @@ class Matmul(Stateful):
         1; beta must be given where there is a C.
     qualifiers : array of matrix_qualifiers_dtype, optional
         What of A and B is transposed and conjugated.
-    quantization_scales : optional
+    quantization_scales : MatmulQuantizationScales or dict, optional
         Only of operands of 8 bits.
     options : MatmulOptions or dict, optional
     stream : optional
@@ -85,10 +85,12 @@ class Matmul(Stateful):
         self.inplace = self.options.inplace and len(given) == 3
         self._factors = [self._types.factor("alpha", 1 if alpha is None else alpha), self._types.factor("beta", beta or 0)]
         self._operands: List[Any] = [wrap_operand(one) for one in given]
-        _streams.wait_for(stream, self._operands[0])
+        self._wait_for(stream, self._operands[0])
         self._facts = [facts_of(one) for one in self._operands]
         kind = type(self._operands[0])
         self._like = kind(kind._flat(0, self._operands[0].device_id, "float32"))
+        narrow = is_narrow(first.dtypes[0])
+        self._scales = Scales(self._context, quantization_scales, self.options.result_amax, self._like) if narrow else None
         self._epilog: Optional[Epilog] = None
         self._products: Dict[str, Product] = {}
         self._arrays: List[Array] = []
@@ -109,7 +111,7 @@ class Matmul(Stateful):
         self._check_valid()
         if self._released:
             raise RuntimeError(f"plan() cannot be performed {self._released}: reset_operands gives others")
-        _streams.wait_for(stream, self._operands[0])
+        self._wait_for(stream, self._operands[0])
         chosen = options_of(MatmulPlanPreferences, preferences, "preferences")
         kind = MatmulEpilogue.DEFAULT if epilog is None else MatmulEpilogue(epilog)
         agree(self._context, lambda: check_preferences(chosen, kind, self._dtype))
@@ -135,6 +137,8 @@ class Matmul(Stateful):
         assert self._epilog is not None
         a, b = self._arrays[:2]
         arrays: Dict[str, Any] = dict(zip(("bias", "auxiliary", "gradient"), self._epilog.arrays()))
+        if self._scales is not None:
+            arrays.update(self._scales.arrays())
         key = " ".join(str(one.operand) for one in (a, b, c, out) if one is not None) + str(c is out)
         if key not in self._products:
             self._products[key] = self._made(c, out, arrays)
@@ -194,27 +198,31 @@ class Matmul(Stateful):
         """
         self._check_ready()
         assert self._epilog is not None
-        _streams.wait_for(stream, self._operands[0])
+        self._wait_for(stream, self._operands[0])
         c = self._addend()
         if self.inplace:
             out = self._arrays[2]
         else:
             out = new_array(self._context, self._layout_d, self._dtype, "F", self._like, self._operands)
+        if self._scales is not None:
+            self._scales.read()
         product = self._product(c, out)
         product.execute(*self._factors)
-        _streams.settle(self._context, self._operands[0])
+        self._wait_for(None, self._operands[0])
         if release_workspace:
             product.release()
         self.logger.info("Matmul: done, %s by %s", *self._layouts[:2])
-        outputs = self._epilog.outputs()
+        outputs = {**self._epilog.outputs(), **(self._scales.outputs() if self._scales is not None else {})}
         result = self._operands[2].tensor if self.inplace else out.local
         return (result, outputs) if outputs else result
 
     # --- other operands
 
     def _check_reset(self, given: Dict[str, Any], scales: Any, epilog_inputs: Any) -> None:
-        if scales is not None:
+        if scales is not None and self._scales is None:
             raise ValueError("quantization_scales: only of operands of 8 bits")
+        if self._scales is not None:
+            self._scales.check(scales)
         if self._released and (len([name for name in "abc" if name in given]) < len(self._facts) or self._misses(epilog_inputs)):
             raise ValueError("reset_operands: after release_operands all operands and epilog_inputs are needed")
         for name, one in given.items():
@@ -243,7 +251,7 @@ class Matmul(Stateful):
         if not given and alpha is None and beta is None and epilog_inputs is None and quantization_scales is None:
             raise ValueError("reset_operands: nothing is given")
         agree(self._context, lambda: self._check_reset(given, quantization_scales, epilog_inputs))
-        self._reset(given, alpha, beta, epilog_inputs, stream)
+        self._reset(given, alpha, beta, quantization_scales, epilog_inputs, stream)
 
     def reset_operands_unchecked(
         self,
@@ -259,16 +267,18 @@ class Matmul(Stateful):
     ) -> None:
         """The same by the word of the caller. Collective."""
         given = {name: one for name, one in zip("abc", (a, b, c)) if one is not None}
-        self._reset(given, alpha, beta, epilog_inputs, stream)
+        self._reset(given, alpha, beta, quantization_scales, epilog_inputs, stream)
 
-    def _reset(self, given: Dict[str, Any], alpha: Any, beta: Any, epilog_inputs: Any, stream: Any) -> None:
+    def _reset(self, given: Dict[str, Any], alpha: Any, beta: Any, scales: Any, epilog_inputs: Any, stream: Any) -> None:
         if alpha is not None:
             self._factors[0] = self._types.factor("alpha", alpha)
         if beta is not None and len(self._facts) == 3:
             self._factors[1] = self._types.factor("beta", beta)
+        if self._scales is not None:
+            self._scales.take(scales)
         for name, one in given.items():
             self._operands["abc".index(name)] = wrap_operand(one)
-        _streams.wait_for(stream, self._operands[0])
+        self._wait_for(stream, self._operands[0])
         self._released = ""
         if self._planned and given:
             self._take_arrays()

@@ -52,7 +52,7 @@ class Types:
 
     def factor(self, name: str, value: Any) -> complex:
         """alpha or beta, rounded; ValueError where it is no number of their dtype."""
-        usual = {"float16": "float32", "bfloat16": "float32", "int8": "int32"}.get(self.operands, self.operands)
+        usual = "float32" if self.operands in (*_half, *_narrow) else "int32" if self.operands == "int8" else self.operands
         rounded = np.zeros(1, self.scale or usual)
         try:
             rounded[0] = value

@@ -1,0 +1,13 @@
+// Fresh memory of other packages.
+#pragma once
+
+#include <cstdint>
+
+namespace partita::python {
+
+/// A wish that the pages of memory be huge, for what another package has allocated as a result and nobody has
+/// touched: the first touch of small pages takes several times as long as the copy into them. What has been
+/// touched stays as it is, and so does little memory.
+void wish_for_huge_pages(void* data, std::int64_t bytes) noexcept;
+
+}  // namespace partita::python
