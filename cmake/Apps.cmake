@@ -21,3 +21,7 @@ target_link_libraries(partita_density PRIVATE partita_apps CLI11::CLI11)
 add_executable(partita_shallow_water apps/shallow_water/main.cpp)
 partita_our_code(partita_shallow_water)
 target_link_libraries(partita_shallow_water PRIVATE partita_apps CLI11::CLI11)
+
+add_executable(partita_transformer apps/transformer/main.cpp)
+partita_our_code(partita_transformer)
+target_link_libraries(partita_transformer PRIVATE partita_apps CLI11::CLI11)

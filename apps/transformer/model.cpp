@@ -43,12 +43,12 @@ Batch own(std::span<const std::uint8_t> tokens, const std::vector<std::int64_t>&
 
 }  // namespace
 
-Model::Model(Operations& operations, const Settings& settings, const pt::Mesh& mesh)
+Model::Model(Operations& operations, const Settings& settings, const Parameters& parameters)
     : operations_(&operations),
-      settings_((check(settings, mesh), settings)),
-      mesh_(mesh),
-      parameters_(operations, mesh, settings.dtype),
-      attention_(operations, settings, mesh) {
+      settings_((check(settings, parameters.mesh()), settings)),
+      parameters_(parameters),
+      mesh_(parameters.mesh()),
+      attention_(operations, settings, mesh_) {
   const std::int64_t hidden = settings.hidden, places = vocabulary + settings.sequence;
   const Cuts whole{{}, {}}, rows{all_ranks, {}};
   embedding_ = parameters_.add({"embedding", {hidden, places}, whole, rows, first_deviation});
@@ -60,7 +60,7 @@ Model::Model(Operations& operations, const Settings& settings, const pt::Mesh& m
   for (std::int64_t layer = 0; layer < settings.layers; ++layer) blocks_.push_back(make_block(layer));
   normed_ = by_tokens(hidden);
   logits_ = by_tokens(vocabulary);
-  loss_ = operations.empty({1}, pt::Partitioned{mesh, {{{}}, all_ranks}}, pt::Dtype::f64);
+  loss_ = operations.empty({1}, pt::Partitioned{mesh_, {{{}}, all_ranks}}, pt::Dtype::f64);
   total_loss_ = operations.empty({1}, pt::Replicated(), pt::Dtype::f64);
   stream_gradient_ = by_tokens(hidden);
   normed_gradient_ = by_tokens(hidden);
@@ -69,7 +69,7 @@ Model::Model(Operations& operations, const Settings& settings, const pt::Mesh& m
   inside_gradient_ = by_features(4 * hidden);
   heads_gradient_ = attention_.heads(qkv_gradient_, context_gradient_);
   norms_gradient_ = operations.empty(parameters_[norms_].weight.shape(),
-                                     pt::Partitioned{mesh, {{{}, {}, {}}, all_ranks}}, settings.dtype);
+                                     pt::Partitioned{mesh_, {{{}, {}, {}}, all_ranks}}, settings.dtype);
 }
 
 Tensor Model::by_tokens(std::int64_t features) {

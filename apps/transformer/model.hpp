@@ -28,8 +28,11 @@ using Batch = std::vector<std::uint8_t>;
 /// All members but `settings`, `parameters` and `logits` are collective.
 class Model {
  public:
-  /// Weights are undefined: `parameters().initialize` or `read`. Throws ArgumentError as `check`.
-  Model(Operations& operations, const Settings& settings, const partita::Mesh& mesh);
+  /// Weights are undefined: `parameters().initialize` or `read_checkpoint`. Throws ArgumentError as `check`.
+  Model(Operations& operations, const Settings& settings, const partita::Mesh& mesh)
+      : Model(operations, settings, Parameters(operations, mesh, settings.dtype)) {}
+  /// The same model for other batches: it shares these parameters.
+  Model(Operations& operations, const Settings& settings, const Parameters& parameters);
 
   /// The mean over all tokens of -log(probability of the next one), in nats; on every rank.
   double loss(const Batch& batch);
@@ -43,6 +46,7 @@ class Model {
 
   const Settings& settings() const { return settings_; }
   Parameters& parameters() { return parameters_; }
+  const Parameters& parameters() const { return parameters_; }
 
  private:
   /// Numbers of parameters.
@@ -75,8 +79,8 @@ class Model {
 
   Operations* operations_;
   Settings settings_;
-  partita::Mesh mesh_;
   Parameters parameters_;
+  partita::Mesh mesh_;
   Attention attention_;
   std::size_t embedding_, head_, norms_;
   Tensor one_hot_;  ///< [vocabulary + sequence, tokens]

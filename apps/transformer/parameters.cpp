@@ -1,5 +1,7 @@
 #include "transformer/parameters.hpp"
 
+#include <algorithm>
+
 #include "transformer/kernels.hpp"
 
 namespace transformer {
@@ -13,6 +15,9 @@ void set_to_zero(pt::Array& array) {
 }  // namespace
 
 std::size_t Parameters::add(const ParameterKind& kind) {
+  const auto known = std::find_if(list_.begin(), list_.end(),
+                                  [&](const Parameter& parameter) { return parameter.name == kind.name; });
+  if (known != list_.end()) return static_cast<std::size_t>(known - list_.begin());
   const auto make = [&](const Cuts& cuts) {
     return operations_->empty(kind.shape, pt::Partitioned{mesh_, {cuts}}, dtype_);
   };

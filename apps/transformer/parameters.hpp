@@ -39,10 +39,11 @@ class Parameters {
   Parameters(Operations& operations, const partita::Mesh& mesh, partita::Dtype dtype)
       : operations_(&operations), mesh_(mesh), dtype_(dtype) {}
 
-  /// Returns its number. Collective.
+  /// Returns its number. What has the name already is kept as it is. Collective.
   std::size_t add(const ParameterKind& kind);
   Parameter& operator[](std::size_t number) { return list_[number]; }
   const std::vector<Parameter>& list() const { return list_; }
+  const partita::Mesh& mesh() const { return mesh_; }
 
   /// The same numbers on any mesh. For an `Execution`.
   void initialize(std::uint64_t seed);
