@@ -24,6 +24,18 @@ std::int64_t scratch_of(const pt::Plan& plan) {
   return bytes;
 }
 
+/// Of up to 64 ranks as they wait for each other. Beyond, of the dearest of a few, each on its own: ranks
+/// differ in little but the rest where something does not divide, and plans of thousands take long to make.
+double seconds_of(const pt::Planner& planner, int ranks, const pt::Machine& machine) {
+  constexpr int most = 64, few = 4;
+  if (ranks <= most) return pt::simulate(planner, ranks, machine).seconds;
+  double seconds = 0;
+  for (int i = 0; i < few; ++i) {
+    seconds = std::max(seconds, pt::price(planner((ranks - 1) / (few - 1) * i), machine));
+  }
+  return seconds;
+}
+
 std::optional<pt::Operand> operand_of(const Tensor* tensor) {
   return tensor == nullptr ? std::nullopt : std::optional(tensor->operand());
 }
@@ -84,7 +96,7 @@ void Estimate::execute(const std::string& key, const pt::Planner& planner) {
   if (found == plans_.end()) {
     const pt::Plan plan = planner(rank_);
     scratch_ += scratch_of(plan);
-    const double seconds = pt::simulate(planner, topology_.ranks(), machine_).seconds;
+    const double seconds = seconds_of(planner, topology_.ranks(), machine_);
     found = plans_.emplace(key, Priced{{plan.operation, plan.method, pt::traffic(plan)}, seconds}).first;
   }
   executions_.push_back(found->second.execution);

@@ -25,6 +25,7 @@ int main(int count, char** words) {
   number("--data", program.data, "ranks along the mesh axis \"data\"; the others are along \"tensor\"");
   number("--steps", program.steps, "");
   number("--look-every", program.look_every, "steps from checkpoint to checkpoint");
+  options.add_flag("--trace", program.trace, "record the last step in trace.json");
   options.add_option("--restart", program.restart, "checkpoint to go on from");
   number("--sample", program.sample.length, "bytes to write at the end");
   number("--prompt", program.sample.prompt, "what they follow");
@@ -39,8 +40,7 @@ int main(int count, char** words) {
       transformer::dry_run(program, dry_run, machine);
       return 0;
     }
-    const partita::Context context =
-        partita::initialize({.device = partita::Device::cpu(), .plan_cache_size = 128});
+    const partita::Context context = partita::initialize({.device = partita::Device::cpu()});
     transformer::run(context, program);
   } catch (const std::exception& error) {
     std::cerr << "transformer: " << error.what() << '\n';

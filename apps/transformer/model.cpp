@@ -14,7 +14,11 @@ namespace {
 
 using Strings = std::vector<std::string>;
 const Strings all_ranks{"data", "tensor"}, tensor_then_data{"tensor", "data"};
-constexpr double first_deviation = 0.02;  // of weights, as GPT-2's
+
+/// Of the first weights, as PyTorch's linear layers have it; of 768 features, 0.02.
+double first_deviation(std::int64_t features) {
+  return 1 / std::sqrt(3 * static_cast<double>(features));
+}
 
 const pt::MatmulOptions with_bias{.epilogue = pt::Epilogue::bias};
 const pt::MatmulOptions onto_stream{.beta = 1, .epilogue = pt::Epilogue::bias};
@@ -51,8 +55,9 @@ Model::Model(Operations& operations, const Settings& settings, const Parameters&
       attention_(operations, settings, mesh_) {
   const std::int64_t hidden = settings.hidden, places = vocabulary + settings.sequence;
   const Cuts whole{{}, {}}, rows{all_ranks, {}};
-  embedding_ = parameters_.add({"embedding", {hidden, places}, whole, rows, first_deviation});
-  head_ = parameters_.add({"head", {vocabulary, hidden}, whole, rows, first_deviation});
+  const double deviation = first_deviation(hidden);
+  embedding_ = parameters_.add({"embedding", {hidden, places}, whole, rows, deviation});
+  head_ = parameters_.add({"head", {vocabulary, hidden}, whole, rows, deviation});
   norms_ =
       parameters_.add({"norms", {2 * settings.layers + 1, 2, hidden}, {{}, {}, {}}, {{}, {}, all_ranks}});
   one_hot_ = by_tokens(places);
@@ -88,7 +93,8 @@ Model::Weights Model::add_weights(std::int64_t layer) {
   const std::int64_t h = settings_.hidden;
   const Cuts rows{{"tensor"}, {}}, row_shards{tensor_then_data, {}};
   const Cuts columns{{}, {"tensor"}}, column_shards{{}, tensor_then_data};
-  const double last = first_deviation / std::sqrt(2. * static_cast<double>(settings_.layers));
+  const double first = first_deviation(h),
+               last = first / std::sqrt(2. * static_cast<double>(settings_.layers));
   const auto add = [&](const char* name, const pt::Shape& shape, const Cuts& cuts, const Cuts& shards,
                        double deviation) {
     return parameters_.add({fmt::format("blocks/{}/{}", layer, name), shape, cuts, shards, deviation});
@@ -97,11 +103,11 @@ Model::Weights Model::add_weights(std::int64_t layer) {
     return add(name, {size}, {axes}, {axes}, 0);
   };
   Weights weights{};
-  weights.qkv = add("qkv", {3 * h, h}, rows, row_shards, first_deviation);
+  weights.qkv = add("qkv", {3 * h, h}, rows, row_shards, first);
   weights.qkv_bias = bias("qkv_bias", 3 * h, tensor_then_data);
   weights.output = add("output", {h, h}, columns, column_shards, last);
   weights.output_bias = bias("output_bias", h, all_ranks);
-  weights.up = add("up", {4 * h, h}, rows, row_shards, first_deviation);
+  weights.up = add("up", {4 * h, h}, rows, row_shards, first);
   weights.up_bias = bias("up_bias", 4 * h, tensor_then_data);
   weights.down = add("down", {h, 4 * h}, columns, column_shards, last);
   weights.down_bias = bias("down_bias", h, all_ranks);

@@ -34,6 +34,18 @@ std::string heading(const Program& program, const Estimate& estimate, int ranks)
          fmt::format("planned for a step: {:.3g} s", estimate.seconds());
 }
 
+/// The last one is recorded where that is asked for.
+double train(const pt::Context& context, Model& model, const Program& program, const std::string& text,
+             std::int64_t step) {
+  const Batch batch = batch_of(text, program.settings, step - 1);
+  if (!program.trace || step < program.steps) return model.train(batch, step);
+  double loss = 0;
+  const pt::Timeline measured = pt::record_timeline(context, [&] { loss = model.train(batch, step); });
+  pt::rank_zero(context,
+                [&] { pt::write_file(program.output + "/trace.json", pt::chrome_trace({{measured}})); });
+  return loss;
+}
+
 struct Losses {
   std::string book = "# step  loss\n";
   std::vector<double> list;
@@ -69,7 +81,10 @@ void run(const pt::Context& context, const Program& program) {
   while (step < program.steps) {
     const std::int64_t from = step, to = std::min(step + program.look_every, program.steps);
     const auto start = Clock::now();
-    for (; step < to; ++step) losses.add(step + 1, model.train(batch_of(text, settings, step), step + 1));
+    while (step < to) {
+      ++step;
+      losses.add(step, train(context, model, program, text, step));
+    }
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
     say(context, fmt::format("step {:6}  loss {:.4f}  {:.3f} s a step", step, losses.list.back(),
                              seconds / static_cast<double>(to - from)));

@@ -15,8 +15,9 @@ struct Program {
   Settings settings = {};
   int data = 1;           ///< ranks along "data"; the others are along "tensor"
   std::string text = {};  ///< file; empty: `usual_text`
-  std::int64_t steps = 200;
-  std::int64_t look_every = 20;   ///< steps from line to line, and from checkpoint to checkpoint
+  std::int64_t steps = 300;
+  std::int64_t look_every = 50;   ///< steps from line to line, and from checkpoint to checkpoint
+  bool trace = false;             ///< the last step as trace.json, too
   std::string restart = {};       ///< checkpoint to go on from
   std::string output = "output";  ///< folder
   SampleOptions sample = {};

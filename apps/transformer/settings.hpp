@@ -10,11 +10,11 @@ namespace transformer {
 constexpr std::int64_t vocabulary = 256;  ///< tokens are bytes
 
 struct Settings {
-  std::int64_t layers = 4;
+  std::int64_t layers = 2;
   std::int64_t heads = 4;
   std::int64_t hidden = 128;   ///< features of a token; a multiple of the heads
-  std::int64_t sequence = 64;  ///< tokens that are seen at once
-  std::int64_t batch = 16;     ///< sequences of a step, over all ranks
+  std::int64_t sequence = 32;  ///< tokens that are seen at once
+  std::int64_t batch = 32;     ///< sequences of a step, over all ranks
   std::uint64_t seed = 1;      ///< of the first weights, and of which parts of the text are read
   double learning_rate = 3e-3;
   std::int64_t warm_up = 20;                   ///< steps in which the rate grows to that
