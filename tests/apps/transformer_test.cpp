@@ -61,10 +61,10 @@ std::vector<Mesh> meshes(const Context& context) {
 
 // Not at the beginning, where biases are 0 and all is nearly linear.
 void stir(Model& model) {
-  int number = 0;
+  std::uint64_t seed = 100;
   for (const transformer::Parameter& parameter : model.parameters().list()) {
     Array master = parameter.master.array();
-    fill_normal(master, static_cast<std::uint64_t>(100 + number++));
+    fill_normal(master, seed++);
     scale(master, 0.2);
   }
   model.parameters().spread();
