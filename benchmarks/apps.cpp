@@ -1,12 +1,15 @@
 // The programs of apps/ beside those that do the same, in processes of their own that have all cores. Where
 // PARTITA_BENCH_PYTHON (python3) lacks what they need, ours stand alone.
 //   density        one step of the particle-mesh universe, beside JaxPM. Bound: the transforms of a step
-//   alone,
-//                  one forward and one back
+//                  alone, one forward and one back
 //   shallow-water  20 steps of the ocean, beside its form with mpi4jax on as many ranks; 2 of them beside
 //                  NumPy. Bound: its fields, written and read as often as one step must
+//   transformer    one step of the language model, tensor-parallel. Bound: a product of BLAS of as many
+//                  operations as all those of weights, no rank with another
 #include <fmt/format.h>
 
+#include <array>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -15,6 +18,7 @@
 #include "benchmarks/benchmark.hpp"
 #include "density/universe.hpp"
 #include "shallow_water/ocean.hpp"
+#include "transformer/model.hpp"
 
 namespace partita::benchmarks {
 namespace {
@@ -119,6 +123,45 @@ std::optional<Result> shallow_water_steps(const Context& context, const Options&
   return result;
 }
 
+/// Six operations a parameter and token, forwards and backwards, as one cube of a product on each rank.
+std::function<void()> as_one_product(const Context& context, const transformer::Settings& settings) {
+  const double flops = 6 * static_cast<double>(settings.parameters()) *
+                       static_cast<double>(settings.tokens()) / context.size();
+  const auto n = static_cast<std::int64_t>(std::cbrt(flops / 2));
+  const auto alone = std::make_shared<std::array<Array, 3>>();
+  const Context own = context.subgroup({context.rank()});
+  for (Array& matrix : *alone) {
+    matrix = empty(own, {n, n}, Replicated(), Dtype::f32);
+    fill_random(matrix, 1);
+  }
+  return [alone] { matmul_into((*alone)[0], (*alone)[1], nullptr, (*alone)[2]); };
+}
+
+std::optional<Result> transformer_step(const Context& context, const Options& options, std::int64_t hidden) {
+  transformer::Settings settings;
+  settings.hidden = hidden;
+  settings.sequence = 128;
+  settings.batch = 8;
+  transformer::Execution execution(context);
+  transformer::Model model(execution, settings, transformer::mesh_of(context.size(), 1));
+  model.parameters().initialize(1);
+  const transformer::Batch batch(static_cast<std::size_t>(settings.batch * (settings.sequence + 1)), 'a');
+  std::int64_t step = 0;
+  const std::vector<double> seconds = measure(
+      context,
+      {{"partita", [&] { model.train(batch, ++step); }}, {"product", as_one_product(context, settings)}},
+      options.runs);
+  Result result;
+  result.operation = "apps";
+  result.benchmark = "transformer-" + std::to_string(hidden);
+  result.ranks = context.size();
+  result.bytes = settings.parameters() * size_of(settings.dtype);
+  result.ours_s = seconds[0];
+  result.bound = "its products";
+  result.bound_s = seconds[1];
+  return result;
+}
+
 }  // namespace
 
 std::vector<Case> apps_cases() {
@@ -139,6 +182,14 @@ std::vector<Case> apps_cases() {
   };
   ocean("mpi4jax", 20, {1, 2});
   ocean("numpy", 2, {1});
+  for (const std::int64_t hidden : {128, 512}) {
+    cases.push_back({"apps",
+                     "transformer-" + std::to_string(hidden),
+                     {2, 4},
+                     [hidden](const Context& context, const Options& options) {
+                       return transformer_step(context, options, hidden);
+                     }});
+  }
   return cases;
 }
 

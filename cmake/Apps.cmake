@@ -2,10 +2,12 @@
 # too, so all but their main functions are in a library.
 file(GLOB density_sources CONFIGURE_DEPENDS apps/density/*.cpp)
 file(GLOB shallow_water_sources CONFIGURE_DEPENDS apps/shallow_water/*.cpp)
+file(GLOB transformer_sources CONFIGURE_DEPENDS apps/transformer/*.cpp)
 file(GLOB picture_sources CONFIGURE_DEPENDS apps/picture/*.cpp)
 list(REMOVE_ITEM density_sources ${PROJECT_SOURCE_DIR}/apps/density/main.cpp)
 list(REMOVE_ITEM shallow_water_sources ${PROJECT_SOURCE_DIR}/apps/shallow_water/main.cpp)
-set(PARTITA_APP_SOURCES ${density_sources} ${shallow_water_sources} ${picture_sources})
+list(REMOVE_ITEM transformer_sources ${PROJECT_SOURCE_DIR}/apps/transformer/main.cpp)
+set(PARTITA_APP_SOURCES ${density_sources} ${shallow_water_sources} ${transformer_sources} ${picture_sources})
 
 add_library(partita_apps STATIC ${PARTITA_APP_SOURCES})
 partita_our_code(partita_apps)
@@ -19,3 +21,7 @@ target_link_libraries(partita_density PRIVATE partita_apps CLI11::CLI11)
 add_executable(partita_shallow_water apps/shallow_water/main.cpp)
 partita_our_code(partita_shallow_water)
 target_link_libraries(partita_shallow_water PRIVATE partita_apps CLI11::CLI11)
+
+add_executable(partita_transformer apps/transformer/main.cpp)
+partita_our_code(partita_transformer)
+target_link_libraries(partita_transformer PRIVATE partita_apps CLI11::CLI11)

@@ -109,7 +109,8 @@ void run(const Options& options) {
 void describe(Subcommand& command, Options& options) {
   command.word("INPUT", options.input, ".npy of two or three dimensions (data/mni152.npy)");
   command.ranks(options.ranks, "ranks to start (4)");
-  command.choice("--app", options.app, apps, "another program instead: a universe, or an ocean");
+  command.choice("--app", options.app, apps,
+                 "another program instead: a universe, an ocean, or a language model");
   command.word("-o,--output", options.output, "folder for the picture (output)", "FOLDER");
   command.footer(
       "\"first\" makes the plan and the memory, \"again\" has both; bandwidth is of the latter.\n\n" +

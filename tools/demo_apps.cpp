@@ -2,6 +2,7 @@
 
 #include "density/program.hpp"
 #include "shallow_water/program.hpp"
+#include "transformer/program.hpp"
 
 namespace partita::tools {
 namespace {
@@ -25,13 +26,22 @@ void demonstrate_shallow_water(const Context& context, const std::string& folder
   shallow_water::run(context, program);
 }
 
+/// The default, with two ranks along "data" where their number is even.
+void demonstrate_transformer(const Context& context, const std::string& folder) {
+  transformer::Program program;
+  program.data = context.size() % 2 == 0 ? 2 : 1;
+  program.output = folder;
+  transformer::run(context, program);
+}
+
 }  // namespace
 
-const Words<App> apps("program", {"redistribution", "density", "shallow-water"});
+const Words<App> apps("program", {"redistribution", "density", "shallow-water", "transformer"});
 
 void demonstrate_app(const Context& context, App app, const std::string& folder) {
-  return app == App::density ? demonstrate_density(context, folder)
-                             : demonstrate_shallow_water(context, folder);
+  if (app == App::density) return demonstrate_density(context, folder);
+  if (app == App::shallow_water) return demonstrate_shallow_water(context, folder);
+  demonstrate_transformer(context, folder);
 }
 
 }  // namespace partita::tools

@@ -8,7 +8,7 @@
 
 namespace partita::tools {
 
-enum class App : std::uint8_t { redistribution, density, shallow_water };
+enum class App : std::uint8_t { redistribution, density, shallow_water, transformer };
 extern const Words<App> apps;
 
 /// Writes its pictures into the folder. Collective; throws where its checks fail.

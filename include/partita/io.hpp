@@ -70,6 +70,17 @@ struct Hdf5Options {
 PARTITA_API void write_hdf5(const std::string& path, const std::string& dataset, const Array& array,
                             const Hdf5Options& options = {});
 
+/// One of several datasets that are written together.
+struct Hdf5Dataset {
+  std::string name;
+  Array array;
+  Hdf5Options options = {};
+};
+/// The same for several at once, which land together: a checkpoint, say. The file afterwards has these alone
+/// where the options of any say `truncate`. Errors besides: ArgumentError (no dataset, a name twice, arrays
+/// of several contexts).
+PARTITA_API void write_hdf5(const std::string& path, const std::vector<Hdf5Dataset>& datasets);
+
 /// A group or a dataset.
 struct Hdf5Entry {
   std::string name;                  ///< with its groups: "group/data"

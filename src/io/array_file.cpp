@@ -1,8 +1,12 @@
 #include "io/array_file.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <partita/redistribute.hpp>
+#include <sstream>
 
 #include "array/array_state.hpp"
 #include "array/elements.hpp"
@@ -36,13 +40,30 @@ Target agree_on_target(const Context& context, const std::string& path, const Di
   return target;
 }
 
-void write_part(const std::string& temporary, const Array& slab, std::int64_t first_element, int rank) {
+void write_elements(const std::string& temporary, const Array& slab, std::int64_t first_element, int rank) {
   const Array part = arrays::on_host(slab);
   File file = File::open_to_write(temporary);
   const std::int64_t item = size_of(slab.dtype());
   file.write(first_element + slab_offset(slab.layout(), rank, item), part.local().data,
              slab.local_size() * item);
   file.close();
+}
+
+void write_part(ContextState& context, std::string_view operation, const FilePart& part,
+                const std::string& written, std::int64_t first_element) {
+  const Array slab = part.slab();
+  const bool writes = arrays::is_first_holder(slab.layout(), context.rank());
+  for (int turn = 0; turn < (part.write_in_turn ? context.size() : 1); ++turn) {
+    runtime::collectively(context, operation, [&]() -> std::vector<Fact> {
+      if (!writes) return {};
+      if (!part.write_in_turn) {
+        write_elements(written, slab, first_element, context.rank());
+      } else if (turn == context.rank() && slab.local_size() > 0) {
+        part.write_in_turn(written, slab.layout().region(context.rank()), arrays::on_host(slab).local());
+      }
+      return {};
+    });
+  }
 }
 
 }  // namespace
@@ -75,34 +96,25 @@ Array as_file_slab(const Array& array, Order order) {
   return redistribute(array, slab, options);
 }
 
-void write_whole(const std::string& path, const Array& slab, const FileWriter& writer) {
-  ContextState& context = *slab.context_state();
-  const std::string_view operation = writer.operation;
-  const bool first = context.rank() == 0;
+void write_whole(ContextState& context, const std::string& path, const FileWriter& writer) {
   std::optional<OutputFile> output;
   std::string start;
-  runtime::collectively(context, operation, [&]() -> std::vector<Fact> {
-    if (first) {
-      const std::int64_t first_element = writer.begin(output.emplace(path));  // before `written` is asked
-      start = fmt::format("{} {}", first_element, output->written());
+  runtime::collectively(context, writer.operation, [&]() -> std::vector<Fact> {
+    if (context.rank() == 0) {
+      const auto first_elements = writer.begin(output.emplace(path));  // before `written` is asked
+      start = fmt::format("{} {}", fmt::join(first_elements, " "), output->written());
     }
     return {{"path", path}};
   });
-  start = runtime::exchange(context, operation, start).front();
-  const std::string written = start.substr(start.find(' ') + 1);
-  const bool writes = arrays::is_first_holder(slab.layout(), context.rank());
-  for (int turn = 0; turn < (writer.write_in_turn ? context.size() : 1); ++turn) {
-    runtime::collectively(context, operation, [&]() -> std::vector<Fact> {
-      if (!writes) return {};
-      if (!writer.write_in_turn) {
-        write_part(written, slab, std::stoll(start), context.rank());
-      } else if (turn == context.rank() && slab.local_size() > 0) {
-        writer.write_in_turn(written, arrays::on_host(slab).local());
-      }
-      return {};
-    });
+  std::istringstream begun(runtime::exchange(context, writer.operation, start).front());
+  std::vector<std::int64_t> first_elements(writer.parts.size());
+  for (std::int64_t& first : first_elements) begun >> first;
+  begun.get();
+  const std::string written(std::istreambuf_iterator<char>(begun), {});
+  for (std::size_t i = 0; i < writer.parts.size(); ++i) {
+    write_part(context, writer.operation, writer.parts[i], written, first_elements[i]);
   }
-  runtime::collectively(context, operation, [&]() -> std::vector<Fact> {
+  runtime::collectively(context, writer.operation, [&]() -> std::vector<Fact> {
     if (output) output->commit();
     return {};
   });

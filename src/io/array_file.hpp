@@ -6,6 +6,7 @@
 #include <partita/io.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "io/output_file.hpp"
 
@@ -36,18 +37,25 @@ std::int64_t slab_offset(const Layout& slab, int rank, std::int64_t item_bytes);
 /// The array, which has values, as slabs, dense in the file's order. Collective where it has to move.
 Array as_file_slab(const Array& array, Order order);
 
-struct FileWriter {
-  std::string_view operation;
-  /// Writes what stands before the elements, on rank 0, and returns the offset of the first.
-  std::function<std::int64_t(const OutputFile&)> begin;
+/// An array in a file of one or several.
+struct FilePart {
+  /// The array as the file has it, made when its turn comes: collective.
+  std::function<Array()> slab;
   /// Writes the rank's part; the ranks call it one after the other. None: all write at once, each to where
   /// its part lies behind the first element.
-  std::function<void(const std::string& written, const View& part)> write_in_turn = {};
+  std::function<void(const std::string& written, const Region& region, const View& part)> write_in_turn = {};
 };
 
-/// Makes `path` in collective steps: rank 0 opens it and begins; every rank writes its part of `slab`; rank 0
-/// commits. If anything fails on any rank, the temporary file is removed, an old `path` stays as it was, and
-/// every rank throws the same FileError.
-void write_whole(const std::string& path, const Array& slab, const FileWriter& writer);
+struct FileWriter {
+  std::string_view operation;
+  /// Writes what stands before the elements, on rank 0, and returns the offset of the first of each part.
+  std::function<std::vector<std::int64_t>(const OutputFile&)> begin;
+  std::vector<FilePart> parts;
+};
+
+/// Makes `path` in collective steps: rank 0 opens it and begins; part by part every rank writes its own; rank
+/// 0 commits. If anything fails on any rank, the temporary file is removed, an old `path` stays as it was,
+/// and every rank throws the same error.
+void write_whole(ContextState& context, const std::string& path, const FileWriter& writer);
 
 }  // namespace partita::io

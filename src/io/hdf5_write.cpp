@@ -2,6 +2,7 @@
 #include <array>
 #include <filesystem>
 #include <partita/redistribute.hpp>
+#include <set>
 
 #include "array/array_state.hpp"
 #include "base/check.hpp"
@@ -172,61 +173,98 @@ void write_region(const std::string& path, const std::string& name, const Region
   File::open_to_write(path).close();  // onto the disk
 }
 
-std::vector<Fact> facts_of(const std::string& dataset, const Hdf5Options& options) {
-  return {{"dataset", dataset},
+std::vector<Fact> facts_of(const Hdf5Dataset& dataset) {
+  const Hdf5Options& options = dataset.options;
+  return {{"dataset", dataset.name},
           {"truncate", options.truncate ? "yes" : "no"},
           {"chunks", to_string(options.chunks)},
           {"compression", fmt::format("{}{}", options.compression, options.shuffle ? ", shuffled" : "")},
           {"attributes", io::to_string(options.attributes)}};
 }
 
+void check_dataset(const Hdf5Dataset& dataset, const ContextState& context) {
+  check(dataset.array.valid(), "write_hdf5: \"{}\" holds no array", dataset.name);
+  check(dataset.array.context_state().get() == &context, "write_hdf5: the arrays are of several contexts");
+  arrays::check_has_values("write_hdf5", dataset.array);
+  check_names(dataset.name, dataset.options.attributes);
+  check_options(dataset.array.shape(), dataset.options);
+}
+
+std::int64_t dataset_bytes(const Hdf5Dataset& dataset) {
+  return volume(dataset.array.shape()) * size_of(dataset.array.dtype());
+}
+
+/// Where the first element of each lies.
+std::vector<std::int64_t> begin_datasets(const OutputFile& output, const std::string& path,
+                                         const std::vector<Hdf5Dataset>& datasets) {
+  check<FileError>(output.regular(), "{}: an HDF5 file is not written in one go; name a regular file", path);
+  const std::string& temporary = output.written();
+  std::int64_t bytes = 0;
+  bool truncate = false;
+  for (const Hdf5Dataset& dataset : datasets) {
+    if (dataset.options.chunks.empty()) bytes += dataset_bytes(dataset);
+    truncate = truncate || dataset.options.truncate;
+  }
+  const Hdf5Lock lock;
+  begin_file(path, temporary, truncate);
+  check_room(temporary, bytes);
+  std::vector<std::int64_t> first;
+  std::int64_t end = 0;
+  {
+    const Hdf5Handle file = open_hdf5(temporary, H5F_ACC_RDWR);
+    for (const Hdf5Dataset& dataset : datasets) {
+      check_groups(file, dataset.name, path);
+      remove_old(file, dataset.name, path);
+      first.push_back(create_dataset(file, path, dataset.name, dataset.array, dataset.options));
+      if (dataset.options.chunks.empty()) end = std::max(end, first.back() + dataset_bytes(dataset));
+    }
+  }
+  File file = File::open_to_write(temporary);
+  if (end > 0) file.reserve(end);
+  file.close();
+  return first;
+}
+
+FilePart part_of(const std::string& path, const Hdf5Dataset& dataset) {
+  const Extents& chunks = dataset.options.chunks;
+  if (chunks.empty()) return {[&dataset] { return as_file_slab(dataset.array, Order::row_major); }};
+  FilePart part;
+  part.slab = [&] { return as_chunk_slab(as_file_slab(dataset.array, Order::row_major), chunks); };
+  part.write_in_turn = [&](const std::string& written, const Region& region, const View& own) {
+    try {
+      write_region(written, dataset.name, region, own);
+    } catch (const FileError& error) {
+      throw FileError(fmt::format("{}: could not be written: {}", path, error.what()));
+    }
+  };
+  return part;
+}
+
 }  // namespace
+
+void write_hdf5(const std::string& path, const std::vector<Hdf5Dataset>& datasets) {
+  check(!datasets.empty() && datasets.front().array.valid(), "write_hdf5: no array is given");
+  ContextState& context = *datasets.front().array.context_state();
+  context.require_usable("write_hdf5");
+  FileWriter writer{"write_hdf5", {}, {}};
+  runtime::collectively(context, writer.operation, [&] {
+    std::vector<Fact> facts;
+    std::set<std::string> names;
+    for (const Hdf5Dataset& dataset : datasets) {
+      check_dataset(dataset, context);
+      check(names.insert(dataset.name).second, "write_hdf5: \"{}\" is named twice", dataset.name);
+      for (Fact& fact : facts_of(dataset)) facts.push_back(std::move(fact));
+    }
+    return facts;
+  });
+  writer.begin = [&](const OutputFile& output) { return begin_datasets(output, path, datasets); };
+  for (const Hdf5Dataset& dataset : datasets) writer.parts.push_back(part_of(path, dataset));
+  write_whole(context, path, writer);
+}
 
 void write_hdf5(const std::string& path, const std::string& dataset, const Array& array,
                 const Hdf5Options& options) {
-  ContextState& context = *array.context_state();
-  context.require_usable("write_hdf5");
-  runtime::collectively(context, "write_hdf5", [&] {
-    arrays::check_has_values("write_hdf5", array);
-    check_names(dataset, options.attributes);
-    check_options(array.shape(), options);
-    return facts_of(dataset, options);
-  });
-  const bool contiguous = options.chunks.empty();
-  Array slab = as_file_slab(array, Order::row_major);
-  if (!contiguous) slab = as_chunk_slab(slab, options.chunks);
-  FileWriter writer{"write_hdf5", {}};
-  writer.begin = [&](const OutputFile& output) -> std::int64_t {
-    check<FileError>(output.regular(), "{}: an HDF5 file is not written in one go; name a regular file",
-                     path);
-    const std::string& temporary = output.written();
-    const std::int64_t bytes = volume(array.shape()) * size_of(array.dtype());
-    const Hdf5Lock lock;
-    begin_file(path, temporary, options.truncate);
-    check_room(temporary, contiguous ? bytes : 0);
-    std::int64_t first = 0;
-    {
-      const Hdf5Handle file = open_hdf5(temporary, H5F_ACC_RDWR);
-      check_groups(file, dataset, path);
-      remove_old(file, dataset, path);
-      first = create_dataset(file, path, dataset, array, options);
-    }
-    File file = File::open_to_write(temporary);
-    if (contiguous) file.reserve(first + bytes);
-    file.close();
-    return first;
-  };
-  if (!contiguous) {
-    const Region region = slab.layout().region(context.rank());
-    writer.write_in_turn = [&path, &dataset, region](const std::string& written, const View& part) {
-      try {
-        write_region(written, dataset, region, part);
-      } catch (const FileError& error) {
-        throw FileError(fmt::format("{}: could not be written: {}", path, error.what()));
-      }
-    };
-  }
-  write_whole(path, slab, writer);
+  write_hdf5(path, {{dataset, array, options}});
 }
 
 }  // namespace partita

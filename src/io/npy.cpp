@@ -173,8 +173,7 @@ void write_npy(const std::string& path, const Array& array, Order order) {
             {"array", array.operand().to_string()},
             {"order", order == Order::row_major ? "row-major" : "column-major"}};
   });
-  const Array slab = as_file_slab(array, order);
-  const auto begin = [&](const OutputFile& output) {
+  const auto begin = [&](const OutputFile& output) -> std::vector<std::int64_t> {
     output.require_positions();
     const std::string header = npy_header_text({array.shape(), array.dtype(), order});
     const auto offset = static_cast<std::int64_t>(header.size());
@@ -182,9 +181,9 @@ void write_npy(const std::string& path, const Array& array, Order order) {
     file.reserve(offset + volume(array.shape()) * size_of(array.dtype()));
     file.write(0, header.data(), offset);
     file.close();
-    return offset;
+    return {offset};
   };
-  write_whole(path, slab, {"write_npy", begin});
+  write_whole(context, path, {"write_npy", begin, {{[&] { return as_file_slab(array, order); }}}});
 }
 
 }  // namespace partita

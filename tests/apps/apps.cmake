@@ -15,3 +15,11 @@ if(processes)
       $<TARGET_FILE:partita_app_tests> ENVIRONMENT ${mpi_environment})
   endforeach()
 endif()
+
+if(TARGET partita_command)
+  add_test(NAME apps-transformer COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/apps/transformer_test.sh)
+  set_tests_properties(
+    apps-transformer
+    PROPERTIES TIMEOUT 120 LABELS ranks ENVIRONMENT
+               "PARTITA=$<TARGET_FILE:partita_command>;TRANSFORMER=$<TARGET_FILE:partita_transformer>")
+endif()

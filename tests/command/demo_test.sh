@@ -21,4 +21,4 @@ make_npy vector.npy '<f8' 50 False 3
 expect_failure 2 'two or three dimensions' "$partita" demo vector.npy
 expect_failure 1 'missing.npy' "$partita" demo missing.npy
 expect_failure 2 'no INPUT' "$partita" demo volume.npy --app density
-expect_failure 2 'density, shallow-water' "$partita" demo --app nonsense
+expect_failure 2 'density, shallow-water, transformer' "$partita" demo --app nonsense

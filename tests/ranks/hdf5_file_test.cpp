@@ -50,6 +50,34 @@ RANK_TEST(Hdf5Files, ADatasetIsAddedOrReplacedAndAllElseStays) {
   EXPECT_EQ(wrong(context, path, "alone", second), 0);
 }
 
+RANK_TEST(Hdf5Files, SeveralLandTogetherOrNotAtAll) {
+  const SharedDirectory directory(context);
+  const std::string path = directory / "a.h5";
+  const Array first = known(context, {7, 3}), second = known(context, {40}, Dtype::i32);
+  const Array third = known(context, {9, 4}, Dtype::f32);
+  write_hdf5(path, "kept", first);
+  const Hdf5Attributes attributes{{"step", std::int64_t{3}}};
+  write_hdf5(path, {{"group/second", second, {.attributes = attributes}},
+                    {"third", third, {.chunks = {2, 4}, .compression = 1}},
+                    {"first", first}});
+  EXPECT_EQ(names_in(path), (std::vector<std::string>{"first", "group", "group/second", "kept", "third"}));
+  EXPECT_EQ(wrong(context, path, "first", first), 0);
+  EXPECT_EQ(wrong(context, path, "group/second", second), 0);
+  EXPECT_EQ(wrong(context, path, "third", third), 0);
+  EXPECT_EQ(wrong(context, path, "kept", first), 0);
+  EXPECT_EQ(read_hdf5_attributes(path, "group/second"), attributes);
+  context.barrier();
+  // "group" is none that could be replaced: of all three nothing is written.
+  EXPECT_THROW(write_hdf5(path, {{"new", first}, {"group", second}, {"third", first}}), FileError);
+  EXPECT_THROW(write_hdf5(path, {{"new", first}, {"new", second}}), ArgumentError);
+  EXPECT_THROW(write_hdf5(path, std::vector<Hdf5Dataset>{}), ArgumentError);
+  EXPECT_EQ(names_in(path), (std::vector<std::string>{"first", "group", "group/second", "kept", "third"}));
+  EXPECT_EQ(wrong(context, path, "third", third), 0);
+  context.barrier();
+  write_hdf5(path, {{"second", second}, {"first", first, {.truncate = true}}});
+  EXPECT_EQ(names_in(path), (std::vector<std::string>{"first", "second"}));
+}
+
 RANK_TEST(Hdf5Files, ReplacingAgainAndAgainDoesNotGrowTheFile) {
   const SharedDirectory directory(context);
   const std::string path = directory / "a.h5";

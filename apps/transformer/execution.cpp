@@ -1,0 +1,43 @@
+#include "transformer/operations.hpp"
+
+namespace transformer {
+namespace pt = partita;
+
+Tensor Execution::empty(const pt::Shape& shape, const pt::Distribution& distribution, pt::Dtype dtype,
+                        pt::Order order) {
+  pt::ArrayOptions options;
+  options.order = order;
+  const pt::Array array = pt::empty(context_, shape, distribution, dtype, options);
+  return Tensor(array.operand(), array);
+}
+
+Tensor Execution::as_strided(const Tensor& tensor, const pt::Layout& layout, std::int64_t first,
+                             const pt::Strides& strides) {
+  pt::View view = tensor.local();
+  view.data = static_cast<std::byte*>(view.data) + first * pt::size_of(view.dtype);
+  view.extents = layout.local_shape(context_.rank());
+  view.strides = strides;
+  pt::Operand operand = pt::Operand::of(layout, view.dtype);
+  operand.dense = false;
+  operand.space = view.space;
+  return Tensor(operand, pt::wrap(context_, view, operand, std::make_shared<pt::Array>(tensor.array())));
+}
+
+void Execution::matmul(const Tensor& a, const Tensor& b, const Tensor* c, Tensor& d,
+                       const pt::MatmulOptions& options, const EpilogueTensors& tensors) {
+  pt::EpilogueArrays arrays;
+  if (tensors.bias != nullptr) arrays.bias = &tensors.bias->array();
+  if (tensors.auxiliary != nullptr) arrays.auxiliary = &tensors.auxiliary->array();
+  if (tensors.gradient != nullptr) arrays.gradient = &tensors.gradient->array();
+  pt::matmul_into(a.array(), b.array(), c != nullptr ? &c->array() : nullptr, d.array(), options, arrays);
+}
+
+void Execution::redistribute(const Tensor& source, Tensor& destination) {
+  pt::redistribute_into(source.array(), destination.array());
+}
+
+void Execution::pass(std::initializer_list<const Tensor*> /*tensors*/, const std::function<void()>& body) {
+  body();
+}
+
+}  // namespace transformer

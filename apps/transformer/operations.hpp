@@ -1,0 +1,86 @@
+// What a training step is made of: products, redistributions, and passes over local memory. The model is
+// written against these alone, so that the same code trains (`Execution`) and is planned for ranks that are
+// not there (`Estimate`).
+#pragma once
+
+#include <functional>
+#include <initializer_list>
+#include <optional>
+#include <partita/partita.hpp>
+#include <utility>
+
+namespace transformer {
+
+/// An array, or what would be one. A handle: copies share the memory.
+class Tensor {
+ public:
+  Tensor() = default;  ///< none; only assignment is allowed
+  explicit Tensor(partita::Operand operand, partita::Array array = {})
+      : operand_(std::move(operand)), array_(std::move(array)) {}
+
+  const partita::Operand& operand() const { return *operand_; }
+  const partita::Layout& layout() const { return operand_->layout; }
+  const partita::Shape& shape() const { return layout().shape(); }
+  partita::Array& array() { return array_; }  ///< invalid in an estimate
+  const partita::Array& array() const { return array_; }
+  const partita::View& local() const { return array_.local(); }
+
+ private:
+  std::optional<partita::Operand> operand_;
+  partita::Array array_;
+};
+
+/// As `partita::EpilogueArrays`.
+struct EpilogueTensors {
+  const Tensor* bias = nullptr;
+  Tensor* auxiliary = nullptr;
+  Tensor* gradient = nullptr;
+};
+
+/// All are called alike by all ranks; those that move something are collective.
+class Operations {
+ public:
+  virtual ~Operations() = default;
+
+  /// Contents are undefined.
+  virtual Tensor empty(const partita::Shape& shape, const partita::Distribution& distribution,
+                       partita::Dtype dtype, partita::Order order = partita::Order::row_major) = 0;
+  /// The same local memory, from an element on, as part of another array: each rank's part has the local
+  /// shape that `layout` gives it, with these strides, in elements. It has to lie inside.
+  virtual Tensor as_strided(const Tensor& tensor, const partita::Layout& layout, std::int64_t first,
+                            const partita::Strides& strides) = 0;
+  /// d = F(alpha op(a) op(b) + beta c); c may be d, or null.
+  virtual void matmul(const Tensor& a, const Tensor& b, const Tensor* c, Tensor& d,
+                      const partita::MatmulOptions& options = {}, const EpilogueTensors& tensors = {}) = 0;
+  virtual void redistribute(const Tensor& source, Tensor& destination) = 0;
+  /// Something of each rank's own: it goes once over its part of these.
+  virtual void pass(std::initializer_list<const Tensor*> tensors, const std::function<void()>& body) = 0;
+
+ protected:
+  Operations() = default;
+  Operations(const Operations&) = default;
+  Operations& operator=(const Operations&) = default;
+  Operations(Operations&&) = default;
+  Operations& operator=(Operations&&) = default;
+};
+
+/// On the ranks of a context.
+class Execution final : public Operations {
+ public:
+  explicit Execution(const partita::Context& context) : context_(context) {}
+  const partita::Context& context() const { return context_; }
+
+  Tensor empty(const partita::Shape& shape, const partita::Distribution& distribution, partita::Dtype dtype,
+               partita::Order order) override;
+  Tensor as_strided(const Tensor& tensor, const partita::Layout& layout, std::int64_t first,
+                    const partita::Strides& strides) override;
+  void matmul(const Tensor& a, const Tensor& b, const Tensor* c, Tensor& d,
+              const partita::MatmulOptions& options, const EpilogueTensors& tensors) override;
+  void redistribute(const Tensor& source, Tensor& destination) override;
+  void pass(std::initializer_list<const Tensor*> tensors, const std::function<void()>& body) override;
+
+ private:
+  partita::Context context_;
+};
+
+}  // namespace transformer

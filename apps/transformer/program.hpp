@@ -1,0 +1,32 @@
+// The whole program: training on a text, with its book, its picture, its checkpoints and a sample; or what
+// all that would take elsewhere.
+#pragma once
+
+#include <partita/partita.hpp>
+#include <string>
+
+#include "transformer/sample.hpp"
+#include "transformer/settings.hpp"
+
+namespace transformer {
+
+/// What is asked for on the command line.
+struct Program {
+  Settings settings = {};
+  int data = 1;           ///< ranks along "data"; the others are along "tensor"
+  std::string text = {};  ///< file; empty: `usual_text`
+  std::int64_t steps = 300;
+  std::int64_t look_every = 50;   ///< steps from line to line, and from checkpoint to checkpoint
+  bool trace = false;             ///< the last step as trace.json, too
+  std::string restart = {};       ///< checkpoint to go on from
+  std::string output = "output";  ///< folder
+  SampleOptions sample = {};
+};
+
+/// Prints a line a look, from rank 0. Throws MemoryError beforehand where the model does not fit. Collective.
+void run(const partita::Context& context, const Program& program);
+
+/// Prints what a step would move and take on so many ranks. Throws ArgumentError as `check`. Local.
+void dry_run(const Program& program, int ranks, const std::string& machine);
+
+}  // namespace transformer

@@ -1,0 +1,48 @@
+#include "transformer/settings.hpp"
+
+#include <fmt/format.h>
+
+namespace transformer {
+namespace pt = partita;
+namespace {
+
+void require(bool condition, const std::string& message) {
+  if (!condition) throw pt::ArgumentError("transformer: " + message);
+}
+
+}  // namespace
+
+std::int64_t Settings::parameters() const {
+  const std::int64_t block = 12 * hidden * hidden + 9 * hidden;  // weights and biases
+  return layers * block + (2 * layers + 1) * 2 * hidden + (vocabulary + sequence) * hidden +
+         vocabulary * hidden;
+}
+
+std::string Settings::text() const {
+  return fmt::format(
+      "layers {} heads {} hidden {} sequence {} batch {} seed {} learning rate {} warm-up {} dtype {}",
+      layers, heads, hidden, sequence, batch, seed, learning_rate, warm_up, pt::name(dtype));
+}
+
+pt::Mesh mesh_of(int ranks, int data) {
+  require(data >= 1 && ranks % data == 0,
+          fmt::format("{} ranks are not a multiple of {} along \"data\"", ranks, data));
+  return pt::Mesh({{"data", data}, {"tensor", ranks / data}});
+}
+
+void check(const Settings& settings, const pt::Mesh& mesh) {
+  const std::int64_t data = mesh.axes()[0].size, tensor = mesh.axes()[1].size;
+  require(settings.layers >= 1 && settings.heads >= 1 && settings.hidden >= 1 && settings.sequence >= 1 &&
+              settings.batch >= 1,
+          "layers, heads, hidden, sequence and batch are at least 1");
+  require(settings.hidden % settings.heads == 0,
+          fmt::format("hidden {} is not a multiple of {} heads", settings.hidden, settings.heads));
+  require(settings.batch % data == 0,
+          fmt::format("{} sequences cannot be dealt out evenly to {} along \"data\"", settings.batch, data));
+  require(settings.heads % tensor == 0,
+          fmt::format("{} heads cannot be dealt out evenly to {} along \"tensor\"", settings.heads, tensor));
+  require(settings.dtype == pt::Dtype::f32 || settings.dtype == pt::Dtype::f64,
+          fmt::format("it computes in f32 or f64, not in {}", pt::name(settings.dtype)));
+}
+
+}  // namespace transformer

@@ -1,0 +1,37 @@
+// What a model is, and what it is trained with.
+#pragma once
+
+#include <cstdint>
+#include <partita/partita.hpp>
+#include <string>
+
+namespace transformer {
+
+constexpr std::int64_t vocabulary = 256;  ///< tokens are bytes
+
+struct Settings {
+  std::int64_t layers = 2;
+  std::int64_t heads = 4;
+  std::int64_t hidden = 128;   ///< features of a token; a multiple of the heads
+  std::int64_t sequence = 32;  ///< tokens that are seen at once
+  std::int64_t batch = 32;     ///< sequences of a step, over all ranks
+  std::uint64_t seed = 1;      ///< of the first weights, and of which parts of the text are read
+  double learning_rate = 3e-3;
+  std::int64_t warm_up = 20;                   ///< steps in which the rate grows to that
+  partita::Dtype dtype = partita::Dtype::f32;  ///< f64, too, which tests take
+
+  std::int64_t tokens() const { return batch * sequence; }
+  std::int64_t head_size() const { return hidden / heads; }
+  std::int64_t parameters() const;  ///< how many numbers are learned
+  /// All of it in one line: two models are of one kind where it is equal.
+  std::string text() const;
+};
+
+/// Ranks by two axes: "data", along which sequences are dealt out, and "tensor", along which weights are. The
+/// ranks of one "tensor" line are neighbours. Throws ArgumentError where `data` does not divide the ranks.
+partita::Mesh mesh_of(int ranks, int data);
+
+/// Throws ArgumentError where the model cannot be, or not on this mesh: sequences and heads stay whole.
+void check(const Settings& settings, const partita::Mesh& mesh);
+
+}  // namespace transformer
