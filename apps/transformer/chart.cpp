@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <vector>
 
 #include "picture/picture.hpp"
@@ -38,7 +39,7 @@ void draw_losses(const std::string& path, std::span<const double> losses) {
       mark(x, i, ink);
     before = y;
   }
-  picture::write_png(path, width, height, pixels);
+  picture::write_png(path, width, height, std::as_bytes(std::span(pixels)));
 }
 
 }  // namespace transformer

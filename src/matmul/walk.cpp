@@ -36,8 +36,8 @@ Walk::Walk(const Frame& frame, planning::PlanBuilder& builder)
 // Devices round a sum on its way into D, where one product makes it and nothing comes after. Not to 8 bits,
 // where it would have to stop at the largest number.
 bool Walk::rounds_in_product() const {
-  return frame_.problem.on_device() && !is_float8(frame_.problem.d.dtype) && blocks_.turns() == 1 && !frame_.delivers && !sums_.irregular &&
-         !has_epilogue(!frame_.problem.in_place);
+  return frame_.problem.on_device() && !is_float8(frame_.problem.d.dtype) && blocks_.turns() == 1 &&
+         !frame_.delivers && !sums_.irregular && !has_epilogue(!frame_.problem.in_place);
 }
 
 // The own part comes last, so that peers can add meanwhile; each piece is told of as soon as it is there.
