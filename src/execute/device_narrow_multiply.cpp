@@ -200,8 +200,9 @@ class DeviceNarrowMultiply final : public DeviceBoundWork {
       stride *= bound.extent(static_cast<int>(d));
     }
     if (as_it_is) {
-      const Side from = side_of(binding.memory.plan, part.place, part.region,
-                                binding.memory.strides[static_cast<std::size_t>(part.place.buffer)], 1);
+      Side from = side_of(binding.memory.plan, part.place, part.region,
+                          binding.memory.strides[static_cast<std::size_t>(part.place.buffer)], 1);
+      from.byte_offset = 0;  // BoundPart::base has it
       factor.copies = lower(part.region, from, {part.region, strides, 0}, 1);
     } else {
       factor.widening = widening_of(part, bound, strides);
