@@ -104,7 +104,7 @@ Case random_case(RandomLayouts& random, int ranks) {
   choose_factors(random, choice);
   const auto layout = [&](const Shape& shape, Dtype dtype) {
     for (;;) {
-      const Layout drawn = random.layout(shape, ranks);
+      Layout drawn = random.layout(shape, ranks);
       if (!drawn.partial() || is_defined(Reduction::sum, dtype)) return drawn;
     }
   };

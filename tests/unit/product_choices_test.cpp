@@ -1,6 +1,7 @@
 // Which ways of making products are kept, where, and on which the ranks agree.
 #include "device/product_choices.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
