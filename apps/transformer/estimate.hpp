@@ -52,7 +52,7 @@ class Estimate final : public Operations {
   std::int64_t arrays_ = 0, scratch_ = 0;
 };
 
-/// One step of training, on so many ranks along "data". Throws ArgumentError as `check`.
+/// One step of training, on so many ranks along "data". Throws ArgumentError as `checked`.
 Estimate estimate_step(const Settings& settings, int data, const partita::Topology& topology,
                        const partita::Machine& machine, int rank = 0);
 

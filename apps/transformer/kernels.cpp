@@ -99,6 +99,10 @@ void adam_of(T* weights, const T* gradient, T* first, T* second, std::int64_t n,
 
 }  // namespace
 
+void set_to_zero(const pt::View& view) {
+  with_type(view.dtype, [&]<class T>(T) { std::fill_n(data<T>(view), pt::volume(view.extents), T(0)); });
+}
+
 void layer_norm(const pt::View& x, const pt::View& norms, std::int64_t number, const pt::View& y) {
   with_type(x.dtype, [&]<class T>(T) {
     const std::int64_t n = x.extents[0];

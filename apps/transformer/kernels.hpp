@@ -8,6 +8,9 @@
 
 namespace transformer {
 
+/// Of a dense view.
+void set_to_zero(const partita::View& view);
+
 /// Column by column y = (1 + gain) (x - mean) / sqrt(variance + 1e-5) + bias (Ba, Kiros and Hinton 2016).
 /// `norms` is [.., 2, features]: gain and bias of the layer norm of this number.
 void layer_norm(const partita::View& x, const partita::View& norms, std::int64_t number,

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "transformer/kernels.hpp"
 
@@ -49,7 +48,7 @@ Batch own(std::span<const std::uint8_t> tokens, const std::vector<std::int64_t>&
 
 Model::Model(Operations& operations, const Settings& settings, const Parameters& parameters)
     : operations_(&operations),
-      settings_((check(settings, parameters.mesh()), settings)),
+      settings_(checked(settings, parameters.mesh())),
       parameters_(parameters),
       mesh_(parameters.mesh()),
       attention_(operations, settings, mesh_) {
@@ -219,11 +218,7 @@ void Model::backward() {
   Parameter &head = parameters_[head_], &embedding = parameters_[embedding_];
   operations_->matmul(logits_, normed_, nullptr, head.gradient, of_weights);
   operations_->matmul(head.weight, logits_, nullptr, normed_gradient_, transposed);
-  operations_->pass({&stream_gradient_}, [&] {
-    const pt::View& stream = stream_gradient_.local();
-    std::memset(stream.data, 0,
-                static_cast<std::size_t>(pt::volume(stream.extents) * pt::size_of(stream.dtype)));
-  });
+  operations_->pass({&stream_gradient_}, [&] { set_to_zero(stream_gradient_.local()); });
   normalize_backward(blocks_.back().out, 2 * settings_.layers);
   for (std::size_t i = blocks_.size(); i-- > 0;) {
     backward(blocks_[i], i == 0 ? in_ : blocks_[i - 1].out, 2 * static_cast<std::int64_t>(i));

@@ -28,7 +28,8 @@ using Batch = std::vector<std::uint8_t>;
 /// All members but `settings`, `parameters` and `logits` are collective.
 class Model {
  public:
-  /// Weights are undefined: `parameters().initialize` or `read_checkpoint`. Throws ArgumentError as `check`.
+  /// Weights are undefined: `parameters().initialize` or `read_checkpoint`. Throws ArgumentError as
+  /// `checked`.
   Model(Operations& operations, const Settings& settings, const partita::Mesh& mesh)
       : Model(operations, settings, Parameters(operations, mesh, settings.dtype)) {}
   /// The same model for other batches: it shares these parameters.

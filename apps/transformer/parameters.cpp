@@ -6,13 +6,6 @@
 
 namespace transformer {
 namespace pt = partita;
-namespace {
-
-void set_to_zero(pt::Array& array) {
-  array.dtype() == pt::Dtype::f32 ? pt::fill(array, 0.F) : pt::fill(array, 0.);
-}
-
-}  // namespace
 
 std::size_t Parameters::add(const ParameterKind& kind) {
   const auto known = std::find_if(list_.begin(), list_.end(),
@@ -37,12 +30,11 @@ std::size_t Parameters::add(const ParameterKind& kind) {
 
 void Parameters::initialize(std::uint64_t seed) {
   for (std::size_t i = 0; i < list_.size(); ++i) {
-    pt::Array master = list_[i].master.array(), first = list_[i].first.array(),
-              second = list_[i].second.array();
+    pt::Array& master = list_[i].master.array();
     pt::fill_normal(master, seed * 1000003 + i);
     pt::scale(master, list_[i].deviation);
-    set_to_zero(first);
-    set_to_zero(second);
+    set_to_zero(list_[i].first.local());
+    set_to_zero(list_[i].second.local());
   }
   spread();
 }

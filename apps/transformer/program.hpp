@@ -26,7 +26,7 @@ struct Program {
 /// Prints a line a look, from rank 0. Throws MemoryError beforehand where the model does not fit. Collective.
 void run(const partita::Context& context, const Program& program);
 
-/// Prints what a step would move and take on so many ranks. Throws ArgumentError as `check`. Local.
+/// Prints what a step would move and take on so many ranks. Throws ArgumentError as `checked`. Local.
 void dry_run(const Program& program, int ranks, const std::string& machine);
 
 }  // namespace transformer

@@ -30,7 +30,7 @@ pt::Mesh mesh_of(int ranks, int data) {
   return pt::Mesh({{"data", data}, {"tensor", ranks / data}});
 }
 
-void check(const Settings& settings, const pt::Mesh& mesh) {
+const Settings& checked(const Settings& settings, const pt::Mesh& mesh) {
   const std::int64_t data = mesh.axes()[0].size, tensor = mesh.axes()[1].size;
   require(settings.layers >= 1 && settings.heads >= 1 && settings.hidden >= 1 && settings.sequence >= 1 &&
               settings.batch >= 1,
@@ -43,6 +43,7 @@ void check(const Settings& settings, const pt::Mesh& mesh) {
           fmt::format("{} heads cannot be dealt out evenly to {} along \"tensor\"", settings.heads, tensor));
   require(settings.dtype == pt::Dtype::f32 || settings.dtype == pt::Dtype::f64,
           fmt::format("it computes in f32 or f64, not in {}", pt::name(settings.dtype)));
+  return settings;
 }
 
 }  // namespace transformer

@@ -31,7 +31,8 @@ struct Settings {
 /// ranks of one "tensor" line are neighbours. Throws ArgumentError where `data` does not divide the ranks.
 partita::Mesh mesh_of(int ranks, int data);
 
-/// Throws ArgumentError where the model cannot be, or not on this mesh: sequences and heads stay whole.
-void check(const Settings& settings, const partita::Mesh& mesh);
+/// The settings. Throws ArgumentError where the model cannot be, or not on this mesh: sequences and heads
+/// stay whole.
+const Settings& checked(const Settings& settings, const partita::Mesh& mesh);
 
 }  // namespace transformer
