@@ -1,14 +1,20 @@
 """Ranks by what a launcher leaves in the environment: torchrun's, whose variables are set here by hand."""
 
+import concurrent.futures
 import importlib.util
 import os
+import socket
 import subprocess
 import sys
+import threading
+import time
 import uuid
 
+import numpy as np
 import pytest
 
 import partita as pt
+from partita import _links_between_hosts as between_hosts
 
 BODY = """
 import os, sys, numpy as np, partita as pt
@@ -47,9 +53,93 @@ context.close()
         assert code == 0 and printed.split() == [str(rank), str(ranks), str(total), str(float(ranks)), "False"], printed
 
 
-def test_torchrun_on_several_hosts_is_refused():
+def free_port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return str(free.getsockname()[1])
+
+
+class Store:
+    """As much of PyTorch's as ranks need to find each other."""
+
+    def __init__(self):
+        self.values, self.changed = {}, threading.Condition()
+
+    def set(self, key, value):
+        with self.changed:
+            self.values[key] = value if isinstance(value, bytes) else value.encode()
+            self.changed.notify_all()
+
+    def get(self, key):
+        with self.changed:
+            if not self.changed.wait_for(lambda: key in self.values, 10):
+                raise RuntimeError("timeout")
+            return self.values[key]
+
+
+def test_links_between_hosts(monkeypatch):
+    """Each pair of ranks is connected; who does not know the secret is let go."""
+    store, ranks = Store(), 3
+    monkeypatch.setattr(between_hosts, "_store", lambda *_: store)
+    monkeypatch.setattr(between_hosts, "_patience", 0.2)
+    monkeypatch.setenv("MASTER_ADDR", "127.0.0.1")
+    monkeypatch.setenv("MASTER_PORT", "1")
+
+    def stranger(said):
+        port, _, host = store.get("rank 0").decode().partition(" ")
+        with socket.create_connection((host, int(port)), 10) as link:
+            link.sendall(said)
+            assert link.recv(100) is not None
+            assert link.recv(100) == b""
+
+    def rank(number):
+        links = between_hosts.links_between_hosts(number, ranks, time.monotonic() + 10)
+        for peer, link in enumerate(links):
+            if link is not None:
+                link.sendall(bytes([number, peer]))
+        return [None if link is None else tuple(link.recv(2, socket.MSG_WAITALL)) for link in links]
+
+    with concurrent.futures.ThreadPoolExecutor(ranks) as pool:
+        first = pool.submit(rank, 0)
+        for said in (b"", 36 * b"x"):
+            stranger(said)
+        assert not first.done()
+        found = [one.result(20) for one in [first, *(pool.submit(rank, number) for number in range(1, ranks))]]
+    assert found == [[(peer, number) if peer != number else None for peer in range(ranks)] for number in range(ranks)]
+
+
+WITHOUT_TORCH = importlib.util.find_spec("torch") is None
+
+
+@pytest.mark.skipif(not WITHOUT_TORCH, reason="PyTorch is installed")
+def test_torchrun_on_several_hosts_needs_its_store():
     for printed, code in started(2, "", LOCAL_WORLD_SIZE="1"):
-        assert code == 1 and "UnsupportedError" in printed and "mpirun" in printed
+        assert code == 1 and "UnsupportedError" in printed and "there is no PyTorch" in printed
+
+
+@pytest.mark.skipif(WITHOUT_TORCH, reason="PyTorch is not installed")
+def test_torchrun_on_several_hosts():
+    """Each rank on a node of its own, as far as they know: all between them goes through the connections."""
+    text = """
+a = pt.from_function(context, (8, 6), pt.Slab(0), lambda i, j: i + 10.0 * j)
+b = a.redistribute(pt.Slab(1))
+large = pt.all_reduce(context, np.full(1 << 20, context.rank + 1.0))
+print(context.topology.node_count, (a.T @ a).sum(), b.sum(), large.sum() / large.size)
+if context.rank == 0:
+    os._exit(3)
+try:
+    context.barrier()
+except pt.LostPeerError as error:
+    print("lost")
+"""
+    given = {"LOCAL_WORLD_SIZE": "1", "PARTITA_RANKS_PER_NODE": "1", "MASTER_PORT": free_port()}
+    whole = np.fromfunction(lambda i, j: i + 10.0 * j, (8, 6))
+    wanted = ["3", str((whole.T @ whole).sum()), str(whole.sum()), "6.0"]
+    for rank, (printed, code) in enumerate(started(3, text, **given)):
+        assert printed.split() == wanted + (["lost"] if rank else []) and code == (0 if rank else 3), printed
+    text = "pt.initialize(device='cpu', deadline=2)"
+    ((printed, code),) = started(2, text, only=[0], body="import partita as pt\n", LOCAL_WORLD_SIZE="1", MASTER_PORT=free_port())
+    assert code == 1 and "TimeoutError: initialize: not all ranks of this torchrun job" in printed, printed
 
 
 def test_what_torchrun_did_not_write():
@@ -82,13 +172,21 @@ except pt.LostPeerError as error:
     assert died == 3 and first.startswith("lost") and last.startswith("lost")
 
 
-@pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="PyTorch is not installed")
+@pytest.mark.skipif(WITHOUT_TORCH, reason="PyTorch is not installed")
 def test_torchrun_itself(tmp_path):
     program = tmp_path / "program.py"
     program.write_text(BODY + "assert context.size == 2; context.barrier(); print('done', flush=True); context.close()")
     run = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", str(program)]
     done = subprocess.run(run, capture_output=True, text=True, timeout=120)
     assert done.stdout.count("done") == 2, done.stdout + done.stderr
+    where = ["--nnodes=2", "--nproc-per-node=1", "--master-addr=127.0.0.1", f"--master-port={free_port()}"]
+    hosts = [
+        subprocess.Popen([*run[:3], *where, f"--node-rank={host}", str(program)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        for host in range(2)
+    ]
+    for one in hosts:
+        printed, _ = one.communicate(timeout=120)
+        assert one.returncode == 0 and "done" in printed, printed
 
 
 def alone(text, **variables):

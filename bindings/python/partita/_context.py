@@ -195,8 +195,8 @@ def initialize(comm: Any = None, device: str = "any", **options: Any) -> Context
     ----------
     comm : mpi4py.MPI.Comm, optional
         Whom it is made of; Partita duplicates it. By default the ranks that a launcher has started: those of
-        ``partita run --threads``, else MPI_COMM_WORLD's under mpirun and the like, else those of torchrun on this
-        host, else this process alone.
+        ``partita run --threads``, else MPI_COMM_WORLD's under mpirun and the like, else those of torchrun, else
+        this process alone.
     device : str
         'cpu', 'cuda', 'cuda:1', or 'any': a GPU where this process has one.
     **options

@@ -11,7 +11,7 @@ import threading
 import time
 
 from . import _core
-from ._errors import ArgumentError, UnsupportedError
+from ._errors import ArgumentError
 
 _sockets = "PARTITA_SOCKETS"  # as the library reads it
 _wanted = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
@@ -30,14 +30,13 @@ def connect_ranks(deadline: float) -> None:
             raise ArgumentError(f"RANK is {rank} and WORLD_SIZE is {size}; torchrun sets both")
         if size == 1:
             return
+        # With modules that take longer to import than all of the package's own.
         if os.environ.get("LOCAL_WORLD_SIZE", str(size)) != str(size):
-            raise UnsupportedError(
-                f"torchrun has started {size} ranks on several hosts (LOCAL_WORLD_SIZE is {os.environ['LOCAL_WORLD_SIZE']}): "
-                "between hosts Partita needs MPI, so start them by mpirun or srun"
-            )
-        from ._links import links_of_host  # with modules that take longer to import than all of the package's own
+            from ._links_between_hosts import links_between_hosts as connected
+        else:
+            from ._links import links_of_host as connected
 
-        links = links_of_host(rank, size, time.monotonic() + deadline)
+        links = connected(rank, size, time.monotonic() + deadline)
         words = ["-" if link is None else str(link.detach()) for link in links]
         os.environ[_sockets] = f"{rank}:{','.join(words)}"
         _connected = True

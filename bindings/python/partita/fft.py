@@ -18,7 +18,7 @@ from ._errors import ArgumentError
 from ._linear import writable
 from ._mesh import rule_of
 from ._planned import PlannedOperation
-from ._streams import stream_of_arrays
+from ._streams import stream_of_array, stream_of_arrays
 
 #: Along what is transformed; None: all.
 Axes = Optional[Sequence[int]]
@@ -55,9 +55,9 @@ def _transform(
     core = core_given(a)
     along = range(a.ndim) if axes is None else axes_of(axes, a.ndim)
     how = _options(kind, along, norm, options)
-    handle = stream_of_arrays(stream, a, out)
     if out is None:
-        return Array(_core.transform(core, how, handle), a._package)
+        return Array(_core.transform(core, how, stream_of_array(stream, core, a._package)), a._package)
+    handle = stream_of_arrays(stream, a, out)
     target = writable("out", out)
     assert target is not None
     _core.transform_into(core, target, how, handle)
