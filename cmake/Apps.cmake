@@ -12,7 +12,7 @@ set(PARTITA_APP_SOURCES ${density_sources} ${shallow_water_sources} ${transforme
 add_library(partita_apps STATIC ${PARTITA_APP_SOURCES})
 partita_our_code(partita_apps)
 target_include_directories(partita_apps PUBLIC ${PROJECT_SOURCE_DIR}/apps)
-target_link_libraries(partita_apps PUBLIC partita::partita PRIVATE fmt::fmt PNG::PNG)
+target_link_libraries(partita_apps PUBLIC partita::partita PRIVATE fmt::fmt PNG::PNG GIF::GIF)
 
 add_executable(partita_density apps/density/main.cpp)
 partita_our_code(partita_density)

@@ -21,7 +21,8 @@ void demonstrate_shallow_water(const Context& context, const std::string& folder
   program.settings.columns = 360;
   program.settings.rows = 180;
   program.steps = 43300;  // ten days
-  program.look_every = 4330;
+  program.look_every = 1732;
+  program.animation = folder + "/surface.gif";
   program.output = folder;
   shallow_water::run(context, program);
 }

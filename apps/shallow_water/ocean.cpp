@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <complex>
 #include <numbers>
 #include <utility>
 
@@ -10,6 +11,7 @@ namespace pt = partita;
 namespace {
 
 // One for the rates, and one for friction, which needs u and v after the step.
+const char* const dataset = "ocean";
 const pt::HaloOptions two_around{{0, 2, 2}, {0, 2, 2}, {false, false, true}};
 
 pt::Layout layout_of(const pt::Context& context, const Settings& settings,
@@ -35,6 +37,13 @@ Ocean<T>::Ocean(const pt::Context& context, const Settings& settings, const pt::
   }
   allocate();
   begin();
+}
+
+template <class T>
+Ocean<T>::Ocean(const pt::Context& context, const Settings& settings, const pt::Distribution& distribution,
+                const std::string& checkpoint)
+    : Ocean(context, settings, distribution) {
+  read(checkpoint);
 }
 
 // On the context's heap, whose pages are large: a sweep goes through 17 fields at once.
@@ -91,6 +100,50 @@ void Ocean<T>::begin() {
 }
 
 template <class T>
+void Ocean<T>::write(const std::string& checkpoint) const {
+  using Complex = std::complex<T>;
+  pt::Array both = pt::empty(context_, layout_, pt::dtype_of<Complex>(), {pt::Residency::ordinary});
+  Complex* to = both.data<Complex>();
+  for (const Field field : {height, east, north}) {
+    for (std::int64_t j = 0; j < rows_; ++j) {
+      const T* const value = part_.at(part_.now, field, j);
+      const T* const rate =
+          field == height ? part_.rates_of_height + j * columns_ : part_.rate(part_.now, field, j);
+      for (std::int64_t i = 0; i < columns_; ++i) *to++ = {value[i], rate[i]};
+    }
+  }
+  pt::write_hdf5(checkpoint, dataset, both,
+                 {.attributes = {{"settings", settings_.numbers()}, {"step", steps_}}});
+}
+
+// The rates of the neighbours' nearest cells come along: this rank computes what those become, too.
+template <class T>
+void Ocean<T>::read(const std::string& checkpoint) {
+  using Complex = std::complex<T>;
+  const pt::Hdf5Attributes attributes = pt::read_hdf5_attributes(checkpoint, dataset);
+  if (std::get<std::vector<double>>(attributes.at("settings")) != settings_.numbers())
+    throw pt::ArgumentError(checkpoint + " is of another ocean: its settings differ");
+  steps_ = std::get<std::int64_t>(attributes.at("step"));
+  const pt::Array both = pt::read_hdf5(context_, checkpoint, dataset, layout_.distribution());
+  pt::Halo around(context_, both.operand(), {{0, 1, 1}, {0, 1, 1}, {false, false, true}});
+  std::vector<Complex> extended(static_cast<std::size_t>(pt::volume(around.extended_shape())));
+  around.execute(both, pt::view(extended, around.extended_shape()));
+  const Complex* from = extended.data();
+  if (extended.empty()) return;
+  if (steps_ % 2 != 0) std::swap(part_.now, part_.next);
+  for (const Field field : {height, east, north}) {
+    for (std::int64_t j = -1; j <= rows_; ++j) {
+      for (std::int64_t i = -1; i <= columns_; ++i, ++from) {
+        const bool own = j >= 0 && j < rows_ && i >= 0 && i < columns_;
+        if (own) part_.at(part_.now, field, j)[i] = from->real();
+        if (field != height) part_.rate(part_.now, field, j)[i] = from->imag();
+        if (field == height && own) part_.rates_of_height[j * columns_ + i] = from->imag();
+      }
+    }
+  }
+}
+
+template <class T>
 Coefficients<T> Ocean<T>::coefficients() const {
   const double dt = settings_.time_step(), spacing = settings_.spacing;
   return {.coriolis = settings_.coriolis,
@@ -142,6 +195,17 @@ Budget Ocean<T>::budget() const {
 
 template class Ocean<float>;
 template class Ocean<double>;
+
+std::vector<double> Settings::numbers() const {
+  return {static_cast<double>(rows),
+          static_cast<double>(columns),
+          spacing,
+          gravity,
+          depth,
+          coriolis,
+          beta,
+          courant};
+}
 
 pt::Distribution squares(int ranks) {
   int rows = static_cast<int>(std::sqrt(ranks));

@@ -13,6 +13,7 @@
 #include <cmath>
 #include <cstdint>
 #include <partita/partita.hpp>
+#include <string>
 #include <vector>
 
 #include "shallow_water/equations.hpp"
@@ -32,6 +33,7 @@ struct Settings {
 
   double time_step() const { return courant * spacing / std::sqrt(gravity * depth); }
   double viscosity() const { return 1e-3 * coriolis * spacing * spacing; }
+  std::vector<double> numbers() const;  ///< all of them, for checkpoints
 };
 
 /// Sums over all cells. The first does not change; the second does by friction, and by what the time step is
@@ -49,17 +51,25 @@ class Ocean {
   /// Begins with a jet in geostrophic balance, and a small disturbance.
   Ocean(const partita::Context& context, const Settings& settings, const partita::Distribution& distribution);
 
+  /// Goes on from a checkpoint of the same settings, in any distribution on any number of ranks, bit for bit.
+  /// Throws partita::FileError, and ArgumentError where it is of another run.
+  Ocean(const partita::Context& context, const Settings& settings, const partita::Distribution& distribution,
+        const std::string& checkpoint);
+
   /// One step of Adams and Bashforth (weights 1.6 and -0.6; the first one of Euler), then friction. What
   /// needs no neighbour is computed while the ghost cells travel.
   void step();
   std::int64_t steps() const { return steps_; }
   Budget budget() const;
+  /// HDF5, whole or not at all: a complex number a cell and field, its value and its rate of change.
+  void write(const std::string& checkpoint) const;
   /// [3, rows, columns], on the memory of this object: until the next step.
   const partita::Array& state() const { return states_[parity()]; }
 
  private:
   void allocate();
   void begin();
+  void read(const std::string& checkpoint);
   Coefficients<T> coefficients() const;
   std::size_t parity() const { return static_cast<std::size_t>(steps_ % 2); }
 

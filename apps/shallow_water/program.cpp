@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
 
+#include "picture/animation.hpp"
 #include "picture/picture.hpp"
 
 namespace shallow_water {
@@ -23,24 +25,58 @@ void say(const pt::Context& context, const std::string& line) {
 }
 
 /// How far the surface is from its mean, up to 10 m: blue below, red above; y upwards.
-void draw(const pt::Context& context, const Ocean<float>& ocean, const Settings& settings,
-          const std::string& path) {
-  const pt::Array surface = pt::gather(ocean.state().window({0, 0, 0}, {1, settings.rows, settings.columns}));
-  pt::rank_zero(context, [&] {
-    const std::int64_t thin = (settings.columns + 899) / 900;
-    const auto width = static_cast<int>(settings.columns / thin),
-               height = static_cast<int>(settings.rows / thin);
-    const float* const h = surface.data<float>();
-    std::vector<picture::Colour> pixels;
-    for (int y = height - 1; y >= 0; --y) {
-      for (int x = 0; x < width; ++x) {
-        const double off = static_cast<double>(h[y * thin * settings.columns + x * thin]) - settings.depth;
-        pixels.push_back(picture::blue_white_red(0.5 + off / 20));
+class Surface {
+ public:
+  explicit Surface(const Settings& settings)
+      : settings_(settings),
+        thin_((settings.columns + 899) / 900),
+        width_(static_cast<int>(settings.columns / thin_)),
+        height_(static_cast<int>(settings.rows / thin_)),
+        animation_(width_, height_, palette()) {}
+
+  /// As a picture, and as the next frame of the animation. Collective.
+  void draw(const pt::Context& context, const Ocean<float>& ocean, const std::string& path) {
+    const pt::Array surface =
+        pt::gather(ocean.state().window({0, 0, 0}, {1, settings_.rows, settings_.columns}));
+    pt::rank_zero(context, [&] {
+      const std::vector<std::uint8_t> levels = levels_of(surface.data<float>());
+      std::vector<picture::Colour> pixels;
+      for (const std::uint8_t level : levels) pixels.push_back(palette()[level]);
+      animation_.add(levels);
+      picture::write_png(path, width_, height_, std::as_bytes(std::span(pixels)));
+    });
+  }
+
+  const picture::Animation& animation() const { return animation_; }
+
+ private:
+  static const picture::Palette& palette() {
+    static const picture::Palette colours = [] {
+      picture::Palette made{};
+      for (std::size_t i = 0; i < made.size(); ++i)
+        made[i] = picture::blue_white_red(static_cast<double>(i) / 255);
+      return made;
+    }();
+    return colours;
+  }
+
+  std::vector<std::uint8_t> levels_of(const float* h) const {
+    std::vector<std::uint8_t> levels;
+    for (int y = height_ - 1; y >= 0; --y) {
+      for (int x = 0; x < width_; ++x) {
+        const auto depth = static_cast<double>(h[y * thin_ * settings_.columns + x * thin_]);
+        const double level = std::clamp(0.5 + (depth - settings_.depth) / 20, 0.0, 1.0);
+        levels.push_back(static_cast<std::uint8_t>(std::lround(255 * level)));
       }
     }
-    picture::write_png(path, width, height, std::as_bytes(std::span(pixels)));
-  });
-}
+    return levels;
+  }
+
+  Settings settings_;
+  std::int64_t thin_;  // of so many cells in each direction one is drawn
+  int width_, height_;
+  picture::Animation animation_;
+};
 
 }  // namespace
 
@@ -51,10 +87,13 @@ void run(const pt::Context& context, const Program& program) {
   context.barrier();
   const pt::Distribution distribution =
       program.distribution.empty() ? squares(context.size()) : pt::Distribution::parse(program.distribution);
-  Ocean<float> ocean(context, program.settings, distribution);
+  const std::string checkpoint = folder / "checkpoint.h5";
+  Ocean<float> ocean = program.restart ? Ocean<float>(context, program.settings, distribution, checkpoint)
+                                       : Ocean<float>(context, program.settings, distribution);
   const Budget begin = ocean.budget();
   say(context, fmt::format("shallow-water: {} x {} cells, {}, {} ranks", program.settings.rows,
                            program.settings.columns, distribution.to_string(), context.size()));
+  Surface surface(program.settings);
   std::string book = "# days  mass and energy over those of the beginning\n";
   double seconds = 0;
   for (;;) {
@@ -64,15 +103,19 @@ void run(const pt::Context& context, const Program& program) {
     book += fmt::format("{:.4f} {:.9f} {:.9f}\n", days, now.mass / begin.mass, now.energy / begin.energy);
     say(context, fmt::format("step {:6}  day {:6.2f}  energy {:.6f}  {:.2f} s", step, days,
                              now.energy / begin.energy, seconds));
-    draw(context, ocean, program.settings, folder / fmt::format("surface-{:06}.png", step));
+    surface.draw(context, ocean, folder / fmt::format("surface-{:06}.png", step));
     if (program.snapshots) pt::write_npy(folder / fmt::format("state-{:06}.npy", step), ocean.state());
+    if (program.checkpoints) ocean.write(checkpoint);
     if (std::abs(now.mass / begin.mass - 1) > 1e-5) throw pt::Error("shallow-water: mass is lost");
     if (step >= program.steps) break;
     const auto start = Clock::now();
     while (ocean.steps() < std::min(step + program.look_every, program.steps)) ocean.step();
     seconds = std::chrono::duration<double>(Clock::now() - start).count();
   }
-  pt::rank_zero(context, [&] { pt::write_file(folder / "budget.txt", book); });
+  pt::rank_zero(context, [&] {
+    pt::write_file(folder / "budget.txt", book);
+    if (!program.animation.empty()) surface.animation().write(program.animation, 8);
+  });
   say(context,
       fmt::format("shallow-water: mass is conserved; {} has its surface and budget.txt", folder.string()));
 }

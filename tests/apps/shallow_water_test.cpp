@@ -1,6 +1,8 @@
 // The ocean: any distribution gives the same, nothing is lost, and its time step has the order that it
 // should.
+#include "context/context_state.hpp"
 #include "ranks/rank_test.hpp"
+#include "ranks/shared_directory.hpp"
 #include "shallow_water/ocean.hpp"
 
 namespace partita::testing {
@@ -63,6 +65,30 @@ RANK_TEST(ShallowWater, KeepsItsMassAndMostOfItsEnergy) {
   EXPECT_NEAR(now.mass / before.mass, 1, 1e-12);
   EXPECT_NEAR(now.energy / before.energy, 1, 0.01);
   EXPECT_GT(norm(ocean.state().window({2, 0, 0}, {1, 26, 41})), 0.1);  // and it flows
+}
+
+// As many ranks as before, or one: bit for bit.
+RANK_TEST(ShallowWater, GoesOnFromItsCheckpointAsIfItHadNeverStopped) {
+  const SharedDirectory directory(context);
+  const std::string checkpoint = directory / "checkpoint.h5";
+  const Settings settings = small();
+  const Distribution squares = shallow_water::squares(context.size());
+  Ocean<float> whole(context, settings, squares);
+  for (int i = 0; i < 7; ++i) whole.step();
+  whole.write(checkpoint);
+  Ocean<float> again(context, settings, squares, checkpoint), columns(context, settings, Slab(2), checkpoint);
+  EXPECT_EQ(again.steps(), 7);
+  for (int i = 0; i < 6; ++i) {
+    whole.step();
+    again.step();
+    columns.step();
+  }
+  const Array wanted = redistribute(whole.state(), Replicated());
+  EXPECT_TRUE(compare(redistribute(again.state(), Replicated()), wanted).equal);
+  EXPECT_TRUE(compare(redistribute(columns.state(), Replicated()), wanted).equal);
+  Settings other = settings;
+  other.depth = 50;
+  EXPECT_THROW(Ocean<float>(context, other, squares, checkpoint), ArgumentError);
 }
 
 // Weights of 1.6 and -0.6 instead of 1.5 and -0.5 make it of first order: each halving of the step halves

@@ -23,5 +23,13 @@ if(NOT PARTITA_SANITIZE)
   endforeach()
   if(TARGET partita_command)
     partita_add_dead_rank_test(dead-rank-sockets survive $<TARGET_FILE:partita_command> run -q --threads)
+    # The programs of apps/: by MPI where our programs have one whose launcher lets survivors live.
+    set(launch_apps $<TARGET_FILE:partita_command> run -q --threads)
+    if(PARTITA_MPI STREQUAL openmpi)
+      set(launch_apps ${PARTITA_MPI_LAUNCHER} ${PARTITA_MPI_FLAGS})
+    endif()
+    add_test(NAME dead-rank-apps COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/dead_rank/apps.sh $<TARGET_FILE_DIR:partita_density>
+                                         ${launch_apps} --)
+    set_tests_properties(dead-rank-apps PROPERTIES LABELS ranks RUN_SERIAL ON TIMEOUT 240)
   endif()
 endif()

@@ -98,6 +98,26 @@ def test_ghost_cells(ctx):
     assert (extended == wanted).all()
 
 
+def test_ghost_cells_are_added_to_their_owners(ctx):
+    shape, lower, upper = (5 * ctx.size, 4), (1, 2), (2, 0)
+    a = spread(ctx, whole(shape), pt.Slab(0))
+    halo = pt.Halo(a, lower, upper, (True, True))
+    extended = halo.execute(a)
+    held = np.zeros(shape)  # how often an element is held by any rank
+    for rank in range(ctx.size):
+        rows = np.arange(5 * rank - 1, 5 * rank + 7) % shape[0]
+        np.add.at(held, np.ix_(rows, np.arange(-2, 4) % 4), 1)
+    wanted = (held * whole(shape))[5 * ctx.rank : 5 * ctx.rank + 5]
+    sums = a * 0.0
+    assert halo.accumulate(extended, sums) is sums and np.allclose(sums.local, wanted)
+    before = extended.copy()
+    assert halo.accumulate(extended) is extended and np.allclose(halo.interior(extended, a), wanted)
+    halo.interior(before, a)[...] = halo.interior(extended, a)
+    assert (before == extended).all()  # but for the part
+    with pytest.raises(pt.ArgumentError):
+        halo.accumulate(extended[:1])
+
+
 def test_groups(ctx):
     half = ctx.split(ctx.rank % 2)
     assert half is not None and (pt.all_reduce(half, np.array([1]))[0] == half.size)

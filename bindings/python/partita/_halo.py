@@ -56,6 +56,18 @@ class Halo:
         self._core.refresh(extended, stream_of_memory(stream, extended, self._context))
         return extended
 
+    def accumulate(self, extended: Any, array: Optional[Array] = None, *, stream: Any = None) -> Any:
+        """The adjoint of `execute`: what ghost cells hold is added to the elements that they stand for, and the sums are the part.
+
+        Into `array`, or in place: into the part inside `extended`. Ghost cells stay as they are. Collective, blocking; the same bits
+        each time. Returns `array`, or `extended`.
+        """
+        if array is None:
+            self._core.accumulate(extended, None, stream_of_memory(stream, extended, self._context))
+            return extended
+        self._core.accumulate(extended, core_given(array), stream_of_array(stream, array._core, array._package))
+        return array
+
     def start(self, array: Array, extended: Any, *, stream: Any = None) -> None:
         """The first half of `execute`: until `finish` the part inside may be read, and nothing written. Collective."""
         self._stream = stream_of_array(stream, core_given(array), array._package)

@@ -64,6 +64,15 @@ void bind_halos(nb::module_& module) {
             self.halo.refresh(memory.view(), stream_of(stream));
           },
           nb::arg("extended"), nb::arg("stream") = nb::none())
+      .def(
+          "accumulate",
+          [](HaloExchange& self, const nb::object& extended, const Array* destination, StreamHandle stream) {
+            const Memory memory("extended", extended, destination == nullptr);
+            const nb::gil_scoped_release unlocked;
+            if (destination == nullptr) return self.halo.accumulate(memory.view(), stream_of(stream));
+            self.halo.accumulate(memory.view(), *destination, stream_of(stream));
+          },
+          nb::arg("extended"), nb::arg("destination") = nb::none(), nb::arg("stream") = nb::none())
       .def("start", &begin_exchange, nb::arg("source"), nb::arg("extended"), nb::arg("stream") = nb::none())
       .def("finish", &end_exchange, nb::arg("stream") = nb::none())
       .def_prop_ro("plan", [](const HaloExchange& self) { return self.halo.plan(); });
