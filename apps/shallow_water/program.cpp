@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <span>
 
 #include "picture/animation.hpp"
 #include "picture/picture.hpp"
