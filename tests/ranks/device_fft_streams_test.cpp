@@ -67,6 +67,15 @@ class There {
   }
   Array& input() { return input_; }
   void let_go() { plan_.reset(); }
+  /// The same by calls of one line, whose results are new arrays and given ones.
+  void run_in_one_line(int round, Stream stream) {
+    copy(field(round), input_, stream);
+    Array spectrum = is_complex(dtype_) ? fft(input_, {}, stream) : rfft(input_, {}, stream);
+    spoil(input_, stream);
+    is_complex(dtype_) ? ifft_into(spectrum, back(round), {}, stream)
+                       : irfft_into(spectrum, back(round), {}, stream);
+    spoil(spectrum, stream);
+  }
 
   void expect_back(int number, const Array& result) const {
     const NumberArray whole =
@@ -105,6 +114,25 @@ FFT_STREAM_TEST(ArraysMayBeOverwrittenInStreamOrder) {
       for (int field = 0; field < There::fields; ++field) there.expect_back(field, there.back(field));
     }
   }
+}
+
+FFT_STREAM_TEST(CallsOfOneLineGoInStreamOrder) {
+  for (const Dtype dtype : {Dtype::c128, Dtype::f32}) {
+    for (const Residency residency : {Residency::heap, Residency::ordinary}) {
+      There there(context, residency, dtype);
+      for (int round = 0; round < 9; ++round) there.run_in_one_line(round, Stream{});
+      context.synchronize();
+      for (int field = 0; field < There::fields; ++field) there.expect_back(field, there.back(field));
+    }
+  }
+}
+
+FFT_STREAM_TEST(CallsOfOneLineWantDeviceMemoryOnBothSides) {
+  const Array device = empty(context, {6, 4}, Slab(0), Dtype::c128);
+  Array host = empty(context, {6, 4}, Slab(0), Dtype::c128, {.space = MemorySpace::host});
+  same_error<UnsupportedError>(context, [&] { (void)fft(host, {}, Stream{}); });
+  same_error<UnsupportedError>(context, [&] { fft_into(device, host, {}, Stream{}); });
+  same_error<ArgumentError>(context, [&] { (void)dct(device, 5, {}, Stream{}); });
 }
 
 // What a context puts into several streams keeps its order; one rank is late.
