@@ -1,11 +1,12 @@
 // What giflib reads of an animation is what was put into it.
+#include "picture/animation.hpp"
+
 #include <gif_lib.h>
 
 #include <filesystem>
 #include <partita/error.hpp>
 
 #include "context/context_state.hpp"
-#include "picture/animation.hpp"
 #include "ranks/rank_test.hpp"
 #include "ranks/shared_directory.hpp"
 
