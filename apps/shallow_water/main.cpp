@@ -17,6 +17,7 @@ int main(int count, char** words) {
   options.add_flag("--snapshots", program.snapshots, "write the state with each picture");
   options.add_flag("--checkpoints", program.checkpoints, "write checkpoint.h5 with each picture");
   options.add_flag("--restart", program.restart, "go on from the folder's checkpoint");
+  options.add_flag("--trace", program.trace, "record one step more, for Perfetto");
   options.add_option("--animation", program.animation, "a GIF of the pictures, into this file");
   options.add_option("-o,--output", program.output, "folder of what it writes")->capture_default_str();
   CLI11_PARSE(options, count, words);

@@ -113,6 +113,10 @@ void run(const pt::Context& context, const Program& program) {
     while (ocean.steps() < std::min(step + program.look_every, program.steps)) ocean.step();
     seconds = std::chrono::duration<double>(Clock::now() - start).count();
   }
+  if (program.trace) {
+    const pt::Timeline measured = pt::record_timeline(context, [&] { ocean.step(); });
+    pt::rank_zero(context, [&] { pt::write_file(folder / "trace.json", pt::chrome_trace({{measured}})); });
+  }
   pt::rank_zero(context, [&] {
     pt::write_file(folder / "budget.txt", book);
     if (!program.animation.empty()) surface.animation().write(program.animation, 8);

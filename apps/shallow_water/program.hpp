@@ -17,6 +17,7 @@ struct Program {
   bool snapshots = false;         ///< the state as state-STEP.npy, too
   bool checkpoints = false;       ///< checkpoint.h5, likewise
   bool restart = false;           ///< from the checkpoint in the folder
+  bool trace = false;             ///< one step more is recorded at the end: trace.json in the folder
   std::string animation = {};     ///< a GIF file with a frame a look; empty: none
   std::string output = "output";  ///< folder
 };

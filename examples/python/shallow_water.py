@@ -9,8 +9,8 @@ of the demo of mpi4jax.
 import math
 from typing import Any, Tuple
 
-import jax
-import jax.numpy as jnp
+import jax  # type: ignore[import-not-found,unused-ignore]
+import jax.numpy as jnp  # type: ignore[import-not-found,unused-ignore]
 import numpy as np
 
 import partita as pt
@@ -19,6 +19,7 @@ import partita.jax as pj
 spacing, gravity, depth, coriolis, beta = 5e3, 9.81, 100.0, 2e-4, 2e-11  # metres, seconds
 time_step = 0.125 * spacing / math.sqrt(gravity * depth)
 friction = time_step * 1e-3 * coriolis  # of a cell and its neighbours, a step
+made_once: Any = jax.lax.optimization_barrier  # what neighbours read, which XLA makes again for each of them otherwise
 
 
 def layout_of(rows: int, columns: int, ranks: int) -> pt.Layout:
@@ -63,8 +64,7 @@ def rates_of_change(h: Any, u: Any, v: Any, y: Any, open_: Any) -> Any:
     curl = ((east(v) - v) - (north(u) - u)) / spacing
     q = (coriolis + beta * y + curl) / (0.25 * (h + east(h) + north(h) + north(east(h))))
     head = gravity * h + 0.25 * (u**2 + west(u) ** 2 + v**2 + south(v) ** 2)
-    # What neighbours read is made once, and not again for each of them.
-    eastward, northward, q, head = jax.lax.optimization_barrier((eastward, northward, q, head))
+    eastward, northward, q, head = made_once((eastward, northward, q, head))
     dh = (west(eastward) - eastward + south(northward) - northward) / spacing
     du = (head - east(head)) / spacing + 0.25 * (q * (northward + east(northward)) + south(q * (northward + east(northward))))
     dv = (head - north(head)) / spacing - 0.25 * (q * (eastward + north(eastward)) + west(q * (eastward + north(eastward))))
@@ -92,7 +92,7 @@ def step(layout: pt.Layout, rank: int, state: State, newest: Any, before: Any) -
     h = jnp.where(water, h, depth)
     rates = rates_of_change(h, u, v, jnp.asarray(spacing * j, jnp.float32)[:, None], open_)[:, 1:-1, 1:-1]
     new = jnp.stack([h, u, v]).at[:, 1:-1, 1:-1].add(time_step * (newest * rates + before * last))
-    new = jax.lax.optimization_barrier(new)
+    new = made_once(new)
     new = jnp.stack([new[0], rubbed(new[1], first, open_), open_ * rubbed(new[2], first, open_)])
     return new[:, 2:-2, 2:-2], rates
 
