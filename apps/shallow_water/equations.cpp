@@ -6,12 +6,12 @@
 // The loops of a row go in parallel: what is written is apart from all that is read, which compilers cannot
 // know.
 #if defined(__clang__)
-#define EACH_BY_ITSELF _Pragma("clang loop vectorize(assume_safety)")
+#define INDEPENDENT_ITERATIONS _Pragma("clang loop vectorize(assume_safety)")
 #else
-#define EACH_BY_ITSELF _Pragma("GCC ivdep")
+#define INDEPENDENT_ITERATIONS _Pragma("GCC ivdep")
 #endif
 // All of a sweep is compiled into its callers, one of which is for processors with longer vectors.
-#define INTO_CALLER [[gnu::always_inline]] inline
+#define ALWAYS_INLINE [[gnu::always_inline]] inline
 
 namespace shallow_water {
 namespace {
@@ -34,8 +34,8 @@ struct Velocities {
 template <class T>
 class Sweep {
  public:
-  INTO_CALLER Sweep(const Part<T>& part, const Coefficients<T>& coefficients, Workspace<T>& workspace,
-                    std::int64_t from, std::int64_t to)
+  ALWAYS_INLINE Sweep(const Part<T>& part, const Coefficients<T>& coefficients, Workspace<T>& workspace,
+                      std::int64_t from, std::int64_t to)
       : part_(part), with_(coefficients), from_(from), to_(to), free_(workspace.values.data() + 4) {
     for (Fluxes<T>* one : {&south_, &here_, &north_}) *one = {row(), row(), row(), row()};
     for (Velocities<T>* one : {&new_south_, &new_here_, &new_north_}) *one = {row(), row()};
@@ -43,71 +43,71 @@ class Sweep {
 
   // Friction of a row needs the new velocities of those on both sides: one row and column more than is asked
   // for is made on each side, and friction is one row behind.
-  INTO_CALLER void run(std::int64_t from_row, std::int64_t to_row) {
+  ALWAYS_INLINE void run(std::int64_t from_row, std::int64_t to_row) {
     const std::int64_t first = std::max(from_row - 1, -part_.first_row);
     const std::int64_t end = std::min(to_row + 1, part_.all_rows - part_.first_row);
-    flow_north(south_, first - 1);
-    flow_east(here_, first);
+    fluxes_north(south_, first - 1);
+    fluxes_east(here_, first);
     for (std::int64_t j = first; j < end; ++j) {
-      flow_north(here_, j);
-      flow_east(north_, j + 1);
-      if (j >= from_row && j < to_row) rise(j);
-      accelerate(j);
-      if (j > from_row) rub(j - 1);
+      fluxes_north(here_, j);
+      fluxes_east(north_, j + 1);
+      if (j >= from_row && j < to_row) advance_height(j);
+      advance_velocity(j);
+      if (j > from_row) diffuse(j - 1);
       std::swap(south_, here_);
       std::swap(here_, north_);
       std::swap(new_south_, new_here_);
       std::swap(new_here_, new_north_);
     }
     if (end == to_row) {  // the wall: nothing is made behind it
-      rub(to_row - 1);
+      diffuse(to_row - 1);
     }
   }
 
  private:
-  INTO_CALLER T* row() {
+  ALWAYS_INLINE T* row() {
     T* const begin = free_;
     free_ += part_.columns + 8;
     return begin;
   }
-  INTO_CALLER bool is_last(std::int64_t j) const { return part_.first_row + j == part_.all_rows - 1; }
+  ALWAYS_INLINE bool is_last(std::int64_t j) const { return part_.first_row + j == part_.all_rows - 1; }
 
-  INTO_CALLER void flow_north(const Fluxes<T>& to, std::int64_t j) const {
+  ALWAYS_INLINE void fluxes_north(const Fluxes<T>& to, std::int64_t j) const {
     const T f =
         static_cast<T>(with_.coriolis + with_.coriolis_per_row * static_cast<double>(part_.first_row + j));
     const T *const h = part_.at(part_.now, height, j), *const h_north = part_.at(part_.now, height, j + 1);
     const T *const u = part_.at(part_.now, east, j), *const u_north = part_.at(part_.now, east, j + 1);
     const T *const v = part_.at(part_.now, north, j), per_cell = with_.per_cell;
     T *const q = to.vorticity, *const flux = to.northward;
-    EACH_BY_ITSELF
+    INDEPENDENT_ITERATIONS
     for (std::int64_t i = from_ - 2; i <= to_ + 1; ++i) flux[i] = T(0.5) * (h[i] + h_north[i]) * v[i];
-    EACH_BY_ITSELF
+    INDEPENDENT_ITERATIONS
     for (std::int64_t i = from_ - 2; i <= to_; ++i) {
       const T relative = ((v[i + 1] - v[i]) - (u_north[i] - u[i])) * per_cell;
       q[i] = (f + relative) / (T(0.25) * ((h[i] + h[i + 1]) + (h_north[i] + h_north[i + 1])));
     }
   }
 
-  INTO_CALLER void flow_east(const Fluxes<T>& to, std::int64_t j) const {
+  ALWAYS_INLINE void fluxes_east(const Fluxes<T>& to, std::int64_t j) const {
     const T *const h = part_.at(part_.now, height, j), *const u = part_.at(part_.now, east, j);
     const T *const v = part_.at(part_.now, north, j), *const v_south = part_.at(part_.now, north, j - 1);
     const T g = with_.gravity;
     T *const flux = to.eastward, *const energy = to.energy;
-    EACH_BY_ITSELF
+    INDEPENDENT_ITERATIONS
     for (std::int64_t i = from_ - 2; i <= to_; ++i) flux[i] = T(0.5) * (h[i] + h[i + 1]) * u[i];
-    EACH_BY_ITSELF
+    INDEPENDENT_ITERATIONS
     for (std::int64_t i = from_ - 1; i <= to_ + 1; ++i) {
       const T squares = (u[i] * u[i] + u[i - 1] * u[i - 1]) + (v[i] * v[i] + v_south[i] * v_south[i]);
       energy[i] = g * h[i] + T(0.25) * squares;
     }
   }
 
-  INTO_CALLER void rise(std::int64_t j) const {
+  ALWAYS_INLINE void advance_height(std::int64_t j) const {
     const T *const hu = here_.eastward, *const hv = here_.northward, *const hv_south = south_.northward;
     const T* const now = part_.at(part_.now, height, j);
     T *const next = part_.at(part_.next, height, j), *const rate = part_.rates_of_height + j * part_.columns;
     const T per_cell = with_.per_cell, newest = with_.newest, before = with_.before;
-    EACH_BY_ITSELF
+    INDEPENDENT_ITERATIONS
     for (std::int64_t i = from_; i < to_; ++i) {
       const T new_rate = ((hu[i - 1] - hu[i]) + (hv_south[i] - hv[i])) * per_cell;
       next[i] = now[i] + newest * new_rate + before * rate[i];
@@ -115,7 +115,7 @@ class Sweep {
     }
   }
 
-  INTO_CALLER void accelerate(std::int64_t j) const {
+  ALWAYS_INLINE void advance_velocity(std::int64_t j) const {
     const T *const q = here_.vorticity, *const q_south = south_.vorticity;
     const T *const hv = here_.northward, *const hv_south = south_.northward;
     const T *const hu = here_.eastward, *const hu_north = north_.eastward;
@@ -127,7 +127,7 @@ class Sweep {
     T *const new_u = new_north_.east, *const new_v = new_north_.north;
     const T per_cell = with_.per_cell, newest = with_.newest, before = with_.before;
     const T open = is_last(j) ? 0 : 1;  // the wall
-    EACH_BY_ITSELF
+    INDEPENDENT_ITERATIONS
     for (std::int64_t i = from_ - 1; i <= to_; ++i) {
       const T eastward =
           (e[i] - e[i + 1]) * per_cell +
@@ -143,20 +143,20 @@ class Sweep {
   }
 
   // None through the walls.
-  INTO_CALLER void rub(std::int64_t j) const {
+  ALWAYS_INLINE void diffuse(std::int64_t j) const {
     const T rate = with_.friction;
     const T to_south = part_.first_row + j == 0 ? 0 : rate, to_north = is_last(j) ? 0 : rate;
-    rub_row(new_south_.east, new_here_.east, new_north_.east, part_.at(part_.next, east, j), to_south,
-            to_north);
+    diffuse_row(new_south_.east, new_here_.east, new_north_.east, part_.at(part_.next, east, j), to_south,
+                to_north);
     T* const v = part_.at(part_.next, north, j);
-    rub_row(new_south_.north, new_here_.north, new_north_.north, v, to_south, to_north);
+    diffuse_row(new_south_.north, new_here_.north, new_north_.north, v, to_south, to_north);
     if (is_last(j)) std::fill(v + from_, v + to_, T(0));
   }
 
-  INTO_CALLER void rub_row(const T* south, const T* here, const T* north, T* to, T to_south,
-                           T to_north) const {
+  ALWAYS_INLINE void diffuse_row(const T* south, const T* here, const T* north, T* to, T to_south,
+                                 T to_north) const {
     const T rate = with_.friction;
-    EACH_BY_ITSELF
+    INDEPENDENT_ITERATIONS
     for (std::int64_t i = from_; i < to_; ++i) {
       to[i] = here[i] + rate * ((here[i + 1] - here[i]) - (here[i] - here[i - 1])) +
               (to_north * (north[i] - here[i]) - to_south * (here[i] - south[i]));
@@ -172,8 +172,8 @@ class Sweep {
 };
 
 template <class T>
-INTO_CALLER void sweep(const Part<T>& part, const Coefficients<T>& coefficients, Workspace<T>& workspace,
-                       std::int64_t from_row, std::int64_t to_row, std::int64_t from, std::int64_t to) {
+ALWAYS_INLINE void sweep(const Part<T>& part, const Coefficients<T>& coefficients, Workspace<T>& workspace,
+                         std::int64_t from_row, std::int64_t to_row, std::int64_t from, std::int64_t to) {
   Sweep<T>(part, coefficients, workspace, from, to).run(from_row, to_row);
 }
 

@@ -63,7 +63,7 @@ def fresh(made: Tensor) -> Tensor:
     """A new tensor of PyTorch's, which does not ask for huge pages, as NumPy does."""
     tensor: Any = made
     if tensor.device.type == "cpu":
-        _core.wish_for_huge_pages(tensor.data_ptr(), tensor.nbytes)
+        _core.advise_huge_pages(tensor.data_ptr(), tensor.nbytes)
     return made
 
 

@@ -10,7 +10,7 @@ constexpr std::uintptr_t huge_page = std::uintptr_t{2} << 20;
 
 }  // namespace
 
-void wish_for_huge_pages(void* data, std::int64_t bytes) noexcept {
+void advise_huge_pages(void* data, std::int64_t bytes) noexcept {
   if (bytes < static_cast<std::int64_t>(2 * huge_page)) return;
   const auto first = reinterpret_cast<std::uintptr_t>(data);
   const std::uintptr_t begin = (first + huge_page - 1) / huge_page * huge_page;

@@ -5,9 +5,9 @@
 
 namespace partita::python {
 
-/// A wish that the pages of memory be huge, for what another package has allocated as a result and nobody has
-/// touched: the first touch of small pages takes several times as long as the copy into them. What has been
-/// touched stays as it is, and so does little memory.
-void wish_for_huge_pages(void* data, std::int64_t bytes) noexcept;
+/// Asks the kernel for huge pages (madvise) behind memory that another package has allocated for a result and
+/// nobody has touched: the first touch of small pages takes several times as long as the copy into them. What
+/// has been touched stays as it is, and so does little memory.
+void advise_huge_pages(void* data, std::int64_t bytes) noexcept;
 
 }  // namespace partita::python

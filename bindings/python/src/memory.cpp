@@ -64,9 +64,9 @@ class SymmetricBlock {
 
 void bind_memory(nb::module_& module) {
   module.def(
-      "wish_for_huge_pages",
+      "advise_huge_pages",
       [](std::uintptr_t data, std::int64_t bytes) {
-        wish_for_huge_pages(reinterpret_cast<void*>(data), bytes);  // NOLINT(performance-no-int-to-ptr)
+        advise_huge_pages(reinterpret_cast<void*>(data), bytes);  // NOLINT(performance-no-int-to-ptr)
       },
       nb::arg("data"), nb::arg("bytes"));
   nb::class_<SymmetricPart>(module, "SymmetricPart")

@@ -118,7 +118,7 @@ View Call::view(const Buffers& buffers, std::int64_t index) const {
 View Call::result(std::int64_t index) const {
   const View found = view(frame_.results, index);
   if (space_ == MemorySpace::host)
-    wish_for_huge_pages(found.data, volume(found.extents) * size_of(found.dtype));
+    advise_huge_pages(found.data, volume(found.extents) * size_of(found.dtype));
   return found;
 }
 
