@@ -23,6 +23,8 @@ def python(*arguments):
 @pytest.mark.parametrize("how", ["", "old", "left"])
 def test_a_program(how):
     done = python("-m", "partita.compat.nvmath", PROGRAM, "numpy", how)
+    if "this Partita has no module (it has: none)" in done.stderr:
+        pytest.skip("Partita is built without MPI, and the program has a communicator of mpi4py's")
     assert done.returncode == 0 and "rank 0 of 1: all as NumPy has it" in done.stdout, done.stderr
 
 
