@@ -3,11 +3,11 @@
 file(GLOB density_sources CONFIGURE_DEPENDS apps/density/*.cpp)
 file(GLOB shallow_water_sources CONFIGURE_DEPENDS apps/shallow_water/*.cpp)
 file(GLOB transformer_sources CONFIGURE_DEPENDS apps/transformer/*.cpp)
-file(GLOB picture_sources CONFIGURE_DEPENDS apps/picture/*.cpp)
+file(GLOB shared_sources CONFIGURE_DEPENDS apps/picture/*.cpp apps/report/*.cpp)
 list(REMOVE_ITEM density_sources ${PROJECT_SOURCE_DIR}/apps/density/main.cpp)
 list(REMOVE_ITEM shallow_water_sources ${PROJECT_SOURCE_DIR}/apps/shallow_water/main.cpp)
 list(REMOVE_ITEM transformer_sources ${PROJECT_SOURCE_DIR}/apps/transformer/main.cpp)
-set(PARTITA_APP_SOURCES ${density_sources} ${shallow_water_sources} ${transformer_sources} ${picture_sources})
+set(PARTITA_APP_SOURCES ${density_sources} ${shallow_water_sources} ${transformer_sources} ${shared_sources})
 
 add_library(partita_apps STATIC ${PARTITA_APP_SOURCES})
 partita_our_code(partita_apps)

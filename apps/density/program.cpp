@@ -4,10 +4,10 @@
 
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <filesystem>
 
 #include "picture/picture.hpp"
+#include "report/report.hpp"
 
 namespace density {
 namespace pt = partita;
@@ -27,9 +27,7 @@ void step(const pt::Context& context, Universe& universe, const Program& program
   const std::int64_t next = universe.state().step + 1;
   const double to = scale_factor(program, next);
   if (!program.trace || next < program.steps) return universe.step(to);
-  const pt::Timeline measured = pt::record_timeline(context, [&] { universe.step(to); });
-  pt::rank_zero(context,
-                [&] { pt::write_file(program.output + "/trace.json", pt::chrome_trace({{measured}})); });
+  report::record_step(context, program.output, [&] { universe.step(to); });
 }
 
 double largest(const std::array<double, 3>& vector) {
@@ -81,25 +79,20 @@ void draw(const pt::Context& context, const Mesh& mesh, const std::string& path)
 void run(const pt::Context& context, const Program& program) {
   namespace fs = std::filesystem;
   const fs::path folder = program.output;
-  pt::rank_zero(context, [&] { fs::create_directories(folder); });
-  context.barrier();
+  report::make_folder(context, folder);
   const std::string checkpoint = folder / "checkpoint.h5";
   Universe universe = begin(context, program, checkpoint);
-  const auto say = [&](const std::string& line) {
-    pt::rank_zero(context, [&] {
-      fmt::print("{}\n", line);
-      std::fflush(stdout);
-    });
-  };
-  say(fmt::format("density: {}^3 particles, {}^3 cells, {} Mpc/h, {} ranks, from z = {:.2f}",
-                  program.settings.particles, program.settings.cells, program.settings.box, context.size(),
-                  universe.redshift()));
+  report::print_line(context,
+                     fmt::format("density: {}^3 particles, {}^3 cells, {} Mpc/h, {} ranks, from z = {:.2f}",
+                                 program.settings.particles, program.settings.cells, program.settings.box,
+                                 context.size(), universe.redshift()));
   while (universe.state().step < program.steps) {
     const auto start = std::chrono::steady_clock::now();
     step(context, universe, program);
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
     const std::int64_t made = universe.state().step;
-    say(fmt::format("step {:3}  z = {:6.2f}  {:.3f} s", made, universe.redshift(), taken.count()));
+    report::print_line(
+        context, fmt::format("step {:3}  z = {:6.2f}  {:.3f} s", made, universe.redshift(), taken.count()));
     if (program.checkpoint_every > 0 && made % program.checkpoint_every == 0) universe.write(checkpoint);
   }
   check_conservation(context, universe, program.settings);
@@ -108,8 +101,9 @@ void run(const pt::Context& context, const Program& program) {
   const double growth = program.settings.cosmology.growth(universe.state().a);
   const std::string text = table(power, LinearSpectrum(program.settings.cosmology), growth);
   pt::rank_zero(context, [&] { pt::write_file(folder / "power.txt", text); });
-  say(fmt::format("density: mass and momentum are conserved; {} has density.png and power.txt",
-                  folder.string()));
+  report::print_line(context,
+                     fmt::format("density: mass and momentum are conserved; {} has density.png and power.txt",
+                                 folder.string()));
 }
 
 }  // namespace density

@@ -5,25 +5,18 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <filesystem>
 #include <span>
 
 #include "picture/animation.hpp"
 #include "picture/picture.hpp"
+#include "report/report.hpp"
 
 namespace shallow_water {
 namespace pt = partita;
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-void say(const pt::Context& context, const std::string& line) {
-  pt::rank_zero(context, [&] {
-    fmt::print("{}\n", line);
-    std::fflush(stdout);
-  });
-}
 
 /// How far the surface is from its mean, up to 10 m: blue below, red above; y upwards.
 class Surface {
@@ -84,16 +77,16 @@ class Surface {
 void run(const pt::Context& context, const Program& program) {
   namespace fs = std::filesystem;
   const fs::path folder = program.output;
-  pt::rank_zero(context, [&] { fs::create_directories(folder); });
-  context.barrier();
+  report::make_folder(context, folder);
   const pt::Distribution distribution =
       program.distribution.empty() ? squares(context.size()) : pt::Distribution::parse(program.distribution);
   const std::string checkpoint = folder / "checkpoint.h5";
   Ocean<float> ocean = program.restart ? Ocean<float>(context, program.settings, distribution, checkpoint)
                                        : Ocean<float>(context, program.settings, distribution);
   const Budget begin = ocean.budget();
-  say(context, fmt::format("shallow-water: {} x {} cells, {}, {} ranks", program.settings.rows,
-                           program.settings.columns, distribution.to_string(), context.size()));
+  report::print_line(context,
+                     fmt::format("shallow-water: {} x {} cells, {}, {} ranks", program.settings.rows,
+                                 program.settings.columns, distribution.to_string(), context.size()));
   Surface surface(program.settings);
   std::string book = "# days  mass and energy over those of the beginning\n";
   double seconds = 0;
@@ -102,8 +95,8 @@ void run(const pt::Context& context, const Program& program) {
     const Budget now = ocean.budget();
     const double days = static_cast<double>(step) * program.settings.time_step() / 86400;
     book += fmt::format("{:.4f} {:.9f} {:.9f}\n", days, now.mass / begin.mass, now.energy / begin.energy);
-    say(context, fmt::format("step {:6}  day {:6.2f}  energy {:.6f}  {:.2f} s", step, days,
-                             now.energy / begin.energy, seconds));
+    report::print_line(context, fmt::format("step {:6}  day {:6.2f}  energy {:.6f}  {:.2f} s", step, days,
+                                            now.energy / begin.energy, seconds));
     surface.draw(context, ocean, folder / fmt::format("surface-{:06}.png", step));
     if (program.snapshots) pt::write_npy(folder / fmt::format("state-{:06}.npy", step), ocean.state());
     if (program.checkpoints) ocean.write(checkpoint);
@@ -113,15 +106,13 @@ void run(const pt::Context& context, const Program& program) {
     while (ocean.steps() < std::min(step + program.look_every, program.steps)) ocean.step();
     seconds = std::chrono::duration<double>(Clock::now() - start).count();
   }
-  if (program.trace) {
-    const pt::Timeline measured = pt::record_timeline(context, [&] { ocean.step(); });
-    pt::rank_zero(context, [&] { pt::write_file(folder / "trace.json", pt::chrome_trace({{measured}})); });
-  }
+  if (program.trace) report::record_step(context, program.output, [&] { ocean.step(); });
   pt::rank_zero(context, [&] {
     pt::write_file(folder / "budget.txt", book);
     if (!program.animation.empty()) surface.animation().write(program.animation, 8);
   });
-  say(context,
+  report::print_line(
+      context,
       fmt::format("shallow-water: mass is conserved; {} has its surface and budget.txt", folder.string()));
 }
 

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <cstdio>
 #include <filesystem>
 #include <map>
 #include <vector>
 
+#include "report/report.hpp"
 #include "transformer/chart.hpp"
 #include "transformer/checkpoint.hpp"
 #include "transformer/estimate.hpp"
@@ -19,13 +19,6 @@ namespace pt = partita;
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-void say(const pt::Context& context, const std::string& line) {
-  pt::rank_zero(context, [&] {
-    fmt::print("{}\n", line);
-    std::fflush(stdout);
-  });
-}
 
 std::string heading(const Program& program, const Estimate& estimate, int ranks) {
   return fmt::format("transformer: {:.3g} M parameters on {} x {} ranks (data x tensor), {:.4g} MB each\n",
@@ -40,9 +33,7 @@ double train(const pt::Context& context, Model& model, const Program& program, c
   const Batch batch = batch_of(text, program.settings, step - 1);
   if (!program.trace || step < program.steps) return model.train(batch, step);
   double loss = 0;
-  const pt::Timeline measured = pt::record_timeline(context, [&] { loss = model.train(batch, step); });
-  pt::rank_zero(context,
-                [&] { pt::write_file(program.output + "/trace.json", pt::chrome_trace({{measured}})); });
+  report::record_step(context, program.output, [&] { loss = model.train(batch, step); });
   return loss;
 }
 
@@ -64,7 +55,7 @@ void run(const pt::Context& context, const Program& program) {
       estimate_step(settings, program.data, context.topology(), context.machine(), context.rank());
   require_memory(estimate, settings, memory_of_a_rank(context));
   const std::filesystem::path folder = program.output;
-  pt::rank_zero(context, [&] { std::filesystem::create_directories(folder); });
+  report::make_folder(context, folder);
   const std::string path = program.text.empty() ? usual_text() : program.text;
   const std::string text = read_text(context, path);
   Execution execution(context);
@@ -75,8 +66,8 @@ void run(const pt::Context& context, const Program& program) {
   } else {
     step = read_checkpoint(context, program.restart, model);
   }
-  say(context, heading(program, estimate, context.size()));
-  say(context, fmt::format("text: {}, {} bytes", path, text.size()));
+  report::print_line(context, heading(program, estimate, context.size()));
+  report::print_line(context, fmt::format("text: {}, {} bytes", path, text.size()));
   Losses losses;
   while (step < program.steps) {
     const std::int64_t from = step, to = std::min(step + program.look_every, program.steps);
@@ -86,8 +77,8 @@ void run(const pt::Context& context, const Program& program) {
       losses.add(step, train(context, model, program, text, step));
     }
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    say(context, fmt::format("step {:6}  loss {:.4f}  {:.3f} s a step", step, losses.list.back(),
-                             seconds / static_cast<double>(to - from)));
+    report::print_line(context, fmt::format("step {:6}  loss {:.4f}  {:.3f} s a step", step,
+                                            losses.list.back(), seconds / static_cast<double>(to - from)));
     write_checkpoint(folder / "checkpoint.h5", model, step);
   }
   const std::string written = sample(execution, model, program.sample);

@@ -31,8 +31,9 @@ LocalPart part_of(const ContextState& context, const View& local) {
   part.rows = arrays::lies_dense(local);
   part.columns = arrays::lies_as(local, dense_strides(local.extents, Order::column_major));
   part.heap_offset = part.empty ? -1 : context.heap_in(local.space).offset_of(local.data);
-  // Who knows of an array that it is on the heap takes it to be aligned as bytes are wanted by devices' BLAS.
-  if (size_of(local.dtype) == 1 && part.heap_offset % devices::narrow_alignment != 0) part.heap_offset = -1;
+  // Of a device's heap a multiply takes it for granted that bytes are aligned as BLAS wants them.
+  const bool for_blas = local.space == MemorySpace::device && size_of(local.dtype) == 1;
+  if (for_blas && part.heap_offset % devices::narrow_alignment != 0) part.heap_offset = -1;
   part.aligned = part.empty || begins_aligned(local);
   return part;
 }

@@ -1,6 +1,7 @@
 // Compute steps bound to the memory of a device: where its executors meet what devices compute.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <span>
@@ -67,6 +68,8 @@ std::unique_ptr<DeviceBoundWork> bind_ended_multiply(const Plan& plan, int multi
 
 // One a kind of work, each in a file of its own.
 std::unique_ptr<DeviceBoundWork> bind_device_multiply(const Multiply& work, const DeviceWorkBinding& binding);
+/// Of the elements of a, b and to.
+std::array<Dtype, 3> dtypes_of(const Multiply& work, const Plan& plan);
 /// Of factors of a byte an element, which are multiplied.
 std::unique_ptr<DeviceBoundWork> bind_device_narrow_multiply(const Multiply& work,
                                                              const DeviceWorkBinding& binding);

@@ -331,14 +331,13 @@ class DeviceMultiply final : public FusedMultiply {
   std::int64_t bias_offset_ = 0;  // in elements
 };
 
-/// Of a, b and to.
+}  // namespace
+
 std::array<Dtype, 3> dtypes_of(const Multiply& work, const Plan& plan) {
   return {planning::dtype_at(plan, work.a.place),
           work.dtype_b.value_or(planning::dtype_at(plan, work.b.place)),
           planning::dtype_at(plan, work.to.place)};
 }
-
-}  // namespace
 
 std::unique_ptr<DeviceBoundWork> bind_device_multiply(const Multiply& work,
                                                       const DeviceWorkBinding& binding) {

@@ -66,8 +66,8 @@ class DeviceNarrowMultiply final : public DeviceBoundWork {
         to_(work.to, binding.memory) {
     if (work.to.region.empty()) return;
     const int rows = to_.dimensions() - 2, columns = to_.dimensions() - 1;
-    const Dtype a = dtype_at(work.a, {}, binding), b = dtype_at(work.b, work.dtype_b, binding);
-    result_ = place_result(work.to, multiplies_narrow(math_, a, b, to_.dtype()), binding);
+    const auto [a, b, to] = dtypes_of(work, binding.memory.plan);
+    result_ = place_result(work.to, multiplies_narrow(math_, a, b, to), binding);
     list_passes(work.to, rows, columns);
     const auto depth = static_cast<std::int64_t>(work.a.region.sets.back().size());
     if (depth == 0) return;
@@ -112,10 +112,6 @@ class DeviceNarrowMultiply final : public DeviceBoundWork {
     std::vector<kernels::StridedCopy> copies;
     std::vector<devices::ElementNest> widening;
   };
-
-  static Dtype dtype_at(const Part& part, std::optional<Dtype> dtype, const DeviceWorkBinding& binding) {
-    return dtype.value_or(planning::dtype_at(binding.memory.plan, part.place));
-  }
 
   /// Whether the first element of the part's array is aligned for certain.
   static bool begins_aligned(const Part& part, const DeviceWorkBinding& binding) {
@@ -296,8 +292,7 @@ class DeviceNarrowMultiply final : public DeviceBoundWork {
 std::unique_ptr<DeviceBoundWork> bind_device_narrow_multiply(const Multiply& work,
                                                              const DeviceWorkBinding& binding) {
   const Plan& plan = binding.memory.plan;
-  const Dtype a = planning::dtype_at(plan, work.a.place), to = planning::dtype_at(plan, work.to.place);
-  const Dtype b = work.dtype_b.value_or(planning::dtype_at(plan, work.b.place));
+  const auto [a, b, to] = dtypes_of(work, plan);
   check<UnsupportedError>(multiplies_narrow(binding.math(), a, b, devices::wide(to)),
                           "{}: {} does not multiply {} by {} into {}", plan.operation, binding.math().name(),
                           name(a), name(b), name(to));
