@@ -12,6 +12,11 @@ PARTITA_CODES=$codes $launch $count "$ranks" sh -c 'trap : USR1; "$@"; echo $? >
 launched=$?
 
 succeeded=$(cat "$codes"/* 2>/dev/null | grep -c '^0$')
-[ "$launched" = 0 ] && [ "$succeeded" = "$ranks" ] && exit 0
+if [ "$succeeded" = "$ranks" ]; then
+  [ "$launched" = 0 ] && exit 0
+  # MPICH's launcher, on a loaded machine, may lose the code of a rank (github.com/pmodels/mpich/issues/7057): it
+  # ends with 1 then and says "Hangup (signal 1)". What the ranks have left is what counts.
+  [ "$launched" = 1 ] && $launch --version 2>&1 | grep -q HYDRA && exit 0
+fi
 echo "run_ranks: $succeeded of $ranks ranks succeeded; exit codes: $(cat "$codes"/* 2>/dev/null | tr '\n' ' ')(launcher: $launched)" >&2
 exit 1

@@ -15,6 +15,4 @@ if(TARGET partita_command)
       PROPERTIES TIMEOUT 240 LABELS command PROCESSORS ${cores}
                  ENVIRONMENT "PARTITA=$<TARGET_FILE:partita_command>;PARTITA_SOURCE=${PROJECT_SOURCE_DIR};${mpi_environment}")
   endforeach()
-  # Looks for folders that launched commands leave: no other may run at the time.
-  set_tests_properties(command-run PROPERTIES RUN_SERIAL ON)
 endif()

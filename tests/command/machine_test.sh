@@ -22,7 +22,7 @@ python3 look.py one.json 1
 [ ! -s out ] || fail "the file and the standard output"
 python3 look.py mine.json 2 signal_latency
 "$partita" plan slab:0 slab:1 --shape 8192x8192 -n 2 --machine ./mine.json | grep -q 'on "mine"' || fail "a price"
-PARTITA_RANKS_PER_NODE=1 "$partita" machine -n 2 $small >nodes.json
+PARTITA_RANKS_PER_NODE=1 "$partita" machine -n 2 $small -o nodes.json
 python3 look.py nodes.json 1 network_bandwidth network_latency
 
 # On devices that are made of host memory.

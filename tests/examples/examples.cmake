@@ -61,6 +61,6 @@ foreach(source IN LISTS examples)
     file(MAKE_DIRECTORY ${folder})
     add_test(NAME ${name} COMMAND $<TARGET_FILE:partita_command> run -q --threads ${ranks} -- $<TARGET_FILE:example_${stem}>
              WORKING_DIRECTORY ${folder})
-    set_tests_properties(${name} PROPERTIES TIMEOUT 120 LABELS examples)
+    set_tests_properties(${name} PROPERTIES TIMEOUT 120 LABELS examples ENVIRONMENT "${threads_environment}")
   endforeach()
 endforeach()
