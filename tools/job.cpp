@@ -31,9 +31,11 @@ constexpr const char* folder_variable = "PARTITA_JOB";
 std::vector<pid_t> children;
 void pass_on(int signal, siginfo_t* info, void*) {
   const bool of_terminal = signal == SIGINT && info->si_code > 0;  // which sends it to the children as well
+  const int interrupted = errno;
   for (const pid_t child : children) {
     if (child > 0 && !of_terminal) kill(child, signal);
   }
+  errno = interrupted;
 }
 
 void pass_signals_on() {
