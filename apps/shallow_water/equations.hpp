@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "device/host_device.hpp"
+
 namespace shallow_water {
 
 enum Field : int { height, east, north };  ///< h, u, v
@@ -23,11 +25,17 @@ struct Part {
   Moment<T> now, next;
   T* rates_of_height;  ///< of the step before, and then of this one; no cells around
 
+  // Elements from one row to the next, and from one field to the next.
+  HOST_AND_DEVICE std::int64_t state_pitch() const { return columns + 4; }
+  HOST_AND_DEVICE std::int64_t state_plane() const { return (rows + 4) * (columns + 4); }
+  HOST_AND_DEVICE std::int64_t rate_pitch() const { return columns + 2; }
+  HOST_AND_DEVICE std::int64_t rate_plane() const { return (rows + 2) * (columns + 2); }
+
   T* at(const Moment<T>& moment, Field field, std::int64_t row) const {
-    return moment.state + ((field * (rows + 4) + row + 2) * (columns + 4) + 2);
+    return moment.state + field * state_plane() + (row + 2) * state_pitch() + 2;
   }
   T* rate(const Moment<T>& moment, Field field, std::int64_t row) const {
-    return moment.rates + (((field - east) * (rows + 2) + row + 1) * (columns + 2) + 1);
+    return moment.rates + (field - east) * rate_plane() + (row + 1) * rate_pitch() + 1;
   }
 };
 
@@ -38,6 +46,10 @@ struct Coefficients {
   T gravity, per_cell;                ///< per_cell: 1 over the spacing
   T newest, before;                   ///< weights of Adams and Bashforth, times the time step
   T friction;                         ///< viscosity, times the time step over the spacing's square
+
+  HOST_AND_DEVICE T coriolis_of(std::int64_t row) const {  ///< of the ocean
+    return static_cast<T>(coriolis + coriolis_per_row * static_cast<double>(row));
+  }
 };
 
 /// Rows that `advance` needs for itself.

@@ -16,6 +16,8 @@ namespace shallow_water {
 namespace pt = partita;
 namespace {
 
+const pt::ArrayOptions on_host{pt::Residency::ordinary, pt::Order::row_major, pt::MemorySpace::host};
+
 using Clock = std::chrono::steady_clock;
 
 /// How far the surface is from its mean, up to 10 m: blue below, red above; y upwards.
@@ -31,7 +33,7 @@ class Surface {
   /// As a picture, and as the next frame of the animation. Collective.
   void draw(const pt::Context& context, const Ocean<float>& ocean, const std::string& path) {
     const pt::Array surface =
-        pt::gather(ocean.state().window({0, 0, 0}, {1, settings_.rows, settings_.columns}));
+        pt::gather(ocean.state().window({0, 0, 0}, {1, settings_.rows, settings_.columns}), 0, on_host);
     pt::rank_zero(context, [&] {
       const std::vector<std::uint8_t> levels = levels_of(surface.data<float>());
       std::vector<picture::Colour> pixels;
@@ -104,6 +106,7 @@ void run(const pt::Context& context, const Program& program) {
     if (step >= program.steps) break;
     const auto start = Clock::now();
     while (ocean.steps() < std::min(step + program.look_every, program.steps)) ocean.step();
+    context.synchronize();
     seconds = std::chrono::duration<double>(Clock::now() - start).count();
   }
   if (program.trace) report::record_step(context, program.output, [&] { ocean.step(); });

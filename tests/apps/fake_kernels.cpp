@@ -6,10 +6,20 @@
 namespace partita::testing {
 namespace {
 
+/// It holds its thread.
+std::shared_ptr<const Stream> make_stream() {
+  struct Made {
+    FakeStream thread;
+    Stream stream = thread.stream();
+  };
+  const auto made = std::make_shared<Made>();
+  return {made, &made->stream};
+}
+
 class FakeKernels : public ::testing::Environment {
  public:
   void SetUp() override {
-    if (tests_fake_devices()) on_device::compute_on_host(put_into_fake_stream);
+    if (tests_fake_devices()) on_device::compute_on_host(put_into_fake_stream, make_stream);
   }
 };
 
