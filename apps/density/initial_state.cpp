@@ -11,6 +11,9 @@ namespace {
 
 using Complex = std::complex<double>;
 
+/// Particles begin there, also those of devices.
+const pt::ArrayOptions on_host{pt::Residency::heap, pt::Order::row_major, pt::MemorySpace::host};
+
 /// Wavenumbers of a cube's lattice, by index, in h/Mpc.
 struct Waves {
   std::vector<double> k;
@@ -54,7 +57,7 @@ void colour(pt::Array& spectrum, const Settings& settings, const Waves& waves) {
 State initial_state(const pt::Context& context, const Settings& settings, const pt::Layout& mesh) {
   const std::int64_t n = settings.particles;
   const Waves waves(settings);
-  pt::Array noise = pt::empty(context, {n, n, n}, pt::Slab(0), pt::Dtype::f64);
+  pt::Array noise = pt::empty(context, {n, n, n}, pt::Slab(0), pt::Dtype::f64, on_host);
   pt::fill_normal(noise, settings.seed);
   pt::Array field = pt::rfft(noise, {.output = pt::Output::cheapest});
   colour(field, settings, waves);
@@ -66,7 +69,7 @@ State initial_state(const pt::Context& context, const Settings& settings, const 
   const double spacing = static_cast<double>(settings.cells) / static_cast<double>(n);
   const auto length = static_cast<double>(settings.cells);
   State state{Particles(static_cast<std::size_t>(noise.local_size())), a, 0};
-  pt::Array slope = pt::empty(context, field.layout(), pt::Dtype::c128);
+  pt::Array slope = pt::empty(context, field.layout(), pt::Dtype::c128, on_host);
   for (int axis = 0; axis < 3; ++axis) {
     displace(slope, field, waves, axis);
     pt::irfft_into(slope, noise, {.last_length = n});
