@@ -91,6 +91,7 @@ void run(const pt::Context& context, const Program& program) {
   while (universe.steps() < program.steps) {
     const auto start = std::chrono::steady_clock::now();
     step(context, universe, program);
+    context.synchronize();
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
     const std::int64_t made = universe.steps();
     report::print_line(

@@ -1,11 +1,12 @@
 // The particle-mesh universe against what is known of it.
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <numbers>
 #include <random>
 
 #include "context/context_state.hpp"
-#include "density/universe.hpp"
+#include "density/program.hpp"
 #include "device/host_copy.hpp"
 #include "ranks/needs_devices.hpp"
 #include "ranks/rank_test.hpp"
@@ -171,6 +172,25 @@ RANK_TEST(Density, GoesOnFromACheckpoint) {
   Settings different = settings;
   different.seed = 7;
   EXPECT_THROW(Universe(context, different, file), ArgumentError);
+}
+
+RANK_TEST(Density, RunsAsAProgram) {
+  const SharedDirectory directory(context);
+  density::Program program;
+  program.settings = small();
+  program.steps = 4;
+  program.checkpoint_every = 2;
+  program.trace = true;
+  program.output = directory / "output";
+  density::run(context, program);
+  program.restart = true;
+  density::run(context, program);  // it has all steps
+  program.steps = 5;
+  density::run(context, program);
+  context.barrier();
+  for (const char* const name : {"density.png", "power.txt", "trace.json"}) {
+    EXPECT_TRUE(std::filesystem::exists(program.output + "/" + name)) << name;
+  }
 }
 
 // Mass is counted in whole units there: in any order, on any number of ranks.

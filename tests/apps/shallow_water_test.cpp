@@ -1,11 +1,12 @@
 // The ocean: any distribution gives the same, nothing is lost, and its time step has the order that it
 // should.
+#include <filesystem>
 #include <random>
 
 #include "context/context_state.hpp"
 #include "ranks/rank_test.hpp"
 #include "ranks/shared_directory.hpp"
-#include "shallow_water/ocean.hpp"
+#include "shallow_water/program.hpp"
 #include "shallow_water/tile_kernels.hpp"
 
 namespace partita::testing {
@@ -166,6 +167,26 @@ RANK_TEST(ShallowWater, GoesOnFromItsCheckpointAsIfItHadNeverStopped) {
   Settings other = settings;
   other.depth = 50;
   EXPECT_THROW(Ocean<float>(context, other, squares, checkpoint), ArgumentError);
+}
+
+RANK_TEST(ShallowWater, RunsAsAProgram) {
+  const SharedDirectory directory(context);
+  shallow_water::Program program;
+  program.settings = small();
+  program.steps = 4;
+  program.look_every = 2;
+  program.snapshots = program.checkpoints = program.trace = true;
+  program.output = directory / "output";
+  shallow_water::run(context, program);
+  program.restart = true;
+  program.steps = 6;
+  shallow_water::run(context, program);
+  context.barrier();
+  for (const char* const name : {"surface-000004.png", "surface-000006.png", "budget.txt", "trace.json"}) {
+    EXPECT_TRUE(std::filesystem::exists(program.output + "/" + name)) << name;
+  }
+  const Array state = read_npy(context, program.output + "/state-000006.npy", Slab(2));
+  EXPECT_GT(norm(state), 0);
 }
 
 // Weights of 1.6 and -0.6 instead of 1.5 and -0.5 make it of first order: each halving of the step halves
