@@ -32,17 +32,24 @@ struct Cloud {
       share[d][1] = part;
     }
   }
+  /// Calls `visit(cell, share, next_share)` for the four pairs of cells that are neighbours along
+  /// dimension 2.
+  template <class Visit>
+  HOST_AND_DEVICE void for_each_pair(const Block& block, const Visit& visit) const {
+    for (int i = 0; i < 2; ++i) {
+      for (int j = 0; j < 2; ++j) {
+        const double both = share[0][i] * share[1][j];
+        visit(block.at(cell[0] + i, cell[1] + j, cell[2]), both * share[2][0], both * share[2][1]);
+      }
+    }
+  }
   /// Calls `visit(cell, share)` for each of the cells.
   template <class Visit>
   HOST_AND_DEVICE void for_each(const Block& block, const Visit& visit) const {
-    for (int i = 0; i < 2; ++i) {
-      for (int j = 0; j < 2; ++j) {
-        const std::int64_t first = block.at(cell[0] + i, cell[1] + j, cell[2]);
-        const double both = share[0][i] * share[1][j];
-        visit(first, both * share[2][0]);
-        visit(first + 1, both * share[2][1]);
-      }
-    }
+    for_each_pair(block, [&](std::int64_t first, double share_of_it, double share_of_next) {
+      visit(first, share_of_it);
+      visit(first + 1, share_of_next);
+    });
   }
 };
 

@@ -16,6 +16,27 @@ struct Corner {
   std::int64_t at[3];  // of the block, in the mesh
 };
 
+/// What a particle adds to a cell and to the next one along dimension 2. On a device in any order, and where
+/// the next thread's first cell is this one's second, that thread adds both: particles lie much as they
+/// began, in rows.
+HOST_AND_DEVICE void add_pair(std::int64_t* mass, std::int64_t cell, std::int64_t part, std::int64_t next) {
+#if defined(__CUDA_ARCH__)
+  const unsigned threads = __activemask(), thread = threadIdx.x % 32;
+  const auto is_there = [&](unsigned other) { return other < 32 && ((threads >> other) & 1U) != 0; };
+  const long long first_of_next = __shfl_down_sync(threads, static_cast<long long>(cell), 1);
+  const bool hands = is_there(thread + 1) && first_of_next == cell + 1;
+  const long long handed = __shfl_up_sync(threads, static_cast<long long>(hands ? next : 0), 1);
+  const auto add = [mass](std::int64_t to, long long units) {
+    atomicAdd(reinterpret_cast<unsigned long long*>(mass + to), static_cast<unsigned long long>(units));
+  };
+  add(cell, part + (is_there(thread - 1) ? handed : 0));
+  if (!hands) add(cell + 1, next);
+#else
+  mass[cell] += part;  // the host's form goes from one particle to the next
+  mass[cell + 1] += next;
+#endif
+}
+
 /// Mass is counted in whole units, so many a particle: sums of integers are the same in any order, so that
 /// the density has the same bits however particles are distributed.
 struct Deposit {
@@ -27,21 +48,17 @@ struct Deposit {
 
   HOST_AND_DEVICE void operator()(std::int64_t i) const {
     std::int64_t left = unit;  // for the last cell: the shares are rounded, their sum is not
-    int cells = 0;
-    Cloud(particles + particle_numbers * i, corner.at).for_each(block, [&](std::int64_t cell, double share) {
+    const auto take = [&](double share) {
       const auto part = static_cast<std::int64_t>(share * static_cast<double>(unit) + 0.5);
-      add(mass + cell, ++cells < 8 ? part : left);
       left -= part;
-    });
-  }
-
- private:
-  HOST_AND_DEVICE static void add(std::int64_t* to, std::int64_t part) {
-#if defined(__CUDA_ARCH__)
-    atomicAdd(reinterpret_cast<unsigned long long*>(to), static_cast<unsigned long long>(part));
-#else
-    *to += part;  // the host's form goes from one particle to the next
-#endif
+      return part;
+    };
+    int pairs = 0;
+    Cloud(particles + particle_numbers * i, corner.at)
+        .for_each_pair(block, [&](std::int64_t cell, double share, double share_of_next) {
+          const std::int64_t part = take(share);
+          add_pair(mass, cell, part, ++pairs < 4 ? take(share_of_next) : left);
+        });
   }
 };
 
