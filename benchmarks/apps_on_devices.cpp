@@ -86,6 +86,8 @@ std::optional<Result> shallow_water_steps(const Context& world, const Options& o
   constexpr int steps = 20;
   shallow_water::Settings settings;
   settings.rows = rows;
+  settings.spacing *=
+      static_cast<double>(settings.columns) / static_cast<double>(columns);  // the same domain
   settings.columns = columns;
   shallow_water::Ocean<T> ocean(*context, settings, shallow_water::squares(context->size()));
   const Shape all{6, rows * columns};  // h, u, v and their rates

@@ -75,7 +75,7 @@ class Sweep {
   ALWAYS_INLINE bool is_last(std::int64_t j) const { return part_.first_row + j == part_.all_rows - 1; }
 
   ALWAYS_INLINE void fluxes_north(const Fluxes<T>& to, std::int64_t j) const {
-    const T f = with_.coriolis_of(part_.first_row + j);
+    const T f = with_.coriolis_of(static_cast<double>(part_.first_row + j));
     const T *const h = part_.at(part_.now, height, j), *const h_north = part_.at(part_.now, height, j + 1);
     const T *const u = part_.at(part_.now, east, j), *const u_north = part_.at(part_.now, east, j + 1);
     const T *const v = part_.at(part_.now, north, j), per_cell = with_.per_cell;

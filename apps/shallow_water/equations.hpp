@@ -26,16 +26,14 @@ struct Part {
   T* rates_of_height;  ///< of the step before, and then of this one; no cells around
 
   // Elements from one row to the next, and from one field to the next.
-  HOST_AND_DEVICE std::int64_t state_pitch() const { return columns + 4; }
-  HOST_AND_DEVICE std::int64_t state_plane() const { return (rows + 4) * (columns + 4); }
-  HOST_AND_DEVICE std::int64_t rate_pitch() const { return columns + 2; }
-  HOST_AND_DEVICE std::int64_t rate_plane() const { return (rows + 2) * (columns + 2); }
+  std::int64_t state_pitch = columns + 4, state_plane = (rows + 4) * state_pitch;
+  std::int64_t rate_pitch = columns + 2, rate_plane = (rows + 2) * rate_pitch;
 
   T* at(const Moment<T>& moment, Field field, std::int64_t row) const {
-    return moment.state + field * state_plane() + (row + 2) * state_pitch() + 2;
+    return moment.state + field * state_plane + (row + 2) * state_pitch + 2;
   }
   T* rate(const Moment<T>& moment, Field field, std::int64_t row) const {
-    return moment.rates + (field - east) * rate_plane() + (row + 1) * rate_pitch() + 1;
+    return moment.rates + (field - east) * rate_plane + (row + 1) * rate_pitch + 1;
   }
 };
 
@@ -47,8 +45,8 @@ struct Coefficients {
   T newest, before;                   ///< weights of Adams and Bashforth, times the time step
   T friction;                         ///< viscosity, times the time step over the spacing's square
 
-  HOST_AND_DEVICE T coriolis_of(std::int64_t row) const {  ///< of the ocean
-    return static_cast<T>(coriolis + coriolis_per_row * static_cast<double>(row));
+  HOST_AND_DEVICE T coriolis_of(double row) const {  ///< of the ocean
+    return static_cast<T>(coriolis + coriolis_per_row * row);
   }
 };
 

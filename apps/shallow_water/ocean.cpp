@@ -29,6 +29,39 @@ pt::Operand operand_of(const pt::Context& context, const pt::Layout& layout, pt:
   return operand;
 }
 
+/// u = 10 m/s exp(-(y - L/2)^2 / (0.02 W)^2), h in balance with it: g dh/dy = -f u; and a disturbance of h,
+/// a product of a wave along x and one along y.
+struct Jet {
+  std::vector<double> speed, depth, wave_in_y;  // by row of the ocean
+  std::vector<double> wave_in_x;                // by column
+
+  static constexpr double disturbed = 0.2;  // metres
+
+  explicit Jet(const Settings& settings) {
+    const double spacing = settings.spacing, width = static_cast<double>(settings.columns - 1) * spacing,
+                 length = static_cast<double>(settings.rows - 1) * spacing;
+    double sum = 0, mean = 0;
+    for (std::int64_t j = 0; j < settings.rows; ++j) {
+      const double y = static_cast<double>(j) * spacing;
+      speed.push_back(10 * std::exp(-std::pow((y - length / 2) / (0.02 * width), 2)));
+      sum -= spacing * speed.back() * (settings.coriolis + settings.beta * y) / settings.gravity;
+      depth.push_back(sum);
+      mean += sum / static_cast<double>(settings.rows);
+      wave_in_y.push_back(std::cos(y / length * 8 * std::numbers::pi));
+    }
+    for (std::int64_t i = 0; i < settings.columns; ++i) {
+      const double x = static_cast<double>(i) * spacing;
+      wave_in_x.push_back(disturbed * std::sin(x / width * 10 * std::numbers::pi));
+    }
+    for (double& one : depth) one = settings.depth + one - mean;
+    const double least = *std::min_element(depth.begin(), depth.end()) - disturbed;
+    if (!(least > 0)) {
+      throw pt::ArgumentError("the jet needs deeper water: in balance with it the least depth would be " +
+                              std::to_string(least) + " m");
+    }
+  }
+};
+
 }  // namespace
 
 template <class T>
@@ -100,39 +133,26 @@ void Ocean<T>::put_back(const OnHost& image) {
     pt::copy(context_, pt::view(image.copy), memory_.view(pt::dtype_of<T>(), {items()}), pt::Stream());
 }
 
-// u = 10 m/s exp(-(y - L/2)^2 / (0.02 W)^2), h in balance with it: g dh/dy = -f u. Beyond the walls there is
-// water at rest, which nothing reaches.
+// Beyond the walls there is water at rest, which nothing reaches.
 template <class T>
 void Ocean<T>::begin() {
+  const Jet jet(settings_);
   if (rows_ == 0 || columns_ == 0) return;
   OnHost image{std::vector<T>(static_cast<std::size_t>(is_on_device() ? items() : 0))};
   image.part = is_on_device() ? part_in(image.copy.data()) : part_;
   const Part<T>& part = image.part;
   std::fill_n(part.now.state, items(), T(0));
-  const double width = static_cast<double>(settings_.columns - 1) * settings_.spacing;
-  const double length = static_cast<double>(settings_.rows - 1) * settings_.spacing;
-  std::vector<double> jet, slope;
-  double sum = 0, mean = 0;
-  for (std::int64_t j = 0; j < settings_.rows; ++j) {
-    const double y = static_cast<double>(j) * settings_.spacing;
-    jet.push_back(10 * std::exp(-std::pow((y - length / 2) / (0.02 * width), 2)));
-    sum -= settings_.spacing * jet.back() * (settings_.coriolis + settings_.beta * y) / settings_.gravity;
-    slope.push_back(sum);
-    mean += sum / static_cast<double>(settings_.rows);
-  }
   for (const Moment<T>& moment : {part.now, part.next}) {
     std::fill_n(part.at(moment, height, -2) - 2, (rows_ + 4) * (columns_ + 4),
                 static_cast<T>(settings_.depth));
   }
   for (std::int64_t j = 0; j < rows_; ++j) {
-    const auto at = static_cast<std::size_t>(first_row_ + j);
-    const double y = static_cast<double>(first_row_ + j) * settings_.spacing;
+    const auto row = static_cast<std::size_t>(first_row_ + j);
     for (std::int64_t i = 0; i < columns_; ++i) {
-      const double x = static_cast<double>(first_column_ + i) * settings_.spacing;
       const double disturbance =
-          0.2 * std::sin(x / width * 10 * std::numbers::pi) * std::cos(y / length * 8 * std::numbers::pi);
-      part.at(part.now, height, j)[i] = static_cast<T>(settings_.depth + slope[at] - mean + disturbance);
-      part.at(part.now, east, j)[i] = static_cast<T>(jet[at]);
+          jet.wave_in_x[static_cast<std::size_t>(first_column_ + i)] * jet.wave_in_y[row];
+      part.at(part.now, height, j)[i] = static_cast<T>(jet.depth[row] + disturbance);
+      part.at(part.now, east, j)[i] = static_cast<T>(jet.speed[row]);
     }
   }
   put_back(image);

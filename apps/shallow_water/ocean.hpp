@@ -49,7 +49,8 @@ struct Budget {
 template <class T>
 class Ocean {
  public:
-  /// Begins with a jet in geostrophic balance, and a small disturbance.
+  /// Begins with a jet in geostrophic balance, and a small disturbance. Throws partita::ArgumentError where
+  /// that balance needs more water than there is.
   Ocean(const partita::Context& context, const Settings& settings, const partita::Distribution& distribution);
 
   /// Goes on from a checkpoint of the same settings, in any distribution on any number of ranks, bit for bit.

@@ -74,6 +74,14 @@ class Surface {
   picture::Animation animation_;
 };
 
+/// The same on all ranks.
+void check(const Budget& now, const Budget& begin, std::int64_t step) {
+  if (!std::isfinite(now.mass) || !std::isfinite(now.energy))
+    throw pt::Error(
+        fmt::format("shallow-water: after {} steps mass is {} and energy {}", step, now.mass, now.energy));
+  if (std::abs(now.mass / begin.mass - 1) > 1e-5) throw pt::Error("shallow-water: mass is lost");
+}
+
 }  // namespace
 
 void run(const pt::Context& context, const Program& program) {
@@ -102,7 +110,7 @@ void run(const pt::Context& context, const Program& program) {
     surface.draw(context, ocean, folder / fmt::format("surface-{:06}.png", step));
     if (program.snapshots) pt::write_npy(folder / fmt::format("state-{:06}.npy", step), ocean.state());
     if (program.checkpoints) ocean.write(checkpoint);
-    if (std::abs(now.mass / begin.mass - 1) > 1e-5) throw pt::Error("shallow-water: mass is lost");
+    check(now, begin, step);
     if (step >= program.steps) break;
     const auto start = Clock::now();
     while (ocean.steps() < std::min(step + program.look_every, program.steps)) ocean.step();

@@ -5,6 +5,13 @@
 namespace shallow_water {
 namespace {
 
+template <bool midst, class T, std::size_t threads>
+void make(std::vector<Column<T>>& columns, Shared<T, threads>& shared) {
+  for (Column<T>& column : columns) column.template read_row<midst>(shared);
+  for (Column<T>& column : columns) column.template make_fluxes<midst>(shared);
+  for (Column<T>& column : columns) column.template make_row<midst>(shared);
+}
+
 /// A block's threads one after the other, in small tiles, so that small oceans have several.
 template <class T>
 void advance_tiles_on_host(const Part<T>& part, const Coefficients<T>& coefficients, Where where) {
@@ -17,9 +24,7 @@ void advance_tiles_on_host(const Part<T>& part, const Coefficients<T>& coefficie
       columns.emplace_back(part, coefficients, tiling.tile(where, number), thread);
     }
     while (columns.front().goes_on()) {
-      for (Column<T>& column : columns) column.read_row(shared);
-      for (Column<T>& column : columns) column.make_fluxes(shared);
-      for (Column<T>& column : columns) column.make_row(shared);
+      columns.front().is_in_midst() ? make<true>(columns, shared) : make<false>(columns, shared);
     }
   }
 }

@@ -4,6 +4,7 @@
 #include <random>
 
 #include "context/context_state.hpp"
+#include "ranks/caught.hpp"
 #include "ranks/rank_test.hpp"
 #include "ranks/shared_directory.hpp"
 #include "shallow_water/program.hpp"
@@ -76,18 +77,17 @@ struct RandomPart {
 
   RandomPart(std::mt19937& random, std::int64_t rows, std::int64_t columns) {
     std::uniform_real_distribution<T> any(-1, 1);
-    shape.rows = rows;
-    shape.columns = columns;
-    shape.first_row = static_cast<std::int64_t>(random() % 3);
-    shape.all_rows = shape.first_row + rows + static_cast<std::int64_t>(random() % 3);
-    const auto plane = static_cast<std::size_t>(shape.state_plane());
-    memory.resize(2 * (3 * plane + 2 * static_cast<std::size_t>(shape.rate_plane())) +
+    const auto south = static_cast<std::int64_t>(random() % 3),
+               north = static_cast<std::int64_t>(random() % 3);
+    shape = {rows, columns, south, south + rows + north, {}, {}, nullptr};
+    const auto plane = static_cast<std::size_t>(shape.state_plane);
+    memory.resize(2 * (3 * plane + 2 * static_cast<std::size_t>(shape.rate_plane)) +
                   static_cast<std::size_t>(rows * columns));
     for (T& number : memory) number = any(random);
     for (std::size_t i = 0; i < plane; ++i) memory[i] += 100;
   }
   shallow_water::Part<T> at(T* start) const {
-    const std::int64_t state = 3 * shape.state_plane(), rates = 2 * shape.rate_plane();
+    const std::int64_t state = 3 * shape.state_plane, rates = 2 * shape.rate_plane;
     shallow_water::Part<T> part = shape;
     part.now = {start, start + state};
     part.next = {part.now.rates + rates, part.now.rates + rates + state};
@@ -167,6 +167,28 @@ RANK_TEST(ShallowWater, GoesOnFromItsCheckpointAsIfItHadNeverStopped) {
   Settings other = settings;
   other.depth = 50;
   EXPECT_THROW(Ocean<float>(context, other, squares, checkpoint), ArgumentError);
+}
+
+// f grows with y: the jet of a wide ocean stands on a slope that is deeper than the water.
+RANK_TEST(ShallowWater, RefusesToBeginWithoutWater) {
+  Settings settings;
+  settings.rows = 360;
+  settings.columns = 720;
+  settings.spacing = 5e4;
+  const auto begin = [&] { Ocean<float>(context, settings, shallow_water::squares(context.size())); };
+  EXPECT_TRUE(contains(caught<ArgumentError>(begin), "the least depth would be -"));
+  EXPECT_FALSE(context.failed());
+}
+
+// Waves that cross more than a cell in a step grow without bound.
+RANK_TEST(ShallowWater, ARunWithoutNumbersIsAnError) {
+  const SharedDirectory directory(context);
+  shallow_water::Program program;
+  program.settings = small();
+  program.settings.courant = 20;
+  program.steps = program.look_every = 100;
+  program.output = directory / "output";
+  EXPECT_TRUE(contains(caught<Error>([&] { shallow_water::run(context, program); }), "after 100 steps"));
 }
 
 RANK_TEST(ShallowWater, RunsAsAProgram) {
