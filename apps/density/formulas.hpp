@@ -25,7 +25,7 @@ struct Cloud {
   /// `corner`: of the block.
   HOST_AND_DEVICE Cloud(const double* position, const std::int64_t* corner) {
     for (int d = 0; d < 3; ++d) {
-      const auto below = static_cast<std::int64_t>(position[d]);
+      const auto below = static_cast<int>(position[d]);
       const double part = position[d] - static_cast<double>(below);
       cell[d] = below - corner[d];
       share[d][0] = 1 - part;
@@ -53,6 +53,14 @@ struct Cloud {
   }
 };
 
+/// Three numbers a cell: from one cell to the next, and from one direction to the next.
+template <class T>
+struct Gradient {
+  T* numbers;
+  std::int64_t cell, direction;
+  HOST_AND_DEVICE T& at(std::int64_t which, int d) const { return numbers[which * cell + d * direction]; }
+};
+
 namespace formulas {
 
 /// Of u with laplacian(u) = density, in Fourier space: over the squared wavenumber, and over the transforms
@@ -68,16 +76,18 @@ HOST_AND_DEVICE double slope(const double* u, std::int64_t step) {
 
 /// A place in the periodic box.
 HOST_AND_DEVICE double inside(double x, double length) {
+  if (x >= 0 && x < length) return x;
   x -= length * std::floor(x / length);
   return x < length ? x : 0;  // what is just below 0 rounds up to the length
 }
 
 /// momentum -= kick times the gradient at the particle, then position += drift times momentum.
-HOST_AND_DEVICE void push(double* position, double* momentum, const double* gradient, const Block& block,
-                          const std::int64_t* corner, double length, double kick, double drift) {
+HOST_AND_DEVICE void push(double* position, double* momentum, const Gradient<const double>& gradient,
+                          const Block& block, const std::int64_t* corner, double length, double kick,
+                          double drift) {
   double slope[3] = {0, 0, 0};
   Cloud(position, corner).for_each(block, [&](std::int64_t cell, double share) {
-    for (int d = 0; d < 3; ++d) slope[d] += share * gradient[3 * cell + d];
+    for (int d = 0; d < 3; ++d) slope[d] += share * gradient.at(cell, d);
   });
   for (int d = 0; d < 3; ++d) {
     momentum[d] -= kick * slope[d];

@@ -152,18 +152,18 @@ void Mesh::differentiate() {
   const Block from = block_of(around), to = block_of(inside);
   const pt::View extended = surroundings_.view(pt::Dtype::f64, around);
   const auto* const potential = static_cast<const double*>(surroundings_.data());
-  auto* const gradient = static_cast<double*>(gradient_.data());
   if (is_on_device()) {
     surrounded_.execute(potential_, extended, queue_.stream);
     return on_device::for_each(queue_, pt::volume(inside),
-                               passes::Differentiate{potential, from, to, gradient});
+                               passes::Differentiate{potential, from, to, gradient<double>()});
   }
   surrounded_.execute(potential_, extended);
+  auto* const numbers = static_cast<double*>(gradient_.data());
   const std::int64_t steps[3] = {from.at(1, 0, 0), from.at(0, 1, 0), 1};
   for (std::int64_t i = 0; i < inside[0]; ++i) {
     for (std::int64_t j = 0; j < inside[1]; ++j) {
       const double* const u = potential + from.at(i + 2, j + 2, 2);
-      double* const row = gradient + 3 * to.at(i, j, 0);
+      double* const row = numbers + 3 * to.at(i, j, 0);
       for (std::int64_t k = 0; k < inside[2]; ++k) {
         for (std::int64_t d = 0; d < 3; ++d) row[3 * k + d] = formulas::slope(u + k, steps[d]);
       }
@@ -173,15 +173,16 @@ void Mesh::differentiate() {
 
 void Mesh::push(std::span<Particle> particles, double kick, double drift) const {
   const Block block = block_of(deposited_.extended_shape());
-  const auto* const gradient = static_cast<const double*>(gradient_.data());
   const auto length = static_cast<double>(cells_);
   if (is_on_device()) {
     auto* const numbers = reinterpret_cast<double*>(particles.data());
-    return on_device::for_each(queue_, static_cast<std::int64_t>(particles.size()),
-                               passes::Push{numbers, gradient, corner(), block, length, kick, drift});
+    return on_device::for_each(
+        queue_, static_cast<std::int64_t>(particles.size()),
+        passes::Push{numbers, gradient<const double>(), corner(), block, length, kick, drift});
   }
+  const Gradient<const double> slopes{static_cast<const double*>(gradient_.data()), 3, 1};
   for (Particle& particle : particles) {
-    formulas::push(particle.position.data(), particle.momentum.data(), gradient, block, own_.lower.data(),
+    formulas::push(particle.position.data(), particle.momentum.data(), slopes, block, own_.lower.data(),
                    length, kick, drift);
   }
 }

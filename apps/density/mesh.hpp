@@ -47,6 +47,13 @@ class Mesh {
   passes::Solve solve_on_device() const;
   void differentiate();
   std::int64_t unit() const;
+  /// On the host a particle's three are wanted at once, on devices those of many particles.
+  template <class T>
+  Gradient<T> gradient() const {
+    const std::int64_t cells = partita::volume(deposited_.extended_shape());
+    auto* const numbers = static_cast<T*>(gradient_.data());
+    return is_on_device() ? Gradient<T>{numbers, 1, cells} : Gradient<T>{numbers, 3, 1};
+  }
   passes::Corner corner() const { return {{own_.lower[0], own_.lower[1], own_.lower[2]}}; }
 
   partita::Context context_;

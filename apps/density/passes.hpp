@@ -11,6 +11,28 @@ namespace density::passes {
 
 constexpr std::int64_t particle_numbers = 6;
 
+/// Read and written as the widest accesses of a device: a warp's are then few.
+struct alignas(16) TwoNumbers {
+  double first, second;
+};
+
+/// One particle, taken from an array of them and put back.
+struct Numbers {
+  double position[3], momentum[3];
+
+  HOST_AND_DEVICE static Numbers read(const double* particles, std::int64_t i) {
+    const auto* const from = reinterpret_cast<const TwoNumbers*>(particles + particle_numbers * i);
+    const TwoNumbers a = from[0], b = from[1], c = from[2];
+    return {{a.first, a.second, b.first}, {b.second, c.first, c.second}};
+  }
+  HOST_AND_DEVICE void write(double* particles, std::int64_t i) const {
+    auto* const to = reinterpret_cast<TwoNumbers*>(particles + particle_numbers * i);
+    to[0] = {position[0], position[1]};
+    to[1] = {position[2], momentum[0]};
+    to[2] = {momentum[1], momentum[2]};
+  }
+};
+
 /// This rank's cells, and those around it that a block has too.
 struct Corner {
   std::int64_t at[3];  // of the block, in the mesh
@@ -54,7 +76,8 @@ struct Deposit {
       return part;
     };
     int pairs = 0;
-    Cloud(particles + particle_numbers * i, corner.at)
+    const Numbers particle = Numbers::read(particles, i);
+    Cloud(particle.position, corner.at)
         .for_each_pair(block, [&](std::int64_t cell, double share, double share_of_next) {
           const std::int64_t part = take(share);
           add_pair(mass, cell, part, ++pairs < 4 ? take(share_of_next) : left);
@@ -111,27 +134,28 @@ struct Solve {
 struct Differentiate {
   const double* potential;
   Block from, to;
-  double* gradient;
+  Gradient<double> gradient;
 
   HOST_AND_DEVICE void operator()(std::int64_t cell) const {
     const std::int64_t row = cell / to.columns, k = cell - row * to.columns;
     const double* const u = potential + from.at(row / to.rows + 2, row % to.rows + 2, k + 2);
-    gradient[3 * cell] = formulas::slope(u, from.at(1, 0, 0));
-    gradient[3 * cell + 1] = formulas::slope(u, from.at(0, 1, 0));
-    gradient[3 * cell + 2] = formulas::slope(u, 1);
+    gradient.at(cell, 0) = formulas::slope(u, from.at(1, 0, 0));
+    gradient.at(cell, 1) = formulas::slope(u, from.at(0, 1, 0));
+    gradient.at(cell, 2) = formulas::slope(u, 1);
   }
 };
 
 struct Push {
   double* particles;
-  const double* gradient;
+  Gradient<const double> gradient;
   Corner corner;
   Block block;
   double length, kick, drift;
 
   HOST_AND_DEVICE void operator()(std::int64_t i) const {
-    double* const particle = particles + particle_numbers * i;
-    formulas::push(particle, particle + 3, gradient, block, corner.at, length, kick, drift);
+    Numbers particle = Numbers::read(particles, i);
+    formulas::push(particle.position, particle.momentum, gradient, block, corner.at, length, kick, drift);
+    particle.write(particles, i);
   }
 };
 
@@ -217,11 +241,8 @@ struct Scatter {
     const std::int64_t number = i / chunk, place = places[i];
     std::int64_t to = starts[place * chunks + number];
     for (std::int64_t j = number * chunk; j < i; ++j) to += places[j] == place ? 1 : 0;
-    const double* const from = particles + particle_numbers * i;
-    double* const there =
-        place == 0 ? staying + particle_numbers * to : leaving + particle_numbers * (to - kept);
-    for (std::int64_t number_of = 0; number_of < particle_numbers; ++number_of)
-      there[number_of] = from[number_of];
+    const Numbers particle = Numbers::read(particles, i);
+    place == 0 ? particle.write(staying, to) : particle.write(leaving, to - kept);
   }
 };
 
