@@ -10,7 +10,7 @@ foreach(ranks 1 3)
   partita_add_rank_test(apps-threads-${ranks} ${ranks} COMMAND partita_app_tests --threads-group --ranks=${ranks})
 endforeach()
 # On devices made of host memory and threads, where the programs' kernels run in their host form.
-set(on_devices --gtest_filter=Density.*:ShallowWater.*)
+set(on_devices --gtest_filter=Density.*:ShallowWater.*:Transformer.*)
 set(pushing PARTITA_MACHINE=${CMAKE_CURRENT_SOURCE_DIR}/ranks/machine_that_pushes.json)
 partita_add_rank_test(apps-threads-1-fake-device 1 COMMAND partita_app_tests --threads-group --ranks=1 ${on_devices}
                       ENVIRONMENT PARTITA_TEST_DEVICE=fake)
