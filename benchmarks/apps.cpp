@@ -71,7 +71,7 @@ std::optional<Result> density_step(const Context& context, const Options& option
   FFT transform(context, field.operand(), {.kind = FftKind::r2c, .output = Output::cheapest});
   Array spectrum = empty(context, transform.output().layout, Dtype::c128);
   std::vector<Contender> contenders{
-      {"partita", [&] { universe.step(universe.state().a * 1.1); }},
+      {"partita", [&] { universe.step(universe.scale_factor() * 1.1); }},
       {"its transforms",
        [&] {
          transform.execute(field, spectrum);

@@ -1,6 +1,6 @@
 # A backend that is absent is a stub file, not #ifdefs through the code. A source belongs to a backend by its
 # name: `cuda_*.cpp`, `cublas_*.cpp`, `cufft_*.cpp`, `nccl_*.cpp` (or anything in a folder `cuda/`) to CUDA.
-# A file `X_absent.cpp` is compiled in the place of `X.cpp` when the backend of `X.cpp` is off.
+# A file `X_absent.cpp` is compiled in the place of `X.cpp` (or of `X.cu`) when the backend of that is off.
 
 # Pairs of a pattern for the path of a source and the variable that switches its backend.
 set(partita_backends
@@ -27,10 +27,11 @@ function(partita_choose_backends sources)
   set(chosen)
   foreach(source IN LISTS ${sources})
     string(REPLACE "_absent.cpp" ".cpp" real ${source})
+    string(REGEX REPLACE "cpp$" "cu" kernels ${real})
     partita_backend_is_on(${real} available)
     if(real STREQUAL source)
       set(wanted ${available})
-    elseif(available AND EXISTS ${real})
+    elseif(available AND (EXISTS ${real} OR EXISTS ${kernels}))
       set(wanted OFF)
     else()
       set(wanted ON)

@@ -55,6 +55,7 @@ partita_unite(
   partita_benchmarks
   ALONE
   benchmarks/apps.cpp
+  benchmarks/apps_on_devices.cpp
   benchmarks/cuda_collectives.cpp
   benchmarks/cuda_cufft.cpp
   benchmarks/cuda_fft.cpp

@@ -41,6 +41,10 @@ if(CUDAToolkit_VERSION VERSION_LESS 12.5)
   message(FATAL_ERROR "CUDA ${CUDAToolkit_VERSION} is too old: 12.5 or newer (or -DPARTITA_CUDA=OFF)")
 endif()
 set(PARTITA_HAVE_CUDA ON)
+if(NOT DEFINED CMAKE_CUDA20_STANDARD_COMPILE_OPTION) # of what includes public headers; CMake 3.25 does not know it
+  set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
+  set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
+endif()
 
 # Devices below the least architecture cannot run our kernels.
 partita_least_cuda_architecture(least_architecture "${CMAKE_CUDA_ARCHITECTURES}")

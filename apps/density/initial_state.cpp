@@ -4,12 +4,15 @@
 #include <numbers>
 
 #include "density/universe.hpp"
+#include "device/host_copy.hpp"
 
 namespace density {
 namespace pt = partita;
 namespace {
 
 using Complex = std::complex<double>;
+
+const pt::ArrayOptions on_host{pt::Residency::heap, pt::Order::row_major, pt::MemorySpace::host};
 
 /// Wavenumbers of a cube's lattice, by index, in h/Mpc.
 struct Waves {
@@ -56,7 +59,8 @@ State initial_state(const pt::Context& context, const Settings& settings, const 
   const Waves waves(settings);
   pt::Array noise = pt::empty(context, {n, n, n}, pt::Slab(0), pt::Dtype::f64);
   pt::fill_normal(noise, settings.seed);
-  pt::Array field = pt::rfft(noise, {.output = pt::Output::cheapest});
+  pt::Array spectrum = pt::rfft(noise, {.output = pt::Output::cheapest});
+  pt::Array field = on_device::host_copy(spectrum);  // a device transforms, the host does the rest
   colour(field, settings, waves);
 
   const double a = 1 / (1 + settings.redshift);
@@ -66,13 +70,19 @@ State initial_state(const pt::Context& context, const Settings& settings, const 
   const double spacing = static_cast<double>(settings.cells) / static_cast<double>(n);
   const auto length = static_cast<double>(settings.cells);
   State state{Particles(static_cast<std::size_t>(noise.local_size())), a, 0};
-  pt::Array slope = pt::empty(context, field.layout(), pt::Dtype::c128);
+  const bool is_there = spectrum.local().space == pt::MemorySpace::host;
+  pt::Array slope = pt::empty(context, field.layout(), pt::Dtype::c128, on_host);
   for (int axis = 0; axis < 3; ++axis) {
     displace(slope, field, waves, axis);
-    pt::irfft_into(slope, noise, {.last_length = n});
+    if (is_there) {
+      pt::irfft_into(slope, noise, {.last_length = n});
+    } else {
+      pt::copy(slope, spectrum);
+      pt::irfft_into(spectrum, noise, {.last_length = n});
+    }
     Particle* particle = state.particles.data();
     const auto d = static_cast<std::size_t>(axis);
-    pt::for_each_local<double>(noise, [&](const pt::Index& index, double psi) {
+    pt::for_each_local<double>(on_device::host_copy(noise), [&](const pt::Index& index, double psi) {
       const double x = static_cast<double>(index[axis]) * spacing + growth * psi * in_cells;
       particle->position[d] = std::min(x - length * std::floor(x / length), std::nextafter(length, 0));
       (particle++)->momentum[d] = speed * psi * in_cells;

@@ -19,9 +19,14 @@ int main(int count, char** words) {
       ->capture_default_str();
   options.add_flag("--trace", program.trace, "record the last step, for Perfetto");
   options.add_flag("--restart", program.restart, "go on from the folder's checkpoint");
+  std::string device = "cpu";
+  options.add_option("--device", device, "where it computes")
+      ->check(CLI::IsMember({"cpu", "cuda"}))
+      ->capture_default_str();
   CLI11_PARSE(options, count, words);
   try {
-    const partita::Context context = partita::initialize({.device = partita::Device::cpu()});
+    const partita::Context context =
+        partita::initialize({.device = device == "cuda" ? partita::Device::cuda() : partita::Device::cpu()});
     density::run(context, program);
   } catch (const std::exception& error) {
     std::cerr << "density: " << error.what() << '\n';

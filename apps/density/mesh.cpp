@@ -16,52 +16,23 @@ const pt::HaloOptions one_behind{{0, 0, 0}, {1, 1, 1}, {true, true, true}};
 const pt::HaloOptions two_around{{2, 2, 2}, {3, 3, 3}, {true, true, true}};
 const pt::FftOptions real_to_complex{.kind = pt::FftKind::r2c, .output = pt::Output::cheapest};
 
-/// A row-major block of cells.
-struct Block {
-  std::int64_t rows, columns;  // along dimensions 1 and 2
-  explicit Block(const pt::Shape& shape) : rows(shape[1]), columns(shape[2]) {}
-  std::int64_t at(std::int64_t i, std::int64_t j, std::int64_t k) const {
-    return (i * rows + j) * columns + k;
-  }
-};
+Block block_of(const pt::Shape& shape) {
+  return {shape[1], shape[2]};
+}
 
-/// Where a particle is: the first of the 8 cells that it shares in, and its share of them along each
-/// dimension.
-struct Cloud {
-  std::array<std::int64_t, 3> cell;
-  std::array<std::array<double, 2>, 3> share;
-
-  Cloud(const std::array<double, 3>& position, const std::array<std::int64_t, 3>& corner) {
-    for (std::size_t d = 0; d < 3; ++d) {
-      const auto below = static_cast<std::int64_t>(position[d]);
-      const double part = position[d] - static_cast<double>(below);
-      cell[d] = below - corner[d];
-      share[d] = {1 - part, part};
-    }
+std::vector<double> squares_of_waves(std::int64_t cells) {
+  std::vector<double> squares;
+  for (const double frequency : pt::fftfreq(cells)) {
+    squares.push_back(std::pow(2 * std::numbers::pi * frequency, 2));
   }
-  /// Calls `visit(offset, share)` for each of the cells.
-  template <class Visit>
-  void for_each(const Block& block, const Visit& visit) const {
-    for (std::size_t i = 0; i < 2; ++i) {
-      for (std::size_t j = 0; j < 2; ++j) {
-        const std::int64_t first =
-            block.at(cell[0] + static_cast<std::int64_t>(i), cell[1] + static_cast<std::int64_t>(j), cell[2]);
-        const double both = share[0][i] * share[1][j];
-        visit(first, both * share[2][0]);
-        visit(first + 1, both * share[2][1]);
-      }
-    }
-  }
-};
-
-std::size_t size_of_block(const pt::Shape& shape) {
-  return static_cast<std::size_t>(pt::volume(shape));
+  return squares;
 }
 
 }  // namespace
 
 Mesh::Mesh(const pt::Context& context, std::int64_t cells, const pt::Distribution& distribution, double mean)
     : context_(context),
+      queue_(on_device::Queue::of(context)),
       cells_(cells),
       mean_(mean),
       own_(pt::Layout(distribution, {cells, cells, cells}, context.size()), context.rank()),
@@ -69,27 +40,71 @@ Mesh::Mesh(const pt::Context& context, std::int64_t cells, const pt::Distributio
       potential_(pt::empty(context, {cells, cells, cells}, distribution, pt::Dtype::f64)),
       transform_(context, density_.operand(), real_to_complex),
       spectrum_(pt::empty(context, transform_.output().layout, pt::Dtype::c128)),
-      deposited_(context, density_.operand(), one_behind),
-      surrounded_(context, density_.operand(), two_around),
-      mass_(size_of_block(deposited_.extended_shape())),
-      surroundings_(size_of_block(surrounded_.extended_shape())),
-      gradient_(mass_.size()) {}
+      deposited_(context, operand_of(is_on_device() ? pt::Dtype::i64 : pt::Dtype::f64), one_behind),
+      surrounded_(context, operand_of(pt::Dtype::f64), two_around),
+      mass_(memory_of(pt::volume(deposited_.extended_shape()))),
+      surroundings_(memory_of(pt::volume(surrounded_.extended_shape()))),
+      gradient_(memory_of(3 * pt::volume(deposited_.extended_shape()))),
+      waves_(memory_of(2 * cells)) {
+  std::vector<double> waves = squares_of_waves(cells);
+  for (const double clouds : two_clouds(cells)) waves.push_back(clouds);
+  pt::copy(context_, pt::view(waves), waves_.view(pt::Dtype::f64, {2 * cells}));
+}
+
+pt::Operand Mesh::operand_of(pt::Dtype dtype) const {
+  pt::Operand operand = pt::Operand::of(layout(), dtype);
+  operand.space = density_.local().space;
+  return operand;
+}
+
+pt::SymmetricMemory Mesh::memory_of(std::int64_t numbers) const {
+  return pt::SymmetricMemory::make_symmetric(context_, numbers * static_cast<std::int64_t>(sizeof(double)));
+}
 
 void Mesh::deposit(std::span<const Particle> particles) {
+  is_on_device() ? deposit_on_device(particles) : deposit_on_host(particles);
+}
+
+void Mesh::deposit_on_host(std::span<const Particle> particles) {
   const pt::Shape shape = deposited_.extended_shape();
-  const Block block(shape);
-  std::fill(mass_.begin(), mass_.end(), 0.0);
+  const Block block = block_of(shape);
+  auto* const mass = static_cast<double*>(mass_.data());
+  std::fill_n(mass, pt::volume(shape), 0.0);
   const double each = 1 / mean_;
   for (const Particle& particle : particles) {
-    Cloud(particle.position, own_.lower).for_each(block, [&](std::int64_t cell, double share) {
-      mass_[static_cast<std::size_t>(cell)] += each * share;
+    Cloud(particle.position.data(), own_.lower.data()).for_each(block, [&](std::int64_t cell, double share) {
+      mass[cell] += each * share;
     });
   }
-  deposited_.accumulate(pt::view(mass_, shape), density_);
+  deposited_.accumulate(mass_.view(pt::Dtype::f64, shape), density_);
+}
+
+void Mesh::deposit_on_device(std::span<const Particle> particles) {
+  const pt::Shape shape = deposited_.extended_shape();
+  auto* const mass = static_cast<std::int64_t*>(mass_.data());
+  const auto* const numbers = reinterpret_cast<const double*>(particles.data());
+  on_device::for_each(queue_, pt::volume(shape), passes::Clear{mass});
+  on_device::for_each(queue_, static_cast<std::int64_t>(particles.size()),
+                      passes::Deposit{numbers, corner(), block_of(shape), unit(), mass});
+  deposited_.accumulate(mass_.view(pt::Dtype::i64, shape), queue_.stream);
+  const double each = 1 / (mean_ * static_cast<double>(unit()));
+  on_device::for_each(
+      queue_, density_.local_size(),
+      passes::Weigh{mass, block_of(shape), block_of(density_.local_shape()), each, density_.data<double>()});
+}
+
+// As small as it may be where all particles are in one cell, but for two bits.
+std::int64_t Mesh::unit() const {
+  const double particles = mean_ * std::pow(static_cast<double>(cells_), 3);
+  return std::int64_t{1} << std::clamp(61 - static_cast<int>(std::ceil(std::log2(particles))), 1, 44);
 }
 
 const pt::Array& Mesh::transformed() {
-  transform_.execute(density_, spectrum_);
+  if (is_on_device()) {
+    transform_.execute(density_, spectrum_, 1, queue_.stream);
+  } else {
+    transform_.execute(density_, spectrum_);
+  }
   return spectrum_;
 }
 
@@ -102,55 +117,73 @@ void Mesh::solve() {
 // force: sinc(k/2)^2 along each dimension.
 void Mesh::solve_in_fourier_space() {
   (void)transformed();
-  const std::vector<double> clouds = two_clouds(cells_);
-  std::vector<double> squares;
-  for (const double frequency : pt::fftfreq(cells_)) {
-    squares.push_back(std::pow(2 * std::numbers::pi * frequency, 2));
+  if (is_on_device()) {
+    on_device::for_each(queue_, spectrum_.local_size(), solve_on_device());
+    return transform_.inverse(spectrum_, potential_, 1, queue_.stream);
   }
+  const auto* const squares = static_cast<const double*>(waves_.data());
+  const double* const clouds = squares + cells_;
   pt::for_each_local<Complex>(spectrum_, [&](const pt::Index& index, Complex& value) {
-    const auto i = static_cast<std::size_t>(index[0]), j = static_cast<std::size_t>(index[1]),
-               k = static_cast<std::size_t>(index[2]);
-    const double square = squares[i] + squares[j] + squares[k];
-    value *= square == 0 ? 0 : -1 / (clouds[i] * clouds[j] * clouds[k] * square);
+    const std::int64_t i = index[0], j = index[1], k = index[2];
+    value *= formulas::potential(squares[i] + squares[j] + squares[k], clouds[i] * clouds[j] * clouds[k]);
   });
   transform_.inverse(spectrum_, potential_);
 }
 
-// Of fourth order: (8 (u[1] - u[-1]) - (u[2] - u[-2])) / 12.
+passes::Solve Mesh::solve_on_device() const {
+  const pt::View& part = spectrum_.local();
+  const pt::Region region = spectrum_.layout().region(context_.rank());
+  std::array<int, 3> axes{0, 1, 2};
+  std::sort(axes.begin(), axes.end(), [&](int a, int b) { return part.strides[a] > part.strides[b]; });
+  passes::Solve pass{};
+  pass.spectrum = static_cast<double*>(part.data);
+  pass.squares = static_cast<const double*>(waves_.data());
+  pass.clouds = pass.squares + cells_;
+  for (std::size_t d = 0; d < 3; ++d) {
+    pass.extents[d] = part.extents[axes[d]];
+    pass.strides[d] = part.strides[axes[d]];
+    pass.first[d] = region.empty() ? 0 : region.sets[static_cast<std::size_t>(axes[d])].front();
+  }
+  return pass;
+}
+
 void Mesh::differentiate() {
   const pt::Shape around = surrounded_.extended_shape(), inside = deposited_.extended_shape();
-  surrounded_.execute(potential_, pt::view(surroundings_, around));
-  const Block from(around), to(inside);
-  const std::array<std::int64_t, 3> steps{from.at(1, 0, 0), from.at(0, 1, 0), 1};
+  const Block from = block_of(around), to = block_of(inside);
+  const pt::View extended = surroundings_.view(pt::Dtype::f64, around);
+  const auto* const potential = static_cast<const double*>(surroundings_.data());
+  if (is_on_device()) {
+    surrounded_.execute(potential_, extended, queue_.stream);
+    return on_device::for_each(queue_, pt::volume(inside),
+                               passes::Differentiate{potential, from, to, gradient<double>()});
+  }
+  surrounded_.execute(potential_, extended);
+  auto* const numbers = static_cast<double*>(gradient_.data());
+  const std::int64_t steps[3] = {from.at(1, 0, 0), from.at(0, 1, 0), 1};
   for (std::int64_t i = 0; i < inside[0]; ++i) {
     for (std::int64_t j = 0; j < inside[1]; ++j) {
-      const double* const u = surroundings_.data() + from.at(i + 2, j + 2, 2);
-      std::array<double, 3>* const gradient = gradient_.data() + to.at(i, j, 0);
+      const double* const u = potential + from.at(i + 2, j + 2, 2);
+      double* const row = numbers + 3 * to.at(i, j, 0);
       for (std::int64_t k = 0; k < inside[2]; ++k) {
-        for (std::size_t d = 0; d < 3; ++d) {
-          const std::int64_t step = steps[d];
-          gradient[k][d] = (8 * (u[k + step] - u[k - step]) - (u[k + 2 * step] - u[k - 2 * step])) / 12;
-        }
+        for (std::int64_t d = 0; d < 3; ++d) row[3 * k + d] = formulas::slope(u + k, steps[d]);
       }
     }
   }
 }
 
 void Mesh::push(std::span<Particle> particles, double kick, double drift) const {
-  const Block block(deposited_.extended_shape());
+  const Block block = block_of(deposited_.extended_shape());
   const auto length = static_cast<double>(cells_);
+  if (is_on_device()) {
+    auto* const numbers = reinterpret_cast<double*>(particles.data());
+    return on_device::for_each(
+        queue_, static_cast<std::int64_t>(particles.size()),
+        passes::Push{numbers, gradient<const double>(), corner(), block, length, kick, drift});
+  }
+  const Gradient<const double> slopes{static_cast<const double*>(gradient_.data()), 3, 1};
   for (Particle& particle : particles) {
-    std::array<double, 3> slope{};
-    Cloud(particle.position, own_.lower).for_each(block, [&](std::int64_t cell, double share) {
-      const std::array<double, 3>& there = gradient_[static_cast<std::size_t>(cell)];
-      for (std::size_t d = 0; d < 3; ++d) slope[d] += share * there[d];
-    });
-    for (std::size_t d = 0; d < 3; ++d) {
-      particle.momentum[d] -= kick * slope[d];
-      double x = particle.position[d] + drift * particle.momentum[d];
-      x -= length * std::floor(x / length);
-      particle.position[d] = x < length ? x : 0;  // what is just below 0 rounds up to the length
-    }
+    formulas::push(particle.position.data(), particle.momentum.data(), slopes, block, own_.lower.data(),
+                   length, kick, drift);
   }
 }
 

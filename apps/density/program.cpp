@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "device/host_copy.hpp"
 #include "picture/picture.hpp"
 #include "report/report.hpp"
 
@@ -24,7 +25,7 @@ Universe begin(const pt::Context& context, const Program& program, const std::st
 }
 
 void step(const pt::Context& context, Universe& universe, const Program& program) {
-  const std::int64_t next = universe.state().step + 1;
+  const std::int64_t next = universe.steps() + 1;
   const double to = scale_factor(program, next);
   if (!program.trace || next < program.steps) return universe.step(to);
   report::record_step(context, program.output, [&] { universe.step(to); });
@@ -36,7 +37,7 @@ double largest(const std::array<double, 3>& vector) {
 
 /// Nothing is lost: every particle is somewhere, and what pulls is pulled.
 void check_conservation(const pt::Context& context, const Universe& universe, const Settings& settings) {
-  const Particles& particles = universe.state().particles;
+  const Particles particles = universe.particles();
   const std::int64_t total = count(context, particles);
   const std::int64_t wanted = settings.particles * settings.particles * settings.particles;
   if (total != wanted) throw pt::Error(fmt::format("{} particles became {}", wanted, total));
@@ -60,7 +61,8 @@ std::string table(const Power& power, const LinearSpectrum& linear, double growt
 }  // namespace
 
 void draw(const pt::Context& context, const Mesh& mesh, const std::string& path) {
-  const pt::Array columns = pt::sum(mesh.density(), 2, {.distribution = pt::Replicated()});
+  const pt::Array columns =
+      on_device::host_copy(pt::sum(mesh.density(), 2, {.distribution = pt::Replicated()}));
   pt::rank_zero(context, [&] {
     const auto n = static_cast<int>(mesh.cells());
     const int each = (512 + n - 1) / n, width = n * each;  // pixels
@@ -86,11 +88,12 @@ void run(const pt::Context& context, const Program& program) {
                      fmt::format("density: {}^3 particles, {}^3 cells, {} Mpc/h, {} ranks, from z = {:.2f}",
                                  program.settings.particles, program.settings.cells, program.settings.box,
                                  context.size(), universe.redshift()));
-  while (universe.state().step < program.steps) {
+  while (universe.steps() < program.steps) {
     const auto start = std::chrono::steady_clock::now();
     step(context, universe, program);
+    context.synchronize();
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-    const std::int64_t made = universe.state().step;
+    const std::int64_t made = universe.steps();
     report::print_line(
         context, fmt::format("step {:3}  z = {:6.2f}  {:.3f} s", made, universe.redshift(), taken.count()));
     if (program.checkpoint_every > 0 && made % program.checkpoint_every == 0) universe.write(checkpoint);
@@ -98,7 +101,7 @@ void run(const pt::Context& context, const Program& program) {
   check_conservation(context, universe, program.settings);
   draw(context, universe.mesh(), folder / "density.png");
   const Power power = power_spectrum(context, universe.mesh(), program.settings.box);
-  const double growth = program.settings.cosmology.growth(universe.state().a);
+  const double growth = program.settings.cosmology.growth(universe.scale_factor());
   const std::string text = table(power, LinearSpectrum(program.settings.cosmology), growth);
   pt::rank_zero(context, [&] { pt::write_file(folder / "power.txt", text); });
   report::print_line(context,

@@ -6,6 +6,8 @@
 #include <sstream>
 #include <utility>
 
+#include "device/host_copy.hpp"
+
 namespace density {
 namespace pt = partita;
 namespace {
@@ -30,8 +32,9 @@ Universe::Universe(const pt::Context& context, const Settings& settings, State s
     : context_(context),
       settings_(settings),
       mesh_(context, settings.cells, pt::Slab(0), mean_of(settings)),
-      state_(std::move(state)) {
-  migrate(context_, mesh_.layout(), state_.particles);
+      swarm_(context, mesh_.layout(), std::move(state.particles)),
+      a_(state.a),
+      step_(state.step) {
   feel();
 }
 
@@ -52,22 +55,22 @@ Universe::Universe(const pt::Context& context, const Settings& settings, const s
 //   dx/dt = p / a^2,  dp/dt = -3/2 Omega_m grad(u) / a
 void Universe::step(double to) {
   const Cosmology& cosmology = settings_.cosmology;
-  const double from = state_.a, middle = std::sqrt(from * to), pull = 1.5 * cosmology.matter;
-  mesh_.push(state_.particles, pull * cosmology.kick(from, middle), cosmology.drift(from, to));
-  migrate(context_, mesh_.layout(), state_.particles);
+  const double from = a_, middle = std::sqrt(from * to), pull = 1.5 * cosmology.matter;
+  mesh_.push(swarm_.local(), pull * cosmology.kick(from, middle), cosmology.drift(from, to));
+  swarm_.migrate();
   feel();
-  mesh_.push(state_.particles, pull * cosmology.kick(middle, to), 0);
-  state_.a = to;
-  ++state_.step;
+  mesh_.push(swarm_.local(), pull * cosmology.kick(middle, to), 0);
+  a_ = to;
+  ++step_;
 }
 
 void Universe::feel() {
-  mesh_.deposit(state_.particles);
+  mesh_.deposit(swarm_.local());
   mesh_.solve();
 }
 
 void Universe::write(const std::string& checkpoint) const {
-  write_checkpoint(context_, checkpoint, state_, settings_.text());
+  write_checkpoint(context_, checkpoint, {swarm_.on_host(), a_, step_}, settings_.text());
 }
 
 Power power_spectrum(const pt::Context& context, Mesh& mesh, double box) {
@@ -76,7 +79,8 @@ Power power_spectrum(const pt::Context& context, Mesh& mesh, double box) {
   const std::vector<double> window = two_clouds(n);
   const auto shells = static_cast<std::size_t>(n / 2);
   std::vector<double> sums(3 * shells);  // of k, of power, of modes
-  pt::for_each_local<Complex>(mesh.transformed(), [&](const pt::Index& index, const Complex& value) {
+  pt::for_each_local<Complex>(on_device::host_copy(mesh.transformed()), [&](const pt::Index& index,
+                                                                            const Complex& value) {
     double square = 0, clouds = 1;
     for (const std::int64_t i : index) {
       const auto wave = static_cast<double>(pt::signed_frequency(i, n));

@@ -9,6 +9,7 @@
 #include "density/cosmology.hpp"
 #include "density/mesh.hpp"
 #include "density/particles.hpp"
+#include "density/swarm.hpp"
 
 namespace density {
 
@@ -35,9 +36,11 @@ class Universe {
   Universe(const partita::Context& context, const Settings& settings, const std::string& checkpoint);
   Universe(const partita::Context& context, const Settings& settings, State state);  ///< from anywhere
 
-  const State& state() const { return state_; }
+  Particles particles() const { return swarm_.on_host(); }  ///< this rank's, a copy; local
+  double scale_factor() const { return a_; }
+  double redshift() const { return 1 / a_ - 1; }
+  std::int64_t steps() const { return step_; }  ///< that have been made
   Mesh& mesh() { return mesh_; }
-  double redshift() const { return 1 / state_.a - 1; }
 
   /// Kick, drift, kick, to the scale factor `to`.
   void step(double to);
@@ -49,7 +52,9 @@ class Universe {
   partita::Context context_;
   Settings settings_;
   Mesh mesh_;
-  State state_;
+  Swarm swarm_;
+  double a_;
+  std::int64_t step_;
 };
 
 /// Averages over shells of wavenumbers one fundamental mode wide.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "shallow_water/formulas.hpp"
+
 // The loops of a row go in parallel: what is written is apart from all that is read, which compilers cannot
 // know.
 #if defined(__clang__)
@@ -73,18 +75,17 @@ class Sweep {
   ALWAYS_INLINE bool is_last(std::int64_t j) const { return part_.first_row + j == part_.all_rows - 1; }
 
   ALWAYS_INLINE void fluxes_north(const Fluxes<T>& to, std::int64_t j) const {
-    const T f =
-        static_cast<T>(with_.coriolis + with_.coriolis_per_row * static_cast<double>(part_.first_row + j));
+    const T f = with_.coriolis_of(static_cast<double>(part_.first_row + j));
     const T *const h = part_.at(part_.now, height, j), *const h_north = part_.at(part_.now, height, j + 1);
     const T *const u = part_.at(part_.now, east, j), *const u_north = part_.at(part_.now, east, j + 1);
     const T *const v = part_.at(part_.now, north, j), per_cell = with_.per_cell;
     T *const q = to.vorticity, *const flux = to.northward;
     INDEPENDENT_ITERATIONS
-    for (std::int64_t i = from_ - 2; i <= to_ + 1; ++i) flux[i] = T(0.5) * (h[i] + h_north[i]) * v[i];
+    for (std::int64_t i = from_ - 2; i <= to_ + 1; ++i) flux[i] = formulas::flux(h[i], h_north[i], v[i]);
     INDEPENDENT_ITERATIONS
     for (std::int64_t i = from_ - 2; i <= to_; ++i) {
-      const T relative = ((v[i + 1] - v[i]) - (u_north[i] - u[i])) * per_cell;
-      q[i] = (f + relative) / (T(0.25) * ((h[i] + h[i + 1]) + (h_north[i] + h_north[i + 1])));
+      q[i] = formulas::vorticity(f, h[i], h[i + 1], h_north[i], h_north[i + 1], u[i], u_north[i], v[i],
+                                 v[i + 1], per_cell);
     }
   }
 
@@ -94,11 +95,10 @@ class Sweep {
     const T g = with_.gravity;
     T *const flux = to.eastward, *const energy = to.energy;
     INDEPENDENT_ITERATIONS
-    for (std::int64_t i = from_ - 2; i <= to_; ++i) flux[i] = T(0.5) * (h[i] + h[i + 1]) * u[i];
+    for (std::int64_t i = from_ - 2; i <= to_; ++i) flux[i] = formulas::flux(h[i], h[i + 1], u[i]);
     INDEPENDENT_ITERATIONS
     for (std::int64_t i = from_ - 1; i <= to_ + 1; ++i) {
-      const T squares = (u[i] * u[i] + u[i - 1] * u[i - 1]) + (v[i] * v[i] + v_south[i] * v_south[i]);
-      energy[i] = g * h[i] + T(0.25) * squares;
+      energy[i] = formulas::energy(g, h[i], u[i], u[i - 1], v[i], v_south[i]);
     }
   }
 
@@ -109,8 +109,8 @@ class Sweep {
     const T per_cell = with_.per_cell, newest = with_.newest, before = with_.before;
     INDEPENDENT_ITERATIONS
     for (std::int64_t i = from_; i < to_; ++i) {
-      const T new_rate = ((hu[i - 1] - hu[i]) + (hv_south[i] - hv[i])) * per_cell;
-      next[i] = now[i] + newest * new_rate + before * rate[i];
+      const T new_rate = formulas::rate_of_height(hu[i - 1], hu[i], hv_south[i], hv[i], per_cell);
+      next[i] = formulas::stepped(now[i], new_rate, rate[i], newest, before);
       rate[i] = new_rate;
     }
   }
@@ -129,14 +129,12 @@ class Sweep {
     const T open = is_last(j) ? 0 : 1;  // the wall
     INDEPENDENT_ITERATIONS
     for (std::int64_t i = from_ - 1; i <= to_; ++i) {
-      const T eastward =
-          (e[i] - e[i + 1]) * per_cell +
-          T(0.25) * (q[i] * (hv[i] + hv[i + 1]) + q_south[i] * (hv_south[i] + hv_south[i + 1]));
-      const T northward =
-          open * ((e[i] - e_north[i]) * per_cell -
-                  T(0.25) * (q[i] * (hu[i] + hu_north[i]) + q[i - 1] * (hu[i - 1] + hu_north[i - 1])));
-      new_u[i] = u[i] + newest * eastward + before * u_rate[i];
-      new_v[i] = v[i] + newest * northward + before * v_rate[i];
+      const T eastward = formulas::rate_of_east(e[i], e[i + 1], q[i] * (hv[i] + hv[i + 1]),
+                                                q_south[i] * (hv_south[i] + hv_south[i + 1]), per_cell);
+      const T northward = open * formulas::rate_of_north(e[i], e_north[i], q[i] * (hu[i] + hu_north[i]),
+                                                         q[i - 1] * (hu[i - 1] + hu_north[i - 1]), per_cell);
+      new_u[i] = formulas::stepped(u[i], eastward, u_rate[i], newest, before);
+      new_v[i] = formulas::stepped(v[i], northward, v_rate[i], newest, before);
       new_u_rate[i] = eastward;
       new_v_rate[i] = northward;
     }
@@ -158,8 +156,8 @@ class Sweep {
     const T rate = with_.friction;
     INDEPENDENT_ITERATIONS
     for (std::int64_t i = from_; i < to_; ++i) {
-      to[i] = here[i] + rate * ((here[i + 1] - here[i]) - (here[i] - here[i - 1])) +
-              (to_north * (north[i] - here[i]) - to_south * (here[i] - south[i]));
+      to[i] = here[i] + formulas::friction_along(here[i], here[i - 1], here[i + 1], rate) +
+              formulas::friction_across(here[i], south[i], north[i], to_south, to_north);
     }
   }
 

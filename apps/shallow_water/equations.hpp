@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "device/host_device.hpp"
+
 namespace shallow_water {
 
 enum Field : int { height, east, north };  ///< h, u, v
@@ -23,11 +25,15 @@ struct Part {
   Moment<T> now, next;
   T* rates_of_height;  ///< of the step before, and then of this one; no cells around
 
+  // Elements from one row to the next, and from one field to the next.
+  std::int64_t state_pitch = columns + 4, state_plane = (rows + 4) * state_pitch;
+  std::int64_t rate_pitch = columns + 2, rate_plane = (rows + 2) * rate_pitch;
+
   T* at(const Moment<T>& moment, Field field, std::int64_t row) const {
-    return moment.state + ((field * (rows + 4) + row + 2) * (columns + 4) + 2);
+    return moment.state + field * state_plane + (row + 2) * state_pitch + 2;
   }
   T* rate(const Moment<T>& moment, Field field, std::int64_t row) const {
-    return moment.rates + (((field - east) * (rows + 2) + row + 1) * (columns + 2) + 1);
+    return moment.rates + (field - east) * rate_plane + (row + 1) * rate_pitch + 1;
   }
 };
 
@@ -38,6 +44,10 @@ struct Coefficients {
   T gravity, per_cell;                ///< per_cell: 1 over the spacing
   T newest, before;                   ///< weights of Adams and Bashforth, times the time step
   T friction;                         ///< viscosity, times the time step over the spacing's square
+
+  HOST_AND_DEVICE T coriolis_of(double row) const {  ///< of the ocean
+    return static_cast<T>(coriolis + coriolis_per_row * row);
+  }
 };
 
 /// Rows that `advance` needs for itself.

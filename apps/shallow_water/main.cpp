@@ -20,9 +20,14 @@ int main(int count, char** words) {
   options.add_flag("--trace", program.trace, "record one step more, for Perfetto");
   options.add_option("--animation", program.animation, "a GIF of the pictures, into this file");
   options.add_option("-o,--output", program.output, "folder of what it writes")->capture_default_str();
+  std::string device = "cpu";
+  options.add_option("--device", device, "where it computes")
+      ->check(CLI::IsMember({"cpu", "cuda"}))
+      ->capture_default_str();
   CLI11_PARSE(options, count, words);
   try {
-    const partita::Context context = partita::initialize({.device = partita::Device::cpu()});
+    const partita::Context context =
+        partita::initialize({.device = device == "cuda" ? partita::Device::cuda() : partita::Device::cpu()});
     shallow_water::run(context, program);
   } catch (const std::exception& error) {
     std::cerr << "shallow-water: " << error.what() << '\n';

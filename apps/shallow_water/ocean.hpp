@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "device/side_stream.hpp"
 #include "shallow_water/equations.hpp"
 
 namespace shallow_water {
@@ -44,11 +45,12 @@ struct Budget {
 };
 
 /// The fields h, u and v as one array [3, rows, columns], of f32 or f64, in any distribution whose parts are
-/// boxes and hold all three. All members but `field` are collective.
+/// boxes and hold all three, in the memory of the context's device if it has one. All members are collective.
 template <class T>
 class Ocean {
  public:
-  /// Begins with a jet in geostrophic balance, and a small disturbance.
+  /// Begins with a jet in geostrophic balance, and a small disturbance. Throws partita::ArgumentError where
+  /// that balance needs more water than there is.
   Ocean(const partita::Context& context, const Settings& settings, const partita::Distribution& distribution);
 
   /// Goes on from a checkpoint of the same settings, in any distribution on any number of ranks, bit for bit.
@@ -57,7 +59,8 @@ class Ocean {
         const std::string& checkpoint);
 
   /// One step of Adams and Bashforth (weights 1.6 and -0.6; the first one of Euler), then friction. What
-  /// needs no neighbour is computed while the ghost cells travel.
+  /// needs no neighbour is computed while the ghost cells travel. On a device it is put into the context's
+  /// stream, and nobody waits.
   void step();
   std::int64_t steps() const { return steps_; }
   Budget budget() const;
@@ -72,6 +75,19 @@ class Ocean {
   void read(const std::string& checkpoint);
   Coefficients<T> coefficients() const;
   std::size_t parity() const { return static_cast<std::size_t>(steps_ % 2); }
+  bool is_on_device() const { return memory_.space() == partita::MemorySpace::device; }
+  void step_on_host(const Coefficients<T>& with);
+  void step_on_device(const Coefficients<T>& with);
+
+  /// All fields where the host reaches them: in their place, or as a copy.
+  struct OnHost {
+    std::vector<T> copy = {};
+    Part<T> part = {};
+  };
+  std::int64_t items() const;
+  Part<T> part_in(T* memory) const;
+  OnHost on_host() const;
+  void put_back(const OnHost& image);
 
   partita::Context context_;
   Settings settings_;
@@ -80,6 +96,7 @@ class Ocean {
   std::int64_t rows_, columns_;  // of this rank's part
   std::int64_t first_row_ = 0, first_column_ = 0;
   Workspace<T> workspace_;
+  on_device::SideStream side_;           // for what neighbours wait for
   partita::SymmetricMemory memory_;      // of part_
   Part<T> part_ = {};                    // now and next change places with every step
   std::vector<partita::View> extended_;  // what is now, by parity

@@ -16,6 +16,8 @@ namespace shallow_water {
 namespace pt = partita;
 namespace {
 
+const pt::ArrayOptions on_host{pt::Residency::ordinary, pt::Order::row_major, pt::MemorySpace::host};
+
 using Clock = std::chrono::steady_clock;
 
 /// How far the surface is from its mean, up to 10 m: blue below, red above; y upwards.
@@ -31,7 +33,7 @@ class Surface {
   /// As a picture, and as the next frame of the animation. Collective.
   void draw(const pt::Context& context, const Ocean<float>& ocean, const std::string& path) {
     const pt::Array surface =
-        pt::gather(ocean.state().window({0, 0, 0}, {1, settings_.rows, settings_.columns}));
+        pt::gather(ocean.state().window({0, 0, 0}, {1, settings_.rows, settings_.columns}), 0, on_host);
     pt::rank_zero(context, [&] {
       const std::vector<std::uint8_t> levels = levels_of(surface.data<float>());
       std::vector<picture::Colour> pixels;
@@ -72,6 +74,14 @@ class Surface {
   picture::Animation animation_;
 };
 
+/// The same on all ranks.
+void check(const Budget& now, const Budget& begin, std::int64_t step) {
+  if (!std::isfinite(now.mass) || !std::isfinite(now.energy))
+    throw pt::Error(
+        fmt::format("shallow-water: after {} steps mass is {} and energy {}", step, now.mass, now.energy));
+  if (std::abs(now.mass / begin.mass - 1) > 1e-5) throw pt::Error("shallow-water: mass is lost");
+}
+
 }  // namespace
 
 void run(const pt::Context& context, const Program& program) {
@@ -100,10 +110,11 @@ void run(const pt::Context& context, const Program& program) {
     surface.draw(context, ocean, folder / fmt::format("surface-{:06}.png", step));
     if (program.snapshots) pt::write_npy(folder / fmt::format("state-{:06}.npy", step), ocean.state());
     if (program.checkpoints) ocean.write(checkpoint);
-    if (std::abs(now.mass / begin.mass - 1) > 1e-5) throw pt::Error("shallow-water: mass is lost");
+    check(now, begin, step);
     if (step >= program.steps) break;
     const auto start = Clock::now();
     while (ocean.steps() < std::min(step + program.look_every, program.steps)) ocean.step();
+    context.synchronize();
     seconds = std::chrono::duration<double>(Clock::now() - start).count();
   }
   if (program.trace) report::record_step(context, program.output, [&] { ocean.step(); });

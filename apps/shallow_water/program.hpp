@@ -22,7 +22,8 @@ struct Program {
   std::string output = "output";  ///< folder
 };
 
-/// In f32, as mpi4jax's demo. Prints a line a look, from rank 0. Throws Error where mass is lost. Collective.
+/// In f32, as mpi4jax's demo. Prints a line a look, from rank 0. Throws Error where mass is lost, or a sum is
+/// no number. Collective.
 void run(const partita::Context& context, const Program& program);
 
 }  // namespace shallow_water

@@ -1,4 +1,6 @@
-// Copies between arrays, and between parts of arrays and plain memory.
+// Copies between arrays, parts of arrays and plain memory.
+#include <partita/memory.hpp>
+
 #include "array/array_state.hpp"
 #include "array/transfer.hpp"
 #include "base/check.hpp"
@@ -6,17 +8,29 @@
 namespace partita {
 namespace {
 
+void check_memory(const View& view, const ContextState& context) {
+  check(view.strides.size() == view.extents.size(), "copy: the view has {} extents but {} strides",
+        view.extents.size(), view.strides.size());
+  check(view.data != nullptr || volume(view.extents) == 0, "copy: the view is a null pointer");
+  check<UnsupportedError>(view.space == MemorySpace::host || context.device != nullptr,
+                          "copy: the view is of device memory, but the context has no device");
+}
+
 void check_like_part(const View& view, const Array& array) {
   const View& part = array.local();
   const int rank = array.context_state()->rank();
   check(view.dtype == part.dtype, "copy: the view is {}, the array {}", name(view.dtype), name(part.dtype));
   check(view.extents == part.extents, "copy: the view is {}, this part of the array (rank {}) {}",
         to_string(view.extents), rank, to_string(part.extents));
-  check(view.strides.size() == view.extents.size(), "copy: the view has {} extents but {} strides",
-        view.extents.size(), view.strides.size());
-  check(view.data != nullptr || volume(view.extents) == 0, "copy: the view is a null pointer");
-  check<UnsupportedError>(view.space == MemorySpace::host || array.context_state()->device != nullptr,
-                          "copy: the view is of device memory, but the context has no device");
+  check_memory(view, *array.context_state());
+}
+
+void check_views(const ContextState& context, const View& source, const View& destination) {
+  check(source.dtype == destination.dtype && source.extents == destination.extents,
+        "copy: the source is {} of {}, the destination {} of {}", to_string(source.extents),
+        name(source.dtype), to_string(destination.extents), name(destination.dtype));
+  check_memory(source, context);
+  check_memory(destination, context);
 }
 
 void check_copy(const Array& source, const Array& destination) {
@@ -66,6 +80,16 @@ void copy(const View& source, Array& destination, Stream stream) {
 void copy(const Array& source, const View& destination, Stream stream) {
   check_like_part(destination, source);
   copy_in_order(*source.context_state(), source.local(), destination, stream);
+}
+
+void copy(const Context& context, const View& source, const View& destination) {
+  check_views(*context.state(), source, destination);
+  arrays::copy_view(*context.state(), source, destination);
+}
+
+void copy(const Context& context, const View& source, const View& destination, Stream stream) {
+  check_views(*context.state(), source, destination);
+  copy_in_order(*context.state(), source, destination, stream);
 }
 
 }  // namespace partita

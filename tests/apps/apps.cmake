@@ -1,6 +1,7 @@
 # What the programs of apps/ compute, on 1 to 4 ranks.
 file(GLOB app_tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/apps/*.cpp)
-add_executable(partita_app_tests ${app_tests} ${PARTITA_APP_SOURCES} ${CMAKE_CURRENT_SOURCE_DIR}/ranks/main.cpp)
+add_executable(partita_app_tests ${app_tests} ${PARTITA_APP_SOURCES} ${PARTITA_APP_KERNELS}
+                                 ${CMAKE_CURRENT_SOURCE_DIR}/ranks/main.cpp)
 partita_our_code(partita_app_tests)
 target_include_directories(partita_app_tests PRIVATE ${PROJECT_SOURCE_DIR}/apps)
 target_link_libraries(partita_app_tests PRIVATE partita_test_support partita_objects fmt::fmt PNG::PNG GIF::GIF)
@@ -8,7 +9,19 @@ target_link_libraries(partita_app_tests PRIVATE partita_test_support partita_obj
 foreach(ranks 1 3)
   partita_add_rank_test(apps-threads-${ranks} ${ranks} COMMAND partita_app_tests --threads-group --ranks=${ranks})
 endforeach()
+# On devices made of host memory and threads, where the programs' kernels run in their host form.
+set(on_devices --gtest_filter=Density.*:ShallowWater.*:Transformer.*)
+set(pushing PARTITA_MACHINE=${CMAKE_CURRENT_SOURCE_DIR}/ranks/machine_that_pushes.json)
+partita_add_rank_test(apps-threads-1-fake-device 1 COMMAND partita_app_tests --threads-group --ranks=1 ${on_devices}
+                      ENVIRONMENT PARTITA_TEST_DEVICE=fake)
+partita_add_rank_test(apps-threads-4-fake-device 4 COMMAND partita_app_tests --threads-group --ranks=4 ${on_devices}
+                      ENVIRONMENT PARTITA_TEST_DEVICE=fake)
+partita_add_rank_test(apps-threads-2-fake-device-pushing 2 COMMAND partita_app_tests --threads-group --ranks=2 ${on_devices}
+                      ENVIRONMENT PARTITA_TEST_DEVICE=fake ${pushing})
 if(processes)
+  set(launched ${launch} 3 ${PARTITA_MPI_LAUNCHER} ${PARTITA_MPI_FLAGS} -- $<TARGET_FILE:partita_app_tests> ${on_devices})
+  partita_add_rank_test(apps-mpi-3-fake-device-as-nodes 3 COMMAND ${launched}
+                        ENVIRONMENT ${mpi_environment} PARTITA_TEST_DEVICE=fake PARTITA_RANKS_PER_NODE=1)
   foreach(ranks 2 4)
     partita_add_rank_test(
       apps-mpi-${ranks} ${ranks} COMMAND ${launch} ${ranks} ${PARTITA_MPI_LAUNCHER} ${PARTITA_MPI_FLAGS} --

@@ -1,10 +1,14 @@
 // The particle-mesh universe against what is known of it.
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <numbers>
+#include <random>
 
 #include "context/context_state.hpp"
-#include "density/universe.hpp"
+#include "density/program.hpp"
+#include "device/host_copy.hpp"
+#include "ranks/needs_devices.hpp"
 #include "ranks/rank_test.hpp"
 #include "ranks/shared_directory.hpp"
 
@@ -21,7 +25,7 @@ double scale_factor(double redshift) {
 }
 
 void go(Universe& universe, double to, int steps) {
-  const double from = universe.state().a;
+  const double from = universe.scale_factor();
   for (int i = 1; i <= steps; ++i) universe.step(from * std::pow(to / from, static_cast<double>(i) / steps));
 }
 
@@ -39,10 +43,10 @@ RANK_TEST(Density, WavesGrowAsLinearTheorySays) {
   settings.cells = settings.particles = 64;
   Universe universe(context, settings);
   const density::Power before = power_spectrum(context, universe.mesh(), settings.box);
-  const double first = settings.cosmology.growth(universe.state().a);
+  const double first = settings.cosmology.growth(universe.scale_factor());
   go(universe, scale_factor(20), 6);
   const density::Power after = power_spectrum(context, universe.mesh(), settings.box);
-  const double growth = settings.cosmology.growth(universe.state().a) / first;
+  const double growth = settings.cosmology.growth(universe.scale_factor()) / first;
   ASSERT_GT(growth, 2);
   for (std::size_t i = 0; before.k[i] < 0.1; ++i) {
     const double ratio = after.power[i] / before.power[i] / (growth * growth);
@@ -57,7 +61,7 @@ RANK_TEST(Density, BeginsWithTheLinearSpectrum) {
   Universe universe(context, settings);
   const density::Power power = power_spectrum(context, universe.mesh(), settings.box);
   const density::LinearSpectrum linear(settings.cosmology);
-  const double growth = settings.cosmology.growth(universe.state().a);
+  const double growth = settings.cosmology.growth(universe.scale_factor());
   double found = 0, wanted = 0;
   for (std::size_t i = 0; i < 8; ++i) {
     found += power.power[i] * static_cast<double>(power.modes[i]);
@@ -93,7 +97,8 @@ RANK_TEST(Density, APancakeFoldsAsZeldovichSays) {
   Universe universe(context, settings, state);
   go(universe, last, 24);
   double worst = 0, fastest = 0;
-  for (const Particle& particle : universe.state().particles) {
+  const density::Particles particles = universe.particles();
+  for (const Particle& particle : particles) {
     double q = particle.position[0];  // by Newton's method, the one for this x
     for (int i = 0; i < 50; ++i) {
       q -= (q + last * psi(q) - particle.position[0]) / (1 - last * std::cos(wave * q));
@@ -111,16 +116,17 @@ RANK_TEST(Density, MassAndMomentumAreConserved) {
   const Settings settings = small();
   Universe universe(context, settings);
   go(universe, scale_factor(0), 8);
-  EXPECT_EQ(count(context, universe.state().particles), 16 * 16 * 16);
+  const density::Particles particles = universe.particles();
+  EXPECT_EQ(count(context, particles), 16 * 16 * 16);
   EXPECT_NEAR(sum<double>(universe.mesh().density()), 17. * 17 * 17, 1e-8);
   const density::Cells own(universe.mesh().layout(), context.rank());
   double sizes = 0;
-  for (const Particle& particle : universe.state().particles) {
+  for (const Particle& particle : particles) {
     EXPECT_TRUE(own.contain(particle.position));
     sizes += std::abs(particle.momentum[0]);
   }
   all_reduce(context, view(sizes), view(sizes));
-  for (const double component : momentum(context, universe.state().particles)) {
+  for (const double component : momentum(context, particles)) {
     EXPECT_NEAR(component, 0, 1e-11 * sizes);
   }
 }
@@ -133,10 +139,11 @@ RANK_TEST(Density, IsTheSameOnOneRank) {
   const Context alone = context.subgroup({context.rank()});
   Universe serial(alone, settings);
   go(serial, scale_factor(5), 6);
-  const Array ours = redistribute(together.mesh().density(), Replicated());
+  const Array ours = redistribute(on_device::host_copy(together.mesh().density()), Replicated());
+  const Array alone_only = on_device::host_copy(serial.mesh().density());
   double worst = 0;
   for (std::int64_t i = 0; i < ours.local_size(); ++i) {
-    worst = std::max(worst, std::abs(ours.data<double>()[i] - serial.mesh().density().data<double>()[i]));
+    worst = std::max(worst, std::abs(ours.data<double>()[i] - alone_only.data<double>()[i]));
   }
   EXPECT_LT(worst, 1e-9);
 }
@@ -149,22 +156,90 @@ RANK_TEST(Density, GoesOnFromACheckpoint) {
   go(universe, scale_factor(20), 2);
   universe.write(file);
   Universe other(context, settings, file);
-  EXPECT_EQ(other.state().step, 2);
+  EXPECT_EQ(other.steps(), 2);
   go(universe, scale_factor(5), 3);
   go(other, scale_factor(5), 3);
-  const density::Particles &wanted = universe.state().particles, &found = other.state().particles;
+  const density::Particles wanted = universe.particles(), found = other.particles();
   ASSERT_EQ(found.size(), wanted.size());
   EXPECT_EQ(std::memcmp(found.data(), wanted.data(), wanted.size() * sizeof(Particle)), 0);
 
   // On one rank.
   const Context alone = context.subgroup({context.rank()});
   Universe serial(alone, settings, file);
-  EXPECT_EQ(serial.state().particles.size(), 16U * 16 * 16);
+  EXPECT_EQ(serial.particles().size(), 16U * 16 * 16);
   context.barrier();
 
   Settings different = settings;
   different.seed = 7;
   EXPECT_THROW(Universe(context, different, file), ArgumentError);
+}
+
+RANK_TEST(Density, RunsAsAProgram) {
+  const SharedDirectory directory(context);
+  density::Program program;
+  program.settings = small();
+  program.steps = 4;
+  program.checkpoint_every = 2;
+  program.trace = true;
+  program.output = directory / "output";
+  density::run(context, program);
+  program.restart = true;
+  density::run(context, program);  // it has all steps
+  program.steps = 5;
+  density::run(context, program);
+  context.barrier();
+  for (const char* const name : {"density.png", "power.txt", "trace.json"}) {
+    EXPECT_TRUE(std::filesystem::exists(program.output + "/" + name)) << name;
+  }
+}
+
+// Mass is counted in whole units there: in any order, on any number of ranks.
+DEVICE_TEST_OF(Density, DepositsTheSameBitsOnAnyNumberOfRanks) {
+  const Settings settings = small();
+  const Context alone = context.subgroup({context.rank()});
+  State everything = initial_state(alone, settings, Layout(Slab(0), {17, 17, 17}, 1)), mine = everything;
+  mine.particles.clear();
+  for (std::size_t i = 0; i < everything.particles.size(); ++i) {
+    if (i % static_cast<std::size_t>(context.size()) == static_cast<std::size_t>(context.rank()))
+      mine.particles.push_back(everything.particles[i]);
+  }
+  Universe together(context, settings, mine);
+  std::shuffle(everything.particles.begin(), everything.particles.end(), std::mt19937(1));
+  Universe serial(alone, settings, everything);
+  const Array ours = redistribute(on_device::host_copy(together.mesh().density()), Replicated());
+  const Array wanted = on_device::host_copy(serial.mesh().density());
+  EXPECT_EQ(std::memcmp(ours.data<double>(), wanted.data<double>(), 17 * 17 * 17 * sizeof(double)), 0);
+}
+
+// As on the host, in the same order: who stays, and who comes from where. Some ranks have none to begin with.
+DEVICE_TEST_OF(Density, ParticlesMigrateOnDevicesAsOnTheHost) {
+  std::mt19937 random(static_cast<unsigned>(pairs_seed() + context.rank()));
+  const Layout mesh(Slab(0), {11, 5, 7}, context.size());
+  density::Particles particles(random() % 3 == 0 ? 0 : random() % 5000);
+  const auto scatter = [&](Particle& particle) {
+    for (std::size_t d = 0; d < 3; ++d) {
+      const std::array<double, 3> lengths{11, 5, 7};
+      particle.position[d] = std::uniform_real_distribution<double>(0, lengths[d])(random);
+      particle.momentum[d] = std::uniform_real_distribution<double>(-1, 1)(random);
+    }
+  };
+  for (Particle& particle : particles) scatter(particle);
+  density::DeviceSwarm swarm(context, mesh, particles);
+  for (int round = 0; round < 4; ++round) {  // the later ones from where they are, and few of them
+    swarm.migrate();
+    migrate(context, mesh, particles);
+    const density::Particles found = swarm.on_host();
+    ASSERT_EQ(found.size(), particles.size());
+    EXPECT_EQ(std::memcmp(found.data(), particles.data(), found.size() * sizeof(Particle)), 0);
+    for (Particle& particle : particles) {
+      if (random() % 20 == 0) scatter(particle);
+    }
+    swarm = density::DeviceSwarm(context, mesh, particles);
+  }
+  if (context.size() > 1) {
+    const Layout columns(Slab(1), {11, 12, 7}, context.size());
+    EXPECT_THROW(density::DeviceSwarm(context, columns, particles), UnsupportedError);
+  }
 }
 
 // Of jax-cosmo 0.1.0, whose background is a little warmer and has radiation; without a cosmological constant

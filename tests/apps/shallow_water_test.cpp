@@ -1,9 +1,14 @@
 // The ocean: any distribution gives the same, nothing is lost, and its time step has the order that it
 // should.
+#include <filesystem>
+#include <random>
+
 #include "context/context_state.hpp"
+#include "ranks/caught.hpp"
 #include "ranks/rank_test.hpp"
 #include "ranks/shared_directory.hpp"
-#include "shallow_water/ocean.hpp"
+#include "shallow_water/program.hpp"
+#include "shallow_water/tile_kernels.hpp"
 
 namespace partita::testing {
 namespace {
@@ -26,6 +31,14 @@ Array after(const Context& context, const Settings& settings, const Distribution
   return redistribute(ocean.state(), Replicated());
 }
 
+/// This rank's part.
+template <class T>
+std::vector<T> numbers_of(const Array& array) {
+  std::vector<T> numbers(static_cast<std::size_t>(array.local_size()));
+  copy(array, view(numbers, array.local_shape()));
+  return numbers;
+}
+
 // Up to rounding: every cell is computed in the same way wherever it is.
 template <class T>
 void check_distributions(Context& context) {
@@ -33,7 +46,7 @@ void check_distributions(Context& context) {
   const Context alone = context.subgroup({context.rank()});
   Ocean<T> serial(alone, settings, shallow_water::squares(1));
   for (int i = 0; i < 25; ++i) serial.step();
-  const Array wanted = redistribute(serial.state(), Replicated());
+  const std::vector<T> wanted = numbers_of<T>(redistribute(serial.state(), Replicated()));
   const int last = context.size();
   std::vector<std::int64_t> cuts{0, 3};  // thin parts, and empty ones
   while (static_cast<int>(cuts.size()) < last) cuts.push_back(3);
@@ -42,11 +55,10 @@ void check_distributions(Context& context) {
   const std::vector<Distribution> distributions{shallow_water::squares(last), Slab(1), Slab(2),
                                                 Box::from_cuts({{0, 3}, {0, settings.rows}, cuts})};
   for (const Distribution& distribution : distributions) {
-    const Array found = after<T>(context, settings, distribution, 25);
+    const std::vector<T> found = numbers_of<T>(after<T>(context, settings, distribution, 25));
     double worst = 0;
-    for (std::int64_t i = 0; i < found.local_size(); ++i) {
-      const auto difference = static_cast<double>(found.data<T>()[i] - wanted.template data<T>()[i]);
-      worst = std::max(worst, std::abs(difference));
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      worst = std::max(worst, std::abs(static_cast<double>(found[i] - wanted[i])));
     }
     EXPECT_LT(worst, 1000 * std::numeric_limits<T>::epsilon()) << distribution.to_string();  // of some 100 m
   }
@@ -55,6 +67,72 @@ void check_distributions(Context& context) {
 RANK_TEST(ShallowWater, IsTheSameInAnyDistribution) {
   check_distributions<double>(context);
   check_distributions<float>(context);
+}
+
+/// A part of an ocean, with memory of its own: random numbers where it is now.
+template <class T>
+struct RandomPart {
+  std::vector<T> memory;
+  shallow_water::Part<T> shape = {};  // without addresses
+
+  RandomPart(std::mt19937& random, std::int64_t rows, std::int64_t columns) {
+    std::uniform_real_distribution<T> any(-1, 1);
+    const auto south = static_cast<std::int64_t>(random() % 3),
+               north = static_cast<std::int64_t>(random() % 3);
+    shape = {rows, columns, south, south + rows + north, {}, {}, nullptr};
+    const auto plane = static_cast<std::size_t>(shape.state_plane);
+    memory.resize(2 * (3 * plane + 2 * static_cast<std::size_t>(shape.rate_plane)) +
+                  static_cast<std::size_t>(rows * columns));
+    for (T& number : memory) number = any(random);
+    for (std::size_t i = 0; i < plane; ++i) memory[i] += 100;
+  }
+  shallow_water::Part<T> at(T* start) const {
+    const std::int64_t state = 3 * shape.state_plane, rates = 2 * shape.rate_plane;
+    shallow_water::Part<T> part = shape;
+    part.now = {start, start + state};
+    part.next = {part.now.rates + rates, part.now.rates + rates + state};
+    part.rates_of_height = part.next.rates + rates;
+    return part;
+  }
+};
+
+// What a device makes tile by tile, and the host in one sweep; walls on either side, on both, on none.
+template <class T>
+void check_tiles(const Context& context, std::mt19937& random, std::int64_t rows, std::int64_t columns) {
+  const shallow_water::Coefficients<T> with{2e-4, 1e-6, T(9.81), T(1e-2), T(1.6), T(-0.6), T(1e-3)};
+  RandomPart<T> part(random, rows, columns);
+  const auto items = static_cast<std::int64_t>(part.memory.size());
+  const SymmetricMemory memory =
+      SymmetricMemory::make_symmetric(context, items * static_cast<std::int64_t>(sizeof(T)));
+  const View there = memory.view(dtype_of<T>(), {items});
+  copy(context, view(part.memory), there);
+  const auto moved = part.at(static_cast<T*>(memory.data()));
+  for (const auto where : {shallow_water::Where::inside, shallow_water::Where::edges}) {
+    shallow_water::advance_tiles(on_device::Queue::of(context), moved, with, where);
+  }
+  std::vector<T> found(part.memory.size());
+  copy(context, there, view(found));
+
+  shallow_water::Workspace<T> workspace(columns);
+  shallow_water::advance(part.at(part.memory.data()), with, workspace, 0, rows, 0, columns);
+  double worst = 0;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const double wanted = static_cast<double>(part.memory[i]), off = static_cast<double>(found[i]) - wanted;
+    worst = std::max(worst, std::abs(off) / (100 + std::abs(wanted)));
+  }
+  EXPECT_LT(worst, 16 * std::numeric_limits<T>::epsilon())
+      << rows << " x " << columns << " from row " << part.shape.first_row << " of " << part.shape.all_rows;
+}
+
+RANK_TEST(ShallowWater, TilesAreMadeAsTheHostMakesItsSweep) {
+  std::mt19937 random(static_cast<unsigned>(pairs_seed()));  // the same on all ranks
+  const auto below = [&](unsigned most) { return 1 + static_cast<std::int64_t>(random() % most); };
+  for (int round = 0; round < 20; ++round) {
+    check_tiles<double>(context, random, below(30), below(60));
+    check_tiles<float>(context, random, below(30), below(60));
+  }
+  check_tiles<float>(context, random, 200, 1030);  // several of a GPU's, too
+  check_tiles<double>(context, random, 200, 1030);
 }
 
 RANK_TEST(ShallowWater, KeepsItsMassAndMostOfItsEnergy) {
@@ -89,6 +167,48 @@ RANK_TEST(ShallowWater, GoesOnFromItsCheckpointAsIfItHadNeverStopped) {
   Settings other = settings;
   other.depth = 50;
   EXPECT_THROW(Ocean<float>(context, other, squares, checkpoint), ArgumentError);
+}
+
+// f grows with y: the jet of a wide ocean stands on a slope that is deeper than the water.
+RANK_TEST(ShallowWater, RefusesToBeginWithoutWater) {
+  Settings settings;
+  settings.rows = 360;
+  settings.columns = 720;
+  settings.spacing = 5e4;
+  const auto begin = [&] { Ocean<float>(context, settings, shallow_water::squares(context.size())); };
+  EXPECT_TRUE(contains(caught<ArgumentError>(begin), "the least depth would be -"));
+  EXPECT_FALSE(context.failed());
+}
+
+// Waves that cross more than a cell in a step grow without bound.
+RANK_TEST(ShallowWater, ARunWithoutNumbersIsAnError) {
+  const SharedDirectory directory(context);
+  shallow_water::Program program;
+  program.settings = small();
+  program.settings.courant = 20;
+  program.steps = program.look_every = 100;
+  program.output = directory / "output";
+  EXPECT_TRUE(contains(caught<Error>([&] { shallow_water::run(context, program); }), "after 100 steps"));
+}
+
+RANK_TEST(ShallowWater, RunsAsAProgram) {
+  const SharedDirectory directory(context);
+  shallow_water::Program program;
+  program.settings = small();
+  program.steps = 4;
+  program.look_every = 2;
+  program.snapshots = program.checkpoints = program.trace = true;
+  program.output = directory / "output";
+  shallow_water::run(context, program);
+  program.restart = true;
+  program.steps = 6;
+  shallow_water::run(context, program);
+  context.barrier();
+  for (const char* const name : {"surface-000004.png", "surface-000006.png", "budget.txt", "trace.json"}) {
+    EXPECT_TRUE(std::filesystem::exists(program.output + "/" + name)) << name;
+  }
+  const Array state = read_npy(context, program.output + "/state-000006.npy", Slab(2));
+  EXPECT_GT(norm(state), 0);
 }
 
 // Weights of 1.6 and -0.6 instead of 1.5 and -0.5 make it of first order: each halving of the step halves

@@ -4,10 +4,6 @@ file(GLOB examples CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/*.cpp)
 if(PARTITA_HAVE_CUDA)
   file(GLOB kernels CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/*.cu)
   list(APPEND examples ${kernels})
-  if(NOT DEFINED CMAKE_CUDA20_STANDARD_COMPILE_OPTION) # CMake 3.25 does not know it
-    set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
-    set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
-  endif()
 endif()
 set(examples_of_mpi communicator) # call MPI themselves
 set(on_all_ranks

@@ -174,6 +174,23 @@ RANK_TEST(Views, ArraysAreCopiedFromAndToPlainMemory) {
   }
 }
 
+RANK_TEST(Views, PlainMemoryIsCopiedToPlainMemory) {
+  const std::vector<float> numbers{1, 2, 3, 4, 5, 6};
+  const SymmetricMemory memory = SymmetricMemory::allocate(context, 64);  // of the device, if there is one
+  const View there = memory.view(Dtype::f32, {2, 3});
+  std::vector<float> back(12, -1);
+  View spread = view(back, {2, 6});
+  spread.extents = {2, 3};
+  copy(context, view(numbers, {2, 3}), there);
+  copy(context, there, spread);
+  EXPECT_EQ(back, (std::vector<float>{1, 2, 3, -1, -1, -1, 4, 5, 6, -1, -1, -1}));
+  EXPECT_THROW(copy(context, there, view(back, {12})), ArgumentError);
+  EXPECT_THROW(copy(context, there, View::dense(nullptr, Dtype::f32, {2, 3})), ArgumentError);
+  if (memory.space() == MemorySpace::host) {
+    EXPECT_THROW(copy(context, there, spread, Stream(nullptr)), UnsupportedError);
+  }
+}
+
 RANK_TEST(Views, CopiesOfWhatDoesNotFitAreErrors) {
   Array array = zeros(context, {4 * context.size(), 3}, Slab(0), Dtype::f32);
   std::vector<float> memory(12);

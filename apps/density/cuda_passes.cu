@@ -1,0 +1,19 @@
+#include "density/passes.hpp"
+#include "device/for_each.cuh"
+
+namespace on_device::cuda {
+
+template void for_each(const density::passes::Clear&, std::int64_t, void*);
+template void for_each(const density::passes::Deposit&, std::int64_t, void*);
+template void for_each(const density::passes::Weigh&, std::int64_t, void*);
+template void for_each(const density::passes::Solve&, std::int64_t, void*);
+template void for_each(const density::passes::Differentiate&, std::int64_t, void*);
+template void for_each(const density::passes::Push&, std::int64_t, void*);
+template void for_each(const density::passes::Mark&, std::int64_t, void*);
+template void for_each(const density::passes::Count&, std::int64_t, void*);
+template void for_each(const density::passes::Sums&, std::int64_t, void*);
+template void for_each(const density::passes::Scan&, std::int64_t, void*);
+template void for_each(const density::passes::Spread&, std::int64_t, void*);
+template void for_each(const density::passes::Scatter&, std::int64_t, void*);
+
+}  // namespace on_device::cuda

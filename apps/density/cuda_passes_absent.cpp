@@ -1,0 +1,25 @@
+#include <partita/error.hpp>
+
+#include "density/passes.hpp"
+
+namespace on_device::cuda {
+
+template <class Body>
+void for_each(const Body& /*body*/, std::int64_t /*count*/, void* /*stream*/) {
+  throw partita::UnsupportedError("this build has no CUDA");
+}
+
+template void for_each(const density::passes::Clear&, std::int64_t, void*);
+template void for_each(const density::passes::Deposit&, std::int64_t, void*);
+template void for_each(const density::passes::Weigh&, std::int64_t, void*);
+template void for_each(const density::passes::Solve&, std::int64_t, void*);
+template void for_each(const density::passes::Differentiate&, std::int64_t, void*);
+template void for_each(const density::passes::Push&, std::int64_t, void*);
+template void for_each(const density::passes::Mark&, std::int64_t, void*);
+template void for_each(const density::passes::Count&, std::int64_t, void*);
+template void for_each(const density::passes::Sums&, std::int64_t, void*);
+template void for_each(const density::passes::Scan&, std::int64_t, void*);
+template void for_each(const density::passes::Spread&, std::int64_t, void*);
+template void for_each(const density::passes::Scatter&, std::int64_t, void*);
+
+}  // namespace on_device::cuda

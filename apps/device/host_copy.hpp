@@ -1,0 +1,18 @@
+// Arrays where the host reads them.
+#pragma once
+
+#include <partita/array.hpp>
+
+namespace on_device {
+
+/// The array itself, or where it lies in a device's memory its like on the host. Collective.
+inline partita::Array host_copy(const partita::Array& array) {
+  if (array.local().space == partita::MemorySpace::host) return array;
+  partita::Array copied =
+      partita::empty(array.context(), array.layout(), array.dtype(),
+                     {partita::Residency::ordinary, partita::Order::row_major, partita::MemorySpace::host});
+  partita::copy(array, copied, partita::Stream());
+  return copied;
+}
+
+}  // namespace on_device
