@@ -120,7 +120,7 @@ partita_add_rank_test(
 # Each a node, with a library of collectives that carries the messages.
 partita_add_rank_test(ranks-threads-3-fake-library 3
                       COMMAND partita_rank_tests --threads-group --ranks=3
-                              --gtest_filter=DeviceMessages.*:Redistribute.*:Collectives*:Halo*:Captured.*:DeviceFft*:Fft.*:FftObject.*
+                              --gtest_filter=DeviceMessages.*:Redistribute.*:Collectives*:Halo*:Captured.*:DeviceFft*:Fft.*:FftObject.*:DeviceMatmul*:Matmul*.*
                       ENVIRONMENT PARTITA_TEST_DEVICE=fake PARTITA_TEST_LIBRARY=moves PARTITA_RANKS_PER_NODE=1)
 if(processes)
   # What reaches into the memory of other processes, or waits for them.

@@ -243,13 +243,13 @@ class PARTITA_API Matmul {
   /// For arrays in device memory: puts the work into `stream` (`Stream{}`: the context's own) and returns.
   /// The contract then holds in stream order: what the stream does next may overwrite the operands, read D or
   /// free any of them. alpha and beta are those of the call. `Context::synchronize` waits, and throws what
-  /// went wrong. Plans with messages wait for them here; the first execution after `reset` with arrays in
-  /// ordinary memory compares them with the other ranks, on the host. UnsupportedError: an array in host
-  /// memory.
+  /// went wrong. Plans with messages (between nodes) wait for them here, unless NCCL carries them; the first
+  /// execution after `reset` with arrays in ordinary memory compares them with the other ranks, on the host.
+  /// UnsupportedError: an array in host memory.
   ///
   /// A stream that is being captured gets the work into its graph, with this alpha and beta; nothing is done
   /// now. The graph may be started as one of `Redistribute::execute` may, with the same duties.
-  /// UnsupportedError, the same on every rank: a plan with messages (between nodes), which cannot be
+  /// UnsupportedError, the same on every rank: a plan whose messages the host waits for, which cannot be
   /// captured.
   void execute(Stream stream);
   void execute(std::complex<double> alpha, std::complex<double> beta, Stream stream);

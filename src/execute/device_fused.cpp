@@ -62,7 +62,8 @@ bool read_elsewhere(std::span<const planning::Touched> touched, std::size_t mult
 std::optional<EndedMultiply> ended_multiply(const Plan& plan, std::span<const planning::Touched> touched,
                                             std::size_t i) {
   const Step &step = plan.steps[i], &next = plan.steps[i + 1];
-  if (step.kind != StepKind::compute || next.kind != StepKind::compute) return std::nullopt;
+  if (step.kind != StepKind::compute || next.kind != StepKind::compute || !next.after.empty())
+    return std::nullopt;
   const auto* const multiply = std::get_if<Multiply>(&plan.works[static_cast<std::size_t>(step.work)]);
   const auto* const epilogue = std::get_if<ApplyEpilogue>(&plan.works[static_cast<std::size_t>(next.work)]);
   if (multiply == nullptr || epilogue == nullptr || !ends_sums(*epilogue)) return std::nullopt;

@@ -45,10 +45,6 @@ int last_line(const std::vector<int>& lanes) {
   return last;
 }
 
-bool in_one_line(const std::vector<int>& lanes) {
-  return std::ranges::all_of(lanes, [](int lane) { return lane == 0; });
-}
-
 const Place& message_place(const Step& step) {
   return step.kind == StepKind::send ? step.from : step.to;
 }
@@ -76,7 +72,8 @@ DevicePlan::DevicePlan(ContextState& context, Plan& plan, std::vector<planning::
       lanes_(lanes_of(plan_, message_use_)),
       message_memory_(context, plan_, message_use_),
       mail_(context, plan_),
-      works_(context, plan_, std::span(touched).first(in_one_line(lanes_) ? touched.size() : 0), workspace) {
+      works_(context, plan_, touched, workspace) {
+  works_.join_ended(touched);
   has_messages_ = std::ranges::any_of(plan_.steps, planning::is_message, &Step::kind);
   if (!has_messages_ && last_line(lanes_) == 0) return;
   planning::Dependencies apart = planning::find_dependencies(plan_, touched, lanes_);

@@ -58,6 +58,16 @@ void DeviceWorks::await_last() {
   devices::await_streams(context_, plan_.operation, [this] { return !end_ || end_->reached(); });
 }
 
+void DeviceWorks::join_ended(std::vector<planning::Touched>& touched) const {
+  for (std::size_t i = 0; i + 1 < touched.size(); ++i) {
+    const int work = plan_.steps[i].work;
+    if (work < 0 || !ended_[static_cast<std::size_t>(work)]) continue;
+    planning::Touched &one = touched[i], &next = touched[i + 1];
+    one.read.insert(one.read.end(), next.read.begin(), next.read.end());
+    one.written.insert(one.written.end(), next.written.begin(), next.written.end());
+  }
+}
+
 void DeviceWorks::lower(const std::vector<Strides>& strides, bool may_try) {
   if (plan_.works.empty()) return;
   std::vector<Strides> all = strides;

@@ -33,7 +33,8 @@ GroupedPlan::GroupedPlan(ContextState& context, Plan plan, std::optional<std::in
       message_use_(find_message_use(plan_, touched_)),
       closing_(plan_.steps.size(), -1),
       lanes_(plan_.steps.size(), -1),
-      works_(context, plan_, {}, workspace) {
+      works_(context, plan_, touched_, workspace) {
+  works_.join_ended(touched_);
   find_groups();
   senders_ = peers_of(plan_, StepKind::receive);
   receivers_ = peers_of(plan_, StepKind::send);

@@ -32,6 +32,7 @@ MessageUse find_message_use(const Plan& plan, std::span<const planning::Touched>
   std::vector<Ranges> ranges(plan.steps.size());
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     const StepKind kind = plan.steps[i].kind;
+    if (kind == StepKind::compute) continue;
     if (planning::is_message(kind)) use.largest = std::max(use.largest, plan.steps[i].bytes);
     ranges[i] = those_of(of_messages, touched[i].written);
     const bool writes = !ranges[i].empty();

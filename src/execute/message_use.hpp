@@ -14,9 +14,9 @@ struct MessageUse {
   enum class Side : std::uint8_t { none, out, in };
 
   /// By step. Of sends and of what writes their scratch (message_buffers): out. Of receives and of what reads
-  /// it: in. None: it does not touch that memory, or the plan has no messages.
+  /// it: in. None: it does not touch that memory, or computes, or the plan has no messages.
   std::vector<Side> sides;
-  /// What one side touches the other never does, so that each may have a stream of its own with little to
+  /// What one side copies the other never does, so that each may have a stream of its own with little to
   /// wait for.
   bool apart = true;
   std::int64_t largest = 0;  ///< message, in bytes

@@ -4,10 +4,12 @@
 #include "base/check.hpp"
 #include "matmul/assembly.hpp"
 #include "matmul/cutting.hpp"
+#include "matmul/mail_rounds.hpp"
 #include "matmul/scratch_account.hpp"
 #include "matmul/walk.hpp"
 #include "plan/moves.hpp"
 #include "redistribute/method.hpp"
+#include "redistribute/rounds.hpp"
 
 namespace partita::multiplication {
 namespace {
@@ -66,6 +68,7 @@ Layout slabs(const Layout& layout, int first) {
 
 RedistributeOptions redistribution_within(const Problem& problem) {
   RedistributeOptions options;
+  if (problem.grouped()) options.method = RedistributeMethod::grouped;
   if (problem.options.memory_limit == 0) return options;
   options.staging_bytes = std::max(little_staging, least_staging * problem.ranks());
   return options;
@@ -74,8 +77,9 @@ RedistributeOptions redistribution_within(const Problem& problem) {
 std::int64_t staging_bytes(const Problem& problem, const Operand& from, const Operand& to) {
   const redistribution::Problem posed =
       redistribution::make_problem(from, to, problem.topology, problem.rank, redistribution_within(problem));
-  const redistribution::Staging staging =
-      redistribution::choose_staging(posed, redistribution::choose_method(posed));
+  const redistribution::Method method = redistribution::choose_method(posed);
+  if (method.is_grouped()) return redistribution::choose_rounds(posed, 1).private_bytes();
+  const redistribution::Staging staging = redistribution::choose_staging(posed, method);
   return staging.shared_bytes + staging.private_bytes;
 }
 
@@ -90,6 +94,7 @@ void Assembly::measure() {
   frame_.delivers = demand.delivers;
   frame_.most_products = demand.products;
   landing_bytes_ = find_pushes(frame_);
+  if (problem.grouped()) find_rounds(frame_);
   for (const bool of_a : {true, false}) {
     Input& input = frame_.input(of_a);
     const Operand& operand = problem.input(of_a);
@@ -121,7 +126,8 @@ void Assembly::add_scratch_buffers() {
   }
   if (frame_.delivers) {
     const std::int64_t bytes = frame_.most_products * size_of(compute);
-    const BufferKind kind = frame_.pushes_products ? BufferKind::scratch : BufferKind::shared;
+    const bool is_read = !frame_.pushes_products && !problem.grouped();  // by neighbours
+    const BufferKind kind = is_read ? BufferKind::shared : BufferKind::scratch;
     frame_.products = builder_.add_scratch("products", kind, bytes, compute);
   }
   const auto add_landing = [&](const char* name, std::int64_t bytes, Dtype dtype) {
@@ -132,16 +138,17 @@ void Assembly::add_scratch_buffers() {
   const auto add = [&](const char* name, Dtype dtype) {
     return builder_.add_scratch(name, BufferKind::scratch, 0, dtype);
   };
-  const bool on_device = problem.on_device(), moves = frame_.a.moves || frame_.b.moves;
+  const bool moves = frame_.a.moves || frame_.b.moves;
+  const bool through_host = problem.on_device() && !problem.grouped();  // messages may be
   if (between_nodes && moves) {
     frame_.arriving = add("arriving", problem.a.dtype);
     frame_.leaving = add("leaving", problem.a.dtype);
-    if (on_device) frame_.landed = add("landed", problem.a.dtype);
+    if (through_host) frame_.landed = add("landed", problem.a.dtype);
   }
   if (between_nodes && frame_.delivers) {
     frame_.arriving_products = add("arriving products", compute);
-    if (on_device) frame_.landed_products = add("landed products", compute);
-    if (on_device) frame_.leaving_products = add("leaving products", compute);
+    if (through_host) frame_.landed_products = add("landed products", compute);
+    if (through_host) frame_.leaving_products = add("leaving products", compute);
   }
   limit_messages();
 }

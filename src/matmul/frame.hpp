@@ -59,6 +59,8 @@ struct Frame {
   std::int64_t most_products = 0;  ///< elements of the largest tile of D
   /// In one turn, to one rank, at most (but for one index of k).
   std::int64_t message_bytes = most_message_bytes;
+  /// Where messages go in groups: rounds of a turn, and of products (MailRounds).
+  int turn_rounds = 1, product_rounds = 1;
 
   /// In which products lie packed in scratch.
   Extents product_order() const {

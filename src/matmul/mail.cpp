@@ -3,14 +3,23 @@
 #include <algorithm>
 
 #include "base/check.hpp"
+#include "base/round.hpp"
 
 namespace partita::multiplication {
 Mail::Mail(const Frame& frame, planning::PlanBuilder& builder, Cutting& cutting, const Blocks& blocks)
-    : frame_(frame), builder_(builder), kinds_{blocks.a.panel, blocks.b.panel} {
+    : frame_(frame),
+      builder_(builder),
+      rounds_(frame, frame.problem.grouped() ? builder.new_rounds() : 0),
+      kinds_{blocks.a.panel, blocks.b.panel} {
   if (frame.problem.topology.node_count() == 1) return;
   list_needs(blocks);
   list_gives(cutting);
-  size_scratch();
+  grouped() ? place_turns() : size_scratch();
+}
+
+/// What is received devices multiply where it lies, best from a multiple of 256 bytes on.
+std::int64_t Mail::rounded(std::int64_t bytes) const {
+  return grouped() ? round_up(bytes, 256) : planning::FifoWindow::rounded(bytes);
 }
 
 /// The dimension along which the pieces of a panel follow each other is slowest.
@@ -42,8 +51,7 @@ std::int64_t Mail::list_needs(const Blocks& blocks, std::size_t t, bool of_a, st
   if (panel != Panel::none) panels_[t][of_a ? 0 : 1] = offset;
   if (panel != Panel::none && !frame_.input(of_a).far) {
     const Tile& tile = frame_.tile(frame_.rank());
-    return offset +
-           planning::FifoWindow::rounded((of_a ? tile.m : tile.n).size() * blocks.turn(t).k.size() * item);
+    return offset + rounded((of_a ? tile.m : tile.n).size() * blocks.turn(t).k.size() * item);
   }
   std::vector<Piece> pieces = pieces_of(frame_, blocks, frame_.rank(), t, of_a, givers_[of_a ? 0 : 1]);
   for (std::size_t number = 0; number < pieces.size(); ++number) {
@@ -57,10 +65,10 @@ std::int64_t Mail::list_needs(const Blocks& blocks, std::size_t t, bool of_a, st
     if (panel != Panel::none) {
       offset += bytes;
     } else if (arrives) {
-      offset += planning::FifoWindow::rounded(bytes);
+      offset += rounded(bytes);
     }
   }
-  return planning::FifoWindow::rounded(offset);
+  return rounded(offset);
 }
 
 void Mail::list_gives(Cutting& cutting) {
@@ -168,6 +176,7 @@ void Mail::land(int peer, const Region& region, const Place& message, int buffer
 }
 
 void Mail::exchange(std::size_t t) {
+  if (grouped()) return exchange_in_rounds(t);
   if (t < needs_.size()) receive(t);
   if (t < gives_.size()) send(t);
 }
@@ -188,6 +197,7 @@ void Mail::send(std::size_t t) {
 // Nothing waits here: receives of products are posted after it. So where they leave from private scratch,
 // there is room for all.
 void Mail::send_products(const std::vector<Product>& products) {
+  if (grouped()) return deliver_before(products, frame_.problem.ranks());
   const Dtype dtype = frame_.problem.compute;
   for (const Product& product : products) {
     if (frame_.same_node(product.holder, frame_.rank())) continue;
@@ -222,10 +232,19 @@ void Mail::expect_products(const Sums& sums) {
       }
     }
   }
+  if (grouped()) return place_products();
   products_window_bytes_ =
       std::min(total, std::max(largest, planning::FifoWindow::rounded(frame_.message_bytes)));
   receiving_products_.emplace(builder_, frame_.arriving_products, 0, products_window_bytes_);
   post_products();
+}
+
+void Mail::place_products() {
+  for (Arriving& next : products_) {
+    next.message.place = {frame_.arriving_products, frame_.rank(), products_window_bytes_,
+                          frame_.product_order()};
+    products_window_bytes_ += rounded(next.bytes);
+  }
 }
 
 void Mail::post_products() {
@@ -238,8 +257,8 @@ void Mail::post_products() {
 
 // What was taken before has been used by now, so that its room is free.
 Place Mail::take_product(const Region& region, std::vector<int>& after) {
-  if (next_ > 0) receiving_products_->pop();
-  post_products();
+  if (!grouped() && next_ > 0) receiving_products_->pop();
+  if (!grouped()) post_products();
   const Arriving& product = products_[next_++];
   land(product.peer, region, product.message.place, frame_.landed_products, product.message.step, after);
   return landed(product.message.place, frame_.landed_products);
@@ -248,6 +267,7 @@ Place Mail::take_product(const Region& region, std::vector<int>& after) {
 void Mail::finish() {
   std::vector<int> messages = std::move(unfinished_);
   if (sending_) std::ranges::copy(sending_->unfinished(), std::back_inserter(messages));
+  for (const std::vector<int>& sent : sent_) std::ranges::copy(sent, std::back_inserter(messages));
   builder_.finish(std::move(messages));
 }
 

@@ -81,6 +81,7 @@ Matmul::Matmul(const Context& context, const MatmulOperands& operands, const Mat
     multiplication::check_factors(options.alpha, options.beta, operands.a.dtype, operands.c.has_value());
     return state_->setting;
   });
+  state_->setting = state_->product.runner->setting();
 }
 
 Matmul::~Matmul() = default;

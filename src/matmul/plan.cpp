@@ -1,3 +1,5 @@
+#include "matmul/plan.hpp"
+
 #include <fmt/format.h>
 
 #include <set>
@@ -61,14 +63,24 @@ std::string key_of(const std::vector<Fact>& facts) {
 
 namespace partita {
 
+Plan multiplication::plan_product(const MatmulOperands& operands, const Topology& topology, int rank,
+                                  const MatmulOptions& options, const Machine& machine, bool in_place,
+                                  const std::optional<Groups>& groups) {
+  Problem problem = make_problem(operands, topology, rank, options, machine, in_place);
+  if (problem.on_device() && topology.node_count() > 1 && options.memory_limit == 0) problem.groups = groups;
+  if (problem.grouped()) problem.topology = Topology::regular(topology.ranks(), 1);
+  Plan plan = Assembly(problem).finish();
+  plan.grouped = problem.grouped();
+  plan.topology = topology;
+  plan.identity = facts(operands, options, in_place);
+  if (plan.grouped) plan.reason += "; messages in rounds, each one group of sends and receives";
+  plan.reason += crossing_text(operands, options);
+  return plan;
+}
+
 Plan plan_matmul(const MatmulOperands& operands, const Topology& topology, int rank,
                  const MatmulOptions& options, const Machine& machine, bool in_place) {
-  using multiplication::Assembly;
-  Plan plan =
-      Assembly(multiplication::make_problem(operands, topology, rank, options, machine, in_place)).finish();
-  plan.identity = multiplication::facts(operands, options, in_place);
-  plan.reason += multiplication::crossing_text(operands, options);
-  return plan;
+  return multiplication::plan_product(operands, topology, rank, options, machine, in_place, {});
 }
 
 namespace {

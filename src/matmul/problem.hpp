@@ -2,10 +2,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <partita/fact.hpp>
 #include <partita/matmul.hpp>
 #include <string>
 #include <vector>
+
+#include "matmul/groups.hpp"
 
 namespace partita::multiplication {
 
@@ -83,6 +86,9 @@ struct Problem {
   MatmulOptions options;
   Machine machine;
   bool in_place = false;  ///< c and d are the same memory
+  /// Messages go in groups (Plan::grouped). Then each rank counts as a node of its own, and `topology` says
+  /// so. Nothing: as the host's Mail carries them.
+  std::optional<Groups> groups = {};
   bool conjugate_a = false;
   bool conjugate_b = false;
   Dtype compute = Dtype::f64;  ///< of sums
@@ -95,6 +101,7 @@ struct Problem {
   const HeldOperand& input(bool of_a) const { return of_a ? a : b; }
   HeldOperand& input(bool of_a) { return of_a ? a : b; }
   int ranks() const { return topology.ranks(); }
+  bool grouped() const { return groups.has_value(); }
   int batches() const { return d.layout.dimensions() - 2; }  ///< leading dimensions of D
   std::int64_t m() const { return d.layout.shape()[batches()]; }
   std::int64_t n() const { return d.layout.shape()[batches() + 1]; }

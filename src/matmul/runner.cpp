@@ -8,6 +8,8 @@
 #include "device/product_agreement.hpp"
 #include "device/product_choices.hpp"
 #include "kernels/host/blas_library.hpp"
+#include "matmul/plan.hpp"
+#include "matmul/problem.hpp"
 #include "plan/moves.hpp"
 #include "runtime/agree.hpp"
 
@@ -60,18 +62,38 @@ std::string number_text(std::complex<double> value) {
 Plan plan_of(const Setting& setting, const ContextState& context, int rank) {
   MatmulOptions options = setting.options;
   options.alpha = setting.product ? 1 : 0;
-  return plan_matmul(setting.operands, context.topology(space_of(setting.operands)), rank, options,
-                     context.machine, setting.in_place);
+  return plan_product(setting.operands, context.topology(space_of(setting.operands)), rank, options,
+                      context.machine, setting.in_place, setting.groups);
 }
+
+namespace {
+
+/// Whether a library carries the messages of such a plan. Throws what making the setting throws, the same on
+/// every rank. Collective where devices lie on several nodes.
+bool goes_in_groups(ContextState& context, const std::function<Setting()>& setting) {
+  if (context.device_topology.node_count() == 1) return false;
+  bool on_device = false;
+  runtime::collectively(context, "matmul", [&]() -> std::vector<Fact> {
+    const Setting made = setting();
+    on_device = space_of(made.operands) == MemorySpace::device;
+    if (on_device) devices::require_no_capture(context, "matmul", "making a plan");
+    return facts(made.operands, made.options, made.in_place);
+  });
+  return on_device && devices::messages_go_in_groups(context);
+}
+
+}  // namespace
 
 std::shared_ptr<Runner> plan_together(ContextState& context, const std::function<Setting()>& setting) {
   context.require_usable("matmul");
+  const bool grouped = goes_in_groups(context, setting);
   std::shared_ptr<Runner> runner;
   std::optional<devices::ChoicesFile> wisdom;
   std::string chosen;
   bool on_device = false;
   runtime::collectively(context, "matmul", [&]() -> std::vector<Fact> {
-    const Setting made = setting();
+    Setting made = setting();
+    if (grouped) made.groups.emplace();
     on_device = space_of(made.operands) == MemorySpace::device;
     if (on_device) wisdom.emplace(file_beside(made.options.wisdom_file));
     if (on_device) devices::require_no_capture(context, "matmul", "making a plan");

@@ -3,11 +3,13 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "execute/executor.hpp"
 #include "matmul/crossing.hpp"
+#include "matmul/groups.hpp"
 #include "matmul/request.hpp"
 
 namespace partita::multiplication {
@@ -18,6 +20,8 @@ struct Setting {
   MatmulOptions options;
   bool in_place = false;
   bool product = true;  ///< alpha is not 0
+  /// Something carries messages between devices in groups (plan.hpp); found when it is planned.
+  std::optional<Groups> groups = {};
 };
 
 /// A bound plan and what it was made for.

@@ -53,10 +53,13 @@ bool Walk::joins_panel() const {
 
 void Walk::run() {
   open();
+  if (mail_.grouped() && frame_.delivers) mail_.expect_products(sums_);
   const std::size_t turns = std::max(blocks_.turns(), mail_.turns());
-  if (turns > 0) mail_.exchange(0);
+  std::size_t exchanged = 0;
   for (std::size_t t = 0; t < turns; ++t) {
-    mail_.exchange(t + 1);
+    // Rounds of products, which begin with the last turn, follow all others.
+    const bool is_last = mail_.grouped() && t + 1 >= blocks_.turns();
+    for (; exchanged <= (is_last ? turns : t + 1); ++exchanged) mail_.exchange(exchanged);
     if (t < blocks_.turns()) turn(t);
   }
   for (const int owner : waited_for_) builder_.signal(owner, done);
@@ -151,9 +154,13 @@ void Walk::gather_panel(std::size_t t, bool of_a, const std::vector<Piece>& piec
 std::vector<const Product*> Walk::order_of(std::size_t t) const {
   std::vector<const Product*> order;
   for (const Product& product : whole_.empty() ? products_ : whole_) order.push_back(&product);
-  if (blocks_.joined || frame_.landing < 0) return order;
+  if (blocks_.joined || (frame_.landing < 0 && !mail_.grouped())) return order;
   std::ranges::stable_sort(order, {}, [&](const Product* product) {
-    const auto position = [&](bool of_a) { return pushes_.position(t, of_a, piece_number(of_a, *product)); };
+    const auto position = [&](bool of_a) -> std::int64_t {
+      const std::size_t number = piece_number(of_a, *product);
+      if (mail_.grouped()) return mail_.arrival(t, of_a, number);
+      return static_cast<std::int64_t>(pushes_.position(t, of_a, number));
+    };
     return std::pair(turn_of(product->holder), std::max(position(true), position(false)));
   });
   return order;
@@ -182,7 +189,11 @@ void Walk::turn(std::size_t t) {
     if (blocks_.joined && i > 0 && join(work, *products[i - 1], product)) continue;
     multiply(std::move(work), product.in_place() && last, std::move(after));
     const bool leaves_holder = i + 1 == products.size() || products[i + 1]->holder != product.holder;
-    if (last && leaves_holder && !blocks_.joined) announce(product.holder);
+    if (!last || !leaves_holder || blocks_.joined) continue;
+    if (mail_.grouped() && i + 1 < products.size()) {
+      mail_.deliver_before(products_, turn_of(products[i + 1]->holder));
+    }
+    announce(product.holder);
   }
   if (!last || !blocks_.joined) return;
   for (const Product& product : products_) announce(product.holder);

@@ -66,7 +66,7 @@ Sums sums_of(const Frame& frame, Cutting& cutting, const std::vector<Product>& o
 void Walk::gather() {
   if (frame_.problem.multiplies_nothing()) return finish_all(true);
   if (!frame_.delivers) return;
-  mail_.expect_products(sums_);
+  if (!mail_.grouped()) mail_.expect_products(sums_);
   std::set<int> makers;
   for (const Sum& sum : sums_.sums) {
     for (const Contribution& from : sum.contributions) {

@@ -7,7 +7,6 @@
 #include <random>
 #include <thread>
 
-#include "device/device_runtime.hpp"
 #include "ranks/any_memory.hpp"
 #include "ranks/caught.hpp"
 #include "ranks/fake_device.hpp"
@@ -23,12 +22,6 @@ namespace {
 #define FFT_STREAM_TEST(name) DEVICE_TEST_OF(DeviceFftStreams, name)
 
 const Shape shape_of_field{11, 7, 10};
-
-/// Between nodes, where no library carries them in the stream.
-bool host_waits_for_messages(Context& context) {
-  ContextState& state = *context.state();
-  return state.device_topology.node_count() > 1 && !devices::messages_go_in_groups(state);
-}
 
 /// There and back of several fields that take turns.
 class There {

@@ -1,12 +1,19 @@
 // For tests of devices, on the GPUs of the machine or on fake ones.
 #pragma once
 
+#include "device/device_runtime.hpp"
 #include "ranks/rank_test.hpp"
 
 namespace partita::testing {
 
 inline bool has_devices() {
   return test_device().kind == Device::Kind::cuda;
+}
+
+/// Between nodes, where no library carries them in the stream. Collective.
+inline bool host_waits_for_messages(Context& context) {
+  ContextState& state = *context.state();
+  return state.device_topology.node_count() > 1 && !devices::messages_go_in_groups(state);
 }
 
 #define NEEDS_DEVICES() \

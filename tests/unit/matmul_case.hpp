@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "matmul/plan.hpp"
 #include "matmul/problem.hpp"
 #include "unit/random_layouts.hpp"
 
@@ -25,10 +26,13 @@ struct MatmulCase {
   std::int64_t k = 0;
   Parameters parameters;
   Machine machine;
+  std::optional<multiplication::Groups> groups;
 
   static Operand any() { return Operand::of(Layout(Slab(0), {1}, 1), Dtype::f64); }
 
-  Plan plan(int rank) const { return plan_matmul(operands, topology, rank, options, machine, in_place); }
+  Plan plan(int rank) const {
+    return multiplication::plan_product(operands, topology, rank, options, machine, in_place, groups);
+  }
 
   std::string to_string() const {
     std::ostringstream text;
@@ -38,6 +42,8 @@ struct MatmulCase {
          << static_cast<int>(options.op_b) << " epilogue " << static_cast<int>(options.epilogue) << " method "
          << static_cast<int>(options.method) << " limit " << options.memory_limit << " nodes";
     for (int rank = 0; rank < topology.ranks(); ++rank) text << " " << topology.node(rank);
+    if (groups)
+      text << "\ngroups of " << groups->turn_bytes << " bytes a turn, " << groups->round_bytes << " a round";
     return text.str();
   }
 
