@@ -1,5 +1,5 @@
-// Where a program's own kernels run, beside what the library does for it: on the host at once, or in the order
-// of a stream of its device.
+// Where a program's own kernels run, beside what the library does for it: on the host at once, or in the
+// order of a stream of its device.
 #pragma once
 
 #include <functional>
@@ -33,9 +33,9 @@ void use(const partita::Device& device);
 /// Throws Error where the last kernel could not be launched.
 void check_launch();
 
-/// A kernel in two forms: `host()` does it at once, or in the stream's turn on the devices of tests, so it holds
-/// by value what it needs; `cuda(handle)` launches it into the stream of that handle (a cudaStream_t) and
-/// returns.
+/// A kernel in two forms: `host()` does it at once, or in the stream's turn on the devices of tests, so it
+/// holds by value what it needs; `cuda(handle)` launches it into the stream of that handle (a cudaStream_t)
+/// and returns.
 template <class Host, class Cuda>
 void launch(const Queue& queue, Host host, Cuda cuda) {
   if (queue.device.kind != partita::Device::Kind::cuda) return host();
