@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <memory>
 #include <partita/device_report.hpp>
 
@@ -29,26 +30,42 @@ Settings settings_of(std::int64_t hidden, std::int64_t sequence) {
   return settings;
 }
 
+/// Numbers of that deviation, or so, made where they lie: the last two dimensions are a product of matrices
+/// of few columns and rows with random numbers. Collective.
+void fill_there(Array& array, double deviation, std::uint64_t seed) {
+  constexpr std::int64_t few = 16;
+  const Shape& shape = array.shape();
+  if (shape.size() < 2) return fill_random(array, seed);
+  Shape tall = shape, wide{few, shape[shape.size() - 1]};
+  tall[tall.size() - 1] = few;
+  Array a = empty(array.context(), tall, Replicated(), Dtype::bf16);
+  Array b = empty(array.context(), wide, Replicated(), Dtype::bf16);
+  fill_random(a, seed);
+  fill_random(b, seed + 1);
+  matmul_into(a, b, nullptr, array, {.alpha = deviation * 3 / std::sqrt(static_cast<double>(few))}, {},
+              array.context().stream());
+}
+
 /// What a rank of `ranks` multiplies for a block, tensor-parallel, with nothing to be gathered or summed.
 class Products {
  public:
   Products(const Context& alone, const Settings& settings, int ranks) : alone_(alone) {
     const std::int64_t h = settings.hidden, n = settings.tokens(), own = h / ranks;
-    const Array x = activations(h, n), stream = activations(h, n), context = activations(own, n);
+    const Array x = activations(h, n), stream = activations(h, n);
     const MatmulOptions plain, of_a{.op_a = Op::transpose}, of_b{.op_b = Op::transpose};
     // What widens from x, what narrows onto the stream; and back: the gradients of weights and of what they
     // were multiplied by.
     for (const std::int64_t width : {3 * own, 4 * own}) {
       const Array weight = weights(width, h), inside = activations(width, n);
-      add(weight, x, inside, plain);
+      add(weight, x, like(inside), plain);
       add(inside, x, gradients(width, h), of_b);
-      add(weight, inside, x, of_a);
+      add(weight, inside, like(x), of_a);
     }
     for (const std::int64_t width : {own, 4 * own}) {
       const Array weight = weights(h, width), inside = activations(width, n);
-      add(weight, inside, stream, plain);
+      add(weight, inside, like(stream), plain);
       add(stream, inside, gradients(h, width), of_b);
-      add(weight, stream, inside, of_a);
+      add(weight, stream, like(inside), of_a);
     }
     attend({settings.heads / ranks, settings.sequence, settings.head_size()});
   }
@@ -61,14 +78,18 @@ class Products {
  private:
   Array make(const Shape& shape, Dtype dtype, Order order) {
     Array array = empty(alone_, shape, Replicated(), dtype, {.order = order});
-    fill_random(array, ++seed_);
-    scale(array, 1 / 64.);  // products of products stay numbers
+    fill_there(array, 1 / 64., seed_ += 2);  // products of products stay numbers
     return array;
   }
   Array weights(std::int64_t rows, std::int64_t columns) {
     return make({rows, columns}, Dtype::bf16, Order::row_major);
   }
-  /// Of weights: only written.
+  /// Only written, so that each run multiplies the same numbers.
+  Array like(const Array& array) {
+    const Order order = array.shape().size() == 2 ? Order::column_major : Order::row_major;
+    return empty(alone_, array.shape(), Replicated(), Dtype::bf16, {.order = order});
+  }
+  /// Of weights; likewise.
   Array gradients(std::int64_t rows, std::int64_t columns) {
     return empty(alone_, {rows, columns}, Replicated(), Dtype::f32);
   }
@@ -90,12 +111,12 @@ class Products {
     const Array gradient = empty(alone_, square, Replicated(), Dtype::bf16);
     const MatmulOptions plain, of_a{.op_a = Op::transpose}, of_b{.op_b = Op::transpose};
     add(query, key, scores, of_b);
-    add(scores, value, context, plain);
+    add(scores, value, like(context), plain);
     add(query, key, scores, of_b);
-    add(scores, context, value, of_a);
+    add(scores, context, like(value), of_a);
     add(context, value, gradient, of_b);
-    add(gradient, key, query, plain);
-    add(gradient, query, key, of_a);
+    add(gradient, key, like(query), plain);
+    add(gradient, query, like(key), of_a);
   }
 
   Context alone_;
@@ -116,11 +137,9 @@ class Measured {
     const Settings& settings = model_.settings();
     std::uint64_t seed = 0;
     for (const transformer::Parameter& parameter : model_.parameters().list()) {
-      Array master = parameter.master.array();
-      fill_random(master, ++seed);
-      scale(master, parameter.deviation);
+      Array weight = parameter.weight.array();
+      fill_there(weight, parameter.deviation, seed += 2);
     }
-    model_.parameters().spread();
     transformer::Batch batch(static_cast<std::size_t>(settings.batch * (settings.sequence + 1)));
     for (std::size_t i = 0; i < batch.size(); ++i) batch[i] = static_cast<std::uint8_t>(i * i % 251);
     (void)model_.gradients(batch);

@@ -76,18 +76,19 @@ __global__ void normalize_backward(const T* x, const T* gain, const T* dy, T* dx
 
 constexpr int lanes = 8, rows = 32;  // of a block of `sum_norms`: packs of features, and tokens at once
 
-/// gradient[0][i] = the sum over tokens of dy[i] xhat[i], gradient[1][i] = that of dy[i]; each in a fixed
-/// order.
+/// Of the tokens of this chunk (blockIdx.y): sums[chunk][0][i] = the sum of dy[i] xhat[i], sums[chunk][1][i]
+/// = that of dy[i]; each in a fixed order.
 template <int N, class T>
-__global__ void sum_norms(const T* x, const T* dy, const Wide<T>* moments, Wide<T>* gradient, std::int64_t n,
+__global__ void sum_norms(const T* x, const T* dy, const Wide<T>* moments, Wide<T>* sums, std::int64_t n,
                           std::int64_t tokens) {
   using W = Wide<T>;
   __shared__ W parts[2][rows][lanes * N];
   const std::int64_t feature = (static_cast<std::int64_t>(blockIdx.x) * lanes + threadIdx.x) * N;
+  const std::int64_t step = static_cast<std::int64_t>(gridDim.y) * rows;
   W gains[N] = {}, biases[N] = {};
   if (feature < n) {
 #pragma unroll 4
-    for (std::int64_t token = threadIdx.y; token < tokens; token += rows) {
+    for (std::int64_t token = blockIdx.y * rows + threadIdx.y; token < tokens; token += step) {
       const W mean = moments[2 * token], scale = moments[2 * token + 1];
       const auto xs = load<N>(x + token * n + feature), dys = load<N>(dy + token * n + feature);
       for (int j = 0; j < N; ++j) {
@@ -107,7 +108,17 @@ __global__ void sum_norms(const T* x, const T* dy, const Wide<T>* moments, Wide<
   if (which > 1 || own >= n) return;
   W sum = 0;
   for (int row = 0; row < rows; ++row) sum += parts[which][row][at];
-  gradient[which * n + own] = sum;
+  sums[(2 * blockIdx.y + which) * n + own] = sum;
+}
+
+/// to[i] = the sum over chunks, in their order.
+template <class W>
+__global__ void sum_chunks(const W* sums, int chunks, W* to, std::int64_t size) {
+  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i >= size) return;
+  W sum = 0;
+  for (int chunk = 0; chunk < chunks; ++chunk) sum += sums[chunk * size + i];
+  to[i] = sum;
 }
 
 }  // namespace
@@ -133,8 +144,11 @@ void layer_norm_backward(const NormGradient& arrays, std::int64_t number, void* 
           x, data<T>(arrays.norms) + number * 2 * n, dy, data<T>(arrays.dx), moments, n);
     }
     const std::int64_t blocks = (n + lanes * N - 1) / (lanes * N);
-    sum_norms<N><<<static_cast<unsigned>(blocks), dim3(lanes, rows), 0, in>>>(
-        x, dy, moments, data<Wide<T>>(arrays.gradient) + number * 2 * n, n, tokens);
+    Wide<T>* const sums = data<Wide<T>>(arrays.sums);
+    sum_norms<N><<<dim3(static_cast<unsigned>(blocks), norm_chunks), dim3(lanes, rows), 0, in>>>(
+        x, dy, moments, sums, n, tokens);
+    sum_chunks<<<static_cast<unsigned>((2 * n + 255) / 256), 256, 0, in>>>(
+        sums, norm_chunks, data<Wide<T>>(arrays.gradient) + number * 2 * n, 2 * n);
   });
 }
 

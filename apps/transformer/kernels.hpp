@@ -16,13 +16,17 @@ namespace transformer {
 void layer_norm(const partita::View& x, const partita::View& norms, std::int64_t number,
                 const partita::View& y, const on_device::Queue& queue);
 
+/// Tokens are summed up in so many chunks on a device.
+constexpr int norm_chunks = 8;
+
 /// What `layer_norm_backward` reads and writes.
 struct NormGradient {
   partita::View x, norms;
   partita::View dy;        ///< the gradient of y
   partita::View dx;        ///< to which that of x is added
   partita::View gradient;  ///< wide; a rank's contribution to that of gain and bias becomes the norm's place
-  partita::View moments;   ///< wide, [2, tokens]; undefined before and after
+  partita::View moments;   ///< wide, [2, tokens]; undefined before and after, as all that follows
+  partita::View sums;      ///< wide, [norm_chunks, 2, features]
 };
 void layer_norm_backward(const NormGradient& arrays, std::int64_t number, const on_device::Queue& queue);
 

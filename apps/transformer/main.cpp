@@ -25,6 +25,7 @@ int main(int count, char** words) {
   number("--data", program.data, "ranks along the mesh axis \"data\"; the others are along \"tensor\"");
   number("--steps", program.steps, "");
   number("--look-every", program.look_every, "steps from checkpoint to checkpoint");
+  options.add_flag("!--no-checkpoint", program.checkpoint, "write none: of a large model it is large, too");
   options.add_flag("--trace", program.trace, "record the last step in trace.json");
   options.add_option("--restart", program.restart, "checkpoint to go on from");
   number("--sample", program.sample.length, "bytes to write at the end");

@@ -80,6 +80,7 @@ Model::Model(Operations& operations, const Settings& settings, const Parameters&
                                      pt::Partitioned{mesh_, {{{}, {}, {}}, all_ranks}}, settings.wide());
   norms_moments_ = operations.empty({2, settings.tokens()}, pt::Partitioned{mesh_, {{{}, all_ranks}}},
                                     settings.wide(), pt::Order::column_major);
+  norms_sums_ = operations.empty({norm_chunks, 2, hidden}, pt::Replicated(), settings.wide());
 }
 
 Tensor Model::by_tokens(std::int64_t features) {
@@ -197,7 +198,7 @@ void Model::normalize_backward(const Tensor& x, std::int64_t norm) {
   operations_->pass(
       {&x, &normed_gradient_, &stream_gradient_, &stream_gradient_}, [&](const on_device::Queue& queue) {
         layer_norm_backward({x.local(), norms.local(), normed_gradient_.local(), stream_gradient_.local(),
-                             norms_gradient_.local(), norms_moments_.local()},
+                             norms_gradient_.local(), norms_moments_.local(), norms_sums_.local()},
                             norm, queue);
       });
 }

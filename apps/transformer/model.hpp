@@ -103,8 +103,8 @@ class Model {
   // Gradients of what has the same name, one block after the other.
   Tensor stream_gradient_, normed_gradient_, qkv_gradient_, context_gradient_, inside_gradient_;
   Heads heads_gradient_;
-  Tensor norms_gradient_;  ///< each rank's contribution
-  Tensor norms_moments_;   ///< of the tokens of a rank
+  Tensor norms_gradient_;              ///< each rank's contribution
+  Tensor norms_moments_, norms_sums_;  ///< of the tokens of a rank
 };
 
 }  // namespace transformer

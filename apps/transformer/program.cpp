@@ -90,15 +90,15 @@ void run(const pt::Context& context, const Program& program) {
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
     report::print_line(context, fmt::format("step {:6}  loss {:.4f}  {:.3f} s a step", step,
                                             losses.list.back(), seconds / static_cast<double>(to - from)));
-    write_checkpoint(folder / "checkpoint.h5", model, step);
+    if (program.checkpoint) write_checkpoint(folder / "checkpoint.h5", model, step);
   }
   const std::string written = sample(execution, model, program.sample);
   pt::rank_zero(context, [&] {
     pt::write_file(folder / "loss.txt", losses.book);
     pt::write_file(folder / "sample.txt", written);
     if (!losses.list.empty()) draw_losses(folder / "loss.png", losses.list);
-    fmt::print("transformer: {} has checkpoint.h5, loss.txt, loss.png and sample.txt. It writes:\n{}{}\n",
-               folder.string(), program.sample.prompt, written);
+    fmt::print("transformer: {} has {}loss.txt, loss.png and sample.txt. It writes:\n{}{}\n", folder.string(),
+               program.checkpoint ? "checkpoint.h5, " : "", program.sample.prompt, written);
   });
 }
 

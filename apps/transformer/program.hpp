@@ -17,6 +17,7 @@ struct Program {
   std::string text = {};  ///< file; empty: `usual_text`
   std::int64_t steps = 300;
   std::int64_t look_every = 50;   ///< steps from line to line, and from checkpoint to checkpoint
+  bool checkpoint = true;         ///< written at every look
   bool trace = false;             ///< the last step as trace.json, too
   std::string restart = {};       ///< checkpoint to go on from
   std::string output = "output";  ///< folder

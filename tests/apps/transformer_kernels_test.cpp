@@ -90,8 +90,8 @@ void on_each(Context& context, const std::function<void(const Context&, Dtype, s
   if (context.device().kind != Device::Kind::cuda) GTEST_SKIP() << "needs a device";
   const Context alone = context.subgroup({context.rank()});
   for (const Dtype dtype : {Dtype::bf16, Dtype::f32, Dtype::f64}) {
-    for (const int turn : {0, 1, 2})
-      body(alone, dtype, static_cast<std::uint64_t>(pairs_seed() + 100 * turn));
+    for (const std::uint64_t turn : {0U, 100U, 200U})
+      body(alone, dtype, static_cast<std::uint64_t>(pairs_seed()) + turn);
   }
 }
 
@@ -107,10 +107,11 @@ RANK_TEST(TransformerKernels, NormalizeAsTheHost) {
       twins.add({3, 2, n}, dtype, Order::row_major);
       twins.add({3, 2, n}, wide(dtype), Order::row_major);
       twins.add({2, tokens}, wide(dtype));
+      twins.add({transformer::norm_chunks, 2, n}, wide(dtype), Order::row_major);
       twins.run([&](const Twins::Views& views, const Queue& queue) {
         transformer::layer_norm(views[0], views[4], 1, views[1], queue);
-        transformer::layer_norm_backward({views[0], views[4], views[2], views[3], views[5], views[6]}, 2,
-                                         queue);
+        transformer::layer_norm_backward(
+            {views[0], views[4], views[2], views[3], views[5], views[6], views[7]}, 2, queue);
       });
       if (n == 1) continue;  // a column's only number is its mean: all differences are rounding
       twins.expect_near(1, rounding(dtype), "layer norm");
