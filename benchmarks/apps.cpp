@@ -16,6 +16,7 @@
 
 #include "benchmarks/apart.hpp"
 #include "benchmarks/benchmark.hpp"
+#include "benchmarks/transformer.hpp"
 #include "density/universe.hpp"
 #include "shallow_water/ocean.hpp"
 #include "transformer/model.hpp"
@@ -190,6 +191,7 @@ std::vector<Case> apps_cases() {
                        return transformer_step(context, options, hidden);
                      }});
   }
+  for (Case& one : transformer_cases()) cases.push_back(std::move(one));
   return cases;
 }
 

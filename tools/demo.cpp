@@ -20,6 +20,7 @@ struct Options {
   std::string output = "output";
   int ranks = 4;
   App app = App::redistribution;
+  bool on_gpu = false;
 };
 
 // One redistribution, timed over all ranks, the first time with its plan and once again without.
@@ -99,9 +100,13 @@ void demonstrate(Context& context, const Options& options, const Volume& volume)
 void run(const Options& options) {
   if (options.app != App::redistribution) {
     if (!options.input.empty()) throw UsageError("demo --app: the programs take no INPUT");
-    return on_ranks(options.ranks,
-                    [&](Context& context) { demonstrate_app(context, options.app, options.output); });
+    ContextOptions where;
+    where.device = options.on_gpu ? usable_gpu() : Device::cpu();
+    return on_ranks(
+        options.ranks, [&](Context& context) { demonstrate_app(context, options.app, options.output); },
+        where);
   }
+  if (options.on_gpu) throw UsageError("demo --device cuda: it is a program that computes there: --app NAME");
   const Volume volume = choose_volume(options.input);
   on_ranks(options.ranks, [&](Context& context) { demonstrate(context, options, volume); });
 }
@@ -111,6 +116,7 @@ void describe(Subcommand& command, Options& options) {
   command.ranks(options.ranks, "ranks to start (4)");
   command.choice("--app", options.app, apps,
                  "another program instead: a universe, an ocean, or a language model");
+  command.device(options.on_gpu, "where the program computes (cpu)");
   command.word("-o,--output", options.output, "folder for the picture (output)", "FOLDER");
   command.footer(
       "\"first\" makes the plan and the memory, \"again\" has both; bandwidth is of the latter.\n\n" +

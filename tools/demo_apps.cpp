@@ -30,6 +30,7 @@ void demonstrate_shallow_water(const Context& context, const std::string& folder
 /// The default, with two ranks along "data" where their number is even.
 void demonstrate_transformer(const Context& context, const std::string& folder) {
   transformer::Program program;
+  program.settings.dtype = transformer::usual_dtype(context.device());
   program.data = context.size() % 2 == 0 ? 2 : 1;
   program.output = folder;
   transformer::run(context, program);

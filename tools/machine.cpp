@@ -58,12 +58,14 @@ class Measures {
       machine.network_latency = transfer_seconds(stranger, 1);
     }
     if (on_gpu_) machine.bus_bandwidth = bytes() / bus_seconds();
-    machine.flops = 2 * std::pow(static_cast<double>(order_), 3) / product_seconds();
+    machine.flops = product_flops(Dtype::f64);
+    if (on_gpu_) machine.flops_f32 = product_flops(Dtype::f32);
+    if (on_gpu_) machine.flops_16 = product_flops(Dtype::bf16);
     return machine;
   }
 
  private:
-  static constexpr std::int64_t item = 8;  // all of it is f64
+  static constexpr std::int64_t item = 8;  // all that moves is f64
 
   double bytes() const { return static_cast<double>(elements_ * item); }
   Stream stream() const { return Stream{}; }
@@ -172,15 +174,16 @@ class Measures {
   }
 
   /// Every rank multiplies by itself.
-  double product_seconds() const {
-    Array a = empty(context_, {order_ * context_.size(), order_}, Slab(0), Dtype::f64);
-    Array b = empty(context_, {order_, order_}, Replicated(), Dtype::f64);
-    Array d = empty(context_, a.layout(), Dtype::f64);
+  double product_flops(Dtype dtype) const {
+    Array a = empty(context_, {order_ * context_.size(), order_}, Slab(0), dtype);
+    Array b = empty(context_, {order_, order_}, Replicated(), dtype);
+    Array d = empty(context_, a.layout(), dtype);
     fill_random(a, 1);
     fill_random(b, 2);
     Matmul plan(context_, {a.operand(), b.operand(), {}, d.operand(), {}, {}, {}});
     plan.reset(a, b, nullptr, d);
-    return seconds(2, [&] { on_gpu_ ? plan.execute(stream()) : plan.execute(); });
+    const double taken = seconds(2, [&] { on_gpu_ ? plan.execute(stream()) : plan.execute(); });
+    return 2 * std::pow(static_cast<double>(order_), 3) / taken;
   }
 
   const Context& context_;
@@ -209,6 +212,8 @@ std::string description_of(const Machine& machine, const Context& context, bool 
   if (several_nodes) add("network_latency", machine.network_latency);
   if (on_gpu) add("bus_bandwidth", machine.bus_bandwidth);
   add("flops", machine.flops);
+  if (on_gpu) add("flops_f32", machine.flops_f32);
+  if (on_gpu) add("flops_16", machine.flops_16);
   return json.dump(2) + "\n";
 }
 

@@ -37,7 +37,24 @@ Heads Attention::heads(const Tensor& qkv, const Tensor& context) {
 void Attention::probabilities(const Heads& heads) {
   operations_->matmul(heads.query, heads.key, nullptr, probabilities_,
                       {.op_b = pt::Op::transpose, .alpha = scale_});
-  operations_->pass({&probabilities_}, [&] { causal_softmax(probabilities_.local()); });
+  softmax();
+}
+
+void Attention::softmax() {
+  operations_->pass({&probabilities_},
+                    [&](const on_device::Queue& queue) { causal_softmax(probabilities_.local(), queue); });
+}
+
+void Attention::softmax_backward() {
+  operations_->pass({&probabilities_, &gradient_}, [&](const on_device::Queue& queue) {
+    causal_softmax_backward(probabilities_.local(), gradient_.local(), queue);
+  });
+}
+
+void Attention::pass_softmax() {
+  softmax();
+  softmax();
+  softmax_backward();
 }
 
 void Attention::forward(Heads& heads) {
@@ -51,8 +68,7 @@ void Attention::backward(const Heads& heads, Heads& gradient) {
   probabilities(heads);
   operations_->matmul(probabilities_, gradient.context, nullptr, gradient.value, {.op_a = pt::Op::transpose});
   operations_->matmul(gradient.context, heads.value, nullptr, gradient_, {.op_b = pt::Op::transpose});
-  operations_->pass({&probabilities_, &gradient_},
-                    [&] { softmax_backward(probabilities_.local(), gradient_.local()); });
+  softmax_backward();
   operations_->matmul(gradient_, heads.key, nullptr, gradient.query, {.alpha = scale_});
   operations_->matmul(gradient_, heads.query, nullptr, gradient.key,
                       {.op_a = pt::Op::transpose, .alpha = scale_});

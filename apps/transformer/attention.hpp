@@ -24,9 +24,13 @@ class Attention {
   void forward(Heads& heads);
   /// `gradient.context` is given; the others are made.
   void backward(const Heads& heads, Heads& gradient);
+  /// The softmax of both alone, of whatever numbers are there.
+  void pass_softmax();
 
  private:
   void probabilities(const Heads& heads);
+  void softmax();
+  void softmax_backward();
 
   Operations* operations_;
   partita::Layout heads_;  ///< [batch, heads, sequence, head size]

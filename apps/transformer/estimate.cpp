@@ -14,7 +14,15 @@ namespace transformer {
 namespace pt = partita;
 namespace {
 
-constexpr std::int64_t page = 4096;  // to which the heap rounds
+/// Of a block on the symmetric heap: whole pages, and huge ones where it is as large.
+std::int64_t on_heap(std::int64_t bytes) {
+  constexpr std::int64_t page = 4096, huge_page = std::int64_t{2} << 20;
+  const std::int64_t unit = bytes < huge_page ? page : huge_page;
+  return (bytes + unit - 1) / unit * unit;
+}
+
+/// That the products of a device work in: of cuBLASLt, and of cuBLAS (docs/devices.md).
+constexpr std::int64_t product_workspace = 2 * (std::int64_t{32} << 20);
 
 std::int64_t scratch_of(const pt::Plan& plan) {
   std::int64_t bytes = 0;
@@ -53,18 +61,27 @@ std::string key_of(const pt::MatmulOperands& operands, const pt::MatmulOptions& 
 
 }  // namespace
 
+Estimate::Estimate(const pt::Topology& topology, const pt::Machine& machine, int rank, pt::MemorySpace space)
+    : topology_(topology),
+      machine_(machine),
+      rank_(rank),
+      space_(space),
+      scratch_(space == pt::MemorySpace::device ? product_workspace : 0) {}
+
 Tensor Estimate::empty(const pt::Shape& shape, const pt::Distribution& distribution, pt::Dtype dtype,
                        pt::Order order) {
   const pt::Layout layout(distribution, shape, topology_.ranks());
-  const std::int64_t bytes = layout.largest_local_size() * pt::size_of(dtype);
-  arrays_ += (bytes + page - 1) / page * page;
-  return Tensor(pt::Operand::of(layout, dtype, order, pt::Residency::heap));
+  arrays_ += on_heap(layout.largest_local_size() * pt::size_of(dtype));
+  pt::Operand operand = pt::Operand::of(layout, dtype, order, pt::Residency::heap);
+  operand.space = space_;
+  return Tensor(operand);
 }
 
 Tensor Estimate::as_strided(const Tensor& tensor, const pt::Layout& layout, std::int64_t /*first*/,
                             const pt::Strides& /*strides*/) {
   pt::Operand operand = pt::Operand::of(layout, tensor.operand().dtype);
   operand.dense = false;
+  operand.space = space_;
   return Tensor(operand);
 }
 
@@ -104,7 +121,7 @@ void Estimate::execute(const std::string& key, const pt::Planner& planner) {
 }
 
 // Each element is read or written; what a copy counts once is both.
-void Estimate::pass(std::initializer_list<const Tensor*> tensors, const std::function<void()>& /*body*/) {
+void Estimate::pass(std::initializer_list<const Tensor*> tensors, const Body& /*body*/) {
   double bytes = 0;
   for (const Tensor* const tensor : tensors) {
     bytes +=
@@ -115,8 +132,8 @@ void Estimate::pass(std::initializer_list<const Tensor*> tensors, const std::fun
 }
 
 Estimate estimate_step(const Settings& settings, int data, const pt::Topology& topology,
-                       const pt::Machine& machine, int rank) {
-  Estimate estimate(topology, machine, rank);
+                       const pt::Machine& machine, int rank, pt::MemorySpace space) {
+  Estimate estimate(topology, machine, rank, space);
   Model model(estimate, settings, estimate.mesh(data));
   model.train({}, 1);
   return estimate;
@@ -141,8 +158,7 @@ void require_memory(const Estimate& estimate, const Settings& settings, std::int
   if (estimate.bytes() <= available) return;
   throw pt::MemoryError(fmt::format(
       "transformer: {} parameters take {} bytes on each rank ({} of arrays, {} of plans), and there are {}; "
-      "more "
-      "ranks, or a smaller model, will do",
+      "more ranks, or a smaller model, will do",
       settings.parameters(), estimate.bytes(), estimate.array_bytes(), estimate.scratch_bytes(), available));
 }
 

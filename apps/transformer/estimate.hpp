@@ -13,9 +13,9 @@ namespace transformer {
 
 class Estimate final : public Operations {
  public:
-  /// Of one rank of all those of the topology, on a machine.
-  Estimate(const partita::Topology& topology, const partita::Machine& machine, int rank = 0)
-      : topology_(topology), machine_(machine), rank_(rank) {}
+  /// Of one rank of all those of the topology, on a machine; in the memory of its device, or of the host.
+  Estimate(const partita::Topology& topology, const partita::Machine& machine, int rank = 0,
+           partita::MemorySpace space = partita::MemorySpace::host);
 
   partita::Mesh mesh(int data) const { return mesh_of(topology_.ranks(), data); }
 
@@ -26,13 +26,14 @@ class Estimate final : public Operations {
   void matmul(const Tensor& a, const Tensor& b, const Tensor* c, Tensor& d,
               const partita::MatmulOptions& options, const EpilogueTensors& tensors) override;
   void redistribute(const Tensor& source, Tensor& destination) override;
-  void pass(std::initializer_list<const Tensor*> tensors, const std::function<void()>& body) override;
+  void pass(std::initializer_list<const Tensor*> tensors, const Body& body) override;
 
   /// What the rank would execute, in its order, as a `partita::TrafficRecord` counts it.
   const std::vector<partita::ExecutedTraffic>& executions() const { return executions_; }
-  double seconds() const { return seconds_; }              ///< of the slowest rank
-  std::int64_t array_bytes() const { return arrays_; }     ///< of a rank, as the symmetric heap has them
-  std::int64_t scratch_bytes() const { return scratch_; }  ///< that the plans hold, once each
+  double seconds() const { return seconds_; }           ///< of the slowest rank
+  std::int64_t array_bytes() const { return arrays_; }  ///< of a rank, as the symmetric heap has them
+  /// That the plans hold, once each, and their products on a device.
+  std::int64_t scratch_bytes() const { return scratch_; }
   std::int64_t bytes() const { return arrays_ + scratch_; }
 
  private:
@@ -46,6 +47,7 @@ class Estimate final : public Operations {
   partita::Topology topology_;
   partita::Machine machine_;
   int rank_;
+  partita::MemorySpace space_;
   std::map<std::string, Priced> plans_;
   std::vector<partita::ExecutedTraffic> executions_;
   double seconds_ = 0;
@@ -54,7 +56,8 @@ class Estimate final : public Operations {
 
 /// One step of training, on so many ranks along "data". Throws ArgumentError as `checked`.
 Estimate estimate_step(const Settings& settings, int data, const partita::Topology& topology,
-                       const partita::Machine& machine, int rank = 0);
+                       const partita::Machine& machine, int rank = 0,
+                       partita::MemorySpace space = partita::MemorySpace::host);
 
 /// Bytes of a rank's memory where the context computes: what PARTITA_MEMORY_LIMIT says, or its device's, or
 /// its share of the node's.

@@ -1,7 +1,17 @@
+#include <array>
+#include <cstddef>
+
 #include "transformer/operations.hpp"
 
 namespace transformer {
 namespace pt = partita;
+
+void set_to_zero(Operations& operations, Tensor& tensor) {
+  operations.pass({&tensor}, [&](const on_device::Queue& queue) {
+    constexpr std::array<std::byte, 16> zero{};  // of any dtype
+    pt::fill(tensor.array(), static_cast<const void*>(zero.data()), queue.stream);
+  });
+}
 
 Tensor Execution::empty(const pt::Shape& shape, const pt::Distribution& distribution, pt::Dtype dtype,
                         pt::Order order) {
@@ -29,15 +39,24 @@ void Execution::matmul(const Tensor& a, const Tensor& b, const Tensor* c, Tensor
   if (tensors.bias != nullptr) arrays.bias = &tensors.bias->array();
   if (tensors.auxiliary != nullptr) arrays.auxiliary = &tensors.auxiliary->array();
   if (tensors.gradient != nullptr) arrays.gradient = &tensors.gradient->array();
-  pt::matmul_into(a.array(), b.array(), c != nullptr ? &c->array() : nullptr, d.array(), options, arrays);
+  const pt::Array* const added = c != nullptr ? &c->array() : nullptr;
+  if (queue_.device.kind == pt::Device::Kind::cuda) {
+    pt::matmul_into(a.array(), b.array(), added, d.array(), options, arrays, queue_.stream);
+  } else {
+    pt::matmul_into(a.array(), b.array(), added, d.array(), options, arrays);
+  }
 }
 
 void Execution::redistribute(const Tensor& source, Tensor& destination) {
-  pt::redistribute_into(source.array(), destination.array());
+  if (queue_.device.kind == pt::Device::Kind::cuda) {
+    pt::redistribute_into(source.array(), destination.array(), {}, queue_.stream);
+  } else {
+    pt::redistribute_into(source.array(), destination.array());
+  }
 }
 
-void Execution::pass(std::initializer_list<const Tensor*> /*tensors*/, const std::function<void()>& body) {
-  body();
+void Execution::pass(std::initializer_list<const Tensor*> /*tensors*/, const Body& body) {
+  body(queue_);
 }
 
 }  // namespace transformer

@@ -1,50 +1,66 @@
-// What a rank computes on its own part, beside products: in host memory, of f32 or f64. Tensors of features
-// by tokens are column-major: the features of a token lie side by side.
+// What a rank computes on its own part, beside products: where the queue says, in its order. Tensors of
+// features by tokens are column-major: the features of a token lie side by side. Numbers of bf16 are computed
+// in f32 and rounded when they are written; "wide" is f32 for bf16, and the dtype itself otherwise.
 #pragma once
 
 #include <cstdint>
 #include <partita/view.hpp>
-#include <span>
+
+#include "device/queue.hpp"
+#include "transformer/formulas.hpp"
 
 namespace transformer {
-
-/// Of a dense view.
-void set_to_zero(const partita::View& view);
 
 /// Column by column y = (1 + gain) (x - mean) / sqrt(variance + 1e-5) + bias (Ba, Kiros and Hinton 2016).
 /// `norms` is [.., 2, features]: gain and bias of the layer norm of this number.
 void layer_norm(const partita::View& x, const partita::View& norms, std::int64_t number,
-                const partita::View& y);
+                const partita::View& y, const on_device::Queue& queue);
 
-/// dx += the gradient of x for the gradient dy of y, and the layer norm's place in `gradient` becomes this
-/// rank's contribution to that of gain and bias.
-void layer_norm_backward(const partita::View& x, const partita::View& norms, std::int64_t number,
-                         const partita::View& dy, const partita::View& dx, const partita::View& gradient);
+/// Tokens are summed up in so many chunks on a device.
+constexpr int norm_chunks = 8;
+
+/// What `layer_norm_backward` reads and writes.
+struct NormGradient {
+  partita::View x, norms;
+  partita::View dy;        ///< the gradient of y
+  partita::View dx;        ///< to which that of x is added
+  partita::View gradient;  ///< wide; a rank's contribution to that of gain and bias becomes the norm's place
+  partita::View moments;   ///< wide, [2, tokens]; undefined before and after, as all that follows
+  partita::View sums;      ///< wide, [norm_chunks, 2, features]
+};
+void layer_norm_backward(const NormGradient& arrays, std::int64_t number, const on_device::Queue& queue);
 
 /// Each row of the last dimension of `scores` [.., queries, keys] becomes its softmax over the keys up to the
 /// query's own, and 0 beyond.
-void causal_softmax(const partita::View& scores);
+void causal_softmax(const partita::View& scores, const on_device::Queue& queue);
 
-/// `gradient`, that of the probabilities, becomes that of the scores.
-void softmax_backward(const partita::View& probabilities, const partita::View& gradient);
+/// `gradient`, that of such probabilities, becomes that of the scores: 0 beyond, whatever was there.
+void causal_softmax_backward(const partita::View& probabilities, const partita::View& gradient,
+                             const on_device::Queue& queue);
 
-/// Column i becomes two ones and zeros: at tokens[i], and at `vocabulary` + positions[i].
-void one_hot(std::span<const std::uint8_t> tokens, std::span<const std::int64_t> positions,
-             const partita::View& columns);
+/// Columns become two ones and zeros: the i-th of them, column first + i of the global array, at tokens[i],
+/// and at `vocabulary` + its place in a sequence of that length.
+void one_hot(const partita::View& tokens, std::int64_t first, std::int64_t sequence,
+             const partita::View& columns, const on_device::Queue& queue);
 
-/// The sum over columns of -log softmax(logits)[target]; `logits` become its gradient, times `scale`.
-double cross_entropy(const partita::View& logits, std::span<const std::uint8_t> targets, double scale);
+/// losses[i], of f64, becomes -log softmax(column i of logits)[targets[i]]; `logits` become its gradient,
+/// times `scale`.
+void cross_entropy(const partita::View& logits, const partita::View& targets, double scale,
+                   const partita::View& losses, const on_device::Queue& queue);
 
-/// The moments' decay, and what keeps the quotient finite.
-struct AdamRates {
-  double learning_rate = 1e-3;
-  std::int64_t step = 1;  ///< counted from 1
-  double first = 0.9;
-  double second = 0.99;
-  double epsilon = 1e-8;
+/// sum[0] = factor times the sum of all terms, of f64.
+void sum_up(const partita::View& terms, double factor, const partita::View& sum,
+            const on_device::Queue& queue);
+
+/// Parts of a parameter, dense, that lie alike. All but `rounded` are wide.
+struct AdamParts {
+  partita::View master, gradient, first, second;
+  partita::View rounded;  ///< what products read of it; no data: that is `master`
 };
-/// One step of Adam (Kingma and Ba 2015), of dense parts that lie alike.
-void adam(const partita::View& weights, const partita::View& gradient, const partita::View& first,
-          const partita::View& second, const AdamRates& rates);
+/// One step of Adam (Kingma and Ba 2015).
+void adam(const AdamParts& parts, const AdamRates& rates, const on_device::Queue& queue);
+
+/// to = from, rounded; dense parts that lie alike.
+void round_to(const partita::View& from, const partita::View& to, const on_device::Queue& queue);
 
 }  // namespace transformer

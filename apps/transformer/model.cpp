@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "transformer/kernels.hpp"
@@ -64,6 +65,9 @@ Model::Model(Operations& operations, const Settings& settings, const Parameters&
   for (std::int64_t layer = 0; layer < settings.layers; ++layer) blocks_.push_back(make_block(layer));
   normed_ = by_tokens(hidden);
   logits_ = by_tokens(vocabulary);
+  tokens_ = one_by_token(pt::Dtype::u8);
+  targets_ = one_by_token(pt::Dtype::u8);
+  losses_ = one_by_token(pt::Dtype::f64);
   loss_ = operations.empty({1}, pt::Partitioned{mesh_, {{{}}, all_ranks}}, pt::Dtype::f64);
   total_loss_ = operations.empty({1}, pt::Replicated(), pt::Dtype::f64);
   stream_gradient_ = by_tokens(hidden);
@@ -73,12 +77,19 @@ Model::Model(Operations& operations, const Settings& settings, const Parameters&
   inside_gradient_ = by_features(4 * hidden);
   heads_gradient_ = attention_.heads(qkv_gradient_, context_gradient_);
   norms_gradient_ = operations.empty(parameters_[norms_].weight.shape(),
-                                     pt::Partitioned{mesh_, {{{}, {}, {}}, all_ranks}}, settings.dtype);
+                                     pt::Partitioned{mesh_, {{{}, {}, {}}, all_ranks}}, settings.wide());
+  norms_moments_ = operations.empty({2, settings.tokens()}, pt::Partitioned{mesh_, {{{}, all_ranks}}},
+                                    settings.wide(), pt::Order::column_major);
+  norms_sums_ = operations.empty({norm_chunks, 2, hidden}, pt::Replicated(), settings.wide());
 }
 
 Tensor Model::by_tokens(std::int64_t features) {
   return operations_->empty({features, settings_.tokens()}, pt::Partitioned{mesh_, {{{}, all_ranks}}},
                             settings_.dtype, pt::Order::column_major);
+}
+
+Tensor Model::one_by_token(pt::Dtype dtype) {
+  return operations_->empty({settings_.tokens()}, pt::Partitioned{mesh_, {{all_ranks}}}, dtype);
 }
 
 Tensor Model::by_features(std::int64_t features) {
@@ -128,51 +139,77 @@ Model::Block Model::make_block(std::int64_t layer) {
 }
 
 double Model::loss(const Batch& batch) {
-  forward(part_of(batch, settings_.sequence, 0));
-  return compare(batch);
+  look_at(batch);
+  return mean_loss();
 }
 
 double Model::gradients(const Batch& batch) {
-  const double loss = this->loss(batch);
+  look_at(batch);
   backward();
-  return loss;
+  return mean_loss();
 }
 
 double Model::train(const Batch& batch, std::int64_t step) {
-  const double loss = gradients(batch);
+  look_at(batch);
+  backward();
   const double grown =
       static_cast<double>(step) / static_cast<double>(std::max<std::int64_t>(1, settings_.warm_up));
   parameters_.update(settings_.learning_rate * std::min(1., grown), step);
-  return loss;
+  return mean_loss();
 }
 
 const Tensor& Model::logits(std::span<const std::uint8_t> tokens) {
-  forward(tokens);
+  put(tokens, tokens_);
+  forward();
   return logits_;
+}
+
+void Model::pass_block() {
+  forward(blocks_.front(), in_, 0);
+  backward(blocks_.front(), in_, 0);
+}
+
+/// Both are put before anything else: what comes from the host waits for what its stream has been given.
+void Model::look_at(const Batch& batch) {
+  put(part_of(batch, settings_.sequence, 0), tokens_);
+  put(part_of(batch, settings_.sequence, 1), targets_);
+  forward();
+  compare();
+}
+
+/// Each rank its own.
+void Model::put(std::span<const std::uint8_t> tokens, Tensor& to) {
+  operations_->pass({&to}, [&](const on_device::Queue& queue) {
+    const Batch part = own(tokens, pt::local_indices(to.array(), 0));
+    pt::copy(pt::view(part), to.array(), queue.stream);
+  });
 }
 
 void Model::normalize(const Tensor& x, std::int64_t norm) {
   const Tensor& norms = parameters_[norms_].weight;
-  operations_->pass({&x, &normed_}, [&] { layer_norm(x.local(), norms.local(), norm, normed_.local()); });
+  operations_->pass({&x, &normed_}, [&](const on_device::Queue& queue) {
+    layer_norm(x.local(), norms.local(), norm, normed_.local(), queue);
+  });
 }
 
 /// From the gradient of what `normalize` makes to that of the stream, to which it is added.
 void Model::normalize_backward(const Tensor& x, std::int64_t norm) {
   const Tensor& norms = parameters_[norms_].weight;
-  operations_->pass({&x, &normed_gradient_, &stream_gradient_, &stream_gradient_}, [&] {
-    layer_norm_backward(x.local(), norms.local(), norm, normed_gradient_.local(), stream_gradient_.local(),
-                        norms_gradient_.local());
-  });
+  operations_->pass(
+      {&x, &normed_gradient_, &stream_gradient_, &stream_gradient_}, [&](const on_device::Queue& queue) {
+        layer_norm_backward({x.local(), norms.local(), normed_gradient_.local(), stream_gradient_.local(),
+                             norms_gradient_.local(), norms_moments_.local(), norms_sums_.local()},
+                            norm, queue);
+      });
 }
 
 // A token's vector and its position's, taken from a table by a product with two ones a column: backwards it
 // is a product, too, which sums up in the same order whatever the tokens are.
-void Model::forward(std::span<const std::uint8_t> tokens) {
-  operations_->pass({&one_hot_}, [&] {
-    std::vector<std::int64_t> indices = pt::local_indices(one_hot_.array(), 1);
-    const Batch part = own(tokens, indices);
-    for (std::int64_t& index : indices) index %= settings_.sequence;
-    one_hot(part, indices, one_hot_.local());
+void Model::forward() {
+  operations_->pass({&one_hot_}, [&](const on_device::Queue& queue) {
+    const std::vector<std::int64_t> columns = pt::local_indices(one_hot_.array(), 1);
+    one_hot(tokens_.local(), columns.empty() ? 0 : columns.front(), settings_.sequence, one_hot_.local(),
+            queue);
   });
   operations_->matmul(parameters_[embedding_].weight, one_hot_, nullptr, in_);
   const Tensor* in = &in_;
@@ -202,23 +239,33 @@ void Model::forward(Block& block, const Tensor& in, std::int64_t norm) {
 }
 
 /// Leaves the logits' gradient in their place.
-double Model::compare(const Batch& batch) {
-  operations_->pass({&logits_, &logits_}, [&] {
-    const Batch targets = own(part_of(batch, settings_.sequence, 1), pt::local_indices(logits_.array(), 1));
-    const double each = 1 / static_cast<double>(settings_.tokens());
-    *loss_.array().data<double>() = each * cross_entropy(logits_.local(), targets, each);
+void Model::compare() {
+  const double each = 1 / static_cast<double>(settings_.tokens());
+  operations_->pass({&logits_, &logits_}, [&](const on_device::Queue& queue) {
+    cross_entropy(logits_.local(), targets_.local(), each, losses_.local(), queue);
+  });
+  operations_->pass({&losses_}, [&](const on_device::Queue& queue) {
+    sum_up(losses_.local(), each, loss_.local(), queue);
   });
   operations_->redistribute(loss_, total_loss_);
-  double total = 0;
-  operations_->pass({}, [&] { total = *total_loss_.array().data<double>(); });
-  return total;
+}
+
+/// Of the last comparison. On a device the host waits for it, and for all that came before.
+double Model::mean_loss() {
+  double mean = 0;
+  operations_->pass({}, [&](const on_device::Queue& queue) {
+    std::array<double, 1> number{};
+    pt::copy(total_loss_.array(), pt::view(number), queue.stream);
+    mean = number.front();
+  });
+  return mean;
 }
 
 void Model::backward() {
   Parameter &head = parameters_[head_], &embedding = parameters_[embedding_];
   operations_->matmul(logits_, normed_, nullptr, head.gradient, of_weights);
   operations_->matmul(head.weight, logits_, nullptr, normed_gradient_, transposed);
-  operations_->pass({&stream_gradient_}, [&] { set_to_zero(stream_gradient_.local()); });
+  set_to_zero(*operations_, stream_gradient_);
   normalize_backward(blocks_.back().out, 2 * settings_.layers);
   for (std::size_t i = blocks_.size(); i-- > 0;) {
     backward(blocks_[i], i == 0 ? in_ : blocks_[i - 1].out, 2 * static_cast<std::int64_t>(i));

@@ -25,13 +25,13 @@ namespace transformer {
 /// Some text: for each sequence its tokens and one more, the target of the last. The same on all ranks.
 using Batch = std::vector<std::uint8_t>;
 
-/// All members but `settings`, `parameters` and `logits` are collective.
+/// All members but `settings`, `parameters` and `pass_softmax` are collective.
 class Model {
  public:
   /// Weights are undefined: `parameters().initialize` or `read_checkpoint`. Throws ArgumentError as
   /// `checked`.
   Model(Operations& operations, const Settings& settings, const partita::Mesh& mesh)
-      : Model(operations, settings, Parameters(operations, mesh, settings.dtype)) {}
+      : Model(operations, settings, Parameters(operations, mesh, settings)) {}
   /// The same model for other batches: it shares these parameters.
   Model(Operations& operations, const Settings& settings, const Parameters& parameters);
 
@@ -44,6 +44,11 @@ class Model {
   /// [vocabulary, tokens], cut along tokens: what the tokens that are given (as many as `loss` takes, without
   /// targets) say of the next ones.
   const Tensor& logits(std::span<const std::uint8_t> tokens);
+
+  /// The first block alone, forwards and backwards, with what the last `gradients` left: for who measures.
+  void pass_block();
+  /// Its softmax alone: twice forwards, as the probabilities are made twice, and once backwards.
+  void pass_softmax() { attention_.pass_softmax(); }
 
   const Settings& settings() const { return settings_; }
   Parameters& parameters() { return parameters_; }
@@ -67,13 +72,17 @@ class Model {
 
   Tensor by_tokens(std::int64_t features);    ///< tokens over all ranks
   Tensor by_features(std::int64_t features);  ///< features over tensor, tokens over data
+  Tensor one_by_token(partita::Dtype dtype);  ///< tokens over all ranks
   Weights add_weights(std::int64_t layer);
   Block make_block(std::int64_t layer);
 
-  void forward(std::span<const std::uint8_t> tokens);
+  void look_at(const Batch& batch);
+  void put(std::span<const std::uint8_t> tokens, Tensor& to);
+  void forward();
   void forward(Block& block, const Tensor& in, std::int64_t norm);
   void backward(Block& block, const Tensor& in, std::int64_t norm);
-  double compare(const Batch& batch);
+  void compare();
+  double mean_loss();
   void backward();
   void normalize(const Tensor& x, std::int64_t norm);
   void normalize_backward(const Tensor& x, std::int64_t norm);
@@ -84,15 +93,18 @@ class Model {
   partita::Mesh mesh_;
   Attention attention_;
   std::size_t embedding_, head_, norms_;
+  Tensor tokens_, targets_;
   Tensor one_hot_;  ///< [vocabulary + sequence, tokens]
   Tensor in_;       ///< of the residual stream
   std::vector<Block> blocks_;
   Tensor normed_, logits_;
-  Tensor loss_, total_loss_;
+  Tensor losses_;             ///< of each token
+  Tensor loss_, total_loss_;  ///< of a rank, and of all
   // Gradients of what has the same name, one block after the other.
   Tensor stream_gradient_, normed_gradient_, qkv_gradient_, context_gradient_, inside_gradient_;
   Heads heads_gradient_;
-  Tensor norms_gradient_;  ///< each rank's contribution
+  Tensor norms_gradient_;              ///< each rank's contribution
+  Tensor norms_moments_, norms_sums_;  ///< of the tokens of a rank
 };
 
 }  // namespace transformer

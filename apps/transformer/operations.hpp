@@ -9,6 +9,8 @@
 #include <partita/partita.hpp>
 #include <utility>
 
+#include "device/queue.hpp"
+
 namespace transformer {
 
 /// An array, or what would be one. A handle: copies share the memory.
@@ -53,8 +55,9 @@ class Operations {
   virtual void matmul(const Tensor& a, const Tensor& b, const Tensor* c, Tensor& d,
                       const partita::MatmulOptions& options = {}, const EpilogueTensors& tensors = {}) = 0;
   virtual void redistribute(const Tensor& source, Tensor& destination) = 0;
-  /// Something of each rank's own: it goes once over its part of these.
-  virtual void pass(std::initializer_list<const Tensor*> tensors, const std::function<void()>& body) = 0;
+  /// Something of each rank's own, which it gives to that queue: it goes once over its part of these.
+  using Body = std::function<void(const on_device::Queue& queue)>;
+  virtual void pass(std::initializer_list<const Tensor*> tensors, const Body& body) = 0;
 
  protected:
   Operations() = default;
@@ -64,10 +67,15 @@ class Operations {
   Operations& operator=(Operations&&) = default;
 };
 
-/// On the ranks of a context.
+/// On each rank its own part.
+void set_to_zero(Operations& operations, Tensor& tensor);
+
+/// On the ranks of a context: on a device all of it in the context's stream, and the host waits for nothing
+/// that has been planned before.
 class Execution final : public Operations {
  public:
-  explicit Execution(const partita::Context& context) : context_(context) {}
+  explicit Execution(const partita::Context& context)
+      : context_(context), queue_(on_device::Queue::of(context)) {}
   const partita::Context& context() const { return context_; }
 
   Tensor empty(const partita::Shape& shape, const partita::Distribution& distribution, partita::Dtype dtype,
@@ -77,10 +85,11 @@ class Execution final : public Operations {
   void matmul(const Tensor& a, const Tensor& b, const Tensor* c, Tensor& d,
               const partita::MatmulOptions& options, const EpilogueTensors& tensors) override;
   void redistribute(const Tensor& source, Tensor& destination) override;
-  void pass(std::initializer_list<const Tensor*> tensors, const std::function<void()>& body) override;
+  void pass(std::initializer_list<const Tensor*> tensors, const Body& body) override;
 
  private:
   partita::Context context_;
+  on_device::Queue queue_;
 };
 
 }  // namespace transformer

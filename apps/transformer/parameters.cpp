@@ -11,19 +11,20 @@ std::size_t Parameters::add(const ParameterKind& kind) {
   const auto known = std::find_if(list_.begin(), list_.end(),
                                   [&](const Parameter& parameter) { return parameter.name == kind.name; });
   if (known != list_.end()) return static_cast<std::size_t>(known - list_.begin());
-  const auto make = [&](const Cuts& cuts) {
-    return operations_->empty(kind.shape, pt::Partitioned{mesh_, {cuts}}, dtype_);
+  const auto make = [&](const Cuts& cuts, pt::Dtype dtype) {
+    return operations_->empty(kind.shape, pt::Partitioned{mesh_, {cuts}}, dtype);
   };
   Parameter parameter;
   parameter.name = kind.name;
   parameter.deviation = kind.deviation;
-  parameter.master = make(kind.shard);
-  parameter.gradient = make(kind.shard);
-  parameter.first = make(kind.shard);
-  parameter.second = make(kind.shard);
-  const pt::Layout& shard = parameter.master.layout();
+  parameter.master = make(kind.shard, wide_);
+  parameter.gradient = make(kind.shard, wide_);
+  parameter.first = make(kind.shard, wide_);
+  parameter.second = make(kind.shard, wide_);
+  parameter.shard = dtype_ == wide_ ? parameter.master : make(kind.shard, dtype_);
+  const pt::Layout& shard = parameter.shard.layout();
   const pt::Layout weight(pt::Partitioned{mesh_, {kind.weight}}, kind.shape, shard.ranks());
-  parameter.weight = weight.equivalent(shard) ? parameter.master : make(kind.weight);
+  parameter.weight = weight.equivalent(shard) ? parameter.shard : make(kind.weight, dtype_);
   list_.push_back(std::move(parameter));
   return list_.size() - 1;
 }
@@ -33,8 +34,8 @@ void Parameters::initialize(std::uint64_t seed) {
     pt::Array& master = list_[i].master.array();
     pt::fill_normal(master, seed * 1000003 + i);
     pt::scale(master, list_[i].deviation);
-    set_to_zero(list_[i].first.local());
-    set_to_zero(list_[i].second.local());
+    set_to_zero(*operations_, list_[i].first);
+    set_to_zero(*operations_, list_[i].second);
   }
   spread();
 }
@@ -42,19 +43,30 @@ void Parameters::initialize(std::uint64_t seed) {
 void Parameters::update(double learning_rate, std::int64_t step) {
   const AdamRates rates{learning_rate, step};
   for (Parameter& parameter : list_) {
-    operations_->pass({&parameter.master, &parameter.gradient, &parameter.first, &parameter.second}, [&] {
-      adam(parameter.master.local(), parameter.gradient.local(), parameter.first.local(),
-           parameter.second.local(), rates);
-    });
+    operations_->pass({&parameter.master, &parameter.gradient, &parameter.first, &parameter.second},
+                      [&](const on_device::Queue& queue) {
+                        const pt::View rounded = parameter.rounds() ? parameter.shard.local() : pt::View();
+                        adam({parameter.master.local(), parameter.gradient.local(), parameter.first.local(),
+                              parameter.second.local(), rounded},
+                             rates, queue);
+                      });
   }
-  spread();
+  spread_shards();
 }
 
 void Parameters::spread() {
   for (Parameter& parameter : list_) {
-    if (!parameter.weight.layout().equivalent(parameter.master.layout())) {
-      operations_->redistribute(parameter.master, parameter.weight);
-    }
+    if (!parameter.rounds()) continue;
+    operations_->pass({&parameter.master}, [&](const on_device::Queue& queue) {
+      round_to(parameter.master.local(), parameter.shard.local(), queue);
+    });
+  }
+  spread_shards();
+}
+
+void Parameters::spread_shards() {
+  for (Parameter& parameter : list_) {
+    if (parameter.spreads()) operations_->redistribute(parameter.shard, parameter.weight);
   }
 }
 

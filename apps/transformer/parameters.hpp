@@ -22,22 +22,27 @@ struct ParameterKind {
 };
 
 /// A parameter with its gradient and the state of Adam, of which every rank has a part (ZeRO, Rajbhandari et
-/// al. 2020). Where a shard is what products read, `weight` is `master`.
+/// al. 2020). Products read `weight`. Adam corrects `master`, which is wide (`Settings::wide`), and rounds it
+/// to `shard`, from which `weight` is made. Those that would be the same numbers in the same places are one.
 struct Parameter {
   std::string name;
   Tensor weight;
+  Tensor shard;
   Tensor master;
   Tensor gradient;
   Tensor first;   ///< moment
   Tensor second;  ///< likewise
   double deviation = 0;
+
+  bool rounds() const { return shard.operand().dtype != master.operand().dtype; }
+  bool spreads() const { return !weight.layout().equivalent(shard.layout()); }
 };
 
 /// All of a model, in the order in which they were added.
 class Parameters {
  public:
-  Parameters(Operations& operations, const partita::Mesh& mesh, partita::Dtype dtype)
-      : operations_(&operations), mesh_(mesh), dtype_(dtype) {}
+  Parameters(Operations& operations, const partita::Mesh& mesh, const Settings& settings)
+      : operations_(&operations), mesh_(mesh), dtype_(settings.dtype), wide_(settings.wide()) {}
 
   /// Returns its number. What has the name already is kept as it is. Collective.
   std::size_t add(const ParameterKind& kind);
@@ -49,13 +54,15 @@ class Parameters {
   void initialize(std::uint64_t seed);
   /// One step of Adam with the gradients, counted from 1. Collective.
   void update(double learning_rate, std::int64_t step);
-  /// The weights become what the shards say. Collective.
+  /// The weights become what the masters say. Collective.
   void spread();
 
  private:
+  void spread_shards();
+
   Operations* operations_;
   partita::Mesh mesh_;
-  partita::Dtype dtype_;
+  partita::Dtype dtype_, wide_;
   std::vector<Parameter> list_;
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <vector>
@@ -25,6 +26,16 @@ std::string heading(const Program& program, const Estimate& estimate, int ranks)
                      static_cast<double>(program.settings.parameters()) / 1e6, program.data,
                      ranks / program.data, static_cast<double>(estimate.bytes()) / 1e6) +
          fmt::format("planned for a step: {:.3g} s", estimate.seconds());
+}
+
+pt::MemorySpace space_of(const pt::Device& device) {
+  return device.kind == pt::Device::Kind::cuda ? pt::MemorySpace::device : pt::MemorySpace::host;
+}
+
+/// As contexts take it.
+pt::Machine usual_machine(pt::MemorySpace space) {
+  const bool named = std::getenv("PARTITA_MACHINE") != nullptr;
+  return space == pt::MemorySpace::host || named ? pt::Machine::here() : pt::Machine::find("node-8-gpu");
 }
 
 /// The last one is recorded where that is asked for.
@@ -51,8 +62,8 @@ struct Losses {
 
 void run(const pt::Context& context, const Program& program) {
   const Settings& settings = program.settings;
-  const Estimate estimate =
-      estimate_step(settings, program.data, context.topology(), context.machine(), context.rank());
+  const Estimate estimate = estimate_step(settings, program.data, context.topology(), context.machine(),
+                                          context.rank(), space_of(context.device()));
   require_memory(estimate, settings, memory_of_a_rank(context));
   const std::filesystem::path folder = program.output;
   report::make_folder(context, folder);
@@ -79,22 +90,23 @@ void run(const pt::Context& context, const Program& program) {
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
     report::print_line(context, fmt::format("step {:6}  loss {:.4f}  {:.3f} s a step", step,
                                             losses.list.back(), seconds / static_cast<double>(to - from)));
-    write_checkpoint(folder / "checkpoint.h5", model, step);
+    if (program.checkpoint) write_checkpoint(folder / "checkpoint.h5", model, step);
   }
   const std::string written = sample(execution, model, program.sample);
   pt::rank_zero(context, [&] {
     pt::write_file(folder / "loss.txt", losses.book);
     pt::write_file(folder / "sample.txt", written);
     if (!losses.list.empty()) draw_losses(folder / "loss.png", losses.list);
-    fmt::print("transformer: {} has checkpoint.h5, loss.txt, loss.png and sample.txt. It writes:\n{}{}\n",
-               folder.string(), program.sample.prompt, written);
+    fmt::print("transformer: {} has {}loss.txt, loss.png and sample.txt. It writes:\n{}{}\n", folder.string(),
+               program.checkpoint ? "checkpoint.h5, " : "", program.sample.prompt, written);
   });
 }
 
-void dry_run(const Program& program, int ranks, const std::string& machine) {
-  const pt::Machine described = machine.empty() ? pt::Machine::here() : pt::Machine::find(machine);
+void dry_run(const Program& program, int ranks, const std::string& machine, const pt::Device& device) {
+  const pt::MemorySpace space = space_of(device);
+  const pt::Machine described = machine.empty() ? usual_machine(space) : pt::Machine::find(machine);
   const pt::Topology topology = pt::Topology::regular(ranks, described.ranks_per_node);
-  const Estimate estimate = estimate_step(program.settings, program.data, topology, described);
+  const Estimate estimate = estimate_step(program.settings, program.data, topology, described, 0, space);
   fmt::print("{}, on \"{}\"\n", heading(program, estimate, ranks), described.name);
   struct Sum {
     int times = 0;

@@ -20,15 +20,32 @@ std::int64_t choose(const std::vector<double>& logits, double temperature, doubl
                   std::ssize(sums) - 1);
 }
 
-/// What the rank that has this token's logits chooses, on every rank.
-std::int64_t next_byte(const pt::Array& logits, std::int64_t token, double temperature, double chance) {
+/// The numbers of a column of features by tokens that this rank has: none or all, in the host's memory.
+std::vector<double> own_column(const pt::Array& array, std::int64_t column) {
+  pt::Array part = array;
+  if (array.local().space == pt::MemorySpace::device) {
+    const pt::ArrayOptions on_host{.order = pt::Order::column_major, .space = pt::MemorySpace::host};
+    part = pt::empty(array.context(), array.layout(), array.dtype(), on_host);
+    pt::copy(array, part);
+  }
   std::vector<double> own;
   const auto collect = [&]<class T>(T) {
-    pt::for_each_local<T>(logits, [&](const pt::Index& index, T value) {
-      if (index[1] == token) own.push_back(static_cast<double>(value));
+    pt::for_each_local<T>(part, [&](const pt::Index& index, T value) {
+      if (index[1] == column) own.push_back(static_cast<double>(value));
     });
   };
-  logits.dtype() == pt::Dtype::f32 ? collect(float()) : collect(double());
+  if (array.dtype() == pt::Dtype::f64)
+    collect(double());
+  else if (array.dtype() == pt::Dtype::f32)
+    collect(float());
+  else
+    collect(pt::BFloat16());
+  return own;
+}
+
+/// What the rank that has this token's logits chooses, on every rank.
+std::int64_t next_byte(const pt::Array& logits, std::int64_t token, double temperature, double chance) {
+  const std::vector<double> own = own_column(logits, token);
   std::int64_t chosen = own.empty() ? 0 : choose(own, temperature, chance);
   pt::all_reduce(logits.context(), pt::view(chosen), pt::view(chosen));
   return chosen;

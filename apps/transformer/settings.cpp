@@ -18,10 +18,18 @@ std::int64_t Settings::parameters() const {
          vocabulary * hidden;
 }
 
+pt::Dtype Settings::wide() const {
+  return dtype == pt::Dtype::bf16 ? pt::Dtype::f32 : dtype;
+}
+
 std::string Settings::text() const {
   return fmt::format(
       "layers {} heads {} hidden {} sequence {} batch {} seed {} learning rate {} warm-up {} dtype {}",
       layers, heads, hidden, sequence, batch, seed, learning_rate, warm_up, pt::name(dtype));
+}
+
+pt::Dtype usual_dtype(const pt::Device& device) {
+  return device.kind == pt::Device::Kind::cuda ? pt::Dtype::bf16 : pt::Dtype::f32;
 }
 
 pt::Mesh mesh_of(int ranks, int data) {
@@ -41,8 +49,8 @@ const Settings& checked(const Settings& settings, const pt::Mesh& mesh) {
           fmt::format("{} sequences cannot be dealt out evenly to {} along \"data\"", settings.batch, data));
   require(settings.heads % tensor == 0,
           fmt::format("{} heads cannot be dealt out evenly to {} along \"tensor\"", settings.heads, tensor));
-  require(settings.dtype == pt::Dtype::f32 || settings.dtype == pt::Dtype::f64,
-          fmt::format("it computes in f32 or f64, not in {}", pt::name(settings.dtype)));
+  require(settings.wide() == pt::Dtype::f32 || settings.wide() == pt::Dtype::f64,
+          fmt::format("it computes in bf16, f32 or f64, not in {}", pt::name(settings.dtype)));
   return settings;
 }
 

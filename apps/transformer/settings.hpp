@@ -17,15 +17,21 @@ struct Settings {
   std::int64_t batch = 32;     ///< sequences of a step, over all ranks
   std::uint64_t seed = 1;      ///< of the first weights, and of which parts of the text are read
   double learning_rate = 3e-3;
-  std::int64_t warm_up = 20;                   ///< steps in which the rate grows to that
-  partita::Dtype dtype = partita::Dtype::f32;  ///< f64, too, which tests take
+  std::int64_t warm_up = 20;  ///< steps in which the rate grows to that
+  /// Of weights and activations: f32, bf16, or f64, which tests take.
+  partita::Dtype dtype = partita::Dtype::f32;
 
   std::int64_t tokens() const { return batch * sequence; }
   std::int64_t head_size() const { return hidden / heads; }
+  /// Of what is summed and corrected over many steps (gradients of weights, Adam's state): f32 for bf16.
+  partita::Dtype wide() const;
   std::int64_t parameters() const;  ///< how many numbers are learned
   /// All of it in one line: two models are of one kind where it is equal.
   std::string text() const;
 };
+
+/// bf16 on GPUs, f32 elsewhere.
+partita::Dtype usual_dtype(const partita::Device& device);
 
 /// Ranks by two axes: "data", along which sequences are dealt out, and "tensor", along which weights are. The
 /// ranks of one "tensor" line are neighbours. Throws ArgumentError where `data` does not divide the ranks.

@@ -23,6 +23,11 @@ struct PARTITA_API Machine {
   double network_latency = 2e-6;      ///< one message
   double bus_bandwidth = 2.5e10;      ///< one rank, from host memory to its device or back
   double flops = 1e10;                ///< one rank, f64 multiply-add counted as two
+  double flops_f32 = 0;               ///< the same in products of f32 and c64; 0: as `flops`
+  double flops_16 = 0;                ///< in those of f16 and bf16, and of fewer bits; 0: as `flops_f32`
+
+  /// Of products of such matrices. Pure.
+  double product_flops(Dtype factors) const;
 
   /// Reads a description; throws FileError or ArgumentError that names the key. Local, as all of these.
   static Machine read(const std::string& path);

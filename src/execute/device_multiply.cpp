@@ -207,27 +207,41 @@ class DeviceMultiply final : public FusedMultiply {
     add(given.to, packed.to, true);
   }
 
-  /// The batch in one call, where its matrices lie evenly apart.
+  /// How many of the first batches lie evenly apart, and as many after them again and again; 1: none.
+  static std::size_t even_run(const std::vector<ProductShape::Batch>& batches) {
+    const auto apart = [&](std::size_t i) {
+      ProductShape::Batch steps{};
+      for (std::size_t x = 0; x < steps.size(); ++x) steps[x] = batches[i][x] - batches[i - 1][x];
+      return steps;
+    };
+    if (batches.size() < 2) return 1;
+    const ProductShape::Batch steps = apart(1);
+    if (steps[2] <= 0 || steps[0] < 0 || steps[1] < 0) return 1;
+    std::size_t run = 1;
+    while (run < batches.size() && apart(run) == steps) ++run;
+    if (batches.size() % run != 0) return 1;
+    for (std::size_t i = 1; i < batches.size(); ++i) {
+      if (i % run != 0 && apart(i) != steps) return 1;
+    }
+    return run;
+  }
+
+  /// Matrices of a batch that lie evenly apart go in one call.
   void list_calls(const Multiply& work, const ProductShape& shape) {
     batches_ = shape.batches;
+    const std::size_t run = even_run(batches_);
     ProductShape::Batch apart{};
-    if (batches_.size() > 1) {
+    if (run > 1) {
       for (std::size_t x = 0; x < apart.size(); ++x) apart[x] = batches_[1][x] - batches_[0][x];
     }
-    bool even = apart[2] > 0 || batches_.size() == 1;
-    for (std::size_t i = 1; i < batches_.size(); ++i) {
-      for (std::size_t x = 0; x < apart.size(); ++x) {
-        even = even && apart[x] >= 0 && batches_[i][x] - batches_[i - 1][x] == apart[x];
-      }
-    }
-    const auto count = static_cast<std::int64_t>(batches_.size());
-    if (even) batches_.resize(1);
+    for (std::size_t i = 0; i < batches_.size() / run; ++i) batches_[i] = batches_[i * run];
+    batches_.resize(batches_.size() / run);
     for (std::size_t l = 0; l < shape.k.chunks().size(); ++l) {
       for (std::size_t j = 0; j < shape.n.chunks().size(); ++j) {
         for (std::size_t i = 0; i < shape.m.chunks().size(); ++i) {
           BlasCall call = call_of(work, shape, i, j, l);
-          if (even) {
-            call.what.batches = count;
+          if (run > 1) {
+            call.what.batches = static_cast<std::int64_t>(run);
             call.what.a.stride = apart[call.exchanged ? 1 : 0];
             call.what.b.stride = apart[call.exchanged ? 0 : 1];
             call.what.stride = apart[2];

@@ -36,6 +36,8 @@ constexpr Field fields[] = {
     {"network_latency", &Machine::network_latency, true},
     {"bus_bandwidth", &Machine::bus_bandwidth, false},
     {"flops", &Machine::flops, false},
+    {"flops_f32", &Machine::flops_f32, true},
+    {"flops_16", &Machine::flops_16, true},
 };
 
 std::string known_keys() {
@@ -135,6 +137,12 @@ Machine Machine::find(std::string_view name_or_path) {
 Machine Machine::here() {
   const std::string_view named = environment_variable("PARTITA_MACHINE");
   return find(named.empty() ? "laptop" : named);
+}
+
+double Machine::product_flops(Dtype factors) const {
+  const bool is_double = factors == Dtype::f64 || factors == Dtype::c128;
+  if (!is_double && factors != Dtype::f32 && factors != Dtype::c64 && flops_16 > 0) return flops_16;
+  return !is_double && flops_f32 > 0 ? flops_f32 : flops;
 }
 
 std::string to_string(const Machine& machine) {

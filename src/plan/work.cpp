@@ -126,10 +126,29 @@ Dtype dtype_at(const Plan& plan, const Place& place) {
   return Dtype::u8;
 }
 
+namespace {
+
+/// What goes over memory rather than computes; of other works the kernels know how to keep what they read.
+double passed_bytes(const Plan& plan, const Work& work) {
+  if (!std::holds_alternative<ApplyEpilogue>(work) && !std::holds_alternative<SumAlong>(work)) return 0;
+  double bytes = 0;
+  for_each_part(work, [&](const Part& part, Use use) {
+    const double times = use == Use::updated ? 2 : 1;
+    bytes += times * size(part) * static_cast<double>(size_of(dtype_at(plan, part.place)));
+  });
+  return bytes;
+}
+
+}  // namespace
+
 double compute_seconds(const Plan& plan, const Step& step, const Machine& machine) {
   const Work& work = work_of(plan, step);
   const bool complex_items = is_complex(dtype_at(plan, target_of(work)));
-  return machine.copy_latency + flops(work, complex_items) / machine.flops;
+  const auto* const product = std::get_if<Multiply>(&work);
+  const double rate =
+      product != nullptr ? machine.product_flops(dtype_at(plan, product->a.place)) : machine.flops;
+  const double pass = passed_bytes(plan, work) / (2 * machine.copy_bandwidth);  // a copy reads and writes
+  return machine.copy_latency + std::max(flops(work, complex_items) / rate, pass);
 }
 
 }  // namespace planning

@@ -1,5 +1,6 @@
 // The language model: its gradients are those of its loss, on any mesh the same.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <vector>
 
@@ -138,10 +139,10 @@ RANK_TEST(Transformer, LearnsTheSameOnAnyMesh) {
   }
 }
 
-RANK_TEST(Transformer, GoesOnFromACheckpointOnAnyMesh) {
+/// In bf16 other meshes round elsewhere.
+void go_on_from_a_checkpoint(Context& context, const Settings& settings, double rounding) {
   const SharedDirectory directory(context);
   const std::string file = directory / "checkpoint.h5";
-  const Settings settings = tiny();
   Execution execution(context);
   const Mesh mesh = transformer::mesh_of(context.size(), 1);
   Model model(execution, settings, mesh);
@@ -154,7 +155,7 @@ RANK_TEST(Transformer, GoesOnFromACheckpointOnAnyMesh) {
     EXPECT_EQ(read_checkpoint(context, file, again), 3);
     const std::vector<double> found = train(again, 3, 6);
     for (std::size_t i = 0; i < wanted.size(); ++i) {
-      EXPECT_NEAR(found[i], wanted[i], other == mesh ? 0 : 1e-10);
+      EXPECT_NEAR(found[i], wanted[i], other == mesh ? 0 : rounding);
     }
   }
   // By fewer ranks.
@@ -162,13 +163,51 @@ RANK_TEST(Transformer, GoesOnFromACheckpointOnAnyMesh) {
   Execution serial(alone);
   Model single(serial, settings, transformer::mesh_of(1, 1));
   EXPECT_EQ(read_checkpoint(alone, file, single), 3);
-  EXPECT_NEAR(train(single, 3, 6).back(), wanted.back(), 1e-10);
+  EXPECT_NEAR(train(single, 3, 6).back(), wanted.back(), rounding);
   context.barrier();
 
   Settings different = settings;
   different.layers = 1;
   Model another(execution, different, mesh);
   EXPECT_THROW(read_checkpoint(context, file, another), ArgumentError);
+}
+
+/// What products read is what Adam keeps, rounded.
+void expect_rounded(const transformer::Parameter& parameter) {
+  const Array wanted = gather(redistribute(astype(parameter.master.array(), Dtype::bf16), Replicated()), 0);
+  const Array found = gather(redistribute(parameter.weight.array(), Replicated()), 0);
+  EXPECT_TRUE(compare(found, wanted).equal) << parameter.name;
+  EXPECT_EQ(parameter.master.array().dtype(), Dtype::f32);
+  EXPECT_EQ(parameter.gradient.array().dtype(), Dtype::f32);
+}
+
+// Weights and activations are rounded, what is corrected is not: it learns as in f32.
+RANK_TEST(Transformer, LearnsInBf16) {
+  Settings settings = tiny();
+  settings.hidden = 48;
+  settings.sequence = 16;
+  settings.dtype = Dtype::f32;
+  const Context alone = context.subgroup({context.rank()});
+  Execution serial(alone);
+  Model wide(serial, settings, transformer::mesh_of(1, 1));
+  wide.parameters().initialize(settings.seed);
+  const std::vector<double> losses = train(wide, 0, 30);
+  settings.dtype = Dtype::bf16;
+  for (const Mesh& mesh : meshes(context)) {
+    Execution execution(context);
+    Model model(execution, settings, mesh);
+    model.parameters().initialize(settings.seed);
+    const std::vector<double> found = train(model, 0, 30);
+    for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], losses[i], 0.05) << "step " << i;
+    for (const transformer::Parameter& parameter : model.parameters().list()) expect_rounded(parameter);
+  }
+}
+
+RANK_TEST(Transformer, GoesOnFromACheckpointOnAnyMesh) {
+  Settings settings = tiny();
+  go_on_from_a_checkpoint(context, settings, 1e-10);
+  settings.dtype = Dtype::bf16;
+  go_on_from_a_checkpoint(context, settings, 0.02);
 }
 
 RANK_TEST(Transformer, WritesTextThatItHasLearned) {
@@ -191,11 +230,13 @@ RANK_TEST(Transformer, WritesTextThatItHasLearned) {
 // The planners that an estimate asks are those of the ranks.
 RANK_TEST(Transformer, MovesWhatItsDryRunSays) {
   Settings settings = tiny();
-  settings.dtype = Dtype::f32;
+  const bool on_device = context.device().kind == Device::Kind::cuda;
+  settings.dtype = transformer::usual_dtype(context.device());
   for (const Mesh& mesh : meshes(context)) {
     const int data = mesh.axes()[0].size;
     const transformer::Estimate estimate =
-        estimate_step(settings, data, context.topology(), context.machine(), context.rank());
+        estimate_step(settings, data, context.topology(), context.machine(), context.rank(),
+                      on_device ? MemorySpace::device : MemorySpace::host);
     Execution execution(context);
     Model model(execution, settings, mesh);
     model.parameters().initialize(settings.seed);
@@ -205,14 +246,23 @@ RANK_TEST(Transformer, MovesWhatItsDryRunSays) {
     model.train(batch, 2);
     record.stop();
     ASSERT_EQ(record.executions().size(), estimate.executions().size());
+    std::array<std::int64_t, 2> packets{};
     for (std::size_t i = 0; i < record.executions().size(); ++i) {
       const ExecutedTraffic &found = record.executions()[i], &planned = estimate.executions()[i];
-      EXPECT_EQ(found.operation + " " + found.method, planned.operation + " " + planned.method) << i;
+      EXPECT_EQ(found.operation, planned.operation) << i;
       EXPECT_EQ(found.traffic.local_bytes, planned.traffic.local_bytes) << i;
+      if (found.method == "packets") {  // little between devices: counted as messages, where they arrive
+        packets[0] += found.traffic.network_bytes;
+        packets[1] += planned.traffic.node_bytes;
+        continue;
+      }
+      EXPECT_EQ(found.method, planned.method) << i;
       EXPECT_EQ(found.traffic.node_bytes, planned.traffic.node_bytes) << i;
       EXPECT_EQ(found.traffic.network_bytes, planned.traffic.network_bytes) << i;
       EXPECT_EQ(found.traffic.messages, planned.traffic.messages) << i;
     }
+    all_reduce(context, view(packets), view(packets));
+    EXPECT_EQ(packets[0], packets[1]);
     EXPECT_GT(estimate.seconds(), 0);
     EXPECT_GE(estimate.array_bytes(), 16 * settings.parameters() / context.size());
     EXPECT_THROW(require_memory(estimate, settings, estimate.bytes() - 1), MemoryError);
@@ -251,6 +301,34 @@ TEST(TransformerEstimate, OfAModelThatFitsNowhereHere) {
       estimate_step(settings, data, Topology::regular(8 * data, 8), machine);
   EXPECT_GT(estimate.seconds(), 0);
   EXPECT_GT(estimate.array_bytes(), 16 * settings.parameters() / (8 * data));
+}
+
+// Weights, gradients and Adam's state of 11.3 billion parameters are 203 GB: too many for one GPU, not for
+// four.
+TEST(TransformerEstimate, OfAModelThatFitsFourGpus) {
+  if (ranks().count > 1) GTEST_SKIP() << "once is enough";
+  Settings settings;
+  settings.layers = 14;
+  settings.heads = 64;
+  settings.hidden = 8192;
+  settings.sequence = 1024;
+  settings.batch = 4;
+  settings.dtype = Dtype::bf16;
+  constexpr std::int64_t memory = 140'000'000'000;
+  const Machine machine = Machine::find("node-4-h200");
+  const auto on = [&](int gpus) {
+    return estimate_step(settings, 1, Topology::regular(gpus, 4), machine, 0, MemorySpace::device);
+  };
+  const transformer::Estimate one = on(1), four = on(4);
+  EXPECT_GT(one.array_bytes(), 18 * settings.parameters());
+  EXPECT_LT(four.array_bytes(), 18 * settings.parameters() / 3);
+  try {
+    require_memory(one, settings, memory);
+    ADD_FAILURE() << "it fits one GPU";
+  } catch (const MemoryError& error) {
+    EXPECT_NE(std::string(error.what()).find(std::to_string(one.bytes())), std::string::npos) << error.what();
+  }
+  EXPECT_NO_THROW(require_memory(four, settings, memory));
 }
 
 }  // namespace

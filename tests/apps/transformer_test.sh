@@ -20,6 +20,9 @@ grep -q traceEvents first/trace.json || fail "no trace"
 "$program" --layers 1 --heads 2 --hidden 16 --sequence 8 --batch 64 --dry-run 64 --data 32 --machine cluster >out || fail "$(cat out)"
 grep -q '^memory of a rank: [0-9]* bytes of arrays' out || fail "$(cat out)"
 
+"$program" $small --steps 1 --sample 1 --no-checkpoint -o none >out || fail "$(cat out)"
+[ -e none/loss.txt ] && [ ! -e none/checkpoint.h5 ] || fail "a checkpoint all the same: $(cat out)"
+
 code=0
 PARTITA_MEMORY_LIMIT=200000 "$program" $small --steps 1 -o third >out 2>err || code=$?
 [ "$code" = 1 ] || fail "exit code $code of a model that does not fit: $(cat out err)"

@@ -43,6 +43,9 @@ class CudaMathTest : public ::testing::Test {
     if (device_->math() == nullptr) GTEST_SKIP() << "no cuBLAS: " << device_->why_no_math();
   }
 
+  /// Random ones, beside the host's. `in_packs`: whose numbers lie so that four go at a time.
+  void check_passes(bool in_packs);
+
   std::int64_t number(std::int64_t least, std::int64_t most) {
     return std::uniform_int_distribution<std::int64_t>(least, most)(random_);
   }
@@ -241,20 +244,22 @@ TEST_F(CudaMathTest, WhatWasChosenIsToldAndOthersAreHeard) {
   }
 }
 
-TEST_F(CudaMathTest, PassesAreThoseOfTheHost) {
+void CudaMathTest::check_passes(bool in_packs) {
   for (int round = 0; round < 200; ++round) {
     devices::ElementPass pass;
-    pass.computed = dtypes[2 + static_cast<std::size_t>(round) % 4];
+    pass.computed = in_packs ? Dtype::f32 : dtypes[2 + static_cast<std::size_t>(round) % 4];
     const bool real = !is_complex(pass.computed);
     if (real) pass.activation = static_cast<Activation>(number(0, 4));
     pass.scale = number(0, 1) == 0 ? 1 : 0.5;
     pass.beta = number(0, 1) == 0 ? Wide(0) : Wide(-0.75, real ? 0 : 0.25);
     devices::ElementNest nest;
     std::int64_t elements = 1;
-    for (std::int64_t left = number(0, 4); left > 0; --left) {
-      devices::ElementNest::Loop loop{number(1, 40), {}};
+    const bool bias_along = in_packs && number(0, 1) == 0;
+    for (std::int64_t left = in_packs ? number(1, 2) : number(0, 4); left > 0; --left) {
+      const bool innermost = nest.loops.empty();
+      devices::ElementNest::Loop loop{number(1, 40) * (in_packs && innermost ? 4 : 1), {}};
       for (std::size_t x = 0; x < devices::ElementNest::parts; ++x)
-        loop.strides[x] = x == devices::ElementPass::bias ? 0 : elements;
+        loop.strides[x] = x != devices::ElementPass::bias ? elements : innermost && bias_along ? 1 : 0;
       elements *= loop.count;
       nest.loops.insert(nest.loops.begin(), loop);
     }
@@ -263,14 +268,15 @@ TEST_F(CudaMathTest, PassesAreThoseOfTheHost) {
     std::array<Memory, devices::ElementNest::parts> here;
     std::vector<Uploaded> uploaded;
     for (std::size_t x = 0; x < devices::ElementNest::parts; ++x) {
-      const Dtype dtype =
-          pass.computed == Dtype::f32 ? of_f32[static_cast<std::size_t>(number(0, 4))] : pass.computed;
+      const Dtype dtype = pass.computed == Dtype::f32
+                              ? of_f32[static_cast<std::size_t>(number(0, in_packs ? 2 : 4))]
+                              : pass.computed;
       const bool scales = x == devices::ElementPass::scale_a || x == devices::ElementPass::scale_b;
       const bool is_there = x == devices::ElementPass::to ||
                             (x == devices::ElementPass::auxiliary && backward) ||
-                            (number(0, 3) > 0 && (!scales || pass.computed == Dtype::f32));
+                            (number(0, 3) > 0 && (!scales || (pass.computed == Dtype::f32 && !in_packs)));
       pass.dtypes[x] = there.dtypes[x] = dtype;
-      nest.offset[x] = number(0, 2);
+      nest.offset[x] = in_packs ? 4 * number(0, 1) : number(0, 2);
       here[x] = random_numbers(elements + 4, dtype);
       uploaded.push_back(upload(here[x]));
       pass.data[x] = is_there ? here[x].data() : nullptr;
@@ -279,7 +285,7 @@ TEST_F(CudaMathTest, PassesAreThoseOfTheHost) {
     Memory scalars = random_numbers(2, Dtype::f32);  // scale_d, amax, which is never negative
     scalars.back() = static_cast<char>(scalars.back() & 0x7f);
     const Uploaded scalars_there = upload(scalars);
-    if (pass.computed == Dtype::f32 && number(0, 1) == 0) {
+    if (pass.computed == Dtype::f32 && !in_packs && number(0, 1) == 0) {
       pass.scale_d = scalars.data();
       pass.amax = scalars.data() + sizeof(float);
       there.scale_d = scalars_there.memory.data();
@@ -293,6 +299,15 @@ TEST_F(CudaMathTest, PassesAreThoseOfTheHost) {
       expect_near(download(uploaded[x]), here[x], pass.dtypes[x], bound, "pass");
     }
   }
+}
+
+TEST_F(CudaMathTest, PassesAreThoseOfTheHost) {
+  check_passes(false);
+}
+
+// Where all lies so that numbers go four at a time.
+TEST_F(CudaMathTest, PassesInPacksAreThoseOfTheHost) {
+  check_passes(true);
 }
 
 // An activation and a bias come with the product, where cuBLASLt has them together.

@@ -88,6 +88,24 @@ TEST(Machine, TextsTellFiguresApart) {
   EXPECT_NE(to_string(one), text);
 }
 
+TEST(Machine, ProductsOfFewBitsMayBeFaster) {
+  Machine machine;
+  machine.flops = 3;
+  for (const Dtype dtype : {Dtype::f64, Dtype::f32, Dtype::bf16, Dtype::i8}) {
+    EXPECT_EQ(machine.product_flops(dtype), 3);
+  }
+  machine.flops_f32 = 5;
+  for (const Dtype dtype : {Dtype::f32, Dtype::c64, Dtype::f16, Dtype::f8e4m3}) {
+    EXPECT_EQ(machine.product_flops(dtype), 5);
+  }
+  machine.flops_16 = 7;
+  for (const Dtype dtype : {Dtype::f16, Dtype::bf16, Dtype::f8e5m2, Dtype::i8}) {
+    EXPECT_EQ(machine.product_flops(dtype), 7);
+  }
+  for (const Dtype dtype : {Dtype::f32, Dtype::c64}) EXPECT_EQ(machine.product_flops(dtype), 5);
+  for (const Dtype dtype : {Dtype::f64, Dtype::c128}) EXPECT_EQ(machine.product_flops(dtype), 3);
+}
+
 TEST(Machine, AnUnknownNameIsRefusedWithTheList) {
   try {
     (void)Machine::find("abacus");

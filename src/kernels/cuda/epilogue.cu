@@ -1,5 +1,6 @@
-// to = scale_d activation(scale_a scale_b scale from + beta c + bias) on a device, a thread an element, with
-// the rules of execute/epilogue.cpp. Values in between are of the type that computes.
+// to = scale_d activation(scale_a scale_b scale from + beta c + bias) on a device, a thread an element, or
+// four side by side of f32 and 16 bits where all lies so, with the rules of execute/epilogue.cpp. Values in
+// between are of the type that computes.
 #include <cuda_fp8.h>
 
 #include "kernels/cuda/epilogue_launch.hpp"
@@ -179,6 +180,91 @@ __device__ float pass_element(const ElementPass& pass, const std::int64_t (&at)[
   return magnitude;
 }
 
+constexpr int pack = 4;
+
+struct Pack {
+  float items[pack];
+};
+
+template <class Half>
+__device__ float2 widened(std::uint32_t bits) {
+  if constexpr (std::is_same_v<Half, __half>) {
+    return __half22float2(*reinterpret_cast<const __half2*>(&bits));
+  } else {
+    return __bfloat1622float2(*reinterpret_cast<const __nv_bfloat162*>(&bits));
+  }
+}
+template <class Half>
+__device__ std::uint32_t rounded(float low, float high) {
+  if constexpr (std::is_same_v<Half, __half>) {
+    const __half2 both = __floats2half2_rn(low, high);
+    return *reinterpret_cast<const std::uint32_t*>(&both);
+  } else {
+    const __nv_bfloat162 both = __floats2bfloat162_rn(low, high);
+    return *reinterpret_cast<const std::uint32_t*>(&both);
+  }
+}
+
+/// Numbers side by side of f32 or 16 bits, with one access.
+__device__ Pack load_pack(const ElementPass& pass, int part, std::int64_t at) {
+  const auto* const bytes = static_cast<const char*>(pass.data[part]);
+  if (pass.dtypes[part] == Dtype::f32) {
+    const float4 four = *reinterpret_cast<const float4*>(bytes + 4 * at);
+    return {four.x, four.y, four.z, four.w};
+  }
+  const uint2 bits = *reinterpret_cast<const uint2*>(bytes + 2 * at);
+  const bool is_half = pass.dtypes[part] == Dtype::f16;
+  const float2 low = is_half ? widened<__half>(bits.x) : widened<__nv_bfloat16>(bits.x);
+  const float2 high = is_half ? widened<__half>(bits.y) : widened<__nv_bfloat16>(bits.y);
+  return {low.x, low.y, high.x, high.y};
+}
+
+__device__ void store_pack(const ElementPass& pass, int part, std::int64_t at, const Pack& from) {
+  auto* const bytes = static_cast<char*>(pass.data[part]);
+  const float(&x)[pack] = from.items;
+  if (pass.dtypes[part] == Dtype::f32) {
+    *reinterpret_cast<float4*>(bytes + 4 * at) = {x[0], x[1], x[2], x[3]};
+  } else if (pass.dtypes[part] == Dtype::f16) {
+    *reinterpret_cast<uint2*>(bytes + 2 * at) = {rounded<__half>(x[0], x[1]), rounded<__half>(x[2], x[3])};
+  } else {
+    *reinterpret_cast<uint2*>(bytes + 2 * at) = {rounded<__nv_bfloat16>(x[0], x[1]),
+                                                 rounded<__nv_bfloat16>(x[2], x[3])};
+  }
+}
+
+/// As `pass_element`, of a pack; there are no scales.
+__device__ void pass_pack(const ElementPass& pass, const std::int64_t (&at)[parts_without_scales]) {
+  Pack values{};
+  if (pass.data[from] != nullptr) {
+    values = load_pack(pass, from, at[from]);
+    for (float& value : values.items) value = scaled(value, pass.scale);
+  }
+  if (pass.data[c] != nullptr) {
+    const Pack added = load_pack(pass, c, at[c]);
+    const float beta = factor<float>(pass.beta);
+    for (int i = 0; i < pack; ++i) values.items[i] = sum(values.items[i], product(beta, added.items[i]));
+  }
+  if (pass.data[bias] != nullptr) {
+    Pack added{};
+    if (pass.strides[pass.loops - 1][bias] == 1) {
+      added = load_pack(pass, bias, at[bias]);
+    } else {
+      for (float& one : added.items) one = load_number<float>(pass, bias, at[bias]);
+    }
+    for (int i = 0; i < pack; ++i) values.items[i] = sum(values.items[i], added.items[i]);
+  }
+  Pack input = values;
+  const bool backward = pass.activation == Activation::drelu || pass.activation == Activation::dgelu;
+  if (backward) {
+    input = load_pack(pass, auxiliary, at[auxiliary]);
+  } else if (pass.data[auxiliary] != nullptr) {
+    store_pack(pass, auxiliary, at[auxiliary], values);
+  }
+  for (int i = 0; i < pack; ++i)
+    values.items[i] = activated(pass.activation, values.items[i], input.items[i]);
+  store_pack(pass, to, at[to], values);
+}
+
 /// Of numbers that are not negative and of NaN, which is the largest: their bits are ordered as they are.
 __device__ void keep_largest(float* place, std::int32_t bits) {
   bits = __reduce_max_sync(~0U, bits);
@@ -203,6 +289,57 @@ __global__ void pass_elements(const __grid_constant__ ElementPass pass, Number e
     largest = max(largest, __float_as_int(pass_element<T>(pass, at)));
   }
   if (parts > parts_without_scales && pass.amax != nullptr) keep_largest(pass.amax, largest);
+}
+
+/// Lines of whole packs, one after the other or in one loop more.
+template <class Number>
+__global__ void pass_packs(const __grid_constant__ ElementPass pass, Number packs) {
+  const int last = pass.loops - 1;
+  const auto of_line = static_cast<Number>(pass.counts[last] / pack);
+  const Number step = static_cast<Number>(gridDim.x) * blockDim.x;
+  for (Number i = static_cast<Number>(blockIdx.x) * blockDim.x + threadIdx.x; i < packs; i += step) {
+    const Number line = last == 0 ? 0 : i / of_line;
+    const auto begin = static_cast<std::int64_t>(i - line * of_line) * pack;
+    std::int64_t at[parts_without_scales];
+    for (int x = 0; x < parts_without_scales; ++x) {
+      at[x] = static_cast<std::int64_t>(line) * (last == 0 ? 0 : pass.strides[0][x]) +
+              begin * pass.strides[last][x];
+    }
+    pass_pack(pass, at);
+  }
+}
+
+/// Whether all lies so that packs can be taken.
+bool lies_in_packs(const ElementPass& pass) {
+  const int last = pass.loops - 1;
+  if (pass.loops < 1 || pass.loops > 2 || pass.counts[last] % pack != 0) return false;
+  for (int x = 0; x < parts_without_scales; ++x) {
+    if (pass.data[x] == nullptr) continue;
+    const Dtype dtype = pass.dtypes[x];
+    if (dtype != Dtype::f32 && dtype != Dtype::f16 && dtype != Dtype::bf16) return false;
+    if (x == bias && pass.strides[last][x] == 0) continue;
+    const std::uintptr_t bytes = pack * (dtype == Dtype::f32 ? 4 : 2);
+    if (pass.strides[last][x] != 1 || reinterpret_cast<std::uintptr_t>(pass.data[x]) % bytes != 0)
+      return false;
+    if (last > 0 && pass.strides[0][x] % pack != 0) return false;
+  }
+  return true;
+}
+
+int start_packs(const ElementPass& pass, cudaStream_t stream) {
+  std::int64_t packs = pass.counts[pass.loops - 1] / pack;
+  if (pass.loops == 2) packs *= pass.counts[0];
+  constexpr std::int64_t most = 4 * most_blocks;
+  const std::int64_t wanted = (packs + threads_per_block - 1) / threads_per_block;
+  const auto blocks = static_cast<unsigned>(std::clamp<std::int64_t>(wanted, 1, most));
+  if (packs <= std::int64_t{1} << 31) {
+    pass_packs<std::uint32_t>
+        <<<blocks, threads_per_block, 0, stream>>>(pass, static_cast<std::uint32_t>(packs));
+  } else {
+    pass_packs<std::uint64_t>
+        <<<blocks, threads_per_block, 0, stream>>>(pass, static_cast<std::uint64_t>(packs));
+  }
+  return cudaGetLastError();
 }
 
 template <class T, int parts = parts_without_scales>
@@ -239,7 +376,8 @@ int launch_pass(const ElementPass& pass, Dtype computed, void* stream) {
   const auto native = static_cast<cudaStream_t>(stream);
   switch (computed) {
     case Dtype::f32:
-      return has_scales(pass) ? start<float, ElementPass::parts>(pass, native) : start<float>(pass, native);
+      if (has_scales(pass)) return start<float, ElementPass::parts>(pass, native);
+      return lies_in_packs(pass) ? start_packs(pass, native) : start<float>(pass, native);
     case Dtype::i32:
       return start<Integer>(pass, native);
     case Dtype::f64:
@@ -254,6 +392,9 @@ int launch_pass(const ElementPass& pass, Dtype computed, void* stream) {
 }
 
 int load_pass_kernels() {
+  for (const int result : {load(pass_packs<std::uint32_t>), load(pass_packs<std::uint64_t>)}) {
+    if (result != cudaSuccess) return result;
+  }
   for (const auto load_one : {load_both<float>, load_both<float, ElementPass::parts>, load_both<Integer>,
                               load_both<double>, load_both<Complex<float>>, load_both<Complex<double>>}) {
     const int result = load_one();

@@ -1,0 +1,11 @@
+// One block of the language model on GPUs, forwards and backwards in bf16.
+#pragma once
+
+#include "benchmarks/benchmark.hpp"
+
+namespace partita::benchmarks {
+
+/// Beside its products alone, and its softmax beside a copy of the bytes that it reads and writes.
+std::vector<Case> transformer_cases();
+
+}  // namespace partita::benchmarks

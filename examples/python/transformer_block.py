@@ -1,0 +1,142 @@
+"""A block of a language model in PyTorch, its heads, features and tokens spread over ranks: that of apps/transformer.
+
+    mpirun -n 2 python transformer_block.py           # checked beside the same block whole on every rank
+    python transformer_block.py --time                # of 8192 features and tokens on a GPU, beside PyTorch's own
+
+Between products the tokens lie spread ("sequence parallel"); inside of attention the heads do, inside of the perceptron the
+features. Every gather and every scatter of sums is part of a product.
+"""
+
+import argparse
+import statistics
+import time
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+import partita as pt
+import partita.torch as ptt
+
+
+def attend(qkv, size):
+    """Causal attention. `qkv`: [tokens, batch, heads here * 3 * size], head by head its query, key and value."""
+    tokens, batch = qkv.shape[:2]
+    query, key, value = qkv.view(tokens, batch, -1, 3, size).permute(3, 1, 2, 0, 4)
+    found = functional.scaled_dot_product_attention(query, key, value, is_causal=True)
+    return found.permute(2, 0, 1, 3).reshape(tokens, batch, -1)
+
+
+class Block(nn.Module):
+    """Norms before attention and perceptron, as in GPT-2. x: [this rank's tokens, batch, hidden]."""
+
+    def __init__(self, context, hidden, heads, **given):
+        super().__init__()
+        self.context, self.size = context, hidden // heads
+        self.norm1, self.norm2 = nn.LayerNorm(hidden, **given), nn.LayerNorm(hidden, **given)
+        self.qkv = ptt.ColumnParallelLinear(context, hidden, 3 * hidden, **given)
+        self.output = ptt.RowParallelLinear(context, hidden, hidden, **given)
+        self.up = ptt.ColumnParallelLinear(context, hidden, 4 * hidden, activation="gelu", **given)
+        self.down = ptt.RowParallelLinear(context, 4 * hidden, hidden, **given)
+
+    def forward(self, x):
+        x = x + self.output(attend(self.qkv(self.norm1(x)), self.size))
+        return x + self.down(self.up(self.norm2(x)))
+
+    def sum_shares(self):
+        """Gain and bias of a norm are the same on all ranks, and their gradients here are of this rank's tokens alone."""
+        with torch.no_grad():
+            for one in (*self.norm1.parameters(), *self.norm2.parameters()):
+                one.grad = ptt.all_reduce(self.context, one.grad)
+
+    def take(self, whole):
+        """The parts of a block that is there whole on every rank."""
+        for norm, other in ((self.norm1, whole.norm1), (self.norm2, whole.norm2)):
+            norm.load_state_dict(other.state_dict())
+        for name in ("qkv", "output", "up", "down"):
+            getattr(self, name).take(getattr(whole, name))
+
+
+class WholeBlock(nn.Module):
+    """The same in one process, of PyTorch alone."""
+
+    def __init__(self, hidden, heads, **given):
+        super().__init__()
+        self.size = hidden // heads
+        self.norm1, self.norm2 = nn.LayerNorm(hidden, **given), nn.LayerNorm(hidden, **given)
+        self.qkv, self.output = nn.Linear(hidden, 3 * hidden, **given), nn.Linear(hidden, hidden, **given)
+        self.up, self.down = nn.Linear(hidden, 4 * hidden, **given), nn.Linear(4 * hidden, hidden, **given)
+
+    def forward(self, x):
+        x = x + self.output(attend(self.qkv(self.norm1(x)), self.size))
+        return x + self.down(functional.gelu(self.up(self.norm2(x)), approximate="tanh"))
+
+
+def check(context, where):
+    """Values and gradients are those of the whole block, in f64."""
+    torch.manual_seed(1)  # the same on all ranks
+    hidden, heads, tokens, batch = 4 * 2 * context.size, 2 * context.size, 5 * context.size, 3
+    given = {"dtype": torch.float64, "device": where}
+    whole, block = WholeBlock(hidden, heads, **given), Block(context, hidden, heads, **given)
+    block.take(whole)
+    x, weight = (torch.randn(tokens, batch, hidden, **given) for _ in range(2))
+    x.requires_grad_()
+    y = whole(x)
+    (y * weight).sum().backward()
+
+    here = slice(5 * context.rank, 5 * context.rank + 5)
+    mine = x.detach()[here].clone().requires_grad_()
+    found = block(mine)
+    (found * weight[here]).sum().backward()
+    block.sum_shares()
+    rows = torch.as_tensor(block.up.layout.indices(0, context.rank))
+    pairs = [
+        (found, y[here]),
+        (mine.grad, x.grad[here]),
+        (block.norm1.weight.grad, whole.norm1.weight.grad),
+        (block.norm2.bias.grad, whole.norm2.bias.grad),
+        (block.up.weight.grad, whole.up.weight.grad[rows]),
+        (block.down.weight.grad, whole.down.weight.grad[:, rows]),
+        (block.output.bias.grad, whole.output.bias.grad),
+    ]
+    for number, (one, other) in enumerate(pairs):
+        assert torch.allclose(one, other, rtol=1e-10, atol=1e-10), f"rank {context.rank}: the {number}-th of the pairs differs"
+    if context.rank == 0:
+        print(f"{len(pairs)} values and gradients of the block on {context.size} ranks ({where}) are those of the whole one")
+
+
+def seconds(step, runs=7):
+    """The median, after two that warm up."""
+    found = []
+    for number in range(runs + 2):
+        torch.cuda.synchronize()
+        begin = time.perf_counter()
+        step()
+        torch.cuda.synchronize()
+        found.append(time.perf_counter() - begin)
+    return statistics.median(found[2:])
+
+
+def measure(context, hidden, tokens):
+    """Forwards and backwards in bf16. On one rank PyTorch's own block is timed beside."""
+    given = {"dtype": torch.bfloat16, "device": "cuda"}
+    x = torch.randn(tokens // context.size, 1, hidden, requires_grad=True, **given)
+    blocks = {"partita.torch": Block(context, hidden, hidden // 128, **given)}
+    if context.size == 1:
+        blocks["PyTorch"] = WholeBlock(hidden, hidden // 128, **given)
+    for name, block in blocks.items():
+        taken = seconds(lambda block=block: block(x).sum().backward())
+        if context.rank == 0:
+            print(f"{name}: {1e3 * taken:.1f} ms for {hidden} features and {tokens} tokens on {context.size} ranks")
+
+
+if __name__ == "__main__":
+    options = argparse.ArgumentParser()
+    options.add_argument("--time", action="store_true", help="rather than check: on GPUs")
+    options.add_argument("--size", type=int, default=8192, help="features, and as many tokens")
+    options = options.parse_args()
+    with pt.initialize() as context:
+        if options.time:
+            measure(context, options.size, options.size)
+        else:
+            check(context, "cuda" if context.device.startswith("cuda") else "cpu")
