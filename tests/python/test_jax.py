@@ -14,7 +14,6 @@ from test_launchers import started
 
 import partita as pt
 
-os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")  # programs are small, and run few times
 jax = pytest.importorskip("jax")
 jnp = jax.numpy
