@@ -1,5 +1,6 @@
 """partita.jax: collectives and messages in compiled programs, with derivatives and batches, in order."""
 
+import functools
 import os
 import signal
 import socket
@@ -404,6 +405,23 @@ def test_ranks_that_disagree(ctx):
             reduction = "sum" if ctx.rank else "max"
             jax.block_until_ready(jax.jit(lambda x: pj.all_reduce(x, reduction))(np.ones(3)))
         assert (jax.jit(lambda x: pj.all_reduce(x))(np.ones(3)) == ctx.size).all()
+
+
+def test_programs_go_on_after_errors_that_come_late(ctx):
+    """A program that runs beside Python, until it fails in its last call: the ones behind it do not fail with it."""
+    if ctx.size == 1:
+        pytest.skip("nobody to disagree with")
+    with pj.Group(ctx) as group:
+
+        @functools.partial(jax.jit, static_argnums=1)
+        def program(x, rows):
+            y = jax.lax.fori_loop(0, 100, lambda i, y: jnp.sin(y @ y), x)
+            return pj.all_reduce(jnp.sum(y) + jnp.ones(rows))
+
+        with pytest.raises(ERROR, match="DisagreementError.*shape"):
+            jax.block_until_ready(program(jnp.ones((200, 200)), 3 + (ctx.rank == 0)))
+        assert (jax.jit(lambda x: pj.all_reduce(x))(np.ones(3)) == ctx.size).all()
+        group.synchronize()
 
 
 def test_bad_arguments(ctx):

@@ -15,9 +15,9 @@ from .. import _core
 from .._collectives import all_gather
 from .._context import Context, one_line, ranks_of_process
 from .._errors import ArgumentError, UnsupportedError
+from ._tokens import wait_for_programs
 
-
-wait_for_programs: Any = jax.effects_barrier
+_config: Any = jax.config
 
 
 def index_of_device(context: Context) -> Optional[int]:
@@ -29,7 +29,7 @@ def index_of_device(context: Context) -> Optional[int]:
 def _device_of_programs(context: Context) -> Optional[Any]:
     """Where programs of the group run, if JAX would take another GPU of this process by itself."""
     index = index_of_device(context)
-    if index is None or jax.default_backend() != "gpu" or jax.config.jax_default_device is not None:
+    if index is None or jax.default_backend() != "gpu" or _config.jax_default_device is not None:
         return None
     devices = jax.local_devices()
     if len(devices) < 2:
