@@ -11,7 +11,7 @@ import time
 import numpy as np
 import pytest
 from shapes import whole
-from test_launchers import started
+from test_launchers import BODY, started
 
 import partita as pt
 
@@ -21,6 +21,7 @@ jnp = jax.numpy
 pj = pytest.importorskip("partita.jax")
 jax.config.update("jax_enable_x64", True)
 ERROR = jax.errors.JaxRuntimeError
+WHERE = "cuda" if os.environ.get("PARTITA_TEST_DEVICE") == "cuda" else "cpu"
 
 
 def of(rank, shape=(4, 3), dtype=np.float64):
@@ -408,7 +409,7 @@ def test_ranks_that_disagree(ctx):
 
 
 def test_programs_go_on_after_errors_that_come_late(ctx):
-    """A program that runs beside Python, until it fails in its last call: the ones behind it do not fail with it."""
+    """A program that runs beside Python, until it fails in its last call: the ones behind it do not fail with it, nor its group's end."""
     if ctx.size == 1:
         pytest.skip("nobody to disagree with")
     with pj.Group(ctx) as group:
@@ -418,10 +419,28 @@ def test_programs_go_on_after_errors_that_come_late(ctx):
             y = jax.lax.fori_loop(0, 100, lambda i, y: jnp.sin(y @ y), x)
             return pj.all_reduce(jnp.sum(y) + jnp.ones(rows))
 
-        with pytest.raises(ERROR, match="DisagreementError.*shape"):
-            jax.block_until_ready(program(jnp.ones((200, 200)), 3 + (ctx.rank == 0)))
-        assert (jax.jit(lambda x: pj.all_reduce(x))(np.ones(3)) == ctx.size).all()
-        group.synchronize()
+        for same in (3, 5):
+            with pytest.raises(ERROR, match=f"DisagreementError.*shape: {same + 1}"):
+                jax.block_until_ready(program(jnp.ones((200, 200)), same + (ctx.rank == 0)))
+            assert (jax.jit(lambda x: pj.all_reduce(x))(np.ones(3)) == ctx.size).all()
+            group.synchronize()
+        with pytest.raises(ERROR, match="DisagreementError.*shape: 8"):
+            jax.block_until_ready(program(jnp.ones((200, 200)), 7 + (ctx.rank == 0)))
+
+
+def test_programs_do_not_wait_for_each_other(ctx):
+    """Python goes on while the device has several to do, one behind the other."""
+    with pj.Group(ctx):
+
+        @jax.jit
+        def program(x):
+            return pj.all_reduce(jax.lax.fori_loop(0, 100, lambda i, y: jnp.sin(y @ y), x))
+
+        results = [jax.block_until_ready(program(jnp.ones((300, 300))))]
+        for _ in range(6):
+            results.append(program(results[-1]))
+        assert not results[4].is_ready()
+        assert jax.block_until_ready(results[6]).shape == (300, 300)
 
 
 def test_bad_arguments(ctx):
@@ -465,7 +484,7 @@ with pj.Group(context) as group:
         print(time.time(), error, flush=True)
         os._exit(0)
 """
-    (told, code), (died, killed) = started(2, text)
+    (told, code), (died, killed) = started(2, text, body=BODY.replace('"cpu"', f'"{WHERE}"'))
     assert killed == -signal.SIGKILL and code == 0, (told, died)
     assert float(told.split()[0]) - float(died) < 20 and "LostPeerError" in told, (told, died)
 

@@ -2,10 +2,12 @@
 
 JAX hands the token of an ordered effect from program to program of a thread. A program that fails while it runs leaves one that
 carries its error, by which all later programs would fail alike: such a one is let go, and the next program begins with a new one.
+Nor does a program wait for the one before it to be over, as JAX lets it by itself: it is given to XLA behind that.
 """
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import jax  # type: ignore[import-not-found,unused-ignore]
@@ -33,20 +35,24 @@ _tokens: Any = _dispatch.runtime_tokens  # of each thread its own
 _wait_for_effects: Any = jax.effects_barrier
 
 
-def _has_failed(token: Any) -> bool:
-    if not token._buf.is_ready():
-        return False
-    try:
-        token.block_until_ready()
-    except jax.errors.JaxRuntimeError:
-        return True
-    return False
+class _Let(threading.local):
+    """What the token said that was let go last."""
+
+    go = ""
+
+
+_let = _Let()
 
 
 def _forget_failed() -> None:
     """The error is raised where the results of the program that failed are waited for."""
     token = _tokens.current_tokens.get(effect)
-    if token is not None and _has_failed(token):
+    if token is None or not token._buf.is_ready():
+        return
+    try:
+        token.block_until_ready()
+    except jax.errors.JaxRuntimeError as error:
+        _let.go = str(error)
         del _tokens.current_tokens[effect]
 
 
@@ -54,10 +60,15 @@ _token_set: Any = _dispatch.RuntimeTokenSet
 _input = _token_set.get_token_input
 
 
-def _input_of_programs(self: Any, wanted: Any, *devices: Any) -> Any:
-    if wanted is effect:
-        _forget_failed()
-    return _input(self, wanted, *devices)
+def _input_of_programs(self: Any, wanted: Any, devices: Any) -> Any:
+    """On the device where the last program has left it, it is handed on as it is: to put it there again would wait for that program."""
+    if wanted is not effect:
+        return _input(self, wanted, devices)
+    _forget_failed()
+    token = self.current_tokens.get(effect)
+    if token is not None and len(devices) == 1 and token._buf.devices() == set(devices):
+        return token
+    return _input(self, wanted, devices)
 
 
 _token_set.get_token_input = _input_of_programs
@@ -66,4 +77,9 @@ _token_set.get_token_input = _input_of_programs
 def wait_for_programs() -> None:
     """Of this thread. Raises what one that still runs fails with."""
     _forget_failed()
-    _wait_for_effects()
+    try:
+        _wait_for_effects()
+    except jax.errors.JaxRuntimeError as error:
+        _tokens.clear()
+        if str(error) != _let.go:  # by another token of the same program
+            raise
