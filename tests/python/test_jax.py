@@ -115,6 +115,21 @@ def test_shapes(ctx):
         assert pj.all_gather(np.ones((1, 2) * 5)).shape == (ctx.size, 2, *(1, 2) * 4)
 
 
+def test_calls_on_slices(ctx):
+    """Of sizes at which XLA for GPUs would make a call, what slices its operand, and what writes its result into an array, one."""
+    with pj.Group(ctx):
+
+        @jax.jit
+        def program(x):
+            rows = jax.lax.map(lambda row: pj.all_reduce(row), x)
+            return rows, pj.all_reduce(x[:2]) + pj.scan(x[2:]), jnp.zeros(x.shape).at[2:].set(pj.all_gather(x[1:2, : 192 // ctx.size])[0, 0])
+
+        x = jnp.asarray(whole((4, 192), np.float32))
+        rows, parts, filled = program(x)
+        assert (rows == ctx.size * x).all() and (parts == ctx.size * x[:2] + (ctx.rank + 1) * x[2:]).all()
+        assert (filled[:2] == 0).all() and (filled[2:] == x[1, 0]).all()
+
+
 def test_messages(ctx):
     with pj.Group(ctx) as group:
         following, before = (ctx.rank + 1) % ctx.size, (ctx.rank - 1) % ctx.size

@@ -1,0 +1,12 @@
+"""What XLA is told before it compiles, where the program has not said it itself.
+
+For GPUs XLA (with JAX 0.11) wraps a call of which an operand is a slice, or of which the result is written into one, into a fusion.
+Ours have a token, which such a fusion cannot have: the compiler ends the process there. So it leaves them alone.
+"""
+
+import os
+
+_fusion = "xla_gpu_enable_dynamic_slice_fusion"
+_given = os.environ.get("XLA_FLAGS", "")
+if _fusion not in _given:
+    os.environ["XLA_FLAGS"] = f"{_given} --{_fusion}=false".strip()
