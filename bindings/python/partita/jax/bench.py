@@ -93,10 +93,10 @@ def _beside_cpp(context: Context) -> Iterator[Case]:
     def cpp(calls: int) -> float:
         return _core.seconds_of_fft_plan(source._core, target._core, _core.FftOptions(), calls)
 
-    yield Case(f"fft/{edge}", size, ours_queued, "cpp", cpp, 10)
+    yield Case(f"fft/{edge}", size, ours_queued, "cpp", cpp, 30)
     if ranks == 1:
         own = jax.jit(jnp.fft.fftn)
-        yield Case(f"fft-beside-jax/{edge}", size, ours_queued, "jnp.fft", queued(lambda: own(cube), _ready), 10)
+        yield Case(f"fft-beside-jax/{edge}", size, ours_queued, "jnp.fft", queued(lambda: own(cube), _ready), 30)
 
 
 def _beside_psum(context: Context) -> Iterator[Case]:
