@@ -97,15 +97,15 @@ void run_jobs(const Options& options, const std::vector<int>& ranks) {
 /// The measures of the Python package, which are in it: with the Python of the build folder, else the first
 /// of PATH.
 std::vector<std::string> python_program(const Options& options) {
-  const std::string module =
-      options.operation == "python" ? "partita.bench" : "partita." + options.operation + ".bench";
   namespace fs = std::filesystem;
   const fs::path folder = fs::path(own_program()).parent_path().parent_path();
   const fs::path python = folder / "venv" / "bin" / "python";
   const bool built = fs::exists(python) && fs::exists(folder / "python" / "partita");
   if (built) setenv("PYTHONPATH", (folder / "python").c_str(), 1);
-  std::vector<std::string> program{built ? python.string() : "python3", "-m", module, "--runs",
-                                   std::to_string(options.runs)};
+  std::vector<std::string> program{built ? python.string() : "python3", "-m", "partita.bench"};
+  if (options.operation != "python") program.push_back(options.operation);
+  program.insert(program.end(), {"--runs", std::to_string(options.runs)});
+  if (options.on_gpu) program.insert(program.end(), {"--device", *options.on_gpu ? "cuda" : "cpu"});
   if (!options.pattern.empty()) program.insert(program.end(), {"--case", options.pattern});
   if (!options.json.empty()) program.insert(program.end(), {"--json", options.json});
   if (options.list) program.emplace_back("--list");
@@ -113,9 +113,8 @@ std::vector<std::string> python_program(const Options& options) {
 }
 
 void run_python(const Options& options) {
-  if (options.on_gpu.value_or(false))
-    throw UsageError(
-        "the cases of python and jax are those of the CPU, and torch takes the GPUs that there are");
+  if (options.on_gpu.value_or(false) && options.operation == "python")
+    throw UsageError("the cases of python are those of the CPU");
   const Launcher launcher = find_launcher("");
   if (!launcher.problem.empty()) throw std::runtime_error(launcher.problem);  // a peer is mpi4py
   if (!options.append && !options.json.empty()) write_file(options.json, "");

@@ -13,6 +13,13 @@ PROCESSES = os.environ.get("PARTITA_TEST_GROUP") == "processes"
 # XLA runs the programs of all ranks of a process in so many threads.
 os.environ.setdefault("PJRT_NPROC", str(max(RANKS, len(os.sched_getaffinity(0)))))
 DEVICE = "cuda" if os.environ.get("PARTITA_TEST_DEVICE") else "cpu"  # "fake", or "cuda"
+# On fake devices, whose memory is the host's, programs of JAX run on the CPU; on GPUs contexts leave it some memory.
+os.environ.setdefault("JAX_PLATFORMS", "cuda,cpu" if os.environ.get("PARTITA_TEST_DEVICE") == "cuda" else "cpu")
+os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+if os.environ.get("PARTITA_TEST_DEVICE") == "fake":
+    from fake_xla import give_handlers_of_devices
+
+    give_handlers_of_devices()
 
 
 def pytest_addoption(parser):

@@ -32,10 +32,10 @@ foreach(ranks 1 2 4)
 endforeach()
 # What has streams and device memory, on fake devices.
 file(GLOB fake_sources CONFIGURE_DEPENDS ranks/fake_*.cpp)
-add_library(partita_fake SHARED python/fake/library.cpp ranks/refused_memory.cpp ${fake_sources})
+add_library(partita_fake SHARED python/fake/library.cpp python/fake/xla_calls.cpp ranks/refused_memory.cpp ${fake_sources})
 partita_our_code(partita_fake)
 partita_compile_quickly(partita_fake)
-target_include_directories(partita_fake PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+target_include_directories(partita_fake PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR})
 target_link_libraries(partita_fake PRIVATE partita_objects)
 set_target_properties(
   partita_fake PROPERTIES OUTPUT_NAME partita SOVERSION ${PROJECT_VERSION} VERSION ${PROJECT_VERSION}
@@ -64,6 +64,14 @@ foreach(ranks RANGE 1 4)
       python-jax-mpi-${ranks} ${ranks} processes ${CMAKE_CURRENT_SOURCE_DIR}/run_ranks.sh ${ranks} ${PARTITA_MPI_LAUNCHER}
       ${PARTITA_MPI_FLAGS} -- ${pytest} ${of_jax_calls})
   endif()
+endforeach()
+# The same on fake devices, whose memory is the host's: programs on the CPU make the calls of those on GPUs.
+set(of_jax_devices ${of_jax})
+list(FILTER of_jax_devices EXCLUDE REGEX "mpi4jax|shallow")
+foreach(ranks 1 3)
+  partita_add_python_test(
+    python-jax-devices-${ranks} ${ranks} threads env LD_LIBRARY_PATH=$<TARGET_FILE_DIR:partita_fake> PARTITA_TEST_DEVICE=fake
+    ${pytest} ${of_jax_devices})
 endforeach()
 # A program written for mpi4jax, which makes its ranks of mpi4py's.
 if(PARTITA_HAVE_MPI)

@@ -10,6 +10,7 @@ import types
 
 import numpy as np
 import pytest
+from fake_xla import library
 from shapes import part, rules, whole
 
 import partita as pt
@@ -381,8 +382,7 @@ def test_halos_in_streams(ctx):
 
 
 def late(stream, milliseconds=30):
-    library = next(line.split()[-1] for line in open("/proc/self/maps") if "libpartita.so" in line)
-    ctypes.CDLL(library).partita_delay_fake_stream(ctypes.c_void_p(stream), milliseconds)
+    library().partita_delay_fake_stream(ctypes.c_void_p(stream), milliseconds)
 
 
 @pytest.mark.skipif(FAKE or importlib.util.find_spec("torch") is None, reason="PyTorch on a GPU")

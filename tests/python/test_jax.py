@@ -1,5 +1,6 @@
 """partita.jax: collectives and messages in compiled programs, with derivatives and batches, in order."""
 
+import functools
 import os
 import signal
 import socket
@@ -10,17 +11,17 @@ import time
 import numpy as np
 import pytest
 from shapes import whole
-from test_launchers import started
+from test_launchers import BODY, started
 
 import partita as pt
 
-os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")  # programs are small, and run few times
 jax = pytest.importorskip("jax")
 jnp = jax.numpy
 pj = pytest.importorskip("partita.jax")
 jax.config.update("jax_enable_x64", True)
 ERROR = jax.errors.JaxRuntimeError
+WHERE = "cuda" if os.environ.get("PARTITA_TEST_DEVICE") == "cuda" else "cpu"
 
 
 def of(rank, shape=(4, 3), dtype=np.float64):
@@ -112,6 +113,21 @@ def test_shapes(ctx):
         for shape, found in zip(shapes, jax.jit(lambda: [pj.all_reduce(jnp.ones(shape)) for shape in shapes])()):
             assert found.shape == shape and (found == ctx.size).all()
         assert pj.all_gather(np.ones((1, 2) * 5)).shape == (ctx.size, 2, *(1, 2) * 4)
+
+
+def test_calls_on_slices(ctx):
+    """Of sizes at which XLA for GPUs would make a call, what slices its operand, and what writes its result into an array, one."""
+    with pj.Group(ctx):
+
+        @jax.jit
+        def program(x):
+            rows = jax.lax.map(lambda row: pj.all_reduce(row), x)
+            return rows, pj.all_reduce(x[:2]) + pj.scan(x[2:]), jnp.zeros(x.shape).at[2:].set(pj.all_gather(x[1:2, : 192 // ctx.size])[0, 0])
+
+        x = jnp.asarray(whole((4, 192), np.float32))
+        rows, parts, filled = program(x)
+        assert (rows == ctx.size * x).all() and (parts == ctx.size * x[:2] + (ctx.rank + 1) * x[2:]).all()
+        assert (filled[:2] == 0).all() and (filled[2:] == x[1, 0]).all()
 
 
 def test_messages(ctx):
@@ -407,6 +423,42 @@ def test_ranks_that_disagree(ctx):
         assert (jax.jit(lambda x: pj.all_reduce(x))(np.ones(3)) == ctx.size).all()
 
 
+def test_programs_go_on_after_errors_that_come_late(ctx):
+    """A program that runs beside Python, until it fails in its last call: the ones behind it do not fail with it, nor its group's end."""
+    if ctx.size == 1:
+        pytest.skip("nobody to disagree with")
+    with pj.Group(ctx) as group:
+
+        @functools.partial(jax.jit, static_argnums=1)
+        def program(x, rows):
+            y = jax.lax.fori_loop(0, 100, lambda i, y: jnp.sin(y @ y), x)
+            return pj.all_reduce(jnp.sum(y) + jnp.ones(rows))
+
+        for same in (3, 5):
+            with pytest.raises(ERROR, match=f"DisagreementError.*shape: {same + 1}"):
+                jax.block_until_ready(program(jnp.ones((200, 200)), same + (ctx.rank == 0)))
+            assert (jax.jit(lambda x: pj.all_reduce(x))(np.ones(3)) == ctx.size).all()
+            group.synchronize()
+        with pytest.raises(ERROR, match="DisagreementError.*shape: 8"):
+            jax.block_until_ready(program(jnp.ones((200, 200)), 7 + (ctx.rank == 0)))
+
+
+def test_programs_do_not_wait_for_each_other(ctx):
+    """Python goes on while the device has several to do, one behind the other."""
+    with pj.Group(ctx):
+
+        @jax.jit
+        def program(x):
+            return pj.all_reduce(jax.lax.fori_loop(0, 100, lambda i, y: jnp.sin(y @ y), x))
+
+        edge = 2000 if WHERE == "cuda" else 300  # so that six take far longer than it takes to ask for them
+        results = [jax.block_until_ready(program(jnp.ones((edge, edge))))]
+        for _ in range(6):
+            results.append(program(results[-1]))
+        assert not results[4].is_ready()
+        assert jax.block_until_ready(results[6]).shape == (edge, edge)
+
+
 def test_bad_arguments(ctx):
     with pj.Group(ctx):
         for call in (
@@ -448,7 +500,7 @@ with pj.Group(context) as group:
         print(time.time(), error, flush=True)
         os._exit(0)
 """
-    (told, code), (died, killed) = started(2, text)
+    (told, code), (died, killed) = started(2, text, body=BODY.replace('"cpu"', f'"{WHERE}"'))
     assert killed == -signal.SIGKILL and code == 0, (told, died)
     assert float(told.split()[0]) - float(died) < 20 and "LostPeerError" in told, (told, died)
 

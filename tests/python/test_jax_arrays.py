@@ -175,7 +175,29 @@ def test_ghost_cells(ctx, periodic):
                     wanted[(slice(None),) * axis + (outside,)] = 0
             assert (found == wanted).all()
         slab = layouts(ctx, array.shape)[0]
-        check_derivatives(ctx, lambda x: pj.halo(x, slab, (1, 1), (2, 0), periodic), some(slab.local_shape(ctx.rank), np.float64, ctx.rank))
+        x = some(slab.local_shape(ctx.rank), np.float64, ctx.rank)
+
+        def extended(x):
+            return pj.halo(x, slab, (1, 1), (2, 0), periodic)
+
+        def back(x):
+            return jax.linear_transpose(extended, x)(extended(x))[0]
+
+        check_derivatives(ctx, extended, x)
+        check_derivatives(ctx, back, x)
+        several = jax.jit(jax.vmap(lambda x: (extended(x), back(x))))(jnp.stack([x, 2 * x]))
+        for one, many in zip(jax.jit(lambda x: (extended(x), back(x)))(x), several):
+            same(many, np.stack([one, 2 * one]))
+
+
+def test_ghost_cells_of_replicas(ctx):
+    layout = pt.Layout(pt.Replicated(), (5, 4), ctx.size)
+    with pj.Group(ctx):
+        found = jax.jit(lambda x: pj.halo(x, layout, (1, 0), periodic=(True, False)))(whole((5, 4)))
+        assert (found == np.pad(whole((5, 4)), ((1, 1), (0, 0)), "wrap")).all()
+        if ctx.size > 1:
+            with pytest.raises(pt.ArgumentError, match="replicas"):
+                jax.grad(lambda x: pj.halo(x, layout, (1, 0)).sum())(whole((5, 4)))
 
 
 def test_bad_arguments(ctx):

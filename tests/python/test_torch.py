@@ -335,7 +335,7 @@ def test_what_is_wrong_is_the_same_error_on_all_ranks(ctx):
 
 
 def test_bench():
-    run = "from partita.bench import main; from partita.torch.bench import _cases; main(['--case', 'layers/*ward', '--runs', '1'], _cases)"
+    run = "from partita.bench import main; from partita.torch.bench import cases; main(['--case', 'layers/*ward', '--runs', '1'], cases)"
     (printed, code), other = started(2, "", body=run)
     assert code == 0 and printed.count("2 ranks  ours") == 2 and "cuda/*: skipped" in printed and other == ("", 0), (printed, other)
 

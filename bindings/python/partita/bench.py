@@ -2,6 +2,7 @@
 
     mpirun -n 2 python -m partita.bench               # or: partita bench python
     python -m partita.bench --case 'matmul/*' --json results.jsonl
+    mpirun -n 2 python -m partita.bench jax           # or: partita bench jax; likewise torch
 
 Everything that is compared runs turn by turn on all ranks; medians are quoted, of the slowest rank.
 """
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import fnmatch
+import importlib
 import json
 import os
 import subprocess
@@ -24,6 +26,7 @@ from ._array import Array, default_multiply, default_redistribution
 from ._collectives import all_gather, all_reduce, all_to_all
 from ._context import Context, initialize
 from ._create import from_local, random
+from ._errors import UnsupportedError
 
 __all__ = ["main"]
 
@@ -41,6 +44,9 @@ class Case(NamedTuple):
     calls: int
 
 
+Cases = Callable[[Context, Optional[str]], Iterator[Case]]
+
+
 def called(call: Callable[[], Any]) -> Seconds:
     """The seconds of calls in Python."""
 
@@ -48,6 +54,20 @@ def called(call: Callable[[], Any]) -> Seconds:
         begin = time.perf_counter()
         for _ in range(calls):
             call()
+        return time.perf_counter() - begin
+
+    return seconds
+
+
+def queued(call: Callable[[], Any], wait: Callable[[Any], Any]) -> Seconds:
+    """The seconds of calls that return before they are done, one behind the other, until the last one is."""
+
+    def seconds(calls: int) -> float:
+        found = None
+        begin = time.perf_counter()
+        for _ in range(calls):
+            found = call()
+        wait(found)
         return time.perf_counter() - begin
 
     return seconds
@@ -128,7 +148,9 @@ def _imported(package: str) -> Seconds:
     return called(lambda: subprocess.run([sys.executable, "-c", f"import {package}"], check=True, env=environment))
 
 
-def _cases(context: Context) -> Iterator[Case]:
+def _cases(context: Context, device: Optional[str]) -> Iterator[Case]:
+    if device == "cuda":
+        raise UnsupportedError("the cases of the package itself are those of the CPU; those of jax and torch are of GPUs, too")
     yield from _beside_cpp(context)
     yield from _beside_numpy(context)
     if context.size > 1:
@@ -164,38 +186,58 @@ def _line(context: Context, operation: str, case: Case, ours: float, theirs: flo
     }
 
 
+def _of_package(package: str) -> Cases:
+    """The cases of calls in another package's programs."""
+    try:
+        module = importlib.import_module(f"partita.{package}.bench")
+    except ModuleNotFoundError as missing:
+        sys.exit(f"partita bench {package}: the package {missing.name} is not installed for {sys.executable}")
+    found: Cases = module.cases
+    return found
+
+
 def main(
-    arguments: Optional[List[str]] = None,
-    cases: Callable[[Context], Iterator[Case]] = _cases,
-    operation: str = "python",
-    about: str = (__doc__ or "").partition("\n")[0],
+    arguments: Optional[List[str]] = None, cases: Cases = _cases, operation: str = "python", about: str = __doc__ or ""
 ) -> None:
     """The command, of these cases. Collective over the ranks that started it."""
-    parser = argparse.ArgumentParser(description=about)
+    parser = argparse.ArgumentParser(description=about.partition("\n")[0])
+    if operation == "python":
+        parser.add_argument("package", nargs="?", choices=["jax", "torch"], help="whose programs make the calls")
     parser.add_argument("--case", default="*", help="a case's name, or a shell pattern")
+    parser.add_argument("--device", choices=["cpu", "cuda"], help="whose cases (jax: the CPU's; torch: all that there are)")
     parser.add_argument("--runs", type=int, default=9, help="interleaved runs that count; the median is quoted (9)")
     parser.add_argument("--json", help="one JSON object a line into this file, after what is there")
     parser.add_argument("--list", action="store_true", help="name the cases and do nothing")
     given = parser.parse_args(arguments)
+    package: Optional[str] = getattr(given, "package", None)
+    if package is not None:
+        cases, operation = _of_package(package), package
     with initialize(device="cpu") as context:
-        for case in cases(context):
-            if not fnmatch.fnmatch(case.name, given.case):
-                continue
-            if given.list:
-                if context.rank == 0:
-                    print(case.name)
-                continue
-            ours, theirs = _measure(context, case, given.runs)
-            if context.rank > 0:
-                continue
-            print(
-                f"{case.name:<24} {context.size:>3} ranks  ours {1e6 * ours:>11.1f} us  {case.peer} {1e6 * theirs:>11.1f} us  "
-                f"{1e6 * (ours - theirs):>+10.1f} us  {theirs / ours:>6.2f}x",
-                flush=True,
-            )
-            if given.json:
-                with open(given.json, "a") as file:
-                    file.write(json.dumps(_line(context, operation, case, ours, theirs)) + "\n")
+        try:
+            _run(context, cases(context, given.device), operation, given)
+        except UnsupportedError as error:
+            sys.exit(f"partita bench {operation}: {error}")
+
+
+def _run(context: Context, cases: Iterator[Case], operation: str, given: argparse.Namespace) -> None:
+    for case in cases:
+        if not fnmatch.fnmatch(case.name, given.case):
+            continue
+        if given.list:
+            if context.rank == 0:
+                print(case.name)
+            continue
+        ours, theirs = _measure(context, case, given.runs)
+        if context.rank > 0:
+            continue
+        print(
+            f"{case.name:<24} {context.size:>3} ranks  ours {1e6 * ours:>11.1f} us  {case.peer} {1e6 * theirs:>11.1f} us  "
+            f"{1e6 * (ours - theirs):>+10.1f} us  {theirs / ours:>6.2f}x",
+            flush=True,
+        )
+        if given.json:
+            with open(given.json, "a") as file:
+                file.write(json.dumps(_line(context, operation, case, ours, theirs)) + "\n")
 
 
 if __name__ == "__main__":

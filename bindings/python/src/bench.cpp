@@ -40,6 +40,21 @@ void bind_bench(nb::module_& module) {
       },
       nb::arg("a"), nb::arg("options"), calls);
   module.def(
+      "seconds_of_fft_plan",
+      [](const Array& input, Array& output, const FftOptions& options, int calls) {
+        const nb::gil_scoped_release unlocked;
+        FFT plan(input.context(), input.operand(), output.operand(), options);
+        plan.execute(input, output);
+        const bool in_stream = input.local().space == MemorySpace::device;
+        const auto begin = std::chrono::steady_clock::now();
+        for (int i = 0; i < calls; ++i) {
+          in_stream ? plan.execute(input, output, 1, Stream{}) : plan.execute(input, output);
+        }
+        input.context().synchronize();
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+      },
+      nb::arg("input"), nb::arg("output"), nb::arg("options"), calls);
+  module.def(
       "seconds_of_redistribute",
       [](const Array& a, const Distribution& destination, const RedistributeOptions& options, int calls) {
         return seconds_of(calls, [&] { (void)redistribute(a, destination, options); });

@@ -38,6 +38,13 @@ void end_exchange(HaloExchange& self, StreamHandle stream) {
 }  // namespace
 
 void bind_halos(nb::module_& module) {
+  module.def(
+      "halo_shape",
+      [](const Layout& layout, int rank, const Extents& lower, const Extents& upper,
+         const std::vector<bool>& periodic) {
+        return halo_shape(layout, rank, {lower, upper, periodic});
+      },
+      nb::arg("layout"), nb::arg("rank"), nb::arg("lower"), nb::arg("upper"), nb::arg("periodic"));
   nb::class_<HaloExchange>(module, "Halo")
       .def(
           "__init__",

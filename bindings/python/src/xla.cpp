@@ -113,25 +113,47 @@ void redistribute_buffers(const Call& call, Group& group) {
   redistribute_into(source, destination, {}, call.stream());
 }
 
-void transform_buffers(const Call& call, Group& group) {
+FftOptions transform_of(const Call& call, const Layout& destination) {
   constexpr std::pair<std::string_view, FftKind> kinds[] = {
       {"c2c", FftKind::c2c}, {"r2c", FftKind::r2c}, {"c2r", FftKind::c2r}};
-  if (call.space() == MemorySpace::device)
-    throw UnsupportedError("fft: compiled programs transform arrays in host memory");
-  const Array input = group.array(call, "source", call.argument(0));
-  Array output = group.array(call, "destination", call.result(0));
   FftOptions options;
   for (const std::int64_t axis : call.numbers("axes")) options.axes.push_back(static_cast<int>(axis));
   options.norm = named("norm", call.text("norm"), norms);
-  switch (named("kind", call.text("kind"), kinds)) {
-    case FftKind::r2c:
-      return rfft_into(input, output, options);
-    case FftKind::c2r:
-      return irfft_into(input, output, options);
-    default:
-      return call.number("inverse") != 0 ? ifft_into(input, output, options)
-                                         : fft_into(input, output, options);
-  }
+  options.kind = named("kind", call.text("kind"), kinds);
+  options.inverse = options.kind == FftKind::c2c && call.number("inverse") != 0;
+  if (options.kind == FftKind::c2r) options.last_length = destination.shape()[options.axes.back()];
+  return options;
+}
+
+/// Planned once: the functions of one line would compare arrays in ordinary memory with all ranks every time.
+void transform_buffers(const Call& call, Group& group) {
+  const Array input = group.array(call, "source", call.argument(0));
+  Array output = group.array(call, "destination", call.result(0));
+  FFT& transform = group.plan<FFT>("fft " + call.identity(), [&] {
+    return FFT(group.context(), input.operand(), output.operand(), transform_of(call, output.layout()));
+  });
+  if (call.space() == MemorySpace::host) return transform.execute(input, output);
+  transform.execute(input, output, 1, call.stream());
+}
+
+/// Of both directions.
+Halo& halo_of(const Call& call, Group& group) {
+  return group.plan<Halo>("halo " + call.identity(), [&] {
+    HaloOptions options;
+    for (const std::int64_t width : call.numbers("lower")) options.lower.push_back(width);
+    for (const std::int64_t width : call.numbers("upper")) options.upper.push_back(width);
+    for (const std::int64_t round : call.numbers("periodic")) options.periodic.push_back(round != 0);
+    return Halo(group.context(), group.operand(call, "layout", call.argument(0)), options);
+  });
+}
+
+/// In place: the part is inside the result already, and what lies outside of the array, too.
+void refresh_ghost_cells(const Call& call, Group& group) {
+  halo_of(call, group).refresh(call.result(0), call.stream());
+}
+
+void accumulate_ghost_cells(const Call& call, Group& group) {
+  halo_of(call, group).accumulate(call.argument(0), call.result(0), call.stream());
 }
 
 void multiply_buffers(const Call& call, Group& group) {
@@ -174,6 +196,8 @@ nb::dict handlers() {
   add("barrier", xla::handler<in_group<barrier_in_program>, space>);
   add("redistribute", xla::handler<in_group<redistribute_buffers>, space>);
   add("fft", xla::handler<in_group<transform_buffers>, space>);
+  add("halo", xla::handler<in_group<refresh_ghost_cells>, space>);
+  add("halo_accumulate", xla::handler<in_group<accumulate_ghost_cells>, space>);
   add("matmul", xla::handler<in_group<multiply_buffers>, space>);
   return all;
 }
@@ -189,6 +213,7 @@ void bind_xla(nb::module_& module) {
       nb::arg("device"));
   module.def("add_xla_group", &xla::add_group, nb::arg("context"));
   module.def("forget_xla_group", &xla::forget_group, nb::arg("number"));
+  module.def("synchronize_xla_group", &xla::synchronize_group, nb::arg("number"), Unlocked());
 }
 
 }  // namespace partita::python

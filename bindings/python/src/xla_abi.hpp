@@ -58,6 +58,12 @@ struct ErrorText {
   int code;
 };
 
+struct ErrorEnd {
+  std::size_t size;
+  Extension* extensions;
+  Error* error;
+};
+
 struct StreamQuestion {
   std::size_t size;
   Extension* extensions;
@@ -72,7 +78,7 @@ struct Runtime {
   const void* internal;
   Error* (*make_error)(ErrorText*);
   void (*error_message)(void*);
-  void (*destroy_error)(void*);
+  void (*destroy_error)(ErrorEnd*);
   Error* (*register_handler)(void*);
   Error* (*stream)(StreamQuestion*);
 };

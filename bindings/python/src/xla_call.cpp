@@ -81,13 +81,26 @@ Error* refused(const Frame& frame) {
   }
 }
 
+void append_value(std::string& all, int type, const void* value) {
+  if (type == text_attribute) {
+    const auto& text = *static_cast<const Text*>(value);
+    all.append(text.data, text.length);
+  } else if (type == number_attribute) {
+    all.append(std::to_string(*static_cast<const std::int64_t*>(static_cast<const Number*>(value)->value)));
+  } else if (type == numbers_attribute) {
+    const auto& numbers = *static_cast<const Numbers*>(value);
+    const auto* const first = static_cast<const std::int64_t*>(numbers.values);
+    for (std::size_t i = 0; i < numbers.count; ++i) all.append(std::to_string(first[i])).append(1, ',');
+  }
+}
+
 }  // namespace
 
 Error* answered(Frame& frame, MemorySpace space, Body body) noexcept {
   if (frame.extensions != nullptr && frame.extensions->type == metadata_extension) {
     Metadata& metadata = *reinterpret_cast<MetadataExtension*>(frame.extensions)->metadata;
     metadata.version = {sizeof(Version), nullptr, version_major, version_minor};
-    metadata.traits = 0;
+    metadata.traits = 0;  // no command buffers: XLA captures anew when it likes, each rank for itself
     return nullptr;
   }
   try {
@@ -145,6 +158,18 @@ std::span<const std::int64_t> Call::numbers(std::string_view name) const {
   return {static_cast<const std::int64_t*>(found.values), found.count};
 }
 
+std::string Call::identity() const {
+  std::string all = space_ == MemorySpace::device ? "device" : "host";
+  for (std::int64_t i = 0; i < frame_.arguments.count; ++i)
+    all.append(1, ' ').append(std::to_string(frame_.arguments.buffers[i]->dtype));
+  const Attributes& attributes = frame_.attributes;
+  for (std::int64_t i = 0; i < attributes.count; ++i) {
+    all.append(1, '|').append(attributes.names[i]->data, attributes.names[i]->length).append(1, '=');
+    append_value(all, attributes.types[i], attributes.values[i]);
+  }
+  return all;
+}
+
 std::string_view Call::text(std::string_view name) const {
   const auto& found = *static_cast<const Text*>(attribute(name, text_attribute));
   return {found.data, found.length};
@@ -153,7 +178,11 @@ std::string_view Call::text(std::string_view name) const {
 Stream Call::stream() const {
   if (space_ == MemorySpace::host) return {};
   StreamQuestion question{sizeof(StreamQuestion), nullptr, frame_.execution, nullptr};
-  if (frame_.runtime->stream(&question) != nullptr) throw UnsupportedError("XLA says no stream");
+  if (Error* const error = frame_.runtime->stream(&question); error != nullptr) {
+    ErrorEnd end{sizeof(ErrorEnd), nullptr, error};
+    frame_.runtime->destroy_error(&end);
+    throw UnsupportedError("XLA says no stream");
+  }
   return Stream(question.stream);
 }
 

@@ -6,6 +6,7 @@
 #include <partita/stream.hpp>
 #include <partita/view.hpp>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "xla_abi.hpp"
@@ -24,6 +25,9 @@ class Call {
   std::int64_t number(std::string_view name) const;
   std::span<const std::int64_t> numbers(std::string_view name) const;
   std::string_view text(std::string_view name) const;
+  /// All that the program says of the call: its attributes, of 64 bits and texts, the element types of its
+  /// arguments and whose memory it is.
+  std::string identity() const;
 
   MemorySpace space() const { return space_; }
   /// XLA's own, of what lies in device memory.

@@ -15,6 +15,7 @@ on the parts of all ranks together (docs/jax.md), and batched by `vmap`. What is
 Partita's exception, on every rank of a collective call.
 """
 
+from . import _flags as _flags
 from ._arrays import fft, fft_result, irfft, matmul, matmul_result, redistribute, rfft
 from ._collectives import (
     all_gather,

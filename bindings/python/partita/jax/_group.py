@@ -2,19 +2,39 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 from types import TracebackType
 from typing import Any, Dict, List, Optional, Sequence, Type, Union
 
 import jax  # type: ignore[import-not-found,unused-ignore]
+import numpy as np
 
 from .. import _core
+from .._collectives import all_gather
 from .._context import Context, one_line, ranks_of_process
 from .._errors import ArgumentError, UnsupportedError
+from ._tokens import wait_for_programs
+
+_config: Any = jax.config
 
 
-_wait_for_programs: Any = jax.effects_barrier
+def index_of_device(context: Context) -> Optional[int]:
+    """The number of the context's GPU in this process; None: it is on the CPU."""
+    kind, _, number = context.device.partition(":")
+    return int(number) if kind == "cuda" else None
+
+
+def _device_of_programs(context: Context) -> Optional[Any]:
+    """Where programs of the group run, if JAX would take another GPU of this process by itself."""
+    index = index_of_device(context)
+    if index is None or jax.default_backend() != "gpu" or _config.jax_default_device is not None:
+        return None
+    devices = jax.local_devices()
+    if len(devices) < 2:
+        return None
+    return next((one for one in devices if one.local_hardware_id == index), None)
 
 
 def _threads_of_xla() -> int:
@@ -26,10 +46,20 @@ def _threads_of_xla() -> int:
     return max(len(os.sched_getaffinity(0)), devices)
 
 
-def _require_threads() -> None:
-    """A call waits for other ranks in one of these threads: with fewer than ranks, those who are waited for might get none."""
+def _require_threads(context: Context) -> None:
+    """A call waits for other ranks in one of these threads: with fewer than ranks, those who are waited for might get none.
+    Of a GPU XLA has one stream a process: there one rank's work would wait for that of another one behind it."""
     ranks = ranks_of_process()
-    if ranks > 1 and jax.default_backend() == "cpu" and _threads_of_xla() < ranks:
+    if ranks == 1:
+        return
+    if jax.default_backend() == "gpu":
+        devices = all_gather(context, np.array([index_of_device(context) or 0]))
+        if len(set(devices.tolist())) < ranks:
+            raise UnsupportedError(
+                f"Group: {ranks} ranks are threads of this process and share a GPU, for which XLA has one stream: start the "
+                "ranks as processes"
+            )
+    elif jax.default_backend() == "cpu" and _threads_of_xla() < ranks:
         raise UnsupportedError(
             f"Group: {ranks} ranks are threads of this process, whose programs XLA runs in {_threads_of_xla()} threads: set "
             f"PJRT_NPROC={ranks} in the environment before JAX is used first, or start the ranks as processes"
@@ -49,7 +79,8 @@ class Group:
 
     Programs run in threads of XLA's, and a context belongs to one thread at a time: so a group has a context of its own, and
     the given one stays free for other calls. Creation is collective over the context's ranks, and blocking. Inside of
-    ``with group:`` it is the group of calls that name none, in this thread; the block's end closes it.
+    ``with group:`` it is the group of calls that name none, in this thread; the block's end closes it. There programs run on
+    the context's GPU, unless `jax_default_device` says another.
 
     Parameters
     ----------
@@ -58,11 +89,12 @@ class Group:
     Raises
     ------
     UnsupportedError
-        More ranks that are threads of this process than XLA has threads for their programs; on each of them.
+        More ranks that are threads of this process than XLA has threads for their programs, or several that share a GPU; on
+        each of them.
     """
 
     def __init__(self, context: Context) -> None:
-        _require_threads()
+        _require_threads(context)
         own = context.split(0, context.rank)
         assert own is not None
         self._begin(own)
@@ -71,6 +103,7 @@ class Group:
         self._context = own
         self._number = _core.add_xla_group(own._core)
         self._programs: Dict[Any, Any] = {}  # of calls outside of programs
+        self._devices: List[Any] = []  # of the blocks that are entered
 
     @classmethod
     def _of(cls, own: Context) -> Group:
@@ -90,7 +123,7 @@ class Group:
 
     def split(self, colour: int, key: int = 0) -> Optional[Group]:
         """The ranks that give the same colour as a group of their own; None where it is negative. Collective."""
-        _wait_for_programs()
+        wait_for_programs()
         own = self._context.split(colour, key)
         return None if own is None else Group._of(own)
 
@@ -102,10 +135,19 @@ class Group:
         assert found is not None
         return found
 
+    def synchronize(self) -> None:
+        """Wait for the programs of this thread, and for what they have given a GPU. Blocking, within the deadline.
+
+        What went wrong on a GPU after a call had put its work into XLA's stream is raised here, or by the next call of the
+        group: JAX does not see it, and results are undefined from there.
+        """
+        wait_for_programs()
+        _core.synchronize_xla_group(self._number)
+
     def close(self) -> None:
         """Wait for the programs of this thread, then end the group. Collective, blocking."""
         try:
-            _wait_for_programs()
+            self.synchronize()
         finally:
             _core.forget_xla_group(self._number)
         self._context.close()
@@ -115,6 +157,9 @@ class Group:
         self._context.fail(why)
 
     def __enter__(self) -> Group:
+        device = _device_of_programs(self._context)
+        self._devices.append(contextlib.nullcontext() if device is None else jax.default_device(device))
+        self._devices[-1].__enter__()
         _entered.groups.append(self)
         return self
 
@@ -122,6 +167,7 @@ class Group:
         self, kind: Optional[Type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
     ) -> None:
         _entered.groups.remove(self)
+        self._devices.pop().__exit__(None, None, None)
         if error is None:
             self.close()
         else:

@@ -2,70 +2,45 @@
 
 from __future__ import annotations
 
-import functools
-import itertools
-from typing import Any, List, Optional, Sequence, Tuple
+from typing import Any, Dict, Optional, Sequence, Tuple
 
 import jax  # type: ignore[import-not-found,unused-ignore]
 import jax.numpy as jnp  # type: ignore[import-not-found,unused-ignore]
-import numpy as np
 
 from .. import _core
 from .._errors import ArgumentError
-from ._arrays import _part
-from ._collectives import all_to_all
+from ._arrays import _local, _part
 from ._group import Group, chosen
+from ._program import batched_in_turn, call, linear
 
-Widths = Tuple[int, ...]
-
-
-def _extended(layout: _core.Layout, rank: int, lower: Widths, upper: Widths, periodic: Tuple[bool, ...]) -> List[Any]:
-    """The global indices of a rank's part with its ghost cells, along each dimension; -1 outside of the array."""
-    along: List[Any] = []
-    for axis, extent in enumerate(layout.shape):
-        own = layout.indices(axis, rank)
-        if len(own) and own[-1] - own[0] + 1 != len(own):
-            raise ArgumentError(f"halo: the part of rank {rank} of {layout} is no box")
-        cells = np.arange(own[0] - lower[axis], own[-1] + 1 + upper[axis]) if len(own) else own
-        along.append(cells % extent if periodic[axis] else np.where((cells < 0) | (cells >= extent), -1, cells))
-    return along
+# The extended part with what the neighbours own in its ghost cells, in place; and the adjoint: this rank's part with what
+# all ranks' ghost cells hold of it. Between the two a part is set into zeros.
+_refresh = call("halo", lambda extended, **_: (extended.shape, extended.dtype), in_place=True)
+_accumulate = call("halo_accumulate", lambda extended, group, layout, **_: (_local(layout, group), extended.dtype))
 
 
-@functools.lru_cache(maxsize=64)
-def _exchange(
-    layout: _core.Layout, rank: int, lower: Widths, upper: Widths, periodic: Tuple[bool, ...]
-) -> Tuple[Any, Any, Tuple[int, ...], Tuple[int, ...], Tuple[int, ...]]:
-    """Which elements of its part the rank gives, to which of its extended part it puts what it gets (both as flat indices, by
-    rank), how many to and from each rank, and the extended part's shape. From itself a rank takes only what goes round."""
-    given: List[Any] = []
-    taken: List[Any] = []
-    for other in range(layout.ranks):
-        given.append(_ghosts(layout, rank, other, lower, upper, periodic)[0])
-        taken.append(_ghosts(layout, other, rank, lower, upper, periodic)[1])
-    shape = tuple(len(cells) for cells in _extended(layout, rank, lower, upper, periodic))
-    counts = [tuple(len(one) for one in side) for side in (given, taken)]
-    return np.concatenate(given), np.concatenate(taken), counts[0], counts[1], shape
+def _extended(x: Any, group: Group, layout: _core.Layout, lower: Tuple[int, ...], upper: Tuple[int, ...], periodic: Tuple[int, ...]) -> Any:
+    """The part, and zeros around it. A part without elements has no ghost cells."""
+    shape = _core.halo_shape(layout, group.rank, lower, upper, [bool(one) for one in periodic])
+    if 0 in x.shape:
+        return jax.lax.slice(x, (0,) * x.ndim, shape)
+    return jax.lax.pad(x, jnp.zeros((), x.dtype), [(low, high, 0) for low, high in zip(lower, upper)])
 
 
-def _ghosts(layout: _core.Layout, owner: int, taker: int, lower: Widths, upper: Widths, periodic: Tuple[bool, ...]) -> Tuple[Any, Any]:
-    """Of the ghost cells of `taker` those that `owner` owns: where they lie in its part, and in the extended part of `taker`."""
-    extended = _extended(layout, taker, lower, upper, periodic)
-    shapes = layout.local_shape(owner), tuple(map(len, extended))
-    places = []
-    for axis, cells in enumerate(extended):
-        own = layout.indices(axis, owner)
-        first = int(own[0]) if len(own) else 0
-        there = np.flatnonzero((cells >= first) & (cells < first + len(own)) & (cells >= 0))
-        places.append((cells[there] - first, there))
-    if 0 in shapes[0] or 0 in shapes[1] or any(len(there) == 0 for _, there in places):
-        return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    source: Any = np.ravel_multi_index(np.ix_(*(one for one, _ in places)), shapes[0])
-    target: Any = np.ravel_multi_index(np.ix_(*(one for _, one in places)), shapes[1])
-    if owner == taker:  # the part itself is no ghost
-        own_cells = [(there >= low) & (there < low + n) for (_, there), low, n in zip(places, lower, shapes[0])]
-        inside = functools.reduce(np.logical_and, np.meshgrid(*own_cells, indexing="ij"))
-        return source[~inside], target[~inside]
-    return source.ravel(), target.ravel()
+def _refresh_back(cotangent: Any, x: Any, **params: Any) -> Any:
+    if params["layout"].is_replicated:
+        raise ArgumentError(f"halo: what belongs to the replicas of {params['layout']} would be added once a rank; redistribute it first")
+    return _extended(_accumulate.bind(cotangent, **params), **params)
+
+
+def _accumulate_back(cotangent: Any, x: Any, **params: Any) -> Any:
+    return _refresh.bind(_extended(cotangent, **params), **params)
+
+
+linear(_refresh, _refresh_back)
+linear(_accumulate, _accumulate_back)
+batched_in_turn(_refresh)
+batched_in_turn(_accumulate)
 
 
 def halo(
@@ -75,7 +50,7 @@ def halo(
     """This rank's part, extended by ghost cells: what its neighbours own. Collective.
 
     For all distributions whose parts are boxes, of any widths. Corners are filled, too; cells outside of the array are 0. In
-    reverse, cotangents of ghost cells are added to those of their owners.
+    reverse, cotangents of ghost cells are added to those of their owners, where elements have one.
 
     Parameters
     ----------
@@ -91,12 +66,9 @@ def halo(
     x = _part("halo", x, layout, among)
     before = tuple(map(int, lower))
     behind = before if upper is None else tuple(map(int, upper))
-    round_ = (False,) * x.ndim if periodic is None else tuple(map(bool, periodic))
-    if not len(before) == len(behind) == len(round_) == x.ndim or min(itertools.chain(before, behind), default=0) < 0:
+    round_ = (0,) * x.ndim if periodic is None else tuple(int(bool(one)) for one in periodic)
+    if not len(before) == len(behind) == len(round_) == x.ndim:
         raise ArgumentError(f"halo: widths {before} and {behind} of an array of {x.ndim} dimensions")
-    given, taken, sent, received, shape = _exchange(layout, among.rank, before, behind, round_)
-    arrived = all_to_all(x.reshape(-1)[given], send_counts=sent, receive_counts=received, group=among)
-    extended = jnp.zeros(shape, x.dtype)
-    if 0 not in x.shape:
-        extended = jax.lax.dynamic_update_slice(extended, x, before)
-    return extended.reshape(-1).at[taken].set(arrived, unique_indices=True).reshape(shape)
+    params: Dict[str, Any] = {"group": among, "layout": layout, "lower": before, "upper": behind, "periodic": round_}
+    found: jax.Array = _refresh.bind(_extended(x, **params), **params)
+    return found

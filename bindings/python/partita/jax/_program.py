@@ -11,7 +11,6 @@ from typing import Any, Callable, Dict, Optional, Sequence, Tuple
 import jax  # type: ignore[import-not-found,unused-ignore]
 import numpy as np
 from jax._src import core as _core_of_jax  # type: ignore[import-not-found,unused-ignore]
-from jax._src import effects as _effects
 from jax.extend import core as _extend  # type: ignore[import-not-found,unused-ignore]
 from jax.interpreters import ad as _ad  # type: ignore[import-not-found,unused-ignore]
 from jax.interpreters import batching as _batching
@@ -19,6 +18,7 @@ from jax.interpreters import mlir as _mlir
 
 from .. import _core
 from ._group import Group
+from ._tokens import effect
 
 # What JAX has no types for.
 ad: Any = _ad
@@ -30,22 +30,6 @@ for _platform, _device in (("cpu", False), ("CUDA", True)):
     for _name, _handler in _core.xla_handlers(_device).items():
         jax.ffi.register_ffi_target(f"partita_{_name}", _handler, platform=_platform)
 
-
-class _Ordered(_effects.Effect):  # type: ignore[misc,unused-ignore]
-    def __str__(self) -> str:
-        return "Partita"
-
-
-for _allowed in (
-    _effects.ordered_effects,
-    _effects.shardable_ordered_effects,  # a process runs on one device: the program order is its order
-    _effects.lowerable_effects,
-    _effects.control_flow_allowed_effects,
-    _effects.custom_derivatives_allowed_effects,
-    _effects.remat_allowed_effects,
-):
-    _allowed.add_type(_Ordered)
-_effect = _Ordered()
 
 Result = Optional[Tuple[Tuple[int, ...], Any]]
 
@@ -79,14 +63,14 @@ def call(name: str, result: Callable[..., Result], *, in_place: bool = False) ->
 
     def described(*operands: Any, **params: Any) -> Any:
         found = result(*operands, **params) or ((), np.float32)
-        return _core_of_jax.ShapedArray(*found), {_effect}
+        return _core_of_jax.ShapedArray(*found), {effect}
 
     def lowered(ctx: Any, *operands: Any, **params: Any) -> Any:
         answers = () if result(*ctx.avals_in, **params) is None else ctx.avals_out
         token = _core_of_jax.abstract_token
         inner = ctx.replace(avals_in=(*ctx.avals_in, token), avals_out=(*answers, token))
-        *found, after = lower(inner, *operands, ctx.tokens_in.get(_effect), **_attributes(params))
-        ctx.set_tokens_out(mlir.TokenSet({_effect: after}))
+        *found, after = lower(inner, *operands, ctx.tokens_in.get(effect), **_attributes(params))
+        ctx.set_tokens_out(mlir.TokenSet({effect: after}))
         return found or [mlir.ir_constant(np.zeros((), np.float32))]
 
     primitive.def_effectful_abstract_eval(described)

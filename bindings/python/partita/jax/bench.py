@@ -1,25 +1,35 @@
-"""What calls in compiled programs take: beside mpi4jax on the same MPI, in the same run, or beside none where it is not installed.
+"""What calls in compiled programs take, beside others' in the same run.
 
-    mpirun -n 2 python -m partita.jax.bench           # or: partita bench jax
+    mpirun -n 2 python -m partita.jax.bench                  # or: partita bench jax
+    mpirun -n 4 python -m partita.jax.bench --device cuda    # a GPU for each rank; some cases are of one rank, too
+
+On the CPU beside mpi4jax on the same MPI, or beside none where it is not installed; on GPUs beside ours in C++, JAX's own
+transform, and `jax.lax.psum` under `shard_map`.
 """
 
 from __future__ import annotations
 
 import importlib
-from typing import Any, Callable, Iterator, Tuple
+import socket
+from typing import Any, Callable, Iterator, Optional, Tuple
 
 import jax  # type: ignore[import-not-found,unused-ignore]
 import jax.numpy as jnp  # type: ignore[import-not-found,unused-ignore]
 import numpy as np
 
-from .. import Layout, Slab
+from .. import Layout, Slab, _core
 from .. import jax as ours
-from .._context import Context
-from ..bench import Case, called, main
+from .._collectives import broadcast
+from .._context import Context, initialize
+from .._create import empty
+from .._errors import UnsupportedError
+from ..bench import Case, called, main, queued
 from ..compat import mpi4jax as compatible
 
-_edge = 256
+_edge, _edge_on_gpus = 256, 512
+_sizes = (("1KiB", 1 << 10, 200), ("16KiB", 16 << 10, 200), ("256KiB", 256 << 10, 200), ("4MiB", 4 << 20, 50), ("64MiB", 64 << 20, 20), ("1GiB", 1 << 30, 3))  # fmt: skip
 _ready: Any = jax.block_until_ready
+_jax: Any = jax  # of which not all has types
 
 
 def _peer() -> Tuple[str, Any, Any]:
@@ -47,7 +57,8 @@ def _transform(alltoall: Callable[..., Any], ranks: int) -> Callable[[Any], Any]
     return transform
 
 
-def _cases(context: Context) -> Iterator[Case]:
+def _on_cpu(context: Context) -> Iterator[Case]:
+    _jax.config.update("jax_platforms", "cpu")
     peer, theirs, MPI = _peer()
     ranks = context.size
     with ours.Group(context):
@@ -69,5 +80,67 @@ def _cases(context: Context) -> Iterator[Case]:
             yield Case(f"{name}/{_edge}", bytes_of_cube, called(_waited(mine, cube)), peer, called(_waited(other, cube)), 1)
 
 
+def _beside_cpp(context: Context) -> Iterator[Case]:
+    """A transform in a program, several of them one behind the other, and as many of a plan in C++; in the last case JAX's own."""
+    edge, ranks = _edge_on_gpus, context.size
+    layout = Layout(Slab(0), (edge,) * 3, ranks)
+    cube = jnp.ones(layout.local_shape(context.rank), jnp.complex64)
+    mine = jax.jit(lambda cube: ours.fft(cube, layout, Slab(1)))
+    ours_queued, size = queued(lambda: mine(cube), _ready), 8 * edge**3
+    source, target = (empty(context, layout.shape, Slab(axis), "complex64") for axis in (0, 1))
+    source.fill(1)
+
+    def cpp(calls: int) -> float:
+        return _core.seconds_of_fft_plan(source._core, target._core, _core.FftOptions(), calls)
+
+    yield Case(f"fft/{edge}", size, ours_queued, "cpp", cpp, 30)
+    if ranks == 1:
+        own = jax.jit(jnp.fft.fftn)
+        yield Case(f"fft-beside-jax/{edge}", size, ours_queued, "jnp.fft", queued(lambda: own(cube), _ready), 30)
+
+
+def _beside_psum(context: Context) -> Iterator[Case]:
+    axes = _jax.sharding.PartitionSpec("ranks")
+    mesh = jax.make_mesh((context.size,), ("ranks",))
+    spread = jax.sharding.NamedSharding(mesh, axes)
+    summed = jax.shard_map(lambda x: _jax.lax.psum(x, "ranks"), mesh=mesh, in_specs=axes, out_specs=axes, check_vma=False)
+    mine, theirs = jax.jit(ours.all_reduce), jax.jit(summed)
+    for name, size, calls in _sizes:
+        whole = _jax.make_array_from_process_local_data(spread, np.ones(size // 4, np.float32))
+        part = whole.addressable_data(0)
+        yield Case(f"all_reduce/{name}", size, queued(lambda: mine(part), _ready), "psum", queued(lambda: theirs(whole), _ready), calls)
+
+
+def _connected(context: Context, index: Optional[int]) -> None:
+    """`jax.distributed` on the same ranks, each with this GPU, before JAX looks for devices."""
+    port = np.zeros(1, np.int64)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port[0] = free.getsockname()[1]
+    broadcast(context, port)
+    given = {} if index is None else {"local_device_ids": [index]}
+    _jax.distributed.initialize(f"127.0.0.1:{port[0]}", context.size, context.rank, **given)
+
+
+def _on_gpus(context: Context) -> Iterator[Case]:
+    gpus, ranks = _core.device_count(), context.size
+    alone = 1 < ranks <= gpus  # NCCL, and so psum, wants a GPU for each rank
+    with initialize(device="cuda") as there:
+        if alone:
+            _connected(context, int(there.device.partition(":")[2]))
+        if jax.default_backend() != "gpu":
+            raise UnsupportedError(f"JAX computes on {jax.default_backend()}: install it with its plugin for CUDA")
+        with ours.Group(there):
+            yield from _beside_cpp(there)
+            if alone:
+                yield from _beside_psum(there)
+            elif context.rank == 0:
+                print(f"all_reduce/*: skipped: beside psum it takes two ranks or more with a GPU each; {ranks} ranks, {gpus} GPUs")
+
+
+def cases(context: Context, device: Optional[str]) -> Iterator[Case]:
+    return _on_gpus(context) if device == "cuda" else _on_cpu(context)
+
+
 if __name__ == "__main__":
-    main(cases=_cases, operation="jax", about=(__doc__ or "").partition("\n")[0])
+    main(cases=cases, operation="jax", about=__doc__ or "")

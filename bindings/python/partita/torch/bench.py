@@ -1,13 +1,14 @@
 """What calls and layers of PyTorch take: beside torch.distributed and DTensor (gloo, on GPUs NCCL), in the same run.
 
-    mpirun -n 2 python -m partita.torch.bench         # or: partita bench torch
+    mpirun -n 2 python -m partita.torch.bench                # or: partita bench torch
+    python -m partita.torch.bench --device cuda --case '*/layers-large/*'
 """
 
 from __future__ import annotations
 
 import contextlib
 import socket
-from typing import Any, Callable, Dict, Iterator, Optional
+from typing import Any, Callable, Dict, Iterator, NamedTuple, Optional
 
 import numpy as np
 import torch
@@ -21,12 +22,26 @@ from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, 
 from .. import torch as ours
 from .._collectives import all_reduce, broadcast
 from .._context import Context, initialize
-from .._errors import Error
+from .._errors import Error, UnsupportedError
 from ..bench import Case, Seconds, called, main
 
 _waited: Any = wait_tensor  # DTensor's results are otherwise waited for where somebody looks at them
 _collectives = (("1KiB", 1 << 8, 200), ("16MiB", 4 << 20, 5), ("256MiB", 64 << 20, 1))
-_tokens, _features, _hidden = 1024, 512, 2048
+
+
+class _Layers(NamedTuple):
+    """Two linear layers, and how many tokens they are given."""
+
+    name: str
+    tokens: int
+    features: int
+    hidden: int
+    dtype: torch.dtype
+    sequence: bool
+
+
+_small = (_Layers("layers-sequence", 1024, 512, 2048, torch.float32, True), _Layers("layers", 1024, 512, 2048, torch.float32, False))
+_large = (_Layers("layers-large", 8192, 8192, 28672, torch.bfloat16, True),)  # of GPUs
 
 
 @contextlib.contextmanager
@@ -51,6 +66,12 @@ def _seconds(call: Callable[[], Any], device: str) -> Seconds:
     return called(call if device == "cpu" else finished)
 
 
+def _close(x: Tensor, y: Tensor) -> bool:
+    """To what sums of many rounded numbers have in common."""
+    precision = 1e-3 if x.element_size() >= 4 else 3e-2
+    return torch.allclose(x, y, rtol=precision, atol=precision * max(1.0, float(y.abs().max())))
+
+
 def _case(
     context: Context, name: str, size: int, mine: Callable[[], Tensor], theirs: Callable[[], Tensor], calls: int, device: str
 ) -> Case:
@@ -60,7 +81,7 @@ def _case(
     def seconds(calls: int) -> float:
         nonlocal checked
         if not checked:
-            wrong = np.array([not torch.allclose(mine(), theirs(), rtol=1e-3, atol=1e-3)])
+            wrong = np.array([not _close(mine(), theirs())])
             if all_reduce(context, wrong, reduction="logical_or")[0]:
                 raise Error(f"{name}: the results differ")
             checked = True
@@ -112,16 +133,17 @@ class _Block(nn.Module):
         return _waited(self.down(y if self.activation is None else self.activation(y)))
 
 
-def _blocks(context: Context, mesh: DeviceMesh, device: str, sequence: bool) -> Any:
+def _blocks(context: Context, mesh: DeviceMesh, device: str, layers: _Layers) -> Any:
     """Ours and DTensor's, of the same numbers."""
     torch.manual_seed(1)
-    up, down = nn.Linear(_features, _hidden, device=device), nn.Linear(_hidden, _features, device=device)
-    given: Dict[str, Any] = {"sequence_parallel": sequence, "device": device}
-    column = ours.ColumnParallelLinear(context, _features, _hidden, activation="gelu", **given)
-    row = ours.RowParallelLinear(context, _hidden, _features, **given)
+    place: Dict[str, Any] = {"device": device, "dtype": layers.dtype}
+    up, down = nn.Linear(layers.features, layers.hidden, **place), nn.Linear(layers.hidden, layers.features, **place)
+    given = {"sequence_parallel": layers.sequence, **place}
+    column = ours.ColumnParallelLinear(context, layers.features, layers.hidden, activation="gelu", **given)
+    row = ours.RowParallelLinear(context, layers.hidden, layers.features, **given)
     column.take(up)
     row.take(down)
-    outside = Shard(0) if sequence else Replicate()
+    outside = Shard(0) if layers.sequence else Replicate()
     plan = {"up": ColwiseParallel(input_layouts=outside), "down": RowwiseParallel(output_layouts=outside)}
     return _Block(column, row), parallelize_module(_Block(up, down, nn.GELU("tanh")), mesh, plan)
 
@@ -138,36 +160,44 @@ def _stepped(block: nn.Module, x: Tensor) -> Callable[[], Tensor]:
     return step
 
 
-def _of_layers(context: Context, device: str) -> Iterator[Case]:
+def _of_layers(context: Context, device: str, layers: _Layers) -> Iterator[Case]:
     mesh = init_device_mesh(device, (context.size,))
-    for name, sequence in (("layers-sequence", True), ("layers", False)):
-        mine, theirs = _blocks(context, mesh, device, sequence)
-        torch.manual_seed(2)
-        x = torch.rand(_tokens, _features, device=device)
-        x = x[context.rank * _tokens // context.size :][: _tokens // context.size] if sequence else x
-        size = 4 * _tokens * _features
-        with torch.no_grad():
-            yield _case(context, f"{name}/forward", size, lambda: mine(x), lambda: theirs(x), 3, device)
-        yield _case(context, f"{name}/forward+backward", size, _stepped(mine, x), _stepped(theirs, x), 3, device)
+    mine, theirs = _blocks(context, mesh, device, layers)
+    torch.manual_seed(2)
+    x = torch.rand(layers.tokens, layers.features, device=device, dtype=layers.dtype)
+    if layers.sequence:
+        x = x[context.rank * layers.tokens // context.size :][: layers.tokens // context.size]
+    size = x.element_size() * layers.tokens * layers.features
+    with torch.no_grad():
+        yield _case(context, f"{layers.name}/forward", size, lambda: mine(x), lambda: theirs(x), 3, device)
+    yield _case(context, f"{layers.name}/forward+backward", size, _stepped(mine, x), _stepped(theirs, x), 3, device)
 
 
 def _of_device(context: Context, device: str) -> Iterator[Case]:
-    yield from _of_collectives(context, device)
-    if _tokens % context.size == 0 and context.size > 1:
-        yield from _of_layers(context, device)
+    if context.size > 1:
+        yield from _of_collectives(context, device)
+    # Products alone, on one rank: what is compared there is how they are called.
+    for layers in (*_small, *(_large if device == "cuda" else ())):
+        if layers.tokens % context.size == 0 and (context.size > 1 or device == "cuda"):
+            yield from _of_layers(context, device, layers)
 
 
-def _cases(context: Context) -> Iterator[Case]:
+def cases(context: Context, device: Optional[str]) -> Iterator[Case]:
     torch.set_num_threads(context.threads)
+    gpus = torch.cuda.device_count()
+    if device == "cuda" and gpus < context.size:
+        raise UnsupportedError(f"{gpus} GPUs for {context.size} ranks: NCCL, and so the peer, wants one for each")
     with _peer(context):
-        yield from _of_device(context, "cpu")
-        if torch.cuda.device_count() >= context.size:
-            torch.cuda.set_device(context.rank)
-            with initialize(device=f"cuda:{context.rank}") as there:
+        if device != "cuda":
+            yield from _of_device(context, "cpu")
+        if device != "cpu" and gpus >= context.size:
+            index = context.rank % gpus
+            torch.cuda.set_device(index)
+            with initialize(device=f"cuda:{index}") as there:
                 yield from _of_device(there, "cuda")
-        elif context.rank == 0:
-            print(f"cuda/*: skipped: {torch.cuda.device_count()} GPUs for {context.size} ranks")
+        elif device is None and context.rank == 0:
+            print(f"cuda/*: skipped: {gpus} GPUs for {context.size} ranks")
 
 
 if __name__ == "__main__":
-    main(cases=_cases, operation="torch", about=(__doc__ or "").partition("\n")[0])
+    main(cases=cases, operation="torch", about=__doc__ or "")

@@ -1,0 +1,13 @@
+"""What XLA is told before it compiles, where the program has not said it itself.
+
+For GPUs XLA (with JAX 0.11) wraps a call of which an operand is a slice, or of which the result is written into one, into a fusion.
+Ours have a token, which is no array, and the compiler ends the process over that ("Check failed: shape.IsArray() ||
+shape.IsTuple()", seen with JAX 0.11.2). So it is told to leave them alone.
+"""
+
+import os
+
+_fusion = "xla_gpu_enable_dynamic_slice_fusion"
+_given = os.environ.get("XLA_FLAGS", "")
+if _fusion not in _given:
+    os.environ["XLA_FLAGS"] = f"{_given} --{_fusion}=false".strip()

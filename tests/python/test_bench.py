@@ -1,0 +1,30 @@
+"""What `partita bench python`, `jax` and `torch` call."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+
+def bench(*words, before=""):
+    text = f"{before}\nimport sys; sys.argv[1:] = {list(words)!r}\nfrom partita.bench import main; main()"
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("OMPI_", "PMI", "PARTITA_"))}
+    done = subprocess.run([sys.executable, "-c", text], env=environment, capture_output=True, text=True, timeout=120)
+    return done.returncode, done.stdout, done.stderr.strip().splitlines()
+
+
+@pytest.mark.parametrize("package", ["jax", "torch"])
+def test_a_package_that_is_not_there_is_named(package):
+    code, _, said = bench(package, before=f"import sys; sys.modules[{package!r}] = None")
+    assert code == 1 and said == [f"partita bench {package}: the package {package} is not installed for {sys.executable}"]
+
+
+def test_what_has_no_cases_on_gpus():
+    code, _, said = bench("--device", "cuda")
+    assert code == 1 and len(said) == 1 and said[0].startswith("partita bench python: the cases of the package itself")
+
+
+def test_names():
+    code, printed, _ = bench("--list")
+    assert code == 0 and "matmul/small" in printed.split()
