@@ -5,7 +5,7 @@ endif()
 set(python_environment PYTHONPATH=${PROJECT_BINARY_DIR}/python PYTHONDONTWRITEBYTECODE=1)
 # For `make check`.
 set(full_tests python-threads-2 python-threads-4 python-mpi-1 python-mpi-3 python-mpi-4 python-jax-threads-1 python-jax-threads-2
-               python-jax-threads-4 python-jax-mpi-1 python-jax-mpi-3 python-jax-mpi-4)
+               python-jax-threads-4 python-jax-mpi-1 python-jax-mpi-3 python-jax-mpi-4 python-jax-devices-1)
 set(pytest ${Python_EXECUTABLE} -m pytest -q -p no:cacheprovider)
 
 # partita_add_python_test(NAME RANKS GROUP COMMAND...)
