@@ -16,7 +16,7 @@ TEST_FLAGS ?=
 export MPI BUILD JOBS
 
 .DEFAULT_GOAL := all
-.PHONY: all help setup setup-lint configure test test-openmpi test-mpich test-threads test-cuda bundle-cuda wheel demo check format \
+.PHONY: all help setup setup-lint configure test test-openmpi test-mpich test-threads test-cuda measure-cuda bundle-cuda wheel demo check format \
         check-format lint docs install clean
 
 all: configure  ## build into build/ (the command is build/bin/partita); the default
@@ -47,6 +47,9 @@ test-threads:  ## build and test without MPI: the ranks are threads
 
 test-cuda: all  ## the tests of GPUs, where there are any; names what is skipped elsewhere
 	@scripts/test-cuda $(BUILD)/bin
+
+measure-cuda: all  ## the measures of GPUs, on all there are; JSON lines into $OUT, else here
+	@scripts/measure-cuda $(BUILD)/bin
 
 bundle-cuda: all  ## pack tests, benches and command with their libraries into build-bundle/, for a machine with GPUs
 	@scripts/bundle-cuda $(BUILD) build-bundle

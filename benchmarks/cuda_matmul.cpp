@@ -108,6 +108,20 @@ Way on_grid(const std::string& name, std::int64_t block) {
           }};
 }
 
+/// All-gathers along one axis of a mesh, along the other one there are replicas.
+Way replicated() {
+  return {"mesh-replicated",
+          {4},
+          [](int) {
+            const auto rows = Distribution::parse("mesh:cut=2,replicas=2:cut,-"),
+                       columns = Distribution::parse("mesh:cut=2,replicas=2:-,cut");
+            return std::array<Distribution, 3>{rows, columns, columns};
+          },
+          [](const Size& size, int) {
+            return LocalProduct{size.m, size.n / 2, size.k, size.dtype, size.result()};
+          }};
+}
+
 Way alone() {
   return {"alone",
           {1},
@@ -268,7 +282,13 @@ std::vector<Case> cuda_matmul_cases() {
       add(way, {4096, 4096, 4096, 50}, residency);
     }
   }
+  // Uneven slabs; 8191, 8179 and 8171 are prime.
   add(gathered(), {8191, 8192, 8192, 20});
+  add(gathered(), {8193, 8192, 8192, 20});
+  add(gathered(), {8191, 8179, 8171, 20});
+  add(scattered(), {8191, 8179, 8171, 20});
+  add(replicated(), {8192, 8192, 8192, 20});
+  for (const Dtype dtype : {Dtype::f16, Dtype::f32}) add(gathered(), {8192, 8192, 8192, 10, dtype});
   add(reduced(), {8192, 8192, 8192, 20});
   for (const std::int64_t m : {1, 16, 64, 256}) {
     add(columns(), {m, 8192, 8192, 100});
@@ -277,6 +297,7 @@ std::vector<Case> cuda_matmul_cases() {
   add(on_grid("cyclic-256", 256), {8192, 8192, 8192, 20});
   add(on_grid("blocks", 0), {32768, 32768, 32768, 1, Dtype::f64});
   add(on_grid("cyclic-512", 512), {32768, 32768, 32768, 1, Dtype::f64});
+  add(on_grid("blocks", 0), {16384, 16384, 16384, 1, Dtype::c128});
   for (const Dtype dtype : {Dtype::bf16, Dtype::f16, Dtype::f32, Dtype::f64, Dtype::c64}) {
     for (const std::int64_t n : {512, 2048, 8192}) add(alone(), {n, n, n, n > 4096 ? 5 : 50, dtype});
     if (dtype != Dtype::c64) add(alone(), {16384, 16384, 16384, 1, dtype});

@@ -23,7 +23,8 @@ from .. import torch as ours
 from .._collectives import all_reduce, broadcast
 from .._context import Context, initialize
 from .._errors import Error, UnsupportedError
-from ..bench import Case, Seconds, called, main
+from ..bench import Case, Seconds, called, main, queued
+from .bench_products import products
 
 _waited: Any = wait_tensor  # DTensor's results are otherwise waited for where somebody looks at them
 _collectives = (("1KiB", 1 << 8, 200), ("16MiB", 4 << 20, 5), ("256MiB", 64 << 20, 1))
@@ -66,6 +67,11 @@ def _seconds(call: Callable[[], Any], device: str) -> Seconds:
     return called(call if device == "cpu" else finished)
 
 
+def _streamed(call: Callable[[], Any], _device: str) -> Seconds:
+    """Of calls behind one another in the device's stream, where the host looks once."""
+    return queued(call, lambda _: torch.cuda.synchronize())
+
+
 def _close(x: Tensor, y: Tensor) -> bool:
     """To what sums of many rounded numbers have in common."""
     precision = 1e-3 if x.element_size() >= 4 else 3e-2
@@ -73,10 +79,17 @@ def _close(x: Tensor, y: Tensor) -> bool:
 
 
 def _case(
-    context: Context, name: str, size: int, mine: Callable[[], Tensor], theirs: Callable[[], Tensor], calls: int, device: str
+    context: Context,
+    name: str,
+    size: int,
+    mine: Callable[[], Tensor],
+    theirs: Callable[[], Tensor],
+    calls: int,
+    device: str,
+    timed: Callable[[Callable[[], Any], str], Seconds] = _seconds,
 ) -> Case:
     """Of two calls that give the same, which is looked at first."""
-    measured, checked = _seconds(mine, device), False
+    measured, checked = timed(mine, device), False
 
     def seconds(calls: int) -> float:
         nonlocal checked
@@ -88,7 +101,7 @@ def _case(
         return measured(calls)
 
     peer = "gloo" if device == "cpu" else "nccl"
-    return Case(("" if device == "cpu" else "cuda/") + name, size, seconds, peer, _seconds(theirs, device), calls)
+    return Case(("" if device == "cpu" else "cuda/") + name, size, seconds, peer, timed(theirs, device), calls)
 
 
 def _reduced(x: Tensor) -> Tensor:
@@ -173,9 +186,17 @@ def _of_layers(context: Context, device: str, layers: _Layers) -> Iterator[Case]
     yield _case(context, f"{layers.name}/forward+backward", size, _stepped(mine, x), _stepped(theirs, x), 3, device)
 
 
+def _of_products(context: Context) -> Iterator[Case]:
+    for one in products(context):
+        case = _case(context, f"{one.name}/bf16", one.bytes, one.ours, one.theirs, one.calls, "cuda", _streamed)
+        yield case._replace(peer="async_tp")
+
+
 def _of_device(context: Context, device: str) -> Iterator[Case]:
     if context.size > 1:
         yield from _of_collectives(context, device)
+        if device == "cuda":
+            yield from _of_products(context)
     # Products alone, on one rank: what is compared there is how they are called.
     for layers in (*_small, *(_large if device == "cuda" else ())):
         if layers.tokens % context.size == 0 and (context.size > 1 or device == "cuda"):
