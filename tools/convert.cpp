@@ -11,8 +11,7 @@
 #include "tools/progress.hpp"
 #include "tools/subcommand.hpp"
 
-namespace partita::tools {
-namespace convert_command {
+namespace partita::tools::convert_command {
 
 struct Options {
   std::string input, output, dataset = "data";
@@ -110,5 +109,4 @@ void describe(Subcommand& command, Options& options) {
 
 const Register registered("convert", ".npy to HDF5 and back, through any distribution", describe, convert);
 
-}  // namespace convert_command
-}  // namespace partita::tools
+}  // namespace partita::tools::convert_command

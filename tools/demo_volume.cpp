@@ -94,7 +94,7 @@ Array load(const Context& context, const Volume& volume, const Distribution& dis
 }
 
 Array numbers_of(const Array& array) {
-  const Array numbers = empty(array.context(), array.layout(), Dtype::f64);
+  Array numbers = empty(array.context(), array.layout(), Dtype::f64);
   const bool done =
       convert_any<bool, std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, std::int32_t, std::uint32_t,
                   std::int64_t, std::uint64_t, float, double, std::complex<float>, std::complex<double>>(
