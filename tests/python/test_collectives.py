@@ -116,6 +116,11 @@ def test_ghost_cells_are_added_to_their_owners(ctx):
     assert (before == extended).all()  # but for the part
     with pytest.raises(pt.ArgumentError):
         halo.accumulate(extended[:1])
+    kept = np.ones((5, 4))
+    kept.flags.writeable = False
+    with pytest.raises(pt.ArgumentError, match="only be read"):
+        halo.accumulate(extended, pt.from_local(ctx, kept, pt.Slab(0)))
+    assert (kept == 1).all()
 
 
 def test_groups(ctx):
