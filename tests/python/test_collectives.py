@@ -132,6 +132,25 @@ def test_groups(ctx):
     assert ctx.along(mesh, "x").size == ctx.size and ctx.along(mesh, ("y",)).size == 1
 
 
+def test_symmetric_memory_by_package(ctx):
+    for package in (np, "numpy"):
+        assert type(pt.SymmetricArray(ctx, 3, space="host", package=package).local) is np.ndarray
+    with pytest.raises(pt.ArgumentError, match="known: numpy, cupy, torch"):
+        pt.SymmetricArray(ctx, 3, package="jax")
+    with pytest.raises(pt.UnsupportedError, match="of the host is not for cupy"):
+        pt.SymmetricArray(ctx, 3, space="host", package="cupy").local
+
+
+def test_symmetric_memory_of_torch(ctx):
+    torch = pytest.importorskip("torch")
+    block = pt.SymmetricArray(ctx, (3, 2), "bfloat16", space="host", package=torch)
+    block.local[...] = ctx.rank
+    ctx.barrier()
+    there = block.peer((ctx.rank + 1) % ctx.size)
+    assert block.local.dtype == torch.bfloat16 and (there is None or bool((there == (ctx.rank + 1) % ctx.size).all()))
+    ctx.barrier()
+
+
 def test_symmetric_memory(ctx):
     block = pt.SymmetricArray(ctx, (3, 2), "float32")
     mine = block.local
