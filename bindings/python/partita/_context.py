@@ -293,7 +293,8 @@ def run(ranks: int, function: Callable[[Context], Result], *, device: str = "any
     except BaseException:
         interruption.wanted = True
         if begun.wait(1):  # Ctrl-C may come before there is a thread
-            for one in tuple(running):  # ranks that wait for nobody get it as the main thread does
+            ended.wait(0.2)  # by it ranks end that wait for others; those that do not get it as the main thread does
+            for one in tuple(running):
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(one), ctypes.py_object(KeyboardInterrupt))
             ended.wait()
         raise
