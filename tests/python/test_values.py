@@ -46,6 +46,10 @@ def test_specs_and_meshes_are_shown_as_they_are_written():
         assert repr(eval(text, {"Mesh": pt.Mesh})) == text
 
 
+def test_topologies_are_shown():
+    assert repr(pt.Topology(4, 2)) == "Topology<4 ranks on 2 nodes>" and str(pt.Topology(3)) == "Topology<3 ranks on 1 node>"
+
+
 def test_layouts_say_who_has_what():
     layout = pt.Layout(pt.BlockCyclic((2, 2), (2, 3)), (8, 10), 4)
     owner = np.array([[2 * (i // 2 % 2) + j // 3 % 2 for j in range(10)] for i in range(8)])
