@@ -12,7 +12,7 @@ and what is wrong on one of them is the same exception on all. *Blocking*: it re
 of this rank alone. A context with its arrays belongs to one thread at a time.
 """
 
-from . import fft, io, plans, spectral, trace
+from . import _values, fft, io, plans, spectral, trace  # noqa: F401: values are made to travel
 from ._array import Array
 from ._collectives import (
     all_gather,
