@@ -2,6 +2,7 @@
 processes that a launcher has started, each with a pytest of its own. Others need no ranks, and run in one process."""
 
 import os
+import signal
 
 import numpy as np
 import pytest
@@ -12,6 +13,9 @@ RANKS = int(os.environ.get("PARTITA_TEST_RANKS", "3"))
 PROCESSES = os.environ.get("PARTITA_TEST_GROUP") == "processes"
 # XLA runs the programs of all ranks of a process in so many threads.
 os.environ.setdefault("PJRT_NPROC", str(max(RANKS, len(os.sched_getaffinity(0)))))
+# A shell has its programs in the background ignore Ctrl-C, and what they start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 DEVICE = "cuda" if os.environ.get("PARTITA_TEST_DEVICE") else "cpu"  # "fake", or "cuda"
 # On fake devices, whose memory is the host's, programs of JAX run on the CPU; on GPUs contexts leave it some memory.
 os.environ.setdefault("JAX_PLATFORMS", "cuda,cpu" if os.environ.get("PARTITA_TEST_DEVICE") == "cuda" else "cpu")

@@ -55,6 +55,50 @@ def test_memory_of_any_strides_and_kinds(ctx):
     assert words.dtype == np.uint8 and words.shape == (3 * ctx.size,)
 
 
+class OfDlpack:
+    """What hands out memory by DLPack and can nothing else."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, **options):
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
+class OfOldDlpack(OfDlpack):
+    """Before its version 1.0, which said nothing of what may be written."""
+
+    def __dlpack__(self, stream=None):
+        return self.array.__dlpack__()
+
+
+@pytest.mark.parametrize("of", [OfDlpack, OfOldDlpack, memoryview], ids=lambda of: of.__name__)
+def test_memory_of_no_package_is_seen_by_numpy(ctx, of):
+    memory = whole((4, 3))
+    a = pt.from_local(ctx, of(memory), pt.Slab(0))
+    assert a.shape == (4 * ctx.size, 3) and type(a.local) is np.ndarray and np.shares_memory(a.local, memory)
+    a[1:2] = 7
+    assert (memory[1] == 7).all() == (ctx.rank == 0)
+    a += 1
+    assert ((a + a).local == 2 * memory).all() and (a.gather()[:4] == pt.broadcast(ctx, memory.copy())).all()
+    a.fill(5)
+    assert (memory == 5).all()
+
+
+def test_buffers_keep_their_size(ctx):
+    buffer = bytearray(b"abc")
+    a = pt.from_local(ctx, buffer, pt.Slab(0))
+    with pytest.raises(BufferError):
+        buffer.append(0)
+    del a
+    ctx.collect()
+    gc.collect()
+    buffer.append(0)
+
+
 def test_what_may_only_be_read_is_only_read(ctx):
     local = whole((4, 2))
     local.flags.writeable = False
@@ -71,6 +115,18 @@ def test_what_may_only_be_read_is_only_read(ctx):
         with pytest.raises(pt.ArgumentError, match="only be read"):
             write()
     assert not a[1:].local.flags.writeable
+    assert (local == whole((4, 2))).all()
+
+
+def test_what_one_rank_may_only_read_is_written_on_none(ctx):
+    local = whole((4, 2))
+    local.flags.writeable = ctx.rank != ctx.size - 1
+    for shape in (None, (4 * ctx.size, 2)):
+        a = pt.from_local(ctx, local, pt.Slab(0), shape)
+        for write in [lambda: a.fill(0), lambda: pt.redistribute(pt.zeros(ctx, a.shape, pt.Slab(1)), a), lambda: np.add(a, 1, out=a)]:
+            with pytest.raises(pt.ArgumentError, match="only be read"):
+                write()
+    ctx.barrier()
     assert (local == whole((4, 2))).all()
 
 
@@ -104,8 +160,16 @@ def test_bad_parts_are_refused_on_every_rank(ctx):
         pt.from_local(ctx, np.zeros((2 if ctx.rank else 3, 2)), pt.Slab(0), (2 * ctx.size, 2))
     with pytest.raises(TypeError, match="datetime64"):
         pt.from_local(ctx, np.zeros(3, "datetime64[s]"), pt.Slab(0), (3 * ctx.size,))
-    with pytest.raises(TypeError):
-        pt.from_local(ctx, 3.0, pt.Slab(0))
+    for nothing in [3.0, [1, 2], None]:
+        with pytest.raises(TypeError, match="from_local: an array is wanted"):
+            pt.from_local(ctx, nothing, pt.Slab(0))
+    many = np.zeros((1,) * (9 if ctx.rank == ctx.size - 1 else 2))
+    with pytest.raises(pt.ArgumentError, match="9 dimensions"):
+        pt.from_local(ctx, many, pt.Slab(0))
+    with pytest.raises(pt.ArgumentError, match="9 dimensions"):
+        pt.scatter(ctx, many, pt.Slab(0), root=ctx.size - 1)
+    with pytest.raises(pt.ArgumentError, match=">f8"):
+        pt.empty(ctx, (3,), pt.Slab(0), ">f8")
     with pytest.raises(pt.ArgumentError, match="says no mesh"):
         pt.empty(ctx, (3,), pt.P("x"))
     with pytest.raises(pt.ArgumentError, match="float128|longdouble|none that Partita has"):
@@ -125,6 +189,16 @@ def test_arrays_begin_with_what_is_asked(ctx):
             assert made.dtype == wanted.dtype and (made.gather() == wanted).all(), (name, rule)
     assert (pt.arange(ctx, 2, 30, 3, distribution=pt.Slab(0)).gather() == np.arange(2, 30, 3)).all()
     assert (pt.arange(ctx, 1.0, 0.0, -0.25, distribution=pt.Slab(0)).gather() == np.arange(1.0, 0.0, -0.25)).all()
+    for value in (False, True, 0, 1):
+        assert (pt.full(ctx, (3,), pt.Slab(0), value, "bool").gather() == np.full(3, value, "bool")).all()
+    assert not pt.zeros(ctx, (3,), pt.Slab(0), bool).any()
+    with pytest.raises(pt.ArgumentError, match="is no bool"):
+        pt.full(ctx, (3,), pt.Slab(0), 2, "bool")
+    if ctx.size > 1:
+        for differing in ({"seed": ctx.rank}, {"normal": ctx.rank == 1}):
+            with pytest.raises(pt.DisagreementError, match="seed and normal"):
+                pt.random(ctx, (3,), pt.Replicated(), **differing)
+    assert pt.random(ctx, (3,), pt.Replicated(), seed=2**64 - 1).shape == (3,)
     a, b = (pt.random(ctx, (6, 5), rule, "complex64", seed=7) for rule in (pt.Slab(0), pt.Slab(1)))
     assert (a.gather() == b.gather()).all() and len(np.unique(a.gather())) == 30
     with pt.Mesh({"x": ctx.size}):
@@ -159,6 +233,9 @@ def test_windows_and_transposed_arrays(ctx):
         a[7:8] = a[7:8] * 2
         changed[7:8] *= 2
         assert (a.gather() == changed).all()
+    for turned in (np.transpose(a), np.transpose(a, (1, 0)), a.transpose((1, 0)), a.transpose(1, 0), a.transpose()):
+        assert (turned.gather() == changed.T).all()
+    assert (a.transpose([0, -1]).gather() == changed).all()
     for key in [3, (slice(None), 2), slice(None, None, 2), (0, 0, 0), (Ellipsis, Ellipsis)]:
         with pytest.raises(pt.ArgumentError):
             a[key]
@@ -176,12 +253,14 @@ def test_reductions(ctx):
             for axis in (0, -1, (0, 1)):
                 found = getattr(a, name)(axis, keepdims=True).gather()
                 np.testing.assert_allclose(found, getattr(source, name)(axis, keepdims=True), rtol=1e-13, atol=1e-13)
-        assert pt.norm(a) == pytest.approx(np.linalg.norm(source)) and np.sum(a) == a.sum()
+        assert pt.norm(a) == pytest.approx(np.linalg.norm(source)) and np.sum(a) == a.sum() and np.mean(a) == a.mean()
+        assert (np.mean(a, axis=0).gather() == a.mean(0).gather()).all()
         assert pt.dot(a, a) == pytest.approx((source**2).sum()) and pt.vdot(a * 1j, a * (1 + 0j)) == pytest.approx(-1j * (source**2).sum())
         on_root = a.sum(0, root=ctx.size - 1)
         assert on_root.local_shape == ((7,) if ctx.rank == ctx.size - 1 else (0,))
-    with pytest.raises(pt.ArgumentError):
-        a.sum(2)
+    for call in (lambda: a.sum(2), lambda: np.mean(a, dtype="float32")):
+        with pytest.raises(pt.ArgumentError):
+            call()
     assert isinstance(spread(ctx, whole((3, 3), "int8"), pt.Slab(0)).sum(), int)
 
 

@@ -116,6 +116,11 @@ def test_ghost_cells_are_added_to_their_owners(ctx):
     assert (before == extended).all()  # but for the part
     with pytest.raises(pt.ArgumentError):
         halo.accumulate(extended[:1])
+    kept = np.ones((5, 4))
+    kept.flags.writeable = False
+    with pytest.raises(pt.ArgumentError, match="only be read"):
+        halo.accumulate(extended, pt.from_local(ctx, kept, pt.Slab(0)))
+    assert (kept == 1).all()
 
 
 def test_groups(ctx):
@@ -125,6 +130,25 @@ def test_groups(ctx):
     assert ctx.subgroup([ctx.rank]).size == 1
     mesh = pt.Mesh({"x": ctx.size, "y": 1})
     assert ctx.along(mesh, "x").size == ctx.size and ctx.along(mesh, ("y",)).size == 1
+
+
+def test_symmetric_memory_by_package(ctx):
+    for package in (np, "numpy"):
+        assert type(pt.SymmetricArray(ctx, 3, space="host", package=package).local) is np.ndarray
+    with pytest.raises(pt.ArgumentError, match="known: numpy, cupy, torch"):
+        pt.SymmetricArray(ctx, 3, package="jax")
+    with pytest.raises(pt.UnsupportedError, match="of the host is not for cupy"):
+        pt.SymmetricArray(ctx, 3, space="host", package="cupy").local
+
+
+def test_symmetric_memory_of_torch(ctx):
+    torch = pytest.importorskip("torch")
+    block = pt.SymmetricArray(ctx, (3, 2), "bfloat16", space="host", package=torch)
+    block.local[...] = ctx.rank
+    ctx.barrier()
+    there = block.peer((ctx.rank + 1) % ctx.size)
+    assert block.local.dtype == torch.bfloat16 and (there is None or bool((there == (ctx.rank + 1) % ctx.size).all()))
+    ctx.barrier()
 
 
 def test_symmetric_memory(ctx):

@@ -33,6 +33,7 @@ def program(text, *, interrupt=None, seconds=60):
             lines.append(line)
             if interrupt is not None and interrupt in line:
                 running.send_signal(signal.SIGINT)
+                interrupt = None
         return "".join(lines), running.wait()
     finally:
         killer.cancel()
@@ -138,6 +139,44 @@ except KeyboardInterrupt:
     begin = time.monotonic()
     printed, code = program(text, interrupt="waiting")
     assert "interrupted" in printed and code == 0 and time.monotonic() - begin < 30
+
+
+@pytest.mark.parametrize("line", ["time.sleep(0.01)", "sum(range(1000))", "np.ones(9) + 1", "context.barrier()"])
+def test_ctrl_c_ends_the_python_of_ranks(line):
+    """Before the main thread goes on; and the process ends as others do."""
+    text = f"""
+ended = []
+def body(context):
+    try:
+        context.barrier()
+        print("started", flush=True)
+        while True:
+            {line}
+    finally:
+        ended.append(context.rank)
+try:
+    pt.run(2, body)
+except KeyboardInterrupt:
+    print("interrupted", sorted(ended), flush=True)
+"""
+    begin = time.monotonic()
+    printed, code = program(text, interrupt="started")
+    assert "interrupted [0, 1]" in printed and code == 0 and time.monotonic() - begin < 30, printed
+
+
+def test_ctrl_c_waits_for_what_cannot_be_ended():
+    text = """
+def body(context):
+    print("started", flush=True)
+    time.sleep(1.5)
+    print("slept", flush=True)
+try:
+    pt.run(2, body)
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+"""
+    printed, code = program(text, interrupt="started")
+    assert printed.split()[-1] == "interrupted" and code == 0, printed
 
 
 def test_ctrl_c_between_calls():

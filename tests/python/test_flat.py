@@ -1,19 +1,24 @@
-"""Thousands of calls leave memory and references where they were."""
+"""Thousands of calls of each public function leave memory and references where they were."""
 
 import gc
+import inspect
+import os
 import resource
 import sys
 
 import numpy as np
+import pytest
 
 import partita as pt
+from partita import plans
 
+FULL = os.environ.get("PARTITA_FULL") == "1"
 CALLS = 10_000
 
 
-def growth(call, calls=CALLS):
+def growth(call, calls):
     """Objects and bytes that `calls` calls leave."""
-    for _ in range(200):
+    for _ in range(calls // 10):
         call()
     gc.collect()
     objects, memory = len(gc.get_objects()), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -23,41 +28,212 @@ def growth(call, calls=CALLS):
     return len(gc.get_objects()) - objects, 1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory)
 
 
-def test_memory_is_flat():
-    with pt.initialize(device="cpu") as context:
-        local, numbers = np.ones((16, 16)), np.ones(100)
-        a, b = (pt.from_local(context, local, pt.Slab(0)) for _ in range(2))
-        z, out = a.astype("complex128"), pt.zeros(context, (16, 16), pt.Slab(1))
-        before = sys.getrefcount(local), sys.getrefcount(a), sys.getrefcount(numbers)
-        for name, call in {
-            "wrap": lambda: pt.from_local(context, local, pt.Slab(0), (16, 16)),
-            "wrap without shape": lambda: pt.from_local(context, local, pt.Slab(0)),
-            "empty": lambda: pt.empty(context, (64, 64), pt.Slab(0)).local,
-            "ufunc": lambda: (a + b) * 2,
-            "window": lambda: a[1:5].T.local,
-            "redistribute": lambda: a.redistribute(pt.Slab(1)),
-            "into": lambda: pt.redistribute(a, out),
-            "matmul": lambda: a @ b,
-            "fft": lambda: pt.fft.fftn(z),
-            "sum": lambda: a.sum(0),
-            "total": lambda: a.sum(),
-            "all_reduce": lambda: pt.all_reduce(context, numbers, numbers),
-            "layout": lambda: (a.layout.indices(0, 0), hash(a.layout), a.distribution == pt.Slab(0)),
-            "error": lambda: refused(a),
-        }.items():
-            objects, memory = growth(call, CALLS if name in ("wrap", "ufunc", "all_reduce") else CALLS // 10)
-            assert objects < 100, (name, objects)
-            assert memory < 8 << 20, (name, memory)
-        context.collect()
-        assert (sys.getrefcount(local), sys.getrefcount(a), sys.getrefcount(numbers)) == before
+def refused(call):
+    try:
+        call()
+    except (pt.Error, TypeError, ZeroDivisionError):
+        return
+    raise AssertionError("it is not refused")
 
 
-def refused(a):
-    try:
-        a.sum(5)
-    except pt.ArgumentError:
-        pass
-    try:
-        pt.all_reduce(a.context, np.ones(2), reduction="mean")
-    except pt.ArgumentError:
-        pass
+def of_values(c, a):
+    mesh = pt.Mesh({"x": c.size})
+    doubled = pt.spmd(lambda part: 2 * part, mesh, in_specs=pt.P("x", None), out_specs=pt.P("x", None))
+
+    def counted():
+        with pt.traffic(c) as t:
+            a.sum()
+        return t.total
+
+    return {
+        "parse": lambda: hash(pt.parse("block-cyclic:2x2:3x3")) + hash(pt.Slab(0)),
+        "Layout": lambda: (pt.Layout(pt.Slab(0), (5, 5), 3).owners((1, 1)), a.layout.indices(0, 0), hash(a.layout)),
+        "pictures": lambda: (a._repr_svg_(), mesh._repr_svg_(), pt.P("x")._repr_svg_()),
+        "mpi_description": pt.mpi_description,
+        "current_mesh": pt.current_mesh,
+        "spmd": lambda: doubled(a),
+        "traffic": counted,
+        "initialize": lambda: pt.initialize(device="cpu"),  # not closed
+        "run": lambda: pt.run(2, lambda context: context.rank, device="cpu"),
+        "trace.record": lambda: pt.trace.record(c, a.sum).ranks,
+        "trace.chrome_trace": lambda: pt.trace.chrome_trace(),
+    }
+
+
+def of_contexts(c, a):
+    mesh = pt.Mesh({"x": c.size})
+    return {
+        "Context.barrier": c.barrier,
+        "Context.collect": c.collect,
+        "Context.synchronize": c.synchronize,
+        "Context.subgroup": lambda: c.subgroup([c.rank]),
+        "Context.split": lambda: c.split(0).close(),
+        "Context.along": lambda: c.along(mesh, "x"),
+    }
+
+
+def of_making(c, a):
+    x, buffer, rows = np.ones((16, 16)), bytearray(8), pt.Slab(0)
+    return {
+        "from_local": lambda: pt.from_local(c, x, rows),
+        "from_local with a shape": lambda: pt.from_local(c, x, rows, (16, 16)),
+        "from_local of a buffer": lambda: pt.from_local(c, buffer, rows),
+        "empty": lambda: pt.empty(c, (64, 64), rows).local,
+        "zeros": lambda: pt.zeros(c, (16, 16), rows),
+        "full": lambda: pt.full(c, (16, 16), rows, 2.0),
+        "random": lambda: pt.random(c, (16, 16), rows),
+        "arange": lambda: pt.arange(c, 16, distribution=rows),
+        "eye": lambda: pt.eye(c, 16, distribution=rows),
+        "from_function": lambda: pt.from_function(c, (4, 4), rows, lambda i, j: i + j),
+        "scatter": lambda: pt.scatter(c, x, rows),
+        "SymmetricArray": lambda: pt.SymmetricArray(c, (16,)).local,
+        "what is refused": lambda: refused(lambda: pt.from_local(c, None, rows)),
+    }
+
+
+def of_arrays(c, a):
+    row, columns = pt.full(c, (16,), pt.Replicated(), 1.0), pt.zeros(c, (16, 16), pt.parse("block-cyclic:1x1:4x4"))
+    found = {
+        "Array.astype": lambda: a.astype("float32"),
+        "Array.at": lambda: a.at((1, 2)),
+        "Array.copy": a.copy,
+        "Array.fill": lambda: a.fill(1.0),
+        "Array.gather": lambda: (a.gather(), a.gather(root=0)),
+        "Array.indices": lambda: a.indices(0),
+        "Array.redistribute": lambda: a.redistribute(pt.Slab(1)),
+        "Array.to_string": lambda: (a.to_string(), str(a), repr(a)),
+        "Array.transpose": lambda: a[1:5].T.local,
+        "windows that are written": lambda: (a.__setitem__(slice(0, 3), 1.0), a.__setitem__(slice(0, 3), a[3:6])),
+        "ufuncs": lambda: (a + columns) * 2,
+        "ufuncs of two results": lambda: np.divmod(a, 3),
+        "ufuncs in place": lambda: np.add(a, 1, out=a, where=a > 9),
+        "ufuncs that broadcast": lambda: a + row,
+        "ufuncs that are refused": lambda: refused(lambda: a + row.redistribute(pt.Slab(0)).astype("int8")[1:]),
+        "reductions that are refused": lambda: refused(lambda: a.sum(5)),
+        "redistribute": lambda: pt.redistribute(a, columns),
+        "Redistribute": lambda: pt.Redistribute(a, columns).execute(),
+    }
+    for name in "sum prod min max mean any all".split():
+        found[f"Array.{name}"] = lambda reduced=getattr(a, name): (reduced(), reduced(0))
+    return found
+
+
+def of_products(c, a):
+    bias, out, planned = pt.full(c, (16,), pt.Replicated(), 1.0), pt.zeros(c, (16, 16), pt.Slab(1)), pt.Matmul(a, a)
+    return {
+        "matmul": lambda: (a @ a, pt.matmul(a, a, out=out)),
+        "matmul with a bias": lambda: pt.matmul(a, a, bias=bias, epilogue="relu-bias"),
+        "Matmul": lambda: pt.Matmul(a, a).execute(),
+        "Matmul.execute": lambda: (planned.reset(a, a), planned.execute(), planned.explain()),
+        "dot": lambda: pt.dot(a, a),
+        "vdot": lambda: pt.vdot(a, a),
+        "norm": lambda: (pt.norm(a), pt.norm(a, 0)),
+    }
+
+
+def of_transforms(c, a):
+    z, half, few = a.astype("complex128"), pt.fft.rfftn(a), pt.zeros(c, (2, 2), pt.Slab(0))
+    planned = pt.fft.FFT(z)
+    found = {
+        "fft.FFT": lambda: pt.fft.FFT(z).execute(),
+        "fft.FFT.execute": lambda: (planned.execute(), planned.inverse()),
+        "spectral.solve_poisson": lambda: pt.spectral.solve_poisson(a),
+        "spectral.gradient": lambda: pt.spectral.gradient(a),
+        "spectral.convolve": lambda: pt.spectral.convolve(a, a),
+        "spectral.multiply": lambda: pt.spectral.multiply(few, lambda k: 1.0),
+        "spectral.multiply that fails": lambda: refused(lambda: pt.spectral.multiply(few, lambda k: 1 / 0)),
+        "spectral.resize": lambda: pt.spectral.resize(z, (16, 16), (8, 8)),
+    }
+    for name in set(pt.fft.__all__) - {"FFT"}:
+        operand = half if name.startswith("irfft") else a if name.startswith(("rfft", "d", "id")) else z
+        found[f"fft.{name}"] = lambda call=getattr(pt.fft, name), of=operand: call(of)
+    return found
+
+
+def of_memory(c, a):
+    x, y, halo = np.ones(100), np.ones(100), pt.Halo(a, (1, 1), (1, 1))
+    extended = halo.execute(a)
+    return {
+        "all_reduce": lambda: (pt.all_reduce(c, x, x), pt.all_reduce(c, x)),
+        "all_gather": lambda: pt.all_gather(c, x),
+        "all_to_all": lambda: pt.all_to_all(c, x),
+        "reduce_scatter": lambda: pt.reduce_scatter(c, x),
+        "broadcast": lambda: pt.broadcast(c, x),
+        "gather": lambda: pt.gather(c, x),
+        "scatter_from": lambda: pt.scatter_from(c, x, y),
+        "reduce": lambda: pt.reduce(c, x),
+        "scan": lambda: pt.scan(c, x),
+        "send": lambda: (pt.send(c, x, c.rank), pt.receive(c, y, c.rank)),
+        "receive": lambda: pt.send_receive(c, x, c.rank, y, c.rank),
+        "send_receive": lambda: pt.send_receive(c, x, c.rank, y, c.rank),
+        "collectives that are refused": lambda: refused(lambda: pt.all_reduce(c, x, reduction="mean")),
+        "Halo": lambda: pt.Halo(a, (1, 1), (1, 1)).execute(a),
+        "Halo.execute": lambda: (halo.refresh(extended), halo.accumulate(extended), halo.start(a, extended), halo.finish()),
+    }
+
+
+def of_files(c, a):
+    folder = f"flat-{os.getpid()}"
+    os.mkdir(folder)
+    npy, hdf5 = f"{folder}/a.npy", f"{folder}/a.h5"
+    pt.io.write_npy(npy, a)
+    pt.io.write_hdf5(hdf5, "a", a, attributes={"k": 1})
+    return {
+        "io.read_npy": lambda: pt.io.read_npy(c, npy, pt.Slab(0)),
+        "io.write_npy": lambda: pt.io.write_npy(npy, a),
+        "io.inspect_npy": lambda: pt.io.inspect_npy(npy),
+        "io.read_hdf5": lambda: pt.io.read_hdf5(c, hdf5, "a", pt.Slab(0)),
+        "io.write_hdf5": lambda: pt.io.write_hdf5(f"{folder}/b.h5", "a", a, truncate=True),
+        "io.inspect_hdf5": lambda: pt.io.inspect_hdf5(hdf5, "a"),
+        "io.list_hdf5": lambda: pt.io.list_hdf5(hdf5),
+        "io.read_hdf5_attributes": lambda: pt.io.read_hdf5_attributes(hdf5, "a"),
+        "files that are not there": lambda: refused(lambda: pt.io.read_npy(c, "none", pt.Slab(0))),
+    }
+
+
+def of_plans(c, a):
+    of, z, topology = a.operand, plans.Operand(a.layout, "complex128"), pt.Topology(1)
+    moving = plans.plan_redistribute(of, of, topology)
+    return {
+        "plans.plan_redistribute": lambda: plans.plan_redistribute(of, of, topology).explain(),
+        "plans.plan_matmul": lambda: plans.plan_matmul(of, of, topology).traffic(0),
+        "plans.plan_fft": lambda: plans.plan_fft(z, topology).plan(0),
+        "plans.explain_redistribute": lambda: plans.explain_redistribute(a.layout, "slab:1"),
+        "verified": moving.verify,
+        "priced": lambda: (moving.simulate("laptop"), moving.timeline("laptop")),
+    }
+
+
+SUBJECTS = [of_values, of_contexts, of_making, of_arrays, of_products, of_transforms, of_memory, of_files, of_plans]
+#: Of these, some take milliseconds each.
+SLOW = {"initialize", "run", "spectral.multiply", "spectral.multiply that fails", "plans.plan_matmul", "pictures"}
+
+
+@pytest.mark.parametrize("subject", SUBJECTS, ids=lambda one: one.__name__)
+def test_memory_is_flat(subject, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    context = pt.initialize(device="cpu")
+    a = pt.from_local(context, np.ones((16, 16)), pt.Slab(0))
+    calls = subject(context, a)
+    before = sys.getrefcount(a), sys.getrefcount(a.local)
+    for name, call in calls.items():
+        slow = name in SLOW or name.startswith("io.")
+        objects, memory = growth(call, (CALLS if FULL else CALLS // 10) // (10 if slow else 1))
+        assert objects < 100, (name, objects)
+        assert memory < 8 << 20, (name, memory)
+    del call
+    context.collect()
+    assert (sys.getrefcount(a), sys.getrefcount(a.local)) == before
+
+
+def test_every_function_is_called(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    context = pt.initialize(device="cpu")
+    a = pt.from_local(context, np.ones((16, 16)), pt.Slab(0))
+    called = {name for subject in SUBJECTS for name in subject(context, a)}
+    public = {name for name in pt.__all__ if inspect.isfunction(getattr(pt, name))}
+    for module in (pt.fft, pt.io, pt.spectral, plans, pt.trace):
+        public |= {f"{module.__name__.rpartition('.')[2]}.{name}" for name in module.__all__ if inspect.isfunction(getattr(module, name))}
+    for kind, others in ((pt.Array, set()), (pt.Context, {"close", "fail"})):
+        public |= {f"{kind.__name__}.{name}" for name, one in vars(kind).items() if inspect.isfunction(one) and name[0] != "_" and name not in others}
+    assert not public - called

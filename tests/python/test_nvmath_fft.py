@@ -237,6 +237,9 @@ def test_transforms_that_cannot_be(ctx):
                 function(operand, distribution=Slab.X)
         with pytest.raises(ValueError, match="fft_type"):
             nv.fft(mine, distribution=Slab.X, options={"fft_type": "C2R"})
+        for kind in ("C2C", "R2C"):
+            with pytest.raises(ValueError, match="fft_type"):
+                nv.irfft(mine, distribution=Slab.X, options={"fft_type": kind})
         with pytest.raises(ValueError, match="axis 0 or 1"):
             nv.fft(np.ones(Slab.Z.shape(ctx.rank, (4, 4, 8)), complex), distribution=Slab.Z, options={"redistribute": False})
         for given in (Box((0, 0), (8, 8)), (Slab.X, Slab.Y), None):

@@ -392,8 +392,16 @@ def test_states(ctx):
         for call in (product.plan, product.execute, product.release_operands, lambda: product.reset_operands(alpha=1)):
             with pytest.raises(InvalidMatmulState):
                 call()
-        with Matmul(parts.a, parts.b, distributions=parts.rules) as two, pytest.raises(ValueError, match="no C"):
-            two.reset_operands(c=parts.c)
+        with Matmul(parts.a, parts.b, distributions=parts.rules) as two:
+            two.plan()
+            with pytest.raises(ValueError, match="no C"):
+                two.reset_operands(c=parts.c)
+            for reset in (two.reset_operands, two.reset_operands_unchecked):
+                with pytest.raises(ValueError, match="no C"):
+                    reset(beta=2)
+                with pytest.raises(ValueError, match="8 bits"):
+                    reset(quantization_scales={"a": 2})
+            close(two.execute(), parts.of(parts.A @ parts.B))
 
 
 def test_other_inputs_of_an_epilog(ctx):

@@ -36,6 +36,8 @@ def test_what_is_wrong_in_the_beginning(ctx):
         nvmath.initialize(0, ctx, [])
     with pytest.raises(TypeError, match="process_group"):
         nvmath.initialize(0, "world", ["nccl"])
+    with pytest.raises(TypeError, match="two names"):
+        nvmath.initialize(0, ctx, communicator=ctx)
     assert nvmath.get_context() is None
 
 

@@ -116,6 +116,9 @@ def test_spectral_helpers(ctx):
     assert np.allclose(pt.fft.ifftn(wide).gather()[::3, ::3], u[::2, ::2])
     with pytest.raises(ZeroDivisionError):
         pt.spectral.multiply(a, lambda k: 1 / 0)
+    with pytest.raises(TypeError, match="NoneType"):
+        pt.spectral.multiply(a, lambda k: None)
+    close(pt.spectral.multiply(a, lambda k: np.float32(2)), 2 * u)
 
 
 def test_products_of_8_bits(ctx):

@@ -20,6 +20,8 @@ VALUES = [
     pt.Mesh({"x": 2, "y": 2}, ranks=[3, 2, 1, 0]),
     pt.Partitioned(pt.Mesh({"x": 2, "y": 2}), pt.P(("x", "y"), None)),
     pt.Partitioned(pt.Mesh({"x": 2, "y": 2}), pt.P("x", partial="y")),
+    pt.P("x", None, ("y", "z")),
+    pt.P(None, partial="x"),
     pt.ProcessGrid((2, 4), order="F"),
     pt.Layout(pt.Slab(0), (1000, 0), 7),
     pt.Layout(pt.BlockCyclic((2, 2), (64, 64)), (5000, 3000), 4),

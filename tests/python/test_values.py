@@ -1,5 +1,8 @@
 """Distributions, grids, meshes, layouts: values without ranks."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -44,6 +47,24 @@ def test_specs_and_meshes_are_shown_as_they_are_written():
         assert repr(eval(text, {"P": pt.P})) == text
     for text in ["Mesh({'x': 2, 'y': 3})", "Mesh({'x': 2}, ranks=[1, 0])"]:
         assert repr(eval(text, {"Mesh": pt.Mesh})) == text
+
+
+def test_values_travel():
+    grids = [pt.ProcessGrid((2, 3)), pt.ProcessGrid((2, 2), "F"), pt.ProcessGrid((2, 2), "C", (1, 0)), pt.ProcessGrid((2, 2), ranks=[3, 1, 2, 0])]
+    mesh = pt.Mesh({"x": 2, "y": 2}, ranks=[3, 1, 2, 0])
+    spec = pt.P("x", None, ("y", "z"), partial="w", reduction="max", uneven="balanced")
+    rules = [pt.Slab(1), pt.Replicated(), pt.Box.from_cuts([[0, 3, 8], [0, 5]]), pt.Partitioned(mesh, pt.P("x", partial="y"))]
+    rules += [kind(grid, *block) for grid in grids for kind, block in ((pt.BlockCyclic, [(3, 4)]), (pt.BlockNonCyclic, []))]
+    layouts = [pt.Layout(rule, (8, 5), 6) for rule in rules[:2]] + [pt.Layout(pt.Slab(0), (10, 7), 3).permuted([1, 0])]
+    for value in [*grids, mesh, pt.Mesh({"x": 2}), spec, pt.P(), pt.P(None, "x"), *rules, *layouts]:
+        for there in (pickle.loads(pickle.dumps(value)), copy.copy(value), copy.deepcopy([value])[0]):
+            assert there == value and repr(there) == repr(value)
+    with pytest.raises(TypeError, match="window"):
+        pickle.dumps(pt.Layout(pt.Slab(0), (10, 7), 3).window((1, 0), (5, 7)))
+
+
+def test_topologies_are_shown():
+    assert repr(pt.Topology(4, 2)) == "Topology<4 ranks on 2 nodes>" and str(pt.Topology(3)) == "Topology<3 ranks on 1 node>"
 
 
 def test_layouts_say_who_has_what():

@@ -12,7 +12,7 @@ and what is wrong on one of them is the same exception on all. *Blocking*: it re
 of this rank alone. A context with its arrays belongs to one thread at a time.
 """
 
-from . import fft, io, plans, spectral
+from . import _values, fft, io, plans, spectral, trace  # noqa: F401: values are made to travel
 from ._array import Array
 from ._collectives import (
     all_gather,
@@ -72,5 +72,5 @@ __all__ = [
     "__version__", "all_gather", "all_reduce", "all_to_all", "arange", "broadcast", "current_mesh", "dot", "empty", "eye", "fft",
     "from_function", "from_local", "full", "gather", "initialize", "io", "matmul", "mpi_description", "norm", "parse", "plans",
     "random", "receive", "redistribute", "reduce", "reduce_scatter", "run", "scan", "scatter", "scatter_from", "send",
-    "send_receive", "spectral", "spmd", "traffic", "vdot", "zeros",
+    "send_receive", "spectral", "spmd", "trace", "traffic", "vdot", "zeros",
 ]  # fmt: skip

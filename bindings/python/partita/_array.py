@@ -166,9 +166,10 @@ class Array(NDArrayOperatorsMixin):
         """The transposed array on the same memory."""
         return self.transpose()
 
-    def transpose(self, *axes: int) -> Array:
-        """The array with its dimensions in this order (reversed by default), on the same memory."""
-        order = axes_of(axes, self.ndim) if axes else list(range(self.ndim))[::-1]
+    def transpose(self, *axes: Union[None, int, Sequence[int]]) -> Array:
+        """The array with its dimensions in this order (reversed by default), on the same memory. As NumPy's, a sequence does, too."""
+        given: Any = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
+        order = axes_of(given, self.ndim) if given else list(range(self.ndim))[::-1]
         return self._seen_as(self._core.permuted(order))
 
     def __getitem__(self, key: Any) -> Array:
@@ -192,7 +193,7 @@ class Array(NDArrayOperatorsMixin):
         """Every element becomes the number. Local."""
         if self._read_only:
             raise ArgumentError("the array may only be read, as what it was made of")
-        if self._core.on_host and stream is None:
+        if self._core.on_host and stream is None and self._package != "jax":
             self.local[...] = value
         else:
             _core.fill(self._core, value, stream_of_array(stream, self._core, self._package))
@@ -415,8 +416,11 @@ class Array(NDArrayOperatorsMixin):
         root: Optional[int] = None,
         stream: Any = None,
         out: None = None,
+        dtype: None = None,
     ) -> Any:
         """The mean, as `sum`. Collective, blocking."""
+        if dtype is not None:
+            raise ArgumentError("mean: there is no dtype: astype first")
         return self._reduce("mean", axis, keepdims, distribution, root, out, stream)
 
     def any(

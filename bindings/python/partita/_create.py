@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Optional, Sequence, Tuple, Union
+import operator
+from typing import Any, Callable, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from . import _core
 from ._array import Array
 from ._context import Context
 from ._dtypes import dtype_name
-from ._errors import ArgumentError
+from ._errors import ArgumentError, DisagreementError
 from ._mesh import DistributionLike, Rule, rule_of
 from ._packages import package_of
 from ._streams import handle_of, stream_of_array
@@ -141,8 +142,22 @@ def random(
     [-100, 100], unsigned [0, 200]; boolean: fair.
     """
     array = empty(context, shape, distribution, dtype, order=order, heap=heap, space=space)
+    if context.size > 1:
+        _require_one_seed(context, seed, normal)
     _core.fill_random(array._core, seed, normal, stream_of_array(stream, array._core, array._package))
     return array
+
+
+def _require_one_seed(context: Context, seed: int, normal: bool) -> None:
+    """DisagreementError where ranks have others: replicas would differ."""
+    signed = operator.index(seed) % 2**64 - 2**63  # any seed as a number of 64 bits
+    told = _of_all(context, [signed, int(normal)])
+    for rank, (number, kind) in enumerate(zip(told[::2], told[1::2])):
+        if (number, kind) != (told[0], told[1]):
+            raise DisagreementError(
+                f"random: the ranks disagree on seed and normal: {told[0] + 2**63}, {bool(told[1])} on rank 0; "
+                f"{number + 2**63}, {bool(kind)} on rank {rank}"
+            )
 
 
 def from_function(
@@ -192,7 +207,12 @@ def from_local(
     part, extents = _part(context, local)
     whole = global_shape(context, extents, rule) if shape is None else shape_of(shape)
     core, read_only = _core.wrap(context._core, part, rule, whole)
-    return Array(core, package_of(part), part, read_only)
+    if context.size > 1:  # what one rank may not write is written on none
+        read_only = 1 in _of_all(context, [int(read_only)])
+    package = package_of(part)
+    # What is of no package that computes is seen by NumPy.
+    known = isinstance(part, np.ndarray) or package != "numpy" or not core.on_host
+    return Array(core, package, part if known else None, read_only)
 
 
 def _part(context: Context, local: Any) -> Tuple[Any, Tuple[int, ...]]:
@@ -205,10 +225,40 @@ def _part(context: Context, local: Any) -> Tuple[Any, Tuple[int, ...]]:
         context.synchronize(interface["stream"])
     elif hasattr(local, "block_until_ready"):  # JAX
         local.block_until_ready()
-    if interface is not None and not hasattr(local, "shape"):
-        return local, tuple(interface["shape"])
-    part = local if hasattr(local, "shape") else np.asarray(memoryview(local))
-    return part, tuple(part.shape)
+    if interface is not None:
+        return local, tuple(local.shape if hasattr(local, "shape") else interface["shape"])
+    if hasattr(local, "__dlpack__"):
+        return local, tuple(local.shape if hasattr(local, "shape") else np.from_dlpack(local).shape)
+    try:
+        part = np.asarray(memoryview(local))  # which holds the buffer: a bytearray keeps its size
+        return part, part.shape
+    except TypeError:
+        raise TypeError(
+            f"from_local: an array is wanted, with DLPack, the buffer protocol or __cuda_array_interface__, and not a "
+            f"{type(local).__name__}"
+        ) from None
+
+
+def _of_all(context: Context, mine: Sequence[int]) -> List[int]:
+    """The numbers of all ranks, one after the other. Collective, blocking."""
+    numbers = np.array(mine, np.int64)
+    everyone = np.empty(len(mine) * context.size, np.int64)
+    _core.all_gather(context._core, numbers, everyone, [])
+    return [int(one) for one in everyone]
+
+
+most_dimensions = 8
+
+
+def _told(extents: Sequence[int]) -> List[int]:
+    """A shape as so many numbers whatever it is: how many dimensions, and the extents of as many as arrays may have."""
+    few = [int(one) for one in extents[:most_dimensions]]
+    return [len(extents), *few, *[-1] * (most_dimensions - len(few))]
+
+
+def _refuse_many(what: str, dimensions: int) -> None:
+    if dimensions > most_dimensions:
+        raise ArgumentError(f"{what}: {dimensions} dimensions; arrays have at most {most_dimensions}")
 
 
 def scatter(
@@ -236,11 +286,9 @@ def scatter(
         raise ArgumentError(f"scatter: there is no rank {root} among {context.size}")
     here = context.rank == root
     if shape is None:
-        told = np.zeros(9, np.int64)
-        if here:
-            extents = np.shape(source)
-            told[0], told[1 : 1 + len(extents)] = len(extents), extents
+        told = np.array(_told(np.shape(source) if here else ()), np.int64)
         _core.broadcast(context._core, told, root)
+        _refuse_many("scatter", int(told[0]))
         shape = tuple(int(extent) for extent in told[1 : 1 + told[0]])
     dense = np.ascontiguousarray(source) if here else None
     handle = None if stream is None else handle_of(stream)
@@ -249,11 +297,10 @@ def scatter(
 
 def global_shape(context: Context, local: Tuple[int, ...], rule: Rule) -> Tuple[int, ...]:
     """What the parts of all ranks add up to in the distribution. Collective, blocking."""
-    mine = np.full(9, -1, np.int64)
-    mine[0], mine[1 : 1 + len(local)] = len(local), local
-    all_of_them = np.empty(9 * context.size, np.int64)
-    _core.all_gather(context._core, mine, all_of_them, [])
-    parts = [[int(n) for n in one[1 : 1 + one[0]]] for one in all_of_them.reshape(context.size, 9)]
+    told = _of_all(context, _told(local))
+    shapes = [told[first : first + 1 + most_dimensions] for first in range(0, len(told), 1 + most_dimensions)]
+    _refuse_many("from_local", max(one[0] for one in shapes))
+    parts = [one[1 : 1 + one[0]] for one in shapes]
     if len({len(one) for one in parts}) != 1:
         raise ArgumentError(f"from_local: the parts have different numbers of dimensions: {[len(one) for one in parts]}")
     return joined_shape(rule, parts)

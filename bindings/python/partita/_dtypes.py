@@ -23,7 +23,8 @@ def dtype_name(dtype: Any) -> str:
     name = str(dtype).rpartition(".")[2] if type(dtype).__module__ == "torch" else dtype
     if name not in _of_ml_dtypes:
         try:
-            name = np.dtype(name).name
+            found = np.dtype(name)
+            name = found.name if found.isnative else found.str
         except TypeError:
             pass
     if name not in _names:

@@ -6,6 +6,7 @@ from typing import Any, Optional, Sequence, Tuple
 
 from . import _core
 from ._array import Array, core_given
+from ._linear import writable
 from ._packages import empty_beside
 from ._streams import stream_of_array, stream_of_memory
 
@@ -65,7 +66,7 @@ class Halo:
         if array is None:
             self._core.accumulate(extended, None, stream_of_memory(stream, extended, self._context))
             return extended
-        self._core.accumulate(extended, core_given(array), stream_of_array(stream, array._core, array._package))
+        self._core.accumulate(extended, writable("array", array), stream_of_array(stream, array._core, array._package))
         return array
 
     def start(self, array: Array, extended: Any, *, stream: Any = None) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from types import ModuleType
+from typing import Any, Optional, Union
 
 from . import _core
 from ._context import Context
 from ._create import ShapeLike, shape_of
 from ._dtypes import dtype_name
+from ._errors import ArgumentError, UnsupportedError
 from ._packages import package_for, seen_by
 
 
@@ -23,8 +25,17 @@ class SymmetricArray:
     shape : int or sequence of int
         The same on all ranks, unless `make_symmetric`: then each has so much of a block of the largest size.
     dtype
+    make_symmetric : bool
     space : {'host', 'device'}, optional
         Whose memory it is; by default that of the context's device, if it has one.
+    package : module or str, optional
+        Of whose arrays: numpy or torch of host memory, cupy or torch of device memory. By default NumPy's, and of device memory
+        those of CuPy or PyTorch, whichever the program has imported.
+
+    Raises
+    ------
+    ArgumentError, DisagreementError, MemoryError
+        The same on every rank; an unknown package on this one alone.
     """
 
     def __init__(
@@ -35,12 +46,16 @@ class SymmetricArray:
         *,
         make_symmetric: bool = False,
         space: Optional[str] = None,
+        package: Union[ModuleType, str, None] = None,
     ) -> None:
+        self._package = None if package is None else str(getattr(package, "__name__", package))
+        if self._package not in (None, "numpy", "cupy", "torch"):
+            raise ArgumentError(f"package {self._package!r}; known: numpy, cupy, torch")
         self._core = _core.SymmetricBlock(context._core, shape_of(shape), dtype_name(dtype), make_symmetric, space)
 
     @property
     def local(self) -> Any:
-        """This rank's, as an array of NumPy, of device memory of CuPy or PyTorch. What is in it is undefined at first."""
+        """This rank's, as an array of the package. What is in it is undefined at first."""
         return self._seen(self._core.mine())
 
     def peer(self, rank: int) -> Optional[Any]:
@@ -48,9 +63,12 @@ class SymmetricArray:
         part = self._core.peer(rank)
         return None if part is None else self._seen(part)
 
-    @staticmethod
-    def _seen(part: _core.SymmetricPart) -> Any:
-        return seen_by(package_for(part, "numpy"), part)
+    def _seen(self, part: _core.SymmetricPart) -> Any:
+        if self._package is None:
+            return seen_by(package_for(part, "numpy"), part)
+        if self._package == ("cupy" if part.on_host else "numpy"):
+            raise UnsupportedError(f"memory of the {'host' if part.on_host else 'device'} is not for {self._package}: see space")
+        return seen_by(self._package, part)
 
     @property
     def bytes(self) -> int:

@@ -46,7 +46,7 @@ def seen_by(package: str, part: Union[_core.Array, _core.SymmetricPart]) -> Any:
             "a.copy(space='host')"
         )
     small = part.dtype in _of_ml_dtypes
-    if package == "numpy" or (part.on_host and isinstance(part, _core.SymmetricPart)):
+    if package == "numpy":
         array = np.asarray(part)
         return array if not small else array.view(numpy_dtype(part.dtype))
     module = importlib.import_module(package)

@@ -12,9 +12,11 @@ from . import _core
 from ._array import Array
 from ._errors import ArgumentError
 from ._packages import empty_beside
+from ._streams import stream_of_arrays
 
 # Where PyTorch has another name than NumPy.
 _of_torch = {"power": "pow", "conjugate": "conj", "invert": "bitwise_not", "equal": "eq", "not_equal": "ne"}
+_titles = {"torch": "PyTorch", "jax": "JAX"}
 
 
 def apply(ufunc: np.ufunc, method: str, inputs: Tuple[Any, ...], options: Dict[str, Any]) -> Any:
@@ -41,11 +43,17 @@ def apply(ufunc: np.ufunc, method: str, inputs: Tuple[Any, ...], options: Dict[s
         _write(ufunc, parts, outputs, like, options)
         return outputs[0] if len(outputs) == 1 else outputs
     results = _call(package, ufunc, parts, options)
-    made = [
-        Array(_core.wrap_like(context, like, one), package, one)
-        for one in (results if isinstance(results, tuple) else (results,))
-    ]
+    made = [_wrapped(context, like, package, one) for one in _listed(results)]
     return made[0] if len(made) == 1 else tuple(made)
+
+
+def _listed(results: Any) -> Tuple[Any, ...]:
+    return tuple(results) if isinstance(results, tuple) else (results,)
+
+
+def _wrapped(context: _core.Context, like: _core.Layout, package: str, part: Any) -> Array:
+    """The array that has this part. What JAX has made is JAX's: it may only be read."""
+    return Array(_core.wrap_like(context, like, part), package, part, read_only=package == "jax")
 
 
 def _alike(ufunc: np.ufunc, inputs: Tuple[Any, ...]) -> Optional[Array]:
@@ -158,14 +166,17 @@ def _call(package: str, ufunc: np.ufunc, parts: List[Any], options: Dict[str, An
     if package == "numpy":
         results = ufunc(*parts, order="C", **options)
         return results if isinstance(results, tuple) else np.asarray(results)
-    if package == "torch":
-        function = getattr(importlib.import_module("torch"), _of_torch.get(ufunc.__name__, ufunc.__name__), None)
-        if function is None or options:
-            raise ArgumentError(f"{ufunc.__name__}: PyTorch has none with these options")
-        return function(*parts).contiguous()
-    module = importlib.import_module("cupy" if package == "cupy" else "jax.numpy")
-    results = ufunc(*parts, **options) if package == "cupy" else getattr(module, ufunc.__name__)(*parts, **options)
-    return tuple(map(module.ascontiguousarray, results)) if isinstance(results, tuple) else module.ascontiguousarray(results)
+    if package == "cupy":
+        module = importlib.import_module("cupy")
+        results = ufunc(*parts, **options)
+        return tuple(map(module.ascontiguousarray, results)) if isinstance(results, tuple) else module.ascontiguousarray(results)
+    module = importlib.import_module("torch" if package == "torch" else "jax.numpy")
+    name = _of_torch.get(ufunc.__name__, ufunc.__name__) if package == "torch" else ufunc.__name__
+    function = getattr(module, name, None)
+    if function is None or options:
+        raise ArgumentError(f"{ufunc.__name__}: {_titles[package]} has none with these options")
+    results = tuple(one.contiguous() if package == "torch" else one.block_until_ready() for one in _listed(function(*parts)))
+    return results[0] if len(results) == 1 else results
 
 
 def _write(
@@ -178,10 +189,14 @@ def _write(
             raise ArgumentError(f"{ufunc.__name__}: out may only be read, as what it was made of")
         if one.shape != like.shape or not one.layout.equivalent(like):
             raise ArgumentError(_difference(ufunc.__name__, like, one))
-    locals_ = tuple(one.local for one in outputs if one is not None)
-    if all(one._package in ("numpy", "cupy") for one in outputs if one is not None):
-        ufunc(*parts, out=locals_, **options)
-    else:
-        results = _call(outputs[0]._package if outputs[0] is not None else "numpy", ufunc, parts, options)
-        for part, result in zip(locals_, results if isinstance(results, tuple) else (results,)):
-            part[...] = result
+    given = [one for one in outputs if one is not None]
+    if all(one._package in ("numpy", "cupy") for one in given):
+        ufunc(*parts, out=tuple(one.local for one in given), **options)
+        return
+    results = _call(given[0]._package, ufunc, parts, options)
+    for one, result in zip(given, _listed(results)):
+        if one._package == "jax":  # which shows the part, and does not write it
+            made = _wrapped(one._core.context, like, "jax", result)
+            _core.copy(made._core, one._core, stream_of_arrays(None, one))
+        else:
+            one.local[...] = result

@@ -18,6 +18,7 @@ from ._core import Operand, Plan, Topology
 from ._errors import Error
 from ._mesh import DistributionLike, rule_of
 from ._numbers import Numbers, numbers_of_fft, numbers_of_matmul
+from .trace import Timeline
 
 __all__ = [
     "Operand", "Plan", "Planned", "Prediction", "Topology", "Traffic", "explain_redistribute", "plan_fft", "plan_matmul",
@@ -96,6 +97,10 @@ class Planned:
             faults = _core.verify_numbers(self._core, given, wanted, numbers.alpha, schedules, seed)
         if faults:
             raise Error("; ".join(faults))
+
+    def timeline(self, machine: str = "") -> Timeline:
+        """What each rank does when, as `simulate` runs it; of 64 ranks at most."""
+        return Timeline(_core.planned_timeline(self._core, machine))
 
     def simulate(self, machine: str = "") -> Prediction:
         """Predicted seconds on a machine: a shipped name ('laptop', 'node-4-h200', 'node-8-gpu', 'cluster') or a file; here by default."""

@@ -123,7 +123,7 @@ void bind_empty(nb::module_& module) {
 
 Array full_of(const Context& context, const Shape& shape, const Distribution& distribution,
               const nb::handle& value, Dtype dtype, const std::string& order, bool heap, const Words& space) {
-  const Scalar number = scalar_of(value);
+  const Scalar number = scalar_for(dtype, value);
   const ArrayOptions options = lying(order, heap, space);
   const SourcePlace where = caller();
   const nb::gil_scoped_release unlocked;
@@ -168,7 +168,7 @@ void bind_filled(nb::module_& module) {
   module.def(
       "fill",
       [](Array& array, const nb::handle& value, StreamHandle stream) {
-        const Scalar number = scalar_of(value);
+        const Scalar number = scalar_for(array.dtype(), value);
         const nb::gil_scoped_release unlocked;
         for_dtype(array.dtype(), [&](auto zero) {
           const auto one = number.as<decltype(zero)>();

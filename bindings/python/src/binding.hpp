@@ -39,6 +39,7 @@ void bind_distributions(nb::module_& module);
 void bind_layouts(nb::module_& module);
 void bind_contexts(nb::module_& module);
 void bind_plans(nb::module_& module);
+void bind_traces(nb::module_& module);
 void bind_arrays(nb::module_& module);
 void bind_redistribute(nb::module_& module);
 void bind_matmul(nb::module_& module);

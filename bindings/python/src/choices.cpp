@@ -30,6 +30,13 @@ Scalar scalar_of(const nb::handle& number) {
   return real;
 }
 
+Scalar scalar_for(Dtype dtype, const nb::handle& number) {
+  const Scalar given = scalar_of(number);
+  if (dtype != Dtype::boolean || given.dtype() != Dtype::i64) return given;
+  const auto value = given.as<std::int64_t>();
+  return value == 0 || value == 1 ? Scalar(value == 1) : given;
+}
+
 nb::object python_number(const Scalar& number) {
   const Dtype dtype = number.dtype();
   if (dtype == Dtype::boolean) return nb::bool_(number.as<bool>());

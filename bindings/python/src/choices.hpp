@@ -42,6 +42,8 @@ inline ArrayOptions lying(const std::string& order, bool heap, const Words& spac
 
 /// Of bool, int, float, complex and NumPy's numbers. TypeError: of nothing else.
 Scalar scalar_of(const nb::handle& number);
+/// The same for elements of a dtype: 0 and 1 are bools, too.
+Scalar scalar_for(Dtype dtype, const nb::handle& number);
 /// A bool, int, float or complex.
 nb::object python_number(const Scalar& number);
 

@@ -119,14 +119,15 @@ void bind_fft(nb::module_& module) {
         return Planned{[=](int rank) { return plan_fft(input, output, topology, rank, options, figures); },
                        topology.ranks()};
       },
-      nb::arg("input"), nb::arg("output"), nb::arg("topology"), nb::arg("options"), nb::arg("machine") = "");
+      nb::arg("input"), nb::arg("output"), nb::arg("topology"), nb::arg("options"), nb::arg("machine") = "",
+      Unlocked());
   module.def(
       "fft_result",
       [](const Operand& input, const Topology& topology, const FftOptions& options) {
         return std::make_pair(result_layout(input, topology, options, Machine::here()),
                               result_dtype(input.dtype, options.kind));
       },
-      nb::arg("input"), nb::arg("topology"), nb::arg("options"));
+      nb::arg("input"), nb::arg("topology"), nb::arg("options"), Unlocked());
   nb::class_<FFT>(module, "FFT")
       .def(nb::init<const Context&, const Operand&, const FftOptions&>(), nb::arg("context"),
            nb::arg("input"), nb::arg("options"), Unlocked())

@@ -20,7 +20,7 @@ Tuple told(const FileHeader& header) {
 
 void bind_hdf5(nb::module_& module) {
   module.def("inspect_hdf5", [](const std::string& path, const std::string& dataset) {
-    return told(inspect_hdf5(path, dataset));
+    return told(unlocked([&] { return inspect_hdf5(path, dataset); }));
   });
   module.def(
       "read_hdf5",
@@ -41,17 +41,18 @@ void bind_hdf5(nb::module_& module) {
       Unlocked());
   module.def("list_hdf5", [](const std::string& path) {
     List entries;
-    for (const Hdf5Entry& entry : list_hdf5(path))
+    for (const Hdf5Entry& entry : unlocked([&] { return list_hdf5(path); }))
       entries.append(nb::make_tuple(entry.name, entry.header ? nb::object(told(*entry.header)) : nb::none()));
     return entries;
   });
-  module.def("read_hdf5_attributes", &read_hdf5_attributes);
+  module.def("read_hdf5_attributes", &read_hdf5_attributes, Unlocked());
 }
 
 }  // namespace
 
 void bind_files(nb::module_& module) {
-  module.def("inspect_npy", [](const std::string& path) { return told(inspect_npy(path)); });
+  module.def("inspect_npy",
+             [](const std::string& path) { return told(unlocked([&] { return inspect_npy(path); })); });
   module.def(
       "read_npy",
       [](const Context& context, const std::string& path, const Distribution& distribution,

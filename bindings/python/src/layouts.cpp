@@ -56,7 +56,11 @@ void bind_layouts(nb::module_& module) {
       .def(
           "__eq__", [](const Topology& a, const Topology& b) { return a == b; }, nb::is_operator(),
           nb::sig("def __eq__(self, other: object, /) -> bool"))
-      .def("__hash__", [](const Topology& self) { return std::hash<int>{}(self.ranks()); });
+      .def("__hash__", [](const Topology& self) { return std::hash<int>{}(self.ranks()); })
+      .def("__repr__", [](const Topology& self) {
+        return "Topology<" + std::to_string(self.ranks()) + " ranks on " + std::to_string(self.node_count()) +
+               (self.node_count() == 1 ? " node>" : " nodes>");
+      });
 
   nb::class_<Layout>(
       module, "Layout",

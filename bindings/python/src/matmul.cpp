@@ -162,7 +162,7 @@ void bind_matmul(nb::module_& module) {
       [](const Operand& a, const Operand& b, const Topology& topology, const MatmulOptions& options) {
         return cheapest_result(a, b, topology, options, Machine::here());
       },
-      nb::arg("a"), nb::arg("b"), nb::arg("topology"), nb::arg("options"));
+      nb::arg("a"), nb::arg("b"), nb::arg("topology"), nb::arg("options"), Unlocked());
   module.def(
       "result_dtype",
       [](Dtype factors, const MatmulOptions& options) { return result_dtype(factors, options); },
@@ -175,7 +175,7 @@ void bind_matmul(nb::module_& module) {
         return Planned{[=](int rank) { return plan_matmul(operands, topology, rank, options, figures); },
                        topology.ranks()};
       },
-      nb::arg("operands"), nb::arg("topology"), nb::arg("options"), nb::arg("machine") = "");
+      nb::arg("operands"), nb::arg("topology"), nb::arg("options"), nb::arg("machine") = "", Unlocked());
 }
 
 }  // namespace partita::python

@@ -18,6 +18,7 @@ NB_MODULE(_core, module) {
   bind_layouts(module);
   bind_contexts(module);
   bind_plans(module);
+  bind_traces(module);
   bind_arrays(module);
   bind_redistribute(module);
   bind_matmul(module);

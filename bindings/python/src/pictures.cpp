@@ -70,6 +70,17 @@ Layout example_of(const Partitioned& rule) {
   return {rule, shape, rule.mesh.rank_bound()};
 }
 
+/// On a mesh of 2 along each of its axes, in the order in which it names them.
+Layout example_of(const PartitionSpec& spec) {
+  std::vector<Mesh::Axis> axes;
+  const auto add = [&](const std::string& name) {
+    if (std::ranges::find(axes, name, &Mesh::Axis::name) == axes.end()) axes.push_back({name, 2});
+  };
+  for (const auto& names : spec.dimensions) std::ranges::for_each(names, add);
+  std::ranges::for_each(spec.partial_axes, add);
+  return example_of(Partitioned{Mesh(axes), spec});
+}
+
 /// Its first axis down, the others across.
 Layout example_of(const Mesh& mesh) {
   PartitionSpec spec;
@@ -109,7 +120,8 @@ void show_examples() {
 void bind_pictures(nb::module_& module) {
   module.def("svg_of_layout", &svg_of_layout, nb::arg("layout"));
   show<Layout>(&svg_of_layout);
-  show_examples<Slab, Box, BlockCyclic, BlockNonCyclic, Replicated, Partitioned, Mesh, ProcessGrid>();
+  show_examples<Slab, Box, BlockCyclic, BlockNonCyclic, Replicated, Partitioned, PartitionSpec, Mesh,
+                ProcessGrid>();
 }
 
 }  // namespace partita::python

@@ -4,6 +4,7 @@
 
 #include "binding.hpp"
 #include "casters.hpp"
+#include "choices.hpp"
 #include "norms.hpp"
 
 namespace partita::python {
@@ -28,7 +29,7 @@ Array applied(const Array& field,
   const Multiplier called = [&](const WaveVector& wave) {
     const nb::gil_scoped_acquire lock;
     const std::vector<double> k(wave.k.begin(), wave.k.begin() + wave.dimensions);
-    return nb::cast<std::complex<double>>(multiplier(nb::tuple(nb::cast(k))));
+    return scalar_of(multiplier(nb::tuple(nb::cast(k)))).as<std::complex<double>>();
   };
   const nb::gil_scoped_release unlocked;
   return spectral_apply(field, called, options_of_field(axes, lengths));

@@ -104,6 +104,14 @@ View view_of_cuda(std::string_view what, const nb::dict& interface, bool& read_o
   return view;
 }
 
+/// JAX's, which nobody may write, and whose DLPack does not say so.
+bool is_immutable(const nb::handle& array) {
+  const nb::object module = nb::getattr(array.type(), "__module__", nb::none());
+  if (!nb::isinstance<nb::str>(module)) return false;
+  const std::string_view name = nb::borrow<nb::str>(module).c_str();
+  return name.starts_with("jaxlib") || name == "jax" || name.starts_with("jax.");
+}
+
 }  // namespace
 
 Memory::Memory(std::string_view what, const nb::handle& array, bool writable)
@@ -126,6 +134,7 @@ Memory::Memory(std::string_view what, const nb::handle& array, bool writable)
                           type)
                              .c_str());
   }
+  read_only_ = read_only_ || is_immutable(array);
   if (writable && read_only_) throw ArgumentError(std::string(what) + ": the array may only be read");
 }
 

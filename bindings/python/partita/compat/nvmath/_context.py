@@ -113,11 +113,13 @@ def initialize(
     Raises
     ------
     TypeError, ValueError
-        A device_id that is no integer, an unknown backend or none, no process group.
+        A device_id that is no integer, an unknown backend or none, no process group, or one by both of its names.
     RuntimeError
         There is a runtime already.
     """
     allowed = _checked(device_id, backends)
+    if process_group is not None and communicator is not None:
+        raise TypeError("initialize: process_group and communicator are two names of the same: give one")
     if get_context() is not None:
         raise RuntimeError("the distributed runtime has already been initialized: finalize() ends it")
     group = _group_of(communicator if process_group is None else process_group)

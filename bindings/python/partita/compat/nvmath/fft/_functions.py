@@ -13,7 +13,7 @@ def _once(
     operand: Any, distribution: Any, kind: str, direction: Optional[FFTDirection], sync: bool, options: OptionsLike, stream: Any
 ) -> Any:
     given = options_of(FFTOptions, options, "options")
-    if given.fft_type not in (None, kind) and kind != "C2R":
+    if given.fft_type not in (None, kind):
         raise ValueError(f"fft_type: this is the {kind} transform, and not {given.fft_type}")
     chosen = FFTOptions(kind, given.redistribute, given.last_axis_parity, given.logger, given.blocking)
     with FFT(operand, distribution=distribution, options=chosen, stream=stream) as transform:

@@ -218,9 +218,8 @@ class Matmul(Stateful):
 
     # --- other operands
 
-    def _check_reset(self, given: Dict[str, Any], scales: Any, epilog_inputs: Any) -> None:
-        if scales is not None and self._scales is None:
-            raise ValueError("quantization_scales: only of operands of 8 bits")
+    def _check_reset(self, given: Dict[str, Any], beta: Any, scales: Any, epilog_inputs: Any) -> None:
+        self._refuse_what_means_nothing(beta, scales)
         if self._scales is not None:
             self._scales.check(scales)
         if self._released and (len([name for name in "abc" if name in given]) < len(self._facts) or self._misses(epilog_inputs)):
@@ -229,6 +228,13 @@ class Matmul(Stateful):
             if "abc".index(name) >= len(self._facts):
                 raise ValueError("reset_operands: there is no C in this product")
             check_facts("reset_operands", "the {} of " + name, wrap_operand(one), self._facts["abc".index(name)])
+
+    def _refuse_what_means_nothing(self, beta: Any, scales: Any) -> None:
+        """ValueError: what this product has not. Without a look at other ranks."""
+        if beta is not None and len(self._facts) < 3:
+            raise ValueError("reset_operands: there is no C in this product, and so no beta")
+        if scales is not None and self._scales is None:
+            raise ValueError("quantization_scales: only of operands of 8 bits")
 
     def _misses(self, epilog_inputs: Any) -> bool:
         return self._epilog is not None and bool(inputs_of(self._epilog.kind)) and not epilog_inputs
@@ -250,7 +256,7 @@ class Matmul(Stateful):
         given = {name: one for name, one in zip("abc", (a, b, c)) if one is not None}
         if not given and alpha is None and beta is None and epilog_inputs is None and quantization_scales is None:
             raise ValueError("reset_operands: nothing is given")
-        agree(self._context, lambda: self._check_reset(given, quantization_scales, epilog_inputs))
+        agree(self._context, lambda: self._check_reset(given, beta, quantization_scales, epilog_inputs))
         self._reset(given, alpha, beta, quantization_scales, epilog_inputs, stream)
 
     def reset_operands_unchecked(
@@ -266,13 +272,14 @@ class Matmul(Stateful):
         stream: Any = None,
     ) -> None:
         """The same by the word of the caller. Collective."""
+        self._refuse_what_means_nothing(beta, quantization_scales)
         given = {name: one for name, one in zip("abc", (a, b, c)) if one is not None}
         self._reset(given, alpha, beta, quantization_scales, epilog_inputs, stream)
 
     def _reset(self, given: Dict[str, Any], alpha: Any, beta: Any, scales: Any, epilog_inputs: Any, stream: Any) -> None:
         if alpha is not None:
             self._factors[0] = self._types.factor("alpha", alpha)
-        if beta is not None and len(self._facts) == 3:
+        if beta is not None:
             self._factors[1] = self._types.factor("beta", beta)
         if self._scales is not None:
             self._scales.take(scales)
