@@ -56,6 +56,10 @@ Finding examine_shared_memory() {
     finding.warn(
         "as root: echo advise > /sys/kernel/mm/transparent_hugepage/shmem_enabled, or Linux 6.1 or newer");
   }
+  finding.details.push_back(
+      report.no_cross_memory.empty()
+          ? "ranks may read each other's ordinary memory through the kernel"
+          : fmt::format("ordinary memory goes through shared buffers: {}", report.no_cross_memory));
   struct statvfs status {};
   if (statvfs("/dev/shm", &status) == 0) {
     const double bytes = static_cast<double>(status.f_blocks) * static_cast<double>(status.f_frsize);

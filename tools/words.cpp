@@ -21,8 +21,8 @@ const Words<Operation> operations("operation", {"redistribute", "matmul", "fft"}
 const Words<Order> orders("order", {"c", "f"});
 const Words<bool> devices("device", {"cpu", "cuda"});
 const Words<RedistributeMethod> redistribute_methods("method of a redistribution",
-                                                     {"automatic", "direct", "pushed", "staged", "messages",
-                                                      "grouped"});
+                                                     {"automatic", "direct", "pushed", "pulled", "staged",
+                                                      "messages", "grouped"});
 const Words<MatmulMethod> matmul_methods("method of a multiply",
                                          {"automatic", "local", "all-gather", "reduce-scatter", "all-reduce",
                                           "summa-c", "summa-a", "summa-b", "communication-avoiding"});

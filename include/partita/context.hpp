@@ -42,6 +42,15 @@ struct PARTITA_API Communicator {
 /// What is logged: this, and what is graver.
 enum class LogLevel : std::uint8_t { trace, debug, info, warn, error, off };
 
+/// Whether ranks of a node read each other's ordinary memory through the kernel (cross-memory attach:
+/// process_vm_readv), one copy in place of two through shared buffers.
+enum class CrossMemory : std::uint8_t {
+  automatic,  ///< where the kernel lets every rank of a node read every other one: found out by trying
+  off,        ///< never
+  allow,      ///< as automatic, and where Yama would forbid it, this process lets any other of its user read
+              ///< its memory, from now until it ends (PR_SET_PTRACER_ANY)
+};
+
 /// What the symmetric heap of devices lies in.
 enum class DeviceHeap : std::uint8_t {
   automatic,  ///< memory of the driver; NVSHMEM's where peers cannot map that; else messages
@@ -102,6 +111,7 @@ struct ContextOptions {
   /// their scratch: the least recently used goes first. The same on all ranks, at least 1. What has been
   /// captured into CUDA graphs stays beside these, as long as the graphs.
   int plan_cache_size = 64;
+  CrossMemory cross_memory = CrossMemory::automatic;  ///< the same on all ranks
   // What follows matters on devices only, and is the same on all ranks.
   DeviceHeap device_heap = DeviceHeap::automatic;
   DeviceCollectives device_collectives = DeviceCollectives::automatic;

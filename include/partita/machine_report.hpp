@@ -42,6 +42,9 @@ struct MemoryReport {
   bool memory_files = false;   ///< memfd_create works: the heap inside a node
   bool huge_pages = false;     ///< a test file of 4 MiB got huge pages, as the heap asks for them
   std::string note;            ///< why not; empty: nothing
+  /// Why the kernel keeps ranks from reading each other's ordinary memory, as far as one process can tell;
+  /// empty: it does not (`ContextOptions::cross_memory`).
+  std::string no_cross_memory;
 };
 
 /// Reads limits and tries a memory file of 4 MiB. Local, thread-safe; leaves nothing behind.

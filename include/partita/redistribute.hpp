@@ -17,6 +17,8 @@ enum class RedistributeMethod : std::uint8_t {
   direct,    ///< the destination reads the source in place (source on the heap, same node)
   pushed,    ///< the source writes into the destination's memory (destination on the heap, same node); the
              ///< choice on devices, but for little, which goes in packets there
+  pulled,    ///< the destination has the kernel copy the source where it lies (ordinary memory on both sides,
+             ///< same node, long rows, and the kernel allows it: ContextOptions::cross_memory)
   staged,    ///< through a ring of small shared buffers that stay in cache (ordinary memory, same node)
   messages,  ///< packed non-blocking messages in bounded staging, also inside a node
   grouped,   ///< the same in rounds, each one group of sends and receives, as transports want them that put a

@@ -21,11 +21,16 @@ class PARTITA_API Topology {
   int node_count() const;               ///< nodes
   bool same_node(int a, int b) const { return node(a) == node(b); }  ///< throws likewise
   std::vector<int> node_ranks(int node) const;                       ///< in increasing order
+  /// Ranks of a node can read each other's ordinary memory on the host, too: the kernel copies it for them.
+  /// Not unless `with_cross_memory` has said so.
+  bool has_cross_memory() const { return cross_memory_; }
+  Topology with_cross_memory(bool can_read = true) const;  ///< the same ranks and nodes
   friend PARTITA_API bool operator==(const Topology& a, const Topology& b);
 
  private:
   int ranks_ = 1;
   int ranks_per_node_ = 1;
+  bool cross_memory_ = false;
   std::shared_ptr<const std::vector<int>> nodes_;  // null: regular
 };
 

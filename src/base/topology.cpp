@@ -19,6 +19,12 @@ Topology Topology::of(std::vector<int> nodes) {
   return topology;
 }
 
+Topology Topology::with_cross_memory(bool can_read) const {
+  Topology topology = *this;
+  topology.cross_memory_ = can_read;
+  return topology;
+}
+
 int Topology::node(int rank) const {
   check(rank >= 0 && rank < ranks_, "rank {} is not one of the {} ranks", rank, ranks_);
   return nodes_ ? (*nodes_)[static_cast<std::size_t>(rank)] : rank / ranks_per_node_;
@@ -38,7 +44,7 @@ std::vector<int> Topology::node_ranks(int node_number) const {
 }
 
 bool operator==(const Topology& a, const Topology& b) {
-  if (a.ranks_ != b.ranks_) return false;
+  if (a.ranks_ != b.ranks_ || a.cross_memory_ != b.cross_memory_) return false;
   for (int rank = 0; rank < a.ranks_; ++rank) {
     if (a.node(rank) != b.node(rank)) return false;
   }

@@ -10,10 +10,10 @@
 namespace partita {
 namespace collective {
 
-// Where neither side is on the heap, a rank copies its part once into shared scratch, from which all the
-// others read it, instead of once for each of them.
+// Where neither side is on the heap and the kernel does not copy from one to the other, a rank copies its
+// part once into shared scratch, from which all the others read it, instead of once for each of them.
 Plan plan_all_gather(const Request& request) {
-  if (request.ranks() == 1 || request.in_place(0) || request.in_place(1))
+  if (request.ranks() == 1 || request.in_place(0) || request.in_place(1) || request.pulls())
     return plan_single_redistribution(request);
   const Operand& source = request.operands[0];
   constexpr const char* names[] = {"source", "destination"};

@@ -11,6 +11,7 @@ namespace collective {
 
 //   one rank          nothing
 //   root on the heap  all read the root's memory
+//   the kernel copies all do so out of the root's memory
 //   small             the root copies it into shared scratch, all read that: one round
 //   large             the root hands out slices, all read all slices: the root reads its memory only once
 Plan plan_broadcast(const Request& request, int root) {
@@ -24,6 +25,7 @@ Plan plan_broadcast(const Request& request, int root) {
     chain.redistribute(0, 1);
     return chain.take();
   }
+  if (request.pulls()) return plan_single_redistribution(request);
   const bool is_small = volume(shape) * size_of(source.dtype) <= small_bytes;
   Chain chain(request, names, is_small ? "whole" : "slices",
               is_small ? "small: all read the whole" : "large: slices to all, then all read all slices");

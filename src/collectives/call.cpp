@@ -51,11 +51,14 @@ void check_views(const Call& call, std::span<const Layout> layouts, int rank) {
   }
 }
 
-/// Ordinary memory with strides that each rank knows for itself, or dense on the heap.
-Operand operand_of(const Layout& layout, Dtype dtype, MemorySpace space, bool on_heap) {
+/// Dense on the heap; or ordinary memory, dense where that is of use, else with strides that each rank knows
+/// for itself.
+Operand operand_of(const Layout& layout, Dtype dtype, MemorySpace space, std::int64_t place,
+                   const Topology& topology) {
+  const bool on_heap = place >= 0;
   Operand operand =
       Operand::of(layout, dtype, Order::row_major, on_heap ? Residency::heap : Residency::ordinary);
-  operand.dense = on_heap;
+  operand.dense = on_heap || (place == dense_elsewhere && topology.has_cross_memory());
   operand.space = space;
   return operand;
 }
@@ -77,7 +80,7 @@ std::shared_ptr<PlanRunner> bind_call(ContextState& context, const Call& call,
                                       const HeapOffsets& places, bool grouped) {
   std::vector<Operand> operands;
   for (std::size_t i = 0; i < layouts.size(); ++i) {
-    operands.push_back(operand_of(layouts[i], call.dtype, space, places[i] >= 0));
+    operands.push_back(operand_of(layouts[i], call.dtype, space, places[i], context.topology(space)));
   }
   Plan plan =
       call.plan({call.operation, operands, context.topology(space), context.rank(), call.facts, grouped});
@@ -111,7 +114,9 @@ std::shared_ptr<PlanRunner> plan_on_host(ContextState& context, const Call& call
   HeapOffsets places(call.views.size(), -1);
   if (call.bytes >= worth_asking && context.size() > 1) {
     places = agreed_heap_offsets(context, call.operation, own_heap_offsets(context, call.views));
-    for (const std::int64_t place : places) key += place >= 0 ? " heap" : " ordinary";
+    for (const std::int64_t place : places) {
+      key += place >= 0 ? " heap" : place == dense_elsewhere ? " dense" : " ordinary";
+    }
   }
   auto bound = std::static_pointer_cast<PlanRunner>(context.plans.find(key));
   if (bound) {

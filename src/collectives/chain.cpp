@@ -1,10 +1,19 @@
 #include "collectives/chain.hpp"
 
+#include "redistribute/method.hpp"
+
 namespace partita::collective {
 
 bool Request::in_place(int number) const {
   const Operand& operand = operands[static_cast<std::size_t>(number)];
   return operand.residency == Residency::heap && operand.dense;
+}
+
+bool Request::pulls() const {
+  const redistribution::Problem problem =
+      redistribution::make_problem(operands[0], operands[1], topology, rank, redistribution());
+  const redistribution::Method method = redistribution::choose_method(problem);
+  return method.node_pairs && method.inside == RedistributeMethod::pulled;
 }
 
 RedistributeOptions Request::redistribution() const {

@@ -25,6 +25,8 @@ struct Request {
   RedistributeOptions redistribution() const;
   /// Dense on the symmetric heap: peers of the node read and write it in place.
   bool in_place(int operand) const;
+  /// From the first operand to the second in one copy of the kernel.
+  bool pulls() const;
 };
 
 /// Writes a plan whose operand buffers are those of the request, with their numbers.

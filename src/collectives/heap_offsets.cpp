@@ -21,7 +21,15 @@ std::int64_t place_of(const ContextState& context, const View& view) {
   if (!has_elements(view)) return empty;
   if (view.space == MemorySpace::device && context.device == nullptr) return nowhere;  // and refused
   const bool suits = view.strides.size() == view.extents.size() && arrays::lies_dense(view);
-  return suits ? context.heap_in(view.space).offset_of(view.data) : nowhere;
+  if (!suits) return nowhere;
+  const std::int64_t offset = context.heap_in(view.space).offset_of(view.data);
+  return offset < 0 ? dense_elsewhere : offset;
+}
+
+std::int64_t joined(std::int64_t a, std::int64_t b) {
+  if (a == b || b == empty) return a;
+  if (a == empty) return b;
+  return a != nowhere && b != nowhere ? dense_elsewhere : nowhere;
 }
 
 }  // namespace
@@ -59,8 +67,7 @@ HeapOffsets agreed_heap_offsets(ContextState& context, std::string_view operatio
   HeapOffsets agreed(own.size(), empty);
   for (const HeapOffsets& theirs : runtime::exchange_values(context, operation, own)) {
     for (std::size_t i = 0; i < std::min(own.size(), theirs.size()); ++i) {
-      if (theirs[i] == empty) continue;
-      agreed[i] = agreed[i] == empty || agreed[i] == theirs[i] ? theirs[i] : nowhere;
+      agreed[i] = joined(agreed[i], theirs[i]);
     }
   }
   return agreed;

@@ -22,6 +22,8 @@ void check_space(const ContextState& context, std::string_view operation, std::s
 
 /// Offsets on the symmetric heap, one a view; negative: elsewhere, or no elements.
 using HeapOffsets = std::vector<std::int64_t>;
+/// Dense in row-major order, but in ordinary memory, or at different places of the heap.
+inline constexpr std::int64_t dense_elsewhere = -3;
 
 /// Where this rank's views lie.
 HeapOffsets own_heap_offsets(const ContextState& context, std::span<const View> views);

@@ -66,6 +66,7 @@ ContextState::~ContextState() {
 }
 
 void contexts::start_context(ContextState& state) {
+  state.host_topology = state.topology().with_cross_memory(state.cross_memory != nullptr);
   state.plans.set_capacity(state.options.plan_cache_size);
   // The board of the largest node, so that all ranks ask for the same.
   state.node_memory = memory::NodeMemory::create(

@@ -11,6 +11,7 @@
 #include "base/memory_space.hpp"
 #include "context/plan_cache.hpp"
 #include "device/device_runtime.hpp"
+#include "memory/cross_memory.hpp"
 #include "memory/node_memory.hpp"
 #include "memory/symmetric_heap.hpp"
 
@@ -30,6 +31,10 @@ struct ContextState final : devices::DeviceRuntime {
   // Order matters: members are destroyed from the last to the first.
   std::unique_ptr<memory::NodeMemory> node_memory;
   std::unique_ptr<memory::SymmetricHeap> heap;
+  /// Null: ranks do not read each other's ordinary memory.
+  std::unique_ptr<memory::CrossMemory> cross_memory;
+  /// The group's, with what the ranks found out of each other's memory.
+  Topology host_topology = Topology::regular(1);
   /// Executions in halves whose second ones are still to come, the oldest first.
   std::vector<const void*> started;
   /// The operations' own; they must not own this state (a circle would keep both for ever).
@@ -46,7 +51,7 @@ struct ContextState final : devices::DeviceRuntime {
   using runtime::Runtime::topology;
   /// Who can reach whose memory of this kind.
   const Topology& topology(MemorySpace space) const {
-    return space == MemorySpace::device ? device_topology : topology();
+    return space == MemorySpace::device ? device_topology : host_topology;
   }
   /// Throws UnsupportedError: device memory in a context without a device.
   memory::SymmetricHeap& heap_in(MemorySpace space) const;
@@ -65,9 +70,9 @@ struct ContextState final : devices::DeviceRuntime {
 
 namespace contexts {
 
-/// The last steps of making a context, for `initialize` and `subgroup` alike: gives one whose group, options
-/// and threads are set its shared memory, board, heap, device, and the hold on the threads of BLAS.
-/// Collective over the group, blocking.
+/// The last steps of making a context, for `initialize` and `subgroup` alike: gives one whose group, options,
+/// threads and way of reading ordinary memory are set its shared memory, board, heap, device, and the hold on
+/// the threads of BLAS. Collective over the group, blocking.
 void start_context(ContextState& state);
 
 /// Where `stream` (the context's own where none is given) is being captured, `plan`, whose work it is given,

@@ -104,6 +104,7 @@ Context initialize(const ContextOptions& options) {
   devices::settle_device(*state);
   state->machine = Machine::find(runtime::machine_of(state->options));
   settle_threads(*state);
+  state->cross_memory = memory::CrossMemory::connect(*state);
   contexts::start_context(*state);
   state->log->debug(fmt::format("{} ranks on {} nodes, {} threads a rank, {}", state->size(),
                                 state->topology().node_count(), state->threads, state->group->place()));

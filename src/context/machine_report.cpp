@@ -15,6 +15,7 @@
 #include "base/file_descriptor.hpp"
 #include "kernels/host/blas_library.hpp"
 #include "kernels/host/fftw_library.hpp"
+#include "memory/cross_memory.hpp"
 #include "memory/node_limits.hpp"
 #include "memory/page.hpp"
 #include "memory/reservation.hpp"
@@ -127,6 +128,7 @@ MemoryReport report_memory() {
   report.available = limits.available;
   report.bound = limits.bound;
   try_memory_file(report);
+  report.no_cross_memory = memory::why_no_cross_memory();
   return report;
 }
 

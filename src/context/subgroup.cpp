@@ -81,6 +81,7 @@ std::shared_ptr<ContextState> make_child(ContextState& parent, const std::vector
   child->identity = identity_of(parent, ranks, key);
   child->group = parent.group->subgroup(ranks, key);
   child->log = runtime::make_logger(child->rank(), child->size(), parent.options.log);
+  if (parent.cross_memory) child->cross_memory = parent.cross_memory->of_subgroup(ranks);
   contexts::start_context(*child);
   return child;
 }

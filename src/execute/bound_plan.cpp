@@ -5,8 +5,10 @@
 #include "base/check.hpp"
 #include "execute/step_clock.hpp"
 #include "kernels/host/fill.hpp"
+#include "kernels/host/walk.hpp"
 #include "plan/channels.hpp"
 #include "plan/cost.hpp"
+#include "plan/moves.hpp"
 #include "plan/work.hpp"
 #include "runtime/announcement.hpp"
 #include "runtime/wait.hpp"
@@ -67,7 +69,37 @@ void BoundPlan::lower_works() {
   for (std::size_t i = 0; i < plan_.works.size(); ++i) works_[i] = bind_work(plan_.works[i], binding);
 }
 
+// Arrays move from one execution to the next, and peers have their addresses from here. They come to read
+// them when a signal has told them that they may, and until they have said that they are done this rank is in
+// this very execution.
+void BoundPlan::lend() const {
+  if (!plan_.topology.has_cross_memory()) return;
+  for (std::size_t b = 0; b < plan_.buffers.size(); ++b) {
+    const Buffer& buffer = plan_.buffers[b];
+    const bool wanted = buffer.kind == BufferKind::operand && buffer.operand->dense &&
+                        buffer.operand->residency == Residency::ordinary;
+    if (!wanted) continue;
+    const char* const address = memory_.address({static_cast<int>(b), context_.rank(), 0, {}});
+    context_.board->lend(b, reinterpret_cast<std::uint64_t>(address));
+  }
+}
+
+// The kernel goes through the rows in any order.
+void BoundPlan::pull(const Step& step, const Move& move) {
+  const int node_rank = node_index_[static_cast<std::size_t>(step.from.rank)];
+  const auto lent = context_.board->lent(node_rank, static_cast<std::size_t>(step.from.buffer));
+  memory::CrossMemory::Read read(*context_.cross_memory, context_, plan_.operation, step.from.rank);
+  for (const kernels::StridedCopy& nest : move.nests) {
+    const char* const from = reinterpret_cast<const char*>(lent) + nest.from_offset;
+    kernels::walk(std::span<const kernels::CopyLoop>(nest.loops), from,
+                  memory_.address(step.to) + nest.to_offset,
+                  [&](const char* source, char* target) { read.add(source, target, nest.item_bytes); });
+  }
+  read.finish();
+}
+
 void BoundPlan::run(const Execution& execution) {
+  lend();
   if (given_ > 0) {
     mail_.greet(execution.announced);
     run_steps(0, given_, execution.parameters, execution.clock);
@@ -140,6 +172,7 @@ void BoundPlan::run_step(std::size_t index, const Parameters& parameters) {
 }
 
 void BoundPlan::run_move(const Step& step, const Move& move) {
+  if (planning::is_pull(plan_, step)) return pull(step, move);
   char* to = memory_.address(step.to);
   if (step.kind == StepKind::fill) {
     std::array<unsigned char, 16> identity{};

@@ -36,6 +36,8 @@ class BoundPlan final : public Executor {
   void run(const Execution& execution) override;
   void run_step(std::size_t index, const Parameters& parameters);
   void run_move(const Step& step, const Move& move);
+  void lend() const;
+  void pull(const Step& step, const Move& move);
   void wait_signal(const Step& step);
   void advance_signals();
   void run_steps(std::size_t first, std::size_t end, const Parameters& parameters, StepClock* clock);

@@ -8,6 +8,9 @@ namespace partita::planning {
 namespace {
 
 constexpr double short_run = 64;  // bytes: a cache line
+// What the kernel reaches, which goes page by page and stores through the cache, of what a copy reaches
+// (docs/performance.md).
+constexpr double kernel_share = 0.7;
 
 // A copy reads and writes each byte; accumulate reads two and writes one, fill writes only.
 double weight(StepKind kind) {
@@ -27,6 +30,7 @@ CopyCost copy_cost(const Plan& plan, const Step& step, const Machine& machine) {
   cost.traffic = weight(step.kind) * static_cast<double>(moved_bytes(plan, step));
   cost.cap = machine.copy_bandwidth;
   if (crosses_ranks(plan, step)) cost.cap = std::min(cost.cap, machine.peer_bandwidth);
+  if (is_pull(plan, step)) cost.cap *= kernel_share;
   if (step.kind != StepKind::fill && run_bytes(plan, step) < short_run) {
     cost.cap = std::min(cost.cap, machine.strided_bandwidth);
   }

@@ -60,6 +60,12 @@ bool is_private(const Plan& plan, const Place& place) {
   return plan.buffers[static_cast<std::size_t>(memory_of(plan, place))].kind == BufferKind::scratch;
 }
 
+bool is_pull(const Plan& plan, const Step& step) {
+  if (step.kind != StepKind::copy || step.from.rank == plan.rank) return false;
+  const Buffer& buffer = buffer_of(plan, step.from);
+  return buffer.kind == BufferKind::operand && buffer.operand->residency == Residency::ordinary;
+}
+
 int other_rank(const Plan& plan, const Step& step) {
   const bool names_peer = step.kind == StepKind::signal || step.kind == StepKind::wait ||
                           step.kind == StepKind::send || step.kind == StepKind::receive;

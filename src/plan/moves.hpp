@@ -13,6 +13,9 @@ int memory_of(const Plan& plan, const Place& place);
 /// The place lies in scratch of one rank alone.
 bool is_private(const Plan& plan, const Place& place);
 
+/// A copy out of ordinary memory of another rank: the kernel does it (memory::CrossMemory).
+bool is_pull(const Plan& plan, const Step& step);
+
 /// Whom a step concerns beside the plan's rank; the plan's rank: nobody.
 int other_rank(const Plan& plan, const Step& step);
 

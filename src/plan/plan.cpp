@@ -44,6 +44,7 @@ void add_buffer(Hash& hash, const Buffer& buffer) {
 void add_topology(Hash& hash, const Topology& topology) {
   hash.add(std::int64_t{topology.ranks()});
   for (int rank = 0; rank < topology.ranks(); ++rank) hash.add(std::int64_t{topology.node(rank)});
+  if (topology.has_cross_memory()) hash.add(std::int64_t{1});
 }
 
 void add_move(Traffic& traffic, const Plan& plan, const Step& step) {

@@ -46,8 +46,9 @@ class TouchedBytes {
     const Buffer& buffer = buffer_of(plan_, place);
     MemoryRange range =
         buffer.operand ? part_of_array(place, region, item) : bytes_at(place, region.size() * item);
-    range.shared = buffer.kind == BufferKind::shared ||
-                   (buffer.kind == BufferKind::operand && buffer.operand->residency == Residency::heap);
+    const bool reached = buffer.kind == BufferKind::operand &&
+                         (buffer.operand->residency == Residency::heap || plan_.topology.has_cross_memory());
+    range.shared = buffer.kind == BufferKind::shared || reached;
     ranges.push_back(range);
   }
 

@@ -8,6 +8,8 @@
 #include "base/check.hpp"
 #include "base/round.hpp"
 #include "plan/message_window.hpp"
+#include "plan/moves.hpp"
+#include "redistribute/exchange.hpp"
 
 namespace partita::redistribution {
 
@@ -22,7 +24,7 @@ std::string why_not_in_place(const Operand& operand) {
 }
 
 std::string_view name_of(RedistributeMethod method) {
-  constexpr std::array<std::string_view, 6> names{"automatic", "direct",   "pushed",
+  constexpr std::array<std::string_view, 7> names{"automatic", "direct",   "pushed", "pulled",
                                                   "staged",    "messages", "grouped"};
   return names.at(static_cast<std::size_t>(method));
 }
@@ -46,6 +48,55 @@ bool reads_with_gaps(const Problem& problem) {
   return gaps && run.length * problem.item_bytes() < long_run;
 }
 
+bool is_dense_ordinary(const Operand& operand) {
+  return operand.residency == Residency::ordinary && operand.dense && operand.space == MemorySpace::host;
+}
+
+/// What a rank takes from others of its node, as the kernel would copy it.
+struct Taken {
+  double bytes = 0;
+  double rows = 0;  // contiguous at both ends
+};
+
+Taken taken_by(const Problem& problem, int rank) {
+  Problem theirs = problem;
+  theirs.rank = rank;
+  Plan plan;
+  for (const Operand* operand : {&problem.source, &problem.destination})
+    plan.buffers.push_back({"", BufferKind::operand, *operand});
+  Taken taken;
+  for (Transfer& transfer : exchange(theirs).incoming) {
+    if (transfer.peer == rank || !problem.topology.same_node(rank, transfer.peer)) continue;
+    Step step;
+    step.region = std::move(transfer.region);
+    step.from = {0, transfer.peer, 0, {}};
+    step.to = {1, rank, 0, {}};
+    const auto bytes = static_cast<double>(planning::moved_bytes(plan, step));
+    taken.bytes += bytes;
+    taken.rows += bytes / planning::run_bytes(plan, step);
+  }
+  return taken;
+}
+
+// The kernel looks for the pages of each row anew: that takes a microsecond, in which 16 KiB go through
+// shared buffers. From 32 KiB on its one copy is the faster way (docs/performance.md). Judged by some of the
+// ranks, so alike on all.
+bool takes_long_rows(const Problem& problem) {
+  constexpr double long_row = 32 << 10;
+  Taken taken;
+  for (const int rank : planning::sample_ranks(problem.topology.ranks(), 3)) {
+    const Taken more = taken_by(problem, rank);
+    taken.bytes += more.bytes;
+    taken.rows += more.rows;
+  }
+  return taken.rows > 0 && taken.bytes >= long_row * taken.rows;
+}
+
+bool may_pull(const Problem& problem) {
+  return problem.topology.has_cross_memory() && !problem.same_layout && !problem.accumulates &&
+         is_dense_ordinary(problem.source);
+}
+
 struct Choice {
   RedistributeMethod method;
   std::string reason;
@@ -60,6 +111,8 @@ struct Choice {
 //     with gaps
 //   heap and dense   any              any              direct   once: the destination reads it in place
 //   otherwise        heap and dense   no               pushed   once: the source writes it in place
+//   ordinary and     ordinary and     no               pulled   once, by the kernel, if it may: rows are long
+//     dense            dense
 //   otherwise        otherwise        -                staged   twice
 //   otherwise        any              yes              staged   likewise: only the taker accumulates
 //
@@ -80,6 +133,9 @@ Choice choose_inside(const Problem& problem) {
             "the source is on the symmetric heap: the destination reads it in place"};
   }
   const std::string source = "the source " + why_not_in_place(problem.source);
+  if (may_pull(problem) && is_dense_ordinary(problem.destination) && takes_long_rows(problem)) {
+    return {RedistributeMethod::pulled, source + ": the kernel copies it for the destination"};
+  }
   if (!in_place(problem.destination)) {
     return {RedistributeMethod::staged, source + ": staged through shared buffers"};
   }
@@ -102,6 +158,16 @@ Choice forced(const Problem& problem) {
           problem.destination.to_string(), why_not_in_place(problem.destination));
     check(!problem.accumulates, "method pushed cannot accumulate, but the source ({}) is partial",
           problem.source.to_string());
+  }
+  if (method == RedistributeMethod::pulled) {
+    check(is_dense_ordinary(problem.source),
+          "method pulled needs a dense source in ordinary memory of the host, but the source is {}",
+          problem.source.to_string());
+    check(!problem.accumulates, "method pulled cannot accumulate, but the source ({}) is partial",
+          problem.source.to_string());
+    check(
+        problem.topology.has_cross_memory() || problem.topology.node_count() == problem.topology.ranks(),
+        "method pulled needs ranks that may read each other's memory, and these may not (see cross_memory)");
   }
   return {method, "asked for by the caller"};
 }

@@ -21,6 +21,10 @@ struct Method {
     return network_pairs || (node_pairs && inside == RedistributeMethod::messages);
   }
   bool is_grouped() const { return network_pairs && inside == RedistributeMethod::grouped; }
+  /// The taker does it, out of the giver's source.
+  static bool reads(RedistributeMethod method) {
+    return method == RedistributeMethod::direct || method == RedistributeMethod::pulled;
+  }
   bool writes() const { return node_pairs && inside == RedistributeMethod::pushed; }
   /// How a rank and this peer exchange.
   RedistributeMethod between(const Problem& problem, int peer) const {

@@ -47,7 +47,7 @@ class Scheduler {
       case RedistributeMethod::messages:
         return add(Action::send, transfer, staging_.message);
       default:
-        return;  // direct: the taker does it
+        return;  // direct, pulled: the taker does it
     }
   }
 
@@ -56,6 +56,7 @@ class Scheduler {
       case RedistributeMethod::staged:
         return add(Action::consume, transfer, staging_.chunk);
       case RedistributeMethod::direct:
+      case RedistributeMethod::pulled:
         return add(Action::read, transfer, staging_.piece);
       case RedistributeMethod::messages:
         add(Action::post, transfer, staging_.message);

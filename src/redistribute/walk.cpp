@@ -72,7 +72,7 @@ class Walk {
 
   void begin(const Exchange& part) {
     for (const Transfer& transfer : part.outgoing) {
-      if (method_.between(problem_, transfer.peer) != RedistributeMethod::direct) continue;
+      if (!Method::reads(method_.between(problem_, transfer.peer))) continue;
       builder_.signal(transfer.peer, ready);
       ++offered_[transfer.peer];
     }

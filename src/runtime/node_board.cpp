@@ -21,6 +21,7 @@ struct alignas(64) NodeBoard::Card {
   Word sends;      ///< two a wait for a receiver: odd while in one
   Word receiver;   ///< of that
   Word asked;      ///< whether it is over
+  std::array<Word, NodeBoard::most_lent> lent;
   std::array<Word, 12> operation;
   std::array<Word, 12> circle;
   std::array<Word, 64> last_words;  ///< of the failure, or how it left
@@ -70,6 +71,14 @@ const ExecutionHistory& NodeBoard::executions(int node_rank) const {
 
 const ExecutionHistory& NodeBoard::captures(int node_rank) const {
   return card(node_rank).captures;
+}
+
+void NodeBoard::lend(std::size_t buffer, std::uint64_t address) {
+  store(card(me_).lent.at(buffer), address);
+}
+
+std::uint64_t NodeBoard::lent(int node_rank, std::size_t buffer) const {
+  return load(card(node_rank).lent.at(buffer));
 }
 
 void NodeBoard::begin_agreement(std::string_view operation) {

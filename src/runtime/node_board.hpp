@@ -16,6 +16,7 @@ namespace partita::runtime {
 class NodeBoard {
  public:
   static constexpr int channels = 8;
+  static constexpr std::size_t most_lent = 16;  ///< buffers of a plan
   static std::int64_t bytes(int node_ranks);
   NodeBoard(void* memory, int node_ranks, int my_node_rank);
 
@@ -40,6 +41,11 @@ class NodeBoard {
   std::uint64_t begin_execution(std::uint64_t hash, std::string_view operation = {});
   /// The same of an execution that goes into a graph. They are numbered apart.
   std::uint64_t begin_capture(std::uint64_t hash, std::string_view operation = {});
+  /// Where this rank's buffer of that number lies in its own addresses, for an execution: said before the
+  /// signal by which peers learn that they may read it, and left so until they are done.
+  void lend(std::size_t buffer, std::uint64_t address);
+  std::uint64_t lent(int node_rank, std::size_t buffer) const;
+
   void begin_agreement(std::string_view operation = {});
   void end_agreement();
   /// A meeting of some of the ranks, `operation`; the others of the node see it while it lasts.

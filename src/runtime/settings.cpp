@@ -64,6 +64,7 @@ bool read_machine(std::string_view text, ContextOptions& options) {
 
 // The words of each enumeration, in its order.
 constexpr std::array<std::string_view, 6> levels{"trace", "debug", "info", "warn", "error", "off"};
+constexpr std::array<std::string_view, 3> readings{"automatic", "off", "allow"};
 constexpr std::array<std::string_view, 3> heaps{"automatic", "driver", "nvshmem"};
 constexpr std::array<std::string_view, 3> collectives{"automatic", "own", "library"};
 constexpr std::array<std::string_view, 3> messages{"automatic", "staged", "direct"};
@@ -116,6 +117,11 @@ constexpr std::array table{
     number<&O::plan_cache_size, 1>("PARTITA_PLAN_CACHE_SIZE", "plan_cache_size",
                                    "it must be a whole number, 1 or more",
                                    "plans of one-line calls that a context keeps, with their scratch", true),
+    word<&O::cross_memory, readings>("PARTITA_CROSS_MEMORY", "cross_memory", "known: automatic, off, allow",
+                                     "whether ranks of a node read each other's ordinary memory through the "
+                                     "kernel; automatic: where it lets "
+                                     "them; allow: and Yama is told that other processes of the user may",
+                                     true),
     word<&O::device_heap, heaps>("PARTITA_DEVICE_HEAP", "device_heap", "known: automatic, driver, nvshmem",
                                  "what the heap of devices lies in; automatic: the driver's memory, and "
                                  "NVSHMEM's where peers cannot map that",

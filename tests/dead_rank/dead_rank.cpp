@@ -3,6 +3,7 @@
 //   barrier   before it joins a barrier (the default)
 //   allocate  before it joins an allocation, with symmetric memory in use
 //   subgroup  while a subgroup of all is in use
+//   reads     at any moment of exchanges of ordinary memory, which the kernel copies from process to process
 //   stream    before it joins a redistribution that the others have put into their devices' streams, without
 //             a call of theirs that waits for it; devices are made of host memory and threads
 // `how`:
@@ -11,6 +12,7 @@
 //   throws    an exception, which main catches
 //   exits     by std::exit, so that no destructor runs
 //   silent    not at all, but it never calls: the others' deadline
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -18,10 +20,12 @@
 #include <numeric>
 #include <optional>
 #include <partita/array.hpp>
+#include <partita/collectives.hpp>
 #include <partita/context.hpp>
 #include <partita/error.hpp>
 #include <partita/memory.hpp>
 #include <partita/redistribute.hpp>
+#include <random>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -57,9 +61,43 @@ std::string told(const std::string& how) {
   return how == "killed" ? "has ended" : "";
 }
 
+struct WrongResult : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// All to all, again and again, until it throws.
+[[noreturn]] void exchange_for_ever(pt::Context& context) {
+  const int ranks = context.size();
+  constexpr std::int64_t part = 3 << 20;
+  std::vector<int> sent(static_cast<std::size_t>(part * ranks)), received(sent.size());
+  const auto view = [](std::vector<int>& numbers) {
+    return pt::View::dense(numbers.data(), pt::Dtype::i32, {static_cast<std::int64_t>(numbers.size())});
+  };
+  for (int round = 0;; ++round) {
+    std::fill(sent.begin(), sent.end(), round * ranks + context.rank());
+    pt::all_to_all(context, view(sent), view(received));
+    for (int p = 0; p < ranks; ++p) {
+      const auto first = received.begin() + p * part;
+      if (std::any_of(first, first + part, [&](int number) { return number != round * ranks + p; }))
+        throw WrongResult("what has come from rank " + std::to_string(p) + " is wrong");
+    }
+  }
+}
+
+/// It takes part until a signal comes out of the blue.
+void leave_while_it_is_read(pt::Context& context) {
+  const std::thread killer([] {
+    std::this_thread::sleep_for(std::chrono::microseconds(200'000 + std::random_device()() % 50'000));
+    std::raise(SIGKILL);
+  });
+  exchange_for_ever(context);
+}
+
 // What the survivors are in when the last rank leaves.
 void call(pt::Context& context, const std::string& where) {
-  if (where == "allocate") {
+  if (where == "reads") {
+    exchange_for_ever(context);
+  } else if (where == "allocate") {
     static_cast<void>(pt::SymmetricMemory::allocate(context, 1 << 20));
   } else {
     context.barrier();
@@ -120,7 +158,9 @@ int run(const std::string& where, const std::string& how) {
   pt::Context& context = group ? *group : world;
   const pt::SymmetricMemory used = pt::SymmetricMemory::allocate(context, 3 << 20);
   context.barrier();
-  return context.rank() == context.size() - 1 ? leave(how) : survive(context, where, how);
+  const bool leaves = context.rank() == context.size() - 1;
+  if (leaves && where == "reads") leave_while_it_is_read(context);
+  return leaves ? leave(how) : survive(context, where, how);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <partita/redistribute.hpp>
 #include <string>
 
+#include "context/context_state.hpp"
 #include "unit/random_layouts.hpp"
 
 namespace partita::testing {
@@ -17,8 +18,15 @@ struct RandomRedistribution {
   RedistributeOptions options;
 };
 
+/// Whether the context's ranks read each other's ordinary memory, in which its arrays may lie.
+inline bool may_pull(const Context& context) {
+  return context.state()->cross_memory != nullptr && context.state()->default_space() == MemorySpace::host;
+}
+
 /// Extents up to 40, of more than two dimensions up to 9, times `factor`.
-inline RandomRedistribution random_redistribution(RandomLayouts& random, int ranks, int factor = 1) {
+inline RandomRedistribution random_redistribution(RandomLayouts& random, const Context& context,
+                                                  int factor = 1) {
+  const int ranks = context.size();
   const auto suits = [](const Layout& layout, Dtype dtype) {
     return !layout.partial() || is_defined(layout.partial()->reduction, dtype);
   };
@@ -38,8 +46,10 @@ inline RandomRedistribution random_redistribution(RandomLayouts& random, int ran
   } while (!suits(choice.source, choice.dtype) || !suits(choice.destination, choice.dtype));
   choice.source_kind = random.number(0, 3);
   choice.destination_kind = random.number(0, 3);
-  choice.options.method =
-      random.method(choice.source_kind == 0, choice.destination_kind == 0 && !choice.source.partial());
+  const bool whole = !choice.source.partial();
+  const bool ordinary = choice.source_kind == 1 || choice.source_kind == 2;
+  choice.options.method = random.method(choice.source_kind == 0, choice.destination_kind == 0 && whole,
+                                        ordinary && whole && may_pull(context));
   return choice;
 }
 

@@ -30,7 +30,7 @@ void run_case(Context& context, const RandomRedistribution& choice) {
 RANK_TEST(Redistribute, RandomPairsOfEverything) {
   RandomLayouts random(static_cast<std::uint64_t>(pairs_seed()));
   const int cases = full_product() ? 2000 : 150;
-  for (int i = 0; i < cases; ++i) run_case(context, random_redistribution(random, context.size()));
+  for (int i = 0; i < cases; ++i) run_case(context, random_redistribution(random, context));
 }
 
 RANK_TEST(Redistribute, EveryDtypeThroughEveryMethod) {
@@ -79,10 +79,16 @@ RANK_TEST(Redistribute, AScalarGoesToOneRankAndBack) {
 // When execute returns, the source may be overwritten at once: its readers have finished.
 RANK_TEST(Redistribute, SourceMayBeOverwrittenAfterEachExecute) {
   std::mt19937 random(static_cast<unsigned>(pairs_seed() + context.rank()));
-  for (const Residency residency : {Residency::heap, Residency::ordinary}) {
+  using enum RedistributeMethod;
+  for (const auto& [residency, method] :
+       {std::pair(Residency::heap, automatic), std::pair(Residency::ordinary, automatic),
+        std::pair(Residency::ordinary, pulled)}) {
+    if (method == pulled && !may_pull(context)) continue;
     Array source = empty(context, {37, 29}, Slab(0), Dtype::i64, {residency, Order::row_major});
     Array destination = empty(context, {37, 29}, Slab(1), Dtype::i64, {residency, Order::row_major});
-    Redistribute plan(context, source.operand(), destination.operand());
+    RedistributeOptions options;
+    options.method = method;
+    Redistribute plan(context, source.operand(), destination.operand(), options);
     plan.reset(source, destination);
     for (std::int64_t round = 0; round < 1000; ++round) {
       each_element(source, [&](std::int64_t number, auto& element) {

@@ -78,7 +78,7 @@ void in_the_stream(Pair& pair, int rounds) {
 
 After redistributions(Turn& turn) {
   const bool large = turn.random.maybe(0.1);
-  Pair pair{turn, random_redistribution(turn.random, turn.context.size(), large ? 8 : 1), {}, {}, {}};
+  Pair pair{turn, random_redistribution(turn.random, turn.context, large ? 8 : 1), {}, {}, {}};
   const int rounds = turn.random.number(1, 5);
   const bool planned = turn.random.maybe();
   turn.call = fmt::format("redistribute {}, {} rounds{}", describe(pair.choice), rounds,

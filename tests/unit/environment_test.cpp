@@ -38,7 +38,7 @@ TEST(Environment, EverySettingOfAContextIsRead) {
   const Setting size("PARTITA_PLAN_CACHE_SIZE", "3"), machine("PARTITA_MACHINE", "cluster");
   const Setting heap("PARTITA_DEVICE_HEAP", "nvshmem"), who("PARTITA_DEVICE_COLLECTIVES", "library");
   const Setting messages("PARTITA_DEVICE_MESSAGES", "direct"), way("PARTITA_COPY_WAY", "kernel");
-  const Setting lanes("PARTITA_DEVICE_LANES", "7");
+  const Setting lanes("PARTITA_DEVICE_LANES", "7"), reads("PARTITA_CROSS_MEMORY", "allow");
   const ContextOptions result = runtime::with_environment({});
   EXPECT_EQ(result.log, LogLevel::off);
   EXPECT_EQ(result.memory_limit, 123456789012);
@@ -49,6 +49,7 @@ TEST(Environment, EverySettingOfAContextIsRead) {
   EXPECT_EQ(result.device_messages, DeviceMessages::direct);
   EXPECT_EQ(result.copy_way, CopyWay::kernel);
   EXPECT_EQ(result.device_lanes, 7);
+  EXPECT_EQ(result.cross_memory, CrossMemory::allow);
 }
 
 TEST(Environment, BadOptionsAreRefusedByName) {
@@ -85,8 +86,8 @@ TEST(Environment, BadValuesAreRefusedByName) {
     EXPECT_EQ(refusal(name, "0"), "");
   }
   EXPECT_NE(refusal("PARTITA_LOG", "loud").find("PARTITA_LOG is \"loud\"; known: trace"), std::string::npos);
-  for (const char* name :
-       {"PARTITA_DEVICE_HEAP", "PARTITA_DEVICE_COLLECTIVES", "PARTITA_DEVICE_MESSAGES", "PARTITA_COPY_WAY"}) {
+  for (const char* name : {"PARTITA_CROSS_MEMORY", "PARTITA_DEVICE_HEAP", "PARTITA_DEVICE_COLLECTIVES",
+                           "PARTITA_DEVICE_MESSAGES", "PARTITA_COPY_WAY"}) {
     EXPECT_NE(refusal(name, "pigeon").find(std::string(name) + " is \"pigeon\"; known: automatic, "),
               std::string::npos);
     EXPECT_EQ(refusal(name, "automatic"), "");

@@ -55,6 +55,17 @@ TEST(NodeBoard, CountsSignalsByPairAndChannel) {
   }
 }
 
+TEST(NodeBoard, ShowsWhereBuffersLie) {
+  const Memory memory(2);
+  runtime::NodeBoard mine(memory.get(), 2, 0), theirs(memory.get(), 2, 1);
+  mine.lend(0, 7);
+  mine.lend(runtime::NodeBoard::most_lent - 1, 9);
+  theirs.lend(0, 8);
+  EXPECT_EQ(theirs.lent(0, 0), 7U);
+  EXPECT_EQ(theirs.lent(0, runtime::NodeBoard::most_lent - 1), 9U);
+  EXPECT_EQ(mine.lent(1, 0), 8U);
+}
+
 TEST(NodeBoard, ShowsWhoHasLeft) {
   const Memory memory(2);
   runtime::NodeBoard mine(memory.get(), 2, 0), theirs(memory.get(), 2, 1);

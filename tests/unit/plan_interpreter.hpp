@@ -167,13 +167,16 @@ class PlanInterpreter {
     return &memory[static_cast<std::size_t>(where)];
   }
 
-  void check_place(const Plan& plan, const Place& place) {
+  void check_place(const Plan& plan, const Step& step, const Place& place) {
     if (place.rank == plan.rank) return;
     const Buffer& buffer = plan.buffers.at(static_cast<std::size_t>(place.buffer));
     const State& peer = states_[static_cast<std::size_t>(place.rank)];
     if (!plan.topology.same_node(place.rank, plan.rank)) fault_ = "memory of another node is touched";
     if (buffer.kind == BufferKind::scratch) fault_ = "private scratch of a peer is touched";
-    if (buffer.operand && (buffer.operand->residency != Residency::heap || !buffer.operand->dense)) {
+    const Operand* const operand = buffer.operand ? &*buffer.operand : nullptr;
+    const bool pulled = plan.topology.has_cross_memory() && step.kind == StepKind::copy &&
+                        step.from.rank == place.rank && step.from.buffer == place.buffer;
+    if (operand != nullptr && ((operand->residency != Residency::heap && !pulled) || !operand->dense)) {
       fault_ = "an operand that is not on the heap is touched by a peer";
     }
     if (peer.next == 0 || ended(static_cast<std::size_t>(place.rank))) {
@@ -182,8 +185,8 @@ class PlanInterpreter {
   }
 
   void move(const Plan& plan, const Step& step) {
-    if (step.kind != StepKind::fill) check_place(plan, step.from);
-    check_place(plan, step.to);
+    if (step.kind != StepKind::fill) check_place(plan, step, step.from);
+    check_place(plan, step, step.to);
     const Addresses froms(plan, step.from, step.region);
     const Addresses tos(plan, step.to, step.region);
     for_each_index(step.region, [&](const Index& at) {

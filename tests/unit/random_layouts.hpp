@@ -51,8 +51,8 @@ class RandomLayouts {
   Layout layout(const Shape& shape, int ranks) { return Layout(distribution(shape, ranks), shape, ranks); }
 
   /// Of those that suit; the planner chooses a third of the time and more.
-  RedistributeMethod method(bool direct_suits, bool pushed_suits) {
-    switch (number(0, 5)) {
+  RedistributeMethod method(bool direct_suits, bool pushed_suits, bool pulled_suits) {
+    switch (number(0, 6)) {
       case 0:
         return direct_suits ? RedistributeMethod::direct : RedistributeMethod::automatic;
       case 1:
@@ -61,6 +61,8 @@ class RandomLayouts {
         return RedistributeMethod::staged;
       case 3:
         return RedistributeMethod::messages;
+      case 4:
+        return pulled_suits ? RedistributeMethod::pulled : RedistributeMethod::automatic;
       default:
         return RedistributeMethod::automatic;
     }

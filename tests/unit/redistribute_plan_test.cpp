@@ -126,9 +126,11 @@ Case random_case(RandomLayouts& random) {
   }
   Case test{random_operand(random, shape, ranks), random_operand(random, permuted, ranks),
             random_topology(random, ranks), options};
-  test.options.method =
-      random.method(test.source.residency == Residency::heap,
-                    test.destination.residency == Residency::heap && !test.source.layout.partial());
+  const bool whole = !test.source.layout.partial();
+  if (random.maybe()) test.topology = test.topology.with_cross_memory();
+  test.options.method = random.method(
+      test.source.residency == Residency::heap, test.destination.residency == Residency::heap && whole,
+      test.source.residency == Residency::ordinary && whole && test.topology.has_cross_memory());
   // Small bounds force many chunks and rings that turn over.
   if (random.maybe(0.7)) test.options.staging_bytes = random.number(10, 40) * 256;
   return test;
@@ -215,6 +217,25 @@ TEST(RedistributePlan, NamesTheMethodAndSaysWhy) {
   const Case reduced = make_case({40}, 4, "mesh:x=4:-;partial=sum:x", "slab:0", 0,
                                  RedistributeMethod::automatic, Residency::ordinary, Residency::heap);
   EXPECT_EQ(reduced.plan(0).method, "staged");
+}
+
+// Doubles, so that 4096 of them are a row of 32 KiB.
+TEST(RedistributePlan, LongRowsOfOrdinaryMemoryAreCopiedByTheKernel) {
+  const auto method = [](const Shape& shape, const char* to, bool cross_memory, int per_node = 0) {
+    Case test = make_case(shape, 4, "slab:0", to, per_node, RedistributeMethod::automatic,
+                          Residency::ordinary, Residency::ordinary);
+    test.topology = test.topology.with_cross_memory(cross_memory);
+    const Plan plan = test.plan(2);
+    EXPECT_EQ(plan.method, test.plan(0).method);
+    return plan.method;
+  };
+  EXPECT_EQ(method({16, 4 * 4096}, "slab:1", true), "pulled");
+  EXPECT_EQ(method({16, 4 * 4096}, "slab:1", false), "staged");
+  EXPECT_EQ(method({16, 4 * 4000}, "slab:1", true), "staged");
+  EXPECT_EQ(method({16, 4096}, "replicated", true), "pulled");
+  EXPECT_EQ(method({16, 4 * 4096}, "slab:1", true, 2), "pulled+messages");
+  EXPECT_EQ(method({16, 4 * 4096}, "slab:1", true, 1), "messages");
+  EXPECT_EQ(method({16, 4 * 4096}, "slab:0", true), "local");
 }
 
 TEST(RedistributePlan, StridedMemoryIsNotTouchedByPeers) {
@@ -353,6 +374,25 @@ TEST(RedistributePlan, ExplainsWhatWouldMove) {
   RedistributeOptions options;
   options.axes = {1, 0};
   EXPECT_FALSE(explain_redistribute(Layout(Slab(0), {12, 10}, 3), Slab(1), Dtype::f32, options).empty());
+}
+
+TEST(RedistributePlan, WhatIsPulledLiesDenseInOrdinaryMemory) {
+  const auto pulled = [](Residency source, bool dense, const char* from) {
+    Case test = make_case({8, 6}, 4, from, "slab:1", 2, RedistributeMethod::pulled, source);
+    test.topology = test.topology.with_cross_memory();
+    test.source.dense = dense;
+    return test;
+  };
+  const Case good = pulled(Residency::ordinary, true, "slab:0");
+  EXPECT_EQ(good.plan(1).method, "pulled+messages");
+  expect_right(good, 9);
+  constexpr const char* wanted = "needs a dense source in ordinary memory";
+  expect_says(refusal(pulled(Residency::heap, true, "slab:0")), wanted);
+  expect_says(refusal(pulled(Residency::ordinary, false, "slab:0")), wanted);
+  expect_says(refusal(pulled(Residency::ordinary, true, "mesh:x=4:-,-;partial=sum:x")), "cannot accumulate");
+  Case apart = good;
+  apart.topology = apart.topology.with_cross_memory(false);
+  expect_says(refusal(apart), "may not (see cross_memory)");
 }
 
 }  // namespace

@@ -46,7 +46,13 @@ void verify_random(RandomLayouts& random, int most_ranks, int most_extent) {
   if (random.maybe(0.3)) options.method = RedistributeMethod::grouped;
   if (random.maybe()) options.staging_bytes = 1024 * ranks + random.number(0, 4096);
   const int per_node[] = {0, 1, 2, 3, 7};
-  expect_verified(source, destination, Topology::regular(ranks, per_node[random.number(0, 4)]), options);
+  Topology topology = Topology::regular(ranks, per_node[random.number(0, 4)]);
+  if (random.maybe()) {
+    topology = topology.with_cross_memory();
+    const bool may_pull = source.residency == Residency::ordinary && !source.layout.partial();
+    if (may_pull && random.maybe()) options.method = RedistributeMethod::pulled;
+  }
+  expect_verified(source, destination, topology, options);
 }
 
 TEST(RedistributePlanVerify, AnyPairOfDistributions) {
@@ -57,6 +63,30 @@ TEST(RedistributePlanVerify, AnyPairOfDistributions) {
 TEST(RedistributePlanVerify, ManyRanks) {
   RandomLayouts random(78);
   for (int i = 0; i < 25 && !HasFailure(); ++i) verify_random(random, 100, 17);
+}
+
+// What the planner would never write.
+TEST(RedistributePlanVerify, OrdinaryMemoryIsReadOnlyWhereTheKernelLets) {
+  const Operand source = Operand::of(Layout(Slab(0), {8, 6}, 2), Dtype::f64);
+  const Operand destination = Operand::of(Layout(Slab(1), {8, 6}, 2), Dtype::f64);
+  RedistributeOptions options;
+  options.method = RedistributeMethod::pulled;
+  const Planner planner = [&](int rank) {
+    return plan_redistribute(source, destination, Topology::regular(2).with_cross_memory(), rank, options);
+  };
+  EXPECT_TRUE(verify(planner).ok());
+  const auto faults = [&](const auto& change) {
+    return verify([&](int rank) {
+      Plan plan = planner(rank);
+      change(plan);
+      return plan;
+    });
+  };
+  const Verdict apart = faults([](Plan& plan) { plan.topology = plan.topology.with_cross_memory(false); });
+  ASSERT_FALSE(apart.ok());
+  EXPECT_NE(apart.faults.front().find("cannot be reached in place"), std::string::npos);
+  const Verdict strided = faults([](Plan& plan) { plan.buffers[0].operand->dense = false; });
+  EXPECT_FALSE(strided.ok());
 }
 
 TEST(RedistributePlanVerify, HundredRanksByEveryMethod) {

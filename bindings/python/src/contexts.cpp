@@ -25,6 +25,8 @@ constexpr std::pair<std::string_view, Device::Kind> kinds[] = {
 constexpr std::pair<std::string_view, LogLevel> levels[] = {
     {"trace", LogLevel::trace}, {"debug", LogLevel::debug}, {"info", LogLevel::info},
     {"warn", LogLevel::warn},   {"error", LogLevel::error}, {"off", LogLevel::off}};
+constexpr std::pair<std::string_view, CrossMemory> readings[] = {
+    {"automatic", CrossMemory::automatic}, {"off", CrossMemory::off}, {"allow", CrossMemory::allow}};
 constexpr std::pair<std::string_view, DeviceHeap> heaps[] = {
     {"automatic", DeviceHeap::automatic}, {"driver", DeviceHeap::driver}, {"nvshmem", DeviceHeap::nvshmem}};
 constexpr std::pair<std::string_view, DeviceCollectives> carriers[] = {
@@ -139,6 +141,7 @@ void bind_options(nb::module_& module) {
         [what, member, &values](O& o, const std::string& text) { o.*member = named(what, text, values); });
   };
   word("log", &O::log, levels);
+  word("cross_memory", &O::cross_memory, readings);
   word("device_heap", &O::device_heap, heaps);
   word("device_collectives", &O::device_collectives, carriers);
   word("device_messages", &O::device_messages, messages);

@@ -15,8 +15,9 @@ namespace {
 
 constexpr std::pair<std::string_view, RedistributeMethod> methods[] = {
     {"automatic", RedistributeMethod::automatic}, {"direct", RedistributeMethod::direct},
-    {"pushed", RedistributeMethod::pushed},       {"staged", RedistributeMethod::staged},
-    {"messages", RedistributeMethod::messages},   {"grouped", RedistributeMethod::grouped}};
+    {"pushed", RedistributeMethod::pushed},       {"pulled", RedistributeMethod::pulled},
+    {"staged", RedistributeMethod::staged},       {"messages", RedistributeMethod::messages},
+    {"grouped", RedistributeMethod::grouped}};
 
 RedistributeOptions options_of(const std::vector<int>& axes, const std::string& order, bool heap,
                                const std::string& method, std::int64_t staging_bytes, const Words& space) {

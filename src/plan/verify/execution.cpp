@@ -7,6 +7,7 @@
 #include "plan/dependencies.hpp"
 #include "plan/describe.hpp"
 #include "plan/lanes.hpp"
+#include "plan/moves.hpp"
 #include "plan/touched.hpp"
 #include "plan/verify/slots.hpp"
 
@@ -218,7 +219,11 @@ void Execution::check_access(int rank, const Place& place) const {
                place.rank);
   check<Fault>(buffer.kind != BufferKind::scratch, "{} is private to its rank", buffer.name);
   if (buffer.operand) {
-    check<Fault>(buffer.operand->residency == Residency::heap && buffer.operand->dense,
+    const Plan& plan = plans_.plan(rank);
+    const Step& step = plan.steps[static_cast<std::size_t>(progress(rank).current)];
+    const bool pulled = planning::is_pull(plan, step) && place.rank == step.from.rank &&
+                        place.buffer == step.from.buffer && plan.topology.has_cross_memory();
+    check<Fault>((buffer.operand->residency == Residency::heap || pulled) && buffer.operand->dense,
                  "{} of rank {} cannot be reached in place: it is not dense on the symmetric heap",
                  buffer.name, place.rank);
   }
