@@ -1,109 +1,20 @@
 #include "device/cublas_lt_products.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <limits>
-#include <random>
-#include <thread>
 #include <vector>
 
 #include "base/check.hpp"
 #include "cuda/stream.hpp"
+#include "device/cublas_lt_tries.hpp"
 #include "device/cublas_types.hpp"
 
 namespace partita::devices {
 namespace {
 
 constexpr int ways_tried = 8;
-constexpr int usual_runs = 4;
-/// Of one product, about: a large one is run less often, and its last ways not at all. And of all products of
-/// a plan.
-constexpr double most_seconds = 1.2, most_seconds_of_plan = 1.4;
-/// One run of a longer one is enough.
-constexpr double long_seconds = 5e-3;
-/// To wait for the device; it may have to do with other work.
-constexpr std::chrono::seconds most_patience{5};
-
-/// Whether the device comes there in time.
-bool reaches(cudaEvent_t event) {
-  const auto end = std::chrono::steady_clock::now() + most_patience;
-  while (true) {
-    const cudaError_t state = cudaEventQuery(event);
-    if (state == cudaSuccess) return true;
-    if (state != cudaErrorNotReady) cuda::check_cuda(state, "try a product");
-    if (std::chrono::steady_clock::now() > end) return false;
-    std::this_thread::yield();
-  }
-}
-
-/// Random bits of the mantissa and the sign behind an exponent of 1/2: what a device computes with draws the
-/// power that decides how fast it may, and constants draw less.
-std::vector<std::uint64_t> random_numbers(Dtype dtype) {
-  struct Mask {
-    std::uint64_t random, exponent;
-  };
-  const Mask mask = dtype == Dtype::f16      ? Mask{0x83ff83ff83ff83ff, 0x3800380038003800}
-                    : dtype == Dtype::bf16   ? Mask{0x807f807f807f807f, 0x3f003f003f003f00}
-                    : dtype == Dtype::f8e4m3 ? Mask{0x8787878787878787, 0x3030303030303030}
-                    : dtype == Dtype::f8e5m2 ? Mask{0x8383838383838383, 0x3838383838383838}
-                    : dtype == Dtype::i8     ? Mask{~std::uint64_t{0}, 0}
-                    : is_double(dtype)       ? Mask{0x800fffffffffffff, 0x3fe0000000000000}
-                                             : Mask{0x807fffff807fffff, 0x3f0000003f000000};
-  std::vector<std::uint64_t> numbers(std::size_t{1} << 17);
-  std::mt19937_64 random;
-  for (std::uint64_t& number : numbers) number = (random() & mask.random) | mask.exponent;
-  return numbers;
-}
-
-/// A stream for tries, and how long they take there.
-class Tries {
- public:
-  DeviceMemory memory(Accelerator& device, std::int64_t bytes, Dtype dtype) const {
-    DeviceMemory memory(device, bytes);
-    const std::vector<std::uint64_t> numbers = random_numbers(dtype);
-    const auto put = [&](std::int64_t to, const void* from, std::int64_t count) {
-      cuda::check_cuda(cudaMemcpyAsync(static_cast<char*>(memory.data()) + to, from,
-                                       static_cast<std::size_t>(count), cudaMemcpyDefault, stream_.get()),
-                       "try a product");
-    };
-    std::int64_t filled = std::min(bytes, static_cast<std::int64_t>(numbers.size() * sizeof(numbers[0])));
-    put(0, numbers.data(), filled);
-    for (; filled < bytes; filled = std::min(bytes, 2 * filled)) {
-      put(filled, memory.data(), std::min(filled, bytes - filled));
-    }
-    return memory;
-  }
-
-  /// Seconds of so many runs, each of which gives a cublasStatus_t; nothing: it cannot be done, or not now.
-  template <class Run>
-  std::optional<double> time(int runs, const Run& run) const {
-    cuda::check_cuda(cudaEventRecord(before_.get(), stream_.get()), "try a product");
-    for (int i = 0; i < runs; ++i) {
-      if (run(Stream(stream_.get())) != 0) return std::nullopt;
-    }
-    cuda::check_cuda(cudaEventRecord(after_.get(), stream_.get()), "try a product");
-    if (!reaches(after_.get())) return std::nullopt;
-    float milliseconds = 0;
-    cuda::check_cuda(cudaEventElapsedTime(&milliseconds, before_.get(), after_.get()), "try a product");
-    return static_cast<double>(milliseconds) / 1e3;
-  }
-
- private:
-  cuda::CudaStream stream_ = cuda::new_cuda_stream();
-  cuda::CudaEvent before_ = cuda::new_cuda_event(cudaEventDefault);
-  cuda::CudaEvent after_ = cuda::new_cuda_event(cudaEventDefault);
-};
-
-/// The run that loads it counts where it is a long one: that takes no time beside it.
-template <class Run>
-std::optional<double> seconds_of_one(const Tries& tries, const Run& run, double& spent) {
-  const std::optional<double> first = tries.time(1, run);
-  spent += first.value_or(0);
-  if (!first || *first > long_seconds) return first;
-  const std::optional<double> usual = tries.time(usual_runs, run);
-  spent += usual.value_or(0);
-  return usual ? std::optional(*usual / usual_runs) : std::nullopt;
-}
+/// Of all products of a plan, about.
+constexpr double most_seconds_of_plan = 1.4;
 
 }  // namespace
 
@@ -265,7 +176,7 @@ std::optional<std::size_t> CublasLtProducts::fastest(CublasLtProduct& product, c
   const bool plain_a = what.a.op == BlasOp::none, plain_b = what.b.op == BlasOp::none;
   const CublasFactor alpha(1, what.result), beta(0, what.result);
   try {
-    const Tries tries;
+    Tries tries;
     const auto matrix = [&](std::int64_t leading, std::int64_t lines, std::int64_t stride, Dtype dtype) {
       return tries.memory(device_, (leading * lines + stride * (what.batches - 1)) * size_of(dtype), dtype);
     };
@@ -277,17 +188,11 @@ std::optional<std::size_t> CublasLtProducts::fastest(CublasLtProduct& product, c
       return product.multiply(a.data(), b.data(), c.data(), workspace.data(), alpha.bytes, beta.bytes,
                               workspace, stream);
     };
-    std::optional<std::size_t> best;
-    double least = 0, spent = 0;
-    for (std::size_t way = 0; way < answers.size() && (!best || spent < most_seconds); ++way) {
-      if (!product.take(answers[way].algorithm, static_cast<std::size_t>(workspace.bytes()))) continue;
-      if (!best) (void)tries.time(1, run);  // a device that was idle is slow at first
-      const std::optional<double> seconds = seconds_of_one(tries, run, spent);
-      if (!seconds || (best && *seconds >= least)) continue;
-      best = way;
-      least = *seconds;
-    }
-    spent_ += spent;
+    const auto take = [&](std::size_t way) {
+      return product.take(answers[way].algorithm, static_cast<std::size_t>(workspace.bytes()));
+    };
+    const std::optional<std::size_t> best = tries.fastest(answers.size(), take, run);
+    spent_ += tries.spent();
     return best;
   } catch (const MemoryError&) {
     return 0;
