@@ -16,6 +16,19 @@ constexpr int ways_tried = 8;
 /// Of all products of a plan, about.
 constexpr double most_seconds_of_plan = 1.4;
 
+/// Of 16 bits a bias and an activation come with the sums before they are rounded, and are right, only where
+/// all lies so; elsewhere they are a pass of the library's over what has been rounded (cuBLASLt 13.1).
+bool follows_well(const DeviceGemm& what) {
+  constexpr std::int64_t even = 16;
+  const bool follows = what.activation != Activation::identity || what.bias;
+  if (!follows || size_of(what.result) > 2) return true;
+  const DeviceGemm::Beside addend = what.addend.value_or(DeviceGemm::Beside{0, 0});
+  const std::int64_t of_factors = what.a.leading | what.a.stride | what.b.leading | what.b.stride;
+  const std::int64_t of_results = what.m | what.leading | what.stride | addend.leading | addend.stride;
+  return (of_factors * size_of(what.a.dtype)) % even == 0 &&
+         (of_results * size_of(what.result)) % even == 0 && what.alignment % even == 0;
+}
+
 }  // namespace
 
 // --- one product
@@ -41,6 +54,9 @@ CublasLtProduct::CublasLtProduct(const CublasLtLibrary& library, CublasLtHandle 
   b_ = matrix(what.b.dtype, plain_b ? what.k : what.n, plain_b ? what.n : what.k, what.b.leading,
               what.b.stride);
   c_ = matrix(what.result, what.m, what.n, what.leading, what.stride);
+  if (what.addend) {
+    addend_ = matrix(what.result, what.m, what.n, what.addend->leading, what.addend->stride);
+  }
 }
 
 void CublasLtProduct::describe_epilogue() {
@@ -48,10 +64,19 @@ void CublasLtProduct::describe_epilogue() {
     require(library_.set_product(product_.get(), which, &value, sizeof value), "describe an epilogue");
   };
   const auto bit = [](bool is, CublasLtEpilogue what) { return is ? static_cast<std::int32_t>(what) : 0; };
-  set(CublasLtOfProduct::epilogue, bit(what_.activation == Activation::relu, CublasLtEpilogue::relu) |
-                                       bit(what_.activation == Activation::gelu, CublasLtEpilogue::gelu) |
-                                       bit(what_.bias.has_value(), CublasLtEpilogue::bias));
+  const std::int32_t bits = bit(what_.activation == Activation::relu, CublasLtEpilogue::relu) |
+                            bit(what_.activation == Activation::gelu, CublasLtEpilogue::gelu) |
+                            bit(what_.activation == Activation::dgelu, CublasLtEpilogue::dgelu) |
+                            bit(what_.auxiliary.has_value(), CublasLtEpilogue::auxiliary) |
+                            bit(what_.bias.has_value(), CublasLtEpilogue::bias);
+  if (bits != 0) set(CublasLtOfProduct::epilogue, bits);
   if (what_.bias) set(CublasLtOfProduct::bias_type, static_cast<std::int32_t>(*cublas_type(*what_.bias)));
+  if (!what_.auxiliary) return;
+  const auto lie = [this](CublasLtOfProduct which, std::int64_t value) {
+    require(library_.set_product(product_.get(), which, &value, sizeof value), "describe an epilogue");
+  };
+  lie(CublasLtOfProduct::auxiliary_leading, what_.auxiliary->leading);
+  if (what_.batches > 1) lie(CublasLtOfProduct::auxiliary_stride, what_.auxiliary->stride);
 }
 
 CublasLtProduct::Descriptor CublasLtProduct::matrix(Dtype dtype, std::int64_t rows, std::int64_t columns,
@@ -72,10 +97,12 @@ void CublasLtProduct::require(int status, const char* what) const {
   check<Error>(status == 0, "cuBLASLt: {}: {}", what, status == 0 ? "" : library_.status_string(status));
 }
 
-bool CublasLtProduct::takes(const void* a, const void* b, const void* c) const {
-  const auto bits = reinterpret_cast<std::uintptr_t>(a) | reinterpret_cast<std::uintptr_t>(b) |
-                    reinterpret_cast<std::uintptr_t>(c);
-  return bits % static_cast<std::uintptr_t>(what_.alignment) == 0;
+bool CublasLtProduct::takes(const GemmPlaces& places) const {
+  const auto are_multiples = [](std::int64_t of, auto... addresses) {
+    return (reinterpret_cast<std::uintptr_t>(addresses) | ...) % static_cast<std::uintptr_t>(of) == 0;
+  };
+  return are_multiples(what_.alignment, places.a, places.b, places.c, places.addend) &&
+         are_multiples(bias_alignment, places.bias, places.auxiliary);
 }
 
 std::vector<CublasLtAnswer> CublasLtProduct::ask(std::size_t workspace_bytes) const {
@@ -92,7 +119,7 @@ std::vector<CublasLtAnswer> CublasLtProduct::ask(std::size_t workspace_bytes) co
   }
   std::vector<CublasLtAnswer> answers(ways_tried);
   int count = 0;
-  const int status = library_.ask(handle_, product_.get(), a_.get(), b_.get(), c_.get(), c_.get(), made,
+  const int status = library_.ask(handle_, product_.get(), a_.get(), b_.get(), addend(), c_.get(), made,
                                   ways_tried, answers.data(), &count);
   answers.resize(status == 0 ? static_cast<std::size_t>(count) : 0);
   std::erase_if(answers, [](const CublasLtAnswer& answer) { return answer.status != 0; });
@@ -102,20 +129,24 @@ std::vector<CublasLtAnswer> CublasLtProduct::ask(std::size_t workspace_bytes) co
 bool CublasLtProduct::take(const CublasLtAlgorithm& algorithm, std::size_t workspace_bytes) {
   CublasLtAnswer answer;
   const int status =
-      library_.check(handle_, product_.get(), a_.get(), b_.get(), c_.get(), c_.get(), &algorithm, &answer);
+      library_.check(handle_, product_.get(), a_.get(), b_.get(), addend(), c_.get(), &algorithm, &answer);
   if (status != 0 || answer.workspace_bytes > workspace_bytes) return false;
   algorithm_ = algorithm;
   return true;
 }
 
-int CublasLtProduct::multiply(const void* a, const void* b, void* c, const void* bias, const void* alpha,
-                              const void* beta, const DeviceMemory& workspace, Stream stream) const {
-  if (what_.bias) {
-    const int status = library_.set_product(product_.get(), CublasLtOfProduct::bias, &bias, sizeof bias);
-    if (status != 0) return status;
-  }
-  return library_.multiply(handle_, product_.get(), alpha, a, a_.get(), b, b_.get(), beta, c, c_.get(), c,
-                           c_.get(), &algorithm_, workspace.data(),
+int CublasLtProduct::multiply(const GemmPlaces& places, const void* alpha, const void* beta,
+                              const DeviceMemory& workspace, Stream stream) const {
+  const auto place = [this](bool has, CublasLtOfProduct which, const void* where) {
+    return has ? library_.set_product(product_.get(), which, &where, sizeof where) : 0;
+  };
+  int status = place(what_.bias.has_value(), CublasLtOfProduct::bias, places.bias);
+  if (status == 0)
+    status = place(what_.auxiliary.has_value(), CublasLtOfProduct::auxiliary, places.auxiliary);
+  if (status != 0) return status;
+  const void* const added = what_.addend ? places.addend : places.c;
+  return library_.multiply(handle_, product_.get(), alpha, places.a, a_.get(), places.b, b_.get(), beta,
+                           added, addend(), places.c, c_.get(), &algorithm_, workspace.data(),
                            static_cast<std::size_t>(workspace.bytes()), cuda::native(stream));
 }
 
@@ -142,7 +173,9 @@ std::string CublasLtProducts::name_of(const DeviceGemm& what) const {
 std::unique_ptr<CublasLtProduct> CublasLtProducts::prepare(const DeviceGemm& what, bool may_try) {
   if (what.batches > std::numeric_limits<std::int32_t>::max()) return nullptr;
   // Its gelu is off by 2^-12 |x| (cuBLASLt 13.1), good for 16 bits alone.
-  if (what.activation == Activation::gelu && size_of(what.result) > 2) return nullptr;
+  const bool approximates = what.activation == Activation::gelu || what.activation == Activation::dgelu;
+  if (approximates && size_of(what.result) > 2) return nullptr;
+  if (!follows_well(what)) return nullptr;
   const auto room = static_cast<std::size_t>(workspace_.bytes());
   std::unique_ptr<CublasLtProduct> product;
   try {
@@ -183,10 +216,14 @@ std::optional<std::size_t> CublasLtProducts::fastest(CublasLtProduct& product, c
     const DeviceMemory a = matrix(what.a.leading, plain_a ? what.k : what.m, what.a.stride, what.a.dtype),
                        b = matrix(what.b.leading, plain_b ? what.n : what.k, what.b.stride, what.b.dtype),
                        c = matrix(what.leading, what.n, what.stride, what.result),
+                       auxiliary = what.auxiliary ? matrix(what.auxiliary->leading, what.n,
+                                                           what.auxiliary->stride, what.result)
+                                                  : DeviceMemory(),
                        workspace(device_, workspace_.bytes());
+    // With beta = 0 the addend is not read.
+    const GemmPlaces places{a.data(), b.data(), c.data(), workspace.data(), c.data(), auxiliary.data()};
     const auto run = [&](Stream stream) {
-      return product.multiply(a.data(), b.data(), c.data(), workspace.data(), alpha.bytes, beta.bytes,
-                              workspace, stream);
+      return product.multiply(places, alpha.bytes, beta.bytes, workspace, stream);
     };
     const auto take = [&](std::size_t way) {
       return product.take(answers[way].algorithm, static_cast<std::size_t>(workspace.bytes()));
