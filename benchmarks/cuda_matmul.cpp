@@ -302,6 +302,7 @@ std::vector<Case> cuda_matmul_cases() {
     for (const std::int64_t n : {512, 2048, 8192}) add(alone(), {n, n, n, n > 4096 ? 5 : 50, dtype});
     if (dtype != Dtype::c64) add(alone(), {16384, 16384, 16384, 1, dtype});
   }
+  add(alone(), {8192, 8192, 8192, 5, Dtype::f64}, Residency::ordinary);
   for (const Dtype dtype : {Dtype::f8e4m3, Dtype::i8}) {
     for (const std::int64_t n : {2048, 8192}) add(alone(), {n, n, n, n > 4096 ? 10 : 50, dtype});
   }
@@ -315,6 +316,7 @@ std::vector<Case> cuda_matmul_cases() {
                      },
                      Device::Kind::cuda});
   }
+  for (Case& one : cuda_epilogue_cases()) cases.push_back(std::move(one));
   return cases;
 }
 

@@ -7,5 +7,7 @@ namespace partita::benchmarks {
 
 /// None in a build without CUDA.
 std::vector<Case> cuda_matmul_cases();
+/// What comes after the sums, on one GPU.
+std::vector<Case> cuda_epilogue_cases();
 
 }  // namespace partita::benchmarks

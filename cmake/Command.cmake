@@ -59,6 +59,7 @@ partita_unite(
   benchmarks/cuda_collectives.cpp
   benchmarks/cuda_cufft.cpp
   benchmarks/cuda_fft.cpp
+  benchmarks/cuda_epilogues.cpp
   benchmarks/cuda_matmul.cpp
   benchmarks/cuda_products.cpp
   benchmarks/cuda_redistribute.cpp

@@ -41,7 +41,7 @@ enum class Epilogue : std::uint8_t {
   gelu_bias_aux,
   drelu,                ///< times the derivative of relu at the auxiliary values
   drelu_bias_gradient,  ///< and the sums of D along its rows into the gradient (length m)
-  dgelu,
+  dgelu,                ///< likewise, of gelu; of 16 bits to two roundings
   dgelu_bias_gradient,
   bias_gradient_a,  ///< sums of op(A) over k into the gradient (length m)
   bias_gradient_b,  ///< sums of op(B) over k into the gradient (length n)

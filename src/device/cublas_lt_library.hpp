@@ -29,16 +29,27 @@ struct CublasLtAnswer {
   std::array<int, 4> reserved{};
 };
 
-/// int32_t, but a pointer to the bias.
+/// int32_t, but pointers to the bias and the auxiliary matrix, and int64_t for how the latter lies.
 enum class CublasLtOfProduct : int {
   operation_a = 3,
   operation_b = 4,
   epilogue = 7,
   bias = 8,
+  auxiliary = 11,
+  auxiliary_leading = 12,
+  auxiliary_stride = 13,
   bias_type = 26
 };
-enum class CublasLtEpilogue : std::int32_t { none = 1, relu = 2, bias = 4, gelu = 32 };  // bits, but none
-enum class CublasLtOfMatrix : int { batches = 5, stride = 6 };                           // int32_t, int64_t
+/// Bits, but none. The derivative of gelu has an auxiliary matrix, too.
+enum class CublasLtEpilogue : std::int32_t {
+  none = 1,
+  relu = 2,
+  bias = 4,
+  gelu = 32,
+  dgelu = 64,
+  auxiliary = 128
+};
+enum class CublasLtOfMatrix : int { batches = 5, stride = 6 };  // int32_t, int64_t
 enum class CublasLtPreference : int {
   workspace_bytes = 1,
   least_alignment_of_a = 5

@@ -1,108 +1,32 @@
 #include "device/cublas_lt_products.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <limits>
-#include <random>
-#include <thread>
 #include <vector>
 
 #include "base/check.hpp"
 #include "cuda/stream.hpp"
+#include "device/cublas_lt_tries.hpp"
 #include "device/cublas_types.hpp"
 
 namespace partita::devices {
 namespace {
 
 constexpr int ways_tried = 8;
-constexpr int usual_runs = 4;
-/// Of one product, about: a large one is run less often, and its last ways not at all. And of all products of
-/// a plan.
-constexpr double most_seconds = 1.2, most_seconds_of_plan = 1.4;
-/// One run of a longer one is enough.
-constexpr double long_seconds = 5e-3;
-/// To wait for the device; it may have to do with other work.
-constexpr std::chrono::seconds most_patience{5};
+/// Of all products of a plan, about.
+constexpr double most_seconds_of_plan = 1.4;
 
-/// Whether the device comes there in time.
-bool reaches(cudaEvent_t event) {
-  const auto end = std::chrono::steady_clock::now() + most_patience;
-  while (true) {
-    const cudaError_t state = cudaEventQuery(event);
-    if (state == cudaSuccess) return true;
-    if (state != cudaErrorNotReady) cuda::check_cuda(state, "try a product");
-    if (std::chrono::steady_clock::now() > end) return false;
-    std::this_thread::yield();
-  }
-}
-
-/// Random bits of the mantissa and the sign behind an exponent of 1/2: what a device computes with draws the
-/// power that decides how fast it may, and constants draw less.
-std::vector<std::uint64_t> random_numbers(Dtype dtype) {
-  struct Mask {
-    std::uint64_t random, exponent;
-  };
-  const Mask mask = dtype == Dtype::f16      ? Mask{0x83ff83ff83ff83ff, 0x3800380038003800}
-                    : dtype == Dtype::bf16   ? Mask{0x807f807f807f807f, 0x3f003f003f003f00}
-                    : dtype == Dtype::f8e4m3 ? Mask{0x8787878787878787, 0x3030303030303030}
-                    : dtype == Dtype::f8e5m2 ? Mask{0x8383838383838383, 0x3838383838383838}
-                    : dtype == Dtype::i8     ? Mask{~std::uint64_t{0}, 0}
-                    : is_double(dtype)       ? Mask{0x800fffffffffffff, 0x3fe0000000000000}
-                                             : Mask{0x807fffff807fffff, 0x3f0000003f000000};
-  std::vector<std::uint64_t> numbers(std::size_t{1} << 17);
-  std::mt19937_64 random;
-  for (std::uint64_t& number : numbers) number = (random() & mask.random) | mask.exponent;
-  return numbers;
-}
-
-/// A stream for tries, and how long they take there.
-class Tries {
- public:
-  DeviceMemory memory(Accelerator& device, std::int64_t bytes, Dtype dtype) const {
-    DeviceMemory memory(device, bytes);
-    const std::vector<std::uint64_t> numbers = random_numbers(dtype);
-    const auto put = [&](std::int64_t to, const void* from, std::int64_t count) {
-      cuda::check_cuda(cudaMemcpyAsync(static_cast<char*>(memory.data()) + to, from,
-                                       static_cast<std::size_t>(count), cudaMemcpyDefault, stream_.get()),
-                       "try a product");
-    };
-    std::int64_t filled = std::min(bytes, static_cast<std::int64_t>(numbers.size() * sizeof(numbers[0])));
-    put(0, numbers.data(), filled);
-    for (; filled < bytes; filled = std::min(bytes, 2 * filled)) {
-      put(filled, memory.data(), std::min(filled, bytes - filled));
-    }
-    return memory;
-  }
-
-  /// Seconds of so many runs, each of which gives a cublasStatus_t; nothing: it cannot be done, or not now.
-  template <class Run>
-  std::optional<double> time(int runs, const Run& run) const {
-    cuda::check_cuda(cudaEventRecord(before_.get(), stream_.get()), "try a product");
-    for (int i = 0; i < runs; ++i) {
-      if (run(Stream(stream_.get())) != 0) return std::nullopt;
-    }
-    cuda::check_cuda(cudaEventRecord(after_.get(), stream_.get()), "try a product");
-    if (!reaches(after_.get())) return std::nullopt;
-    float milliseconds = 0;
-    cuda::check_cuda(cudaEventElapsedTime(&milliseconds, before_.get(), after_.get()), "try a product");
-    return static_cast<double>(milliseconds) / 1e3;
-  }
-
- private:
-  cuda::CudaStream stream_ = cuda::new_cuda_stream();
-  cuda::CudaEvent before_ = cuda::new_cuda_event(cudaEventDefault);
-  cuda::CudaEvent after_ = cuda::new_cuda_event(cudaEventDefault);
-};
-
-/// The run that loads it counts where it is a long one: that takes no time beside it.
-template <class Run>
-std::optional<double> seconds_of_one(const Tries& tries, const Run& run, double& spent) {
-  const std::optional<double> first = tries.time(1, run);
-  spent += first.value_or(0);
-  if (!first || *first > long_seconds) return first;
-  const std::optional<double> usual = tries.time(usual_runs, run);
-  spent += usual.value_or(0);
-  return usual ? std::optional(*usual / usual_runs) : std::nullopt;
+/// Of 16 bits a bias and an activation come with the sums before they are rounded, and are right, only where
+/// all lies so; elsewhere they are a pass of the library's over what has been rounded (cuBLASLt 13.1).
+bool follows_well(const DeviceGemm& what) {
+  constexpr std::int64_t even = 16;
+  const bool follows = what.activation != Activation::identity || what.bias;
+  if (!follows || size_of(what.result) > 2) return true;
+  const DeviceGemm::Beside addend = what.addend.value_or(DeviceGemm::Beside{0, 0});
+  const std::int64_t of_factors = what.a.leading | what.a.stride | what.b.leading | what.b.stride;
+  const std::int64_t of_results = what.m | what.leading | what.stride | addend.leading | addend.stride;
+  return (of_factors * size_of(what.a.dtype)) % even == 0 &&
+         (of_results * size_of(what.result)) % even == 0 && what.alignment % even == 0;
 }
 
 }  // namespace
@@ -130,6 +54,9 @@ CublasLtProduct::CublasLtProduct(const CublasLtLibrary& library, CublasLtHandle 
   b_ = matrix(what.b.dtype, plain_b ? what.k : what.n, plain_b ? what.n : what.k, what.b.leading,
               what.b.stride);
   c_ = matrix(what.result, what.m, what.n, what.leading, what.stride);
+  if (what.addend) {
+    addend_ = matrix(what.result, what.m, what.n, what.addend->leading, what.addend->stride);
+  }
 }
 
 void CublasLtProduct::describe_epilogue() {
@@ -137,10 +64,19 @@ void CublasLtProduct::describe_epilogue() {
     require(library_.set_product(product_.get(), which, &value, sizeof value), "describe an epilogue");
   };
   const auto bit = [](bool is, CublasLtEpilogue what) { return is ? static_cast<std::int32_t>(what) : 0; };
-  set(CublasLtOfProduct::epilogue, bit(what_.activation == Activation::relu, CublasLtEpilogue::relu) |
-                                       bit(what_.activation == Activation::gelu, CublasLtEpilogue::gelu) |
-                                       bit(what_.bias.has_value(), CublasLtEpilogue::bias));
+  const std::int32_t bits = bit(what_.activation == Activation::relu, CublasLtEpilogue::relu) |
+                            bit(what_.activation == Activation::gelu, CublasLtEpilogue::gelu) |
+                            bit(what_.activation == Activation::dgelu, CublasLtEpilogue::dgelu) |
+                            bit(what_.auxiliary.has_value(), CublasLtEpilogue::auxiliary) |
+                            bit(what_.bias.has_value(), CublasLtEpilogue::bias);
+  if (bits != 0) set(CublasLtOfProduct::epilogue, bits);
   if (what_.bias) set(CublasLtOfProduct::bias_type, static_cast<std::int32_t>(*cublas_type(*what_.bias)));
+  if (!what_.auxiliary) return;
+  const auto lie = [this](CublasLtOfProduct which, std::int64_t value) {
+    require(library_.set_product(product_.get(), which, &value, sizeof value), "describe an epilogue");
+  };
+  lie(CublasLtOfProduct::auxiliary_leading, what_.auxiliary->leading);
+  if (what_.batches > 1) lie(CublasLtOfProduct::auxiliary_stride, what_.auxiliary->stride);
 }
 
 CublasLtProduct::Descriptor CublasLtProduct::matrix(Dtype dtype, std::int64_t rows, std::int64_t columns,
@@ -161,10 +97,12 @@ void CublasLtProduct::require(int status, const char* what) const {
   check<Error>(status == 0, "cuBLASLt: {}: {}", what, status == 0 ? "" : library_.status_string(status));
 }
 
-bool CublasLtProduct::takes(const void* a, const void* b, const void* c) const {
-  const auto bits = reinterpret_cast<std::uintptr_t>(a) | reinterpret_cast<std::uintptr_t>(b) |
-                    reinterpret_cast<std::uintptr_t>(c);
-  return bits % static_cast<std::uintptr_t>(what_.alignment) == 0;
+bool CublasLtProduct::takes(const GemmPlaces& places) const {
+  const auto are_multiples = [](std::int64_t of, auto... addresses) {
+    return (reinterpret_cast<std::uintptr_t>(addresses) | ...) % static_cast<std::uintptr_t>(of) == 0;
+  };
+  return are_multiples(what_.alignment, places.a, places.b, places.c, places.addend) &&
+         are_multiples(bias_alignment, places.bias, places.auxiliary);
 }
 
 std::vector<CublasLtAnswer> CublasLtProduct::ask(std::size_t workspace_bytes) const {
@@ -181,7 +119,7 @@ std::vector<CublasLtAnswer> CublasLtProduct::ask(std::size_t workspace_bytes) co
   }
   std::vector<CublasLtAnswer> answers(ways_tried);
   int count = 0;
-  const int status = library_.ask(handle_, product_.get(), a_.get(), b_.get(), c_.get(), c_.get(), made,
+  const int status = library_.ask(handle_, product_.get(), a_.get(), b_.get(), addend(), c_.get(), made,
                                   ways_tried, answers.data(), &count);
   answers.resize(status == 0 ? static_cast<std::size_t>(count) : 0);
   std::erase_if(answers, [](const CublasLtAnswer& answer) { return answer.status != 0; });
@@ -191,20 +129,24 @@ std::vector<CublasLtAnswer> CublasLtProduct::ask(std::size_t workspace_bytes) co
 bool CublasLtProduct::take(const CublasLtAlgorithm& algorithm, std::size_t workspace_bytes) {
   CublasLtAnswer answer;
   const int status =
-      library_.check(handle_, product_.get(), a_.get(), b_.get(), c_.get(), c_.get(), &algorithm, &answer);
+      library_.check(handle_, product_.get(), a_.get(), b_.get(), addend(), c_.get(), &algorithm, &answer);
   if (status != 0 || answer.workspace_bytes > workspace_bytes) return false;
   algorithm_ = algorithm;
   return true;
 }
 
-int CublasLtProduct::multiply(const void* a, const void* b, void* c, const void* bias, const void* alpha,
-                              const void* beta, const DeviceMemory& workspace, Stream stream) const {
-  if (what_.bias) {
-    const int status = library_.set_product(product_.get(), CublasLtOfProduct::bias, &bias, sizeof bias);
-    if (status != 0) return status;
-  }
-  return library_.multiply(handle_, product_.get(), alpha, a, a_.get(), b, b_.get(), beta, c, c_.get(), c,
-                           c_.get(), &algorithm_, workspace.data(),
+int CublasLtProduct::multiply(const GemmPlaces& places, const void* alpha, const void* beta,
+                              const DeviceMemory& workspace, Stream stream) const {
+  const auto place = [this](bool has, CublasLtOfProduct which, const void* where) {
+    return has ? library_.set_product(product_.get(), which, &where, sizeof where) : 0;
+  };
+  int status = place(what_.bias.has_value(), CublasLtOfProduct::bias, places.bias);
+  if (status == 0)
+    status = place(what_.auxiliary.has_value(), CublasLtOfProduct::auxiliary, places.auxiliary);
+  if (status != 0) return status;
+  const void* const added = what_.addend ? places.addend : places.c;
+  return library_.multiply(handle_, product_.get(), alpha, places.a, a_.get(), places.b, b_.get(), beta,
+                           added, addend(), places.c, c_.get(), &algorithm_, workspace.data(),
                            static_cast<std::size_t>(workspace.bytes()), cuda::native(stream));
 }
 
@@ -231,7 +173,9 @@ std::string CublasLtProducts::name_of(const DeviceGemm& what) const {
 std::unique_ptr<CublasLtProduct> CublasLtProducts::prepare(const DeviceGemm& what, bool may_try) {
   if (what.batches > std::numeric_limits<std::int32_t>::max()) return nullptr;
   // Its gelu is off by 2^-12 |x| (cuBLASLt 13.1), good for 16 bits alone.
-  if (what.activation == Activation::gelu && size_of(what.result) > 2) return nullptr;
+  const bool approximates = what.activation == Activation::gelu || what.activation == Activation::dgelu;
+  if (approximates && size_of(what.result) > 2) return nullptr;
+  if (!follows_well(what)) return nullptr;
   const auto room = static_cast<std::size_t>(workspace_.bytes());
   std::unique_ptr<CublasLtProduct> product;
   try {
@@ -265,29 +209,27 @@ std::optional<std::size_t> CublasLtProducts::fastest(CublasLtProduct& product, c
   const bool plain_a = what.a.op == BlasOp::none, plain_b = what.b.op == BlasOp::none;
   const CublasFactor alpha(1, what.result), beta(0, what.result);
   try {
-    const Tries tries;
+    Tries tries;
     const auto matrix = [&](std::int64_t leading, std::int64_t lines, std::int64_t stride, Dtype dtype) {
       return tries.memory(device_, (leading * lines + stride * (what.batches - 1)) * size_of(dtype), dtype);
     };
     const DeviceMemory a = matrix(what.a.leading, plain_a ? what.k : what.m, what.a.stride, what.a.dtype),
                        b = matrix(what.b.leading, plain_b ? what.n : what.k, what.b.stride, what.b.dtype),
                        c = matrix(what.leading, what.n, what.stride, what.result),
+                       auxiliary = what.auxiliary ? matrix(what.auxiliary->leading, what.n,
+                                                           what.auxiliary->stride, what.result)
+                                                  : DeviceMemory(),
                        workspace(device_, workspace_.bytes());
+    // With beta = 0 the addend is not read.
+    const GemmPlaces places{a.data(), b.data(), c.data(), workspace.data(), c.data(), auxiliary.data()};
     const auto run = [&](Stream stream) {
-      return product.multiply(a.data(), b.data(), c.data(), workspace.data(), alpha.bytes, beta.bytes,
-                              workspace, stream);
+      return product.multiply(places, alpha.bytes, beta.bytes, workspace, stream);
     };
-    std::optional<std::size_t> best;
-    double least = 0, spent = 0;
-    for (std::size_t way = 0; way < answers.size() && (!best || spent < most_seconds); ++way) {
-      if (!product.take(answers[way].algorithm, static_cast<std::size_t>(workspace.bytes()))) continue;
-      if (!best) (void)tries.time(1, run);  // a device that was idle is slow at first
-      const std::optional<double> seconds = seconds_of_one(tries, run, spent);
-      if (!seconds || (best && *seconds >= least)) continue;
-      best = way;
-      least = *seconds;
-    }
-    spent_ += spent;
+    const auto take = [&](std::size_t way) {
+      return product.take(answers[way].algorithm, static_cast<std::size_t>(workspace.bytes()));
+    };
+    const std::optional<std::size_t> best = tries.fastest(answers.size(), take, run);
+    spent_ += tries.spent();
     return best;
   } catch (const MemoryError&) {
     return 0;

@@ -22,7 +22,7 @@ class CublasLtProduct {
   CublasLtProduct(const CublasLtLibrary& library, CublasLtHandle handle, const DeviceGemm& what);
 
   /// Whether memory at such places is aligned as it was said to be.
-  bool takes(const void* a, const void* b, const void* c) const;
+  bool takes(const GemmPlaces& places) const;
   /// The first ways that the library knows, within so much workspace.
   std::vector<CublasLtAnswer> ask(std::size_t workspace_bytes) const;
   /// Makes it this way from here on; false: it does not suit, and nothing changes.
@@ -30,8 +30,8 @@ class CublasLtProduct {
   const DeviceGemm& what() const { return what_; }
   const CublasLtAlgorithm& algorithm() const { return algorithm_; }
   /// Gives a cublasStatus_t.
-  int multiply(const void* a, const void* b, void* c, const void* bias, const void* alpha, const void* beta,
-               const DeviceMemory& workspace, Stream stream) const;
+  int multiply(const GemmPlaces& places, const void* alpha, const void* beta, const DeviceMemory& workspace,
+               Stream stream) const;
 
  private:
   struct Destroy {
@@ -43,12 +43,13 @@ class CublasLtProduct {
   Descriptor matrix(Dtype dtype, std::int64_t rows, std::int64_t columns, std::int64_t leading,
                     std::int64_t stride) const;
   void describe_epilogue();
+  CublasLtDescriptor addend() const { return what_.addend ? addend_.get() : c_.get(); }
   void require(int status, const char* what) const;
 
   const CublasLtLibrary& library_;
   CublasLtHandle handle_;
   DeviceGemm what_;
-  Descriptor product_, a_, b_, c_;
+  Descriptor product_, a_, b_, c_, addend_;
   CublasLtAlgorithm algorithm_;
 };
 

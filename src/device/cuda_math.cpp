@@ -114,53 +114,57 @@ void CudaMath::agree_on_choices(std::span<const std::string> news) {
 }
 
 /// Memory may turn out to lie as only cuBLAS takes it.
-void CudaMath::load(const DeviceProduct& product) {
-  const auto& made = static_cast<const CudaProduct&>(product);
+void CudaMath::load(DeviceProduct& product) {
+  auto& made = static_cast<CudaProduct&>(product);
   const CublasFactor one(1, product.what.result);
+  void* const any = workspace_.data();
+  const GemmPlaces places{any, any, any, any, any, any};
   if (!product.what.is_narrow()) {
-    cuda::load_by_graph("load a product", [&](Stream aside) {
-      by_cublas(product.what, workspace_.data(), workspace_.data(), workspace_.data(), one, one, aside);
-    });
+    cuda::load_by_graph("load a product",
+                        [&](Stream aside) { by_cublas(product.what, places, one, one, aside); });
   }
   if (!made.light) return;
+  int status = 0;
   cuda::load_by_graph("load a product", [&](Stream aside) {
-    check_light(made.light->multiply(workspace_.data(), workspace_.data(), workspace_.data(),
-                                     workspace_.data(), one.bytes, one.bytes, workspace_, aside));
+    status = made.light->multiply(places, one.bytes, one.bytes, workspace_, aside);
   });
+  if (product.what.is_narrow()) return check_light(status);
+  if (status != 0) made.light.reset();  // it has a way, and refuses to go it (cuBLASLt 13.1)
 }
 
-bool CudaMath::makes(const DeviceProduct& product, const void* a, const void* b, const void* c) const {
+bool CudaMath::makes(const DeviceProduct& product, const GemmPlaces& places) const {
   const auto& light = static_cast<const CudaProduct&>(product).light;
-  return product.what.ends_with_sums() || (light && light->takes(a, b, c));
+  return product.what.ends_with_sums() || (light && light->takes(places));
 }
 
-void CudaMath::gemm(const DeviceProduct& product, const void* a, const void* b, void* c, const void* bias,
-                    std::complex<double> alpha, std::complex<double> beta, Stream stream) {
+void CudaMath::gemm(const DeviceProduct& product, const GemmPlaces& places, std::complex<double> alpha,
+                    std::complex<double> beta, Stream stream) {
   const DeviceGemm& what = product.what;
   invariant(multiplies(what.a.dtype, what.b.dtype, what.result),
             "cuBLAS was asked for products of {} into {}", partita::name(what.a.dtype),
             partita::name(what.result));
   const CublasFactor of_product(alpha, what.result), of_c(beta, what.result);
   const auto& light = static_cast<const CudaProduct&>(product).light;
-  if (light && light->takes(a, b, c)) {
-    return check_light(light->multiply(a, b, c, bias, of_product.bytes, of_c.bytes, workspace_, stream));
+  if (light && light->takes(places)) {
+    return check_light(light->multiply(places, of_product.bytes, of_c.bytes, workspace_, stream));
   }
   invariant(what.ends_with_sums() && !what.is_narrow(), "cuBLAS was asked for more than it has");
-  by_cublas(what, a, b, c, of_product, of_c, stream);
+  by_cublas(what, places, of_product, of_c, stream);
 }
 
 /// To set the stream takes the workspace away, so it is set anew.
-void CudaMath::by_cublas(const DeviceGemm& what, const void* a, const void* b, void* c,
-                         const CublasFactor& alpha, const CublasFactor& beta, Stream stream) const {
+void CudaMath::by_cublas(const DeviceGemm& what, const GemmPlaces& places, const CublasFactor& alpha,
+                         const CublasFactor& beta, Stream stream) const {
   check_cublas(library_.set_stream(handle_, cuda::native(stream)), "set a stream");
   check_cublas(library_.set_workspace(handle_, workspace_.data(), static_cast<std::size_t>(workspace_bytes)),
                "set the workspace");
   const CublasType factors = *cublas_type(what.a.dtype);
-  check_cublas(library_.gemm(handle_, cublas_operation(what.a.op), cublas_operation(what.b.op), what.m,
-                             what.n, what.k, alpha.bytes, a, factors, what.a.leading, what.a.stride, b,
-                             factors, what.b.leading, what.b.stride, beta.bytes, c, *cublas_type(what.result),
-                             what.leading, what.stride, what.batches, compute_of_cublas(what), any_algorithm),
-               "multiply");
+  check_cublas(
+      library_.gemm(handle_, cublas_operation(what.a.op), cublas_operation(what.b.op), what.m, what.n, what.k,
+                    alpha.bytes, places.a, factors, what.a.leading, what.a.stride, places.b, factors,
+                    what.b.leading, what.b.stride, beta.bytes, places.c, *cublas_type(what.result),
+                    what.leading, what.stride, what.batches, compute_of_cublas(what), any_algorithm),
+      "multiply");
 }
 
 void CudaMath::check_light(int status) {

@@ -26,17 +26,17 @@ class CudaMath final : public DeviceMath {
   std::shared_ptr<DeviceProduct> prepare(const DeviceGemm& what, bool may_try) override;
   std::string news_of_choices() override;
   void agree_on_choices(std::span<const std::string> news) override;
-  bool makes(const DeviceProduct& product, const void* a, const void* b, const void* c) const override;
-  void gemm(const DeviceProduct& product, const void* a, const void* b, void* c, const void* bias,
-            std::complex<double> alpha, std::complex<double> beta, Stream stream) override;
+  bool makes(const DeviceProduct& product, const GemmPlaces& places) const override;
+  void gemm(const DeviceProduct& product, const GemmPlaces& places, std::complex<double> alpha,
+            std::complex<double> beta, Stream stream) override;
   void pass(const ElementPass& what, const ElementNest& nest, Stream stream) override;
 
  private:
   CudaMath(Accelerator& device, const CublasLibrary& library);
   void check_cublas(int status, const char* what) const;
   static void check_light(int status);
-  void load(const DeviceProduct& product);
-  void by_cublas(const DeviceGemm& what, const void* a, const void* b, void* c, const CublasFactor& alpha,
+  void load(DeviceProduct& product);
+  void by_cublas(const DeviceGemm& what, const GemmPlaces& places, const CublasFactor& alpha,
                  const CublasFactor& beta, Stream stream) const;
 
   Accelerator& device_;

@@ -23,6 +23,11 @@ enum class BlasOp : std::uint8_t { none, transpose, conjugate_transpose };
 /// columns, `leading` elements from one column to the next; `stride` elements from one matrix of a batch to
 /// the next. The bias has an element a row of c, the same for each batch.
 struct DeviceGemm {
+  /// A matrix of c's shape and dtype.
+  struct Beside {
+    std::int64_t leading = 1, stride = 0;
+    bool operator==(const Beside&) const = default;
+  };
   struct Factor {
     BlasOp op = BlasOp::none;
     std::int64_t leading = 1;
@@ -35,14 +40,18 @@ struct DeviceGemm {
   std::int64_t m = 0, n = 0, k = 0;
   Factor a, b;
   std::int64_t leading = 1, stride = 0;          ///< of c
-  Activation activation = Activation::identity;  ///< identity, relu or gelu
+  Activation activation = Activation::identity;  ///< identity, relu, gelu or dgelu
   std::optional<Dtype> bias = {};                ///< nothing: there is none
+  std::optional<Beside> addend = {};             ///< what beta multiplies, where it is not c itself
+  /// Of gelu: where it writes what it was made of; of dgelu: what it reads, as ApplyEpilogue says it.
+  std::optional<Beside> auxiliary = {};
   std::int64_t batches = 1;
-  /// In bytes, a power of two: what is known of the places of a, b and c before they are.
+  /// In bytes, a power of two: what is known of the places of a, b, c and the addend before they are.
   std::int64_t alignment = 1;
   bool operator==(const DeviceGemm&) const = default;
 
-  bool ends_with_sums() const { return activation == Activation::identity && !bias; }
+  /// There is no more than alpha op(a) op(b) + beta c.
+  bool ends_with_sums() const { return activation == Activation::identity && !bias && !addend; }
   /// Of elements of a byte, which have rules of their own: `narrow_alignment`.
   bool is_narrow() const { return size_of(a.dtype) == 1; }
 };
@@ -56,6 +65,20 @@ inline constexpr std::int64_t narrow_alignment = 16;
 constexpr Dtype wide(Dtype result) {
   return result == Dtype::f16 || result == Dtype::bf16 ? Dtype::f32 : result;
 }
+
+/// Where the matrices of a product begin, and its bias.
+struct GemmPlaces {
+  const void* a = nullptr;
+  const void* b = nullptr;
+  void* c = nullptr;
+  const void* bias = nullptr;  ///< these are null where the product has none
+  const void* addend = nullptr;
+  void* auxiliary = nullptr;
+};
+
+/// In bytes: a bias and an auxiliary matrix are aligned so wherever they come with a product, and the leading
+/// dimension and the stride of the latter are multiples of that many elements.
+inline constexpr std::int64_t bias_alignment = 16, auxiliary_elements = 8;
 
 /// A product that is ready to be made, by whoever has prepared it.
 class DeviceProduct {
@@ -117,11 +140,11 @@ class DeviceMath {
   /// The news of all ranks: those of the first rank count, so that all make the same product the same way.
   virtual void agree_on_choices(std::span<const std::string> /*news*/) {}
   /// Whether `gemm` makes it as it is wanted, with matrices that begin there.
-  virtual bool makes(const DeviceProduct& product, const void* a, const void* b, const void* c) const = 0;
-  /// With beta = 0 `c` is never read. m, n and k are not 0. Only what it `makes`, where something comes after
-  /// the sums.
-  virtual void gemm(const DeviceProduct& product, const void* a, const void* b, void* c, const void* bias,
-                    std::complex<double> alpha, std::complex<double> beta, Stream stream) = 0;
+  virtual bool makes(const DeviceProduct& product, const GemmPlaces& places) const = 0;
+  /// With beta = 0 neither `c` nor the addend is read. m, n and k are not 0. Only what it `makes`, where
+  /// something comes after the sums.
+  virtual void gemm(const DeviceProduct& product, const GemmPlaces& places, std::complex<double> alpha,
+                    std::complex<double> beta, Stream stream) = 0;
   /// One nest of a pass; no loop has a count of 0.
   virtual void pass(const ElementPass& what, const ElementNest& nest, Stream stream) = 0;
 };

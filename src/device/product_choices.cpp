@@ -27,6 +27,11 @@ std::string words_of(const DeviceGemm& what) {
   if (what.activation != Activation::identity)
     after += fmt::format(", activation {}", static_cast<int>(what.activation));
   if (what.bias) after += fmt::format(", bias {}", name(*what.bias));
+  const auto beside = [&after](const char* role, const std::optional<DeviceGemm::Beside>& one) {
+    if (one) after += fmt::format(", {} {}:{}", role, one->leading, one->stride);
+  };
+  beside("addend", what.addend);
+  beside("auxiliary", what.auxiliary);
   return fmt::format("{} {} {}x{}x{} {} {} {}:{} {} times, aligned {}{}", name(what.result),
                      name(what.compute), what.m, what.n, what.k, factor(what.a), factor(what.b), what.leading,
                      what.stride, what.batches, what.alignment, after);

@@ -52,8 +52,8 @@ class FusedMultiply : public DeviceBoundWork {
 
 /// By work of the plan: the one that ends it, as the same multiply into what its epilogue writes; nothing
 /// where it has none, or another one. Of each pair the epilogue follows at once, is the only one that reads
-/// the sums, and has no more than an activation and a bias. `touched`: by step; empty: there are none, since
-/// the plan has several streams.
+/// the sums, and has neither scales nor an amax. `touched`: by step; empty: there are none, since the plan
+/// has several streams.
 struct EndedMultiply {
   int epilogue = -1;
   Multiply work;
@@ -73,7 +73,7 @@ std::array<Dtype, 3> dtypes_of(const Multiply& work, const Plan& plan);
 /// Of factors of a byte an element, which are multiplied.
 std::unique_ptr<DeviceBoundWork> bind_device_narrow_multiply(const Multiply& work,
                                                              const DeviceWorkBinding& binding);
-/// Null: the device has no such product. Of the epilogue activation and bias count.
+/// Null: the device has no such product. Of the epilogue activation, auxiliary matrix, bias and c count.
 std::unique_ptr<FusedMultiply> bind_fused_multiply(const Multiply& work, const ApplyEpilogue& epilogue,
                                                    const DeviceWorkBinding& binding);
 std::unique_ptr<DeviceBoundWork> bind_device_epilogue(const ApplyEpilogue& work,

@@ -9,32 +9,69 @@ namespace {
 
 class DeviceFused final : public DeviceBoundWork {
  public:
-  DeviceFused(std::unique_ptr<FusedMultiply> both, std::unique_ptr<DeviceBoundWork> multiply,
-              std::unique_ptr<DeviceBoundWork> epilogue)
-      : both_(std::move(both)), multiply_(std::move(multiply)), epilogue_(std::move(epilogue)) {}
+  DeviceFused(std::unique_ptr<FusedMultiply> both, std::unique_ptr<DeviceBoundWork> rest,
+              std::unique_ptr<DeviceBoundWork> multiply, std::unique_ptr<DeviceBoundWork> epilogue)
+      : both_(std::move(both)),
+        rest_(std::move(rest)),
+        multiply_(std::move(multiply)),
+        epilogue_(std::move(epilogue)) {}
 
   std::int64_t workspace_bytes() const override {
-    const std::int64_t apart = std::max(multiply_->workspace_bytes(), epilogue_->workspace_bytes());
-    return both_ ? std::max(both_->workspace_bytes(), apart) : apart;
+    const auto of = [](const auto& work) { return work ? work->workspace_bytes() : 0; };
+    return std::max({of(both_), of(rest_), of(multiply_), of(epilogue_)});
   }
 
   void enqueue(const AddressOf& address, const Parameters& parameters, Stream stream) override {
-    if (both_ && both_->goes(address, parameters)) return both_->enqueue(address, parameters, stream);
-    multiply_->enqueue(address, parameters, stream);
-    epilogue_->enqueue(address, parameters, stream);
+    const auto put = [&](auto& work) {
+      if (work) work->enqueue(address, parameters, stream);
+    };
+    if (both_ && both_->goes(address, parameters)) {
+      put(both_);
+      return put(rest_);
+    }
+    put(multiply_);
+    put(epilogue_);
   }
 
  private:
-  std::unique_ptr<FusedMultiply> both_;  // null: there is none
+  std::unique_ptr<FusedMultiply> both_;    // null: there is none
+  std::unique_ptr<DeviceBoundWork> rest_;  // what is left to do behind it; null: nothing
   std::unique_ptr<DeviceBoundWork> multiply_, epilogue_;
 };
 
 bool ends_sums(const ApplyEpilogue& work) {
-  const bool known = work.activation == Activation::identity || work.activation == Activation::relu ||
-                     work.activation == Activation::gelu;
-  return known && (work.has_bias || work.activation != Activation::identity) && !work.has_c &&
-         !work.has_auxiliary && !work.has_gradient && !work.has_scale_a && !work.has_scale_b &&
-         !work.has_scale_d && !work.has_amax;
+  const bool does_something = work.has_bias || work.has_c || work.activation != Activation::identity;
+  return does_something && !work.has_scale_a && !work.has_scale_b && !work.has_scale_d && !work.has_amax;
+}
+
+/// Products that keep what an activation was made of, or read it, are those of gelu. The others' activations
+/// may follow the rounding of the sums as well as go before it: max(x, 0) and what is masked are rounded x
+/// or 0.
+bool follows_rounding(const ApplyEpilogue& work) {
+  const bool of_gelu = work.activation == Activation::gelu || work.activation == Activation::dgelu;
+  return work.has_auxiliary && !of_gelu;
+}
+
+/// What comes with the product of the epilogue.
+ApplyEpilogue of_product(const ApplyEpilogue& work) {
+  ApplyEpilogue with = work;
+  if (follows_rounding(work)) with.activation = Activation::identity;
+  with.has_auxiliary = work.has_auxiliary && !follows_rounding(work);
+  return with;
+}
+
+/// And what follows it, of what the product has written.
+std::unique_ptr<DeviceBoundWork> bind_rest(const ApplyEpilogue& work, const DeviceWorkBinding& binding) {
+  if (follows_rounding(work)) {
+    ApplyEpilogue rest = work;
+    rest.from = work.to;
+    rest.has_bias = rest.has_c = false;
+    return bind_device_epilogue(rest, binding);
+  }
+  if (!work.has_gradient) return nullptr;
+  const auto dimensions = static_cast<int>(work.to.region.sets.size());
+  return bind_device_sum_along({work.to, work.gradient, dimensions - (work.gradient_along_rows ? 2 : 1)},
+                               binding);
 }
 
 bool same_place(const Place& a, const Place& b) {
@@ -70,7 +107,9 @@ std::optional<EndedMultiply> ended_multiply(const Plan& plan, std::span<const pl
   if (!(multiply->to.region == epilogue->from.region) ||
       !same_place(multiply->to.place, epilogue->from.place))
     return std::nullopt;
-  if (!same_place(epilogue->from.place, epilogue->to.place)) {
+  const bool in_place = same_place(epilogue->from.place, epilogue->to.place);
+  if (in_place && follows_rounding(*epilogue)) return std::nullopt;  // there is no pass less
+  if (!in_place) {
     const Buffer& sums = plan.buffers[static_cast<std::size_t>(multiply->to.place.buffer)];
     if (sums.kind != BufferKind::scratch || multiply->beta != Beta::zero || read_elsewhere(touched, i))
       return std::nullopt;
@@ -96,9 +135,13 @@ std::unique_ptr<DeviceBoundWork> bind_ended_multiply(const Plan& plan, int multi
                                                      const EndedMultiply& ended,
                                                      const DeviceWorkBinding& binding) {
   const auto work = [&](int number) -> const Work& { return plan.works[static_cast<std::size_t>(number)]; };
-  return std::make_unique<DeviceFused>(
-      bind_fused_multiply(ended.work, std::get<ApplyEpilogue>(work(ended.epilogue)), binding),
-      bind_device_work(work(multiply), binding), bind_device_work(work(ended.epilogue), binding));
+  const auto& epilogue = std::get<ApplyEpilogue>(work(ended.epilogue));
+  // First: time for tries is limited.
+  std::unique_ptr<FusedMultiply> both = bind_fused_multiply(ended.work, of_product(epilogue), binding);
+  std::unique_ptr<DeviceBoundWork> rest = both ? bind_rest(epilogue, binding) : nullptr;
+  return std::make_unique<DeviceFused>(std::move(both), std::move(rest),
+                                       bind_device_work(work(multiply), binding),
+                                       bind_device_work(work(ended.epilogue), binding));
 }
 
 }  // namespace partita::execution

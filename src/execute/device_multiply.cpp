@@ -18,7 +18,6 @@ namespace {
 /// Starts of small products cost more than copies.
 constexpr std::int64_t short_run = 128;
 constexpr std::int64_t alignment = 256;
-constexpr std::uintptr_t bias_alignment = 16;
 
 using Shape2 = kernels::Matrix<const std::byte>;  // without its memory
 
@@ -48,9 +47,60 @@ devices::DeviceGemm::Factor factor_of(const Shape2& matrix, bool conjugated, Dty
           leading, 0, dtype};
 }
 
+/// A matrix of the result's shape that a call takes beside it.
+class MatrixBeside {
+ public:
+  using Lies = devices::DeviceGemm::Beside;
+
+  MatrixBeside(const Part& part, const DeviceWorkBinding& binding)
+      : place_(part.place.offset), part_(part, binding.memory) {}
+
+  /// How it lies for the call, which makes `batches` results; nothing: not as BLAS takes it.
+  std::optional<Lies> find(const BlasCall& call) {
+    const int rows = part_.dimensions() - 2;
+    std::optional<AxisRun> along = run_of(rows), across = run_of(rows + 1);
+    if (!along || !across || part_.dtype() != call.what.result) return std::nullopt;
+    if (call.exchanged) std::swap(along, across);
+    const Shape2 matrix{nullptr, call.what.m, call.what.n, along->step[0], across->step[0]};
+    if (!form_of(matrix).by_columns) return std::nullopt;
+    offset_ = along->offset[0] + across->offset[0];
+    Lies lies;
+    lies.leading =
+        kernels::blas_factor(matrix.rows, matrix.columns, matrix.row_stride, matrix.column_stride, false)
+            .leading;
+    std::int64_t batches = 1;
+    for (int d = rows - 1; d >= 0; --d) {
+      const std::optional<AxisRun> batch = run_of(d);
+      if (!batch || (batches > 1 && batch->count > 1 && batch->step[0] != lies.stride * batches))
+        return std::nullopt;
+      offset_ += batch->offset[0];
+      if (batches == 1 && batch->count > 1) lies.stride = batch->step[0];
+      batches *= batch->count;
+    }
+    if (batches != call.what.batches) return std::nullopt;
+    stride_ = lies.stride;
+    return lies;
+  }
+
+  char* at(const AddressOf& address) const { return part_.base(address) + offset_ * size_of(part_.dtype()); }
+  /// The bits of where its matrices lie behind its first byte.
+  std::int64_t bits() const { return place_ | (offset_ | stride_) * size_of(part_.dtype()); }
+
+ private:
+  std::optional<AxisRun> run_of(int dimension) const {
+    const std::array axis{part_.axis(dimension)};
+    const std::vector<AxisRun> runs = axis_runs(axis, part_.extent(dimension));
+    return runs.size() == 1 ? std::optional(runs[0]) : std::nullopt;
+  }
+
+  std::int64_t place_;
+  BoundPart part_;
+  std::int64_t offset_ = 0, stride_ = 0;  // in elements
+};
+
 class DeviceMultiply final : public FusedMultiply {
  public:
-  /// `epilogue`, where there is one: what comes after the sums, of which activation and bias count.
+  /// `epilogue`, where there is one: what comes after the sums, as of bind_fused_multiply.
   DeviceMultiply(const Multiply& work, const ApplyEpilogue* epilogue, const DeviceWorkBinding& binding)
       : scaled_(work.scaled),
         beta_(work.beta),
@@ -83,11 +133,13 @@ class DeviceMultiply final : public FusedMultiply {
     }
   }
 
+  /// The device makes it, wherever memory is aligned as it ought to be.
+  bool may_go() const { return !calls_.empty() && math_.makes(*calls_.front().product, {}); }
+
   bool goes(const AddressOf& address, const Parameters& parameters) const override {
-    if (calls_.empty() || (scaled_ && parameters.alpha == std::complex<double>(0))) return false;
-    const auto [a, b, c] = addresses(calls_.front(), batches_.front(), address);
-    const auto bias = reinterpret_cast<std::uintptr_t>(bias_at(address));
-    return bias % bias_alignment == 0 && math_.makes(*calls_.front().product, a, b, c);
+    if (scaled_ && parameters.alpha == std::complex<double>(0)) return false;
+    const devices::GemmPlaces at = places(calls_.front(), batches_.front(), address);
+    return at.auxiliary != at.c && math_.makes(*calls_.front().product, at);
   }
 
   std::int64_t workspace_bytes() const override { return workspace_bytes_; }
@@ -97,9 +149,10 @@ class DeviceMultiply final : public FusedMultiply {
       return is_complex(result_) ? value : std::complex<double>(value.real());
     };
     const std::complex<double> alpha = scaled_ ? number(parameters.alpha) : 1;
-    const std::complex<double> beta = beta_ == Beta::zero  ? 0
-                                      : beta_ == Beta::one ? 1
-                                                           : number(parameters.beta);
+    const std::complex<double> beta = addend_               ? number(parameters.beta)
+                                      : beta_ == Beta::zero ? 0
+                                      : beta_ == Beta::one  ? 1
+                                                            : number(parameters.beta);
     if (calls_.empty() || alpha == std::complex<double>(0)) return scale(address, beta, stream);
     const bool reads_result = beta != std::complex<double>(0);
     for (const Packing& packing : packings_) {
@@ -108,8 +161,7 @@ class DeviceMultiply final : public FusedMultiply {
     }
     for (const ProductShape::Batch& batch : batches_) {
       for (const BlasCall& call : calls_) {
-        const auto [a, b, c] = addresses(call, batch, address);
-        math_.gemm(*call.product, a, b, c, bias_at(address), alpha, call.first ? beta : 1, stream);
+        math_.gemm(*call.product, places(call, batch, address), alpha, call.first ? beta : 1, stream);
       }
     }
     for (const Packing& packing : packings_) {
@@ -126,31 +178,52 @@ class DeviceMultiply final : public FusedMultiply {
   };
 
   /// As BLAS takes them.
-  std::array<char*, 3> addresses(const BlasCall& call, const ProductShape::Batch& batch,
-                                 const AddressOf& address) const {
+  devices::GemmPlaces places(const BlasCall& call, const ProductShape::Batch& batch,
+                             const AddressOf& address) const {
     const auto at = [&](std::size_t x) {
       return parts_[x].base(address) + (batch[x] + call.offset[x]) * size_of(parts_[x].dtype());
     };
-    return {at(call.exchanged ? 1 : 0), at(call.exchanged ? 0 : 1), at(2)};
-  }
-
-  const char* bias_at(const AddressOf& address) const {
-    return bias_ ? bias_->base(address) + bias_offset_ * size_of(bias_->dtype()) : nullptr;
+    devices::GemmPlaces places{at(call.exchanged ? 1 : 0), at(call.exchanged ? 0 : 1), at(2)};
+    if (bias_) places.bias = bias_->base(address) + bias_offset_ * size_of(bias_->dtype());
+    if (addend_) places.addend = addend_->at(address);
+    if (auxiliary_) places.auxiliary = auxiliary_->at(address);
+    return places;
   }
 
   /// False: it cannot come with the one product that this would be.
   bool add_epilogue(const ApplyEpilogue& epilogue, const DeviceWorkBinding& binding) {
     const bool packs_result = std::ranges::any_of(packings_, &Packing::of_result);
     if (calls_.size() != 1 || batches_.size() != 1 || packs_result) return false;
-    BlasCall& call = calls_.front();
-    call.what.activation = epilogue.activation;
+    calls_.front().what.activation = epilogue.activation;
+    return add_bias(epilogue, binding) && add_addend(epilogue, binding) && add_auxiliary(epilogue, binding);
+  }
+
+  bool add_bias(const ApplyEpilogue& epilogue, const DeviceWorkBinding& binding) {
     if (!epilogue.has_bias) return true;
+    BlasCall& call = calls_.front();
     bias_.emplace(epilogue.bias, binding.memory);
     const std::array axis{bias_->axis(0)};
     const std::vector<AxisRun> runs = axis_runs(axis, bias_->extent(0));
     if (epilogue.bias_along_rows == call.exchanged || runs.size() != 1 || runs[0].step[0] != 1) return false;
     bias_offset_ = runs[0].offset[0];
     call.what.bias = bias_->dtype();
+    return true;
+  }
+
+  /// C, which may be the result's own memory.
+  bool add_addend(const ApplyEpilogue& epilogue, const DeviceWorkBinding& binding) {
+    if (!epilogue.has_c) return true;
+    addend_.emplace(epilogue.c, binding);
+    calls_.front().what.addend = addend_->find(calls_.front());
+    return calls_.front().what.addend.has_value() && beta_ == Beta::zero;
+  }
+
+  bool add_auxiliary(const ApplyEpilogue& epilogue, const DeviceWorkBinding& binding) {
+    if (!epilogue.has_auxiliary) return true;
+    auxiliary_.emplace(epilogue.auxiliary, binding);
+    const std::optional<MatrixBeside::Lies> lies = auxiliary_->find(calls_.front());
+    if (!lies || (lies->leading | lies->stride) % devices::auxiliary_elements != 0) return false;
+    calls_.front().what.auxiliary = lies;
     return true;
   }
 
@@ -291,6 +364,7 @@ class DeviceMultiply final : public FusedMultiply {
     std::int64_t bits = alignment | places_;
     bits |= (call.what.a.stride | call.what.b.stride) * size_of(call.what.a.dtype);
     bits |= call.what.stride * size_of(call.what.result);
+    if (addend_) bits |= addend_->bits();
     for (const ProductShape::Batch& batch : batches_) {
       for (std::size_t x = 0; x < 3; ++x) bits |= (batch[x] + call.offset[x]) * size_of(parts_[x].dtype());
     }
@@ -343,6 +417,7 @@ class DeviceMultiply final : public FusedMultiply {
   std::vector<BlasCall> calls_;
   std::optional<BoundPart> bias_;
   std::int64_t bias_offset_ = 0;  // in elements
+  std::optional<MatrixBeside> addend_, auxiliary_;
 };
 
 }  // namespace
@@ -366,7 +441,8 @@ std::unique_ptr<FusedMultiply> bind_fused_multiply(const Multiply& work, const A
                                                    const DeviceWorkBinding& binding) {
   const auto [a, b, to] = dtypes_of(work, binding.memory.plan);
   if (size_of(a) == 1 || !binding.math().multiplies(a, b, to)) return nullptr;
-  return std::make_unique<DeviceMultiply>(work, &epilogue, binding);
+  auto both = std::make_unique<DeviceMultiply>(work, &epilogue, binding);
+  return both->may_go() ? std::move(both) : nullptr;
 }
 
 }  // namespace partita::execution

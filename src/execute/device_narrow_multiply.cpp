@@ -94,7 +94,7 @@ class DeviceNarrowMultiply final : public DeviceBoundWork {
     for (std::size_t x = 0; x < places.size(); ++x) places[x] = pack(factors_[x], address, scratch, stream);
     if (by_rows_) std::swap(places[0], places[1]);
     char* const sums = (result_is_packed_ ? scratch : to_.base(address)) + result_.offset;
-    math_.gemm(*product_, places[0], places[1], sums, nullptr, alpha, result_is_packed_ ? 0 : beta, stream);
+    math_.gemm(*product_, {places[0], places[1], sums}, alpha, result_is_packed_ ? 0 : beta, stream);
     if (result_is_packed_) finish(sums, beta, address, stream);
   }
 

@@ -25,6 +25,24 @@ static_assert(offsetof(CublasLtAnswer, status) == offsetof(cublasLtMatmulHeurist
 static_assert(std::is_same_v<CublasLtHandle, cublasLtHandle_t>);
 static_assert(all({static_cast<int>(CublasLtOfProduct::operation_a) == CUBLASLT_MATMUL_DESC_TRANSA,
                    static_cast<int>(CublasLtOfProduct::operation_b) == CUBLASLT_MATMUL_DESC_TRANSB}));
+static_assert(
+    all({static_cast<int>(CublasLtOfProduct::epilogue) == CUBLASLT_MATMUL_DESC_EPILOGUE,
+         static_cast<int>(CublasLtOfProduct::bias) == CUBLASLT_MATMUL_DESC_BIAS_POINTER,
+         static_cast<int>(CublasLtOfProduct::bias_type) == CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE,
+         static_cast<int>(CublasLtOfProduct::auxiliary) == CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER,
+         static_cast<int>(CublasLtOfProduct::auxiliary_leading) == CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD,
+         static_cast<int>(CublasLtOfProduct::auxiliary_stride) ==
+             CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_BATCH_STRIDE}));
+constexpr int bits(std::initializer_list<CublasLtEpilogue> of) {
+  int all = 0;
+  for (const CublasLtEpilogue one : of) all |= static_cast<int>(one);
+  return all;
+}
+using Lt = CublasLtEpilogue;
+static_assert(all({bits({Lt::none}) == CUBLASLT_EPILOGUE_DEFAULT, bits({Lt::relu}) == CUBLASLT_EPILOGUE_RELU,
+                   bits({Lt::bias}) == CUBLASLT_EPILOGUE_BIAS,
+                   bits({Lt::gelu, Lt::auxiliary, Lt::bias}) == CUBLASLT_EPILOGUE_GELU_AUX_BIAS,
+                   bits({Lt::dgelu, Lt::auxiliary}) == CUBLASLT_EPILOGUE_DGELU}));
 static_assert(all({static_cast<int>(CublasLtOfMatrix::batches) == CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT,
                    static_cast<int>(CublasLtOfMatrix::stride) ==
                        CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET}));

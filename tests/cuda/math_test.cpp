@@ -151,9 +151,9 @@ TEST_F(CudaMathTest, ProductsAreThoseOfTheHost) {
     if (beta == Wide(0)) std::ranges::fill(c, '\xff');  // NaN
     const Uploaded on_a = upload(a), on_b = upload(b), on_c = upload(c);
     const auto product = device_->math()->prepare(what, true);
-    device_->math()->gemm(*product, on_a.memory.data(), on_b.memory.data(), on_c.memory.data(), nullptr,
-                          alpha, beta, device_->stream());
-    host_.gemm(*product, a.data(), b.data(), c.data(), nullptr, alpha, beta, {});
+    device_->math()->gemm(*product, {on_a.memory.data(), on_b.memory.data(), on_c.memory.data()}, alpha, beta,
+                          device_->stream());
+    host_.gemm(*product, {a.data(), b.data(), c.data()}, alpha, beta, {});
     const double bound = 8 * static_cast<double>(what.k + 4) * rounding(what.result);
     expect_near(download(on_c), c, what.result, bound, "product");
   }
@@ -185,9 +185,9 @@ TEST_F(CudaMathTest, NarrowProductsAreThoseOfTheHost) {
       const Uploaded on_a = upload(a), on_b = upload(b), on_c = upload(c);
       const auto product = device_->math()->prepare(what, true);
       const double alpha = result == i32 ? -3 : 0.5, beta = round % 2 == 0 ? 0 : 2;
-      device_->math()->gemm(*product, on_a.memory.data(), on_b.memory.data(), on_c.memory.data(), nullptr,
-                            alpha, beta, device_->stream());
-      host_.gemm(*product, a.data(), b.data(), c.data(), nullptr, alpha, beta, {});
+      device_->math()->gemm(*product, {on_a.memory.data(), on_b.memory.data(), on_c.memory.data()}, alpha,
+                            beta, device_->stream());
+      host_.gemm(*product, {a.data(), b.data(), c.data()}, alpha, beta, {});
       // Tensor cores add products of 8 bits with 13 bits behind the first, up to 32 at once.
       const double bound = static_cast<double>(what.k + 4) * (0x1p-11 + rounding(result));
       if (result == i32) {
@@ -215,9 +215,8 @@ TEST_F(CudaMathTest, MemoryOfAnyAlignmentIsTaken) {
   Memory c(static_cast<std::size_t>(n * n * size_of(Dtype::f32)));
   const Uploaded on_a = upload(a), on_b = upload(b), on_c = upload(c);
   const auto* const odd = static_cast<const char*>(on_a.memory.data()) + size_of(Dtype::f16);
-  device_->math()->gemm(*product, odd, on_b.memory.data(), on_c.memory.data(), nullptr, 1, 0,
-                        device_->stream());
-  host_.gemm(*product, a.data() + size_of(Dtype::f16), b.data(), c.data(), nullptr, 1, 0, {});
+  device_->math()->gemm(*product, {odd, on_b.memory.data(), on_c.memory.data()}, 1, 0, device_->stream());
+  host_.gemm(*product, {a.data() + size_of(Dtype::f16), b.data(), c.data()}, 1, 0, {});
   expect_near(download(on_c), c, Dtype::f32, 8 * static_cast<double>(n + 4) * rounding(Dtype::f32), "odd");
 }
 
@@ -237,9 +236,9 @@ TEST_F(CudaMathTest, WhatWasChosenIsToldAndOthersAreHeard) {
     const Memory a = random_numbers(320 * 320, Dtype::f64), b = random_numbers(320 * 320, Dtype::f64);
     Memory c(a.size());
     const Uploaded on_a = upload(a), on_b = upload(b), on_c = upload(c);
-    device_->math()->gemm(*product, on_a.memory.data(), on_b.memory.data(), on_c.memory.data(), nullptr, 1, 0,
+    device_->math()->gemm(*product, {on_a.memory.data(), on_b.memory.data(), on_c.memory.data()}, 1, 0,
                           device_->stream());
-    host_.gemm(*product, a.data(), b.data(), c.data(), nullptr, 1, 0, {});
+    host_.gemm(*product, {a.data(), b.data(), c.data()}, 1, 0, {});
     expect_near(download(on_c), c, Dtype::f64, 8 * 324.0 * rounding(Dtype::f64), "product");
   }
 }
@@ -329,13 +328,13 @@ TEST_F(CudaMathTest, WhatFollowsTheSumsIsThatOfTheHost) {
                      bias = random_numbers(what.m, dtype);
         Memory c = random_numbers(what.m * what.n, dtype);
         const Uploaded on_a = upload(a), on_b = upload(b), on_c = upload(c), on_bias = upload(bias);
-        if (!device_->math()->makes(*product, on_a.memory.data(), on_b.memory.data(), on_c.memory.data()))
-          continue;
+        const devices::GemmPlaces there{on_a.memory.data(), on_b.memory.data(), on_c.memory.data(),
+                                        biased ? on_bias.memory.data() : nullptr};
+        if (!device_->math()->makes(*product, there)) continue;
         ++made[std::string(name(dtype))];
         for (int round = 0; round < 2; ++round) {  // the descriptor is used again
-          device_->math()->gemm(*product, on_a.memory.data(), on_b.memory.data(), on_c.memory.data(),
-                                on_bias.memory.data(), 0.5, 0.25, device_->stream());
-          host_.gemm(*product, a.data(), b.data(), c.data(), bias.data(), 0.5, 0.25, {});
+          device_->math()->gemm(*product, there, 0.5, 0.25, device_->stream());
+          host_.gemm(*product, {a.data(), b.data(), c.data(), bias.data()}, 0.5, 0.25, {});
         }
         const double bound = 8 * rounding(dtype) * std::sqrt(static_cast<double>(what.k)) +
                              8 * rounding(is_half(dtype) ? Dtype::f32 : dtype) * static_cast<double>(what.k);
@@ -345,6 +344,66 @@ TEST_F(CudaMathTest, WhatFollowsTheSumsIsThatOfTheHost) {
   }
   for (const char* const dtype : {"f16", "bf16"}) EXPECT_GE(made[dtype], 5) << dtype;
   EXPECT_GE(made["f32"], 3);  // but for gelu
+}
+
+// Epilogues of any shape: right to the rounding of what is written, or refused.
+TEST_F(CudaMathTest, WhatFollowsTheSumsIsRightInAnyShape) {
+  std::map<std::string, int> made;
+  for (int round = 0; round < 400; ++round) {
+    const Dtype dtype = std::array{Dtype::f16, Dtype::bf16, Dtype::f32}[static_cast<std::size_t>(round % 3)];
+    const bool even = round % 2 == 0;
+    const auto size = [&] { return even ? 8 * number(1, 40) : number(1, 320); };
+    const auto leading = [&](std::int64_t rows) { return rows + (even ? 8 : 1) * number(0, 1); };
+    devices::DeviceGemm what;
+    what.a.dtype = what.b.dtype = what.result = dtype;
+    what.m = size(), what.n = number(1, 300), what.k = size();
+    what.activation = static_cast<Activation>(number(0, 4));
+    if (what.activation == Activation::drelu) what.activation = Activation::dgelu;
+    what.batches = number(0, 3) == 0 ? 3 : 1;
+    what.a.op = number(0, 1) == 0 ? devices::BlasOp::none : devices::BlasOp::transpose;
+    const std::int64_t of_a = leading(what.a.op == devices::BlasOp::none ? what.m : what.k);
+    what.a.leading = of_a;
+    what.a.stride = of_a * (what.a.op == devices::BlasOp::none ? what.k : what.m);
+    what.b.leading = leading(what.k);
+    what.b.stride = what.b.leading * what.n;
+    what.leading = leading(what.m);
+    what.stride = what.leading * what.n;
+    const std::int64_t of_beside = 8 * ((what.m + 7) / 8 + number(0, 1));
+    const devices::DeviceGemm::Beside beside{of_beside, of_beside * what.n};
+    const bool of_gelu = what.activation == Activation::gelu || what.activation == Activation::dgelu;
+    if (of_gelu && (what.activation == Activation::dgelu || number(0, 1) == 0)) what.auxiliary = beside;
+    if (number(0, 1) == 0) what.addend = beside;
+    if (what.activation != Activation::dgelu && number(0, 1) == 0) what.bias = dtype;
+    const std::int64_t bits = (what.a.stride | what.b.stride | what.stride) * size_of(dtype) | 256;
+    what.alignment = bits & -bits;
+    const auto product = device_->math()->prepare(what, false);
+    const Memory a = random_numbers(what.a.stride * what.batches, dtype);
+    const Memory b = random_numbers(what.b.stride * what.batches, dtype);
+    const Memory bias = random_numbers(what.m, dtype);
+    const Memory addend = random_numbers(beside.stride * what.batches, dtype);
+    Memory c = random_numbers(what.stride * what.batches, dtype), auxiliary = addend;
+    const Uploaded on_a = upload(a), on_b = upload(b), on_c = upload(c), on_bias = upload(bias),
+                   on_addend = upload(addend), on_auxiliary = upload(auxiliary);
+    devices::GemmPlaces there{on_a.memory.data(), on_b.memory.data(), on_c.memory.data()};
+    devices::GemmPlaces here{a.data(), b.data(), c.data()};
+    if (what.bias) there.bias = on_bias.memory.data(), here.bias = bias.data();
+    if (what.addend) there.addend = on_addend.memory.data(), here.addend = addend.data();
+    if (what.auxiliary) there.auxiliary = on_auxiliary.memory.data(), here.auxiliary = auxiliary.data();
+    if (!device_->math()->makes(*product, there)) continue;
+    const std::string words = devices::words_of(what);
+    ++made[std::string(name(dtype)) + (what.auxiliary ? " auxiliary" : "")];
+    const double beta = round % 4 == 0 ? 0 : 0.5;
+    for (int again = 0; again < (what.addend ? 2 : 1); ++again) {
+      device_->math()->gemm(*product, there, 0.125, beta, device_->stream());
+      host_.gemm(*product, here, 0.125, beta, {});
+    }
+    // Numbers are up to 4 or so; a derivative is multiplied with what has been rounded.
+    const double bound = 16 * rounding(dtype) + 4e-7 * static_cast<double>(what.k);
+    ASSERT_NO_FATAL_FAILURE(expect_near(download(on_c), c, dtype, bound, words.c_str()));
+    ASSERT_NO_FATAL_FAILURE(expect_near(download(on_auxiliary), auxiliary, dtype, bound, words.c_str()));
+  }
+  for (const char* const one : {"f16", "bf16", "f32"}) EXPECT_GE(made[one], 20) << one;
+  for (const char* const one : {"f16 auxiliary", "bf16 auxiliary"}) EXPECT_GE(made[one], 5) << one;
 }
 
 // What is captured has no memory but ours, so that a graph gives the bits that a call gives.
@@ -359,7 +418,7 @@ TEST_F(CudaMathTest, GraphsGiveTheBitsOfCalls) {
   const auto product = device_->math()->prepare(what, true);
   const auto stream = static_cast<cudaStream_t>(device_->stream().handle);
   const auto multiply = [&] {
-    device_->math()->gemm(*product, a.memory.data(), b.memory.data(), c.memory.data(), nullptr, 1, 0,
+    device_->math()->gemm(*product, {a.memory.data(), b.memory.data(), c.memory.data()}, 1, 0,
                           device_->stream());
   };
   cudaGraph_t graph = nullptr;

@@ -76,20 +76,28 @@ struct Wide {
   }
 };
 
-/// The result of a batch in the type that computes, and back where it lies.
+/// The result of a batch in the type that computes, and back where it lies. It begins with what beta
+/// multiplies, if anything is read.
 template <class T>
 class WideResult {
  public:
-  WideResult(const devices::DeviceGemm& what, void* c, std::int64_t number)
-      : what_(what), bytes_(static_cast<std::byte*>(c) + number * what.stride * size_of(what.result)) {
-    if (size_of(what.result) == sizeof(T)) {
+  WideResult(const devices::DeviceGemm& what, const devices::GemmPlaces& places, std::int64_t number,
+             bool reads)
+      : what_(what), bytes_(static_cast<std::byte*>(places.c) + number * what.stride * size_of(what.result)) {
+    const bool apart = what.addend.has_value();
+    if (size_of(what.result) == sizeof(T) && !apart) {
       matrix = {reinterpret_cast<T*>(bytes_), what.m, what.n, 1, what.leading};
       return;
     }
     memory_.resize(static_cast<std::size_t>(what.m * what.n));
-    for (std::int64_t j = 0; j < what.n; ++j)
-      kernels::load_run(bytes_, what.result, j * what.leading, 1, what.m, memory_.data() + j * what.m);
     matrix = {memory_.data(), what.m, what.n, 1, what.m};
+    if (!reads) return;
+    const devices::DeviceGemm::Beside lies = what.addend.value_or(devices::DeviceGemm::Beside{what.leading});
+    const std::byte* const from =
+        apart ? static_cast<const std::byte*>(places.addend) + number * lies.stride * size_of(what.result)
+              : bytes_;
+    for (std::int64_t j = 0; j < what.n; ++j)
+      kernels::load_run(from, what.result, j * lies.leading, 1, what.m, memory_.data() + j * what.m);
   }
   void store() const {
     if (memory_.empty()) return;
@@ -105,15 +113,25 @@ class WideResult {
   std::vector<T> memory_;
 };
 
-/// What comes after the sums of a column.
+/// What comes after the sums of column j of a matrix of a batch.
 template <class T>
-void finish_column(const devices::DeviceGemm& what, const void* bias, T* column) {
+void finish_column(const devices::DeviceGemm& what, const devices::GemmPlaces& places, std::int64_t number,
+                   std::int64_t j, T* column) {
+  std::vector<T> other(static_cast<std::size_t>(what.m));
   if (what.bias) {
-    std::vector<T> addends(static_cast<std::size_t>(what.m));
-    kernels::load_run(static_cast<const std::byte*>(bias), *what.bias, 0, 1, what.m, addends.data());
-    for (std::int64_t i = 0; i < what.m; ++i) column[i] += addends[static_cast<std::size_t>(i)];
+    kernels::load_run(static_cast<const std::byte*>(places.bias), *what.bias, 0, 1, what.m, other.data());
+    for (std::int64_t i = 0; i < what.m; ++i) column[i] += other[static_cast<std::size_t>(i)];
   }
-  if constexpr (std::is_floating_point_v<T>) kernels::activate(what.activation, column, column, what.m);
+  if (what.auxiliary) {
+    auto* const bytes = static_cast<std::byte*>(places.auxiliary);
+    const std::int64_t first = number * what.auxiliary->stride + j * what.auxiliary->leading;
+    if (what.activation == Activation::dgelu) {
+      kernels::load_run(bytes, what.result, first, 1, what.m, other.data());
+    } else {
+      kernels::store_run(column, what.m, bytes, what.result, first, 1);
+    }
+  }
+  if constexpr (std::is_floating_point_v<T>) kernels::activate(what.activation, column, other.data(), what.m);
 }
 
 /// Modulo 2^32.
@@ -136,12 +154,11 @@ void multiply_integers(std::int32_t alpha, const kernels::Matrix<const std::int3
 }
 
 template <class T>
-void multiply(const devices::DeviceGemm& what, const void* a, const void* b, void* c, const void* bias,
-              T alpha, T beta) {
+void multiply(const devices::DeviceGemm& what, const devices::GemmPlaces& places, T alpha, T beta) {
   for (std::int64_t number = 0; number < what.batches; ++number) {
-    const Wide<T> left(what.a, what.a.dtype, a, number, what.m, what.k);
-    const Wide<T> right(what.b, what.b.dtype, b, number, what.k, what.n);
-    const WideResult<T> to(what, c, number);
+    const Wide<T> left(what.a, what.a.dtype, places.a, number, what.m, what.k);
+    const Wide<T> right(what.b, what.b.dtype, places.b, number, what.k, what.n);
+    const WideResult<T> to(what, places, number, beta != T(0));
     if constexpr (std::is_integral_v<T>) {
       multiply_integers(alpha, left.matrix, right.matrix, beta, to.matrix);
     } else {
@@ -150,7 +167,7 @@ void multiply(const devices::DeviceGemm& what, const void* a, const void* b, voi
     }
     if (!what.ends_with_sums()) {
       for (std::int64_t j = 0; j < what.n; ++j)
-        finish_column(what, bias, &to.matrix.data[j * to.matrix.column_stride]);
+        finish_column(what, places, number, j, &to.matrix.data[j * to.matrix.column_stride]);
     }
     to.store();
   }
@@ -225,14 +242,17 @@ bool FakeMath::multiplies(Dtype a, Dtype b, Dtype result) const {
 
 namespace {
 
+template <class... Address>
+std::uintptr_t bits_of(Address... addresses) {
+  return (reinterpret_cast<std::uintptr_t>(addresses) | ...);
+}
+
 /// As cuBLASLt, which makes no other products of bytes.
-void check_narrow(const devices::DeviceGemm& what, const void* a, const void* b, const void* c) {
+void check_narrow(const devices::DeviceGemm& what, const devices::GemmPlaces& places) {
   const std::int64_t of_c = size_of(what.result);
-  const std::int64_t bits =
-      what.m | what.n | what.k | what.a.leading | what.a.stride | what.b.leading | what.b.stride |
-      what.leading * of_c | what.stride * of_c |
-      static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(a) | reinterpret_cast<std::uintptr_t>(b) |
-                                reinterpret_cast<std::uintptr_t>(c));
+  const std::int64_t bits = what.m | what.n | what.k | what.a.leading | what.a.stride | what.b.leading |
+                            what.b.stride | what.leading * of_c | what.stride * of_c |
+                            static_cast<std::int64_t>(bits_of(places.a, places.b, places.c));
   check(bits % devices::narrow_alignment == 0 && what.a.op == devices::BlasOp::transpose &&
             what.b.op == devices::BlasOp::none,
         "a product of {} that no BLAS makes", name(what.a.dtype));
@@ -245,24 +265,30 @@ int FakeMath::ended_products() {
 }
 
 /// As cuBLASLt, which wants what it knows of addresses to hold.
-bool FakeMath::makes(const devices::DeviceProduct& product, const void* a, const void* b,
-                     const void* c) const {
-  const auto bits = reinterpret_cast<std::uintptr_t>(a) | reinterpret_cast<std::uintptr_t>(b) |
-                    reinterpret_cast<std::uintptr_t>(c);
-  const bool aligned = bits % static_cast<std::uintptr_t>(product.what.alignment) == 0;
-  return product.what.ends_with_sums() || (aligned && !is_complex(product.what.result));
+bool FakeMath::makes(const devices::DeviceProduct& product, const devices::GemmPlaces& places) const {
+  const devices::DeviceGemm& what = product.what;
+  const bool aligned =
+      bits_of(places.a, places.b, places.c, places.addend) % static_cast<std::uintptr_t>(what.alignment) ==
+          0 &&
+      bits_of(places.bias, places.auxiliary) % devices::bias_alignment == 0;
+  const bool adds_alone = what.activation == Activation::identity && !what.bias;
+  return what.ends_with_sums() || (aligned && (adds_alone || !is_complex(what.result)));
 }
 
-void FakeMath::gemm(const devices::DeviceProduct& product, const void* a, const void* b, void* c,
-                    const void* bias, std::complex<double> alpha, std::complex<double> beta, Stream stream) {
+void FakeMath::gemm(const devices::DeviceProduct& product, const devices::GemmPlaces& places,
+                    std::complex<double> alpha, std::complex<double> beta, Stream stream) {
   const devices::DeviceGemm what = product.what;
   if (!what.ends_with_sums()) ++ended;
   check(what.m > 0 && what.n > 0 && what.k > 0, "a product of {} x {} x {}", what.m, what.n, what.k);
-  if (what.is_narrow()) check_narrow(what, a, b, c);
+  if (what.auxiliary) {
+    check((what.auxiliary->leading | what.auxiliary->stride) % devices::auxiliary_elements == 0,
+          "an auxiliary matrix that no BLAS takes");
+  }
+  if (what.is_narrow()) check_narrow(what, places);
   put_(stream, [=] {
     with_type(devices::wide(what.result), [&](auto type) {
       using T = decltype(type);
-      multiply(what, a, b, c, bias, factor_as<T>(alpha), factor_as<T>(beta));
+      multiply(what, places, factor_as<T>(alpha), factor_as<T>(beta));
     });
   });
 }

@@ -19,11 +19,10 @@ class FakeMath final : public devices::DeviceMath {
   std::shared_ptr<devices::DeviceProduct> prepare(const devices::DeviceGemm& what, bool) override {
     return std::make_shared<devices::DeviceProduct>(what);
   }
-  bool makes(const devices::DeviceProduct& product, const void* a, const void* b,
-             const void* c) const override;
-  void gemm(const devices::DeviceProduct& product, const void* a, const void* b, void* c, const void* bias,
+  bool makes(const devices::DeviceProduct& product, const devices::GemmPlaces& places) const override;
+  void gemm(const devices::DeviceProduct& product, const devices::GemmPlaces& places,
             std::complex<double> alpha, std::complex<double> beta, Stream stream) override;
-  /// Products so far that came with an activation or a bias, of all fake devices.
+  /// Products so far that came with more than their sums, of all fake devices.
   static int ended_products();
   void pass(const devices::ElementPass& what, const devices::ElementNest& nest, Stream stream) override;
 

@@ -180,6 +180,14 @@ __device__ float pass_element(const ElementPass& pass, const std::int64_t (&at)[
   return magnitude;
 }
 
+/// gelu for 16 bits, to some roundings of f32: the exponential of 2 and the quotient of the device itself.
+__device__ float short_gelu(float x) {
+  constexpr double of_two = 1.44269504088896340736;
+  constexpr auto linear = static_cast<float>(-twice_root * of_two);
+  constexpr auto third = static_cast<float>(-twice_root * of_two * cubic);
+  return __fdividef(at_least(x, -100.0F), 1.0F + exp2f(x * (linear + third * (x * x))));
+}
+
 constexpr int pack = 4;
 
 struct Pack {
@@ -232,7 +240,8 @@ __device__ void store_pack(const ElementPass& pass, int part, std::int64_t at, c
   }
 }
 
-/// As `pass_element`, of a pack; there are no scales.
+/// As `pass_element`, of a pack and an activation that is known; there are no scales.
+template <Activation activation>
 __device__ void pass_pack(const ElementPass& pass, const std::int64_t (&at)[parts_without_scales]) {
   Pack values{};
   if (pass.data[from] != nullptr) {
@@ -254,14 +263,16 @@ __device__ void pass_pack(const ElementPass& pass, const std::int64_t (&at)[part
     for (int i = 0; i < pack; ++i) values.items[i] = sum(values.items[i], added.items[i]);
   }
   Pack input = values;
-  const bool backward = pass.activation == Activation::drelu || pass.activation == Activation::dgelu;
-  if (backward) {
+  if constexpr (activation == Activation::drelu || activation == Activation::dgelu) {
     input = load_pack(pass, auxiliary, at[auxiliary]);
   } else if (pass.data[auxiliary] != nullptr) {
     store_pack(pass, auxiliary, at[auxiliary], values);
   }
-  for (int i = 0; i < pack; ++i)
-    values.items[i] = activated(pass.activation, values.items[i], input.items[i]);
+  const bool short_result = activation == Activation::gelu && pass.dtypes[to] != Dtype::f32;
+  for (int i = 0; i < pack; ++i) {
+    values.items[i] =
+        short_result ? short_gelu(values.items[i]) : activated(activation, values.items[i], input.items[i]);
+  }
   store_pack(pass, to, at[to], values);
 }
 
@@ -292,7 +303,7 @@ __global__ void pass_elements(const __grid_constant__ ElementPass pass, Number e
 }
 
 /// Lines of whole packs, one after the other or in one loop more.
-template <class Number>
+template <Activation activation, class Number>
 __global__ void pass_packs(const __grid_constant__ ElementPass pass, Number packs) {
   const int last = pass.loops - 1;
   const auto of_line = static_cast<Number>(pass.counts[last] / pack);
@@ -305,7 +316,7 @@ __global__ void pass_packs(const __grid_constant__ ElementPass pass, Number pack
       at[x] = static_cast<std::int64_t>(line) * (last == 0 ? 0 : pass.strides[0][x]) +
               begin * pass.strides[last][x];
     }
-    pass_pack(pass, at);
+    pass_pack<activation>(pass, at);
   }
 }
 
@@ -326,6 +337,25 @@ bool lies_in_packs(const ElementPass& pass) {
   return true;
 }
 
+/// body(std::integral_constant<Activation, ..>()) with the activation: it costs less to know it beforehand
+/// than to ask for each number.
+template <class Body>
+int with_activation(Activation activation, const Body& body) {
+  switch (activation) {
+    case Activation::relu:
+      return body(std::integral_constant<Activation, Activation::relu>());
+    case Activation::gelu:
+      return body(std::integral_constant<Activation, Activation::gelu>());
+    case Activation::drelu:
+      return body(std::integral_constant<Activation, Activation::drelu>());
+    case Activation::dgelu:
+      return body(std::integral_constant<Activation, Activation::dgelu>());
+    default:
+      return body(std::integral_constant<Activation, Activation::identity>());
+  }
+}
+
+template <Activation activation>
 int start_packs(const ElementPass& pass, cudaStream_t stream) {
   std::int64_t packs = pass.counts[pass.loops - 1] / pack;
   if (pass.loops == 2) packs *= pass.counts[0];
@@ -333,10 +363,10 @@ int start_packs(const ElementPass& pass, cudaStream_t stream) {
   const std::int64_t wanted = (packs + threads_per_block - 1) / threads_per_block;
   const auto blocks = static_cast<unsigned>(std::clamp<std::int64_t>(wanted, 1, most));
   if (packs <= std::int64_t{1} << 31) {
-    pass_packs<std::uint32_t>
+    pass_packs<activation, std::uint32_t>
         <<<blocks, threads_per_block, 0, stream>>>(pass, static_cast<std::uint32_t>(packs));
   } else {
-    pass_packs<std::uint64_t>
+    pass_packs<activation, std::uint64_t>
         <<<blocks, threads_per_block, 0, stream>>>(pass, static_cast<std::uint64_t>(packs));
   }
   return cudaGetLastError();
@@ -377,7 +407,9 @@ int launch_pass(const ElementPass& pass, Dtype computed, void* stream) {
   switch (computed) {
     case Dtype::f32:
       if (has_scales(pass)) return start<float, ElementPass::parts>(pass, native);
-      return lies_in_packs(pass) ? start_packs(pass, native) : start<float>(pass, native);
+      if (!lies_in_packs(pass)) return start<float>(pass, native);
+      return with_activation(pass.activation,
+                             [&](auto activation) { return start_packs<activation>(pass, native); });
     case Dtype::i32:
       return start<Integer>(pass, native);
     case Dtype::f64:
@@ -392,7 +424,11 @@ int launch_pass(const ElementPass& pass, Dtype computed, void* stream) {
 }
 
 int load_pass_kernels() {
-  for (const int result : {load(pass_packs<std::uint32_t>), load(pass_packs<std::uint64_t>)}) {
+  for (const Activation one :
+       {Activation::identity, Activation::relu, Activation::gelu, Activation::drelu, Activation::dgelu}) {
+    const int result = with_activation(one, [](auto activation) {
+      return load(pass_packs<activation, std::uint32_t>, pass_packs<activation, std::uint64_t>);
+    });
     if (result != cudaSuccess) return result;
   }
   for (const auto load_one : {load_both<float>, load_both<float, ElementPass::parts>, load_both<Integer>,

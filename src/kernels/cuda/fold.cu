@@ -2,6 +2,7 @@
 // what they share in shared memory; where few elements are kept, many groups join a part each, and a second
 // kernel joins those. Which thread takes what depends on the counts alone: the same bits in every run.
 #include "kernels/cuda/arithmetic.cuh"
+#include "kernels/cuda/fold_lines.hpp"
 #include "kernels/cuda/reduce.cuh"
 
 namespace partita::kernels::cuda {
@@ -332,6 +333,7 @@ int with_joined(Dtype joined, const Body& body) {
 }  // namespace
 
 int launch_fold(const Fold& what, void* scratch, void* stream) {
+  if (folds_lines(what)) return launch_fold_lines(what, scratch, stream);
   return with_joined(what.joined, [&](auto zero) {
     return fold_in<decltype(zero)>(what, scratch, static_cast<cudaStream_t>(stream));
   });
@@ -348,7 +350,7 @@ int load_fold_kernels() {
     const int result = with_joined(joined, [](auto zero) { return load_both<decltype(zero)>(); });
     if (result != cudaSuccess) return result;
   }
-  return cudaSuccess;
+  return load_fold_lines();
 }
 
 }  // namespace partita::kernels::cuda

@@ -256,19 +256,19 @@ _matmul.register_autograd(_matmul_gradients, setup_context=_keep_factors)
 
 def _call_epilogue(
     a: Tensor, b: Tensor, bias: Optional[Tensor], context: int, layout_a: int, layout_b: int, layout_bias: int, destination: int,
-    transpose_a: bool, transpose_b: bool, activation: str,
+    transpose_a: bool, transpose_b: bool, activation: str, keeps: bool,
 ) -> Tuple[Tensor, Tensor]:  # fmt: skip
-    """The result, and what the activation was made of, where its derivative needs that.
+    """The result, and what the activation was made of, where its derivative needs that and somebody `keeps` it.
 
     The library's bias has a number a row, and PyTorch's a column, so that D^T = op(B)^T op(A)^T is what is made, in D's memory.
     """
     among, a, b = context_of(context), plain(a), plain(b)
-    result, before = map(fresh, _epilogue_results(a, context, destination, activation))
+    result, before = map(fresh, _epilogue_results(a, context, destination, activation, keeps))
 
     def turned(x: Tensor) -> Any:
         return _array(x, destination, among).permuted([1, 0])
 
-    auxiliary = turned(before) if activation == "gelu" else None
+    auxiliary = turned(before) if activation == "gelu" and keeps else None
     arrays = _core.EpilogueArrays(
         bias=None if bias is None else _array(plain(bias), layout_bias, among), auxiliary=auxiliary
     )
@@ -281,15 +281,16 @@ def _call_epilogue(
     return result, before
 
 
-def _epilogue_results(a: Tensor, context: int, destination: int, activation: str) -> Tuple[Tensor, Tensor]:
-    return _part(a, destination, context), _part(a, destination, context) if activation == "gelu" else a.new_empty(0)
+def _epilogue_results(a: Tensor, context: int, destination: int, activation: str, keeps: bool) -> Tuple[Tensor, Tensor]:
+    before = _part(a, destination, context) if activation == "gelu" and keeps else a.new_empty(0)
+    return _part(a, destination, context), before
 
 
 _epilogue = operator(
     "matmul_epilogue",
     _call_epilogue,
-    lambda a, b, bias, context, layout_a, layout_b, layout_bias, destination, transpose_a, transpose_b, activation: (
-        _epilogue_results(a, context, destination, activation)
+    lambda a, b, bias, context, layout_a, layout_b, layout_bias, destination, transpose_a, transpose_b, activation, keeps: (
+        _epilogue_results(a, context, destination, activation, keeps)
     ),
 )
 
@@ -303,7 +304,7 @@ def _keep_epilogue(ctx: Any, inputs: Tuple[Any, ...], output: Tuple[Tensor, Tens
 def _epilogue_gradients(ctx: Any, gradient: Optional[Tensor], of_before: Optional[Tensor]) -> Tuple[Any, ...]:
     """Those of the product by what passes the activation."""
     a, b, result, before = ctx.saved_tensors
-    context, layout_a, layout_b, layout_bias, destination, transpose_a, transpose_b, activation = ctx.arguments
+    context, layout_a, layout_b, layout_bias, destination, transpose_a, transpose_b, activation, _ = ctx.arguments
     given = gradient
     if gradient is not None and activation == "relu":
         given = gradient * (result > 0)
@@ -341,7 +342,8 @@ def matmul_in_layout(
         return _matmul(a, b, number_of(context), *numbers, *transposed)
     whole = _core.Layout(_core.Replicated(), (to.shape[1],), context.size) if of_bias is None else of_bias
     numbers.insert(2, number_of_layout(whole))
-    found, _ = _epilogue(a, b, bias, number_of(context), *numbers, *transposed, activation or "")
+    keeps = torch.is_grad_enabled() and any(x is not None and x.requires_grad for x in (a, b, bias))
+    found, _ = _epilogue(a, b, bias, number_of(context), *numbers, *transposed, activation or "", keeps)
     return found
 
 

@@ -1,0 +1,14 @@
+// Sums of rows and columns, which fold.cu leaves to kernels of their own.
+#pragma once
+
+#include "kernels/cuda/arithmetic_launch.hpp"
+
+namespace partita::kernels::cuda {
+
+/// Whether it is one loop of sums of real numbers along another, one of them side by side.
+bool folds_lines(const Fold& what);
+/// Of such a fold, as launch_fold.
+int launch_fold_lines(const Fold& what, void* scratch, void* stream);
+int load_fold_lines();
+
+}  // namespace partita::kernels::cuda
