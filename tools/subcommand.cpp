@@ -120,7 +120,11 @@ Option Subcommand::machine(std::string& value, const std::string& help) {
 
 void Subcommand::rest(std::vector<std::string>& words) {
   app_.prefix_command();
-  app_.parse_complete_callback([this_app = &app_, &words] { words = this_app->remaining(); });
+  app_.parse_complete_callback([this_app = &app_, &words] {
+    words = this_app->remaining();
+    // No program is called so: an option that is not known, whose nearest one is named.
+    if (!words.empty() && words.front().starts_with('-')) throw CLI::ExtrasError({words.front()});
+  });
 }
 
 void Subcommand::footer(const std::string& text) {

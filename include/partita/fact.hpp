@@ -1,6 +1,7 @@
 // What ranks compare, in words.
 #pragma once
 
+#include <partita/language.hpp>
 #include <string>
 
 namespace partita {

@@ -5,6 +5,7 @@
 #include <iosfwd>
 #include <memory>
 #include <partita/export.hpp>
+#include <partita/language.hpp>
 #include <span>
 #include <string>
 #include <vector>

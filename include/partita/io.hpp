@@ -64,9 +64,9 @@ struct Hdf5Options {
 /// Adds a dataset (intermediate groups are created) to the file, or makes the file. One of this name is
 /// replaced, its attributes with it; all else in the file stays as it is. As above the file lands whole or
 /// not at all: an old one is copied first. With chunks the ranks write in turn. Errors besides: FileError (a
-/// device, a file that is not HDF5, a group of this name, a dataset where a group is wanted, attributes
-/// beyond 64 KiB), ArgumentError (chunks that do not fit the shape, compression without chunks or beyond 9,
-/// no name, a zero byte in names or texts).
+/// device, a file that is not HDF5, a group of this name, a dataset where a group is wanted, vectors in
+/// attributes beyond 64 KiB), ArgumentError (chunks that do not fit the shape, compression without chunks or
+/// beyond 9, no name, a zero byte in names or texts).
 PARTITA_API void write_hdf5(const std::string& path, const std::string& dataset, const Array& array,
                             const Hdf5Options& options = {});
 
@@ -77,9 +77,16 @@ struct Hdf5Dataset {
   Hdf5Options options = {};
 };
 /// The same for several at once, which land together: a checkpoint, say. The file afterwards has these alone
-/// where the options of any say `truncate`. Errors besides: ArgumentError (no dataset, a name twice, arrays
-/// of several contexts).
+/// where the options of any say `truncate`. Errors besides: ArgumentError (no dataset, one named twice,
+/// arrays of several contexts).
 PARTITA_API void write_hdf5(const std::string& path, const std::vector<Hdf5Dataset>& datasets);
+
+/// Gives a dataset, a group or the file ("/") these attributes, those of the same names replaced; all else in
+/// the file stays as it is, which lands whole or not at all. Collective, blocking. Errors, the same on every
+/// rank: FileError (no such object, which names what there is), ArgumentError (no name, a zero byte),
+/// DisagreementError.
+PARTITA_API void write_hdf5_attributes(const Context& context, const std::string& path,
+                                       const std::string& object, const Hdf5Attributes& attributes);
 
 /// A group or a dataset.
 struct Hdf5Entry {
@@ -91,7 +98,8 @@ struct Hdf5Entry {
 /// Local. FileError.
 PARTITA_API std::vector<Hdf5Entry> list_hdf5(const std::string& path);
 
-/// The attributes of a dataset or group ("/": of the file), but for those of other kinds. Local. FileError.
+/// The attributes of a dataset or group ("/": of the file), but for those of other kinds (integers beyond
+/// 2^63 - 1 among them). Local. FileError.
 PARTITA_API Hdf5Attributes read_hdf5_attributes(const std::string& path, const std::string& object);
 
 /// The same for bytes of one rank, such as a picture: whole or not at all; a pipe that somebody reads is

@@ -7,6 +7,7 @@
 #include <optional>
 #include <partita/array.hpp>
 #include <partita/fft.hpp>
+#include <partita/stream.hpp>
 #include <span>
 #include <vector>
 
@@ -109,6 +110,30 @@ PARTITA_API void gradient_into(const Array& field, std::span<Array> results,
 PARTITA_API void convolve_into(const Array& a, const Array& b, Array& result,
                                const SpectralOptions& options = {});
 
+/// The same in a stream (`Stream{}`: the context's own), of fields in device memory: they come after all that
+/// it was given before; the host waits for them, so that what it is given next comes after. Errors, too:
+/// UnsupportedError (host memory; a stream that is being captured).
+PARTITA_API void multiply_spectrum(Array& spectrum, const Shape& lengths, int halved_axis,
+                                   const Multiplier& multiplier, const SpectralOptions& options,
+                                   Stream stream);
+PARTITA_API Array spectral_apply(const Array& field, const Multiplier& multiplier,
+                                 const SpectralOptions& options, Stream stream,
+                                 SourcePlace where = SourcePlace::current());
+PARTITA_API Array solve_poisson(const Array& right_side, const SpectralOptions& options, Stream stream,
+                                SourcePlace where = SourcePlace::current());
+PARTITA_API std::vector<Array> gradient(const Array& field, const SpectralOptions& options, Stream stream,
+                                        SourcePlace where = SourcePlace::current());
+PARTITA_API Array convolve(const Array& a, const Array& b, const SpectralOptions& options, Stream stream,
+                           SourcePlace where = SourcePlace::current());
+PARTITA_API void spectral_apply_into(const Array& field, Array& result, const Multiplier& multiplier,
+                                     const SpectralOptions& options, Stream stream);
+PARTITA_API void solve_poisson_into(const Array& right_side, Array& result, const SpectralOptions& options,
+                                    Stream stream);
+PARTITA_API void gradient_into(const Array& field, std::span<Array> results, const SpectralOptions& options,
+                               Stream stream);
+PARTITA_API void convolve_into(const Array& a, const Array& b, Array& result, const SpectralOptions& options,
+                               Stream stream);
+
 // --- more or fewer modes
 
 /// Three halves of each length (of `axes`; empty: all), rounded up: a product of two fields of n modes has no
@@ -138,5 +163,11 @@ PARTITA_API Array resize_spectrum(const Array& spectrum, const Shape& from, cons
 /// replicas. A distribution in the options must be that of the result.
 PARTITA_API void resize_spectrum_into(const Array& spectrum, Array& result, const Shape& from,
                                       const Shape& to, const ResizeOptions& options = {});
+/// The same in a stream, as above.
+PARTITA_API Array resize_spectrum(const Array& spectrum, const Shape& from, const Shape& to,
+                                  const ResizeOptions& options, Stream stream,
+                                  SourcePlace where = SourcePlace::current());
+PARTITA_API void resize_spectrum_into(const Array& spectrum, Array& result, const Shape& from,
+                                      const Shape& to, const ResizeOptions& options, Stream stream);
 
 }  // namespace partita

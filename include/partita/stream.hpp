@@ -1,6 +1,7 @@
 // Where work on a device is put: a queue that runs in order.
 #pragma once
 
+#include <partita/language.hpp>
 #include <type_traits>
 
 namespace partita {

@@ -37,6 +37,7 @@ T random_value(std::uint64_t bits) {
 
 void fill(Array& array, const void* value) {
   const View& local = array.local();
+  check(value != nullptr, "fill: a null pointer is no element");
   if (local.space == MemorySpace::device) {
     arrays::fill_on_device(*array.context_state(), local, value, {});
     return devices::finish_device(*array.context_state(), "fill");
@@ -48,6 +49,7 @@ void fill(Array& array, const void* value) {
 
 void fill(Array& array, const void* value, Stream stream) {
   const bool on_device = array.local().space == MemorySpace::device;
+  check(value != nullptr, "fill: a null pointer is no element");
   arrays::require_stream_of_device("fill", on_device, stream);
   if (!on_device) return fill(array, value);
   array.context_state()->require_usable("fill");

@@ -135,8 +135,8 @@ std::string to_string(const Array& array, const PrintOptions& options) {
   runtime::collectively(context, "to_string", [&]() -> std::vector<Fact> {
     arrays::check_has_values("to_string", array);
     check(options.threshold >= 0 && options.edge >= 1 && options.precision >= 1 && options.precision <= 17,
-          "to_string: a threshold of {}, an edge of {}, a precision of {}", options.threshold, options.edge,
-          options.precision);
+          "to_string: a threshold of {} (0 or more), an edge of {} (1 or more), a precision of {} (1 to 17)",
+          options.threshold, options.edge, options.precision);
     return {{"array", array.operand().to_string()},
             {"options", fmt::format("{} {} {}", options.threshold, options.edge, options.precision)}};
   });

@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 #include <partita/create.hpp>
+#include <partita/scalar.hpp>
 
 #include "array/fill_by_number.hpp"
 #include "base/check.hpp"
@@ -70,11 +71,8 @@ Range<Number> range_of(const void* start, const void* stop, const void* step) {
 Array detail::full(const Context& context, const Shape& shape, const Distribution& distribution, Dtype dtype,
                    const void* value, const ArrayOptions& options, SourcePlace where) {
   context.state()->require_usable("full");
-  const auto* const bytes = static_cast<const unsigned char*>(value);
-  const std::span element(bytes, static_cast<std::size_t>(size_of(dtype)));
   runtime::collectively(*context.state(), "full", [&]() -> std::vector<Fact> {
-    return {{"dtype", std::string(name(dtype))},
-            {"bytes of the value", fmt::format("{:02x}", fmt::join(element, ""))}};
+    return {{"value", Scalar::of(dtype, value).to_string()}};
   });
   Array array = empty(context, shape, distribution, dtype, options, where);
   fill(array, value);

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <type_traits>
 
@@ -32,6 +33,7 @@ Hdf5Handle text_type(const std::string& path) {
 void write_one(hid_t object, const std::string& name, hid_t stored, hid_t memory, hid_t space,
                const void* data, const std::string& path) {
   const std::string what = fmt::format("cannot write the attribute \"{}\"", name);
+  if (H5Aexists(object, name.c_str()) > 0) check_hdf5(H5Adelete(object, name.c_str()), path, what.c_str());
   const Hdf5Handle attribute(H5Acreate2(object, name.c_str(), stored, space, H5P_DEFAULT, H5P_DEFAULT),
                              H5Aclose, path, what.c_str());
   if (data != nullptr) check_hdf5(H5Awrite(attribute, memory, data), path, what.c_str());
@@ -91,6 +93,15 @@ Hdf5Attribute read_numbers(hid_t attribute, hid_t memory, hid_t space, const std
   return numbers;
 }
 
+/// HDF5 would read these as the largest that std::int64_t has.
+bool has_larger_numbers(hid_t attribute, hid_t type, hid_t space, const std::string& path) {
+  if (H5Tget_sign(type) != H5T_SGN_NONE || H5Tget_size(type) < sizeof(std::int64_t)) return false;
+  std::vector<std::uint64_t> numbers(static_cast<std::size_t>(H5Sget_simple_extent_npoints(space)));
+  if (numbers.empty()) return false;
+  check_hdf5(H5Aread(attribute, H5T_NATIVE_UINT64, numbers.data()), path, "cannot read an attribute");
+  return *std::max_element(numbers.begin(), numbers.end()) > std::numeric_limits<std::int64_t>::max();
+}
+
 /// Nothing: of another kind.
 std::optional<Hdf5Attribute> read_attribute(hid_t attribute, const std::string& path) {
   const Hdf5Handle type(H5Aget_type(attribute), H5Tclose, path, "cannot read the type of an attribute");
@@ -102,6 +113,7 @@ std::optional<Hdf5Attribute> read_attribute(hid_t attribute, const std::string& 
     case H5T_STRING:
       return is_scalar ? std::optional<Hdf5Attribute>(read_text(attribute, type, path)) : std::nullopt;
     case H5T_INTEGER:
+      if (has_larger_numbers(attribute, type, space, path)) return std::nullopt;
       return read_numbers<std::int64_t>(attribute, H5T_NATIVE_INT64, space, path);
     case H5T_FLOAT:
       return read_numbers<double>(attribute, H5T_NATIVE_DOUBLE, space, path);

@@ -8,6 +8,7 @@
 
 namespace partita::io {
 
+/// Those of a name that is there are replaced.
 void write_attributes(hid_t object, const Hdf5Attributes& attributes, const std::string& path);
 
 /// Those that are a text, numbers, or a vector of numbers.

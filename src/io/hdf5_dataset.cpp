@@ -1,9 +1,12 @@
 #include "io/hdf5_dataset.hpp"
 
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstring>
 
 #include "base/check.hpp"
 #include "io/array_file.hpp"
@@ -28,7 +31,9 @@ std::string first_of(const std::vector<std::string>& names) {
 }  // namespace
 
 Hdf5Handle open_hdf5(const std::string& path, unsigned flags) {
-  check<FileError>(H5Fis_hdf5(path.c_str()) > 0, "{}: missing, or not an HDF5 file", path);
+  check<FileError>(access(path.c_str(), R_OK) == 0, "{}: cannot open the file: {}", path,
+                   std::strerror(errno));
+  check<FileError>(H5Fis_hdf5(path.c_str()) > 0, "{}: not an HDF5 file", path);
   return {H5Fopen(path.c_str(), flags, H5P_DEFAULT), H5Fclose, path, "cannot open the HDF5 file"};
 }
 
@@ -42,7 +47,8 @@ bool has_link(hid_t file, const std::string& name) {
   // HDF5 answers for the last one alone, and only where those before it are groups.
   for (std::size_t end = name.find('/', 1);; end = name.find('/', end + 1)) {
     const std::string part = name.substr(0, end);
-    if (!part.ends_with('/') && H5Lexists(file, part.c_str(), H5P_DEFAULT) <= 0) return false;
+    const bool is_same_group = part.ends_with('/') || part == "." || part.ends_with("/.");
+    if (!is_same_group && H5Lexists(file, part.c_str(), H5P_DEFAULT) <= 0) return false;
     if (end == std::string::npos) return true;
   }
 }
@@ -57,6 +63,12 @@ void require_link(hid_t file, const std::string& name, const std::string& path) 
 Dataset open_dataset(const std::string& path, const std::string& name) {
   Hdf5Handle file = open_hdf5(path, H5F_ACC_RDONLY);
   require_link(file, name, path);
+  {
+    const Hdf5Handle object(H5Oopen(file, name.c_str(), H5P_DEFAULT), H5Oclose, path,
+                            "cannot open the dataset");
+    check<FileError>(H5Iget_type(object) != H5I_GROUP, "{}: \"{}\" is a group; name a dataset in it", path,
+                     name);
+  }
   Hdf5Handle dataset(H5Dopen2(file, name.c_str(), H5P_DEFAULT), H5Dclose, path, "cannot open the dataset");
   Hdf5Handle space(H5Dget_space(dataset), H5Sclose, path, "cannot read the shape");
   return {std::move(file), std::move(dataset), std::move(space)};

@@ -34,18 +34,20 @@ void check_room(const std::string& path, std::int64_t bytes) {
 }
 
 /// HDF5's names and texts end at the first zero byte, whatever comes behind it.
-void check_text(std::string_view what, const std::string& text) {
-  check(text.find('\0') == std::string::npos, "write_hdf5: {} has a zero byte", what);
+void check_text(std::string_view operation, std::string_view what, const std::string& text) {
+  check(text.find('\0') == std::string::npos, "{}: {} has a zero byte", operation, what);
 }
 
-void check_names(const std::string& dataset, const Hdf5Attributes& attributes) {
-  check(!dataset.empty(), "write_hdf5: the dataset has no name");
-  check_text("the name of the dataset", dataset);
+void check_name(std::string_view operation, std::string_view what, const std::string& name) {
+  check(!name.empty(), "{}: {} has no name", operation, what);
+  check_text(operation, fmt::format("the name of {}", what), name);
+}
+
+void check_attributes(std::string_view operation, const Hdf5Attributes& attributes) {
   for (const auto& [name, value] : attributes) {
-    check(!name.empty(), "write_hdf5: an attribute has no name");
-    check_text("the name of an attribute", name);
+    check_name(operation, "an attribute", name);
     if (const auto* text = std::get_if<std::string>(&value))
-      check_text(fmt::format("the attribute \"{}\"", name), *text);
+      check_text(operation, fmt::format("the attribute \"{}\"", name), *text);
   }
 }
 
@@ -80,15 +82,19 @@ Hdf5Handle storage(const Hdf5Options& options, const std::string& path) {
   return storage;
 }
 
+/// Throws FileError where a group has the name.
+bool has_dataset(hid_t file, const std::string& name, const std::string& path) {
+  if (!has_link(file, name)) return false;
+  const Hdf5Handle old(H5Oopen(file, name.c_str(), H5P_DEFAULT), H5Oclose, path,
+                       "cannot open the old dataset");
+  check<FileError>(H5Iget_type(old) == H5I_DATASET, "{}: \"{}\" is a group; name a dataset in it", path,
+                   name);
+  return true;
+}
+
 /// The link goes, and with it the dataset; what it took is free for the next one.
 void remove_old(hid_t file, const std::string& name, const std::string& path) {
-  if (!has_link(file, name)) return;
-  {
-    const Hdf5Handle old(H5Oopen(file, name.c_str(), H5P_DEFAULT), H5Oclose, path,
-                         "cannot open the old dataset");
-    check<FileError>(H5Iget_type(old) == H5I_DATASET, "{}: \"{}\" is a group; name a dataset in it", path,
-                     name);
-  }
+  if (!has_dataset(file, name, path)) return;
   check_hdf5(H5Ldelete(file, name.c_str(), H5P_DEFAULT), path, "cannot remove the old dataset");
 }
 
@@ -186,7 +192,8 @@ void check_dataset(const Hdf5Dataset& dataset, const ContextState& context) {
   check(dataset.array.valid(), "write_hdf5: \"{}\" holds no array", dataset.name);
   check(dataset.array.context_state().get() == &context, "write_hdf5: the arrays are of several contexts");
   arrays::check_has_values("write_hdf5", dataset.array);
-  check_names(dataset.name, dataset.options.attributes);
+  check_name("write_hdf5", "the dataset", dataset.name);
+  check_attributes("write_hdf5", dataset.options.attributes);
   check_options(dataset.array.shape(), dataset.options);
 }
 
@@ -194,10 +201,14 @@ std::int64_t dataset_bytes(const Hdf5Dataset& dataset) {
   return volume(dataset.array.shape()) * size_of(dataset.array.dtype());
 }
 
+void check_regular(const OutputFile& output, const std::string& path) {
+  check<FileError>(output.regular(), "{}: an HDF5 file is not written in one go; name a regular file", path);
+}
+
 /// Where the first element of each lies.
 std::vector<std::int64_t> begin_datasets(const OutputFile& output, const std::string& path,
                                          const std::vector<Hdf5Dataset>& datasets) {
-  check<FileError>(output.regular(), "{}: an HDF5 file is not written in one go; name a regular file", path);
+  check_regular(output, path);
   const std::string& temporary = output.written();
   std::int64_t bytes = 0;
   bool truncate = false;
@@ -212,9 +223,12 @@ std::vector<std::int64_t> begin_datasets(const OutputFile& output, const std::st
   std::int64_t end = 0;
   {
     const Hdf5Handle file = open_hdf5(temporary, H5F_ACC_RDWR);
+    for (const Hdf5Dataset& dataset : datasets) remove_old(file, dataset.name, path);
     for (const Hdf5Dataset& dataset : datasets) {
       check_groups(file, dataset.name, path);
-      remove_old(file, dataset.name, path);
+      // What is there now is one of these: "a//b" and a link to "a/b" are other words for it.
+      check(!has_dataset(file, dataset.name, path), "write_hdf5: \"{}\" names a dataset a second time",
+            dataset.name);
       first.push_back(create_dataset(file, path, dataset.name, dataset.array, dataset.options));
       if (dataset.options.chunks.empty()) end = std::max(end, first.back() + dataset_bytes(dataset));
     }
@@ -223,6 +237,23 @@ std::vector<std::int64_t> begin_datasets(const OutputFile& output, const std::st
   if (end > 0) file.reserve(end);
   file.close();
   return first;
+}
+
+void set_attributes(const OutputFile& output, const std::string& path, const std::string& object,
+                    const Hdf5Attributes& attributes) {
+  check_regular(output, path);
+  const Hdf5Lock lock;
+  begin_file(path, output.written(), false);
+  // A number takes at most 8 times what it takes as text.
+  check_room(output.written(), 8 * static_cast<std::int64_t>(io::to_string(attributes).size()));
+  {
+    const Hdf5Handle file = open_hdf5(output.written(), H5F_ACC_RDWR);
+    require_link(file, object, path);
+    const Hdf5Handle opened(H5Oopen(file, object.c_str(), H5P_DEFAULT), H5Oclose, path,
+                            "cannot open the object");
+    write_attributes(opened, attributes, path);
+  }
+  File::open_to_write(output.written()).close();  // onto the disk
 }
 
 FilePart part_of(const std::string& path, const Hdf5Dataset& dataset) {
@@ -265,6 +296,23 @@ void write_hdf5(const std::string& path, const std::vector<Hdf5Dataset>& dataset
 void write_hdf5(const std::string& path, const std::string& dataset, const Array& array,
                 const Hdf5Options& options) {
   write_hdf5(path, {{dataset, array, options}});
+}
+
+void write_hdf5_attributes(const Context& context, const std::string& path, const std::string& object,
+                           const Hdf5Attributes& attributes) {
+  ContextState& state = *context.state();
+  FileWriter writer{"write_hdf5_attributes", {}, {}};
+  state.require_usable(writer.operation);
+  runtime::collectively(state, writer.operation, [&]() -> std::vector<Fact> {
+    check_name(writer.operation, "the object", object);
+    check_attributes(writer.operation, attributes);
+    return {{"object", object}, {"attributes", io::to_string(attributes)}};
+  });
+  writer.begin = [&](const OutputFile& output) {
+    set_attributes(output, path, object, attributes);
+    return std::vector<std::int64_t>();
+  };
+  write_whole(state, path, writer);
 }
 
 }  // namespace partita

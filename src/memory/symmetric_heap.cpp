@@ -65,7 +65,7 @@ HeapBlock SymmetricHeap::allocate(std::int64_t bytes, Sizes sizes, std::string_v
   state_.require_usable(allocating_);
   runtime::Report report;
   report.operation = allocating_;
-  report.facts = {{"purpose", std::string(purpose)},
+  report.facts = {{"what it is for", std::string(purpose)},
                   {"sizes", sizes == Sizes::equal ? "equal" : "the largest of the ranks'"}};
   if (sizes == Sizes::equal) report.facts.push_back({"bytes", fmt::format("{}", bytes)});
   report.threw = bytes < 0;

@@ -4,6 +4,8 @@
 mkdir tmp
 export TMPDIR="$work/tmp" # the folders of jobs are looked for in the end: no others come there
 
+expect_failure 2 'no option --threds; did you mean --threads' "$partita" run --threds 2 -- true
+expect_failure 2 'no option --quite' "$partita" run -n 2 --quite -- true -l
 "$partita" run --dry-run -n 3 -- program -n 7 >out
 grep -q -- 'run --threads 3 -- program' out && exit 0 # no MPI, or no launcher of it: connected_ranks_test.sh
 grep -q -- '-n 3 program -n 7$' out || fail "dry run"

@@ -176,6 +176,7 @@ RANK_TEST(Array, HalvesHaveTypes) {
   fill(array, BFloat16(1.5f));
   for (std::int64_t i = 0; i < array.local_size(); ++i) EXPECT_EQ(array.data<BFloat16>()[i], 1.5f);
   EXPECT_THROW(fill(array, Float16(1.5f)), ArgumentError);
+  EXPECT_THROW(fill(array, static_cast<const void*>(nullptr)), ArgumentError);
 }
 
 RANK_TEST(Array, HostMemoryHasNoStreams) {

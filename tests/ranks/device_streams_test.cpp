@@ -1,11 +1,15 @@
 // What is put into the streams of devices: its order, and what the host waits for.
 #include <algorithm>
+#include <cmath>
+#include <complex>
 #include <future>
 #include <memory>
+#include <numbers>
 #include <partita/array_reductions.hpp>
 #include <partita/astype.hpp>
 #include <partita/elements.hpp>
 #include <partita/redistribute.hpp>
+#include <partita/spectral.hpp>
 #include <thread>
 #include <vector>
 
@@ -145,6 +149,84 @@ DEVICE_TEST(ElementsAreReadAndWrittenAfterTheStream) {
   fill(there, 9.0f, stream);
   fill_normal(there, 4, stream);
   EXPECT_LT(max<float>(there), 9.0f);
+}
+
+// Each finds in its field what the stream has put there last.
+DEVICE_TEST(SpectralHelpersComeAfterTheStream) {
+  if (!tests_fake_devices()) GTEST_SKIP() << "needs PARTITA_TEST_DEVICE=fake";
+  const FakeStream mine;
+  const Stream stream = mine.stream();
+  Array field = empty(context, {12, 6}, Slab(0), Dtype::f64),
+        other = empty(context, {12, 6}, Slab(0), Dtype::f64);
+  Array spectrum = empty(context, {12, 6}, Slab(0), Dtype::c128),
+        larger = empty(context, {16, 6}, Slab(0), Dtype::c128);
+  Array results[] = {other, empty(context, {12, 6}, Slab(0), Dtype::f64)};
+  const auto late = [&](double value) {
+    fill(field, -1.0);
+    fill(spectrum, std::complex<double>(-1));
+    delay_fake_stream(stream, std::chrono::milliseconds(10));
+    fill(field, value, stream);
+    fill(spectrum, std::complex<double>(value), stream);
+  };
+  const auto doubled = [](const WaveVector&) { return std::complex<double>(2); };
+  const auto expect_all = [](const Array& array, double value) {
+    EXPECT_NEAR(min<double>(array), value, 1e-12);
+    EXPECT_NEAR(max<double>(array), value, 1e-12);
+  };
+  late(3);
+  expect_all(spectral_apply(field, doubled, {}, stream), 6);
+  late(4);
+  spectral_apply_into(field, other, doubled, {}, stream);
+  expect_all(other, 8);
+  late(5);
+  expect_all(convolve(field, field, {}, stream), 25 * 72);
+  late(6);
+  convolve_into(field, field, other, {}, stream);
+  expect_all(other, 36 * 72);
+  late(7);
+  multiply_spectrum(spectrum, {12, 6}, -1, doubled, {}, stream);
+  EXPECT_EQ(at<std::complex<double>>(spectrum, {11, 5}), 14.0);
+  const auto late_wave = [&](double height) {
+    late(0);
+    fill(
+        field,
+        [height](const Index& i) {
+          return height * std::cos(2 * std::numbers::pi * static_cast<double>(i[0]) / 12);
+        },
+        stream);
+  };
+  late_wave(1);
+  EXPECT_NEAR(max<double>(solve_poisson(field, {}, stream)), 1, 1e-12);
+  late_wave(2);
+  solve_poisson_into(field, other, {}, stream);
+  EXPECT_NEAR(max<double>(other), 2, 1e-12);
+  late_wave(3);
+  EXPECT_NEAR(max<double>(gradient(field, {}, stream)[0]), 3, 1e-12);
+  late_wave(4);
+  gradient_into(field, results, {}, stream);
+  EXPECT_NEAR(max<double>(results[0]), 4, 1e-12);
+  late(9);
+  EXPECT_NEAR(
+      std::abs(at<std::complex<double>>(resize_spectrum(spectrum, {12, 6}, {16, 6}, {}, stream), {0, 0})), 12,
+      1e-12);  // as many points more
+  late(3);
+  resize_spectrum_into(spectrum, larger, {12, 6}, {16, 6}, {}, stream);
+  EXPECT_NEAR(std::abs(at<std::complex<double>>(larger, {0, 0})), 4, 1e-12);
+}
+
+RANK_TEST(SpectralStreams, HostMemoryHasNone) {
+  int queue = 0;
+  const Stream stream{&queue};
+  Array field = zeros(context, {6, 4}, Slab(0), Dtype::f64, {.space = MemorySpace::host});
+  Array spectrum = zeros(context, {6, 4}, Slab(0), Dtype::c128, {.space = MemorySpace::host});
+  EXPECT_THROW((void)solve_poisson(field, {}, stream), UnsupportedError);
+  EXPECT_THROW((void)gradient(field, {}, stream), UnsupportedError);
+  EXPECT_THROW((void)convolve(field, field, {}, stream), UnsupportedError);
+  EXPECT_THROW((void)resize_spectrum(spectrum, {6, 4}, {8, 8}, {}, stream), UnsupportedError);
+  EXPECT_THROW((void)solve_poisson(Array(), {}, stream), ArgumentError);
+  EXPECT_EQ(norm(solve_poisson(field, {},
+                               context.device().kind == Device::Kind::cpu ? context.stream() : Stream{})),
+            0);
 }
 
 DEVICE_TEST(ConvertsAndCopiesInStreams) {

@@ -1,6 +1,7 @@
 // HDF5 files of several datasets: what is added, replaced and kept, chunks, attributes, lists.
 #include <hdf5.h>
 
+#include <limits>
 #include <partita/io.hpp>
 
 #include "ranks/array_model.hpp"
@@ -25,6 +26,20 @@ std::vector<std::string> names_in(const std::string& path) {
 
 int wrong(const Context& context, const std::string& path, const std::string& dataset, const Array& array) {
   return static_cast<int>(count_wrong(read_hdf5(context, path, dataset, Slab(0)), array.layout()));
+}
+
+void link_softly(const std::string& path, const char* target, const char* name) {
+  const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+  EXPECT_GE(H5Lcreate_soft(target, file, name, H5P_DEFAULT, H5P_DEFAULT), 0);
+  H5Fclose(file);
+}
+
+void attach_unsigned(const std::string& path, const char* dataset, const char* name, std::uint64_t number) {
+  const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+  const hid_t object = H5Oopen(file, dataset, H5P_DEFAULT), space = H5Screate(H5S_SCALAR);
+  const hid_t attribute = H5Acreate2(object, name, H5T_STD_U64LE, space, H5P_DEFAULT, H5P_DEFAULT);
+  EXPECT_GE(H5Awrite(attribute, H5T_NATIVE_UINT64, &number), 0);
+  H5Aclose(attribute), H5Sclose(space), H5Oclose(object), H5Fclose(file);
 }
 
 RANK_TEST(Hdf5Files, ADatasetIsAddedOrReplacedAndAllElseStays) {
@@ -78,6 +93,25 @@ RANK_TEST(Hdf5Files, SeveralLandTogetherOrNotAtAll) {
   EXPECT_EQ(names_in(path), (std::vector<std::string>{"first", "second"}));
 }
 
+RANK_TEST(Hdf5Files, OneDatasetByTwoNamesIsRefused) {
+  const SharedDirectory directory(context);
+  const std::string path = directory / "a.h5";
+  const Array first = known(context, {7, 3}), second = known(context, {40}, Dtype::i32);
+  write_hdf5(path, "group/data", first);
+  if (context.rank() == 0) link_softly(path, "/group/data", "link");
+  context.barrier();
+  for (const std::string same : {"/group/data", "group//data", "./group/data"}) {
+    EXPECT_THROW(write_hdf5(path, {{"group/data", first}, {same, second}}), ArgumentError) << same;
+    EXPECT_THROW(write_hdf5(path, {{same, second}, {"group/data", first}}), ArgumentError) << same;
+  }
+  EXPECT_EQ(wrong(context, path, "group/data", first), 0);
+  EXPECT_EQ(wrong(context, path, "link", first), 0);
+  context.barrier();
+  write_hdf5(path, "//group//data", second);  // the same as without
+  EXPECT_EQ(names_in(path), (std::vector<std::string>{"group", "group/data", "link"}));
+  EXPECT_EQ(wrong(context, path, "group/data", second), 0);
+}
+
 RANK_TEST(Hdf5Files, ReplacingAgainAndAgainDoesNotGrowTheFile) {
   const SharedDirectory directory(context);
   const std::string path = directory / "a.h5";
@@ -108,6 +142,61 @@ RANK_TEST(Hdf5Files, AttributesOfEveryKind) {
   context.barrier();
   write_hdf5(path, "data", known(context, {4}));
   EXPECT_TRUE(read_hdf5_attributes(path, "data").empty());
+}
+
+RANK_TEST(Hdf5Files, AttributesOfGroupsAndOfTheFile) {
+  const SharedDirectory directory(context);
+  const std::string path = directory / "a.h5";
+  const Array array = known(context, {40, 3});
+  write_hdf5(path, "group/data", array, {.attributes = {{"unit", std::string("m")}, {"step", 0.5}}});
+  write_hdf5_attributes(context, path, "/", {{"title", std::string("a run")}});
+  write_hdf5_attributes(context, path, "group", {{"size", std::int64_t{3}}});
+  write_hdf5_attributes(context, path, "group/data", {{"step", std::vector<std::int64_t>{4, 5}}});
+  EXPECT_EQ(read_hdf5_attributes(path, "/"), (Hdf5Attributes{{"title", std::string("a run")}}));
+  EXPECT_EQ(read_hdf5_attributes(path, "group"), (Hdf5Attributes{{"size", std::int64_t{3}}}));
+  const Hdf5Attributes of_data{{"unit", std::string("m")}, {"step", std::vector<std::int64_t>{4, 5}}};
+  EXPECT_EQ(read_hdf5_attributes(path, "group/data"), of_data);
+  EXPECT_EQ(wrong(context, path, "group/data", array), 0);
+  context.barrier();
+  expect_file_error(context, "the file has group, group/data", [&] {
+    write_hdf5_attributes(context, path, "grop", {{"x", 1.0}});
+  });
+  const Hdf5Attributes huge{{"huge", std::vector<double>(20000)}, {"a", 1.0}};
+  expect_file_error(context, "\"huge\"", [&] { write_hdf5_attributes(context, path, "group", huge); });
+  EXPECT_THROW(write_hdf5_attributes(context, path, "group", {{"", 1.0}}), ArgumentError);
+  EXPECT_THROW(write_hdf5_attributes(context, path, "", {{"x", 1.0}}), ArgumentError);
+  EXPECT_EQ(read_hdf5_attributes(path, "group"), (Hdf5Attributes{{"size", std::int64_t{3}}}));
+}
+
+/// A text lies beside the object, and may be long.
+RANK_TEST(Hdf5Files, LongTextsAreAttributesToo) {
+  const SharedDirectory directory(context);
+  const Hdf5Attributes attributes{{"log", std::string(300000, 'x')}};
+  write_hdf5(directory / "a.h5", "data", known(context, {4}), {.attributes = attributes});
+  EXPECT_EQ(read_hdf5_attributes(directory / "a.h5", "data"), attributes);
+}
+
+RANK_TEST(Hdf5Files, AttributesThatAreTooLargeForUsAreLeftOut) {
+  const SharedDirectory directory(context);
+  const std::string path = directory / "a.h5";
+  write_hdf5(path, "data", known(context, {4}));
+  if (context.rank() == 0) {
+    attach_unsigned(path, "data", "fits", std::numeric_limits<std::int64_t>::max());
+    attach_unsigned(path, "data", "does_not", std::numeric_limits<std::uint64_t>::max());
+  }
+  context.barrier();
+  EXPECT_EQ(read_hdf5_attributes(path, "data"),
+            (Hdf5Attributes{{"fits", std::numeric_limits<std::int64_t>::max()}}));
+}
+
+RANK_TEST(Hdf5Files, WhatIsNoDatasetIsNamed) {
+  const SharedDirectory directory(context);
+  const std::string path = directory / "a.h5";
+  write_hdf5(path, "group/data", known(context, {4}));
+  expect_file_error(context, "\"group\" is a group",
+                    [&] { (void)read_hdf5(context, path, "group", Slab(0)); });
+  expect_file_error(context, "cannot open the file: No such file",
+                    [&] { (void)read_hdf5(context, directory / "missing.h5", "data", Slab(0)); });
 }
 
 RANK_TEST(Hdf5Files, ChunksOfEveryShape) {
