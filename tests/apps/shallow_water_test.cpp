@@ -120,7 +120,7 @@ void check_tiles(const Context& context, std::mt19937& random, std::int64_t rows
     const double wanted = static_cast<double>(part.memory[i]), off = static_cast<double>(found[i]) - wanted;
     worst = std::max(worst, std::abs(off) / (100 + std::abs(wanted)));
   }
-  EXPECT_LE(worst, rounding * double{std::numeric_limits<T>::epsilon()})
+  EXPECT_LE(worst, rounding * static_cast<double>(std::numeric_limits<T>::epsilon()))
       << rows << " x " << columns << " from row " << part.shape.first_row << " of " << part.shape.all_rows;
 }
 
