@@ -17,6 +17,9 @@ if(PARTITA_HAVE_CUDA AND kernel_sources)
   add_library(partita_app_kernels OBJECT ${kernel_sources})
   partita_our_code(partita_app_kernels)
   set_target_properties(partita_app_kernels PROPERTIES CUDA_STANDARD 20 POSITION_INDEPENDENT_CODE ON)
+  # Products and sums are rounded as the host rounds them: which of them a compiler joins depends on where a column is in its
+  # thread, and cells are to have the same bits wherever they are.
+  set_source_files_properties(apps/shallow_water/cuda_tile_kernels.cu PROPERTIES COMPILE_OPTIONS -fmad=false)
   target_include_directories(partita_app_kernels PRIVATE ${PROJECT_SOURCE_DIR}/apps)
   target_link_libraries(partita_app_kernels PRIVATE partita_headers)
   set(PARTITA_APP_KERNELS $<TARGET_OBJECTS:partita_app_kernels>)

@@ -1,13 +1,14 @@
+#include "density/deposit.hpp"
 #include "density/passes.hpp"
 #include "device/for_each.cuh"
 
 namespace on_device::cuda {
 
 template void for_each(const density::passes::Clear&, std::int64_t, void*);
-template void for_each(const density::passes::Deposit&, std::int64_t, void*);
-template void for_each(const density::passes::Weigh&, std::int64_t, void*);
-template void for_each(const density::passes::Solve&, std::int64_t, void*);
-template void for_each(const density::passes::Differentiate&, std::int64_t, void*);
+template void for_each_group(const density::passes::Deposit&, std::int64_t, void*);
+template void for_each_cell(const density::passes::Weigh&, const std::array<std::int64_t, 3>&, void*);
+template void for_each_cell(const density::passes::Solve&, const std::array<std::int64_t, 3>&, void*);
+template void for_each_cell(const density::passes::Differentiate&, const std::array<std::int64_t, 3>&, void*);
 template void for_each(const density::passes::Push&, std::int64_t, void*);
 template void for_each(const density::passes::Mark&, std::int64_t, void*);
 template void for_each(const density::passes::Count&, std::int64_t, void*);

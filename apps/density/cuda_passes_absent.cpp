@@ -1,5 +1,6 @@
 #include <partita/error.hpp>
 
+#include "density/deposit.hpp"
 #include "density/passes.hpp"
 
 namespace on_device::cuda {
@@ -9,11 +10,20 @@ void for_each(const Body& /*body*/, std::int64_t /*count*/, void* /*stream*/) {
   throw partita::UnsupportedError("this build has no CUDA");
 }
 
+template <class Body>
+void for_each_cell(const Body& /*body*/, const std::array<std::int64_t, 3>& /*extents*/, void* /*stream*/) {
+  throw partita::UnsupportedError("this build has no CUDA");
+}
+template <class Body>
+void for_each_group(const Body& /*body*/, std::int64_t /*groups*/, void* /*stream*/) {
+  throw partita::UnsupportedError("this build has no CUDA");
+}
+
 template void for_each(const density::passes::Clear&, std::int64_t, void*);
-template void for_each(const density::passes::Deposit&, std::int64_t, void*);
-template void for_each(const density::passes::Weigh&, std::int64_t, void*);
-template void for_each(const density::passes::Solve&, std::int64_t, void*);
-template void for_each(const density::passes::Differentiate&, std::int64_t, void*);
+template void for_each_group(const density::passes::Deposit&, std::int64_t, void*);
+template void for_each_cell(const density::passes::Weigh&, const std::array<std::int64_t, 3>&, void*);
+template void for_each_cell(const density::passes::Solve&, const std::array<std::int64_t, 3>&, void*);
+template void for_each_cell(const density::passes::Differentiate&, const std::array<std::int64_t, 3>&, void*);
 template void for_each(const density::passes::Push&, std::int64_t, void*);
 template void for_each(const density::passes::Mark&, std::int64_t, void*);
 template void for_each(const density::passes::Count&, std::int64_t, void*);

@@ -52,6 +52,23 @@ void colour(pt::Array& spectrum, const Settings& settings, const Waves& waves) {
   });
 }
 
+/// The number of a lattice's point among those of its box: by bricks of 8 x 8 x 8, so that particles which
+/// follow each other touch few cells.
+std::size_t in_bricks(const Cells& box, const pt::Index& point) {
+  constexpr std::int64_t brick = 8;
+  std::int64_t before = 0, inside = 0, size = 1;  // `size`: of what is as wide as the brick so far
+  for (std::size_t d = 0; d < 3; ++d) {
+    const std::int64_t at = point[static_cast<int>(d)] - box.lower[d], corner = at / brick * brick;
+    std::int64_t layers = corner * size;
+    for (std::size_t other = d + 1; other < 3; ++other) layers *= box.upper[other] - box.lower[other];
+    const std::int64_t width = std::min(brick, box.upper[d] - box.lower[d] - corner);
+    before += layers;
+    size *= width;
+    inside = inside * width + at - corner;
+  }
+  return static_cast<std::size_t>(before + inside);
+}
+
 }  // namespace
 
 State initial_state(const pt::Context& context, const Settings& settings, const pt::Layout& mesh) {
@@ -71,6 +88,7 @@ State initial_state(const pt::Context& context, const Settings& settings, const 
   const auto length = static_cast<double>(settings.cells);
   State state{Particles(static_cast<std::size_t>(noise.local_size())), a, 0};
   const bool is_there = spectrum.local().space == pt::MemorySpace::host;
+  const Cells lattice(noise.layout(), context.rank());
   pt::Array slope = pt::empty(context, field.layout(), pt::Dtype::c128, on_host);
   for (int axis = 0; axis < 3; ++axis) {
     displace(slope, field, waves, axis);
@@ -80,12 +98,12 @@ State initial_state(const pt::Context& context, const Settings& settings, const 
       pt::copy(slope, spectrum);
       pt::irfft_into(spectrum, noise, {.last_length = n});
     }
-    Particle* particle = state.particles.data();
     const auto d = static_cast<std::size_t>(axis);
     pt::for_each_local<double>(on_device::host_copy(noise), [&](const pt::Index& index, double psi) {
+      Particle& particle = state.particles[in_bricks(lattice, index)];
       const double x = static_cast<double>(index[axis]) * spacing + growth * psi * in_cells;
-      particle->position[d] = std::min(x - length * std::floor(x / length), std::nextafter(length, 0));
-      (particle++)->momentum[d] = speed * psi * in_cells;
+      particle.position[d] = std::min(x - length * std::floor(x / length), std::nextafter(length, 0));
+      particle.momentum[d] = speed * psi * in_cells;
     });
   }
   migrate(context, mesh, state.particles);

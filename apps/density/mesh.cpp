@@ -1,9 +1,12 @@
 #include "density/mesh.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <complex>
 #include <numbers>
+
+#include "density/deposit.hpp"
 
 namespace density {
 namespace pt = partita;
@@ -18,6 +21,10 @@ const pt::FftOptions real_to_complex{.kind = pt::FftKind::r2c, .output = pt::Out
 
 Block block_of(const pt::Shape& shape) {
   return {shape[1], shape[2]};
+}
+
+std::array<std::int64_t, 3> extents_of(const pt::Shape& shape) {
+  return {shape[0], shape[1], shape[2]};
 }
 
 std::vector<double> squares_of_waves(std::int64_t cells) {
@@ -83,13 +90,15 @@ void Mesh::deposit_on_device(std::span<const Particle> particles) {
   const pt::Shape shape = deposited_.extended_shape();
   auto* const mass = static_cast<std::int64_t*>(mass_.data());
   const auto* const numbers = reinterpret_cast<const double*>(particles.data());
+  const auto count = static_cast<std::int64_t>(particles.size());
+  constexpr std::int64_t group = passes::Deposit::threads;
   on_device::for_each(queue_, pt::volume(shape), passes::Clear{mass});
-  on_device::for_each(queue_, static_cast<std::int64_t>(particles.size()),
-                      passes::Deposit{numbers, corner(), block_of(shape), unit(), mass});
+  on_device::for_each_group(queue_, (count + group - 1) / group,
+                            passes::Deposit{numbers, count, corner(), block_of(shape), unit(), mass});
   deposited_.accumulate(mass_.view(pt::Dtype::i64, shape), queue_.stream);
   const double each = 1 / (mean_ * static_cast<double>(unit()));
-  on_device::for_each(
-      queue_, density_.local_size(),
+  on_device::for_each_cell(
+      queue_, extents_of(density_.local_shape()),
       passes::Weigh{mass, block_of(shape), block_of(density_.local_shape()), each, density_.data<double>()});
 }
 
@@ -118,7 +127,7 @@ void Mesh::solve() {
 void Mesh::solve_in_fourier_space() {
   (void)transformed();
   if (is_on_device()) {
-    on_device::for_each(queue_, spectrum_.local_size(), solve_on_device());
+    solve_on_device();
     return transform_.inverse(spectrum_, potential_, 1, queue_.stream);
   }
   const auto* const squares = static_cast<const double*>(waves_.data());
@@ -130,21 +139,22 @@ void Mesh::solve_in_fourier_space() {
   transform_.inverse(spectrum_, potential_);
 }
 
-passes::Solve Mesh::solve_on_device() const {
+void Mesh::solve_on_device() const {
   const pt::View& part = spectrum_.local();
   const pt::Region region = spectrum_.layout().region(context_.rank());
   std::array<int, 3> axes{0, 1, 2};
   std::sort(axes.begin(), axes.end(), [&](int a, int b) { return part.strides[a] > part.strides[b]; });
   passes::Solve pass{};
+  std::array<std::int64_t, 3> extents{};
   pass.spectrum = static_cast<double*>(part.data);
   pass.squares = static_cast<const double*>(waves_.data());
   pass.clouds = pass.squares + cells_;
   for (std::size_t d = 0; d < 3; ++d) {
-    pass.extents[d] = part.extents[axes[d]];
+    extents[d] = part.extents[axes[d]];
     pass.strides[d] = part.strides[axes[d]];
     pass.first[d] = region.empty() ? 0 : region.sets[static_cast<std::size_t>(axes[d])].front();
   }
-  return pass;
+  on_device::for_each_cell(queue_, extents, pass);
 }
 
 void Mesh::differentiate() {
@@ -154,8 +164,8 @@ void Mesh::differentiate() {
   const auto* const potential = static_cast<const double*>(surroundings_.data());
   if (is_on_device()) {
     surrounded_.execute(potential_, extended, queue_.stream);
-    return on_device::for_each(queue_, pt::volume(inside),
-                               passes::Differentiate{potential, from, to, gradient<double>()});
+    return on_device::for_each_cell(queue_, extents_of(inside),
+                                    passes::Differentiate{potential, from, to, gradient<double>()});
   }
   surrounded_.execute(potential_, extended);
   auto* const numbers = static_cast<double*>(gradient_.data());

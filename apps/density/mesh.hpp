@@ -44,7 +44,7 @@ class Mesh {
   void deposit_on_host(std::span<const Particle> particles);
   void deposit_on_device(std::span<const Particle> particles);
   void solve_in_fourier_space();
-  passes::Solve solve_on_device() const;
+  void solve_on_device() const;
   void differentiate();
   std::int64_t unit() const;
   /// On the host a particle's three are wanted at once, on devices those of many particles.

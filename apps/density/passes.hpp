@@ -38,53 +38,6 @@ struct Corner {
   std::int64_t at[3];  // of the block, in the mesh
 };
 
-/// What a particle adds to a cell and to the next one along dimension 2. On a device in any order, and where
-/// the next thread's first cell is this one's second, that thread adds both: particles lie much as they
-/// began, in rows.
-HOST_AND_DEVICE void add_pair(std::int64_t* mass, std::int64_t cell, std::int64_t part, std::int64_t next) {
-#if defined(__CUDA_ARCH__)
-  const unsigned threads = __activemask(), thread = threadIdx.x % 32;
-  const auto is_there = [&](unsigned other) { return other < 32 && ((threads >> other) & 1U) != 0; };
-  const long long first_of_next = __shfl_down_sync(threads, static_cast<long long>(cell), 1);
-  const bool hands = is_there(thread + 1) && first_of_next == cell + 1;
-  const long long handed = __shfl_up_sync(threads, static_cast<long long>(hands ? next : 0), 1);
-  const auto add = [mass](std::int64_t to, long long units) {
-    atomicAdd(reinterpret_cast<unsigned long long*>(mass + to), static_cast<unsigned long long>(units));
-  };
-  add(cell, part + (is_there(thread - 1) ? handed : 0));
-  if (!hands) add(cell + 1, next);
-#else
-  mass[cell] += part;  // the host's form goes from one particle to the next
-  mass[cell + 1] += next;
-#endif
-}
-
-/// Mass is counted in whole units, so many a particle: sums of integers are the same in any order, so that
-/// the density has the same bits however particles are distributed.
-struct Deposit {
-  const double* particles;
-  Corner corner;
-  Block block;
-  std::int64_t unit;
-  std::int64_t* mass;
-
-  HOST_AND_DEVICE void operator()(std::int64_t i) const {
-    std::int64_t left = unit;  // for the last cell: the shares are rounded, their sum is not
-    const auto take = [&](double share) {
-      const auto part = static_cast<std::int64_t>(share * static_cast<double>(unit) + 0.5);
-      left -= part;
-      return part;
-    };
-    int pairs = 0;
-    const Numbers particle = Numbers::read(particles, i);
-    Cloud(particle.position, corner.at)
-        .for_each_pair(block, [&](std::int64_t cell, double share, double share_of_next) {
-          const std::int64_t part = take(share);
-          add_pair(mass, cell, part, ++pairs < 4 ? take(share_of_next) : left);
-        });
-  }
-};
-
 struct Clear {
   std::int64_t* mass;
   HOST_AND_DEVICE void operator()(std::int64_t i) const { mass[i] = 0; }
@@ -97,30 +50,26 @@ struct Weigh {
   double each;  // density of a unit
   double* density;
 
-  HOST_AND_DEVICE void operator()(std::int64_t cell) const {
-    const std::int64_t row = cell / own.columns;
-    density[cell] =
-        each * static_cast<double>(mass[block.at(row / own.rows, row % own.rows, cell - row * own.columns)]);
+  HOST_AND_DEVICE void operator()(std::int64_t i, std::int64_t j, std::int64_t k) const {
+    density[own.at(i, j, k)] = each * static_cast<double>(mass[block.at(i, j, k)]);
   }
 };
 
 /// The spectrum of the density becomes that of the potential.
 struct Solve {
   double* spectrum;         // complex numbers
-  std::int64_t extents[3];  // from the outermost in memory to the innermost
-  int axes[3];              // which dimensions they are
-  std::int64_t strides[3];  // in complex numbers
+  std::int64_t strides[3];  // in complex numbers; from the outermost dimension in memory to the innermost
   std::int64_t first[3];    // global index
   const double* squares;    // of wavenumbers, by index
   const double* clouds;     // likewise
 
-  HOST_AND_DEVICE void operator()(std::int64_t number) const {
+  HOST_AND_DEVICE void operator()(std::int64_t i, std::int64_t j, std::int64_t k) const {
+    const std::int64_t local[3] = {i, j, k};
     double square = 0, cloud = 1;
     std::int64_t at = 0;
     for (int d = 2; d >= 0; --d) {
-      const std::int64_t local = number % extents[d], index = first[d] + local;
-      number /= extents[d];
-      at += local * strides[d];
+      const std::int64_t index = first[d] + local[d];
+      at += local[d] * strides[d];
       square += squares[index];
       cloud *= clouds[index];
     }
@@ -136,9 +85,9 @@ struct Differentiate {
   Block from, to;
   Gradient<double> gradient;
 
-  HOST_AND_DEVICE void operator()(std::int64_t cell) const {
-    const std::int64_t row = cell / to.columns, k = cell - row * to.columns;
-    const double* const u = potential + from.at(row / to.rows + 2, row % to.rows + 2, k + 2);
+  HOST_AND_DEVICE void operator()(std::int64_t i, std::int64_t j, std::int64_t k) const {
+    const double* const u = potential + from.at(i + 2, j + 2, k + 2);
+    const std::int64_t cell = to.at(i, j, k);
     gradient.at(cell, 0) = formulas::slope(u, from.at(1, 0, 0));
     gradient.at(cell, 1) = formulas::slope(u, from.at(0, 1, 0));
     gradient.at(cell, 2) = formulas::slope(u, 1);

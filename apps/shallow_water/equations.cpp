@@ -105,13 +105,14 @@ class Sweep {
   ALWAYS_INLINE void advance_height(std::int64_t j) const {
     const T *const hu = here_.eastward, *const hv = here_.northward, *const hv_south = south_.northward;
     const T* const now = part_.at(part_.now, height, j);
-    T *const next = part_.at(part_.next, height, j), *const rate = part_.rates_of_height + j * part_.columns;
+    const T* const rate = part_.rate(part_.now, height, j);
+    T *const next = part_.at(part_.next, height, j), *const next_rate = part_.rate(part_.next, height, j);
     const T per_cell = with_.per_cell, newest = with_.newest, before = with_.before;
     INDEPENDENT_ITERATIONS
     for (std::int64_t i = from_; i < to_; ++i) {
       const T new_rate = formulas::rate_of_height(hu[i - 1], hu[i], hv_south[i], hv[i], per_cell);
       next[i] = formulas::stepped(now[i], new_rate, rate[i], newest, before);
-      rate[i] = new_rate;
+      next_rate[i] = new_rate;
     }
   }
 

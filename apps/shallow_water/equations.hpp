@@ -11,11 +11,12 @@ namespace shallow_water {
 enum Field : int { height, east, north };  ///< h, u, v
 constexpr std::int64_t fields = 3;
 
-/// A part of the ocean at one time: row and column 0 are its first ones, and so many more lie on each side.
+/// A part of the ocean at one time, and how it came there. Row and column 0 are its first ones, and two more
+/// lie on each side. Of each row there are the fields and then, of the step that led here, their rates of
+/// change: of u and v also in the nearest cells around the part. So what is needed at one time lies close.
 template <class T>
 struct Moment {
-  T* state;  ///< h, u, v, with two cells around
-  T* rates;  ///< of change of u and v, of the step that led here, with one around
+  T* values;
 };
 
 template <class T>
@@ -23,17 +24,28 @@ struct Part {
   std::int64_t rows, columns;
   std::int64_t first_row, all_rows;  ///< its first row in the ocean, and the ocean's rows
   Moment<T> now, next;
-  T* rates_of_height;  ///< of the step before, and then of this one; no cells around
 
-  // Elements from one row to the next, and from one field to the next.
-  std::int64_t state_pitch = columns + 4, state_plane = (rows + 4) * state_pitch;
-  std::int64_t rate_pitch = columns + 2, rate_plane = (rows + 2) * rate_pitch;
+  // Elements from one field of a row to the next, so many that column 0 is at a multiple of 32 bytes, and
+  // from one row to the next.
+  static constexpr std::int64_t unit = 32 / static_cast<std::int64_t>(sizeof(T)), before = unit;
+  std::int64_t pitch = (before + columns + 2 + unit - 1) / unit * unit, row_pitch = 2 * fields * pitch;
 
+  std::int64_t moment_size() const { return (rows + 4) * row_pitch; }
+  /// The same part, with the two moments behind each other from there on.
+  Part in(T* memory) const {
+    Part part = *this;
+    part.now = {memory};
+    part.next = {memory + moment_size()};
+    return part;
+  }
+  HOST_AND_DEVICE std::int64_t offset(std::int64_t row, std::int64_t column) const {
+    return (row + 2) * row_pitch + before + column;
+  }
   T* at(const Moment<T>& moment, Field field, std::int64_t row) const {
-    return moment.state + field * state_plane + (row + 2) * state_pitch + 2;
+    return moment.values + offset(row, 0) + field * pitch;
   }
   T* rate(const Moment<T>& moment, Field field, std::int64_t row) const {
-    return moment.rates + (field - east) * rate_plane + (row + 1) * rate_pitch + 1;
+    return at(moment, field, row) + fields * pitch;
   }
 };
 

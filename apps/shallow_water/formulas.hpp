@@ -12,20 +12,11 @@ HOST_AND_DEVICE T flux(T h, T h_behind, T velocity) {
   return T(0.5) * (h + h_behind) * velocity;
 }
 
-/// On a GPU floats are divided with an error of two units in the last place, in a quarter of the time.
-template <class T>
-HOST_AND_DEVICE T quotient(T a, T b) {
-#if defined(__CUDA_ARCH__)
-  if constexpr (sizeof(T) == sizeof(float)) return __fdividef(a, b);
-#endif
-  return a / b;
-}
-
 /// q on the cell's corner in the north-east; f: Coriolis.
 template <class T>
 HOST_AND_DEVICE T vorticity(T f, T h, T h_e, T h_n, T h_ne, T u, T u_n, T v, T v_e, T per_cell) {
   const T relative = ((v_e - v) - (u_n - u)) * per_cell;
-  return quotient(f + relative, T(0.25) * ((h + h_e) + (h_n + h_ne)));
+  return (f + relative) / (T(0.25) * ((h + h_e) + (h_n + h_ne)));
 }
 
 /// g h + (u^2 + v^2) / 2 in the cell's middle.

@@ -90,30 +90,29 @@ Ocean<T>::Ocean(const pt::Context& context, const Settings& settings, const pt::
   read(checkpoint);
 }
 
-// On the context's heap, whose pages are large: a sweep goes through 17 fields at once.
+// On the context's heap, whose pages are large: a sweep goes through 12 fields at once.
 template <class T>
 void Ocean<T>::allocate() {
   memory_ = pt::SymmetricMemory::make_symmetric(context_, items() * static_cast<std::int64_t>(sizeof(T)));
   part_ = part_in(static_cast<T*>(memory_.data()));
   for (const Moment<T>& moment : {part_.now, part_.next}) {
-    extended_.push_back(pt::View::dense(moment.state, pt::dtype_of<T>(), halo_.extended_shape()));
-    extended_.back().space = memory_.space();
+    pt::View extended =
+        pt::View::dense(part_.at(moment, height, -2) - 2, pt::dtype_of<T>(), halo_.extended_shape());
+    extended.strides = {part_.pitch, part_.row_pitch, 1};
+    extended.space = memory_.space();
+    extended_.push_back(extended);
     states_.push_back(pt::wrap(context_, halo_.interior(extended_.back()), layout_));
   }
 }
 
 template <class T>
 std::int64_t Ocean<T>::items() const {
-  return 2 * (pt::volume(halo_.extended_shape()) + 2 * (rows_ + 2) * (columns_ + 2)) + rows_ * columns_;
+  return 2 * Part<T>{rows_, columns_, 0, 0, {}, {}}.moment_size();
 }
 
 template <class T>
 Part<T> Ocean<T>::part_in(T* memory) const {
-  const std::int64_t state = pt::volume(halo_.extended_shape()), rates = 2 * (rows_ + 2) * (columns_ + 2);
-  const auto take = [&](std::int64_t count) { return std::exchange(memory, memory + count); };
-  Part<T> part = {rows_, columns_, first_row_, settings_.rows, {take(state), take(rates)}, {}, nullptr};
-  part.next = {take(state), take(rates)};
-  part.rates_of_height = take(rows_ * columns_);
+  Part<T> part = Part<T>{rows_, columns_, first_row_, settings_.rows, {}, {}}.in(memory);
   if (parity() != 0) std::swap(part.now, part.next);
   return part;
 }
@@ -141,10 +140,10 @@ void Ocean<T>::begin() {
   OnHost image{std::vector<T>(static_cast<std::size_t>(is_on_device() ? items() : 0))};
   image.part = is_on_device() ? part_in(image.copy.data()) : part_;
   const Part<T>& part = image.part;
-  std::fill_n(part.now.state, items(), T(0));
+  std::fill_n(part.now.values, items(), T(0));
   for (const Moment<T>& moment : {part.now, part.next}) {
-    std::fill_n(part.at(moment, height, -2) - 2, (rows_ + 4) * (columns_ + 4),
-                static_cast<T>(settings_.depth));
+    for (std::int64_t j = -2; j < rows_ + 2; ++j)
+      std::fill_n(part.at(moment, height, j) - Part<T>::before, part.pitch, static_cast<T>(settings_.depth));
   }
   for (std::int64_t j = 0; j < rows_; ++j) {
     const auto row = static_cast<std::size_t>(first_row_ + j);
@@ -168,8 +167,7 @@ void Ocean<T>::write(const std::string& checkpoint) const {
   for (const Field field : {height, east, north}) {
     for (std::int64_t j = 0; j < rows_; ++j) {
       const T* const value = part.at(part.now, field, j);
-      const T* const rate =
-          field == height ? part.rates_of_height + j * columns_ : part.rate(part.now, field, j);
+      const T* const rate = part.rate(part.now, field, j);
       for (std::int64_t i = 0; i < columns_; ++i) *to++ = {value[i], rate[i]};
     }
   }
@@ -199,8 +197,7 @@ void Ocean<T>::read(const std::string& checkpoint) {
       for (std::int64_t i = -1; i <= columns_; ++i, ++from) {
         const bool own = j >= 0 && j < rows_ && i >= 0 && i < columns_;
         if (own) part.at(part.now, field, j)[i] = from->real();
-        if (field != height) part.rate(part.now, field, j)[i] = from->imag();
-        if (field == height && own) part.rates_of_height[j * columns_ + i] = from->imag();
+        part.rate(part.now, field, j)[i] = from->imag();
       }
     }
   }

@@ -15,14 +15,16 @@ struct Tile {
 /// Which tiles: those in the midst read no ghost cell, so that they need not wait for any.
 enum class Where { inside, edges };
 
-/// About so many rows and columns each, evenly; four rows and columns at least, or tiles beside the edges
-/// would read ghost cells.
+/// So many rows and columns each at most, evenly, and each begins at a multiple of `unit` columns. To be four
+/// rows and columns at least, or tiles beside the edges would read ghost cells.
 class Tiling {
  public:
   HOST_AND_DEVICE Tiling(std::int64_t rows, std::int64_t columns, std::int64_t tile_rows,
-                         std::int64_t tile_columns)
+                         std::int64_t tile_columns, std::int64_t unit)
       : rows_(rows),
         columns_(columns),
+        unit_(unit),
+        units_((columns + unit - 1) / unit),
         down_((rows + tile_rows - 1) / tile_rows),
         across_((columns + tile_columns - 1) / tile_columns) {}
 
@@ -43,11 +45,12 @@ class Tiling {
  private:
   HOST_AND_DEVICE bool has_inside() const { return down_ > 2 && across_ > 2; }
   HOST_AND_DEVICE Tile at(std::int64_t row, std::int64_t column) const {
-    return {rows_ * row / down_, rows_ * (row + 1) / down_, columns_ * column / across_,
-            columns_ * (column + 1) / across_};
+    const std::int64_t to = units_ * (column + 1) / across_ * unit_;
+    return {rows_ * row / down_, rows_ * (row + 1) / down_, units_ * column / across_ * unit_,
+            to < columns_ ? to : columns_};
   }
 
-  std::int64_t rows_, columns_, down_, across_;
+  std::int64_t rows_, columns_, unit_, units_, down_, across_;
 };
 
 }  // namespace shallow_water

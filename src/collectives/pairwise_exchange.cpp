@@ -29,11 +29,14 @@ constexpr std::int64_t most_pieces = std::int64_t{1} << 20;  // of a round's num
 
 using ByPeer = std::vector<std::vector<Region>>;
 
-/// The pieces by peer, cut so that each fits a slot: by its extents alone, so alike at both ends.
-ByPeer cut(const std::vector<Piece>& pieces, int ranks, std::int64_t most, const Extents& order) {
+/// The pieces by peer, cut so that each fits a slot, and the rank's own ones all of the scratch, `most_own`:
+/// by its extents alone, so alike at both ends.
+ByPeer cut(const std::vector<Piece>& pieces, int ranks, std::int64_t most, int own, std::int64_t most_own,
+           const Extents& order) {
   ByPeer result(static_cast<std::size_t>(ranks));
   for (const Piece& piece : pieces) {
-    for (Region& part : redistribution::split(piece.region, most, order, order)) {
+    const std::int64_t largest = piece.peer == own ? most_own : most;
+    for (Region& part : redistribution::split(piece.region, largest, order, order)) {
       result[static_cast<std::size_t>(piece.peer)].push_back(std::move(part));
     }
   }
@@ -51,10 +54,11 @@ class PairwiseExchange {
     const std::int64_t wanted = (std::max<std::int64_t>(largest, 1) * item_ + line - 1) / line * line;
     const bool grouped = builder.plan().grouped;
     const std::int64_t slot = std::min(wanted, grouped ? largest_of_group : largest_slot);
-    given_ = cut(moves.given, ranks_, slot / item_, order_);
-    taken_ = cut(moves.taken, ranks_, slot / item_, order_);
     const bool shares_node = !grouped && builder.plan().topology.node_count() < ranks_;
     const std::int64_t window = (grouped ? slots_of_groups : slots) * slot;
+    const std::int64_t most = slot / item_, most_own = 2 * window / item_;
+    given_ = cut(moves.given, ranks_, most, builder.rank(), most_own, order_);
+    taken_ = cut(moves.taken, ranks_, most, builder.rank(), most_own, order_);
     const int ring = builder.add_scratch("ring", BufferKind::shared, shares_node ? window : 0);
     rounds_ = builder.new_rounds();
     messages_ = builder.add_scratch("messages", BufferKind::scratch, needs_private() ? 2 * window : 0);

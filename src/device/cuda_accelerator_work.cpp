@@ -7,6 +7,7 @@
 #include "device/cuda_accelerator.hpp"
 #include "device/cuda_exchange.hpp"
 #include "kernels/cuda/launch.hpp"
+#include "kernels/host/copy_onto_itself.hpp"
 
 namespace partita::devices {
 namespace {
@@ -25,7 +26,7 @@ void CudaAccelerator::copy_bytes(const void* from, void* to, std::int64_t bytes,
 
 void CudaAccelerator::copy(const kernels::StridedCopy& nest, const void* from, void* to, Stream stream,
                            CopyScope scope) {
-  if (nest.item_bytes == 0) return;
+  if (nest.item_bytes == 0 || kernels::is_onto_itself(nest, from, to)) return;
   const char* const source = static_cast<const char*>(from) + nest.from_offset;
   char* const destination = static_cast<char*>(to) + nest.to_offset;
   if (choose_copy_way(nest, scope, way_).way == CopyWay::engine) {

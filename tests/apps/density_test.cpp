@@ -1,11 +1,14 @@
 // The particle-mesh universe against what is known of it.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <numbers>
+#include <numeric>
 #include <random>
 
 #include "context/context_state.hpp"
+#include "density/deposit.hpp"
 #include "density/program.hpp"
 #include "device/host_copy.hpp"
 #include "ranks/needs_devices.hpp"
@@ -110,6 +113,69 @@ RANK_TEST(Density, APancakeFoldsAsZeldovichSays) {
   }
   EXPECT_LT(worst, 0.03 * last / wave);  // of the way that the fastest have gone
   EXPECT_LT(fastest, 0.03 * std::pow(last, 1.5) / wave);
+}
+
+/// Units of mass in a block of 20^3 cells, by the pass of devices.
+std::vector<std::int64_t> deposited(const Context& context, const density::Particles& particles,
+                                    std::int64_t unit) {
+  constexpr std::int64_t cells = 20 * 20 * 20, group = density::passes::Deposit::threads;
+  const auto count = static_cast<std::int64_t>(particles.size());
+  std::vector<double> numbers;
+  for (const Particle& particle : particles) {
+    numbers.insert(numbers.end(), particle.position.begin(), particle.position.end());
+    numbers.insert(numbers.end(), particle.momentum.begin(), particle.momentum.end());
+  }
+  std::vector<std::int64_t> mass(cells, 0);
+  const SymmetricMemory there = SymmetricMemory::make_symmetric(context, 6 * count * 8),
+                        memory = SymmetricMemory::make_symmetric(context, cells * 8);
+  copy(context, view(numbers), there.view(Dtype::f64, {6 * count}));
+  copy(context, view(mass), memory.view(Dtype::i64, {cells}));
+  on_device::for_each_group(on_device::Queue::of(context), (count + group - 1) / group,
+                            density::passes::Deposit{static_cast<const double*>(there.data()),
+                                                     count,
+                                                     {},
+                                                     {20, 20},
+                                                     unit,
+                                                     static_cast<std::int64_t*>(memory.data())});
+  copy(context, memory.view(Dtype::i64, {cells}), view(mass));
+  return mass;
+}
+
+// A group whose particles are all in one place, one around a place, one on both ends of the box, and others
+// anywhere.
+RANK_TEST(Density, DepositsTheSameUnitsInAnyOrder) {
+  constexpr std::int64_t unit = std::int64_t{1} << 44;
+  std::mt19937 random(7);
+  const auto below = [&](double most) { return std::uniform_real_distribution<double>(0, most)(random); };
+  density::Particles particles(512, {{3, 4, 5}, {}});
+  for (int i = 0; i < 512; ++i) particles.push_back({{7 + below(9), 8 + below(8), 6 + below(10)}, {}});
+  for (int i = 0; i < 512; ++i)
+    particles.push_back({{i % 2 == 0 ? below(1) : 18 + below(1), below(2), below(19)}, {}});
+  for (int i = 0; i < 700; ++i) particles.push_back({{below(19), below(19), below(19)}, {}});
+  const std::vector<std::int64_t> mass = deposited(context, particles, unit);
+  std::shuffle(particles.begin(), particles.end(), random);
+  EXPECT_EQ(deposited(context, particles, unit), mass);
+
+  EXPECT_EQ(std::accumulate(mass.begin(), mass.end(), std::int64_t{0}),
+            unit * static_cast<std::int64_t>(particles.size()));
+  std::vector<double> wanted(mass.size(), 0);
+  for (const Particle& particle : particles) {
+    for (int corner = 0; corner < 8; ++corner) {
+      double share = 1;
+      std::size_t cell = 0;
+      for (std::size_t d = 0; d < 3; ++d) {
+        const double whole = std::floor(particle.position[d]), part = particle.position[d] - whole;
+        const bool upper = (corner >> d & 1) != 0;
+        share *= upper ? part : 1 - part;
+        cell = 20 * cell + static_cast<std::size_t>(whole) + (upper ? 1 : 0);
+      }
+      wanted[cell] += share;
+    }
+  }
+  double worst = 0;
+  for (std::size_t i = 0; i < mass.size(); ++i)
+    worst = std::max(worst, std::abs(static_cast<double>(mass[i]) / static_cast<double>(unit) - wanted[i]));
+  EXPECT_LT(worst, 1e-11);
 }
 
 RANK_TEST(Density, MassAndMomentumAreConserved) {

@@ -79,22 +79,22 @@ struct RandomPart {
     std::uniform_real_distribution<T> any(-1, 1);
     const auto south = static_cast<std::int64_t>(random() % 3),
                north = static_cast<std::int64_t>(random() % 3);
-    shape = {rows, columns, south, south + rows + north, {}, {}, nullptr};
-    const auto plane = static_cast<std::size_t>(shape.state_plane);
-    memory.resize(2 * (3 * plane + 2 * static_cast<std::size_t>(shape.rate_plane)) +
-                  static_cast<std::size_t>(rows * columns));
+    shape = {rows, columns, south, south + rows + north, {}, {}};
+    memory.resize(2 * static_cast<std::size_t>(shape.moment_size()));
     for (T& number : memory) number = any(random);
-    for (std::size_t i = 0; i < plane; ++i) memory[i] += 100;
-  }
-  shallow_water::Part<T> at(T* start) const {
-    const std::int64_t state = 3 * shape.state_plane, rates = 2 * shape.rate_plane;
-    shallow_water::Part<T> part = shape;
-    part.now = {start, start + state};
-    part.next = {part.now.rates + rates, part.now.rates + rates + state};
-    part.rates_of_height = part.next.rates + rates;
-    return part;
+    for (std::int64_t j = -2; j < rows + 2; ++j) {
+      for (std::int64_t i = -2; i < columns + 2; ++i)
+        shape.in(memory.data()).at(shape.in(memory.data()).now, shallow_water::height, j)[i] += 100;
+    }
   }
 };
+
+// Bit for bit, but where this compiler joins products and sums.
+#if defined(__x86_64__) && !defined(__FMA__)
+constexpr double rounding = 0;
+#else
+constexpr double rounding = 16;
+#endif
 
 // What a device makes tile by tile, and the host in one sweep; walls on either side, on both, on none.
 template <class T>
@@ -106,7 +106,7 @@ void check_tiles(const Context& context, std::mt19937& random, std::int64_t rows
       SymmetricMemory::make_symmetric(context, items * static_cast<std::int64_t>(sizeof(T)));
   const View there = memory.view(dtype_of<T>(), {items});
   copy(context, view(part.memory), there);
-  const auto moved = part.at(static_cast<T*>(memory.data()));
+  const auto moved = part.shape.in(static_cast<T*>(memory.data()));
   for (const auto where : {shallow_water::Where::inside, shallow_water::Where::edges}) {
     shallow_water::advance_tiles(on_device::Queue::of(context), moved, with, where);
   }
@@ -114,13 +114,13 @@ void check_tiles(const Context& context, std::mt19937& random, std::int64_t rows
   copy(context, there, view(found));
 
   shallow_water::Workspace<T> workspace(columns);
-  shallow_water::advance(part.at(part.memory.data()), with, workspace, 0, rows, 0, columns);
+  shallow_water::advance(part.shape.in(part.memory.data()), with, workspace, 0, rows, 0, columns);
   double worst = 0;
   for (std::size_t i = 0; i < found.size(); ++i) {
     const double wanted = static_cast<double>(part.memory[i]), off = static_cast<double>(found[i]) - wanted;
     worst = std::max(worst, std::abs(off) / (100 + std::abs(wanted)));
   }
-  EXPECT_LT(worst, 16 * std::numeric_limits<T>::epsilon())
+  EXPECT_LE(worst, rounding * static_cast<double>(std::numeric_limits<T>::epsilon()))
       << rows << " x " << columns << " from row " << part.shape.first_row << " of " << part.shape.all_rows;
 }
 

@@ -6,6 +6,7 @@
 #include <partita/error.hpp>
 
 #include "kernels/host/copy_kernels.hpp"
+#include "kernels/host/copy_onto_itself.hpp"
 #include "kernels/host/fill.hpp"
 #include "random_nest.hpp"
 
@@ -111,6 +112,18 @@ TEST(Copy, TransposeLargerThanATile) {
   expect_copied(random, transpose_case(8, 521, 769, 770 * 8, 523 * 8, 24));
   expect_copied(random, transpose_case(1, 1500, 1100, 1101, 1507, 5));
   expect_copied(random, transpose_case(4, 1030, 600, 601 * 4, 1031 * 4, 4));
+}
+
+TEST(Copy, OntoItselfIsWithTheSameOffsetsAndStrides) {
+  std::vector<std::byte> bytes(64);
+  kernels::StridedCopy nest{4, 8, 8, {{3, 16, 16}}};
+  EXPECT_TRUE(kernels::is_onto_itself(nest, bytes.data(), bytes.data()));
+  EXPECT_FALSE(kernels::is_onto_itself(nest, bytes.data(), bytes.data() + 4));
+  nest.to_offset = 4;
+  EXPECT_FALSE(kernels::is_onto_itself(nest, bytes.data(), bytes.data()));
+  EXPECT_TRUE(kernels::is_onto_itself(nest, bytes.data(), bytes.data() + 4));
+  nest.loops[0].to_stride = 12;
+  EXPECT_FALSE(kernels::is_onto_itself(nest, bytes.data(), bytes.data() + 4));
 }
 
 TEST(Simplify, DenseNestsBecomeOneRun) {

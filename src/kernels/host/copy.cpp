@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "kernels/host/copy_kernels.hpp"
+#include "kernels/host/copy_onto_itself.hpp"
 #include "kernels/host/rows.hpp"
 #include "kernels/host/walk.hpp"
 
@@ -53,20 +54,20 @@ void copy_transposes(const CopyKernels& kernels, const StridedCopy& nest, const 
   });
 }
 
-// What is copied onto itself stays as it is: collectives in place.
-bool is_onto_itself(const StridedCopy& nest, const std::byte* from, const std::byte* to) {
-  return from == to && std::all_of(nest.loops.begin(), nest.loops.end(),
-                                   [](const CopyLoop& loop) { return loop.from_stride == loop.to_stride; });
-}
-
 }  // namespace
+
+bool is_onto_itself(const StridedCopy& nest, const void* from, const void* to) {
+  return static_cast<const std::byte*>(from) + nest.from_offset ==
+             static_cast<const std::byte*>(to) + nest.to_offset &&
+         std::all_of(nest.loops.begin(), nest.loops.end(),
+                     [](const CopyLoop& loop) { return loop.from_stride == loop.to_stride; });
+}
 
 void copy_with(const CopyKernels& kernels, const StridedCopy& nest, const void* from, void* to,
                StoreHint hint) {
-  if (nest.item_bytes == 0) return;
+  if (nest.item_bytes == 0 || is_onto_itself(nest, from, to)) return;
   const std::byte* source = static_cast<const std::byte*>(from) + nest.from_offset;
   std::byte* destination = static_cast<std::byte*>(to) + nest.to_offset;
-  if (is_onto_itself(nest, source, destination)) return;
   if (ends_in_transpose(nest)) {
     copy_transposes(kernels, nest, source, destination, hint);
   } else if (hint == StoreHint::memory) {
