@@ -14,7 +14,7 @@ namespace partita {
 enum class MemorySpace : std::uint8_t { host, device };
 
 /// A pointer with dtype, extents and strides. Owns nothing; as cheap to copy as a pointer. Device memory is
-/// that of the context's device.
+/// that of the context's device; what names another one is an ArgumentError wherever it is passed.
 /// `data` may be null only where the extents hold no element. Strides are in elements and may be negative or
 /// zero for reading; for writing, distinct indices must lie at distinct addresses.
 struct View {
@@ -23,10 +23,11 @@ struct View {
   Shape extents = {};                     ///< how many along each dimension
   Strides strides = {};                   ///< as many
   MemorySpace space = MemorySpace::host;  ///< which `data` is an address of
+  int device = -1;                        ///< of device memory: its device's index; -1: the context's
 
   /// A dense view.
   static View dense(void* data, Dtype dtype, const Shape& extents, Order order = Order::row_major) {
-    return {data, dtype, extents, dense_strides(extents, order), MemorySpace::host};
+    return {data, dtype, extents, dense_strides(extents, order)};
   }
 };
 

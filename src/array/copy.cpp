@@ -12,8 +12,7 @@ void check_memory(const View& view, const ContextState& context) {
   check(view.strides.size() == view.extents.size(), "copy: the view has {} extents but {} strides",
         view.extents.size(), view.strides.size());
   check(view.data != nullptr || volume(view.extents) == 0, "copy: the view is a null pointer");
-  check<UnsupportedError>(view.space == MemorySpace::host || context.device != nullptr,
-                          "copy: the view is of device memory, but the context has no device");
+  arrays::require_own_device("copy", context, view);
 }
 
 void check_like_part(const View& view, const Array& array) {

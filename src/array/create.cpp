@@ -59,8 +59,12 @@ std::vector<Fact> facts_of(const Layout& layout, Dtype dtype, MemorySpace space,
 /// The rank's part in `memory`.
 Array array_on(const std::shared_ptr<ContextState>& context, const Operand& operand,
                std::shared_ptr<void> memory, std::int64_t heap_offset) {
-  const View local{memory.get(), operand.dtype, operand.layout.local_shape(context->rank()),
-                   operand.local_strides(context->rank()), operand.space};
+  const View local{memory.get(),
+                   operand.dtype,
+                   operand.layout.local_shape(context->rank()),
+                   operand.local_strides(context->rank()),
+                   operand.space,
+                   context->device_index(operand.space)};
   return Array(
       std::make_shared<Array::State>(Array::State{context, operand, local, std::move(memory), heap_offset}));
 }

@@ -122,6 +122,15 @@ void require_stream_of_device(std::string_view caller, bool is_device, Stream st
   check<UnsupportedError>(is_device || !stream.given, "{}: host memory has no streams", caller);
 }
 
+void require_own_device(std::string_view caller, const ContextState& context, const View& view) {
+  if (view.space == MemorySpace::host) return;
+  check<UnsupportedError>(context.device != nullptr,
+                          "{}: a view is of device memory, but the context has no device", caller);
+  const int own = context.device_index(view.space);
+  check(view.device < 0 || view.device == own, "{}: a view is of device {}, but the context's is device {}",
+        caller, view.device, own);
+}
+
 Array on_host(const Array& array) {
   return array.local().space == MemorySpace::host ? array : copied_to_host(array);
 }

@@ -42,4 +42,8 @@ void convert_on_device(ContextState& context, const View& from, const View& to, 
 /// Throws UnsupportedError for a stream that is given for arrays in host memory.
 void require_stream_of_device(std::string_view caller, bool is_device, Stream stream);
 
+/// Throws ArgumentError for a view of device memory that names another device than the context's, and
+/// UnsupportedError where the context has none.
+void require_own_device(std::string_view caller, const ContextState& context, const View& view);
+
 }  // namespace partita::arrays

@@ -63,7 +63,8 @@ Joint join(const std::vector<LocalPart>& parts) {
 }
 
 // Where nothing is wrong no texts are made, here and below: they take longer than the rest.
-void check_view(const View& local, const Layout& layout, int rank, bool has_device) {
+void check_view(const View& local, const Layout& layout, const ContextState& context) {
+  const int rank = context.rank();
   const Shape wanted = layout.local_shape(rank);
   if (local.extents != wanted) {
     check(false, "the local part of rank {} is {}, but {} gives it {}", rank, to_string(local.extents),
@@ -73,8 +74,19 @@ void check_view(const View& local, const Layout& layout, int rank, bool has_devi
         "the local part of rank {} has {} extents but {} strides", rank, local.extents.size(),
         local.strides.size());
   check(local.data != nullptr || volume(wanted) == 0, "the local part of rank {} is a null pointer", rank);
-  check<UnsupportedError>(local.space == MemorySpace::host || has_device,
+  if (local.space == MemorySpace::host) return;
+  check<UnsupportedError>(context.device != nullptr,
                           "the local part of rank {} is device memory, but the context has no device", rank);
+  const int own = context.device_index(local.space);
+  check(local.device < 0 || local.device == own,
+        "the local part of rank {} is said to be memory of device {}, but the context's is device {}", rank,
+        local.device, own);
+}
+
+/// Names the device.
+View placed(const ContextState& context, View local) {
+  local.device = context.device_index(local.space);
+  return local;
 }
 
 }  // namespace
@@ -113,7 +125,7 @@ Array arrays::wrap_together(const Context& context, std::string_view operation,
     agreed = layout();
     check(agreed->ranks() == state->size(), "the layout {} does not suit a context of {} ranks",
           agreed->to_string(), state->size());
-    check_view(view, *agreed, state->rank(), state->device != nullptr);
+    check_view(view, *agreed, *state);
     check_whose_memory(*state, view);
     return {{"layout", agreed->to_string()},
             {"dtype", std::string(name(view.dtype))},
@@ -131,8 +143,8 @@ Array arrays::wrap_agreed(const std::shared_ptr<ContextState>& context, const Vi
   operand.space = local.space;
   operand.dense = joint.rows || joint.columns;
   const std::int64_t offset = joint.heap ? joint.heap_offset : -1;
-  return Array(std::make_shared<Array::State>(
-      Array::State{context, operand, local, std::move(owner), offset, joint.misaligned_rank}));
+  return Array(std::make_shared<Array::State>(Array::State{context, operand, placed(*context, local),
+                                                           std::move(owner), offset, joint.misaligned_rank}));
 }
 
 Array wrap(const Context& context, const View& local, const Distribution& distribution, const Shape& shape,
@@ -160,7 +172,7 @@ Array wrap(const Context& context, const View& local, const Operand& operand, st
   }
   check(local.dtype == operand.dtype, "the local part is {}, but the operand is {}", name(local.dtype),
         name(operand.dtype));
-  check_view(local, operand.layout, state->rank(), state->device != nullptr);
+  check_view(local, operand.layout, *state);
   if (operand.dense && !local.extents.empty() &&
       !arrays::lies_as(local, operand.local_strides(state->rank()))) {
     check(false, "the local part of rank {} is not dense in the order of the operand {}", state->rank(),
@@ -170,7 +182,8 @@ Array wrap(const Context& context, const View& local, const Operand& operand, st
   check(local.space == MemorySpace::host || volume(local.extents) == 0 || begins_aligned(local),
         "the local part of rank {} begins at an address that is no multiple of {}", state->rank(),
         size_of(local.dtype));
-  return Array(std::make_shared<Array::State>(Array::State{state, operand, local, std::move(owner), -1}));
+  return Array(std::make_shared<Array::State>(
+      Array::State{state, operand, placed(*state, local), std::move(owner), -1}));
 }
 
 }  // namespace partita

@@ -50,8 +50,7 @@ void check_space(const ContextState& context, std::string_view operation, std::s
         "{}: one view lies in host memory, another one in device memory; copy one of them", operation);
   }
   if (space == MemorySpace::device) {
-    check<UnsupportedError>(context.device != nullptr,
-                            "{}: a view in device memory, but the context has no device", operation);
+    for (const View& view : views) arrays::require_own_device(operation, context, view);
   } else {
     arrays::require_stream_of_device(operation, false, stream);
   }

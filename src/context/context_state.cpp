@@ -38,6 +38,10 @@ void contexts::keep_for_graph(ContextState& state, Stream stream, const std::sha
   if (state.device->captures(stream)) state.plans.pin(state.device->graph_of(stream), plan);
 }
 
+int ContextState::device_index(MemorySpace space) const {
+  return space == MemorySpace::device && device ? device->physical().index() : -1;
+}
+
 memory::SymmetricHeap& ContextState::heap_in(MemorySpace space) const {
   if (space == MemorySpace::host) return *heap;
   check<UnsupportedError>(device_heap != nullptr,

@@ -57,6 +57,8 @@ struct ContextState final : devices::DeviceRuntime {
   memory::SymmetricHeap& heap_in(MemorySpace space) const;
   /// Where new arrays go when nothing is said.
   MemorySpace default_space() const { return device ? MemorySpace::device : MemorySpace::host; }
+  /// Of the device whose memory that is; -1: the host's, or there is none.
+  int device_index(MemorySpace space) const;
 
   /// A state that a forked child leaves alone: what it says there would be said in its parent's name, and its
   /// threads are not there.

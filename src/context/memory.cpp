@@ -74,6 +74,7 @@ MemorySpace SymmetricMemory::space() const {
 View SymmetricMemory::view(Dtype dtype, const Shape& extents, Order order) const {
   View result = View::dense(data(), dtype, extents, order);
   result.space = space();
+  result.device = state_->context->device_index(result.space);
   const std::int64_t elements = volume(extents);
   check(elements <= bytes() / size_of(dtype), "symmetric memory: {} of {} does not fit a block of {} bytes",
         to_string(extents), name(dtype), bytes());

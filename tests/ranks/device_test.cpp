@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <memory>
 #include <numeric>
+#include <partita/collectives.hpp>
 #include <partita/memory.hpp>
 #include <partita/redistribute.hpp>
 #include <thread>
@@ -190,6 +191,32 @@ DEVICE_TEST(WrapRefusesMemoryOfAnotherDevice) {
   EXPECT_TRUE(contains(text, "but the context's is device")) << text;
   other->use();
   other->release(memory);
+}
+
+DEVICE_TEST(ViewsNameTheirDevice) {
+  const int own = context.device().index;
+  const Array there = zeros(context, {8 * context.size(), 3}, Slab(0), Dtype::f64);
+  EXPECT_EQ(there.local().device, own);
+  EXPECT_EQ(there.window({0, 1}, {8 * context.size(), 2}).local().device, own);
+  EXPECT_EQ(zeros(context, {4}, Slab(0), Dtype::f64, {Residency::heap, Order::row_major, MemorySpace::host})
+                .local()
+                .device,
+            -1);
+  const SymmetricMemory memory = SymmetricMemory::allocate(context, 24 * 8);
+  EXPECT_EQ(memory.view(Dtype::f64, {24}).device, own);
+  // On one rank it is wrong; all hear of it.
+  View view = there.local();
+  view.device = context.rank() == context.size() - 1 ? own + 1 : -1;
+  std::string text = caught<ArgumentError>([&] { (void)wrap(context, view, there.layout()); });
+  EXPECT_TRUE(contains(text, "is said to be memory of device")) << text;
+  view.device = own;
+  EXPECT_EQ(wrap(context, view, there.layout()).local().device, own);
+  view.device = own + 1;
+  text = caught<ArgumentError>([&] { all_reduce(context, view, view); });
+  EXPECT_TRUE(contains(text, "but the context's is device")) << text;
+  text = caught<ArgumentError>([&] { copy(there, view); });
+  EXPECT_TRUE(contains(text, "but the context's is device")) << text;
+  EXPECT_FALSE(context.failed());
 }
 
 TEST(Device, WrapRefusesHostMemoryThatIsSaidToBeADevices) {
