@@ -1,9 +1,12 @@
 // One block of the language model on GPUs, forwards and backwards in bf16, 8192 features and tokens.
-//   transformer-layer    all of it but attention's softmax, whose time alone is subtracted. Bound: its
-//   products
-//                        alone, of arrays that each rank has for itself, by cuBLASLt
-//   transformer-softmax  that softmax, twice forwards and once backwards. Bound: a copy on the device of as
-//                        many bytes as it reads and writes: rows are read up to the query's own key
+//   transformer-layer    all of it but attention, whose time alone stands beside it and is subtracted;
+//   attention is
+//                        fused where the device has that. Bound: the products with weights alone, of arrays
+//                        that each rank has for itself, by cuBLASLt
+//   transformer-softmax  of attention by products: its softmax, twice forwards and once backwards. Bound: a
+//   copy on
+//                        the device of as many bytes as it reads and writes: rows are read up to the query's
+//                        own key
 #include "benchmarks/transformer.hpp"
 
 #include <fmt/format.h>
@@ -12,6 +15,7 @@
 #include <memory>
 #include <partita/device_report.hpp>
 
+#include "transformer/kernels.hpp"
 #include "transformer/model.hpp"
 
 namespace partita::benchmarks {
@@ -46,7 +50,8 @@ void fill_there(Array& array, double deviation, std::uint64_t seed) {
               array.context().stream());
 }
 
-/// What a rank of `ranks` multiplies for a block, tensor-parallel, with nothing to be gathered or summed.
+/// What a rank of `ranks` multiplies with weights for a block, tensor-parallel, with nothing to be gathered
+/// or summed.
 class Products {
  public:
   Products(const Context& alone, const Settings& settings, int ranks) : alone_(alone) {
@@ -67,7 +72,6 @@ class Products {
       add(stream, inside, gradients(h, width), of_b);
       add(weight, stream, like(inside), of_a);
     }
-    attend({settings.heads / ranks, settings.sequence, settings.head_size()});
   }
 
   void run() {
@@ -102,22 +106,6 @@ class Products {
         alone_, MatmulOperands{a.operand(), b.operand(), {}, d.operand(), {}, {}, {}}, options));
     plans_.back()->reset(a, b, nullptr, result);
   }
-  /// Queries, keys, values and what comes out have this shape; scores are made twice.
-  void attend(const Shape& shape) {
-    const auto part = [&] { return make(shape, Dtype::bf16, Order::row_major); };
-    const Array query = part(), key = part(), value = part(), context = part();
-    const Shape square{shape[0], shape[1], shape[1]};
-    const Array scores = empty(alone_, square, Replicated(), Dtype::bf16);
-    const Array gradient = empty(alone_, square, Replicated(), Dtype::bf16);
-    const MatmulOptions plain, of_a{.op_a = Op::transpose}, of_b{.op_b = Op::transpose};
-    add(query, key, scores, of_b);
-    add(scores, value, like(context), plain);
-    add(query, key, scores, of_b);
-    add(scores, context, like(value), of_a);
-    add(context, value, gradient, of_b);
-    add(gradient, key, like(query), plain);
-    add(gradient, query, like(key), of_a);
-  }
 
   Context alone_;
   std::uint64_t seed_ = 0;
@@ -149,6 +137,10 @@ class Measured {
     model_.pass_block();
     context_.synchronize();
   }
+  void pass_attention() {
+    model_.pass_attention();
+    context_.synchronize();
+  }
   void pass_softmax() {
     model_.pass_softmax();
     context_.synchronize();
@@ -168,15 +160,16 @@ Context on_devices() {
 
 std::optional<Result> layer(const Context& world, const Options& options, std::int64_t size) {
   if (report_devices().devices.empty()) return std::nullopt;
-  const Settings settings = settings_of(size, size);
+  Settings settings = settings_of(size, size);
   const Context context = on_devices();
+  settings.fused_attention = transformer::has_fused_attention(context.device());
   Measured ours(context, settings);
   ours.prepare();
   Products products(context.subgroup({context.rank()}), settings, context.size());
   const std::vector<double> seconds = measure(world,
                                               {{"partita", [&] { ours.pass_block(); }},
                                                {"its products", [&] { products.run(); }},
-                                               {"its softmax", [&] { ours.pass_softmax(); }}},
+                                               {"its attention", [&] { ours.pass_attention(); }}},
                                               options.runs);
   Result result;
   result.operation = "apps";
@@ -184,7 +177,8 @@ std::optional<Result> layer(const Context& world, const Options& options, std::i
   result.ranks = context.size();
   result.bytes = 12 * size * size * 2;
   result.ours_s = seconds[0] - seconds[2];
-  result.peers["softmax"] = seconds[2];
+  result.peers["attention"] = seconds[2];
+  result.peers["whole"] = seconds[0];
   result.bound = "its products";
   result.bound_s = seconds[1];
   return result;

@@ -5,7 +5,8 @@
 
 namespace partita::benchmarks {
 
-/// Beside its products alone, and its softmax beside a copy of the bytes that it reads and writes.
+/// Beside its products alone, and the softmax of attention by products beside a copy of the bytes that it
+/// reads and writes.
 std::vector<Case> transformer_cases();
 
 }  // namespace partita::benchmarks

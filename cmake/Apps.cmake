@@ -13,16 +13,25 @@ partita_choose_backends(PARTITA_APP_SOURCES)
 # Their kernels, compiled once for the programs and for the tests.
 set(PARTITA_APP_KERNELS)
 file(GLOB kernel_sources CONFIGURE_DEPENDS apps/*/*.cu)
-if(PARTITA_HAVE_CUDA AND kernel_sources)
+# X_sm90a.cu has instructions that devices of compute capability 9.0 alone have, and is compiled for these whatever
+# devices are built for; programs ask before they start what is in it.
+set(kernel_sources_sm90a ${kernel_sources})
+list(FILTER kernel_sources EXCLUDE REGEX "_sm90a\\.cu$")
+list(FILTER kernel_sources_sm90a INCLUDE REGEX "_sm90a\\.cu$")
+if(PARTITA_HAVE_CUDA)
   add_library(partita_app_kernels OBJECT ${kernel_sources})
-  partita_our_code(partita_app_kernels)
-  set_target_properties(partita_app_kernels PROPERTIES CUDA_STANDARD 20 POSITION_INDEPENDENT_CODE ON)
+  add_library(partita_app_kernels_sm90a OBJECT ${kernel_sources_sm90a})
+  set_target_properties(partita_app_kernels_sm90a PROPERTIES CUDA_ARCHITECTURES 90a-real)
+  foreach(kernels partita_app_kernels partita_app_kernels_sm90a)
+    partita_our_code(${kernels})
+    set_target_properties(${kernels} PROPERTIES CUDA_STANDARD 20 POSITION_INDEPENDENT_CODE ON)
+    target_include_directories(${kernels} PRIVATE ${PROJECT_SOURCE_DIR}/apps)
+    target_link_libraries(${kernels} PRIVATE partita_headers)
+    list(APPEND PARTITA_APP_KERNELS $<TARGET_OBJECTS:${kernels}>)
+  endforeach()
   # Products and sums are rounded as the host rounds them: which of them a compiler joins depends on where a column is in its
   # thread, and cells are to have the same bits wherever they are.
   set_source_files_properties(apps/shallow_water/cuda_tile_kernels.cu PROPERTIES COMPILE_OPTIONS -fmad=false)
-  target_include_directories(partita_app_kernels PRIVATE ${PROJECT_SOURCE_DIR}/apps)
-  target_link_libraries(partita_app_kernels PRIVATE partita_headers)
-  set(PARTITA_APP_KERNELS $<TARGET_OBJECTS:partita_app_kernels>)
 endif()
 
 add_library(partita_apps STATIC ${PARTITA_APP_SOURCES} ${PARTITA_APP_KERNELS})

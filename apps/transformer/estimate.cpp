@@ -24,6 +24,9 @@ std::int64_t on_heap(std::int64_t bytes) {
 /// That the products of a device work in: of cuBLASLt, and of cuBLAS (docs/devices.md).
 constexpr std::int64_t product_workspace = 2 * (std::int64_t{32} << 20);
 
+/// That CUDA's context takes of a device for itself: so it was on a H200 (driver 580, as nvidia-smi says it).
+constexpr std::int64_t device_context = std::int64_t{527} << 20;
+
 std::int64_t scratch_of(const pt::Plan& plan) {
   std::int64_t bytes = 0;
   for (const pt::Buffer& buffer : plan.buffers) {
@@ -66,7 +69,8 @@ Estimate::Estimate(const pt::Topology& topology, const pt::Machine& machine, int
       machine_(machine),
       rank_(rank),
       space_(space),
-      scratch_(space == pt::MemorySpace::device ? product_workspace : 0) {}
+      scratch_(space == pt::MemorySpace::device ? product_workspace : 0),
+      context_(space == pt::MemorySpace::device ? device_context : 0) {}
 
 Tensor Estimate::empty(const pt::Shape& shape, const pt::Distribution& distribution, pt::Dtype dtype,
                        pt::Order order) {
@@ -120,15 +124,19 @@ void Estimate::execute(const std::string& key, const pt::Planner& planner) {
   seconds_ += found->second.seconds;
 }
 
-// Each element is read or written; what a copy counts once is both.
-void Estimate::pass(std::initializer_list<const Tensor*> tensors, const Body& /*body*/) {
+// Each element is read or written; what a copy counts once is both. Products are made meanwhile.
+void Estimate::pass(std::initializer_list<const Tensor*> tensors, const Body& /*body*/, double flops) {
   double bytes = 0;
   for (const Tensor* const tensor : tensors) {
     bytes +=
         static_cast<double>(tensor->layout().largest_local_size() * pt::size_of(tensor->operand().dtype));
   }
   const auto neighbours = static_cast<double>(topology_.node_ranks(topology_.node(rank_)).size());
-  seconds_ += bytes / 2 / std::min(machine_.copy_bandwidth, machine_.node_copy_bandwidth / neighbours);
+  const double moved =
+      bytes / 2 / std::min(machine_.copy_bandwidth, machine_.node_copy_bandwidth / neighbours);
+  seconds_ += flops == 0
+                  ? moved
+                  : std::max(moved, flops / machine_.product_flops((*tensors.begin())->operand().dtype));
 }
 
 Estimate estimate_step(const Settings& settings, int data, const pt::Topology& topology,
@@ -157,9 +165,13 @@ std::int64_t memory_of_a_rank(const pt::Context& context) {
 void require_memory(const Estimate& estimate, const Settings& settings, std::int64_t available) {
   if (estimate.bytes() <= available) return;
   throw pt::MemoryError(fmt::format(
-      "transformer: {} parameters take {} bytes on each rank ({} of arrays, {} of plans), and there are {}; "
+      "transformer: {} parameters take {} bytes on each rank ({} of arrays, {} of plans{}), and there are "
+      "{}; "
       "more ranks, or a smaller model, will do",
-      settings.parameters(), estimate.bytes(), estimate.array_bytes(), estimate.scratch_bytes(), available));
+      settings.parameters(), estimate.bytes(), estimate.array_bytes(), estimate.scratch_bytes(),
+      estimate.context_bytes() > 0 ? fmt::format(", {} of the device's context", estimate.context_bytes())
+                                   : "",
+      available));
 }
 
 }  // namespace transformer

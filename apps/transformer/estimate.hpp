@@ -26,7 +26,7 @@ class Estimate final : public Operations {
   void matmul(const Tensor& a, const Tensor& b, const Tensor* c, Tensor& d,
               const partita::MatmulOptions& options, const EpilogueTensors& tensors) override;
   void redistribute(const Tensor& source, Tensor& destination) override;
-  void pass(std::initializer_list<const Tensor*> tensors, const Body& body) override;
+  void pass(std::initializer_list<const Tensor*> tensors, const Body& body, double flops) override;
 
   /// What the rank would execute, in its order, as a `partita::TrafficRecord` counts it.
   const std::vector<partita::ExecutedTraffic>& executions() const { return executions_; }
@@ -34,7 +34,8 @@ class Estimate final : public Operations {
   std::int64_t array_bytes() const { return arrays_; }  ///< of a rank, as the symmetric heap has them
   /// That the plans hold, once each, and their products on a device.
   std::int64_t scratch_bytes() const { return scratch_; }
-  std::int64_t bytes() const { return arrays_ + scratch_; }
+  std::int64_t context_bytes() const { return context_; }  ///< of the device, before anything is allocated
+  std::int64_t bytes() const { return arrays_ + scratch_ + context_; }
 
  private:
   /// What is known of a plan.
@@ -51,7 +52,7 @@ class Estimate final : public Operations {
   std::map<std::string, Priced> plans_;
   std::vector<partita::ExecutedTraffic> executions_;
   double seconds_ = 0;
-  std::int64_t arrays_ = 0, scratch_ = 0;
+  std::int64_t arrays_ = 0, scratch_ = 0, context_ = 0;
 };
 
 /// One step of training, on so many ranks along "data". Throws ArgumentError as `checked`.

@@ -55,7 +55,7 @@ void Execution::redistribute(const Tensor& source, Tensor& destination) {
   }
 }
 
-void Execution::pass(std::initializer_list<const Tensor*> /*tensors*/, const Body& body) {
+void Execution::pass(std::initializer_list<const Tensor*> /*tensors*/, const Body& body, double /*flops*/) {
   body(queue_);
 }
 

@@ -32,6 +32,24 @@ void causal_softmax_backward(const pt::View& probabilities, const pt::View& grad
       [&](void* stream) { cuda::causal_softmax_backward(probabilities, gradient, stream); });
 }
 
+bool has_fused_attention(const pt::Device& device) {
+  if (device.kind != pt::Device::Kind::cuda) return false;
+  return on_device::host_put() || cuda::has_fused_attention(device.index);
+}
+
+void causal_attention(const AttentionViews& arrays, double scale, const Queue& queue) {
+  launch(
+      queue, [=] { host::causal_attention(arrays, scale); },
+      [&](void* stream) { cuda::causal_attention(arrays, scale, stream); });
+}
+
+void causal_attention_backward(const AttentionViews& arrays, const AttentionGradient& gradient, double scale,
+                               const Queue& queue) {
+  launch(
+      queue, [=] { host::causal_attention_backward(arrays, gradient, scale); },
+      [&](void* stream) { cuda::causal_attention_backward(arrays, gradient, scale, stream); });
+}
+
 void one_hot(const pt::View& tokens, std::int64_t first, std::int64_t sequence, const pt::View& columns,
              const Queue& queue) {
   launch(

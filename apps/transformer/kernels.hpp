@@ -38,6 +38,32 @@ void causal_softmax(const partita::View& scores, const on_device::Queue& queue);
 void causal_softmax_backward(const partita::View& probabilities, const partita::View& gradient,
                              const on_device::Queue& queue);
 
+/// Causal attention by heads, all but `logarithms` [batch, heads, tokens, size] of any strides, `size`
+/// numbers side by side. No scores lie in memory.
+struct AttentionViews {
+  partita::View query, key, value;
+  partita::View context;     ///< softmax(scale query key') value, of the keys up to the query's own
+  partita::View logarithms;  ///< wide, [batch, heads, tokens]: of the sums that softmax divides by
+};
+/// Whether a device has these kernels, for bf16 and sizes that are multiples of 8 up to 128; the host has
+/// them for all.
+bool has_fused_attention(const partita::Device& device);
+
+/// Makes `context` and `logarithms`.
+void causal_attention(const AttentionViews& arrays, double scale, const on_device::Queue& queue);
+
+/// Gradients of what has the same names.
+struct AttentionGradient {
+  partita::View query, key, value;  ///< become this
+  partita::View context;            ///< which is given
+  partita::View lines;  ///< wide, [batch, heads, attention_lines_of(tokens)]; undefined before and after
+};
+constexpr std::int64_t attention_lines_of(std::int64_t tokens) {
+  return (tokens + 127) / 128 * 128 * 2;
+}
+void causal_attention_backward(const AttentionViews& arrays, const AttentionGradient& gradient, double scale,
+                               const on_device::Queue& queue);
+
 /// Columns become two ones and zeros: the i-th of them, column first + i of the global array, at tokens[i],
 /// and at `vocabulary` + its place in a sequence of that length.
 void one_hot(const partita::View& tokens, std::int64_t first, std::int64_t sequence,

@@ -75,7 +75,7 @@ Model::Model(Operations& operations, const Settings& settings, const Parameters&
   qkv_gradient_ = by_features(3 * hidden);
   context_gradient_ = by_features(hidden);
   inside_gradient_ = by_features(4 * hidden);
-  heads_gradient_ = attention_.heads(qkv_gradient_, context_gradient_);
+  heads_gradient_ = attention_.gradients(qkv_gradient_, context_gradient_);
   norms_gradient_ = operations.empty(parameters_[norms_].weight.shape(),
                                      pt::Partitioned{mesh_, {{{}, {}, {}}, all_ranks}}, settings.wide());
   norms_moments_ = operations.empty({2, settings.tokens()}, pt::Partitioned{mesh_, {{{}, all_ranks}}},
@@ -167,6 +167,11 @@ const Tensor& Model::logits(std::span<const std::uint8_t> tokens) {
 void Model::pass_block() {
   forward(blocks_.front(), in_, 0);
   backward(blocks_.front(), in_, 0);
+}
+
+void Model::pass_attention() {
+  attention_.forward(blocks_.front().heads);
+  attention_.backward(blocks_.front().heads, heads_gradient_);
 }
 
 /// Both are put before anything else: what comes from the host waits for what its stream has been given.

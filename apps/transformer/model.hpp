@@ -25,7 +25,7 @@ namespace transformer {
 /// Some text: for each sequence its tokens and one more, the target of the last. The same on all ranks.
 using Batch = std::vector<std::uint8_t>;
 
-/// All members but `settings`, `parameters` and `pass_softmax` are collective.
+/// All members but `settings`, `parameters`, `pass_attention` and `pass_softmax` are collective.
 class Model {
  public:
   /// Weights are undefined: `parameters().initialize` or `read_checkpoint`. Throws ArgumentError as
@@ -47,7 +47,10 @@ class Model {
 
   /// The first block alone, forwards and backwards, with what the last `gradients` left: for who measures.
   void pass_block();
-  /// Its softmax alone: twice forwards, as the probabilities are made twice, and once backwards.
+  /// Its attention alone, likewise.
+  void pass_attention();
+  /// The softmax of attention by products alone: twice forwards, as the probabilities are made twice, and
+  /// once backwards.
   void pass_softmax() { attention_.pass_softmax(); }
 
   const Settings& settings() const { return settings_; }

@@ -55,9 +55,11 @@ class Operations {
   virtual void matmul(const Tensor& a, const Tensor& b, const Tensor* c, Tensor& d,
                       const partita::MatmulOptions& options = {}, const EpilogueTensors& tensors = {}) = 0;
   virtual void redistribute(const Tensor& source, Tensor& destination) = 0;
-  /// Something of each rank's own, which it gives to that queue: it goes once over its part of these.
+  /// Something of each rank's own, which it gives to that queue: it goes once over its part of these, and
+  /// multiplies and adds so often (counted as two) in their dtype, as products do.
   using Body = std::function<void(const on_device::Queue& queue)>;
-  virtual void pass(std::initializer_list<const Tensor*> tensors, const Body& body) = 0;
+  virtual void pass(std::initializer_list<const Tensor*> tensors, const Body& body, double flops) = 0;
+  void pass(std::initializer_list<const Tensor*> tensors, const Body& body) { pass(tensors, body, 0); }
 
  protected:
   Operations() = default;
@@ -85,7 +87,7 @@ class Execution final : public Operations {
   void matmul(const Tensor& a, const Tensor& b, const Tensor* c, Tensor& d,
               const partita::MatmulOptions& options, const EpilogueTensors& tensors) override;
   void redistribute(const Tensor& source, Tensor& destination) override;
-  void pass(std::initializer_list<const Tensor*> tensors, const Body& body) override;
+  void pass(std::initializer_list<const Tensor*> tensors, const Body& body, double flops) override;
 
  private:
   partita::Context context_;

@@ -43,13 +43,20 @@ void Parameters::initialize(std::uint64_t seed) {
 void Parameters::update(double learning_rate, std::int64_t step) {
   const AdamRates rates{learning_rate, step};
   for (Parameter& parameter : list_) {
-    operations_->pass({&parameter.master, &parameter.gradient, &parameter.first, &parameter.second},
-                      [&](const on_device::Queue& queue) {
-                        const pt::View rounded = parameter.rounds() ? parameter.shard.local() : pt::View();
-                        adam({parameter.master.local(), parameter.gradient.local(), parameter.first.local(),
-                              parameter.second.local(), rounded},
-                             rates, queue);
-                      });
+    const Tensor &master = parameter.master, &first = parameter.first, &second = parameter.second;
+    const auto step_of = [&](const on_device::Queue& queue) {
+      const pt::View rounded = parameter.rounds() ? parameter.shard.local() : pt::View();
+      adam({master.local(), parameter.gradient.local(), first.local(), second.local(), rounded}, rates,
+           queue);
+    };
+    // All but the gradient are read and written.
+    if (parameter.rounds()) {
+      operations_->pass(
+          {&parameter.gradient, &master, &master, &first, &first, &second, &second, &parameter.shard},
+          step_of);
+    } else {
+      operations_->pass({&parameter.gradient, &master, &master, &first, &first, &second, &second}, step_of);
+    }
   }
   spread_shards();
 }
@@ -57,7 +64,7 @@ void Parameters::update(double learning_rate, std::int64_t step) {
 void Parameters::spread() {
   for (Parameter& parameter : list_) {
     if (!parameter.rounds()) continue;
-    operations_->pass({&parameter.master}, [&](const on_device::Queue& queue) {
+    operations_->pass({&parameter.master, &parameter.shard}, [&](const on_device::Queue& queue) {
       round_to(parameter.master.local(), parameter.shard.local(), queue);
     });
   }

@@ -12,6 +12,7 @@
 #include "transformer/chart.hpp"
 #include "transformer/checkpoint.hpp"
 #include "transformer/estimate.hpp"
+#include "transformer/kernels.hpp"
 #include "transformer/model.hpp"
 #include "transformer/text.hpp"
 
@@ -26,6 +27,12 @@ std::string heading(const Program& program, const Estimate& estimate, int ranks)
                      static_cast<double>(program.settings.parameters()) / 1e6, program.data,
                      ranks / program.data, static_cast<double>(estimate.bytes()) / 1e6) +
          fmt::format("planned for a step: {:.3g} s", estimate.seconds());
+}
+
+Settings with_attention(const Settings& settings, bool has_kernels) {
+  Settings with = settings;
+  with.fused_attention = has_kernels && settings.can_fuse_attention();
+  return with;
 }
 
 pt::MemorySpace space_of(const pt::Device& device) {
@@ -61,7 +68,7 @@ struct Losses {
 }  // namespace
 
 void run(const pt::Context& context, const Program& program) {
-  const Settings& settings = program.settings;
+  const Settings settings = with_attention(program.settings, has_fused_attention(context.device()));
   const Estimate estimate = estimate_step(settings, program.data, context.topology(), context.machine(),
                                           context.rank(), space_of(context.device()));
   require_memory(estimate, settings, memory_of_a_rank(context));
@@ -106,7 +113,9 @@ void dry_run(const Program& program, int ranks, const std::string& machine, cons
   const pt::MemorySpace space = space_of(device);
   const pt::Machine described = machine.empty() ? usual_machine(space) : pt::Machine::find(machine);
   const pt::Topology topology = pt::Topology::regular(ranks, described.ranks_per_node);
-  const Estimate estimate = estimate_step(program.settings, program.data, topology, described, 0, space);
+  // Of devices that are described rather than there, it is taken that they have all kernels.
+  const Settings settings = with_attention(program.settings, space == pt::MemorySpace::device);
+  const Estimate estimate = estimate_step(settings, program.data, topology, described, 0, space);
   fmt::print("{}, on \"{}\"\n", heading(program, estimate, ranks), described.name);
   struct Sum {
     int times = 0;
@@ -125,8 +134,10 @@ void dry_run(const Program& program, int ranks, const std::string& machine, cons
   for (const auto& [name, sum] : sums) {
     fmt::print("{:<40} {:>6} {:>16.3f} {:>16.3f}\n", name, sum.times, sum.node, sum.network);
   }
-  fmt::print("memory of a rank: {} bytes of arrays, {} of plans\n", estimate.array_bytes(),
+  fmt::print("memory of a rank: {} bytes of arrays, {} of plans", estimate.array_bytes(),
              estimate.scratch_bytes());
+  if (estimate.context_bytes() > 0) fmt::print(", {} of the device's context", estimate.context_bytes());
+  fmt::print("\n");
 }
 
 }  // namespace transformer

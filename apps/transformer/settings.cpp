@@ -22,6 +22,10 @@ pt::Dtype Settings::wide() const {
   return dtype == pt::Dtype::bf16 ? pt::Dtype::f32 : dtype;
 }
 
+bool Settings::can_fuse_attention() const {
+  return dtype == pt::Dtype::bf16 && head_size() % 8 == 0 && head_size() <= 128;
+}
+
 std::string Settings::text() const {
   return fmt::format(
       "layers {} heads {} hidden {} sequence {} batch {} seed {} learning rate {} warm-up {} dtype {}",

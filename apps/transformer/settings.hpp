@@ -20,11 +20,15 @@ struct Settings {
   std::int64_t warm_up = 20;  ///< steps in which the rate grows to that
   /// Of weights and activations: f32, bf16, or f64, which tests take.
   partita::Dtype dtype = partita::Dtype::f32;
+  /// Attention by kernels of its own, without scores in memory; else by products and softmax.
+  bool fused_attention = false;
 
   std::int64_t tokens() const { return batch * sequence; }
   std::int64_t head_size() const { return hidden / heads; }
   /// Of what is summed and corrected over many steps (gradients of weights, Adam's state): f32 for bf16.
   partita::Dtype wide() const;
+  /// Whether devices that have these kernels have them for this.
+  bool can_fuse_attention() const;
   std::int64_t parameters() const;  ///< how many numbers are learned
   /// All of it in one line: two models are of one kind where it is equal.
   std::string text() const;

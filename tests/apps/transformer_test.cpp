@@ -9,6 +9,7 @@
 #include "ranks/shared_directory.hpp"
 #include "transformer/checkpoint.hpp"
 #include "transformer/estimate.hpp"
+#include "transformer/kernels.hpp"
 #include "transformer/sample.hpp"
 #include "transformer/text.hpp"
 
@@ -71,9 +72,13 @@ void stir(Model& model) {
   model.parameters().spread();
 }
 
+/// Whether attention's kernels are the host's, which take all numbers.
+bool attends_on_the_host(const Context& context) {
+  return context.device().kind != Device::Kind::cuda || on_device::host_put();
+}
+
 /// By central differences, at some elements of every parameter.
-RANK_TEST(Transformer, ItsGradientsAreThoseOfItsLoss) {
-  const Settings settings = tiny();
+void expect_gradients_of_the_loss(const Context& context, const Settings& settings) {
   const Batch batch = bytes(settings, 3);
   for (const Mesh& mesh : meshes(context)) {
     Execution execution(context);
@@ -105,6 +110,13 @@ RANK_TEST(Transformer, ItsGradientsAreThoseOfItsLoss) {
       EXPECT_GT(steepest, 1e-5) << parameter.name;
     }
   }
+}
+
+RANK_TEST(Transformer, ItsGradientsAreThoseOfItsLoss) {
+  Settings settings = tiny();
+  expect_gradients_of_the_loss(context, settings);
+  settings.fused_attention = true;
+  if (attends_on_the_host(context)) expect_gradients_of_the_loss(context, settings);
 }
 
 /// The losses of some steps.
@@ -181,18 +193,18 @@ void expect_rounded(const transformer::Parameter& parameter) {
   EXPECT_EQ(parameter.gradient.array().dtype(), Dtype::f32);
 }
 
-// Weights and activations are rounded, what is corrected is not: it learns as in f32.
-RANK_TEST(Transformer, LearnsInBf16) {
-  Settings settings = tiny();
-  settings.hidden = 48;
+/// Beside the losses in f32 by products.
+void expect_that_it_learns_in_bf16(Context& context, Settings settings, bool fused) {
   settings.sequence = 16;
   settings.dtype = Dtype::f32;
+  settings.fused_attention = false;
   const Context alone = context.subgroup({context.rank()});
   Execution serial(alone);
   Model wide(serial, settings, transformer::mesh_of(1, 1));
   wide.parameters().initialize(settings.seed);
   const std::vector<double> losses = train(wide, 0, 30);
   settings.dtype = Dtype::bf16;
+  settings.fused_attention = fused;
   for (const Mesh& mesh : meshes(context)) {
     Execution execution(context);
     Model model(execution, settings, mesh);
@@ -200,7 +212,27 @@ RANK_TEST(Transformer, LearnsInBf16) {
     const std::vector<double> found = train(model, 0, 30);
     for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], losses[i], 0.05) << "step " << i;
     for (const transformer::Parameter& parameter : model.parameters().list()) expect_rounded(parameter);
+    // The sums of a step have one order.
+    model.parameters().initialize(settings.seed);
+    EXPECT_EQ(train(model, 0, 3), std::vector<double>(found.begin(), found.begin() + 3));
   }
+}
+
+// Weights and activations are rounded, what is corrected is not: it learns as in f32.
+RANK_TEST(Transformer, LearnsInBf16) {
+  Settings settings = tiny();
+  settings.hidden = 48;
+  expect_that_it_learns_in_bf16(context, settings, false);
+}
+
+RANK_TEST(Transformer, LearnsInBf16WithFusedAttention) {
+  const bool on_device = context.device().kind == Device::Kind::cuda;
+  if (on_device && !transformer::has_fused_attention(context.device())) GTEST_SKIP() << "no such kernels";
+  Settings settings = tiny();
+  settings.hidden = 96;
+  settings.dtype = Dtype::bf16;
+  ASSERT_TRUE(settings.can_fuse_attention());
+  expect_that_it_learns_in_bf16(context, settings, true);
 }
 
 RANK_TEST(Transformer, GoesOnFromACheckpointOnAnyMesh) {
@@ -227,11 +259,8 @@ RANK_TEST(Transformer, WritesTextThatItHasLearned) {
   EXPECT_THROW(sample(execution, model, {.prompt = ""}), ArgumentError);
 }
 
-// The planners that an estimate asks are those of the ranks.
-RANK_TEST(Transformer, MovesWhatItsDryRunSays) {
-  Settings settings = tiny();
+void expect_what_the_dry_run_says(Context& context, const Settings& settings) {
   const bool on_device = context.device().kind == Device::Kind::cuda;
-  settings.dtype = transformer::usual_dtype(context.device());
   for (const Mesh& mesh : meshes(context)) {
     const int data = mesh.axes()[0].size;
     const transformer::Estimate estimate =
@@ -270,6 +299,17 @@ RANK_TEST(Transformer, MovesWhatItsDryRunSays) {
   }
 }
 
+// The planners that an estimate asks are those of the ranks.
+RANK_TEST(Transformer, MovesWhatItsDryRunSays) {
+  Settings settings = tiny();
+  settings.dtype = transformer::usual_dtype(context.device());
+  expect_what_the_dry_run_says(context, settings);
+  settings.hidden = 96;
+  settings.fused_attention =
+      attends_on_the_host(context) || transformer::has_fused_attention(context.device());
+  expect_what_the_dry_run_says(context, settings);
+}
+
 RANK_TEST(Transformer, RefusesWhatCannotBeCut) {
   Execution execution(context);
   const Mesh mesh = transformer::mesh_of(context.size(), context.size());
@@ -303,6 +343,34 @@ TEST(TransformerEstimate, OfAModelThatFitsNowhereHere) {
   EXPECT_GT(estimate.array_bytes(), 16 * settings.parameters() / (8 * data));
 }
 
+// Scores are of each query and key: without them there is a number for each query.
+TEST(TransformerEstimate, OfFusedAttention) {
+  if (ranks().count > 1) GTEST_SKIP() << "once is enough";
+  Settings settings;
+  settings.layers = 1;
+  settings.heads = 8;
+  settings.hidden = 1024;
+  settings.sequence = 4096;
+  settings.batch = 1;
+  settings.dtype = Dtype::bf16;
+  const Machine machine = Machine::find("node-4-h200");
+  const auto estimate = [&] {
+    return estimate_step(settings, 1, Topology::regular(1, 1), machine, 0, MemorySpace::device);
+  };
+  const transformer::Estimate by_products = estimate();
+  settings.fused_attention = true;
+  const transformer::Estimate fused = estimate();
+  const std::int64_t scores =
+                         settings.heads * settings.sequence * settings.sequence * size_of(settings.dtype),
+                     kept = settings.heads * settings.sequence * size_of(Dtype::f32);
+  EXPECT_EQ(by_products.array_bytes() - fused.array_bytes(), 2 * scores - 3 * kept);
+  EXPECT_EQ(by_products.executions().size() - fused.executions().size(), 7U);
+  // The products of what is seen, two forwards and seven backwards, are in it.
+  const double flops = 9. * static_cast<double>(settings.sequence * settings.sequence * settings.hidden);
+  EXPECT_GT(fused.seconds(), flops / machine.flops_16);
+  EXPECT_LT(fused.seconds(), by_products.seconds());
+}
+
 // Weights, gradients and Adam's state of 11.3 billion parameters are 203 GB: too many for one GPU, not for
 // four.
 TEST(TransformerEstimate, OfAModelThatFitsFourGpus) {
@@ -321,6 +389,8 @@ TEST(TransformerEstimate, OfAModelThatFitsFourGpus) {
   };
   const transformer::Estimate one = on(1), four = on(4);
   EXPECT_GT(one.array_bytes(), 18 * settings.parameters());
+  EXPECT_EQ(one.bytes(), one.array_bytes() + one.scratch_bytes() + one.context_bytes());
+  EXPECT_GT(one.context_bytes(), 0);
   EXPECT_LT(four.array_bytes(), 18 * settings.parameters() / 3);
   try {
     require_memory(one, settings, memory);
