@@ -5,6 +5,7 @@
 
 #include "base/check.hpp"
 #include "kernels/host/transform.hpp"
+#include "unit/lines_here.hpp"
 
 namespace partita::testing {
 namespace {
@@ -108,6 +109,14 @@ void FakeTransforms::twiddle(const kernels::cuda::TwiddlePass& pass, Stream stre
       kernels::cuda::twiddle_element<double>(pass, number);
     });
   });
+}
+
+bool FakeTransforms::has_lines_of(std::int64_t length, bool /*single*/) const {
+  return kernels::cuda::transforms_lines_of(length);
+}
+
+void FakeTransforms::transform_lines(const kernels::cuda::LineTransform& what, Stream stream) {
+  put_(stream, [what] { transform_lines_here(what); });
 }
 
 }  // namespace partita::testing

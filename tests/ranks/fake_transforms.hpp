@@ -24,6 +24,8 @@ class FakeTransforms final : public devices::DeviceTransforms {
                  Stream stream) override;
   void pass(const kernels::cuda::LinePass& pass, Stream stream) override;
   void twiddle(const kernels::cuda::TwiddlePass& pass, Stream stream) override;
+  bool has_lines_of(std::int64_t length, bool single) const override;
+  void transform_lines(const kernels::cuda::LineTransform& what, Stream stream) override;
 
  private:
   Put put_;
