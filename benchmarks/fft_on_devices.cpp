@@ -141,7 +141,7 @@ std::vector<Case> fft_on_devices_cases() {
     cases.push_back({"fft", name, ranks, measured, Device::Kind::cuda});
   };
   const auto add_field = [&](const std::string& name, const Field& field,
-                             std::vector<int> ranks = {1, 2, 4}) {
+                             const std::vector<int>& ranks = {1, 2, 4}) {
     add(name, ranks,
         [=](const Context& world, const Options& options) { return run(world, options, name, field); });
   };

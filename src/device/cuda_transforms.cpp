@@ -164,6 +164,7 @@ void CudaTransforms::twiddle(const kernels::cuda::TwiddlePass& pass, Stream stre
 }
 
 bool CudaTransforms::has_lines_of(std::int64_t length, bool single) const {
+  device_.use();
   return kernels::cuda::has_line_transform(length, single);
 }
 

@@ -10,6 +10,7 @@
 #include "ranks/any_memory.hpp"
 #include "ranks/caught.hpp"
 #include "ranks/fake_device.hpp"
+#include "ranks/fake_transforms.hpp"
 #include "ranks/fft_model.hpp"
 #include "ranks/memory_checks.hpp"
 #include "ranks/needs_devices.hpp"
@@ -186,6 +187,25 @@ DEVICE_FFT_TEST(WhatCannotBeStoredIsCopied) {
   plan.execute(input, output);
   EXPECT_LT(relative_error(output, transformed(random_whole(context, {9, 15, 7}, Dtype::c128, 9), options)),
             tolerance(Dtype::c128, {9, 15, 7}));
+}
+
+DEVICE_FFT_TEST(WithoutAKernelForItsLinesADeviceCopies) {
+  if (!tests_fake_devices()) GTEST_SKIP() << "needs PARTITA_TEST_DEVICE=fake";
+  FftOptions options;
+  options.exchange = FftExchange::stores;
+  const Array input = random_array(context, {8, 16, 4}, Slab(0), Dtype::c128);
+  context.barrier();
+  fake_transforms_have_lines(false);
+  context.barrier();
+  FFT plan(context, input.operand(), options);
+  EXPECT_FALSE(contains(plan.plan().method, "stores")) << plan.plan().method;
+  context.barrier();
+  fake_transforms_have_lines(true);
+  context.barrier();
+  Array output = empty(context, plan.output().layout, Dtype::c128);
+  plan.execute(input, output);
+  EXPECT_LT(relative_error(output, transformed(random_whole(context, {8, 16, 4}, Dtype::c128, 9), {})),
+            tolerance(Dtype::c128, {8, 16, 4}));
 }
 
 DEVICE_FFT_TEST(WorkspaceOfTheCaller) {

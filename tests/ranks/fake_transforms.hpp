@@ -12,6 +12,9 @@ namespace partita::testing {
 /// How many plans have been made in this process so far.
 int fake_transforms_prepared();
 
+/// Whether devices have kernels for lines that are stored in peers' memory, from now on: at first they do.
+void fake_transforms_have_lines(bool they_do);
+
 class FakeTransforms final : public devices::DeviceTransforms {
  public:
   using Put = std::function<void(Stream stream, std::function<void()> work)>;

@@ -120,7 +120,7 @@ class Lines {
 template <class Real>
 void expect_right(std::int64_t longest) {
   std::mt19937_64 random(5);
-  constexpr double rounding = std::numeric_limits<Real>::epsilon();
+  constexpr auto rounding = static_cast<double>(std::numeric_limits<Real>::epsilon());
   for (std::int64_t length = 2; length <= longest; length *= 2) {
     const int rounds = length <= 64 ? 12 : 3;
     for (int round = 0; round < rounds; ++round) {
