@@ -196,6 +196,7 @@ std::vector<Case> cuda_fft_cases() {
     add({1024, 3, natural}, Residency::heap);
   }
   add({512, 10, false}, Residency::ordinary);
+  add({1024, 3, false}, Residency::ordinary);
   add({720, 5, false}, Residency::heap);
   add({64, 50, false}, Residency::heap, true);
   return cases;

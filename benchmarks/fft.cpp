@@ -9,6 +9,7 @@
 #include "benchmarks/apart.hpp"
 #include "benchmarks/benchmark.hpp"
 #include "benchmarks/cuda_fft.hpp"
+#include "benchmarks/fft_on_devices.hpp"
 #include "benchmarks/fftw.hpp"
 #include "benchmarks/fftw_mpi.hpp"
 
@@ -96,6 +97,7 @@ std::vector<Case> fft_cases() {
   add({"real-256", {256, 256, 256}, true}, "transposed", true, 0);
   add({"cube-256", {256, 256, 256}, false}, "messages", true, 1);
   for (Case& one : cuda_fft_cases()) cases.push_back(std::move(one));
+  for (Case& one : fft_on_devices_cases()) cases.push_back(std::move(one));
   return cases;
 }
 

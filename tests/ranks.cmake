@@ -117,6 +117,11 @@ partita_add_rank_test(
   ranks-threads-2-fake-device-pushing 2
   COMMAND partita_rank_tests --threads-group --ranks=2 --gtest_filter=DeviceMatmul*:Matmul*.*
   ENVIRONMENT PARTITA_TEST_DEVICE=fake PARTITA_MACHINE=${CMAKE_CURRENT_SOURCE_DIR}/ranks/machine_that_pushes.json)
+# What a device transforms it stores where it belongs, wherever that can be.
+partita_add_rank_test(
+  ranks-threads-3-fake-device-storing 3
+  COMMAND partita_rank_tests --threads-group --ranks=3 --gtest_filter=DeviceFft*:Fft.*:FftObject.*:Spectral.*
+  ENVIRONMENT PARTITA_TEST_DEVICE=fake PARTITA_MACHINE=${CMAKE_CURRENT_SOURCE_DIR}/ranks/machine_that_stores.json)
 # Each a node, with a library of collectives that carries the messages.
 partita_add_rank_test(ranks-threads-3-fake-library 3
                       COMMAND partita_rank_tests --threads-group --ranks=3

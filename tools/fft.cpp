@@ -45,6 +45,7 @@ Job prepare(const Options& options) {
   alone.distribution.reset();
   alone.method = FftMethod::automatic;
   alone.grid.clear();
+  alone.exchange = FftExchange::automatic;
   (void)result_layout(Operand::of(Layout(job.as_read, header.shape, 1), header.dtype), Topology::regular(1),
                       alone);
   return job;
@@ -115,6 +116,8 @@ void describe(Subcommand& command, Options& options) {
   command.distribution("-d,--distribution", how.distribution, "of the result (what costs least)", "slab:1");
   command.choice("--method", how.method, fft_methods, "the decomposition (the cheapest by the cost model)");
   command.parsed("--grid", options.grid, parse_shape, "process grid of --method pencil (chosen)", "2x2");
+  command.choice("--exchange", how.exchange, fft_exchanges,
+                 "how GPUs hand over: copies, or stores by the transform before (the cheapest)");
   command.order(how.order, "order of the elements of the result (c)");
   command.flag("--measure", how.measure, "time local transforms when planning them");
   command.word("--wisdom", how.wisdom_file, "FFTW's wisdom, read before and written after", "FILE");

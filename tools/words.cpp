@@ -30,6 +30,7 @@ const Words<ComputeType> compute_types("compute type",
                                        {"automatic", "f16", "f32", "tf32", "bf16x9", "f64", "i32"});
 const Words<FftMethod> fft_methods("method of a transform",
                                    {"automatic", "local", "slab", "pencil", "four-step"});
+const Words<FftExchange> fft_exchanges("exchange of a transform", {"automatic", "copies", "stores"});
 const Words<FftKind> fft_kinds("kind of transform", {"c2c", "r2c", "c2r", "dct1", "dct2", "dct3", "dct4",
                                                      "dst1", "dst2", "dst3", "dst4"});
 const Words<Norm> norms("norm", {"backward", "ortho", "forward"});

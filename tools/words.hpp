@@ -44,6 +44,7 @@ extern const Words<RedistributeMethod> redistribute_methods;
 extern const Words<MatmulMethod> matmul_methods;
 extern const Words<ComputeType> compute_types;
 extern const Words<FftMethod> fft_methods;
+extern const Words<FftExchange> fft_exchanges;
 extern const Words<FftKind> fft_kinds;
 extern const Words<Norm> norms;
 extern const Words<Epilogue> epilogues;

@@ -43,6 +43,13 @@ enum class FftMethod : std::uint8_t {
   four_step,  ///< one long 1-D transform over all ranks (Bailey 1990)
 };
 
+/// How an array changes hands between the devices of a node that reach each other's memory.
+enum class FftExchange : std::uint8_t {
+  automatic,  ///< as predicted; without a machine's `store_bandwidth`, copies
+  copies,     ///< what has been transformed is copied to its new owners, part by part
+  stores,     ///< the last transform before it stores its results in the memory of their owners, where it can
+};
+
 /// Which distribution a new result gets.
 enum class Output : std::uint8_t {
   as_input,  ///< the input's, or FftOptions::distribution where that is set
@@ -65,7 +72,10 @@ struct FftOptions {
   Order order = Order::row_major;         ///< of a new result
   Residency residency = Residency::heap;  ///< likewise
   FftMethod method = FftMethod::automatic;
-  std::vector<int> grid = {};      ///< of processes, for pencil, which it asks for by itself; empty: chosen
+  std::vector<int> grid = {};  ///< of processes, for pencil, which it asks for by itself; empty: chosen
+  /// Stores are for complex lines of 2, 4, .. 2048 elements, distributions of one box a rank, up to 16 ranks
+  /// that reach each other's memory, and results on the heap; the rest is copied. Both may be in one plan.
+  FftExchange exchange = FftExchange::automatic;
   std::int64_t scratch_bytes = 0;  ///< bound on what one rank stages; 0: chosen by the planner
   bool measure = false;            ///< local transforms are timed when planned (FFTW_MEASURE), not estimated
   std::string wisdom_file = {};    ///< read before planning local transforms, written after; empty: none

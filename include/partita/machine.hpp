@@ -19,6 +19,7 @@ struct PARTITA_API Machine {
   double copy_latency = 1e-6;         ///< start of a copy step
   double signal_latency = 5e-7;       ///< until a peer of the node sees it
   double peer_bandwidth = 1e10;       ///< one rank reading a peer's memory (a link, for GPUs)
+  double store_bandwidth = 0;         ///< kernels of one rank storing to peers; 0: their transforms do not
   double network_bandwidth = 1e10;    ///< into and out of one node
   double network_latency = 2e-6;      ///< one message
   double bus_bandwidth = 2.5e10;      ///< one rank, from host memory to its device or back

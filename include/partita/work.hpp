@@ -9,6 +9,7 @@
 #include <partita/extents.hpp>
 #include <partita/layout.hpp>
 #include <variant>
+#include <vector>
 
 namespace partita {
 
@@ -122,6 +123,22 @@ struct Transform {
   bool scaled = false;
 };
 
+/// Transforms a region along one axis and writes each element of the result where it belongs: an exchange
+/// fused with the transform before it. `to` holds parts of the region of `from`, cut along any dimension,
+/// that have no element in common and are it together; their places may be of several ranks of the node.
+/// Complex kinds, a power of two from 2 to 2048 elements along the axis, unnormalised, times the scale of
+/// this execution if `scaled`. In place where the one part of `to` is `from`; other parts share no memory
+/// with it. On devices alone.
+struct TransformInto {
+  static constexpr std::int64_t longest = 2048;
+
+  Part from;
+  std::vector<Part> to;
+  int axis = 0;  ///< of which `from` holds whole lines
+  TransformKind kind = TransformKind::complex_forward;
+  bool scaled = false;
+};
+
 /// Multiplies element (.., j, .., k, ..) of `part` by exp(sign 2 pi i j k / length), j the index along
 /// `axis`, k along `other`: between the two halves of a long transform (Bailey 1990, the four-step method).
 struct Twiddle {
@@ -133,7 +150,7 @@ struct Twiddle {
 };
 
 /// What a compute step does: one of these.
-using Work = std::variant<Multiply, ApplyEpilogue, SumAlong, Transform, Twiddle>;
+using Work = std::variant<Multiply, ApplyEpilogue, SumAlong, Transform, TransformInto, Twiddle>;
 
 /// Floating-point operations of a work, a complex multiply-add counted as eight; 5 n log2 n for a complex
 /// transform of n.

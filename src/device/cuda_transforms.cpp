@@ -163,4 +163,13 @@ void CudaTransforms::twiddle(const kernels::cuda::TwiddlePass& pass, Stream stre
   cuda::check_launch(kernels::cuda::launch_twiddle(pass, cuda::native(stream)), "multiply by roots of unity");
 }
 
+bool CudaTransforms::has_lines_of(std::int64_t length, bool single) const {
+  device_.use();
+  return kernels::cuda::has_line_transform(length, single);
+}
+
+void CudaTransforms::transform_lines(const kernels::cuda::LineTransform& what, Stream stream) {
+  cuda::check_launch(kernels::cuda::launch_line_transform(what, cuda::native(stream)), "transform lines");
+}
+
 }  // namespace partita::devices

@@ -20,6 +20,8 @@ class CudaTransforms final : public DeviceTransforms {
   void transform(const PreparedFft& fft, void* from, void* to, void* workspace, Stream stream) override;
   void pass(const kernels::cuda::LinePass& pass, Stream stream) override;
   void twiddle(const kernels::cuda::TwiddlePass& pass, Stream stream) override;
+  bool has_lines_of(std::int64_t length, bool single) const override;
+  void transform_lines(const kernels::cuda::LineTransform& what, Stream stream) override;
 
  private:
   CudaTransforms(Accelerator& device, const CufftLibrary& library);

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "kernels/cuda/line_pass.hpp"
+#include "kernels/cuda/line_transform.hpp"
 
 namespace partita::devices {
 
@@ -62,6 +63,10 @@ class DeviceTransforms {
   virtual void transform(const PreparedFft& fft, void* from, void* to, void* workspace, Stream stream) = 0;
   virtual void pass(const kernels::cuda::LinePass& pass, Stream stream) = 0;
   virtual void twiddle(const kernels::cuda::TwiddlePass& pass, Stream stream) = 0;
+  /// Whether transform_lines takes such lines.
+  virtual bool has_lines_of(std::int64_t length, bool single) const = 0;
+  /// Lines into the memory of any ranks of the node, by a kernel of our own.
+  virtual void transform_lines(const kernels::cuda::LineTransform& what, Stream stream) = 0;
 };
 
 }  // namespace partita::devices

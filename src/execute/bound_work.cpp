@@ -1,5 +1,7 @@
 #include "execute/bound_work.hpp"
 
+#include <partita/error.hpp>
+
 namespace partita::execution {
 namespace {
 
@@ -10,6 +12,10 @@ struct Bind {
   auto operator()(const ApplyEpilogue& work) const { return bind_epilogue(work, binding); }
   auto operator()(const SumAlong& work) const { return bind_sum_along(work, binding); }
   auto operator()(const Transform& work) const { return bind_transform(work, binding); }
+  std::unique_ptr<BoundWork> operator()(const TransformInto& /*work*/) const {
+    throw UnsupportedError(binding.plan.operation +
+                           ": a transform into the memory of several ranks is for devices");
+  }
   auto operator()(const Twiddle& work) const { return bind_twiddle(work, binding); }
 };
 

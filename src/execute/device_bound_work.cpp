@@ -13,6 +13,7 @@ struct BindOnDevice {
   Bound operator()(const ApplyEpilogue& work) const { return bind_device_epilogue(work, binding); }
   Bound operator()(const SumAlong& work) const { return bind_device_sum_along(work, binding); }
   Bound operator()(const Transform& work) const { return bind_device_transform(work, binding); }
+  Bound operator()(const TransformInto& work) const { return bind_device_transform_into(work, binding); }
   Bound operator()(const Twiddle& work) const { return bind_device_twiddle(work, binding); }
 };
 

@@ -82,6 +82,8 @@ std::unique_ptr<DeviceBoundWork> bind_device_sum_along(const SumAlong& work,
                                                        const DeviceWorkBinding& binding);
 std::unique_ptr<DeviceBoundWork> bind_device_transform(const Transform& work,
                                                        const DeviceWorkBinding& binding);
+std::unique_ptr<DeviceBoundWork> bind_device_transform_into(const TransformInto& work,
+                                                            const DeviceWorkBinding& binding);
 std::unique_ptr<DeviceBoundWork> bind_device_twiddle(const Twiddle& work, const DeviceWorkBinding& binding);
 
 }  // namespace partita::execution

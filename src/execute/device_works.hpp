@@ -16,8 +16,8 @@ class DeviceWorks {
  public:
   /// Binds them for trial, so that what devices do not offer is refused before anything has begun, and takes
   /// the workspace: behind the scratch of the plan in memory of the caller's on the heap, if that is given
-  /// from this offset on. `touched`: by step; all works go through one stream, in the order of the plan.
-  /// Local; throws UnsupportedError, MemoryError.
+  /// from this offset on. `touched`: by step; works that use it go through one stream, in the order of the
+  /// plan. Local; throws UnsupportedError, MemoryError.
   DeviceWorks(ContextState& context, const Plan& plan, std::span<const planning::Touched> touched,
               std::optional<std::int64_t> given);
   /// The streams have done with the workspace, or the context has failed. Never throws.

@@ -114,8 +114,8 @@ void FFT::execute_batch(const std::vector<Array>& inputs, std::vector<Array>& ou
 
 namespace {
 
-/// The methods and grids that could suit; which of them do, planning says.
-std::vector<FftOptions> variants(const FftOptions& options, int ranks) {
+/// The methods, grids and ways to change hands that could suit; which of them do, planning says.
+std::vector<FftOptions> variants(const FftOptions& options, int ranks, bool on_device) {
   std::vector<FftOptions> result{options};
   result.front().method = FftMethod::automatic;
   result.front().grid.clear();
@@ -128,6 +128,13 @@ std::vector<FftOptions> variants(const FftOptions& options, int ranks) {
     result.push_back(result.front());
     result.back().method = FftMethod::pencil;
     result.back().grid = {rows, ranks / rows};
+  }
+  if (options.exchange != FftExchange::automatic || !on_device) return result;
+  for (std::size_t i = 0, methods = result.size(); i < methods; ++i) {
+    for (const FftExchange exchange : {FftExchange::copies, FftExchange::stores}) {
+      result.push_back(result[i]);
+      result.back().exchange = exchange;
+    }
   }
   return result;
 }
@@ -155,8 +162,10 @@ std::string FFT::autotune(int runs) {
     });
   };
   const auto run = [&](Runner& runner) { runner.run(input, output, 1); };
-  state_->forward = execution::fastest_of(execution::Trials(context, "fft autotune", runs),
-                                          variants(request.options, context.size()), make, run, [] {});
+  const bool on_device = request.input.space == MemorySpace::device;
+  state_->forward =
+      execution::fastest_of(execution::Trials(context, "fft autotune", runs),
+                            variants(request.options, context.size(), on_device), make, run, [] {});
   if (state_->workspace.valid()) state_->forward->set_workspace(state_->workspace);
   state_->inverse.reset();
   return state_->forward->plan().method;

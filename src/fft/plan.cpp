@@ -12,6 +12,7 @@
 #include "base/check.hpp"
 #include "fft/four_step.hpp"
 #include "fft/layouts.hpp"
+#include "fft/stores.hpp"
 #include "fft/through_cache.hpp"
 #include "redistribute/rounds.hpp"
 
@@ -72,6 +73,7 @@ class Walk {
 
   void run(const Scheme& scheme) {
     last_ = &scheme.stages.back();
+    stores_ = scheme.stores;
     first_stage(scheme.stages.front(), scheme.stages.size() > 1 ? &scheme.stages[1] : nullptr);
     for (std::size_t i = 1; i < scheme.stages.size(); ++i) next_stage(scheme.stages[i]);
     if (current_ != output) hand_over(output);
@@ -121,8 +123,13 @@ class Walk {
     const bool done = problem_.doubles ? next == nullptr : true;
     const bool fits = done && result_lies_as(stage.after);
     const bool peers_read = next != nullptr && through_peers_;
+    // What is stored in the memory of others needs none here.
+    const bool leaves = next != nullptr && stores_ && stage.axes.size() == 1 &&
+                        stored_axis(problem_, stage, next->before).has_value();
     int to = current_;
-    if (fits && (!peers_read || reachable_in_place(output))) {
+    if (leaves) {
+      // it is transformed from where it is
+    } else if (fits && (!peers_read || reachable_in_place(output))) {
       to = output;
     } else if (current_ == input || current_ == output || changes_dtype(problem_, stage)) {
       to = add_array(stage.after, done ? problem_.dtype : problem_.input.dtype);
@@ -142,9 +149,10 @@ class Walk {
     }
     const bool changes = changes_dtype(problem_, stage);
     const bool ends = is_last(stage) && current_ != output && result_lies_as(stage.after);
+    const bool takes = ends && !changes && (!stores_ || reachable_in_place(output));
     const Dtype before = operand(current_).dtype;
-    const int arrived = ends && !changes ? output : add_array(stage.before, before);
-    hand_over(arrived);
+    const int arrived = takes ? output : add_array(stage.before, before);
+    hand_over(arrived, &stage);
     transform(stage, arrived, ends ? output : changes ? add_array(stage.after, problem_.dtype) : arrived);
   }
 
@@ -174,7 +182,10 @@ class Walk {
     if (!pending_) return;
     const Pending now = *std::exchange(pending_, std::nullopt);
     const Stage& stage = *now.stage;
-    if (problem_.on_device() || (has_fastest(operand(now.from), stage.axes) && !needs_scratch(now))) {
+    if (arrivals_.groups.several()) {
+      const Arrivals arrivals = std::exchange(arrivals_, {});
+      transform_arriving(steps_, problem_, stage, is_last(stage), arrivals, now.from, now.to);
+    } else if (problem_.on_device() || (has_fastest(operand(now.from), stage.axes) && !needs_scratch(now))) {
       const Region own = stage.before.region(steps_.rank());
       transform_owned(steps_, problem_, stage, is_last(stage), own, now.from, now.to);
     } else {
@@ -182,8 +193,25 @@ class Walk {
     }
   }
 
+  /// What is pending into another buffer, stored by its last transform; false: that has to be done otherwise.
+  /// `next`: the stage that is to come there, if any.
+  bool store_pending(int to, const Stage* next) {
+    if (!stores_ || !pending_ || !reachable_in_place(to)) return false;
+    const std::optional<int> axis = stored_axis(problem_, *pending_->stage, operand(to).layout);
+    if (!axis) return false;
+    const Pending now = *std::exchange(pending_, std::nullopt);
+    const Stage& stage = *now.stage;
+    const Groups groups = next != nullptr ? groups_of(problem_, stage, *axis, *next) : Groups{};
+    const StoredStage what{stage, is_last(stage), *axis, now.from, now.to};
+    arrivals_ = transform_into_owners(steps_, problem_, what, std::exchange(arrivals_, {}), to, groups);
+    current_ = to;
+    return true;
+  }
+
   /// The array as it is now into another buffer, with all that has to be transformed before.
-  void hand_over(int to) {
+  void hand_over(int to, const Stage* next = nullptr) {
+    if (store_pending(to, next)) return;
+    await_all(steps_, std::exchange(arrivals_, {}));
     redistribution::Parts parts;
     if (pending_ && (problem_.on_device() || !(needs_scratch(*pending_) && pending_->from == input))) {
       const Operand array = operand(current_);
@@ -219,6 +247,8 @@ class Walk {
   std::optional<Pending> pending_;
   int current_ = input;
   bool through_peers_ = false;  // lines are gathered from whoever has them
+  Arrivals arrivals_;           // on their way into the current buffer
+  bool stores_ = false;         // results are stored where they belong, where they can be
 };
 
 }  // namespace
@@ -259,6 +289,7 @@ Plan fourier::plan_transform(const Operand& given_input, const Operand& given_ou
   const Operand input = arrays::as_planned(given_input, given_output.space);
   const Operand output = arrays::as_planned(given_output, given_input.space);
   Problem problem = make_problem(input, topology, options, machine);
+  problem.reachable_output = output.residency == Residency::heap && output.dense;
   problem.grouped = grouped && problem.on_device() && topology.node_count() > 1 && fit_groups(problem);
   check(rank >= 0 && rank < topology.ranks(), "rank {} is not one of the {} ranks", rank, topology.ranks());
   check_output(problem, output, in_place);

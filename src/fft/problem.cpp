@@ -175,13 +175,14 @@ FftOptions opposite(const FftOptions& options, const Shape& input) {
 
 std::string to_string(const FftOptions& options) {
   return fmt::format(
-      "{} axes {} inverse {} norm {} length {} output {} {} order {} residency {} method {} grid {} scratch "
-      "{} measure {}",
+      "{} axes {} inverse {} norm {} length {} output {} {} order {} residency {} method {} grid {} exchange "
+      "{} scratch {} measure {}",
       name_of(options.kind), fmt::join(options.axes, ","), options.inverse, static_cast<int>(options.norm),
       options.last_length, static_cast<int>(options.output),
       options.distribution ? options.distribution->to_string() : std::string(),
       static_cast<int>(options.order), static_cast<int>(options.residency), static_cast<int>(options.method),
-      fmt::join(options.grid, "x"), options.scratch_bytes, options.measure);
+      fmt::join(options.grid, "x"), static_cast<int>(options.exchange), options.scratch_bytes,
+      options.measure);
 }
 
 }  // namespace fourier

@@ -21,7 +21,8 @@ struct Problem {
   std::int64_t real_length = 0;
   Shape shape = {};  ///< of the result
   Dtype dtype = Dtype::c128;
-  bool grouped = false;  ///< messages between nodes go in groups (Plan::grouped)
+  bool grouped = false;          ///< messages between nodes go in groups (Plan::grouped)
+  bool reachable_output = true;  ///< peers may write into the result
 
   int halved_axis() const { return halves || doubles ? axes.back() : -1; }
   bool transforms(int axis) const;

@@ -1,10 +1,13 @@
 #include "fft/runner.hpp"
 
+#include <algorithm>
+
 #include "array/array_state.hpp"
 #include "array/stand_in.hpp"
 #include "array/transfer.hpp"
 #include "base/check.hpp"
 #include "base/memory_space.hpp"
+#include "device/accelerator.hpp"
 #include "device/device_synchronization.hpp"
 #include "fft/plan.hpp"
 #include "fft/problem.hpp"
@@ -72,10 +75,26 @@ bool Runner::on_device() const {
   return space_of(*request_) == MemorySpace::device;
 }
 
+/// Where the device has no kernel for lines that might be stored (shared memory of its blocks is short),
+/// arrays are copied. Devices of a kind agree, and others find out that their plans differ.
+FftOptions Runner::options_here() const {
+  FftOptions options = request_->options;
+  const devices::DeviceTransforms* const transforms = on_device() ? context_.device->transforms() : nullptr;
+  if (transforms == nullptr) return options;
+  const Dtype dtype = request_->input.dtype;
+  const bool single = dtype == Dtype::c64 || dtype == Dtype::f32;
+  const Shape& shape = request_->input.layout.shape();
+  for (std::int64_t length = 2; length <= TransformInto::longest; length *= 2) {
+    const bool has_axis = std::ranges::find(shape, length) != shape.end();
+    if (has_axis && !transforms->has_lines_of(length, single)) options.exchange = FftExchange::copies;
+  }
+  return options;
+}
+
 Plan Runner::plan_of(int rank) const {
   const Request& request = *request_;
   return plan_transform(request.input, request.output, context_.topology(space_of(request)), rank,
-                        request.options, context_.machine, request.in_place, grouped_);
+                        options_here(), context_.machine, request.in_place, grouped_);
 }
 
 Planner Runner::planner() const {

@@ -45,6 +45,7 @@ class Runner {
 
  private:
   bool on_device() const;
+  FftOptions options_here() const;
   Plan plan_of(int rank) const;
   Parameters parameters(double scale) const;
   void execute(const Array& input, const Array& output, double scale);

@@ -8,6 +8,7 @@
 #include "base/check.hpp"
 #include "fft/four_step.hpp"
 #include "fft/layouts.hpp"
+#include "fft/stores.hpp"
 #include "plan/cost.hpp"
 
 namespace partita::fourier {
@@ -19,6 +20,7 @@ struct Taking {
   double node = 0;
   double network = 0;
   double messages = 0;
+  double givers = 0;  // of the node
 };
 
 Taking taking(const Layout& from, const Layout& to, const Topology& topology, double item_bytes) {
@@ -30,6 +32,7 @@ Taking taking(const Layout& from, const Layout& to, const Topology& topology, do
       result.own += bytes;
     } else if (topology.same_node(owner, 0)) {
       result.node += bytes;
+      result.givers += 1;
     } else {
       result.network += bytes;
       result.messages += 1;
@@ -38,25 +41,43 @@ Taking taking(const Layout& from, const Layout& to, const Topology& topology, do
   return result;
 }
 
+double copy_share(const Problem& problem) {
+  const double sharers = planning::ranks_on_node(problem.topology, 0);
+  return std::min(problem.machine.copy_bandwidth, problem.machine.node_copy_bandwidth / sharers);
+}
+
 /// What is computed before the exchange takes `computed` seconds and is handed over in so many parts: the
 /// first part's messages leave when that has been computed, and the link works while the rest is. So do the
 /// copy engines of devices.
 double exchange_seconds(const Taking& taken, const Problem& problem, double computed = 0, int parts = 1) {
   const Machine& machine = problem.machine;
   const double sharers = planning::ranks_on_node(problem.topology, 0);
-  const double share = std::min(machine.copy_bandwidth, machine.node_copy_bandwidth / sharers);
+  const double share = copy_share(problem);
   const double node = taken.node / std::min(share, machine.peer_bandwidth);
   // A message is packed and unpacked; the link works meanwhile.
   const double copied = taken.own / share + (problem.on_device() ? 0 : node) + 2 * taken.network / share;
   const double sent = taken.network * sharers / machine.network_bandwidth + (problem.on_device() ? node : 0);
   return std::max(computed + copied, computed / parts + sent) +
-         parts * taken.messages * 2 * machine.copy_latency + machine.network_latency +
+         parts * taken.messages * 2 * machine.copy_latency +
+         (problem.on_device() ? parts * taken.givers * machine.copy_latency : 0) + machine.network_latency +
          2 * machine.signal_latency;
 }
 
-double compute_seconds(const Stage& stage, const Problem& problem) {
+/// The last transform reads the array once and stores it at the pace of the slowest of memory and links, one
+/// part while the other axes of the next are computed, which takes `computed` seconds in all.
+double store_seconds(const Taking& taken, const Problem& problem, double computed, int parts) {
+  const Machine& machine = problem.machine;
+  const double bandwidth = machine.store_bandwidth > 0 ? machine.store_bandwidth : machine.peer_bandwidth;
+  const double pass = (taken.own + taken.node) / copy_share(problem);
+  return std::max(computed + pass, computed / parts + std::max(pass, taken.node / bandwidth)) +
+         parts * machine.copy_latency + 2 * machine.signal_latency;
+}
+
+/// Of the stage's axes, but for one.
+double compute_seconds(const Stage& stage, const Problem& problem, int but = -1) {
   double steps = 0;
   for (const int axis : stage.axes) {
+    if (axis == but) continue;
     const std::int64_t n = std::max(stage.before.shape()[axis], stage.after.shape()[axis]);
     steps += std::log2(static_cast<double>(std::max<std::int64_t>(n, 2)));
   }
@@ -70,16 +91,19 @@ std::string describe(const Scheme& scheme) {
                      static_cast<double>(scheme.moved_bytes) / (1 << 20));
 }
 
-/// The best of each name, so that the reader sees what was compared.
+/// The best of each method, and of the chosen one the best in the other way, so that the reader sees what was
+/// compared.
 std::string compared(const std::vector<Scheme>& schemes, const Scheme& chosen) {
   std::string text;
   for (const FftMethod method :
        {FftMethod::local, FftMethod::slab, FftMethod::pencil, FftMethod::four_step}) {
     const Scheme* best = nullptr;
     for (const Scheme& scheme : schemes) {
-      if (scheme.method == method && (best == nullptr || scheme.seconds < best->seconds)) best = &scheme;
+      if (scheme.method != method || (scheme.method == chosen.method && scheme.stores == chosen.stores))
+        continue;
+      if (best == nullptr || scheme.seconds < best->seconds) best = &scheme;
     }
-    if (best != nullptr && best->method != chosen.method) text += "; " + describe(*best);
+    if (best != nullptr) text += "; " + describe(*best);
   }
   return text;
 }
@@ -155,30 +179,68 @@ void predict(Scheme& scheme, const Problem& problem, const std::optional<Layout>
   const Layout* from = &problem.input.layout;
   const Stage* done = nullptr;
   double bytes = 0, computed = 0;
-  const auto change = [&](const Layout& to, Dtype dtype) {
+  std::optional<int> stored;  // the axis along which the last change of hands was
+  const auto change = [&](const Layout& to, Dtype dtype, bool reachable) {
+    stored.reset();
     if (same(*from, to)) {
       scheme.seconds += computed;
     } else {
       const Taking taken = taking(*from, to, problem.topology, static_cast<double>(size_of(dtype)));
       const int parts = done == nullptr ? 1 : parts_of(problem, *from, dtype, done->axes, to).count;
+      const std::optional<int> axis =
+          scheme.stores && done != nullptr && reachable ? stored_axis(problem, *done, to) : std::nullopt;
       bytes += taken.node + taken.network;
-      scheme.seconds += exchange_seconds(taken, problem, computed, parts);
+      scheme.seconds += axis ? store_seconds(taken, problem, compute_seconds(*done, problem, *axis),
+                                             done->axes.size() == 1 ? 1 : parts)
+                             : exchange_seconds(taken, problem, computed, parts);
+      stored = axis;
     }
     computed = 0;
   };
   scheme.seconds = 0;
   for (const Stage& stage : scheme.stages) {
     const bool first = &stage == &scheme.stages.front();
-    change(stage.before, problem.halves && !first ? problem.dtype : problem.input.dtype);
+    change(stage.before, problem.halves && !first ? problem.dtype : problem.input.dtype, true);
     computed = compute_seconds(stage, problem);
+    if (stored) {  // of what arrives in groups, the last one is transformed behind it
+      const std::size_t groups = groups_of(problem, *done, *stored, stage).indices.size();
+      computed /= static_cast<double>(std::max<std::size_t>(groups, 1));
+    }
     from = &stage.after;
     done = &stage;
   }
   // Inside a node the last stage stores its lines where they belong, whoever owns that place.
-  const bool stores = in_place && scheme.stages.size() > 1;
-  if (wanted && !stores) change(*wanted, problem.dtype);
+  const bool in_cache = in_place && scheme.stages.size() > 1;
+  if (wanted && !in_cache) change(*wanted, problem.dtype, problem.reachable_output);
   scheme.seconds += computed;
   scheme.moved_bytes = static_cast<std::int64_t>(bytes);
+}
+
+// --- how arrays change hands
+
+/// Whether something of the scheme can be stored by its owners' peers.
+bool may_store(const Scheme& scheme, const Problem& problem, const std::optional<Layout>& wanted) {
+  if (scheme.factors) return false;
+  for (std::size_t i = 0; i + 1 < scheme.stages.size(); ++i) {
+    if (stored_axis(problem, scheme.stages[i], scheme.stages[i + 1].before)) return true;
+  }
+  return wanted && problem.reachable_output && stored_axis(problem, scheme.stages.back(), *wanted);
+}
+
+/// Those that store, beside those that copy or in their place, as the options want.
+void add_stores(std::vector<Scheme>& schemes, const Problem& problem, const std::optional<Layout>& wanted) {
+  const FftExchange asked = problem.options.exchange;
+  const bool worth_a_look = asked == FftExchange::stores || problem.machine.store_bandwidth > 0;
+  if (asked == FftExchange::copies || !worth_a_look) return;
+  std::vector<Scheme> storing;
+  for (const Scheme& scheme : schemes) {
+    if (!may_store(scheme, problem, wanted)) continue;
+    storing.push_back(scheme);
+    storing.back().stores = true;
+    storing.back().name += "+stores";
+  }
+  if (asked == FftExchange::stores && !storing.empty()) return schemes.swap(storing);
+  schemes.insert(schemes.end(), storing.begin(), storing.end());
 }
 
 }  // namespace
@@ -217,6 +279,7 @@ Scheme choose(const Problem& problem, const std::optional<Layout>& wanted) {
   const FftMethod method = problem.options.method;
   check(!schemes.empty(), "this transform of {} along axes ({}) cannot use the method asked for",
         problem.input.layout.to_string(), fmt::join(problem.axes, ","));
+  add_stores(schemes, problem, wanted);
   for (Scheme& scheme : schemes) predict(scheme, problem, wanted);
   const auto best = std::min_element(schemes.begin(), schemes.end(),
                                      [](const Scheme& a, const Scheme& b) { return a.seconds < b.seconds; });

@@ -33,6 +33,7 @@ struct Scheme {
   std::string name;  ///< "slab", "pencil 2x4", ...
   std::string reason;
   std::vector<Stage> stages;
+  bool stores = false;  ///< where they can be, results are stored in the memory of their owners (stores.hpp)
   std::optional<Factors> factors = {};  ///< of four_step, whose one stage says where the line lies
   double seconds = 0;                   ///< predicted
   std::int64_t moved_bytes = 0;         ///< that a rank takes from others, predicted

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "plan/channels.hpp"
+#include "plan/work.hpp"
 
 namespace partita::planning {
 namespace {
@@ -18,6 +19,8 @@ bool pushes(const Plan& plan, const Step& step) {
       return channel == Channel::written;
     case StepKind::wait:
       return channel == Channel::grant;
+    case StepKind::compute:
+      return bytes_written_to_peers(plan, work_of(plan, step)) > 0;
     default:
       return false;
   }

@@ -6,7 +6,8 @@
 
 namespace partita::planning {
 
-/// What is put into peers' memory goes beside what is computed; without works all steps go in one lane.
+/// What is put into peers' memory, by copies or by works, goes beside what is computed; without works all
+/// steps go in one lane.
 enum Lane : int { in_order, pushing, lane_count };
 
 /// By step, of a plan without messages: its lane. To `pushing` belong what writes a peer's memory, the wait

@@ -32,6 +32,7 @@ constexpr Field fields[] = {
     {"copy_latency", &Machine::copy_latency, true},
     {"signal_latency", &Machine::signal_latency, true},
     {"peer_bandwidth", &Machine::peer_bandwidth, false},
+    {"store_bandwidth", &Machine::store_bandwidth, true},
     {"network_bandwidth", &Machine::network_bandwidth, false},
     {"network_latency", &Machine::network_latency, true},
     {"bus_bandwidth", &Machine::bus_bandwidth, false},

@@ -85,6 +85,7 @@ Traffic traffic(const Plan& plan) {
     if (kind == StepKind::receive) result.network_bytes += step.bytes;
     if (kind == StepKind::signal) ++result.signals;
   }
+  for (const Work& work : plan.works) result.node_bytes += planning::bytes_written_to_peers(plan, work);
   for (const Part& part : planning::parts_read_from_peers(plan)) {
     result.node_bytes += part.region.size() * size_of(planning::dtype_at(plan, part.place));
   }

@@ -64,12 +64,23 @@ class TouchedBytes {
     const auto [found, is_new] = locals_.try_emplace({place.buffer, place.rank});
     Local& local = found->second;
     if (is_new) local = {operand.layout.region(place.rank), operand.local_strides(place.rank)};
+    if (place.offset == 0) range.columns = columns_of(operand, local, region, item);
     for (std::size_t d = 0; d < region.sets.size(); ++d) {
       const std::int64_t stride = local.strides[static_cast<int>(d)] * item;
       range.first += local.owned.sets[d].position(region.sets[d].front()) * stride;
       range.last += local.owned.sets[d].position(region.sets[d].back()) * stride;
     }
     return range;
+  }
+
+  /// Those of a region that leaves out a part of each row.
+  static Columns columns_of(const Operand& operand, const Local& local, const Region& region,
+                            std::int64_t item) {
+    if (operand.axis_order.empty()) return {};
+    const auto fastest = static_cast<std::size_t>(operand.axis_order[operand.axis_order.size() - 1]);
+    const IndexSet &set = region.sets[fastest], &owned = local.owned.sets[fastest];
+    if (set.size() == owned.size()) return {};
+    return {owned.size() * item, owned.position(set.front()) * item, (owned.position(set.back()) + 1) * item};
   }
 
   const Plan& plan_;
@@ -101,7 +112,7 @@ void join_operands(const Plan& plan, std::vector<Touched>& touched) {
 
 void LastTouch::touch(const MemoryRange& range, int step) {
   if (range.first >= range.last) return;
-  Pieces& pieces = buffers_[{range.buffer, range.rank}];
+  Pieces& pieces = pieces_of(buffers_[{range.buffer, range.rank}], range.columns);
   cut(pieces, range.first);
   cut(pieces, range.last);
   pieces.erase(pieces.lower_bound(range.first), pieces.lower_bound(range.last));
@@ -111,14 +122,29 @@ void LastTouch::touch(const MemoryRange& range, int step) {
 int LastTouch::last(const MemoryRange& range) const {
   const auto found = buffers_.find({range.buffer, range.rank});
   if (found == buffers_.end() || range.first >= range.last) return -1;
-  const Pieces& pieces = found->second;
-  auto piece = pieces.upper_bound(range.first);
-  if (piece != pieces.begin()) --piece;
   int step = -1;
-  for (; piece != pieces.end() && piece->first < range.last; ++piece) {
-    if (piece->second.last > range.first) step = std::max(step, piece->second.step);
+  for (const Stripe& stripe : found->second) {
+    if (!stripe.columns.meet(range.columns)) continue;
+    const Pieces& pieces = stripe.pieces;
+    auto piece = pieces.upper_bound(range.first);
+    if (piece != pieces.begin()) --piece;
+    for (; piece != pieces.end() && piece->first < range.last; ++piece) {
+      if (piece->second.last > range.first) step = std::max(step, piece->second.step);
+    }
   }
   return step;
+}
+
+/// Where there would be many, the rest counts as whole rows.
+LastTouch::Pieces& LastTouch::pieces_of(Stripes& stripes, const Columns& columns) {
+  constexpr std::size_t most = 16;
+  const auto find = [&](const Columns& wanted) {
+    return std::ranges::find(stripes, wanted, &Stripe::columns);
+  };
+  if (const auto found = find(columns); found != stripes.end()) return found->pieces;
+  if (stripes.size() < most) return stripes.emplace_back(Stripe{columns, {}}).pieces;
+  if (const auto whole = find({}); whole != stripes.end()) return whole->pieces;
+  return stripes.emplace_back(Stripe{}).pieces;
 }
 
 /// No piece goes across `at` any more.

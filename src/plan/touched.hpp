@@ -9,16 +9,31 @@
 
 namespace partita::planning {
 
+/// Of memory in rows of `row` bytes from its start on, bytes [first, last) of each row; all, where `row` is
+/// 0.
+struct Columns {
+  std::int64_t row = 0;
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+
+  bool meet(const Columns& other) const {
+    return row == 0 || row != other.row || (first < other.last && other.first < last);
+  }
+  bool operator==(const Columns&) const = default;
+};
+
 /// Bytes [first, last) of a buffer's memory (see `memory_of`) on a rank.
 struct MemoryRange {
   int buffer = -1;
   int rank = 0;
   std::int64_t first = 0;
   std::int64_t last = 0;
-  bool shared = false;  ///< of this rank, where peers may come, too
+  bool shared = false;   ///< of this rank, where peers may come, too
+  Columns columns = {};  ///< of them, only these
 };
 
-/// Of an array, all bytes from the first to the last that a step uses; of one that is not dense, all.
+/// Of an array, all bytes from the first to the last that a step uses, but for columns that it leaves out
+/// along the fastest dimension; of one that is not dense, all.
 struct Touched {
   std::vector<MemoryRange> read;
   std::vector<MemoryRange> written;  ///< or updated
@@ -42,9 +57,15 @@ class LastTouch {
     int step = -1;
   };
   using Pieces = std::map<std::int64_t, Piece>;  // by their first byte; apart from each other
+  struct Stripe {
+    Columns columns;
+    Pieces pieces;
+  };
+  using Stripes = std::vector<Stripe>;  // few; what one has lost to another it still names
   static void cut(Pieces& pieces, std::int64_t at);
+  static Pieces& pieces_of(Stripes& stripes, const Columns& columns);
 
-  std::map<std::pair<int, int>, Pieces> buffers_;  // by buffer and rank
+  std::map<std::pair<int, int>, Stripes> buffers_;  // by buffer and rank
 };
 
 }  // namespace partita::planning

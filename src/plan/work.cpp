@@ -30,6 +30,10 @@ struct Count {
     return (transcendental ? 20 : 3) * size(work.to);
   }
   double operator()(const SumAlong& work) const { return (is_complex ? 2 : 1) * size(work.from); }
+  double operator()(const TransformInto& work) const {
+    const std::int64_t n = work.from.region.sets[static_cast<std::size_t>(work.axis)].size();
+    return 5 * size(work.from) * std::log2(static_cast<double>(std::max<std::int64_t>(2, n)));
+  }
   // 5 n log2 n a complex line, that is 5 log2 n an element and axis; half of it for real kinds.
   double operator()(const Transform& work) const {
     const bool full =
@@ -67,6 +71,11 @@ struct Describe {
   std::string operator()(const Transform& work) const {
     return fmt::format("transform axes {} of {} into {}", to_string(work.axes), text(work.from),
                        text(work.to));
+  }
+  std::string operator()(const TransformInto& work) const {
+    std::string parts;
+    for (const Part& part : work.to) parts += (parts.empty() ? "" : ", ") + text(part);
+    return fmt::format("transform axis {} of {} into {}", work.axis, text(work.from), parts);
   }
   std::string operator()(const Twiddle& work) const {
     return fmt::format("twiddle {} by the {}-th roots of unity", text(work.part), work.length);
@@ -112,6 +121,15 @@ std::vector<Part> parts_read_from_peers(const Plan& plan) {
   return parts;
 }
 
+std::int64_t bytes_written_to_peers(const Plan& plan, const Work& work) {
+  std::int64_t bytes = 0;
+  for_each_part(work, [&](const Part& part, Use use) {
+    if (use == Use::read || part.place.rank == plan.rank) return;
+    bytes += part.region.size() * size_of(dtype_at(plan, part.place));
+  });
+  return bytes;
+}
+
 std::string describe_work(const Plan& plan, const Step& step) {
   return std::visit(Describe{plan}, work_of(plan, step));
 }
@@ -130,7 +148,9 @@ namespace {
 
 /// What goes over memory rather than computes; of other works the kernels know how to keep what they read.
 double passed_bytes(const Plan& plan, const Work& work) {
-  if (!std::holds_alternative<ApplyEpilogue>(work) && !std::holds_alternative<SumAlong>(work)) return 0;
+  const bool passes = std::holds_alternative<ApplyEpilogue>(work) || std::holds_alternative<SumAlong>(work) ||
+                      std::holds_alternative<TransformInto>(work);
+  if (!passes) return 0;
   double bytes = 0;
   for_each_part(work, [&](const Part& part, Use use) {
     const double times = use == Use::updated ? 2 : 1;
@@ -148,7 +168,9 @@ double compute_seconds(const Plan& plan, const Step& step, const Machine& machin
   const double rate =
       product != nullptr ? machine.product_flops(dtype_at(plan, product->a.place)) : machine.flops;
   const double pass = passed_bytes(plan, work) / (2 * machine.copy_bandwidth);  // a copy reads and writes
-  return machine.copy_latency + std::max(flops(work, complex_items) / rate, pass);
+  const double stores = machine.store_bandwidth > 0 ? machine.store_bandwidth : machine.peer_bandwidth;
+  const double stored = static_cast<double>(bytes_written_to_peers(plan, work)) / stores;
+  return machine.copy_latency + std::max({flops(work, complex_items) / rate, pass, stored});
 }
 
 }  // namespace planning

@@ -38,6 +38,9 @@ void for_each_part(AnyWork& work, const Visit& visit) {
       if (one.has_auxiliary) visit(one.auxiliary, backward ? Use::read : Use::written);
       if (one.has_gradient) visit(one.gradient, Use::updated);
       if (one.has_amax) visit(one.amax, Use::updated);
+    } else if constexpr (std::is_same_v<Kind, TransformInto>) {
+      visit(one.from, Use::read);
+      for (auto& part : one.to) visit(part, Use::written);
     } else if constexpr (std::is_same_v<Kind, Twiddle>) {
       visit(one.part, Use::updated);
     } else {
@@ -51,6 +54,9 @@ void for_each_part(AnyWork& work, const Visit& visit) {
 /// The parts that the compute steps read in place in the memory of other ranks, each once however often it is
 /// read.
 std::vector<Part> parts_read_from_peers(const Plan& plan);
+
+/// Bytes that a work writes into the memory of other ranks.
+std::int64_t bytes_written_to_peers(const Plan& plan, const Work& work);
 
 /// "multiply [0,4)x[0,8) of a of rank 1 by ... into d of rank 0".
 std::string describe_work(const Plan& plan, const Step& step);

@@ -16,6 +16,7 @@ namespace {
 using devices::DeviceFft;
 using kernels::cuda::LinePass;
 using kernels::cuda::LineStep;
+using kernels::cuda::LineTransform;
 using kernels::cuda::TwiddlePass;
 
 /// The numbers of either precision.
@@ -157,6 +158,53 @@ TEST_F(CudaTransformsTest, PassesAreThoseOfTheHost) {
         download(to_there, result);
         expect_near(result, to, "step " + std::to_string(step) + " of " + std::to_string(n));
       }
+    }
+  }
+}
+
+/// Lines of [2][length][neighbours], or of [2][neighbours][length], into two pieces of other order.
+TEST_F(CudaTransformsTest, LinesForSeveralOwnersAreThoseOfTheHost) {
+  for (std::int64_t length = 2; length <= LineTransform::longest; length *= 2) {
+    for (int round = 0; round < 8; ++round) {
+      LineTransform what;
+      what.single = round % 2 == 0;
+      what.backward = round % 4 < 2;
+      what.length = length;
+      what.scale = 0.75;
+      what.neighbours = number(1, 40);
+      const bool along = round >= 6;
+      what.from_along = along ? 1 : what.neighbours;
+      what.from_apart = along ? length : 1;
+      what.loops = 1;
+      what.counts[0] = 2;
+      what.from_strides[0] = length * what.neighbours;
+      const std::int64_t cut = number(1, length - 1);
+      what.pieces = 2;
+      for (int p = 0; p < 2; ++p) {
+        LineTransform::Piece& piece = what.piece[p];
+        const std::int64_t held = p == 0 ? cut : length - cut;
+        piece.first = p == 0 ? 0 : cut;
+        piece.along = along ? 1 : what.neighbours;
+        piece.apart = along ? held : 1;
+        piece.strides[0] = held * what.neighbours;
+      }
+      what.leaves_room = round % 3 == 0;
+      const std::int64_t numbers = 4 * length * what.neighbours;
+      const Numbers from = random_numbers(numbers, what.single);
+      Numbers to = random_numbers(numbers, what.single);
+      const devices::DeviceMemory from_there = upload(from), to_there = upload(to);
+      const std::int64_t item = what.single ? 8 : 16;
+      const auto run = [&](devices::DeviceTransforms& by, const void* source, void* destination) {
+        what.from = source;
+        for (int p = 0; p < 2; ++p)
+          what.piece[p].to = static_cast<char*>(destination) + p * 2 * cut * what.neighbours * item;
+        by.transform_lines(what, device_->stream());
+      };
+      run(*device_->transforms(), from_there.data(), to_there.data());
+      run(host_, from.bytes.data(), to.bytes.data());
+      Numbers result = to;
+      download(to_there, result);
+      expect_near(result, to, std::to_string(length) + ", round " + std::to_string(round));
     }
   }
 }

@@ -22,21 +22,25 @@ namespace {
 #define FFT_STREAM_TEST(name) DEVICE_TEST_OF(DeviceFftStreams, name)
 
 const Shape shape_of_field{11, 7, 10};
+const Shape shape_that_is_stored{8, 4, 16};  // by the last transform, in the memory of peers
 
 /// There and back of several fields that take turns.
 class There {
  public:
-  There(Context& context, Residency residency, Dtype dtype = Dtype::c128) : dtype_(dtype) {
+  There(Context& context, Residency residency, Dtype dtype = Dtype::c128,
+        FftExchange exchange = FftExchange::automatic)
+      : dtype_(dtype), shape_(exchange == FftExchange::stores ? shape_that_is_stored : shape_of_field) {
     const ArrayOptions options{residency, Order::row_major};
     FftOptions how;
+    how.exchange = exchange;
     how.kind = is_complex(dtype) ? FftKind::c2c : FftKind::r2c;
     how.output = Output::cheapest;
-    input_ = empty(context, shape_of_field, Slab(0), dtype, options);
+    input_ = empty(context, shape_, Slab(0), dtype, options);
     plan_.emplace(context, input_.operand(), how);
     spectrum_ = empty(context, plan_->output().layout, plan_->output().dtype);
     for (int field = 0; field < fields; ++field) {
-      fields_.push_back(empty(context, shape_of_field, Slab(0), dtype));
-      back_.push_back(empty(context, shape_of_field, Slab(0), dtype, options));
+      fields_.push_back(empty(context, shape_, Slab(0), dtype));
+      back_.push_back(empty(context, shape_, Slab(0), dtype, options));
       fill_random(fields_.back(), static_cast<std::uint64_t>(field));
     }
     plan_->execute(input_, spectrum_);  // makes what is made at first
@@ -60,6 +64,7 @@ class There {
   }
   Array& input() { return input_; }
   void let_go() { plan_.reset(); }
+  const std::string& method() const { return plan_->plan().method; }
   /// The same by calls of one line, whose results are new arrays and given ones.
   void run_in_one_line(int round, Stream stream) {
     copy(field(round), input_, stream);
@@ -72,8 +77,8 @@ class There {
 
   void expect_back(int number, const Array& result) const {
     const NumberArray whole =
-        random_whole(result.context(), shape_of_field, dtype_, static_cast<std::uint64_t>(number % fields));
-    EXPECT_LT(relative_error(result, whole), 2 * tolerance(dtype_, shape_of_field)) << number;
+        random_whole(result.context(), shape_, dtype_, static_cast<std::uint64_t>(number % fields));
+    EXPECT_LT(relative_error(result, whole), 2 * tolerance(dtype_, shape_)) << number;
   }
 
  private:
@@ -89,10 +94,16 @@ class There {
   }
 
   Dtype dtype_;
+  Shape shape_;
   Array input_, spectrum_;
   std::vector<Array> fields_, back_;
   std::optional<FFT> plan_;
 };
+
+/// Ranks that reach each other's memory.
+bool may_store(Context& context) {
+  return context.size() > 1 && context.state()->device_topology.node_count() == 1;
+}
 
 FFT_STREAM_TEST(ArraysMayBeOverwrittenInStreamOrder) {
   std::mt19937 random(static_cast<unsigned>(pairs_seed() + context.rank()));
@@ -106,6 +117,22 @@ FFT_STREAM_TEST(ArraysMayBeOverwrittenInStreamOrder) {
       context.synchronize();
       for (int field = 0; field < There::fields; ++field) there.expect_back(field, there.back(field));
     }
+  }
+}
+
+/// The same where results go into the memory of peers that may still use it.
+FFT_STREAM_TEST(StoredResultsComeInStreamOrder) {
+  if (!may_store(context)) GTEST_SKIP() << "needs several ranks of one node";
+  std::mt19937 random(static_cast<unsigned>(pairs_seed() + context.rank()));
+  for (const Dtype dtype : {Dtype::c128, Dtype::f32}) {
+    There there(context, Residency::heap, dtype, FftExchange::stores);
+    EXPECT_EQ(there.method(), "slab+stores");
+    for (int round = 0; round < 200; ++round) {
+      there.run(round, Stream{});
+      if (random() % 8 == 0) std::this_thread::sleep_for(std::chrono::microseconds(random() % 300));
+    }
+    context.synchronize();
+    for (int field = 0; field < There::fields; ++field) there.expect_back(field, there.back(field));
   }
 }
 
@@ -203,6 +230,26 @@ FFT_STREAM_TEST(GraphsAreStartedAgainAndAgain) {
       context.synchronize(mine.stream());
       there.expect_back(round, result);
     }
+  }
+}
+
+FFT_STREAM_TEST(GraphsStoreAThousandTimes) {
+  if (!tests_fake_devices()) GTEST_SKIP() << "needs PARTITA_TEST_DEVICE=fake";
+  if (!may_store(context)) GTEST_SKIP() << "needs several ranks of one node";
+  const FakeStream mine;
+  There there(context, Residency::heap, Dtype::c128, FftExchange::stores);
+  Array result = empty(context, shape_that_is_stored, Slab(0), Dtype::c128);
+  begin_fake_capture(mine.stream());
+  there.transform(result, mine.stream());
+  const std::shared_ptr<FakeGraph> graph = end_fake_capture(mine.stream());
+  for (int round = 0; round < 1000; ++round) {
+    copy(there.field(round), there.input(), mine.stream());
+    start_fake_graph(*graph, mine.stream());
+    if (round % 3 == context.rank() % 3 && round % 50 == 0)
+      delay_fake_stream(mine.stream(), std::chrono::milliseconds(1));
+    if (round % 10 != 9) continue;
+    context.synchronize(mine.stream());
+    there.expect_back(round, result);
   }
 }
 

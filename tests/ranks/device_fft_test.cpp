@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <complex>
+#include <limits>
 #include <partita/fft.hpp>
 
 #include "ranks/any_memory.hpp"
 #include "ranks/caught.hpp"
 #include "ranks/fake_device.hpp"
+#include "ranks/fake_transforms.hpp"
 #include "ranks/fft_model.hpp"
 #include "ranks/memory_checks.hpp"
 #include "ranks/needs_devices.hpp"
@@ -23,6 +26,14 @@ Array random_array(Context& context, const Shape& shape, const Distribution& how
   Array array = empty(context, shape, how, dtype, options);
   fill_random(array, 9);
   return array;
+}
+
+void spoil(Array& array) {
+  if (array.dtype() == Dtype::c64) {
+    fill(array, std::complex<float>(std::numeric_limits<float>::quiet_NaN()));
+  } else {
+    fill(array, std::complex<double>(std::numeric_limits<double>::quiet_NaN()));
+  }
 }
 
 DEVICE_FFT_TEST(ResultsLieWhereTheInputDoes) {
@@ -129,6 +140,72 @@ DEVICE_FFT_TEST(ComplexNumbersAreAligned) {
   Array half = array.window({0}, {4 * context.size()});
   expect_refused("input", [&] { (void)fft(half); });
   EXPECT_FALSE(context.failed());
+}
+
+/// Powers of two beside odd extents, ranks without lines, real numbers; and there and back in place.
+DEVICE_FFT_TEST(ResultsAreStoredWhereTheyBelong) {
+  if (context.size() == 1 || context.state()->device_topology.node_count() > 1)
+    GTEST_SKIP() << "needs several ranks of one node";
+  for (const Shape& shape : {Shape{16, 32, 9}, Shape{2, 64, 35}, Shape{128, 4, 16}, Shape{5, 8, 32},
+                             Shape{8, 256}, Shape{512, 2, 2}}) {
+    for (const Dtype dtype : {Dtype::c64, Dtype::c128, Dtype::f32}) {
+      for (const bool natural : {false, true}) {
+        FftOptions options;
+        options.kind = !is_complex(dtype) ? FftKind::r2c : FftKind::c2c;
+        options.exchange = FftExchange::stores;
+        options.distribution = natural ? Slab(0) : Slab(1);
+        if (!is_complex(dtype) && shape.size() < 3) continue;  // the halved axis is not stored
+        const Array input = random_array(context, shape, Slab(0), dtype);
+        FFT plan(context, input.operand(), options);
+        EXPECT_TRUE(contains(plan.plan().method, "+stores")) << plan.plan().method;
+        Array output = empty(context, plan.output().layout, plan.output().dtype);
+        const NumberArray whole = random_whole(context, shape, dtype, 9);
+        for (int round = 0; round < 3; ++round) {
+          spoil(output);
+          plan.execute(input, output);
+          EXPECT_LT(relative_error(output, transformed(whole, options)), tolerance(dtype, shape))
+              << to_string(shape) << " " << name(dtype) << " " << plan.plan().method;
+        }
+        Array back = empty(context, shape, Slab(0), dtype);
+        plan.inverse(output, back);
+        EXPECT_LT(relative_error(back, whole), 2 * tolerance(dtype, shape)) << to_string(shape);
+        if (!natural || !is_complex(dtype)) continue;
+        fft_into(back, back, options);
+        EXPECT_LT(relative_error(back, transformed(whole, options)), 3 * tolerance(dtype, shape));
+      }
+    }
+  }
+}
+
+DEVICE_FFT_TEST(WhatCannotBeStoredIsCopied) {
+  FftOptions options;
+  options.exchange = FftExchange::stores;
+  const Array input = random_array(context, {9, 15, 7}, Slab(0), Dtype::c128);
+  FFT plan(context, input.operand(), options);
+  EXPECT_FALSE(contains(plan.plan().method, "stores")) << plan.plan().method;
+  Array output = empty(context, plan.output().layout, Dtype::c128);
+  plan.execute(input, output);
+  EXPECT_LT(relative_error(output, transformed(random_whole(context, {9, 15, 7}, Dtype::c128, 9), options)),
+            tolerance(Dtype::c128, {9, 15, 7}));
+}
+
+DEVICE_FFT_TEST(WithoutAKernelForItsLinesADeviceCopies) {
+  if (!tests_fake_devices()) GTEST_SKIP() << "needs PARTITA_TEST_DEVICE=fake";
+  FftOptions options;
+  options.exchange = FftExchange::stores;
+  const Array input = random_array(context, {8, 16, 4}, Slab(0), Dtype::c128);
+  context.barrier();
+  fake_transforms_have_lines(false);
+  context.barrier();
+  FFT plan(context, input.operand(), options);
+  EXPECT_FALSE(contains(plan.plan().method, "stores")) << plan.plan().method;
+  context.barrier();
+  fake_transforms_have_lines(true);
+  context.barrier();
+  Array output = empty(context, plan.output().layout, Dtype::c128);
+  plan.execute(input, output);
+  EXPECT_LT(relative_error(output, transformed(random_whole(context, {8, 16, 4}, Dtype::c128, 9), {})),
+            tolerance(Dtype::c128, {8, 16, 4}));
 }
 
 DEVICE_FFT_TEST(WorkspaceOfTheCaller) {

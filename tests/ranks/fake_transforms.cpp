@@ -5,6 +5,7 @@
 
 #include "base/check.hpp"
 #include "kernels/host/transform.hpp"
+#include "unit/lines_here.hpp"
 
 namespace partita::testing {
 namespace {
@@ -14,6 +15,7 @@ using devices::DeviceFft;
 constexpr std::int64_t fake_workspace_bytes = 192;
 constexpr int garbage = 0x7f;
 std::atomic<int> prepared{0};
+std::atomic<bool> have_lines{true};
 
 kernels::TransformShape shape_of(const DeviceFft& what) {
   kernels::TransformShape shape;
@@ -64,6 +66,10 @@ void for_each_number(std::int64_t count, const Work& work) {
 
 }  // namespace
 
+void fake_transforms_have_lines(bool they_do) {
+  have_lines = they_do;
+}
+
 int fake_transforms_prepared() {
   return prepared;
 }
@@ -108,6 +114,14 @@ void FakeTransforms::twiddle(const kernels::cuda::TwiddlePass& pass, Stream stre
       kernels::cuda::twiddle_element<double>(pass, number);
     });
   });
+}
+
+bool FakeTransforms::has_lines_of(std::int64_t length, bool /*single*/) const {
+  return have_lines && kernels::cuda::transforms_lines_of(length);
+}
+
+void FakeTransforms::transform_lines(const kernels::cuda::LineTransform& what, Stream stream) {
+  put_(stream, [what] { transform_lines_here(what); });
 }
 
 }  // namespace partita::testing

@@ -12,6 +12,9 @@ namespace partita::testing {
 /// How many plans have been made in this process so far.
 int fake_transforms_prepared();
 
+/// Whether devices have kernels for lines that are stored in peers' memory, from now on: at first they do.
+void fake_transforms_have_lines(bool they_do);
+
 class FakeTransforms final : public devices::DeviceTransforms {
  public:
   using Put = std::function<void(Stream stream, std::function<void()> work)>;
@@ -24,6 +27,8 @@ class FakeTransforms final : public devices::DeviceTransforms {
                  Stream stream) override;
   void pass(const kernels::cuda::LinePass& pass, Stream stream) override;
   void twiddle(const kernels::cuda::TwiddlePass& pass, Stream stream) override;
+  bool has_lines_of(std::int64_t length, bool single) const override;
+  void transform_lines(const kernels::cuda::LineTransform& what, Stream stream) override;
 
  private:
   Put put_;

@@ -38,6 +38,10 @@ std::vector<planning::MemoryRange> random_ranges(Random& random) {
     const int first = below(random, bytes);
     ranges.push_back({below(random, buffers), below(random, 2), first,
                       first + below(random, std::min(8, bytes - first) + 1), below(random, 3) == 0});
+    if (below(random, 2) == 0) continue;
+    constexpr int row = 4;
+    const int column = below(random, row);
+    ranges.back().columns = {row, column, column + 1 + below(random, row - column)};
   }
   return ranges;
 }
@@ -67,7 +71,8 @@ bool meet(const std::vector<planning::MemoryRange>& a, const std::vector<plannin
   for (const planning::MemoryRange& one : a) {
     for (const planning::MemoryRange& other : b) {
       if (one.buffer == other.buffer && one.rank == other.rank &&
-          std::max(one.first, other.first) < std::min(one.last, other.last)) {
+          std::max(one.first, other.first) < std::min(one.last, other.last) &&
+          one.columns.meet(other.columns)) {
         return true;
       }
     }
@@ -178,6 +183,9 @@ class RecordedMemory {
   void for_each(const std::vector<planning::MemoryRange>& ranges, const Visit& visit) {
     for (const planning::MemoryRange& range : ranges) {
       for (std::int64_t i = range.first; i < range.last; ++i) {
+        const planning::Columns& columns = range.columns;
+        const std::int64_t column = columns.row > 0 ? i % columns.row : 0;
+        if (columns.row > 0 && (column < columns.first || column >= columns.last)) continue;
         visit(cells_[static_cast<std::size_t>((range.buffer * 2 + range.rank) * bytes + i)]);
       }
     }
@@ -288,6 +296,32 @@ TEST(Touched, WorksTouchTheirParts) {
   for (int rank = 0; rank < 4; ++rank) {
     expect_touched(plan_matmul(operands, Topology::regular(4, 2), rank, {}, {}, false));
   }
+}
+
+/// Of rows, parts that leave out something of each.
+TEST(Touched, ColumnsOfAnArrayAreApart) {
+  const Operand operand = Operand::of(Layout(Slab(0), {6, 10, 12}, 2), Dtype::f32);
+  Plan plan;
+  plan.buffers = {{"array", BufferKind::operand, operand, 0}, {"other", BufferKind::operand, operand, 0}};
+  const auto copy = [&](std::int64_t first, std::int64_t last) {
+    Region region = operand.layout.region(0);
+    region.sets[2] = IndexSet::range(first, last);
+    Step step;
+    step.region = region;
+    step.to.buffer = 1;
+    plan.steps.push_back(step);
+  };
+  copy(0, 4);
+  copy(4, 12);
+  copy(3, 5);
+  copy(0, 12);
+  const std::vector<planning::Touched> touched = planning::touched_by_steps(plan);
+  EXPECT_EQ(touched[1].written.front().columns, (planning::Columns{48, 16, 48}));
+  EXPECT_EQ(touched[3].written.front().columns, planning::Columns());
+  const planning::Dependencies found = planning::find_dependencies(plan, touched, std::vector{0, 1, 2, 3});
+  EXPECT_TRUE(found.after[1].empty());
+  EXPECT_EQ(found.after[2], (std::vector{1, 0}));
+  EXPECT_EQ(found.after[3], std::vector{2});
 }
 
 TEST(Touched, OperandsThatMeetAreOnePiece) {

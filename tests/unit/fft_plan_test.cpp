@@ -115,7 +115,8 @@ Numbers by_definition(const FftOptions& options, std::vector<int> axes, const Op
 }
 
 void expect_transforms(const Operand& input, const Operand& output, const Topology& topology,
-                       const FftOptions& options, bool in_place = false, bool grouped = false) {
+                       const FftOptions& options, bool in_place = false, bool grouped = false,
+                       const Machine& machine = {}) {
   SCOPED_TRACE(input.to_string() + " -> " + output.to_string() + (grouped ? " in groups" : ""));
   std::vector<int> axes = options.axes;
   for (int d = 0; options.axes.empty() && d < input.layout.dimensions(); ++d) axes.push_back(d);
@@ -130,7 +131,7 @@ void expect_transforms(const Operand& input, const Operand& output, const Topolo
     return std::complex<double>(wanted.values[static_cast<std::size_t>(place)]);
   };
   const Planner planner = [&](int rank) {
-    return fourier::plan_transform(input, output, topology, rank, options, {}, in_place, grouped);
+    return fourier::plan_transform(input, output, topology, rank, options, machine, in_place, grouped);
   };
   const Verdict verdict = in_place ? verify_numbers(planner, {{1, given, result, 0}})
                                    : verify_numbers(planner, {{0, given}, {1, {}, result}});
@@ -195,6 +196,111 @@ TEST(FftPlan, TransformsLongLinesInFourSteps) {
       }
     }
   }
+}
+
+/// A machine whose devices store so fast that copies are never chosen.
+Machine that_stores() {
+  Machine machine;
+  machine.store_bandwidth = 1e18;
+  machine.copy_latency = machine.signal_latency = 0;  // groups of lines cost nothing
+  return machine;
+}
+
+bool stores_to_peers(const Plan& plan) {
+  return std::ranges::any_of(plan.works, [&](const Work& work) {
+    const auto* const into = std::get_if<TransformInto>(&work);
+    return into != nullptr &&
+           std::ranges::any_of(into->to, [&](const Part& part) { return part.place.rank != plan.rank; });
+  });
+}
+
+/// Uneven slabs, ranks without lines, odd sizes along the other axes; several exchanges in a plan.
+TEST(FftPlan, ResultsAreStoredWhereTheyBelong) {
+  RandomLayouts random(23);
+  int stored = 0;
+  for (int i = 0; i < 250; ++i) {
+    const int ranks = random.number(2, 8), dimensions = random.number(2, 3);
+    Shape shape;
+    for (int d = 0; d < dimensions; ++d)
+      shape.push_back(random.maybe() ? 1 << random.number(1, 4) : random.number(1, 9));
+    FftOptions options;
+    options.kind = random.maybe(0.6) ? FftKind::c2c : random.maybe() ? FftKind::r2c : FftKind::c2r;
+    options.inverse = options.kind == FftKind::c2c && random.maybe();
+    options.axes = random.permutation(dimensions);
+    options.axes.resize(static_cast<std::size_t>(random.number(1, dimensions)));
+    const int last = options.axes.back();
+    if (options.kind != FftKind::c2c) shape[last] = std::max<std::int64_t>(shape[last], 2);
+    Shape result = shape;
+    if (options.kind == FftKind::r2c) result[last] = shape[last] / 2 + 1;
+    if (options.kind == FftKind::c2r) options.last_length = result[last] = 2 * (shape[last] - 1);
+    const auto any_slab = [&](const Shape& of) {
+      if (random.maybe(0.2)) return random.layout(of, ranks);
+      return Layout(Slab(random.number(0, dimensions - 1)), of, ranks);
+    };
+    Operand input = on_heap(any_slab(shape), options.kind == FftKind::r2c ? Dtype::f64 : Dtype::c128);
+    Layout given = any_slab(result);
+    if (given.partial() || options.kind == FftKind::c2c)
+      given = Layout(Slab(random.number(0, dimensions - 1)), result, ranks);
+    if (input.layout.partial()) input.layout = Layout(Slab(0), shape, ranks);
+    Operand output = on_heap(given, result_dtype(input.dtype, options.kind));
+    input.space = output.space = MemorySpace::device;
+    if (random.maybe(0.2)) input.residency = Residency::ordinary;
+    if (random.maybe(0.2)) output.residency = Residency::ordinary;
+    const Topology topology = Topology::regular(ranks);
+    expect_transforms(input, output, topology, options, false, false, that_stores());
+    stored += stores_to_peers(plan_fft(input, output, topology, 0, options, that_stores())) ? 1 : 0;
+    const bool may_be_in_place = options.kind == FftKind::c2c;
+    if (may_be_in_place) expect_transforms(input, input, topology, options, true, false, that_stores());
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(stored, 60);
+}
+
+/// Boxes that are stacked as bricks cut neighbouring lines in other places.
+TEST(FftPlan, BricksAreCopied) {
+  const Shape shape{8, 8};
+  const Box bricks({{{0, 0}, {4, 3}}, {{0, 3}, {4, 8}}, {{4, 0}, {8, 5}}, {{4, 5}, {8, 8}}});
+  const Box tiles({{{0, 0}, {3, 4}}, {{3, 0}, {8, 4}}, {{0, 4}, {3, 8}}, {{3, 4}, {8, 8}}});
+  for (const auto& [boxes, stored] : {std::pair(bricks, false), std::pair(tiles, true)}) {
+    Operand input = on_heap(Layout(Slab(0), shape, 4)), output = on_heap(Layout(boxes, shape, 4));
+    input.space = output.space = MemorySpace::device;
+    FftOptions options;
+    options.method = FftMethod::slab;
+    expect_transforms(input, output, Topology::regular(4), options, false, false, that_stores());
+    int last_stores = 0;
+    for (const Work& work : plan_fft(input, output, Topology::regular(4), 1, options, that_stores()).works) {
+      const auto* const into = std::get_if<TransformInto>(&work);
+      if (into != nullptr && into->scaled) last_stores += static_cast<int>(into->to.size());
+    }
+    EXPECT_EQ(last_stores > 0, stored);
+  }
+}
+
+/// Slabs, pencils, and what cannot be stored.
+TEST(FftPlan, HowArraysChangeHandsIsChosenByPriceOrAsked) {
+  const Topology topology = Topology::regular(4);
+  const auto planned = [&](std::int64_t n, FftExchange exchange, const Machine& machine,
+                           Dtype dtype = Dtype::c64) {
+    Operand input = on_heap(Layout(Slab(0), {n, n, n}, 4), dtype),
+            output = on_heap(Layout(Slab(1), {n, n, n}, 4), dtype);
+    input.space = output.space = MemorySpace::device;
+    FftOptions options;
+    options.exchange = exchange;
+    return plan_fft(input, output, topology, 1, options, machine);
+  };
+  const Machine h200 = Machine::find("node-4-h200");
+  EXPECT_EQ(planned(256, FftExchange::automatic, h200).method, "slab+stores");
+  EXPECT_EQ(planned(512, FftExchange::automatic, h200).method, "slab+stores");
+  EXPECT_EQ(planned(1024, FftExchange::automatic, h200).method, "slab");
+  EXPECT_EQ(planned(256, FftExchange::copies, h200).method, "slab");
+  EXPECT_EQ(planned(1024, FftExchange::stores, h200).method, "slab+stores");
+  EXPECT_EQ(planned(256, FftExchange::automatic, {}).method, "slab");  // nothing is known of its stores
+  EXPECT_EQ(planned(250, FftExchange::automatic, h200).method, "slab");
+  EXPECT_EQ(planned(250, FftExchange::stores, h200).method, "slab");
+  EXPECT_NE(planned(256, FftExchange::automatic, h200).reason.find("; slab "), std::string::npos);
+  const Plan plan = planned(256, FftExchange::stores, h200);
+  EXPECT_EQ(traffic(plan).node_bytes, std::int64_t{256} * 256 * 256 * 8 / 4 * 3 / 4);
+  for (const Step& step : plan.steps) EXPECT_NE(step.kind, StepKind::copy);
 }
 
 /// What is put into a peer's memory lies between the transforms of parts.

@@ -3,7 +3,7 @@
 All are collective and blocking, take arrays in any distribution, and keep plans. ``out`` is an array of the result's shape
 and dtype, in any distribution. More options of all: output ('as-input', or 'cheapest': the distribution in which the
 transform ends, which saves an exchange), distribution, order and heap of a new result, method ('automatic', 'local', 'slab',
-'pencil', 'four-step'), grid, scratch_bytes, measure, wisdom_file.
+'pencil', 'four-step'), grid, exchange ('automatic', 'copies', 'stores'), scratch_bytes, measure, wisdom_file.
 """
 
 from __future__ import annotations

@@ -22,6 +22,8 @@ constexpr std::pair<std::string_view, FftMethod> methods_of_fft[] = {{"automatic
                                                                      {"slab", FftMethod::slab},
                                                                      {"pencil", FftMethod::pencil},
                                                                      {"four-step", FftMethod::four_step}};
+constexpr std::pair<std::string_view, FftExchange> exchanges_of_fft[] = {
+    {"automatic", FftExchange::automatic}, {"copies", FftExchange::copies}, {"stores", FftExchange::stores}};
 constexpr std::pair<std::string_view, Output> outputs[] = {
     {"as-input", Output::as_input}, {"cheapest", Output::cheapest}, {"given", Output::given}};
 
@@ -32,8 +34,8 @@ void bind_fft_options(nb::module_& module) {
           [](FftOptions* self, const std::string& kind, const std::vector<int>& axes, bool inverse,
              const std::string& norm, std::int64_t last_length, const std::string& output,
              const std::optional<Distribution>& distribution, const std::string& order, bool heap,
-             const std::string& method, const std::vector<int>& grid, std::int64_t scratch_bytes,
-             bool measure, const std::string& wisdom_file) {
+             const std::string& method, const std::vector<int>& grid, const std::string& exchange,
+             std::int64_t scratch_bytes, bool measure, const std::string& wisdom_file) {
             FftOptions options;
             options.kind = named("kind", kind, fft_kinds);
             options.axes = axes;
@@ -46,6 +48,7 @@ void bind_fft_options(nb::module_& module) {
             options.residency = residency_of(heap);
             options.method = named("method", method, methods_of_fft);
             options.grid = grid;
+            options.exchange = named("exchange", exchange, exchanges_of_fft);
             options.scratch_bytes = scratch_bytes;
             options.measure = measure;
             options.wisdom_file = wisdom_file;
@@ -55,7 +58,8 @@ void bind_fft_options(nb::module_& module) {
           nb::arg("inverse") = false, nb::arg("norm") = "backward", nb::arg("last_length") = 0,
           nb::arg("output") = "as-input", nb::arg("distribution") = nb::none(), nb::arg("order") = "C",
           nb::arg("heap") = true, nb::arg("method") = "automatic", nb::arg("grid") = std::vector<int>{},
-          nb::arg("scratch_bytes") = 0, nb::arg("measure") = false, nb::arg("wisdom_file") = "");
+          nb::arg("exchange") = "automatic", nb::arg("scratch_bytes") = 0, nb::arg("measure") = false,
+          nb::arg("wisdom_file") = "");
 }
 
 /// Which function the options name. `in`: a stream, or nothing.

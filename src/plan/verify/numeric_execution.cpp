@@ -107,6 +107,22 @@ std::size_t extent(const Part& part, std::size_t back) {
   return static_cast<std::size_t>(sets[sets.size() - back].size());
 }
 
+/// Where the elements of `part`, row-major, stand among those of `whole`.
+template <class Visit>
+void for_each_position(const Region& part, const Region& whole, const Visit& visit) {
+  for (std::int64_t i = 0; i < part.size(); ++i) {
+    std::int64_t rest = i, position = 0, step = 1;
+    for (std::size_t d = part.sets.size(); d-- > 0;) {
+      const std::int64_t index = part.sets[d].at(rest % part.sets[d].size());
+      check<Fault>(whole.sets[d].contains(index), "a part lies outside of what it is a part of");
+      position += step * whole.sets[d].position(index);
+      step *= whole.sets[d].size();
+      rest /= part.sets[d].size();
+    }
+    visit(position);
+  }
+}
+
 Number joined(Reduction reduction, Number a, Number b) {
   if (reduction == Reduction::sum) return a + b;
   if (reduction == Reduction::product) return a * b;
@@ -276,6 +292,23 @@ void NumericExecution::compute(const Transform& work) {
     std::ranges::transform(numbers, numbers.begin(), [&](Number x) { return x * parameters_.scale; });
   check<Fault>(numbers.empty() || shape == work.to.region.shape(), "the parts of a transform do not fit");
   write(work.to, numbers);
+}
+
+void NumericExecution::compute(const TransformInto& work) {
+  const Region& region = work.from.region;
+  Shape shape = region.shape();
+  Numbers numbers = read(work.from);
+  if (!numbers.empty()) numbers = transformed(work.kind, shape[work.axis], work.axis, shape, numbers);
+  std::int64_t parts = 0;
+  for (const Part& part : work.to) {
+    Numbers some;
+    for_each_position(part.region, region, [&](std::int64_t position) {
+      some.push_back(numbers[static_cast<std::size_t>(position)] * (work.scaled ? parameters_.scale : 1.0));
+    });
+    parts += part.region.size();
+    write(part, some);
+  }
+  check<Fault>(parts == region.size(), "the parts that a transform writes are not what it reads");
 }
 
 void NumericExecution::compute(const Twiddle& work) {

@@ -36,6 +36,7 @@ class NumericExecution final : public ExecutionOn<NumberCell> {
   void compute(const ApplyEpilogue& work);
   void compute(const SumAlong& work);
   void compute(const Transform& work);
+  void compute(const TransformInto& work);
   void compute(const Twiddle& work);
 
   const Plans& plans_;

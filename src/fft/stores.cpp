@@ -1,0 +1,255 @@
+#include "fft/stores.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/round.hpp"
+#include "fft/layouts.hpp"
+#include "fft/through_cache.hpp"
+
+namespace partita::fourier {
+namespace {
+
+constexpr int most_ranks = 16;  // lines are cut into so many pieces at most
+
+bool is_run(const IndexSet& set) {
+  return set.intervals().size() == 1 && set.intervals().front().count == 1;
+}
+
+/// Every rank owns a box.
+bool is_of_boxes(const Layout& layout) {
+  for (int rank = 0; rank < layout.ranks(); ++rank) {
+    const Region region = layout.region(rank);
+    if (!region.empty() && !std::ranges::all_of(region.sets, is_run)) return false;
+  }
+  return true;
+}
+
+/// Of the cells of a layout in a region: those that are cut alike along all axes but one hold whole lines
+/// along that. (Boxes may be stacked as bricks.)
+bool cuts_lines_alike(const Layout& layout, const Region& region, int axis) {
+  if (region.empty()) return true;
+  const auto number = static_cast<std::size_t>(axis);
+  std::vector<std::pair<Region, std::int64_t>> lines;  // and how much of each is held
+  for (Layout::Cell& cell : layout.cells(region)) {
+    const std::int64_t held = cell.region.sets[number].size();
+    cell.region.sets[number] = region.sets[number];
+    const auto known = std::ranges::find(lines, cell.region, &std::pair<Region, std::int64_t>::first);
+    if (known == lines.end()) {
+      lines.emplace_back(std::move(cell.region), held);
+    } else {
+      known->second += held;
+    }
+  }
+  return std::ranges::all_of(lines,
+                             [&](const auto& one) { return one.second == region.sets[number].size(); });
+}
+
+/// On every rank.
+bool cuts_lines_alike(const Layout& to, const Layout& from, int axis) {
+  for (int rank = 0; rank < from.ranks(); ++rank) {
+    if (!cuts_lines_alike(to, from.region(rank), axis)) return false;
+  }
+  return true;
+}
+
+/// The axes but one.
+Stage without(const Stage& stage, int axis) {
+  Stage rest = stage;
+  std::erase(rest.axes, axis);
+  return rest;
+}
+
+Region in_group(Region region, int axis, const IndexSet& group) {
+  if (region.empty()) return region;
+  IndexSet& set = region.sets[static_cast<std::size_t>(axis)];
+  set = intersect(set, group);
+  return region;
+}
+
+class Storing {
+ public:
+  Storing(Steps& steps, const Problem& problem, const StoredStage& what, int to)
+      : steps_(steps),
+        problem_(problem),
+        what_(what),
+        rest_(without(what.stage, what.stored)),
+        between_(rest_.axes.empty() ? what.from : what.between),
+        to_(to),
+        own_(what.stage.after.region(steps.rank())),
+        takers_(owners(steps.operand(to).layout, own_)),
+        givers_(owners(what.stage.after, steps.operand(to).layout.region(steps.rank()))) {}
+
+  /// Nobody waits before all its peers have been told that they may store.
+  void open() {
+    steps_.settle();
+    for (const int peer : givers_) steps_.signal(peer, grant);
+  }
+
+  /// As groups of the source arrive.
+  void run(const Arrivals& arriving) {
+    for (std::size_t i = 0; i < arriving.groups.indices.size(); ++i)
+      store(await_group(steps_, arriving, i, own_));
+    tell();
+  }
+
+  /// Of the first group part by part, while the other axes of the next part are transformed.
+  void run(const Groups& groups) {
+    const redistribution::Parts parts = parts_of_rest();
+    for (int part = 0; part < parts.count; ++part) {
+      const Region lines = redistribution::part_of(own_, parts, part);
+      if (!rest_.axes.empty() && !lines.empty())
+        transform_owned(steps_, problem_, rest_, false, before(lines), what_.from, between_);
+      store(groups.several() ? in_group(lines, groups.axis, groups.indices.front()) : lines);
+    }
+    tell();
+    for (std::size_t i = 1; i < groups.indices.size(); ++i) {
+      store(in_group(own_, groups.axis, groups.indices[i]));
+      tell();
+    }
+  }
+
+  const std::vector<int>& givers() const { return givers_; }
+
+ private:
+  /// Those of a region, this rank excepted, from the next rank on.
+  std::vector<int> owners(const Layout& layout, const Region& region) const {
+    std::vector<int> ranks;
+    if (region.empty()) return ranks;
+    for (const Layout::Cell& cell : layout.cells(region)) ranks.push_back(cell.contributions.front().front());
+    const auto distance = [&](int rank) { return (rank - steps_.rank() + layout.ranks()) % layout.ranks(); };
+    std::ranges::sort(ranks, {}, distance);
+    ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+    std::erase(ranks, steps_.rank());
+    return ranks;
+  }
+
+  /// One where there is nothing to be transformed meanwhile.
+  redistribution::Parts parts_of_rest() const {
+    if (rest_.axes.empty()) return {};
+    const Operand& to = steps_.operand(to_);
+    return parts_of(problem_, what_.stage.after, to.dtype, what_.stage.axes, to.layout);
+  }
+
+  /// The halved axis has another extent before.
+  Region before(Region lines) const {
+    for (const int axis : what_.stage.axes) {
+      lines.sets[static_cast<std::size_t>(axis)] = IndexSet::range(0, what_.stage.before.shape()[axis]);
+    }
+    return lines;
+  }
+
+  void store(const Region& lines) {
+    if (lines.empty()) return;
+    if (!granted_) {
+      for (const int peer : takers_) steps_.wait(peer, grant);
+    }
+    granted_ = true;
+    TransformInto work{{lines, steps_.own(between_)}, {}, what_.stored, problem_.kind, what_.last};
+    for (Layout::Cell& cell : steps_.operand(to_).layout.cells(lines)) {
+      const int owner = cell.contributions.front().front();
+      work.to.push_back({std::move(cell.region), {to_, owner, 0, {}}});
+    }
+    steps_.compute(std::move(work));
+  }
+
+  void tell() {
+    for (const int peer : takers_) steps_.signal(peer, written);
+  }
+
+  Steps& steps_;
+  const Problem& problem_;
+  const StoredStage& what_;
+  Stage rest_;  // that is transformed first
+  int between_, to_;
+  Region own_;
+  std::vector<int> takers_, givers_;
+  bool granted_ = false;
+};
+
+/// A power of two of complex numbers.
+bool is_of_kernel(const Problem& problem, const Stage& stage, int axis) {
+  const std::int64_t length = stage.after.shape()[axis];
+  return axis != problem.halved_axis() && length >= 2 && (length & (length - 1)) == 0 &&
+         length <= TransformInto::longest;
+}
+
+}  // namespace
+
+std::optional<int> stored_axis(const Problem& problem, const Stage& stage, const Layout& to) {
+  const bool is_complex_kind =
+      problem.kind == TransformKind::complex_forward || problem.kind == TransformKind::complex_backward;
+  const bool makes_reals = problem.doubles && changes_dtype(problem, stage);
+  if (!problem.on_device() || !is_complex_kind || makes_reals || same(stage.after, to)) return std::nullopt;
+  if (!on_one_node(problem.topology) || problem.topology.ranks() > most_ranks) return std::nullopt;
+  if (!is_plain(to) || !is_plain(stage.after) || !is_of_boxes(to) || !is_of_boxes(stage.after)) {
+    return std::nullopt;
+  }
+  for (const std::int64_t axis : problem.input.axis_order) {  // slowest first
+    const auto number = static_cast<int>(axis);
+    if (!contains(stage.axes, axis) || !is_of_kernel(problem, stage, number)) continue;
+    if (cuts_lines_alike(to, stage.after, number)) return number;
+  }
+  return std::nullopt;
+}
+
+Groups groups_of(const Problem& problem, const Stage& stage, int stored, const Stage& next) {
+  constexpr double most = 4;
+  constexpr std::int64_t shortest = 128;  // bytes of a row, as tiles of lines are
+  const auto axis = static_cast<int>(problem.input.axis_order[problem.input.axis_order.size() - 1]);
+  const auto whole = [&](const Layout& layout) -> bool {
+    return whole_axes(layout)[static_cast<std::size_t>(axis)];
+  };
+  const bool by_kernel = next.axes.size() == 1 && is_of_kernel(problem, next, next.axes.front());
+  if (!by_kernel || axis == stored || contains(next.axes, axis)) return {};
+  if (!whole(stage.after) || !whole(next.before)) return {};
+  const Machine& machine = problem.machine;
+  const std::int64_t item = size_of(problem.halves ? problem.dtype : problem.input.dtype);
+  const double pass = static_cast<double>(next.before.largest_local_size() * item) / machine.copy_bandwidth;
+  const double start = 2 * (machine.copy_latency + 2 * machine.signal_latency);
+  const std::int64_t extent = next.before.shape()[axis], least = shortest / item;
+  const auto wanted = static_cast<std::int64_t>(start > 0 ? std::clamp(pass / start, 1.0, most) : most);
+  const std::int64_t length = round_up(ceil_divide(extent, wanted), least);
+  Groups groups{axis, {}};
+  for (std::int64_t first = 0; first < extent; first += length)
+    groups.indices.push_back(IndexSet::range(first, std::min(extent, first + length)));
+  return groups;
+}
+
+Region await_group(Steps& steps, const Arrivals& arrivals, std::size_t group, const Region& region) {
+  for (const int peer : arrivals.givers) steps.wait(peer, written);
+  return in_group(region, arrivals.groups.axis, arrivals.groups.indices[group]);
+}
+
+void await_all(Steps& steps, const Arrivals& arrivals) {
+  for (const int peer : arrivals.givers) {
+    steps.wait_for(peer, written, static_cast<std::int64_t>(arrivals.groups.indices.size()));
+  }
+}
+
+Arrivals transform_into_owners(Steps& steps, const Problem& problem, const StoredStage& what,
+                               const Arrivals& arriving, int to, const Groups& groups) {
+  Storing storing(steps, problem, what, to);
+  storing.open();
+  if (arriving.groups.several()) {
+    storing.run(arriving);
+  } else {
+    storing.run(groups);
+    if (groups.several()) return {groups, storing.givers()};
+  }
+  for (const int peer : storing.givers()) steps.wait(peer, written);
+  return {};
+}
+
+void transform_arriving(Steps& steps, const Problem& problem, const Stage& stage, bool last,
+                        const Arrivals& arriving, int from, int to) {
+  const Region own = stage.before.region(steps.rank());
+  for (std::size_t i = 0; i < arriving.groups.indices.size(); ++i) {
+    const Region lines = await_group(steps, arriving, i, own);
+    if (lines.empty()) continue;
+    steps.compute(TransformInto{
+        {lines, steps.own(from)}, {{lines, steps.own(to)}}, stage.axes.front(), problem.kind, last});
+  }
+}
+
+}  // namespace partita::fourier

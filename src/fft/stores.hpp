@@ -1,0 +1,59 @@
+// An array that changes hands while it is transformed: the last transform of a stage stores its results in
+// the memory of their owners.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "fft/scheme.hpp"
+#include "fft/steps.hpp"
+
+namespace partita::fourier {
+
+/// The axis of the stage along which what goes into layout `to` can be transformed last and stored where it
+/// belongs: of those that lie there for it the slowest in memory, so that the other transforms are along
+/// neighbours. Nothing: it has to be copied. The same on every rank.
+std::optional<int> stored_axis(const Problem& problem, const Stage& stage, const Layout& to);
+
+/// The indices along `axis`, in groups that arrive one after the other.
+struct Groups {
+  int axis = 0;
+  std::vector<IndexSet> indices;  ///< one or none: all at once
+
+  bool several() const { return indices.size() > 1; }
+};
+
+/// How what `stage` stores along `stored` arrives, where `next` can begin with one group while the others are
+/// on their way: several where that is worth the launches.
+Groups groups_of(const Problem& problem, const Stage& stage, int stored, const Stage& next);
+
+/// What peers store in this rank's memory and nobody has waited for yet; nothing where it came all at once.
+struct Arrivals {
+  Groups groups;
+  std::vector<int> givers;
+};
+/// Waits for one group, of which the elements of a region are left.
+Region await_group(Steps& steps, const Arrivals& arrivals, std::size_t group, const Region& region);
+void await_all(Steps& steps, const Arrivals& arrivals);
+
+/// A stage on its way from one buffer to its owners. The axes but `stored` are transformed first, into buffer
+/// `between`, which may be `from`.
+struct StoredStage {
+  const Stage& stage;
+  bool last = false;
+  int stored = 0;
+  int from = 0;
+  int between = 0;
+};
+
+/// Into buffer `to`, in the memory of peers, too: part by part, so that one part's results are on their way
+/// while the other axes of the next are transformed, or group by group as `arriving` comes. Gives what is on
+/// its way to this rank, in `groups`.
+Arrivals transform_into_owners(Steps& steps, const Problem& problem, const StoredStage& what,
+                               const Arrivals& arriving, int to, const Groups& groups);
+
+/// A stage of one axis whose input arrives in groups, from one buffer to another, or in place.
+void transform_arriving(Steps& steps, const Problem& problem, const Stage& stage, bool last,
+                        const Arrivals& arriving, int from, int to);
+
+}  // namespace partita::fourier
