@@ -87,11 +87,11 @@ void BoundPlan::lend() const {
 // The kernel goes through the rows in any order.
 void BoundPlan::pull(const Step& step, const Move& move) {
   const int node_rank = node_index_[static_cast<std::size_t>(step.from.rank)];
-  const auto lent = context_.board->lent(node_rank, static_cast<std::size_t>(step.from.buffer));
+  const auto* const lent = reinterpret_cast<const char*>(  // NOLINT(performance-no-int-to-ptr): the peer's
+      context_.board->lent(node_rank, static_cast<std::size_t>(step.from.buffer)));
   memory::CrossMemory::Read read(*context_.cross_memory, context_, plan_.operation, step.from.rank);
   for (const kernels::StridedCopy& nest : move.nests) {
-    const char* const from = reinterpret_cast<const char*>(lent) + nest.from_offset;
-    kernels::walk(std::span<const kernels::CopyLoop>(nest.loops), from,
+    kernels::walk(std::span<const kernels::CopyLoop>(nest.loops), lent + nest.from_offset,
                   memory_.address(step.to) + nest.to_offset,
                   [&](const char* source, char* target) { read.add(source, target, nest.item_bytes); });
   }

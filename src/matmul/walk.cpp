@@ -73,22 +73,35 @@ void Walk::open() {
   for (const bool of_a : {true, false}) {
     if (frame_.input(of_a).pushed) continue;
     const OwnPart own(frame_, of_a);
-    bool is_read = false;
+    std::vector<Region> read;
     for (const int peer : frame_.problem.topology.node_ranks(frame_.problem.topology.node(rank_))) {
       if (peer == rank_ || frame_.tile(peer).empty() || !own.is_read_by(peer)) continue;
       readers_.insert(peer);
-      is_read = true;
+      read.push_back(intersect(own.region(), region_of(frame_.problem, frame_.tile(peer), of_a)));
     }
-    if (is_read) publish(frame_.input(of_a), own.region());
+    publish(frame_.input(of_a), own.region(), std::move(read));
   }
   for (const int reader : readers_) builder_.signal(reader, ready);
   pushes_.begin();
   if (sums_.irregular || frame_.problem.multiplies_nothing()) zero();
 }
 
-void Walk::publish(const Input& input, const Region& own) {
+// What peers read of the own part: each piece once, or all of it where the pieces are no less.
+void Walk::publish(const Input& input, const Region& own, std::vector<Region> read) {
   if (input.published < 0) return;
-  builder_.copy(rank_, own, builder_.own(input.buffer), builder_.own(input.published));
+  std::ranges::stable_sort(read, std::ranges::greater(), &Region::size);
+  std::vector<Region> pieces;
+  std::int64_t elements = 0;
+  for (Region& region : read) {
+    const auto holds_it = [&](const Region& piece) { return common_size(piece, region) == region.size(); };
+    if (std::ranges::any_of(pieces, holds_it)) continue;
+    elements += region.size();
+    pieces.push_back(std::move(region));
+  }
+  if (elements >= own.size() && !pieces.empty()) pieces = {own};
+  for (Region& piece : pieces) {
+    builder_.copy(rank_, std::move(piece), builder_.own(input.buffer), builder_.own(input.published));
+  }
 }
 
 void Walk::zero() {

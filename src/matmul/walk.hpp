@@ -31,7 +31,7 @@ class Walk {
   using enum planning::Channel;
 
   void open();
-  void publish(const Input& input, const Region& own);
+  void publish(const Input& input, const Region& own, std::vector<Region> read);
   void zero();
   bool joins_panel() const;
   bool rounds_in_product() const;

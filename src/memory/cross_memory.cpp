@@ -32,7 +32,7 @@ const runtime::Word& known_word() {
 }
 
 iovec run_of(std::uint64_t address, std::size_t bytes) {
-  return {reinterpret_cast<void*>(address), bytes};
+  return {reinterpret_cast<void*>(address), bytes};  // NOLINT(performance-no-int-to-ptr): of another process
 }
 
 // The descendants of a process may always read it, so without Yama, or where it is off, nothing is to be

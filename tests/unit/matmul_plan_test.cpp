@@ -253,6 +253,24 @@ TEST(MatmulPlan, NothingIsCopiedThatTheLocalMultiplyCanReadWhereItLies) {
   }
 }
 
+// k is cut as A's columns are, so that of its columns of B a rank gives away the rows of the other's k.
+TEST(MatmulPlan, OwnersOfOrdinaryMemoryCopyWhatPeersReadAndNoMore) {
+  MatmulCase test = square(16, BlockCyclic({1, 2}, {4, 4}), Topology::regular(2));
+  test.operands.a.residency = test.operands.b.residency = Residency::ordinary;
+  test.options.method = MatmulMethod::reduce_scatter;
+  for (int rank = 0; rank < 2; ++rank) {
+    const Plan plan = test.plan(rank);
+    std::int64_t published = 0;
+    for (const Step& step : plan.steps) {
+      if (step.kind != StepKind::copy) continue;
+      const Buffer& to = plan.buffers[static_cast<std::size_t>(step.to.buffer)];
+      if (to.name.find("published") != std::string::npos) published += step.region.size();
+    }
+    EXPECT_EQ(published, 16 * 16 / 4) << rank;
+  }
+  run(test, 1);
+}
+
 TEST(MatmulPlan, TheOwnPieceComesFirstWhereOneOperandMoves) {
   MatmulCase test = square(16, Slab(0), Topology::regular(4));
   test.options.method = MatmulMethod::all_gather;
