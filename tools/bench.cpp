@@ -74,7 +74,8 @@ void run_cases(const Context& context, const std::vector<benchmarks::Case>& case
     fmt::print("{}\n", benchmarks::to_table(*result));
     std::fflush(stdout);
     lines += benchmarks::to_json(*result) + "\n";
-    if (!options.json.empty()) write_file(options.json, lines);  // a later case may take too long for somebody
+    if (!options.json.empty())
+      write_file(options.json, lines);  // a later case may take too long for somebody
   }
 }
 
