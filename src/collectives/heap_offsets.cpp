@@ -69,6 +69,9 @@ HeapOffsets agreed_heap_offsets(ContextState& context, std::string_view operatio
       agreed[i] = joined(agreed[i], theirs[i]);
     }
   }
+  // Ranks that disagree about who has elements take the plan that they would take otherwise, and are found
+  // out as they are elsewhere.
+  std::ranges::replace(agreed, empty, dense_elsewhere);
   return agreed;
 }
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
 import itertools
 import sys
 import threading
 import weakref
 from types import TracebackType
-from typing import Any, Callable, List, Optional, Sequence, Tuple, Type, TypeVar, Union
+from typing import Any, Callable, List, Optional, Sequence, Set, Tuple, Type, TypeVar, Union
 
 from . import _core
 from ._errors import ArgumentError
@@ -247,21 +248,31 @@ def run(ranks: int, function: Callable[[Context], Result], *, device: str = "any
     ------
     BaseException
         What some rank has raised first; the others stop waiting for it.
+
+    Notes
+    -----
+    Ctrl-C ends the waits of all ranks, and what Python they run at its next line; a call that computes is finished first.
     """
     results: List[Any] = [None] * ranks
     raised: List[BaseException] = []
     interruption = _core.Interruption()
-    begun = threading.Event()
+    begun, ended = threading.Event(), threading.Event()
+    running: Set[int] = set()
 
     def body(core: _core.Context) -> str:
         _running.ranks = ranks
+        running.add(threading.get_ident())
         try:
+            if interruption.wanted:
+                raise KeyboardInterrupt
             context = Context(core)
             results[context.rank] = function(context)
             context.close()
         except BaseException as error:  # also KeyboardInterrupt and SystemExit: they are raised again below
             raised.append(error)
             return one_line(error)
+        finally:
+            running.discard(threading.get_ident())
         return ""
 
     def start(options: _core.ContextOptions) -> None:
@@ -270,17 +281,24 @@ def run(ranks: int, function: Callable[[Context], Result], *, device: str = "any
             _core.run_threads(ranks, body, options, device, interruption)
         except BaseException as error:  # of a rank: it is in the list before; or of the start
             raised.append(error)
+        finally:
+            ended.set()
 
-    # The main thread stays free for signals.
+    # The main thread stays free for signals. It does not wait by `join`: a thread whose join was interrupted counts as one that
+    # has ended, up to Python 3.12, and the process would end under its ranks.
     thread = threading.Thread(target=start, args=(_options(options),), name="partita.run")
     try:
         thread.start()
-        thread.join()
+        ended.wait()
     except BaseException:
         interruption.wanted = True
         if begun.wait(1):  # Ctrl-C may come before there is a thread
-            thread.join()
+            ended.wait(0.2)  # by it ranks end that wait for others; those that do not get it as the main thread does
+            for one in tuple(running):
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(one), ctypes.py_object(KeyboardInterrupt))
+            ended.wait()
         raise
+    thread.join()
     if raised:
         raise raised[0]
     return results
