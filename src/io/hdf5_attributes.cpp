@@ -148,12 +148,18 @@ Hdf5Attributes read_attributes(hid_t object, const std::string& path) {
   return result;
 }
 
+// Ranks compare these texts: different attributes have different ones, also a number and its text, or a whole
+// number and a floating one.
 std::string to_string(const Hdf5Attributes& attributes) {
   std::string text;
-  for (const auto& one : attributes) {
-    text +=
-        std::visit([&](const auto& given) { return fmt::format("{}={} ", one.first, given); }, one.second);
-  }
+  const auto show = [](const auto& given) {
+    using Value = std::decay_t<decltype(given)>;
+    if constexpr (std::is_same_v<Value, std::string>) return fmt::format("{:?}", given);
+    if constexpr (std::is_same_v<Value, double>) return fmt::format("{:#}", given);
+    if constexpr (std::is_same_v<Value, std::vector<double>>) return fmt::format("f64{::#}", given);
+    return fmt::format("{}", given);
+  };
+  for (const auto& [name, value] : attributes) text += fmt::format("{:?}={} ", name, std::visit(show, value));
   return text;
 }
 

@@ -6,6 +6,7 @@
 //   reads     at any moment of exchanges of ordinary memory, which the kernel copies from process to process
 //   stream    before it joins a redistribution that the others have put into their devices' streams, without
 //             a call of theirs that waits for it; devices are made of host memory and threads
+//   stores    the same before a transform whose results the others store in its memory, and it in theirs
 // `how`:
 //   killed    by a signal (the default)
 //   returns   from main, in order, with a code of its own
@@ -17,12 +18,15 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <partita/array.hpp>
 #include <partita/collectives.hpp>
 #include <partita/context.hpp>
 #include <partita/error.hpp>
+#include <partita/fft.hpp>
 #include <partita/memory.hpp>
 #include <partita/redistribute.hpp>
 #include <random>
@@ -125,20 +129,40 @@ int survive(pt::Context& context, const std::string& where, const std::string& h
   return wrong;
 }
 
+/// What all have done once, and what the others put into their streams then.
+struct StreamCall {
+  std::function<void()> first, then;
+};
+
+StreamCall redistribution(const pt::Context& context) {
+  const auto rows = std::make_shared<pt::Array>(pt::zeros(context, {64, 64}, pt::Slab(0), pt::Dtype::f32));
+  const auto columns = std::make_shared<pt::Array>(pt::zeros(context, {64, 64}, pt::Slab(1), pt::Dtype::f32));
+  const auto plan = std::make_shared<pt::Redistribute>(context, rows->operand(), columns->operand());
+  return {[=] { plan->execute(*rows, *columns); }, [=] { plan->execute(*rows, *columns, pt::Stream{}); }};
+}
+
+StreamCall stored_transform(const pt::Context& context) {
+  const auto field = std::make_shared<pt::Array>(pt::zeros(context, {8, 16}, pt::Slab(0), pt::Dtype::c128));
+  const auto modes = std::make_shared<pt::Array>(pt::zeros(context, {8, 16}, pt::Slab(1), pt::Dtype::c128));
+  pt::FftOptions options;
+  options.exchange = pt::FftExchange::stores;
+  const auto plan = std::make_shared<pt::FFT>(context, field->operand(), modes->operand(), options);
+  if (plan->plan().method != "slab+stores") throw std::runtime_error("it does not store");
+  return {[=] { plan->execute(*field, *modes); }, [=] { plan->execute(*field, *modes, 1, pt::Stream{}); }};
+}
+
 // The survivors' programs wait for their streams by means of their own: here not at all.
-int run_in_stream() {
+int run_in_stream(const std::string& where) {
   pt::testing::install_fake_devices(pt::testing::usual_fake_devices);
   pt::ContextOptions options;
   options.device = pt::Device::cuda();
   options.deadline = std::chrono::seconds(100);
   pt::Context context = pt::initialize(options);
-  const pt::Array rows = pt::zeros(context, {64, 64}, pt::Slab(0), pt::Dtype::f32);
-  pt::Array columns = pt::zeros(context, {64, 64}, pt::Slab(1), pt::Dtype::f32);
-  pt::Redistribute plan(context, rows.operand(), columns.operand());
-  plan.execute(rows, columns);
+  const StreamCall call = where == "stores" ? stored_transform(context) : redistribution(context);
+  call.first();
   context.barrier();
   if (context.rank() == context.size() - 1) std::raise(SIGKILL);
-  plan.execute(rows, columns, pt::Stream{});
+  call.then();
   for (int turn = 0; turn < 200 && !context.failed(); ++turn) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
@@ -147,7 +171,7 @@ int run_in_stream() {
 }
 
 int run(const std::string& where, const std::string& how) {
-  if (where == "stream") return run_in_stream();
+  if (where == "stream" || where == "stores") return run_in_stream(where);
   pt::ContextOptions options;
   options.deadline = std::chrono::seconds(how == "silent" ? 2 : 60);
   pt::Context world = pt::initialize(options);

@@ -50,6 +50,7 @@ run_case 3 0 subgroup killed
 run_case 4 1 allocate killed
 run_case 3 0 barrier silent
 run_case 3 0 stream killed
+run_case 3 0 stores killed
 run_case 2 0 reads killed
 run_case 4 0 reads killed
 for per_node in 0 1; do

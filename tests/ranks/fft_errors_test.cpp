@@ -174,6 +174,11 @@ RANK_TEST(FftErrors, RanksThatAskForDifferentThings) {
   FftOptions options;
   options.norm = context.rank() == 1 ? Norm::ortho : Norm::forward;
   refuses<DisagreementError>("disagree on options", [&] { (void)fft(complex, options); });
+  FftOptions ways;
+  ways.exchange = context.rank() == 1 ? FftExchange::stores : FftExchange::copies;
+  refuses<DisagreementError>("disagree on options", [&] { (void)fft(complex, ways); });
+  refuses<DisagreementError>("disagree on options",
+                             [&] { const FFT plan(context, complex.operand(), ways); });
 }
 
 }  // namespace

@@ -287,5 +287,30 @@ RANK_TEST(Hdf5Files, RanksThatWantDifferentThingsHearOfIt) {
   EXPECT_FALSE(fs::exists(directory / "a.h5"));
 }
 
+/// What looks alike.
+RANK_TEST(Hdf5Files, AttributesOfOtherKindsDisagree) {
+  if (context.size() == 1) GTEST_SKIP() << "one rank agrees with itself";
+  const SharedDirectory directory(context);
+  const std::string path = directory / "a.h5";
+  write_hdf5(path, "data", known(context, {4}));
+  using Values = std::vector<Hdf5Attributes>;
+  const Values of_one{{{"x", std::int64_t{1}}},
+                      {{"x", std::vector<std::int64_t>{}}},
+                      {{"x", std::vector<std::int64_t>{1}}},
+                      {{"x", std::string("a y=b")}}};
+  const Values of_others{{{"x", 1.0}},
+                         {{"x", std::vector<double>{}}},
+                         {{"x", std::vector<double>{1}}},
+                         {{"x", std::string("a")}, {"y", std::string("b")}}};
+  for (std::size_t i = 0; i < of_one.size(); ++i) {
+    const Hdf5Attributes& attributes = (context.rank() == 1 ? of_one : of_others)[i];
+    EXPECT_THROW(write_hdf5_attributes(context, path, "data", attributes), DisagreementError) << i;
+  }
+  const Hdf5Attributes number{{"x", std::int64_t{1}}}, text{{"x", std::string("1")}};
+  EXPECT_THROW(write_hdf5_attributes(context, path, "data", context.rank() == 1 ? number : text),
+               DisagreementError);
+  EXPECT_TRUE(read_hdf5_attributes(path, "data").empty());
+}
+
 }  // namespace
 }  // namespace partita::testing

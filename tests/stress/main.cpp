@@ -7,6 +7,7 @@
 //   --seed=S          otherwise PARTITA_SEED, or a random one
 //   --only=I          turn I of the seed alone
 //   --from=I          that turn and those after it
+//   --calls=on        rank 0 prints what each turn has done
 //   --mismatches=off  no turns in which the ranks call different things
 //   --lost=off        no turns in which a rank leaves. Where ranks are processes they are off anyway, and
 //   --lost=end        ends the run with one: the killed rank aside, all processes must end with code 7
@@ -46,6 +47,7 @@ struct Options {
   int seed = -1;
   int only = -1;
   int from = 0;
+  std::string calls = "off";
   std::string mismatches = "on";
   std::string lost = "on";
 };
@@ -117,10 +119,11 @@ Play choose(RandomLayouts& random, const Options& options) {
     int percent;
     Play play;
   };
-  const std::array<Share, 10> shares{{{23, redistributions},
-                                      {28, collective_calls},
+  const std::array<Share, 11> shares{{{22, redistributions},
+                                      {25, collective_calls},
                                       {9, products},
-                                      {7, transforms},
+                                      {8, transforms},
+                                      {3, spectra},
                                       {8, halos},
                                       {8, point_to_point},
                                       {5, memory},
@@ -166,7 +169,10 @@ int live(Run& run, Context& context, int turn) {
     const Play play = choose(now.random, run.options);
     if (beside && now.random.maybe()) now.stream = beside->stream();
     try {
-      if (play(now) == After::ends || run.is_last(turn)) return turn + 1;
+      const After after = play(now);
+      if (run.options.calls == "on" && context.rank() == 0)
+        std::printf("turn %d: %s\n", turn, now.call.c_str());
+      if (after == After::ends || run.is_last(turn)) return turn + 1;
     } catch (const Leaves&) {
       throw;
     } catch (...) {
@@ -292,6 +298,7 @@ Options read_arguments(int argc, char** argv) {
         read_number(argument, "--seconds=", options.seconds) ||
         read_number(argument, "--seed=", options.seed) || read_number(argument, "--only=", options.only) ||
         read_number(argument, "--from=", options.from) || read_number(argument, "--ranks=", ranks.count) ||
+        read_word(argument, "--calls=", options.calls) ||
         read_word(argument, "--mismatches=", options.mismatches) ||
         read_word(argument, "--lost=", options.lost);
     if (argument == "--threads-group") {

@@ -9,6 +9,7 @@
 
 #include "ranks/any_memory.hpp"
 #include "ranks/array_model.hpp"
+#include "ranks/random_redistribution.hpp"
 #include "stress/collective_call.hpp"
 #include "stress/random_collective.hpp"
 #include "stress/turn.hpp"
@@ -96,7 +97,11 @@ class Calls {
     for (const auto& [from, to] : {std::pair(0, 1), std::pair(1, 0), std::pair(2, 1)}) {
       const Array source = arrays_[static_cast<std::size_t>(from)].array;
       Array destination = arrays_[static_cast<std::size_t>(to)].array;
-      Redistribute& plan = plans_.emplace_back(turn_.context, source.operand(), destination.operand());
+      RedistributeOptions options;
+      if (may_pull(turn_.context) && source.operand().residency == Residency::ordinary)
+        options.method = RedistributeMethod::pulled;
+      Redistribute& plan =
+          plans_.emplace_back(turn_.context, source.operand(), destination.operand(), options);
       calls_.push_back({fmt::format("an object's redistribution, {} -> {}", source.layout().to_string(),
                                     destination.layout().to_string()),
                         [=, this, &plan]() mutable {

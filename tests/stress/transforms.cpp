@@ -1,4 +1,7 @@
 // Transforms of random numbers against the definition.
+#include <fmt/ranges.h>
+
+#include <array>
 #include <partita/fft.hpp>
 
 #include "ranks/any_memory.hpp"
@@ -24,48 +27,118 @@ FftOptions random_options(Turn& turn, int dimensions) {
   options.inverse = options.kind == FftKind::c2c && turn.random.maybe();
   options.axes = turn.random.permutation(dimensions);
   options.axes.resize(static_cast<std::size_t>(turn.random.number(1, dimensions)));
+  options.exchange = turn.pick(std::array{FftExchange::automatic, FftExchange::copies, FftExchange::stores});
   if (turn.random.maybe()) options.scratch_bytes = 512 * turn.context.size() + turn.random.number(0, 4096);
   return options;
+}
+
+struct Transform {
+  Turn& turn;
+  Layout from, to;
+  Dtype dtype = Dtype::c128;
+  int input_kind = 0, output_kind = 0;  ///< as `make_array` counts them
+  MemorySpace space = MemorySpace::host;
+  FftOptions options;
+
+  Wrapped another_input() const { return make_array(turn.context, from, dtype, input_kind, space); }
+  Wrapped another_output() const {
+    return make_array(turn.context, to, result_dtype(dtype, options.kind), output_kind, space);
+  }
+  void expect_right(const Array& result, std::uint64_t seed) const {
+    const NumberArray whole = random_whole(turn.context, from.shape(), dtype, seed);
+    const double error = relative_error(result, transformed(whole, options));
+    turn.expect(error < tolerance(dtype, from.shape()),
+                fmt::format("the error of the values of seed {} is {}", seed, error));
+  }
+};
+
+/// Half of those that devices may store are of boxes and lengths that they store.
+Transform random_transform(Turn& turn) {
+  RandomLayouts& random = turn.random;
+  const int ranks = turn.context.size();
+  const int dimensions = random.number(1, 3);
+  const bool on_device = turn.on_device() && random.maybe(0.7);
+  const bool stored = on_device && dimensions > 1 && random.maybe();
+  Shape shape;
+  for (int d = 0; d < dimensions; ++d) {
+    shape.push_back(stored ? turn.pick(std::array{2, 4, 8, 16}) : random.number(2, dimensions == 3 ? 8 : 20));
+  }
+  FftOptions options = random_options(turn, dimensions);
+  if (stored) {
+    options.kind = random.maybe(0.7) ? FftKind::c2c : FftKind::r2c;
+    if (random.maybe()) options.exchange = FftExchange::stores;
+  }
+  const bool single = random.maybe();
+  const bool complex = options.kind == FftKind::c2c;
+  options.inverse = options.inverse && complex;
+  Shape after = shape;
+  if (options.kind == FftKind::r2c) after[options.axes.back()] = shape[options.axes.back()] / 2 + 1;
+  const auto layout = [&](const Shape& extents) {
+    if (!stored) return whole_layout(random, extents, ranks);
+    return Layout(Slab(random.number(0, dimensions - 1)), extents, ranks);
+  };
+  const auto memory = [&] { return on_device ? turn.pick(std::array{0, 1, 2, 4}) : random.number(0, 4); };
+  const Layout from = layout(shape), to = layout(after);
+  const Dtype dtype = complex ? (single ? Dtype::c64 : Dtype::c128) : (single ? Dtype::f32 : Dtype::f64);
+  const int input_kind = memory(), output_kind = stored ? 0 : memory();
+  const MemorySpace space = on_device ? MemorySpace::device : MemorySpace::host;
+  options.output = Output::given;
+  return {turn, from, to, dtype, input_kind, output_kind, space, options};
+}
+
+void one_after_the_other(const Transform& what, FFT& plan, int rounds, std::uint64_t seed) {
+  Wrapped input = what.another_input();
+  Wrapped output = what.another_output();
+  for (int round = 0; round < rounds; ++round, ++seed) {
+    fill_random(input.array, seed);
+    fill_random(output.array, seed + 1);
+    what.turn.delay();
+    plan.execute(input.array, output.array);
+    fill_random(input.array, seed + 2);
+    what.turn.delay();
+    what.expect_right(output.array, seed);
+  }
+}
+
+void in_the_stream(const Transform& what, FFT& plan, int rounds, std::uint64_t seed) {
+  Wrapped input = what.another_input(), output = what.another_output();
+  Wrapped junk_input = what.another_input(), junk_output = what.another_output();
+  fill_random(junk_input.array, seed + 1001);
+  fill_random(junk_output.array, seed + 1002);
+  std::vector<Wrapped> values, results;
+  StreamRounds all{
+      input.array.local(), output.array.local(), junk_input.array.local(), junk_output.array.local(), {}, {}};
+  for (int round = 0; round < rounds; ++round) {
+    fill_random(values.emplace_back(what.another_input()).array, seed + static_cast<std::uint64_t>(round));
+    results.push_back(what.another_output());
+    all.values.push_back(values.back().array.local());
+    all.results.push_back(results.back().array.local());
+  }
+  run_rounds(what.turn, all, [&] { plan.execute(input.array, output.array, 1, what.turn.stream); });
+  for (int round = 0; round < rounds; ++round) {
+    what.expect_right(results[static_cast<std::size_t>(round)].array,
+                      seed + static_cast<std::uint64_t>(round));
+  }
 }
 
 }  // namespace
 
 After transforms(Turn& turn) {
-  RandomLayouts& random = turn.random;
-  const int ranks = turn.context.size();
-  const int dimensions = random.number(1, 3);
-  Shape shape;
-  for (int d = 0; d < dimensions; ++d) shape.push_back(random.number(2, dimensions == 3 ? 8 : 20));
-  FftOptions options = random_options(turn, dimensions);
-  const bool single = random.maybe();
-  const bool complex = options.kind == FftKind::c2c;
-  const Dtype dtype = complex ? (single ? Dtype::c64 : Dtype::c128) : (single ? Dtype::f32 : Dtype::f64);
-  Shape after = shape;
-  if (options.kind == FftKind::r2c) after[options.axes.back()] = shape[options.axes.back()] / 2 + 1;
-  const Layout from = whole_layout(random, shape, ranks);
-  const Layout to = whole_layout(random, after, ranks);
-  const int rounds = random.number(1, 3);
-  turn.call = fmt::format("fft {} kind {} norm {}{} axes {} of {}: {} -> {}", name(dtype),
-                          static_cast<int>(options.kind), static_cast<int>(options.norm),
-                          options.inverse ? " inverse" : "", options.axes.size(), dimensions,
-                          from.to_string(), to.to_string());
-  Wrapped input = make_array(turn.context, from, dtype, random.number(0, 4), MemorySpace::host);
-  Wrapped output =
-      make_array(turn.context, to, result_dtype(dtype, options.kind), random.number(0, 4), MemorySpace::host);
-  options.output = Output::given;
+  const Transform what = random_transform(turn);
+  const FftOptions& options = what.options;
+  const int rounds = turn.random.number(1, 3);
+  const bool in_stream = what.space == MemorySpace::device && turn.random.maybe(0.7);
+  turn.call = fmt::format(
+      "fft {} kind {} norm {}{} axes {} exchange {}: {} -> {}, kinds {},{}{}{}", name(what.dtype),
+      static_cast<int>(options.kind), static_cast<int>(options.norm), options.inverse ? " inverse" : "",
+      fmt::join(options.axes, ","), static_cast<int>(options.exchange), what.from.to_string(),
+      what.to.to_string(), what.input_kind, what.output_kind,
+      what.space == MemorySpace::device ? " on the device" : "", in_stream ? ", in the stream" : "");
+  const auto seed = static_cast<std::uint64_t>(turn.random.number(0, 1000));
+  const Wrapped input = what.another_input(), output = what.another_output();
   FFT plan(turn.context, input.array.operand(), output.array.operand(), options);
-  for (int round = 0; round < rounds; ++round) {
-    const auto seed = static_cast<std::uint64_t>(random.number(0, 1000));
-    const auto whole = random_whole(turn.context, shape, dtype, seed);
-    fill_random(input.array, seed);
-    fill_random(output.array, seed + 1);
-    turn.delay();
-    plan.execute(input.array, output.array);
-    fill_random(input.array, seed + 2);
-    turn.delay();
-    const double error = relative_error(output.array, transformed(whole, options));
-    turn.expect(error < tolerance(dtype, shape), fmt::format("the error of round {} is {}", round, error));
-  }
+  turn.call += ", " + plan.plan().method;
+  (in_stream ? in_the_stream : one_after_the_other)(what, plan, rounds, seed);
   return After::goes_on;
 }
 

@@ -55,6 +55,7 @@ After redistributions(Turn& turn);
 After collective_calls(Turn& turn);
 After products(Turn& turn);
 After transforms(Turn& turn);
+After spectra(Turn& turn);
 After halos(Turn& turn);
 After point_to_point(Turn& turn);
 After memory(Turn& turn);
