@@ -213,6 +213,31 @@ def test_threads_with_a_context_each():
     kept.clear()
 
 
+def test_threads_with_one_context():
+    """One is in it at a time; who comes second is told so, and nothing is wrong afterwards."""
+    with pt.initialize(device="cpu") as ctx:
+        a, wrong, done = pt.random(ctx, (32, 32), "slab:0"), [], [0]
+
+        def work(number):
+            for _ in range(300):
+                try:
+                    (lambda: pt.zeros(ctx, 4, "slab:0"), lambda: a @ a, a.sum, lambda: pt.all_reduce(ctx, np.ones(3)))[number]()
+                    done[0] += 1
+                except pt.ArgumentError as error:
+                    if "another thread" not in str(error):
+                        wrong.append(error)
+                except BaseException as error:
+                    wrong.append(error)
+
+        threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+        for one in threads:
+            one.start()
+        for one in threads:
+            one.join()
+        assert not wrong and done[0] > 0, wrong
+        assert np.allclose((a @ a).gather(), a.local @ a.local)
+
+
 @pytest.mark.parametrize("end", ["", "sys.exit(3)", "raise KeyError('end')", "del ctx", "import gc; gc.collect()"])
 def test_programs_that_end_in_the_middle(end):
     """With contexts and arrays in cycles, in threads, in callbacks of exit."""

@@ -7,10 +7,11 @@ import functools
 import re
 import threading
 import weakref
+from threading import get_ident
 from typing import Any, Callable, Dict, List, Optional, Tuple, TypeVar
 
 from . import _core, _errors
-from ._errors import Error, FailedContextError, LostPeerError, TimeoutError, TypeError
+from ._errors import ArgumentError, Error, FailedContextError, LostPeerError, TimeoutError, TypeError
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Options = TypeVar("Options")
@@ -31,15 +32,26 @@ def collective(function: Function) -> Function:
 
     The context is that of the first argument that has one; where none has, the only one that this thread has begun. Where there are
     several of these the error is this rank's alone.
+
+    A second thread that comes into a context where one is already gets an ArgumentError: they would take each other's messages.
     """
 
     @functools.wraps(function)
     def called(*given: Any, **named: Any) -> Any:
+        thread = get_ident()
+        is_outermost = thread not in _inside
         try:
+            if is_outermost:
+                _inside[thread] = given
+                if len(_inside) > 1:
+                    _refuse_second_thread(name, thread, given)
             return function(*given, **named)
         except Exception as error:
             _raise_on_all(name, error, (*given, *named.values()))
             raise
+        finally:
+            if is_outermost:
+                _inside.pop(thread, None)
 
     name = _name_of(function)
 
@@ -96,7 +108,23 @@ def _in_words(name: str, error: Exception) -> Tuple[str, str]:
     return "Error", f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
-def _context_among(given: Tuple[Any, ...]) -> Optional[_core.Context]:
+#: By thread, the arguments of the call that it is in.
+_inside: Dict[int, Tuple[Any, ...]] = {}
+
+
+def _refuse_second_thread(name: str, thread: int, given: Tuple[Any, ...]) -> None:
+    """ArgumentError where a thread that came before is in a call of the same context."""
+    mine = _context_in(given)
+    for other, theirs in tuple(_inside.items()):
+        if other == thread or mine is None:
+            return
+        if _context_in(theirs) == mine:
+            error = ArgumentError(f"{name}: another thread is in a call of this context, which is for one thread at a time")
+            mark_as_told(error, mine)
+            raise error
+
+
+def _context_in(given: Tuple[Any, ...]) -> Optional[_core.Context]:
     """Of the first argument that has one."""
     for one in given:
         for name in ("_core", "_context"):
@@ -104,8 +132,13 @@ def _context_among(given: Tuple[Any, ...]) -> Optional[_core.Context]:
             found = found if isinstance(found, _core.Context) else getattr(found, "context", getattr(found, "_core", None))
             if isinstance(found, _core.Context):
                 return found
-    begun = only_begun()
-    return None if begun is None else begun._core
+    return None
+
+
+def _context_among(given: Tuple[Any, ...]) -> Optional[_core.Context]:
+    """The same; without any, the only one that this thread has begun."""
+    found, begun = _context_in(given), only_begun()
+    return found if found is not None or begun is None else begun._core
 
 
 class _Begun(threading.local):
