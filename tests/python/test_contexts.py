@@ -59,6 +59,15 @@ def test_what_a_rank_raises_first_comes_out():
 
     with pytest.raises(Odd, match="of rank 1"):
         pt.run(3, body)
+    def late(context):
+        if context.rank == 1:
+            context.fail("soon")
+            time.sleep(0.3)
+            raise Odd("of rank 1")
+        context.barrier()
+
+    with pytest.raises(Odd, match="of rank 1"):
+        pt.run(3, late)
     with pytest.raises(pt.ArgumentError, match="slab:7|axis"):
         pt.run(2, lambda context: pt.zeros(context, (3,), "slab:7"))
     with pytest.raises(pt.ArgumentError):

@@ -12,7 +12,7 @@ from typing import Any, Callable, List, Optional, Sequence, Set, Tuple, Type, Ty
 
 from . import _core
 from ._calls import collective, note_begun
-from ._errors import ArgumentError
+from ._errors import ArgumentError, FailedContextError, LostPeerError
 from ._streams import handle_of
 from ._torchrun import connect_ranks, forget_handed
 
@@ -257,7 +257,7 @@ def run(ranks: int, function: Callable[[Context], Result], *, device: str = "any
     Raises
     ------
     BaseException
-        What some rank has raised first; the others stop waiting for it.
+        What some rank has raised first, but for LostPeerErrors, which follow from it; the others stop waiting for it.
 
     Notes
     -----
@@ -309,6 +309,6 @@ def run(ranks: int, function: Callable[[Context], Result], *, device: str = "any
             ended.wait()
         raise
     thread.join()
-    if raised:
-        raise raised[0]
+    if raised:  # a rank that has lost another one may be faster than that one's own error
+        raise next((one for one in raised if not isinstance(one, (LostPeerError, FailedContextError))), raised[0])
     return results
