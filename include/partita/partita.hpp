@@ -44,6 +44,7 @@
 #include <partita/plan.hpp>
 #include <partita/print.hpp>
 #include <partita/redistribute.hpp>
+#include <partita/refusal.hpp>
 #include <partita/scalar.hpp>
 #include <partita/settings.hpp>
 #include <partita/spectral.hpp>

@@ -1,4 +1,5 @@
 #include <partita/context.hpp>
+#include <partita/refusal.hpp>
 #include <utility>
 
 #include "base/check.hpp"
@@ -106,6 +107,10 @@ bool Context::failed() const noexcept {
 
 std::string Context::failure() const {
   return present(state_).failure();
+}
+
+void throw_on_all(const Context& context, std::string_view operation) {
+  runtime::refuse_on_all(*context.state(), operation);
 }
 
 void rank_zero(const Context& context, const std::function<void()>& body) {

@@ -45,6 +45,7 @@ Summary settle(Meeting& meeting, Summary mine, const std::function<Report()>& re
     throw_difference(reports, ranks);
   } catch (const Error& error) {
     if (!all.executed_alike()) meeting.fail(error.what());
+    meeting.note_told(error.what());
     throw;
   }
 }
@@ -71,6 +72,20 @@ void collectively(Runtime& state, std::string_view operation,
 void throw_on_all(Runtime& state, std::string_view operation) {
   collectively(state, operation, []() -> std::vector<Fact> { throw; });
   throw;  // collectively has thrown it
+}
+
+void refuse_on_all(Runtime& state, std::string_view operation) {
+  Report report = run(operation, []() -> std::vector<Fact> { throw; });
+  const bool is_told = state.told.agreements == state.agreements && state.told.text == report.error.text;
+  if (is_told || state.failed() || state.closed || state.agreement_depth > 0 || state.size() == 1) throw;
+  if (!report.error.text.starts_with(operation))
+    report.error.text = fmt::format("{}: {}", operation, report.error.text);
+  report.refused = true;
+  Meeting meeting(state, operation, {}, &report.error);
+  Summary mine = Summary::of(hash_of(operation));
+  mine.threw = 1;
+  settle(meeting, mine, [&] { return report; });
+  throw;  // settle has thrown it
 }
 
 std::vector<std::string> exchange(Runtime& state, std::string_view operation, std::string_view mine) {

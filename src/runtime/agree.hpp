@@ -43,6 +43,10 @@ void collectively(Runtime& state, std::string_view operation, Local&& local) {
 /// In the handler of an exception: throws it on all ranks, if they come to listen.
 [[noreturn]] void throw_on_all(Runtime& state, std::string_view operation);
 
+/// The same before the operation has begun: whichever check the others come to next, they throw this. What
+/// all ranks throw already is thrown as it is. See <partita/refusal.hpp>.
+[[noreturn]] void refuse_on_all(Runtime& state, std::string_view operation);
+
 /// What `check` throws on this rank is thrown on all ranks. Communicates only then.
 template <class Check>
 void check_or_tell_all(Runtime& state, std::string_view operation, Check&& check) {

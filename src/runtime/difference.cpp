@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <optional>
 
 #include "base/check.hpp"
@@ -67,7 +68,9 @@ std::optional<CaughtError> first_thrown(std::span<const Report> reports, const s
 void throw_difference(std::span<const Report> reports, const std::vector<int>& ranks) {
   const ValueOf operation = [](const Report& report) { return report.operation; };
   const auto thrown = first_thrown(reports, ranks);
-  if (!all_alike(reports, operation)) {
+  std::vector<Report> in_it;
+  std::ranges::remove_copy_if(reports, std::back_inserter(in_it), &Report::refused);
+  if (!in_it.empty() && !all_alike(in_it, operation)) {
     // Who threw is in no other step of the call.
     throw DisagreementError(fmt::format("the ranks called different operations: {}{}{}",
                                         values_text(reports, ranks, operation), thrown ? "; " : "",

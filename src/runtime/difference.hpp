@@ -21,17 +21,19 @@ namespace partita::runtime {
 struct Report {
   std::string operation;
   bool threw = false;
+  bool refused = false;     ///< it threw before it came to the operation, and could not know its first check
   CaughtError error;        ///< if it threw
   std::vector<Fact> facts;  ///< if it did not
 };
 
 auto members_of(is_a<Report> auto& report) {
-  return std::tie(report.operation, report.threw, report.error.kind, report.error.text, report.facts);
+  return std::tie(report.operation, report.threw, report.refused, report.error.kind, report.error.text,
+                  report.facts);
 }
 
-/// Throws what the reports say: DisagreementError where the operations differ, else the error of the lowest
-/// rank that threw, else DisagreementError on the facts. `reports[i]` is of rank `ranks[i]`, in increasing
-/// order.
+/// Throws what the reports say: DisagreementError where the operations differ of those that came to them,
+/// else the error of the lowest rank that threw, else DisagreementError on the facts. `reports[i]` is of rank
+/// `ranks[i]`, in increasing order.
 [[noreturn]] void throw_difference(std::span<const Report> reports, const std::vector<int>& ranks);
 
 }  // namespace partita::runtime

@@ -88,7 +88,7 @@ class Meeting::Messages : public ControlMessages {
                         [&meeting](int peer) { return meeting.not_here(peer); }) {}
 };
 
-Meeting::Meeting(Runtime& state, std::string_view operation, Circle circle)
+Meeting::Meeting(Runtime& state, std::string_view operation, Circle circle, const CaughtError* refusal)
     : state_(state), operation_(operation), circle_(std::move(circle)) {
   state_.require_alive(operation_);
   if (state_.board && state_.agreement_depth == 0) refuse_failed_neighbours(state_, operation_);
@@ -99,7 +99,7 @@ Meeting::Meeting(Runtime& state, std::string_view operation, Circle circle)
   circle_hash_ = hash_of_members(circle_.members);
   if (of_all() && state_.agreement_depth == 0) {
     ++state_.agreements;
-    if (state_.board) state_.board->begin_agreement(operation_);
+    if (state_.board) state_.board->begin_agreement(operation_, refusal);
   }
   if (!of_all() && state_.board) state_.board->enter_circle(operation_);
   ++state_.agreement_depth;
@@ -189,6 +189,10 @@ void Meeting::report_history(Report& report) const {
 
 void Meeting::fail(const std::string& why) {
   state_.fail(why, ErrorKind::disagreement);
+}
+
+void Meeting::note_told(std::string_view text) {
+  state_.told = {std::string(text), state_.agreements};
 }
 
 Summary Meeting::join(Summary summary) {

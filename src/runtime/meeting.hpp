@@ -8,6 +8,7 @@
 
 namespace partita::runtime {
 
+struct CaughtError;
 struct Runtime;
 struct Report;
 
@@ -39,8 +40,9 @@ struct Summary {
 /// ranks only). Messages that are under way when it ends in an exception keep their memory until exit.
 class Meeting {
  public:
-  /// Throws FailedContextError. `operation` must outlive the meeting.
-  Meeting(Runtime& state, std::string_view operation, Circle circle = {});
+  /// Throws FailedContextError. `operation` must outlive the meeting. `refusal`: what kept this rank from it.
+  Meeting(Runtime& state, std::string_view operation, Circle circle = {},
+          const CaughtError* refusal = nullptr);
   ~Meeting();
   Meeting(const Meeting&) = delete;
   Meeting& operator=(const Meeting&) = delete;
@@ -58,6 +60,8 @@ class Meeting {
   void report_history(Report& report) const;
   /// The ranks have executed different things: results are undefined from there.
   void fail(const std::string& why);
+  /// All members throw an error with this text now.
+  void note_told(std::string_view text);
 
   /// The bytes of every member, by position, in ceil(log2 P) rounds (Bruck et al. 1997). Unless all members
   /// know that the sizes are equal, those are gathered first. Blocking.

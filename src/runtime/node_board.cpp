@@ -24,6 +24,9 @@ struct alignas(64) NodeBoard::Card {
   std::array<Word, NodeBoard::most_lent> lent;
   std::array<Word, 12> operation;
   std::array<Word, 12> circle;
+  Word refusals;  ///< `agreement` as it was in the latest check that it came to with `refusal` only
+  Word refusal_kind;
+  std::array<Word, 60> refusal;     ///< fits into `last_words` behind a rank
   std::array<Word, 64> last_words;  ///< of the failure, or how it left
 };
 
@@ -81,10 +84,16 @@ std::uint64_t NodeBoard::lent(int node_rank, std::size_t buffer) const {
   return load(card(node_rank).lent.at(buffer));
 }
 
-void NodeBoard::begin_agreement(std::string_view operation) {
+void NodeBoard::begin_agreement(std::string_view operation, const CaughtError* refusal) {
   Card& mine = card(me_);
   write_text(mine.operation, operation);
-  store(mine.agreement, load(mine.agreement, std::memory_order_relaxed) + 1);
+  const Word next = load(mine.agreement, std::memory_order_relaxed) + 1;
+  if (refusal != nullptr) {
+    write_text(mine.refusal, refusal->text);
+    store(mine.refusal_kind, static_cast<Word>(refusal->kind));
+    store(mine.refusals, next);
+  }
+  store(mine.agreement, next);
 }
 
 void NodeBoard::end_agreement() {
@@ -162,6 +171,13 @@ NodeBoard::Status NodeBoard::status(int node_rank) const {
 
 std::string NodeBoard::operation(int node_rank) const {
   return read_text(card(node_rank).operation);
+}
+
+std::optional<CaughtError> NodeBoard::refusal(int node_rank) const {
+  Card& theirs = card(node_rank);
+  const Word latest = load(theirs.agreement);
+  if (latest == 0 || latest != load(theirs.refusals)) return std::nullopt;
+  return CaughtError{static_cast<ErrorKind>(load(theirs.refusal_kind)), read_text(theirs.refusal)};
 }
 
 std::string NodeBoard::meeting(int node_rank, std::uint64_t after) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -46,7 +47,8 @@ class NodeBoard {
   void lend(std::size_t buffer, std::uint64_t address);
   std::uint64_t lent(int node_rank, std::size_t buffer) const;
 
-  void begin_agreement(std::string_view operation = {});
+  /// `refusal`: this rank comes only to say what kept it from `operation`.
+  void begin_agreement(std::string_view operation = {}, const CaughtError* refusal = nullptr);
   void end_agreement();
   /// A meeting of some of the ranks, `operation`; the others of the node see it while it lasts.
   void enter_circle(std::string_view operation);
@@ -64,7 +66,8 @@ class NodeBoard {
   Status status(int node_rank) const;
   const ExecutionHistory& executions(int node_rank) const;
   const ExecutionHistory& captures(int node_rank) const;
-  std::string operation(int node_rank) const;  ///< the latest check that it began
+  std::string operation(int node_rank) const;               ///< the latest check that it began
+  std::optional<CaughtError> refusal(int node_rank) const;  ///< what kept it from that
   /// The meeting that it is in: of some ranks, or of all after so many of those; "": in none.
   std::string meeting(int node_rank, std::uint64_t after = 0) const;
   struct Send {

@@ -27,9 +27,27 @@ bool crossed(const NodeBoard::Status& mine, const NodeBoard::Status& theirs) {
          theirs.agreements > mine.agreements;
 }
 
-// The context of `rank` has failed. A disagreement concerns this rank as much as its finder: the same error.
-CaughtError failure_of(std::string_view operation, int rank, const CaughtError& theirs) {
-  if (theirs.kind == ErrorKind::disagreement) return theirs;
+/// What has kept a rank of the node from the call that this rank is in, as all ranks throw it.
+std::optional<CaughtError> refusal_of(const Runtime& state, int number) {
+  std::optional<CaughtError> refusal = state.board->refusal(number);
+  if (!refusal) return std::nullopt;
+  const int rank = state.neighbours()[static_cast<std::size_t>(number)];
+  return CaughtError{refusal->kind, fmt::format("{}: {}", rank_list({rank}), refusal->text)};
+}
+
+bool is_refusal(const Runtime& state, const CaughtError& error) {
+  for (int number = 0; state.board && number < state.board->node_ranks(); ++number) {
+    const auto refusal = refusal_of(state, number);
+    if (refusal && refusal->text == error.text) return true;
+  }
+  return false;
+}
+
+// The context of `rank` has failed. A disagreement, or what kept a rank from the call, concerns this rank as
+// much as its finder: the same error.
+CaughtError failure_of(const Runtime& state, std::string_view operation, int rank,
+                       const CaughtError& theirs) {
+  if (theirs.kind == ErrorKind::disagreement || is_refusal(state, theirs)) return theirs;
   return {ErrorKind::lost_peer,
           fmt::format("{}: rank {} failed: its context met this: {}", operation, rank, theirs.text)};
 }
@@ -47,7 +65,7 @@ void refuse_failed_neighbours(Runtime& state, std::string_view operation) {
   for (int number = 0; number < board.node_ranks(); ++number) {
     if (number == board.me() || !board.status(number).failed) continue;
     const int rank = state.neighbours()[static_cast<std::size_t>(number)];
-    state.give_up(failure_of(operation, rank, board.failure(number)));
+    state.give_up(failure_of(state, operation, rank, board.failure(number)));
   }
 }
 
@@ -94,7 +112,7 @@ PeerWatch::Found PeerWatch::look_for_failed_ranks() {
     if (farewell.failed) failed.emplace(farewell.rank, farewell.why);
   }
   for (const auto& [rank, why] : failed) {
-    if (failed_.contains(rank)) return failure_of(reason_.operation, rank, why);
+    if (failed_.contains(rank)) return failure_of(state_, reason_.operation, rank, why);
   }
   failed_ = std::move(failed);
   return std::nullopt;
@@ -117,6 +135,7 @@ PeerWatch::Found PeerWatch::look_for_mutual_waits(const std::vector<int>& peers)
     if (!crossed(pair.mine, pair.theirs)) continue;
     const auto before = crossed_.find(peer);
     if (before != crossed_.end() && before->second == pair) {
+      if (auto refusal = refusal_of(state_, number)) return refusal;
       return CaughtError{ErrorKind::disagreement,
                          fmt::format("the ranks called different operations: {} on rank {}; {} on rank {}",
                                      reason_.operation, state_.rank(), board.operation(number), peer)};

@@ -77,6 +77,11 @@ struct Runtime {
   std::uint64_t agreements = 0;
   /// Collective checks that are going on, one inside the other.
   int agreement_depth = 0;
+  /// The latest error that all members of a collective check have thrown alike, and after which one.
+  struct Told {
+    std::string text;
+    std::uint64_t agreements = 0;
+  } told;
 
   Runtime() = default;
   Runtime(const Runtime&) = delete;

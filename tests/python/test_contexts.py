@@ -59,6 +59,15 @@ def test_what_a_rank_raises_first_comes_out():
 
     with pytest.raises(Odd, match="of rank 1"):
         pt.run(3, body)
+    def late(context):
+        if context.rank == 1:
+            context.fail("soon")
+            time.sleep(0.3)
+            raise Odd("of rank 1")
+        context.barrier()
+
+    with pytest.raises(Odd, match="of rank 1"):
+        pt.run(3, late)
     with pytest.raises(pt.ArgumentError, match="slab:7|axis"):
         pt.run(2, lambda context: pt.zeros(context, (3,), "slab:7"))
     with pytest.raises(pt.ArgumentError):
@@ -224,6 +233,68 @@ def test_forked_children_do_no_harm():
     assert re.match(rb"16.0 .*fork", os.read(reading, 1000))
     assert (a + 1).sum() == 24.0
     context.close()
+
+
+def in_a_context_of_its_own(value):
+    with pt.initialize(device="cpu") as context:
+        return float(pt.full(context, 10, pt.Slab(0), float(value)).sum())
+
+
+POOLS = """
+import multiprocessing, sys
+import numpy as np, partita as pt
+sys.path.insert(0, sys.argv[1])
+from test_contexts import in_a_context_of_its_own
+
+if __name__ == "__main__":
+    with pt.initialize(device="cpu") as context:
+        a = pt.full(context, 6, pt.Slab(0), 1.0)
+        with multiprocessing.get_context(sys.argv[2]).Pool(2) as pool:
+            print(pool.map(in_a_context_of_its_own, [1, 2, 3]), a.sum())
+    def body(context):
+        if context.rank == 0:
+            child = multiprocessing.get_context(sys.argv[2]).Process(target=len, args=("ab",))
+            child.start(), child.join(30)
+            assert child.exitcode == 0, child.exitcode
+        return float(pt.all_reduce(context, np.ones(1))[0])
+    print(pt.run(2, body))
+"""
+
+
+@pytest.mark.parametrize("how", ["fork", "spawn", "forkserver"])
+def test_pools_beside_a_context(tmp_path, how):
+    """Their processes have contexts of their own, and leave those of this one alone."""
+    program = tmp_path / "program.py"
+    program.write_text(POOLS)
+    given = [sys.executable, str(program), os.path.dirname(__file__), how]
+    ended = subprocess.run(given, capture_output=True, text=True, timeout=120)
+    assert ended.returncode == 0 and ended.stdout.splitlines() == ["[10.0, 20.0, 30.0] 6.0", "[2.0, 2.0]"], ended
+
+
+def test_a_suite_in_processes_of_xdist(tmp_path):
+    pytest.importorskip("xdist")
+    (tmp_path / "test_small.py").write_text(
+        """
+import numpy as np, partita as pt, pytest
+
+@pytest.fixture(scope="session")
+def alone():
+    with pt.initialize(device="cpu") as context:
+        yield context
+
+@pytest.mark.parametrize("seed", range(20))
+def test_alone(alone, seed):
+    a = pt.random(alone, (8, 8), "slab:0", seed=seed)
+    assert np.allclose((a @ a.T).gather(), a.local @ a.local.T)
+
+@pytest.mark.parametrize("ranks", range(1, 6))
+def test_ranks(ranks):
+    assert pt.run(ranks, lambda context: pt.all_reduce(context, np.ones(4)).sum()) == [4.0 * ranks] * ranks
+"""
+    )
+    given = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "3", str(tmp_path)]
+    ended = subprocess.run(given, capture_output=True, text=True, timeout=120, cwd=tmp_path)
+    assert ended.returncode == 0 and "25 passed" in ended.stdout, ended.stdout + ended.stderr
 
 
 def test_programs_end_with_everything_alive():

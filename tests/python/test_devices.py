@@ -234,6 +234,29 @@ def test_transforms_of_one_line_in_streams(ctx):
 
 
 @on_fakes
+def test_spectral_helpers_in_streams(ctx):
+    """The field is late; in another stream old numbers would be worked on."""
+    other, shape = ctx.split(0), (4, 6)
+    a, z = (pt.zeros(ctx, shape, pt.Slab(0), dtype) for dtype in ("float64", "complex128"))
+    given = {"stream": other.stream}
+    for value in (1.0, 2.0):
+        calls = {
+            (3, 5): lambda: pt.spectral.multiply(a, lambda k: 3.0, **given).at((3, 5), **given) - 3 * value,
+            (0, 0): lambda: pt.spectral.convolve(a, a, **given).at((0, 0), **given) - 24 * value * value,
+            (1, 1): lambda: pt.spectral.solve_poisson(a, **given).at((1, 1), **given),
+            (2, 2): lambda: pt.spectral.gradient(a, **given)[1].at((2, 2), **given),
+        }
+        for call in calls.values():
+            late(other.stream)
+            a.fill(value, **given)
+            assert abs(call()) < 1e-9
+        late(other.stream)
+        z.fill(value, **given)
+        assert abs(pt.spectral.resize(z, shape, (8, 12), **given).at((0, 0), **given) - 4 * value) < 1e-9
+    ctx.barrier()
+
+
+@on_fakes
 def test_operands_on_both_sides_wait_for_the_packages_stream(ctx, cupy):
     """Of device memory that is written late, beside host memory, in a call that no stream can take."""
     other, x = ctx.split(0), whole((6, 6))

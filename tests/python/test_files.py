@@ -33,5 +33,19 @@ def test_hdf5(ctx, folder):
     read = pt.io.read_hdf5_attributes(path, "fields/a")
     assert read["unit"] == "m" and read["step"] == 3 and read["time"] == 0.5 and list(read["spacing"]) == [0.5, 0.25]
     assert (pt.io.read_hdf5(ctx, path, "fields/b", pt.Slab(0)).gather() == a.gather()).all()
+    later = {"step": 4, "times": np.array([0.5, 1.5]), "count": np.int32(7), "by": "both", "scale": np.float32(0.25), "pair": (1, 2)}
+    for name in ("fields/a", "fields", "/"):
+        pt.io.write_hdf5_attributes(ctx, path, name, later)
+        read = pt.io.read_hdf5_attributes(path, name)
+        assert read["step"] == 4 and list(read["times"]) == [0.5, 1.5] and read["count"] == 7 and read["by"] == "both"
+        assert read["scale"] == 0.25 and list(read["pair"]) == [1, 2] and read.get("unit") == ("m" if name == "fields/a" else None)
+    assert (pt.io.read_hdf5(ctx, path, "fields/a", pt.Slab(0)).gather() == a.gather()).all()
+    with pytest.raises(pt.FileError, match="fields/a"):
+        pt.io.write_hdf5_attributes(ctx, path, "fields/c", later)
+    with pytest.raises(TypeError):
+        pt.io.write_hdf5_attributes(ctx, path, "fields/a", {"unit": None})
+    if ctx.size > 1:
+        with pytest.raises(pt.DisagreementError):
+            pt.io.write_hdf5_attributes(ctx, path, "fields/a", {"step": ctx.rank})
     with pytest.raises(pt.FileError, match="fields/a"):
         pt.io.read_hdf5(ctx, path, "fields/c", pt.Slab(0))

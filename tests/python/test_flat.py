@@ -187,6 +187,7 @@ def of_files(c, a):
         "io.inspect_hdf5": lambda: pt.io.inspect_hdf5(hdf5, "a"),
         "io.list_hdf5": lambda: pt.io.list_hdf5(hdf5),
         "io.read_hdf5_attributes": lambda: pt.io.read_hdf5_attributes(hdf5, "a"),
+        "io.write_hdf5_attributes": lambda: pt.io.write_hdf5_attributes(c, hdf5, "a", {"k": 2}),
         "files that are not there": lambda: refused(lambda: pt.io.read_npy(c, "none", pt.Slab(0))),
     }
 

@@ -136,6 +136,19 @@ def test_factors_and_c(ctx):
                 parts.product(alpha=1 + ctx.rank)
 
 
+def test_inplace_without_a_c(ctx):
+    """As in nvmath: there is nothing that it would be written into."""
+    with runtime(ctx):
+        parts = Parts(ctx)
+        before = parts.a.copy(), parts.b.copy()
+        with Matmul(parts.a, parts.b, distributions=parts.rules, options={"inplace": True}) as product:
+            product.plan()
+            found = product.execute()
+            assert not product.inplace and found is not parts.a and found is not parts.b
+        close(found, parts.of(parts.A @ parts.B))
+        assert (parts.a == before[0]).all() and (parts.b == before[1]).all()
+
+
 def test_whose_inplace_it_is(ctx):
     from partita.compat.nvmath import _version
 

@@ -31,6 +31,7 @@ def test_every_function_takes_a_stream():
     assert {name for name in functions if not takes_stream(getattr(pt, name))} == (MAKES | NO_ARRAYS) & functions
     of_fft = {name for name in fft.__all__ if inspect.isfunction(getattr(fft, name))}
     assert {name for name in of_fft if takes_stream(getattr(fft, name))} == {name for name in of_fft if name.endswith("n")}
+    assert all(takes_stream(getattr(pt.spectral, name)) for name in pt.spectral.__all__)
     # The others hand their options on to those.
     assert all("options" in inspect.signature(getattr(fft, name)).parameters for name in of_fft)
     for kind in (pt.Array, pt.Context, fft.FFT, pt.Matmul, pt.Redistribute):
@@ -71,6 +72,11 @@ def calls(ctx):
         "dot": lambda given: pt.dot(a, b, **given),
         "vdot": lambda given: pt.vdot(a, b, **given),
         "norm": lambda given: pt.norm(a, **given),
+        "solve_poisson": lambda given: pt.spectral.solve_poisson(a, **given),
+        "gradient": lambda given: pt.spectral.gradient(a, **given),
+        "convolve": lambda given: pt.spectral.convolve(a, b, **given),
+        "multiply": lambda given: pt.spectral.multiply(a, lambda k: 1.0, **given),
+        "resize": lambda given: pt.spectral.resize(z, (6, 6), (8, 8), **given),
         "broadcast": lambda given: pt.broadcast(ctx, x, **given),
         "reduce": lambda given: pt.reduce(ctx, x, **given),
         "all_reduce": lambda given: pt.all_reduce(ctx, x, **given),

@@ -55,6 +55,7 @@ from ._errors import (
     LostPeerError,
     MemoryError,
     TimeoutError,
+    TypeError,
     UnsupportedError,
 )
 from ._halo import Halo
@@ -68,7 +69,7 @@ from ._traffic import traffic
 __all__ = [
     "ArgumentError", "Array", "BlockCyclic", "BlockNonCyclic", "Box", "Context", "DisagreementError", "Error",
     "FailedContextError", "FileError", "Halo", "Layout", "LostPeerError", "Matmul", "MemoryError", "Mesh", "P", "Partitioned",
-    "ProcessGrid", "Redistribute", "Replicated", "Slab", "SymmetricArray", "TimeoutError", "Topology", "UnsupportedError",
+    "ProcessGrid", "Redistribute", "Replicated", "Slab", "SymmetricArray", "TimeoutError", "Topology", "TypeError", "UnsupportedError",
     "__version__", "all_gather", "all_reduce", "all_to_all", "arange", "broadcast", "current_mesh", "dot", "empty", "eye", "fft",
     "from_function", "from_local", "full", "gather", "initialize", "io", "matmul", "mpi_description", "norm", "parse", "plans",
     "random", "receive", "redistribute", "reduce", "reduce_scatter", "run", "scan", "scatter", "scatter_from", "send",

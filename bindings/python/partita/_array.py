@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional, Sequence, Tuple, Union
+import operator
+from typing import Any, Callable, Dict, Optional, Sequence, Tuple, Union
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from . import _core
+from ._calls import collective
 from ._context import Context
 from ._dtypes import dtype_name, numpy_dtype
 from ._errors import ArgumentError
@@ -40,7 +42,7 @@ def core_given(array: Array) -> _core.Array:
 
 def axes_of(axis: Union[int, Sequence[int]], dimensions: int) -> list[int]:
     """The axes, counted from 0."""
-    axes = [axis] if isinstance(axis, int) else list(axis)
+    axes = [operator.index(one) for one in ([axis] if isinstance(axis, (int, np.integer)) else axis)]
     for one in axes:
         if not -dimensions <= one < dimensions:
             raise ArgumentError(f"axis {one} is none of an array of {dimensions} dimensions")
@@ -156,6 +158,26 @@ class Array(NDArrayOperatorsMixin):
     def __array__(self, *options: Any, **more: Any) -> Any:
         raise TypeError("a distributed array becomes one of NumPy by .gather(), which communicates; .local is this rank's part")
 
+    def __array_function__(
+        self, function: Callable[..., Any], types: Any, given: Tuple[Any, ...], options: Dict[str, Any]
+    ) -> Any:
+        """NumPy's functions that are methods of arrays; the others would look at one rank's part for the whole."""
+        if function.__name__ in _numpys:
+            return function._implementation(*given, **options)  # type: ignore[attr-defined]
+        raise TypeError(
+            f"np.{function.__name__} is not for distributed arrays, which become those of NumPy by .gather(), which communicates; "
+            ".local is this rank's part"
+        )
+
+    def __copy__(self) -> Array:
+        raise TypeError("a distributed array is copied by .copy(), which all ranks call")
+
+    def __deepcopy__(self, memo: Any) -> Array:
+        return self.__copy__()
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a distributed array is not pickled, which is for one rank: .local and .layout are; partita.io writes the whole")
+
     # --- the same memory, seen otherwise; local, and to be made alike on all ranks
 
     def _seen_as(self, core: _core.Array) -> Array:
@@ -169,7 +191,7 @@ class Array(NDArrayOperatorsMixin):
     def transpose(self, *axes: Union[None, int, Sequence[int]]) -> Array:
         """The array with its dimensions in this order (reversed by default), on the same memory. As NumPy's, a sequence does, too."""
         given: Any = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
-        order = axes_of(given, self.ndim) if given else list(range(self.ndim))[::-1]
+        order = list(range(self.ndim))[::-1] if given is None or len(given) == 0 else axes_of(given, self.ndim)
         return self._seen_as(self._core.permuted(order))
 
     def __getitem__(self, key: Any) -> Array:
@@ -205,9 +227,13 @@ class Array(NDArrayOperatorsMixin):
 
     # --- what communicates: collective, blocking
 
+    @collective
     def __matmul__(self, other: Array) -> Array:
         """The matrix product. Collective, blocking: see `matmul`."""
         if not isinstance(other, Array):
+            if isinstance(other, np.ndarray) or not hasattr(other, "__rmatmul__"):
+                core_of(other)
+                raise TypeError("a distributed array is multiplied by a distributed array, and not by None")
             return NotImplemented
         on_host = self._core.on_host and other._core.on_host
         stream = None if on_host else stream_of_arrays(None, self, other)
@@ -221,6 +247,7 @@ class Array(NDArrayOperatorsMixin):
         """Refused: the product may have another shape and layout. Use `matmul` with out."""
         return NotImplemented
 
+    @collective
     def redistribute(
         self,
         distribution: Union[DistributionLike, _core.Layout],
@@ -274,6 +301,7 @@ class Array(NDArrayOperatorsMixin):
         self._core.context.synchronize(handle)
         return None
 
+    @collective
     def gather(self, root: Optional[int] = None, *, space: Optional[str] = None, stream: Any = None) -> Any:
         """The whole array, as one of its package. Collective, blocking.
 
@@ -294,6 +322,7 @@ class Array(NDArrayOperatorsMixin):
         whole = Array(_core.gather(self._core, root, space, self._stream_to(space, stream)), self._package)
         return whole.local if self._core.context.rank == root else None
 
+    @collective
     def astype(
         self, dtype: Any, *, order: str = "C", heap: bool = True, space: Optional[str] = None, stream: Any = None
     ) -> Array:
@@ -301,16 +330,19 @@ class Array(NDArrayOperatorsMixin):
         core = _core.astype(self._core, dtype_name(dtype), order, heap, space, self._stream_to(space, stream))
         return Array(core, self._package)
 
+    @collective
     def copy(
         self, *, order: str = "C", heap: bool = True, space: Optional[str] = None, stream: Any = None
     ) -> Array:
         """A copy of the same layout, in new memory; ``space='host'``: of device memory, for NumPy. Collective, blocking."""
         return self.astype(self._core.dtype, order=order, heap=heap, space=space, stream=stream)
 
+    @collective
     def at(self, index: Sequence[int], *, stream: Any = None) -> Any:
         """The element at a global index, on every rank. Collective, blocking: for a few, not for loops."""
         return _core.at(self._core, tuple(index), stream_of_array(stream, self._core, self._package))
 
+    @collective
     def to_string(self, threshold: int = 1000, edge: int = 3, precision: int = 8) -> str:
         """All values as NumPy prints them, on every rank. Collective, blocking; gathers only what it shows."""
         settle(self._core, self._package)
@@ -338,6 +370,7 @@ class Array(NDArrayOperatorsMixin):
         core = _core.reduce_axes(self._core, reduction, axes, keepdims, rule, root, True, handle)
         return Array(core, self._package)
 
+    @collective
     def sum(
         self,
         axis: Axis = None,
@@ -368,6 +401,7 @@ class Array(NDArrayOperatorsMixin):
         """
         return self._reduce("sum", axis, keepdims, distribution, root, out, stream)
 
+    @collective
     def prod(
         self,
         axis: Axis = None,
@@ -381,6 +415,7 @@ class Array(NDArrayOperatorsMixin):
         """The product, as `sum`. Collective, blocking."""
         return self._reduce("prod", axis, keepdims, distribution, root, out, stream)
 
+    @collective
     def min(
         self,
         axis: Axis = None,
@@ -394,6 +429,7 @@ class Array(NDArrayOperatorsMixin):
         """The least element, as `sum`. Collective, blocking."""
         return self._reduce("min", axis, keepdims, distribution, root, out, stream)
 
+    @collective
     def max(
         self,
         axis: Axis = None,
@@ -407,6 +443,7 @@ class Array(NDArrayOperatorsMixin):
         """The greatest element, as `sum`. Collective, blocking."""
         return self._reduce("max", axis, keepdims, distribution, root, out, stream)
 
+    @collective
     def mean(
         self,
         axis: Axis = None,
@@ -423,6 +460,7 @@ class Array(NDArrayOperatorsMixin):
             raise ArgumentError("mean: there is no dtype: astype first")
         return self._reduce("mean", axis, keepdims, distribution, root, out, stream)
 
+    @collective
     def any(
         self,
         axis: Axis = None,
@@ -436,6 +474,7 @@ class Array(NDArrayOperatorsMixin):
         """Whether any element is not 0, as `sum`. Collective, blocking."""
         return self._reduce("any", axis, keepdims, distribution, root, out, stream)
 
+    @collective
     def all(
         self,
         axis: Axis = None,
@@ -450,17 +489,24 @@ class Array(NDArrayOperatorsMixin):
         return self._reduce("all", axis, keepdims, distribution, root, out, stream)
 
 
+#: What NumPy makes calls of methods and attributes of.
+_numpys = {"all", "amax", "amin", "any", "max", "mean", "min", "ndim", "prod", "shape", "size", "sum", "transpose"}
+
+
 def window_of(key: Any, shape: Tuple[int, ...]) -> Tuple[Tuple[int, ...], Tuple[int, ...]]:
     """First index and shape of the window that the key names."""
     keys = list(key) if isinstance(key, tuple) else [key]
-    if keys.count(Ellipsis) > 1 or len(keys) - keys.count(Ellipsis) > len(shape):
+    places = [place for place, one in enumerate(keys) if one is Ellipsis]
+    if len(places) > 1 or len(keys) - len(places) > len(shape):
         raise ArgumentError(f"{len(keys)} indices of an array of {len(shape)} dimensions")
-    place = keys.index(Ellipsis) if Ellipsis in keys else len(keys)
+    place = places[0] if places else len(keys)
     missing = [slice(None)] * (len(shape) - len([one for one in keys if one is not Ellipsis]))
     keys = keys[:place] + missing + [one for one in keys[place:] if one is not Ellipsis]
     lower, extents = [], []
     for one, extent in zip(keys, shape):
         if not isinstance(one, slice):
+            if isinstance(one, (Array, np.ndarray)) and np.ndim(one) > 0:
+                raise ArgumentError("an array as an index: windows are of neighbouring indices; ufuncs have where=, and .local takes any index")
             raise ArgumentError(
                 f"index {one!r}: windows keep every dimension, so write 3:4 for 3; .at(index) is one element, on all ranks"
             )

@@ -5,8 +5,8 @@ of a distributed `Array` the local part is meant. Where no destination is given,
 of several ranks stand one after the other along dimension 0. Reductions: 'sum', 'product', 'min', 'max', 'logical_and',
 'logical_or', 'logical_xor', 'bit_and', 'bit_or', 'bit_xor'.
 
-Unless said otherwise a call is collective and blocking. Errors are the same on every rank, but for a TypeError (no array) and
-a destination that may only be read, which are this rank's alone.
+Unless said otherwise a call is collective and blocking, and errors are the same on every rank; those of `send`, `receive` and
+`send_receive` are this rank's alone where they come before the message.
 
 Of device memory the work goes into a stream (`stream`; by default the current one of the array's package), and the call
 returns: what the stream does next comes after it.
@@ -19,6 +19,7 @@ from typing import Any, Optional, Sequence
 import numpy as np
 
 from . import _core
+from ._calls import collective
 from ._array import Array
 from ._context import Context
 from ._packages import empty_beside
@@ -41,6 +42,7 @@ def _rows(source: Any) -> int:
     return int(np.shape(source)[0]) if np.ndim(source) else 1
 
 
+@collective
 def broadcast(context: Context, array: Any, root: int = 0, *, stream: Any = None) -> Any:
     """The array of all ranks becomes that of the root. Returns it."""
     memory = _memory(array)
@@ -48,6 +50,7 @@ def broadcast(context: Context, array: Any, root: int = 0, *, stream: Any = None
     return array
 
 
+@collective
 def reduce(
     context: Context, source: Any, destination: Any = None, *, reduction: str = "sum", root: int = 0, stream: Any = None
 ) -> Any:
@@ -59,6 +62,7 @@ def reduce(
     return target
 
 
+@collective
 def all_reduce(
     context: Context, source: Any, destination: Any = None, *, reduction: str = "sum", stream: Any = None
 ) -> Any:
@@ -70,6 +74,7 @@ def all_reduce(
     return target
 
 
+@collective
 def gather(
     context: Context, source: Any, destination: Any = None, *, counts: Sequence[int] = (), root: int = 0, stream: Any = None
 ) -> Any:
@@ -83,6 +88,7 @@ def gather(
     return target
 
 
+@collective
 def scatter_from(
     context: Context, source: Any, destination: Any, *, counts: Sequence[int] = (), root: int = 0, stream: Any = None
 ) -> Any:
@@ -94,6 +100,7 @@ def scatter_from(
     return destination
 
 
+@collective
 def all_gather(
     context: Context, source: Any, destination: Any = None, *, counts: Sequence[int] = (), stream: Any = None
 ) -> Any:
@@ -105,6 +112,7 @@ def all_gather(
     return target
 
 
+@collective
 def reduce_scatter(
     context: Context,
     source: Any,
@@ -122,6 +130,7 @@ def reduce_scatter(
     return target
 
 
+@collective
 def all_to_all(
     context: Context,
     source: Any,
@@ -139,6 +148,7 @@ def all_to_all(
     return target
 
 
+@collective
 def scan(
     context: Context, source: Any, destination: Any = None, *, reduction: str = "sum", exclusive: bool = False, stream: Any = None
 ) -> Any:

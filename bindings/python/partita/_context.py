@@ -11,7 +11,8 @@ from types import TracebackType
 from typing import Any, Callable, List, Optional, Sequence, Set, Tuple, Type, TypeVar, Union
 
 from . import _core
-from ._errors import ArgumentError
+from ._calls import collective, note_begun
+from ._errors import ArgumentError, FailedContextError, LostPeerError
 from ._streams import handle_of
 from ._torchrun import connect_ranks, forget_handed
 
@@ -97,6 +98,7 @@ class Context:
         """The first failure's text; empty where there is none."""
         return self._core.failure
 
+    @collective
     def barrier(self, *, stream: Any = None) -> None:
         """Return when all ranks have called it; with a stream, at once: it waits for the ranks' streams. Collective, blocking."""
         self._core.barrier(None if stream is None else handle_of(stream))
@@ -113,6 +115,7 @@ class Context:
         """
         self._core.synchronize(None if stream is None else handle_of(stream))
 
+    @collective
     def collect(self) -> None:
         """Release memory whose arrays are gone on all ranks. Collective, blocking."""
         self._core.collect()
@@ -133,19 +136,20 @@ class Context:
 
     def subgroup(self, ranks: Sequence[int]) -> Context:
         """Those ranks, in that order, as a context of their own. Collective over them alone, blocking."""
-        return Context(self._core.subgroup(list(ranks)))
+        return _begun(self._core.subgroup(list(ranks)))
 
+    @collective
     def split(self, colour: int, key: int = 0) -> Optional[Context]:
         """The ranks that give the same colour as a context of their own; None where it is negative. Collective."""
         core = self._core.split(colour, key)
-        return None if core is None else Context(core)
+        return None if core is None else _begun(core)
 
     def along(self, mesh: _core.Mesh, axes: Union[str, Sequence[str]]) -> Context:
         """The ranks that differ from this one along these axes of the mesh only. Collective over those ranks.
 
         Made by the first call and kept: later ones communicate nothing.
         """
-        return Context(self._core.along(mesh, [axes] if isinstance(axes, str) else list(axes)))
+        return _begun(self._core.along(mesh, [axes] if isinstance(axes, str) else list(axes)))
 
     def __enter__(self) -> Context:
         return self
@@ -166,6 +170,12 @@ class Context:
 
     def __repr__(self) -> str:
         return f"<partita.Context: rank {self.rank} of {self.size}, {self.device}>"
+
+
+def _begun(core: _core.Context) -> Context:
+    context = Context(core)
+    note_begun(context)
+    return context
 
 
 def _options(given: dict[str, Any]) -> _core.ContextOptions:
@@ -222,7 +232,7 @@ def initialize(comm: Any = None, device: str = "any", **options: Any) -> Context
     if comm is None:
         connect_ranks(given.deadline)
     try:
-        return Context(_core.initialize(given, device, address, size, implementation))
+        return _begun(_core.initialize(given, device, address, size, implementation))
     finally:
         forget_handed()
 
@@ -247,7 +257,7 @@ def run(ranks: int, function: Callable[[Context], Result], *, device: str = "any
     Raises
     ------
     BaseException
-        What some rank has raised first; the others stop waiting for it.
+        What some rank has raised first, but for LostPeerErrors, which follow from it; the others stop waiting for it.
 
     Notes
     -----
@@ -265,7 +275,7 @@ def run(ranks: int, function: Callable[[Context], Result], *, device: str = "any
         try:
             if interruption.wanted:
                 raise KeyboardInterrupt
-            context = Context(core)
+            context = _begun(core)
             results[context.rank] = function(context)
             context.close()
         except BaseException as error:  # also KeyboardInterrupt and SystemExit: they are raised again below
@@ -299,6 +309,6 @@ def run(ranks: int, function: Callable[[Context], Result], *, device: str = "any
             ended.wait()
         raise
     thread.join()
-    if raised:
-        raise raised[0]
+    if raised:  # a rank that has lost another one may be faster than that one's own error
+        raise next((one for one in raised if not isinstance(one, (LostPeerError, FailedContextError))), raised[0])
     return results

@@ -8,6 +8,7 @@ from typing import Any, Callable, List, Optional, Sequence, Tuple, Union
 import numpy as np
 
 from . import _core
+from ._calls import collective
 from ._array import Array
 from ._context import Context
 from ._dtypes import dtype_name
@@ -24,6 +25,7 @@ def shape_of(shape: ShapeLike) -> Tuple[int, ...]:
     return (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
 
 
+@collective
 def empty(
     context: Context,
     shape: ShapeLike,
@@ -60,6 +62,7 @@ def empty(
     return Array(_core.empty(context._core, shape_of(shape), rule_of(distribution), dtype_name(dtype), order, heap, space))
 
 
+@collective
 def full(
     context: Context,
     shape: ShapeLike,
@@ -77,6 +80,7 @@ def full(
     return Array(_core.full(context._core, shape_of(shape), rule, value, name, order, heap, space))
 
 
+@collective
 def zeros(
     context: Context,
     shape: ShapeLike,
@@ -88,9 +92,10 @@ def zeros(
     space: Optional[str] = None,
 ) -> Array:
     """Every element is 0. Collective, blocking; the rest as `empty`."""
-    return full(context, shape, distribution, 0, dtype, order=order, heap=heap, space=space)
+    return full(context, shape, distribution, 0, "float64" if dtype is None else dtype, order=order, heap=heap, space=space)
 
 
+@collective
 def arange(
     context: Context,
     start: Any,
@@ -108,6 +113,7 @@ def arange(
     return Array(_core.arange(context._core, start, stop, step, rule_of(distribution), name, space))
 
 
+@collective
 def eye(
     context: Context,
     rows: int,
@@ -123,6 +129,7 @@ def eye(
     return Array(_core.eye(context._core, rows, wide, rule_of(distribution), dtype_name(dtype), diagonal, space))
 
 
+@collective
 def random(
     context: Context,
     shape: ShapeLike,
@@ -160,6 +167,7 @@ def _require_one_seed(context: Context, seed: int, normal: bool) -> None:
             )
 
 
+@collective
 def from_function(
     context: Context,
     shape: ShapeLike,
@@ -179,6 +187,7 @@ def from_function(
     return array if space == "host" or context.device == "cpu" else array.copy(space=space or "device")
 
 
+@collective
 def from_local(
     context: Context, local: Any, distribution: DistributionLike, shape: Optional[ShapeLike] = None
 ) -> Array:
@@ -201,7 +210,7 @@ def from_local(
     ArgumentError
         A part that is not of the shape that the distribution gives its rank: on every rank.
     TypeError
-        No array, on this rank alone.
+        No array: on every rank.
     """
     rule = rule_of(distribution)
     part, extents = _part(context, local)
@@ -261,6 +270,7 @@ def _refuse_many(what: str, dimensions: int) -> None:
         raise ArgumentError(f"{what}: {dimensions} dimensions; arrays have at most {most_dimensions}")
 
 
+@collective
 def scatter(
     context: Context,
     source: Any,
@@ -290,9 +300,15 @@ def scatter(
         _core.broadcast(context._core, told, root)
         _refuse_many("scatter", int(told[0]))
         shape = tuple(int(extent) for extent in told[1 : 1 + told[0]])
-    dense = np.ascontiguousarray(source) if here else None
+    dense = np.asarray(_unmasked(source), order="C") if here else None  # which keeps an array without dimensions
     handle = None if stream is None else handle_of(stream)
     return Array(_core.scatter(context._core, dense, shape_of(shape), rule_of(distribution), root, space, handle))
+
+
+def _unmasked(source: Any) -> Any:
+    if isinstance(source, np.ma.MaskedArray):
+        raise TypeError("scatter: a masked array, whose mask nothing here looks at: .filled(...) says what its masked elements are")
+    return source
 
 
 def global_shape(context: Context, local: Tuple[int, ...], rule: Rule) -> Tuple[int, ...]:

@@ -13,6 +13,10 @@ class ArgumentError(Error, ValueError):
     """A bad argument: a wrong shape, an unknown word, a distribution that does not cover its array, ..."""
 
 
+class TypeError(ArgumentError, builtins.TypeError):
+    """What is no array at all, a keyword that there is not, a number where a text is wanted, ..., passed to a collective call."""
+
+
 class DisagreementError(ArgumentError):
     """Ranks called different operations, or the same with different arguments."""
 

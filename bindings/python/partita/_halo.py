@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Optional, Sequence, Tuple
 
 from . import _core
+from ._calls import collective
 from ._array import Array, core_given
 from ._linear import writable
 from ._packages import empty_beside
@@ -27,6 +28,7 @@ class Halo:
         Whether indices go round, along each dimension; nowhere by default.
     """
 
+    @collective
     def __init__(
         self, array: Array, lower: Sequence[int], upper: Sequence[int] = (), periodic: Sequence[bool] = ()
     ) -> None:
@@ -46,17 +48,20 @@ class Halo:
         places = zip(self._lower, array.local_shape)
         return extended[tuple(slice(lower, lower + extent) for lower, extent in places)] if 0 not in array.local_shape else extended
 
+    @collective
     def execute(self, array: Array, extended: Optional[Any] = None, *, stream: Any = None) -> Any:
         """The part and its ghost cells into `extended`, a new array by default. Collective, blocking. Returns it."""
         target = empty_beside(array.local, self.extended_shape) if extended is None else extended
         self._core.execute(core_given(array), target, stream_of_array(stream, array._core, array._package))
         return target
 
+    @collective
     def refresh(self, extended: Any, *, stream: Any = None) -> Any:
         """The ghost cells alone: the part is in its place already. Collective, blocking. Returns `extended`."""
         self._core.refresh(extended, stream_of_memory(stream, extended, self._context))
         return extended
 
+    @collective
     def accumulate(self, extended: Any, array: Optional[Array] = None, *, stream: Any = None) -> Any:
         """The adjoint of `execute`: what ghost cells hold is added to the elements that they stand for, and the sums are the part.
 
@@ -69,11 +74,13 @@ class Halo:
         self._core.accumulate(extended, writable("array", array), stream_of_array(stream, array._core, array._package))
         return array
 
+    @collective
     def start(self, array: Array, extended: Any, *, stream: Any = None) -> None:
         """The first half of `execute`: until `finish` the part inside may be read, and nothing written. Collective."""
         self._stream = stream_of_array(stream, core_given(array), array._package)
         self._core.start(array._core, extended, self._stream)
 
+    @collective
     def finish(self) -> None:
         """Wait until `extended` is complete, in the stream of `start`. Collective, blocking."""
         self._core.finish(self._stream)

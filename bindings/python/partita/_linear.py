@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Optional, Tuple
 
 from . import _core
+from ._calls import collective, with_options
 from ._array import Array, core_given, core_of, default_multiply, no_epilogue_arrays
 from ._core import Matmul as CoreMatmul
 from ._dtypes import dtype_name
@@ -29,7 +30,7 @@ def _options(options: dict[str, Any]) -> _core.MatmulOptions:
             given[name] = dtype_name(given[name])
     if "compute" in given:
         given["compute"] = _computed.get(str(given["compute"]), given["compute"])
-    return _core.MatmulOptions(**given)
+    return with_options(_core.MatmulOptions, "matmul", given)
 
 
 def writable(what: str, array: Optional[Array]) -> Optional[_core.Array]:
@@ -57,6 +58,7 @@ def _arrays(given: dict[str, Optional[Array]]) -> _core.EpilogueArrays:
     return _core.EpilogueArrays(**cores)
 
 
+@collective
 def matmul(
     a: Array, b: Array, c: Optional[Array] = None, *, out: Optional[Array] = None, stream: Any = None, **options: Any
 ) -> Array:
@@ -89,10 +91,8 @@ def matmul(
 
     Raises
     ------
-    ArgumentError, DisagreementError, UnsupportedError, MemoryError
+    ArgumentError, TypeError, DisagreementError, UnsupportedError, MemoryError
         The same on every rank.
-    TypeError
-        What is no distributed array, on this rank alone.
     """
     given, options = _parted(options) if options else ({}, options)
     how, arrays = _options(options), _arrays(given)
@@ -120,12 +120,13 @@ class Matmul(PlannedOperation):
 
     _core: CoreMatmul
 
+    @collective
     def __init__(
         self, a: Array, b: Array, c: Optional[Array] = None, *, out: Optional[Array] = None, **options: Any
     ) -> None:
         given, options = _parted(options)
         self._options = _options(options)
-        context = core_given(a).context
+        self._context = context = core_given(a).context
         core_given(b), core_of(c)
         if out is None:
             out = self._new_result(a, b, c, options)
@@ -161,6 +162,7 @@ class Matmul(PlannedOperation):
         self._core.reset(core_given(a), core_given(b), core_of(c), d, bound)
         self._bound = (a, b, c, *arrays.values()), bound  # they are read until the next reset
 
+    @collective
     def execute(self, alpha: Optional[complex] = None, beta: Optional[complex] = None, *, stream: Any = None) -> Array:
         """Multiply; factors are those of the options by default. Collective, blocking. Returns `out`."""
         self._core.execute(
@@ -171,16 +173,19 @@ class Matmul(PlannedOperation):
         return self.out
 
 
+@collective
 def dot(a: Array, b: Array, *, stream: Any = None) -> Any:
     """The sum of a[i] b[i], on every rank. Collective, blocking. Layouts must be equal."""
     return _core.inner_product(core_given(a), core_given(b), False, stream_of_arrays(stream, a, b))
 
 
+@collective
 def vdot(a: Array, b: Array, *, stream: Any = None) -> Any:
     """The sum of conj(a[i]) b[i], on every rank. Collective, blocking. Layouts must be equal."""
     return _core.inner_product(core_given(a), core_given(b), True, stream_of_arrays(stream, a, b))
 
 
+@collective
 def norm(a: Array, axis: Any = None, *, keepdims: bool = False, stream: Any = None) -> Any:
     """sqrt(sum |a|^2), over all axes or some. Collective, blocking; see `Array.sum`."""
     core_given(a)

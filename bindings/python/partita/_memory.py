@@ -6,6 +6,7 @@ from types import ModuleType
 from typing import Any, Optional, Union
 
 from . import _core
+from ._calls import collective
 from ._context import Context
 from ._create import ShapeLike, shape_of
 from ._dtypes import dtype_name
@@ -35,9 +36,10 @@ class SymmetricArray:
     Raises
     ------
     ArgumentError, DisagreementError, MemoryError
-        The same on every rank; an unknown package on this one alone.
+        The same on every rank.
     """
 
+    @collective
     def __init__(
         self,
         context: Context,
@@ -51,6 +53,7 @@ class SymmetricArray:
         self._package = None if package is None else str(getattr(package, "__name__", package))
         if self._package not in (None, "numpy", "cupy", "torch"):
             raise ArgumentError(f"package {self._package!r}; known: numpy, cupy, torch")
+        self._context = context._core
         self._core = _core.SymmetricBlock(context._core, shape_of(shape), dtype_name(dtype), make_symmetric, space)
 
     @property
@@ -75,6 +78,7 @@ class SymmetricArray:
         """As allocated on every rank."""
         return self._core.bytes
 
+    @collective
     def free(self) -> None:
         """Free the memory now: arrays that were got from it must not be used any more. Collective, blocking."""
         self._core.free()

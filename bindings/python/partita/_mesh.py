@@ -11,6 +11,9 @@ from ._errors import ArgumentError
 Rule = Union[
     _core.Slab, _core.Box, _core.BlockCyclic, _core.BlockNonCyclic, _core.Replicated, _core.Partitioned
 ]
+_rules = frozenset(
+    (_core.Slab, _core.Box, _core.BlockCyclic, _core.BlockNonCyclic, _core.Replicated, _core.Partitioned)
+)
 #: What is taken as a distribution: a rule, its text, or a spec on the mesh of ``with mesh:``.
 DistributionLike = Union[Rule, str, _core.P]
 
@@ -45,4 +48,9 @@ def rule_of(distribution: DistributionLike) -> Rule:
         if mesh is None:
             raise ArgumentError(f"{distribution!r} alone says no mesh: use Partitioned(mesh, spec), or with mesh:")
         return _core.Partitioned(mesh, distribution)
+    if type(distribution) not in _rules:
+        raise TypeError(
+            f"a distribution is wanted, such as Slab(0), its text ('slab:0') or a spec (P('x', None)), and not a "
+            f"{type(distribution).__name__}"
+        )
     return distribution

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Union
 
+from ._calls import collective
 from ._core import FFT as CoreFFT
 from ._core import Matmul as CoreMatmul
 from ._core import Plan
@@ -14,6 +15,7 @@ class PlannedOperation:
 
     _core: Union[CoreMatmul, CoreFFT]
 
+    @collective
     def autotune(self, runs: int = 3) -> str:
         """Time every method that fits, and grids, and keep the fastest: its name. `out` is overwritten. Collective, blocking."""
         return self._core.autotune(runs)
@@ -23,6 +25,7 @@ class PlannedOperation:
         """Bytes of scratch on this rank."""
         return self._core.workspace_size
 
+    @collective
     def release(self) -> None:
         """Free scratch now. Collective, blocking; the next execution plans anew."""
         self._core.release()

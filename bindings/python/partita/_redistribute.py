@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any, Optional, Sequence, Union
 
 from . import _core
+from ._calls import collective, with_options
 from ._array import Array, core_given, default_redistribution
 from ._linear import writable
 from ._mesh import DistributionLike
 from ._streams import stream_of_arrays
 
 
+@collective
 def redistribute(
     source: Array, destination: Union[DistributionLike, _core.Layout, Array], *, stream: Any = None, **options: Any
 ) -> Array:
@@ -30,7 +32,7 @@ def redistribute(
         return source.redistribute(destination, stream=stream, **options)
     core = writable("destination", destination)
     assert core is not None
-    how = _core.RedistributeOptions(**options) if options else default_redistribution
+    how = with_options(_core.RedistributeOptions, "redistribute", options) if options else default_redistribution
     _core.redistribute_into(origin, core, how, stream_of_arrays(stream, source, destination))
     return destination
 
@@ -50,16 +52,19 @@ class Redistribute:
         As of `Array.redistribute`.
     """
 
+    @collective
     def __init__(
         self, source: Array, destination: Array, *, axes: Sequence[int] = (), method: str = "automatic", staging_bytes: int = 0
     ) -> None:
         options = default_redistribution
         if axes or method != "automatic" or staging_bytes:
             options = _core.RedistributeOptions(axes=list(axes), method=method, staging_bytes=staging_bytes)
-        self._arrays = (source, destination)
         core_given(source), core_given(destination)
+        self._arrays = (source, destination)
+        self._context = source._core.context
         self._core = _core.Redistribute(source._core.context, source.operand, destination.operand, options)
 
+    @collective
     def execute(
         self, source: Optional[Array] = None, destination: Optional[Array] = None, *, stream: Any = None
     ) -> Array:

@@ -6,6 +6,7 @@ import functools
 from typing import Any, Callable, Optional, Sequence, Tuple, Union
 
 from . import _core
+from ._calls import collective
 from ._array import Array
 from ._create import from_local
 from ._errors import ArgumentError
@@ -42,7 +43,6 @@ def spmd(
     """
     arguments, results = _listed(in_specs), _listed(out_specs)
 
-    @functools.wraps(function)
     def called(*given: Any) -> Any:
         over = current_mesh() if mesh is None else mesh
         if over is None:
@@ -64,7 +64,8 @@ def spmd(
         )
         return made if several else made[0]
 
-    return called
+    called.__qualname__ = "spmd"
+    return functools.wraps(function)(collective(called))
 
 
 def _laid(one: Any, spec: Optional[_core.P], mesh: _core.Mesh) -> Any:

@@ -6,7 +6,9 @@ from types import TracebackType
 from typing import List, NamedTuple, Optional, Type
 
 from . import _core
+from ._calls import only_begun
 from ._context import Context
+from ._errors import ArgumentError
 from .plans import Traffic
 
 
@@ -21,11 +23,17 @@ class Moved(NamedTuple):
 class traffic:
     """``with partita.traffic(context) as t:`` counts what operations move on this rank, one by one. Local.
 
-    Every execution of a plan counts; messages of `send` and `receive`, checks and files do not. ``t.operations`` lists
+    Without a context: of the only one that this thread has begun. Every execution of a plan counts; messages of `send` and `receive`, checks and files do not. ``t.operations`` lists
     them, ``t.total`` sums them up; both may be read inside and after.
     """
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: Optional[Context] = None) -> None:
+        if context is None:
+            context = only_begun()
+        if context is None:
+            raise ArgumentError("traffic: of which context: this thread has begun none, or several")
+        if not isinstance(context, Context):
+            raise TypeError(f"traffic: the context whose operations are counted is wanted, and not a {type(context).__name__}")
         self._context = context
         self._record: Optional[_core.TrafficRecord] = None
 

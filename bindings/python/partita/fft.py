@@ -12,6 +12,7 @@ import functools
 from typing import Any, Optional, Sequence, Tuple
 
 from . import _core
+from ._calls import collective, with_options
 from ._array import Array, axes_of, core_given
 from ._core import FFT as CoreFFT
 from ._errors import ArgumentError
@@ -40,7 +41,7 @@ def _options(kind: str, axes: Sequence[int], norm: Optional[str], options: dict[
     given = dict(options)
     if given.get("distribution") is not None:
         given["distribution"] = rule_of(given["distribution"])
-    return _core.FftOptions(kind=kind, axes=list(axes), norm=norm or "backward", **given)
+    return with_options(_core.FftOptions, "fft", {"kind": kind, "axes": list(axes), "norm": norm or "backward", **given})
 
 
 def _transform(
@@ -64,6 +65,7 @@ def _transform(
     return out
 
 
+@collective
 def fftn(
     a: Array, axes: Axes = None, norm: Optional[str] = None, *, out: Optional[Array] = None, stream: Any = None, **options: Any
 ) -> Array:  # fmt: skip
@@ -89,6 +91,7 @@ def fftn(
     return _transform(a, "c2c", axes, norm, out, stream, options)
 
 
+@collective
 def ifftn(
     a: Array, axes: Axes = None, norm: Optional[str] = None, *, out: Optional[Array] = None, stream: Any = None, **options: Any
 ) -> Array:  # fmt: skip
@@ -96,6 +99,7 @@ def ifftn(
     return _transform(a, "c2c", axes, norm, out, stream, {**options, "inverse": True})
 
 
+@collective
 def rfftn(
     a: Array, axes: Axes = None, norm: Optional[str] = None, *, out: Optional[Array] = None, stream: Any = None, **options: Any
 ) -> Array:  # fmt: skip
@@ -103,6 +107,7 @@ def rfftn(
     return _transform(a, "r2c", axes, norm, out, stream, options)
 
 
+@collective
 def irfftn(
     a: Array,
     s: Optional[Sequence[int]] = None,
@@ -127,21 +132,25 @@ def irfftn(
     return _transform(a, "c2r", along, norm, out, stream, options)
 
 
+@collective
 def fft(a: Array, axis: int = -1, norm: Optional[str] = None, **options: Any) -> Array:
     """`fftn` over one axis. Collective, blocking."""
     return fftn(a, (axis,), norm, **options)
 
 
+@collective
 def ifft(a: Array, axis: int = -1, norm: Optional[str] = None, **options: Any) -> Array:
     """`ifftn` over one axis. Collective, blocking."""
     return ifftn(a, (axis,), norm, **options)
 
 
+@collective
 def rfft(a: Array, axis: int = -1, norm: Optional[str] = None, **options: Any) -> Array:
     """`rfftn` over one axis. Collective, blocking."""
     return rfftn(a, (axis,), norm, **options)
 
 
+@collective
 def irfft(a: Array, n: Optional[int] = None, axis: int = -1, norm: Optional[str] = None, **options: Any) -> Array:
     """`irfftn` over one axis, to n samples. Collective, blocking."""
     return irfftn(a, None if n is None else (n,), (axis,), norm, **options)
@@ -150,21 +159,25 @@ def irfft(a: Array, n: Optional[int] = None, axis: int = -1, norm: Optional[str]
 _two = (-2, -1)
 
 
+@collective
 def fft2(a: Array, axes: Tuple[int, int] = _two, norm: Optional[str] = None, **options: Any) -> Array:
     """`fftn` over two axes. Collective, blocking."""
     return fftn(a, axes, norm, **options)
 
 
+@collective
 def ifft2(a: Array, axes: Tuple[int, int] = _two, norm: Optional[str] = None, **options: Any) -> Array:
     """`ifftn` over two axes. Collective, blocking."""
     return ifftn(a, axes, norm, **options)
 
 
+@collective
 def rfft2(a: Array, axes: Tuple[int, int] = _two, norm: Optional[str] = None, **options: Any) -> Array:
     """`rfftn` over two axes. Collective, blocking."""
     return rfftn(a, axes, norm, **options)
 
 
+@collective
 def irfft2(
     a: Array, s: Optional[Tuple[int, int]] = None, axes: Tuple[int, int] = _two, norm: Optional[str] = None, **options: Any
 ) -> Array:
@@ -178,6 +191,7 @@ def _real_kind(name: str, type: int) -> str:
     return f"{name}{type}"
 
 
+@collective
 def dctn(
     a: Array, type: int = 2, axes: Axes = None, norm: Optional[str] = None, *,
     out: Optional[Array] = None, stream: Any = None, **options: Any,
@@ -186,6 +200,7 @@ def dctn(
     return _transform(a, _real_kind("dct", type), axes, norm, out, stream, options)
 
 
+@collective
 def idctn(
     a: Array, type: int = 2, axes: Axes = None, norm: Optional[str] = None, *,
     out: Optional[Array] = None, stream: Any = None, **options: Any,
@@ -194,6 +209,7 @@ def idctn(
     return _transform(a, _real_kind("dct", type), axes, norm, out, stream, {**options, "inverse": True})
 
 
+@collective
 def dstn(
     a: Array, type: int = 2, axes: Axes = None, norm: Optional[str] = None, *,
     out: Optional[Array] = None, stream: Any = None, **options: Any,
@@ -202,6 +218,7 @@ def dstn(
     return _transform(a, _real_kind("dst", type), axes, norm, out, stream, options)
 
 
+@collective
 def idstn(
     a: Array, type: int = 2, axes: Axes = None, norm: Optional[str] = None, *,
     out: Optional[Array] = None, stream: Any = None, **options: Any,
@@ -210,21 +227,25 @@ def idstn(
     return _transform(a, _real_kind("dst", type), axes, norm, out, stream, {**options, "inverse": True})
 
 
+@collective
 def dct(a: Array, type: int = 2, axis: int = -1, norm: Optional[str] = None, **options: Any) -> Array:
     """`dctn` over one axis. Collective, blocking."""
     return dctn(a, type, (axis,), norm, **options)
 
 
+@collective
 def idct(a: Array, type: int = 2, axis: int = -1, norm: Optional[str] = None, **options: Any) -> Array:
     """`idctn` over one axis. Collective, blocking."""
     return idctn(a, type, (axis,), norm, **options)
 
 
+@collective
 def dst(a: Array, type: int = 2, axis: int = -1, norm: Optional[str] = None, **options: Any) -> Array:
     """`dstn` over one axis. Collective, blocking."""
     return dstn(a, type, (axis,), norm, **options)
 
 
+@collective
 def idst(a: Array, type: int = 2, axis: int = -1, norm: Optional[str] = None, **options: Any) -> Array:
     """`idstn` over one axis. Collective, blocking."""
     return idstn(a, type, (axis,), norm, **options)
@@ -252,6 +273,7 @@ class FFT(PlannedOperation):
 
     _core: CoreFFT
 
+    @collective
     def __init__(
         self,
         a: Array,
@@ -262,7 +284,7 @@ class FFT(PlannedOperation):
         out: Optional[Array] = None,
         **options: Any,
     ) -> None:
-        context = core_given(a).context
+        self._context = context = core_given(a).context
         along = list(range(a.ndim)) if axes is None else axes_of(axes, a.ndim)
         how = _options(kind, along, norm, options)
         if out is None:
@@ -273,6 +295,7 @@ class FFT(PlannedOperation):
         self._input = a
         self._core = _core.FFT(context, a.operand, out.operand, how, out._core is a._core)
 
+    @collective
     def execute(
         self, a: Optional[Array] = None, out: Optional[Array] = None, scale: float = 1.0, *, stream: Any = None
     ) -> Array:
@@ -285,6 +308,7 @@ class FFT(PlannedOperation):
         self._core.execute(source._core, target, scale, handle)
         return result
 
+    @collective
     def inverse(
         self, out: Optional[Array] = None, a: Optional[Array] = None, scale: float = 1.0, *, stream: Any = None
     ) -> Array:

@@ -1,16 +1,18 @@
 """Work in Fourier space: derivatives, Poisson problems, convolutions, multipliers. All are collective and blocking.
 
 `axes`: along which fields are periodic and transformed, all by default. `lengths`: the period along each of them, 2 pi by
-default. Results are new arrays, distributed as the field.
+default. Results are new arrays, distributed as the field. `stream`: of fields in device memory; they are worked on after what it
+holds, and a call is done when it returns: see the docs on streams.
 """
 
 from __future__ import annotations
 
-from typing import Callable, List, Optional, Sequence, Tuple
+from typing import Any, Callable, List, Optional, Sequence, Tuple
 
 from . import _core
+from ._calls import collective
 from ._array import Array, axes_of, core_given
-from ._streams import settle
+from ._streams import stream_of_array, stream_of_arrays
 
 __all__ = ["convolve", "gradient", "multiply", "resize", "solve_poisson"]
 
@@ -19,52 +21,67 @@ def _axes(field: Array, axes: Optional[Sequence[int]]) -> List[int]:
     return [] if axes is None else axes_of(axes, field.ndim)
 
 
-def _core_of(field: Array) -> _core.Array:
-    """The field, when others have written it."""
-    settle(core_given(field), field._package)
-    return field._core
-
-
+@collective
 def solve_poisson(
-    right_side: Array, *, axes: Optional[Sequence[int]] = None, lengths: Sequence[float] = ()
+    right_side: Array, *, axes: Optional[Sequence[int]] = None, lengths: Sequence[float] = (), stream: Any = None
 ) -> Array:
     """The u of mean zero with laplacian(u) = right_side, whose mean is taken as zero. Collective, blocking."""
-    core = _core.solve_poisson(_core_of(right_side), _axes(right_side, axes), list(lengths))
-    return Array(core, right_side._package)
+    given = core_given(right_side)
+    handle = stream_of_array(stream, given, right_side._package)
+    return Array(_core.solve_poisson(given, _axes(right_side, axes), list(lengths), handle), right_side._package)
 
 
-def gradient(field: Array, *, axes: Optional[Sequence[int]] = None, lengths: Sequence[float] = ()) -> List[Array]:
+@collective
+def gradient(
+    field: Array, *, axes: Optional[Sequence[int]] = None, lengths: Sequence[float] = (), stream: Any = None
+) -> List[Array]:
     """The derivatives along each of the axes. Collective, blocking."""
-    cores = _core.gradient(_core_of(field), _axes(field, axes), list(lengths))
+    given = core_given(field)
+    cores = _core.gradient(given, _axes(field, axes), list(lengths), stream_of_array(stream, given, field._package))
     return [Array(core, field._package) for core in cores]
 
 
-def convolve(a: Array, b: Array, *, axes: Optional[Sequence[int]] = None) -> Array:
+@collective
+def convolve(a: Array, b: Array, *, axes: Optional[Sequence[int]] = None, stream: Any = None) -> Array:
     """Circular convolution, distributed as `a`. Collective, blocking."""
-    return Array(_core.convolve(_core_of(a), _core_of(b), _axes(a, axes)), a._package)
+    given = core_given(a), core_given(b)
+    return Array(_core.convolve(*given, _axes(a, axes), stream_of_arrays(stream, a, b)), a._package)
 
 
+@collective
 def multiply(
     field: Array,
     multiplier: Callable[[Tuple[float, ...]], complex],
     *,
     axes: Optional[Sequence[int]] = None,
     lengths: Sequence[float] = (),
+    stream: Any = None,
 ) -> Array:
     """inverse(multiplier(k) * forward(field)): `multiplier` gets the wave vector of each mode. Collective, blocking.
 
     Of a real field it must be Hermitian, multiplier(-k) = conj(multiplier(k)).
     """
-    core = _core.spectral_apply(_core_of(field), multiplier, _axes(field, axes), list(lengths))
+    given = core_given(field)
+    handle = stream_of_array(stream, given, field._package)
+    core = _core.spectral_apply(given, multiplier, _axes(field, axes), list(lengths), handle)
     return Array(core, field._package)
 
 
+@collective
 def resize(
-    spectrum: Array, before: Sequence[int], after: Sequence[int], *, halved_axis: int = -1, norm: str = "backward"
+    spectrum: Array,
+    before: Sequence[int],
+    after: Sequence[int],
+    *,
+    halved_axis: int = -1,
+    norm: str = "backward",
+    stream: Any = None,
 ) -> Array:
     """The spectrum of the same field on another number of samples, `after` of `before`. Collective, blocking.
 
     `halved_axis`: that of a half spectrum, -1 for a full one; `norm`: that of its forward transform.
     """
-    core = _core.resize_spectrum(_core_of(spectrum), tuple(before), tuple(after), halved_axis, norm)
+    given = core_given(spectrum)
+    handle = stream_of_array(stream, given, spectrum._package)
+    core = _core.resize_spectrum(given, tuple(before), tuple(after), halved_axis, norm, handle)
     return Array(core, spectrum._package)

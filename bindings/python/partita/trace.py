@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any, Callable, List, NamedTuple
 
 from . import _core
+from ._calls import collective, mark_as_told
 from ._context import Context, one_line
 from ._errors import Error
 
@@ -55,6 +56,7 @@ class Timeline:
         return f"<partita.trace.Timeline: {self.name}, {sum(map(len, ranks))} steps of {len(ranks)} ranks>"
 
 
+@collective
 def record(context: Context, body: Callable[[], Any]) -> Timeline:
     """Call `body`, and note what each rank's plans did in it: of all ranks, on every rank. Collective, blocking.
 
@@ -82,6 +84,7 @@ def record(context: Context, body: Callable[[], Any]) -> Timeline:
         return Timeline(_core.record_timeline(context._core, called))
     except Error:
         if raised:
+            mark_as_told(raised[0], context._core)
             raise raised[0] from None
         raise
 

@@ -3,26 +3,45 @@
 
 #include <exception>
 #include <partita/error.hpp>
+#include <partita/refusal.hpp>
+#include <string>
+#include <string_view>
 
 #include "binding.hpp"
+#include "casters.hpp"
 
 namespace partita::python {
 
 namespace {
 
-void raise(const char* name, const Error& error) {
+void raise(const char* name, const std::string& text) {
   const nb::object family = nb::module_::import_("partita._errors");
   const nb::object kind = family.attr(name);
-  PyErr_SetString(kind.ptr(), error.what());
+  PyErr_SetString(kind.ptr(), text.c_str());
+}
+
+void raise(const char* name, const Error& error) {
+  raise(name, std::string(error.what()));
+}
+
+/// What other ranks hear of a TypeError is an ArgumentError whose text has this behind the operation.
+constexpr std::string_view of_type = "TypeError: ";
+
+void raise_argument_error(const char* name, const Error& error) {
+  std::string text = error.what();
+  const std::size_t place = text.find(of_type);
+  if (place == std::string::npos || (place > 0 && !text.substr(0, place).ends_with(": ")))
+    return raise(name, text);
+  raise("TypeError", text.erase(place, of_type.size()));
 }
 
 void translate(const std::exception_ptr& thrown, void* /*payload*/) {
   try {
     std::rethrow_exception(thrown);
   } catch (const DisagreementError& error) {
-    raise("DisagreementError", error);
+    raise_argument_error("DisagreementError", error);
   } catch (const ArgumentError& error) {
-    raise("ArgumentError", error);
+    raise_argument_error("ArgumentError", error);
   } catch (const UnsupportedError& error) {
     raise("UnsupportedError", error);
   } catch (const MemoryError& error) {
@@ -40,10 +59,32 @@ void translate(const std::exception_ptr& thrown, void* /*payload*/) {
   }
 }
 
+/// Throws the class of that name with the text.
+[[noreturn]] void throw_as(std::string_view kind, const std::string& text) {
+  if (kind == "TypeError") throw ArgumentError(std::string(of_type) + text);
+  if (kind == "DisagreementError") throw DisagreementError(text);
+  if (kind == "ArgumentError") throw ArgumentError(text);
+  if (kind == "UnsupportedError") throw UnsupportedError(text);
+  if (kind == "MemoryError") throw MemoryError(text);
+  if (kind == "FileError") throw FileError(text);
+  throw Error(text);
+}
+
+void throw_from_python(const Context& context, std::string_view operation, std::string_view kind,
+                       const std::string& text) {
+  try {
+    throw_as(kind, text);
+  } catch (const Error&) {
+    throw_on_all(context, operation);
+  }
+}
+
 }  // namespace
 
-void bind_errors(nb::module_& /*module*/) {
+void bind_errors(nb::module_& module) {
   nb::register_exception_translator(translate);
+  module.def("throw_on_all", &throw_from_python, nb::arg("context"), nb::arg("operation"), nb::arg("kind"),
+             nb::arg("text"), Unlocked());
 }
 
 }  // namespace partita::python

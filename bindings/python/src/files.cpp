@@ -46,6 +46,8 @@ void bind_hdf5(nb::module_& module) {
     return entries;
   });
   module.def("read_hdf5_attributes", &read_hdf5_attributes, Unlocked());
+  module.def("write_hdf5_attributes", &write_hdf5_attributes, nb::arg("context"), nb::arg("path"),
+             nb::arg("object"), nb::arg("attributes"), Unlocked());
 }
 
 }  // namespace

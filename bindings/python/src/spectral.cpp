@@ -3,6 +3,7 @@
 #include <partita/spectral.hpp>
 
 #include "binding.hpp"
+#include "callers.hpp"
 #include "casters.hpp"
 #include "choices.hpp"
 #include "norms.hpp"
@@ -25,50 +26,69 @@ using Lengths = std::vector<double>;
 Array applied(const Array& field,
               const nb::typed<nb::callable, std::complex<double>(nb::typed<nb::tuple, double, nb::ellipsis>)>&
                   multiplier,
-              const Axes& axes, const Lengths& lengths) {
+              const Axes& axes, const Lengths& lengths, StreamHandle stream) {
   const Multiplier called = [&](const WaveVector& wave) {
     const nb::gil_scoped_acquire lock;
     const std::vector<double> k(wave.k.begin(), wave.k.begin() + wave.dimensions);
     return scalar_of(multiplier(nb::tuple(nb::cast(k)))).as<std::complex<double>>();
   };
-  const nb::gil_scoped_release unlocked;
-  return spectral_apply(field, called, options_of_field(axes, lengths));
+  const SpectralOptions options = options_of_field(axes, lengths);
+  const SourcePlace where = caller();
+  return unlocked([&] {
+    return stream ? spectral_apply(field, called, options, stream_of(stream), where)
+                  : spectral_apply(field, called, options, where);
+  });
+}
+
+Array poisson_solved(const Array& right_side, const Axes& axes, const Lengths& lengths, StreamHandle stream) {
+  const SpectralOptions options = options_of_field(axes, lengths);
+  const SourcePlace where = caller();
+  return unlocked([&] {
+    return stream ? solve_poisson(right_side, options, stream_of(stream), where)
+                  : solve_poisson(right_side, options, where);
+  });
+}
+
+std::vector<Array> gradient_of(const Array& field, const Axes& axes, const Lengths& lengths,
+                               StreamHandle stream) {
+  const SpectralOptions options = options_of_field(axes, lengths);
+  const SourcePlace where = caller();
+  return unlocked([&] {
+    return stream ? gradient(field, options, stream_of(stream), where) : gradient(field, options, where);
+  });
+}
+
+Array convolved(const Array& a, const Array& b, const Axes& axes, StreamHandle stream) {
+  const SpectralOptions options = options_of_field(axes, {});
+  const SourcePlace where = caller();
+  return unlocked([&] {
+    return stream ? convolve(a, b, options, stream_of(stream), where) : convolve(a, b, options, where);
+  });
+}
+
+Array resized(const Array& spectrum, const Shape& from, const Shape& to, int halved_axis,
+              const std::string& norm, StreamHandle stream) {
+  ResizeOptions options;
+  options.halved_axis = halved_axis;
+  options.norm = named("norm", norm, norms);
+  const SourcePlace where = caller();
+  return unlocked([&] {
+    return stream ? resize_spectrum(spectrum, from, to, options, stream_of(stream), where)
+                  : resize_spectrum(spectrum, from, to, options, where);
+  });
 }
 
 }  // namespace
 
 void bind_spectral(nb::module_& module) {
-  module.def("spectral_apply", &applied, nb::arg("field"), nb::arg("multiplier"), nb::arg("axes"),
-             nb::arg("lengths"));
-  module.def(
-      "solve_poisson",
-      [](const Array& right_side, const Axes& axes, const Lengths& lengths) {
-        return solve_poisson(right_side, options_of_field(axes, lengths));
-      },
-      nb::arg("right_side"), nb::arg("axes"), nb::arg("lengths"), Unlocked());
-  module.def(
-      "gradient",
-      [](const Array& field, const Axes& axes, const Lengths& lengths) {
-        return gradient(field, options_of_field(axes, lengths));
-      },
-      nb::arg("field"), nb::arg("axes"), nb::arg("lengths"), Unlocked());
-  module.def(
-      "convolve",
-      [](const Array& a, const Array& b, const Axes& axes) {
-        return convolve(a, b, options_of_field(axes, {}));
-      },
-      nb::arg("a"), nb::arg("b"), nb::arg("axes"), Unlocked());
-  module.def(
-      "resize_spectrum",
-      [](const Array& spectrum, const Shape& from, const Shape& to, int halved_axis,
-         const std::string& norm) {
-        ResizeOptions options;
-        options.halved_axis = halved_axis;
-        options.norm = named("norm", norm, norms);
-        return resize_spectrum(spectrum, from, to, options);
-      },
-      nb::arg("spectrum"), nb::arg("from_shape"), nb::arg("to_shape"), nb::arg("halved_axis"),
-      nb::arg("norm"), Unlocked());
+  const auto axes = nb::arg("axes"), lengths = nb::arg("lengths");
+  const auto stream = nb::arg("stream") = nb::none();
+  module.def("spectral_apply", &applied, nb::arg("field"), nb::arg("multiplier"), axes, lengths, stream);
+  module.def("solve_poisson", &poisson_solved, nb::arg("right_side"), axes, lengths, stream);
+  module.def("gradient", &gradient_of, nb::arg("field"), axes, lengths, stream);
+  module.def("convolve", &convolved, nb::arg("a"), nb::arg("b"), axes, stream);
+  module.def("resize_spectrum", &resized, nb::arg("spectrum"), nb::arg("from_shape"), nb::arg("to_shape"),
+             nb::arg("halved_axis"), nb::arg("norm"), stream);
 }
 
 }  // namespace partita::python

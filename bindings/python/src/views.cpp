@@ -112,11 +112,31 @@ bool is_immutable(const nb::handle& array) {
   return name.starts_with("jaxlib") || name == "jax" || name.starts_with("jax.");
 }
 
+/// NumPy's, whose masks would be lost: what they hide is no value.
+bool is_masked(const nb::handle& array) {
+  return nb::hasattr(array, "mask") && nb::hasattr(array, "fill_value");
+}
+
+/// Of what has the buffer protocol alone, a memoryview: not all exporters say strides (ctypes), which views
+/// always do.
+nb::object exporter_of(const nb::handle& array) {
+  if (PyObject_CheckBuffer(array.ptr()) == 0 || nb::hasattr(array, "__dlpack__")) return nb::borrow(array);
+  nb::object view = nb::steal(PyMemoryView_FromObject(array.ptr()));
+  if (view.is_valid()) return view;
+  PyErr_Clear();
+  return nb::borrow(array);
+}
+
 }  // namespace
 
 Memory::Memory(std::string_view what, const nb::handle& array, bool writable)
     : array_(nb::borrow<nb::object>(array)) {
-  hold(array);
+  if (is_masked(array))
+    throw nb::type_error((std::string(what) +
+                          ": a masked array, whose mask nothing here looks at: .filled(...) says what its "
+                          "masked elements are")
+                             .c_str());
+  hold(exporter_of(array));
   std::optional<std::pair<Dtype, nb::object>> bits;
   if (!held_.is_valid() && (bits = bits_of(array))) hold(bits->second);
   if (held_.is_valid()) {
@@ -126,8 +146,10 @@ Memory::Memory(std::string_view what, const nb::handle& array, bool writable)
     view_ = view_of_cuda(what, nb::cast<nb::dict>(array.attr("__cuda_array_interface__")), read_only_);
   } else {
     auto type = nb::cast<std::string>(array.type().attr("__name__"));
-    if (nb::hasattr(array, "dtype"))
+    if (nb::hasattr(array, "dtype")) {
       type += " of dtype " + nb::cast<std::string>(array.attr("dtype").attr("__str__")());
+      type += " (numbers in this machine's byte order are taken, at strides of whole elements)";
+    }
     throw nb::type_error((std::string(what) +
                           ": an array of NumPy, CuPy, PyTorch, ... is wanted, with DLPack, the "
                           "buffer protocol or __cuda_array_interface__, and not a " +

@@ -1,0 +1,180 @@
+"""What all collective calls have in common: an error that one rank alone meets before it is among the others is raised on all."""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import re
+import threading
+import weakref
+from threading import get_ident
+from typing import Any, Callable, Dict, List, Optional, Tuple, TypeVar
+
+from . import _core, _errors
+from ._errors import ArgumentError, Error, FailedContextError, LostPeerError, TimeoutError, TypeError
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+Options = TypeVar("Options")
+
+#: What all ranks have, or what has ended the context.
+_known_to_all = (FailedContextError, LostPeerError, TimeoutError, TypeError)
+#: Python's own, for what is wrong with an argument, by the class of the family that is one, too.
+_own = {builtins.TypeError: "TypeError", ValueError: "ArgumentError", OverflowError: "ArgumentError", builtins.MemoryError: "MemoryError"}
+
+
+def collective(function: Function) -> Function:
+    """`function`, whose errors are the same on every rank.
+
+    What it raises on this rank before the library has begun its call (a wrong type, an unknown keyword or word, a bad axis) is
+    told to the ranks that have begun theirs, and all raise it, with the numbers of the ranks that met it. An exception that is
+    neither of the family nor one of Python's for wrong arguments (what a function of the program raises) comes out of this rank as
+    it is, and the others raise an Error with its text.
+
+    The context is that of the first argument that has one; where none has, the only one that this thread has begun. Where there are
+    several of these the error is this rank's alone.
+
+    A second thread that comes into a context where one is already gets an ArgumentError: they would take each other's messages.
+    """
+
+    @functools.wraps(function)
+    def called(*given: Any, **named: Any) -> Any:
+        thread = get_ident()
+        is_outermost = thread not in _inside
+        try:
+            if is_outermost:
+                _inside[thread] = given
+                if len(_inside) > 1:
+                    _refuse_second_thread(name, thread, given)
+            return function(*given, **named)
+        except Exception as error:
+            _raise_on_all(name, error, (*given, *named.values()))
+            raise
+        finally:
+            if is_outermost:
+                _inside.pop(thread, None)
+
+    name = _name_of(function)
+
+    called.is_collective = True  # type: ignore[attr-defined]
+    return called  # type: ignore[return-value]
+
+
+def _name_of(function: Callable[..., Any]) -> str:
+    """As errors call it: that of an object's making is its class, methods of arrays and contexts stand for themselves."""
+    *owner, name = [one.strip("_") for one in function.__qualname__.split(".")]
+    if name == "init":
+        return owner[-1]
+    return f"{owner[-1]}.{name}" if owner and owner[-1] not in ("Array", "Context", "PlannedOperation", "<locals>") else name
+
+
+def mark_as_told(error: BaseException, context: _core.Context) -> None:
+    """All ranks of the context know of it."""
+    error._partita_told = hash(context)  # type: ignore[attr-defined]
+
+
+def _raise_on_all(name: str, error: Exception, given: Tuple[Any, ...]) -> None:
+    """Raises what all raise; returns where `error` itself is to be raised."""
+    if isinstance(error, _known_to_all):
+        return
+    context = _context_among(given)
+    if context is None or getattr(error, "_partita_told", None) == hash(context):
+        return
+    kind, text = _in_words(name, error)
+    if context.size == 1:
+        if type(error) in _own:
+            raise getattr(_errors, kind)(text if text.startswith(name) else f"{name}: {text}") from error
+        return
+    try:
+        _core.throw_on_all(context, name, kind, text)
+    except Error as told:
+        mark_as_told(error, context)
+        mark_as_told(told, context)
+        if str(told) == str(error):
+            return
+        if isinstance(error, Error) or type(error) in _own or isinstance(told, (TimeoutError, LostPeerError)):
+            raise told from error
+
+
+def _in_words(name: str, error: Exception) -> Tuple[str, str]:
+    """The class of the family, and the text in one line."""
+    lines = str(error).splitlines()
+    # Of a call that fits no signature nanobind lists them all; the last line says what was given.
+    text = f"{lines[0]} {lines[-1].strip()}" if len(lines) > 1 and "incompatible function arguments" in lines[0] else " ".join(lines)
+    if isinstance(error, Error):
+        kind = next(one.__name__ for one in type(error).__mro__ if one.__module__ == Error.__module__)
+        return kind, text
+    if type(error) in _own:
+        return _own[type(error)], text
+    return "Error", f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+#: By thread, the arguments of the call that it is in.
+_inside: Dict[int, Tuple[Any, ...]] = {}
+
+
+def _refuse_second_thread(name: str, thread: int, given: Tuple[Any, ...]) -> None:
+    """ArgumentError where a thread that came before is in a call of the same context."""
+    mine = _context_in(given)
+    for other, theirs in tuple(_inside.items()):
+        if other == thread or mine is None:
+            return
+        if _context_in(theirs) == mine:
+            error = ArgumentError(f"{name}: another thread is in a call of this context, which is for one thread at a time")
+            mark_as_told(error, mine)
+            raise error
+
+
+def _context_in(given: Tuple[Any, ...]) -> Optional[_core.Context]:
+    """Of the first argument that has one."""
+    for one in given:
+        for name in ("_core", "_context"):
+            found = getattr(one, name, None)
+            found = found if isinstance(found, _core.Context) else getattr(found, "context", getattr(found, "_core", None))
+            if isinstance(found, _core.Context):
+                return found
+    return None
+
+
+def _context_among(given: Tuple[Any, ...]) -> Optional[_core.Context]:
+    """The same; without any, the only one that this thread has begun."""
+    found, begun = _context_in(given), only_begun()
+    return found if found is not None or begun is None else begun._core
+
+
+class _Begun(threading.local):
+    """The contexts that a thread has begun."""
+
+    def __init__(self) -> None:
+        self.contexts: List[weakref.ReferenceType[Any]] = []
+
+
+_begun = _Begun()
+
+
+def only_begun() -> Any:
+    """The only context that this thread has begun; None where there are several, or none."""
+    begun = [one for one in (seen() for seen in _begun.contexts) if one is not None]
+    return begun[0] if len(begun) == 1 else None
+
+
+def note_begun(context: Any) -> None:
+    """This thread has begun it. It is not kept alive."""
+    _begun.contexts = [seen for seen in _begun.contexts if seen() is not None]
+    _begun.contexts.append(weakref.ref(context))
+
+
+def with_options(kind: Callable[..., Options], what: str, given: Dict[str, Any]) -> Options:
+    """The library's options of a call; what there is none of is named."""
+    try:
+        return kind(**given)
+    except builtins.TypeError:
+        made: Any = kind
+        known = re.findall(r"(\w+): ", made.__init__.__nb_signature__[0][0])
+        for name, value in given.items():
+            if name not in known:
+                raise builtins.TypeError(f"{what}: there is no option {name}; known: {', '.join(known)}") from None
+        told = ", ".join(f"{name}={value!r}" for name, value in given.items())
+        raise builtins.TypeError(f"{what}: an option of a wrong type among {told}") from None
+
+
+__all__ = ["collective", "mark_as_told", "note_begun", "only_begun", "with_options"]

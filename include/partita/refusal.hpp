@@ -1,0 +1,27 @@
+// What keeps one rank from a collective call before it can make it, told to all ranks. For bindings and
+// programs that work on their arguments before they call: what is wrong with these is then as what the
+// library finds itself.
+#pragma once
+
+#include <partita/context.hpp>
+#include <partita/export.hpp>
+#include <string_view>
+
+namespace partita {
+
+/// In the handler of an exception, on a rank that cannot make its next collective call because of it: the
+/// ranks throw the same exception in whatever collective call of the context they come to, or are in. It is
+/// that of the lowest such rank, with the numbers of those that threw it unless all did, and the text begins
+/// with `operation` after these. What is no partita::Error is thrown as one, with its text; std::bad_alloc as
+/// a MemoryError.
+///
+/// As it is, and without communication, is thrown: what all ranks of the context have just thrown, and where
+/// the context has failed, is closed or has one rank.
+///
+/// Where other ranks had begun to execute a plan that they keep, the context has failed with it. (Only ranks
+/// of the same node find this out before the deadline.)
+///
+/// Collective with the next call of the others, blocking.
+[[noreturn]] PARTITA_API void throw_on_all(const Context& context, std::string_view operation);
+
+}  // namespace partita

@@ -1,0 +1,186 @@
+"""What one rank alone passes that is wrong is the same exception on every rank, at once."""
+
+import inspect
+import time
+
+import numpy as np
+import pytest
+from shapes import spread, whole
+
+import partita as pt
+
+
+def calls(ctx, folder):
+    """Name, call and arguments that are right; and for each what the last rank gives in their place."""
+    a, b = spread(ctx, whole((6, 6)), pt.Slab(0)), spread(ctx, whole((6, 6)), pt.Slab(1))
+    z, x = a.astype("complex128"), np.ones((ctx.size, 3))
+    halo, multiply = pt.Halo(a, (1, 0)), pt.Matmul(a, b)
+    extended = halo.execute(a)
+    over = pt.spmd(lambda part: part, pt.Mesh({"x": ctx.size}), in_specs=pt.P("x", None), out_specs=pt.P("x", None))
+    file = folder / "a.npy"
+    pt.io.write_npy(file, a)
+    frozen = x.copy()
+    frozen.flags.writeable = False
+    return [
+        ("matmul", lambda *o, **k: pt.matmul(*o, **k), (a, b), {}, [((a, b), {"speed": 3}), ((a, x), {}), ((a, b), {"method": "fast"}), ((a,), {})]),
+        ("matmul", lambda *o: o[0] @ o[1], (a, b), {}, [((a, 3), {}), ((a, None), {}), ((a, x), {})]),
+        ("Matmul", pt.Matmul, (a, b), {}, [((a, x), {}), ((a, b), {"order": "X"})]),
+        ("Matmul.execute", multiply.execute, (), {}, [(("two",), {}), ((), {"gamma": 1})]),
+        ("fftn", pt.fft.fftn, (z,), {}, [((z,), {"axes": (5,)}), ((z,), {"norm": "unit"}), ((z,), {"speed": 1}), ((x,), {"out": z})]),
+        ("fft", pt.fft.fft, (z,), {}, [((z, "x"), {}), ((z, 0, None, 4), {})]),
+        ("dct", pt.fft.dct, (a,), {}, [((a,), {"type": 7})]),
+        ("FFT", pt.fft.FFT, (z,), {}, [((z, "c3c"), {}), ((z, "c2c", 9.5), {})]),
+        ("redistribute", lambda *o, **k: o[0].redistribute(*o[1:], **k), (a, "slab:1"), {},
+         [((a, "slob:1"), {}), ((a, "slab:1"), {"order": 3}), ((a,), {}), ((a, 7), {}), ((a, pt.P("x")), {})]),
+        ("redistribute", pt.redistribute, (a, b), {}, [((a, b), {"axes": "ab"}), ((a, b), {"speed": 1}), ((x, b), {})]),
+        ("sum", lambda *o, **k: o[0].sum(*o[1:], **k), (a, 0), {}, [((a, 7), {}), ((a, "x"), {}), ((a, 0), {"where": True})]),
+        ("astype", lambda *o: o[0].astype(o[1]), (a, "float32"), {}, [((a, "float7"), {}), ((a, object), {})]),
+        ("at", lambda *o: o[0].at(o[1]), (a, (1, 2)), {}, [((a, 1), {}), ((a, ("x", 2)), {})]),
+        ("gather", lambda *o: o[0].gather(o[1]), (a, 0), {}, [((a, "0"), {})]),
+        ("all_reduce", pt.all_reduce, (ctx, x), {},
+         [((ctx, [1.0]), {}), ((ctx, x), {"reduction": "mean"}), ((ctx, x), {"op": "sum"}), ((ctx, x, frozen), {}),
+          ((ctx, x.astype(object)), {}), ((ctx, x), {"reduction": 3}), ((ctx, x.astype(">f8")), {})]),
+        ("all_gather", pt.all_gather, (ctx, x), {}, [((ctx, x), {"counts": "abc"}), ((ctx,), {})]),
+        ("broadcast", pt.broadcast, (ctx, x), {}, [((ctx, "text"), {}), ((ctx, x, "0"), {})]),
+        ("all_to_all", pt.all_to_all, (ctx, x), {}, [((ctx, None), {})]),
+        ("scan", pt.scan, (ctx, x), {}, [((ctx, x), {"reduction": "median"})]),
+        ("empty", pt.empty, (ctx, (6, 6), "slab:0"), {},
+         [((ctx, (6, 6), "slab:0", "text"), {}), ((ctx, (6, "6"), "slab:0"), {}), ((ctx, 6.5, "slab:0"), {}), ((ctx, (6, 6), "slab:0"), {"space": "moon"})]),
+        ("from_local", pt.from_local, (ctx, x, "slab:0"), {},
+         [((ctx, [1], "slab:0"), {}), ((ctx, x.astype(object), "slab:0"), {}), ((ctx, x, "slab"), {}), ((ctx, np.full((ctx.size, 3), "text"), "slab:0"), {})]),
+        ("full", pt.full, (ctx, 6, "slab:0", 1.0), {}, [((ctx, 6, "slab:0", "one"), {}), ((ctx, 6, "slab:0", [1, 2]), {"dtype": "float64"})]),
+        ("arange", lambda *o: pt.arange(*o, distribution="slab:0"), (ctx, 9), {}, [((ctx, "9"), {})]),
+        ("random", pt.random, (ctx, 6, "slab:0"), {}, [((ctx, 6, "slab:0"), {"seed": 1.5})]),
+        ("Halo", pt.Halo, (a, (1, 0)), {}, [((a, ("x", 0)), {}), ((a, 1), {})]),
+        ("Halo.execute", halo.execute, (a, extended), {}, [((a, [1]), {}), ((a, extended.astype(object)), {}), ((3, extended), {})]),
+        ("SymmetricArray", pt.SymmetricArray, (ctx, 3), {}, [((ctx, 3, "text"), {}), ((ctx, 3), {"package": "jax"})]),
+        ("solve_poisson", pt.spectral.solve_poisson, (a,), {}, [((a,), {"axes": (4,)}), ((a,), {"lengths": "ab"})]),
+        ("read_npy", pt.io.read_npy, (ctx, file, "slab:0"), {}, [((ctx, 3, "slab:0"), {})]),
+        ("write_npy", pt.io.write_npy, (file, a), {}, [((file, a), {"order": "X"}), ((file, x, a), {})]),
+        ("spmd", over, (a,), {}, [((a, a), {})]),
+        ("split", ctx.split, (0,), {}, [(("red",), {})]),
+        ("dot", pt.dot, (a, a), {}, [((a, x), {})]),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_every_call(ctx, folder, known):
+    """`known`: the others have the plans, and are in an execution when they hear of it: then the context has failed."""
+    if ctx.size == 1:
+        pytest.skip("one rank is all ranks")
+    odd = ctx.size - 1
+    for number, (name, _, right, _, wrongs) in enumerate(calls(ctx, folder)):
+        for wrong in range(len(wrongs)):
+            group = ctx.split(0)
+            name, call, right, named, wrongs = calls(group, folder)[number]
+            if name in ("read_npy", "write_npy"):
+                if known:
+                    continue
+            elif known:
+                call(*right, **named)
+            begin = time.monotonic()
+            with pytest.raises(pt.Error) as caught:
+                if ctx.rank == odd:
+                    call(*wrongs[wrong][0], **wrongs[wrong][1])
+                else:
+                    call(*right, **named)
+                    group.barrier()  # those who need nothing of that rank hear of it here
+            text, what = str(caught.value), (name, wrong)
+            assert time.monotonic() - begin < 20, what
+            assert isinstance(caught.value, pt.ArgumentError) and text.startswith(f"rank {odd}: {name}"), (what, caught.value)
+            if group.failed:
+                planned = known or "." in name
+                assert planned, what
+            texts = [bytes(one).rstrip(b"\0").decode() for one in everyones(ctx, f"{type(caught.value).__name__} {text}")]
+            assert len(set(texts)) == 1, (what, texts)
+            if not group.failed:
+                group.barrier()
+    ctx.barrier()
+
+
+def everyones(ctx, text):
+    mine = np.zeros((1, 2000), np.uint8)
+    encoded = text.encode()[:2000]
+    mine[0, : len(encoded)] = list(encoded)
+    return pt.all_gather(ctx, mine)
+
+
+def test_what_a_function_of_the_program_raises(ctx):
+    """It comes out of its rank as it is, and the others hear of it. Where they execute what they have planned, the context has failed."""
+    main = ctx
+
+    def odd(*_):
+        if ctx.rank == 0:
+            raise LookupError("not in the table")
+        return 1.0
+
+    def of_part(part):
+        odd()
+        return part
+
+    over = pt.spmd(of_part, pt.Mesh({"x": main.size}), in_specs=pt.P("x", None), out_specs=pt.P("x", None))
+    for call in (
+        lambda: pt.from_function(ctx, (4, 4), "slab:0", odd).sum(),
+        lambda: over(a),
+        lambda: pt.spectral.multiply(a, odd),
+    ):
+        ctx = main.split(0)
+        a = spread(ctx, whole((4, 4)), pt.Slab(0))
+        with pytest.raises(LookupError if ctx.rank == 0 else pt.Error, match="not in the table") as caught:
+            call()
+        if ctx.rank > 0:
+            assert type(caught.value) is pt.Error and str(caught.value).startswith("rank 0: ") and "LookupError" in str(caught.value)
+    main.barrier()
+
+
+def test_what_all_pass_is_as_on_one_rank(ctx):
+    for call in (lambda: pt.all_reduce(ctx, [1.0]), lambda: pt.empty(ctx, 3, "slab:0", speed=1)):
+        with pytest.raises(pt.TypeError) as caught:
+            call()
+        assert isinstance(caught.value, (TypeError, pt.ArgumentError)) and "rank" not in str(caught.value)
+    ctx.barrier()
+
+
+def test_without_a_context_among_the_arguments():
+    def body(ctx):
+        with pytest.raises(TypeError, match="^rank 0: fftn: a distributed array" if ctx.rank else "distributed array"):
+            pt.fft.fftn(3 if ctx.rank == 0 else pt.zeros(ctx, 4, "slab:0", "complex128"))
+        other = ctx.split(0)  # which of the two is meant, nobody knows
+        if ctx.rank == 0:
+            with pytest.raises(TypeError, match="^a distributed array"):
+                pt.fft.fftn(3)
+        other.barrier()
+
+    pt.run(2, body)
+
+
+def test_ranks_that_err_in_different_ways(ctx):
+    if ctx.size == 1:
+        pytest.skip("one rank errs in one way")
+    with pytest.raises(pt.ArgumentError, match="^rank 0: "):
+        pt.zeros(ctx, 4, "slab:0" if ctx.rank > 1 else f"slob:{ctx.rank}")
+    with pytest.raises(pt.DisagreementError, match="different operations"):
+        if ctx.rank == 0:
+            ctx.barrier()
+        else:
+            ctx.collect()
+    ctx.barrier()
+
+
+def collective_functions():
+    for module in (pt, pt.fft, pt.io, pt.spectral, pt.trace):
+        for name in module.__all__:
+            thing = getattr(module, name)
+            if inspect.isclass(thing):
+                yield from ((f"{name}.{one}", method) for one, method in vars(thing).items() if inspect.isfunction(method))
+            elif inspect.isfunction(thing):
+                yield name, thing
+
+
+def test_all_that_is_collective_tells():
+    """By what the docstrings say. Not: what ends a context or makes one, and calls over some ranks alone; spmd gives such a function."""
+    others = {"initialize", "run", "Context.close", "Context.subgroup", "Context.along", "spmd"}
+    for name, function in collective_functions():
+        if name in others or "Collective" not in (function.__doc__ or ""):
+            continue
+        assert getattr(function, "is_collective", False), name

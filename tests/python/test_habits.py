@@ -1,0 +1,263 @@
+"""What users of NumPy pass and expect: it is right, or it says what is wrong. Silence is what must not be."""
+
+import copy
+import ctypes
+import pickle
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+from shapes import spread, whole
+
+import partita as pt
+
+
+def numbers(ctx):
+    return np.arange(12.0).reshape(3, 4) + ctx.rank
+
+
+def test_memory_in_any_form(ctx):
+    x = numbers(ctx)
+    total = sum(np.arange(12.0).reshape(3, 4) + rank for rank in range(ctx.size))
+    frozen = x.copy()
+    frozen.flags.writeable = False
+    forms = {
+        "F": (np.asfortranarray(x), total),
+        "backwards": (x[::-1, ::-1], total[::-1, ::-1]),
+        "frozen": (frozen, total),
+        "broadcast": (np.broadcast_to(x[0], (3, 4)), np.broadcast_to(total[0], (3, 4))),
+        "imaginary": ((1j * x).imag, total),
+        "memoryview": (memoryview(x)[::2], total[::2]),
+        "no dimension": (x[1, 1, ...], total[1, 1]),
+        "nothing": (x[:, :0], total[:, :0]),
+        "ctypes": ((ctypes.c_double * 4)(*x[0]), total[0]),
+        "ctypes, two dimensions": (((ctypes.c_double * 4) * 3)(*(tuple(row) for row in x)), total),
+        "a number of ctypes": (ctypes.c_double(x[1, 1]), total[1, 1]),
+        "unaligned": (np.frombuffer(b"x" + x.tobytes(), np.float64, offset=1).reshape(3, 4), total),
+    }
+    for name, (form, wanted) in forms.items():
+        found = pt.all_reduce(ctx, form, np.zeros(np.shape(wanted)))
+        assert np.array_equal(found, wanted), name
+        rule = "slab:0" if np.ndim(wanted) else "replicated"
+        assert np.array_equal(pt.from_local(ctx, form, rule).local, np.asarray(form)), name
+    into = (ctypes.c_double * 4)()
+    assert pt.all_reduce(ctx, x[0], into) is into and list(into) == list(total[0])
+
+
+def test_memory_that_says_something_else(ctx):
+    x = numbers(ctx)
+    masked = np.ma.masked_array(x, x > 5)
+    for what, one in {
+        "masked": masked,
+        "dtype >f8": x.astype(">f8"),
+        "dtype object": x.astype(object),
+        "dtype float128": x.astype(np.longdouble),
+        "datetime64": np.zeros((3, 4), "M8[s]"),
+        "dtype <U": x.astype(str),
+        "'a'": np.zeros((3, 4), [("a", "f8"), ("b", "i4")]),
+        "strides of whole elements": np.zeros((3, 4), [("a", "f4"), ("b", "f8")])["b"],
+    }.items():
+        with pytest.raises(TypeError, match=what):
+            pt.from_local(ctx, one, "slab:0")
+        with pytest.raises(TypeError, match=what):
+            pt.all_reduce(ctx, one, np.zeros((3, 4)))
+        if not what.startswith("strides"):  # a source is made dense
+            with pytest.raises(TypeError, match=what):
+                pt.scatter(ctx, one, "slab:0")
+    ctx.barrier()
+
+
+def test_scattered_numbers(ctx):
+    assert pt.scatter(ctx, 3.0, "replicated").local == 3.0 and pt.scatter(ctx, [[1, 2]], "slab:1").gather().tolist() == [[1, 2]]
+
+
+def test_dtypes_that_are_not_said(ctx):
+    for make in (pt.zeros, pt.empty):
+        assert make(ctx, 3, "slab:0", None).dtype == np.zeros(3, None).dtype
+
+
+def test_functions_of_numpy(ctx):
+    x = whole((6, 4))
+    a = spread(ctx, x, pt.Slab(0))
+    assert np.sum(a) == x.sum() and np.max(a) == x.max() and np.mean(a) == x.mean() and np.any(a) and np.all(a)
+    assert (np.sum(a, axis=np.int64(0)).gather() == x.sum(0)).all() and np.min(a, axis=(0, 1)).gather() == x.min() and np.prod(a) == x.prod()
+    assert np.shape(a) == (6, 4) and np.ndim(a) == 2 and np.size(a) == 24 and np.transpose(a).shape == (4, 6)
+    assert (np.transpose(a, np.array([1, 0])).gather() == x.T).all()
+    for function in (np.array_equal, np.allclose, np.concatenate, np.where, np.dot, np.linalg.norm, np.fft.fft, np.cumsum, np.sort, np.zeros_like):
+        given = ((a, a),) if function is np.concatenate else (a > 1, a, a) if function is np.where else (a,) * (1 + (function in (np.array_equal, np.allclose, np.dot)))
+        with pytest.raises(TypeError, match=r"np\.\w+ is not for distributed arrays.*gather"):
+            function(*given)
+    for call in (np.asarray, np.array, np.copy):
+        with pytest.raises(TypeError, match="gather"):
+            call(a)
+    for call in (np.add.reduce, np.add.accumulate, lambda one: np.add.outer(one, one), lambda one: np.matmul(one, one.T)):
+        with pytest.raises(pt.ArgumentError):
+            call(a)
+
+
+def test_indices(ctx):
+    x = whole((6, 4))
+    a = spread(ctx, x, pt.Slab(0))
+    for key in (..., (), (..., slice(1, 3)), slice(1, 100), slice(5, 2), (slice(-2, None), ...)):
+        assert np.array_equal(a[key].gather(), x[key])
+    for key, what in (
+        (slice(None, None, -1), "step"),
+        (None, "keep every dimension"),
+        (0, "keep every dimension"),
+        ([0, 1], "keep every dimension"),
+        (x > 3, "array as an index"),
+        (a > 3, "array as an index"),
+        (np.array([0, 1]), "array as an index"),
+        ((..., ...), "2 indices"),
+    ):
+        for use in (lambda key=key: a[key], lambda key=key: a.__setitem__(key, 0)):
+            with pytest.raises(pt.ArgumentError, match=what):
+                use()
+    assert np.array_equal(a.gather(), x)
+
+
+def test_operators_in_place(ctx):
+    x = whole((6, 4))
+    a = spread(ctx, x, pt.Slab(0))
+    part, whole_part = a.local, a
+    a += 1
+    a *= np.float32(2)
+    a **= np.int8(2)
+    a[:2] -= 1
+    a[2:] = a[2:] / 2
+    wanted = ((x + 1) * 2) ** 2
+    wanted[:2] -= 1
+    wanted[2:] /= 2
+    assert a is whole_part and a.local is part and np.array_equal(a.gather(), wanted)
+    with pytest.raises(TypeError):  # NumPy's, too
+        a -= 1j
+    with pytest.raises(pt.ArgumentError, match="layout"):
+        a += x
+    integers = spread(ctx, whole((6, 4), int), pt.Slab(0))
+    with pytest.raises(TypeError):
+        integers += 0.5
+    with pytest.raises(OverflowError):
+        spread(ctx, whole((6, 4), "int8"), pt.Slab(0)) + 1000
+    b = spread(ctx, x, pt.Slab(0))
+    b[:, 1:] = b[:, :-1]  # overlapping
+    assert np.array_equal(b.gather(), x[:, [0, 0, 1, 2]])
+
+
+def test_copies(ctx):
+    a = spread(ctx, whole((6, 4)), pt.Slab(0))
+    b = a.copy()
+    b += 1
+    assert np.array_equal(a.gather(), whole((6, 4)))
+    for call in (copy.copy, copy.deepcopy):
+        with pytest.raises(TypeError, match=r"\.copy\(\), which all ranks call"):
+            call(a)
+    with pytest.raises(TypeError, match="partita.io"):
+        pickle.dumps(a)
+    layout, part = pickle.loads(pickle.dumps((a.layout, a.local)))
+    assert np.array_equal(pt.from_local(ctx, part, layout.distribution, layout.shape).gather(), a.gather())
+
+
+def test_what_no_option_is_called(ctx):
+    a = pt.zeros(ctx, (4, 4), "slab:0", "complex128")
+    for call, what in (
+        (lambda: pt.fft.fft(a, n=8), "fft: there is no option n; known: .*method"),
+        (lambda: pt.matmul(a, a, speed=1), "matmul: there is no option speed; known: .*epilogue"),
+        (lambda: pt.redistribute(a, a.copy(), speed=1), "redistribute: there is no option speed"),
+        (lambda: pt.fft.fft(a, method=3), "fft: an option of a wrong type among .*method=3"),
+        (lambda: a.redistribute(None), "a distribution is wanted.* not a NoneType"),
+    ):
+        with pytest.raises(TypeError, match=what):
+            call()
+
+
+def test_traffic_without_a_context():
+    def body(ctx):
+        a = pt.zeros(ctx, (4, 4), "slab:0")
+        with pt.traffic() as moved:
+            a.redistribute("slab:1")
+        assert len(moved.operations) == 1
+        other = ctx.split(0)
+        with pytest.raises(pt.ArgumentError, match="which context"):
+            pt.traffic()
+        with pytest.raises(TypeError, match="and not a int"):
+            pt.traffic(3)
+        other.barrier()
+
+    pt.run(2, body)
+
+
+def test_threads_with_a_context_each():
+    """Several at once, each with one of its own; and the arrays of one are dropped by another."""
+    kept, errors = [], []
+
+    def work(seed):
+        try:
+            with pt.initialize(device="cpu") as ctx:
+                for turn in range(30):
+                    a = pt.random(ctx, (16, 16), "slab:0", seed=seed)
+                    kept.append(a @ a.T + turn)
+                    assert np.isclose((a * 2).sum(), 2 * a.sum()) and pt.all_reduce(ctx, np.ones(3)).sum() == 3
+                    if len(kept) > 20:
+                        del kept[:10]
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert not errors, errors
+    kept.clear()
+
+
+def test_threads_with_one_context():
+    """One is in it at a time; who comes second is told so, and nothing is wrong afterwards."""
+    with pt.initialize(device="cpu") as ctx:
+        a, wrong, done = pt.random(ctx, (32, 32), "slab:0"), [], [0]
+
+        def work(number):
+            for _ in range(300):
+                try:
+                    (lambda: pt.zeros(ctx, 4, "slab:0"), lambda: a @ a, a.sum, lambda: pt.all_reduce(ctx, np.ones(3)))[number]()
+                    done[0] += 1
+                except pt.ArgumentError as error:
+                    if "another thread" not in str(error):
+                        wrong.append(error)
+                except BaseException as error:
+                    wrong.append(error)
+
+        threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+        for one in threads:
+            one.start()
+        for one in threads:
+            one.join()
+        assert not wrong and done[0] > 0, wrong
+        assert np.allclose((a @ a).gather(), a.local @ a.local)
+
+
+@pytest.mark.parametrize("end", ["", "sys.exit(3)", "raise KeyError('end')", "del ctx", "import gc; gc.collect()"])
+def test_programs_that_end_in_the_middle(end):
+    """With contexts and arrays in cycles, in threads, in callbacks of exit."""
+    text = f"""
+import atexit, os, sys, threading, weakref
+import numpy as np, partita as pt
+class Holder:
+    def __del__(self):
+        self.a.local[0, 0] += 1
+ctx = pt.initialize(device="cpu")
+holder = Holder(); holder.a = pt.zeros(ctx, (8, 8), "slab:0"); holder.me = holder
+later = weakref.finalize(holder, lambda a: a.local, holder.a @ holder.a)
+atexit.register(lambda: holder.a + 1)
+threading.Thread(target=lambda: holder.a + 1).start()
+views = [holder.a.local[i:] for i in range(3)]
+window = holder.a[2:].T
+print("here", flush=True)
+{end}
+"""
+    ended = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=60)
+    wanted = {"sys.exit(3)": 3, "raise KeyError('end')": 1}.get(end, 0)
+    assert ended.returncode == wanted and ended.stdout == "here\n", ended
+    assert "Traceback" not in ended.stderr or end.startswith("raise"), ended

@@ -1,0 +1,98 @@
+// What keeps one rank from a collective call, thrown by all.
+#include <partita/collectives.hpp>
+#include <partita/error.hpp>
+#include <partita/refusal.hpp>
+#include <vector>
+
+#include "context/context_state.hpp"
+#include "ranks/caught.hpp"
+#include "ranks/rank_test.hpp"
+#include "runtime/agree.hpp"
+
+namespace partita::testing {
+namespace {
+
+bool refuses(const Context& context) {
+  return context.rank() == context.size() - 1;
+}
+
+std::string who_refuses(const Context& context) {
+  return context.size() == 1 ? "" : "rank " + std::to_string(context.size() - 1) + ": ";
+}
+
+/// What this rank cannot do, told to all.
+template <class Failure>
+void refuse_here(const Context& context, const char* operation, const std::string& text) {
+  try {
+    throw Failure(text);
+  } catch (const std::exception&) {
+    throw_on_all(context, operation);
+  }
+}
+
+RANK_TEST(Refusal, IsThrownInWhateverTheOthersComeTo) {
+  const std::string name = context.size() == 1 ? "sorry" : who_refuses(context) + "sum: sorry";
+  for (int turn = 0; turn < 3; ++turn) {
+    const std::string text = caught<UnsupportedError>([&] {
+      if (refuses(context)) refuse_here<UnsupportedError>(context, "sum", "sorry");
+      if (turn == 0) context.barrier();
+      if (turn == 1) runtime::exchange(*context.state(), "gather", "some bytes");
+      if (turn == 2) context.collect();
+    });
+    EXPECT_EQ(text, name);
+    EXPECT_FALSE(context.failed());
+    context.barrier();
+  }
+}
+
+RANK_TEST(Refusal, OfAllNamesNoRankAndSaysTheOperationOnce) {
+  const std::string text =
+      caught<ArgumentError>([&] { refuse_here<ArgumentError>(context, "sum", "sum: sorry"); });
+  EXPECT_EQ(text, "sum: sorry");
+  if (context.size() == 1) return;  // it stays a std::out_of_range there
+  const std::string other = caught<Error>([&] { refuse_here<std::out_of_range>(context, "sum", "sorry"); });
+  EXPECT_EQ(other, "sum: sorry");
+}
+
+RANK_TEST(Refusal, ThrowsWhatAllThrowAsItIs) {
+  const std::string text = caught<DisagreementError>([&] {
+    try {
+      runtime::collectively(*context.state(), "work",
+                            []() -> std::vector<Fact> { throw DisagreementError("no"); });
+    } catch (const Error&) {
+      throw_on_all(context, "more");
+    }
+  });
+  EXPECT_EQ(text, "no");
+  context.barrier();
+}
+
+RANK_TEST(Refusal, LeavesDifferentCallsOfTheOthersADisagreement) {
+  if (context.size() < 3) GTEST_SKIP() << "needs two others";
+  const std::string text = caught<DisagreementError>([&] {
+    if (refuses(context)) refuse_here<ArgumentError>(context, "sum", "sorry");
+    if (context.rank() == 0) return context.barrier();
+    static_cast<void>(runtime::exchange(*context.state(), "gather", "some bytes"));
+  });
+  EXPECT_TRUE(contains(text, "the ranks called different operations: barrier on rank 0; ")) << text;
+  EXPECT_TRUE(contains(text, "sorry")) << text;
+}
+
+// The others wait for this rank's part of a plan that they have: they find out, and the context has failed.
+TEST(Refusal, IsThrownByThoseThatExecute) {
+  if (ranks().count == 1 || ranks().per_node == 1) GTEST_SKIP() << "needs several ranks of a node";
+  on_ranks([](Context& context) {
+    std::vector<double> mine{1, 2, 3}, sums(3);
+    const View source = view(mine), destination = view(sums);
+    all_reduce(context, source, destination);
+    const std::string text = caught<UnsupportedError>([&] {
+      if (refuses(context)) refuse_here<UnsupportedError>(context, "all_reduce", "sorry");
+      all_reduce(context, source, destination);
+    });
+    EXPECT_EQ(text, who_refuses(context) + "all_reduce: sorry");
+    EXPECT_TRUE(context.failed());
+  });
+}
+
+}  // namespace
+}  // namespace partita::testing
