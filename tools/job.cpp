@@ -1,5 +1,6 @@
 #include "tools/job.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sched.h>
 #include <sys/prctl.h>
@@ -106,6 +107,42 @@ class JobFolder {
   std::string path_;
 };
 
+// Open MPI's launcher tells in lines of its own (of its library PMIx: "PMIX ERROR: ...") that a rank is gone.
+// While this lives they go into a file of the job; the ranks' own stderr is another descriptor. Of other
+// launchers, and where the user has said where they go, nothing is changed.
+class LauncherNoise {
+ public:
+  LauncherNoise(const std::string& folder, LauncherKind kind) : path_(folder + "/" + noise_file) {
+    if (kind != LauncherKind::open_mpi || std::getenv(variable) != nullptr) return;
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): inherited, so not O_CLOEXEC
+    descriptor_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+    if (descriptor_ >= 0) setenv(variable, std::to_string(descriptor_).c_str(), 1);
+  }
+  ~LauncherNoise() {
+    if (descriptor_ < 0) return;
+    unsetenv(variable);
+    close(descriptor_);
+  }
+  LauncherNoise(const LauncherNoise&) = delete;
+  LauncherNoise& operator=(const LauncherNoise&) = delete;
+
+  // For a launcher that has failed by itself: then this is all there is to know.
+  void print() const {
+    std::ifstream file(path_);
+    for (std::string line; std::getline(file, line);) fmt::print(stderr, "{}\n", line);
+  }
+  // In a rank: the descriptor is the launcher's alone.
+  static void forget(const std::string& folder) {
+    if (fs::exists(folder + "/" + noise_file)) unsetenv(variable);
+  }
+
+ private:
+  static constexpr const char* variable = "PMIX_OUTPUT_STDERR_FD";
+  static constexpr const char* noise_file = "launcher.stderr";
+  std::string path_;
+  int descriptor_ = -1;
+};
+
 // What the ranks left. One on another machine leaves nothing: 0, and then the launcher's word counts.
 std::vector<int> codes_in(const std::string& folder, int ranks) {
   std::vector<int> codes(static_cast<std::size_t>(ranks), 0);
@@ -206,8 +243,10 @@ int run_job(const Launcher& launcher, int ranks, const std::vector<std::string>&
   }
   words.push_back(folder.path());
   words.insert(words.end(), program.begin(), program.end());
+  const LauncherNoise noise(folder.path(), launcher.kind);
   const int code = spawn_and_wait(pointers_to(words).data(), false);
   const int worst = judge(folder.path(), codes_in(folder.path(), ranks));
+  if (worst == 0 && code != 0) noise.print();
   return worst != 0 ? worst : code;
 }
 
@@ -216,6 +255,7 @@ int run_rank_of_job(const std::string& folder, char** program) {
   const std::string base = fmt::format("{}/{}.", folder, launched_rank());
   std::ofstream(base + "started") << "1\n";
   setenv(folder_variable, folder.c_str(), 1);
+  LauncherNoise::forget(folder);
   const int code = spawn_and_wait(program, true);
   std::ofstream(base + "code") << code << '\n';
   // The launcher hears that all is well: it would only say so again, in many lines.

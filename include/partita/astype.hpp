@@ -11,10 +11,11 @@ namespace partita {
 /// their low bits, as in C. Anything but 0 becomes true. Real numbers get an imaginary part of 0; from
 /// complex to real there is no way but an error: which part is meant must be said (`for_each_local`).
 ///
-/// The same dtype: a copy. Of a partial array the contributions are converted, each by itself. `options`: of
-/// the result; nothing said of the space: where the array lies. Collective, blocking. Errors, the same on
-/// every rank: ArgumentError, DisagreementError, MemoryError. With a stream as <partita/array.hpp> says;
-/// where one of the two lies in host memory, the host waits.
+/// The same dtype: a copy. Of a partial array the contributions are converted, each by itself; ArgumentError
+/// where that is no conversion of their sum: to integers from others, and to boolean. `options`: of the
+/// result; nothing said of the space: where the array lies. Collective, blocking. Errors, the same on every
+/// rank: ArgumentError, DisagreementError, MemoryError. With a stream as <partita/array.hpp> says; where one
+/// of the two lies in host memory, the host waits.
 PARTITA_API Array astype(const Array& array, Dtype dtype, const ArrayOptions& options = {},
                          SourcePlace where = SourcePlace::current());
 PARTITA_API Array astype(const Array& array, Dtype dtype, const ArrayOptions& options, Stream stream,

@@ -210,8 +210,10 @@ class PARTITA_API Context {
 PARTITA_API Context initialize(const ContextOptions& options = {});
 
 /// Calls `body` on rank 0 while the others wait, within the deadline: output appears once, and what rank 0
-/// throws is thrown by every rank (another exception than Partita's as an Error with its text). `body` makes
-/// no collective call of the context. Collective, blocking.
+/// throws is thrown by every rank (another exception than Partita's as an Error with its text). What in
+/// `body` would wait for ranks that wait here (a collective call or a message of the context, of one split
+/// from it, or of one that it was split from) throws ArgumentError before it does anything; local calls, and
+/// contexts of rank 0 alone, are fine. Collective, blocking.
 PARTITA_API void rank_zero(const Context& context, const std::function<void()>& body);
 
 /// All ranks as threads of this process: no MPI needed. A ThreadGroup must outlive its members' contexts'

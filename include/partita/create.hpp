@@ -6,7 +6,9 @@
 #pragma once
 
 #include <partita/array.hpp>
+#include <partita/error.hpp>
 #include <type_traits>
+#include <utility>
 
 namespace partita {
 
@@ -23,6 +25,24 @@ template <class T>
 using RangeNumber =
     std::conditional_t<std::is_floating_point_v<T>, double,
                        std::conditional_t<std::is_unsigned_v<T>, std::uint64_t, std::int64_t>>;
+
+template <class T>
+concept InRange = std::is_arithmetic_v<T> && !std::is_same_v<T, bool>;
+
+/// The type of a range that is given in several: the common one; of integers with and without a sign
+/// std::int64_t, so that none becomes another number.
+template <class... T>
+using RangeType = std::conditional_t<(std::is_integral_v<T> && ...) &&
+                                         !((std::is_signed_v<T> && ...) || (std::is_unsigned_v<T> && ...)),
+                                     std::int64_t, std::common_type_t<T...>>;
+
+template <class To, class From>
+To range_number(From value) {
+  if constexpr (std::is_integral_v<To> && std::is_integral_v<From>) {
+    if (!std::in_range<To>(value)) throw ArgumentError("arange: a number is beyond 2^63 - 1");
+  }
+  return static_cast<To>(value);
+}
 }  // namespace detail
 
 /// Every element is `value`, whose type is the dtype.
@@ -36,21 +56,36 @@ Array full(const Context& context, const Shape& shape, const Distribution& distr
 /// that of T, an integer or floating type. As NumPy's: with a step that is no integer the number of elements
 /// is ceil((stop - start) / step), element i is start + i step. ArgumentError: a step of 0, a NaN or
 /// infinity.
-template <class T>
-requires(std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) Array
-    arange(const Context& context, T start, T stop, T step, const Distribution& distribution,
-           const ArrayOptions& options = {}, SourcePlace where = SourcePlace::current()) {
+template <detail::InRange T>
+Array arange(const Context& context, T start, T stop, T step, const Distribution& distribution,
+             const ArrayOptions& options = {}, SourcePlace where = SourcePlace::current()) {
   using Number = detail::RangeNumber<T>;
   const Number first = static_cast<Number>(start), last = static_cast<Number>(stop),
                by = static_cast<Number>(step);
   return detail::arange(context, dtype_of<Number>(), &first, &last, &by, distribution, dtype_of<T>(), options,
                         where);
 }
+/// The same of numbers of several types: the dtype is that of their common type; of integers with and without
+/// a sign (`arange(context, 0, v.size(), 1, Slab(0))`) i64, where one beyond 2^63 - 1 is an ArgumentError.
+template <detail::InRange Start, detail::InRange Stop, detail::InRange Step>
+Array arange(const Context& context, Start start, Stop stop, Step step, const Distribution& distribution,
+             const ArrayOptions& options = {}, SourcePlace where = SourcePlace::current()) {
+  using T = detail::RangeType<Start, Stop, Step>;
+  return arange<T>(context, detail::range_number<T>(start), detail::range_number<T>(stop),
+                   detail::range_number<T>(step), distribution, options, where);
+}
+/// start, start + 1, ... below `stop`; of two types as above.
+template <detail::InRange Start, detail::InRange Stop>
+Array arange(const Context& context, Start start, Stop stop, const Distribution& distribution,
+             const ArrayOptions& options = {}, SourcePlace where = SourcePlace::current()) {
+  using T = detail::RangeType<Start, Stop>;
+  return arange<T>(context, detail::range_number<T>(start), detail::range_number<T>(stop), T(1), distribution,
+                   options, where);
+}
 /// 0, 1, ... below `stop`.
-template <class T>
-requires(std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) Array
-    arange(const Context& context, T stop, const Distribution& distribution, const ArrayOptions& options = {},
-           SourcePlace where = SourcePlace::current()) {
+template <detail::InRange T>
+Array arange(const Context& context, T stop, const Distribution& distribution,
+             const ArrayOptions& options = {}, SourcePlace where = SourcePlace::current()) {
   return arange(context, T(0), stop, T(1), distribution, options, where);
 }
 

@@ -145,7 +145,7 @@ void join(const Joining& joining, Array& destination, Stream stream) {
   }
   arithmetic::check_stream(joining.name, destination, stream);
   const std::array<std::byte, 16> number = number_of(joining, destination.dtype());
-  destination.context_state()->require_usable(joining.name);
+  destination.context_state()->require_usable_here(joining.name);
   carry_out(joining, destination, number, stream);
 }
 

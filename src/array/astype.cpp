@@ -22,6 +22,12 @@ void convert_across(const Array& array, Array& result) {
   if (to_device) copy(to, result);
 }
 
+/// Whether numbers lose their fraction, or all but whether they are 0: what has been added up then is
+/// something else than what is added up of the converted.
+bool cuts_off(Dtype from, Dtype to) {
+  return to == Dtype::boolean || (is_integer(to) && !is_integer(from));
+}
+
 }  // namespace
 
 Array astype(const Array& array, Dtype dtype, const ArrayOptions& options, SourcePlace where) {
@@ -43,6 +49,11 @@ Array astype(const Array& array, Dtype dtype, const ArrayOptions& options, Strea
           "astype: {} numbers do not become {}: write the part that is meant, or the absolute value, into a "
           "real array (for_each_local, fill)",
           name(array.dtype()), name(dtype));
+    check(
+        !array.layout().partial() || dtype == array.dtype() || !cuts_off(array.dtype(), dtype),
+        "astype: the array {} is partial, and its contributions cannot become {} one by one; redistribute it "
+        "first",
+        array.layout().to_string(), name(dtype));
     return {{"array", array.operand().to_string()}, {"dtype", std::string(name(dtype))}};
   });
   ArrayOptions made = options;

@@ -44,7 +44,7 @@ void copy_in_order(ContextState& context, const View& from, const View& to, Stre
   const bool on_host = from.space == MemorySpace::host && to.space == MemorySpace::host;
   arrays::require_stream_of_device("copy", !on_host, stream);
   if (on_host) return arrays::copy_view(context, from, to);
-  context.require_usable("copy");
+  context.require_usable_here("copy");
   arrays::copy_view(context, from, to, stream);
 }
 

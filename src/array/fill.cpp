@@ -52,7 +52,7 @@ void fill(Array& array, const void* value, Stream stream) {
   check(value != nullptr, "fill: a null pointer is no element");
   arrays::require_stream_of_device("fill", on_device, stream);
   if (!on_device) return fill(array, value);
-  array.context_state()->require_usable("fill");
+  array.context_state()->require_usable_here("fill");
   arrays::fill_on_device(*array.context_state(), array.local(), value, stream);
 }
 

@@ -161,7 +161,7 @@ Array wrap(const Context& context, const View& local, const Layout& layout, std:
 
 Array wrap(const Context& context, const View& local, const Operand& operand, std::shared_ptr<void> owner) {
   const std::shared_ptr<ContextState>& state = context.state();
-  state->require_usable("wrap");
+  state->require_usable_here("wrap");
   if (operand.layout.ranks() != state->size()) {
     check(false, "the layout {} does not suit a context of {} ranks", operand.layout.to_string(),
           state->size());

@@ -16,6 +16,7 @@
 #include "context/context_state.hpp"
 #include "device/device_runtime.hpp"
 #include "device/device_synchronization.hpp"
+#include "runtime/rank_zero.hpp"
 
 namespace partita::collective {
 namespace {
@@ -193,7 +194,7 @@ std::uint64_t hash_of(const Call& call, std::string_view way) {
 bool run_again(const Context& context, CallSignature& signature, Stream stream) {
   ContextState& state = *context.state();
   signature.add(stream.given ? 1 : 0);  // host memory has none
-  return !state.failed() && !state.closed && !state.in_on_wait &&
+  return !state.failed() && !state.closed && !state.in_on_wait && !runtime::in_rank_zero() &&
          RecentCalls::of(state).run(state, signature, stream);
 }
 

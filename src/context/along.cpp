@@ -20,7 +20,7 @@ std::string text_of_line(const std::vector<int>& ranks) {
 Context along(const Context& context, const Mesh& mesh, std::span<const std::string> axes) {
   check(context.state() != nullptr, "the context has been moved away");
   ContextState& state = *context.state();
-  state.require_usable("along");
+  state.require_usable_here("along");
   check(mesh.rank_bound() <= state.size(), "along: the mesh needs {} ranks; the context has {}",
         mesh.rank_bound(), state.size());
   const std::vector<int> ranks = mesh.ranks_along(state.rank(), axes);

@@ -8,6 +8,7 @@
 #include "device/packet_board.hpp"
 #include "device/run_ahead.hpp"
 #include "runtime/agree.hpp"
+#include "runtime/rank_zero.hpp"
 
 namespace partita {
 
@@ -68,7 +69,7 @@ Stream Context::stream() const {
 }
 
 void Context::synchronize(Stream stream) const {
-  present(state_).require_usable("synchronize");
+  present(state_).require_usable_here("synchronize");
   devices::finish_device(*state_, "synchronize", stream);
 }
 
@@ -80,6 +81,7 @@ void Context::collect() {
 std::string Context::close(bool logged) {
   present(state_).require_alive("close");
   if (state_->closed) return "";
+  runtime::refuse_in_rank_zero(*state_, "close");
   check(state_->started.empty(), "close: a halo exchange was started and is not finished");
   state_->plans.clear();  // they own scratch memory
   state_->run_ahead.reset();
@@ -117,7 +119,9 @@ void rank_zero(const Context& context, const std::function<void()>& body) {
   ContextState& state = present(context.state());
   state.require_usable("rank_zero");
   runtime::collectively(state, "rank_zero", [&] {
-    if (state.rank() == 0) body();
+    if (state.rank() != 0) return;
+    const runtime::RankZeroScope inside(state);
+    body();
   });
 }
 

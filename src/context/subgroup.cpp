@@ -79,6 +79,8 @@ std::shared_ptr<ContextState> make_child(ContextState& parent, const std::vector
   child->threads = parent.threads;
   child->spin_turns = parent.spin_turns;
   child->identity = identity_of(parent, ranks, key);
+  child->split_from = parent.first_identity();
+  for (const int rank : ranks) child->ranks_there.push_back(parent.rank_of_first(rank));
   child->group = parent.group->subgroup(ranks, key);
   child->log = runtime::make_logger(child->rank(), child->size(), parent.options.log);
   if (parent.cross_memory) child->cross_memory = parent.cross_memory->of_subgroup(ranks);
@@ -90,7 +92,7 @@ std::shared_ptr<ContextState> make_child(ContextState& parent, const std::vector
 
 Context Context::subgroup(std::span<const int> ranks) const {
   check(state_ != nullptr, "the context has been moved away");
-  state_->require_usable(operation);
+  state_->require_usable_here(operation);  // its ranks meet
   const std::vector<int> list(ranks.begin(), ranks.end());
   runtime::check_in_subgroup(list, state_->rank());
   const std::vector<int> circle = members(list, state_->size());

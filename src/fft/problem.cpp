@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/check.hpp"
+#include "base/option_names.hpp"
 
 namespace partita {
 namespace fourier {
@@ -177,12 +178,11 @@ std::string to_string(const FftOptions& options) {
   return fmt::format(
       "{} axes {} inverse {} norm {} length {} output {} {} order {} residency {} method {} grid {} exchange "
       "{} scratch {} measure {}",
-      name_of(options.kind), fmt::join(options.axes, ","), options.inverse, static_cast<int>(options.norm),
-      options.last_length, static_cast<int>(options.output),
-      options.distribution ? options.distribution->to_string() : std::string(),
-      static_cast<int>(options.order), static_cast<int>(options.residency), static_cast<int>(options.method),
-      fmt::join(options.grid, "x"), static_cast<int>(options.exchange), options.scratch_bytes,
-      options.measure);
+      name_of(options.kind), fmt::join(options.axes, ","), options.inverse, name(options.norm),
+      options.last_length, name(options.output),
+      options.distribution ? options.distribution->to_string() : std::string(), name(options.order),
+      name(options.residency), name(options.method), fmt::join(options.grid, "x"), name(options.exchange),
+      options.scratch_bytes, options.measure);
 }
 
 }  // namespace fourier

@@ -36,7 +36,28 @@ std::string code_of(Dtype dtype) {
   return fmt::format("{}{}{}", size_of(dtype) == 1 ? '|' : '<', letter, size_of(dtype));
 }
 
-Dtype dtype_from(std::string descr, const std::string& path) {
+/// What the writer of elements that Partita does not have can do about it.
+std::string_view cure_for(std::string_view descr) {
+  const std::size_t at = descr.find_first_not_of("<>|=");
+  switch (at == std::string_view::npos ? ' ' : descr[at]) {
+    case 'O':
+      return "Python objects: save the numbers in them, by array.astype('float64') say";
+    case 'U':
+    case 'S':
+    case 'a':
+      return "texts: save numbers that stand for them";
+    case 'M':
+    case 'm':
+      return "times: save array.view('int64')";
+    case 'V':
+      return "bytes without a type: save array.view() of a type of numbers";
+    default:
+      return "save array.astype('float64') or another type that Partita has";
+  }
+}
+
+Dtype dtype_from(const std::string& written, const std::string& path) {
+  std::string descr = written;
   if (descr.starts_with('>')) descr.front() = '<';
   for (int i = 0; i < dtype_count; ++i) {
     const auto dtype = static_cast<Dtype>(i);
@@ -44,7 +65,8 @@ Dtype dtype_from(std::string descr, const std::string& path) {
     const bool one_byte = code[0] == '|' && descr.size() == 3 && descr.substr(1) == code.substr(1);
     if (descr == code || one_byte || (dtype == Dtype::bf16 && descr == "|V2")) return dtype;
   }
-  throw FileError(fmt::format("{}: elements of the NumPy type {} are not supported", path, descr));
+  throw FileError(fmt::format("{}: elements of the NumPy type {} are not supported ({})", path, written,
+                              cure_for(descr)));
 }
 
 /// What follows `'key':` in the dictionary, without leading blanks.
@@ -62,6 +84,30 @@ std::string_view between(std::string_view text, char open, char close, const std
   check<FileError>(text.front() == open && end != std::string_view::npos,
                    "{}: the .npy header is malformed near \"{}\"", path, text.substr(0, 20));
   return text.substr(1, end - 1);
+}
+
+/// The list "[('x', '<f8'), ...]" of fields that a structured type is written as; shortened where it is long.
+std::string fields_text(std::string_view text) {
+  constexpr std::size_t longest = 100;
+  int depth = 0;
+  std::size_t length = 0;
+  while (length < text.size() && length < longest) {
+    const char c = text[length++];
+    if (c == '[') ++depth;
+    if (c == ']' && --depth == 0) return std::string(text.substr(0, length));
+  }
+  return fmt::format("{} ...", text.substr(0, length));
+}
+
+Dtype parse_dtype(std::string_view text, const std::string& path, bool& swapped) {
+  check<FileError>(
+      !text.starts_with('['),
+      "{}: elements of the structured NumPy type {} are not supported (save its fields one by one, "
+      "each in a file of its own)",
+      path, fields_text(text));
+  const std::string_view descr = between(text, '\'', '\'', path);
+  swapped = descr.starts_with('>');
+  return dtype_from(std::string(descr), path);
 }
 
 Shape parse_shape(std::string_view text, const std::string& path) {
@@ -85,9 +131,7 @@ Shape parse_shape(std::string_view text, const std::string& path) {
 NpyHeader parse_dictionary(std::string_view dictionary, const std::string& path) {
   NpyHeader whole;
   FileHeader& header = whole.array;
-  const std::string_view descr = between(value_of(dictionary, "descr", path), '\'', '\'', path);
-  whole.swapped = descr.starts_with('>');
-  header.dtype = dtype_from(std::string(descr), path);
+  header.dtype = parse_dtype(value_of(dictionary, "descr", path), path, whole.swapped);
   header.order = value_of(dictionary, "fortran_order", path).starts_with("True") ? Order::column_major
                                                                                  : Order::row_major;
   header.shape = parse_shape(between(value_of(dictionary, "shape", path), '(', ')', path), path);

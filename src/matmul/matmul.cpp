@@ -5,6 +5,7 @@
 #include "array/array_state.hpp"
 #include "base/check.hpp"
 #include "base/memory_space.hpp"
+#include "base/option_names.hpp"
 #include "matmul/problem.hpp"
 #include "matmul/runner.hpp"
 
@@ -93,8 +94,8 @@ Array into_new(const Request& request, const MatmulOptions& options, const std::
   std::vector<Fact> asked = facts(operands_of(read, request.a.operand()), options, false);
   asked.push_back(
       {"new",
-       fmt::format("new {} {} {} {} c {}", static_cast<int>(options.order),
-                   static_cast<int>(options.residency), name(spaces_of(request, options).of_d),
+       fmt::format("new {} {} {} {} c {}", name(options.order), name(options.residency),
+                   name(spaces_of(request, options).of_d),
                    options.distribution ? options.distribution->to_string() : "any",
                    request.c.valid() && !options.distribution ? request.c.layout().to_string() : "none")});
   const std::string key = key_of(asked);

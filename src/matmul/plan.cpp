@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "base/check.hpp"
+#include "base/option_names.hpp"
 #include "matmul/assembly.hpp"
 #include "matmul/crossing.hpp"
 #include "matmul/grid_search.hpp"
@@ -23,10 +24,9 @@ std::string text(const std::optional<Operand>& operand) {
 std::string text(const MatmulOptions& options, bool in_place) {
   const auto dtype = [](const std::optional<Dtype>& wanted) { return wanted ? name(*wanted) : "any"; };
   return fmt::format("ops {} {} epilogue {} result {} compute {} scale {} {} method {} memory {}{}{}",
-                     static_cast<int>(options.op_a), static_cast<int>(options.op_b),
-                     static_cast<int>(options.epilogue), dtype(options.result), name(options.compute),
-                     dtype(options.scale), static_cast<int>(options.scale_mode),
-                     static_cast<int>(options.method), options.memory_limit, in_place ? " in place" : "",
+                     name(options.op_a), name(options.op_b), name(options.epilogue), dtype(options.result),
+                     name(options.compute), dtype(options.scale), name(options.scale_mode),
+                     name(options.method), options.memory_limit, in_place ? " in place" : "",
                      options.alpha == std::complex<double>(0) ? " alpha 0" : "");
 }
 

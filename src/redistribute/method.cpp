@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "base/check.hpp"
+#include "base/option_names.hpp"
 #include "base/round.hpp"
 #include "plan/message_window.hpp"
 #include "plan/moves.hpp"
@@ -21,12 +22,6 @@ bool in_place(const Operand& operand) {
 
 std::string why_not_in_place(const Operand& operand) {
   return operand.residency == Residency::heap ? "is strided, not dense" : "is ordinary memory";
-}
-
-std::string_view name_of(RedistributeMethod method) {
-  constexpr std::array<std::string_view, 7> names{"automatic", "direct",   "pushed", "pulled",
-                                                  "staged",    "messages", "grouped"};
-  return names.at(static_cast<std::size_t>(method));
 }
 
 // Whether what one rank takes of another lies there in short runs with gaps, as in the rows of a block-cyclic
@@ -269,7 +264,7 @@ Method choose_method(const Problem& problem) {
             "messages in rounds, each one group of sends and receives"};
   }
   const int nodes = nodes_in_use(problem.topology);
-  Method result{choice.method, nodes<ranks, nodes> 1, std::string(name_of(choice.method)), choice.reason};
+  Method result{choice.method, nodes<ranks, nodes> 1, std::string(name(choice.method)), choice.reason};
   if (!result.node_pairs) {
     result.name = "messages";
     result.reason = "no two ranks share a node";

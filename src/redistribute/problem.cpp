@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/check.hpp"
+#include "base/option_names.hpp"
 
 namespace partita::redistribution {
 
@@ -70,8 +71,8 @@ Problem make_problem(const Operand& source, const Operand& destination, const To
 }
 
 std::string options_text(const RedistributeOptions& options) {
-  return fmt::format("axes ({}) method {} staging {}", fmt::join(options.axes, ","),
-                     static_cast<int>(options.method), options.staging_bytes);
+  return fmt::format("axes ({}) method {} staging {}", fmt::join(options.axes, ","), name(options.method),
+                     options.staging_bytes);
 }
 
 std::vector<Fact> facts(const Operand& source, const Operand& destination,

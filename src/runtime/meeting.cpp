@@ -14,6 +14,7 @@
 #include "runtime/difference.hpp"
 #include "runtime/peer_watch.hpp"
 #include "runtime/rank_list.hpp"
+#include "runtime/rank_zero.hpp"
 #include "runtime/runtime.hpp"
 #include "runtime/wait.hpp"
 
@@ -91,6 +92,7 @@ class Meeting::Messages : public ControlMessages {
 Meeting::Meeting(Runtime& state, std::string_view operation, Circle circle, const CaughtError* refusal)
     : state_(state), operation_(operation), circle_(std::move(circle)) {
   state_.require_alive(operation_);
+  refuse_in_rank_zero(state_, operation_, circle_.members);
   if (state_.board && state_.agreement_depth == 0) refuse_failed_neighbours(state_, operation_);
   if (circle_.members.size() == static_cast<std::size_t>(state_.size())) circle_.members.clear();
   size_ = of_all() ? state_.size() : static_cast<int>(circle_.members.size());

@@ -7,6 +7,7 @@
 #include "base/check.hpp"
 #include "runtime/keeper.hpp"
 #include "runtime/mpi_group.hpp"
+#include "runtime/rank_zero.hpp"
 
 namespace partita::runtime {
 
@@ -25,6 +26,11 @@ void Runtime::require_alive(std::string_view operation) const {
 }
 
 void Runtime::require_usable(std::string_view operation) const {
+  require_usable_here(operation);
+  refuse_in_rank_zero(*this, operation);
+}
+
+void Runtime::require_usable_here(std::string_view operation) const {
   settle_failure();
   require_alive(operation);
   check(!closed, "{}: the context is closed", operation);

@@ -29,6 +29,9 @@ struct Runtime {
   int spin_turns = 0;
   /// The same number on all ranks of this context, another one for every other context.
   std::uint64_t identity = 0;
+  /// Of a sub-group: the context that all began with, and its ranks there. Else 0 and none.
+  std::uint64_t split_from = 0;
+  std::vector<int> ranks_there = {};
   std::shared_ptr<spdlog::logger> log;
   std::unique_ptr<ProcessGroup> group;
   std::unique_ptr<NodeBoard> board;  ///< lies in memory of whoever made it
@@ -41,11 +44,20 @@ struct Runtime {
   const Topology& topology() const { return group->topology(); }
   /// The ranks of this node, by their numbers on the board.
   std::vector<int> neighbours() const { return topology().node_ranks(topology().node(rank())); }
+  /// Of the context that was not split from another one, and a rank's number in it.
+  std::uint64_t first_identity() const { return split_from != 0 ? split_from : identity; }
+  int rank_of_first(int rank) const {
+    return split_from != 0 ? ranks_there[static_cast<std::size_t>(rank)] : rank;
+  }
   /// All ranks but this one.
   std::vector<int> others() const;
 
-  /// Throws FailedContextError or (closed) ArgumentError. The first line of every call on a context.
+  /// Throws FailedContextError or ArgumentError (closed; inside `rank_zero`). The first line of every call on
+  /// a context that other ranks take part in.
   void require_usable(std::string_view operation) const;
+  /// The same for calls that wait for no other rank, and for those that name fewer ranks: inside `rank_zero`,
+  /// too.
+  void require_usable_here(std::string_view operation) const;
   /// Throws FailedContextError, in a forked child too, a DisagreementError that was found behind the rank's
   /// back, or ArgumentError (called by `on_wait`).
   void require_alive(std::string_view operation) const;

@@ -21,6 +21,25 @@ code=0
 [ "$code" = 3 ] || fail "the code of the lowest rank that failed, not $code"
 [ ! -s err ] || fail "silence: $(cat err)"
 
+# What Open MPI's library has to say of a dead rank is kept out, and what the ranks say is not.
+"$partita" run -q -n 2 -- sh -c 'echo "${PMIX_OUTPUT_STDERR_FD:-none}" >&2' 2>err
+[ "$(sort -u err)" = none ] || fail "the launcher's descriptor is handed on to ranks: $(cat err)"
+if "$partita" run --dry-run -n 2 -- x | grep -q -- --enable-recovery; then
+  cat >launcher <<'END'
+#!/bin/sh
+[ "$1" != --version ] || { echo "mpirun (Open MPI) 4.1.4" && exit; }
+eval "echo 'PMIX ERROR: noise' >&$PMIX_OUTPUT_STDERR_FD"
+echo "of a rank" >&2
+exit "$LAUNCHER_CODE"
+END
+  chmod +x launcher
+  LAUNCHER_CODE=0 "$partita" run -q --launcher ./launcher -n 2 -- true 2>err
+  [ "$(cat err)" = "of a rank" ] || fail "the launcher's noise is kept out: $(cat err)"
+  code=0
+  LAUNCHER_CODE=5 "$partita" run -q --launcher ./launcher -n 2 -- true 2>err || code=$?
+  [ "$code" = 5 ] && grep -q noise err || fail "what a launcher says that fails is told ($code): $(cat err)"
+fi
+
 expect_failure 137 'rank 1 was ended by signal 9' "$partita" run -q -n 2 -- sh -c "[ $rank = 0 ] || kill -9 \$\$"
 expect_failure 127 'no-such-program' "$partita" run -q -n 2 -- no-such-program
 expect_failure 2 'what shall run' "$partita" run -n 2

@@ -4,9 +4,13 @@
 #include <optional>
 #include <partita/collectives.hpp>
 #include <partita/context.hpp>
+#include <partita/create.hpp>
+#include <partita/elementwise.hpp>
 #include <partita/error.hpp>
 #include <partita/machine.hpp>
 #include <partita/memory.hpp>
+#include <partita/print.hpp>
+#include <partita/redistribute.hpp>
 #include <string>
 #include <thread>
 #include <vector>
@@ -14,6 +18,7 @@
 #include "context/context_state.hpp"
 #include "kernels/host/blas_library.hpp"
 #include "ranks/caught.hpp"
+#include "ranks/memory_checks.hpp"
 #include "ranks/rank_test.hpp"
 #include "runtime/agree.hpp"
 
@@ -64,6 +69,56 @@ RANK_TEST(Context, RankZeroSpeaksForAll) {
       caught<Error>([&] { rank_zero(context, [] { throw std::runtime_error("somebody else's"); }); });
   EXPECT_TRUE(contains(foreign, "somebody else's")) << foreign;
   EXPECT_FALSE(context.failed());
+}
+
+// Rank 0 says so at once, and all ranks hear it: nobody waits for the deadline.
+RANK_TEST(Context, RankZeroRefusesWhatWaitsForTheOthers) {
+  std::vector<double> numbers(16, 1.0), sums(16);
+  const View source = view(numbers), destination = view(sums);
+  Array array = zeros(context, {6}, Slab(0), Dtype::f64);
+  std::vector<int> all(static_cast<std::size_t>(context.size()));
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int>(i);
+  Context same = context.subgroup(all);
+  all_reduce(context, source, destination);  // those that are planned already go another way
+  const auto start = std::chrono::steady_clock::now();
+  const auto refused = [&](std::string_view call, const std::function<void()>& body) {
+    const std::string text = same_error<ArgumentError>(context, [&] { rank_zero(context, body); });
+    EXPECT_TRUE(contains(text, std::string(call) + ": called inside rank_zero")) << text;
+  };
+  refused("barrier", [&] { context.barrier(); });
+  refused("all_reduce", [&] { all_reduce(context, source, destination); });
+  refused("redistribute", [&] { (void)redistribute(array, Replicated()); });
+  refused("empty", [&] { (void)zeros(context, {6}, Slab(0), Dtype::f64); });
+  refused("to_string", [&] { (void)to_string(array); });
+  refused("collect", [&] { context.collect(); });
+  refused("split", [&] { (void)context.split(0); });
+  refused("close", [&] { context.close(); });
+  refused("rank_zero", [&] { rank_zero(context, [] {}); });
+  if (context.size() > 1) {
+    refused("barrier", [&] { same.barrier(); });
+    refused("send", [&] { send(context, source, 1); });
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
+  EXPECT_FALSE(context.failed());
+  all_reduce(context, source, destination);
+  EXPECT_EQ(sums.front(), context.size());
+  same.close();
+}
+
+RANK_TEST(Context, RankZeroMayDoWhatWaitsForNobody) {
+  Array array = zeros(context, {6}, Slab(0), Dtype::f64);
+  const std::optional<Context> alone = context.split(context.rank());
+  rank_zero(context, [&] {
+    alone->barrier();
+    (void)zeros(*alone, {3}, Slab(0), Dtype::f64);
+    Context made = context.subgroup({0});
+    made.close();
+    array += 1.0;
+    context.synchronize();
+  });
+  // Those with whom it waits are others than those with whom it speaks.
+  rank_zero(*alone, [&] { context.barrier(); });
+  context.barrier();
 }
 
 TEST(ContextOptions, ThreadsAreAnOption) {

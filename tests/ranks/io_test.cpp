@@ -164,6 +164,23 @@ RANK_TEST(Files, BadFilesAreNamed) {
   put(std::string("\x93NUMPY\x01\x00\x76\x00{'descr': '<U8', 'fortran_order': False, 'shape': (3,), }", 67) +
       std::string(200, ' '));
   expect_file_error(context, "not supported", read);
+  const auto put_type = [&](const std::string& descr) {
+    std::string header = fmt::format("{{'descr': {}, 'fortran_order': False, 'shape': (3,), }}", descr);
+    header.resize(118, ' ');
+    put(std::string("\x93NUMPY\x01\x00\x76\x00", 10) + header + std::string(200, ' '));
+  };
+  for (const auto& [descr, cure] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"'|O'", "type |O are not supported (Python objects"},
+           {"'<U8'", "type <U8 are not supported (texts"},
+           {"'|S3'", "type |S3 are not supported (texts"},
+           {"'<M8[ns]'", "type <M8[ns] are not supported (times: save array.view('int64'))"},
+           {"'>f16'", "type >f16 are not supported (save array.astype('float64')"},
+           {"[('x', '<f8'), ('y', [('z', '<i4', (2,))])]",
+            "structured NumPy type [('x', '<f8'), ('y', [('z', '<i4', (2,))])] are not supported (save "
+            "its"}}) {
+    put_type(descr);
+    expect_file_error(context, cure, read);
+  }
   for (const char* shape : {"(1099511627776, 1099511627776)", "(2305843009213693952,)"}) {
     std::string header = fmt::format("{{'descr': '<f8', 'fortran_order': False, 'shape': {}, }}", shape);
     header.resize(118, ' ');

@@ -257,7 +257,8 @@ RANK_TEST(MatmulErrors, RanksThatDisagree) {
   Array b = made(context, {8, 8});
   MatmulOptions options;
   options.op_a = context.rank() == 0 ? Op::none : Op::transpose;
-  expect_refused<DisagreementError>(context, "options", [&] { (void)matmul(a, b, options); });
+  expect_refused<DisagreementError>(context, "ops none none", [&] { (void)matmul(a, b, options); });
+  expect_refused<DisagreementError>(context, "ops transpose none", [&] { (void)matmul(a, b, options); });
   options = {};
   options.alpha = context.rank() == 0 ? 1 : 2;
   expect_refused<DisagreementError>(context, "alpha", [&] { (void)matmul(a, b, options); });

@@ -100,6 +100,16 @@ RANK_TEST(RedistributeFailure, AnArrayOfAnotherLayoutIsRefused) {
   EXPECT_EQ(count_wrong(columns, rows.layout()), 0);
 }
 
+RANK_TEST(RedistributeFailure, OptionsThatDifferAreNamed) {
+  if (context.size() == 1) GTEST_SKIP() << "needs several ranks";
+  const Array rows = zeros(context, {8, 6}, Slab(0), Dtype::f64);
+  RedistributeOptions options;
+  options.method = context.rank() == 1 ? RedistributeMethod::staged : RedistributeMethod::messages;
+  const std::string text = caught<DisagreementError>([&] { (void)redistribute(rows, Slab(1), options); });
+  EXPECT_TRUE(contains(text, "method staged")) << text;
+  EXPECT_TRUE(contains(text, "method messages")) << text;
+}
+
 // A refused call leaves nothing behind: the next one has the addresses of its own arrays.
 RANK_TEST(RedistributeFailure, ARefusedOperandLeavesNothingBehind) {
   using enum RedistributeMethod;
