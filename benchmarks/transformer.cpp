@@ -171,9 +171,8 @@ std::optional<Result> layer(const Context& world, const Options& options, std::i
   std::vector<Contender> contenders{{"partita", [&] { ours.pass_block(); }},
                                     {"its products", [&] { products.run(); }},
                                     {"its attention", [&] { ours.pass_attention(); }}};
-  const bool beside_torch =
-      add_python_peer(world, contenders, "PyTorch",
-                      {"torch_layer.py", std::to_string(size), std::to_string(context.size())});
+  const bool beside_torch = add_python_peer(
+      world, contenders, "PyTorch", {"torch_layer.py", std::to_string(size), std::to_string(context.size())});
   const std::vector<double> seconds = measure(world, contenders, options.runs);
   Result result;
   result.operation = "apps";
