@@ -10,12 +10,10 @@
 
 #include <array>
 #include <cmath>
-#include <cstdlib>
-#include <filesystem>
 #include <memory>
 
-#include "benchmarks/apart.hpp"
 #include "benchmarks/benchmark.hpp"
+#include "benchmarks/python_peers.hpp"
 #include "benchmarks/transformer.hpp"
 #include "density/universe.hpp"
 #include "shallow_water/ocean.hpp"
@@ -23,31 +21,6 @@
 
 namespace partita::benchmarks {
 namespace {
-
-/// A program of benchmarks/peers and its arguments, warmed up; null: it does not run here. On rank 0.
-/// `ranks`: of MPI that it wants; 0: none.
-std::shared_ptr<Apart> peer_program(std::vector<std::string> words, int ranks = 0) {
-  const std::string path = std::string(PARTITA_PEERS) + "/" + words.front();
-  const char* const given = std::getenv("PARTITA_BENCH_PYTHON");
-  if (!std::filesystem::exists(path)) return nullptr;
-  words.front() = path;
-  words.insert(words.begin(), given != nullptr ? given : "python3");
-  auto peer = std::make_shared<Apart>(ranks > 0 ? on_ranks_apart(words, ranks) : words);
-  try {
-    (void)peer->work();
-  } catch (const Error&) {
-    return nullptr;  // it has said why
-  }
-  return peer;
-}
-
-/// The peer joins in where rank 0 has one. Collective.
-void add_peer(const Context& context, std::vector<Contender>& contenders, const std::string& name,
-              const std::shared_ptr<Apart>& peer) {
-  int has_peer = peer ? 1 : 0;
-  broadcast(context, view(has_peer));
-  if (has_peer == 1) contenders.push_back({name, {}, {}, [peer] { return peer->work(); }});
-}
 
 /// What the contenders took: ours, the bound, and a peer if there is one.
 Result result_of(const Context& context, const std::vector<Contender>& contenders, const Options& options) {
@@ -79,9 +52,7 @@ std::optional<Result> density_step(const Context& context, const Options& option
          transform.inverse(spectrum, field);
        }},
   };
-  std::shared_ptr<Apart> peer;
-  if (context.rank() == 0) peer = peer_program({"jaxpm_step.py", std::to_string(cells)});
-  add_peer(context, contenders, "JaxPM", peer);
+  add_python_peer(context, contenders, "JaxPM", {"jaxpm_step.py", std::to_string(cells)});
   Result result = result_of(context, contenders, options);
   result.benchmark = "density-" + std::to_string(cells);
   result.bytes = cells * cells * cells * static_cast<std::int64_t>(sizeof(density::Particle));
@@ -111,13 +82,10 @@ std::optional<Result> shallow_water_steps(const Context& context, const Options&
          for (int i = 0; i < steps; ++i) pass(fields);
        }},
   };
-  std::shared_ptr<Apart> peer;
-  if (context.rank() == 0) {
-    peer = peer_program({"shallow_water.py", form, std::to_string(settings.rows),
-                         std::to_string(settings.columns), std::to_string(steps)},
-                        on_ranks ? context.size() : 0);
-  }
-  add_peer(context, contenders, form, peer);
+  add_python_peer(context, contenders, form,
+                  {"shallow_water.py", form, std::to_string(settings.rows), std::to_string(settings.columns),
+                   std::to_string(steps)},
+                  on_ranks ? context.size() : 0);
   Result result = result_of(context, contenders, options);
   result.benchmark = fmt::format("shallow-water-{}-steps", steps);
   result.bytes = 6 * cells * static_cast<std::int64_t>(sizeof(float));

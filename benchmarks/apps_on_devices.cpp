@@ -1,7 +1,7 @@
 // The programs of apps/ on devices.
 //   density        one step of the particle-mesh universe, in f64. Bound: its parts alone, one after the
 //                  other, which stand beside it; the deposit beside a copy of the bytes that it must touch:
-//                  positions read, mass written
+//                  positions read, mass written; 256^3 on one device beside JaxPM, too
 //   shallow-water  20 steps of the ocean. Bound: its fields and their rates of change read once and written
 //                  once a step, as the library copies as many bytes
 #include <fmt/format.h>
@@ -9,6 +9,7 @@
 #include <partita/device_report.hpp>
 
 #include "benchmarks/benchmark.hpp"
+#include "benchmarks/python_peers.hpp"
 #include "density/universe.hpp"
 #include "shallow_water/ocean.hpp"
 
@@ -48,7 +49,7 @@ std::optional<Result> density_step(const Context& world, const Options& options,
                        context->synchronize();
                      }};
   };
-  const std::vector<Contender> contenders{
+  std::vector<Contender> contenders{
       alone("partita", [&] { universe.step(universe.scale_factor() * 1.02); }),
       alone("deposit", [&] { mesh.deposit(swarm.local()); }),
       alone("force", [&] { mesh.solve(); }),
@@ -65,6 +66,8 @@ std::optional<Result> density_step(const Context& world, const Options& options,
             }),
       alone("bytes of the deposit copied", [&] { copy(bytes, copied, Stream()); }),
   };
+  if (world.size() == 1 && cells <= 256)
+    add_python_peer(world, contenders, "JaxPM", {"jaxpm_step.py", std::to_string(cells)});
   const std::vector<double> seconds = measure(world, contenders, options.runs);
   Result result;
   result.operation = "apps";

@@ -2,7 +2,8 @@
 //   transformer-layer    all of it but attention, whose time alone stands beside it and is subtracted;
 //   attention is
 //                        fused where the device has that. Bound: the products with weights alone, of arrays
-//                        that each rank has for itself, by cuBLASLt
+//                        that each rank has for itself, by cuBLASLt. Beside all of it: the same block in
+//                        PyTorch, by DTensor
 //   transformer-softmax  of attention by products: its softmax, twice forwards and once backwards. Bound: a
 //   copy on
 //                        the device of as many bytes as it reads and writes: rows are read up to the query's
@@ -15,6 +16,7 @@
 #include <memory>
 #include <partita/device_report.hpp>
 
+#include "benchmarks/python_peers.hpp"
 #include "transformer/kernels.hpp"
 #include "transformer/model.hpp"
 
@@ -166,11 +168,12 @@ std::optional<Result> layer(const Context& world, const Options& options, std::i
   Measured ours(context, settings);
   ours.prepare();
   Products products(context.subgroup({context.rank()}), settings, context.size());
-  const std::vector<double> seconds = measure(world,
-                                              {{"partita", [&] { ours.pass_block(); }},
-                                               {"its products", [&] { products.run(); }},
-                                               {"its attention", [&] { ours.pass_attention(); }}},
-                                              options.runs);
+  std::vector<Contender> contenders{{"partita", [&] { ours.pass_block(); }},
+                                    {"its products", [&] { products.run(); }},
+                                    {"its attention", [&] { ours.pass_attention(); }}};
+  const bool beside_torch = add_python_peer(
+      world, contenders, "PyTorch", {"torch_layer.py", std::to_string(size), std::to_string(context.size())});
+  const std::vector<double> seconds = measure(world, contenders, options.runs);
   Result result;
   result.operation = "apps";
   result.benchmark = fmt::format("transformer-layer-{}/cuda/bf16", size);
@@ -179,6 +182,7 @@ std::optional<Result> layer(const Context& world, const Options& options, std::i
   result.ours_s = seconds[0] - seconds[2];
   result.peers["attention"] = seconds[2];
   result.peers["whole"] = seconds[0];
+  if (beside_torch) result.peers["PyTorch's whole"] = seconds[3];
   result.bound = "its products";
   result.bound_s = seconds[1];
   return result;

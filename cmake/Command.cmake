@@ -49,7 +49,7 @@ add_library(partita_benchmarks OBJECT ${benchmark_sources})
 partita_our_code(partita_benchmarks)
 target_include_directories(partita_benchmarks PRIVATE ${PROJECT_SOURCE_DIR})
 target_link_libraries(partita_benchmarks PRIVATE partita_apps partita::partita partita_dependencies)
-set_property(SOURCE ${PROJECT_SOURCE_DIR}/benchmarks/apps.cpp
+set_property(SOURCE ${PROJECT_SOURCE_DIR}/benchmarks/python_peers.cpp
              APPEND PROPERTY COMPILE_DEFINITIONS PARTITA_PEERS="${PROJECT_SOURCE_DIR}/benchmarks/peers")
 partita_unite(
   partita_benchmarks

@@ -33,7 +33,8 @@ PARTITA_API std::vector<double> rfftfreq(const Layout& spectrum, int axis, int r
                                          double spacing = 1);
 
 // --- from a field to a field through its spectrum. Fields in device memory are transformed and multiplied by
-// their device; the host asks multipliers for their numbers.
+// their device, for Poisson problems and derivatives from wavenumbers that lie there; other multipliers are
+// asked by the host, which sends all their numbers there at each call.
 
 /// One mode of a field: what a multiplier depends on.
 struct WaveVector {

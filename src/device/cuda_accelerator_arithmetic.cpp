@@ -8,6 +8,7 @@
 #include "device/cuda_exchange.hpp"
 #include "kernels/cuda/arithmetic_launch.hpp"
 #include "kernels/cuda/launch.hpp"
+#include "kernels/cuda/symbol_launch.hpp"
 
 namespace partita::devices {
 namespace {
@@ -45,6 +46,24 @@ void CudaAccelerator::compute(const kernels::ElementwisePass& pass, Stream strea
   std::memcpy(kernel.number, pass.number.data(), sizeof kernel.number);
   kernel.loops = kernel_loops(pass.loops);
   cuda::check_launch(kernels::cuda::launch_elementwise(kernel, cuda::native(stream)), "compute elements");
+}
+
+void CudaAccelerator::multiply(const kernels::SymbolPass& pass, Stream stream) {
+  using kernels::Symbol;
+  static_assert(static_cast<int>(kernels::cuda::Symbol::derivative) == static_cast<int>(Symbol::derivative));
+  invariant(pass.loops.size() <= kernels::cuda::SymbolProduct::most_loops, "a pass of {} loops",
+            pass.loops.size());
+  kernels::cuda::SymbolProduct kernel;
+  kernel.symbol = static_cast<kernels::cuda::Symbol>(pass.symbol);
+  kernel.dtype = pass.dtype;
+  std::ranges::copy(pass.data, kernel.data);
+  kernel.loops = static_cast<int>(pass.loops.size());
+  for (std::size_t l = 0; l < pass.loops.size(); ++l) {
+    kernel.counts[l] = pass.loops[l].count;
+    std::ranges::copy(pass.loops[l].strides, kernel.strides[l]);
+    kernel.terms[l] = pass.loops[l].terms;
+  }
+  cuda::check_launch(kernels::cuda::launch_symbol(kernel, cuda::native(stream)), "multiply modes");
 }
 
 void CudaAccelerator::fold(const kernels::FoldPass& pass, void* scratch, Stream stream) {

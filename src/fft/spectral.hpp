@@ -3,11 +3,14 @@
 
 #include <complex>
 #include <functional>
+#include <optional>
 #include <partita/array.hpp>
+#include <partita/spectral.hpp>
 #include <vector>
 
 #include "context/context_state.hpp"
 #include "kernels/host/elementwise.hpp"
+#include "kernels/host/symbol.hpp"
 
 namespace partita::spectral {
 
@@ -43,6 +46,30 @@ void with_number(Dtype dtype, Body&& body) {
     body(std::complex<double>());
   }
 }
+
+/// What local indices along one dimension stand for.
+struct AxisModes {
+  std::vector<double> k;
+  std::vector<bool> at_nyquist;
+};
+
+/// Of a whole spectrum: the samples that it has along each dimension, and the axis of which half is there
+/// (-1: none).
+struct Samples {
+  Shape lengths;
+  int halved_axis = -1;
+};
+
+/// Of this rank's part by dimension; empty along those that are not transformed, and where it has no part.
+/// Throws ArgumentError: a spectrum or periods that do not fit.
+std::vector<AxisModes> local_modes(const Array& spectrum, const Samples& samples,
+                                   const SpectralOptions& options);
+
+/// to = the symbol of every mode times from: two spectra of one layout in the same memory, or one. `axis`: of
+/// a derivative. Those in device memory are multiplied in the context's own stream. Local, starts and does
+/// not wait.
+void multiply_by(kernels::Symbol symbol, std::optional<int> axis, const Array& from, Array& to,
+                 const Samples& samples, const SpectralOptions& options);
 
 /// local = local op other, element by element: complex local parts of the same extents in the same memory.
 /// Local, done when it returns.

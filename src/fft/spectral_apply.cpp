@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <functional>
-#include <numbers>
 #include <partita/redistribute.hpp>
 #include <partita/spectral.hpp>
 
@@ -60,6 +59,8 @@ Pair options_of(const Array& field, const SpectralOptions& options, std::string_
   return pair;
 }
 
+using kernels::Symbol;
+
 Array forward(const Array& field, const Pair& pair, SourcePlace where) {
   return pair.halved_axis >= 0 ? rfft(field, pair.forward, where) : fft(field, pair.forward, where);
 }
@@ -91,46 +92,9 @@ void inverse_into(const Array& spectrum, Array& result, const Pair& pair) {
   pair.halved_axis >= 0 ? irfft_into(spectrum, result, options) : ifft_into(spectrum, result, options);
 }
 
-/// What local indices along one dimension stand for.
-struct AxisModes {
-  std::vector<double> k;
-  std::vector<bool> at_nyquist;
-};
-
-AxisModes modes_of(const IndexSet& indices, std::int64_t length, bool halved, double period) {
-  AxisModes modes;
-  for (std::int64_t i = 0; i < indices.size(); ++i) {
-    const std::int64_t index = indices.at(i);
-    const std::int64_t frequency = halved ? index : signed_frequency(index, length);
-    modes.k.push_back(2 * std::numbers::pi * static_cast<double>(frequency) / period);
-    modes.at_nyquist.push_back(length % 2 == 0 && index == length / 2);
-  }
-  return modes;
-}
-
-/// By dimension; empty along those that are not transformed.
-std::vector<AxisModes> local_modes(const Array& spectrum, const Shape& lengths, int halved_axis,
-                                   const SpectralOptions& options) {
-  const std::vector<int> axes = spectral::all_or(options.axes, lengths.size());
-  check(options.lengths.empty() || options.lengths.size() == axes.size(), "{} periods for {} axes",
-        options.lengths.size(), axes.size());
-  const Region region = spectrum.layout().region(spectrum.context_state()->rank());
-  std::vector<AxisModes> result(static_cast<std::size_t>(lengths.size()));
-  for (std::size_t i = 0; i < axes.size(); ++i) {
-    const int axis = axes[i];
-    const double period = options.lengths.empty() ? 2 * std::numbers::pi : options.lengths[i];
-    const std::int64_t n = lengths[axis], extent = axis == halved_axis ? n / 2 + 1 : n;
-    check(spectrum.shape()[axis] == extent, "a spectrum of {} samples along axis {} has {} modes, not {}", n,
-          axis, extent, spectrum.shape()[axis]);
-    if (region.empty()) continue;
-    result[static_cast<std::size_t>(axis)] =
-        modes_of(region.sets[static_cast<std::size_t>(axis)], n, axis == halved_axis, period);
-  }
-  return result;
-}
-
 template <class Number>
-void multiply_local(const View& local, const std::vector<AxisModes>& modes, const Multiplier& multiplier) {
+void multiply_local(const View& local, const std::vector<spectral::AxisModes>& modes,
+                    const Multiplier& multiplier) {
   WaveVector wave;
   wave.dimensions = local.extents.size();
   spectral::for_each_local<Number>(local, [&](const Index& at, Number& value) {
@@ -151,7 +115,8 @@ void multiply_spectrum(Array& spectrum, const Shape& lengths, int halved_axis, c
   check(spectrum.valid() && is_complex(spectrum.dtype()), "a spectrum is of complex numbers");
   check(lengths.size() == spectrum.shape().size(), "{} lengths for a spectrum of {} dimensions",
         lengths.size(), spectrum.shape().size());
-  const std::vector<AxisModes> modes = local_modes(spectrum, lengths, halved_axis, options);
+  const std::vector<spectral::AxisModes> modes =
+      spectral::local_modes(spectrum, {lengths, halved_axis}, options);
   spectral::scale_local(*spectrum.context_state(), spectrum.local(), [&](const View& local) {
     spectral::with_number(local.dtype, [&]<class Number>(Number /*zero*/) {
       multiply_local<Number>(local, modes, multiplier);
@@ -169,10 +134,13 @@ Array multiplied(const Array& field, const Multiplier& multiplier, const Spectra
   return spectrum;
 }
 
-// -|k|^2 u = f, mode by mode.
-std::complex<double> inverse_laplacian(const WaveVector& wave) {
-  const double squared = wave.squared();
-  return squared == 0 ? 0 : -1 / squared;
+/// -|k|^2 u = f, mode by mode.
+Array poisson_spectrum(const Array& right_side, const SpectralOptions& options, const Pair& pair,
+                       SourcePlace where) {
+  Array spectrum = forward(right_side, pair, where);
+  spectral::multiply_by(Symbol::inverse_laplacian, {}, spectrum, spectrum,
+                        {right_side.shape(), pair.halved_axis}, options);
+  return spectrum;
 }
 
 /// Hands `take(i, spectrum)` the spectrum of the derivative along the i-th axis.
@@ -182,14 +150,8 @@ void for_each_derivative(const Array& field, const SpectralOptions& options, con
   Array derivative = empty(field.context(), spectrum.layout(), spectrum.dtype(),
                            {Residency::heap, pair.forward.order, spectrum.local().space});
   for (std::size_t i = 0; i < pair.forward.axes.size(); ++i) {
-    const auto axis = static_cast<std::size_t>(pair.forward.axes[i]);
-    copy(spectrum, derivative);
-    multiply_spectrum(
-        derivative, field.shape(), pair.halved_axis,
-        [axis](const WaveVector& wave) {
-          return wave.at_nyquist[axis] ? std::complex<double>() : std::complex<double>(0, wave.k[axis]);
-        },
-        options);
+    spectral::multiply_by(Symbol::derivative, pair.forward.axes[i], spectrum, derivative,
+                          {field.shape(), pair.halved_axis}, options);
     take(i, derivative);
   }
 }
@@ -227,11 +189,14 @@ void spectral_apply_into(const Array& field, Array& result, const Multiplier& mu
 }
 
 Array solve_poisson(const Array& right_side, const SpectralOptions& options, SourcePlace where) {
-  return spectral_apply(right_side, inverse_laplacian, options, where);
+  const Pair pair = options_of(right_side, options, "solve_poisson");
+  return inverse(poisson_spectrum(right_side, options, pair, where), pair, where);
 }
 
 void solve_poisson_into(const Array& right_side, Array& result, const SpectralOptions& options) {
-  spectral_apply_into(right_side, result, inverse_laplacian, options);
+  const Pair pair = options_of(right_side, options, "solve_poisson");
+  check_result(right_side, result, "solve_poisson");
+  inverse_into(poisson_spectrum(right_side, options, pair, SourcePlace::current()), result, pair);
 }
 
 std::vector<Array> gradient(const Array& field, const SpectralOptions& options, SourcePlace where) {

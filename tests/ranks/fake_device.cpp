@@ -353,6 +353,9 @@ class FakeAccelerator final : public devices::Accelerator {
   void compute(const kernels::ElementwisePass& pass, Stream stream) override {
     of(stream).put([=] { kernels::compute(pass); });
   }
+  void multiply(const kernels::SymbolPass& pass, Stream stream) override {
+    of(stream).put([=] { kernels::multiply(pass); });
+  }
   void fold(const kernels::FoldPass& pass, void* scratch, Stream stream) override {
     of(stream).put([=] {
       static_cast<char*>(scratch)[fold_scratch_bytes - 1] = 1;
