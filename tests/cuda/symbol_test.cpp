@@ -59,7 +59,7 @@ class CudaSymbolTest : public ::testing::Test {
     ASSERT_EQ(cudaStreamSynchronize(static_cast<cudaStream_t>(device_->stream().handle)), cudaSuccess);
     ASSERT_EQ(cudaMemcpy(found.data(), target.data(), found.size() * sizeof(Number), cudaMemcpyDefault),
               cudaSuccess);
-    const double rounding = 4 * std::numeric_limits<Real>::epsilon();
+    constexpr Real rounding = 4 * std::numeric_limits<Real>::epsilon();
     for (std::size_t i = 0; i < found.size(); ++i)
       ASSERT_LE(std::abs(found[i] - expected[i]), rounding * std::abs(expected[i])) << "element " << i;
   }
