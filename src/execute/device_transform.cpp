@@ -1,7 +1,9 @@
 // Transform on a device: nests of lines as passes, each along as many axes as the library takes at once.
 // Lines are transformed where they lie; through the workspace go those that the library does not know
 // (cosines and sines, batches of several loops, strides that are known when it is executed), real numbers
-// that may not be aligned as it wants them, and a half spectrum of the caller's, which it would destroy.
+// that may not be aligned as it wants them, and a half spectrum of the caller's, which it would destroy. One
+// of several axes is the plan's: where the library does not take them at once, all but the halved one are
+// transformed where they come from.
 #include <algorithm>
 
 #include "base/check.hpp"
@@ -74,26 +76,62 @@ class DeviceTransform final : public DeviceBoundWork {
     const double factor = scaled_ ? parameters.scale : 1;
     const bool aligned = begins_aligned(from) && begins_aligned(to);
     for (const Entry& entry : aligned || unaligned_.empty() ? passes_ : unaligned_)
-      entry.pass->enqueue({entry.on_result ? to : from, to, workspace}, entry.last ? factor : 1, stream);
+      entry.pass->enqueue({entry.on == On::result ? to : from, entry.on == On::source ? from : to, workspace},
+                          entry.last ? factor : 1, stream);
   }
 
  private:
+  /// Where a pass reads and writes; in place but for `both`.
+  enum class On : std::uint8_t { both, source, result };
   struct Entry {
     std::unique_ptr<DevicePass> pass;
-    bool on_result = false;  // in place there, after an earlier pass
-    bool last = false;       // of its lines: here results are scaled
+    On on = On::both;
+    bool last = false;  // of its lines: here results are scaled
   };
 
   /// A nest from which axes are taken, the fastest first.
   void add(const PlacedTransform& placed, bool aligned, std::vector<Entry>& passes) {
     aligned_ = aligned;
     place_ = {placed.from, placed.to};
-    on_result_ = false;
+    on_ = On::both;
     TransformNest rest = without_single_elements(placed.nest);
     std::ranges::stable_sort(rest.lines.begin(), rest.lines.end() - (is_real_kind(rest.kind) ? 1 : 0),
                              std::greater{}, [](const FftwLoop& line) { return std::abs(line.to_stride); });
+    if (rest.kind == TransformKind::complex_to_real && rest.lines.size() > 1) come_back(rest, passes);
     while (!rest.lines.empty()) take(rest, passes);
     passes.back().last = true;
+  }
+
+  /// All lines of a half spectrum at once, or all but the halved one, where they come from.
+  void come_back(TransformNest& rest, std::vector<Entry>& passes) {
+    check<UnsupportedError>(!known_from_.is_callers,
+                            "a half spectrum of the caller's comes back along one axis at a time");
+    if (rest.lines.size() <= devices::DeviceFft::most_dimensions) {
+      if (std::unique_ptr<DevicePass> whole = pass_of(rest)) {
+        passes.push_back({std::move(whole), on_, false});
+        return rest.lines.clear();
+      }
+    }
+    const FftwLoop halved = rest.lines.back();
+    rest.lines.pop_back();
+    TransformNest others{TransformKind::complex_backward, rest.precision, rest.lines, rest.batch};
+    others.batch.push_back({halved.count / 2 + 1, halved.from_stride, halved.from_stride});
+    stay(others, &FftwLoop::from_stride);
+    rest.batch.insert(rest.batch.end(), rest.lines.begin(), rest.lines.end());
+    rest.lines = {halved};
+    const PassPlace place = place_;
+    place_.to = place_.from;
+    on_ = On::source;
+    while (!others.lines.empty()) take(others, passes);
+    place_ = place;
+    on_ = On::both;
+  }
+
+  /// In place on one of the two sides.
+  static void stay(TransformNest& nest, std::int64_t FftwLoop::*side) {
+    for (auto* const loops : {&nest.lines, &nest.batch}) {
+      for (FftwLoop& loop : *loops) loop.from_stride = loop.to_stride = loop.*side;
+    }
   }
 
   /// Fourier transforms along lines of one element change nothing; but the last line stays.
@@ -115,7 +153,7 @@ class DeviceTransform final : public DeviceBoundWork {
     for (std::size_t count = most; count > 0; --count) {
       const TransformNest nest = last_lines(rest, count);
       if (std::unique_ptr<DevicePass> pass = pass_of(nest)) {
-        passes.push_back({std::move(pass), on_result_, false});
+        passes.push_back({std::move(pass), on_, false});
         return go_on(rest, count);
       }
     }
@@ -135,8 +173,8 @@ class DeviceTransform final : public DeviceBoundWork {
     const bool fourier = is_complex_kind(nest.kind) || is_real_kind(nest.kind);
     const bool one = nest.lines.size() == 1;
     if (one && fourier && line.count == 1) return single_elements(device_, nest, place_);
-    const KnownSide& from = on_result_ ? known_to_ : known_from_;
-    const bool known = from.strides && known_to_.strides;
+    const KnownSide& from = on_ == On::result ? known_to_ : known_from_;
+    const bool known = from.strides && (on_ == On::source ? known_from_ : known_to_).strides;
     if (fourier && known && !must_be_packed(nest, from)) {
       const std::optional<FftCalls> calls = fft_calls(nest);
       if (calls && is_aligned(nest, *calls)) return direct_pass(device_, nest, *calls, place_);
@@ -186,11 +224,9 @@ class DeviceTransform final : public DeviceBoundWork {
       rest.batch.push_back({halved ? line.count / 2 + 1 : line.count, line.to_stride, line.to_stride});
     }
     if (rest.kind == TransformKind::real_to_complex) rest.kind = TransformKind::complex_forward;
-    for (auto* const loops : {&rest.lines, &rest.batch}) {
-      for (FftwLoop& loop : *loops) loop.from_stride = loop.to_stride;
-    }
+    stay(rest, &FftwLoop::to_stride);
     place_.from = place_.to;
-    on_result_ = true;
+    if (on_ == On::both) on_ = On::result;
   }
 
   Place from_, to_, workspace_;
@@ -198,9 +234,9 @@ class DeviceTransform final : public DeviceBoundWork {
   devices::DeviceTransforms& device_;
   KnownSide known_from_, known_to_;
   std::int64_t complex_bytes_;
-  bool aligned_ = true;     // real numbers, for which passes are made: they begin where complex ones could
-  PassPlace place_;         // of the nest that is taken apart
-  bool on_result_ = false;  // of it
+  bool aligned_ = true;  // real numbers, for which passes are made: they begin where complex ones could
+  PassPlace place_;      // of the nest that is taken apart
+  On on_ = On::both;     // of it
   std::vector<Entry> passes_;
   std::vector<Entry> unaligned_;  // in their place, where real numbers of the caller's begin anywhere
   std::int64_t workspace_bytes_ = 0;

@@ -144,6 +144,8 @@ class Calls {
     const kernels::FftPlanning* const planning = kernels::FftPlanning::current();
     base_.measure = planning != nullptr && planning->measure();
     base_.threads = kernels::held_fft_threads();
+    check<UnsupportedError>(work.kind != TransformKind::complex_to_real || work.axes.size() == 1,
+                            "complex to real runs along one axis at a time; the others are complex");
     for (PlacedTransform& placed : transform_nests(work, binding)) {
       base_.kind = placed.nest.kind;
       base_.precision = program_.precision = placed.nest.precision;

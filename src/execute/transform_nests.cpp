@@ -73,8 +73,6 @@ class Nests {
     check(work_.from.region.sets.size() == work_.to.region.sets.size(),
           "a transform of {} dimensions into {}", work_.from.region.sets.size(), work_.to.region.sets.size());
     check(!work_.axes.empty(), "a transform along no axis");
-    check<UnsupportedError>(work_.kind != TransformKind::complex_to_real || work_.axes.size() == 1,
-                            "complex to real runs along one axis at a time; the others are complex");
     std::bitset<max_dimensions> named;
     for (const std::int64_t axis : work_.axes) {
       check(axis >= 0 && axis < dimensions(), "a transform of {} dimensions has no axis {}", dimensions(),

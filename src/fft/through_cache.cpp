@@ -19,6 +19,11 @@ Region transformed(const Problem& problem, const Stage& stage, const Region& bef
   return after;
 }
 
+/// Complex numbers that several axes make real are transformed at once by devices, which destroy them.
+bool comes_back_at_once(const Steps& steps, const Problem& problem, const Stage& stage) {
+  return steps.on_device() && problem.doubles && changes_dtype(problem, stage) && stage.axes.size() > 1;
+}
+
 /// The transforms of a stage as works: from one place to another, in place where both are the same. `between`
 /// is scratch for the lines of `from`, which may be `from` itself where its values need not be kept.
 std::vector<Work> transforms(const Problem& problem, const Stage& stage, bool last, const Region& before,
@@ -220,12 +225,30 @@ std::vector<Region> pieces_of(const Steps& steps, const Stage& stage, const Regi
 
 /// Where complex lines stand before they become real: where they come from, unless that is the caller's.
 Place between_axes(Steps& steps, const Problem& problem, const Stage& stage, const Region& region, int from) {
-  const bool needed = problem.doubles && changes_dtype(problem, stage) && stage.axes.size() > 1;
   const bool of_caller = steps.buffer(from).kind == BufferKind::operand;
-  if (!needed || !of_caller || !steps.on_device()) return {from, steps.rank(), 0, {}};
+  if (!of_caller || !comes_back_at_once(steps, problem, stage)) return {from, steps.rank(), 0, {}};
   const Operand array = steps.operand(from);
   const int lines = steps.scratch("lines", array.dtype, region.size() * size_of(array.dtype));
   return {lines, steps.rank(), 0, array.axis_order};
+}
+
+struct ComingBack {
+  const Stage& stage;
+  bool last;
+  const Region& lines;
+  const Place &from, &between, &to;
+};
+
+void come_back_at_once(Steps& steps, const Problem& problem, const ComingBack& what) {
+  if (what.between.buffer != what.from.buffer) steps.copy(steps.rank(), what.lines, what.from, what.between);
+  Extents axes;
+  for (const int axis : what.stage.axes) axes.push_back(axis);
+  steps.compute(Transform{{what.lines, what.between},
+                          {transformed(problem, what.stage, what.lines), what.to},
+                          axes,
+                          TransformKind::complex_to_real,
+                          problem.real_length,
+                          what.last});
 }
 
 }  // namespace
@@ -252,9 +275,14 @@ void transform_owned(Steps& steps, const Problem& problem, const Stage& stage, b
   const Place source{from, steps.rank(), 0, {}};
   const Place target{to, steps.rank(), 0, {}};
   const Place between = between_axes(steps, problem, stage, region, from);
+  const bool at_once = comes_back_at_once(steps, problem, stage);
   for (const Region& piece : pieces_of(steps, stage, region, from)) {
-    for (Work& work : transforms(problem, stage, last, piece, source, target, between)) {
-      steps.compute(std::move(work));
+    if (at_once) {
+      come_back_at_once(steps, problem, {stage, last, piece, source, between, target});
+    } else {
+      for (Work& work : transforms(problem, stage, last, piece, source, target, between)) {
+        steps.compute(std::move(work));
+      }
     }
     if (!twiddle) continue;
     Twiddle roots = *twiddle;

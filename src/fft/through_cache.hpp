@@ -18,8 +18,8 @@ void transform_through_cache(Steps& steps, const Problem& problem, const Stage& 
 bool fits_through_cache(const Operand& from, const Stage& stage);
 
 /// The lines of `region` (of the stage's input, owned whole by this rank) from one array to another, or in
-/// place; then multiplied likewise. A complex to real transform of several axes uses `from` as scratch, but
-/// on a device an operand.
+/// place; then multiplied likewise. A complex to real transform of several axes destroys what is in `from`;
+/// on a device that is copied first where it is an operand.
 void transform_owned(Steps& steps, const Problem& problem, const Stage& stage, bool last,
                      const Region& region, int from, int to, const std::optional<Twiddle>& twiddle = {});
 
