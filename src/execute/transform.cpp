@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <span>
 
+#include "base/check.hpp"
 #include "execute/bound_work.hpp"
 #include "execute/transform_nests.hpp"
 #include "execute/transform_passes.hpp"
