@@ -97,7 +97,7 @@ RANK_TEST(Astype, PartialArraysKeepTheirContributions) {
   write_known(partial);
   const Array wide = astype(partial, Dtype::f64);
   EXPECT_EQ(count_wrong(redistribute(wide, Slab(0)), partial.layout()), 0);
-  if (context.size() == 1) return;  // the only contribution is the sum
+  if (context.size() == 1) return;                          // the only contribution is the sum
   for (const Dtype dtype : {Dtype::i32, Dtype::boolean}) {  // 0.5 + 0.5 is 1, and 0 + 0 is not
     const std::string text = caught<ArgumentError>([&] { (void)astype(partial, dtype); });
     EXPECT_TRUE(contains(text, "redistribute it first")) << text;
