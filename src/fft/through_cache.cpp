@@ -24,28 +24,25 @@ bool comes_back_at_once(const Steps& steps, const Problem& problem, const Stage&
   return steps.on_device() && problem.doubles && changes_dtype(problem, stage) && stage.axes.size() > 1;
 }
 
-/// The transforms of a stage as works: from one place to another, in place where both are the same. `between`
-/// is scratch for the lines of `from`, which may be `from` itself where its values need not be kept.
+/// The transforms of a stage as works: from one place to another, in place where both are the same. What
+/// several axes make real is destroyed in `from`: all axes but the last are transformed there, unless they go
+/// `at_once`.
 std::vector<Work> transforms(const Problem& problem, const Stage& stage, bool last, const Region& before,
-                             const Place& from, const Place& to, const Place& between) {
+                             const Place& from, const Place& to, bool at_once) {
   Extents axes;
   for (const int axis : stage.axes) axes.push_back(axis);
   const Region after = transformed(problem, stage, before);
   if (!changes_dtype(problem, stage)) {
     return {Transform{{before, from}, {after, to}, axes, problem.kind, 0, last}};
   }
-  const std::int64_t n = problem.real_length;
-  if (problem.halves) {
-    return {Transform{{before, from}, {after, to}, axes, TransformKind::real_to_complex, n, last}};
-  }
+  const TransformKind kind = problem.halves ? TransformKind::real_to_complex : TransformKind::complex_to_real;
   std::vector<Work> works;
-  if (axes.size() > 1) {
-    Extents others(std::span(axes.begin(), axes.end() - 1));
-    works.push_back(Transform{{before, from}, {before, between}, others, problem.kind, 0, false});
+  if (!problem.halves && !at_once && axes.size() > 1) {
+    const Extents others(std::span(axes.begin(), axes.end() - 1));
+    works.push_back(Transform{{before, from}, {before, from}, others, problem.kind, 0, false});
+    axes = {axes[axes.size() - 1]};
   }
-  const Place& source = axes.size() > 1 ? between : from;
-  works.push_back(Transform{
-      {before, source}, {after, to}, {axes[axes.size() - 1]}, TransformKind::complex_to_real, n, last});
+  works.push_back(Transform{{before, from}, {after, to}, axes, kind, problem.real_length, last});
   return works;
 }
 
@@ -161,7 +158,7 @@ class ThroughCache {
   }
 
   void compute(const Region& before, const Region& after) {
-    for (Work& work : transforms(problem_, stage_, last_, before, packed_, packed_real_, packed_)) {
+    for (Work& work : transforms(problem_, stage_, last_, before, packed_, packed_real_, false)) {
       steps_.compute(std::move(work));
     }
     if (twiddle_) {
@@ -223,32 +220,17 @@ std::vector<Region> pieces_of(const Steps& steps, const Stage& stage, const Regi
   return region.empty() ? std::vector<Region>() : std::vector<Region>{region};
 }
 
-/// Where complex lines stand before they become real: where they come from, unless that is the caller's.
-Place between_axes(Steps& steps, const Problem& problem, const Stage& stage, const Region& region, int from) {
+/// Where the lines of `from` are transformed: where they are, but what would be destroyed of the caller's is
+/// copied first.
+Place source_of(Steps& steps, const Problem& problem, const Stage& stage, const Region& region, int from) {
+  const Place source{from, steps.rank(), 0, {}};
   const bool of_caller = steps.buffer(from).kind == BufferKind::operand;
-  if (!of_caller || !comes_back_at_once(steps, problem, stage)) return {from, steps.rank(), 0, {}};
+  if (!of_caller || !comes_back_at_once(steps, problem, stage)) return source;
   const Operand array = steps.operand(from);
   const int lines = steps.scratch("lines", array.dtype, region.size() * size_of(array.dtype));
-  return {lines, steps.rank(), 0, array.axis_order};
-}
-
-struct ComingBack {
-  const Stage& stage;
-  bool last;
-  const Region& lines;
-  const Place &from, &between, &to;
-};
-
-void come_back_at_once(Steps& steps, const Problem& problem, const ComingBack& what) {
-  if (what.between.buffer != what.from.buffer) steps.copy(steps.rank(), what.lines, what.from, what.between);
-  Extents axes;
-  for (const int axis : what.stage.axes) axes.push_back(axis);
-  steps.compute(Transform{{what.lines, what.between},
-                          {transformed(problem, what.stage, what.lines), what.to},
-                          axes,
-                          TransformKind::complex_to_real,
-                          problem.real_length,
-                          what.last});
+  const Place copied{lines, steps.rank(), 0, array.axis_order};
+  if (!region.empty()) steps.copy(steps.rank(), region, source, copied);
+  return copied;
 }
 
 }  // namespace
@@ -272,17 +254,12 @@ void transform_through_cache(Steps& steps, const Problem& problem, const Stage& 
 
 void transform_owned(Steps& steps, const Problem& problem, const Stage& stage, bool last,
                      const Region& region, int from, int to, const std::optional<Twiddle>& twiddle) {
-  const Place source{from, steps.rank(), 0, {}};
+  const Place source = source_of(steps, problem, stage, region, from);
   const Place target{to, steps.rank(), 0, {}};
-  const Place between = between_axes(steps, problem, stage, region, from);
   const bool at_once = comes_back_at_once(steps, problem, stage);
   for (const Region& piece : pieces_of(steps, stage, region, from)) {
-    if (at_once) {
-      come_back_at_once(steps, problem, {stage, last, piece, source, between, target});
-    } else {
-      for (Work& work : transforms(problem, stage, last, piece, source, target, between)) {
-        steps.compute(std::move(work));
-      }
+    for (Work& work : transforms(problem, stage, last, piece, source, target, at_once)) {
+      steps.compute(std::move(work));
     }
     if (!twiddle) continue;
     Twiddle roots = *twiddle;
