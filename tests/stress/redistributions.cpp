@@ -49,29 +49,15 @@ void one_after_the_other(Pair& pair, int rounds) {
 }
 
 void in_the_stream(Pair& pair, int rounds) {
-  std::vector<Wrapped> values, results;
-  Wrapped junk_source = pair.another_source();
-  Wrapped junk_destination = pair.another_destination();
-  write_constant(junk_source.array, 2);
-  write_constant(junk_destination.array, 1);
-  StreamRounds all{pair.source.array.local(),
-                   pair.destination.array.local(),
-                   junk_source.array.local(),
-                   junk_destination.array.local(),
-                   {},
-                   {}};
-  for (int round = 0; round < rounds; ++round) {
-    values.push_back(pair.another_source());
-    write_known(values.back().array, round);
-    results.push_back(pair.another_destination());
-    all.values.push_back(values.back().array.local());
-    all.results.push_back(results.back().array.local());
-  }
-  run_rounds(pair.turn, all,
+  run_rounds(pair.turn, pair.source.array, pair.destination.array,
+             {[&] { return pair.another_source(); }, [&] { return pair.another_destination(); },
+              [](Array& source, int round) { write_known(source, round); },
+              [](Array& source, Array& destination) {
+                write_constant(source, 2);
+                write_constant(destination, 1);
+              },
+              [&](const Array& result, int round) { pair.expect_right(result, round); }, rounds},
              [&] { pair.plan->execute(pair.source.array, pair.destination.array, pair.turn.stream); });
-  for (int round = 0; round < rounds; ++round) {
-    pair.expect_right(results[static_cast<std::size_t>(round)].array, round);
-  }
 }
 
 }  // namespace

@@ -147,23 +147,18 @@ void one_after_the_other(const Spectral& what, int rounds, std::uint64_t seed) {
 
 void in_the_stream(const Spectral& what, int rounds, std::uint64_t seed) {
   Wrapped field = what.another_field(), result = what.another_result();
-  Wrapped junk_field = what.another_field(), junk_result = what.another_result();
-  fill_random(junk_field.array, seed + 1001);
-  fill_random(junk_result.array, seed + 1002);
-  std::vector<Wrapped> values, results;
-  StreamRounds all{
-      field.array.local(), result.array.local(), junk_field.array.local(), junk_result.array.local(), {}, {}};
-  for (int round = 0; round < rounds; ++round) {
-    fill_random(values.emplace_back(what.another_field()).array, seed + static_cast<std::uint64_t>(round));
-    results.push_back(what.another_result());
-    all.values.push_back(values.back().array.local());
-    all.results.push_back(results.back().array.local());
-  }
-  run_rounds(what.turn, all, [&] { what(field.array, result.array); });
-  for (int round = 0; round < rounds; ++round) {
-    what.expect_right(results[static_cast<std::size_t>(round)].array,
-                      seed + static_cast<std::uint64_t>(round));
-  }
+  run_rounds(what.turn, field.array, result.array,
+             {[&] { return what.another_field(); }, [&] { return what.another_result(); },
+              [&](Array& array, int round) { fill_random(array, seed + static_cast<std::uint64_t>(round)); },
+              [&](Array& source, Array& destination) {
+                fill_random(source, seed + 1001);
+                fill_random(destination, seed + 1002);
+              },
+              [&](const Array& array, int round) {
+                what.expect_right(array, seed + static_cast<std::uint64_t>(round));
+              },
+              rounds},
+             [&] { what(field.array, result.array); });
 }
 
 }  // namespace

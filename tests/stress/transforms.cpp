@@ -102,23 +102,18 @@ void one_after_the_other(const Transform& what, FFT& plan, int rounds, std::uint
 
 void in_the_stream(const Transform& what, FFT& plan, int rounds, std::uint64_t seed) {
   Wrapped input = what.another_input(), output = what.another_output();
-  Wrapped junk_input = what.another_input(), junk_output = what.another_output();
-  fill_random(junk_input.array, seed + 1001);
-  fill_random(junk_output.array, seed + 1002);
-  std::vector<Wrapped> values, results;
-  StreamRounds all{
-      input.array.local(), output.array.local(), junk_input.array.local(), junk_output.array.local(), {}, {}};
-  for (int round = 0; round < rounds; ++round) {
-    fill_random(values.emplace_back(what.another_input()).array, seed + static_cast<std::uint64_t>(round));
-    results.push_back(what.another_output());
-    all.values.push_back(values.back().array.local());
-    all.results.push_back(results.back().array.local());
-  }
-  run_rounds(what.turn, all, [&] { plan.execute(input.array, output.array, 1, what.turn.stream); });
-  for (int round = 0; round < rounds; ++round) {
-    what.expect_right(results[static_cast<std::size_t>(round)].array,
-                      seed + static_cast<std::uint64_t>(round));
-  }
+  run_rounds(what.turn, input.array, output.array,
+             {[&] { return what.another_input(); }, [&] { return what.another_output(); },
+              [&](Array& array, int round) { fill_random(array, seed + static_cast<std::uint64_t>(round)); },
+              [&](Array& source, Array& destination) {
+                fill_random(source, seed + 1001);
+                fill_random(destination, seed + 1002);
+              },
+              [&](const Array& array, int round) {
+                what.expect_right(array, seed + static_cast<std::uint64_t>(round));
+              },
+              rounds},
+             [&] { plan.execute(input.array, output.array, 1, what.turn.stream); });
 }
 
 }  // namespace

@@ -50,4 +50,22 @@ void run_rounds(Turn& turn, const StreamRounds& rounds, const std::function<void
   turn.context.synchronize(turn.stream);
 }
 
+void run_rounds(Turn& turn, const Array& source, const Array& destination, const ArrayRounds& rounds,
+                const std::function<void()>& call) {
+  Wrapped junk_source = rounds.another_source(), junk_destination = rounds.another_destination();
+  rounds.write_junk(junk_source.array, junk_destination.array);
+  std::vector<Wrapped> values, results;
+  StreamRounds all{
+      source.local(), destination.local(), junk_source.array.local(), junk_destination.array.local(), {}, {}};
+  for (int round = 0; round < rounds.count; ++round) {
+    rounds.write_values(values.emplace_back(rounds.another_source()).array, round);
+    results.push_back(rounds.another_destination());
+    all.values.push_back(values.back().array.local());
+    all.results.push_back(results.back().array.local());
+  }
+  run_rounds(turn, all, call);
+  for (int round = 0; round < rounds.count; ++round)
+    rounds.expect_right(results[static_cast<std::size_t>(round)].array, round);
+}
+
 }  // namespace partita::testing

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "ranks/any_memory.hpp"
 #include "unit/random_layouts.hpp"
 
 namespace partita::testing {
@@ -80,5 +81,16 @@ struct StreamRounds {
   std::vector<View> values, results;
 };
 void run_rounds(Turn& turn, const StreamRounds& rounds, const std::function<void()>& call);
+
+/// The same of a call from one array to another, as often as `count` says.
+struct ArrayRounds {
+  std::function<Wrapped()> another_source, another_destination;
+  std::function<void(Array& source, int round)> write_values;
+  std::function<void(Array& source, Array& destination)> write_junk;
+  std::function<void(const Array& result, int round)> expect_right;
+  int count = 1;
+};
+void run_rounds(Turn& turn, const Array& source, const Array& destination, const ArrayRounds& rounds,
+                const std::function<void()>& call);
 
 }  // namespace partita::testing
