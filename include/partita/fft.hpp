@@ -77,6 +77,9 @@ struct FftOptions {
   /// that reach each other's memory, and results on the heap; the rest is copied. Both may be in one plan.
   FftExchange exchange = FftExchange::automatic;
   std::int64_t scratch_bytes = 0;  ///< bound on what one rank stages; 0: chosen by the planner
+  /// Complex to real, `FFT::inverse` of real to complex too, may destroy what is transformed (as FFTW does by
+  /// itself), which saves devices a copy; others keep it. The same on all ranks.
+  bool overwrite_input = false;
   bool measure = false;            ///< local transforms are timed when planned (FFTW_MEASURE), not estimated
   std::string wisdom_file = {};    ///< read before planning local transforms, written after; empty: none
 };
@@ -101,8 +104,8 @@ PARTITA_API Plan plan_fft(const Operand& input, const Operand& output, const Top
 // --- carrying out
 
 /// One line each: a new array, on the symmetric heap unless the options say otherwise. Collective over the
-/// context of `input`; blocks until this rank's part is complete; the input keeps its values. The plan is
-/// cached in the context. Errors, the same on every rank: ArgumentError, DisagreementError, UnsupportedError
+/// context of `input`; blocks until this rank's part is complete; the input keeps its values, but
+/// see `FftOptions::overwrite_input`. The plan is cached in the context. Errors, the same on every rank: ArgumentError, DisagreementError, UnsupportedError
 /// (no FFTW on this machine), MemoryError, TimeoutError.
 ///
 /// What lies in device memory is transformed by its device, in the context's own stream, and so is its

@@ -121,6 +121,7 @@ struct Transform {
   TransformKind kind = TransformKind::complex_forward;
   std::int64_t real_length = 0;  ///< n, of real_to_complex and complex_to_real
   bool scaled = false;
+  bool overwrites = false;  ///< of complex_to_real: may destroy what is in `from`; of several axes always
 };
 
 /// Transforms a region along one axis and writes each element of the result where it belongs: an exchange

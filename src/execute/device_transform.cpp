@@ -1,8 +1,8 @@
 // Transform on a device: nests of lines as passes, each along as many axes as the library takes at once.
 // Lines are transformed where they lie; through the workspace go those that the library does not know
 // (cosines and sines, batches of several loops, strides that are known when it is executed), real numbers
-// that may not be aligned as it wants them, and a half spectrum of the caller's, which it would destroy. One
-// of several axes is the plan's: where the library does not take them at once, all but the halved one are
+// that may not be aligned as it wants them, and a half spectrum that it would destroy and may not. One of
+// several axes it may: where the library does not take them at once, all but the halved one are
 // transformed where they come from.
 #include <algorithm>
 
@@ -28,7 +28,7 @@ bool is_real_kind(TransformKind kind) {
 /// What is known of one side when the plan is made.
 struct KnownSide {
   bool strides = true;
-  bool is_callers = false;  ///< not to be destroyed, and begins anywhere
+  bool is_callers = false;  ///< begins anywhere
 };
 
 KnownSide known_side(const Plan& plan, const Place& place) {
@@ -51,6 +51,7 @@ class DeviceTransform final : public DeviceBoundWork {
         to_(work.to.place),
         workspace_{binding.workspaces, binding.memory.plan.rank, 0, {}},
         scaled_(work.scaled),
+        overwrites_(work.overwrites),
         device_(binding.transforms()),
         known_from_(known_side(binding.memory.plan, work.from.place)),
         known_to_(known_side(binding.memory.plan, work.to.place)),
@@ -104,8 +105,8 @@ class DeviceTransform final : public DeviceBoundWork {
 
   /// All lines of a half spectrum at once, or all but the halved one, where they come from.
   void come_back(TransformNest& rest, std::vector<Entry>& passes) {
-    check<UnsupportedError>(!known_from_.is_callers,
-                            "a half spectrum of the caller's comes back along one axis at a time");
+    check<UnsupportedError>(overwrites_,
+                            "a half spectrum that must stay comes back along one axis at a time");
     if (rest.lines.size() <= devices::DeviceFft::most_dimensions) {
       if (std::unique_ptr<DevicePass> whole = pass_of(rest)) {
         passes.push_back({std::move(whole), on_, false});
@@ -173,9 +174,8 @@ class DeviceTransform final : public DeviceBoundWork {
     const bool fourier = is_complex_kind(nest.kind) || is_real_kind(nest.kind);
     const bool one = nest.lines.size() == 1;
     if (one && fourier && line.count == 1) return single_elements(device_, nest, place_);
-    const KnownSide& from = on_ == On::result ? known_to_ : known_from_;
-    const bool known = from.strides && (on_ == On::source ? known_from_ : known_to_).strides;
-    if (fourier && known && !must_be_packed(nest, from)) {
+    const bool known = (on_ == On::result ? known_to_ : known_from_).strides && (on_ == On::source ? known_from_ : known_to_).strides;
+    if (fourier && known && !must_be_packed(nest)) {
       const std::optional<FftCalls> calls = fft_calls(nest);
       if (calls && is_aligned(nest, *calls)) return direct_pass(device_, nest, *calls, place_);
     }
@@ -186,9 +186,9 @@ class DeviceTransform final : public DeviceBoundWork {
   }
 
   /// The library destroys a half spectrum.
-  bool must_be_packed(const TransformNest& nest, const KnownSide& from) const {
-    return is_real_kind(nest.kind) &&
-           (!aligned_ || (nest.kind == TransformKind::complex_to_real && from.is_callers));
+  bool must_be_packed(const TransformNest& nest) const {
+    const bool destroys = nest.kind == TransformKind::complex_to_real && !overwrites_;
+    return is_real_kind(nest.kind) && (!aligned_ || destroys);
   }
 
   /// As complex numbers are.
@@ -231,6 +231,7 @@ class DeviceTransform final : public DeviceBoundWork {
 
   Place from_, to_, workspace_;
   bool scaled_;
+  bool overwrites_;
   devices::DeviceTransforms& device_;
   KnownSide known_from_, known_to_;
   std::int64_t complex_bytes_;

@@ -177,12 +177,12 @@ FftOptions opposite(const FftOptions& options, const Shape& input) {
 std::string to_string(const FftOptions& options) {
   return fmt::format(
       "{} axes {} inverse {} norm {} length {} output {} {} order {} residency {} method {} grid {} exchange "
-      "{} scratch {} measure {}",
+      "{} scratch {} overwrite {} measure {}",
       name_of(options.kind), fmt::join(options.axes, ","), options.inverse, name(options.norm),
       options.last_length, name(options.output),
       options.distribution ? options.distribution->to_string() : std::string(), name(options.order),
       name(options.residency), name(options.method), fmt::join(options.grid, "x"), name(options.exchange),
-      options.scratch_bytes, options.measure);
+      options.scratch_bytes, options.overwrite_input, options.measure);
 }
 
 }  // namespace fourier

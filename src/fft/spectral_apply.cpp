@@ -49,6 +49,7 @@ Pair options_of(const Array& field, const SpectralOptions& options, std::string_
     pair.inverse = pair.forward;
     pair.inverse.output = Output::given;
     pair.inverse.residency = options.residency;
+    pair.inverse.overwrite_input = true;  // nobody else has the spectrum
     pair.inverse.distribution = layout.distribution();
     if (!is_complex(field.dtype())) {
       pair.halved_axis = pair.forward.axes.back();

@@ -24,11 +24,17 @@ bool comes_back_at_once(const Steps& steps, const Problem& problem, const Stage&
   return steps.on_device() && problem.doubles && changes_dtype(problem, stage) && stage.axes.size() > 1;
 }
 
-/// The transforms of a stage as works: from one place to another, in place where both are the same. What
-/// several axes make real is destroyed in `from`: all axes but the last are transformed there, unless they go
-/// `at_once`.
+/// From one place to another, in place where both are the same.
+struct Way {
+  Place from, to;
+  bool overwrites = true;  ///< what is in `from` may be destroyed
+};
+
+/// The transforms of a stage as works. What several axes make real is destroyed: all axes but the last are
+/// transformed where they come from, unless they go `at_once`.
 std::vector<Work> transforms(const Problem& problem, const Stage& stage, bool last, const Region& before,
-                             const Place& from, const Place& to, bool at_once) {
+                             const Way& way, bool at_once) {
+  const auto& [from, to, overwrites] = way;
   Extents axes;
   for (const int axis : stage.axes) axes.push_back(axis);
   const Region after = transformed(problem, stage, before);
@@ -42,7 +48,8 @@ std::vector<Work> transforms(const Problem& problem, const Stage& stage, bool la
     works.push_back(Transform{{before, from}, {before, from}, others, problem.kind, 0, false});
     axes = {axes[axes.size() - 1]};
   }
-  works.push_back(Transform{{before, from}, {after, to}, axes, kind, problem.real_length, last});
+  works.push_back(Transform{
+      {before, from}, {after, to}, axes, kind, problem.real_length, last, problem.doubles && overwrites});
   return works;
 }
 
@@ -158,7 +165,7 @@ class ThroughCache {
   }
 
   void compute(const Region& before, const Region& after) {
-    for (Work& work : transforms(problem_, stage_, last_, before, packed_, packed_real_, false)) {
+    for (Work& work : transforms(problem_, stage_, last_, before, {packed_, packed_real_}, false)) {
       steps_.compute(std::move(work));
     }
     if (twiddle_) {
@@ -220,17 +227,18 @@ std::vector<Region> pieces_of(const Steps& steps, const Stage& stage, const Regi
   return region.empty() ? std::vector<Region>() : std::vector<Region>{region};
 }
 
-/// Where the lines of `from` are transformed: where they are, but what would be destroyed of the caller's is
+/// How the lines of `from` are transformed: where they are, but what would be destroyed, and is not to be, is
 /// copied first.
-Place source_of(Steps& steps, const Problem& problem, const Stage& stage, const Region& region, int from) {
+Way way_of(Steps& steps, const Problem& problem, const Stage& stage, const Region& region, int from, int to) {
   const Place source{from, steps.rank(), 0, {}};
-  const bool of_caller = steps.buffer(from).kind == BufferKind::operand;
-  if (!of_caller || !comes_back_at_once(steps, problem, stage)) return source;
+  const Place target{to, steps.rank(), 0, {}};
+  const bool keeps = steps.buffer(from).kind == BufferKind::operand && !problem.options.overwrite_input;
+  if (!keeps || !comes_back_at_once(steps, problem, stage)) return {source, target, !keeps};
   const Operand array = steps.operand(from);
   const int lines = steps.scratch("lines", array.dtype, region.size() * size_of(array.dtype));
   const Place copied{lines, steps.rank(), 0, array.axis_order};
   if (!region.empty()) steps.copy(steps.rank(), region, source, copied);
-  return copied;
+  return {copied, target};
 }
 
 }  // namespace
@@ -254,16 +262,15 @@ void transform_through_cache(Steps& steps, const Problem& problem, const Stage& 
 
 void transform_owned(Steps& steps, const Problem& problem, const Stage& stage, bool last,
                      const Region& region, int from, int to, const std::optional<Twiddle>& twiddle) {
-  const Place source = source_of(steps, problem, stage, region, from);
-  const Place target{to, steps.rank(), 0, {}};
+  const Way way = way_of(steps, problem, stage, region, from, to);
   const bool at_once = comes_back_at_once(steps, problem, stage);
   for (const Region& piece : pieces_of(steps, stage, region, from)) {
-    for (Work& work : transforms(problem, stage, last, piece, source, target, at_once)) {
+    for (Work& work : transforms(problem, stage, last, piece, way, at_once)) {
       steps.compute(std::move(work));
     }
     if (!twiddle) continue;
     Twiddle roots = *twiddle;
-    roots.part = {transformed(problem, stage, piece), target};
+    roots.part = {transformed(problem, stage, piece), way.to};
     steps.compute(roots);
   }
 }

@@ -43,9 +43,12 @@ void for_each_part(AnyWork& work, const Visit& visit) {
       for (auto& part : one.to) visit(part, Use::written);
     } else if constexpr (std::is_same_v<Kind, Twiddle>) {
       visit(one.part, Use::updated);
+    } else if constexpr (std::is_same_v<Kind, Transform>) {
+      visit(one.to, Use::written);  // first: it is where the work is said to go
+      visit(one.from, one.overwrites ? Use::updated : Use::read);
     } else {
       visit(one.from, Use::read);
-      visit(one.to, std::is_same_v<Kind, SumAlong> ? Use::updated : Use::written);
+      visit(one.to, Use::updated);
     }
   };
   std::visit(visit_parts, work);

@@ -47,6 +47,29 @@ DEVICE_FFT_TEST(ResultsLieWhereTheInputDoes) {
   EXPECT_EQ(fft(on_host).local().space, MemorySpace::host);
 }
 
+/// As a new array, into one, and back by a plan; along one axis and along all.
+DEVICE_FFT_TEST(HalfSpectraStayUnlessTheyMayBeOverwritten) {
+  const Shape shape{6, 7, 10};
+  for (const std::vector<int>& axes : {std::vector<int>{0, 1, 2}, std::vector<int>{2}}) {
+    const Array field = random_array(context, shape, Slab(1), Dtype::f64);
+    const Array spectrum = rfft(field, {.axes = axes});
+    const Array kept = rfft(field, {.axes = axes});
+    const auto is_field = [&](const Array& other) { return compare(other, field).largest_difference < 1e-13; };
+    EXPECT_TRUE(is_field(irfft(spectrum, {.axes = axes})));
+    EXPECT_EQ(compare(spectrum, kept).largest_difference, 0);
+    EXPECT_TRUE(is_field(irfft(spectrum, {.axes = axes, .overwrite_input = true})));
+    FFT plan(context, field.operand(), {.kind = FftKind::r2c, .axes = axes, .overwrite_input = true});
+    Array there = empty(context, plan.output().layout, plan.output().dtype);
+    Array back = empty(context, shape, Slab(1), Dtype::f64);
+    for (int turn = 0; turn < 3; ++turn) {
+      plan.execute(field, there);
+      EXPECT_EQ(compare(there, kept).largest_difference, 0);
+      plan.inverse(there, back);
+      EXPECT_TRUE(is_field(back));
+    }
+  }
+}
+
 /// One side on the host, the other on the device, in all kinds of memory.
 DEVICE_FFT_TEST(WhatLiesOnTheHostCrosses) {
   const Shape shape{7, 12};

@@ -28,6 +28,7 @@ FftOptions random_options(Turn& turn, int dimensions) {
   options.axes = turn.random.permutation(dimensions);
   options.axes.resize(static_cast<std::size_t>(turn.random.number(1, dimensions)));
   options.exchange = turn.pick(std::array{FftExchange::automatic, FftExchange::copies, FftExchange::stores});
+  options.overwrite_input = turn.random.maybe();
   if (turn.random.maybe()) options.scratch_bytes = 512 * turn.context.size() + turn.random.number(0, 4096);
   return options;
 }

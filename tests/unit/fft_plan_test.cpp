@@ -66,6 +66,7 @@ TEST(FftPlan, OnDevicesAllRanksAreInOnePlan) {
     options.axes.resize(static_cast<std::size_t>(random.number(1, 3)));
     options.last_length = 2 * half[options.axes.back()] - 1;
     options.scratch_bytes = 512 * ranks + random.number(0, 4096);
+    options.overwrite_input = random.maybe();
     Shape whole = half;
     whole[options.axes.back()] = options.last_length;
     Operand from = on_heap(random.layout(half, ranks));
@@ -379,6 +380,21 @@ TEST(FftPlan, WholeLinesAreTransformedWhereTheyAre) {
   EXPECT_EQ(plan.method, "local");
   EXPECT_EQ(traffic(plan).signals, 0);
   EXPECT_EQ(traffic(plan).node_bytes, 0);
+}
+
+TEST(FftPlan, AHalfSpectrumThatMayBeOverwrittenIsNotCopied) {
+  Operand spectrum = on_heap(Layout(Replicated(), {6, 8, 5}, 1));
+  Operand field = on_heap(Layout(Replicated(), {6, 8, 8}, 1), Dtype::f64);
+  spectrum.space = field.space = MemorySpace::device;
+  const auto plan = [&](bool overwrite) {
+    return plan_fft(spectrum, field, Topology::regular(1), 0,
+                    {.kind = FftKind::c2r, .overwrite_input = overwrite});
+  };
+  EXPECT_EQ(plan(false).buffers.size(), 3);
+  EXPECT_EQ(plan(false).steps.size(), 2);
+  EXPECT_EQ(plan(true).buffers.size(), 2);
+  EXPECT_EQ(plan(true).steps.size(), 1);
+  EXPECT_NE(plan(true).identity, plan(false).identity);
 }
 
 TEST(FftPlan, ShapesAndLayoutsOfResults) {

@@ -3,7 +3,8 @@
 All are collective and blocking, take arrays in any distribution, and keep plans. ``out`` is an array of the result's shape
 and dtype, in any distribution. More options of all: output ('as-input', or 'cheapest': the distribution in which the
 transform ends, which saves an exchange), distribution, order and heap of a new result, method ('automatic', 'local', 'slab',
-'pencil', 'four-step'), grid, exchange ('automatic', 'copies', 'stores'), scratch_bytes, measure, wisdom_file.
+'pencil', 'four-step'), grid, exchange ('automatic', 'copies', 'stores'), scratch_bytes, overwrite_input (complex to
+real may destroy what is transformed), measure, wisdom_file.
 """
 
 from __future__ import annotations
@@ -44,6 +45,11 @@ def _options(kind: str, axes: Sequence[int], norm: Optional[str], options: dict[
     return with_options(_core.FftOptions, "fft", {"kind": kind, "axes": list(axes), "norm": norm or "backward", **given})
 
 
+def _check_overwritten(a: Array, options: dict[str, Any]) -> None:
+    if options.get("overwrite_input"):
+        writable("a", a)
+
+
 def _transform(
     a: Array,
     kind: str,
@@ -56,6 +62,7 @@ def _transform(
     core = core_given(a)
     along = range(a.ndim) if axes is None else axes_of(axes, a.ndim)
     how = _options(kind, along, norm, options)
+    _check_overwritten(a, options)
     if out is None:
         return Array(_core.transform(core, how, stream_of_array(stream, core, a._package)), a._package)
     handle = stream_of_arrays(stream, a, out)
@@ -293,6 +300,7 @@ class FFT(PlannedOperation):
             out = Array(core, a._package)
         self.out = out
         self._input = a
+        self._options = options
         self._core = _core.FFT(context, a.operand, out.operand, how, out._core is a._core)
 
     @collective
@@ -304,6 +312,7 @@ class FFT(PlannedOperation):
         target = writable("out", result)
         assert target is not None
         core_given(source)
+        _check_overwritten(source, self._options)
         handle = stream_of_arrays(stream, source, result)
         self._core.execute(source._core, target, scale, handle)
         return result
@@ -317,6 +326,7 @@ class FFT(PlannedOperation):
         target = writable("a", result)
         assert target is not None
         core_given(source)
+        _check_overwritten(source, self._options)
         handle = stream_of_arrays(stream, source, result)
         self._core.inverse(source._core, target, scale, handle)
         return result
