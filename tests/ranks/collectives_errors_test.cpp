@@ -126,6 +126,18 @@ RANK_TEST(CollectiveErrors, BadArgumentsOfAKnownCall) {
   all_reduce(context, five.view(), five.view());
 }
 
+RANK_TEST(CollectiveErrors, BytesBeyondWhatIsCounted) {
+  double one = 0;
+  const View huge = View::dense(&one, Dtype::f64, {std::int64_t{1} << 62});
+  const auto refused = [&](const std::function<void()>& call) {
+    const std::string text = caught<ArgumentError>(call);
+    EXPECT_TRUE(contains(text, "2^63 - 1")) << text;
+  };
+  refused([&] { broadcast(context, huge); });
+  refused([&] { all_reduce(context, huge, huge); });
+  EXPECT_FALSE(context.failed());
+}
+
 RANK_TEST(CollectiveErrors, DeviceMemoryNeedsADeviceAndStreamsNeedDeviceMemory) {
   Block five(context, Dtype::f32, {5});
   View there = five.view();
