@@ -186,8 +186,8 @@ class PARTITA_API Halo {
   Shape extended_shape() const;               ///< of this rank
   View interior(const View& extended) const;  ///< this rank's part inside the extended part
 
-  /// The part of `source` and its ghost cells into `extended`, memory of extended_shape(). Blocks until
-  /// `extended` is complete and the source may be overwritten.
+  /// The part of `source`, of the operand's layout, and its ghost cells into `extended`, memory of
+  /// extended_shape(). Blocks until `extended` is complete and the source may be overwritten.
   void execute(const Array& source, const View& extended, Stream stream = {});
   void execute(const View& source, const View& extended, Stream stream = {});
   /// The ghost cells alone: the part is already in its place in `extended`.

@@ -211,9 +211,9 @@ PARTITA_API Context initialize(const ContextOptions& options = {});
 
 /// Calls `body` on rank 0 while the others wait, within the deadline: output appears once, and what rank 0
 /// throws is thrown by every rank (another exception than Partita's as an Error with its text). What in
-/// `body` would wait for ranks that wait here (a collective call or a message of the context, of one split
-/// from it, or of one that it was split from) throws ArgumentError before it does anything; local calls, and
-/// contexts of rank 0 alone, are fine. Collective, blocking.
+/// `body` would wait for ranks that wait here (a call of the context, of one split from it, or that it was
+/// split from) throws ArgumentError before it does anything; local calls, and contexts of rank 0 alone, are
+/// fine. One of another `initialize` is not known here: it waits for its deadline. Collective, blocking.
 PARTITA_API void rank_zero(const Context& context, const std::function<void()>& body);
 
 /// All ranks as threads of this process: no MPI needed. A ThreadGroup must outlive its members' contexts'

@@ -83,8 +83,8 @@ PARTITA_API void write_hdf5(const std::string& path, const std::vector<Hdf5Datas
 
 /// Gives a dataset, a group or the file ("/") these attributes, those of the same names replaced; all else in
 /// the file stays as it is, which lands whole or not at all. Collective, blocking. Errors, the same on every
-/// rank: FileError (no such object, which names what there is), ArgumentError (no name, a zero byte),
-/// DisagreementError.
+/// rank: FileError (no such file, or object, where it names what there is), ArgumentError (no name, a zero
+/// byte), DisagreementError.
 PARTITA_API void write_hdf5_attributes(const Context& context, const std::string& path,
                                        const std::string& object, const Hdf5Attributes& attributes);
 

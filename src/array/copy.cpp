@@ -11,7 +11,8 @@ namespace {
 void check_memory(const View& view, const ContextState& context) {
   check(view.strides.size() == view.extents.size(), "copy: the view has {} extents but {} strides",
         view.extents.size(), view.strides.size());
-  check(view.data != nullptr || volume(view.extents) == 0, "copy: the view is a null pointer");
+  const std::int64_t elements = volume(view.extents);  // no extent is negative
+  check(view.data != nullptr || elements == 0, "copy: the view is a null pointer");
   arrays::require_own_device("copy", context, view);
 }
 

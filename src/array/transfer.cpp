@@ -1,5 +1,6 @@
 #include "array/transfer.hpp"
 
+#include <limits>
 #include <vector>
 
 #include "array/array_state.hpp"
@@ -58,7 +59,9 @@ void copy_across(ContextState& context, const View& from, const View& to) {
 }  // namespace
 
 std::int64_t bytes_of(const View& view) {
-  return volume(view.extents) * size_of(view.dtype);
+  std::int64_t bytes = 0;
+  const bool beyond = __builtin_mul_overflow(volume(view.extents), size_of(view.dtype), &bytes);
+  return beyond ? std::numeric_limits<std::int64_t>::max() : bytes;
 }
 
 bool lies_as(const View& view, const Strides& strides) {

@@ -1,6 +1,7 @@
 #include "collectives/call.hpp"
 
 #include <deque>
+#include <limits>
 #include <optional>
 
 #include "array/overlap.hpp"
@@ -52,6 +53,17 @@ void check_views(const Call& call, std::span<const Layout> layouts, int rank) {
   }
 }
 
+/// The layouts of the call, checked: what all ranks have of each is counted in bytes.
+std::vector<Layout> layouts_of(const Call& call) {
+  std::vector<Layout> layouts = call.layouts();
+  for (const Layout& layout : layouts) {
+    check(volume(layout.shape()) <= std::numeric_limits<std::int64_t>::max() / size_of(call.dtype),
+          "{}: {} elements of {} have more than 2^63 - 1 bytes", call.operation, to_string(layout.shape()),
+          name(call.dtype));
+  }
+  return layouts;
+}
+
 /// Dense on the heap; or ordinary memory, dense where that is of use, else with strides that each rank knows
 /// for itself.
 Operand operand_of(const Layout& layout, Dtype dtype, MemorySpace space, std::int64_t place,
@@ -69,7 +81,7 @@ std::vector<Layout> agree(ContextState& context, const Call& call) {
   std::vector<Layout> layouts;
   runtime::collectively(context, call.operation, [&]() -> std::vector<Fact> {
     devices::require_no_capture(context, call.operation, "making a plan");
-    layouts = call.layouts();
+    layouts = layouts_of(call);
     check_views(call, layouts, context.rank());
     return call.facts;
   });
@@ -96,7 +108,7 @@ std::shared_ptr<PlanRunner> make_plan(ContextState& context, const Call& call, M
   const bool grouped = space == MemorySpace::device && devices::messages_go_in_groups(context);
   std::shared_ptr<PlanRunner> bound;
   runtime::collectively(context, call.operation, [&]() -> std::vector<Fact> {
-    const std::vector<Layout> layouts = call.layouts();
+    const std::vector<Layout> layouts = layouts_of(call);
     check_views(call, layouts, context.rank());
     bound = bind_call(context, call, layouts, space, places, grouped);
     return call.facts;

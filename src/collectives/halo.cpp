@@ -219,6 +219,19 @@ struct Halo::State {
   std::shared_ptr<collective::HaloRunner> runner;  // graphs may have their share
   std::shared_ptr<collective::HaloRunner> adjoint = {};
 
+  /// This rank's part of an array that the plans suit. Of another one some ranks' parts may fit, too: all
+  /// ranks refuse it.
+  const View& part_of(const Array& array) const {
+    const bool suits = array.layout() == operand.layout || array.layout().equivalent(operand.layout);
+    if (!suits) {
+      runtime::check_or_tell_all(*context, "halo", [&] {
+        throw ArgumentError(fmt::format("halo: the array is {}, but the plan was made for {}",
+                                        array.layout().to_string(), operand.layout.to_string()));
+      });
+    }
+    return array.local();
+  }
+
   bool accumulates() const { return adjoint && adjoint->started(); }
 
   /// For a call in `stream`.
@@ -263,7 +276,7 @@ View Halo::interior(const View& extended) const {
 }
 
 void Halo::execute(const Array& source, const View& extended, Stream stream) {
-  execute(source.local(), extended, stream);
+  execute(state_->part_of(source), extended, stream);
 }
 
 void Halo::execute(const View& source, const View& extended, Stream stream) {
@@ -275,7 +288,7 @@ void Halo::refresh(const View& extended, Stream stream) {
 }
 
 void Halo::accumulate(const View& extended, const Array& destination, Stream stream) {
-  accumulate(extended, destination.local(), stream);
+  accumulate(extended, state_->part_of(destination), stream);
 }
 
 void Halo::accumulate(const View& extended, const View& destination, Stream stream) {
@@ -287,7 +300,7 @@ void Halo::accumulate(const View& extended, Stream stream) {
 }
 
 void Halo::start(const Array& source, const View& extended, Stream stream) {
-  start(source.local(), extended, stream);
+  start(state_->part_of(source), extended, stream);
 }
 
 void Halo::start(const View& source, const View& extended, Stream stream) {
@@ -299,7 +312,7 @@ void Halo::start(const View& extended, Stream stream) {
 }
 
 void Halo::start_accumulate(const View& extended, const Array& destination, Stream stream) {
-  start_accumulate(extended, destination.local(), stream);
+  start_accumulate(extended, state_->part_of(destination), stream);
 }
 
 void Halo::start_accumulate(const View& extended, const View& destination, Stream stream) {

@@ -107,6 +107,13 @@ Halos make_halos(const Layout& layout, const HaloOptions& options) {
   check(!layout.partial(), "halo: the array ({}) is partial: reduce it first", layout.to_string());
   const Extents lower = widths(options.lower, Extents::filled(dimensions, 0), dimensions, "lower");
   const Extents upper = widths(options.upper, lower, dimensions, "upper");
+  for (int d = 0; d < dimensions; ++d) {
+    std::int64_t extended = layout.shape()[d];
+    const bool beyond = __builtin_add_overflow(extended, lower[d], &extended) ||
+                        __builtin_add_overflow(extended, upper[d], &extended);
+    check(!beyond, "halo: widths {} and {} make dimension {} of {} longer than 2^63 - 1", lower[d], upper[d],
+          d, to_string(layout.shape()));
+  }
   std::vector<bool> periodic =
       options.periodic.empty() ? std::vector<bool>(static_cast<std::size_t>(dimensions)) : options.periodic;
   check(periodic.size() == static_cast<std::size_t>(dimensions),

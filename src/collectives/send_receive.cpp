@@ -20,7 +20,8 @@ void check_message(const char* operation, const Context& context, const View& vi
         context.size());
   check(view.strides.size() == view.extents.size(), "{}: a view of {} extents but {} strides", operation,
         view.extents.size(), view.strides.size());
-  check(view.data != nullptr || volume(view.extents) == 0, "{}: the view is a null pointer", operation);
+  const std::int64_t elements = volume(view.extents);  // no extent is negative
+  check(view.data != nullptr || elements == 0, "{}: the view is a null pointer", operation);
 }
 
 MessageHeader envelope_of(const View& view, int tag) {

@@ -118,6 +118,7 @@ void throw_on_all(const Context& context, std::string_view operation) {
 void rank_zero(const Context& context, const std::function<void()>& body) {
   ContextState& state = present(context.state());
   state.require_usable("rank_zero");
+  check(body != nullptr, "rank_zero: no function is given");
   runtime::collectively(state, "rank_zero", [&] {
     if (state.rank() != 0) return;
     const runtime::RankZeroScope inside(state);

@@ -1,5 +1,6 @@
 // Boxes between cut points.
 #include <algorithm>
+#include <limits>
 #include <partita/distribution.hpp>
 
 #include "base/check.hpp"
@@ -10,11 +11,14 @@ namespace {
 void check_cuts(const std::vector<std::vector<std::int64_t>>& cuts) {
   check(cuts.size() <= static_cast<std::size_t>(max_dimensions), "cut points of {} dimensions: at most {}",
         cuts.size(), max_dimensions);
+  int boxes = 1;
   for (std::size_t d = 0; d < cuts.size(); ++d) {
     const std::vector<std::int64_t>& points = cuts[d];
     check(points.size() >= 2 && points.front() == 0,
           "the cut points of dimension {} need both ends of the array, the first of which is 0", d);
     check(std::is_sorted(points.begin(), points.end()), "the cut points of dimension {} go down", d);
+    const bool too_many = __builtin_mul_overflow(boxes, points.size() - 1, &boxes);
+    check(!too_many, "the cut points make more than {} boxes, one a rank", std::numeric_limits<int>::max());
   }
 }
 

@@ -20,6 +20,8 @@ void refuse_repeated_ranks(std::vector<int> ranks) {
   std::sort(ranks.begin(), ranks.end());
   check(ranks.empty() || ranks.front() >= 0, "a mesh names the negative rank {}",
         ranks.empty() ? 0 : ranks.front());
+  check(ranks.empty() || ranks.back() < std::numeric_limits<int>::max(), "a mesh names rank {}: too large",
+        ranks.empty() ? 0 : ranks.back());
   const auto twice = std::adjacent_find(ranks.begin(), ranks.end());
   check(twice == ranks.end(), "a mesh names rank {} twice", twice == ranks.end() ? 0 : *twice);
 }

@@ -32,10 +32,12 @@ Target agree_on_target(const Context& context, const std::string& path, const Di
     const Distribution pieces =
         shape.empty() ? Distribution(Replicated()) : Distribution(file_slab(shape, target.header.order));
     target.pieces.emplace(pieces, shape, context.size());
-    return {{"path", path},
-            {"layout", target.wanted->to_string()},
-            {"dtype", std::string(name(target.header.dtype))},
-            {"order", target.header.order == Order::row_major ? "row-major" : "column-major"}};
+    std::vector<Fact> facts{{"path", path}};
+    facts.insert(facts.end(), reader.facts.begin(), reader.facts.end());
+    facts.push_back({"layout", target.wanted->to_string()});
+    facts.push_back({"dtype", std::string(name(target.header.dtype))});
+    facts.push_back({"order", target.header.order == Order::row_major ? "row-major" : "column-major"});
+    return facts;
   });
   return target;
 }

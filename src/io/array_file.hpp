@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <partita/array.hpp>
+#include <partita/fact.hpp>
 #include <partita/io.hpp>
 #include <string>
 #include <string_view>
@@ -18,6 +19,7 @@ struct FileReader {
   std::function<FileHeader()> inspect;
   /// Reads `elements` consecutive elements, in the file's order, from element number `first` on.
   std::function<void(std::int64_t first, std::int64_t elements, void* data)> read;
+  std::vector<Fact> facts = {};  ///< beside the path, what the ranks must agree on
 };
 
 /// How many bytes the elements take. Throws FileError where they do not fit into 63 bits.

@@ -36,8 +36,16 @@ void write_all(const std::string& path, const void* data, std::int64_t bytes, co
 
 }  // namespace
 
+void require_path(const std::string& path) {
+  check<FileError>(!path.empty(), "no path is given");
+  const std::size_t end = path.find('\0');
+  check<FileError>(end == std::string::npos, "{}: the path goes on behind a zero byte", path.substr(0, end));
+}
+
 File File::open_to_read(const std::string& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  require_path(path);
+  const int descriptor =
+      ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);  // a pipe's writer may not come
   if (descriptor < 0) refuse(path, "cannot open the file", errno);
   return {path, descriptor};
 }

@@ -11,10 +11,13 @@
 
 namespace partita::io {
 
+/// Throws FileError: an empty path, or one with a zero byte, behind which the system does not look.
+void require_path(const std::string& path);
+
 /// Every failure is a FileError that names the file and the system's reason.
 class File {
  public:
-  static File open_to_read(const std::string& path);
+  static File open_to_read(const std::string& path);  ///< does not wait for a writer of a pipe
   /// Must exist. Does not wait for a reader of a pipe: without one it is a FileError.
   static File open_to_write(const std::string& path);
   static std::optional<File> try_open_to_write(const std::string& path);      ///< empty: does not exist

@@ -52,7 +52,8 @@ Array read_hdf5(const Context& context, const std::string& path, const std::stri
   const auto read = [&](std::int64_t first, std::int64_t elements, void* data) {
     read_rows(path, dataset, first, elements, data);
   };
-  return read_as_slab(context, path, distribution, options, {"read_hdf5", inspect, read}, where);
+  const FileReader reader{"read_hdf5", inspect, read, {Fact{"dataset", dataset}}};
+  return read_as_slab(context, path, distribution, options, reader, where);
 }
 
 }  // namespace partita

@@ -44,7 +44,7 @@ std::vector<Hdf5Entry> list_hdf5(const std::string& path) {
   const Hdf5Lock lock;
   const Hdf5Handle file = open_hdf5(path, H5F_ACC_RDONLY);
   std::vector<Hdf5Entry> entries;
-  for (const std::string& name : links_of(file)) {
+  for (const std::string& name : links_of(file, path)) {
     // A link may lead nowhere.
     if (H5Oexists_by_name(file, name.c_str(), H5P_DEFAULT) > 0) entries.push_back(entry_of(file, name, path));
   }

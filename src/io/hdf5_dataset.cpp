@@ -1,15 +1,13 @@
 #include "io/hdf5_dataset.hpp"
 
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
 
 #include "base/check.hpp"
 #include "io/array_file.hpp"
+#include "io/file.hpp"
 
 namespace partita::io {
 namespace {
@@ -31,15 +29,15 @@ std::string first_of(const std::vector<std::string>& names) {
 }  // namespace
 
 Hdf5Handle open_hdf5(const std::string& path, unsigned flags) {
-  check<FileError>(access(path.c_str(), R_OK) == 0, "{}: cannot open the file: {}", path,
-                   std::strerror(errno));
+  (void)File::open_to_read(path).size();  // says why it cannot be read; HDF5 would wait for a pipe's writer
   check<FileError>(H5Fis_hdf5(path.c_str()) > 0, "{}: not an HDF5 file", path);
   return {H5Fopen(path.c_str(), flags, H5P_DEFAULT), H5Fclose, path, "cannot open the HDF5 file"};
 }
 
-std::vector<std::string> links_of(hid_t file) {
+std::vector<std::string> links_of(hid_t file, const std::string& path) {
   std::vector<std::string> names;
-  H5Lvisit(file, H5_INDEX_NAME, H5_ITER_INC, keep_link, &names);
+  check_hdf5(H5Lvisit(file, H5_INDEX_NAME, H5_ITER_INC, keep_link, &names), path,
+             "cannot list what is in the file");
   return names;
 }
 
@@ -55,7 +53,7 @@ bool has_link(hid_t file, const std::string& name) {
 
 void require_link(hid_t file, const std::string& name, const std::string& path) {
   if (has_link(file, name)) return;
-  const std::vector<std::string> names = links_of(file);
+  const std::vector<std::string> names = links_of(file, path);
   throw FileError(fmt::format("{}: there is no \"{}\"; the file has {}", path, name,
                               names.empty() ? "nothing" : first_of(names)));
 }

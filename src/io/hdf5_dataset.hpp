@@ -12,8 +12,8 @@ namespace partita::io {
 /// Throws FileError where there is no HDF5 file. `flags`: H5F_ACC_RDONLY, H5F_ACC_RDWR.
 Hdf5Handle open_hdf5(const std::string& path, unsigned flags);
 
-/// Every link behind the root: "group", "group/data".
-std::vector<std::string> links_of(hid_t file);
+/// Every link behind the root: "group", "group/data". Throws FileError where the file is damaged.
+std::vector<std::string> links_of(hid_t file, const std::string& path);
 
 /// Whether this link, and all before it, are there.
 bool has_link(hid_t file, const std::string& name);

@@ -131,16 +131,18 @@ std::int64_t create_dataset(hid_t file, const std::string& path, const std::stri
   return offset == HADDR_UNDEF ? 0 : static_cast<std::int64_t>(offset);
 }
 
-/// The old file as it was, or an empty one. Byte by byte, so that nothing in it changes.
+/// The old file as it was. Byte by byte, so that nothing in it changes.
+void copy_old_file(const std::string& path, const std::string& temporary) {
+  const Hdf5Handle old = open_hdf5(path, H5F_ACC_RDONLY);
+  check_room(temporary, static_cast<std::int64_t>(std::filesystem::file_size(path)));
+  std::filesystem::copy_file(path, temporary, std::filesystem::copy_options::overwrite_existing);
+}
+
+/// The old file, or an empty one.
 void begin_file(const std::string& path, const std::string& temporary, bool truncate) {
   std::error_code none;
   const bool is_new = !std::filesystem::exists(path, none) || std::filesystem::file_size(path, none) == 0;
-  if (!is_new && !truncate) {
-    const Hdf5Handle old = open_hdf5(path, H5F_ACC_RDONLY);
-    check_room(temporary, static_cast<std::int64_t>(std::filesystem::file_size(path)));
-    std::filesystem::copy_file(path, temporary, std::filesystem::copy_options::overwrite_existing);
-    return;
-  }
+  if (!is_new && !truncate) return copy_old_file(path, temporary);
   const Hdf5Handle fresh(H5Fcreate(temporary.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose,
                          path, "cannot create the HDF5 file");
 }
@@ -179,13 +181,30 @@ void write_region(const std::string& path, const std::string& name, const Region
   File::open_to_write(path).close();  // onto the disk
 }
 
-std::vector<Fact> facts_of(const Hdf5Dataset& dataset) {
+/// Of several, each fact by the name of its dataset.
+std::vector<Fact> facts_of(const Hdf5Dataset& dataset, bool several) {
   const Hdf5Options& options = dataset.options;
-  return {{"dataset", dataset.name},
-          {"truncate", options.truncate ? "yes" : "no"},
-          {"chunks", to_string(options.chunks)},
-          {"compression", fmt::format("{}{}", options.compression, options.shuffle ? ", shuffled" : "")},
-          {"attributes", io::to_string(options.attributes)}};
+  std::vector<Fact> facts{
+      {"array", dataset.array.operand().to_string()},
+      {"truncate", options.truncate ? "yes" : "no"},
+      {"chunks", to_string(options.chunks)},
+      {"compression", fmt::format("{}{}", options.compression, options.shuffle ? ", shuffled" : "")},
+      {"attributes", io::to_string(options.attributes)}};
+  for (Fact& fact : facts) {
+    if (several) fact.name += fmt::format(" of \"{}\"", dataset.name);
+  }
+  return facts;
+}
+
+std::vector<Fact> facts_of(const std::vector<Hdf5Dataset>& datasets) {
+  const bool several = datasets.size() > 1;
+  std::string names = datasets.front().name;
+  for (std::size_t i = 1; i < datasets.size(); ++i) names += ", " + datasets[i].name;
+  std::vector<Fact> all{{"dataset", names}};
+  for (const Hdf5Dataset& dataset : datasets) {
+    for (Fact& fact : facts_of(dataset, several)) all.push_back(std::move(fact));
+  }
+  return all;
 }
 
 void check_dataset(const Hdf5Dataset& dataset, const ContextState& context) {
@@ -243,7 +262,7 @@ void set_attributes(const OutputFile& output, const std::string& path, const std
                     const Hdf5Attributes& attributes) {
   check_regular(output, path);
   const Hdf5Lock lock;
-  begin_file(path, output.written(), false);
+  copy_old_file(path, output.written());
   // A number takes at most 8 times what it takes as text.
   check_room(output.written(), 8 * static_cast<std::int64_t>(io::to_string(attributes).size()));
   {
@@ -279,14 +298,12 @@ void write_hdf5(const std::string& path, const std::vector<Hdf5Dataset>& dataset
   context.require_usable("write_hdf5");
   FileWriter writer{"write_hdf5", {}, {}};
   runtime::collectively(context, writer.operation, [&] {
-    std::vector<Fact> facts;
     std::set<std::string> names;
     for (const Hdf5Dataset& dataset : datasets) {
       check_dataset(dataset, context);
       check(names.insert(dataset.name).second, "write_hdf5: \"{}\" is named twice", dataset.name);
-      for (Fact& fact : facts_of(dataset)) facts.push_back(std::move(fact));
     }
-    return facts;
+    return facts_of(datasets);
   });
   writer.begin = [&](const OutputFile& output) { return begin_datasets(output, path, datasets); };
   for (const Hdf5Dataset& dataset : datasets) writer.parts.push_back(part_of(path, dataset));

@@ -132,8 +132,11 @@ NpyHeader parse_dictionary(std::string_view dictionary, const std::string& path)
   NpyHeader whole;
   FileHeader& header = whole.array;
   header.dtype = parse_dtype(value_of(dictionary, "descr", path), path, whole.swapped);
-  header.order = value_of(dictionary, "fortran_order", path).starts_with("True") ? Order::column_major
-                                                                                 : Order::row_major;
+  const std::string_view columns = value_of(dictionary, "fortran_order", path);
+  check<FileError>(columns.starts_with("True") || columns.starts_with("False"),
+                   "{}: 'fortran_order' in the .npy header is neither True nor False but \"{}\"", path,
+                   columns.substr(0, 20));
+  header.order = columns.starts_with("True") ? Order::column_major : Order::row_major;
   header.shape = parse_shape(between(value_of(dictionary, "shape", path), '(', ')', path), path);
   return whole;
 }

@@ -19,6 +19,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// The reason is `errno`: a function of its own, since arguments beside a system call may be computed first.
+[[noreturn]] void refuse_with_reason(const std::string& path, const char* what) {
+  throw FileError(fmt::format("{}: {}: {}", path, what, std::strerror(errno)));
+}
+
 /// Also where the last link leads to nothing yet.
 std::string behind_links(fs::path path) {
   constexpr int most_links = 40;  // as Linux follows them
@@ -54,10 +59,10 @@ void take_over(const File& from, const File& to, const std::string& path) {
   const struct stat fresh = to.status();
   constexpr mode_t permissions = 07777;
   const bool owned = old.st_uid == fresh.st_uid && old.st_gid == fresh.st_gid;
-  check<FileError>(owned || ::fchown(to.descriptor(), old.st_uid, old.st_gid) == 0,
-                   "{}: cannot be replaced by a file of the same owner: {}", path, std::strerror(errno));
-  check<FileError>(::fchmod(to.descriptor(), old.st_mode & permissions) == 0,
-                   "{}: cannot keep the permissions: {}", path, std::strerror(errno));
+  if (!owned && ::fchown(to.descriptor(), old.st_uid, old.st_gid) != 0)
+    refuse_with_reason(path, "cannot be replaced by a file of the same owner");
+  if (::fchmod(to.descriptor(), old.st_mode & permissions) != 0)
+    refuse_with_reason(path, "cannot keep the permissions");
 }
 
 /// A rename is on the disk when its directory is. One that may not be read cannot be asked.
@@ -69,6 +74,7 @@ void synchronize_directory(const fs::path& directory) {
 }  // namespace
 
 OutputFile::OutputFile(std::string path) : path_(std::move(path)), target_(behind_links(path_)) {
+  require_path(path_);
   std::optional<File> old = File::try_open_to_write(path_);
   const mode_t mode = old ? old->status().st_mode : S_IFREG;
   check<FileError>(!S_ISBLK(mode), "{}: a block device; name a file", path_);
@@ -98,8 +104,8 @@ void OutputFile::require_positions() const {
 
 void OutputFile::commit() {
   if (!regular()) return;
-  check<FileError>(std::rename(temporary_.c_str(), target_.c_str()) == 0,
-                   "{}: cannot rename the finished file: {}", path_, std::strerror(errno));
+  if (std::rename(temporary_.c_str(), target_.c_str()) != 0)
+    refuse_with_reason(path_, "cannot rename the finished file");
   temporary_.clear();
   synchronize_directory(fs::path(target_).parent_path());
 }

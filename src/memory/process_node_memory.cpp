@@ -34,8 +34,9 @@ void set_length(int file, std::int64_t bytes) {
   check<MemoryError>(!limited || static_cast<rlim_t>(bytes) <= limit.rlim_cur,
                      "no memory left: {} bytes wanted, the process's limit of a file is {} (see ulimit -f)",
                      bytes, limit.rlim_cur);
-  check<MemoryError>(ftruncate(file, bytes) == 0, "no memory left: cannot make a memory file of {} bytes: {}",
-                     bytes, std::strerror(errno));
+  const int result = ftruncate(file, bytes);
+  check<MemoryError>(result == 0, "no memory left: cannot make a memory file of {} bytes: {}", bytes,
+                     std::strerror(errno));
 }
 
 void map_file(int file, char* address, std::int64_t bytes) {

@@ -70,7 +70,16 @@ void collectively(Runtime& state, std::string_view operation,
 }
 
 void throw_on_all(Runtime& state, std::string_view operation) {
-  collectively(state, operation, []() -> std::vector<Fact> { throw; });
+  // Where the others do not come to listen but execute, it is why they wait for this rank.
+  const CaughtError why{ErrorKind::disagreement, describe_error(std::current_exception()).text};
+  Meeting meeting(state, operation, {}, &why);
+  try {
+    collectively(meeting, operation, 0, []() -> std::vector<Fact> { throw; });
+  } catch (const Error&) {
+    const CaughtError told = describe_error(std::current_exception());
+    if (told.kind != ErrorKind::timeout && told.kind != ErrorKind::lost_peer) throw;
+    throw_error(told.kind, fmt::format("{}; it was to hear: {}", told.text, why.text));
+  }
   throw;  // collectively has thrown it
 }
 

@@ -185,7 +185,7 @@ void Meeting::refuse(int peer, const std::string& theirs, const std::vector<int>
 }
 
 void Meeting::report_history(Report& report) const {
-  report.threw = false;
+  report.error.kind = ErrorKind::disagreement;  // the context fails; what was thrown says why
   report.facts = {{"the executions before it", history_text(state_)}};
 }
 

@@ -135,7 +135,9 @@ PeerWatch::Found PeerWatch::look_for_mutual_waits(const std::vector<int>& peers)
     if (!crossed(pair.mine, pair.theirs)) continue;
     const auto before = crossed_.find(peer);
     if (before != crossed_.end() && before->second == pair) {
-      if (auto refusal = refusal_of(state_, number)) return refusal;
+      for (const int either : {number, board.me()}) {
+        if (auto refusal = refusal_of(state_, either)) return refusal;
+      }
       return CaughtError{ErrorKind::disagreement,
                          fmt::format("the ranks called different operations: {} on rank {}; {} on rank {}",
                                      reason_.operation, state_.rank(), board.operation(number), peer)};

@@ -126,6 +126,77 @@ RANK_TEST(CollectiveErrors, BadArgumentsOfAKnownCall) {
   all_reduce(context, five.view(), five.view());
 }
 
+/// The text of whatever `call` throws.
+std::string text_of_error(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return "";
+}
+
+/// The others have begun to execute what they know; what they hear is why this rank has not.
+TEST(CollectiveErrors, ABadViewOfOneRankInAKnownCall) {
+  if (ranks().count == 1) GTEST_SKIP() << "needs several ranks";
+  if (test_device().kind != Device::Kind::cpu) GTEST_SKIP() << "on devices nobody waits in the call";
+  ContextOptions options;
+  options.deadline = 2s;
+  on_ranks(
+      [](Context& context) {
+        const Array array = zeros(context, {4 * context.size(), 3}, Slab(0), Dtype::f64);
+        Halo halo(context, array.operand(), {{1, 1}, {}, {true, true}});
+        Block extended(context, Dtype::f64, halo.extended_shape()), wrong(context, Dtype::f64, {1, 1});
+        halo.execute(array, extended.view());
+        const bool last = context.rank() + 1 == context.size();
+        const auto call = [&] {
+          halo.execute(array, last ? wrong.view() : extended.view());
+          barrier(context);  // for those that are no neighbours of it
+        };
+        // Between nodes the others only see that it does not come.
+        const bool between_nodes = ranks().per_node != 0;
+        const std::string text = between_nodes ? text_of_error(call) : caught<DisagreementError>(call);
+        EXPECT_TRUE(contains(text, "is 1x1, but 6x5 is expected") || (between_nodes && !last)) << text;
+        EXPECT_TRUE(context.failed());
+      },
+      options);
+}
+
+/// A rank without a part has nothing to refuse, and has gone on; the others hear what it was all the same.
+TEST(CollectiveErrors, ABadViewWhereOneRankHasNone) {
+  if (ranks().count == 1 || ranks().per_node != 0) GTEST_SKIP() << "needs several ranks of a node";
+  if (test_device().kind != Device::Kind::cpu) GTEST_SKIP() << "on devices nobody waits in the call";
+  ContextOptions options;
+  options.deadline = 5s;
+  on_ranks(
+      [](Context& context) {
+        const Array array = zeros(context, {context.size() - 1, 3}, Slab(0), Dtype::f64);
+        Halo halo(context, array.operand(), {{1, 1}, {}, {}});
+        Block wrong(context, Dtype::f64, {1, 1});
+        const bool last = context.rank() + 1 == context.size();
+        const std::string text = caught<DisagreementError>([&] {
+          halo.execute(array, last ? View{} : wrong.view());
+          barrier(context);
+        });
+        EXPECT_TRUE(contains(text, "is 1x1, but 3x5 is expected")) << text;
+        EXPECT_TRUE(context.failed());
+      },
+      options);
+}
+
+RANK_TEST(CollectiveErrors, BytesBeyondWhatIsCounted) {
+  double one = 0;
+  const View huge = View::dense(&one, Dtype::f64, {std::int64_t{1} << 62});
+  const auto refused = [&](const std::function<void()>& call) {
+    const std::string text = caught<ArgumentError>(call);
+    EXPECT_TRUE(contains(text, "2^63 - 1")) << text;
+  };
+  refused([&] { broadcast(context, huge); });
+  refused([&] { all_reduce(context, huge, huge); });
+  EXPECT_FALSE(context.failed());
+}
+
 RANK_TEST(CollectiveErrors, DeviceMemoryNeedsADeviceAndStreamsNeedDeviceMemory) {
   Block five(context, Dtype::f32, {5});
   View there = five.view();

@@ -68,6 +68,8 @@ RANK_TEST(Context, RankZeroSpeaksForAll) {
   const std::string foreign =
       caught<Error>([&] { rank_zero(context, [] { throw std::runtime_error("somebody else's"); }); });
   EXPECT_TRUE(contains(foreign, "somebody else's")) << foreign;
+  const std::string none = caught<ArgumentError>([&] { rank_zero(context, nullptr); });
+  EXPECT_TRUE(contains(none, "no function")) << none;
   EXPECT_FALSE(context.failed());
 }
 

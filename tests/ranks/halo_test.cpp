@@ -1,5 +1,6 @@
 // Parts with ghost cells against the definition: cell i of the extended part is element lower + i of the
 // array, indices going round where they are periodic.
+#include <limits>
 #include <partita/redistribute.hpp>
 #include <random>
 
@@ -129,7 +130,24 @@ RANK_TEST(Halo, RefusesWhatItCannotDo) {
     const std::string text = caught<ArgumentError>([&] { halo_of(cyclic, {{1, 1}, {}, {}}); });
     EXPECT_TRUE(contains(text, "no box")) << text;
   }
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  for (const HaloOptions& wide :
+       {HaloOptions{{most - 8, 1}, {0, 0}, {}}, HaloOptions{{1, 1}, {1, most}, {}}}) {
+    const std::string text = caught<ArgumentError>([&] { halo_of(slab, wide); });
+    EXPECT_TRUE(contains(text, "2^63 - 1")) << text;
+    EXPECT_THROW((void)halo_shape(slab, 0, wide), ArgumentError);
+  }
   Halo halo(context, Operand::of(slab, Dtype::f32), {{1, 1}, {}, {}});
+  // Some ranks' parts are as large as those of the plan, others' not.
+  const Array longer = zeros(context, {10, 4}, Slab(0), Dtype::f32);
+  Block extended(context, Dtype::f32, halo.extended_shape());
+  for (const auto& call : std::initializer_list<std::function<void()>>{
+           [&] { halo.execute(longer, extended.view()); }, [&] { halo.start(longer, extended.view()); },
+           [&] { halo.accumulate(extended.view(), longer); },
+           [&] { halo.start_accumulate(extended.view(), longer); }}) {
+    const std::string text = caught<ArgumentError>(call);
+    EXPECT_TRUE(contains(text, "the array is 10x4 slab:0") && contains(text, "made for 9x4 slab:0")) << text;
+  }
   Block small(context, Dtype::f32, {1, 1});
   if (9 >= context.size()) {
     caught<ArgumentError>([&] { halo.execute(small.view(), small.view()); });

@@ -1,10 +1,13 @@
 // HDF5 files of several datasets: what is added, replaced and kept, chunks, attributes, lists.
 #include <hdf5.h>
 
+#include <cerrno>
 #include <limits>
 #include <partita/io.hpp>
 
 #include "ranks/array_model.hpp"
+#include "ranks/caught.hpp"
+#include "ranks/memory_checks.hpp"
 #include "ranks/rank_test.hpp"
 #include "ranks/shared_directory.hpp"
 #include "unit/random_layouts.hpp"
@@ -158,6 +161,10 @@ RANK_TEST(Hdf5Files, AttributesOfGroupsAndOfTheFile) {
   EXPECT_EQ(read_hdf5_attributes(path, "group/data"), of_data);
   EXPECT_EQ(wrong(context, path, "group/data", array), 0);
   context.barrier();
+  expect_file_error(context, "No such file", [&] {
+    write_hdf5_attributes(context, directory / "b.h5", "/", {{"x", 1.0}});
+  });
+  EXPECT_EQ(directory.entries(), 1U);
   expect_file_error(context, "the file has group, group/data", [&] {
     write_hdf5_attributes(context, path, "grop", {{"x", 1.0}});
   });
@@ -195,8 +202,29 @@ RANK_TEST(Hdf5Files, WhatIsNoDatasetIsNamed) {
   write_hdf5(path, "group/data", known(context, {4}));
   expect_file_error(context, "\"group\" is a group",
                     [&] { (void)read_hdf5(context, path, "group", Slab(0)); });
+  errno = 0;  // the reason is that of this call, not of an earlier one
   expect_file_error(context, "cannot open the file: No such file",
                     [&] { (void)read_hdf5(context, directory / "missing.h5", "data", Slab(0)); });
+}
+
+/// Where groups cannot be read, "nothing" would be no answer.
+RANK_TEST(Hdf5Files, DamagedGroupsAreNotEmpty) {
+  const SharedDirectory directory(context);
+  const std::string path = directory / "a.h5";
+  write_hdf5(path, "group/data", known(context, {4}));
+  context.barrier();
+  if (context.rank() == 0) {
+    std::ifstream whole(path, std::ios::binary);
+    std::string bytes((std::istreambuf_iterator<char>(whole)), {});
+    for (const char* mark : {"TREE", "HEAP", "SNOD"}) {
+      for (std::size_t at = bytes.find(mark); at != std::string::npos; at = bytes.find(mark)) bytes[at] = '?';
+    }
+    overwrite(path, bytes);
+  }
+  context.barrier();
+  expect_file_error(context, "cannot list what is in the file", [&] { (void)list_hdf5(path); });
+  expect_file_error(context, "cannot list what is in the file",
+                    [&] { (void)read_hdf5(context, path, "group/data", Slab(0)); });
 }
 
 RANK_TEST(Hdf5Files, ChunksOfEveryShape) {
@@ -284,7 +312,35 @@ RANK_TEST(Hdf5Files, RanksThatWantDifferentThingsHearOfIt) {
   const Array array = known(context, {6, 2});
   const Hdf5Options options{.chunks = {context.rank() == 0 ? 2 : 3, 2}};
   EXPECT_THROW(write_hdf5(directory / "a.h5", "x", array, options), DisagreementError);
-  EXPECT_FALSE(fs::exists(directory / "a.h5"));
+  // Elements of different sizes, which each rank would write to where it believes them to lie.
+  const Array narrow = known(context, {6, 2}, Dtype::f32), column = known(context, {12});
+  for (const Array& other : {narrow, column}) {
+    const std::string text = same_error<DisagreementError>(
+        context, [&] { write_hdf5(directory / "a.h5", "x", context.rank() == 0 ? other : array); });
+    EXPECT_TRUE(contains(text, "array: ")) << text;
+  }
+  EXPECT_EQ(directory.entries(), 0U);
+}
+
+RANK_TEST(Hdf5Files, RanksThatWantDifferentDatasetsHearOfIt) {
+  if (context.size() == 1) GTEST_SKIP() << "one rank agrees with itself";
+  const SharedDirectory directory(context);
+  const std::string path = directory / "a.h5";
+  const Array array = known(context, {6, 2});
+  write_hdf5(path, {{"a", array}, {"b", array}});
+  const bool first = context.rank() == 0;
+  const std::string read = same_error<DisagreementError>(
+      context, [&] { (void)read_hdf5(context, path, first ? "a" : "b", Slab(0)); });
+  EXPECT_TRUE(contains(read, "dataset: a on rank 0; b on rank")) << read;
+  std::vector<Hdf5Dataset> datasets{{"c", array}};
+  if (first) datasets.push_back({"d", array});
+  const std::string count = same_error<DisagreementError>(context, [&] { write_hdf5(path, datasets); });
+  EXPECT_TRUE(contains(count, "dataset: c, d on rank 0; c on rank")) << count;
+  datasets.resize(1);
+  datasets.push_back({"d", array, {.truncate = first}});
+  const std::string options = same_error<DisagreementError>(context, [&] { write_hdf5(path, datasets); });
+  EXPECT_TRUE(contains(options, "truncate of \"d\": yes on rank 0; no on rank")) << options;
+  EXPECT_EQ(names_in(path), (std::vector<std::string>{"a", "b"}));
 }
 
 /// What looks alike.

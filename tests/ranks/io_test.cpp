@@ -181,14 +181,34 @@ RANK_TEST(Files, BadFilesAreNamed) {
     put_type(descr);
     expect_file_error(context, cure, read);
   }
-  for (const char* shape : {"(1099511627776, 1099511627776)", "(2305843009213693952,)"}) {
-    std::string header = fmt::format("{{'descr': '<f8', 'fortran_order': False, 'shape': {}, }}", shape);
+  const auto put_header = [&](const std::string& order, const std::string& shape) {
+    std::string header = fmt::format("{{'descr': '<f8', 'fortran_order': {}, 'shape': {}, }}", order, shape);
     header.resize(118, ' ');
     put(std::string("\x93NUMPY\x01\x00\x76\x00", 10) + header + std::string(200, ' '));
+  };
+  for (const char* shape : {"(1099511627776, 1099511627776)", "(2305843009213693952,)"}) {
+    put_header("False", shape);
     expect_file_error(context, "bad.npy: the shape", read);
   }
+  put_header("Maybe", "(3,)");
+  expect_file_error(context, "neither True nor False but \"Maybe", read);
   expect_file_error(context, "HDF5", [&] { (void)read_hdf5(context, path, "x", Slab(0)); });
   expect_file_error(context, "No such file", [&] { write_npy(directory / "no/such/folder.npy", array); });
+}
+
+/// A path that the system would read otherwise is no path.
+RANK_TEST(Files, PathsAreWholeAndNotEmpty) {
+  const SharedDirectory directory(context);
+  const Array array = zeros(context, {4}, Slab(0), Dtype::f64);
+  const std::string half = directory / std::string("a\0b.npy", 7);
+  expect_file_error(context, "zero byte", [&] { write_npy(half, array); });
+  expect_file_error(context, "zero byte", [&] { write_hdf5(half, "data", array); });
+  expect_file_error(context, "zero byte", [&] { (void)read_npy(context, half, Slab(0)); });
+  expect_file_error(context, "zero byte", [&] { (void)list_hdf5(half); });
+  expect_file_error(context, "no path", [&] { write_npy("", array); });
+  expect_file_error(context, "no path", [&] { write_hdf5("", "data", array); });
+  expect_file_error(context, "no path", [&] { (void)read_npy(context, "", Slab(0)); });
+  EXPECT_EQ(directory.entries(), 0U);
 }
 
 RANK_TEST(Files, MissingDatasetIsNamed) {
@@ -234,6 +254,11 @@ RANK_TEST(Files, PipesAndDirectoriesAreRefused) {
     reader = ::open((directory / "pipe").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   }
   context.barrier();
+  // Nobody writes into it: who waited for that would wait for ever.
+  expect_file_error(context, "not a regular file",
+                    [&] { (void)read_npy(context, directory / "pipe", Slab(0)); });
+  expect_file_error(context, "not a regular file", [&] { (void)list_hdf5(directory / "pipe"); });
+  expect_file_error(context, "not a regular file", [&] { (void)list_hdf5(directory / "folder"); });
   expect_file_error(context, "no positions", [&] { write_npy(directory / "pipe", array); });
   expect_file_error(context, "name a regular file", [&] { write_hdf5(directory / "pipe", "data", array); });
   expect_file_error(context, "directory", [&] { write_npy(directory / "folder", array); });

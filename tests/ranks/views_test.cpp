@@ -1,5 +1,6 @@
 // Arrays on the memory of others, and plain memory beside arrays; on the host or (PARTITA_TEST_DEVICE) on
 // devices.
+#include <partita/collectives.hpp>
 #include <partita/elements.hpp>
 #include <partita/fft.hpp>
 #include <partita/io.hpp>
@@ -202,6 +203,9 @@ RANK_TEST(Views, CopiesOfWhatDoesNotFitAreErrors) {
   View strided = view(memory, {4, 3});
   strided.strides = {3};
   EXPECT_THROW(copy(strided, array), ArgumentError);
+  const View negative{memory.data(), Dtype::f32, {-3}, {1}};
+  EXPECT_TRUE(contains(caught<ArgumentError>([&] { copy(context, negative, negative); }), "extent -3"));
+  EXPECT_TRUE(contains(caught<ArgumentError>([&] { send(context, negative, context.rank()); }), "extent -3"));
 }
 
 }  // namespace

@@ -128,6 +128,9 @@ TEST(Box, FromCutPoints) {
   EXPECT_THROW((void)Box::from_cuts({{1, 3}}), ArgumentError);
   EXPECT_THROW((void)Box::from_cuts({{0, 3, 2}}), ArgumentError);
   EXPECT_THROW((void)Box::from_cuts(std::vector<std::vector<std::int64_t>>(9, {0, 1})), ArgumentError);
+  // Before any of 10^24 boxes is made.
+  const std::vector<std::int64_t> thousand(1001, 0);
+  EXPECT_THROW((void)Box::from_cuts(std::vector<std::vector<std::int64_t>>(8, thousand)), ArgumentError);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <limits>
 #include <partita/error.hpp>
 #include <partita/mesh.hpp>
 #include <string>
@@ -36,6 +37,7 @@ TEST(Mesh, OfListedRanks) {
   EXPECT_EQ(mesh.coordinate(7, 0), 0);
   EXPECT_EQ(mesh.coordinate(3, 1), 2);
   EXPECT_THROW((void)mesh.coordinate(5, 0), ArgumentError);
+  EXPECT_THROW(Mesh({{"x", 2}}, {0, std::numeric_limits<int>::max()}), ArgumentError);  // no bound
   EXPECT_EQ(mesh, Mesh(mesh.axes(), mesh.ranks()));
   EXPECT_NE(mesh, Mesh(mesh.axes()));
   // Ranks that count up are the mesh without a list.
