@@ -94,5 +94,23 @@ TEST(Refusal, IsThrownByThoseThatExecute) {
   });
 }
 
+// The others are in a meeting of some ranks, or come to a call of all.
+TEST(Refusal, IsThrownByThoseThatMakeASubgroup) {
+  if (ranks().count < 3 || ranks().per_node == 1) GTEST_SKIP() << "needs three ranks, and several of a node";
+  ContextOptions options;
+  options.deadline = std::chrono::seconds(20);
+  on_ranks(
+      [](Context& context) {
+        const std::string text = caught<ArgumentError>([&] {
+          if (refuses(context)) refuse_here<ArgumentError>(context, "subgroup", "sorry");
+          if (context.rank() == 0) static_cast<void>(context.subgroup({0, context.size() - 1}));
+          context.barrier();
+        });
+        EXPECT_EQ(text, who_refuses(context) + "subgroup: sorry");
+        EXPECT_TRUE(context.failed());
+      },
+      options);
+}
+
 }  // namespace
 }  // namespace partita::testing

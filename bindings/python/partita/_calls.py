@@ -35,6 +35,21 @@ def collective(function: Function) -> Function:
 
     A second thread that comes into a context where one is already gets an ArgumentError: they would take each other's messages.
     """
+    called = _entered(function, raise_on_all)
+    called.is_collective = True  # type: ignore[attr-defined]
+    return called
+
+
+def pairwise(function: Function) -> Function:
+    """`function`, of messages between two ranks, whose errors are this rank's own: those of the family in the place of Python's.
+
+    Nobody else is told: who the partner is may be what is wrong, and it may need no message. Of a second thread as `collective`.
+    """
+    return _entered(function, raise_own)
+
+
+def _entered(function: Function, raise_for: Callable[[str, Exception, Tuple[Any, ...]], None]) -> Function:
+    """`raise_for` raises in the place of an exception, or returns where that is to be raised as it is."""
 
     @functools.wraps(function)
     def called(*given: Any, **named: Any) -> Any:
@@ -47,22 +62,20 @@ def collective(function: Function) -> Function:
                     _refuse_second_thread(name, thread, given)
             return function(*given, **named)
         except Exception as error:
-            _raise_on_all(name, error, (*given, *named.values()))
+            raise_for(name, error, (*given, *named.values()))
             raise
         finally:
             if is_outermost:
                 _inside.pop(thread, None)
 
     name = _name_of(function)
-
-    called.is_collective = True  # type: ignore[attr-defined]
     return called  # type: ignore[return-value]
 
 
 def _name_of(function: Callable[..., Any]) -> str:
     """As errors call it: that of an object's making is its class, methods of arrays and contexts stand for themselves."""
     *owner, name = [one.strip("_") for one in function.__qualname__.split(".")]
-    if name == "init":
+    if name == "init" or (owner and name == "forward"):
         return owner[-1]
     return f"{owner[-1]}.{name}" if owner and owner[-1] not in ("Array", "Context", "PlannedOperation", "<locals>") else name
 
@@ -72,18 +85,23 @@ def mark_as_told(error: BaseException, context: _core.Context) -> None:
     error._partita_told = hash(context)  # type: ignore[attr-defined]
 
 
-def _raise_on_all(name: str, error: Exception, given: Tuple[Any, ...]) -> None:
+def raise_own(name: str, error: Exception, given: Tuple[Any, ...] = ()) -> None:
+    """Raises Python's own exception for what is wrong with an argument as one of the family, which is one, too."""
+    if type(error) in _own:
+        kind, text = _in_words(name, error)
+        raise getattr(_errors, kind)(text if text.startswith(name) else f"{name}: {text}") from error
+
+
+def raise_on_all(name: str, error: Exception, given: Tuple[Any, ...]) -> None:
     """Raises what all raise; returns where `error` itself is to be raised."""
     if isinstance(error, _known_to_all):
         return
     context = _context_among(given)
     if context is None or getattr(error, "_partita_told", None) == hash(context):
         return
-    kind, text = _in_words(name, error)
     if context.size == 1:
-        if type(error) in _own:
-            raise getattr(_errors, kind)(text if text.startswith(name) else f"{name}: {text}") from error
-        return
+        return raise_own(name, error)
+    kind, text = _in_words(name, error)
     try:
         _core.throw_on_all(context, name, kind, text)
     except Error as told:
@@ -125,9 +143,11 @@ def _refuse_second_thread(name: str, thread: int, given: Tuple[Any, ...]) -> Non
 
 
 def _context_in(given: Tuple[Any, ...]) -> Optional[_core.Context]:
-    """Of the first argument that has one."""
+    """Of the first argument that has one, or whose values have one."""
     for one in given:
-        for name in ("_core", "_context"):
+        if isinstance(one, dict):
+            one = next(iter(one.values()), None)
+        for name in ("_core", "_context", "context"):
             found = getattr(one, name, None)
             found = found if isinstance(found, _core.Context) else getattr(found, "context", getattr(found, "_core", None))
             if isinstance(found, _core.Context):
@@ -177,4 +197,4 @@ def with_options(kind: Callable[..., Options], what: str, given: Dict[str, Any])
         raise builtins.TypeError(f"{what}: an option of a wrong type among {told}") from None
 
 
-__all__ = ["collective", "mark_as_told", "note_begun", "only_begun", "with_options"]
+__all__ = ["collective", "mark_as_told", "note_begun", "only_begun", "pairwise", "raise_on_all", "raise_own", "with_options"]

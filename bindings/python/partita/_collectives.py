@@ -5,8 +5,14 @@ of a distributed `Array` the local part is meant. Where no destination is given,
 of several ranks stand one after the other along dimension 0. Reductions: 'sum', 'product', 'min', 'max', 'logical_and',
 'logical_or', 'logical_xor', 'bit_and', 'bit_or', 'bit_xor'.
 
-Unless said otherwise a call is collective and blocking, and errors are the same on every rank; those of `send`, `receive` and
-`send_receive` are this rank's alone where they come before the message.
+Unless said otherwise a call is collective and blocking, and errors are the same on every rank.
+
+`send`, `receive` and `send_receive` are between two ranks, and so are their errors: what is wrong with the arguments is raised
+on this rank alone, of the classes of the family, before anything is sent, and the context goes on. As under MPI the partner goes on
+waiting: for the message, if this rank sends it after all, or until this rank's context fails or ends (LostPeerError, with this
+rank's text where a ``with`` block ended by it), or this rank comes to a collective call, which the partner is not in
+(DisagreementError, within seconds on one node; else the deadline). A message of another dtype or size than is received is an
+ArgumentError of the receiver, and gone.
 
 Of device memory the work goes into a stream (`stream`; by default the current one of the array's package), and the call
 returns: what the stream does next comes after it.
@@ -19,7 +25,7 @@ from typing import Any, Optional, Sequence
 import numpy as np
 
 from . import _core
-from ._calls import collective
+from ._calls import collective, pairwise
 from ._array import Array
 from ._context import Context
 from ._packages import empty_beside
@@ -160,23 +166,46 @@ def scan(
     return target
 
 
+@pairwise
 def send(context: Context, array: Any, peer: int, tag: int = 0, *, stream: Any = None) -> None:
-    """The elements to `peer`. Not collective; returns when the array may be overwritten."""
+    """The elements to `peer`. Not collective; returns when the array may be overwritten.
+
+    Raises
+    ------
+    ArgumentError, TypeError
+        Of this rank alone, and nothing was sent: `peer` goes on waiting (see the top of this page).
+    """
     memory = _memory(array)
     _core.send(context._core, memory, peer, tag, stream_of_memory(stream, memory, context._core))
 
 
+@pairwise
 def receive(context: Context, array: Any, peer: int, tag: int = 0, *, stream: Any = None) -> Any:
-    """The oldest message of `peer` with this tag, into the array, which is returned. Not collective; blocking."""
+    """The oldest message of `peer` with this tag, into the array, which is returned. Not collective; blocking.
+
+    Raises
+    ------
+    ArgumentError, TypeError
+        Of this rank alone. Where the message has another dtype or number of elements it is gone; else it can be received yet.
+    DisagreementError
+        `peer` is in a collective call, and no such message was sent before. The context has failed.
+    """
     memory = _memory(array)
     _core.receive(context._core, memory, peer, tag, stream_of_memory(stream, memory, context._core))
     return array
 
 
+@pairwise
 def send_receive(
     context: Context, sent: Any, to: int, received: Any, from_rank: int, tag: int = 0, *, stream: Any = None
 ) -> Any:
-    """Both at once, for rings. Returns what was received. Not collective; blocking."""
+    """Both at once, for rings. Returns what was received. Not collective; blocking.
+
+    Raises
+    ------
+    ArgumentError, TypeError
+        Of this rank alone, and nothing was sent, but for a message that does not fit what is received: as of `receive`.
+    """
     target = _memory(received)
     handle = stream_of_memory(stream, target, context._core)
     _core.send_receive(context._core, _memory(sent), to, target, from_rank, tag, handle)

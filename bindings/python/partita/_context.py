@@ -134,8 +134,13 @@ class Context:
         """Mark the context failed, for a rank that can go on no more: others stop waiting for it. Local."""
         self._core.fail(why)
 
+    @collective
     def subgroup(self, ranks: Sequence[int]) -> Context:
-        """Those ranks, in that order, as a context of their own. Collective over them alone, blocking."""
+        """Those ranks, in that order, as a context of their own. Collective over them alone, blocking.
+
+        What one rank passes that is wrong is raised by all ranks of this context, which has failed then where others were making
+        the group.
+        """
         return _begun(self._core.subgroup(list(ranks)))
 
     @collective
@@ -144,10 +149,11 @@ class Context:
         core = self._core.split(colour, key)
         return None if core is None else _begun(core)
 
+    @collective
     def along(self, mesh: _core.Mesh, axes: Union[str, Sequence[str]]) -> Context:
         """The ranks that differ from this one along these axes of the mesh only. Collective over those ranks.
 
-        Made by the first call and kept: later ones communicate nothing.
+        Made by the first call and kept: later ones communicate nothing. Errors are as those of `subgroup`.
         """
         return _begun(self._core.along(mesh, [axes] if isinstance(axes, str) else list(axes)))
 
