@@ -179,13 +179,18 @@ void write_region(const std::string& path, const std::string& name, const Region
   File::open_to_write(path).close();  // onto the disk
 }
 
-std::vector<Fact> facts_of(const Hdf5Dataset& dataset) {
+/// `which`: behind the names, where there are several.
+std::vector<Fact> facts_of(const Hdf5Dataset& dataset, const std::string& which) {
   const Hdf5Options& options = dataset.options;
-  return {{"dataset", dataset.name},
-          {"truncate", options.truncate ? "yes" : "no"},
-          {"chunks", to_string(options.chunks)},
-          {"compression", fmt::format("{}{}", options.compression, options.shuffle ? ", shuffled" : "")},
-          {"attributes", io::to_string(options.attributes)}};
+  const auto named = [&](const char* what) { return what + which; };
+  return {
+      {named("dataset"), dataset.name},
+      {named("shape"), to_string(dataset.array.shape())},
+      {named("dtype"), std::string(name(dataset.array.dtype()))},
+      {named("truncate"), options.truncate ? "yes" : "no"},
+      {named("chunks"), to_string(options.chunks)},
+      {named("compression"), fmt::format("{}{}", options.compression, options.shuffle ? ", shuffled" : "")},
+      {named("attributes"), io::to_string(options.attributes)}};
 }
 
 void check_dataset(const Hdf5Dataset& dataset, const ContextState& context) {
@@ -284,7 +289,8 @@ void write_hdf5(const std::string& path, const std::vector<Hdf5Dataset>& dataset
     for (const Hdf5Dataset& dataset : datasets) {
       check_dataset(dataset, context);
       check(names.insert(dataset.name).second, "write_hdf5: \"{}\" is named twice", dataset.name);
-      for (Fact& fact : facts_of(dataset)) facts.push_back(std::move(fact));
+      const std::string which = datasets.size() == 1 ? "" : fmt::format(" of number {}", names.size());
+      for (Fact& fact : facts_of(dataset, which)) facts.push_back(std::move(fact));
     }
     return facts;
   });

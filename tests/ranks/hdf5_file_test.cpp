@@ -5,6 +5,7 @@
 #include <partita/io.hpp>
 
 #include "ranks/array_model.hpp"
+#include "ranks/caught.hpp"
 #include "ranks/rank_test.hpp"
 #include "ranks/shared_directory.hpp"
 #include "unit/random_layouts.hpp"
@@ -285,6 +286,27 @@ RANK_TEST(Hdf5Files, RanksThatWantDifferentThingsHearOfIt) {
   const Hdf5Options options{.chunks = {context.rank() == 0 ? 2 : 3, 2}};
   EXPECT_THROW(write_hdf5(directory / "a.h5", "x", array, options), DisagreementError);
   EXPECT_FALSE(fs::exists(directory / "a.h5"));
+}
+
+/// In what comes behind the first one, too; and the names alone do not say which arrays.
+RANK_TEST(Hdf5Files, RanksThatWantOtherDatasetsHearOfIt) {
+  if (context.size() == 1) GTEST_SKIP() << "one rank agrees with itself";
+  const SharedDirectory directory(context);
+  const std::string path = directory / "a.h5";
+  const bool odd = context.rank() == 0;
+  const Array wide = known(context, {6, 2}), other = known(context, {6, 3}), small = known(context, {4});
+  const auto disagreement = [&](const Hdf5Dataset& second) {
+    return caught<DisagreementError>([&] { write_hdf5(path, {{"x", small}, second}); });
+  };
+  EXPECT_TRUE(
+      contains(disagreement({odd ? "y" : "z", wide}), "disagree on dataset of number 2: y on rank 0; z"));
+  EXPECT_TRUE(
+      contains(disagreement({"y", wide, {.chunks = {odd ? 2 : 3, 2}}}), "disagree on chunks of number 2"));
+  EXPECT_TRUE(
+      contains(disagreement({"y", odd ? wide : other}), "disagree on shape of number 2: 6x2 on rank 0"));
+  EXPECT_TRUE(contains(caught<DisagreementError>([&] { write_hdf5(path, "x", odd ? wide : other); }),
+                       "disagree on shape: 6x2 on rank 0"));
+  EXPECT_FALSE(fs::exists(path));
 }
 
 /// What looks alike.
