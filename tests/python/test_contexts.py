@@ -72,6 +72,11 @@ def test_what_a_rank_raises_first_comes_out():
         pt.run(2, lambda context: pt.zeros(context, (3,), "slab:7"))
     with pytest.raises(pt.ArgumentError):
         pt.run(0, lambda context: None)
+    for ranks, function, what in ((1.5, len, "a whole number, and not a float"), ("2", len, "not a str"), (2, 3, "a function of the context")):
+        with pytest.raises(TypeError, match=what):
+            pt.run(ranks, function)
+    with pytest.raises(pt.FailedContextError, match="close: the context has failed: I can not"):
+        pt.run(2, lambda context: context.fail("I can not"))
 
 
 def test_a_block_that_ends_by_an_exception_fails_its_context():

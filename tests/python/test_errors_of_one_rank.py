@@ -1,6 +1,7 @@
 """What one rank alone passes that is wrong is the same exception on every rank, at once."""
 
 import inspect
+import re
 import time
 
 import numpy as np
@@ -205,7 +206,39 @@ def test_what_a_function_of_the_program_raises(ctx):
     main.barrier()
 
 
+def test_any_text_is_told(ctx):
+    """Of an exception that has none, or one that is no UTF-8, or with zero bytes in it."""
+    main = ctx
+
+    class Mute(Exception):
+        def __str__(self):
+            raise RuntimeError("no text")
+
+    for error, kind, text in ((Mute(), Mute, "Mute: .its text cannot be had"), (ValueError("a\udc80\0b"), pt.ArgumentError, r"a\\udc80\\x00b")):
+        ctx = main.split(0)
+
+        def odd(i, ctx=ctx, error=error):
+            if ctx.rank == 0:
+                raise error
+            return 1.0 * i
+
+        alone = ctx.size == 1 and kind is Mute
+        with pytest.raises(kind if ctx.rank == 0 else pt.Error) as caught:
+            pt.from_function(ctx, (4,), "slab:0", odd).sum()
+        if not alone and not (ctx.rank == 0 and kind is Mute):
+            assert re.search(text, str(caught.value)), str(caught.value)
+        other = main.split(0)
+        with pytest.raises((type(error), pt.Error)), other:
+            if ctx.rank == 0:
+                raise error
+            other.barrier()
+        assert other.failed
+    main.barrier()
+
+
 def test_what_all_pass_is_as_on_one_rank(ctx):
+    with pytest.raises(pt.TypeError, match="^from_local: an array is wanted"):
+        pt.from_local(ctx, [1], "slab:0")
     for call in (lambda: pt.all_reduce(ctx, [1.0]), lambda: pt.empty(ctx, 3, "slab:0", speed=1)):
         with pytest.raises(pt.TypeError) as caught:
             call()

@@ -61,6 +61,10 @@ def _entered(function: Function, raise_for: Callable[[str, Exception, Tuple[Any,
                 if len(_inside) > 1:
                     _refuse_second_thread(name, thread, given)
             return function(*given, **named)
+        except AttributeError as error:
+            meant = _for_no_context(function, error, given, named)
+            raise_for(name, meant, (*given, *named.values()))
+            raise meant from error.__cause__
         except Exception as error:
             raise_for(name, error, (*given, *named.values()))
             raise
@@ -70,6 +74,18 @@ def _entered(function: Function, raise_for: Callable[[str, Exception, Tuple[Any,
 
     name = _name_of(function)
     return called  # type: ignore[return-value]
+
+
+def _for_no_context(function: Any, error: Exception, given: Tuple[Any, ...], named: Dict[str, Any]) -> Exception:
+    """What is meant where a function that takes a context first is called without one; else `error`."""
+    names = function.__code__.co_varnames
+    place = 1 if names[:1] == ("self",) else 0
+    if names[place : place + 1] != ("context",):
+        return error
+    first = given[place] if len(given) > place else named.get("context")
+    if isinstance(getattr(first, "_core", None), _core.Context):
+        return error
+    return builtins.TypeError(f"a context is wanted first, and not a {type(first).__name__}")
 
 
 def _name_of(function: Callable[..., Any]) -> str:
@@ -89,7 +105,7 @@ def raise_own(name: str, error: Exception, given: Tuple[Any, ...] = ()) -> None:
     """Raises Python's own exception for what is wrong with an argument as one of the family, which is one, too."""
     if type(error) in _own:
         kind, text = _in_words(name, error)
-        raise getattr(_errors, kind)(text if text.startswith(name) else f"{name}: {text}") from error
+        raise getattr(_errors, kind)(text if text.startswith(f"{name}(") else f"{name}: {text}") from error
 
 
 def raise_on_all(name: str, error: Exception, given: Tuple[Any, ...]) -> None:
@@ -107,17 +123,28 @@ def raise_on_all(name: str, error: Exception, given: Tuple[Any, ...]) -> None:
     except Error as told:
         mark_as_told(error, context)
         mark_as_told(told, context)
-        if str(told) == str(error):
+        if type(told) is type(error) and str(told) == text_of(error):
             return
         if isinstance(error, Error) or type(error) in _own or isinstance(told, (TimeoutError, LostPeerError)):
             raise told from error
 
 
+def text_of(error: BaseException) -> str:
+    """What it says, as the library takes texts: UTF-8, without zero bytes."""
+    try:
+        text = str(error)
+    except Exception:
+        text = "(its text cannot be had)"
+    return text.encode("utf-8", "backslashreplace").decode().replace("\0", "\\x00")
+
+
 def _in_words(name: str, error: Exception) -> Tuple[str, str]:
     """The class of the family, and the text in one line."""
-    lines = str(error).splitlines()
+    lines = text_of(error).splitlines()
     # Of a call that fits no signature nanobind lists them all; the last line says what was given.
     text = f"{lines[0]} {lines[-1].strip()}" if len(lines) > 1 and "incompatible function arguments" in lines[0] else " ".join(lines)
+    if text.startswith(f"{name}: ") and type(error) in _own:  # who tells puts it before the text
+        text = text[len(name) + 2 :]
     if isinstance(error, Error):
         kind = next(one.__name__ for one in type(error).__mro__ if one.__module__ == Error.__module__)
         return kind, text
@@ -197,4 +224,4 @@ def with_options(kind: Callable[..., Options], what: str, given: Dict[str, Any])
         raise builtins.TypeError(f"{what}: an option of a wrong type among {told}") from None
 
 
-__all__ = ["collective", "mark_as_told", "note_begun", "only_begun", "pairwise", "raise_on_all", "raise_own", "with_options"]
+__all__ = ["collective", "mark_as_told", "note_begun", "only_begun", "pairwise", "raise_on_all", "raise_own", "text_of", "with_options"]

@@ -9,6 +9,7 @@ from ._calls import collective, with_options
 from ._array import Array, core_given, default_redistribution
 from ._linear import writable
 from ._mesh import DistributionLike
+from ._planned import Uncopied
 from ._streams import stream_of_arrays
 
 
@@ -37,7 +38,7 @@ def redistribute(
     return destination
 
 
-class Redistribute:
+class Redistribute(Uncopied):
     """A redistribution that is planned once and executed many times.
 
     Creation and execution are collective and blocking; `execute` allocates nothing.

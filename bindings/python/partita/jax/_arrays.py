@@ -15,7 +15,7 @@ import numpy as np
 
 from .. import _core
 from .._adjoints import as_partial, as_replicated, is_first_replica, of_half_spectrum, opposite_norm
-from .._array import axes_of
+from .._array import axes_or_all
 from .._errors import ArgumentError
 from .._parts import Destination, check_activation, check_part, layout_of, of_product, of_transform
 from ._group import Group, chosen, collective
@@ -120,7 +120,7 @@ batched_in_turn(_transform)
 
 def fft_result(source: _core.Layout, destination: Optional[Destination] = None, axes: Optional[Sequence[int]] = None, kind: str = "c2c", last_length: int = 0) -> _core.Layout:
     """The layout of a transform's result. `kind`: 'c2c', 'r2c' or 'c2r', to `last_length` samples, by default the even number."""
-    along = tuple(range(len(source.shape))) if axes is None else tuple(axes_of(axes, len(source.shape)))
+    along = tuple(axes_or_all(axes, len(source.shape)))
     return of_transform(source, destination, along, kind, last_length)
 
 
@@ -132,7 +132,7 @@ def _transformed(
     x = _part("fft", x, source, among)
     if (kind == "r2c") == jnp.iscomplexobj(x):
         raise ArgumentError(f"fft: the transform of {'real' if kind == 'r2c' else 'complex'} numbers, and not of {x.dtype}")
-    along = tuple(range(len(source.shape))) if axes is None else tuple(axes_of(axes, len(source.shape)))
+    along = tuple(axes_or_all(axes, len(source.shape)))
     to = of_transform(source, destination, along, kind, last_length)
     found: jax.Array = _transform.bind(
         x, group=among, source=source, destination=to, kind=kind, inverse=int(inverse), axes=along, norm=norm or "backward"

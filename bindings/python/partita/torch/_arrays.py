@@ -14,7 +14,7 @@ from torch import Tensor
 
 from .. import _core
 from .._adjoints import as_partial, as_replicated, is_first_replica, of_half_spectrum, opposite_norm
-from .._array import axes_of, no_epilogue_arrays
+from .._array import axes_or_all, no_epilogue_arrays
 from .._context import Context, context_of
 from .._errors import ArgumentError
 from .._packages import fresh
@@ -160,7 +160,7 @@ def _transformed(
     check_part("fft", x.shape, source, context.rank, context.size)
     if (kind == "r2c") == x.is_complex():
         raise ArgumentError(f"fft: the transform of {'real' if kind == 'r2c' else 'complex'} numbers, and not of {x.dtype}")
-    along = list(range(x.ndim)) if axes is None else axes_of(axes, x.ndim)
+    along = axes_or_all(axes, x.ndim)
     to = of_transform(source, destination, along, kind, last_length)
     numbers = number_of(context), number_of_layout(source), number_of_layout(to)
     return _fft(x, *numbers, kind, inverse, along, norm or "backward")
