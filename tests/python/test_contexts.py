@@ -178,6 +178,21 @@ except KeyboardInterrupt:
     assert "interrupted [0, 1]" in printed and code == 0 and time.monotonic() - begin < 30, printed
 
 
+def test_ctrl_c_ends_ranks_of_ranks():
+    text = """
+def inner(context):
+    print("started", flush=True)
+    pt.receive(context, np.zeros(1), 1 - context.rank)
+try:
+    pt.run(2, lambda context: pt.run(2, inner))
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+"""
+    begin = time.monotonic()
+    printed, code = program(text, interrupt="started")
+    assert "interrupted" in printed and code == 0 and time.monotonic() - begin < 30, printed
+
+
 def test_ctrl_c_waits_for_what_cannot_be_ended():
     text = """
 def body(context):

@@ -1,6 +1,7 @@
 """partita.torch: every operator against its meaning, and its derivative against the adjoint's dot product; on a GPU where
 PARTITA_TEST_DEVICE=cuda."""
 
+import copy
 import os
 
 import numpy as np
@@ -314,6 +315,18 @@ def test_products_with_an_epilogue(ctx):
         ptt.ColumnParallelLinear(ctx, 6, 6, activation="selu")
     with pytest.raises(pt.ArgumentError, match="tokens of torch.float64"):
         ptt.ColumnParallelLinear(ctx, 6, 6, device=WHERE)(torch.zeros(2, 6, dtype=torch.float64, device=WHERE))
+
+
+def test_layers_are_copied(ctx):
+    """With their parameters, for the same ranks: as averages of weights are kept."""
+    layer = ptt.ColumnParallelLinear(ctx, 4, 6, activation="gelu", device=WHERE)
+    other = copy.deepcopy(layer)
+    assert other.context is layer.context and other.layout == layer.layout
+    x = torch.ones(2, 4, device=WHERE)
+    assert torch.equal(other(x), layer(x))
+    with torch.no_grad():
+        other.weight.zero_()
+    assert bool((layer.weight != 0).any())
 
 
 def test_new_layers_have_the_same_on_all_ranks_where_they_must(ctx):

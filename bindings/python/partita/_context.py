@@ -257,6 +257,12 @@ def initialize(comm: Any = None, device: str = "any", **options: Any) -> Context
         forget_handed()
 
 
+def _wait(ended: threading.Event) -> None:
+    """In a rank of another `run` that is interrupted, too: what is raised in a thread comes when it runs Python."""
+    while not ended.wait(0.1):
+        pass
+
+
 def run(ranks: int, function: Callable[[Context], Result], *, device: str = "any", **options: Any) -> List[Result]:
     """Call ``function(context)`` on so many ranks that are threads of this process. Blocking.
 
@@ -326,14 +332,14 @@ def run(ranks: int, function: Callable[[Context], Result], *, device: str = "any
     thread = threading.Thread(target=start, args=(_options(options),), name="partita.run")
     try:
         thread.start()
-        ended.wait()
+        _wait(ended)
     except BaseException:
         interruption.wanted = True
         if begun.wait(1):  # Ctrl-C may come before there is a thread
             ended.wait(0.2)  # by it ranks end that wait for others; those that do not get it as the main thread does
             for one in tuple(running):
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(one), ctypes.py_object(KeyboardInterrupt))
-            ended.wait()
+            _wait(ended)
         raise
     thread.join()
     if raised:  # a rank that has lost another one may be faster than that one's own error
