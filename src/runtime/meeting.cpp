@@ -197,7 +197,7 @@ void Meeting::fail(const std::string& why) {
 }
 
 void Meeting::note_told(std::string_view text) {
-  state_.told = {std::string(text), state_.agreements};
+  if (of_all()) state_.told = {std::string(text), state_.agreements};
 }
 
 Summary Meeting::join(Summary summary) {

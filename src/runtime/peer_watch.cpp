@@ -36,6 +36,20 @@ std::optional<CaughtError> refusal_of(const Runtime& state, int number) {
   return CaughtError{refusal->kind, fmt::format("{}: {}", rank_list({rank}), refusal->text)};
 }
 
+// This rank is in `mine`, and the peer in a check of all ranks.
+CaughtError difference_from(const Runtime& state, std::string_view mine, int number, int peer) {
+  const std::string theirs = state.board->operation(number);
+  if (theirs == mine)
+    return {
+        ErrorKind::disagreement,
+        fmt::format("{}: the ranks disagree on the arguments: rank {} makes a call that it has made before, "
+                    "and rank {} another one",
+                    mine, state.rank(), peer)};
+  return {ErrorKind::disagreement,
+          fmt::format("the ranks called different operations: {} on rank {}; {} on rank {}", mine,
+                      state.rank(), theirs, peer)};
+}
+
 bool is_refusal(const Runtime& state, const CaughtError& error) {
   for (int number = 0; state.board && number < state.board->node_ranks(); ++number) {
     const auto refusal = refusal_of(state, number);
@@ -108,9 +122,7 @@ std::optional<CaughtError> AwayWatch::look(std::string_view mine) {
   check_ = there.agreements;
   if (now - since_ < grace_of_those_away) return std::nullopt;
   if (auto refusal = refusal_of(state_, *number_)) return refusal;
-  return CaughtError{ErrorKind::disagreement,
-                     fmt::format("the ranks called different operations: {} on rank {}; {} on rank {}", mine,
-                                 state_.rank(), board.operation(*number_), peer_)};
+  return difference_from(state_, mine, *number_, peer_);
 }
 
 PeerWatch::PeerWatch(Runtime& state, const WaitReason& reason) : state_(state), reason_(reason) {
@@ -168,9 +180,7 @@ PeerWatch::Found PeerWatch::look_for_mutual_waits(const std::vector<int>& peers)
     const auto before = crossed_.find(peer);
     if (before != crossed_.end() && before->second == pair) {
       if (auto refusal = refusal_of(state_, number)) return refusal;
-      return CaughtError{ErrorKind::disagreement,
-                         fmt::format("the ranks called different operations: {} on rank {}; {} on rank {}",
-                                     reason_.operation, state_.rank(), board.operation(number), peer)};
+      return difference_from(state_, reason_.operation, number, peer);
     }
     pairs.emplace(peer, pair);
   }

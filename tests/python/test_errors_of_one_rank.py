@@ -117,12 +117,29 @@ def test_a_subgroup_of_some(ctx):
             group.barrier()
         assert len({bytes(one) for one in everyones(ctx, f"{type(caught.value).__name__} {caught.value}")}) == 1
         assert group.failed
+    # What the members find together is told to the others, too, and the context goes on.
+    group = ctx.split(0)
+    with pytest.raises(pt.DisagreementError, match="subgroup: the ranks disagree on the list of ranks"):
+        if ctx.rank < 2:
+            group.subgroup([ctx.rank, 1 - ctx.rank])
+        group.barrier()
+    group.barrier()
     if mesh is not None:
         group = ctx.split(0)
         with pytest.raises(pt.ArgumentError, match=f"^rank {odd}: along: "):
             group.along(mesh, "z" if ctx.rank == odd else "y")
             group.barrier()
     ctx.barrier()
+
+
+def test_a_subgroup_that_is_wrong_in_different_ways(ctx):
+    """A rank that is alone in its list with its error waits for those that are not in it, and they for it."""
+    begin = time.monotonic()
+    group = ctx.split(0)
+    with pytest.raises(pt.ArgumentError, match="subgroup: .*twice"):
+        group.subgroup([0, 0])
+    assert time.monotonic() - begin < 20
+    group.barrier()
 
 
 def test_messages_between_two(ctx):

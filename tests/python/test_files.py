@@ -17,6 +17,8 @@ def test_npy(ctx, folder):
             assert pt.io.inspect_npy(str(path)) == ((5, 7), "float64", order)
             assert (pt.io.read_npy(ctx, path, rule).gather() == whole((5, 7))).all()
             ctx.barrier()
+    pt.io.write_npy(bytes(path), spread(ctx, whole((2, 2)), pt.Slab(0)))
+    assert pt.io.inspect_npy(bytes(path)).shape == (2, 2)
     with pytest.raises(pt.FileError, match="no.npy"):
         pt.io.read_npy(ctx, folder / "no.npy", pt.Slab(0))
 

@@ -20,7 +20,8 @@ returns: what the stream does next comes after it.
 
 from __future__ import annotations
 
-from typing import Any, Optional, Sequence
+import operator
+from typing import Any, Iterable, List, Optional, Sequence
 
 import numpy as np
 
@@ -42,6 +43,11 @@ def _like(source: Any, destination: Any, first: Optional[int] = None) -> Any:
         return _memory(destination)
     shape = np.shape(source) if first is None else (first, *np.shape(source)[1:])
     return empty_beside(source, tuple(shape))
+
+
+def _counts(given: Optional[Iterable[int]]) -> List[int]:
+    """Of any sequence of whole numbers; empty: equal parts."""
+    return [] if given is None else [operator.index(one) for one in given]
 
 
 def _rows(source: Any) -> int:
@@ -85,12 +91,13 @@ def gather(
     context: Context, source: Any, destination: Any = None, *, counts: Sequence[int] = (), root: int = 0, stream: Any = None
 ) -> Any:
     """The sources of all ranks, on the root, of `counts[rank]` rows each if they differ. None elsewhere."""
+    counts = _counts(counts)
     source = _memory(source)
     target = None
     if context.rank == root:
         target = _like(source, destination, sum(counts) if counts else context.size * _rows(source))
     handle = stream_of_memory(stream, source, context._core)
-    _core.gather_memory(context._core, source, target, list(counts), root, handle)
+    _core.gather_memory(context._core, source, target, counts, root, handle)
     return target
 
 
@@ -99,10 +106,11 @@ def scatter_from(
     context: Context, source: Any, destination: Any, *, counts: Sequence[int] = (), root: int = 0, stream: Any = None
 ) -> Any:
     """The root's source, cut along dimension 0, one part a rank. Returns the destination."""
+    counts = _counts(counts)
     given = _memory(source) if context.rank == root else None
     target = _memory(destination)
     handle = stream_of_memory(stream, target, context._core)
-    _core.scatter_memory(context._core, given, target, list(counts), root, handle)
+    _core.scatter_memory(context._core, given, target, counts, root, handle)
     return destination
 
 
@@ -111,10 +119,11 @@ def all_gather(
     context: Context, source: Any, destination: Any = None, *, counts: Sequence[int] = (), stream: Any = None
 ) -> Any:
     """The sources of all ranks, on every rank, of `counts[rank]` rows each if they differ."""
+    counts = _counts(counts)
     source = _memory(source)
     target = _like(source, destination, sum(counts) if counts else context.size * _rows(source))
     handle = stream_of_memory(stream, source, context._core)
-    _core.all_gather(context._core, source, target, list(counts), handle)
+    _core.all_gather(context._core, source, target, counts, handle)
     return target
 
 
@@ -129,10 +138,11 @@ def reduce_scatter(
     stream: Any = None,
 ) -> Any:
     """This rank's part of all sources joined, of `counts[rank]` rows if they differ."""
+    counts = _counts(counts)
     source = _memory(source)
     target = _like(source, destination, counts[context.rank] if counts else _rows(source) // context.size)
     handle = stream_of_memory(stream, source, context._core)
-    _core.reduce_scatter(context._core, source, target, list(counts), reduction, handle)
+    _core.reduce_scatter(context._core, source, target, counts, reduction, handle)
     return target
 
 
@@ -147,10 +157,12 @@ def all_to_all(
     stream: Any = None,
 ) -> Any:
     """Part q of the source of rank p becomes part p of the destination of rank q; parts of so many rows, if given."""
+    send_counts = _counts(send_counts)
+    receive_counts = _counts(receive_counts)
     source = _memory(source)
     target = _like(source, destination, sum(receive_counts) if receive_counts else None)
     handle = stream_of_memory(stream, source, context._core)
-    _core.all_to_all(context._core, source, target, list(send_counts), list(receive_counts), handle)
+    _core.all_to_all(context._core, source, target, send_counts, receive_counts, handle)
     return target
 
 

@@ -21,7 +21,7 @@ from ._context import Context
 from ._mesh import DistributionLike, rule_of
 from ._streams import settle
 
-Path = Union[str, "os.PathLike[str]"]
+Path = Union[str, bytes, "os.PathLike[str]"]
 Attribute = Union[str, int, float, Sequence[int], Sequence[float]]
 Chunks = Union[Sequence[int], int, bool, None]
 
@@ -47,12 +47,12 @@ class ListedHeader(Header):
 
 def inspect_npy(path: Path) -> Header:
     """Read the header only. Local."""
-    return Header(*_core.inspect_npy(os.fspath(path)))
+    return Header(*_core.inspect_npy(os.fsdecode(path)))
 
 
 def inspect_hdf5(path: Path, dataset: str) -> Header:
     """Read what describes the dataset only. Local."""
-    return Header(*_core.inspect_hdf5(os.fspath(path), dataset))
+    return Header(*_core.inspect_hdf5(os.fsdecode(path), dataset))
 
 
 @collective
@@ -60,14 +60,14 @@ def read_npy(
     context: Context, path: Path, distribution: DistributionLike, *, order: str = "C", space: Optional[str] = None
 ) -> Array:
     """The array of a file that all ranks see. Collective, blocking."""
-    return Array(_core.read_npy(context._core, os.fspath(path), rule_of(distribution), order, space))
+    return Array(_core.read_npy(context._core, os.fsdecode(path), rule_of(distribution), order, space))
 
 
 @collective
 def write_npy(path: Path, array: Array, *, order: str = "C") -> None:
     """Every rank writes its own part. Collective, blocking."""
     settle(core_given(array), array._package)
-    _core.write_npy(os.fspath(path), array._core, order)
+    _core.write_npy(os.fsdecode(path), array._core, order)
 
 
 @collective
@@ -81,7 +81,7 @@ def read_hdf5(
     space: Optional[str] = None,
 ) -> Array:
     """A dataset of a file that all ranks see. Collective, blocking."""
-    return Array(_core.read_hdf5(context._core, os.fspath(path), dataset, rule_of(distribution), order, space))
+    return Array(_core.read_hdf5(context._core, os.fsdecode(path), dataset, rule_of(distribution), order, space))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -156,7 +156,7 @@ def write_hdf5(
     for one in named.values():
         written = one.array if isinstance(one, Dataset) else one
         settle(core_given(written), written._package)
-    _core.write_hdf5(os.fspath(path), datasets)
+    _core.write_hdf5(os.fsdecode(path), datasets)
 
 
 def _as_stored(name: str, given: Any, by_default: Dataset, truncate: bool) -> _core.Hdf5Dataset:
@@ -215,7 +215,7 @@ def write_hdf5_attributes(context: Context, path: Path, name: str, attributes: M
     FileError
         No such object: the text names what there is. ArgumentError, DisagreementError: the same on every rank.
     """
-    _core.write_hdf5_attributes(context._core, os.fspath(path), name, _attributes(attributes))
+    _core.write_hdf5_attributes(context._core, os.fsdecode(path), name, _attributes(attributes))
 
 
 def _attributes(given: Mapping[str, Attribute]) -> Dict[str, Any]:
@@ -235,7 +235,7 @@ def list_hdf5(path: Path) -> Dict[str, Optional[ListedHeader]]:
 
     The headers have `chunks`, too: the extents of a chunk, () of what is contiguous.
     """
-    entries: List[Tuple[str, Optional[Tuple[Tuple[int, ...], str, str]], Tuple[int, ...]]] = _core.list_hdf5(os.fspath(path))
+    entries: List[Tuple[str, Optional[Tuple[Tuple[int, ...], str, str]], Tuple[int, ...]]] = _core.list_hdf5(os.fsdecode(path))
     found: Dict[str, Optional[ListedHeader]] = {}
     for name, header, chunks in entries:
         found[name] = None
@@ -247,4 +247,4 @@ def list_hdf5(path: Path) -> Dict[str, Optional[ListedHeader]]:
 
 def read_hdf5_attributes(path: Path, name: str) -> Dict[str, Attribute]:
     """Those of a dataset or group ('/': of the file). Local."""
-    return dict(_core.read_hdf5_attributes(os.fspath(path), name))
+    return dict(_core.read_hdf5_attributes(os.fsdecode(path), name))
