@@ -235,6 +235,28 @@ def test_what_functions_of_the_program_give(ctx):
     assert pt.from_function(ctx, (4, 3), "slab:0", lambda i, j: 2).sum() == 24
 
 
+def test_overlapping_windows(ctx):
+    """In host memory what overlaps is refused, on all ranks; what lies between the other's elements is not."""
+    main, x = ctx, whole((6, 8))
+    for source, destination, overlap in (
+        (lambda a: a, lambda a: a.T, True),
+        (lambda a: a[:, 0:7], lambda a: a[:, 1:8], True),
+        (lambda a: a[:, 0:4], lambda a: a[:, 4:8], False),
+    ):
+        ctx = main.split(0)
+        a = spread(ctx, x if not overlap or source(x).shape[1] == 7 else x[:, :6], pt.Slab(0))
+        before = a.gather()
+        if overlap:
+            for call in (pt.redistribute, lambda *given: pt.Redistribute(*given).execute()):
+                with pytest.raises(pt.ArgumentError, match="overlap in memory"):
+                    call(source(a), destination(a))
+            assert ctx.failed or np.array_equal(a.gather(), before)
+        else:
+            pt.redistribute(source(a), destination(a))
+            assert np.array_equal(a.gather(), np.concatenate([x[:, :4], x[:, :4]], 1))
+    main.barrier()
+
+
 def test_traffic_without_a_context():
     def body(ctx):
         a = pt.zeros(ctx, (4, 4), "slab:0")
