@@ -32,13 +32,18 @@ std::string content_text(const MessageHeader& header) {
 /// What a receive waits for, for errors.
 using Awaited = std::function<std::string()>;
 
-/// Receives into memory that stays until the process ends if an exception comes first.
+/// Receives into memory that stays until the process ends if an exception comes first. `look`: at what makes
+/// the wait a hopeless one.
 void receive_bytes(ContextState& context, int from, const std::shared_ptr<void>& memory, void* to,
-                   std::int64_t bytes, const Awaited& what) {
+                   std::int64_t bytes, const Awaited& what, const std::function<void()>& look = {}) {
   const runtime::MessageId message = context.group->receive(from, runtime::Lane::point_to_point, to, bytes);
   const runtime::WaitReason reason{"receive", what, from, {}};
   try {
-    runtime::wait_until(context, reason, [&] { return arrived(context, message); });
+    runtime::wait_until(context, reason, [&] {
+      const bool is_here = arrived(context, message);
+      if (!is_here && look) look();
+      return is_here;
+    });
   } catch (...) {
     if (memory) runtime::keep_until_exit(memory);
     throw;
@@ -47,7 +52,11 @@ void receive_bytes(ContextState& context, int from, const std::shared_ptr<void>&
 
 MessageHeader next_header(ContextState& context, int from, const Awaited& what) {
   const auto header = std::make_shared<MessageHeader>();
-  receive_bytes(context, from, header, header.get(), sizeof(MessageHeader), what);
+  runtime::AwayWatch watch(context, from);
+  // What comes behind the header may take long, also of a rank that has gone on.
+  receive_bytes(context, from, header, header.get(), sizeof(MessageHeader), what, [&] {
+    if (const auto found = watch.look("receive")) context.give_up(*found);
+  });
   return *header;
 }
 

@@ -33,6 +33,7 @@ Pair options_of(const Array& field, const SpectralOptions& options, std::string_
     check(is_field(field.dtype()), "{}: the field is {}; f32, f64, c64 and c128 have a spectrum", operation,
           name(field.dtype()));
     const Layout& layout = field.layout();
+    check(layout.dimensions() > 0, "{}: a scalar has no axis to transform", operation);
     check<UnsupportedError>(layout.members().empty() && layout.whole_shape() == layout.shape(),
                             "{}: a field that is laid out as a part of another, {}", operation,
                             layout.to_string());

@@ -174,6 +174,9 @@ void Meeting::refuse(int peer, const std::string& theirs, const std::vector<int>
   const WaitReason reason{.operation = operation_};
   WaitLoop loop(state_, reason);
   while (!have_come() && std::chrono::steady_clock::now() < until) loop.pause();
+  if (of_some) {
+    if (const auto refusal = refusal_on_node(state_)) state_.give_up(*refusal);
+  }
   std::vector<int> ranks;
   std::vector<std::string> names;
   for (auto& [rank, name] : meetings) {
@@ -194,7 +197,7 @@ void Meeting::fail(const std::string& why) {
 }
 
 void Meeting::note_told(std::string_view text) {
-  state_.told = {std::string(text), state_.agreements};
+  if (of_all()) state_.told = {std::string(text), state_.agreements};
 }
 
 Summary Meeting::join(Summary summary) {

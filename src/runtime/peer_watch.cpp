@@ -17,6 +17,7 @@ constexpr auto grace_of_the_dead = std::chrono::milliseconds(100);
 constexpr auto grace_of_the_living = std::chrono::milliseconds(300);
 // What a transport keeps by itself may take so long to leave.
 constexpr auto grace_of_senders = std::chrono::milliseconds(500);
+constexpr auto grace_of_those_away = std::chrono::milliseconds(900);
 
 // I am in execution number `mine.executions`, which the peer has not begun, and the peer is in a collective
 // check that I have not begun. It cannot leave that check before I join it, and I do not before my execution
@@ -33,6 +34,20 @@ std::optional<CaughtError> refusal_of(const Runtime& state, int number) {
   if (!refusal) return std::nullopt;
   const int rank = state.neighbours()[static_cast<std::size_t>(number)];
   return CaughtError{refusal->kind, fmt::format("{}: {}", rank_list({rank}), refusal->text)};
+}
+
+// This rank is in `mine`, and the peer in a check of all ranks.
+CaughtError difference_from(const Runtime& state, std::string_view mine, int number, int peer) {
+  const std::string theirs = state.board->operation(number);
+  if (theirs == mine)
+    return {
+        ErrorKind::disagreement,
+        fmt::format("{}: the ranks disagree on the arguments: rank {} makes a call that it has made before, "
+                    "and rank {} another one",
+                    mine, state.rank(), peer)};
+  return {ErrorKind::disagreement,
+          fmt::format("the ranks called different operations: {} on rank {}; {} on rank {}", mine,
+                      state.rank(), theirs, peer)};
 }
 
 bool is_refusal(const Runtime& state, const CaughtError& error) {
@@ -74,12 +89,40 @@ bool has_left(const Runtime& state, int rank) {
   return number ? state.board->status(*number).left : !departure(state, rank).empty();
 }
 
+std::optional<CaughtError> refusal_on_node(const Runtime& state) {
+  for (int number = 0; state.board && number < state.board->node_ranks(); ++number) {
+    if (auto refusal = refusal_of(state, number)) return refusal;
+  }
+  return std::nullopt;
+}
+
 std::string departure(const Runtime& state, int rank) {
   if (const auto number = number_on_board(state, rank)) return state.board->departure(*number);
   for (const Farewell& farewell : state.group->farewells(state.identity)) {
     if (farewell.rank == rank && !farewell.failed) return farewell.why.text;
   }
   return "";
+}
+
+AwayWatch::AwayWatch(const Runtime& state, int peer)
+    : state_(state), peer_(peer), number_(number_on_board(state, peer)) {}
+
+std::optional<CaughtError> AwayWatch::look(std::string_view mine) {
+  if (!number_ || peer_ == state_.rank()) return std::nullopt;
+  const NodeBoard& board = *state_.board;
+  const NodeBoard::Status here = board.status(board.me());
+  const NodeBoard::Status there = board.status(*number_);
+  const bool is_away = !here.in_agreement && there.in_agreement && there.agreements > here.agreements;
+  if (!is_away) {
+    check_ = 0;
+    return std::nullopt;
+  }
+  const auto now = std::chrono::steady_clock::now();
+  if (check_ != there.agreements) since_ = now;
+  check_ = there.agreements;
+  if (now - since_ < grace_of_those_away) return std::nullopt;
+  if (auto refusal = refusal_of(state_, *number_)) return refusal;
+  return difference_from(state_, mine, *number_, peer_);
 }
 
 PeerWatch::PeerWatch(Runtime& state, const WaitReason& reason) : state_(state), reason_(reason) {
@@ -92,6 +135,7 @@ PeerWatch::Found PeerWatch::look(std::chrono::steady_clock::time_point now) {
   if (!found && state_.board) found = look_for_disagreement();
   // Inside a check of some of the ranks only, the counts of the others say nothing.
   if (!found && state_.board && state_.agreement_depth == 0) found = look_for_mutual_waits(peers);
+  if (!found && state_.board && state_.agreement_depth > 0) found = look_for_those_away(peers);
   if (!found && state_.board) found = look_for_ring_of_sends(now);
   return found ? found : look_for_lost_peers(peers, now);
 }
@@ -138,13 +182,19 @@ PeerWatch::Found PeerWatch::look_for_mutual_waits(const std::vector<int>& peers)
       for (const int either : {number, board.me()}) {
         if (auto refusal = refusal_of(state_, either)) return refusal;
       }
-      return CaughtError{ErrorKind::disagreement,
-                         fmt::format("the ranks called different operations: {} on rank {}; {} on rank {}",
-                                     reason_.operation, state_.rank(), board.operation(number), peer)};
+      return difference_from(state_, reason_.operation, number, peer);
     }
     pairs.emplace(peer, pair);
   }
   crossed_ = std::move(pairs);
+  return std::nullopt;
+}
+
+PeerWatch::Found PeerWatch::look_for_those_away(const std::vector<int>& peers) {
+  for (const int peer : peers) {
+    if (auto found = away_.try_emplace(peer, state_, peer).first->second.look(reason_.operation))
+      return found;
+  }
   return std::nullopt;
 }
 

@@ -26,6 +26,26 @@ bool has_left(const Runtime& state, int rank);
 /// How it has left it without closing it; "": it has not. Any thread.
 std::string departure(const Runtime& state, int rank);
 
+/// What keeps a rank of this node from the call that all ranks are to come to, as they all throw it.
+std::optional<CaughtError> refusal_on_node(const Runtime& state);
+
+/// Looks at the rank of which a message is waited for, outside of checks of all ranks: whether it is in such
+/// a check that this rank has not come to. It sends nothing before that is over, which needs this rank.
+class AwayWatch {
+ public:
+  AwayWatch(const Runtime& state, int peer);
+  /// What the context must fail of, once this has been so for longer than what was sent before takes: a
+  /// DisagreementError, or what kept the peer from its call. `mine`: this rank's call.
+  std::optional<CaughtError> look(std::string_view mine);
+
+ private:
+  const Runtime& state_;
+  int peer_;
+  std::optional<int> number_;
+  std::uint64_t check_ = 0;  ///< that it was in at the last look; 0: none
+  std::chrono::steady_clock::time_point since_;
+};
+
 /// Belongs to one wait. Nothing is held against a peer on one look alone: between two looks the wait asks
 /// again whether what it waits for has come, so that what a peer did just before it ended still counts.
 class PeerWatch {
@@ -51,6 +71,7 @@ class PeerWatch {
   Found look_for_failed_ranks();
   Found look_for_disagreement() const;
   Found look_for_mutual_waits(const std::vector<int>& peers);
+  Found look_for_those_away(const std::vector<int>& peers);
   Found look_for_ring_of_sends(std::chrono::steady_clock::time_point now);
   Found look_for_lost_peers(const std::vector<int>& peers, std::chrono::steady_clock::time_point now);
 
@@ -59,6 +80,7 @@ class PeerWatch {
   std::vector<int> neighbours_;        ///< the ranks of this node; place in here: number on the board
   std::map<int, CaughtError> failed_;  ///< as found at the last look
   std::map<int, Pair> crossed_;        ///< pairs that seemed to wait for each other at the last look
+  std::map<int, AwayWatch> away_;      ///< of a meeting of some ranks
   std::map<int, std::chrono::steady_clock::time_point> gone_since_;
   std::vector<Sender> ring_;  ///< of sends, this rank's first, as it was seen first
   std::chrono::steady_clock::time_point ring_since_;

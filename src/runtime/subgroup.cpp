@@ -10,8 +10,8 @@ namespace partita::runtime {
 int check_subgroup(const std::vector<int>& ranks, int size, int caller) {
   std::vector<bool> named(static_cast<std::size_t>(size));
   for (const int rank : ranks) {
-    check(rank >= 0 && rank < size, "sub-group: rank {} is not one of the {} ranks", rank, size);
-    check(!named[static_cast<std::size_t>(rank)], "sub-group: rank {} is named twice", rank);
+    check(rank >= 0 && rank < size, "subgroup: rank {} is not one of the {} ranks", rank, size);
+    check(!named[static_cast<std::size_t>(rank)], "subgroup: rank {} is named twice", rank);
     named[static_cast<std::size_t>(rank)] = true;
   }
   return check_in_subgroup(ranks, caller);
@@ -19,7 +19,7 @@ int check_subgroup(const std::vector<int>& ranks, int size, int caller) {
 
 int check_in_subgroup(const std::vector<int>& ranks, int caller) {
   const auto place = std::find(ranks.begin(), ranks.end(), caller);
-  check(place != ranks.end(), "sub-group: the calling rank {} is not in the list of ranks", caller);
+  check(place != ranks.end(), "subgroup: the calling rank {} is not in the list of ranks", caller);
   return static_cast<int>(place - ranks.begin());
 }
 

@@ -28,7 +28,8 @@ def test_one_and_all(ctx):
     pt.scatter_from(ctx, source, part, counts=counts, root=last)
     begin = sum(counts[: ctx.rank])
     assert (part == whole((sum(counts), 2))[begin : begin + counts[ctx.rank]]).all()
-    assert (pt.all_gather(ctx, part, counts=counts) == whole((sum(counts), 2))).all()
+    for given in (counts, np.array(counts), tuple(counts), iter(counts)):
+        assert (pt.all_gather(ctx, part, counts=given) == whole((sum(counts), 2))).all()
 
 
 def test_all_and_all(ctx):

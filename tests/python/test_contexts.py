@@ -72,6 +72,11 @@ def test_what_a_rank_raises_first_comes_out():
         pt.run(2, lambda context: pt.zeros(context, (3,), "slab:7"))
     with pytest.raises(pt.ArgumentError):
         pt.run(0, lambda context: None)
+    for ranks, function, what in ((1.5, len, "a whole number, and not a float"), ("2", len, "not a str"), (2, 3, "a function of the context")):
+        with pytest.raises(TypeError, match=what):
+            pt.run(ranks, function)
+    with pytest.raises(pt.FailedContextError, match="close: the context has failed: I can not"):
+        pt.run(2, lambda context: context.fail("I can not"))
 
 
 def test_a_block_that_ends_by_an_exception_fails_its_context():
@@ -171,6 +176,21 @@ except KeyboardInterrupt:
     begin = time.monotonic()
     printed, code = program(text, interrupt="started")
     assert "interrupted [0, 1]" in printed and code == 0 and time.monotonic() - begin < 30, printed
+
+
+def test_ctrl_c_ends_ranks_of_ranks():
+    text = """
+def inner(context):
+    print("started", flush=True)
+    pt.receive(context, np.zeros(1), 1 - context.rank)
+try:
+    pt.run(2, lambda context: pt.run(2, inner))
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+"""
+    begin = time.monotonic()
+    printed, code = program(text, interrupt="started")
+    assert "interrupted" in printed and code == 0 and time.monotonic() - begin < 30, printed
 
 
 def test_ctrl_c_waits_for_what_cannot_be_ended():

@@ -1,6 +1,7 @@
 """What one rank alone passes that is wrong is the same exception on every rank, at once."""
 
 import inspect
+import re
 import time
 
 import numpy as np
@@ -58,7 +59,10 @@ def calls(ctx, folder):
         ("read_npy", pt.io.read_npy, (ctx, file, "slab:0"), {}, [((ctx, 3, "slab:0"), {})]),
         ("write_npy", pt.io.write_npy, (file, a), {}, [((file, a), {"order": "X"}), ((file, x, a), {})]),
         ("spmd", over, (a,), {}, [((a, a), {})]),
-        ("split", ctx.split, (0,), {}, [(("red",), {})]),
+        ("split", ctx.split, (0,), {}, [(("red",), {}), ((0, "key"), {}), ((), {})]),
+        ("subgroup", ctx.subgroup, (range(ctx.size),), {}, [(("ab",), {}), ((None,), {}), ((range(ctx.size + 1),), {}), (([0.5],), {}), (([],), {}), (([0],), {})]),
+        ("along", ctx.along, (pt.Mesh({"x": ctx.size}), "x"), {},
+         [((pt.Mesh({"x": ctx.size}), "y"), {}), ((pt.Mesh({"x": 99}), "x"), {}), ((3, "x"), {}), ((pt.Mesh({"x": ctx.size}), 3), {})]),
         ("dot", pt.dot, (a, a), {}, [((a, x), {})]),
     ]  # fmt: skip
 
@@ -98,6 +102,92 @@ def test_every_call(ctx, folder, known):
     ctx.barrier()
 
 
+def test_a_subgroup_of_some(ctx):
+    """The others make it, or come to a call of all: all raise what one rank has passed, and the context has failed."""
+    if ctx.size < 3:
+        pytest.skip("some are all")
+    odd, mesh = ctx.size - 1, pt.Mesh({"x": ctx.size // 2, "y": 2}) if ctx.size % 2 == 0 else None
+    for wrong in ("ab", [0, 99], [0]):
+        group = ctx.split(0)
+        with pytest.raises(pt.ArgumentError, match=f"^rank {odd}: subgroup: ") as caught:
+            if ctx.rank == odd:
+                group.subgroup(wrong)
+            elif ctx.rank == 0:
+                group.subgroup([0, odd])
+            group.barrier()
+        assert len({bytes(one) for one in everyones(ctx, f"{type(caught.value).__name__} {caught.value}")}) == 1
+        assert group.failed
+    # What the members find together is told to the others, too, and the context goes on.
+    group = ctx.split(0)
+    with pytest.raises(pt.DisagreementError, match="subgroup: the ranks disagree on the list of ranks"):
+        if ctx.rank < 2:
+            group.subgroup([ctx.rank, 1 - ctx.rank])
+        group.barrier()
+    group.barrier()
+    if mesh is not None:
+        group = ctx.split(0)
+        with pytest.raises(pt.ArgumentError, match=f"^rank {odd}: along: "):
+            group.along(mesh, "z" if ctx.rank == odd else "y")
+            group.barrier()
+    ctx.barrier()
+
+
+def test_a_subgroup_that_is_wrong_in_different_ways(ctx):
+    """A rank that is alone in its list with its error waits for those that are not in it, and they for it."""
+    begin = time.monotonic()
+    group = ctx.split(0)
+    with pytest.raises(pt.ArgumentError, match="subgroup: .*twice"):
+        group.subgroup([0, 0])
+    assert time.monotonic() - begin < 20
+    group.barrier()
+
+
+def test_messages_between_two(ctx):
+    """What is wrong is this rank's own, of the family, before anything is sent; what is sent after all still comes."""
+    x, frozen, own = np.arange(4.0), np.zeros(4), ctx.split(0)
+    frozen.flags.writeable = False
+    following, before = (ctx.rank + 1) % ctx.size, (ctx.rank - 1) % ctx.size
+    wrong_to_send = [([1.0],), (x.astype(object),), (x.astype(">f8"),), (None,), ("text",), (np.ma.array(x),)]
+    sends = [(*one, following) for one in wrong_to_send] + [(x, 99), (x, "0"), (x, -1), (x, following, 1.5), (x, following, 2**40), (x,)]
+    receives = [([1.0], before), (frozen, before), (x.astype(object), before), (x, 99), (x, None), (x,)]
+    exchanges = [(x, following, frozen, before), ([1], following, x, before), (x, 99, x, before), (x, following, x, "0"), (x, following)]
+    if ctx.rank == 0:
+        for call, wrongs in ((pt.send, sends), (pt.receive, receives), (pt.send_receive, exchanges)):
+            for arguments in wrongs:
+                with pytest.raises(pt.ArgumentError) as caught:
+                    call(own, *arguments)
+                assert "rank 0: " not in str(caught.value) and "\n" not in str(caught.value)
+            with pytest.raises(pt.TypeError, match=f"{call.__name__}.*unexpected keyword argument 'speed'"):
+                call(own, *arguments, speed=3)
+    assert (pt.send_receive(own, x + ctx.rank, following, np.zeros(4), before) == x + before).all()
+    own.barrier()
+
+
+def test_a_partner_does_not_wait_for_ever(ctx):
+    """Who has erred and goes on to what all do is missed in it; who ends by the error is heard of with its text."""
+    if ctx.size == 1:
+        pytest.skip("nobody to wait for")
+    begin = time.monotonic()
+    group = ctx.split(0)
+    with pytest.raises(pt.DisagreementError, match="different operations: receive on rank 0; barrier on rank 1"):
+        if ctx.rank == 0:
+            pt.receive(group, np.zeros(3), 1)
+        if ctx.rank == 1:
+            with pytest.raises(pt.TypeError):
+                pt.send(group, [1.0], 0)
+        group.barrier()
+    assert group.failed
+    group = ctx.split(0)
+    with pytest.raises(pt.TypeError if ctx.rank == 1 else pt.LostPeerError, match="an array of NumPy.* and not a list"), group:
+        if ctx.rank == 1:
+            pt.send(group, [1.0], 0)
+        if ctx.rank == 0:
+            pt.receive(group, np.zeros(3), 1)
+        group.barrier()
+    assert time.monotonic() - begin < 40
+    ctx.barrier()
+
+
 def everyones(ctx, text):
     mine = np.zeros((1, 2000), np.uint8)
     encoded = text.encode()[:2000]
@@ -133,7 +223,39 @@ def test_what_a_function_of_the_program_raises(ctx):
     main.barrier()
 
 
+def test_any_text_is_told(ctx):
+    """Of an exception that has none, or one that is no UTF-8, or with zero bytes in it."""
+    main = ctx
+
+    class Mute(Exception):
+        def __str__(self):
+            raise RuntimeError("no text")
+
+    for error, kind, text in ((Mute(), Mute, "Mute: .its text cannot be had"), (ValueError("a\udc80\0b"), pt.ArgumentError, r"a\\udc80\\x00b")):
+        ctx = main.split(0)
+
+        def odd(i, ctx=ctx, error=error):
+            if ctx.rank == 0:
+                raise error
+            return 1.0 * i
+
+        alone = ctx.size == 1 and kind is Mute
+        with pytest.raises(kind if ctx.rank == 0 else pt.Error) as caught:
+            pt.from_function(ctx, (4,), "slab:0", odd).sum()
+        if not alone and not (ctx.rank == 0 and kind is Mute):
+            assert re.search(text, str(caught.value)), str(caught.value)
+        other = main.split(0)
+        with pytest.raises((type(error), pt.Error)), other:
+            if ctx.rank == 0:
+                raise error
+            other.barrier()
+        assert other.failed
+    main.barrier()
+
+
 def test_what_all_pass_is_as_on_one_rank(ctx):
+    with pytest.raises(pt.TypeError, match="^from_local: an array is wanted"):
+        pt.from_local(ctx, [1], "slab:0")
     for call in (lambda: pt.all_reduce(ctx, [1.0]), lambda: pt.empty(ctx, 3, "slab:0", speed=1)):
         with pytest.raises(pt.TypeError) as caught:
             call()
@@ -178,8 +300,8 @@ def collective_functions():
 
 
 def test_all_that_is_collective_tells():
-    """By what the docstrings say. Not: what ends a context or makes one, and calls over some ranks alone; spmd gives such a function."""
-    others = {"initialize", "run", "Context.close", "Context.subgroup", "Context.along", "spmd"}
+    """By what the docstrings say. Not: what ends a context or makes one; spmd gives such a function."""
+    others = {"initialize", "run", "Context.close", "spmd"}
     for name, function in collective_functions():
         if name in others or "Collective" not in (function.__doc__ or ""):
             continue

@@ -6,6 +6,7 @@ import pickle
 import subprocess
 import sys
 import threading
+import weakref
 
 import numpy as np
 import pytest
@@ -155,6 +156,16 @@ def test_copies(ctx):
             call(a)
     with pytest.raises(TypeError, match="partita.io"):
         pickle.dumps(a)
+    for made in (pt.Matmul(a, a.T), pt.fft.FFT(a.astype("complex128")), pt.Halo(a, (1, 0)), pt.SymmetricArray(ctx, 3), pt.Redistribute(a, a.copy())):
+        for call in (copy.copy, copy.deepcopy, pickle.dumps):
+            with pytest.raises(TypeError, match=f"{type(made).__name__}: it belongs to its context"):
+                call(made)
+    # What has a context is copied with the same one.
+    assert copy.copy(ctx) is ctx and copy.deepcopy({"context": ctx, "rank": 3}) == {"context": ctx, "rank": 3}
+    with pytest.raises(TypeError, match="a context is not pickled"):
+        pickle.dumps(ctx)
+    seen = weakref.ref(a)
+    assert seen() is a
     layout, part = pickle.loads(pickle.dumps((a.layout, a.local)))
     assert np.array_equal(pt.from_local(ctx, part, layout.distribution, layout.shape).gather(), a.gather())
 
@@ -170,6 +181,80 @@ def test_what_no_option_is_called(ctx):
     ):
         with pytest.raises(TypeError, match=what):
             call()
+
+
+def test_no_context_where_one_is_wanted(ctx):
+    for call in (
+        lambda: pt.empty((4, 4), (4, 4), "slab:0"),
+        lambda: pt.all_reduce(np.ones(3), np.ones(3)),
+        lambda: pt.SymmetricArray((3,), "float64"),
+        lambda: pt.from_local(context=np.ones(3), local=np.ones(3), distribution="slab:0"),
+        lambda: pt.send(3, np.ones(3), 0),
+    ):
+        with pytest.raises(pt.TypeError, match="a context is wanted first, and not a (tuple|ndarray|int)"):
+            call()
+    with pytest.raises(TypeError, match="made by from_local"):
+        pt.Array(np.ones(3))
+    with pytest.raises(TypeError, match="made by initialize"):
+        pt.Context(None)
+    with pytest.raises(TypeError, match="a distributed array"):
+        pt.fft.irfft(np.ones(3))
+    ctx.barrier()
+
+
+def test_no_axes(ctx):
+    """An empty list is none, and not all; and a scalar has none."""
+    a, scalar = pt.zeros(ctx, (4, 6), "slab:0"), pt.full(ctx, (), pt.Replicated(), 2.0)
+    z = a.astype("complex128")
+    for call in (
+        lambda: pt.fft.fftn(z, axes=()),
+        lambda: pt.fft.irfftn(z, axes=[]),
+        lambda: pt.fft.FFT(z, axes=()),
+        lambda: pt.spectral.gradient(a, axes=()),
+        lambda: pt.spectral.convolve(a, a, axes=()),
+        lambda: pt.spectral.solve_poisson(a, axes=np.zeros(0, int)),
+    ):
+        with pytest.raises(pt.ArgumentError, match="no axes are named"):
+            call()
+    for call in (
+        lambda: pt.fft.fftn(scalar.astype("complex128")),
+        lambda: pt.spectral.gradient(scalar),
+        lambda: pt.spectral.convolve(scalar, scalar),
+        lambda: pt.spectral.solve_poisson(scalar),
+        lambda: pt.spectral.multiply(scalar, lambda k: 1.0),
+    ):
+        with pytest.raises(pt.ArgumentError, match="a scalar has no axis"):
+            call()
+
+
+def test_what_functions_of_the_program_give(ctx):
+    """Numbers, in the shape that is wanted; not nothing, which NumPy takes for nan, nor what a mask hides."""
+    for given, what in ((None, "has returned None"), (np.ma.array([1.0], mask=[True]), "a masked array"), ("x", "could not convert"), (1j, "complex")):
+        with pytest.raises(pt.ArgumentError, match=what):
+            pt.from_function(ctx, (4, 3), "slab:0", lambda i, j, given=given: given)
+    assert pt.from_function(ctx, (4, 3), "slab:0", lambda i, j: 2).sum() == 24
+
+
+def test_overlapping_windows(ctx):
+    """In host memory what overlaps is refused, on all ranks; what lies between the other's elements is not."""
+    main, x = ctx, whole((6, 8))
+    for source, destination, overlap in (
+        (lambda a: a, lambda a: a.T, True),
+        (lambda a: a[:, 0:7], lambda a: a[:, 1:8], True),
+        (lambda a: a[:, 0:4], lambda a: a[:, 4:8], False),
+    ):
+        ctx = main.split(0)
+        a = spread(ctx, x if not overlap or source(x).shape[1] == 7 else x[:, :6], pt.Slab(0))
+        before = a.gather()
+        if overlap:
+            for call in (pt.redistribute, lambda *given: pt.Redistribute(*given).execute()):
+                with pytest.raises(pt.ArgumentError, match="overlap in memory"):
+                    call(source(a), destination(a))
+            assert ctx.failed or np.array_equal(a.gather(), before)
+        else:
+            pt.redistribute(source(a), destination(a))
+            assert np.array_equal(a.gather(), np.concatenate([x[:, :4], x[:, :4]], 1))
+    main.barrier()
 
 
 def test_traffic_without_a_context():

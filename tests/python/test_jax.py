@@ -479,6 +479,46 @@ def test_bad_arguments(ctx):
         pj.all_reduce(1.0)
 
 
+def test_what_one_rank_passes_that_is_wrong(ctx):
+    """It is found where the program is traced, and told to the others, whose programs wait: the group goes on."""
+    if ctx.size == 1:
+        pytest.skip("one rank is all ranks")
+    odd, x = ctx.size - 1, np.ones((2 * ctx.size, 4))
+    with pj.Group(ctx) as group:
+        layout = pt.Layout(pt.Slab(0), (2 * ctx.size, 4), ctx.size)
+        part = np.ones((2, 4))
+        for call, right, wrong, named in (
+            (pj.all_reduce, (x,), (x, "max"), {"shared": True}),
+            (pj.all_reduce, (x,), ("text",), {}),
+            (pj.broadcast, (x,), (x,), {"root": 99}),
+            (pj.gather, (x,), (1.0,), {}),
+            (pj.all_gather, (x,), (x,), {"counts": [1]}),
+            (pj.reduce_scatter, (x,), (x[1:],), {}),
+            (pj.scan, (x,), (x,), {"speed": 1}),
+            (pj.redistribute, (part, layout, pt.Slab(1)), (part, layout, "slob:1"), {}),
+            (pj.redistribute, (part, layout, pt.Slab(1)), (x, layout, pt.Slab(1)), {}),
+            (pj.fft, (part + 0j, layout), (part, layout), {}),
+            (pj.halo, (part, layout, (1, 0)), (part, layout, (1,)), {}),
+        ):
+            before = pj.all_reduce(np.ones(3))  # perhaps on its way yet
+            with pytest.raises(pt.Error if ctx.rank == odd else ERROR, match=f"rank {odd}: {call.__name__}"):
+                if ctx.rank == odd:
+                    jax.jit(lambda *given: call(*given, **named))(*wrong) if call is pj.gather else call(*wrong, **named)
+                else:
+                    jax.block_until_ready(call(*right))
+                    pj.barrier()
+                    group.synchronize()
+            assert (before == ctx.size).all() and not group._context.failed
+        with pytest.raises(pt.ArgumentError, match="^send: rank 99"):
+            pj.send(x, 99)
+        with pytest.raises(pt.TypeError, match="^send: "):
+            pj.send(x, "0")
+        along = pt.Mesh({"x": ctx.size})
+        with pytest.raises(pt.Error, match=f"rank {odd}: along"):
+            group.along(along, "y" if ctx.rank == odd else "x")
+        assert (pj.all_reduce(np.ones(3)) == ctx.size).all()
+
+
 @pytest.mark.parametrize("where", ["outside", "inside"])
 def test_a_rank_that_dies_is_told(where):
     """Killed outside of any program, or in the middle of a compiled loop: the other's loop ends within the deadline of 20 s."""

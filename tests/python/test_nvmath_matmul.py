@@ -199,6 +199,9 @@ def test_types(ctx):
             Parts(ctx).product(options={"result_type": D.CUDA_R_32F})
         with pytest.raises(ValueError, match="not multiplied"):
             matmul(half.a, Parts(ctx).b, distributions=half.rules)
+        for rules in (None, 3, half.rules[:2], [None] * 3):
+            with pytest.raises(ValueError, match="distributions: three are wanted"):
+                matmul(half.a, half.b, distributions=rules)
 
 
 def test_hints(ctx):

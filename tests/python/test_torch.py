@@ -1,6 +1,7 @@
 """partita.torch: every operator against its meaning, and its derivative against the adjoint's dot product; on a GPU where
 PARTITA_TEST_DEVICE=cuda."""
 
+import copy
 import os
 
 import numpy as np
@@ -316,6 +317,18 @@ def test_products_with_an_epilogue(ctx):
         ptt.ColumnParallelLinear(ctx, 6, 6, device=WHERE)(torch.zeros(2, 6, dtype=torch.float64, device=WHERE))
 
 
+def test_layers_are_copied(ctx):
+    """With their parameters, for the same ranks: as averages of weights are kept."""
+    layer = ptt.ColumnParallelLinear(ctx, 4, 6, activation="gelu", device=WHERE)
+    other = copy.deepcopy(layer)
+    assert other.context is layer.context and other.layout == layer.layout
+    x = torch.ones(2, 4, device=WHERE)
+    assert torch.equal(other(x), layer(x))
+    with torch.no_grad():
+        other.weight.zero_()
+    assert bool((layer.weight != 0).any())
+
+
 def test_new_layers_have_the_same_on_all_ranks_where_they_must(ctx):
     layer = ptt.RowParallelLinear(ctx, 8, 3, device=WHERE)
     biases = pt.all_gather(ctx, layer.bias.detach()[None])
@@ -333,6 +346,47 @@ def test_what_is_wrong_is_the_same_error_on_all_ranks(ctx):
     rows = pt.Layout(pt.Slab(0), (6, 4), ctx.size)
     with pytest.raises(pt.ArgumentError, match="a part of shape"):
         ptt.redistribute(ctx, torch.zeros(9, 9, device=WHERE), rows, pt.Slab(1))
+    assert bool((ptt.all_reduce(ctx, torch.ones(2, device=WHERE)) == ctx.size).all())
+
+
+def test_what_one_rank_passes_that_is_wrong(ctx):
+    """Before the call begins: it is told, and the context goes on; in layers, too."""
+    if ctx.size == 1:
+        pytest.skip("one rank is all ranks")
+    odd, x = ctx.size - 1, torch.ones(2 * ctx.size, 4, device=WHERE)
+    rows = pt.Layout(pt.Slab(0), (6, 4), ctx.size)
+    mine = torch.ones(rows.local_shape(ctx.rank), device=WHERE)
+
+    def layer(group, *given):
+        return ptt.ColumnParallelLinear(group, 4, 6, device=WHERE)(*given)
+
+    product = (mine, mine, rows, pt.Layout(pt.Slab(0), (6, 4), ctx.size))
+    for name, call, right, wrongs in (
+        ("all_reduce", ptt.all_reduce, (x,), [((x,), {"op": "sum"}), ((x, "max"), {"shared": True}), (([1.0],), {})]),
+        ("reduce", ptt.reduce, (x,), [((x,), {"root": 99}), ((x,), {"root": "0"})]),
+        ("gather", ptt.gather, (x,), [((torch.ones(()),), {}), ((x,), {"counts": [1]}), ((None,), {})]),
+        ("reduce_scatter", ptt.reduce_scatter, (x,), [((x[1:],), {}), ((x,), {"counts": "ab"})]),
+        ("all_to_all", ptt.all_to_all, (x,), [((x,), {"send_counts": [1] * ctx.size})]),
+        ("redistribute", ptt.redistribute, (mine, rows, pt.Slab(1)), [((mine, rows, "slob:1"), {}), ((mine[:, 1:], rows, pt.Slab(1)), {}), ((mine, 3, pt.Slab(1)), {})]),
+        ("fft", ptt.fft, (mine.cfloat(), rows), [((mine, rows), {}), ((mine.cfloat(), rows), {"axes": (7,)})]),
+        ("matmul", lambda *given, **named: ptt.matmul(*given, transpose_b=True, **named), product, [((mine, mine.double(), *product[2:]), {}), (product[:3], {})]),
+        ("ColumnParallelLinear", layer, (x,), [((x.double(),), {}), ((x[:, 1:],), {}), ((x, "many"), {})]),
+        ("RowParallelLinear", ptt.RowParallelLinear, (6, 4), [((6, 4), {"activation": "selu"}), ((6,), {}), (("six", 4), {})]),
+    ):  # fmt: skip
+        for arguments, more in wrongs:
+            group = ctx.split(0)  # in which nothing is planned yet: who executes what is finds out when the context has failed
+            with pytest.raises(pt.ArgumentError, match=f"^rank {odd}: {name}") as caught:
+                if ctx.rank == odd:
+                    call(group, *arguments, **more)
+                else:
+                    call(group, *right)
+                    group.barrier()
+            assert not group.failed, (name, arguments, caught.value)
+            group.barrier()
+    with pytest.raises(pt.ArgumentError, match="^send_receive: rank 99"):
+        ptt.send_receive(ctx, x, 99, 0)
+    with pytest.raises(pt.TypeError, match="^send_receive: x: a tensor is wanted, and not a list"):
+        ptt.send_receive(ctx, [1.0], 0, 0)
     assert bool((ptt.all_reduce(ctx, torch.ones(2, device=WHERE)) == ctx.size).all())
 
 

@@ -56,7 +56,8 @@ def test_values_travel():
     rules = [pt.Slab(1), pt.Replicated(), pt.Box.from_cuts([[0, 3, 8], [0, 5]]), pt.Partitioned(mesh, pt.P("x", partial="y"))]
     rules += [kind(grid, *block) for grid in grids for kind, block in ((pt.BlockCyclic, [(3, 4)]), (pt.BlockNonCyclic, []))]
     layouts = [pt.Layout(rule, (8, 5), 6) for rule in rules[:2]] + [pt.Layout(pt.Slab(0), (10, 7), 3).permuted([1, 0])]
-    for value in [*grids, mesh, pt.Mesh({"x": 2}), spec, pt.P(), pt.P(None, "x"), *rules, *layouts]:
+    topologies = [pt.Topology(6), pt.Topology(6, 2), pt.Topology(7, 3), pt.Topology(1)]
+    for value in [*topologies, *grids, mesh, pt.Mesh({"x": 2}), spec, pt.P(), pt.P(None, "x"), *rules, *layouts]:
         for there in (pickle.loads(pickle.dumps(value)), copy.copy(value), copy.deepcopy([value])[0]):
             assert there == value and repr(there) == repr(value)
     with pytest.raises(TypeError, match="window"):
@@ -93,6 +94,9 @@ def test_bad_values_are_refused():
         pt.ProcessGrid((0, 2))
     with pytest.raises(TypeError):
         pt.Slab("0")
+    for axes in ({"x": "2"}, {2: 2}, {"x": None}, {"x": 2.5}):
+        with pytest.raises(TypeError):
+            pt.Mesh(axes)
 
 
 def test_the_mesh_of_a_block():

@@ -237,6 +237,42 @@ TEST(PointToPoint, AWrongTagIsNamedWithWhatLiesThere) {
       options);
 }
 
+// Whose sender is in a call of all ranks, which waits for the receiver: nothing comes from there.
+TEST(PointToPoint, AMessageThatCannotComeIsFoundOut) {
+  if (ranks().count == 1 || ranks().per_node == 1) GTEST_SKIP() << "needs several ranks of a node";
+  ContextOptions options;
+  options.deadline = 60s;
+  on_ranks(
+      [](Context& context) {
+        Block block(context, Dtype::f32, {3});
+        const auto begin = std::chrono::steady_clock::now();
+        const std::string text = caught<DisagreementError>([&] {
+          if (context.rank() == 0) receive(context, block.view(), 1);
+          context.barrier();
+        });
+        EXPECT_EQ(text, "the ranks called different operations: receive on rank 0; barrier on rank 1");
+        EXPECT_TRUE(context.failed());
+        EXPECT_LT(std::chrono::steady_clock::now() - begin, 30s);
+      },
+      options);
+}
+
+// What was sent before comes, however long the receiver takes to ask, and its content to come.
+RANK_TEST(PointToPoint, WhoHasSentMayGoOn) {
+  if (context.size() == 1) GTEST_SKIP() << "needs several ranks";
+  Block block(context, Dtype::f64, {1 << 20}, Memory::strided);  // packed: nobody waits for the receiver
+  if (context.rank() == 1) {
+    block.set(of_rank(Dtype::f64, 1));
+    send(context, block.view(), 0);
+  }
+  if (context.rank() == 0) {
+    std::this_thread::sleep_for(1200ms);
+    receive(context, block.view(), 1);
+    EXPECT_EQ(block.wrong(of_rank(Dtype::f64, 1)), 0);
+  }
+  context.barrier();
+}
+
 TEST(PointToPoint, ARingOfSendsIsFoundOut) {
   if (ranks().count == 1) GTEST_SKIP() << "needs several ranks";
   const bool one_node = ranks().per_node == 0;

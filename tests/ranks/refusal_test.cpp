@@ -94,5 +94,40 @@ TEST(Refusal, IsThrownByThoseThatExecute) {
   });
 }
 
+// The same call with other arguments is no other operation.
+TEST(Refusal, OfAnotherCallOfTheSameOperationSaysSo) {
+  if (ranks().count == 1 || ranks().per_node == 1) GTEST_SKIP() << "needs several ranks of a node";
+  on_ranks([](Context& context) {
+    std::vector<double> mine{1, 2, 3, 4}, sums(4);
+    const auto sum_of = [&](std::int64_t elements) {
+      View source = view(mine), destination = view(sums);
+      source.extents = destination.extents = {elements};
+      all_reduce(context, source, destination);
+    };
+    sum_of(4);
+    const std::string text = caught<DisagreementError>([&] { sum_of(refuses(context) ? 3 : 4); });
+    EXPECT_TRUE(contains(text, "all_reduce: the ranks disagree on the arguments: rank ")) << text;
+    EXPECT_TRUE(context.failed());
+  });
+}
+
+// The others are in a meeting of some ranks, or come to a call of all.
+TEST(Refusal, IsThrownByThoseThatMakeASubgroup) {
+  if (ranks().count < 3 || ranks().per_node == 1) GTEST_SKIP() << "needs three ranks, and several of a node";
+  ContextOptions options;
+  options.deadline = std::chrono::seconds(20);
+  on_ranks(
+      [](Context& context) {
+        const std::string text = caught<ArgumentError>([&] {
+          if (refuses(context)) refuse_here<ArgumentError>(context, "subgroup", "sorry");
+          if (context.rank() == 0) static_cast<void>(context.subgroup({0, context.size() - 1}));
+          context.barrier();
+        });
+        EXPECT_EQ(text, who_refuses(context) + "subgroup: sorry");
+        EXPECT_TRUE(context.failed());
+      },
+      options);
+}
+
 }  // namespace
 }  // namespace partita::testing

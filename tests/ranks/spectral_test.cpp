@@ -269,6 +269,10 @@ RANK_TEST(Spectral, BadArgumentsAreTheSameErrorEverywhere) {
   EXPECT_THROW(solve_poisson(field, {.axes = {}, .lengths = {1.0}}), ArgumentError);
   EXPECT_THROW(solve_poisson(field, {.axes = {}, .lengths = {1.0, 0.0}}), ArgumentError);
   EXPECT_THROW(convolve(field, spectrum), ArgumentError);
+  const Array scalar = zeros(context, {}, Replicated{}, Dtype::f64);
+  EXPECT_THROW(solve_poisson(scalar), ArgumentError);
+  EXPECT_THROW(gradient(scalar), ArgumentError);
+  EXPECT_THROW(convolve(scalar, scalar), ArgumentError);
   EXPECT_THROW(resize_spectrum(field, {6, 6}, {9, 9}), ArgumentError);
   EXPECT_THROW(resize_spectrum(spectrum, {6, 7}, {9, 9}), ArgumentError);
   EXPECT_THROW(resize_spectrum(spectrum, {6, 6}, {9, 0}), ArgumentError);

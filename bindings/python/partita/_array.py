@@ -40,6 +40,14 @@ def core_given(array: Array) -> _core.Array:
     return core
 
 
+def axes_or_all(axes: Union[int, Sequence[int], None], dimensions: int) -> list[int]:
+    """Those that a transform is along, counted from 0; None: all."""
+    along = list(range(dimensions)) if axes is None else axes_of(axes, dimensions)
+    if not along and dimensions > 0:  # which the library takes for all
+        raise ArgumentError("no axes are named; without a list of axes all are meant")
+    return along
+
+
 def axes_of(axis: Union[int, Sequence[int]], dimensions: int) -> list[int]:
     """The axes, counted from 0."""
     axes = [operator.index(one) for one in ([axis] if isinstance(axis, (int, np.integer)) else axis)]
@@ -60,9 +68,11 @@ class Array(NDArrayOperatorsMixin):
     communicates is a method or function that says so, to be called by all ranks alike.
     """
 
-    __slots__ = ("_core", "_package", "_local", "_read_only")
+    __slots__ = ("__weakref__", "_core", "_package", "_local", "_read_only")
 
     def __init__(self, core: _core.Array, package: str = "numpy", local: Any = None, read_only: bool = False) -> None:
+        if not isinstance(core, _core.Array):
+            raise TypeError("an Array is made by from_local, scatter, zeros and the like, and by operations")
         self._core = core
         self._package = package if package == "numpy" and core.on_host else package_for(core, package)
         self._local = local

@@ -35,6 +35,21 @@ def collective(function: Function) -> Function:
 
     A second thread that comes into a context where one is already gets an ArgumentError: they would take each other's messages.
     """
+    called = _entered(function, raise_on_all)
+    called.is_collective = True  # type: ignore[attr-defined]
+    return called
+
+
+def pairwise(function: Function) -> Function:
+    """`function`, of messages between two ranks, whose errors are this rank's own: those of the family in the place of Python's.
+
+    Nobody else is told: who the partner is may be what is wrong, and it may need no message. Of a second thread as `collective`.
+    """
+    return _entered(function, raise_own)
+
+
+def _entered(function: Function, raise_for: Callable[[str, Exception, Tuple[Any, ...]], None]) -> Function:
+    """`raise_for` raises in the place of an exception, or returns where that is to be raised as it is."""
 
     @functools.wraps(function)
     def called(*given: Any, **named: Any) -> Any:
@@ -46,23 +61,37 @@ def collective(function: Function) -> Function:
                 if len(_inside) > 1:
                     _refuse_second_thread(name, thread, given)
             return function(*given, **named)
+        except AttributeError as error:
+            meant = _for_no_context(function, error, given, named)
+            raise_for(name, meant, (*given, *named.values()))
+            raise meant from error.__cause__
         except Exception as error:
-            _raise_on_all(name, error, (*given, *named.values()))
+            raise_for(name, error, (*given, *named.values()))
             raise
         finally:
             if is_outermost:
                 _inside.pop(thread, None)
 
     name = _name_of(function)
-
-    called.is_collective = True  # type: ignore[attr-defined]
     return called  # type: ignore[return-value]
+
+
+def _for_no_context(function: Any, error: Exception, given: Tuple[Any, ...], named: Dict[str, Any]) -> Exception:
+    """What is meant where a function that takes a context first is called without one; else `error`."""
+    names = function.__code__.co_varnames
+    place = 1 if names[:1] == ("self",) else 0
+    if names[place : place + 1] != ("context",):
+        return error
+    first = given[place] if len(given) > place else named.get("context")
+    if isinstance(getattr(first, "_core", None), _core.Context):
+        return error
+    return builtins.TypeError(f"a context is wanted first, and not a {type(first).__name__}")
 
 
 def _name_of(function: Callable[..., Any]) -> str:
     """As errors call it: that of an object's making is its class, methods of arrays and contexts stand for themselves."""
     *owner, name = [one.strip("_") for one in function.__qualname__.split(".")]
-    if name == "init":
+    if name == "init" or (owner and name == "forward"):
         return owner[-1]
     return f"{owner[-1]}.{name}" if owner and owner[-1] not in ("Array", "Context", "PlannedOperation", "<locals>") else name
 
@@ -72,34 +101,50 @@ def mark_as_told(error: BaseException, context: _core.Context) -> None:
     error._partita_told = hash(context)  # type: ignore[attr-defined]
 
 
-def _raise_on_all(name: str, error: Exception, given: Tuple[Any, ...]) -> None:
+def raise_own(name: str, error: Exception, given: Tuple[Any, ...] = ()) -> None:
+    """Raises Python's own exception for what is wrong with an argument as one of the family, which is one, too."""
+    if type(error) in _own:
+        kind, text = _in_words(name, error)
+        raise getattr(_errors, kind)(text if text.startswith(f"{name}(") else f"{name}: {text}") from error
+
+
+def raise_on_all(name: str, error: Exception, given: Tuple[Any, ...]) -> None:
     """Raises what all raise; returns where `error` itself is to be raised."""
     if isinstance(error, _known_to_all):
         return
     context = _context_among(given)
     if context is None or getattr(error, "_partita_told", None) == hash(context):
         return
-    kind, text = _in_words(name, error)
     if context.size == 1:
-        if type(error) in _own:
-            raise getattr(_errors, kind)(text if text.startswith(name) else f"{name}: {text}") from error
-        return
+        return raise_own(name, error)
+    kind, text = _in_words(name, error)
     try:
         _core.throw_on_all(context, name, kind, text)
     except Error as told:
         mark_as_told(error, context)
         mark_as_told(told, context)
-        if str(told) == str(error):
+        if type(told) is type(error) and str(told) == text_of(error):
             return
         if isinstance(error, Error) or type(error) in _own or isinstance(told, (TimeoutError, LostPeerError)):
             raise told from error
 
 
+def text_of(error: BaseException) -> str:
+    """What it says, as the library takes texts: UTF-8, without zero bytes."""
+    try:
+        text = str(error)
+    except Exception:
+        text = "(its text cannot be had)"
+    return text.encode("utf-8", "backslashreplace").decode().replace("\0", "\\x00")
+
+
 def _in_words(name: str, error: Exception) -> Tuple[str, str]:
     """The class of the family, and the text in one line."""
-    lines = str(error).splitlines()
+    lines = text_of(error).splitlines()
     # Of a call that fits no signature nanobind lists them all; the last line says what was given.
     text = f"{lines[0]} {lines[-1].strip()}" if len(lines) > 1 and "incompatible function arguments" in lines[0] else " ".join(lines)
+    if text.startswith(f"{name}: ") and type(error) in _own:  # who tells puts it before the text
+        text = text[len(name) + 2 :]
     if isinstance(error, Error):
         kind = next(one.__name__ for one in type(error).__mro__ if one.__module__ == Error.__module__)
         return kind, text
@@ -125,9 +170,11 @@ def _refuse_second_thread(name: str, thread: int, given: Tuple[Any, ...]) -> Non
 
 
 def _context_in(given: Tuple[Any, ...]) -> Optional[_core.Context]:
-    """Of the first argument that has one."""
+    """Of the first argument that has one, or whose values have one."""
     for one in given:
-        for name in ("_core", "_context"):
+        if isinstance(one, dict):
+            one = next(iter(one.values()), None)
+        for name in ("_core", "_context", "context"):
             found = getattr(one, name, None)
             found = found if isinstance(found, _core.Context) else getattr(found, "context", getattr(found, "_core", None))
             if isinstance(found, _core.Context):
@@ -177,4 +224,4 @@ def with_options(kind: Callable[..., Options], what: str, given: Dict[str, Any])
         raise builtins.TypeError(f"{what}: an option of a wrong type among {told}") from None
 
 
-__all__ = ["collective", "mark_as_told", "note_begun", "only_begun", "with_options"]
+__all__ = ["collective", "mark_as_told", "note_begun", "only_begun", "pairwise", "raise_on_all", "raise_own", "text_of", "with_options"]

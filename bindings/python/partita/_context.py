@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import builtins
 import ctypes
 import itertools
+import operator
 import sys
 import threading
 import weakref
@@ -11,7 +13,7 @@ from types import TracebackType
 from typing import Any, Callable, List, Optional, Sequence, Set, Tuple, Type, TypeVar, Union
 
 from . import _core
-from ._calls import collective, note_begun
+from ._calls import collective, note_begun, text_of
 from ._errors import ArgumentError, FailedContextError, LostPeerError
 from ._streams import handle_of
 from ._torchrun import connect_ranks, forget_handed
@@ -21,7 +23,7 @@ Result = TypeVar("Result")
 
 def one_line(error: BaseException) -> str:
     """What went wrong, for the other ranks."""
-    text = " ".join(str(error).split())
+    text = " ".join(text_of(error).split())
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
@@ -68,6 +70,8 @@ class Context:
 
     # What compilers of Python look at is plain numbers.
     def __init__(self, core: _core.Context) -> None:
+        if not isinstance(core, _core.Context):
+            raise builtins.TypeError("a context is made by initialize, run, split or subgroup")
         self._core = core
         self._number = next(_numbers)
         self.rank, self.size = core.rank, core.size
@@ -134,8 +138,13 @@ class Context:
         """Mark the context failed, for a rank that can go on no more: others stop waiting for it. Local."""
         self._core.fail(why)
 
+    @collective
     def subgroup(self, ranks: Sequence[int]) -> Context:
-        """Those ranks, in that order, as a context of their own. Collective over them alone, blocking."""
+        """Those ranks, in that order, as a context of their own. Collective over them alone, blocking.
+
+        What one rank passes that is wrong is raised by all ranks of this context, which has failed then where others were making
+        the group.
+        """
         return _begun(self._core.subgroup(list(ranks)))
 
     @collective
@@ -144,10 +153,11 @@ class Context:
         core = self._core.split(colour, key)
         return None if core is None else _begun(core)
 
+    @collective
     def along(self, mesh: _core.Mesh, axes: Union[str, Sequence[str]]) -> Context:
         """The ranks that differ from this one along these axes of the mesh only. Collective over those ranks.
 
-        Made by the first call and kept: later ones communicate nothing.
+        Made by the first call and kept: later ones communicate nothing. Errors are as those of `subgroup`.
         """
         return _begun(self._core.along(mesh, [axes] if isinstance(axes, str) else list(axes)))
 
@@ -161,6 +171,16 @@ class Context:
             self.close()
         else:
             self.fail(one_line(error))
+
+    # Copies of what has a context, such as layers of PyTorch, work with the same ranks.
+    def __copy__(self) -> Context:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Context:
+        return self
+
+    def __reduce__(self) -> Any:
+        raise builtins.TypeError("a context is not pickled: it is of the ranks that have begun it, each in its own process or thread")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Context) and self._core == other._core
@@ -237,6 +257,12 @@ def initialize(comm: Any = None, device: str = "any", **options: Any) -> Context
         forget_handed()
 
 
+def _wait(ended: threading.Event) -> None:
+    """In a rank of another `run` that is interrupted, too: what is raised in a thread comes when it runs Python."""
+    while not ended.wait(0.1):
+        pass
+
+
 def run(ranks: int, function: Callable[[Context], Result], *, device: str = "any", **options: Any) -> List[Result]:
     """Call ``function(context)`` on so many ranks that are threads of this process. Blocking.
 
@@ -263,6 +289,12 @@ def run(ranks: int, function: Callable[[Context], Result], *, device: str = "any
     -----
     Ctrl-C ends the waits of all ranks, and what Python they run at its next line; a call that computes is finished first.
     """
+    if not callable(function):
+        raise builtins.TypeError(f"run: a function of the context is wanted, and not a {type(function).__name__}")
+    try:
+        ranks = operator.index(ranks)
+    except builtins.TypeError:
+        raise builtins.TypeError(f"run: how many ranks, a whole number, and not a {type(ranks).__name__}") from None
     results: List[Any] = [None] * ranks
     raised: List[BaseException] = []
     interruption = _core.Interruption()
@@ -289,8 +321,9 @@ def run(ranks: int, function: Callable[[Context], Result], *, device: str = "any
         begun.set()
         try:
             _core.run_threads(ranks, body, options, device, interruption)
-        except BaseException as error:  # of a rank: it is in the list before; or of the start
-            raised.append(error)
+        except BaseException as error:
+            if not raised:  # of the start; what a rank has raised is in the list, and this is its text
+                raised.append(error)
         finally:
             ended.set()
 
@@ -299,14 +332,14 @@ def run(ranks: int, function: Callable[[Context], Result], *, device: str = "any
     thread = threading.Thread(target=start, args=(_options(options),), name="partita.run")
     try:
         thread.start()
-        ended.wait()
+        _wait(ended)
     except BaseException:
         interruption.wanted = True
         if begun.wait(1):  # Ctrl-C may come before there is a thread
             ended.wait(0.2)  # by it ranks end that wait for others; those that do not get it as the main thread does
             for one in tuple(running):
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(one), ctypes.py_object(KeyboardInterrupt))
-            ended.wait()
+            _wait(ended)
         raise
     thread.join()
     if raised:  # a rank that has lost another one may be faster than that one's own error

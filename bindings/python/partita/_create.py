@@ -183,7 +183,10 @@ def from_function(
     lies in device memory in the end is made by NumPy first, too.
     """
     array = empty(context, shape, distribution, dtype, space="host")
-    array.local[...] = function(*np.ix_(*(array.indices(axis) for axis in range(array.ndim))))
+    found = _unmasked("from_function", function(*np.ix_(*(array.indices(axis) for axis in range(array.ndim)))))
+    if found is None:  # which NumPy would take for nan
+        raise TypeError("from_function: the function has returned None, and no numbers")
+    array.local[...] = found
     return array if space == "host" or context.device == "cpu" else array.copy(space=space or "device")
 
 
@@ -300,14 +303,14 @@ def scatter(
         _core.broadcast(context._core, told, root)
         _refuse_many("scatter", int(told[0]))
         shape = tuple(int(extent) for extent in told[1 : 1 + told[0]])
-    dense = np.asarray(_unmasked(source), order="C") if here else None  # which keeps an array without dimensions
+    dense = np.asarray(_unmasked("scatter", source), order="C") if here else None  # which keeps an array without dimensions
     handle = None if stream is None else handle_of(stream)
     return Array(_core.scatter(context._core, dense, shape_of(shape), rule_of(distribution), root, space, handle))
 
 
-def _unmasked(source: Any) -> Any:
+def _unmasked(what: str, source: Any) -> Any:
     if isinstance(source, np.ma.MaskedArray):
-        raise TypeError("scatter: a masked array, whose mask nothing here looks at: .filled(...) says what its masked elements are")
+        raise TypeError(f"{what}: a masked array, whose mask nothing here looks at: .filled(...) says what its masked elements are")
     return source
 
 

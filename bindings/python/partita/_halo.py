@@ -9,10 +9,11 @@ from ._calls import collective
 from ._array import Array, core_given
 from ._linear import writable
 from ._packages import empty_beside
+from ._planned import Uncopied
 from ._streams import stream_of_array, stream_of_memory
 
 
-class Halo:
+class Halo(Uncopied):
     """The parts of an array, each extended by what its neighbours own. Planned once, executed many times.
 
     For all distributions whose parts are boxes. Corners are filled, too; cells outside of the array are left alone.

@@ -12,9 +12,10 @@ from ._create import ShapeLike, shape_of
 from ._dtypes import dtype_name
 from ._errors import ArgumentError, UnsupportedError
 from ._packages import package_for, seen_by
+from ._planned import Uncopied
 
 
-class SymmetricArray:
+class SymmetricArray(Uncopied):
     """The same array on every rank, which the ranks of a node see in each other's memory.
 
     The memory goes when all ranks have dropped this and the arrays that were got from it; nothing is communicated

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Union
+from typing import Any, Union
 
 from ._calls import collective
 from ._core import FFT as CoreFFT
@@ -10,7 +10,15 @@ from ._core import Matmul as CoreMatmul
 from ._core import Plan
 
 
-class PlannedOperation:
+class Uncopied:
+    """What belongs to a context, with its plan or its memory: neither copied nor pickled."""
+
+    def __reduce__(self) -> Any:
+        name = type(self).__name__
+        raise TypeError(f"{name}: it belongs to its context, and is neither copied nor pickled: all ranks make another one")
+
+
+class PlannedOperation(Uncopied):
     """What `Matmul` and `FFT` have in common."""
 
     _core: Union[CoreMatmul, CoreFFT]

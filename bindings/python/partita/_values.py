@@ -52,9 +52,17 @@ def _reduced_layout(layout: _core.Layout) -> Tuple[Any, ...]:
     return made
 
 
+def _reduced_topology(topology: _core.Topology) -> Tuple[Any, ...]:
+    for ranks_per_node in range(topology.ranks + 1):
+        if _core.Topology(topology.ranks, ranks_per_node) == topology:
+            return _core.Topology, (topology.ranks, ranks_per_node)
+    raise TypeError(f"{topology!r} has nodes of different sizes, and is not pickled")
+
+
 for _rule in (_core.Slab, _core.Box, _core.BlockCyclic, _core.BlockNonCyclic, _core.Replicated, _core.Partitioned):
     copyreg.pickle(_rule, _reduced_rule)
 copyreg.pickle(_core.Mesh, _reduced_mesh)
 copyreg.pickle(_core.P, _reduced_spec)
 copyreg.pickle(_core.ProcessGrid, _reduced_grid)
 copyreg.pickle(_core.Layout, _reduced_layout)
+copyreg.pickle(_core.Topology, _reduced_topology)

@@ -4,7 +4,8 @@
     python -m partita.bench --case 'matmul/*' --json results.jsonl
     mpirun -n 2 python -m partita.bench jax           # or: partita bench jax; likewise torch
 
-Everything that is compared runs turn by turn on all ranks; medians are quoted, of the slowest rank.
+Everything that is compared runs turn by turn on all ranks; medians are quoted, of the slowest rank. Of small calls, whose turns are
+short, the least is quoted beside it: what they take where nothing else of the machine comes between.
 """
 
 from __future__ import annotations
@@ -159,20 +160,38 @@ def _cases(context: Context, device: Optional[str]) -> Iterator[Case]:
         yield Case("import", 0, _imported("partita"), "numpy", _imported("numpy"), 1)
 
 
-def _measure(context: Context, case: Case, runs: int) -> Tuple[float, float]:
-    """Seconds of one call: the medians over the runs, of the slowest rank."""
-    found: List[List[float]] = [[], []]
-    for turn in range(runs + 1):
-        for one, seconds in zip(found, (case.ours, case.theirs)):
-            context.barrier()
-            took = np.array([seconds(case.calls) / case.calls])
-            all_reduce(context, took, took, reduction="max")
-            if turn > 0:  # the first one warms up
-                one.append(float(took[0]))
-    return float(np.median(found[0])), float(np.median(found[1]))
+#: Calls of a turn of small ones: short beside what a scheduler gives a process at once.
+_calls_of_turn = 20
 
 
-def _line(context: Context, operation: str, case: Case, ours: float, theirs: float) -> Dict[str, Any]:
+class Times(NamedTuple):
+    """Seconds of one call, of ours and of what it is compared with."""
+
+    median: Tuple[float, float]
+    least: Tuple[float, float]
+
+
+def _measure(context: Context, case: Case, runs: int) -> Times:
+    """Over the runs, of the slowest rank."""
+    is_small = case.calls >= 5 * _calls_of_turn
+    calls = _calls_of_turn if is_small else case.calls
+    turns = case.calls // calls
+    found: List[Any] = []
+    for run in range(runs + 1):
+        took = np.empty((turns, 2))
+        for turn in range(turns):
+            for place, seconds in enumerate((case.ours, case.theirs)):
+                context.barrier()
+                took[turn, place] = seconds(calls) / calls
+        all_reduce(context, took, took, reduction="max")
+        if run > 0:  # the first one warms up
+            found.append(took)
+    ours, theirs = np.concatenate(found).T
+    return Times((float(np.median(ours)), float(np.median(theirs))), (float(ours.min()), float(theirs.min())))
+
+
+def _line(context: Context, operation: str, case: Case, times: Times) -> Dict[str, Any]:
+    ours, theirs = times.median
     return {
         "operation": operation,
         "case": case.name,
@@ -180,6 +199,7 @@ def _line(context: Context, operation: str, case: Case, ours: float, theirs: flo
         "bytes": case.bytes,
         "ours_s": ours,
         "peers": {case.peer: theirs},
+        "least": {"ours": times.least[0], case.peer: times.least[1]},
         "bound": case.peer,
         "bound_s": theirs,
         "over_bound": ours / theirs,
@@ -206,6 +226,7 @@ def main(
     parser.add_argument("--case", default="*", help="a case's name, or a shell pattern")
     parser.add_argument("--device", choices=["cpu", "cuda"], help="whose cases (jax: the CPU's; torch: all that there are)")
     parser.add_argument("--runs", type=int, default=9, help="interleaved runs that count; the median is quoted (9)")
+    parser.add_argument("--pin", action="store_true", help="each rank on a core of its own: rank r on the r-th that there are")
     parser.add_argument("--json", help="one JSON object a line into this file, after what is there")
     parser.add_argument("--list", action="store_true", help="name the cases and do nothing")
     given = parser.parse_args(arguments)
@@ -213,6 +234,9 @@ def main(
     if package is not None:
         cases, operation = _of_package(package), package
     with initialize(device="cpu") as context:
+        if given.pin:
+            cores = sorted(os.sched_getaffinity(0))
+            os.sched_setaffinity(0, {cores[context.rank % len(cores)]})
         try:
             _run(context, cases(context, given.device), operation, given)
         except UnsupportedError as error:
@@ -227,17 +251,19 @@ def _run(context: Context, cases: Iterator[Case], operation: str, given: argpars
             if context.rank == 0:
                 print(case.name)
             continue
-        ours, theirs = _measure(context, case, given.runs)
+        times = _measure(context, case, given.runs)
         if context.rank > 0:
             continue
+        ours, theirs = times.median
         print(
             f"{case.name:<24} {context.size:>3} ranks  ours {1e6 * ours:>11.1f} us  {case.peer} {1e6 * theirs:>11.1f} us  "
-            f"{1e6 * (ours - theirs):>+10.1f} us  {theirs / ours:>6.2f}x",
+            f"{1e6 * (ours - theirs):>+10.1f} us  {theirs / ours:>6.2f}x  least {1e6 * times.least[0]:>11.1f} us "
+            f"{1e6 * (times.least[0] - times.least[1]):>+10.1f} us",
             flush=True,
         )
         if given.json:
             with open(given.json, "a") as file:
-                file.write(json.dumps(_line(context, operation, case, ours, theirs)) + "\n")
+                file.write(json.dumps(_line(context, operation, case, times)) + "\n")
 
 
 if __name__ == "__main__":

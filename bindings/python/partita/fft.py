@@ -14,7 +14,7 @@ from typing import Any, Optional, Sequence, Tuple
 
 from . import _core
 from ._calls import collective, with_options
-from ._array import Array, axes_of, core_given
+from ._array import Array, axes_or_all, core_given
 from ._core import FFT as CoreFFT
 from ._errors import ArgumentError
 from ._linear import writable
@@ -60,7 +60,7 @@ def _transform(
     options: dict[str, Any],
 ) -> Array:
     core = core_given(a)
-    along = range(a.ndim) if axes is None else axes_of(axes, a.ndim)
+    along = axes_or_all(axes, a.ndim)
     how = _options(kind, along, norm, options)
     _check_overwritten(a, options)
     if out is None:
@@ -130,7 +130,8 @@ def irfftn(
     `s` are the lengths of the result along the axes; only the last may differ from what `a` has, where it is
     2 (n - 1) by default.
     """
-    along = list(range(a.ndim)) if axes is None else axes_of(axes, a.ndim)
+    core_given(a)
+    along = axes_or_all(axes, a.ndim)
     if s is not None:
         kept = [a.shape[axis] for axis in along]
         if len(s) != len(along) or list(s[:-1]) != kept[:-1]:
@@ -292,7 +293,7 @@ class FFT(PlannedOperation):
         **options: Any,
     ) -> None:
         self._context = context = core_given(a).context
-        along = list(range(a.ndim)) if axes is None else axes_of(axes, a.ndim)
+        along = axes_or_all(axes, a.ndim)
         how = _options(kind, along, norm, options)
         if out is None:
             layout, dtype = _core.fft_result(a.operand, context.topology, how)

@@ -5,8 +5,12 @@ Reading and writing arrays is collective and blocking; FileError, the same on ev
 
 from __future__ import annotations
 
+import builtins
+import dataclasses
+import math
+import operator
 import os
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -17,11 +21,12 @@ from ._context import Context
 from ._mesh import DistributionLike, rule_of
 from ._streams import settle
 
-Path = Union[str, "os.PathLike[str]"]
+Path = Union[str, bytes, "os.PathLike[str]"]
 Attribute = Union[str, int, float, Sequence[int], Sequence[float]]
+Chunks = Union[Sequence[int], int, bool, None]
 
 __all__ = [
-    "Header", "inspect_hdf5", "inspect_npy", "list_hdf5", "read_hdf5", "read_hdf5_attributes", "read_npy", "write_hdf5",
+    "Dataset", "Header", "inspect_hdf5", "inspect_npy", "ListedHeader", "list_hdf5", "read_hdf5", "read_hdf5_attributes", "read_npy", "write_hdf5",
     "write_hdf5_attributes", "write_npy",
 ]  # fmt: skip
 
@@ -34,14 +39,20 @@ class Header(NamedTuple):
     order: str
 
 
+class ListedHeader(Header):
+    """With what `list_hdf5` tells besides."""
+
+    chunks: Tuple[int, ...]
+
+
 def inspect_npy(path: Path) -> Header:
     """Read the header only. Local."""
-    return Header(*_core.inspect_npy(os.fspath(path)))
+    return Header(*_core.inspect_npy(os.fsdecode(path)))
 
 
 def inspect_hdf5(path: Path, dataset: str) -> Header:
     """Read what describes the dataset only. Local."""
-    return Header(*_core.inspect_hdf5(os.fspath(path), dataset))
+    return Header(*_core.inspect_hdf5(os.fsdecode(path), dataset))
 
 
 @collective
@@ -49,14 +60,14 @@ def read_npy(
     context: Context, path: Path, distribution: DistributionLike, *, order: str = "C", space: Optional[str] = None
 ) -> Array:
     """The array of a file that all ranks see. Collective, blocking."""
-    return Array(_core.read_npy(context._core, os.fspath(path), rule_of(distribution), order, space))
+    return Array(_core.read_npy(context._core, os.fsdecode(path), rule_of(distribution), order, space))
 
 
 @collective
 def write_npy(path: Path, array: Array, *, order: str = "C") -> None:
     """Every rank writes its own part. Collective, blocking."""
     settle(core_given(array), array._package)
-    _core.write_npy(os.fspath(path), array._core, order)
+    _core.write_npy(os.fsdecode(path), array._core, order)
 
 
 @collective
@@ -70,41 +81,122 @@ def read_hdf5(
     space: Optional[str] = None,
 ) -> Array:
     """A dataset of a file that all ranks see. Collective, blocking."""
-    return Array(_core.read_hdf5(context._core, os.fspath(path), dataset, rule_of(distribution), order, space))
+    return Array(_core.read_hdf5(context._core, os.fsdecode(path), dataset, rule_of(distribution), order, space))
+
+
+@dataclasses.dataclass(frozen=True)
+class Dataset:
+    """An array with how it is stored, for `write_hdf5` of several. What is None is as the call says."""
+
+    array: Array
+    chunks: Chunks = None
+    compression: Union[int, str, None] = None
+    shuffle: Optional[bool] = None
+    attributes: Optional[Mapping[str, Attribute]] = None
+
+    @property
+    def _core(self) -> _core.Array:
+        return core_given(self.array)
 
 
 @collective
 def write_hdf5(
     path: Path,
-    dataset: str,
-    array: Array,
+    dataset: Union[str, Mapping[str, Union[Array, Dataset]]],
+    array: Optional[Array] = None,
     *,
     truncate: bool = False,
-    chunks: Sequence[int] = (),
-    compression: int = 0,
-    shuffle: bool = False,
-    attributes: Optional[Dict[str, Attribute]] = None,
+    chunks: Chunks = None,
+    compression: Union[int, str, None] = None,
+    shuffle: Optional[bool] = None,
+    attributes: Optional[Mapping[str, Attribute]] = None,
 ) -> None:
-    """Add or replace a dataset; what else is in the file stays, unless `truncate`. Collective, blocking.
+    """Add or replace one dataset or several; what else is in the file stays, unless `truncate`. Collective, blocking.
+
+    Several land together or not at all::
+
+        pt.io.write_hdf5("state.h5", {"flow/u": u, "flow/v": v}, compression=4, attributes={"step": 7})
+        pt.io.write_hdf5("state.h5", {"flow/u": u, "mask": pt.io.Dataset(mask, chunks=(64, 64), shuffle=True)})
 
     Parameters
     ----------
-    chunks : sequence of int
-        Extents of a chunk; empty: contiguous.
-    compression : int
-        Of chunks, by deflate: 1 (fast) to 9 (small); 0: none.
-    shuffle : bool
+    path : path
+        Of a file that all ranks see. It is made where there is none.
+    dataset : str or mapping
+        Its name, with the groups that it is in, which are made; or several arrays or `Dataset` by name.
+    array : Array
+        What is written under the one name.
+    truncate : bool
+        The file has these alone afterwards.
+    chunks : sequence of int, int or bool, optional
+        Extents of a chunk; True: Partita chooses. By default contiguous, which all ranks write at once, but for what is
+        compressed or shuffled.
+    compression : int or 'gzip', optional
+        Of chunks, by deflate: 1 (fast) to 9 (small); 0, the default: none; 'gzip' is 4.
+    shuffle : bool, optional
         Of chunks: bytes of like significance stand together.
-    attributes : dict
-        Of the dataset: texts, numbers, and sequences of numbers.
+    attributes : mapping, optional
+        Of the dataset, of each of several: texts, numbers, and sequences of numbers.
+
+    Raises
+    ------
+    FileError
+        No HDF5 file, a group of this name, a disk that is full, ...: the old file stays as it was.
+    ArgumentError
+        Chunks that do not fit, a name twice, arrays of several contexts, a partial array.
     """
-    given = _attributes(attributes or {})
-    settle(core_given(array), array._package)
-    _core.write_hdf5(os.fspath(path), dataset, array._core, truncate, tuple(chunks), compression, shuffle, given)
+    if isinstance(dataset, str):
+        named: Dict[str, Any] = {dataset: array}
+    elif array is None:
+        named = dict(dataset)
+    else:
+        raise builtins.TypeError("write_hdf5: an array goes with one name; several are given as a mapping of names to arrays")
+    by_default = Dataset(None, chunks, compression, shuffle, attributes)  # type: ignore[arg-type]
+    datasets = [_as_stored(name, one, by_default, truncate) for name, one in named.items()]
+    for one in named.values():
+        written = one.array if isinstance(one, Dataset) else one
+        settle(core_given(written), written._package)
+    _core.write_hdf5(os.fsdecode(path), datasets)
+
+
+def _as_stored(name: str, given: Any, by_default: Dataset, truncate: bool) -> _core.Hdf5Dataset:
+    own = given if isinstance(given, Dataset) else Dataset(given)
+    chunks, compression, shuffle, attributes = (
+        getattr(by_default if getattr(own, one) is None else own, one) for one in ("chunks", "compression", "shuffle", "attributes")
+    )
+    level = _gzip if compression == "gzip" else compression or 0
+    core = core_given(own.array)
+    extents = _extents_of_chunk(chunks, own.array, filtered=bool(level or shuffle))
+    return _core.Hdf5Dataset(name, core, truncate, extents, level, bool(shuffle), _attributes(attributes or {}))
+
+
+#: The level of deflate that h5py has for this word.
+_gzip = 4
+#: Bytes of a chunk that nobody has said the extents of, at most.
+_chunk_bytes = 1 << 20
+
+
+def _extents_of_chunk(given: Chunks, array: Array, filtered: bool) -> Tuple[int, ...]:
+    """Empty: contiguous."""
+    if given is None:
+        given = filtered
+    if given is False:
+        return ()
+    if given is not True:
+        try:
+            return (operator.index(given),)  # type: ignore[arg-type]
+        except builtins.TypeError:
+            return tuple(given)  # type: ignore[arg-type]
+    extents = [max(extent, 1) for extent in array.shape]
+    axis = 0
+    while math.prod(extents) * array.dtype.itemsize > _chunk_bytes:  # one dimension after the other: no reader is favoured
+        extents[axis] = -(-extents[axis] // 2)
+        axis = (axis + 1) % len(extents)
+    return tuple(extents)
 
 
 @collective
-def write_hdf5_attributes(context: Context, path: Path, name: str, attributes: Dict[str, Attribute]) -> None:
+def write_hdf5_attributes(context: Context, path: Path, name: str, attributes: Mapping[str, Attribute]) -> None:
     """Give a dataset, a group or the file ('/') attributes; those of the same names are replaced, all else stays. Collective, blocking.
 
     Parameters
@@ -123,10 +215,10 @@ def write_hdf5_attributes(context: Context, path: Path, name: str, attributes: D
     FileError
         No such object: the text names what there is. ArgumentError, DisagreementError: the same on every rank.
     """
-    _core.write_hdf5_attributes(context._core, os.fspath(path), name, _attributes(attributes))
+    _core.write_hdf5_attributes(context._core, os.fsdecode(path), name, _attributes(attributes))
 
 
-def _attributes(given: Dict[str, Attribute]) -> Dict[str, Any]:
+def _attributes(given: Mapping[str, Attribute]) -> Dict[str, Any]:
     """As the library takes them: what NumPy has as numbers and arrays, too."""
     return {name: _attribute(value) for name, value in given.items()}
 
@@ -138,12 +230,21 @@ def _attribute(value: Any) -> Any:
     return [one.item() if isinstance(one, np.generic) else one for one in plain] if isinstance(plain, (tuple, list)) else plain
 
 
-def list_hdf5(path: Path) -> Dict[str, Optional[Header]]:
-    """Groups and datasets by name; None for what is no array. Local."""
-    entries: List[Tuple[str, Optional[Tuple[Tuple[int, ...], str, str]]]] = _core.list_hdf5(os.fspath(path))
-    return {name: None if header is None else Header(*header) for name, header in entries}
+def list_hdf5(path: Path) -> Dict[str, Optional[ListedHeader]]:
+    """Groups and datasets by name; None for what is no array. Local.
+
+    The headers have `chunks`, too: the extents of a chunk, () of what is contiguous.
+    """
+    entries: List[Tuple[str, Optional[Tuple[Tuple[int, ...], str, str]], Tuple[int, ...]]] = _core.list_hdf5(os.fsdecode(path))
+    found: Dict[str, Optional[ListedHeader]] = {}
+    for name, header, chunks in entries:
+        found[name] = None
+        if header is not None:
+            found[name] = listed = ListedHeader(*header)
+            listed.chunks = chunks
+    return found
 
 
 def read_hdf5_attributes(path: Path, name: str) -> Dict[str, Attribute]:
     """Those of a dataset or group ('/': of the file). Local."""
-    return dict(_core.read_hdf5_attributes(os.fspath(path), name))
+    return dict(_core.read_hdf5_attributes(os.fsdecode(path), name))

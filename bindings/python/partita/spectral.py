@@ -11,14 +11,14 @@ from typing import Any, Callable, List, Optional, Sequence, Tuple
 
 from . import _core
 from ._calls import collective
-from ._array import Array, axes_of, core_given
+from ._array import Array, axes_or_all, core_given
 from ._streams import stream_of_array, stream_of_arrays
 
 __all__ = ["convolve", "gradient", "multiply", "resize", "solve_poisson"]
 
 
 def _axes(field: Array, axes: Optional[Sequence[int]]) -> List[int]:
-    return [] if axes is None else axes_of(axes, field.ndim)
+    return axes_or_all(axes, field.ndim)
 
 
 @collective

@@ -6,6 +6,7 @@
 #include <partita/refusal.hpp>
 #include <string>
 #include <string_view>
+#include <typeinfo>
 
 #include "binding.hpp"
 #include "casters.hpp"
@@ -56,6 +57,8 @@ void translate(const std::exception_ptr& thrown, void* /*payload*/) {
     raise("FailedContextError", error);
   } catch (const Error& error) {
     raise("Error", error);
+  } catch (const std::bad_cast&) {  // what a sequence or a mapping holds
+    PyErr_SetString(PyExc_TypeError, "an element of an argument is of a wrong type");
   }
 }
 

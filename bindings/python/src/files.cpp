@@ -32,17 +32,24 @@ void bind_hdf5(nb::module_& module) {
       },
       nb::arg("context"), nb::arg("path"), nb::arg("dataset"), nb::arg("distribution"),
       nb::arg("order") = "C", nb::arg("space") = nb::none());
+  nb::class_<Hdf5Dataset>(module, "Hdf5Dataset")
+      .def(
+          "__init__",
+          [](Hdf5Dataset* self, const std::string& name, const Array& array, bool truncate,
+             const Extents& chunks, int compression, bool shuffle, const Hdf5Attributes& attributes) {
+            new (self) Hdf5Dataset{name, array, {truncate, chunks, compression, shuffle, attributes}};
+          },
+          nb::arg("name"), nb::arg("array"), nb::arg("truncate"), nb::arg("chunks"), nb::arg("compression"),
+          nb::arg("shuffle"), nb::arg("attributes"));
   module.def(
       "write_hdf5",
-      [](const std::string& path, const std::string& dataset, const Array& array, bool truncate,
-         const Extents& chunks, int compression, bool shuffle, const Hdf5Attributes& attributes) {
-        write_hdf5(path, dataset, array, {truncate, chunks, compression, shuffle, attributes});
-      },
-      Unlocked());
+      [](const std::string& path, const std::vector<Hdf5Dataset>& datasets) { write_hdf5(path, datasets); },
+      nb::arg("path"), nb::arg("datasets"), Unlocked());
   module.def("list_hdf5", [](const std::string& path) {
     List entries;
     for (const Hdf5Entry& entry : unlocked([&] { return list_hdf5(path); }))
-      entries.append(nb::make_tuple(entry.name, entry.header ? nb::object(told(*entry.header)) : nb::none()));
+      entries.append(nb::make_tuple(entry.name, entry.header ? nb::object(told(*entry.header)) : nb::none(),
+                                    entry.chunks));
     return entries;
   });
   module.def("read_hdf5_attributes", &read_hdf5_attributes, Unlocked());

@@ -15,10 +15,10 @@ import numpy as np
 
 from .. import _core
 from .._adjoints import as_partial, as_replicated, is_first_replica, of_half_spectrum, opposite_norm
-from .._array import axes_of
+from .._array import axes_or_all
 from .._errors import ArgumentError
 from .._parts import Destination, check_activation, check_part, layout_of, of_product, of_transform
-from ._group import Group, chosen
+from ._group import Group, chosen, collective
 from ._program import ad, batched_in_turn, call, linear
 
 
@@ -66,6 +66,7 @@ linear(_redistribute, _redistribute_back)
 batched_in_turn(_redistribute)
 
 
+@collective
 def redistribute(x: Any, source: _core.Layout, destination: Destination, *, group: Optional[Group] = None) -> jax.Array:
     """This rank's part of the array in another distribution: any into any, uneven, replicated and partial ones."""
     among = chosen(group)
@@ -119,7 +120,7 @@ batched_in_turn(_transform)
 
 def fft_result(source: _core.Layout, destination: Optional[Destination] = None, axes: Optional[Sequence[int]] = None, kind: str = "c2c", last_length: int = 0) -> _core.Layout:
     """The layout of a transform's result. `kind`: 'c2c', 'r2c' or 'c2r', to `last_length` samples, by default the even number."""
-    along = tuple(range(len(source.shape))) if axes is None else tuple(axes_of(axes, len(source.shape)))
+    along = tuple(axes_or_all(axes, len(source.shape)))
     return of_transform(source, destination, along, kind, last_length)
 
 
@@ -131,7 +132,7 @@ def _transformed(
     x = _part("fft", x, source, among)
     if (kind == "r2c") == jnp.iscomplexobj(x):
         raise ArgumentError(f"fft: the transform of {'real' if kind == 'r2c' else 'complex'} numbers, and not of {x.dtype}")
-    along = tuple(range(len(source.shape))) if axes is None else tuple(axes_of(axes, len(source.shape)))
+    along = tuple(axes_or_all(axes, len(source.shape)))
     to = of_transform(source, destination, along, kind, last_length)
     found: jax.Array = _transform.bind(
         x, group=among, source=source, destination=to, kind=kind, inverse=int(inverse), axes=along, norm=norm or "backward"
@@ -139,6 +140,7 @@ def _transformed(
     return found
 
 
+@collective
 def fft(
     x: Any, source: _core.Layout, destination: Optional[Destination] = None, *, axes: Optional[Sequence[int]] = None,
     norm: Optional[str] = None, inverse: bool = False, group: Optional[Group] = None,
@@ -150,6 +152,7 @@ def fft(
     return _transformed(x, source, destination, axes, norm, group, "c2c", inverse)
 
 
+@collective
 def rfft(
     x: Any, source: _core.Layout, destination: Optional[Destination] = None, *, axes: Optional[Sequence[int]] = None,
     norm: Optional[str] = None, group: Optional[Group] = None,
@@ -158,6 +161,7 @@ def rfft(
     return _transformed(x, source, destination, axes, norm, group, "r2c")
 
 
+@collective
 def irfft(
     x: Any, source: _core.Layout, destination: Optional[Destination] = None, *, axes: Optional[Sequence[int]] = None,
     norm: Optional[str] = None, last_length: int = 0, group: Optional[Group] = None,
@@ -232,6 +236,7 @@ def matmul_result(
     return of_product(a, b, destination, transpose_a, transpose_b)
 
 
+@collective
 def matmul(
     a: Any, b: Any, layout_a: _core.Layout, layout_b: _core.Layout, destination: Optional[Destination] = None, *,
     transpose_a: bool = False, transpose_b: bool = False, bias: Any = None, activation: Optional[str] = None,

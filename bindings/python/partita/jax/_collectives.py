@@ -15,7 +15,7 @@ import jax.numpy as jnp  # type: ignore[import-not-found,unused-ignore]
 
 from .._errors import ArgumentError
 from .._parts import check_root, counts_of, rows_of
-from ._group import Group, chosen
+from ._group import Group, chosen, collective
 from ._program import ad, batched, call, linear, local
 
 Shape = Tuple[int, ...]
@@ -139,6 +139,7 @@ _of_gathered(_scan, _scanned)
 # --- functions
 
 
+@collective
 def all_reduce(x: Any, reduction: str = "sum", *, shared: bool = False, group: Optional[Group] = None) -> jax.Array:
     """All arrays joined, on every rank, the same bits.
 
@@ -152,6 +153,7 @@ def all_reduce(x: Any, reduction: str = "sum", *, shared: bool = False, group: O
     return found
 
 
+@collective
 def reduce(x: Any, reduction: str = "sum", *, root: int = 0, group: Optional[Group] = None) -> jax.Array:
     """All arrays joined, on the root; zeros elsewhere."""
     among = chosen(group)
@@ -160,6 +162,7 @@ def reduce(x: Any, reduction: str = "sum", *, root: int = 0, group: Optional[Gro
     return found[0] if among.rank == root else jnp.sum(found, axis=0, dtype=found.dtype)
 
 
+@collective
 def broadcast(x: Any, *, root: int = 0, group: Optional[Group] = None) -> jax.Array:
     """The root's array, on every rank. Of the others only shape and dtype count, which must be the root's."""
     among = chosen(group)
@@ -168,6 +171,7 @@ def broadcast(x: Any, *, root: int = 0, group: Optional[Group] = None) -> jax.Ar
     return found
 
 
+@collective
 def gather(x: Any, *, counts: Optional[Sequence[int]] = None, root: int = 0, group: Optional[Group] = None) -> jax.Array:
     """The arrays of all ranks, on the root, of `counts[rank]` rows if they differ; no rows elsewhere."""
     among, x = chosen(group), jnp.asarray(x)
@@ -177,6 +181,7 @@ def gather(x: Any, *, counts: Optional[Sequence[int]] = None, root: int = 0, gro
     return found
 
 
+@collective
 def scatter(x: Any, *, counts: Optional[Sequence[int]] = None, root: int = 0, group: Optional[Group] = None) -> jax.Array:
     """This rank's part of the root's array, of `counts[rank]` rows if they differ.
 
@@ -188,6 +193,7 @@ def scatter(x: Any, *, counts: Optional[Sequence[int]] = None, root: int = 0, gr
     return found
 
 
+@collective
 def all_gather(x: Any, *, counts: Optional[Sequence[int]] = None, group: Optional[Group] = None) -> jax.Array:
     """The arrays of all ranks, on every rank, of `counts[rank]` rows if they differ."""
     among, x = chosen(group), jnp.asarray(x)
@@ -196,6 +202,7 @@ def all_gather(x: Any, *, counts: Optional[Sequence[int]] = None, group: Optiona
     return found
 
 
+@collective
 def reduce_scatter(
     x: Any, reduction: str = "sum", *, counts: Optional[Sequence[int]] = None, group: Optional[Group] = None
 ) -> jax.Array:
@@ -206,6 +213,7 @@ def reduce_scatter(
     return found
 
 
+@collective
 def all_to_all(
     x: Any,
     *,
@@ -225,6 +233,7 @@ def all_to_all(
     return found
 
 
+@collective
 def scan(x: Any, reduction: str = "sum", *, exclusive: bool = False, group: Optional[Group] = None) -> jax.Array:
     """The arrays of the ranks up to this one joined, with this one's or without (then the identity on rank 0)."""
     found: jax.Array = _scan.bind(jnp.asarray(x), group=chosen(group), exclusive=int(exclusive), reduction=reduction)
@@ -234,6 +243,7 @@ def scan(x: Any, reduction: str = "sum", *, exclusive: bool = False, group: Opti
 _barrier = call("barrier", lambda group: None)
 
 
+@collective
 def barrier(*, group: Optional[Group] = None) -> None:
     """What the program calls behind it comes after what all ranks have called before it."""
     _barrier.bind(group=chosen(group))

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import threading
 from types import TracebackType
-from typing import Any, Dict, List, Optional, Sequence, Type, Union
+from typing import Any, Callable, Dict, List, Optional, Sequence, Type, TypeVar, Union
 
 import jax  # type: ignore[import-not-found,unused-ignore]
 import numpy as np
 
-from .. import _core
+from .. import _calls, _core
 from .._collectives import all_gather
 from .._context import Context, one_line, ranks_of_process
 from .._errors import ArgumentError, UnsupportedError
@@ -128,12 +129,18 @@ class Group:
         return None if own is None else Group._of(own)
 
     def along(self, mesh: _core.Mesh, axes: Union[str, Sequence[str]]) -> Group:
-        """The ranks that differ from this one along these axes of the mesh only, as a new group. Collective."""
-        names = [axes] if isinstance(axes, str) else list(axes)
-        members = mesh.ranks_along(self.rank, names)
+        """The ranks that differ from this one along these axes of the mesh only, as a new group. Collective over all ranks."""
+        members = self._members_along(mesh, axes)
         found = self.split(members[0], members.index(self.rank))
         assert found is not None
         return found
+
+    def _members_along(self, mesh: _core.Mesh, axes: Union[str, Sequence[str]]) -> List[int]:
+        try:
+            return list(mesh.ranks_along(self.rank, [axes] if isinstance(axes, str) else list(axes)))
+        except Exception as error:
+            _tell(Group.along, error, self)
+            raise
 
     def synchronize(self) -> None:
         """Wait for the programs of this thread, and for what they have given a GPU. Blocking, within the deadline.
@@ -175,6 +182,50 @@ class Group:
 
     def __repr__(self) -> str:
         return f"<partita.jax.Group: rank {self.rank} of {self.size}>"
+
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def collective(function: Function) -> Function:
+    """`function`, whose errors, when a program is traced, are told to all ranks of its group, as those of `partita`'s calls are.
+
+    The group is the call's or the one that is entered. The others, whose programs run, get them as JaxRuntimeError.
+    """
+
+    @functools.wraps(function)
+    def called(*given: Any, **named: Any) -> Any:
+        try:
+            return function(*given, **named)
+        except jax.errors.JaxRuntimeError:  # of a program: all have it
+            raise
+        except Exception as error:
+            _tell(function, error, next((one for one in (*given, *named.values()) if isinstance(one, Group)), None) or entered())
+            raise
+
+    called.is_collective = True  # type: ignore[attr-defined]
+    return called  # type: ignore[return-value]
+
+
+def pairwise(function: Function) -> Function:
+    """`function`, of messages between two ranks, whose errors, when a program is traced, are this rank's own, of the family."""
+
+    @functools.wraps(function)
+    def called(*given: Any, **named: Any) -> Any:
+        try:
+            return function(*given, **named)
+        except Exception as error:
+            _calls.raise_own(function.__name__, error)
+            raise
+
+    return called  # type: ignore[return-value]
+
+
+def _tell(function: Callable[..., Any], error: Exception, group: Optional[Group]) -> None:
+    """Behind this rank's programs, which are in the group's context."""
+    if group is not None:
+        wait_for_programs()
+        _calls.raise_on_all(function.__name__, error, (group._context,))
 
 
 def entered() -> Optional[Group]:

@@ -10,7 +10,7 @@ import jax.numpy as jnp  # type: ignore[import-not-found,unused-ignore]
 from .. import _core
 from .._errors import ArgumentError
 from ._arrays import _local, _part
-from ._group import Group, chosen
+from ._group import Group, chosen, collective
 from ._program import batched_in_turn, call, linear
 
 # The extended part with what the neighbours own in its ghost cells, in place; and the adjoint: this rank's part with what
@@ -43,6 +43,7 @@ batched_in_turn(_refresh)
 batched_in_turn(_accumulate)
 
 
+@collective
 def halo(
     x: Any, layout: _core.Layout, lower: Sequence[int], upper: Optional[Sequence[int]] = None,
     periodic: Optional[Sequence[bool]] = None, *, group: Optional[Group] = None,

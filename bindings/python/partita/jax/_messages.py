@@ -12,7 +12,7 @@ import jax  # type: ignore[import-not-found,unused-ignore]
 import jax.numpy as jnp  # type: ignore[import-not-found,unused-ignore]
 
 from .._errors import ArgumentError
-from ._group import Group, chosen
+from ._group import Group, chosen, pairwise
 from ._program import batched, batching, call, linear
 
 _send = call("send", lambda x, **_: None)
@@ -52,6 +52,7 @@ def _peer(what: str, peer: int, group: Group) -> int:
     return int(peer)
 
 
+@pairwise
 def send(x: Any, to: int, *, tag: int = 0, group: Optional[Group] = None) -> jax.Array:
     """The array to rank `to`.
 
@@ -66,6 +67,7 @@ def send(x: Any, to: int, *, tag: int = 0, group: Optional[Group] = None) -> jax
     return receipt
 
 
+@pairwise
 def receive(like: Any, source: int, *, tag: int = 0, group: Optional[Group] = None) -> jax.Array:
     """The oldest message of rank `source` with this tag, of the shape and dtype of `like`, whose numbers do not count."""
     among = chosen(group)
@@ -73,6 +75,7 @@ def receive(like: Any, source: int, *, tag: int = 0, group: Optional[Group] = No
     return found
 
 
+@pairwise
 def send_receive(
     x: Any, to: int, source: int, *, like: Any = None, tag: int = 0, group: Optional[Group] = None
 ) -> jax.Array:

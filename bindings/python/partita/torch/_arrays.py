@@ -14,13 +14,13 @@ from torch import Tensor
 
 from .. import _core
 from .._adjoints import as_partial, as_replicated, is_first_replica, of_half_spectrum, opposite_norm
-from .._array import axes_of, no_epilogue_arrays
+from .._array import axes_or_all, no_epilogue_arrays
 from .._context import Context, context_of
 from .._errors import ArgumentError
 from .._packages import fresh
 from .._parts import Destination, check_activation, check_part, layout_of, of_product, of_transform
 from .._streams import stream_of_memory
-from ._operators import layout_at, number_of, number_of_layout, operator, plain
+from ._operators import collective, layout_at, number_of, number_of_layout, operator, plain
 
 
 def _array(x: Tensor, layout: int, context: Context) -> Any:
@@ -86,6 +86,7 @@ _redistribute = operator(
 )
 
 
+@collective
 def redistribute(context: Context, x: Tensor, source: _core.Layout, destination: Destination) -> Tensor:
     """This rank's part of the array in another distribution: any into any, uneven, replicated and partial ones."""
     check_part("redistribute", x.shape, source, context.rank, context.size)
@@ -159,12 +160,13 @@ def _transformed(
     check_part("fft", x.shape, source, context.rank, context.size)
     if (kind == "r2c") == x.is_complex():
         raise ArgumentError(f"fft: the transform of {'real' if kind == 'r2c' else 'complex'} numbers, and not of {x.dtype}")
-    along = list(range(x.ndim)) if axes is None else axes_of(axes, x.ndim)
+    along = axes_or_all(axes, x.ndim)
     to = of_transform(source, destination, along, kind, last_length)
     numbers = number_of(context), number_of_layout(source), number_of_layout(to)
     return _fft(x, *numbers, kind, inverse, along, norm or "backward")
 
 
+@collective
 def fft(
     context: Context, x: Tensor, source: _core.Layout, destination: Optional[Destination] = None, *,
     axes: Optional[Sequence[int]] = None, norm: Optional[str] = None, inverse: bool = False,
@@ -176,6 +178,7 @@ def fft(
     return _transformed(context, x, source, destination, axes, norm, "c2c", inverse)
 
 
+@collective
 def rfft(
     context: Context, x: Tensor, source: _core.Layout, destination: Optional[Destination] = None, *,
     axes: Optional[Sequence[int]] = None, norm: Optional[str] = None,
@@ -184,6 +187,7 @@ def rfft(
     return _transformed(context, x, source, destination, axes, norm, "r2c")
 
 
+@collective
 def irfft(
     context: Context, x: Tensor, source: _core.Layout, destination: Optional[Destination] = None, *,
     axes: Optional[Sequence[int]] = None, norm: Optional[str] = None, last_length: int = 0,
@@ -347,6 +351,7 @@ def matmul_in_layout(
     return found
 
 
+@collective
 def matmul(
     context: Context, a: Tensor, b: Tensor, layout_a: _core.Layout, layout_b: _core.Layout,
     destination: Optional[Destination] = None, *, transpose_a: bool = False, transpose_b: bool = False,

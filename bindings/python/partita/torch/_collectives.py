@@ -16,7 +16,7 @@ from .._context import Context, context_of
 from .._errors import ArgumentError, UnsupportedError
 from .._packages import fresh
 from .._parts import check_root, counts_of, rows_of
-from ._operators import number_of, only_sums, operator, plain, tensor
+from ._operators import collective, number_of, only_sums, operator, pairwise, plain, tensor
 
 
 def _rows(x: Tensor, rows: int) -> Tensor:
@@ -192,6 +192,7 @@ _all_reduce.register_autograd(_all_reduce_gradients, setup_context=_keep_all)
 # --- functions
 
 
+@collective
 def all_reduce(context: Context, x: Tensor, reduction: str = "sum", *, shared: bool = False) -> Tensor:
     """All tensors joined, on every rank, the same bits.
 
@@ -205,22 +206,26 @@ def all_reduce(context: Context, x: Tensor, reduction: str = "sum", *, shared: b
     return _shared_sum(x, number_of(context))
 
 
+@collective
 def reduce(context: Context, x: Tensor, reduction: str = "sum", *, root: int = 0) -> Tensor:
     """All tensors joined, on the root; zeros elsewhere."""
     return _reduce(x, number_of(context), reduction, check_root("reduce", root, context.size))
 
 
+@collective
 def broadcast(context: Context, x: Tensor, *, root: int = 0) -> Tensor:
     """The root's tensor, on every rank. Of the others only shape and dtype count, which must be the root's."""
     return _broadcast(x, number_of(context), check_root("broadcast", root, context.size))
 
 
+@collective
 def gather(context: Context, x: Tensor, *, counts: Optional[Sequence[int]] = None, root: int = 0) -> Tensor:
     """The tensors of all ranks, on the root, of `counts[rank]` rows if they differ; no rows elsewhere."""
     rows = counts_of("gather", counts, context.size, rows_of("gather", x.shape) * context.size)
     return _gather(x, number_of(context), rows, check_root("gather", root, context.size))
 
 
+@collective
 def scatter(context: Context, x: Tensor, *, counts: Optional[Sequence[int]] = None, root: int = 0) -> Tensor:
     """This rank's part of the root's tensor, of `counts[rank]` rows if they differ.
 
@@ -230,18 +235,21 @@ def scatter(context: Context, x: Tensor, *, counts: Optional[Sequence[int]] = No
     return _scatter(x, number_of(context), rows, check_root("scatter", root, context.size))
 
 
+@collective
 def all_gather(context: Context, x: Tensor, *, counts: Optional[Sequence[int]] = None) -> Tensor:
     """The tensors of all ranks, on every rank, of `counts[rank]` rows if they differ."""
     rows = counts_of("all_gather", counts, context.size, rows_of("all_gather", x.shape) * context.size)
     return _all_gather(x, number_of(context), rows)
 
 
+@collective
 def reduce_scatter(context: Context, x: Tensor, reduction: str = "sum", *, counts: Optional[Sequence[int]] = None) -> Tensor:
     """This rank's part of all tensors joined, of `counts[rank]` rows if they differ."""
     rows = counts_of("reduce_scatter", counts, context.size, rows_of("reduce_scatter", x.shape))
     return _reduce_scatter(x, number_of(context), rows, reduction)
 
 
+@collective
 def all_to_all(
     context: Context, x: Tensor, *, send_counts: Optional[Sequence[int]] = None, receive_counts: Optional[Sequence[int]] = None
 ) -> Tensor:
@@ -253,13 +261,18 @@ def all_to_all(
     return _all_to_all(x, number_of(context), sent, received)
 
 
+@collective
 def scan(context: Context, x: Tensor, reduction: str = "sum", *, exclusive: bool = False) -> Tensor:
     """The tensors of the ranks up to this one joined, with this one's or without (then the identity on rank 0)."""
     return _scan(x, number_of(context), reduction, exclusive)
 
 
+@pairwise
 def send_receive(
     context: Context, x: Tensor, to: int, source: int, *, shape: Optional[Sequence[int]] = None, tag: int = 0
 ) -> Tensor:
-    """The tensor to one rank, and that of another one, of `shape` (by default the same). Backward gradients go the other way."""
+    """The tensor to one rank, and that of another one, of `shape` (by default the same). Backward gradients go the other way.
+
+    Not collective: errors are as those of `partita.send_receive`.
+    """
     return _send_receive(x, number_of(context), to, source, tag, list(x.shape if shape is None else shape))

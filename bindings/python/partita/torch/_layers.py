@@ -20,6 +20,7 @@ from .._errors import ArgumentError
 from .._parts import check_activation, check_part
 from ._arrays import matmul_in_layout
 from ._collectives import all_reduce, broadcast
+from ._operators import collective
 
 
 class _Shared(torch.autograd.Function):
@@ -64,6 +65,7 @@ class _ParallelLinear(nn.Module):
         self.bias = nn.Parameter(torch.empty(rows, device=device, dtype=dtype)) if bias else None
         self.reset_parameters()
 
+    @collective
     def reset_parameters(self) -> None:
         """As nn.Linear draws them, each rank its part, and what all ranks have the same on all. Collective."""
         seed = broadcast(self.context, torch.randint(1 << 62, (1,)))
@@ -126,12 +128,14 @@ class ColumnParallelLinear(_ParallelLinear):
     ranks, cut as Slab(0) does; by default that of this rank times the ranks.
     """
 
+    @collective
     def __init__(
         self, context: Context, in_features: int, out_features: int, bias: bool = True, *, activation: Optional[str] = None,
         sequence_parallel: bool = True, device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
         super().__init__(context, 0, in_features, out_features, bias, activation, sequence_parallel, device, dtype)
 
+    @collective
     def forward(self, x: Tensor, tokens: Optional[int] = None) -> Tensor:
         if not self.sequence_parallel:
             return _activated(functional.linear(_shared(x, self.context), self.weight, self.bias), self.activation)
@@ -165,12 +169,14 @@ class RowParallelLinear(_ParallelLinear):
     `forward(x)` takes [tokens of all ranks, ..., inputs of this rank].
     """
 
+    @collective
     def __init__(
         self, context: Context, in_features: int, out_features: int, bias: bool = True, *, activation: Optional[str] = None,
         sequence_parallel: bool = True, device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
         super().__init__(context, 1, in_features, out_features, bias, activation, sequence_parallel, device, dtype)
 
+    @collective
     def forward(self, x: Tensor) -> Tensor:
         if not self.sequence_parallel:
             y = all_reduce(self.context, functional.linear(x, self.weight), shared=True)

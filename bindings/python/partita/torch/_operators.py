@@ -5,14 +5,64 @@ An operator takes tensors and plain values: contexts and layouts go by numbers, 
 
 from __future__ import annotations
 
+import functools
+import inspect
 from typing import Any, Callable, Dict, List, Optional, Protocol, Tuple, TypeVar, Union
 
 import torch
 from torch import Tensor
 
-from .. import _core
+from .. import _calls, _core
 from .._context import Context
-from .._errors import UnsupportedError
+from .._errors import Error, UnsupportedError
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def _in_programs(function: Function, called: Callable[..., Any]) -> Function:
+    """`called` in the place of `function`, but where torch.compile looks: it sees what the function does."""
+
+    @functools.wraps(function)
+    def chosen(*given: Any, **named: Any) -> Any:
+        return function(*given, **named) if torch.compiler.is_compiling() else called(*given, **named)
+
+    chosen.is_collective = getattr(called, "is_collective", False)  # type: ignore[attr-defined]
+    return chosen  # type: ignore[return-value]
+
+
+def _naming_no_tensors(function: Function) -> Function:
+    """`function`, where what is no tensor is a TypeError, whatever that does to it on its way."""
+    signature = inspect.signature(function)
+    tensors = [name for name, one in signature.parameters.items() if one.annotation == "Tensor"]
+
+    @functools.wraps(function)
+    def called(*given: Any, **named: Any) -> Any:
+        try:
+            return function(*given, **named)
+        except Error:
+            raise
+        except Exception as error:
+            try:
+                arguments = signature.bind(*given, **named).arguments
+            except TypeError:
+                raise error from None
+            for name in tensors:
+                if not isinstance(arguments[name], Tensor):
+                    raise TypeError(f"{name}: a tensor is wanted, and not a {type(arguments[name]).__name__}") from error
+            raise
+
+    return called  # type: ignore[return-value]
+
+
+def collective(function: Function) -> Function:
+    """`function`, whose errors are the same on every rank."""
+    return _in_programs(function, _calls.collective(_naming_no_tensors(function)))
+
+
+def pairwise(function: Function) -> Function:
+    """`function`, of messages between two ranks, whose errors are this rank's own."""
+    return _in_programs(function, _calls.pairwise(_naming_no_tensors(function)))
+
 
 _numbers_of_layouts: Dict[_core.Layout, int] = {}
 _layouts: List[_core.Layout] = []

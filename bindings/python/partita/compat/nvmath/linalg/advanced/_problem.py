@@ -75,7 +75,7 @@ def spec_of(
     """Of this rank. ValueError, TypeError or UnsupportedError: what is wrong with it alone."""
     tensors = [wrap_operand(one) for one in operands]
     _refuse_what_there_is_not(options, [one.dtype for one in tensors], scales)
-    if len(distributions) != 3 or not all(isinstance(one, Distribution) for one in distributions):
+    if not isinstance(distributions, Sequence) or len(distributions) != 3 or not all(isinstance(one, Distribution) for one in distributions):
         raise ValueError("distributions: three are wanted, of A, B and of C and D")
     if any(len(one.shape) != 2 for one in tensors):
         raise ValueError(f"Matmul: matrices are wanted, and not operands of shapes {[one.shape for one in tensors]}")
