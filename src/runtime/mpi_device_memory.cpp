@@ -22,15 +22,15 @@ void find(const char* name, Function*& function) {
 }
 
 std::string ask() {
-  const runtime::OpenedMpi& mpi = runtime::open_mpi();
+  const runtime::OpenedMpi* const mpi = &runtime::open_mpi();
   runtime::DeviceMemoryQueries queries;
   find("MPIX_GPU_query_support", queries.gpu_support);
   find("MPIX_Query_cuda_support", queries.cuda_support);
   const runtime::MpiCall call;
   // Where the errors of calls go that have no communicator; these end the process unless somebody says
   // otherwise.
-  const runtime::ReturnedErrors errors({mpi.calls->world, mpi.calls->self});
-  return runtime::why_no_device_memory(mpi.version, queries, std::getenv("MPICH_GPU_SUPPORT_ENABLED"));
+  const runtime::ReturnedErrors errors({mpi->calls->world, mpi->calls->self});
+  return runtime::why_no_device_memory(mpi->version, queries, std::getenv("MPICH_GPU_SUPPORT_ENABLED"));
 }
 
 /// Asked once: the answer stays what it was when MPI started.

@@ -12,7 +12,7 @@ if(TARGET partita_command)
     endif()
     set_tests_properties(
       command-${stem}
-      PROPERTIES TIMEOUT 240 LABELS command PROCESSORS ${cores}
+      PROPERTIES TIMEOUT ${command_timeout} LABELS command PROCESSORS ${cores}
                  ENVIRONMENT "PARTITA=$<TARGET_FILE:partita_command>;PARTITA_SOURCE=${PROJECT_SOURCE_DIR};${mpi_environment}")
   endforeach()
 endif()
