@@ -100,7 +100,8 @@ std::optional<Result> poisson(const Context& world, const Options& options, cons
   Array field = empty(*context, {n, n, n}, Slab(0), Dtype::f64);
   fill_random(field, 1);
   Array result = empty(*context, {n, n, n}, Slab(0), Dtype::f64);
-  FFT transform(*context, field.operand(), {.kind = FftKind::r2c, .output = Output::cheapest, .overwrite_input = true});
+  FFT transform(*context, field.operand(),
+                {.kind = FftKind::r2c, .output = Output::cheapest, .overwrite_input = true});
   Array spectrum = made(*context, transform.output().layout, Dtype::c128);
   const std::vector<Contender> contenders{{"ours",
                                            [&] {

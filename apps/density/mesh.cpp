@@ -17,7 +17,8 @@ using Complex = std::complex<double>;
 const pt::HaloOptions one_behind{{0, 0, 0}, {1, 1, 1}, {true, true, true}};
 // The gradient needs two cells on either side, in one cell more than the own.
 const pt::HaloOptions two_around{{2, 2, 2}, {3, 3, 3}, {true, true, true}};
-const pt::FftOptions real_to_complex{.kind = pt::FftKind::r2c, .output = pt::Output::cheapest, .overwrite_input = true};
+const pt::FftOptions real_to_complex{
+    .kind = pt::FftKind::r2c, .output = pt::Output::cheapest, .overwrite_input = true};
 
 Block block_of(const pt::Shape& shape) {
   return {shape[1], shape[2]};

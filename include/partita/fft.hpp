@@ -80,8 +80,8 @@ struct FftOptions {
   /// Complex to real, `FFT::inverse` of real to complex too, may destroy what is transformed (as FFTW does by
   /// itself), which saves devices a copy; others keep it. The same on all ranks.
   bool overwrite_input = false;
-  bool measure = false;            ///< local transforms are timed when planned (FFTW_MEASURE), not estimated
-  std::string wisdom_file = {};    ///< read before planning local transforms, written after; empty: none
+  bool measure = false;          ///< local transforms are timed when planned (FFTW_MEASURE), not estimated
+  std::string wisdom_file = {};  ///< read before planning local transforms, written after; empty: none
 };
 
 // --- planning: pure functions, for any rank of any number of ranks, without MPI
@@ -105,8 +105,8 @@ PARTITA_API Plan plan_fft(const Operand& input, const Operand& output, const Top
 
 /// One line each: a new array, on the symmetric heap unless the options say otherwise. Collective over the
 /// context of `input`; blocks until this rank's part is complete; the input keeps its values, but
-/// see `FftOptions::overwrite_input`. The plan is cached in the context. Errors, the same on every rank: ArgumentError, DisagreementError, UnsupportedError
-/// (no FFTW on this machine), MemoryError, TimeoutError.
+/// see `FftOptions::overwrite_input`. The plan is cached in the context. Errors, the same on every rank:
+/// ArgumentError, DisagreementError, UnsupportedError (no FFTW on this machine), MemoryError, TimeoutError.
 ///
 /// What lies in device memory is transformed by its device, in the context's own stream, and so is its
 /// result; UnsupportedError where there is no cuFFT. Complex numbers must begin at a multiple of their size

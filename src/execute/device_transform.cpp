@@ -174,7 +174,8 @@ class DeviceTransform final : public DeviceBoundWork {
     const bool fourier = is_complex_kind(nest.kind) || is_real_kind(nest.kind);
     const bool one = nest.lines.size() == 1;
     if (one && fourier && line.count == 1) return single_elements(device_, nest, place_);
-    const bool known = (on_ == On::result ? known_to_ : known_from_).strides && (on_ == On::source ? known_from_ : known_to_).strides;
+    const bool known = (on_ == On::result ? known_to_ : known_from_).strides &&
+                       (on_ == On::source ? known_from_ : known_to_).strides;
     if (fourier && known && !must_be_packed(nest)) {
       const std::optional<FftCalls> calls = fft_calls(nest);
       if (calls && is_aligned(nest, *calls)) return direct_pass(device_, nest, *calls, place_);

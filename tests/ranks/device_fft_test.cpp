@@ -54,7 +54,9 @@ DEVICE_FFT_TEST(HalfSpectraStayUnlessTheyMayBeOverwritten) {
     const Array field = random_array(context, shape, Slab(1), Dtype::f64);
     const Array spectrum = rfft(field, {.axes = axes});
     const Array kept = rfft(field, {.axes = axes});
-    const auto is_field = [&](const Array& other) { return compare(other, field).largest_difference < 1e-13; };
+    const auto is_field = [&](const Array& other) {
+      return compare(other, field).largest_difference < 1e-13;
+    };
     EXPECT_TRUE(is_field(irfft(spectrum, {.axes = axes})));
     EXPECT_EQ(compare(spectrum, kept).largest_difference, 0);
     EXPECT_TRUE(is_field(irfft(spectrum, {.axes = axes, .overwrite_input = true})));

@@ -35,8 +35,7 @@ void bind_fft_options(nb::module_& module) {
              const std::string& norm, std::int64_t last_length, const std::string& output,
              const std::optional<Distribution>& distribution, const std::string& order, bool heap,
              const std::string& method, const std::vector<int>& grid, const std::string& exchange,
-             std::int64_t scratch_bytes, bool overwrite_input, bool measure,
-             const std::string& wisdom_file) {
+             std::int64_t scratch_bytes, bool overwrite_input, bool measure, const std::string& wisdom_file) {
             FftOptions options;
             options.kind = named("kind", kind, fft_kinds);
             options.axes = axes;
@@ -60,8 +59,8 @@ void bind_fft_options(nb::module_& module) {
           nb::arg("inverse") = false, nb::arg("norm") = "backward", nb::arg("last_length") = 0,
           nb::arg("output") = "as-input", nb::arg("distribution") = nb::none(), nb::arg("order") = "C",
           nb::arg("heap") = true, nb::arg("method") = "automatic", nb::arg("grid") = std::vector<int>{},
-          nb::arg("exchange") = "automatic", nb::arg("scratch_bytes") = 0,
-          nb::arg("overwrite_input") = false, nb::arg("measure") = false, nb::arg("wisdom_file") = "");
+          nb::arg("exchange") = "automatic", nb::arg("scratch_bytes") = 0, nb::arg("overwrite_input") = false,
+          nb::arg("measure") = false, nb::arg("wisdom_file") = "");
 }
 
 /// Which function the options name. `in`: a stream, or nothing.
