@@ -71,7 +71,7 @@ PARTITA_API Array redistribute(const Array& source, const Layout& destination,
                                SourcePlace where = SourcePlace::current());
 
 /// The same into memory that the caller gives; `destination` must have the source's dtype and (permuted)
-/// shape. The two must not overlap.
+/// shape. The two must not overlap (ArgumentError).
 PARTITA_API void redistribute_into(const Array& source, Array& destination,
                                    const RedistributeOptions& options = {});
 /// The same in a stream, of arrays in device memory: as `Redistribute::execute` with one.

@@ -1,11 +1,26 @@
 #include "array/overlap.hpp"
 
 #include <algorithm>
-#include <optional>
+#include <functional>
+#include <map>
+#include <vector>
 
 namespace partita::arrays {
 namespace {
 
+bool has_elements(const View& view) {
+  return view.data != nullptr && volume(view.extents) != 0;
+}
+
+int dimensions_of(const View& view) {
+  return std::min(view.extents.size(), view.strides.size());
+}
+
+std::int64_t step_of(const View& view, int dimension) {
+  return view.strides[dimension] * size_of(view.dtype);
+}
+
+/// The bytes from the lowest element's first one to behind the highest element.
 struct Span {
   std::intptr_t first = 0;
   std::intptr_t last = 0;
@@ -14,71 +29,73 @@ struct Span {
 Span span_of(const View& view) {
   const auto begin = reinterpret_cast<std::intptr_t>(view.data);
   Span span{begin, begin};
-  for (int d = 0; d < std::min(view.extents.size(), view.strides.size()); ++d) {
-    const std::int64_t reach = (view.extents[d] - 1) * view.strides[d] * size_of(view.dtype);
+  for (int d = 0; d < dimensions_of(view); ++d) {
+    const std::int64_t reach = (view.extents[d] - 1) * step_of(view, d);
     (reach < 0 ? span.first : span.last) += reach;
   }
   span.last += size_of(view.dtype);
   return span;
 }
 
-/// Rows of `length` elements side by side, `count` of them, `step` apart.
-struct Rows {
-  std::int64_t length = 1;
-  std::int64_t count = 1;
-  std::int64_t step = 0;
-};
-
-/// Nothing where the view is not of this form.
-std::optional<Rows> rows_of(const View& view) {
-  Rows rows;
-  for (int d = 0; d < view.extents.size(); ++d) {
-    if (view.extents[d] == 1) continue;
-    if (view.strides[d] == 1 && rows.length == 1) {
-      rows.length = view.extents[d];
-    } else if (view.strides[d] > 1 && rows.count == 1) {
-      rows.count = view.extents[d];
-      rows.step = view.strides[d];
-    } else {
-      return std::nullopt;
+/// Which distances there are from elements of one view to elements of another: a first one, and multiples of
+/// steps beyond it.
+class Distances {
+ public:
+  Distances(const View& from, const View& to)
+      : least_(span_of(to).first - (span_of(from).last - size_of(from.dtype))) {
+    std::map<std::int64_t, std::int64_t, std::greater<>> most;  // of each step, how often it may be taken
+    for (const View* view : {&from, &to}) {
+      for (int d = 0; d < dimensions_of(*view); ++d)
+        most[std::abs(step_of(*view, d))] += view->extents[d] - 1;
+    }
+    for (const auto& [bytes, times] : most) {
+      if (bytes > 0 && times > 0) steps_.push_back({bytes, times, 0});
+    }
+    for (std::size_t i = steps_.size(); i-- > 0;) {
+      steps_[i].reach = steps_[i].bytes * steps_[i].most + (i + 1 < steps_.size() ? steps_[i + 1].reach : 0);
     }
   }
-  return rows;
-}
 
-std::int64_t floor_divide(std::int64_t a, std::int64_t b) {
-  return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
-}
+  /// Whether one of them lies within; true, too, where that takes long to find out.
+  bool any_within(std::int64_t low, std::int64_t high) { return search(0, low - least_, high - least_); }
 
-/// a and b meet where (i - i') + (j - j') step = offset for some i < a.length, i' < b.length, j < a.count,
-/// j' < b.count; `offset` is from a's first element to b's.
-bool rows_meet(const Rows& a, const Rows& b, std::int64_t step, std::int64_t offset) {
-  const std::int64_t least = std::max(-floor_divide(a.length - 1 - offset, step), -(b.count - 1));
-  const std::int64_t most = std::min(floor_divide(offset + b.length - 1, step), a.count - 1);
-  return least <= most;
-}
+ private:
+  struct Step {
+    std::int64_t bytes = 0;
+    std::int64_t most = 0;
+    std::int64_t reach = 0;  ///< of this step and all shorter ones
+  };
+
+  // Of parts of one array a step or two of each kind can lead there.
+  bool search(std::size_t place, std::int64_t low, std::int64_t high) {
+    if (--tries_ < 0) return true;
+    if (place == steps_.size()) return low <= 0 && 0 <= high;
+    if (high < 0 || low > steps_[place].reach) return false;
+    const Step& step = steps_[place];
+    const std::int64_t shorter = step.reach - step.bytes * step.most;
+    const std::int64_t least = std::max<std::int64_t>(0, (low - shorter + step.bytes - 1) / step.bytes);
+    for (std::int64_t times = least; times <= std::min(step.most, high / step.bytes); ++times) {
+      if (search(place + 1, low - times * step.bytes, high - times * step.bytes)) return true;
+    }
+    return false;
+  }
+
+  std::int64_t least_;
+  std::vector<Step> steps_;  // longest first
+  int tries_ = 1000;
+};
 
 }  // namespace
 
 bool spans_meet(const View& a, const View& b) {
-  for (const View* view : {&a, &b}) {
-    if (view->data == nullptr || volume(view->extents) == 0) return false;
-  }
+  if (!has_elements(a) || !has_elements(b)) return false;
   const Span one = span_of(a);
   const Span two = span_of(b);
   return std::max(one.first, two.first) < std::min(one.last, two.last);
 }
 
 bool overlap(const View& a, const View& b) {
-  if (!spans_meet(a, b)) return false;
-  const std::optional<Rows> rows_a = rows_of(a);
-  const std::optional<Rows> rows_b = rows_of(b);
-  const std::intptr_t bytes = span_of(b).first - span_of(a).first;
-  if (a.dtype != b.dtype || bytes % size_of(a.dtype) != 0 || !rows_a || !rows_b) return true;
-  const bool one_step = rows_a->step == rows_b->step || rows_a->step == 0 || rows_b->step == 0;
-  const std::int64_t step = std::max(rows_a->step, rows_b->step);
-  if (!one_step || step == 0) return true;
-  return rows_meet(*rows_a, *rows_b, step, bytes / size_of(a.dtype));
+  return spans_meet(a, b) && Distances(a, b).any_within(1 - size_of(b.dtype), size_of(a.dtype) - 1);
 }
 
 }  // namespace partita::arrays

@@ -8,9 +8,9 @@ namespace partita::arrays {
 /// Whether the memory between first and last elements meets. Views without elements or memory meet nothing.
 bool spans_meet(const View& a, const View& b);
 
-/// Exact for views of one array with two dimensions at most (equal strides, the smaller one 1): parts of its
-/// rows and columns that lie side by side share nothing, though their memory interleaves. Otherwise as
-/// `spans_meet`.
+/// Whether an element of one shares a byte with one of the other: windows of one array that lie side by side
+/// share nothing, though their memory interleaves. True, too, where strides that have nothing to do with each
+/// other make that hard to find out.
 bool overlap(const View& a, const View& b);
 
 }  // namespace partita::arrays

@@ -242,7 +242,7 @@ void check_reduction(std::string_view operation, Reduction reduction, Dtype dtyp
 }
 
 void check_apart(std::string_view operation, const View& a, const View& b) {
-  check(!arrays::spans_meet(a, b), "{}: source and destination overlap", operation);
+  check(!arrays::overlap(a, b), "{}: source and destination overlap", operation);
 }
 
 void check_same_or_apart(std::string_view operation, const View& view, const View& place, const View& whole) {

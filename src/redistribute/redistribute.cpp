@@ -5,6 +5,7 @@
 #include <partita/redistribute.hpp>
 
 #include "array/array_state.hpp"
+#include "array/overlap.hpp"
 #include "array/stand_in.hpp"
 #include "array/transfer.hpp"
 #include "base/check.hpp"
@@ -191,13 +192,20 @@ void check_apart(const Array& source, const Array& destination) {
   check(source.context_state() == destination.context_state(),
         "redistribute: the two arrays belong to different contexts");
   check(source.state() != destination.state(), "redistribute: source and destination are the same array");
+  check(!arrays::overlap(source.local(), destination.local()),
+        "redistribute: source and destination overlap in memory; redistribute into a new array first");
+}
+
+/// What some ranks' parts do, all are to know.
+void check_apart_together(ContextState& context, const Array& source, const Array& destination) {
+  runtime::check_or_tell_all(context, "redistribute", [&] { check_apart(source, destination); });
 }
 
 std::shared_ptr<Runner> plan_into(const Array& source, const Array& destination,
                                   const RedistributeOptions& options) {
   ContextState& context = *source.context_state();
   context.require_usable("redistribute");
-  runtime::check_or_tell_all(context, "redistribute", [&] { check_apart(source, destination); });
+  check_apart_together(context, source, destination);
   Operand target = destination.operand();
   return cached_plan(
       context, source.operand(), target.to_string(), [&] { return target; }, options);
@@ -274,12 +282,12 @@ void Redistribute::execute() {
 }
 
 void Redistribute::execute(const Array& source, Array& destination) {
-  check_apart(source, destination);
+  check_apart_together(*state_->context, source, destination);
   state_->runner->run(source, destination);
 }
 
 void Redistribute::execute(const Array& source, Array& destination, Stream stream) {
-  check_apart(source, destination);
+  check_apart_together(*state_->context, source, destination);
   contexts::keep_for_graph(*state_->context, stream, state_->runner);
   state_->runner->enqueue(source, destination, stream);
 }

@@ -236,7 +236,7 @@ def test_what_functions_of_the_program_give(ctx):
 
 
 def test_overlapping_windows(ctx):
-    """In host memory what overlaps is refused, on all ranks; what lies between the other's elements is not."""
+    """What overlaps is refused, on all ranks; what lies between the other's elements is not."""
     main, x = ctx, whole((6, 8))
     for source, destination, overlap in (
         (lambda a: a, lambda a: a.T, True),

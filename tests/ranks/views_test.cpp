@@ -84,6 +84,24 @@ RANK_TEST(Views, WhatIsWrittenIntoAWindowIsInTheWhole) {
   }
 }
 
+/// Those that lie side by side are.
+RANK_TEST(Views, WindowsThatOverlapAreNotRedistributedIntoEachOther) {
+  const Wrapped whole = matrix_in(context, Slab(0), {8, 8}, 0);
+  const auto columns = [&](std::int64_t first, std::int64_t count) {
+    return whole.array.window({0, first}, {8, count});
+  };
+  Array one_on = columns(1, 7);
+  const std::string text =
+      same_error<ArgumentError>(context, [&] { redistribute_into(columns(0, 7), one_on); });
+  EXPECT_TRUE(contains(text, "overlap in memory")) << text;
+  Redistribute plan(context, columns(0, 7).operand(), one_on.operand());
+  EXPECT_EQ(same_error<ArgumentError>(context, [&] { plan.execute(columns(0, 7), one_on); }), text);
+  expect_elements(whole.array, [](const Index& i) { return value_of(i); });
+  Array right = columns(4, 4);
+  redistribute_into(columns(0, 4), right);
+  expect_elements(whole.array, [](const Index& i) { return value_of({i[0], i[1] % 4}); });
+}
+
 RANK_TEST(Views, WindowsKeepTheMemory) {
   Array seen;
   {
