@@ -42,7 +42,7 @@ if(PARTITA_HAVE_MPI AND NOT PARTITA_SANITIZE MATCHES thread) # ThreadSanitizer d
 endif()
 
 # A rank waits for others, or for a deadline, more than half of its time: two count for a core. Under a sanitizer the
-# longest of them take a quarter of an hour: there they are shards, which many cores run side by side.
+# longest of them take a quarter of an hour: there those are shards, which many cores run side by side.
 function(partita_add_rank_test name ranks)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "COMMAND;ENVIRONMENT")
   set(configurations)
@@ -52,7 +52,7 @@ function(partita_add_rank_test name ranks)
   math(EXPR cores "${ranks} / 2 + 1 / ${ranks}")
   set(shards 1)
   set(names ${name})
-  if(PARTITA_SANITIZE)
+  if(PARTITA_SANITIZE AND name MATCHES "^(ranks|apps)-")
     set(shards 4)
     set(names ${name}-part-0 ${name}-part-1 ${name}-part-2 ${name}-part-3)
   endif()
