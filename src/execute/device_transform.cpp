@@ -28,7 +28,7 @@ bool is_real_kind(TransformKind kind) {
 /// What is known of one side when the plan is made.
 struct KnownSide {
   bool strides = true;
-  bool is_callers = false;  ///< begins anywhere
+  bool begins_anywhere = false;  ///< the caller's
 };
 
 KnownSide known_side(const Plan& plan, const Place& place) {
@@ -56,7 +56,7 @@ class DeviceTransform final : public DeviceBoundWork {
         known_from_(known_side(binding.memory.plan, work.from.place)),
         known_to_(known_side(binding.memory.plan, work.to.place)),
         complex_bytes_(complex_bytes(planning::dtype_at(binding.memory.plan, work.to.place))) {
-    const bool begins_anywhere = known_from_.is_callers || known_to_.is_callers;
+    const bool begins_anywhere = known_from_.begins_anywhere || known_to_.begins_anywhere;
     for (const PlacedTransform& placed : transform_nests(work, binding.memory)) {
       add(placed, true, passes_);
       if (is_real_kind(work.kind) && begins_anywhere) add(placed, false, unaligned_);

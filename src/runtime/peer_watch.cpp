@@ -134,8 +134,8 @@ PeerWatch::Found PeerWatch::look(std::chrono::steady_clock::time_point now) {
   Found found = look_for_failed_ranks();
   if (!found && state_.board) found = look_for_disagreement();
   // Inside a check of some of the ranks only, the counts of the others say nothing.
-  if (!found && state_.board && state_.agreement_depth == 0) found = look_for_mutual_waits(peers);
-  if (!found && state_.board && state_.agreement_depth > 0) found = look_for_those_away(peers);
+  if (!found && state_.board)
+    found = state_.agreement_depth == 0 ? look_for_mutual_waits(peers) : look_for_those_away(peers);
   if (!found && state_.board) found = look_for_ring_of_sends(now);
   return found ? found : look_for_lost_peers(peers, now);
 }

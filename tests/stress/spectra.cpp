@@ -24,8 +24,8 @@ struct Spectral {
   bool in_stream = false;
 
   const Shape& shape() const { return from.shape(); }
-  Wrapped another_field() const { return make_array(turn.context, from, dtype, field_kind, space); }
-  Wrapped another_result() const { return make_array(turn.context, to, dtype, result_kind, space); }
+  Wrapped another_input() const { return make_array(turn.context, from, dtype, field_kind, space); }
+  Wrapped another_output() const { return make_array(turn.context, to, dtype, result_kind, space); }
   NumberArray whole(std::uint64_t seed) const { return random_whole(turn.context, shape(), dtype, seed); }
   void operator()(const Array& field, Array& result) const;
   NumberArray expected(std::uint64_t seed) const;
@@ -131,36 +131,6 @@ Spectral random_spectral(Turn& turn) {
   return {turn, helper, from, to, dtype, field_kind, result_kind, space, options, {}, 0, in_stream};
 }
 
-void one_after_the_other(const Spectral& what, int rounds, std::uint64_t seed) {
-  Wrapped field = what.another_field(), result = what.another_result();
-  for (int round = 0; round < rounds; ++round, ++seed) {
-    fill_random(field.array, seed);
-    fill_random(result.array, seed + 1);
-    what.turn.delay();
-    what(field.array, result.array);
-    if (what.in_stream) what.turn.context.synchronize(what.turn.stream);
-    fill_random(field.array, seed + 2);
-    what.turn.delay();
-    what.expect_right(result.array, seed);
-  }
-}
-
-void in_the_stream(const Spectral& what, int rounds, std::uint64_t seed) {
-  Wrapped field = what.another_field(), result = what.another_result();
-  run_rounds(what.turn, field.array, result.array,
-             {[&] { return what.another_field(); }, [&] { return what.another_result(); },
-              [&](Array& array, int round) { fill_random(array, seed + static_cast<std::uint64_t>(round)); },
-              [&](Array& source, Array& destination) {
-                fill_random(source, seed + 1001);
-                fill_random(destination, seed + 1002);
-              },
-              [&](const Array& array, int round) {
-                what.expect_right(array, seed + static_cast<std::uint64_t>(round));
-              },
-              rounds},
-             [&] { what(field.array, result.array); });
-}
-
 }  // namespace
 
 After spectra(Turn& turn) {
@@ -173,11 +143,12 @@ After spectra(Turn& turn) {
       what.result_kind, what.space == MemorySpace::device ? " on the device" : "",
       what.in_stream ? ", in the stream" : "");
   const auto seed = static_cast<std::uint64_t>(turn.random.number(0, 1000));
-  Wrapped other = what.another_field();
+  Wrapped other = what.another_input();
   what.other_seed = seed + 77;
   fill_random(other.array, what.other_seed);
   what.other = other.array;
-  (what.in_stream ? in_the_stream : one_after_the_other)(what, rounds, seed);
+  what.in_stream ? run_random_rounds_in_stream(what, rounds, seed, what)
+                 : run_random_rounds(what, rounds, seed, what);
   return After::goes_on;
 }
 

@@ -87,36 +87,6 @@ Transform random_transform(Turn& turn) {
   return {turn, from, to, dtype, input_kind, output_kind, space, options};
 }
 
-void one_after_the_other(const Transform& what, FFT& plan, int rounds, std::uint64_t seed) {
-  Wrapped input = what.another_input();
-  Wrapped output = what.another_output();
-  for (int round = 0; round < rounds; ++round, ++seed) {
-    fill_random(input.array, seed);
-    fill_random(output.array, seed + 1);
-    what.turn.delay();
-    plan.execute(input.array, output.array);
-    fill_random(input.array, seed + 2);
-    what.turn.delay();
-    what.expect_right(output.array, seed);
-  }
-}
-
-void in_the_stream(const Transform& what, FFT& plan, int rounds, std::uint64_t seed) {
-  Wrapped input = what.another_input(), output = what.another_output();
-  run_rounds(what.turn, input.array, output.array,
-             {[&] { return what.another_input(); }, [&] { return what.another_output(); },
-              [&](Array& array, int round) { fill_random(array, seed + static_cast<std::uint64_t>(round)); },
-              [&](Array& source, Array& destination) {
-                fill_random(source, seed + 1001);
-                fill_random(destination, seed + 1002);
-              },
-              [&](const Array& array, int round) {
-                what.expect_right(array, seed + static_cast<std::uint64_t>(round));
-              },
-              rounds},
-             [&] { plan.execute(input.array, output.array, 1, what.turn.stream); });
-}
-
 }  // namespace
 
 After transforms(Turn& turn) {
@@ -134,7 +104,14 @@ After transforms(Turn& turn) {
   const Wrapped input = what.another_input(), output = what.another_output();
   FFT plan(turn.context, input.array.operand(), output.array.operand(), options);
   turn.call += ", " + plan.plan().method;
-  (in_stream ? in_the_stream : one_after_the_other)(what, plan, rounds, seed);
+  if (in_stream) {
+    run_random_rounds_in_stream(what, rounds, seed, [&](const Array& source, Array& destination) {
+      plan.execute(source, destination, 1, turn.stream);
+    });
+  } else {
+    run_random_rounds(what, rounds, seed,
+                      [&](const Array& source, Array& destination) { plan.execute(source, destination); });
+  }
   return After::goes_on;
 }
 

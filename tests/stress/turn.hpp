@@ -93,4 +93,37 @@ struct ArrayRounds {
 void run_rounds(Turn& turn, const Array& source, const Array& destination, const ArrayRounds& rounds,
                 const std::function<void()>& call);
 
+/// Numbers at random, of seeds from `seed` on, through `call(input, output)`; `what` makes the arrays and
+/// judges results: `turn`, another_input(), another_output(), expect_right(result, seed). One after the
+/// other, each done when `call` returns.
+template <class What, class Call>
+void run_random_rounds(const What& what, int count, std::uint64_t seed, const Call& call) {
+  Wrapped input = what.another_input(), output = what.another_output();
+  for (int round = 0; round < count; ++round, ++seed) {
+    fill_random(input.array, seed);
+    fill_random(output.array, seed + 1);
+    what.turn.delay();
+    call(input.array, output.array);
+    fill_random(input.array, seed + 2);
+    what.turn.delay();
+    what.expect_right(output.array, seed);
+  }
+}
+
+/// The same of a call in a stream, given again and again.
+template <class What, class Call>
+void run_random_rounds_in_stream(const What& what, int count, std::uint64_t seed, const Call& call) {
+  Wrapped input = what.another_input(), output = what.another_output();
+  const auto of = [&](int round) { return seed + static_cast<std::uint64_t>(round); };
+  run_rounds(what.turn, input.array, output.array,
+             {[&] { return what.another_input(); }, [&] { return what.another_output(); },
+              [&](Array& array, int round) { fill_random(array, of(round)); },
+              [&](Array& source, Array& destination) {
+                fill_random(source, of(1001));
+                fill_random(destination, of(1002));
+              },
+              [&](const Array& array, int round) { what.expect_right(array, of(round)); }, count},
+             [&] { call(input.array, output.array); });
+}
+
 }  // namespace partita::testing
