@@ -174,12 +174,13 @@ TEST(WaitWatch, NoticesTwoRanksThatWaitForEachOtherInDifferentCalls) {
     context.barrier();
     const std::string text = caught<DisagreementError>([&] {
       if (context.rank() != 0) return context.barrier();
-      // Rank 0 is in the execution of a plan and waits for the signal of rank 1.
-      context.state()->board->begin_execution(4711, "redistribute");
+      // Rank 0 is in the execution of a plan and waits for a signal of rank 1 beside those of tests before.
+      runtime::NodeBoard& board = *context.state()->board;
+      board.begin_execution(4711, "redistribute");
       runtime::WaitReason reason{.operation = "redistribute"};
       reason.peer = 1;
-      runtime::wait_until(*context.state(), reason,
-                          [&] { return context.state()->board->counter(1, 0) > 0; });
+      const std::uint64_t before = board.counter(1, 0);
+      runtime::wait_until(*context.state(), reason, [&] { return board.counter(1, 0) > before; });
     });
     EXPECT_EQ(text, "the ranks called different operations: redistribute on rank 0; barrier on rank 1");
   });
