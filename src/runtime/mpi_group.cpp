@@ -221,6 +221,7 @@ std::unique_ptr<ProcessGroup> make_mpi_group(const Communicator& communicator, i
                                              std::chrono::milliseconds deadline) {
   open_mpi(communicator);
   start_mpi();
+  if (communicator.handle_bytes == 0) check_world_is_of_launcher();
   const mpi::Comm callers = handle_of(communicator);
   std::shared_ptr<MpiFarewells> farewells = MpiFarewells::of(callers, deadline);
   std::shared_ptr<OurCommunicator> ours = duplicate(callers, deadline);

@@ -45,17 +45,6 @@ void return_errors() {
   mpi_calls().return_errors(mpi_calls().self);
 }
 
-/// An MPI that does not understand the launcher starts all the same, as a world of one rank.
-void check_is_of_launcher() {
-  int size = 0;
-  mpi_calls().comm_size(mpi_calls().world, &size);
-  const int launched = launched_ranks(environment_variable);
-  check<UnsupportedError>(
-      size > 1 || launched <= 1 || !initialised_by_us,
-      "the launcher has started {} ranks, but {} ({}) knows of one alone: it is not the launcher's MPI",
-      launched, opened_mpi()->version, opened_mpi()->library);
-}
-
 }  // namespace
 
 bool mpi_is_finalised() {
@@ -92,12 +81,21 @@ void start_mpi() {
     initialised_by_us = true;
     return_errors();
   }
-  check_is_of_launcher();
   static const HomeProcess home;
   home_of_mpi = &home;
   std::atexit(end_at_exit);
   if (is_launched_rank() && opened_mpi()->family == MpiFamily::mpich) outlive_notice_of_launcher();
   thread_level = provided;
+}
+
+void check_world_is_of_launcher() {
+  int size = 0;
+  mpi_calls().comm_size(mpi_calls().world, &size);
+  const int launched = launched_ranks(environment_variable);
+  check<UnsupportedError>(
+      size > 1 || launched <= 1,
+      "the launcher has started {} ranks, but {} ({}) knows of one alone: it is not the launcher's MPI",
+      launched, opened_mpi()->version, opened_mpi()->library);
 }
 
 MpiCall::MpiCall() {

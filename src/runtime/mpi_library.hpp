@@ -16,9 +16,12 @@
 namespace partita::runtime {
 
 /// Initialises the MPI that `open_mpi` has opened unless somebody has. Throws ArgumentError where MPI has
-/// been finalised already, UnsupportedError in a fork of the process that called it first, and where it is a
-/// world of one rank under a launcher that has started several.
+/// been finalised already, UnsupportedError in a fork of the process that called it first.
 void start_mpi();
+
+/// Throws UnsupportedError where MPI's world is of one rank under a launcher that has started several: an MPI
+/// that does not understand the launcher, whether we or the program initialised it, starts all the same.
+void check_world_is_of_launcher();
 
 /// This process is a fork of the one that called `start_mpi`.
 bool mpi_is_of_parent() noexcept;

@@ -3,6 +3,17 @@ if(NOT PARTITA_HAVE_PYTHON)
   return()
 endif()
 set(python_environment PYTHONPATH=${PROJECT_BINARY_DIR}/python PYTHONDONTWRITEBYTECODE=1)
+# mpi4py's wheel looks for MPICH as libmpi.so.12, which Debian calls libmpich.so.12.
+if("${PARTITA_MPI}" STREQUAL mpich)
+  set(mpich_libraries ${MPI_CXX_LIBRARIES})
+  list(FILTER mpich_libraries INCLUDE REGEX "/libmpich\\.so")
+  foreach(library IN LISTS mpich_libraries)
+    set(folder ${PROJECT_BINARY_DIR}/tests/mpich)
+    file(MAKE_DIRECTORY ${folder})
+    file(CREATE_LINK ${library} ${folder}/libmpi.so.12 SYMBOLIC)
+    list(APPEND python_environment MPI4PY_LIBMPI=${folder}/libmpi.so.12 LD_LIBRARY_PATH=${folder})
+  endforeach()
+endif()
 # For `make check`.
 set(full_tests python-threads-2 python-threads-4 python-mpi-1 python-mpi-3 python-mpi-4 python-jax-threads-1 python-jax-threads-2
                python-jax-threads-4 python-jax-mpi-1 python-jax-mpi-3 python-jax-mpi-4 python-jax-devices-1)

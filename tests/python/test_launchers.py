@@ -213,6 +213,23 @@ def test_slurm_says_by_what_it_has_started_ranks(variables):
     assert f"{next(iter(variables))} is set" in alone("print(pt.mpi_description())", **SLURM, **variables)
 
 
+def test_an_mpi_of_another_launcher_is_refused_as_the_world():
+    """mpi4py has started it, so it runs: in each process as a world of its own."""
+    pytest.importorskip("mpi4py")
+    text = """
+from mpi4py import MPI
+if pt.mpi_description().startswith("none"):  # the library is built without that MPI
+    raise SystemExit(print("the launcher has started 3 ranks, alone 1"))
+try:
+    pt.initialize(device="cpu")
+except pt.UnsupportedError as error:
+    print(error)
+print("alone", pt.initialize(MPI.COMM_SELF, device="cpu").size)
+"""
+    printed = alone(text, SLURM_STEP_NUM_TASKS="3").split()
+    assert " ".join(printed[:6]) == "the launcher has started 3 ranks," and printed[-2:] == ["alone", "1"], printed
+
+
 def test_slurm_with_the_variables_of_torch():
     text = "print(context.rank, context.size, pt.all_reduce(context, np.ones(1))[0]); context.close()"
     for rank, (printed, code) in enumerate(started(2, text, **{**SLURM, "LOCAL_WORLD_SIZE": "2"})):
