@@ -6,6 +6,7 @@
 #include <numbers>
 #include <numeric>
 #include <random>
+#include <span>
 
 #include "context/context_state.hpp"
 #include "density/deposit.hpp"
@@ -295,8 +296,7 @@ DEVICE_TEST_OF(Density, ParticlesMigrateOnDevicesAsOnTheHost) {
     swarm.migrate();
     migrate(context, mesh, particles);
     const density::Particles found = swarm.on_host();
-    ASSERT_EQ(found.size(), particles.size());
-    EXPECT_EQ(std::memcmp(found.data(), particles.data(), found.size() * sizeof(Particle)), 0);
+    EXPECT_TRUE(std::ranges::equal(std::as_bytes(std::span(found)), std::as_bytes(std::span(particles))));
     for (Particle& particle : particles) {
       if (random() % 20 == 0) scatter(particle);
     }
