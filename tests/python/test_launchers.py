@@ -218,16 +218,18 @@ def test_an_mpi_of_another_launcher_is_refused_as_the_world():
     pytest.importorskip("mpi4py")
     text = """
 from mpi4py import MPI
-if pt.mpi_description().startswith("none"):  # the library is built without that MPI
-    raise SystemExit(print("the launcher has started 3 ranks, alone 1"))
+if pt.mpi_description().startswith("none"):
+    raise SystemExit(print("none"))
 try:
     pt.initialize(device="cpu")
 except pt.UnsupportedError as error:
     print(error)
 print("alone", pt.initialize(MPI.COMM_SELF, device="cpu").size)
 """
-    printed = alone(text, SLURM_STEP_NUM_TASKS="3").split()
-    assert " ".join(printed[:6]) == "the launcher has started 3 ranks," and printed[-2:] == ["alone", "1"], printed
+    printed = alone(text, SLURM_STEP_NUM_TASKS="3")
+    if printed == "none":
+        pytest.skip("Partita is built without the MPI of mpi4py")
+    assert "the launcher has started 3 ranks, but" in printed and printed.endswith("\nalone 1"), printed
 
 
 def test_slurm_with_the_variables_of_torch():
