@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <partita/device_report.hpp>
+#include <partita/redistribute.hpp>
 #include <partita/spectral.hpp>
 
 namespace partita::benchmarks {
@@ -75,9 +76,10 @@ std::optional<Result> run(const Context& world, const Options& options, const st
   Array there =
       made(*context, field.changes > 0 ? Layout(field.between, field.shape, context->size()) : input.layout(),
            moved.dtype());
+  Redistribute exchange(*context, moved.operand(), there.operand());
   contenders.push_back({"exchange", [&] {
                           for (int turn = 0; turn < field.turns * std::max(field.changes, 1); ++turn)
-                            copy(moved, there, Stream{});
+                            exchange.execute(moved, there, Stream{});
                           context->synchronize();
                         }});
   std::vector<double> seconds = measure(world, contenders, options.runs);

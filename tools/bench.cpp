@@ -81,6 +81,7 @@ void run_cases(const Context& context, const std::vector<benchmarks::Case>& case
 
 /// This command again as a job for each number of ranks: a process is a rank of one job only.
 void run_jobs(const Options& options, const std::vector<int>& ranks) {
+  setenv("PARTITA_BENCH_PYTHON", find_in_path("python3").c_str(), 0);  // launchers may change the PATH
   const Launcher launcher = find_launcher("");
   if (!launcher.problem.empty()) throw std::runtime_error(launcher.problem);  // the peers are MPI's
   bool heading = true;

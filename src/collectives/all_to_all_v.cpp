@@ -4,11 +4,13 @@
 #include <numeric>
 #include <partita/collectives.hpp>
 
+#include "array/transfer.hpp"
 #include "base/check.hpp"
 #include "collectives/layouts.hpp"
 #include "collectives/pairwise_exchange.hpp"
 #include "collectives/parts.hpp"
 #include "collectives/plans.hpp"
+#include "collectives/posted_exchange.hpp"
 #include "context/context_state.hpp"
 
 namespace partita {
@@ -32,6 +34,16 @@ Region part(int rank, std::int64_t first, std::int64_t count, const Shape& space
   Region region{{IndexSet::range(rank, rank + 1), IndexSet::range(first, first + count)}};
   for (int d = 2; d < space.size(); ++d) region.sets.push_back(IndexSet::range(0, space[d]));
   return region;
+}
+
+/// What a rank gives each peer, in the space of its source.
+std::vector<Piece> given_by(const Counts& counts, int rank, const Shape& source) {
+  std::vector<Piece> pieces;
+  for (int peer = 0; peer < static_cast<int>(counts.size()); ++peer) {
+    const auto count = counts[static_cast<std::size_t>(rank)][static_cast<std::size_t>(peer)];
+    pieces.push_back({peer, part(rank, sent(counts, rank, peer), count, source)});
+  }
+  return pieces;
 }
 
 std::int64_t largest_count(const Counts& counts) {
@@ -89,6 +101,42 @@ void check_one(const View& view, std::int64_t first, const Shape& rest, Dtype dt
         rank);
 }
 
+/// A device's time is that of its starts: what fits is all given at once, in scratch of its own.
+constexpr std::int64_t most_at_once = std::int64_t{64} << 20;
+
+std::int64_t most_posted_bytes(const Counts& counts, const Request& request, const Shape& source) {
+  const std::int64_t item = size_of(request.operands[0].dtype);
+  std::int64_t most = 0;
+  for (int rank = 0; rank < request.ranks(); ++rank)
+    most = std::max(most, posted_bytes(given_by(counts, rank, source), request.topology, rank, item));
+  return most;
+}
+
+/// Of the largest view of any rank, the same on all.
+std::int64_t largest_view_bytes(const Counts& counts, const Shape& rest, Dtype dtype) {
+  const int ranks = static_cast<int>(counts.size());
+  std::int64_t rows = 0;
+  for (int rank = 0; rank < ranks; ++rank)
+    rows = std::max({rows, sent(counts, rank, ranks), received(counts, rank, ranks)});
+  Shape shape = rest;
+  if (!shape.empty()) shape[0] = rows;
+  return volume(shape) * size_of(dtype);
+}
+
+/// The parts of a dense view, of so many rows each.
+template <class Rows>
+std::vector<devices::DeviceGroup::Part> parts_of(const View& view, int ranks, const Rows& rows) {
+  const std::int64_t row = view.extents[1] == 0 ? 0 : arrays::bytes_of(view) / view.extents[1];
+  std::vector<devices::DeviceGroup::Part> parts;
+  auto* data = static_cast<char*>(view.data);
+  for (int peer = 0; peer < ranks; ++peer) {
+    const std::int64_t bytes = rows(peer) * row;
+    if (bytes > 0) parts.push_back({peer, data, bytes});
+    data += bytes;
+  }
+  return parts;
+}
+
 }  // namespace
 
 Plan plan_all_to_all_v(const Request& request, const Counts& counts) {
@@ -97,12 +145,18 @@ Plan plan_all_to_all_v(const Request& request, const Counts& counts) {
   const Shape& destination = request.operands[1].layout.shape();
   constexpr const char* names[] = {"source", "destination"};
   Chain chain(request, names, "exchange", "parts through rings and messages");
-  ExchangedPieces moves;
+  ExchangedPieces moves{given_by(counts, rank, source), {}};
   for (int peer = 0; peer < request.ranks(); ++peer) {
-    const auto to = counts[static_cast<std::size_t>(rank)][static_cast<std::size_t>(peer)];
     const auto from = counts[static_cast<std::size_t>(peer)][static_cast<std::size_t>(rank)];
-    moves.given.push_back({peer, part(rank, sent(counts, rank, peer), to, source)});
     moves.taken.push_back({peer, part(rank, received(counts, rank, peer), from, destination)});
+  }
+  if (request.operands[0].space == MemorySpace::device && !request.grouped) {
+    const std::int64_t bytes = most_posted_bytes(counts, request, source);
+    if (bytes <= most_at_once) {
+      append_posted_exchange(
+          chain, 0, 1, moves, [&](int giver) { return given_by(counts, giver, source); }, bytes);
+      return chain.take();
+    }
   }
   Shape one = source;
   one[0] = 1;
@@ -130,8 +184,12 @@ void all_to_all_v(const Context& context, const View& source, const View& destin
                 {"dtype", std::string(name(source.dtype))}};
   call.dtype = source.dtype;
   call.extents_vary = true;
+  call.bytes = largest_view_bytes(counts, rest, source.dtype);
   for (View view : {source, destination}) {
-    if (view.strides.size() < max_dimensions) view.strides = with_first(0, view.strides);
+    if (view.strides.size() < max_dimensions && view.extents.size() < max_dimensions) {
+      view.extents = with_first(1, view.extents);
+      view.strides = with_first(0, view.strides);
+    }
     call.views.push_back(view);
   }
   call.check = [&] {
@@ -150,6 +208,12 @@ void all_to_all_v(const Context& context, const View& source, const View& destin
     return layouts;
   };
   call.plan = [&](const Request& request) { return plan_all_to_all_v(request, counts); };
+  call.by_library = [counts, rank, ranks](devices::DeviceGroup& group, std::span<const View> views, Stream where) {
+    const auto row = static_cast<std::size_t>(rank);
+    const auto given = [&](int peer) { return counts[row][static_cast<std::size_t>(peer)]; };
+    const auto taken = [&](int peer) { return counts[static_cast<std::size_t>(peer)][row]; };
+    group.exchange(parts_of(views[0], ranks, given), parts_of(views[1], ranks, taken), where);
+  };
   run(context, std::move(call), stream);
 }
 

@@ -12,7 +12,8 @@ namespace {
 using planning::Channel;
 
 constexpr std::int64_t line_bytes = 64;
-constexpr std::int64_t most_own_bytes = 256 << 10;
+constexpr std::int64_t most_own_bytes = 256 << 10;            // what lies between stays in cache
+constexpr std::int64_t most_own_bytes_on_device = 16 << 20;  // where a copy takes its start, whatever it moves
 
 std::int64_t room(const Region& region, std::int64_t item) {
   return round_up(region.size() * item, line_bytes);
@@ -27,6 +28,7 @@ class PostedExchange {
         to_(to),
         moves_(moves),
         item_(size_of(builder.operand(from).dtype)),
+        most_own_(builder.operand(from).space == MemorySpace::device ? most_own_bytes_on_device : most_own_bytes),
         order_(builder.operand(from).axis_order) {
     shared_ = builder.add_scratch("given", BufferKind::shared, most_bytes);
     private_ = builder.add_scratch("messages", BufferKind::scratch, private_bytes());
@@ -87,8 +89,7 @@ class PostedExchange {
     return place;
   }
 
-  // The k-th piece that a rank gives itself is the k-th that it takes; both are cut alike, so that what lies
-  // between stays in cache.
+  // The k-th piece that a rank gives itself is the k-th that it takes; both are cut alike.
   void move_own() {
     auto taken = moves_.taken.begin();
     for (const Piece& piece : moves_.given) {
@@ -108,7 +109,7 @@ class PostedExchange {
   }
 
   std::vector<Region> cut_own(const Piece& piece) const {
-    return redistribution::split(piece.region, most_own_bytes / item_, order_, order_);
+    return redistribution::split(piece.region, most_own_ / item_, order_, order_);
   }
 
   /// Of the largest own piece, or what is cut off it.
@@ -117,7 +118,7 @@ class PostedExchange {
     for (const Piece& piece : moves_.given) {
       if (piece.peer == builder_.rank()) bytes = std::max(bytes, room(piece.region, item_));
     }
-    return std::min(bytes, most_own_bytes);
+    return std::min(bytes, most_own_);
   }
 
   void give_to(const Piece& piece) {
@@ -157,6 +158,7 @@ class PostedExchange {
   int to_;
   const ExchangedPieces& moves_;
   std::int64_t item_;
+  std::int64_t most_own_;
   Extents order_;
   int shared_ = -1;
   int private_ = -1;

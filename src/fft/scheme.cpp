@@ -73,17 +73,20 @@ double store_seconds(const Taking& taken, const Problem& problem, double compute
          parts * machine.copy_latency + 2 * machine.signal_latency;
 }
 
-/// Of the stage's axes, but for one.
+/// Of the stage's axes, but for one. Devices go over memory once for each.
 double compute_seconds(const Stage& stage, const Problem& problem, int but = -1) {
-  double steps = 0;
+  double steps = 0, passes = 0;
   for (const int axis : stage.axes) {
     if (axis == but) continue;
+    ++passes;
     const std::int64_t n = std::max(stage.before.shape()[axis], stage.after.shape()[axis]);
     steps += std::log2(static_cast<double>(std::max<std::int64_t>(n, 2)));
   }
   const auto elements =
       static_cast<double>(std::max(stage.before.largest_local_size(), stage.after.largest_local_size()));
-  return 5 * elements * steps / problem.machine.flops;
+  const double bytes = elements * static_cast<double>(size_of(problem.dtype));
+  const double memory = problem.on_device() ? passes * bytes / problem.machine.copy_bandwidth : 0;
+  return std::max(5 * elements * steps / problem.machine.flops, memory);
 }
 
 std::string describe(const Scheme& scheme) {
@@ -218,13 +221,17 @@ void predict(Scheme& scheme, const Problem& problem, const std::optional<Layout>
 
 // --- how arrays change hands
 
-/// Whether something of the scheme can be stored by its owners' peers.
+/// Whether something of the scheme can be stored by its owners' peers; unless that was asked for, only what is worth it.
 bool may_store(const Scheme& scheme, const Problem& problem, const std::optional<Layout>& wanted) {
   if (scheme.factors) return false;
+  const bool any = problem.options.exchange == FftExchange::stores;
+  const auto suits = [&](const Stage& stage, const Layout& to) {
+    return stored_axis(problem, stage, to) && (any || stores_whole_words(problem, stage, to));
+  };
   for (std::size_t i = 0; i + 1 < scheme.stages.size(); ++i) {
-    if (stored_axis(problem, scheme.stages[i], scheme.stages[i + 1].before)) return true;
+    if (suits(scheme.stages[i], scheme.stages[i + 1].before)) return true;
   }
-  return wanted && problem.reachable_output && stored_axis(problem, scheme.stages.back(), *wanted);
+  return wanted && problem.reachable_output && suits(scheme.stages.back(), *wanted);
 }
 
 /// Those that store, beside those that copy or in their place, as the options want.

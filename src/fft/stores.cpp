@@ -193,6 +193,18 @@ std::optional<int> stored_axis(const Problem& problem, const Stage& stage, const
   return std::nullopt;
 }
 
+bool stores_whole_words(const Problem& problem, const Stage& stage, const Layout& to) {
+  constexpr std::int64_t word = 16;
+  const auto fastest = static_cast<int>(problem.input.axis_order[problem.input.axis_order.size() - 1]);
+  const auto whole = [&](const Layout& layout) {
+    for (int rank = 0; rank < layout.ranks(); ++rank) {
+      if (layout.local_shape(rank)[fastest] * size_of(problem.dtype) % word != 0) return false;
+    }
+    return true;
+  };
+  return whole(stage.after) && whole(to);
+}
+
 Groups groups_of(const Problem& problem, const Stage& stage, int stored, const Stage& next) {
   constexpr double most = 4;
   constexpr std::int64_t shortest = 128;  // bytes of a row, as tiles of lines are

@@ -146,29 +146,84 @@ struct Price {
   double network_bytes = 0;
 };
 
+/// A tile, and what of A, B and D it is about.
+struct TileRegions {
+  Tile tile;
+  Region a, b, d;
+
+  TileRegions(const Problem& problem, Tile of_rank)
+      : tile(std::move(of_rank)),
+        a(region_of(problem, tile, true)),
+        b(region_of(problem, tile, false)),
+        d(region_of_d(tile)) {}
+  double multiplications() const { return size(d) * static_cast<double>(tile.k.size()); }
+};
+
+/// Seconds of a device's products. Its BLAS packs nothing; where there are few rows or columns, it takes as long as
+/// reading the factors does. Several products of one sum go by way of memory, and are rounded in a pass behind.
+double multiply_on_device(const Problem& problem, const TileRegions& regions) {
+  const Machine& machine = problem.machine;
+  const double operations = regions.multiplications() * (is_complex(problem.compute) ? 8 : 2);
+  const auto factor = static_cast<double>(size_of(problem.a.dtype)),
+             sum = static_cast<double>(size_of(problem.compute)),
+             result = static_cast<double>(size_of(problem.d.dtype));
+  const double memory = 2 * machine.copy_bandwidth;  // a copy reads and writes
+  const bool several = pieces_along(problem.a, regions.a, 1) > 1 || pieces_along(problem.b, regions.b, 2) > 1;
+  const double passes = several && sum != result ? size(regions.d) * (sum + result) / memory : 0;
+  const double bytes = (size(regions.a) + size(regions.b)) * factor + size(regions.d) * result;
+  return std::max(operations / machine.product_flops(problem.a.dtype), bytes / memory) + passes;
+}
+
+/// On devices all that is taken in or given away is copied, beside the products; sums of others are joined behind.
+Price price_on_device(const Problem& problem, const Tiling& tiling, const SampledRank& sample,
+                      const TileRegions& regions, double replicas_of_d) {
+  const Machine& machine = problem.machine;
+  const Share copies{0, 1, 0};
+  Transfer transfer;
+  for (const bool of_a : {true, false}) {
+    const HeldOperand& input = problem.input(of_a);
+    transfer.add(machine, input, input.dtype,
+                 share(problem, sample, input.held, of_a ? regions.a : regions.b), copies);
+  }
+  double joined = 0;
+  if (!tiling.stationary_d) {
+    const double before = transfer.copied;
+    transfer.add(machine, problem.d, problem.compute,
+                 share(problem, sample, problem.d.held, regions.d, replicas_of_d), copies);
+    joined = joining * (transfer.copied - before) / machine.copy_bandwidth;
+  }
+  const double multiply = multiply_on_device(problem, regions);
+  const double moving = std::max(transfer.copied / std::min(machine.copy_bandwidth, machine.peer_bandwidth),
+                                 transfer.network * sample.sharers / machine.network_bandwidth);
+  return {std::max(multiply, moving) + not_overlapped * std::min(multiply, moving) + joined + transfer.latency,
+          transfer.network};
+}
+
 /// `replicas_of_d`: so many ranks hold each element of D.
 Price price_of(const Problem& problem, const Tiling& tiling, const SampledRank& sample,
                double replicas_of_d) {
-  const Tile tile = tiling.tile(sample.rank);
+  Tile tile = tiling.tile(sample.rank);
   if (tile.empty()) return {};
+  const TileRegions regions(problem, std::move(tile));
+  if (problem.on_device()) return price_on_device(problem, tiling, sample, regions, replicas_of_d);
   const Machine& machine = problem.machine;
   const Dtype compute = problem.compute;
   Transfer transfer;
   for (const bool of_a : {true, false}) {
     const HeldOperand& input = problem.input(of_a);
-    const Share taken = share(problem, sample, input.held, region_of(problem, tile, of_a));
+    const Share taken = share(problem, sample, input.held, of_a ? regions.a : regions.b);
     transfer.add(machine, input, input.dtype, taken, weights_of(input, compute));
   }
-  const Region a = region_of(problem, tile, true), b = region_of(problem, tile, false), d = region_of_d(tile);
   if (!tiling.stationary_d) {
-    const Share given = share(problem, sample, problem.d.held, d, replicas_of_d);
+    const Share given = share(problem, sample, problem.d.held, regions.d, replicas_of_d);
     transfer.add(machine, problem.d, compute, given, {joining, joining, joining + 1});
   }
   const double bandwidth = std::min(
       {machine.copy_bandwidth, machine.peer_bandwidth, machine.node_copy_bandwidth / sample.sharers});
-  const double packed = packed_elements(problem, a, b, d) * static_cast<double>(size_of(compute)) / bandwidth;
-  const double multiplications = size(d) * static_cast<double>(tile.k.size());
-  const double multiply = multiplications * flops_per_multiplication(compute) / machine.flops + packed;
+  const double packed = packed_elements(problem, regions.a, regions.b, regions.d) *
+                        static_cast<double>(size_of(compute)) / bandwidth;
+  const double multiply =
+      regions.multiplications() * flops_per_multiplication(compute) / machine.flops + packed;
   const double network = transfer.network * sample.sharers / machine.network_bandwidth;
   return {std::max(multiply, network) + not_overlapped * std::min(multiply, network) +
               transfer.copied / bandwidth + transfer.latency,

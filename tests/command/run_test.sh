@@ -15,6 +15,12 @@ export PARTITA_TEST_FOLDER="$work"
 [ "$(cat rank.* | sort | uniq -c | tr -s ' ')" = ' 3 two words' ] || fail "three ranks with their arguments"
 [ "$(wc -l <err)" = 1 ] && grep -q '3 ranks by ' err || fail "which launcher it is: $(cat err)"
 
+# A program of the PATH is the one that the caller's has: a launcher may put its own folder before it.
+mkdir first
+printf '#!/bin/sh\necho first\n' >first/env
+chmod +x first/env
+[ "$(PATH="$work/first:$PATH" "$partita" run -q -n 2 -- env)" = "$(printf 'first\nfirst')" ] || fail "another program than the caller's"
+
 rank='${OMPI_COMM_WORLD_RANK:-$PMI_RANK}'
 code=0
 "$partita" run -q -n 3 -- sh -c "exit \$(($rank * 3))" 2>err || code=$?

@@ -282,23 +282,31 @@ TEST(FftPlan, HowArraysChangeHandsIsChosenByPriceOrAsked) {
   const Topology topology = Topology::regular(4);
   const auto planned = [&](std::int64_t n, FftExchange exchange, const Machine& machine,
                            Dtype dtype = Dtype::c64) {
+    const bool is_real = dtype == Dtype::f32;
     Operand input = on_heap(Layout(Slab(0), {n, n, n}, 4), dtype),
-            output = on_heap(Layout(Slab(1), {n, n, n}, 4), dtype);
+            output = on_heap(Layout(Slab(1), {n, n, is_real ? n / 2 + 1 : n}, 4), is_real ? Dtype::c64 : dtype);
     input.space = output.space = MemorySpace::device;
     FftOptions options;
+    options.kind = is_real ? FftKind::r2c : FftKind::c2c;
     options.exchange = exchange;
     return plan_fft(input, output, topology, 1, options, machine);
   };
   const Machine h200 = Machine::find("node-4-h200");
   EXPECT_EQ(planned(256, FftExchange::automatic, h200).method, "slab+stores");
   EXPECT_EQ(planned(512, FftExchange::automatic, h200).method, "slab+stores");
-  EXPECT_EQ(planned(1024, FftExchange::automatic, h200).method, "slab");
+  EXPECT_EQ(planned(1024, FftExchange::automatic, h200).method, "slab+stores");
+  Machine slow_stores = h200;
+  slow_stores.store_bandwidth = 1e11;
+  EXPECT_EQ(planned(1024, FftExchange::automatic, slow_stores).method, "slab");
   EXPECT_EQ(planned(256, FftExchange::copies, h200).method, "slab");
   EXPECT_EQ(planned(1024, FftExchange::stores, h200).method, "slab+stores");
   EXPECT_EQ(planned(256, FftExchange::automatic, {}).method, "slab");  // nothing is known of its stores
   EXPECT_EQ(planned(250, FftExchange::automatic, h200).method, "slab");
   EXPECT_EQ(planned(250, FftExchange::stores, h200).method, "slab");
   EXPECT_NE(planned(256, FftExchange::automatic, h200).reason.find("; slab "), std::string::npos);
+  // The half spectrum has rows of 129 numbers, which lie in no whole words of 16 bytes.
+  EXPECT_EQ(planned(256, FftExchange::automatic, h200, Dtype::f32).method, "slab");
+  EXPECT_EQ(planned(256, FftExchange::stores, h200, Dtype::f32).method, "slab+stores");
   const Plan plan = planned(256, FftExchange::stores, h200);
   EXPECT_EQ(traffic(plan).node_bytes, std::int64_t{256} * 256 * 256 * 8 / 4 * 3 / 4);
   for (const Step& step : plan.steps) EXPECT_NE(step.kind, StepKind::copy);

