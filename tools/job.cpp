@@ -243,9 +243,11 @@ int run_job(const Launcher& launcher, int ranks, const std::vector<std::string>&
   }
   words.push_back(folder.path());
   words.insert(words.end(), program.begin(), program.end());
-  // Open MPI puts its own folder before those of the PATH: python3 would not be that of the active environment.
+  // Open MPI puts its own folder before those of the PATH: python3 would not be that of the active
+  // environment.
   std::string& name = words[words.size() - program.size()];
-  if (const std::string path = name.find('/') == std::string::npos ? find_in_path(name) : ""; !path.empty()) name = path;
+  if (const std::string path = name.find('/') == std::string::npos ? find_in_path(name) : ""; !path.empty())
+    name = path;
   const LauncherNoise noise(folder.path(), launcher.kind);
   const int code = spawn_and_wait(pointers_to(words).data(), false);
   const int worst = judge(folder.path(), codes_in(folder.path(), ranks));

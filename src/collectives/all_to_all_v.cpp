@@ -208,7 +208,8 @@ void all_to_all_v(const Context& context, const View& source, const View& destin
     return layouts;
   };
   call.plan = [&](const Request& request) { return plan_all_to_all_v(request, counts); };
-  call.by_library = [counts, rank, ranks](devices::DeviceGroup& group, std::span<const View> views, Stream where) {
+  call.by_library = [counts, rank, ranks](devices::DeviceGroup& group, std::span<const View> views,
+                                          Stream where) {
     const auto row = static_cast<std::size_t>(rank);
     const auto given = [&](int peer) { return counts[row][static_cast<std::size_t>(peer)]; };
     const auto taken = [&](int peer) { return counts[static_cast<std::size_t>(peer)][row]; };

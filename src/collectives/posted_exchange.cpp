@@ -12,8 +12,9 @@ namespace {
 using planning::Channel;
 
 constexpr std::int64_t line_bytes = 64;
-constexpr std::int64_t most_own_bytes = 256 << 10;            // what lies between stays in cache
-constexpr std::int64_t most_own_bytes_on_device = 16 << 20;  // where a copy takes its start, whatever it moves
+constexpr std::int64_t most_own_bytes = 256 << 10;  // what lies between stays in cache
+constexpr std::int64_t most_own_bytes_on_device = 16
+                                                  << 20;  // where a copy takes its start, whatever it moves
 
 std::int64_t room(const Region& region, std::int64_t item) {
   return round_up(region.size() * item, line_bytes);
@@ -28,7 +29,8 @@ class PostedExchange {
         to_(to),
         moves_(moves),
         item_(size_of(builder.operand(from).dtype)),
-        most_own_(builder.operand(from).space == MemorySpace::device ? most_own_bytes_on_device : most_own_bytes),
+        most_own_(builder.operand(from).space == MemorySpace::device ? most_own_bytes_on_device
+                                                                     : most_own_bytes),
         order_(builder.operand(from).axis_order) {
     shared_ = builder.add_scratch("given", BufferKind::shared, most_bytes);
     private_ = builder.add_scratch("messages", BufferKind::scratch, private_bytes());

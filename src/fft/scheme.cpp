@@ -46,6 +46,9 @@ double copy_share(const Problem& problem) {
   return std::min(problem.machine.copy_bandwidth, problem.machine.node_copy_bandwidth / sharers);
 }
 
+/// What copies of boxes reach of a device's link while it transforms, as measured (docs/performance.md).
+constexpr double share_of_link = 0.8;
+
 /// What is computed before the exchange takes `computed` seconds and is handed over in so many parts: the
 /// first part's messages leave when that has been computed, and the link works while the rest is. So do the
 /// copy engines of devices.
@@ -53,7 +56,8 @@ double exchange_seconds(const Taking& taken, const Problem& problem, double comp
   const Machine& machine = problem.machine;
   const double sharers = planning::ranks_on_node(problem.topology, 0);
   const double share = copy_share(problem);
-  const double node = taken.node / std::min(share, machine.peer_bandwidth);
+  const double link = machine.peer_bandwidth * (problem.on_device() ? share_of_link : 1);
+  const double node = taken.node / std::min(share, link);
   // A message is packed and unpacked; the link works meanwhile.
   const double copied = taken.own / share + (problem.on_device() ? 0 : node) + 2 * taken.network / share;
   const double sent = taken.network * sharers / machine.network_bandwidth + (problem.on_device() ? node : 0);
@@ -221,7 +225,8 @@ void predict(Scheme& scheme, const Problem& problem, const std::optional<Layout>
 
 // --- how arrays change hands
 
-/// Whether something of the scheme can be stored by its owners' peers; unless that was asked for, only what is worth it.
+/// Whether something of the scheme can be stored by its owners' peers; unless that was asked for, only what
+/// is worth it.
 bool may_store(const Scheme& scheme, const Problem& problem, const std::optional<Layout>& wanted) {
   if (scheme.factors) return false;
   const bool any = problem.options.exchange == FftExchange::stores;

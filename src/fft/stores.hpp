@@ -15,8 +15,8 @@ namespace partita::fourier {
 /// neighbours. Nothing: it has to be copied. The same on every rank.
 std::optional<int> stored_axis(const Problem& problem, const Stage& stage, const Layout& to);
 
-/// Whether rows begin at multiples of 16 bytes on both sides. The kernel moves single numbers elsewhere, which takes longer
-/// than copies do (docs/performance.md).
+/// Whether rows begin at multiples of 16 bytes on both sides. The kernel moves single numbers elsewhere,
+/// which takes longer than copies do (docs/performance.md).
 bool stores_whole_words(const Problem& problem, const Stage& stage, const Layout& to);
 
 /// The indices along `axis`, in groups that arrive one after the other.

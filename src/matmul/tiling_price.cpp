@@ -159,8 +159,9 @@ struct TileRegions {
   double multiplications() const { return size(d) * static_cast<double>(tile.k.size()); }
 };
 
-/// Seconds of a device's products. Its BLAS packs nothing; where there are few rows or columns, it takes as long as
-/// reading the factors does. Several products of one sum go by way of memory, and are rounded in a pass behind.
+/// Seconds of a device's products. Its BLAS packs nothing; where there are few rows or columns, it takes as
+/// long as reading the factors does. Several products of one sum go by way of memory, and are rounded in a
+/// pass behind.
 double multiply_on_device(const Problem& problem, const TileRegions& regions) {
   const Machine& machine = problem.machine;
   const double operations = regions.multiplications() * (is_complex(problem.compute) ? 8 : 2);
@@ -174,7 +175,8 @@ double multiply_on_device(const Problem& problem, const TileRegions& regions) {
   return std::max(operations / machine.product_flops(problem.a.dtype), bytes / memory) + passes;
 }
 
-/// On devices all that is taken in or given away is copied, beside the products; sums of others are joined behind.
+/// On devices all that is taken in or given away is copied, beside the products; sums of others are joined
+/// behind.
 Price price_on_device(const Problem& problem, const Tiling& tiling, const SampledRank& sample,
                       const TileRegions& regions, double replicas_of_d) {
   const Machine& machine = problem.machine;
@@ -195,8 +197,9 @@ Price price_on_device(const Problem& problem, const Tiling& tiling, const Sample
   const double multiply = multiply_on_device(problem, regions);
   const double moving = std::max(transfer.copied / std::min(machine.copy_bandwidth, machine.peer_bandwidth),
                                  transfer.network * sample.sharers / machine.network_bandwidth);
-  return {std::max(multiply, moving) + not_overlapped * std::min(multiply, moving) + joined + transfer.latency,
-          transfer.network};
+  return {
+      std::max(multiply, moving) + not_overlapped * std::min(multiply, moving) + joined + transfer.latency,
+      transfer.network};
 }
 
 /// `replicas_of_d`: so many ranks hold each element of D.

@@ -26,8 +26,8 @@ struct Choice {
 /// Multiplying and the network run at the same time, but for the first and last pieces. The memory and the
 /// network of a node are shared evenly by its ranks.
 ///
-/// On devices nothing is packed and nothing is read in place: what is taken in or given away is copied over the
-/// rank's link beside the products, which take at least as long as their factors take to be read.
+/// On devices nothing is packed and nothing is read in place: what is taken in or given away is copied over
+/// the rank's link beside the products, which take at least as long as their factors take to be read.
 /// Thread-safe; `problem` must outlive it.
 using TilingPricer = std::function<Choice(Tiling)>;
 TilingPricer pricer_of(const Problem& problem);

@@ -3,6 +3,7 @@
 #include <limits>
 #include <optional>
 #include <partita/astype.hpp>
+#include <partita/device_report.hpp>
 #include <partita/matmul.hpp>
 #include <partita/redistribute.hpp>
 #include <random>
@@ -46,6 +47,9 @@ void on_nodes_with(bool meeting, const std::function<void(Context&)>& body) {
 void on_nodes_in_both_ways(const std::function<void(Context&)>& body) {
   NEEDS_DEVICES();
   NEEDS_THREADS();
+  // Ranks that meet copy from one another as from their own device.
+  if (!tests_fake_devices() && report_devices().devices.size() > 1)
+    GTEST_SKIP() << "needs ranks that share a GPU";
   if (tests_fake_devices()) on_nodes_with(false, body);
   on_nodes_with(true, body);
 }

@@ -112,6 +112,25 @@ TEST(CollectivePlans, ALargeAllReduceTravelsInSlices) {
   EXPECT_EQ(moved.network_bytes, 2 * 4 * count * (ranks - 1) / ranks);
 }
 
+// On devices all is given at once where it fits, and in rounds of bounded scratch where it does not.
+TEST(CollectivePlans, UnevenPartsOfDevicesAreGivenAtOnce) {
+  const int ranks = 3;
+  const auto steps_of = [&](std::int64_t rows) {
+    Counts counts(ranks, std::vector<std::int64_t>(ranks, rows));
+    counts[0][1] = 2 * rows;
+    std::vector<Operand> operands;
+    for (int i = 0; i < 2; ++i) {
+      operands.push_back(operand_of(by_rank({4 * rows, 16}, ranks), false));
+      operands.back().space = MemorySpace::device;
+    }
+    const Topology topology = Topology::regular(ranks);
+    return plan_all_to_all_v({"all_to_all_v", operands, topology, 0}, counts).steps.size();
+  };
+  EXPECT_EQ(steps_of(100), steps_of(10000));
+  EXPECT_LT(steps_of(100), 20U);
+  EXPECT_GT(steps_of(1 << 20), 100U);
+}
+
 // Ghost cells of a slab in the middle: two rows from each neighbour, and no others.
 TEST(CollectivePlans, AHaloGetsWhatItNeeds) {
   const int ranks = 512;

@@ -284,7 +284,8 @@ TEST(FftPlan, HowArraysChangeHandsIsChosenByPriceOrAsked) {
                            Dtype dtype = Dtype::c64) {
     const bool is_real = dtype == Dtype::f32;
     Operand input = on_heap(Layout(Slab(0), {n, n, n}, 4), dtype),
-            output = on_heap(Layout(Slab(1), {n, n, is_real ? n / 2 + 1 : n}, 4), is_real ? Dtype::c64 : dtype);
+            output =
+                on_heap(Layout(Slab(1), {n, n, is_real ? n / 2 + 1 : n}, 4), is_real ? Dtype::c64 : dtype);
     input.space = output.space = MemorySpace::device;
     FftOptions options;
     options.kind = is_real ? FftKind::r2c : FftKind::c2c;

@@ -275,6 +275,43 @@ TEST(MatmulChooser, KnownCases) {
   EXPECT_EQ(chosen({rows, rows, rows}, 10, 10, 10, 1), MatmulMethod::local);
 }
 
+/// On GPUs, of bf16.
+Problem pose_on_devices(const Matrices& lie, std::int64_t m, std::int64_t n, std::int64_t k, int ranks) {
+  const auto there = [&](const Distribution& distribution, const Shape& shape) {
+    Operand operand =
+        Operand::of(Layout(distribution, shape, ranks), Dtype::bf16, Order::row_major, Residency::heap);
+    operand.space = MemorySpace::device;
+    return operand;
+  };
+  const MatmulOperands operands{
+      there(lie.a, {m, k}), there(lie.b, {k, n}), {}, there(lie.d, {m, n}), {}, {}, {}};
+  return make_problem(operands, Topology::regular(ranks), 0, {}, Machine::find("node-8-gpu"), false);
+}
+
+// A few rows take as long as their factors take to be read, and the large one is not to go over a link for
+// them.
+TEST(MatmulChooser, FewRowsOnDevicesMoveOnlyThemselves) {
+  for (const int ranks : {2, 4, 8}) {
+    for (const std::int64_t m : {1, 16, 64, 256}) {
+      const Matrices columns{Replicated(), Slab(1), Slab(1)}, deep{Slab(1), Slab(0), Slab(0)};
+      EXPECT_EQ(choose(pose_on_devices(columns, m, 8192, 8192, ranks)).tiling.method, MatmulMethod::local);
+      const Tiling tiling = choose(pose_on_devices(deep, m, 8192, 8192, ranks)).tiling;
+      EXPECT_EQ(tiling.method, MatmulMethod::reduce_scatter) << m << " on " << ranks << ": " << tiling.reason;
+    }
+  }
+  // Where there are many, sums in f32 would be more than panels of bf16.
+  const Matrices deep{Slab(1), Slab(0), Slab(0)};
+  EXPECT_EQ(choose(pose_on_devices(deep, 8192, 8192, 8192, 4)).tiling.method, MatmulMethod::summa_c);
+}
+
+TEST(MatmulChooser, DevicesArePricedByTheirProductsOfTheDtype) {
+  const Problem problem = pose_on_devices({Slab(0), Slab(1), Slab(1)}, 8192, 8192, 8192, 4);
+  const double products = 2.0 * 8192 * 8192 * 8192 / 4 / problem.machine.flops_16;
+  const double seconds = choose(problem).seconds;
+  EXPECT_GT(seconds, products);
+  EXPECT_LT(seconds, 1.5 * products);
+}
+
 TEST(MatmulChooser, LongerKNeverGoesBackToAStationaryResult) {
   bool reduces = false;
   for (std::int64_t k = 64; k <= 1 << 20; k *= 2) {

@@ -280,6 +280,23 @@ TEST(MatmulPlan, TheOwnPieceComesFirstWhereOneOperandMoves) {
   EXPECT_EQ(owners, (std::vector<int>{2, 3, 0, 1}));
 }
 
+// Both move, and what a rank has of both makes a product before anything has come.
+TEST(MatmulPlan, TheOwnPiecesComeFirstWhereBothAreCutAlongK) {
+  MatmulCase test = square(16, Slab(0), Topology::regular(4));
+  test.operands.a.layout = Layout(Slab(1), {16, 16}, 4);
+  test.options.method = MatmulMethod::summa_c;
+  for (int rank = 0; rank < 4; ++rank) {
+    const Plan plan = test.plan(rank);
+    std::vector<int> owners;
+    for (const Work& work : plan.works) {
+      const auto& product = std::get<Multiply>(work);
+      owners.push_back(product.b.place.rank);
+      EXPECT_EQ(product.a.place.rank, product.b.place.rank);
+    }
+    EXPECT_EQ(owners, (std::vector<int>{rank, (rank + 1) % 4, (rank + 2) % 4, (rank + 3) % 4}));
+  }
+}
+
 std::vector<std::int64_t> first_rows(const Plan& plan) {
   std::vector<std::int64_t> rows;
   for (const Work& work : plan.works) rows.push_back(std::get<Multiply>(work).to.region.sets[0].front());
