@@ -18,7 +18,10 @@ After lost_ranks(Turn& turn) {
   const RandomLayouts same = turn.random;
   for (int i = 0; i < before; ++i) body(turn);
   turn.random = same;
+  // Nobody is in an earlier turn any more when the rank leaves: some ranks have nothing to do in some of
+  // those.
   if (turn.context.rank() == gone) {
+    turn.context.barrier();
     if (partita::testing::ranks().kind == GroupKind::mpi) std::raise(SIGKILL);
     throw Leaves("this rank has had enough");
   }
@@ -26,6 +29,7 @@ After lost_ranks(Turn& turn) {
   bool lost = false;
   const auto start = std::chrono::steady_clock::now();
   try {
+    turn.context.barrier();
     // Calls in which a rank has nothing to do with the lost one may come to their end.
     for (;;) {
       body(turn);

@@ -1,5 +1,6 @@
 // Multiplies of small whole numbers, which are exact however they are summed.
 #include <complex>
+#include <functional>
 #include <optional>
 #include <partita/matmul.hpp>
 
@@ -32,68 +33,158 @@ struct Factor {
   }
 };
 
+/// A real or complex whole number at [number], as `write_known` writes it.
+Number given_value(std::int64_t number, int contributions, bool complex, int round) {
+  const auto value = joined_value<double>(number, contributions, Reduction::sum, round);
+  return complex ? Number(value, -value) : Number(value);
+}
+
+/// F: those that whole numbers leave exact.
+struct Epilogues {
+  bool bias = false, relu = false, derivative = false, auxiliary = false;
+
+  explicit Epilogues(Epilogue epilogue)
+      : bias(epilogue == Epilogue::bias || epilogue == Epilogue::relu_bias),
+        relu(epilogue == Epilogue::relu || epilogue == Epilogue::relu_bias || epilogue == Epilogue::relu_aux),
+        derivative(epilogue == Epilogue::drelu),
+        auxiliary(epilogue == Epilogue::relu_aux || derivative) {}
+};
+
 struct Product {
+  explicit Product(Turn& of) : turn(of) {}
+
   Turn& turn;
   Dtype dtype = Dtype::f64;
   Factor a, b;
   MatmulOptions options;
-  Wrapped first, second, result;
+  bool in_place = false;
+  Wrapped first, second, third, result, bias, auxiliary;
 
-  void expect_right(int round) const {
-    const std::int64_t n = b.columns;
+  bool has_c() const { return options.beta != Number(0); }
+  Array* c() { return !has_c() ? nullptr : in_place ? &result.array : &third.array; }
+  EpilogueArrays arrays() {
+    const Epilogues has(options.epilogue);
+    return {has.bias ? &bias.array : nullptr, has.auxiliary ? &auxiliary.array : nullptr, nullptr};
+  }
+  /// Where there is an array: of the turn's numbers; negative ones in the auxiliary.
+  void write(int round) {
+    const Epilogues has(options.epilogue);
+    write_known(first.array, round);
+    write_known(second.array, round);
+    write_constant(result.array, 1);
+    if (has_c()) write_known(*c(), round);
+    if (has.bias) write_known(bias.array, round);
+    if (has.auxiliary) {
+      each_element(auxiliary.array, [&](std::int64_t number, auto& element) {
+        element = make_value<std::decay_t<decltype(element)>>(known_value(number, 0, round) - 11);
+      });
+    }
+  }
+  void overwrite() {
+    write_constant(first.array, 2);
+    write_constant(second.array, 3);
+    if (has_c() && !in_place) write_constant(third.array, 4);
+    if (Epilogues(options.epilogue).bias) write_constant(bias.array, 5);
+  }
+
+  /// Before the activation.
+  Number sum_at(std::int64_t number, int round) const {
+    const std::int64_t i = number / b.columns, j = number % b.columns;
+    Number sum = 0;
+    for (std::int64_t k = 0; k < a.columns; ++k) sum += a(i, k, round) * b(k, j, round);
+    sum *= options.alpha;
+    if (has_c()) sum += options.beta * given_value(number, 1, a.complex, round);
+    if (Epilogues(options.epilogue).bias) sum += given_value(i, 1, a.complex, round);
+    return sum;
+  }
+  void expect_values(const Array& array, int round, const std::function<Number(std::int64_t)>& value,
+                     const char* what) const {
     std::int64_t wrong = 0;
-    each_element(result.array, [&](std::int64_t number, auto& element) {
+    each_element(array, [&](std::int64_t number, auto& element) {
       using T = std::decay_t<decltype(element)>;
-      Number sum = 0;
-      for (std::int64_t k = 0; k < a.columns; ++k) sum += a(number / n, k, round) * b(k, number % n, round);
-      sum *= options.alpha;
-      if (options.epilogue == Epilogue::relu) sum = std::max(0.0, sum.real());
+      const Number wanted = value(number);
       if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
-        wrong += element != static_cast<T>(sum.real());
+        wrong += element != static_cast<T>(wanted.real());
       } else if constexpr (std::is_same_v<T, std::complex<float>> ||
                            std::is_same_v<T, std::complex<double>>) {
-        wrong += element != T(sum);
+        wrong += element != T(wanted);
       }
     });
-    turn.expect(wrong == 0, fmt::format("{} elements of round {} are wrong", wrong, round));
+    turn.expect(wrong == 0, fmt::format("{} elements of {} of round {} are wrong", wrong, what, round));
+  }
+  void expect_right(int round) const {
+    const Epilogues has(options.epilogue);
+    expect_values(
+        result.array, round,
+        [&](std::int64_t number) {
+          const Number sum = sum_at(number, round);
+          if (has.relu) return Number(std::max(0.0, sum.real()));
+          if (has.derivative && known_value(number, 0, round) <= 11) return Number(0);
+          return sum;
+        },
+        "D");
+    if (options.epilogue != Epilogue::relu_aux) return;
+    expect_values(
+        auxiliary.array, round, [&](std::int64_t number) { return sum_at(number, round); }, "the auxiliary");
   }
 };
 
+Layout whole_of_any(RandomLayouts& random, const Shape& shape, int ranks) {
+  for (;;) {
+    Layout layout = random.layout(shape, ranks);
+    if (!layout.partial()) return layout;
+  }
+}
+
 Product random_product(Turn& turn) {
   RandomLayouts& random = turn.random;
-  Product product{
-      turn, turn.pick(std::array{Dtype::f32, Dtype::f64, Dtype::c64, Dtype::c128}), {}, {}, {}, {}, {}, {}};
+  Product product(turn);
+  product.dtype = turn.pick(std::array{Dtype::f32, Dtype::f64, Dtype::c64, Dtype::c128});
   const std::array extents{1, 2, 3, 5, 17, 24, 33};
   const std::int64_t m = turn.pick(extents), n = turn.pick(extents),
                      k = random.maybe(0.05) ? 0 : turn.pick(extents);
-  product.options.op_a = static_cast<Op>(random.number(0, 3));
-  product.options.op_b = static_cast<Op>(random.number(0, 3));
-  product.options.alpha = turn.pick(std::array{1.0, -2.0});
+  MatmulOptions& options = product.options;
+  options.op_a = static_cast<Op>(random.number(0, 3));
+  options.op_b = static_cast<Op>(random.number(0, 3));
+  options.alpha = turn.pick(std::array{1.0, -2.0});
+  if (random.maybe(0.4)) options.beta = turn.pick(std::array{1.0, -3.0});
+  product.in_place = random.maybe();
   const bool complex = is_complex(product.dtype);
-  product.a = {product.options.op_a, m, k, 1, complex};
-  product.b = {product.options.op_b, k, n, 1, complex};
-  if (!complex && random.maybe(0.2)) product.options.epilogue = Epilogue::relu;
-  if (random.maybe(0.4)) product.options.method = static_cast<MatmulMethod>(random.number(1, 8));
+  product.a = {options.op_a, m, k, 1, complex};
+  product.b = {options.op_b, k, n, 1, complex};
+  if (!complex && random.maybe(0.4)) {
+    options.epilogue = turn.pick(
+        std::array{Epilogue::relu, Epilogue::bias, Epilogue::relu_bias, Epilogue::relu_aux, Epilogue::drelu});
+  }
+  if (random.maybe(0.4)) options.method = static_cast<MatmulMethod>(random.number(1, 8));
   const int ranks = turn.context.size();
+  const bool on_device = turn.on_device() && random.maybe(0.7);
   const auto make = [&](const Layout& layout) {
-    return make_array(turn.context, layout, product.dtype, random.number(0, 4), MemorySpace::host);
+    const int kind = on_device ? turn.pick(std::array{0, 1, 2, 4}) : random.number(0, 4);
+    return make_array(turn.context, layout, product.dtype, kind,
+                      on_device ? MemorySpace::device : MemorySpace::host);
   };
   product.first = make(random.layout(product.a.shape(), ranks));
   product.second = make(random.layout(product.b.shape(), ranks));
-  std::optional<Layout> whole;
-  do {
-    whole.emplace(random.layout({m, n}, ranks));
-  } while (whole->partial());
-  product.result = make(*whole);
+  const Epilogues has(options.epilogue);
+  const Layout whole = whole_of_any(random, {m, n}, ranks);
+  product.result = make(whole);
+  if (product.has_c() && !product.in_place) product.third = make(whole_of_any(random, {m, n}, ranks));
+  if (has.bias) product.bias = make(whole_of_any(random, {m}, ranks));
+  if (has.auxiliary) product.auxiliary = make(whole_of_any(random, {m, n}, ranks));
   product.a.contributions = contribution_count(product.first.array.layout());
   product.b.contributions = contribution_count(product.second.array.layout());
-  turn.call =
-      fmt::format("matmul {} ops {}{} alpha {} epilogue {} method {}: {} x {} -> {}", name(product.dtype),
-                  static_cast<int>(product.options.op_a), static_cast<int>(product.options.op_b),
-                  product.options.alpha.real(), static_cast<int>(product.options.epilogue),
-                  static_cast<int>(product.options.method), product.first.array.layout().to_string(),
-                  product.second.array.layout().to_string(), whole->to_string());
+  turn.call = fmt::format("matmul {} ops {}{} alpha {} beta {}{} epilogue {} method {}{}: {} x {} -> {}",
+                          name(product.dtype), static_cast<int>(options.op_a), static_cast<int>(options.op_b),
+                          options.alpha.real(), options.beta.real(), product.in_place ? " in place" : "",
+                          static_cast<int>(options.epilogue), static_cast<int>(options.method),
+                          on_device ? " on the device" : "", product.first.array.layout().to_string(),
+                          product.second.array.layout().to_string(), whole.to_string());
   return product;
+}
+
+std::optional<Operand> operand_of(const Array* array) {
+  return array == nullptr ? std::nullopt : std::optional<Operand>(array->operand());
 }
 
 }  // namespace
@@ -105,25 +196,31 @@ After products(Turn& turn) {
   Array& a = product.first.array;
   Array& b = product.second.array;
   Array& d = product.result.array;
+  const EpilogueArrays arrays = product.arrays();
+  Array* const c = product.c();
   try {
     std::optional<Matmul> plan;
     if (planned) {
-      plan.emplace(turn.context, MatmulOperands{a.operand(), b.operand(), {}, d.operand(), {}, {}, {}},
-                   product.options);
+      plan.emplace(turn.context,
+                   MatmulOperands{a.operand(),
+                                  b.operand(),
+                                  operand_of(c),
+                                  d.operand(),
+                                  operand_of(arrays.bias),
+                                  operand_of(arrays.auxiliary),
+                                  {}},
+                   product.options, c == &d);
     }
     for (int round = 0; round < rounds; ++round) {
-      write_known(a, round);
-      write_known(b, round);
-      write_constant(d, 1);
+      product.write(round);
       turn.delay();
       if (plan) {
-        plan->reset(a, b, nullptr, d);
+        plan->reset(a, b, c, d, arrays);
         plan->execute();
       } else {
-        matmul_into(a, b, nullptr, d, product.options);
+        matmul_into(a, b, c, d, product.options, arrays);
       }
-      write_constant(a, 2);
-      write_constant(b, 3);
+      product.overwrite();
       turn.delay();
       product.expect_right(round);
     }
