@@ -1,11 +1,13 @@
 // Part p of the destination of rank q = part q of the source of rank p, of counts[p][q] indices.
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <numeric>
 #include <partita/collectives.hpp>
 
 #include "array/transfer.hpp"
 #include "base/check.hpp"
+#include "collectives/heap_offsets.hpp"
 #include "collectives/layouts.hpp"
 #include "collectives/pairwise_exchange.hpp"
 #include "collectives/parts.hpp"
@@ -69,6 +71,12 @@ Counts agreed_counts(ContextState& context, std::span<const std::int64_t> send,
     for (std::size_t i = 1; i < numbers.size(); ++i) {
       check(numbers[i] >= 0, "all_to_all_v: rank {} gives a count of {}", rank, numbers[i]);
     }
+    std::int64_t given = 0, taken = 0;
+    for (std::size_t i = 0; i < ranks; ++i) {
+      check(!__builtin_add_overflow(given, numbers[1 + i], &given) &&
+                !__builtin_add_overflow(taken, numbers[1 + ranks + i], &taken),
+            "all_to_all_v: the counts of rank {} are more than 2^63 - 1 together", rank);
+    }
     const auto middle = numbers.begin() + 1 + static_cast<std::ptrdiff_t>(ranks);
     sends.emplace_back(numbers.begin() + 1, middle);
     receives.emplace_back(middle, numbers.end());
@@ -112,15 +120,17 @@ std::int64_t most_posted_bytes(const Counts& counts, const Request& request, con
   return most;
 }
 
-/// Of the largest view of any rank, the same on all.
+/// Of the largest view of any rank, the same on all; what is refused for its size is the largest there is.
 std::int64_t largest_view_bytes(const Counts& counts, const Shape& rest, Dtype dtype) {
   const int ranks = static_cast<int>(counts.size());
-  std::int64_t rows = 0;
+  std::int64_t bytes = size_of(dtype), rows = 0;
   for (int rank = 0; rank < ranks; ++rank)
     rows = std::max({rows, sent(counts, rank, ranks), received(counts, rank, ranks)});
-  Shape shape = rest;
-  if (!shape.empty()) shape[0] = rows;
-  return volume(shape) * size_of(dtype);
+  for (int d = 0; d < rest.size(); ++d) {
+    if (__builtin_mul_overflow(bytes, d == 0 ? rows : rest[d], &bytes))
+      return std::numeric_limits<std::int64_t>::max();
+  }
+  return bytes;
 }
 
 /// The parts of a dense view, of so many rows each.
@@ -184,7 +194,6 @@ void all_to_all_v(const Context& context, const View& source, const View& destin
                 {"dtype", std::string(name(source.dtype))}};
   call.dtype = source.dtype;
   call.extents_vary = true;
-  call.bytes = largest_view_bytes(counts, rest, source.dtype);
   for (View view : {source, destination}) {
     if (view.strides.size() < max_dimensions && view.extents.size() < max_dimensions) {
       view.extents = with_first(1, view.extents);
@@ -192,6 +201,8 @@ void all_to_all_v(const Context& context, const View& source, const View& destin
     }
     call.views.push_back(view);
   }
+  if (space_of(call.views) == MemorySpace::device)
+    call.bytes = largest_view_bytes(counts, rest, source.dtype);
   call.check = [&] {
     check_one(source, sent(counts, rank, ranks), rest, source.dtype, rank);
     check_one(destination, received(counts, rank, ranks), rest, source.dtype, rank);

@@ -12,9 +12,9 @@ namespace {
 using planning::Channel;
 
 constexpr std::int64_t line_bytes = 64;
-constexpr std::int64_t most_own_bytes = 256 << 10;  // what lies between stays in cache
-constexpr std::int64_t most_own_bytes_on_device = 16
-                                                  << 20;  // where a copy takes its start, whatever it moves
+// What lies between stays in cache; a device's copy takes its start, whatever it moves.
+constexpr std::int64_t most_own_bytes = 256 << 10;
+constexpr std::int64_t most_own_bytes_on_device = 16 << 20;
 
 std::int64_t room(const Region& region, std::int64_t item) {
   return round_up(region.size() * item, line_bytes);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <deque>
+#include <limits>
 #include <numeric>
 #include <random>
 #include <thread>
@@ -80,6 +81,13 @@ RANK_TEST(Collectives, AllToAllVComparesCounts) {
   const std::string text = caught<DisagreementError>(
       [&] { all_to_all_v(context, source.view(), destination.view(), counts, other); });
   EXPECT_TRUE(contains(text, fmt::format("rank 0 sends 2 to rank {}, which expects 3", ranks - 1))) << text;
+  std::vector<std::int64_t> huge(static_cast<std::size_t>(ranks),
+                                 std::numeric_limits<std::int64_t>::max() / 2 + 1);
+  if (ranks > 1) {
+    const std::string much =
+        caught<ArgumentError>([&] { all_to_all_v(context, source.view(), destination.view(), huge, huge); });
+    EXPECT_TRUE(contains(much, "more than 2^63 - 1")) << much;
+  }
   counts[0] = -1;
   caught<ArgumentError>([&] { all_to_all_v(context, source.view(), destination.view(), counts, counts); });
   counts.pop_back();
