@@ -41,9 +41,10 @@ Region part(int rank, std::int64_t first, std::int64_t count, const Shape& space
 /// What a rank gives each peer, in the space of its source.
 std::vector<Piece> given_by(const Counts& counts, int rank, const Shape& source) {
   std::vector<Piece> pieces;
-  for (int peer = 0; peer < static_cast<int>(counts.size()); ++peer) {
-    const auto count = counts[static_cast<std::size_t>(rank)][static_cast<std::size_t>(peer)];
-    pieces.push_back({peer, part(rank, sent(counts, rank, peer), count, source)});
+  std::int64_t first = 0;
+  for (const std::int64_t count : counts[static_cast<std::size_t>(rank)]) {
+    pieces.push_back({static_cast<int>(pieces.size()), part(rank, first, count, source)});
+    first += count;
   }
   return pieces;
 }

@@ -31,9 +31,14 @@ std::vector<int> spread_ranks(int ranks) {
   return result;
 }
 
-/// Floating-point operations of a multiply-add, in units of those that Machine::flops counts (f64).
+/// Operations on real numbers of a multiply-add.
+double operations_of(Dtype compute) {
+  return is_complex(compute) ? 8 : 2;
+}
+
+/// The same in units of those that Machine::flops counts (f64).
 double flops_per_multiplication(Dtype compute) {
-  const double parts = is_complex(compute) ? 8 : 2;
+  const double parts = operations_of(compute);
   const bool single = compute == Dtype::f32 || compute == Dtype::c64 || compute == Dtype::i32;
   return single ? parts / 2 : parts;
 }
@@ -164,7 +169,7 @@ struct TileRegions {
 /// pass behind.
 double multiply_on_device(const Problem& problem, const TileRegions& regions) {
   const Machine& machine = problem.machine;
-  const double operations = regions.multiplications() * (is_complex(problem.compute) ? 8 : 2);
+  const double operations = regions.multiplications() * operations_of(problem.compute);
   const auto factor = static_cast<double>(size_of(problem.a.dtype)),
              sum = static_cast<double>(size_of(problem.compute)),
              result = static_cast<double>(size_of(problem.d.dtype));

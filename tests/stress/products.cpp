@@ -17,6 +17,12 @@ bool transposing(Op op) {
   return op == Op::transpose || op == Op::conjugate_transpose;
 }
 
+/// A real or complex whole number at [number], as `write_known` writes it.
+Number given_value(std::int64_t number, int contributions, bool complex, int round) {
+  const auto value = joined_value<double>(number, contributions, Reduction::sum, round);
+  return complex ? Number(value, -value) : Number(value);
+}
+
 /// [rows, columns], or the reverse, as op(X) wants it; with what `write_known` writes.
 struct Factor {
   Op op = Op::none;
@@ -27,17 +33,11 @@ struct Factor {
   Shape shape() const { return transposing(op) ? Shape{columns, rows} : Shape{rows, columns}; }
   Number operator()(std::int64_t i, std::int64_t j, int round) const {
     const std::int64_t number = transposing(op) ? j * rows + i : i * columns + j;
-    const auto value = joined_value<double>(number, contributions, Reduction::sum, round);
+    const Number value = given_value(number, contributions, complex, round);
     const bool conjugated = op == Op::conjugate || op == Op::conjugate_transpose;
-    return complex ? Number(value, conjugated ? value : -value) : Number(value);
+    return conjugated ? std::conj(value) : value;
   }
 };
-
-/// A real or complex whole number at [number], as `write_known` writes it.
-Number given_value(std::int64_t number, int contributions, bool complex, int round) {
-  const auto value = joined_value<double>(number, contributions, Reduction::sum, round);
-  return complex ? Number(value, -value) : Number(value);
-}
 
 /// F: those that whole numbers leave exact.
 struct Epilogues {
@@ -129,13 +129,6 @@ struct Product {
   }
 };
 
-Layout whole_of_any(RandomLayouts& random, const Shape& shape, int ranks) {
-  for (;;) {
-    Layout layout = random.layout(shape, ranks);
-    if (!layout.partial()) return layout;
-  }
-}
-
 Product random_product(Turn& turn) {
   RandomLayouts& random = turn.random;
   Product product(turn);
@@ -167,11 +160,11 @@ Product random_product(Turn& turn) {
   product.first = make(random.layout(product.a.shape(), ranks));
   product.second = make(random.layout(product.b.shape(), ranks));
   const Epilogues has(options.epilogue);
-  const Layout whole = whole_of_any(random, {m, n}, ranks);
+  const Layout whole = whole_layout(random, {m, n}, ranks);
   product.result = make(whole);
-  if (product.has_c() && !product.in_place) product.third = make(whole_of_any(random, {m, n}, ranks));
-  if (has.bias) product.bias = make(whole_of_any(random, {m}, ranks));
-  if (has.auxiliary) product.auxiliary = make(whole_of_any(random, {m, n}, ranks));
+  if (product.has_c() && !product.in_place) product.third = make(whole_layout(random, {m, n}, ranks));
+  if (has.bias) product.bias = make(whole_layout(random, {m}, ranks));
+  if (has.auxiliary) product.auxiliary = make(whole_layout(random, {m, n}, ranks));
   product.a.contributions = contribution_count(product.first.array.layout());
   product.b.contributions = contribution_count(product.second.array.layout());
   turn.call = fmt::format("matmul {} ops {}{} alpha {} beta {}{} epilogue {} method {}{}: {} x {} -> {}",

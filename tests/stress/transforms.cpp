@@ -11,14 +11,6 @@
 namespace partita::testing {
 namespace {
 
-/// In any distribution in which every element has one value.
-Layout whole_layout(RandomLayouts& random, const Shape& shape, int ranks) {
-  for (;;) {
-    Layout layout = random.layout(shape, ranks);
-    if (!layout.partial()) return layout;
-  }
-}
-
 FftOptions random_options(Turn& turn, int dimensions) {
   FftOptions options;
   options.kind =

@@ -29,6 +29,13 @@ void copy_behind(const Turn& turn, const View& from, const View& to) {
 
 }  // namespace
 
+Layout whole_layout(RandomLayouts& random, const Shape& shape, int ranks) {
+  for (;;) {
+    Layout layout = random.layout(shape, ranks);
+    if (!layout.partial()) return layout;
+  }
+}
+
 void Turn::delay() {
   const auto chance = own() % 64;
   if (chance < 12) std::this_thread::sleep_for(std::chrono::microseconds(own() % 400));

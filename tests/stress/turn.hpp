@@ -50,6 +50,9 @@ struct Turn {
   }
 };
 
+/// In any distribution in which every element has one value.
+Layout whole_layout(RandomLayouts& random, const Shape& shape, int ranks);
+
 /// A turn is one of these; each draws what it does from `turn.random` and throws Wrong, or what the library
 /// throws.
 After redistributions(Turn& turn);
