@@ -20,12 +20,18 @@ namespace {
 using xla::Call;
 using xla::Group;
 
-/// One call has the group's context at a time.
+/// One call has the group's context at a time. Where a program has no result, nobody sees what XLA is told:
+/// the group knows it, too.
 template <void (*operation)(const Call&, Group&)>
 void in_group(const Call& call) {
   const std::shared_ptr<Group> group = xla::group_of(call);
   const std::lock_guard lock(group->mutex());
-  operation(call, *group);
+  try {
+    operation(call, *group);
+  } catch (...) {
+    group->note_failure(xla::current_refusal().as_raised());
+    throw;
+  }
 }
 
 ReduceOptions joined(const Call& call) {
@@ -213,6 +219,7 @@ void bind_xla(nb::module_& module) {
       nb::arg("device"));
   module.def("add_xla_group", &xla::add_group, nb::arg("context"));
   module.def("forget_xla_group", &xla::forget_group, nb::arg("number"));
+  module.def("xla_group_failures", &xla::failures_of_group, nb::arg("number"));
   module.def("synchronize_xla_group", &xla::synchronize_group, nb::arg("number"), Unlocked());
 }
 

@@ -3,6 +3,7 @@
 #include <exception>
 #include <partita/error.hpp>
 #include <string>
+#include <utility>
 
 #include "huge_pages.hpp"
 
@@ -51,34 +52,14 @@ Dtype dtype_of_xla(int dtype) {
   }
 }
 
-Error* refused(const Frame& frame, Code code, const std::string& message) {
-  ErrorText text{sizeof(ErrorText), nullptr, message.c_str(), static_cast<int>(code)};
+Error* refused(const Frame& frame) {
+  const Refusal refusal = current_refusal();
+  ErrorText text{sizeof(ErrorText), nullptr, refusal.text.c_str(), static_cast<int>(refusal.code)};
   return frame.runtime->make_error(&text);
 }
 
-/// The exception, as Python will see it: JAX raises one of its own, with this text.
-Error* refused(const Frame& frame) {
-  try {
-    throw;
-  } catch (const DisagreementError& error) {
-    return refused(frame, Code::invalid_argument, std::string("DisagreementError: ") + error.what());
-  } catch (const ArgumentError& error) {
-    return refused(frame, Code::invalid_argument, std::string("ArgumentError: ") + error.what());
-  } catch (const UnsupportedError& error) {
-    return refused(frame, Code::unimplemented, std::string("UnsupportedError: ") + error.what());
-  } catch (const MemoryError& error) {
-    return refused(frame, Code::resource_exhausted, std::string("MemoryError: ") + error.what());
-  } catch (const TimeoutError& error) {
-    return refused(frame, Code::deadline_exceeded, std::string("TimeoutError: ") + error.what());
-  } catch (const LostPeerError& error) {
-    return refused(frame, Code::unavailable, std::string("LostPeerError: ") + error.what());
-  } catch (const FailedContextError& error) {
-    return refused(frame, Code::failed_precondition, std::string("FailedContextError: ") + error.what());
-  } catch (const std::exception& error) {
-    return refused(frame, Code::internal, error.what());
-  } catch (...) {
-    return refused(frame, Code::internal, "an exception of an unknown kind");
-  }
+Refusal invalid(std::string text) {
+  return {Code::invalid_argument, "INVALID_ARGUMENT", std::move(text)};
 }
 
 void append_value(std::string& all, int type, const void* value) {
@@ -95,6 +76,31 @@ void append_value(std::string& all, int type, const void* value) {
 }
 
 }  // namespace
+
+Refusal current_refusal() {
+  try {
+    throw;
+  } catch (const DisagreementError& error) {
+    return invalid(std::string("DisagreementError: ") + error.what());
+  } catch (const ArgumentError& error) {
+    return invalid(std::string("ArgumentError: ") + error.what());
+  } catch (const UnsupportedError& error) {
+    return {Code::unimplemented, "UNIMPLEMENTED", std::string("UnsupportedError: ") + error.what()};
+  } catch (const MemoryError& error) {
+    return {Code::resource_exhausted, "RESOURCE_EXHAUSTED", std::string("MemoryError: ") + error.what()};
+  } catch (const TimeoutError& error) {
+    return {Code::deadline_exceeded, "DEADLINE_EXCEEDED", std::string("TimeoutError: ") + error.what()};
+  } catch (const LostPeerError& error) {
+    return {Code::unavailable, "UNAVAILABLE", std::string("LostPeerError: ") + error.what()};
+  } catch (const FailedContextError& error) {
+    return {Code::failed_precondition, "FAILED_PRECONDITION",
+            std::string("FailedContextError: ") + error.what()};
+  } catch (const std::exception& error) {
+    return {Code::internal, "INTERNAL", error.what()};
+  } catch (...) {
+    return {Code::internal, "INTERNAL", "an exception of an unknown kind"};
+  }
+}
 
 Error* answered(Frame& frame, MemorySpace space, Body body) noexcept {
   if (frame.extensions != nullptr && frame.extensions->type == metadata_extension) {

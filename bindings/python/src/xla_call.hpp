@@ -41,6 +41,19 @@ class Call {
   MemorySpace space_;
 };
 
+/// An exception as XLA is told of it.
+struct Refusal {
+  Code code;
+  std::string_view status;  // the code's name
+  std::string text;         // the exception's name and text
+
+  /// As JAX has it in its own exception.
+  std::string as_raised() const { return std::string(status) + ": " + text; }
+};
+
+/// Of the exception that is being handled.
+Refusal current_refusal();
+
 using Body = void (*)(const Call&);
 
 /// The answer to XLA, which asks what a handler is before it calls it.

@@ -49,6 +49,11 @@ void synchronize_group(std::int64_t number) {
   group->context().synchronize();
 }
 
+std::pair<std::int64_t, std::string> failures_of_group(std::int64_t number) {
+  const std::shared_ptr<Group> group = found_group(number);
+  return group ? group->failures() : std::pair<std::int64_t, std::string>();
+}
+
 std::shared_ptr<Group> group_of(const Call& call) {
   std::shared_ptr<Group> found = found_group(call.number("group"));
   if (!found) throw ArgumentError("the group of this program has been closed");
@@ -74,6 +79,17 @@ const Operand& Group::operand(const Call& call, const std::string& name, const V
 
 Array Group::array(const Call& call, const std::string& name, const View& local) {
   return wrap(context_, local, operand(call, name, local));
+}
+
+std::pair<std::int64_t, std::string> Group::failures() const {
+  const std::lock_guard lock(of_failures_);
+  return failures_;
+}
+
+void Group::note_failure(std::string how) {
+  const std::lock_guard lock(of_failures_);
+  ++failures_.first;
+  failures_.second = std::move(how);
 }
 
 std::shared_ptr<void> Group::find(const std::string& identity) {

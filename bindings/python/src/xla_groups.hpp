@@ -31,6 +31,10 @@ class Group {
   /// What `array` needs to know of it.
   const Operand& operand(const Call& call, const std::string& name, const View& local);
 
+  /// How often calls have failed, and how the last one did. Thread-safe, beside a call that runs, too.
+  std::pair<std::int64_t, std::string> failures() const;
+  void note_failure(std::string how);
+
   /// What calls of this identity are planned with once; `make` is collective. All ranks make the same calls,
   /// so all keep the same plans: the most recently used.
   template <class Plan, class Make>
@@ -51,6 +55,8 @@ class Group {
   std::mutex mutex_;
   std::map<std::string, Operand> operands_;                         // texts are read slowly
   std::list<std::pair<std::string, std::shared_ptr<void>>> plans_;  // most recently used first
+  mutable std::mutex of_failures_;
+  std::pair<std::int64_t, std::string> failures_;
 };
 
 /// A number for a context, from now on. Thread-safe, as the others.
@@ -60,6 +66,8 @@ void forget_group(std::int64_t number);
 /// Waits until the device has done what the group's calls have put into streams; throws what went wrong there
 /// (`Context::synchronize`). Nothing to do on the CPU, or for a group that was forgotten.
 void synchronize_group(std::int64_t number);
+/// `Group::failures`; none of a group that was forgotten.
+std::pair<std::int64_t, std::string> failures_of_group(std::int64_t number);
 /// By the call's attribute "group".
 std::shared_ptr<Group> group_of(const Call& call);
 

@@ -7,7 +7,7 @@ import functools
 import os
 import threading
 from types import TracebackType
-from typing import Any, Callable, Dict, List, Optional, Sequence, Type, TypeVar, Union
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Type, TypeVar, Union
 
 import jax  # type: ignore[import-not-found,unused-ignore]
 import numpy as np
@@ -16,7 +16,7 @@ from .. import _calls, _core
 from .._collectives import all_gather
 from .._context import Context, one_line, ranks_of_process
 from .._errors import ArgumentError, UnsupportedError
-from ._tokens import wait_for_programs
+from . import _fast_path, _tokens
 
 _config: Any = jax.config
 
@@ -67,12 +67,27 @@ def _require_threads(context: Context) -> None:
         )
 
 
-class _Entered(threading.local):
+class _OfThread(threading.local):
     def __init__(self) -> None:
-        self.groups: List[Group] = []
+        self.entered: List[Group] = []
+        self.open: List[Group] = []
 
 
-_entered = _Entered()
+_of_thread = _OfThread()
+
+
+def _failures() -> List[Tuple[int, str]]:
+    return [_core.xla_group_failures(group._number) for group in _of_thread.open]
+
+
+def _wait_for_programs(context: Context) -> None:
+    """Of this thread. Raises what one that still runs fails with."""
+    before = _failures()
+    _tokens.wait_for_programs()
+    _fast_path.wait_for_programs(index_of_device(context))
+    for (seen, _), (found, text) in zip(before, _failures()):
+        if found > seen:
+            raise jax.errors.JaxRuntimeError(text)
 
 
 class Group:
@@ -105,6 +120,7 @@ class Group:
         self._number = _core.add_xla_group(own._core)
         self._programs: Dict[Any, Any] = {}  # of calls outside of programs
         self._devices: List[Any] = []  # of the blocks that are entered
+        _of_thread.open.append(self)
 
     @classmethod
     def _of(cls, own: Context) -> Group:
@@ -124,7 +140,7 @@ class Group:
 
     def split(self, colour: int, key: int = 0) -> Optional[Group]:
         """The ranks that give the same colour as a group of their own; None where it is negative. Collective."""
-        wait_for_programs()
+        _wait_for_programs(self._context)
         own = self._context.split(colour, key)
         return None if own is None else Group._of(own)
 
@@ -148,7 +164,7 @@ class Group:
         What went wrong on a GPU after a call had put its work into XLA's stream is raised here, or by the next call of the
         group: JAX does not see it, and results are undefined from there.
         """
-        wait_for_programs()
+        _wait_for_programs(self._context)
         _core.synchronize_xla_group(self._number)
 
     def close(self) -> None:
@@ -157,6 +173,8 @@ class Group:
             self.synchronize()
         finally:
             _core.forget_xla_group(self._number)
+            if self in _of_thread.open:  # not closed before, nor made in another thread
+                _of_thread.open.remove(self)
         self._context.close()
 
     def fail(self, why: str) -> None:
@@ -167,13 +185,13 @@ class Group:
         device = _device_of_programs(self._context)
         self._devices.append(contextlib.nullcontext() if device is None else jax.default_device(device))
         self._devices[-1].__enter__()
-        _entered.groups.append(self)
+        _of_thread.entered.append(self)
         return self
 
     def __exit__(
         self, kind: Optional[Type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
     ) -> None:
-        _entered.groups.remove(self)
+        _of_thread.entered.remove(self)
         self._devices.pop().__exit__(None, None, None)
         if error is None:
             self.close()
@@ -224,13 +242,13 @@ def pairwise(function: Function) -> Function:
 def _tell(function: Callable[..., Any], error: Exception, group: Optional[Group]) -> None:
     """Behind this rank's programs, which are in the group's context."""
     if group is not None:
-        wait_for_programs()
+        _wait_for_programs(group._context)
         _calls.raise_on_all(function.__name__, error, (group._context,))
 
 
 def entered() -> Optional[Group]:
     """The group of the innermost ``with group:`` of this thread."""
-    return _entered.groups[-1] if _entered.groups else None
+    return _of_thread.entered[-1] if _of_thread.entered else None
 
 
 def chosen(group: Optional[Group]) -> Group:

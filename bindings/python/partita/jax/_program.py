@@ -1,11 +1,13 @@
 """How an operation becomes a call of a compiled program: all that touches the inside of JAX.
 
 An ordered effect gives every call a token of the call before it, and the next one its own: so XLA keeps the order, in loops and
-branches, too, and from one program to the next. Calls have side effects for XLA: it neither drops nor merges them.
+branches, too. From one program to the next it is kept as _fast_path.py says. Calls have side effects for XLA: it neither drops nor
+merges them.
 """
 
 from __future__ import annotations
 
+import re
 from typing import Any, Callable, Dict, Optional, Sequence, Tuple
 
 import jax  # type: ignore[import-not-found,unused-ignore]
@@ -74,7 +76,7 @@ def call(name: str, result: Callable[..., Result], *, in_place: bool = False) ->
         return found or [mlir.ir_constant(np.zeros((), np.float32))]
 
     primitive.def_effectful_abstract_eval(described)
-    primitive.def_impl(lambda *operands, **params: _compiled(primitive, tuple(sorted(params.items(), key=_first)))(*operands))
+    primitive.def_impl(lambda *operands, **params: _called(_compiled(primitive, tuple(sorted(params.items(), key=_first))), operands))
     mlir.register_lowering(primitive, lowered)
     return primitive
 
@@ -99,6 +101,19 @@ def _compiled(primitive: Any, params: Tuple[Tuple[str, Any], ...]) -> Any:
     if key not in programs:
         programs[key] = jax.jit(lambda *operands: primitive.bind(*operands, **dict(params)))
     return programs[key]
+
+
+def _called(program: Any, operands: Sequence[Any]) -> Any:
+    """What goes wrong while JAX starts a program is a ValueError, if it has run before and so is started in C++."""
+    try:
+        return program(*operands)
+    except ValueError as error:
+        if not _of_a_call.match(str(error)):
+            raise
+        raise jax.errors.JaxRuntimeError(str(error)) from None
+
+
+_of_a_call = re.compile("(INVALID_ARGUMENT|UNIMPLEMENTED|RESOURCE_EXHAUSTED|DEADLINE_EXCEEDED|UNAVAILABLE|FAILED_PRECONDITION|INTERNAL): ")
 
 
 def _tangent(primal: Any, tangent: Any) -> Any:
