@@ -190,3 +190,18 @@ pt.run(1, each, device="cpu")
     environment = {**os.environ, "XLA_FLAGS": "--xla_force_host_platform_device_count=2"}
     done = subprocess.run([sys.executable, "-c", text], env=environment, capture_output=True, text=True, timeout=60)
     assert done.stdout.split() == ["True", "4", "True"], done
+
+
+def test_what_goes_wrong_in_a_program_that_has_run_before(ctx):
+    """JAX starts it in C++, and makes of the start's error a ValueError; calls outside of programs make of that what others are."""
+    with pj.Group(ctx) as group:
+        other = group.split(0)
+        program = jax.jit(lambda x: pj.all_reduce(x, group=other))
+        for one in (program, lambda x: pj.all_reduce(x, group=other)):
+            assert (one(jnp.ones(3)) == ctx.size).all()
+        other.close()
+        with pytest.raises((ERROR, ValueError), match="^INVALID_ARGUMENT: ArgumentError: the group of this program has been closed"):
+            jax.block_until_ready(program(jnp.ones(3)))
+        with pytest.raises(ERROR, match="^INVALID_ARGUMENT: ArgumentError: the group of this program has been closed"):
+            jax.block_until_ready(pj.all_reduce(jnp.ones(3), group=other))
+        assert (pj.all_reduce(jnp.ones(3)) == ctx.size).all()
